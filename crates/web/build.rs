@@ -47,13 +47,14 @@ fn embed(screen: &Path, folder: &Path) -> io::Result<()> {
         assert!(!is_required, "REQUIRE_UI=1 and ui/dist has no index.html: run make ui");
     }
     let names = if is_built { files(screen)? } else { vec![] };
-    let mut table = "static FILES: &[File] = &[\n".to_owned();
+    let mut table = "static FILES: &[BuiltInFile] = &[\n".to_owned();
     for (number, name) in names.iter().enumerate() {
         let bytes = fs::read(screen.join(name))?;
         let plain = keep(&bytes, folder.join(format!("screen-{number}")))?;
         let gzip = keep(&gzip(&bytes)?, folder.join(format!("screen-{number}.gz")))?;
-        let line =
-            format!("File {{ path: {name:?}, bytes: include_bytes!({plain:?}), gzip: include_bytes!({gzip:?}) }},");
+        let line = format!(
+            "BuiltInFile {{ path: {name:?}, bytes: include_bytes!({plain:?}), gzip: include_bytes!({gzip:?}) }},"
+        );
         writeln!(table, "    {line}").map_err(io::Error::other)?;
     }
     table.push_str("];\n");

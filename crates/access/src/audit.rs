@@ -11,15 +11,15 @@ use rusqlite::{Connection, Row, params};
 /// Rows of one page at the most.
 pub const AUDIT_PAGE_MAX: usize = 1_000;
 /// Equal entries within this time are one row.
-const FOLD_SECONDS: i64 = 60;
+const AGGREGATION_SECONDS: i64 = 60;
 /// Rows whose count may still rise; with one more, all new refusals get new rows.
-const FOLDS_MAX: usize = 4_096;
+const AGGREGATED_ROWS_MAX: usize = 4_096;
 
 /// The outcome of a completed action.
 pub const DONE: &str = "done";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Door {
+pub enum AccessChannel {
     Rest,
     Ui,
     /// Topics and queues over STOMP.
@@ -28,7 +28,7 @@ pub enum Door {
     CommandLine,
 }
 
-impl Door {
+impl AccessChannel {
     pub fn name(self) -> &'static str {
         match self {
             Self::Rest => "REST",
@@ -42,8 +42,8 @@ impl Door {
 
 /// A request to be authorised: interface, peer and action, such as `GET /rest/account`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Visit {
-    pub door: Door,
+pub struct AccessRequest {
+    pub channel: AccessChannel,
     /// None on the command line.
     pub peer: Option<IpAddr>,
     pub action: Cow<'static, str>,
@@ -53,12 +53,12 @@ pub struct Visit {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Actor {
     pub user: Option<Text>,
-    pub visit: Visit,
+    pub request: AccessRequest,
 }
 
 /// The outcome of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct AuditEntry {
     pub at: Timestamp,
     pub actor: Actor,
     /// [`DONE`], or the code of a refusal.
@@ -66,7 +66,7 @@ pub struct Entry {
     pub detail: String,
 }
 
-impl Entry {
+impl AuditEntry {
     pub(crate) fn done(at: Timestamp, actor: &Actor, detail: String) -> Self {
         Self { at, actor: actor.clone(), outcome: DONE.into(), detail }
     }
@@ -74,7 +74,7 @@ impl Entry {
 
 /// A row of the audit as it is read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Recorded {
+pub struct AuditRow {
     pub id: u64,
     pub at: Timestamp,
     pub user: Option<String>,
@@ -90,22 +90,22 @@ pub struct Recorded {
 
 /// The rows that may still be counted up.
 #[derive(Debug, Default)]
-pub(crate) struct Folds(BTreeMap<(Actor, String, String), (i64, Timestamp)>);
+pub(crate) struct AuditAggregator(BTreeMap<(Actor, String, String), (i64, Timestamp)>);
 
-impl Folds {
+impl AuditAggregator {
     /// Writes an entry, or counts it up where it is a refusal that was written a moment ago.
-    pub(crate) fn write(&mut self, connection: &Connection, entry: &Entry) -> rusqlite::Result<()> {
+    pub(crate) fn write(&mut self, connection: &Connection, entry: &AuditEntry) -> rusqlite::Result<()> {
         if entry.outcome == DONE {
             return insert(connection, entry).map(drop);
         }
         let key = (entry.actor.clone(), entry.outcome.clone(), entry.detail.clone());
         if let Some((id, since)) = self.0.get(&key)
-            && entry.at.seconds_since(*since) < FOLD_SECONDS
+            && entry.at.seconds_since(*since) < AGGREGATION_SECONDS
         {
             return count(connection, *id, entry.at);
         }
         let id = insert(connection, entry)?;
-        if self.0.len() >= FOLDS_MAX {
+        if self.0.len() >= AGGREGATED_ROWS_MAX {
             self.0.clear();
         }
         self.0.insert(key, (id, entry.at));
@@ -113,14 +113,14 @@ impl Folds {
     }
 }
 
-pub(crate) fn insert(connection: &Connection, entry: &Entry) -> rusqlite::Result<i64> {
-    let Entry { at, actor: Actor { user, visit }, outcome, detail } = entry;
+pub(crate) fn insert(connection: &Connection, entry: &AuditEntry) -> rusqlite::Result<i64> {
+    let AuditEntry { at, actor: Actor { user, request: visit }, outcome, detail } = entry;
     let peer = visit.peer.map(|peer| peer.to_string());
     let mut statement = connection.prepare_cached(
         "INSERT INTO audit (at, user, door, peer, action, outcome, detail, times, last_at) \
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 1, ?1)",
     )?;
-    statement.insert(params![at.0, user.as_deref(), visit.door.name(), peer, visit.action, outcome, detail])
+    statement.insert(params![at.0, user.as_deref(), visit.channel.name(), peer, visit.action, outcome, detail])
 }
 
 fn count(connection: &Connection, id: i64, at: Timestamp) -> rusqlite::Result<()> {
@@ -129,16 +129,16 @@ fn count(connection: &Connection, id: i64, at: Timestamp) -> rusqlite::Result<()
 }
 
 /// Rows after an id, oldest first.
-pub(crate) fn page(connection: &Connection, after: u64, limit: usize) -> rusqlite::Result<Vec<Recorded>> {
+pub(crate) fn page(connection: &Connection, after: u64, limit: usize) -> rusqlite::Result<Vec<AuditRow>> {
     rows(connection, "id > ?1 ORDER BY id", after, limit)
 }
 
 /// Rows before an id, newest first.
-pub(crate) fn page_back(connection: &Connection, before: u64, limit: usize) -> rusqlite::Result<Vec<Recorded>> {
+pub(crate) fn page_back(connection: &Connection, before: u64, limit: usize) -> rusqlite::Result<Vec<AuditRow>> {
     rows(connection, "id < ?1 ORDER BY id DESC", before, limit)
 }
 
-fn rows(connection: &Connection, order: &str, key: u64, limit: usize) -> rusqlite::Result<Vec<Recorded>> {
+fn rows(connection: &Connection, order: &str, key: u64, limit: usize) -> rusqlite::Result<Vec<AuditRow>> {
     let mut statement = connection.prepare_cached(&format!(
         "SELECT id, at, user, door, peer, action, outcome, detail, times, last_at FROM audit WHERE {order} LIMIT ?2",
     ))?;
@@ -147,8 +147,8 @@ fn rows(connection: &Connection, order: &str, key: u64, limit: usize) -> rusqlit
     statement.query_map(params![key, limit.min(AUDIT_PAGE_MAX)], recorded)?.collect()
 }
 
-fn recorded(row: &Row<'_>) -> rusqlite::Result<Recorded> {
-    Ok(Recorded {
+fn recorded(row: &Row<'_>) -> rusqlite::Result<AuditRow> {
+    Ok(AuditRow {
         id: row.get(0)?,
         at: Timestamp(row.get(1)?),
         user: row.get(2)?,

@@ -9,7 +9,7 @@ const HTTPS_PORT: u16 = 443;
 
 /// The allowed hosts and origins, at one of our addresses.
 #[derive(Debug, Clone, Copy)]
-pub struct OurHosts<'a> {
+pub struct HostPolicy<'a> {
     /// Beside localhost and our address: `name`, or `name:port` for one port.
     pub names: &'a [String],
     /// Our HTTP(S) and WebSocket ports.
@@ -20,9 +20,9 @@ pub struct OurHosts<'a> {
     pub at: Option<IpAddr>,
 }
 
-impl OurHosts<'_> {
+impl HostPolicy<'_> {
     /// Whether a host is allowed: `host`, or `host:port`; without a port it is the default one of its scheme.
-    pub fn is_our_host(&self, authority: &str, secure: bool) -> bool {
+    pub fn is_allowed_host(&self, authority: &str, secure: bool) -> bool {
         let Some((host, port)) = split(authority) else { return false };
         let host = host.to_ascii_lowercase();
         let port = port.unwrap_or(if secure { HTTPS_PORT } else { HTTP_PORT });
@@ -32,13 +32,13 @@ impl OurHosts<'_> {
     }
 
     /// Whether a page of this origin may act: our own, or one that is listed.
-    pub fn is_our_origin(&self, origin: &str) -> bool {
+    pub fn is_allowed_origin(&self, origin: &str) -> bool {
         if self.allowed_origins.iter().any(|allowed| allowed == origin) {
             return true;
         }
         match origin.split_once("://") {
-            Some(("http", authority)) => self.is_our_host(authority, false),
-            Some(("https", authority)) => self.is_our_host(authority, true),
+            Some(("http", authority)) => self.is_allowed_host(authority, false),
+            Some(("https", authority)) => self.is_allowed_host(authority, true),
             _ => false,
         }
     }
@@ -71,8 +71,8 @@ fn port(digits: &str) -> Option<u16> {
 mod tests {
     use super::*;
 
-    fn ask(question: impl Fn(OurHosts<'_>) -> bool) -> bool {
-        question(OurHosts {
+    fn ask(question: impl Fn(HostPolicy<'_>) -> bool) -> bool {
+        question(HostPolicy {
             names: &["desk.example".into(), "proxy.example:443".into()],
             ports: &[9090, 9443, 443],
             allowed_origins: &["https://friend.example".into()],
@@ -84,7 +84,7 @@ mod tests {
     fn our_names_on_our_ports_are_ours() {
         let names = ["localhost:9090", "LocalHost:9443", "127.0.0.1:9090", "[::1]:9090", "192.168.1.5:9090"];
         for name in names.into_iter().chain(["desk.example:9443", "proxy.example:443"]) {
-            assert!(ask(|ours| ours.is_our_host(name, false)), "{name}");
+            assert!(ask(|ours| ours.is_allowed_host(name, false)), "{name}");
         }
     }
 
@@ -94,23 +94,23 @@ mod tests {
         let tricks = ["localhost@evil.example:9090", "evil@localhost:9090", "localhost:+9090", "localhost:", ":9090"];
         let more = ["desk.example", "proxy.example:9090", "[::1", "::1:9090", "localhost:9090/x", "localhost:9090 "];
         for name in names.into_iter().chain(tricks).chain(more) {
-            assert!(!ask(|ours| ours.is_our_host(name, false)), "{name}");
+            assert!(!ask(|ours| ours.is_allowed_host(name, false)), "{name}");
         }
     }
 
     #[test]
     fn a_host_without_a_port_is_at_the_usual_port_of_its_scheme() {
-        assert_eq!([true, false].map(|secure| ask(|ours| ours.is_our_host("localhost", secure))), [true, false]);
+        assert_eq!([true, false].map(|secure| ask(|ours| ours.is_allowed_host("localhost", secure))), [true, false]);
     }
 
     #[test]
     fn an_origin_is_ours_by_host_and_port_or_by_the_list() {
         for origin in ["http://localhost:9090", "https://localhost", "https://friend.example"] {
-            assert!(ask(|ours| ours.is_our_origin(origin)), "{origin}");
+            assert!(ask(|ours| ours.is_allowed_origin(origin)), "{origin}");
         }
         let foreign = ["null", "", "http://localhost", "http://evil.example", "file://", "http://friend.example"];
         for origin in foreign.into_iter().chain(["ftp://localhost:9090", "http://localhost:9090/page"]) {
-            assert!(!ask(|ours| ours.is_our_origin(origin)), "{origin}");
+            assert!(!ask(|ours| ours.is_allowed_origin(origin)), "{origin}");
         }
     }
 }

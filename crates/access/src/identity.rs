@@ -5,12 +5,12 @@ use std::fmt;
 use domain::Text;
 use secrecy::{ExposeSecret, SecretString};
 
-use crate::role::Role;
+use crate::role::UserRole;
 use crate::secret;
 
 /// Credentials of a request.
 #[derive(Debug)]
-pub enum Credentials {
+pub enum AccessCredentials {
     Anonymous,
     Password {
         user: String,
@@ -23,7 +23,7 @@ pub enum Credentials {
     Unreadable(&'static str),
 }
 
-impl Credentials {
+impl AccessCredentials {
     /// A name and a pass code: the password of a user, or a token with any name.
     pub fn login(user: impl Into<String>, passcode: SecretString) -> Self {
         match secret::prefix(passcode.expose_secret()) {
@@ -38,12 +38,12 @@ impl Credentials {
 pub struct Identity {
     /// The name of the user or the token; none for an anonymous caller.
     pub name: Option<Text>,
-    pub role: Role,
+    pub role: UserRole,
 }
 
 /// Why access is denied.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Denied {
+pub enum AccessDenied {
     /// No credentials, and anonymous access is not allowed.
     LoginNeeded,
     /// One text for all reasons, so that a caller cannot find out which names exist.
@@ -56,7 +56,7 @@ pub enum Denied {
     Unavailable,
 }
 
-impl Denied {
+impl AccessDenied {
     /// Stable; part of the contract with clients.
     pub fn code(&self) -> &'static str {
         match self {
@@ -70,7 +70,7 @@ impl Denied {
     }
 }
 
-impl fmt::Display for Denied {
+impl fmt::Display for AccessDenied {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::LoginNeeded => "say who you are: a user with a password, or a token",
@@ -83,4 +83,4 @@ impl fmt::Display for Denied {
     }
 }
 
-impl std::error::Error for Denied {}
+impl std::error::Error for AccessDenied {}

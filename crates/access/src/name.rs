@@ -7,13 +7,13 @@ use domain::Text;
 
 /// A name of 1 to 64 letters, digits and `. _ @ -`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Name(Text);
+pub struct PrincipalName(Text);
 
 /// A text that cannot be a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NotAName;
+pub struct InvalidName;
 
-impl Name {
+impl PrincipalName {
     pub const LENGTH_MAX: usize = 64;
 
     pub fn as_str(&self) -> &str {
@@ -25,29 +25,29 @@ impl Name {
     }
 }
 
-impl FromStr for Name {
-    type Err = NotAName;
+impl FromStr for PrincipalName {
+    type Err = InvalidName;
 
-    fn from_str(text: &str) -> Result<Self, NotAName> {
+    fn from_str(text: &str) -> Result<Self, InvalidName> {
         let legal = |byte: u8| byte.is_ascii_alphanumeric() || b"._@-".contains(&byte);
         let good = (1..=Self::LENGTH_MAX).contains(&text.len()) && text.bytes().all(legal);
-        if good { Ok(Self(text.into())) } else { Err(NotAName) }
+        if good { Ok(Self(text.into())) } else { Err(InvalidName) }
     }
 }
 
-impl fmt::Display for Name {
+impl fmt::Display for PrincipalName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
     }
 }
 
-impl fmt::Display for NotAName {
+impl fmt::Display for InvalidName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "must be 1 to {} letters, digits or any of . _ @ -", Name::LENGTH_MAX)
+        write!(f, "must be 1 to {} letters, digits or any of . _ @ -", PrincipalName::LENGTH_MAX)
     }
 }
 
-impl std::error::Error for NotAName {}
+impl std::error::Error for InvalidName {}
 
 #[cfg(test)]
 mod tests {
@@ -56,10 +56,10 @@ mod tests {
     #[test]
     fn a_name_is_plain() {
         for good in ["anna", "A.B_c@desk-1", &"x".repeat(64)] {
-            assert_eq!(good.parse::<Name>().unwrap().as_str(), good);
+            assert_eq!(good.parse::<PrincipalName>().unwrap().as_str(), good);
         }
         for bad in ["", "anna b", "a:b", "a/b", "ännä", "a\n", &"x".repeat(65)] {
-            assert_eq!(bad.parse::<Name>(), Err(NotAName), "{bad:?}");
+            assert_eq!(bad.parse::<PrincipalName>(), Err(InvalidName), "{bad:?}");
         }
     }
 }

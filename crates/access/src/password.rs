@@ -25,7 +25,7 @@ const COMMON: &str = include_str!("common_passwords.txt");
 pub struct Password(SecretString);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NotAPassword {
+pub enum InvalidPassword {
     TooShort,
     TooLong,
     /// Whoever guesses begins with it.
@@ -33,15 +33,15 @@ pub enum NotAPassword {
 }
 
 impl Password {
-    pub fn new(text: SecretString) -> Result<Self, NotAPassword> {
+    pub fn new(text: SecretString) -> Result<Self, InvalidPassword> {
         if text.expose_secret().chars().count() < PASSWORD_LENGTH_MIN {
-            return Err(NotAPassword::TooShort);
+            return Err(InvalidPassword::TooShort);
         }
         if text.expose_secret().len() > PASSWORD_BYTES_MAX {
-            return Err(NotAPassword::TooLong);
+            return Err(InvalidPassword::TooLong);
         }
         if is_common(text.expose_secret()) {
-            return Err(NotAPassword::Common);
+            return Err(InvalidPassword::Common);
         }
         Ok(Self(text))
     }
@@ -58,14 +58,14 @@ fn is_common(text: &str) -> bool {
 }
 
 /// Takes the same time whether there is such a user or not.
-pub(crate) fn is_right(given: &SecretString, hash: Option<&str>) -> bool {
-    let against = hash.unwrap_or(NOBODYS_HASH);
+pub(crate) fn matches_hash(given: &SecretString, hash: Option<&str>) -> bool {
+    let against = hash.unwrap_or(DUMMY_HASH);
     let right = argon2().verify_password(given.expose_secret().as_bytes(), against).is_ok();
     right && hash.is_some()
 }
 
 /// The hash of no password, with the parameters below, to be compared for unknown users.
-const NOBODYS_HASH: &str =
+const DUMMY_HASH: &str =
     "$argon2id$v=19$m=19456,t=2,p=1$bm9ib2R5IGlzIGhlcmU$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
 fn argon2() -> Argon2<'static> {
@@ -73,7 +73,7 @@ fn argon2() -> Argon2<'static> {
     Argon2::new(Algorithm::Argon2id, Version::V0x13, params)
 }
 
-impl fmt::Display for NotAPassword {
+impl fmt::Display for InvalidPassword {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TooShort => write!(f, "must have at least {PASSWORD_LENGTH_MIN} characters"),
@@ -83,7 +83,7 @@ impl fmt::Display for NotAPassword {
     }
 }
 
-impl std::error::Error for NotAPassword {}
+impl std::error::Error for InvalidPassword {}
 
 #[cfg(test)]
 mod tests {
@@ -95,14 +95,14 @@ mod tests {
         let (one, other) = (password.hash().unwrap(), password.hash().unwrap());
         assert!(one.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{one}");
         assert_ne!(one, other);
-        assert!(is_right(&"correct horse".into(), Some(&one)));
-        assert!(!is_right(&"correct horsf".into(), Some(&one)));
+        assert!(matches_hash(&"correct horse".into(), Some(&one)));
+        assert!(!matches_hash(&"correct horsf".into(), Some(&one)));
     }
 
     #[test]
     fn the_commonest_passwords_are_refused_in_any_case() {
         for common in ["password", "PassWord", "12345678", "qwertyuiop", "password123", "iloveyou"] {
-            assert_eq!(Password::new(common.into()).err(), Some(NotAPassword::Common), "{common}");
+            assert_eq!(Password::new(common.into()).err(), Some(InvalidPassword::Common), "{common}");
         }
         assert!(Password::new("password of the desk".into()).is_ok());
         let is_good =
@@ -112,18 +112,18 @@ mod tests {
 
     #[test]
     fn nobody_s_hash_costs_as_much_as_any_and_fits_no_password() {
-        let hash = PasswordHash::new(NOBODYS_HASH).unwrap();
+        let hash = PasswordHash::new(DUMMY_HASH).unwrap();
         let asked = Params::new(MEMORY_KIB, PASSES, LANES, Some(32)).unwrap();
         assert_eq!(Params::try_from(&hash).unwrap(), asked);
-        assert!(!is_right(&"correct horse".into(), None));
+        assert!(!matches_hash(&"correct horse".into(), None));
     }
 
     #[test]
     fn too_short_and_too_long_are_refused_and_none_is_printed() {
         let refused = |text: &str| Password::new(text.into()).map(drop);
-        assert_eq!(refused("1234567"), Err(NotAPassword::TooShort));
-        assert_eq!(refused("äöüäöü"), Err(NotAPassword::TooShort), "characters count, not bytes");
-        assert_eq!(refused(&"x".repeat(1_025)), Err(NotAPassword::TooLong));
+        assert_eq!(refused("1234567"), Err(InvalidPassword::TooShort));
+        assert_eq!(refused("äöüäöü"), Err(InvalidPassword::TooShort), "characters count, not bytes");
+        assert_eq!(refused(&"x".repeat(1_025)), Err(InvalidPassword::TooLong));
         assert!(!format!("{:?}", Password::new("correct horse".into())).contains("horse"));
     }
 }

@@ -6,7 +6,7 @@ use std::fmt;
 use domain::Text;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Role {
+pub enum UserRole {
     Viewer,
     Trader,
     /// A trader for this strategy only.
@@ -16,26 +16,26 @@ pub enum Role {
 
 /// Why a role and a strategy do not match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NotARole {
+pub enum InvalidRole {
     Unknown,
     StrategyMissing,
     StrategyNotNeeded,
 }
 
-impl Role {
+impl UserRole {
     pub const NAMES: [&'static str; 4] = ["viewer", "trader", "strategy", "admin"];
 
     /// From a name in any case and, for the role strategy alone, a strategy.
-    pub fn new(name: &str, strategy: Option<&str>) -> Result<Self, NotARole> {
+    pub fn new(name: &str, strategy: Option<&str>) -> Result<Self, InvalidRole> {
         let role = match (name.to_ascii_lowercase().as_str(), strategy) {
             ("strategy", Some(strategy)) if !strategy.is_empty() => return Ok(Self::Strategy(strategy.into())),
-            ("strategy", _) => return Err(NotARole::StrategyMissing),
+            ("strategy", _) => return Err(InvalidRole::StrategyMissing),
             ("viewer", _) => Self::Viewer,
             ("trader", _) => Self::Trader,
             ("admin", _) => Self::Admin,
-            _ => return Err(NotARole::Unknown),
+            _ => return Err(InvalidRole::Unknown),
         };
-        if strategy.is_none() { Ok(role) } else { Err(NotARole::StrategyNotNeeded) }
+        if strategy.is_none() { Ok(role) } else { Err(InvalidRole::StrategyNotNeeded) }
     }
 
     pub fn name(&self) -> &'static str {
@@ -56,24 +56,24 @@ impl Role {
 }
 
 /// `trader`, or `strategy MOMENTUM`.
-impl fmt::Display for Role {
+impl fmt::Display for UserRole {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())?;
         self.strategy().map_or(Ok(()), |strategy| write!(f, " {strategy}"))
     }
 }
 
-impl fmt::Display for NotARole {
+impl fmt::Display for InvalidRole {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unknown => write!(f, "must be one of {}", Role::NAMES.join(", ")),
+            Self::Unknown => write!(f, "must be one of {}", UserRole::NAMES.join(", ")),
             Self::StrategyMissing => write!(f, "the role strategy needs the name of a strategy"),
             Self::StrategyNotNeeded => write!(f, "only the role strategy is bound to a strategy"),
         }
     }
 }
 
-impl std::error::Error for NotARole {}
+impl std::error::Error for InvalidRole {}
 
 #[cfg(test)]
 mod tests {
@@ -81,19 +81,19 @@ mod tests {
 
     #[test]
     fn only_the_role_strategy_is_bound_to_one() {
-        assert_eq!(Role::new("TRADER", None), Ok(Role::Trader));
-        assert_eq!(Role::new("strategy", Some("MOMENTUM")), Ok(Role::Strategy("MOMENTUM".into())));
-        assert_eq!(Role::new("strategy", None), Err(NotARole::StrategyMissing));
-        assert_eq!(Role::new("strategy", Some("")), Err(NotARole::StrategyMissing));
-        assert_eq!(Role::new("admin", Some("MOMENTUM")), Err(NotARole::StrategyNotNeeded));
-        assert_eq!(Role::new("root", None), Err(NotARole::Unknown));
+        assert_eq!(UserRole::new("TRADER", None), Ok(UserRole::Trader));
+        assert_eq!(UserRole::new("strategy", Some("MOMENTUM")), Ok(UserRole::Strategy("MOMENTUM".into())));
+        assert_eq!(UserRole::new("strategy", None), Err(InvalidRole::StrategyMissing));
+        assert_eq!(UserRole::new("strategy", Some("")), Err(InvalidRole::StrategyMissing));
+        assert_eq!(UserRole::new("admin", Some("MOMENTUM")), Err(InvalidRole::StrategyNotNeeded));
+        assert_eq!(UserRole::new("root", None), Err(InvalidRole::Unknown));
     }
 
     #[test]
     fn every_role_has_its_name() {
-        for name in Role::NAMES {
+        for name in UserRole::NAMES {
             let strategy = (name == "strategy").then_some("MOMENTUM");
-            assert_eq!(Role::new(name, strategy).unwrap().name(), name);
+            assert_eq!(UserRole::new(name, strategy).unwrap().name(), name);
         }
     }
 }

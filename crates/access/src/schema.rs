@@ -63,7 +63,7 @@ pub(crate) fn version(connection: &Connection) -> rusqlite::Result<usize> {
 
 /// Applies the steps that the file does not have, all or none of them. Server and command line may both try: the second
 /// waits and finds nothing left to do.
-pub(crate) fn bring_up_to_date(connection: &mut Connection) -> rusqlite::Result<()> {
+pub(crate) fn migrate(connection: &mut Connection) -> rusqlite::Result<()> {
     if version(connection)? >= VERSION {
         return Ok(());
     }

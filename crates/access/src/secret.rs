@@ -5,13 +5,13 @@ use std::fmt::Write;
 use secrecy::{ExposeSecret, SecretString};
 
 /// Prefix of every token, so that users and secret scanners recognise one.
-const MARK: &str = "rialto";
+const TOKEN_MARKER: &str = "rialto";
 /// Bytes of the public part of a token, by which it is looked up.
 const PREFIX_BYTES: usize = 6;
 const SECRET_BYTES: usize = 32;
 
 /// The stored form of a secret.
-pub(crate) type Digest = blake3::Hash;
+pub(crate) type SecretDigest = blake3::Hash;
 
 /// A secret as it is returned, once.
 #[derive(Debug, Clone)]
@@ -27,25 +27,25 @@ impl Secret {
         self.0.expose_secret()
     }
 
-    pub(crate) fn digest(&self) -> Digest {
+    pub(crate) fn digest(&self) -> SecretDigest {
         digest(self.text())
     }
 }
 
-pub(crate) fn digest(secret: &str) -> Digest {
+pub(crate) fn digest(secret: &str) -> SecretDigest {
     blake3::hash(secret.as_bytes())
 }
 
 /// A token, `rialto_<prefix>_<secret>`, with its prefix.
 pub(crate) fn new_token() -> Result<(String, Secret), getrandom::Error> {
     let prefix = hex(&random::<PREFIX_BYTES>()?);
-    let token = format!("{MARK}_{prefix}_{}", hex(&random::<SECRET_BYTES>()?));
+    let token = format!("{TOKEN_MARKER}_{prefix}_{}", hex(&random::<SECRET_BYTES>()?));
     Ok((prefix, Secret(token.into())))
 }
 
 /// The prefix of what looks like a token.
 pub(crate) fn prefix(token: &str) -> Option<&str> {
-    let (prefix, secret) = token.strip_prefix(MARK)?.strip_prefix('_')?.split_once('_')?;
+    let (prefix, secret) = token.strip_prefix(TOKEN_MARKER)?.strip_prefix('_')?.split_once('_')?;
     let is_hex =
         |text: &str, bytes: usize| text.len() == 2 * bytes && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     (is_hex(prefix, PREFIX_BYTES) && is_hex(secret, SECRET_BYTES)).then_some(prefix)

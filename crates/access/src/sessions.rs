@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use domain::{Text, Timestamp};
 
-use crate::secret::{Digest, Secret, digest};
+use crate::secret::{Secret, SecretDigest, digest};
 
 /// A session ends this long after the login.
 pub const SESSION_HOURS_MAX: i64 = 12;
@@ -15,29 +15,32 @@ pub const SESSION_IDLE_MINUTES_MAX: i64 = 30;
 const SESSIONS_MAX: usize = 1_024;
 
 #[derive(Default)]
-pub(crate) struct Sessions(Mutex<BTreeMap<[u8; 32], Session>>);
+pub(crate) struct LoginSessions(Mutex<BTreeMap<[u8; 32], LoginSession>>);
 
-struct Session {
+struct LoginSession {
     user: Text,
     /// Of the user's row at the login.
     revision: i64,
-    begun: Timestamp,
-    seen: Timestamp,
+    started_at: Timestamp,
+    last_seen_at: Timestamp,
 }
 
-impl Session {
+impl LoginSession {
     fn has_ended(&self, at: Timestamp) -> bool {
-        at.seconds_since(self.begun) >= SESSION_HOURS_MAX * 60 * 60
-            || at.seconds_since(self.seen) >= SESSION_IDLE_MINUTES_MAX * 60
+        at.seconds_since(self.started_at) >= SESSION_HOURS_MAX * 60 * 60
+            || at.seconds_since(self.last_seen_at) >= SESSION_IDLE_MINUTES_MAX * 60
     }
 }
 
-impl Sessions {
-    pub(crate) fn begin(&self, user: &Text, revision: i64, at: Timestamp) -> Result<Secret, getrandom::Error> {
+impl LoginSessions {
+    pub(crate) fn start(&self, user: &Text, revision: i64, at: Timestamp) -> Result<Secret, getrandom::Error> {
         let secret = Secret::new()?;
         let mut sessions = self.lock();
-        make_room(&mut sessions, at);
-        sessions.insert(key(&secret.digest()), Session { user: user.clone(), revision, begun: at, seen: at });
+        evict(&mut sessions, at);
+        sessions.insert(
+            key(&secret.digest()),
+            LoginSession { user: user.clone(), revision, started_at: at, last_seen_at: at },
+        );
         Ok(secret)
     }
 
@@ -45,12 +48,12 @@ impl Sessions {
     pub(crate) fn user_of(&self, secret: &str, at: Timestamp) -> Option<(Text, i64)> {
         let mut sessions = self.lock();
         let session = sessions.get_mut(&key(&digest(secret))).filter(|session| !session.has_ended(at))?;
-        session.seen = session.seen.max(at);
+        session.last_seen_at = session.last_seen_at.max(at);
         Some((session.user.clone(), session.revision))
     }
 
     /// Whether a session is active. Does not count as activity.
-    pub(crate) fn lasts(&self, key: &[u8; 32], at: Timestamp) -> bool {
+    pub(crate) fn is_active(&self, key: &[u8; 32], at: Timestamp) -> bool {
         self.lock().get(key).is_some_and(|session| !session.has_ended(at))
     }
 
@@ -63,21 +66,21 @@ impl Sessions {
         self.lock().remove(&key(&digest(secret)));
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<[u8; 32], Session>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<[u8; 32], LoginSession>> {
         // The map is consistent between any two statements that hold the lock.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// The timing of a look-up reveals at most the first bytes of a hash, which do not lead to a secret.
-fn key(digest: &Digest) -> [u8; 32] {
+fn key(digest: &SecretDigest) -> [u8; 32] {
     *digest.as_bytes()
 }
 
-fn make_room(sessions: &mut BTreeMap<[u8; 32], Session>, at: Timestamp) {
+fn evict(sessions: &mut BTreeMap<[u8; 32], LoginSession>, at: Timestamp) {
     sessions.retain(|_, session| !session.has_ended(at));
     if sessions.len() >= SESSIONS_MAX {
-        let idlest = sessions.iter().min_by_key(|(_, session)| session.seen).map(|(key, _)| *key);
+        let idlest = sessions.iter().min_by_key(|(_, session)| session.last_seen_at).map(|(key, _)| *key);
         idlest.and_then(|key| sessions.remove(&key));
     }
 }

@@ -5,13 +5,13 @@
 
 use std::collections::BTreeSet;
 
-use bus::{Closed, Inbox};
+use bus::{Inbox, InboxError};
 use crossbeam_channel::Receiver;
 use domain::command::MarketData;
-use domain::report::{Said, SessionState};
+use domain::report::{ReportKind, SessionState};
 use domain::{AdapterName, Instruction, OrderId, Report, SecurityId, Text, Timestamp};
 
-use crate::venue::{Adapter, Broken, Sending, Sink};
+use crate::venue::{Adapter, ReportSink, SendOutcome, SessionLost};
 
 /// The first pause after a lost or refused session; each further one is twice as long.
 pub const BACKOFF_FIRST_MILLIS: i64 = 100;
@@ -20,18 +20,18 @@ pub const BACKOFF_MAX_MILLIS: i64 = 10_000;
 
 /// Pauses between reconnects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Backoff {
+pub struct VenueBackoff {
     pub first_millis: i64,
     pub max_millis: i64,
 }
 
-impl Default for Backoff {
+impl Default for VenueBackoff {
     fn default() -> Self {
         Self { first_millis: BACKOFF_FIRST_MILLIS, max_millis: BACKOFF_MAX_MILLIS }
     }
 }
 
-impl Backoff {
+impl VenueBackoff {
     /// The pause after a number of consecutive failures.
     fn pause_millis(self, failures: u32) -> i64 {
         let factor = 1_i64.checked_shl(failures).filter(|factor| *factor > 0).unwrap_or(i64::MAX);
@@ -39,20 +39,20 @@ impl Backoff {
     }
 }
 
-pub struct Host<A> {
+pub struct AdapterHost<A> {
     adapter: A,
-    line: Line,
-    backoff: Backoff,
+    engine: EngineLink,
+    backoff: VenueBackoff,
     /// Securities that the engine has subscribed, kept over all sessions.
-    wanted: BTreeSet<SecurityId>,
-    session: Session,
+    subscriptions: BTreeSet<SecurityId>,
+    session: HostSession,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Session {
+enum HostSession {
     /// The engine has not sent LOGON yet.
-    Unknown,
-    Away {
+    NotGreeted,
+    Disconnected {
         why: Text,
         failures: u32,
         retry_at: Timestamp,
@@ -60,124 +60,124 @@ enum Session {
     LoggedOn,
 }
 
-impl<A: Adapter> Host<A> {
+impl<A: Adapter> AdapterHost<A> {
     /// Reports the capabilities of the adapter to the engine. The first `step` after the engine's LOGON connects.
-    pub fn attach(name: AdapterName, adapter: A, inbox: Inbox, backoff: Backoff) -> Result<Self, Closed> {
-        let mut line = Line { name, inbox, outcome: Ok(()) };
-        line.say(Said::Attached(adapter.profile()))?;
-        Ok(Self { adapter, line, backoff, wanted: BTreeSet::new(), session: Session::Unknown })
+    pub fn attach(name: AdapterName, adapter: A, inbox: Inbox, backoff: VenueBackoff) -> Result<Self, InboxError> {
+        let mut line = EngineLink { name, inbox, outcome: Ok(()) };
+        line.send_report(ReportKind::Attached(adapter.capabilities()))?;
+        Ok(Self { adapter, engine: line, backoff, subscriptions: BTreeSet::new(), session: HostSession::NotGreeted })
     }
 
     /// Connects where that is due; delivers the venue's reports and prices.
-    pub fn step(&mut self, at: Timestamp) -> Result<(), Closed> {
+    pub fn step(&mut self, at: Timestamp) -> Result<(), InboxError> {
         match self.session {
-            Session::LoggedOn => self.deliver(at),
-            Session::Away { retry_at, .. } if at >= retry_at => self.log_on(at),
-            Session::Unknown | Session::Away { .. } => Ok(()),
+            HostSession::LoggedOn => self.deliver(at),
+            HostSession::Disconnected { retry_at, .. } if at >= retry_at => self.log_on(at),
+            HostSession::NotGreeted | HostSession::Disconnected { .. } => Ok(()),
         }
     }
 
     /// When `step` is due next.
-    pub fn due(&self) -> Option<Timestamp> {
+    pub fn next_due(&self) -> Option<Timestamp> {
         match self.session {
-            Session::LoggedOn => self.adapter.due(),
-            Session::Unknown => None,
-            Session::Away { retry_at, .. } => Some(retry_at),
+            HostSession::LoggedOn => self.adapter.next_due(),
+            HostSession::NotGreeted => None,
+            HostSession::Disconnected { retry_at, .. } => Some(retry_at),
         }
     }
 
     /// Wakes when `step` has work before it is due.
-    pub fn bell(&self) -> Receiver<()> {
-        self.adapter.bell()
+    pub fn waker(&self) -> Receiver<()> {
+        self.adapter.waker()
     }
 
-    pub fn take(&mut self, at: Timestamp, instruction: &Instruction) -> Result<(), Closed> {
-        self.remember(at, instruction);
+    pub fn handle(&mut self, at: Timestamp, instruction: &Instruction) -> Result<(), InboxError> {
+        self.track_subscriptions(at, instruction);
         let sending = match &self.session {
-            Session::LoggedOn => self.send(at, instruction),
-            Session::Unknown => Sending::NotSent("not logged on yet".into()),
-            Session::Away { why, .. } => Sending::NotSent(format!("not logged on: {why}").into()),
+            HostSession::LoggedOn => self.send(at, instruction),
+            HostSession::NotGreeted => SendOutcome::NotSent("not logged on yet".into()),
+            HostSession::Disconnected { why, .. } => SendOutcome::NotSent(format!("not logged on: {why}").into()),
         };
-        match answer(instruction, sending) {
-            Some(said) => self.line.say(said),
+        match not_sent_report(instruction, sending) {
+            Some(said) => self.engine.send_report(said),
             None => Ok(()),
         }
     }
 
     /// Logs off from the venue after its last reports; also where the engine has stopped.
-    pub fn leave(&mut self, at: Timestamp) -> Result<(), Closed> {
-        let heard = if self.session == Session::LoggedOn { self.deliver(at) } else { Ok(()) };
-        if self.session != Session::LoggedOn {
+    pub fn disconnect(&mut self, at: Timestamp) -> Result<(), InboxError> {
+        let heard = if self.session == HostSession::LoggedOn { self.deliver(at) } else { Ok(()) };
+        if self.session != HostSession::LoggedOn {
             return heard;
         }
         self.adapter.disconnect(at);
-        self.session = Session::Away { why: "the server stops".into(), failures: 0, retry_at: at };
-        self.line.say(Said::Session(SessionState::Disconnected))
+        self.session = HostSession::Disconnected { why: "the server stops".into(), failures: 0, retry_at: at };
+        self.engine.send_report(ReportKind::Session(SessionState::Disconnected))
     }
 
-    fn remember(&mut self, at: Timestamp, instruction: &Instruction) {
+    fn track_subscriptions(&mut self, at: Timestamp, instruction: &Instruction) {
         match instruction {
-            Instruction::LogOn if self.session == Session::Unknown => {
-                self.session = Session::Away { why: "not connected yet".into(), failures: 0, retry_at: at };
+            Instruction::LogOn if self.session == HostSession::NotGreeted => {
+                self.session = HostSession::Disconnected { why: "not connected yet".into(), failures: 0, retry_at: at };
             }
-            Instruction::Subscribe(security) => drop(self.wanted.insert(*security)),
-            Instruction::Unsubscribe(security) => drop(self.wanted.remove(security)),
+            Instruction::Subscribe(security) => drop(self.subscriptions.insert(*security)),
+            Instruction::Unsubscribe(security) => drop(self.subscriptions.remove(security)),
             Instruction::LogOn | Instruction::Submit(_) | Instruction::Replace(..) | Instruction::Cancel(_) => {}
         }
     }
 
-    fn log_on(&mut self, at: Timestamp) -> Result<(), Closed> {
+    fn log_on(&mut self, at: Timestamp) -> Result<(), InboxError> {
         if let Err(broken) = self.adapter.connect(at) {
-            self.pause(at, &broken);
+            self.schedule_retry(at, &broken);
             return Ok(());
         }
-        self.line.say(Said::Session(SessionState::Connected))?;
-        match self.adapter.picture(at) {
-            Ok(picture) => self.line.say(Said::Picture(picture))?,
-            Err(broken) => return self.lose(at, &broken),
+        self.engine.send_report(ReportKind::Session(SessionState::Connected))?;
+        match self.adapter.snapshot(at) {
+            Ok(picture) => self.engine.send_report(ReportKind::Snapshot(picture))?,
+            Err(broken) => return self.on_session_lost(at, &broken),
         }
-        self.session = Session::LoggedOn;
-        self.line.say(Said::Session(SessionState::LoggedOn))?;
-        self.subscribe_wanted(at);
-        tracing::info!(adapter = %self.line.name, "session logged on and reconciled");
+        self.session = HostSession::LoggedOn;
+        self.engine.send_report(ReportKind::Session(SessionState::LoggedOn))?;
+        self.subscribe_all(at);
+        tracing::info!(adapter = %self.engine.name, "session logged on and reconciled");
         // Available prices are delivered first, so that they are there when SUBSCRIBED is reported.
         self.deliver(at)?;
         match self.session {
-            Session::LoggedOn => self.line.say(Said::Session(SessionState::Subscribed)),
-            Session::Unknown | Session::Away { .. } => Ok(()),
+            HostSession::LoggedOn => self.engine.send_report(ReportKind::Session(SessionState::Subscribed)),
+            HostSession::NotGreeted | HostSession::Disconnected { .. } => Ok(()),
         }
     }
 
-    fn subscribe_wanted(&mut self, at: Timestamp) {
-        for security in self.wanted.clone() {
+    fn subscribe_all(&mut self, at: Timestamp) {
+        for security in self.subscriptions.clone() {
             self.subscribe(at, security);
         }
     }
 
-    fn subscribe(&mut self, at: Timestamp, security: SecurityId) -> Sending {
+    fn subscribe(&mut self, at: Timestamp, security: SecurityId) -> SendOutcome {
         let sending = self.adapter.subscribe(at, security);
-        if let Sending::NotSent(reason) | Sending::Unknown(reason) = &sending {
+        if let SendOutcome::NotSent(reason) | SendOutcome::Unknown(reason) = &sending {
             tracing::warn!(
-                adapter = %self.line.name, %security, %reason,
+                adapter = %self.engine.name, %security, %reason,
                 "market data subscription failed; it is retried with the next session"
             );
         }
         sending
     }
 
-    fn deliver(&mut self, at: Timestamp) -> Result<(), Closed> {
-        let delivered = self.adapter.deliver(at, &mut self.line);
-        self.line.outcome?;
+    fn deliver(&mut self, at: Timestamp) -> Result<(), InboxError> {
+        let delivered = self.adapter.deliver(at, &mut self.engine);
+        self.engine.outcome?;
         match delivered {
             Ok(()) => Ok(()),
-            Err(broken) => self.lose(at, &broken),
+            Err(broken) => self.on_session_lost(at, &broken),
         }
     }
 
-    fn send(&mut self, at: Timestamp, instruction: &Instruction) -> Sending {
+    fn send(&mut self, at: Timestamp, instruction: &Instruction) -> SendOutcome {
         match instruction {
             // With a session there is nothing to do.
-            Instruction::LogOn => Sending::Sent,
+            Instruction::LogOn => SendOutcome::Sent,
             Instruction::Submit(order) => self.adapter.submit(at, order),
             Instruction::Replace(order, terms) => self.adapter.modify(at, order, *terms),
             Instruction::Cancel(order) => self.adapter.cancel(at, order),
@@ -186,65 +186,65 @@ impl<A: Adapter> Host<A> {
         }
     }
 
-    fn lose(&mut self, at: Timestamp, broken: &Broken) -> Result<(), Closed> {
+    fn on_session_lost(&mut self, at: Timestamp, broken: &SessionLost) -> Result<(), InboxError> {
         self.adapter.disconnect(at);
-        self.pause(at, broken);
-        self.line.say(Said::Session(SessionState::Disconnected))
+        self.schedule_retry(at, broken);
+        self.engine.send_report(ReportKind::Session(SessionState::Disconnected))
     }
 
-    fn pause(&mut self, at: Timestamp, broken: &Broken) {
+    fn schedule_retry(&mut self, at: Timestamp, broken: &SessionLost) {
         let failures = match self.session {
-            Session::Unknown | Session::LoggedOn => 0,
-            Session::Away { failures, .. } => failures,
+            HostSession::NotGreeted | HostSession::LoggedOn => 0,
+            HostSession::Disconnected { failures, .. } => failures,
         };
         let millis = self.backoff.pause_millis(failures);
         tracing::warn!(
-            adapter = %self.line.name, reason = %broken, retry_in_millis = millis,
+            adapter = %self.engine.name, reason = %broken, retry_in_millis = millis,
             "venue session lost or refused; reconnecting"
         );
         let failures = failures.saturating_add(1);
-        self.session = Session::Away { why: broken.0.clone(), failures, retry_at: at.plus_millis(millis) };
+        self.session = HostSession::Disconnected { why: broken.0.clone(), failures, retry_at: at.plus_millis(millis) };
     }
 }
 
 /// The report to the engine where a request was not sent. A subscription is tried again with the next session.
-fn answer(instruction: &Instruction, sending: Sending) -> Option<Said> {
-    let (order, said): (_, fn(OrderId, Text) -> Said) = match instruction {
-        Instruction::Submit(order) => (order.id, |order, reason| Said::Unsent { order, reason }),
-        Instruction::Replace(order, _) => (order.id, |order, reason| Said::ReplaceRejected { order, reason }),
-        Instruction::Cancel(order) => (order.id, |order, reason| Said::CancelRejected { order, reason }),
+fn not_sent_report(instruction: &Instruction, sending: SendOutcome) -> Option<ReportKind> {
+    let (order, said): (_, fn(OrderId, Text) -> ReportKind) = match instruction {
+        Instruction::Submit(order) => (order.id, |order, reason| ReportKind::NotSent { order, reason }),
+        Instruction::Replace(order, _) => (order.id, |order, reason| ReportKind::ReplaceRejected { order, reason }),
+        Instruction::Cancel(order) => (order.id, |order, reason| ReportKind::CancelRejected { order, reason }),
         Instruction::LogOn | Instruction::Subscribe(_) | Instruction::Unsubscribe(_) => return None,
     };
     match sending {
-        Sending::Sent => None,
-        Sending::NotSent(reason) => Some(said(order, reason)),
-        Sending::Unknown(reason) => Some(Said::Lost { order, reason }),
+        SendOutcome::Sent => None,
+        SendOutcome::NotSent(reason) => Some(said(order, reason)),
+        SendOutcome::Unknown(reason) => Some(ReportKind::DeliveryUnknown { order, reason }),
     }
 }
 
 /// Connection to the engine.
-struct Line {
+struct EngineLink {
     name: AdapterName,
     inbox: Inbox,
     /// Whether the engine was still running at the last report.
-    outcome: Result<(), Closed>,
+    outcome: Result<(), InboxError>,
 }
 
-impl Line {
-    fn say(&mut self, said: Said) -> Result<(), Closed> {
-        self.report(None, said);
+impl EngineLink {
+    fn send_report(&mut self, said: ReportKind) -> Result<(), InboxError> {
+        self.on_report(None, said);
         self.outcome
     }
 }
 
-impl Sink for Line {
-    fn report(&mut self, at: Option<Timestamp>, said: Said) {
+impl ReportSink for EngineLink {
+    fn on_report(&mut self, at: Option<Timestamp>, said: ReportKind) {
         if self.outcome.is_ok() {
-            self.outcome = self.inbox.report(Report { adapter: self.name.clone(), ext_at: at, said });
+            self.outcome = self.inbox.send_report(Report { adapter: self.name.clone(), ext_at: at, kind: said });
         }
     }
 
-    fn price(&mut self, data: MarketData) {
-        self.inbox.price(data);
+    fn on_market_data(&mut self, data: MarketData) {
+        self.inbox.send_price(data);
     }
 }

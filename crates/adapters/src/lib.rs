@@ -2,21 +2,21 @@
 //! prices to the engine. All decisions are made in the engine.
 
 pub mod host;
-pub mod kit;
+pub mod conformance;
 pub mod simulated;
 pub mod thread;
 pub mod venue;
 
-pub use host::{Backoff, Host};
-pub use kit::{Harness, Outcome, check};
-pub use simulated::Simulated;
-pub use thread::{Clock, Doors, spawn};
-pub use venue::{Adapter, Broken, MarketFeed, Sending, Sink, Trading};
+pub use conformance::{Harness, RuleOutcome, check};
+pub use host::{AdapterHost, VenueBackoff};
+pub use simulated::SimulatedAdapter;
+pub use thread::{AdapterClock, AdapterIo, spawn};
+pub use venue::{Adapter, MarketFeed, OrderSession, ReportSink, SendOutcome, SessionLost};
 
 /// Orders, shared with `tests`.
 #[cfg(test)]
-#[path = "../tests/venues/desk.rs"]
-mod desk;
+#[path = "../tests/venues/fixture.rs"]
+mod fixture;
 /// A market, shared with `tests`.
 #[cfg(test)]
 #[path = "../tests/venues/market.rs"]

@@ -2,62 +2,62 @@
 //! reconciliation after every connect.
 
 mod controls;
-mod market;
+mod persistent_venue;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use crossbeam_channel::Receiver;
-use domain::order::Terms;
-use domain::report::{Picture, Profile};
+use domain::order::OrderTerms;
+use domain::report::{AdapterCapabilities, VenueSnapshot};
 use domain::{Order, SecurityId, Timestamp};
 use storage::StorageError;
-use venue_sim::{Output, Venue, VenueConfig};
+use venue_sim::{VenueConfig, VenueOutput, VenueSimulator};
 
-use crate::venue::{Broken, MarketFeed, Sending, Sink, Trading};
-use controls::Change;
-pub use controls::Controls;
-use market::Market;
-pub use market::{OpenError, newest_order};
+use crate::venue::{MarketFeed, OrderSession, ReportSink, SendOutcome, SessionLost};
+use controls::ControlChange;
+pub use controls::VenueControls;
+use persistent_venue::PersistentVenue;
+pub use persistent_venue::{OpenError, newest_order};
 
 /// Settings of one simulated venue.
 #[derive(Debug, Clone)]
-pub struct Settings {
+pub struct SimulatedVenueSettings {
     /// The venue's ledger file; it is created where it is missing.
     pub ledger: PathBuf,
     pub venue: VenueConfig,
 }
 
-pub struct Simulated {
-    settings: Settings,
-    controls: Controls,
+pub struct SimulatedAdapter {
+    settings: SimulatedVenueSettings,
+    controls: VenueControls,
     /// None after its ledger failed: the next connect restarts it from the ledger.
-    market: Option<Market>,
-    session: Option<Session>,
+    venue: Option<PersistentVenue>,
+    session: Option<SimulatedSession>,
 }
 
 /// Ends with the connection, and with it all subscriptions.
 #[derive(Default)]
-struct Session {
+struct SimulatedSession {
     subscribed: BTreeSet<SecurityId>,
 }
 
-impl Simulated {
+impl SimulatedAdapter {
     /// Starts the venue from its ledger.
-    pub fn open(settings: Settings, at: Timestamp) -> Result<Self, OpenError> {
-        let controls = Controls::new(settings.venue.faults);
-        let market = Market::open(&settings.ledger, settings.venue.clone(), at)?;
-        Ok(Self { settings, controls, market: Some(market), session: None })
+    pub fn open(settings: SimulatedVenueSettings, at: Timestamp) -> Result<Self, OpenError> {
+        let controls = VenueControls::new(settings.venue.faults);
+        let market = PersistentVenue::open(&settings.ledger, settings.venue.clone(), at)?;
+        Ok(Self { settings, controls, venue: Some(market), session: None })
     }
 
-    pub fn controls(&self) -> Controls {
+    pub fn controls(&self) -> VenueControls {
         self.controls.clone()
     }
 
     /// The venue with the current controls applied.
-    fn running(&mut self) -> Result<&mut Market, Broken> {
-        let market = self.market.as_mut().ok_or_else(|| Broken("the venue's ledger failed".into()))?;
-        let Change { faults, listings } = self.controls.take_change();
+    fn running(&mut self) -> Result<&mut PersistentVenue, SessionLost> {
+        let market = self.venue.as_mut().ok_or_else(|| SessionLost("the venue's ledger failed".into()))?;
+        let ControlChange { faults, listings } = self.controls.take_change();
         if let Some(faults) = faults {
             market.set_faults(faults);
         }
@@ -71,109 +71,109 @@ impl Simulated {
     }
 
     /// Restarts a failed venue, with the faults that are on.
-    fn restart(&mut self, at: Timestamp) -> Result<(), Broken> {
-        if self.market.is_none() {
+    fn restart(&mut self, at: Timestamp) -> Result<(), SessionLost> {
+        if self.venue.is_none() {
             let venue = VenueConfig { faults: self.controls.faults(), ..self.settings.venue.clone() };
-            let market = Market::open(&self.settings.ledger, venue, at);
-            self.market = Some(market.map_err(|error| Broken(error.to_string().into()))?);
+            let market = PersistentVenue::open(&self.settings.ledger, venue, at);
+            self.venue = Some(market.map_err(|error| SessionLost(error.to_string().into()))?);
         }
         Ok(())
     }
 
-    fn reachable(&mut self) -> Result<&mut Market, Broken> {
+    fn reachable(&mut self) -> Result<&mut PersistentVenue, SessionLost> {
         let market = self.running()?;
-        if market.is_cut() { Err(Broken("the connection is cut".into())) } else { Ok(market) }
+        if market.is_disconnected() { Err(SessionLost("the connection is cut".into())) } else { Ok(market) }
     }
 
     /// The venue, within a session only.
-    fn connected(&mut self) -> Result<&mut Market, Broken> {
+    fn connected(&mut self) -> Result<&mut PersistentVenue, SessionLost> {
         match self.session {
             Some(_) => self.reachable(),
-            None => Err(Broken("not connected".into())),
+            None => Err(SessionLost("not connected".into())),
         }
     }
 
-    fn send(&mut self, request: impl FnOnce(&mut Venue, &mut Vec<Output>)) -> Sending {
+    fn send(&mut self, request: impl FnOnce(&mut VenueSimulator, &mut Vec<VenueOutput>)) -> SendOutcome {
         let market = match self.connected() {
             Ok(market) => market,
-            Err(Broken(reason)) => return Sending::NotSent(reason),
+            Err(SessionLost(reason)) => return SendOutcome::NotSent(reason),
         };
-        match market.act(request) {
-            Ok(()) => Sending::Sent,
+        match market.apply(request) {
+            Ok(()) => SendOutcome::Sent,
             // The record may have reached the file, and then the order exists.
-            Err(error) => Sending::Unknown(self.fail(&error).0),
+            Err(error) => SendOutcome::Unknown(self.fail(&error).0),
         }
     }
 
     /// A venue that cannot write its ledger stops.
-    fn fail(&mut self, error: &StorageError) -> Broken {
-        self.market = None;
-        Broken(format!("the venue's ledger failed: {error}").into())
+    fn fail(&mut self, error: &StorageError) -> SessionLost {
+        self.venue = None;
+        SessionLost(format!("the venue's ledger failed: {error}").into())
     }
 }
 
-impl Trading for Simulated {
-    fn profile(&self) -> Profile {
+impl OrderSession for SimulatedAdapter {
+    fn capabilities(&self) -> AdapterCapabilities {
         let exchanges = vec![self.settings.venue.exchange.id];
-        Profile { exchanges, expires_orders: true, refuses_duplicates: true, simulated: true }
+        AdapterCapabilities { exchanges, expires_orders: true, rejects_duplicates: true, simulated: true }
     }
 
-    fn connect(&mut self, at: Timestamp) -> Result<(), Broken> {
+    fn connect(&mut self, at: Timestamp) -> Result<(), SessionLost> {
         self.disconnect(at);
         self.restart(at)?;
         let caught_up = self.running()?.catch_up(at);
         caught_up.map_err(|error| self.fail(&error))?;
         self.reachable()?;
-        self.session = Some(Session::default());
+        self.session = Some(SimulatedSession::default());
         Ok(())
     }
 
-    fn picture(&mut self, _: Timestamp) -> Result<Picture, Broken> {
-        let picture = self.connected()?.picture();
+    fn snapshot(&mut self, _: Timestamp) -> Result<VenueSnapshot, SessionLost> {
+        let picture = self.connected()?.snapshot();
         picture.map_err(|error| self.fail(&error))
     }
 
-    fn submit(&mut self, at: Timestamp, order: &Order) -> Sending {
+    fn submit(&mut self, at: Timestamp, order: &Order) -> SendOutcome {
         self.send(|venue, out| venue.submit(at, order, out))
     }
 
-    fn modify(&mut self, at: Timestamp, order: &Order, terms: Terms) -> Sending {
+    fn modify(&mut self, at: Timestamp, order: &Order, terms: OrderTerms) -> SendOutcome {
         self.send(|venue, out| venue.replace(at, order, terms, out))
     }
 
-    fn cancel(&mut self, at: Timestamp, order: &Order) -> Sending {
+    fn cancel(&mut self, at: Timestamp, order: &Order) -> SendOutcome {
         self.send(|venue, out| venue.cancel(at, order.id, out))
     }
 
-    fn deliver(&mut self, at: Timestamp, sink: &mut dyn Sink) -> Result<(), Broken> {
-        let delivered = self.connected()?.speak(at, sink);
+    fn deliver(&mut self, at: Timestamp, sink: &mut dyn ReportSink) -> Result<(), SessionLost> {
+        let delivered = self.connected()?.deliver(at, sink);
         delivered.map_err(|error| self.fail(&error))
     }
 
-    fn due(&self) -> Option<Timestamp> {
-        self.market.as_ref().and_then(Market::due)
+    fn next_due(&self) -> Option<Timestamp> {
+        self.venue.as_ref().and_then(PersistentVenue::due)
     }
 
-    fn bell(&self) -> Receiver<()> {
-        self.controls.bell()
+    fn waker(&self) -> Receiver<()> {
+        self.controls.waker()
     }
 
     fn disconnect(&mut self, _: Timestamp) {
-        let (Some(session), Some(market)) = (self.session.take(), self.market.as_mut()) else { return };
+        let (Some(session), Some(market)) = (self.session.take(), self.venue.as_mut()) else { return };
         for security in session.subscribed {
             market.unsubscribe(security);
         }
-        market.forget_words();
+        market.clear_outputs();
     }
 }
 
-impl MarketFeed for Simulated {
-    fn subscribe(&mut self, _: Timestamp, security: SecurityId) -> Sending {
+impl MarketFeed for SimulatedAdapter {
+    fn subscribe(&mut self, _: Timestamp, security: SecurityId) -> SendOutcome {
         let mut is_listed = false;
         let sending = self.send(|venue, out| is_listed = venue.subscribe(security, out));
         match (&sending, &mut self.session) {
-            (Sending::Sent, _) if !is_listed => Sending::NotSent("not listed here".into()),
-            (Sending::Sent, Some(session)) => {
+            (SendOutcome::Sent, _) if !is_listed => SendOutcome::NotSent("not listed here".into()),
+            (SendOutcome::Sent, Some(session)) => {
                 session.subscribed.insert(security);
                 sending
             }
@@ -181,9 +181,9 @@ impl MarketFeed for Simulated {
         }
     }
 
-    fn unsubscribe(&mut self, _: Timestamp, security: SecurityId) -> Sending {
+    fn unsubscribe(&mut self, _: Timestamp, security: SecurityId) -> SendOutcome {
         let sending = self.send(|venue, _| venue.unsubscribe(security));
-        if let (Sending::Sent, Some(session)) = (&sending, &mut self.session) {
+        if let (SendOutcome::Sent, Some(session)) = (&sending, &mut self.session) {
             session.subscribed.remove(&security);
         }
         sending
@@ -195,11 +195,11 @@ mod tests {
     use std::io;
 
     use domain::command::MarketData;
-    use domain::report::Said;
+    use domain::report::ReportKind;
 
-    use super::market::Ledger;
+    use super::persistent_venue::VenueLedger;
     use super::*;
-    use crate::desk::order;
+    use crate::fixture::order;
     use crate::market::{START, venue};
 
     /// A disk that is full on write, or on sync.
@@ -209,7 +209,7 @@ mod tests {
         AtSync,
     }
 
-    impl Ledger for Full {
+    impl VenueLedger for Full {
         fn append(&mut self, _: &[u8]) -> Result<(), StorageError> {
             if *self == Self::AtWrite { Err(full()) } else { Ok(()) }
         }
@@ -224,25 +224,25 @@ mod tests {
     }
 
     #[derive(Default)]
-    struct Heard(Vec<Said>);
+    struct Heard(Vec<ReportKind>);
 
-    impl Sink for Heard {
-        fn report(&mut self, _: Option<Timestamp>, said: Said) {
+    impl ReportSink for Heard {
+        fn on_report(&mut self, _: Option<Timestamp>, said: ReportKind) {
             self.0.push(said);
         }
 
-        fn price(&mut self, _: MarketData) {}
+        fn on_market_data(&mut self, _: MarketData) {}
     }
 
     /// Connected, with an order in the book, when the disk fills up.
-    fn on_a_full_disk(full: Full) -> (tempfile::TempDir, Simulated) {
+    fn on_a_full_disk(full: Full) -> (tempfile::TempDir, SimulatedAdapter) {
         let folder = tempfile::tempdir().unwrap();
-        let settings = Settings { ledger: folder.path().join("venue.log"), venue: venue() };
-        let mut simulated = Simulated::open(settings, START).unwrap();
+        let settings = SimulatedVenueSettings { ledger: folder.path().join("venue.log"), venue: venue() };
+        let mut simulated = SimulatedAdapter::open(settings, START).unwrap();
         simulated.connect(START).unwrap();
-        assert_eq!(simulated.submit(START, &order(1, "9")), Sending::Sent);
+        assert_eq!(simulated.submit(START, &order(1, "9")), SendOutcome::Sent);
         simulated.deliver(START.plus_seconds(1), &mut Heard::default()).unwrap();
-        simulated.market.as_mut().unwrap().replace_ledger(Box::new(full));
+        simulated.venue.as_mut().unwrap().replace_ledger(Box::new(full));
         (folder, simulated)
     }
 
@@ -250,8 +250,8 @@ mod tests {
     fn an_order_that_a_venue_cannot_write_down_is_in_doubt() {
         let (_folder, mut simulated) = on_a_full_disk(Full::AtWrite);
         let at = START.plus_seconds(2);
-        assert!(matches!(simulated.submit(at, &order(2, "9")), Sending::Unknown(_)));
-        assert!(matches!(simulated.submit(at, &order(3, "9")), Sending::NotSent(_)));
+        assert!(matches!(simulated.submit(at, &order(2, "9")), SendOutcome::Unknown(_)));
+        assert!(matches!(simulated.submit(at, &order(3, "9")), SendOutcome::NotSent(_)));
         assert!(simulated.deliver(at, &mut Heard::default()).is_err());
         assert_starts_again(simulated);
     }
@@ -259,7 +259,7 @@ mod tests {
     #[test]
     fn nothing_is_reported_that_a_power_cut_could_undo() {
         let (_folder, mut simulated) = on_a_full_disk(Full::AtSync);
-        assert_eq!(simulated.submit(START.plus_seconds(2), &order(2, "9")), Sending::Sent);
+        assert_eq!(simulated.submit(START.plus_seconds(2), &order(2, "9")), SendOutcome::Sent);
         let mut heard = Heard::default();
         assert!(simulated.deliver(START.plus_seconds(3), &mut heard).is_err());
         assert_eq!(heard.0, []);
@@ -267,11 +267,11 @@ mod tests {
     }
 
     /// The next session is with a venue restored from its file.
-    fn assert_starts_again(mut simulated: Simulated) {
+    fn assert_starts_again(mut simulated: SimulatedAdapter) {
         let at = START.plus_seconds(4);
         simulated.disconnect(at);
         simulated.connect(at).unwrap();
-        let known: Vec<_> = simulated.picture(at).unwrap().orders.iter().map(|known| known.order.0).collect();
+        let known: Vec<_> = simulated.snapshot(at).unwrap().orders.iter().map(|known| known.order.0).collect();
         assert_eq!(known, [1]);
     }
 }

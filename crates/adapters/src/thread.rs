@@ -5,27 +5,27 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use bus::outlet::INSTRUCTIONS_MAX;
-use bus::{Closed, Inbox, Outlet};
+use bus::instruction_queue::INSTRUCTIONS_MAX;
+use bus::{Inbox, InboxError, InstructionQueue};
 use crossbeam_channel::{Receiver, Select, TryRecvError};
 use domain::{AdapterName, Timestamp};
 
-use crate::host::{Backoff, Host};
+use crate::host::{AdapterHost, VenueBackoff};
 use crate::venue::Adapter;
 
 /// The present time, with the configured offset.
-pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+pub type AdapterClock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
 /// Instructions that are sent before the venue's reports are delivered again.
-pub const INSTRUCTIONS_PER_TURN_MAX: usize = 256;
+pub const INSTRUCTIONS_PER_CYCLE_MAX: usize = 256;
 /// The longest sleep: after it the clock is read again, because it may have been set.
 pub const SLEEP_MAX_MILLIS: u64 = 1_000;
 
 /// Connections of a hosted adapter.
-pub struct Doors {
+pub struct AdapterIo {
     pub inbox: Inbox,
-    pub outlet: Outlet,
-    pub clock: Clock,
+    pub instructions: InstructionQueue,
+    pub clock: AdapterClock,
     /// The adapter logs off and ends when this receives a message or is closed.
     pub stop: Receiver<()>,
 }
@@ -34,25 +34,25 @@ pub struct Doors {
 pub fn spawn<A: Adapter + 'static>(
     name: AdapterName,
     adapter: A,
-    doors: Doors,
-    backoff: Backoff,
+    doors: AdapterIo,
+    backoff: VenueBackoff,
 ) -> io::Result<JoinHandle<()>> {
     std::thread::Builder::new().name(name.to_string()).spawn(move || {
-        if run(name.clone(), adapter, &doors, backoff) == Err(Closed::Stopped) {
+        if run(name.clone(), adapter, &doors, backoff) == Err(InboxError::Stopped) {
             tracing::info!(adapter = %name, "adapter stopped: the engine has stopped");
         }
     })
 }
 
-fn run<A: Adapter>(name: AdapterName, adapter: A, doors: &Doors, backoff: Backoff) -> Result<(), Closed> {
+fn run<A: Adapter>(name: AdapterName, adapter: A, doors: &AdapterIo, backoff: VenueBackoff) -> Result<(), InboxError> {
     let mut at = (doors.clock)();
-    let mut host = Host::attach(name, adapter, doors.inbox.clone(), backoff)?;
+    let mut host = AdapterHost::attach(name, adapter, doors.inbox.clone(), backoff)?;
     let served = serve(&mut host, doors, &mut at);
-    let left = host.leave(at);
+    let left = host.disconnect(at);
     served.and(left)
 }
 
-fn serve<A: Adapter>(host: &mut Host<A>, doors: &Doors, at: &mut Timestamp) -> Result<(), Closed> {
+fn serve<A: Adapter>(host: &mut AdapterHost<A>, doors: &AdapterIo, at: &mut Timestamp) -> Result<(), InboxError> {
     let mut stops = false;
     while !stops {
         host.step(*at)?;
@@ -61,22 +61,22 @@ fn serve<A: Adapter>(host: &mut Host<A>, doors: &Doors, at: &mut Timestamp) -> R
         // A clock that is set back stands still here: for a venue, time never goes back.
         *at = (*at).max((doors.clock)());
         // On stop, all queued instructions are still sent.
-        let count_max = if stops { INSTRUCTIONS_MAX } else { INSTRUCTIONS_PER_TURN_MAX };
-        take_waiting(host, &doors.outlet, *at, count_max)?;
+        let count_max = if stops { INSTRUCTIONS_MAX } else { INSTRUCTIONS_PER_CYCLE_MAX };
+        drain_instructions(host, &doors.instructions, *at, count_max)?;
     }
     Ok(())
 }
 
 /// Until there is an instruction, a wake-up, a deadline of the host, or a stop.
-fn sleep<A: Adapter>(host: &Host<A>, doors: &Doors, at: Timestamp) {
-    let bell = host.bell();
+fn sleep<A: Adapter>(host: &AdapterHost<A>, doors: &AdapterIo, at: Timestamp) {
+    let bell = host.waker();
     let mut wakers = Select::new();
     for waker in [&bell, &doors.stop] {
         wakers.recv(waker);
     }
-    wakers.recv(&doors.outlet);
+    wakers.recv(&doors.instructions);
     // All of them are checked again, so a timeout needs no special case.
-    let _ = wakers.ready_timeout(until(host.due(), at));
+    let _ = wakers.ready_timeout(until(host.next_due(), at));
     let _ = bell.try_recv();
 }
 
@@ -87,17 +87,17 @@ fn until(due: Option<Timestamp>, at: Timestamp) -> Duration {
     Duration::from_nanos(nanos).min(longest)
 }
 
-fn take_waiting<A: Adapter>(
-    host: &mut Host<A>,
-    outlet: &Outlet,
+fn drain_instructions<A: Adapter>(
+    host: &mut AdapterHost<A>,
+    outlet: &InstructionQueue,
     at: Timestamp,
     count_max: usize,
-) -> Result<(), Closed> {
+) -> Result<(), InboxError> {
     for _ in 0..count_max {
         match outlet.try_recv() {
-            Ok(instruction) => host.take(at, &instruction)?,
+            Ok(instruction) => host.handle(at, &instruction)?,
             Err(TryRecvError::Empty) => break,
-            Err(TryRecvError::Disconnected) => return Err(Closed::Stopped),
+            Err(TryRecvError::Disconnected) => return Err(InboxError::Stopped),
         }
     }
     Ok(())

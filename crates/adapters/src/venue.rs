@@ -7,62 +7,62 @@ use std::fmt;
 
 use crossbeam_channel::Receiver;
 use domain::command::MarketData;
-use domain::order::Terms;
-use domain::report::{Picture, Profile, Said};
+use domain::order::OrderTerms;
+use domain::report::{AdapterCapabilities, ReportKind, VenueSnapshot};
 use domain::{Order, SecurityId, Text, Timestamp};
 
 /// An order session at a venue. The venue's answers come out of `deliver`, never out of the request itself: sent does
 /// not mean accepted.
-pub trait Trading: Send {
-    fn profile(&self) -> Profile;
+pub trait OrderSession: Send {
+    fn capabilities(&self) -> AdapterCapabilities;
 
     /// Connects to the venue and logs on. Until this succeeds, and after `disconnect`, everything is `NotSent`.
-    fn connect(&mut self, at: Timestamp) -> Result<(), Broken>;
+    fn connect(&mut self, at: Timestamp) -> Result<(), SessionLost>;
 
     /// All our orders and fills at the venue. Earlier reports are contained in it or never needed.
-    fn picture(&mut self, at: Timestamp) -> Result<Picture, Broken>;
+    fn snapshot(&mut self, at: Timestamp) -> Result<VenueSnapshot, SessionLost>;
 
-    fn submit(&mut self, at: Timestamp, order: &Order) -> Sending;
+    fn submit(&mut self, at: Timestamp, order: &Order) -> SendOutcome;
 
-    fn modify(&mut self, at: Timestamp, order: &Order, terms: Terms) -> Sending;
+    fn modify(&mut self, at: Timestamp, order: &Order, terms: OrderTerms) -> SendOutcome;
 
-    fn cancel(&mut self, at: Timestamp, order: &Order) -> Sending;
+    fn cancel(&mut self, at: Timestamp, order: &Order) -> SendOutcome;
 
     /// Delivers everything that the venue has reported since the last call, in the venue's order.
-    fn deliver(&mut self, at: Timestamp, sink: &mut dyn Sink) -> Result<(), Broken>;
+    fn deliver(&mut self, at: Timestamp, sink: &mut dyn ReportSink) -> Result<(), SessionLost>;
 
     /// When `deliver` is due next, where that follows from the time alone.
-    fn due(&self) -> Option<Timestamp>;
+    fn next_due(&self) -> Option<Timestamp>;
 
     /// Wakes the host when `deliver` has something before it is due.
-    fn bell(&self) -> Receiver<()>;
+    fn waker(&self) -> Receiver<()>;
 
     fn disconnect(&mut self, at: Timestamp);
 }
 
 /// Market data of a venue; it comes out of `deliver` too, so that both keep the venue's order.
 pub trait MarketFeed: Send {
-    fn subscribe(&mut self, at: Timestamp, security: SecurityId) -> Sending;
+    fn subscribe(&mut self, at: Timestamp, security: SecurityId) -> SendOutcome;
 
-    fn unsubscribe(&mut self, at: Timestamp, security: SecurityId) -> Sending;
+    fn unsubscribe(&mut self, at: Timestamp, security: SecurityId) -> SendOutcome;
 }
 
 /// Both halves of a venue.
-pub trait Adapter: Trading + MarketFeed {}
+pub trait Adapter: OrderSession + MarketFeed {}
 
-impl<A: Trading + MarketFeed> Adapter for A {}
+impl<A: OrderSession + MarketFeed> Adapter for A {}
 
 /// Receives the venue's reports and prices.
-pub trait Sink {
+pub trait ReportSink {
     /// `at` is the venue's own time.
-    fn report(&mut self, at: Option<Timestamp>, said: Said);
+    fn on_report(&mut self, at: Option<Timestamp>, said: ReportKind);
 
-    fn price(&mut self, data: MarketData);
+    fn on_market_data(&mut self, data: MarketData);
 }
 
 /// Result of sending a request to the venue.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Sending {
+pub enum SendOutcome {
     /// Handed to the venue; its answer comes later.
     Sent,
     /// The venue certainly did not receive it.
@@ -73,12 +73,12 @@ pub enum Sending {
 
 /// There is no session, or it was lost.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Broken(pub Text);
+pub struct SessionLost(pub Text);
 
-impl fmt::Display for Broken {
+impl fmt::Display for SessionLost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
     }
 }
 
-impl std::error::Error for Broken {}
+impl std::error::Error for SessionLost {}

@@ -10,41 +10,41 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use access::{Credentials, Identity, Pass};
-use stomp::lanes::{Batch, Lanes, Patience, Pressure, Progress, SlowConsumer};
-use stomp::session::Closing;
-use stomp::{Action, Session, Time};
+use access::{AccessCredentials, AccessGrant, Identity};
+use stomp::lanes::{ConsumerPressure, ConsumerProgress, FrameBatch, OutboundLanes, SlowConsumer, StallLimits};
+use stomp::session::CloseCause;
+use stomp::{MonotonicTime, StompAction, StompSession};
 use tokio::time::{Sleep, sleep, sleep_until, timeout};
 
-use crate::ending::{self, End, codes};
-use crate::house::House;
-use crate::limits::{BATCH_BYTES, FAREWELL_BYTES_MAX, FAREWELL_MAX, FAULT_LINGER};
-use crate::mailbox::{Mailbox, Waiting};
-use crate::place::Place;
-use crate::places::Taken;
-use crate::replay::{self, NotRead, Replay};
-use crate::slowness;
-use crate::snapshot::Snapshot;
+use crate::close_reason::{self, CloseReason, codes};
+use crate::connection_limiter::ConnectionPermit;
+use crate::hub_handle::HubHandle;
+use crate::limits::{BATCH_BYTES, CLOSE_BYTES_MAX, CLOSE_WAIT_MAX, FAULT_LINGER};
+use crate::outbound_queue::{OutboundQueue, QueueDepth};
+use crate::slow_consumer;
+use crate::snapshot::SubscriptionSnapshot;
+use crate::state::BrokerState;
+use crate::subscription_replay::{self, NotRead, SubscriptionReplay};
 use crate::transport::{Received, Transport};
 
 /// The origin of a connection.
-pub(crate) struct Visitor {
+pub(crate) struct ConnectionOrigin {
     pub(crate) peer: Option<IpAddr>,
-    pub(crate) shown: Shown,
+    pub(crate) credentials: PresentedCredentials,
 }
 
 /// What is known of the client before CONNECT.
-pub(crate) enum Shown {
-    Nothing,
-    Credentials(Credentials),
+pub(crate) enum PresentedCredentials {
+    Absent,
+    Credentials(AccessCredentials),
     /// A part of this process.
-    Insider,
+    Internal,
 }
 
 /// The effect of an answer.
-pub(super) enum Answered {
+pub(super) enum ActionOutcome {
     /// An internal client needs no pass.
-    Admitted(Identity, Option<Pass>),
+    Authenticated(Identity, Option<AccessGrant>),
     /// The connection ends with this text, which answers the frame of that receipt.
     Refused(String, Option<String>),
     /// Continue with the next action.
@@ -52,91 +52,91 @@ pub(super) enum Answered {
 }
 
 /// An answer that must arrive before further input of this client is processed.
-pub(super) type Pending = Pin<Box<dyn Future<Output = Answered> + Send>>;
+pub(super) type PendingAction = Pin<Box<dyn Future<Output = ActionOutcome> + Send>>;
 
 /// A page of history that is being read.
-pub(super) type Reading = Pin<Box<dyn Future<Output = Result<replay::Found, NotRead>> + Send>>;
+pub(super) type HistoryRead = Pin<Box<dyn Future<Output = Result<subscription_replay::HistoryPage, NotRead>> + Send>>;
 
-pub(crate) struct Connection<T> {
-    pub(super) house: Arc<House>,
+pub(crate) struct StompConnection<T> {
+    pub(super) broker: Arc<BrokerState>,
     pub(super) transport: T,
-    pub(super) session: Session,
-    pub(super) place: Place,
+    pub(super) session: StompSession,
+    pub(super) hub: HubHandle,
     /// Its permit among all connections; an internal client needs none.
-    pub(super) taken: Option<Taken>,
+    pub(super) permit: Option<ConnectionPermit>,
     /// Boxed beside the task, so that an idle connection uses little memory.
-    pub(super) lanes: Box<Lanes>,
-    pub(super) visitor: Visitor,
+    pub(super) lanes: Box<OutboundLanes>,
+    pub(super) origin: ConnectionOrigin,
     pub(super) identity: Option<Identity>,
-    pub(super) actions: VecDeque<Action>,
-    pub(super) pending: Option<Pending>,
-    pub(super) snapshots: VecDeque<Snapshot>,
+    pub(super) actions: VecDeque<StompAction>,
+    pub(super) pending: Option<PendingAction>,
+    pub(super) snapshots: VecDeque<SubscriptionSnapshot>,
     /// Subscriptions with a replay; the first is in progress.
-    pub(super) replays: VecDeque<Replay>,
-    pub(super) reading: Option<Reading>,
+    pub(super) replays: VecDeque<SubscriptionReplay>,
+    pub(super) history_read: Option<HistoryRead>,
     /// When the first is advanced again.
-    pub(super) replay_at: Time,
+    pub(super) replay_at: MonotonicTime,
     /// Since when it cannot read.
-    pub(super) replay_waits: Option<Time>,
+    pub(super) replay_waits: Option<MonotonicTime>,
     /// The close code of a WebSocket, once it is closed.
     pub(super) closing: Option<u16>,
     /// A transport error below STOMP, as a WebSocket close code.
-    fault: Option<u16>,
+    transport_error: Option<u16>,
     /// A queue may wait for room in our lanes.
-    pub(super) takes_from_queues: bool,
+    pub(super) consumes_queues: bool,
     input: Vec<u8>,
-    batch: Batch,
+    batch: FrameBatch,
     /// Something was passed to the transport and may not be sent yet.
     is_sending: bool,
     /// Whether the client reads, and the octets that the socket had accepted at the last check.
-    progress: Progress,
+    progress: ConsumerProgress,
     taken_octets: u64,
     /// Whether it acknowledges, and the waiting octets at the last check.
-    acknowledging: Progress,
+    acknowledging: ConsumerProgress,
     unacknowledged: usize,
-    ping_at: Time,
+    ping_at: MonotonicTime,
 }
 
-enum Step {
+enum ConnectionEvent {
     Received(io::Result<Received>),
     Sent(io::Result<()>),
-    Answered(Answered),
-    Read(Result<replay::Found, NotRead>),
+    Answered(ActionOutcome),
+    Read(Result<subscription_replay::HistoryPage, NotRead>),
     Woken,
 }
 
-impl<T: Transport> Connection<T> {
-    pub(crate) fn new(house: Arc<House>, transport: T, visitor: Visitor, lanes: Lanes) -> Self {
-        let now = house.clock.now();
-        let rules = if T::PINGS { &house.websocket_rules } else { &house.stream_rules };
-        let place = Place::take(&house.hub, Mailbox::new(&lanes, house.limits.connection_bytes));
-        let session = Session::new(now, session_name(&place), rules.clone());
-        let ping_at = if T::PINGS { now.after(house.limits.ping_every) } else { Time::NEVER };
+impl<T: Transport> StompConnection<T> {
+    pub(crate) fn new(broker: Arc<BrokerState>, transport: T, origin: ConnectionOrigin, lanes: OutboundLanes) -> Self {
+        let now = broker.clock.now();
+        let rules = if T::SENDS_PINGS { &broker.websocket_rules } else { &broker.stream_rules };
+        let hub = HubHandle::register(&broker.hub, OutboundQueue::new(&lanes, broker.limits.connection_bytes));
+        let session = StompSession::new(now, session_id(&hub), rules.clone());
+        let ping_at = if T::SENDS_PINGS { now.after(broker.limits.ping_every) } else { MonotonicTime::NEVER };
         Self {
-            house,
+            broker,
             transport,
             session,
-            place,
-            taken: None,
+            hub,
+            permit: None,
             lanes: lanes.into(),
-            visitor,
+            origin,
             identity: None,
             actions: VecDeque::new(),
             pending: None,
             snapshots: VecDeque::new(),
             replays: VecDeque::new(),
-            reading: None,
-            replay_at: Time(0),
+            history_read: None,
+            replay_at: MonotonicTime(0),
             replay_waits: None,
             closing: None,
-            fault: None,
-            takes_from_queues: false,
+            transport_error: None,
+            consumes_queues: false,
             input: Vec::new(),
-            batch: Batch::default(),
+            batch: FrameBatch::default(),
             is_sending: false,
-            progress: Progress::new(now),
+            progress: ConsumerProgress::new(now),
             taken_octets: 0,
-            acknowledging: Progress::new(now),
+            acknowledging: ConsumerProgress::new(now),
             unacknowledged: 0,
             ping_at,
         }
@@ -144,47 +144,47 @@ impl<T: Transport> Connection<T> {
 
     /// With the permit that was acquired for it.
     #[must_use]
-    pub(crate) fn at(mut self, taken: Taken) -> Self {
-        taken.reached_by(&self.place.mailbox);
-        self.taken = Some(taken);
+    pub(crate) fn with_permit(mut self, taken: ConnectionPermit) -> Self {
+        taken.set_mailbox(&self.hub.mailbox);
+        self.permit = Some(taken);
         self
     }
 
     pub(crate) async fn run(mut self) {
-        let mut timer = pin!(sleep_until(self.house.clock.instant(Time(0))));
+        let mut timer = pin!(sleep_until(self.broker.clock.instant(MonotonicTime(0))));
         loop {
-            let now = self.house.clock.now();
-            self.look_at_time(now);
-            self.perform(now);
+            let now = self.broker.clock.now();
+            self.on_timer(now);
+            self.run_actions(now);
             if self.closing.is_some() {
                 break;
             }
-            self.fill(now);
+            self.fill_batch(now);
             let deadline = self.deadline(now);
-            timer.as_mut().reset(self.house.clock.instant(deadline));
-            let step = self.step(timer.as_mut()).await;
-            if self.take(step).is_err() {
+            timer.as_mut().reset(self.broker.clock.instant(deadline));
+            let step = self.next_event(timer.as_mut()).await;
+            if self.handle(step).is_err() {
                 return;
             }
         }
         // A client that does not read its final frame in time goes without it.
-        let _ = timeout(FAREWELL_MAX, self.farewell()).await;
+        let _ = timeout(CLOSE_WAIT_MAX, self.shut_down()).await;
     }
 
-    fn look_at_time(&mut self, now: Time) {
-        self.note_progress(now);
+    fn on_timer(&mut self, now: MonotonicTime) {
+        self.update_progress(now);
         let pages = self.page_octets();
-        let end = self.place.mailbox.take(&mut self.lanes, pages, self.progress.since());
-        let end = end.or_else(|| self.check_progress(now).err().map(|slow| self.cut(slow)));
+        let end = self.hub.mailbox.drain_into(&mut self.lanes, pages, self.progress.since());
+        let end = end.or_else(|| self.check_progress(now).err().map(|slow| self.on_slow_consumer(slow)));
         let mut actions = Vec::new();
         match end {
-            Some(end) => self.session.refuse(&end.text(), None, &mut actions),
+            Some(end) => self.session.close_with_error(&end.text(), None, &mut actions),
             None if self.pending.is_some() => self.wait_alive(now),
             None => self.session.tick(now, &mut actions),
         }
-        self.follow(actions);
+        self.queue_actions(actions);
         if self.ping_at <= now {
-            self.ping_at = now.after(self.house.limits.ping_every);
+            self.ping_at = now.after(self.broker.limits.ping_every);
             self.transport.ping();
             self.is_sending = true;
         }
@@ -192,122 +192,122 @@ impl<T: Transport> Connection<T> {
 
     /// While its work is under way a client is not read, and so it is not silent; nor are we, since a heart-beat may stand
     /// between any two frames.
-    fn wait_alive(&mut self, now: Time) {
-        self.session.alive(now);
+    fn wait_alive(&mut self, now: MonotonicTime) {
+        self.session.on_pong(now);
         let mut beats = Vec::new();
         self.session.tick(now, &mut beats);
         for beat in beats {
-            if let Err((text, receipt)) = self.perform_one(now, beat) {
-                self.refuse(&text, receipt.as_deref());
+            if let Err((text, receipt)) = self.run_action(now, beat) {
+                self.reject(&text, receipt.as_deref());
             }
         }
     }
 
-    fn note_progress(&mut self, now: Time) {
+    fn update_progress(&mut self, now: MonotonicTime) {
         let taken = self.transport.taken();
         if !self.is_sending || taken != self.taken_octets {
-            self.progress.made(now);
+            self.progress.on_progress(now);
         }
         self.taken_octets = taken;
         let unacknowledged = self.lanes.unacknowledged_bytes();
         if unacknowledged == 0 || unacknowledged < self.unacknowledged {
-            self.acknowledging.made(now);
+            self.acknowledging.on_progress(now);
         }
         self.unacknowledged = unacknowledged;
     }
 
     /// A client that makes progress is not slow, however much is queued.
-    fn check_progress(&mut self, now: Time) -> Result<(), SlowConsumer> {
-        let patience = self.house.limits.patience;
-        let was_told = self.progress.is_told() || self.acknowledging.is_told();
+    fn check_progress(&mut self, now: MonotonicTime) -> Result<(), SlowConsumer> {
+        let patience = self.broker.limits.stall_limits;
+        let was_told = self.progress.is_reported() || self.acknowledging.is_reported();
         let reading = self.progress.check(now, self.lanes.reliable_bytes(), patience);
-        let acknowledging = self.acknowledging.check(now, self.unacknowledged, lenient(patience));
+        let acknowledging = self.acknowledging.check(now, self.unacknowledged, acknowledgement_patience(patience));
         let is_cut = reading.is_err() || acknowledging.is_err();
         // Also where no check happened between half of the limit and its end.
-        if [reading, acknowledging].contains(&Ok(Pressure::Slow)) || is_cut && !was_told {
+        if [reading, acknowledging].contains(&Ok(ConsumerPressure::Slow)) || is_cut && !was_told {
             let user = self.identity.as_ref().and_then(|identity| identity.name.as_deref());
-            slowness::tell(&self.house, &session_name(&self.place), user);
+            slow_consumer::warn_slow_consumer(&self.broker, &session_id(&self.hub), user);
         }
         reading.and(acknowledging).map(drop)
     }
 
-    fn cut(&self, slow: SlowConsumer) -> End {
-        self.place.mailbox.end(End::Slow(slow));
-        End::Slow(slow)
+    fn on_slow_consumer(&self, slow: SlowConsumer) -> CloseReason {
+        self.hub.mailbox.close(CloseReason::Slow(slow));
+        CloseReason::Slow(slow)
     }
 
-    pub(super) fn follow(&mut self, actions: Vec<Action>) {
+    pub(super) fn queue_actions(&mut self, actions: Vec<StompAction>) {
         self.actions.extend(actions);
     }
 
     /// Drains the outbound queue when the last batch is written.
-    fn fill(&mut self, now: Time) {
+    fn fill_batch(&mut self, now: MonotonicTime) {
         if self.is_sending {
             return;
         }
-        self.go_on_with_snapshots();
-        self.go_on_with_replays(now);
+        self.advance_snapshots();
+        self.advance_replays(now);
         self.batch.clear();
         self.lanes.drain(now, BATCH_BYTES, self.session.subscriptions(), &mut self.batch);
         self.is_sending = self.batch.bytes() > 0;
-        self.house.counters.handed_over(&self.batch);
+        self.broker.counters.on_batch_sent(&self.batch);
     }
 
-    fn go_on_with_snapshots(&mut self) {
+    fn advance_snapshots(&mut self) {
         if !self.has_room() {
             return;
         }
         let Some(snapshot) = self.snapshots.front_mut() else { return };
         // What is published from now on is queued after the snapshot.
         let mut found = Vec::new();
-        let is_all = self.place.go_on(snapshot, &self.house.bus.catalogue.now(), &mut found);
-        found.into_iter().for_each(|found| found.put_into(&mut self.lanes));
+        let is_all = self.hub.next_snapshot_step(snapshot, &self.broker.bus.catalogue.current(), &mut found);
+        found.into_iter().for_each(|found| found.push_to(&mut self.lanes));
         if is_all {
             self.snapshots.pop_front();
         }
     }
 
-    fn deadline(&mut self, now: Time) -> Time {
+    fn deadline(&mut self, now: MonotonicTime) -> MonotonicTime {
         // While the socket is not writable, only heart-beats matter.
-        let wake_at = if self.is_sending { Time::NEVER } else { self.lanes.wake_at(now) };
+        let wake_at = if self.is_sending { MonotonicTime::NEVER } else { self.lanes.wake_at(now) };
         let snapshot_waits = self.snapshots.is_empty() || self.is_sending || !self.has_room();
-        let snapshot = if snapshot_waits { Time::NEVER } else { now };
-        let replay = if self.is_sending { Time::NEVER } else { self.replay_at(now) };
-        let deadlines = [self.session.deadline(), wake_at, self.late_at(), self.ping_at, snapshot, replay];
-        deadlines.into_iter().min().unwrap_or(Time::NEVER)
+        let snapshot = if snapshot_waits { MonotonicTime::NEVER } else { now };
+        let replay = if self.is_sending { MonotonicTime::NEVER } else { self.replay_at(now) };
+        let deadlines = [self.session.deadline(), wake_at, self.slow_deadline(), self.ping_at, snapshot, replay];
+        deadlines.into_iter().min().unwrap_or(MonotonicTime::NEVER)
     }
 
     /// When a client that neither reads nor acknowledges becomes slow.
-    fn late_at(&self) -> Time {
-        let patience = self.house.limits.patience;
+    fn slow_deadline(&self) -> MonotonicTime {
+        let patience = self.broker.limits.stall_limits;
         let waiting = if self.is_sending { self.lanes.reliable_bytes() } else { 0 };
-        let unacknowledged = self.acknowledging.late_at(self.unacknowledged, lenient(patience));
-        self.progress.late_at(waiting, patience).min(unacknowledged)
+        let unacknowledged = self.acknowledging.deadline(self.unacknowledged, acknowledgement_patience(patience));
+        self.progress.deadline(waiting, patience).min(unacknowledged)
     }
 
-    async fn step(&mut self, mut timer: Pin<&mut Sleep>) -> Step {
-        let mailbox = self.place.mailbox.clone();
+    async fn next_event(&mut self, mut timer: Pin<&mut Sleep>) -> ConnectionEvent {
+        let mailbox = self.hub.mailbox.clone();
         let mut mail = pin!(mailbox.notified());
         poll_fn(|context| {
             if let Some(pending) = &mut self.pending {
                 if let Poll::Ready(answered) = pending.as_mut().poll(context) {
-                    return Poll::Ready(Step::Answered(answered));
+                    return Poll::Ready(ConnectionEvent::Answered(answered));
                 }
             } else if let Poll::Ready(received) = self.transport.poll_receive(context, &mut self.input) {
-                return Poll::Ready(Step::Received(received));
+                return Poll::Ready(ConnectionEvent::Received(received));
             }
             if self.is_sending
                 && let Poll::Ready(sent) = self.transport.poll_send(context, &mut self.batch)
             {
-                return Poll::Ready(Step::Sent(sent));
+                return Poll::Ready(ConnectionEvent::Sent(sent));
             }
-            if let Some(reading) = &mut self.reading
+            if let Some(reading) = &mut self.history_read
                 && let Poll::Ready(read) = reading.as_mut().poll(context)
             {
-                return Poll::Ready(Step::Read(read));
+                return Poll::Ready(ConnectionEvent::Read(read));
             }
             if mail.as_mut().poll(context).is_ready() || timer.as_mut().poll(context).is_ready() {
-                return Poll::Ready(Step::Woken);
+                return Poll::Ready(ConnectionEvent::Woken);
             }
             Poll::Pending
         })
@@ -315,60 +315,60 @@ impl<T: Transport> Connection<T> {
     }
 
     /// An error or an end comes from the peer, so nothing is sent to it.
-    fn take(&mut self, step: Step) -> io::Result<()> {
-        let now = self.house.clock.now();
+    fn handle(&mut self, step: ConnectionEvent) -> io::Result<()> {
+        let now = self.broker.clock.now();
         match step {
-            Step::Received(received) => match received? {
+            ConnectionEvent::Received(received) => match received? {
                 Received::End => return Err(io::ErrorKind::UnexpectedEof.into()),
-                Received::Life => self.session.alive(now),
-                Received::Bytes => self.read(now),
-                Received::Fault(code) => self.end_by_fault(code),
+                Received::KeepAlive => self.session.on_pong(now),
+                Received::Bytes => self.on_input(now),
+                Received::Fault(code) => self.close_on_transport_error(code),
             },
-            Step::Sent(sent) => {
+            ConnectionEvent::Sent(sent) => {
                 sent?;
-                self.sent(now);
+                self.on_sent(now);
             }
-            Step::Answered(answered) => {
+            ConnectionEvent::Answered(answered) => {
                 self.pending = None;
-                self.session.alive(now);
-                self.answered(now, answered);
+                self.session.on_pong(now);
+                self.on_answer(now, answered);
             }
-            Step::Read(read) => self.take_page(now, read),
-            Step::Woken => {}
+            ConnectionEvent::Read(read) => self.on_page(now, read),
+            ConnectionEvent::Woken => {}
         }
         Ok(())
     }
 
-    fn end_by_fault(&mut self, code: u16) {
-        self.fault = Some(code);
+    fn close_on_transport_error(&mut self, code: u16) {
+        self.transport_error = Some(code);
         let mut last_words = Vec::new();
-        self.session.refuse(ending::fault_text(code), None, &mut last_words);
-        self.follow(last_words);
+        self.session.close_with_error(close_reason::transport_error_text(code), None, &mut last_words);
+        self.queue_actions(last_words);
     }
 
-    fn read(&mut self, now: Time) {
+    fn on_input(&mut self, now: MonotonicTime) {
         let mut actions = Vec::new();
         self.session.receive(now, &self.input, &mut actions);
         self.input.clear();
-        self.lanes.room_made();
-        self.follow(actions);
+        self.lanes.on_room();
+        self.queue_actions(actions);
     }
 
-    fn sent(&mut self, now: Time) {
+    fn on_sent(&mut self, now: MonotonicTime) {
         self.is_sending = false;
-        self.session.sent(now);
-        for (subscription, token) in self.batch.settled() {
-            self.place.settle(*subscription, &[*token]);
+        self.session.on_sent(now);
+        for (subscription, token) in self.batch.acknowledged() {
+            self.hub.acknowledge(*subscription, &[*token]);
         }
-        if self.takes_from_queues && Lanes::takes_more(self.lanes.reliable_bytes()) {
-            self.place.mailbox.hold(Waiting::of(&self.lanes, self.page_octets(), now));
-            self.place.take_more();
+        if self.consumes_queues && OutboundLanes::has_room(self.lanes.reliable_bytes()) {
+            self.hub.mailbox.set_held(QueueDepth::from_lanes(&self.lanes, self.page_octets(), now));
+            self.hub.resume_queues();
         }
     }
 
     /// Writes what is in progress, then the final frame, then the peer may close first.
-    async fn farewell(&mut self) -> io::Result<()> {
-        let now = self.house.clock.now();
+    async fn shut_down(&mut self) -> io::Result<()> {
+        let now = self.broker.clock.now();
         while self.is_sending {
             poll_fn(|context| self.transport.poll_send(context, &mut self.batch)).await?;
             self.batch.clear();
@@ -377,7 +377,7 @@ impl<T: Transport> Connection<T> {
         }
         let code = self.closing.unwrap_or(codes::NORMAL);
         poll_fn(|context| self.transport.poll_close(context, code)).await?;
-        if self.fault.is_some() {
+        if self.transport_error.is_some() {
             // Nothing can be read after a transport error. A close while the peer still sends would discard the final
             // frame.
             sleep(FAULT_LINGER).await;
@@ -385,7 +385,7 @@ impl<T: Transport> Connection<T> {
         }
         // A client that floods instead of reading does not close first.
         let mut unheard = 0;
-        while unheard <= FAREWELL_BYTES_MAX {
+        while unheard <= CLOSE_BYTES_MAX {
             self.input.clear();
             if poll_fn(|context| self.transport.poll_receive(context, &mut self.input)).await? == Received::End {
                 return Ok(());
@@ -396,72 +396,74 @@ impl<T: Transport> Connection<T> {
     }
 
     /// From now on only the final frame is sent; the connection is removed from the hub.
-    pub(super) fn close(&mut self, closing: &Closing) {
-        let end = self.place.mailbox.ended();
-        if matches!(end, Some(End::Slow(_))) {
-            self.house.counters.cut(self.place.mailbox.untaken() + self.lanes.waiting_messages() as u64);
+    pub(super) fn close(&mut self, closing: &CloseCause) {
+        let end = self.hub.mailbox.close_reason();
+        if matches!(end, Some(CloseReason::Slow(_))) {
+            self.broker
+                .counters
+                .on_slow_disconnect(self.hub.mailbox.undelivered() + self.lanes.waiting_messages() as u64);
         }
-        self.place.leave();
-        self.lanes.forget_all();
-        (self.replays, self.reading) = (VecDeque::new(), None);
-        self.closing = Some(self.fault.unwrap_or_else(|| ending::close_code(closing, end.as_ref())));
+        self.hub.disconnect();
+        self.lanes.clear();
+        (self.replays, self.history_read) = (VecDeque::new(), None);
+        self.closing = Some(self.transport_error.unwrap_or_else(|| close_reason::close_code(closing, end.as_ref())));
         self.is_sending = true;
     }
 }
 
 /// The limit for acknowledgements is the one for small queues.
-fn lenient(patience: Patience) -> Patience {
-    Patience { stall: patience.wait, wait: Duration::MAX, ..patience }
+fn acknowledgement_patience(patience: StallLimits) -> StallLimits {
+    StallLimits { stall: patience.wait, wait: Duration::MAX, ..patience }
 }
 
 /// As in CONNECTED.
-fn session_name(place: &Place) -> String {
+fn session_id(place: &HubHandle) -> String {
     format!("rialto-{}", place.id.0)
 }
 
 #[cfg(test)]
 mod tests {
-    use domain::command::{Mode, Phase};
+    use domain::command::{Mode, StrategyPhase};
     use domain::event::LifeCycle;
-    use domain::{Event, Published, ReferenceData, StrategyId, Timestamp};
+    use domain::{Event, PublishedEvent, ReferenceData, StrategyId, Timestamp};
     use tokio::io::AsyncWriteExt;
 
     use super::*;
-    use crate::house::tests::house;
+    use crate::state::tests::broker_state;
     use crate::stream::ByteStream;
 
-    fn running(strategy: u64) -> Published {
+    fn running(strategy: u64) -> PublishedEvent {
         let strategy = StrategyId(strategy);
-        let change = LifeCycle { strategy, mode: Mode::RealTime, phase: Phase::Run, failure: None };
-        Published { sequence: 1, at: Timestamp(0), event: Event::LifeCycle(change.into()) }
+        let change = LifeCycle { strategy, mode: Mode::RealTime, phase: StrategyPhase::Run, failure: None };
+        PublishedEvent { sequence: 1, at: Timestamp(0), event: Event::LifeCycle(change.into()) }
     }
 
     /// A client takes one value and acknowledges nothing; the others wait until it does, and so does the connection.
     #[tokio::test]
     async fn a_snapshot_that_waits_for_an_acknowledgement_wakes_nobody() {
-        let (house, _folder) = house(0);
-        house.hub.tell(Time(0), (1..=5_000).map(running), &ReferenceData::default());
+        let (house, _folder) = broker_state(0);
+        house.hub.publish_events(MonotonicTime(0), (1..=5_000).map(running), &ReferenceData::default());
         let (ours, mut theirs) = tokio::io::duplex(1 << 20);
-        let visitor = Visitor { peer: None, shown: Shown::Insider };
-        let mut connection = Connection::new(house, ByteStream::new(ours), visitor, Lanes::free());
+        let visitor = ConnectionOrigin { peer: None, credentials: PresentedCredentials::Internal };
+        let mut connection = StompConnection::new(house, ByteStream::new(ours), visitor, OutboundLanes::unthrottled());
         let ack = "ack:client\nactivemq.prefetchSize:1\nsnapshot:true\n";
         let frames =
             format!("CONNECT\naccept-version:1.2\nhost:desk\n\n\0SUBSCRIBE\nid:1\n{ack}destination:/topic/>\n\n\0");
         theirs.write_all(frames.as_bytes()).await.unwrap();
-        let mut timer = pin!(sleep_until(connection.house.clock.instant(Time(0))));
+        let mut timer = pin!(sleep_until(connection.broker.clock.instant(MonotonicTime(0))));
         for _ in 0..200 {
-            let now = connection.house.clock.now();
-            connection.look_at_time(now);
-            connection.perform(now);
-            connection.fill(now);
+            let now = connection.broker.clock.now();
+            connection.on_timer(now);
+            connection.run_actions(now);
+            connection.fill_batch(now);
             let deadline = connection.deadline(now);
             if connection.lanes.unacknowledged_bytes() > 0 && !connection.is_sending && deadline > now {
                 assert!(!connection.snapshots.is_empty());
                 return;
             }
-            timer.as_mut().reset(connection.house.clock.instant(deadline));
-            let step = connection.step(timer.as_mut()).await;
-            connection.take(step).unwrap();
+            timer.as_mut().reset(connection.broker.clock.instant(deadline));
+            let step = connection.next_event(timer.as_mut()).await;
+            connection.handle(step).unwrap();
         }
         panic!("it does not rest");
     }

@@ -1,74 +1,75 @@
 //! Topic catalogue: a subscription that can never match a topic is rejected with the reason, because a misspelt name
 //! would look like a quiet market.
 
-use stomp::session::Topics;
-use stomp::{Kind, Pattern};
-use wire::families::{FAMILIES, Family, named, nearest};
+use stomp::session::TopicCatalog;
+use stomp::{DestinationKind, DestinationPattern};
+use wire::topic_families::{FAMILIES, TopicFamily, by_root, nearest};
 
 /// The published families, and the destinations to which clients may send.
 #[derive(Debug)]
 pub(crate) struct KnownTopics {
-    client_destinations: Vec<Pattern>,
+    client_destinations: Vec<DestinationPattern>,
 }
 
 impl KnownTopics {
-    pub(crate) fn new(client_destinations: Vec<Pattern>) -> Self {
+    pub(crate) fn new(client_destinations: Vec<DestinationPattern>) -> Self {
         Self { client_destinations }
     }
 
-    fn is_of_clients(&self, root: &str) -> bool {
-        let selects = |pattern: &Pattern| pattern.kind() == Kind::Topic && pattern.may_select(root);
+    fn is_client_destination(&self, root: &str) -> bool {
+        let selects =
+            |pattern: &DestinationPattern| pattern.kind() == DestinationKind::Topic && pattern.may_match(root);
         self.client_destinations.iter().any(selects)
     }
 }
 
-impl Topics for KnownTopics {
-    fn check(&self, wanted: &Pattern, is_replay: bool) -> Result<(), String> {
+impl TopicCatalog for KnownTopics {
+    fn check(&self, wanted: &DestinationPattern, is_replay: bool) -> Result<(), String> {
         let root = wanted.segments().next().unwrap_or_default();
         match wanted.kind() {
-            Kind::Queue if is_replay => Err("from-sequence: queues keep nothing for a replay".to_owned()),
-            Kind::Queue => Ok(()),
+            DestinationKind::Queue if is_replay => Err("from-sequence: queues keep nothing for a replay".to_owned()),
+            DestinationKind::Queue => Ok(()),
             // It matches the published topics and, for a replay, the stored ones.
-            Kind::Topic if matches!(root, "*" | ">") => Ok(()),
-            Kind::Topic if is_replay => check_kept(root),
-            Kind::Topic if self.is_of_clients(root) => Ok(()),
-            Kind::Topic => check_name(root, wanted),
+            DestinationKind::Topic if matches!(root, "*" | ">") => Ok(()),
+            DestinationKind::Topic if is_replay => check_replayable(root),
+            DestinationKind::Topic if self.is_client_destination(root) => Ok(()),
+            DestinationKind::Topic => check_name(root, wanted),
         }
     }
 }
 
-fn check_kept(root: &str) -> Result<(), String> {
-    match named(root) {
-        Some(family) if family.is_kept => Ok(()),
-        Some(family) if family.is_remembered => Err(format!(
+fn check_replayable(root: &str) -> Result<(), String> {
+    match by_root(root) {
+        Some(family) if family.is_replayable => Ok(()),
+        Some(family) if family.has_snapshot => Err(format!(
             "from-sequence: {root} is not kept, only its last value, which snapshot:true delivers; kept are {}",
-            kept()
+            replayable_roots()
         )),
-        _ => Err(format!("from-sequence: {root} is not kept; kept are {}", kept())),
+        _ => Err(format!("from-sequence: {root} is not kept; kept are {}", replayable_roots())),
     }
 }
 
-fn kept() -> String {
-    let kept = FAMILIES.iter().filter(|family| family.is_kept);
+fn replayable_roots() -> String {
+    let kept = FAMILIES.iter().filter(|family| family.is_replayable);
     kept.map(|family| family.roots[0]).collect::<Vec<_>>().join(", ")
 }
 
-fn check_name(root: &str, wanted: &Pattern) -> Result<(), String> {
+fn check_name(root: &str, wanted: &DestinationPattern) -> Result<(), String> {
     let families: Vec<_> = FAMILIES.iter().filter(|family| family.roots.contains(&root)).collect();
     if families.is_empty() {
         let near = nearest(root).map(|near| format!("; did you mean {near}?")).unwrap_or_default();
         return Err(format!("no topic begins with {root}{near}"));
     }
-    if families.iter().any(|family| can_select(family, wanted)) {
+    if families.iter().any(|family| can_match(family, wanted)) {
         return Ok(());
     }
-    let shapes: Vec<_> = families.iter().map(|family| shape(root, family)).collect();
+    let shapes: Vec<_> = families.iter().map(|family| documented_name(root, family)).collect();
     Err(format!("{} selects no topic: those of {root} are {}", wanted.text(), shapes.join(" and ")))
 }
 
 /// Whether some topic of the family matches. `*` and `>` are whole segments; characters other than letters, digits, `_`
 /// and `-` are percent-encoded in every topic.
-fn can_select(family: &Family, wanted: &Pattern) -> bool {
+fn can_match(family: &TopicFamily, wanted: &DestinationPattern) -> bool {
     let mut known = family.segments.iter();
     let mut segments = wanted.segments().skip(1);
     while let Some(segment) = segments.next() {
@@ -88,7 +89,7 @@ fn can_select(family: &Family, wanted: &Pattern) -> bool {
 }
 
 /// As in the documentation.
-fn shape(root: &str, family: &Family) -> String {
+fn documented_name(root: &str, family: &TopicFamily) -> String {
     let segment = |known: &&str| known.strip_prefix('=').map_or_else(|| format!(".<{known}>"), |it| format!(".{it}"));
     std::iter::once(root.to_owned()).chain(family.segments.iter().map(segment)).collect()
 }
@@ -99,8 +100,8 @@ mod tests {
 
     fn check(wanted: &str, is_replay: bool) -> Result<(), String> {
         let destinations = ["/topic/generic-event.>", "/topic/weather.*", "/queue/>"];
-        let known = KnownTopics::new(destinations.map(|text| Pattern::parse(text).unwrap()).to_vec());
-        known.check(&Pattern::parse(wanted).unwrap(), is_replay)
+        let known = KnownTopics::new(destinations.map(|text| DestinationPattern::parse(text).unwrap()).to_vec());
+        known.check(&DestinationPattern::parse(wanted).unwrap(), is_replay)
     }
 
     #[test]

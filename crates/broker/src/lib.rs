@@ -4,51 +4,50 @@
 mod limits;
 
 mod clock;
-mod house;
-mod numbers;
-mod lateness;
-mod watch;
+mod state;
+mod metrics;
+mod publish_lag;
+mod monitor;
 
-mod places;
-mod doors;
-mod sockets;
-mod hosts;
+mod connection_limiter;
+mod ports;
+mod socket_options;
+mod allowed_hosts;
 mod upgrade;
 
 mod transport;
 mod stream;
 mod websocket;
-/// A stream for a library that does not poll.
 mod polled;
 
 mod connection;
-mod work;
-mod slowness;
-mod ending;
-mod admission;
-mod rights;
+mod actions;
+mod slow_consumer;
+mod close_reason;
+mod credential_watch;
+mod permissions;
 mod known_topics;
 
 mod hub;
-mod place;
-mod seats;
-mod telling;
-mod subject;
-mod last_values;
-mod standing;
+mod hub_handle;
+mod connections;
+mod event_message;
+mod cache_key;
+mod last_value_cache;
+mod state_cache;
 mod snapshot;
-mod recent;
-mod replay;
-mod catching_up;
-mod queues;
+mod recent_events;
+mod subscription_replay;
+mod replay_driver;
+mod queue_dispatcher;
 mod strategy_bus;
-mod echoes;
-mod mailbox;
-mod budget;
+mod no_local;
+mod outbound_queue;
+mod memory_budget;
 
 mod translate;
-mod present;
-mod publishing;
+mod warm_start;
+mod publisher;
 
 use std::io;
 use std::sync::Arc;
@@ -56,7 +55,7 @@ use std::sync::Arc;
 use access::Access;
 use axum::Router;
 use bus::operations::LogLine;
-use bus::{Bus, Listener};
+use bus::{Bus, EventReceiver};
 use rustls::ServerConfig;
 use rustls::server::ResolvesServerCert;
 use tokio::io::DuplexStream;
@@ -64,117 +63,117 @@ use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-use doors::Door;
-use ending::End;
-use house::House;
+use close_reason::CloseReason;
+use ports::StompPort;
+use state::BrokerState;
 
-pub use hosts::OurHosts;
-pub use house::Settings;
+pub use allowed_hosts::AllowedHosts;
 pub use limits::*;
-pub use numbers::Numbers;
-pub use sockets::treat_socket;
-pub use stomp::lanes::{Patience, Rate};
-pub use stomp::{NotADestination, Pattern};
-pub use upgrade::Reached;
-pub use watch::Watch;
+pub use metrics::BrokerMetrics;
+pub use monitor::BrokerMonitor;
+pub use socket_options::configure_socket;
+pub use state::BrokerSettings;
+pub use stomp::lanes::{Rate, StallLimits};
+pub use stomp::{DestinationPattern, InvalidDestination};
+pub use upgrade::UpgradeOrigin;
 
 /// The broker, before its ports are open and while they are.
 #[derive(Clone)]
-pub struct Broker(Arc<House>);
+pub struct Broker(Arc<BrokerState>);
 
 /// The broker's ports.
 #[derive(Default)]
-pub struct Listeners {
+pub struct StompListeners {
     pub tcp: Option<TcpListener>,
     pub tls: Option<TcpListener>,
     pub ws: Option<TcpListener>,
     /// Used in every handshake; without it no port offers TLS.
     pub certificates: Option<Arc<dyn ResolvesServerCert>>,
     /// Valid host names of the WebSocket port; its own port is added.
-    pub hosts: OurHosts,
+    pub hosts: AllowedHosts,
 }
 
 impl Broker {
-    pub fn new(settings: Settings, bus: Bus, access: Arc<Access>) -> Self {
-        Self(House::new(settings, bus, access))
+    pub fn new(settings: BrokerSettings, bus: Bus, access: Arc<Access>) -> Self {
+        Self(BrokerState::new(settings, bus, access))
     }
 
     /// `/stomp` for an HTTP port that checks hosts and origins itself; `reached` extracts what that port knows of a
     /// request.
     pub fn route<F>(&self, reached: F) -> Router
     where
-        F: Fn(&axum::http::Extensions) -> Option<Reached> + Clone + Send + Sync + 'static,
+        F: Fn(&axum::http::Extensions) -> Option<UpgradeOrigin> + Clone + Send + Sync + 'static,
     {
         upgrade::route(self.0.clone(), reached)
     }
 
     /// Current metrics.
-    pub fn numbers(&self) -> Numbers {
-        self.0.numbers()
+    pub fn metrics(&self) -> BrokerMetrics {
+        self.0.metrics()
     }
 
     /// A monitor that does not keep the broker alive.
-    pub fn watch(&self) -> Watch {
-        Watch::new(&self.0)
+    pub fn monitor(&self) -> BrokerMonitor {
+        BrokerMonitor::new(&self.0)
     }
 
     /// A connection from inside this process, for a part of the server that speaks STOMP: it needs no port and no
     /// login, and has all permissions.
-    pub fn connect(&self) -> DuplexStream {
-        doors::serve_local(self.0.clone())
+    pub fn connect_internal(&self) -> DuplexStream {
+        ports::serve_internal(self.0.clone())
     }
 
     /// Serves until `shutdown` is ready, then closes all connections. Events are received from the moment of this call
     /// on. `log` are the lines that topics carry.
     pub fn serve(
         self,
-        listeners: Listeners,
+        listeners: StompListeners,
         log: mpsc::Receiver<LogLine>,
         shutdown: impl Future<Output = ()>,
     ) -> impl Future<Output = io::Result<()>> {
-        let listener = publishing::listen(&self.0);
+        let listener = publisher::subscribe_feed(&self.0);
         serve(self.0, listeners, listener, log, shutdown)
     }
 }
 
 async fn serve(
-    house: Arc<House>,
-    listeners: Listeners,
-    mut listener: Listener,
+    house: Arc<BrokerState>,
+    listeners: StompListeners,
+    mut listener: EventReceiver,
     log: mpsc::Receiver<LogLine>,
     shutdown: impl Future<Output = ()>,
 ) -> io::Result<()> {
-    present::remember(&house, &mut listener).await;
+    warm_start::load_state(&house, &mut listener).await;
     let mut work = JoinSet::new();
-    work.spawn(publishing::publish(house.clone(), listener));
-    work.spawn(publishing::publish_log(house.clone(), log));
-    work.spawn(admission::keep(house.clone()));
+    work.spawn(publisher::publish(house.clone(), listener));
+    work.spawn(publisher::publish_log(house.clone(), log));
+    work.spawn(credential_watch::watch_credentials(house.clone()));
     for (listener, door) in ports(&house, listeners)? {
-        work.spawn(doors::serve(house.clone(), listener, door));
+        work.spawn(ports::serve(house.clone(), listener, door));
     }
     shutdown.await;
     work.shutdown().await;
-    house.hub.end_all(&End::ServerStops);
+    house.hub.disconnect_all(&CloseReason::ServerStopping);
     // A client that does not close in time is disconnected.
-    house.places.wait_until_empty(SHUTDOWN_GRACE).await;
+    house.connection_limiter.wait_until_empty(SHUTDOWN_GRACE).await;
     Ok(())
 }
 
-fn ports(house: &Arc<House>, listeners: Listeners) -> io::Result<Vec<(TcpListener, Door)>> {
-    let Listeners { tcp, tls, ws, certificates, mut hosts } = listeners;
-    let config = certificates.map(configuration).transpose().map_err(io::Error::other)?;
+fn ports(house: &Arc<BrokerState>, listeners: StompListeners) -> io::Result<Vec<(TcpListener, StompPort)>> {
+    let StompListeners { tcp, tls, ws, certificates, mut hosts } = listeners;
+    let config = certificates.map(tls_config).transpose().map_err(io::Error::other)?;
     let mut ports = Vec::new();
     if let Some(listener) = ws {
         hosts.ports.push(listener.local_addr()?.port());
-        ports.push((listener, Door::WebSocket(upgrade::every_path(house.clone(), hosts.into()))));
+        ports.push((listener, StompPort::WebSocket(upgrade::any_path(house.clone(), hosts.into()))));
     }
-    ports.extend(tls.zip(config.clone()).map(|(listener, config)| (listener, Door::Tls(config))));
-    ports.extend(tcp.map(|listener| (listener, Door::Tcp(config))));
+    ports.extend(tls.zip(config.clone()).map(|(listener, config)| (listener, StompPort::Tls(config))));
+    ports.extend(tcp.map(|listener| (listener, StompPort::Tcp(config))));
     Ok(ports)
 }
 
 /// TLS 1.2 and 1.3 by ring.
-fn configuration(certificates: Arc<dyn ResolvesServerCert>) -> Result<Arc<ServerConfig>, rustls::Error> {
+fn tls_config(certificates: Arc<dyn ResolvesServerCert>) -> Result<Arc<ServerConfig>, rustls::Error> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
     Ok(Arc::new(builder.with_no_client_auth().with_cert_resolver(certificates)))

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use stomp::lanes::{Patience, RELIABLE_BYTES_MAX};
+use stomp::lanes::{RELIABLE_BYTES_MAX, StallLimits};
 
 /// Connections of all ports of the broker together, `/stomp` included; one more is closed without an answer.
 pub const CONNECTIONS_MAX: usize = 16_384;
@@ -11,7 +11,7 @@ pub const CONNECTIONS_PER_ADDRESS_MAX: usize = 1_024;
 /// The same for this machine itself, where proxies and strategies are.
 pub const CONNECTIONS_PER_LOCAL_ADDRESS_MAX: usize = 12_288;
 /// Connections that have not logged in; for one more the oldest is evicted.
-pub const CALLERS_MAX: usize = 1_024;
+pub const UNAUTHENTICATED_MAX: usize = 1_024;
 /// A longer TLS handshake is aborted.
 pub const HANDSHAKE_WAIT_MAX: Duration = Duration::from_secs(10);
 /// A WebSocket port waits this long for the upgrade request, then closes.
@@ -26,9 +26,9 @@ pub const PING_EVERY: Duration = Duration::from_secs(10);
 /// Interval of the credential check of open connections.
 pub const ADMISSION_CHECK_EVERY: Duration = Duration::from_secs(1);
 /// How long the final frame may take before the connection is cut.
-pub const FAREWELL_MAX: Duration = Duration::from_secs(2);
+pub const CLOSE_WAIT_MAX: Duration = Duration::from_secs(2);
 /// What a client may still send during the close; one that sends more is cut at once.
-pub const FAREWELL_BYTES_MAX: usize = 4 << 20;
+pub const CLOSE_BYTES_MAX: usize = 4 << 20;
 /// How long a WebSocket with a transport error stays open for its final frame, because nothing more can be read from
 /// it.
 pub const FAULT_LINGER: Duration = Duration::from_secs(1);
@@ -67,15 +67,15 @@ pub const LOG_LINES_PER_SECOND_MAX: u32 = 100;
 
 /// Limits that can be configured, for instance by tests.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Limits {
+pub struct BrokerLimits {
     /// [`CONNECTIONS_MAX`]
     pub connections: usize,
     /// [`CONNECTIONS_PER_ADDRESS_MAX`]
     pub connections_per_address: usize,
     /// [`CONNECTIONS_PER_LOCAL_ADDRESS_MAX`]
     pub connections_per_local_address: usize,
-    /// [`CALLERS_MAX`]
-    pub callers: usize,
+    /// [`UNAUTHENTICATED_MAX`]
+    pub unauthenticated: usize,
     /// [`EVENTS_MAX`]
     pub events: usize,
     /// [`STATE_TOPICS_MAX`]
@@ -98,16 +98,16 @@ pub struct Limits {
     pub replay_wait: Duration,
     /// [`stomp::lanes::RELIABLE_BYTES_MARK`], [`stomp::lanes::RELIABLE_STALL_MAX`] and
     /// [`stomp::lanes::RELIABLE_WAIT_MAX`]
-    pub patience: Patience,
+    pub stall_limits: StallLimits,
 }
 
-impl Default for Limits {
+impl Default for BrokerLimits {
     fn default() -> Self {
         Self {
             connections: CONNECTIONS_MAX,
             connections_per_address: CONNECTIONS_PER_ADDRESS_MAX,
             connections_per_local_address: CONNECTIONS_PER_LOCAL_ADDRESS_MAX,
-            callers: CALLERS_MAX,
+            unauthenticated: UNAUTHENTICATED_MAX,
             events: EVENTS_MAX,
             state_topics: STATE_TOPICS_MAX,
             connect_wait: stomp::session::CONNECT_WAIT_MAX,
@@ -118,7 +118,7 @@ impl Default for Limits {
             connection_bytes: RELIABLE_BYTES_MAX,
             waiting_bytes: WAITING_BYTES_MAX,
             replay_wait: REPLAY_WAIT_MAX,
-            patience: Patience::default(),
+            stall_limits: StallLimits::default(),
         }
     }
 }
@@ -136,7 +136,7 @@ pub(crate) const SEND_BUFFER_BYTES: usize = 64 * 1_024;
 pub(crate) const UNSENT_BYTES_MAX: u32 = 16 * 1_024;
 /// A peer that has not acknowledged our bytes by then is gone.
 #[cfg(target_os = "linux")]
-pub(crate) const UNHEARD_MAX: Duration = Duration::from_secs(30);
+pub(crate) const TCP_UNACKNOWLEDGED_MAX: Duration = Duration::from_secs(30);
 /// Octets per write to a socket; what is still queued can be conflated.
 pub(crate) const BATCH_BYTES: usize = 16 * 1_024;
 /// Octets per read.

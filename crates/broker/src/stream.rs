@@ -4,7 +4,7 @@ use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use stomp::lanes::Batch;
+use stomp::lanes::FrameBatch;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::limits::READ_BYTES;
@@ -26,7 +26,7 @@ impl<S> ByteStream<S> {
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send> Transport for ByteStream<S> {
-    const PINGS: bool = false;
+    const SENDS_PINGS: bool = false;
 
     fn poll_receive(&mut self, context: &mut Context<'_>, buffer: &mut Vec<u8>) -> Poll<io::Result<Received>> {
         let mut bytes = [0; READ_BYTES];
@@ -36,7 +36,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Transport for ByteStream<S> {
         Poll::Ready(Ok(if read.filled().is_empty() { Received::End } else { Received::Bytes }))
     }
 
-    fn poll_send(&mut self, context: &mut Context<'_>, batch: &mut Batch) -> Poll<io::Result<()>> {
+    fn poll_send(&mut self, context: &mut Context<'_>, batch: &mut FrameBatch) -> Poll<io::Result<()>> {
         while !batch.is_done() {
             let pieces: Vec<IoSlice<'_>> = batch.slices().take(PIECES_MAX).map(IoSlice::new).collect();
             let written = ready!(Pin::new(&mut self.stream).poll_write_vectored(context, &pieces))?;

@@ -3,7 +3,7 @@
 use domain::command::GenericEvent;
 use domain::{ReferenceData, StrategyId};
 use stomp::session::Publication;
-use stomp::{Destination, Headers, Kind, decode_segment};
+use stomp::{Destination, DestinationKind, Headers, decode_segment};
 
 /// The family that traders may send to by default.
 pub(crate) const GENERIC_EVENT: &str = "generic-event";
@@ -17,12 +17,12 @@ pub(crate) fn headers(sequence: u64) -> Headers {
 }
 
 pub(crate) fn topic_of(name: &str) -> Option<Destination> {
-    Destination::parse(&[Kind::Topic.prefix(), name].concat()).ok()
+    Destination::parse(&[DestinationKind::Topic.prefix(), name].concat()).ok()
 }
 
 /// Whether a SEND is for the engine, which journals it before it is published.
 pub(crate) fn is_generic_event(destination: &Destination) -> bool {
-    destination.kind() == Kind::Topic && destination.segments().next() == Some(GENERIC_EVENT)
+    destination.kind() == DestinationKind::Topic && destination.segments().next() == Some(GENERIC_EVENT)
 }
 
 /// A SEND to `generic-event.<strategy>.<name>`, or why it is rejected.
@@ -33,13 +33,13 @@ pub(crate) fn to_domain(sent: &Publication, reference: &ReferenceData) -> Result
     let (Some(strategy), Some(name)) = (decode_segment(strategy), decode_segment(name)) else {
         return Err("the percent-encoding of the destination is broken".into());
     };
-    let strategy = strategy_named(&strategy, reference).ok_or("no strategy of that name exists")?;
+    let strategy = strategy_by_name(&strategy, reference).ok_or("no strategy of that name exists")?;
     let body = std::str::from_utf8(&sent.body).map_err(|_| "the body is not UTF-8")?;
     wire::json::check(body).map_err(|reason| format!("the body is not JSON: {reason}"))?;
     Ok(GenericEvent { strategy, name: (&*name).into(), body: body.into() })
 }
 
-fn strategy_named(name: &str, reference: &ReferenceData) -> Option<StrategyId> {
+fn strategy_by_name(name: &str, reference: &ReferenceData) -> Option<StrategyId> {
     reference.strategies.values().find(|strategy| &*strategy.name == name).map(|strategy| strategy.id)
 }
 
@@ -47,13 +47,13 @@ fn strategy_named(name: &str, reference: &ReferenceData) -> Option<StrategyId> {
 mod tests {
     use std::sync::Arc;
 
-    use domain::Strategy;
+    use domain::StrategyRecord;
 
     use super::*;
 
     fn desk() -> ReferenceData {
         let id = StrategyId(2);
-        let strategy = Arc::new(Strategy { id, name: "my.strategy".into(), auto_activate: false });
+        let strategy = Arc::new(StrategyRecord { id, name: "my.strategy".into(), auto_activate: false });
         ReferenceData { strategies: [(id, strategy)].into(), ..Default::default() }
     }
 

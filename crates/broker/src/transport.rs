@@ -3,7 +3,7 @@
 use std::io;
 use std::task::{Context, Poll};
 
-use stomp::lanes::Batch;
+use stomp::lanes::FrameBatch;
 
 /// Received input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,7 +11,7 @@ pub(crate) enum Received {
     /// Bytes, in the buffer.
     Bytes,
     /// Proof of life outside STOMP.
-    Life,
+    KeepAlive,
     /// The peer has closed.
     End,
     /// A transport error below STOMP; nothing more can be read. A WebSocket closes with this code.
@@ -20,13 +20,13 @@ pub(crate) enum Received {
 
 pub(crate) trait Transport: Send {
     /// Whether the peer can be pinged.
-    const PINGS: bool;
+    const SENDS_PINGS: bool;
 
     /// Appends what arrives to the buffer.
     fn poll_receive(&mut self, context: &mut Context<'_>, buffer: &mut Vec<u8>) -> Poll<io::Result<Received>>;
 
     /// Ready when the whole batch is written.
-    fn poll_send(&mut self, context: &mut Context<'_>, batch: &mut Batch) -> Poll<io::Result<()>>;
+    fn poll_send(&mut self, context: &mut Context<'_>, batch: &mut FrameBatch) -> Poll<io::Result<()>>;
 
     /// Octets that the socket has taken so far, those of a batch that is not out included.
     fn taken(&self) -> u64;

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use access::{Credentials, SecretString};
+use access::{AccessCredentials, SecretString};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
@@ -15,32 +15,32 @@ use hyper_util::rt::TokioIo;
 use tungstenite::error::{Error, ProtocolError};
 use tungstenite::handshake::server::create_response_with_body;
 
-use crate::connection::{Connection, Shown, Visitor};
-use crate::hosts::OurHosts;
-use crate::house::House;
-use crate::places::Full;
-use crate::websocket::Messages;
+use crate::allowed_hosts::AllowedHosts;
+use crate::connection::{ConnectionOrigin, PresentedCredentials, StompConnection};
+use crate::connection_limiter::ConnectionLimitReached;
+use crate::state::BrokerState;
+use crate::websocket::WebSocketTransport;
 
 /// Supported sub-protocols, the preferred one first.
 const PROTOCOLS: [&str; 4] = ["v12.stomp", "v11.stomp", "v10.stomp", "stomp"];
 
 /// The connection of a request.
 #[derive(Debug, Clone, Copy)]
-pub struct Reached {
+pub struct UpgradeOrigin {
     /// Our address.
-    pub at: SocketAddr,
+    pub local: SocketAddr,
     /// The peer's address.
-    pub from: SocketAddr,
+    pub peer: SocketAddr,
     /// Over TLS.
     pub secure: bool,
 }
 
 /// `/stomp`, for ports that check hosts and origins themselves; `reached` extracts what such a port knows of a request.
-pub(crate) fn route<F>(house: Arc<House>, reached: F) -> Router
+pub(crate) fn route<F>(house: Arc<BrokerState>, reached: F) -> Router
 where
-    F: Fn(&axum::http::Extensions) -> Option<Reached> + Clone + Send + Sync + 'static,
+    F: Fn(&axum::http::Extensions) -> Option<UpgradeOrigin> + Clone + Send + Sync + 'static,
 {
-    let upgrade = move |State(house): State<Arc<House>>, request: Request| {
+    let upgrade = move |State(house): State<Arc<BrokerState>>, request: Request| {
         let reached = reached(request.extensions());
         async move { upgrade(house, reached, request) }
     };
@@ -48,11 +48,11 @@ where
 }
 
 /// Any path, for our own port: hosts and origins are checked here.
-pub(crate) fn every_path(house: Arc<House>, hosts: Arc<OurHosts>) -> Router {
-    let upgrade = move |State(house): State<Arc<House>>, request: Request| {
-        let (hosts, reached) = (hosts.clone(), request.extensions().get::<Reached>().copied());
+pub(crate) fn any_path(house: Arc<BrokerState>, hosts: Arc<AllowedHosts>) -> Router {
+    let upgrade = move |State(house): State<Arc<BrokerState>>, request: Request| {
+        let (hosts, reached) = (hosts.clone(), request.extensions().get::<UpgradeOrigin>().copied());
         async move {
-            match hosts.check(reached.map(|reached| reached.at), request.headers()) {
+            match hosts.check(reached.map(|reached| reached.local), request.headers()) {
                 Ok(()) => upgrade(house, reached, request),
                 Err(reason) => (StatusCode::FORBIDDEN, reason).into_response(),
             }
@@ -61,7 +61,7 @@ pub(crate) fn every_path(house: Arc<House>, hosts: Arc<OurHosts>) -> Router {
     Router::new().fallback(any(upgrade)).with_state(house)
 }
 
-fn upgrade(house: Arc<House>, reached: Option<Reached>, mut request: Request) -> Response {
+fn upgrade(house: Arc<BrokerState>, reached: Option<UpgradeOrigin>, mut request: Request) -> Response {
     let answer = match shake_hands(&request) {
         Ok(answer) => answer,
         Err(error) => return not_an_upgrade(&error),
@@ -69,21 +69,29 @@ fn upgrade(house: Arc<House>, reached: Option<Reached>, mut request: Request) ->
     let Some(upgraded) = request.extensions_mut().remove::<OnUpgrade>() else {
         return (StatusCode::UPGRADE_REQUIRED, "this connection cannot become a WebSocket").into_response();
     };
-    let peer = reached.map(|reached| reached.from.ip().to_canonical());
-    let place = match house.places.take(peer) {
+    let peer = reached.map(|reached| reached.peer.ip().to_canonical());
+    let place = match house.connection_limiter.acquire(peer) {
         Ok(place) => place,
-        Err(Full::Connections) => return (StatusCode::SERVICE_UNAVAILABLE, "too many connections").into_response(),
-        Err(Full::Address) => {
+        Err(ConnectionLimitReached::Connections) => {
+            return (StatusCode::SERVICE_UNAVAILABLE, "too many connections").into_response();
+        }
+        Err(ConnectionLimitReached::Address) => {
             return (StatusCode::SERVICE_UNAVAILABLE, "too many connections of your address").into_response();
         }
     };
-    let shown = shown(request.headers(), reached.is_some_and(|reached| reached.secure));
-    let visitor = Visitor { peer, shown: shown.map_or(Shown::Nothing, Shown::Credentials) };
+    let shown = presented_credentials(request.headers(), reached.is_some_and(|reached| reached.secure));
+    let visitor = ConnectionOrigin {
+        peer,
+        credentials: shown.map_or(PresentedCredentials::Absent, PresentedCredentials::Credentials),
+    };
     tokio::spawn(async move {
         // Who hangs up before the answer has nothing to do with us.
         let Ok(stream) = upgraded.await else { return };
-        let messages = Messages::new(TokioIo::new(stream));
-        Connection::new(house.clone(), messages, visitor, house.throttled()).at(place).run().await;
+        let messages = WebSocketTransport::new(TokioIo::new(stream));
+        StompConnection::new(house.clone(), messages, visitor, house.new_throttled_lanes())
+            .with_permit(place)
+            .run()
+            .await;
     });
     answer
 }
@@ -109,21 +117,19 @@ fn not_an_upgrade(error: &Error) -> Response {
 }
 
 /// Credentials of the request, which those in CONNECT override: a bearer token, or the cookie of a session.
-fn shown(headers: &HeaderMap, secure: bool) -> Option<Credentials> {
+fn presented_credentials(headers: &HeaderMap, secure: bool) -> Option<AccessCredentials> {
     let cookie = if secure { "__Host-rialto-session" } else { "rialto-session" };
     if let Some(value) = headers.get(header::AUTHORIZATION) {
         let token = value.to_str().ok().and_then(|text| text.split_once(' '));
         let is_bearer = |(scheme, _): &(&str, &str)| scheme.eq_ignore_ascii_case("bearer");
-        return Some(
-            token.filter(is_bearer).map_or(
-                Credentials::Unreadable("the header Authorization of an upgrade is not Bearer"),
-                |(_, token)| Credentials::Token(token.trim().into()),
-            ),
-        );
+        return Some(token.filter(is_bearer).map_or(
+            AccessCredentials::Unreadable("the header Authorization of an upgrade is not Bearer"),
+            |(_, token)| AccessCredentials::Token(token.trim().into()),
+        ));
     }
     let lines = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
     let mut pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
-    pairs.find(|(name, _)| *name == cookie).map(|(_, secret)| Credentials::Session(SecretString::from(secret)))
+    pairs.find(|(name, _)| *name == cookie).map(|(_, secret)| AccessCredentials::Session(SecretString::from(secret)))
 }
 
 #[cfg(test)]
@@ -134,10 +140,10 @@ mod tests {
 
     fn show(lines: &[(&'static str, &str)], secure: bool) -> String {
         let headers = lines.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect();
-        match shown(&headers, secure) {
+        match presented_credentials(&headers, secure) {
             None => "nothing".into(),
-            Some(Credentials::Token(token)) => format!("token {}", token.expose_secret()),
-            Some(Credentials::Session(secret)) => format!("session {}", secret.expose_secret()),
+            Some(AccessCredentials::Token(token)) => format!("token {}", token.expose_secret()),
+            Some(AccessCredentials::Session(secret)) => format!("session {}", secret.expose_secret()),
             Some(other) => format!("{other:?}"),
         }
     }

@@ -4,20 +4,20 @@ use std::collections::VecDeque;
 use std::io;
 use std::task::{Context, Poll, ready};
 
-use stomp::lanes::Batch;
+use stomp::lanes::FrameBatch;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tungstenite::error::{Error, ProtocolError};
 use tungstenite::protocol::{CloseFrame, Message, Role, WebSocket, WebSocketConfig};
 
-use crate::ending::codes;
+use crate::close_reason::codes;
 use crate::limits::{READ_BYTES, WEBSOCKET_CONNECT_BYTES_MAX, WEBSOCKET_MESSAGE_BYTES_MAX};
 use crate::polled::Polled;
 use crate::transport::{Received, Transport};
 
-pub(crate) struct Messages<S> {
+pub(crate) struct WebSocketTransport<S> {
     socket: WebSocket<Polled<S>>,
     /// Sent before anything of a batch.
-    own: VecDeque<Message>,
+    control: VecDeque<Message>,
     /// Frames of the current batch that were passed to the socket.
     frames_sent: usize,
     /// The last frame did not go out whole.
@@ -27,7 +27,7 @@ pub(crate) struct Messages<S> {
     has_ended: bool,
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> Messages<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> WebSocketTransport<S> {
     /// Behind the handshake. Before the login messages are small.
     pub(crate) fn new(stream: S) -> Self {
         let config = WebSocketConfig::default()
@@ -36,21 +36,21 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Messages<S> {
             .max_message_size(Some(WEBSOCKET_CONNECT_BYTES_MAX))
             .max_frame_size(Some(WEBSOCKET_CONNECT_BYTES_MAX));
         let socket = WebSocket::from_raw_socket(Polled::new(stream), Role::Server, Some(config));
-        let own = VecDeque::new();
-        Self { socket, own, frames_sent: 0, is_blocked: false, is_closing: false, has_ended: false }
+        let control = VecDeque::new();
+        Self { socket, control, frames_sent: 0, is_blocked: false, is_closing: false, has_ended: false }
     }
 
-    fn poll_send_own(&mut self) -> Poll<io::Result<()>> {
-        while !self.own.is_empty() {
+    fn poll_send_control(&mut self) -> Poll<io::Result<()>> {
+        while !self.control.is_empty() {
             ready!(self.poll_unblocked())?;
-            if let Some(message) = self.own.pop_front() {
+            if let Some(message) = self.control.pop_front() {
                 self.begin_send(message)?;
             }
         }
         Poll::Ready(Ok(()))
     }
 
-    fn poll_send_frames(&mut self, batch: &Batch) -> Poll<io::Result<()>> {
+    fn poll_send_frames(&mut self, batch: &FrameBatch) -> Poll<io::Result<()>> {
         for (head, tail) in batch.frames().skip(self.frames_sent) {
             ready!(self.poll_unblocked())?;
             self.begin_send(message([head, tail].concat()))?;
@@ -90,7 +90,7 @@ fn would_block(error: &Error) -> bool {
 }
 
 /// A transport error as a close code; where the peer is gone, no code is sent.
-fn fault(error: Error) -> io::Result<Received> {
+fn map_error(error: Error) -> io::Result<Received> {
     match error {
         Error::ConnectionClosed | Error::AlreadyClosed => Ok(Received::End),
         Error::Capacity(_) => Ok(Received::Fault(codes::SIZE)),
@@ -110,14 +110,14 @@ fn received(message: &Message, buffer: &mut Vec<u8>) -> Received {
     match message {
         Message::Text(text) => buffer.extend_from_slice(text.as_bytes()),
         Message::Binary(bytes) => buffer.extend_from_slice(bytes),
-        Message::Ping(_) | Message::Pong(_) | Message::Frame(_) => return Received::Life,
+        Message::Ping(_) | Message::Pong(_) | Message::Frame(_) => return Received::KeepAlive,
         Message::Close(_) => return Received::End,
     }
     Received::Bytes
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin + Send> Transport for Messages<S> {
-    const PINGS: bool = true;
+impl<S: AsyncRead + AsyncWrite + Unpin + Send> Transport for WebSocketTransport<S> {
+    const SENDS_PINGS: bool = true;
 
     fn poll_receive(&mut self, context: &mut Context<'_>, buffer: &mut Vec<u8>) -> Poll<io::Result<Received>> {
         if self.has_ended {
@@ -129,14 +129,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Transport for Messages<S> {
             Err(error) if would_block(&error) => return Poll::Pending,
             Err(error) => {
                 self.has_ended = true;
-                fault(error)
+                map_error(error)
             }
         })
     }
 
-    fn poll_send(&mut self, context: &mut Context<'_>, batch: &mut Batch) -> Poll<io::Result<()>> {
+    fn poll_send(&mut self, context: &mut Context<'_>, batch: &mut FrameBatch) -> Poll<io::Result<()>> {
         self.socket.get_mut().wakes(context);
-        ready!(self.poll_send_own())?;
+        ready!(self.poll_send_control())?;
         // A batch that is written already may be passed along with a ping.
         if !batch.is_done() {
             ready!(self.poll_send_frames(batch))?;
@@ -159,16 +159,16 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Transport for Messages<S> {
     }
 
     fn ping(&mut self) {
-        self.own.push_back(Message::Ping(Vec::new().into()));
+        self.control.push_back(Message::Ping(Vec::new().into()));
     }
 
     fn poll_close(&mut self, context: &mut Context<'_>, code: u16) -> Poll<io::Result<()>> {
         self.socket.get_mut().wakes(context);
         if !std::mem::replace(&mut self.is_closing, true) {
             let frame = CloseFrame { code: code.into(), reason: "".into() };
-            self.own.push_back(Message::Close(Some(frame)));
+            self.control.push_back(Message::Close(Some(frame)));
         }
-        ready!(self.poll_send_own())?;
+        ready!(self.poll_send_control())?;
         self.poll_flush()
     }
 }
@@ -177,18 +177,18 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Transport for Messages<S> {
 mod tests {
     use std::task::Waker;
 
-    use stomp::lanes::Lanes;
-    use stomp::session::Rules;
-    use stomp::{Session, Time};
+    use stomp::lanes::OutboundLanes;
+    use stomp::session::StompRules;
+    use stomp::{MonotonicTime, StompSession};
     use tokio::io::AsyncReadExt;
 
     use super::*;
 
-    fn batch(octets: usize) -> Batch {
-        let mut session = Session::new(Time(0), "story".into(), Rules::new("story").into());
-        let (mut lanes, mut batch) = (Lanes::free(), Batch::default());
-        lanes.control(vec![b'x'; octets].into()).unwrap();
-        lanes.drain(Time(0), octets, session.subscriptions(), &mut batch);
+    fn batch(octets: usize) -> FrameBatch {
+        let mut session = StompSession::new(MonotonicTime(0), "story".into(), StompRules::new("story").into());
+        let (mut lanes, mut batch) = (OutboundLanes::unthrottled(), FrameBatch::default());
+        lanes.push_control(vec![b'x'; octets].into()).unwrap();
+        lanes.drain(MonotonicTime(0), octets, session.subscriptions(), &mut batch);
         batch
     }
 
@@ -196,7 +196,7 @@ mod tests {
     #[tokio::test]
     async fn what_the_socket_takes_of_a_message_is_seen_before_all_of_it_is_out() {
         let (ours, mut theirs) = tokio::io::duplex(1_024);
-        let (mut messages, mut batch) = (Messages::new(ours), batch(100_000));
+        let (mut messages, mut batch) = (WebSocketTransport::new(ours), batch(100_000));
         let mut context = Context::from_waker(Waker::noop());
         assert!(messages.poll_send(&mut context, &mut batch).is_pending());
         assert_eq!(messages.taken(), 1_024);

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{Thread, current, park};
 
-struct Sleeper(Thread);
+struct ThreadWaker(Thread);
 
-impl Wake for Sleeper {
+impl Wake for ThreadWaker {
     fn wake(self: Arc<Self>) {
         self.0.unpark();
     }
@@ -15,7 +15,7 @@ impl Wake for Sleeper {
 
 pub(crate) fn block_on<T>(work: impl Future<Output = T>) -> T {
     let mut work = pin!(work);
-    let waker = Waker::from(Arc::new(Sleeper(current())));
+    let waker = Waker::from(Arc::new(ThreadWaker(current())));
     let mut context = Context::from_waker(&waker);
     loop {
         match work.as_mut().poll(&mut context) {

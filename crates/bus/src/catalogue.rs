@@ -8,7 +8,7 @@ use domain::ReferenceData;
 pub struct Catalogue(Arc<RwLock<Arc<ReferenceData>>>);
 
 impl Catalogue {
-    pub fn now(&self) -> Arc<ReferenceData> {
+    pub fn current(&self) -> Arc<ReferenceData> {
         // Only complete copies are stored.
         self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
-use domain::order::Status;
+use domain::order::OrdStatus;
 use domain::query::Filter;
-use domain::{Event, EventClass, Order, OrderStatus, Published, SecurityId, Timestamp, Transaction, TransactionId};
+use domain::{
+    Event, EventClass, Order, OrderStatus, PublishedEvent, SecurityId, Timestamp, Transaction, TransactionId,
+};
 use minicbor::Decode;
 
 /// A page of a list: entries after a key, up to a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Page {
+pub struct PageRequest {
     pub after: u64,
     pub limit: usize,
 }
@@ -27,19 +29,19 @@ pub struct Stretch {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Found {
     /// Each with its place among those of its sequence.
-    pub events: Vec<(u32, PastEvent)>,
+    pub events: Vec<(u32, StoredEvent)>,
     /// More may lie behind them.
     pub is_cut: bool,
 }
 
 /// From which end a list is read; a page continues after its key in that direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sort {
+pub enum SortOrder {
     Oldest,
     Newest,
 }
 
-impl Sort {
+impl SortOrder {
     /// The key before the first entry.
     pub fn start(self) -> u64 {
         match self {
@@ -55,10 +57,10 @@ pub struct OrderSearch {
     pub filter: Filter,
     pub text: Option<TextSearch>,
     /// Any of these.
-    pub statuses: Vec<Status>,
+    pub statuses: Vec<OrdStatus>,
     /// Any of these.
     pub sources: Vec<SourceSearch>,
-    pub without_strategies: bool,
+    pub exclude_strategies: bool,
     /// Placed at this instant or later.
     pub from: Option<Timestamp>,
     /// Placed before this instant.
@@ -99,7 +101,7 @@ pub enum HistoryError {
     },
     /// Too many ask at the same time; try again.
     Busy,
-    Broken(String),
+    Failed(String),
 }
 
 impl std::fmt::Display for HistoryError {
@@ -107,13 +109,13 @@ impl std::fmt::Display for HistoryError {
         match self {
             Self::Behind { applied, wanted } => write!(f, "history is at {applied} and not yet at {wanted}"),
             Self::Busy => f.write_str("too many ask about the past at the same time"),
-            Self::Broken(reason) => write!(f, "history can't be read: {reason}"),
+            Self::Failed(reason) => write!(f, "history can't be read: {reason}"),
         }
     }
 }
 
 /// Whether history has every event of a class; of the others it has the newest or none.
-pub fn is_kept(class: EventClass) -> bool {
+pub fn is_stored(class: EventClass) -> bool {
     match class {
         EventClass::OrderStatus
         | EventClass::Fill
@@ -141,50 +143,55 @@ pub fn is_kept(class: EventClass) -> bool {
 
 /// An event as it was published, for clients that catch up: its payload in the journal's encoding.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PastEvent {
+pub struct StoredEvent {
     pub sequence: u64,
     pub at: Timestamp,
     pub class: u8,
     pub payload: Vec<u8>,
 }
 
-impl PastEvent {
+impl StoredEvent {
     /// The event as it was published; none where this build cannot decode it.
-    pub fn published(&self) -> Option<Published> {
+    pub fn decode_event(&self) -> Option<PublishedEvent> {
         let event = match EventClass::ALL.get(usize::from(self.class))? {
-            EventClass::OrderStatus => Event::OrderStatus(Arc::new(self.read()?)),
-            EventClass::Fill => Event::Fill(Arc::new(self.read()?)),
-            EventClass::Transaction => Event::Transaction(Arc::new(self.read()?)),
+            EventClass::OrderStatus => Event::OrderStatus(Arc::new(self.decode()?)),
+            EventClass::Fill => Event::Fill(Arc::new(self.decode()?)),
+            EventClass::Transaction => Event::Transaction(Arc::new(self.decode()?)),
             EventClass::Subscription => {
-                let (subscription, is_wanted) = self.read()?;
+                let (subscription, is_wanted) = self.decode()?;
                 Event::Subscription(subscription, is_wanted)
             }
-            EventClass::LifeCycle => Event::LifeCycle(Arc::new(self.read()?)),
-            EventClass::Session => Event::Session(Arc::new(self.read()?)),
-            EventClass::TradingState => Event::TradingState(Arc::new(self.read()?)),
+            EventClass::LifeCycle => Event::LifeCycle(Arc::new(self.decode()?)),
+            EventClass::Session => Event::Session(Arc::new(self.decode()?)),
+            EventClass::TradingState => Event::TradingState(Arc::new(self.decode()?)),
             EventClass::Limits => {
-                let (scope, limits) = self.read()?;
+                let (scope, limits) = self.decode()?;
                 Event::Limits(scope, Arc::new(limits))
             }
-            EventClass::Alarm => Event::Alarm(Arc::new(self.read()?)),
-            EventClass::Generic => Event::Generic(Arc::new(self.read()?)),
-            EventClass::Refused => Event::Refused(Arc::new(self.read()?)),
-            EventClass::MassCancel => Event::MassCancel(Arc::new(self.read()?)),
+            EventClass::Alarm => Event::Alarm(Arc::new(self.decode()?)),
+            EventClass::Generic => Event::Generic(Arc::new(self.decode()?)),
+            EventClass::Refused => Event::Refused(Arc::new(self.decode()?)),
+            EventClass::MassCancel => Event::MassCancel(Arc::new(self.decode()?)),
             // Snapshots are not kept.
             _ => return None,
         };
-        Some(Published { sequence: self.sequence, at: self.at, event })
+        Some(PublishedEvent { sequence: self.sequence, at: self.at, event })
     }
 
-    fn read<'a, T: Decode<'a, ()>>(&'a self) -> Option<T> {
+    fn decode<'a, T: Decode<'a, ()>>(&'a self) -> Option<T> {
         minicbor::decode(&self.payload).ok()
     }
 }
 
 /// Every call first waits, at most two seconds, until the read model has applied the caller's sequence.
 pub trait History: Send + Sync {
-    fn orders(&self, as_of: u64, search: &OrderSearch, sort: Sort, page: Page)
-    -> Result<Vec<Arc<Order>>, HistoryError>;
+    fn orders(
+        &self,
+        as_of: u64,
+        search: &OrderSearch,
+        sort: SortOrder,
+        page: PageRequest,
+    ) -> Result<Vec<Arc<Order>>, HistoryError>;
 
     fn order_events(&self, as_of: u64, int_id: &str) -> Result<Vec<OrderStatus>, HistoryError>;
 
@@ -192,46 +199,46 @@ pub trait History: Send + Sync {
         &self,
         as_of: u64,
         filter: Filter,
-        sort: Sort,
-        page: Page,
+        sort: SortOrder,
+        page: PageRequest,
     ) -> Result<Vec<Arc<Transaction>>, HistoryError>;
 
     fn transaction(&self, as_of: u64, id: TransactionId) -> Result<Option<Arc<Transaction>>, HistoryError>;
 
-    fn events(&self, as_of: u64, page: Page) -> Result<Vec<PastEvent>, HistoryError>;
+    fn events(&self, as_of: u64, page: PageRequest) -> Result<Vec<StoredEvent>, HistoryError>;
 
     fn events_behind(&self, as_of: u64, stretch: Stretch) -> Result<Found, HistoryError>;
 }
 
 #[cfg(test)]
 mod tests {
-    use domain::command::Subscription;
+    use domain::command::MarketDataSubscription;
     use domain::event::{Alarm, AlarmLevel};
     use domain::{SecurityId, StrategyId};
 
     use super::*;
 
-    fn past(class: EventClass, payload: Vec<u8>) -> PastEvent {
-        PastEvent { sequence: 7, at: Timestamp(1), class: class as u8, payload }
+    fn past(class: EventClass, payload: Vec<u8>) -> StoredEvent {
+        StoredEvent { sequence: 7, at: Timestamp(1), class: class as u8, payload }
     }
 
     #[test]
     fn what_was_kept_comes_back_as_it_was_published() {
         let alarm = Alarm { level: AlarmLevel::Warn, code: "no-rate".into(), text: "EUR has no rate".into() };
-        let wish = Subscription { strategy: StrategyId(1), security: SecurityId(2) };
+        let wish = MarketDataSubscription { strategy: StrategyId(1), security: SecurityId(2) };
         let cases = [
             (past(EventClass::Alarm, minicbor::to_vec(&alarm).unwrap()), Event::Alarm(Arc::new(alarm))),
             (past(EventClass::Subscription, minicbor::to_vec((wish, true)).unwrap()), Event::Subscription(wish, true)),
         ];
         for (past, event) in cases {
-            assert_eq!(past.published(), Some(Published { sequence: 7, at: Timestamp(1), event }));
+            assert_eq!(past.decode_event(), Some(PublishedEvent { sequence: 7, at: Timestamp(1), event }));
         }
     }
 
     #[test]
     fn what_this_build_cannot_read_is_not_guessed() {
-        assert_eq!(past(EventClass::Alarm, vec![0xff]).published(), None);
-        assert_eq!(past(EventClass::Tick, vec![]).published(), None);
-        assert_eq!(PastEvent { class: 200, ..past(EventClass::Alarm, vec![]) }.published(), None);
+        assert_eq!(past(EventClass::Alarm, vec![0xff]).decode_event(), None);
+        assert_eq!(past(EventClass::Tick, vec![]).decode_event(), None);
+        assert_eq!(StoredEvent { class: 200, ..past(EventClass::Alarm, vec![]) }.decode_event(), None);
     }
 }

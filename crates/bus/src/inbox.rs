@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
-use domain::command::{Envelope, MarketData};
+use domain::command::{CommandEnvelope, MarketData};
 use domain::{Command, Query, Report, SecurityId};
 
 use crate::blocking::block_on;
-use crate::lanes::{self, Bell, Class, Depth, Place, Requests, Room};
-use crate::quotas::{Allowance, Quotas, Unanswered};
-use crate::tally::Tally;
-use crate::ticket::{Promise, Ticket, ticket};
+use crate::inbox_metrics::InboxMetrics;
+use crate::lanes::{self, EngineWaker, LaneDepth, LaneLimits, LanePermit, RequestClass, RequestReceiver};
+use crate::quotas::{InFlightLimits, InFlightPermit, Quotas};
+use crate::reply::{ReplyReceiver, ReplySender, reply_channel};
 
 pub use crate::lanes::REQUESTS_MAX;
 
@@ -23,24 +23,24 @@ pub const TRADES_PER_SECURITY_MAX: usize = 64;
 
 /// A request to the engine with its reply channel.
 #[derive(Debug)]
-pub struct Request {
-    pub wanted: Wanted,
-    pub promise: Promise,
+pub struct EngineRequest {
+    pub payload: RequestPayload,
+    pub reply_to: ReplySender,
 }
 
 #[derive(Debug)]
-pub enum Wanted {
-    Command(Box<Envelope>),
+pub enum RequestPayload {
+    Command(Box<CommandEnvelope>),
     Query(Box<Query>),
     /// A ledger record: journalled, not applied.
-    Remember(Vec<u8>),
+    LedgerRecord(Vec<u8>),
     /// A record of a strategy's delivery log: journalled, not applied, not answered.
-    Diary(Vec<u8>),
+    DeliveryLog(Vec<u8>),
 }
 
 /// Why a request was not accepted: it had no effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Closed {
+pub enum InboxError {
     /// Too many requests wait.
     Busy,
     /// The engine has stopped.
@@ -50,126 +50,145 @@ pub enum Closed {
 /// Sending side, for edges and adapters.
 #[derive(Clone)]
 pub struct Inbox {
-    lanes: Arc<lanes::Lanes>,
-    bell: Bell,
+    lanes: Arc<lanes::RequestLanes>,
+    waker: EngineWaker,
     quotas: Arc<Quotas>,
     reports: Sender<Report>,
-    prices: Arc<Prices>,
-    tally: Arc<Tally>,
+    prices: Arc<PriceQueue>,
+    metrics: Arc<InboxMetrics>,
 }
 
 /// Receiving side, for the engine loop.
-pub struct Lanes {
-    pub requests: Requests,
+pub struct InboxReceiver {
+    pub requests: RequestReceiver,
     pub reports: Receiver<Report>,
     /// Signals that prices wait.
     pub wake: Receiver<()>,
-    prices: Arc<Prices>,
+    prices: Arc<PriceQueue>,
 }
 
-pub fn inbox() -> (Inbox, Lanes) {
-    inbox_with(Room::default(), Unanswered::default())
+pub fn inbox() -> (Inbox, InboxReceiver) {
+    inbox_with(LaneLimits::default(), InFlightLimits::default())
 }
 
-pub fn inbox_with(room: Room, unanswered: Unanswered) -> (Inbox, Lanes) {
+pub fn inbox_with(room: LaneLimits, unanswered: InFlightLimits) -> (Inbox, InboxReceiver) {
     let (ring, rings) = bounded(1);
     let (report_sender, reports) = bounded(REPORTS_MAX);
     let (wake_sender, wake) = bounded(1);
-    let prices = Arc::new(Prices { waiting: Mutex::default(), wake: wake_sender });
-    let lanes = Arc::new(lanes::Lanes::new(room));
+    let prices = Arc::new(PriceQueue { pending: Mutex::default(), wake: wake_sender });
+    let lanes = Arc::new(lanes::RequestLanes::new(room));
     let inbox = Inbox {
         lanes: lanes.clone(),
-        bell: Bell(ring),
+        waker: EngineWaker(ring),
         quotas: Arc::new(Quotas::new(unanswered)),
         reports: report_sender,
         prices: prices.clone(),
-        tally: Arc::default(),
+        metrics: Arc::default(),
     };
-    (inbox, Lanes { requests: Requests::new(lanes, rings), reports, wake, prices })
+    (inbox, InboxReceiver { requests: RequestReceiver::new(lanes, rings), reports, wake, prices })
 }
 
 impl Inbox {
-    pub fn command(&self, envelope: Envelope) -> Result<Ticket, Closed> {
-        self.command_within(envelope, Allowance::default())
+    pub fn command(&self, envelope: CommandEnvelope) -> Result<ReplyReceiver, InboxError> {
+        self.command_within(envelope, InFlightPermit::default())
     }
 
     /// The permit counts as used until the command is answered.
-    pub fn command_within(&self, envelope: Envelope, allowance: Allowance) -> Result<Ticket, Closed> {
+    pub fn command_within(
+        &self,
+        envelope: CommandEnvelope,
+        allowance: InFlightPermit,
+    ) -> Result<ReplyReceiver, InboxError> {
         let place = self.try_reserve(&envelope.command)?;
-        self.hand_over(place, envelope, allowance)
+        self.send_reserved(place, envelope, allowance)
     }
 
     /// Waits for a free slot; only a stopped engine refuses.
-    pub async fn command_when_free(&self, envelope: Envelope, allowance: Allowance) -> Result<Ticket, Closed> {
+    pub async fn command_when_free(
+        &self,
+        envelope: CommandEnvelope,
+        allowance: InFlightPermit,
+    ) -> Result<ReplyReceiver, InboxError> {
         let place = self.reserve(&envelope.command).await?;
-        self.hand_over(place, envelope, allowance)
+        self.send_reserved(place, envelope, allowance)
     }
 
-    pub fn query(&self, query: Query) -> Result<Ticket, Closed> {
-        self.query_within(query, Allowance::default())
+    pub fn query(&self, query: Query) -> Result<ReplyReceiver, InboxError> {
+        self.query_within(query, InFlightPermit::default())
     }
 
     /// The allowance counts as used until the question is answered.
-    pub fn query_within(&self, query: Query, allowance: Allowance) -> Result<Ticket, Closed> {
-        let (promise, ticket) = ticket();
-        let promise = promise.within(allowance);
-        self.request(Request { wanted: Wanted::Query(Box::new(query)), promise }, None).map(|()| ticket)
+    pub fn query_within(&self, query: Query, allowance: InFlightPermit) -> Result<ReplyReceiver, InboxError> {
+        let (promise, ticket) = reply_channel();
+        let promise = promise.with_permit(allowance);
+        self.send_request(EngineRequest { payload: RequestPayload::Query(Box::new(query)), reply_to: promise }, None)
+            .map(|()| ticket)
     }
 
     /// Waits for a free slot; only a stopped engine refuses.
-    pub async fn query_when_free(&self, query: Query, allowance: Allowance) -> Result<Ticket, Closed> {
-        let (promise, ticket) = ticket();
-        let request = Request { wanted: Wanted::Query(Box::new(query)), promise: promise.within(allowance) };
-        self.request_when_free(request, None).await.map(|()| ticket)
+    pub async fn query_when_free(&self, query: Query, allowance: InFlightPermit) -> Result<ReplyReceiver, InboxError> {
+        let (promise, ticket) = reply_channel();
+        let request =
+            EngineRequest { payload: RequestPayload::Query(Box::new(query)), reply_to: promise.with_permit(allowance) };
+        self.send_request_when_free(request, None).await.map(|()| ticket)
     }
 
     /// It keeps its order among the commands of its session.
-    pub fn remember(&self, record: Vec<u8>, session: Option<&str>) -> Result<Ticket, Closed> {
-        let (promise, ticket) = ticket();
-        self.request(Request { wanted: Wanted::Remember(record), promise }, session).map(|()| ticket)
+    pub fn append_ledger_record(&self, record: Vec<u8>, session: Option<&str>) -> Result<ReplyReceiver, InboxError> {
+        let (promise, ticket) = reply_channel();
+        self.send_request(EngineRequest { payload: RequestPayload::LedgerRecord(record), reply_to: promise }, session)
+            .map(|()| ticket)
     }
 
     /// Waits while the lane is full: a delivery log with a gap cannot be replayed. Commands of its strategy do not
     /// overtake it.
-    pub fn write_diary(&self, leaf: Vec<u8>, strategy: &str) -> Result<(), Closed> {
-        let (promise, _) = ticket();
-        block_on(self.request_when_free(Request { wanted: Wanted::Diary(leaf), promise }, Some(strategy)))
+    pub fn append_delivery_log(&self, leaf: Vec<u8>, strategy: &str) -> Result<(), InboxError> {
+        let (promise, _) = reply_channel();
+        block_on(self.send_request_when_free(
+            EngineRequest { payload: RequestPayload::DeliveryLog(leaf), reply_to: promise },
+            Some(strategy),
+        ))
     }
 
-    fn promise(&self, allowance: Allowance) -> (Promise, Ticket) {
-        let (promise, ticket) = ticket();
-        (promise.counted_in(self.tally.clone()).within(allowance), ticket)
+    fn reply_channel(&self, allowance: InFlightPermit) -> (ReplySender, ReplyReceiver) {
+        let (promise, ticket) = reply_channel();
+        (promise.with_metrics(self.metrics.clone()).with_permit(allowance), ticket)
     }
 
     /// A slot for a command that is sent in a moment.
-    pub fn try_reserve(&self, command: &Command) -> Result<Place, Closed> {
-        self.lanes.try_reserve(Class::of(command))
+    pub fn try_reserve(&self, command: &Command) -> Result<LanePermit, InboxError> {
+        self.lanes.try_reserve(RequestClass::from_command(command))
     }
 
     /// Waits for a free slot; only a stopped engine refuses.
-    pub async fn reserve(&self, command: &Command) -> Result<Place, Closed> {
-        self.lanes.reserve(Class::of(command)).await
+    pub async fn reserve(&self, command: &Command) -> Result<LanePermit, InboxError> {
+        self.lanes.reserve(RequestClass::from_command(command)).await
     }
 
-    pub fn hand_over(&self, place: Place, envelope: Envelope, allowance: Allowance) -> Result<Ticket, Closed> {
-        let (promise, ticket) = self.promise(allowance);
-        let request = Request { wanted: Wanted::Command(Box::new(envelope)), promise };
-        self.put(place, request, None).map(|()| ticket)
+    pub fn send_reserved(
+        &self,
+        place: LanePermit,
+        envelope: CommandEnvelope,
+        allowance: InFlightPermit,
+    ) -> Result<ReplyReceiver, InboxError> {
+        let (promise, ticket) = self.reply_channel(allowance);
+        let request = EngineRequest { payload: RequestPayload::Command(Box::new(envelope)), reply_to: promise };
+        self.enqueue(place, request, None).map(|()| ticket)
     }
 
-    fn request(&self, request: Request, session: Option<&str>) -> Result<(), Closed> {
-        let place = self.lanes.try_reserve(Class::of_wanted(&request.wanted))?;
-        self.put(place, request, session)
+    fn send_request(&self, request: EngineRequest, session: Option<&str>) -> Result<(), InboxError> {
+        let place = self.lanes.try_reserve(RequestClass::from_payload(&request.payload))?;
+        self.enqueue(place, request, session)
     }
 
-    async fn request_when_free(&self, request: Request, session: Option<&str>) -> Result<(), Closed> {
-        let place = self.lanes.reserve(Class::of_wanted(&request.wanted)).await?;
-        self.put(place, request, session)
+    async fn send_request_when_free(&self, request: EngineRequest, session: Option<&str>) -> Result<(), InboxError> {
+        let place = self.lanes.reserve(RequestClass::from_payload(&request.payload)).await?;
+        self.enqueue(place, request, session)
     }
 
-    fn put(&self, place: Place, request: Request, session: Option<&str>) -> Result<(), Closed> {
-        place.put(request, session)?;
-        self.bell.ring();
+    fn enqueue(&self, place: LanePermit, request: EngineRequest, session: Option<&str>) -> Result<(), InboxError> {
+        place.send(request, session)?;
+        self.waker.wake();
         Ok(())
     }
 
@@ -179,69 +198,69 @@ impl Inbox {
     }
 
     /// How many requests wait for the engine.
-    pub fn depth(&self) -> Depth {
+    pub fn depth(&self) -> LaneDepth {
         self.lanes.depth()
     }
 
     /// Waits while the lane is full: a venue report is never dropped.
-    pub fn report(&self, report: Report) -> Result<(), Closed> {
-        self.tally.reported(&report.adapter);
-        self.reports.send(report).map_err(|_| Closed::Stopped)
+    pub fn send_report(&self, report: Report) -> Result<(), InboxError> {
+        self.metrics.record_report(&report.adapter);
+        self.reports.send(report).map_err(|_| InboxError::Stopped)
     }
 
     /// Never waits: a newer price replaces one that the engine has not seen yet.
-    pub fn price(&self, data: MarketData) {
-        self.tally.priced(data.feed());
-        self.prices.put(data);
+    pub fn send_price(&self, data: MarketData) {
+        self.metrics.record_price(data.feed());
+        self.prices.push(data);
     }
 
     /// Metrics of the inbox.
-    pub fn tally(&self) -> &Tally {
-        &self.tally
+    pub fn metrics(&self) -> &InboxMetrics {
+        &self.metrics
     }
 }
 
-impl Lanes {
+impl InboxReceiver {
     /// All prices that wait, by security.
-    pub fn take_prices(&self) -> Vec<MarketData> {
+    pub fn drain_prices(&self) -> Vec<MarketData> {
         let waiting = std::mem::take(&mut *self.prices.lock());
-        waiting.by_security.into_values().flat_map(Waiting::into_data).collect()
+        waiting.by_security.into_values().flat_map(SecurityPrices::into_data).collect()
     }
 
     /// How many prices were replaced by newer ones before the engine saw them.
-    pub fn take_skipped(&self) -> u64 {
+    pub fn drain_skipped(&self) -> u64 {
         std::mem::take(&mut self.prices.lock().skipped)
     }
 }
 
-struct Prices {
-    waiting: Mutex<Board>,
+struct PriceQueue {
+    pending: Mutex<PendingPrices>,
     wake: Sender<()>,
 }
 
 #[derive(Default)]
-struct Board {
-    by_security: BTreeMap<SecurityId, Waiting>,
+struct PendingPrices {
+    by_security: BTreeMap<SecurityId, SecurityPrices>,
     skipped: u64,
 }
 
 /// Waiting market data of one security: a quote replaces the one before; trades add up to volume and are kept.
 #[derive(Default)]
-struct Waiting {
+struct SecurityPrices {
     tick: Option<domain::Tick>,
     book: Option<domain::OrderBook>,
     trades: std::collections::VecDeque<domain::Trade>,
 }
 
-impl Prices {
-    fn lock(&self) -> std::sync::MutexGuard<'_, Board> {
+impl PriceQueue {
+    fn lock(&self) -> std::sync::MutexGuard<'_, PendingPrices> {
         // The state is consistent between any two statements that hold the lock.
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn put(&self, data: MarketData) {
+    fn push(&self, data: MarketData) {
         let mut board = self.lock();
-        let skipped = board.by_security.entry(data.security()).or_default().put(data);
+        let skipped = board.by_security.entry(data.security()).or_default().push(data);
         board.skipped += u64::from(skipped);
         drop(board);
         // A full wake channel means that the engine is woken already.
@@ -249,9 +268,9 @@ impl Prices {
     }
 }
 
-impl Waiting {
+impl SecurityPrices {
     /// Returns whether something older was dropped for it.
-    fn put(&mut self, data: MarketData) -> bool {
+    fn push(&mut self, data: MarketData) -> bool {
         match data {
             MarketData::Tick(tick) => self.tick.replace(tick).is_some(),
             MarketData::Book(book) => self.book.replace(book).is_some(),
@@ -271,14 +290,14 @@ impl Waiting {
 
 #[cfg(test)]
 mod tests {
-    use domain::report::{Said, SessionState};
+    use domain::report::{ReportKind, SessionState};
     use domain::{AdapterName, Caller, Command, Timestamp};
 
     use super::*;
     use crate::Reply;
 
-    fn command() -> Envelope {
-        Envelope { caller: Caller::platform(), command: Command::ResetCash }
+    fn command() -> CommandEnvelope {
+        CommandEnvelope { caller: Caller::platform(), command: Command::ResetCash }
     }
 
     fn tick(security: u64, bid: i64) -> MarketData {
@@ -301,18 +320,18 @@ mod tests {
     fn one_request_too_many_is_refused() {
         let (inbox, lanes) = inbox();
         let tickets: Vec<_> = (0..REQUESTS_MAX).map(|_| inbox.command(command()).unwrap()).collect();
-        assert_eq!(inbox.command(command()).unwrap_err(), Closed::Busy);
+        assert_eq!(inbox.command(command()).unwrap_err(), InboxError::Busy);
         drop((tickets, lanes));
-        assert_eq!(inbox.command(command()).unwrap_err(), Closed::Stopped);
+        assert_eq!(inbox.command(command()).unwrap_err(), InboxError::Stopped);
     }
 
     #[test]
     fn a_delivery_log_record_waits_where_a_command_is_refused() {
         let (inbox, lanes) = inbox();
         let tickets: Vec<_> = (0..REQUESTS_MAX).map(|_| inbox.command(command()).unwrap()).collect();
-        let writer = std::thread::spawn(move || inbox.write_diary(vec![7], "TREND"));
-        let last = lanes.requests.iter().nth(REQUESTS_MAX).map(|request| request.wanted);
-        assert!(matches!(last, Some(Wanted::Diary(leaf)) if leaf == [7]));
+        let writer = std::thread::spawn(move || inbox.append_delivery_log(vec![7], "TREND"));
+        let last = lanes.requests.iter().nth(REQUESTS_MAX).map(|request| request.payload);
+        assert!(matches!(last, Some(RequestPayload::DeliveryLog(leaf)) if leaf == [7]));
         assert_eq!(writer.join().unwrap(), Ok(()));
         drop(tickets);
     }
@@ -322,21 +341,21 @@ mod tests {
         let (inbox, lanes) = inbox();
         let ticket = inbox.command(command()).unwrap();
         drop(lanes);
-        assert_eq!(ticket.reply_blocking().unwrap_err(), crate::ticket::Unanswered);
+        assert_eq!(ticket.recv_blocking().unwrap_err(), crate::reply::NoReply);
     }
 
     #[test]
     fn the_metrics_have_refusals_and_the_last_reports() {
         let (inbox, lanes) = inbox();
-        let refuse = |request: Request| {
-            request.promise.keep(Reply { sequence: 1, outcome: Err(domain::Refusal::AmountTooLarge) });
+        let refuse = |request: EngineRequest| {
+            request.reply_to.send(Reply { sequence: 1, outcome: Err(domain::Refusal::AmountTooLarge) });
         };
         drop((inbox.command(command()).unwrap(), inbox.query(Query::State).unwrap()));
         lanes.requests.try_iter().for_each(refuse);
-        inbox.price(tick(1, 10));
-        let said = Said::Session(SessionState::Connected);
-        inbox.report(Report { adapter: AdapterName::new("SIM", None), ext_at: None, said }).unwrap();
-        let tally = inbox.tally();
+        inbox.send_price(tick(1, 10));
+        let said = ReportKind::Session(SessionState::Connected);
+        inbox.send_report(Report { adapter: AdapterName::new("SIM", None), ext_at: None, kind: said }).unwrap();
+        let tally = inbox.metrics();
         assert_eq!(tally.refusals(), [("amount-too-large", 1)].into(), "a question that is refused asks for nothing");
         assert_eq!(tally.since_reports().into_keys().collect::<Vec<_>>(), [AdapterName::new("SIM", None)]);
         assert_eq!(tally.since_prices().into_keys().collect::<Vec<_>>(), ["test".into()]);
@@ -346,10 +365,10 @@ mod tests {
     fn only_the_newest_price_of_a_security_waits() {
         let (inbox, lanes) = inbox();
         for (security, bid) in [(1, 10), (2, 20), (1, 11)] {
-            inbox.price(tick(security, bid));
+            inbox.send_price(tick(security, bid));
         }
         assert!(lanes.wake.try_recv().is_ok());
-        assert_eq!(lanes.take_skipped(), 1);
-        assert_eq!(lanes.take_prices(), vec![tick(1, 11), tick(2, 20)]);
+        assert_eq!(lanes.drain_skipped(), 1);
+        assert_eq!(lanes.drain_prices(), vec![tick(1, 11), tick(2, 20)]);
     }
 }

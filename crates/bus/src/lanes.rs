@@ -9,10 +9,10 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crossbeam_channel::{Receiver, RecvError, Sender};
-use domain::{Caller, Command, Envelope, Source, Text};
+use domain::{Caller, Command, CommandEnvelope, Source, Text};
 use tokio::sync::{Semaphore, TryAcquireError};
 
-use crate::inbox::{Closed, Request, Wanted};
+use crate::inbox::{EngineRequest, InboxError, RequestPayload};
 
 /// Orders, other commands, queries and delivery log records that may wait for the engine.
 pub const REQUESTS_MAX: usize = 8_192;
@@ -25,14 +25,14 @@ pub const RECORDS_MAX: usize = 8_192;
 
 /// How much may wait for the engine; a request beyond that waits at its edge or is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Room {
+pub struct LaneLimits {
     pub requests: usize,
     pub cancels: usize,
     pub kills: usize,
     pub records: usize,
 }
 
-impl Default for Room {
+impl Default for LaneLimits {
     fn default() -> Self {
         Self { requests: REQUESTS_MAX, cancels: CANCELS_MAX, kills: KILLS_MAX, records: RECORDS_MAX }
     }
@@ -40,27 +40,27 @@ impl Default for Room {
 
 /// Classes with separate capacity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Class {
+pub enum RequestClass {
     Request,
     Cancel,
     Kill,
     Record,
 }
 
-impl Class {
-    pub fn of(command: &Command) -> Self {
+impl RequestClass {
+    pub fn from_command(command: &Command) -> Self {
         match command {
-            Command::Cancel(_) | Command::CancelOwn(_) => Self::Cancel,
+            Command::Cancel(_) | Command::MassCancel(_) => Self::Cancel,
             Command::Kill { .. } | Command::SetTradingState { .. } => Self::Kill,
             _ => Self::Request,
         }
     }
 
-    pub(crate) fn of_wanted(wanted: &Wanted) -> Self {
+    pub(crate) fn from_payload(wanted: &RequestPayload) -> Self {
         match wanted {
-            Wanted::Command(envelope) => Self::of(&envelope.command),
-            Wanted::Query(_) | Wanted::Diary(_) => Self::Request,
-            Wanted::Remember(_) => Self::Record,
+            RequestPayload::Command(envelope) => Self::from_command(&envelope.command),
+            RequestPayload::Query(_) | RequestPayload::DeliveryLog(_) => Self::Request,
+            RequestPayload::LedgerRecord(_) => Self::Record,
         }
     }
 
@@ -71,144 +71,144 @@ impl Class {
 
 /// How many requests wait in each lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Depth {
+pub struct LaneDepth {
     pub ordinary: usize,
     pub urgent: usize,
 }
 
 /// Both ends share it.
-pub(crate) struct Lanes {
-    waiting: Mutex<Waiting>,
+pub(crate) struct RequestLanes {
+    queues: Mutex<LaneQueues>,
     /// By class.
-    places: [Semaphore; 4],
+    permits: [Semaphore; 4],
 }
 
 #[derive(Default)]
-struct Waiting {
+struct LaneQueues {
     /// Numbers all requests in order of arrival.
     arrivals: u64,
-    ordinary: VecDeque<Arrived>,
-    urgent: VecDeque<Arrived>,
+    ordinary: VecDeque<QueuedRequest>,
+    urgent: VecDeque<QueuedRequest>,
     /// The newest request of each session and strategy in the ordinary lane.
-    newest: HashMap<Text, u64>,
+    newest_by_session: HashMap<Text, u64>,
     /// The engine has stopped.
     is_closed: bool,
 }
 
-struct Arrived {
-    number: u64,
+struct QueuedRequest {
+    arrival: u64,
     /// For an urgent request: the number of the last ordinary request of its session before it.
     behind: u64,
-    request: Request,
+    request: EngineRequest,
 }
 
-impl Lanes {
-    pub(crate) fn new(room: Room) -> Self {
-        let places = [room.requests, room.cancels, room.kills, room.records].map(Semaphore::new);
-        Self { waiting: Mutex::default(), places }
+impl RequestLanes {
+    pub(crate) fn new(room: LaneLimits) -> Self {
+        let permits = [room.requests, room.cancels, room.kills, room.records].map(Semaphore::new);
+        Self { queues: Mutex::default(), permits }
     }
 
-    pub(crate) fn try_reserve(self: &Arc<Self>, class: Class) -> Result<Place, Closed> {
-        match self.places[class as usize].try_acquire() {
+    pub(crate) fn try_reserve(self: &Arc<Self>, class: RequestClass) -> Result<LanePermit, InboxError> {
+        match self.permits[class as usize].try_acquire() {
             Ok(place) => place.forget(),
-            Err(TryAcquireError::NoPermits) => return Err(Closed::Busy),
-            Err(TryAcquireError::Closed) => return Err(Closed::Stopped),
+            Err(TryAcquireError::NoPermits) => return Err(InboxError::Busy),
+            Err(TryAcquireError::Closed) => return Err(InboxError::Stopped),
         }
-        Ok(Place { lanes: self.clone(), class, is_used: false })
+        Ok(LanePermit { lanes: self.clone(), class, is_used: false })
     }
 
-    pub(crate) async fn reserve(self: &Arc<Self>, class: Class) -> Result<Place, Closed> {
-        let place = self.places[class as usize].acquire().await.map_err(|_| Closed::Stopped)?;
+    pub(crate) async fn reserve(self: &Arc<Self>, class: RequestClass) -> Result<LanePermit, InboxError> {
+        let place = self.permits[class as usize].acquire().await.map_err(|_| InboxError::Stopped)?;
         place.forget();
-        Ok(Place { lanes: self.clone(), class, is_used: false })
+        Ok(LanePermit { lanes: self.clone(), class, is_used: false })
     }
 
-    pub(crate) fn depth(&self) -> Depth {
+    pub(crate) fn depth(&self) -> LaneDepth {
         let waiting = self.lock();
-        Depth { ordinary: waiting.ordinary.len(), urgent: waiting.urgent.len() }
+        LaneDepth { ordinary: waiting.ordinary.len(), urgent: waiting.urgent.len() }
     }
 
     /// Processed requests free their slots.
-    fn taken(&self, requests: &[Request]) {
+    fn release_permits(&self, requests: &[EngineRequest]) {
         let mut counts = [0; 4];
         for request in requests {
-            counts[Class::of_wanted(&request.wanted) as usize] += 1;
+            counts[RequestClass::from_payload(&request.payload) as usize] += 1;
         }
-        for (places, count) in self.places.iter().zip(counts) {
+        for (places, count) in self.permits.iter().zip(counts) {
             places.add_permits(count);
         }
     }
 
-    fn close(&self) -> Waiting {
-        self.places.iter().for_each(Semaphore::close);
-        std::mem::replace(&mut *self.lock(), Waiting { is_closed: true, ..Waiting::default() })
+    fn close(&self) -> LaneQueues {
+        self.permits.iter().for_each(Semaphore::close);
+        std::mem::replace(&mut *self.lock(), LaneQueues { is_closed: true, ..LaneQueues::default() })
     }
 
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
+    fn lock(&self) -> MutexGuard<'_, LaneQueues> {
         // The lanes are consistent between any two statements that hold the lock.
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+        self.queues.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// A reserved slot, released where it is not used.
-pub struct Place {
-    lanes: Arc<Lanes>,
-    class: Class,
+pub struct LanePermit {
+    lanes: Arc<RequestLanes>,
+    class: RequestClass,
     is_used: bool,
 }
 
-impl Place {
+impl LanePermit {
     /// The session or strategy of a ledger or delivery log record is given beside it.
-    pub(crate) fn put(mut self, request: Request, of: Option<&str>) -> Result<(), Closed> {
-        debug_assert_eq!(self.class, Class::of_wanted(&request.wanted));
+    pub(crate) fn send(mut self, request: EngineRequest, of: Option<&str>) -> Result<(), InboxError> {
+        debug_assert_eq!(self.class, RequestClass::from_payload(&request.payload));
         let mut waiting = self.lanes.lock();
         if waiting.is_closed {
-            return Err(Closed::Stopped);
+            return Err(InboxError::Stopped);
         }
-        waiting.put(request, of);
+        waiting.push(request, of);
         drop(waiting);
         self.is_used = true;
         Ok(())
     }
 }
 
-impl Drop for Place {
+impl Drop for LanePermit {
     fn drop(&mut self) {
         // A queued request frees its slot when it is processed.
         if !self.is_used {
-            self.lanes.places[self.class as usize].add_permits(1);
+            self.lanes.permits[self.class as usize].add_permits(1);
         }
     }
 }
 
-impl Waiting {
-    fn put(&mut self, request: Request, of: Option<&str>) {
+impl LaneQueues {
+    fn push(&mut self, request: EngineRequest, of: Option<&str>) {
         self.arrivals += 1;
         let number = self.arrivals;
-        let session = session_of(&request.wanted);
-        if Class::of_wanted(&request.wanted).is_urgent() {
-            let behind = session.and_then(|session| self.newest.get(session)).copied().unwrap_or(0);
-            self.urgent.push_back(Arrived { number, behind, request });
+        let session = session_of(&request.payload);
+        if RequestClass::from_payload(&request.payload).is_urgent() {
+            let behind = session.and_then(|session| self.newest_by_session.get(session)).copied().unwrap_or(0);
+            self.urgent.push_back(QueuedRequest { arrival: number, behind, request });
             return;
         }
         if let Some(session) = of.or(session.map(|session| &**session)) {
-            match self.newest.get_mut(session) {
+            match self.newest_by_session.get_mut(session) {
                 Some(newest) => *newest = number,
-                None => drop(self.newest.insert(session.into(), number)),
+                None => drop(self.newest_by_session.insert(session.into(), number)),
             }
         }
-        self.ordinary.push_back(Arrived { number, behind: 0, request });
+        self.ordinary.push_back(QueuedRequest { arrival: number, behind: 0, request });
     }
 
     /// Urgent requests that may overtake.
-    fn take_urgent(&mut self, most: usize, knows: impl Fn(&Envelope) -> bool, taken: &mut Vec<Request>) {
-        let Some(first) = self.ordinary.front().map(|arrived| arrived.number) else { return };
+    fn pop_urgent(&mut self, most: usize, knows: impl Fn(&CommandEnvelope) -> bool, taken: &mut Vec<EngineRequest>) {
+        let Some(first) = self.ordinary.front().map(|arrived| arrived.arrival) else { return };
         let mut held = HashSet::new();
         for _ in 0..self.urgent.len() {
             let Some(arrived) = self.urgent.pop_front() else { return };
-            let session = session_of(&arrived.request.wanted);
+            let session = session_of(&arrived.request.payload);
             let is_next = arrived.behind < first && session.is_none_or(|session| !held.contains(session));
-            if taken.len() < most && is_next && is_known(&arrived.request.wanted, &knows) {
+            if taken.len() < most && is_next && is_known(&arrived.request.payload, &knows) {
                 taken.push(arrived.request);
             } else {
                 held.extend(session.cloned());
@@ -218,9 +218,9 @@ impl Waiting {
     }
 
     /// The oldest request of both lanes.
-    fn next(&mut self) -> Option<Request> {
+    fn pop_next(&mut self) -> Option<EngineRequest> {
         let is_urgent = match (self.urgent.front(), self.ordinary.front()) {
-            (Some(urgent), Some(ordinary)) => urgent.number < ordinary.number,
+            (Some(urgent), Some(ordinary)) => urgent.arrival < ordinary.arrival,
             (urgent, _) => urgent.is_some(),
         };
         let lane = if is_urgent { &mut self.urgent } else { &mut self.ordinary };
@@ -230,8 +230,8 @@ impl Waiting {
 
 /// The session or strategy whose requests keep their order: session messages have sequence numbers, and a strategy can
 /// be replayed only where its commands are in the journal in the order in which it sent them.
-fn session_of(wanted: &Wanted) -> Option<&Text> {
-    let Wanted::Command(envelope) = wanted else { return None };
+fn session_of(wanted: &RequestPayload) -> Option<&Text> {
+    let RequestPayload::Command(envelope) = wanted else { return None };
     let Caller { source, user, origin } = &envelope.caller;
     match (origin, source) {
         (Some(origin), _) => Some(&origin.session),
@@ -240,18 +240,18 @@ fn session_of(wanted: &Wanted) -> Option<&Text> {
     }
 }
 
-fn is_known(wanted: &Wanted, knows: impl Fn(&Envelope) -> bool) -> bool {
-    matches!(wanted, Wanted::Command(envelope) if knows(envelope))
+fn is_known(wanted: &RequestPayload, knows: impl Fn(&CommandEnvelope) -> bool) -> bool {
+    matches!(wanted, RequestPayload::Command(envelope) if knows(envelope))
 }
 
 /// The engine's end of both lanes.
-pub struct Requests {
-    lanes: Arc<Lanes>,
+pub struct RequestReceiver {
+    lanes: Arc<RequestLanes>,
     wake: Receiver<()>,
 }
 
-impl Requests {
-    pub(crate) fn new(lanes: Arc<Lanes>, wake: Receiver<()>) -> Self {
+impl RequestReceiver {
+    pub(crate) fn new(lanes: Arc<RequestLanes>, wake: Receiver<()>) -> Self {
         Self { lanes, wake }
     }
 
@@ -261,31 +261,31 @@ impl Requests {
     }
 
     pub fn is_empty(&self) -> bool {
-        self.lanes.depth() == Depth { ordinary: 0, urgent: 0 }
+        self.lanes.depth() == LaneDepth { ordinary: 0, urgent: 0 }
     }
 
     /// One batch of each lane: urgent requests that may overtake, then the others in order of arrival. `knows` returns
     /// whether the engine has the order that an urgent command names.
-    pub fn take(&self, most: usize, knows: impl Fn(&Envelope) -> bool) -> Vec<Request> {
+    pub fn take_batch(&self, most: usize, knows: impl Fn(&CommandEnvelope) -> bool) -> Vec<EngineRequest> {
         let mut taken = Vec::new();
         let mut waiting = self.lanes.lock();
-        waiting.take_urgent(most, knows, &mut taken);
-        let in_turn = std::iter::from_fn(|| waiting.next()).take(most);
+        waiting.pop_urgent(most, knows, &mut taken);
+        let in_turn = std::iter::from_fn(|| waiting.pop_next()).take(most);
         taken.extend(in_turn);
         drop(waiting);
-        self.lanes.taken(&taken);
+        self.lanes.release_permits(&taken);
         taken
     }
 
     /// The oldest request; none where nothing waits.
-    pub fn try_recv(&self) -> Option<Request> {
-        let request = self.lanes.lock().next()?;
-        self.lanes.taken(std::slice::from_ref(&request));
+    pub fn try_recv(&self) -> Option<EngineRequest> {
+        let request = self.lanes.lock().pop_next()?;
+        self.lanes.release_permits(std::slice::from_ref(&request));
         Some(request)
     }
 
     /// Waits for the next request; an error when all senders are dropped.
-    pub fn recv(&self) -> Result<Request, RecvError> {
+    pub fn recv(&self) -> Result<EngineRequest, RecvError> {
         loop {
             if let Some(request) = self.try_recv() {
                 return Ok(request);
@@ -294,25 +294,25 @@ impl Requests {
         }
     }
 
-    pub fn try_iter(&self) -> impl Iterator<Item = Request> {
+    pub fn try_iter(&self) -> impl Iterator<Item = EngineRequest> {
         std::iter::from_fn(|| self.try_recv())
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = Request> {
+    pub fn iter(&self) -> impl Iterator<Item = EngineRequest> {
         std::iter::from_fn(|| self.recv().ok())
     }
 }
 
-impl<'a> IntoIterator for &'a Requests {
-    type Item = Request;
-    type IntoIter = Box<dyn Iterator<Item = Request> + 'a>;
+impl<'a> IntoIterator for &'a RequestReceiver {
+    type Item = EngineRequest;
+    type IntoIter = Box<dyn Iterator<Item = EngineRequest> + 'a>;
 
     fn into_iter(self) -> Self::IntoIter {
         Box::new(self.iter())
     }
 }
 
-impl Drop for Requests {
+impl Drop for RequestReceiver {
     /// Closes both lanes: pending callers get an error at once.
     fn drop(&mut self) {
         drop(self.lanes.close());
@@ -321,10 +321,10 @@ impl Drop for Requests {
 
 /// Wakes the engine loop; one signal is enough until the loop has looked.
 #[derive(Clone)]
-pub(crate) struct Bell(pub(crate) Sender<()>);
+pub(crate) struct EngineWaker(pub(crate) Sender<()>);
 
-impl Bell {
-    pub(crate) fn ring(&self) {
+impl EngineWaker {
+    pub(crate) fn wake(&self) {
         // A full channel means that the engine is woken already.
         let _ = self.0.try_send(());
     }

@@ -1,7 +1,7 @@
 //! Ledger: durable key-value records of an edge (FIX sessions), written with the journal's group commits.
 
-use crate::inbox::Closed;
-use crate::ticket::Ticket;
+use crate::inbox::InboxError;
+use crate::reply::ReplyReceiver;
 
 const SESSION_STREAM: &str = "fix:";
 
@@ -15,37 +15,37 @@ pub fn losses_of(session: &str) -> String {
 
 /// A record of a stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct LedgerRecord {
     pub key: u64,
     pub bytes: Vec<u8>,
 }
 
 /// The stream with the MsgSeqNum of a session's newest command, without bytes: each number is part of its command's
 /// record, so no edge writes to it.
-pub fn numbers_of(session: &str) -> String {
+pub fn seq_num_stream(session: &str) -> String {
     format!("number-of:{session}")
 }
 
 /// The stream of a session's sent messages.
-pub fn stream_of(session: &str) -> String {
+pub fn session_stream(session: &str) -> String {
     format!("{SESSION_STREAM}{session}")
 }
 
 /// The session of a stream: its records and its commands keep their order.
-pub fn session_of(stream: &str) -> Option<&str> {
+pub fn stream_session(stream: &str) -> Option<&str> {
     stream.strip_prefix(SESSION_STREAM)
 }
 
 pub trait Ledger: Send + Sync {
     /// The reply comes when the record is durable.
-    fn append(&self, stream: &str, key: u64, bytes: &[u8]) -> Result<Ticket, Closed>;
+    fn append(&self, stream: &str, key: u64, bytes: &[u8]) -> Result<ReplyReceiver, InboxError>;
 
     /// The records of a stream with keys in the range, ascending, at most `limit`.
-    fn read(&self, stream: &str, keys: std::ops::RangeInclusive<u64>, limit: usize) -> Vec<Entry>;
+    fn read(&self, stream: &str, keys: std::ops::RangeInclusive<u64>, limit: usize) -> Vec<LedgerRecord>;
 
     /// The record with the highest key.
-    fn last(&self, stream: &str) -> Option<Entry>;
+    fn last(&self, stream: &str) -> Option<LedgerRecord>;
 
     /// Records below `key` may be dropped.
-    fn mark(&self, stream: &str, key: u64) -> Result<Ticket, Closed>;
+    fn truncate_before(&self, stream: &str, key: u64) -> Result<ReplyReceiver, InboxError>;
 }

@@ -9,27 +9,27 @@ pub mod inbox;
 pub mod lanes;
 pub mod ledger;
 pub mod operations;
-pub mod outlet;
+pub mod instruction_queue;
 pub mod quotas;
-mod tally;
-pub mod ticket;
+mod inbox_metrics;
+pub mod reply;
 
 pub use catalogue::Catalogue;
-pub use feed::{Feed, Listener};
+pub use feed::{EventFeed, EventReceiver};
 pub use history::History;
-pub use inbox::{Closed, Inbox, Request, Wanted};
+pub use inbox::{EngineRequest, Inbox, InboxError, RequestPayload};
+pub use inbox_metrics::InboxMetrics;
+pub use instruction_queue::{InstructionQueue, InstructionRouter};
 pub use ledger::Ledger;
 pub use operations::Operations;
-pub use outlet::{Outlet, Outlets};
-pub use quotas::{Allowance, Client, Quotas};
-pub use tally::Tally;
-pub use ticket::{Reply, Ticket};
+pub use quotas::{InFlightPermit, QuotaClient, Quotas};
+pub use reply::{Reply, ReplyReceiver};
 
 /// Everything that an edge is given.
 #[derive(Clone)]
 pub struct Bus {
     pub inbox: Inbox,
-    pub feed: Feed,
+    pub feed: EventFeed,
     pub catalogue: Catalogue,
     pub history: std::sync::Arc<dyn History>,
     pub operations: std::sync::Arc<dyn Operations>,

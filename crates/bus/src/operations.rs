@@ -9,7 +9,7 @@ use domain::{Bar, BarSize, Refusal, SecurityId, Timestamp};
 
 /// One line of `/health/ready`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Check {
+pub struct HealthCheck {
     pub name: String,
     pub ok: bool,
     pub detail: String,
@@ -17,7 +17,7 @@ pub struct Check {
 
 /// Addresses of the broker for clients; a disabled listener has no port.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct BrokerDoors {
+pub struct BrokerEndpoints {
     pub tcp_port: Option<u16>,
     pub ws_port: Option<u16>,
     /// Replaces the host name that the client used.
@@ -26,7 +26,7 @@ pub struct BrokerDoors {
 
 /// Why reference data was not applied.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ReferenceTrouble {
+pub enum ReferenceError {
     /// Errors in the files, one line each; nothing was changed.
     Files(Vec<String>),
     /// The engine refused a part; the parts before it were applied.
@@ -48,7 +48,7 @@ pub struct LogLine {
 
 /// A session of the FIX gateway.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FixSession {
+pub struct FixSessionStatus {
     /// The client's CompID.
     pub id: String,
     /// As we send it.
@@ -65,10 +65,10 @@ pub struct FixSession {
     /// When the sequence numbers are reset by the schedule; none: never.
     pub next_reset: Option<Timestamp>,
     /// Why the last connection ended.
-    pub ended: Option<String>,
+    pub disconnect_reason: Option<String>,
 }
 
-impl FixSession {
+impl FixSessionStatus {
     pub fn is_logged_on(&self) -> bool {
         self.state == SessionState::LoggedOn
     }
@@ -76,11 +76,11 @@ impl FixSession {
 
 /// Operator actions on a session of the FIX gateway.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FixAct {
+pub enum FixSessionCommand {
     Logout,
     /// Both sequence numbers are set to 1.
-    Reset,
-    Number {
+    ResetSeqNums,
+    SetSeqNums {
         next_in: Option<u64>,
         next_out: Option<u64>,
     },
@@ -88,9 +88,9 @@ pub enum FixAct {
 
 /// Why an operator action on a session had no effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FixTrouble {
+pub enum FixSessionError {
     /// The FIX gateway has no session of that name.
-    Unknown,
+    UnknownSession,
     /// Sequence numbers cannot be set while the client is connected.
     Connected,
     /// The session accepts no more requests.
@@ -99,24 +99,24 @@ pub enum FixTrouble {
 
 /// Why a strategy was not started or stopped.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum StrategyTrouble {
+pub enum StrategyError {
     /// This program contains no code for it.
     NotRunnable,
-    RunsAlready,
-    DoesNotRun,
+    AlreadyRunning,
+    NotRunning,
     /// What failed.
     Failed(String),
 }
 
 pub trait Operations: Send + Sync {
     /// All readiness checks.
-    fn checks(&self) -> Vec<Check>;
+    fn checks(&self) -> Vec<HealthCheck>;
 
     /// Every effective parameter, secrets as `***`.
     fn parameters(&self) -> BTreeMap<String, String>;
 
     /// Begins an orderly stop.
-    fn shut_down(&self);
+    fn shutdown(&self);
 
     /// The sequence up to which everything is durable, including everything acknowledged before this call.
     fn durable(&self) -> u64;
@@ -126,11 +126,11 @@ pub trait Operations: Send + Sync {
         false
     }
 
-    fn broker(&self) -> BrokerDoors;
+    fn broker_endpoints(&self) -> BrokerEndpoints;
 
     /// Reads reference data, from this folder or from the configured one, and sends the differences to the engine;
     /// returns their number. Blocks.
-    fn read_reference(&self, folder: Option<&Path>) -> Result<usize, ReferenceTrouble>;
+    fn load_reference(&self, folder: Option<&Path>) -> Result<usize, ReferenceError>;
 
     /// Appends the server's own metrics in Prometheus format, without an end mark. Blocks.
     fn write_metrics(&self, text: &mut String);
@@ -143,14 +143,14 @@ pub trait Operations: Send + Sync {
     fn stored_bars(&self, security: SecurityId, size: BarSize, count: usize) -> Vec<Bar>;
 
     /// The sessions of the FIX gateway; none while it is closed.
-    fn fix_sessions(&self) -> Vec<FixSession>;
+    fn fix_sessions(&self) -> Vec<FixSessionStatus>;
 
     /// Blocks until it is done.
-    fn act_on_fix_session(&self, id: &str, act: FixAct) -> Result<(), FixTrouble>;
+    fn command_fix_session(&self, id: &str, act: FixSessionCommand) -> Result<(), FixSessionError>;
 
     /// Starts a strategy and moves it through its phases to RUN. Blocks.
-    fn start_strategy(&self, name: &str) -> Result<(), StrategyTrouble>;
+    fn start_strategy(&self, name: &str) -> Result<(), StrategyError>;
 
     /// Stops a strategy through EXIT. Blocks.
-    fn stop_strategy(&self, name: &str) -> Result<(), StrategyTrouble>;
+    fn stop_strategy(&self, name: &str) -> Result<(), StrategyError>;
 }

@@ -11,14 +11,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use domain::{Command, Text};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::lanes::Class;
+use crate::lanes::RequestClass;
 
 /// Unanswered commands of one session; at the limit its socket is not read.
-pub const UNANSWERED_PER_SESSION_MAX: usize = 256;
+pub const IN_FLIGHT_PER_SESSION_MAX: usize = 256;
 /// Unanswered commands of one user, over all interfaces.
-pub const UNANSWERED_PER_USER_MAX: usize = 2_048;
+pub const IN_FLIGHT_PER_USER_MAX: usize = 2_048;
 /// Unanswered commands of one address.
-pub const UNANSWERED_PER_PEER_MAX: usize = 4_096;
+pub const IN_FLIGHT_PER_PEER_MAX: usize = 4_096;
 /// From this many users or peers on, those with nothing in flight are dropped.
 const QUOTAS_KEPT: usize = 1_024;
 /// The part of an IPv6 address that one customer usually has alone.
@@ -26,31 +26,31 @@ const IPV6_NETWORK: u128 = u128::MAX << 64;
 
 /// Limits for orders and other commands; cancels have the same limits apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Unanswered {
+pub struct InFlightLimits {
     pub per_session: usize,
     pub per_user: usize,
     pub per_peer: usize,
 }
 
-impl Default for Unanswered {
+impl Default for InFlightLimits {
     fn default() -> Self {
         Self {
-            per_session: UNANSWERED_PER_SESSION_MAX,
-            per_user: UNANSWERED_PER_USER_MAX,
-            per_peer: UNANSWERED_PER_PEER_MAX,
+            per_session: IN_FLIGHT_PER_SESSION_MAX,
+            per_user: IN_FLIGHT_PER_USER_MAX,
+            per_peer: IN_FLIGHT_PER_PEER_MAX,
         }
     }
 }
 
 /// The limit that was reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Limit {
+pub enum InFlightLimit {
     Session,
     User,
     Peer,
 }
 
-impl Limit {
+impl InFlightLimit {
     pub const ALL: [Self; 3] = [Self::Session, Self::User, Self::Peer];
 
     pub fn name(self) -> &'static str {
@@ -64,15 +64,15 @@ impl Limit {
 
 /// All users and peers with commands in flight.
 pub struct Quotas {
-    limits: Unanswered,
+    limits: InFlightLimits,
     users: Mutex<HashMap<Text, Arc<Quota>>>,
     peers: Mutex<HashMap<IpAddr, Arc<Quota>>>,
-    held_back: Arc<HeldBack>,
+    throttled: Arc<ThrottleCounts>,
 }
 
 /// How often a client was held back, by limit.
 #[derive(Default)]
-struct HeldBack([AtomicU64; 3]);
+struct ThrottleCounts([AtomicU64; 3]);
 
 struct Quota {
     most: usize,
@@ -91,98 +91,98 @@ impl Quota {
         [&self.requests, &self.cancels].iter().all(|places| places.available_permits() == self.most)
     }
 
-    fn of(&self, class: Class) -> Option<&Arc<Semaphore>> {
+    fn permits(&self, class: RequestClass) -> Option<&Arc<Semaphore>> {
         match class {
-            Class::Request => Some(&self.requests),
-            Class::Cancel => Some(&self.cancels),
-            Class::Kill | Class::Record => None,
+            RequestClass::Request => Some(&self.requests),
+            RequestClass::Cancel => Some(&self.cancels),
+            RequestClass::Kill | RequestClass::Record => None,
         }
     }
 }
 
 /// A client with all limits that apply to it.
 #[derive(Clone)]
-pub struct Client {
-    quotas: Vec<(Limit, Arc<Quota>)>,
-    held_back: Arc<HeldBack>,
+pub struct QuotaClient {
+    quotas: Vec<(InFlightLimit, Arc<Quota>)>,
+    throttled: Arc<ThrottleCounts>,
 }
 
 /// Counts as in flight until the last copy is dropped: a request and its command share one.
 #[derive(Debug, Default, Clone)]
-pub struct Allowance {
+pub struct InFlightPermit {
     _held: Option<Arc<Held>>,
 }
 
 type Held = [Option<OwnedSemaphorePermit>; 3];
 
-impl From<Held> for Allowance {
+impl From<Held> for InFlightPermit {
     fn from(held: Held) -> Self {
         Self { _held: Some(Arc::new(held)) }
     }
 }
 
 impl Quotas {
-    pub(crate) fn new(limits: Unanswered) -> Self {
-        Self { limits, users: Mutex::default(), peers: Mutex::default(), held_back: Arc::default() }
+    pub(crate) fn new(limits: InFlightLimits) -> Self {
+        Self { limits, users: Mutex::default(), peers: Mutex::default(), throttled: Arc::default() }
     }
 
     /// A session or connection with a limit of its own.
-    pub fn session(&self, user: Option<&Text>, peer: Option<IpAddr>) -> Client {
-        let own = (Limit::Session, Arc::new(Quota::new(self.limits.per_session)));
+    pub fn session(&self, user: Option<&Text>, peer: Option<IpAddr>) -> QuotaClient {
+        let own = (InFlightLimit::Session, Arc::new(Quota::new(self.limits.per_session)));
         let mut client = self.client(user, peer);
         client.quotas.insert(0, own);
         client
     }
 
     /// A client of which only user and address are known.
-    pub fn client(&self, user: Option<&Text>, peer: Option<IpAddr>) -> Client {
-        let user = user.map(|user| (Limit::User, shared(&self.users, user.clone(), self.limits.per_user)));
-        let peer = peer.map(|peer| (Limit::Peer, shared(&self.peers, network(peer), self.limits.per_peer)));
-        Client { quotas: user.into_iter().chain(peer).collect(), held_back: self.held_back.clone() }
+    pub fn client(&self, user: Option<&Text>, peer: Option<IpAddr>) -> QuotaClient {
+        let user = user.map(|user| (InFlightLimit::User, shared(&self.users, user.clone(), self.limits.per_user)));
+        let peer = peer.map(|peer| (InFlightLimit::Peer, shared(&self.peers, network(peer), self.limits.per_peer)));
+        QuotaClient { quotas: user.into_iter().chain(peer).collect(), throttled: self.throttled.clone() }
     }
 
     /// How often a limit held a client back since the start.
-    pub fn held_back(&self, limit: Limit) -> u64 {
-        self.held_back.0[limit as usize].load(Ordering::Relaxed)
+    pub fn throttled(&self, limit: InFlightLimit) -> u64 {
+        self.throttled.0[limit as usize].load(Ordering::Relaxed)
     }
 }
 
-impl Client {
+impl QuotaClient {
     /// The same session with another user and address.
-    pub fn moved(&self, quotas: &Quotas, user: Option<&Text>, peer: Option<IpAddr>) -> Self {
-        let own = self.quotas.iter().filter(|(limit, _)| *limit == Limit::Session).cloned();
+    pub fn with_identity(&self, quotas: &Quotas, user: Option<&Text>, peer: Option<IpAddr>) -> Self {
+        let own = self.quotas.iter().filter(|(limit, _)| *limit == InFlightLimit::Session).cloned();
         let mut client = quotas.client(user, peer);
         client.quotas.splice(0..0, own);
         client
     }
 
-    pub fn try_admit(&self, command: &Command) -> Result<Allowance, Limit> {
-        self.try_admit_class(Class::of(command))
+    pub fn try_acquire(&self, command: &Command) -> Result<InFlightPermit, InFlightLimit> {
+        self.try_acquire_class(RequestClass::from_command(command))
     }
 
     /// Fails with the limit that was reached.
-    pub fn try_admit_class(&self, class: Class) -> Result<Allowance, Limit> {
+    pub fn try_acquire_class(&self, class: RequestClass) -> Result<InFlightPermit, InFlightLimit> {
         let mut all = Held::default();
         for ((limit, quota), held) in self.quotas.iter().zip(&mut all) {
-            let Some(places) = quota.of(class) else { continue };
+            let Some(places) = quota.permits(class) else { continue };
             let place = places.clone().try_acquire_owned().map_err(|_| *limit);
-            *held = Some(place.inspect_err(|limit| self.note(*limit))?);
+            *held = Some(place.inspect_err(|limit| self.count_throttled(*limit))?);
         }
         Ok(all.into())
     }
 
     /// Waits for a permit of every limit: always in the same order, so that no deadlock is possible.
-    pub async fn admit(&self, command: &Command) -> Allowance {
-        self.admit_class(Class::of(command)).await
+    pub async fn acquire(&self, command: &Command) -> InFlightPermit {
+        self.admit_class(RequestClass::from_command(command)).await
     }
 
-    /// As [`Self::admit`].
-    pub async fn admit_class(&self, class: Class) -> Allowance {
+    /// As [`Self::acquire`].
+    pub async fn admit_class(&self, class: RequestClass) -> InFlightPermit {
         let mut all = Held::default();
         for ((limit, quota), held) in self.quotas.iter().zip(&mut all) {
-            let Some(places) = quota.of(class) else { continue };
+            let Some(places) = quota.permits(class) else { continue };
             if places.available_permits() == 0 {
-                self.note(*limit);
+                self.count_throttled(*limit);
             }
             // Quotas are never closed.
             *held = places.clone().acquire_owned().await.ok();
@@ -190,8 +190,8 @@ impl Client {
         all.into()
     }
 
-    fn note(&self, limit: Limit) {
-        self.held_back.0[limit as usize].fetch_add(1, Ordering::Relaxed);
+    fn count_throttled(&self, limit: InFlightLimit) {
+        self.throttled.0[limit as usize].fetch_add(1, Ordering::Relaxed);
     }
 }
 
@@ -222,18 +222,18 @@ mod tests {
 
     use super::*;
 
-    const LIMITS: Unanswered = Unanswered { per_session: 2, per_user: 3, per_peer: 4 };
+    const LIMITS: InFlightLimits = InFlightLimits { per_session: 2, per_user: 3, per_peer: 4 };
     const HOME: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(10, 0, 0, 1));
 
     fn cancel() -> Command {
-        Command::Cancel(CancelOrder::of("A-1".parse::<IntId>().unwrap()))
+        Command::Cancel(CancelOrder::new("A-1".parse::<IntId>().unwrap()))
     }
 
     /// How many more of the same may be unanswered, and which limit holds the next one back.
-    fn room(client: &Client, command: &Command) -> (usize, Limit) {
+    fn room(client: &QuotaClient, command: &Command) -> (usize, InFlightLimit) {
         let mut held = Vec::new();
         loop {
-            match client.try_admit(command) {
+            match client.try_acquire(command) {
                 Ok(allowance) => held.push(allowance),
                 Err(limit) => return (held.len(), limit),
             }
@@ -244,58 +244,61 @@ mod tests {
     fn a_session_its_user_and_its_address_have_each_so_many() {
         let (quotas, ada) = (Quotas::new(LIMITS), Text::from("ada"));
         let first = quotas.session(Some(&ada), Some(HOME));
-        let of_first: Vec<_> = (0..2).map(|_| first.try_admit(&Command::ResetCash).unwrap()).collect();
-        assert_eq!(first.try_admit(&Command::ResetCash).unwrap_err(), Limit::Session);
+        let of_first: Vec<_> = (0..2).map(|_| first.try_acquire(&Command::ResetCash).unwrap()).collect();
+        assert_eq!(first.try_acquire(&Command::ResetCash).unwrap_err(), InFlightLimit::Session);
         let second = quotas.session(Some(&ada), Some(HOME));
-        assert_eq!(room(&second, &Command::ResetCash), (1, Limit::User));
+        assert_eq!(room(&second, &Command::ResetCash), (1, InFlightLimit::User));
         let other = quotas.client(Some(&"bob".into()), Some(HOME));
-        assert_eq!(room(&other, &Command::ResetCash), (2, Limit::Peer));
+        assert_eq!(room(&other, &Command::ResetCash), (2, InFlightLimit::Peer));
         drop(of_first);
-        assert_eq!(room(&first, &Command::ResetCash), (2, Limit::Session), "an answer makes room");
-        assert_eq!([Limit::Session, Limit::User, Limit::Peer].map(|limit| quotas.held_back(limit)), [2, 1, 1]);
+        assert_eq!(room(&first, &Command::ResetCash), (2, InFlightLimit::Session), "an answer makes room");
+        assert_eq!(
+            [InFlightLimit::Session, InFlightLimit::User, InFlightLimit::Peer].map(|limit| quotas.throttled(limit)),
+            [2, 1, 1]
+        );
     }
 
     #[test]
     fn orders_leave_room_for_cancels_and_the_kill_switch_is_not_counted() {
         let quotas = Quotas::new(LIMITS);
         let session = quotas.session(None, Some(HOME));
-        let orders: Vec<_> = (0..2).map(|_| session.try_admit(&Command::ResetCash).unwrap()).collect();
-        assert_eq!(room(&session, &cancel()), (2, Limit::Session));
-        let kill = Command::Kill { scope: domain::risk::Scope::Platform, reason: None };
-        let kills: Vec<_> = (0..100).map(|_| session.try_admit(&kill).unwrap()).collect();
+        let orders: Vec<_> = (0..2).map(|_| session.try_acquire(&Command::ResetCash).unwrap()).collect();
+        assert_eq!(room(&session, &cancel()), (2, InFlightLimit::Session));
+        let kill = Command::Kill { scope: domain::risk::RiskScope::Platform, reason: None };
+        let kills: Vec<_> = (0..100).map(|_| session.try_acquire(&kill).unwrap()).collect();
         drop((orders, kills));
     }
 
     #[test]
     fn a_mass_cancel_counts_as_a_cancel() {
         let session = Quotas::new(LIMITS).session(None, None);
-        let all = Command::CancelOwn(domain::command::CancelOwn { security: None, cl_ord_id: None });
-        let held: Vec<_> = (0..2).map(|_| session.try_admit(&all).unwrap()).collect();
-        assert_eq!(session.try_admit(&cancel()).unwrap_err(), Limit::Session);
+        let all = Command::MassCancel(domain::command::MassCancelRequest { security: None, cl_ord_id: None });
+        let held: Vec<_> = (0..2).map(|_| session.try_acquire(&all).unwrap()).collect();
+        assert_eq!(session.try_acquire(&cancel()).unwrap_err(), InFlightLimit::Session);
         drop(held);
     }
 
     #[test]
     fn a_request_and_its_command_count_until_both_are_gone() {
         let session = Quotas::new(LIMITS).session(None, None);
-        let of_request = session.try_admit(&Command::ResetCash).unwrap();
+        let of_request = session.try_acquire(&Command::ResetCash).unwrap();
         let of_command = of_request.clone();
-        assert_eq!(room(&session, &Command::ResetCash), (1, Limit::Session));
+        assert_eq!(room(&session, &Command::ResetCash), (1, InFlightLimit::Session));
         drop(of_request);
-        assert_eq!(room(&session, &Command::ResetCash), (1, Limit::Session));
+        assert_eq!(room(&session, &Command::ResetCash), (1, InFlightLimit::Session));
         drop(of_command);
-        assert_eq!(room(&session, &Command::ResetCash), (2, Limit::Session));
+        assert_eq!(room(&session, &Command::ResetCash), (2, InFlightLimit::Session));
     }
 
     #[test]
     fn a_dropped_user_has_nothing_in_flight() {
         let quotas = Quotas::new(LIMITS);
-        let busy = quotas.client(Some(&"busy".into()), None).try_admit(&Command::ResetCash).unwrap();
+        let busy = quotas.client(Some(&"busy".into()), None).try_acquire(&Command::ResetCash).unwrap();
         for number in 0..2 * QUOTAS_KEPT {
             drop(quotas.client(Some(&format!("user{number}").into()), None));
         }
         assert!(lock(&quotas.users).len() <= QUOTAS_KEPT);
-        assert_eq!(room(&quotas.client(Some(&"busy".into()), None), &Command::ResetCash), (2, Limit::User));
+        assert_eq!(room(&quotas.client(Some(&"busy".into()), None), &Command::ResetCash), (2, InFlightLimit::User));
         drop(busy);
     }
 }

@@ -9,8 +9,8 @@ use std::str::FromStr;
 use minicbor::{Decode, Decoder, Encode, Encoder};
 use rust_decimal::{Decimal, RoundingStrategy};
 
-pub use crate::digits::Overflow;
-use crate::digits::{add, compare, divide_evenly, is_multiple, multiply};
+pub use crate::decimal_math::Overflow;
+use crate::decimal_math::{add, compare, divide_evenly, is_multiple, multiply};
 
 /// Divisions keep this many decimals, rounded half to even.
 pub const DIVISION_DECIMALS: u32 = 12;
@@ -199,7 +199,7 @@ pub struct Currency([u8; 8]);
 
 /// A text that is not a currency code.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NotACurrency;
+pub struct InvalidCurrency;
 
 impl Currency {
     pub const USD: Self = Self(*b"USD\0\0\0\0\0");
@@ -211,12 +211,12 @@ impl Currency {
 }
 
 impl FromStr for Currency {
-    type Err = NotACurrency;
+    type Err = InvalidCurrency;
 
-    fn from_str(text: &str) -> Result<Self, NotACurrency> {
+    fn from_str(text: &str) -> Result<Self, InvalidCurrency> {
         let legal = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit();
         if text.is_empty() || text.len() > 8 || !text.bytes().all(legal) {
-            return Err(NotACurrency);
+            return Err(InvalidCurrency);
         }
         let mut code = [0; 8];
         code[..text.len()].copy_from_slice(text.as_bytes());
@@ -248,7 +248,7 @@ impl<C> Encode<C> for Currency {
 
 impl<'b, C> Decode<'b, C> for Currency {
     fn decode(d: &mut Decoder<'b>, _: &mut C) -> Result<Self, minicbor::decode::Error> {
-        d.str()?.parse().map_err(|NotACurrency| minicbor::decode::Error::message("not a currency"))
+        d.str()?.parse().map_err(|InvalidCurrency| minicbor::decode::Error::message("not a currency"))
     }
 }
 
@@ -366,7 +366,7 @@ mod tests {
     #[test]
     fn a_currency_is_upper_case() {
         assert_eq!("USDT".parse::<Currency>().unwrap().to_string(), "USDT");
-        assert_eq!("usd".parse::<Currency>(), Err(NotACurrency));
-        assert_eq!("".parse::<Currency>(), Err(NotACurrency));
+        assert_eq!("usd".parse::<Currency>(), Err(InvalidCurrency));
+        assert_eq!("".parse::<Currency>(), Err(InvalidCurrency));
     }
 }

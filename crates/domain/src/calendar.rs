@@ -29,7 +29,7 @@ pub enum MarketPhase {
 
 /// One session. The opening call runs before `open`, the closing call up to `close`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Session {
+pub struct TradingSession {
     /// The exchange day that the session belongs to: the day of its open.
     pub day: Date,
     pub opening_call: Timestamp,
@@ -38,7 +38,7 @@ pub struct Session {
     pub close: Timestamp,
 }
 
-impl Session {
+impl TradingSession {
     pub fn phase(&self, at: Timestamp) -> MarketPhase {
         if at < self.opening_call || at >= self.close {
             MarketPhase::Closed
@@ -54,13 +54,13 @@ impl Session {
 
 /// A zone that the time zone database does not have.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UnknownZone(pub String);
+pub struct UnknownTimeZone(pub String);
 
 /// How many days ahead the next session is searched for: the longest holidays are shorter.
 const DAYS_AHEAD_MAX: i64 = 31;
 
 impl Calendar {
-    pub fn new(exchange: Arc<Exchange>) -> Result<Self, UnknownZone> {
+    pub fn new(exchange: Arc<Exchange>) -> Result<Self, UnknownTimeZone> {
         let zone = zone(&exchange.time_zone)?;
         Ok(Self { exchange, zone })
     }
@@ -70,12 +70,12 @@ impl Calendar {
     }
 
     /// The session at `at`, its calls included.
-    pub fn session_at(&self, at: Timestamp) -> Option<Session> {
+    pub fn session_at(&self, at: Timestamp) -> Option<TradingSession> {
         self.session_ending_after(at).filter(|session| session.opening_call <= at)
     }
 
     /// The session at `at`, else the next one.
-    pub fn session_ending_after(&self, at: Timestamp) -> Option<Session> {
+    pub fn session_ending_after(&self, at: Timestamp) -> Option<TradingSession> {
         let today = self.local_date(at);
         // A session that began yesterday may still run.
         (-1..=DAYS_AHEAD_MAX)
@@ -115,7 +115,7 @@ impl Calendar {
         self.exchange.closing_auction_minutes > 0
     }
 
-    fn sessions_of(&self, day: civil::Date) -> Vec<Session> {
+    fn sessions_of(&self, day: civil::Date) -> Vec<TradingSession> {
         let mut sessions: Vec<_> =
             self.hours_of(day).into_iter().filter_map(|(open, close)| self.session(day, open, close)).collect();
         sessions.sort_by_key(|session| session.open);
@@ -131,12 +131,12 @@ impl Calendar {
         self.exchange.trading_hours.iter().filter(on_that_day).map(|hours| (hours.open, hours.close)).collect()
     }
 
-    fn session(&self, day: civil::Date, open: TimeOfDay, close: TimeOfDay) -> Option<Session> {
+    fn session(&self, day: civil::Date, open: TimeOfDay, close: TimeOfDay) -> Option<TradingSession> {
         let close_day = if close <= open { day.tomorrow().ok()? } else { day };
         let (open, close) = (self.instant(day, open)?, self.instant(close_day, close)?);
         let opening = i64::from(self.exchange.opening_auction_minutes) * 60;
         let closing = i64::from(self.exchange.closing_auction_minutes) * 60;
-        Some(Session {
+        Some(TradingSession {
             day: Date(day),
             opening_call: open.plus_seconds(-opening),
             open,
@@ -155,12 +155,12 @@ impl Calendar {
 }
 
 /// The day of an instant in a named zone.
-pub fn date_in(zone_name: &str, at: Timestamp) -> Result<Date, UnknownZone> {
+pub fn date_in(zone_name: &str, at: Timestamp) -> Result<Date, UnknownTimeZone> {
     Ok(Date(zone(zone_name)?.to_datetime(at.to_jiff()).date()))
 }
 
 /// The instant at which the day of `at` began in that zone.
-pub fn last_midnight(zone_name: &str, at: Timestamp) -> Result<Timestamp, UnknownZone> {
+pub fn last_midnight(zone_name: &str, at: Timestamp) -> Result<Timestamp, UnknownTimeZone> {
     let zone = zone(zone_name)?;
     let today = zone.to_datetime(at.to_jiff()).date();
     let midnight = zone.to_zoned(today.at(0, 0, 0, 0)).expect("a zone has every civil day");
@@ -168,7 +168,7 @@ pub fn last_midnight(zone_name: &str, at: Timestamp) -> Result<Timestamp, Unknow
 }
 
 /// The first instant after `at` at which the date in that zone changes.
-pub fn next_midnight(zone_name: &str, at: Timestamp) -> Result<Timestamp, UnknownZone> {
+pub fn next_midnight(zone_name: &str, at: Timestamp) -> Result<Timestamp, UnknownTimeZone> {
     let zone = zone(zone_name)?;
     let tomorrow = zone.to_datetime(at.to_jiff()).date().tomorrow().expect("the calendar goes on past the year 9000");
     let midnight = zone.to_zoned(tomorrow.at(0, 0, 0, 0)).expect("a zone has every civil day");
@@ -181,8 +181,8 @@ fn cut_off(midnight: jiff::Timestamp) -> Timestamp {
     Timestamp(i64::try_from(midnight.as_nanosecond()).unwrap_or(end))
 }
 
-fn zone(name: &str) -> Result<TimeZone, UnknownZone> {
-    TimeZone::get(name).map_err(|_| UnknownZone(name.into()))
+fn zone(name: &str) -> Result<TimeZone, UnknownTimeZone> {
+    TimeZone::get(name).map_err(|_| UnknownTimeZone(name.into()))
 }
 
 #[cfg(test)]
@@ -309,7 +309,7 @@ mod tests {
     #[test]
     fn an_unknown_zone_is_named() {
         let exchange = exchange("Mars/Olympus", &[], 0);
-        assert_eq!(Calendar::new(Arc::new(exchange)).unwrap_err(), UnknownZone("Mars/Olympus".into()));
+        assert_eq!(Calendar::new(Arc::new(exchange)).unwrap_err(), UnknownTimeZone("Mars/Olympus".into()));
     }
 
     #[test]

@@ -6,26 +6,26 @@ use crate::amount::{Amount, Currency, Price, Quantity};
 use crate::ids::{AccountId, AdapterName, ExchangeId, IntId, PositionId, SecurityId, StrategyId, Text, Uuid};
 use crate::market::{Mark, OrderBook, Tick, Trade};
 use crate::order::{OrderKind, Side, Source, TimeInForce};
-pub use crate::phase::Phase;
+pub use crate::phase::StrategyPhase;
 use crate::portfolio::TransactionKind;
-use crate::reference::{Account, Exchange, Family, Security, Strategy};
+use crate::reference::{Account, Exchange, Security, SecurityFamily, StrategyRecord};
 use crate::report::{Report, SessionState};
-use crate::risk::{Limits, LimitsChange, Scope, Settings, TradingState};
+use crate::risk::{EngineSettings, RiskLimits, RiskLimitsChange, RiskScope, TradingState};
 use crate::time::{Date, Timestamp};
 
 /// An input with its sequence and time.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stamped<T> {
+pub struct Sequenced<T> {
     pub sequence: u64,
     pub at: Timestamp,
-    pub what: T,
+    pub payload: T,
 }
 
 /// All inputs of the engine. All but `Market` are journalled; `Market` only where the configuration requires it.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub enum Input {
     #[n(0)]
-    Command(#[n(0)] Box<Envelope>),
+    Command(#[n(0)] Box<CommandEnvelope>),
     #[n(1)]
     Report(#[n(0)] Report),
     /// The newest relevant prices that changed: all that trading sees of the market.
@@ -70,7 +70,7 @@ impl MarketData {
 
 /// A command with its caller.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
-pub struct Envelope {
+pub struct CommandEnvelope {
     #[n(0)]
     pub caller: Caller,
     #[n(1)]
@@ -84,7 +84,7 @@ pub struct Caller {
     #[n(1)]
     pub user: Option<Text>,
     #[n(2)]
-    pub origin: Option<Box<Origin>>,
+    pub origin: Option<Box<MessageOrigin>>,
 }
 
 impl Caller {
@@ -95,18 +95,18 @@ impl Caller {
 
 /// The session message of a command: order and inbound MsgSeqNum become durable together.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
-pub struct Origin {
+pub struct MessageOrigin {
     #[n(0)]
     pub session: Text,
     #[n(1)]
-    pub number: u64,
+    pub seq_num: u64,
     /// Fields of the request that a reject echoes.
     #[n(2)]
-    pub memo: Option<Text>,
+    pub request_echo: Option<Text>,
     /// PossResend: the sender may have sent the same message before.
     #[n(3)]
     #[cbor(default)]
-    pub may_be_known: bool,
+    pub poss_resend: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
@@ -129,13 +129,13 @@ pub enum Command {
     #[n(7)]
     NextOrderId(#[n(0)] AccountId),
     #[n(8)]
-    Subscribe(#[n(0)] Subscription),
+    Subscribe(#[n(0)] MarketDataSubscription),
     #[n(9)]
-    Unsubscribe(#[n(0)] Subscription),
+    Unsubscribe(#[n(0)] MarketDataSubscription),
     #[n(10)]
     SetTradingState {
         #[n(0)]
-        scope: Scope,
+        scope: RiskScope,
         #[n(1)]
         state: TradingState,
         #[n(2)]
@@ -145,16 +145,16 @@ pub enum Command {
     #[n(11)]
     Kill {
         #[n(0)]
-        scope: Scope,
+        scope: RiskScope,
         #[n(1)]
         reason: Option<Text>,
     },
     #[n(12)]
     SetLimits {
         #[n(0)]
-        scope: Scope,
+        scope: RiskScope,
         #[n(1)]
-        limits: Limits,
+        limits: RiskLimits,
     },
     /// All of them or none.
     #[n(13)]
@@ -166,13 +166,13 @@ pub enum Command {
         #[n(1)]
         mode: Mode,
         #[n(2)]
-        phase: Phase,
+        phase: StrategyPhase,
         /// With EXIT: why the platform stopped it.
         #[n(3)]
-        failure: Option<Failure>,
+        failure: Option<StrategyFailure>,
     },
     #[n(15)]
-    Configure(#[n(0)] Settings),
+    Configure(#[n(0)] EngineSettings),
     #[n(16)]
     Publish(#[n(0)] GenericEvent),
     /// A client session connected or disconnected; the platform only publishes it.
@@ -185,18 +185,18 @@ pub enum Command {
     },
     /// Cancel all open orders of the caller's session.
     #[n(18)]
-    CancelOwn(#[n(0)] CancelOwn),
+    MassCancel(#[n(0)] MassCancelRequest),
     #[n(19)]
-    Decline(#[n(0)] DeclineRequest),
+    RejectRequest(#[n(0)] RejectedRequest),
     #[n(20)]
     SetSettlementPrice(#[n(0)] SettlementPrice),
     /// Some limits of a scope; the others stay.
     #[n(21)]
     ChangeLimits {
         #[n(0)]
-        scope: Scope,
+        scope: RiskScope,
         #[n(1)]
-        change: LimitsChange,
+        change: RiskLimitsChange,
     },
     /// The end of the journal was lost, and somebody has said that it may go on without it.
     #[n(40)]
@@ -276,7 +276,7 @@ pub struct ModifyOrder {
     pub tif: Option<TimeInForce>,
     /// Restated by the client; refused where it differs.
     #[n(6)]
-    pub restated: Restated,
+    pub restated: RestatedFields,
     /// The client's own note; it changes at once, without the venue.
     #[n(7)]
     #[cbor(default)]
@@ -285,7 +285,7 @@ pub struct ModifyOrder {
 
 impl ModifyOrder {
     /// Whether only the client's own note is to change.
-    pub fn is_only_a_note(&self) -> bool {
+    pub fn changes_only_reference(&self) -> bool {
         let has_terms = self.quantity.is_some() || self.limit.is_some() || self.stop.is_some() || self.tif.is_some();
         self.reference.is_some() && !has_terms
     }
@@ -293,7 +293,7 @@ impl ModifyOrder {
 
 /// Fields of its order that a request may repeat but not change.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Encode, Decode)]
-pub struct Restated {
+pub struct RestatedFields {
     #[n(0)]
     pub side: Option<Side>,
     #[n(1)]
@@ -321,19 +321,19 @@ pub struct CancelOrder {
     /// Refused where it differs from the order.
     #[n(2)]
     #[cbor(default)]
-    pub restated: Restated,
+    pub restated: RestatedFields,
 }
 
 impl CancelOrder {
     /// A cancel without restated fields.
-    pub fn of(int_id: IntId) -> Self {
-        Self { int_id, cl_ord_id: None, restated: Restated::default() }
+    pub fn new(int_id: IntId) -> Self {
+        Self { int_id, cl_ord_id: None, restated: RestatedFields::default() }
     }
 }
 
 /// A session request that cannot be carried out as it stands; the engine only answers it with the state of the order.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
-pub struct DeclineRequest {
+pub struct RejectedRequest {
     /// As the client named it.
     #[n(0)]
     pub order: Option<Text>,
@@ -346,7 +346,7 @@ pub struct DeclineRequest {
 
 /// Mass cancel of a session's own orders.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
-pub struct CancelOwn {
+pub struct MassCancelRequest {
     /// Only orders in this security.
     #[n(0)]
     pub security: Option<SecurityId>,
@@ -404,7 +404,7 @@ pub struct RecordTransaction {
 
 /// A market data subscription of a strategy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Encode, Decode)]
-pub struct Subscription {
+pub struct MarketDataSubscription {
     #[n(0)]
     pub strategy: StrategyId,
     #[n(1)]
@@ -416,13 +416,13 @@ pub enum ReferenceChange {
     #[n(0)]
     Exchange(#[n(0)] Exchange),
     #[n(1)]
-    Family(#[n(0)] Family),
+    Family(#[n(0)] SecurityFamily),
     #[n(2)]
     Security(#[n(0)] Security),
     #[n(3)]
     Account(#[n(0)] Account),
     #[n(4)]
-    Strategy(#[n(0)] Strategy),
+    Strategy(#[n(0)] StrategyRecord),
     /// Removed where nothing refers to it, otherwise only made not tradeable.
     #[n(5)]
     RetireSecurity(#[n(0)] SecurityId),
@@ -439,9 +439,9 @@ pub enum Mode {
 
 /// Why the platform stopped a strategy.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
-pub struct Failure {
+pub struct StrategyFailure {
     #[n(0)]
-    pub kind: FailureKind,
+    pub kind: StrategyFailureKind,
     /// What it did, as the end of a sentence about it.
     #[n(1)]
     pub text: Text,
@@ -449,7 +449,7 @@ pub struct Failure {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
 #[cbor(index_only)]
-pub enum FailureKind {
+pub enum StrategyFailureKind {
     #[n(0)]
     Panicked,
     /// A callback did not return.
@@ -459,16 +459,16 @@ pub enum FailureKind {
     Flooded,
     /// The connection to its process is lost.
     #[n(3)]
-    Lost,
+    Disconnected,
 }
 
-impl FailureKind {
+impl StrategyFailureKind {
     pub fn name(self) -> &'static str {
         match self {
             Self::Panicked => "panicked",
             Self::Hung => "hung",
             Self::Flooded => "flooded",
-            Self::Lost => "lost",
+            Self::Disconnected => "lost",
         }
     }
 }

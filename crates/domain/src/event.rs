@@ -4,19 +4,19 @@ use std::sync::Arc;
 
 use minicbor::{Decode, Encode};
 
-use crate::command::{Failure, GenericEvent, Mode, Origin, Phase, Subscription};
+use crate::command::{GenericEvent, MarketDataSubscription, MessageOrigin, Mode, StrategyFailure, StrategyPhase};
 use crate::ids::{AdapterName, StrategyId, Text};
 use crate::market::{Bar, OrderBook, Tick, Trade};
 use crate::order::{Fill, Order, OrderStatus, Source};
 use crate::portfolio::{CashBalance, PortfolioValue, Position, Transaction};
 use crate::reference::ReferenceData;
 use crate::report::SessionState;
-use crate::risk::{Limits, Scope, StateChange};
+use crate::risk::{RiskLimits, RiskScope, TradingStateChange};
 use crate::time::Timestamp;
 
 /// An event with the input that caused it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Published {
+pub struct PublishedEvent {
     pub sequence: u64,
     pub at: Timestamp,
     pub event: Event,
@@ -36,25 +36,25 @@ pub enum Event {
     Cash(Arc<CashBalance>),
     Portfolio(Arc<PortfolioValue>),
     /// A strategy subscribed to prices (`true`) or unsubscribed.
-    Subscription(Subscription, bool),
+    Subscription(MarketDataSubscription, bool),
     LifeCycle(Arc<LifeCycle>),
     Session(Arc<SessionChange>),
-    TradingState(Arc<StateChange>),
-    Limits(Scope, Arc<Limits>),
+    TradingState(Arc<TradingStateChange>),
+    Limits(RiskScope, Arc<RiskLimits>),
     Alarm(Arc<Alarm>),
     Generic(Arc<GenericEvent>),
     Reference(Arc<ReferenceData>),
     /// A command of a session was refused; other callers get the refusal only as the reply.
     Refused(Arc<RefusedCommand>),
     /// A mass cancel of a session was carried out; the outcome of each order follows.
-    MassCancel(Arc<MassCancel>),
+    MassCancel(Arc<MassCancelReport>),
 }
 
 /// A refused command of a session. Journalled as an event, so that it can be reported again after a crash.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct RefusedCommand {
     #[n(0)]
-    pub origin: Origin,
+    pub origin: MessageOrigin,
     #[n(1)]
     pub source: Source,
     /// Of the refusal: stable, kebab-case.
@@ -76,9 +76,9 @@ pub struct RefusedCommand {
 
 /// Result of a session's mass cancel. It can be reported again after a crash.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
-pub struct MassCancel {
+pub struct MassCancelReport {
     #[n(0)]
-    pub origin: Origin,
+    pub origin: MessageOrigin,
     #[n(1)]
     pub source: Source,
     /// Orders whose cancel was sent.
@@ -86,7 +86,7 @@ pub struct MassCancel {
     pub affected: u64,
     /// Orders that stay, because their venue is not connected.
     #[n(3)]
-    pub out_of_reach: u64,
+    pub not_cancellable: u64,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
@@ -96,10 +96,10 @@ pub struct LifeCycle {
     #[n(1)]
     pub mode: Mode,
     #[n(2)]
-    pub phase: Phase,
+    pub phase: StrategyPhase,
     /// With EXIT: why the platform stopped it.
     #[n(3)]
-    pub failure: Option<Failure>,
+    pub failure: Option<StrategyFailure>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]

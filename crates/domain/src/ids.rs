@@ -155,13 +155,13 @@ pub struct IntId(#[n(0)] Text);
 
 /// A text that cannot be an order's id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NotAnIntId;
+pub struct InvalidIntId;
 
 impl IntId {
     pub const LENGTH_MAX: usize = 64;
 
     /// As [`Text::numbered`].
-    pub fn numbered(parts: &[&str], number: u64) -> Result<Self, NotAnIntId> {
+    pub fn numbered(parts: &[&str], number: u64) -> Result<Self, InvalidIntId> {
         let text = Text::numbered(parts, number);
         check_int_id(&text)?;
         Ok(Self(text))
@@ -173,19 +173,19 @@ impl IntId {
 }
 
 impl FromStr for IntId {
-    type Err = NotAnIntId;
+    type Err = InvalidIntId;
 
-    fn from_str(text: &str) -> Result<Self, NotAnIntId> {
+    fn from_str(text: &str) -> Result<Self, InvalidIntId> {
         check_int_id(text)?;
         Ok(Self(text.into()))
     }
 }
 
-fn check_int_id(text: &str) -> Result<(), NotAnIntId> {
+fn check_int_id(text: &str) -> Result<(), InvalidIntId> {
     let printable = text.bytes().all(|byte| (0x21..=0x7e).contains(&byte));
     // An order's URL ends with its id, and these two segments are removed from every URL.
     let is_step = matches!(text, "." | "..");
-    if text.is_empty() || text.len() > IntId::LENGTH_MAX || !printable || is_step { Err(NotAnIntId) } else { Ok(()) }
+    if text.is_empty() || text.len() > IntId::LENGTH_MAX || !printable || is_step { Err(InvalidIntId) } else { Ok(()) }
 }
 
 impl Borrow<str> for IntId {
@@ -239,11 +239,11 @@ pub struct Uuid(pub u128);
 impl Uuid {
     /// The `counter`-th id of an instance, in the custom form of RFC 9562 (version 8).
     pub fn mint(instance: u64, counter: u64) -> Self {
-        Self::of(u128::from(instance) << 64 | u128::from(counter))
+        Self::from_bits(u128::from(instance) << 64 | u128::from(counter))
     }
 
     /// The same form with bits given by the caller; six of them are overwritten by the form.
-    pub fn of(bits: u128) -> Self {
+    pub fn from_bits(bits: u128) -> Self {
         Self(uuid::Builder::from_custom_bytes(bits.to_be_bytes()).into_uuid().as_u128())
     }
 }
@@ -288,7 +288,7 @@ mod tests {
     fn an_order_id_is_printable_and_short() {
         assert!("ALPHA-17".parse::<IntId>().is_ok());
         for bad in ["", "two words", "tab\t", "naïve", &"x".repeat(65)] {
-            assert_eq!(bad.parse::<IntId>(), Err(NotAnIntId), "{bad:?}");
+            assert_eq!(bad.parse::<IntId>(), Err(InvalidIntId), "{bad:?}");
         }
     }
 
@@ -299,8 +299,8 @@ mod tests {
         let long = "é".repeat(40);
         assert_eq!(&*Text::numbered(&[&long, "-"], 17), format!("{long}-17"));
         assert_eq!(IntId::numbered(&["R", "-"], 7), "R-7".parse());
-        assert_eq!(IntId::numbered(&["two words-"], 7), Err(NotAnIntId));
-        assert_eq!(IntId::numbered(&["x".repeat(64).as_str()], 7), Err(NotAnIntId));
+        assert_eq!(IntId::numbered(&["two words-"], 7), Err(InvalidIntId));
+        assert_eq!(IntId::numbered(&["x".repeat(64).as_str()], 7), Err(InvalidIntId));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::ids::SecurityId;
-use crate::order::{Order, Terms};
+use crate::order::{Order, OrderTerms};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Instruction {
@@ -11,7 +11,7 @@ pub enum Instruction {
     LogOn,
     Submit(Arc<Order>),
     /// The order with its current terms, and the new ones.
-    Replace(Arc<Order>, Terms),
+    Replace(Arc<Order>, OrderTerms),
     Cancel(Arc<Order>),
     Subscribe(SecurityId),
     Unsubscribe(SecurityId),

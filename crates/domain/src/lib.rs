@@ -2,12 +2,12 @@
 //! `Instruction`. Pure data: no clock, no file, no socket.
 
 pub mod amount;
-mod digits;
+mod decimal_math;
 pub mod calendar;
 pub mod command;
 pub mod event;
 pub mod ids;
-pub mod index;
+pub mod lookup_map;
 pub mod instruction;
 pub mod market;
 pub mod order;
@@ -22,22 +22,24 @@ pub mod risk;
 pub mod time;
 
 pub use amount::{Amount, Currency, Money, Overflow, Price, Quantity};
-pub use calendar::{Calendar, MarketPhase, Session};
-pub use command::{Caller, Command, Envelope, Input, Origin, Stamped};
-pub use event::{Event, EventClass, Published};
+pub use calendar::{Calendar, MarketPhase, TradingSession};
+pub use command::{Caller, Command, CommandEnvelope, Input, MessageOrigin, Sequenced};
+pub use event::{Event, EventClass, PublishedEvent};
 pub use ids::{
     AccountId, AdapterName, BalanceId, ExchangeId, FamilyId, IntId, OrderId, PositionId, SecurityId, StrategyId, Text,
     TransactionId, Uuid,
 };
-pub use index::{BySecurity, Index};
 pub use instruction::Instruction;
-pub use market::{Bar, BarSize, Level, Mark, OrderBook, Tick, Trade};
-pub use order::{Fill, Order, OrderKind, OrderStatus, Side, Source, Status, TimeInForce};
+pub use lookup_map::{LookupMap, SecurityMap};
+pub use market::{Bar, BarSize, BookLevel, Mark, OrderBook, Tick, Trade};
+pub use order::{Fill, OrdStatus, Order, OrderKind, OrderStatus, Side, Source, TimeInForce};
 pub use portfolio::{CashBalance, Charge, ChargeKind, PortfolioValue, Position, Transaction, TransactionKind};
 pub use query::{Answer, Query};
-pub use reference::{Account, Exchange, Family, ReferenceData, Security, SecurityKind, Settlement, Strategy};
+pub use reference::{
+    Account, Exchange, ReferenceData, Security, SecurityFamily, SecurityKind, Settlement, StrategyRecord,
+};
 pub use refusal::Refusal;
 pub use report::Report;
-pub use risk::{Limits, Scope, TradingState};
+pub use risk::{RiskLimits, RiskScope, TradingState};
 pub use rust_decimal::Decimal;
 pub use time::{Date, Timestamp};

@@ -37,7 +37,7 @@ pub struct Tick {
 
 impl Tick {
     /// Nothing is known yet.
-    pub fn nothing_of(security: SecurityId) -> Self {
+    pub fn empty(security: SecurityId) -> Self {
         Self {
             security,
             feed: Text::from(""),
@@ -56,25 +56,25 @@ impl Tick {
     /// Applies a newer message; absent fields keep their value, unless the opposite side has crossed it.
     #[inline]
     pub fn update(&mut self, newer: &Self) {
-        self.name_feed(&newer.feed);
+        self.set_feed(&newer.feed);
         self.at = newer.at;
         if newer.last.is_some() {
             self.last_at = newer.last_at.or(Some(newer.at));
         }
-        put(&mut self.last, newer.last);
-        put(&mut self.vol_last, newer.vol_last);
-        put(&mut self.bid, newer.bid);
-        put(&mut self.ask, newer.ask);
-        put(&mut self.vol_bid, newer.vol_bid);
-        put(&mut self.vol_ask, newer.vol_ask);
-        put(&mut self.vol, newer.vol);
+        set_if_some(&mut self.last, newer.last);
+        set_if_some(&mut self.vol_last, newer.vol_last);
+        set_if_some(&mut self.bid, newer.bid);
+        set_if_some(&mut self.ask, newer.ask);
+        set_if_some(&mut self.vol_bid, newer.vol_bid);
+        set_if_some(&mut self.vol_ask, newer.vol_ask);
+        set_if_some(&mut self.vol, newer.vol);
         if newer.bid.is_none() || newer.ask.is_none() {
-            self.forget_passed(newer);
+            self.clear_crossed_side(newer);
         }
     }
 
     /// Drops a quote that the opposite side has crossed: it is stale.
-    fn forget_passed(&mut self, newer: &Self) {
+    fn clear_crossed_side(&mut self, newer: &Self) {
         if !matches!((self.bid, self.ask), (Some(bid), Some(ask)) if bid > ask) {
             return;
         }
@@ -88,7 +88,7 @@ impl Tick {
     /// Copies another into this one, without an allocation.
     #[inline]
     pub fn copy_from(&mut self, other: &Self) {
-        self.name_feed(&other.feed);
+        self.set_feed(&other.feed);
         let Self { security, feed: _, at, last, last_at, vol_last, bid, ask, vol_bid, vol_ask, vol } = *other;
         (self.security, self.at, self.last, self.last_at) = (security, at, last, last_at);
         (self.vol_last, self.bid, self.ask) = (vol_last, bid, ask);
@@ -97,7 +97,7 @@ impl Tick {
 
     /// It is nearly always the same name, and cloning the shared name costs more than copying all the prices.
     #[inline]
-    fn name_feed(&mut self, feed: &Text) {
+    fn set_feed(&mut self, feed: &Text) {
         if self.feed != *feed {
             self.feed.clone_from(feed);
         }
@@ -105,7 +105,7 @@ impl Tick {
 }
 
 #[inline]
-fn put<T>(known: &mut Option<T>, newer: Option<T>) {
+fn set_if_some<T>(known: &mut Option<T>, newer: Option<T>) {
     if newer.is_some() {
         *known = newer;
     }
@@ -140,13 +140,13 @@ pub struct OrderBook {
     #[n(2)]
     pub at: Timestamp,
     #[n(3)]
-    pub bids: Vec<Level>,
+    pub bids: Vec<BookLevel>,
     #[n(4)]
-    pub asks: Vec<Level>,
+    pub asks: Vec<BookLevel>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
-pub struct Level {
+pub struct BookLevel {
     #[n(0)]
     pub price: Price,
     #[n(1)]
@@ -276,7 +276,7 @@ mod tests {
         let quote = |bid: Option<i64>, ask: Option<i64>| Tick {
             bid: bid.map(|price| Price(price.into())),
             ask: ask.map(|price| Price(price.into())),
-            ..Tick::nothing_of(SecurityId(1))
+            ..Tick::empty(SecurityId(1))
         };
         let mut newest = quote(Some(98), Some(100));
         for (newer, known) in [

@@ -9,7 +9,7 @@ use crate::amount::{Amount, Overflow, Price, Quantity};
 use crate::ids::{AccountId, AdapterName, ExchangeId, IntId, OrderId, SecurityId, StrategyId, Text};
 use crate::time::Timestamp;
 
-pub use crate::pending::{Pending, Replacing, Request};
+pub use crate::pending::{OrderRequest, PendingRequest, ReplaceRequest};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
 #[cbor(index_only)]
@@ -189,7 +189,7 @@ impl BaseState {
 
 /// The terms that a replace can change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
-pub struct Terms {
+pub struct OrderTerms {
     #[n(0)]
     pub quantity: Quantity,
     #[n(1)]
@@ -201,7 +201,7 @@ pub struct Terms {
 /// Status as clients see it. In parentheses: FIX OrdStatus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
 #[cbor(index_only)]
-pub enum Status {
+pub enum OrdStatus {
     /// Received, not yet confirmed by the venue (A).
     #[n(0)]
     Open,
@@ -222,7 +222,7 @@ pub enum Status {
     PendingReplace,
 }
 
-impl Status {
+impl OrdStatus {
     pub const ALL: [Self; 8] = [
         Self::Open,
         Self::Submitted,
@@ -265,7 +265,7 @@ pub struct Order {
     #[n(5)]
     pub side: Side,
     #[n(6)]
-    pub terms: Terms,
+    pub terms: OrderTerms,
     #[n(7)]
     pub exchange_order: bool,
     #[n(8)]
@@ -284,7 +284,7 @@ pub struct Order {
     #[n(14)]
     pub state: BaseState,
     #[n(15)]
-    pub pending: Pending,
+    pub pending: PendingRequest,
     #[n(16)]
     pub filled: Quantity,
     /// Sum of quantity × price over the fills.
@@ -311,22 +311,22 @@ pub struct Order {
 
 impl Order {
     /// The status of highest precedence: pending cancel, pending replace, then the base state.
-    pub fn status(&self) -> Status {
+    pub fn status(&self) -> OrdStatus {
         match (&self.pending, self.state) {
-            (Pending::Cancel(..), _) => Status::PendingCancel,
-            (Pending::Replace(..), _) => Status::PendingReplace,
-            (Pending::Nothing, BaseState::PendingNew) => Status::Open,
-            (Pending::Nothing, BaseState::New) => Status::Submitted,
-            (Pending::Nothing, BaseState::PartiallyFilled) => Status::PartiallyExecuted,
-            (Pending::Nothing, BaseState::Filled) => Status::Executed,
-            (Pending::Nothing, BaseState::Canceled) => Status::Canceled,
-            (Pending::Nothing, BaseState::Rejected) => Status::Rejected,
+            (PendingRequest::Cancel(..), _) => OrdStatus::PendingCancel,
+            (PendingRequest::Replace(..), _) => OrdStatus::PendingReplace,
+            (PendingRequest::Nothing, BaseState::PendingNew) => OrdStatus::Open,
+            (PendingRequest::Nothing, BaseState::New) => OrdStatus::Submitted,
+            (PendingRequest::Nothing, BaseState::PartiallyFilled) => OrdStatus::PartiallyExecuted,
+            (PendingRequest::Nothing, BaseState::Filled) => OrdStatus::Executed,
+            (PendingRequest::Nothing, BaseState::Canceled) => OrdStatus::Canceled,
+            (PendingRequest::Nothing, BaseState::Rejected) => OrdStatus::Rejected,
         }
     }
 
     /// Whether more can happen at the venue.
     pub fn is_open(&self) -> bool {
-        self.state.is_working() || self.pending != Pending::Nothing
+        self.state.is_working() || self.pending != PendingRequest::Nothing
     }
 
     /// Open quantity.
@@ -354,45 +354,45 @@ impl Order {
 /// What just happened to an order (FIX ExecType).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Encode, Decode)]
 #[cbor(index_only)]
-pub enum Step {
+pub enum ExecType {
     /// Accepted by the engine, not yet confirmed by the venue.
     #[n(0)]
-    Placed,
+    PendingNew,
     /// The venue confirmed it.
     #[n(1)]
-    Accepted,
+    New,
     #[n(2)]
-    Refused,
+    Rejected,
     #[n(3)]
-    FilledInPart,
+    PartialFill,
     #[n(4)]
-    FilledInFull,
+    Fill,
     #[n(5)]
-    CancelAsked,
+    PendingCancel,
     #[n(6)]
-    CancelRefused,
+    CancelRejected,
     #[n(7)]
     Canceled,
     #[n(8)]
     Expired,
     #[n(9)]
-    ReplaceAsked,
+    PendingReplace,
     #[n(10)]
-    ReplaceRefused,
+    ReplaceRejected,
     #[n(11)]
     Replaced,
     /// A fill was busted.
     #[n(12)]
-    Busted,
+    TradeCancel,
     /// A fill was corrected.
     #[n(13)]
-    Corrected,
+    TradeCorrect,
     /// Whether the venue has the order became unknown.
     #[n(14)]
-    Doubted,
+    InDoubt,
     /// The doubt is resolved; the order is unchanged.
     #[n(15)]
-    Settled,
+    DoubtResolved,
 }
 
 /// A change of an order, as published.
@@ -414,9 +414,9 @@ pub struct OrderStatus {
     #[n(6)]
     pub sequence: u64,
     #[n(7)]
-    pub status: Status,
+    pub status: OrdStatus,
     #[n(8)]
-    pub step: Step,
+    pub exec_type: ExecType,
     #[n(9)]
     pub filled: Quantity,
     #[n(10)]
@@ -452,19 +452,19 @@ pub struct ClientView {
     #[n(4)]
     pub account: AccountId,
     #[n(5)]
-    pub terms: Terms,
+    pub terms: OrderTerms,
     /// The source of the request that this answers, if any.
     #[n(6)]
-    pub asked_by: Option<Source>,
+    pub requested_by: Option<Source>,
     /// The user of that request.
     #[n(7)]
-    pub in_the_name_of: Option<Text>,
+    pub on_behalf_of: Option<Text>,
     /// The venue's id of the execution that this reports.
     #[n(8)]
-    pub execution: Option<Text>,
+    pub exec_id: Option<Text>,
     /// The venue's id of the execution that is busted or corrected.
     #[n(9)]
-    pub undoes: Option<Text>,
+    pub exec_ref_id: Option<Text>,
 }
 
 /// An execution.

@@ -4,23 +4,23 @@
 use minicbor::{Decode, Encode};
 
 use crate::ids::Text;
-use crate::order::{Source, Terms};
+use crate::order::{OrderTerms, Source};
 
 /// The pending request. Boxed, since few orders have one and every order has the field.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Encode, Decode)]
-pub enum Pending {
+pub enum PendingRequest {
     #[n(0)]
     #[default]
     Nothing,
     /// With the replace that it overtook, which still gets its own answer.
     #[n(1)]
-    Cancel(#[n(0)] Box<Request>, #[n(1)] Option<Box<Replacing>>),
+    Cancel(#[n(0)] Box<OrderRequest>, #[n(1)] Option<Box<ReplaceRequest>>),
     #[n(2)]
-    Replace(#[n(0)] Box<Request>, #[n(1)] Box<Terms>),
+    Replace(#[n(0)] Box<OrderRequest>, #[n(1)] Box<OrderTerms>),
 }
 
-impl Pending {
-    pub fn cancel(&self) -> Option<&Request> {
+impl PendingRequest {
+    pub fn cancel(&self) -> Option<&OrderRequest> {
         match self {
             Self::Cancel(request, _) => Some(request),
             Self::Nothing | Self::Replace(..) => None,
@@ -28,7 +28,7 @@ impl Pending {
     }
 
     /// Also one that a cancel overtook.
-    pub fn replace(&self) -> Option<(&Request, Terms)> {
+    pub fn replace(&self) -> Option<(&OrderRequest, OrderTerms)> {
         match self {
             Self::Replace(request, terms) => Some((request, **terms)),
             Self::Cancel(_, Some(overtaken)) => Some((&overtaken.request, overtaken.terms)),
@@ -38,9 +38,9 @@ impl Pending {
 
     /// Adds a cancel; a pending replace stays pending beneath it.
     #[must_use]
-    pub fn overtaken_by(self, cancel: Request) -> Self {
+    pub fn overtaken_by(self, cancel: OrderRequest) -> Self {
         let overtaken = match self {
-            Self::Replace(request, terms) => Some(Box::new(Replacing { request: *request, terms: *terms })),
+            Self::Replace(request, terms) => Some(Box::new(ReplaceRequest { request: *request, terms: *terms })),
             Self::Cancel(_, overtaken) => overtaken,
             Self::Nothing => None,
         };
@@ -52,7 +52,7 @@ impl Pending {
     pub fn without_cancel(self) -> Self {
         match self {
             Self::Cancel(_, Some(overtaken)) => {
-                let Replacing { request, terms } = *overtaken;
+                let ReplaceRequest { request, terms } = *overtaken;
                 Self::Replace(Box::new(request), Box::new(terms))
             }
             Self::Cancel(_, None) => Self::Nothing,
@@ -73,23 +73,23 @@ impl Pending {
 
 /// A request for other terms.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
-pub struct Replacing {
+pub struct ReplaceRequest {
     #[n(0)]
-    pub request: Request,
+    pub request: OrderRequest,
     #[n(1)]
-    pub terms: Terms,
+    pub terms: OrderTerms,
 }
 
 /// Source of a request, and its ClOrdID where it came by FIX.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
-pub struct Request {
+pub struct OrderRequest {
     #[n(0)]
     pub cl_ord_id: Option<Text>,
     #[n(1)]
     pub source: Source,
     /// The user, or the cause of a request of the platform.
     #[n(2)]
-    pub by: Option<Text>,
+    pub requested_by: Option<Text>,
     /// The reason that the order shows: it blocks another order.
     #[n(3)]
     pub reason: Option<Text>,
@@ -100,35 +100,35 @@ mod tests {
     use super::*;
     use crate::order::{OrderKind, TimeInForce};
 
-    fn request(cl_ord_id: &str) -> Request {
-        Request { cl_ord_id: Some(cl_ord_id.into()), source: Source::Rest, by: None, reason: None }
+    fn request(cl_ord_id: &str) -> OrderRequest {
+        OrderRequest { cl_ord_id: Some(cl_ord_id.into()), source: Source::Rest, requested_by: None, reason: None }
     }
 
-    fn terms(quantity: i64) -> Terms {
-        Terms { quantity: quantity.into(), kind: OrderKind::Market, tif: TimeInForce::Day }
+    fn terms(quantity: i64) -> OrderTerms {
+        OrderTerms { quantity: quantity.into(), kind: OrderKind::Market, tif: TimeInForce::Day }
     }
 
     #[test]
     fn a_replace_waits_on_beneath_the_cancel_that_overtook_it() {
-        let replace = Pending::Replace(Box::new(request("Y")), Box::new(terms(5)));
+        let replace = PendingRequest::Replace(Box::new(request("Y")), Box::new(terms(5)));
         let both = replace.clone().overtaken_by(request("Z"));
         assert_eq!((both.cancel(), both.replace()), (Some(&request("Z")), Some((&request("Y"), terms(5)))));
         assert_eq!(both.clone().without_cancel(), replace);
-        assert_eq!(both.clone().without_replace(), Pending::Cancel(Box::new(request("Z")), None));
-        assert_eq!(both.without_replace().without_cancel(), Pending::Nothing);
+        assert_eq!(both.clone().without_replace(), PendingRequest::Cancel(Box::new(request("Z")), None));
+        assert_eq!(both.without_replace().without_cancel(), PendingRequest::Nothing);
     }
 
     /// The older encoding of a cancel, without the replace that it overtook.
     #[derive(Encode)]
     enum Before {
         #[n(1)]
-        Cancel(#[n(0)] Box<Request>),
+        Cancel(#[n(0)] Box<OrderRequest>),
     }
 
     #[test]
     fn a_cancel_that_was_written_without_a_replace_can_be_read() {
         let bytes = minicbor::to_vec(Before::Cancel(Box::new(request("Z")))).unwrap();
-        let read: Pending = minicbor::decode(&bytes).unwrap();
-        assert_eq!(read, Pending::Cancel(Box::new(request("Z")), None));
+        let read: PendingRequest = minicbor::decode(&bytes).unwrap();
+        assert_eq!(read, PendingRequest::Cancel(Box::new(request("Z")), None));
     }
 }

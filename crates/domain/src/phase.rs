@@ -5,7 +5,7 @@ use minicbor::{Decode, Encode};
 /// The phases of a strategy run, in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Encode, Decode)]
 #[cbor(index_only)]
-pub enum Phase {
+pub enum StrategyPhase {
     #[n(0)]
     Init,
     #[n(1)]
@@ -18,7 +18,7 @@ pub enum Phase {
     Exit,
 }
 
-impl Phase {
+impl StrategyPhase {
     pub const ALL: [Self; 5] = [Self::Init, Self::Prefeed, Self::Start, Self::Run, Self::Exit];
 
     pub fn name(self) -> &'static str {

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use crate::amount::Amount;
-use crate::command::{Caller, Failure, ModifyOrder, Phase, PlaceOrder, Subscription};
+use crate::command::{Caller, MarketDataSubscription, ModifyOrder, PlaceOrder, StrategyFailure, StrategyPhase};
 use crate::ids::{AccountId, AdapterName, IntId, SecurityId, StrategyId, Text, TransactionId};
 use crate::market::{Bar, BarSize, Mark, OrderBook, Tick};
 use crate::order::{Order, Source};
 use crate::portfolio::{CashBalance, PortfolioValue, Position, Transaction};
 use crate::refusal::Refusal;
 use crate::report::SessionState;
-use crate::risk::{Limits, Scope, StateChange};
+use crate::risk::{RiskLimits, RiskScope, TradingStateChange};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Query {
@@ -18,7 +18,7 @@ pub enum Query {
     /// Open, of today or of yesterday, by intId, else by any ClOrdID that was used for it.
     Order(Text),
     /// Of one client, by any id that it used: of several the open one, else the newest.
-    OwnOrder(Source, Text),
+    ClientOrder(Source, Text),
     /// Open ones and those closed today.
     Positions(Filter),
     Balances(Filter),
@@ -29,7 +29,7 @@ pub enum Query {
     TradingStates,
     Limits,
     /// Dry run of a new order.
-    Check(PlaceOrder, Caller),
+    CheckOrder(PlaceOrder, Caller),
     /// Dry run of new terms for an open order.
     CheckModify(ModifyOrder, Caller),
     Subscriptions,
@@ -53,7 +53,7 @@ pub struct Filter {
 }
 
 impl Filter {
-    pub fn admits(&self, strategy: StrategyId, account: AccountId, security: Option<SecurityId>) -> bool {
+    pub fn matches(&self, strategy: StrategyId, account: AccountId, security: Option<SecurityId>) -> bool {
         self.strategy.is_none_or(|wanted| wanted == strategy)
             && self.account.is_none_or(|wanted| wanted == account)
             && self.security.is_none_or(|wanted| Some(wanted) == security)
@@ -61,7 +61,7 @@ impl Filter {
 }
 
 /// The content of a reply.
-pub type Reply = Result<Answer, Refusal>;
+pub type EngineResult = Result<Answer, Refusal>;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
@@ -78,22 +78,22 @@ pub enum Answer {
     Balances(Vec<CashBalance>),
     PortfolioValues(Vec<PortfolioValue>),
     Transactions(Vec<Arc<Transaction>>),
-    TradingStates(Vec<StateChange>),
-    Limits(Vec<(Scope, Limits)>),
-    Verdict(Verdict),
-    Subscriptions(Vec<Subscription>),
+    TradingStates(Vec<TradingStateChange>),
+    Limits(Vec<(RiskScope, RiskLimits)>),
+    PreTradeCheck(PreTradeCheck),
+    Subscriptions(Vec<MarketDataSubscription>),
     Ticks(Vec<Arc<Tick>>),
     Marks(Vec<Mark>),
     Book(Option<Arc<OrderBook>>),
     Bars(Vec<Arc<Bar>>),
     Adapters(Vec<(AdapterName, SessionState)>),
-    Phases(Vec<(StrategyId, Phase, Option<Failure>)>),
+    Phases(Vec<(StrategyId, StrategyPhase, Option<StrategyFailure>)>),
     State(Vec<u8>),
 }
 
 /// The result of a dry run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Verdict {
+pub struct PreTradeCheck {
     pub refusal: Option<Refusal>,
     /// In base currency; absent where no price or rate is known.
     pub notional: Option<Amount>,

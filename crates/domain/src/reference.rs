@@ -64,7 +64,7 @@ pub struct Holiday {
 
 /// Common properties of the securities of one product.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
-pub struct Family {
+pub struct SecurityFamily {
     #[n(0)]
     pub id: FamilyId,
     #[n(1)]
@@ -278,7 +278,7 @@ impl Account {
 
 /// A strategy: the owner of orders and positions; `SERVER` always exists.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
-pub struct Strategy {
+pub struct StrategyRecord {
     #[n(0)]
     pub id: StrategyId,
     #[n(1)]
@@ -291,10 +291,10 @@ pub struct Strategy {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ReferenceData {
     pub exchanges: BTreeMap<ExchangeId, Arc<Exchange>>,
-    pub families: BTreeMap<FamilyId, Arc<Family>>,
+    pub families: BTreeMap<FamilyId, Arc<SecurityFamily>>,
     pub securities: BTreeMap<SecurityId, Arc<Security>>,
     pub accounts: BTreeMap<AccountId, Arc<Account>>,
-    pub strategies: BTreeMap<StrategyId, Arc<Strategy>>,
+    pub strategies: BTreeMap<StrategyId, Arc<StrategyRecord>>,
 }
 
 impl ReferenceData {
@@ -302,11 +302,11 @@ impl ReferenceData {
         self.accounts.values().find(|account| &*account.name == name)
     }
 
-    pub fn strategy_named(&self, name: &str) -> Option<&Arc<Strategy>> {
+    pub fn strategy_named(&self, name: &str) -> Option<&Arc<StrategyRecord>> {
         self.strategies.values().find(|strategy| &*strategy.name == name)
     }
 
-    pub fn family_of(&self, security: &Security) -> Option<&Arc<Family>> {
+    pub fn family_of(&self, security: &Security) -> Option<&Arc<SecurityFamily>> {
         security.family.and_then(|id| self.families.get(&id))
     }
 

@@ -8,8 +8,8 @@ use rust_decimal::Decimal;
 use crate::amount::{Currency, Overflow, Price, Quantity};
 use crate::ids::{AccountId, AdapterName, ExchangeId, IntId, SecurityId, Text, TransactionId, Uuid};
 use crate::order::Order;
-use crate::phase::Phase;
-use crate::risk::{Scope, TradingState};
+use crate::phase::StrategyPhase;
+use crate::risk::{RiskScope, TradingState};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
@@ -115,14 +115,14 @@ pub enum Refusal {
     /// The account has a currency without a rate, so its cash in base currency is unknown.
     CashUnknown(AccountId),
     /// A position of the scope is in a currency without a rate.
-    ExposureUnknown(Scope),
+    ExposureUnknown(RiskScope),
     TradingState {
-        scope: Scope,
+        scope: RiskScope,
         state: TradingState,
     },
     Limit {
-        control: Control,
-        scope: Scope,
+        control: RiskControl,
+        scope: RiskScope,
         value: Decimal,
         limit: Decimal,
     },
@@ -151,8 +151,8 @@ pub enum Refusal {
     /// A strategy's phases come in order.
     PhaseOrder {
         strategy: Text,
-        now: Option<Phase>,
-        wanted: Phase,
+        now: Option<StrategyPhase>,
+        wanted: StrategyPhase,
     },
 }
 
@@ -165,7 +165,7 @@ pub struct DuplicateOrder {
 
 /// A numeric control of the risk gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Control {
+pub enum RiskControl {
     MaxOrderQuantity,
     MaxOrderNotional,
     MaxOpenOrders,
@@ -176,7 +176,7 @@ pub enum Control {
     DuplicateContent,
 }
 
-impl Control {
+impl RiskControl {
     fn code(self) -> &'static str {
         match self {
             Self::MaxOrderQuantity => "max-order-quantity",
@@ -385,7 +385,7 @@ impl fmt::Display for Refusal {
             Self::AmountTooLarge => write!(f, "an amount does not fit into 28 digits"),
             Self::UnknownZone(zone) => write!(f, "time zone {zone} is not known"),
             Self::PhaseOrder { strategy, now, wanted } => {
-                let now = now.map_or("not started", Phase::name);
+                let now = now.map_or("not started", StrategyPhase::name);
                 write!(f, "strategy {strategy} is {now} and cannot enter {}", wanted.name())
             }
         }

@@ -4,7 +4,7 @@ use minicbor::{Decode, Encode};
 
 use crate::amount::{Amount, Price, Quantity};
 use crate::ids::{AdapterName, ExchangeId, OrderId, Text};
-use crate::order::Terms;
+use crate::order::OrderTerms;
 use crate::portfolio::Charge;
 use crate::time::Timestamp;
 
@@ -16,19 +16,19 @@ pub struct Report {
     #[n(1)]
     pub ext_at: Option<Timestamp>,
     #[n(2)]
-    pub said: Said,
+    pub kind: ReportKind,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
-pub enum Said {
+pub enum ReportKind {
     /// The adapter has started and names its capabilities.
     #[n(0)]
-    Attached(#[n(0)] Profile),
+    Attached(#[n(0)] AdapterCapabilities),
     #[n(1)]
     Session(#[n(0)] SessionState),
     /// The venue's orders and fills; sent after each connect, before new orders.
     #[n(2)]
-    Picture(#[n(0)] Picture),
+    Snapshot(#[n(0)] VenueSnapshot),
     #[n(3)]
     Accepted {
         #[n(0)]
@@ -64,7 +64,7 @@ pub enum Said {
         #[n(0)]
         order: OrderId,
         #[n(1)]
-        terms: Terms,
+        terms: OrderTerms,
         #[n(2)]
         ext_id: Option<Text>,
     },
@@ -102,7 +102,7 @@ pub enum Said {
     },
     /// From the adapter itself: the request certainly did not reach the venue.
     #[n(13)]
-    Unsent {
+    NotSent {
         #[n(0)]
         order: OrderId,
         #[n(1)]
@@ -110,7 +110,7 @@ pub enum Said {
     },
     /// From the adapter itself: whether the request reached the venue is unknown.
     #[n(14)]
-    Lost {
+    DeliveryUnknown {
         #[n(0)]
         order: OrderId,
         #[n(1)]
@@ -118,11 +118,11 @@ pub enum Said {
     },
 }
 
-impl Said {
+impl ReportKind {
     /// The order of the report, if it is about one.
     pub fn order(&self) -> Option<OrderId> {
         match self {
-            Self::Attached(_) | Self::Session(_) | Self::Picture(_) => None,
+            Self::Attached(_) | Self::Session(_) | Self::Snapshot(_) => None,
             Self::Accepted { order, .. }
             | Self::Rejected { order, .. }
             | Self::Canceled { order, .. }
@@ -131,8 +131,8 @@ impl Said {
             | Self::CancelRejected { order, .. }
             | Self::ReplaceRejected { order, .. }
             | Self::Busted { order, .. }
-            | Self::Unsent { order, .. }
-            | Self::Lost { order, .. } => Some(*order),
+            | Self::NotSent { order, .. }
+            | Self::DeliveryUnknown { order, .. } => Some(*order),
             Self::Filled(fill) | Self::Corrected { by: fill, .. } => Some(fill.order),
         }
     }
@@ -140,7 +140,7 @@ impl Said {
 
 /// Capabilities of an adapter.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
-pub struct Profile {
+pub struct AdapterCapabilities {
     #[n(0)]
     pub exchanges: Vec<ExchangeId>,
     /// Expires DAY and GTD orders by itself; otherwise the engine cancels them.
@@ -148,7 +148,7 @@ pub struct Profile {
     pub expires_orders: bool,
     /// Rejects a second order with a known client id, so that an order that certainly did not arrive may be sent again.
     #[n(2)]
-    pub refuses_duplicates: bool,
+    pub rejects_duplicates: bool,
     /// Not a live venue.
     #[n(3)]
     pub simulated: bool,
@@ -207,7 +207,7 @@ pub struct VenueFill {
 
 /// The venue's orders and fills, for reconciliation.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Encode, Decode)]
-pub struct Picture {
+pub struct VenueSnapshot {
     /// Every order at the venue that is open or changed recently.
     #[n(0)]
     pub orders: Vec<VenueOrder>,
@@ -225,16 +225,16 @@ pub struct VenueOrder {
     #[n(1)]
     pub ext_id: Option<Text>,
     #[n(2)]
-    pub terms: Terms,
+    pub terms: OrderTerms,
     #[n(3)]
-    pub fate: Fate,
+    pub state: VenueOrderState,
     #[n(4)]
     pub reason: Option<Text>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
 #[cbor(index_only)]
-pub enum Fate {
+pub enum VenueOrderState {
     /// In the market, or filled according to its fills.
     #[n(0)]
     Live,

@@ -11,7 +11,7 @@ use crate::time::Timestamp;
 
 /// Scope of a limit or a trading state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
-pub enum Scope {
+pub enum RiskScope {
     #[n(0)]
     Platform,
     #[n(1)]
@@ -22,7 +22,7 @@ pub enum Scope {
     Security(#[n(0)] SecurityId),
 }
 
-impl fmt::Display for Scope {
+impl fmt::Display for RiskScope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Platform => write!(f, "PLATFORM"),
@@ -33,27 +33,27 @@ impl fmt::Display for Scope {
     }
 }
 
-impl std::str::FromStr for Scope {
-    type Err = NotAScope;
+impl std::str::FromStr for RiskScope {
+    type Err = InvalidRiskScope;
 
-    fn from_str(text: &str) -> Result<Self, NotAScope> {
+    fn from_str(text: &str) -> Result<Self, InvalidRiskScope> {
         if text == "PLATFORM" {
             return Ok(Self::Platform);
         }
-        let (kind, id) = text.split_once('-').ok_or(NotAScope)?;
-        let id = id.parse().map_err(|_| NotAScope)?;
+        let (kind, id) = text.split_once('-').ok_or(InvalidRiskScope)?;
+        let id = id.parse().map_err(|_| InvalidRiskScope)?;
         match kind {
             "ACCOUNT" => Ok(Self::Account(AccountId(id))),
             "STRATEGY" => Ok(Self::Strategy(StrategyId(id))),
             "SECURITY" => Ok(Self::Security(SecurityId(id))),
-            _ => Err(NotAScope),
+            _ => Err(InvalidRiskScope),
         }
     }
 }
 
 /// A text that is not `PLATFORM`, `ACCOUNT-<id>`, `STRATEGY-<id>` or `SECURITY-<id>`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NotAScope;
+pub struct InvalidRiskScope;
 
 /// What is allowed in a scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Encode, Decode)]
@@ -82,9 +82,9 @@ impl TradingState {
 
 /// A trading state with its user and reason.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
-pub struct StateChange {
+pub struct TradingStateChange {
     #[n(0)]
-    pub scope: Scope,
+    pub scope: RiskScope,
     #[n(1)]
     pub state: TradingState,
     #[n(2)]
@@ -97,7 +97,7 @@ pub struct StateChange {
 
 /// The limits of one scope; an absent limit does not apply.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Encode, Decode)]
-pub struct Limits {
+pub struct RiskLimits {
     #[n(0)]
     pub max_order_quantity: Option<Quantity>,
     /// In base currency, like every notional here.
@@ -126,9 +126,9 @@ pub struct Limits {
     #[n(10)]
     pub orders_per_second: Option<u32>,
     #[n(11)]
-    pub duplicate_guard: Option<Burst>,
+    pub duplicate_guard: Option<BurstLimit>,
     #[n(12)]
-    pub reject_breaker: Option<Burst>,
+    pub reject_breaker: Option<BurstLimit>,
     /// Loss of the platform day, realised and unrealised, from which only reducing orders are allowed.
     #[n(13)]
     pub max_day_loss: Option<Amount>,
@@ -136,23 +136,23 @@ pub struct Limits {
     #[n(14)]
     pub max_drawdown: Option<Amount>,
     #[n(15)]
-    pub self_trade: Option<SelfTrade>,
+    pub self_trade: Option<SelfTradePrevention>,
 }
 
 /// A change of some limits of a scope: the named ones are set to the value in `limits`, or removed; the others keep
 /// their value.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Encode, Decode)]
-pub struct LimitsChange {
+pub struct RiskLimitsChange {
     #[n(0)]
-    pub limits: Limits,
+    pub limits: RiskLimits,
     #[n(1)]
-    pub named: Vec<LimitName>,
+    pub named: Vec<RiskLimitName>,
 }
 
-/// Names of the limits, each with the number of its field in [`Limits`].
+/// Names of the limits, each with the number of its field in [`RiskLimits`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Encode, Decode)]
 #[cbor(index_only)]
-pub enum LimitName {
+pub enum RiskLimitName {
     #[n(0)]
     MaxOrderQuantity,
     #[n(1)]
@@ -187,9 +187,9 @@ pub enum LimitName {
     SelfTrade,
 }
 
-impl Limits {
+impl RiskLimits {
     /// These limits after a change.
-    pub fn changed_by(&self, change: &LimitsChange) -> Self {
+    pub fn changed_by(&self, change: &RiskLimitsChange) -> Self {
         let mut changed = self.clone();
         for name in &change.named {
             changed.set_one(*name, &change.limits);
@@ -197,31 +197,31 @@ impl Limits {
         changed
     }
 
-    fn set_one(&mut self, name: LimitName, from: &Self) {
+    fn set_one(&mut self, name: RiskLimitName, from: &Self) {
         match name {
-            LimitName::MaxOrderQuantity => self.max_order_quantity = from.max_order_quantity,
-            LimitName::MaxOrderNotional => self.max_order_notional = from.max_order_notional,
-            LimitName::PriceCollarPercent => self.price_collar_percent = from.price_collar_percent,
-            LimitName::StaleAfterSeconds => self.stale_after_seconds = from.stale_after_seconds,
-            LimitName::MaxOpenOrders => self.max_open_orders = from.max_open_orders,
-            LimitName::MaxOpenNotional => self.max_open_notional = from.max_open_notional,
-            LimitName::MaxLong => self.max_long = from.max_long,
-            LimitName::MaxShort => self.max_short = from.max_short,
-            LimitName::MaxGrossExposure => self.max_gross_exposure = from.max_gross_exposure,
-            LimitName::CashCheck => self.cash_check = from.cash_check,
-            LimitName::OrdersPerSecond => self.orders_per_second = from.orders_per_second,
-            LimitName::DuplicateGuard => self.duplicate_guard = from.duplicate_guard,
-            LimitName::RejectBreaker => self.reject_breaker = from.reject_breaker,
-            LimitName::MaxDayLoss => self.max_day_loss = from.max_day_loss,
-            LimitName::MaxDrawdown => self.max_drawdown = from.max_drawdown,
-            LimitName::SelfTrade => self.self_trade = from.self_trade,
+            RiskLimitName::MaxOrderQuantity => self.max_order_quantity = from.max_order_quantity,
+            RiskLimitName::MaxOrderNotional => self.max_order_notional = from.max_order_notional,
+            RiskLimitName::PriceCollarPercent => self.price_collar_percent = from.price_collar_percent,
+            RiskLimitName::StaleAfterSeconds => self.stale_after_seconds = from.stale_after_seconds,
+            RiskLimitName::MaxOpenOrders => self.max_open_orders = from.max_open_orders,
+            RiskLimitName::MaxOpenNotional => self.max_open_notional = from.max_open_notional,
+            RiskLimitName::MaxLong => self.max_long = from.max_long,
+            RiskLimitName::MaxShort => self.max_short = from.max_short,
+            RiskLimitName::MaxGrossExposure => self.max_gross_exposure = from.max_gross_exposure,
+            RiskLimitName::CashCheck => self.cash_check = from.cash_check,
+            RiskLimitName::OrdersPerSecond => self.orders_per_second = from.orders_per_second,
+            RiskLimitName::DuplicateGuard => self.duplicate_guard = from.duplicate_guard,
+            RiskLimitName::RejectBreaker => self.reject_breaker = from.reject_breaker,
+            RiskLimitName::MaxDayLoss => self.max_day_loss = from.max_day_loss,
+            RiskLimitName::MaxDrawdown => self.max_drawdown = from.max_drawdown,
+            RiskLimitName::SelfTrade => self.self_trade = from.self_trade,
         }
     }
 }
 
 /// A number of occurrences within a time window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
-pub struct Burst {
+pub struct BurstLimit {
     #[n(0)]
     pub count: u32,
     #[n(1)]
@@ -232,12 +232,12 @@ pub struct Burst {
 /// platform's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
 #[cbor(index_only)]
-pub enum SelfTrade {
+pub enum SelfTradePrevention {
     /// Accepted: the venue prevents self-trades, or they may happen.
     #[n(0)]
     Allow,
     #[n(1)]
-    RefuseNewest,
+    RejectNewest,
     /// The resting one is cancelled first; the new one is sent when the venue has confirmed that.
     #[n(2)]
     CancelResting,
@@ -248,7 +248,7 @@ pub enum SelfTrade {
 
 /// Settings of the engine, given at start and whenever the configuration changes.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
-pub struct Settings {
+pub struct EngineSettings {
     /// Identifies this data folder; generated ids contain it.
     #[n(0)]
     pub instance: u64,
@@ -268,14 +268,14 @@ pub struct Settings {
     pub resend_within_seconds: u32,
     /// A request that the venue has not answered for this long puts its order in doubt; 0 = never.
     #[n(7)]
-    pub answer_within_seconds: u32,
+    pub venue_timeout_seconds: u32,
     /// The configured limits of the platform. They are applied when they change here, so that changes made at run time
     /// survive a restart with the same configuration.
     #[n(6)]
-    pub platform_limits: Limits,
+    pub platform_limits: RiskLimits,
 }
 
-impl Default for Settings {
+impl Default for EngineSettings {
     fn default() -> Self {
         Self {
             instance: 1,
@@ -284,8 +284,8 @@ impl Default for Settings {
             margin_rate: Decimal::new(1, 1),
             slippage_percent: Decimal::ONE,
             resend_within_seconds: 30,
-            answer_within_seconds: 10,
-            platform_limits: Limits::default(),
+            venue_timeout_seconds: 10,
+            platform_limits: RiskLimits::default(),
         }
     }
 }

@@ -11,9 +11,9 @@ const NANOS_PER_SECOND: i64 = 1_000_000_000;
 
 /// The valid years of instants that are read. 64-bit nanoseconds reach a little further on either side, so that
 /// additions to a valid instant still fit.
-const YEARS: std::ops::RangeInclusive<i16> = 1678..=2261;
+const VALID_YEARS: std::ops::RangeInclusive<i16> = 1678..=2261;
 /// 1678-01-01 and 2262-01-01 in UTC.
-const REACH: std::ops::Range<i64> = -9_214_560_000 * NANOS_PER_SECOND..9_214_646_400 * NANOS_PER_SECOND;
+const VALID_RANGE: std::ops::Range<i64> = -9_214_560_000 * NANOS_PER_SECOND..9_214_646_400 * NANOS_PER_SECOND;
 
 /// An instant: nanoseconds since 1970 in UTC.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Encode, Decode)]
@@ -47,8 +47,8 @@ impl Timestamp {
     }
 
     /// This instant, or an error where it is out of the supported range.
-    pub fn within_reach(self) -> Result<Self, NotAnInstant> {
-        if REACH.contains(&self.0) { Ok(self) } else { Err(NotAnInstant::OutOfReach) }
+    pub fn checked_range(self) -> Result<Self, InvalidTimestamp> {
+        if VALID_RANGE.contains(&self.0) { Ok(self) } else { Err(InvalidTimestamp::OutOfRange) }
     }
 
     pub fn to_jiff(self) -> jiff::Timestamp {
@@ -58,39 +58,39 @@ impl Timestamp {
 
 /// Why a text or a calendar instant is no [`Timestamp`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum NotAnInstant {
+pub enum InvalidTimestamp {
     Unreadable(String),
     /// A year that 64-bit nanoseconds do not reach, or not with a margin for additions.
-    OutOfReach,
+    OutOfRange,
 }
 
-impl fmt::Display for NotAnInstant {
+impl fmt::Display for InvalidTimestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unreadable(reason) => f.write_str(reason),
-            Self::OutOfReach => write!(f, "its year is not from {} to {}", YEARS.start(), YEARS.end()),
+            Self::OutOfRange => write!(f, "its year is not from {} to {}", VALID_YEARS.start(), VALID_YEARS.end()),
         }
     }
 }
 
-impl std::error::Error for NotAnInstant {}
+impl std::error::Error for InvalidTimestamp {}
 
 /// A date and time with its zone, such as `2025-01-01T00:00:00Z`.
 impl FromStr for Timestamp {
-    type Err = NotAnInstant;
+    type Err = InvalidTimestamp;
 
-    fn from_str(text: &str) -> Result<Self, NotAnInstant> {
-        let read = text.parse::<jiff::Timestamp>().map_err(|error| NotAnInstant::Unreadable(error.to_string()))?;
+    fn from_str(text: &str) -> Result<Self, InvalidTimestamp> {
+        let read = text.parse::<jiff::Timestamp>().map_err(|error| InvalidTimestamp::Unreadable(error.to_string()))?;
         read.try_into()
     }
 }
 
 impl TryFrom<jiff::Timestamp> for Timestamp {
-    type Error = NotAnInstant;
+    type Error = InvalidTimestamp;
 
-    fn try_from(instant: jiff::Timestamp) -> Result<Self, NotAnInstant> {
-        let nanos = i64::try_from(instant.as_nanosecond()).map_err(|_| NotAnInstant::OutOfReach)?;
-        Self(nanos).within_reach()
+    fn try_from(instant: jiff::Timestamp) -> Result<Self, InvalidTimestamp> {
+        let nanos = i64::try_from(instant.as_nanosecond()).map_err(|_| InvalidTimestamp::OutOfRange)?;
+        Self(nanos).checked_range()
     }
 }
 
@@ -158,17 +158,17 @@ pub struct TimeOfDay(#[n(0)] pub u16);
 
 /// A text that is not `HH:MM`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NotATimeOfDay;
+pub struct InvalidTimeOfDay;
 
 impl FromStr for TimeOfDay {
-    type Err = NotATimeOfDay;
+    type Err = InvalidTimeOfDay;
 
-    fn from_str(text: &str) -> Result<Self, NotATimeOfDay> {
-        let (hours, minutes) = text.split_once(':').ok_or(NotATimeOfDay)?;
-        let number = |part: &str| part.parse::<u16>().map_err(|_| NotATimeOfDay);
+    fn from_str(text: &str) -> Result<Self, InvalidTimeOfDay> {
+        let (hours, minutes) = text.split_once(':').ok_or(InvalidTimeOfDay)?;
+        let number = |part: &str| part.parse::<u16>().map_err(|_| InvalidTimeOfDay);
         let (hours, minutes) = (number(hours)?, number(minutes)?);
         let total = hours * 60 + minutes;
-        (hours <= 24 && minutes < 60 && total <= 1440).then_some(Self(total)).ok_or(NotATimeOfDay)
+        (hours <= 24 && minutes < 60 && total <= 1440).then_some(Self(total)).ok_or(InvalidTimeOfDay)
     }
 }
 
@@ -186,7 +186,7 @@ impl fmt::Debug for TimeOfDay {
 
 #[cfg(test)]
 mod tests {
-    use super::NotAnInstant::OutOfReach;
+    use super::InvalidTimestamp::OutOfRange;
     use super::*;
 
     #[test]
@@ -195,7 +195,7 @@ mod tests {
             assert_eq!(text.parse::<TimeOfDay>().unwrap().to_string(), text);
         }
         for bad in ["9", "25:00", "24:01", "10:60", "x:00"] {
-            assert_eq!(bad.parse::<TimeOfDay>(), Err(NotATimeOfDay), "{bad}");
+            assert_eq!(bad.parse::<TimeOfDay>(), Err(InvalidTimeOfDay), "{bad}");
         }
     }
 
@@ -208,11 +208,11 @@ mod tests {
             let refused = text.parse::<Timestamp>().unwrap_err();
             assert_eq!(
                 (refused.to_string(), refused),
-                ("its year is not from 1678 to 2261".into(), OutOfReach),
+                ("its year is not from 1678 to 2261".into(), OutOfRange),
                 "{text}"
             );
         }
-        assert!(matches!("soon".parse::<Timestamp>(), Err(NotAnInstant::Unreadable(_))));
+        assert!(matches!("soon".parse::<Timestamp>(), Err(InvalidTimestamp::Unreadable(_))));
     }
 
     #[test]

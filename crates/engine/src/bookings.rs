@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use domain::command::RecordTransaction;
-use domain::query::{Answer, Reply};
+use domain::query::{Answer, EngineResult};
 use domain::{AccountId, Currency, Quantity, Refusal, Security, StrategyId, Transaction, TransactionKind};
 
 use crate::moment::Moment;
@@ -11,7 +11,7 @@ use crate::outbox::Outbox;
 use crate::trading::{Trading, valuer};
 
 impl Trading {
-    pub(crate) fn record(&mut self, moment: Moment, ask: &RecordTransaction, out: &mut Outbox) -> Reply {
+    pub(crate) fn record(&mut self, moment: Moment, ask: &RecordTransaction, out: &mut Outbox) -> EngineResult {
         let (transaction, security) = self.check_record(moment, ask)?;
         self.check_held(&transaction)?;
         Ok(Answer::Transaction(self.book(moment, transaction, security.as_deref(), out)?))
@@ -27,8 +27,8 @@ impl Trading {
     ) -> Result<Arc<Transaction>, Refusal> {
         let booking = self.portfolio.plan(transaction, security)?;
         let transaction = booking.transaction().clone();
-        self.minted.booked();
-        self.portfolio.commit(booking, &valuer(&self.marks, &self.directory, &self.settings, moment.at), out);
+        self.ids.consume_booking_id();
+        self.portfolio.commit(booking, &valuer(&self.marks, &self.reference, &self.settings, moment.at), out);
         Ok(transaction)
     }
 
@@ -47,13 +47,13 @@ impl Trading {
         moment: Moment,
         ask: &RecordTransaction,
     ) -> Result<(Transaction, Option<Arc<Security>>), Refusal> {
-        let security = ask.security.map(|id| self.directory.security(id).cloned()).transpose()?;
+        let security = ask.security.map(|id| self.reference.security(id).cloned()).transpose()?;
         let strategy = ask.strategy.unwrap_or(StrategyId::SERVER);
-        self.directory.strategy(strategy)?;
+        self.reference.strategy(strategy)?;
         if ask.price.is_negative() {
             return Err(Refusal::NotPositive { field: "price", value: ask.price.0 });
         }
-        let (id, uuid) = self.minted.next_booking(self.settings.instance);
+        let (id, uuid) = self.ids.next_booking(self.settings.instance);
         let transaction = Transaction {
             id,
             uuid: ask.uuid.unwrap_or(uuid),
@@ -80,9 +80,9 @@ impl Trading {
 
     fn booking_account(&self, asked: Option<AccountId>) -> Result<AccountId, Refusal> {
         if let Some(account) = asked {
-            return self.directory.account(account).map(|account| account.id);
+            return self.reference.account(account).map(|account| account.id);
         }
-        let active = self.directory.data().accounts.values().filter(|account| account.active);
+        let active = self.reference.data().accounts.values().filter(|account| account.active);
         let ids: Vec<_> = active.map(|account| account.id).collect();
         match ids[..] {
             [] => Err(Refusal::Missing { field: "accountId" }),
@@ -91,13 +91,13 @@ impl Trading {
         }
     }
 
-    pub(crate) fn reset_positions(&mut self, moment: Moment, out: &mut Outbox) -> Reply {
-        self.portfolio.reset_positions(&valuer(&self.marks, &self.directory, &self.settings, moment.at), out);
+    pub(crate) fn reset_positions(&mut self, moment: Moment, out: &mut Outbox) -> EngineResult {
+        self.portfolio.reset_positions(&valuer(&self.marks, &self.reference, &self.settings, moment.at), out);
         Ok(Answer::Done)
     }
 
-    pub(crate) fn reset_cash(&mut self, moment: Moment, out: &mut Outbox) -> Reply {
-        self.portfolio.reset_cash(&valuer(&self.marks, &self.directory, &self.settings, moment.at), out);
+    pub(crate) fn reset_cash(&mut self, moment: Moment, out: &mut Outbox) -> EngineResult {
+        self.portfolio.reset_cash(&valuer(&self.marks, &self.reference, &self.settings, moment.at), out);
         Ok(Answer::Done)
     }
 }

@@ -8,26 +8,29 @@ use domain::order::Order;
 use domain::{Caller, Date, TimeInForce, Timestamp};
 
 use crate::moment::Moment;
-use crate::orders::transitions::{Ask, may_ask};
+use crate::orders::transitions::{RequestKind, may_request};
 use crate::outbox::Outbox;
 use crate::trading::{Trading, valuer};
 
 /// Ended orders are kept for this long after their day.
-const SECONDS_KEPT_AFTER_THE_DAY: i64 = 86_400;
+const ORDER_RETENTION_SECONDS: i64 = 86_400;
 
 impl Trading {
     /// The next instant at which the engine has work to do without an input.
     pub(crate) fn next_deadline(&self) -> Option<Timestamp> {
         let expiry = self.expiries.first().map(|(at, _)| *at);
-        [self.day_ends, expiry, self.awaited.next_due(), self.waiting.next_due()].into_iter().flatten().min()
+        [self.day_ends, expiry, self.venue_timeouts.next_due(), self.waiting_orders.next_due()]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
-    pub(crate) fn clock(&mut self, moment: Moment, out: &mut Outbox) {
+    pub(crate) fn on_clock(&mut self, moment: Moment, out: &mut Outbox) {
         self.expire_due(moment, out);
-        self.send_cleared(moment, out);
-        self.reject_overdue(moment, out);
-        self.send_cleared(moment, out);
-        self.doubt_overdue(moment, out);
+        self.release_cleared(moment, out);
+        self.reject_timed_out(moment, out);
+        self.release_cleared(moment, out);
+        self.expire_venue_timeouts(moment, out);
         if self.day_ends.is_some_and(|end| moment.at >= end) {
             self.roll(moment, out);
         }
@@ -65,26 +68,26 @@ impl Trading {
     fn roll(&mut self, moment: Moment, out: &mut Outbox) {
         let day_start = self.day_start(moment.at);
         // Decision 0007: a venue may still report on orders that ended yesterday.
-        let kept_since = day_start.plus_seconds(-SECONDS_KEPT_AFTER_THE_DAY);
+        let kept_since = day_start.plus_seconds(-ORDER_RETENTION_SECONDS);
         self.orders.retire(kept_since);
         self.retire_mass_cancels(kept_since);
-        self.portfolio.roll(day_start, &valuer(&self.marks, &self.directory, &self.settings, moment.at));
+        self.portfolio.roll(day_start, &valuer(&self.marks, &self.reference, &self.settings, moment.at));
         self.set_day_end(moment.at);
         // Settled in the new day, whose lists then show the bookings.
         self.settle_expired(moment, out);
     }
 
     /// A replace changed the expiry of an order.
-    pub(crate) fn watch_expiry_anew(&mut self, order: &Order) {
-        if !self.desks.expires_orders(&order.adapter) {
+    pub(crate) fn reschedule_expiry(&mut self, order: &Order) {
+        if !self.adapters.expires_orders(&order.adapter) {
             self.expiries.retain(|(_, id)| *id != order.id);
-            self.watch_expiry(order);
+            self.schedule_expiry(order);
         }
     }
 
     /// Only for adapters whose venue does not expire orders by itself.
-    pub(crate) fn watch_expiry(&mut self, order: &Order) {
-        if self.desks.expires_orders(&order.adapter) || !order.state.is_working() {
+    pub(crate) fn schedule_expiry(&mut self, order: &Order) {
+        if self.adapters.expires_orders(&order.adapter) || !order.state.is_working() {
             return;
         }
         if let Some(at) = self.expiry_of(order) {
@@ -94,7 +97,7 @@ impl Trading {
 
     fn expiry_of(&self, order: &Order) -> Option<Timestamp> {
         match order.terms.tif {
-            TimeInForce::Day => self.directory.close(order.exchange),
+            TimeInForce::Day => self.reference.close(order.exchange),
             TimeInForce::Gtd { until } => Some(until),
             TimeInForce::Gtc | TimeInForce::Ato | TimeInForce::Ioc | TimeInForce::Fok | TimeInForce::Atc => None,
         }
@@ -104,8 +107,8 @@ impl Trading {
         while let Some((at, id)) = self.expiries.first().copied().filter(|(at, _)| *at <= moment.at) {
             self.expiries.remove(&(at, id));
             let Some(order) = self.orders.get(id).cloned() else { continue };
-            if order.state.is_working() && may_ask(&order.pending, Ask::Cancel) {
-                self.ask_cancel(moment, &Caller::platform(), &order, None, out);
+            if order.state.is_working() && may_request(&order.pending, RequestKind::Cancel) {
+                self.request_cancel(moment, &Caller::platform(), &order, None, out);
             }
         }
     }

@@ -1,10 +1,10 @@
 //! Engine: applies inputs and answers queries. The runtime calls it and supplies the time.
 
 use domain::command::Command;
-use domain::query::{Answer, Reply};
-use domain::{Envelope, Input, Mark, Query, Refusal, SecurityId, Stamped, Timestamp};
+use domain::query::{Answer, EngineResult};
+use domain::{CommandEnvelope, Input, Mark, Query, Refusal, SecurityId, Sequenced, Timestamp};
 
-use crate::market::Market;
+use crate::market::MarketState;
 use crate::moment::Moment;
 use crate::outbox::Outbox;
 use crate::trading::Trading;
@@ -12,48 +12,48 @@ use crate::trading::Trading;
 /// The market half is fed by prices and lost at a restart; the trading half is journalled and replayed.
 #[derive(Debug, Default)]
 pub struct Engine {
-    market: Market,
+    market: MarketState,
     trading: Trading,
 }
 
 /// A snapshot that cannot be read.
 #[derive(Debug)]
-pub struct BadSnapshot(pub minicbor::decode::Error);
+pub struct InvalidSnapshot(pub minicbor::decode::Error);
 
 impl Engine {
-    pub fn apply(&mut self, input: &Stamped<Input>, out: &mut Outbox) -> Reply {
+    pub fn apply(&mut self, input: &Sequenced<Input>, out: &mut Outbox) -> EngineResult {
         let moment = Moment::from(input);
-        match &input.what {
+        match &input.payload {
             // Prices are not journalled: they must not change the trading half, not even its clock.
-            Input::Market(data) => self.market.take(data, moment.at, out),
-            Input::Command(envelope) => return self.obey(moment, envelope, out),
+            Input::Market(data) => self.market.apply(data, moment.at, out),
+            Input::Command(envelope) => return self.on_command(moment, envelope, out),
             Input::Report(report) => {
-                self.trading.at(moment).believe(moment, report, out);
-                self.trading.send_cleared(moment, out);
-                self.trading.drop_answered();
+                self.trading.advance_to(moment).on_report(moment, report, out);
+                self.trading.release_cleared(moment, out);
+                self.trading.clear_answered();
             }
-            Input::Marks(marks) => self.trading.at(moment).mark(moment, marks, out),
-            Input::Clock => self.trading.at(moment).clock(moment, out),
+            Input::Marks(marks) => self.trading.advance_to(moment).on_marks(moment, marks, out),
+            Input::Clock => self.trading.advance_to(moment).on_clock(moment, out),
         }
         Ok(Answer::Done)
     }
 
-    fn obey(&mut self, moment: Moment, envelope: &Envelope, out: &mut Outbox) -> Reply {
-        let reply = self.trading.at(moment).obey(moment, envelope, out);
-        self.trading.send_cleared(moment, out);
+    fn on_command(&mut self, moment: Moment, envelope: &CommandEnvelope, out: &mut Outbox) -> EngineResult {
+        let reply = self.trading.advance_to(moment).on_command(moment, envelope, out);
+        self.trading.release_cleared(moment, out);
         if matches!(envelope.command, Command::Reference(_)) {
-            self.market.list(self.trading.directory.data());
+            self.market.register_securities(self.trading.reference.data());
         }
         reply
     }
 
     /// Answers a query; changes nothing.
-    pub fn answer(&self, at: Timestamp, sequence: u64, query: &Query) -> Reply {
+    pub fn answer(&self, at: Timestamp, sequence: u64, query: &Query) -> EngineResult {
         match query {
             Query::Ticks(filter) => Ok(Answer::Ticks(self.market.ticks(*filter))),
             Query::Book(security) => Ok(Answer::Book(self.market.book(*security))),
             Query::Bars(security, size) => Ok(Answer::Bars(self.market.bars(*security, *size))),
-            trading => self.trading.answer(Moment { sequence, at }, trading),
+            trading => self.trading.query(Moment { sequence, at }, trading),
         }
     }
 
@@ -63,14 +63,14 @@ impl Engine {
         let subjects = subjects.iter().filter_map(|security| self.market.changed_mark(*security));
         let mut marks: Vec<_> = subjects.collect();
         let trading = &self.trading;
-        marks.extend(self.market.changed_marks(|security| trading.cares_for(security)));
+        marks.extend(self.market.changed_marks(|security| trading.needs_mark(security)));
         marks
     }
 
     /// As [`Self::changed_marks`], with prices that changed before they became relevant: once a second.
     pub fn all_changed_marks(&mut self) -> Vec<Mark> {
         let trading = &self.trading;
-        self.market.all_changed_marks(|security| trading.cares_for(security))
+        self.market.all_changed_marks(|security| trading.needs_mark(security))
     }
 
     /// Advances the market clock: bars that ended are closed.
@@ -85,9 +85,9 @@ impl Engine {
 
     /// Whether a command that names an order names a known one. Otherwise it may mean an order that is still in the
     /// inbox.
-    pub fn knows(&self, asked: &Envelope) -> bool {
+    pub fn knows_order(&self, asked: &CommandEnvelope) -> bool {
         match &asked.command {
-            Command::Cancel(cancel) => self.trading.meant(&asked.caller, cancel.int_id.as_str()).is_some(),
+            Command::Cancel(cancel) => self.trading.find_client_order(&asked.caller, cancel.int_id.as_str()).is_some(),
             _ => true,
         }
     }
@@ -102,15 +102,15 @@ impl Engine {
     }
 
     pub fn reference(&self) -> &std::sync::Arc<domain::ReferenceData> {
-        self.trading.directory.data()
+        self.trading.reference.data()
     }
 
     /// The highest number that an order was given.
     pub fn last_order(&self) -> domain::OrderId {
-        domain::OrderId(self.trading.minted.last_order())
+        domain::OrderId(self.trading.ids.last_order())
     }
 
-    pub fn settings(&self) -> &domain::risk::Settings {
+    pub fn settings(&self) -> &domain::risk::EngineSettings {
         &self.trading.settings
     }
 
@@ -120,23 +120,23 @@ impl Engine {
     }
 
     /// A copy of the trading state, to be encoded on another thread: copying takes a fraction of the time of encoding.
-    pub fn still(&self) -> Still {
-        Still(self.trading.clone())
+    pub fn snapshot(&self) -> StateSnapshot {
+        StateSnapshot(self.trading.clone())
     }
 
-    pub fn from_state(bytes: &[u8]) -> Result<Self, BadSnapshot> {
-        let mut trading: Trading = minicbor::decode(bytes).map_err(BadSnapshot)?;
-        trading.derive();
-        let mut market = Market::default();
-        market.list(trading.directory.data());
+    pub fn from_state(bytes: &[u8]) -> Result<Self, InvalidSnapshot> {
+        let mut trading: Trading = minicbor::decode(bytes).map_err(InvalidSnapshot)?;
+        trading.rebuild_indexes();
+        let mut market = MarketState::default();
+        market.register_securities(trading.reference.data());
         Ok(Self { market, trading })
     }
 }
 
 /// A frozen copy of the trading state.
-pub struct Still(Trading);
+pub struct StateSnapshot(Trading);
 
-impl Still {
+impl StateSnapshot {
     /// The same bytes as those of the engine that was copied.
     pub fn encode_state(&self) -> Vec<u8> {
         encode(&self.0)
@@ -148,7 +148,7 @@ fn encode(trading: &Trading) -> Vec<u8> {
 }
 
 /// The security of a command: its newest price must be applied before the command.
-pub fn subject(command: &Command) -> Option<SecurityId> {
+pub fn security_of(command: &Command) -> Option<SecurityId> {
     match command {
         Command::Place(ask) => Some(ask.security),
         Command::Record(ask) => ask.security,
@@ -157,20 +157,20 @@ pub fn subject(command: &Command) -> Option<SecurityId> {
 }
 
 impl Trading {
-    fn answer(&self, moment: Moment, query: &Query) -> Reply {
+    fn query(&self, moment: Moment, query: &Query) -> EngineResult {
         Ok(match query {
             Query::OpenOrders(filter) => {
                 let fits = |order: &&std::sync::Arc<domain::Order>| {
-                    filter.admits(order.strategy, order.account, Some(order.security))
+                    filter.matches(order.strategy, order.account, Some(order.security))
                 };
                 Answer::Orders(self.orders.open().filter(fits).cloned().collect())
             }
-            Query::Order(name) => match self.orders.named(name) {
+            Query::Order(name) => match self.orders.by_any_id(name) {
                 orders if orders.is_empty() => return Err(Refusal::UnknownOrder(name.clone())),
                 orders => Answer::Orders(orders),
             },
-            Query::OwnOrder(client, name) => {
-                let own = self.orders.using(name).filter(|order| order.source == *client);
+            Query::ClientOrder(client, name) => {
+                let own = self.orders.by_used_id(name).filter(|order| order.source == *client);
                 let found = own.max_by_key(|order| (order.is_open(), order.id));
                 Answer::Orders(vec![found.cloned().ok_or_else(|| Refusal::UnknownOrder(name.clone()))?])
             }
@@ -188,10 +188,10 @@ impl Trading {
             }
             Query::TradingStates => Answer::TradingStates(self.risk.states()),
             Query::Limits => Answer::Limits(self.risk.limits()),
-            Query::Check(ask, caller) => Answer::Verdict(self.check_dry(moment, caller, ask)),
-            Query::CheckModify(ask, caller) => Answer::Verdict(self.check_modify_dry(moment, caller, ask)),
+            Query::CheckOrder(ask, caller) => Answer::PreTradeCheck(self.pre_trade_check(moment, caller, ask)),
+            Query::CheckModify(ask, caller) => Answer::PreTradeCheck(self.pre_trade_check_modify(moment, caller, ask)),
             Query::Subscriptions => Answer::Subscriptions(self.subscriptions.list()),
-            Query::Adapters => Answer::Adapters(self.desks.sessions()),
+            Query::Adapters => Answer::Adapters(self.adapters.sessions()),
             Query::Phases => Answer::Phases(self.phases()),
             Query::Marks => Answer::Marks(self.marks.all().copied().collect()),
             Query::State => Answer::State(encode(self)),
@@ -199,12 +199,12 @@ impl Trading {
         })
     }
 
-    fn cares_for(&self, security: SecurityId) -> bool {
+    fn needs_mark(&self, security: SecurityId) -> bool {
         let is_held = |id: &SecurityId| self.portfolio.holds(*id);
         self.marks.is_pair(security)
             || is_held(&security)
             || self.orders.has_open(security)
             // The settlement value of an option depends on its underlying alone.
-            || self.directory.options_on(security).iter().any(is_held)
+            || self.reference.options_on(security).iter().any(is_held)
     }
 }

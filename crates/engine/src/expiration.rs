@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use domain::amount::divide;
 use domain::command::SettlementPrice;
-use domain::query::{Answer, Reply};
+use domain::query::{Answer, EngineResult};
 use domain::reference::{OptionRight, Settlement};
 use domain::{
     AdapterName, Amount, Caller, Date, Decimal, Order, Overflow, Position, Price, Quantity, Refusal, Security,
@@ -16,15 +16,15 @@ use domain::{
 use minicbor::{Decode, Encode};
 
 use crate::moment::Moment;
-use crate::orders::transitions::{Ask, may_ask};
+use crate::orders::transitions::{RequestKind, may_request};
 use crate::outbox::Outbox;
 use crate::trading::{Trading, valuer};
 
 /// A warning is raised this many days before a security expires, and on the day itself, while a position is open.
-const DAYS_OF_WARNING: i64 = 2;
+const EXPIRY_WARNING_DAYS: i64 = 2;
 
 /// A settlement price is kept for this many days after its day.
-const PRICE_KEPT_DAYS: i64 = 31;
+const SETTLEMENT_PRICE_RETENTION_DAYS: i64 = 31;
 
 #[derive(Debug, Clone, Default, Encode, Decode)]
 pub(crate) struct Expirations {
@@ -40,11 +40,11 @@ pub(crate) struct Expirations {
 struct SettlementTerms {
     /// The price of the EXPIRATION.
     price: Price,
-    delivery: Option<Delivery>,
+    delivery: Option<PhysicalDelivery>,
     description: Text,
 }
 
-struct Delivery {
+struct PhysicalDelivery {
     underlying: Arc<Security>,
     price: Price,
     /// Units that a long position of one receives; below zero it delivers.
@@ -69,22 +69,27 @@ impl Trading {
             self.settle(moment, security, out);
         }
         if !expired.is_empty() {
-            self.portfolio.publish(&valuer(&self.marks, &self.directory, &self.settings, moment.at), out);
+            self.portfolio.publish(&valuer(&self.marks, &self.reference, &self.settings, moment.at), out);
         }
-        self.warn_of_expirations(moment, out);
+        self.warn_upcoming_expirations(moment, out);
         // Only now: a server that was down for weeks needs the price of the day on which it settles.
-        self.expirations.forget_old(self.platform_date(moment.at));
+        self.expirations.prune(self.platform_date(moment.at));
         let (waiting, portfolio) = (&mut self.expirations.unsettled, &self.portfolio);
         waiting.retain(|security| portfolio.holds(*security));
     }
 
     /// A missing price may settle the positions that wait for it.
-    pub(crate) fn set_settlement_price(&mut self, moment: Moment, ask: &SettlementPrice, out: &mut Outbox) -> Reply {
-        let security = self.directory.security(ask.security)?;
-        let today = Date(self.directory.calendar(security.exchange)?.local_date(moment.at));
+    pub(crate) fn set_settlement_price(
+        &mut self,
+        moment: Moment,
+        ask: &SettlementPrice,
+        out: &mut Outbox,
+    ) -> EngineResult {
+        let security = self.reference.security(ask.security)?;
+        let today = Date(self.reference.calendar(security.exchange)?.local_date(moment.at));
         self.expirations.prices.insert((ask.security, ask.date.unwrap_or(today)), ask.price);
         let waiting: Vec<_> = self.expirations.unsettled.iter().copied().collect();
-        for security in waiting.iter().filter_map(|id| self.directory.security(*id).ok().cloned()).collect::<Vec<_>>() {
+        for security in waiting.iter().filter_map(|id| self.reference.security(*id).ok().cloned()).collect::<Vec<_>>() {
             if self.settlement_terms(&security).is_ok() {
                 self.settle(moment, &security, out);
             }
@@ -99,28 +104,28 @@ impl Trading {
     }
 
     fn held_derivatives(&self, is_meant: impl Fn(&Security) -> bool) -> Vec<Arc<Security>> {
-        let derivatives = self.directory.data().securities.values().filter(|security| is_derivative(security));
+        let derivatives = self.reference.data().securities.values().filter(|security| is_derivative(security));
         derivatives.filter(|security| self.portfolio.holds(security.id) && is_meant(security)).cloned().collect()
     }
 
     /// Whether its last day is over at its exchange.
     pub(crate) fn has_expired(&self, security: &Security, at: Timestamp) -> bool {
-        let calendar = self.directory.calendar(security.exchange);
+        let calendar = self.reference.calendar(security.exchange);
         let last_day = security.expiration();
         last_day.zip(calendar.ok()).is_some_and(|(last_day, calendar)| calendar.has_ended(last_day, at))
     }
 
     /// Orders in expired securities cannot trade any more; those of one adapter, or of all.
     pub(crate) fn cancel_expired(&mut self, moment: Moment, adapter: Option<&AdapterName>, out: &mut Outbox) {
-        let can_be = |order: &&Arc<Order>| order.state.is_working() && may_ask(&order.pending, Ask::Cancel);
+        let can_be = |order: &&Arc<Order>| order.state.is_working() && may_request(&order.pending, RequestKind::Cancel);
         let is_meant = |order: &&Arc<Order>| adapter.is_none_or(|adapter| order.adapter == *adapter);
         let is_over = |order: &&Arc<Order>| {
-            let security = self.directory.security(order.security);
+            let security = self.reference.security(order.security);
             security.is_ok_and(|security| is_derivative(security) && self.has_expired(security, moment.at))
         };
         let orders: Vec<_> = self.orders.open().filter(is_meant).filter(can_be).filter(is_over).cloned().collect();
         for order in &orders {
-            self.ask_cancel(moment, &expirer(), order, None, out);
+            self.request_cancel(moment, &expiration_caller(), order, None, out);
         }
     }
 
@@ -131,7 +136,7 @@ impl Trading {
                     self.settle_position(moment, security, &terms, &position, out);
                 }
             }
-            Err(reason) => self.leave_open(security, &reason, out),
+            Err(reason) => self.report_unsettled(security, &reason, out),
         }
         if !self.portfolio.holds(security.id) {
             self.expirations.unsettled.remove(&security.id);
@@ -160,12 +165,12 @@ impl Trading {
         let booked = planned.and_then(|delivered| {
             self.book(moment, expiry.clone(), Some(security), out)?;
             let Some((delivery, quantity)) = terms.delivery.as_ref().zip(delivered) else { return Ok(()) };
-            let (id, uuid) = self.minted.next_booking(self.settings.instance);
+            let (id, uuid) = self.ids.next_booking(self.settings.instance);
             let transaction = Transaction { id, uuid, ..delivery.transaction(&expiry, quantity, security) };
             self.book(moment, transaction, Some(&delivery.underlying), out).map(drop)
         });
         if let Err(refusal) = booked {
-            self.leave_open(security, &NotSettled::Refused(refusal), out);
+            self.report_unsettled(security, &NotSettled::Refused(refusal), out);
         }
     }
 
@@ -176,7 +181,7 @@ impl Trading {
         terms: &SettlementTerms,
         held: &Position,
     ) -> Transaction {
-        let (id, uuid) = self.minted.next_booking(self.settings.instance);
+        let (id, uuid) = self.ids.next_booking(self.settings.instance);
         Transaction {
             id,
             uuid,
@@ -209,13 +214,13 @@ impl Trading {
 
     /// At the price of the future itself; a delivery is paid at the same price.
     fn future_terms(&self, security: &Arc<Security>) -> Result<SettlementTerms, NotSettled> {
-        let data = self.directory.data();
+        let data = self.reference.data();
         let (price, source) = self.price_at_expiration(security, security)?;
         let delivery = match data.settlement_of(security) {
             Settlement::Cash => None,
             Settlement::Physical => {
                 let underlying = data.underlying_of(security).ok_or(NotSettled::NoUnderlying)?;
-                Some(Delivery::of(security, underlying, price, Decimal::ONE)?)
+                Some(PhysicalDelivery::new(security, underlying, price, Decimal::ONE)?)
             }
         };
         Ok(SettlementTerms { price, delivery, description: format!("settled at the {source}").into() })
@@ -228,7 +233,7 @@ impl Trading {
         strike: Price,
         right: OptionRight,
     ) -> Result<SettlementTerms, NotSettled> {
-        let data = self.directory.data();
+        let data = self.reference.data();
         let underlying = data.underlying_of(security).ok_or(NotSettled::NoUnderlying)?;
         let (price, source) = self.price_at_expiration(security, underlying)?;
         let intrinsic = intrinsic_value(right, price, strike).map_err(refused)?;
@@ -242,7 +247,7 @@ impl Trading {
             return Ok(SettlementTerms { price: intrinsic, delivery: None, description });
         }
         let sign = if right == OptionRight::Call { Decimal::ONE } else { Decimal::NEGATIVE_ONE };
-        let delivery = Some(Delivery::of(security, underlying, strike, sign)?);
+        let delivery = Some(PhysicalDelivery::new(security, underlying, strike, sign)?);
         Ok(SettlementTerms { price: Price::ZERO, delivery, description })
     }
 
@@ -259,7 +264,7 @@ impl Trading {
         last.or_else(middle).ok_or(NotSettled::NoPrice(priced.id))
     }
 
-    fn leave_open(&mut self, security: &Security, reason: &NotSettled, out: &mut Outbox) {
+    fn report_unsettled(&mut self, security: &Security, reason: &NotSettled, out: &mut Outbox) {
         self.expirations.unsettled.insert(security.id);
         let day = security.expiration().map(|day| day.to_string()).unwrap_or_default();
         let price = if let NotSettled::NoPrice(id) = reason {
@@ -274,9 +279,9 @@ impl Trading {
         out.error("expiration-not-settled", text);
     }
 
-    fn warn_of_expirations(&self, moment: Moment, out: &mut Outbox) {
+    fn warn_upcoming_expirations(&self, moment: Moment, out: &mut Outbox) {
         let is_near = |security: &Security| {
-            self.days_left(security, moment.at).is_some_and(|days| (0..=DAYS_OF_WARNING).contains(&days))
+            self.days_left(security, moment.at).is_some_and(|days| (0..=EXPIRY_WARNING_DAYS).contains(&days))
                 && !self.has_expired(security, moment.at)
         };
         for security in self.held_derivatives(is_near) {
@@ -285,7 +290,7 @@ impl Trading {
                 Some(1) => "tomorrow".to_owned(),
                 days => format!("in {} days", days.unwrap_or_default()),
             };
-            let how = match self.directory.data().settlement_of(&security) {
+            let how = match self.reference.data().settlement_of(&security) {
                 Settlement::Cash => "in cash",
                 Settlement::Physical => "by delivery of the underlying",
             };
@@ -298,20 +303,22 @@ impl Trading {
     }
 
     fn days_left(&self, security: &Security, at: Timestamp) -> Option<i64> {
-        let calendar = self.directory.calendar(security.exchange).ok()?;
+        let calendar = self.reference.calendar(security.exchange).ok()?;
         security.expiration().map(|last_day| calendar.days_until(last_day, at))
     }
 }
 
 impl Expirations {
-    fn forget_old(&mut self, today: Date) {
-        let is_kept = |day: &Date| day.0.until(today.0).is_ok_and(|age| i64::from(age.get_days()) <= PRICE_KEPT_DAYS);
+    fn prune(&mut self, today: Date) {
+        let is_kept = |day: &Date| {
+            day.0.until(today.0).is_ok_and(|age| i64::from(age.get_days()) <= SETTLEMENT_PRICE_RETENTION_DAYS)
+        };
         self.prices.retain(|(_, day), _| is_kept(day));
     }
 }
 
-impl Delivery {
-    fn of(security: &Security, underlying: &Arc<Security>, price: Price, sign: Decimal) -> Result<Self, NotSettled> {
+impl PhysicalDelivery {
+    fn new(security: &Security, underlying: &Arc<Security>, price: Price, sign: Decimal) -> Result<Self, NotSettled> {
         if underlying.kind == SecurityKind::Index || underlying.currency != security.currency {
             return Err(NotSettled::NotDeliverable(underlying.id));
         }
@@ -364,6 +371,6 @@ fn refused(overflow: Overflow) -> NotSettled {
 }
 
 /// The caller of cancels of orders in expired securities.
-fn expirer() -> Caller {
+fn expiration_caller() -> Caller {
     Caller { user: Some("expiration of the security".into()), ..Caller::platform() }
 }

@@ -9,17 +9,17 @@ mod risk;
 mod portfolio;
 mod bookings;
 mod marks;
-mod directory;
-mod desks;
+mod reference_index;
+mod adapters;
 mod subscriptions;
 mod lifecycle;
 mod day;
 mod expiration;
-mod minted;
+mod id_generator;
 mod market;
 mod codec;
 #[cfg(test)]
 mod samples;
 
-pub use engine::{BadSnapshot, Engine, Still, subject};
+pub use engine::{Engine, InvalidSnapshot, StateSnapshot, security_of};
 pub use outbox::Outbox;

@@ -2,30 +2,30 @@
 
 use std::sync::Arc;
 
-use domain::command::{Failure, Phase};
+use domain::command::{StrategyFailure, StrategyPhase};
 use domain::event::LifeCycle;
-use domain::query::{Answer, Reply};
+use domain::query::{Answer, EngineResult};
 use domain::{Event, Refusal, StrategyId};
 
 use crate::outbox::Outbox;
 use crate::trading::Trading;
 
 impl Trading {
-    pub(crate) fn enter_phase(&mut self, step: LifeCycle, out: &mut Outbox) -> Reply {
+    pub(crate) fn enter_phase(&mut self, step: LifeCycle, out: &mut Outbox) -> EngineResult {
         let LifeCycle { strategy, mode, phase, .. } = step;
-        let name = self.directory.strategy(strategy)?.name.clone();
+        let name = self.reference.strategy(strategy)?.name.clone();
         let now = self.phases.get(&strategy).map(|(_, phase)| *phase);
         if !may_follow(now, phase) {
             return Err(Refusal::PhaseOrder { strategy: name, now, wanted: phase });
         }
         self.phases.insert(strategy, (mode, phase));
-        self.note_failure(&name, &step, out);
+        self.record_failure(&name, &step, out);
         out.publish(Event::LifeCycle(Arc::new(step)));
         Ok(Answer::Done)
     }
 
     /// A failure raises an alarm and is kept until the strategy begins again.
-    fn note_failure(&mut self, name: &str, step: &LifeCycle, out: &mut Outbox) {
+    fn record_failure(&mut self, name: &str, step: &LifeCycle, out: &mut Outbox) {
         match &step.failure {
             Some(failure) => {
                 out.error("strategy-stopped", format!("strategy {name} {}", failure.text));
@@ -35,17 +35,18 @@ impl Trading {
         }
     }
 
-    pub(crate) fn phases(&self) -> Vec<(StrategyId, Phase, Option<Failure>)> {
-        let whole = |(id, (_, phase)): (&StrategyId, &(_, Phase))| (*id, *phase, self.failures.get(id).cloned());
+    pub(crate) fn phases(&self) -> Vec<(StrategyId, StrategyPhase, Option<StrategyFailure>)> {
+        let whole =
+            |(id, (_, phase)): (&StrategyId, &(_, StrategyPhase))| (*id, *phase, self.failures.get(id).cloned());
         self.phases.iter().map(whole).collect()
     }
 }
 
-fn may_follow(now: Option<Phase>, next: Phase) -> bool {
+fn may_follow(now: Option<StrategyPhase>, next: StrategyPhase) -> bool {
     match (now, next) {
-        (None | Some(Phase::Exit), next) => next == Phase::Init,
+        (None | Some(StrategyPhase::Exit), next) => next == StrategyPhase::Init,
         // A strategy may exit at any time; otherwise no phase is skipped.
-        (Some(_), Phase::Exit) => true,
+        (Some(_), StrategyPhase::Exit) => true,
         (Some(now), next) => next as u8 == now as u8 + 1,
     }
 }
@@ -58,10 +59,14 @@ mod tests {
     fn phases_come_in_order_and_a_strategy_may_leave_at_any_time() {
         let ways: Vec<_> = [None]
             .into_iter()
-            .chain(Phase::ALL.map(Some))
+            .chain(StrategyPhase::ALL.map(Some))
             .map(|now| {
-                let next = Phase::ALL.into_iter().filter(|next| may_follow(now, *next));
-                format!("{} -> {}", now.map_or("-", Phase::name), next.map(Phase::name).collect::<Vec<_>>().join(" "))
+                let next = StrategyPhase::ALL.into_iter().filter(|next| may_follow(now, *next));
+                format!(
+                    "{} -> {}",
+                    now.map_or("-", StrategyPhase::name),
+                    next.map(StrategyPhase::name).collect::<Vec<_>>().join(" ")
+                )
             })
             .collect();
         assert_eq!(

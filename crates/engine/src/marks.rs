@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use domain::amount::{DIVISION_DECIMALS, divide};
-use domain::{Amount, Currency, Decimal, Index, Mark, ReferenceData, SecurityId, SecurityKind};
+use domain::{Amount, Currency, Decimal, LookupMap, Mark, ReferenceData, SecurityId, SecurityKind};
 use minicbor::{Decode, Encode};
 
 #[derive(Debug, Clone, Default, Encode, Decode)]
@@ -12,7 +12,7 @@ pub(crate) struct Marks {
     marks: BTreeMap<SecurityId, Mark>,
     /// Forex pairs by base and transaction currency. Follows from reference data, so it is not encoded.
     #[cbor(skip)]
-    pairs: Index<(Currency, Currency), Vec<SecurityId>>,
+    pairs: LookupMap<(Currency, Currency), Vec<SecurityId>>,
     #[cbor(skip)]
     pair_ids: BTreeSet<SecurityId>,
 }
@@ -20,7 +20,7 @@ pub(crate) struct Marks {
 impl Marks {
     /// Finds the forex pairs; needed after every decode and after every change of reference data.
     pub(crate) fn index_pairs(&mut self, reference: &ReferenceData) {
-        self.pairs = Index::default();
+        self.pairs = LookupMap::default();
         self.pair_ids.clear();
         for security in reference.securities.values() {
             if let SecurityKind::Forex { base, transaction } = security.kind {
@@ -37,7 +37,7 @@ impl Marks {
         }
     }
 
-    pub(crate) fn absorb(&mut self, marks: &[Mark]) {
+    pub(crate) fn update(&mut self, marks: &[Mark]) {
         self.marks.extend(marks.iter().map(|mark| (mark.security, *mark)));
     }
 
@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn a_rate_is_the_mid_of_the_pair_else_of_its_inverse_else_goes_over_usd() {
         let mut marks = desk();
-        marks.absorb(&[mark(1, "1.09", "1.11"), mark(2, "159", "161")]);
+        marks.update(&[mark(1, "1.09", "1.11"), mark(2, "159", "161")]);
         assert_eq!(rate(&marks, "EUR", "USD"), "1.1");
         assert_eq!(rate(&marks, "USD", "EUR"), "0.909090909091");
         assert_eq!(rate(&marks, "EUR", "JPY"), "176");
@@ -133,7 +133,7 @@ mod tests {
     fn a_pair_without_both_sides_has_no_rate() {
         let mut marks = desk();
         assert_eq!(rate(&marks, "EUR", "USD"), "none");
-        marks.absorb(&[mark(1, "1.09", ""), mark(2, "0", "0")]);
+        marks.update(&[mark(1, "1.09", ""), mark(2, "0", "0")]);
         assert_eq!(rate(&marks, "EUR", "USD"), "none");
         assert_eq!(rate(&marks, "USD", "JPY"), "none");
         assert_eq!(rate(&marks, "USD", "CHF"), "none");
@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn a_second_listing_serves_where_the_first_has_no_price() {
         let mut marks = desk();
-        marks.absorb(&[mark(4, "1.2", "1.2")]);
+        marks.update(&[mark(4, "1.2", "1.2")]);
         assert_eq!(rate(&marks, "EUR", "USD"), "1.2");
     }
 
@@ -156,7 +156,7 @@ mod tests {
     #[test]
     fn marks_survive_the_disk() {
         let mut marks = desk();
-        marks.absorb(&[mark(1, "1.09", "1.11")]);
+        marks.update(&[mark(1, "1.09", "1.11")]);
         let bytes = minicbor::to_vec(&marks).unwrap();
         let read: Marks = minicbor::decode(&bytes).unwrap();
         assert_eq!(read.get(SecurityId(1)), marks.get(SecurityId(1)));

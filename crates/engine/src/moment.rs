@@ -1,6 +1,6 @@
 //! Sequence and time of the input that is being applied.
 
-use domain::{Stamped, Timestamp};
+use domain::{Sequenced, Timestamp};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Moment {
@@ -8,8 +8,8 @@ pub(crate) struct Moment {
     pub(crate) at: Timestamp,
 }
 
-impl<T> From<&Stamped<T>> for Moment {
-    fn from(stamped: &Stamped<T>) -> Self {
+impl<T> From<&Sequenced<T>> for Moment {
+    fn from(stamped: &Sequenced<T>) -> Self {
         Self { sequence: stamped.sequence, at: stamped.at }
     }
 }

@@ -4,41 +4,43 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use domain::command::{
-    CancelOrder, Command, DeclineRequest, Failure, Mode, ModifyOrder, Origin, Phase, ReferenceChange,
+    CancelOrder, Command, MessageOrigin, Mode, ModifyOrder, ReferenceChange, RejectedRequest, StrategyFailure,
+    StrategyPhase,
 };
 use domain::event::{LifeCycle, RefusedCommand, SessionChange};
-use domain::query::{Answer, Reply};
-use domain::risk::Settings;
+use domain::query::{Answer, EngineResult};
+use domain::risk::EngineSettings;
 use domain::{
-    Caller, Event, Limits, Mark, Order, OrderId, Refusal, Scope, SecurityId, Strategy, StrategyId, Timestamp,
+    Caller, Event, Mark, Order, OrderId, Refusal, RiskLimits, RiskScope, SecurityId, StrategyId, StrategyRecord,
+    Timestamp,
 };
 use minicbor::{Decode, Encode};
 
-use crate::desks::Desks;
-use crate::directory::Directory;
+use crate::adapters::AdapterStates;
 use crate::expiration::Expirations;
+use crate::id_generator::IdGenerator;
 use crate::marks::Marks;
-use crate::minted::Minted;
 use crate::moment::Moment;
-use crate::orders::Registry;
-use crate::orders::awaited::Awaited;
+use crate::orders::OrderRegistry;
 use crate::orders::mass_cancels::MassCancels;
-use crate::orders::waiting::Waiting;
+use crate::orders::venue_timeouts::VenueTimeouts;
+use crate::orders::waiting_orders::WaitingOrders;
 use crate::outbox::Outbox;
 use crate::portfolio::{Portfolio, Valuer};
+use crate::reference_index::ReferenceIndex;
 use crate::risk::Risk;
-use crate::subscriptions::Subscriptions;
+use crate::subscriptions::MarketDataSubscriptions;
 
 #[derive(Debug, Clone, Encode, Decode)]
 pub(crate) struct Trading {
     #[n(0)]
-    pub(crate) settings: Settings,
+    pub(crate) settings: EngineSettings,
     #[n(1)]
-    pub(crate) directory: Directory,
+    pub(crate) reference: ReferenceIndex,
     #[n(2)]
-    pub(crate) desks: Desks,
+    pub(crate) adapters: AdapterStates,
     #[n(3)]
-    pub(crate) orders: Registry,
+    pub(crate) orders: OrderRegistry,
     #[n(4)]
     pub(crate) portfolio: Portfolio,
     #[n(5)]
@@ -46,11 +48,11 @@ pub(crate) struct Trading {
     #[n(6)]
     pub(crate) risk: Risk,
     #[n(7)]
-    pub(crate) subscriptions: Subscriptions,
+    pub(crate) subscriptions: MarketDataSubscriptions,
     #[n(8)]
-    pub(crate) phases: BTreeMap<StrategyId, (Mode, Phase)>,
+    pub(crate) phases: BTreeMap<StrategyId, (Mode, StrategyPhase)>,
     #[n(9)]
-    pub(crate) minted: Minted,
+    pub(crate) ids: IdGenerator,
     /// The end of the platform day; absent before the first input.
     #[n(10)]
     pub(crate) day_ends: Option<Timestamp>,
@@ -58,11 +60,11 @@ pub(crate) struct Trading {
     #[n(11)]
     pub(crate) expiries: BTreeSet<(Timestamp, OrderId)>,
     #[n(12)]
-    pub(crate) awaited: Awaited,
+    pub(crate) venue_timeouts: VenueTimeouts,
     /// Why strategies were stopped that have not begun again.
     #[n(13)]
     #[cbor(default)]
-    pub(crate) failures: BTreeMap<StrategyId, Failure>,
+    pub(crate) failures: BTreeMap<StrategyId, StrategyFailure>,
     #[n(14)]
     #[cbor(default)]
     pub(crate) mass_cancels: MassCancels,
@@ -71,7 +73,7 @@ pub(crate) struct Trading {
     pub(crate) expirations: Expirations,
     #[n(16)]
     #[cbor(default)]
-    pub(crate) waiting: Waiting,
+    pub(crate) waiting_orders: WaitingOrders,
     /// Orders that venues spoke of and that are not known here: each halts its account once.
     #[n(17)]
     #[cbor(default)]
@@ -81,27 +83,27 @@ pub(crate) struct Trading {
 impl Default for Trading {
     /// Empty except for the strategy `SERVER`, the owner of everything without a strategy.
     fn default() -> Self {
-        let server = Strategy { id: StrategyId::SERVER, name: "SERVER".into(), auto_activate: true };
-        let mut directory = Directory::default();
-        directory.change(&[ReferenceChange::Strategy(server)], |_| false);
+        let server = StrategyRecord { id: StrategyId::SERVER, name: "SERVER".into(), auto_activate: true };
+        let mut directory = ReferenceIndex::default();
+        directory.apply_changes(&[ReferenceChange::Strategy(server)], |_| false);
         Self {
-            settings: Settings::default(),
-            directory,
-            desks: Desks::default(),
-            orders: Registry::default(),
+            settings: EngineSettings::default(),
+            reference: directory,
+            adapters: AdapterStates::default(),
+            orders: OrderRegistry::default(),
             portfolio: Portfolio::default(),
             marks: Marks::default(),
             risk: Risk::default(),
-            subscriptions: Subscriptions::default(),
+            subscriptions: MarketDataSubscriptions::default(),
             phases: BTreeMap::new(),
-            minted: Minted::default(),
+            ids: IdGenerator::default(),
             day_ends: None,
             expiries: BTreeSet::new(),
-            awaited: Awaited::default(),
+            venue_timeouts: VenueTimeouts::default(),
             failures: BTreeMap::new(),
             mass_cancels: MassCancels::default(),
             expirations: Expirations::default(),
-            waiting: Waiting::default(),
+            waiting_orders: WaitingOrders::default(),
             unknown_orders: BTreeSet::new(),
         }
     }
@@ -109,22 +111,32 @@ impl Default for Trading {
 
 impl Trading {
     /// Moves sessions and the platform day to the instant of an input, before the input is applied.
-    pub(crate) fn at(&mut self, moment: Moment) -> &mut Self {
-        self.directory.advance(moment.at);
+    pub(crate) fn advance_to(&mut self, moment: Moment) -> &mut Self {
+        self.reference.advance(moment.at);
         self.ensure_day(moment.at);
         self
     }
 
     /// Carries out or refuses a command. A session gets the refusal as an event too, which survives a crash.
-    pub(crate) fn obey(&mut self, moment: Moment, envelope: &domain::Envelope, out: &mut Outbox) -> Reply {
-        let reply = self.carry_out(moment, envelope, out);
+    pub(crate) fn on_command(
+        &mut self,
+        moment: Moment,
+        envelope: &domain::CommandEnvelope,
+        out: &mut Outbox,
+    ) -> EngineResult {
+        let reply = self.dispatch(moment, envelope, out);
         if let (Err(refusal), Some(origin)) = (&reply, &envelope.caller.origin) {
             out.publish(Event::Refused(Arc::new(self.refused_command(origin, envelope, refusal))));
         }
         reply
     }
 
-    fn refused_command(&self, origin: &Origin, envelope: &domain::Envelope, refusal: &Refusal) -> RefusedCommand {
+    fn refused_command(
+        &self,
+        origin: &MessageOrigin,
+        envelope: &domain::CommandEnvelope,
+        refusal: &Refusal,
+    ) -> RefusedCommand {
         let known = match refusal {
             Refusal::DuplicateOrder(known) => known.order.as_ref(),
             _ => None,
@@ -132,12 +144,12 @@ impl Trading {
         let (order, request) = match &envelope.command {
             Command::Modify(ModifyOrder { int_id, cl_ord_id, .. })
             | Command::Cancel(CancelOrder { int_id, cl_ord_id, .. }) => {
-                (self.meant(&envelope.caller, int_id.as_str()), cl_ord_id.as_deref())
+                (self.find_client_order(&envelope.caller, int_id.as_str()), cl_ord_id.as_deref())
             }
             _ => (known, None),
         };
-        let same = known.zip(order).filter(|(known, order)| origin.may_be_known && known.id == order.id);
-        let refused = same.zip(request).and_then(|((order, _), request)| self.orders.why_refused(request, order.id));
+        let same = known.zip(order).filter(|(known, order)| origin.poss_resend && known.id == order.id);
+        let refused = same.zip(request).and_then(|((order, _), request)| self.orders.reject_reason(request, order.id));
         let (source, code, text) = (envelope.caller.source.clone(), refusal.code().into(), refusal.to_string().into());
         RefusedCommand {
             origin: origin.clone(),
@@ -151,11 +163,11 @@ impl Trading {
     }
 
     /// Only answers, with the state of the order.
-    fn decline(&self, caller: &Caller, ask: &DeclineRequest, out: &mut Outbox) -> Reply {
+    fn reject_request(&self, caller: &Caller, ask: &RejectedRequest, out: &mut Outbox) -> EngineResult {
         if let Some(origin) = &caller.origin {
-            let order = ask.order.as_ref().and_then(|name| self.meant(caller, name));
+            let order = ask.order.as_ref().and_then(|name| self.find_client_order(caller, name));
             out.publish(Event::Refused(Arc::new(RefusedCommand {
-                origin: Origin::clone(origin),
+                origin: MessageOrigin::clone(origin),
                 source: caller.source.clone(),
                 code: ask.code.clone(),
                 text: ask.text.clone(),
@@ -167,14 +179,14 @@ impl Trading {
         Ok(Answer::Done)
     }
 
-    fn carry_out(&mut self, moment: Moment, envelope: &domain::Envelope, out: &mut Outbox) -> Reply {
+    fn dispatch(&mut self, moment: Moment, envelope: &domain::CommandEnvelope, out: &mut Outbox) -> EngineResult {
         let caller = &envelope.caller;
         match &envelope.command {
             Command::Place(ask) => self.place(moment, caller, ask, out),
             Command::Modify(ask) => self.modify(moment, caller, ask, out),
             Command::Cancel(ask) => self.cancel(moment, caller, ask, out),
-            Command::CancelOwn(ask) => self.cancel_own(moment, caller, ask, out),
-            Command::Decline(ask) => self.decline(caller, ask, out),
+            Command::MassCancel(ask) => self.mass_cancel(moment, caller, ask, out),
+            Command::RejectRequest(ask) => self.reject_request(caller, ask, out),
             Command::Reduce(ask) => self.reduce(moment, caller, ask, out),
             Command::Record(ask) => self.record(moment, ask, out),
             Command::SetSettlementPrice(ask) => self.set_settlement_price(moment, ask, out),
@@ -208,7 +220,7 @@ impl Trading {
                 Ok(Answer::Done)
             }
             Command::AcceptLoss(loss) => {
-                self.minted.skip(loss);
+                self.ids.skip(loss);
                 let text = format!("records of the journal after {} are lost and were given up", loss.end);
                 out.error("journal-loss-accepted", text);
                 Ok(Answer::Done)
@@ -221,27 +233,27 @@ impl Trading {
         }
     }
 
-    fn next_order_id(&mut self, account: domain::AccountId) -> Reply {
-        self.directory.account(account)?;
+    fn next_order_id(&mut self, account: domain::AccountId) -> EngineResult {
+        self.reference.account(account)?;
         Ok(Answer::OrderId(self.mint_int_id(account)))
     }
 
-    fn set_limits(&mut self, scope: Scope, limits: &Limits, out: &mut Outbox) {
+    fn set_limits(&mut self, scope: RiskScope, limits: &RiskLimits, out: &mut Outbox) {
         self.risk.set_limits(scope, limits.clone());
         out.publish(Event::Limits(scope, Arc::new(limits.clone())));
     }
 
-    fn change_reference(&mut self, moment: Moment, changes: &[ReferenceChange], out: &mut Outbox) -> Reply {
-        self.directory.check(changes)?;
+    fn change_reference(&mut self, moment: Moment, changes: &[ReferenceChange], out: &mut Outbox) -> EngineResult {
+        self.reference.check(changes)?;
         let retired = changes.iter().filter_map(|change| match change {
             ReferenceChange::RetireSecurity(id) => Some(*id),
             _ => None,
         });
         let used: BTreeSet<SecurityId> = retired.filter(|id| self.is_used(*id)).collect();
-        self.directory.change(changes, |id| used.contains(&id));
-        self.directory.advance(moment.at);
+        self.reference.apply_changes(changes, |id| used.contains(&id));
+        self.reference.advance(moment.at);
         self.reindex(moment.at);
-        out.publish(Event::Reference(self.directory.data().clone()));
+        out.publish(Event::Reference(self.reference.data().clone()));
         Ok(Answer::Done)
     }
 
@@ -249,11 +261,11 @@ impl Trading {
         self.orders.is_used(security) || self.portfolio.is_used(security)
     }
 
-    fn configure(&mut self, moment: Moment, settings: &Settings, out: &mut Outbox) -> Reply {
+    fn configure(&mut self, moment: Moment, settings: &EngineSettings, out: &mut Outbox) -> EngineResult {
         domain::calendar::date_in(&settings.trading_zone, moment.at)
             .map_err(|unknown| Refusal::UnknownZone(unknown.0.into()))?;
         if self.settings.platform_limits != settings.platform_limits {
-            self.set_limits(Scope::Platform, &settings.platform_limits, out);
+            self.set_limits(RiskScope::Platform, &settings.platform_limits, out);
         }
         self.settings = settings.clone();
         self.set_day_end(moment.at);
@@ -262,25 +274,25 @@ impl Trading {
     }
 
     /// New prices: values positions and checks the loss limits.
-    pub(crate) fn mark(&mut self, moment: Moment, marks: &[Mark], out: &mut Outbox) {
-        self.marks.absorb(marks);
-        let valuer = valuer(&self.marks, &self.directory, &self.settings, moment.at);
+    pub(crate) fn on_marks(&mut self, moment: Moment, marks: &[Mark], out: &mut Outbox) {
+        self.marks.update(marks);
+        let valuer = valuer(&self.marks, &self.reference, &self.settings, moment.at);
         self.portfolio.revalue(marks, &valuer, out);
         self.check_losses(moment, out);
     }
 
     pub(crate) fn valuer(&self, at: Timestamp) -> Valuer<'_> {
-        valuer(&self.marks, &self.directory, &self.settings, at)
+        valuer(&self.marks, &self.reference, &self.settings, at)
     }
 
     /// Rebuilds what is derived from reference data and settings.
     fn reindex(&mut self, at: Timestamp) {
-        self.marks.index_pairs(self.directory.data());
-        self.portfolio.refresh(&valuer(&self.marks, &self.directory, &self.settings, at));
+        self.marks.index_pairs(self.reference.data());
+        self.portfolio.refresh(&valuer(&self.marks, &self.reference, &self.settings, at));
     }
 
     /// Rebuilds the indexes that are not on disk, after a snapshot was read.
-    pub(crate) fn derive(&mut self) {
+    pub(crate) fn rebuild_indexes(&mut self) {
         self.reindex(Timestamp::default());
         let open: Vec<_> = self.orders.open().cloned().collect();
         self.risk.rebuild(open.iter().map(Arc::as_ref));
@@ -288,6 +300,11 @@ impl Trading {
 }
 
 /// A free function beside [`Trading::valuer`], so that the portfolio can be changed while it is borrowed.
-pub(crate) fn valuer<'a>(marks: &'a Marks, directory: &'a Directory, settings: &Settings, at: Timestamp) -> Valuer<'a> {
+pub(crate) fn valuer<'a>(
+    marks: &'a Marks,
+    directory: &'a ReferenceIndex,
+    settings: &EngineSettings,
+    at: Timestamp,
+) -> Valuer<'a> {
     Valuer { marks, reference: directory.data(), base: settings.base_currency, at }
 }

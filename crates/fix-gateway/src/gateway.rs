@@ -6,26 +6,28 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use access::Access;
-use bus::operations::{FixAct, FixSession, FixTrouble};
+use bus::operations::{FixSessionCommand, FixSessionError, FixSessionStatus};
 use bus::{Bus, Ledger};
 use domain::Timestamp;
-use fix::{CancelOnDisconnect, Conversation, Dictionary, Session, SessionSettings, Time};
-use fix_net::{Acceptor, Clock, Doorman, Mailbox, Secure, mailbox, run_session};
+use fix::{CancelOnDisconnect, Dictionary, FixSession, SessionEngine, SessionSettings, UtcTimestamp};
+use fix_net::{Acceptor, LogonAuthenticator, SessionClock, SessionQueue, TlsWrapper, run_session, session_queue};
 use tokio::net::TcpListener;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-use crate::house::House;
-use crate::ledger::{LedgerStore, Pen};
+use crate::context::GatewayContext;
 use crate::limits::STOP_SECONDS;
-use crate::session::{Absent, Board, Claim, Desk, Knock, MessageLog, Switchboard, Waits, look_after};
-use crate::settings::Sessions;
-use crate::words::ExecIds;
+use crate::session::{
+    Absent, EventRouter, GatewayApplication, LogonAttempt, LogonCredentials, MessageLog, SessionStatus, Waits, run,
+};
+use crate::settings::FixSessionFile;
+use crate::store::{LedgerStore, SessionStore};
+use crate::translate::ExecIds;
 
 /// The dependencies of the gateway.
-pub struct Parts {
+pub struct GatewayParts {
     pub bus: Bus,
     pub ledger: Arc<dyn Ledger>,
     pub access: Arc<Access>,
@@ -36,60 +38,68 @@ pub struct Parts {
 }
 
 pub struct Gateway {
-    house: Arc<House>,
-    sessions: Vec<Opened>,
-    boards: Arc<Vec<Arc<Board>>>,
+    context: Arc<GatewayContext>,
+    sessions: Vec<OpenSession>,
+    statuses: Arc<Vec<Arc<SessionStatus>>>,
 }
 
 /// A session whose task is not started yet.
-struct Opened {
-    board: Arc<Board>,
+struct OpenSession {
+    status: Arc<SessionStatus>,
     dictionary: Option<Arc<Dictionary>>,
-    mailbox: Mailbox,
+    mailbox: SessionQueue,
     log: MessageLog,
 }
 
 impl Gateway {
     /// Restores every session from its store.
-    pub fn open(parts: Parts, sessions: &Sessions) -> Result<Self, String> {
-        let Parts { bus, ledger, access, instance, clock } = parts;
+    pub fn open(parts: GatewayParts, sessions: &FixSessionFile) -> Result<Self, String> {
+        let GatewayParts { bus, ledger, access, instance, clock } = parts;
         let shapes = Dictionary::fix44_with_extensions();
-        let clock = Clock::new(move || Time::from_nanos(clock().0));
-        let house = House { bus, access, clock, ids: ExecIds(instance), switchboard: Switchboard::default(), shapes };
-        let open = |(settings, dictionary): &(Arc<SessionSettings>, Option<Arc<Dictionary>>)| {
-            let pen = Pen::open(ledger.clone(), &settings.id, house.clock.now())?;
-            let log = MessageLog::open(sessions.log_folder(settings).as_deref(), &settings.id);
-            let log = log.map_err(|error| format!("the message log of {}: {error}", settings.id))?;
-            let (handle, mailbox) = mailbox();
-            let board = Arc::new(Board::new(settings.clone(), handle, pen));
-            Ok(Opened { board, dictionary: dictionary.clone(), mailbox, log })
+        let clock = SessionClock::new(move || UtcTimestamp::from_nanos(clock().0));
+        let house = GatewayContext {
+            bus,
+            access,
+            clock,
+            exec_ids: ExecIds(instance),
+            event_router: EventRouter::default(),
+            dictionary: shapes,
         };
-        let opened: Result<Vec<_>, String> = sessions.all.iter().map(open).collect();
+        let open = |(settings, dictionary): &(Arc<SessionSettings>, Option<Arc<Dictionary>>)| {
+            let pen = SessionStore::open(ledger.clone(), &settings.id, house.clock.now())?;
+            let log = MessageLog::open(sessions.message_log_folder(settings).as_deref(), &settings.id);
+            let log = log.map_err(|error| format!("the message log of {}: {error}", settings.id))?;
+            let (handle, mailbox) = session_queue();
+            let board = Arc::new(SessionStatus::new(settings.clone(), handle, pen));
+            Ok(OpenSession { status: board, dictionary: dictionary.clone(), mailbox, log })
+        };
+        let opened: Result<Vec<_>, String> = sessions.sessions.iter().map(open).collect();
         let opened = opened?;
-        let boards = Arc::new(opened.iter().map(|session| session.board.clone()).collect());
-        Ok(Self { house: Arc::new(house), sessions: opened, boards })
+        let boards = Arc::new(opened.iter().map(|session| session.status.clone()).collect());
+        Ok(Self { context: Arc::new(house), sessions: opened, statuses: boards })
     }
 
-    pub fn operators(&self, runtime: Handle) -> Operators {
-        Operators { boards: self.boards.clone(), clock: self.house.clock.clone(), runtime }
+    pub fn operations(&self, runtime: Handle) -> FixOperations {
+        FixOperations { statuses: self.statuses.clone(), clock: self.context.clock.clone(), runtime }
     }
 
     /// Serves until `shutdown` is ready; then every client is logged out.
     pub async fn serve(
         self,
-        (listener, secure): (TcpListener, Option<Secure>),
+        (listener, secure): (TcpListener, Option<TlsWrapper>),
         callers_max: usize,
         shutdown: impl Future<Output = ()> + Send,
     ) -> io::Result<()> {
         let (stop, stopping) = watch::channel(false);
-        let board = |session: &Opened| (session.board.settings.clone(), session.board.handle.clone());
+        let board = |session: &OpenSession| (session.status.settings.clone(), session.status.handle.clone());
         let acceptor = Acceptor::new(listener, self.sessions.iter().map(board).collect::<Vec<_>>(), secure);
-        let acceptor =
-            acceptor.with_callers_max(callers_max).with_doorman(doorman(self.house.clone(), self.boards.clone()));
-        let ears = tokio::spawn(self.house.switchboard.clone().run(self.house.bus.feed.clone()));
+        let acceptor = acceptor
+            .with_callers_max(callers_max)
+            .with_authenticator(logon_authenticator(self.context.clone(), self.statuses.clone()));
+        let ears = tokio::spawn(self.context.event_router.clone().run(self.context.bus.feed.clone()));
         let mut tasks = JoinSet::new();
         for session in self.sessions {
-            tasks.spawn(session.serve(self.house.clone(), stopping.clone()));
+            tasks.spawn(session.serve(self.context.clone(), stopping.clone()));
         }
         tasks.spawn(acceptor.run(stopping));
         shutdown.await;
@@ -104,12 +114,12 @@ impl Gateway {
 }
 
 /// A session accepts one connection: the logon is authenticated before the connection slot is taken.
-fn doorman(house: Arc<House>, boards: Arc<Vec<Arc<Board>>>) -> Doorman {
+fn logon_authenticator(house: Arc<GatewayContext>, boards: Arc<Vec<Arc<SessionStatus>>>) -> LogonAuthenticator {
     Arc::new(move |id, peer, message| {
         let board = boards.iter().find(|board| board.settings.id == *id).filter(|_| message.msg_type() == b"A");
         let knocking = board.map(|board| {
-            let knock = Knock::at(board, house.access.clone(), Some(peer));
-            knock.introduction(Claim::of(message), board.clone())
+            let knock = LogonAttempt::new_for(board, house.access.clone(), Some(peer));
+            knock.decide(LogonCredentials::from_logon(message), board.clone())
         });
         Box::pin(async move {
             match knocking {
@@ -120,40 +130,40 @@ fn doorman(house: Arc<House>, boards: Arc<Vec<Arc<Board>>>) -> Doorman {
     })
 }
 
-impl Opened {
-    async fn serve(self, house: Arc<House>, stopping: watch::Receiver<bool>) {
-        let Self { board, dictionary, mailbox, log } = self;
+impl OpenSession {
+    async fn serve(self, house: Arc<GatewayContext>, stopping: watch::Receiver<bool>) {
+        let Self { status: board, dictionary, mailbox, log } = self;
         let settings = board.settings.clone();
         let (here, present) = watch::channel(false);
         let waits = Waits::default();
         if settings.gateway.cancel_on_disconnect != CancelOnDisconnect::Off {
             let comp_id = settings.id.target.as_str().into();
             let absent = Absent { inbox: house.bus.inbox.clone(), comp_id, waits: waits.clone() };
-            tokio::spawn(look_after(absent, settings.gateway.clone(), present));
+            tokio::spawn(run(absent, settings.gateway.clone(), present));
         }
-        let session = Session::new(settings, dictionary, LedgerStore(board.pen.clone()));
+        let session = FixSession::new(settings, dictionary, LedgerStore(board.store.clone()));
         let clock = house.clock.clone();
-        let desk = Desk::new(house, board, log, here, waits);
-        run_session(Conversation::new(session, desk), mailbox, None, clock, stopping).await;
+        let desk = GatewayApplication::new(house, board, log, here, waits);
+        run_session(SessionEngine::new(session, desk), mailbox, None, clock, stopping).await;
     }
 }
 
 /// Sessions for operators: status and commands.
 #[derive(Clone)]
-pub struct Operators {
-    boards: Arc<Vec<Arc<Board>>>,
-    clock: Clock,
+pub struct FixOperations {
+    statuses: Arc<Vec<Arc<SessionStatus>>>,
+    clock: SessionClock,
     runtime: Handle,
 }
 
-impl Operators {
-    pub fn sessions(&self) -> Vec<FixSession> {
-        self.boards.iter().map(|board| board.show(self.clock.now())).collect()
+impl FixOperations {
+    pub fn sessions(&self) -> Vec<FixSessionStatus> {
+        self.statuses.iter().map(|board| board.snapshot(self.clock.now())).collect()
     }
 
     /// Blocks until it is done, and so must not be called by a thread of a runtime.
-    pub fn act(&self, id: &str, act: FixAct) -> Result<(), FixTrouble> {
-        let board = self.boards.iter().find(|board| board.id() == id).ok_or(FixTrouble::Unknown)?;
-        board.act(act, &self.runtime)
+    pub fn command(&self, id: &str, act: FixSessionCommand) -> Result<(), FixSessionError> {
+        let board = self.statuses.iter().find(|board| board.id() == id).ok_or(FixSessionError::UnknownSession)?;
+        board.command(act, &self.runtime)
     }
 }

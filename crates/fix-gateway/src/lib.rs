@@ -2,16 +2,16 @@
 //! engine is reached through the bus, session state is kept in the Ledger.
 
 mod limits;
-mod patience;
-mod house;
-mod ledger;
-mod words;
+mod retry;
+mod context;
+mod store;
+mod translate;
 mod session;
 mod settings;
 mod tls;
 mod gateway;
 
-pub use fix_net::Secure;
-pub use gateway::{Gateway, Operators, Parts};
-pub use settings::{DEMO_SETTINGS, Sessions};
-pub use tls::secured;
+pub use fix_net::TlsWrapper;
+pub use gateway::{FixOperations, Gateway, GatewayParts};
+pub use settings::{DEMO_SETTINGS, FixSessionFile};
+pub use tls::tls_acceptor;

@@ -1,9 +1,9 @@
 //! Limits of the FIX gateway, each with its outcome.
 
 /// Messages of one Ledger record; the next begins a new record.
-pub(crate) const PAGE_MESSAGES_MAX: u64 = 256;
+pub(crate) const RECORD_MESSAGES_MAX: u64 = 256;
 /// Bytes of one Ledger record, with room for the largest message; the next message begins a new record.
-pub(crate) const PAGE_BYTES_MAX: usize = 256 << 10;
+pub(crate) const RECORD_BYTES_MAX: usize = 256 << 10;
 /// How long a session waits for the engine's inbox before it ends its connection.
 pub(crate) const BUSY_MILLISECONDS_MAX: u64 = 5_000;
 /// Between two attempts.
@@ -14,23 +14,23 @@ pub(crate) const EVENTS_MAX: usize = 65_536;
 /// Live events that are queued for one session; when it falls behind, it catches up from history.
 pub(crate) const LIVE_EVENTS_MAX: usize = 8_192;
 /// Reports that are queued for a session's task; its report feeder waits with one more.
-pub(crate) const NEWS_MAX: usize = 1_024;
+pub(crate) const REPORTS_QUEUED_MAX: usize = 1_024;
 /// Events per query of history.
 pub(crate) const HISTORY_PAGE: usize = 1_000;
 /// Pause after a failed query of history.
 pub(crate) const HISTORY_PAUSE_MILLISECONDS: u64 = 500;
 
 /// Status requests (H, AF) of one session in progress; one more is j with 380=4.
-pub(crate) const QUESTIONS_MAX: usize = 1_024;
+pub(crate) const STATUS_REQUESTS_MAX: usize = 1_024;
 
 /// Lines that are queued for the message log; more are dropped and counted.
 pub(crate) const LOG_LINES_MAX: usize = 65_536;
 
 /// Interval of the search for orders to be cancelled after a disconnect, until none is left.
-pub(crate) const CANCEL_AGAIN_SECONDS: u64 = 1;
+pub(crate) const CANCEL_RETRY_SECONDS: u64 = 1;
 
 /// Interval of the credential check of logged-on clients.
-pub(crate) const ADMISSION_CHECK_SECONDS: u64 = 1;
+pub(crate) const CREDENTIAL_CHECK_SECONDS: u64 = 1;
 
 /// How long a stop waits for clients to answer the Logout.
 pub(crate) const STOP_SECONDS: u64 = 5;

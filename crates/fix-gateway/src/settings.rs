@@ -4,31 +4,31 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use fix::{Dictionary, Role, SessionSettings, Settings};
-use fix_net::Dictionaries;
+use fix::{ConnectionType, Dictionary, FixSettings, SessionSettings};
+use fix_net::DictionaryCache;
 
 /// The file that the demo writes into its data folder: the values of the specification's example.
 pub const DEMO_SETTINGS: &str = include_str!("demo.cfg");
 
 /// The sessions of one file.
-pub struct Sessions {
-    pub(crate) all: Vec<(Arc<SessionSettings>, Option<Arc<Dictionary>>)>,
+pub struct FixSessionFile {
+    pub(crate) sessions: Vec<(Arc<SessionSettings>, Option<Arc<Dictionary>>)>,
     /// Names of QuickFIX that have no effect here.
     pub warnings: Vec<String>,
     folder: PathBuf,
 }
 
-impl Sessions {
+impl FixSessionFile {
     pub fn read(path: &Path) -> Result<Self, Vec<String>> {
         let shown = path.display();
         let text = std::fs::read_to_string(path).map_err(|error| vec![format!("{shown}: {error}")])?;
-        let settings = Settings::parse(&text)
+        let settings = FixSettings::parse(&text)
             .map_err(|errors| errors.iter().map(|error| format!("{shown} {error}")).collect::<Vec<_>>())?;
-        let problems = problems(&settings.sessions);
+        let problems = validate(&settings.sessions);
         if !problems.is_empty() {
             return Err(problems.iter().map(|problem| format!("{shown}: {problem}")).collect());
         }
-        let mut dictionaries = Dictionaries::beside(path);
+        let mut dictionaries = DictionaryCache::for_settings_file(path);
         let with_dictionary = |session: SessionSettings| {
             let dictionary =
                 dictionaries.get(&session.dictionary).map_err(|error| vec![format!("{shown}: {error}")])?;
@@ -36,38 +36,38 @@ impl Sessions {
         };
         let all: Result<Vec<_>, Vec<String>> = settings.sessions.into_iter().map(with_dictionary).collect();
         let folder = path.parent().unwrap_or(Path::new("")).to_owned();
-        Ok(Self { all: all?, warnings: settings.warnings, folder })
+        Ok(Self { sessions: all?, warnings: settings.warnings, folder })
     }
 
     /// Sender and target of each session, as in the file.
     pub fn names(&self) -> Vec<String> {
-        self.all.iter().map(|(session, _)| session.id.to_string()).collect()
+        self.sessions.iter().map(|(session, _)| session.id.to_string()).collect()
     }
 
     /// The port in the file, where there is one; all sessions share it.
     pub fn port(&self) -> Option<u16> {
-        self.all.iter().find_map(|(session, _)| port(session))
+        self.sessions.iter().find_map(|(session, _)| port(session))
     }
 
     /// Whether clients must use TLS.
     pub fn use_tls(&self) -> bool {
-        self.all.iter().any(|(session, _)| session.use_tls)
+        self.sessions.iter().any(|(session, _)| session.use_tls)
     }
 
     /// The folder of a session's message log; a relative path is relative to the session file.
-    pub(crate) fn log_folder(&self, session: &SessionSettings) -> Option<PathBuf> {
+    pub(crate) fn message_log_folder(&self, session: &SessionSettings) -> Option<PathBuf> {
         session.message_log.as_ref().map(|path| self.folder.join(path))
     }
 }
 
-fn problems(sessions: &[SessionSettings]) -> Vec<String> {
+fn validate(sessions: &[SessionSettings]) -> Vec<String> {
     let mut problems = Vec::new();
     let (mut clients, mut ports, mut tls) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     for session in sessions {
         let client = &session.id.target;
         match session.role {
-            Role::Acceptor { port, .. } => ports.extend(port),
-            Role::Initiator { .. } => problems.push(format!("{client}: ConnectionType must be acceptor")),
+            ConnectionType::Acceptor { port, .. } => ports.extend(port),
+            ConnectionType::Initiator { .. } => problems.push(format!("{client}: ConnectionType must be acceptor")),
         }
         tls.insert(session.use_tls);
         if !clients.insert(client) {
@@ -85,8 +85,8 @@ fn problems(sessions: &[SessionSettings]) -> Vec<String> {
 
 fn port(session: &SessionSettings) -> Option<u16> {
     match session.role {
-        Role::Acceptor { port, .. } => port,
-        Role::Initiator { .. } => None,
+        ConnectionType::Acceptor { port, .. } => port,
+        ConnectionType::Initiator { .. } => None,
     }
 }
 
@@ -94,12 +94,12 @@ fn port(session: &SessionSettings) -> Option<u16> {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Result<Sessions, Vec<String>> {
+    fn read(text: &str) -> Result<FixSessionFile, Vec<String>> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("sessions.cfg");
         std::fs::write(&path, text).unwrap();
         let shown = folder.path().display().to_string();
-        Sessions::read(&path).map_err(|all| all.into_iter().map(|one| one.replace(&shown, "")).collect())
+        FixSessionFile::read(&path).map_err(|all| all.into_iter().map(|one| one.replace(&shown, "")).collect())
     }
 
     fn problems_of(text: &str) -> Vec<String> {
@@ -109,14 +109,14 @@ mod tests {
     #[test]
     fn the_demos_file_is_the_example_of_the_specification() {
         let sessions = read(DEMO_SETTINGS).unwrap();
-        let [(session, dictionary), (second, _)] = &sessions.all[..] else { panic!("two sessions") };
+        let [(session, dictionary), (second, _)] = &sessions.sessions[..] else { panic!("two sessions") };
         assert_eq!(session.id.to_string(), "FIX.4.4:RIALTO->CLIENT");
         assert!(session.reset_on_logon && session.refresh_on_logon && !session.validate_incoming);
         assert_eq!(second.id.to_string(), "FIX.4.4:RIALTO->CLIENT2");
         assert!(!second.reset_on_logon, "numbers go on, as QuickFIX's clients expect by default");
         assert_eq!((session.heartbeat_seconds, sessions.port(), sessions.use_tls()), (30, Some(9876), false));
         assert!(dictionary.is_some());
-        assert_eq!(sessions.log_folder(session).map(|path| path.ends_with("log")), Some(true));
+        assert_eq!(sessions.message_log_folder(session).map(|path| path.ends_with("log")), Some(true));
     }
 
     #[test]

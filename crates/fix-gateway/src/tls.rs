@@ -2,20 +2,20 @@
 
 use std::sync::Arc;
 
-use fix_net::{Secure, Stream};
+use fix_net::{SessionStream, TlsWrapper};
 use rustls::ServerConfig;
 use rustls::server::ResolvesServerCert;
 use tokio_rustls::TlsAcceptor;
 
 /// TLS 1.2 and 1.3 by ring.
-pub fn secured(certificates: Arc<dyn ResolvesServerCert>) -> Result<Secure, rustls::Error> {
+pub fn tls_acceptor(certificates: Arc<dyn ResolvesServerCert>) -> Result<TlsWrapper, rustls::Error> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
     let acceptor = TlsAcceptor::from(Arc::new(builder.with_no_client_auth().with_cert_resolver(certificates)));
     Ok(Arc::new(move |socket, _| {
         let handshake = acceptor.accept(socket);
         Box::pin(async move {
-            let stream: Box<dyn Stream> = Box::new(handshake.await?);
+            let stream: Box<dyn SessionStream> = Box::new(handshake.await?);
             Ok(stream)
         })
     }))

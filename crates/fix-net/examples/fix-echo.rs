@@ -7,8 +7,8 @@
 //!
 //! Ports, sessions and dictionaries are those of the settings file; numbers live in memory and start at 1.
 
-use fix::{Conversation, Echo, MemoryStore, Role, Session, SessionSettings, Settings};
-use fix_net::{Acceptor, Clock, Dictionaries, SessionHandle, mailbox, now, run_session};
+use fix::{ConnectionType, EchoApplication, FixSession, FixSettings, MemoryStore, SessionEngine, SessionSettings};
+use fix_net::{Acceptor, DictionaryCache, SessionClock, SessionHandle, now, run_session, session_queue};
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::net::Ipv4Addr;
@@ -38,7 +38,7 @@ async fn echo(file: &str) -> Result<(), Box<dyn Error>> {
     let settings = read(file)?;
     let (stop, shutdown) = watch::channel(false);
     let mut tasks = Vec::new();
-    let mut dictionaries = Dictionaries::beside(Path::new(file));
+    let mut dictionaries = DictionaryCache::for_settings_file(Path::new(file));
     for (port, sessions) in by_port(settings) {
         let handles = open(sessions, &mut dictionaries, &shutdown, &mut tasks)?;
         let listener = TcpListener::bind((Ipv4Addr::UNSPECIFIED, port)).await?;
@@ -54,9 +54,9 @@ async fn echo(file: &str) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn read(file: &str) -> Result<Settings, Box<dyn Error>> {
+fn read(file: &str) -> Result<FixSettings, Box<dyn Error>> {
     let text = std::fs::read_to_string(file).map_err(|error| format!("{file}: {error}"))?;
-    let settings = Settings::parse(&text).map_err(|errors| {
+    let settings = FixSettings::parse(&text).map_err(|errors| {
         let lines: Vec<_> = errors.iter().map(|error| format!("{file}: {error}")).collect();
         lines.join("\n")
     })?;
@@ -69,10 +69,10 @@ fn read(file: &str) -> Result<Settings, Box<dyn Error>> {
 type Sessions = Vec<Arc<SessionSettings>>;
 type Handles = Vec<(Arc<SessionSettings>, SessionHandle)>;
 
-fn by_port(settings: Settings) -> BTreeMap<u16, Sessions> {
+fn by_port(settings: FixSettings) -> BTreeMap<u16, Sessions> {
     let mut ports: BTreeMap<u16, Sessions> = BTreeMap::new();
     for session in settings.sessions {
-        if let Role::Acceptor { port: Some(port), .. } = session.role {
+        if let ConnectionType::Acceptor { port: Some(port), .. } = session.role {
             ports.entry(port).or_default().push(Arc::new(session));
         }
     }
@@ -81,17 +81,17 @@ fn by_port(settings: Settings) -> BTreeMap<u16, Sessions> {
 
 fn open(
     sessions: Sessions,
-    dictionaries: &mut Dictionaries,
+    dictionaries: &mut DictionaryCache,
     shutdown: &watch::Receiver<bool>,
     tasks: &mut Vec<tokio::task::JoinHandle<()>>,
 ) -> Result<Handles, Box<dyn Error>> {
     let mut handles = Vec::new();
     for settings in sessions {
         let dictionary = dictionaries.get(&settings.dictionary)?;
-        let session = Session::new(settings.clone(), dictionary, MemoryStore::new(now()));
-        let (handle, mailbox) = mailbox();
-        let conversation = Conversation::new(session, Echo::of(&settings));
-        tasks.push(tokio::spawn(run_session(conversation, mailbox, None, Clock::wall(), shutdown.clone())));
+        let session = FixSession::new(settings.clone(), dictionary, MemoryStore::new(now()));
+        let (handle, mailbox) = session_queue();
+        let conversation = SessionEngine::new(session, EchoApplication::for_settings(&settings));
+        tasks.push(tokio::spawn(run_session(conversation, mailbox, None, SessionClock::system(), shutdown.clone())));
         handles.push((settings, handle));
     }
     Ok(handles)

@@ -1,11 +1,15 @@
 //! Acceptor: reads the first message of a connection, finds its session, authenticates the Logon and hands the
 //! connection over; otherwise the socket is closed without an answer.
 
-use crate::callers::{Callers, Place};
-use crate::limits::{HANDSHAKE_SECONDS, JUDGEMENT_SECONDS, READ_BYTES, UNKNOWN_CALLER_BYTES_MAX, UNKNOWN_CALLERS_MAX};
-use crate::mailbox::{Call, SessionHandle};
-use crate::stream::{Secure, Stream, prepare};
-use fix::{Decoder, DisconnectReason, Framer, Introduction, Message, Role, SessionId, SessionSettings, tag};
+use crate::limits::{
+    AUTHENTICATION_SECONDS, HANDSHAKE_SECONDS, READ_BYTES, UNAUTHENTICATED_BYTES_MAX, UNAUTHENTICATED_CONNECTIONS_MAX,
+};
+use crate::pending_connections::{PendingConnections, PendingSlot};
+use crate::session_queue::{IncomingConnection, SessionHandle};
+use crate::stream::{SessionStream, TlsWrapper, configure_stream};
+use fix::{
+    ConnectionType, DisconnectReason, FixDecoder, FixMessage, Framer, PreparedDecision, SessionId, SessionSettings, tag,
+};
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::io;
@@ -24,34 +28,34 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// Authenticates a connection by its first message. Meanwhile the connection does not take the session's slot, so an
 /// unauthenticated peer cannot lock out the client.
-pub type Doorman = Arc<dyn Fn(&SessionId, IpAddr, &Message<'_>) -> Deliberation + Send + Sync>;
+pub type LogonAuthenticator = Arc<dyn Fn(&SessionId, IpAddr, &FixMessage<'_>) -> AuthFuture + Send + Sync>;
 
 /// The pending decision; `None` for a session that the authenticator does not know.
-pub type Deliberation = Pin<Box<dyn Future<Output = Option<Introduction>> + Send>>;
+pub type AuthFuture = Pin<Box<dyn Future<Output = Option<PreparedDecision>> + Send>>;
 
 /// Listens on one port for the sessions that share it.
 pub struct Acceptor {
     listener: TcpListener,
-    directory: Directory,
-    secure: Option<Secure>,
+    directory: SessionDirectory,
+    secure: Option<TlsWrapper>,
     callers_max: usize,
 }
 
 /// Allowed addresses.
 #[derive(Default)]
-struct Directory {
-    sessions: BTreeMap<SessionId, Entry>,
-    doorman: Option<Doorman>,
+struct SessionDirectory {
+    sessions: BTreeMap<SessionId, SessionEntry>,
+    authenticator: Option<LogonAuthenticator>,
 }
 
-struct Entry {
+struct SessionEntry {
     handle: SessionHandle,
     allowed_addresses: Vec<IpAddr>,
 }
 
-impl Entry {
+impl SessionEntry {
     /// Without a list any address may connect.
-    fn is_open_to(&self, caller: IpAddr) -> bool {
+    fn allows(&self, caller: IpAddr) -> bool {
         self.allowed_addresses.is_empty() || self.allowed_addresses.contains(&caller)
     }
 }
@@ -60,29 +64,29 @@ impl Acceptor {
     pub fn new(
         listener: TcpListener,
         sessions: impl IntoIterator<Item = (Arc<SessionSettings>, SessionHandle)>,
-        secure: Option<Secure>,
+        secure: Option<TlsWrapper>,
     ) -> Self {
-        let mut directory = Directory::default();
+        let mut directory = SessionDirectory::default();
         for (settings, handle) in sessions {
-            if let Role::Acceptor { allowed_addresses, .. } = &settings.role {
-                let entry = Entry { handle, allowed_addresses: allowed_addresses.clone() };
+            if let ConnectionType::Acceptor { allowed_addresses, .. } = &settings.role {
+                let entry = SessionEntry { handle, allowed_addresses: allowed_addresses.clone() };
                 directory.sessions.insert(settings.id.clone(), entry);
             }
         }
-        Self { listener, directory, secure, callers_max: UNKNOWN_CALLERS_MAX }
+        Self { listener, directory, secure, callers_max: UNAUTHENTICATED_CONNECTIONS_MAX }
     }
 
     /// So many callers before their Logon, where that is fewer than usual.
     #[must_use]
     pub fn with_callers_max(mut self, callers_max: usize) -> Self {
-        self.callers_max = callers_max.min(UNKNOWN_CALLERS_MAX);
+        self.callers_max = callers_max.min(UNAUTHENTICATED_CONNECTIONS_MAX);
         self
     }
 
     /// Connections are authenticated before they are handed over.
     #[must_use]
-    pub fn with_doorman(mut self, doorman: Doorman) -> Self {
-        self.directory.doorman = Some(doorman);
+    pub fn with_authenticator(mut self, doorman: LogonAuthenticator) -> Self {
+        self.directory.authenticator = Some(doorman);
         self
     }
 
@@ -92,7 +96,7 @@ impl Acceptor {
 
     /// Accepts connections until `shutdown` becomes true.
     pub async fn run(self, mut shutdown: watch::Receiver<bool>) {
-        let callers = Arc::new(Callers::at_most(self.callers_max));
+        let callers = Arc::new(PendingConnections::at_most(self.callers_max));
         let directory = Arc::new(self.directory);
         loop {
             let accepted = tokio::select! {
@@ -102,11 +106,11 @@ impl Acceptor {
             match accepted {
                 Ok((socket, caller)) => {
                     // A dropped socket is closed: such a connection costs nothing more.
-                    let admitted = directory.is_open_to(caller.ip()).then(|| callers.admit(caller.ip())).flatten();
+                    let admitted = directory.allows(caller.ip()).then(|| callers.register(caller.ip())).flatten();
                     let Some(place) = admitted else { continue };
                     let (directory, secure) = (directory.clone(), self.secure.clone());
                     tokio::spawn(async move {
-                        if let Err(reason) = directory.introduce(socket, caller.ip(), secure, place).await {
+                        if let Err(reason) = directory.accept_connection(socket, caller.ip(), secure, place).await {
                             tracing::info!(peer = %caller, %reason, "connection rejected before Logon");
                         }
                     });
@@ -122,73 +126,81 @@ impl Acceptor {
     }
 }
 
-impl Directory {
+impl SessionDirectory {
     /// Whether any session allows this address.
-    fn is_open_to(&self, caller: IpAddr) -> bool {
-        self.sessions.values().any(|entry| entry.is_open_to(caller.to_canonical()))
+    fn allows(&self, caller: IpAddr) -> bool {
+        self.sessions.values().any(|entry| entry.allows(caller.to_canonical()))
     }
 
     /// Reads until the session is known, and hands the connection over.
-    async fn introduce(
+    async fn accept_connection(
         &self,
         socket: TcpStream,
         caller: IpAddr,
-        secure: Option<Secure>,
-        mut place: Place,
+        secure: Option<TlsWrapper>,
+        mut place: PendingSlot,
     ) -> Result<(), DisconnectReason> {
         let heard = tokio::select! {
             biased;
-            heard = timeout(Duration::from_secs(HANDSHAKE_SECONDS), hear(socket, secure)) => heard,
-            () = place.lost() => return Err(DisconnectReason::GaveWay),
+            heard = timeout(Duration::from_secs(HANDSHAKE_SECONDS), read_logon(socket, secure)) => heard,
+            () = place.evicted() => return Err(DisconnectReason::Evicted),
         };
         let (stream, bytes) = heard.map_err(|_| DisconnectReason::LogonTimeout)??;
-        if !place.heard() {
-            return Err(DisconnectReason::GaveWay);
+        if !place.mark_active() {
+            return Err(DisconnectReason::Evicted);
         }
-        let (entry, introduction) = self.judge(caller.to_canonical(), &bytes).await?;
-        let call = Call { stream, peer: Some(caller.to_canonical()), bytes, introduction, chair: None };
+        let (entry, introduction) = self.authenticate_logon(caller.to_canonical(), &bytes).await?;
+        let call =
+            IncomingConnection { stream, peer: Some(caller.to_canonical()), bytes, decision: introduction, slot: None };
         entry.handle.connect(call).await.then_some(()).ok_or(DisconnectReason::AlreadyConnected)
     }
 
     /// The session of a connection, and the decision of the authenticator. A session that is connected accepts no
     /// second connection, so none is authenticated.
-    async fn judge(&self, caller: IpAddr, bytes: &[u8]) -> Result<(&Entry, Option<Introduction>), DisconnectReason> {
+    async fn authenticate_logon(
+        &self,
+        caller: IpAddr,
+        bytes: &[u8],
+    ) -> Result<(&SessionEntry, Option<PreparedDecision>), DisconnectReason> {
         let mut framer = Framer::new();
         framer.buffer().extend_from_slice(bytes);
         let frame = framer.next_frame().ok().flatten().ok_or(DisconnectReason::Garbled)?;
-        let mut decoder = Decoder::new();
+        let mut decoder = FixDecoder::new();
         let message = decoder.decode(frame).map_err(|_| DisconnectReason::Garbled)?;
-        let id = addressee(&message).ok_or(DisconnectReason::Garbled)?;
+        let id = session_id_of(&message).ok_or(DisconnectReason::Garbled)?;
         let entry = self.sessions.get(&id).ok_or(DisconnectReason::UnknownSession)?;
-        if !entry.is_open_to(caller) {
+        if !entry.allows(caller) {
             return Err(DisconnectReason::AddressNotAllowed);
         }
-        let Some(doorman) = &self.doorman else { return Ok((entry, None)) };
+        let Some(doorman) = &self.authenticator else { return Ok((entry, None)) };
         let deliberation = doorman(&id, caller, &message);
-        if !entry.handle.is_free().await {
+        if !entry.handle.is_slot_free().await {
             return Err(DisconnectReason::AlreadyConnected);
         }
-        let thought = timeout(Duration::from_secs(JUDGEMENT_SECONDS), deliberation).await;
+        let thought = timeout(Duration::from_secs(AUTHENTICATION_SECONDS), deliberation).await;
         Ok((entry, thought.map_err(|_| DisconnectReason::LogonTimeout)?))
     }
 }
 
-async fn hear(socket: TcpStream, secure: Option<Secure>) -> Result<(Box<dyn Stream>, Vec<u8>), DisconnectReason> {
-    let mut stream = prepare(socket, secure.as_ref(), None).await.map_err(|error| failed(&error))?;
+async fn read_logon(
+    socket: TcpStream,
+    secure: Option<TlsWrapper>,
+) -> Result<(Box<dyn SessionStream>, Vec<u8>), DisconnectReason> {
+    let mut stream = configure_stream(socket, secure.as_ref(), None).await.map_err(|error| socket_error(&error))?;
     let bytes = first_message(&mut stream).await?;
     Ok((stream, bytes))
 }
 
 /// Reads up to the end of the first message; returns all that was read.
-async fn first_message(stream: &mut Box<dyn Stream>) -> Result<Vec<u8>, DisconnectReason> {
+async fn first_message(stream: &mut Box<dyn SessionStream>) -> Result<Vec<u8>, DisconnectReason> {
     let mut bytes = Vec::with_capacity(READ_BYTES);
     // It remembers how far it has looked: a caller that sends byte by byte is not looked through again for each.
     let mut framer = Framer::new();
     loop {
-        if bytes.len() >= UNKNOWN_CALLER_BYTES_MAX {
+        if bytes.len() >= UNAUTHENTICATED_BYTES_MAX {
             return Err(DisconnectReason::MessageTooLong);
         }
-        let count = stream.read_buf(&mut bytes).await.map_err(|error| failed(&error))?;
+        let count = stream.read_buf(&mut bytes).await.map_err(|error| socket_error(&error))?;
         if count == 0 {
             return Err(DisconnectReason::PeerClosed);
         }
@@ -202,7 +214,7 @@ async fn first_message(stream: &mut Box<dyn Stream>) -> Result<Vec<u8>, Disconne
 }
 
 /// The session from our side: the peer's target is our sender.
-fn addressee(message: &Message<'_>) -> Option<SessionId> {
+fn session_id_of(message: &FixMessage<'_>) -> Option<SessionId> {
     Some(SessionId {
         begin_string: String::from_utf8(message.begin_string().to_vec()).ok()?,
         sender: message.text(tag::TARGET_COMP_ID)?.to_owned(),
@@ -210,7 +222,7 @@ fn addressee(message: &Message<'_>) -> Option<SessionId> {
     })
 }
 
-fn failed(error: &io::Error) -> DisconnectReason {
+fn socket_error(error: &io::Error) -> DisconnectReason {
     DisconnectReason::SocketFailed(error.to_string())
 }
 
@@ -227,7 +239,7 @@ mod tests {
             let _ = caller.write_all(&bytes).await;
             std::future::pending::<()>().await;
         });
-        let mut stream: Box<dyn Stream> = Box::new(stream);
+        let mut stream: Box<dyn SessionStream> = Box::new(stream);
         let heard = first_message(&mut stream).await;
         calling.abort();
         heard
@@ -237,7 +249,7 @@ mod tests {
     async fn a_first_message_may_come_byte_by_byte_and_ends_in_time() {
         let logon = b"8=FIX.4.4\x019=5\x0135=A\x0110=161\x01";
         assert_eq!(heard(logon.to_vec()).await, Ok(logon.to_vec()));
-        let endless = [b"8=FIX.4.4\x019=99999\x0135=A\x0158=".as_slice(), &[b'x'; UNKNOWN_CALLER_BYTES_MAX]].concat();
+        let endless = [b"8=FIX.4.4\x019=99999\x0135=A\x0158=".as_slice(), &[b'x'; UNAUTHENTICATED_BYTES_MAX]].concat();
         assert_eq!(heard(endless).await, Err(DisconnectReason::MessageTooLong));
         assert_eq!(heard(b"8=FIX.4.4\x019=x\x0135=A\x01".to_vec()).await, Err(DisconnectReason::Garbled));
     }

@@ -2,12 +2,12 @@
 //! reader is never blocked by the writer: while a peer is slow, only its own line waits. While it is not read because there
 //! is no room for more of it, what waits in its socket counts as heard.
 
-use crate::clock::Clock;
-use crate::durable::Durable;
-use crate::limits::{MAILBOX_BATCH, PARTING_SECONDS, READ_BYTES, WIRE_BYTES_MAX, WRITE_STALL_SECONDS};
-use crate::mailbox::{Mailbox, Request};
-use crate::stream::Stream;
-use fix::{Application, Conversation, DisconnectReason, SendError, Time};
+use crate::clock::SessionClock;
+use crate::durable_store::DurableStore;
+use crate::limits::{CLOSE_WAIT_SECONDS, READ_BYTES, SESSION_QUEUE_BATCH, WIRE_BYTES_MAX, WRITE_STALL_SECONDS};
+use crate::session_queue::{SessionQueue, SessionRequest};
+use crate::stream::SessionStream;
+use fix::{Application, DisconnectReason, SendError, SessionEngine, UtcTimestamp};
 use std::io;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, ReadHalf, WriteHalf};
@@ -16,101 +16,101 @@ use tokio::task::unconstrained;
 use tokio::time::{Instant, Sleep, sleep, timeout};
 
 /// Text (58) of our Logout when the program stops.
-const STOPPING: &str = "the server stops";
+const SERVER_STOPPING_TEXT: &str = "the server stops";
 
 /// Drives a connected session engine to its end, and returns the reason.
-pub(crate) async fn converse<S: Durable, A: Application>(
-    conversation: &mut Conversation<S, A>,
-    stream: Box<dyn Stream>,
-    mailbox: &mut Mailbox,
-    clock: &Clock,
+pub(crate) async fn run_connection<S: DurableStore, A: Application>(
+    conversation: &mut SessionEngine<S, A>,
+    stream: Box<dyn SessionStream>,
+    mailbox: &mut SessionQueue,
+    clock: &SessionClock,
     shutdown: &mut watch::Receiver<bool>,
 ) -> DisconnectReason {
     let (reader, writer) = tokio::io::split(stream);
-    let mut connection = Connection {
-        conversation,
+    let mut connection = FixConnection {
+        engine: conversation,
         clock,
         reader,
         writer,
         received: Vec::with_capacity(READ_BYTES),
-        leaving: Vec::new(),
+        outgoing: Vec::new(),
         written: 0,
     };
-    let mut timer = Box::pin(sleep(clock.until(connection.conversation.session().deadline())));
+    let mut timer = Box::pin(sleep(clock.until(connection.engine.session().deadline())));
     let mut stopping = *shutdown.borrow();
     if stopping {
         connection.stop();
     }
     while connection.prepare_writing().await {
-        connection.wait(mailbox, timer.as_mut(), shutdown, &mut stopping).await;
+        connection.next_event(mailbox, timer.as_mut(), shutdown, &mut stopping).await;
         connection.rearm(timer.as_mut());
     }
-    tokio::spawn(part(connection.reader, connection.writer));
-    conversation.finish(clock.now())
+    tokio::spawn(close_gracefully(connection.reader, connection.writer));
+    conversation.on_closed(clock.now())
 }
 
 /// Shuts down our side and reads until the peer has closed too: a socket closed with unread bytes would discard our
 /// last message.
-async fn part(mut reader: ReadHalf<Box<dyn Stream>>, mut writer: WriteHalf<Box<dyn Stream>>) {
+async fn close_gracefully(mut reader: ReadHalf<Box<dyn SessionStream>>, mut writer: WriteHalf<Box<dyn SessionStream>>) {
     let parting = async {
         writer.shutdown().await?;
         tokio::io::copy(&mut reader, &mut tokio::io::sink()).await
     };
     // The reason is known already; the peer's reaction does not change it.
-    let _ = timeout(Duration::from_secs(PARTING_SECONDS), parting).await;
+    let _ = timeout(Duration::from_secs(CLOSE_WAIT_SECONDS), parting).await;
 }
 
-struct Connection<'a, S, A> {
-    conversation: &'a mut Conversation<S, A>,
-    clock: &'a Clock,
-    reader: ReadHalf<Box<dyn Stream>>,
-    writer: WriteHalf<Box<dyn Stream>>,
+struct FixConnection<'a, S, A> {
+    engine: &'a mut SessionEngine<S, A>,
+    clock: &'a SessionClock,
+    reader: ReadHalf<Box<dyn SessionStream>>,
+    writer: WriteHalf<Box<dyn SessionStream>>,
     received: Vec<u8>,
     /// Bytes being written; the session engine collects the next ones meanwhile.
-    leaving: Vec<u8>,
+    outgoing: Vec<u8>,
     written: usize,
 }
 
-impl<S: Durable, A: Application> Connection<'_, S, A> {
+impl<S: DurableStore, A: Application> FixConnection<'_, S, A> {
     /// Takes the bytes of the session engine, once they are durable. False when all is written and it has ended.
     async fn prepare_writing(&mut self) -> bool {
-        while self.leaving.is_empty() {
-            if !self.conversation.wire().is_empty() {
-                if let Err(error) = self.conversation.session_mut().store_mut().settled().await {
+        while self.outgoing.is_empty() {
+            if !self.engine.output().is_empty() {
+                if let Err(error) = self.engine.session_mut().store_mut().flush().await {
                     // A message that is not durable is not sent.
-                    self.conversation.cut(self.clock.now(), DisconnectReason::StoreFailed(error.0));
+                    self.engine.disconnect(self.clock.now(), DisconnectReason::StoreFailed(error.0));
                     return false;
                 }
-                std::mem::swap(self.conversation.wire(), &mut self.leaving);
-            } else if self.conversation.session().is_resending() {
-                self.conversation.continue_resend(self.clock.now());
+                std::mem::swap(self.engine.output(), &mut self.outgoing);
+            } else if self.engine.session().is_resending() {
+                self.engine.continue_resend(self.clock.now());
             } else {
                 break;
             }
         }
-        !(self.leaving.is_empty() && self.conversation.ended().is_some())
+        !(self.outgoing.is_empty() && self.engine.disconnect_reason().is_some())
     }
 
     /// Waits for the first event and handles it.
-    async fn wait(
+    async fn next_event(
         &mut self,
-        mailbox: &mut Mailbox,
+        mailbox: &mut SessionQueue,
         timer: std::pin::Pin<&mut Sleep>,
         shutdown: &mut watch::Receiver<bool>,
         stopping: &mut bool,
     ) {
-        let open = self.conversation.ended().is_none();
-        let roomy = self.conversation.wire().len() < WIRE_BYTES_MAX;
-        let listening = open && roomy && self.conversation.is_listening();
-        let writing = !self.leaving.is_empty();
+        let open = self.engine.disconnect_reason().is_none();
+        let roomy = self.engine.output().len() < WIRE_BYTES_MAX;
+        let listening = open && roomy && self.engine.can_read();
+        let writing = !self.outgoing.is_empty();
         if listening && !self.received.is_empty() {
             return self.take_received();
         }
         tokio::select! {
             biased;
-            result = write_some(&mut self.writer, &self.leaving[self.written..]), if writing => self.wrote(result),
-            result = self.reader.read_buf(&mut self.received), if listening => self.read(result),
-            request = mailbox.requests.recv(), if open && roomy => self.requested(request, mailbox),
+            result = write_some(&mut self.writer, &self.outgoing[self.written..]), if writing => self.on_written(result),
+            result = self.reader.read_buf(&mut self.received), if listening => self.on_read(result),
+            request = mailbox.requests.recv(), if open && roomy => self.on_request(request, mailbox),
             () = timer, if open => self.tick(listening).await,
             _ = shutdown.changed(), if open && !*stopping => {
                 *stopping = true;
@@ -122,14 +122,14 @@ impl<S: Durable, A: Application> Connection<'_, S, A> {
     /// A peer is not silent whose words we do not read.
     async fn tick(&mut self, listening: bool) {
         if !listening && self.has_unread().await {
-            self.conversation.is_heard(self.clock.now());
+            self.engine.is_heard(self.clock.now());
         }
-        self.conversation.tick(self.clock.now());
+        self.engine.tick(self.clock.now());
     }
 
     /// Whether something waits that was not looked at; of what lies in the socket a little is fetched to see it.
     async fn has_unread(&mut self) -> bool {
-        if self.conversation.has_unread() || !self.received.is_empty() {
+        if self.engine.has_unread() || !self.received.is_empty() {
             return true;
         }
         // That the peer has hung up is found when it is read again.
@@ -138,47 +138,47 @@ impl<S: Durable, A: Application> Connection<'_, S, A> {
     }
 
     fn stop(&mut self) {
-        self.conversation.log_out(self.clock.now(), Some(STOPPING));
+        self.engine.log_out(self.clock.now(), Some(SERVER_STOPPING_TEXT));
     }
 
-    fn wrote(&mut self, result: io::Result<usize>) {
+    fn on_written(&mut self, result: io::Result<usize>) {
         match result {
             Ok(count) => self.written += count,
             Err(error) => {
-                self.conversation.cut(self.clock.now(), failed(&error));
-                self.written = self.leaving.len();
-                self.conversation.wire().clear();
+                self.engine.disconnect(self.clock.now(), socket_error(&error));
+                self.written = self.outgoing.len();
+                self.engine.output().clear();
             }
         }
-        if self.written == self.leaving.len() {
-            self.leaving.clear();
+        if self.written == self.outgoing.len() {
+            self.outgoing.clear();
             self.written = 0;
         }
     }
 
-    fn read(&mut self, result: io::Result<usize>) {
+    fn on_read(&mut self, result: io::Result<usize>) {
         match result {
-            Ok(0) => self.conversation.cut(self.clock.now(), DisconnectReason::PeerClosed),
+            Ok(0) => self.engine.disconnect(self.clock.now(), DisconnectReason::PeerClosed),
             Ok(_) => self.take_received(),
-            Err(error) => self.conversation.cut(self.clock.now(), failed(&error)),
+            Err(error) => self.engine.disconnect(self.clock.now(), socket_error(&error)),
         }
     }
 
     fn take_received(&mut self) {
-        self.conversation.buffer().extend_from_slice(&self.received);
+        self.engine.buffer().extend_from_slice(&self.received);
         self.received.clear();
-        self.conversation.pump(self.clock.now());
+        self.engine.process_input(self.clock.now());
     }
 
     /// Takes what else is waiting too, so that many messages leave with one write.
-    fn requested(&mut self, request: Option<Request>, mailbox: &mut Mailbox) {
+    fn on_request(&mut self, request: Option<SessionRequest>, mailbox: &mut SessionQueue) {
         let Some(request) = request else {
-            return self.conversation.cut(self.clock.now(), DisconnectReason::Shutdown);
+            return self.engine.disconnect(self.clock.now(), DisconnectReason::Shutdown);
         };
-        serve(self.conversation, request, self.clock.now());
-        for _ in 1..MAILBOX_BATCH {
+        handle_request(self.engine, request, self.clock.now());
+        for _ in 1..SESSION_QUEUE_BATCH {
             match mailbox.requests.try_recv() {
-                Ok(request) => serve(self.conversation, request, self.clock.now()),
+                Ok(request) => handle_request(self.engine, request, self.clock.now()),
                 Err(_) => break,
             }
         }
@@ -186,14 +186,14 @@ impl<S: Durable, A: Application> Connection<'_, S, A> {
 
     /// A timer that fires early does no harm, so it is moved only when it would fire late.
     fn rearm(&mut self, timer: std::pin::Pin<&mut Sleep>) {
-        let wanted = Instant::now() + self.clock.until(self.conversation.session().deadline());
+        let wanted = Instant::now() + self.clock.until(self.engine.session().deadline());
         if timer.is_elapsed() || wanted < timer.deadline() {
             timer.reset(wanted);
         }
     }
 }
 
-async fn write_some(writer: &mut WriteHalf<Box<dyn Stream>>, bytes: &[u8]) -> io::Result<usize> {
+async fn write_some(writer: &mut WriteHalf<Box<dyn SessionStream>>, bytes: &[u8]) -> io::Result<usize> {
     match timeout(Duration::from_secs(WRITE_STALL_SECONDS), writer.write(bytes)).await {
         Ok(Ok(0)) => Err(io::ErrorKind::WriteZero.into()),
         Ok(result) => result,
@@ -201,7 +201,7 @@ async fn write_some(writer: &mut WriteHalf<Box<dyn Stream>>, bytes: &[u8]) -> io
     }
 }
 
-fn failed(error: &io::Error) -> DisconnectReason {
+fn socket_error(error: &io::Error) -> DisconnectReason {
     match error.kind() {
         io::ErrorKind::TimedOut => DisconnectReason::SlowPeer,
         io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe => DisconnectReason::PeerClosed,
@@ -210,31 +210,35 @@ fn failed(error: &io::Error) -> DisconnectReason {
 }
 
 /// Requests that need no connection.
-pub(crate) fn serve<S: Durable, A: Application>(conversation: &mut Conversation<S, A>, request: Request, now: Time) {
+pub(crate) fn handle_request<S: DurableStore, A: Application>(
+    conversation: &mut SessionEngine<S, A>,
+    request: SessionRequest,
+    now: UtcTimestamp,
+) {
     match request {
-        Request::Send(message) => match conversation.send(now, &message) {
+        SessionRequest::Send(message) => match conversation.send(now, &message) {
             Ok(_) | Err(SendError::Store(_)) => {}
-            Err(SendError::NotLoggedOn) => conversation.application_mut().unsent(message),
+            Err(SendError::NotLoggedOn) => conversation.application_mut().on_unsent(message),
         },
-        Request::Decide(ticket, verdict) => conversation.decide(now, ticket, &verdict),
-        Request::LogOut { text, done } => {
+        SessionRequest::Decide(ticket, verdict) => conversation.decide_logon(now, ticket, &verdict),
+        SessionRequest::LogOut { text, done } => {
             conversation.log_out(now, text.as_deref());
             // The requester may have gone.
             let _ = done.map(|done| done.send(()));
         }
-        Request::Reset { done } => {
+        SessionRequest::Reset { done } => {
             conversation.reset(now);
             // The requester may have gone.
             let _ = done.send(());
         }
-        Request::SetNumbers { incoming, outgoing, done } => {
-            let set = conversation.session_mut().set_numbers(incoming, outgoing).unwrap_or(false);
+        SessionRequest::SetNumbers { incoming, outgoing, done } => {
+            let set = conversation.session_mut().set_sequence_numbers(incoming, outgoing).unwrap_or(false);
             // The requester may have gone.
             let _ = done.send(set);
         }
-        Request::Wake => conversation.wake(now),
-        Request::Status(reply) => drop(reply.send(conversation.session().status(now))),
+        SessionRequest::Wake => conversation.wake(now),
+        SessionRequest::Status(reply) => drop(reply.send(conversation.session().status(now))),
         // The acceptor hands over one connection at a time; a dropped socket is closed.
-        Request::Connected(_) => {}
+        SessionRequest::Connected(_) => {}
     }
 }

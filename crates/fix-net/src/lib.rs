@@ -4,18 +4,18 @@
 pub mod limits;
 mod clock;
 mod stream;
-mod mailbox;
-mod durable;
-mod dictionaries;
+mod session_queue;
+mod durable_store;
+mod dictionary_cache;
 mod connection;
 mod session_task;
-mod callers;
+mod pending_connections;
 mod acceptor;
 
-pub use acceptor::{Acceptor, Deliberation, Doorman};
-pub use clock::{Clock, now};
-pub use dictionaries::Dictionaries;
-pub use durable::Durable;
-pub use mailbox::{Mailbox, MailboxFull, SessionHandle, mailbox};
+pub use acceptor::{Acceptor, AuthFuture, LogonAuthenticator};
+pub use clock::{SessionClock, now};
+pub use dictionary_cache::DictionaryCache;
+pub use durable_store::DurableStore;
+pub use session_queue::{SessionHandle, SessionQueue, SessionQueueFull, session_queue};
 pub use session_task::run_session;
-pub use stream::{Secure, Securing, Stream};
+pub use stream::{SessionStream, TlsHandshake, TlsWrapper};

@@ -1,12 +1,12 @@
 //! Session task: one session over all its connections; an acceptor's waits for connections, an initiator's connects.
 
-use crate::clock::Clock;
-use crate::connection::{converse, serve};
-use crate::durable::Durable;
-use crate::limits::{HANDSHAKE_SECONDS, REST_SECONDS};
-use crate::mailbox::{Call, Mailbox, Request};
-use crate::stream::{Secure, Stream, prepare};
-use fix::{Application, Conversation, Role, SessionSettings};
+use crate::clock::SessionClock;
+use crate::connection::{handle_request, run_connection};
+use crate::durable_store::DurableStore;
+use crate::limits::{FINAL_FLUSH_SECONDS, HANDSHAKE_SECONDS};
+use crate::session_queue::{IncomingConnection, SessionQueue, SessionRequest};
+use crate::stream::{SessionStream, TlsWrapper, configure_stream};
+use fix::{Application, ConnectionType, SessionEngine, SessionSettings};
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
@@ -19,42 +19,42 @@ use tokio::time::{sleep, timeout};
 const SHORTEST_SLEEP: Duration = Duration::from_millis(1);
 
 /// Runs a session until `shutdown` becomes true; a peer that is logged on then is logged out first.
-pub async fn run_session<S: Durable, A: Application>(
-    mut conversation: Conversation<S, A>,
-    mut mailbox: Mailbox,
-    secure: Option<Secure>,
-    clock: Clock,
+pub async fn run_session<S: DurableStore, A: Application>(
+    mut conversation: SessionEngine<S, A>,
+    mut mailbox: SessionQueue,
+    secure: Option<TlsWrapper>,
+    clock: SessionClock,
     mut shutdown: watch::Receiver<bool>,
 ) {
     let settings = conversation.session().settings().clone();
     let mut pause = Duration::ZERO;
     loop {
-        let line = dial(settings.clone(), secure.clone(), &clock, pause);
-        let call = next_call(&mut conversation, &mut mailbox, line, &clock, &mut shutdown).await;
+        let line = connect_to_peer(settings.clone(), secure.clone(), &clock, pause);
+        let call = next_connection(&mut conversation, &mut mailbox, line, &clock, &mut shutdown).await;
         let Some(call) = call else { return };
-        conversation.application_mut().connected(call.peer);
+        conversation.application_mut().on_connected(call.peer);
         conversation.connect(clock.now());
-        if let Some(introduction) = call.introduction {
-            conversation.introduce(introduction);
+        if let Some(introduction) = call.decision {
+            conversation.set_logon_decision(introduction);
         }
         conversation.buffer().extend_from_slice(&call.bytes);
-        conversation.pump(clock.now());
-        let reason = converse(&mut conversation, call.stream, &mut mailbox, &clock, &mut shutdown).await;
-        drop(call.chair);
+        conversation.process_input(clock.now());
+        let reason = run_connection(&mut conversation, call.stream, &mut mailbox, &clock, &mut shutdown).await;
+        drop(call.slot);
         tracing::info!(session = %settings.id, %reason, "session disconnected");
-        rest(&mut conversation).await;
+        final_flush(&mut conversation).await;
         pause = reconnect_interval(&settings);
     }
 }
 
 /// The next connection; none when the program stops.
-async fn next_call<S: Durable, A: Application>(
-    conversation: &mut Conversation<S, A>,
-    mailbox: &mut Mailbox,
-    dialled: impl Future<Output = Box<dyn Stream>>,
-    clock: &Clock,
+async fn next_connection<S: DurableStore, A: Application>(
+    conversation: &mut SessionEngine<S, A>,
+    mailbox: &mut SessionQueue,
+    dialled: impl Future<Output = Box<dyn SessionStream>>,
+    clock: &SessionClock,
     shutdown: &mut watch::Receiver<bool>,
-) -> Option<Call> {
+) -> Option<IncomingConnection> {
     let mut dialled = pin!(dialled);
     loop {
         let idle = clock.until(conversation.session().deadline()).max(SHORTEST_SLEEP);
@@ -62,10 +62,10 @@ async fn next_call<S: Durable, A: Application>(
             biased;
             _ = shutdown.wait_for(|stop| *stop) => return None,
             request = mailbox.requests.recv() => match request? {
-                Request::Connected(call) => return Some(call),
-                other => serve(conversation, other, clock.now()),
+                SessionRequest::Connected(call) => return Some(call),
+                other => handle_request(conversation, other, clock.now()),
             },
-            stream = &mut dialled => return Some(Call { stream, peer: None, bytes: Vec::new(), introduction: None, chair: None }),
+            stream = &mut dialled => return Some(IncomingConnection { stream, peer: None, bytes: Vec::new(), decision: None, slot: None }),
             () = sleep(idle) => conversation.tick(clock.now()),
         }
     }
@@ -73,10 +73,10 @@ async fn next_call<S: Durable, A: Application>(
 
 /// Waits until the last sequence numbers are durable. Where the store fails, the peer is only requested to resend its
 /// last message.
-async fn rest<S: Durable, A: Application>(conversation: &mut Conversation<S, A>) {
+async fn final_flush<S: DurableStore, A: Application>(conversation: &mut SessionEngine<S, A>) {
     let session = conversation.session().settings().id.clone();
-    let resting = conversation.session_mut().store_mut().at_rest();
-    match timeout(Duration::from_secs(REST_SECONDS), resting).await {
+    let resting = conversation.session_mut().store_mut().flush_on_disconnect();
+    match timeout(Duration::from_secs(FINAL_FLUSH_SECONDS), resting).await {
         Ok(Ok(())) => {}
         Ok(Err(error)) => tracing::warn!(%session, %error, "last sequence numbers not saved; peer may have to resend"),
         Err(_) => tracing::warn!(%session, "last sequence numbers not saved in time; peer may have to resend"),
@@ -84,13 +84,13 @@ async fn rest<S: Durable, A: Application>(conversation: &mut Conversation<S, A>)
 }
 
 /// Connects, with retries. An acceptor never connects, and so waits for ever.
-async fn dial(
+async fn connect_to_peer(
     settings: Arc<SessionSettings>,
-    secure: Option<Secure>,
-    clock: &Clock,
+    secure: Option<TlsWrapper>,
+    clock: &SessionClock,
     mut pause: Duration,
-) -> Box<dyn Stream> {
-    let Role::Initiator { host, port, .. } = &settings.role else { return std::future::pending().await };
+) -> Box<dyn SessionStream> {
+    let ConnectionType::Initiator { host, port, .. } = &settings.role else { return std::future::pending().await };
     loop {
         sleep(pause).await;
         while settings.schedule.period(clock.now()).is_none() {
@@ -98,7 +98,7 @@ async fn dial(
         }
         let call = async {
             let socket = TcpStream::connect((host.as_str(), *port)).await?;
-            prepare(socket, secure.as_ref(), Some(host)).await
+            configure_stream(socket, secure.as_ref(), Some(host)).await
         };
         match timeout(Duration::from_secs(HANDSHAKE_SECONDS), call).await {
             Ok(Ok(stream)) => return stream,
@@ -111,7 +111,7 @@ async fn dial(
 
 fn reconnect_interval(settings: &SessionSettings) -> Duration {
     match settings.role {
-        Role::Initiator { reconnect_seconds, .. } => Duration::from_secs(u64::from(reconnect_seconds)),
-        Role::Acceptor { .. } => Duration::ZERO,
+        ConnectionType::Initiator { reconnect_seconds, .. } => Duration::from_secs(u64::from(reconnect_seconds)),
+        ConnectionType::Acceptor { .. } => Duration::ZERO,
     }
 }

@@ -3,56 +3,56 @@
 #![allow(clippy::unwrap_used, reason = "a step of a story that fails shall end it")]
 
 #[allow(dead_code, reason = "only a part of it is needed here")]
-mod world;
+mod harness;
 
-use fix::{Echo, Phase, Time};
-use fix_net::Clock;
+use fix::{EchoApplication, LogonPhase, UtcTimestamp};
+use fix_net::SessionClock;
+use harness::{FixHarness, TestClient, acceptor};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use world::{Caller, World, acceptor};
 
 /// A clock that the test moves.
 #[derive(Clone)]
-struct Hands(Arc<AtomicI64>);
+struct ManualClock(Arc<AtomicI64>);
 
-impl Hands {
+impl ManualClock {
     fn at(time: &str) -> Self {
         Self(Arc::new(AtomicI64::new(nanos(time))))
     }
 
-    fn clock(&self) -> Clock {
+    fn clock(&self) -> SessionClock {
         let hands = self.clone();
-        Clock::new(move || Time::from_nanos(hands.0.load(Ordering::SeqCst)))
+        SessionClock::new(move || UtcTimestamp::from_nanos(hands.0.load(Ordering::SeqCst)))
     }
 
     /// Moves on, and wakes the session: its timers sleep by the system's clock.
-    async fn move_to(&self, time: &str, world: &World) {
+    async fn move_to(&self, time: &str, world: &FixHarness) {
         self.0.store(nanos(time), Ordering::SeqCst);
         world.handle().status().await.unwrap();
     }
 }
 
 fn nanos(time: &str) -> i64 {
-    Time::parse(time.as_bytes()).unwrap().nanos()
+    UtcTimestamp::parse(time.as_bytes()).unwrap().nanos()
 }
 
 #[tokio::test]
 async fn a_session_goes_by_the_clock_it_is_given() {
-    let hands = Hands::at("20310105-12:00:00");
-    let world = World::by(hands.clock(), acceptor("DESK"), Echo::default()).await;
-    let mut caller = Caller::connect(&world, "DESK").await;
-    caller.say("35=A|34=1|98=0|108=0").await;
-    let logon = caller.hear().await.unwrap();
+    let hands = ManualClock::at("20310105-12:00:00");
+    let world = FixHarness::with_clock(hands.clock(), acceptor("DESK"), EchoApplication::default()).await;
+    let mut caller = TestClient::connect(&world, "DESK").await;
+    caller.send_line("35=A|34=1|98=0|108=0").await;
+    let logon = caller.receive().await.unwrap();
     assert!(logon.contains("|52=20310105-12:00:00"), "{logon}");
     // A message that is two minutes and a second old on that clock is too old.
     let late = caller.frame("35=1|34=2|112=late");
     hands.move_to("20310105-12:02:01", &world).await;
     caller.send(&late).await;
-    let reject = caller.hear().await.unwrap();
+    let reject = caller.receive().await.unwrap();
     assert!(reject.contains("|35=3|34=2|") && reject.contains("|373=10|"), "{reject}");
-    assert!(caller.hear().await.unwrap().contains("|35=5|34=3|"));
-    caller.say("35=5|34=3").await;
-    assert_eq!(caller.hear().await, None);
+    assert!(caller.receive().await.unwrap().contains("|35=5|34=3|"));
+    caller.send_line("35=5|34=3").await;
+    assert_eq!(caller.receive().await, None);
     world.stop().await;
 }
 
@@ -67,31 +67,31 @@ async fn at_the_end_of_its_hours_a_session_closes_until_the_next_day() {
     let settings = acceptor("DESK").replace("NonStopSession=Y", "StartTime=08:00:00\nEndTime=17:00:00");
     let (hands, world) = daily_reset(&settings, "20260106-08:00:00").await;
     hands.move_to("20260106-17:00:00", &world).await;
-    let mut early = Caller::connect(&world, "DESK").await;
-    early.say("35=A|34=1|98=0|108=0").await;
-    assert_eq!(early.hear().await, None, "it is closed");
-    assert_eq!(world.handle().status().await.unwrap().phase, Phase::Down);
+    let mut early = TestClient::connect(&world, "DESK").await;
+    early.send_line("35=A|34=1|98=0|108=0").await;
+    assert_eq!(early.receive().await, None, "it is closed");
+    assert_eq!(world.handle().status().await.unwrap().phase, LogonPhase::Disconnected);
 }
 
 /// From the noon of a Monday over the end of the session's day, and on at `next_day`.
-async fn daily_reset(settings: &str, next_day: &str) -> (Hands, World) {
-    let hands = Hands::at("20260105-12:00:00");
-    let world = World::by(hands.clock(), settings.to_owned(), Echo::default()).await;
-    let mut caller = Caller::connect(&world, "DESK").await;
-    caller.say("35=A|34=1|98=0|108=0").await;
-    assert!(caller.hear().await.unwrap().contains("|35=A|34=1|"));
-    caller.say("35=1|34=2|112=noon").await;
-    assert!(caller.hear().await.unwrap().contains("|35=0|34=2|"));
+async fn daily_reset(settings: &str, next_day: &str) -> (ManualClock, FixHarness) {
+    let hands = ManualClock::at("20260105-12:00:00");
+    let world = FixHarness::with_clock(hands.clock(), settings.to_owned(), EchoApplication::default()).await;
+    let mut caller = TestClient::connect(&world, "DESK").await;
+    caller.send_line("35=A|34=1|98=0|108=0").await;
+    assert!(caller.receive().await.unwrap().contains("|35=A|34=1|"));
+    caller.send_line("35=1|34=2|112=noon").await;
+    assert!(caller.receive().await.unwrap().contains("|35=0|34=2|"));
     hands.move_to("20260105-16:59:59", &world).await;
-    caller.say("35=1|34=3|112=late").await;
-    assert!(caller.hear().await.unwrap().contains("|35=0|34=3|"));
+    caller.send_line("35=1|34=3|112=late").await;
+    assert!(caller.receive().await.unwrap().contains("|35=0|34=3|"));
     hands.move_to(next_day, &world).await;
-    assert!(caller.hear().await.unwrap().contains("|35=5|34=4|"));
-    assert_eq!(caller.hear().await, None);
+    assert!(caller.receive().await.unwrap().contains("|35=5|34=4|"));
+    assert_eq!(caller.receive().await, None);
     // Nothing of yesterday can be requested, and nothing is missed.
-    let mut caller = Caller::connect(&world, "DESK").await;
-    caller.say("35=A|34=1|98=0|108=0").await;
-    assert!(caller.hear().await.unwrap().contains("|35=A|34=1|"));
+    let mut caller = TestClient::connect(&world, "DESK").await;
+    caller.send_line("35=A|34=1|98=0|108=0").await;
+    assert!(caller.receive().await.unwrap().contains("|35=A|34=1|"));
     let status = world.handle().status().await.unwrap();
     assert_eq!((status.next_incoming, status.next_outgoing), (2, 2));
     (hands, world)

@@ -9,19 +9,23 @@ mod dictionary;
 mod settings;
 mod schedule;
 
-mod store;
+mod message_store;
 mod session;
-mod conversation;
-mod echo;
+mod session_engine;
+mod echo_application;
 mod masked;
 
 pub use codec::*;
-pub use conversation::{Application, Conversation, Direction, Introduction, Line, LogonTicket, Verdict};
 pub use dictionary::*;
-pub use echo::{ECHO_ORDERS_MAX, Echo};
+pub use echo_application::{ECHO_ORDERS_MAX, EchoApplication};
 pub use masked::masked;
-pub use reject::{BusinessRejectReason, Fault, RejectReason};
-pub use schedule::{Hours, Period, Schedule};
+pub use message_store::{
+    MEMORY_STORE_BYTES_MAX, MemoryStore, MessageStore, MessageVisitor, SEQ_NUM_MAX, SeqNum, StoreError, Traffic,
+};
+pub use reject::{BusinessRejectReason, MessageFault, SessionRejectReason};
+pub use schedule::{Schedule, SessionHours, SessionPeriod};
 pub use session::*;
+pub use session_engine::{
+    Application, Direction, LogonDecision, LogonTicket, PreparedDecision, SessionEngine, SessionSender,
+};
 pub use settings::*;
-pub use store::{MEMORY_STORE_BYTES_MAX, MemoryStore, SEQ_NUM_MAX, SeqNum, Store, StoreError, Traffic, Visit};

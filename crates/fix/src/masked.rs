@@ -1,22 +1,22 @@
 //! Masked messages for logs.
 
-use crate::codec::{Decoder, SOH};
+use crate::codec::{FixDecoder, SOH};
 use crate::tag::{self, Tag};
 
 /// The values of these fields are secrets.
-const SECRET: [Tag; 3] = [tag::PASSWORD, tag::NEW_PASSWORD, tag::RAW_DATA];
+const SECRET_TAGS: [Tag; 3] = [tag::PASSWORD, tag::NEW_PASSWORD, tag::RAW_DATA];
 
 /// A frame as text, `|` between the fields, without passwords. A garbled frame may contain a secret anywhere, so only
 /// its length is printed.
 pub fn masked(frame: &[u8]) -> String {
-    match Decoder::new().decode(frame) {
-        Ok(message) => message.fields().map(|field| shown(field.tag, field.value)).collect(),
+    match FixDecoder::new().decode(frame) {
+        Ok(message) => message.fields().map(|field| masked_value(field.tag, field.value)).collect(),
         Err(why) => format!("{} bytes: {why}", frame.len()),
     }
 }
 
-fn shown(tag: Tag, value: &[u8]) -> String {
-    if SECRET.contains(&tag) {
+fn masked_value(tag: Tag, value: &[u8]) -> String {
+    if SECRET_TAGS.contains(&tag) {
         return format!("{tag}=***|");
     }
     format!("{tag}={}|", String::from_utf8_lossy(value).replace(char::from(SOH), "<SOH>"))

@@ -1,11 +1,11 @@
 //! Reject reasons and texts of the standard, which engines of peers compare letter by letter.
 
-use crate::codec::{Message, Outgoing};
+use crate::codec::{FixMessage, OutgoingMessage};
 use crate::tag::{self, Tag};
 
 /// SessionRejectReason (373): the message itself is wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RejectReason {
+pub enum SessionRejectReason {
     InvalidTagNumber,
     RequiredTagMissing,
     TagNotDefinedForMessage,
@@ -21,7 +21,7 @@ pub enum RejectReason {
     IncorrectGroupCount,
 }
 
-impl RejectReason {
+impl SessionRejectReason {
     pub fn code(self) -> u64 {
         self.code_and_text().0
     }
@@ -51,25 +51,25 @@ impl RejectReason {
 
 /// An error of a message, with its tag where that is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Fault {
-    pub reason: RejectReason,
+pub struct MessageFault {
+    pub reason: SessionRejectReason,
     pub tag: Option<Tag>,
 }
 
-impl Fault {
-    pub fn at(reason: RejectReason, tag: Tag) -> Self {
+impl MessageFault {
+    pub fn at(reason: SessionRejectReason, tag: Tag) -> Self {
         Self { reason, tag: Some(tag) }
     }
 
-    pub(crate) fn of(reason: RejectReason) -> Self {
+    pub(crate) fn without_tag(reason: SessionRejectReason) -> Self {
         Self { reason, tag: None }
     }
 
     /// The Reject (3) for the peer.
-    pub fn reject(self, refused: &Message<'_>, out: &mut Outgoing) {
+    pub fn reject(self, refused: &FixMessage<'_>, out: &mut OutgoingMessage) {
         out.begin("3");
         reverse_route(refused, out);
-        refer_to(refused, out);
+        write_reference(refused, out);
         out.field(tag::TEXT, self.reason.text());
         if let Some(tag) = self.tag {
             out.field(tag::REF_TAG_ID, tag.to_string());
@@ -104,15 +104,15 @@ impl BusinessRejectReason {
     }
 
     /// The Business Message Reject (j); `text` replaces the standard text.
-    pub fn reject(self, refused: &Message<'_>, text: Option<&str>, out: &mut Outgoing) {
+    pub fn reject(self, refused: &FixMessage<'_>, text: Option<&str>, out: &mut OutgoingMessage) {
         let (code, standard_text) = self.code_and_text();
         out.begin("j");
-        refer_to(refused, out);
+        write_reference(refused, out);
         out.field(tag::TEXT, text.unwrap_or(standard_text)).number(tag::BUSINESS_REJECT_REASON, code);
     }
 }
 
-fn refer_to(refused: &Message<'_>, out: &mut Outgoing) {
+fn write_reference(refused: &FixMessage<'_>, out: &mut OutgoingMessage) {
     if let Some(number) = refused.number(tag::MSG_SEQ_NUM) {
         out.number(tag::REF_SEQ_NUM, number);
     }
@@ -122,7 +122,7 @@ fn refer_to(refused: &Message<'_>, out: &mut Outgoing) {
 }
 
 /// The answer to a message that was routed through a third party is routed back through it.
-fn reverse_route(refused: &Message<'_>, out: &mut Outgoing) {
+fn reverse_route(refused: &FixMessage<'_>, out: &mut OutgoingMessage) {
     const PAIRS: [(Tag, Tag); 3] = [
         (tag::ON_BEHALF_OF_COMP_ID, tag::DELIVER_TO_COMP_ID),
         (tag::ON_BEHALF_OF_SUB_ID, tag::DELIVER_TO_SUB_ID),

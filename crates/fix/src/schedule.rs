@@ -1,7 +1,7 @@
 //! Session schedule: when a session is open and when its sequence numbers are reset. A session belongs to the period in
 //! which its sequence numbers began, and is reset when that period ends.
 
-use crate::codec::Time;
+use crate::codec::UtcTimestamp;
 use jiff::Timestamp;
 use jiff::civil::{self, Date, Weekday};
 use jiff::tz::TimeZone;
@@ -11,12 +11,12 @@ const DAYS_SEARCHED: i64 = 8;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Schedule {
-    pub hours: Hours,
+    pub hours: SessionHours,
     pub zone: TimeZone,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Hours {
+pub enum SessionHours {
     /// Always open; sequence numbers are reset only on request.
     NonStop,
     /// Round the clock; sequence numbers are reset when the date changes. QuickFIX has the same rule for equal
@@ -30,30 +30,30 @@ pub enum Hours {
 
 /// The end is exclusive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Period {
-    pub start: Time,
-    pub end: Time,
+pub struct SessionPeriod {
+    pub start: UtcTimestamp,
+    pub end: UtcTimestamp,
 }
 
-impl Period {
-    fn contains(self, now: Time) -> bool {
+impl SessionPeriod {
+    fn contains(self, now: UtcTimestamp) -> bool {
         self.start <= now && now < self.end
     }
 }
 
 impl Schedule {
     pub fn non_stop() -> Self {
-        Self { hours: Hours::NonStop, zone: TimeZone::UTC }
+        Self { hours: SessionHours::NonStop, zone: TimeZone::UTC }
     }
 
     /// The period that is open at this time, if one is.
-    pub fn period(&self, now: Time) -> Option<Period> {
+    pub fn period(&self, now: UtcTimestamp) -> Option<SessionPeriod> {
         let today = self.date(now);
         (0..=DAYS_SEARCHED).find_map(|back| self.starting_on(day(today, -back)?).filter(|period| period.contains(now)))
     }
 
     /// When a period next ends or, if none is open, begins.
-    pub fn next_change(&self, now: Time) -> Time {
+    pub fn next_change(&self, now: UtcTimestamp) -> UtcTimestamp {
         let today = self.date(now);
         let next_start = || {
             (0..=DAYS_SEARCHED)
@@ -61,30 +61,33 @@ impl Schedule {
                 .map(|period| period.start)
                 .find(|start| *start > now)
         };
-        self.period(now).map(|period| period.end).or_else(next_start).unwrap_or(Time::from_nanos(i64::MAX))
+        self.period(now).map(|period| period.end).or_else(next_start).unwrap_or(UtcTimestamp::from_nanos(i64::MAX))
     }
 
-    fn starting_on(&self, date: Date) -> Option<Period> {
+    fn starting_on(&self, date: Date) -> Option<SessionPeriod> {
         let midnight = civil::Time::midnight();
         let (start, end) = match self.hours {
-            Hours::NonStop => {
-                return Some(Period { start: Time::from_nanos(i64::MIN), end: Time::from_nanos(i64::MAX) });
+            SessionHours::NonStop => {
+                return Some(SessionPeriod {
+                    start: UtcTimestamp::from_nanos(i64::MIN),
+                    end: UtcTimestamp::from_nanos(i64::MAX),
+                });
             }
-            Hours::WholeDays => ((date, midnight), (day(date, 1)?, midnight)),
-            Hours::Daily { start, end } => ((date, start), (day(date, i64::from(end <= start))?, end)),
-            Hours::Weekly { start, .. } if date.weekday() != start.0 => return None,
-            Hours::Weekly { start, end } => ((date, start.1), (day(date, days_of_week(start, end))?, end.1)),
+            SessionHours::WholeDays => ((date, midnight), (day(date, 1)?, midnight)),
+            SessionHours::Daily { start, end } => ((date, start), (day(date, i64::from(end <= start))?, end)),
+            SessionHours::Weekly { start, .. } if date.weekday() != start.0 => return None,
+            SessionHours::Weekly { start, end } => ((date, start.1), (day(date, days_of_week(start, end))?, end.1)),
         };
-        Some(Period { start: self.instant(start)?, end: self.instant(end)? })
+        Some(SessionPeriod { start: self.instant(start)?, end: self.instant(end)? })
     }
 
     /// A local time that the clock skips becomes the time after the jump; of one that occurs twice the first is used.
-    fn instant(&self, (date, time): (Date, civil::Time)) -> Option<Time> {
+    fn instant(&self, (date, time): (Date, civil::Time)) -> Option<UtcTimestamp> {
         let zoned = date.to_datetime(time).to_zoned(self.zone.clone()).ok()?;
-        i64::try_from(zoned.timestamp().as_nanosecond()).ok().map(Time::from_nanos)
+        i64::try_from(zoned.timestamp().as_nanosecond()).ok().map(UtcTimestamp::from_nanos)
     }
 
-    fn date(&self, now: Time) -> Date {
+    fn date(&self, now: UtcTimestamp) -> Date {
         let timestamp =
             Timestamp::from_nanosecond(i128::from(now.nanos())).expect("every i64 of nanoseconds is a time");
         timestamp.to_zoned(self.zone.clone()).date()
@@ -107,11 +110,11 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn at(text: &str) -> Time {
-        Time::parse(text.as_bytes()).unwrap()
+    fn at(text: &str) -> UtcTimestamp {
+        UtcTimestamp::parse(text.as_bytes()).unwrap()
     }
 
-    fn text(time: Time) -> String {
+    fn text(time: UtcTimestamp) -> String {
         let mut out = Vec::new();
         time.write(0, &mut out);
         String::from_utf8(out).unwrap()
@@ -122,7 +125,10 @@ mod tests {
     }
 
     fn daily(start: &str, end: &str, zone: &str) -> Schedule {
-        Schedule { hours: Hours::Daily { start: time(start), end: time(end) }, zone: TimeZone::get(zone).unwrap() }
+        Schedule {
+            hours: SessionHours::Daily { start: time(start), end: time(end) },
+            zone: TimeZone::get(zone).unwrap(),
+        }
     }
 
     fn seen(schedule: &Schedule, now: &str) -> String {
@@ -150,16 +156,16 @@ mod tests {
 
     #[test]
     fn whole_days_change_with_the_date_of_the_zone() {
-        let utc = Schedule { hours: Hours::WholeDays, zone: TimeZone::UTC };
+        let utc = Schedule { hours: SessionHours::WholeDays, zone: TimeZone::UTC };
         assert_eq!(seen(&utc, "20260105-23:59:59"), "20260105-00:00:00 to 20260106-00:00:00");
-        let tokyo = Schedule { hours: Hours::WholeDays, zone: TimeZone::get("Asia/Tokyo").unwrap() };
+        let tokyo = Schedule { hours: SessionHours::WholeDays, zone: TimeZone::get("Asia/Tokyo").unwrap() };
         assert_eq!(seen(&tokyo, "20260105-15:00:00"), "20260105-15:00:00 to 20260106-15:00:00");
     }
 
     #[test]
     fn a_week_may_begin_on_sunday_evening() {
         let week = |start_day, start, end_day, end| Schedule {
-            hours: Hours::Weekly { start: (start_day, time(start)), end: (end_day, time(end)) },
+            hours: SessionHours::Weekly { start: (start_day, time(start)), end: (end_day, time(end)) },
             zone: TimeZone::UTC,
         };
         let futures = week(Weekday::Sunday, "18:00:00", Weekday::Friday, "17:00:00");
@@ -194,10 +200,10 @@ mod tests {
             || (0_i32..86_400).prop_map(|s| civil::Time::midnight().wrapping_add(jiff::Span::new().seconds(s)));
         let weekday = || (0_i8..7).prop_map(|n| Weekday::from_sunday_zero_offset(n).unwrap());
         let hours = prop_oneof![
-            Just(Hours::WholeDays),
-            (seconds(), seconds()).prop_map(|(start, end)| Hours::Daily { start, end }),
+            Just(SessionHours::WholeDays),
+            (seconds(), seconds()).prop_map(|(start, end)| SessionHours::Daily { start, end }),
             (weekday(), seconds(), weekday(), seconds())
-                .prop_map(|(d, s, e, t)| Hours::Weekly { start: (d, s), end: (e, t) }),
+                .prop_map(|(d, s, e, t)| SessionHours::Weekly { start: (d, s), end: (e, t) }),
         ];
         let zone =
             prop_oneof![Just("UTC"), Just("America/New_York"), Just("Europe/London"), Just("Australia/Lord_Howe")];
@@ -207,12 +213,12 @@ mod tests {
     proptest! {
         #[test]
         fn periods_follow_each_other_without_overlap(schedule in any_schedule(), seconds in 1_700_000_000_i64..1_900_000_000) {
-            let now = Time::from_nanos(0).plus_seconds(seconds);
+            let now = UtcTimestamp::from_nanos(0).plus_seconds(seconds);
             let change = schedule.next_change(now);
             prop_assert!(change > now);
             if let Some(period) = schedule.period(now) {
                 prop_assert!(period.contains(now) && period.end == change);
-                let just_before = Time::from_nanos(change.nanos() - 1);
+                let just_before = UtcTimestamp::from_nanos(change.nanos() - 1);
                 prop_assert_eq!(schedule.period(just_before), Some(period));
                 prop_assert_ne!(schedule.period(change), Some(period));
             } else {

@@ -53,7 +53,7 @@ const HEADER: [Tag; 29] = [
 ];
 
 /// Header fields that are written anew for each sending.
-const OF_ONE_SENDING: [Tag; 9] = [
+const PER_TRANSMISSION: [Tag; 9] = [
     BEGIN_STRING,
     BODY_LENGTH,
     MSG_SEQ_NUM,
@@ -90,8 +90,8 @@ pub fn is_header(tag: Tag) -> bool {
 }
 
 /// Whether a header field belongs to one sending and not to the message.
-pub(crate) fn is_of_one_sending(tag: Tag) -> bool {
-    OF_ONE_SENDING.contains(&tag)
+pub(crate) fn is_per_transmission(tag: Tag) -> bool {
+    PER_TRANSMISSION.contains(&tag)
 }
 
 pub fn is_trailer(tag: Tag) -> bool {

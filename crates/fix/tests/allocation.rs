@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test that can't go on may say so")]
 
 use fix::{
-    Application, Conversation, Dictionary, Line, LogonTicket, MemoryStore, Message, Outgoing, Session, Settings, Time,
-    Verdict, tag,
+    Application, Dictionary, FixMessage, FixSession, FixSettings, LogonDecision, LogonTicket, MemoryStore,
+    OutgoingMessage, SessionEngine, SessionSender, UtcTimestamp, tag,
 };
 use std::sync::Arc;
 
@@ -22,16 +22,16 @@ const ORDERS: u64 = 10_000;
 
 /// Answers each order with a report.
 #[derive(Default)]
-struct Desk {
-    report: Outgoing,
+struct CountingApplication {
+    report: OutgoingMessage,
 }
 
-impl Application for Desk {
-    fn logon(&mut self, _logon: &Message<'_>, _ticket: LogonTicket) -> Verdict {
-        Verdict::Admit
+impl Application for CountingApplication {
+    fn on_logon(&mut self, _logon: &FixMessage<'_>, _ticket: LogonTicket) -> LogonDecision {
+        LogonDecision::Accept
     }
 
-    fn received(&mut self, order: &Message<'_>, line: &mut dyn Line) {
+    fn on_message(&mut self, order: &FixMessage<'_>, line: &mut dyn SessionSender) {
         let id = order.get(tag::CL_ORD_ID).unwrap_or_default();
         self.report.begin("8").field(tag::CL_ORD_ID, id).field(39, b"A").field(150, b"A").field(151, b"100");
         line.send(&self.report).expect("the session is logged on");
@@ -48,10 +48,10 @@ fn frame(kind: &str, number: u64, body: &str) -> Vec<u8> {
 
 #[test]
 fn an_order_and_its_report_allocate_nothing() {
-    let now = Time::parse(b"20260105-12:00:00").unwrap();
-    let settings = Arc::new(Settings::parse(SETTINGS).unwrap().sessions.remove(0));
-    let session = Session::new(settings, Some(Arc::new(Dictionary::fix44())), MemoryStore::new(now));
-    let mut conversation = Conversation::new(session, Desk::default());
+    let now = UtcTimestamp::parse(b"20260105-12:00:00").unwrap();
+    let settings = Arc::new(FixSettings::parse(SETTINGS).unwrap().sessions.remove(0));
+    let session = FixSession::new(settings, Some(Arc::new(Dictionary::fix44())), MemoryStore::new(now));
+    let mut conversation = SessionEngine::new(session, CountingApplication::default());
     let order = "11=order-1|38=100|40=2|44=10.5|54=1|55=AAPL|60=20260105-12:00:00|";
     let frames: Vec<_> = (2..2 + ORDERS).map(|number| frame("D", number, order)).collect();
     let logon = frame("A", 1, "98=0|108=30|");
@@ -59,12 +59,12 @@ fn an_order_and_its_report_allocate_nothing() {
         conversation.connect(now);
         for bytes in std::iter::once(&logon).chain(&frames) {
             conversation.buffer().extend_from_slice(bytes);
-            conversation.pump(now);
-            assert!(!conversation.wire().is_empty());
-            conversation.wire().clear();
+            conversation.process_input(now);
+            assert!(!conversation.output().is_empty());
+            conversation.output().clear();
         }
         conversation.reset(now);
-        conversation.wire().clear();
+        conversation.output().clear();
     };
     // The first day finds out how large the buffers and the store must be.
     play_a_day();

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that can't go on may say so")]
 
-use fix::{CheckRules, Checker, Decoder, Dictionary};
+use fix::{CheckRules, Dictionary, DictionaryChecker, FixDecoder};
 
 fn framed(body: &str) -> Vec<u8> {
     let body = format!("{body}|").replace('|', "\x01");
@@ -14,9 +14,9 @@ fn framed(body: &str) -> Vec<u8> {
 
 fn verdict(dictionary: &Dictionary, body: &str) -> String {
     let frame = framed(body);
-    let mut decoder = Decoder::new();
+    let mut decoder = FixDecoder::new();
     let message = decoder.decode(&frame).unwrap();
-    match Checker::default().check(dictionary, CheckRules::default(), &message) {
+    match DictionaryChecker::default().check(dictionary, CheckRules::default(), &message) {
         Ok(()) => "fine".to_owned(),
         Err(fault) => format!("{} {:?}: {}", fault.reason.code(), fault.tag, fault.reason.text()),
     }
@@ -41,7 +41,7 @@ fn a_field_that_comes_twice_is_found_unless_it_is_of_a_group() {
     let dictionary = Dictionary::fix44_with_extensions();
     let repeated = |rest: &str| {
         let frame = framed(&format!("{ORDER}|{rest}"));
-        dictionary.repeated(&Decoder::new().decode(&frame).unwrap())
+        dictionary.repeated_field(&FixDecoder::new().decode(&frame).unwrap())
     };
     for (rest, expected) in [
         ("59=1", None),
@@ -99,6 +99,6 @@ fn the_dictionary_for_clients_says_what_is_checked_here() {
     let offered = ["0", "1", "2", "3", "4", "5", "8", "9", "A", "AF", "D", "F", "G", "H", "j", "q", "r"];
     assert_eq!((theirs.version(), types), (ours.version(), offered.map(Into::into).to_vec()));
     for msg_type in offered.map(str::as_bytes) {
-        assert_eq!(theirs.shape_of(msg_type), ours.shape_of(msg_type), "{msg_type:?}");
+        assert_eq!(theirs.describe_message(msg_type), ours.describe_message(msg_type), "{msg_type:?}");
     }
 }

@@ -3,12 +3,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that can't go on may say so")]
 
-mod peer;
+mod test_peer;
 
 use bolero::TypeGenerator;
-use fix::{CheckRules, Checker, Decoder, Dictionary, Framer, Outgoing, SOH};
-use peer::{Peer, wire_of};
+use fix::{CheckRules, Dictionary, DictionaryChecker, FixDecoder, Framer, OutgoingMessage, SOH};
 use std::sync::OnceLock;
+use test_peer::{TestPeer, wire_of};
 
 /// Random inputs of one run as a plain test.
 const ITERATIONS: usize = 1_000;
@@ -94,7 +94,7 @@ fn sealed(body: &[u8]) -> Vec<u8> {
 
 #[test]
 fn parser() {
-    let (mut decoder, mut checker) = (Decoder::new(), Checker::default());
+    let (mut decoder, mut checker) = (FixDecoder::new(), DictionaryChecker::default());
     bolero::check!().with_iterations(ITERATIONS).for_each(|input| {
         let bytes = spelled(input);
         let _ = decoder.decode(&bytes);
@@ -103,15 +103,15 @@ fn parser() {
         let ends = message.fields().map(|field| field.value.as_ptr_range().end);
         assert!(ends.is_sorted(), "fields lie one behind the other");
         let _ = checker.check(dictionary(), CheckRules::default(), &message);
-        dictionary().copy_body(&message, &mut Outgoing::new("D"));
-        message.copy_body_as_it_is(&mut Outgoing::new("D"));
+        dictionary().copy_body(&message, &mut OutgoingMessage::new("D"));
+        message.copy_body_verbatim(&mut OutgoingMessage::new("D"));
     });
 }
 
 /// What a peer may do next; numbers are near those that we expect.
 #[derive(Debug, Clone, TypeGenerator)]
 struct Step {
-    deed: Deed,
+    deed: FuzzAction,
     #[generator(-2..4_i8)]
     ahead: i8,
     poss_dup: bool,
@@ -119,7 +119,7 @@ struct Step {
 }
 
 #[derive(Debug, Clone, TypeGenerator)]
-enum Deed {
+enum FuzzAction {
     Logon {
         reset: bool,
     },
@@ -155,38 +155,38 @@ enum Deed {
 }
 
 impl Step {
-    fn act(&self, peer: &mut Peer) {
+    fn act(&self, peer: &mut TestPeer) {
         match &self.deed {
-            Deed::Rubbish(bytes) => peer.send(&spelled(bytes)),
-            Deed::HangUp => peer.hang_up(),
-            Deed::Wait { seconds } => peer.wait(i64::from(*seconds)),
-            Deed::OperatorLogsOut => peer.operator_logs_out("late"),
-            Deed::OperatorResets => peer.operator_resets(),
-            Deed::WeSend => peer.application_sends("35=B|148=news|33=1|58=text"),
+            FuzzAction::Rubbish(bytes) => peer.send(&spelled(bytes)),
+            FuzzAction::HangUp => peer.hang_up(),
+            FuzzAction::Wait { seconds } => peer.wait(i64::from(*seconds)),
+            FuzzAction::OperatorLogsOut => peer.operator_logs_out("late"),
+            FuzzAction::OperatorResets => peer.operator_resets(),
+            FuzzAction::WeSend => peer.application_sends("35=B|148=news|33=1|58=text"),
             said => peer.send(&wire_of(&self.line(said, peer), peer.now())),
         }
     }
 
-    fn line(&self, said: &Deed, peer: &Peer) -> String {
+    fn line(&self, said: &FuzzAction, peer: &TestPeer) -> String {
         let next = i64::try_from(peer.next_incoming()).unwrap();
         let number = (next + i64::from(self.ahead)).max(0);
         let dup = if self.poss_dup { "|43=Y" } else { "" };
         let original = if self.original_time { "|122=<now-1>" } else { "" };
         let (kind, body) = match said {
-            Deed::Logon { reset } => ("A", format!("|98=0|108=30{}", if *reset { "|141=Y" } else { "" })),
-            Deed::Logout => ("5", String::new()),
-            Deed::TestRequest => ("1", "|112=t".to_owned()),
-            Deed::Order { sound } => {
+            FuzzAction::Logon { reset } => ("A", format!("|98=0|108=30{}", if *reset { "|141=Y" } else { "" })),
+            FuzzAction::Logout => ("5", String::new()),
+            FuzzAction::TestRequest => ("1", "|112=t".to_owned()),
+            FuzzAction::Order { sound } => {
                 ("D", format!("|11=o{number}|38={}|40=1|54=1|55=I|60=<now>", if *sound { "1" } else { "x" }))
             }
-            Deed::Unsupported => ("B", "|148=news".to_owned()),
-            Deed::ResendRequest { from, to } => ("2", format!("|7={from}|16={to}")),
-            Deed::SequenceReset { gap_fill, next: jump } => {
+            FuzzAction::Unsupported => ("B", "|148=news".to_owned()),
+            FuzzAction::ResendRequest { from, to } => ("2", format!("|7={from}|16={to}")),
+            FuzzAction::SequenceReset { gap_fill, next: jump } => {
                 let flag = if *gap_fill { "Y" } else { "N" };
                 ("4", format!("|36={}|123={flag}", (next + i64::from(*jump)).max(0)))
             }
-            Deed::Stranger => ("0", "|49=WHO".to_owned()),
-            Deed::BadClock => ("0", "|52=<now-500>".to_owned()),
+            FuzzAction::Stranger => ("0", "|49=WHO".to_owned()),
+            FuzzAction::BadClock => ("0", "|52=<now-500>".to_owned()),
             _ => ("0", String::new()),
         };
         format!("35={kind}|34={number}{dup}{original}{body}")
@@ -203,18 +203,18 @@ fn fresh_numbers(said: &str) -> Vec<u64> {
 fn session() {
     let bare = || "ValidateIncomingMessage=N";
     bolero::check!().with_iterations(ITERATIONS).with_type::<(bool, Vec<Step>)>().for_each(|(checked, steps)| {
-        let mut peer = Peer::new(if *checked { "" } else { bare() });
+        let mut peer = TestPeer::new(if *checked { "" } else { bare() });
         let mut said = String::new();
         for step in steps {
             if !peer.is_connected() {
-                said += &peer.heard();
+                said += &peer.take_received();
                 peer.connect();
                 let logon = format!("35=A|34={}|98=0|108=30", peer.next_incoming());
                 peer.send(&wire_of(&logon, peer.now()));
             }
             step.act(&mut peer);
         }
-        said += &peer.heard();
+        said += &peer.take_received();
         for pair in fresh_numbers(&said).windows(2) {
             assert!(pair[1] == pair[0] + 1 || pair[1] == 1, "a gap in our numbers:\n{said}");
         }

@@ -3,8 +3,9 @@
 #![allow(clippy::unwrap_used, reason = "a test that can't go on may say so")]
 
 use fix::{
-    Application, Conversation, DisconnectReason, Line, LogonTicket, MemoryStore, Message, Outgoing, SEQ_NUM_MAX,
-    SendError, SeqNum, Session, Settings, Store, StoreError, Time, Traffic, Verdict, Visit, tag,
+    Application, DisconnectReason, FixMessage, FixSession, FixSettings, LogonDecision, LogonTicket, MemoryStore,
+    MessageStore, MessageVisitor, OutgoingMessage, SEQ_NUM_MAX, SendError, SeqNum, SessionEngine, SessionSender,
+    StoreError, Traffic, UtcTimestamp, tag,
 };
 use std::sync::Arc;
 
@@ -20,54 +21,54 @@ const SETTINGS: &str = "
 ";
 
 /// Knows one password, and decides at once or later.
-struct Doorman {
+struct LogonPolicy {
     later: bool,
     tickets: Vec<LogonTicket>,
     orders: Vec<String>,
 }
 
-impl Application for Doorman {
-    fn logon(&mut self, logon: &Message<'_>, ticket: LogonTicket) -> Verdict {
+impl Application for LogonPolicy {
+    fn on_logon(&mut self, logon: &FixMessage<'_>, ticket: LogonTicket) -> LogonDecision {
         self.tickets.push(ticket);
         match logon.text(tag::PASSWORD) {
-            _ if self.later => Verdict::Later,
-            Some("open sesame") => Verdict::Admit,
-            _ => Verdict::Refuse("wrong password".to_owned()),
+            _ if self.later => LogonDecision::Pending,
+            Some("open sesame") => LogonDecision::Accept,
+            _ => LogonDecision::Reject("wrong password".to_owned()),
         }
     }
 
-    fn received(&mut self, message: &Message<'_>, _line: &mut dyn Line) {
+    fn on_message(&mut self, message: &FixMessage<'_>, _line: &mut dyn SessionSender) {
         self.orders.extend(message.text(tag::CL_ORD_ID).map(str::to_owned));
     }
 }
 
-fn noon() -> Time {
-    Time::parse(b"20260105-12:00:00").unwrap()
+fn noon() -> UtcTimestamp {
+    UtcTimestamp::parse(b"20260105-12:00:00").unwrap()
 }
 
-fn conversation<S: Store>(later: bool, store: S) -> Conversation<S, Doorman> {
-    let settings = Settings::parse(SETTINGS).unwrap().sessions.remove(0);
-    let session = Session::new(Arc::new(settings), None, store);
-    let mut conversation = Conversation::new(session, Doorman { later, tickets: Vec::new(), orders: Vec::new() });
+fn conversation<S: MessageStore>(later: bool, store: S) -> SessionEngine<S, LogonPolicy> {
+    let settings = FixSettings::parse(SETTINGS).unwrap().sessions.remove(0);
+    let session = FixSession::new(Arc::new(settings), None, store);
+    let mut conversation = SessionEngine::new(session, LogonPolicy { later, tickets: Vec::new(), orders: Vec::new() });
     conversation.connect(noon());
     conversation
 }
 
-fn say<S: Store>(conversation: &mut Conversation<S, Doorman>, body: &str) -> String {
+fn say<S: MessageStore>(conversation: &mut SessionEngine<S, LogonPolicy>, body: &str) -> String {
     let body = format!("{body}|49=DESK|52=20260105-12:00:00|56=RIALTO|").replace('|', "\x01");
     let mut frame = format!("8=FIX.4.4\x019={}\x01{body}", body.len()).into_bytes();
     let sum = frame.iter().fold(0, |sum: u8, byte| sum.wrapping_add(*byte));
     frame.extend(format!("10={sum:03}\x01").bytes());
     conversation.buffer().extend(frame);
-    conversation.pump(noon());
+    conversation.process_input(noon());
     heard(conversation)
 }
 
-fn heard<S: Store>(conversation: &mut Conversation<S, Doorman>) -> String {
-    String::from_utf8_lossy(&std::mem::take(conversation.wire())).replace('\x01', "|")
+fn heard<S: MessageStore>(conversation: &mut SessionEngine<S, LogonPolicy>) -> String {
+    String::from_utf8_lossy(&std::mem::take(conversation.output())).replace('\x01', "|")
 }
 
-fn numbers<S: Store>(conversation: &Conversation<S, Doorman>) -> (SeqNum, SeqNum) {
+fn numbers<S: MessageStore>(conversation: &SessionEngine<S, LogonPolicy>) -> (SeqNum, SeqNum) {
     let store = conversation.session().store();
     (store.next_incoming(), store.next_outgoing())
 }
@@ -83,7 +84,7 @@ fn an_unauthenticated_peer_resets_nothing() {
         answer.contains("|35=5|34=1|") && answer.contains("|58=the Logon was refused: wrong password|"),
         "{answer}"
     );
-    assert_eq!(conversation.ended(), Some(&DisconnectReason::LogonRefused("wrong password".to_owned())));
+    assert_eq!(conversation.disconnect_reason(), Some(&DisconnectReason::LogonRefused("wrong password".to_owned())));
     assert_eq!(numbers(&conversation), (40, 50));
 }
 
@@ -94,7 +95,7 @@ fn an_unauthenticated_peer_uses_up_no_sequence_number() {
     store.set_next_outgoing(50).unwrap();
     let mut conversation = conversation(false, store);
     assert_eq!(say(&mut conversation, "35=A|34=40|98=0|108=30|554=guess"), "");
-    assert_eq!(conversation.ended(), Some(&DisconnectReason::LogonRefused("wrong password".to_owned())));
+    assert_eq!(conversation.disconnect_reason(), Some(&DisconnectReason::LogonRefused("wrong password".to_owned())));
     assert_eq!(numbers(&conversation), (40, 50));
     conversation.connect(noon());
     let answer = say(&mut conversation, "35=A|34=40|98=0|108=30|554=open sesame");
@@ -115,10 +116,10 @@ fn what_follows_a_logon_waits_until_the_application_has_decided() {
     let mut conversation = conversation(true, MemoryStore::new(noon()));
     assert_eq!(say(&mut conversation, "35=A|34=1|98=0|108=30"), "");
     assert_eq!(say(&mut conversation, "35=D|34=2|11=early"), "");
-    assert!(conversation.is_undecided());
+    assert!(conversation.is_logon_pending());
     assert_eq!(numbers(&conversation), (1, 1));
     let ticket = conversation.application_mut().tickets[0];
-    conversation.decide(noon(), ticket, &Verdict::Admit);
+    conversation.decide_logon(noon(), ticket, &LogonDecision::Accept);
     assert!(heard(&mut conversation).contains("|35=A|34=1|"));
     assert_eq!(conversation.application_mut().orders, ["early"]);
     assert_eq!(numbers(&conversation), (3, 2));
@@ -127,14 +128,14 @@ fn what_follows_a_logon_waits_until_the_application_has_decided() {
 #[test]
 fn an_authenticated_connection_does_not_wait_for_the_application() {
     let mut conversation = conversation(true, MemoryStore::new(noon()));
-    conversation.introduce(Box::new(|| Verdict::Admit));
+    conversation.set_logon_decision(Box::new(|| LogonDecision::Accept));
     assert!(say(&mut conversation, "35=A|34=1|98=0|108=30").contains("|35=A|34=1|"));
     assert!(conversation.application_mut().tickets.is_empty());
     // A later Logon is decided by the application, and so is the next connection.
     assert_eq!(say(&mut conversation, "35=A|34=1|98=0|108=30|141=Y"), "");
-    assert!(conversation.is_undecided());
-    conversation.introduce(Box::new(|| Verdict::Admit));
-    conversation.cut(noon(), DisconnectReason::PeerClosed);
+    assert!(conversation.is_logon_pending());
+    conversation.set_logon_decision(Box::new(|| LogonDecision::Accept));
+    conversation.disconnect(noon(), DisconnectReason::PeerClosed);
     conversation.connect(noon());
     assert_eq!(say(&mut conversation, "35=A|34=2|98=0|108=30"), "");
     assert_eq!(conversation.application_mut().tickets.len(), 2);
@@ -145,28 +146,28 @@ fn an_application_that_never_decides_costs_the_connection() {
     let mut conversation = conversation(true, MemoryStore::new(noon()));
     say(&mut conversation, "35=A|34=1|98=0|108=30");
     conversation.tick(noon().plus_seconds(10));
-    assert_eq!(conversation.ended(), Some(&DisconnectReason::LogonTimeout));
+    assert_eq!(conversation.disconnect_reason(), Some(&DisconnectReason::LogonTimeout));
 }
 
 #[test]
 fn a_verdict_that_comes_too_late_does_not_let_in_the_next_caller() {
     let mut conversation = conversation(true, MemoryStore::new(noon()));
     say(&mut conversation, "35=A|34=1|98=0|108=30|554=open sesame");
-    conversation.cut(noon(), DisconnectReason::PeerClosed);
+    conversation.disconnect(noon(), DisconnectReason::PeerClosed);
     conversation.connect(noon());
     say(&mut conversation, "35=A|34=1|98=0|108=30|554=guess");
     let [late, due] = conversation.application_mut().tickets[..] else { panic!("two callers") };
-    conversation.decide(noon(), late, &Verdict::Admit);
-    assert!(conversation.is_undecided());
-    conversation.decide(noon(), due, &Verdict::Refuse("wrong password".to_owned()));
-    assert_eq!(conversation.ended(), Some(&DisconnectReason::LogonRefused("wrong password".to_owned())));
+    conversation.decide_logon(noon(), late, &LogonDecision::Accept);
+    assert!(conversation.is_logon_pending());
+    conversation.decide_logon(noon(), due, &LogonDecision::Reject("wrong password".to_owned()));
+    assert_eq!(conversation.disconnect_reason(), Some(&DisconnectReason::LogonRefused("wrong password".to_owned())));
 }
 
 /// A store whose disk is full.
 struct FullDisk(MemoryStore);
 
-impl Store for FullDisk {
-    fn created(&self) -> Time {
+impl MessageStore for FullDisk {
+    fn created(&self) -> UtcTimestamp {
         self.0.created()
     }
     fn next_outgoing(&self) -> SeqNum {
@@ -184,10 +185,10 @@ impl Store for FullDisk {
     fn set_next_outgoing(&mut self, next: SeqNum) -> Result<(), StoreError> {
         self.0.set_next_outgoing(next)
     }
-    fn read(&mut self, from: SeqNum, to: SeqNum, visit: &mut Visit<'_>) -> Result<(), StoreError> {
+    fn read(&mut self, from: SeqNum, to: SeqNum, visit: &mut MessageVisitor<'_>) -> Result<(), StoreError> {
         self.0.read(from, to, visit)
     }
-    fn reset(&mut self, now: Time) -> Result<(), StoreError> {
+    fn reset(&mut self, now: UtcTimestamp) -> Result<(), StoreError> {
         self.0.reset(now)
     }
     fn refresh(&mut self) -> Result<(), StoreError> {
@@ -199,7 +200,7 @@ impl Store for FullDisk {
 fn what_can_not_be_remembered_is_not_said() {
     let mut conversation = conversation(false, FullDisk(MemoryStore::new(noon())));
     assert_eq!(say(&mut conversation, "35=A|34=1|98=0|108=30|554=open sesame"), "");
-    assert_eq!(conversation.ended(), Some(&DisconnectReason::StoreFailed("no space left".to_owned())));
+    assert_eq!(conversation.disconnect_reason(), Some(&DisconnectReason::StoreFailed("no space left".to_owned())));
 }
 
 /// The Logout after the last sequence number: its Text has the reason, and its number is after the highest and never
@@ -222,7 +223,7 @@ fn a_session_ends_with_our_highest_number_and_says_so() {
             answer = say(&mut conversation, message);
         }
         assert!(is_the_last_word(&answer), "{answer}");
-        assert_eq!(conversation.ended(), Some(&DisconnectReason::NumbersUsedUp));
+        assert_eq!(conversation.disconnect_reason(), Some(&DisconnectReason::SequenceExhausted));
         assert_eq!(numbers(&conversation).1, SEQ_NUM_MAX + 1);
         // A new connection receives the same, until the session is reset.
         conversation.connect(noon());
@@ -239,8 +240,8 @@ fn an_application_that_sends_with_our_highest_number_has_sent_its_last_message()
     store.set_next_outgoing(SEQ_NUM_MAX - 1).unwrap();
     let mut conversation = conversation(false, store);
     say(&mut conversation, "35=A|34=1|98=0|108=30|554=open sesame");
-    assert_eq!(conversation.send(noon(), &Outgoing::new("8")), Ok(SEQ_NUM_MAX));
+    assert_eq!(conversation.send(noon(), &OutgoingMessage::new("8")), Ok(SEQ_NUM_MAX));
     let sent = heard(&mut conversation);
     assert!(sent.contains(&format!("|35=8|34={SEQ_NUM_MAX}|")) && is_the_last_word(&sent), "{sent}");
-    assert_eq!(conversation.send(noon(), &Outgoing::new("8")), Err(SendError::NotLoggedOn));
+    assert_eq!(conversation.send(noon(), &OutgoingMessage::new("8")), Err(SendError::NotLoggedOn));
 }

@@ -2,10 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that can't go on may say so")]
 
-mod peer;
+mod test_peer;
 
-use peer::{Peer, wire_of};
 use proptest::prelude::*;
+use test_peer::{TestPeer, wire_of};
 
 /// One step of a peer; numbers are relative to what we expect next.
 #[derive(Debug, Clone)]
@@ -41,7 +41,7 @@ fn any_step() -> impl Strategy<Value = Step> {
 }
 
 impl Step {
-    fn bytes(&self, peer: &Peer, id: usize) -> Vec<u8> {
+    fn bytes(&self, peer: &TestPeer, id: usize) -> Vec<u8> {
         let number = (i64::try_from(peer.next_incoming()).unwrap() + self.ahead).max(1);
         let dup = if self.poss_dup { "|43=Y|122=<now-1>" } else { "" };
         let line = match self.kind {
@@ -66,7 +66,7 @@ fn sent(line: &str) -> Option<(&str, u64, bool)> {
 }
 
 /// Plays the steps, with a new Logon whenever we have closed; returns all that we sent.
-fn play(peer: &mut Peer, steps: &[Step]) -> String {
+fn play(peer: &mut TestPeer, steps: &[Step]) -> String {
     let mut said = String::new();
     for (id, step) in steps.iter().enumerate() {
         if !peer.is_logged_on() {
@@ -76,7 +76,7 @@ fn play(peer: &mut Peer, steps: &[Step]) -> String {
         }
         let bytes = step.bytes(peer, id);
         peer.send(&bytes);
-        said += &peer.heard();
+        said += &peer.take_received();
     }
     said
 }
@@ -84,7 +84,7 @@ fn play(peer: &mut Peer, steps: &[Step]) -> String {
 proptest! {
     #[test]
     fn our_numbers_have_no_gap_and_no_repetition(steps in proptest::collection::vec(any_step(), 0..60)) {
-        let said = play(&mut Peer::new(""), &steps);
+        let said = play(&mut TestPeer::new(""), &steps);
         let fresh = said.lines().filter_map(sent).filter(|(_, _, again)| !again).map(|(_, number, _)| number);
         for (expected, number) in (1..).zip(fresh) {
             prop_assert_eq!(number, expected, "{}", said);
@@ -93,7 +93,7 @@ proptest! {
 
     #[test]
     fn nothing_is_asked_for_twice_on_one_connection(steps in proptest::collection::vec(any_step(), 0..60)) {
-        let said = play(&mut Peer::new(""), &steps);
+        let said = play(&mut TestPeer::new(""), &steps);
         let mut asked_from = 0;
         for line in said.lines() {
             match sent(line) {
@@ -110,14 +110,14 @@ proptest! {
 
     #[test]
     fn every_order_is_delivered_once_when_the_gap_is_filled(order in proptest::collection::vec(0_usize..12, 1..24)) {
-        let mut peer = Peer::new("");
+        let mut peer = TestPeer::new("");
         peer.connect();
         peer.send(&wire_of("35=A|34=1|98=0|108=30", peer.now()));
         let line = |n: usize| format!("35=D|34={}|43=Y|122=<now>|11=id{n}|38=1|40=1|54=1|55=I|60=<now>", n + 2);
         for n in order.iter().copied().chain(0..12) {
             peer.send(&wire_of(&line(n), peer.now()));
         }
-        let said = peer.heard();
+        let said = peer.take_received();
         let echoed: Vec<_> = said.lines().filter_map(|line| line.split("|11=").nth(1)?.split('|').next()).collect();
         let expected: Vec<_> = (0..12).map(|n| format!("id{n}")).collect();
         prop_assert_eq!(echoed, expected);
@@ -128,8 +128,8 @@ proptest! {
     fn any_split_of_the_bytes_gives_the_same_answers(
         kinds in proptest::collection::vec((any_step(), 1_usize..40), 1..20),
     ) {
-        let logon = |peer: &Peer| wire_of("35=A|34=1|98=0|108=30", peer.now());
-        let (mut whole, mut split) = (Peer::new(""), Peer::new(""));
+        let logon = |peer: &TestPeer| wire_of("35=A|34=1|98=0|108=30", peer.now());
+        let (mut whole, mut split) = (TestPeer::new(""), TestPeer::new(""));
         whole.connect();
         split.connect();
         let mut bytes = logon(&whole);
@@ -143,12 +143,12 @@ proptest! {
             split.send(piece);
             rest = later;
         }
-        prop_assert_eq!(split.heard(), whole.heard());
+        prop_assert_eq!(split.take_received(), whole.take_received());
     }
 
     #[test]
     fn rubbish_never_panics_and_never_counts(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
-        let mut peer = Peer::new("");
+        let mut peer = TestPeer::new("");
         peer.connect();
         peer.send(&wire_of("35=A|34=1|98=0|108=30", peer.now()));
         peer.send(&bytes);
@@ -157,7 +157,7 @@ proptest! {
 
     #[test]
     fn near_messages_never_panic(lines in proptest::collection::vec("35=[0-5AD](\\|(34|36|7|16|43|122|123|141|98|108|112|78|79|453|60)=[0-9YN]{0,3}){0,8}", 0..12)) {
-        let mut peer = Peer::new("ValidateIncomingMessage=N");
+        let mut peer = TestPeer::new("ValidateIncomingMessage=N");
         peer.connect();
         peer.send(&wire_of("35=A|34=1|98=0|108=30", peer.now()));
         for line in lines {

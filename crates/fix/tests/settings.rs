@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that can't go on may say so")]
 
-use fix::{CancelOnDisconnect, Credentials, DictionaryChoice, Hours, Role, Settings};
+use fix::{CancelOnDisconnect, ConnectionType, DictionaryChoice, FixCredentials, FixSettings, SessionHours};
 
 const ACCEPTOR: &str = "
 # the acceptor of the specification
@@ -53,7 +53,7 @@ TargetCompID=RIALTO
 ";
 
 fn complaints(text: &str) -> String {
-    match Settings::parse(text) {
+    match FixSettings::parse(text) {
         Ok(settings) => format!("{} sessions", settings.sessions.len()),
         Err(errors) => errors.iter().map(|error| format!("{error}\n")).collect(),
     }
@@ -61,12 +61,12 @@ fn complaints(text: &str) -> String {
 
 #[test]
 fn the_acceptor_of_the_specification_is_understood() {
-    let settings = Settings::parse(ACCEPTOR).unwrap();
+    let settings = FixSettings::parse(ACCEPTOR).unwrap();
     assert_eq!(settings.warnings, ["line 15: FileStorePath is a QuickFIX setting that has no effect here"]);
     let [one, two] = &settings.sessions[..] else { panic!("two sessions") };
     assert_eq!(one.id.to_string(), "FIX.4.4:RIALTO->DESK1");
-    assert_eq!(one.role, Role::Acceptor { port: Some(9880), allowed_addresses: vec![], credentials: None });
-    assert_eq!(one.schedule.hours, Hours::WholeDays);
+    assert_eq!(one.role, ConnectionType::Acceptor { port: Some(9880), allowed_addresses: vec![], credentials: None });
+    assert_eq!(one.schedule.hours, SessionHours::WholeDays);
     assert_eq!((one.heartbeat_seconds, one.validate_incoming), (30, false));
     assert_eq!((one.reset_on_logon, two.reset_on_logon), (true, false));
     assert_eq!(one.dictionary, DictionaryChoice::BuiltIn);
@@ -78,18 +78,21 @@ fn the_acceptor_of_the_specification_is_understood() {
         (session.gateway.max_orders_per_second, session.gateway.max_cancels_per_second)
     };
     assert_eq!([rates(one), rates(two)], [(Some(1_000), Some(10_000)), (Some(100), Some(10_000))]);
-    let credentials = Credentials { username: "desk2".to_owned(), password: "secret".to_owned() };
+    let credentials = FixCredentials { username: "desk2".to_owned(), password: "secret".to_owned() };
     assert!(!format!("{two:?}").contains("secret"), "a password is not printed");
     let allowed_addresses = vec!["127.0.0.1".parse().unwrap(), "::1".parse().unwrap()];
-    assert_eq!(two.role, Role::Acceptor { port: Some(9880), allowed_addresses, credentials: Some(credentials) });
+    assert_eq!(
+        two.role,
+        ConnectionType::Acceptor { port: Some(9880), allowed_addresses, credentials: Some(credentials) }
+    );
 }
 
 #[test]
 fn the_initiator_of_the_specification_is_understood() {
-    let settings = Settings::parse(INITIATOR).unwrap();
+    let settings = FixSettings::parse(INITIATOR).unwrap();
     let session = &settings.sessions[0];
     let host = "broker.example".to_owned();
-    assert_eq!(session.role, Role::Initiator { host, port: 4001, reconnect_seconds: 5, credentials: None });
+    assert_eq!(session.role, ConnectionType::Initiator { host, port: 4001, reconnect_seconds: 5, credentials: None });
     assert_eq!(session.heartbeat_seconds, 300);
     assert_eq!(session.max_latency_seconds, Some(120));
 }
@@ -98,7 +101,7 @@ fn the_initiator_of_the_specification_is_understood() {
 fn a_setting_of_quickfix_that_we_do_not_need_is_a_warning() {
     let text = ACCEPTOR.replace("FileStorePath=store", "SocketTcpNoDelay=Y");
     assert_eq!(
-        Settings::parse(&text).unwrap().warnings,
+        FixSettings::parse(&text).unwrap().warnings,
         ["line 15: SocketTcpNoDelay is a QuickFIX setting that has no effect here"]
     );
 }

@@ -3,12 +3,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that can't go on may say so")]
 
-mod peer;
+mod test_peer;
 
 use expect_test::expect_file;
-use peer::{EPOCH, Peer, wire_of};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
+use test_peer::{EPOCH, TestPeer, wire_of};
 
 #[test]
 fn every_transcript_comes_out_letter_by_letter() {
@@ -32,7 +32,7 @@ fn stories() -> Vec<PathBuf> {
 /// The transcript again, with our answers in place of those in the file.
 fn played(text: &str) -> String {
     let settings = text.lines().find_map(|line| line.strip_prefix("settings ")).unwrap_or_default();
-    let mut peer = Peer::new(settings);
+    let mut peer = TestPeer::new(settings);
     let mut out = String::new();
     let mut connected = false;
     for line in text.lines().filter(|line| !is_answer(line)) {
@@ -46,7 +46,7 @@ fn played(text: &str) -> String {
             connected = true;
         }
         act(&mut peer, verb, rest, &mut connected);
-        out += &peer.heard();
+        out += &peer.take_received();
     }
     out
 }
@@ -55,7 +55,7 @@ fn is_answer(line: &str) -> bool {
     ["E ", "X ", "@ ", "= "].iter().any(|mark| line.starts_with(mark))
 }
 
-fn act(peer: &mut Peer, verb: &str, rest: &str, connected: &mut bool) {
+fn act(peer: &mut TestPeer, verb: &str, rest: &str, connected: &mut bool) {
     match verb {
         "C" => {
             peer.connect();

@@ -4,22 +4,22 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use domain::order::Step;
+use domain::order::ExecType;
 use domain::{Event, Fill, Order, OrderId, Price, ReferenceData, Side, Text, Transaction};
 
 use crate::figures::growth;
-use crate::outcome::{Fates, Outcome};
-use crate::record::{deal, strategy_name, symbol};
 use crate::round_trips::RoundTrip;
+use crate::run_recorder::{deal, strategy_name, symbol};
+use crate::run_results::{OrderOutcomes, RunResults};
 use crate::series::DayValue;
 
 /// Every fill, written as it happens, so memory does not grow with the run.
-pub struct DealSheet<W: Write> {
+pub struct FillsCsv<W: Write> {
     file: W,
     reference: Arc<ReferenceData>,
 }
 
-impl<W: Write> DealSheet<W> {
+impl<W: Write> FillsCsv<W> {
     pub fn new(mut file: W, reference: Arc<ReferenceData>) -> io::Result<Self> {
         writeln!(
             file,
@@ -30,7 +30,7 @@ impl<W: Write> DealSheet<W> {
     }
 
     /// The engine publishes a fill, and then the transaction that books it.
-    pub fn see(&mut self, events: &[Event]) -> io::Result<()> {
+    pub fn on_events(&mut self, events: &[Event]) -> io::Result<()> {
         for pair in events.windows(2) {
             if let [Event::Fill(fill), Event::Transaction(transaction)] = pair {
                 self.write(fill, transaction)?;
@@ -70,62 +70,62 @@ const ORDER_COLUMNS: &str =
     "dateTime,ended,strategy,security,intId,side,orderType,limit,stop,tif,quantity,filled,averagePrice,status,reason";
 
 /// Every order that ended, with outcome and reason, written when it ends.
-pub struct OrderSheet<W: Write> {
+pub struct OrdersCsv<W: Write> {
     file: W,
     reference: Arc<ReferenceData>,
     placed: u64,
-    ended: Fates,
+    ended: OrderOutcomes,
     /// Reasons of pending cancels: venues do not report them.
-    asked: BTreeMap<OrderId, &'static str>,
+    cancel_reasons: BTreeMap<OrderId, &'static str>,
     stopped: BTreeSet<Text>,
-    is_over: bool,
+    is_data_ended: bool,
 }
 
-impl<W: Write> OrderSheet<W> {
+impl<W: Write> OrdersCsv<W> {
     pub fn new(mut file: W, reference: Arc<ReferenceData>) -> io::Result<Self> {
         writeln!(file, "{ORDER_COLUMNS}")?;
         Ok(Self {
             file,
             reference,
             placed: 0,
-            ended: Fates::default(),
-            asked: BTreeMap::new(),
+            ended: OrderOutcomes::default(),
+            cancel_reasons: BTreeMap::new(),
             stopped: BTreeSet::new(),
-            is_over: false,
+            is_data_ended: false,
         })
     }
 
     /// From now on orders of this strategy are cancelled because it failed.
-    pub fn stop(&mut self, strategy: &Text) {
+    pub fn on_strategy_stopped(&mut self, strategy: &Text) {
         self.stopped.insert(strategy.clone());
     }
 
     /// From now on orders are cancelled because the data has ended.
-    pub fn end_data(&mut self) {
-        self.is_over = true;
+    pub fn on_data_end(&mut self) {
+        self.is_data_ended = true;
     }
 
     /// The engine publishes an order after its change, and then the change.
-    pub fn see(&mut self, events: &[Event]) -> io::Result<()> {
+    pub fn on_events(&mut self, events: &[Event]) -> io::Result<()> {
         for pair in events.windows(2) {
             let [Event::Order(order), Event::OrderStatus(status)] = pair else { continue };
-            self.placed += u64::from(status.step == Step::Placed);
-            if status.step == Step::CancelAsked {
-                self.asked.insert(order.id, self.why_canceled(order));
+            self.placed += u64::from(status.exec_type == ExecType::PendingNew);
+            if status.exec_type == ExecType::PendingCancel {
+                self.cancel_reasons.insert(order.id, self.cancel_reason(order));
             }
-            if let Some((fate, count)) = self.ended.of(status.step, order) {
+            if let Some((fate, count)) = self.ended.classify(status.exec_type, order) {
                 *count += 1;
-                let asked = self.asked.remove(&order.id).filter(|_| status.step == Step::Canceled);
+                let asked = self.cancel_reasons.remove(&order.id).filter(|_| status.exec_type == ExecType::Canceled);
                 self.write(order, fate, asked.unwrap_or_default())?;
             }
         }
         Ok(())
     }
 
-    fn why_canceled(&self, order: &Order) -> &'static str {
+    fn cancel_reason(&self, order: &Order) -> &'static str {
         if self.stopped.contains(&strategy_name(&self.reference, order.strategy)) {
             "the strategy was stopped"
-        } else if self.is_over {
+        } else if self.is_data_ended {
             "the data ended"
         } else {
             "by the strategy"
@@ -154,31 +154,31 @@ impl<W: Write> OrderSheet<W> {
     }
 
     /// Returns how all orders ended.
-    pub fn finish(mut self) -> io::Result<Fates> {
+    pub fn finish(mut self) -> io::Result<OrderOutcomes> {
         self.file.flush()?;
-        Ok(Fates { open: self.placed.saturating_sub(self.ended.all()), ..self.ended })
+        Ok(OrderOutcomes { open: self.placed.saturating_sub(self.ended.all()), ..self.ended })
     }
 }
 
-impl Fates {
+impl OrderOutcomes {
     /// The outcome of an order and its counter; none where the change is not its last.
-    fn of(&mut self, step: Step, order: &Order) -> Option<(&'static str, &mut u64)> {
+    fn classify(&mut self, step: ExecType, order: &Order) -> Option<(&'static str, &mut u64)> {
         let (fate, unfilled) = match step {
-            Step::FilledInFull => return Some(("EXECUTED", &mut self.executed)),
-            Step::Canceled => ("CANCELED", &mut self.canceled),
-            Step::Expired => ("EXPIRED", &mut self.expired),
-            Step::Refused => ("REJECTED", &mut self.rejected),
+            ExecType::Fill => return Some(("EXECUTED", &mut self.executed)),
+            ExecType::Canceled => ("CANCELED", &mut self.canceled),
+            ExecType::Expired => ("EXPIRED", &mut self.expired),
+            ExecType::Rejected => ("REJECTED", &mut self.rejected),
             _ => return None,
         };
-        Some((fate, if order.filled.is_zero() { unfilled } else { &mut self.partly }))
+        Some((fate, if order.filled.is_zero() { unfilled } else { &mut self.partially_filled }))
     }
 }
 
 /// Equity, drawdown and exposure at the same instants: those at which a value changed.
-pub struct CurveSheet;
+pub struct EquityCsv;
 
-impl CurveSheet {
-    pub fn write(outcome: &Outcome, mut file: impl Write) -> io::Result<()> {
+impl EquityCsv {
+    pub fn write(outcome: &RunResults, mut file: impl Write) -> io::Result<()> {
         writeln!(file, "dateTime,equity,drawdown,exposure")?;
         let curves = outcome.equity.iter().zip(&outcome.drawdown).zip(&outcome.exposure);
         for ((equity, drawdown), exposure) in curves {
@@ -190,10 +190,10 @@ impl CurveSheet {
 }
 
 /// The value and the return of each day with data, from which yearly figures are computed. The first row is the start.
-pub struct DaySheet;
+pub struct DailyValuesCsv;
 
-impl DaySheet {
-    pub fn write(outcome: &Outcome, mut file: impl Write) -> io::Result<()> {
+impl DailyValuesCsv {
+    pub fn write(outcome: &RunResults, mut file: impl Write) -> io::Result<()> {
         writeln!(file, "date,equity,return")?;
         let mut before: Option<f64> = None;
         for day in &outcome.days {
@@ -210,10 +210,10 @@ fn date(day: &DayValue) -> String {
 }
 
 /// Positions that were open at the end of the run.
-pub struct OpenSheet;
+pub struct OpenPositionsCsv;
 
-impl OpenSheet {
-    pub fn write(outcome: &Outcome, mut file: impl Write) -> io::Result<()> {
+impl OpenPositionsCsv {
+    pub fn write(outcome: &RunResults, mut file: impl Write) -> io::Result<()> {
         writeln!(file, "strategy,security,quantity,averagePrice,price,unrealizedPL")?;
         for open in &outcome.open {
             writeln!(
@@ -232,12 +232,12 @@ impl OpenSheet {
 }
 
 /// Every round trip, written when it ends; amounts in base currency.
-pub struct TripSheet<W: Write> {
+pub struct RoundTripsCsv<W: Write> {
     file: W,
     reference: Arc<ReferenceData>,
 }
 
-impl<W: Write> TripSheet<W> {
+impl<W: Write> RoundTripsCsv<W> {
     pub fn new(mut file: W, reference: Arc<ReferenceData>) -> io::Result<Self> {
         writeln!(file, "opened,closed,strategy,security,side,quantity,entryPrice,exitPrice,gross,costs,net")?;
         Ok(Self { file, reference })

@@ -3,9 +3,9 @@
 
 use domain::Timestamp;
 
-use crate::outcome::{Month, ProfitLoss};
-use crate::record::Assumptions;
 use crate::round_trips::RoundTrip;
+use crate::run_recorder::Assumptions;
+use crate::run_results::{Month, ProfitLoss};
 use crate::series::{DayValue, Drawdown};
 
 const SECONDS_PER_YEAR: f64 = 365.25 * 86_400.0;

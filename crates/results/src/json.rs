@@ -3,10 +3,12 @@
 use serde_json::{Value, json};
 
 use crate::figures::{Figures, Monthly, Trades, Yearly};
-use crate::outcome::{Fates, Heading, Line, OpenPosition, Outcome, Refusals, Stop, Unconverted};
-use crate::rates::float;
+use crate::rates::to_f64;
+use crate::run_results::{
+    OpenPosition, OrderOutcomes, RefusalSummary, ReportHeading, ResultRow, RunResults, StrategyStop, Unconverted,
+};
 
-pub fn write(heading: &Heading, outcome: &Outcome) -> String {
+pub fn write(heading: &ReportHeading, outcome: &RunResults) -> String {
     let settings: serde_json::Map<String, Value> =
         heading.settings.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
     let months = outcome
@@ -27,9 +29,9 @@ pub fn write(heading: &Heading, outcome: &Outcome) -> String {
         "orders": heading.orders.all(),
         "ordersByEnd": fates(&heading.orders),
         "refused": refusals(&heading.refusals),
-        "fills": outcome.deals_in_all,
+        "fills": outcome.fill_count,
         "stopped": heading.stopped.iter().map(stop).collect::<Vec<_>>(),
-        "unheard": heading.unheard,
+        "unheard": heading.missing_data,
         "unconverted": unconverted,
         "currency": outcome.currency,
         "figures": figures(&outcome.figures),
@@ -43,12 +45,12 @@ pub fn write(heading: &Heading, outcome: &Outcome) -> String {
     format!("{document:#}\n")
 }
 
-fn stop(stop: &Stop) -> Value {
+fn stop(stop: &StrategyStop) -> Value {
     json!({ "dateTime": stop.at.millis(), "strategy": &*stop.strategy, "reason": &*stop.reason })
 }
 
-fn fates(fates: &Fates) -> Value {
-    let Fates { executed, partly, canceled, expired, rejected, open } = fates;
+fn fates(fates: &OrderOutcomes) -> Value {
+    let OrderOutcomes { executed, partially_filled: partly, canceled, expired, rejected, open } = fates;
     json!({
         "executed": executed,
         "partlyFilled": partly,
@@ -59,16 +61,16 @@ fn fates(fates: &Fates) -> Value {
     })
 }
 
-fn refusals(refusals: &Refusals) -> Value {
+fn refusals(refusals: &RefusalSummary) -> Value {
     json!({ "count": refusals.all(), "orders": refusals.orders, "byCode": refusals.by_code, "first": refusals.first })
 }
 
 fn open(open: &OpenPosition) -> Value {
-    let price = |price: Option<domain::Price>| price.map(|price| float(price.0));
+    let price = |price: Option<domain::Price>| price.map(|price| to_f64(price.0));
     json!({
         "strategy": &*open.strategy,
         "security": &*open.security,
-        "quantity": float(open.quantity.0),
+        "quantity": to_f64(open.quantity.0),
         "averagePrice": price(open.average_price),
         "price": price(open.price),
         "unrealizedPL": open.unrealized,
@@ -129,10 +131,10 @@ fn trades(trades: &Trades) -> Value {
     })
 }
 
-fn line(line: &Line) -> Value {
+fn line(line: &ResultRow) -> Value {
     json!({
         "name": &*line.name,
-        "fills": line.deals,
+        "fills": line.fills,
         "traded": line.traded,
         "costs": line.costs,
         "realizedPL": line.profit_loss.realized,

@@ -2,20 +2,23 @@
 //!
 //! Figures are statistics, so they are floating point; the exact positions and cash are the engine's.
 
-mod record;
+mod run_recorder;
 mod series;
 mod round_trips;
-mod holdings;
+mod position_tracker;
 mod rates;
 pub mod figures;
-pub mod outcome;
+pub mod run_results;
 pub mod csv;
 pub mod json;
 pub mod page;
 
-pub use csv::{CurveSheet, DaySheet, DealSheet, OpenSheet, OrderSheet, TripSheet, rounded};
+pub use csv::{DailyValuesCsv, EquityCsv, FillsCsv, OpenPositionsCsv, OrdersCsv, RoundTripsCsv, rounded};
 pub use figures::{Figures, Monthly, Yearly};
-pub use outcome::{Deal, Fates, Heading, Line, Month, OpenPosition, Outcome, ProfitLoss, Refusals, Stop, Unconverted};
-pub use record::{Assumptions, Record};
 pub use round_trips::RoundTrip;
+pub use run_recorder::{Assumptions, RunRecorder};
+pub use run_results::{
+    Month, OpenPosition, OrderOutcomes, ProfitLoss, RefusalSummary, ReportHeading, ReportedFill, ResultRow, RunResults,
+    StrategyStop, Unconverted,
+};
 pub use series::{Curve, DayValue, Drawdown, Point};

@@ -16,9 +16,9 @@ impl Rates {
         Self { base, pairs: BTreeMap::new() }
     }
 
-    pub(crate) fn see(&mut self, security: &Security, price: Price) {
+    pub(crate) fn update(&mut self, security: &Security, price: Price) {
         let SecurityKind::Forex { base, transaction } = security.kind else { return };
-        let price = float(price.0);
+        let price = to_f64(price.0);
         if price > 0.0 {
             self.pairs.insert((base, transaction), price);
         }
@@ -41,7 +41,7 @@ impl Rates {
 }
 
 /// A decimal as `f64`, for statistics.
-pub(crate) fn float(decimal: domain::Decimal) -> f64 {
+pub(crate) fn to_f64(decimal: domain::Decimal) -> f64 {
     f64::try_from(decimal).unwrap_or(f64::NAN)
 }
 
@@ -57,9 +57,9 @@ mod tests {
     #[test]
     fn an_amount_is_converted_by_the_pair_its_inverse_or_over_the_dollar_and_never_by_a_guess() {
         let mut rates = Rates::new("CHF".parse().unwrap());
-        rates.see(&pair("EUR", "USD"), Price::from(2));
-        rates.see(&pair("USD", "CHF"), "0.5".parse().unwrap());
-        rates.see(&pair("CHF", "SEK"), Price::from(10));
+        rates.update(&pair("EUR", "USD"), Price::from(2));
+        rates.update(&pair("USD", "CHF"), "0.5".parse().unwrap());
+        rates.update(&pair("CHF", "SEK"), Price::from(10));
         let shown = ["CHF", "SEK", "EUR", "JPY"].map(|text| rates.in_base(100.0, text.parse().unwrap()));
         assert_eq!(shown, [Some(100.0), Some(10.0), Some(100.0), None]);
     }

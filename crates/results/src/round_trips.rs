@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use domain::{AccountId, Decimal, SecurityId, Side, StrategyId, Timestamp, Transaction};
 
-use crate::rates::float;
+use crate::rates::to_f64;
 
 const NANOS_PER_DAY: f64 = 86_400e9;
 
@@ -51,17 +51,17 @@ impl RoundTrip {
     }
 }
 
-type Key = (StrategyId, AccountId, SecurityId);
+type TripKey = (StrategyId, AccountId, SecurityId);
 
 /// The open trips.
 #[derive(Debug, Default)]
 pub(crate) struct RoundTrips {
-    open: BTreeMap<Key, Open>,
+    open: BTreeMap<TripKey, OpenTrip>,
 }
 
 /// A buy or sell of a security.
 #[derive(Clone, Copy)]
-pub(crate) struct Booking<'a> {
+pub(crate) struct TripBooking<'a> {
     pub(crate) booked: &'a Transaction,
     pub(crate) security: SecurityId,
     pub(crate) contract_size: f64,
@@ -70,7 +70,7 @@ pub(crate) struct Booking<'a> {
 }
 
 #[derive(Debug)]
-struct Open {
+struct OpenTrip {
     at: Timestamp,
     /// Signed, exact: a trip ends at zero, not near zero.
     quantity: Decimal,
@@ -87,7 +87,7 @@ struct Open {
 
 /// A quantity at a price.
 #[derive(Clone, Copy)]
-struct Part {
+struct TripPart {
     quantity: Decimal,
     price: f64,
     contract_size: f64,
@@ -97,12 +97,12 @@ struct Part {
 
 impl RoundTrips {
     /// Returns the trip that a booking ends; without a result where a part of it could not be converted.
-    pub(crate) fn book(&mut self, booking: Booking<'_>) -> Option<Result<RoundTrip, Unrated>> {
+    pub(crate) fn book(&mut self, booking: TripBooking<'_>) -> Option<Result<RoundTrip, MissingRate>> {
         let booked = booking.booked;
         let key = (booked.strategy, booked.account, booking.security);
-        let part = Part::of(&booking);
+        let part = TripPart::from_booking(&booking);
         let Some(open) = self.open.get_mut(&key) else {
-            self.open.insert(key, Open::new(booked.at, part));
+            self.open.insert(key, OpenTrip::new(booked.at, part));
             return None;
         };
         if open.quantity.is_sign_negative() == part.quantity.is_sign_negative() {
@@ -110,14 +110,14 @@ impl RoundTrips {
             return None;
         }
         let closing = if part.quantity.abs() > open.quantity.abs() { -open.quantity } else { part.quantity };
-        open.leave(Part { quantity: closing, ..part });
+        open.leave(TripPart { quantity: closing, ..part });
         if !open.quantity.is_zero() {
             return None;
         }
         let ended = self.open.remove(&key).map(|open| open.ended(key, booked.at, closing));
         let beyond = part.quantity - closing;
         if !beyond.is_zero() {
-            self.open.insert(key, Open::new(booked.at, Part { quantity: beyond, ..part }));
+            self.open.insert(key, OpenTrip::new(booked.at, TripPart { quantity: beyond, ..part }));
         }
         ended
     }
@@ -125,17 +125,17 @@ impl RoundTrips {
 
 /// The result of a trip is unknown, because a rate is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Unrated;
+pub(crate) struct MissingRate;
 
-impl Part {
-    fn of(booking: &Booking<'_>) -> Self {
-        let Booking { booked, contract_size, rate, .. } = *booking;
-        let (quantity, price) = (booked.quantity.0, float(booked.price.0));
-        Self { quantity, price, contract_size, cost_each: costs(booked) / float(quantity.abs()), rate }
+impl TripPart {
+    fn from_booking(booking: &TripBooking<'_>) -> Self {
+        let TripBooking { booked, contract_size, rate, .. } = *booking;
+        let (quantity, price) = (booked.quantity.0, to_f64(booked.price.0));
+        Self { quantity, price, contract_size, cost_each: costs(booked) / to_f64(quantity.abs()), rate }
     }
 
     fn units(&self) -> f64 {
-        float(self.quantity.abs())
+        to_f64(self.quantity.abs())
     }
 
     fn costs_in_base(&self) -> f64 {
@@ -143,8 +143,8 @@ impl Part {
     }
 }
 
-impl Open {
-    fn new(at: Timestamp, part: Part) -> Self {
+impl OpenTrip {
+    fn new(at: Timestamp, part: TripPart) -> Self {
         let mut open = Self {
             at,
             quantity: Decimal::ZERO,
@@ -160,7 +160,7 @@ impl Open {
         open
     }
 
-    fn enter(&mut self, part: Part) {
+    fn enter(&mut self, part: TripPart) {
         self.quantity += part.quantity;
         let value = part.units() * part.price;
         self.entered += part.units();
@@ -170,9 +170,9 @@ impl Open {
     }
 
     /// At average cost, as for positions.
-    fn leave(&mut self, part: Part) {
+    fn leave(&mut self, part: TripPart) {
         let value = part.units() * part.price;
-        let taken = self.cost * float(part.quantity.abs() / self.quantity.abs());
+        let taken = self.cost * to_f64(part.quantity.abs() / self.quantity.abs());
         let rated = self.left_in_base.zip(part.rate.map(|rate| rate * part.contract_size));
         self.left_in_base = rated.map(|((received, cost), size)| (received + value * size, cost + taken * size));
         self.quantity += part.quantity;
@@ -182,9 +182,9 @@ impl Open {
         self.costs += part.costs_in_base();
     }
 
-    fn ended(self, key: Key, at: Timestamp, closing: Decimal) -> Result<RoundTrip, Unrated> {
+    fn ended(self, key: TripKey, at: Timestamp, closing: Decimal) -> Result<RoundTrip, MissingRate> {
         let is_long = closing.is_sign_negative();
-        let (received, cost) = self.left_in_base.ok_or(Unrated)?;
+        let (received, cost) = self.left_in_base.ok_or(MissingRate)?;
         let gross = if is_long { received - cost } else { cost - received };
         Ok(RoundTrip {
             strategy: key.0,
@@ -204,7 +204,7 @@ impl Open {
 
 /// All charges of a booking.
 pub(crate) fn costs(booked: &Transaction) -> f64 {
-    float(booked.execution_commission.0) + float(booked.clearing_commission.0) + float(booked.fee.0)
+    to_f64(booked.execution_commission.0) + to_f64(booked.clearing_commission.0) + to_f64(booked.fee.0)
 }
 
 #[cfg(test)]
@@ -245,11 +245,11 @@ mod tests {
 
     type Rated = ((i64, i64, i64, i64), Option<f64>);
 
-    fn rated_trips(bookings: &[Rated]) -> Vec<Result<RoundTrip, Unrated>> {
+    fn rated_trips(bookings: &[Rated]) -> Vec<Result<RoundTrip, MissingRate>> {
         let mut trips = RoundTrips::default();
         let book = |((at, quantity, price, fee), rate): &Rated| {
             let booked = &booked(*at, *quantity, *price, *fee);
-            trips.book(Booking { booked, security: SecurityId(7), contract_size: 1.0, rate: *rate })
+            trips.book(TripBooking { booked, security: SecurityId(7), contract_size: 1.0, rate: *rate })
         };
         bookings.iter().filter_map(book).collect()
     }
@@ -284,6 +284,6 @@ mod tests {
     #[test]
     fn a_trip_with_a_part_without_a_rate_has_no_result() {
         let found = rated_trips(&[((0, 2, 10, 1), Some(1.0)), ((1, -1, 14, 1), None), ((2, -1, 12, 1), Some(3.0))]);
-        assert_eq!(found, [Err(Unrated)]);
+        assert_eq!(found, [Err(MissingRate)]);
     }
 }

@@ -15,7 +15,7 @@ pub struct Point {
 
 /// Evenly downsampled items: the more there were, the fewer are kept.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Thinned<T> {
+pub(crate) struct Downsampled<T> {
     kept: Vec<T>,
     most: usize,
     /// One of this many items is kept.
@@ -23,19 +23,19 @@ pub(crate) struct Thinned<T> {
     seen: u64,
 }
 
-impl<T> Thinned<T> {
+impl<T> Downsampled<T> {
     pub(crate) fn new(most: usize) -> Self {
         Self { kept: Vec::new(), most, stride: 1, seen: 0 }
     }
 
     pub(crate) fn push(&mut self, item: T) {
         if self.seen.is_multiple_of(self.stride) {
-            self.keep(item);
+            self.push_sampled(item);
         }
         self.seen += 1;
     }
 
-    fn keep(&mut self, item: T) {
+    fn push_sampled(&mut self, item: T) {
         if self.kept.len() == self.most {
             let mut is_odd = false;
             self.kept.retain(|_| {
@@ -51,7 +51,7 @@ impl<T> Thinned<T> {
         self.kept.push(item);
     }
 
-    pub(crate) fn kept(&self) -> &[T] {
+    pub(crate) fn items(&self) -> &[T] {
         &self.kept
     }
 }
@@ -60,13 +60,13 @@ impl<T> Thinned<T> {
 /// there.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Curve {
-    points: Thinned<Point>,
+    points: Downsampled<Point>,
     newest: Option<Point>,
 }
 
 impl Default for Curve {
     fn default() -> Self {
-        Self { points: Thinned::new(CURVE_POINTS_MAX), newest: None }
+        Self { points: Downsampled::new(CURVE_POINTS_MAX), newest: None }
     }
 }
 
@@ -82,7 +82,7 @@ impl Curve {
 
     /// In order of time, the newest included.
     pub fn points(&self) -> Vec<Point> {
-        let mut points = self.points.kept().to_vec();
+        let mut points = self.points.items().to_vec();
         points.extend(self.newest.filter(|newest| points.last() != Some(newest)));
         points
     }
@@ -117,7 +117,7 @@ impl DayValue {
     }
 
     /// Sets the value of a day: the last one of a day stays.
-    pub fn note(days: &mut Vec<Self>, at: Timestamp, value: f64) {
+    pub fn record(days: &mut Vec<Self>, at: Timestamp, value: f64) {
         match days.last_mut() {
             Some(last) if Self::day_of(at) <= last.day => (last.at, last.value) = (at, value),
             _ => days.push(Self::new(at, value)),
@@ -138,21 +138,21 @@ pub struct Drawdown {
 }
 
 impl Drawdown {
-    pub fn see(&mut self, at: Timestamp, value: f64) {
+    pub fn update(&mut self, at: Timestamp, value: f64) {
         let fallen_from = self.peak.filter(|peak| value < peak.value);
         if let Some(peak) = self.peak.filter(|_| self.is_falling || fallen_from.is_some()) {
             self.longest_nanos = self.longest_nanos.max(at.nanos_since(peak.at));
         }
         self.is_falling = fallen_from.is_some();
         match fallen_from {
-            Some(peak) => self.deepest = self.deepest.max(fall(peak.value, value)),
+            Some(peak) => self.deepest = self.deepest.max(drawdown_from(peak.value, value)),
             None => self.peak = Some(Point { at, value }),
         }
     }
 
     /// The current drawdown, as a fraction of the peak.
     pub fn present(&self, value: f64) -> f64 {
-        self.peak.map_or(0.0, |peak| fall(peak.value, value).max(0.0))
+        self.peak.map_or(0.0, |peak| drawdown_from(peak.value, value).max(0.0))
     }
 
     /// The longest time from a peak until it was reached again, or until the last value.
@@ -161,7 +161,7 @@ impl Drawdown {
     }
 }
 
-fn fall(peak: f64, value: f64) -> f64 {
+fn drawdown_from(peak: f64, value: f64) -> f64 {
     if peak > 0.0 { 1.0 - value / peak } else { 0.0 }
 }
 
@@ -199,7 +199,7 @@ mod tests {
         let mut days = Vec::new();
         let noon = |number: i64| Timestamp(day(number).0 + NANOS_PER_DAY / 2);
         for (at, value) in [(noon(1), 1.0), (Timestamp(noon(1).0 + 5), 2.0), (noon(2), 3.0)] {
-            DayValue::note(&mut days, at, value);
+            DayValue::record(&mut days, at, value);
         }
         assert_eq!(days.iter().map(|day| (day.day, day.value)).collect::<Vec<_>>(), [(1, 2.0), (2, 3.0)]);
     }
@@ -209,7 +209,7 @@ mod tests {
         let mut drawdown = Drawdown::default();
         // Peak 100: down to 75 and back within three days; peak 110: 1 % down for ten days.
         for (number, value) in [(0, 100.0), (1, 75.0), (3, 100.0), (4, 110.0), (14, 108.9)] {
-            drawdown.see(day(number), value);
+            drawdown.update(day(number), value);
         }
         assert_eq!((drawdown.deepest, drawdown.longest_days()), (0.25, 10.0));
         assert!((drawdown.present(99.0) - 0.1).abs() < 1e-12);
@@ -221,11 +221,11 @@ mod tests {
         let mut drawdown = Drawdown::default();
         let values = [100.0, 120.0, 110.0, 130.0, 130.0, 130.0, 130.0, 130.0, 130.0, 131.0];
         for (number, value) in (0..).zip(values) {
-            drawdown.see(day(number), value);
+            drawdown.update(day(number), value);
         }
         assert_eq!(drawdown.longest_days(), 2.0);
         // The next fall begins where the peak was last seen, on day 9, and lasts three days.
-        [(9, 131.0), (10, 130.0), (12, 130.5)].into_iter().for_each(|(at, value)| drawdown.see(day(at), value));
+        [(9, 131.0), (10, 130.0), (12, 130.5)].into_iter().for_each(|(at, value)| drawdown.update(day(at), value));
         assert_eq!(drawdown.longest_days(), 3.0);
     }
 
@@ -233,7 +233,7 @@ mod tests {
     fn a_value_that_only_rises_has_no_drawdown() {
         let mut drawdown = Drawdown::default();
         for number in 0..5 {
-            drawdown.see(day(number), 100.0 + number as f64);
+            drawdown.update(day(number), 100.0 + number as f64);
         }
         assert_eq!((drawdown.deepest, drawdown.longest_days()), (0.0, 0.0));
     }

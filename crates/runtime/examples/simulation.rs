@@ -11,16 +11,16 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use domain::command::{Command, RecordTransaction, ReferenceChange};
-use domain::risk::Settings;
+use domain::risk::EngineSettings;
 use domain::{
     Account, AccountId, AdapterName, Bar, BarSize, Currency, Decimal, Price, ReferenceData, Security, SecurityId,
     SecurityKind, StrategyId, Text, Tick, Timestamp,
 };
-use runtime::simulation::{Setup, Simulation, VenueSetup};
+use runtime::simulation::{Simulation, SimulationSetup, VenueSetup};
 use rustix::time::{ClockId, clock_gettime};
-use storage::history::{BadData, Recorded, Source};
-use strategy::{Desk, Prices, Seat, Strategy, Who};
-use venue_sim::replay::{FillRule, Replay, ReplayConfig};
+use storage::price_files::{InvalidPriceData, PriceRecord, PriceSource};
+use strategy::{Context, PriceKind, Strategy, StrategyIdentity, StrategyRunner};
+use venue_sim::replay::{FillRule, ReplayConfig, ReplayVenue};
 
 const SECURITY: SecurityId = SecurityId(1);
 const TRADER: StrategyId = StrategyId(2);
@@ -37,7 +37,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let kind = Kind::of(kind)?;
     let source = Shared::open(folder, kind, rows)?;
     let reference = reference();
-    let setup = setup(kind, &reference, seat(kind, fast, slow, &reference)?);
+    let setup = setup(kind, &reference, runner(kind, fast, slow, &reference)?);
     let mut nobody = ();
     let (wall, cpu) = (Instant::now(), processor_seconds());
     let ended = Simulation::new(setup, Box::new(source), &mut nobody)?.run()?;
@@ -148,16 +148,16 @@ impl Shared {
     }
 }
 
-impl Source for Shared {
-    fn next(&mut self) -> Result<Option<Recorded>, BadData> {
+impl PriceSource for Shared {
+    fn next(&mut self) -> Result<Option<PriceRecord>, InvalidPriceData> {
         Ok(self.row().map(|row| match self.kind {
-            Kind::Quotes => Recorded::Tick(self.tick(row)),
-            Kind::Bars => Recorded::Bar(self.bar(row)),
+            Kind::Quotes => PriceRecord::Tick(self.tick(row)),
+            Kind::Bars => PriceRecord::Bar(self.bar(row)),
         }))
     }
 
-    fn read(&mut self, row: &mut Option<Recorded>) -> Result<(), BadData> {
-        let Some(Recorded::Tick(tick)) = row else {
+    fn read(&mut self, row: &mut Option<PriceRecord>) -> Result<(), InvalidPriceData> {
+        let Some(PriceRecord::Tick(tick)) = row else {
             *row = self.next()?;
             return Ok(());
         };
@@ -182,25 +182,30 @@ fn price(ticks: i64) -> Price {
 }
 
 /// Counts the events that it gets.
-struct Counter(Prices);
+struct Counter(PriceKind);
 
 impl Strategy for Counter {
-    fn init(&mut self, desk: &mut Desk<'_>) {
+    fn init(&mut self, desk: &mut Context<'_>) {
         desk.subscribe(SECURITY, self.0);
     }
 }
 
-fn seat(kind: Kind, fast: &str, slow: &str, reference: &Arc<ReferenceData>) -> Result<Seat, Box<dyn Error>> {
-    let who = Who { id: TRADER, name: "CROSS".into(), run: 1 };
+fn runner(
+    kind: Kind,
+    fast: &str,
+    slow: &str,
+    reference: &Arc<ReferenceData>,
+) -> Result<StrategyRunner, Box<dyn Error>> {
+    let who = StrategyIdentity { id: TRADER, name: "CROSS".into(), run: 1 };
     let prices = if kind == Kind::Quotes { "TICKS" } else { "MIN_1" };
     let strategy: Box<dyn Strategy> = if fast == "0" {
-        Box::new(Counter(if kind == Kind::Quotes { Prices::Ticks } else { Prices::Bars(BarSize::Min1) }))
+        Box::new(Counter(if kind == Kind::Quotes { PriceKind::Ticks } else { PriceKind::Bars(BarSize::Min1) }))
     } else {
         let written = [("security", "1"), ("fast", fast), ("slow", slow), ("quantity", "100000"), ("prices", prices)];
         let written: BTreeMap<_, _> = written.map(|(name, text)| (name.to_owned(), text.to_owned())).into();
         strategy::samples::registry().build("moving-average-cross", &written, reference)?
     };
-    Ok(Seat::new(who, strategy, reference.clone()))
+    Ok(StrategyRunner::new(who, strategy, reference.clone()))
 }
 
 fn reference() -> Arc<ReferenceData> {
@@ -213,7 +218,7 @@ fn reference() -> Arc<ReferenceData> {
         ..samples::stock(SECURITY.0, "AUDUSD")
     };
     let account = Account { adapter_type: "REPLAY".into(), session_qualifier: None, ..samples::account(1, "Desk") };
-    let trader = domain::Strategy { id: TRADER, name: "CROSS".into(), auto_activate: true };
+    let trader = domain::StrategyRecord { id: TRADER, name: "CROSS".into(), auto_activate: true };
     let mut reference = ReferenceData::default();
     reference.exchanges.insert(samples::EXCHANGE, Arc::new(samples::exchange()));
     reference.securities.insert(pair.id, Arc::new(pair));
@@ -222,12 +227,12 @@ fn reference() -> Arc<ReferenceData> {
     Arc::new(reference)
 }
 
-fn setup(kind: Kind, reference: &ReferenceData, seat: Seat) -> Setup {
+fn setup(kind: Kind, reference: &ReferenceData, seat: StrategyRunner) -> SimulationSetup {
     let rule = if kind == Kind::Quotes { FillRule::Touch } else { FillRule::NextBarOpen };
     let config =
         ReplayConfig { name: "SHARED".into(), rule, order_latency_nanos: 0, slippage_ticks: 0, fee_rate: None };
-    let mut venue = Replay::new(config);
-    venue.list(&reference.securities[&SECURITY], &reference.exchanges[&samples::EXCHANGE]);
+    let mut venue = ReplayVenue::new(config);
+    venue.list_security(&reference.securities[&SECURITY], &reference.exchanges[&samples::EXCHANGE]);
     let changes = [
         ReferenceChange::Exchange((*reference.exchanges[&samples::EXCHANGE]).clone()),
         ReferenceChange::Security((*reference.securities[&SECURITY]).clone()),
@@ -235,8 +240,8 @@ fn setup(kind: Kind, reference: &ReferenceData, seat: Seat) -> Setup {
         ReferenceChange::Strategy((*reference.strategies[&TRADER]).clone()),
     ];
     let valuation_nanos = if kind == Kind::Quotes { 1_000_000_000 } else { 15 * NANOS_PER_MINUTE };
-    Setup {
-        settings: Settings::default(),
+    SimulationSetup {
+        settings: EngineSettings::default(),
         commands: vec![Command::Reference(changes.into()), Command::Record(opening_cash())],
         opening_cash: vec![],
         venues: vec![VenueSetup {
@@ -245,7 +250,7 @@ fn setup(kind: Kind, reference: &ReferenceData, seat: Seat) -> Setup {
             securities: vec![SECURITY],
             venue,
         }],
-        seats: vec![seat],
+        runners: vec![seat],
         from: None,
         until: None,
         feed_latency_nanos: 0,
@@ -253,7 +258,7 @@ fn setup(kind: Kind, reference: &ReferenceData, seat: Seat) -> Setup {
         on_failure: runtime::strategies::OnFailure::Cancel,
         recorded_bars: BTreeSet::from([(SECURITY, BarSize::Min1)]),
         priced: (kind == Kind::Quotes).then_some(SECURITY).into_iter().collect(),
-        pulse: Arc::default(),
+        progress: Arc::default(),
     }
 }
 

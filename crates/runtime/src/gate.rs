@@ -2,38 +2,38 @@
 
 use std::collections::VecDeque;
 
-use bus::ticket::{Promise, Reply};
-use domain::{AdapterName, Instruction, Origin, Published};
+use bus::reply::{Reply, ReplySender};
+use domain::{AdapterName, Instruction, MessageOrigin, PublishedEvent};
 
 /// Output of one input, waiting for durability.
-pub(crate) struct Held {
+pub(crate) struct GatedOutput {
     pub(crate) sequence: u64,
-    pub(crate) reply: Option<(Promise, Reply)>,
-    pub(crate) events: Vec<Published>,
+    pub(crate) reply: Option<(ReplySender, Reply)>,
+    pub(crate) events: Vec<PublishedEvent>,
     pub(crate) instructions: Vec<(AdapterName, Instruction)>,
     /// A ledger record that may be read from now on.
-    pub(crate) remembered: Option<Vec<u8>>,
+    pub(crate) ledger_record: Option<Vec<u8>>,
     /// The session message of the input: its number is durable from now on.
-    pub(crate) origin: Option<Box<Origin>>,
+    pub(crate) origin: Option<Box<MessageOrigin>>,
 }
 
-impl Held {
-    pub(crate) fn reply(sequence: u64, promise: Promise, reply: Reply) -> Self {
+impl GatedOutput {
+    pub(crate) fn reply(sequence: u64, promise: ReplySender, reply: Reply) -> Self {
         let reply = Some((promise, reply));
-        Self { sequence, reply, events: vec![], instructions: vec![], remembered: None, origin: None }
+        Self { sequence, reply, events: vec![], instructions: vec![], ledger_record: None, origin: None }
     }
 }
 
 #[derive(Default)]
-pub(crate) struct Gate(VecDeque<Held>);
+pub(crate) struct Gate(VecDeque<GatedOutput>);
 
 impl Gate {
-    pub(crate) fn hold(&mut self, held: Held) {
+    pub(crate) fn push(&mut self, held: GatedOutput) {
         self.0.push_back(held);
     }
 
     /// The next output that may be released.
-    pub(crate) fn pass(&mut self, durable: u64) -> Option<Held> {
+    pub(crate) fn pop_durable(&mut self, durable: u64) -> Option<GatedOutput> {
         self.0.pop_front_if(|held| held.sequence <= durable)
     }
 

@@ -1,17 +1,17 @@
 //! Runtime: calls `apply()` and supplies the time. Live loop, durability gate, recovery, simulation, strategy host.
 
-mod about;
+mod requests;
 mod gate;
 mod live;
 mod loss;
-mod numbers;
-mod records;
+mod sequencer;
+mod journal_records;
 mod recovery;
 pub mod simulation;
-mod snapshotting;
+mod snapshot_writer;
 pub mod strategies;
-mod unsent;
+mod unsent_instructions;
 
-pub use live::{Clock, Ended, Live, Options, Parts, Reader};
+pub use live::{EngineClock, EventSink, LiveExit, LiveLoop, LiveOptions, LiveParts};
 pub use loss::{go_on_after, last_order};
-pub use recovery::{Recovered, RecoveryError, recover};
+pub use recovery::{RecoveredState, RecoveryError, recover};

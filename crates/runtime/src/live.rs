@@ -4,60 +4,60 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use bus::inbox::{Lanes, Request, Wanted};
-use bus::ticket::{Promise, Reply};
-use bus::{Catalogue, Feed, Outlets};
+use bus::inbox::{EngineRequest, InboxReceiver, RequestPayload};
+use bus::reply::{Reply, ReplySender};
+use bus::{Catalogue, EventFeed, InstructionRouter};
 use crossbeam_channel::{Receiver, select};
 use domain::command::MarketData;
 use domain::query::Answer;
 use domain::report::Report;
-use domain::{Event, Input, Published, SecurityId, Stamped, Timestamp};
+use domain::{Event, Input, PublishedEvent, SecurityId, Sequenced, Timestamp};
 use engine::{Engine, Outbox};
-use storage::journal::{Batch, Durable, Journal, Record};
-use storage::{LedgerBook, Snapshots};
+use storage::journal::{DurabilityEvent, Journal, JournalBatch, JournalRecord};
+use storage::{JournalLedger, SnapshotStore};
 use tracing::error;
 
-use crate::about::{Asked, has_effect, origin_of, subject};
-use crate::gate::{Gate, Held};
-use crate::numbers::Numbers;
-use crate::records;
-use crate::simulation::Digest;
-use crate::snapshotting::{Scene, Snapshotting};
-use crate::unsent::Unsent;
+use crate::gate::{Gate, GatedOutput};
+use crate::journal_records;
+use crate::requests::{UnansweredRequest, needs_marks, origin_of, security_of};
+use crate::sequencer::Sequencer;
+use crate::simulation::RunDigest;
+use crate::snapshot_writer::{SnapshotJob, SnapshotWriter};
+use crate::unsent_instructions::UnsentInstructions;
 
 /// Requests of each lane, and reports, that one turn of the loop takes at the most.
 const BATCH_MAX: usize = 1_024;
 /// Batches that one turn hands to the journal: prices where they are journalled, then inputs.
-const BATCHES_PER_TURN: usize = 2;
+const BATCHES_PER_CYCLE: usize = 2;
 /// How often changed prices are passed to trading.
-const PULSE: Duration = Duration::from_secs(1);
+const MARK_INTERVAL: Duration = Duration::from_secs(1);
 /// How often an adapter's full queue is checked while cancels wait for it.
-const NAP_FOR_ROOM: Duration = Duration::from_millis(1);
+const QUEUE_RETRY_INTERVAL: Duration = Duration::from_millis(1);
 
-pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+pub type EngineClock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
 /// Receives durable events, and the sequence up to which they are complete.
-pub type Reader = Box<dyn FnMut(u64, &[Published]) + Send>;
+pub type EventSink = Box<dyn FnMut(u64, &[PublishedEvent]) + Send>;
 
 /// Everything the loop works with.
-pub struct Parts {
+pub struct LiveParts {
     pub engine: Engine,
-    pub lanes: Lanes,
+    pub inbox: InboxReceiver,
     pub journal: Journal,
-    pub snapshots: Arc<Snapshots>,
-    pub ledger: Arc<LedgerBook>,
-    pub feed: Feed,
+    pub snapshots: Arc<SnapshotStore>,
+    pub ledger: Arc<JournalLedger>,
+    pub feed: EventFeed,
     pub catalogue: Catalogue,
-    pub outlets: Outlets,
+    pub instructions: InstructionRouter,
     /// Feeds the read model.
-    pub reader: Reader,
-    pub clock: Clock,
+    pub event_sink: EventSink,
+    pub clock: EngineClock,
     /// Stops the loop in order.
     pub stop: Receiver<()>,
 }
 
 #[derive(Debug, Clone)]
-pub struct Options {
+pub struct LiveOptions {
     pub snapshot_every_inputs: u64,
     pub journal_ticks: bool,
     pub build: String,
@@ -65,166 +65,166 @@ pub struct Options {
 
 /// Why the loop ended.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Ended {
+pub enum LiveExit {
     /// With the digest over everything since the journal began, where it is known.
-    InOrder(Option<String>),
+    Stopped(Option<String>),
     /// The disk failed: nothing was acknowledged after it. A restart recovers.
     JournalFailed(String),
 }
 
-pub struct Live {
-    parts: Parts,
-    options: Options,
-    numbers: Numbers,
+pub struct LiveLoop {
+    parts: LiveParts,
+    options: LiveOptions,
+    sequencer: Sequencer,
     /// Output of the current input; empty in between.
     out: Outbox,
     gate: Gate,
-    unsent: Unsent,
+    unsent: UnsentInstructions,
     /// Sequence that the read model has received.
-    read: u64,
+    read_model_sequence: u64,
     /// Sequence that the engine has applied: what an answer reflects. The rest of the batch is numbered already.
-    seen: u64,
+    applied_sequence: u64,
     /// Whether a venue has reported since the last valuation.
     traded: bool,
     inputs_since_snapshot: u64,
-    snapshotting: Snapshotting,
+    snapshot_writer: SnapshotWriter,
     /// A state that is written once it is durable.
-    snapshot_due: Option<Scene>,
-    next_pulse: Timestamp,
-    digest: Option<Digest>,
+    snapshot_due: Option<SnapshotJob>,
+    next_mark_at: Timestamp,
+    digest: Option<RunDigest>,
     /// When the newest input was journalled.
     journalled_at: Timestamp,
 }
 
 /// Input of one turn.
 #[derive(Default)]
-struct Taken {
-    requests: Vec<Request>,
+struct InputBatch {
+    requests: Vec<EngineRequest>,
     reports: Vec<Report>,
     prices: Vec<MarketData>,
-    pulse: bool,
+    mark_due: bool,
 }
 
-enum Wake {
-    Work(Taken),
+enum LoopWake {
+    Work(InputBatch),
     Stop,
     Failed(String),
 }
 
-impl Live {
-    pub fn new(parts: Parts, options: Options, recovered: &crate::Recovered) -> Self {
+impl LiveLoop {
+    pub fn new(parts: LiveParts, options: LiveOptions, recovered: &crate::RecoveredState) -> Self {
         Self {
-            numbers: Numbers::after(recovered.last_sequence, recovered.reserved),
-            snapshotting: Snapshotting::new(parts.snapshots.clone(), options.build.clone()),
+            sequencer: Sequencer::resume_after(recovered.last_sequence, recovered.reserved),
+            snapshot_writer: SnapshotWriter::new(parts.snapshots.clone(), options.build.clone()),
             parts,
             options,
             out: Outbox::default(),
             gate: Gate::default(),
-            unsent: Unsent::default(),
-            read: recovered.last_sequence,
-            seen: recovered.last_sequence,
+            unsent: UnsentInstructions::default(),
+            read_model_sequence: recovered.last_sequence,
+            applied_sequence: recovered.last_sequence,
             traded: false,
             inputs_since_snapshot: recovered.replayed,
             snapshot_due: None,
-            next_pulse: Timestamp(0),
+            next_mark_at: Timestamp(0),
             digest: recovered.digest.clone(),
             journalled_at: recovered.at,
         }
     }
 
-    pub fn run(mut self) -> Ended {
+    pub fn run(mut self) -> LiveExit {
         self.parts.catalogue.replace(self.parts.engine.reference().clone());
         loop {
             match self.wait() {
-                Wake::Work(taken) => self.turn(taken),
-                Wake::Stop => return self.finish(),
-                Wake::Failed(error) => return self.fail(error),
+                LoopWake::Work(taken) => self.run_cycle(taken),
+                LoopWake::Stop => return self.finish(),
+                LoopWake::Failed(error) => return self.fail(error),
             }
         }
     }
 
-    fn turn(&mut self, taken: Taken) {
+    fn run_cycle(&mut self, taken: InputBatch) {
         let now = (self.parts.clock)();
-        self.take_prices(now, taken.prices);
-        self.take_inputs(now, taken.requests, taken.reports, taken.pulse);
+        self.handle_prices(now, taken.prices);
+        self.handle_inputs(now, taken.requests, taken.reports, taken.mark_due);
         self.release();
-        self.unsent.bring_on(&mut self.parts.outlets);
+        self.unsent.flush(&mut self.parts.instructions);
         self.write_snapshot_if_due();
     }
 
     /// Sleeps until there is work. While the journal is behind, nothing is taken in.
-    fn wait(&mut self) -> Wake {
-        if let Some(error) = self.parts.journal.watch().failure() {
-            return Wake::Failed(error);
+    fn wait(&mut self) -> LoopWake {
+        if let Some(error) = self.parts.journal.monitor().failure() {
+            return LoopWake::Failed(error);
         }
-        let lanes = &self.parts.lanes;
-        let journal_has_room = self.parts.journal.room() >= BATCHES_PER_TURN;
+        let lanes = &self.parts.inbox;
+        let journal_has_room = self.parts.journal.free_batches() >= BATCHES_PER_CYCLE;
         let never = crossbeam_channel::never();
         let never_reports = crossbeam_channel::never();
         let requests = if journal_has_room { lanes.requests.wake() } else { &never };
         let reports = if journal_has_room { &lanes.reports } else { &never_reports };
-        let mut taken = Taken::default();
+        let mut taken = InputBatch::default();
         let has_work = journal_has_room && !(self.unsent.is_empty() && lanes.requests.is_empty());
         let nap = if has_work { Duration::ZERO } else { self.sleep() };
         select! {
             // All senders are dropped: no request can come any more.
-            recv(requests) -> rung => if rung.is_err() && lanes.requests.is_empty() { return Wake::Stop },
+            recv(requests) -> rung => if rung.is_err() && lanes.requests.is_empty() { return LoopWake::Stop },
             recv(reports) -> report => taken.reports.extend(report),
             recv(lanes.wake) -> _ => {}
-            recv(self.parts.journal.news()) -> news => if let Ok(Durable::Failed { error }) = news {
-                return Wake::Failed(error);
+            recv(self.parts.journal.durability_events()) -> news => if let Ok(DurabilityEvent::Failed { error }) = news {
+                return LoopWake::Failed(error);
             },
-            recv(self.parts.stop) -> _ => return Wake::Stop,
+            recv(self.parts.stop) -> _ => return LoopWake::Stop,
             default(nap) => {}
         }
         if journal_has_room {
             self.drain(&mut taken);
         }
-        Wake::Work(taken)
+        LoopWake::Work(taken)
     }
 
     /// Takes what else waits, so that one commit carries it all.
-    fn drain(&mut self, taken: &mut Taken) {
-        let lanes = &self.parts.lanes;
-        taken.requests = lanes.requests.take(BATCH_MAX, |asked| self.parts.engine.knows(asked));
+    fn drain(&mut self, taken: &mut InputBatch) {
+        let lanes = &self.parts.inbox;
+        taken.requests = lanes.requests.take_batch(BATCH_MAX, |asked| self.parts.engine.knows_order(asked));
         taken.reports.extend(self.unsent.drain());
         taken.reports.extend(lanes.reports.try_iter().take(BATCH_MAX));
-        taken.prices = lanes.take_prices();
+        taken.prices = lanes.drain_prices();
         let now = (self.parts.clock)();
-        taken.pulse = now >= self.next_pulse;
-        if taken.pulse {
-            self.next_pulse = now.plus_seconds(1);
+        taken.mark_due = now >= self.next_mark_at;
+        if taken.mark_due {
+            self.next_mark_at = now.plus_seconds(1);
         }
     }
 
     fn sleep(&self) -> Duration {
         let now = (self.parts.clock)();
-        let deadline = self.parts.engine.next_deadline().unwrap_or(self.next_pulse).min(self.next_pulse);
+        let deadline = self.parts.engine.next_deadline().unwrap_or(self.next_mark_at).min(self.next_mark_at);
         let nanos = u64::try_from(deadline.nanos_since(now)).unwrap_or(0);
-        let nap_max = if self.parts.outlets.has_waiting() { NAP_FOR_ROOM } else { PULSE };
+        let nap_max = if self.parts.instructions.has_waiting() { QUEUE_RETRY_INTERVAL } else { MARK_INTERVAL };
         Duration::from_nanos(nanos).min(nap_max)
     }
 
     /// Raw prices are published at once: they show nothing of trading.
-    fn take_prices(&mut self, now: Timestamp, prices: Vec<MarketData>) {
+    fn handle_prices(&mut self, now: Timestamp, prices: Vec<MarketData>) {
         let mut journalled = Vec::new();
         for data in prices {
             let input = Input::Market(data);
             let sequence = if self.options.journal_ticks {
-                let sequence = self.numbers.next();
-                journalled.push(records::input(sequence, &input));
+                let sequence = self.sequencer.next();
+                journalled.push(journal_records::input(sequence, &input));
                 sequence
             } else {
                 // Without a number a price waits for the next of its security.
-                let Some(sequence) = self.numbers.next_unjournalled() else { continue };
+                let Some(sequence) = self.sequencer.next_unjournalled() else { continue };
                 sequence
             };
-            self.apply_price(Stamped { sequence, at: now, what: input });
+            self.apply_price(Sequenced { sequence, at: now, payload: input });
         }
         self.journal(now, journalled);
     }
 
-    fn apply_price(&mut self, input: Stamped<Input>) {
+    fn apply_price(&mut self, input: Sequenced<Input>) {
         let mut out = Outbox::default();
         // A price has no reply: its output is events.
         let _ = self.parts.engine.apply(&input, &mut out);
@@ -233,17 +233,17 @@ impl Live {
 
     fn publish_market(&mut self, sequence: u64, at: Timestamp, out: Outbox) {
         for event in out.events {
-            self.parts.feed.publish(&Published { sequence, at, event });
+            self.parts.feed.publish(&PublishedEvent { sequence, at, event });
         }
     }
 
     /// Stamps everything with one reading of the clock, hands it to the journal as one batch, and applies it.
-    fn take_inputs(&mut self, now: Timestamp, requests: Vec<Request>, reports: Vec<Report>, pulse: bool) {
+    fn handle_inputs(&mut self, now: Timestamp, requests: Vec<EngineRequest>, reports: Vec<Report>, pulse: bool) {
         let mut inputs = Vec::with_capacity(requests.len() + reports.len() + 2);
         let mut records = Vec::with_capacity(inputs.capacity());
         let mut asked = Vec::with_capacity(requests.len());
-        records.extend(self.numbers.reservation());
-        self.seen = self.numbers.last();
+        records.extend(self.sequencer.reservation());
+        self.applied_sequence = self.sequencer.last();
         if pulse {
             self.close_bars(now);
         }
@@ -271,7 +271,7 @@ impl Live {
         let mut out = Outbox::default();
         self.parts.engine.advance_market(now, &mut out);
         if !out.events.is_empty()
-            && let Some(sequence) = self.numbers.next_unjournalled()
+            && let Some(sequence) = self.sequencer.next_unjournalled()
         {
             self.publish_market(sequence, now, out);
         }
@@ -281,12 +281,12 @@ impl Live {
         &mut self,
         at: Timestamp,
         what: Input,
-        inputs: &mut Vec<Stamped<Input>>,
-        records: &mut Vec<Record>,
+        inputs: &mut Vec<Sequenced<Input>>,
+        records: &mut Vec<JournalRecord>,
     ) -> u64 {
-        let sequence = self.numbers.next();
-        records.push(records::input(sequence, &what));
-        inputs.push(Stamped { sequence, at, what });
+        let sequence = self.sequencer.next();
+        records.push(journal_records::input(sequence, &what));
+        inputs.push(Sequenced { sequence, at, payload: what });
         sequence
     }
 
@@ -295,15 +295,16 @@ impl Live {
     fn stamp_marks(
         &mut self,
         now: Timestamp,
-        requests: &[Request],
+        requests: &[EngineRequest],
         reports: bool,
         pulse: bool,
-        inputs: &mut Vec<Stamped<Input>>,
-        records: &mut Vec<Record>,
+        inputs: &mut Vec<Sequenced<Input>>,
+        records: &mut Vec<JournalRecord>,
     ) {
         let mut marks = Vec::new();
-        if reports || requests.iter().any(|request| has_effect(&request.wanted)) {
-            let subjects: Vec<SecurityId> = requests.iter().filter_map(|request| subject(&request.wanted)).collect();
+        if reports || requests.iter().any(|request| needs_marks(&request.payload)) {
+            let subjects: Vec<SecurityId> =
+                requests.iter().filter_map(|request| security_of(&request.payload)).collect();
             marks = self.parts.engine.changed_marks(&subjects);
         }
         if pulse {
@@ -319,37 +320,37 @@ impl Live {
     fn stamp_request(
         &mut self,
         now: Timestamp,
-        request: Request,
-        inputs: &mut Vec<Stamped<Input>>,
-        records: &mut Vec<Record>,
-    ) -> (Promise, Asked) {
-        let asked = match request.wanted {
-            Wanted::Command(envelope) => {
+        request: EngineRequest,
+        inputs: &mut Vec<Sequenced<Input>>,
+        records: &mut Vec<JournalRecord>,
+    ) -> (ReplySender, UnansweredRequest) {
+        let asked = match request.payload {
+            RequestPayload::Command(envelope) => {
                 self.stamp(now, Input::Command(envelope), inputs, records);
-                Asked::Command
+                UnansweredRequest::Command
             }
-            Wanted::Query(query) => Asked::Query(query),
-            Wanted::Remember(bytes) => {
-                let sequence = self.numbers.next();
-                records.push(records::ledger(sequence, bytes.clone()));
-                Asked::Remember(sequence, bytes)
+            RequestPayload::Query(query) => UnansweredRequest::Query(query),
+            RequestPayload::LedgerRecord(bytes) => {
+                let sequence = self.sequencer.next();
+                records.push(journal_records::ledger(sequence, bytes.clone()));
+                UnansweredRequest::LedgerRecord(sequence, bytes)
             }
-            Wanted::Diary(leaf) => {
-                records.push(records::diary(self.numbers.next(), leaf));
-                Asked::Nothing
+            RequestPayload::DeliveryLog(leaf) => {
+                records.push(journal_records::delivery_log(self.sequencer.next(), leaf));
+                UnansweredRequest::NoReply
             }
         };
-        (request.promise, asked)
+        (request.reply_to, asked)
     }
 
     /// Whether the journal accepted them. `wait` left room, so only a failed journal refuses.
-    fn journal(&mut self, now: Timestamp, records: Vec<Record>) -> bool {
+    fn journal(&mut self, now: Timestamp, records: Vec<JournalRecord>) -> bool {
         if records.is_empty() {
             return true;
         }
         self.inputs_since_snapshot += records.len() as u64;
         self.journalled_at = now;
-        let taken = self.parts.journal.append(Batch { time: now.0, records });
+        let taken = self.parts.journal.append(JournalBatch { time: now.0, records });
         if let Err(refused) = &taken {
             error!(reason = ?refused.reason, "journal refused a batch; stopping");
         }
@@ -357,70 +358,75 @@ impl Live {
     }
 
     /// In order of arrival, so that a query sees the command before it.
-    fn apply_requests(&mut self, now: Timestamp, inputs: Vec<Stamped<Input>>, asked: Vec<(Promise, Asked)>) {
+    fn apply_requests(
+        &mut self,
+        now: Timestamp,
+        inputs: Vec<Sequenced<Input>>,
+        asked: Vec<(ReplySender, UnansweredRequest)>,
+    ) {
         let mut inputs = inputs.into_iter();
         for (promise, asked) in asked {
             match asked {
-                Asked::Command => {
+                UnansweredRequest::Command => {
                     let input = inputs.next().expect("every command was stamped");
                     self.apply(input, Some(promise));
                 }
-                Asked::Query(query) => {
-                    let sequence = self.seen;
+                UnansweredRequest::Query(query) => {
+                    let sequence = self.applied_sequence;
                     let outcome = self.parts.engine.answer(now, sequence, &query);
-                    self.gate.hold(Held::reply(self.shown(), promise, Reply { sequence, outcome }));
+                    self.gate.push(GatedOutput::reply(self.visible_sequence(), promise, Reply { sequence, outcome }));
                 }
-                Asked::Remember(sequence, bytes) => {
-                    let mut held = Held::reply(sequence, promise, Reply { sequence, outcome: Ok(Answer::Done) });
-                    held.remembered = Some(bytes);
-                    self.gate.hold(held);
+                UnansweredRequest::LedgerRecord(sequence, bytes) => {
+                    let mut held = GatedOutput::reply(sequence, promise, Reply { sequence, outcome: Ok(Answer::Done) });
+                    held.ledger_record = Some(bytes);
+                    self.gate.push(held);
                 }
-                Asked::Nothing => {}
+                UnansweredRequest::NoReply => {}
             }
         }
     }
 
     /// The newest journalled sequence: what an answer may show.
-    fn shown(&self) -> u64 {
+    fn visible_sequence(&self) -> u64 {
         self.parts.journal.last_sequence()
     }
 
-    fn apply(&mut self, input: Stamped<Input>, promise: Option<Promise>) {
+    fn apply(&mut self, input: Sequenced<Input>, promise: Option<ReplySender>) {
         let outcome = self.parts.engine.apply(&input, &mut self.out);
-        let Stamped { sequence, at, what } = input;
-        self.seen = sequence;
+        let Sequenced { sequence, at, payload: what } = input;
+        self.applied_sequence = sequence;
         let origin = origin_of(what);
         if let Some(digest) = &mut self.digest {
-            self.out.events.iter().for_each(|event| digest.see(event));
+            self.out.events.iter().for_each(|event| digest.update(event));
         }
-        let events = self.out.events.drain(..).map(|event| Published { sequence, at, event }).collect();
+        let events = self.out.events.drain(..).map(|event| PublishedEvent { sequence, at, event }).collect();
         let instructions = std::mem::take(&mut self.out.instructions);
         let reply = promise.map(|promise| (promise, Reply { sequence, outcome }));
-        self.gate.hold(Held { sequence, reply, events, instructions, remembered: None, origin });
+        self.gate.push(GatedOutput { sequence, reply, events, instructions, ledger_record: None, origin });
     }
 
     /// Releases everything that is durable.
     fn release(&mut self) {
         let durable = self.parts.journal.durable();
-        self.numbers.durable(durable);
+        self.sequencer.on_durable(durable);
         let mut events = Vec::new();
-        while let Some(held) = self.gate.pass(durable) {
-            self.let_out(held, &mut events);
+        while let Some(held) = self.gate.pop_durable(durable) {
+            self.release_output(held, &mut events);
         }
         // With everything durable, the numbers of prices have passed too: readers need not wait for them.
-        let all = self.gate.is_empty() && durable >= self.shown();
-        let through = if all { self.numbers.last() } else { durable };
-        if through > self.read {
-            self.read = through;
-            (self.parts.reader)(through, &events);
+        let all = self.gate.is_empty() && durable >= self.visible_sequence();
+        let through = if all { self.sequencer.last() } else { durable };
+        if through > self.read_model_sequence {
+            self.read_model_sequence = through;
+            (self.parts.event_sink)(through, &events);
         }
     }
 
-    fn let_out(&mut self, held: Held, events: &mut Vec<Published>) {
-        if let Some(Err(reason)) = held.remembered.map(|bytes| self.parts.ledger.absorb(&bytes)) {
+    fn release_output(&mut self, held: GatedOutput, events: &mut Vec<PublishedEvent>) {
+        if let Some(Err(reason)) = held.ledger_record.map(|bytes| self.parts.ledger.apply(&bytes)) {
             error!(%reason, "ledger record is unreadable and was skipped");
         }
-        held.origin.iter().for_each(|origin| self.parts.ledger.note(origin));
+        held.origin.iter().for_each(|origin| self.parts.ledger.record_seq_num(origin));
         for published in &held.events {
             if let Event::Reference(data) = &published.event {
                 self.parts.catalogue.replace(data.clone());
@@ -429,60 +435,60 @@ impl Live {
         }
         events.extend(held.events);
         for (adapter, instruction) in held.instructions {
-            self.unsent.hand_over(&mut self.parts.outlets, &adapter, instruction);
+            self.unsent.send(&mut self.parts.instructions, &adapter, instruction);
         }
         if let Some((promise, reply)) = held.reply {
-            promise.keep(reply);
+            promise.send(reply);
         }
     }
 
     fn write_snapshot_if_due(&mut self) {
         let is_due = self.inputs_since_snapshot >= self.options.snapshot_every_inputs;
-        if is_due && self.snapshot_due.is_none() && !self.snapshotting.is_busy() {
-            self.snapshot_due = Some(self.scene());
+        if is_due && self.snapshot_due.is_none() && !self.snapshot_writer.is_busy() {
+            self.snapshot_due = Some(self.snapshot_job());
             self.inputs_since_snapshot = 0;
         }
         let durable = self.parts.journal.durable();
         if let Some(scene) = self.snapshot_due.take_if(|scene| scene.sequence <= durable) {
-            self.snapshotting.begin(scene);
+            self.snapshot_writer.start(scene);
         }
     }
 
-    fn scene(&self) -> Scene {
-        Scene {
-            sequence: self.shown(),
-            engine: self.parts.engine.still(),
+    fn snapshot_job(&self) -> SnapshotJob {
+        SnapshotJob {
+            sequence: self.visible_sequence(),
+            engine: self.parts.engine.snapshot(),
             ledger: self.parts.ledger.export(),
-            reserved: self.numbers.reserved(),
+            reserved: self.sequencer.reserved(),
             digest: self.digest.clone(),
             at: self.journalled_at,
         }
     }
 
     /// Everything that was taken in becomes durable and is released, then the event feed closes.
-    fn finish(mut self) -> Ended {
+    fn finish(mut self) -> LiveExit {
         while !self.gate.is_empty() {
-            if let Ok(Durable::Failed { error }) = self.parts.journal.news().recv() {
+            if let Ok(DurabilityEvent::Failed { error }) = self.parts.journal.durability_events().recv() {
                 return self.fail(error);
             }
             self.release();
         }
         let is_newer = self.inputs_since_snapshot > 0 || self.snapshot_due.is_some();
-        let last = is_newer.then(|| self.scene());
-        self.snapshotting.finish(last.as_ref());
+        let last = is_newer.then(|| self.snapshot_job());
+        self.snapshot_writer.finish(last.as_ref());
         self.parts.feed.close();
         let digest = self.digest.take();
-        let digest = digest.map(|digest| digest.finish(&self.parts.engine, self.journalled_at, self.seen));
+        let digest = digest.map(|digest| digest.finish(&self.parts.engine, self.journalled_at, self.applied_sequence));
         match self.parts.journal.close() {
-            Ok(()) => Ended::InOrder(digest),
-            Err(problem) => Ended::JournalFailed(problem.to_string()),
+            Ok(()) => LiveExit::Stopped(digest),
+            Err(problem) => LiveExit::JournalFailed(problem.to_string()),
         }
     }
 
     /// Reply channels are dropped, so callers learn that the outcome is unknown.
-    fn fail(self, error: String) -> Ended {
+    fn fail(self, error: String) -> LiveExit {
         error!(%error, "journal failed: trading is halted and the process exits; restart to recover");
         self.parts.feed.close();
-        Ended::JournalFailed(error)
+        LiveExit::JournalFailed(error)
     }
 }

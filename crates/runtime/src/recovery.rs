@@ -2,19 +2,19 @@
 
 use std::path::Path;
 
-use domain::{Input, Published, Stamped, Timestamp};
+use domain::{Input, PublishedEvent, Sequenced, Timestamp};
 use engine::{Engine, Outbox};
-use storage::journal::{self, Entry, Progress, Reader};
-use storage::{LedgerBook, Snapshots, StorageError};
+use storage::journal::{self, JournalEntry, JournalReader, ScanProgress};
+use storage::{JournalLedger, SnapshotStore, StorageError};
 
 use tracing::warn;
 
-use crate::records::{self, Unreadable};
-use crate::simulation::Digest;
+use crate::journal_records::{self, UnreadableRecord};
+use crate::simulation::RunDigest;
 
 /// Result of the recovery.
 #[derive(Debug, Clone, Default)]
-pub struct Recovered {
+pub struct RecoveredState {
     /// Of the newest journal record.
     pub last_sequence: u64,
     /// Numbers up to here may have been given to prices.
@@ -26,7 +26,7 @@ pub struct Recovered {
     /// The time of the newest record.
     pub at: Timestamp,
     /// Over everything so far; absent where the journal began under a build that did not keep it.
-    pub digest: Option<Digest>,
+    pub digest: Option<RunDigest>,
 }
 
 #[derive(Debug)]
@@ -68,19 +68,19 @@ impl From<StorageError> for RecoveryError {
 pub fn recover(
     folder: &Path,
     last_sequence: u64,
-    snapshots: &Snapshots,
-    ledger: &LedgerBook,
+    snapshots: &SnapshotStore,
+    ledger: &JournalLedger,
     reader_has: u64,
-    reader: &mut dyn FnMut(u64, &[Published]),
-    progress: &mut dyn FnMut(Progress),
-) -> Result<(Engine, Recovered), RecoveryError> {
+    reader: &mut dyn FnMut(u64, &[PublishedEvent]),
+    progress: &mut dyn FnMut(ScanProgress),
+) -> Result<(Engine, RecoveredState), RecoveryError> {
     if let Some((snapshot, _)) = snapshots.newest_claim()?.filter(|(snapshot, _)| *snapshot > last_sequence) {
         return Err(RecoveryError::JournalTooShort { journal: last_sequence, snapshot });
     }
-    let mut replay = Replay::begin(snapshots, ledger, last_sequence, reader_has, reader)?;
+    let mut replay = RecoveryReplay::begin(snapshots, ledger, last_sequence, reader_has, reader)?;
     let from = replay.recovered.snapshot + 1;
-    let source = Reader::open(&folder.join(journal::FOLDER), from)?;
-    source.replay(&mut |entry| replay.take(&entry), progress)?;
+    let source = JournalReader::open(&folder.join(journal::FOLDER), from)?;
+    source.replay(&mut |entry| replay.on_record(&entry), progress)?;
     replay.recovered.last_sequence = last_sequence;
     Ok((replay.engine, replay.recovered))
 }
@@ -89,42 +89,42 @@ pub fn recover(
 pub(crate) fn replay_up_to(
     folder: &Path,
     end: u64,
-    snapshots: &Snapshots,
-    ledger: &LedgerBook,
+    snapshots: &SnapshotStore,
+    ledger: &JournalLedger,
 ) -> Result<Engine, RecoveryError> {
-    let mut ignore = |_: u64, _: &[Published]| {};
-    let mut replay = Replay::begin(snapshots, ledger, end, end, &mut ignore)?;
-    let mut source = Reader::open(&folder.join(journal::FOLDER), replay.recovered.snapshot + 1)?;
+    let mut ignore = |_: u64, _: &[PublishedEvent]| {};
+    let mut replay = RecoveryReplay::begin(snapshots, ledger, end, end, &mut ignore)?;
+    let mut source = JournalReader::open(&folder.join(journal::FOLDER), replay.recovered.snapshot + 1)?;
     while let Some(entry) = source.read_to(end)? {
-        replay.take(&entry)?;
+        replay.on_record(&entry)?;
     }
     Ok(replay.engine)
 }
 
-struct Replay<'a> {
+struct RecoveryReplay<'a> {
     engine: Engine,
     out: Outbox,
-    recovered: Recovered,
-    ledger: &'a LedgerBook,
+    recovered: RecoveredState,
+    ledger: &'a JournalLedger,
     reader_has: u64,
-    reader: &'a mut dyn FnMut(u64, &[Published]),
+    reader: &'a mut dyn FnMut(u64, &[PublishedEvent]),
 }
 
-impl<'a> Replay<'a> {
+impl<'a> RecoveryReplay<'a> {
     /// A reader that is behind the newest snapshot needs an older one, or the beginning. So does a build that cannot read the
     /// newest one: the journal has all that it was made of.
     fn begin(
-        snapshots: &Snapshots,
-        ledger: &'a LedgerBook,
+        snapshots: &SnapshotStore,
+        ledger: &'a JournalLedger,
         last_sequence: u64,
         reader_has: u64,
-        reader: &'a mut dyn FnMut(u64, &[Published]),
+        reader: &'a mut dyn FnMut(u64, &[PublishedEvent]),
     ) -> Result<Self, RecoveryError> {
         let (engine, out) = (Engine::default(), Outbox::default());
-        let recovered = Recovered { digest: Some(Digest::default()), ..Recovered::default() };
+        let recovered = RecoveredState { digest: Some(RunDigest::default()), ..RecoveredState::default() };
         let mut replay = Self { engine, out, recovered, ledger, reader_has, reader };
         let mut limit = reader_has.min(last_sequence);
-        while let Some(snapshot) = snapshots.newest_good(Some(limit))? {
+        while let Some(snapshot) = snapshots.latest_valid(Some(limit))? {
             let Err(reason) = replay.load(snapshot.sequence, &snapshot.state) else { break };
             let (sequence, build) = (snapshot.sequence, snapshot.build);
             warn!(sequence, %build, %reason, "a snapshot cannot be read by this build, more of the journal is replayed");
@@ -136,7 +136,7 @@ impl<'a> Replay<'a> {
 
     /// All of it or nothing.
     fn load(&mut self, sequence: u64, state: &[u8]) -> Result<(), String> {
-        let parts = records::decode_snapshot(state).map_err(|Unreadable(reason)| reason)?;
+        let parts = journal_records::decode_snapshot(state).map_err(|UnreadableRecord(reason)| reason)?;
         let engine = Engine::from_state(parts.engine).map_err(|bad| bad.0.to_string())?;
         self.ledger.import(parts.ledger)?;
         self.engine = engine;
@@ -147,39 +147,43 @@ impl<'a> Replay<'a> {
         Ok(())
     }
 
-    fn take(&mut self, entry: &Entry<'_>) -> Result<(), RecoveryError> {
+    fn on_record(&mut self, entry: &JournalEntry<'_>) -> Result<(), RecoveryError> {
         let unreadable =
-            |Unreadable(reason): Unreadable| RecoveryError::Unreadable { sequence: entry.sequence, reason };
+            |UnreadableRecord(reason): UnreadableRecord| RecoveryError::Unreadable { sequence: entry.sequence, reason };
         match entry.kind {
-            records::INPUT => self.apply(entry)?,
-            records::RESERVATION => {
-                let up_to = records::decode_reservation(entry.payload).map_err(unreadable)?;
+            journal_records::INPUT => self.apply(entry)?,
+            journal_records::RESERVATION => {
+                let up_to = journal_records::decode_reservation(entry.payload).map_err(unreadable)?;
                 self.recovered.reserved = self.recovered.reserved.max(up_to);
             }
-            records::LEDGER => self.ledger.absorb(entry.payload).map_err(|reason| unreadable(Unreadable(reason)))?,
+            journal_records::LEDGER => {
+                self.ledger.apply(entry.payload).map_err(|reason| unreadable(UnreadableRecord(reason)))?;
+            }
             // Deliveries to strategies; recovery never runs their code.
-            records::DIARY => {}
-            other => return Err(unreadable(Unreadable(format!("record kind {other} is not known to this build")))),
+            journal_records::DELIVERY_LOG => {}
+            other => {
+                return Err(unreadable(UnreadableRecord(format!("record kind {other} is not known to this build"))));
+            }
         }
         self.recovered.replayed += 1;
         self.recovered.at = Timestamp(entry.time);
         Ok(())
     }
 
-    fn apply(&mut self, entry: &Entry<'_>) -> Result<(), RecoveryError> {
-        let what = records::decode_input(entry.payload)
-            .map_err(|Unreadable(reason)| RecoveryError::Unreadable { sequence: entry.sequence, reason })?;
+    fn apply(&mut self, entry: &JournalEntry<'_>) -> Result<(), RecoveryError> {
+        let what = journal_records::decode_input(entry.payload)
+            .map_err(|UnreadableRecord(reason)| RecoveryError::Unreadable { sequence: entry.sequence, reason })?;
         let (sequence, at) = (entry.sequence, Timestamp(entry.time));
         if let Input::Command(envelope) = &what {
-            envelope.caller.origin.iter().for_each(|origin| self.ledger.note(origin));
+            envelope.caller.origin.iter().for_each(|origin| self.ledger.record_seq_num(origin));
         }
         // Callers were answered, and venues were instructed, when it happened.
-        let _ = self.engine.apply(&Stamped { sequence, at, what }, &mut self.out);
+        let _ = self.engine.apply(&Sequenced { sequence, at, payload: what }, &mut self.out);
         self.out.instructions.clear();
         if let Some(digest) = &mut self.recovered.digest {
-            self.out.events.iter().for_each(|event| digest.see(event));
+            self.out.events.iter().for_each(|event| digest.update(event));
         }
-        let events = self.out.events.drain(..).map(|event| Published { sequence, at, event });
+        let events = self.out.events.drain(..).map(|event| PublishedEvent { sequence, at, event });
         if sequence > self.reader_has {
             (self.reader)(sequence, &events.collect::<Vec<_>>());
         }

@@ -1,18 +1,18 @@
 //! Sample domain objects for tests and benchmarks, each with plain defaults: `Security { tradeable: false, ..stock(7,
 //! "TEST") }` is a stock that differs in one field.
 
-mod bystander;
+mod null_operations;
 
-pub use bystander::Bystander;
+pub use null_operations::NullOperations;
 
 use domain::command::RecordTransaction;
-use domain::order::{BaseState, Pending, Terms};
+use domain::order::{BaseState, OrderTerms, PendingRequest};
 use domain::reference::TradingHours;
 use domain::time::TimeOfDay;
 use domain::{
-    Account, AccountId, AdapterName, Amount, Currency, Decimal, Exchange, ExchangeId, Family, FamilyId, Order, OrderId,
-    OrderKind, Price, Quantity, Security, SecurityId, SecurityKind, Side, Source, StrategyId, Tick, TimeInForce,
-    Timestamp, TransactionKind,
+    Account, AccountId, AdapterName, Amount, Currency, Decimal, Exchange, ExchangeId, FamilyId, Order, OrderId,
+    OrderKind, Price, Quantity, Security, SecurityFamily, SecurityId, SecurityKind, Side, Source, StrategyId, Tick,
+    TimeInForce, Timestamp, TransactionKind,
 };
 
 /// The default exchange.
@@ -35,8 +35,8 @@ pub fn exchange() -> Exchange {
 }
 
 /// Without commissions.
-pub fn family(id: u64, name: &str) -> Family {
-    Family {
+pub fn family(id: u64, name: &str) -> SecurityFamily {
+    SecurityFamily {
         id: FamilyId(id),
         name: name.into(),
         symbol_root: None,
@@ -106,7 +106,7 @@ pub fn order(id: u64) -> Order {
         cl_ord_id: None,
         at: Timestamp(0),
         side: Side::Buy,
-        terms: Terms { quantity: Quantity::from(1), kind: OrderKind::Market, tif: TimeInForce::Day },
+        terms: OrderTerms { quantity: Quantity::from(1), kind: OrderKind::Market, tif: TimeInForce::Day },
         exchange_order: false,
         exchange: EXCHANGE,
         security: SecurityId(1),
@@ -115,7 +115,7 @@ pub fn order(id: u64) -> Order {
         adapter: AdapterName::new("SIMULATED", None),
         reduce_only: false,
         state: BaseState::PendingNew,
-        pending: Pending::Nothing,
+        pending: PendingRequest::Nothing,
         filled: Quantity::ZERO,
         turnover: Amount::ZERO,
         revision: 0,
@@ -130,7 +130,7 @@ pub fn order(id: u64) -> Order {
 
 /// An empty tick.
 pub fn tick(security: u64) -> Tick {
-    Tick { feed: "test".into(), ..Tick::nothing_of(SecurityId(security)) }
+    Tick { feed: "test".into(), ..Tick::empty(SecurityId(security)) }
 }
 
 /// Cash in dollars for an account.

@@ -6,19 +6,19 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-use crate::patience::PATIENCE;
+use crate::wait::DEADLINE;
 
 /// Longer than the server's own time-out for its engine, so that the server's answer comes first.
-const ANSWER_PATIENCE: Duration = Duration::from_secs(40);
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(40);
 
-pub struct Client {
+pub struct HttpClient {
     address: SocketAddr,
-    answer_patience: Duration,
+    response_timeout: Duration,
     connection: Option<BufReader<TcpStream>>,
 }
 
 #[derive(Debug, Clone, Default)]
-pub struct Request<'a> {
+pub struct HttpRequest<'a> {
     pub method: &'a str,
     pub path: &'a str,
     /// `Host` and `Content-Type` in this list replace the defaults.
@@ -27,7 +27,7 @@ pub struct Request<'a> {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Response {
+pub struct HttpResponse {
     pub status: u16,
     headers: Vec<(String, String)>,
     pub body: String,
@@ -35,46 +35,46 @@ pub struct Response {
 
 /// Why there is no response.
 #[derive(Debug)]
-pub enum Failure {
+pub enum HttpFailure {
     /// No connection: it had no effect.
     NotSent(io::Error),
     /// It was sent; its effect is unknown.
     Unanswered(io::Error),
 }
 
-impl Client {
+impl HttpClient {
     pub fn new(address: SocketAddr) -> Self {
-        Self { address, answer_patience: ANSWER_PATIENCE, connection: None }
+        Self { address, response_timeout: RESPONSE_TIMEOUT, connection: None }
     }
 
     /// Sets a shorter time-out.
-    pub fn with_patience(mut self, patience: Duration) -> Self {
-        self.answer_patience = patience;
+    pub fn with_timeout(mut self, patience: Duration) -> Self {
+        self.response_timeout = patience;
         self
     }
 
-    pub fn get(&mut self, path: &str) -> Result<Response, Failure> {
-        self.send(&Request { method: "GET", path, ..Request::default() })
+    pub fn get(&mut self, path: &str) -> Result<HttpResponse, HttpFailure> {
+        self.send(&HttpRequest { method: "GET", path, ..HttpRequest::default() })
     }
 
-    pub fn post(&mut self, path: &str, body: &str) -> Result<Response, Failure> {
-        self.send(&Request { method: "POST", path, body: Some(body), ..Request::default() })
+    pub fn post(&mut self, path: &str, body: &str) -> Result<HttpResponse, HttpFailure> {
+        self.send(&HttpRequest { method: "POST", path, body: Some(body), ..HttpRequest::default() })
     }
 
-    pub fn put(&mut self, path: &str, body: &str) -> Result<Response, Failure> {
-        self.send(&Request { method: "PUT", path, body: Some(body), ..Request::default() })
+    pub fn put(&mut self, path: &str, body: &str) -> Result<HttpResponse, HttpFailure> {
+        self.send(&HttpRequest { method: "PUT", path, body: Some(body), ..HttpRequest::default() })
     }
 
-    pub fn delete(&mut self, path: &str) -> Result<Response, Failure> {
-        self.send(&Request { method: "DELETE", path, ..Request::default() })
+    pub fn delete(&mut self, path: &str) -> Result<HttpResponse, HttpFailure> {
+        self.send(&HttpRequest { method: "DELETE", path, ..HttpRequest::default() })
     }
 
-    pub fn send(&mut self, request: &Request<'_>) -> Result<Response, Failure> {
+    pub fn send(&mut self, request: &HttpRequest<'_>) -> Result<HttpResponse, HttpFailure> {
         let mut connection = match self.connection.take() {
             Some(kept) => kept,
-            None => self.connect().map_err(Failure::NotSent)?,
+            None => self.connect().map_err(HttpFailure::NotSent)?,
         };
-        let response = self.exchange(&mut connection, request).map_err(Failure::Unanswered)?;
+        let response = self.exchange(&mut connection, request).map_err(HttpFailure::Unanswered)?;
         if response.header("connection") != Some("close") {
             self.connection = Some(connection);
         }
@@ -82,19 +82,19 @@ impl Client {
     }
 
     fn connect(&self) -> io::Result<BufReader<TcpStream>> {
-        let stream = TcpStream::connect_timeout(&self.address, PATIENCE)?;
+        let stream = TcpStream::connect_timeout(&self.address, DEADLINE)?;
         stream.set_nodelay(true)?;
-        stream.set_read_timeout(Some(self.answer_patience))?;
-        stream.set_write_timeout(Some(PATIENCE))?;
+        stream.set_read_timeout(Some(self.response_timeout))?;
+        stream.set_write_timeout(Some(DEADLINE))?;
         Ok(BufReader::new(stream))
     }
 
-    fn exchange(&self, connection: &mut BufReader<TcpStream>, request: &Request<'_>) -> io::Result<Response> {
+    fn exchange(&self, connection: &mut BufReader<TcpStream>, request: &HttpRequest<'_>) -> io::Result<HttpResponse> {
         connection.get_mut().write_all(self.encode(request).as_bytes())?;
         read_response(connection)
     }
 
-    fn encode(&self, request: &Request<'_>) -> String {
+    fn encode(&self, request: &HttpRequest<'_>) -> String {
         let mut text = format!("{} {} HTTP/1.1\r\n", request.method, request.path);
         let mut header = |name: &str, value: &str| text.push_str(&format!("{name}: {value}\r\n"));
         let is_given = |name: &str| request.headers.iter().any(|(given, _)| given.eq_ignore_ascii_case(name));
@@ -112,43 +112,44 @@ impl Client {
     }
 }
 
-impl Response {
+impl HttpResponse {
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(given, _)| given.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
     }
 }
 
-fn read_response(reader: &mut impl BufRead) -> io::Result<Response> {
+fn read_response(reader: &mut impl BufRead) -> io::Result<HttpResponse> {
     let line = read_line(reader)?;
-    let status = line.split(' ').nth(1).and_then(|status| status.parse().ok()).ok_or_else(|| broken(&line))?;
+    let status =
+        line.split(' ').nth(1).and_then(|status| status.parse().ok()).ok_or_else(|| invalid_response(&line))?;
     let mut headers = Vec::new();
     loop {
         let line = read_line(reader)?;
         if line.is_empty() {
             break;
         }
-        let (name, value) = line.split_once(':').ok_or_else(|| broken(&line))?;
+        let (name, value) = line.split_once(':').ok_or_else(|| invalid_response(&line))?;
         headers.push((name.trim().to_owned(), value.trim().to_owned()));
     }
-    let mut response = Response { status, headers, body: String::new() };
+    let mut response = HttpResponse { status, headers, body: String::new() };
     response.body = read_body(reader, &response)?;
     Ok(response)
 }
 
-fn read_body(reader: &mut impl BufRead, head: &Response) -> io::Result<String> {
+fn read_body(reader: &mut impl BufRead, head: &HttpResponse) -> io::Result<String> {
     let bytes = match head.header("content-length") {
-        Some(length) => read_exactly(reader, length.parse().map_err(|_| broken(length))?)?,
+        Some(length) => read_exactly(reader, length.parse().map_err(|_| invalid_response(length))?)?,
         None if head.header("transfer-encoding") == Some("chunked") => read_chunks(reader)?,
         None => Vec::new(),
     };
-    String::from_utf8(bytes).map_err(|error| broken(&error.to_string()))
+    String::from_utf8(bytes).map_err(|error| invalid_response(&error.to_string()))
 }
 
 fn read_chunks(reader: &mut impl BufRead) -> io::Result<Vec<u8>> {
     let mut body = Vec::new();
     loop {
         let line = read_line(reader)?;
-        let length = usize::from_str_radix(&line, 16).map_err(|_| broken(&line))?;
+        let length = usize::from_str_radix(&line, 16).map_err(|_| invalid_response(&line))?;
         body.extend(read_exactly(reader, length)?);
         read_line(reader)?;
         if length == 0 {
@@ -172,11 +173,11 @@ fn read_line(reader: &mut impl BufRead) -> io::Result<String> {
     Ok(line.trim_end_matches(['\r', '\n']).to_owned())
 }
 
-fn broken(what: &str) -> io::Error {
+fn invalid_response(what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, format!("not HTTP: {what:?}"))
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for HttpFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotSent(error) => write!(f, "not sent: {error}"),
@@ -185,7 +186,7 @@ impl fmt::Display for Failure {
     }
 }
 
-impl std::error::Error for Failure {}
+impl std::error::Error for HttpFailure {}
 
 #[cfg(test)]
 mod tests {

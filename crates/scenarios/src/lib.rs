@@ -7,8 +7,8 @@ pub mod server;
 
 pub mod http;
 
-pub mod meddler;
+pub mod fault_injector;
 
-pub mod patience;
+pub mod wait;
 
 pub mod proxy;

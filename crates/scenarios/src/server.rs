@@ -12,12 +12,12 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use crate::binary;
-use crate::http::Client;
-use crate::patience::{PATIENCE, poll};
+use crate::http::HttpClient;
+use crate::wait::{DEADLINE, poll};
 
 /// How to start it.
 #[derive(Debug, Clone)]
-pub struct Launch {
+pub struct ServerLauncher {
     program: PathBuf,
     folder: PathBuf,
     settings: Vec<String>,
@@ -26,8 +26,8 @@ pub struct Launch {
 }
 
 /// A running server. Dropping it kills it.
-pub struct Server {
-    process: Process,
+pub struct RunningServer {
+    process: ServerProcess,
     address: SocketAddr,
     https_port: Option<u16>,
     ready_line: String,
@@ -36,21 +36,21 @@ pub struct Server {
 
 /// How a process ended, with all its output.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ended {
+pub struct ServerExit {
     /// None where a signal ended it.
     pub code: Option<i32>,
     pub output: String,
     pub log: String,
 }
 
-impl Launch {
+impl ServerLauncher {
     /// On this data folder, with all listeners on free ports, a standing market and no strategies.
-    pub fn on(folder: &Path) -> Self {
-        Self::of(&binary::rialto(), folder)
+    pub fn in_folder(folder: &Path) -> Self {
+        Self::with_program(&binary::rialto(), folder)
     }
 
     /// As [`Self::on`], of another binary with the same command line.
-    pub fn of(program: &Path, folder: &Path) -> Self {
+    pub fn with_program(program: &Path, folder: &Path) -> Self {
         let launch = Self {
             program: program.to_owned(),
             folder: folder.to_owned(),
@@ -75,7 +75,7 @@ impl Launch {
         self
     }
 
-    /// Nobody reads its standard error, so the pipe fills up.
+    /// Its standard error is not read, so the pipe fills up.
     pub fn with_unread_log(mut self) -> Self {
         self.log_is_read = false;
         self
@@ -89,51 +89,51 @@ impl Launch {
     ///
     /// # Panics
     /// Where it ends or stays silent instead, with its log.
-    pub fn start(&self) -> Server {
+    pub fn start(&self) -> RunningServer {
         let begun = Instant::now();
         let process = self.spawn();
-        let line = match process.lines.recv_timeout(PATIENCE) {
+        let line = match process.lines.recv_timeout(DEADLINE) {
             Ok(line) => line,
             Err(RecvTimeoutError::Timeout) => {
                 let threads = threads(process.child.id());
-                panic!("no ready line in {PATIENCE:?}; its threads: {threads}; its log:\n{}", process.log())
+                panic!("no ready line in {DEADLINE:?}; its threads: {threads}; its log:\n{}", process.log())
             }
             Err(RecvTimeoutError::Disconnected) => panic!("the server did not start: {}", process.wait()),
         };
         let time_to_ready = begun.elapsed();
         let address = address_in(&line, "http").unwrap_or_else(|| panic!("not a ready line: {line}"));
         let https_port = address_in(&line, "https").map(|address| address.port());
-        Server { process, address, https_port, ready_line: line, time_to_ready }
+        RunningServer { process, address, https_port, ready_line: line, time_to_ready }
     }
 
     /// Starts a server that is expected to fail, and waits for its end.
-    pub fn refused(&self) -> Ended {
+    pub fn expect_refused(&self) -> ServerExit {
         self.spawn().wait()
     }
 
     /// Runs another command of the binary on the same folder.
-    pub fn run(&self, words: &[&str]) -> Ended {
-        Process::spawn(bare(&self.program).args(words).arg("--data-dir").arg(&self.folder)).wait()
+    pub fn run(&self, words: &[&str]) -> ServerExit {
+        ServerProcess::spawn(base_command(&self.program).args(words).arg("--data-dir").arg(&self.folder)).wait()
     }
 
-    fn spawn(&self) -> Process {
+    fn spawn(&self) -> ServerProcess {
         let mut command = self.command();
         command.arg("serve").arg("--data-dir").arg(&self.folder);
         for setting in &self.settings {
             command.args(["--set", setting]);
         }
-        Process::spawn_with(&mut command, self.log_is_read)
+        ServerProcess::spawn_with(&mut command, self.log_is_read)
     }
 
     fn command(&self) -> Command {
-        let Some(open_files) = self.open_files else { return bare(&self.program) };
-        let mut shell = bare(Path::new("sh"));
+        let Some(open_files) = self.open_files else { return base_command(&self.program) };
+        let mut shell = base_command(Path::new("sh"));
         shell.args(["-c", &format!("ulimit -n {open_files} && exec \"$0\" \"$@\"")]).arg(&self.program);
         shell
     }
 }
 
-impl Server {
+impl RunningServer {
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -150,15 +150,15 @@ impl Server {
     ///
     /// # Panics
     /// Where that port is off.
-    pub fn door(&self, key: &str) -> SocketAddr {
+    pub fn port_address(&self, key: &str) -> SocketAddr {
         let (_, rest) = self.ready_line.split_once(&format!("\"{key}\":\"")).expect("the door is open");
         let url = rest.split_once('"').map(|(url, _)| url);
         url.and_then(|url| url.split_once("://")?.1.parse().ok()).expect("the ready line names addresses")
     }
 
     /// A new connection to it.
-    pub fn client(&self) -> Client {
-        Client::new(self.address)
+    pub fn client(&self) -> HttpClient {
+        HttpClient::new(self.address)
     }
 
     pub fn pid(&self) -> u32 {
@@ -171,13 +171,13 @@ impl Server {
     }
 
     /// SIGKILL: no shutdown, no last write.
-    pub fn kill(mut self) -> Ended {
-        self.strike();
+    pub fn kill(mut self) -> ServerExit {
+        self.kill_process();
         self.wait()
     }
 
     /// SIGKILL, without waiting until it has taken effect.
-    pub(crate) fn strike(&mut self) {
+    pub(crate) fn kill_process(&mut self) {
         // It may have ended by itself.
         let _ = self.process.child.kill();
     }
@@ -186,7 +186,7 @@ impl Server {
     ///
     /// # Panics
     /// Where it does not end in order.
-    pub fn stop(self) -> Ended {
+    pub fn stop(self) -> ServerExit {
         terminate(self.pid());
         let ended = self.wait();
         assert_eq!(ended.code, Some(0), "an orderly stop: {ended}");
@@ -194,13 +194,13 @@ impl Server {
     }
 
     /// Waits until it ends by itself.
-    pub fn wait(self) -> Ended {
+    pub fn wait(self) -> ServerExit {
         self.process.wait()
     }
 }
 
 /// The binary, without the ports and folders of the test's environment.
-fn bare(program: &Path) -> Command {
+fn base_command(program: &Path) -> Command {
     let mut command = Command::new(program);
     for (variable, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("RIALTO_")) {
         command.env_remove(variable);
@@ -229,7 +229,7 @@ fn address_in(ready_line: &str, scheme: &str) -> Option<SocketAddr> {
 }
 
 /// A child with its outputs collected.
-struct Process {
+struct ServerProcess {
     child: Child,
     lines: Receiver<String>,
     log: Arc<Mutex<String>>,
@@ -238,7 +238,7 @@ struct Process {
     _unread: Option<ChildStderr>,
 }
 
-impl Process {
+impl ServerProcess {
     fn spawn(command: &mut Command) -> Self {
         Self::spawn_with(command, true)
     }
@@ -251,7 +251,7 @@ impl Process {
         let log = Arc::new(Mutex::new(String::new()));
         let shared = log.clone();
         let mut readers = vec![thread::spawn(move || {
-            BufReader::new(out).lines().map_while(Result::ok).for_each(|l| drop(sender.send(l)))
+            BufReader::new(out).lines().map_while(Result::ok).for_each(|l| drop(sender.send(l)));
         })];
         let unread = if log_is_read {
             readers.push(thread::spawn(move || collect(err, &shared)));
@@ -272,14 +272,14 @@ impl Process {
         let _ = self.child.wait();
     }
 
-    fn wait(mut self) -> Ended {
+    fn wait(mut self) -> ServerExit {
         let look = &mut || self.child.try_wait().expect("a child can be waited for");
-        let Some(status) = poll(PATIENCE, look) else {
+        let Some(status) = poll(DEADLINE, look) else {
             self.end();
-            panic!("it did not end in {PATIENCE:?}; its log:\n{}", self.log());
+            panic!("it did not end in {DEADLINE:?}; its log:\n{}", self.log());
         };
         self.readers.drain(..).for_each(|reader| drop(reader.join()));
-        Ended {
+        ServerExit {
             code: ExitStatus::code(&status),
             output: self.lines.iter().collect::<Vec<_>>().join("\n"),
             log: self.log(),
@@ -287,7 +287,7 @@ impl Process {
     }
 }
 
-impl Drop for Process {
+impl Drop for ServerProcess {
     fn drop(&mut self) {
         self.end();
     }
@@ -304,7 +304,7 @@ fn collect(mut err: impl Read, log: &Mutex<String>) {
     }
 }
 
-impl fmt::Display for Ended {
+impl fmt::Display for ServerExit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "exit code {:?}; its output:\n{}\nits log:\n{}", self.code, self.output, self.log)
     }

@@ -3,39 +3,39 @@
 
 use std::path::Path;
 
-use access::Register;
+use access::UserStore;
 use domain::Timestamp;
 use domain::command::AcceptedLoss;
-use storage::journal::{self, InstanceId, Journal, Report};
-use storage::lock::FolderLock;
-use storage::{Snapshots, StorageError, read_model};
+use storage::journal::{self, InstanceId, Journal, VerifyReport};
+use storage::lock::DataDirLock;
+use storage::{SnapshotStore, StorageError, read_model};
 
 use crate::clock::SystemClock;
 use crate::config::Config;
-use crate::failure::{Exit, Failure};
-use crate::instance::Instance;
-use crate::people::actor;
+use crate::data_dir_identity::DataDirIdentity;
+use crate::exit_failure::{Exit, ExitFailure};
 use crate::private;
 use crate::traces::Traces;
+use crate::user_admin::actor;
 
 /// Where what was lost is kept, inside the data folder.
 const FOLDER: &str = "lost";
 
 /// Says what was done.
-pub fn accept(config: &Config, up_to: u64) -> Result<String, Failure> {
+pub fn accept(config: &Config, up_to: u64) -> Result<String, ExitFailure> {
     if !config.data_dir.join(journal::FOLDER).is_dir() {
         let text = format!("there is no journal in {}", config.data_dir.join(journal::FOLDER).display());
-        return Err(Failure::new(Exit::Refused, text));
+        return Err(ExitFailure::new(Exit::Refused, text));
     }
-    let lock = FolderLock::take(&config.data_dir)?;
+    let lock = DataDirLock::acquire(&config.data_dir)?;
     private::close(lock.folder())?;
-    let instance = Instance::of(&lock)?.journal_id();
+    let instance = DataDirIdentity::load(&lock)?.journal_id();
     let traces = Traces::read(lock.folder(), instance)?;
     let report = check(lock.folder(), instance, &traces)?;
     if report.damage.is_none() && report.known.is_empty() {
         let end = report.good.last_sequence;
         let text = format!("nothing is lost: the journal is good up to {end}, and nothing remembers more");
-        return Err(Failure::new(Exit::Refused, text));
+        return Err(ExitFailure::new(Exit::Refused, text));
     }
     let now = SystemClock::new(config.clock_offset.0).now();
     let aside = lock.folder().join(FOLDER).join(now.0.to_string());
@@ -44,15 +44,15 @@ pub fn accept(config: &Config, up_to: u64) -> Result<String, Failure> {
 }
 
 /// What a start would say, as a report.
-pub fn check(data_folder: &Path, instance: InstanceId, traces: &Traces) -> Result<Report, Failure> {
+pub fn check(data_folder: &Path, instance: InstanceId, traces: &Traces) -> Result<VerifyReport, ExitFailure> {
     let folder = data_folder.join(journal::FOLDER);
-    let mut bar = crate::progress::Progress::of("checking the journal");
+    let mut bar = crate::progress::ProgressReporter::new_for("checking the journal");
     let witnesses = traces.witnesses(data_folder);
-    let show = &mut |walked: journal::Progress| bar.show(walked.read, walked.total);
+    let show = &mut |walked: journal::ScanProgress| bar.show(walked.read, walked.total);
     let mut report = journal::verify_with(&folder, &witnesses, show)?;
     if traces.has_orders() && report.damage.is_none() && report.known.is_empty() {
         let last = runtime::last_order(data_folder, instance, report.good.last_sequence);
-        let last = last.map_err(|problem| Failure::new(Exit::Damaged, problem.to_string()))?;
+        let last = last.map_err(|problem| ExitFailure::new(Exit::Damaged, problem.to_string()))?;
         report.known = traces.orders_beyond(last);
     }
     Ok(report)
@@ -61,17 +61,17 @@ pub fn check(data_folder: &Path, instance: InstanceId, traces: &Traces) -> Resul
 /// A crash in between leaves a journal that is refused as before: the same command goes on.
 fn give_up(
     config: &Config,
-    lock: &FolderLock,
+    lock: &DataDirLock,
     instance: InstanceId,
     up_to: u64,
     traces: &Traces,
     aside: &Path,
     now: Timestamp,
-) -> Result<(), Failure> {
+) -> Result<(), ExitFailure> {
     let known = traces.sequence().max(up_to);
     let left = journal::accept_loss(lock, instance, up_to, known, aside)?;
     audit(lock.folder(), left.end, known, aside, now)?;
-    Snapshots::open(lock, instance)?.keep_aside(left.end, aside)?;
+    SnapshotStore::open(lock, instance)?.keep_aside(left.end, aside)?;
     read_model::keep_aside(lock.folder(), aside)?;
     let loss = AcceptedLoss { end: left.end, order: traces.order(), transaction: traces.transaction() };
     let (_, mut journal) = Journal::open_after_loss(lock, &config.journal_options(instance))?;
@@ -80,13 +80,13 @@ fn give_up(
     Ok(journal.close()?)
 }
 
-fn audit(data_folder: &Path, end: u64, known: u64, aside: &Path, now: Timestamp) -> Result<(), Failure> {
+fn audit(data_folder: &Path, end: u64, known: u64, aside: &Path, now: Timestamp) -> Result<(), ExitFailure> {
     let detail = format!("records after {end} given up, known up to {known}, kept in {}", aside.display());
     tracing::warn!("{detail}");
-    Ok(Register::open(data_folder)?.note(&actor("journal accept-loss"), detail, now)?)
+    Ok(UserStore::open(data_folder)?.note(&actor("journal accept-loss"), detail, now)?)
 }
 
-fn summary(end: u64, report: &Report, aside: &Path) -> String {
+fn summary(end: u64, report: &VerifyReport, aside: &Path) -> String {
     let damage = report.damage.iter().map(ToString::to_string);
     let why: String = damage.chain(report.known.iter().cloned()).map(|line| format!("  {line}\n")).collect();
     format!(

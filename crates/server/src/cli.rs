@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 use crate::config::ConfigArgs;
-use crate::people::RoleArgs;
 use crate::simulate::arguments::SimulateArgs;
 use crate::strategy_commands::StrategyCommand;
+use crate::user_admin::RoleArgs;
 
 /// Rialto, an open trading platform
 ///
@@ -18,11 +18,11 @@ use crate::strategy_commands::StrategyCommand;
 #[command(name = "rialto", version, after_help = AFTER_HELP, arg_required_else_help = true, verbatim_doc_comment)]
 pub struct Cli {
     #[command(subcommand)]
-    pub command: Command,
+    pub command: CliCommand,
 }
 
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub enum CliCommand {
     /// Run the server; without flags it opens a demo desk
     ///
     /// When it serves, it prints one line of JSON with its addresses on standard output. Logs go to standard error.
@@ -427,7 +427,7 @@ mod tests {
     #[test]
     fn flags_become_sources() {
         let words = ["rialto", "serve", "--profile", "demo", "--profile", "simulated", "--set", "http.port=0"];
-        let Command::Serve { config, .. } = Cli::try_parse_from(words).unwrap().command else { panic!("serve") };
+        let CliCommand::Serve { config, .. } = Cli::try_parse_from(words).unwrap().command else { panic!("serve") };
         let sources = config.into_sources();
         assert_eq!(sources.profiles, ["demo", "simulated"]);
         assert_eq!(sources.set, ["http.port=0"]);

@@ -8,7 +8,7 @@ use domain::Timestamp;
 use rustix::time::{ClockId, clock_gettime};
 
 /// A clock as everybody takes it.
-pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+pub type ServerClock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
 /// A part of the time that passes by which the clock may run faster or slower to approach the wall: a twentieth, so a step of an
 /// hour is made up for in twenty hours, and no duration is off by more than five percent.
@@ -60,7 +60,7 @@ impl SystemClock {
     }
 
     pub fn now(&self) -> Timestamp {
-        let (at, step) = self.stamp(Reading::take);
+        let (at, step) = self.monotonic(Reading::take);
         if let Some(step) = step {
             tracing::error!(
                 seconds = seconds(step),
@@ -71,14 +71,14 @@ impl SystemClock {
         at
     }
 
-    pub fn shared(self: &Arc<Self>) -> Clock {
+    pub fn shared(self: &Arc<Self>) -> ServerClock {
         let clock = self.clone();
         Arc::new(move || clock.now())
     }
 
     /// The time, and by how much the wall was set since the last reading, where that is worth telling.
     /// Readings are taken one after the other, so none is older than the last.
-    fn stamp(&self, read: impl FnOnce() -> Reading) -> (Timestamp, Option<i64>) {
+    fn monotonic(&self, read: impl FnOnce() -> Reading) -> (Timestamp, Option<i64>) {
         let mut hands = self.lock();
         let reading = read();
         let wanted = Timestamp(reading.wall).plus_seconds(self.offset_seconds).0;
@@ -142,11 +142,11 @@ mod tests {
 
     /// What the clock says at readings of the wall and of the steady clock.
     fn stamps(clock: &SystemClock, readings: &[(i64, i64)]) -> Vec<i64> {
-        readings.iter().map(|(wall, steady)| clock.stamp(|| Reading { wall: *wall, steady: *steady }).0.0).collect()
+        readings.iter().map(|(wall, steady)| clock.monotonic(|| Reading { wall: *wall, steady: *steady }).0.0).collect()
     }
 
     fn steps(clock: &SystemClock, readings: &[(i64, i64)]) -> Vec<Option<i64>> {
-        readings.iter().map(|(wall, steady)| clock.stamp(|| Reading { wall: *wall, steady: *steady }).1).collect()
+        readings.iter().map(|(wall, steady)| clock.monotonic(|| Reading { wall: *wall, steady: *steady }).1).collect()
     }
 
     #[test]
@@ -221,7 +221,7 @@ mod tests {
     #[test]
     fn no_two_callers_get_the_same_time() {
         let clock = Arc::new(SystemClock::new(0));
-        let ask = |clock: Clock| std::thread::spawn(move || (0..1_000).map(|_| clock().0).collect::<Vec<_>>());
+        let ask = |clock: ServerClock| std::thread::spawn(move || (0..1_000).map(|_| clock().0).collect::<Vec<_>>());
         let asked: Vec<_> = (0..4).map(|_| ask(clock.shared())).collect();
         let mut times: Vec<i64> = asked.into_iter().flat_map(|thread| thread.join().unwrap()).collect();
         times.sort_unstable();

@@ -6,158 +6,160 @@ use std::path::Path;
 use storage::{Loss, StorageError, journal};
 
 use crate::accept_loss;
-use crate::beacon::{self, Door};
-use crate::cli::{Command, JournalCommand, TokenCommand, UserCommand};
+use crate::cli::{CliCommand, JournalCommand, TokenCommand, UserCommand};
 use crate::compose;
 use crate::config::{Config, ConfigArgs, show};
 use crate::control;
+use crate::data_dir::DataDir;
+use crate::data_dir_identity::DataDirIdentity;
 use crate::distributed;
-use crate::failure::{Exit, Failure};
-use crate::ground::Ground;
-use crate::instance::Instance;
-use crate::logs;
+use crate::exit_failure::{Exit, ExitFailure};
+use crate::logging;
 use crate::passwords;
-use crate::people::People;
 use crate::private;
 use crate::reference;
-use crate::remote;
+use crate::remote_import;
+use crate::server_file::{self, ServerEndpoint};
 use crate::simulate;
 use crate::strategy_commands::{self, StrategyCommand};
-use crate::strategy_crate;
-use crate::tls::Wanted;
+use crate::strategy_template;
+use crate::tls::CertificateSource;
 use crate::traces::Traces;
+use crate::user_admin::UserAdmin;
 
-pub fn execute(command: Command, strategies: strategy::Registry) -> Result<(), Failure> {
+pub fn execute(command: CliCommand, strategies: strategy::StrategyRegistry) -> Result<(), ExitFailure> {
     if writes_data(&command) {
         private::create_for_owner_only();
     }
     match command {
-        Command::Serve { config, ui_dir, distributed } => {
-            compose::serve(&started(config.with_screen(ui_dir).with_processes(distributed))?, strategies)
+        CliCommand::Serve { config, ui_dir, distributed } => {
+            compose::serve(&load_and_log(config.with_screen(ui_dir).with_processes(distributed))?, strategies)
         }
-        Command::Import { folder, config } => import(&started(config)?, &folder),
-        Command::CheckConfig(arguments) => say(&check_config(&load(arguments)?, &strategies)?),
-        Command::SampleConfig => say(&show::sample()),
-        Command::Journal(JournalCommand::Verify(arguments)) => verify(&started(arguments)?),
-        Command::Journal(JournalCommand::AcceptLoss { up_to, config }) => {
-            say(&accept_loss::accept(&started(config)?, up_to)?)
+        CliCommand::Import { folder, config } => import(&load_and_log(config)?, &folder),
+        CliCommand::CheckConfig(arguments) => print(&check_config(&load(arguments)?, &strategies)?),
+        CliCommand::SampleConfig => print(&show::sample()),
+        CliCommand::Journal(JournalCommand::Verify(arguments)) => verify(&load_and_log(arguments)?),
+        CliCommand::Journal(JournalCommand::AcceptLoss { up_to, config }) => {
+            print(&accept_loss::accept(&load_and_log(config)?, up_to)?)
         }
-        Command::Kill { scope, reason, config } => say(&control::client::kill(&load(config)?.data_dir, scope, reason)?),
-        Command::Status(config) => status(&load(config)?.data_dir),
-        Command::Simulate(arguments) => say(&simulate::execute(*arguments, &strategies)?),
-        Command::Strategy(command) => strategy(command, &strategies),
-        Command::User(command) => user(command),
-        Command::Token(command) => token(command),
+        CliCommand::Kill { scope, reason, config } => {
+            print(&control::client::kill(&load(config)?.data_dir, scope, reason)?)
+        }
+        CliCommand::Status(config) => status(&load(config)?.data_dir),
+        CliCommand::Simulate(arguments) => print(&simulate::execute(*arguments, &strategies)?),
+        CliCommand::Strategy(command) => strategy(command, &strategies),
+        CliCommand::User(command) => user(command),
+        CliCommand::Token(command) => token(command),
     }
 }
 
 /// Whether it creates files in the data folder.
-fn writes_data(command: &Command) -> bool {
+fn writes_data(command: &CliCommand) -> bool {
     match command {
-        Command::Serve { .. } | Command::Import { .. } | Command::User(_) | Command::Token(_) => true,
-        Command::Journal(command) => matches!(command, JournalCommand::AcceptLoss { .. }),
-        Command::CheckConfig(_)
-        | Command::SampleConfig
-        | Command::Kill { .. }
-        | Command::Status(_)
-        | Command::Simulate(_)
-        | Command::Strategy(_) => false,
+        CliCommand::Serve { .. } | CliCommand::Import { .. } | CliCommand::User(_) | CliCommand::Token(_) => true,
+        CliCommand::Journal(command) => matches!(command, JournalCommand::AcceptLoss { .. }),
+        CliCommand::CheckConfig(_)
+        | CliCommand::SampleConfig
+        | CliCommand::Kill { .. }
+        | CliCommand::Status(_)
+        | CliCommand::Simulate(_)
+        | CliCommand::Strategy(_) => false,
     }
 }
 
-fn status(folder: &Path) -> Result<(), Failure> {
+fn status(folder: &Path) -> Result<(), ExitFailure> {
     let status = control::client::status(folder)?;
-    say(&status.to_string())?;
-    if status.ready { Ok(()) } else { Err(Failure::new(Exit::Failed, "the server is not ready")) }
+    print(&status.to_string())?;
+    if status.ready { Ok(()) } else { Err(ExitFailure::new(Exit::Failed, "the server is not ready")) }
 }
 
-fn strategy(command: StrategyCommand, strategies: &strategy::Registry) -> Result<(), Failure> {
+fn strategy(command: StrategyCommand, strategies: &strategy::StrategyRegistry) -> Result<(), ExitFailure> {
     match command {
-        StrategyCommand::List => say(&strategy_commands::list(strategies)),
-        StrategyCommand::New { name, rialto } => say(&strategy_crate::create(Path::new("."), &name, &rialto)?),
+        StrategyCommand::List => print(&strategy_commands::list(strategies)),
+        StrategyCommand::New { name, rialto } => print(&strategy_template::create(Path::new("."), &name, &rialto)?),
         StrategyCommand::Run { name, server, take_over, config } => {
-            distributed::run(&started(config)?, strategies, &name, &server, take_over)
+            distributed::run(&load_and_log(config)?, strategies, &name, &server, take_over)
         }
     }
 }
 
-fn user(command: UserCommand) -> Result<(), Failure> {
+fn user(command: UserCommand) -> Result<(), ExitFailure> {
     match command {
         UserCommand::Add { name, role, replace, config } => {
-            say(&People::of(&load(config)?)?.add_user(&name, &role, replace, passwords::read)?)
+            print(&UserAdmin::open(&load(config)?)?.add_user(&name, &role, replace, passwords::read)?)
         }
-        UserCommand::List(config) => say(&People::of(&load(config)?)?.list_users()?),
-        UserCommand::Remove { name, config } => say(&People::of(&load(config)?)?.remove_user(&name)?),
+        UserCommand::List(config) => print(&UserAdmin::open(&load(config)?)?.list_users()?),
+        UserCommand::Remove { name, config } => print(&UserAdmin::open(&load(config)?)?.remove_user(&name)?),
     }
 }
 
-fn token(command: TokenCommand) -> Result<(), Failure> {
+fn token(command: TokenCommand) -> Result<(), ExitFailure> {
     match command {
         TokenCommand::New { name, role, days, config } => {
-            let (token, note) = People::of(&load(config)?)?.new_token(&name, &role, days)?;
+            let (token, note) = UserAdmin::open(&load(config)?)?.new_token(&name, &role, days)?;
             eprintln!("{note}");
-            say(&format!("{}\n", token.text()))
+            print(&format!("{}\n", token.text()))
         }
-        TokenCommand::List(config) => say(&People::of(&load(config)?)?.list_tokens()?),
-        TokenCommand::Revoke { name, config } => say(&People::of(&load(config)?)?.revoke_token(&name)?),
+        TokenCommand::List(config) => print(&UserAdmin::open(&load(config)?)?.list_tokens()?),
+        TokenCommand::Revoke { name, config } => print(&UserAdmin::open(&load(config)?)?.revoke_token(&name)?),
     }
 }
 
-fn load(arguments: ConfigArgs) -> Result<Config, Failure> {
-    Config::load(&arguments.into_sources()).map_err(|problems| Failure::configuration(&problems))
+fn load(arguments: ConfigArgs) -> Result<Config, ExitFailure> {
+    Config::load(&arguments.into_sources()).map_err(|problems| ExitFailure::configuration(&problems))
 }
 
 /// The configuration of a command that logs.
-fn started(arguments: ConfigArgs) -> Result<Config, Failure> {
+fn load_and_log(arguments: ConfigArgs) -> Result<Config, ExitFailure> {
     let config = load(arguments)?;
-    logs::start(&config);
+    logging::start(&config);
     for notice in &config.effective.notices {
         tracing::warn!("{notice}");
     }
     Ok(config)
 }
 
-fn import(config: &Config, folder: &Path) -> Result<(), Failure> {
-    let changes = match Ground::prepare_import(config, folder) {
+fn import(config: &Config, folder: &Path) -> Result<(), ExitFailure> {
+    let changes = match DataDir::open_for_import(config, folder) {
         Ok(ground) => compose::import(config, ground)?,
-        Err(refused) => match running_beside(config, &refused) {
-            Some(server) => remote::import(config, server, folder)?,
+        Err(refused) => match running_server(config, &refused) {
+            Some(server) => remote_import::import(config, server, folder)?,
             None => return Err(refused),
         },
     };
-    say(&format!("{changes} changes imported\n"))
+    print(&format!("{changes} changes imported\n"))
 }
 
 /// The server that holds the folder, where it can be asked.
-fn running_beside(config: &Config, refused: &Failure) -> Option<Door> {
-    beacon::door(&config.data_dir).filter(|_| refused.exit == Exit::InUse)
+fn running_server(config: &Config, refused: &ExitFailure) -> Option<ServerEndpoint> {
+    server_file::find_endpoint(&config.data_dir).filter(|_| refused.exit == Exit::InUse)
 }
 
 /// The configuration as a table, once all that it names could be read.
-fn check_config(config: &Config, strategies: &strategy::Registry) -> Result<String, Failure> {
+fn check_config(config: &Config, strategies: &strategy::StrategyRegistry) -> Result<String, ExitFailure> {
     let mut text = config.table();
     text.push('\n');
     for notice in &config.effective.notices {
         text.push_str(&format!("note: {notice}\n"));
     }
     if let Some(path) = &config.reference_path {
-        let desk = reference::read(path).map_err(|problems| Failure::reference(&problems))?;
-        config.venues(&desk.data).map_err(|problems| Failure::configuration(&problems))?;
+        let desk = reference::read(path).map_err(|problems| ExitFailure::reference(&problems))?;
+        config.venues(&desk.data).map_err(|problems| ExitFailure::configuration(&problems))?;
         compose::strategies::check(config, strategies, &desk.data)
-            .map_err(|problems| Failure::configuration(&problems))?;
+            .map_err(|problems| ExitFailure::configuration(&problems))?;
         text.push_str(&format!("reference data: {desk}\n"));
     }
     if let Some(sessions) = compose::fix::check(config)? {
         text.push_str(&sessions);
     }
-    Wanted::of(config)?.check()?;
+    CertificateSource::of(config)?.check()?;
     text.push_str("The configuration is good.\n");
     Ok(text)
 }
 
-fn verify(config: &Config) -> Result<(), Failure> {
-    let report = walk_journal(config)?;
-    say(&format!("{report}\n"))?;
+fn verify(config: &Config) -> Result<(), ExitFailure> {
+    let report = scan_journal(config)?;
+    print(&format!("{report}\n"))?;
     if let Some(damage) = report.damage {
         return Err(StorageError::Damaged(damage).into());
     }
@@ -165,13 +167,13 @@ fn verify(config: &Config) -> Result<(), Failure> {
     if known.is_empty() { Ok(()) } else { Err(StorageError::Lost(Loss { folder, end, known }).into()) }
 }
 
-fn walk_journal(config: &Config) -> Result<journal::Report, Failure> {
+fn scan_journal(config: &Config) -> Result<journal::VerifyReport, ExitFailure> {
     let folder = config.data_dir.join(journal::FOLDER);
     if !folder.is_dir() {
-        return Err(Failure::new(Exit::Refused, format!("there is no journal in {}", folder.display())));
+        return Err(ExitFailure::new(Exit::Refused, format!("there is no journal in {}", folder.display())));
     }
     // Asked first: a server may run, and what they know then is in the journal when it is read.
-    let Some(instance) = Instance::known(&config.data_dir) else {
+    let Some(instance) = DataDirIdentity::known(&config.data_dir) else {
         return Ok(journal::verify(&folder, &mut |_| {})?);
     };
     let traces = Traces::read(&config.data_dir, instance.journal_id())?;
@@ -179,11 +181,11 @@ fn walk_journal(config: &Config) -> Result<journal::Report, Failure> {
 }
 
 /// Prints an answer. A reader that went away early, such as `head`, has had enough.
-fn say(text: &str) -> Result<(), Failure> {
+fn print(text: &str) -> Result<(), ExitFailure> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Failure::new(Exit::Failed, format!("cannot write to standard output: {error}")))
+            Err(ExitFailure::new(Exit::Failed, format!("cannot write to standard output: {error}")))
         }
         _ => Ok(()),
     }

@@ -3,7 +3,7 @@
 /// The way back after a loss of the journal.
 pub mod accept_loss;
 /// Where a running server is found.
-pub mod beacon;
+pub mod server_file;
 /// The command line.
 pub mod cli;
 /// The one clock of the program.
@@ -19,31 +19,31 @@ pub mod control;
 /// Strategies in processes of their own.
 pub mod distributed;
 /// Who may come in: users, tokens, and where the doors may stand open.
-pub mod entrance;
+pub mod bind_policy;
 /// Why the program ends.
-pub mod failure;
+pub mod exit_failure;
 /// What a server stands on before its engine runs.
-pub mod ground;
+pub mod data_dir;
 /// The identity of a data folder.
-pub mod instance;
+pub mod data_dir_identity;
 /// Logs on standard error.
-pub mod logs;
+pub mod logging;
 /// The right word for a misspelt one.
 pub mod nearest;
 /// What is wrong with something a person wrote.
-pub mod problem;
+pub mod input_problem;
 /// How many files and connections there may be.
 pub mod open_files;
 /// Passwords, typed or piped.
 pub mod passwords;
 /// Users and tokens, from the command line.
-pub mod people;
+pub mod user_admin;
 /// Nobody else's business.
 pub mod private;
 /// How far a long work is.
 pub mod progress;
 /// The line that says where the doors are.
-pub mod ready;
+pub mod ready_line;
 /// Exchanges, securities, accounts and strategies from CSV files.
 pub mod reference;
 /// From arguments to an exit code.
@@ -53,11 +53,11 @@ pub mod simulate;
 /// What strategies there are, and how one gets one's own.
 pub mod strategy_commands;
 /// A crate for strategies of one's own.
-pub mod strategy_crate;
+pub mod strategy_template;
 /// Our own server over TLS, known by the certificate in its files.
-mod pinned;
+mod pinned_tls;
 /// What the command line asks of a running server.
-pub mod remote;
+pub mod remote_import;
 /// SIGTERM, SIGINT, SIGHUP and SIGUSR1.
 pub mod signals;
 /// What else remembers how far the journal was.

@@ -1,11 +1,11 @@
 //! Open files: the process takes all that the system allows, keeps some for its own (journal, snapshots, read model, logs),
-//! and shares the rest between the interfaces. A connection is an open file, so without this whoever opens enough of them
+//! and shares the rest between the interfaces. A connection is an open file, so without this a client that opens enough of them
 //! makes the next file of the journal fail.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tracing::{info, warn};
 
-use crate::failure::{Exit, Failure};
+use crate::exit_failure::{Exit, ExitFailure};
 
 /// Files that connections never get: those of the server itself, about 50, and connections that are being turned away.
 pub const FILES_RESERVED: u64 = 128;
@@ -29,7 +29,7 @@ impl Connections {
 }
 
 /// Raises the limit of the process to what the system allows, and shares it.
-pub fn share(fix_sessions: usize) -> Result<Connections, Failure> {
+pub fn share(fix_sessions: usize) -> Result<Connections, ExitFailure> {
     let files = raise();
     let shared = divide(files, fix_sessions)?;
     if shared == Connections::FULL {
@@ -61,7 +61,7 @@ fn raise() -> u64 {
 
 /// Where there are not enough for all, HTTP gets a quarter and FIX an eighth at the most: an interface that is flooded takes
 /// nothing from the others.
-fn divide(files: u64, fix_sessions: usize) -> Result<Connections, Failure> {
+fn divide(files: u64, fix_sessions: usize) -> Result<Connections, ExitFailure> {
     let sessions = u64::try_from(fix_sessions).unwrap_or(u64::MAX).saturating_mul(FILES_PER_FIX_SESSION);
     let reserved = FILES_RESERVED.saturating_add(sessions);
     let left = files.saturating_sub(reserved);
@@ -75,12 +75,12 @@ fn divide(files: u64, fix_sessions: usize) -> Result<Connections, Failure> {
     Ok(Connections { http, fix_callers, broker: part(left.saturating_sub(taken), full.broker) })
 }
 
-fn too_few(files: u64, needed: u64) -> Failure {
+fn too_few(files: u64, needed: u64) -> ExitFailure {
     let text = format!(
         "the process may have {files} files open and needs {needed}, some of them for the journal: raise the limit \
          (ulimit -n, LimitNOFILE)"
     );
-    Failure::new(Exit::Failed, text)
+    ExitFailure::new(Exit::Failed, text)
 }
 
 #[cfg(test)]

@@ -5,28 +5,28 @@ use std::io::{self, BufRead, IsTerminal, Write};
 use access::SecretString;
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 
-use crate::failure::{Exit, Failure};
+use crate::exit_failure::{Exit, ExitFailure};
 
 /// At a terminal it is typed twice and not seen; otherwise it is the first line of standard input.
-pub fn read() -> Result<SecretString, Failure> {
+pub fn read() -> Result<SecretString, ExitFailure> {
     if !io::stdin().is_terminal() {
-        return line().map_err(unreadable);
+        return line().map_err(read_failure);
     }
-    let (once, twice) = (ask("Password: ")?, ask("Again: ")?);
+    let (once, twice) = (prompt_password("Password: ")?, prompt_password("Again: ")?);
     if access::ExposeSecret::expose_secret(&once) != access::ExposeSecret::expose_secret(&twice) {
-        return Err(Failure::new(Exit::Refused, "the two passwords differ"));
+        return Err(ExitFailure::new(Exit::Refused, "the two passwords differ"));
     }
     Ok(once)
 }
 
-fn ask(prompt: &str) -> Result<SecretString, Failure> {
-    let _unseen = Unseen::begin().map_err(unreadable)?;
+fn prompt_password(prompt: &str) -> Result<SecretString, ExitFailure> {
+    let _unseen = EchoOff::begin().map_err(read_failure)?;
     let mut screen = io::stderr();
-    write!(screen, "{prompt}").and_then(|()| screen.flush()).map_err(unreadable)?;
+    write!(screen, "{prompt}").and_then(|()| screen.flush()).map_err(read_failure)?;
     let typed = line();
     // The newline that ended the line was not seen either.
-    writeln!(screen).map_err(unreadable)?;
-    typed.map_err(unreadable)
+    writeln!(screen).map_err(read_failure)?;
+    typed.map_err(read_failure)
 }
 
 fn line() -> io::Result<SecretString> {
@@ -35,16 +35,16 @@ fn line() -> io::Result<SecretString> {
     Ok(line.trim_end_matches(['\r', '\n']).into())
 }
 
-fn unreadable(error: io::Error) -> Failure {
-    Failure::new(Exit::Failed, format!("can't read a password: {error}"))
+fn read_failure(error: io::Error) -> ExitFailure {
+    ExitFailure::new(Exit::Failed, format!("can't read a password: {error}"))
 }
 
 /// A terminal that does not show what is typed, until this is dropped.
-struct Unseen {
+struct EchoOff {
     before: Termios,
 }
 
-impl Unseen {
+impl EchoOff {
     fn begin() -> io::Result<Self> {
         let before = tcgetattr(io::stdin())?;
         let mut unseen = before.clone();
@@ -54,7 +54,7 @@ impl Unseen {
     }
 }
 
-impl Drop for Unseen {
+impl Drop for EchoOff {
     fn drop(&mut self) {
         // A terminal that went away needs no echo.
         let _ = tcsetattr(io::stdin(), OptionalActions::Now, &self.before);

@@ -1,4 +1,4 @@
-//! A data folder is its owner's alone: orders, positions and keys are nobody else's business.
+//! File modes: the data folder can be read by its owner alone, because it holds orders, positions and keys.
 
 use std::fs::{self, Permissions};
 use std::io;
@@ -7,7 +7,7 @@ use std::path::Path;
 
 use rustix::fs::Mode;
 
-use crate::failure::Failure;
+use crate::exit_failure::ExitFailure;
 
 const FOLDER_MODE: u32 = 0o700;
 const FILE_MODE: u32 = 0o600;
@@ -19,8 +19,8 @@ pub fn create_for_owner_only() {
 }
 
 /// Closes what an older build or another hand left open.
-pub fn close(folder: &Path) -> Result<(), Failure> {
-    close_all(folder).map_err(|error| Failure::io("close to others", folder, &error))
+pub fn close(folder: &Path) -> Result<(), ExitFailure> {
+    close_all(folder).map_err(|error| ExitFailure::io("close to others", folder, &error))
 }
 
 fn close_all(path: &Path) -> io::Result<()> {

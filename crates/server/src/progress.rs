@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-pub struct Progress {
+pub struct ProgressReporter {
     what: &'static str,
     display: Display,
 }
@@ -16,11 +16,11 @@ enum Display {
 }
 
 /// Works with fewer steps are over before anybody could read about them.
-const STEPS_WORTH_TELLING: u64 = 10_000_000;
+const REPORTED_STEPS_MIN: u64 = 10_000_000;
 
-impl Progress {
+impl ProgressReporter {
     /// `what` is done, in words: `replaying the journal`.
-    pub fn of(what: &'static str) -> Self {
+    pub fn new_for(what: &'static str) -> Self {
         let display = if io::stderr().is_terminal() { Display::Bar(bar(what)) } else { Display::Lines(0) };
         Self { what, display }
     }
@@ -40,7 +40,7 @@ impl Progress {
     }
 }
 
-impl Drop for Progress {
+impl Drop for ProgressReporter {
     fn drop(&mut self) {
         if let Display::Bar(bar) = &self.display {
             bar.finish_and_clear();
@@ -55,7 +55,7 @@ fn bar(what: &'static str) -> ProgressBar {
 
 /// The percentage to tell, at most once for each tenth.
 fn next_percent(told: &mut u64, done: u64, total: u64) -> Option<u64> {
-    if total < STEPS_WORTH_TELLING {
+    if total < REPORTED_STEPS_MIN {
         return None;
     }
     let tenths = u64::try_from(u128::from(done.min(total)) * 10 / u128::from(total)).expect("at most ten");

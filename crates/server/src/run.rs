@@ -10,7 +10,7 @@ use clap::Parser;
 
 use crate::cli::Cli;
 use crate::commands;
-use crate::logs;
+use crate::logging;
 
 /// How long the last word may wait for somebody to read it.
 const LAST_WORD_MAX: Duration = Duration::from_secs(1);
@@ -21,14 +21,14 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 }
 
 /// As [`run`], with strategies of one's own.
-pub fn run_with(strategies: strategy::Registry, arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+pub fn run_with(strategies: strategy::StrategyRegistry, arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         // Help and version are no mistakes: clap prints them on standard output and its code is 0.
         Err(answer) => answer.exit(),
     };
     let done = commands::execute(cli.command, strategies);
-    logs::finish();
+    logging::finish();
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {

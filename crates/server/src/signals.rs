@@ -7,8 +7,8 @@ use std::thread;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use signal_hook::iterator::Signals;
 
-use crate::failure::Exit;
-use crate::logs;
+use crate::exit_failure::Exit;
+use crate::logging;
 
 /// Calls `begin` once, at the first signal, on a thread of its own. A further signal does not wait for what it began.
 pub fn on_stop(begin: impl FnOnce() + Send + 'static) -> io::Result<()> {
@@ -16,7 +16,7 @@ pub fn on_stop(begin: impl FnOnce() + Send + 'static) -> io::Result<()> {
     let listen = move || {
         let mut waiting = Some(begin);
         for signal in signals.forever() {
-            answer(signal, &mut waiting, force);
+            handle_signal(signal, &mut waiting, force_exit);
         }
     };
     thread::Builder::new().name("signals".to_owned()).spawn(listen).map(drop)
@@ -41,7 +41,7 @@ pub fn on_kill(kill: impl Fn() + Send + 'static) -> io::Result<()> {
     thread::Builder::new().name("kill-signal".to_owned()).spawn(listen).map(drop)
 }
 
-fn answer<B: FnOnce()>(signal: i32, waiting: &mut Option<B>, force: impl FnOnce()) {
+fn handle_signal<B: FnOnce()>(signal: i32, waiting: &mut Option<B>, force: impl FnOnce()) {
     let name = if signal == SIGINT { "SIGINT" } else { "SIGTERM" };
     match waiting.take() {
         Some(begin) => {
@@ -55,8 +55,8 @@ fn answer<B: FnOnce()>(signal: i32, waiting: &mut Option<B>, force: impl FnOnce(
     }
 }
 
-fn force() {
-    logs::finish();
+fn force_exit() {
+    logging::finish();
     std::process::exit(Exit::Forced as i32);
 }
 
@@ -72,7 +72,7 @@ mod tests {
         let (begun, forced) = (Cell::new(0), Cell::new(0));
         let mut waiting = Some(|| begun.set(begun.get() + 1));
         let counts = [SIGTERM, SIGINT, SIGTERM].map(|signal| {
-            answer(signal, &mut waiting, || forced.set(forced.get() + 1));
+            handle_signal(signal, &mut waiting, || forced.set(forced.get() + 1));
             (begun.get(), forced.get())
         });
         assert_eq!(counts, [(1, 0), (1, 1), (1, 2)]);

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Subcommand;
-use strategy::parameter::{Kind, Parameter};
-use strategy::{Blueprint, Registry};
+use strategy::parameter::{Parameter, ParameterKind};
+use strategy::{StrategyDefinition, StrategyRegistry};
 
 use crate::config::ConfigArgs;
 
@@ -45,24 +45,24 @@ pub enum StrategyCommand {
 }
 
 /// All of them, with what can be set.
-pub fn list(registry: &Registry) -> String {
-    registry.blueprints().map(describe).collect::<Vec<_>>().join("\n")
+pub fn list(registry: &StrategyRegistry) -> String {
+    registry.definitions().map(describe).collect::<Vec<_>>().join("\n")
 }
 
-fn describe(blueprint: &Blueprint) -> String {
+fn describe(blueprint: &StrategyDefinition) -> String {
     let parameters: String = blueprint.parameters.iter().map(describe_parameter).collect();
     format!("{}: {}\n{parameters}", blueprint.name, blueprint.about)
 }
 
 fn describe_parameter(parameter: &Parameter) -> String {
     let kind = match &parameter.kind {
-        Kind::Integer { min, max } => format!("{min} to {max}"),
-        Kind::Decimal { min, max } => format!("{min} to {max}"),
-        Kind::Flag => "true or false".to_owned(),
-        Kind::Choice(of) => of.join(", "),
-        Kind::Security => "symbol or id".to_owned(),
-        Kind::BarSize => domain::BarSize::ALL.map(domain::BarSize::name).join(", "),
-        Kind::Text => "any text".to_owned(),
+        ParameterKind::Integer { min, max } => format!("{min} to {max}"),
+        ParameterKind::Decimal { min, max } => format!("{min} to {max}"),
+        ParameterKind::Flag => "true or false".to_owned(),
+        ParameterKind::Choice(of) => of.join(", "),
+        ParameterKind::Security => "symbol or id".to_owned(),
+        ParameterKind::BarSize => domain::BarSize::ALL.map(domain::BarSize::name).join(", "),
+        ParameterKind::Text => "any text".to_owned(),
     };
     let default = parameter.default.map_or("must be given".to_owned(), |default| format!("default {default}"));
     format!("  {:<12} {}; {kind}; {default}\n", parameter.name, parameter.about)

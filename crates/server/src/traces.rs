@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use adapters::simulated::newest_order;
 use domain::OrderId;
-use storage::journal::{InstanceId, Witness, head_sequence};
+use storage::journal::{InstanceId, KnownSequence, head_sequence};
 use storage::read_model::{self, Remembered, remembered};
-use storage::{Loss, Snapshots, StorageError};
+use storage::{Loss, SnapshotStore, StorageError};
 
 /// The folder of the venues' own ledgers inside the data folder.
 pub const VENUES: &str = "venues";
@@ -28,21 +28,22 @@ impl Traces {
     pub fn read(data_folder: &Path, instance: InstanceId) -> Result<Self, StorageError> {
         Ok(Self {
             head: head_sequence(data_folder),
-            snapshot: Snapshots::look(data_folder, instance).newest_claim()?,
+            snapshot: SnapshotStore::look(data_folder, instance).newest_claim()?,
             read_model: remembered(data_folder, instance),
             ledgers: ledgers(&data_folder.join(VENUES)),
         })
     }
 
     /// For the journal, which looks at its head file itself.
-    pub fn witnesses(&self, data_folder: &Path) -> Vec<Witness> {
-        let snapshot = self.snapshot.as_ref().map(|(sequence, path)| Witness {
+    pub fn witnesses(&self, data_folder: &Path) -> Vec<KnownSequence> {
+        let snapshot = self.snapshot.as_ref().map(|(sequence, path)| KnownSequence {
             sequence: *sequence,
             says: format!("the snapshot {} is of {sequence}", path.display()),
         });
-        let read_model = self
-            .read_model
-            .map(|known| Witness { sequence: known.event, says: read_model::has_event(data_folder, known.event) });
+        let read_model = self.read_model.map(|known| KnownSequence {
+            sequence: known.event,
+            says: read_model::has_event(data_folder, known.event),
+        });
         snapshot.into_iter().chain(read_model).collect()
     }
 

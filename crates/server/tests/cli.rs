@@ -9,8 +9,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use expect_test::{Expect, expect};
-use storage::journal::{Batch, InstanceId, Journal, Options, Record};
-use storage::lock::FolderLock;
+use storage::journal::{InstanceId, Journal, JournalBatch, JournalOptions, JournalRecord};
+use storage::lock::DataDirLock;
 
 fn rialto(folder: &Path, words: &[&str], variables: &[(&str, &str)]) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_rialto"));
@@ -246,14 +246,14 @@ fn an_import_lists_what_is_wrong_and_leaves_no_trace() {
 }
 
 fn write_a_journal(folder: &Path) {
-    let lock = FolderLock::take(folder).unwrap();
-    let options = Options { segment_bytes: 1 << 16, ..Options::new(InstanceId([7; 16])) };
+    let lock = DataDirLock::acquire(folder).unwrap();
+    let options = JournalOptions { segment_bytes: 1 << 16, ..JournalOptions::new(InstanceId([7; 16])) };
     let (_, mut journal) = Journal::open(&lock, &options, &mut |_| {}).unwrap();
     for sequence in 1..=3 {
-        let record = Record { sequence, kind: 0, payload: vec![0; 100] };
-        journal.append(Batch { time: 0, records: vec![record] }).unwrap();
+        let record = JournalRecord { sequence, kind: 0, payload: vec![0; 100] };
+        journal.append(JournalBatch { time: 0, records: vec![record] }).unwrap();
         while journal.durable() < sequence {
-            journal.news().recv().unwrap();
+            journal.durability_events().recv().unwrap();
         }
     }
     journal.close().unwrap();

@@ -191,7 +191,7 @@ fn converse(line: &mut Tls, kind: &str, number: u32, rest: &str) -> String {
 }
 
 #[test]
-fn the_fix_door_shows_the_new_certificate_too_and_a_client_that_is_logged_on_stays() {
+fn the_fix_port_shows_the_new_certificate_too_and_a_logged_on_client_stays() {
     let folder = tempfile::tempdir().unwrap();
     let trusted = folder.path().join("desk.crt");
     write_pair(folder.path());

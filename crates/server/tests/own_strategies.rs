@@ -5,8 +5,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use scenarios::patience::wait_for;
-use scenarios::server::Launch;
+use scenarios::server::ServerLauncher;
+use scenarios::wait::wait_for;
 
 /// Where this test was built; the crate is built beside it, so that what both use is compiled once.
 fn target() -> PathBuf {
@@ -25,13 +25,13 @@ fn build(folder: &Path) -> PathBuf {
 fn the_crate_that_is_written_is_rialto_with_ones_own_strategy_inside() {
     let folder = tempfile::tempdir().unwrap();
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    server::strategy_crate::create(folder.path(), "my-idea", &sources).unwrap();
+    server::strategy_template::create(folder.path(), "my-idea", &sources).unwrap();
     let program = build(&folder.path().join("my-idea"));
     let listed = Command::new(&program).args(["strategy", "list"]).output().unwrap();
     let listed = String::from_utf8(listed.stdout).unwrap();
     assert!(listed.contains("my-idea: buys when the price falls"), "{listed}");
     assert!(listed.contains("moving-average-cross: "), "{listed}");
-    let launch = Launch::of(&program, &folder.path().join("data"));
+    let launch = ServerLauncher::with_program(&program, &folder.path().join("data"));
     let server = launch.set("strategies.instances", "MINE:my-idea security=EUR.USD fall=0.5").start();
     let mut client = server.client();
     wait_for("its strategy at work", || {

@@ -12,10 +12,10 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 
-use scenarios::http::Client;
-use scenarios::patience::wait_for;
-use scenarios::proxy::Proxy;
-use scenarios::server::{Launch, Server};
+use scenarios::http::HttpClient;
+use scenarios::proxy::CuttableProxy;
+use scenarios::server::{RunningServer, ServerLauncher};
+use scenarios::wait::wait_for;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -29,8 +29,8 @@ fn troupe() -> PathBuf {
 
 struct Story {
     folder: TempDir,
-    launch: Launch,
-    server: Server,
+    launch: ServerLauncher,
+    server: RunningServer,
 }
 
 /// A strategy process; dropping it kills it.
@@ -46,7 +46,7 @@ impl Drop for Process {
 impl Story {
     fn begin(settings: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let launch = Launch::of(&troupe(), &folder.path().join("data"))
+        let launch = ServerLauncher::with_program(&troupe(), &folder.path().join("data"))
             .set("strategies.distributed", true)
             .set("strategies.hangSeconds", 2);
         let launch = settings.iter().fold(launch, |launch, (key, value)| launch.set(key, value));
@@ -92,7 +92,7 @@ impl Story {
     }
 
     #[track_caller]
-    fn until(&self, what: &str, mut is_so: impl FnMut(&mut Client) -> bool) {
+    fn until(&self, what: &str, mut is_so: impl FnMut(&mut HttpClient) -> bool) {
         let mut client = self.server.client();
         wait_for(what, || is_so(&mut client).then_some(()));
     }
@@ -119,17 +119,17 @@ impl Story {
     }
 }
 
-fn json(client: &mut Client, path: &str) -> Value {
+fn json(client: &mut HttpClient, path: &str) -> Value {
     serde_json::from_str(&client.get(path).unwrap().body).unwrap()
 }
 
-fn phase_of(client: &mut Client, name: &str) -> String {
+fn phase_of(client: &mut HttpClient, name: &str) -> String {
     let strategies = json(client, "/rest/strategy");
     let found = strategies.as_array().unwrap().iter().find(|strategy| strategy["name"] == name);
     found.map_or_else(String::new, |strategy| strategy["phase"].as_str().unwrap_or("-").to_owned())
 }
 
-fn open_orders(client: &mut Client, name: &str) -> usize {
+fn open_orders(client: &mut HttpClient, name: &str) -> usize {
     // A strategy that nobody has heard of yet has none.
     json(client, &format!("/rest/execution/order?strategy={name}")).as_array().map_or(0, Vec::len)
 }
@@ -282,14 +282,14 @@ fn one_that_was_away_hears_what_it_missed_when_it_comes_back() {
 #[test]
 fn one_that_was_cut_off_for_a_moment_goes_on_and_hears_everything_once() {
     let story = Story::begin(&[("strategies.hangSeconds", "20")]);
-    let proxy = Proxy::to(story.server.door("brokerTcp"));
+    let proxy = CuttableProxy::to(story.server.port_address("brokerTcp"));
     let _process = story.run_at("reporter", signpost(&Arc::new(Mutex::new(proxy.address()))));
     story.until("its order", |client| open_orders(client, "REPORTER") == 1);
     story.credit(1);
     wait_for("the first booking", || (story.bookings_told() == ["1"]).then_some(()));
     proxy.cut();
     story.credit(2);
-    proxy.mend();
+    proxy.restore();
     wait_for("the booking during the cut", || (story.bookings_told() == ["1", "2"]).then_some(()));
     story.credit(3);
     wait_for("the last booking", || (story.bookings_told() == ["1", "2", "3"]).then_some(()));
@@ -301,7 +301,7 @@ fn one_that_was_cut_off_for_a_moment_goes_on_and_hears_everything_once() {
 #[test]
 fn one_that_is_cut_off_finds_a_broker_that_has_moved() {
     let story = Story::begin(&[("strategies.hangSeconds", "20")]);
-    let [before, after] = [(), ()].map(|()| Proxy::to(story.server.door("brokerTcp")));
+    let [before, after] = [(), ()].map(|()| CuttableProxy::to(story.server.port_address("brokerTcp")));
     let broker = Arc::new(Mutex::new(before.address()));
     let _process = story.run_at("reporter", signpost(&broker));
     story.until("its order", |client| open_orders(client, "REPORTER") == 1);
@@ -320,7 +320,7 @@ fn one_whose_server_crashes_and_comes_back_resumes_with_its_order() {
     story.until("its order", |client| open_orders(client, "REPORTER") == 1);
     story.credit(1);
     wait_for("the first booking", || (story.bookings_told() == ["1"]).then_some(()));
-    let (http, broker) = (story.server.address(), story.server.door("brokerTcp"));
+    let (http, broker) = (story.server.address(), story.server.port_address("brokerTcp"));
     story.server.kill();
     story.launch = story.launch.set("http.port", http.port()).set("broker.tcp.port", broker.port());
     story.server = story.launch.start();
@@ -338,7 +338,7 @@ fn one_whose_server_crashes_and_comes_back_resumes_with_its_order() {
 }
 
 /// Names of orders that it has placed since the journal began.
-fn orders_ever(client: &mut Client, name: &str) -> usize {
+fn orders_ever(client: &mut HttpClient, name: &str) -> usize {
     json(client, &format!("/rest/history/order?strategy={name}&limit=1000")).as_array().unwrap().len()
 }
 
@@ -455,16 +455,16 @@ fn one_that_stands_still_while_its_events_flow_holds_nobody_up() {
 #[test]
 fn strategies_in_processes_ask_for_the_same_again() {
     let story = Story::begin(&[("journal.ticks", "all"), ("demo.activity", "busy")]);
-    let proxy = Proxy::to(story.server.door("brokerTcp"));
+    let proxy = CuttableProxy::to(story.server.port_address("brokerTcp"));
     let members = ["market-making", "steady"];
     let maker = story.run_at("market-making", signpost(&Arc::new(Mutex::new(proxy.address()))));
     let mut steady = story.run("steady");
-    let fills = |client: &mut Client| {
+    let fills = |client: &mut HttpClient| {
         json(client, "/rest/history/order?strategy=MARKET-MAKING&limit=1000").to_string().matches("EXECUTED").count()
     };
     story.until("a fill", |client| fills(client) >= 1);
     proxy.cut();
-    proxy.mend();
+    proxy.restore();
     let before = orders_ever(&mut story.server.client(), "MARKET-MAKING");
     story.until("a quote after the cut", |client| orders_ever(client, "MARKET-MAKING") > before);
     terminate(&steady);

@@ -147,7 +147,7 @@ fn what_happened_to_an_order_joins_by_sequence() {
 }
 
 #[test]
-fn the_desk_tells_its_market() {
+fn market_data_is_served() {
     let server = Server::start(None);
     let found = server.see("/rest/security.search?query=symbol:AAPL");
     assert_eq!((found.as_array().unwrap().len(), &found[0]["id"]), (1, &json!(1)));

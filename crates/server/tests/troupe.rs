@@ -4,16 +4,16 @@
 
 use std::path::PathBuf;
 
-use scenarios::http::Client;
-use scenarios::patience::wait_for;
-use scenarios::server::{Launch, Server};
+use scenarios::http::HttpClient;
+use scenarios::server::{RunningServer, ServerLauncher};
+use scenarios::wait::wait_for;
 use serde_json::Value;
 
 /// AAPL of the demo's desk; it opens at 272.39 to 272.41.
 const AAPL: &str = "1";
 
-fn launch(folder: &tempfile::TempDir, members: &[&str]) -> Launch {
-    Launch::of(&troupe(), &folder.path().join("data"))
+fn launch(folder: &tempfile::TempDir, members: &[&str]) -> ServerLauncher {
+    ServerLauncher::with_program(&troupe(), &folder.path().join("data"))
         .set("strategies.instances", instances(members))
         .set("strategies.hangSeconds", 1)
         .set("strategies.ordersPerSecond", 20)
@@ -30,35 +30,35 @@ fn troupe() -> PathBuf {
     test.ancestors().nth(2).unwrap().join("examples").join("troupe")
 }
 
-fn json(client: &mut Client, path: &str) -> Value {
+fn json(client: &mut HttpClient, path: &str) -> Value {
     serde_json::from_str(&client.get(path).unwrap().body).unwrap()
 }
 
-fn phase(client: &mut Client, name: &str) -> String {
+fn phase(client: &mut HttpClient, name: &str) -> String {
     let strategies = json(client, "/rest/strategy");
     let found = strategies.as_array().unwrap().iter().find(|strategy| strategy["name"] == name);
     found.map_or_else(String::new, |strategy| strategy["phase"].as_str().unwrap_or("-").to_owned())
 }
 
-fn open_orders(client: &mut Client, name: &str) -> usize {
+fn open_orders(client: &mut HttpClient, name: &str) -> usize {
     json(client, &format!("/rest/execution/order?strategy={name}")).as_array().unwrap().len()
 }
 
 /// The number of the newest beat of the one that behaves.
-fn beats(client: &mut Client) -> u64 {
+fn beats(client: &mut HttpClient) -> u64 {
     let events = json(client, "/rest/history/events?after=0&limit=1000");
     let beats = events.as_array().unwrap().iter().filter(|event| event.to_string().contains("\"beat\""));
     beats.count() as u64
 }
 
-fn wait_until(server: &Server, what: &str, mut is_so: impl FnMut(&mut Client) -> bool) {
+fn wait_until(server: &RunningServer, what: &str, mut is_so: impl FnMut(&mut HttpClient) -> bool) {
     let mut client = server.client();
     wait_for(what, || is_so(&mut client).then_some(()));
 }
 
 /// The failing one leaves with its orders cancelled; the steady one keeps phase and order and counts on.
 #[track_caller]
-fn is_stopped_alone(member: &str, said: &str) -> Server {
+fn is_stopped_alone(member: &str, said: &str) -> RunningServer {
     let folder = tempfile::tempdir().unwrap();
     let server = launch(&folder, &[member, "steady"]).start();
     let name = member.to_uppercase();
@@ -134,7 +134,7 @@ fn bring_history(folder: &tempfile::TempDir, bars: i64) {
     std::fs::write(minutes.join(format!("{AAPL}.csv")), format!("dateTime,open,high,low,close\n{rows}")).unwrap();
 }
 
-fn past_told(client: &mut Client) -> Vec<String> {
+fn past_told(client: &mut HttpClient) -> Vec<String> {
     let events = json(client, "/rest/history/events?after=0&limit=1000");
     let told = events.as_array().unwrap().iter().filter(|event| event["event"]["name"] == "past");
     told.map(|event| event["event"]["body"].as_str().unwrap().to_owned()).collect()
@@ -201,7 +201,7 @@ fn a_misspelt_strategy_or_parameter_stops_the_start_with_a_suggestion() {
         "strategies.instances",
         "A:moving-avarage-cross security=1,B:moving-average-cross security=1 fats=3,C:steady security=NONE",
     );
-    let ended = launch.refused();
+    let ended = launch.expect_refused();
     assert_eq!(ended.code, Some(2), "{ended}");
     // The log of the parts that stop may come between.
     let told: String = ended.log.split_inclusive('\n').filter(|line| line.starts_with("  ")).collect();

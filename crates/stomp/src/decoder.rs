@@ -1,27 +1,27 @@
 //! Frame decoder: bytes to frames, in chunks of any size. Limits are checked while bytes arrive, so a hostile peer
 //! cannot make us buffer more than they allow.
 
-use crate::fault::Fault;
-use crate::frame::{Command, Frame};
-use crate::limits::Limits;
-use crate::version::Version;
+use crate::frame::{StompCommand, StompFrame};
+use crate::framing_error::FramingError;
+use crate::limits::FrameLimits;
+use crate::version::StompVersion;
 
 /// Decoder of one direction of a connection.
 #[derive(Debug)]
-pub struct Decoder {
-    limits: Limits,
+pub struct FrameDecoder {
+    limits: FrameLimits,
     /// `None` until the version is negotiated.
-    version: Option<Version>,
-    state: State,
+    version: Option<StompVersion>,
+    state: DecoderState,
     /// The beginning of a line whose end has not arrived.
     partial: Vec<u8>,
     header_bytes: usize,
     content_length: Option<usize>,
-    frame: Frame,
+    frame: StompFrame,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum DecoderState {
     Command,
     Headers,
     /// Remaining octets of the body.
@@ -32,53 +32,53 @@ enum State {
     OpenBody,
 }
 
-impl Decoder {
-    pub fn new(limits: Limits) -> Self {
+impl FrameDecoder {
+    pub fn new(limits: FrameLimits) -> Self {
         Self {
             limits,
             version: None,
-            state: State::Command,
+            state: DecoderState::Command,
             partial: Vec::new(),
             header_bytes: 0,
             content_length: None,
-            frame: Frame::new(Command::Connect),
+            frame: StompFrame::new(StompCommand::Connect),
         }
     }
 
     /// Sets the version by which headers are read, from the next frame on.
-    pub fn agree_on(&mut self, version: Version) {
+    pub fn set_version(&mut self, version: StompVersion) {
         self.version = Some(version);
     }
 
     /// Sets the limits, from the next frame on.
-    pub(crate) fn keep_to(&mut self, limits: Limits) {
+    pub(crate) fn set_limits(&mut self, limits: FrameLimits) {
         self.limits = limits;
     }
 
     /// Whether bytes of an unfinished frame are kept.
     pub fn is_inside_frame(&self) -> bool {
-        self.state != State::Command || !self.partial.is_empty()
+        self.state != DecoderState::Command || !self.partial.is_empty()
     }
 
     /// Consumes bytes from `input` up to the end of the next frame. `None`: all bytes are consumed and more are needed.
     /// After an error the stream has no meaning any more and the connection must end.
-    pub fn decode(&mut self, input: &mut &[u8]) -> Result<Option<Frame>, Fault> {
+    pub fn decode(&mut self, input: &mut &[u8]) -> Result<Option<StompFrame>, FramingError> {
         while !input.is_empty() {
             let done = match self.state {
-                State::Command | State::Headers => self.read_line(input)?,
-                State::Body(missing) => self.read_body(missing, input),
-                State::Nul => self.read_nul(input)?,
-                State::OpenBody => self.read_open_body(input)?,
+                DecoderState::Command | DecoderState::Headers => self.read_line(input)?,
+                DecoderState::Body(missing) => self.read_body(missing, input),
+                DecoderState::Nul => self.read_nul(input)?,
+                DecoderState::OpenBody => self.read_open_body(input)?,
             };
             if done {
-                self.state = State::Command;
-                return Ok(Some(std::mem::replace(&mut self.frame, Frame::new(Command::Connect))));
+                self.state = DecoderState::Command;
+                return Ok(Some(std::mem::replace(&mut self.frame, StompFrame::new(StompCommand::Connect))));
             }
         }
         Ok(None)
     }
 
-    fn read_line(&mut self, input: &mut &[u8]) -> Result<bool, Fault> {
+    fn read_line(&mut self, input: &mut &[u8]) -> Result<bool, FramingError> {
         let stop = input.iter().position(|&byte| byte == b'\n' || byte == 0);
         let piece = &input[..stop.unwrap_or(input.len())];
         self.check_line_length(self.partial.len() + piece.len())?;
@@ -88,102 +88,104 @@ impl Decoder {
             return Ok(false);
         };
         if input[stop] == 0 {
-            return Err(Fault::NulInHeader);
+            return Err(FramingError::NulInHeader);
         }
         *input = &input[stop + 1..];
         if self.partial.is_empty() {
-            return self.take_line(piece);
+            return self.on_line(piece);
         }
         let mut line = std::mem::take(&mut self.partial);
         line.extend_from_slice(piece);
-        self.take_line(&line)
+        self.on_line(&line)
     }
 
     /// The carriage return of a line end does not count.
-    fn check_line_length(&self, length: usize) -> Result<(), Fault> {
+    fn check_line_length(&self, length: usize) -> Result<(), FramingError> {
         let (limit, fault) = match self.state {
-            State::Command => (self.limits.command_bytes, Fault::CommandTooLong { limit: self.limits.command_bytes }),
-            _ => (self.limits.header_line_bytes, Fault::HeaderTooLong { limit: self.limits.header_line_bytes }),
+            DecoderState::Command => {
+                (self.limits.command_bytes, FramingError::CommandTooLong { limit: self.limits.command_bytes })
+            }
+            _ => (self.limits.header_line_bytes, FramingError::HeaderTooLong { limit: self.limits.header_line_bytes }),
         };
         if length > limit + 1 { Err(fault) } else { Ok(()) }
     }
 
     /// CR LF ends a line in every version: 1.2 requires it, and for the others both reference brokers accept it.
-    fn take_line(&mut self, line: &[u8]) -> Result<bool, Fault> {
+    fn on_line(&mut self, line: &[u8]) -> Result<bool, FramingError> {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         match (self.state, line.is_empty()) {
             // A heart-beat, or the line end after the previous frame.
-            (State::Command, true) => Ok(false),
-            (State::Command, false) => self.take_command(line),
+            (DecoderState::Command, true) => Ok(false),
+            (DecoderState::Command, false) => self.on_command_line(line),
             (_, true) => {
                 self.begin_body();
                 Ok(false)
             }
-            (_, false) => self.take_header(line),
+            (_, false) => self.on_header_line(line),
         }
     }
 
-    fn take_command(&mut self, line: &[u8]) -> Result<bool, Fault> {
+    fn on_command_line(&mut self, line: &[u8]) -> Result<bool, FramingError> {
         self.check_line_length(line.len() + 1)?;
-        self.frame.command = Command::named(line).ok_or(Fault::UnknownCommand)?;
+        self.frame.command = StompCommand::from_name(line).ok_or(FramingError::UnknownCommand)?;
         self.header_bytes = 0;
         self.content_length = None;
-        self.state = State::Headers;
+        self.state = DecoderState::Headers;
         Ok(false)
     }
 
-    fn take_header(&mut self, line: &[u8]) -> Result<bool, Fault> {
+    fn on_header_line(&mut self, line: &[u8]) -> Result<bool, FramingError> {
         self.check_line_length(line.len() + 1)?;
         self.header_bytes += line.len();
         if self.header_bytes > self.limits.header_bytes {
-            return Err(Fault::HeadersTooLong { limit: self.limits.header_bytes });
+            return Err(FramingError::HeadersTooLong { limit: self.limits.header_bytes });
         }
         if self.frame.headers.len() == self.limits.headers {
-            return Err(Fault::TooManyHeaders { limit: self.limits.headers });
+            return Err(FramingError::TooManyHeaders { limit: self.limits.headers });
         }
-        let line = std::str::from_utf8(line).map_err(|_| Fault::NotUtf8)?;
-        self.keep_header(line)?;
+        let line = std::str::from_utf8(line).map_err(|_| FramingError::NotUtf8)?;
+        self.add_header(line)?;
         Ok(false)
     }
 
-    fn keep_header(&mut self, line: &str) -> Result<(), Fault> {
-        let (name, value) = line.split_once(':').ok_or(Fault::HeaderWithoutColon)?;
-        let version = self.version.unwrap_or(Version::V10);
+    fn add_header(&mut self, line: &str) -> Result<(), FramingError> {
+        let (name, value) = line.split_once(':').ok_or(FramingError::HeaderWithoutColon)?;
+        let version = self.version.unwrap_or(StompVersion::V10);
         let escapes = self.frame.command.escapes(version);
-        if version == Version::V12 && line.contains('\r') {
-            return Err(Fault::StrayCarriageReturn);
+        if version == StompVersion::V12 && line.contains('\r') {
+            return Err(FramingError::StrayCarriageReturn);
         }
         let (name, value) = (escapes.decode(name)?, escapes.decode(value)?);
         let (name, value) = match self.version {
-            Some(Version::V10) => (name.trim(), value.trim()),
+            Some(StompVersion::V10) => (name.trim(), value.trim()),
             _ => (&*name, &*value),
         };
         match name {
-            "" => return Err(Fault::HeaderWithoutName),
-            "content-length" => self.keep_content_length(value)?,
+            "" => return Err(FramingError::HeaderWithoutName),
+            "content-length" => self.set_content_length(value)?,
             _ => self.frame.headers.push(name, value),
         }
         Ok(())
     }
 
     /// The first one counts, as with every header, but a later one must be a number too.
-    fn keep_content_length(&mut self, value: &str) -> Result<(), Fault> {
+    fn set_content_length(&mut self, value: &str) -> Result<(), FramingError> {
         let digits = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
         if !digits {
-            return Err(Fault::ContentLengthNotANumber);
+            return Err(FramingError::ContentLengthNotANumber);
         }
         let limit = self.limits.body_bytes;
         let length = value.parse().ok().filter(|&length: &usize| length <= limit);
-        let length = length.ok_or(Fault::BodyTooLong { limit })?;
+        let length = length.ok_or(FramingError::BodyTooLong { limit })?;
         self.content_length.get_or_insert(length);
         Ok(())
     }
 
     fn begin_body(&mut self) {
         self.state = match self.content_length {
-            Some(0) => State::Nul,
-            Some(length) => State::Body(length),
-            None => State::OpenBody,
+            Some(0) => DecoderState::Nul,
+            Some(length) => DecoderState::Body(length),
+            None => DecoderState::OpenBody,
         };
     }
 
@@ -192,24 +194,24 @@ impl Decoder {
         self.frame.body.extend_from_slice(piece);
         *input = rest;
         let missing = missing - piece.len();
-        self.state = if missing == 0 { State::Nul } else { State::Body(missing) };
+        self.state = if missing == 0 { DecoderState::Nul } else { DecoderState::Body(missing) };
         false
     }
 
-    fn read_nul(&mut self, input: &mut &[u8]) -> Result<bool, Fault> {
+    fn read_nul(&mut self, input: &mut &[u8]) -> Result<bool, FramingError> {
         if input[0] != 0 {
-            return Err(Fault::ContentLengthMissesTheEnd);
+            return Err(FramingError::ContentLengthMissesTheEnd);
         }
         *input = &input[1..];
         Ok(true)
     }
 
-    fn read_open_body(&mut self, input: &mut &[u8]) -> Result<bool, Fault> {
+    fn read_open_body(&mut self, input: &mut &[u8]) -> Result<bool, FramingError> {
         let end = input.iter().position(|&byte| byte == 0);
         let piece = &input[..end.unwrap_or(input.len())];
         let limit = self.limits.body_bytes;
         if self.frame.body.len() + piece.len() > limit {
-            return Err(Fault::BodyTooLong { limit });
+            return Err(FramingError::BodyTooLong { limit });
         }
         self.frame.body.extend_from_slice(piece);
         *input = end.map_or(&[], |end| &input[end + 1..]);
@@ -221,15 +223,16 @@ impl Decoder {
 mod tests {
     use super::*;
 
-    fn decoder(version: Option<Version>) -> Decoder {
-        let limits = Limits { command_bytes: 12, header_line_bytes: 20, headers: 3, header_bytes: 40, body_bytes: 10 };
-        let mut decoder = Decoder::new(limits);
-        version.into_iter().for_each(|version| decoder.agree_on(version));
+    fn decoder(version: Option<StompVersion>) -> FrameDecoder {
+        let limits =
+            FrameLimits { command_bytes: 12, header_line_bytes: 20, headers: 3, header_bytes: 40, body_bytes: 10 };
+        let mut decoder = FrameDecoder::new(limits);
+        version.into_iter().for_each(|version| decoder.set_version(version));
         decoder
     }
 
     /// All frames of a text, one line each, or the fault that ended it.
-    fn read(version: Version, mut input: &[u8]) -> String {
+    fn read(version: StompVersion, mut input: &[u8]) -> String {
         let mut decoder = decoder(Some(version));
         let mut lines = Vec::new();
         loop {
@@ -251,48 +254,48 @@ mod tests {
 
     #[test]
     fn line_ends_between_frames_are_heart_beats() {
-        let read = read(Version::V12, b"\n\r\n\nSEND\na:1\n\nx\0\n\r\nACK\nid:1\n\n\0\n");
+        let read = read(StompVersion::V12, b"\n\r\n\nSEND\na:1\n\nx\0\n\r\nACK\nid:1\n\n\0\n");
         assert_eq!(read, r#"SEND {"a": "1"} "x"; ACK {"id": "1"} """#);
     }
 
     #[test]
     fn crlf_ends_a_line_in_every_version() {
-        for version in Version::ALL {
+        for version in StompVersion::ALL {
             assert_eq!(read(version, b"SEND\r\na:1\r\n\r\n\0"), r#"SEND {"a": "1"} """#);
         }
     }
 
     #[test]
     fn a_carriage_return_inside_a_line_is_data_before_1_2() {
-        assert_eq!(read(Version::V11, b"SEND\na:1\r2\n\n\0"), r#"SEND {"a": "1\r2"} """#);
-        assert_eq!(read(Version::V12, b"SEND\na:1\r2\n\n\0"), "a carriage return stands inside a header line");
+        assert_eq!(read(StompVersion::V11, b"SEND\na:1\r2\n\n\0"), r#"SEND {"a": "1\r2"} """#);
+        assert_eq!(read(StompVersion::V12, b"SEND\na:1\r2\n\n\0"), "a carriage return stands inside a header line");
     }
 
     #[test]
     fn content_length_counts_octets_nuls_included() {
-        assert_eq!(read(Version::V11, b"SEND\ncontent-length:3\n\na\0b\0"), r#"SEND {} "a\0b""#);
-        assert_eq!(read(Version::V11, b"SEND\ncontent-length:0\n\n\0"), r#"SEND {} """#);
+        assert_eq!(read(StompVersion::V11, b"SEND\ncontent-length:3\n\na\0b\0"), r#"SEND {} "a\0b""#);
+        assert_eq!(read(StompVersion::V11, b"SEND\ncontent-length:0\n\n\0"), r#"SEND {} """#);
         let first = b"SEND\ncontent-length:1\ncontent-length:2\n\na\0";
-        assert_eq!(read(Version::V11, first), r#"SEND {} "a""#);
+        assert_eq!(read(StompVersion::V11, first), r#"SEND {} "a""#);
         let misses = "no NUL stands where content-length says the body ends";
-        assert_eq!(read(Version::V11, b"SEND\ncontent-length:1\n\nab\0"), misses);
+        assert_eq!(read(StompVersion::V11, b"SEND\ncontent-length:1\n\nab\0"), misses);
         for bad in ["", "x", "-1", "+1", " 1", "1.0"] {
             let text = format!("SEND\ncontent-length:{bad}\n\n\0");
-            assert_eq!(read(Version::V11, text.as_bytes()), "content-length is not a number", "{bad:?}");
+            assert_eq!(read(StompVersion::V11, text.as_bytes()), "content-length is not a number", "{bad:?}");
         }
     }
 
     #[test]
     fn only_1_0_trims_headers() {
-        assert_eq!(read(Version::V10, b"SEND\n a : 1 \n\n\0"), r#"SEND {"a": "1"} """#);
-        assert_eq!(read(Version::V11, b"SEND\n a : 1 \n\n\0"), r#"SEND {" a ": " 1 "} """#);
+        assert_eq!(read(StompVersion::V10, b"SEND\n a : 1 \n\n\0"), r#"SEND {"a": "1"} """#);
+        assert_eq!(read(StompVersion::V11, b"SEND\n a : 1 \n\n\0"), r#"SEND {" a ": " 1 "} """#);
     }
 
     #[test]
     fn opening_frames_are_not_unescaped() {
-        assert_eq!(read(Version::V12, b"CONNECT\nlogin:a\\tb\n\n\0"), r#"CONNECT {"login": "a\\tb"} """#);
+        assert_eq!(read(StompVersion::V12, b"CONNECT\nlogin:a\\tb\n\n\0"), r#"CONNECT {"login": "a\\tb"} """#);
         let undefined = "a header has an escape that this version does not define";
-        assert_eq!(read(Version::V12, b"SEND\nlogin:a\\tb\n\n\0"), undefined);
+        assert_eq!(read(StompVersion::V12, b"SEND\nlogin:a\\tb\n\n\0"), undefined);
     }
 
     #[test]
@@ -307,7 +310,7 @@ mod tests {
             (b"\0", "the frame ends before the blank line behind its headers"),
         ];
         for (text, why) in cases {
-            assert_eq!(read(Version::V12, text), why, "{:?}", String::from_utf8_lossy(text));
+            assert_eq!(read(StompVersion::V12, text), why, "{:?}", String::from_utf8_lossy(text));
         }
     }
 
@@ -326,21 +329,21 @@ mod tests {
             (format!("SEND\n\n{}", "x".repeat(11)), "the body is longer than 10 octets"),
         ];
         for (text, why) in cases {
-            assert_eq!(read(Version::V12, text.as_bytes()), why, "{text:?}");
+            assert_eq!(read(StompVersion::V12, text.as_bytes()), why, "{text:?}");
         }
     }
 
     #[test]
     fn a_frame_at_every_limit_is_read() {
         let text = format!("SUBSCRIBE\na:{}\r\nb:{}\nc:\n\n{}\0", "x".repeat(18), "y".repeat(14), "z".repeat(10));
-        assert!(read(Version::V12, text.as_bytes()).starts_with("SUBSCRIBE {"));
-        assert_eq!(read(Version::V12, b"UNSUBSCRIBE\r\n\n\0"), r#"UNSUBSCRIBE {} """#);
+        assert!(read(StompVersion::V12, text.as_bytes()).starts_with("SUBSCRIBE {"));
+        assert_eq!(read(StompVersion::V12, b"UNSUBSCRIBE\r\n\n\0"), r#"UNSUBSCRIBE {} """#);
     }
 
     #[test]
     fn an_endless_line_is_cut_off_before_its_end() {
         let mut decoder = decoder(None);
         assert_eq!(decoder.decode(&mut &[b'X'; 13][..]), Ok(None));
-        assert_eq!(decoder.decode(&mut &b"X"[..]), Err(Fault::CommandTooLong { limit: 12 }));
+        assert_eq!(decoder.decode(&mut &b"X"[..]), Err(FramingError::CommandTooLong { limit: 12 }));
     }
 }

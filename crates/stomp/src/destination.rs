@@ -8,12 +8,12 @@ use crate::limits::{DESTINATION_BYTES_MAX, SEGMENTS_MAX};
 
 /// A topic delivers each message to all subscribers, a queue delivers it to one consumer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum DestinationKind {
     Topic,
     Queue,
 }
 
-impl Kind {
+impl DestinationKind {
     pub const ALL: [Self; 2] = [Self::Topic, Self::Queue];
 
     pub fn prefix(self) -> &'static str {
@@ -23,7 +23,7 @@ impl Kind {
         }
     }
 
-    fn of(text: &str) -> Option<(Self, &str)> {
+    fn from_text(text: &str) -> Option<(Self, &str)> {
         let with = |kind: Self| Some((kind, text.strip_prefix(kind.prefix())?));
         with(Self::Topic).or_else(|| with(Self::Queue))
     }
@@ -31,7 +31,7 @@ impl Kind {
 
 /// Why a text is not a valid destination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NotADestination {
+pub enum InvalidDestination {
     UnknownPrefix,
     NoName,
     /// A message has one destination; only a subscription may select several.
@@ -44,7 +44,7 @@ pub enum NotADestination {
     },
 }
 
-impl fmt::Display for NotADestination {
+impl fmt::Display for InvalidDestination {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::UnknownPrefix => f.write_str("the destination begins with neither /topic/ nor /queue/"),
@@ -58,23 +58,23 @@ impl fmt::Display for NotADestination {
 
 /// One topic or one queue, by its full name. Names are case-sensitive, and segments are separated by dots.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Destination(Pattern);
+pub struct Destination(DestinationPattern);
 
 impl Destination {
-    pub fn parse(text: &str) -> Result<Self, NotADestination> {
-        Self::of(Pattern::parse(text)?)
+    pub fn parse(text: &str) -> Result<Self, InvalidDestination> {
+        Self::from_pattern(DestinationPattern::parse(text)?)
     }
 
     /// Parses a destination from a client: its length and depth are limited.
-    pub(crate) fn named_by_client(text: &str) -> Result<Self, NotADestination> {
-        Self::of(Pattern::named_by_client(text)?)
+    pub(crate) fn parse_from_client(text: &str) -> Result<Self, InvalidDestination> {
+        Self::from_pattern(DestinationPattern::parse_from_client(text)?)
     }
 
-    fn of(pattern: Pattern) -> Result<Self, NotADestination> {
-        if pattern.has_wildcard() { Err(NotADestination::Wildcard) } else { Ok(Self(pattern)) }
+    fn from_pattern(pattern: DestinationPattern) -> Result<Self, InvalidDestination> {
+        if pattern.has_wildcard() { Err(InvalidDestination::Wildcard) } else { Ok(Self(pattern)) }
     }
 
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> DestinationKind {
         self.0.kind
     }
 
@@ -93,7 +93,7 @@ impl Destination {
     }
 
     /// The pattern that selects this destination alone.
-    pub fn pattern(&self) -> &Pattern {
+    pub fn pattern(&self) -> &DestinationPattern {
         &self.0
     }
 }
@@ -107,28 +107,28 @@ impl fmt::Display for Destination {
 /// What a subscription or a permission selects: `*` is one whole segment, `>` is the rest, none included. Text after
 /// `>` selects nothing, as in ActiveMQ.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Pattern {
-    kind: Kind,
+pub struct DestinationPattern {
+    kind: DestinationKind,
     text: Arc<str>,
 }
 
-impl Pattern {
-    pub fn parse(text: &str) -> Result<Self, NotADestination> {
-        let (kind, name) = Kind::of(text).ok_or(NotADestination::UnknownPrefix)?;
-        if name.is_empty() { Err(NotADestination::NoName) } else { Ok(Self { kind, text: text.into() }) }
+impl DestinationPattern {
+    pub fn parse(text: &str) -> Result<Self, InvalidDestination> {
+        let (kind, name) = DestinationKind::from_text(text).ok_or(InvalidDestination::UnknownPrefix)?;
+        if name.is_empty() { Err(InvalidDestination::NoName) } else { Ok(Self { kind, text: text.into() }) }
     }
 
     /// Parses a pattern from a client: its length and depth are limited.
-    pub(crate) fn named_by_client(text: &str) -> Result<Self, NotADestination> {
+    pub(crate) fn parse_from_client(text: &str) -> Result<Self, InvalidDestination> {
         if text.len() > DESTINATION_BYTES_MAX {
-            return Err(NotADestination::TooLong { limit: DESTINATION_BYTES_MAX });
+            return Err(InvalidDestination::TooLong { limit: DESTINATION_BYTES_MAX });
         }
         let pattern = Self::parse(text)?;
         let is_too_deep = pattern.segments().nth(SEGMENTS_MAX).is_some();
-        if is_too_deep { Err(NotADestination::TooDeep { limit: SEGMENTS_MAX }) } else { Ok(pattern) }
+        if is_too_deep { Err(InvalidDestination::TooDeep { limit: SEGMENTS_MAX }) } else { Ok(pattern) }
     }
 
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> DestinationKind {
         self.kind
     }
 
@@ -149,7 +149,7 @@ impl Pattern {
     }
 
     /// Whether something that begins with this segment can match.
-    pub fn may_select(&self, root: &str) -> bool {
+    pub fn may_match(&self, root: &str) -> bool {
         self.segments().next().is_some_and(|first| first == root || first == "*" || first == ">")
     }
 
@@ -163,7 +163,7 @@ impl Pattern {
     }
 }
 
-impl fmt::Display for Pattern {
+impl fmt::Display for DestinationPattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
     }
@@ -252,7 +252,7 @@ mod tests {
 
     fn selects(pattern: &str, topic: &str) -> bool {
         let topic = Destination::parse(&format!("/topic/{topic}")).unwrap();
-        Pattern::parse(&format!("/topic/{pattern}")).unwrap().matches(&topic)
+        DestinationPattern::parse(&format!("/topic/{pattern}")).unwrap().matches(&topic)
     }
 
     #[test]
@@ -277,7 +277,7 @@ mod tests {
             assert_eq!(selected.join(" "), expected, "{pattern}");
             let may = |topic: &&str| {
                 let root = topic.split('.').next().unwrap();
-                Pattern::parse(&format!("/topic/{pattern}")).unwrap().may_select(root)
+                DestinationPattern::parse(&format!("/topic/{pattern}")).unwrap().may_match(root)
             };
             assert!(selected.iter().all(may), "{pattern}");
         }
@@ -294,7 +294,7 @@ mod tests {
             [one, two, three].concat()
         }
         for pattern in texts(&["a", "ab", "", "*", ">", "a*", "*a"]).into_iter().filter(|text| !text.is_empty()) {
-            let pattern = Pattern::parse(&format!("/topic/{pattern}")).unwrap();
+            let pattern = DestinationPattern::parse(&format!("/topic/{pattern}")).unwrap();
             for name in texts(&["a", "ab", "b", "", "a*"]).into_iter().filter(|text| !text.is_empty()) {
                 let name = Destination::parse(&format!("/topic/{name}")).unwrap();
                 assert_eq!(pattern.matches(&name), pattern.covers(name.pattern()), "{pattern} {name}");
@@ -304,7 +304,9 @@ mod tests {
 
     #[test]
     fn a_permission_covers_narrower_patterns_only() {
-        let covers = |wide: &str, narrow: &str| Pattern::parse(wide).unwrap().covers(&Pattern::parse(narrow).unwrap());
+        let covers = |wide: &str, narrow: &str| {
+            DestinationPattern::parse(wide).unwrap().covers(&DestinationPattern::parse(narrow).unwrap())
+        };
         assert!(covers("/topic/generic-event.>", "/topic/generic-event.ALPHA.*"));
         assert!(covers("/topic/generic-event.>", "/topic/generic-event.>"));
         assert!(covers("/topic/generic-event.>", "/topic/generic-event"));
@@ -318,22 +320,22 @@ mod tests {
     #[test]
     fn a_destination_says_what_it_lacks() {
         let refused = |text| Destination::parse(text).unwrap_err();
-        assert_eq!(refused("tick.1"), NotADestination::UnknownPrefix);
-        assert_eq!(refused("/temp-queue/a"), NotADestination::UnknownPrefix);
-        assert_eq!(refused("/topic/"), NotADestination::NoName);
-        assert_eq!(refused("/topic/tick.*"), NotADestination::Wildcard);
-        assert_eq!(refused("/queue/>"), NotADestination::Wildcard);
+        assert_eq!(refused("tick.1"), InvalidDestination::UnknownPrefix);
+        assert_eq!(refused("/temp-queue/a"), InvalidDestination::UnknownPrefix);
+        assert_eq!(refused("/topic/"), InvalidDestination::NoName);
+        assert_eq!(refused("/topic/tick.*"), InvalidDestination::Wildcard);
+        assert_eq!(refused("/queue/>"), InvalidDestination::Wildcard);
     }
 
     #[test]
     fn what_a_client_names_is_bounded_in_length_and_depth() {
-        let named = |name: &str| Destination::named_by_client(&format!("/topic/{name}")).map(|_| ());
+        let named = |name: &str| Destination::parse_from_client(&format!("/topic/{name}")).map(|_| ());
         let (deep, long) = (vec!["a"; SEGMENTS_MAX].join("."), "x".repeat(DESTINATION_BYTES_MAX - "/topic/".len()));
         assert_eq!((named(&deep), named(&long)), (Ok(()), Ok(())));
-        assert_eq!(named(&format!("{deep}.a")), Err(NotADestination::TooDeep { limit: 32 }));
-        assert_eq!(named(&format!("{long}x")), Err(NotADestination::TooLong { limit: 1_024 }));
+        assert_eq!(named(&format!("{deep}.a")), Err(InvalidDestination::TooDeep { limit: 32 }));
+        assert_eq!(named(&format!("{long}x")), Err(InvalidDestination::TooLong { limit: 1_024 }));
         assert_eq!(named(&format!("{long}x")).unwrap_err().to_string(), "the destination is longer than 1024 octets");
-        assert_eq!(Pattern::named_by_client("/topic/>").map(|_| ()), Ok(()));
+        assert_eq!(DestinationPattern::parse_from_client("/topic/>").map(|_| ()), Ok(()));
     }
 
     #[test]

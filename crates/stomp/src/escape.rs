@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::fault::Fault;
-use crate::version::Version;
+use crate::framing_error::FramingError;
+use crate::version::StompVersion;
 
 /// Which escapes the headers of a frame use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,45 +14,45 @@ pub(crate) enum Escapes {
 }
 
 impl Escapes {
-    pub(crate) fn of(version: Version) -> Self {
+    pub(crate) fn for_version(version: StompVersion) -> Self {
         match version {
-            Version::V10 => Self::None,
-            Version::V11 => Self::Three,
-            Version::V12 => Self::Four,
+            StompVersion::V10 => Self::None,
+            StompVersion::V11 => Self::Three,
+            StompVersion::V12 => Self::Four,
         }
     }
 
     /// The unescaped text; an undefined escape is an error, by the specification.
-    pub(crate) fn decode(self, text: &str) -> Result<Cow<'_, str>, Fault> {
+    pub(crate) fn decode(self, text: &str) -> Result<Cow<'_, str>, FramingError> {
         if self == Self::None || !text.contains('\\') {
             return Ok(Cow::Borrowed(text));
         }
         let mut meant = String::with_capacity(text.len());
         let mut chars = text.chars();
         while let Some(c) = chars.next() {
-            meant.push(if c == '\\' { self.meaning(chars.next())? } else { c });
+            meant.push(if c == '\\' { self.unescape(chars.next())? } else { c });
         }
         Ok(Cow::Owned(meant))
     }
 
-    fn meaning(self, letter: Option<char>) -> Result<char, Fault> {
+    fn unescape(self, letter: Option<char>) -> Result<char, FramingError> {
         match letter {
             Some('n') => Ok('\n'),
             Some('c') => Ok(':'),
             Some('\\') => Ok('\\'),
             Some('r') if self == Self::Four => Ok('\r'),
-            _ => Err(Fault::UndefinedEscape),
+            _ => Err(FramingError::UndefinedEscape),
         }
     }
 
     /// Whether a header can be encoded. Where a version has no escape for a character that would end the line or the
     /// name, the header is left out for that version: written raw, it could forge another header.
-    pub(crate) fn can_carry(self, name: &str, value: &str) -> bool {
-        let carries = |text: &str| !text.contains(|c| self.lacks(c));
+    pub(crate) fn can_encode(self, name: &str, value: &str) -> bool {
+        let carries = |text: &str| !text.contains(|c| self.cannot_encode(c));
         !name.is_empty() && carries(name) && carries(value) && (self != Self::None || !name.contains(':'))
     }
 
-    fn lacks(self, c: char) -> bool {
+    fn cannot_encode(self, c: char) -> bool {
         match c {
             '\0' => true,
             '\r' => self != Self::Four,
@@ -91,23 +91,23 @@ mod tests {
 
     #[test]
     fn each_version_has_its_own_escapes() {
-        let decoded = |version, text| Escapes::of(version).decode(text).map(Cow::into_owned);
-        assert_eq!(decoded(Version::V10, r"a\nb\c\q"), Ok(r"a\nb\c\q".to_owned()));
-        assert_eq!(decoded(Version::V11, r"a\nb\c\\"), Ok("a\nb:\\".to_owned()));
-        assert_eq!(decoded(Version::V11, r"a\r"), Err(Fault::UndefinedEscape));
-        assert_eq!(decoded(Version::V12, r"a\r\n"), Ok("a\r\n".to_owned()));
-        assert_eq!(decoded(Version::V12, r"a\t"), Err(Fault::UndefinedEscape));
-        assert_eq!(decoded(Version::V12, r"a\"), Err(Fault::UndefinedEscape));
+        let decoded = |version, text| Escapes::for_version(version).decode(text).map(Cow::into_owned);
+        assert_eq!(decoded(StompVersion::V10, r"a\nb\c\q"), Ok(r"a\nb\c\q".to_owned()));
+        assert_eq!(decoded(StompVersion::V11, r"a\nb\c\\"), Ok("a\nb:\\".to_owned()));
+        assert_eq!(decoded(StompVersion::V11, r"a\r"), Err(FramingError::UndefinedEscape));
+        assert_eq!(decoded(StompVersion::V12, r"a\r\n"), Ok("a\r\n".to_owned()));
+        assert_eq!(decoded(StompVersion::V12, r"a\t"), Err(FramingError::UndefinedEscape));
+        assert_eq!(decoded(StompVersion::V12, r"a\"), Err(FramingError::UndefinedEscape));
     }
 
     #[test]
     fn a_header_that_a_version_cannot_carry_is_known() {
-        assert!(!Escapes::of(Version::V10).can_carry("note", "two\nlines"));
-        assert!(!Escapes::of(Version::V10).can_carry("a:b", "c"));
-        assert!(Escapes::of(Version::V10).can_carry("a", "b:c"));
-        assert!(Escapes::of(Version::V11).can_carry("a:b", "two\nlines"));
-        assert!(!Escapes::of(Version::V11).can_carry("a", "b\r"));
-        assert!(Escapes::of(Version::V12).can_carry("a", "b\r"));
-        assert!(!Escapes::of(Version::V12).can_carry("", "b"));
+        assert!(!Escapes::for_version(StompVersion::V10).can_encode("note", "two\nlines"));
+        assert!(!Escapes::for_version(StompVersion::V10).can_encode("a:b", "c"));
+        assert!(Escapes::for_version(StompVersion::V10).can_encode("a", "b:c"));
+        assert!(Escapes::for_version(StompVersion::V11).can_encode("a:b", "two\nlines"));
+        assert!(!Escapes::for_version(StompVersion::V11).can_encode("a", "b\r"));
+        assert!(Escapes::for_version(StompVersion::V12).can_encode("a", "b\r"));
+        assert!(!Escapes::for_version(StompVersion::V12).can_encode("", "b"));
     }
 }

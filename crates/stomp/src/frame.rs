@@ -2,11 +2,11 @@
 
 use crate::escape::{Escapes, is_plain};
 use crate::headers::Headers;
-use crate::version::Version;
+use crate::version::StompVersion;
 
 /// Commands of frames. They are case-sensitive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Command {
+pub enum StompCommand {
     // sent by clients
     Connect,
     Stomp,
@@ -26,7 +26,7 @@ pub enum Command {
     Error,
 }
 
-impl Command {
+impl StompCommand {
     pub const ALL: [Self; 15] = [
         Self::Connect,
         Self::Stomp,
@@ -65,7 +65,7 @@ impl Command {
         }
     }
 
-    pub fn named(name: &[u8]) -> Option<Self> {
+    pub fn from_name(name: &[u8]) -> Option<Self> {
         Self::ALL.into_iter().find(|command| command.name().as_bytes() == name)
     }
 
@@ -75,10 +75,10 @@ impl Command {
     }
 
     /// CONNECT and CONNECTED are never escaped, because no version is negotiated before them.
-    pub(crate) fn escapes(self, version: Version) -> Escapes {
+    pub(crate) fn escapes(self, version: StompVersion) -> Escapes {
         match self {
             Self::Connect | Self::Stomp | Self::Connected => Escapes::None,
-            _ => Escapes::of(version),
+            _ => Escapes::for_version(version),
         }
     }
 }
@@ -86,14 +86,14 @@ impl Command {
 /// One frame. `content-length` is not among the headers: it belongs to the framing; the decoder consumes it and the
 /// encoder writes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Frame {
-    pub command: Command,
+pub struct StompFrame {
+    pub command: StompCommand,
     pub headers: Headers,
     pub body: Vec<u8>,
 }
 
-impl Frame {
-    pub fn new(command: Command) -> Self {
+impl StompFrame {
+    pub fn new(command: StompCommand) -> Self {
         Self { command, headers: Headers::default(), body: Vec::new() }
     }
 
@@ -110,7 +110,7 @@ impl Frame {
     }
 
     /// Encodes the frame for that version. A header that the version cannot escape is left out.
-    pub fn encode(&self, version: Version, out: &mut Vec<u8>) {
+    pub fn encode(&self, version: StompVersion, out: &mut Vec<u8>) {
         out.extend_from_slice(self.command.name().as_bytes());
         out.push(b'\n');
         encode_headers(self.headers.iter(), self.command.escapes(version), out);
@@ -121,7 +121,7 @@ impl Frame {
         }
     }
 
-    pub fn to_bytes(&self, version: Version) -> Vec<u8> {
+    pub fn to_bytes(&self, version: StompVersion) -> Vec<u8> {
         let mut bytes = Vec::new();
         self.encode(version, &mut bytes);
         bytes
@@ -133,7 +133,7 @@ pub(crate) fn encode_headers<'a>(
     escapes: Escapes,
     out: &mut Vec<u8>,
 ) {
-    let is_written = |name: &str, value: &str| (is_plain(name) && is_plain(value)) || escapes.can_carry(name, value);
+    let is_written = |name: &str, value: &str| (is_plain(name) && is_plain(value)) || escapes.can_encode(name, value);
     for (name, value) in headers.filter(|(name, value)| !name.is_empty() && is_written(name, value)) {
         escapes.encode(name, out);
         out.push(b':');
@@ -171,10 +171,10 @@ mod tests {
 
     #[test]
     fn a_frame_is_written_as_its_version_has_it() {
-        let frame = Frame::new(Command::Send).with("destination", "/queue/a:b").with_body("hi\0there");
+        let frame = StompFrame::new(StompCommand::Send).with("destination", "/queue/a:b").with_body("hi\0there");
         let text = |version| String::from_utf8(frame.to_bytes(version)).unwrap();
-        assert_eq!(text(Version::V10), "SEND\ndestination:/queue/a:b\ncontent-length:8\n\nhi\0there\0\n");
-        assert_eq!(text(Version::V12), "SEND\ndestination:/queue/a\\cb\ncontent-length:8\n\nhi\0there\0\n");
+        assert_eq!(text(StompVersion::V10), "SEND\ndestination:/queue/a:b\ncontent-length:8\n\nhi\0there\0\n");
+        assert_eq!(text(StompVersion::V12), "SEND\ndestination:/queue/a\\cb\ncontent-length:8\n\nhi\0there\0\n");
     }
 
     #[test]
@@ -188,14 +188,14 @@ mod tests {
 
     #[test]
     fn connected_is_never_escaped() {
-        let frame = Frame::new(Command::Connected).with("server", "Rialto\\0:1");
-        assert_eq!(frame.to_bytes(Version::V12), b"CONNECTED\nserver:Rialto\\0:1\n\n\0\n");
+        let frame = StompFrame::new(StompCommand::Connected).with("server", "Rialto\\0:1");
+        assert_eq!(frame.to_bytes(StompVersion::V12), b"CONNECTED\nserver:Rialto\\0:1\n\n\0\n");
     }
 
     #[test]
     fn a_value_cannot_forge_a_header() {
-        let frame = Frame::new(Command::Message).with("note", "x\nack:1").with("kept", "y");
-        let written = String::from_utf8(frame.to_bytes(Version::V10)).unwrap();
+        let frame = StompFrame::new(StompCommand::Message).with("note", "x\nack:1").with("kept", "y");
+        let written = String::from_utf8(frame.to_bytes(StompVersion::V10)).unwrap();
         assert_eq!(written, "MESSAGE\nkept:y\ncontent-length:0\n\n\0\n");
     }
 }

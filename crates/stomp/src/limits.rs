@@ -24,7 +24,7 @@ pub const CONNECT_BODY_BYTES_MAX: usize = 64;
 
 /// The limits of a decoder; a frame that exceeds one is an error that names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct FrameLimits {
     pub command_bytes: usize,
     pub header_line_bytes: usize,
     pub headers: usize,
@@ -32,7 +32,7 @@ pub struct Limits {
     pub body_bytes: usize,
 }
 
-impl Limits {
+impl FrameLimits {
     /// Limits for a client that has not logged in.
     #[must_use]
     pub(crate) fn before_login(self) -> Self {
@@ -46,7 +46,7 @@ impl Limits {
     }
 }
 
-impl Default for Limits {
+impl Default for FrameLimits {
     fn default() -> Self {
         Self {
             command_bytes: COMMAND_BYTES_MAX,

@@ -7,26 +7,26 @@ use crate::destination::Destination;
 use crate::escape::{Escapes, is_plain};
 use crate::frame::{encode_body, encode_headers};
 use crate::headers::Headers;
-use crate::version::Version;
+use crate::version::StompVersion;
 
 /// The tail of a MESSAGE frame, from `destination` to the NUL. Share it in an `Arc`; only the head differs between
-/// subscribers and is written by [`Subscriptions`](crate::Subscriptions).
+/// subscribers and is written by [`ConnectionSubscriptions`](crate::Subscriptions).
 #[derive(Debug, PartialEq, Eq)]
-pub struct Message {
+pub struct StompMessage {
     id: u64,
     destination: Destination,
     tails: Tails,
-    held: Held,
+    counted: CountedBytes,
 }
 
 /// Octets that are counted as long as the message exists.
 #[derive(Debug, Default)]
-struct Held {
+struct CountedBytes {
     octets: usize,
     all: Option<Arc<AtomicUsize>>,
 }
 
-impl Drop for Held {
+impl Drop for CountedBytes {
     fn drop(&mut self) {
         if let Some(all) = &self.all {
             all.fetch_sub(self.octets, Ordering::Relaxed);
@@ -35,26 +35,26 @@ impl Drop for Held {
 }
 
 /// The counter is not part of a message's value.
-impl PartialEq for Held {
+impl PartialEq for CountedBytes {
     fn eq(&self, _: &Self) -> bool {
         true
     }
 }
 
-impl Eq for Held {}
+impl Eq for CountedBytes {}
 
 #[derive(Debug, PartialEq, Eq)]
 enum Tails {
     /// No header needs an escape, so all versions share one encoding.
     Same(Box<[u8]>),
-    /// In the order of [`Version::ALL`].
+    /// In the order of [`StompVersion::ALL`].
     PerVersion([Box<[u8]>; 3]),
 }
 
 /// Octets of the headers of a typical message.
 const TYPICAL_HEADER_BYTES: usize = 160;
 /// Headers of the server in a MESSAGE or of the protocol in a SEND; not forwarded from a client.
-const OWN_HEADERS: [&str; 12] = [
+const SERVER_HEADERS: [&str; 12] = [
     "destination",
     "message-id",
     "subscription",
@@ -69,7 +69,7 @@ const OWN_HEADERS: [&str; 12] = [
     "transaction",
 ];
 
-impl Message {
+impl StompMessage {
     /// `id` is unique while the broker runs; overlapping subscriptions receive the same one.
     pub fn new(id: u64, destination: &Destination, headers: &Headers, body: &[u8]) -> Self {
         let number = id.to_string();
@@ -77,13 +77,14 @@ impl Message {
             || [("destination", destination.text()), ("message-id", number.as_str())].into_iter().chain(headers.iter());
         let write = |version| {
             let mut tail = Vec::with_capacity(body.len() + TYPICAL_HEADER_BYTES);
-            encode_headers(all(), Escapes::of(version), &mut tail);
+            encode_headers(all(), Escapes::for_version(version), &mut tail);
             encode_body(body, &mut tail);
             tail.into_boxed_slice()
         };
         let same = all().all(|(name, value)| is_plain(name) && is_plain(value));
-        let tails = if same { Tails::Same(write(Version::V12)) } else { Tails::PerVersion(Version::ALL.map(write)) };
-        Self { id, destination: destination.clone(), tails, held: Held::default() }
+        let tails =
+            if same { Tails::Same(write(StompVersion::V12)) } else { Tails::PerVersion(StompVersion::ALL.map(write)) };
+        Self { id, destination: destination.clone(), tails, counted: CountedBytes::default() }
     }
 
     /// Counts its octets in a sum until the last reference is dropped: a message uses memory once, however many
@@ -92,7 +93,7 @@ impl Message {
     pub fn counted_in(mut self, all: &Arc<AtomicUsize>) -> Self {
         let octets = self.octets();
         all.fetch_add(octets, Ordering::Relaxed);
-        self.held = Held { octets, all: Some(all.clone()) };
+        self.counted = CountedBytes { octets, all: Some(all.clone()) };
         self
     }
 
@@ -112,13 +113,13 @@ impl Message {
         self.id
     }
 
-    pub fn tail(&self, version: Version) -> &[u8] {
+    pub fn tail(&self, version: StompVersion) -> &[u8] {
         match &self.tails {
             Tails::Same(tail) => tail,
             Tails::PerVersion([v10, v11, v12]) => match version {
-                Version::V10 => v10,
-                Version::V11 => v11,
-                Version::V12 => v12,
+                StompVersion::V10 => v10,
+                StompVersion::V11 => v11,
+                StompVersion::V12 => v12,
             },
         }
     }
@@ -126,19 +127,19 @@ impl Message {
 
 /// The headers of a SEND that its subscribers receive: the client's own, the first of each name.
 pub fn user_headers(sent: &Headers) -> Headers {
-    sent.first_of_each(|name| !OWN_HEADERS.contains(&name))
+    sent.first_of_each(|name| !SERVER_HEADERS.contains(&name))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn message(headers: &[(&str, &str)]) -> Message {
+    fn message(headers: &[(&str, &str)]) -> StompMessage {
         let destination = Destination::parse("/topic/tick.12").unwrap();
-        Message::new(7, &destination, &headers.iter().copied().collect(), b"{}")
+        StompMessage::new(7, &destination, &headers.iter().copied().collect(), b"{}")
     }
 
-    fn tail(message: &Message, version: Version) -> &str {
+    fn tail(message: &StompMessage, version: StompVersion) -> &str {
         std::str::from_utf8(message.tail(version)).unwrap()
     }
 
@@ -146,8 +147,8 @@ mod tests {
     fn one_tail_serves_all_versions_where_nothing_is_escaped() {
         let message = message(&[("sequence", "99")]);
         let expected = "destination:/topic/tick.12\nmessage-id:7\nsequence:99\ncontent-length:2\n\n{}\0\n";
-        assert_eq!(tail(&message, Version::V10), expected);
-        assert!(std::ptr::eq(message.tail(Version::V10), message.tail(Version::V12)));
+        assert_eq!(tail(&message, StompVersion::V10), expected);
+        assert!(std::ptr::eq(message.tail(StompVersion::V10), message.tail(StompVersion::V12)));
     }
 
     #[test]
@@ -155,9 +156,9 @@ mod tests {
         let message = message(&[("at", "10:30"), ("note", "a\r")]);
         let begin = "destination:/topic/tick.12\nmessage-id:7\n";
         let end = "content-length:2\n\n{}\0\n";
-        assert_eq!(tail(&message, Version::V10), format!("{begin}at:10:30\n{end}"));
-        assert_eq!(tail(&message, Version::V11), format!("{begin}at:10\\c30\n{end}"));
-        assert_eq!(tail(&message, Version::V12), format!("{begin}at:10\\c30\nnote:a\\r\n{end}"));
+        assert_eq!(tail(&message, StompVersion::V10), format!("{begin}at:10:30\n{end}"));
+        assert_eq!(tail(&message, StompVersion::V11), format!("{begin}at:10\\c30\n{end}"));
+        assert_eq!(tail(&message, StompVersion::V12), format!("{begin}at:10\\c30\nnote:a\\r\n{end}"));
     }
 
     #[test]
@@ -165,7 +166,7 @@ mod tests {
         let all = Arc::new(AtomicUsize::new(0));
         let held = Arc::new(message(&[]).counted_in(&all));
         let other = held.clone();
-        assert_eq!(all.load(Ordering::Relaxed), held.tail(Version::V12).len());
+        assert_eq!(all.load(Ordering::Relaxed), held.tail(StompVersion::V12).len());
         drop((held, other));
         assert_eq!(all.load(Ordering::Relaxed), 0);
     }

@@ -4,13 +4,13 @@ use std::fmt;
 
 /// A version of STOMP. Later ones are greater.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Version {
+pub enum StompVersion {
     V10,
     V11,
     V12,
 }
 
-impl Version {
+impl StompVersion {
     pub const ALL: [Self; 3] = [Self::V10, Self::V11, Self::V12];
 
     /// All supported versions, as an ERROR frame lists them.
@@ -34,7 +34,7 @@ impl Version {
     }
 }
 
-impl fmt::Display for Version {
+impl fmt::Display for StompVersion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
@@ -46,7 +46,7 @@ mod tests {
 
     #[test]
     fn the_highest_common_version_is_chosen() {
-        let chosen = |accepted| Version::highest_common(accepted).map(Version::name);
+        let chosen = |accepted| StompVersion::highest_common(accepted).map(StompVersion::name);
         assert_eq!(chosen(None), Some("1.0"));
         assert_eq!(chosen(Some("1.0,1.1,1.2")), Some("1.2"));
         assert_eq!(chosen(Some("1.1, 1.0,2.0")), Some("1.1"));

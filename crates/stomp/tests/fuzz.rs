@@ -4,8 +4,11 @@
 use std::sync::Arc;
 
 use bolero::TypeGenerator;
-use stomp::session::{Action, Marks, Rights, Rules, Session, Token, Written};
-use stomp::{Decoder, Destination, Fault, Frame, Headers, Limits, Message, Pattern, Time, Version};
+use stomp::session::{DeliveryFlags, DeliveryToken, Permissions, StompAction, StompRules, StompSession, WriteOutcome};
+use stomp::{
+    Destination, DestinationPattern, FrameDecoder, FrameLimits, FramingError, Headers, MonotonicTime, StompFrame,
+    StompMessage, StompVersion,
+};
 
 /// Random inputs of one run as a plain test.
 const ITERATIONS: usize = 2_000;
@@ -53,9 +56,9 @@ fn spelled(input: &[u8]) -> Vec<u8> {
 }
 
 /// Frames and errors of a stream that arrives in chunks of this size.
-fn decoded(version: Version, bytes: &[u8], piece: usize) -> (Vec<Frame>, Option<Fault>) {
-    let mut decoder = Decoder::new(Limits::default());
-    decoder.agree_on(version);
+fn decoded(version: StompVersion, bytes: &[u8], piece: usize) -> (Vec<StompFrame>, Option<FramingError>) {
+    let mut decoder = FrameDecoder::new(FrameLimits::default());
+    decoder.set_version(version);
     let mut frames = Vec::new();
     for mut piece in bytes.chunks(piece.max(1)) {
         loop {
@@ -73,7 +76,7 @@ fn decoded(version: Version, bytes: &[u8], piece: usize) -> (Vec<Frame>, Option<
 fn codec() {
     bolero::check!().with_iterations(ITERATIONS).for_each(|input| {
         let bytes = spelled(input);
-        for version in Version::ALL {
+        for version in StompVersion::ALL {
             let whole = decoded(version, &bytes, bytes.len());
             assert_eq!(decoded(version, &bytes, 1), whole);
             assert_eq!(decoded(version, &bytes, 7), whole);
@@ -96,35 +99,41 @@ enum Step {
     Refuse,
 }
 
-fn everything() -> Arc<Rights> {
-    let all: Vec<Pattern> =
-        ["/topic/>", "/queue/>"].iter().map(|text| Pattern::parse(text).expect("a pattern")).collect();
-    Arc::new(Rights { send: all.clone(), subscribe: all, ..Rights::default() })
+fn everything() -> Arc<Permissions> {
+    let all: Vec<DestinationPattern> =
+        ["/topic/>", "/queue/>"].iter().map(|text| DestinationPattern::parse(text).expect("a pattern")).collect();
+    Arc::new(Permissions { send: all.clone(), subscribe: all, ..Permissions::default() })
 }
 
-fn message() -> Message {
-    Message::new(1, &Destination::parse("/queue/a").expect("a queue"), &Headers::default(), b"x")
+fn message() -> StompMessage {
+    StompMessage::new(1, &Destination::parse("/queue/a").expect("a queue"), &Headers::default(), b"x")
 }
 
 /// Writes a message for each subscription that has room.
-fn deliver(session: &mut Session, token: &mut u64) {
+fn deliver(session: &mut StompSession, token: &mut u64) {
     let subscriptions = session.subscriptions();
     let keys: Vec<_> = subscriptions.keys().collect();
     for key in keys.into_iter().filter(|key| subscriptions.has_room(*key)).collect::<Vec<_>>() {
         *token += 1;
-        let written = subscriptions.write_head(key, &message(), Some(Token(*token)), Marks::default(), &mut Vec::new());
-        assert!(!matches!(written, Written::Gone), "the subscription is open");
+        let written = subscriptions.write_head(
+            key,
+            &message(),
+            Some(DeliveryToken(*token)),
+            DeliveryFlags::default(),
+            &mut Vec::new(),
+        );
+        assert!(!matches!(written, WriteOutcome::Gone), "the subscription is open");
     }
 }
 
 #[test]
 fn session() {
     bolero::check!().with_iterations(ITERATIONS).with_type::<(u8, Vec<Step>)>().for_each(|(opening, steps)| {
-        let mut session = Session::new(Time(0), "1".to_owned(), Arc::new(Rules::new("Rialto")));
-        let (mut now, mut token) = (Time(0), 0);
+        let mut session = StompSession::new(MonotonicTime(0), "1".to_owned(), Arc::new(StompRules::new("Rialto")));
+        let (mut now, mut token) = (MonotonicTime(0), 0);
         let mut all = Vec::new();
         session.receive(now, OPENINGS[usize::from(*opening) % OPENINGS.len()].as_bytes(), &mut all);
-        session.admit(now, everything(), &mut all);
+        session.on_authenticated(now, everything(), &mut all);
         for step in steps {
             match step {
                 Step::Receive(input) => session.receive(now, &spelled(input), &mut all),
@@ -133,11 +142,11 @@ fn session() {
                     now = now.after(std::time::Duration::from_millis(u64::from(*millis)));
                     session.tick(now, &mut all);
                 }
-                Step::Refuse => session.refuse("enough", None, &mut all),
+                Step::Refuse => session.close_with_error("enough", None, &mut all),
             }
         }
-        let closes = all.iter().filter(|action| matches!(action, Action::Close(_))).count();
+        let closes = all.iter().filter(|action| matches!(action, StompAction::Close(_))).count();
         assert_eq!(closes, usize::from(session.is_closed()), "{all:?}");
-        assert!(closes == 0 || matches!(all.last(), Some(Action::Close(_))), "nothing follows the end: {all:?}");
+        assert!(closes == 0 || matches!(all.last(), Some(StompAction::Close(_))), "nothing follows the end: {all:?}");
     });
 }

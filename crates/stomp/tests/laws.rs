@@ -5,14 +5,20 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use stomp::lanes::{Backlog, Released};
-use stomp::session::{Action, Rights, Rules, Session};
+use stomp::session::{Permissions, StompAction, StompRules, StompSession};
 use stomp::topics::TopicTree;
-use stomp::{Command, Decoder, Destination, Fault, Frame, Headers, Limits, Pattern, Time, Version};
+use stomp::{
+    Destination, DestinationPattern, FrameDecoder, FrameLimits, FramingError, Headers, MonotonicTime, StompCommand,
+    StompFrame, StompVersion,
+};
 
 /// Frames and errors of a byte stream that arrives in these chunks.
-fn decode<'a>(version: Version, pieces: impl IntoIterator<Item = &'a [u8]>) -> (Vec<Frame>, Option<Fault>) {
-    let mut decoder = Decoder::new(Limits::default());
-    decoder.agree_on(version);
+fn decode<'a>(
+    version: StompVersion,
+    pieces: impl IntoIterator<Item = &'a [u8]>,
+) -> (Vec<StompFrame>, Option<FramingError>) {
+    let mut decoder = FrameDecoder::new(FrameLimits::default());
+    decoder.set_version(version);
     let mut frames = Vec::new();
     for mut piece in pieces {
         loop {
@@ -34,8 +40,8 @@ fn cut<'a>(bytes: &'a [u8], places: &[prop::sample::Index]) -> Vec<&'a [u8]> {
     begins.into_iter().zip(ends).map(|(begin, end)| &bytes[begin..end]).collect()
 }
 
-fn version() -> impl Strategy<Value = Version> {
-    prop::sample::select(Version::ALL.to_vec())
+fn version() -> impl Strategy<Value = StompVersion> {
+    prop::sample::select(StompVersion::ALL.to_vec())
 }
 
 /// Text that every version can carry in a header.
@@ -58,16 +64,16 @@ fn headers(text: BoxedStrategy<String>) -> impl Strategy<Value = Headers> {
     })
 }
 
-fn frame(text: BoxedStrategy<String>) -> impl Strategy<Value = Frame> {
+fn frame(text: BoxedStrategy<String>) -> impl Strategy<Value = StompFrame> {
     let body = prop::collection::vec(any::<u8>(), 0..40);
-    (prop::sample::select(Command::ALL.to_vec()), headers(text), body).prop_map(|(command, headers, body)| {
+    (prop::sample::select(StompCommand::ALL.to_vec()), headers(text), body).prop_map(|(command, headers, body)| {
         let body = if command.may_have_body() { body } else { Vec::new() };
-        Frame { command, headers, body }
+        StompFrame { command, headers, body }
     })
 }
 
-fn is_escaped(frame: &Frame) -> bool {
-    !matches!(frame.command, Command::Connect | Command::Stomp | Command::Connected)
+fn is_escaped(frame: &StompFrame) -> bool {
+    !matches!(frame.command, StompCommand::Connect | StompCommand::Stomp | StompCommand::Connected)
 }
 
 /// Near misses of the protocol: real frames, pieces of them, line ends, and anything.
@@ -97,21 +103,21 @@ fn garbage() -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(word, 0..20).prop_map(|words| words.concat())
 }
 
-fn everything() -> Arc<Rights> {
-    let all: Vec<Pattern> =
-        ["/topic/>", "/queue/>"].iter().map(|text| Pattern::parse(text).expect("a pattern")).collect();
-    Arc::new(Rights { send: all.clone(), subscribe: all, ..Rights::default() })
+fn everything() -> Arc<Permissions> {
+    let all: Vec<DestinationPattern> =
+        ["/topic/>", "/queue/>"].iter().map(|text| DestinationPattern::parse(text).expect("a pattern")).collect();
+    Arc::new(Permissions { send: all.clone(), subscribe: all, ..Permissions::default() })
 }
 
 /// All actions of a session that is accepted at once.
-fn converse(pieces: &[&[u8]]) -> Vec<Action> {
-    let mut session = Session::new(Time(0), "1".to_owned(), Arc::new(Rules::new("Rialto")));
+fn converse(pieces: &[&[u8]]) -> Vec<StompAction> {
+    let mut session = StompSession::new(MonotonicTime(0), "1".to_owned(), Arc::new(StompRules::new("Rialto")));
     let mut all = Vec::new();
     for piece in pieces {
         let from = all.len();
-        session.receive(Time(0), piece, &mut all);
-        if all[from..].iter().any(|action| matches!(action, Action::Authenticate(_))) {
-            session.admit(Time(0), everything(), &mut all);
+        session.receive(MonotonicTime(0), piece, &mut all);
+        if all[from..].iter().any(|action| matches!(action, StompAction::Authenticate(_))) {
+            session.on_authenticated(MonotonicTime(0), everything(), &mut all);
         }
     }
     all
@@ -128,8 +134,8 @@ proptest! {
 
     #[test]
     fn escapes_carry_any_text(frame in frame(any_text()).prop_filter("opening frames have none", is_escaped)) {
-        let bytes = frame.to_bytes(Version::V12);
-        prop_assert_eq!(decode(Version::V12, [&bytes[..]]), (vec![frame], None));
+        let bytes = frame.to_bytes(StompVersion::V12);
+        prop_assert_eq!(decode(StompVersion::V12, [&bytes[..]]), (vec![frame], None));
     }
 
     #[test]
@@ -165,16 +171,16 @@ proptest! {
         places in prop::collection::vec(any::<prop::sample::Index>(), 0..10),
     ) {
         let whole = converse(&[&bytes]);
-        let closes = whole.iter().filter(|action| matches!(action, Action::Close(_))).count();
+        let closes = whole.iter().filter(|action| matches!(action, StompAction::Close(_))).count();
         prop_assert!(closes <= 1);
-        prop_assert!(closes == 0 || matches!(whole.last(), Some(Action::Close(_))));
+        prop_assert!(closes == 0 || matches!(whole.last(), Some(StompAction::Close(_))));
         prop_assert_eq!(converse(&cut(&bytes, &places)), whole);
     }
 
     #[test]
     fn a_decoder_keeps_no_more_than_its_limits(bytes in prop::collection::vec(any::<u8>(), 0..2_000)) {
-        let limits = Limits { command_bytes: 10, header_line_bytes: 20, headers: 4, header_bytes: 50, body_bytes: 30 };
-        let mut decoder = Decoder::new(limits);
+        let limits = FrameLimits { command_bytes: 10, header_line_bytes: 20, headers: 4, header_bytes: 50, body_bytes: 30 };
+        let mut decoder = FrameDecoder::new(limits);
         let begin = b"SEND\na:1\n\n".iter().chain(&bytes).copied().collect::<Vec<u8>>();
         let mut input = &begin[..];
         while let Ok(Some(frame)) = decoder.decode(&mut input) {
@@ -188,7 +194,7 @@ proptest! {
         topics in prop::collection::vec(topic(), 1..10),
     ) {
         let mut tree = TopicTree::default();
-        let mut model: BTreeSet<(Pattern, u32)> = BTreeSet::new();
+        let mut model: BTreeSet<(DestinationPattern, u32)> = BTreeSet::new();
         for (joins, pattern, subscriber) in changes {
             if joins {
                 prop_assert_eq!(tree.subscribe(&pattern, subscriber), model.insert((pattern, subscriber)));
@@ -196,7 +202,7 @@ proptest! {
                 prop_assert_eq!(tree.unsubscribe(&pattern, subscriber), model.remove(&(pattern, subscriber)));
             }
             for topic in &topics {
-                let mut found: Vec<u32> = tree.listeners(topic).collect();
+                let mut found: Vec<u32> = tree.subscribers(topic).collect();
                 found.sort_unstable();
                 let matching = model.iter().filter(|(pattern, _)| pattern.matches(topic));
                 let mut expected: Vec<u32> = matching.map(|(_, subscriber)| *subscriber).collect();
@@ -244,7 +250,7 @@ proptest! {
                 }
                 Move::Allow(topic, true) => {
                     stopped.remove(&topic);
-                    backlog.room_made();
+                    backlog.on_room();
                 }
                 Move::Allow(topic, false) => {
                     stopped.insert(topic);
@@ -263,10 +269,10 @@ proptest! {
     }
 }
 
-fn pattern() -> impl Strategy<Value = Pattern> {
+fn pattern() -> impl Strategy<Value = DestinationPattern> {
     let segment = prop::sample::select(vec!["a", "b", "*", ">"]);
     prop::collection::vec(segment, 1..4)
-        .prop_map(|segments| Pattern::parse(&format!("/topic/{}", segments.join("."))).expect("a pattern"))
+        .prop_map(|segments| DestinationPattern::parse(&format!("/topic/{}", segments.join("."))).expect("a pattern"))
 }
 
 fn topic() -> impl Strategy<Value = Destination> {
@@ -277,10 +283,10 @@ fn topic() -> impl Strategy<Value = Destination> {
 #[test]
 fn every_split_in_two_and_every_single_octet_gives_the_same_frames() {
     let stream = b"\nCONNECT\naccept-version:1.2\r\nhost:a:b\n\n\0\r\n\nSEND\r\ndestination:/queue/a\\c\ncontent-length:3\n\n\0\n\0\0\nACK\nid:1\n\nignored\0";
-    let whole = decode(Version::V12, [&stream[..]]);
+    let whole = decode(StompVersion::V12, [&stream[..]]);
     assert_eq!((whole.0.len(), &whole.1), (3, &None));
     for place in 0..=stream.len() {
-        assert_eq!(decode(Version::V12, [&stream[..place], &stream[place..]]), whole);
+        assert_eq!(decode(StompVersion::V12, [&stream[..place], &stream[place..]]), whole);
     }
-    assert_eq!(decode(Version::V12, stream.chunks(1)), whole);
+    assert_eq!(decode(StompVersion::V12, stream.chunks(1)), whole);
 }

@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use proptest::prelude::*;
-use stomp::Time;
-use stomp::lanes::{Rate, Throttle};
-use stomp::topics::{Pace, PaceMeter};
+use stomp::MonotonicTime;
+use stomp::lanes::{MarketThrottle, Rate};
+use stomp::topics::{ActivityMeter, TopicActivity};
 
 const SECOND: u64 = 1_000_000_000;
 const MILLI: u64 = 1_000_000;
@@ -21,7 +21,7 @@ type Topic = u32;
 struct Event {
     number: u64,
     at: u64,
-    pace: Pace,
+    pace: TopicActivity,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -33,17 +33,17 @@ struct Sent {
 }
 
 /// A broker with one connection and a driver that wakes exactly when something is due.
-struct Market {
-    throttle: Throttle<Topic, Event>,
-    topics: BTreeMap<Topic, (PaceMeter, u64)>,
+struct ThrottleHarness {
+    throttle: MarketThrottle<Topic, Event>,
+    topics: BTreeMap<Topic, (ActivityMeter, u64)>,
     offered: BTreeMap<Topic, Vec<Event>>,
     sent: Vec<Sent>,
     most_waiting: usize,
 }
 
-impl Market {
+impl ThrottleHarness {
     fn new(rate: &str) -> Self {
-        let throttle = Throttle::new(rate.parse::<Rate>().unwrap());
+        let throttle = MarketThrottle::new(rate.parse::<Rate>().unwrap());
         Self { throttle, topics: BTreeMap::new(), offered: BTreeMap::new(), sent: Vec::new(), most_waiting: 0 }
     }
 
@@ -54,7 +54,7 @@ impl Market {
             self.drain_until(at);
             let (meter, count) = self.topics.entry(topic).or_default();
             *count += 1;
-            let event = Event { number: *count, at, pace: meter.event(Time(at), LONG_GAP) };
+            let event = Event { number: *count, at, pace: meter.on_event(MonotonicTime(at), LONG_GAP) };
             self.offered.entry(topic).or_default().push(event);
             self.throttle.offer(topic, event, event.pace);
             self.drain(at);
@@ -66,8 +66,8 @@ impl Market {
     fn drain_until(&mut self, end: u64) {
         let mut now = self.sent.last().map_or(0, |sent| sent.at);
         loop {
-            let due = self.throttle.due(Time(now));
-            if due == Time::NEVER || due.0 >= end {
+            let due = self.throttle.due(MonotonicTime(now));
+            if due == MonotonicTime::NEVER || due.0 >= end {
                 return;
             }
             now = due.0;
@@ -77,14 +77,15 @@ impl Market {
 
     fn drain(&mut self, at: u64) {
         self.most_waiting = self.most_waiting.max(self.throttle.len());
-        while let Some(released) = self.throttle.next(Time(at), |_, _| true) {
+        while let Some(released) = self.throttle.next(MonotonicTime(at), |_, _| true) {
             self.sent.push(Sent { at, topic: released.key, event: released.value, conflated: released.conflated });
         }
     }
 
     /// The most values, those of slow topics left out, in any window of one second.
     fn busiest_second(&self) -> usize {
-        let times: Vec<u64> = self.sent.iter().filter(|sent| sent.event.pace != Pace::Slow).map(|s| s.at).collect();
+        let times: Vec<u64> =
+            self.sent.iter().filter(|sent| sent.event.pace != TopicActivity::Slow).map(|s| s.at).collect();
         let mut begin = 0;
         let mut most = 0;
         for (end, at) in times.iter().enumerate() {
@@ -127,17 +128,17 @@ fn p1_never_more_than_the_rate_in_any_second() {
     for (rate, most) in [("50", 50), ("10", 10), ("9", 9), ("1", 1), ("15", 15), ("333", 333)] {
         let mut events = open(500);
         events.extend(steady(0, 500, SECOND / 4, 10 * SECOND));
-        let market = Market::new(rate).play(events);
+        let market = ThrottleHarness::new(rate).play(events);
         assert!(market.busiest_second() <= most, "{} of {rate}", market.busiest_second());
     }
-    let busiest = Market::new("50").play(steady(0, 100, SECOND / 10, 60 * SECOND)).busiest_second();
+    let busiest = ThrottleHarness::new("50").play(steady(0, 100, SECOND / 10, 60 * SECOND)).busiest_second();
     assert!((49..=50).contains(&busiest), "the rate is used: {busiest}");
 }
 
 #[test]
 fn p1_any_rate_above_nothing_works() {
     for (rate, seconds) in [("0.5", 40), ("0.01", 2_000), ("0.000001", 20_000_000)] {
-        let market = Market::new(rate).play((0..10).map(|topic| (0, topic)).collect());
+        let market = ThrottleHarness::new(rate).play((0..10).map(|topic| (0, topic)).collect());
         assert_eq!(market.sent.len(), 10);
         assert!(market.sent.last().unwrap().at <= seconds * SECOND, "{rate}: {:?}", market.sent.last());
         assert_eq!(market.busiest_second(), 1);
@@ -148,9 +149,9 @@ fn p1_any_rate_above_nothing_works() {
 fn p1_slow_topics_come_on_top() {
     let mut events = steady(0, 600, 11 * SECOND, 120 * SECOND);
     events.extend(steady(1_000, 50, SECOND / 5, 120 * SECOND));
-    let market = Market::new("50").play(events);
+    let market = ThrottleHarness::new("50").play(events);
     assert!(market.busiest_second() <= 50);
-    assert!(market.sent.iter().any(|sent| sent.event.pace == Pace::Slow));
+    assert!(market.sent.iter().any(|sent| sent.event.pace == TopicActivity::Slow));
 }
 
 #[test]
@@ -158,7 +159,7 @@ fn p2_a_slow_topic_passes_at_once_beside_busy_ones() {
     let mut events = steady(0, 100, SECOND / 10, 120 * SECOND);
     // Five seconds later, when the first values of the busy ones have passed.
     events.extend(steady(500, 20, 20 * SECOND, 120 * SECOND).into_iter().map(|(at, topic)| (at + 5 * SECOND, topic)));
-    let market = Market::new("50").play(events);
+    let market = ThrottleHarness::new("50").play(events);
     for topic in 500..520 {
         for sent in market.of_topic(topic) {
             assert_eq!(sent.conflated, 0);
@@ -173,7 +174,7 @@ fn p2_a_slow_topic_passes_at_once_beside_busy_ones() {
 fn p2_the_first_value_goes_with_the_next_token_and_before_ordinary_ones() {
     let mut events = steady(0, 100, SECOND / 10, 30 * SECOND);
     events.push((20 * SECOND + 1, 999));
-    let market = Market::new("50").play(events);
+    let market = ThrottleHarness::new("50").play(events);
     let first = market.of_topic(999)[0];
     assert!(first.at - first.event.at <= SECOND / 45 + 1, "{first:?}");
 }
@@ -181,7 +182,7 @@ fn p2_the_first_value_goes_with_the_next_token_and_before_ordinary_ones() {
 #[test]
 fn p3_the_last_value_of_every_topic_arrives_in_time() {
     let end = 10 * SECOND;
-    let market = Market::new("50").play(steady(0, 1_000, SECOND / 5, end));
+    let market = ThrottleHarness::new("50").play(steady(0, 1_000, SECOND / 5, end));
     market.assert_order_and_completeness();
     let waiting = market.most_waiting as u64;
     assert!(market.sent.last().unwrap().at <= end + waiting * SECOND / 45, "{:?}", market.sent.last());
@@ -193,7 +194,7 @@ fn p4_busy_topics_get_equal_shares_and_calm_ones_lose_nothing() {
     let mut events = steady(0, 50, SECOND / 20, end);
     events.extend(steady(100, 50, SECOND / 4, end));
     events.extend(steady(200, 10, 4 * SECOND, end));
-    let market = Market::new("50").play(events);
+    let market = ThrottleHarness::new("50").play(events);
     let count = |topic| market.of_topic(topic).len();
     let [fast, busy] = [0..50, 100..150].map(|topics| topics.map(count).collect::<Vec<_>>());
     for shares in [&fast, &busy] {
@@ -217,7 +218,7 @@ fn p4_quiet_topics_do_not_starve_ordinary_ones() {
         }
     }
     events.extend(steady(5_000, 1, SECOND / 10, end));
-    let market = Market::new("50").play(events);
+    let market = ThrottleHarness::new("50").play(events);
     let busy = market.of_topic(5_000);
     let longest = busy.windows(2).map(|pair| pair[1].at - pair[0].at).max().unwrap();
     // The ordinary ones ahead of it, at a tenth of the rate. Without that share it would be the whole 200 seconds.
@@ -230,25 +231,25 @@ fn p4_a_reserve_stays_for_others_when_slow_topics_alone_exceed_the_rate() {
     let end = 120 * SECOND;
     let mut events = steady(0, 1_000, 11 * SECOND, end);
     events.extend(steady(5_000, 10, SECOND / 10, end));
-    let market = Market::new("50").play(events);
+    let market = ThrottleHarness::new("50").play(events);
     let last_minute = |sent: &&Sent| sent.topic >= 5_000 && sent.at >= 60 * SECOND && sent.at < end;
     assert!(market.sent.iter().filter(last_minute).count() >= 60 * 5 - 10);
 }
 
 #[test]
 fn p6_memory_is_bounded_by_the_topics() {
-    let market = Market::new("1").play(steady(0, 40, SECOND / 50, 20 * SECOND));
+    let market = ThrottleHarness::new("1").play(steady(0, 40, SECOND / 50, 20 * SECOND));
     assert!(market.most_waiting <= 40);
     assert!(market.throttle.is_empty());
 }
 
 #[test]
 fn wakings_fall_on_common_steps_and_lose_no_token() {
-    let mut throttle = Throttle::new(Rate::per_second(50).unwrap());
-    (0..100).for_each(|topic| throttle.offer(topic, (), Pace::Busy));
-    let mut now = Time(0);
+    let mut throttle = MarketThrottle::new(Rate::per_second(50).unwrap());
+    (0..100).for_each(|topic| throttle.offer(topic, (), TopicActivity::Busy));
+    let mut now = MonotonicTime(0);
     let mut sent = 0;
-    while now < Time(SECOND) {
+    while now < MonotonicTime(SECOND) {
         while throttle.next(now, |_: Topic, ()| true).is_some() {
             sent += 1;
         }
@@ -276,11 +277,11 @@ proptest! {
         (rate, most) in prop::sample::select(vec![("1", 1), ("2.5", 3), ("7", 7), ("10", 10), ("23", 23), ("50", 50)]),
     ) {
         let end = events.iter().map(|event| event.0).max().unwrap_or_default();
-        let market = Market::new(rate).play(events);
+        let market = ThrottleHarness::new(rate).play(events);
         prop_assert!(market.busiest_second() <= most, "{} of {rate}", market.busiest_second());
         prop_assert!(market.most_waiting <= 60);
         market.assert_order_and_completeness();
-        if market.sent.iter().all(|sent| sent.event.pace != Pace::Slow) {
+        if market.sent.iter().all(|sent| sent.event.pace != TopicActivity::Slow) {
             let late = market.sent.iter().filter(|sent| sent.at > end).count() as f64;
             let refill = { let r: f64 = rate.parse().unwrap(); r - (r / 10.0).min(5.0) };
             let last = market.sent.last().unwrap().at as f64 / SECOND as f64;

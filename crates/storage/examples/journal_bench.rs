@@ -9,8 +9,11 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use storage::StorageError;
-use storage::journal::{Batch, Durable, Entry, FOLDER, InstanceId, Journal, Options, Reader, Record, SyncMode, verify};
-use storage::lock::FolderLock;
+use storage::journal::{
+    DurabilityEvent, FOLDER, InstanceId, Journal, JournalBatch, JournalEntry, JournalOptions, JournalReader,
+    JournalRecord, SyncMode, verify,
+};
+use storage::lock::DataDirLock;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
@@ -83,7 +86,7 @@ fn group(folder: &Path, sync: SyncMode) -> Outcome<(u64, u64)> {
         }
         wait(&journal)?;
     }
-    let metrics = journal.watch().metrics();
+    let metrics = journal.monitor().metrics();
     Ok((per_second(metrics.records, begun), per_second(metrics.frames, begun)))
 }
 
@@ -93,11 +96,11 @@ fn replay(folder: &Path) -> Outcome<u64> {
     let journal = folder.join(FOLDER);
     verify(&journal, &mut |_| {})?;
     let mut records = 0;
-    let mut count = |_: Entry<'_>| {
+    let mut count = |_: JournalEntry<'_>| {
         records += 1;
         Ok::<(), StorageError>(())
     };
-    Reader::open(&journal, 0)?.replay(&mut count, &mut |_| {})?;
+    JournalReader::open(&journal, 0)?.replay(&mut count, &mut |_| {})?;
     Ok(per_second(records, begun))
 }
 
@@ -107,22 +110,22 @@ fn per_second(count: u64, begun: Instant) -> u64 {
 
 /// Opens a journal whose first segment is in use, so that its making is not measured.
 fn open(folder: &Path, sync: SyncMode) -> Outcome<Journal> {
-    let options = Options { sync, ..Options::new(InstanceId([1; 16])) };
-    let (_, mut journal) = Journal::open(&FolderLock::take(folder)?, &options, &mut |_| {})?;
+    let options = JournalOptions { sync, ..JournalOptions::new(InstanceId([1; 16])) };
+    let (_, mut journal) = Journal::open(&DataDirLock::acquire(folder)?, &options, &mut |_| {})?;
     append(&mut journal, 1)?;
     wait(&journal)?;
     Ok(journal)
 }
 
 fn append(journal: &mut Journal, sequence: u64) -> Outcome<()> {
-    let record = Record { sequence, kind: 1, payload: vec![7; PAYLOAD_BYTES] };
-    journal.append(Batch { time: 0, records: vec![record] }).map_err(|refused| refused.reason.to_string().into())
+    let record = JournalRecord { sequence, kind: 1, payload: vec![7; PAYLOAD_BYTES] };
+    journal.append(JournalBatch { time: 0, records: vec![record] }).map_err(|refused| refused.reason.to_string().into())
 }
 
 fn wait(journal: &Journal) -> Outcome<()> {
-    match journal.news().recv()? {
-        Durable::Up { .. } => Ok(()),
-        Durable::Failed { error } => Err(error.into()),
+    match journal.durability_events().recv()? {
+        DurabilityEvent::Advanced { .. } => Ok(()),
+        DurabilityEvent::Failed { error } => Err(error.into()),
     }
 }
 

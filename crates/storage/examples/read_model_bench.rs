@@ -8,17 +8,17 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bus::History;
-use bus::history::{HistoryError, Page, Sort};
-use domain::order::{BaseState, Pending, Step, Terms};
+use bus::history::{HistoryError, PageRequest, SortOrder};
+use domain::order::{BaseState, ExecType, OrderTerms, PendingRequest};
 use domain::query::Filter;
 use domain::{
     AccountId, AdapterName, Amount, Currency, Event, ExchangeId, Fill, Order, OrderId, OrderKind, OrderStatus, Price,
-    Published, Quantity, SecurityId, Side, Source, StrategyId, TimeInForce, Timestamp, Transaction, TransactionId,
+    PublishedEvent, Quantity, SecurityId, Side, Source, StrategyId, TimeInForce, Timestamp, Transaction, TransactionId,
     TransactionKind, Uuid,
 };
 use storage::ReadModel;
 use storage::journal::InstanceId;
-use storage::lock::FolderLock;
+use storage::lock::DataDirLock;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
@@ -50,14 +50,14 @@ fn main() -> Outcome<()> {
 }
 
 fn open(folder: &Path) -> Outcome<ReadModel> {
-    Ok(ReadModel::open(&FolderLock::take(folder)?, INSTANCE, u64::MAX)?)
+    Ok(ReadModel::open(&DataDirLock::acquire(folder)?, INSTANCE, u64::MAX)?)
 }
 
 fn follow(model: &ReadModel) {
     let inputs = trading();
     let begun = Instant::now();
     for (index, events) in inputs.iter().enumerate() {
-        model.offer(index as u64 + 1, events);
+        model.append(index as u64 + 1, events);
     }
     let offered = begun.elapsed();
     while model.applied() < inputs.len() as u64 {
@@ -81,7 +81,7 @@ fn ask(model: &ReadModel) -> Result<(), HistoryError> {
         model.order_events(as_of, &int_id(id))?;
         events.push(begun.elapsed());
         let begun = Instant::now();
-        model.orders(as_of, &filter.into(), Sort::Oldest, Page { after: id, limit: 100 })?;
+        model.orders(as_of, &filter.into(), SortOrder::Oldest, PageRequest { after: id, limit: 100 })?;
         pages.push(begun.elapsed());
     }
     print_times("events of an order", events);
@@ -90,13 +90,13 @@ fn ask(model: &ReadModel) -> Result<(), HistoryError> {
 }
 
 /// What each input caused, in turns over the orders that are open.
-fn trading() -> Vec<Vec<Published>> {
+fn trading() -> Vec<Vec<PublishedEvent>> {
     let mut inputs = Vec::new();
     for first in (1..=ORDERS).step_by(usize::try_from(OPEN).unwrap_or(1)) {
         for (state, step) in [
-            (BaseState::PendingNew, Step::Placed),
-            (BaseState::New, Step::Accepted),
-            (BaseState::Filled, Step::FilledInFull),
+            (BaseState::PendingNew, ExecType::PendingNew),
+            (BaseState::New, ExecType::New),
+            (BaseState::Filled, ExecType::Fill),
         ] {
             for id in first..first + OPEN {
                 inputs.push(changed(inputs.len() as u64 + 1, id, state, step));
@@ -106,7 +106,7 @@ fn trading() -> Vec<Vec<Published>> {
     inputs
 }
 
-fn changed(sequence: u64, id: u64, state: BaseState, step: Step) -> Vec<Published> {
+fn changed(sequence: u64, id: u64, state: BaseState, step: ExecType) -> Vec<PublishedEvent> {
     let order = order(id, state);
     let mut events = vec![Event::OrderStatus(Arc::new(status(sequence, &order, step)))];
     if state == BaseState::Filled {
@@ -114,7 +114,7 @@ fn changed(sequence: u64, id: u64, state: BaseState, step: Step) -> Vec<Publishe
         events.push(Event::Transaction(Arc::new(transaction(&order))));
     }
     events.push(Event::Order(Arc::new(order)));
-    events.into_iter().map(|event| Published { sequence, at: Timestamp(0), event }).collect()
+    events.into_iter().map(|event| PublishedEvent { sequence, at: Timestamp(0), event }).collect()
 }
 
 fn int_id(id: u64) -> String {
@@ -131,7 +131,7 @@ fn order(id: u64, state: BaseState) -> Order {
         cl_ord_id: None,
         at: Timestamp(1_800_000_000_000_000_000),
         side: Side::Buy,
-        terms: Terms { quantity, kind: OrderKind::Limit { limit }, tif: TimeInForce::Day },
+        terms: OrderTerms { quantity, kind: OrderKind::Limit { limit }, tif: TimeInForce::Day },
         exchange_order: false,
         exchange: ExchangeId(1),
         security: SecurityId(1 + id % 30),
@@ -140,7 +140,7 @@ fn order(id: u64, state: BaseState) -> Order {
         adapter: AdapterName::new("SIM", None),
         reduce_only: false,
         state,
-        pending: Pending::Nothing,
+        pending: PendingRequest::Nothing,
         filled: if state == BaseState::Filled { quantity } else { Quantity::ZERO },
         turnover: Amount::ZERO,
         revision: 0,
@@ -153,7 +153,7 @@ fn order(id: u64, state: BaseState) -> Order {
     }
 }
 
-fn status(sequence: u64, order: &Order, step: Step) -> OrderStatus {
+fn status(sequence: u64, order: &Order, step: ExecType) -> OrderStatus {
     OrderStatus {
         order: order.id,
         int_id: order.int_id.clone(),
@@ -163,7 +163,7 @@ fn status(sequence: u64, order: &Order, step: Step) -> OrderStatus {
         ext_at: Some(order.at),
         sequence,
         status: order.status(),
-        step,
+        exec_type: step,
         filled: order.filled,
         remaining: order.remaining(),
         last_quantity: None,

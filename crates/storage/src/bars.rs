@@ -14,14 +14,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use domain::{Bar, BarSize, SecurityId, Timestamp};
 use tracing::warn;
 
-use crate::history::{BadData, CsvSource, FileOf, Kind, Recorded, Source};
+use crate::price_files::{CsvSource, InvalidPriceData, PriceFileKind, PriceFileSpec, PriceRecord, PriceSource};
 
 /// The folder of all of it within the data folder.
 pub const FOLDER: &str = "bars";
 
 const HEADER: &str = "dateTime,open,high,low,close,vol,vwap";
 
-type Key = (SecurityId, BarSize);
+type BarFileKey = (SecurityId, BarSize);
 
 #[derive(Debug)]
 pub struct BarFiles {
@@ -29,11 +29,11 @@ pub struct BarFiles {
     /// Bars kept of one security and size; a file has up to twice as many.
     kept: usize,
     /// Files that were checked.
-    files: Mutex<BTreeMap<Key, Known>>,
+    files: Mutex<BTreeMap<BarFileKey, BarFileState>>,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Known {
+enum BarFileState {
     Good {
         rows: usize,
         last: Option<Timestamp>,
@@ -51,14 +51,14 @@ impl BarFiles {
     /// already.
     pub fn append(&self, bars: &[Arc<Bar>]) -> io::Result<()> {
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut by_file: BTreeMap<Key, Vec<&Bar>> = BTreeMap::new();
+        let mut by_file: BTreeMap<BarFileKey, Vec<&Bar>> = BTreeMap::new();
         for bar in bars.iter().filter(|bar| bar.size != BarSize::Sec1) {
             by_file.entry((bar.security, bar.size)).or_default().push(bar);
         }
         for (key, bars) in by_file {
             let known = match files.get(&key) {
                 Some(known) => *known,
-                None => self.look_at(key)?,
+                None => self.repair(key)?,
             };
             files.insert(key, self.append_to(key, known, &bars)?);
         }
@@ -77,8 +77,8 @@ impl BarFiles {
         bars
     }
 
-    fn append_to(&self, key: Key, known: Known, bars: &[&Bar]) -> io::Result<Known> {
-        let Known::Good { rows, last } = known else { return Ok(known) };
+    fn append_to(&self, key: BarFileKey, known: BarFileState, bars: &[&Bar]) -> io::Result<BarFileState> {
+        let BarFileState::Good { rows, last } = known else { return Ok(known) };
         let news: Vec<&&Bar> = bars.iter().filter(|bar| last.is_none_or(|last| bar.at > last)).collect();
         let lines: String = news.iter().map(|bar| line(bar)).collect();
         let path = self.path(key);
@@ -89,25 +89,25 @@ impl BarFiles {
         file.write_all(lines.as_bytes())?;
         let rows = rows + news.len();
         let last = news.last().map(|bar| bar.at).or(last);
-        if rows < self.kept.saturating_mul(2) { Ok(Known::Good { rows, last }) } else { self.look_at(key) }
+        if rows < self.kept.saturating_mul(2) { Ok(BarFileState::Good { rows, last }) } else { self.repair(key) }
     }
 
     /// Normalises a file: our columns, and only the kept bars.
-    fn look_at(&self, key: Key) -> io::Result<Known> {
+    fn repair(&self, key: BarFileKey) -> io::Result<BarFileState> {
         fs::create_dir_all(self.folder.join(key.1.name()))?;
         let mut bars = match self.read(key) {
             Ok(bars) => bars,
             Err(bad) => {
                 warn!(error = %bad, "bar file is invalid; new bars are not stored there");
-                return Ok(Known::Bad);
+                return Ok(BarFileState::Bad);
             }
         };
         bars.drain(..bars.len().saturating_sub(self.kept));
         self.rewrite(key, &bars)?;
-        Ok(Known::Good { rows: bars.len(), last: bars.last().map(|bar| bar.at) })
+        Ok(BarFileState::Good { rows: bars.len(), last: bars.last().map(|bar| bar.at) })
     }
 
-    fn rewrite(&self, key: Key, bars: &[Bar]) -> io::Result<()> {
+    fn rewrite(&self, key: BarFileKey, bars: &[Bar]) -> io::Result<()> {
         let path = self.path(key);
         let aside = path.with_extension("new");
         let lines: String = bars.iter().map(line).collect();
@@ -115,28 +115,32 @@ impl BarFiles {
         fs::rename(aside, path)
     }
 
-    fn read(&self, (security, size): Key) -> Result<Vec<Bar>, BadData> {
+    fn read(&self, (security, size): BarFileKey) -> Result<Vec<Bar>, InvalidPriceData> {
         let path = self.path((security, size));
         let name = path.display().to_string();
-        let bad =
-            |error: io::Error| BadData { file: name.clone(), line: None, column: None, reason: error.to_string() };
+        let bad = |error: io::Error| InvalidPriceData {
+            file: name.clone(),
+            line: None,
+            column: None,
+            reason: error.to_string(),
+        };
         if !path.exists() {
             return Ok(Vec::new());
         }
         drop_torn_line(&path).map_err(bad)?;
-        let (kind, feed) = (Kind::Bar(size), "STORED".into());
-        let file = FileOf { path, name: name.clone(), kind, security, feed, may_be_negative: true };
+        let (kind, feed) = (PriceFileKind::Bar(size), "STORED".into());
+        let file = PriceFileSpec { path, name: name.clone(), kind, security, feed, may_be_negative: true };
         let mut source = CsvSource::open(&file)?;
         let mut bars = Vec::new();
         while let Some(recorded) = source.next()? {
-            if let Recorded::Bar(bar) = recorded {
+            if let PriceRecord::Bar(bar) = recorded {
                 bars.push(bar);
             }
         }
         Ok(bars)
     }
 
-    fn path(&self, (security, size): Key) -> PathBuf {
+    fn path(&self, (security, size): BarFileKey) -> PathBuf {
         self.folder.join(size.name()).join(format!("{security}.csv"))
     }
 }

@@ -16,14 +16,14 @@ const READ_BUFFER_BYTES: usize = 256 << 10;
 
 /// Where a block lies: which file (by its seed) and where in it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Place {
+pub(crate) struct BlockPosition {
     pub(crate) seed: u32,
     pub(crate) offset: u64,
 }
 
 /// Why the bytes at a place are no block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fault {
+pub(crate) enum BlockError {
     Blank,
     NoMagic,
     Length(u32),
@@ -38,7 +38,7 @@ pub(crate) fn begin(block: &mut Vec<u8>) {
 }
 
 /// Fills in the head of a block that was begun. The body must keep to `LIMIT_BYTES`.
-pub(crate) fn seal(block: &mut [u8], place: Place) {
+pub(crate) fn seal(block: &mut [u8], place: BlockPosition) {
     let length = u32::try_from(block.len()).expect("callers keep blocks below LIMIT_BYTES");
     block[..LENGTH_AT].copy_from_slice(&MAGIC);
     block[LENGTH_AT..CHECKSUM_AT].copy_from_slice(&length.to_le_bytes());
@@ -47,27 +47,27 @@ pub(crate) fn seal(block: &mut [u8], place: Place) {
 }
 
 /// The length of the block that this head announces, or why it is no head.
-pub(crate) fn length_of(head: &[u8; HEAD_BYTES]) -> Result<usize, Fault> {
+pub(crate) fn length_of(head: &[u8; HEAD_BYTES]) -> Result<usize, BlockError> {
     if head.iter().all(|byte| *byte == 0) {
-        return Err(Fault::Blank);
+        return Err(BlockError::Blank);
     }
-    let (magic, rest) = head.split_first_chunk::<4>().ok_or(Fault::Cut)?;
-    let (length, _) = rest.split_first_chunk::<4>().ok_or(Fault::Cut)?;
+    let (magic, rest) = head.split_first_chunk::<4>().ok_or(BlockError::Cut)?;
+    let (length, _) = rest.split_first_chunk::<4>().ok_or(BlockError::Cut)?;
     if *magic != MAGIC {
-        return Err(Fault::NoMagic);
+        return Err(BlockError::NoMagic);
     }
     let announced = u32::from_le_bytes(*length);
     match usize::try_from(announced) {
         Ok(length) if (HEAD_BYTES..=LIMIT_BYTES).contains(&length) => Ok(length),
-        _ => Err(Fault::Length(announced)),
+        _ => Err(BlockError::Length(announced)),
     }
 }
 
-pub(crate) fn is_whole(block: &[u8], place: Place) -> bool {
+pub(crate) fn is_valid(block: &[u8], place: BlockPosition) -> bool {
     block.get(CHECKSUM_AT..HEAD_BYTES).is_some_and(|sum| *sum == checksum(block, place).to_le_bytes())
 }
 
-fn checksum(block: &[u8], place: Place) -> u32 {
+fn checksum(block: &[u8], place: BlockPosition) -> u32 {
     let mut sum = crc32c::crc32c_append(place.seed, &place.offset.to_le_bytes());
     sum = crc32c::crc32c_append(sum, &block[..CHECKSUM_AT]);
     crc32c::crc32c_append(sum, &block[HEAD_BYTES..])
@@ -76,7 +76,7 @@ fn checksum(block: &[u8], place: Place) -> u32 {
 /// Reads block after block, one in memory at a time.
 pub(crate) struct BlockReader {
     file: BufReader<File>,
-    place: Place,
+    position: BlockPosition,
     /// Blocks never pass this offset.
     end: u64,
     block: Vec<u8>,
@@ -84,49 +84,49 @@ pub(crate) struct BlockReader {
 
 impl BlockReader {
     /// `start` is the place of the first block.
-    pub(crate) fn new(file: File, start: Place, end: u64) -> io::Result<Self> {
+    pub(crate) fn new(file: File, start: BlockPosition, end: u64) -> io::Result<Self> {
         let mut file = BufReader::with_capacity(READ_BUFFER_BYTES, file);
         file.seek(SeekFrom::Start(start.offset))?;
-        Ok(Self { file, place: start, end, block: Vec::new() })
+        Ok(Self { file, position: start, end, block: Vec::new() })
     }
 
     /// Steps to the next block. After a fault the reader stays where it was and can be called again: another
     /// thread may be writing there.
-    pub(crate) fn step(&mut self) -> io::Result<Result<(), Fault>> {
+    pub(crate) fn step(&mut self) -> io::Result<Result<(), BlockError>> {
         let outcome = self.read_block()?;
         if outcome.is_ok() {
-            self.place.offset += self.block.len() as u64;
+            self.position.offset += self.block.len() as u64;
         } else {
             // Also drops what was read ahead, which a writer may have changed since.
-            self.file.seek(SeekFrom::Start(self.place.offset))?;
+            self.file.seek(SeekFrom::Start(self.position.offset))?;
         }
         Ok(outcome)
     }
 
-    fn read_block(&mut self) -> io::Result<Result<(), Fault>> {
+    fn read_block(&mut self) -> io::Result<Result<(), BlockError>> {
         let mut head = [0; HEAD_BYTES];
-        if self.place.offset + HEAD_BYTES as u64 > self.end {
-            return Ok(Err(Fault::Blank));
+        if self.position.offset + HEAD_BYTES as u64 > self.end {
+            return Ok(Err(BlockError::Blank));
         }
         if !read_whole(&mut self.file, &mut head)? {
-            return Ok(Err(Fault::Cut));
+            return Ok(Err(BlockError::Cut));
         }
         let length = match length_of(&head) {
-            Ok(length) if self.place.offset + length as u64 <= self.end => length,
-            Ok(_) => return Ok(Err(Fault::Cut)),
+            Ok(length) if self.position.offset + length as u64 <= self.end => length,
+            Ok(_) => return Ok(Err(BlockError::Cut)),
             Err(fault) => return Ok(Err(fault)),
         };
         self.block.resize(length, 0);
         self.block[..HEAD_BYTES].copy_from_slice(&head);
         if !read_whole(&mut self.file, &mut self.block[HEAD_BYTES..])? {
-            return Ok(Err(Fault::Cut));
+            return Ok(Err(BlockError::Cut));
         }
-        Ok(if is_whole(&self.block, self.place) { Ok(()) } else { Err(Fault::Checksum) })
+        Ok(if is_valid(&self.block, self.position) { Ok(()) } else { Err(BlockError::Checksum) })
     }
 
     /// Where the next block is expected.
-    pub(crate) fn place(&self) -> Place {
-        self.place
+    pub(crate) fn position(&self) -> BlockPosition {
+        self.position
     }
 
     pub(crate) fn end(&self) -> u64 {
@@ -155,7 +155,7 @@ fn read_whole(reader: &mut impl Read, into: &mut [u8]) -> io::Result<bool> {
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for BlockError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Blank => f.write_str("blank where a block is expected"),

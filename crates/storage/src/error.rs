@@ -43,7 +43,7 @@ pub struct Loss {
 
 /// The remains of a write that a crash cut off, at the very end of the last file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Torn {
+pub struct TornWrite {
     pub file: PathBuf,
     pub offset: u64,
     pub bytes: u64,
@@ -99,7 +99,7 @@ impl fmt::Display for Loss {
     }
 }
 
-impl fmt::Display for Torn {
+impl fmt::Display for TornWrite {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} has a torn end at offset {}, {} bytes", self.file.display(), self.offset, self.bytes)
     }

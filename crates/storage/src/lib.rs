@@ -6,7 +6,7 @@
 
 pub mod error;
 pub mod lock;
-mod medium;
+mod file_system;
 mod bytes;
 mod block;
 mod tail;
@@ -15,11 +15,11 @@ pub mod snapshot;
 pub mod read_model;
 pub mod ledger;
 pub mod append_log;
-pub mod history;
+pub mod price_files;
 pub mod bars;
 
 pub use bars::BarFiles;
-pub use error::{Damage, Loss, StorageError, Torn};
-pub use ledger::LedgerBook;
+pub use error::{Damage, Loss, StorageError, TornWrite};
+pub use ledger::JournalLedger;
 pub use read_model::ReadModel;
-pub use snapshot::{Snapshot, Snapshots};
+pub use snapshot::{SnapshotStore, StoredSnapshot};

@@ -13,14 +13,14 @@ const LOCK_FILE: &str = "lock";
 
 /// The right to write in a data folder. The folder is free again when the last clone is dropped.
 #[derive(Debug, Clone)]
-pub struct FolderLock {
+pub struct DataDirLock {
     folder: PathBuf,
     _held: Arc<[File; 2]>,
 }
 
-impl FolderLock {
+impl DataDirLock {
     /// Creates the folder where it is missing and locks it, or names the process that has it.
-    pub fn take(folder: &Path) -> Result<Self, StorageError> {
+    pub fn acquire(folder: &Path) -> Result<Self, StorageError> {
         fs::create_dir_all(folder).map_err(StorageError::io("create", folder))?;
         let path = folder.join(LOCK_FILE);
         let whole = File::open(folder).map_err(StorageError::io("open", folder))?;
@@ -38,7 +38,7 @@ impl FolderLock {
             Err(TryLockError::WouldBlock) => return Err(locked_by_other(folder, &mut file)),
             Err(TryLockError::Error(error)) => return Err(StorageError::io("lock", &path)(error)),
         }
-        sign(&mut file).map_err(StorageError::io("write", &path))?;
+        write_owner(&mut file).map_err(StorageError::io("write", &path))?;
         Ok(Self { folder: folder.to_owned(), _held: Arc::new([whole, file]) })
     }
 
@@ -67,7 +67,7 @@ fn locked_by_other(folder: &Path, file: &mut File) -> StorageError {
     StorageError::Locked { folder: folder.to_owned(), owner }
 }
 
-fn sign(file: &mut File) -> std::io::Result<()> {
+fn write_owner(file: &mut File) -> std::io::Result<()> {
     file.set_len(0)?;
     file.rewind()?;
     writeln!(file, "pid {}", std::process::id())
@@ -80,8 +80,8 @@ mod tests {
     #[test]
     fn the_second_opener_is_refused_with_the_folder_and_the_owner() {
         let folder = tempfile::tempdir().unwrap();
-        let first = FolderLock::take(folder.path()).unwrap();
-        let refused = FolderLock::take(folder.path()).unwrap_err().to_string();
+        let first = DataDirLock::acquire(folder.path()).unwrap();
+        let refused = DataDirLock::acquire(folder.path()).unwrap_err().to_string();
         let expected = format!(
             "the data folder {} is in use by another process (pid {})",
             first.folder().display(),
@@ -93,20 +93,20 @@ mod tests {
     #[test]
     fn the_folder_is_free_when_the_last_holder_is_gone() {
         let folder = tempfile::tempdir().unwrap();
-        let first = FolderLock::take(folder.path()).unwrap();
+        let first = DataDirLock::acquire(folder.path()).unwrap();
         let clone = first.clone();
         drop(first);
-        assert!(FolderLock::take(folder.path()).is_err());
+        assert!(DataDirLock::acquire(folder.path()).is_err());
         drop(clone);
-        assert!(FolderLock::take(folder.path()).is_ok());
+        assert!(DataDirLock::acquire(folder.path()).is_ok());
     }
 
     #[test]
     fn a_deleted_lock_file_lets_no_second_one_in() {
         let folder = tempfile::tempdir().unwrap();
-        let _first = FolderLock::take(folder.path()).unwrap();
+        let _first = DataDirLock::acquire(folder.path()).unwrap();
         fs::remove_file(folder.path().join(LOCK_FILE)).unwrap();
-        let refused = FolderLock::take(folder.path()).unwrap_err().to_string();
+        let refused = DataDirLock::acquire(folder.path()).unwrap_err().to_string();
         let owner = "(its process id is not known)";
         let expected = format!("the data folder {} is in use by another process {owner}", folder.path().display());
         assert_eq!(refused, expected);
@@ -116,8 +116,8 @@ mod tests {
     fn a_lock_file_left_behind_means_nothing() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join(LOCK_FILE), "pid 99999999\n").unwrap();
-        let _lock = FolderLock::take(folder.path()).unwrap();
-        let refused = FolderLock::take(folder.path()).unwrap_err().to_string();
+        let _lock = DataDirLock::acquire(folder.path()).unwrap();
+        let refused = DataDirLock::acquire(folder.path()).unwrap_err().to_string();
         assert!(refused.ends_with(&format!("(pid {})", std::process::id())), "{refused}");
     }
 }

@@ -5,13 +5,13 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
-use crate::block::{self, HEAD_BYTES, MAGIC, Place};
+use crate::block::{self, BlockPosition, HEAD_BYTES, MAGIC};
 
 const CHUNK_BYTES: usize = 64 << 10;
 static ZEROS: [u8; CHUNK_BYTES] = [0; CHUNK_BYTES];
 
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Tail {
+pub(crate) enum FileTail {
     /// Only zeros, or nothing at all.
     Clean,
     /// The remains of one cut write: this many bytes up to the last that is not zero.
@@ -21,7 +21,7 @@ pub(crate) enum Tail {
 }
 
 /// Looks at everything from `from` to `end`, in which no block begins at `from` itself.
-pub(crate) fn judge(file: &File, from: Place, end: u64) -> io::Result<Tail> {
+pub(crate) fn inspect(file: &File, from: BlockPosition, end: u64) -> io::Result<FileTail> {
     let mut chunk = vec![0; CHUNK_BYTES];
     let mut at = from.offset;
     let mut used = from.offset;
@@ -29,8 +29,8 @@ pub(crate) fn judge(file: &File, from: Place, end: u64) -> io::Result<Tail> {
         let length = read_some(file, &mut chunk, at, end)?;
         let bytes = &chunk[..length];
         if bytes != &ZEROS[..length] {
-            if let Some(by) = good_block_in(file, bytes, Place { offset: at, ..from }, end)? {
-                return Ok(Tail::Followed { by });
+            if let Some(by) = good_block_in(file, bytes, BlockPosition { offset: at, ..from }, end)? {
+                return Ok(FileTail::Followed { by });
             }
             used = at + used_length(bytes) as u64;
         }
@@ -41,7 +41,7 @@ pub(crate) fn judge(file: &File, from: Place, end: u64) -> io::Result<Tail> {
         }
         at += (length - overlap) as u64;
     }
-    Ok(if used > from.offset { Tail::Torn { bytes: used - from.offset } } else { Tail::Clean })
+    Ok(if used > from.offset { FileTail::Torn { bytes: used - from.offset } } else { FileTail::Clean })
 }
 
 /// So many bytes from an offset on, or those that there are.
@@ -85,9 +85,9 @@ fn used_length(bytes: &[u8]) -> usize {
     bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1)
 }
 
-fn good_block_in(file: &File, bytes: &[u8], start: Place, end: u64) -> io::Result<Option<u64>> {
+fn good_block_in(file: &File, bytes: &[u8], start: BlockPosition, end: u64) -> io::Result<Option<u64>> {
     for (index, window) in bytes.windows(MAGIC.len()).enumerate() {
-        let place = Place { offset: start.offset + index as u64, ..start };
+        let place = BlockPosition { offset: start.offset + index as u64, ..start };
         if window == MAGIC && is_good_block(file, place, end)? {
             return Ok(Some(place.offset));
         }
@@ -95,12 +95,12 @@ fn good_block_in(file: &File, bytes: &[u8], start: Place, end: u64) -> io::Resul
     Ok(None)
 }
 
-fn is_good_block(file: &File, place: Place, end: u64) -> io::Result<bool> {
+fn is_good_block(file: &File, place: BlockPosition, end: u64) -> io::Result<bool> {
     let mut head = [0; HEAD_BYTES];
     if read_some(file, &mut head, place.offset, end)? < HEAD_BYTES {
         return Ok(false);
     }
     let Ok(length) = block::length_of(&head) else { return Ok(false) };
     let mut block = vec![0; length];
-    Ok(read_some(file, &mut block, place.offset, end)? == length && block::is_whole(&block, place))
+    Ok(read_some(file, &mut block, place.offset, end)? == length && block::is_valid(&block, place))
 }

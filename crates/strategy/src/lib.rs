@@ -1,21 +1,21 @@
 //! SDK for trading strategies. A strategy is a value with callbacks. Its driver (the simulation, the live server, or a separate
-//! process) calls it when something happens, and carries out the commands that it gave through its [`Desk`].
+//! process) calls it when something happens, and carries out the commands that it gave through its [`Context`].
 //!
-//! Start with [`Strategy`] and [`Blueprint`]; `docs/strategies.md` is the tutorial.
+//! Start with [`Strategy`] and [`StrategyDefinition`]; `docs/strategies.md` is the tutorial.
 
 #![warn(missing_docs)]
 
 mod strategy;
-mod desk;
+mod context;
 pub mod order;
-mod picture;
+mod view;
 mod selection;
-mod past;
+mod price_history;
 mod timers;
 pub mod parameter;
 pub mod registry;
-mod seat;
-pub mod numbers;
+mod runner;
+pub mod rounding;
 pub mod samples;
 
 /// The tutorial of the documentation, compiled and run.
@@ -26,12 +26,12 @@ pub struct Tutorial;
 pub use domain;
 pub use ta_lib;
 
-pub use desk::{Change, Desk};
-pub use parameter::{Parameter, Settings};
-pub use past::{BARS_MAX, Past, PriceWish, Wish};
-pub use picture::{OwnOrder, Picture};
-pub use registry::{Blueprint, Registry};
-pub use seat::{COMMANDS_PER_CALL_MAX, Seat, Who};
-pub use selection::{Prices, Selection};
-pub use strategy::{Refused, Strategy};
+pub use context::{Context, OrderModification};
+pub use parameter::{Parameter, StrategySettings};
+pub use price_history::{BARS_MAX, BarHistoryRequest, PriceHistory, PriceHistoryRequest};
+pub use registry::{StrategyDefinition, StrategyRegistry};
+pub use runner::{COMMANDS_PER_CALL_MAX, StrategyIdentity, StrategyRunner};
+pub use selection::{PriceKind, Selection};
+pub use strategy::{CommandRejection, Strategy};
 pub use timers::{TIMERS_MAX, Timer};
+pub use view::{OwnOrder, StrategyView};

@@ -6,25 +6,25 @@ use domain::{OrderKind, Price, Quantity, SecurityId, Side, TimeInForce};
 
 /// A market order.
 pub fn market(security: SecurityId, side: Side, quantity: Quantity) -> PlaceOrder {
-    with(security, side, quantity, OrderKind::Market)
+    place_order(security, side, quantity, OrderKind::Market)
 }
 
 /// A limit order.
 pub fn limit(security: SecurityId, side: Side, quantity: Quantity, limit: Price) -> PlaceOrder {
-    with(security, side, quantity, OrderKind::Limit { limit })
+    place_order(security, side, quantity, OrderKind::Limit { limit })
 }
 
 /// A stop order: a market order once the stop price is reached.
 pub fn stop(security: SecurityId, side: Side, quantity: Quantity, stop: Price) -> PlaceOrder {
-    with(security, side, quantity, OrderKind::Stop { stop })
+    place_order(security, side, quantity, OrderKind::Stop { stop })
 }
 
 /// A stop-limit order: a limit order once the stop price is reached.
 pub fn stop_limit(security: SecurityId, side: Side, quantity: Quantity, stop: Price, limit: Price) -> PlaceOrder {
-    with(security, side, quantity, OrderKind::StopLimit { limit, stop })
+    place_order(security, side, quantity, OrderKind::StopLimit { limit, stop })
 }
 
-fn with(security: SecurityId, side: Side, quantity: Quantity, kind: OrderKind) -> PlaceOrder {
+fn place_order(security: SecurityId, side: Side, quantity: Quantity, kind: OrderKind) -> PlaceOrder {
     PlaceOrder {
         int_id: None,
         cl_ord_id: None,

@@ -13,14 +13,14 @@ pub struct Parameter {
     /// One line for `rialto strategy list`.
     pub about: &'static str,
     /// Type and range.
-    pub kind: Kind,
+    pub kind: ParameterKind,
     /// As in a configuration; a parameter without a default is required.
     pub default: Option<&'static str>,
 }
 
 /// Type and range of a parameter.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Kind {
+pub enum ParameterKind {
     /// A whole number.
     Integer {
         /// The smallest value.
@@ -50,7 +50,7 @@ pub enum Kind {
 impl Parameter {
     /// A whole number with its range.
     pub const fn integer(name: &'static str, default: &'static str, min: i64, max: i64, about: &'static str) -> Self {
-        Self { name, about, kind: Kind::Integer { min, max }, default: Some(default) }
+        Self { name, about, kind: ParameterKind::Integer { min, max }, default: Some(default) }
     }
 
     /// An exact decimal with its range.
@@ -61,12 +61,12 @@ impl Parameter {
         max: &'static str,
         about: &'static str,
     ) -> Self {
-        Self { name, about, kind: Kind::Decimal { min, max }, default: Some(default) }
+        Self { name, about, kind: ParameterKind::Decimal { min, max }, default: Some(default) }
     }
 
     /// True or false.
     pub const fn flag(name: &'static str, default: &'static str, about: &'static str) -> Self {
-        Self { name, about, kind: Kind::Flag, default: Some(default) }
+        Self { name, about, kind: ParameterKind::Flag, default: Some(default) }
     }
 
     /// One of several words.
@@ -76,44 +76,46 @@ impl Parameter {
         of: &'static [&'static str],
         about: &'static str,
     ) -> Self {
-        Self { name, about, kind: Kind::Choice(of), default: Some(default) }
+        Self { name, about, kind: ParameterKind::Choice(of), default: Some(default) }
     }
 
     /// Required: there is no good default for a security.
     pub const fn security(name: &'static str, about: &'static str) -> Self {
-        Self { name, about, kind: Kind::Security, default: None }
+        Self { name, about, kind: ParameterKind::Security, default: None }
     }
 
     /// The size of bars.
     pub const fn bar_size(name: &'static str, default: &'static str, about: &'static str) -> Self {
-        Self { name, about, kind: Kind::BarSize, default: Some(default) }
+        Self { name, about, kind: ParameterKind::BarSize, default: Some(default) }
     }
 
     /// Any text; without a default it must be given.
     pub const fn text(name: &'static str, default: Option<&'static str>, about: &'static str) -> Self {
-        Self { name, about, kind: Kind::Text, default }
+        Self { name, about, kind: ParameterKind::Text, default }
     }
 
-    fn read(&self, written: &str, reference: &ReferenceData) -> Result<Value, String> {
+    fn parse(&self, written: &str, reference: &ReferenceData) -> Result<Value, String> {
         match &self.kind {
-            Kind::Integer { min, max } => read_integer(written, *min, *max),
-            Kind::Decimal { min, max } => read_decimal(written, min, max),
-            Kind::Flag => written.parse().map(Value::Flag).map_err(|_| format!("'{written}' is not true or false")),
-            Kind::Choice(of) => match of.iter().find(|choice| **choice == written) {
+            ParameterKind::Integer { min, max } => parse_integer(written, *min, *max),
+            ParameterKind::Decimal { min, max } => parse_decimal(written, min, max),
+            ParameterKind::Flag => {
+                written.parse().map(Value::Flag).map_err(|_| format!("'{written}' is not true or false"))
+            }
+            ParameterKind::Choice(of) => match of.iter().find(|choice| **choice == written) {
                 Some(choice) => Ok(Value::Text((*choice).to_owned())),
                 None => Err(format!("'{written}' is not one of {}", of.join(", "))),
             },
-            Kind::Security => find_security(written, reference).map(Value::Security),
-            Kind::BarSize => match BarSize::ALL.into_iter().find(|size| size.name() == written) {
+            ParameterKind::Security => find_security(written, reference).map(Value::Security),
+            ParameterKind::BarSize => match BarSize::ALL.into_iter().find(|size| size.name() == written) {
                 Some(size) => Ok(Value::BarSize(size)),
                 None => Err(format!("'{written}' is not one of {}", BarSize::ALL.map(BarSize::name).join(", "))),
             },
-            Kind::Text => Ok(Value::Text(written.to_owned())),
+            ParameterKind::Text => Ok(Value::Text(written.to_owned())),
         }
     }
 }
 
-fn read_integer(written: &str, min: i64, max: i64) -> Result<Value, String> {
+fn parse_integer(written: &str, min: i64, max: i64) -> Result<Value, String> {
     match written.parse::<i64>() {
         Ok(number) if (min..=max).contains(&number) => Ok(Value::Integer(number)),
         Ok(number) => Err(format!("{number} is not from {min} to {max}")),
@@ -121,7 +123,7 @@ fn read_integer(written: &str, min: i64, max: i64) -> Result<Value, String> {
     }
 }
 
-fn read_decimal(written: &str, min: &str, max: &str) -> Result<Value, String> {
+fn parse_decimal(written: &str, min: &str, max: &str) -> Result<Value, String> {
     let bound = |text: &str| Decimal::from_str_exact(text).expect("the author of the parameter wrote a decimal");
     match Decimal::from_str_exact(written) {
         Ok(number) if (bound(min)..=bound(max)).contains(&number) => Ok(Value::Decimal(number)),
@@ -157,21 +159,21 @@ enum Value {
 
 /// Why a parameter is invalid.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BadParameter {
+pub struct InvalidParameter {
     /// The key.
     pub parameter: String,
     /// Why the value is refused.
     pub reason: String,
 }
 
-impl BadParameter {
+impl InvalidParameter {
     /// A parameter with the reason.
     pub fn new(parameter: impl Into<String>, reason: impl Into<String>) -> Self {
         Self { parameter: parameter.into(), reason: reason.into() }
     }
 }
 
-impl fmt::Display for BadParameter {
+impl fmt::Display for InvalidParameter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "parameter {}: {}", self.parameter, self.reason)
     }
@@ -180,24 +182,24 @@ impl fmt::Display for BadParameter {
 /// The checked settings of one instance. Reading a parameter that the strategy did not declare is a bug of the strategy
 /// and panics, which stops only that strategy.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Settings(BTreeMap<&'static str, Value>);
+pub struct StrategySettings(BTreeMap<&'static str, Value>);
 
-impl Settings {
+impl StrategySettings {
     /// Every declared parameter gets the configured value, else its default.
-    pub fn read(
+    pub fn parse(
         parameters: &[Parameter],
         written: &BTreeMap<String, String>,
         reference: &ReferenceData,
-    ) -> Result<Self, BadParameter> {
+    ) -> Result<Self, InvalidParameter> {
         if let Some(unknown) = written.keys().find(|key| parameters.iter().all(|parameter| parameter.name != **key)) {
             let known: Vec<_> = parameters.iter().map(|parameter| parameter.name).collect();
-            return Err(BadParameter::new(unknown, format!("is not known; there are {}", known.join(", "))));
+            return Err(InvalidParameter::new(unknown, format!("is not known; there are {}", known.join(", "))));
         }
         let read = |parameter: &Parameter| {
-            let bad = |reason| BadParameter::new(parameter.name, reason);
+            let bad = |reason| InvalidParameter::new(parameter.name, reason);
             let written = written.get(parameter.name).map(String::as_str).or(parameter.default);
             let written = written.ok_or_else(|| bad("is missing and has no default".to_owned()))?;
-            parameter.read(written, reference).map(|value| (parameter.name, value)).map_err(bad)
+            parameter.parse(written, reference).map(|value| (parameter.name, value)).map_err(bad)
         };
         parameters.iter().map(read).collect::<Result<_, _>>().map(Self)
     }

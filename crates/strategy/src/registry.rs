@@ -6,12 +6,12 @@ use std::fmt;
 
 use domain::ReferenceData;
 
-use crate::parameter::{BadParameter, Parameter, Settings};
+use crate::parameter::{InvalidParameter, Parameter, StrategySettings};
 use crate::strategy::Strategy;
 
 /// Definition of a strategy: name, parameters and constructor.
 #[derive(Debug, Clone, Copy)]
-pub struct Blueprint {
+pub struct StrategyDefinition {
     /// Its name in the configuration, such as `moving-average-cross`.
     pub name: &'static str,
     /// One line for `rialto strategy list`.
@@ -19,16 +19,16 @@ pub struct Blueprint {
     /// All parameters.
     pub parameters: &'static [Parameter],
     /// Creates an instance from checked parameters.
-    pub build: fn(&Settings) -> Result<Box<dyn Strategy>, BadParameter>,
+    pub build: fn(&StrategySettings) -> Result<Box<dyn Strategy>, InvalidParameter>,
 }
 
 /// All strategies of a program.
 #[derive(Debug, Clone, Default)]
-pub struct Registry(BTreeMap<&'static str, Blueprint>);
+pub struct StrategyRegistry(BTreeMap<&'static str, StrategyDefinition>);
 
 /// Why a strategy could not be built.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Unbuildable {
+pub enum BuildError {
     /// No strategy of this name is compiled in.
     UnknownName {
         /// As it was written.
@@ -41,11 +41,11 @@ pub enum Unbuildable {
         /// The strategy.
         name: String,
         /// The parameter with the reason.
-        problem: BadParameter,
+        problem: InvalidParameter,
     },
 }
 
-impl fmt::Display for Unbuildable {
+impl fmt::Display for BuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::UnknownName { name, known } => {
@@ -56,23 +56,23 @@ impl fmt::Display for Unbuildable {
     }
 }
 
-impl std::error::Error for Unbuildable {}
+impl std::error::Error for BuildError {}
 
-impl Registry {
+impl StrategyRegistry {
     /// Adds a strategy; a later one of the same name replaces it.
-    pub fn with(mut self, blueprint: Blueprint) -> Self {
+    pub fn with(mut self, blueprint: StrategyDefinition) -> Self {
         self.0.insert(blueprint.name, blueprint);
         self
     }
 
     /// All strategies, by name.
-    pub fn blueprints(&self) -> impl Iterator<Item = &Blueprint> {
+    pub fn definitions(&self) -> impl Iterator<Item = &StrategyDefinition> {
         self.0.values()
     }
 
     /// The strategy of a name.
-    pub fn get(&self, name: &str) -> Result<&Blueprint, Unbuildable> {
-        let unknown = || Unbuildable::UnknownName { name: name.to_owned(), known: self.0.keys().copied().collect() };
+    pub fn get(&self, name: &str) -> Result<&StrategyDefinition, BuildError> {
+        let unknown = || BuildError::UnknownName { name: name.to_owned(), known: self.0.keys().copied().collect() };
         self.0.get(name).ok_or_else(unknown)
     }
 
@@ -82,10 +82,10 @@ impl Registry {
         name: &str,
         written: &BTreeMap<String, String>,
         reference: &ReferenceData,
-    ) -> Result<Box<dyn Strategy>, Unbuildable> {
+    ) -> Result<Box<dyn Strategy>, BuildError> {
         let blueprint = self.get(name)?;
-        let settings = Settings::read(blueprint.parameters, written, reference);
+        let settings = StrategySettings::parse(blueprint.parameters, written, reference);
         let built = settings.and_then(|settings| (blueprint.build)(&settings));
-        built.map_err(|problem| Unbuildable::Parameter { name: name.to_owned(), problem })
+        built.map_err(|problem| BuildError::Parameter { name: name.to_owned(), problem })
     }
 }

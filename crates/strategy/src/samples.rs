@@ -7,7 +7,7 @@ mod market_making;
 mod average;
 mod target;
 
-use crate::registry::Registry;
+use crate::registry::StrategyRegistry;
 
 pub use breakout::Breakout;
 pub use market_making::MarketMaking;
@@ -15,10 +15,10 @@ pub use moving_average_cross::MovingAverageCross;
 pub use pairs::Pairs;
 
 /// All samples, by name.
-pub fn registry() -> Registry {
-    Registry::default()
-        .with(MovingAverageCross::BLUEPRINT)
-        .with(Breakout::BLUEPRINT)
-        .with(Pairs::BLUEPRINT)
-        .with(MarketMaking::BLUEPRINT)
+pub fn registry() -> StrategyRegistry {
+    StrategyRegistry::default()
+        .with(MovingAverageCross::DEFINITION)
+        .with(Breakout::DEFINITION)
+        .with(Pairs::DEFINITION)
+        .with(MarketMaking::DEFINITION)
 }

@@ -3,11 +3,11 @@
 
 use std::collections::BTreeSet;
 
-use domain::{BarSize, BySecurity, SecurityId, Text};
+use domain::{BarSize, SecurityId, SecurityMap, Text};
 
 /// A kind of prices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Prices {
+pub enum PriceKind {
     /// Bid, ask and last price.
     Ticks,
     /// Trades of the market.
@@ -18,7 +18,7 @@ pub enum Prices {
     Bars(BarSize),
 }
 
-impl Prices {
+impl PriceKind {
     fn bit(self) -> u16 {
         match self {
             Self::Ticks => 1,
@@ -32,7 +32,7 @@ impl Prices {
 /// The subscriptions of one strategy.
 #[derive(Debug, Clone, Default)]
 pub struct Selection {
-    kinds: BySecurity<u16>,
+    kinds: SecurityMap<u16>,
     /// The same securities, in order.
     securities: BTreeSet<SecurityId>,
     generic: BTreeSet<Text>,
@@ -42,51 +42,51 @@ pub struct Selection {
 
 impl Selection {
     /// Returns whether the security is new, so that it must be subscribed at the server.
-    pub fn add(&mut self, security: SecurityId, prices: Prices) -> bool {
-        self.has_new_bars |= matches!(prices, Prices::Bars(_)) && !self.wants(security, prices);
+    pub fn add(&mut self, security: SecurityId, prices: PriceKind) -> bool {
+        self.has_new_bars |= matches!(prices, PriceKind::Bars(_)) && !self.wants(security, prices);
         let kinds = self.kinds.get(security).unwrap_or_default();
         self.kinds.insert(security, kinds | prices.bit());
         self.securities.insert(security)
     }
 
     /// Returns whether the security was subscribed at all.
-    pub fn drop(&mut self, security: SecurityId) -> bool {
+    pub fn remove(&mut self, security: SecurityId) -> bool {
         self.kinds.remove(security);
         self.securities.remove(&security)
     }
 
     /// Adds generic events of a name.
-    pub fn listen(&mut self, name: Text) {
+    pub fn add_event(&mut self, name: Text) {
         self.generic.insert(name);
     }
 
     /// Whether any prices of a security are wanted.
-    pub fn has(&self, security: SecurityId) -> bool {
+    pub fn contains(&self, security: SecurityId) -> bool {
         self.kinds.get(security).is_some()
     }
 
     /// Whether prices of a security and a kind are wanted.
-    pub fn wants(&self, security: SecurityId, prices: Prices) -> bool {
+    pub fn wants(&self, security: SecurityId, prices: PriceKind) -> bool {
         self.kinds.get(security).is_some_and(|kinds| kinds & prices.bit() != 0)
     }
 
     #[inline]
-    pub(crate) fn has_new_bars(&self) -> bool {
+    pub(crate) fn has_new_bar_sizes(&self) -> bool {
         self.has_new_bars
     }
 
-    pub(crate) fn take_new_bars(&mut self) -> bool {
+    pub(crate) fn take_new_bar_sizes(&mut self) -> bool {
         std::mem::take(&mut self.has_new_bars)
     }
 
     /// Whether ticks of a security are subscribed; none where the security is not subscribed at all.
     #[inline]
-    pub(crate) fn tells_ticks(&self, security: SecurityId) -> Option<bool> {
-        self.kinds.get(security).map(|kinds| kinds & Prices::Ticks.bit() != 0)
+    pub(crate) fn wants_ticks(&self, security: SecurityId) -> Option<bool> {
+        self.kinds.get(security).map(|kinds| kinds & PriceKind::Ticks.bit() != 0)
     }
 
     /// Whether generic events of a name are wanted.
-    pub fn hears(&self, name: &str) -> bool {
+    pub fn has_event(&self, name: &str) -> bool {
         self.generic.contains(name)
     }
 
@@ -104,14 +104,19 @@ mod tests {
     fn a_security_is_subscribed_once_at_the_server_for_all_kinds_of_prices() {
         let mut selection = Selection::default();
         let security = SecurityId(7);
-        assert!(selection.add(security, Prices::Ticks));
-        assert!(!selection.add(security, Prices::Bars(BarSize::Min1)));
-        let wanted =
-            [Prices::Ticks, Prices::Trades, Prices::Books, Prices::Bars(BarSize::Min1), Prices::Bars(BarSize::Sec1)]
-                .map(|prices| selection.wants(security, prices));
+        assert!(selection.add(security, PriceKind::Ticks));
+        assert!(!selection.add(security, PriceKind::Bars(BarSize::Min1)));
+        let wanted = [
+            PriceKind::Ticks,
+            PriceKind::Trades,
+            PriceKind::Books,
+            PriceKind::Bars(BarSize::Min1),
+            PriceKind::Bars(BarSize::Sec1),
+        ]
+        .map(|prices| selection.wants(security, prices));
         assert_eq!(wanted, [true, false, false, true, false]);
-        assert!(selection.drop(security));
-        assert!(!selection.drop(security));
-        assert!(!selection.has(security));
+        assert!(selection.remove(security));
+        assert!(!selection.remove(security));
+        assert!(!selection.contains(security));
     }
 }

@@ -40,7 +40,7 @@ impl Timers {
     }
 
     /// The earliest timer that is due.
-    pub(crate) fn take(&mut self, now: Timestamp) -> Option<Timer> {
+    pub(crate) fn pop_due(&mut self, now: Timestamp) -> Option<Timer> {
         if self.next()? > now {
             return None;
         }
@@ -60,7 +60,7 @@ mod tests {
         }
         timers.cancel("dropped");
         assert_eq!(timers.next(), Some(Timestamp(10)));
-        let fired: Vec<_> = std::iter::from_fn(|| timers.take(Timestamp(20))).map(|timer| timer.name).collect();
+        let fired: Vec<_> = std::iter::from_fn(|| timers.pop_due(Timestamp(20))).map(|timer| timer.name).collect();
         assert_eq!(fired, ["early", "moved"].map(Text::from));
         assert_eq!(timers.next(), Some(Timestamp(30)));
     }

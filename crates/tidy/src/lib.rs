@@ -1,14 +1,14 @@
 //! Repository checks, run as tests.
 //!
 //! A rule is a function from the tree of files to violations. The rules do not read the disk, so each is tested beside
-//! its code on a tree of two or three lines; `tests/house.rs` runs them all over this repository.
+//! its code on a tree of two or three lines; `tests/repository.rs` runs them all over this repository.
 
 mod tree;
-mod complaint;
+mod violation;
 mod rust_text;
 mod markdown;
 mod manifest;
 pub mod rules;
 
-pub use complaint::{Complaint, report};
 pub use tree::{TextFile, Tree};
+pub use violation::{Violation, report};

@@ -4,7 +4,7 @@ use crate::tree::TextFile;
 
 /// One line of a manifest with its section.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Entry<'a> {
+pub(crate) struct ManifestEntry<'a> {
     pub(crate) line: usize,
     pub(crate) section: &'a str,
     pub(crate) key: &'a str,
@@ -12,14 +12,14 @@ pub(crate) struct Entry<'a> {
 }
 
 /// Every `key = value` line, in order; an array over several lines gives only its first line.
-pub(crate) fn entries(manifest: &TextFile) -> Vec<Entry<'_>> {
+pub(crate) fn entries(manifest: &TextFile) -> Vec<ManifestEntry<'_>> {
     let mut section = "";
     let mut found = Vec::new();
     for (line, text) in manifest.numbered_lines() {
         if let Some(name) = section_name(text) {
             section = name;
         } else if let Some((key, value)) = text.split_once('=').filter(|_| !text.starts_with([' ', '#'])) {
-            found.push(Entry { line, section, key: key.trim(), value: value.trim() });
+            found.push(ManifestEntry { line, section, key: key.trim(), value: value.trim() });
         }
     }
     found

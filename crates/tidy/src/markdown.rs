@@ -4,19 +4,19 @@ use crate::tree::TextFile;
 
 /// A link's target and its line.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Link {
+pub(crate) struct MarkdownLink {
     pub(crate) line: usize,
     pub(crate) target: String,
 }
 
 /// Every inline link and every reference definition outside code.
-pub(crate) fn links(file: &TextFile) -> Vec<Link> {
+pub(crate) fn links(file: &TextFile) -> Vec<MarkdownLink> {
     let mut found = Vec::new();
     for (line, text) in prose(file) {
         let text = without_code_spans(text);
         let inline = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
         let targets = inline.chain(definition(&text)).filter_map(|target| target.split_whitespace().next());
-        found.extend(targets.map(|target| Link { line, target: target.to_owned() }));
+        found.extend(targets.map(|target| MarkdownLink { line, target: target.to_owned() }));
     }
     found
 }

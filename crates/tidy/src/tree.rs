@@ -6,7 +6,7 @@ use std::io;
 use std::path::Path;
 
 /// Folders with generated files, at any depth.
-const MADE_BY_PROGRAMS: [&str; 5] = ["target", "node_modules", ".git", "dist", "__pycache__"];
+const GENERATED_FOLDERS: [&str; 5] = ["target", "node_modules", ".git", "dist", "__pycache__"];
 
 /// The data folder of a server that is started here; ignored by git at the root only.
 const DATA_FOLDER: &str = "data";
@@ -48,7 +48,7 @@ impl Tree {
     }
 
     /// A tree made of texts, for the tests of the rules.
-    pub fn of(files: &[(&str, &str)]) -> Self {
+    pub fn from_texts(files: &[(&str, &str)]) -> Self {
         let mut tree = Self::default();
         for (path, text) in files {
             tree.insert((*path).to_owned(), Some((*text).to_owned()));
@@ -103,7 +103,7 @@ impl Tree {
 }
 
 fn is_skipped(path: &str, name: &str) -> bool {
-    path == DATA_FOLDER || MADE_BY_PROGRAMS.contains(&name)
+    path == DATA_FOLDER || GENERATED_FOLDERS.contains(&name)
 }
 
 #[cfg(test)]
@@ -112,14 +112,17 @@ mod tests {
 
     #[test]
     fn only_folders_with_a_manifest_are_crates() {
-        let tree =
-            Tree::of(&[("crates/bus/Cargo.toml", ""), ("crates/bus/fuzz/Cargo.toml", ""), ("crates/notes.md", "")]);
+        let tree = Tree::from_texts(&[
+            ("crates/bus/Cargo.toml", ""),
+            ("crates/bus/fuzz/Cargo.toml", ""),
+            ("crates/notes.md", ""),
+        ]);
         assert_eq!(tree.crates().collect::<Vec<_>>(), ["bus"]);
     }
 
     #[test]
     fn a_folder_exists_when_it_contains_a_file() {
-        let tree = Tree::of(&[("docs/limits.md", "")]);
+        let tree = Tree::from_texts(&[("docs/limits.md", "")]);
         assert!(tree.has("docs") && tree.has("docs/limits.md"));
         assert!(!tree.has("doc"));
     }

@@ -6,72 +6,78 @@
 //! same events.
 
 mod auction;
-mod index;
+mod order_index;
 mod ladder;
 mod matching;
 mod queues;
 mod slab;
-mod words;
+mod types;
 
-pub use words::{
-    ANONYMOUS, Depth, Event, How, Indication, MAX_ORDERS, Order, Outcome, Refusal, Rules, SelfTrade, Side, Trade,
+pub use types::{
+    ANONYMOUS, AuctionIndication, BookEvent, BookOrder, BookReject, BookRules, BookSide, BookTrade, DepthLevel,
+    MAX_ORDERS, MatchOutcome, MatchPolicy, SelfTradeRule,
 };
 
-use index::Index;
-use ladder::Ladder;
-use queues::{Queues, unpriced};
+use ladder::PriceLadder;
+use order_index::OrderIndex;
+use queues::{OrderQueues, unpriced};
 
 #[derive(Debug)]
-pub struct Book {
-    rules: Rules,
-    index: Index,
-    queues: Queues,
-    ladders: [Ladder; 2],
+pub struct LimitOrderBook {
+    rules: BookRules,
+    index: OrderIndex,
+    queues: OrderQueues,
+    ladders: [PriceLadder; 2],
     /// All lots of each side. They fit 64 bits, so no sum over a part of a side can overflow.
     lots: [u64; 2],
 }
 
-impl Book {
+impl LimitOrderBook {
     #[must_use]
-    pub fn new(rules: Rules) -> Self {
-        Book {
+    pub fn new(rules: BookRules) -> Self {
+        LimitOrderBook {
             rules,
-            index: Index::new(),
-            queues: Queues::new(),
-            ladders: [Ladder::new(), Ladder::new()],
+            index: OrderIndex::new(),
+            queues: OrderQueues::new(),
+            ladders: [PriceLadder::new(), PriceLadder::new()],
             lots: [0, 0],
         }
     }
 
     /// Matches the order against the other side; the remainder rests or expires, as the match policy requires. Orders
     /// without a price that still rest from an auction are not matched.
-    pub fn place(&mut self, order: &Order, how: How, out: &mut impl FnMut(Event)) -> Result<Outcome, Refusal> {
+    pub fn place(
+        &mut self,
+        order: &BookOrder,
+        how: MatchPolicy,
+        out: &mut impl FnMut(BookEvent),
+    ) -> Result<MatchOutcome, BookReject> {
         self.check_new(order)?;
         match how {
-            How::Rest if order.limit.is_none() => return Err(Refusal::NoLimit),
-            How::Rest => self.check_room(order)?,
-            How::Immediate => {}
-            How::FillOrKill if self.can_fill(order) => {}
-            How::FillOrKill => return Ok(Outcome::Expired { lots: order.lots }),
+            MatchPolicy::Rest if order.limit.is_none() => return Err(BookReject::NoLimit),
+            MatchPolicy::Rest => self.check_capacity(order)?,
+            MatchPolicy::Immediate => {}
+            MatchPolicy::FillOrKill if self.can_fill(order) => {}
+            MatchPolicy::FillOrKill => return Ok(MatchOutcome::Expired { lots: order.lots }),
         }
         let outcome = self.sweep(order, how, out);
-        if let Outcome::Resting { lots } = outcome {
-            self.enter(&Order { lots, ..*order });
+        if let MatchOutcome::Resting { lots } = outcome {
+            self.insert(&BookOrder { lots, ..*order });
         }
         Ok(outcome)
     }
 
     /// Rests the order without matching, as in the call phase of an auction.
-    pub fn queue(&mut self, order: &Order) -> Result<(), Refusal> {
+    pub fn queue(&mut self, order: &BookOrder) -> Result<(), BookReject> {
         self.check_new(order)?;
-        self.check_room(order)?;
-        self.enter(order);
+        self.check_capacity(order)?;
+        self.insert(order);
         Ok(())
     }
 
     /// Removes the order and returns it as it was.
-    pub fn cancel(&mut self, key: u64) -> Result<Order, Refusal> {
-        let slot = self.find(key).ok_or(Refusal::UnknownKey)?;
+    pub fn cancel(&mut self, key: u64) -> Result<BookOrder, BookReject> {
+        let slot = self.find(key).ok_or(BookReject::UnknownKey)?;
         let order = self.queues.order(slot);
         self.remove(slot);
         Ok(order)
@@ -84,67 +90,67 @@ impl Book {
         key: u64,
         limit: i64,
         lots: u64,
-        out: &mut impl FnMut(Event),
-    ) -> Result<Outcome, Refusal> {
+        out: &mut impl FnMut(BookEvent),
+    ) -> Result<MatchOutcome, BookReject> {
         let (slot, order) = self.check_change(key, Some(limit), lots)?;
-        if self.trim(slot, &order) {
-            return Ok(Outcome::Resting { lots });
+        if self.reduce_in_place(slot, &order) {
+            return Ok(MatchOutcome::Resting { lots });
         }
-        self.withdraw(slot);
-        let outcome = self.sweep(&order, How::Rest, out);
+        self.unlink(slot);
+        let outcome = self.sweep(&order, MatchPolicy::Rest, out);
         match outcome {
-            Outcome::Resting { lots } => self.stand(slot, &Order { lots, ..order }),
-            _ => self.forget(slot),
+            MatchOutcome::Resting { lots } => self.enqueue(slot, &BookOrder { lots, ..order }),
+            _ => self.release(slot),
         }
         Ok(outcome)
     }
 
     /// `replace` without matching, as in the call phase of an auction; the limit may be taken away.
-    pub fn requeue(&mut self, key: u64, limit: Option<i64>, lots: u64) -> Result<(), Refusal> {
+    pub fn requeue(&mut self, key: u64, limit: Option<i64>, lots: u64) -> Result<(), BookReject> {
         let (slot, order) = self.check_change(key, limit, lots)?;
-        if !self.trim(slot, &order) {
-            self.withdraw(slot);
-            self.stand(slot, &order);
+        if !self.reduce_in_place(slot, &order) {
+            self.unlink(slot);
+            self.enqueue(slot, &order);
         }
         Ok(())
     }
 
     #[must_use]
-    pub fn get(&self, key: u64) -> Option<Order> {
+    pub fn get(&self, key: u64) -> Option<BookOrder> {
         self.find(key).map(|slot| self.queues.order(slot))
     }
 
     #[must_use]
     pub fn best_bid(&self) -> Option<i64> {
-        self.best(Side::Buy)
+        self.best(BookSide::Buy)
     }
 
     #[must_use]
     pub fn best_ask(&self) -> Option<i64> {
-        self.best(Side::Sell)
+        self.best(BookSide::Sell)
     }
 
     #[must_use]
-    pub fn best(&self, side: Side) -> Option<i64> {
+    pub fn best(&self, side: BookSide) -> Option<i64> {
         let best = self.ladders[side as usize].best()?;
         Some(side.price(best.rank))
     }
 
     /// The price levels of a side, best first.
-    pub fn depth(&self, side: Side) -> impl Iterator<Item = Depth> {
+    pub fn depth(&self, side: BookSide) -> impl Iterator<Item = DepthLevel> {
         self.ladders[side as usize].iter().map(move |rung| {
             let level = &self.queues.levels[rung.level];
-            Depth { price: side.price(rung.rank), lots: level.lots, orders: level.orders }
+            DepthLevel { price: side.price(rung.rank), lots: level.lots, orders: level.orders }
         })
     }
 
     /// The orders of a side in the order in which they trade: those without a price, then by price and age. Queued into
     /// a new book in this order they give the same book.
-    pub fn orders(&self, side: Side) -> impl Iterator<Item = Order> {
+    pub fn orders(&self, side: BookSide) -> impl Iterator<Item = BookOrder> {
         let priced = self.ladders[side as usize].iter().map(|rung| rung.level);
         std::iter::once(unpriced(side))
             .chain(priced)
-            .flat_map(|level| self.queues.of(level))
+            .flat_map(|level| self.queues.iter(level))
             .map(|slot| self.queues.order(slot))
     }
 
@@ -157,7 +163,7 @@ impl Book {
 
     /// All open lots of a side, also those without a price.
     #[must_use]
-    pub fn lots(&self, side: Side) -> u64 {
+    pub fn lots(&self, side: BookSide) -> u64 {
         self.lots[side as usize]
     }
 
@@ -174,42 +180,42 @@ impl Book {
     /// Memory in use, spare capacity included.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        let ladders: usize = self.ladders.iter().map(Ladder::bytes).sum();
+        let ladders: usize = self.ladders.iter().map(PriceLadder::bytes).sum();
         size_of::<Self>() + self.index.bytes() + self.queues.bytes() + ladders
     }
 
-    fn check_new(&self, order: &Order) -> Result<(), Refusal> {
+    fn check_new(&self, order: &BookOrder) -> Result<(), BookReject> {
         if order.lots == 0 {
-            return Err(Refusal::NoLots);
+            return Err(BookReject::NoLots);
         }
         match self.find(order.key) {
-            Some(_) => Err(Refusal::DuplicateKey),
+            Some(_) => Err(BookReject::DuplicateKey),
             None => Ok(()),
         }
     }
 
     /// Checked before matching, so that an order is refused or accepted as a whole.
-    fn check_room(&self, order: &Order) -> Result<(), Refusal> {
+    fn check_capacity(&self, order: &BookOrder) -> Result<(), BookReject> {
         if self.len() >= self.rules.max_orders.min(MAX_ORDERS) as usize {
-            return Err(Refusal::BookFull);
+            return Err(BookReject::BookFull);
         }
         match self.lots(order.side).checked_add(order.lots) {
             Some(_) => Ok(()),
-            None => Err(Refusal::TooManyLots),
+            None => Err(BookReject::TooManyLots),
         }
     }
 
     /// The slot of the order, and the order with its new terms.
-    fn check_change(&self, key: u64, limit: Option<i64>, lots: u64) -> Result<(u32, Order), Refusal> {
-        let slot = self.find(key).ok_or(Refusal::UnknownKey)?;
+    fn check_change(&self, key: u64, limit: Option<i64>, lots: u64) -> Result<(u32, BookOrder), BookReject> {
+        let slot = self.find(key).ok_or(BookReject::UnknownKey)?;
         if lots == 0 {
-            return Err(Refusal::NoLots);
+            return Err(BookReject::NoLots);
         }
         let order = self.queues.order(slot);
         let others = self.lots(order.side) - order.lots;
         match others.checked_add(lots) {
-            Some(_) => Ok((slot, Order { limit, lots, ..order })),
-            None => Err(Refusal::TooManyLots),
+            Some(_) => Ok((slot, BookOrder { limit, lots, ..order })),
+            None => Err(BookReject::TooManyLots),
         }
     }
 
@@ -219,7 +225,7 @@ impl Book {
     }
 
     /// Applies a change that keeps the queue position; false if the position is lost.
-    fn trim(&mut self, slot: u32, order: &Order) -> bool {
+    fn reduce_in_place(&mut self, slot: u32, order: &BookOrder) -> bool {
         let now = self.queues.order(slot);
         let keeps = now.limit == order.limit && order.lots <= now.lots;
         if keeps {
@@ -228,26 +234,26 @@ impl Book {
         keeps
     }
 
-    fn reduce(&mut self, slot: u32, side: Side, by: u64) {
+    fn reduce(&mut self, slot: u32, side: BookSide, by: u64) {
         self.queues.reduce(slot, by);
         self.lots[side as usize] -= by;
     }
 
-    fn enter(&mut self, order: &Order) {
-        let slot = self.queues.admit(order);
+    fn insert(&mut self, order: &BookOrder) {
+        let slot = self.queues.insert(order);
         self.index.insert(order.key, slot);
-        self.stand(slot, order);
+        self.enqueue(slot, order);
     }
 
     /// Appends a slot that is in no queue to the order's queue.
-    fn stand(&mut self, slot: u32, order: &Order) {
+    fn enqueue(&mut self, slot: u32, order: &BookOrder) {
         let level = self.level_for(order);
         self.queues.slots[slot].lots = order.lots;
-        self.queues.join(slot, level);
+        self.queues.push_back(slot, level);
         self.lots[order.side as usize] += order.lots;
     }
 
-    fn level_for(&mut self, order: &Order) -> u32 {
+    fn level_for(&mut self, order: &BookOrder) -> u32 {
         let Some(price) = order.limit else {
             return unpriced(order.side);
         };
@@ -261,15 +267,15 @@ impl Book {
     }
 
     fn remove(&mut self, slot: u32) {
-        self.withdraw(slot);
-        self.forget(slot);
+        self.unlink(slot);
+        self.release(slot);
     }
 
     /// Removes the slot from its queue, and an empty level from the ladder.
-    fn withdraw(&mut self, slot: u32) {
+    fn unlink(&mut self, slot: u32) {
         let level = self.queues.slots[slot].level;
         let lots = self.queues.slots[slot].lots;
-        self.queues.leave(slot);
+        self.queues.unlink(slot);
         let queue = &self.queues.levels[level];
         self.lots[queue.side as usize] -= lots;
         if queue.orders == 0 && level != unpriced(queue.side) {
@@ -279,7 +285,7 @@ impl Book {
     }
 
     /// Frees a slot that is in no queue.
-    fn forget(&mut self, slot: u32) {
+    fn release(&mut self, slot: u32) {
         self.index.remove(self.queues.slots[slot].key, slot);
         self.queues.slots.release(slot);
     }

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-use domain::calendar::UnknownZone;
+use domain::calendar::UnknownTimeZone;
 use domain::{Decimal, Exchange, Price, Quantity, Security, SecurityId, SecurityKind, Text};
 
-use crate::book::SelfTrade;
+use crate::book::SelfTradeRule;
 use crate::faults::Faults;
 use crate::grid::Grid;
 
@@ -24,28 +24,28 @@ pub struct VenueConfig {
     /// The name of its market data feed.
     pub feed: Text,
     pub exchange: Arc<Exchange>,
-    pub listings: Vec<Listing>,
+    pub listings: Vec<ListedSecurity>,
     pub seed: u64,
-    pub activity: Activity,
+    pub activity: ParticipantActivity,
     /// From order entry to the book.
     pub latency_nanos: i64,
     /// None: the venue reports no fees, and those of the security's family apply.
-    pub fees: Option<Fees>,
+    pub fees: Option<VenueFees>,
     /// Which of two orders of one account is cancelled when they would trade with each other.
-    pub self_trade: SelfTrade,
+    pub self_trade: SelfTradeRule,
     pub faults: Faults,
 }
 
 /// A security that trades here, and its initial market.
 #[derive(Debug, Clone)]
-pub struct Listing {
+pub struct ListedSecurity {
     pub security: Arc<Security>,
-    pub opening: Opening,
+    pub opening: OpeningQuotes,
 }
 
 /// The first quotes of a security. An index has only a mid and a volatility.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Opening {
+pub struct OpeningQuotes {
     /// On a tick.
     pub mid: Price,
     pub spread_ticks: u32,
@@ -57,7 +57,7 @@ pub struct Opening {
 
 /// Fees of the venue, as fractions of the value of a trade; below zero it pays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Fees {
+pub struct VenueFees {
     /// Of an order that rested, and of both orders in an auction, where there is no taker.
     pub maker: Decimal,
     pub taker: Decimal,
@@ -65,7 +65,7 @@ pub struct Fees {
 
 /// How active the seeded participants are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Activity {
+pub enum ParticipantActivity {
     /// Only the opening quotes; no participant acts, and traded quotes are not renewed until the venue restarts.
     #[default]
     Off,
@@ -109,7 +109,7 @@ impl VenueConfig {
     }
 }
 
-impl Listing {
+impl ListedSecurity {
     pub(crate) fn is_index(&self) -> bool {
         self.security.kind == SecurityKind::Index
     }
@@ -155,8 +155,8 @@ const MID_TICKS_MAX: i64 = 1_000_000_000_000;
 const SIZE_LOTS_MAX: u64 = 1_000_000_000_000_000;
 const SPREAD_TICKS_MAX: u32 = 1_000_000;
 
-impl From<UnknownZone> for ConfigError {
-    fn from(UnknownZone(name): UnknownZone) -> Self {
+impl From<UnknownTimeZone> for ConfigError {
+    fn from(UnknownTimeZone(name): UnknownTimeZone) -> Self {
         Self::UnknownZone(name)
     }
 }

@@ -25,7 +25,7 @@ pub struct Faults {
     /// *reorder*: a report leaves [`REORDER_NANOS`] later, and the following ones overtake it.
     pub reorder_one_in: u32,
     /// *disconnect*: no request reaches the venue and nothing leaves it; the market continues. Reports and requests of
-    /// that time are lost. The adapter sees it in `Venue::faults` and reports its session state.
+    /// that time are lost. The adapter sees it in `VenueSimulator::faults` and reports its session state.
     pub disconnected: bool,
     /// *mute*: requests are carried out, but no report and no market data leave; those of that time are lost.
     pub muted: bool,
@@ -33,7 +33,7 @@ pub struct Faults {
 
 /// Report channel from the venue to its client.
 #[derive(Debug)]
-pub(crate) struct Line {
+pub(crate) struct ReportChannel {
     faults: Faults,
     rng: Rng,
     orders_seen: u32,
@@ -41,7 +41,7 @@ pub(crate) struct Line {
     last_leave: Timestamp,
 }
 
-impl Line {
+impl ReportChannel {
     pub(crate) fn new(faults: Faults) -> Self {
         Self { faults, rng: Rng::new(faults.seed, 0), orders_seen: 0, last_leave: Timestamp(i64::MIN) }
     }
@@ -55,7 +55,7 @@ impl Line {
         &self.faults
     }
 
-    pub(crate) fn is_cut(&self) -> bool {
+    pub(crate) fn is_disconnected(&self) -> bool {
         self.faults.disconnected
     }
 
@@ -73,16 +73,16 @@ impl Line {
     }
 
     /// The times at which a report leaves: none if it is lost, two if it is duplicated.
-    pub(crate) fn departures(&mut self, at: Timestamp) -> [Option<Timestamp>; 2] {
+    pub(crate) fn send_times(&mut self, at: Timestamp) -> [Option<Timestamp>; 2] {
         if self.rng.one_in(self.faults.drop_one_in) {
             return [None, None];
         }
-        let first = self.departure(at);
-        let second = self.rng.one_in(self.faults.duplicate_one_in).then(|| self.departure(at));
+        let first = self.send_time(at);
+        let second = self.rng.one_in(self.faults.duplicate_one_in).then(|| self.send_time(at));
         [Some(first), second]
     }
 
-    fn departure(&mut self, at: Timestamp) -> Timestamp {
+    fn send_time(&mut self, at: Timestamp) -> Timestamp {
         let leaves = Timestamp(at.0.saturating_add(self.faults.delay_nanos.max(0))).max(self.last_leave);
         if self.rng.one_in(self.faults.reorder_one_in) {
             return Timestamp(leaves.0.saturating_add(REORDER_NANOS));

@@ -4,66 +4,66 @@ use std::sync::Arc;
 
 use domain::{Security, SecurityId, Side, Timestamp};
 
-use crate::book::{self, Book, Event, How, Rules};
-use crate::config::{BOOK_ORDERS_MAX, ConfigError, Listing, VenueConfig};
-use crate::crowd::{Character, Crowd, Room, Wish};
+use crate::book::{self, BookEvent, BookRules, LimitOrderBook, MatchPolicy};
+use crate::config::{BOOK_ORDERS_MAX, ConfigError, ListedSecurity, VenueConfig};
 use crate::grid::Grid;
+use crate::participants::{ParticipantAction, ParticipantProfile, Participants, QuoteBounds};
 use crate::rng::Rng;
-use crate::stops::Stops;
+use crate::stops::StopOrders;
 use crate::tape::Tape;
 
 #[derive(Debug)]
-pub(crate) struct Market {
+pub(crate) struct SecurityMarket {
     pub(crate) security: Arc<Security>,
     pub(crate) grid: Grid,
-    pub(crate) book: Book,
-    pub(crate) stops: Stops,
-    pub(crate) crowd: Crowd,
+    pub(crate) book: LimitOrderBook,
+    pub(crate) stops: StopOrders,
+    pub(crate) participants: Participants,
     pub(crate) tape: Tape,
     /// When the participants act next, if they do.
-    pub(crate) next_act: Option<Timestamp>,
+    pub(crate) next_action_at: Option<Timestamp>,
     pub(crate) halted: bool,
     /// The end of its last session, where it expires.
     pub(crate) ends: Option<Timestamp>,
-    pub(crate) last: Option<Last>,
+    pub(crate) last: Option<LastTrade>,
     /// Lots traded today; none when 64 bits cannot count them.
     pub(crate) volume: Option<u64>,
-    rules: Rules,
+    rules: BookRules,
     is_index: bool,
 }
 
 /// The last trade.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Last {
+pub(crate) struct LastTrade {
     pub(crate) price: i64,
     pub(crate) lots: Option<u64>,
     pub(crate) at: Timestamp,
 }
 
-impl Market {
-    pub(crate) fn new(config: &VenueConfig, listing: &Listing, at: Timestamp) -> Result<Self, ConfigError> {
+impl SecurityMarket {
+    pub(crate) fn new(config: &VenueConfig, listing: &ListedSecurity, at: Timestamp) -> Result<Self, ConfigError> {
         let grid = listing.grid()?;
         let (mid, size) = listing.opening(&grid)?;
         let is_index = listing.is_index();
-        let character = Character {
+        let character = ParticipantProfile {
             mid,
             spread: listing.opening.spread_ticks,
             size: if is_index { 0 } else { size },
             volatility: listing.opening.volatility,
             activity: config.activity,
         };
-        let rules = Rules { self_trade: config.self_trade, max_orders: BOOK_ORDERS_MAX };
+        let rules = BookRules { self_trade: config.self_trade, max_orders: BOOK_ORDERS_MAX };
         Ok(Self {
             security: Arc::clone(&listing.security),
             grid,
-            book: Book::new(rules),
-            stops: Stops::default(),
-            crowd: Crowd::new(character, Rng::new(config.seed, listing.security.id.0)),
+            book: LimitOrderBook::new(rules),
+            stops: StopOrders::default(),
+            participants: Participants::new(character, Rng::new(config.seed, listing.security.id.0)),
             tape: Tape::default(),
-            next_act: None,
+            next_action_at: None,
             halted: false,
             ends: None,
-            last: is_index.then_some(Last { price: mid, lots: None, at }),
+            last: is_index.then_some(LastTrade { price: mid, lots: None, at }),
             volume: Some(0),
             rules,
             is_index,
@@ -79,28 +79,28 @@ impl Market {
     }
 
     /// Neither halted nor past its last day.
-    pub(crate) fn is_alive(&self, at: Timestamp) -> bool {
+    pub(crate) fn is_trading(&self, at: Timestamp) -> bool {
         !self.halted && self.ends.is_none_or(|end| at < end)
     }
 
     /// An empty book, as before the opening quotes.
     pub(crate) fn clear(&mut self) {
-        self.book = Book::new(self.rules);
-        self.stops = Stops::default();
+        self.book = LimitOrderBook::new(self.rules);
+        self.stops = StopOrders::default();
     }
 
     /// Adds the opening quotes to the book. They stay away from clients' orders and stops, so that the start of a venue
     /// trades and triggers nothing.
     pub(crate) fn open(&mut self) {
         let (buy_stop, sell_stop) = self.stops.nearest();
-        let room = Room {
+        let room = QuoteBounds {
             bid_above: sell_stop.unwrap_or(i64::MIN),
             bid_below: self.book.best_ask().unwrap_or(i64::MAX),
             ask_above: self.book.best_bid().unwrap_or(i64::MIN),
             ask_below: buy_stop.unwrap_or(i64::MAX),
         };
-        for wish in self.crowd.open(room, &self.book) {
-            if let Wish::Quote(order) = wish {
+        for wish in self.participants.open(room, &self.book) {
+            if let ParticipantAction::Quote(order) = wish {
                 // A quote is left out where the book is full of clients' orders.
                 let _ = self.book.queue(&order);
             }
@@ -109,23 +109,23 @@ impl Market {
 
     /// Carries out an action of a participant and returns its effect. An action that the book refuses, because it is
     /// full or the order has ended, is dropped.
-    pub(crate) fn grant(&mut self, wish: Wish) -> (Vec<Event>, Option<Side>) {
+    pub(crate) fn apply_action(&mut self, wish: ParticipantAction) -> (Vec<BookEvent>, Option<Side>) {
         let mut events = Vec::new();
         let aggressor = match wish {
-            Wish::Withdraw(key) => {
+            ParticipantAction::Cancel(key) => {
                 let _ = self.book.cancel(key);
                 None
             }
-            Wish::Join(order) => {
+            ParticipantAction::JoinAuction(order) => {
                 let _ = self.book.queue(&order);
                 None
             }
-            Wish::Quote(order) => {
-                let _ = self.book.place(&order, How::Rest, &mut |event| events.push(event));
+            ParticipantAction::Quote(order) => {
+                let _ = self.book.place(&order, MatchPolicy::Rest, &mut |event| events.push(event));
                 Some(order.side)
             }
-            Wish::Take(order) => {
-                let _ = self.book.place(&order, How::Immediate, &mut |event| events.push(event));
+            ParticipantAction::Take(order) => {
+                let _ = self.book.place(&order, MatchPolicy::Immediate, &mut |event| events.push(event));
                 Some(order.side)
             }
         };
@@ -133,21 +133,21 @@ impl Market {
     }
 
     /// An index follows its fair price, which counts as its last trade.
-    pub(crate) fn follow_fair(&mut self, at: Timestamp) {
+    pub(crate) fn update_index(&mut self, at: Timestamp) {
         if self.is_index {
-            self.last = Some(Last { price: self.crowd.fair(), lots: None, at });
+            self.last = Some(LastTrade { price: self.participants.fair(), lots: None, at });
         }
     }
 
-    pub(crate) fn traded(&mut self, trade: &book::Trade, aggressor: Option<Side>, at: Timestamp) {
-        self.last = Some(Last { price: trade.price, lots: Some(trade.lots), at });
+    pub(crate) fn on_trade(&mut self, trade: &book::BookTrade, aggressor: Option<Side>, at: Timestamp) {
+        self.last = Some(LastTrade { price: trade.price, lots: Some(trade.lots), at });
         self.volume = self.volume.and_then(|volume| volume.checked_add(trade.lots));
         self.tape.print(trade.price, trade.lots, aggressor, at);
     }
 
     /// The reference price of an auction.
     pub(crate) fn reference(&self) -> i64 {
-        self.last.map_or_else(|| self.crowd.fair(), |last| last.price)
+        self.last.map_or_else(|| self.participants.fair(), |last| last.price)
     }
 
     /// The prices that trigger stops: for buys and for sells.
@@ -159,16 +159,16 @@ impl Market {
     }
 }
 
-pub(crate) fn to_book(side: Side) -> book::Side {
+pub(crate) fn to_book(side: Side) -> book::BookSide {
     match side {
-        Side::Buy => book::Side::Buy,
-        Side::Sell => book::Side::Sell,
+        Side::Buy => book::BookSide::Buy,
+        Side::Sell => book::BookSide::Sell,
     }
 }
 
-pub(crate) fn from_book(side: book::Side) -> Side {
+pub(crate) fn from_book(side: book::BookSide) -> Side {
     match side {
-        book::Side::Buy => Side::Buy,
-        book::Side::Sell => Side::Sell,
+        book::BookSide::Buy => Side::Buy,
+        book::BookSide::Sell => Side::Sell,
     }
 }

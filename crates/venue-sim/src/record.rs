@@ -1,15 +1,15 @@
 //! Venue ledger records. Each is written before the client is told.
 
-use domain::order::Terms;
+use domain::order::OrderTerms;
 use domain::{AccountId, Amount, ExchangeId, OrderId, Price, Quantity, SecurityId, Side, Text, Timestamp};
 use minicbor::{Decode, Encode};
 
 /// A change of clients' orders. Trades among the participants are not recorded.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
-pub enum Record {
+pub enum VenueRecord {
     /// It has reached the venue; it may still be on its way to the book.
     #[n(0)]
-    Submitted(#[n(0)] Submission),
+    Submitted(#[n(0)] SubmittedOrder),
     #[n(1)]
     Accepted {
         #[n(0)]
@@ -36,7 +36,7 @@ pub enum Record {
         #[n(1)]
         order: OrderId,
         #[n(2)]
-        terms: Terms,
+        terms: OrderTerms,
     },
     /// A stop was triggered, or an order for the closing auction joined it: at the end of the queue.
     #[n(4)]
@@ -48,7 +48,7 @@ pub enum Record {
     },
     /// One trade, with one or both clients in it, so that a crash cannot separate them.
     #[n(5)]
-    Traded(#[n(0)] Deal),
+    Traded(#[n(0)] VenueTrade),
     #[n(6)]
     Canceled {
         #[n(0)]
@@ -69,7 +69,7 @@ pub enum Record {
     },
 }
 
-impl Record {
+impl VenueRecord {
     /// The orders of the record: two where clients traded with each other.
     pub fn orders(&self) -> impl Iterator<Item = OrderId> {
         let (one, executions) = match self {
@@ -88,7 +88,7 @@ impl Record {
 
 /// An order as submitted.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
-pub struct Submission {
+pub struct SubmittedOrder {
     #[n(0)]
     pub at: Timestamp,
     #[n(1)]
@@ -102,11 +102,11 @@ pub struct Submission {
     #[n(5)]
     pub side: Side,
     #[n(6)]
-    pub terms: Terms,
+    pub terms: OrderTerms,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
-pub struct Deal {
+pub struct VenueTrade {
     #[n(0)]
     pub at: Timestamp,
     #[n(1)]
@@ -120,12 +120,12 @@ pub struct Deal {
     pub aggressor: Option<Side>,
     /// One, or two where both sides are clients.
     #[n(5)]
-    pub executions: Vec<Execution>,
+    pub executions: Vec<VenueExecution>,
 }
 
 /// One client's side of a trade; the id is unique for ever.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
-pub struct Execution {
+pub struct VenueExecution {
     #[n(0)]
     pub order: OrderId,
     #[n(1)]

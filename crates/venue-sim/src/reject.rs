@@ -24,13 +24,13 @@ pub(crate) enum Reject {
     OpeningOver,
     MarketClosed(&'static str),
     /// That kind of order cannot have that time in force.
-    Unsuited(&'static str),
+    UnsupportedTif(&'static str),
     UnknownOrder,
     OrderDone,
-    OrderUnderway,
+    OrderInFlight,
     KindChanged,
     TifChanged,
-    Book(book::Refusal),
+    Book(book::BookReject),
 }
 
 impl Reject {
@@ -39,8 +39,8 @@ impl Reject {
     }
 }
 
-impl From<book::Refusal> for Reject {
-    fn from(refusal: book::Refusal) -> Self {
+impl From<book::BookReject> for Reject {
+    fn from(refusal: book::BookReject) -> Self {
         Self::Book(refusal)
     }
 }
@@ -63,10 +63,10 @@ impl fmt::Display for Reject {
             Self::NoAuction(tif) => write!(f, "tif: no auction here for {tif}"),
             Self::OpeningOver => f.write_str("tif: the opening auction of the day is over"),
             Self::MarketClosed(what) => write!(f, "market-closed: {what} needs continuous trading"),
-            Self::Unsuited(tif) => write!(f, "tif: a stop cannot be {tif}"),
+            Self::UnsupportedTif(tif) => write!(f, "tif: a stop cannot be {tif}"),
             Self::UnknownOrder => f.write_str("unknown-order"),
             Self::OrderDone => f.write_str("order-done: it is filled, canceled, expired or rejected"),
-            Self::OrderUnderway => f.write_str("order-underway: it has not reached the book"),
+            Self::OrderInFlight => f.write_str("order-underway: it has not reached the book"),
             Self::KindChanged => f.write_str("type: a replace cannot change it"),
             Self::TifChanged => f.write_str("tif: a replace can change it among DAY, GTC and GTD only"),
             Self::Book(refusal) => write!(f, "{}: {refusal}", refusal.code()),

@@ -1,11 +1,11 @@
 //! Market data publication of one security: quotes are conflated, trades are not.
 
 use domain::command::MarketData;
-use domain::{Level, OrderBook, Side, Text, Tick, Timestamp, Trade};
+use domain::{BookLevel, OrderBook, Side, Text, Tick, Timestamp, Trade};
 
-use crate::book::{self, Depth, Indication};
+use crate::book::{self, AuctionIndication, DepthLevel};
 use crate::grid::Grid;
-use crate::market::Market;
+use crate::market::SecurityMarket;
 
 /// Levels of each side in a published book.
 const BOOK_LEVELS: usize = 10;
@@ -35,7 +35,7 @@ impl Tape {
     }
 
     /// Nothing was published recently, so everything is sent again.
-    pub(crate) fn start_over(&mut self) {
+    pub(crate) fn reset(&mut self) {
         self.subscribe(self.subscribed);
     }
 
@@ -46,7 +46,7 @@ impl Tape {
     }
 }
 
-impl Market {
+impl SecurityMarket {
     /// Unpublished market data: the trades, and tick and book where they changed.
     pub(crate) fn publish(&mut self, feed: &Text, at: Timestamp) -> Vec<MarketData> {
         if !self.tape.subscribed {
@@ -82,7 +82,7 @@ impl Market {
 
     fn view(&self, feed: &Text, at: Timestamp) -> (Tick, OrderBook) {
         let [bids, asks] = self.levels();
-        let top = |levels: &[Level]| levels.first().copied();
+        let top = |levels: &[BookLevel]| levels.first().copied();
         let (bid, ask) = (top(&bids), top(&asks));
         let tick = Tick {
             security: self.id(),
@@ -101,24 +101,25 @@ impl Market {
     }
 
     /// While orders are crossed before an auction, the indicative auction shows as one level on both sides.
-    fn levels(&self) -> [Vec<Level>; 2] {
+    fn levels(&self) -> [Vec<BookLevel>; 2] {
         let crossed = self.book.best_bid().zip(self.book.best_ask()).is_some_and(|(bid, ask)| bid >= ask);
         let auction = if crossed { self.book.auction_price(self.reference()) } else { None };
-        [book::Side::Buy, book::Side::Sell].map(|side| side_levels(&self.grid, self.book.depth(side), auction, side))
+        [book::BookSide::Buy, book::BookSide::Sell]
+            .map(|side| side_levels(&self.grid, self.book.depth(side), auction, side))
     }
 }
 
 fn side_levels(
     grid: &Grid,
-    depth: impl Iterator<Item = Depth>,
-    auction: Option<Indication>,
-    side: book::Side,
-) -> Vec<Level> {
-    let level = |price, lots| Level { price: grid.price(price), quantity: grid.quantity(lots) };
+    depth: impl Iterator<Item = DepthLevel>,
+    auction: Option<AuctionIndication>,
+    side: book::BookSide,
+) -> Vec<BookLevel> {
+    let level = |price, lots| BookLevel { price: grid.price(price), quantity: grid.quantity(lots) };
     let stays = |price: i64| match (auction, side) {
         (None, _) => true,
-        (Some(auction), book::Side::Buy) => price < auction.price,
-        (Some(auction), book::Side::Sell) => price > auction.price,
+        (Some(auction), book::BookSide::Buy) => price < auction.price,
+        (Some(auction), book::BookSide::Sell) => price > auction.price,
     };
     let indicated = auction.map(|auction| level(auction.price, auction.lots));
     let standing = depth.filter(|depth| stays(depth.price)).map(|depth| level(depth.price, depth.lots));

@@ -25,7 +25,7 @@
 //! - A known order id never makes a second order: the last report on the first one is repeated, without a record. There
 //!   is no report while the first is still on its way, or finished so long ago that only its id is kept.
 
-mod intake;
+mod order_entry;
 mod trading;
 mod changes;
 mod clock;
@@ -34,39 +34,39 @@ mod restore;
 use std::collections::{BTreeMap, BTreeSet};
 
 use domain::command::MarketData;
-use domain::order::Terms;
-use domain::report::{Picture, Said};
+use domain::order::OrderTerms;
+use domain::report::{ReportKind, VenueSnapshot};
 use domain::{AccountId, Date, MarketPhase, Order, OrderId, SecurityId, Text, Timestamp};
 
-use crate::agenda::{Agenda, Task};
-use crate::config::{ConfigError, Listing, REQUESTS_UNDERWAY_MAX, VenueConfig};
-use crate::faults::{Faults, Line};
-use crate::market::Market;
-use crate::record::Record;
-use crate::registry::Registry;
-use crate::sessions::Sessions;
+use crate::client_orders::ClientOrders;
+use crate::config::{ConfigError, ListedSecurity, REQUESTS_UNDERWAY_MAX, VenueConfig};
+use crate::faults::{Faults, ReportChannel};
+use crate::market::SecurityMarket;
+use crate::record::VenueRecord;
+use crate::task_queue::{TaskQueue, VenueTask};
+use crate::venue_calendar::VenueCalendar;
 
 /// An output of a call; outputs must be carried out in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Output {
+pub enum VenueOutput {
     /// To be written to the ledger before anything after it is released.
-    Record(Record),
+    Record(VenueRecord),
     /// For the client; `at` is the venue's own time.
-    Said {
-        said: Said,
+    Report {
+        said: ReportKind,
         at: Timestamp,
     },
     Market(MarketData),
 }
 
 #[derive(Debug)]
-pub struct Venue {
+pub struct VenueSimulator {
     config: VenueConfig,
-    sessions: Sessions,
-    markets: BTreeMap<SecurityId, Market>,
-    registry: Registry,
-    agenda: Agenda,
-    line: Line,
+    sessions: VenueCalendar,
+    markets: BTreeMap<SecurityId, SecurityMarket>,
+    orders: ClientOrders,
+    tasks: TaskQueue,
+    reports: ReportChannel,
     phase: MarketPhase,
     /// The exchange day whose volume is counted.
     day: Option<Date>,
@@ -74,38 +74,38 @@ pub struct Venue {
     /// Accounts by their owner number in the books.
     owners: BTreeMap<AccountId, u32>,
     /// Markets with something to publish.
-    touched: BTreeSet<SecurityId>,
+    changed_markets: BTreeSet<SecurityId>,
 }
 
-impl Venue {
+impl VenueSimulator {
     /// The opening quotes have several levels at once.
     pub fn new(config: VenueConfig, at: Timestamp) -> Result<Self, ConfigError> {
         config.check()?;
-        let sessions = Sessions::new(config.exchange.clone(), at)?;
+        let sessions = VenueCalendar::new(config.exchange.clone(), at)?;
         let mut markets = BTreeMap::new();
         for listing in &config.listings {
             markets.insert(listing.security.id, open_market(&config, &sessions, listing, at)?);
         }
-        let mut agenda = Agenda::default();
+        let mut agenda = TaskQueue::default();
         // Starts closed; the first step of time enters the current phase.
-        agenda.push(at, Task::Phase);
+        agenda.push(at, VenueTask::Phase);
         Ok(Self {
             sessions,
             markets,
-            registry: Registry::default(),
-            agenda,
-            line: Line::new(config.faults),
+            orders: ClientOrders::default(),
+            tasks: agenda,
+            reports: ReportChannel::new(config.faults),
             phase: MarketPhase::Closed,
             day: None,
             now: at,
             owners: BTreeMap::new(),
-            touched: BTreeSet::new(),
+            changed_markets: BTreeSet::new(),
             config,
         })
     }
 
     /// Lists the security from the next step of time on; false where it is listed already.
-    pub fn list(&mut self, listing: &Listing) -> Result<bool, ConfigError> {
+    pub fn list_security(&mut self, listing: &ListedSecurity) -> Result<bool, ConfigError> {
         let id = listing.security.id;
         if self.markets.contains_key(&id) {
             return Ok(false);
@@ -115,27 +115,27 @@ impl Venue {
         }
         let market = open_market(&self.config, &self.sessions, listing, self.now)?;
         self.markets.insert(id, market);
-        self.agenda.push(self.now, Task::Resume(id));
+        self.tasks.push(self.now, VenueTask::Resume(id));
         Ok(true)
     }
 
-    pub fn submit(&mut self, at: Timestamp, order: &Order, out: &mut Vec<Output>) {
-        if self.begin(at, out) {
+    pub fn submit(&mut self, at: Timestamp, order: &Order, out: &mut Vec<VenueOutput>) {
+        if self.start_request(at, out) {
             self.receive(order, out);
             self.advance(at, out);
         }
     }
 
     /// Requests new terms; the order is named by its id.
-    pub fn replace(&mut self, at: Timestamp, order: &Order, terms: Terms, out: &mut Vec<Output>) {
-        if self.begin(at, out) {
+    pub fn replace(&mut self, at: Timestamp, order: &Order, terms: OrderTerms, out: &mut Vec<VenueOutput>) {
+        if self.start_request(at, out) {
             self.receive_replace(order.id, terms, out);
             self.advance(at, out);
         }
     }
 
-    pub fn cancel(&mut self, at: Timestamp, order: OrderId, out: &mut Vec<Output>) {
-        if self.begin(at, out) {
+    pub fn cancel(&mut self, at: Timestamp, order: OrderId, out: &mut Vec<VenueOutput>) {
+        if self.start_request(at, out) {
             self.receive_cancel(order, out);
             self.advance(at, out);
         }
@@ -143,29 +143,29 @@ impl Venue {
 
     /// Runs everything that is due by then, each task at its own instant. Time never runs backwards: an earlier instant
     /// counts as the latest one.
-    pub fn advance(&mut self, to: Timestamp, out: &mut Vec<Output>) {
-        self.run(to, out);
+    pub fn advance(&mut self, to: Timestamp, out: &mut Vec<VenueOutput>) {
+        self.run_due(to, out);
         self.publish(out);
     }
 
     /// When the next task is due, without further requests.
     pub fn next_due(&self) -> Option<Timestamp> {
-        self.agenda.next_due()
+        self.tasks.next_due()
     }
 
     /// The venue's snapshot: every order that is open or finished recently, with all its fills. An order that is still
     /// on its way to the book counts as open.
-    pub fn picture(&self) -> Picture {
-        self.registry.picture()
+    pub fn snapshot(&self) -> VenueSnapshot {
+        self.orders.snapshot()
     }
 
     /// Subscribes its market data, beginning with tick and book; false if it is not listed here.
-    pub fn subscribe(&mut self, security: SecurityId, out: &mut Vec<Output>) -> bool {
+    pub fn subscribe(&mut self, security: SecurityId, out: &mut Vec<VenueOutput>) -> bool {
         let Some(market) = self.markets.get_mut(&security) else {
             return false;
         };
         market.tape.subscribe(true);
-        self.touched.insert(security);
+        self.changed_markets.insert(security);
         self.publish(out);
         true
     }
@@ -178,11 +178,11 @@ impl Venue {
 
     /// Delayed reports keep their time.
     pub fn set_faults(&mut self, faults: Faults) {
-        self.line.set(faults);
+        self.reports.set(faults);
     }
 
     pub fn faults(&self) -> &Faults {
-        self.line.faults()
+        self.reports.faults()
     }
 
     /// No trading in the security until it is resumed; false if it is not listed here.
@@ -197,94 +197,94 @@ impl Venue {
             return false;
         };
         if std::mem::take(&mut market.halted) {
-            self.agenda.push(self.now, Task::Resume(security));
+            self.tasks.push(self.now, VenueTask::Resume(security));
         }
         true
     }
 
     /// Earlier tasks run first; false if a request does not get through.
-    fn begin(&mut self, at: Timestamp, out: &mut Vec<Output>) -> bool {
-        self.run(at, out);
-        !self.line.is_cut()
+    fn start_request(&mut self, at: Timestamp, out: &mut Vec<VenueOutput>) -> bool {
+        self.run_due(at, out);
+        !self.reports.is_disconnected()
     }
 
-    fn run(&mut self, to: Timestamp, out: &mut Vec<Output>) {
+    fn run_due(&mut self, to: Timestamp, out: &mut Vec<VenueOutput>) {
         let to = to.max(self.now);
-        while let Some((due, task)) = self.agenda.take_due(to) {
+        while let Some((due, task)) = self.tasks.pop_due(to) {
             self.now = self.now.max(due);
-            self.perform(task, to, out);
+            self.run_task(task, to, out);
         }
         self.now = to;
     }
 
-    fn perform(&mut self, task: Task, horizon: Timestamp, out: &mut Vec<Output>) {
+    fn run_task(&mut self, task: VenueTask, horizon: Timestamp, out: &mut Vec<VenueOutput>) {
         match task {
-            Task::Say(said, at) => self.hand_over(said, at, out),
-            Task::Phase => self.change_phase(out),
-            Task::Resume(security) => self.go_on(security, out),
-            Task::Expire(order) => self.expire(order, out),
-            Task::Submit(order) => self.arrive(order, out),
-            Task::Replace(order, terms) => self.change(order, terms, out),
-            Task::Cancel(order) => self.withdraw(order, out),
-            Task::Act(security) => self.let_act(security, horizon, out),
+            VenueTask::Report(said, at) => self.emit_report(said, at, out),
+            VenueTask::Phase => self.change_phase(out),
+            VenueTask::Resume(security) => self.resume_trading(security, out),
+            VenueTask::Expire(order) => self.expire(order, out),
+            VenueTask::Submit(order) => self.enter_book(order, out),
+            VenueTask::Replace(order, terms) => self.apply_replace(order, terms, out),
+            VenueTask::Cancel(order) => self.apply_cancel(order, out),
+            VenueTask::Participate(security) => self.run_participants(security, horizon, out),
         }
     }
 
     /// Sends a request to the book; false if too many are on their way.
-    fn send(&mut self, request: Task) -> bool {
-        let has_room = self.agenda.requests_underway() < REQUESTS_UNDERWAY_MAX;
+    fn send(&mut self, request: VenueTask) -> bool {
+        let has_room = self.tasks.requests_in_flight() < REQUESTS_UNDERWAY_MAX;
         if has_room {
-            self.agenda.push(Timestamp(self.now.0.saturating_add(self.config.latency_nanos)), request);
+            self.tasks.push(Timestamp(self.now.0.saturating_add(self.config.latency_nanos)), request);
         }
         has_room
     }
 
     /// The only way to change a client's order: first the record, then the report.
-    fn record(&mut self, record: Record, out: &mut Vec<Output>) {
-        self.registry.apply(&record);
+    fn record(&mut self, record: VenueRecord, out: &mut Vec<VenueOutput>) {
+        self.orders.apply(&record);
         for order in record.orders() {
-            if self.registry.get(order).is_none_or(|held| held.stage.is_done()) {
-                self.agenda.drop_expiry(order);
+            if self.orders.get(order).is_none_or(|held| held.stage.is_done()) {
+                self.tasks.drop_expiry(order);
             }
         }
-        out.push(Output::Record(record));
+        out.push(VenueOutput::Record(record));
     }
 
-    fn say(&mut self, said: Said, out: &mut Vec<Output>) {
+    fn send_report(&mut self, said: ReportKind, out: &mut Vec<VenueOutput>) {
         let at = self.now;
-        let [first, second] = self.line.departures(at);
+        let [first, second] = self.reports.send_times(at);
         if let Some(leaves) = second {
-            self.depart(said.clone(), leaves, out);
+            self.schedule_report(said.clone(), leaves, out);
         }
         if let Some(leaves) = first {
-            self.depart(said, leaves, out);
+            self.schedule_report(said, leaves, out);
         }
     }
 
-    fn depart(&mut self, said: Said, leaves: Timestamp, out: &mut Vec<Output>) {
+    fn schedule_report(&mut self, said: ReportKind, leaves: Timestamp, out: &mut Vec<VenueOutput>) {
         match leaves > self.now {
-            true => self.agenda.push(leaves, Task::Say(said, self.now)),
-            false => self.hand_over(said, self.now, out),
+            true => self.tasks.push(leaves, VenueTask::Report(said, self.now)),
+            false => self.emit_report(said, self.now, out),
         }
     }
 
-    fn hand_over(&self, said: Said, at: Timestamp, out: &mut Vec<Output>) {
-        if !self.line.is_silent() {
-            out.push(Output::Said { said, at });
+    fn emit_report(&self, said: ReportKind, at: Timestamp, out: &mut Vec<VenueOutput>) {
+        if !self.reports.is_silent() {
+            out.push(VenueOutput::Report { said, at });
         }
     }
 
     /// Changes while muted show in the first tick and book after it.
-    fn publish(&mut self, out: &mut Vec<Output>) {
-        if self.line.is_silent() {
-            self.markets.values_mut().for_each(|market| market.tape.start_over());
-            self.touched.extend(self.markets.keys());
+    fn publish(&mut self, out: &mut Vec<VenueOutput>) {
+        if self.reports.is_silent() {
+            self.markets.values_mut().for_each(|market| market.tape.reset());
+            self.changed_markets.extend(self.markets.keys());
             return;
         }
-        for security in std::mem::take(&mut self.touched) {
+        for security in std::mem::take(&mut self.changed_markets) {
             if let Some(market) = self.markets.get_mut(&security) {
                 let news = market.publish(&self.config.feed, self.now);
-                out.extend(news.into_iter().map(Output::Market));
+                out.extend(news.into_iter().map(VenueOutput::Market));
             }
         }
     }
@@ -301,11 +301,11 @@ impl Venue {
 /// With its opening quotes, on several levels at once.
 fn open_market(
     config: &VenueConfig,
-    sessions: &Sessions,
-    listing: &Listing,
+    sessions: &VenueCalendar,
+    listing: &ListedSecurity,
     at: Timestamp,
-) -> Result<Market, ConfigError> {
-    let mut market = Market::new(config, listing, at)?;
+) -> Result<SecurityMarket, ConfigError> {
+    let mut market = SecurityMarket::new(config, listing, at)?;
     market.ends = market.security.expiration().and_then(|day| sessions.last_close(day));
     market.open();
     Ok(market)

@@ -22,25 +22,25 @@ use tokio::task::coop::poll_proceed;
 const COMPRESSED_FROM_BYTES: usize = 1024;
 
 /// Coding of a response.
-pub(crate) enum Reader {
+pub(crate) enum ContentCoding {
     /// Not a GET or HEAD: never compressed.
-    No,
-    Plain,
+    NotApplicable,
+    Identity,
     Gzip,
 }
 
-impl Reader {
-    pub(crate) fn of(request: &Request) -> Self {
+impl ContentCoding {
+    pub(crate) fn negotiate(request: &Request) -> Self {
         match *request.method() {
-            Method::GET | Method::HEAD if takes_gzip(request.headers()) => Self::Gzip,
-            Method::GET | Method::HEAD => Self::Plain,
-            _ => Self::No,
+            Method::GET | Method::HEAD if accepts_gzip(request.headers()) => Self::Gzip,
+            Method::GET | Method::HEAD => Self::Identity,
+            _ => Self::NotApplicable,
         }
     }
 
     /// The router drops the body of a HEAD after this, so its headers are those of the GET.
-    pub(crate) async fn served(self, mut response: Response) -> Response {
-        if matches!(self, Self::No) || !varies(&response) {
+    pub(crate) async fn encode_response(self, mut response: Response) -> Response {
+        if matches!(self, Self::NotApplicable) || !varies(&response) {
             return response;
         }
         response.headers_mut().append(header::VARY, HeaderValue::from_static("Accept-Encoding"));
@@ -57,7 +57,7 @@ fn varies(response: &Response) -> bool {
 }
 
 /// Whether gzip is accepted, by name or by `*`, with at least the weight of identity.
-pub(crate) fn takes_gzip(headers: &HeaderMap) -> bool {
+pub(crate) fn accepts_gzip(headers: &HeaderMap) -> bool {
     let named = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
     let (mut gzip, mut any, mut identity) = (None, None, 0);
     for item in named.flat_map(|value| value.split(',')) {
@@ -93,16 +93,16 @@ fn is_compressible(headers: &HeaderMap) -> bool {
 
 async fn compressed(response: Response) -> Response {
     let (mut parts, body) = response.into_parts();
-    let (body, is_long) = weigh(body).await;
+    let (body, is_long) = worth_compressing(body).await;
     if !is_long {
         return Response::from_parts(parts, body);
     }
-    mark(&mut parts.headers);
+    set_headers(&mut parts.headers);
     Response::from_parts(parts, Body::new(Gzip::new(body)))
 }
 
 /// The same body, and whether compression pays. A stream is read until that is known, and not further.
-async fn weigh(mut body: Body) -> (Body, bool) {
+async fn worth_compressing(mut body: Body) -> (Body, bool) {
     if let Some(length) = body.size_hint().exact() {
         return (body, length >= COMPRESSED_FROM_BYTES as u64);
     }
@@ -116,7 +116,7 @@ async fn weigh(mut body: Body) -> (Body, bool) {
     (Body::from_stream(stream::iter(begun).chain(body.into_data_stream())), true)
 }
 
-fn mark(headers: &mut HeaderMap) {
+fn set_headers(headers: &mut HeaderMap) {
     headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
     headers.remove(header::CONTENT_LENGTH);
     // The same content in other bytes: a strong tag would promise equal bytes.
@@ -131,28 +131,28 @@ struct Gzip {
     /// `None` once it is finished.
     encoder: Option<GzEncoder<Vec<u8>>>,
     /// Whether the encoder buffers something.
-    holds: bool,
+    has_buffered: bool,
 }
 
 impl Gzip {
     fn new(body: Body) -> Self {
-        Self { body, encoder: Some(GzEncoder::new(vec![], Compression::fast())), holds: false }
+        Self { body, encoder: Some(GzEncoder::new(vec![], Compression::fast())), has_buffered: false }
     }
 
     /// Output of the encoder for a step of the body; it may buffer everything.
-    fn encode(&mut self, step: Step) -> io::Result<Vec<u8>> {
+    fn encode(&mut self, step: BodyStep) -> io::Result<Vec<u8>> {
         let Some(encoder) = &mut self.encoder else { return Ok(vec![]) };
-        self.holds = matches!(step, Step::Data(_));
+        self.has_buffered = matches!(step, BodyStep::Data(_));
         match step {
-            Step::Data(data) => encoder.write_all(&data)?,
-            Step::Pause => encoder.flush()?,
-            Step::End => return self.encoder.take().map_or(Ok(vec![]), GzEncoder::finish),
+            BodyStep::Data(data) => encoder.write_all(&data)?,
+            BodyStep::Pause => encoder.flush()?,
+            BodyStep::End => return self.encoder.take().map_or(Ok(vec![]), GzEncoder::finish),
         }
         Ok(take(encoder.get_mut()))
     }
 }
 
-enum Step {
+enum BodyStep {
     Data(Bytes),
     /// Available bytes are not delayed by later ones.
     Pause,
@@ -171,10 +171,10 @@ impl HttpBody for Gzip {
             // A long list is always ready, and compression takes time: yields to other tasks.
             let turn = ready!(poll_proceed(context));
             let step = match Pin::new(&mut self.body).poll_frame(context) {
-                Poll::Ready(Some(Ok(frame))) => Step::Data(frame.into_data().unwrap_or_default()),
+                Poll::Ready(Some(Ok(frame))) => BodyStep::Data(frame.into_data().unwrap_or_default()),
                 Poll::Ready(Some(Err(error))) => return Poll::Ready(Some(Err(error))),
-                Poll::Ready(None) => Step::End,
-                Poll::Pending if self.holds => Step::Pause,
+                Poll::Ready(None) => BodyStep::End,
+                Poll::Pending if self.has_buffered => BodyStep::Pause,
                 Poll::Pending => return Poll::Pending,
             };
             turn.made_progress();
@@ -196,7 +196,7 @@ mod tests {
     use super::*;
 
     fn takes(accepted: &'static str) -> bool {
-        takes_gzip(&HeaderMap::from_iter([(header::ACCEPT_ENCODING, HeaderValue::from_static(accepted))]))
+        accepts_gzip(&HeaderMap::from_iter([(header::ACCEPT_ENCODING, HeaderValue::from_static(accepted))]))
     }
 
     #[test]
@@ -209,7 +209,7 @@ mod tests {
         {
             assert!(!takes(accepted), "{accepted}");
         }
-        assert!(!takes_gzip(&HeaderMap::new()));
+        assert!(!accepts_gzip(&HeaderMap::new()));
     }
 
     #[test]
@@ -229,7 +229,7 @@ mod tests {
     fn a_strong_tag_becomes_weak_and_a_weak_one_stays() {
         for tag in ["\"7\"", "W/\"7\""] {
             let mut headers = HeaderMap::from_iter([(header::ETAG, HeaderValue::from_static(tag))]);
-            mark(&mut headers);
+            set_headers(&mut headers);
             assert_eq!(headers[header::ETAG], "W/\"7\"");
         }
     }
@@ -254,10 +254,11 @@ mod tests {
     #[tokio::test]
     async fn an_answer_that_breaks_does_not_look_whole() {
         let broken = [Ok("first".repeat(500)), Err(axum::Error::new("the disk is gone"))];
-        let (body, is_long) = weigh(Body::from_stream(stream::iter(broken))).await;
+        let (body, is_long) = worth_compressing(Body::from_stream(stream::iter(broken))).await;
         assert!(is_long);
         assert!(Gzip::new(body).collect().await.is_err());
-        let (body, _) = weigh(Body::from_stream(stream::iter([Err::<Bytes, _>(axum::Error::new("at once"))]))).await;
+        let (body, _) =
+            worth_compressing(Body::from_stream(stream::iter([Err::<Bytes, _>(axum::Error::new("at once"))]))).await;
         assert!(Gzip::new(body).collect().await.is_err());
     }
 }

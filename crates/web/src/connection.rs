@@ -21,33 +21,33 @@ use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tower::ServiceExt;
 
-use crate::limits::Limits;
-use crate::opening::{Version, learn_version, shake_hands};
-use crate::patience::Impatient;
-use crate::places::{GivenWay, Place, Seat};
-use crate::pulse::Pulse;
-use crate::socket::{OnSocket, Socket};
-use crate::visitor::Reached;
+use crate::caller::ConnectionInfo;
+use crate::http2_keepalive::Http2Activity;
+use crate::limits::HttpLimits;
+use crate::places::{ConnectionPermit, GivenWay, HttpConnectionSlot};
+use crate::protocol_detect::{HttpVersion, detect_version, tls_handshake};
+use crate::upgrade_socket::{HasTcpStream, UpgradeSocket};
+use crate::write_timeout::WriteTimeoutStream;
 
-type Ended = Result<(), Box<dyn Error + Send + Sync>>;
+type ConnectionResult = Result<(), Box<dyn Error + Send + Sync>>;
 
-pub(crate) struct Connection {
+pub(crate) struct HttpConnection {
     pub(crate) router: Router,
-    pub(crate) limits: Arc<Limits>,
+    pub(crate) limits: Arc<HttpLimits>,
     /// Changes for the last time when the server stops.
     pub(crate) closing: watch::Receiver<()>,
     /// Its place among all connections.
-    pub(crate) place: Place,
+    pub(crate) permit: HttpConnectionSlot,
 }
 
 /// What each request of a connection carries.
 #[derive(Clone)]
 struct Met {
-    reached: Reached,
-    seat: Seat,
+    reached: ConnectionInfo,
+    seat: ConnectionPermit,
 }
 
-impl Connection {
+impl HttpConnection {
     /// Until it ends, or has to give way to others.
     pub(crate) async fn serve(self, stream: TcpStream, tls: Option<Arc<ServerConfig>>, given_way: GivenWay) {
         // Answers are small and awaited; a failure here costs only speed.
@@ -66,38 +66,44 @@ impl Connection {
         }
     }
 
-    async fn serve_plain(mut self, mut stream: TcpStream) -> Ended {
-        let reached = reached(&stream, false)?;
-        let learnt = learn_version(&mut stream, self.limits.header_timeout);
+    async fn serve_plain(mut self, mut stream: TcpStream) -> ConnectionResult {
+        let reached = connection_info(&stream, false)?;
+        let learnt = detect_version(&mut stream, self.limits.header_timeout);
         let Some(learnt) = unless_closing(&mut self.closing, learnt).await else { return Ok(()) };
         let (version, opening) = learnt?;
         self.serve_version(version, stream, opening, reached).await
     }
 
-    async fn serve_secure(mut self, stream: TcpStream, tls: Arc<ServerConfig>) -> Ended {
-        let reached = reached(&stream, true)?;
-        let shaken = shake_hands(stream, tls, self.limits.handshake_timeout);
+    async fn serve_secure(mut self, stream: TcpStream, tls: Arc<ServerConfig>) -> ConnectionResult {
+        let reached = connection_info(&stream, true)?;
+        let shaken = tls_handshake(stream, tls, self.limits.handshake_timeout);
         let Some(shaken) = unless_closing(&mut self.closing, shaken).await else { return Ok(()) };
         let (version, stream) = shaken?;
         self.serve_version(version, stream, vec![], reached).await
     }
 
-    async fn serve_version<S>(self, version: Version, stream: S, opening: Vec<u8>, reached: Reached) -> Ended
+    async fn serve_version<S>(
+        self,
+        version: HttpVersion,
+        stream: S,
+        opening: Vec<u8>,
+        reached: ConnectionInfo,
+    ) -> ConnectionResult
     where
-        S: AsyncRead + AsyncWrite + OnSocket + Unpin + Send + 'static,
+        S: AsyncRead + AsyncWrite + HasTcpStream + Unpin + Send + 'static,
     {
-        let Self { router, limits, closing, place } = self;
-        let met = Met { reached, seat: place.seat() };
-        let stream = Impatient::new(stream, opening, place, limits.write_timeout);
+        let Self { router, limits, closing, permit: place } = self;
+        let met = Met { reached, seat: place.permit() };
+        let stream = WriteTimeoutStream::new(stream, opening, place, limits.write_timeout);
         match version {
-            Version::Http1 => serve_http1(stream, met, router, &limits, closing).await,
-            Version::Http2 => serve_http2(stream, met, router, &limits, closing).await,
+            HttpVersion::Http1 => serve_http1(stream, met, router, &limits, closing).await,
+            HttpVersion::Http2 => serve_http2(stream, met, router, &limits, closing).await,
         }
     }
 }
 
-fn reached(stream: &TcpStream, secure: bool) -> io::Result<Reached> {
-    Ok(Reached { at: stream.local_addr()?, from: stream.peer_addr()?, secure })
+fn connection_info(stream: &TcpStream, secure: bool) -> io::Result<ConnectionInfo> {
+    Ok(ConnectionInfo { local: stream.local_addr()?, peer: stream.peer_addr()?, secure })
 }
 
 /// A connection without a request is closed at once.
@@ -110,21 +116,21 @@ async fn unless_closing<T>(closing: &mut watch::Receiver<()>, opened: impl Futur
 
 /// A request may turn the connection into a WebSocket; then the upgrade handler owns it.
 async fn serve_http1<S>(
-    mut stream: Impatient<S>,
+    mut stream: WriteTimeoutStream<S>,
     met: Met,
     router: Router,
-    limits: &Limits,
+    limits: &HttpLimits,
     mut closing: watch::Receiver<()>,
-) -> Ended
+) -> ConnectionResult
 where
-    S: AsyncRead + AsyncWrite + OnSocket + Unpin + Send + 'static,
+    S: AsyncRead + AsyncWrite + HasTcpStream + Unpin + Send + 'static,
 {
     let socket = stream.socket();
     let service = service_fn(move |mut request: Request<Incoming>| {
         if request.headers().contains_key(header::UPGRADE) {
             request.extensions_mut().insert(socket.clone());
         }
-        let (socket, answer) = (socket.clone(), answer(router.clone(), met.clone(), request));
+        let (socket, answer) = (socket.clone(), respond(router.clone(), met.clone(), request));
         async move { answer.await.inspect(|answer| note_upgrade(&socket, answer)) }
     });
     let connection = http1::Builder::new()
@@ -142,36 +148,36 @@ where
 }
 
 async fn serve_http2<S>(
-    stream: Impatient<S>,
+    stream: WriteTimeoutStream<S>,
     met: Met,
     router: Router,
-    limits: &Limits,
+    limits: &HttpLimits,
     mut closing: watch::Receiver<()>,
-) -> Ended
+) -> ConnectionResult
 where
-    S: AsyncRead + AsyncWrite + OnSocket + Unpin + Send + 'static,
+    S: AsyncRead + AsyncWrite + HasTcpStream + Unpin + Send + 'static,
 {
-    let pulse = Pulse::start();
+    let pulse = Http2Activity::start();
     let watched = pulse.clone();
     let service = service_fn(move |request| {
-        let (pending, answer) = (watched.request(), answer(router.clone(), met.clone(), request));
-        async { Ok::<_, Infallible>(answer.await?.map(|body| pending.answered_by(body))) }
+        let (pending, answer) = (watched.on_request(), respond(router.clone(), met.clone(), request));
+        async { Ok::<_, Infallible>(answer.await?.map(|body| pending.with_body(body))) }
     });
     let mut connection = pin!(http2_builder(limits).serve_connection(TokioIo::new(stream), service));
     tokio::select! {
         ended = &mut connection => return Ok(ended?),
         _ = closing.changed() => {}
-        () = pulse.stopped(limits) => {}
+        () = pulse.wait_until_idle(limits) => {}
     }
     connection.as_mut().graceful_shutdown();
-    pulse.begin_farewell();
+    pulse.begin_shutdown();
     tokio::select! {
         ended = connection => Ok(ended?),
-        () = pulse.stopped(limits) => Err("its peer neither asked, nor took an answer, nor left".into()),
+        () = pulse.wait_until_idle(limits) => Err("its peer neither asked, nor took an answer, nor left".into()),
     }
 }
 
-fn http2_builder(limits: &Limits) -> http2::Builder<TokioExecutor> {
+fn http2_builder(limits: &HttpLimits) -> http2::Builder<TokioExecutor> {
     let mut builder = http2::Builder::new(TokioExecutor::new());
     builder
         .timer(TokioTimer::new())
@@ -186,13 +192,13 @@ fn http2_builder(limits: &Limits) -> http2::Builder<TokioExecutor> {
 }
 
 /// From this response on the upgrade handler owns the connection.
-fn note_upgrade(socket: &Socket, answer: &Response) {
+fn note_upgrade(socket: &UpgradeSocket, answer: &Response) {
     if answer.status() == StatusCode::SWITCHING_PROTOCOLS {
-        socket.upgrade();
+        socket.mark_upgraded();
     }
 }
 
-async fn answer(router: Router, met: Met, mut request: Request<Incoming>) -> Result<Response, Infallible> {
+async fn respond(router: Router, met: Met, mut request: Request<Incoming>) -> Result<Response, Infallible> {
     let _busy = met.seat.begin();
     request.extensions_mut().insert(met.reached);
     request.extensions_mut().insert(met.seat);

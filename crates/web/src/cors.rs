@@ -10,28 +10,28 @@ use crate::endpoints::methods_at;
 const PUBLIC_PATH: &str = "/rest/account";
 
 /// Origins that may read a response.
-pub(crate) struct Grant {
+pub(crate) struct CorsGrant {
     origin: Option<HeaderValue>,
     /// For a preflight: the methods of that path.
     methods: Option<HeaderValue>,
 }
 
-impl Grant {
-    pub(crate) fn of(request: &Request, allowed: &[String]) -> Self {
+impl CorsGrant {
+    pub(crate) fn for_request(request: &Request, allowed: &[String]) -> Self {
         let preflight_of = request.extensions().get::<MatchedPath>().filter(|_| request.method() == Method::OPTIONS);
         let methods = preflight_of.and_then(|path| HeaderValue::try_from(methods_at(path.as_str())).ok());
-        Self { origin: granted(request, allowed), methods }
+        Self { origin: allowed_origin(request, allowed), methods }
     }
 
-    pub(crate) fn put_on(self, mut response: Response) -> Response {
+    pub(crate) fn apply_to(self, mut response: Response) -> Response {
         if let Some(origin) = self.origin {
-            grant(response.headers_mut(), origin, self.methods);
+            set_headers(response.headers_mut(), origin, self.methods);
         }
         response
     }
 }
 
-fn granted(request: &Request, allowed: &[String]) -> Option<HeaderValue> {
+fn allowed_origin(request: &Request, allowed: &[String]) -> Option<HeaderValue> {
     if request.uri().path() == PUBLIC_PATH {
         return Some(HeaderValue::from_static("*"));
     }
@@ -39,7 +39,7 @@ fn granted(request: &Request, allowed: &[String]) -> Option<HeaderValue> {
     allowed.iter().any(|known| known.as_bytes() == origin.as_bytes()).then(|| origin.clone())
 }
 
-fn grant(headers: &mut HeaderMap, origin: HeaderValue, methods: Option<HeaderValue>) {
+fn set_headers(headers: &mut HeaderMap, origin: HeaderValue, methods: Option<HeaderValue>) {
     if origin != "*" {
         headers.append(header::VARY, HeaderValue::from_static("Origin"));
     }

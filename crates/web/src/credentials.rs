@@ -1,6 +1,6 @@
 //! Credentials of a request: `Authorization` header, else the session cookie.
 
-use access::{Credentials, SecretString};
+use access::{AccessCredentials, SecretString};
 use axum::http::{HeaderMap, HeaderValue, header};
 use base64ct::{Base64, Encoding};
 
@@ -10,34 +10,36 @@ pub(crate) fn cookie_name(secure: bool) -> &'static str {
 }
 
 /// A header that is present decides: a cookie does not replace an invalid one.
-pub(crate) fn shown(headers: &HeaderMap, secure: bool) -> Credentials {
+pub(crate) fn from_headers(headers: &HeaderMap, secure: bool) -> AccessCredentials {
     let mut given = headers.get_all(header::AUTHORIZATION).iter();
     match (given.next(), given.next()) {
-        (Some(one), None) => authorization(one),
-        (Some(_), Some(_)) => Credentials::Unreadable("the header Authorization stands twice"),
-        (None, _) => session(headers, secure).map_or(Credentials::Anonymous, Credentials::Session),
+        (Some(one), None) => from_authorization(one),
+        (Some(_), Some(_)) => AccessCredentials::Unreadable("the header Authorization stands twice"),
+        (None, _) => session_secret(headers, secure).map_or(AccessCredentials::Anonymous, AccessCredentials::Session),
     }
 }
 
-fn authorization(value: &HeaderValue) -> Credentials {
+fn from_authorization(value: &HeaderValue) -> AccessCredentials {
     let Some((scheme, rest)) = value.to_str().ok().and_then(|text| text.split_once(' ')) else {
-        return Credentials::Unreadable("the header Authorization is neither Basic nor Bearer");
+        return AccessCredentials::Unreadable("the header Authorization is neither Basic nor Bearer");
     };
     match scheme.to_ascii_lowercase().as_str() {
-        "basic" => basic(rest.trim()).unwrap_or(Credentials::Unreadable("Basic is not followed by user:password")),
-        "bearer" => Credentials::Token(rest.trim().into()),
-        _ => Credentials::Unreadable("the header Authorization is neither Basic nor Bearer"),
+        "basic" => {
+            from_basic(rest.trim()).unwrap_or(AccessCredentials::Unreadable("Basic is not followed by user:password"))
+        }
+        "bearer" => AccessCredentials::Token(rest.trim().into()),
+        _ => AccessCredentials::Unreadable("the header Authorization is neither Basic nor Bearer"),
     }
 }
 
-fn basic(encoded: &str) -> Option<Credentials> {
+fn from_basic(encoded: &str) -> Option<AccessCredentials> {
     let text = String::from_utf8(Base64::decode_vec(encoded).ok()?).ok()?;
     let (user, password) = text.split_once(':')?;
-    Some(Credentials::login(user, password.into()))
+    Some(AccessCredentials::login(user, password.into()))
 }
 
 /// The secret of a session.
-pub(crate) fn session(headers: &HeaderMap, secure: bool) -> Option<SecretString> {
+pub(crate) fn session_secret(headers: &HeaderMap, secure: bool) -> Option<SecretString> {
     let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
     let mut pairs = cookies.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
     pairs.find(|(name, _)| *name == cookie_name(secure)).map(|(_, secret)| secret.into())
@@ -54,12 +56,12 @@ mod tests {
         for (name, value) in lines {
             headers.append(*name, value.parse().unwrap());
         }
-        match shown(&headers, secure) {
-            Credentials::Anonymous => "nothing".into(),
-            Credentials::Password { user, password } => format!("{user} with {}", password.expose_secret()),
-            Credentials::Token(token) => format!("token {}", token.expose_secret()),
-            Credentials::Session(secret) => format!("session {}", secret.expose_secret()),
-            Credentials::Unreadable(reason) => reason.into(),
+        match from_headers(&headers, secure) {
+            AccessCredentials::Anonymous => "nothing".into(),
+            AccessCredentials::Password { user, password } => format!("{user} with {}", password.expose_secret()),
+            AccessCredentials::Token(token) => format!("token {}", token.expose_secret()),
+            AccessCredentials::Session(secret) => format!("session {}", secret.expose_secret()),
+            AccessCredentials::Unreadable(reason) => reason.into(),
         }
     }
 

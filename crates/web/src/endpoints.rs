@@ -1,11 +1,11 @@
 //! Endpoint table: method, path, role, query parameters, handler.
 
 use axum::http::Method;
-use bus::lanes::Class;
+use bus::lanes::RequestClass;
 
 /// Role required by an endpoint; each role includes those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Role {
+pub enum RequiredRole {
     Anyone,
     Viewer,
     Trader,
@@ -17,7 +17,7 @@ pub enum Role {
 pub struct Endpoint {
     pub method: &'static str,
     pub path: &'static str,
-    pub role: Role,
+    pub role: RequiredRole,
     pub parameters: &'static [&'static str],
     pub handler: &'static str,
     /// Method and path, as in the audit.
@@ -26,17 +26,17 @@ pub struct Endpoint {
 
 impl Endpoint {
     /// The quota of its unanswered requests; public endpoints have none.
-    pub(crate) fn class(&self) -> Option<Class> {
+    pub(crate) fn class(&self) -> Option<RequestClass> {
         match self.handler {
-            "order::cancel" => Some(Class::Cancel),
-            "risk::kill" | "risk::set_state" => Some(Class::Kill),
-            _ => (self.role != Role::Anyone).then_some(Class::Request),
+            "order::cancel" => Some(RequestClass::Cancel),
+            "risk::kill" | "risk::set_state" => Some(RequestClass::Kill),
+            _ => (self.role != RequiredRole::Anyone).then_some(RequestClass::Request),
         }
     }
 
     /// Requests that the load of other clients must not delay.
     pub(crate) fn is_urgent(&self) -> bool {
-        matches!(self.class(), Some(Class::Cancel | Class::Kill))
+        matches!(self.class(), Some(RequestClass::Cancel | RequestClass::Kill))
     }
 }
 
@@ -153,7 +153,7 @@ macro_rules! table {
         pub const ENDPOINTS: &[Endpoint] = &[$(Endpoint {
             method: stringify!($method),
             path: $path,
-            role: Role::$role,
+            role: RequiredRole::$role,
             parameters: &[$(stringify!($parameter)),*],
             handler: concat!(stringify!($room), "::", stringify!($handler)),
             action: concat!(stringify!($method), " ", $path),
@@ -185,7 +185,7 @@ mod tests {
     fn reading_needs_no_more_than_a_viewer_and_changing_more() {
         let about_access = ["login", "user", "token", "audit", "settings"];
         for row in ENDPOINTS.iter().filter(|row| about_access.iter().all(|room| !row.handler.starts_with(room))) {
-            assert_eq!(row.method == "GET", row.role <= Role::Viewer, "{row:?}");
+            assert_eq!(row.method == "GET", row.role <= RequiredRole::Viewer, "{row:?}");
         }
     }
 

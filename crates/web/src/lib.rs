@@ -4,15 +4,15 @@
 mod limits;
 mod settings;
 
-mod passage;
-mod visitor;
-mod admission;
-mod last_steps;
+mod middleware;
+mod caller;
+mod authorization;
+mod dispatch;
 mod cors;
 mod credentials;
-mod guard;
-mod own_name;
-mod pace;
+mod host_check;
+mod strategy_scope;
+mod rate_limit;
 mod metrics;
 /// What every answer tells browsers and caches.
 mod manners;
@@ -21,33 +21,33 @@ mod request_id;
 
 pub mod endpoints;
 mod router;
-mod form;
-mod page;
-mod request;
+mod list_format;
+mod pagination;
+mod extract;
 mod rest;
 mod openapi;
 
-mod answer;
+mod response;
 pub mod codes;
-mod doors;
+mod app_state;
 mod problem;
-mod shelf;
+mod list_cache;
 
 mod compression;
 
-mod screen;
+mod ui_files;
 
 mod ports;
 /// How many connections there may be, and of whom.
 mod places;
 /// Connections beyond the limit.
-mod turned_away;
+mod overload;
 mod connection;
-mod opening;
+mod protocol_detect;
 mod tls;
-mod patience;
-mod socket;
-mod pulse;
+mod write_timeout;
+mod upgrade_socket;
+mod http2_keepalive;
 
 use std::io;
 use std::mem::take;
@@ -59,28 +59,28 @@ use rustls::server::ResolvesServerCert;
 use tokio::net::TcpListener;
 
 pub use axum::Router;
-pub use limits::{Http2Limits, Limits};
-use ports::Port;
-pub use screen::Screen;
-pub use settings::Settings;
-pub use socket::Socket;
-pub use visitor::Reached;
+pub use caller::ConnectionInfo;
+pub use limits::{Http2Limits, HttpLimits};
+use ports::HttpPort;
+pub use settings::WebSettings;
+pub use ui_files::UiFiles;
+pub use upgrade_socket::UpgradeSocket;
 
 /// The listeners: HTTP, HTTPS, or both.
 #[derive(Debug)]
-pub struct Listeners {
+pub struct HttpListeners {
     pub http: Option<TcpListener>,
-    pub https: Option<Https>,
+    pub https: Option<HttpsListener>,
 }
 
 #[derive(Debug)]
-pub struct Https {
+pub struct HttpsListener {
     pub listener: TcpListener,
     /// Queried in every handshake, so a certificate can change while the server runs.
     pub certificates: Arc<dyn ResolvesServerCert>,
 }
 
-impl From<TcpListener> for Listeners {
+impl From<TcpListener> for HttpListeners {
     fn from(http: TcpListener) -> Self {
         Self { http: Some(http), https: None }
     }
@@ -93,29 +93,29 @@ pub async fn serve(
     access: Arc<Access>,
     shutdown: impl Future<Output = ()>,
 ) -> io::Result<()> {
-    serve_with(listener, bus, access, Settings::default(), shutdown).await
+    serve_with(listener, bus, access, WebSettings::default(), shutdown).await
 }
 
 pub async fn serve_with(
-    listeners: impl Into<Listeners>,
+    listeners: impl Into<HttpListeners>,
     bus: Bus,
     access: Arc<Access>,
-    mut settings: Settings,
+    mut settings: WebSettings,
     shutdown: impl Future<Output = ()>,
 ) -> io::Result<()> {
-    let Listeners { http, https } = listeners.into();
-    let http = http.map(|listener| Port { listener, tls: None });
-    let https = https.map(secure).transpose()?;
+    let HttpListeners { http, https } = listeners.into();
+    let http = http.map(|listener| HttpPort { listener, tls: None });
+    let https = https.map(https_port).transpose()?;
     for port in [http.as_ref(), https.as_ref()].into_iter().flatten() {
         settings.ports.push(port.listener.local_addr()?.port());
     }
     let (limits, others) = (settings.limits.clone(), take(&mut settings.others));
-    let router = router::router(doors::Doors::new(bus, access, settings), others);
+    let router = router::router(app_state::AppState::new(bus, access, settings), others);
     ports::serve((http, https), router, &limits, shutdown).await;
     Ok(())
 }
 
-fn secure(https: Https) -> io::Result<Port> {
-    let tls = tls::configuration(https.certificates).map_err(io::Error::other)?;
-    Ok(Port { listener: https.listener, tls: Some(tls) })
+fn https_port(https: HttpsListener) -> io::Result<HttpPort> {
+    let tls = tls::server_config(https.certificates).map_err(io::Error::other)?;
+    Ok(HttpPort { listener: https.listener, tls: Some(tls) })
 }

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Limits {
+pub struct HttpLimits {
     /// A longer body is 413.
     pub body_bytes: usize,
-    /// The same for somebody who was not let in yet, as at the login.
+    /// The same for an unauthenticated caller, as at the login.
     pub stranger_body_bytes: usize,
     /// Longer headers, request line included, are 431.
     pub header_bytes: usize,
@@ -49,7 +49,7 @@ pub struct Http2Limits {
     pub ping_timeout: Duration,
 }
 
-impl Limits {
+impl HttpLimits {
     /// Connections of those who were not let in yet: three quarters, the rest is kept for those who were. This machine has
     /// as many, because proxies are there.
     pub(crate) fn strangers(&self) -> usize {
@@ -62,7 +62,7 @@ impl Limits {
     }
 }
 
-impl Default for Limits {
+impl Default for HttpLimits {
     fn default() -> Self {
         Self {
             body_bytes: 1 << 20,

@@ -1,27 +1,27 @@
-//! What every answer tells browsers and caches: its media type is what it says, what is private is not kept, and who came over TLS
-//! comes over TLS again.
+//! Response headers for browsers and caches: no content sniffing, private responses are not cached, and HSTS over TLS.
 
 use axum::extract::Request;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
 
-use crate::visitor::is_secure;
+use crate::caller::is_secure;
 
 const NOSNIFF: HeaderValue = HeaderValue::from_static("nosniff");
 const NOT_KEPT: HeaderValue = HeaderValue::from_static("no-store");
-/// What has a tag may be kept by whoever asked, and is asked for again each time.
+/// A response with a tag may be cached by its client, and is revalidated each time.
 const ASKED_AGAIN: HeaderValue = HeaderValue::from_static("private, no-cache");
 /// A year, as is usual.
 const ONLY_TLS: HeaderValue = HeaderValue::from_static("max-age=31536000");
 
-/// What is to be told, as far as the request decides it.
+/// The headers, as far as the request decides them.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Manners {
     only_tls: bool,
 }
 
 impl Manners {
-    /// A browser would hold all ports of a host to TLS, so the names of this machine are left out: others listen there.
+    /// A browser would apply HSTS to all ports of a host, so the names of this machine are excluded: other programs
+    /// listen there.
     pub(crate) fn of(request: &Request) -> Self {
         Self { only_tls: is_secure(request) && !is_this_machine(request) }
     }
@@ -42,7 +42,7 @@ impl Manners {
 
 fn is_this_machine(request: &Request) -> bool {
     let named = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
-    let host = request.uri().authority().map(|authority| authority.as_str()).or(named).unwrap_or_default();
+    let host = request.uri().authority().map(axum::http::uri::Authority::as_str).or(named).unwrap_or_default();
     let name = host.rsplit_once(':').map_or(host, |(name, _)| name).to_ascii_lowercase();
     name == "localhost" || name.ends_with(".localhost")
 }
@@ -54,12 +54,12 @@ mod tests {
     use axum::body::Body;
 
     use super::*;
-    use crate::visitor::Reached;
+    use crate::caller::ConnectionInfo;
 
     fn told(host: &str, secure: bool, response: Response) -> Vec<String> {
         let mut request = Request::builder().header(header::HOST, host).body(Body::empty()).unwrap();
         let at = SocketAddr::from(([127, 0, 0, 1], 443));
-        request.extensions_mut().insert(Reached { at, from: at, secure });
+        request.extensions_mut().insert(ConnectionInfo { local: at, peer: at, secure });
         let response = Manners::of(&request).put_on(response);
         response.headers().iter().map(|(name, value)| format!("{name}: {}", value.to_str().unwrap())).collect()
     }

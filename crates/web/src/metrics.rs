@@ -54,7 +54,7 @@ impl HttpMetrics {
     }
 
     /// Counts a response, by its endpoint if there is one.
-    pub(crate) fn note(&self, row: Option<&Endpoint>, response: &Response, took: Duration) {
+    pub(crate) fn record(&self, row: Option<&Endpoint>, response: &Response, took: Duration) {
         let (method, endpoint) = row.map_or(("", NO_ENDPOINT), |row| (row.method, row.path));
         self.requests.get_or_create(&RequestLabels { method, endpoint, status: response.status().as_u16() }).inc();
         self.seconds.get_or_create(&EndpointLabels { method, endpoint }).observe(took.as_secs_f64());

@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 
 use serde_json::{Map, Value, json};
 
-use crate::endpoints::{ENDPOINTS, Endpoint, Role};
+use crate::endpoints::{ENDPOINTS, Endpoint, RequiredRole};
 use operations::{Operation, TAGS, operation};
 
 /// The document as sent; it does not change while the server runs.
@@ -23,7 +23,7 @@ pub(crate) fn text() -> &'static [u8] {
 /// The columns of a list, in the order in which they are described.
 pub(crate) fn columns(handler: &str) -> Vec<&'static str> {
     let told = operations::OPERATIONS.iter().find(|operation| operation.handler == handler);
-    told.map(|operation| operation.answer.columns()).unwrap_or_default()
+    told.map(|operation| operation.response.columns()).unwrap_or_default()
 }
 
 fn document() -> Value {
@@ -69,12 +69,12 @@ fn paths() -> Map<String, Value> {
     let mut paths = Map::new();
     for row in ENDPOINTS {
         let methods = paths.entry(row.path).or_insert_with(|| json!({}));
-        methods[row.method.to_ascii_lowercase()] = described(row);
+        methods[row.method.to_ascii_lowercase()] = describe_endpoint(row);
     }
     paths
 }
 
-fn described(row: &Endpoint) -> Value {
+fn describe_endpoint(row: &Endpoint) -> Value {
     let operation = operation(row.handler);
     let mut described = json!({
         "operationId": operation_id(row),
@@ -107,17 +107,17 @@ fn operation_id(row: &Endpoint) -> String {
 
 fn description(row: &Endpoint, operation: &Operation) -> String {
     let role = match row.role {
-        Role::Anyone => "Everybody may call this.",
-        Role::Viewer => "Needs the role viewer.",
-        Role::Trader => "Needs the role trader.",
-        Role::Admin => "Needs the role admin.",
+        RequiredRole::Anyone => "Everybody may call this.",
+        RequiredRole::Viewer => "Needs the role viewer.",
+        RequiredRole::Trader => "Needs the role trader.",
+        RequiredRole::Admin => "Needs the role admin.",
     };
     if operation.more.is_empty() { role.to_owned() } else { format!("{}\n\n{role}", operation.more) }
 }
 
 /// Any one of them; the last is the anonymous caller, where it is allowed.
 fn security(row: &Endpoint) -> Value {
-    if row.role == Role::Anyone {
+    if row.role == RequiredRole::Anyone {
         return json!([]);
     }
     json!([{ "basic": [] }, { "bearer": [] }, { "session": [] }, {}])

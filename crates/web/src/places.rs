@@ -1,5 +1,5 @@
-//! Places of connections: so many at all, so many for one address, and some that only those get who were let in. A stranger,
-//! of whom no request was admitted yet, gives way to the next caller; so nobody shuts the others out by waiting.
+//! Connection limits: in total, per address, and a reserve for authenticated clients. A connection without an
+//! authorized request is evicted for a new one, so that idle connections lock no client out.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -9,12 +9,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::oneshot;
 
-use crate::limits::Limits;
+use crate::limits::HttpLimits;
 
-/// The part of an IPv6 address that one customer usually has alone.
+/// The part of an IPv6 address that usually identifies one customer.
 const IPV6_NETWORK: u128 = u128::MAX << 64;
 
-pub(crate) struct Places {
+pub(crate) struct HttpConnectionLimiter {
     connections: usize,
     strangers: usize,
     per_address: usize,
@@ -25,43 +25,43 @@ pub(crate) struct Places {
 #[derive(Default)]
 struct State {
     last: u64,
-    /// In the order in which they came.
+    /// In the order of their connect.
     taken: BTreeMap<u64, Taken>,
 }
 
 struct Taken {
     network: IpAddr,
-    standing: Arc<Standing>,
+    standing: Arc<ConnectionState>,
     /// Ends the connection.
     cut: oneshot::Sender<()>,
 }
 
 /// What is known of a connection's peer.
 #[derive(Debug, Default)]
-struct Standing {
+struct ConnectionState {
     was_let_in: AtomicBool,
     requests: AtomicUsize,
 }
 
-/// A connection's place; it is free again when this is dropped.
-pub(crate) struct Place {
-    places: Arc<Places>,
+/// The permit of a connection; released when it is dropped.
+pub(crate) struct HttpConnectionSlot {
+    places: Arc<HttpConnectionLimiter>,
     id: u64,
-    standing: Arc<Standing>,
+    standing: Arc<ConnectionState>,
 }
 
-/// Where a request sits; each request has it among its extensions.
+/// The permit as seen by a request, which has it among its extensions.
 #[derive(Debug, Clone)]
-pub(crate) struct Seat(Arc<Standing>);
+pub(crate) struct ConnectionPermit(Arc<ConnectionState>);
 
-/// A request that is under way.
-pub(crate) struct Busy(Arc<Standing>);
+/// A request in progress.
+pub(crate) struct Busy(Arc<ConnectionState>);
 
-/// Ready when a connection has to give way.
+/// Ready when the connection is evicted.
 pub(crate) struct GivenWay(oneshot::Receiver<()>);
 
-impl Places {
-    pub(crate) fn new(limits: &Limits) -> Arc<Self> {
+impl HttpConnectionLimiter {
+    pub(crate) fn new(limits: &HttpLimits) -> Arc<Self> {
         Arc::new(Self {
             connections: limits.connections,
             strangers: limits.strangers(),
@@ -71,8 +71,8 @@ impl Places {
         })
     }
 
-    /// None where no place is free and nobody has to give way.
-    pub(crate) fn take(self: &Arc<Self>, from: IpAddr) -> Option<(Place, GivenWay)> {
+    /// `None` where the limit is reached and no connection can be evicted.
+    pub(crate) fn take(self: &Arc<Self>, from: IpAddr) -> Option<(HttpConnectionSlot, GivenWay)> {
         let network = network(from);
         let mut state = self.lock();
         if state.count(|taken| taken.network == network) >= self.limit_of(network) {
@@ -81,11 +81,11 @@ impl Places {
             state.make_room(|_| true)?;
         }
         let (cut, given_way) = oneshot::channel();
-        let standing = Arc::<Standing>::default();
+        let standing = Arc::<ConnectionState>::default();
         state.last += 1;
         let id = state.last;
         state.taken.insert(id, Taken { network, standing: standing.clone(), cut });
-        Some((Place { places: self.clone(), id, standing }, GivenWay(given_way)))
+        Some((HttpConnectionSlot { places: self.clone(), id, standing }, GivenWay(given_way)))
     }
 
     fn limit_of(&self, network: IpAddr) -> usize {
@@ -93,7 +93,7 @@ impl Places {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // A map is whole between any two statements that hold the lock.
+        // The map is consistent after every statement under the lock.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -103,8 +103,8 @@ impl State {
         self.taken.values().filter(|taken| is_meant(taken)).count()
     }
 
-    /// Of the strangers that are meant one goes: of the address with the most of them, or of several such of the one that came
-    /// first; one without a request before others, and of these the oldest.
+    /// Evicts one of the selected unauthenticated connections: of the address with the most of them, of several such
+    /// addresses the first to connect; one without a request first, and of these the oldest.
     fn make_room(&mut self, is_meant: impl Fn(&Taken) -> bool) -> Option<()> {
         let mut crowds: BTreeMap<IpAddr, (usize, Reverse<u64>)> = BTreeMap::new();
         let strangers = self.taken.iter().filter(|(_, taken)| taken.is_stranger() && is_meant(taken));
@@ -115,7 +115,7 @@ impl State {
         let of_crowd = strangers.filter(|(_, taken)| taken.network == crowd);
         let gone = of_crowd.min_by_key(|(id, taken)| (taken.standing.requests.load(Ordering::Relaxed) > 0, **id))?;
         let id = *gone.0;
-        // A connection that has just ended gives its place as well.
+        // A connection that has just ended releases its permit as well.
         self.taken.remove(&id).map(|taken| taken.cut.send(()).unwrap_or(()))
     }
 }
@@ -126,20 +126,20 @@ impl Taken {
     }
 }
 
-impl Place {
-    pub(crate) fn seat(&self) -> Seat {
-        Seat(self.standing.clone())
+impl HttpConnectionSlot {
+    pub(crate) fn permit(&self) -> ConnectionPermit {
+        ConnectionPermit(self.standing.clone())
     }
 }
 
-impl Drop for Place {
+impl Drop for HttpConnectionSlot {
     fn drop(&mut self) {
         self.places.lock().taken.remove(&self.id);
     }
 }
 
-impl Seat {
-    /// A request of this connection was admitted: nobody takes its place any more.
+impl ConnectionPermit {
+    /// A request of this connection was authorized: it is not evicted any more.
     pub(crate) fn let_in(&self) {
         self.0.was_let_in.store(true, Ordering::Relaxed);
     }
@@ -158,7 +158,7 @@ impl Drop for Busy {
 }
 
 impl GivenWay {
-    /// Waits for ever for a connection that ends by itself, or becomes something else.
+    /// Waits for ever for a connection that ends by itself, or is upgraded.
     pub(crate) async fn given(self) {
         if self.0.await.is_err() {
             std::future::pending::<()>().await;
@@ -181,16 +181,16 @@ mod tests {
         [192, 0, 2, last].into()
     }
 
-    fn places(connections: usize) -> Arc<Places> {
-        Places::new(&Limits { connections, ..Limits::default() })
+    fn places(connections: usize) -> Arc<HttpConnectionLimiter> {
+        HttpConnectionLimiter::new(&HttpLimits { connections, ..HttpLimits::default() })
     }
 
-    /// Those who had to give way, by their order of arrival.
-    fn gone(visitors: &mut [(Place, GivenWay)]) -> Vec<usize> {
+    /// The evicted connections, by their order of arrival.
+    fn gone(visitors: &mut [(HttpConnectionSlot, GivenWay)]) -> Vec<usize> {
         (0..visitors.len()).filter(|at| visitors[*at].1.0.try_recv().is_ok()).collect()
     }
 
-    fn take(places: &Arc<Places>, from: IpAddr) -> (Place, GivenWay) {
+    fn take(places: &Arc<HttpConnectionLimiter>, from: IpAddr) -> (HttpConnectionSlot, GivenWay) {
         places.take(from).unwrap()
     }
 
@@ -198,7 +198,7 @@ mod tests {
     fn one_address_has_a_quarter_of_the_places_and_its_oldest_stranger_gives_way() {
         let places = places(8);
         let mut visitors: Vec<_> = (0..2).map(|_| take(&places, address(1))).collect();
-        visitors[0].0.seat().let_in();
+        visitors[0].0.permit().let_in();
         let _third = take(&places, address(1));
         assert_eq!(gone(&mut visitors), [1]);
         let _other = take(&places, address(2));
@@ -209,7 +209,7 @@ mod tests {
     fn who_was_let_in_keeps_his_place_and_one_more_of_his_address_is_turned_away() {
         let places = places(8);
         let visitors: Vec<_> = (0..2).map(|_| take(&places, address(1))).collect();
-        visitors.iter().for_each(|(place, _)| place.seat().let_in());
+        visitors.iter().for_each(|(place, _)| place.permit().let_in());
         assert!(places.take(address(1)).is_none());
         drop(visitors);
         assert!(places.take(address(1)).is_some());
@@ -221,9 +221,9 @@ mod tests {
         let mut crowd: Vec<_> = [1, 2, 2, 3, 4, 5].map(|last| take(&places, address(last))).into();
         let _one_more = take(&places, address(6));
         assert_eq!(gone(&mut crowd), [1], "the oldest of the address with the most");
-        crowd[3].0.seat().let_in();
+        crowd[3].0.permit().let_in();
         let mut late: Vec<_> = (7..9).map(|last| take(&places, address(last))).collect();
-        late.iter().for_each(|(place, _)| place.seat().let_in());
+        late.iter().for_each(|(place, _)| place.permit().let_in());
         assert!(gone(&mut late).is_empty());
     }
 
@@ -231,7 +231,7 @@ mod tests {
     fn who_has_asked_for_something_gives_way_after_those_who_are_silent() {
         let places = places(8);
         let mut visitors: Vec<_> = (0..2).map(|_| take(&places, address(1))).collect();
-        let busy = visitors[0].0.seat().begin();
+        let busy = visitors[0].0.permit().begin();
         let _third = take(&places, address(1));
         assert_eq!(gone(&mut visitors), [1]);
         let _fourth = take(&places, address(1));

@@ -15,31 +15,31 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use crate::connection::Connection;
-use crate::limits::Limits;
-use crate::places::Places;
-use crate::turned_away::TurnedAway;
+use crate::connection::HttpConnection;
+use crate::limits::HttpLimits;
+use crate::overload::OverloadResponder;
+use crate::places::HttpConnectionLimiter;
 
 /// Pause after a failed accept, such as for lack of file handles.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// A port, with TLS or without.
-pub(crate) struct Port {
+pub(crate) struct HttpPort {
     pub(crate) listener: TcpListener,
     pub(crate) tls: Option<Arc<ServerConfig>>,
 }
 
 /// Serves both ports until `shutdown` is ready, then completes requests in progress.
 pub(crate) async fn serve(
-    (http, https): (Option<Port>, Option<Port>),
+    (http, https): (Option<HttpPort>, Option<HttpPort>),
     router: Router,
-    limits: &Limits,
+    limits: &HttpLimits,
     shutdown: impl Future<Output = ()>,
 ) {
     let (close, closing) = watch::channel(());
-    let places = Places::new(limits);
+    let places = HttpConnectionLimiter::new(limits);
     let limits = Arc::new(limits.clone());
-    let (mut connections, mut turned_away) = (JoinSet::new(), TurnedAway::default());
+    let (mut connections, mut turned_away) = (JoinSet::new(), OverloadResponder::default());
     let mut shutdown = pin!(shutdown);
     loop {
         let (port, accepted) = tokio::select! {
@@ -51,10 +51,10 @@ pub(crate) async fn serve(
         match accepted.map(|(stream, from)| (stream, places.take(from.ip()))) {
             Ok((stream, Some((place, given_way)))) => {
                 let (router, limits, closing) = (router.clone(), limits.clone(), closing.clone());
-                let connection = Connection { router, limits, closing, place };
+                let connection = HttpConnection { router, limits, closing, permit: place };
                 connections.spawn(connection.serve(stream, port.tls.clone(), given_way));
             }
-            Ok((stream, None)) => turned_away.add(stream, port.tls.is_some()),
+            Ok((stream, None)) => turned_away.reject(stream, port.tls.is_some()),
             Err(error) => {
                 tracing::warn!(%error, "a connection could not be accepted");
                 tokio::time::sleep(ACCEPT_PAUSE).await;
@@ -66,7 +66,7 @@ pub(crate) async fn serve(
 }
 
 /// Waits for ever at a port that is not there.
-async fn accept(port: Option<&Port>) -> (&Port, io::Result<(TcpStream, SocketAddr)>) {
+async fn accept(port: Option<&HttpPort>) -> (&HttpPort, io::Result<(TcpStream, SocketAddr)>) {
     match port {
         Some(port) => (port, port.listener.accept().await),
         None => std::future::pending().await,

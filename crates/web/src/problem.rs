@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use access::{Access, Actor, Denied};
+use access::{Access, AccessDenied, Actor};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use domain::{IntId, Order, Refusal};
 use wire::{BadBody, FieldError, ProblemVO};
 
-use crate::answer::location;
 use crate::codes;
+use crate::response::location;
 
 /// Retry-After of temporary problems.
 const RETRY_AFTER_SECONDS: u8 = 1;
@@ -25,12 +25,12 @@ pub(crate) struct Problem {
     detail: String,
     errors: Vec<FieldError>,
     /// The order that a duplicate refers to.
-    known: Option<(IntId, Option<Arc<Order>>)>,
+    existing_order: Option<(IntId, Option<Arc<Order>>)>,
 }
 
 impl Problem {
     pub(crate) fn new(code: &'static str, detail: impl Into<String>) -> Self {
-        Self { status: codes::status_of(code), code, detail: detail.into(), errors: vec![], known: None }
+        Self { status: codes::status_of(code), code, detail: detail.into(), errors: vec![], existing_order: None }
     }
 
     pub(crate) fn code(&self) -> &'static str {
@@ -39,7 +39,7 @@ impl Problem {
 
     /// Audits the refusal.
     pub(crate) async fn record(&self, access: &Access, actor: &Actor) {
-        access.refused(actor, self.code, &self.detail).await;
+        access.audit_refusal(actor, self.code, &self.detail).await;
     }
 
     /// The engine's answer has the wrong type: an internal error.
@@ -48,7 +48,7 @@ impl Problem {
     }
 
     /// The unknown name is in the path or in a parameter, so the resource is missing.
-    pub(crate) fn of_the_path(mut self) -> Self {
+    pub(crate) fn into_not_found(mut self) -> Self {
         if self.code.starts_with("unknown-") && self.code != wire::fields::UNKNOWN_FIELD {
             self.status = StatusCode::NOT_FOUND;
         }
@@ -56,14 +56,14 @@ impl Problem {
     }
 
     /// A retry helps where something is overloaded or down, but not where the outcome is unknown or access is denied.
-    fn is_worth_another_try(&self) -> bool {
+    fn is_retryable(&self) -> bool {
         let for_now = [StatusCode::TOO_MANY_REQUESTS, StatusCode::SERVICE_UNAVAILABLE];
         for_now.contains(&self.status) && !["outcome-unknown", "door-closed"].contains(&self.code)
     }
 }
 
-impl From<Denied> for Problem {
-    fn from(denied: Denied) -> Self {
+impl From<AccessDenied> for Problem {
+    fn from(denied: AccessDenied) -> Self {
         Self::new(denied.code(), denied.to_string())
     }
 }
@@ -75,7 +75,7 @@ impl From<Refusal> for Problem {
         let mut problem = Self::new(code, reason);
         problem.errors.extend(field);
         if let Refusal::DuplicateOrder(known) = refusal {
-            problem.known = Some((known.int_id, known.order));
+            problem.existing_order = Some((known.int_id, known.order));
         }
         problem
     }
@@ -103,16 +103,16 @@ impl From<Vec<FieldError>> for Problem {
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let title = self.status.canonical_reason().unwrap_or("Error");
-        let order = self.known.as_ref().and_then(|(_, order)| order.as_deref());
+        let order = self.existing_order.as_ref().and_then(|(_, order)| order.as_deref());
         let body = ProblemVO::new(self.status.as_u16(), self.code, title, &self.detail);
         let body = wire::json::encode(&body.with_errors(&self.errors).with_order(order));
         let media_type = [(header::CONTENT_TYPE, wire::problem::MEDIA_TYPE)];
         let mut response = (self.status, media_type, body).into_response();
         response.extensions_mut().insert(ProblemCode(self.code));
-        if self.is_worth_another_try() {
+        if self.is_retryable() {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(u16::from(RETRY_AFTER_SECONDS)));
         }
-        if let Some((int_id, _)) = &self.known {
+        if let Some((int_id, _)) = &self.existing_order {
             response.headers_mut().insert(header::LOCATION, location(int_id));
         }
         response

@@ -7,9 +7,9 @@ use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, get, on};
 
-use crate::doors::Doors;
+use crate::app_state::AppState;
 use crate::endpoints::with_endpoints;
-use crate::passage::{Passage, pass};
+use crate::middleware::{Middleware, handle};
 use crate::problem::Problem;
 use crate::rest::{
     account, audit, broker, docs, exchange, fix, health, history, log, login, marketdata, metrics, order, portfolio,
@@ -17,23 +17,23 @@ use crate::rest::{
     user,
 };
 
-pub(crate) fn router(doors: Doors, others: Router) -> Router {
+pub(crate) fn router(doors: AppState, others: Router) -> Router {
     routes()
         .route("/docs/", get(docs::page))
         .route("/favicon.ico", get(docs::icon))
         .merge(others.with_state(()))
-        .fallback(no_such_path)
-        .method_not_allowed_fallback(other_method)
-        .layer(from_fn_with_state(Passage::new(doors.clone()), pass))
+        .fallback(path_not_found)
+        .method_not_allowed_fallback(method_not_allowed)
+        .layer(from_fn_with_state(Middleware::new(doors.clone()), handle))
         .with_state(doors)
 }
 
-async fn no_such_path(request: Request) -> Problem {
+async fn path_not_found(request: Request) -> Problem {
     Problem::new("no-such-path", format!("nothing is served at {}", request.uri().path()))
 }
 
 /// The router adds the `Allow` header.
-async fn other_method(request: Request) -> Response {
+async fn method_not_allowed(request: Request) -> Response {
     if request.method() == Method::OPTIONS {
         return StatusCode::NO_CONTENT.into_response();
     }
@@ -43,7 +43,7 @@ async fn other_method(request: Request) -> Response {
 
 macro_rules! routes {
     ($($method:ident $path:literal $role:ident [$($parameter:ident)*] $room:ident::$handler:ident;)*) => {
-        fn routes() -> Router<Doors> {
+        fn routes() -> Router<AppState> {
             Router::new()$(.route($path, on(MethodFilter::$method, $room::$handler)))*
         }
     };

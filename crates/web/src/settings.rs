@@ -2,11 +2,11 @@
 
 use axum::Router;
 
-use crate::limits::Limits;
+use crate::limits::HttpLimits;
 
 #[derive(Debug, Clone, Default)]
-pub struct Settings {
-    pub limits: Limits,
+pub struct WebSettings {
+    pub limits: HttpLimits,
     /// Valid hosts beside localhost and the bound address: `name`, or `name:port` for one port.
     pub hosts: Vec<String>,
     /// Our other HTTP(S) and WebSocket ports.

@@ -9,7 +9,7 @@ pub(crate) const HTTP2_PROTOCOL: &[u8] = b"h2";
 const HTTP1_PROTOCOL: &[u8] = b"http/1.1";
 
 /// Each handshake queries the certificates anew, so they can change.
-pub(crate) fn configuration(certificates: Arc<dyn ResolvesServerCert>) -> Result<Arc<ServerConfig>, Error> {
+pub(crate) fn server_config(certificates: Arc<dyn ResolvesServerCert>) -> Result<Arc<ServerConfig>, Error> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
     let mut configuration = builder.with_no_client_auth().with_cert_resolver(certificates);

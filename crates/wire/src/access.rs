@@ -84,7 +84,7 @@ impl LoginBody {
         let user = needed(&mut fields, "user");
         let password = needed(&mut fields, "password");
         let login = user.zip(password).map(|(user, password)| Self { user, password });
-        fields.finish_exactly(login)
+        fields.finish_strict(login)
     }
 }
 
@@ -107,7 +107,7 @@ impl UserBody {
         let password = needed(&mut fields, "password");
         let role = needed(&mut fields, "role");
         let user = name.zip(password).zip(role);
-        fields.finish_exactly(user.map(|((name, password), role)| Self { name, password, role, strategy, replace }))
+        fields.finish_strict(user.map(|((name, password), role)| Self { name, password, role, strategy, replace }))
     }
 }
 
@@ -124,7 +124,7 @@ impl TokenBody {
         let mut fields = Fields::parse(body)?;
         let (strategy, days) = (fields.text("strategy", TEXT_BYTES_MAX), fields.count("days"));
         let (name, role) = (needed(&mut fields, "name"), needed(&mut fields, "role"));
-        fields.finish_exactly(name.zip(role).map(|(name, role)| Self { name, role, strategy, days }))
+        fields.finish_strict(name.zip(role).map(|(name, role)| Self { name, role, strategy, days }))
     }
 }
 

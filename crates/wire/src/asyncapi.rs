@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use crate::families::{FAMILIES, Family, SEGMENTS};
 use crate::schema::{reference, schemas};
+use crate::topic_families::{FAMILIES, SEGMENTS, TopicFamily};
 
 /// A port that carries STOMP.
-pub struct Server {
+pub struct AsyncApiServer {
     pub name: &'static str,
-    pub says: &'static str,
+    pub description: &'static str,
     /// With its port.
     pub host: String,
     pub pathname: Option<&'static str>,
@@ -19,7 +19,7 @@ pub struct Server {
 }
 
 /// The whole description, for a server of this version with these ports.
-pub fn document(version: &str, servers: &[Server]) -> Value {
+pub fn document(version: &str, servers: &[AsyncApiServer]) -> Value {
     json!({
         "asyncapi": "3.0.0",
         "info": {
@@ -29,7 +29,7 @@ pub fn document(version: &str, servers: &[Server]) -> Value {
             "license": { "name": "Apache License 2.0", "url": "https://www.apache.org/licenses/LICENSE-2.0" },
         },
         "defaultContentType": "application/json",
-        "servers": servers.iter().map(|server| (server.name.to_owned(), described(server))).collect::<Map<_, _>>(),
+        "servers": servers.iter().map(|server| (server.name.to_owned(), describe_server(server))).collect::<Map<_, _>>(),
         "channels": each(channel),
         "operations": operations(),
         "components": {
@@ -57,12 +57,12 @@ const LOGIN: &str = "\
 `login` and `passcode` of CONNECT: a user and the password, or any name and a token. While no users are \
 configured, clients on the server's own machine need no login.";
 
-fn described(server: &Server) -> Value {
+fn describe_server(server: &AsyncApiServer) -> Value {
     let security = json!([{ "$ref": "#/components/securitySchemes/login" }]);
     let mut described = json!({
         "host": server.host,
         "protocol": server.protocol,
-        "description": server.says,
+        "description": server.description,
         "security": security,
     });
     if let Some(pathname) = server.pathname {
@@ -72,7 +72,7 @@ fn described(server: &Server) -> Value {
 }
 
 /// One entry for each name of a family.
-fn each(entry: impl Fn(&Family, &str) -> Value) -> Map<String, Value> {
+fn each(entry: impl Fn(&TopicFamily, &str) -> Value) -> Map<String, Value> {
     let names = FAMILIES.iter().flat_map(|family| family.patterns().map(move |pattern| (family, pattern)));
     names.map(|(family, pattern)| (key(&pattern), entry(family, &pattern))).collect()
 }
@@ -83,17 +83,17 @@ fn key(pattern: &str) -> String {
     fixed.replace([' ', '.'], "-")
 }
 
-fn channel(family: &Family, pattern: &str) -> Value {
+fn channel(family: &TopicFamily, pattern: &str) -> Value {
     let messages: Map<_, _> = message_names(family)
         .map(|name| (name.to_owned(), json!({ "$ref": format!("#/components/messages/{name}") })))
         .collect();
     let mut channel = json!({
         "address": format!("/topic/{pattern}"),
         "title": pattern,
-        "description": family.says,
+        "description": family.description,
         "messages": messages,
-        "x-from-sequence": family.is_kept,
-        "x-snapshot": family.is_remembered,
+        "x-from-sequence": family.is_replayable,
+        "x-snapshot": family.has_snapshot,
         "x-throttled": family.is_price,
     });
     let parameters = parameters(family);
@@ -103,14 +103,14 @@ fn channel(family: &Family, pattern: &str) -> Value {
     channel
 }
 
-fn parameters(family: &Family) -> Map<String, Value> {
+fn parameters(family: &TopicFamily) -> Map<String, Value> {
     let says = |name: &str| SEGMENTS.iter().find(|(known, _)| *known == name).map_or("", |(_, says)| says);
     let open = family.segments.iter().filter(|segment| !segment.starts_with('='));
     open.map(|name| ((*name).to_owned(), json!({ "description": says(name) }))).collect()
 }
 
 /// Its payloads by their names; a family of any JSON has one message of its own.
-fn message_names(family: &Family) -> impl Iterator<Item = &'static str> {
+fn message_names(family: &TopicFamily) -> impl Iterator<Item = &'static str> {
     let any = family.payloads.is_empty().then_some(ANY);
     family.payloads.iter().copied().chain(any)
 }
@@ -121,11 +121,11 @@ const ANY: &str = "AnyJson";
 /// The server sends on every channel, and receives generic events.
 fn operations() -> Map<String, Value> {
     let operation = |action: &'static str| {
-        move |family: &Family, pattern: &str| {
+        move |family: &TopicFamily, pattern: &str| {
             let channel = format!("#/channels/{}", key(pattern));
             let message = |name: &str| json!({ "$ref": format!("{channel}/messages/{name}") });
             let messages: Vec<_> = message_names(family).map(message).collect();
-            json!({ "action": action, "channel": { "$ref": channel }, "messages": messages, "summary": family.says })
+            json!({ "action": action, "channel": { "$ref": channel }, "messages": messages, "summary": family.description })
         }
     };
     let sent = each(operation("send")).into_iter().map(|(name, entry)| (format!("send-{name}"), entry));
@@ -144,13 +144,13 @@ fn messages() -> Map<String, Value> {
     messages
 }
 
-fn message(family: &Family, name: &str) -> Value {
+fn message(family: &TopicFamily, name: &str) -> Value {
     let payload = if name == ANY { json!({ "description": "any JSON" }) } else { reference(name) };
     json!({ "name": name, "contentType": "application/json", "headers": headers(family), "payload": payload })
 }
 
 /// Headers of every MESSAGE, and those of some families. STOMP headers are texts.
-fn headers(family: &Family) -> Value {
+fn headers(family: &TopicFamily) -> Value {
     let text = |says: &str| json!({ "type": "string", "description": says });
     let number = |says: &str| json!({ "type": "string", "pattern": "^[0-9]+$", "description": says });
     let truth = |says: &str| json!({ "type": "string", "enum": ["true"], "description": says });
@@ -164,13 +164,13 @@ fn headers(family: &Family) -> Value {
                             all messages up to n"),
         "ack": text("with another ack mode than auto in STOMP 1.2: what an ACK names"),
     });
-    if family.is_kept {
+    if family.is_replayable {
         let says = "the sequence, a dash and the place among the events of that sequence: one event for ever, \
                     whether it is heard live or replayed; absent on what is not kept";
         properties["event-id"] = json!({ "type": "string", "pattern": "^[0-9]+-[0-9]+$", "description": says });
         properties["replayed"] = truth("on what happened before the subscription");
     }
-    if family.is_remembered {
+    if family.has_snapshot {
         properties["snapshot"] = truth("on a last value from before the subscription");
     }
     if family.is_price {
@@ -215,9 +215,9 @@ mod tests {
     use super::*;
 
     fn whole() -> Value {
-        let server = Server {
+        let server = AsyncApiServer {
             name: "tcp",
-            says: "STOMP over TCP",
+            description: "STOMP over TCP",
             host: "localhost:61613".into(),
             pathname: None,
             protocol: "stomp",
@@ -259,7 +259,7 @@ mod tests {
             .values()
             .map(|channel| channel["address"].as_str().unwrap().to_owned())
             .collect();
-        let names = FAMILIES.iter().flat_map(Family::patterns).map(|pattern| format!("/topic/{pattern}"));
+        let names = FAMILIES.iter().flat_map(TopicFamily::patterns).map(|pattern| format!("/topic/{pattern}"));
         let mut names: Vec<_> = names.collect();
         assert_eq!(addresses.len(), names.len());
         names.retain(|name| !addresses.contains(name));

@@ -32,7 +32,7 @@ pub fn table<I, W: Fn(&I, &mut Vec<u8>)>(
         while piece.len() < PIECE_BYTES {
             let Some(item) = items.next() else { break };
             let mut row = cells(&item, &write);
-            piece.extend(line(columns.iter().map(|column| row.take(column))));
+            piece.extend(line(columns.iter().map(|column| row.remove(column))));
         }
         (!piece.is_empty()).then_some(piece)
     })
@@ -61,7 +61,7 @@ fn cells<I>(item: &I, write: &impl Fn(&I, &mut Vec<u8>)) -> Row {
 struct Row(Vec<(String, Value)>);
 
 impl Row {
-    fn take(&mut self, column: &str) -> Value {
+    fn remove(&mut self, column: &str) -> Value {
         let cell = self.0.iter_mut().find(|(key, _)| key == column);
         cell.map(|(_, value)| value.take()).unwrap_or_default()
     }
@@ -97,13 +97,13 @@ fn line(cells: impl Iterator<Item = Value>) -> Vec<u8> {
         if place > 0 {
             line.push(b',');
         }
-        put(&cell, &mut line);
+        write_cell(&cell, &mut line);
     }
     line.extend_from_slice(LINE_END);
     line
 }
 
-fn put(cell: &Value, line: &mut Vec<u8>) {
+fn write_cell(cell: &Value, line: &mut Vec<u8>) {
     let text = match cell {
         Value::Null => return,
         Value::String(text) => text.clone(),

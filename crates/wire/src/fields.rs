@@ -46,7 +46,7 @@ impl FieldError {
         Self::new(field, "missing", "is needed")
     }
 
-    pub fn not_needed(field: &'static str, reason: impl Into<String>) -> Self {
+    pub fn unexpected(field: &'static str, reason: impl Into<String>) -> Self {
         Self::new(field, "not-needed", reason)
     }
 
@@ -86,7 +86,7 @@ impl Fields {
     }
 
     /// Whether a key is present, also with `null`; to be called before the key is read.
-    pub fn names(&self, field: &str) -> bool {
+    pub fn contains(&self, field: &str) -> bool {
         self.values.contains_key(field)
     }
 
@@ -155,7 +155,7 @@ impl Fields {
 
     /// As `finish`, for a body that must not have other keys. Unknown keys come first, because a misspelt key explains
     /// a missing one.
-    pub fn finish_exactly<T>(mut self, request: Option<T>) -> Result<T, BadBody> {
+    pub fn finish_strict<T>(mut self, request: Option<T>) -> Result<T, BadBody> {
         let unknown = std::mem::take(&mut self.values).into_keys().map(|key| FieldError::unknown(key, &self.known));
         self.errors = unknown.chain(std::mem::take(&mut self.errors)).collect();
         self.finish(request)
@@ -326,9 +326,7 @@ mod tests {
         let mut fields = fields(r#"{"scop": "PLATFORM", "colour": null, "reason": "lunch"}"#);
         let (scope, reason) = (fields.text("scope", 9), fields.text("reason", 9));
         let scope = fields.require("scope", scope);
-        let Err(BadBody::Fields(errors)) = fields.finish_exactly(scope.zip(reason)) else {
-            panic!("faults were found")
-        };
+        let Err(BadBody::Fields(errors)) = fields.finish_strict(scope.zip(reason)) else { panic!("faults were found") };
         let told: Vec<_> =
             errors.iter().map(|error| format!("{}: {} {}", error.code, error.field, error.reason)).collect();
         let expected = [

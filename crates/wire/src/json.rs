@@ -48,9 +48,9 @@ pub fn list<I>(items: impl IntoIterator<Item = I>, write: impl Fn(&I, &mut Vec<u
 
 /// A decimal as a JSON number with its exact digits: normalised, no exponent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Exact(pub Decimal);
+pub struct ExactDecimal(pub Decimal);
 
-impl Serialize for Exact {
+impl Serialize for ExactDecimal {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let decimal = self.0.normalize();
         match i64::try_from(decimal.mantissa()) {
@@ -64,26 +64,26 @@ fn number(decimal: Decimal) -> serde_json::Number {
     decimal.to_string().parse().expect("a decimal is written as JSON writes numbers")
 }
 
-impl From<Price> for Exact {
+impl From<Price> for ExactDecimal {
     fn from(price: Price) -> Self {
         Self(price.0)
     }
 }
 
-impl From<Quantity> for Exact {
+impl From<Quantity> for ExactDecimal {
     fn from(quantity: Quantity) -> Self {
         Self(quantity.0)
     }
 }
 
-impl From<Amount> for Exact {
+impl From<Amount> for ExactDecimal {
     fn from(amount: Amount) -> Self {
         Self(amount.0)
     }
 }
 
 /// What is absent stays absent: `null`.
-pub fn exact<A: Into<Exact>>(amount: Option<A>) -> Option<Exact> {
+pub fn exact<A: Into<ExactDecimal>>(amount: Option<A>) -> Option<ExactDecimal> {
     amount.map(Into::into)
 }
 
@@ -99,23 +99,23 @@ impl From<Timestamp> for Millis {
 
 /// A value that is text in JSON: a date, an hour, a currency, a uuid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Shown<T>(pub T);
+pub struct AsText<T>(pub T);
 
-impl<T: fmt::Display> Serialize for Shown<T> {
+impl<T: fmt::Display> Serialize for AsText<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(&self.0)
     }
 }
 
 /// A date as `YYYY-MM-DD`.
-pub type ShownDate = Shown<Date>;
+pub type DateText = AsText<Date>;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn text_of(digits: &str) -> String {
-        String::from_utf8(encode(&Exact(digits.parse().unwrap()))).unwrap()
+        String::from_utf8(encode(&ExactDecimal(digits.parse().unwrap()))).unwrap()
     }
 
     #[test]

@@ -10,18 +10,18 @@ pub mod order;
 pub mod portfolio;
 
 pub mod market;
-pub mod notice;
+pub mod notifications;
 
-pub mod past;
+pub mod stored_event;
 
-pub mod families;
+pub mod topic_families;
 pub mod topics;
 pub mod asyncapi;
-pub mod heard;
+pub mod decode_topics;
 
 pub mod access;
 pub mod health;
-pub mod operator;
+pub mod operations;
 pub mod problem;
 
 pub mod csv;
@@ -37,23 +37,23 @@ pub mod search;
 mod strategy_name;
 pub mod subscription;
 pub mod transaction_body;
-pub mod settlement_body;
+pub mod settlement;
 
 pub use access::{AuditVO, IdentityVO, LoginBody, NewTokenVO, RoleVO, TokenBody, TokenVO, UserBody, UserVO};
 pub use fields::{BadBody, FieldError};
 pub use health::{CheckVO, HealthVO};
 pub use market::{BarVO, OrderBookVO, TickVO, TradeVO};
-pub use notice::{LifeCycleVO, LogEventVO, SessionEventVO, TradingStateVO};
-pub use operator::{FixNumbersBody, FixSessionVO, ImportedVO};
+pub use notifications::{LifeCycleVO, LogEventVO, SessionEventVO, TradingStateVO};
+pub use operations::{FixNumbersBody, FixSessionVO, ImportedVO};
 pub use order::{FillVO, OrderStatusVO, OrderVO};
 pub use order_body::{OrderBody, OrderType};
-pub use past::{GenericEventVO, PastEventVO};
 pub use portfolio::{CashBalanceVO, PortfolioValueVO, PositionVO, TransactionVO};
 pub use problem::ProblemVO;
 pub use reference::{AccountVO, ExchangeVO, SecurityFamilyVO, StrategyVO};
 pub use risk::{KillBody, KilledVO, LimitsVO, StateBody, VerdictVO};
-pub use search::{BadSearch, Search};
+pub use search::{BadSearch, SecuritySearch};
 pub use security::SecurityVO;
-pub use settlement_body::SettlementBody;
+pub use settlement::SettlementBody;
+pub use stored_event::{GenericEventVO, PastEventVO};
 pub use subscription::{SubscriptionBody, SubscriptionVO};
 pub use transaction_body::TransactionBody;

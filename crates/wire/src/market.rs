@@ -1,10 +1,10 @@
 //! Ticks, trades, books, bars.
 
-use domain::market::Level;
+use domain::market::BookLevel;
 use domain::{Bar, OrderBook, Tick, Trade};
 use serde::Serialize;
 
-use crate::json::{Exact, Millis, exact};
+use crate::json::{ExactDecimal, Millis, exact};
 use crate::order::side;
 
 #[derive(Debug, Serialize)]
@@ -14,14 +14,14 @@ pub struct TickVO<'a> {
     security_id: u64,
     feed: &'a str,
     date_time: Millis,
-    last: Option<Exact>,
+    last: Option<ExactDecimal>,
     last_date_time: Option<Millis>,
-    vol_last: Option<Exact>,
-    bid: Option<Exact>,
-    ask: Option<Exact>,
-    vol_bid: Option<Exact>,
-    vol_ask: Option<Exact>,
-    vol: Option<Exact>,
+    vol_last: Option<ExactDecimal>,
+    bid: Option<ExactDecimal>,
+    ask: Option<ExactDecimal>,
+    vol_bid: Option<ExactDecimal>,
+    vol_ask: Option<ExactDecimal>,
+    vol: Option<ExactDecimal>,
 }
 
 impl<'a> TickVO<'a> {
@@ -51,12 +51,12 @@ pub struct BarVO<'a> {
     feed: &'a str,
     date_time: Millis,
     bar_size: &'static str,
-    open: Exact,
-    high: Exact,
-    low: Exact,
-    close: Exact,
-    vol: Exact,
-    vwap: Option<Exact>,
+    open: ExactDecimal,
+    high: ExactDecimal,
+    low: ExactDecimal,
+    close: ExactDecimal,
+    vol: ExactDecimal,
+    vwap: Option<ExactDecimal>,
 }
 
 impl<'a> BarVO<'a> {
@@ -84,8 +84,8 @@ pub struct TradeVO<'a> {
     security_id: u64,
     feed: &'a str,
     date_time: Millis,
-    price: Exact,
-    quantity: Exact,
+    price: ExactDecimal,
+    quantity: ExactDecimal,
     aggressor_side: Option<&'static str>,
     ext_id: Option<&'a str>,
 }
@@ -118,8 +118,8 @@ pub struct OrderBookVO<'a> {
 
 #[derive(Debug, Serialize)]
 struct LevelVO {
-    price: Exact,
-    quantity: Exact,
+    price: ExactDecimal,
+    quantity: ExactDecimal,
 }
 
 impl<'a> OrderBookVO<'a> {
@@ -136,7 +136,7 @@ impl<'a> OrderBookVO<'a> {
 }
 
 impl LevelVO {
-    fn from_domain(level: &Level) -> Self {
+    fn from_domain(level: &BookLevel) -> Self {
         Self { price: level.price.into(), quantity: level.quantity.into() }
     }
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use domain::{Fill, Order, OrderStatus, Side, Source, TimeInForce};
 use serde::Serialize;
 
-use crate::json::{Exact, Millis, exact};
+use crate::json::{ExactDecimal, Millis, exact};
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -17,7 +17,7 @@ pub struct OrderVO<'a> {
     cl_ord_id: Option<&'a str>,
     date_time: Millis,
     side: &'static str,
-    quantity: Exact,
+    quantity: ExactDecimal,
     tif: &'static str,
     tif_date_time: Option<Millis>,
     exchange_order: bool,
@@ -26,18 +26,18 @@ pub struct OrderVO<'a> {
     account_id: u64,
     strategy_id: u64,
     status: &'static str,
-    filled_quantity: Exact,
-    remaining_quantity: Exact,
-    avg_price: Option<Exact>,
+    filled_quantity: ExactDecimal,
+    remaining_quantity: ExactDecimal,
+    avg_price: Option<ExactDecimal>,
     reason: Option<&'a str>,
     in_doubt: bool,
     reference: Option<&'a str>,
     source: Cow<'static, str>,
     submitted_by: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    limit: Option<Exact>,
+    limit: Option<ExactDecimal>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    stop: Option<Exact>,
+    stop: Option<ExactDecimal>,
 }
 
 impl<'a> OrderVO<'a> {
@@ -52,7 +52,7 @@ impl<'a> OrderVO<'a> {
             side: side(order.side),
             quantity: order.terms.quantity.into(),
             tif: order.terms.tif.name(),
-            tif_date_time: until(order.terms.tif),
+            tif_date_time: good_till(order.terms.tif),
             exchange_order: order.exchange_order,
             exchange_id: order.exchange.0,
             security_id: order.security.0,
@@ -84,11 +84,11 @@ pub struct OrderStatusVO<'a> {
     ext_date_time: Option<Millis>,
     sequence_number: u64,
     status: &'static str,
-    filled_quantity: Exact,
-    remaining_quantity: Exact,
-    last_quantity: Option<Exact>,
-    last_price: Option<Exact>,
-    avg_price: Option<Exact>,
+    filled_quantity: ExactDecimal,
+    remaining_quantity: ExactDecimal,
+    last_quantity: Option<ExactDecimal>,
+    last_price: Option<ExactDecimal>,
+    avg_price: Option<ExactDecimal>,
     reason: Option<&'a str>,
 }
 
@@ -122,8 +122,8 @@ pub struct FillVO<'a> {
     ext_date_time: Option<Millis>,
     sequence_number: u64,
     side: &'static str,
-    quantity: Exact,
-    price: Exact,
+    quantity: ExactDecimal,
+    price: ExactDecimal,
 }
 
 impl<'a> FillVO<'a> {
@@ -148,7 +148,7 @@ pub(crate) fn side(side: Side) -> &'static str {
     }
 }
 
-fn until(tif: TimeInForce) -> Option<Millis> {
+fn good_till(tif: TimeInForce) -> Option<Millis> {
     match tif {
         TimeInForce::Gtd { until } => Some(until.into()),
         _ => None,
@@ -156,7 +156,7 @@ fn until(tif: TimeInForce) -> Option<Millis> {
 }
 
 /// The interface by which an order was received, without the names of clients.
-pub fn door(source: &Source) -> &'static str {
+pub fn source_name(source: &Source) -> &'static str {
     match source {
         Source::Rest => "REST",
         Source::Ui => "UI",
@@ -169,6 +169,6 @@ pub fn door(source: &Source) -> &'static str {
 fn source(source: &Source) -> Cow<'static, str> {
     match source {
         Source::Fix(comp_id) => format!("FIX:{comp_id}").into(),
-        other => door(other).into(),
+        other => source_name(other).into(),
     }
 }

@@ -1,7 +1,7 @@
 //! An order as a client sends it (MarketOrderVO, LimitOrderVO, StopOrderVO, StopLimitOrderVO), new or changed. Absent
 //! values stay absent: the engine applies the defaults, the same for every interface.
 
-use domain::command::{ModifyOrder, PlaceOrder, Restated};
+use domain::command::{ModifyOrder, PlaceOrder, RestatedFields};
 use domain::{
     AccountId, Calendar, Date, ExchangeId, IntId, OrderKind, Price, Quantity, ReferenceData, SecurityId, Side,
     StrategyId, Text, TimeInForce, Timestamp,
@@ -72,7 +72,7 @@ pub struct OrderBody {
     limit: Option<Price>,
     stop: Option<Price>,
     tif: Option<Tif>,
-    until: Option<Until>,
+    until: Option<GoodTill>,
     exchange_order: Option<bool>,
     reference: Option<Text>,
 }
@@ -96,7 +96,7 @@ const TIFS: [(&str, Tif); 7] = [
 
 /// Expiry of an order: an instant, or the close of an exchange's day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Until {
+enum GoodTill {
     Instant(Timestamp),
     Day(Date),
 }
@@ -126,14 +126,14 @@ impl OrderBody {
 
     /// A new order of the type in the path.
     pub fn to_place(self, order_type: OrderType, reference: &ReferenceData) -> Result<PlaceOrder, Vec<FieldError>> {
-        let mut faults = self.misplaced(order_type);
-        let security = faults.need("securityId", self.security);
-        let side = faults.need("side", self.side);
-        let quantity = faults.need("quantity", self.quantity);
-        let limit = faults.need_if(order_type.has_limit(), "limit", self.limit);
-        let stop = faults.need_if(order_type.has_stop(), "stop", self.stop);
-        let strategy = faults.take(self.strategy(reference));
-        let tif = faults.take(self.tif(reference));
+        let mut faults = self.check_prices(order_type);
+        let security = faults.require("securityId", self.security);
+        let side = faults.require("side", self.side);
+        let quantity = faults.require("quantity", self.quantity);
+        let limit = faults.require_if(order_type.has_limit(), "limit", self.limit);
+        let stop = faults.require_if(order_type.has_stop(), "stop", self.stop);
+        let strategy = faults.collect(self.strategy(reference));
+        let tif = faults.collect(self.tif(reference));
         let (Some(security), Some(side), Some(quantity), Some(limit), Some(stop), Some(strategy), Some(tif), true) =
             (security, side, quantity, limit, stop, strategy, tif, faults.0.is_empty())
         else {
@@ -156,8 +156,8 @@ impl OrderBody {
     }
 
     /// Whether the exchange's day depends on the live order.
-    pub fn names_a_day_alone(&self) -> bool {
-        matches!(self.until, Some(Until::Day(_))) && self.exchange.is_none() && self.security.is_none()
+    pub fn has_date_only(&self) -> bool {
+        matches!(self.until, Some(GoodTill::Day(_))) && self.exchange.is_none() && self.security.is_none()
     }
 
     /// New terms for a live order of the type in the path; `listed_on` is its exchange, where it was queried.
@@ -167,10 +167,10 @@ impl OrderBody {
         reference: &ReferenceData,
         listed_on: Option<ExchangeId>,
     ) -> Result<ModifyOrder, Vec<FieldError>> {
-        let mut faults = self.misplaced(order_type);
-        let int_id = faults.need("intId", self.int_id.clone());
-        let tif = faults.take(self.changed_tif(reference, listed_on)).flatten();
-        let strategy = faults.take(self.strategy(reference)).flatten();
+        let mut faults = self.check_prices(order_type);
+        let int_id = faults.require("intId", self.int_id.clone());
+        let tif = faults.collect(self.changed_tif(reference, listed_on)).flatten();
+        let strategy = faults.collect(self.strategy(reference)).flatten();
         let (Some(int_id), true) = (int_id, faults.0.is_empty()) else { return Err(faults.0) };
         Ok(ModifyOrder {
             int_id,
@@ -179,7 +179,7 @@ impl OrderBody {
             limit: self.limit,
             stop: self.stop,
             tif,
-            restated: Restated {
+            restated: RestatedFields {
                 side: self.side,
                 security: self.security,
                 account: self.account,
@@ -193,19 +193,19 @@ impl OrderBody {
     }
 
     /// A price that this type of order does not have is rejected: it would have no effect.
-    fn misplaced(&self, order_type: OrderType) -> Faults {
-        let mut faults = Faults::default();
+    fn check_prices(&self, order_type: OrderType) -> FieldErrors {
+        let mut faults = FieldErrors::default();
         let name = order_type.name();
         if self.order_type.is_some_and(|named| named != order_type) {
             let reason = format!("must be {name} here");
-            faults.note(fault("objectType", "field-fixed", reason));
+            faults.push(fault("objectType", "field-fixed", reason));
         }
         let prices = [
             ("limit", self.limit.is_some() && !order_type.has_limit()),
             ("stop", self.stop.is_some() && !order_type.has_stop()),
         ];
         for (field, _) in prices.into_iter().filter(|(_, misplaced)| *misplaced) {
-            faults.note(FieldError::not_needed(field, format!("does not belong to a {name}")));
+            faults.push(FieldError::unexpected(field, format!("does not belong to a {name}")));
         }
         faults
     }
@@ -218,7 +218,7 @@ impl OrderBody {
         match (self.tif, self.until) {
             (None, None) => Ok(TimeInForce::Day),
             (Some(Tif::Plain(tif)), None) => Ok(tif),
-            (None | Some(Tif::Plain(_)), Some(_)) => Err(FieldError::not_needed("tifDateTime", "belongs to GTD only")),
+            (None | Some(Tif::Plain(_)), Some(_)) => Err(FieldError::unexpected("tifDateTime", "belongs to GTD only")),
             (Some(Tif::Gtd), None) => Err(FieldError::missing("tifDateTime")),
             (Some(Tif::Gtd), Some(until)) => self.good_until(until, reference, None),
         }
@@ -239,13 +239,13 @@ impl OrderBody {
 
     fn good_until(
         &self,
-        until: Until,
+        until: GoodTill,
         reference: &ReferenceData,
         listed_on: Option<ExchangeId>,
     ) -> Result<TimeInForce, FieldError> {
         let until = match until {
-            Until::Instant(until) => until,
-            Until::Day(day) => close_of(day, self.exchange(reference, listed_on)?, reference)?,
+            GoodTill::Instant(until) => until,
+            GoodTill::Day(day) => close_of(day, self.exchange(reference, listed_on)?, reference)?,
         };
         Ok(TimeInForce::Gtd { until })
     }
@@ -271,10 +271,10 @@ fn close_of(day: Date, exchange: ExchangeId, reference: &ReferenceData) -> Resul
     days.take(DAYS_BACK_MAX).find_map(|day| calendar.close_of(day)).ok_or_else(no_session)
 }
 
-fn until_of(field: &'static str, value: Value) -> Result<Until, FieldError> {
+fn until_of(field: &'static str, value: Value) -> Result<GoodTill, FieldError> {
     let until = match &value {
-        Value::Number(number) => instant(number.as_str()).map(Until::Instant),
-        Value::String(text) => text.parse().ok().map(Until::Day).or_else(|| instant(text).map(Until::Instant)),
+        Value::Number(number) => instant(number.as_str()).map(GoodTill::Instant),
+        Value::String(text) => text.parse().ok().map(GoodTill::Day).or_else(|| instant(text).map(GoodTill::Instant)),
         _ => None,
     };
     until.ok_or_else(|| FieldError::malformed(field, "must be epoch milliseconds or a date YYYY-MM-DD"))
@@ -286,23 +286,23 @@ fn fault(field: &'static str, code: &'static str, reason: String) -> FieldError 
 
 /// The errors of one request.
 #[derive(Default)]
-struct Faults(Vec<FieldError>);
+struct FieldErrors(Vec<FieldError>);
 
-impl Faults {
-    fn note(&mut self, fault: FieldError) {
+impl FieldErrors {
+    fn push(&mut self, fault: FieldError) {
         self.0.push(fault);
     }
 
-    fn take<T>(&mut self, outcome: Result<T, FieldError>) -> Option<T> {
-        outcome.map_err(|fault| self.note(fault)).ok()
+    fn collect<T>(&mut self, outcome: Result<T, FieldError>) -> Option<T> {
+        outcome.map_err(|fault| self.push(fault)).ok()
     }
 
-    fn need<T>(&mut self, field: &'static str, value: Option<T>) -> Option<T> {
-        self.take(value.ok_or_else(|| FieldError::missing(field)))
+    fn require<T>(&mut self, field: &'static str, value: Option<T>) -> Option<T> {
+        self.collect(value.ok_or_else(|| FieldError::missing(field)))
     }
 
     /// A price that the type does not have is not read.
-    fn need_if(&mut self, needed: bool, field: &'static str, price: Option<Price>) -> Option<Price> {
-        if needed { self.need(field, price) } else { Some(Price::ZERO) }
+    fn require_if(&mut self, needed: bool, field: &'static str, price: Option<Price>) -> Option<Price> {
+        if needed { self.require(field, price) } else { Some(Price::ZERO) }
     }
 }

@@ -3,7 +3,7 @@
 use domain::{CashBalance, Charge, Currency, PortfolioValue, Position, Transaction, Uuid};
 use serde::Serialize;
 
-use crate::json::{Exact, Millis, Shown, ShownDate, exact};
+use crate::json::{AsText, DateText, ExactDecimal, Millis, exact};
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -12,18 +12,18 @@ pub struct PositionVO {
     strategy_id: u64,
     security_id: u64,
     account_id: u64,
-    quantity: Exact,
-    cost: Exact,
-    avg_price: Option<Exact>,
+    quantity: ExactDecimal,
+    cost: ExactDecimal,
+    avg_price: Option<ExactDecimal>,
     #[serde(rename = "realizedPL")]
-    realized_pl: Exact,
+    realized_pl: ExactDecimal,
     #[serde(rename = "unrealizedPL")]
-    unrealized_pl: Option<Exact>,
-    commissions: Exact,
-    fees: Exact,
-    market_price: Option<Exact>,
-    market_value: Option<Exact>,
-    currency: Shown<Currency>,
+    unrealized_pl: Option<ExactDecimal>,
+    commissions: ExactDecimal,
+    fees: ExactDecimal,
+    market_price: Option<ExactDecimal>,
+    market_value: Option<ExactDecimal>,
+    currency: AsText<Currency>,
 }
 
 impl PositionVO {
@@ -42,7 +42,7 @@ impl PositionVO {
             fees: position.fees.into(),
             market_price: exact(position.market_price),
             market_value: exact(position.market_value),
-            currency: Shown(position.currency),
+            currency: AsText(position.currency),
         }
     }
 }
@@ -51,19 +51,19 @@ impl PositionVO {
 #[serde(rename_all = "camelCase")]
 pub struct TransactionVO<'a> {
     id: u64,
-    uuid: Shown<Uuid>,
+    uuid: AsText<Uuid>,
     date_time: Millis,
-    settlement_date: Option<ShownDate>,
+    settlement_date: Option<DateText>,
     ext_id: Option<&'a str>,
     int_order_id: Option<&'a str>,
     ext_order_id: Option<&'a str>,
     r#type: &'static str,
-    quantity: Exact,
-    price: Exact,
-    execution_commission: Exact,
-    clearing_commission: Exact,
-    fee: Exact,
-    currency: Shown<Currency>,
+    quantity: ExactDecimal,
+    price: ExactDecimal,
+    execution_commission: ExactDecimal,
+    clearing_commission: ExactDecimal,
+    fee: ExactDecimal,
+    currency: AsText<Currency>,
     account_id: u64,
     security_id: Option<u64>,
     strategy_id: u64,
@@ -73,14 +73,14 @@ pub struct TransactionVO<'a> {
 
 #[derive(Debug, Serialize)]
 struct ChargeVO {
-    amount: Exact,
-    currency: Shown<Currency>,
+    amount: ExactDecimal,
+    currency: AsText<Currency>,
     kind: &'static str,
 }
 
 impl ChargeVO {
     fn from_domain(charge: &Charge) -> Self {
-        Self { amount: charge.amount.into(), currency: Shown(charge.currency), kind: charge.kind.name() }
+        Self { amount: charge.amount.into(), currency: AsText(charge.currency), kind: charge.kind.name() }
     }
 }
 
@@ -88,9 +88,9 @@ impl<'a> TransactionVO<'a> {
     pub fn from_domain(transaction: &'a Transaction) -> Self {
         Self {
             id: transaction.id.0,
-            uuid: Shown(transaction.uuid),
+            uuid: AsText(transaction.uuid),
             date_time: transaction.at.into(),
-            settlement_date: transaction.settlement_date.map(Shown),
+            settlement_date: transaction.settlement_date.map(AsText),
             ext_id: transaction.ext_id.as_deref(),
             int_order_id: transaction.int_order_id.as_ref().map(domain::IntId::as_str),
             ext_order_id: transaction.ext_order_id.as_deref(),
@@ -100,7 +100,7 @@ impl<'a> TransactionVO<'a> {
             execution_commission: transaction.execution_commission.into(),
             clearing_commission: transaction.clearing_commission.into(),
             fee: transaction.fee.into(),
-            currency: Shown(transaction.currency),
+            currency: AsText(transaction.currency),
             account_id: transaction.account.0,
             security_id: transaction.security.map(|id| id.0),
             strategy_id: transaction.strategy.0,
@@ -116,8 +116,8 @@ pub struct CashBalanceVO {
     id: u64,
     strategy_id: u64,
     account_id: u64,
-    currency: Shown<Currency>,
-    amount: Exact,
+    currency: AsText<Currency>,
+    amount: ExactDecimal,
 }
 
 impl CashBalanceVO {
@@ -126,7 +126,7 @@ impl CashBalanceVO {
             id: balance.id.0,
             strategy_id: balance.strategy.0,
             account_id: balance.account.0,
-            currency: Shown(balance.currency),
+            currency: AsText(balance.currency),
             amount: balance.amount.into(),
         }
     }
@@ -137,17 +137,17 @@ impl CashBalanceVO {
 pub struct PortfolioValueVO {
     strategy_id: u64,
     date_time: Millis,
-    net_liq_value: Option<Exact>,
-    market_value: Option<Exact>,
-    cash_balance: Option<Exact>,
+    net_liq_value: Option<ExactDecimal>,
+    market_value: Option<ExactDecimal>,
+    cash_balance: Option<ExactDecimal>,
     #[serde(rename = "realizedPL")]
-    realized_pl: Option<Exact>,
+    realized_pl: Option<ExactDecimal>,
     #[serde(rename = "unrealizedPL")]
-    unrealized_pl: Option<Exact>,
-    commissions: Option<Exact>,
-    fees: Option<Exact>,
+    unrealized_pl: Option<ExactDecimal>,
+    commissions: Option<ExactDecimal>,
+    fees: Option<ExactDecimal>,
     open_positions: u64,
-    currency: Shown<Currency>,
+    currency: AsText<Currency>,
 }
 
 impl PortfolioValueVO {
@@ -163,7 +163,7 @@ impl PortfolioValueVO {
             commissions: exact(value.commissions),
             fees: exact(value.fees),
             open_positions: value.open_positions,
-            currency: Shown(value.currency),
+            currency: AsText(value.currency),
         }
     }
 }

@@ -1,12 +1,12 @@
 //! Accounts, exchanges, families, strategies.
 
-use domain::command::{Failure, Phase};
+use domain::command::{StrategyFailure, StrategyPhase};
 use domain::reference::{Holiday, TradingHours};
 use domain::time::TimeOfDay;
-use domain::{Account, Currency, Exchange, Family, Settlement, Strategy};
+use domain::{Account, Currency, Exchange, SecurityFamily, Settlement, StrategyRecord};
 use serde::Serialize;
 
-use crate::json::{Exact, Shown, ShownDate};
+use crate::json::{AsText, DateText, ExactDecimal};
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -56,17 +56,17 @@ pub struct ExchangeVO<'a> {
 
 #[derive(Debug, Serialize)]
 struct TradingHoursVO<'a> {
-    open: Shown<TimeOfDay>,
-    close: Shown<TimeOfDay>,
+    open: AsText<TimeOfDay>,
+    close: AsText<TimeOfDay>,
     /// Monday = 1 to Sunday = 7.
     days: &'a [u8],
 }
 
 #[derive(Debug, Serialize)]
 struct HolidayVO {
-    date: ShownDate,
-    open: Option<Shown<TimeOfDay>>,
-    close: Option<Shown<TimeOfDay>>,
+    date: DateText,
+    open: Option<AsText<TimeOfDay>>,
+    close: Option<AsText<TimeOfDay>>,
 }
 
 impl<'a> ExchangeVO<'a> {
@@ -86,13 +86,13 @@ impl<'a> ExchangeVO<'a> {
 
 impl<'a> TradingHoursVO<'a> {
     fn from_domain(hours: &'a TradingHours) -> Self {
-        Self { open: Shown(hours.open), close: Shown(hours.close), days: &hours.days }
+        Self { open: AsText(hours.open), close: AsText(hours.close), days: &hours.days }
     }
 }
 
 impl HolidayVO {
     fn from_domain(holiday: &Holiday) -> Self {
-        Self { date: Shown(holiday.date), open: holiday.open.map(Shown), close: holiday.close.map(Shown) }
+        Self { date: AsText(holiday.date), open: holiday.open.map(AsText), close: holiday.close.map(AsText) }
     }
 }
 
@@ -104,28 +104,28 @@ pub struct SecurityFamilyVO<'a> {
     symbol_root: Option<&'a str>,
     isin_root: Option<&'a str>,
     ric_root: Option<&'a str>,
-    currency: Shown<Currency>,
-    contract_size: Exact,
-    price_incr: Exact,
+    currency: AsText<Currency>,
+    contract_size: ExactDecimal,
+    price_incr: ExactDecimal,
     underlying_id: Option<u64>,
     exchange_id: Option<u64>,
-    execution_commission: Exact,
-    clearing_commission: Exact,
-    fee: Exact,
+    execution_commission: ExactDecimal,
+    clearing_commission: ExactDecimal,
+    fee: ExactDecimal,
     settlement: Option<&'static str>,
 }
 
 impl<'a> SecurityFamilyVO<'a> {
-    pub fn from_domain(family: &'a Family) -> Self {
+    pub fn from_domain(family: &'a SecurityFamily) -> Self {
         Self {
             id: family.id.0,
             name: &family.name,
             symbol_root: family.symbol_root.as_deref(),
             isin_root: family.isin_root.as_deref(),
             ric_root: family.ric_root.as_deref(),
-            currency: Shown(family.currency),
-            contract_size: Exact(family.contract_size),
-            price_incr: Exact(family.price_incr),
+            currency: AsText(family.currency),
+            contract_size: ExactDecimal(family.contract_size),
+            price_incr: ExactDecimal(family.price_incr),
             underlying_id: family.underlying.map(|id| id.0),
             exchange_id: family.exchange.map(|id| id.0),
             execution_commission: family.execution_commission.into(),
@@ -149,12 +149,16 @@ pub struct StrategyVO<'a> {
 }
 
 impl<'a> StrategyVO<'a> {
-    pub fn from_domain(strategy: &'a Strategy, phase: Option<Phase>, failure: Option<&'a Failure>) -> Self {
+    pub fn from_domain(
+        strategy: &'a StrategyRecord,
+        phase: Option<StrategyPhase>,
+        failure: Option<&'a StrategyFailure>,
+    ) -> Self {
         Self {
             id: strategy.id.0,
             name: &strategy.name,
             auto_activate: strategy.auto_activate,
-            phase: phase.map(Phase::name),
+            phase: phase.map(StrategyPhase::name),
             last_error: failure.map(|failure| &*failure.text),
         }
     }

@@ -1,13 +1,13 @@
 //! Limits, dry runs and trading states, in both directions.
 
-use domain::query::Verdict;
-use domain::risk::{Burst, LimitName, Limits, LimitsChange, Scope, SelfTrade};
+use domain::query::PreTradeCheck;
+use domain::risk::{BurstLimit, RiskLimitName, RiskLimits, RiskLimitsChange, RiskScope, SelfTradePrevention};
 use domain::{Amount, Decimal, Quantity, Text, TradingState};
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::fields::{BadBody, FieldError, Fields, count_of, decimal_of};
-use crate::json::{Exact, Shown, exact};
+use crate::json::{AsText, ExactDecimal, exact};
 
 /// Longest reason text.
 pub const REASON_LENGTH_MAX: usize = 256;
@@ -15,33 +15,33 @@ pub const REASON_LENGTH_MAX: usize = 256;
 const STATES: [(&str, TradingState); 3] =
     [("ACTIVE", TradingState::Active), ("REDUCING", TradingState::Reducing), ("HALTED", TradingState::Halted)];
 
-const SELF_TRADES: [(&str, SelfTrade); 4] = [
-    ("REFUSE_NEWEST", SelfTrade::RefuseNewest),
-    ("CANCEL_RESTING", SelfTrade::CancelResting),
-    ("CANCEL_BOTH", SelfTrade::CancelBoth),
-    ("ALLOW", SelfTrade::Allow),
+const SELF_TRADES: [(&str, SelfTradePrevention); 4] = [
+    ("REFUSE_NEWEST", SelfTradePrevention::RejectNewest),
+    ("CANCEL_RESTING", SelfTradePrevention::CancelResting),
+    ("CANCEL_BOTH", SelfTradePrevention::CancelBoth),
+    ("ALLOW", SelfTradePrevention::Allow),
 ];
 
 /// The limits of one scope; `null` means no limit.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LimitsVO {
-    scope: Shown<Scope>,
-    max_order_quantity: Option<Exact>,
-    max_order_notional: Option<Exact>,
-    price_collar_percent: Option<Exact>,
+    scope: AsText<RiskScope>,
+    max_order_quantity: Option<ExactDecimal>,
+    max_order_notional: Option<ExactDecimal>,
+    price_collar_percent: Option<ExactDecimal>,
     stale_after_seconds: Option<u32>,
     max_open_orders: Option<u32>,
-    max_open_notional: Option<Exact>,
-    max_long: Option<Exact>,
-    max_short: Option<Exact>,
-    max_gross_exposure: Option<Exact>,
+    max_open_notional: Option<ExactDecimal>,
+    max_long: Option<ExactDecimal>,
+    max_short: Option<ExactDecimal>,
+    max_gross_exposure: Option<ExactDecimal>,
     cash_check: Option<bool>,
     orders_per_second: Option<u32>,
     duplicate_guard: Option<BurstVO>,
     reject_breaker: Option<BurstVO>,
-    max_day_loss: Option<Exact>,
-    max_drawdown: Option<Exact>,
+    max_day_loss: Option<ExactDecimal>,
+    max_drawdown: Option<ExactDecimal>,
     self_trade: Option<&'static str>,
 }
 
@@ -52,9 +52,9 @@ struct BurstVO {
 }
 
 impl LimitsVO {
-    pub fn from_domain(scope: Scope, limits: &Limits) -> Self {
+    pub fn from_domain(scope: RiskScope, limits: &RiskLimits) -> Self {
         Self {
-            scope: Shown(scope),
+            scope: AsText(scope),
             max_order_quantity: exact(limits.max_order_quantity),
             max_order_notional: exact(limits.max_order_notional),
             price_collar_percent: exact(limits.price_collar_percent),
@@ -75,43 +75,43 @@ impl LimitsVO {
     }
 }
 
-fn name_of(wanted: SelfTrade) -> Option<&'static str> {
+fn name_of(wanted: SelfTradePrevention) -> Option<&'static str> {
     SELF_TRADES.iter().find(|(_, choice)| *choice == wanted).map(|(name, _)| *name)
 }
 
 impl BurstVO {
-    fn from_domain(burst: Burst) -> Self {
+    fn from_domain(burst: BurstLimit) -> Self {
         Self { count: burst.count, millis: burst.millis }
     }
 }
 
 /// The limits by their keys in a body.
-const LIMIT_NAMES: [(&str, LimitName); 16] = [
-    ("maxOrderQuantity", LimitName::MaxOrderQuantity),
-    ("maxOrderNotional", LimitName::MaxOrderNotional),
-    ("priceCollarPercent", LimitName::PriceCollarPercent),
-    ("staleAfterSeconds", LimitName::StaleAfterSeconds),
-    ("maxOpenOrders", LimitName::MaxOpenOrders),
-    ("maxOpenNotional", LimitName::MaxOpenNotional),
-    ("maxLong", LimitName::MaxLong),
-    ("maxShort", LimitName::MaxShort),
-    ("maxGrossExposure", LimitName::MaxGrossExposure),
-    ("cashCheck", LimitName::CashCheck),
-    ("ordersPerSecond", LimitName::OrdersPerSecond),
-    ("duplicateGuard", LimitName::DuplicateGuard),
-    ("rejectBreaker", LimitName::RejectBreaker),
-    ("maxDayLoss", LimitName::MaxDayLoss),
-    ("maxDrawdown", LimitName::MaxDrawdown),
-    ("selfTrade", LimitName::SelfTrade),
+const LIMIT_NAMES: [(&str, RiskLimitName); 16] = [
+    ("maxOrderQuantity", RiskLimitName::MaxOrderQuantity),
+    ("maxOrderNotional", RiskLimitName::MaxOrderNotional),
+    ("priceCollarPercent", RiskLimitName::PriceCollarPercent),
+    ("staleAfterSeconds", RiskLimitName::StaleAfterSeconds),
+    ("maxOpenOrders", RiskLimitName::MaxOpenOrders),
+    ("maxOpenNotional", RiskLimitName::MaxOpenNotional),
+    ("maxLong", RiskLimitName::MaxLong),
+    ("maxShort", RiskLimitName::MaxShort),
+    ("maxGrossExposure", RiskLimitName::MaxGrossExposure),
+    ("cashCheck", RiskLimitName::CashCheck),
+    ("ordersPerSecond", RiskLimitName::OrdersPerSecond),
+    ("duplicateGuard", RiskLimitName::DuplicateGuard),
+    ("rejectBreaker", RiskLimitName::RejectBreaker),
+    ("maxDayLoss", RiskLimitName::MaxDayLoss),
+    ("maxDrawdown", RiskLimitName::MaxDrawdown),
+    ("selfTrade", RiskLimitName::SelfTrade),
 ];
 
 /// Changes of the limits of a scope; `null` removes one, and an absent one is kept. The values obey the rules of the
 /// configuration.
-pub fn parse_limits(body: &[u8]) -> Result<(Scope, LimitsChange), BadBody> {
+pub fn parse_limits(body: &[u8]) -> Result<(RiskScope, RiskLimitsChange), BadBody> {
     let mut fields = Fields::parse(body)?;
-    let named = LIMIT_NAMES.iter().filter(|(key, _)| fields.names(key)).map(|(_, name)| *name).collect();
+    let named = LIMIT_NAMES.iter().filter(|(key, _)| fields.contains(key)).map(|(_, name)| *name).collect();
     let scope = scope(&mut fields);
-    let limits = Limits {
+    let limits = RiskLimits {
         max_order_quantity: positive(&mut fields, "maxOrderQuantity").map(Quantity),
         max_order_notional: positive(&mut fields, "maxOrderNotional").map(Amount),
         price_collar_percent: positive(&mut fields, "priceCollarPercent").map(Amount),
@@ -130,13 +130,13 @@ pub fn parse_limits(body: &[u8]) -> Result<(Scope, LimitsChange), BadBody> {
         self_trade: self_trade(&mut fields, scope),
     };
     let scope = fields.require("scope", scope);
-    fields.finish_exactly(scope.map(|scope| (scope, LimitsChange { limits, named })))
+    fields.finish_strict(scope.map(|scope| (scope, RiskLimitsChange { limits, named })))
 }
 
 /// A setting of accounts: no other scope has it.
-fn self_trade(fields: &mut Fields, scope: Option<Scope>) -> Option<SelfTrade> {
-    if matches!(scope, Some(Scope::Strategy(_) | Scope::Security(_))) {
-        let foreign = |field, _| Err(FieldError::not_needed(field, "belongs to an account or to the platform"));
+fn self_trade(fields: &mut Fields, scope: Option<RiskScope>) -> Option<SelfTradePrevention> {
+    if matches!(scope, Some(RiskScope::Strategy(_) | RiskScope::Security(_))) {
+        let foreign = |field, _| Err(FieldError::unexpected(field, "belongs to an account or to the platform"));
         return fields.read("selfTrade", foreign);
     }
     fields.choice("selfTrade", &SELF_TRADES)
@@ -156,12 +156,12 @@ fn from_zero(field: &'static str, value: Value) -> Result<u32, FieldError> {
 }
 
 /// A number in a time span: both keys are required and no others, and the number is greater than zero.
-fn burst_of(field: &'static str, value: Value) -> Result<Burst, FieldError> {
+fn burst_of(field: &'static str, value: Value) -> Result<BurstLimit, FieldError> {
     let malformed = || FieldError::malformed(field, "must be an object with whole numbers count and millis");
     let Value::Object(parts) = value else { return Err(malformed()) };
     let part = |key: &str| parts.get(key).and_then(|part| from_zero(field, part.clone()).ok());
     match (part("count"), part("millis"), parts.len()) {
-        (Some(count @ 1..), Some(millis @ 1..), 2) => Ok(Burst { count, millis }),
+        (Some(count @ 1..), Some(millis @ 1..), 2) => Ok(BurstLimit { count, millis }),
         (Some(_), Some(_), 2) => Err(FieldError::new(field, "not-positive", "count and millis must be more than zero")),
         _ => Err(malformed()),
     }
@@ -170,7 +170,7 @@ fn burst_of(field: &'static str, value: Value) -> Result<Burst, FieldError> {
 /// A requested trading state of a scope.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StateBody {
-    pub scope: Scope,
+    pub scope: RiskScope,
     pub state: TradingState,
     pub reason: Option<Text>,
 }
@@ -182,14 +182,14 @@ impl StateBody {
         let state = fields.choice("state", &STATES);
         let reason = fields.text("reason", REASON_LENGTH_MAX).map(Text::from);
         let (scope, state) = (fields.require("scope", scope), fields.require("state", state));
-        fields.finish_exactly(scope.zip(state).map(|(scope, state)| Self { scope, state, reason }))
+        fields.finish_strict(scope.zip(state).map(|(scope, state)| Self { scope, state, reason }))
     }
 }
 
 /// The kill switch. The scope is required, so that an empty body cannot halt the whole platform by mistake.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KillBody {
-    pub scope: Scope,
+    pub scope: RiskScope,
     pub reason: Option<Text>,
 }
 
@@ -199,11 +199,11 @@ impl KillBody {
         let scope = scope(&mut fields);
         let reason = fields.text("reason", REASON_LENGTH_MAX).map(Text::from);
         let scope = fields.require("scope", scope);
-        fields.finish_exactly(scope.map(|scope| Self { scope, reason }))
+        fields.finish_strict(scope.map(|scope| Self { scope, reason }))
     }
 }
 
-fn scope(fields: &mut Fields) -> Option<Scope> {
+fn scope(fields: &mut Fields) -> Option<RiskScope> {
     fields.read("scope", |field, value| {
         let scope = value.as_str().and_then(|text| text.parse().ok());
         scope.ok_or_else(|| {
@@ -215,14 +215,14 @@ fn scope(fields: &mut Fields) -> Option<Scope> {
 /// The effect of the kill switch.
 #[derive(Debug, Serialize)]
 pub struct KilledVO {
-    scope: Shown<Scope>,
+    scope: AsText<RiskScope>,
     /// Orders for which a cancel was sent.
     cancels: usize,
 }
 
 impl KilledVO {
-    pub fn from_domain(scope: Scope, cancels: usize) -> Self {
-        Self { scope: Shown(scope), cancels }
+    pub fn from_domain(scope: RiskScope, cancels: usize) -> Self {
+        Self { scope: AsText(scope), cancels }
     }
 }
 
@@ -233,12 +233,12 @@ pub struct VerdictVO {
     code: Option<&'static str>,
     field: Option<&'static str>,
     reason: Option<String>,
-    notional: Option<Exact>,
-    fee: Option<Exact>,
+    notional: Option<ExactDecimal>,
+    fee: Option<ExactDecimal>,
 }
 
 impl VerdictVO {
-    pub fn from_domain(verdict: &Verdict) -> Self {
+    pub fn from_domain(verdict: &PreTradeCheck) -> Self {
         let refusal = verdict.refusal.as_ref();
         Self {
             accepted: refusal.is_none(),

@@ -1,27 +1,27 @@
 //! JSON schemas (2020-12) of everything that clients receive and send. They are written by hand beside the value
 //! objects, and every golden file is validated against its schema.
 
-mod kind;
+mod schema_type;
 
-mod house;
+mod platform;
 mod trading;
 
 mod bodies;
 
-mod meanings;
+mod descriptions;
 
 use serde_json::{Map, Value, json};
 
-use kind::Kind;
-pub use kind::reference;
+use schema_type::SchemaType;
+pub use schema_type::reference;
 
 /// An object with its fields.
-pub(crate) struct Shape {
+pub(crate) struct ObjectSchema {
     name: &'static str,
-    says: &'static str,
-    fields: &'static [Field],
+    description: &'static str,
+    fields: &'static [SchemaField],
     /// Fields that only some variants have, by `objectType`.
-    variants: &'static [Variant],
+    variants: &'static [SchemaVariant],
     /// Text of a golden file, or of a body that its own parser accepts.
     example: Option<&'static str>,
     /// Whether other keys are rejected.
@@ -30,14 +30,14 @@ pub(crate) struct Shape {
     keys_min: usize,
 }
 
-pub(crate) struct Field {
+pub(crate) struct SchemaField {
     name: &'static str,
-    kind: Kind,
+    kind: SchemaType,
     is_needed: bool,
 }
 
 /// One variant of a value, distinguished by `objectType`.
-pub(crate) struct Variant {
+pub(crate) struct SchemaVariant {
     name: &'static str,
     says: &'static str,
     object_types: &'static [&'static str],
@@ -47,7 +47,7 @@ pub(crate) struct Variant {
 
 /// Every schema by its name.
 pub fn schemas() -> Map<String, Value> {
-    shapes().flat_map(Shape::schemas).collect()
+    shapes().flat_map(ObjectSchema::schemas).collect()
 }
 
 /// The keys of the schema with this name, in their order.
@@ -61,22 +61,22 @@ pub fn example(name: &str) -> Option<Value> {
     shapes().find(|shape| shape.name == name)?.examples().into_iter().next()
 }
 
-fn shapes() -> impl Iterator<Item = &'static Shape> {
-    house::SHAPES.iter().chain(trading::SHAPES).chain(bodies::SHAPES)
+fn shapes() -> impl Iterator<Item = &'static ObjectSchema> {
+    platform::SHAPES.iter().chain(trading::SHAPES).chain(bodies::SHAPES)
 }
 
-const fn shape(name: &'static str, says: &'static str, fields: &'static [Field]) -> Shape {
-    Shape { name, says, fields, variants: &[], example: None, is_exact: false, keys_min: 0 }
+const fn shape(name: &'static str, says: &'static str, fields: &'static [SchemaField]) -> ObjectSchema {
+    ObjectSchema { name, description: says, fields, variants: &[], example: None, is_exact: false, keys_min: 0 }
 }
 
-impl Shape {
-    const fn like(mut self, example: &'static str) -> Self {
+impl ObjectSchema {
+    const fn with_example(mut self, example: &'static str) -> Self {
         self.example = Some(example);
         self
     }
 
     /// A body that the interface specification does not define: a misspelt key is rejected.
-    const fn exactly(mut self) -> Self {
+    const fn strict(mut self) -> Self {
         self.is_exact = true;
         self
     }
@@ -86,7 +86,7 @@ impl Shape {
         self
     }
 
-    const fn varying(mut self, variants: &'static [Variant]) -> Self {
+    const fn with_variants(mut self, variants: &'static [SchemaVariant]) -> Self {
         self.variants = variants;
         self
     }
@@ -99,8 +99,8 @@ impl Shape {
 
     fn schema(&self) -> Value {
         let mut schema = match self.variants {
-            [] => self.object(self.says, self.fields.iter()),
-            variants => choice(self.says, variants),
+            [] => self.object(self.description, self.fields.iter()),
+            variants => choice(self.description, variants),
         };
         if self.is_exact {
             schema["additionalProperties"] = json!(false);
@@ -115,9 +115,9 @@ impl Shape {
         schema
     }
 
-    fn object<'a>(&self, says: &str, fields: impl Iterator<Item = &'a Field> + Clone) -> Value {
+    fn object<'a>(&self, says: &str, fields: impl Iterator<Item = &'a SchemaField> + Clone) -> Value {
         let properties: Map<_, _> =
-            fields.clone().map(|field| (field.name.to_owned(), self.described(field))).collect();
+            fields.clone().map(|field| (field.name.to_owned(), self.describe_field(field))).collect();
         let needed: Vec<_> = fields.filter(|field| field.is_needed).map(|field| field.name).collect();
         // Without keys of ours, any key is allowed.
         let mut schema = match properties.is_empty() {
@@ -131,9 +131,9 @@ impl Shape {
     }
 
     /// The schema of a field, with its meaning in front of the description of its type.
-    fn described(&self, field: &Field) -> Value {
+    fn describe_field(&self, field: &SchemaField) -> Value {
         let mut schema = field.kind.schema();
-        if let Some(means) = meanings::meaning(self.name, field.name) {
+        if let Some(means) = descriptions::description(self.name, field.name) {
             let of_kind = schema["description"].as_str().map(|says| format!("; {says}")).unwrap_or_default();
             schema["description"] = format!("{means}{of_kind}").into();
         }
@@ -151,10 +151,10 @@ impl Shape {
     }
 }
 
-impl Variant {
+impl SchemaVariant {
     /// The common fields, and those of this variant.
-    fn schema(&self, shape: &Shape) -> Value {
-        let has = |field: &&Field| field.is_needed || self.own.contains(&field.name);
+    fn schema(&self, shape: &ObjectSchema) -> Value {
+        let has = |field: &&SchemaField| field.is_needed || self.own.contains(&field.name);
         let mut schema = shape.object(self.says, shape.fields.iter().filter(has));
         schema["properties"]["objectType"] = json!({ "type": "string", "enum": self.object_types });
         schema["required"] = shape.fields.iter().filter(has).map(|field| field.name).collect();
@@ -163,7 +163,7 @@ impl Variant {
 }
 
 /// Client generators use the discriminator; each variant states its `objectType` anyway.
-fn choice(says: &str, variants: &[Variant]) -> Value {
+fn choice(says: &str, variants: &[SchemaVariant]) -> Value {
     let forms: Vec<_> = variants.iter().map(|variant| reference(variant.name)).collect();
     let mut mapping = Map::new();
     for variant in variants {
@@ -177,23 +177,23 @@ fn choice(says: &str, variants: &[Variant]) -> Value {
     })
 }
 
-const fn form(
+const fn variant(
     name: &'static str,
     says: &'static str,
     object_types: &'static [&'static str],
     own: &'static [&'static str],
-) -> Variant {
-    Variant { name, says, object_types, own }
+) -> SchemaVariant {
+    SchemaVariant { name, says, object_types, own }
 }
 
 /// A field that is always present.
-const fn has(name: &'static str, kind: Kind) -> Field {
-    Field { name, kind, is_needed: true }
+const fn required(name: &'static str, kind: SchemaType) -> SchemaField {
+    SchemaField { name, kind, is_needed: true }
 }
 
 /// An optional field.
-const fn may_have(name: &'static str, kind: Kind) -> Field {
-    Field { name, kind, is_needed: false }
+const fn optional(name: &'static str, kind: SchemaType) -> SchemaField {
+    SchemaField { name, kind, is_needed: false }
 }
 
 /// The text of a golden file.

@@ -20,14 +20,14 @@ mod tests;
 
 use domain::Security;
 
-use field::Question;
+use field::FieldCondition;
 
 /// Maximum nesting of a search.
 pub const SEARCH_DEPTH_MAX: usize = 32;
 
 /// A parsed search.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Search(Expression);
+pub struct SecuritySearch(Expression);
 
 /// A search that cannot be parsed, with the position of the first wrong character, counted from 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,8 +40,8 @@ pub struct BadSearch {
 enum Expression {
     /// No condition.
     Everything,
-    Words(Pattern),
-    Field(Question),
+    Words(TextPattern),
+    Field(FieldCondition),
     Not(Box<Expression>),
     /// All are true.
     And(Vec<Expression>),
@@ -51,37 +51,37 @@ enum Expression {
 
 /// A text to look for, in lower case.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Pattern {
+enum TextPattern {
     Whole(String),
     Beginning(String),
 }
 
-impl Search {
+impl SecuritySearch {
     /// A text without words matches everything.
     pub fn parse(text: &str) -> Result<Self, BadSearch> {
         parser::parse(text).map(Self)
     }
 
-    pub fn finds(&self, security: &Security) -> bool {
-        self.0.holds(security)
+    pub fn matches(&self, security: &Security) -> bool {
+        self.0.matches(security)
     }
 }
 
 impl Expression {
-    fn holds(&self, security: &Security) -> bool {
+    fn matches(&self, security: &Security) -> bool {
         match self {
             Self::Everything => true,
-            Self::Words(pattern) => field::free_texts(security).any(|text| pattern.stands_in(text)),
-            Self::Field(question) => question.holds(security),
-            Self::Not(other) => !other.holds(security),
-            Self::And(parts) => parts.iter().all(|part| part.holds(security)),
-            Self::Or(parts) => parts.iter().any(|part| part.holds(security)),
+            Self::Words(pattern) => field::free_texts(security).any(|text| pattern.occurs_in(text)),
+            Self::Field(question) => question.matches(security),
+            Self::Not(other) => !other.matches(security),
+            Self::And(parts) => parts.iter().all(|part| part.matches(security)),
+            Self::Or(parts) => parts.iter().any(|part| part.matches(security)),
         }
     }
 }
 
-impl Pattern {
-    fn stands_in(&self, text: &str) -> bool {
+impl TextPattern {
+    fn occurs_in(&self, text: &str) -> bool {
         let text = text.to_lowercase();
         match self {
             Self::Whole(wanted) => text.contains(wanted.as_str()),

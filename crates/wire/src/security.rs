@@ -4,7 +4,7 @@ use domain::reference::OptionRight;
 use domain::{Currency, Security, SecurityKind};
 use serde::Serialize;
 
-use crate::json::{Exact, Shown, ShownDate, exact};
+use crate::json::{AsText, DateText, ExactDecimal, exact};
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -21,15 +21,15 @@ pub struct SecurityVO<'a> {
     underlying_id: Option<u64>,
     security_family_id: Option<u64>,
     exchange_id: u64,
-    currency: Shown<Currency>,
-    contract_size: Exact,
-    min_qty: Option<Exact>,
-    max_qty: Option<Exact>,
-    qty_incr: Exact,
-    min_price: Option<Exact>,
-    max_price: Option<Exact>,
-    price_incr: Exact,
-    min_notional: Option<Exact>,
+    currency: AsText<Currency>,
+    contract_size: ExactDecimal,
+    min_qty: Option<ExactDecimal>,
+    max_qty: Option<ExactDecimal>,
+    qty_incr: ExactDecimal,
+    min_price: Option<ExactDecimal>,
+    max_price: Option<ExactDecimal>,
+    price_incr: ExactDecimal,
+    min_notional: Option<ExactDecimal>,
     tradeable: bool,
     #[serde(flatten)]
     kind: KindVO<'a>,
@@ -40,10 +40,10 @@ pub struct SecurityVO<'a> {
 #[serde(untagged, rename_all_fields = "camelCase")]
 enum KindVO<'a> {
     Plain {},
-    Forex { base_currency: Shown<Currency>, transaction_currency: Shown<Currency> },
-    Future { expiration: ShownDate, month_year: &'a str, first_notice: Option<ShownDate> },
-    Option { expiration: ShownDate, strike: Exact, option_type: &'static str },
-    Bond { maturity: ShownDate, coupon: Exact, coupon_frequency: u8 },
+    Forex { base_currency: AsText<Currency>, transaction_currency: AsText<Currency> },
+    Future { expiration: DateText, month_year: &'a str, first_notice: Option<DateText> },
+    Option { expiration: DateText, strike: ExactDecimal, option_type: &'static str },
+    Bond { maturity: DateText, coupon: ExactDecimal, coupon_frequency: u8 },
 }
 
 impl<'a> SecurityVO<'a> {
@@ -61,14 +61,14 @@ impl<'a> SecurityVO<'a> {
             underlying_id: security.underlying.map(|id| id.0),
             security_family_id: security.family.map(|id| id.0),
             exchange_id: security.exchange.0,
-            currency: Shown(security.currency),
-            contract_size: Exact(security.contract_size),
+            currency: AsText(security.currency),
+            contract_size: ExactDecimal(security.contract_size),
             min_qty: exact(security.min_qty),
             max_qty: exact(security.max_qty),
-            qty_incr: Exact(security.qty_incr),
+            qty_incr: ExactDecimal(security.qty_incr),
             min_price: exact(security.min_price),
             max_price: exact(security.max_price),
-            price_incr: Exact(security.price_incr),
+            price_incr: ExactDecimal(security.price_incr),
             min_notional: exact(security.min_notional),
             tradeable: security.tradeable,
             kind: KindVO::from_domain(&security.kind),
@@ -94,16 +94,16 @@ impl<'a> KindVO<'a> {
     fn from_domain(kind: &'a SecurityKind) -> Self {
         match *kind {
             SecurityKind::Forex { base, transaction } => {
-                Self::Forex { base_currency: Shown(base), transaction_currency: Shown(transaction) }
+                Self::Forex { base_currency: AsText(base), transaction_currency: AsText(transaction) }
             }
             SecurityKind::Future { expiration, ref month_year, first_notice } => {
-                Self::Future { expiration: Shown(expiration), month_year, first_notice: first_notice.map(Shown) }
+                Self::Future { expiration: AsText(expiration), month_year, first_notice: first_notice.map(AsText) }
             }
             SecurityKind::Option { expiration, strike, right } => {
-                Self::Option { expiration: Shown(expiration), strike: strike.into(), option_type: option_type(right) }
+                Self::Option { expiration: AsText(expiration), strike: strike.into(), option_type: option_type(right) }
             }
             SecurityKind::Bond { maturity, coupon, coupon_frequency } => {
-                Self::Bond { maturity: Shown(maturity), coupon: Exact(coupon), coupon_frequency }
+                Self::Bond { maturity: AsText(maturity), coupon: ExactDecimal(coupon), coupon_frequency }
             }
             SecurityKind::Stock
             | SecurityKind::Index

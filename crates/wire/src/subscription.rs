@@ -1,6 +1,6 @@
 //! Market data subscription of a strategy, in both directions.
 
-use domain::command::Subscription;
+use domain::command::MarketDataSubscription;
 use domain::{ReferenceData, SecurityId};
 use serde::Serialize;
 
@@ -26,7 +26,7 @@ impl SubscriptionBody {
     }
 
     /// At the path that subscribes the flag may be absent, but not false.
-    pub fn to_subscribe(&self, reference: &ReferenceData) -> Result<Subscription, Vec<FieldError>> {
+    pub fn to_subscribe(&self, reference: &ReferenceData) -> Result<MarketDataSubscription, Vec<FieldError>> {
         if self.subscribe == Some(false) {
             let reason = "is false, but this path subscribes; the other one unsubscribes";
             return Err(vec![FieldError::new("subscribe", "not-subscribing", reason)]);
@@ -35,11 +35,11 @@ impl SubscriptionBody {
     }
 
     /// At the path that unsubscribes the flag is ignored.
-    pub fn to_unsubscribe(&self, reference: &ReferenceData) -> Result<Subscription, Vec<FieldError>> {
+    pub fn to_unsubscribe(&self, reference: &ReferenceData) -> Result<MarketDataSubscription, Vec<FieldError>> {
         let named = NamedStrategy { id: None, name: Some(&self.strategy_name) };
         let strategy = named.find(reference).map_err(|fault| vec![fault])?;
         let strategy = strategy.ok_or_else(|| vec![FieldError::missing("strategyName")])?;
-        Ok(Subscription { strategy, security: self.security })
+        Ok(MarketDataSubscription { strategy, security: self.security })
     }
 }
 
@@ -53,7 +53,7 @@ pub struct SubscriptionVO<'a> {
 }
 
 impl<'a> SubscriptionVO<'a> {
-    pub fn from_domain(wish: Subscription, is_wanted: bool, reference: &'a ReferenceData) -> Self {
+    pub fn from_domain(wish: MarketDataSubscription, is_wanted: bool, reference: &'a ReferenceData) -> Self {
         Self {
             strategy_name: reference.strategies.get(&wish.strategy).map(|strategy| &*strategy.name),
             security_id: wish.security.0,

@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 
 use domain::event::AlarmLevel;
-use domain::{Event, Published, ReferenceData, StrategyId};
+use domain::{Event, PublishedEvent, ReferenceData, StrategyId};
 
-use crate::families;
 use crate::json;
-use crate::notice::parted;
-use crate::past::{EventVO, GenericEventVO};
+use crate::notifications::split_adapter;
+use crate::stored_event::{EventVO, GenericEventVO};
+use crate::topic_families;
 
 /// Every price, for strategies in processes of their own.
 pub const SHARED_MARKET_DATA: &str = "strategy-bus.market-data";
@@ -20,7 +20,7 @@ const TYPICAL_TOPIC_BYTES: usize = 64;
 
 /// The first segments of the topics that carry an event, all with the same body; none where no topic does.
 pub fn roots(event: &Event) -> &'static [&'static str] {
-    families::of(event.class()).map_or(&[], |family| family.roots)
+    topic_families::for_class(event.class()).map_or(&[], |family| family.roots)
 }
 
 /// The topic of an event under one of its roots.
@@ -41,7 +41,7 @@ pub fn topic(root: &str, event: &Event, reference: &ReferenceData) -> String {
         Event::Portfolio(value) => under(&[&name(value.strategy)]),
         Event::Subscription(wish, _) => under(&[&name(wish.strategy), &wish.security.to_string()]),
         Event::LifeCycle(change) => under(&[&name(change.strategy)]),
-        Event::Session(change) => under(&[parted(&change.adapter, reference).0]),
+        Event::Session(change) => under(&[split_adapter(&change.adapter, reference).0]),
         Event::TradingState(change) => under(&[&change.scope.to_string()]),
         Event::Alarm(alarm) => under(&[level(alarm.level)]),
         Event::Generic(event) => under(&[&name(event.strategy), &event.name]),
@@ -51,7 +51,7 @@ pub fn topic(root: &str, event: &Event, reference: &ReferenceData) -> String {
 }
 
 /// The body of a message on the topics of an event.
-pub fn body(published: &Published, reference: &ReferenceData) -> Vec<u8> {
+pub fn body(published: &PublishedEvent, reference: &ReferenceData) -> Vec<u8> {
     match &published.event {
         // Generic events between strategies are forwarded as they are.
         Event::Generic(event) => event.body.as_bytes().to_vec(),
@@ -120,21 +120,21 @@ mod tests {
 
     use domain::command::GenericEvent;
     use domain::event::{Alarm, LifeCycle};
-    use domain::risk::StateChange;
-    use domain::{Scope, SecurityId, Strategy, Timestamp, Trade, TradingState};
+    use domain::risk::TradingStateChange;
+    use domain::{RiskScope, SecurityId, StrategyRecord, Timestamp, Trade, TradingState};
 
     use super::*;
 
     fn desk() -> ReferenceData {
         let strategy = |id: u64, name: &str| {
             let id = StrategyId(id);
-            (id, Arc::new(Strategy { id, name: name.into(), auto_activate: false }))
+            (id, Arc::new(StrategyRecord { id, name: name.into(), auto_activate: false }))
         };
         ReferenceData { strategies: [strategy(1, "SERVER"), strategy(2, "my.strategy")].into(), ..Default::default() }
     }
 
     fn told(event: Event) -> Option<(Vec<String>, String)> {
-        let (published, desk) = (Published { sequence: 7, at: Timestamp(1_000_000), event }, desk());
+        let (published, desk) = (PublishedEvent { sequence: 7, at: Timestamp(1_000_000), event }, desk());
         let topics: Vec<_> = roots(&published.event).iter().map(|root| topic(root, &published.event, &desk)).collect();
         let body = String::from_utf8(body(&published, &desk)).unwrap();
         (!topics.is_empty()).then_some((topics, body))
@@ -167,7 +167,7 @@ mod tests {
         let change = LifeCycle {
             strategy: StrategyId(1),
             mode: domain::command::Mode::RealTime,
-            phase: domain::command::Phase::Run,
+            phase: domain::command::StrategyPhase::Run,
             failure: None,
         };
         assert_eq!(shared(Event::LifeCycle(Arc::new(change))), None);
@@ -177,8 +177,8 @@ mod tests {
     fn alarms_are_published_by_level_and_states_by_scope() {
         let alarm = Alarm { level: AlarmLevel::Error, code: "late-fill".into(), text: "order 7".into() };
         assert_eq!(told(Event::Alarm(Arc::new(alarm))).unwrap().0, ["log-event.error"]);
-        let change = StateChange {
-            scope: Scope::Platform,
+        let change = TradingStateChange {
+            scope: RiskScope::Platform,
             state: TradingState::Halted,
             at: Timestamp(0),
             reason: None,
@@ -192,7 +192,7 @@ mod tests {
         let change = LifeCycle {
             strategy: StrategyId(1),
             mode: domain::command::Mode::RealTime,
-            phase: domain::command::Phase::Run,
+            phase: domain::command::StrategyPhase::Run,
             failure: None,
         };
         let expected = r#"{"dateTime":1,"strategyName":"SERVER","mode":"REAL_TIME","phase":"RUN"}"#;

@@ -1,25 +1,25 @@
 use std::collections::BTreeMap;
 
-use access::{Actor, Credentials, Role};
+use access::{AccessCredentials, Actor, UserRole};
 use expect_test::expect;
 
-use crate::desk::{Desk, ELSEWHERE, HERE, RIGHT, visit};
+use crate::access_fixture::{AccessFixture, ELSEWHERE, HERE, RIGHT, request};
 
 #[tokio::test]
 async fn every_change_and_every_refusal_stands_in_it() {
-    let desk = Desk::with_anna();
-    desk.pass(1);
-    desk.new_token("robot", Role::Strategy("MOMENTUM".into()), 7).unwrap();
+    let desk = AccessFixture::with_anna();
+    desk.advance(1);
+    desk.new_token("robot", UserRole::Strategy("MOMENTUM".into()), 7).unwrap();
     desk.login("anna", RIGHT).await;
     desk.login("anna", "wrong horse").await;
     desk.login("no such name", "wrong horse").await;
-    desk.pass(1);
-    desk.knock(Credentials::Anonymous, ELSEWHERE).await;
-    desk.knock(Credentials::Session("over".into()), HERE).await;
-    desk.add("anna", Role::Admin, RIGHT).unwrap_err();
-    let kill = Actor { user: Some("anna".into()), visit: visit(HERE) };
-    assert!(desk.access.done(&kill, "PLATFORM").await);
-    desk.access.refused(&kill, "role-too-low", "this needs the role admin").await;
+    desk.advance(1);
+    desk.attempt(AccessCredentials::Anonymous, ELSEWHERE).await;
+    desk.attempt(AccessCredentials::Session("over".into()), HERE).await;
+    desk.add("anna", UserRole::Admin, RIGHT).unwrap_err();
+    let kill = Actor { user: Some("anna".into()), request: request(HERE) };
+    assert!(desk.access.audit_action(&kill, "PLATFORM").await);
+    desk.access.audit_refusal(&kill, "role-too-low", "this needs the role admin").await;
     desk.revoke("robot").unwrap();
     desk.remove("anna").unwrap();
     expect![[r#"
@@ -39,15 +39,15 @@ async fn every_change_and_every_refusal_stands_in_it() {
 
 #[tokio::test]
 async fn a_refusal_that_comes_again_and_again_is_one_row_a_minute() {
-    let desk = Desk::with_anna();
+    let desk = AccessFixture::with_anna();
     for _ in 0..1_000 {
-        desk.knock(Credentials::Anonymous, ELSEWHERE).await;
+        desk.attempt(AccessCredentials::Anonymous, ELSEWHERE).await;
     }
-    desk.pass(59);
-    desk.knock(Credentials::Anonymous, ELSEWHERE).await;
-    desk.knock(Credentials::Anonymous, HERE).await;
-    desk.pass(1);
-    desk.knock(Credentials::Anonymous, ELSEWHERE).await;
+    desk.advance(59);
+    desk.attempt(AccessCredentials::Anonymous, ELSEWHERE).await;
+    desk.attempt(AccessCredentials::Anonymous, HERE).await;
+    desk.advance(1);
+    desk.attempt(AccessCredentials::Anonymous, ELSEWHERE).await;
     expect![[r#"
         1 at 0s - CLI - [user add] done: user anna, role trader (1x, last 0s)
         2 at 0s - REST 192.168.1.5 [GET /rest/account] login-needed: say who you are: a user with a password, or a token (1001x, last 59s)
@@ -59,23 +59,23 @@ async fn a_refusal_that_comes_again_and_again_is_one_row_a_minute() {
 
 #[tokio::test]
 async fn acts_are_never_folded() {
-    let desk = Desk::open();
-    let act = Actor { user: None, visit: visit(HERE) };
+    let desk = AccessFixture::open();
+    let act = Actor { user: None, request: request(HERE) };
     for _ in 0..3 {
-        assert!(desk.access.done(&act, "PLATFORM").await);
+        assert!(desk.access.audit_action(&act, "PLATFORM").await);
     }
-    assert_eq!(desk.access.register().audit(0, 10).unwrap().len(), 3);
+    assert_eq!(desk.access.user_store().audit(0, 10).unwrap().len(), 3);
 }
 
 #[tokio::test]
 async fn it_is_read_in_pages() {
-    let desk = Desk::open();
-    let act = Actor { user: None, visit: visit(HERE) };
+    let desk = AccessFixture::open();
+    let act = Actor { user: None, request: request(HERE) };
     for _ in 0..5 {
-        assert!(desk.access.done(&act, "PLATFORM").await);
+        assert!(desk.access.audit_action(&act, "PLATFORM").await);
     }
     let page = |after, limit| -> Vec<u64> {
-        desk.access.register().audit(after, limit).unwrap().iter().map(|row| row.id).collect()
+        desk.access.user_store().audit(after, limit).unwrap().iter().map(|row| row.id).collect()
     };
     assert_eq!(page(0, 2), [1, 2]);
     assert_eq!(page(2, 2), [3, 4]);
@@ -83,7 +83,7 @@ async fn it_is_read_in_pages() {
     assert_eq!(page(5, 2), [0; 0]);
     assert_eq!(page(0, usize::MAX).len(), 5);
     let page_back = |before, limit| -> Vec<u64> {
-        desk.access.register().audit_back(before, limit).unwrap().iter().map(|row| row.id).collect()
+        desk.access.user_store().audit_back(before, limit).unwrap().iter().map(|row| row.id).collect()
     };
     assert_eq!(page_back(u64::MAX, 2), [5, 4]);
     assert_eq!(page_back(4, 2), [3, 2]);
@@ -92,13 +92,13 @@ async fn it_is_read_in_pages() {
 
 #[tokio::test]
 async fn refusals_are_counted_by_code() {
-    let desk = Desk::with_anna();
+    let desk = AccessFixture::with_anna();
     assert_eq!(desk.access.refusals(), counts(&[("wrong-credentials", 0)]));
     for _ in 0..2 {
         desk.login("anna", "wrong horse").await;
     }
     desk.login("anna", RIGHT).await;
-    desk.knock(Credentials::Anonymous, ELSEWHERE).await;
+    desk.attempt(AccessCredentials::Anonymous, ELSEWHERE).await;
     assert_eq!(desk.access.refusals(), counts(&[("wrong-credentials", 2), ("login-needed", 1)]));
 }
 

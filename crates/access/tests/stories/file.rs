@@ -1,33 +1,33 @@
 use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
 
-use access::{Access, Actor, Credentials, FILE, Password, Register, Role, Settings};
+use access::{Access, AccessCredentials, AccessSettings, Actor, FILE, Password, UserRole, UserStore};
 use domain::Timestamp;
 use expect_test::expect;
 
-use crate::desk::{Desk, HERE, RIGHT, actor, name, visit};
+use crate::access_fixture::{AccessFixture, HERE, RIGHT, actor, name, request};
 
 #[tokio::test]
 async fn what_the_command_line_changes_beside_a_running_server_is_seen_within_a_second() {
-    let desk = Desk::with_anna();
-    let token = desk.new_token("robot", Role::Viewer, 1).unwrap();
+    let desk = AccessFixture::with_anna();
+    let token = desk.new_token("robot", UserRole::Viewer, 1).unwrap();
     assert_eq!(desk.login("anna", RIGHT).await, "anna trader");
-    let beside = Register::open(desk.folder()).unwrap();
+    let beside = UserStore::open(desk.folder()).unwrap();
     beside.remove_user(&name("anna"), &actor("user remove"), Timestamp(0)).unwrap();
     beside.revoke_token(&name("robot"), &actor("token revoke"), Timestamp(0)).unwrap();
     let password = Password::new(RIGHT.into()).unwrap();
-    beside.add_user((&name("bert"), &Role::Admin, &password), false, &actor("user add"), Timestamp(0)).unwrap();
-    desk.pass(1);
+    beside.add_user((&name("bert"), &UserRole::Admin, &password), false, &actor("user add"), Timestamp(0)).unwrap();
+    desk.advance(1);
     assert_eq!(desk.login("anna", RIGHT).await, "wrong-credentials");
     assert_eq!(desk.login("bert", RIGHT).await, "bert admin");
-    assert_eq!(desk.knock(Credentials::Token(token.text().into()), HERE).await, "wrong-credentials");
+    assert_eq!(desk.attempt(AccessCredentials::Token(token.text().into()), HERE).await, "wrong-credentials");
 }
 
 #[test]
 fn users_and_tokens_are_there_again_after_a_restart() {
-    let desk = Desk::with_anna();
-    desk.new_token("robot", Role::Strategy("MOMENTUM".into()), 1).unwrap();
-    let again = Register::open(desk.folder()).unwrap();
+    let desk = AccessFixture::with_anna();
+    desk.new_token("robot", UserRole::Strategy("MOMENTUM".into()), 1).unwrap();
+    let again = UserStore::open(desk.folder()).unwrap();
     let users: Vec<_> = again.users().unwrap().iter().map(|user| format!("{} {}", user.name, user.role)).collect();
     let tokens: Vec<_> = again.tokens().unwrap().iter().map(|token| format!("{} {}", token.name, token.role)).collect();
     assert_eq!((users, tokens), (vec!["anna trader".into()], vec!["robot strategy MOMENTUM".into()]));
@@ -35,14 +35,14 @@ fn users_and_tokens_are_there_again_after_a_restart() {
 
 #[test]
 fn a_name_belongs_to_one_user_or_token() {
-    let desk = Desk::with_anna();
-    desk.new_token("robot", Role::Trader, 1).unwrap();
+    let desk = AccessFixture::with_anna();
+    desk.new_token("robot", UserRole::Trader, 1).unwrap();
     let taken = [
-        desk.add("anna", Role::Admin, RIGHT).unwrap_err(),
-        desk.add("robot", Role::Admin, RIGHT).unwrap_err(),
-        desk.replace("robot", Role::Admin, RIGHT).unwrap_err(),
-        desk.new_token("robot", Role::Admin, 1).unwrap_err(),
-        desk.new_token("anna", Role::Admin, 1).unwrap_err(),
+        desk.add("anna", UserRole::Admin, RIGHT).unwrap_err(),
+        desk.add("robot", UserRole::Admin, RIGHT).unwrap_err(),
+        desk.replace("robot", UserRole::Admin, RIGHT).unwrap_err(),
+        desk.new_token("robot", UserRole::Admin, 1).unwrap_err(),
+        desk.new_token("anna", UserRole::Admin, 1).unwrap_err(),
     ];
     expect![[r#"
         there is a user called anna already
@@ -57,10 +57,10 @@ fn a_name_belongs_to_one_user_or_token() {
 /// Over the network the last admin cannot be removed; the command line can always repair it.
 #[test]
 fn where_there_are_users_one_stays_an_admin() {
-    let desk = Desk::open();
-    let (register, password) = (desk.access.register(), Password::new(RIGHT.into()).unwrap());
-    let caller = Actor { user: None, visit: visit(HERE) };
-    let add = |user: &str, role: Role| {
+    let desk = AccessFixture::open();
+    let (register, password) = (desk.access.user_store(), Password::new(RIGHT.into()).unwrap());
+    let caller = Actor { user: None, request: request(HERE) };
+    let add = |user: &str, role: UserRole| {
         let added = register.add_user((&name(user), &role, &password), true, &caller, Timestamp(0));
         added.map_or_else(|refused| refused.to_string(), |()| format!("{user} {role}"))
     };
@@ -69,10 +69,10 @@ fn where_there_are_users_one_stays_an_admin() {
         removed.map_or_else(|refused| refused.to_string(), |()| format!("no {user}"))
     };
     let told = [
-        add("vera", Role::Viewer),
-        add("boss", Role::Admin),
-        add("vera", Role::Viewer),
-        add("boss", Role::Trader),
+        add("vera", UserRole::Viewer),
+        add("boss", UserRole::Admin),
+        add("vera", UserRole::Viewer),
+        add("boss", UserRole::Trader),
         remove("boss"),
         remove("vera"),
         remove("boss"),
@@ -86,14 +86,14 @@ fn where_there_are_users_one_stays_an_admin() {
         no vera
         no boss"#]]
     .assert_eq(&told.join("\n"));
-    desk.add("vera", Role::Viewer, RIGHT).unwrap();
-    desk.add("tom", Role::Trader, RIGHT).unwrap();
+    desk.add("vera", UserRole::Viewer, RIGHT).unwrap();
+    desk.add("tom", UserRole::Trader, RIGHT).unwrap();
     assert_eq!(remove("tom"), "no tom", "it takes nothing from anybody");
 }
 
 #[test]
 fn only_the_owner_can_read_the_file() {
-    let desk = Desk::with_anna();
+    let desk = AccessFixture::with_anna();
     for file in std::fs::read_dir(desk.folder()).unwrap() {
         let file = file.unwrap();
         let mode = file.metadata().unwrap().permissions().mode() & 0o777;
@@ -103,7 +103,7 @@ fn only_the_owner_can_read_the_file() {
 
 fn refused(folder: &std::path::Path) -> String {
     let clock = Arc::new(|| Timestamp(0));
-    let error = Access::open(folder, Settings::default(), clock).err().unwrap().to_string();
+    let error = Access::open(folder, AccessSettings::default(), clock).err().unwrap().to_string();
     error.replace(&format!("{}/", folder.display()), "")
 }
 
@@ -117,7 +117,7 @@ fn a_file_that_is_no_user_store_is_refused() {
 #[test]
 fn a_file_of_a_newer_program_is_left_alone() {
     let folder = tempfile::tempdir().unwrap();
-    drop(Register::open(folder.path()).unwrap());
+    drop(UserStore::open(folder.path()).unwrap());
     let file = rusqlite::Connection::open(folder.path().join(FILE)).unwrap();
     file.pragma_update(None, "user_version", 99).unwrap();
     expect!["access.sqlite has version 99; this program knows versions up to 2"].assert_eq(&refused(folder.path()));

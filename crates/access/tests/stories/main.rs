@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a failing step ends the test")]
 
-mod desk;
+mod access_fixture;
 
 /// Anonymous access.
 mod anonymous;

@@ -1,51 +1,51 @@
-use access::{Credentials, Role, Secret};
+use access::{AccessCredentials, Secret, UserRole};
 
-use crate::desk::{Desk, ELSEWHERE, HERE, RIGHT, visit};
+use crate::access_fixture::{AccessFixture, ELSEWHERE, HERE, RIGHT, request};
 
 const MINUTE: i64 = 60;
 const HOUR: i64 = 60 * MINUTE;
 
-async fn log_in(desk: &Desk) -> Secret {
-    let credentials = Credentials::login("anna", RIGHT.into());
-    let identity = desk.access.authenticate(credentials, &visit(HERE)).await.unwrap();
-    desk.access.begin_session(&identity).unwrap()
+async fn log_in(desk: &AccessFixture) -> Secret {
+    let credentials = AccessCredentials::login("anna", RIGHT.into());
+    let identity = desk.access.authenticate(credentials, &request(HERE)).await.unwrap();
+    desk.access.start_session(&identity).unwrap()
 }
 
-async fn with_cookie(desk: &Desk, secret: &Secret) -> String {
-    desk.knock(Credentials::Session(secret.text().into()), ELSEWHERE).await
+async fn with_cookie(desk: &AccessFixture, secret: &Secret) -> String {
+    desk.attempt(AccessCredentials::Session(secret.text().into()), ELSEWHERE).await
 }
 
 #[tokio::test]
 async fn a_session_lasts_while_it_is_used_but_no_longer_than_a_day_s_work() {
-    let desk = Desk::with_anna();
+    let desk = AccessFixture::with_anna();
     let secret = log_in(&desk).await;
     for _ in 0..24 {
         assert_eq!(with_cookie(&desk, &secret).await, "anna trader");
-        desk.pass(29 * MINUTE);
+        desk.advance(29 * MINUTE);
     }
     assert_eq!(with_cookie(&desk, &secret).await, "anna trader");
-    desk.pass(12 * HOUR - 24 * 29 * MINUTE - 1);
+    desk.advance(12 * HOUR - 24 * 29 * MINUTE - 1);
     assert_eq!(with_cookie(&desk, &secret).await, "anna trader", "a second before twelve hours");
-    desk.pass(1);
+    desk.advance(1);
     assert_eq!(with_cookie(&desk, &secret).await, "session-ended");
 }
 
 #[tokio::test]
 async fn half_an_hour_without_a_request_ends_it() {
-    let desk = Desk::with_anna();
+    let desk = AccessFixture::with_anna();
     let secret = log_in(&desk).await;
-    desk.pass(30 * MINUTE);
+    desk.advance(30 * MINUTE);
     assert_eq!(with_cookie(&desk, &secret).await, "session-ended");
 }
 
 #[tokio::test]
 async fn a_logout_a_new_password_and_a_removal_end_it_at_once() {
-    let desk = Desk::with_anna();
+    let desk = AccessFixture::with_anna();
     let (first, second) = (log_in(&desk).await, log_in(&desk).await);
     desk.access.end_session(&first.text().into());
     assert_eq!(with_cookie(&desk, &first).await, "session-ended");
     assert_eq!(with_cookie(&desk, &second).await, "anna trader", "a login elsewhere goes on");
-    desk.replace("anna", Role::Trader, RIGHT).unwrap();
+    desk.replace("anna", UserRole::Trader, RIGHT).unwrap();
     assert_eq!(with_cookie(&desk, &second).await, "session-ended");
     let third = log_in(&desk).await;
     desk.remove("anna").unwrap();
@@ -54,11 +54,11 @@ async fn a_logout_a_new_password_and_a_removal_end_it_at_once() {
 
 #[tokio::test]
 async fn of_too_many_the_one_that_was_idle_the_longest_ends() {
-    let desk = Desk::with_anna();
+    let desk = AccessFixture::with_anna();
     let first = log_in(&desk).await;
-    desk.pass(1);
+    desk.advance(1);
     let second = log_in(&desk).await;
-    desk.pass(1);
+    desk.advance(1);
     assert_eq!(with_cookie(&desk, &first).await, "anna trader");
     for _ in 0..1_023 {
         log_in(&desk).await;
@@ -69,15 +69,16 @@ async fn of_too_many_the_one_that_was_idle_the_longest_ends() {
 
 #[tokio::test]
 async fn an_old_cookie_is_as_good_as_none() {
-    let desk = Desk::open();
-    let old = Credentials::Session("of another life".into());
-    assert_eq!(desk.knock(old, HERE).await, "- admin", "without users no login is needed");
+    let desk = AccessFixture::open();
+    let old = AccessCredentials::Session("of another life".into());
+    assert_eq!(desk.attempt(old, HERE).await, "- admin", "without users no login is needed");
 }
 
 #[tokio::test]
 async fn only_a_user_can_have_a_session() {
-    let desk = Desk::with_anna();
-    let token = desk.new_token("robot", Role::Trader, 1).unwrap();
-    let identity = desk.access.authenticate(Credentials::Token(token.text().into()), &visit(HERE)).await.unwrap();
-    assert_eq!(desk.access.begin_session(&identity).unwrap_err().code(), "wrong-credentials");
+    let desk = AccessFixture::with_anna();
+    let token = desk.new_token("robot", UserRole::Trader, 1).unwrap();
+    let identity =
+        desk.access.authenticate(AccessCredentials::Token(token.text().into()), &request(HERE)).await.unwrap();
+    assert_eq!(desk.access.start_session(&identity).unwrap_err().code(), "wrong-credentials");
 }

@@ -3,33 +3,37 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
-use venue_sim::{Faults, Listing};
+use venue_sim::{Faults, ListedSecurity};
 
 #[derive(Clone)]
-pub struct Controls {
-    switches: Arc<Mutex<Switches>>,
-    ring: Sender<()>,
-    bell: Receiver<()>,
+pub struct VenueControls {
+    state: Arc<Mutex<ControlState>>,
+    wake_sender: Sender<()>,
+    wake_receiver: Receiver<()>,
 }
 
-struct Switches {
+struct ControlState {
     faults: Faults,
     changed: bool,
     /// To be listed at the venue's next turn.
-    listings: Vec<Listing>,
+    listings: Vec<ListedSecurity>,
 }
 
 /// Changes since the venue last looked.
-pub(super) struct Change {
+pub(super) struct ControlChange {
     /// Setting the faults restarts their counts.
     pub(super) faults: Option<Faults>,
-    pub(super) listings: Vec<Listing>,
+    pub(super) listings: Vec<ListedSecurity>,
 }
 
-impl Controls {
+impl VenueControls {
     pub(super) fn new(faults: Faults) -> Self {
-        let (ring, bell) = bounded(1);
-        Self { switches: Arc::new(Mutex::new(Switches { faults, changed: false, listings: vec![] })), ring, bell }
+        let (wake_sender, wake_receiver) = bounded(1);
+        Self {
+            state: Arc::new(Mutex::new(ControlState { faults, changed: false, listings: vec![] })),
+            wake_sender,
+            wake_receiver,
+        }
     }
 
     pub fn faults(&self) -> Faults {
@@ -41,32 +45,32 @@ impl Controls {
         let mut switches = self.lock();
         (switches.faults, switches.changed) = (faults, true);
         drop(switches);
-        self.call();
+        self.wake();
     }
 
     /// The security is listed for all later subscriptions and orders.
-    pub fn list(&self, listing: Listing) {
+    pub fn list(&self, listing: ListedSecurity) {
         self.lock().listings.push(listing);
-        self.call();
+        self.wake();
     }
 
-    pub(super) fn take_change(&self) -> Change {
+    pub(super) fn take_change(&self) -> ControlChange {
         let mut switches = self.lock();
         let faults = std::mem::take(&mut switches.changed).then_some(switches.faults);
-        Change { faults, listings: std::mem::take(&mut switches.listings) }
+        ControlChange { faults, listings: std::mem::take(&mut switches.listings) }
     }
 
-    fn call(&self) {
+    fn wake(&self) {
         // A full wake channel means that the host is woken already.
-        let _ = self.ring.try_send(());
+        let _ = self.wake_sender.try_send(());
     }
 
-    pub(super) fn bell(&self) -> Receiver<()> {
-        self.bell.clone()
+    pub(super) fn waker(&self) -> Receiver<()> {
+        self.wake_receiver.clone()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Switches> {
+    fn lock(&self) -> MutexGuard<'_, ControlState> {
         // The controls are consistent between any two statements that hold the lock.
-        self.switches.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

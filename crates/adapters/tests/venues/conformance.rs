@@ -1,32 +1,32 @@
 //! The conformance kit against the simulated venue, and against faulty adapters.
 
 use adapters::check;
-use adapters::kit::{Outcome, Verdict};
+use adapters::conformance::{RuleOutcome, RuleVerdict};
 
-use crate::liar::{Liar, Lie};
-use crate::world::World;
+use crate::faulty_adapter::{FaultKind, FaultyAdapter};
+use crate::harness::SimulatedHarness;
 
-fn not_kept(outcomes: &[Outcome]) -> Vec<&'static str> {
-    outcomes.iter().filter(|outcome| outcome.verdict != Verdict::Kept).map(|outcome| outcome.rule).collect()
+fn not_kept(outcomes: &[RuleOutcome]) -> Vec<&'static str> {
+    outcomes.iter().filter(|outcome| outcome.verdict != RuleVerdict::Passed).map(|outcome| outcome.rule).collect()
 }
 
 #[test]
 fn the_simulated_venue_keeps_every_rule() {
-    let outcomes = check(|| World::around(|simulated| simulated));
-    let told: Vec<String> = outcomes.iter().map(Outcome::to_string).collect();
+    let outcomes = check(|| SimulatedHarness::around(|simulated| simulated));
+    let told: Vec<String> = outcomes.iter().map(RuleOutcome::to_string).collect();
     assert_eq!(not_kept(&outcomes), [""; 0], "{told:#?}");
 }
 
-fn broken_by(lie: Lie) -> Vec<&'static str> {
-    not_kept(&check(|| World::around(move |honest| Liar::new(honest, lie))))
+fn broken_by(lie: FaultKind) -> Vec<&'static str> {
+    not_kept(&check(|| SimulatedHarness::around(move |honest| FaultyAdapter::new(honest, lie))))
 }
 
 #[test]
 fn an_adapter_that_pretends_success_is_caught() {
-    assert_eq!(broken_by(Lie::Pretends), ["without a session nothing is sent"]);
+    assert_eq!(broken_by(FaultKind::Pretends), ["without a session nothing is sent"]);
     let lost = "a lost session is reported, and no new one is possible while the connection is down";
-    assert_eq!(broken_by(Lie::HidesLostSessions), [lost]);
-    assert_eq!(broken_by(Lie::WithholdsPrices), ["a subscription brings prices"]);
+    assert_eq!(broken_by(FaultKind::HidesLostSessions), [lost]);
+    assert_eq!(broken_by(FaultKind::WithholdsPrices), ["a subscription brings prices"]);
 }
 
 #[test]
@@ -37,7 +37,7 @@ fn an_adapter_that_loses_fills_is_caught_by_every_snapshot() {
         "the snapshot after a disconnect has what was missed",
         "a restart loses nothing and uses no id again",
     ];
-    assert_eq!(broken_by(Lie::ForgetsFills), rules);
+    assert_eq!(broken_by(FaultKind::ForgetsFills), rules);
 }
 
 #[test]
@@ -49,12 +49,12 @@ fn an_adapter_that_drops_cancel_reports_is_caught_wherever_one_is_due() {
         "nothing is reported before it is recorded",
         "a restart loses nothing and uses no id again",
     ];
-    assert_eq!(broken_by(Lie::SwallowsCancels), rules);
+    assert_eq!(broken_by(FaultKind::SwallowsCancels), rules);
 }
 
 #[test]
 fn an_adapter_that_makes_two_orders_of_one_is_caught() {
-    assert_eq!(broken_by(Lie::Doubles), ["an order sent twice is one order"]);
+    assert_eq!(broken_by(FaultKind::Doubles), ["an order sent twice is one order"]);
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn an_adapter_that_reports_before_the_venue_has_recorded_is_caught() {
         "nothing is reported after a disconnect",
         "nothing is reported before it is recorded",
     ];
-    assert_eq!(broken_by(Lie::SpeaksTooSoon), rules);
+    assert_eq!(broken_by(FaultKind::SpeaksTooSoon), rules);
 }
 
 #[test]
@@ -75,5 +75,5 @@ fn an_adapter_that_uses_an_id_again_is_caught() {
         "nothing is reported before it is recorded",
         "a restart loses nothing and uses no id again",
     ];
-    assert_eq!(broken_by(Lie::ReusesIds), rules);
+    assert_eq!(broken_by(FaultKind::ReusesIds), rules);
 }

@@ -2,29 +2,29 @@
 
 use std::sync::Arc;
 
-use adapters::{Backoff, Host, Sending};
-use bus::Closed;
-use bus::inbox::Lanes;
-use domain::report::{Said, SessionState};
+use adapters::{AdapterHost, SendOutcome, VenueBackoff};
+use bus::InboxError;
+use bus::inbox::InboxReceiver;
+use domain::report::{ReportKind, SessionState};
 use domain::{Instruction, OrderId, Report, SecurityId, Timestamp};
 
-use crate::desk::{adapter_name, order, terms};
-use crate::puppet::{Puppet, picture, profile};
+use crate::fixture::{adapter_name, order, terms};
+use crate::scripted_adapter::{ScriptedAdapter, capabilities, snapshot};
 
 const START: Timestamp = Timestamp(1_000_000_000_000);
-const BACKOFF: Backoff = Backoff { first_millis: 100, max_millis: 500 };
+const BACKOFF: VenueBackoff = VenueBackoff { first_millis: 100, max_millis: 500 };
 
-struct Stage {
-    puppet: Puppet,
-    host: Host<Puppet>,
-    lanes: Lanes,
+struct HostFixture {
+    puppet: ScriptedAdapter,
+    host: AdapterHost<ScriptedAdapter>,
+    lanes: InboxReceiver,
 }
 
-impl Stage {
+impl HostFixture {
     fn set() -> Self {
-        let puppet = Puppet::new();
+        let puppet = ScriptedAdapter::new();
         let (inbox, lanes) = bus::inbox::inbox();
-        let host = Host::attach(adapter_name(), puppet.clone(), inbox, BACKOFF).unwrap();
+        let host = AdapterHost::attach(adapter_name(), puppet.clone(), inbox, BACKOFF).unwrap();
         Self { puppet, host, lanes }
     }
 
@@ -40,27 +40,27 @@ impl Stage {
         let mut stage = Self::greeted();
         stage.host.step(START).unwrap();
         stage.heard();
-        stage.puppet.asked();
+        stage.puppet.requests();
         stage
     }
 
-    fn heard(&self) -> Vec<Said> {
-        self.lanes.reports.try_iter().map(|report| report.said).collect()
+    fn heard(&self) -> Vec<ReportKind> {
+        self.lanes.reports.try_iter().map(|report| report.kind).collect()
     }
 
     fn take(&mut self, instruction: Instruction) {
-        self.host.take(START, &instruction).unwrap();
+        self.host.handle(START, &instruction).unwrap();
     }
 }
 
-fn session(state: SessionState) -> Said {
-    Said::Session(state)
+fn session(state: SessionState) -> ReportKind {
+    ReportKind::Session(state)
 }
 
-fn log_on() -> Vec<Said> {
+fn log_on() -> Vec<ReportKind> {
     vec![
         session(SessionState::Connected),
-        Said::Picture(picture()),
+        ReportKind::Snapshot(snapshot()),
         session(SessionState::LoggedOn),
         session(SessionState::Subscribed),
     ]
@@ -84,117 +84,117 @@ fn after_millis(millis: i64) -> Timestamp {
 
 #[test]
 fn a_venue_is_compared_before_it_is_open_for_orders() {
-    let mut stage = Stage::greeted();
-    assert_eq!(stage.heard(), [Said::Attached(profile())]);
+    let mut stage = HostFixture::greeted();
+    assert_eq!(stage.heard(), [ReportKind::Attached(capabilities())]);
     stage.host.step(START).unwrap();
     assert_eq!(stage.heard(), log_on());
-    assert_eq!(stage.puppet.asked(), ["connect"]);
+    assert_eq!(stage.puppet.requests(), ["connect"]);
 }
 
 #[test]
 fn the_host_connects_only_after_the_engine_has_sent_its_subscriptions() {
-    let mut stage = Stage::set();
+    let mut stage = HostFixture::set();
     stage.host.step(START).unwrap();
-    assert_eq!((stage.host.due(), stage.puppet.asked()), (None, vec![]));
+    assert_eq!((stage.host.next_due(), stage.puppet.requests()), (None, vec![]));
     stage.take(Instruction::Subscribe(SecurityId(7)));
     stage.take(Instruction::LogOn);
     stage.host.step(START).unwrap();
-    assert_eq!(stage.puppet.asked(), ["connect", "subscribe 7"]);
+    assert_eq!(stage.puppet.requests(), ["connect", "subscribe 7"]);
 }
 
 #[test]
 fn a_venue_that_is_not_there_is_tried_after_longer_and_longer_pauses() {
-    let mut stage = Stage::greeted();
-    stage.puppet.strings().unreachable = Some("no route");
+    let mut stage = HostFixture::greeted();
+    stage.puppet.state().unreachable = Some("no route");
     let mut tries = Vec::new();
     for millis in 0..=2_000 {
         stage.host.step(after_millis(millis)).unwrap();
-        if !stage.puppet.asked().is_empty() {
+        if !stage.puppet.requests().is_empty() {
             tries.push(millis);
         }
     }
     assert_eq!(tries, [0, 100, 300, 700, 1_200, 1_700]);
-    assert_eq!(stage.host.due(), Some(after_millis(2_200)));
-    assert_eq!(stage.heard(), [Said::Attached(profile())]);
+    assert_eq!(stage.host.next_due(), Some(after_millis(2_200)));
+    assert_eq!(stage.heard(), [ReportKind::Attached(capabilities())]);
 }
 
 #[test]
 fn a_session_that_was_had_begins_with_the_short_pause_again() {
-    let mut stage = Stage::greeted();
-    stage.puppet.strings().unreachable = Some("no route");
+    let mut stage = HostFixture::greeted();
+    stage.puppet.state().unreachable = Some("no route");
     stage.host.step(START).unwrap();
-    stage.puppet.strings().unreachable = None;
+    stage.puppet.state().unreachable = None;
     stage.host.step(after_millis(100)).unwrap();
-    stage.puppet.strings().lost = Some("cut");
+    stage.puppet.state().lost = Some("cut");
     stage.host.step(after_millis(150)).unwrap();
-    assert_eq!(stage.host.due(), Some(after_millis(250)));
+    assert_eq!(stage.host.next_due(), Some(after_millis(250)));
 }
 
 #[test]
 fn requests_without_a_session_are_answered_and_not_kept() {
-    let mut stage = Stage::greeted();
-    stage.puppet.strings().unreachable = Some("no route");
+    let mut stage = HostFixture::greeted();
+    stage.puppet.state().unreachable = Some("no route");
     stage.host.step(START).unwrap();
     stage.heard();
-    stage.puppet.asked();
+    stage.puppet.requests();
     [submit(), replace(), cancel()].into_iter().for_each(|request| stage.take(request));
     let reason = || "not logged on: no route".into();
     let answers = [
-        Said::Unsent { order: OrderId(1), reason: reason() },
-        Said::ReplaceRejected { order: OrderId(2), reason: reason() },
-        Said::CancelRejected { order: OrderId(3), reason: reason() },
+        ReportKind::NotSent { order: OrderId(1), reason: reason() },
+        ReportKind::ReplaceRejected { order: OrderId(2), reason: reason() },
+        ReportKind::CancelRejected { order: OrderId(3), reason: reason() },
     ];
     assert_eq!(stage.heard(), answers);
-    stage.puppet.strings().unreachable = None;
+    stage.puppet.state().unreachable = None;
     stage.host.step(after_millis(100)).unwrap();
-    assert_eq!(stage.puppet.asked(), ["connect"]);
+    assert_eq!(stage.puppet.requests(), ["connect"]);
 }
 
 #[test]
 fn the_result_of_sending_a_request_is_reported_exactly() {
     let reason = || "wire".into();
     let not_sent = [
-        Said::Unsent { order: OrderId(1), reason: reason() },
-        Said::ReplaceRejected { order: OrderId(2), reason: reason() },
-        Said::CancelRejected { order: OrderId(3), reason: reason() },
+        ReportKind::NotSent { order: OrderId(1), reason: reason() },
+        ReportKind::ReplaceRejected { order: OrderId(2), reason: reason() },
+        ReportKind::CancelRejected { order: OrderId(3), reason: reason() },
     ];
-    let unknown = [1, 2, 3].map(|id| Said::Lost { order: OrderId(id), reason: reason() });
+    let unknown = [1, 2, 3].map(|id| ReportKind::DeliveryUnknown { order: OrderId(id), reason: reason() });
     let cases = [
-        (Sending::Sent, vec![]),
-        (Sending::NotSent(reason()), not_sent.to_vec()),
-        (Sending::Unknown(reason()), unknown.to_vec()),
+        (SendOutcome::Sent, vec![]),
+        (SendOutcome::NotSent(reason()), not_sent.to_vec()),
+        (SendOutcome::Unknown(reason()), unknown.to_vec()),
     ];
     for (sending, told) in cases {
-        let mut stage = Stage::logged_on();
-        stage.puppet.strings().sending = sending;
+        let mut stage = HostFixture::logged_on();
+        stage.puppet.state().sending = sending;
         [submit(), replace(), cancel()].into_iter().for_each(|request| stage.take(request));
         assert_eq!(stage.heard(), told);
-        assert_eq!(stage.puppet.asked(), ["submit 1", "replace 2 with 50", "cancel 3"]);
+        assert_eq!(stage.puppet.requests(), ["submit 1", "replace 2 with 50", "cancel 3"]);
     }
 }
 
 #[test]
 fn subscriptions_are_remembered_over_every_session() {
-    let mut stage = Stage::greeted();
+    let mut stage = HostFixture::greeted();
     stage.take(Instruction::Subscribe(SecurityId(7)));
     stage.take(Instruction::Subscribe(SecurityId(8)));
     stage.host.step(START).unwrap();
-    assert_eq!(stage.puppet.asked(), ["connect", "subscribe 7", "subscribe 8"]);
+    assert_eq!(stage.puppet.requests(), ["connect", "subscribe 7", "subscribe 8"]);
     stage.take(Instruction::Unsubscribe(SecurityId(8)));
     stage.take(Instruction::Subscribe(SecurityId(9)));
-    stage.puppet.strings().lost = Some("cut");
+    stage.puppet.state().lost = Some("cut");
     stage.host.step(START).unwrap();
     stage.host.step(after_millis(100)).unwrap();
     let asked = ["unsubscribe 8", "subscribe 9", "disconnect", "connect", "subscribe 7", "subscribe 9"];
-    assert_eq!(stage.puppet.asked(), asked);
+    assert_eq!(stage.puppet.requests(), asked);
 }
 
 #[test]
 fn a_lost_session_is_reported_after_its_last_reports_and_reconciled_again() {
-    let mut stage = Stage::logged_on();
-    let accepted = Said::Accepted { order: OrderId(1), ext_id: Some("V1".into()) };
-    stage.puppet.strings().says = vec![accepted.clone()];
-    stage.puppet.strings().lost = Some("cut");
+    let mut stage = HostFixture::logged_on();
+    let accepted = ReportKind::Accepted { order: OrderId(1), ext_id: Some("V1".into()) };
+    stage.puppet.state().says = vec![accepted.clone()];
+    stage.puppet.state().lost = Some("cut");
     stage.host.step(START).unwrap();
     assert_eq!(stage.heard(), [accepted, session(SessionState::Disconnected)]);
     stage.host.step(after_millis(99)).unwrap();
@@ -205,45 +205,45 @@ fn a_lost_session_is_reported_after_its_last_reports_and_reconciled_again() {
 
 #[test]
 fn a_venue_without_a_snapshot_is_never_logged_on() {
-    let mut stage = Stage::greeted();
+    let mut stage = HostFixture::greeted();
     stage.heard();
-    stage.puppet.strings().blind = Some("query timed out");
+    stage.puppet.state().blind = Some("query timed out");
     stage.host.step(START).unwrap();
     assert_eq!(stage.heard(), [session(SessionState::Connected), session(SessionState::Disconnected)]);
     stage.take(submit());
     let reason = "not logged on: query timed out".into();
-    assert_eq!(stage.heard(), [Said::Unsent { order: OrderId(1), reason }]);
-    assert_eq!(stage.puppet.asked(), ["connect", "disconnect"]);
+    assert_eq!(stage.heard(), [ReportKind::NotSent { order: OrderId(1), reason }]);
+    assert_eq!(stage.puppet.requests(), ["connect", "disconnect"]);
 }
 
 #[test]
 fn reports_have_the_venue_s_own_time() {
-    let mut stage = Stage::logged_on();
-    let said = Said::Canceled { order: OrderId(1), reason: None };
-    stage.puppet.strings().says = vec![said.clone()];
+    let mut stage = HostFixture::logged_on();
+    let said = ReportKind::Canceled { order: OrderId(1), reason: None };
+    stage.puppet.state().says = vec![said.clone()];
     stage.host.step(after_millis(5)).unwrap();
     let heard: Vec<Report> = stage.lanes.reports.try_iter().collect();
-    assert_eq!(heard, [Report { adapter: adapter_name(), ext_at: Some(after_millis(5)), said }]);
+    assert_eq!(heard, [Report { adapter: adapter_name(), ext_at: Some(after_millis(5)), kind: said }]);
 }
 
 #[test]
 fn the_last_reports_are_delivered_before_log_off() {
-    let mut stage = Stage::logged_on();
-    let said = Said::Canceled { order: OrderId(1), reason: None };
-    stage.puppet.strings().says = vec![said.clone()];
-    stage.host.leave(START).unwrap();
+    let mut stage = HostFixture::logged_on();
+    let said = ReportKind::Canceled { order: OrderId(1), reason: None };
+    stage.puppet.state().says = vec![said.clone()];
+    stage.host.disconnect(START).unwrap();
     assert_eq!(stage.heard(), [said, session(SessionState::Disconnected)]);
-    assert_eq!(stage.puppet.asked(), ["disconnect"]);
-    stage.host.leave(START).unwrap();
+    assert_eq!(stage.puppet.requests(), ["disconnect"]);
+    stage.host.disconnect(START).unwrap();
     assert_eq!(stage.heard(), []);
 }
 
 #[test]
 fn a_venue_is_left_in_order_even_when_the_engine_has_stopped() {
-    let mut stage = Stage::logged_on();
+    let mut stage = HostFixture::logged_on();
     drop(stage.lanes);
-    stage.puppet.strings().says = vec![Said::Canceled { order: OrderId(1), reason: None }];
-    assert_eq!(stage.host.step(START), Err(Closed::Stopped));
-    assert_eq!(stage.host.leave(START), Err(Closed::Stopped));
-    assert_eq!(stage.puppet.asked(), ["disconnect"]);
+    stage.puppet.state().says = vec![ReportKind::Canceled { order: OrderId(1), reason: None }];
+    assert_eq!(stage.host.step(START), Err(InboxError::Stopped));
+    assert_eq!(stage.host.disconnect(START), Err(InboxError::Stopped));
+    assert_eq!(stage.puppet.requests(), ["disconnect"]);
 }

@@ -1,11 +1,11 @@
 //! Adapter host and venue tests.
 #![allow(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
-mod desk;
+mod fixture;
 mod market;
-mod puppet;
-mod liar;
-mod world;
+mod scripted_adapter;
+mod faulty_adapter;
+mod harness;
 mod conformance;
 mod host;
 mod simulated;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use domain::{Decimal, Timestamp};
-use venue_sim::{Activity, Faults, Listing, Opening, SelfTrade, VenueConfig};
+use venue_sim::{Faults, ListedSecurity, OpeningQuotes, ParticipantActivity, SelfTradeRule, VenueConfig};
 
 /// A Thursday noon.
 pub(crate) const START: Timestamp = Timestamp(1_780_574_400_000_000_000);
@@ -11,17 +11,17 @@ pub(crate) const LATENCY_NANOS: i64 = 1_000_000;
 
 pub(crate) fn venue() -> VenueConfig {
     let mid = "10".parse().unwrap();
-    let opening = Opening { mid, spread_ticks: 2, size: 10_000.into(), volatility: Decimal::new(2, 1) };
+    let opening = OpeningQuotes { mid, spread_ticks: 2, size: 10_000.into(), volatility: Decimal::new(2, 1) };
     VenueConfig {
         name: "SIM".into(),
         feed: "SIM".into(),
         exchange: Arc::new(samples::exchange()),
-        listings: vec![Listing { security: Arc::new(samples::stock(7, "TEST")), opening }],
+        listings: vec![ListedSecurity { security: Arc::new(samples::stock(7, "TEST")), opening }],
         seed: 1,
-        activity: Activity::Off,
+        activity: ParticipantActivity::Off,
         latency_nanos: LATENCY_NANOS,
         fees: None,
-        self_trade: SelfTrade::CancelNewest,
+        self_trade: SelfTradeRule::CancelNewest,
         faults: Faults::default(),
     }
 }

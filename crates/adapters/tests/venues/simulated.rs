@@ -4,17 +4,17 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use adapters::simulated::{Controls, OpenError, Settings};
-use adapters::{Backoff, Host, Simulated};
-use bus::inbox::Lanes;
-use domain::report::{Fate, Picture, Said, SessionState, VenueFill, VenueOrder};
+use adapters::simulated::{OpenError, SimulatedVenueSettings, VenueControls};
+use adapters::{AdapterHost, SimulatedAdapter, VenueBackoff};
+use bus::inbox::InboxReceiver;
+use domain::report::{ReportKind, SessionState, VenueFill, VenueOrder, VenueOrderState, VenueSnapshot};
 use domain::{Instruction, Order, OrderId, Report, Security, SecurityId, Timestamp};
 use tempfile::TempDir;
-use venue_sim::{Faults, Record};
+use venue_sim::{Faults, VenueRecord};
 
-use crate::desk::{adapter_name, order};
+use crate::fixture::{adapter_name, order};
+use crate::harness::{read, settings};
 use crate::market::{LATENCY_NANOS, START};
-use crate::world::{read, settings};
 
 const DISCONNECTED: Faults = Faults { disconnected: true, ..NO_FAULTS };
 const NO_FAULTS: Faults = Faults {
@@ -28,29 +28,32 @@ const NO_FAULTS: Faults = Faults {
     muted: false,
 };
 
-struct Desk {
+struct SimulatedFixture {
     folder: TempDir,
-    controls: Controls,
-    host: Host<Simulated>,
-    lanes: Lanes,
+    controls: VenueControls,
+    host: AdapterHost<SimulatedAdapter>,
+    lanes: InboxReceiver,
     now: Timestamp,
 }
 
-impl Desk {
+impl SimulatedFixture {
     /// Logged on at a new venue.
     fn open() -> Self {
         Self::start(tempfile::tempdir().unwrap(), START)
     }
 
     fn start(folder: TempDir, now: Timestamp) -> Self {
-        let simulated = Simulated::open(settings(&folder), now).unwrap();
+        let simulated = SimulatedAdapter::open(settings(&folder), now).unwrap();
         let controls = simulated.controls();
         let (inbox, lanes) = bus::inbox::inbox();
-        let host = Host::attach(adapter_name(), simulated, inbox, Backoff::default()).unwrap();
+        let host = AdapterHost::attach(adapter_name(), simulated, inbox, VenueBackoff::default()).unwrap();
         let mut desk = Self { folder, controls, host, lanes, now };
         desk.take(Instruction::LogOn);
         desk.host.step(now).unwrap();
-        assert!(matches!(desk.heard().as_slice(), [Said::Attached(_), Said::Session(_), .., Said::Session(_)]));
+        assert!(matches!(
+            desk.heard().as_slice(),
+            [ReportKind::Attached(_), ReportKind::Session(_), .., ReportKind::Session(_)]
+        ));
         desk
     }
 
@@ -66,7 +69,7 @@ impl Desk {
     }
 
     fn take(&mut self, instruction: Instruction) {
-        self.host.take(self.now, &instruction).unwrap();
+        self.host.handle(self.now, &instruction).unwrap();
     }
 
     fn submit(&mut self, order: Order) {
@@ -78,8 +81,8 @@ impl Desk {
         self.host.step(self.now).unwrap();
     }
 
-    fn heard(&self) -> Vec<Said> {
-        self.lanes.reports.try_iter().map(|report| report.said).collect()
+    fn heard(&self) -> Vec<ReportKind> {
+        self.lanes.reports.try_iter().map(|report| report.kind).collect()
     }
 
     fn set_faults(&mut self, faults: Faults) {
@@ -107,49 +110,49 @@ fn fill() -> VenueFill {
 }
 
 /// The venue has one order, 100 bought at 11 or better, filled.
-fn picture() -> Picture {
+fn picture() -> VenueSnapshot {
     let known = VenueOrder {
         order: OrderId(1),
         ext_id: Some("SIM-O1".into()),
         terms: order(1, "11").terms,
-        fate: Fate::Live,
+        state: VenueOrderState::Live,
         reason: None,
     };
-    Picture { orders: vec![known], fills: vec![fill()], complete: true }
+    VenueSnapshot { orders: vec![known], fills: vec![fill()], complete: true }
 }
 
-fn log_on(picture: Picture) -> [Said; 4] {
+fn log_on(picture: VenueSnapshot) -> [ReportKind; 4] {
     [
-        Said::Session(SessionState::Connected),
-        Said::Picture(picture),
-        Said::Session(SessionState::LoggedOn),
-        Said::Session(SessionState::Subscribed),
+        ReportKind::Session(SessionState::Connected),
+        ReportKind::Snapshot(picture),
+        ReportKind::Session(SessionState::LoggedOn),
+        ReportKind::Session(SessionState::Subscribed),
     ]
 }
 
 #[test]
 fn an_order_trades_when_it_comes_to_the_book() {
-    let mut desk = Desk::open();
+    let mut desk = SimulatedFixture::open();
     desk.submit(order(1, "11"));
-    assert_eq!(desk.host.due(), Some(arrival()));
+    assert_eq!(desk.host.next_due(), Some(arrival()));
     desk.step_after_millis(0);
     assert_eq!(desk.heard(), []);
     desk.step_after_millis(3);
-    let report = |said| Report { adapter: adapter_name(), ext_at: Some(arrival()), said };
+    let report = |said| Report { adapter: adapter_name(), ext_at: Some(arrival()), kind: said };
     let heard: Vec<Report> = desk.lanes.reports.try_iter().collect();
-    let accepted = Said::Accepted { order: OrderId(1), ext_id: Some("SIM-O1".into()) };
-    assert_eq!(heard, [report(accepted), report(Said::Filled(fill()))]);
+    let accepted = ReportKind::Accepted { order: OrderId(1), ext_id: Some("SIM-O1".into()) };
+    assert_eq!(heard, [report(accepted), report(ReportKind::Filled(fill()))]);
 }
 
 #[test]
 fn what_a_venue_does_while_disconnected_is_in_its_snapshot() {
-    let mut desk = Desk::open();
+    let mut desk = SimulatedFixture::open();
     desk.submit(order(1, "11"));
     desk.set_faults(DISCONNECTED);
-    assert_eq!(desk.heard(), [Said::Session(SessionState::Disconnected)]);
+    assert_eq!(desk.heard(), [ReportKind::Session(SessionState::Disconnected)]);
     desk.submit(order(2, "11"));
     let reason = "not logged on: the connection is cut".into();
-    assert_eq!(desk.heard(), [Said::Unsent { order: OrderId(2), reason }]);
+    assert_eq!(desk.heard(), [ReportKind::NotSent { order: OrderId(2), reason }]);
     desk.step_after_millis(100);
     desk.set_faults(NO_FAULTS);
     desk.step_after_millis(200);
@@ -158,7 +161,7 @@ fn what_a_venue_does_while_disconnected_is_in_its_snapshot() {
 
 #[test]
 fn lost_reports_are_in_the_next_snapshot() {
-    let mut desk = Desk::open();
+    let mut desk = SimulatedFixture::open();
     desk.set_faults(Faults { drop_one_in: 1, ..NO_FAULTS });
     desk.submit(order(1, "11"));
     desk.step_after_millis(3);
@@ -167,36 +170,36 @@ fn lost_reports_are_in_the_next_snapshot() {
     desk.set_faults(NO_FAULTS);
     desk.step_after_millis(100);
     let [connected, rest @ ..] = log_on(picture());
-    assert_eq!(desk.heard(), [[Said::Session(SessionState::Disconnected), connected].as_slice(), &rest].concat());
+    assert_eq!(desk.heard(), [[ReportKind::Session(SessionState::Disconnected), connected].as_slice(), &rest].concat());
 }
 
 #[test]
 fn prices_flow_again_after_a_lost_session() {
-    let mut desk = Desk::open();
+    let mut desk = SimulatedFixture::open();
     desk.take(Instruction::Subscribe(SecurityId(7)));
     desk.step_after_millis(1);
-    let first = desk.lanes.take_prices();
+    let first = desk.lanes.drain_prices();
     assert!(first.iter().any(|data| data.security() == SecurityId(7)), "{first:?}");
     desk.set_faults(DISCONNECTED);
     desk.set_faults(NO_FAULTS);
-    assert_eq!(desk.lanes.take_prices(), []);
+    assert_eq!(desk.lanes.drain_prices(), []);
     desk.step_after_millis(100);
-    assert_eq!(desk.lanes.take_prices().len(), first.len());
+    assert_eq!(desk.lanes.drain_prices().len(), first.len());
 }
 
 #[test]
 fn prices_of_an_unlisted_security_cost_nothing_else() {
-    let mut desk = Desk::open();
+    let mut desk = SimulatedFixture::open();
     desk.take(Instruction::Subscribe(SecurityId(8)));
     desk.take(Instruction::Subscribe(SecurityId(7)));
     desk.step_after_millis(1);
     assert_eq!(desk.heard(), []);
-    assert!(desk.lanes.take_prices().iter().all(|data| data.security() == SecurityId(7)));
+    assert!(desk.lanes.drain_prices().iter().all(|data| data.security() == SecurityId(7)));
 }
 
 #[test]
 fn a_restarted_venue_continues_from_its_ledger() {
-    let mut desk = Desk::open();
+    let mut desk = SimulatedFixture::open();
     desk.submit(order(1, "9"));
     desk.step_after_millis(3);
     let mut desk = desk.restart();
@@ -204,27 +207,27 @@ fn a_restarted_venue_continues_from_its_ledger() {
     desk.submit(order(2, "11"));
     desk.step_after_millis(3);
     let heard = desk.heard();
-    assert_eq!(heard[0], Said::Canceled { order: OrderId(1), reason: None });
-    assert_eq!(heard[1], Said::Accepted { order: OrderId(2), ext_id: Some("SIM-O2".into()) });
+    assert_eq!(heard[0], ReportKind::Canceled { order: OrderId(1), reason: None });
+    assert_eq!(heard[1], ReportKind::Accepted { order: OrderId(2), ext_id: Some("SIM-O2".into()) });
     let written: Vec<&str> = read(&desk.ledger()).iter().map(kind).collect();
     assert_eq!(written, ["1 submitted", "1 accepted", "2 submitted", "1 canceled", "2 accepted", "traded"]);
 }
 
-fn kind(record: &Record) -> &'static str {
+fn kind(record: &VenueRecord) -> &'static str {
     match record {
-        Record::Submitted(submission) if submission.order == OrderId(1) => "1 submitted",
-        Record::Submitted(_) => "2 submitted",
-        Record::Accepted { order: OrderId(1), .. } => "1 accepted",
-        Record::Accepted { .. } => "2 accepted",
-        Record::Canceled { order: OrderId(1), .. } => "1 canceled",
-        Record::Traded(_) => "traded",
+        VenueRecord::Submitted(submission) if submission.order == OrderId(1) => "1 submitted",
+        VenueRecord::Submitted(_) => "2 submitted",
+        VenueRecord::Accepted { order: OrderId(1), .. } => "1 accepted",
+        VenueRecord::Accepted { .. } => "2 accepted",
+        VenueRecord::Canceled { order: OrderId(1), .. } => "1 canceled",
+        VenueRecord::Traded(_) => "traded",
         _ => "something else",
     }
 }
 
 /// The ledger of a venue that took and filled an order.
 fn used_ledger() -> (TempDir, PathBuf) {
-    let mut desk = Desk::open();
+    let mut desk = SimulatedFixture::open();
     desk.submit(order(1, "11"));
     desk.step_after_millis(3);
     let ledger = desk.ledger();
@@ -236,7 +239,7 @@ fn a_write_that_a_crash_cut_off_never_happened() {
     let (folder, ledger) = used_ledger();
     let whole = fs::read(&ledger).unwrap();
     fs::write(&ledger, &whole[..whole.len() - 1]).unwrap();
-    assert!(Simulated::open(settings(&folder), START).is_ok());
+    assert!(SimulatedAdapter::open(settings(&folder), START).is_ok());
     assert_eq!(read(&ledger).iter().map(kind).collect::<Vec<_>>(), ["1 submitted", "1 accepted"]);
 }
 
@@ -246,7 +249,7 @@ fn a_damaged_ledger_is_refused_with_its_place() {
     let mut bytes = fs::read(&ledger).unwrap();
     bytes[30] ^= 1;
     fs::write(&ledger, bytes).unwrap();
-    let Err(OpenError::Ledger(refusal)) = Simulated::open(settings(&folder), START) else {
+    let Err(OpenError::Ledger(refusal)) = SimulatedAdapter::open(settings(&folder), START) else {
         panic!("a damaged ledger was taken");
     };
     let text = refusal.to_string();
@@ -256,24 +259,24 @@ fn a_damaged_ledger_is_refused_with_its_place() {
 #[test]
 fn an_invalid_venue_configuration_names_the_field() {
     let folder = tempfile::tempdir().unwrap();
-    let Settings { ledger, mut venue } = settings(&folder);
+    let SimulatedVenueSettings { ledger, mut venue } = settings(&folder);
     venue.latency_nanos = -1;
-    let refusal = Simulated::open(Settings { ledger, venue }, START).err().unwrap();
+    let refusal = SimulatedAdapter::open(SimulatedVenueSettings { ledger, venue }, START).err().unwrap();
     assert_eq!(refusal.to_string(), "latency: -1 ns is negative");
 }
 
 #[test]
 fn a_security_that_is_listed_while_the_venue_runs_has_prices_and_trades() {
     let late = SecurityId(8);
-    let mut desk = Desk::open();
+    let mut desk = SimulatedFixture::open();
     let mut listing = settings(&desk.folder).venue.listings.remove(0);
     listing.security = Arc::new(Security { id: late, symbol: "LATE".into(), ..(*listing.security).clone() });
     desk.controls.list(listing);
     desk.take(Instruction::Subscribe(late));
     desk.step_after_millis(1);
-    let priced: Vec<_> = desk.lanes.take_prices().iter().map(domain::command::MarketData::security).collect();
+    let priced: Vec<_> = desk.lanes.drain_prices().iter().map(domain::command::MarketData::security).collect();
     assert!(!priced.is_empty() && priced.iter().all(|security| *security == late), "{priced:?}");
     desk.submit(Order { security: late, ..order(1, "11") });
     desk.step_after_millis(1_000);
-    assert!(matches!(desk.heard().as_slice(), [Said::Accepted { .. }, Said::Filled(_)]));
+    assert!(matches!(desk.heard().as_slice(), [ReportKind::Accepted { .. }, ReportKind::Filled(_)]));
 }

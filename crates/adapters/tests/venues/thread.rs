@@ -4,57 +4,57 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::thread::JoinHandle;
 
-use adapters::simulated::Settings;
-use adapters::{Adapter, Backoff, Clock, Doors, Simulated, spawn};
-use bus::Outlets;
-use bus::inbox::Lanes;
+use adapters::simulated::SimulatedVenueSettings;
+use adapters::{Adapter, AdapterClock, AdapterIo, SimulatedAdapter, VenueBackoff, spawn};
+use bus::InstructionRouter;
+use bus::inbox::InboxReceiver;
 use crossbeam_channel::{Sender, bounded};
 use domain::command::MarketData;
-use domain::report::{Said, SessionState};
+use domain::report::{ReportKind, SessionState};
 use domain::{Instruction, OrderId, SecurityId};
-use venue_sim::{Activity, VenueConfig};
+use venue_sim::{ParticipantActivity, VenueConfig};
 
-use crate::desk::{adapter_name, order};
+use crate::fixture::{adapter_name, order};
+use crate::harness::settings;
 use crate::market::START;
-use crate::puppet::{Puppet, picture, profile};
-use crate::world::settings;
+use crate::scripted_adapter::{ScriptedAdapter, capabilities, snapshot};
 
 /// An adapter on its thread, with the clock given.
-struct Running {
-    lanes: Lanes,
-    outlets: Outlets,
+struct ThreadFixture {
+    lanes: InboxReceiver,
+    outlets: InstructionRouter,
     stop: Sender<()>,
     thread: JoinHandle<()>,
 }
 
-fn run(adapter: impl Adapter + 'static, clock: Clock) -> Running {
+fn run(adapter: impl Adapter + 'static, clock: AdapterClock) -> ThreadFixture {
     let (inbox, lanes) = bus::inbox::inbox();
-    let mut outlets = Outlets::default();
+    let mut outlets = InstructionRouter::default();
     let outlet = outlets.open(adapter_name());
     let (stop, stopped) = bounded(1);
-    outlets.hand_over(&adapter_name(), Instruction::LogOn).unwrap();
-    let doors = Doors { inbox, outlet, clock, stop: stopped };
-    let thread = spawn(adapter_name(), adapter, doors, Backoff::default()).unwrap();
-    Running { lanes, outlets, stop, thread }
+    outlets.send(&adapter_name(), Instruction::LogOn).unwrap();
+    let doors = AdapterIo { inbox, instructions: outlet, clock, stop: stopped };
+    let thread = spawn(adapter_name(), adapter, doors, VenueBackoff::default()).unwrap();
+    ThreadFixture { lanes, outlets, stop, thread }
 }
 
-impl Running {
-    fn hear(&self, count: usize) -> Vec<Said> {
-        self.lanes.reports.iter().take(count).map(|report| report.said).collect()
+impl ThreadFixture {
+    fn hear(&self, count: usize) -> Vec<ReportKind> {
+        self.lanes.reports.iter().take(count).map(|report| report.kind).collect()
     }
 
     fn instruct(&mut self, instruction: Instruction) {
-        self.outlets.hand_over(&adapter_name(), instruction).unwrap();
+        self.outlets.send(&adapter_name(), instruction).unwrap();
     }
 }
 
 /// A clock that stands still.
-fn noon() -> Clock {
+fn noon() -> AdapterClock {
     Arc::new(|| START)
 }
 
 /// A clock that advances by a tenth of a second whenever it is read.
-fn quick_clock() -> Clock {
+fn quick_clock() -> AdapterClock {
     let reads = AtomicI64::new(0);
     Arc::new(move || START.plus_millis(100 * reads.fetch_add(1, Ordering::Relaxed)))
 }
@@ -63,69 +63,69 @@ fn submit(id: u64) -> Instruction {
     Instruction::Submit(Arc::new(order(id, "10")))
 }
 
-fn log_on() -> [Said; 5] {
+fn log_on() -> [ReportKind; 5] {
     [
-        Said::Attached(profile()),
-        Said::Session(SessionState::Connected),
-        Said::Picture(picture()),
-        Said::Session(SessionState::LoggedOn),
-        Said::Session(SessionState::Subscribed),
+        ReportKind::Attached(capabilities()),
+        ReportKind::Session(SessionState::Connected),
+        ReportKind::Snapshot(snapshot()),
+        ReportKind::Session(SessionState::LoggedOn),
+        ReportKind::Session(SessionState::Subscribed),
     ]
 }
 
 #[test]
 fn an_adapter_serves_until_it_is_stopped() {
-    let puppet = Puppet::new();
+    let puppet = ScriptedAdapter::new();
     let mut running = run(puppet.clone(), noon());
     assert_eq!(running.hear(5), log_on());
-    let said = Said::Canceled { order: OrderId(9), reason: None };
-    puppet.strings().says = vec![said.clone()];
-    puppet.ring();
+    let said = ReportKind::Canceled { order: OrderId(9), reason: None };
+    puppet.state().says = vec![said.clone()];
+    puppet.wake();
     assert_eq!(running.hear(1), [said]);
     running.instruct(submit(1));
     running.instruct(submit(2));
     running.stop.send(()).unwrap();
-    assert_eq!(running.hear(1), [Said::Session(SessionState::Disconnected)]);
+    assert_eq!(running.hear(1), [ReportKind::Session(SessionState::Disconnected)]);
     running.thread.join().unwrap();
-    assert_eq!(puppet.asked(), ["connect", "submit 1", "submit 2", "disconnect"]);
+    assert_eq!(puppet.requests(), ["connect", "submit 1", "submit 2", "disconnect"]);
 }
 
 #[test]
 fn a_pause_before_the_next_try_does_not_delay_the_stop() {
-    let puppet = Puppet::new();
-    puppet.strings().unreachable = Some("no route");
+    let puppet = ScriptedAdapter::new();
+    puppet.state().unreachable = Some("no route");
     // The clock stands still, so the pause would never end.
     let running = run(puppet.clone(), noon());
-    while puppet.asked().is_empty() {
+    while puppet.requests().is_empty() {
         std::thread::yield_now();
     }
     drop(running.stop);
     running.thread.join().unwrap();
-    assert_eq!(puppet.asked(), [""; 0]);
+    assert_eq!(puppet.requests(), [""; 0]);
 }
 
 #[test]
 fn an_adapter_whose_engine_has_stopped_logs_off() {
-    let puppet = Puppet::new();
+    let puppet = ScriptedAdapter::new();
     let running = run(puppet.clone(), noon());
     assert_eq!(running.hear(5), log_on());
     drop(running.outlets);
     running.thread.join().unwrap();
-    assert_eq!(puppet.asked(), ["connect", "disconnect"]);
+    assert_eq!(puppet.requests(), ["connect", "disconnect"]);
 }
 
 #[test]
 fn a_venue_with_participants_moves_by_itself() {
     let folder = tempfile::tempdir().unwrap();
-    let Settings { ledger, venue } = settings(&folder);
-    let venue = VenueConfig { activity: Activity::Busy, ..venue };
-    let simulated = Simulated::open(Settings { ledger, venue }, START).unwrap();
+    let SimulatedVenueSettings { ledger, venue } = settings(&folder);
+    let venue = VenueConfig { activity: ParticipantActivity::Busy, ..venue };
+    let simulated = SimulatedAdapter::open(SimulatedVenueSettings { ledger, venue }, START).unwrap();
     let mut running = run(simulated, quick_clock());
     running.instruct(Instruction::Subscribe(SecurityId(7)));
     let mut quotes: Vec<MarketData> = Vec::new();
     while quotes.len() < 20 {
         running.lanes.wake.recv().unwrap();
-        quotes.extend(running.lanes.take_prices());
+        quotes.extend(running.lanes.drain_prices());
         quotes.dedup();
     }
     drop(running.stop);

@@ -1,5 +1,5 @@
-//! The generator: one thread with all subscribers, one that publishes. It looks for a time stamp in the stream of bytes and
-//! at nothing else, so that it costs the same whoever it talks to.
+//! Load generator: one thread with all subscribers, one that publishes. It looks for a time stamp in the stream of bytes
+//! and at nothing else, so that its cost does not depend on the broker.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -39,7 +39,7 @@ pub(crate) struct Load {
 }
 
 /// Those who listen in one round.
-struct Audience {
+struct BenchSubscribers {
     delivered: Arc<AtomicUsize>,
     listening: JoinSet<Vec<u64>>,
     end: Vec<oneshot::Sender<()>>,
@@ -134,7 +134,7 @@ impl Load {
         (after - before) / connections as f64
     }
 
-    fn gather(&self, peer: &Peer, subscribers: usize, topic: &str) -> Audience {
+    fn gather(&self, peer: &Peer, subscribers: usize, topic: &str) -> BenchSubscribers {
         let delivered = Arc::new(AtomicUsize::new(0));
         let (mut listening, mut end) = (JoinSet::new(), Vec::new());
         for _ in 0..subscribers {
@@ -146,14 +146,14 @@ impl Load {
             listening.spawn(listen(stream, delivered, begun, stopped));
             end.push(stop);
         }
-        Audience { delivered, listening, end }
+        BenchSubscribers { delivered, listening, end }
     }
 
     /// Runs `publish`, which says how many messages it sent, and waits until all have arrived.
     fn measure(
         &self,
         peer: &Peer,
-        audience: Audience,
+        audience: BenchSubscribers,
         subscribers: usize,
         publish: impl FnOnce() -> usize,
     ) -> Measured {

@@ -4,12 +4,12 @@ use std::io::{Read, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
-use broker::{Limits, Patience};
+use broker::{BrokerLimits, StallLimits};
 use domain::Event;
 use domain::event::{Alarm, AlarmLevel};
 
-use crate::client::Client;
-use crate::desk::{Desk, tick};
+use crate::harness::{BrokerHarness, tick};
+use crate::test_client::TestStompClient;
 use crate::websocket::WebSocket;
 
 /// More than three times what may be queued for a stalled client.
@@ -26,30 +26,30 @@ fn alarm(octets: usize) -> Event {
 /// are published, a client connects, and a subscriber receives every alarm.
 #[test]
 fn clients_that_ask_for_everything_a_thousand_times_hold_up_nobody() {
-    let desk = Desk::open();
-    let mut ordinary = Client::join(desk.tcp);
+    let desk = BrokerHarness::open();
+    let mut ordinary = TestStompClient::open_connected(desk.tcp);
     ordinary.subscribe(1, "/topic/log-event.>", "");
     let greedy: Vec<_> = (0..8).map(|_| ask_a_thousand_times(&desk)).collect();
-    assert_eq!(desk.broker.numbers().subscriptions, 8_001);
-    assert_eq!(desk.broker.numbers().patterns, 2);
+    assert_eq!(desk.broker.metrics().subscriptions, 8_001);
+    assert_eq!(desk.broker.metrics().patterns, 2);
     let mut hear = |alarms: std::ops::Range<u64>| {
         for sequence in alarms {
             (0..20).for_each(|security| desk.publish(sequence, tick(security, 1)));
-            desk.alarm(sequence);
+            desk.publish_warning(sequence);
             assert!(ordinary.frame().contains(&format!("number {sequence}\"")), "{sequence}");
         }
     };
     hear(1..100);
     drop(greedy);
     hear(100..200);
-    Client::join(desk.tcp).subscribe(1, "/topic/order.>", "");
-    let left = desk.settle(1);
+    TestStompClient::open_connected(desk.tcp).subscribe(1, "/topic/order.>", "");
+    let left = desk.wait_for_connections(1);
     assert_eq!((left.subscriptions, left.patterns), (1, 1));
 }
 
 /// The last RECEIPT comes before any message, because nothing is published yet.
-fn ask_a_thousand_times(desk: &Desk) -> Client<std::net::TcpStream> {
-    let mut client = Client::join(desk.tcp);
+fn ask_a_thousand_times(desk: &BrokerHarness) -> TestStompClient<std::net::TcpStream> {
+    let mut client = TestStompClient::open_connected(desk.tcp);
     for id in 1..1_000 {
         client.send(&format!("SUBSCRIBE\nid:{id}\ndestination:/topic/>\n\n"));
     }
@@ -59,17 +59,17 @@ fn ask_a_thousand_times(desk: &Desk) -> Client<std::net::TcpStream> {
 
 #[test]
 fn every_subscription_of_a_client_receives_a_message_once() {
-    let desk = Desk::open();
-    let mut client = Client::join(desk.tcp);
+    let desk = BrokerHarness::open();
+    let mut client = TestStompClient::open_connected(desk.tcp);
     client.subscribe(1, "/topic/log-event.>", "");
     client.subscribe(2, "/topic/>,/topic/log-event.*,/topic/*.warn", "");
     client.subscribe(3, "/topic/log-event.>", "");
     let mut hear = || client.frame().lines().nth(1).unwrap_or_default().to_owned();
-    desk.alarm(1);
+    desk.publish_warning(1);
     assert_eq!([hear(), hear(), hear()], ["subscription:1", "subscription:2", "subscription:3"]);
     client.send("UNSUBSCRIBE\nid:1\nreceipt:u\n\n");
     assert_eq!(client.frame(), "RECEIPT\nreceipt-id:u\n\n");
-    desk.alarm(2);
+    desk.publish_warning(2);
     let mut hear = || client.frame().lines().nth(1).unwrap_or_default().to_owned();
     assert_eq!([hear(), hear()], ["subscription:2", "subscription:3"]);
 }
@@ -78,18 +78,19 @@ fn every_subscription_of_a_client_receives_a_message_once() {
 fn a_burst_that_is_read_disconnects_no_client_over_tcp_and_websocket() {
     // On a busy machine a client that has read everything, and one that waits for its turn, make no progress for a
     // while.
-    let patience = Patience { stall: LONG, wait: LONG, ..Patience::default() };
-    let desk = Desk::open_within(Limits { patience, ..Limits::default() }, &[], None);
-    let mut tcp = Client::join(desk.tcp);
-    let mut websocket = Client::over(WebSocket::at(desk.ws));
-    websocket.greet();
+    let patience = StallLimits { stall: LONG, wait: LONG, ..StallLimits::default() };
+    let desk =
+        BrokerHarness::open_within(BrokerLimits { stall_limits: patience, ..BrokerLimits::default() }, &[], None);
+    let mut tcp = TestStompClient::open_connected(desk.tcp);
+    let mut websocket = TestStompClient::new_over(WebSocket::at(desk.ws));
+    websocket.send_connect();
     hear_a_burst(&desk, &mut tcp);
     hear_a_burst(&desk, &mut websocket);
-    let numbers = desk.broker.numbers();
+    let numbers = desk.broker.metrics();
     assert_eq!((numbers.slow_disconnects, numbers.dropped), (0, 0));
 }
 
-fn hear_a_burst<S: Read + Write>(desk: &Desk, client: &mut Client<S>) {
+fn hear_a_burst<S: Read + Write>(desk: &BrokerHarness, client: &mut TestStompClient<S>) {
     client.subscribe(1, "/topic/log-event.>", "");
     (1..=BURST).for_each(|sequence| desk.publish(sequence, alarm(1_024)));
     for sequence in 1..=BURST {
@@ -99,12 +100,13 @@ fn hear_a_burst<S: Read + Write>(desk: &Desk, client: &mut Client<S>) {
 
 #[test]
 fn a_client_that_stops_reading_in_a_burst_gets_an_error_and_is_disconnected() {
-    let patience = Patience { stall: Duration::from_millis(300), ..Patience::default() };
-    let desk = Desk::open_within(Limits { patience, ..Limits::default() }, &[], None);
-    let mut lazy = Client::join(desk.tcp);
+    let patience = StallLimits { stall: Duration::from_millis(300), ..StallLimits::default() };
+    let desk =
+        BrokerHarness::open_within(BrokerLimits { stall_limits: patience, ..BrokerLimits::default() }, &[], None);
+    let mut lazy = TestStompClient::open_connected(desk.tcp);
     lazy.subscribe(1, "/topic/log-event.>", "");
     (1..=BURST).for_each(|sequence| desk.publish(sequence, alarm(1_024)));
-    let numbers = desk.settle(0);
+    let numbers = desk.wait_for_connections(0);
     // Its queued messages are dropped, and all clients were informed of its end before.
     assert_eq!((numbers.slow_consumers, numbers.slow_disconnects, numbers.queue_bytes), (1, 1, 0));
     assert!(numbers.dropped > 0, "{numbers:?}");
@@ -113,7 +115,7 @@ fn a_client_that_stops_reading_in_a_burst_gets_an_error_and_is_disconnected() {
 }
 
 /// A client that reads too late is disconnected before the final frame reaches it.
-fn assert_told_or_cut(lazy: &mut Client<std::net::TcpStream>, words: &str) {
+fn assert_told_or_cut(lazy: &mut TestStompClient<std::net::TcpStream>, words: &str) {
     let mut heard = Vec::new();
     let _ = lazy.stream.read_to_end(&mut heard);
     let heard = String::from_utf8_lossy(&heard);
@@ -123,14 +125,14 @@ fn assert_told_or_cut(lazy: &mut Client<std::net::TcpStream>, words: &str) {
 #[test]
 fn over_the_memory_budget_stalled_clients_are_disconnected_and_readers_stay() {
     // However slow the machine is, the budget ends this one.
-    let patience = Patience { stall: LONG, wait: LONG, ..Patience::default() };
-    let limits = Limits { waiting_bytes: 16 << 20, patience, ..Limits::default() };
-    let desk = Desk::open_within(limits, &[], None);
-    let (mut honest, mut lazy) = (Client::join(desk.tcp), Client::join(desk.tcp));
+    let patience = StallLimits { stall: LONG, wait: LONG, ..StallLimits::default() };
+    let limits = BrokerLimits { waiting_bytes: 16 << 20, stall_limits: patience, ..BrokerLimits::default() };
+    let desk = BrokerHarness::open_within(limits, &[], None);
+    let (mut honest, mut lazy) = (TestStompClient::open_connected(desk.tcp), TestStompClient::open_connected(desk.tcp));
     honest.subscribe(1, "/topic/log-event.>", "");
     lazy.subscribe(1, "/topic/log-event.>", "");
     let mut sequence = 0;
-    while desk.broker.numbers().connections == 2 {
+    while desk.broker.metrics().connections == 2 {
         sequence += 1;
         desk.publish(sequence, alarm(16 * 1_024));
         assert!(honest.frame().contains(&format!("sequence:{sequence}\n")));
@@ -141,39 +143,39 @@ fn over_the_memory_budget_stalled_clients_are_disconnected_and_readers_stay() {
 
 #[test]
 fn a_client_that_has_not_logged_in_may_send_little() {
-    let desk = Desk::open();
+    let desk = BrokerHarness::open();
     let answer = |frame: &str| {
-        let mut client = Client::dial(desk.tcp);
+        let mut client = TestStompClient::open(desk.tcp);
         client.stream.write_all(frame.as_bytes()).unwrap();
-        client.rest().lines().nth(1).unwrap_or_default().to_owned()
+        client.read_to_end().lines().nth(1).unwrap_or_default().to_owned()
     };
     let long = format!("CONNECT\nx:{}\n\n\0", "y".repeat(4_096));
     let many = format!("CONNECT\n{}\n\0", "x:y\n".repeat(65));
     assert_eq!(answer("CONNECT\ncontent-length:1048576\n\n"), "message:the body is longer than 64 octets");
     assert_eq!(answer(&long), "message:a header line is longer than 4096 octets");
     assert_eq!(answer(&many), "message:the frame has more than 64 headers");
-    let mut client = Client::join(desk.tcp);
+    let mut client = TestStompClient::open_connected(desk.tcp);
     client.send(&format!("SUBSCRIBE\nid:1\ndestination:/topic/order.a.b\nnote:{}\nreceipt:r\n\n", "y".repeat(8_000)));
     assert_eq!(client.frame(), "RECEIPT\nreceipt-id:r\n\n");
 }
 
 #[test]
 fn a_destination_has_a_bounded_length_and_depth() {
-    let desk = Desk::open();
+    let desk = BrokerHarness::open();
     let refused = |destination: &str| {
-        let mut client = Client::join(desk.tcp);
+        let mut client = TestStompClient::open_connected(desk.tcp);
         client.send(&format!("SUBSCRIBE\nid:1\ndestination:{destination}\n\n"));
-        client.rest().lines().nth(1).unwrap_or_default().to_owned()
+        client.read_to_end().lines().nth(1).unwrap_or_default().to_owned()
     };
     let deep = format!("/topic/a{}", ".a".repeat(32));
     let many = vec!["/topic/a"; 101].join(",");
     assert_eq!(refused(&deep), "message:the destination has more than 32 segments");
     assert_eq!(refused(&format!("/topic/{}", "x".repeat(1_018))), "message:the destination is longer than 1024 octets");
     assert_eq!(refused(&many), "message:one SUBSCRIBE joins at most 100 destinations");
-    let mut client = Client::join(desk.tcp);
+    let mut client = TestStompClient::open_connected(desk.tcp);
     for id in 1..=20 {
         client.subscribe(id, &vec!["/topic/order.a.b"; 100].join(","), "");
     }
     client.send("SUBSCRIBE\nid:21\ndestination:/topic/order.a.b\n\n");
-    assert!(client.rest().contains("message:a connection subscribes to at most 2000 destinations\n"));
+    assert!(client.read_to_end().contains("message:a connection subscribes to at most 2000 destinations\n"));
 }

@@ -3,12 +3,12 @@ use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use broker::{Limits, WEBSOCKET_CONNECT_BYTES_MAX, WEBSOCKET_MESSAGE_BYTES_MAX};
+use broker::{BrokerLimits, WEBSOCKET_CONNECT_BYTES_MAX, WEBSOCKET_MESSAGE_BYTES_MAX};
 use bus::operations::LogLine;
 use domain::Timestamp;
 
-use crate::client::{Client, connect};
-use crate::desk::{Desk, tick};
+use crate::harness::{BrokerHarness, tick};
+use crate::test_client::{TestStompClient, connect};
 use crate::transports::certificate;
 use crate::websocket::{PONG, TEXT, WebSocket};
 
@@ -16,8 +16,8 @@ const SOON: Duration = Duration::from_millis(300);
 
 #[test]
 fn one_connection_too_many_is_rejected_at_every_port_until_another_one_ends() {
-    let desk = Desk::open_within(Limits { connections: 3, ..Limits::default() }, &[], None);
-    let (first, _second) = (Client::join(desk.tcp), Client::join(desk.tcp));
+    let desk = BrokerHarness::open_within(BrokerLimits { connections: 3, ..BrokerLimits::default() }, &[], None);
+    let (first, _second) = (TestStompClient::open_connected(desk.tcp), TestStompClient::open_connected(desk.tcp));
     // The upgrade needs a permit beside that of its request.
     let Err(refused) = WebSocket::open(desk.ws, &format!("Host: {}\r\n", desk.ws)) else { panic!("let in") };
     assert!(refused.starts_with("HTTP/1.1 503 "), "{refused}");
@@ -26,12 +26,12 @@ fn one_connection_too_many_is_rejected_at_every_port_until_another_one_ends() {
         assert_eq!(connect(door).read(&mut [0]).unwrap_or(0), 0, "closed without a word");
     }
     drop(first);
-    desk.settle(2);
+    desk.wait_for_connections(2);
     when_there_is_a_place(&desk);
 }
 
 /// A permit is released a moment after its connection has ended.
-fn when_there_is_a_place(desk: &Desk) -> TcpStream {
+fn when_there_is_a_place(desk: &BrokerHarness) -> TcpStream {
     let greet = || {
         let mut stream = connect(desk.tcp);
         stream.write_all(b"CONNECT\naccept-version:1.2\nhost:desk\n\n\0").ok()?;
@@ -43,32 +43,33 @@ fn when_there_is_a_place(desk: &Desk) -> TcpStream {
 
 #[test]
 fn a_silent_connection_is_closed_at_every_port() {
-    let limits = Limits { connect_wait: SOON, handshake_wait: SOON, upgrade_wait: SOON, ..Limits::default() };
-    let silent = |desk: &Desk, door| {
+    let limits =
+        BrokerLimits { connect_wait: SOON, handshake_wait: SOON, upgrade_wait: SOON, ..BrokerLimits::default() };
+    let silent = |desk: &BrokerHarness, door| {
         let mut heard = String::new();
         let _ = connect(door).read_to_string(&mut heard);
-        desk.settle(0);
+        desk.wait_for_connections(0);
         heard
     };
-    let desk = Desk::open_within(limits.clone(), &[], None);
+    let desk = BrokerHarness::open_within(limits.clone(), &[], None);
     let words = silent(&desk, desk.tcp);
     assert!(words.starts_with("ERROR\nmessage:no CONNECT arrived in time\n"), "{words}");
     assert_eq!(silent(&desk, desk.ws), "");
-    let secure = Desk::open_within(limits, &[], Some(certificate().1));
+    let secure = BrokerHarness::open_within(limits, &[], Some(certificate().1));
     // The protocol of an ERROR is not known yet here.
     assert_eq!([silent(&secure, secure.tcp), silent(&secure, secure.tls)], ["", ""]);
     // This one has requested the upgrade, which has its own time-out.
-    let desk = Desk::open_within(Limits { connect_wait: SOON, ..Limits::default() }, &[], None);
-    let mut websocket = Client::over(WebSocket::at(desk.ws));
-    assert!(websocket.rest().starts_with("ERROR\nmessage:no CONNECT arrived in time\n"));
+    let desk = BrokerHarness::open_within(BrokerLimits { connect_wait: SOON, ..BrokerLimits::default() }, &[], None);
+    let mut websocket = TestStompClient::new_over(WebSocket::at(desk.ws));
+    assert!(websocket.read_to_end().starts_with("ERROR\nmessage:no CONNECT arrived in time\n"));
     assert_eq!(websocket.stream.closed_with, Some(1008));
 }
 
 #[test]
 fn a_websocket_is_asked_whether_it_is_there_and_its_answer_counts_as_a_heart_beat() {
-    let limits = Limits { ping_every: SOON, ..Limits::default() };
-    let desk = Desk::open_within(limits, &[], None);
-    let mut client = Client::over(WebSocket::at(desk.ws));
+    let limits = BrokerLimits { ping_every: SOON, ..BrokerLimits::default() };
+    let desk = BrokerHarness::open_within(limits, &[], None);
+    let mut client = TestStompClient::new_over(WebSocket::at(desk.ws));
     client.send("CONNECT\naccept-version:1.2\nhost:desk\nheart-beat:1000,0\n\n");
     assert!(client.frame().contains("\nheart-beat:0,1000\n"));
     // Three intervals of silence are allowed; these pings last longer.
@@ -77,39 +78,39 @@ fn a_websocket_is_asked_whether_it_is_there_and_its_answer_counts_as_a_heart_bea
         client.stream.send(PONG, b"");
     }
     client.subscribe(1, "/topic/log-event.>", "");
-    let words = client.rest();
+    let words = client.read_to_end();
     assert!(words.starts_with("ERROR\nmessage:nothing was heard for "), "without answers it ends: {words}");
     assert_eq!(client.stream.closed_with, Some(1008));
 }
 
 #[test]
 fn a_message_of_a_websocket_that_is_too_long_ends_it_before_it_is_read() {
-    let desk = Desk::open();
-    let mut client = Client::over(WebSocket::at(desk.ws));
-    client.greet();
+    let desk = BrokerHarness::open();
+    let mut client = TestStompClient::new_over(WebSocket::at(desk.ws));
+    client.send_connect();
     client.stream.announce(TEXT, WEBSOCKET_MESSAGE_BYTES_MAX as u64 + 1);
     client.stream.wait_for_end();
-    desk.settle(0);
+    desk.wait_for_connections(0);
 }
 
 #[test]
 fn a_websocket_that_has_not_logged_in_sends_only_small_messages() {
-    let desk = Desk::open();
-    let mut long = Client::over(WebSocket::at(desk.ws));
+    let desk = BrokerHarness::open();
+    let mut long = TestStompClient::new_over(WebSocket::at(desk.ws));
     long.stream.announce(TEXT, WEBSOCKET_CONNECT_BYTES_MAX as u64 + 1);
     // The same in pieces, none of which is long.
-    let mut pieces = Client::over(WebSocket::at(desk.ws));
+    let mut pieces = TestStompClient::new_over(WebSocket::at(desk.ws));
     for number in 0..=WEBSOCKET_CONNECT_BYTES_MAX / 100 {
         let kind = if number == 0 { TEXT } else { 0 };
         pieces.stream.send_raw(&[&[kind, 0x80 | 100, 0, 0, 0, 0][..], &[b'x'; 100]].concat());
     }
     for caller in [&mut long, &mut pieces] {
-        let words = caller.rest();
+        let words = caller.read_to_end();
         assert!(words.starts_with("ERROR\nmessage:a message of the WebSocket is too long\n"), "{words}");
         assert_eq!(caller.stream.closed_with, Some(1009));
     }
-    let mut client = Client::over(WebSocket::at(desk.ws));
-    client.greet();
+    let mut client = TestStompClient::new_over(WebSocket::at(desk.ws));
+    client.send_connect();
     let note = format!("note:{}\n", "y".repeat(9_000)).repeat(4);
     let frame = format!("SUBSCRIBE\nid:1\ndestination:/topic/order.a.b\n{note}receipt:r\n\n\0");
     client.stream.announce(TEXT, frame.len() as u64);
@@ -119,10 +120,10 @@ fn a_websocket_that_has_not_logged_in_sends_only_small_messages() {
 
 #[test]
 fn when_the_broker_falls_behind_the_engine_all_clients_get_an_error_and_reconnect() {
-    let desk = Desk::open_within(Limits { events: 16, ..Limits::default() }, &[], None);
-    let mut tcp = Client::join(desk.tcp);
-    let mut websocket = Client::over(WebSocket::at(desk.ws));
-    websocket.greet();
+    let desk = BrokerHarness::open_within(BrokerLimits { events: 16, ..BrokerLimits::default() }, &[], None);
+    let mut tcp = TestStompClient::open_connected(desk.tcp);
+    let mut websocket = TestStompClient::new_over(WebSocket::at(desk.ws));
+    websocket.send_connect();
     tcp.subscribe(1, "/topic/tick.>", "");
     websocket.subscribe(1, "/topic/tick.>", "");
     let is_told = AtomicBool::new(false);
@@ -133,25 +134,25 @@ fn when_the_broker_falls_behind_the_engine_all_clients_get_an_error_and_reconnec
                 .take_while(|_| !is_told.load(Ordering::Relaxed))
                 .for_each(|sequence| desk.publish(sequence, tick(7, 1)));
         });
-        let words = tcp.rest();
+        let words = tcp.read_to_end();
         is_told.store(true, Ordering::Relaxed);
         assert!(words.contains("ERROR\nmessage:events were lost; reconnect and request a snapshot\n"));
     });
-    assert!(websocket.rest().contains("ERROR\nmessage:events were lost"));
+    assert!(websocket.read_to_end().contains("ERROR\nmessage:events were lost"));
     assert_eq!(websocket.stream.closed_with, Some(1013));
     assert!(once_it_has_caught_up(&desk, 1_000_000).contains("\nsequence:1000000\n"));
 }
 
 /// The first event after the feed has calmed down. The broker may have fallen behind once more before, and the first
 /// event afterwards may exceed its queue; each time all clients get an error and reconnect.
-fn once_it_has_caught_up(desk: &Desk, sequence: u64) -> String {
+fn once_it_has_caught_up(desk: &BrokerHarness, sequence: u64) -> String {
     let mut heard = std::iter::repeat_with(|| hear(desk, sequence)).take(3);
     heard.find(|frame| !frame.starts_with("ERROR\nmessage:events were lost")).expect("the third time it has caught up")
 }
 
 /// Connects, subscribes, and returns the first event, or the ERROR of the broker.
-fn hear(desk: &Desk, sequence: u64) -> String {
-    let mut client = Client::dial(desk.tcp);
+fn hear(desk: &BrokerHarness, sequence: u64) -> String {
+    let mut client = TestStompClient::open(desk.tcp);
     client.send("CONNECT\naccept-version:1.2\nhost:desk\n\n");
     client.send("SUBSCRIBE\nid:1\ndestination:/topic/log-event.>\nreceipt:s1\n\n");
     for _ in ["CONNECTED", "RECEIPT"] {
@@ -160,15 +161,15 @@ fn hear(desk: &Desk, sequence: u64) -> String {
             return frame;
         }
     }
-    desk.alarm(sequence);
+    desk.publish_warning(sequence);
     client.frame()
 }
 
 #[test]
 fn of_too_many_lines_of_the_log_the_count_is_published() {
     const LINES: u64 = 2_000;
-    let desk = Desk::open();
-    let mut client = Client::join(desk.tcp);
+    let desk = BrokerHarness::open();
+    let mut client = TestStompClient::open_connected(desk.tcp);
     client.subscribe(1, "/topic/log-event.>", "");
     for number in 0..LINES {
         // Lines without a topic are neither published nor counted.
@@ -191,15 +192,15 @@ fn of_too_many_lines_of_the_log_the_count_is_published() {
 
 #[test]
 fn of_unauthenticated_connections_the_oldest_is_evicted_and_authenticated_ones_stay() {
-    let desk = Desk::open_within(Limits { callers: 3, ..Limits::default() }, &[], None);
-    let mut inside = Client::join(desk.tcp);
-    let mut callers: Vec<_> = (0..3).map(|_| Client::dial(desk.tcp)).collect();
-    desk.settle(4);
-    let mut newcomer = Client::join(desk.tcp);
-    let words = callers[0].rest();
+    let desk = BrokerHarness::open_within(BrokerLimits { unauthenticated: 3, ..BrokerLimits::default() }, &[], None);
+    let mut inside = TestStompClient::open_connected(desk.tcp);
+    let mut callers: Vec<_> = (0..3).map(|_| TestStompClient::open(desk.tcp)).collect();
+    desk.wait_for_connections(4);
+    let mut newcomer = TestStompClient::open_connected(desk.tcp);
+    let words = callers[0].read_to_end();
     assert!(words.starts_with("ERROR\nmessage:too many unauthenticated connections; reconnect\n"), "{words}");
     // The others may still log in.
-    callers.drain(1..).for_each(|mut caller| caller.greet());
+    callers.drain(1..).for_each(|mut caller| caller.send_connect());
     for client in [&mut inside, &mut newcomer] {
         client.subscribe(1, "/topic/order.>", "");
     }
@@ -207,8 +208,8 @@ fn of_unauthenticated_connections_the_oldest_is_evicted_and_authenticated_ones_s
 
 #[test]
 fn one_address_has_not_all_places() {
-    let limits = Limits { connections_per_local_address: 2, ..Limits::default() };
-    let desk = Desk::open_within(limits, &[], None);
-    let _held = [Client::join(desk.tcp), Client::join(desk.tcp)];
+    let limits = BrokerLimits { connections_per_local_address: 2, ..BrokerLimits::default() };
+    let desk = BrokerHarness::open_within(limits, &[], None);
+    let _held = [TestStompClient::open_connected(desk.tcp), TestStompClient::open_connected(desk.tcp)];
     assert_eq!(connect(desk.tcp).read(&mut [0]).unwrap_or(0), 0, "closed without a word");
 }

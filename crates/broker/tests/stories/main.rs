@@ -2,12 +2,12 @@
 
 #![allow(clippy::unwrap_used)] // a story that cannot go on has failed
 
-mod client;
-mod desk;
+mod test_client;
+mod harness;
 mod websocket;
 
 /// Login and permissions.
-mod admission;
+mod authentication;
 mod bursts;
 /// Every limit has its outcome.
 mod limits;
@@ -29,4 +29,4 @@ mod subscribing;
 /// TLS and WebSocket.
 mod transports;
 /// Clients that harm only themselves.
-mod unwelcome;
+mod misbehaving_clients;

@@ -2,16 +2,17 @@ use bus::operations::LogLine;
 use domain::Timestamp;
 use expect_test::expect;
 
-use crate::client::Client;
-use crate::desk::{Desk, tick};
+use crate::harness::{BrokerHarness, tick};
+use crate::test_client::TestStompClient;
 
 #[test]
 fn an_event_reaches_all_subscribers_with_its_sequence() {
-    let desk = Desk::open();
-    let (mut first, mut second) = (Client::join(desk.tcp), Client::join(desk.tcp));
+    let desk = BrokerHarness::open();
+    let (mut first, mut second) =
+        (TestStompClient::open_connected(desk.tcp), TestStompClient::open_connected(desk.tcp));
     first.subscribe(1, "/topic/log-event.warn", "");
     second.subscribe(7, "/topic/log-event.>", "");
-    desk.alarm(42);
+    desk.publish_warning(42);
     let frame = first.frame();
     expect![[r#"
         MESSAGE
@@ -30,8 +31,8 @@ fn an_event_reaches_all_subscribers_with_its_sequence() {
 
 #[test]
 fn the_server_s_own_log_is_a_topic_too() {
-    let desk = Desk::open();
-    let mut client = Client::join(desk.tcp);
+    let desk = BrokerHarness::open();
+    let mut client = TestStompClient::open_connected(desk.tcp);
     client.subscribe(1, "/topic/log-event.*", "");
     let line = |level, logger: &str| LogLine {
         at: Timestamp(1_000_000),
@@ -51,8 +52,8 @@ fn the_server_s_own_log_is_a_topic_too() {
 
 #[test]
 fn prices_over_tcp_come_one_by_one_and_stop_after_unsubscribe() {
-    let desk = Desk::open();
-    let mut client = Client::join(desk.tcp);
+    let desk = BrokerHarness::open();
+    let mut client = TestStompClient::open_connected(desk.tcp);
     client.subscribe(1, "/topic/tick.*", "");
     for bid in 1..=100 {
         desk.publish(bid, tick(7, i64::try_from(bid).unwrap()));
@@ -65,30 +66,30 @@ fn prices_over_tcp_come_one_by_one_and_stop_after_unsubscribe() {
     assert_eq!(client.frame(), "RECEIPT\nreceipt-id:u\n\n");
     desk.publish(101, tick(7, 101));
     client.subscribe(2, "/topic/log-event.>", "");
-    desk.alarm(102);
+    desk.publish_warning(102);
     assert!(client.frame().contains("sequence:102\n"));
 }
 
 #[test]
 fn events_that_are_lost_end_connections_with_an_error() {
-    let desk = Desk::open();
-    let mut client = Client::join(desk.tcp);
+    let desk = BrokerHarness::open();
+    let mut client = TestStompClient::open_connected(desk.tcp);
     client.subscribe(1, "/topic/log-event.>", "");
     // As the feed does with a listener that has fallen behind.
     desk.feed.close();
-    let words = client.rest();
+    let words = client.read_to_end();
     assert!(words.starts_with("ERROR\nmessage:events were lost"), "{words}");
-    let mut again = Client::join(desk.tcp);
+    let mut again = TestStompClient::open_connected(desk.tcp);
     again.subscribe(1, "/topic/log-event.>", "");
-    desk.alarm(43);
+    desk.publish_warning(43);
     assert!(again.frame().contains("sequence:43\n"));
 }
 
 #[test]
 fn all_clients_get_an_error_when_the_server_stops() {
-    let mut desk = Desk::open();
-    let mut client = Client::join(desk.tcp);
-    let told = std::thread::spawn(move || client.rest());
+    let mut desk = BrokerHarness::open();
+    let mut client = TestStompClient::open_connected(desk.tcp);
+    let told = std::thread::spawn(move || client.read_to_end());
     desk.stop();
     let words = told.join().unwrap();
     assert!(words.starts_with("ERROR\nmessage:the server stops\n"), "{words}");

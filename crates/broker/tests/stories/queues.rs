@@ -1,17 +1,18 @@
-use crate::client::Client;
-use crate::desk::Desk;
+use crate::harness::BrokerHarness;
+use crate::test_client::TestStompClient;
 
 #[test]
 fn a_message_of_a_queue_goes_to_one_consumer_and_is_redelivered_when_it_leaves() {
-    let desk = Desk::open_with(&["/queue/tasks"], None);
-    let (mut sender, mut leaver) = (Client::join(desk.tcp), Client::join(desk.tcp));
+    let desk = BrokerHarness::open_with(&["/queue/tasks"], None);
+    let (mut sender, mut leaver) =
+        (TestStompClient::open_connected(desk.tcp), TestStompClient::open_connected(desk.tcp));
     leaver.subscribe(1, "/queue/tasks", "ack:client\n");
     sender.send("SEND\ndestination:/queue/tasks\nreceipt:r\n\nwork");
     assert_eq!(sender.frame(), "RECEIPT\nreceipt-id:r\n\n");
     assert!(leaver.frame().ends_with("\n\nwork"));
     leaver.send("DISCONNECT\nreceipt:d\n\n");
-    assert_eq!(leaver.rest(), "RECEIPT\nreceipt-id:d\n\n\\0\n");
-    let mut worker = Client::join(desk.tcp);
+    assert_eq!(leaver.read_to_end(), "RECEIPT\nreceipt-id:d\n\n\\0\n");
+    let mut worker = TestStompClient::open_connected(desk.tcp);
     worker.subscribe(1, "/queue/tasks", "ack:client-individual\n");
     let frame = worker.frame();
     assert!(frame.contains("\nredelivered:true\n") && frame.ends_with("\n\nwork"), "{frame}");
@@ -22,12 +23,12 @@ fn a_message_of_a_queue_goes_to_one_consumer_and_is_redelivered_when_it_leaves()
 
 #[test]
 fn messages_wait_for_a_consumer_and_each_is_delivered_once() {
-    let desk = Desk::open_with(&["/queue/tasks"], None);
-    let mut sender = Client::join(desk.tcp);
+    let desk = BrokerHarness::open_with(&["/queue/tasks"], None);
+    let mut sender = TestStompClient::open_connected(desk.tcp);
     for number in 0..2_500 {
         sender.send(&format!("SEND\ndestination:/queue/tasks\n\n{number}"));
     }
-    let mut worker = Client::join(desk.tcp);
+    let mut worker = TestStompClient::open_connected(desk.tcp);
     worker.subscribe(1, "/queue/tasks", "");
     for number in 0..2_500 {
         assert!(worker.frame().ends_with(&format!("\n\n{number}")), "{number}");
@@ -35,10 +36,11 @@ fn messages_wait_for_a_consumer_and_each_is_delivered_once() {
 }
 
 /// One message that the first of two consumers has, and has not acknowledged.
-fn with_one_under_way(desk: &Desk) -> [Client<std::net::TcpStream>; 2] {
-    let (mut first, mut second) = (Client::join(desk.tcp), Client::join(desk.tcp));
+fn with_one_under_way(desk: &BrokerHarness) -> [TestStompClient<std::net::TcpStream>; 2] {
+    let (mut first, mut second) =
+        (TestStompClient::open_connected(desk.tcp), TestStompClient::open_connected(desk.tcp));
     first.subscribe(1, "/queue/tasks", "ack:client\n");
-    let mut sender = Client::join(desk.tcp);
+    let mut sender = TestStompClient::open_connected(desk.tcp);
     sender.send("SEND\ndestination:/queue/tasks\n\nwork");
     assert!(first.frame().ends_with("\n\nwork"));
     second.subscribe(1, "/queue/tasks", "ack:client\n");
@@ -51,7 +53,7 @@ fn is_redelivered(frame: &str) -> bool {
 
 #[test]
 fn what_a_consumer_has_not_acknowledged_goes_to_the_other_at_once_however_it_leaves() {
-    let desk = Desk::open_with(&["/queue/tasks"], None);
+    let desk = BrokerHarness::open_with(&["/queue/tasks"], None);
     for way in ["UNSUBSCRIBE\nid:1\n\n", "DISCONNECT\n\n", "NONSENSE\n\n", ""] {
         let [mut leaver, mut stayer] = with_one_under_way(&desk);
         if way.is_empty() {
@@ -69,7 +71,7 @@ fn what_a_consumer_has_not_acknowledged_goes_to_the_other_at_once_however_it_lea
 
 #[test]
 fn a_consumer_that_comes_again_before_its_old_connection_has_ended_gets_what_it_had() {
-    let desk = Desk::open_with(&["/queue/tasks"], None);
+    let desk = BrokerHarness::open_with(&["/queue/tasks"], None);
     let [old, mut new] = with_one_under_way(&desk);
     drop(old);
     assert!(is_redelivered(&new.frame()));
@@ -77,10 +79,10 @@ fn a_consumer_that_comes_again_before_its_old_connection_has_ended_gets_what_it_
 
 #[test]
 fn a_dead_letter_goes_at_once_to_a_waiting_consumer() {
-    let desk = Desk::open_with(&["/queue/>"], None);
-    let mut undertaker = Client::join(desk.tcp);
+    let desk = BrokerHarness::open_with(&["/queue/>"], None);
+    let mut undertaker = TestStompClient::open_connected(desk.tcp);
     undertaker.subscribe(1, "/queue/ActiveMQ.DLQ", "");
-    let mut worker = Client::join(desk.tcp);
+    let mut worker = TestStompClient::open_connected(desk.tcp);
     worker.subscribe(1, "/queue/tasks", "ack:client-individual\n");
     worker.send("SEND\ndestination:/queue/tasks\n\nwork");
     for _ in 0..stomp::queues::DELIVERIES_MAX {

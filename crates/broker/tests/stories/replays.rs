@@ -5,21 +5,21 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use broker::{Limits, REPLAY_PAGE_BYTES, REPLAY_PAGE_EVENTS};
+use broker::{BrokerLimits, REPLAY_PAGE_BYTES, REPLAY_PAGE_EVENTS};
 use bus::History;
-use bus::history::{Found, HistoryError, OrderSearch, Page, PastEvent, Sort, Stretch};
+use bus::history::{Found, HistoryError, OrderSearch, PageRequest, SortOrder, StoredEvent, Stretch};
 use domain::command::GenericEvent;
 use domain::query::Filter;
 use domain::{Event, EventClass, Order, OrderStatus, StrategyId, Timestamp, Transaction, TransactionId};
-use samples::Bystander;
+use samples::NullOperations;
 
-use crate::client::Client;
-use crate::desk::Desk;
+use crate::harness::BrokerHarness;
+use crate::test_client::TestStompClient;
 
 /// Events of which each has a sequence of its own.
 #[derive(Default)]
 struct Past {
-    events: Vec<PastEvent>,
+    events: Vec<StoredEvent>,
     /// So many questions more find it busy.
     busy: AtomicUsize,
     asked: Mutex<Vec<Stretch>>,
@@ -29,7 +29,7 @@ impl Past {
     fn of(bodies: &[String]) -> Self {
         let past = |(sequence, body): (u64, &String)| {
             let (at, class) = (Timestamp(1_000_000), EventClass::Generic as u8);
-            PastEvent { sequence, at, class, payload: minicbor::to_vec(event(body)).unwrap() }
+            StoredEvent { sequence, at, class, payload: minicbor::to_vec(event(body)).unwrap() }
         };
         Self { events: (1..).zip(bodies).map(past).collect(), ..Self::default() }
     }
@@ -40,7 +40,7 @@ fn event(body: &str) -> GenericEvent {
 }
 
 impl History for Past {
-    fn orders(&self, _: u64, _: &OrderSearch, _: Sort, _: Page) -> Result<Vec<Arc<Order>>, HistoryError> {
+    fn orders(&self, _: u64, _: &OrderSearch, _: SortOrder, _: PageRequest) -> Result<Vec<Arc<Order>>, HistoryError> {
         Ok(vec![])
     }
 
@@ -48,7 +48,13 @@ impl History for Past {
         Ok(vec![])
     }
 
-    fn transactions(&self, _: u64, _: Filter, _: Sort, _: Page) -> Result<Vec<Arc<Transaction>>, HistoryError> {
+    fn transactions(
+        &self,
+        _: u64,
+        _: Filter,
+        _: SortOrder,
+        _: PageRequest,
+    ) -> Result<Vec<Arc<Transaction>>, HistoryError> {
         Ok(vec![])
     }
 
@@ -56,7 +62,7 @@ impl History for Past {
         Ok(None)
     }
 
-    fn events(&self, _: u64, _: Page) -> Result<Vec<PastEvent>, HistoryError> {
+    fn events(&self, _: u64, _: PageRequest) -> Result<Vec<StoredEvent>, HistoryError> {
         Ok(vec![])
     }
 
@@ -80,11 +86,11 @@ impl History for Past {
     }
 }
 
-/// A desk on which all of the past was published too.
-fn desk(past: &Arc<Past>, bodies: &[String], limits: Limits) -> Desk {
+/// A broker on which all of the past was published too.
+fn broker_with_history(past: &Arc<Past>, bodies: &[String], limits: BrokerLimits) -> BrokerHarness {
     let durable = bodies.len() as u64;
-    let program = Arc::new(Bystander::durable_up_to(move || durable));
-    let desk = Desk::open_after((past.clone(), program), limits, &[], None);
+    let program = Arc::new(NullOperations::with_durable(move || durable));
+    let desk = BrokerHarness::open_after((past.clone(), program), limits, &[], None);
     for (sequence, body) in (1..).zip(bodies) {
         desk.publish(sequence, Event::Generic(Arc::new(event(body))));
     }
@@ -92,7 +98,7 @@ fn desk(past: &Arc<Past>, bodies: &[String], limits: Limits) -> Desk {
 }
 
 /// The ids of the next events, and whether they are of the past.
-fn hear(client: &mut Client<std::net::TcpStream>, count: usize) -> Vec<(String, bool)> {
+fn hear(client: &mut TestStompClient<std::net::TcpStream>, count: usize) -> Vec<(String, bool)> {
     let mut heard = || {
         let frame = client.frame();
         let id = frame.lines().find_map(|line| line.strip_prefix("event-id:")).unwrap_or_else(|| panic!("{frame}"));
@@ -109,8 +115,8 @@ fn bodies(count: usize, octets: usize) -> Vec<String> {
 fn a_replay_waits_while_too_many_ask_about_the_past() {
     let bodies = bodies(3, 0);
     let past = Arc::new(Past { busy: 2.into(), ..Past::of(&bodies) });
-    let desk = desk(&past, &bodies, Limits::default());
-    let mut client = Client::join(desk.tcp);
+    let desk = broker_with_history(&past, &bodies, BrokerLimits::default());
+    let mut client = TestStompClient::open_connected(desk.tcp);
     client.subscribe(1, "/topic/generic-event.>", "from-sequence:0\n");
     let missed = ["1-0", "2-0", "3-0"].map(|id| (id.to_owned(), true));
     assert_eq!(hear(&mut client, 3), missed);
@@ -123,11 +129,11 @@ fn a_replay_waits_while_too_many_ask_about_the_past() {
 fn a_replay_that_finds_no_turn_for_long_ends_and_says_so() {
     let bodies = bodies(1, 0);
     let past = Arc::new(Past { busy: usize::MAX.into(), ..Past::of(&bodies) });
-    let limits = Limits { replay_wait: Duration::from_millis(300), ..Limits::default() };
-    let desk = desk(&past, &bodies, limits);
-    let mut client = Client::join(desk.tcp);
+    let limits = BrokerLimits { replay_wait: Duration::from_millis(300), ..BrokerLimits::default() };
+    let desk = broker_with_history(&past, &bodies, limits);
+    let mut client = TestStompClient::open_connected(desk.tcp);
     client.subscribe(1, "/topic/generic-event.>", "from-sequence:0\n");
-    let words = client.rest();
+    let words = client.read_to_end();
     let why = "from-sequence\\c too many ask about the past at the same time; connect again in a moment";
     assert!(words.starts_with(&format!("ERROR\nmessage:{why}\n")), "{words}");
 }
@@ -136,8 +142,8 @@ fn a_replay_that_finds_no_turn_for_long_ends_and_says_so() {
 fn a_replay_reads_large_events_a_few_at_a_time() {
     let bodies = bodies(9, REPLAY_PAGE_BYTES / 4);
     let past = Arc::new(Past::of(&bodies));
-    let desk = desk(&past, &bodies, Limits::default());
-    let mut client = Client::join(desk.tcp);
+    let desk = broker_with_history(&past, &bodies, BrokerLimits::default());
+    let mut client = TestStompClient::open_connected(desk.tcp);
     client.subscribe(1, "/topic/generic-event.>", "from-sequence:0\n");
     let missed: Vec<_> = (1..=9).map(|sequence| (format!("{sequence}-0"), true)).collect();
     assert_eq!(hear(&mut client, 9), missed);
@@ -153,16 +159,17 @@ fn a_replay_reads_large_events_a_few_at_a_time() {
 fn a_replay_reads_nothing_while_too_much_waits_for_others() {
     let bodies = bodies(2, 50_000);
     let past = Arc::new(Past::of(&bodies));
-    let limits = Limits { waiting_bytes: 60_000, replay_wait: Duration::from_millis(300), ..Limits::default() };
-    let desk = desk(&past, &bodies, limits);
-    let mut witness = Client::join(desk.tcp);
+    let limits =
+        BrokerLimits { waiting_bytes: 60_000, replay_wait: Duration::from_millis(300), ..BrokerLimits::default() };
+    let desk = broker_with_history(&past, &bodies, limits);
+    let mut witness = TestStompClient::open_connected(desk.tcp);
     witness.subscribe(1, "/topic/generic-event.>", "");
     desk.publish(3, Event::Generic(Arc::new(event(&bodies[0]))));
     // The newest events are held, in words since somebody has heard them.
     assert_eq!(hear(&mut witness, 1)[0].0, "3-0");
-    let mut client = Client::join(desk.tcp);
+    let mut client = TestStompClient::open_connected(desk.tcp);
     client.subscribe(1, "/topic/generic-event.>", "from-sequence:0\n");
-    let words = client.rest();
+    let words = client.read_to_end();
     let why = "from-sequence\\c too much waits for other clients; connect again in a moment";
     assert!(words.starts_with(&format!("ERROR\nmessage:{why}\n")), "{words}");
     assert_eq!(*past.asked.lock().unwrap(), []);

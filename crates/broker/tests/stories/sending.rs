@@ -1,10 +1,11 @@
-use crate::client::Client;
-use crate::desk::Desk;
+use crate::harness::BrokerHarness;
+use crate::test_client::TestStompClient;
 
 #[test]
 fn a_generic_event_goes_through_the_engine_to_everybody() {
-    let desk = Desk::open();
-    let (mut sender, mut listener) = (Client::join(desk.tcp), Client::join(desk.tcp));
+    let desk = BrokerHarness::open();
+    let (mut sender, mut listener) =
+        (TestStompClient::open_connected(desk.tcp), TestStompClient::open_connected(desk.tcp));
     listener.subscribe(1, "/topic/generic-event.MOMENTUM.>", "");
     sender.send("SEND\ndestination:/topic/generic-event.MOMENTUM.fair-value\nreceipt:r\n\n{\"x\":1}");
     assert_eq!(sender.frame(), "RECEIPT\nreceipt-id:r\n\n");
@@ -15,28 +16,29 @@ fn a_generic_event_goes_through_the_engine_to_everybody() {
 
 #[test]
 fn an_event_of_a_strategy_that_does_not_exist_is_refused() {
-    let desk = Desk::open();
-    let mut sender = Client::join(desk.tcp);
+    let desk = BrokerHarness::open();
+    let mut sender = TestStompClient::open_connected(desk.tcp);
     sender.send("SEND\ndestination:/topic/generic-event.NOBODY.x\nreceipt:r\n\n{}");
-    let words = sender.rest();
+    let words = sender.read_to_end();
     assert!(words.starts_with("ERROR\nmessage:no strategy of that name exists\n"), "{words}");
     assert!(words.contains("\nreceipt-id:r\n"), "{words}");
 }
 
 #[test]
 fn a_send_elsewhere_is_an_error_and_stands_in_the_audit() {
-    let desk = Desk::open();
-    let mut sender = Client::join(desk.tcp);
+    let desk = BrokerHarness::open();
+    let mut sender = TestStompClient::open_connected(desk.tcp);
     sender.send("SEND\ndestination:/topic/tick.7\n\n{}");
-    let words = sender.rest();
+    let words = sender.read_to_end();
     assert!(words.starts_with("ERROR\nmessage:you may not send to this destination\n"), "{words}");
     assert_eq!(desk.audit(), ["nobody: STOMP => forbidden-destination (SEND /topic/tick.7)"]);
 }
 
 #[test]
 fn a_topic_of_clients_is_theirs_alone_where_it_is_listed() {
-    let desk = Desk::open_with(&["/topic/chat.>"], None);
-    let (mut sender, mut listener) = (Client::join(desk.tcp), Client::join(desk.tcp));
+    let desk = BrokerHarness::open_with(&["/topic/chat.>"], None);
+    let (mut sender, mut listener) =
+        (TestStompClient::open_connected(desk.tcp), TestStompClient::open_connected(desk.tcp));
     listener.subscribe(1, "/topic/chat.>", "");
     sender.subscribe(1, "/topic/chat.>", "activemq.noLocal:true\n");
     sender.send("SEND\ndestination:/topic/chat.desk\ncolour:red\nreceipt:r\n\nhello");
@@ -49,8 +51,9 @@ fn a_topic_of_clients_is_theirs_alone_where_it_is_listed() {
 
 #[test]
 fn what_a_transaction_holds_is_sent_on_commit() {
-    let desk = Desk::open();
-    let (mut sender, mut listener) = (Client::join(desk.tcp), Client::join(desk.tcp));
+    let desk = BrokerHarness::open();
+    let (mut sender, mut listener) =
+        (TestStompClient::open_connected(desk.tcp), TestStompClient::open_connected(desk.tcp));
     listener.subscribe(1, "/topic/generic-event.>", "");
     sender.send("BEGIN\ntransaction:t\n\n");
     for name in ["a", "b"] {
@@ -64,8 +67,8 @@ fn what_a_transaction_holds_is_sent_on_commit() {
 
 #[test]
 fn a_no_local_subscription_receives_only_events_of_others() {
-    let desk = Desk::open();
-    let (mut one, mut other) = (Client::join(desk.tcp), Client::join(desk.tcp));
+    let desk = BrokerHarness::open();
+    let (mut one, mut other) = (TestStompClient::open_connected(desk.tcp), TestStompClient::open_connected(desk.tcp));
     one.subscribe(1, "/topic/generic-event.>", "activemq.noLocal:true\n");
     one.subscribe(2, "/topic/strategy-bus.generic-event", "activemq.noLocal:true\n");
     other.subscribe(1, "/topic/generic-event.>", "");
@@ -80,10 +83,10 @@ fn a_no_local_subscription_receives_only_events_of_others() {
 
 #[test]
 fn an_event_that_is_not_json_is_refused() {
-    let desk = Desk::open();
-    let mut sender = Client::join(desk.tcp);
+    let desk = BrokerHarness::open();
+    let mut sender = TestStompClient::open_connected(desk.tcp);
     sender.send("SEND\ndestination:/topic/generic-event.MOMENTUM.x\n\nhello");
-    let words = sender.rest();
+    let words = sender.read_to_end();
     let reason = "ERROR\nmessage:the body is not JSON\\c expected value at line 1 column 1\n";
     assert!(words.starts_with(reason), "{words}");
 }

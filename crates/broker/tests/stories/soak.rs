@@ -5,10 +5,10 @@ use std::io::{Read, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use broker::Numbers;
+use broker::BrokerMetrics;
 
-use crate::client::{Client, connect};
-use crate::desk::{Desk, tick};
+use crate::harness::{BrokerHarness, tick};
+use crate::test_client::{TestStompClient, connect};
 use crate::websocket::WebSocket;
 
 const CLIENTS: u32 = 4;
@@ -16,7 +16,7 @@ const VISITS: u32 = 200;
 
 #[test]
 fn after_much_coming_and_going_nothing_is_left() {
-    let desk = Desk::open_with(&["/topic/generic-event.>", "/queue/>"], None);
+    let desk = BrokerHarness::open_with(&["/topic/generic-event.>", "/queue/>"], None);
     let is_over = AtomicBool::new(false);
     let well = thread::scope(|scope| {
         scope.spawn(|| publish(&desk, &is_over));
@@ -29,25 +29,25 @@ fn after_much_coming_and_going_nothing_is_left() {
     });
     assert!(well);
     drain_queues(&desk);
-    let left = desk.settle(0);
-    let Numbers { delivered, .. } = left;
+    let left = desk.wait_for_connections(0);
+    let BrokerMetrics { delivered, .. } = left;
     assert!(delivered > u64::from(CLIENTS * VISITS), "{delivered}");
-    let Numbers { connections, subscriptions, patterns, queue_bytes, .. } = left;
+    let BrokerMetrics { connections, subscriptions, patterns, queue_bytes, .. } = left;
     assert_eq!((connections, subscriptions, patterns, queue_bytes), (0, 0, 0, 0));
 }
 
 /// As fast as the broker publishes.
-fn publish(desk: &Desk, is_over: &AtomicBool) {
-    let mut witness = Client::join(desk.tcp);
+fn publish(desk: &BrokerHarness, is_over: &AtomicBool) {
+    let mut witness = TestStompClient::open_connected(desk.tcp);
     witness.subscribe(1, "/topic/log-event.>", "");
     for alarm in (10..).step_by(10).take_while(|_| !is_over.load(Ordering::Relaxed)) {
         (alarm - 10..alarm).for_each(|sequence| desk.publish(sequence, tick(sequence % 50, 1)));
-        desk.alarm(alarm);
+        desk.publish_warning(alarm);
         assert!(witness.frame().contains(&format!("sequence:{alarm}\n")));
     }
 }
 
-fn come_and_go(desk: &Desk, number: u32) {
+fn come_and_go(desk: &BrokerHarness, number: u32) {
     if number.is_multiple_of(2) {
         visit(connect(desk.tcp), number);
     } else {
@@ -57,8 +57,8 @@ fn come_and_go(desk: &Desk, number: u32) {
 
 /// Subscribes to several destinations, receives something, and leaves in one of many ways.
 fn visit<S: Read + Write>(stream: S, number: u32) {
-    let mut client = Client::over(stream);
-    client.greet();
+    let mut client = TestStompClient::new_over(stream);
+    client.send_connect();
     client.send(&format!("SUBSCRIBE\nid:1\ndestination:/topic/tick.{}\nsnapshot:true\n\n", number % 50));
     client
         .send("SUBSCRIBE\nid:2\nack:client\nactivemq.prefetchSize:2\ndestination:/topic/tick.>,/topic/log-event.*\n\n");
@@ -81,9 +81,9 @@ fn visit<S: Read + Write>(stream: S, number: u32) {
 }
 
 /// Unacknowledged messages go to the next consumer, or become dead letters.
-fn drain_queues(desk: &Desk) {
-    desk.settle(0);
-    let mut worker = Client::join(desk.tcp);
+fn drain_queues(desk: &BrokerHarness) {
+    desk.wait_for_connections(0);
+    let mut worker = TestStompClient::open_connected(desk.tcp);
     for (id, queue) in ["tasks.0", "tasks.1", "tasks.2", "ActiveMQ.DLQ"].into_iter().enumerate() {
         worker.send(&format!("SUBSCRIBE\nid:{id}\ndestination:/queue/{queue}\n\n"));
     }

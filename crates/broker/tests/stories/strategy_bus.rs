@@ -1,27 +1,29 @@
-use access::Role;
+use access::UserRole;
 
-use crate::client::Client;
-use crate::desk::{Desk, tick};
+use crate::harness::{BrokerHarness, tick};
+use crate::test_client::TestStompClient;
 use crate::websocket::WebSocket;
 
-fn join<S: std::io::Read + std::io::Write>(stream: S, token: &str) -> Client<S> {
-    let mut client = Client::over(stream);
+fn join<S: std::io::Read + std::io::Write>(stream: S, token: &str) -> TestStompClient<S> {
+    let mut client = TestStompClient::new_over(stream);
     client.send(&format!("CONNECT\naccept-version:1.2\nhost:desk\nlogin:x\npasscode:{token}\n\n"));
     assert!(client.frame().starts_with("CONNECTED\n"));
     client
 }
 
-fn momentum() -> Role {
-    Role::Strategy("MOMENTUM".into())
+fn momentum() -> UserRole {
+    UserRole::Strategy("MOMENTUM".into())
 }
 
 #[test]
 fn a_strategy_receives_every_price_and_event_on_the_shared_topics_over_every_port() {
-    let desk = Desk::open();
+    let desk = BrokerHarness::open();
     let token = desk.token("robot", momentum());
     let mut strategies = [
-        Client::over(Box::new(join(crate::client::connect(desk.tcp), &token).stream) as Box<dyn Stream>),
-        Client::over(Box::new(join(WebSocket::at(desk.ws), &token).stream) as Box<dyn Stream>),
+        TestStompClient::new_over(
+            Box::new(join(crate::test_client::connect(desk.tcp), &token).stream) as Box<dyn Stream>
+        ),
+        TestStompClient::new_over(Box::new(join(WebSocket::at(desk.ws), &token).stream) as Box<dyn Stream>),
     ];
     for strategy in &mut strategies {
         strategy.subscribe(1, "/topic/strategy-bus.>", "");
@@ -38,8 +40,8 @@ fn a_strategy_receives_every_price_and_event_on_the_shared_topics_over_every_por
             assert!(frame.contains(r#"{"objectType":"Tick","securityId":7,"#), "{frame}");
         }
     }
-    let mut sender = Client::over(desk.connect());
-    sender.greet();
+    let mut sender = TestStompClient::new_over(desk.connect());
+    sender.send_connect();
     sender.send("SEND\ndestination:/topic/generic-event.MOMENTUM.fair-value\n\n{\"x\":1}");
     for strategy in &mut strategies {
         let frame = strategy.frame();
@@ -56,9 +58,9 @@ impl<T: std::io::Read + std::io::Write> Stream for T {}
 
 #[test]
 fn the_bus_matches_no_wildcard_and_only_strategies_may_subscribe_to_it() {
-    let desk = Desk::open();
-    desk.add("anna", Role::Viewer);
-    let mut everything = join(crate::client::connect(desk.tcp), &desk.token("boss", Role::Admin));
+    let desk = BrokerHarness::open();
+    desk.add("anna", UserRole::Viewer);
+    let mut everything = join(crate::test_client::connect(desk.tcp), &desk.token("boss", UserRole::Admin));
     everything.subscribe(1, "/topic/>", "");
     desk.publish(1, tick(7, 10));
     desk.publish(2, tick(7, 11));
@@ -66,20 +68,20 @@ fn the_bus_matches_no_wildcard_and_only_strategies_may_subscribe_to_it() {
         let frame = everything.frame();
         assert!(frame.contains("/topic/tick.7\n") && frame.contains(&format!("sequence:{sequence}\n")), "{frame}");
     }
-    let mut trader = join(crate::client::connect(desk.tcp), &desk.token("tom", Role::Trader));
+    let mut trader = join(crate::test_client::connect(desk.tcp), &desk.token("tom", UserRole::Trader));
     trader.send("SUBSCRIBE\nid:1\ndestination:/topic/strategy-bus.market-data\n\n");
-    assert!(trader.rest().starts_with("ERROR\nmessage:you may not subscribe to this destination\n"));
+    assert!(trader.read_to_end().starts_with("ERROR\nmessage:you may not subscribe to this destination\n"));
     let refused = "tom: STOMP => forbidden-destination (SUBSCRIBE /topic/strategy-bus.market-data)";
     assert_eq!(desk.audit(), [refused]);
 }
 
 #[test]
 fn commands_of_strategies_bear_their_name_and_answers_reach_only_whom_they_are_for() {
-    let desk = Desk::open();
-    let mut server = Client::over(desk.connect());
-    server.greet();
+    let desk = BrokerHarness::open();
+    let mut server = TestStompClient::new_over(desk.connect());
+    server.send_connect();
     server.subscribe(1, "/queue/strategy-bus.commands", "");
-    let mut strategy = join(crate::client::connect(desk.tcp), &desk.token("robot", momentum()));
+    let mut strategy = join(crate::test_client::connect(desk.tcp), &desk.token("robot", momentum()));
     strategy.subscribe(1, "/queue/strategy-bus.MOMENTUM.replies", "");
     strategy.send("SEND\ndestination:/queue/strategy-bus.commands\nstrategy:SERVER\nnumber:1\n\n{}");
     let frame = server.frame();
@@ -89,5 +91,5 @@ fn commands_of_strategies_bear_their_name_and_answers_reach_only_whom_they_are_f
     server.send("SEND\ndestination:/queue/strategy-bus.MOMENTUM.replies\nnumber:1\n\ndone");
     assert!(strategy.frame().ends_with("\n\ndone"));
     strategy.send("SUBSCRIBE\nid:2\ndestination:/queue/strategy-bus.OTHER.replies\n\n");
-    assert!(strategy.rest().starts_with("ERROR\nmessage:you may not subscribe to this destination\n"));
+    assert!(strategy.read_to_end().starts_with("ERROR\nmessage:you may not subscribe to this destination\n"));
 }

@@ -1,14 +1,14 @@
-use access::Role;
+use access::UserRole;
 
-use crate::client::Client;
-use crate::desk::Desk;
+use crate::harness::BrokerHarness;
+use crate::test_client::TestStompClient;
 use crate::websocket::{TEXT, WebSocket};
 
 /// The ERROR for a SUBSCRIBE with these headers, which ends the connection.
-fn refused(desk: &Desk, headers: &str) -> String {
-    let mut client = Client::join(desk.tcp);
+fn refused(desk: &BrokerHarness, headers: &str) -> String {
+    let mut client = TestStompClient::open_connected(desk.tcp);
     client.send(&format!("SUBSCRIBE\nid:1\n{headers}\nreceipt:r\n\n"));
-    let words = client.rest();
+    let words = client.read_to_end();
     assert!(words.contains("\nreceipt-id:r\n"), "{words}");
     let told = words.strip_prefix("ERROR\nmessage:").unwrap_or_else(|| panic!("{words}"));
     told.lines().next().unwrap().replace("\\c", ":")
@@ -16,12 +16,12 @@ fn refused(desk: &Desk, headers: &str) -> String {
 
 #[test]
 fn an_unknown_topic_is_rejected_with_a_spelling_suggestion() {
-    let desk = Desk::open();
+    let desk = BrokerHarness::open();
     let told = |destination: &str| refused(&desk, &format!("destination:{destination}"));
     assert_eq!(told("/topic/ticks.*"), "no topic begins with ticks; did you mean tick?");
     assert_eq!(told("/topic/tick.**"), "/topic/tick.** selects no topic: those of tick are tick.<securityId>");
     assert_eq!(told("/topic/tick.1,/topic/fils.>"), "no topic begins with fils; did you mean fill?");
-    let mut client = Client::join(desk.tcp);
+    let mut client = TestStompClient::open_connected(desk.tcp);
     for (id, destination) in (1..).zip(["/topic/>", "/topic/*.SERVER.*", "/topic/the service.>", "/topic/tick.7"]) {
         client.subscribe(id, destination, "");
     }
@@ -29,8 +29,8 @@ fn an_unknown_topic_is_rejected_with_a_spelling_suggestion() {
 
 #[test]
 fn what_clients_may_send_to_may_be_listened_to() {
-    let desk = Desk::open_with(&["/topic/weather.>"], None);
-    let mut client = Client::join(desk.tcp);
+    let desk = BrokerHarness::open_with(&["/topic/weather.>"], None);
+    let mut client = TestStompClient::open_connected(desk.tcp);
     client.subscribe(1, "/topic/weather.zurich", "");
     client.send("SEND\ndestination:/topic/weather.zurich\n\nsunny");
     assert!(client.frame().ends_with("\n\nsunny"));
@@ -38,7 +38,7 @@ fn what_clients_may_send_to_may_be_listened_to() {
 
 #[test]
 fn durable_subscriptions_and_selectors_are_refused_with_the_way_to_go() {
-    let desk = Desk::open();
+    let desk = BrokerHarness::open();
     let told = |header: &str| refused(&desk, &format!("destination:/topic/fill.>\n{header}"));
     let instead = "no subscription outlives its connection here; subscribe with the header from-sequence and the last \
                    event-id or sequence that you have seen, and what was missed is delivered first";
@@ -52,15 +52,15 @@ fn durable_subscriptions_and_selectors_are_refused_with_the_way_to_go() {
     assert_eq!(told("from-sequence:1\nsnapshot:true"), both);
     let prices = refused(&desk, "destination:/topic/tick.1\nfrom-sequence:1");
     assert!(prices.starts_with("from-sequence: tick is not kept, only its last value"), "{prices}");
-    let mut client = Client::join(desk.tcp);
+    let mut client = TestStompClient::open_connected(desk.tcp);
     client.subscribe(1, "/topic/fill.>", "client-id:desk\ndurable:false\nprefetch-count:5\n");
 }
 
 #[test]
 fn where_there_are_no_users_any_name_is_as_good_as_none() {
-    let desk = Desk::open();
+    let desk = BrokerHarness::open();
     let connect = |headers: &str| {
-        let mut client = Client::dial(desk.tcp);
+        let mut client = TestStompClient::open(desk.tcp);
         client.send(&format!("CONNECT\naccept-version:1.2\nhost:desk\n{headers}\n"));
         client.frame().split('\n').take(2).collect::<Vec<_>>().join(" ")
     };
@@ -68,27 +68,27 @@ fn where_there_are_no_users_any_name_is_as_good_as_none() {
     assert_eq!(connect(guest), "CONNECTED version:1.2");
     assert_eq!(connect("login:anna\npasscode:correct horse\n"), "CONNECTED version:1.2");
     // A token is checked, also where there are no users.
-    let token = desk.token("feed", Role::Viewer);
+    let token = desk.token("feed", UserRole::Viewer);
     assert_eq!(connect(&format!("login:feed\npasscode:{token}\n")), "CONNECTED version:1.2");
     desk.revoke("feed");
     assert!(connect(&format!("login:feed\npasscode:{token}\n")).starts_with("ERROR "));
-    desk.add("anna", Role::Trader);
+    desk.add("anna", UserRole::Trader);
     assert!(connect(guest).starts_with("ERROR "));
     assert_eq!(connect("login:anna\npasscode:correct horse\n"), "CONNECTED version:1.2");
 }
 
 /// The answer to these bytes: the first line of the ERROR, and the close code.
-fn after_fault(desk: &Desk, bytes: &[u8]) -> (String, Option<u16>) {
-    let mut client = Client::over(WebSocket::at(desk.ws));
-    client.greet();
+fn after_fault(desk: &BrokerHarness, bytes: &[u8]) -> (String, Option<u16>) {
+    let mut client = TestStompClient::new_over(WebSocket::at(desk.ws));
+    client.send_connect();
     client.stream.send_raw(bytes);
-    let words = client.rest();
+    let words = client.read_to_end();
     (words.lines().nth(1).unwrap_or_default().to_owned(), client.stream.closed_with)
 }
 
 #[test]
 fn a_websocket_error_below_stomp_has_a_close_code() {
-    let desk = Desk::open();
+    let desk = BrokerHarness::open();
     let broken = ("message:a frame of the WebSocket is broken".to_owned(), Some(1002));
     // A text without a mask, a frame with a reserved bit, one of an unknown opcode.
     for bytes in [&[0x81, 1, b'a'][..], &[0xC1, 0x81, 0, 0, 0, 0, b'a'], &[0x83, 0x81, 0, 0, 0, 0, b'a']] {

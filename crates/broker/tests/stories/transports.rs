@@ -7,8 +7,8 @@ use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 
-use crate::client::{Client, connect};
-use crate::desk::{Desk, tick};
+use crate::harness::{BrokerHarness, tick};
+use crate::test_client::{TestStompClient, connect};
 use crate::websocket::WebSocket;
 
 #[derive(Debug)]
@@ -42,13 +42,13 @@ fn secure(address: SocketAddr, trusted: &CertificateDer<'static>) -> StreamOwned
 #[test]
 fn tls_is_spoken_on_its_own_port_and_by_its_first_byte_on_the_plain_one() {
     let (trusted, certificates) = certificate();
-    let desk = Desk::open_with(&[], Some(certificates));
-    Client::join(desk.tcp);
+    let desk = BrokerHarness::open_with(&[], Some(certificates));
+    TestStompClient::open_connected(desk.tcp);
     for (sequence, address) in [(1, desk.tcp), (2, desk.tls)] {
-        let mut client = Client::over(secure(address, &trusted));
-        client.greet();
+        let mut client = TestStompClient::new_over(secure(address, &trusted));
+        client.send_connect();
         client.subscribe(1, "/topic/log-event.>", "");
-        desk.alarm(sequence);
+        desk.publish_warning(sequence);
         assert!(client.frame().contains(&format!("sequence:{sequence}\n")));
     }
     let mut plain = connect(desk.tls);
@@ -61,8 +61,8 @@ fn tls_is_spoken_on_its_own_port_and_by_its_first_byte_on_the_plain_one() {
 
 #[test]
 fn a_websocket_carries_frames_in_any_pieces() {
-    let desk = Desk::open();
-    let mut client = Client::over(WebSocket::at(desk.ws));
+    let desk = BrokerHarness::open();
+    let mut client = TestStompClient::new_over(WebSocket::at(desk.ws));
     let long = format!("accept-version:1.2\nhost:desk\nnote:{}\n", "x".repeat(300));
     client.send(&format!("CONNECT\n{long}\n"));
     assert!(client.frame().starts_with("CONNECTED\n"));
@@ -72,15 +72,15 @@ fn a_websocket_carries_frames_in_any_pieces() {
         .send(1, b"SUBSCRIBE\nid:1\ndestination:/topic/tick.1\nreceipt:1\n\n\0\nUNSUBSCRIBE\nid:1\nreceipt:2\n\n\0");
     assert_eq!([client.frame(), client.frame()], ["RECEIPT\nreceipt-id:1\n\n", "RECEIPT\nreceipt-id:2\n\n"]);
     client.subscribe(2, "/topic/log-event.>", "");
-    desk.alarm(1);
+    desk.publish_warning(1);
     assert!(client.frame().contains("sequence:1\n"));
     client.send("DISCONNECT\nreceipt:bye\n\n");
-    assert_eq!(client.rest(), "RECEIPT\nreceipt-id:bye\n\n\\0\n");
+    assert_eq!(client.read_to_end(), "RECEIPT\nreceipt-id:bye\n\n\\0\n");
 }
 
 #[test]
 fn the_best_sub_protocol_that_both_speak_is_agreed_upon() {
-    let desk = Desk::open();
+    let desk = BrokerHarness::open();
     let agreed = |wanted: &str| {
         let headers = format!("Host: {}\r\n{wanted}", desk.ws);
         let (_, head) = WebSocket::open(desk.ws, &headers).unwrap();
@@ -94,7 +94,7 @@ fn the_best_sub_protocol_that_both_speak_is_agreed_upon() {
 
 #[test]
 fn what_is_no_request_for_a_websocket_is_told_why() {
-    let desk = Desk::open();
+    let desk = BrokerHarness::open();
     let answer = |request: &str| {
         let mut stream = connect(desk.ws);
         write!(stream, "{request} / HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", desk.ws).unwrap();
@@ -110,7 +110,7 @@ fn what_is_no_request_for_a_websocket_is_told_why() {
 
 #[test]
 fn a_page_of_another_origin_and_a_name_that_is_not_ours_are_refused() {
-    let desk = Desk::open();
+    let desk = BrokerHarness::open();
     let own = format!("Host: {}\r\n", desk.ws);
     let open = |headers: &str| WebSocket::open(desk.ws, headers).map(drop).map_err(|head| head[..12].to_owned());
     assert_eq!(open(&format!("{own}Origin: https://friend.example\r\n")), Ok(()));
@@ -121,22 +121,22 @@ fn a_page_of_another_origin_and_a_name_that_is_not_ours_are_refused() {
 
 #[test]
 fn a_token_of_the_upgrade_is_as_good_as_a_login() {
-    let desk = Desk::open();
-    desk.add("anna", access::Role::Viewer);
-    let token = desk.token("robot", access::Role::Viewer);
+    let desk = BrokerHarness::open();
+    desk.add("anna", access::UserRole::Viewer);
+    let token = desk.token("robot", access::UserRole::Viewer);
     let (socket, _) =
         WebSocket::open(desk.ws, &format!("Host: {}\r\nAuthorization: Bearer {token}\r\n", desk.ws)).unwrap();
-    Client::over(socket).greet();
-    let mut nobody = Client::over(WebSocket::at(desk.ws));
+    TestStompClient::new_over(socket).send_connect();
+    let mut nobody = TestStompClient::new_over(WebSocket::at(desk.ws));
     nobody.send("CONNECT\naccept-version:1.2\nhost:desk\n\n");
     assert!(nobody.frame().starts_with("ERROR\nmessage:say who you are"));
 }
 
 #[test]
 fn prices_over_a_websocket_keep_to_the_rate_and_the_newest_comes_in_the_end() {
-    let desk = Desk::open();
-    let mut client = Client::over(WebSocket::at(desk.ws));
-    client.greet();
+    let desk = BrokerHarness::open();
+    let mut client = TestStompClient::new_over(WebSocket::at(desk.ws));
+    client.send_connect();
     client.subscribe(1, "/topic/tick.*", "");
     let begun = std::time::Instant::now();
     for sequence in 1..=2_000 {

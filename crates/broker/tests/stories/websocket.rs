@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 
-use crate::client::connect;
+use crate::test_client::connect;
 
 pub(crate) const TEXT: u8 = 1;
 pub(crate) const BINARY: u8 = 2;

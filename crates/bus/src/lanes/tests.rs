@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 
 use domain::command::CancelOrder;
-use domain::{AccountId, Caller, IntId, Origin};
+use domain::{AccountId, Caller, IntId, MessageOrigin};
 use proptest::prelude::*;
 
 use super::*;
 use crate::inbox::{Inbox, inbox, inbox_with};
-use crate::quotas::{Allowance, Unanswered};
-use crate::ticket::Reply;
+use crate::quotas::{InFlightLimits, InFlightPermit};
+use crate::reply::Reply;
 
 /// The next action of a test run.
 #[derive(Debug, Clone)]
@@ -59,14 +59,14 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
     prop::collection::vec(act, 1..60)
 }
 
-fn envelope(session: Option<u8>, number: usize, command: Command) -> Envelope {
+fn envelope(session: Option<u8>, number: usize, command: Command) -> CommandEnvelope {
     let origin = session.map(|session| {
         let (session, number) = (session.to_string().into(), number as u64);
-        Box::new(Origin { session, number, memo: None, may_be_known: false })
+        Box::new(MessageOrigin { session, seq_num: number, request_echo: None, poss_resend: false })
     });
     // The reason of a command is its number, so that the test recognises it.
     let caller = Caller { user: Some(number.to_string().into()), origin, ..Caller::platform() };
-    Envelope { caller, command }
+    CommandEnvelope { caller, command }
 }
 
 fn name(order: u8) -> IntId {
@@ -74,7 +74,7 @@ fn name(order: u8) -> IntId {
 }
 
 fn kill() -> Command {
-    Command::Kill { scope: domain::risk::Scope::Platform, reason: None }
+    Command::Kill { scope: domain::risk::RiskScope::Platform, reason: None }
 }
 
 fn hand_over(inbox: &Inbox, asked: &Asked) {
@@ -83,20 +83,22 @@ fn hand_over(inbox: &Inbox, asked: &Asked) {
             inbox.command(envelope(*session, *number, Command::NextOrderId(AccountId((*order).into()))))
         }
         Asked::Cancel(session, order, number) => {
-            inbox.command(envelope(*session, *number, Command::Cancel(CancelOrder::of(name(*order)))))
+            inbox.command(envelope(*session, *number, Command::Cancel(CancelOrder::new(name(*order)))))
         }
         Asked::Kill(number) => inbox.command(envelope(None, *number, kill())),
-        Asked::Remember(session, number) => inbox.remember(number.to_string().into_bytes(), Some(&session.to_string())),
+        Asked::Remember(session, number) => {
+            inbox.append_ledger_record(number.to_string().into_bytes(), Some(&session.to_string()))
+        }
     };
     drop(ticket.unwrap());
 }
 
 /// The number that a request was given.
-fn number_of(request: &Request) -> usize {
-    match &request.wanted {
-        Wanted::Command(envelope) => envelope.caller.user.as_ref().unwrap().parse().unwrap(),
-        Wanted::Remember(record) => std::str::from_utf8(record).unwrap().parse().unwrap(),
-        Wanted::Query(_) | Wanted::Diary(_) => unreachable!("the test sends none"),
+fn number_of(request: &EngineRequest) -> usize {
+    match &request.payload {
+        RequestPayload::Command(envelope) => envelope.caller.user.as_ref().unwrap().parse().unwrap(),
+        RequestPayload::LedgerRecord(record) => std::str::from_utf8(record).unwrap().parse().unwrap(),
+        RequestPayload::Query(_) | RequestPayload::DeliveryLog(_) => unreachable!("the test sends none"),
     }
 }
 
@@ -143,7 +145,7 @@ fn number(asked: &Asked) -> usize {
     }
 }
 
-fn is_known(known: &BTreeSet<u8>, envelope: &Envelope) -> bool {
+fn is_known(known: &BTreeSet<u8>, envelope: &CommandEnvelope) -> bool {
     match &envelope.command {
         Command::Cancel(cancel) => known.iter().any(|order| name(*order) == cancel.int_id),
         _ => true,
@@ -165,7 +167,7 @@ fn play(acts: Vec<Act>) -> Result<Vec<Asked>, TestCaseError> {
             Act::Take(most) => {
                 let known = model.known.clone();
                 let got: Vec<_> =
-                    lanes.requests.take(most, |asked| is_known(&known, asked)).iter().map(number_of).collect();
+                    lanes.requests.take_batch(most, |asked| is_known(&known, asked)).iter().map(number_of).collect();
                 let expected = model.take(most);
                 prop_assert_eq!(&got, &expected.iter().map(number).collect::<Vec<_>>());
                 taken.extend(expected);
@@ -211,7 +213,7 @@ fn a_known_order_is_cancelled_and_the_switch_pulled_before_a_flood_is_worked_off
     hand_over(&inbox, &Asked::Cancel(Some(2), 200, 200));
     hand_over(&inbox, &Asked::Cancel(Some(1), 200, 201));
     hand_over(&inbox, &Asked::Kill(202));
-    let taken: Vec<_> = lanes.requests.take(2, |_| true).iter().map(number_of).collect();
+    let taken: Vec<_> = lanes.requests.take_batch(2, |_| true).iter().map(number_of).collect();
     assert_eq!(taken, [200, 202, 0, 1], "the flooding session's own cancel waits for what it sent before");
 }
 
@@ -219,13 +221,13 @@ fn a_known_order_is_cancelled_and_the_switch_pulled_before_a_flood_is_worked_off
 fn a_strategy_s_cancel_stays_behind_its_own_orders_and_its_delivery_log() {
     let ((inbox, lanes), trend) =
         (inbox(), Caller { source: Source::Strategy, user: Some("TREND".into()), origin: None });
-    let ask = |command| drop(inbox.command(Envelope { caller: trend.clone(), command }).unwrap());
+    let ask = |command| drop(inbox.command(CommandEnvelope { caller: trend.clone(), command }).unwrap());
     hand_over(&inbox, &Asked::Place(Some(1), 1, 1));
-    inbox.write_diary(vec![7], "TREND").unwrap();
-    ask(Command::Cancel(CancelOrder::of(name(9))));
+    inbox.append_delivery_log(vec![7], "TREND").unwrap();
+    ask(Command::Cancel(CancelOrder::new(name(9))));
     ask(Command::ResetCash);
-    let kinds = lanes.requests.take(9, |_| true).into_iter().map(|request| match request.wanted {
-        Wanted::Command(envelope) => format!("{:?}", envelope.command).chars().take(6).collect(),
+    let kinds = lanes.requests.take_batch(9, |_| true).into_iter().map(|request| match request.payload {
+        RequestPayload::Command(envelope) => format!("{:?}", envelope.command).chars().take(6).collect(),
         other => format!("{other:?}"),
     });
     assert_eq!(kinds.collect::<Vec<_>>(), ["NextOr", "Diary([7])", "Cancel", "ResetC"]);
@@ -233,35 +235,38 @@ fn a_strategy_s_cancel_stays_behind_its_own_orders_and_its_delivery_log() {
 
 #[test]
 fn the_kill_switch_finds_room_where_orders_and_cancels_find_none() {
-    let room = Room { requests: 1, cancels: 1, kills: 1, records: 1 };
-    let (inbox, lanes) = inbox_with(room, Unanswered::default());
+    let room = LaneLimits { requests: 1, cancels: 1, kills: 1, records: 1 };
+    let (inbox, lanes) = inbox_with(room, InFlightLimits::default());
     let asked = [Asked::Place(None, 1, 0), Asked::Cancel(None, 1, 1), Asked::Remember(1, 2), Asked::Kill(3)];
     asked.iter().for_each(|asked| hand_over(&inbox, asked));
-    assert_eq!(inbox.depth(), Depth { ordinary: 2, urgent: 2 });
+    assert_eq!(inbox.depth(), LaneDepth { ordinary: 2, urgent: 2 });
     let busy = inbox.command(envelope(None, 4, Command::ResetCash)).map(drop);
-    assert_eq!(busy, Err(Closed::Busy));
-    assert_eq!(lanes.requests.take(8, |_| true).len(), 4);
+    assert_eq!(busy, Err(InboxError::Busy));
+    assert_eq!(lanes.requests.take_batch(8, |_| true).len(), 4);
     assert!(inbox.command(envelope(None, 4, Command::ResetCash)).is_ok());
 }
 
 #[tokio::test]
 async fn waiting_callers_get_slots_in_turn_and_an_error_when_the_engine_stops() {
-    let room = Room { requests: 1, ..Room::default() };
-    let (inbox, lanes) = inbox_with(room, Unanswered::default());
+    let room = LaneLimits { requests: 1, ..LaneLimits::default() };
+    let (inbox, lanes) = inbox_with(room, InFlightLimits::default());
     let first = inbox.command(envelope(None, 1, Command::ResetCash)).unwrap();
     let client = inbox.quotas().session(None, None);
-    let allowance = client.admit(&Command::ResetCash).await;
+    let allowance = client.acquire(&Command::ResetCash).await;
     let (other, told) = (inbox.clone(), envelope(None, 2, Command::ResetCash));
     let waiting = tokio::spawn(async move { other.command_when_free(told, allowance).await });
     tokio::task::yield_now().await;
-    let answer = |request: Request| request.promise.keep(Reply { sequence: 1, outcome: Ok(domain::Answer::Done) });
+    let answer =
+        |request: EngineRequest| request.reply_to.send(Reply { sequence: 1, outcome: Ok(domain::Answer::Done) });
     lanes.requests.try_iter().take(1).for_each(answer);
-    assert!(first.reply().await.is_ok());
+    assert!(first.recv().await.is_ok());
     let second = waiting.await.unwrap().unwrap();
     let third =
-        tokio::spawn(async move { inbox.query_when_free(domain::Query::State, Allowance::default()).await.map(drop) });
+        tokio::spawn(
+            async move { inbox.query_when_free(domain::Query::State, InFlightPermit::default()).await.map(drop) },
+        );
     tokio::task::yield_now().await;
     drop(lanes);
-    assert_eq!(third.await.unwrap(), Err(Closed::Stopped));
-    assert!(second.reply().await.is_err());
+    assert_eq!(third.await.unwrap(), Err(InboxError::Stopped));
+    assert!(second.recv().await.is_err());
 }

@@ -9,20 +9,20 @@ use crate::outbox::Outbox;
 
 /// Closed bars kept for each size, and fewer of the shortest, of which there are most.
 const BARS_KEPT: usize = 1_000;
-const SECONDS_KEPT: usize = 300;
+const SECOND_BARS_KEPT: usize = 300;
 
 const SIZES: usize = BarSize::ALL.len();
 
 #[derive(Debug, Clone)]
-pub(super) struct Bars {
+pub(super) struct BarBuilder {
     security: SecurityId,
-    forming: [Option<Forming>; SIZES],
+    open: [Option<OpenBar>; SIZES],
     closed: [VecDeque<Arc<Bar>>; SIZES],
-    due: Timestamp,
+    next_close: Timestamp,
 }
 
 #[derive(Debug, Clone)]
-struct Forming {
+struct OpenBar {
     feed: Text,
     start: Timestamp,
     end: Timestamp,
@@ -34,14 +34,14 @@ struct Forming {
     turnover: Amount,
 }
 
-impl Bars {
+impl BarBuilder {
     pub(super) fn new(security: SecurityId) -> Self {
-        Self { security, forming: Default::default(), closed: Default::default(), due: Timestamp(i64::MAX) }
+        Self { security, open: Default::default(), closed: Default::default(), next_close: Timestamp(i64::MAX) }
     }
 
     /// When the first of the open bars ends.
-    pub(super) fn due(&self) -> Timestamp {
-        self.due
+    pub(super) fn next_close(&self) -> Timestamp {
+        self.next_close
     }
 
     pub(super) fn add(
@@ -53,43 +53,43 @@ impl Bars {
         out: &mut Outbox,
     ) {
         self.close_until(at, out);
-        let [second, ..] = &mut self.forming;
+        let [second, ..] = &mut self.open;
         match second {
-            Some(forming) => forming.see(price),
+            Some(forming) => forming.update_price(price),
             None => {
-                let forming = second.insert(Forming::new(price, feed.clone(), BarSize::Sec1, at));
-                self.due = self.due.min(forming.end);
+                let forming = second.insert(OpenBar::new(price, feed.clone(), BarSize::Sec1, at));
+                self.next_close = self.next_close.min(forming.end);
             }
         }
         if let (Some(forming), Some(quantity)) = (second, quantity) {
-            forming.trade(quantity, quantity.value_at(price, Decimal::ONE).unwrap_or_default());
+            forming.add_volume(quantity, quantity.value_at(price, Decimal::ONE).unwrap_or_default());
         }
     }
 
     /// Closes, from short to long, the bars whose span is over.
     pub(super) fn close_until(&mut self, at: Timestamp, out: &mut Outbox) {
-        if at < self.due {
+        if at < self.next_close {
             return;
         }
         for (place, size) in BarSize::ALL.into_iter().enumerate() {
-            if let Some(over) = self.forming[place].take_if(|forming| forming.end <= at) {
-                self.lengthen(place + 1, &over);
+            if let Some(over) = self.open[place].take_if(|forming| forming.end <= at) {
+                self.merge_into(place + 1, &over);
                 self.close(place, over.into_bar(self.security, size), out);
             }
         }
-        self.due = self.forming.iter().flatten().map(|forming| forming.end).min().unwrap_or(Timestamp(i64::MAX));
+        self.next_close = self.open.iter().flatten().map(|forming| forming.end).min().unwrap_or(Timestamp(i64::MAX));
     }
 
-    fn lengthen(&mut self, place: usize, part: &Forming) {
+    fn merge_into(&mut self, place: usize, part: &OpenBar) {
         let Some(size) = BarSize::ALL.get(place) else { return };
-        match &mut self.forming[place] {
-            Some(forming) => forming.append(part),
-            nothing => *nothing = Some(part.begun(*size)),
+        match &mut self.open[place] {
+            Some(forming) => forming.merge(part),
+            nothing => *nothing = Some(part.start_longer(*size)),
         }
     }
 
     fn close(&mut self, place: usize, bar: Bar, out: &mut Outbox) {
-        let kept = if bar.size == BarSize::Sec1 { SECONDS_KEPT } else { BARS_KEPT };
+        let kept = if bar.size == BarSize::Sec1 { SECOND_BARS_KEPT } else { BARS_KEPT };
         let bar = Arc::new(bar);
         let closed = &mut self.closed[place];
         if closed.len() == kept {
@@ -105,7 +105,7 @@ impl Bars {
     }
 }
 
-impl Forming {
+impl OpenBar {
     fn new(price: Price, feed: Text, size: BarSize, at: Timestamp) -> Self {
         let start = size.start_of(at);
         Self {
@@ -122,12 +122,12 @@ impl Forming {
     }
 
     /// A longer bar that starts with this one.
-    fn begun(&self, size: BarSize) -> Self {
+    fn start_longer(&self, size: BarSize) -> Self {
         let start = size.start_of(self.start);
         Self { start, end: start.plus_seconds(size.seconds()), ..self.clone() }
     }
 
-    fn see(&mut self, price: Price) {
+    fn update_price(&mut self, price: Price) {
         if price > self.high {
             self.high = price;
         } else if price < self.low {
@@ -137,16 +137,16 @@ impl Forming {
     }
 
     /// Nothing is booked from a bar, so a volume that would overflow just stays.
-    fn trade(&mut self, quantity: Quantity, value: Amount) {
+    fn add_volume(&mut self, quantity: Quantity, value: Amount) {
         self.vol = self.vol.plus(quantity).unwrap_or(self.vol);
         self.turnover = self.turnover.plus(value).unwrap_or(self.turnover);
     }
 
-    fn append(&mut self, part: &Self) {
-        self.see(part.high);
-        self.see(part.low);
+    fn merge(&mut self, part: &Self) {
+        self.update_price(part.high);
+        self.update_price(part.low);
         self.close = part.close;
-        self.trade(part.vol, part.turnover);
+        self.add_volume(part.vol, part.turnover);
     }
 
     fn into_bar(self, security: SecurityId, size: BarSize) -> Bar {

@@ -1,22 +1,22 @@
 //! Market half of the engine: last values, books and bars. Not journalled, not in the digest.
 
 mod bars;
-mod listing;
+mod security_market_data;
 
 use std::sync::Arc;
 
 use domain::command::MarketData;
 use domain::query::Filter;
-use domain::{Bar, BarSize, Index, Mark, OrderBook, ReferenceData, SecurityId, Tick, Timestamp};
+use domain::{Bar, BarSize, LookupMap, Mark, OrderBook, ReferenceData, SecurityId, Tick, Timestamp};
 
-use self::listing::Listing;
+use self::security_market_data::SecurityMarketData;
 use crate::outbox::Outbox;
 
 #[derive(Debug, Clone)]
-pub(crate) struct Market {
+pub(crate) struct MarketState {
     /// One slot per security, found without a search: millions of ticks a second pass here.
-    listings: Vec<Listing>,
-    places: Index<SecurityId, usize>,
+    securities: Vec<SecurityMarketData>,
+    positions: LookupMap<SecurityId, usize>,
     /// Slots whose mark changed since all marks were read, each once.
     changed: Vec<usize>,
     /// When the first of all open bars ends.
@@ -24,11 +24,11 @@ pub(crate) struct Market {
     dropped: u64,
 }
 
-impl Default for Market {
+impl Default for MarketState {
     fn default() -> Self {
         Self {
-            listings: Vec::new(),
-            places: Index::default(),
+            securities: Vec::new(),
+            positions: LookupMap::default(),
             changed: Vec::new(),
             bars_due: Timestamp(i64::MAX),
             dropped: 0,
@@ -36,32 +36,32 @@ impl Default for Market {
     }
 }
 
-impl Market {
+impl MarketState {
     /// Adds a slot for every security; prices of others are dropped. Needed at start and when reference data changed.
-    pub(crate) fn list(&mut self, reference: &ReferenceData) {
+    pub(crate) fn register_securities(&mut self, reference: &ReferenceData) {
         for security in reference.securities.values() {
-            match self.places.get(&security.id) {
-                Some(place) => self.listings[*place].describe(security),
+            match self.positions.get(&security.id) {
+                Some(place) => self.securities[*place].update_reference(security),
                 None => {
-                    self.places.insert(security.id, self.listings.len());
-                    self.listings.push(Listing::new(security));
+                    self.positions.insert(security.id, self.securities.len());
+                    self.securities.push(SecurityMarketData::new(security));
                 }
             }
         }
     }
 
     /// Applies a message of a feed; an invalid one is counted and dropped.
-    pub(crate) fn take(&mut self, data: &MarketData, at: Timestamp, out: &mut Outbox) {
-        let Some(place) = self.places.get(&data.security()).copied() else {
+    pub(crate) fn apply(&mut self, data: &MarketData, at: Timestamp, out: &mut Outbox) {
+        let Some(place) = self.positions.get(&data.security()).copied() else {
             self.dropped += 1;
             return;
         };
-        let listing = &mut self.listings[place];
-        if !listing.take(data, at, out) {
+        let listing = &mut self.securities[place];
+        if !listing.apply(data, at, out) {
             self.dropped += 1;
             return;
         }
-        self.bars_due = self.bars_due.min(listing.bars.due());
+        self.bars_due = self.bars_due.min(listing.bars.next_close());
         listing.mark_changed = true;
         if !std::mem::replace(&mut listing.is_queued, true) {
             self.changed.push(place);
@@ -73,10 +73,11 @@ impl Market {
         if at < self.bars_due {
             return;
         }
-        for listing in &mut self.listings {
+        for listing in &mut self.securities {
             listing.bars.close_until(at, out);
         }
-        self.bars_due = self.listings.iter().map(|listing| listing.bars.due()).min().unwrap_or(Timestamp(i64::MAX));
+        self.bars_due =
+            self.securities.iter().map(|listing| listing.bars.next_close()).min().unwrap_or(Timestamp(i64::MAX));
     }
 
     /// The newest marks that changed since the last call. An irrelevant one is checked again only when it changes
@@ -84,7 +85,7 @@ impl Market {
     pub(crate) fn changed_marks(&mut self, wanted: impl Fn(SecurityId) -> bool) -> Vec<Mark> {
         let mut marks = Vec::new();
         for place in self.changed.drain(..) {
-            let listing = &mut self.listings[place];
+            let listing = &mut self.securities[place];
             listing.is_queued = false;
             if listing.mark_changed && wanted(listing.security) {
                 marks.extend(listing.changed_mark());
@@ -96,16 +97,16 @@ impl Market {
     /// Of all securities, also those that changed before they became relevant.
     pub(crate) fn all_changed_marks(&mut self, wanted: impl Fn(SecurityId) -> bool) -> Vec<Mark> {
         for place in self.changed.drain(..) {
-            self.listings[place].is_queued = false;
+            self.securities[place].is_queued = false;
         }
-        let changed = self.listings.iter_mut().filter(|listing| listing.mark_changed && wanted(listing.security));
-        changed.filter_map(Listing::changed_mark).collect()
+        let changed = self.securities.iter_mut().filter(|listing| listing.mark_changed && wanted(listing.security));
+        changed.filter_map(SecurityMarketData::changed_mark).collect()
     }
 
     /// The newest mark of one security where it changed since the last call; costs no walk over all changes.
     pub(crate) fn changed_mark(&mut self, security: SecurityId) -> Option<Mark> {
-        let place = self.places.get(&security)?;
-        self.listings[*place].changed_mark()
+        let place = self.positions.get(&security)?;
+        self.securities[*place].changed_mark()
     }
 
     pub(crate) fn tick(&self, security: SecurityId) -> Option<Arc<Tick>> {
@@ -116,7 +117,7 @@ impl Market {
         if let Some(security) = filter.security {
             return self.tick(security).into_iter().collect();
         }
-        let mut ticks: Vec<_> = self.listings.iter().filter_map(|listing| listing.tick.clone()).collect();
+        let mut ticks: Vec<_> = self.securities.iter().filter_map(|listing| listing.tick.clone()).collect();
         ticks.sort_by_key(|tick| tick.security);
         ticks
     }
@@ -135,8 +136,8 @@ impl Market {
         self.dropped
     }
 
-    fn listing(&self, security: SecurityId) -> Option<&Listing> {
-        self.places.get(&security).map(|place| &self.listings[*place])
+    fn listing(&self, security: SecurityId) -> Option<&SecurityMarketData> {
+        self.positions.get(&security).map(|place| &self.securities[*place])
     }
 }
 

@@ -6,23 +6,23 @@ use domain::command::MarketData;
 use domain::query::Filter;
 use domain::reference::OptionRight;
 use domain::{
-    BarSize, Event, Level, Mark, OrderBook, Price, Quantity, ReferenceData, SecurityId, SecurityKind, Tick, Timestamp,
-    Trade,
+    BarSize, BookLevel, Event, Mark, OrderBook, Price, Quantity, ReferenceData, SecurityId, SecurityKind, Tick,
+    Timestamp, Trade,
 };
 use expect_test::{Expect, expect};
 
-use super::Market;
+use super::MarketState;
 use crate::outbox::Outbox;
 use crate::samples;
 
 const STOCK: SecurityId = SecurityId(1);
 
-struct Floor {
-    market: Market,
+struct MarketFixture {
+    market: MarketState,
     now: Timestamp,
 }
 
-impl Default for Floor {
+impl Default for MarketFixture {
     fn default() -> Self {
         let expiration = "2027-03-19".parse().unwrap();
         let kinds = [
@@ -34,13 +34,13 @@ impl Default for Floor {
         for (id, kind) in (1..).zip(kinds) {
             reference.securities.insert(SecurityId(id), Arc::new(samples::security(id, kind, "USD", "1")));
         }
-        let mut market = Market::default();
-        market.list(&reference);
+        let mut market = MarketState::default();
+        market.register_securities(&reference);
         Self { market, now: Timestamp::default() }
     }
 }
 
-impl Floor {
+impl MarketFixture {
     fn tell(&mut self, story: &str) -> String {
         let lines = story.lines().map(str::trim).filter(|line| !line.is_empty());
         lines.map(|line| self.line(line)).collect()
@@ -56,7 +56,7 @@ impl Floor {
         let (mut out, dropped) = (Outbox::default(), self.market.dropped());
         match said {
             "clock" => self.market.advance(now, &mut out),
-            said => self.market.take(&data(said, now), now, &mut out),
+            said => self.market.apply(&data(said, now), now, &mut out),
         }
         let verdict = if self.market.dropped() > dropped { "    dropped\n" } else { "" };
         let events: String = out.events.iter().map(|event| format!("    {}\n", shown(event))).collect();
@@ -106,7 +106,7 @@ fn tick(security: SecurityId, words: &[&str], at: Timestamp) -> Tick {
 fn book(security: SecurityId, words: &[&str], at: Timestamp) -> OrderBook {
     let level = |word: &&str| {
         let (quantity, price) = word.split_once('@').unwrap();
-        Level { price: price.parse().unwrap(), quantity: quantity.parse().unwrap() }
+        BookLevel { price: price.parse().unwrap(), quantity: quantity.parse().unwrap() }
     };
     let mut sides = words.split(|word| *word == "|").map(|side| side.iter().map(level).collect::<Vec<_>>());
     OrderBook { security, feed: "sim".into(), at, bids: sides.next().unwrap(), asks: sides.next().unwrap() }
@@ -149,7 +149,7 @@ fn shown(event: &Event) -> String {
 
 #[track_caller]
 fn check(story: &str, expected: Expect) {
-    expected.assert_eq(&Floor::default().tell(story));
+    expected.assert_eq(&MarketFixture::default().tell(story));
 }
 
 #[test]
@@ -350,7 +350,7 @@ fn what_never_trades_is_charted_by_the_middle_of_its_quote() {
 
 #[test]
 fn a_quiet_spell_leaves_no_bars() {
-    let mut floor = Floor::default();
+    let mut floor = MarketFixture::default();
     floor.tell("0 trade 1 10 @ 10\n 180 trade 1 10 @ 11\n 200 clock");
     let starts = |size| floor.market.bars(STOCK, size).iter().map(|bar| bar.at.millis() / 1_000).collect::<Vec<_>>();
     assert_eq!(starts(BarSize::Sec1), [0, 180]);
@@ -359,7 +359,7 @@ fn a_quiet_spell_leaves_no_bars() {
 
 #[test]
 fn bars_are_kept_in_bounded_number() {
-    let mut floor = Floor::default();
+    let mut floor = MarketFixture::default();
     let story: Vec<_> = (0..400).map(|second| format!("{second} trade 1 1 @ 10")).collect();
     floor.tell(&story.join("\n"));
     let kept = floor.market.bars(STOCK, BarSize::Sec1);
@@ -369,7 +369,7 @@ fn bars_are_kept_in_bounded_number() {
 
 #[test]
 fn a_mark_is_given_once_and_waits_until_it_is_wanted() {
-    let mut floor = Floor::default();
+    let mut floor = MarketFixture::default();
     floor.tell("0 tick 1 bid 9 ask 10\n 0 tick 3 last 5\n 0.1 tick 1 bid 9.5");
     let shown =
         |marks: &[Mark]| marks.iter().map(|mark| format!("{} {}", mark.security, text(mark.bid))).collect::<Vec<_>>();
@@ -385,7 +385,7 @@ fn a_mark_is_given_once_and_waits_until_it_is_wanted() {
 
 #[test]
 fn last_values_are_listed_by_security() {
-    let mut floor = Floor::default();
+    let mut floor = MarketFixture::default();
     floor.tell("0 tick 3 bid 1\n 0 tick 1 bid 2\n 0 book 1 1@2 | 1@3");
     let ids = |filter| floor.market.ticks(filter).iter().map(|tick| tick.security.0).collect::<Vec<_>>();
     assert_eq!(ids(Filter::default()), [1, 3]);

@@ -2,23 +2,23 @@
 
 use std::collections::BTreeSet;
 
-use domain::index::fingerprint;
-use domain::{AccountId, AdapterName, Amount, Charge, ChargeKind, Index, OrderId, Overflow, Price, Quantity};
+use domain::lookup_map::fingerprint;
+use domain::{AccountId, AdapterName, Amount, Charge, ChargeKind, LookupMap, OrderId, Overflow, Price, Quantity};
 use minicbor::{Decode, Decoder, Encode, Encoder};
 
 use crate::codec::{decode_keyed, decode_keys, encode_keyed, encode_keys};
 
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Executions {
-    booked: Vec<(u128, Execution)>,
+pub(crate) struct ExecutionStore {
+    booked: Vec<(u128, BookedExecution)>,
     /// Keys of executions of orders that are no longer kept.
     retired: BTreeSet<u128>,
     /// Index, derived from the booked executions.
-    places: Index<u128, usize>,
+    index: LookupMap<u128, usize>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
-pub(crate) struct Execution {
+pub(crate) struct BookedExecution {
     #[n(0)]
     pub(crate) order: OrderId,
     #[n(1)]
@@ -70,26 +70,26 @@ pub(crate) fn execution_key(adapter: &AdapterName, account: AccountId, exec_id: 
     fingerprint(&[adapter.0.as_bytes(), &account.0.to_le_bytes(), exec_id.as_bytes()])
 }
 
-impl Executions {
-    fn of(booked: Vec<(u128, Execution)>, retired: BTreeSet<u128>) -> Self {
-        let places = booked.iter().enumerate().map(|(place, (key, _))| (*key, place)).collect();
-        Self { booked, retired, places }
+impl ExecutionStore {
+    fn from_booked(booked: Vec<(u128, BookedExecution)>, retired: BTreeSet<u128>) -> Self {
+        let index = booked.iter().enumerate().map(|(place, (key, _))| (*key, place)).collect();
+        Self { booked, retired, index }
     }
 
-    pub(crate) fn knows(&self, key: u128) -> bool {
-        self.places.contains(&key) || self.retired.contains(&key)
+    pub(crate) fn contains(&self, key: u128) -> bool {
+        self.index.contains(&key) || self.retired.contains(&key)
     }
 
-    pub(crate) fn get(&self, key: u128) -> Option<&Execution> {
-        self.places.get(&key).map(|place| &self.booked[*place].1)
+    pub(crate) fn get(&self, key: u128) -> Option<&BookedExecution> {
+        self.index.get(&key).map(|place| &self.booked[*place].1)
     }
 
-    pub(crate) fn get_mut(&mut self, key: u128) -> Option<&mut Execution> {
-        self.places.get(&key).map(|place| &mut self.booked[*place].1)
+    pub(crate) fn get_mut(&mut self, key: u128) -> Option<&mut BookedExecution> {
+        self.index.get(&key).map(|place| &mut self.booked[*place].1)
     }
 
-    pub(crate) fn remember(&mut self, key: u128, execution: Execution) {
-        self.places.insert(key, self.booked.len());
+    pub(crate) fn insert(&mut self, key: u128, execution: BookedExecution) {
+        self.index.insert(key, self.booked.len());
         self.booked.push((key, execution));
     }
 
@@ -98,11 +98,11 @@ impl Executions {
         let Self { mut booked, mut retired, .. } = std::mem::take(self);
         let old = booked.extract_if(.., |(_, execution)| orders.contains(&execution.order));
         retired.extend(old.map(|(key, _)| key));
-        *self = Self::of(booked, retired);
+        *self = Self::from_booked(booked, retired);
     }
 }
 
-impl<C> Encode<C> for Executions {
+impl<C> Encode<C> for ExecutionStore {
     fn encode<W: minicbor::encode::Write>(
         &self,
         e: &mut Encoder<W>,
@@ -114,9 +114,9 @@ impl<C> Encode<C> for Executions {
     }
 }
 
-impl<'b, C> Decode<'b, C> for Executions {
+impl<'b, C> Decode<'b, C> for ExecutionStore {
     fn decode(d: &mut Decoder<'b>, ctx: &mut C) -> Result<Self, minicbor::decode::Error> {
         d.array()?;
-        Ok(Self::of(decode_keyed(d, ctx)?, decode_keys(d)?))
+        Ok(Self::from_booked(decode_keyed(d, ctx)?, decode_keys(d)?))
     }
 }

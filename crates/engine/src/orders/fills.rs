@@ -3,36 +3,36 @@
 
 use std::sync::Arc;
 
-use domain::order::{BaseState, Fill, Order, Step};
+use domain::order::{BaseState, ExecType, Fill, Order};
 use domain::report::VenueFill;
 use domain::{
     AccountId, AdapterName, Amount, Charge, Decimal, Event, OrderId, Overflow, Price, Quantity, Refusal, Security,
     Side, Text, Timestamp, Transaction, TransactionKind,
 };
 
-use super::executions::{Costs, Execution, execution_key};
-use super::reports::Word;
-use super::telling::{Change, tell};
-use super::transitions::{Turn, after};
+use super::executions::{BookedExecution, Costs, execution_key};
+use super::order_events::{OrderChange, publish_order};
+use super::reports::OrderReport;
+use super::transitions::{OrderEvent, next_state};
 use crate::moment::Moment;
 use crate::outbox::Outbox;
-use crate::portfolio::Booking;
+use crate::portfolio::BookingPlan;
 use crate::trading::{Trading, valuer};
 
 /// All changes of one execution, computed before anything is changed.
-struct Effect {
+struct FillEffect {
     state: BaseState,
-    step: Step,
+    step: ExecType,
     filled: Quantity,
     turnover: Amount,
     costs: Costs,
-    booking: Booking,
+    booking: BookingPlan,
     /// In other currencies, each booked as its own transaction.
     charges: Vec<Charge>,
 }
 
 impl Trading {
-    pub(crate) fn filled(
+    pub(crate) fn on_fill(
         &mut self,
         moment: Moment,
         adapter: &AdapterName,
@@ -40,14 +40,14 @@ impl Trading {
         ext_at: Option<Timestamp>,
         out: &mut Outbox,
     ) {
-        let word = Word { moment, order: fill.order, ext_at: fill.at.or(ext_at) };
-        self.take_fill(word, adapter, fill, None, out);
+        let word = OrderReport { moment, order: fill.order, ext_at: fill.at.or(ext_at) };
+        self.apply_fill(word, adapter, fill, None, out);
     }
 
     /// Returns whether it was booked; `instead_of` is the execution that it corrects.
-    fn take_fill(
+    fn apply_fill(
         &mut self,
-        word: Word,
+        word: OrderReport,
         adapter: &AdapterName,
         fill: &VenueFill,
         instead_of: Option<&Text>,
@@ -55,7 +55,7 @@ impl Trading {
     ) -> bool {
         let Some(account) = self.account_of(word, out) else { return false };
         let key = execution_key(adapter, account, &fill.exec_id);
-        if self.orders.executions.knows(key) {
+        if self.orders.executions.contains(key) {
             self.orders.repeated_executions += 1;
             return false;
         }
@@ -67,7 +67,7 @@ impl Trading {
         };
         match self.effect_of(word, order, fill) {
             Ok(effect) => {
-                warn_of_odd_fill(order, &effect, out);
+                warn_unusual_fill(order, &effect, out);
                 let published = Arc::new(published_fill(word, order, fill));
                 self.book_fill(word, key, &published, effect, instead_of, out);
                 true
@@ -81,29 +81,29 @@ impl Trading {
     }
 
     /// Also of an order that is no longer kept.
-    fn account_of(&self, word: Word, out: &mut Outbox) -> Option<AccountId> {
-        let retired = self.orders.retired_owner(word.order);
-        retired.or_else(|| self.known(word, out).map(|order| order.account))
+    fn account_of(&self, word: OrderReport, out: &mut Outbox) -> Option<AccountId> {
+        let retired = self.orders.retired_account(word.order);
+        retired.or_else(|| self.find_order(word, out).map(|order| order.account))
     }
 
-    fn effect_of(&self, word: Word, order: &Order, fill: &VenueFill) -> Result<Effect, Refusal> {
+    fn effect_of(&self, word: OrderReport, order: &Order, fill: &VenueFill) -> Result<FillEffect, Refusal> {
         if !fill.quantity.is_positive() {
             return Err(Refusal::NotPositive { field: "quantity", value: fill.quantity.0 });
         }
         let filled = order.filled.plus(fill.quantity)?;
         let turnover = order.turnover_with(fill.quantity, fill.price)?;
         let (turn, step) = if filled >= order.terms.quantity {
-            (Turn::FilledInFull, Step::FilledInFull)
+            (OrderEvent::FilledInFull, ExecType::Fill)
         } else {
-            (Turn::FilledInPart, Step::FilledInPart)
+            (OrderEvent::FilledInPart, ExecType::PartialFill)
         };
-        let state = after(order.state, turn).expect("the table lets every state be filled");
-        let security = self.directory.security(order.security)?;
+        let state = next_state(order.state, turn).expect("the table lets every state be filled");
+        let security = self.reference.security(order.security)?;
         let costs = self.costs_of_fill(security, fill)?;
         let charges = foreign_charges(security, fill);
         let transaction = self.transaction_of(word, order, security, fill, costs);
         let booking = self.plan_fill(Transaction { charges: charges.clone(), ..transaction }, security)?;
-        Ok(Effect { state, step, filled, turnover, costs, booking, charges })
+        Ok(FillEffect { state, step, filled, turnover, costs, booking, charges })
     }
 
     /// A kind of charge that the venue reports replaces the family's.
@@ -119,7 +119,7 @@ impl Trading {
     }
 
     /// Charges in other currencies are planned too, so that the fill and all charges are booked, or nothing.
-    fn plan_fill(&self, transaction: Transaction, security: &Security) -> Result<Booking, Refusal> {
+    fn plan_fill(&self, transaction: Transaction, security: &Security) -> Result<BookingPlan, Refusal> {
         for charge in &transaction.charges {
             self.portfolio.plan(charge_of(&transaction, charge), None)?;
         }
@@ -129,7 +129,7 @@ impl Trading {
     /// Each is its own transaction, in the same step as its fill.
     fn book_charges(&mut self, moment: Moment, fill: &Transaction, out: &mut Outbox) {
         for charge in &fill.charges {
-            let (id, uuid) = self.minted.next_booking(self.settings.instance);
+            let (id, uuid) = self.ids.next_booking(self.settings.instance);
             let transaction = Transaction { id, uuid, ..charge_of(fill, charge) };
             if let Err(refusal) = self.book(moment, transaction, None, out) {
                 let text =
@@ -141,14 +141,14 @@ impl Trading {
 
     fn book_fill(
         &mut self,
-        word: Word,
+        word: OrderReport,
         key: u128,
         fill: &Arc<Fill>,
-        effect: Effect,
+        effect: FillEffect,
         instead_of: Option<&Text>,
         out: &mut Outbox,
     ) {
-        let execution = Execution {
+        let execution = BookedExecution {
             order: fill.order,
             quantity: fill.quantity,
             price: fill.price,
@@ -156,7 +156,7 @@ impl Trading {
             costs: effect.costs,
             charges: effect.charges,
         };
-        self.orders.executions.remember(key, execution);
+        self.orders.executions.insert(key, execution);
         out.publish(Event::Fill(fill.clone()));
         self.commit_fill(word.moment, effect.booking, out);
         let order = self.orders.change(fill.order, |order| {
@@ -170,28 +170,32 @@ impl Trading {
             }
             order.changed_at = word.moment.at;
         });
-        self.risk.filled(&order);
-        let step = instead_of.map_or(effect.step, |_| Step::Corrected);
-        let change = Change { fill: Some(fill), undoes: instead_of.cloned(), ..Change::at_venue(step, word.ext_at) };
-        tell(word.moment, &order, change, out);
+        self.risk.on_fill(&order);
+        let step = instead_of.map_or(effect.step, |_| ExecType::TradeCorrect);
+        let change = OrderChange {
+            fill: Some(fill),
+            exec_ref_id: instead_of.cloned(),
+            ..OrderChange::from_venue(step, word.ext_at)
+        };
+        publish_order(word.moment, &order, change, out);
     }
 
-    fn commit_fill(&mut self, moment: Moment, booking: Booking, out: &mut Outbox) {
+    fn commit_fill(&mut self, moment: Moment, booking: BookingPlan, out: &mut Outbox) {
         let transaction = booking.transaction().clone();
-        self.minted.booked();
-        self.portfolio.commit(booking, &valuer(&self.marks, &self.directory, &self.settings, moment.at), out);
+        self.ids.consume_booking_id();
+        self.portfolio.commit(booking, &valuer(&self.marks, &self.reference, &self.settings, moment.at), out);
         self.book_charges(moment, &transaction, out);
     }
 
     fn transaction_of(
         &self,
-        word: Word,
+        word: OrderReport,
         order: &Order,
         security: &Security,
         fill: &VenueFill,
         costs: Costs,
     ) -> Transaction {
-        let (id, uuid) = self.minted.next_booking(self.settings.instance);
+        let (id, uuid) = self.ids.next_booking(self.settings.instance);
         Transaction {
             id,
             uuid,
@@ -229,7 +233,7 @@ impl Trading {
     }
 
     pub(crate) fn unit_costs(&self, security: &Security) -> Costs {
-        let family = self.directory.data().family_of(security);
+        let family = self.reference.data().family_of(security);
         family.map_or_else(Costs::default, |family| Costs {
             execution: family.execution_commission,
             clearing: family.clearing_commission,
@@ -238,37 +242,37 @@ impl Trading {
     }
 
     /// The venue busts a fill: a new record with the opposite quantity reverses it.
-    pub(crate) fn busted(
+    pub(crate) fn on_bust(
         &mut self,
-        word: Word,
+        word: OrderReport,
         adapter: &AdapterName,
         exec_id: &Text,
         reason: Option<&Text>,
         out: &mut Outbox,
     ) {
-        if let Some(order) = self.take_back(word, adapter, exec_id, reason, out) {
-            tell_bust(word, &order, exec_id, out);
+        if let Some(order) = self.undo_fill(word, adapter, exec_id, reason, out) {
+            publish_bust(word, &order, exec_id, out);
         }
     }
 
     /// The order without that fill, where the fill could be reversed; no order event is published yet.
-    fn take_back(
+    fn undo_fill(
         &mut self,
-        word: Word,
+        word: OrderReport,
         adapter: &AdapterName,
         exec_id: &Text,
         reason: Option<&Text>,
         out: &mut Outbox,
     ) -> Option<Arc<Order>> {
-        let order = self.known(word, out).cloned()?;
+        let order = self.find_order(word, out).cloned()?;
         let key = execution_key(adapter, order.account, exec_id);
-        let stands = |execution: &&Execution| !execution.busted && execution.order == order.id;
+        let stands = |execution: &&BookedExecution| !execution.busted && execution.order == order.id;
         let Some(execution) = self.orders.executions.get(key).filter(stands).cloned() else {
-            self.refuse_execution(key, order.id);
+            self.block_execution(key, order.id);
             out.error("unknown-execution", format!("order {}: no execution {exec_id} to undo", order.int_id));
             return None;
         };
-        match self.undoing(word, &order, exec_id, &execution) {
+        match self.bust_effect(word, &order, exec_id, &execution) {
             Ok(effect) => Some(self.book_bust(word, &order, key, reason, effect, out)),
             Err(refusal) => {
                 out.error("bust-not-booked", format!("order {}: {exec_id} stays: {refusal}", order.int_id));
@@ -278,26 +282,32 @@ impl Trading {
     }
 
     /// A bust may overtake its fill, which then must not be booked.
-    fn refuse_execution(&mut self, key: u128, order: OrderId) {
-        if !self.orders.executions.knows(key) {
+    fn block_execution(&mut self, key: u128, order: OrderId) {
+        if !self.orders.executions.contains(key) {
             let costs = Costs::default();
             let (quantity, price) = (Quantity::ZERO, Price::ZERO);
-            let execution = Execution { order, quantity, price, busted: true, costs, charges: vec![] };
-            self.orders.executions.remember(key, execution);
+            let execution = BookedExecution { order, quantity, price, busted: true, costs, charges: vec![] };
+            self.orders.executions.insert(key, execution);
         }
     }
 
-    fn undoing(&self, word: Word, order: &Order, exec_id: &Text, execution: &Execution) -> Result<Effect, Refusal> {
+    fn bust_effect(
+        &self,
+        word: OrderReport,
+        order: &Order,
+        exec_id: &Text,
+        execution: &BookedExecution,
+    ) -> Result<FillEffect, Refusal> {
         let filled = order.filled.minus(execution.quantity)?;
         let value = execution.quantity.value_at(execution.price, Decimal::ONE)?;
         let turn = match filled {
-            none if none.is_zero() => Turn::Emptied,
-            part if part < order.terms.quantity => Turn::Reopened,
+            none if none.is_zero() => OrderEvent::Emptied,
+            part if part < order.terms.quantity => OrderEvent::Reopened,
             // Only an excess was busted.
-            _ => Turn::FilledInFull,
+            _ => OrderEvent::FilledInFull,
         };
-        let state = after(order.state, turn).unwrap_or(order.state);
-        let security = self.directory.security(order.security)?;
+        let state = next_state(order.state, turn).unwrap_or(order.state);
+        let security = self.reference.security(order.security)?;
         let fill = VenueFill {
             order: order.id,
             exec_id: exec_id.clone(),
@@ -316,16 +326,16 @@ impl Trading {
         let charges = transaction.charges.clone();
         let booking = self.plan_fill(transaction, security)?;
         let turnover = order.turnover.minus(value)?;
-        Ok(Effect { state, step: Step::Busted, filled, turnover, costs, booking, charges })
+        Ok(FillEffect { state, step: ExecType::TradeCancel, filled, turnover, costs, booking, charges })
     }
 
     fn book_bust(
         &mut self,
-        word: Word,
+        word: OrderReport,
         order: &Order,
         key: u128,
         reason: Option<&Text>,
-        effect: Effect,
+        effect: FillEffect,
         out: &mut Outbox,
     ) -> Arc<Order> {
         self.commit_fill(word.moment, effect.booking, out);
@@ -339,26 +349,26 @@ impl Trading {
             order.reason = reason.cloned();
             order.changed_at = word.moment.at;
         });
-        self.risk.filled(&order);
+        self.risk.on_fill(&order);
         self.reserve_again(&order);
         order
     }
 
     /// A correction reverses the old fill and books the new one, both as new records; the order changes once.
-    pub(crate) fn corrected(
+    pub(crate) fn on_correction(
         &mut self,
-        word: Word,
+        word: OrderReport,
         adapter: &AdapterName,
         exec_id: &Text,
         by: &VenueFill,
         out: &mut Outbox,
     ) {
         let reason = Text::from(format!("corrected by {}", by.exec_id));
-        let undone = self.take_back(word, adapter, exec_id, Some(&reason), out);
-        let by_word = Word { ext_at: by.at.or(word.ext_at), ..word };
-        let is_booked = self.take_fill(by_word, adapter, by, undone.as_ref().map(|_| exec_id), out);
+        let undone = self.undo_fill(word, adapter, exec_id, Some(&reason), out);
+        let by_word = OrderReport { ext_at: by.at.or(word.ext_at), ..word };
+        let is_booked = self.apply_fill(by_word, adapter, by, undone.as_ref().map(|_| exec_id), out);
         if let Some(order) = undone.filter(|_| !is_booked) {
-            tell_bust(word, &order, exec_id, out);
+            publish_bust(word, &order, exec_id, out);
         }
     }
 }
@@ -385,12 +395,15 @@ fn charge_of(fill: &Transaction, charge: &Charge) -> Transaction {
     }
 }
 
-fn tell_bust(word: Word, order: &Arc<Order>, exec_id: &Text, out: &mut Outbox) {
-    let change = Change { undoes: Some(exec_id.clone()), ..Change::at_venue(Step::Busted, word.ext_at) };
-    tell(word.moment, order, change, out);
+fn publish_bust(word: OrderReport, order: &Arc<Order>, exec_id: &Text, out: &mut Outbox) {
+    let change = OrderChange {
+        exec_ref_id: Some(exec_id.clone()),
+        ..OrderChange::from_venue(ExecType::TradeCancel, word.ext_at)
+    };
+    publish_order(word.moment, order, change, out);
 }
 
-fn warn_of_odd_fill(order: &Order, effect: &Effect, out: &mut Outbox) {
+fn warn_unusual_fill(order: &Order, effect: &FillEffect, out: &mut Outbox) {
     if !order.state.is_working() && order.state != BaseState::Filled {
         let text = format!("order {}: filled after it was {:?}; the fill is booked", order.int_id, order.state);
         out.warn("late-fill", text);
@@ -404,7 +417,7 @@ fn warn_of_odd_fill(order: &Order, effect: &Effect, out: &mut Outbox) {
     }
 }
 
-fn published_fill(word: Word, order: &Order, fill: &VenueFill) -> Fill {
+fn published_fill(word: OrderReport, order: &Order, fill: &VenueFill) -> Fill {
     Fill {
         order: order.id,
         int_id: order.int_id.clone(),

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use domain::command::CancelOwn;
-use domain::event::MassCancel;
+use domain::command::MassCancelRequest;
+use domain::event::MassCancelReport;
 use domain::order::Order;
-use domain::query::{Answer, Reply};
-use domain::{Caller, Event, Origin, Source, Text, Timestamp};
+use domain::query::{Answer, EngineResult};
+use domain::{Caller, Event, MessageOrigin, Source, Text, Timestamp};
 use minicbor::{Decode, Encode};
 
-use super::transitions::{Ask, may_ask};
+use super::transitions::{RequestKind, may_request};
 use crate::moment::Moment;
 use crate::outbox::Outbox;
 use crate::trading::Trading;
@@ -21,26 +21,26 @@ const MASS_CANCELS_KEPT_MAX: usize = 1_000;
 /// By session, then by ClOrdID.
 #[derive(Debug, Clone, Default, Encode, Decode)]
 #[cbor(transparent)]
-pub(crate) struct MassCancels(#[n(0)] BTreeMap<Text, BTreeMap<Text, Obeyed>>);
+pub(crate) struct MassCancels(#[n(0)] BTreeMap<Text, BTreeMap<Text, MassCancelResult>>);
 
 /// When a mass cancel was carried out, and its result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
-pub(crate) struct Obeyed {
+pub(crate) struct MassCancelResult {
     #[n(0)]
     pub(crate) at: Timestamp,
     #[n(1)]
     affected: u64,
     #[n(2)]
-    out_of_reach: u64,
+    not_cancellable: u64,
 }
 
 impl MassCancels {
-    pub(crate) fn get(&self, source: &Source, cl_ord_id: &str) -> Option<Obeyed> {
+    pub(crate) fn get(&self, source: &Source, cl_ord_id: &str) -> Option<MassCancelResult> {
         let Source::Fix(comp_id) = source else { return None };
         self.0.get(comp_id)?.get(cl_ord_id).copied()
     }
 
-    fn note(&mut self, source: &Source, cl_ord_id: &Text, obeyed: Obeyed) {
+    fn insert(&mut self, source: &Source, cl_ord_id: &Text, obeyed: MassCancelResult) {
         let Source::Fix(comp_id) = source else { return };
         let own = self.0.entry(comp_id.clone()).or_default();
         own.insert(cl_ord_id.clone(), obeyed);
@@ -51,7 +51,7 @@ impl MassCancels {
     }
 
     /// Removes those from before `kept_since`.
-    fn take_out(&mut self, kept_since: Timestamp) -> Vec<(Source, Text)> {
+    fn remove_older_than(&mut self, kept_since: Timestamp) -> Vec<(Source, Text)> {
         let mut old = Vec::new();
         self.0.retain(|comp_id, own| {
             let gone = own.extract_if(.., |_, obeyed| obeyed.at < kept_since);
@@ -64,55 +64,66 @@ impl MassCancels {
 
 impl Trading {
     /// Cancels the open orders of a session, all or those of one security. Orders whose venue is not connected stay.
-    pub(crate) fn cancel_own(&mut self, moment: Moment, caller: &Caller, ask: &CancelOwn, out: &mut Outbox) -> Reply {
-        if let Some(obeyed) = self.obeyed_before(caller, ask) {
-            tell_obeyed(caller, obeyed, out);
+    pub(crate) fn mass_cancel(
+        &mut self,
+        moment: Moment,
+        caller: &Caller,
+        ask: &MassCancelRequest,
+        out: &mut Outbox,
+    ) -> EngineResult {
+        if let Some(obeyed) = self.previous_result(caller, ask) {
+            publish_result(caller, obeyed, out);
             return Ok(Answer::Done);
         }
-        ask.cl_ord_id.as_ref().map_or(Ok(()), |name| self.check_unused(moment, caller, name))?;
+        ask.cl_ord_id.as_ref().map_or(Ok(()), |name| self.check_cl_ord_id_unused(moment, caller, name))?;
         let (orders, out_of_reach) = self.own_orders(caller, ask);
         if let Some(order) = out_of_reach.first().filter(|_| orders.is_empty()) {
             self.check_adapter(&order.adapter)?;
         }
         let (affected, out_of_reach) = (orders.len() as u64, out_of_reach.len() as u64);
-        let obeyed = Obeyed { at: moment.at, affected, out_of_reach };
-        ask.cl_ord_id.iter().for_each(|name| self.mass_cancels.note(&caller.source, name, obeyed));
-        tell_obeyed(caller, obeyed, out);
+        let obeyed = MassCancelResult { at: moment.at, affected, not_cancellable: out_of_reach };
+        ask.cl_ord_id.iter().for_each(|name| self.mass_cancels.insert(&caller.source, name, obeyed));
+        publish_result(caller, obeyed, out);
         for order in &orders {
-            self.ask_cancel(moment, caller, order, None, out);
+            self.request_cancel(moment, caller, order, None, out);
         }
         Ok(Answer::Done)
     }
 
     /// A repeated PossResend request gets the same answer. Orders entered since then are not cancelled.
-    fn obeyed_before(&self, caller: &Caller, ask: &CancelOwn) -> Option<Obeyed> {
-        let may_be_known = caller.origin.as_ref().is_some_and(|origin| origin.may_be_known);
+    fn previous_result(&self, caller: &Caller, ask: &MassCancelRequest) -> Option<MassCancelResult> {
+        let may_be_known = caller.origin.as_ref().is_some_and(|origin| origin.poss_resend);
         let name = ask.cl_ord_id.as_ref().filter(|_| may_be_known)?;
         self.mass_cancels.get(&caller.source, name)
     }
 
     /// Orders that can be cancelled, and orders whose venue is not connected.
-    fn own_orders(&self, caller: &Caller, ask: &CancelOwn) -> (Vec<Arc<Order>>, Vec<Arc<Order>>) {
+    fn own_orders(&self, caller: &Caller, ask: &MassCancelRequest) -> (Vec<Arc<Order>>, Vec<Arc<Order>>) {
         let is_meant = |order: &&Arc<Order>| {
             order.source == caller.source && ask.security.is_none_or(|security| security == order.security)
         };
-        let can_be = |order: &&Arc<Order>| order.state.is_working() && may_ask(&order.pending, Ask::Cancel);
+        let can_be = |order: &&Arc<Order>| order.state.is_working() && may_request(&order.pending, RequestKind::Cancel);
         let orders = self.orders.open().filter(is_meant).filter(can_be).cloned();
-        orders.partition(|order| self.waiting.contains(order.id) || self.check_adapter(&order.adapter).is_ok())
+        orders.partition(|order| self.waiting_orders.contains(order.id) || self.check_adapter(&order.adapter).is_ok())
     }
 
     /// Drops old ones and keeps only the fact that their ids were used.
     pub(crate) fn retire_mass_cancels(&mut self, kept_since: Timestamp) {
-        for (source, name) in self.mass_cancels.take_out(kept_since) {
+        for (source, name) in self.mass_cancels.remove_older_than(kept_since) {
             self.orders.retire_name(&source, &name);
         }
     }
 }
 
-fn tell_obeyed(caller: &Caller, obeyed: Obeyed, out: &mut Outbox) {
+fn publish_result(caller: &Caller, obeyed: MassCancelResult, out: &mut Outbox) {
     if let Some(origin) = &caller.origin {
-        let Obeyed { affected, out_of_reach, .. } = obeyed;
-        let (origin, source) = (Origin::clone(origin), caller.source.clone());
-        out.publish(Event::MassCancel(Arc::new(MassCancel { origin, source, affected, out_of_reach })));
+        let MassCancelResult { affected, not_cancellable: out_of_reach, .. } = obeyed;
+        let (origin, source) = (MessageOrigin::clone(origin), caller.source.clone());
+        out.publish(Event::MassCancel(Arc::new(MassCancelReport {
+            origin,
+            source,
+            affected,
+            not_cancellable: out_of_reach,
+        })));
     }
 }

@@ -2,19 +2,19 @@
 
 mod executions;
 pub(crate) mod fills;
-pub(crate) mod intake;
+pub(crate) mod order_entry;
 pub(crate) mod mass_cancels;
-mod names;
-mod numbered;
-pub(crate) mod reconcile;
+mod cl_ord_ids;
+mod orders_by_id;
+pub(crate) mod reconciliation;
 pub(crate) mod registry;
 pub(crate) mod reports;
 pub(crate) mod requests;
 mod resting;
-mod reducing;
-pub(crate) mod telling;
-pub(crate) mod awaited;
-pub(crate) mod waiting;
+mod reduce_position;
+pub(crate) mod order_events;
+pub(crate) mod venue_timeouts;
+pub(crate) mod waiting_orders;
 pub(crate) mod transitions;
 
-pub(crate) use registry::Registry;
+pub(crate) use registry::OrderRegistry;

@@ -4,95 +4,95 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use domain::index::fingerprint;
-use domain::order::{Order, Request, Side, Step};
-use domain::{AccountId, Index, IntId, OrderId, SecurityId, Source, Text, Timestamp};
+use domain::lookup_map::fingerprint;
+use domain::order::{ExecType, Order, OrderRequest, Side};
+use domain::{AccountId, IntId, LookupMap, OrderId, SecurityId, Source, Text, Timestamp};
 use minicbor::{Decode, Decoder, Encode, Encoder};
 
-use super::executions::Executions;
-use super::names::Names;
-use super::numbered::Numbered;
-use super::resting::{Place, Resting, Working};
-use super::transitions::Ask;
+use super::cl_ord_ids::ClOrdIdIndex;
+use super::executions::ExecutionStore;
+use super::orders_by_id::OrdersById;
+use super::resting::{RestingOrders, WorkingClass, WorkingOrders};
+use super::transitions::RequestKind;
 
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Registry {
-    orders: Numbered,
-    names: Names,
-    pub(crate) executions: Executions,
+pub(crate) struct OrderRegistry {
+    orders: OrdersById,
+    cl_ord_ids: ClOrdIdIndex,
+    pub(crate) executions: ExecutionStore,
     /// Fingerprints of ids of orders that are no longer kept.
     retired_ids: BTreeSet<u128>,
     /// The accounts of orders that are no longer kept: a venue may repeat its reports on them.
-    retired_owners: BTreeMap<OrderId, AccountId>,
+    retired_accounts: BTreeMap<OrderId, AccountId>,
     /// Fingerprints of ClOrdIDs of orders that are no longer kept, and of mass cancels.
     retired_names: BTreeSet<u128>,
     /// How many executions were reported twice.
     pub(crate) repeated_executions: u64,
     // Derived from the orders, not on disk.
     open: BTreeSet<OrderId>,
-    open_counts: Index<SecurityId, usize>,
-    resting: Resting,
+    open_counts: LookupMap<SecurityId, usize>,
+    resting: RestingOrders,
     /// By the fingerprint of the id.
-    by_int_id: Index<u128, OrderId>,
+    by_int_id: LookupMap<u128, OrderId>,
 }
 
 /// Index entries of an order while it is open.
 #[derive(Clone, Copy, PartialEq)]
-struct Standing {
+struct IndexEntry {
     is_open: bool,
-    place: Option<Place>,
+    class: Option<WorkingClass>,
 }
 
-impl Standing {
+impl IndexEntry {
     /// Entries of an order that is not kept.
-    const NONE: Self = Self { is_open: false, place: None };
+    const NONE: Self = Self { is_open: false, class: None };
 
-    fn of(order: &Order) -> Self {
-        Self { is_open: order.is_open(), place: Place::of(order) }
+    fn from_order(order: &Order) -> Self {
+        Self { is_open: order.is_open(), class: WorkingClass::from_order(order) }
     }
 }
 
-impl Registry {
-    pub(crate) fn is_taken(&self, id: &IntId) -> bool {
+impl OrderRegistry {
+    pub(crate) fn contains_id(&self, id: &IntId) -> bool {
         let key = id_key(id.as_str());
         self.by_int_id.contains(&key) || self.retired_ids.contains(&key)
     }
 
     pub(crate) fn insert(&mut self, order: Arc<Order>) {
         if let Some(cl_ord_id) = &order.cl_ord_id {
-            self.names.give(cl_ord_id, order.id);
+            self.cl_ord_ids.assign(cl_ord_id, order.id);
         }
         self.index(&order);
         self.orders.push(order);
     }
 
     /// A request uses its ClOrdID: that of a replace names the order from now on, that of a cancel never does.
-    pub(crate) fn ask(&mut self, at: Timestamp, ask: Ask, cl_ord_id: Option<&Text>, order: OrderId) {
+    pub(crate) fn record_request(&mut self, at: Timestamp, ask: RequestKind, cl_ord_id: Option<&Text>, order: OrderId) {
         let Some(cl_ord_id) = cl_ord_id else { return };
-        self.names.note_asked(cl_ord_id, order, at);
+        self.cl_ord_ids.record_request(cl_ord_id, order, at);
         match ask {
-            Ask::Replace => self.names.give(cl_ord_id, order),
-            Ask::Cancel => self.names.spend(cl_ord_id, order),
+            RequestKind::Replace => self.cl_ord_ids.assign(cl_ord_id, order),
+            RequestKind::Cancel => self.cl_ord_ids.mark_used(cl_ord_id, order),
         }
     }
 
     /// A request was refused: the ClOrdID of a replace stays used, but no longer names the order.
-    pub(crate) fn refuse(&mut self, step: Step, request: &Request, order: OrderId, reason: &Text) {
+    pub(crate) fn record_rejection(&mut self, step: ExecType, request: &OrderRequest, order: OrderId, reason: &Text) {
         let Some(cl_ord_id) = &request.cl_ord_id else { return };
-        self.names.note_refused(cl_ord_id, order, reason);
-        if step == Step::ReplaceRefused {
-            self.names.take_back(cl_ord_id, order);
+        self.cl_ord_ids.record_rejection(cl_ord_id, order, reason);
+        if step == ExecType::ReplaceRejected {
+            self.cl_ord_ids.revoke(cl_ord_id, order);
         }
     }
 
     /// When an id was used for an order, by a request or by the order itself.
     pub(crate) fn used_at(&self, name: &str, order: &Order) -> Timestamp {
-        self.names.asked(name, order.id).map_or(order.at, |asked| asked.at)
+        self.cl_ord_ids.request(name, order.id).map_or(order.at, |asked| asked.at)
     }
 
     /// Why the request with that id was refused.
-    pub(crate) fn why_refused(&self, name: &str, order: OrderId) -> Option<&Text> {
-        self.names.asked(name, order).and_then(|asked| asked.refused.as_ref())
+    pub(crate) fn reject_reason(&self, name: &str, order: OrderId) -> Option<&Text> {
+        self.cl_ord_ids.request(name, order).and_then(|asked| asked.reject_reason.as_ref())
     }
 
     pub(crate) fn get(&self, id: OrderId) -> Option<&Arc<Order>> {
@@ -100,44 +100,44 @@ impl Registry {
     }
 
     pub(crate) fn by_int_id(&self, id: &IntId) -> Option<&Arc<Order>> {
-        self.with_id(id.as_str())
+        self.by_id(id.as_str())
     }
 
     /// By intId, else by any ClOrdID that was used for it.
-    pub(crate) fn named(&self, name: &str) -> Vec<Arc<Order>> {
-        match self.with_id(name) {
+    pub(crate) fn by_any_id(&self, name: &str) -> Vec<Arc<Order>> {
+        match self.by_id(name) {
             Some(order) => vec![order.clone()],
-            None => self.kept(self.names.users(name)).cloned().collect(),
+            None => self.orders_by_ids(self.cl_ord_ids.orders_using(name)).cloned().collect(),
         }
     }
 
     /// All orders with this id, as intId or as a ClOrdID that is accepted or pending.
-    pub(crate) fn bearing(&self, name: &str) -> impl Iterator<Item = &Arc<Order>> {
-        self.with_id(name).into_iter().chain(self.kept(self.names.bearers(name)))
+    pub(crate) fn by_cl_ord_id(&self, name: &str) -> impl Iterator<Item = &Arc<Order>> {
+        self.by_id(name).into_iter().chain(self.orders_by_ids(self.cl_ord_ids.orders_with(name)))
     }
 
     /// All orders that an id was used for, by the order itself or by a request on it.
-    pub(crate) fn using(&self, name: &str) -> impl Iterator<Item = &Arc<Order>> {
-        self.with_id(name).into_iter().chain(self.kept(self.names.users(name)))
+    pub(crate) fn by_used_id(&self, name: &str) -> impl Iterator<Item = &Arc<Order>> {
+        self.by_id(name).into_iter().chain(self.orders_by_ids(self.cl_ord_ids.orders_using(name)))
     }
 
     /// Two ids can share a fingerprint; then the later one was refused as used, and only the first is meant here.
-    pub(crate) fn with_id(&self, id: &str) -> Option<&Arc<Order>> {
+    pub(crate) fn by_id(&self, id: &str) -> Option<&Arc<Order>> {
         let order = self.by_int_id.get(&id_key(id)).and_then(|id| self.orders.get(*id));
         order.filter(|order| order.int_id.as_str() == id)
     }
 
-    fn kept(&self, ids: impl Iterator<Item = OrderId>) -> impl Iterator<Item = &Arc<Order>> {
+    fn orders_by_ids(&self, ids: impl Iterator<Item = OrderId>) -> impl Iterator<Item = &Arc<Order>> {
         ids.filter_map(|id| self.orders.get(id))
     }
 
     /// Changes an order in place; readers that hold the old one keep it.
     pub(crate) fn change(&mut self, id: OrderId, edit: impl FnOnce(&mut Order)) -> Arc<Order> {
         let slot = self.orders.get_mut(id).expect("only orders that were found are changed");
-        let before = Standing::of(slot);
+        let before = IndexEntry::from_order(slot);
         edit(Arc::make_mut(slot));
         let order = slot.clone();
-        self.follow(&order, before);
+        self.update_indexes(&order, before);
         order
     }
 
@@ -154,8 +154,8 @@ impl Registry {
         side: Side,
         in_call: bool,
     ) -> impl Iterator<Item = &Arc<Order>> {
-        let working = self.resting.of(account, security, side).into_iter();
-        self.kept(working.flat_map(move |working| working.most_eager_first(in_call)))
+        let working = self.resting.get(account, security, side).into_iter();
+        self.orders_by_ids(working.flat_map(move |working| working.best_priced_first(in_call)))
     }
 
     /// All working orders of an account in a security.
@@ -165,8 +165,8 @@ impl Registry {
         security: SecurityId,
         side: Side,
     ) -> impl Iterator<Item = &Arc<Order>> {
-        let working = self.resting.of(account, security, side).into_iter();
-        self.kept(working.flat_map(Working::all))
+        let working = self.resting.get(account, security, side).into_iter();
+        self.orders_by_ids(working.flat_map(WorkingOrders::all))
     }
 
     pub(crate) fn has_open(&self, security: SecurityId) -> bool {
@@ -178,8 +178,8 @@ impl Registry {
     }
 
     /// The account of an order that is no longer kept.
-    pub(crate) fn retired_owner(&self, id: OrderId) -> Option<AccountId> {
-        self.retired_owners.get(&id).copied()
+    pub(crate) fn retired_account(&self, id: OrderId) -> Option<AccountId> {
+        self.retired_accounts.get(&id).copied()
     }
 
     /// Whether a session used this ClOrdID for something that is no longer kept.
@@ -193,16 +193,16 @@ impl Registry {
 
     /// Drops orders that ended before `kept_since` and keeps only the fact that their ids are used.
     pub(crate) fn retire(&mut self, kept_since: Timestamp) {
-        let retired = self.orders.take_out(|order| !order.is_open() && order.changed_at < kept_since);
+        let retired = self.orders.remove_where(|order| !order.is_open() && order.changed_at < kept_since);
         for order in &retired {
             let key = id_key(order.int_id.as_str());
             self.by_int_id.remove(&key);
             self.retired_ids.insert(key);
-            self.retired_owners.insert(order.id, order.account);
+            self.retired_accounts.insert(order.id, order.account);
         }
         let ids: BTreeSet<OrderId> = retired.iter().map(|order| order.id).collect();
         let sources: BTreeMap<OrderId, &Source> = retired.iter().map(|order| (order.id, &order.source)).collect();
-        for (name, order) in self.names.retire(&ids) {
+        for (name, order) in self.cl_ord_ids.retire(&ids) {
             sources.get(&order).iter().for_each(|source| self.retire_name(source, &name));
         }
         self.executions.retire(&ids);
@@ -210,12 +210,12 @@ impl Registry {
 
     fn index(&mut self, order: &Order) {
         self.by_int_id.insert(id_key(order.int_id.as_str()), order.id);
-        self.follow(order, Standing::NONE);
+        self.update_indexes(order, IndexEntry::NONE);
     }
 
-    fn follow(&mut self, order: &Order, before: Standing) {
-        let after = Standing::of(order);
-        self.resting.put(order, before.place, after.place);
+    fn update_indexes(&mut self, order: &Order, before: IndexEntry) {
+        let after = IndexEntry::from_order(order);
+        self.resting.update(order, before.class, after.class);
         if before.is_open == after.is_open {
             return;
         }
@@ -242,7 +242,7 @@ fn name_key(source: &Source, name: &str) -> Option<u128> {
     }
 }
 
-impl<C> Encode<C> for Registry {
+impl<C> Encode<C> for OrderRegistry {
     fn encode<W: minicbor::encode::Write>(
         &self,
         e: &mut Encoder<W>,
@@ -250,36 +250,36 @@ impl<C> Encode<C> for Registry {
     ) -> Result<(), minicbor::encode::Error<W::Error>> {
         e.array(9)?;
         crate::codec::encode_shared(self.orders.iter(), e, ctx)?;
-        self.names.given.encode(e, ctx)?;
+        self.cl_ord_ids.active.encode(e, ctx)?;
         self.executions.encode(e, ctx)?;
         crate::codec::encode_keys(&self.retired_ids, e)?;
-        self.retired_owners.encode(e, ctx)?;
+        self.retired_accounts.encode(e, ctx)?;
         self.repeated_executions.encode(e, ctx)?;
-        self.names.spent.encode(e, ctx)?;
+        self.cl_ord_ids.used.encode(e, ctx)?;
         crate::codec::encode_keys(&self.retired_names, e)?;
-        self.names.asked.encode(e, ctx)
+        self.cl_ord_ids.requests.encode(e, ctx)
     }
 }
 
-impl<'b, C> Decode<'b, C> for Registry {
+impl<'b, C> Decode<'b, C> for OrderRegistry {
     fn decode(d: &mut Decoder<'b>, ctx: &mut C) -> Result<Self, minicbor::decode::Error> {
         let parts = d.array()?;
         let mut registry = Self {
             orders: crate::codec::decode_shared(d, ctx)?,
-            names: Names { given: BTreeMap::decode(d, ctx)?, ..Names::default() },
-            executions: Executions::decode(d, ctx)?,
+            cl_ord_ids: ClOrdIdIndex { active: BTreeMap::decode(d, ctx)?, ..ClOrdIdIndex::default() },
+            executions: ExecutionStore::decode(d, ctx)?,
             retired_ids: crate::codec::decode_keys(d)?,
-            retired_owners: BTreeMap::decode(d, ctx)?,
+            retired_accounts: BTreeMap::decode(d, ctx)?,
             repeated_executions: u64::decode(d, ctx)?,
             ..Self::default()
         };
         // Older snapshots end here, or before the next two.
         if parts.is_none_or(|parts| parts > 6) {
-            registry.names.spent = BTreeMap::decode(d, ctx)?;
+            registry.cl_ord_ids.used = BTreeMap::decode(d, ctx)?;
         }
         if parts.is_none_or(|parts| parts > 7) {
             registry.retired_names = crate::codec::decode_keys(d)?;
-            registry.names.asked = BTreeMap::decode(d, ctx)?;
+            registry.cl_ord_ids.requests = BTreeMap::decode(d, ctx)?;
         }
         let orders: Vec<_> = registry.orders.iter().cloned().collect();
         orders.iter().for_each(|order| registry.index(order));
@@ -293,15 +293,15 @@ mod tests {
 
     #[test]
     fn snapshots_of_older_builds_can_be_read() {
-        let mut registry = Registry::default();
-        registry.names.give(&"X".into(), OrderId(1));
+        let mut registry = OrderRegistry::default();
+        registry.cl_ord_ids.assign(&"X".into(), OrderId(1));
         let now = minicbor::to_vec(&registry).unwrap();
         // An array of nine parts, the last three of them empty: older ones had seven or six.
         assert_eq!((now[0], &now[now.len() - 3..]), (0x89, &[0xa0, 0x80, 0xa0][..]));
         for (head, missing) in [(0x87, 2), (0x86, 3)] {
             let mut before = now[..now.len() - missing].to_vec();
             before[0] = head;
-            let read: Registry = minicbor::decode(&before).unwrap();
+            let read: OrderRegistry = minicbor::decode(&before).unwrap();
             assert_eq!(minicbor::to_vec(&read).unwrap(), now);
         }
     }

@@ -2,32 +2,38 @@
 
 use std::sync::Arc;
 
-use domain::command::{CancelOrder, ModifyOrder, Restated};
-use domain::order::{Order, OrderKind, Pending, Request, Step, Terms};
-use domain::query::Verdict;
-use domain::query::{Answer, Reply};
-use domain::{Caller, Event, Instruction, IntId, Price, Quantity, Refusal, Scope, Source, Text, TimeInForce};
+use domain::command::{CancelOrder, ModifyOrder, RestatedFields};
+use domain::order::{ExecType, Order, OrderKind, OrderRequest, OrderTerms, PendingRequest};
+use domain::query::PreTradeCheck;
+use domain::query::{Answer, EngineResult};
+use domain::{Caller, Event, Instruction, IntId, Price, Quantity, Refusal, RiskScope, Source, Text, TimeInForce};
 
-use super::intake::{Route, check_terms};
-use super::reports::Word;
-use super::telling::{Change, tell};
-use super::transitions::{Ask, may_ask};
+use super::order_entry::{OrderRoute, check_terms};
+use super::order_events::{OrderChange, publish_order};
+use super::reports::OrderReport;
+use super::transitions::{RequestKind, may_request};
 use crate::moment::Moment;
 use crate::outbox::Outbox;
 use crate::risk::{Candidate, Reservation};
 use crate::trading::Trading;
 
 impl Trading {
-    pub(crate) fn modify(&mut self, moment: Moment, caller: &Caller, ask: &ModifyOrder, out: &mut Outbox) -> Reply {
-        if ask.is_only_a_note() {
-            return self.change_note(moment, caller, ask, out);
+    pub(crate) fn modify(
+        &mut self,
+        moment: Moment,
+        caller: &Caller,
+        ask: &ModifyOrder,
+        out: &mut Outbox,
+    ) -> EngineResult {
+        if ask.changes_only_reference() {
+            return self.change_order_reference(moment, caller, ask, out);
         }
         let (order, terms, reservation) = self.check_modify(moment, caller, ask)?;
         self.risk.reserve(&order, reservation);
-        let request = request(caller, ask.cl_ord_id.clone());
-        self.orders.ask(moment.at, Ask::Replace, ask.cl_ord_id.as_ref(), order.id);
+        let request = order_request(caller, ask.cl_ord_id.clone());
+        self.orders.record_request(moment.at, RequestKind::Replace, ask.cl_ord_id.as_ref(), order.id);
         if ask.reference.is_some() {
-            self.orders.change(order.id, |order| note(order, ask));
+            self.orders.change(order.id, |order| set_reference(order, ask));
         }
         Ok(Answer::Order(self.send_replace(moment, &order, terms, request, out)))
     }
@@ -36,27 +42,33 @@ impl Trading {
         &mut self,
         moment: Moment,
         order: &Order,
-        terms: Terms,
-        request: Request,
+        terms: OrderTerms,
+        request: OrderRequest,
         out: &mut Outbox,
     ) -> Arc<Order> {
         let order = self.orders.change(order.id, |order| {
-            forget_answer(order, &request);
-            order.pending = Pending::Replace(Box::new(request.clone()), Box::new(terms));
+            clear_reject_reason(order, &request);
+            order.pending = PendingRequest::Replace(Box::new(request.clone()), Box::new(terms));
             order.changed_at = moment.at;
         });
-        tell(moment, &order, Change::plain(Step::ReplaceAsked).answering(Some(request)), out);
-        self.await_answer(moment, order.id);
+        publish_order(moment, &order, OrderChange::plain(ExecType::PendingReplace).for_request(Some(request)), out);
+        self.start_venue_timeout(moment, order.id);
         out.instruct(&order.adapter, Instruction::Replace(order.clone(), terms));
         order
     }
 
     /// The client's own note is not part of the order at the venue, so no request is sent and the status does not
     /// change.
-    fn change_note(&mut self, moment: Moment, caller: &Caller, ask: &ModifyOrder, out: &mut Outbox) -> Reply {
-        let order = self.changeable(moment, caller, ask)?;
+    fn change_order_reference(
+        &mut self,
+        moment: Moment,
+        caller: &Caller,
+        ask: &ModifyOrder,
+        out: &mut Outbox,
+    ) -> EngineResult {
+        let order = self.modifiable_order(moment, caller, ask)?;
         let order = self.orders.change(order.id, |order| {
-            note(order, ask);
+            set_reference(order, ask);
             order.changed_at = moment.at;
         });
         out.publish(Event::Order(order.clone()));
@@ -64,10 +76,11 @@ impl Trading {
     }
 
     /// The open order to be changed, where all restated fields are equal.
-    fn changeable(&self, moment: Moment, caller: &Caller, ask: &ModifyOrder) -> Result<Arc<Order>, Refusal> {
-        let order = self.askable(moment, caller, &ask.int_id, ask.cl_ord_id.as_deref(), Ask::Replace)?;
+    fn modifiable_order(&self, moment: Moment, caller: &Caller, ask: &ModifyOrder) -> Result<Arc<Order>, Refusal> {
+        let order =
+            self.requestable_order(moment, caller, &ask.int_id, ask.cl_ord_id.as_deref(), RequestKind::Replace)?;
         check_unchanged(&order, &ask.restated)?;
-        self.check_second_name(caller, &order, &ask.restated)?;
+        self.check_second_id(caller, &order, &ask.restated)?;
         Ok(order)
     }
 
@@ -76,9 +89,9 @@ impl Trading {
         moment: Moment,
         caller: &Caller,
         ask: &ModifyOrder,
-    ) -> Result<(Arc<Order>, Terms, Reservation), Refusal> {
-        let order = self.changeable(moment, caller, ask)?;
-        if self.waiting.contains(order.id) {
+    ) -> Result<(Arc<Order>, OrderTerms, Reservation), Refusal> {
+        let order = self.modifiable_order(moment, caller, ask)?;
+        if self.waiting_orders.contains(order.id) {
             return Err(Refusal::OrderWaiting(order.int_id.clone()));
         }
         let terms = new_terms(&order, ask)?;
@@ -102,21 +115,22 @@ impl Trading {
 
     /// The result of the checks of new terms for an open order, without any change; notional and fee are of the order
     /// as it would be.
-    pub(crate) fn check_modify_dry(&self, moment: Moment, caller: &Caller, ask: &ModifyOrder) -> Verdict {
-        let proposed =
-            self.meant(caller, ask.int_id.as_str()).and_then(|order| Some((order, new_terms(order, ask).ok()?)));
+    pub(crate) fn pre_trade_check_modify(&self, moment: Moment, caller: &Caller, ask: &ModifyOrder) -> PreTradeCheck {
+        let proposed = self
+            .find_client_order(caller, ask.int_id.as_str())
+            .and_then(|order| Some((order, new_terms(order, ask).ok()?)));
         let worth = proposed.map(|(order, terms)| self.estimate(order.security, order.side, &terms));
         let (notional, fee) = worth.unwrap_or_default();
-        let refusal = match ask.is_only_a_note() {
-            true => self.changeable(moment, caller, ask).err(),
+        let refusal = match ask.changes_only_reference() {
+            true => self.modifiable_order(moment, caller, ask).err(),
             false => self.check_modify(moment, caller, ask).err(),
         };
-        Verdict { refusal, notional, fee }
+        PreTradeCheck { refusal, notional, fee }
     }
 
-    pub(crate) fn route_of(&self, order: &Order) -> Result<Route, Refusal> {
-        Ok(Route {
-            security: self.directory.security(order.security)?.clone(),
+    pub(crate) fn route_of(&self, order: &Order) -> Result<OrderRoute, Refusal> {
+        Ok(OrderRoute {
+            security: self.reference.security(order.security)?.clone(),
             account: order.account,
             strategy: order.strategy,
             exchange: order.exchange,
@@ -124,32 +138,40 @@ impl Trading {
         })
     }
 
-    pub(crate) fn cancel(&mut self, moment: Moment, caller: &Caller, ask: &CancelOrder, out: &mut Outbox) -> Reply {
-        let order = self.askable(moment, caller, &ask.int_id, ask.cl_ord_id.as_deref(), Ask::Cancel)?;
-        check_meant(&order, &ask.restated)?;
-        self.check_second_name(caller, &order, &ask.restated)?;
+    pub(crate) fn cancel(
+        &mut self,
+        moment: Moment,
+        caller: &Caller,
+        ask: &CancelOrder,
+        out: &mut Outbox,
+    ) -> EngineResult {
+        let order =
+            self.requestable_order(moment, caller, &ask.int_id, ask.cl_ord_id.as_deref(), RequestKind::Cancel)?;
+        check_restated(&order, &ask.restated)?;
+        self.check_second_id(caller, &order, &ask.restated)?;
         // A waiting order is not at the venue, so it ends without it.
-        if !self.waiting.contains(order.id) {
+        if !self.waiting_orders.contains(order.id) {
             self.check_adapter(&order.adapter)?;
         }
-        Ok(Answer::Order(self.ask_cancel(moment, caller, &order, ask.cl_ord_id.clone(), out)))
+        Ok(Answer::Order(self.request_cancel(moment, caller, &order, ask.cl_ord_id.clone(), out)))
     }
 
     /// The open order of that id, where the request may be made now, and under this ClOrdID.
-    fn askable(
+    fn requestable_order(
         &self,
         moment: Moment,
         caller: &Caller,
         id: &IntId,
         request: Option<&str>,
-        ask: Ask,
+        ask: RequestKind,
     ) -> Result<Arc<Order>, Refusal> {
-        let order = self.meant(caller, id.as_str()).ok_or_else(|| Refusal::UnknownOrder(id.as_str().into()))?;
-        request.map_or(Ok(()), |request| self.check_unused(moment, caller, request))?;
-        if !may_ask(&order.pending, ask) {
+        let order =
+            self.find_client_order(caller, id.as_str()).ok_or_else(|| Refusal::UnknownOrder(id.as_str().into()))?;
+        request.map_or(Ok(()), |request| self.check_cl_ord_id_unused(moment, caller, request))?;
+        if !may_request(&order.pending, ask) {
             return Err(match order.pending {
-                Pending::Replace(..) => Refusal::ReplacePending(order.int_id.clone()),
-                Pending::Cancel(..) | Pending::Nothing => Refusal::CancelPending(order.int_id.clone()),
+                PendingRequest::Replace(..) => Refusal::ReplacePending(order.int_id.clone()),
+                PendingRequest::Cancel(..) | PendingRequest::Nothing => Refusal::CancelPending(order.int_id.clone()),
             });
         }
         if !order.state.is_working() {
@@ -160,26 +182,26 @@ impl Trading {
 
     /// A FIX client names its own orders by any ClOrdID of their chain; an id used on several days means the open
     /// order, else the newest.
-    pub(crate) fn meant(&self, caller: &Caller, name: &str) -> Option<&Arc<Order>> {
+    pub(crate) fn find_client_order(&self, caller: &Caller, name: &str) -> Option<&Arc<Order>> {
         match caller.source {
             Source::Fix(_) => {
-                let own = self.orders.bearing(name).filter(|order| order.source == caller.source);
+                let own = self.orders.by_cl_ord_id(name).filter(|order| order.source == caller.source);
                 own.max_by_key(|order| (order.is_open(), order.id))
             }
-            _ => self.orders.with_id(name),
+            _ => self.orders.by_id(name),
         }
     }
 
     /// Two ids in one request must name the same order.
-    fn check_second_name(&self, caller: &Caller, order: &Order, restated: &Restated) -> Result<(), Refusal> {
+    fn check_second_id(&self, caller: &Caller, order: &Order, restated: &RestatedFields) -> Result<(), Refusal> {
         let Some(name) = &restated.order else { return Ok(()) };
-        match self.meant(caller, name).is_some_and(|other| other.id == order.id) {
+        match self.find_client_order(caller, name).is_some_and(|other| other.id == order.id) {
             true => Ok(()),
             false => Err(Refusal::OtherOrder { int_id: order.int_id.clone(), field: "orderId" }),
         }
     }
 
-    pub(crate) fn ask_cancel(
+    pub(crate) fn request_cancel(
         &mut self,
         moment: Moment,
         caller: &Caller,
@@ -187,8 +209,8 @@ impl Trading {
         cl_ord_id: Option<Text>,
         out: &mut Outbox,
     ) -> Arc<Order> {
-        self.orders.ask(moment.at, Ask::Cancel, cl_ord_id.as_ref(), order.id);
-        self.send_cancel(moment, order, request(caller, cl_ord_id), out)
+        self.orders.record_request(moment.at, RequestKind::Cancel, cl_ord_id.as_ref(), order.id);
+        self.send_cancel(moment, order, order_request(caller, cl_ord_id), out)
     }
 
     /// An order that was never sent ends at once.
@@ -196,48 +218,48 @@ impl Trading {
         &mut self,
         moment: Moment,
         order: &Order,
-        request: Request,
+        request: OrderRequest,
         out: &mut Outbox,
     ) -> Arc<Order> {
         let order = self.orders.change(order.id, |order| {
-            forget_answer(order, &request);
+            clear_reject_reason(order, &request);
             order.pending = std::mem::take(&mut order.pending).overtaken_by(request.clone());
             order.changed_at = moment.at;
         });
-        tell(moment, &order, Change::plain(Step::CancelAsked).answering(Some(request)), out);
-        if self.waiting.remove(order.id) {
-            self.ended(Word { moment, order: order.id, ext_at: None }, Step::Canceled, None, out);
+        publish_order(moment, &order, OrderChange::plain(ExecType::PendingCancel).for_request(Some(request)), out);
+        if self.waiting_orders.remove(order.id) {
+            self.on_ended(OrderReport { moment, order: order.id, ext_at: None }, ExecType::Canceled, None, out);
             return self.orders.get(order.id).cloned().unwrap_or(order);
         }
-        self.await_answer(moment, order.id);
+        self.start_venue_timeout(moment, order.id);
         out.instruct(&order.adapter, Instruction::Cancel(order.clone()));
         order
     }
 
     /// Cancels every order in a scope that can be cancelled; returns how many.
-    pub(crate) fn cancel_all(&mut self, moment: Moment, caller: &Caller, scope: Scope, out: &mut Outbox) -> usize {
+    pub(crate) fn cancel_all(&mut self, moment: Moment, caller: &Caller, scope: RiskScope, out: &mut Outbox) -> usize {
         let in_scope = |order: &&Arc<Order>| crate::risk::touches(scope, order.account, order.strategy, order.security);
-        let can_be = |order: &&Arc<Order>| order.state.is_working() && may_ask(&order.pending, Ask::Cancel);
+        let can_be = |order: &&Arc<Order>| order.state.is_working() && may_request(&order.pending, RequestKind::Cancel);
         let orders: Vec<_> = self.orders.open().filter(in_scope).filter(can_be).cloned().collect();
         for order in &orders {
-            self.ask_cancel(moment, caller, order, None, out);
+            self.request_cancel(moment, caller, order, None, out);
         }
         orders.len()
     }
 }
 
-pub(super) fn request(caller: &Caller, cl_ord_id: Option<Text>) -> Request {
-    Request { cl_ord_id, source: caller.source.clone(), by: caller.user.clone(), reason: None }
+pub(super) fn order_request(caller: &Caller, cl_ord_id: Option<Text>) -> OrderRequest {
+    OrderRequest { cl_ord_id, source: caller.source.clone(), requested_by: caller.user.clone(), reason: None }
 }
 
 /// The reason why an earlier request was refused does not apply to this one; a doubt remains.
-fn forget_answer(order: &mut Order, request: &Request) {
+fn clear_reject_reason(order: &mut Order, request: &OrderRequest) {
     if !order.in_doubt {
         order.reason = request.reason.clone();
     }
 }
 
-fn note(order: &mut Order, ask: &ModifyOrder) {
+fn set_reference(order: &mut Order, ask: &ModifyOrder) {
     if ask.reference.is_some() {
         order.reference = ask.reference.clone();
     }
@@ -254,18 +276,18 @@ fn check_tif(now: TimeInForce, wanted: TimeInForce) -> Result<(), Refusal> {
 }
 
 /// The restated fields of a modification must equal the order's.
-fn check_unchanged(order: &Order, restated: &Restated) -> Result<(), Refusal> {
-    differing(order, restated).map_or(Ok(()), |field| Err(Refusal::FieldFixed(field)))
+fn check_unchanged(order: &Order, restated: &RestatedFields) -> Result<(), Refusal> {
+    first_difference(order, restated).map_or(Ok(()), |field| Err(Refusal::FieldFixed(field)))
 }
 
 /// The restated fields of a cancel must equal the order's: it could mean another order.
-fn check_meant(order: &Order, restated: &Restated) -> Result<(), Refusal> {
+fn check_restated(order: &Order, restated: &RestatedFields) -> Result<(), Refusal> {
     let other = |field| Refusal::OtherOrder { int_id: order.int_id.clone(), field };
-    differing(order, restated).map_or(Ok(()), |field| Err(other(field)))
+    first_difference(order, restated).map_or(Ok(()), |field| Err(other(field)))
 }
 
 /// The first field that differs from the order's.
-fn differing(order: &Order, restated: &Restated) -> Option<&'static str> {
+fn first_difference(order: &Order, restated: &RestatedFields) -> Option<&'static str> {
     let differs = [
         ("side", restated.side.is_some_and(|side| side != order.side)),
         ("securityId", restated.security.is_some_and(|security| security != order.security)),
@@ -278,11 +300,11 @@ fn differing(order: &Order, restated: &Restated) -> Option<&'static str> {
 }
 
 /// The order's terms with the requested changes; a total below the filled quantity is raised to it.
-fn new_terms(order: &Order, ask: &ModifyOrder) -> Result<Terms, Refusal> {
+fn new_terms(order: &Order, ask: &ModifyOrder) -> Result<OrderTerms, Refusal> {
     let kind = new_kind(&order.terms.kind, ask.limit, ask.stop)?;
     let quantity = ask.quantity.unwrap_or(order.terms.quantity);
     let quantity = if quantity.is_positive() { quantity.max(order.filled) } else { quantity };
-    Ok(Terms { quantity, kind, tif: ask.tif.unwrap_or(order.terms.tif) })
+    Ok(OrderTerms { quantity, kind, tif: ask.tif.unwrap_or(order.terms.tif) })
 }
 
 fn new_kind(kind: &OrderKind, limit: Option<Price>, stop: Option<Price>) -> Result<OrderKind, Refusal> {

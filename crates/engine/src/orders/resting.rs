@@ -4,91 +4,91 @@
 use std::collections::BTreeSet;
 
 use domain::order::{Order, Side};
-use domain::{AccountId, Index, OrderId, Price, SecurityId, TimeInForce};
+use domain::{AccountId, LookupMap, OrderId, Price, SecurityId, TimeInForce};
 
 #[derive(Debug, Clone, Default)]
-pub(super) struct Resting(Index<(AccountId, SecurityId), Sides>);
+pub(super) struct RestingOrders(LookupMap<(AccountId, SecurityId), WorkingSides>);
 
 #[derive(Debug, Clone, Default)]
-struct Sides {
-    buys: Working,
-    sells: Working,
+struct WorkingSides {
+    buys: WorkingOrders,
+    sells: WorkingOrders,
 }
 
 #[derive(Debug, Clone, Default)]
-pub(super) struct Working {
+pub(super) struct WorkingOrders {
     /// Limit orders, and market orders for an auction.
-    resting: BTreeSet<(Eagerness, OrderId)>,
+    resting: BTreeSet<(PriceRank, OrderId)>,
     /// Market orders that trade as soon as the market is open: they rest only during an auction call.
     market: BTreeSet<OrderId>,
     /// Orders that never rest: stops, whose trigger the venue does not report, and orders that end at once.
-    aside: BTreeSet<OrderId>,
+    non_resting: BTreeSet<OrderId>,
 }
 
 /// Group of a working order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
-    Resting(Eagerness),
+pub(super) enum WorkingClass {
+    Resting(PriceRank),
     Market,
-    Aside,
+    NonResting,
 }
 
 /// Rank by price: a buy is better the higher its limit, a sell the lower; a market order is best.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Eagerness {
+pub(super) enum PriceRank {
     /// The limit, negated for a sell: the larger, the better.
-    Limited(Price),
-    AnyPrice,
+    Limit(Price),
+    Market,
 }
 
-impl Place {
+impl WorkingClass {
     /// Absent where the order is over.
-    pub(super) fn of(order: &Order) -> Option<Self> {
+    pub(super) fn from_order(order: &Order) -> Option<Self> {
         if !order.state.is_working() {
             return None;
         }
         let terms = &order.terms;
         Some(match (terms.tif, terms.kind.limit(), order.side) {
-            (TimeInForce::Ioc | TimeInForce::Fok, ..) => Self::Aside,
-            _ if terms.kind.stop().is_some() => Self::Aside,
-            (_, Some(limit), Side::Buy) => Self::Resting(Eagerness::Limited(limit)),
-            (_, Some(limit), Side::Sell) => Self::Resting(Eagerness::Limited(limit.negated())),
-            (TimeInForce::Ato | TimeInForce::Atc, None, _) => Self::Resting(Eagerness::AnyPrice),
+            (TimeInForce::Ioc | TimeInForce::Fok, ..) => Self::NonResting,
+            _ if terms.kind.stop().is_some() => Self::NonResting,
+            (_, Some(limit), Side::Buy) => Self::Resting(PriceRank::Limit(limit)),
+            (_, Some(limit), Side::Sell) => Self::Resting(PriceRank::Limit(limit.negated())),
+            (TimeInForce::Ato | TimeInForce::Atc, None, _) => Self::Resting(PriceRank::Market),
             (_, None, _) => Self::Market,
         })
     }
 }
 
-impl Working {
+impl WorkingOrders {
     /// Orders that could trade with an incoming one, best priced first. Market orders only during an auction call.
-    pub(super) fn most_eager_first(&self, with_market: bool) -> impl Iterator<Item = OrderId> {
+    pub(super) fn best_priced_first(&self, with_market: bool) -> impl Iterator<Item = OrderId> {
         let market = with_market.then_some(&self.market).into_iter().flatten().rev();
         market.chain(self.resting.iter().rev().map(|(_, order)| order)).copied()
     }
 
     pub(super) fn all(&self) -> impl Iterator<Item = OrderId> {
-        self.resting.iter().map(|(_, order)| order).chain(&self.market).chain(&self.aside).copied()
+        self.resting.iter().map(|(_, order)| order).chain(&self.market).chain(&self.non_resting).copied()
     }
 
-    fn insert(&mut self, place: Place, order: OrderId) {
+    fn insert(&mut self, place: WorkingClass, order: OrderId) {
         match place {
-            Place::Resting(eagerness) => self.resting.insert((eagerness, order)),
-            Place::Market => self.market.insert(order),
-            Place::Aside => self.aside.insert(order),
+            WorkingClass::Resting(eagerness) => self.resting.insert((eagerness, order)),
+            WorkingClass::Market => self.market.insert(order),
+            WorkingClass::NonResting => self.non_resting.insert(order),
         };
     }
 
-    fn remove(&mut self, place: Place, order: OrderId) {
+    fn remove(&mut self, place: WorkingClass, order: OrderId) {
         match place {
-            Place::Resting(eagerness) => self.resting.remove(&(eagerness, order)),
-            Place::Market => self.market.remove(&order),
-            Place::Aside => self.aside.remove(&order),
+            WorkingClass::Resting(eagerness) => self.resting.remove(&(eagerness, order)),
+            WorkingClass::Market => self.market.remove(&order),
+            WorkingClass::NonResting => self.non_resting.remove(&order),
         };
     }
 }
 
-impl Resting {
-    pub(super) fn of(&self, account: AccountId, security: SecurityId, side: Side) -> Option<&Working> {
+impl RestingOrders {
+    pub(super) fn get(&self, account: AccountId, security: SecurityId, side: Side) -> Option<&WorkingOrders> {
         let sides = self.0.get(&(account, security))?;
         Some(match side {
             Side::Buy => &sides.buys,
@@ -97,7 +97,7 @@ impl Resting {
     }
 
     /// Moves an order between groups after a change.
-    pub(super) fn put(&mut self, order: &Order, before: Option<Place>, after: Option<Place>) {
+    pub(super) fn update(&mut self, order: &Order, before: Option<WorkingClass>, after: Option<WorkingClass>) {
         if before == after {
             return;
         }
@@ -110,7 +110,7 @@ impl Resting {
         }
     }
 
-    fn side_of(&mut self, order: &Order) -> &mut Working {
+    fn side_of(&mut self, order: &Order) -> &mut WorkingOrders {
         let sides = self.0.or_default((order.account, order.security));
         match order.side {
             Side::Buy => &mut sides.buys,

@@ -1,10 +1,10 @@
 //! Transition tables of an order: one for the base state, one for the pending request.
 
-use domain::order::{BaseState, Pending};
+use domain::order::{BaseState, PendingRequest};
 
 /// Events of the base state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Turn {
+pub(crate) enum OrderEvent {
     Accepted,
     Refused,
     FilledInPart,
@@ -22,7 +22,7 @@ pub(crate) enum Turn {
 }
 
 #[cfg(test)]
-impl Turn {
+impl OrderEvent {
     const ALL: [Self; 9] = [
         Self::Accepted,
         Self::Refused,
@@ -37,45 +37,49 @@ impl Turn {
 }
 
 /// The state after an event; `None` where it is not legal. A pair that is not listed is refused.
-pub(crate) fn after(state: BaseState, turn: Turn) -> Option<BaseState> {
+pub(crate) fn next_state(state: BaseState, turn: OrderEvent) -> Option<BaseState> {
     use BaseState::{Canceled, Filled, New, PartiallyFilled, PendingNew, Rejected};
     Some(match (state, turn) {
-        (PendingNew, Turn::Accepted | Turn::Replaced) => New,
-        (PendingNew | New, Turn::Refused) => Rejected,
+        (PendingNew, OrderEvent::Accepted | OrderEvent::Replaced) => New,
+        (PendingNew | New, OrderEvent::Refused) => Rejected,
         // The confirmation may come again, or after a fill that overtook it: nothing changes.
-        (New | PartiallyFilled | Filled, Turn::Accepted) => state,
-        (PendingNew | New | PartiallyFilled, Turn::FilledInPart) => PartiallyFilled,
-        (PendingNew | New | PartiallyFilled, Turn::FilledInFull) => Filled,
-        (PendingNew | New | PartiallyFilled, Turn::Ended) => Canceled,
-        (New | PartiallyFilled, Turn::Replaced) => state,
+        (New | PartiallyFilled | Filled, OrderEvent::Accepted) => state,
+        (PendingNew | New | PartiallyFilled, OrderEvent::FilledInPart) => PartiallyFilled,
+        (PendingNew | New | PartiallyFilled, OrderEvent::FilledInFull) => Filled,
+        (PendingNew | New | PartiallyFilled, OrderEvent::Ended) => Canceled,
+        (New | PartiallyFilled, OrderEvent::Replaced) => state,
         // The fill may have come before the confirmation.
-        (New | PartiallyFilled | Filled, Turn::ReplacedToFilled) => Filled,
+        (New | PartiallyFilled | Filled, OrderEvent::ReplacedToFilled) => Filled,
         // A filled order that was increased works again.
-        (Filled, Turn::Replaced) => PartiallyFilled,
-        (PartiallyFilled | Filled, Turn::Reopened) => PartiallyFilled,
-        (PartiallyFilled | Filled, Turn::Emptied) => New,
+        (Filled, OrderEvent::Replaced) => PartiallyFilled,
+        (PartiallyFilled | Filled, OrderEvent::Reopened) => PartiallyFilled,
+        (PartiallyFilled | Filled, OrderEvent::Emptied) => New,
         // More than was ordered is an error of the venue, but its record is authoritative.
-        (Filled, Turn::FilledInPart | Turn::FilledInFull) => Filled,
+        (Filled, OrderEvent::FilledInPart | OrderEvent::FilledInFull) => Filled,
         // A late fill is booked, because the venue has traded it; the order keeps its state.
-        (Canceled | Rejected, Turn::FilledInPart | Turn::FilledInFull | Turn::Reopened | Turn::Emptied) => state,
+        (
+            Canceled | Rejected,
+            OrderEvent::FilledInPart | OrderEvent::FilledInFull | OrderEvent::Reopened | OrderEvent::Emptied,
+        ) => state,
         _ => return None,
     })
 }
 
 /// Kinds of requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ask {
+pub(crate) enum RequestKind {
     Cancel,
     Replace,
 }
 
 /// Whether a request may be made while another is pending.
-pub(crate) fn may_ask(pending: &Pending, ask: Ask) -> bool {
+pub(crate) fn may_request(pending: &PendingRequest, ask: RequestKind) -> bool {
     match (pending, ask) {
-        (Pending::Nothing, Ask::Cancel | Ask::Replace) => true,
+        (PendingRequest::Nothing, RequestKind::Cancel | RequestKind::Replace) => true,
         // A cancel overtakes a replace that the venue has not answered.
-        (Pending::Replace(..), Ask::Cancel) => true,
-        (Pending::Cancel(..), Ask::Cancel | Ask::Replace) | (Pending::Replace(..), Ask::Replace) => false,
+        (PendingRequest::Replace(..), RequestKind::Cancel) => true,
+        (PendingRequest::Cancel(..), RequestKind::Cancel | RequestKind::Replace)
+        | (PendingRequest::Replace(..), RequestKind::Replace) => false,
     }
 }
 
@@ -87,8 +91,8 @@ mod tests {
     fn every_pair_is_in_the_grid() {
         let mut grid = String::new();
         for state in BaseState::ALL {
-            for turn in Turn::ALL {
-                let next = after(state, turn).map_or("–".into(), |next| format!("{next:?}"));
+            for turn in OrderEvent::ALL {
+                let next = next_state(state, turn).map_or("–".into(), |next| format!("{next:?}"));
                 grid += &format!("{state:?} | {turn:?} | {next}\n");
             }
         }

@@ -3,24 +3,24 @@
 use std::sync::Arc;
 
 use domain::{
-    Amount, Decimal, Overflow, Quantity, Refusal, Scope, Security, SecurityKind, Timestamp, Transaction,
+    Amount, Decimal, Overflow, Quantity, Refusal, RiskScope, Security, SecurityKind, Timestamp, Transaction,
     TransactionKind,
 };
 
 use super::Portfolio;
-use super::books::{Books, CashKey, Effect, Entry};
-use super::holding::Contract;
+use super::books::{BookedTransaction, BookingEffect, CashKey, PortfolioBooks};
+use super::position_state::Contract;
 
 /// A transaction with all its changes; only the newest plan can be committed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Booking {
-    pub(super) entry: Entry,
-    pub(super) effect: Effect,
+pub(crate) struct BookingPlan {
+    pub(super) entry: BookedTransaction,
+    pub(super) effect: BookingEffect,
     /// Cash that it pays in or out.
     pub(super) flow: Option<(CashKey, Amount)>,
 }
 
-impl Booking {
+impl BookingPlan {
     pub(crate) fn transaction(&self) -> &Arc<Transaction> {
         &self.entry.transaction
     }
@@ -28,8 +28,8 @@ impl Booking {
 
 impl Portfolio {
     /// The changes of a transaction, or why it cannot be booked.
-    pub(crate) fn plan(&self, transaction: Transaction, security: Option<&Security>) -> Result<Booking, Refusal> {
-        if self.taken.contains(transaction.uuid, transaction.id) {
+    pub(crate) fn plan(&self, transaction: Transaction, security: Option<&Security>) -> Result<BookingPlan, Refusal> {
+        if self.used_uuids.contains(transaction.uuid, transaction.id) {
             return Err(Refusal::DuplicateTransaction(transaction.uuid));
         }
         check_sign(transaction.kind, transaction.quantity)?;
@@ -38,12 +38,12 @@ impl Portfolio {
             Some(_) => check_cash(&transaction)?,
         };
         // The time of booking is known only at the commit.
-        let entry = Entry { transaction: Arc::new(transaction), contract, booked_at: Timestamp::default() };
+        let entry = BookedTransaction { transaction: Arc::new(transaction), contract, booked_at: Timestamp::default() };
         let flow = flow(&entry)?;
         if let Some((key, amount)) = flow {
             self.day.flows.get(&key).copied().unwrap_or_default().plus(amount)?;
         }
-        Ok(Booking { effect: self.live.effect(&entry)?, flow, entry })
+        Ok(BookingPlan { effect: self.live.effect(&entry)?, flow, entry })
     }
 }
 
@@ -73,7 +73,7 @@ fn check_sign(kind: TransactionKind, quantity: Quantity) -> Result<(), Refusal> 
 }
 
 /// Cash paid in or out and transferred positions are not results of trading.
-fn flow(entry: &Entry) -> Result<Option<(CashKey, Amount)>, Overflow> {
+fn flow(entry: &BookedTransaction) -> Result<Option<(CashKey, Amount)>, Overflow> {
     let booked = &entry.transaction;
     let (currency, size) = match (booked.kind, entry.contract) {
         (TransactionKind::Credit | TransactionKind::Debit, _) => (booked.currency, Decimal::ONE),
@@ -84,17 +84,21 @@ fn flow(entry: &Entry) -> Result<Option<(CashKey, Amount)>, Overflow> {
     Ok(Some((CashKey { strategy: booked.strategy, account: booked.account, currency }, amount)))
 }
 
-impl Effect {
+impl BookingEffect {
     /// The scopes of a position or balance that did not exist before.
-    pub(super) fn opened_scopes(&self, before: &Books) -> Vec<Scope> {
+    pub(super) fn opened_scopes(&self, before: &PortfolioBooks) -> Vec<RiskScope> {
         let mut scopes = Vec::new();
-        if let Some(row) = self.position.filter(|row| row.place == before.positions.rows().len()) {
+        if let Some(row) = self.position.filter(|row| row.index == before.positions.rows().len()) {
             let key = row.key;
-            scopes.extend([Scope::Platform, Scope::Strategy(key.strategy)]);
-            scopes.extend([Scope::Account(key.account), Scope::Security(key.security)]);
+            scopes.extend([RiskScope::Platform, RiskScope::Strategy(key.strategy)]);
+            scopes.extend([RiskScope::Account(key.account), RiskScope::Security(key.security)]);
         }
-        for row in self.cash.iter().flatten().filter(|row| row.place >= before.cash.rows().len()) {
-            scopes.extend([Scope::Platform, Scope::Strategy(row.key.strategy), Scope::Account(row.key.account)]);
+        for row in self.cash.iter().flatten().filter(|row| row.index >= before.cash.rows().len()) {
+            scopes.extend([
+                RiskScope::Platform,
+                RiskScope::Strategy(row.key.strategy),
+                RiskScope::Account(row.key.account),
+            ]);
         }
         scopes
     }

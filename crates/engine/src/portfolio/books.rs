@@ -7,7 +7,7 @@ use domain::{
 };
 use minicbor::{Decode, Encode};
 
-use super::holding::{Contract, Holding};
+use super::position_state::{Contract, PositionState};
 use super::table::Table;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Encode, Decode)]
@@ -21,7 +21,7 @@ pub(super) struct PositionKey {
 }
 
 impl PositionKey {
-    fn of(transaction: &Transaction, security: SecurityId) -> Self {
+    fn from_transaction(transaction: &Transaction, security: SecurityId) -> Self {
         Self { strategy: transaction.strategy, account: transaction.account, security }
     }
 }
@@ -38,7 +38,7 @@ pub(super) struct CashKey {
 
 /// A recorded transaction with the terms by which it was booked.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
-pub(super) struct Entry {
+pub(super) struct BookedTransaction {
     #[cbor(n(0), with = "shared")]
     pub(super) transaction: Arc<Transaction>,
     /// Absent where only cash moves.
@@ -50,54 +50,54 @@ pub(super) struct Entry {
 
 /// The result of an entry: new values, not differences.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Effect {
-    pub(super) position: Option<Row<PositionKey, Holding>>,
+pub(super) struct BookingEffect {
+    pub(super) position: Option<TableRow<PositionKey, PositionState>>,
     /// The principal and the charges may be in two currencies.
-    pub(super) cash: [Option<Row<CashKey, Amount>>; 2],
+    pub(super) cash: [Option<TableRow<CashKey, Amount>>; 2],
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Row<K, V> {
-    pub(super) place: usize,
+pub(super) struct TableRow<K, V> {
+    pub(super) index: usize,
     pub(super) key: K,
     pub(super) value: V,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Encode, Decode)]
-pub(super) struct Books {
+pub(super) struct PortfolioBooks {
     /// A closed position stays: its realised P/L still counts.
     #[n(0)]
-    pub(super) positions: Table<PositionKey, Holding>,
+    pub(super) positions: Table<PositionKey, PositionState>,
     #[n(1)]
     pub(super) cash: Table<CashKey, Amount>,
 }
 
-impl Books {
-    pub(super) fn effect(&self, entry: &Entry) -> Result<Effect, Overflow> {
+impl PortfolioBooks {
+    pub(super) fn effect(&self, entry: &BookedTransaction) -> Result<BookingEffect, Overflow> {
         let Some(contract) = entry.contract else {
             let amount = entry.transaction.quantity.value_at(entry.transaction.price, Decimal::ONE)?;
             let cash = self.cash_effect(&entry.transaction, (entry.transaction.currency, amount))?;
-            return Ok(Effect { position: None, cash });
+            return Ok(BookingEffect { position: None, cash });
         };
-        let key = PositionKey::of(&entry.transaction, contract.security);
+        let key = PositionKey::from_transaction(&entry.transaction, contract.security);
         let place = self.positions.place(key).unwrap_or(self.positions.rows().len());
-        let before = self.positions.row(place).map_or(Holding::empty(contract.currency), |row| row.1);
+        let before = self.positions.row(place).map_or(PositionState::empty(contract.currency), |row| row.1);
         let after = before.after(entry.transaction.quantity, entry.transaction.price, contract.size)?;
-        let value = Holding { changed_at: entry.booked_at, ..after.charged(&entry.transaction)? };
+        let value = PositionState { changed_at: entry.booked_at, ..after.with_charges(&entry.transaction)? };
         for amount in [value.quantity.0, value.cost.0, value.realized_pl.0, value.commissions.0, value.fees.0] {
             check_bound(amount)?;
         }
         let principal = principal(&entry.transaction, contract, after.realized_pl.minus(before.realized_pl)?)?;
         let cash = self.cash_effect(&entry.transaction, (contract.currency, principal))?;
-        Ok(Effect { position: Some(Row { place, key, value }), cash })
+        Ok(BookingEffect { position: Some(TableRow { index: place, key, value }), cash })
     }
 
-    pub(super) fn apply(&mut self, effect: &Effect) {
+    pub(super) fn apply(&mut self, effect: &BookingEffect) {
         if let Some(row) = effect.position {
-            self.positions.put(row.place, row.key, row.value);
+            self.positions.set(row.index, row.key, row.value);
         }
         for row in effect.cash.iter().flatten() {
-            self.cash.put(row.place, row.key, row.value);
+            self.cash.set(row.index, row.key, row.value);
         }
     }
 
@@ -105,7 +105,7 @@ impl Books {
         &self,
         transaction: &Transaction,
         (currency, principal): (Currency, Amount),
-    ) -> Result<[Option<Row<CashKey, Amount>>; 2], Overflow> {
+    ) -> Result<[Option<TableRow<CashKey, Amount>>; 2], Overflow> {
         let charges = charges(transaction)?.negated();
         let next = self.cash.rows().len();
         if currency == transaction.currency {
@@ -113,7 +113,7 @@ impl Books {
         }
         let paid = self.balance_after(transaction, currency, principal, next)?;
         // Two new balances need two rows.
-        let next = if paid.is_some_and(|row| row.place == next) { next + 1 } else { next };
+        let next = if paid.is_some_and(|row| row.index == next) { next + 1 } else { next };
         Ok([paid, self.balance_after(transaction, transaction.currency, charges, next)?])
     }
 
@@ -124,7 +124,7 @@ impl Books {
         currency: Currency,
         change: Amount,
         next: usize,
-    ) -> Result<Option<Row<CashKey, Amount>>, Overflow> {
+    ) -> Result<Option<TableRow<CashKey, Amount>>, Overflow> {
         if change.is_zero() {
             return Ok(None);
         }
@@ -133,7 +133,7 @@ impl Books {
         let before = self.cash.row(place).map_or(Amount::ZERO, |row| row.1);
         let value = before.plus(change)?;
         check_bound(value.0)?;
-        Ok(Some(Row { place, key, value }))
+        Ok(Some(TableRow { index: place, key, value }))
     }
 }
 

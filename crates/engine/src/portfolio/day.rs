@@ -2,51 +2,51 @@
 
 use std::collections::BTreeMap;
 
-use domain::{Amount, Scope, Timestamp};
+use domain::{Amount, RiskScope, Timestamp};
 use minicbor::{Decode, Encode};
 
 use super::books::CashKey;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Encode, Decode)]
-pub(super) struct Day {
+pub(super) struct PortfolioDay {
     #[n(0)]
     pub(super) began_at: Timestamp,
     /// Paid in or out since, which is no result.
     #[n(1)]
     pub(super) flows: BTreeMap<CashKey, Amount>,
     #[n(2)]
-    courses: BTreeMap<Scope, Course>,
+    ranges: BTreeMap<RiskScope, DayRange>,
 }
 
 /// Value of a scope during the day, without flows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
-struct Course {
+struct DayRange {
     #[n(0)]
     start: Amount,
     #[n(1)]
     peak: Amount,
 }
 
-impl Day {
+impl PortfolioDay {
     pub(super) fn begin(at: Timestamp) -> Self {
         Self { began_at: at, ..Self::default() }
     }
 
     /// Records the current value of a scope. The first known value is its start, normally at the roll: a price that is
     /// missing at midnight must not switch a loss limit off for the whole day.
-    pub(super) fn sample(&mut self, scope: Scope, worth: Amount) {
-        let course = self.courses.entry(scope).or_insert(Course { start: worth, peak: worth });
+    pub(super) fn sample(&mut self, scope: RiskScope, worth: Amount) {
+        let course = self.ranges.entry(scope).or_insert(DayRange { start: worth, peak: worth });
         course.peak = course.peak.max(worth);
     }
 
     /// The gain since the start of the day; a loss is negative.
-    pub(super) fn result(&self, scope: Scope, worth: Amount) -> Option<Amount> {
-        worth.minus(self.courses.get(&scope)?.start).ok()
+    pub(super) fn result(&self, scope: RiskScope, worth: Amount) -> Option<Amount> {
+        worth.minus(self.ranges.get(&scope)?.start).ok()
     }
 
     /// How far it is below its highest value of the day.
-    pub(super) fn drawdown(&self, scope: Scope, worth: Amount) -> Option<Amount> {
-        let peak = self.courses.get(&scope)?.peak.max(worth);
+    pub(super) fn drawdown(&self, scope: RiskScope, worth: Amount) -> Option<Amount> {
+        let peak = self.ranges.get(&scope)?.peak.max(worth);
         peak.minus(worth).ok()
     }
 }

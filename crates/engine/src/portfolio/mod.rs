@@ -3,11 +3,11 @@
 mod booking;
 mod books;
 mod day;
-mod holding;
-mod reads;
+mod position_state;
+mod queries;
 mod table;
 mod totals;
-mod uuids;
+mod used_uuids;
 mod valuer;
 
 #[cfg(test)]
@@ -24,16 +24,16 @@ use domain::{
 };
 use minicbor::{Decode, Encode};
 
-use self::books::{Books, CashKey, Effect, Entry, PositionKey, Row, id_at};
-use self::day::Day;
-use self::holding::{Contract, Holding};
+use self::books::{BookedTransaction, BookingEffect, CashKey, PortfolioBooks, PositionKey, TableRow, id_at};
+use self::day::PortfolioDay;
+use self::position_state::{Contract, PositionState};
 use self::table::Table;
-use self::totals::Totals;
-use self::uuids::TakenUuids;
+use self::totals::PortfolioTotals;
+use self::used_uuids::UsedUuids;
 use crate::outbox::Outbox;
 
-pub(crate) use self::booking::Booking;
-pub(crate) use self::totals::Exposure;
+pub(crate) use self::booking::BookingPlan;
+pub(crate) use self::totals::PositionExposure;
 pub(crate) use self::valuer::Valuer;
 
 /// 10^18. No quantity, cost, P/L, balance or value exceeds it, so all sums fit.
@@ -45,17 +45,17 @@ const PUBLISH_EVERY_MILLIS: i64 = 1_000;
 #[derive(Debug, Clone, Default, Encode, Decode)]
 pub(crate) struct Portfolio {
     #[n(0)]
-    live: Books,
+    live: PortfolioBooks,
     /// The fold of all transactions before today, from them alone: with today's it verifies the live books.
     #[n(1)]
-    baseline: Books,
+    baseline: PortfolioBooks,
     /// Newest last.
     #[n(2)]
-    today: Vec<Entry>,
+    today: Vec<BookedTransaction>,
     #[n(3)]
-    taken: TakenUuids,
+    used_uuids: UsedUuids,
     #[n(4)]
-    day: Day,
+    day: PortfolioDay,
     /// Positions whose value moved since it was published.
     #[n(5)]
     moved: BTreeSet<PositionId>,
@@ -71,20 +71,20 @@ pub(crate) struct Portfolio {
     named: BTreeSet<SecurityId>,
     /// Booked before today and dated today or later, oldest booking first.
     #[cbor(n(10), with = "ahead", default)]
-    ahead: Vec<Arc<Transaction>>,
+    dated_ahead: Vec<Arc<Transaction>>,
     #[cbor(skip)]
-    totals: Totals,
+    totals: PortfolioTotals,
 }
 
 impl Portfolio {
     /// Recomputes what is not encoded: needed after every decode, and when reference data or base currency changed.
     pub(crate) fn refresh(&mut self, valuer: &Valuer<'_>) {
-        self.totals = Totals::default();
+        self.totals = PortfolioTotals::default();
         for place in 0..self.live.positions.rows().len() {
             value(&self.live, &mut self.totals, place, valuer);
         }
         for (key, amount) in self.live.cash.rows() {
-            self.totals.put_cash(*key, Amount::ZERO, *amount);
+            self.totals.set_cash(*key, Amount::ZERO, *amount);
         }
         for (key, flow) in &self.day.flows {
             self.totals.add_flow(*key, *flow);
@@ -92,66 +92,66 @@ impl Portfolio {
     }
 
     /// Commits a plan. It must be the newest: nothing else was booked since.
-    pub(crate) fn commit(&mut self, booking: Booking, valuer: &Valuer<'_>, out: &mut Outbox) {
-        let Booking { entry, effect, flow } = booking;
+    pub(crate) fn commit(&mut self, booking: BookingPlan, valuer: &Valuer<'_>, out: &mut Outbox) {
+        let BookingPlan { entry, effect, flow } = booking;
         let contract = entry.contract;
         out.publish(Event::Transaction(entry.transaction.clone()));
         self.open_scopes(&effect);
-        self.note(Entry { booked_at: valuer.at, ..entry });
+        self.append(BookedTransaction { booked_at: valuer.at, ..entry });
         if let Some((key, flow)) = flow {
-            self.put_flow(key, flow);
+            self.add_flow(key, flow);
         }
         if let Some(row) = effect.position {
-            self.put_position(row, contract, valuer, out);
+            self.set_position(row, contract, valuer, out);
         }
         for row in effect.cash.into_iter().flatten() {
-            self.put_cash(row, valuer, out);
+            self.set_cash(row, valuer, out);
         }
     }
 
     /// A new scope began the day with nothing.
-    fn open_scopes(&mut self, effect: &Effect) {
+    fn open_scopes(&mut self, effect: &BookingEffect) {
         for scope in effect.opened_scopes(&self.live) {
-            if !self.totals.knows(scope) {
+            if !self.totals.contains(scope) {
                 self.day.sample(scope, Amount::ZERO);
             }
         }
     }
 
-    fn note(&mut self, entry: Entry) {
+    fn append(&mut self, entry: BookedTransaction) {
         let booked = &entry.transaction;
-        self.taken.take(booked.uuid, booked.id);
+        self.used_uuids.insert(booked.uuid, booked.id);
         self.named.extend(booked.security.filter(|_| entry.contract.is_none()));
         self.today.push(entry);
     }
 
-    fn put_flow(&mut self, key: CashKey, flow: Amount) {
+    fn add_flow(&mut self, key: CashKey, flow: Amount) {
         self.totals.add_flow(key, flow);
         let sum = self.day.flows.entry(key).or_insert(Amount::ZERO);
         *sum = sum.plus(flow).expect("the plan has added it up");
     }
 
-    fn put_position(
+    fn set_position(
         &mut self,
-        row: Row<PositionKey, Holding>,
+        row: TableRow<PositionKey, PositionState>,
         contract: Option<Contract>,
         valuer: &Valuer<'_>,
         out: &mut Outbox,
     ) {
-        let holding = Holding { changed_at: valuer.at, ..row.value };
+        let holding = PositionState { changed_at: valuer.at, ..row.value };
         let valued = valuer.value(row.key.security, contract, &holding);
-        self.live.positions.put(row.place, row.key, holding);
-        self.totals.put_position(row.place, row.key, holding.currency, &valued);
-        let position = reads::position(row.place, row.key, &holding, &valued);
+        self.live.positions.set(row.index, row.key, holding);
+        self.totals.set_position(row.index, row.key, holding.currency, &valued);
+        let position = queries::position(row.index, row.key, &holding, &valued);
         self.moved.remove(&position.id);
         out.publish(Event::Position(Arc::new(position)));
     }
 
-    fn put_cash(&mut self, row: Row<CashKey, Amount>, valuer: &Valuer<'_>, out: &mut Outbox) {
-        let before = self.live.cash.row(row.place).map(|(_, amount)| *amount);
-        self.live.cash.put(row.place, row.key, row.value);
-        self.totals.put_cash(row.key, before.unwrap_or(Amount::ZERO), row.value);
-        out.publish(Event::Cash(Arc::new(reads::cash_balance(row.place, row.key, row.value))));
+    fn set_cash(&mut self, row: TableRow<CashKey, Amount>, valuer: &Valuer<'_>, out: &mut Outbox) {
+        let before = self.live.cash.row(row.index).map(|(_, amount)| *amount);
+        self.live.cash.set(row.index, row.key, row.value);
+        self.totals.set_cash(row.key, before.unwrap_or(Amount::ZERO), row.value);
+        out.publish(Event::Cash(Arc::new(queries::cash_balance(row.index, row.key, row.value))));
         if before.is_none() {
             self.warn_of_missing_rate(row.key.currency, valuer, out);
         }
@@ -180,24 +180,24 @@ impl Portfolio {
     pub(crate) fn publish(&mut self, valuer: &Valuer<'_>, out: &mut Outbox) {
         self.published_at = valuer.at;
         for id in std::mem::take(&mut self.moved) {
-            self.tell_position(id, out);
+            self.publish_position(id, out);
         }
         for currency in self.totals.currencies().collect::<BTreeSet<_>>() {
             self.warn_of_missing_rate(currency, valuer, out);
         }
         self.sample_day(valuer);
         for value in self.values(valuer, None) {
-            self.tell_value(value, out);
+            self.publish_value(value, out);
         }
     }
 
-    fn tell_position(&self, id: PositionId, out: &mut Outbox) {
+    fn publish_position(&self, id: PositionId, out: &mut Outbox) {
         if let Some(position) = self.position(id) {
             out.publish(Event::Position(Arc::new(position)));
         }
     }
 
-    fn tell_value(&mut self, value: PortfolioValue, out: &mut Outbox) {
+    fn publish_value(&mut self, value: PortfolioValue, out: &mut Outbox) {
         let unchanged = |last: &PortfolioValue| PortfolioValue { at: value.at, ..last.clone() } == value;
         if self.published.get(&value.strategy).is_some_and(unchanged) {
             return;
@@ -225,9 +225,9 @@ impl Portfolio {
     /// Ends the platform day: today's transactions go into the baseline, and every scope starts again.
     pub(crate) fn roll(&mut self, day_start: Timestamp, valuer: &Valuer<'_>) {
         self.baseline = self.rebuilt();
-        self.ahead.extend(self.today.drain(..).map(|entry| entry.transaction));
-        self.ahead.retain(|booked| booked.at >= day_start);
-        self.day = Day::begin(valuer.at);
+        self.dated_ahead.extend(self.today.drain(..).map(|entry| entry.transaction));
+        self.dated_ahead.retain(|booked| booked.at >= day_start);
+        self.day = PortfolioDay::begin(valuer.at);
         self.refresh(valuer);
         self.sample_day(valuer);
     }
@@ -238,7 +238,7 @@ impl Portfolio {
         let wrong = std::mem::replace(&mut self.live.positions, right);
         self.refresh(valuer);
         for place in corrected(&wrong, &self.live.positions) {
-            self.tell_position(PositionId(id_at(place)), out);
+            self.publish_position(PositionId(id_at(place)), out);
         }
     }
 
@@ -249,11 +249,11 @@ impl Portfolio {
         self.refresh(valuer);
         for place in corrected(&wrong, &self.live.cash) {
             let (key, amount) = self.live.cash.rows()[place];
-            out.publish(Event::Cash(Arc::new(reads::cash_balance(place, key, amount))));
+            out.publish(Event::Cash(Arc::new(queries::cash_balance(place, key, amount))));
         }
     }
 
-    fn rebuilt(&self) -> Books {
+    fn rebuilt(&self) -> PortfolioBooks {
         let mut books = self.baseline.clone();
         for entry in &self.today {
             let effect = books.effect(entry).expect("what was booked fits");
@@ -269,10 +269,10 @@ fn is_within_bound(amount: Decimal) -> bool {
 }
 
 /// Updates the value of a position; returns whether it changed.
-fn value(books: &Books, totals: &mut Totals, place: usize, valuer: &Valuer<'_>) -> bool {
+fn value(books: &PortfolioBooks, totals: &mut PortfolioTotals, place: usize, valuer: &Valuer<'_>) -> bool {
     let Some((key, holding)) = books.positions.row(place) else { return false };
     let new = valuer.value(key.security, valuer.contract(key.security), holding);
-    totals.put_position(place, *key, holding.currency, &new)
+    totals.set_position(place, *key, holding.currency, &new)
 }
 
 /// The rows where the correct table differs from the current one.

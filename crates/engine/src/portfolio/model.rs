@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use domain::amount::divide;
 use domain::query::Filter;
 use domain::{
-    AccountId, Amount, Currency, Decimal, PositionId, ReferenceData, Scope, SecurityId, StrategyId, Transaction,
+    AccountId, Amount, Currency, Decimal, PositionId, ReferenceData, RiskScope, SecurityId, StrategyId, Transaction,
     TransactionKind,
 };
 use proptest::prelude::*;
 
 use super::Portfolio;
-use super::stories::Desk;
+use super::stories::PortfolioFixture;
 
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Model {
@@ -27,7 +27,7 @@ struct Lot {
 }
 
 impl Model {
-    fn of(transactions: &[Transaction], reference: &ReferenceData) -> Self {
+    fn from_transactions(transactions: &[Transaction], reference: &ReferenceData) -> Self {
         let mut model = Self::default();
         transactions.iter().for_each(|booked| model.fold(booked, reference));
         model.cash.retain(|_, amount| !amount.is_zero());
@@ -84,7 +84,7 @@ fn sign_of(amount: Decimal) -> Decimal {
     if amount.is_sign_negative() { Decimal::NEGATIVE_ONE } else { Decimal::ONE }
 }
 
-fn seen(portfolio: &Portfolio) -> Model {
+fn actual_state(portfolio: &Portfolio) -> Model {
     let positions = (1..).map_while(|id| portfolio.position(PositionId(id)));
     let balances = portfolio.balances(Filter::default()).into_iter().filter(|balance| !balance.amount.is_zero());
     Model {
@@ -99,23 +99,23 @@ fn seen(portfolio: &Portfolio) -> Model {
 }
 
 /// The strategies, and the accounts, add up to the platform.
-fn assert_sums_add_up(desk: &Desk) {
+fn assert_sums_add_up(desk: &PortfolioFixture) {
     let valuer = desk.valuer();
     let value = |scope| desk.portfolio.worth(scope, &valuer).map(|worth| worth.0);
-    let whole = value(Scope::Platform).expect("everything has a price and a rate");
-    let strategies: Decimal = [1, 2].map(|id| value(Scope::Strategy(StrategyId(id))).unwrap()).iter().sum();
-    let accounts: Decimal = [1, 2].map(|id| value(Scope::Account(AccountId(id))).unwrap()).iter().sum();
+    let whole = value(RiskScope::Platform).expect("everything has a price and a rate");
+    let strategies: Decimal = [1, 2].map(|id| value(RiskScope::Strategy(StrategyId(id))).unwrap()).iter().sum();
+    let accounts: Decimal = [1, 2].map(|id| value(RiskScope::Account(AccountId(id))).unwrap()).iter().sum();
     // Each scope rounds once for each foreign currency.
     let rounding = Amount("0.000000000010".parse().unwrap()).0;
     assert!((strategies - whole).abs() <= rounding && (accounts - whole).abs() <= rounding);
 }
 
-fn assert_survives_the_disk(desk: &Desk) {
+fn assert_survives_the_disk(desk: &PortfolioFixture) {
     let bytes = minicbor::to_vec(&desk.portfolio).unwrap();
     let mut read: Portfolio = minicbor::decode(&bytes).unwrap();
     read.refresh(&desk.valuer());
     assert_eq!(minicbor::to_vec(&read).unwrap(), bytes);
-    assert_eq!(seen(&read), seen(&desk.portfolio));
+    assert_eq!(actual_state(&read), actual_state(&desk.portfolio));
     let (valuer, filter) = (desk.valuer(), Filter::default());
     assert_eq!(read.positions(filter), desk.portfolio.positions(filter));
     assert_eq!(read.values(&valuer, None), desk.portfolio.values(&valuer, None));
@@ -159,10 +159,10 @@ const ALL_PRICED: &str = "
 proptest! {
     #[test]
     fn any_day_equals_the_fold_of_its_transactions(lines in prop::collection::vec(a_line(), 1..80)) {
-        let mut desk = Desk::default();
+        let mut desk = PortfolioFixture::default();
         desk.tell(ALL_PRICED);
         desk.tell(&lines.join("\n"));
-        prop_assert_eq!(seen(&desk.portfolio), Model::of(&desk.recorded, &desk.reference));
+        prop_assert_eq!(actual_state(&desk.portfolio), Model::from_transactions(&desk.recorded, &desk.reference));
         prop_assert_eq!(&desk.portfolio.rebuilt(), &desk.portfolio.live);
         assert_sums_add_up(&desk);
         assert_survives_the_disk(&desk);

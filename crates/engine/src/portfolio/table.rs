@@ -2,18 +2,18 @@
 
 use std::hash::Hash;
 
-use domain::Index;
+use domain::LookupMap;
 use minicbor::{Decode, Decoder, Encode, Encoder};
 
 #[derive(Debug, Clone)]
 pub(super) struct Table<K, V> {
     rows: Vec<(K, V)>,
-    places: Index<K, usize>,
+    index: LookupMap<K, usize>,
 }
 
 impl<K, V> Default for Table<K, V> {
     fn default() -> Self {
-        Self { rows: Vec::new(), places: Index::default() }
+        Self { rows: Vec::new(), index: LookupMap::default() }
     }
 }
 
@@ -27,7 +27,7 @@ impl<K: Copy + Eq + Hash, V> Table<K, V> {
     }
 
     pub(super) fn place(&self, key: K) -> Option<usize> {
-        self.places.get(&key).copied()
+        self.index.get(&key).copied()
     }
 
     pub(super) fn get(&self, key: K) -> Option<&V> {
@@ -35,12 +35,12 @@ impl<K: Copy + Eq + Hash, V> Table<K, V> {
     }
 
     /// Replaces a row, or appends the next one.
-    pub(super) fn put(&mut self, place: usize, key: K, value: V) {
+    pub(super) fn set(&mut self, place: usize, key: K, value: V) {
         if let Some(row) = self.rows.get_mut(place) {
             row.1 = value;
             return;
         }
-        self.places.insert(key, self.rows.len());
+        self.index.insert(key, self.rows.len());
         self.rows.push((key, value));
     }
 
@@ -51,7 +51,7 @@ impl<K: Copy + Eq + Hash, V> Table<K, V> {
     {
         let place = self.place(key).unwrap_or(self.rows.len());
         if place == self.rows.len() {
-            self.put(place, key, V::default());
+            self.set(place, key, V::default());
         }
         &mut self.rows[place].1
     }
@@ -79,6 +79,6 @@ impl<'b, C, K: Copy + Eq + Hash + Decode<'b, C>, V: Decode<'b, C>> Decode<'b, C>
     fn decode(d: &mut Decoder<'b>, ctx: &mut C) -> Result<Self, minicbor::decode::Error> {
         let rows: Vec<(K, V)> = Decode::decode(d, ctx)?;
         let places = rows.iter().enumerate().map(|(place, (key, _))| (*key, place)).collect();
-        Ok(Self { rows, places })
+        Ok(Self { rows, index: places })
     }
 }

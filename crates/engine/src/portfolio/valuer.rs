@@ -3,7 +3,7 @@
 use domain::amount::DIVISION_DECIMALS;
 use domain::{Amount, Currency, Decimal, Price, Quantity, ReferenceData, SecurityId, Timestamp};
 
-use super::holding::{Contract, Holding};
+use super::position_state::{Contract, PositionState};
 use crate::marks::Marks;
 
 /// Everything that a value depends on besides the books.
@@ -17,7 +17,7 @@ pub(crate) struct Valuer<'a> {
 
 /// The value of a position in its own currency. Rounded like a division, so that running totals equal a fresh sum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Valued {
+pub(super) struct PositionValuation {
     pub(super) quantity: Quantity,
     pub(super) realized_pl: Amount,
     pub(super) commissions: Amount,
@@ -35,11 +35,16 @@ impl Valuer<'_> {
         self.reference.securities.get(&security).map(|security| Contract::from(&**security))
     }
 
-    pub(super) fn value(&self, security: SecurityId, contract: Option<Contract>, holding: &Holding) -> Valued {
+    pub(super) fn value(
+        &self,
+        security: SecurityId,
+        contract: Option<Contract>,
+        holding: &PositionState,
+    ) -> PositionValuation {
         let price = self.marks.get(security).and_then(|mark| mark.exit_price(holding.quantity));
         let market = price.zip(contract).and_then(|(price, contract)| market_value(holding, price, contract));
         let at_cost = rounded(holding.cost.0);
-        Valued {
+        PositionValuation {
             quantity: holding.quantity,
             realized_pl: rounded(holding.realized_pl.0),
             commissions: rounded(holding.commissions.0),
@@ -56,7 +61,7 @@ impl Valuer<'_> {
     }
 }
 
-fn worth(holding: &Holding, market: Option<Amount>, contract: Option<Contract>) -> Option<(Amount, Amount)> {
+fn worth(holding: &PositionState, market: Option<Amount>, contract: Option<Contract>) -> Option<(Amount, Amount)> {
     if holding.quantity.is_zero() {
         return Some((Amount::ZERO, Amount::ZERO));
     }
@@ -65,7 +70,7 @@ fn worth(holding: &Holding, market: Option<Amount>, contract: Option<Contract>) 
     Some((if contract.margined { unrealized } else { market }, unrealized))
 }
 
-fn market_value(holding: &Holding, price: Price, contract: Contract) -> Option<Amount> {
+fn market_value(holding: &PositionState, price: Price, contract: Contract) -> Option<Amount> {
     let value = holding.quantity.value_at(price, contract.size).ok()?;
     super::is_within_bound(value.0).then(|| rounded(value.0))
 }

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use domain::order::{Order, Side};
-use domain::risk::Scope;
-use domain::{AccountId, Amount, Index, OrderId, Overflow, Quantity, SecurityId, StrategyId};
+use domain::risk::RiskScope;
+use domain::{AccountId, Amount, LookupMap, OrderId, Overflow, Quantity, SecurityId, StrategyId};
 use minicbor::{Decode, Encode};
 
-use super::exact::Exact;
+use super::fixed_point::FixedPoint;
 use super::touches;
 
 /// Possible cost of an order, per unit of its quantity, in base currency at the prices when it was checked.
@@ -22,22 +22,22 @@ pub(crate) struct Reservation {
 }
 
 #[derive(Debug, Clone, Default, Encode, Decode)]
-pub(crate) struct Exposure {
+pub(crate) struct OpenOrderExposure {
     #[n(0)]
-    reserved: BTreeMap<OrderId, Reserved>,
+    reserved: BTreeMap<OrderId, OrderReservation>,
     // Sums over the reservations, not on disk.
     #[cbor(skip)]
-    platform: Totals,
+    platform: ExposureTotals,
     #[cbor(skip)]
-    accounts: Index<AccountId, Totals>,
+    accounts: LookupMap<AccountId, ExposureTotals>,
     #[cbor(skip)]
-    strategies: Index<StrategyId, Totals>,
+    strategies: LookupMap<StrategyId, ExposureTotals>,
     #[cbor(skip)]
-    securities: Index<SecurityId, InSecurity>,
+    securities: LookupMap<SecurityId, SecurityExposure>,
 }
 
 #[derive(Debug, Clone, Encode, Decode)]
-struct Reserved {
+struct OrderReservation {
     #[n(0)]
     now: Reservation,
     /// Boxed, since few orders have one and every open order has the field.
@@ -45,75 +45,80 @@ struct Reserved {
     proposed: Option<Box<Reservation>>,
     /// Its part of the sums, so that it can be subtracted exactly.
     #[cbor(skip)]
-    counted: Part,
+    counted: OrderExposure,
 }
 
 /// The part of one order in the sums.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Part {
+pub(crate) struct OrderExposure {
     orders: i64,
-    quantity: Exact,
-    notional: Exact,
-    cash: Exact,
+    quantity: FixedPoint,
+    notional: FixedPoint,
+    cash: FixedPoint,
 }
 
 /// Exposure of all open orders of a scope.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Totals {
+pub(crate) struct ExposureTotals {
     pub(crate) orders: i64,
-    buys: Exact,
-    sells: Exact,
-    cash: Exact,
+    buys: FixedPoint,
+    sells: FixedPoint,
+    cash: FixedPoint,
 }
 
 #[derive(Debug, Clone, Default)]
-struct InSecurity {
-    totals: Totals,
+struct SecurityExposure {
+    totals: ExposureTotals,
     // For these few a linear search is faster than a map.
-    desks: Vec<(Desk, Sides)>,
+    by_account_strategy: Vec<(AccountStrategy, SideQuantities)>,
 }
 
 /// Account and strategy that trade a security.
-type Desk = (AccountId, StrategyId);
+type AccountStrategy = (AccountId, StrategyId);
 
 /// Open quantities of one security by side.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Sides {
-    buys: Exact,
-    sells: Exact,
+pub(crate) struct SideQuantities {
+    buys: FixedPoint,
+    sells: FixedPoint,
 }
 
-impl Exposure {
-    pub(crate) fn totals(&self, scope: Scope) -> Totals {
+impl OpenOrderExposure {
+    pub(crate) fn totals(&self, scope: RiskScope) -> ExposureTotals {
         let totals = match scope {
-            Scope::Platform => Some(&self.platform),
-            Scope::Account(account) => self.accounts.get(&account),
-            Scope::Strategy(strategy) => self.strategies.get(&strategy),
-            Scope::Security(security) => self.securities.get(&security).map(|within| &within.totals),
+            RiskScope::Platform => Some(&self.platform),
+            RiskScope::Account(account) => self.accounts.get(&account),
+            RiskScope::Strategy(strategy) => self.strategies.get(&strategy),
+            RiskScope::Security(security) => self.securities.get(&security).map(|within| &within.totals),
         };
         totals.copied().unwrap_or_default()
     }
 
     /// Of one security, in a scope.
-    pub(crate) fn open_quantities(&self, scope: Scope, security: SecurityId) -> Sides {
-        let desks = self.securities.get(&security).map_or(&[][..], |within| &within.desks);
+    pub(crate) fn open_quantities(&self, scope: RiskScope, security: SecurityId) -> SideQuantities {
+        let desks = self.securities.get(&security).map_or(&[][..], |within| &within.by_account_strategy);
         let within = desks.iter().filter(|((account, strategy), _)| touches(scope, *account, *strategy, security));
-        within.fold(Sides::default(), |sum, (_, sides)| sum.plus(sides))
+        within.fold(SideQuantities::default(), |sum, (_, sides)| sum.plus(sides))
     }
 
     /// Of one security, by one account for one strategy.
-    pub(crate) fn open_at_desk(&self, account: AccountId, strategy: StrategyId, security: SecurityId) -> Sides {
+    pub(crate) fn open_for_strategy(
+        &self,
+        account: AccountId,
+        strategy: StrategyId,
+        security: SecurityId,
+    ) -> SideQuantities {
         let within = self.securities.get(&security);
-        within.and_then(|within| of(&within.desks, (account, strategy))).copied().unwrap_or_default()
+        within.and_then(|within| of(&within.by_account_strategy, (account, strategy))).copied().unwrap_or_default()
     }
 
     /// The part of one order in the sums.
-    pub(crate) fn of(&self, order: OrderId) -> Part {
-        self.reserved.get(&order).map_or_else(Part::default, |reserved| reserved.counted)
+    pub(crate) fn order_exposure(&self, order: OrderId) -> OrderExposure {
+        self.reserved.get(&order).map_or_else(OrderExposure::default, |reserved| reserved.counted)
     }
 
     pub(crate) fn reserve(&mut self, order: &Order, reservation: Reservation) {
-        let mut reserved = Reserved { now: reservation, proposed: None, counted: Part::default() };
+        let mut reserved = OrderReservation { now: reservation, proposed: None, counted: OrderExposure::default() };
         reserved.counted = part(order, &reserved);
         self.add(order, &reserved.counted);
         self.reserved.insert(order.id, reserved);
@@ -143,15 +148,15 @@ impl Exposure {
         self.update(order);
     }
 
-    pub(crate) fn knows(&self, order: OrderId) -> bool {
+    pub(crate) fn contains(&self, order: OrderId) -> bool {
         self.reserved.contains_key(&order)
     }
 
     /// Updates the sums for the order's current state; a finished order reserves nothing.
     pub(crate) fn update(&mut self, order: &Order) {
         let Some(reserved) = self.reserved.get_mut(&order.id) else { return };
-        let part = if order.is_open() { part(order, reserved) } else { Part::default() };
-        let change = part.less(&std::mem::replace(&mut reserved.counted, part));
+        let part = if order.is_open() { part(order, reserved) } else { OrderExposure::default() };
+        let change = part.minus(&std::mem::replace(&mut reserved.counted, part));
         if !order.is_open() {
             self.reserved.remove(&order.id);
         }
@@ -162,9 +167,9 @@ impl Exposure {
         orders.for_each(|order| self.update(order));
     }
 
-    fn add(&mut self, order: &Order, change: &Part) {
+    fn add(&mut self, order: &Order, change: &OrderExposure) {
         let within = self.securities.or_default(order.security);
-        desk(&mut within.desks, (order.account, order.strategy)).add(order.side, change);
+        entry_for(&mut within.by_account_strategy, (order.account, order.strategy)).add(order.side, change);
         let holders = [
             &mut within.totals,
             &mut self.platform,
@@ -175,44 +180,46 @@ impl Exposure {
     }
 }
 
-fn part(order: &Order, reserved: &Reserved) -> Part {
+fn part(order: &Order, reserved: &OrderReservation) -> OrderExposure {
     let part = |reservation: &Reservation| {
         let working = if order.state.is_working() { reservation.quantity } else { order.filled };
         let open = working.minus(order.filled).unwrap_or(Quantity::ZERO);
         let open = if open.is_negative() { Quantity::ZERO } else { open };
-        let times = |unit: Amount| unit.times(open.0).map_or(Exact::MAX, |amount| Exact::of(amount.0));
-        Part {
+        let times =
+            |unit: Amount| unit.times(open.0).map_or(FixedPoint::MAX, |amount| FixedPoint::from_decimal(amount.0));
+        OrderExposure {
             orders: 1,
-            quantity: Exact::of(open.0),
+            quantity: FixedPoint::from_decimal(open.0),
             notional: times(reservation.unit_notional),
             cash: times(reservation.unit_cash),
         }
     };
     let now = part(&reserved.now);
-    reserved.proposed.as_ref().map_or(now, |proposed| now.larger(&part(proposed)))
+    reserved.proposed.as_ref().map_or(now, |proposed| now.max(&part(proposed)))
 }
 
 /// Whether an order is within the range that can be counted. Larger ones can only come from a venue, by its own
 /// replace.
 pub(super) fn check_countable(quantity: Quantity, notional: Amount) -> Result<(), Overflow> {
-    let is_countable = Exact::of(quantity.0) < Exact::MAX && Exact::of(notional.0) < Exact::MAX;
+    let is_countable = FixedPoint::from_decimal(quantity.0) < FixedPoint::MAX
+        && FixedPoint::from_decimal(notional.0) < FixedPoint::MAX;
     if is_countable { Ok(()) } else { Err(Overflow) }
 }
 
-impl Part {
+impl OrderExposure {
     pub(crate) fn quantity(&self) -> Result<Quantity, Overflow> {
-        self.quantity.decimal().map(Quantity)
+        self.quantity.to_decimal().map(Quantity)
     }
 
     pub(crate) fn notional(&self) -> Result<Amount, Overflow> {
-        self.notional.decimal().map(Amount)
+        self.notional.to_decimal().map(Amount)
     }
 
     pub(crate) fn cash(&self) -> Result<Amount, Overflow> {
-        self.cash.decimal().map(Amount)
+        self.cash.to_decimal().map(Amount)
     }
 
-    fn larger(&self, other: &Self) -> Self {
+    fn max(&self, other: &Self) -> Self {
         Self {
             orders: self.orders,
             quantity: self.quantity.max(other.quantity),
@@ -221,7 +228,7 @@ impl Part {
         }
     }
 
-    fn less(&self, other: &Self) -> Self {
+    fn minus(&self, other: &Self) -> Self {
         Self {
             orders: self.orders - other.orders,
             quantity: self.quantity - other.quantity,
@@ -231,20 +238,20 @@ impl Part {
     }
 }
 
-impl Totals {
+impl ExposureTotals {
     pub(crate) fn buys(&self) -> Result<Amount, Overflow> {
-        self.buys.decimal().map(Amount)
+        self.buys.to_decimal().map(Amount)
     }
 
     pub(crate) fn sells(&self) -> Result<Amount, Overflow> {
-        self.sells.decimal().map(Amount)
+        self.sells.to_decimal().map(Amount)
     }
 
     pub(crate) fn cash(&self) -> Result<Amount, Overflow> {
-        self.cash.decimal().map(Amount)
+        self.cash.to_decimal().map(Amount)
     }
 
-    fn add(&mut self, side: Side, change: &Part) {
+    fn add(&mut self, side: Side, change: &OrderExposure) {
         let notional = match side {
             Side::Buy => &mut self.buys,
             Side::Sell => &mut self.sells,
@@ -255,16 +262,16 @@ impl Totals {
     }
 }
 
-impl Sides {
-    pub(crate) fn of(&self, side: Side) -> Result<Quantity, Overflow> {
+impl SideQuantities {
+    pub(crate) fn side(&self, side: Side) -> Result<Quantity, Overflow> {
         let quantity = match side {
             Side::Buy => self.buys,
             Side::Sell => self.sells,
         };
-        quantity.decimal().map(Quantity)
+        quantity.to_decimal().map(Quantity)
     }
 
-    fn add(&mut self, side: Side, change: &Part) {
+    fn add(&mut self, side: Side, change: &OrderExposure) {
         let quantity = match side {
             Side::Buy => &mut self.buys,
             Side::Sell => &mut self.sells,
@@ -277,13 +284,13 @@ impl Sides {
     }
 }
 
-fn of(desks: &[(Desk, Sides)], wanted: Desk) -> Option<&Sides> {
+fn of(desks: &[(AccountStrategy, SideQuantities)], wanted: AccountStrategy) -> Option<&SideQuantities> {
     desks.iter().find(|(desk, _)| *desk == wanted).map(|(_, sides)| sides)
 }
 
-fn desk(desks: &mut Vec<(Desk, Sides)>, wanted: Desk) -> &mut Sides {
+fn entry_for(desks: &mut Vec<(AccountStrategy, SideQuantities)>, wanted: AccountStrategy) -> &mut SideQuantities {
     let place = desks.iter().position(|(desk, _)| *desk == wanted).unwrap_or_else(|| {
-        desks.push((wanted, Sides::default()));
+        desks.push((wanted, SideQuantities::default()));
         desks.len() - 1
     });
     &mut desks[place].1

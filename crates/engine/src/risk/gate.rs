@@ -1,36 +1,36 @@
 //! Risk checks of one order, cheapest first. All on `&self`: a refusal changes nothing.
 
 use domain::amount::divide;
-use domain::order::{Order, OrderKind, Side, Terms};
-use domain::refusal::Control;
-use domain::risk::{Scope, TradingState};
+use domain::order::{Order, OrderKind, OrderTerms, Side};
+use domain::refusal::RiskControl;
+use domain::risk::{RiskScope, TradingState};
 use domain::{Amount, Decimal, Mark, Overflow, Price, Quantity, Refusal, Security, SecurityId};
 
-use super::{Binding, Candidate, Passed, Reservation, exposure};
+use super::{ApplicableLimits, Candidate, Reservation, RiskApproval, exposure};
 use crate::moment::Moment;
-use crate::orders::intake::closes;
+use crate::orders::order_entry::is_closing_side;
 use crate::trading::Trading;
 
 /// Factor of a percentage.
 const HUNDREDTH: Decimal = Decimal::from_parts(1, 0, 0, false, 2);
 
 /// Expected value of an order, per unit of quantity.
-struct Worth {
+struct OrderValue {
     unit_notional: Amount,
     unit_fee: Amount,
 }
 
 impl Trading {
     /// What the order reserves and which orders must be cancelled before it, or why it is refused.
-    pub(crate) fn check_risk(&self, moment: Moment, candidate: &Candidate<'_>) -> Result<Passed, Refusal> {
-        let binding = self.risk.binding(candidate.scopes());
+    pub(crate) fn check_risk(&self, moment: Moment, candidate: &Candidate<'_>) -> Result<RiskApproval, Refusal> {
+        let binding = self.risk.applicable_limits(candidate.scopes());
         let opening = self.opening_quantity(candidate)?;
         self.check_state(candidate, opening)?;
         if candidate.replaces.is_none() {
             self.risk.check_rate(moment.at, &binding)?;
             self.risk.check_repetition(moment.at, candidate, &binding)?;
         }
-        let met = self.check_own_orders(moment, candidate, &binding)?;
+        let met = self.check_self_trade(moment, candidate, &binding)?;
         self.check_prices(moment, candidate, &binding)?;
         let worth = self.worth(&candidate.route.security, candidate.side, candidate.terms.kind)?;
         check_size(candidate, &worth, &binding)?;
@@ -40,12 +40,12 @@ impl Trading {
             self.check_open(moment, candidate, &reservation, &binding)?;
         }
         self.check_cash(moment, candidate, &reservation, &binding)?;
-        Ok(Passed { reservation, met })
+        Ok(RiskApproval { reservation, self_trades: met })
     }
 
     /// The part of the order that would open or increase a position; the rest closes.
     fn opening_quantity(&self, candidate: &Candidate<'_>) -> Result<Quantity, Refusal> {
-        let still = candidate.still()?;
+        let still = candidate.leaves_quantity()?;
         let closable = self.closable(candidate)?;
         if candidate.reduce_only && still > closable {
             return Err(Refusal::WouldFlip { open: closable });
@@ -57,7 +57,7 @@ impl Trading {
     pub(crate) fn closable(&self, candidate: &Candidate<'_>) -> Result<Quantity, Refusal> {
         let route = candidate.route;
         let position = self.portfolio.quantity(route.strategy, route.account, route.security.id);
-        if !closes(candidate.side, position) {
+        if !is_closing_side(candidate.side, position) {
             return Ok(Quantity::ZERO);
         }
         Ok(position.abs().minus(self.closing_elsewhere(candidate)?)?.max(Quantity::ZERO))
@@ -66,13 +66,13 @@ impl Trading {
     /// How much open orders of the same side, strategy and account would close already.
     fn closing_elsewhere(&self, candidate: &Candidate<'_>) -> Result<Quantity, Refusal> {
         let route = candidate.route;
-        let open = self.risk.exposure.open_at_desk(route.account, route.strategy, route.security.id);
-        Ok(open.of(candidate.side)?.minus(self.replaced_part(candidate).quantity()?)?.minus(candidate.freed)?)
+        let open = self.risk.exposure.open_for_strategy(route.account, route.strategy, route.security.id);
+        Ok(open.side(candidate.side)?.minus(self.replaced_part(candidate).quantity()?)?.minus(candidate.freed)?)
     }
 
     /// The reservation of the order that would be replaced.
-    fn replaced_part(&self, candidate: &Candidate<'_>) -> exposure::Part {
-        candidate.replaces.map(|order| self.risk.exposure.of(order.id)).unwrap_or_default()
+    fn replaced_part(&self, candidate: &Candidate<'_>) -> exposure::OrderExposure {
+        candidate.replaces.map(|order| self.risk.exposure.order_exposure(order.id)).unwrap_or_default()
     }
 
     fn check_state(&self, candidate: &Candidate<'_>, opening: Quantity) -> Result<(), Refusal> {
@@ -86,7 +86,12 @@ impl Trading {
         Ok(())
     }
 
-    fn check_prices(&self, moment: Moment, candidate: &Candidate<'_>, binding: &Binding<'_>) -> Result<(), Refusal> {
+    fn check_prices(
+        &self,
+        moment: Moment,
+        candidate: &Candidate<'_>,
+        binding: &ApplicableLimits<'_>,
+    ) -> Result<(), Refusal> {
         let security = candidate.route.security.id;
         let mark = self.marks.get(security);
         for (_, limit_seconds) in binding.each(|limits| limits.stale_after_seconds) {
@@ -104,7 +109,7 @@ impl Trading {
     }
 
     /// The position if this and every open order of its side were filled.
-    fn check_position(&self, candidate: &Candidate<'_>, binding: &Binding<'_>) -> Result<(), Refusal> {
+    fn check_position(&self, candidate: &Candidate<'_>, binding: &ApplicableLimits<'_>) -> Result<(), Refusal> {
         let security = candidate.route.security.id;
         let side = candidate.side;
         let limits = binding.each(|limits| match side {
@@ -112,11 +117,11 @@ impl Trading {
             Side::Sell => limits.max_short,
         });
         for (scope, limit) in limits {
-            let open = self.risk.exposure.open_quantities(scope, security).of(side)?;
+            let open = self.risk.exposure.open_quantities(scope, security).side(side)?;
             let held = side.signed(self.portfolio.net_quantity(scope, security));
             let own = self.replaced_part(candidate).quantity()?;
-            let worst = held.plus(open)?.minus(own)?.plus(candidate.still()?)?;
-            within(Control::MaxPosition, scope, worst.0, limit.0)?;
+            let worst = held.plus(open)?.minus(own)?.plus(candidate.leaves_quantity()?)?;
+            check_limit(RiskControl::MaxPosition, scope, worst.0, limit.0)?;
         }
         Ok(())
     }
@@ -126,11 +131,11 @@ impl Trading {
         moment: Moment,
         candidate: &Candidate<'_>,
         reservation: &Reservation,
-        binding: &Binding<'_>,
+        binding: &ApplicableLimits<'_>,
     ) -> Result<(), Refusal> {
         for (scope, limit) in binding.each(|limits| limits.max_open_orders) {
             let orders = self.risk.exposure.totals(scope).orders + i64::from(candidate.replaces.is_none());
-            within(Control::MaxOpenOrders, scope, orders.into(), limit.into())?;
+            check_limit(RiskControl::MaxOpenOrders, scope, orders.into(), limit.into())?;
         }
         for (scope, limit) in binding.each(|limits| limits.max_open_notional) {
             let totals = self.risk.exposure.totals(scope);
@@ -140,21 +145,21 @@ impl Trading {
                 Side::Sell => held.short.plus(totals.sells()?)?,
             };
             let worst = worst.plus(self.added_notional(candidate, reservation)?)?;
-            within(Control::MaxOpenNotional, scope, worst.0, limit.0)?;
+            check_limit(RiskControl::MaxOpenNotional, scope, worst.0, limit.0)?;
         }
         for (scope, limit) in binding.each(|limits| limits.max_gross_exposure) {
             let totals = self.risk.exposure.totals(scope);
             let held = self.exposure(moment, scope)?;
             let open = totals.buys()?.plus(totals.sells()?)?.plus(self.added_notional(candidate, reservation)?)?;
             let gross = held.long.plus(held.short)?.plus(open)?;
-            within(Control::MaxGrossExposure, scope, gross.0, limit.0)?;
+            check_limit(RiskControl::MaxGrossExposure, scope, gross.0, limit.0)?;
         }
         Ok(())
     }
 
     fn added_notional(&self, candidate: &Candidate<'_>, reservation: &Reservation) -> Result<Amount, Overflow> {
         let own = self.replaced_part(candidate).notional()?;
-        reservation.unit_notional.times(candidate.still()?.0)?.minus(own)
+        reservation.unit_notional.times(candidate.leaves_quantity()?.0)?.minus(own)
     }
 
     fn check_cash(
@@ -162,19 +167,19 @@ impl Trading {
         moment: Moment,
         candidate: &Candidate<'_>,
         reservation: &Reservation,
-        binding: &Binding<'_>,
+        binding: &ApplicableLimits<'_>,
     ) -> Result<(), Refusal> {
         if !needs_cash(binding) {
             return Ok(());
         }
         let own = self.replaced_part(candidate).cash()?;
-        let needed = reservation.unit_cash.times(candidate.still()?.0)?.minus(own)?;
+        let needed = reservation.unit_cash.times(candidate.leaves_quantity()?.0)?.minus(own)?;
         if !needed.is_positive() {
             return Ok(());
         }
         let account = candidate.route.account;
-        let reserved = self.risk.exposure.totals(Scope::Account(account)).cash()?;
-        let cash = self.portfolio.cash(Scope::Account(account), &self.valuer(moment.at));
+        let reserved = self.risk.exposure.totals(RiskScope::Account(account)).cash()?;
+        let cash = self.portfolio.cash(RiskScope::Account(account), &self.valuer(moment.at));
         let available = cash.ok_or(Refusal::CashUnknown(account))?.minus(reserved)?;
         if needed > available {
             let currency = self.settings.base_currency;
@@ -184,24 +189,29 @@ impl Trading {
     }
 
     /// Long and short value of a scope's positions, both positive.
-    fn exposure(&self, moment: Moment, scope: Scope) -> Result<crate::portfolio::Exposure, Refusal> {
+    fn exposure(&self, moment: Moment, scope: RiskScope) -> Result<crate::portfolio::PositionExposure, Refusal> {
         self.portfolio.exposure(scope, &self.valuer(moment.at)).ok_or(Refusal::ExposureUnknown(scope))
     }
 
     /// A buy needs its notional and fees; a margined security its margin, for the part that opens.
-    fn reservation(&self, candidate: &Candidate<'_>, opening: Quantity, worth: &Worth) -> Result<Reservation, Refusal> {
+    fn reservation(
+        &self,
+        candidate: &Candidate<'_>,
+        opening: Quantity,
+        worth: &OrderValue,
+    ) -> Result<Reservation, Refusal> {
         let security = &candidate.route.security;
         let unit_cash = match self.unit_cash(security, candidate.side, worth)? {
             _ if security.is_margined() && opening.is_zero() => Amount::ZERO,
             // Spread over the whole remaining quantity, since only a part of it may open.
-            margin if security.is_margined() => margin.scaled(divide(opening.0, candidate.still()?.0)?)?,
+            margin if security.is_margined() => margin.scaled(divide(opening.0, candidate.leaves_quantity()?.0)?)?,
             price => price,
         };
         Ok(Reservation { quantity: candidate.terms.quantity, unit_notional: worth.unit_notional, unit_cash })
     }
 
     /// Cash that one opening unit needs.
-    fn unit_cash(&self, security: &Security, side: Side, worth: &Worth) -> Result<Amount, Overflow> {
+    fn unit_cash(&self, security: &Security, side: Side, worth: &OrderValue) -> Result<Amount, Overflow> {
         match side {
             _ if security.is_margined() => worth.unit_notional.scaled(self.settings.margin_rate)?.plus(worth.unit_fee),
             Side::Buy => worth.unit_notional.plus(worth.unit_fee),
@@ -211,7 +221,7 @@ impl Trading {
 
     /// An ended order that works again reserves again, at current prices and as if all of it opened.
     pub(crate) fn reserve_again(&mut self, order: &Order) {
-        if !order.is_open() || self.risk.exposure.knows(order.id) {
+        if !order.is_open() || self.risk.exposure.contains(order.id) {
             return;
         }
         let (unit_notional, unit_cash) = self.units_of(order).unwrap_or_default();
@@ -221,12 +231,12 @@ impl Trading {
 
     /// Absent where the price or the rate from its check is gone.
     fn units_of(&self, order: &Order) -> Option<(Amount, Amount)> {
-        let security = self.directory.security(order.security).ok()?;
+        let security = self.reference.security(order.security).ok()?;
         let worth = self.worth(security, order.side, order.terms.kind).ok()?;
         Some((worth.unit_notional, self.unit_cash(security, order.side, &worth).ok()?))
     }
 
-    fn worth(&self, security: &Security, side: Side, kind: OrderKind) -> Result<Worth, Refusal> {
+    fn worth(&self, security: &Security, side: Side, kind: OrderKind) -> Result<OrderValue, Refusal> {
         let price = self.expected_price(security, side, kind).ok_or(Refusal::NoReferencePrice(security.id))?;
         let one = Quantity(Decimal::ONE);
         let base = self.settings.base_currency;
@@ -237,7 +247,7 @@ impl Trading {
         };
         let unit_notional = convert(one.value_at(price, security.contract_size)?.abs())?;
         let unit_fee = convert(self.unit_costs(security).total()?)?;
-        Ok(Worth { unit_notional, unit_fee })
+        Ok(OrderValue { unit_notional, unit_fee })
     }
 
     /// A limit is the worst price; a stop and a market order may slip.
@@ -258,8 +268,13 @@ impl Trading {
     }
 
     /// Notional in base currency and costs in the security's, as far as they are known.
-    pub(crate) fn estimate(&self, security: SecurityId, side: Side, terms: &Terms) -> (Option<Amount>, Option<Amount>) {
-        let Ok(security) = self.directory.security(security) else { return (None, None) };
+    pub(crate) fn estimate(
+        &self,
+        security: SecurityId,
+        side: Side,
+        terms: &OrderTerms,
+    ) -> (Option<Amount>, Option<Amount>) {
+        let Ok(security) = self.reference.security(security) else { return (None, None) };
         let worth = self.worth(security, side, terms.kind).ok();
         let notional = worth.and_then(|worth| worth.unit_notional.times(terms.quantity.0).ok());
         let costs = self.costs(security, terms.quantity).ok();
@@ -267,23 +282,23 @@ impl Trading {
     }
 }
 
-fn check_size(candidate: &Candidate<'_>, worth: &Worth, binding: &Binding<'_>) -> Result<(), Refusal> {
+fn check_size(candidate: &Candidate<'_>, worth: &OrderValue, binding: &ApplicableLimits<'_>) -> Result<(), Refusal> {
     let quantity = candidate.terms.quantity;
     for (scope, limit) in binding.each(|limits| limits.max_order_quantity) {
-        within(Control::MaxOrderQuantity, scope, quantity.0, limit.0)?;
+        check_limit(RiskControl::MaxOrderQuantity, scope, quantity.0, limit.0)?;
     }
     let notional = worth.unit_notional.times(quantity.0)?;
     for (scope, limit) in binding.each(|limits| limits.max_order_notional) {
-        within(Control::MaxOrderNotional, scope, notional.0, limit.0)?;
+        check_limit(RiskControl::MaxOrderNotional, scope, notional.0, limit.0)?;
     }
     Ok(exposure::check_countable(quantity, notional)?)
 }
 
 /// The settings of account, strategy and security come before the platform's, and the stricter one wins.
-fn needs_cash(binding: &Binding<'_>) -> bool {
+fn needs_cash(binding: &ApplicableLimits<'_>) -> bool {
     let said = |by_platform: bool| {
         let words = binding.each(|limits| limits.cash_check);
-        words.filter(move |(scope, _)| (*scope == Scope::Platform) == by_platform).map(|(_, wanted)| wanted).max()
+        words.filter(move |(scope, _)| (*scope == RiskScope::Platform) == by_platform).map(|(_, wanted)| wanted).max()
     };
     said(false).or_else(|| said(true)).unwrap_or(true)
 }
@@ -301,6 +316,6 @@ fn check_collar(candidate: &Candidate<'_>, market: Price, percent: Decimal) -> R
     if through { Err(Refusal::PriceCollar { price, reference, percent }) } else { Ok(()) }
 }
 
-fn within(control: Control, scope: Scope, value: Decimal, limit: Decimal) -> Result<(), Refusal> {
+fn check_limit(control: RiskControl, scope: RiskScope, value: Decimal, limit: Decimal) -> Result<(), Refusal> {
     if value > limit { Err(Refusal::Limit { control, scope, value, limit }) } else { Ok(()) }
 }

@@ -3,17 +3,17 @@
 
 use std::sync::Arc;
 
-use domain::order::{Order, OrderKind, Side, Terms};
-use domain::risk::{Scope, SelfTrade};
+use domain::order::{Order, OrderKind, OrderTerms, Side};
+use domain::risk::{RiskScope, SelfTradePrevention};
 use domain::{AccountId, MarketPhase, OrderId, Price, Refusal, TimeInForce};
 
-use super::{Binding, Candidate};
+use super::{ApplicableLimits, Candidate};
 use crate::moment::Moment;
 use crate::trading::Trading;
 
 /// When an order may trade.
 #[derive(Debug, Clone, Copy)]
-struct Sessions {
+struct TradablePhases {
     continuous: bool,
     opening: bool,
     closing: bool,
@@ -22,19 +22,20 @@ struct Sessions {
 impl Trading {
     /// The orders of the same account that must be cancelled before it is sent. New terms of an open order cannot wait,
     /// so they are refused whatever the policy.
-    pub(super) fn check_own_orders(
+    pub(super) fn check_self_trade(
         &self,
         moment: Moment,
         candidate: &Candidate<'_>,
-        binding: &Binding<'_>,
+        binding: &ApplicableLimits<'_>,
     ) -> Result<Vec<OrderId>, Refusal> {
         let policy = policy(binding);
-        if policy == SelfTrade::Allow || candidate.terms.kind.stop().is_some() {
+        if policy == SelfTradePrevention::Allow || candidate.terms.kind.stop().is_some() {
             return Ok(Vec::new());
         }
-        let mut met = self.met_by(moment, candidate);
+        let mut met = self.self_trade_candidates(moment, candidate);
         let Some(first) = met.next() else { return Ok(Vec::new()) };
-        if policy == SelfTrade::RefuseNewest || candidate.replaces.is_some() || self.waiting.is_full() {
+        if policy == SelfTradePrevention::RejectNewest || candidate.replaces.is_some() || self.waiting_orders.is_full()
+        {
             return Err(Refusal::SelfTrade(first.int_id.clone()));
         }
         Ok(std::iter::once(first).chain(met).map(|order| order.id).collect())
@@ -42,30 +43,32 @@ impl Trading {
 
     /// Whether an order of the account that would trade with a resting one is cancelled together with it.
     pub(crate) fn cancels_both(&self, account: AccountId) -> bool {
-        let scopes = [Scope::Account(account), Scope::Platform];
+        let scopes = [RiskScope::Account(account), RiskScope::Platform];
         let mut policies = scopes.iter().filter_map(|scope| self.risk.limits.get(scope)?.self_trade);
-        policies.next() == Some(SelfTrade::CancelBoth)
+        policies.next() == Some(SelfTradePrevention::CancelBoth)
     }
 
     /// Orders of the same account that it could trade with, best priced first.
-    fn met_by<'a>(
+    fn self_trade_candidates<'a>(
         &'a self,
         moment: Moment,
         candidate: &'a Candidate<'_>,
     ) -> impl Iterator<Item = &'a Arc<Order>> + use<'a> {
         let route = candidate.route;
-        let phase = self.directory.phase(route.exchange, moment.at);
+        let phase = self.reference.phase(route.exchange, moment.at);
         let in_call = matches!(phase, MarketPhase::OpeningCall | MarketPhase::ClosingCall);
-        let sessions = Sessions::of(&candidate.terms, phase);
+        let sessions = TradablePhases::from_terms(&candidate.terms, phase);
         let own = self.orders.resting(route.account, route.security.id, candidate.side.opposite(), in_call);
         // Behind the first limit that is not reached, none is.
-        let own = own.take_while(move |own| own.terms.kind == OrderKind::Market || self.reaches(candidate, own));
-        own.filter(move |own| self.reaches(candidate, own) && sessions.overlap(Sessions::of(&own.terms, phase)))
+        let own = own.take_while(move |own| own.terms.kind == OrderKind::Market || self.crosses(candidate, own));
+        own.filter(move |own| {
+            self.crosses(candidate, own) && sessions.overlap(TradablePhases::from_terms(&own.terms, phase))
+        })
     }
 
     /// Whether the prices of both cross. A market order takes the best price, so it trades with a limit only where that
     /// is the best of its side.
-    fn reaches(&self, candidate: &Candidate<'_>, own: &Order) -> bool {
+    fn crosses(&self, candidate: &Candidate<'_>, own: &Order) -> bool {
         match (candidate.terms.kind.limit(), own.terms.kind.limit()) {
             (Some(limit), Some(resting)) => is_through(candidate.side, limit, resting),
             (Some(limit), None) => self.is_best(candidate, candidate.side, limit),
@@ -84,8 +87,8 @@ impl Trading {
     }
 }
 
-impl Sessions {
-    fn of(terms: &Terms, phase: MarketPhase) -> Self {
+impl TradablePhases {
+    fn from_terms(terms: &OrderTerms, phase: MarketPhase) -> Self {
         match (terms.tif, terms.kind) {
             (TimeInForce::Ato, _) => Self { continuous: false, opening: true, closing: false },
             (TimeInForce::Atc, _) => Self { continuous: false, opening: false, closing: true },
@@ -106,11 +109,11 @@ impl Sessions {
 }
 
 /// The account's policy, else the platform's, else none.
-fn policy(binding: &Binding<'_>) -> SelfTrade {
+fn policy(binding: &ApplicableLimits<'_>) -> SelfTradePrevention {
     let said = binding.each(|limits| limits.self_trade);
-    let said = said.filter(|(scope, _)| matches!(scope, Scope::Platform | Scope::Account(_)));
+    let said = said.filter(|(scope, _)| matches!(scope, RiskScope::Platform | RiskScope::Account(_)));
     // The platform comes first.
-    said.last().map_or(SelfTrade::Allow, |(_, policy)| policy)
+    said.last().map_or(SelfTradePrevention::Allow, |(_, policy)| policy)
 }
 
 /// Whether an order of that side with that limit would trade at the price.

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use domain::order::Order;
-use domain::query::{Answer, Reply};
-use domain::risk::{Scope, StateChange, TradingState};
+use domain::query::{Answer, EngineResult};
+use domain::risk::{RiskScope, TradingState, TradingStateChange};
 use domain::{AdapterName, Amount, Caller, Event, OrderId, Text};
 
 use super::{Risk, scopes};
@@ -13,11 +13,11 @@ use crate::outbox::Outbox;
 use crate::trading::Trading;
 
 impl Risk {
-    pub(crate) fn state(&self, scope: Scope) -> TradingState {
+    pub(crate) fn state(&self, scope: RiskScope) -> TradingState {
         self.states.get(&scope).map_or(TradingState::Active, |change| change.state)
     }
 
-    pub(crate) fn states(&self) -> Vec<StateChange> {
+    pub(crate) fn states(&self) -> Vec<TradingStateChange> {
         self.states.values().cloned().collect()
     }
 }
@@ -27,12 +27,12 @@ impl Trading {
         &mut self,
         moment: Moment,
         caller: &Caller,
-        scope: Scope,
+        scope: RiskScope,
         state: TradingState,
         reason: Option<Text>,
         out: &mut Outbox,
     ) {
-        let change = StateChange { scope, state, at: moment.at, reason, changed_by: caller.user.clone() };
+        let change = TradingStateChange { scope, state, at: moment.at, reason, changed_by: caller.user.clone() };
         self.risk.states.insert(scope, change.clone());
         out.publish(Event::TradingState(Arc::new(change)));
     }
@@ -41,11 +41,11 @@ impl Trading {
         &mut self,
         moment: Moment,
         caller: &Caller,
-        scope: Scope,
+        scope: RiskScope,
         reason: Option<Text>,
         out: &mut Outbox,
-    ) -> Reply {
-        let switch = Caller { user: Some(killer(caller, reason.as_deref())), ..caller.clone() };
+    ) -> EngineResult {
+        let switch = Caller { user: Some(kill_user(caller, reason.as_deref())), ..caller.clone() };
         self.set_state(moment, caller, scope, TradingState::Halted, reason, out);
         let cancels = self.cancel_all(moment, &switch, scope, out);
         Ok(Answer::Killed { cancels })
@@ -55,7 +55,7 @@ impl Trading {
     pub(crate) fn count_reject(&mut self, moment: Moment, order: &Order, out: &mut Outbox) {
         for scope in scopes(order.account, order.strategy, order.security) {
             let Some(breaker) = self.risk.limits.get(&scope).and_then(|limits| limits.reject_breaker) else { continue };
-            if self.risk.pace.rejected(moment.at, scope, breaker) {
+            if self.risk.rates.record_reject(moment.at, scope, breaker) {
                 let reason = format!("{} rejects within {} ms", breaker.count, breaker.millis);
                 self.restrict(moment, scope, TradingState::Halted, reason, out);
             }
@@ -77,7 +77,7 @@ impl Trading {
         }
     }
 
-    fn check_day_loss(&mut self, moment: Moment, scope: Scope, limit: Option<Amount>, out: &mut Outbox) {
+    fn check_day_loss(&mut self, moment: Moment, scope: RiskScope, limit: Option<Amount>, out: &mut Outbox) {
         if let Some(limit) = limit
             && let Some(result) = self.portfolio.day_result(scope, &self.valuer(moment.at))
             && result <= limit.negated()
@@ -87,7 +87,7 @@ impl Trading {
         }
     }
 
-    fn check_drawdown(&mut self, moment: Moment, scope: Scope, limit: Option<Amount>, out: &mut Outbox) {
+    fn check_drawdown(&mut self, moment: Moment, scope: RiskScope, limit: Option<Amount>, out: &mut Outbox) {
         if let Some(limit) = limit
             && let Some(fall) = self.portfolio.drawdown(scope, &self.valuer(moment.at))
             && fall >= limit
@@ -107,20 +107,20 @@ impl Trading {
         out: &mut Outbox,
     ) {
         for order in orders {
-            let is_known = self.orders.get(order).is_some() || self.orders.retired_owner(order).is_some();
+            let is_known = self.orders.get(order).is_some() || self.orders.retired_account(order).is_some();
             if is_known || !self.unknown_orders.insert(order) {
                 continue;
             }
             let reason = format!("{adapter} has order number {order}, which is not known here");
             out.error("unknown-order-at-venue", reason.clone());
-            for account in self.directory.accounts_at(adapter) {
-                self.restrict(moment, Scope::Account(account), TradingState::Halted, reason.clone(), out);
+            for account in self.reference.accounts_at(adapter) {
+                self.restrict(moment, RiskScope::Account(account), TradingState::Halted, reason.clone(), out);
             }
         }
     }
 
     /// The platform itself restricts a scope; it never relaxes one.
-    fn restrict(&mut self, moment: Moment, scope: Scope, state: TradingState, reason: String, out: &mut Outbox) {
+    fn restrict(&mut self, moment: Moment, scope: RiskScope, state: TradingState, reason: String, out: &mut Outbox) {
         if self.risk.state(scope) >= state {
             return;
         }
@@ -130,7 +130,7 @@ impl Trading {
 }
 
 /// The caller of the cancels of the kill switch.
-fn killer(caller: &Caller, reason: Option<&str>) -> Text {
+fn kill_user(caller: &Caller, reason: Option<&str>) -> Text {
     let user = caller.user.as_ref().map(|user| format!(", {user}")).unwrap_or_default();
     let reason = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
     format!("kill switch{user}{reason}").into()

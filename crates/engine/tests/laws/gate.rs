@@ -1,15 +1,15 @@
 //! Model of the risk gate, without running totals: every figure is summed from all orders and bookings.
 
-use domain::order::{OrderKind, Side, Terms};
-use domain::refusal::Control;
-use domain::risk::SelfTrade;
+use domain::order::{OrderKind, OrderTerms, Side};
+use domain::refusal::RiskControl;
+use domain::risk::SelfTradePrevention;
 use domain::{
-    AccountId, Currency, Decimal, ExchangeId, Limits, MarketPhase, Quantity, Refusal, Scope, SecurityId, StrategyId,
-    TimeInForce, TradingState,
+    AccountId, Currency, Decimal, ExchangeId, MarketPhase, Quantity, Refusal, RiskLimits, RiskScope, SecurityId,
+    StrategyId, TimeInForce, TradingState,
 };
 
-use crate::desk::adapter_name;
-use crate::model::{Link, Model, Order, Units};
+use crate::engine_fixture::adapter_name;
+use crate::model::{Model, ModelSession, Order, Units};
 
 /// A requested order, or new terms for one.
 #[derive(Debug, Clone, Copy)]
@@ -18,7 +18,7 @@ pub(crate) struct Candidate {
     pub(crate) strategy: StrategyId,
     pub(crate) security: SecurityId,
     pub(crate) side: Side,
-    pub(crate) terms: Terms,
+    pub(crate) terms: OrderTerms,
     pub(crate) replaces: Option<usize>,
     pub(crate) reduce_only: bool,
     /// What orders of its side will give up before it leaves.
@@ -34,7 +34,7 @@ impl Model {
         let opening = self.opening(ask)?;
         self.fits_state(ask, opening)?;
         if ask.replaces.is_none() {
-            self.fits_pace(ask)?;
+            self.check_rate(ask)?;
         }
         self.meets_no_own_order(ask)?;
         self.fits_prices(ask)?;
@@ -91,9 +91,9 @@ impl Model {
     pub(crate) fn has_link(&self, ask: &Candidate) -> Result<(), Refusal> {
         let adapter = usize::try_from(ask.account.0).unwrap() - 1;
         match self.links[adapter] {
-            Link::Open => Ok(()),
-            Link::Comparing => Err(Refusal::AdapterReconciling(adapter_name(adapter))),
-            Link::Down => Err(Refusal::AdapterDown(adapter_name(adapter))),
+            ModelSession::Open => Ok(()),
+            ModelSession::Comparing => Err(Refusal::AdapterReconciling(adapter_name(adapter))),
+            ModelSession::Down => Err(Refusal::AdapterDown(adapter_name(adapter))),
         }
     }
 
@@ -145,17 +145,20 @@ impl Model {
 
     /// The account's policy comes before the platform's. New terms cannot wait.
     fn meets_no_own_order(&self, ask: &Candidate) -> Result<(), Refusal> {
-        let waits = matches!(self.policy(ask.account), Some(SelfTrade::CancelResting | SelfTrade::CancelBoth));
+        let waits = matches!(
+            self.policy(ask.account),
+            Some(SelfTradePrevention::CancelResting | SelfTradePrevention::CancelBoth)
+        );
         match self.policy(ask.account) {
-            None | Some(SelfTrade::Allow) => Ok(()),
+            None | Some(SelfTradePrevention::Allow) => Ok(()),
             _ if waits && ask.replaces.is_none() => Ok(()),
-            _ => self.met_by(ask).first().map_or(Ok(()), |own| Err(Refusal::SelfTrade(own.int_id.clone()))),
+            _ => self.self_trades(ask).first().map_or(Ok(()), |own| Err(Refusal::SelfTrade(own.int_id.clone()))),
         }
     }
 
-    pub(crate) fn policy(&self, account: AccountId) -> Option<SelfTrade> {
+    pub(crate) fn policy(&self, account: AccountId) -> Option<SelfTradePrevention> {
         let said = |scope| self.limits.get(&scope).and_then(|limits| limits.self_trade);
-        said(Scope::Account(account)).or_else(|| said(Scope::Platform))
+        said(RiskScope::Account(account)).or_else(|| said(RiskScope::Platform))
     }
 
     fn fits_prices(&self, ask: &Candidate) -> Result<(), Refusal> {
@@ -185,18 +188,18 @@ impl Model {
     fn fits_size(&self, ask: &Candidate, notional: Decimal) -> Result<(), Refusal> {
         let quantity = ask.terms.quantity.0;
         for (scope, limit) in self.bound(ask, |limits| limits.max_order_quantity) {
-            within(Control::MaxOrderQuantity, scope, quantity, limit.0)?;
+            within(RiskControl::MaxOrderQuantity, scope, quantity, limit.0)?;
         }
         for (scope, limit) in self.bound(ask, |limits| limits.max_order_notional) {
-            within(Control::MaxOrderNotional, scope, quantity * notional, limit.0)?;
+            within(RiskControl::MaxOrderNotional, scope, quantity * notional, limit.0)?;
         }
         Ok(())
     }
 
     fn fits_position(&self, ask: &Candidate) -> Result<(), Refusal> {
-        let limit = |limits: &Limits| if ask.side == Side::Buy { limits.max_long } else { limits.max_short };
+        let limit = |limits: &RiskLimits| if ask.side == Side::Buy { limits.max_long } else { limits.max_short };
         for (scope, limit) in self.bound(ask, limit) {
-            within(Control::MaxPosition, scope, self.worst_position(ask, scope), limit.0)?;
+            within(RiskControl::MaxPosition, scope, self.worst_position(ask, scope), limit.0)?;
         }
         Ok(())
     }
@@ -204,15 +207,15 @@ impl Model {
     fn fits_open(&self, ask: &Candidate, units: Units) -> Result<(), Refusal> {
         for (scope, limit) in self.bound(ask, |limits| limits.max_open_orders) {
             let count = self.open_in(ask, scope).count() + 1;
-            within(Control::MaxOpenOrders, scope, count.into(), limit.into())?;
+            within(RiskControl::MaxOpenOrders, scope, count.into(), limit.into())?;
         }
         let added = units.notional * self.still(ask);
         for (scope, limit) in self.bound(ask, |limits| limits.max_open_notional) {
-            within(Control::MaxOpenNotional, scope, self.open_notional(ask, scope, ask.side) + added, limit.0)?;
+            within(RiskControl::MaxOpenNotional, scope, self.open_notional(ask, scope, ask.side) + added, limit.0)?;
         }
         for (scope, limit) in self.bound(ask, |limits| limits.max_gross_exposure) {
             let both = [Side::Buy, Side::Sell].map(|side| self.open_notional(ask, scope, side));
-            within(Control::MaxGrossExposure, scope, both[0] + both[1] + added, limit.0)?;
+            within(RiskControl::MaxGrossExposure, scope, both[0] + both[1] + added, limit.0)?;
         }
         Ok(())
     }
@@ -233,7 +236,7 @@ impl Model {
     /// The settings of account, strategy and security come before the platform's, the stricter one first.
     fn needs_cash(&self, ask: &Candidate) -> bool {
         let said: Vec<_> = self.bound(ask, |limits| limits.cash_check).collect();
-        let own = |wanted: bool| said.iter().any(|(scope, word)| *scope != Scope::Platform && *word == wanted);
+        let own = |wanted: bool| said.iter().any(|(scope, word)| *scope != RiskScope::Platform && *word == wanted);
         own(true) || (!own(false) && said.iter().all(|(_, word)| *word))
     }
 
@@ -241,18 +244,23 @@ impl Model {
     pub(crate) fn bound<'a, T: 'a>(
         &'a self,
         ask: &Candidate,
-        limit: impl Fn(&Limits) -> Option<T> + 'a,
-    ) -> impl Iterator<Item = (Scope, T)> + 'a {
+        limit: impl Fn(&RiskLimits) -> Option<T> + 'a,
+    ) -> impl Iterator<Item = (RiskScope, T)> + 'a {
         ask.scopes().into_iter().filter_map(move |scope| Some((scope, limit(self.limits.get(&scope)?)?)))
     }
 }
 
 impl Candidate {
-    pub(crate) fn scopes(&self) -> [Scope; 4] {
-        [Scope::Platform, Scope::Account(self.account), Scope::Strategy(self.strategy), Scope::Security(self.security)]
+    pub(crate) fn scopes(&self) -> [RiskScope; 4] {
+        [
+            RiskScope::Platform,
+            RiskScope::Account(self.account),
+            RiskScope::Strategy(self.strategy),
+            RiskScope::Security(self.security),
+        ]
     }
 }
 
-fn within(control: Control, scope: Scope, value: Decimal, limit: Decimal) -> Result<(), Refusal> {
+fn within(control: RiskControl, scope: RiskScope, value: Decimal, limit: Decimal) -> Result<(), Refusal> {
     if value > limit { Err(Refusal::Limit { control, scope, value, limit }) } else { Ok(()) }
 }

@@ -1,58 +1,58 @@
 //! Every risk control just below, at and just above its limit, on any day, for every scope, for new orders and for
 //! modifications. Each check asserts that engine and model decide alike.
 
-use domain::refusal::Control;
-use domain::risk::Burst;
-use domain::{Amount, Decimal, Input, Limits, Mark, Price, Quantity, Refusal, Scope, Side};
+use domain::refusal::RiskControl;
+use domain::risk::BurstLimit;
+use domain::{Amount, Decimal, Input, Mark, Price, Quantity, Refusal, RiskLimits, RiskScope, Side};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-use crate::desk::STOCK;
+use crate::engine_fixture::STOCK;
 use crate::gate::Candidate;
-use crate::steps::{Lasting, Shape, Step, Ticket, free_step, side, ticket};
+use crate::steps::{RandomOrder, RandomOrderKind, RandomTif, Step, free_step, random_order, side};
 use crate::trial::Trial;
 
 /// A control with a number, and the smallest step of that number.
 #[derive(Debug, Clone, Copy)]
-struct Lever {
-    control: Control,
+struct LimitCase {
+    control: RiskControl,
     step: Decimal,
 }
 
 const CENT: Decimal = Decimal::from_parts(1, 0, 0, false, 2);
 
-const LEVERS: [Lever; 6] = [
-    Lever { control: Control::MaxOrderQuantity, step: Decimal::ONE },
-    Lever { control: Control::MaxOrderNotional, step: CENT },
-    Lever { control: Control::MaxOpenOrders, step: Decimal::ONE },
-    Lever { control: Control::MaxOpenNotional, step: CENT },
-    Lever { control: Control::MaxPosition, step: Decimal::ONE },
-    Lever { control: Control::MaxGrossExposure, step: CENT },
+const LEVERS: [LimitCase; 6] = [
+    LimitCase { control: RiskControl::MaxOrderQuantity, step: Decimal::ONE },
+    LimitCase { control: RiskControl::MaxOrderNotional, step: CENT },
+    LimitCase { control: RiskControl::MaxOpenOrders, step: Decimal::ONE },
+    LimitCase { control: RiskControl::MaxOpenNotional, step: CENT },
+    LimitCase { control: RiskControl::MaxPosition, step: Decimal::ONE },
+    LimitCase { control: RiskControl::MaxGrossExposure, step: CENT },
 ];
 
-impl Lever {
+impl LimitCase {
     /// Only this control, at that number.
-    fn at(&self, limit: Decimal, side: Side) -> Limits {
+    fn at(&self, limit: Decimal, side: Side) -> RiskLimits {
         let (quantity, amount) = (Some(Quantity(limit)), Some(Amount(limit)));
-        let none = Limits { cash_check: Some(false), ..Limits::default() };
+        let none = RiskLimits { cash_check: Some(false), ..RiskLimits::default() };
         match self.control {
-            Control::MaxOrderQuantity => Limits { max_order_quantity: quantity, ..none },
-            Control::MaxOrderNotional => Limits { max_order_notional: amount, ..none },
-            Control::MaxOpenOrders => Limits { max_open_orders: Some(u32::try_from(limit).unwrap()), ..none },
-            Control::MaxOpenNotional => Limits { max_open_notional: amount, ..none },
-            Control::MaxPosition if side == Side::Buy => Limits { max_long: quantity, ..none },
-            Control::MaxPosition => Limits { max_short: quantity, ..none },
-            Control::MaxGrossExposure => Limits { max_gross_exposure: amount, ..none },
-            Control::OrderRate | Control::DuplicateContent => panic!("these count in time"),
+            RiskControl::MaxOrderQuantity => RiskLimits { max_order_quantity: quantity, ..none },
+            RiskControl::MaxOrderNotional => RiskLimits { max_order_notional: amount, ..none },
+            RiskControl::MaxOpenOrders => RiskLimits { max_open_orders: Some(u32::try_from(limit).unwrap()), ..none },
+            RiskControl::MaxOpenNotional => RiskLimits { max_open_notional: amount, ..none },
+            RiskControl::MaxPosition if side == Side::Buy => RiskLimits { max_long: quantity, ..none },
+            RiskControl::MaxPosition => RiskLimits { max_short: quantity, ..none },
+            RiskControl::MaxGrossExposure => RiskLimits { max_gross_exposure: amount, ..none },
+            RiskControl::OrderRate | RiskControl::DuplicateContent => panic!("these count in time"),
         }
     }
 
     fn lowest(&self) -> Decimal {
-        if matches!(self.control, Control::MaxOpenOrders) { Decimal::ZERO } else { Decimal::from(-1_000_000_000) }
+        if matches!(self.control, RiskControl::MaxOpenOrders) { Decimal::ZERO } else { Decimal::from(-1_000_000_000) }
     }
 
     /// The number that this control holds against its limit; absent where the order does not meet it.
-    fn value(&self, trial: &mut Trial, scope: Scope, candidate: &Candidate) -> Option<Decimal> {
+    fn value(&self, trial: &mut Trial, scope: RiskScope, candidate: &Candidate) -> Option<Decimal> {
         match trial.check_under(scope, self.at(self.lowest(), candidate.side), candidate)? {
             Refusal::Limit { control, value, .. } if control == self.control => Some(value),
             _ => None,
@@ -66,7 +66,7 @@ proptest! {
     #[test]
     fn a_new_order_passes_at_the_limit_and_not_above(
         steps in prop::collection::vec(free_step(), 1..25),
-        ticket in ticket(),
+        ticket in random_order(),
     ) {
         let mut trial = Trial::of(&steps);
         let candidate = Candidate::of(&ticket, trial.desk.now);
@@ -90,7 +90,7 @@ proptest! {
         let mut trial = Trial::of(&steps);
         let Some(place) = trial.pick(&order) else { return Ok(()) };
         let held = trial.model.orders[place].clone();
-        let (scope, lever) = (crate::hearing::scopes(&held)[scope], LEVERS[lever]);
+        let (scope, lever) = (crate::model_reports::scopes(&held)[scope], LEVERS[lever]);
         let change = Step::Modify { order, quantity: Some(quantity), ticks: Some(ticks), tif: None };
         trial.set_limits(scope, lever.at(lever.lowest(), held.side));
         let value = match trial.decide_modify(place, quantity, ticks) {
@@ -100,7 +100,7 @@ proptest! {
         let limit = (value + Decimal::from(edge) * lever.step).max(lever.lowest());
         trial.set_limits(scope, lever.at(limit, held.side));
         prop_assert_eq!(trial.decide_modify(place, quantity, ticks).is_ok(), value <= limit);
-        trial.take(&change);
+        trial.apply(&change);
     }
 
     #[test]
@@ -113,8 +113,8 @@ proptest! {
         let _ = trial.desk.apply(Input::Marks(vec![mark]));
         let candidate = Candidate::of(&limit_order(side, 1, ticks), trial.desk.now);
         let collar = Amount(Decimal::new(percent, 2));
-        let limits = Limits { price_collar_percent: Some(collar), ..Limits::default() };
-        let refusal = trial.check_under(Scope::Platform, limits, &candidate);
+        let limits = RiskLimits { price_collar_percent: Some(collar), ..RiskLimits::default() };
+        let refusal = trial.check_under(RiskScope::Platform, limits, &candidate);
         let through = if side == Side::Buy { ticks } else { -ticks };
         let code = refusal.as_ref().map(Refusal::code);
         prop_assert_eq!(code, (through > percent).then_some("price-collar"));
@@ -127,25 +127,25 @@ proptest! {
         steps in prop::collection::vec((0..600_i64, 1..3_i64), 1..40),
     ) {
         let mut trial = Trial::open();
-        let duplicate_guard = Some(Burst { count: alike, millis: 1_000 });
-        let limits = Limits { orders_per_second: Some(rate), duplicate_guard, ..Limits::default() };
-        trial.set_limits(Scope::Platform, limits);
+        let duplicate_guard = Some(BurstLimit { count: alike, millis: 1_000 });
+        let limits = RiskLimits { orders_per_second: Some(rate), duplicate_guard, ..RiskLimits::default() };
+        trial.set_limits(RiskScope::Platform, limits);
         for (millis, quantity) in steps {
-            trial.take(&Step::Wait { millis });
-            trial.take(&Step::Place(limit_order(Side::Buy, quantity, 0)));
+            trial.apply(&Step::Wait { millis });
+            trial.apply(&Step::Place(limit_order(Side::Buy, quantity, 0)));
         }
     }
 }
 
-fn limit_order(side: Side, quantity: i64, ticks: i64) -> Ticket {
-    Ticket {
+fn limit_order(side: Side, quantity: i64, ticks: i64) -> RandomOrder {
+    RandomOrder {
         account: domain::AccountId(1),
         strategy: domain::StrategyId::SERVER,
         security: STOCK,
         side,
         quantity,
-        shape: Shape::Limit,
+        shape: RandomOrderKind::Limit,
         ticks,
-        tif: Lasting::Plainly(domain::TimeInForce::Gtc),
+        tif: RandomTif::Plainly(domain::TimeInForce::Gtc),
     }
 }

@@ -4,29 +4,29 @@
 // A law that cannot be put to the test is a failed test.
 #![allow(clippy::unwrap_used)]
 
-mod desk;
+mod engine_fixture;
 mod steps;
 mod model;
-mod hearing;
+mod model_reports;
 mod books;
 mod gate;
-mod waiting;
+mod waiting_orders;
 mod sums;
-mod pace;
+mod rate_limits;
 mod trial;
-mod asking;
+mod commands;
 mod venue;
-mod sight;
-mod telling;
+mod visible_state;
+mod published_output;
 mod agreement;
 mod probe;
 mod replay;
 mod shuffle;
 mod reserves;
 mod reducing;
-mod standing;
+mod self_trade;
 mod limits;
-mod odd;
-mod odd_rules;
+mod invalid_inputs;
+mod invalid_input_rules;
 mod nonsense;
 mod expiry;

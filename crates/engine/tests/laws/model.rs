@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 
 use domain::amount::divide;
-use domain::order::{BaseState, OrderKind, Side, Status, Terms};
+use domain::order::{BaseState, OrdStatus, OrderKind, OrderTerms, Side};
 use domain::{
-    AccountId, Currency, Decimal, Family, IntId, Limits, Mark, OrderId, Quantity, Scope, Security, SecurityId,
-    StrategyId, TimeInForce, Timestamp, TradingState, TransactionKind,
+    AccountId, Currency, Decimal, IntId, Mark, OrderId, Quantity, RiskLimits, RiskScope, Security, SecurityFamily,
+    SecurityId, StrategyId, TimeInForce, Timestamp, TradingState, TransactionKind,
 };
 
 use crate::books::{Booking, Books};
-use crate::desk::{CASH, NOON, families, securities};
-use crate::waiting::Waits;
+use crate::engine_fixture::{CASH, NOON, families, securities};
+use crate::waiting_orders::ModelWait;
 
 /// What an order holds back is added up to the twelfth decimal.
 const PART_DECIMALS: u32 = 12;
@@ -21,18 +21,18 @@ pub(crate) struct Model {
     pub(crate) now: Timestamp,
     pub(crate) day_ends: Timestamp,
     pub(crate) securities: Vec<Security>,
-    pub(crate) families: Vec<Family>,
+    pub(crate) families: Vec<SecurityFamily>,
     pub(crate) orders: Vec<Order>,
     pub(crate) bookings: Vec<Booking>,
     /// Adapter, account and id of every execution that was ever spoken of.
     pub(crate) executions: Vec<(usize, AccountId, String)>,
     pub(crate) marks: BTreeMap<SecurityId, Mark>,
-    pub(crate) limits: BTreeMap<Scope, Limits>,
-    pub(crate) states: BTreeMap<Scope, TradingState>,
-    pub(crate) links: [Link; 2],
+    pub(crate) limits: BTreeMap<RiskScope, RiskLimits>,
+    pub(crate) states: BTreeMap<RiskScope, TradingState>,
+    pub(crate) links: [ModelSession; 2],
     /// Accepted orders, where a rate limit or the duplicate guard was on for the scope.
-    pub(crate) paced: Vec<Paced>,
-    pub(crate) rejects: Vec<(Scope, Timestamp)>,
+    pub(crate) paced: Vec<AcceptedAt>,
+    pub(crate) rejects: Vec<(RiskScope, Timestamp)>,
     /// What this step should send.
     pub(crate) sent: Vec<(usize, Sent)>,
     /// How many executions this step should publish.
@@ -40,7 +40,7 @@ pub(crate) struct Model {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Link {
+pub(crate) enum ModelSession {
     Down,
     Comparing,
     Open,
@@ -49,13 +49,13 @@ pub(crate) enum Link {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sent {
     Submit(OrderId),
-    Replace(OrderId, Terms),
+    Replace(OrderId, OrderTerms),
     Cancel(OrderId),
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct Paced {
-    pub(crate) scope: Scope,
+pub(crate) struct AcceptedAt {
+    pub(crate) scope: RiskScope,
     pub(crate) at: Timestamp,
     pub(crate) per_second: Option<u32>,
     /// What it looked like, where repetition was guarded.
@@ -70,7 +70,7 @@ pub(crate) struct Order {
     pub(crate) strategy: StrategyId,
     pub(crate) security: SecurityId,
     pub(crate) side: Side,
-    pub(crate) terms: Terms,
+    pub(crate) terms: OrderTerms,
     pub(crate) reduce_only: bool,
     pub(crate) placed_at: Timestamp,
     pub(crate) touched_at: Timestamp,
@@ -80,7 +80,7 @@ pub(crate) struct Order {
     pub(crate) is_named_there: bool,
     /// Canceled or rejected.
     pub(crate) end: Option<BaseState>,
-    pub(crate) asked: Asked,
+    pub(crate) asked: ModelRequest,
     pub(crate) executions: Vec<Execution>,
     pub(crate) units: Units,
     pub(crate) proposed: Option<(Decimal, Units)>,
@@ -89,23 +89,23 @@ pub(crate) struct Order {
     /// Of an earlier day and over: no longer known.
     pub(crate) is_forgotten: bool,
     /// Not sent before others have ended.
-    pub(crate) waits: Option<Waits>,
+    pub(crate) waits: Option<ModelWait>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Asked {
+pub(crate) enum ModelRequest {
     Nothing,
     /// And the terms of a replace that it overtook.
-    Cancel(Option<Terms>),
-    Replace(Terms),
+    Cancel(Option<OrderTerms>),
+    Replace(OrderTerms),
 }
 
-impl Asked {
+impl ModelRequest {
     pub(crate) fn is_cancel(self) -> bool {
         matches!(self, Self::Cancel(_))
     }
 
-    pub(crate) fn terms(self) -> Option<Terms> {
+    pub(crate) fn terms(self) -> Option<OrderTerms> {
         match self {
             Self::Replace(terms) => Some(terms),
             Self::Cancel(overtaken) => overtaken,
@@ -166,16 +166,16 @@ impl Order {
         }
     }
 
-    pub(crate) fn status(&self) -> Status {
+    pub(crate) fn status(&self) -> OrdStatus {
         match (self.asked, self.base()) {
-            (Asked::Cancel(_), _) => Status::PendingCancel,
-            (Asked::Replace(_), _) => Status::PendingReplace,
-            (Asked::Nothing, BaseState::PendingNew) => Status::Open,
-            (Asked::Nothing, BaseState::New) => Status::Submitted,
-            (Asked::Nothing, BaseState::PartiallyFilled) => Status::PartiallyExecuted,
-            (Asked::Nothing, BaseState::Filled) => Status::Executed,
-            (Asked::Nothing, BaseState::Canceled) => Status::Canceled,
-            (Asked::Nothing, BaseState::Rejected) => Status::Rejected,
+            (ModelRequest::Cancel(_), _) => OrdStatus::PendingCancel,
+            (ModelRequest::Replace(_), _) => OrdStatus::PendingReplace,
+            (ModelRequest::Nothing, BaseState::PendingNew) => OrdStatus::Open,
+            (ModelRequest::Nothing, BaseState::New) => OrdStatus::Submitted,
+            (ModelRequest::Nothing, BaseState::PartiallyFilled) => OrdStatus::PartiallyExecuted,
+            (ModelRequest::Nothing, BaseState::Filled) => OrdStatus::Executed,
+            (ModelRequest::Nothing, BaseState::Canceled) => OrdStatus::Canceled,
+            (ModelRequest::Nothing, BaseState::Rejected) => OrdStatus::Rejected,
         }
     }
 
@@ -184,7 +184,7 @@ impl Order {
     }
 
     pub(crate) fn is_open(&self) -> bool {
-        !self.is_forgotten && (self.is_working() || self.asked != Asked::Nothing)
+        !self.is_forgotten && (self.is_working() || self.asked != ModelRequest::Nothing)
     }
 
     pub(crate) fn remaining(&self) -> Decimal {
@@ -233,7 +233,7 @@ impl Model {
             marks: BTreeMap::new(),
             limits: BTreeMap::new(),
             states: BTreeMap::new(),
-            links: [Link::Open, Link::Open],
+            links: [ModelSession::Open, ModelSession::Open],
             paced: vec![],
             rejects: vec![],
             sent: vec![],
@@ -249,7 +249,7 @@ impl Model {
         self.securities.iter().find(|security| security.id == id).unwrap()
     }
 
-    pub(crate) fn state(&self, scope: Scope) -> TradingState {
+    pub(crate) fn state(&self, scope: RiskScope) -> TradingState {
         self.states.get(&scope).copied().unwrap_or_default()
     }
 
@@ -269,7 +269,7 @@ impl Model {
             order.end = Some(BaseState::Canceled);
             return;
         }
-        order.asked = Asked::Cancel(order.asked.terms());
+        order.asked = ModelRequest::Cancel(order.asked.terms());
         self.sent.push((order.adapter(), Sent::Cancel(order.id)));
     }
 
@@ -289,9 +289,9 @@ impl Model {
                 self.ask_cancel(place);
             }
         }
-        self.sweep();
-        self.reject_overdue();
-        self.sweep();
+        self.release_cleared();
+        self.reject_timed_out();
+        self.release_cleared();
         if self.now >= self.day_ends {
             // Today and yesterday are kept.
             let (kept, over) = (midnight_after(self.now).plus_seconds(-2 * 86_400), |order: &Order| !order.is_open());

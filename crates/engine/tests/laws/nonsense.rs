@@ -1,6 +1,6 @@
 //! Invalid input never stops the engine: numbers of 28 digits, unknown ids, venues that were never attached.
 
-use domain::command::{ModifyOrder, Restated};
+use domain::command::{ModifyOrder, RestatedFields};
 use domain::query::Filter;
 use domain::{
     AccountId, BarSize, Decimal, Input, Price, Quantity, Query, Side, StrategyId, TimeInForce, TransactionId,
@@ -8,13 +8,13 @@ use domain::{
 use engine::{Engine, Outbox};
 use proptest::prelude::*;
 
-use crate::desk::{Desk, EURO_STOCK, FOREX, FUTURE, SECURITIES, STOCK, trader};
-use crate::odd::{odd_input, odd_place};
-use crate::steps::{Lasting, Shape, Step, Ticket, any_step};
+use crate::engine_fixture::{EURO_STOCK, EngineFixture, FOREX, FUTURE, SECURITIES, STOCK, trader};
+use crate::invalid_inputs::{odd_input, odd_place};
+use crate::steps::{RandomOrder, RandomOrderKind, RandomTif, Step, any_step};
 use crate::trial::Trial;
 
 /// All queries still work, and the state can be encoded and decoded.
-fn look_at_all(desk: &Desk, check: domain::command::PlaceOrder) {
+fn look_at_all(desk: &EngineFixture, check: domain::command::PlaceOrder) {
     let filter = Filter::default();
     let mut queries = vec![
         Query::OpenOrders(filter),
@@ -26,7 +26,7 @@ fn look_at_all(desk: &Desk, check: domain::command::PlaceOrder) {
         Query::Transaction(TransactionId(1)),
         Query::TradingStates,
         Query::Limits,
-        Query::Check(check, trader()),
+        Query::CheckOrder(check, trader()),
         Query::CheckModify(huge_change(), trader()),
         Query::Subscriptions,
         Query::Ticks(filter),
@@ -53,7 +53,7 @@ fn huge_change() -> ModifyOrder {
         limit: Some(Price(Decimal::MAX)),
         stop: None,
         tif: None,
-        restated: Restated::default(),
+        restated: RestatedFields::default(),
         reference: None,
     }
 }
@@ -61,15 +61,15 @@ fn huge_change() -> ModifyOrder {
 /// Sane orders, so that nonsense has something to be about.
 fn orders() -> Vec<Step> {
     let order = |(account, security, side)| {
-        Step::Place(Ticket {
+        Step::Place(RandomOrder {
             account: AccountId(account),
             strategy: StrategyId(account),
             security,
             side,
             quantity: 20,
-            shape: Shape::Limit,
+            shape: RandomOrderKind::Limit,
             ticks: 0,
-            tif: Lasting::Plainly(TimeInForce::Gtc),
+            tif: RandomTif::Plainly(TimeInForce::Gtc),
         })
     };
     let (buy, sell) = (Side::Buy, Side::Sell);
@@ -87,7 +87,7 @@ proptest! {
         check in odd_place(),
     ) {
         let mut trial = Trial::of(&orders());
-        steps.iter().for_each(|step| trial.take(step));
+        steps.iter().for_each(|step| trial.apply(step));
         let mut desk = trial.desk;
         for (input, millis) in inputs {
             desk.now = desk.now.plus_millis(millis);

@@ -1,13 +1,15 @@
 //! Dry runs of the risk gate: its decision, and the figures in its refusals.
 
 use domain::command::{Command, PlaceOrder};
-use domain::order::{OrderKind, Side, Terms};
+use domain::order::{OrderKind, OrderTerms, Side};
 use domain::query::Answer;
-use domain::{AccountId, Decimal, Limits, Price, Quantity, Query, Refusal, Scope, SecurityId, StrategyId, TimeInForce};
+use domain::{
+    AccountId, Decimal, Price, Quantity, Query, Refusal, RiskLimits, RiskScope, SecurityId, StrategyId, TimeInForce,
+};
 
-use crate::desk::{FOREX, trader};
+use crate::engine_fixture::{FOREX, trader};
 use crate::gate::Candidate;
-use crate::steps::{Shown, Step, Word};
+use crate::steps::{RandomReport, RandomSnapshot, Step};
 use crate::trial::Trial;
 
 impl Trial {
@@ -27,8 +29,8 @@ impl Trial {
             exchange_order: false,
             reference: None,
         };
-        match self.look(&Query::Check(ask, trader())) {
-            Ok(Answer::Verdict(verdict)) => verdict.refusal,
+        match self.query(&Query::CheckOrder(ask, trader())) {
+            Ok(Answer::PreTradeCheck(verdict)) => verdict.refusal,
             other => panic!("a check is answered by a verdict, not {other:?}"),
         }
     }
@@ -41,24 +43,29 @@ impl Trial {
         }
     }
 
-    pub(crate) fn set_limits(&mut self, scope: Scope, limits: Limits) {
+    pub(crate) fn set_limits(&mut self, scope: RiskScope, limits: RiskLimits) {
         self.model.limits.insert(scope, limits.clone());
         self.desk.command(Command::SetLimits { scope, limits }).0.unwrap();
     }
 
     /// The verdict while a scope has these limits; it must be the model's too.
-    pub(crate) fn check_under(&mut self, scope: Scope, limits: Limits, candidate: &Candidate) -> Option<Refusal> {
+    pub(crate) fn check_under(
+        &mut self,
+        scope: RiskScope,
+        limits: RiskLimits,
+        candidate: &Candidate,
+    ) -> Option<Refusal> {
         self.set_limits(scope, limits);
         let refusal = self.check(candidate);
         assert_eq!(refusal, self.model.decide(candidate).err(), "{candidate:?}");
-        self.set_limits(scope, Limits::default());
+        self.set_limits(scope, RiskLimits::default());
         refusal
     }
 
     /// Both venues are connected, and know every order as we do.
     pub(crate) fn connect_all(&mut self) {
         for adapter in [0, 1] {
-            self.take(&Step::Reconnect { adapter, complete: true, shown: vec![Shown::Live] });
+            self.apply(&Step::Reconnect { adapter, complete: true, shown: vec![RandomSnapshot::Live] });
         }
     }
 
@@ -67,7 +74,7 @@ impl Trial {
         self.connect_all();
         for place in 0..self.model.orders.len() {
             if self.model.orders[place].is_open() {
-                self.venue_says(place, Word::Cancels);
+                self.venue_says(place, RandomReport::Cancels);
             }
         }
         self.compare();
@@ -80,7 +87,7 @@ pub(crate) fn buy(account: AccountId, security: SecurityId, quantity: Quantity, 
         strategy: StrategyId::SERVER,
         security,
         side: Side::Buy,
-        terms: Terms { quantity, kind: OrderKind::Limit { limit: Price::from(limit) }, tif: TimeInForce::Gtc },
+        terms: OrderTerms { quantity, kind: OrderKind::Limit { limit: Price::from(limit) }, tif: TimeInForce::Gtc },
         replaces: None,
         reduce_only: false,
         freed: Decimal::ZERO,

@@ -5,20 +5,20 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
 use crate::books::PositionKey;
-use crate::desk::{FUTURE, OPTION, STOCK};
-use crate::steps::{Lasting, Shape, Step, Ticket, Word, side};
+use crate::engine_fixture::{FUTURE, OPTION, STOCK};
+use crate::steps::{RandomOrder, RandomOrderKind, RandomReport, RandomTif, Step, side};
 use crate::trial::Trial;
 
 /// Steps of clients and of a correct venue while only reducing orders are placed.
 fn reducing_step() -> impl Strategy<Value = Step> {
     let honest = prop_oneof![
-        3 => Just(Word::Accepts),
-        4 => (1..20_i64).prop_map(|quantity| Word::Fills { quantity, ticks: 0 }),
-        2 => Just(Word::FillsUp { ticks: 0 }),
-        1 => Just(Word::Cancels),
-        3 => Just(Word::Replaces { quantity: 0 }),
-        1 => Just(Word::RefusesReplace),
-        1 => Just(Word::RefusesCancel),
+        3 => Just(RandomReport::Accepts),
+        4 => (1..20_i64).prop_map(|quantity| RandomReport::Fills { quantity, ticks: 0 }),
+        2 => Just(RandomReport::FillsUp { ticks: 0 }),
+        1 => Just(RandomReport::Cancels),
+        3 => Just(RandomReport::Replaces { quantity: 0 }),
+        1 => Just(RandomReport::RefusesReplace),
+        1 => Just(RandomReport::RefusesCancel),
     ];
     prop_oneof![
         5 => (any::<Index>(), prop::option::of(1..30_i64)).prop_map(|(position, quantity)| Step::Reduce { position, quantity }),
@@ -40,24 +40,24 @@ fn is_honest(trial: &Trial, step: &Step) -> bool {
     };
     match word {
         _ if order.waits.is_some() => false,
-        Word::Fills { quantity, .. } => Decimal::from(*quantity) <= order.remaining(),
-        Word::FillsUp { .. } => order.is_working(),
-        Word::Replaces { .. } => order.asked.terms().is_some(),
+        RandomReport::Fills { quantity, .. } => Decimal::from(*quantity) <= order.remaining(),
+        RandomReport::FillsUp { .. } => order.is_working(),
+        RandomReport::Replaces { .. } => order.asked.terms().is_some(),
         _ => true,
     }
 }
 
-fn positions() -> impl Strategy<Value = Vec<Ticket>> {
+fn positions() -> impl Strategy<Value = Vec<RandomOrder>> {
     let ticket = (select(vec![STOCK, FUTURE, OPTION]), 1..=2_u64, side(), 1..30_i64);
-    let ticket = ticket.prop_map(|(security, strategy, side, quantity)| Ticket {
+    let ticket = ticket.prop_map(|(security, strategy, side, quantity)| RandomOrder {
         account: AccountId(1),
         strategy: StrategyId(strategy),
         security,
         side,
         quantity,
-        shape: Shape::Limit,
+        shape: RandomOrderKind::Limit,
         ticks: 0,
-        tif: Lasting::Plainly(TimeInForce::Gtc),
+        tif: RandomTif::Plainly(TimeInForce::Gtc),
     });
     prop::collection::vec(ticket, 1..4)
 }
@@ -72,15 +72,15 @@ proptest! {
     ) {
         let mut trial = Trial::open();
         for ticket in &tickets {
-            trial.take(&Step::Place(*ticket));
+            trial.apply(&Step::Place(*ticket));
             let place = trial.model.orders.len() - 1;
-            trial.venue_says(place, Word::FillsUp { ticks: 0 });
+            trial.venue_says(place, RandomReport::FillsUp { ticks: 0 });
         }
         let start = trial.model.books().positions;
         start.iter().for_each(|(key, lot)| protect(&mut trial, key, lot.quantity));
         for step in &steps {
             if is_honest(&trial, step) {
-                trial.take(step);
+                trial.apply(step);
             }
             for (key, lot) in trial.model.books().positions {
                 prop_assert!(is_between(lot.quantity, start[&key].quantity), "{:?} after {:?}", (key, lot), step);
@@ -95,17 +95,17 @@ fn protect(trial: &mut Trial, (strategy, account, security): &PositionKey, held:
     if quantity == 0 {
         return;
     }
-    trial.take(&Step::Place(Ticket {
+    trial.apply(&Step::Place(RandomOrder {
         account: *account,
         strategy: *strategy,
         security: *security,
         side: if held > Decimal::ZERO { Side::Sell } else { Side::Buy },
         quantity,
-        shape: Shape::Stop,
+        shape: RandomOrderKind::Stop,
         ticks: 0,
-        tif: Lasting::Plainly(TimeInForce::Gtc),
+        tif: RandomTif::Plainly(TimeInForce::Gtc),
     }));
-    trial.venue_says(trial.model.orders.len() - 1, Word::Accepts);
+    trial.venue_says(trial.model.orders.len() - 1, RandomReport::Accepts);
 }
 
 /// Between flat and where it began.

@@ -1,7 +1,7 @@
 //! The same inputs give the same state and the same output; a run continues from a snapshot at any point as without it.
 
-use domain::query::Reply;
-use domain::{Input, Stamped};
+use domain::query::EngineResult;
+use domain::{Input, Sequenced};
 use engine::{Engine, Outbox};
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -10,7 +10,7 @@ use crate::steps::any_step;
 use crate::trial::Trial;
 
 /// What every input was answered with and what it caused.
-fn apply_all(engine: &mut Engine, inputs: &[Stamped<Input>]) -> Vec<(Reply, Outbox)> {
+fn apply_all(engine: &mut Engine, inputs: &[Sequenced<Input>]) -> Vec<(EngineResult, Outbox)> {
     let apply = |input| {
         let mut out = Outbox::default();
         (engine.apply(input, &mut out), out)

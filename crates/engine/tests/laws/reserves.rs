@@ -1,10 +1,10 @@
 //! Cash that open orders reserve, at every step, and that all of it is released when they end.
 
-use domain::refusal::Control;
-use domain::{AccountId, Decimal, Limits, Quantity, Refusal, StrategyId};
+use domain::refusal::RiskControl;
+use domain::{AccountId, Decimal, Quantity, Refusal, RiskLimits, StrategyId};
 use proptest::prelude::*;
 
-use crate::desk::{FOREX, SECURITIES};
+use crate::engine_fixture::{FOREX, SECURITIES};
 use crate::gate::Candidate;
 use crate::probe::buy;
 use crate::steps::free_step;
@@ -17,7 +17,7 @@ proptest! {
     fn what_is_available_is_cash_less_what_open_orders_hold_back(steps in prop::collection::vec(free_step(), 1..40)) {
         let mut trial = Trial::open();
         for step in &steps {
-            trial.take(step);
+            trial.apply(step);
             for account in [AccountId(1), AccountId(2)] {
                 prop_assert_eq!(trial.told_available(account), trial.model.available(account), "after {:?}", step);
             }
@@ -44,14 +44,14 @@ proptest! {
     fn positions_and_open_orders_add_up_in_every_scope(steps in prop::collection::vec(free_step(), 1..40)) {
         let mut trial = Trial::of(&steps);
         let limit = Decimal::from(-1_000_000_000);
-        let limits = Limits { max_long: Some(Quantity(limit)), ..Limits::default() };
+        let limits = RiskLimits { max_long: Some(Quantity(limit)), ..RiskLimits::default() };
         for (account, strategy) in [(1, 1), (1, 2), (2, 3)] {
             for security in SECURITIES {
                 let probe = buy(AccountId(account), security, Quantity::from(1_000_000), 1);
                 let probe = Candidate { strategy: StrategyId(strategy), ..probe };
                 for scope in probe.scopes() {
                     let value = trial.model.worst_position(&probe, scope);
-                    let expected = Refusal::Limit { control: Control::MaxPosition, scope, value, limit };
+                    let expected = Refusal::Limit { control: RiskControl::MaxPosition, scope, value, limit };
                     prop_assert_eq!(trial.check_under(scope, limits.clone(), &probe), Some(expected));
                 }
             }

@@ -2,18 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use domain::command::{CancelOrder, Command, ModifyOrder, Restated};
-use domain::order::{OrderKind, Side, Status, Terms};
+use domain::command::{CancelOrder, Command, ModifyOrder, RestatedFields};
+use domain::order::{OrdStatus, OrderKind, OrderTerms, Side};
 use domain::query::Answer;
-use domain::report::Said;
+use domain::report::ReportKind;
 use domain::{AccountId, Decimal, OrderId, Quantity, Query, SecurityId, StrategyId, TimeInForce};
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use crate::asking::place_order;
-use crate::desk::{Desk, EURO_STOCK, FOREX, STOCK, price_of};
-use crate::hearing::venue_fill;
-use crate::steps::{Lasting, Shape, Ticket, side, ticks};
+use crate::commands::place_order;
+use crate::engine_fixture::{EURO_STOCK, EngineFixture, FOREX, STOCK, price_of};
+use crate::model_reports::venue_fill;
+use crate::steps::{RandomOrder, RandomOrderKind, RandomTif, side, ticks};
 use crate::trial::Trial;
 
 const QUANTITY: i64 = 30;
@@ -21,7 +21,7 @@ const REPLACED: i64 = 45;
 
 /// What becomes of an order at the venue.
 #[derive(Debug, Clone, Copy)]
-enum Course {
+enum OrderCourse {
     Filled,
     Canceled { asked: bool },
     Expired,
@@ -35,16 +35,16 @@ enum Course {
 
 /// An order and its fills, each with its price.
 #[derive(Debug, Clone)]
-struct Story {
+struct ReportHistory {
     security: SecurityId,
     strategy: StrategyId,
     side: Side,
-    course: Course,
+    course: OrderCourse,
     parts: Vec<(i64, i64)>,
 }
 
-fn story() -> impl Strategy<Value = Story> {
-    use Course::{
+fn story() -> impl Strategy<Value = ReportHistory> {
+    use OrderCourse::{
         Canceled, Expired, Filled, FilledBeforeTheCancel, FilledBeforeTheReplace, FirstFillBusted,
         FirstFillCorrectedTwice, Rejected, ReplacedAndFilled,
     };
@@ -62,7 +62,7 @@ fn story() -> impl Strategy<Value = Story> {
     ]);
     let parts = prop::collection::vec((1..=6_i64, ticks()), 1..5);
     (select(vec![STOCK, FOREX, EURO_STOCK]), 1..=2_u64, side(), course, parts).prop_map(
-        |(security, strategy, side, course, parts)| Story {
+        |(security, strategy, side, course, parts)| ReportHistory {
             security,
             strategy: StrategyId(strategy),
             side,
@@ -72,27 +72,27 @@ fn story() -> impl Strategy<Value = Story> {
     )
 }
 
-impl Story {
+impl ReportHistory {
     /// The order is placed, and its requests are made, before the venue reports anything.
-    fn begin(&self, desk: &mut Desk) -> OrderId {
-        let ticket = Ticket {
+    fn begin(&self, desk: &mut EngineFixture) -> OrderId {
+        let ticket = RandomOrder {
             account: AccountId(1),
             strategy: self.strategy,
             security: self.security,
             side: self.side,
             quantity: QUANTITY,
-            shape: Shape::Limit,
+            shape: RandomOrderKind::Limit,
             ticks: 0,
-            tif: Lasting::Plainly(TimeInForce::Gtc),
+            tif: RandomTif::Plainly(TimeInForce::Gtc),
         };
         let reply = desk.command(Command::Place(place_order(&ticket, desk.now))).0;
         let Ok(Answer::Order(order)) = reply else { panic!("{reply:?}") };
         match self.course {
-            Course::Canceled { asked: true } | Course::FilledBeforeTheCancel => {
-                let ask = CancelOrder::of(order.int_id.clone());
+            OrderCourse::Canceled { asked: true } | OrderCourse::FilledBeforeTheCancel => {
+                let ask = CancelOrder::new(order.int_id.clone());
                 desk.command(Command::Cancel(ask)).0.unwrap();
             }
-            Course::ReplacedAndFilled | Course::FilledBeforeTheReplace => {
+            OrderCourse::ReplacedAndFilled | OrderCourse::FilledBeforeTheReplace => {
                 let ask = ModifyOrder {
                     int_id: order.int_id.clone(),
                     cl_ord_id: None,
@@ -100,7 +100,7 @@ impl Story {
                     limit: None,
                     stop: None,
                     tif: None,
-                    restated: Restated::default(),
+                    restated: RestatedFields::default(),
                     reference: None,
                 };
                 desk.command(Command::Modify(ask)).0.unwrap();
@@ -111,44 +111,44 @@ impl Story {
     }
 
     /// The legal sequence of venue reports.
-    fn reports(&self, order: OrderId) -> Vec<Said> {
+    fn reports(&self, order: OrderId) -> Vec<ReportKind> {
         let reason = || "too late".into();
-        let accepted = Said::Accepted { order, ext_id: Some(format!("V{order}").into()) };
-        let fills = |total: i64| self.fills(order, total).into_iter().map(Said::Filled);
+        let accepted = ReportKind::Accepted { order, ext_id: Some(format!("V{order}").into()) };
+        let fills = |total: i64| self.fills(order, total).into_iter().map(ReportKind::Filled);
         let partly: i64 = self.parts.iter().map(|(quantity, _)| quantity).sum();
         let mut said = vec![accepted];
         match self.course {
-            Course::Rejected => return vec![Said::Rejected { order, reason: reason() }],
-            Course::Filled => said.extend(fills(QUANTITY)),
-            Course::Canceled { .. } => {
+            OrderCourse::Rejected => return vec![ReportKind::Rejected { order, reason: reason() }],
+            OrderCourse::Filled => said.extend(fills(QUANTITY)),
+            OrderCourse::Canceled { .. } => {
                 said.extend(fills(partly));
-                said.push(Said::Canceled { order, reason: None });
+                said.push(ReportKind::Canceled { order, reason: None });
             }
-            Course::Expired => {
+            OrderCourse::Expired => {
                 said.extend(fills(partly));
-                said.push(Said::Expired { order, reason: None });
+                said.push(ReportKind::Expired { order, reason: None });
             }
-            Course::ReplacedAndFilled => {
-                said.push(Said::Replaced { order, terms: self.terms(REPLACED), ext_id: None });
+            OrderCourse::ReplacedAndFilled => {
+                said.push(ReportKind::Replaced { order, terms: self.terms(REPLACED), ext_id: None });
                 said.extend(fills(REPLACED));
             }
-            Course::FilledBeforeTheCancel => {
+            OrderCourse::FilledBeforeTheCancel => {
                 said.extend(fills(QUANTITY));
-                said.push(Said::CancelRejected { order, reason: reason() });
+                said.push(ReportKind::CancelRejected { order, reason: reason() });
             }
-            Course::FilledBeforeTheReplace => {
+            OrderCourse::FilledBeforeTheReplace => {
                 said.extend(fills(QUANTITY));
-                said.push(Said::ReplaceRejected { order, reason: reason() });
+                said.push(ReportKind::ReplaceRejected { order, reason: reason() });
             }
-            Course::FirstFillBusted => {
+            OrderCourse::FirstFillBusted => {
                 said.extend(fills(partly));
-                said.push(Said::Busted { order, exec_id: exec_id(order, 0).into(), reason: None });
+                said.push(ReportKind::Busted { order, exec_id: exec_id(order, 0).into(), reason: None });
             }
-            Course::FirstFillCorrectedTwice => {
+            OrderCourse::FirstFillCorrectedTwice => {
                 said.extend(fills(partly));
                 for (old, new) in [(0, 100), (100, 101)] {
                     let by = venue_fill(order, &exec_id(order, new), 2, price_of(self.security, 7));
-                    said.push(Said::Corrected { exec_id: exec_id(order, old).into(), by });
+                    said.push(ReportKind::Corrected { exec_id: exec_id(order, old).into(), by });
                 }
             }
         }
@@ -166,9 +166,9 @@ impl Story {
         parts.iter().enumerate().map(fill).collect()
     }
 
-    fn terms(&self, quantity: i64) -> Terms {
+    fn terms(&self, quantity: i64) -> OrderTerms {
         let kind = OrderKind::Limit { limit: price_of(self.security, 0) };
-        Terms { quantity: quantity.into(), kind, tif: TimeInForce::Gtc }
+        OrderTerms { quantity: quantity.into(), kind, tif: TimeInForce::Gtc }
     }
 }
 
@@ -178,19 +178,19 @@ fn exec_id(order: OrderId, number: usize) -> String {
 
 /// The final state.
 #[derive(Debug, PartialEq, Eq)]
-struct Outcome {
-    orders: BTreeMap<OrderId, (Status, Quantity, Quantity, Option<Decimal>, Terms)>,
+struct FinalOutcome {
+    orders: BTreeMap<OrderId, (OrdStatus, Quantity, Quantity, Option<Decimal>, OrderTerms)>,
     /// Quantity, and what was paid: cost less what was realised does not depend on the order of trades.
     positions: BTreeMap<(StrategyId, SecurityId), (Decimal, Decimal)>,
     cash: Vec<domain::CashBalance>,
 }
 
-fn outcome(stories: &[Story], arrange: impl FnOnce(Vec<Said>) -> Vec<Said>) -> Outcome {
+fn outcome(stories: &[ReportHistory], arrange: impl FnOnce(Vec<ReportKind>) -> Vec<ReportKind>) -> FinalOutcome {
     let mut desk = Trial::open().desk;
     let ids: Vec<_> = stories.iter().map(|story| story.begin(&mut desk)).collect();
     let reports = stories.iter().zip(&ids).flat_map(|(story, id)| story.reports(*id)).collect();
     for said in arrange(reports) {
-        desk.say(0, said);
+        desk.report(0, said);
     }
     let look = |query| desk.engine.answer(desk.now, 0, &query).unwrap();
     let order = |id: &OrderId| {
@@ -210,11 +210,11 @@ fn outcome(stories: &[Story], arrange: impl FnOnce(Vec<Said>) -> Vec<Said>) -> O
     };
     let positions = positions.iter().map(held).filter(|(_, sums)| *sums != Default::default());
     let cash = cash.into_iter().filter(|held| !held.amount.is_zero());
-    Outcome { orders: ids.iter().map(order).collect(), positions: positions.collect(), cash: cash.collect() }
+    FinalOutcome { orders: ids.iter().map(order).collect(), positions: positions.collect(), cash: cash.collect() }
 }
 
 /// Every report up to three times, in an order that the keys give.
-fn shuffled(reports: Vec<Said>, keys: &[(u8, u64)]) -> Vec<Said> {
+fn shuffled(reports: Vec<ReportKind>, keys: &[(u8, u64)]) -> Vec<ReportKind> {
     let mut dealt = Vec::new();
     for (place, said) in reports.into_iter().enumerate() {
         let (copies, key) = keys[place % keys.len()];

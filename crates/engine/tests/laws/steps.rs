@@ -1,23 +1,24 @@
 //! Random steps of clients, venues, prices and clocks. Numbers are small, so that steps interact.
 
 use domain::order::{OrderKind, Side};
-use domain::risk::{Burst, Limits, SelfTrade};
+use domain::risk::{BurstLimit, RiskLimits, SelfTradePrevention};
 use domain::{
-    AccountId, Amount, Quantity, Scope, SecurityId, StrategyId, TimeInForce, Timestamp, TradingState, TransactionKind,
+    AccountId, Amount, Quantity, RiskScope, SecurityId, StrategyId, TimeInForce, Timestamp, TradingState,
+    TransactionKind,
 };
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
-use crate::desk::{SECURITIES, price_of};
+use crate::engine_fixture::{SECURITIES, price_of};
 
 #[derive(Debug, Clone)]
 pub(crate) enum Step {
-    Place(Ticket),
+    Place(RandomOrder),
     Modify {
         order: Index,
         quantity: Option<i64>,
         ticks: Option<i64>,
-        tif: Option<Lasting>,
+        tif: Option<RandomTif>,
     },
     Cancel {
         order: Index,
@@ -26,15 +27,15 @@ pub(crate) enum Step {
         position: Index,
         quantity: Option<i64>,
     },
-    Record(Entry),
+    Record(RandomTransaction),
     ResetPositions,
     ResetCash,
-    SetState(Scope, TradingState),
-    Kill(Scope),
-    SetLimits(Scope, Box<Limits>),
+    SetState(RiskScope, TradingState),
+    Kill(RiskScope),
+    SetLimits(RiskScope, Box<RiskLimits>),
     Venue {
         order: Index,
-        word: Word,
+        word: RandomReport,
     },
     /// A report that was made before comes once more.
     Again(Index),
@@ -43,7 +44,7 @@ pub(crate) enum Step {
     Reconnect {
         adapter: usize,
         complete: bool,
-        shown: Vec<Shown>,
+        shown: Vec<RandomSnapshot>,
     },
     Mark {
         security: SecurityId,
@@ -56,26 +57,26 @@ pub(crate) enum Step {
 
 /// An order as a client enters it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Ticket {
+pub(crate) struct RandomOrder {
     pub(crate) account: AccountId,
     pub(crate) strategy: StrategyId,
     pub(crate) security: SecurityId,
     pub(crate) side: Side,
     pub(crate) quantity: i64,
-    pub(crate) shape: Shape,
+    pub(crate) shape: RandomOrderKind,
     pub(crate) ticks: i64,
-    pub(crate) tif: Lasting,
+    pub(crate) tif: RandomTif,
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Shape {
+pub(crate) enum RandomOrderKind {
     Market,
     Limit,
     Stop,
     StopLimit,
 }
 
-impl Shape {
+impl RandomOrderKind {
     pub(crate) fn kind(self, security: SecurityId, ticks: i64) -> OrderKind {
         let (limit, stop) = (price_of(security, ticks), price_of(security, ticks + 3));
         match self {
@@ -89,12 +90,12 @@ impl Shape {
 
 /// A time in force whose date is relative to now.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Lasting {
+pub(crate) enum RandomTif {
     Plainly(TimeInForce),
     Seconds(i64),
 }
 
-impl Lasting {
+impl RandomTif {
     pub(crate) fn tif(self, now: Timestamp) -> TimeInForce {
         match self {
             Self::Plainly(tif) => tif,
@@ -105,7 +106,7 @@ impl Lasting {
 
 /// A manual transaction.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Entry {
+pub(crate) struct RandomTransaction {
     pub(crate) kind: TransactionKind,
     pub(crate) account: AccountId,
     pub(crate) strategy: StrategyId,
@@ -116,7 +117,7 @@ pub(crate) struct Entry {
 
 /// A venue report on an order.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Word {
+pub(crate) enum RandomReport {
     Accepts,
     Rejects,
     Fills {
@@ -146,7 +147,7 @@ pub(crate) enum Word {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Shown {
+pub(crate) enum RandomSnapshot {
     Live,
     /// With the requested terms.
     LiveReplaced,
@@ -160,8 +161,8 @@ pub(crate) enum Shown {
 
 pub(crate) fn any_step() -> impl Strategy<Value = Step> {
     prop_oneof![
-        12 => ticket().prop_map(Step::Place),
-        30 => (any::<Index>(), word()).prop_map(|(order, word)| Step::Venue { order, word }),
+        12 => random_order().prop_map(Step::Place),
+        30 => (any::<Index>(), random_report()).prop_map(|(order, word)| Step::Venue { order, word }),
         4 => any::<Index>().prop_map(|order| Step::Cancel { order }),
         6 => (any::<Index>(), prop::option::of(0..60_i64), prop::option::of(ticks()), prop::option::weighted(0.2, tif()))
             .prop_map(|(order, quantity, ticks, tif)| Step::Modify { order, quantity, ticks, tif }),
@@ -188,11 +189,11 @@ pub(crate) fn free_step() -> impl Strategy<Value = Step> {
     })
 }
 
-pub(crate) fn ticket() -> impl Strategy<Value = Ticket> {
-    let shape = prop_oneof![2 => Just(Shape::Market), 6 => Just(Shape::Limit), 1 => Just(Shape::Stop), 1 => Just(Shape::StopLimit)];
+pub(crate) fn random_order() -> impl Strategy<Value = RandomOrder> {
+    let shape = prop_oneof![2 => Just(RandomOrderKind::Market), 6 => Just(RandomOrderKind::Limit), 1 => Just(RandomOrderKind::Stop), 1 => Just(RandomOrderKind::StopLimit)];
     let whose = (account(), strategy(), select(SECURITIES.to_vec()), side());
     (whose, 0..60_i64, shape, ticks(), tif()).prop_map(
-        |((account, strategy, security, side), quantity, shape, ticks, tif)| Ticket {
+        |((account, strategy, security, side), quantity, shape, ticks, tif)| RandomOrder {
             account,
             strategy,
             security,
@@ -205,10 +206,10 @@ pub(crate) fn ticket() -> impl Strategy<Value = Ticket> {
     )
 }
 
-fn entry() -> impl Strategy<Value = Entry> {
+fn entry() -> impl Strategy<Value = RandomTransaction> {
     let whose = (account(), strategy(), select(SECURITIES.to_vec()));
     (select(TransactionKind::ALL.to_vec()), whose, -40..40_i64, ticks()).prop_map(
-        |(kind, (account, strategy, security), quantity, ticks)| Entry {
+        |(kind, (account, strategy, security), quantity, ticks)| RandomTransaction {
             kind,
             account,
             strategy,
@@ -219,45 +220,45 @@ fn entry() -> impl Strategy<Value = Entry> {
     )
 }
 
-pub(crate) fn word() -> impl Strategy<Value = Word> {
+pub(crate) fn random_report() -> impl Strategy<Value = RandomReport> {
     prop_oneof![
-        8 => Just(Word::Accepts),
-        1 => Just(Word::Rejects),
-        8 => (1..30_i64, ticks()).prop_map(|(quantity, ticks)| Word::Fills { quantity, ticks }),
-        4 => ticks().prop_map(|ticks| Word::FillsUp { ticks }),
-        3 => Just(Word::Cancels),
-        1 => Just(Word::Expires),
-        4 => (1..60_i64).prop_map(|quantity| Word::Replaces { quantity }),
-        2 => Just(Word::RefusesCancel),
-        2 => Just(Word::RefusesReplace),
-        2 => any::<Index>().prop_map(Word::Busts),
+        8 => Just(RandomReport::Accepts),
+        1 => Just(RandomReport::Rejects),
+        8 => (1..30_i64, ticks()).prop_map(|(quantity, ticks)| RandomReport::Fills { quantity, ticks }),
+        4 => ticks().prop_map(|ticks| RandomReport::FillsUp { ticks }),
+        3 => Just(RandomReport::Cancels),
+        1 => Just(RandomReport::Expires),
+        4 => (1..60_i64).prop_map(|quantity| RandomReport::Replaces { quantity }),
+        2 => Just(RandomReport::RefusesCancel),
+        2 => Just(RandomReport::RefusesReplace),
+        2 => any::<Index>().prop_map(RandomReport::Busts),
         2 => (any::<Index>(), 1..30_i64, ticks())
-            .prop_map(|(which, quantity, ticks)| Word::Corrects { which, quantity, ticks }),
-        1 => Just(Word::Loses),
+            .prop_map(|(which, quantity, ticks)| RandomReport::Corrects { which, quantity, ticks }),
+        1 => Just(RandomReport::Loses),
     ]
 }
 
-fn shown() -> impl Strategy<Value = Shown> {
+fn shown() -> impl Strategy<Value = RandomSnapshot> {
     prop_oneof![
-        4 => Just(Shown::Live),
-        1 => Just(Shown::LiveReplaced),
-        2 => Just(Shown::LiveFilled),
-        1 => Just(Shown::Canceled),
-        1 => Just(Shown::Expired),
-        1 => Just(Shown::Rejected),
-        2 => Just(Shown::Nowhere),
+        4 => Just(RandomSnapshot::Live),
+        1 => Just(RandomSnapshot::LiveReplaced),
+        2 => Just(RandomSnapshot::LiveFilled),
+        1 => Just(RandomSnapshot::Canceled),
+        1 => Just(RandomSnapshot::Expired),
+        1 => Just(RandomSnapshot::Rejected),
+        2 => Just(RandomSnapshot::Nowhere),
     ]
 }
 
-pub(crate) fn any_limits() -> impl Strategy<Value = Limits> {
+pub(crate) fn any_limits() -> impl Strategy<Value = RiskLimits> {
     let sizes = (maybe(1..60), maybe(1..300_000), maybe(0..5));
     let counts = (maybe(1..6), maybe(1..600_000), maybe(0..80), maybe(0..80), maybe(1..900_000));
     let pace = (maybe(1..4), maybe(1..3), maybe(2..4), maybe(1..100));
     let flags = (prop::option::weighted(0.1, any::<bool>()), prop::option::weighted(0.2, self_trade()));
     (sizes, counts, pace, flags).prop_map(|(sizes, counts, pace, flags)| {
         let count = |number: Option<i64>| number.and_then(|number| u32::try_from(number).ok());
-        let burst = |number: Option<i64>| count(number).map(|count| Burst { count, millis: 1_000 });
-        Limits {
+        let burst = |number: Option<i64>| count(number).map(|count| BurstLimit { count, millis: 1_000 });
+        RiskLimits {
             max_order_quantity: sizes.0.map(Quantity::from),
             max_order_notional: sizes.1.map(Amount::from),
             price_collar_percent: sizes.2.map(Amount::from),
@@ -272,7 +273,7 @@ pub(crate) fn any_limits() -> impl Strategy<Value = Limits> {
             duplicate_guard: burst(pace.1),
             reject_breaker: burst(pace.2),
             self_trade: flags.1,
-            ..Limits::default()
+            ..RiskLimits::default()
         }
     })
 }
@@ -282,9 +283,9 @@ fn maybe(range: std::ops::Range<i64>) -> impl Strategy<Value = Option<i64>> {
     prop::option::weighted(0.15, range)
 }
 
-fn self_trade() -> impl Strategy<Value = SelfTrade> {
-    use SelfTrade::{Allow, CancelBoth, CancelResting, RefuseNewest};
-    select(vec![Allow, RefuseNewest, CancelResting, CancelBoth])
+fn self_trade() -> impl Strategy<Value = SelfTradePrevention> {
+    use SelfTradePrevention::{Allow, CancelBoth, CancelResting, RejectNewest};
+    select(vec![Allow, RejectNewest, CancelResting, CancelBoth])
 }
 
 fn account() -> impl Strategy<Value = AccountId> {
@@ -303,19 +304,19 @@ pub(crate) fn ticks() -> impl Strategy<Value = i64> {
     -20..20_i64
 }
 
-fn tif() -> impl Strategy<Value = Lasting> {
+fn tif() -> impl Strategy<Value = RandomTif> {
     use TimeInForce::{Atc, Ato, Day, Fok, Gtc, Ioc};
-    let plainly = select(vec![Day, Day, Day, Gtc, Gtc, Gtc, Ioc, Fok, Ato, Atc]).prop_map(Lasting::Plainly);
-    let until = select(vec![-1, 60, 5_000, 40_000]).prop_map(Lasting::Seconds);
+    let plainly = select(vec![Day, Day, Day, Gtc, Gtc, Gtc, Ioc, Fok, Ato, Atc]).prop_map(RandomTif::Plainly);
+    let until = select(vec![-1, 60, 5_000, 40_000]).prop_map(RandomTif::Seconds);
     prop_oneof![5 => plainly, 1 => until]
 }
 
-fn scope() -> impl Strategy<Value = Scope> {
+fn scope() -> impl Strategy<Value = RiskScope> {
     prop_oneof![
-        Just(Scope::Platform),
-        account().prop_map(Scope::Account),
-        strategy().prop_map(Scope::Strategy),
-        select(SECURITIES.to_vec()).prop_map(Scope::Security),
+        Just(RiskScope::Platform),
+        account().prop_map(RiskScope::Account),
+        strategy().prop_map(RiskScope::Strategy),
+        select(SECURITIES.to_vec()).prop_map(RiskScope::Security),
     ]
 }
 

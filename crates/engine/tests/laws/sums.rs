@@ -2,12 +2,12 @@
 
 use domain::amount::divide;
 use domain::order::{OrderKind, Side};
-use domain::{AccountId, Currency, Decimal, Mark, Quantity, Refusal, Scope, SecurityId};
+use domain::{AccountId, Currency, Decimal, Mark, Quantity, Refusal, RiskScope, SecurityId};
 
-use crate::desk::FOREX;
+use crate::engine_fixture::FOREX;
 use crate::gate::Candidate;
-use crate::hearing::scopes;
 use crate::model::{Model, Order, Units};
+use crate::model_reports::scopes;
 
 /// Margined securities need this part of their notional.
 const MARGIN_RATE: Decimal = Decimal::from_parts(1, 0, 0, false, 1);
@@ -57,7 +57,7 @@ impl Model {
     }
 
     /// The position if this and every open order of its side were filled.
-    pub(crate) fn worst_position(&self, ask: &Candidate, scope: Scope) -> Decimal {
+    pub(crate) fn worst_position(&self, ask: &Candidate, scope: RiskScope) -> Decimal {
         let sign = if ask.side == Side::Buy { Decimal::ONE } else { Decimal::NEGATIVE_ONE };
         let held: Decimal = self.lots_in(scope).filter(|(security, _)| *security == ask.security).map(|(_, q)| q).sum();
         let open = self.open_in(ask, scope).filter(|order| (order.security, order.side) == (ask.security, ask.side));
@@ -65,7 +65,7 @@ impl Model {
     }
 
     /// Positions of one direction at their exit price, and open orders of that side.
-    pub(crate) fn open_notional(&self, ask: &Candidate, scope: Scope, side: Side) -> Decimal {
+    pub(crate) fn open_notional(&self, ask: &Candidate, scope: RiskScope, side: Side) -> Decimal {
         let held = [Currency::USD, "EUR".parse().unwrap()].map(|currency| {
             let of_side = |(security, quantity): &(SecurityId, Decimal)| {
                 self.security(*security).currency == currency && (*quantity < Decimal::ZERO) == (side == Side::Sell)
@@ -100,17 +100,21 @@ impl Model {
         (amount * mid.0).round_dp(12)
     }
 
-    pub(crate) fn lots_in(&self, scope: Scope) -> impl Iterator<Item = (SecurityId, Decimal)> {
+    pub(crate) fn lots_in(&self, scope: RiskScope) -> impl Iterator<Item = (SecurityId, Decimal)> {
         self.books().positions.into_iter().filter_map(move |((strategy, account, security), lot)| {
-            let is_inside =
-                [Scope::Platform, Scope::Account(account), Scope::Strategy(strategy), Scope::Security(security)]
-                    .contains(&scope);
+            let is_inside = [
+                RiskScope::Platform,
+                RiskScope::Account(account),
+                RiskScope::Strategy(strategy),
+                RiskScope::Security(security),
+            ]
+            .contains(&scope);
             is_inside.then_some((security, lot.quantity))
         })
     }
 
     /// Open orders of a scope, but not the one that would be replaced.
-    pub(crate) fn open_in<'a>(&'a self, ask: &'a Candidate, scope: Scope) -> impl Iterator<Item = &'a Order> {
+    pub(crate) fn open_in<'a>(&'a self, ask: &'a Candidate, scope: RiskScope) -> impl Iterator<Item = &'a Order> {
         self.orders.iter().enumerate().filter_map(move |(place, order)| {
             (order.is_open() && ask.replaces != Some(place) && scopes(order).contains(&scope)).then_some(order)
         })

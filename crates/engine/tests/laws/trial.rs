@@ -4,32 +4,37 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use domain::command::Command;
-use domain::query::{Answer, Reply};
-use domain::report::Said;
-use domain::{Input, Mark, OrderId, Query, Scope, SecurityId, TradingState};
+use domain::query::{Answer, EngineResult};
+use domain::report::ReportKind;
+use domain::{Input, Mark, OrderId, Query, RiskScope, SecurityId, TradingState};
 use engine::Outbox;
 use proptest::sample::Index;
 
-use crate::desk::{Desk, SECURITIES, price_of};
-use crate::hearing::scopes;
+use crate::engine_fixture::{EngineFixture, SECURITIES, price_of};
 use crate::model::{Model, Order};
+use crate::model_reports::scopes;
+use crate::published_output::PublishedOutput;
 use crate::steps::Step;
-use crate::telling::Told;
 
 pub(crate) struct Trial {
-    pub(crate) desk: Desk,
+    pub(crate) desk: EngineFixture,
     pub(crate) model: Model,
     /// Every report of an order, for those that come again.
-    pub(crate) said: Vec<(usize, Said)>,
+    pub(crate) said: Vec<(usize, ReportKind)>,
     pub(crate) executions: u64,
-    pub(crate) told: Told,
+    pub(crate) told: PublishedOutput,
 }
 
 impl Trial {
     /// A fixture with connected venues and a price for everything.
     pub(crate) fn open() -> Self {
-        let mut trial =
-            Self { desk: Desk::open(), model: Model::open(), said: vec![], executions: 0, told: Told::default() };
+        let mut trial = Self {
+            desk: EngineFixture::open(),
+            model: Model::open(),
+            said: vec![],
+            executions: 0,
+            told: PublishedOutput::default(),
+        };
         for security in SECURITIES {
             trial.mark(security, 0);
         }
@@ -39,11 +44,11 @@ impl Trial {
     /// Any history, taken step by step.
     pub(crate) fn of(steps: &[Step]) -> Self {
         let mut trial = Self::open();
-        steps.iter().for_each(|step| trial.take(step));
+        steps.iter().for_each(|step| trial.apply(step));
         trial
     }
 
-    pub(crate) fn take(&mut self, step: &Step) {
+    pub(crate) fn apply(&mut self, step: &Step) {
         let before = self.known_orders();
         let booked = self.model.bookings.len();
         self.model.sent.clear();
@@ -74,7 +79,7 @@ impl Trial {
             Step::Kill(scope) => self.kill(*scope),
             Step::SetLimits(scope, limits) => {
                 self.model.limits.insert(*scope, (**limits).clone());
-                self.ask(Command::SetLimits { scope: *scope, limits: (**limits).clone() }).1
+                self.command(Command::SetLimits { scope: *scope, limits: (**limits).clone() }).1
             }
             Step::Venue { order, word } => self.venue(order, *word),
             Step::Again(index) => self.say_again(index),
@@ -90,7 +95,7 @@ impl Trial {
     }
 
     /// A refused command changes nothing at all.
-    pub(crate) fn ask(&mut self, command: Command) -> (Reply, Outbox) {
+    pub(crate) fn command(&mut self, command: Command) -> (EngineResult, Outbox) {
         let state = self.desk.engine.encode_state();
         let (reply, out) = self.desk.command(command);
         if reply.is_err() {
@@ -102,25 +107,25 @@ impl Trial {
     /// The books were right, so nothing changes.
     fn reset(&mut self, command: Command) -> Outbox {
         let state = self.desk.engine.encode_state();
-        let (reply, out) = self.ask(command);
+        let (reply, out) = self.command(command);
         assert_eq!(reply, Ok(Answer::Done));
         assert!(self.desk.engine.encode_state() == state, "a reset changed right books");
         out
     }
 
-    fn set_state(&mut self, scope: Scope, state: TradingState) -> Outbox {
+    fn set_state(&mut self, scope: RiskScope, state: TradingState) -> Outbox {
         self.model.states.insert(scope, state);
-        self.ask(Command::SetTradingState { scope, state, reason: None }).1
+        self.command(Command::SetTradingState { scope, state, reason: None }).1
     }
 
-    fn kill(&mut self, scope: Scope) -> Outbox {
+    fn kill(&mut self, scope: RiskScope) -> Outbox {
         self.model.states.insert(scope, TradingState::Halted);
         let orders = self.model.orders.iter().enumerate();
         let hit = |order: &Order| scopes(order).contains(&scope) && Model::can_be_cancelled(order);
         let places: Vec<_> = orders.filter(|(_, order)| hit(order)).map(|(place, _)| place).collect();
         places.iter().for_each(|place| self.model.ask_cancel(*place));
-        self.model.sweep();
-        let (reply, out) = self.ask(Command::Kill { scope, reason: None });
+        self.model.release_cleared();
+        let (reply, out) = self.command(Command::Kill { scope, reason: None });
         assert_eq!(reply, Ok(Answer::Killed { cancels: places.len() }));
         out
     }
@@ -139,7 +144,7 @@ impl Trial {
         self.desk.apply(Input::Clock).1
     }
 
-    pub(crate) fn look(&self, query: &Query) -> Reply {
+    pub(crate) fn query(&self, query: &Query) -> EngineResult {
         self.desk.engine.answer(self.desk.now, 0, query)
     }
 
@@ -149,7 +154,7 @@ impl Trial {
     }
 
     pub(crate) fn engine_order(&self, order: &Order) -> Option<Arc<domain::Order>> {
-        match self.look(&Query::Order(order.int_id.as_str().into())) {
+        match self.query(&Query::Order(order.int_id.as_str().into())) {
             Ok(Answer::Orders(orders)) => orders.first().cloned(),
             _ => None,
         }

@@ -1,33 +1,33 @@
 //! Venue reports of a test run: always on orders that exist, not always legal ones.
 
-use domain::order::Terms;
-use domain::report::{Fate, Picture, Said, SessionState, VenueFill, VenueOrder};
+use domain::order::OrderTerms;
+use domain::report::{ReportKind, SessionState, VenueFill, VenueOrder, VenueOrderState, VenueSnapshot};
 use domain::{Quantity, Text};
 use engine::Outbox;
 use proptest::sample::Index;
 
-use crate::desk::price_of;
-use crate::hearing::venue_fill;
+use crate::engine_fixture::price_of;
 use crate::model::Order;
-use crate::steps::{Shown, Word};
+use crate::model_reports::venue_fill;
+use crate::steps::{RandomReport, RandomSnapshot};
 use crate::trial::Trial;
 
 impl Trial {
-    pub(crate) fn venue(&mut self, order: &Index, word: Word) -> Outbox {
+    pub(crate) fn venue(&mut self, order: &Index, word: RandomReport) -> Outbox {
         let Some(place) = self.pick(order) else { return Outbox::default() };
         self.venue_says(place, word)
     }
 
-    pub(crate) fn venue_says(&mut self, place: usize, word: Word) -> Outbox {
+    pub(crate) fn venue_says(&mut self, place: usize, word: RandomReport) -> Outbox {
         let order = self.model.orders[place].clone();
         let said = self.words(&order, word);
         self.said.push((order.adapter(), said.clone()));
         self.report(order.adapter(), said)
     }
 
-    pub(crate) fn report(&mut self, adapter: usize, said: Said) -> Outbox {
-        self.model.hear(adapter, &said);
-        self.desk.say(adapter, said)
+    pub(crate) fn report(&mut self, adapter: usize, said: ReportKind) -> Outbox {
+        self.model.on_report(adapter, &said);
+        self.desk.report(adapter, said)
     }
 
     pub(crate) fn say_again(&mut self, index: &Index) -> Outbox {
@@ -38,27 +38,31 @@ impl Trial {
         self.report(adapter, said)
     }
 
-    fn words(&mut self, order: &Order, word: Word) -> Said {
+    fn words(&mut self, order: &Order, word: RandomReport) -> ReportKind {
         let (id, reason) = (order.id, Text::from("as it is"));
         match word {
-            Word::Accepts => Said::Accepted { order: id, ext_id: Some(format!("V{id}").into()) },
-            Word::Rejects => Said::Rejected { order: id, reason },
-            Word::Fills { quantity, ticks } => Said::Filled(self.new_fill(order, quantity, ticks)),
-            Word::FillsUp { ticks } => {
+            RandomReport::Accepts => ReportKind::Accepted { order: id, ext_id: Some(format!("V{id}").into()) },
+            RandomReport::Rejects => ReportKind::Rejected { order: id, reason },
+            RandomReport::Fills { quantity, ticks } => ReportKind::Filled(self.new_fill(order, quantity, ticks)),
+            RandomReport::FillsUp { ticks } => {
                 let rest = i64::try_from(order.remaining()).unwrap();
-                Said::Filled(self.new_fill(order, rest.max(1), ticks))
+                ReportKind::Filled(self.new_fill(order, rest.max(1), ticks))
             }
-            Word::Cancels => Said::Canceled { order: id, reason: None },
-            Word::Expires => Said::Expired { order: id, reason: Some(reason) },
-            Word::Replaces { quantity } => Said::Replaced { order: id, terms: replaced(order, quantity), ext_id: None },
-            Word::RefusesCancel => Said::CancelRejected { order: id, reason },
-            Word::RefusesReplace => Said::ReplaceRejected { order: id, reason },
-            Word::Busts(which) => Said::Busted { order: id, exec_id: self.known_execution(order, which), reason: None },
-            Word::Corrects { which, quantity, ticks } => {
+            RandomReport::Cancels => ReportKind::Canceled { order: id, reason: None },
+            RandomReport::Expires => ReportKind::Expired { order: id, reason: Some(reason) },
+            RandomReport::Replaces { quantity } => {
+                ReportKind::Replaced { order: id, terms: replaced(order, quantity), ext_id: None }
+            }
+            RandomReport::RefusesCancel => ReportKind::CancelRejected { order: id, reason },
+            RandomReport::RefusesReplace => ReportKind::ReplaceRejected { order: id, reason },
+            RandomReport::Busts(which) => {
+                ReportKind::Busted { order: id, exec_id: self.known_execution(order, which), reason: None }
+            }
+            RandomReport::Corrects { which, quantity, ticks } => {
                 let exec_id = self.known_execution(order, which);
-                Said::Corrected { exec_id, by: self.new_fill(order, quantity, ticks) }
+                ReportKind::Corrected { exec_id, by: self.new_fill(order, quantity, ticks) }
             }
-            Word::Loses => Said::Lost { order: id, reason },
+            RandomReport::Loses => ReportKind::DeliveryUnknown { order: id, reason },
         }
     }
 
@@ -76,13 +80,16 @@ impl Trial {
     }
 
     pub(crate) fn disconnect(&mut self, adapter: usize) -> Outbox {
-        self.report(adapter, Said::Session(SessionState::Disconnected))
+        self.report(adapter, ReportKind::Session(SessionState::Disconnected))
     }
 
-    pub(crate) fn reconnect(&mut self, adapter: usize, complete: bool, shown: &[Shown]) -> Outbox {
+    pub(crate) fn reconnect(&mut self, adapter: usize, complete: bool, shown: &[RandomSnapshot]) -> Outbox {
         let picture = self.picture(adapter, complete, shown);
-        let steps =
-            [Said::Session(SessionState::Connected), Said::Picture(picture), Said::Session(SessionState::LoggedOn)];
+        let steps = [
+            ReportKind::Session(SessionState::Connected),
+            ReportKind::Snapshot(picture),
+            ReportKind::Session(SessionState::LoggedOn),
+        ];
         let mut all = Outbox::default();
         for said in steps {
             let out = self.report(adapter, said);
@@ -92,10 +99,10 @@ impl Trial {
         all
     }
 
-    fn picture(&mut self, adapter: usize, complete: bool, shown: &[Shown]) -> Picture {
+    fn picture(&mut self, adapter: usize, complete: bool, shown: &[RandomSnapshot]) -> VenueSnapshot {
         let is_open = |order: &&Order| order.is_open() && order.adapter() == adapter;
         let orders: Vec<_> = self.model.orders.iter().filter(is_open).cloned().collect();
-        let mut picture = Picture { complete, ..Picture::default() };
+        let mut picture = VenueSnapshot { complete, ..VenueSnapshot::default() };
         for (order, shown) in orders.iter().zip(shown.iter().cycle()) {
             let Some(seen) = seen(order, *shown) else { continue };
             picture.orders.push(seen);
@@ -109,7 +116,7 @@ impl Trial {
                 fee: None,
                 charges: vec![],
             }));
-            if matches!(shown, Shown::LiveFilled) && order.is_working() {
+            if matches!(shown, RandomSnapshot::LiveFilled) && order.is_working() {
                 picture.fills.push(self.new_fill(order, 1, 0));
             }
         }
@@ -118,18 +125,26 @@ impl Trial {
 }
 
 /// With the requested terms, else with another quantity of the venue's own.
-fn replaced(order: &Order, quantity: i64) -> Terms {
-    order.asked.terms().unwrap_or(Terms { quantity: quantity.into(), ..order.terms })
+fn replaced(order: &Order, quantity: i64) -> OrderTerms {
+    order.asked.terms().unwrap_or(OrderTerms { quantity: quantity.into(), ..order.terms })
 }
 
-fn seen(order: &Order, shown: Shown) -> Option<VenueOrder> {
+fn seen(order: &Order, shown: RandomSnapshot) -> Option<VenueOrder> {
     let (fate, terms) = match (shown, order.asked.terms()) {
-        (Shown::Nowhere, _) => return None,
-        (Shown::LiveReplaced, Some(terms)) => (Fate::Live, terms),
-        (Shown::Live | Shown::LiveReplaced | Shown::LiveFilled, _) => (Fate::Live, order.terms),
-        (Shown::Canceled, asked) => (Fate::Canceled, asked.unwrap_or(order.terms)),
-        (Shown::Expired, _) => (Fate::Expired, order.terms),
-        (Shown::Rejected, _) => (Fate::Rejected, order.terms),
+        (RandomSnapshot::Nowhere, _) => return None,
+        (RandomSnapshot::LiveReplaced, Some(terms)) => (VenueOrderState::Live, terms),
+        (RandomSnapshot::Live | RandomSnapshot::LiveReplaced | RandomSnapshot::LiveFilled, _) => {
+            (VenueOrderState::Live, order.terms)
+        }
+        (RandomSnapshot::Canceled, asked) => (VenueOrderState::Canceled, asked.unwrap_or(order.terms)),
+        (RandomSnapshot::Expired, _) => (VenueOrderState::Expired, order.terms),
+        (RandomSnapshot::Rejected, _) => (VenueOrderState::Rejected, order.terms),
     };
-    Some(VenueOrder { order: order.id, ext_id: Some(format!("V{}", order.id).into()), terms, fate, reason: None })
+    Some(VenueOrder {
+        order: order.id,
+        ext_id: Some(format!("V{}", order.id).into()),
+        terms,
+        state: fate,
+        reason: None,
+    })
 }

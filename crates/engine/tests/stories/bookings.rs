@@ -2,11 +2,11 @@
 
 use expect_test::{Expect, expect};
 
-use crate::world::World;
+use crate::world::StoryEngine;
 
 fn check(story: &str, told: Expect) {
-    let mut world = World::open();
-    told.assert_eq(&world.tell(story));
+    let mut world = StoryEngine::open();
+    told.assert_eq(&world.run(story));
     let (state, replayed) = world.replayed();
     assert_eq!(state, replayed, "a replay gives another state");
 }

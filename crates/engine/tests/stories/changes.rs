@@ -1,37 +1,46 @@
 //! Partial changes: some limits of a scope, the note on an order, its time in force.
 
-use domain::command::{Command, ModifyOrder, RecordTransaction, Restated};
+use domain::command::{Command, ModifyOrder, RecordTransaction, RestatedFields};
 use domain::query::Answer;
-use domain::risk::{LimitName, Limits, LimitsChange};
-use domain::{AccountId, Currency, Price, Query, Refusal, Scope, SecurityId, TimeInForce, TransactionKind};
+use domain::risk::{RiskLimitName, RiskLimits, RiskLimitsChange};
+use domain::{AccountId, Currency, Price, Query, Refusal, RiskScope, SecurityId, TimeInForce, TransactionKind};
 
-use crate::world::World;
+use crate::world::StoryEngine;
 
-fn limits_of(world: &World, scope: Scope) -> Option<Limits> {
+fn limits_of(world: &StoryEngine, scope: RiskScope) -> Option<RiskLimits> {
     let Ok(Answer::Limits(all)) = world.engine.answer(world.now, 0, &Query::Limits) else {
         panic!("limits are listed")
     };
     all.into_iter().find(|(of, _)| *of == scope).map(|(_, limits)| limits)
 }
 
-fn change(world: &mut World, scope: Scope, named: &[LimitName], limits: Limits) {
-    let change = LimitsChange { limits, named: named.to_vec() };
+fn change(world: &mut StoryEngine, scope: RiskScope, named: &[RiskLimitName], limits: RiskLimits) {
+    let change = RiskLimitsChange { limits, named: named.to_vec() };
     world.command(Command::ChangeLimits { scope, change }).unwrap();
 }
 
 #[test]
 fn to_tighten_one_limit_leaves_the_others_as_they_are() {
-    let mut world = World::open();
-    let scope = Scope::Account(AccountId(1));
-    let before = Limits { max_order_quantity: Some(10.into()), max_open_orders: Some(5), ..Limits::default() };
+    let mut world = StoryEngine::open();
+    let scope = RiskScope::Account(AccountId(1));
+    let before = RiskLimits { max_order_quantity: Some(10.into()), max_open_orders: Some(5), ..RiskLimits::default() };
     world.limits(scope, before.clone());
-    change(&mut world, scope, &[LimitName::MaxOpenOrders], Limits { max_open_orders: Some(2), ..Limits::default() });
-    assert_eq!(limits_of(&world, scope), Some(Limits { max_open_orders: Some(2), ..before.clone() }));
-    change(&mut world, scope, &[LimitName::MaxOrderQuantity], Limits::default());
-    assert_eq!(limits_of(&world, scope), Some(Limits { max_open_orders: Some(2), ..Limits::default() }));
-    let first = Limits { orders_per_second: Some(9), ..Limits::default() };
-    change(&mut world, Scope::Security(SecurityId(1)), &[LimitName::OrdersPerSecond], first.clone());
-    assert_eq!(limits_of(&world, Scope::Security(SecurityId(1))), Some(first), "a scope without limits gets its first");
+    change(
+        &mut world,
+        scope,
+        &[RiskLimitName::MaxOpenOrders],
+        RiskLimits { max_open_orders: Some(2), ..RiskLimits::default() },
+    );
+    assert_eq!(limits_of(&world, scope), Some(RiskLimits { max_open_orders: Some(2), ..before.clone() }));
+    change(&mut world, scope, &[RiskLimitName::MaxOrderQuantity], RiskLimits::default());
+    assert_eq!(limits_of(&world, scope), Some(RiskLimits { max_open_orders: Some(2), ..RiskLimits::default() }));
+    let first = RiskLimits { orders_per_second: Some(9), ..RiskLimits::default() };
+    change(&mut world, RiskScope::Security(SecurityId(1)), &[RiskLimitName::OrdersPerSecond], first.clone());
+    assert_eq!(
+        limits_of(&world, RiskScope::Security(SecurityId(1))),
+        Some(first),
+        "a scope without limits gets its first"
+    );
 }
 
 fn modify(tif: Option<TimeInForce>, reference: Option<&str>) -> ModifyOrder {
@@ -42,15 +51,15 @@ fn modify(tif: Option<TimeInForce>, reference: Option<&str>) -> ModifyOrder {
         limit: None,
         stop: None,
         tif,
-        restated: Restated::default(),
+        restated: RestatedFields::default(),
         reference: reference.map(Into::into),
     }
 }
 
 #[test]
 fn the_note_on_an_order_changes_at_once_without_the_venue() {
-    let mut world = World::open();
-    world.tell("place 1 buy 10 AAPL @ 10\n venue accepts 1");
+    let mut world = StoryEngine::open();
+    world.run("place 1 buy 10 AAPL @ 10\n venue accepts 1");
     let Ok(Answer::Order(order)) = world.command(Command::Modify(modify(None, Some("hedge")))) else {
         panic!("it is changed")
     };
@@ -60,15 +69,15 @@ fn the_note_on_an_order_changes_at_once_without_the_venue() {
     world.command(Command::Modify(both)).unwrap();
     let order = world.order("1").unwrap();
     assert_eq!((order.reference.as_deref(), order.status().name()), (Some("hedge 2"), "PENDING_REPLACE"));
-    world.tell("venue cancels 1");
+    world.run("venue cancels 1");
     let late = world.command(Command::Modify(modify(None, Some("too late"))));
     assert_eq!(late.unwrap_err().code(), "order-closed");
 }
 
 #[test]
 fn a_resting_order_cannot_become_one_that_trades_at_once() {
-    let mut world = World::open();
-    world.tell("place 1 buy 10 AAPL @ 10\n venue accepts 1");
+    let mut world = StoryEngine::open();
+    world.run("place 1 buy 10 AAPL @ 10\n venue accepts 1");
     for tif in [TimeInForce::Ioc, TimeInForce::Fok, TimeInForce::Ato, TimeInForce::Atc] {
         let refused = world.command(Command::Modify(modify(Some(tif), None))).unwrap_err();
         assert_eq!(refused, Refusal::TifFixed { now: "DAY", wanted: tif.name() });
@@ -80,7 +89,7 @@ fn a_resting_order_cannot_become_one_that_trades_at_once() {
 
 #[test]
 fn a_refused_booking_names_the_account_and_currency_it_needs() {
-    let mut world = World::open();
+    let mut world = StoryEngine::open();
     let record = RecordTransaction {
         uuid: None,
         at: None,
@@ -100,7 +109,7 @@ fn a_refused_booking_names_the_account_and_currency_it_needs() {
         strategy: None,
         description: None,
     };
-    let told = |world: &mut World, record: &RecordTransaction| {
+    let told = |world: &mut StoryEngine, record: &RecordTransaction| {
         world.command(Command::Record(record.clone())).unwrap_err().to_string()
     };
     assert_eq!(told(&mut world, &record), "several accounts are active, choose one of 1, 2");

@@ -1,14 +1,14 @@
 //! Charges: besides the P/L of a position, in their own currencies, and in the loss limits.
 
 use domain::SecurityId;
-use domain::risk::{Limits, Scope};
+use domain::risk::{RiskLimits, RiskScope};
 use expect_test::{Expect, expect};
 
-use crate::world::World;
+use crate::world::StoryEngine;
 
 fn check(story: &str, told: Expect) {
-    let mut world = World::open();
-    told.assert_eq(&world.tell(story));
+    let mut world = StoryEngine::open();
+    told.assert_eq(&world.run(story));
     let (state, replayed) = world.replayed();
     assert_eq!(state, replayed, "a replay gives another state");
 }
@@ -209,10 +209,10 @@ fn realised_profit_is_before_costs_and_costs_stand_beside_it() {
 
 #[test]
 fn the_day_loss_of_a_security_counts_its_costs() {
-    let mut world = World::open();
-    let limits = Limits { max_day_loss: Some("1".parse().unwrap()), ..Limits::default() };
-    world.limits(Scope::Security(SecurityId(1)), limits);
-    let told = world.tell(
+    let mut world = StoryEngine::open();
+    let limits = RiskLimits { max_day_loss: Some("1".parse().unwrap()), ..RiskLimits::default() };
+    world.limits(RiskScope::Security(SecurityId(1)), limits);
+    let told = world.run(
         "mark AAPL 10 10
          place 1 buy 100 AAPL @ 10
          venue accepts 1

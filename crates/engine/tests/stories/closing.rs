@@ -3,12 +3,12 @@
 use engine::{Engine, Outbox};
 use expect_test::{Expect, expect};
 
-use crate::world::World;
+use crate::world::StoryEngine;
 
 /// An account with 100 AAPL.
-fn long_100() -> World {
-    let mut world = World::open();
-    world.tell(
+fn long_100() -> StoryEngine {
+    let mut world = StoryEngine::open();
+    world.run(
         "place 1 buy 100 AAPL @ 10
          venue fills 1 100 @ 10 x1",
     );
@@ -17,7 +17,7 @@ fn long_100() -> World {
 
 fn check(story: &str, told: Expect) {
     let mut world = long_100();
-    told.assert_eq(&world.tell(story));
+    told.assert_eq(&world.run(story));
     let (state, replayed) = world.replayed();
     assert_eq!(state, replayed, "a replay gives another state");
 }
@@ -410,7 +410,7 @@ fn a_short_position_is_closed_likewise() {
 #[test]
 fn a_waiting_order_still_waits_after_a_restart() {
     let mut world = long_100();
-    world.tell(
+    world.run(
         "place 2 sell 100 AAPL stop 9
          venue accepts 2
          close 1",
@@ -430,7 +430,7 @@ fn a_waiting_order_still_waits_after_a_restart() {
             cash USD 99999
             A-1 EXECUTED filled 100
     "#]]
-    .assert_eq(&world.tell(
+    .assert_eq(&world.run(
         "venue cancels 2
          venue fills A-1 100 @ 10 x2",
     ));

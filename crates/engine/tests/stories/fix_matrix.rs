@@ -3,12 +3,12 @@
 
 use expect_test::{Expect, expect};
 
-use crate::world::World;
+use crate::world::StoryEngine;
 
 /// Only what the wire shows of the order.
 fn check(story: &str, told: Expect) {
-    let mut world = World::open();
-    let all = world.tell(story);
+    let mut world = StoryEngine::open();
+    let all = world.run(story);
     let is_shown = |line: &&str| {
         !line.starts_with("    ") || line.starts_with("    7 ") || line.contains("refused") || line.contains("alarm")
     };

@@ -2,10 +2,10 @@
 
 use expect_test::{Expect, expect};
 
-use crate::world::World;
+use crate::world::StoryEngine;
 
 fn check(story: &str, told: Expect) {
-    told.assert_eq(&World::open().tell(story));
+    told.assert_eq(&StoryEngine::open().run(story));
 }
 
 #[test]

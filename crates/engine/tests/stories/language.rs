@@ -1,15 +1,15 @@
 //! Script language of the scenarios: lines to commands.
 
 use domain::command::{
-    CancelOrder, Command, ModifyOrder, PlaceOrder, RecordTransaction, ReducePosition, Restated, SettlementPrice,
+    CancelOrder, Command, ModifyOrder, PlaceOrder, RecordTransaction, ReducePosition, RestatedFields, SettlementPrice,
 };
-use domain::order::{OrderKind, Side, Terms};
+use domain::order::{OrderKind, OrderTerms, Side};
 use domain::{
-    AccountId, ExchangeId, PositionId, Price, Quantity, Scope, StrategyId, TimeInForce, Timestamp, TransactionKind,
+    AccountId, ExchangeId, PositionId, Price, Quantity, RiskScope, StrategyId, TimeInForce, Timestamp, TransactionKind,
 };
 
 use super::NOON;
-use super::desk::{credit, security};
+use super::fixture::{credit, security};
 
 /// `place 7 buy 100 AAPL @ 10 [GTC]`, `place 7 sell 5 AAPL market`, `cancel 7`, `modify 7 to 50 @ 11`, …
 pub(super) fn command(words: &[&str]) -> Command {
@@ -22,14 +22,14 @@ pub(super) fn command(words: &[&str]) -> Command {
             limit: Some(price(limit)),
             stop: None,
             tif: None,
-            restated: Restated::default(),
+            restated: RestatedFields::default(),
             reference: None,
         }),
-        ["cancel", id] => Command::Cancel(CancelOrder::of(id.parse().unwrap())),
+        ["cancel", id] => Command::Cancel(CancelOrder::new(id.parse().unwrap())),
         ["close", id] => reduce(id, None),
         ["reduce", id, quantity] => reduce(id, Some(quantity.parse().unwrap())),
         ["next-id"] => Command::NextOrderId(AccountId(1)),
-        ["kill"] => Command::Kill { scope: Scope::Platform, reason: None },
+        ["kill"] => Command::Kill { scope: RiskScope::Platform, reason: None },
         ["set", scope, state] => Command::SetTradingState {
             scope: scope.parse().unwrap(),
             state: match *state {
@@ -113,8 +113,12 @@ fn tif(word: &str) -> TimeInForce {
     }
 }
 
-pub(super) fn terms(quantity: &str, limit: &str) -> Terms {
-    Terms { quantity: quantity.parse().unwrap(), kind: OrderKind::Limit { limit: price(limit) }, tif: TimeInForce::Day }
+pub(super) fn terms(quantity: &str, limit: &str) -> OrderTerms {
+    OrderTerms {
+        quantity: quantity.parse().unwrap(),
+        kind: OrderKind::Limit { limit: price(limit) },
+        tif: TimeInForce::Day,
+    }
 }
 
 pub(super) fn price(text: &str) -> Price {

@@ -1,17 +1,17 @@
 //! Order ids and ClOrdIDs: none is given twice, a repeated one is refused, and a client can name only its own orders.
 
 use domain::command::{
-    CancelOrder, CancelOwn, Command, DeclineRequest, ModifyOrder, PlaceOrder, ReferenceChange, Restated,
+    CancelOrder, Command, MassCancelRequest, ModifyOrder, PlaceOrder, ReferenceChange, RejectedRequest, RestatedFields,
 };
 use domain::order::{OrderKind, Side};
 use domain::query::Answer;
 use domain::{
-    Account, AccountId, Caller, Envelope, Event, Input, Order, Origin, Price, Query, SecurityId, Source, Stamped,
-    TimeInForce,
+    Account, AccountId, Caller, CommandEnvelope, Event, Input, MessageOrigin, Order, Price, Query, SecurityId,
+    Sequenced, Source, TimeInForce,
 };
 use engine::{Engine, Outbox};
 
-use crate::world::World;
+use crate::world::StoryEngine;
 
 /// An order as a FIX client sends it: it has a ClOrdID and leaves the id to us.
 fn from_fix(cl_ord_id: &str) -> Command {
@@ -33,9 +33,9 @@ fn from_fix(cl_ord_id: &str) -> Command {
 
 #[test]
 fn a_repeated_cl_ord_id_is_a_duplicate_also_where_another_order_bears_it_as_its_id() {
-    let mut world = World::open();
-    let fix = |world: &mut World, name| world.command_of(bank(), from_fix(name));
-    world.tell("place X buy 1 AAPL @ 10");
+    let mut world = StoryEngine::open();
+    let fix = |world: &mut StoryEngine, name| world.command_of(bank(), from_fix(name));
+    world.run("place X buy 1 AAPL @ 10");
     let Ok(Answer::Order(first)) = fix(&mut world, "X") else { panic!("the name is free among this client's") };
     assert_eq!(first.int_id.as_str(), "A-1");
     assert_eq!(fix(&mut world, "X").unwrap_err().code(), "duplicate-order");
@@ -46,7 +46,7 @@ fn bank() -> Source {
 }
 
 /// A command of a FIX client: the id of the order, or the refusal.
-fn ask(world: &mut World, command: Command) -> Result<String, &'static str> {
+fn ask(world: &mut StoryEngine, command: Command) -> Result<String, &'static str> {
     match world.command_of(bank(), command) {
         Ok(Answer::Order(order)) => Ok(order.int_id.to_string()),
         Ok(other) => panic!("an order is the answer, not {other:?}"),
@@ -54,7 +54,7 @@ fn ask(world: &mut World, command: Command) -> Result<String, &'static str> {
     }
 }
 
-fn cancel(cl_ord_id: &str, of: &str, restated: Restated) -> Command {
+fn cancel(cl_ord_id: &str, of: &str, restated: RestatedFields) -> Command {
     Command::Cancel(CancelOrder { int_id: of.parse().unwrap(), cl_ord_id: Some(cl_ord_id.into()), restated })
 }
 
@@ -66,38 +66,38 @@ fn replace(cl_ord_id: &str, of: &str) -> Command {
         limit: None,
         stop: None,
         tif: None,
-        restated: Restated::default(),
+        restated: RestatedFields::default(),
         reference: None,
     })
 }
 
 #[test]
 fn a_cl_ord_id_is_free_again_on_the_next_day_unless_its_order_is_open() {
-    let mut world = World::open();
+    let mut world = StoryEngine::open();
     assert_eq!(ask(&mut world, from_fix("X")), Ok("X".to_string()));
     assert_eq!(ask(&mut world, from_fix("L")), Ok("L".to_string()));
-    world.tell("venue cancels X");
+    world.run("venue cancels X");
     assert_eq!(ask(&mut world, from_fix("X")), Err("duplicate-order"));
-    world.tell("wait 43200\nclock\nmark AAPL 10 10.02");
+    world.run("wait 43200\nclock\nmark AAPL 10 10.02");
     assert_eq!(ask(&mut world, from_fix("L")), Err("duplicate-order"));
     // The platform's own ids are never given twice.
     assert_eq!(ask(&mut world, from_fix("X")), Ok("A-1".to_string()));
     assert_eq!(ask(&mut world, from_fix("X")), Err("duplicate-order"));
-    assert_eq!(ask(&mut world, cancel("C", "X", Restated::default())), Ok("A-1".to_string()));
-    let newest = world.engine.answer(world.now, 0, &Query::OwnOrder(bank(), "X".into()));
+    assert_eq!(ask(&mut world, cancel("C", "X", RestatedFields::default())), Ok("A-1".to_string()));
+    let newest = world.engine.answer(world.now, 0, &Query::ClientOrder(bank(), "X".into()));
     assert!(matches!(newest, Ok(Answer::Orders(orders)) if orders.len() == 1 && orders[0].int_id.as_str() == "A-1"));
 }
 
 #[test]
 fn only_what_was_accepted_or_waits_to_be_names_an_order() {
-    let mut world = World::open();
+    let mut world = StoryEngine::open();
     ask(&mut world, from_fix("X")).unwrap();
-    ask(&mut world, cancel("C", "X", Restated::default())).unwrap();
-    assert_eq!(ask(&mut world, cancel("D", "C", Restated::default())), Err("unknown-order"));
-    world.tell("venue refuses-cancel X");
+    ask(&mut world, cancel("C", "X", RestatedFields::default())).unwrap();
+    assert_eq!(ask(&mut world, cancel("D", "C", RestatedFields::default())), Err("unknown-order"));
+    world.run("venue refuses-cancel X");
     ask(&mut world, replace("Y", "X")).unwrap();
     assert_eq!(ask(&mut world, replace("Z", "Y")), Err("replace-pending"));
-    world.tell("venue refuses-replace X");
+    world.run("venue refuses-replace X");
     assert_eq!(ask(&mut world, replace("Z", "Y")), Err("unknown-order"));
     // They stay used, also after a restart.
     world.engine = Engine::from_state(&world.engine.encode_state()).unwrap();
@@ -108,29 +108,29 @@ fn only_what_was_accepted_or_waits_to_be_names_an_order() {
 
 #[test]
 fn a_cancel_is_refused_when_a_restated_field_differs() {
-    let mut world = World::open();
+    let mut world = StoryEngine::open();
     ask(&mut world, from_fix("X")).unwrap();
     ask(&mut world, from_fix("W")).unwrap();
     let restated = [
-        Restated { side: Some(Side::Sell), ..Restated::default() },
-        Restated { security: Some(SecurityId(2)), ..Restated::default() },
-        Restated { order: Some("W".into()), ..Restated::default() },
-        Restated { order: Some("nobody".into()), ..Restated::default() },
+        RestatedFields { side: Some(Side::Sell), ..RestatedFields::default() },
+        RestatedFields { security: Some(SecurityId(2)), ..RestatedFields::default() },
+        RestatedFields { order: Some("W".into()), ..RestatedFields::default() },
+        RestatedFields { order: Some("nobody".into()), ..RestatedFields::default() },
     ];
     for restated in restated {
         assert_eq!(ask(&mut world, cancel("C", "X", restated)), Err("other-order"));
     }
-    let right = Restated { side: Some(Side::Buy), security: Some(SecurityId(1)), ..Restated::default() };
-    ask(&mut world, cancel("C", "X", Restated { order: Some("X".into()), ..right })).unwrap();
+    let right = RestatedFields { side: Some(Side::Buy), security: Some(SecurityId(1)), ..RestatedFields::default() };
+    ask(&mut world, cancel("C", "X", RestatedFields { order: Some("X".into()), ..right })).unwrap();
 }
 
 /// The refusal event of the session.
-fn refused(world: &mut World, command: Command, may_be_known: bool) -> (String, Option<Order>, bool) {
-    let origin = Origin { session: "BANK".into(), number: 1, memo: None, may_be_known };
+fn refused(world: &mut StoryEngine, command: Command, may_be_known: bool) -> (String, Option<Order>, bool) {
+    let origin = MessageOrigin { session: "BANK".into(), seq_num: 1, request_echo: None, poss_resend: may_be_known };
     let caller = Caller { source: bank(), user: None, origin: Some(Box::new(origin)) };
-    let what = Input::Command(Box::new(Envelope { caller, command }));
+    let what = Input::Command(Box::new(CommandEnvelope { caller, command }));
     let mut out = Outbox::default();
-    let _ = world.engine.apply(&Stamped { sequence: 1, at: world.now, what }, &mut out);
+    let _ = world.engine.apply(&Sequenced { sequence: 1, at: world.now, payload: what }, &mut out);
     let told = out.events.iter().find_map(|event| match event {
         Event::Refused(refused) => Some(refused.clone()),
         _ => None,
@@ -141,7 +141,7 @@ fn refused(world: &mut World, command: Command, may_be_known: bool) -> (String, 
 
 #[test]
 fn a_refusal_shows_the_order_that_was_meant_and_whether_the_same_came_before() {
-    let mut world = World::open();
+    let mut world = StoryEngine::open();
     ask(&mut world, from_fix("X")).unwrap();
     ask(&mut world, from_fix("W")).unwrap();
     ask(&mut world, replace("Y", "X")).unwrap();
@@ -153,7 +153,7 @@ fn a_refusal_shows_the_order_that_was_meant_and_whether_the_same_came_before() {
     assert_eq!(refused(&mut world, from_fix("W"), true).1, other.map(|order| Order::clone(&order)));
     let decline = |name: &str| {
         let (code, text) = ("bad-field".into(), "a field can't be read".into());
-        Command::Decline(DeclineRequest { order: Some(name.into()), code, text })
+        Command::RejectRequest(RejectedRequest { order: Some(name.into()), code, text })
     };
     assert_eq!(refused(&mut world, decline("Y"), false), ("bad-field".to_string(), order.clone(), false));
     assert_eq!(refused(&mut world, decline("nobody"), false), ("bad-field".to_string(), None, false));
@@ -161,9 +161,9 @@ fn a_refusal_shows_the_order_that_was_meant_and_whether_the_same_came_before() {
 
 #[test]
 fn what_may_have_been_sent_before_is_looked_for_among_yesterdays_orders_too() {
-    let mut world = World::open();
+    let mut world = StoryEngine::open();
     ask(&mut world, from_fix("X")).unwrap();
-    world.tell("venue cancels X\nwait 43200\nclock\nmark AAPL 10 10.02");
+    world.run("venue cancels X\nwait 43200\nclock\nmark AAPL 10 10.02");
     let (code, order, is_repeated) = refused(&mut world, from_fix("X"), true);
     assert_eq!((code.as_str(), order.is_some(), is_repeated), ("duplicate-order", true, true));
     ask(&mut world, from_fix("X")).unwrap();
@@ -173,13 +173,13 @@ const WEEKEND: &str = "wait 259200\nclock\nmark AAPL 10 10.02";
 
 #[test]
 fn what_may_have_been_sent_before_the_weekend_is_not_traded_twice() {
-    let mut world = World::open();
+    let mut world = StoryEngine::open();
     // The second has a generated id, because its name is used.
-    world.tell("place Y buy 1 AAPL @ 10");
+    world.run("place Y buy 1 AAPL @ 10");
     assert_eq!(ask(&mut world, from_fix("X")), Ok("X".to_string()));
     assert_eq!(ask(&mut world, from_fix("Y")), Ok("A-1".to_string()));
-    world.tell("venue fills X 1 @ 10 e1\nvenue fills A-1 1 @ 10 e2\nvenue cancels Y");
-    world.tell(WEEKEND);
+    world.run("venue fills X 1 @ 10 e1\nvenue fills A-1 1 @ 10 e2\nvenue cancels Y");
+    world.run(WEEKEND);
     world.engine = Engine::from_state(&world.engine.encode_state()).unwrap();
     for name in ["X", "Y"] {
         assert_eq!(refused(&mut world, from_fix(name), true), ("duplicate-order".to_string(), None, false));
@@ -192,52 +192,52 @@ fn what_may_have_been_sent_before_the_weekend_is_not_traded_twice() {
 
 #[test]
 fn a_cl_ord_id_is_free_on_the_day_after_its_use_also_where_its_order_ends_then() {
-    let mut world = World::open();
+    let mut world = StoryEngine::open();
     ask(&mut world, from_fix("X")).unwrap();
     ask(&mut world, from_fix("W")).unwrap();
-    world.tell("wait 43200\nclock\nmark AAPL 10 10.02\nvenue expires X");
+    world.run("wait 43200\nclock\nmark AAPL 10 10.02\nvenue expires X");
     assert_eq!(ask(&mut world, from_fix("X")), Ok("A-1".to_string()));
     // The name of a request is of the day of the request, not of that of its order.
-    ask(&mut world, cancel("C", "W", Restated::default())).unwrap();
-    world.tell("venue cancels W");
+    ask(&mut world, cancel("C", "W", RestatedFields::default())).unwrap();
+    world.run("venue cancels W");
     assert_eq!(ask(&mut world, from_fix("C")), Err("duplicate-order"));
     assert_eq!(ask(&mut world, from_fix("W")), Ok("A-2".to_string()));
 }
 
 #[test]
 fn no_order_bears_the_mark_of_no_order_and_a_refusal_names_the_order_by_its_own_id() {
-    let mut world = World::open();
+    let mut world = StoryEngine::open();
     assert_eq!(ask(&mut world, from_fix("NONE")), Ok("A-1".to_string()));
     ask(&mut world, replace("Y", "NONE")).unwrap();
-    ask(&mut world, cancel("C", "NONE", Restated::default())).unwrap();
-    let refusal = world.command_of(bank(), cancel("D", "Y", Restated::default())).unwrap_err();
+    ask(&mut world, cancel("C", "NONE", RestatedFields::default())).unwrap();
+    let refusal = world.command_of(bank(), cancel("D", "Y", RestatedFields::default())).unwrap_err();
     assert_eq!(refusal.to_string(), "order A-1 is being cancelled already");
 }
 
 fn mass_cancel(cl_ord_id: &str) -> Command {
-    Command::CancelOwn(CancelOwn { security: None, cl_ord_id: Some(cl_ord_id.into()) })
+    Command::MassCancel(MassCancelRequest { security: None, cl_ord_id: Some(cl_ord_id.into()) })
 }
 
 #[test]
 fn a_mass_cancel_in_an_older_journal_has_no_name() {
     let written = [0x81, 0x01];
-    let read: CancelOwn = minicbor::decode(&written).unwrap();
-    assert_eq!(read, CancelOwn { security: Some(SecurityId(1)), cl_ord_id: None });
+    let read: MassCancelRequest = minicbor::decode(&written).unwrap();
+    assert_eq!(read, MassCancelRequest { security: Some(SecurityId(1)), cl_ord_id: None });
 }
 
 #[test]
 fn the_name_of_a_mass_cancel_is_used_like_others_and_is_known_after_a_restart_and_a_weekend() {
-    let mut world = World::open();
+    let mut world = StoryEngine::open();
     ask(&mut world, from_fix("X")).unwrap();
     world.command_of(bank(), mass_cancel("Q")).unwrap();
-    let code = |world: &mut World, command| world.command_of(bank(), command).map_err(|refusal| refusal.code());
+    let code = |world: &mut StoryEngine, command| world.command_of(bank(), command).map_err(|refusal| refusal.code());
     world.engine = Engine::from_state(&world.engine.encode_state()).unwrap();
     assert_eq!(code(&mut world, mass_cancel("Q")), Err("duplicate-order"));
     assert_eq!(code(&mut world, mass_cancel("X")), Err("duplicate-order"));
     assert_eq!(code(&mut world, from_fix("Q")), Err("duplicate-order"));
     assert_eq!(code(&mut world, replace("Q", "X")), Err("duplicate-order"));
-    world.tell("venue cancels X");
-    world.tell(WEEKEND);
+    world.run("venue cancels X");
+    world.run(WEEKEND);
     ask(&mut world, from_fix("Z")).unwrap();
     assert_eq!(refused(&mut world, mass_cancel("Q"), true), ("duplicate-order".to_string(), None, false));
     assert_eq!(code(&mut world, mass_cancel("Q")), Ok(Answer::Done));
@@ -245,7 +245,7 @@ fn the_name_of_a_mass_cancel_is_used_like_others_and_is_known_after_a_restart_an
 
 #[test]
 fn accounts_whose_qualifier_cannot_begin_an_id_share_one_sequence() {
-    let mut world = World::open();
+    let mut world = StoryEngine::open();
     let account = |id, qualifier: Option<&str>| {
         ReferenceChange::Account(Account {
             id: AccountId(id),

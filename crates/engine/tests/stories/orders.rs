@@ -2,12 +2,12 @@
 
 use expect_test::{Expect, expect};
 
-use crate::world::World;
+use crate::world::StoryEngine;
 
 /// Every script is also replayed: the same inputs give the same state.
 fn check(story: &str, told: Expect) {
-    let mut world = World::open();
-    told.assert_eq(&world.tell(story));
+    let mut world = StoryEngine::open();
+    told.assert_eq(&world.run(story));
     let (state, replayed) = world.replayed();
     assert_eq!(state, replayed, "a replay gives another state");
 }

@@ -2,11 +2,11 @@
 
 use expect_test::{Expect, expect};
 
-use crate::world::World;
+use crate::world::StoryEngine;
 
 fn check(story: &str, told: Expect) {
-    let mut world = World::open();
-    told.assert_eq(&world.tell(story));
+    let mut world = StoryEngine::open();
+    told.assert_eq(&world.run(story));
     let (state, replayed) = world.replayed();
     assert_eq!(state, replayed, "a replay gives another state");
 }
@@ -179,14 +179,14 @@ fn the_venue_ends_a_filled_order_whose_replace_it_never_answered() {
 
 /// What follows when a cancel has overtaken a replace that the venue has not answered.
 fn after_both(story: &str, told: Expect) {
-    let mut world = World::open();
-    world.tell(
+    let mut world = StoryEngine::open();
+    world.run(
         "place 7 buy 100 AAPL @ 10
          venue accepts 7
          modify 7 to 110 @ 10
          cancel 7",
     );
-    told.assert_eq(&world.tell(story));
+    told.assert_eq(&world.run(story));
     let (state, replayed) = world.replayed();
     assert_eq!(state, replayed, "a replay gives another state");
 }
@@ -308,8 +308,8 @@ fn the_connection_breaks_while_a_replace_waits_beneath_a_cancel() {
 
 #[test]
 fn a_snapshot_keeps_what_waits_beneath_a_cancel() {
-    let mut world = World::open();
-    world.tell(
+    let mut world = StoryEngine::open();
+    world.run(
         "place 7 buy 100 AAPL @ 10
          venue accepts 7
          modify 7 to 110 @ 10
@@ -324,13 +324,13 @@ fn a_snapshot_keeps_what_waits_beneath_a_cancel() {
         venue cancels 7
             7 CANCELED
     "#]]
-    .assert_eq(&world.tell("venue replaces 7 110 @ 10\nvenue cancels 7"));
+    .assert_eq(&world.run("venue replaces 7 110 @ 10\nvenue cancels 7"));
 }
 
 #[test]
 fn a_snapshot_has_the_venues_id_of_an_order_that_was_only_filled() {
-    let mut world = World::open();
-    world.tell(
+    let mut world = StoryEngine::open();
+    world.run(
         "place 7 buy 100 AAPL @ 10.50
          venue fills 7 40 @ 10.50 x1
          venue disconnects

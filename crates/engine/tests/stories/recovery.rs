@@ -2,15 +2,15 @@
 
 use domain::command::{AcceptedLoss, Command};
 use domain::query::Answer;
-use domain::{AccountId, Caller, Envelope, Input, OrderId, Stamped, Timestamp};
+use domain::{AccountId, Caller, CommandEnvelope, Input, OrderId, Sequenced, Timestamp};
 use engine::{Engine, Outbox};
 use expect_test::{Expect, expect};
 
-use crate::world::World;
+use crate::world::StoryEngine;
 
 fn check(story: &str, told: Expect) {
-    let mut world = World::open();
-    told.assert_eq(&world.tell(story));
+    let mut world = StoryEngine::open();
+    told.assert_eq(&world.run(story));
     let (state, replayed) = world.replayed();
     assert_eq!(state, replayed, "a replay gives another state");
 }
@@ -223,22 +223,22 @@ fn an_order_that_vanished_raises_an_alarm() {
 
 #[test]
 fn a_run_continues_from_a_snapshot() {
-    let mut world = World::open();
-    world.tell(
+    let mut world = StoryEngine::open();
+    world.run(
         "place 1 buy 100 AAPL @ 10
          venue accepts 1
          venue fills 1 40 @ 10 x1
          place 2 buy 5 AAPL @ 9",
     );
     let state = world.engine.encode_state();
-    let mut again = World { engine: Engine::from_state(&state).unwrap(), ..World::open() };
+    let mut again = StoryEngine { engine: Engine::from_state(&state).unwrap(), ..StoryEngine::open() };
     assert_eq!(again.engine.encode_state(), state);
     let rest = "venue fills 1 60 @ 10 x2
          venue fills 1 60 @ 10 x2
          place 1 buy 1 AAPL @ 10
          place 3 buy 9000 AAPL @ 10
          place 4 buy 9000 AAPL @ 10";
-    assert_eq!(again.tell(rest), world.tell(rest));
+    assert_eq!(again.run(rest), world.run(rest));
     assert_eq!(again.engine.encode_state(), world.engine.encode_state());
 }
 
@@ -423,8 +423,8 @@ fn an_order_that_the_venue_has_and_nobody_here_knows_halts_its_account_once() {
 
 #[test]
 fn after_an_accepted_loss_no_number_is_given_again() {
-    let mut world = World::open();
-    world.tell("place 1 buy 1 AAPL @ 10\nnext-id");
+    let mut world = StoryEngine::open();
+    world.run("place 1 buy 1 AAPL @ 10\nnext-id");
     let loss = AcceptedLoss { end: 42, order: 7, transaction: 9 };
     world.command(Command::AcceptLoss(loss)).unwrap();
     let last = world.engine.last_order();
@@ -436,8 +436,8 @@ fn after_an_accepted_loss_no_number_is_given_again() {
     assert_eq!((last, ids), (OrderId(1_000_007), ["A-1000008", "B-1000008"].map(str::to_owned)));
 }
 
-fn ask_for_id(account: u64) -> Stamped<Input> {
+fn ask_for_id(account: u64) -> Sequenced<Input> {
     let command = Command::NextOrderId(AccountId(account));
-    let what = Input::Command(Box::new(Envelope { caller: Caller::platform(), command }));
-    Stamped { sequence: 1_000_000_000, at: Timestamp(1_794_830_400_000_000_000), what }
+    let what = Input::Command(Box::new(CommandEnvelope { caller: Caller::platform(), command }));
+    Sequenced { sequence: 1_000_000_000, at: Timestamp(1_794_830_400_000_000_000), payload: what }
 }

@@ -1,14 +1,14 @@
 //! Reservations of open orders, through every change.
 
-use domain::{Limits, Scope};
+use domain::{RiskLimits, RiskScope};
 use expect_test::{Expect, expect};
 
-use crate::world::World;
+use crate::world::StoryEngine;
 
-fn check(limits: Limits, story: &str, told: Expect) {
-    let mut world = World::open();
-    world.limits(Scope::Platform, limits);
-    told.assert_eq(&world.tell(story));
+fn check(limits: RiskLimits, story: &str, told: Expect) {
+    let mut world = StoryEngine::open();
+    world.limits(RiskScope::Platform, limits);
+    told.assert_eq(&world.run(story));
     let (state, replayed) = world.replayed();
     assert_eq!(state, replayed, "a replay gives another state");
 }
@@ -16,7 +16,7 @@ fn check(limits: Limits, story: &str, told: Expect) {
 #[test]
 fn an_order_that_was_filled_while_its_cancel_waited_no_longer_counts_as_open() {
     check(
-        Limits { max_open_orders: Some(1), ..Limits::default() },
+        RiskLimits { max_open_orders: Some(1), ..RiskLimits::default() },
         "place 1 buy 1 AAPL @ 10
          venue accepts 1
          cancel 1
@@ -50,7 +50,7 @@ fn an_order_that_was_filled_while_its_cancel_waited_no_longer_counts_as_open() {
 #[test]
 fn a_refused_replace_leaves_the_old_price_reserved() {
     check(
-        Limits::default(),
+        RiskLimits::default(),
         "place 1 buy 9000 AAPL @ 10
          venue accepts 1
          modify 1 to 9000 @ 1
@@ -76,7 +76,7 @@ fn a_refused_replace_leaves_the_old_price_reserved() {
 #[test]
 fn a_busted_fill_reserves_again() {
     check(
-        Limits::default(),
+        RiskLimits::default(),
         "place 1 buy 9000 AAPL @ 10
          venue fills 1 9000 @ 10 x1
          venue busts 1 x1
@@ -105,7 +105,7 @@ fn a_busted_fill_reserves_again() {
 #[test]
 fn a_modification_needs_cash_only_for_what_is_left() {
     check(
-        Limits::default(),
+        RiskLimits::default(),
         "place 1 buy 9000 AAPL @ 10
          venue fills 1 5000 @ 10 x1
          modify 1 to 9000 @ 10.01
@@ -136,7 +136,7 @@ fn a_modification_needs_cash_only_for_what_is_left() {
 #[test]
 fn a_proposed_increase_counts_among_what_will_close() {
     check(
-        Limits::default(),
+        RiskLimits::default(),
         "place 1 buy 100 AAPL @ 10
          venue fills 1 100 @ 10 x1
          place 2 sell 40 AAPL @ 10
@@ -168,12 +168,15 @@ fn a_proposed_increase_counts_among_what_will_close() {
 
 #[test]
 fn an_account_may_need_cash_where_the_platform_does_not() {
-    let mut world = World::open();
-    world.limits(Scope::Platform, Limits { cash_check: Some(false), ..Limits::default() });
-    world.limits(Scope::Account(domain::AccountId(1)), Limits { cash_check: Some(true), ..Limits::default() });
+    let mut world = StoryEngine::open();
+    world.limits(RiskScope::Platform, RiskLimits { cash_check: Some(false), ..RiskLimits::default() });
+    world.limits(
+        RiskScope::Account(domain::AccountId(1)),
+        RiskLimits { cash_check: Some(true), ..RiskLimits::default() },
+    );
     expect![[r#"
         check buy 100000 AAPL @ 10
             refused insufficient-cash, notional 1000000, fee 500
     "#]]
-    .assert_eq(&world.tell("check buy 100000 AAPL @ 10"));
+    .assert_eq(&world.run("check buy 100000 AAPL @ 10"));
 }

@@ -1,27 +1,27 @@
 //! Risk checks at their limits.
 
-use domain::risk::{Burst, Limits, Scope, SelfTrade};
+use domain::risk::{BurstLimit, RiskLimits, RiskScope, SelfTradePrevention};
 use domain::{AccountId, StrategyId};
 use expect_test::{Expect, expect};
 
-use crate::world::World;
+use crate::world::StoryEngine;
 
-fn check(scope: Scope, limits: Limits, story: &str, told: Expect) {
-    let mut world = World::open();
+fn check(scope: RiskScope, limits: RiskLimits, story: &str, told: Expect) {
+    let mut world = StoryEngine::open();
     world.limits(scope, limits);
-    told.assert_eq(&world.tell(story));
+    told.assert_eq(&world.run(story));
     let (state, replayed) = world.replayed();
     assert_eq!(state, replayed, "a replay gives another state");
 }
 
-fn none() -> Limits {
-    Limits::default()
+fn none() -> RiskLimits {
+    RiskLimits::default()
 }
 
 #[test]
 fn cash_is_reserved_by_open_orders_and_freed_when_they_end() {
     check(
-        Scope::Platform,
+        RiskScope::Platform,
         none(),
         "place 1 buy 9000 AAPL @ 10
          place 2 buy 1000 AAPL @ 10
@@ -56,7 +56,7 @@ fn cash_is_reserved_by_open_orders_and_freed_when_they_end() {
 #[test]
 fn a_future_needs_its_margin() {
     check(
-        Scope::Platform,
+        RiskScope::Platform,
         none(),
         "check buy 4 ES @ 5000
          check buy 5 ES @ 5000
@@ -75,7 +75,7 @@ fn a_future_needs_its_margin() {
 #[test]
 fn a_change_is_tried_on_the_difference_and_leaves_no_trace() {
     check(
-        Scope::Platform,
+        RiskScope::Platform,
         none(),
         "place 1 buy 9000 AAPL @ 10
          check buy 9900 AAPL @ 10
@@ -112,8 +112,8 @@ fn a_change_is_tried_on_the_difference_and_leaves_no_trace() {
 #[test]
 fn size_limits_bind_at_the_limit_and_not_before() {
     check(
-        Scope::Account(AccountId(1)),
-        Limits { max_order_quantity: Some(100.into()), max_order_notional: Some(900.into()), ..none() },
+        RiskScope::Account(AccountId(1)),
+        RiskLimits { max_order_quantity: Some(100.into()), max_order_notional: Some(900.into()), ..none() },
         "place 1 buy 90 AAPL @ 10
          place 2 buy 91 AAPL @ 10
          place 3 buy 101 AAPL @ 1
@@ -142,8 +142,8 @@ fn size_limits_bind_at_the_limit_and_not_before() {
 #[test]
 fn the_collar_guards_the_aggressive_side_only() {
     check(
-        Scope::Platform,
-        Limits { price_collar_percent: Some(10.into()), ..none() },
+        RiskScope::Platform,
+        RiskLimits { price_collar_percent: Some(10.into()), ..none() },
         "place 1 buy 1 AAPL @ 11.01
          place 2 buy 1 AAPL @ 11.02
          place 3 buy 1 AAPL @ 1
@@ -174,8 +174,8 @@ fn the_collar_guards_the_aggressive_side_only() {
 #[test]
 fn a_stale_price_refuses_the_order() {
     check(
-        Scope::Platform,
-        Limits { stale_after_seconds: Some(5), ..none() },
+        RiskScope::Platform,
+        RiskLimits { stale_after_seconds: Some(5), ..none() },
         "place 1 buy 1 AAPL market
          wait 6
          place 2 buy 1 AAPL market
@@ -202,8 +202,8 @@ fn a_stale_price_refuses_the_order() {
 #[test]
 fn the_order_rate_refuses_and_refills() {
     check(
-        Scope::Strategy(StrategyId::SERVER),
-        Limits { orders_per_second: Some(2), ..none() },
+        RiskScope::Strategy(StrategyId::SERVER),
+        RiskLimits { orders_per_second: Some(2), ..none() },
         "place 1 buy 1 AAPL @ 10
          place 2 buy 1 AAPL @ 10
          place 3 buy 1 AAPL @ 10
@@ -233,8 +233,8 @@ fn the_order_rate_refuses_and_refills() {
 #[test]
 fn the_same_order_again_and_again_is_refused() {
     check(
-        Scope::Platform,
-        Limits { duplicate_guard: Some(Burst { count: 2, millis: 1_000 }), ..none() },
+        RiskScope::Platform,
+        RiskLimits { duplicate_guard: Some(BurstLimit { count: 2, millis: 1_000 }), ..none() },
         "place 1 buy 1 AAPL @ 10
          place 2 buy 1 AAPL @ 10
          place 3 buy 1 AAPL @ 10
@@ -264,8 +264,8 @@ fn the_same_order_again_and_again_is_refused() {
 #[test]
 fn positions_and_open_orders_have_limits_and_reducing_orders_pass() {
     check(
-        Scope::Platform,
-        Limits { max_long: Some(100.into()), max_open_orders: Some(2), ..none() },
+        RiskScope::Platform,
+        RiskLimits { max_long: Some(100.into()), max_open_orders: Some(2), ..none() },
         "place 1 buy 100 AAPL @ 10
          place 2 buy 1 AAPL @ 10
          venue fills 1 100 @ 10 x1
@@ -305,8 +305,8 @@ fn positions_and_open_orders_have_limits_and_reducing_orders_pass() {
 #[test]
 fn own_orders_do_not_meet() {
     check(
-        Scope::Platform,
-        Limits { self_trade: Some(SelfTrade::RefuseNewest), ..none() },
+        RiskScope::Platform,
+        RiskLimits { self_trade: Some(SelfTradePrevention::RejectNewest), ..none() },
         "place 1 buy 1 AAPL @ 10
          place 2 sell 1 AAPL @ 10
          place 3 sell 1 AAPL @ 10.01
@@ -329,8 +329,8 @@ fn own_orders_do_not_meet() {
 #[test]
 fn too_many_rejects_halt() {
     check(
-        Scope::Account(AccountId(1)),
-        Limits { reject_breaker: Some(Burst { count: 2, millis: 10_000 }), ..none() },
+        RiskScope::Account(AccountId(1)),
+        RiskLimits { reject_breaker: Some(BurstLimit { count: 2, millis: 10_000 }), ..none() },
         "place 1 buy 1 AAPL @ 10
          venue rejects 1
          place 2 buy 1 AAPL @ 10
@@ -365,8 +365,8 @@ fn too_many_rejects_halt() {
 #[test]
 fn a_day_loss_lets_only_reducing_orders_pass_and_a_drawdown_halts() {
     check(
-        Scope::Platform,
-        Limits { max_day_loss: Some(100.into()), max_drawdown: Some(300.into()), ..none() },
+        RiskScope::Platform,
+        RiskLimits { max_day_loss: Some(100.into()), max_drawdown: Some(300.into()), ..none() },
         "place 1 buy 100 AAPL @ 10
          venue fills 1 100 @ 10 x1
          wait 1
@@ -410,7 +410,7 @@ fn a_day_loss_lets_only_reducing_orders_pass_and_a_drawdown_halts() {
 #[test]
 fn the_kill_switch_halts_and_cancels_everything() {
     check(
-        Scope::Platform,
+        RiskScope::Platform,
         none(),
         "place 1 buy 1 AAPL @ 10
          place 2 buy 1 AAPL @ 10

@@ -1,15 +1,15 @@
 //! Self-trade prevention: which orders of one account would trade with each other, and what each policy does.
 
-use domain::risk::SelfTrade;
-use domain::{AccountId, Limits, Scope};
+use domain::risk::SelfTradePrevention;
+use domain::{AccountId, RiskLimits, RiskScope};
 use expect_test::{Expect, expect};
 
-use crate::world::World;
+use crate::world::StoryEngine;
 
-fn check(policy: SelfTrade, story: &str, told: Expect) {
-    let mut world = World::open();
-    world.limits(Scope::Platform, Limits { self_trade: Some(policy), ..Limits::default() });
-    told.assert_eq(&world.tell(story));
+fn check(policy: SelfTradePrevention, story: &str, told: Expect) {
+    let mut world = StoryEngine::open();
+    world.limits(RiskScope::Platform, RiskLimits { self_trade: Some(policy), ..RiskLimits::default() });
+    told.assert_eq(&world.run(story));
     let (state, replayed) = world.replayed();
     assert_eq!(state, replayed, "a replay gives another state");
 }
@@ -17,7 +17,7 @@ fn check(policy: SelfTrade, story: &str, told: Expect) {
 #[test]
 fn orders_that_cannot_rest_block_no_own_order() {
     check(
-        SelfTrade::RefuseNewest,
+        SelfTradePrevention::RejectNewest,
         "place 1 buy 1 AAPL market
          place 2 sell 1 AAPL market
          place 3 buy 1 AAPL market strategy 2
@@ -60,7 +60,7 @@ fn orders_that_cannot_rest_block_no_own_order() {
 #[test]
 fn a_limit_on_its_way_may_come_to_rest() {
     check(
-        SelfTrade::RefuseNewest,
+        SelfTradePrevention::RejectNewest,
         "place 1 buy 1 AAPL @ 10
          place 2 sell 1 AAPL market strategy 2
          check sell 1 AAPL market
@@ -96,7 +96,7 @@ fn a_limit_on_its_way_may_come_to_rest() {
 #[test]
 fn an_untriggered_stop_trades_with_no_own_order() {
     check(
-        SelfTrade::RefuseNewest,
+        SelfTradePrevention::RejectNewest,
         "place 1 sell 1 AAPL stop 9
          place 2 sell 1 AAPL stop 9 @ 8.9
          place 3 buy 1 AAPL market
@@ -125,7 +125,7 @@ fn an_untriggered_stop_trades_with_no_own_order() {
 #[test]
 fn only_orders_for_the_same_auction_meet_in_it() {
     check(
-        SelfTrade::RefuseNewest,
+        SelfTradePrevention::RejectNewest,
         "wait 79200
          clock
          mark SAP 100 100.1
@@ -172,7 +172,7 @@ fn only_orders_for_the_same_auction_meet_in_it() {
 #[test]
 fn market_orders_rest_while_an_auction_is_called() {
     check(
-        SelfTrade::RefuseNewest,
+        SelfTradePrevention::RejectNewest,
         "wait 84120
          clock
          mark SAP 100 100.1
@@ -201,7 +201,7 @@ fn market_orders_rest_while_an_auction_is_called() {
 #[test]
 fn both_are_cancelled() {
     check(
-        SelfTrade::CancelBoth,
+        SelfTradePrevention::CancelBoth,
         "place 1 buy 1 AAPL @ 10
          venue accepts 1
          check sell 5 AAPL @ 10
@@ -233,7 +233,7 @@ fn both_are_cancelled() {
 #[test]
 fn self_trades_are_allowed_by_policy() {
     check(
-        SelfTrade::Allow,
+        SelfTradePrevention::Allow,
         "place 1 buy 1 AAPL @ 10
          place 2 sell 1 AAPL @ 10",
         expect![[r#"
@@ -249,11 +249,11 @@ fn self_trades_are_allowed_by_policy() {
 
 #[test]
 fn the_policy_of_an_account_comes_before_that_of_the_platform() {
-    let mut world = World::open();
-    let with = |policy| Limits { self_trade: Some(policy), ..Limits::default() };
-    world.limits(Scope::Platform, with(SelfTrade::RefuseNewest));
-    world.limits(Scope::Account(AccountId(1)), with(SelfTrade::CancelBoth));
-    world.limits(Scope::Strategy(domain::StrategyId::SERVER), with(SelfTrade::Allow));
+    let mut world = StoryEngine::open();
+    let with = |policy| RiskLimits { self_trade: Some(policy), ..RiskLimits::default() };
+    world.limits(RiskScope::Platform, with(SelfTradePrevention::RejectNewest));
+    world.limits(RiskScope::Account(AccountId(1)), with(SelfTradePrevention::CancelBoth));
+    world.limits(RiskScope::Strategy(domain::StrategyId::SERVER), with(SelfTradePrevention::Allow));
     expect![[r#"
         place 1 buy 1 AAPL @ 10
             1 OPEN
@@ -274,7 +274,7 @@ fn the_policy_of_an_account_comes_before_that_of_the_platform() {
         place 4 sell 1 SAP @ 100
             refused self-trade: would trade with the account's own order 3
     "#]]
-    .assert_eq(&world.tell(
+    .assert_eq(&world.run(
         "place 1 buy 1 AAPL @ 10
          place 2 sell 1 AAPL @ 10
          wait 79200
@@ -288,7 +288,7 @@ fn the_policy_of_an_account_comes_before_that_of_the_platform() {
 #[test]
 fn a_waiting_order_is_withdrawn_for_a_reduction_without_a_message_to_the_venue() {
     check(
-        SelfTrade::CancelResting,
+        SelfTradePrevention::CancelResting,
         "place 1 buy 10 AAPL market
          venue accepts 1
          venue fills 1 10 @ 10 x1

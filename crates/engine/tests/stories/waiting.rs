@@ -1,15 +1,18 @@
 //! Orders that wait until the venue has cancelled orders of the same account that they would trade with.
 
-use domain::risk::SelfTrade;
-use domain::{Limits, Scope};
+use domain::risk::SelfTradePrevention;
+use domain::{RiskLimits, RiskScope};
 use expect_test::{Expect, expect};
 
-use crate::world::World;
+use crate::world::StoryEngine;
 
 fn check(story: &str, told: Expect) {
-    let mut world = World::open();
-    world.limits(Scope::Platform, Limits { self_trade: Some(SelfTrade::CancelResting), ..Limits::default() });
-    told.assert_eq(&world.tell(story));
+    let mut world = StoryEngine::open();
+    world.limits(
+        RiskScope::Platform,
+        RiskLimits { self_trade: Some(SelfTradePrevention::CancelResting), ..RiskLimits::default() },
+    );
+    told.assert_eq(&world.run(story));
     let (state, replayed) = world.replayed();
     assert_eq!(state, replayed, "a replay gives another state");
 }

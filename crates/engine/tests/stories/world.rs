@@ -2,47 +2,49 @@
 //! returns every line with its output.
 
 mod language;
-mod desk;
+mod fixture;
 
 use std::sync::Arc;
 
 use domain::command::Command;
 use domain::query::Answer;
-use domain::report::{Fate, Picture, Profile, Report, Said, SessionState, VenueFill, VenueOrder};
+use domain::report::{
+    AdapterCapabilities, Report, ReportKind, SessionState, VenueFill, VenueOrder, VenueOrderState, VenueSnapshot,
+};
 use domain::{
-    AdapterName, Caller, Envelope, Event, ExchangeId, Input, Instruction, Limits, Mark, OrderId, Query, Refusal, Scope,
-    Source, Stamped, Timestamp,
+    AdapterName, Caller, CommandEnvelope, Event, ExchangeId, Input, Instruction, Mark, OrderId, Query, Refusal,
+    RiskLimits, RiskScope, Sequenced, Source, Timestamp,
 };
 use engine::{Engine, Outbox};
 
-use desk::{credit, reference, security};
+use fixture::{credit, reference, security};
 use language::{command, price, terms};
 
-pub(crate) struct World {
+pub(crate) struct StoryEngine {
     pub(crate) engine: Engine,
-    pub(crate) inputs: Vec<Stamped<Input>>,
+    pub(crate) inputs: Vec<Sequenced<Input>>,
     pub(crate) now: Timestamp,
 }
 
 /// 2026-11-16 12:00 UTC, a Monday.
 const NOON: i64 = 1_794_830_400_000_000_000;
 
-impl World {
+impl StoryEngine {
     /// 100,000 USD in each account, venues connected.
     pub(crate) fn open() -> Self {
         let mut world = Self { engine: Engine::default(), inputs: vec![], now: Timestamp(NOON) };
         world.command(Command::Reference(reference())).unwrap();
         for (adapter, exchange) in [("SIM-A", 1), ("SIM-B", 2)] {
-            let profile = Profile {
+            let profile = AdapterCapabilities {
                 exchanges: vec![ExchangeId(exchange)],
                 expires_orders: true,
-                refuses_duplicates: true,
+                rejects_duplicates: true,
                 simulated: true,
             };
-            world.say(adapter, Said::Attached(profile));
-            world.say(adapter, Said::Session(SessionState::Connected));
-            world.say(adapter, Said::Picture(Picture { complete: true, ..Picture::default() }));
-            world.say(adapter, Said::Session(SessionState::LoggedOn));
+            world.say(adapter, ReportKind::Attached(profile));
+            world.say(adapter, ReportKind::Session(SessionState::Connected));
+            world.say(adapter, ReportKind::Snapshot(VenueSnapshot { complete: true, ..VenueSnapshot::default() }));
+            world.say(adapter, ReportKind::Session(SessionState::LoggedOn));
         }
         world.command(Command::Record(credit(1))).unwrap();
         world.command(Command::Record(credit(2))).unwrap();
@@ -53,7 +55,7 @@ impl World {
     }
 
     /// Runs a script and returns it with the output of each line.
-    pub(crate) fn tell(&mut self, story: &str) -> String {
+    pub(crate) fn run(&mut self, story: &str) -> String {
         story.lines().map(str::trim).filter(|line| !line.is_empty()).map(|line| self.line(line)).collect()
     }
 
@@ -102,7 +104,7 @@ impl World {
     }
 
     fn ask(&mut self, command: Command) -> (Vec<String>, Option<String>) {
-        let (reply, caused) = self.apply(Input::Command(Box::new(Envelope { caller: trader(), command })));
+        let (reply, caused) = self.apply(Input::Command(Box::new(CommandEnvelope { caller: trader(), command })));
         let said = match reply {
             Err(refusal) => Some(format!("refused {}: {refusal}", refusal.code())),
             Ok(Answer::OrderId(id)) => Some(format!("id {id}")),
@@ -113,21 +115,21 @@ impl World {
     }
 
     pub(crate) fn command(&mut self, command: Command) -> Result<Answer, Refusal> {
-        self.apply(Input::Command(Box::new(Envelope { caller: trader(), command }))).0
+        self.apply(Input::Command(Box::new(CommandEnvelope { caller: trader(), command }))).0
     }
 
     /// A command from another interface.
     pub(crate) fn command_of(&mut self, source: Source, command: Command) -> Result<Answer, Refusal> {
         let caller = Caller { source, ..trader() };
-        self.apply(Input::Command(Box::new(Envelope { caller, command }))).0
+        self.apply(Input::Command(Box::new(CommandEnvelope { caller, command }))).0
     }
 
-    pub(crate) fn limits(&mut self, scope: Scope, limits: Limits) {
+    pub(crate) fn limits(&mut self, scope: RiskScope, limits: RiskLimits) {
         self.command(Command::SetLimits { scope, limits }).unwrap();
     }
 
-    fn say(&mut self, adapter: &str, said: Said) -> Vec<String> {
-        self.apply(Input::Report(Report { adapter: AdapterName(adapter.into()), ext_at: None, said })).1
+    fn say(&mut self, adapter: &str, said: ReportKind) -> Vec<String> {
+        self.apply(Input::Report(Report { adapter: AdapterName(adapter.into()), ext_at: None, kind: said })).1
     }
 
     fn venue(&mut self, adapter: &str, words: &[&str]) -> Vec<String> {
@@ -137,7 +139,7 @@ impl World {
 
     fn apply(&mut self, what: Input) -> (Result<Answer, Refusal>, Vec<String>) {
         let mut out = Outbox::default();
-        let input = Stamped { sequence: self.inputs.len() as u64 + 1, at: self.now, what };
+        let input = Sequenced { sequence: self.inputs.len() as u64 + 1, at: self.now, payload: what };
         let reply = self.engine.apply(&input, &mut out);
         self.inputs.push(input);
         (reply, self.describe(&out))
@@ -158,7 +160,7 @@ impl World {
         self.order(int_id).map_or(OrderId(999), |order| order.id)
     }
 
-    fn said(&self, words: &[&str]) -> Said {
+    fn said(&self, words: &[&str]) -> ReportKind {
         let fill = |id: &str, quantity: &str, at: &str, exec: &str| VenueFill {
             order: self.number(id),
             exec_id: exec.into(),
@@ -169,46 +171,48 @@ impl World {
             charges: vec![],
         };
         match words {
-            ["accepts", id] => Said::Accepted { order: self.number(id), ext_id: Some(format!("V{id}").into()) },
-            ["rejects", id] => Said::Rejected { order: self.number(id), reason: "not today".into() },
-            ["fills", id, quantity, "@", at, exec] => Said::Filled(fill(id, quantity, at, exec)),
+            ["accepts", id] => ReportKind::Accepted { order: self.number(id), ext_id: Some(format!("V{id}").into()) },
+            ["rejects", id] => ReportKind::Rejected { order: self.number(id), reason: "not today".into() },
+            ["fills", id, quantity, "@", at, exec] => ReportKind::Filled(fill(id, quantity, at, exec)),
             ["fills", id, quantity, "@", at, exec, "charging", fee] => {
                 let fee = Some(fee.parse().unwrap());
-                Said::Filled(VenueFill { fee, ..fill(id, quantity, at, exec) })
+                ReportKind::Filled(VenueFill { fee, ..fill(id, quantity, at, exec) })
             }
             ["fills", id, quantity, "@", at, exec, "charging", charges @ ..] => {
                 let charges = charges.chunks(3).map(charge).collect();
-                Said::Filled(VenueFill { charges, ..fill(id, quantity, at, exec) })
+                ReportKind::Filled(VenueFill { charges, ..fill(id, quantity, at, exec) })
             }
-            ["cancels", id] => Said::Canceled { order: self.number(id), reason: None },
-            ["expires", id] => Said::Expired { order: self.number(id), reason: Some("day over".into()) },
+            ["cancels", id] => ReportKind::Canceled { order: self.number(id), reason: None },
+            ["expires", id] => ReportKind::Expired { order: self.number(id), reason: Some("day over".into()) },
             ["replaces", id, quantity, "@", limit] => {
-                Said::Replaced { order: self.number(id), terms: terms(quantity, limit), ext_id: None }
+                ReportKind::Replaced { order: self.number(id), terms: terms(quantity, limit), ext_id: None }
             }
             // With the requested terms.
             ["replaces", id] => {
                 let order = self.order(id).unwrap();
                 let (_, terms) = order.pending.replace().unwrap();
-                Said::Replaced { order: order.id, terms, ext_id: None }
+                ReportKind::Replaced { order: order.id, terms, ext_id: None }
             }
-            ["refuses-cancel", id] => Said::CancelRejected { order: self.number(id), reason: "too late".into() },
-            ["refuses-replace", id] => Said::ReplaceRejected { order: self.number(id), reason: "too late".into() },
-            ["busts", id, exec] => Said::Busted { order: self.number(id), exec_id: (*exec).into(), reason: None },
+            ["refuses-cancel", id] => ReportKind::CancelRejected { order: self.number(id), reason: "too late".into() },
+            ["refuses-replace", id] => {
+                ReportKind::ReplaceRejected { order: self.number(id), reason: "too late".into() }
+            }
+            ["busts", id, exec] => ReportKind::Busted { order: self.number(id), exec_id: (*exec).into(), reason: None },
             ["corrects", id, old, "to", quantity, "@", at, exec] => {
-                Said::Corrected { exec_id: (*old).into(), by: fill(id, quantity, at, exec) }
+                ReportKind::Corrected { exec_id: (*old).into(), by: fill(id, quantity, at, exec) }
             }
-            ["lost", id] => Said::Lost { order: self.number(id), reason: "time-out".into() },
-            ["disconnects"] => Said::Session(SessionState::Disconnected),
-            ["connects"] => Said::Session(SessionState::Connected),
-            ["logs-on"] => Said::Session(SessionState::LoggedOn),
-            ["shows", parts @ ..] => Said::Picture(self.picture(parts)),
+            ["lost", id] => ReportKind::DeliveryUnknown { order: self.number(id), reason: "time-out".into() },
+            ["disconnects"] => ReportKind::Session(SessionState::Disconnected),
+            ["connects"] => ReportKind::Session(SessionState::Connected),
+            ["logs-on"] => ReportKind::Session(SessionState::LoggedOn),
+            ["shows", parts @ ..] => ReportKind::Snapshot(self.picture(parts)),
             other => panic!("not a word of a venue: {other:?}"),
         }
     }
 
     /// `7:live 8:canceled fill:7:40@10:x1`, and `partly` where the snapshot is not complete.
-    fn picture(&self, parts: &[&str]) -> Picture {
-        let mut picture = Picture { complete: !parts.contains(&"partly"), ..Picture::default() };
+    fn picture(&self, parts: &[&str]) -> VenueSnapshot {
+        let mut picture = VenueSnapshot { complete: !parts.contains(&"partly"), ..VenueSnapshot::default() };
         for part in parts.iter().filter(|part| part.contains(':')) {
             let fields: Vec<&str> = part.split([':', '@']).collect();
             match fields[..] {
@@ -225,11 +229,11 @@ impl World {
                     order: self.number(id),
                     ext_id: Some(format!("V{id}").into()),
                     terms: self.order(id).map_or(terms("1", "1"), |order| order.terms),
-                    fate: match fate {
-                        "live" => Fate::Live,
-                        "canceled" => Fate::Canceled,
-                        "expired" => Fate::Expired,
-                        _ => Fate::Rejected,
+                    state: match fate {
+                        "live" => VenueOrderState::Live,
+                        "canceled" => VenueOrderState::Canceled,
+                        "expired" => VenueOrderState::Expired,
+                        _ => VenueOrderState::Rejected,
                     },
                     reason: None,
                 }),
@@ -252,7 +256,7 @@ impl World {
                 _ => panic!("only changes are checked"),
             },
             ["check", rest @ ..] => match command(&[&["place", "?"], rest].concat()) {
-                Command::Place(ask) => Query::Check(ask, trader()),
+                Command::Place(ask) => Query::CheckOrder(ask, trader()),
                 _ => panic!("only orders are checked"),
             },
             other => panic!("not a question: {other:?}"),
@@ -269,7 +273,7 @@ impl World {
                 joined(booked.iter().map(|booked| format!("{} {} at {}", booked.id, booked.kind.name(), booked.at)))
             }
             Ok(Answer::Positions(positions)) => joined(positions.iter().map(position_line)),
-            Ok(Answer::Verdict(verdict)) => format!(
+            Ok(Answer::PreTradeCheck(verdict)) => format!(
                 "{}, notional {}, fee {}",
                 verdict.refusal.map_or("would pass".into(), |refusal| format!("refused {}", refusal.code())),
                 show(verdict.notional),

@@ -6,20 +6,20 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-use fix::{Direction, SessionId, Time, masked};
+use fix::{Direction, SessionId, UtcTimestamp, masked};
 
 use crate::limits::{LOG_FILE_BYTES_MAX, LOG_LINES_MAX};
 
 /// The log of one session; without a path there is none.
 #[derive(Debug)]
 pub(crate) struct MessageLog {
-    lines: Option<SyncSender<Line>>,
+    lines: Option<SyncSender<LoggedFrame>>,
     dropped: u64,
 }
 
 #[derive(Debug)]
-struct Line {
-    at: Time,
+struct LoggedFrame {
+    at: UtcTimestamp,
     direction: Direction,
     frame: Vec<u8>,
     /// Number of lines before it that were not written.
@@ -34,7 +34,7 @@ impl MessageLog {
         let mut file = LogFile::open(folder.join(name.replace(['/', '\\'], "_")))?;
         let (lines, waiting) = sync_channel(LOG_LINES_MAX);
         let write = move || {
-            if let Err(error) = file.write_all_of(&waiting) {
+            if let Err(error) = file.write_queued(&waiting) {
                 tracing::error!(%error, file = %file.path.display(), "FIX message log cannot be written and is closed");
             }
         };
@@ -42,9 +42,9 @@ impl MessageLog {
         Ok(Self { lines: Some(lines), dropped: 0 })
     }
 
-    pub(crate) fn write(&mut self, at: Time, direction: Direction, frame: &[u8]) {
+    pub(crate) fn write(&mut self, at: UtcTimestamp, direction: Direction, frame: &[u8]) {
         let Some(lines) = &self.lines else { return };
-        let line = Line { at, direction, frame: frame.to_vec(), dropped: self.dropped };
+        let line = LoggedFrame { at, direction, frame: frame.to_vec(), dropped: self.dropped };
         self.dropped = if lines.try_send(line).is_ok() { 0 } else { self.dropped + 1 };
     }
 }
@@ -62,7 +62,7 @@ impl LogFile {
         Ok(Self { path, file: BufWriter::new(file), bytes })
     }
 
-    fn write_all_of(&mut self, waiting: &Receiver<Line>) -> io::Result<()> {
+    fn write_queued(&mut self, waiting: &Receiver<LoggedFrame>) -> io::Result<()> {
         while let Ok(line) = waiting.recv() {
             self.write(&line)?;
             waiting.try_iter().try_for_each(|line| self.write(&line))?;
@@ -71,17 +71,17 @@ impl LogFile {
         Ok(())
     }
 
-    fn write(&mut self, line: &Line) -> io::Result<()> {
+    fn write(&mut self, line: &LoggedFrame) -> io::Result<()> {
         if self.bytes > LOG_FILE_BYTES_MAX {
-            self.begin_anew()?;
+            self.rotate()?;
         }
-        let text = shown(line);
+        let text = format_line(line);
         self.bytes += text.len() as u64;
         self.file.write_all(text.as_bytes())
     }
 
     /// The previous file is kept, the one before that is not.
-    fn begin_anew(&mut self) -> io::Result<()> {
+    fn rotate(&mut self) -> io::Result<()> {
         self.file.flush()?;
         std::fs::rename(&self.path, self.path.with_extension("log.1"))?;
         *self = Self::open(self.path.clone())?;
@@ -89,7 +89,7 @@ impl LogFile {
     }
 }
 
-fn shown(line: &Line) -> String {
+fn format_line(line: &LoggedFrame) -> String {
     let mut at = Vec::new();
     line.at.write(6, &mut at);
     let mark = match line.direction {
@@ -110,7 +110,7 @@ mod tests {
         let id = SessionId { begin_string: "FIX.4.4".into(), sender: "RIALTO".into(), target: "DESK/1".into() };
         let mut log = MessageLog::open(Some(folder.path()), &id).unwrap();
         let frame = b"8=FIX.4.4\x019=17\x0135=A\x01554=secret\x0110=192\x01";
-        log.write(Time::from_nanos(0), Direction::In, frame);
+        log.write(UtcTimestamp::from_nanos(0), Direction::In, frame);
         let path = folder.path().join("FIX.4.4-RIALTO-DESK_1.messages.log");
         let text = loop {
             let text = std::fs::read_to_string(&path).unwrap();

@@ -1,22 +1,22 @@
 //! One client session: logon, inbound messages, reports.
 
-mod desk;
-mod admission;
-mod sentry;
-mod throttle;
-mod courier;
-mod receipt;
-mod switchboard;
-mod submission;
-mod asking;
-mod parting;
-mod board;
+mod application;
+mod logon;
+mod credential_watch;
+mod rate_limiter;
+mod report_feeder;
+mod read_confirmation;
+mod event_router;
+mod command_submission;
+mod status_request;
+mod cancel_on_disconnect;
+mod session_status;
 mod message_log;
 
-pub(crate) use admission::{Claim, Knock};
-pub(crate) use board::Board;
-pub(crate) use desk::Desk;
+pub(crate) use application::GatewayApplication;
+pub(crate) use cancel_on_disconnect::{Absent, run};
+pub(crate) use command_submission::Waits;
+pub(crate) use event_router::EventRouter;
+pub(crate) use logon::{LogonAttempt, LogonCredentials};
 pub(crate) use message_log::MessageLog;
-pub(crate) use parting::{Absent, look_after};
-pub(crate) use submission::Waits;
-pub(crate) use switchboard::Switchboard;
+pub(crate) use session_status::SessionStatus;

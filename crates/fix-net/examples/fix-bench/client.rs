@@ -1,7 +1,7 @@
 //! A client with a plain socket: it knows enough FIX to log on, to send orders and to count answers.
 
 use crate::Outcome;
-use fix::{Framer, Time};
+use fix::{Framer, UtcTimestamp};
 use fix_net::now;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -126,7 +126,7 @@ pub(crate) fn value(frame: &[u8], tag: u32) -> Option<&str> {
     rest.split('\x01').next()
 }
 
-fn text(time: Time) -> String {
+fn text(time: UtcTimestamp) -> String {
     let mut out = Vec::new();
     time.write(3, &mut out);
     String::from_utf8_lossy(&out).into_owned()

@@ -2,7 +2,7 @@
 
 use crate::client::sealed;
 use crate::table::Row;
-use fix::{CheckRules, Checker, Decoder, Dictionary};
+use fix::{CheckRules, Dictionary, DictionaryChecker, FixDecoder};
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -16,7 +16,7 @@ const DECODE_AIM_NANOSECONDS: f64 = 500.0;
 pub(crate) fn rows() -> Vec<Row> {
     let frame = sealed(&REPORT.replace('|', "\x01"));
     let dictionary = Dictionary::fix44();
-    let (mut decoder, mut checker) = (Decoder::new(), Checker::default());
+    let (mut decoder, mut checker) = (FixDecoder::new(), DictionaryChecker::default());
     let decode = best_nanoseconds(|| {
         let _ = black_box(decoder.decode(black_box(&frame)));
     });

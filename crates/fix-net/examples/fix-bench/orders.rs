@@ -28,7 +28,7 @@ pub(crate) fn rows() -> Outcome<Vec<Row>> {
     let server = Rialto::start(folder.path(), &clients)?;
     let begin = Barrier::new(SESSIONS + 1);
     let (elapsed, spent, mut times) = thread::scope(|scope| {
-        let desks: Vec<_> = clients.iter().map(|name| scope.spawn(|| desk(&server, name, &begin))).collect();
+        let desks: Vec<_> = clients.iter().map(|name| scope.spawn(|| server_settings(&server, name, &begin))).collect();
         begin.wait();
         let (start, spent_before) = (Instant::now(), server.processor_time());
         let times = desks.into_iter().map(|desk| desk.join().map_err(|_| "a desk has failed".to_owned())?);
@@ -58,7 +58,7 @@ fn spent_since(before: &BTreeMap<String, Duration>, server: &Rialto) -> String {
 }
 
 /// One session from Logon to its last report; gives how long each order took.
-fn desk(server: &Rialto, name: &str, begin: &Barrier) -> Result<Vec<Duration>, String> {
+fn server_settings(server: &Rialto, name: &str, begin: &Barrier) -> Result<Vec<Duration>, String> {
     let logged_on = Client::log_on(server.fix, Names { sender: name, target: "RIALTO" });
     let mut client = logged_on.map_err(|error| error.to_string());
     let warm = client.as_mut().map(|client| trade(client, WARM_UP).map_err(|error| error.to_string()));

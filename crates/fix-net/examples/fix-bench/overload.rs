@@ -1,5 +1,5 @@
-//! What the flood of some does to others: four sessions send orders as fast as their lines take them, while a fifth cancels, and
-//! REST pulls the kill switch of an account in which nobody trades and releases it again.
+//! Overload: four sessions send orders as fast as their sockets accept them, while a fifth session cancels, and REST pulls
+//! the kill switch of an account without orders and releases it again.
 
 use crate::Outcome;
 use crate::client::{Client, Names, value};

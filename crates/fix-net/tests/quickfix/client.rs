@@ -1,7 +1,7 @@
 //! A client made with QuickFIX logs on to our echo acceptor, loses what it has received, requests a resend, logs out.
 
 use crate::acceptors::compile;
-use crate::world::{World, acceptor};
+use crate::harness::{FixHarness, acceptor};
 use std::path::Path;
 use std::process::Command;
 
@@ -11,13 +11,13 @@ async fn a_quickfix_client_trades_loses_count_and_parts_in_order() {
     let client = folder.path().join("client");
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/quickfix/initiator.cpp");
     compile(&source, &client).unwrap();
-    let world = World::echo(acceptor("DESK")).await;
+    let harness = FixHarness::echo(acceptor("DESK")).await;
     let settings = folder.path().join("client.cfg");
     let text = format!(
         "[SESSION]\nConnectionType=initiator\nSocketConnectHost=127.0.0.1\nSocketConnectPort={}\nHeartBtInt=30\n\
          BeginString=FIX.4.4\nSenderCompID=DESK\nTargetCompID=RIALTO\nStartTime=00:00:00\nEndTime=00:00:00\n\
          UseDataDictionary=N\n",
-        world.port()
+        harness.port()
     );
     std::fs::write(&settings, text).unwrap();
     let output =
@@ -30,5 +30,5 @@ async fn a_quickfix_client_trades_loses_count_and_parts_in_order() {
          echo 2 of 002000.00 again\necho 3 of 002000.00 again\necho 4 of 002000.00\n\
          logged out\n"
     );
-    world.stop().await;
+    harness.stop().await;
 }

@@ -8,12 +8,12 @@
 #[allow(dead_code, reason = "only QuickFIX's is needed here")]
 mod acceptors;
 /// How the lines of a transcript become bytes.
-#[path = "../../../fix/tests/peer/mod.rs"]
-mod peer;
+#[path = "../../../fix/tests/test_peer/mod.rs"]
+mod test_peer;
 /// A session behind a real port.
-#[path = "../world/mod.rs"]
+#[path = "../harness/mod.rs"]
 #[allow(dead_code, reason = "of the common parts only the acceptor is needed here")]
-mod world;
+mod harness;
 
 /// A client made with QuickFIX trades with us.
 mod client;

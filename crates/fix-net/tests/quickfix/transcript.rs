@@ -1,6 +1,6 @@
 //! A transcript of `contract/fix` (its README has the format), and a caller with a plain socket that plays it.
 
-use crate::peer::wire_of;
+use crate::test_peer::wire_of;
 use fix::{Framer, SOH};
 use fix_net::now;
 use std::io::{ErrorKind, Read, Write};
@@ -14,7 +14,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// A transcript with a longer wait is not for a real acceptor.
 const WAIT_SECONDS_MAX: u64 = 3;
 
-pub(crate) struct Story {
+pub(crate) struct QuickfixTranscript {
     pub(crate) name: String,
     pub(crate) settings: String,
     /// The lines that are played, each followed by the answers; without remarks, questions and reasons, times as `<t>`.
@@ -23,7 +23,7 @@ pub(crate) struct Story {
     is_ours_alone: bool,
 }
 
-impl Story {
+impl QuickfixTranscript {
     pub(crate) fn all() -> Vec<Self> {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../contract/fix");
         let paths = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
@@ -71,20 +71,20 @@ fn without_time(field: &str) -> String {
 }
 
 /// A peer with a plain socket.
-pub(crate) struct Caller {
+pub(crate) struct TranscriptClient {
     port: u16,
     line: Option<TcpStream>,
     framer: Framer,
 }
 
-impl Caller {
+impl TranscriptClient {
     pub(crate) fn new(port: u16) -> Self {
         Self { port, line: None, framer: Framer::new() }
     }
 
     /// Plays the peer's lines; after each it reads as many answers as the transcript has, so that a surplus answer
     /// shows up in place of the next one.
-    pub(crate) fn play(&mut self, story: &Story) -> String {
+    pub(crate) fn play(&mut self, story: &QuickfixTranscript) -> String {
         let mut told = String::new();
         let answer = |line: &str| line == "X" || line.starts_with("E ");
         for line in story.text.lines() {

@@ -2,7 +2,7 @@
 //! our session answers is what QuickFIX answers, letter by letter.
 
 use crate::acceptors::Acceptor;
-use crate::transcript::{Caller, Story};
+use crate::transcript::{QuickfixTranscript, TranscriptClient};
 use std::path::Path;
 
 /// Transcripts that QuickFIX 1.15 answers differently, and why we do not follow it.
@@ -22,7 +22,7 @@ const DIFFERENT: [(&str, &str); 13] = [
     ("sending-time-missing", "it hangs up, and the message is not counted"),
 ];
 
-fn is_different(story: &Story) -> bool {
+fn is_different(story: &QuickfixTranscript) -> bool {
     DIFFERENT.iter().any(|(name, _)| *name == story.name)
 }
 
@@ -30,7 +30,8 @@ fn is_different(story: &Story) -> bool {
 fn quickfix_tells_the_same_stories() {
     let folder = tempfile::tempdir().unwrap();
     let program = Acceptor::compile_quickfix(folder.path()).unwrap();
-    let stories: Vec<_> = Story::all().into_iter().filter(Story::is_for_any_acceptor).collect();
+    let stories: Vec<_> =
+        QuickfixTranscript::all().into_iter().filter(QuickfixTranscript::is_for_any_acceptor).collect();
     for (name, _) in DIFFERENT {
         assert!(stories.iter().any(|story| story.name == name), "there is no story {name}");
     }
@@ -42,7 +43,7 @@ fn quickfix_tells_the_same_stories() {
 }
 
 /// The transcript again, with the program's answers in place of those in the file.
-fn told_by(program: &Path, folder: &Path, story: &Story) -> String {
+fn told_by(program: &Path, folder: &Path, story: &QuickfixTranscript) -> String {
     let acceptor = Acceptor::start(program, folder, &story.settings).unwrap();
-    Caller::new(acceptor.port).play(story)
+    TranscriptClient::new(acceptor.port).play(story)
 }

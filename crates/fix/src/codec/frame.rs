@@ -14,9 +14,9 @@ pub const MESSAGE_BYTES_MAX: usize = 1 << 20;
 #[derive(Debug)]
 pub struct Framer {
     buffer: Vec<u8>,
-    taken: usize,
+    consumed: usize,
     /// Whether a message must begin at `taken`; after garbage its beginning is searched.
-    in_step: bool,
+    synchronized: bool,
     /// How far the message at `taken` was searched.
     search: Search,
 }
@@ -26,7 +26,7 @@ const TAIL_KEPT: usize = 5;
 
 impl Default for Framer {
     fn default() -> Self {
-        Self { buffer: Vec::new(), taken: 0, in_step: true, search: Search::for_length() }
+        Self { buffer: Vec::new(), consumed: 0, synchronized: true, search: Search::for_length() }
     }
 }
 
@@ -54,16 +54,16 @@ impl Framer {
 
     /// Where a driver appends what it reads from its socket.
     pub fn buffer(&mut self) -> &mut Vec<u8> {
-        if self.taken > 0 {
-            self.buffer.drain(..self.taken);
-            self.taken = 0;
+        if self.consumed > 0 {
+            self.buffer.drain(..self.consumed);
+            self.consumed = 0;
         }
         &mut self.buffer
     }
 
     /// Whether anything has arrived that was not taken.
     pub fn is_empty(&self) -> bool {
-        self.taken == self.buffer.len()
+        self.consumed == self.buffer.len()
     }
 
     /// The next whole frame, if there is one. After [`FrameError::BadLength`] the call may be repeated.
@@ -71,14 +71,14 @@ impl Framer {
         if !self.find_start() {
             return Ok(None);
         }
-        match frame_length(&self.buffer[self.taken..], &mut self.search) {
-            Ok(Some(length)) => Ok(Some(self.take(length))),
-            Ok(None) if self.buffer.len() - self.taken > MESSAGE_BYTES_MAX => Err(FrameError::TooLong),
+        match frame_length(&self.buffer[self.consumed..], &mut self.search) {
+            Ok(Some(length)) => Ok(Some(self.consume(length))),
+            Ok(None) if self.buffer.len() - self.consumed > MESSAGE_BYTES_MAX => Err(FrameError::TooLong),
             Ok(None) => Ok(None),
             Err(BadHead::TooLong) => Err(FrameError::TooLong),
             Err(BadHead::NoNumber { skip }) => {
-                self.taken += skip;
-                self.in_step = false;
+                self.consumed += skip;
+                self.synchronized = false;
                 self.search.begin(LENGTH, 0);
                 Err(FrameError::BadLength)
             }
@@ -90,26 +90,26 @@ impl Framer {
         self.buffer.clear();
     }
 
-    fn take(&mut self, length: usize) -> &[u8] {
-        let from = self.taken;
-        self.taken += length;
+    fn consume(&mut self, length: usize) -> &[u8] {
+        let from = self.consumed;
+        self.consumed += length;
         self.search.begin(LENGTH, 0);
-        &self.buffer[from..self.taken]
+        &self.buffer[from..self.consumed]
     }
 
     /// Moves to where a message begins: at `8=`, but after garbage not at the end of another tag such as `58=`.
     fn find_start(&mut self) -> bool {
-        let bytes = &self.buffer[self.taken..];
-        if self.in_step && (b"8=".starts_with(bytes) || bytes.starts_with(b"8=")) {
+        let bytes = &self.buffer[self.consumed..];
+        if self.synchronized && (b"8=".starts_with(bytes) || bytes.starts_with(b"8=")) {
             return bytes.len() >= 2;
         }
         let start = (0..bytes.len()).find(|&at| {
             let after_a_field = at > 0 && bytes[at - 1] == SOH;
             bytes[at..].starts_with(b"8=FIX") || (after_a_field && bytes[at..].starts_with(b"8="))
         });
-        self.in_step = start.is_some();
-        self.taken += start.unwrap_or(bytes.len().saturating_sub(TAIL_KEPT));
-        self.in_step
+        self.synchronized = start.is_some();
+        self.consumed += start.unwrap_or(bytes.len().saturating_sub(TAIL_KEPT));
+        self.synchronized
     }
 }
 
@@ -152,7 +152,7 @@ impl Search {
     }
 
     /// Where the value lies; `None` until its end has arrived.
-    fn look(&mut self, bytes: &[u8]) -> Option<Range<usize>> {
+    fn find_value(&mut self, bytes: &[u8]) -> Option<Range<usize>> {
         let start = match self.value {
             Some(start) => start,
             None => self.find_opening(bytes)?,
@@ -186,7 +186,7 @@ impl Search {
 
 fn frame_length(bytes: &[u8], search: &mut Search) -> Result<Option<usize>, BadHead> {
     if search.opening == LENGTH {
-        let Some(length) = search.look(bytes) else { return Ok(None) };
+        let Some(length) = search.find_value(bytes) else { return Ok(None) };
         let Some(body) = parse_unsigned(&bytes[length.clone()]).and_then(|length| usize::try_from(length).ok()) else {
             return Err(BadHead::NoNumber { skip: length.end });
         };
@@ -196,7 +196,7 @@ fn frame_length(bytes: &[u8], search: &mut Search) -> Result<Option<usize>, BadH
         // The byte before the trailer is the delimiter that ends the body.
         search.begin(CHECKSUM, length.end + body);
     }
-    Ok(search.look(bytes).map(|checksum| checksum.end + 1))
+    Ok(search.find_value(bytes).map(|checksum| checksum.end + 1))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! A received message, decoded in place: the decoder records where each field lies and keeps the bytes of every value,
 //! so `002000.00` stays `002000.00`.
 
-use super::{Outgoing, SOH, Time, checksum, parse_unsigned};
+use super::{OutgoingMessage, SOH, UtcTimestamp, checksum, parse_unsigned};
 use crate::tag::{self, Tag};
 use std::fmt;
 
@@ -15,7 +15,7 @@ struct Span {
 
 /// A field as the peer sent it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Field<'a> {
+pub struct FixField<'a> {
     pub tag: Tag,
     pub value: &'a [u8],
 }
@@ -45,18 +45,18 @@ impl fmt::Display for Garbled {
 
 /// Decodes one message after the other with the same memory.
 #[derive(Debug, Default)]
-pub struct Decoder {
+pub struct FixDecoder {
     spans: Vec<Span>,
 }
 
-impl Decoder {
+impl FixDecoder {
     pub fn new() -> Self {
         Self::default()
     }
 
-    pub fn decode<'a>(&'a mut self, frame: &'a [u8]) -> Result<Message<'a>, Garbled> {
+    pub fn decode<'a>(&'a mut self, frame: &'a [u8]) -> Result<FixMessage<'a>, Garbled> {
         self.index(frame)?;
-        let message = Message { bytes: frame, spans: &self.spans };
+        let message = FixMessage { bytes: frame, spans: &self.spans };
         message.check_frame()?;
         Ok(message)
     }
@@ -72,7 +72,7 @@ impl Decoder {
                 _ => field_end(frame, start),
             };
             let end = end.ok_or(Garbled::Field)?;
-            self.spans.push(Span { tag, start: place(start)?, end: place(end)? });
+            self.spans.push(Span { tag, start: offset(start)?, end: offset(end)? });
             data = tag::data_after(tag).and_then(|data_tag| Some((data_tag, length_of(&frame[start..end])?)));
             at = end + 1;
         }
@@ -84,7 +84,7 @@ fn length_of(value: &[u8]) -> Option<usize> {
     parse_unsigned(value).and_then(|length| usize::try_from(length).ok())
 }
 
-fn place(at: usize) -> Result<u32, Garbled> {
+fn offset(at: usize) -> Result<u32, Garbled> {
     u32::try_from(at).map_err(|_| Garbled::BodyLength)
 }
 
@@ -118,12 +118,12 @@ fn data_end(frame: &[u8], start: usize, length: usize) -> Option<usize> {
 
 /// A valid message: its length and checksum are right, and it begins with 8, 9 and 35.
 #[derive(Debug, Clone, Copy)]
-pub struct Message<'a> {
+pub struct FixMessage<'a> {
     bytes: &'a [u8],
     spans: &'a [Span],
 }
 
-impl<'a> Message<'a> {
+impl<'a> FixMessage<'a> {
     /// The whole message as received.
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
@@ -151,8 +151,8 @@ impl<'a> Message<'a> {
         self.get(tag).and_then(parse_unsigned)
     }
 
-    pub fn time(&self, tag: Tag) -> Option<Time> {
-        self.get(tag).and_then(Time::parse)
+    pub fn time(&self, tag: Tag) -> Option<UtcTimestamp> {
+        self.get(tag).and_then(UtcTimestamp::parse)
     }
 
     /// A flag that is absent is off.
@@ -160,9 +160,9 @@ impl<'a> Message<'a> {
         self.get(tag) == Some(b"Y")
     }
 
-    pub fn fields(&self) -> impl ExactSizeIterator<Item = Field<'a>> + use<'a> {
+    pub fn fields(&self) -> impl ExactSizeIterator<Item = FixField<'a>> + use<'a> {
         let (bytes, spans) = (self.bytes, self.spans);
-        spans.iter().map(move |span| Field { tag: span.tag, value: value(bytes, span) })
+        spans.iter().map(move |span| FixField { tag: span.tag, value: value(bytes, span) })
     }
 
     pub fn field_count(&self) -> usize {
@@ -173,9 +173,9 @@ impl<'a> Message<'a> {
         self.spans[at].tag
     }
 
-    pub fn field(&self, at: usize) -> Field<'a> {
+    pub fn field(&self, at: usize) -> FixField<'a> {
         let span = &self.spans[at];
-        Field { tag: span.tag, value: value(self.bytes, span) }
+        FixField { tag: span.tag, value: value(self.bytes, span) }
     }
 
     /// Everything from a field up to the checksum; `None` where that is empty.
@@ -186,10 +186,10 @@ impl<'a> Message<'a> {
     }
 
     /// Copies the body without a dictionary: groups cannot be distinguished from other fields, so nothing is reordered.
-    pub fn copy_body_as_it_is(&self, out: &mut Outgoing) {
+    pub fn copy_body_verbatim(&self, out: &mut OutgoingMessage) {
         let body = self.fields().position(|field| !tag::is_header(field.tag)).unwrap_or(self.spans.len());
         if let Some(bytes) = self.bytes_from(body) {
-            out.body_as_it_is(self.tag_at(body), bytes);
+            out.append_raw_body(self.tag_at(body), bytes);
         }
     }
 
@@ -227,7 +227,7 @@ mod tests {
     }
 
     fn verdict(text: &str) -> String {
-        match Decoder::new().decode(&sealed(text)) {
+        match FixDecoder::new().decode(&sealed(text)) {
             Ok(message) => message
                 .fields()
                 .take(message.field_count() - 1)
@@ -257,7 +257,7 @@ mod tests {
         assert_eq!(verdict("8=FIX.4.4|9=10|35=A|+1=1|"), "a field is not tag=value");
         assert_eq!(verdict("8=FIX.4.4|9=19|35=A|99999999999=1|"), "a field is not tag=value");
         assert_eq!(
-            Decoder::new().decode(b"8=FIX.4.4\x019=5\x0135=A\x0110=000\x01").unwrap_err().to_string(),
+            FixDecoder::new().decode(b"8=FIX.4.4\x019=5\x0135=A\x0110=000\x01").unwrap_err().to_string(),
             "CheckSum (10) is wrong"
         );
     }
@@ -265,12 +265,12 @@ mod tests {
     proptest! {
         #[test]
         fn rubbish_never_panics(bytes in proptest::collection::vec(any::<u8>(), 0..64)) {
-            let _ = Decoder::new().decode(&bytes);
+            let _ = FixDecoder::new().decode(&bytes);
         }
 
         #[test]
         fn near_messages_never_panic(bytes in "(8=FIX\x01|9=[0-9]{0,3}\x01|35=A?\x01|9[56]=[0-9]?\x01|10=[0-9]{0,3}\x01|=|\x01){0,9}") {
-            let _ = Decoder::new().decode(bytes.as_bytes());
+            let _ = FixDecoder::new().decode(bytes.as_bytes());
         }
     }
 }

@@ -3,13 +3,13 @@
 mod frame;
 mod message;
 mod outgoing;
-pub(crate) mod time;
+pub(crate) mod utc_timestamp;
 
 pub use frame::{FrameError, Framer, MESSAGE_BYTES_MAX};
-pub use message::{Decoder, Field, Garbled, Message};
-pub use outgoing::Outgoing;
-pub(crate) use outgoing::{Encoder, Head};
-pub use time::{FRACTION_DIGITS_MAX, Time};
+pub use message::{FixDecoder, FixField, FixMessage, Garbled};
+pub use outgoing::OutgoingMessage;
+pub(crate) use outgoing::{FixEncoder, HeaderFields};
+pub use utc_timestamp::{FRACTION_DIGITS_MAX, UtcTimestamp};
 
 /// Field delimiter.
 pub const SOH: u8 = 1;

@@ -2,7 +2,7 @@
 //! 8, 9, 35 and then ascending tags, header before body, each repeating group as a block. Engines that are strict about
 //! order accept that.
 
-use super::{SOH, Time, checksum};
+use super::{SOH, UtcTimestamp, checksum};
 use crate::tag::{self, Tag};
 
 /// Size of an Execution Report; a longer message grows.
@@ -11,7 +11,7 @@ const USUAL_PIECES: usize = 32;
 
 /// A message under construction; cleared and filled again, it needs no new memory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Outgoing {
+pub struct OutgoingMessage {
     msg_type: Vec<u8>,
     text: Vec<u8>,
     pieces: Vec<Piece>,
@@ -43,7 +43,7 @@ impl Section {
     }
 }
 
-impl Outgoing {
+impl OutgoingMessage {
     pub fn new(msg_type: impl AsRef<[u8]>) -> Self {
         Self {
             msg_type: msg_type.as_ref().to_vec(),
@@ -92,7 +92,7 @@ impl Outgoing {
 
     /// A field from the `Display` of the value, written in place. A value that may contain a control byte is for
     /// [`Self::field`].
-    pub fn shown(&mut self, tag: Tag, value: impl std::fmt::Display) -> &mut Self {
+    pub fn display(&mut self, tag: Tag, value: impl std::fmt::Display) -> &mut Self {
         use std::io::Write;
         let start = self.text.len();
         write_tag(tag, &mut self.text);
@@ -100,7 +100,7 @@ impl Outgoing {
         self.close_field(tag, start)
     }
 
-    pub fn time(&mut self, tag: Tag, value: Time, fraction_digits: u8) -> &mut Self {
+    pub fn time(&mut self, tag: Tag, value: UtcTimestamp, fraction_digits: u8) -> &mut Self {
         let start = self.text.len();
         write_tag(tag, &mut self.text);
         value.write(fraction_digits, &mut self.text);
@@ -135,7 +135,7 @@ impl Outgoing {
     }
 
     /// Fields that are in order already, copied as they are, at the position of their first tag.
-    pub(crate) fn body_as_it_is(&mut self, first_tag: Tag, bytes: &[u8]) {
+    pub(crate) fn append_raw_body(&mut self, first_tag: Tag, bytes: &[u8]) {
         let start = self.text.len();
         self.text.extend_from_slice(bytes);
         self.pieces.push(Piece { section: Section::Body, tag: first_tag, start, end: self.text.len() });
@@ -143,12 +143,12 @@ impl Outgoing {
 }
 
 /// The session's fields of a message.
-pub(crate) struct Head<'a> {
+pub(crate) struct HeaderFields<'a> {
     pub begin_string: &'a [u8],
     pub sender: &'a [u8],
     pub target: &'a [u8],
     pub number: u64,
-    pub sending_time: Time,
+    pub sending_time: UtcTimestamp,
     pub fraction_digits: u8,
     /// The first sending time, when the message is sent again.
     pub original_time: Option<&'a [u8]>,
@@ -156,15 +156,15 @@ pub(crate) struct Head<'a> {
 
 /// Encodes messages with memory that it keeps.
 #[derive(Debug, Default)]
-pub(crate) struct Encoder {
-    frame: Outgoing,
+pub(crate) struct FixEncoder {
+    frame: OutgoingMessage,
     body: Vec<u8>,
 }
 
-impl Encoder {
+impl FixEncoder {
     /// Appends the whole message.
-    pub(crate) fn encode(&mut self, head: &Head<'_>, message: &Outgoing, out: &mut Vec<u8>) {
-        self.gather(head, message);
+    pub(crate) fn encode(&mut self, head: &HeaderFields<'_>, message: &OutgoingMessage, out: &mut Vec<u8>) {
+        self.collect_fields(head, message);
         self.body.clear();
         write_field(tag::MSG_TYPE, &message.msg_type, &mut self.body);
         for piece in &self.frame.pieces {
@@ -180,7 +180,7 @@ impl Encoder {
     }
 
     /// Header and body together, in wire order.
-    fn gather(&mut self, head: &Head<'_>, message: &Outgoing) {
+    fn collect_fields(&mut self, head: &HeaderFields<'_>, message: &OutgoingMessage) {
         let frame = &mut self.frame;
         frame.copy_from(message);
         frame.number(tag::MSG_SEQ_NUM, head.number);
@@ -236,32 +236,32 @@ fn format_number(mut value: u64, digits: &mut [u8; 20]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Decoder;
+    use super::super::FixDecoder;
     use super::*;
     use proptest::prelude::*;
 
-    fn head<'a>(original_time: Option<&'a [u8]>) -> Head<'a> {
-        Head {
+    fn head<'a>(original_time: Option<&'a [u8]>) -> HeaderFields<'a> {
+        HeaderFields {
             begin_string: b"FIX.4.4",
             sender: b"ISLD",
             target: b"TW44",
             number: 12,
-            sending_time: Time::parse(b"20260105-12:00:00.007").unwrap(),
+            sending_time: UtcTimestamp::parse(b"20260105-12:00:00.007").unwrap(),
             fraction_digits: 3,
             original_time,
         }
     }
 
-    fn encoded(message: &Outgoing, original_time: Option<&[u8]>) -> String {
+    fn encoded(message: &OutgoingMessage, original_time: Option<&[u8]>) -> String {
         let mut out = Vec::new();
-        Encoder::default().encode(&head(original_time), message, &mut out);
-        Decoder::new().decode(&out).expect("our own messages are sound");
+        FixEncoder::default().encode(&head(original_time), message, &mut out);
+        FixDecoder::new().decode(&out).expect("our own messages are sound");
         String::from_utf8_lossy(&out).replace('\x01', "|")
     }
 
     #[test]
     fn tags_ascend_in_header_and_body_and_groups_stay_whole() {
-        let mut order = Outgoing::new("D");
+        let mut order = OutgoingMessage::new("D");
         order.field(55, "INTC").field(97, "Y").number(78, 2);
         order.member(79, "b").member(80, "1").member(79, "a").member(80, "2");
         order.field(11, "id").field(38, "002000.00").field(115, "JCD");
@@ -275,7 +275,7 @@ mod tests {
     #[test]
     fn a_message_sent_again_says_so() {
         assert_eq!(
-            encoded(Outgoing::new("8").field(17, "e"), Some(b"20260105-11:00:00")),
+            encoded(OutgoingMessage::new("8").field(17, "e"), Some(b"20260105-11:00:00")),
             "8=FIX.4.4|9=84|35=8|34=12|43=Y|49=ISLD|52=20260105-12:00:00.007|56=TW44|122=20260105-11:00:00|17=e|10=106|"
         );
     }
@@ -284,13 +284,13 @@ mod tests {
         #[test]
         fn what_is_written_can_be_read(fields in proptest::collection::btree_map(100_i32..9999, "[a-z0-9.]{1,9}", 0..40)) {
             let fields: Vec<_> = fields.into_iter().filter(|(tag, _)| !tag::is_header(*tag) && tag::data_after(*tag).is_none()).collect();
-            let mut message = Outgoing::new("U1");
+            let mut message = OutgoingMessage::new("U1");
             for (tag, value) in fields.iter().rev() {
                 message.field(*tag, value);
             }
             let mut out = Vec::new();
-            Encoder::default().encode(&head(None), &message, &mut out);
-            let mut decoder = Decoder::new();
+            FixEncoder::default().encode(&head(None), &message, &mut out);
+            let mut decoder = FixDecoder::new();
             let read = decoder.decode(&out).unwrap();
             let body: Vec<_> = read.fields().skip(7).map(|f| (f.tag, String::from_utf8_lossy(f.value).into_owned())).collect();
             prop_assert_eq!(&body[..body.len() - 1], &fields[..]);

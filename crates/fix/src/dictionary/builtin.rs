@@ -1,17 +1,17 @@
 //! Built-in FIX 4.4 dictionary: QuickFIX's, as packed by hotfix-dictionary.
 
-use super::kind::Kind;
-use super::spec::{FieldSpec, Item, MessageSpec, Spec};
+use super::field_type::FieldType;
+use super::spec::{DictionarySpec, FieldSpec, Item, MessageSpec};
 use crate::tag::Tag;
 use hotfix_dictionary::{Dictionary, LayoutItem, LayoutItemKind, TagU32};
 
 /// Our own fields on a New Order Single.
 pub(super) const ORDER_EXTENSIONS: [(Tag, &str); 3] = [(7001, "STRING"), (7002, "STRING"), (7003, "BOOLEAN")];
 
-pub(super) fn fix44() -> Spec {
+pub(super) fn fix44() -> DictionarySpec {
     let packed = Dictionary::fix44();
     let component = |name: &str| packed.component_by_name(name).map(|c| items(c.items())).unwrap_or_default();
-    Spec {
+    DictionarySpec {
         version: packed.version().to_owned(),
         fields: packed.fields().into_iter().map(|field| field_spec(&field)).collect(),
         header: component("StandardHeader"),
@@ -25,9 +25,9 @@ pub(super) fn fix44() -> Spec {
 }
 
 /// The same with tags 7001 to 7003 on New Order Single.
-pub(super) fn fix44_with_extensions() -> Spec {
+pub(super) fn fix44_with_extensions() -> DictionarySpec {
     let mut spec = fix44();
-    let field = |(tag, kind)| FieldSpec { tag, kind: Kind::of(kind), values: Vec::new() };
+    let field = |(tag, kind)| FieldSpec { tag, kind: FieldType::from_name(kind), values: Vec::new() };
     spec.fields.extend(ORDER_EXTENSIONS.map(field));
     let order = spec.messages.iter_mut().find(|message| message.msg_type == "D");
     let item = |(tag, _)| Item { tag, required: false, members: None };
@@ -38,7 +38,7 @@ pub(super) fn fix44_with_extensions() -> Spec {
 fn field_spec(field: &hotfix_dictionary::Field<'_>) -> FieldSpec {
     FieldSpec {
         tag: number(field.tag()),
-        kind: Kind::of(field.fix_datatype().to_quickfix_name()),
+        kind: FieldType::from_name(field.fix_datatype().to_quickfix_name()),
         values: field.enums().map(|values| values.map(|value| value.value().to_owned()).collect()).unwrap_or_default(),
     }
 }

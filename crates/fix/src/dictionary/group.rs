@@ -3,7 +3,7 @@
 //! be in the order of the dictionary, because readers that rely on the order would misread others.
 
 use super::spec::Item;
-use crate::codec::{Message, Outgoing};
+use crate::codec::{FixMessage, OutgoingMessage};
 use crate::tag::Tag;
 use std::ops::Range;
 
@@ -20,7 +20,7 @@ pub(super) struct Group {
 
 /// The result of parsing a group on the wire.
 #[derive(Debug, Default)]
-pub(super) struct Walk {
+pub(super) struct GroupScan {
     pub entries: u64,
     /// The first member that an entry lacks.
     pub missing: Option<Tag>,
@@ -31,7 +31,7 @@ pub(super) struct Walk {
 }
 
 impl Group {
-    pub(super) fn of(item: &Item) -> Option<Self> {
+    pub(super) fn from_item(item: &Item) -> Option<Self> {
         let members = item.members.as_ref()?;
         let mut required: Vec<_> = members.iter().filter(|member| member.required).map(|member| member.tag).collect();
         required.sort_unstable();
@@ -39,7 +39,7 @@ impl Group {
             count: item.tag,
             members: members.iter().map(|member| member.tag).collect(),
             required,
-            nested: members.iter().filter_map(Self::of).collect(),
+            nested: members.iter().filter_map(Self::from_item).collect(),
         })
     }
 
@@ -49,18 +49,18 @@ impl Group {
     }
 
     /// Parses the entries from the field after the count on.
-    pub(super) fn walk(&self, message: &Message<'_>, start: usize) -> Walk {
-        let mut walk = Walk { end: start, ..Walk::default() };
+    pub(super) fn scan(&self, message: &FixMessage<'_>, start: usize) -> GroupScan {
+        let mut walk = GroupScan { end: start, ..GroupScan::default() };
         while let Some(entry) = self.entry(message, walk.end, &mut walk) {
             walk.entries += 1;
-            walk.missing = walk.missing.or_else(|| self.lacks(message, &entry));
+            walk.missing = walk.missing.or_else(|| self.missing_member(message, &entry));
             walk.end = entry.end;
         }
         walk
     }
 
     /// The fields of the entry that begins here, nested groups included; `None` where the group has ended.
-    fn entry(&self, message: &Message<'_>, start: usize, found: &mut Walk) -> Option<Range<usize>> {
+    fn entry(&self, message: &FixMessage<'_>, start: usize, found: &mut GroupScan) -> Option<Range<usize>> {
         let (mut at, mut due) = (start, 0);
         while at < message.field_count() {
             let tag = message.tag_at(at);
@@ -74,7 +74,7 @@ impl Group {
             due = place + 1;
             at += 1;
             if let Some(nested) = self.nested(tag) {
-                let walk = nested.walk(message, at);
+                let walk = nested.scan(message, at);
                 found.missing = found.missing.or(walk.missing);
                 found.misplaced = found.misplaced.or(walk.misplaced);
                 at = walk.end;
@@ -83,7 +83,7 @@ impl Group {
         (at > start).then_some(start..at)
     }
 
-    fn lacks(&self, message: &Message<'_>, entry: &Range<usize>) -> Option<Tag> {
+    fn missing_member(&self, message: &FixMessage<'_>, entry: &Range<usize>) -> Option<Tag> {
         self.required.iter().copied().find(|tag| !has(message, entry.clone(), *tag))
     }
 
@@ -92,9 +92,9 @@ impl Group {
     }
 
     /// Copies the entries after a count, the members of each in the order of the dictionary; returns where they end.
-    pub(super) fn copy(&self, message: &Message<'_>, start: usize, out: &mut Outgoing) -> usize {
+    pub(super) fn copy(&self, message: &FixMessage<'_>, start: usize, out: &mut OutgoingMessage) -> usize {
         let mut at = start;
-        while let Some(entry) = self.entry(message, at, &mut Walk::default()) {
+        while let Some(entry) = self.entry(message, at, &mut GroupScan::default()) {
             for tag in &self.members {
                 if let Some(place) = entry.clone().find(|place| message.tag_at(*place) == *tag) {
                     out.member(*tag, message.field(place).value);
@@ -107,6 +107,6 @@ impl Group {
     }
 }
 
-fn has(message: &Message<'_>, mut fields: Range<usize>, tag: Tag) -> bool {
+fn has(message: &FixMessage<'_>, mut fields: Range<usize>, tag: Tag) -> bool {
     fields.any(|at| message.tag_at(at) == tag)
 }

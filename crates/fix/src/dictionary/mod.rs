@@ -3,11 +3,11 @@
 mod spec;
 mod builtin;
 mod xml;
-mod kind;
+mod field_type;
 mod tables;
 mod group;
 mod check;
 
-pub use check::{CheckRules, Checker};
+pub use check::{CheckRules, DictionaryChecker};
 pub use tables::Dictionary;
 pub use xml::DictionaryError;

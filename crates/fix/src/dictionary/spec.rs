@@ -1,10 +1,10 @@
 //! A dictionary as parsed: fields with their values, and the items of each message, components resolved.
 
-use super::kind::Kind;
+use super::field_type::FieldType;
 use crate::tag::Tag;
 
 #[derive(Debug, Default)]
-pub(super) struct Spec {
+pub(super) struct DictionarySpec {
     /// Such as `FIX.4.4`.
     pub version: String,
     pub fields: Vec<FieldSpec>,
@@ -16,7 +16,7 @@ pub(super) struct Spec {
 #[derive(Debug)]
 pub(super) struct FieldSpec {
     pub tag: Tag,
-    pub kind: Kind,
+    pub kind: FieldType,
     /// The allowed values; empty means any.
     pub values: Vec<String>,
 }

@@ -1,8 +1,8 @@
 //! A dictionary flattened into tables, so that the check of a message takes look-ups only.
 
+use super::field_type::FieldType;
 use super::group::Group;
-use super::kind::Kind;
-use super::spec::{FieldSpec, Item, Spec};
+use super::spec::{DictionarySpec, FieldSpec, Item};
 use super::xml::DictionaryError;
 use super::{builtin, xml};
 use crate::tag::{self, Tag};
@@ -24,13 +24,13 @@ pub struct Dictionary {
 }
 
 /// Index of a field in the table of fields and in a [`FieldSet`].
-pub(super) type Slot = u16;
+pub(super) type FieldIndex = u16;
 
-const NO_SLOT: Slot = Slot::MAX;
+const NO_FIELD_INDEX: FieldIndex = FieldIndex::MAX;
 
 /// Sections in the order in which their fields are checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Part {
+pub(super) enum MessagePart {
     Header,
     Trailer,
     Body,
@@ -38,13 +38,13 @@ pub(super) enum Part {
 
 #[derive(Debug)]
 pub(super) struct FieldRule {
-    pub part: Part,
-    kind: Kind,
+    pub part: MessagePart,
+    kind: FieldType,
     /// Sorted; empty where any value is allowed.
     values: Vec<Vec<u8>>,
 }
 
-impl Part {
+impl MessagePart {
     /// By the standard alone.
     pub(super) fn of(tag: Tag) -> Self {
         match tag {
@@ -64,7 +64,7 @@ impl FieldRule {
         let known = |value: &[u8]| self.values.binary_search_by(|known| known.as_slice().cmp(value)).is_ok();
         match self.kind {
             _ if self.values.is_empty() => true,
-            Kind::SeveralValues => value.split(|byte| *byte == b' ').all(known),
+            FieldType::MultipleValue => value.split(|byte| *byte == b' ').all(known),
             _ => known(value),
         }
     }
@@ -82,7 +82,7 @@ pub(super) struct Section {
 }
 
 impl Section {
-    pub(super) fn group(&self, slot: Option<Slot>, count: Tag) -> Option<&Group> {
+    pub(super) fn group(&self, slot: Option<FieldIndex>, count: Tag) -> Option<&Group> {
         self.counts.contains(slot?).then(|| self.groups.iter().find(|group| group.count == count))?
     }
 }
@@ -95,7 +95,7 @@ pub(super) struct FieldSet {
 
 impl FieldSet {
     /// Returns whether it was new.
-    pub(super) fn insert(&mut self, slot: Slot) -> bool {
+    pub(super) fn insert(&mut self, slot: FieldIndex) -> bool {
         let (word, bit) = (usize::from(slot / 64), 1 << (slot % 64));
         if self.words.len() <= word {
             self.words.resize(word + 1, 0);
@@ -105,7 +105,7 @@ impl FieldSet {
         new
     }
 
-    pub(super) fn contains(&self, slot: Slot) -> bool {
+    pub(super) fn contains(&self, slot: FieldIndex) -> bool {
         self.words.get(usize::from(slot / 64)).is_some_and(|word| word & (1 << (slot % 64)) != 0)
     }
 
@@ -150,32 +150,32 @@ impl Dictionary {
     }
 
     /// Everything that is checked of a message's body, as text, to compare two dictionaries.
-    pub fn shape_of(&self, msg_type: &[u8]) -> Option<String> {
+    pub fn describe_message(&self, msg_type: &[u8]) -> Option<String> {
         let section = self.message(msg_type)?;
         let fields = self.fields_of(msg_type);
-        let rules: Vec<_> = fields.iter().filter_map(|tag| Some((tag, self.rule(self.slot(*tag)?)))).collect();
+        let rules: Vec<_> = fields.iter().filter_map(|tag| Some((tag, self.rule(self.field_index(*tag)?)))).collect();
         Some(format!("{:?}\n{:?}\n{rules:?}", section.required, section.groups))
     }
 
-    fn tags(&self) -> impl Iterator<Item = (Tag, Slot)> + '_ {
-        let near = self.near.iter().enumerate().filter(|(_, slot)| **slot != NO_SLOT);
+    fn tags(&self) -> impl Iterator<Item = (Tag, FieldIndex)> + '_ {
+        let near = self.near.iter().enumerate().filter(|(_, slot)| **slot != NO_FIELD_INDEX);
         let near = near.filter_map(|(tag, slot)| Some((Tag::try_from(tag).ok()?, *slot)));
         near.chain(self.far.iter().map(|(tag, slot)| (*tag, *slot)))
     }
 
-    pub(super) fn slot(&self, tag: Tag) -> Option<Slot> {
+    pub(super) fn field_index(&self, tag: Tag) -> Option<FieldIndex> {
         let slot = match usize::try_from(tag).ok().and_then(|tag| self.near.get(tag)) {
             Some(slot) => *slot,
             None => *self.far.get(&tag)?,
         };
-        (slot != NO_SLOT).then_some(slot)
+        (slot != NO_FIELD_INDEX).then_some(slot)
     }
 
-    pub(super) fn part(&self, slot: Option<Slot>, tag: Tag) -> Part {
-        slot.map_or_else(|| Part::of(tag), |slot| self.rule(slot).part)
+    pub(super) fn part(&self, slot: Option<FieldIndex>, tag: Tag) -> MessagePart {
+        slot.map_or_else(|| MessagePart::of(tag), |slot| self.rule(slot).part)
     }
 
-    pub(super) fn rule(&self, slot: Slot) -> &FieldRule {
+    pub(super) fn rule(&self, slot: FieldIndex) -> &FieldRule {
         &self.fields[usize::from(slot)]
     }
 
@@ -183,11 +183,11 @@ impl Dictionary {
         self.messages.get(msg_type)
     }
 
-    fn flatten(spec: Spec) -> Self {
+    fn flatten(spec: DictionarySpec) -> Self {
         let mut dictionary = Self {
             version: spec.version,
             fields: Vec::new(),
-            near: vec![NO_SLOT; NEAR_TAGS],
+            near: vec![NO_FIELD_INDEX; NEAR_TAGS],
             far: BTreeMap::new(),
             header: Section::default(),
             trailer: Section::default(),
@@ -198,8 +198,8 @@ impl Dictionary {
         }
         dictionary.header = dictionary.section(&spec.header);
         dictionary.trailer = dictionary.section(&spec.trailer);
-        dictionary.place(&spec.header, Part::Header);
-        dictionary.place(&spec.trailer, Part::Trailer);
+        dictionary.assign_part(&spec.header, MessagePart::Header);
+        dictionary.assign_part(&spec.trailer, MessagePart::Trailer);
         for message in &spec.messages {
             let section = dictionary.section(&message.items);
             dictionary.messages.insert(message.msg_type.as_bytes().to_vec(), section);
@@ -209,19 +209,21 @@ impl Dictionary {
 
     /// Fields beyond the number of slots stay unknown.
     fn add(&mut self, field: FieldSpec) {
-        let Some(slot) = Slot::try_from(self.fields.len()).ok().filter(|slot| *slot != NO_SLOT) else { return };
+        let Some(slot) = FieldIndex::try_from(self.fields.len()).ok().filter(|slot| *slot != NO_FIELD_INDEX) else {
+            return;
+        };
         match usize::try_from(field.tag).ok().and_then(|tag| self.near.get_mut(tag)) {
             Some(place) => *place = slot,
             None => drop(self.far.insert(field.tag, slot)),
         }
         let mut values: Vec<_> = field.values.into_iter().map(String::into_bytes).collect();
         values.sort();
-        self.fields.push(FieldRule { part: Part::of(field.tag), kind: field.kind, values });
+        self.fields.push(FieldRule { part: MessagePart::of(field.tag), kind: field.kind, values });
     }
 
-    fn place(&mut self, items: &[Item], part: Part) {
+    fn assign_part(&mut self, items: &[Item], part: MessagePart) {
         for item in items {
-            if let Some(slot) = self.slot(item.tag) {
+            if let Some(slot) = self.field_index(item.tag) {
                 self.fields[usize::from(slot)].part = part;
             }
         }
@@ -230,14 +232,14 @@ impl Dictionary {
     fn section(&self, items: &[Item]) -> Section {
         let mut section = Section::default();
         for item in items {
-            if let Some(slot) = self.slot(item.tag) {
+            if let Some(slot) = self.field_index(item.tag) {
                 section.fields.insert(slot);
                 if item.members.is_some() {
                     section.counts.insert(slot);
                 }
             }
             section.required.extend(item.required.then_some(item.tag));
-            section.groups.extend(Group::of(item));
+            section.groups.extend(Group::from_item(item));
         }
         section.required.sort_unstable();
         section

@@ -1,7 +1,7 @@
 //! Dictionary files in QuickFIX's XML format. Every error is reported with its line.
 
-use super::kind::Kind;
-use super::spec::{FieldSpec, Item, MessageSpec, Spec};
+use super::field_type::FieldType;
+use super::spec::{DictionarySpec, FieldSpec, Item, MessageSpec};
 use crate::tag::Tag;
 use roxmltree::{Document, Node};
 use std::collections::BTreeMap;
@@ -27,13 +27,13 @@ impl std::error::Error for DictionaryError {}
 
 type Result<T> = std::result::Result<T, DictionaryError>;
 
-pub(super) fn read(text: &str) -> Result<Spec> {
+pub(super) fn read(text: &str) -> Result<DictionarySpec> {
     let document = Document::parse(text)
         .map_err(|error| DictionaryError { line: error.pos().row, reason: format!("not XML: {error}") })?;
     let root = document.root_element();
     let fields = section(root, "fields")?;
     let reader = Reader { tags: tags_by_name(fields)?, components: components_by_name(root)? };
-    Ok(Spec {
+    Ok(DictionarySpec {
         version: version(root)?,
         fields: elements(fields).map(field).collect::<Result<_>>()?,
         header: reader.items(section(root, "header")?, true, 0)?,
@@ -56,13 +56,14 @@ impl<'a> Reader<'a> {
     /// The items below a node, components expanded; within an optional component nothing is required.
     fn items(&self, parent: Node<'a, 'a>, parent_required: bool, depth: usize) -> Result<Vec<Item>> {
         if depth > COMPONENT_DEPTH_MAX {
-            return Err(fault(parent, "components hold each other".to_owned()));
+            return Err(error_at(parent, "components hold each other".to_owned()));
         }
         let mut items = Vec::new();
         for node in elements(parent) {
             let name = attribute(node, "name")?;
             let required = parent_required && node.attribute("required") == Some("Y");
-            let tag = || self.tags.get(name).copied().ok_or_else(|| fault(node, format!("no field is named {name}")));
+            let tag =
+                || self.tags.get(name).copied().ok_or_else(|| error_at(node, format!("no field is named {name}")));
             match node.tag_name().name() {
                 "field" => items.push(Item { tag: tag()?, required, members: None }),
                 "group" => {
@@ -70,14 +71,14 @@ impl<'a> Reader<'a> {
                     items.push(Item { tag: tag()?, required, members });
                 }
                 "component" => items.extend(self.items(self.component(node, name)?, required, depth + 1)?),
-                other => return Err(fault(node, format!("<{other}> is no field, group or component"))),
+                other => return Err(error_at(node, format!("<{other}> is no field, group or component"))),
             }
         }
         Ok(items)
     }
 
     fn component(&self, node: Node<'a, 'a>, name: &str) -> Result<Node<'a, 'a>> {
-        self.components.get(name).copied().ok_or_else(|| fault(node, format!("no component is named {name}")))
+        self.components.get(name).copied().ok_or_else(|| error_at(node, format!("no component is named {name}")))
     }
 }
 
@@ -102,16 +103,16 @@ fn components_by_name<'a>(root: Node<'a, 'a>) -> Result<BTreeMap<&'a str, Node<'
 
 fn field(node: Node<'_, '_>) -> Result<FieldSpec> {
     let values = elements(node).map(|value| attribute(value, "enum").map(str::to_owned)).collect::<Result<_>>()?;
-    Ok(FieldSpec { tag: tag_of(node)?, kind: Kind::of(attribute(node, "type")?), values })
+    Ok(FieldSpec { tag: tag_of(node)?, kind: FieldType::from_name(attribute(node, "type")?), values })
 }
 
 fn tag_of(node: Node<'_, '_>) -> Result<Tag> {
     let number = attribute(node, "number")?;
-    number.parse().ok().filter(|tag| *tag > 0).ok_or_else(|| fault(node, format!("number=\"{number}\" is no tag")))
+    number.parse().ok().filter(|tag| *tag > 0).ok_or_else(|| error_at(node, format!("number=\"{number}\" is no tag")))
 }
 
 fn section<'a>(root: Node<'a, 'a>, name: &str) -> Result<Node<'a, 'a>> {
-    elements(root).find(|node| node.has_tag_name(name)).ok_or_else(|| fault(root, format!("there is no <{name}>")))
+    elements(root).find(|node| node.has_tag_name(name)).ok_or_else(|| error_at(root, format!("there is no <{name}>")))
 }
 
 fn elements<'a>(node: Node<'a, 'a>) -> impl Iterator<Item = Node<'a, 'a>> {
@@ -119,10 +120,10 @@ fn elements<'a>(node: Node<'a, 'a>) -> impl Iterator<Item = Node<'a, 'a>> {
 }
 
 fn attribute<'a>(node: Node<'a, '_>, name: &str) -> Result<&'a str> {
-    node.attribute(name).ok_or_else(|| fault(node, format!("<{}> has no {name}", node.tag_name().name())))
+    node.attribute(name).ok_or_else(|| error_at(node, format!("<{}> has no {name}", node.tag_name().name())))
 }
 
-fn fault(node: Node<'_, '_>, reason: String) -> DictionaryError {
+fn error_at(node: Node<'_, '_>, reason: String) -> DictionaryError {
     DictionaryError { line: node.document().text_pos_at(node.range().start).row, reason }
 }
 

@@ -1,21 +1,21 @@
 //! Actions of a session. Bytes are collected in one buffer, so that many messages leave with one write.
 
-use crate::reject::Fault;
-use crate::store::SeqNum;
+use crate::message_store::SeqNum;
+use crate::reject::MessageFault;
 use std::collections::VecDeque;
 use std::fmt;
 use std::ops::Range;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Action {
-    /// A message in [`Actions::wire`] is to be written.
+pub enum SessionAction {
+    /// A message in [`Actions::output`] is to be written.
     Send(Range<usize>),
     /// The message that was just received is for the application.
     Deliver,
     /// The Heartbeat that was just received answers a Test Request.
-    Answered,
+    TestRequestAnswered,
     /// The Logon that was just received waits for `admit` or `refuse`.
-    AskLogon,
+    AuthorizeLogon,
     LoggedOn,
     /// Our Logout was sent.
     LoggingOut,
@@ -29,7 +29,7 @@ pub enum Action {
 pub struct Actions {
     /// Messages to write, in order; the driver empties it.
     pub wire: Vec<u8>,
-    queue: VecDeque<Action>,
+    queue: VecDeque<SessionAction>,
 }
 
 impl Actions {
@@ -37,11 +37,11 @@ impl Actions {
         Self::default()
     }
 
-    pub(crate) fn push(&mut self, action: Action) {
+    pub(crate) fn push(&mut self, action: SessionAction) {
         self.queue.push_back(action);
     }
 
-    pub fn pop(&mut self) -> Option<Action> {
+    pub fn pop(&mut self) -> Option<SessionAction> {
         self.queue.pop_front()
     }
 }
@@ -61,13 +61,13 @@ pub enum DisconnectReason {
     NotLogon,
     /// A Logon on a session that is logged on, without a reset.
     SecondLogon,
-    BadLogon(Fault),
+    BadLogon(MessageFault),
     /// The application rejected the Logon.
     LogonRefused(String),
     Garbled,
     WrongBeginString,
-    NumberMissing,
-    NumberTooLow {
+    MissingMsgSeqNum,
+    MsgSeqNumTooLow {
         expected: SeqNum,
         received: SeqNum,
     },
@@ -77,11 +77,11 @@ pub enum DisconnectReason {
         received: SeqNum,
     },
     /// The highest sequence number was used, in one direction or the other: only a reset helps.
-    NumbersUsedUp,
+    SequenceExhausted,
     /// ResetSeqNumFlag (141) with a number that is not 1.
     ResetWithoutOne,
     /// A message was received while the application was still deciding about the Logon.
-    NotYetAdmitted,
+    LogonPending,
     OutsideSchedule,
     PeriodEnded,
     /// An operator has reset the sequence numbers.
@@ -93,7 +93,7 @@ pub enum DisconnectReason {
     AlreadyConnected,
     AddressNotAllowed,
     /// Evicted: no Logon, and the limit of unauthenticated connections was reached.
-    GaveWay,
+    Evicted,
     PeerClosed,
     SocketFailed(String),
     /// The peer reads slower than we write, and the buffer for it is full.
@@ -116,16 +116,16 @@ impl fmt::Display for DisconnectReason {
             Self::LogonRefused(text) => return write!(f, "the Logon was refused: {text}"),
             Self::Garbled => "garbled message before Logon",
             Self::WrongBeginString => "wrong BeginString",
-            Self::NumberMissing => "a message without MsgSeqNum",
-            Self::NumberTooLow { expected, received } => {
+            Self::MissingMsgSeqNum => "a message without MsgSeqNum",
+            Self::MsgSeqNumTooLow { expected, received } => {
                 return write!(f, "MsgSeqNum too low, expecting {expected} but received {received}");
             }
             Self::NextExpectedTooHigh { expected, received } => {
                 return write!(f, "NextExpectedMsgSeqNum too high, expecting {expected} but received {received}");
             }
-            Self::NumbersUsedUp => "sequence numbers are exhausted: reset the session",
+            Self::SequenceExhausted => "sequence numbers are exhausted: reset the session",
             Self::ResetWithoutOne => "a reset with a number that is not 1",
-            Self::NotYetAdmitted => "a message before the Logon was answered",
+            Self::LogonPending => "a message before the Logon was answered",
             Self::OutsideSchedule => "a Logon outside of the session's hours",
             Self::PeriodEnded => "the session's period is over",
             Self::Reset => "an operator has reset the sequence numbers",
@@ -134,7 +134,7 @@ impl fmt::Display for DisconnectReason {
             Self::UnknownSession => "no session has these CompIDs",
             Self::AlreadyConnected => "the session is connected already",
             Self::AddressNotAllowed => "the peer's address is not allowed",
-            Self::GaveWay => "evicted: no Logon, and the limit of unauthenticated connections was reached",
+            Self::Evicted => "evicted: no Logon, and the limit of unauthenticated connections was reached",
             Self::PeerClosed => "the peer closed the connection",
             Self::SocketFailed(text) => return write!(f, "the socket failed: {text}"),
             Self::SlowPeer => "the peer reads too slowly",

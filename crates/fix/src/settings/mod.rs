@@ -3,9 +3,9 @@
 
 mod names;
 mod raw;
-mod meaning;
+mod parse;
 
-pub use meaning::SettingsError;
+pub use parse::SettingsError;
 
 use crate::dictionary::CheckRules;
 use crate::schedule::Schedule;
@@ -13,15 +13,15 @@ use std::fmt;
 
 /// All sessions of one file.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Settings {
+pub struct FixSettings {
     pub sessions: Vec<SessionSettings>,
     /// Names of QuickFIX that have no effect here.
     pub warnings: Vec<String>,
 }
 
-impl Settings {
+impl FixSettings {
     pub fn parse(text: &str) -> Result<Self, Vec<SettingsError>> {
-        meaning::settings(&raw::read(text)?)
+        parse::settings(&raw::read(text)?)
     }
 }
 
@@ -43,7 +43,7 @@ impl fmt::Display for SessionId {
 #[derive(Debug, Clone, PartialEq)]
 pub struct SessionSettings {
     pub id: SessionId,
-    pub role: Role,
+    pub role: ConnectionType,
     pub schedule: Schedule,
     /// For an acceptor only where the peer's Logon has none.
     pub heartbeat_seconds: u32,
@@ -78,31 +78,31 @@ pub struct SessionSettings {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Role {
+pub enum ConnectionType {
     Acceptor {
         /// `None` where the driver's own settings define the port.
         port: Option<u16>,
         /// Empty: any address may connect.
         allowed_addresses: Vec<std::net::IpAddr>,
         /// The credentials that the peer's Logon must have, where they are required.
-        credentials: Option<Credentials>,
+        credentials: Option<FixCredentials>,
     },
     Initiator {
         host: String,
         port: u16,
         reconnect_seconds: u32,
-        credentials: Option<Credentials>,
+        credentials: Option<FixCredentials>,
     },
 }
 
 /// Username (553) and Password (554); never printed.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Credentials {
+pub struct FixCredentials {
     pub username: String,
     pub password: String,
 }
 
-impl fmt::Debug for Credentials {
+impl fmt::Debug for FixCredentials {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Credentials({}, ***)", self.username)
     }

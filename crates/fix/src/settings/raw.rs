@@ -12,11 +12,11 @@ pub(super) struct RawSettings {
 pub(super) struct RawSection {
     /// Line of its `[…]`.
     pub line: usize,
-    pub entries: Vec<Entry>,
+    pub entries: Vec<RawEntry>,
 }
 
 #[derive(Debug)]
-pub(super) struct Entry {
+pub(super) struct RawEntry {
     pub line: usize,
     pub name: String,
     pub value: String,
@@ -37,7 +37,7 @@ pub(super) fn read(text: &str) -> Result<RawSettings, Vec<SettingsError>> {
             }
             _ => match content.split_once('=').filter(|_| in_section) {
                 Some((name, value)) => {
-                    let entry = Entry { line, name: name.trim().to_owned(), value: value.trim().to_owned() };
+                    let entry = RawEntry { line, name: name.trim().to_owned(), value: value.trim().to_owned() };
                     settings.sessions.last_mut().unwrap_or(&mut settings.default).entries.push(entry);
                 }
                 None => errors

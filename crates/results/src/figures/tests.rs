@@ -12,7 +12,7 @@ fn days(values: &[(i64, f64)]) -> Vec<DayValue> {
 
 fn drawdown(days: &[DayValue]) -> Drawdown {
     let mut drawdown = Drawdown::default();
-    days.iter().for_each(|day| drawdown.see(day.at, day.value));
+    days.iter().for_each(|day| drawdown.update(day.at, day.value));
     drawdown
 }
 

@@ -2,7 +2,7 @@
 
 use domain::Timestamp;
 
-use super::{escaped, put, span, ticks};
+use super::{append, escaped, span, time_axis};
 use crate::series::Point;
 
 const WIDTH: f64 = 960.0;
@@ -41,7 +41,7 @@ pub(super) struct Chart<'a> {
 }
 
 impl<'a> Chart<'a> {
-    pub(super) fn of(points: &'a [Point], scale: Scale) -> Self {
+    pub(super) fn new(points: &'a [Point], scale: Scale) -> Self {
         let (from, to) = span(points).unwrap_or_default();
         let values = || points.iter().map(|point| point.value);
         let zero = (scale == Scale::WithZero).then_some(0.0);
@@ -61,7 +61,7 @@ impl<'a> Chart<'a> {
 
     pub(super) fn line(mut self, class: &str) -> Self {
         let path = self.path();
-        put(&mut self.body, format_args!("<path class=\"line {class}\" d=\"{path}\"/>"));
+        append(&mut self.body, format_args!("<path class=\"line {class}\" d=\"{path}\"/>"));
         self
     }
 
@@ -70,7 +70,7 @@ impl<'a> Chart<'a> {
         let path = self.path();
         let floor = self.y(0.0_f64.clamp(self.low, self.high));
         let (first, last) = (self.x(self.from), self.x(self.to));
-        put(
+        append(
             &mut self.body,
             format_args!("<path class=\"plane {class}\" d=\"{path}L{last:.1} {floor:.1}L{first:.1} {floor:.1}Z\"/>"),
         );
@@ -81,7 +81,7 @@ impl<'a> Chart<'a> {
     pub(super) fn level(mut self, value: f64) -> Self {
         if (self.low..=self.high).contains(&value) {
             let y = self.y(value);
-            put(&mut self.body, format_args!("<path class=\"level\" d=\"M{LEFT} {y:.1}H{WIDTH}\"/>"));
+            append(&mut self.body, format_args!("<path class=\"level\" d=\"M{LEFT} {y:.1}H{WIDTH}\"/>"));
         }
         self
     }
@@ -93,7 +93,7 @@ impl<'a> Chart<'a> {
             Sign::Up => ("buy", 8.0),
             Sign::Down => ("sell", -8.0),
         };
-        put(
+        append(
             &mut self.body,
             format_args!(
                 "<path class=\"{class}\" d=\"M{x:.1} {y:.1}l-4 {tip}h8Z\"><title>{}</title></path>",
@@ -121,7 +121,7 @@ impl<'a> Chart<'a> {
         for value in values.take_while(|value| *value < self.high + self.step / 2.0) {
             let y = self.y(value);
             let label = (self.label)(value);
-            put(
+            append(
                 svg,
                 format_args!(
                     "<path class=\"grid\" d=\"M{LEFT} {y:.1}H{WIDTH}\"/><text class=\"left\" x=\"{}\" y=\"{:.1}\">{label}</text>",
@@ -130,7 +130,7 @@ impl<'a> Chart<'a> {
                 ),
             );
         }
-        for (at, label) in ticks::of(self.from, self.to) {
+        for (at, label) in time_axis::axis_labels(self.from, self.to) {
             self.date(svg, at, &label);
         }
     }
@@ -139,7 +139,7 @@ impl<'a> Chart<'a> {
     fn date(&self, svg: &mut String, at: Timestamp, label: &str) {
         let (x, floor) = (self.x(at), HEIGHT - BELOW);
         let anchor = if x > WIDTH - EDGE { "end" } else { "middle" };
-        put(
+        append(
             svg,
             format_args!(
                 "<path class=\"grid\" d=\"M{x:.1} {ABOVE}V{floor}\"/>\
@@ -186,7 +186,7 @@ mod tests {
     #[test]
     fn a_value_holds_until_the_next_the_lowest_at_the_floor_and_the_highest_at_the_ceiling() {
         let points = [(0, 10.0), (50, 20.0), (100, 15.0)].map(|(at, value)| Point { at: Timestamp(at), value });
-        let svg = Chart::of(&points, Scale::Fitted).line("price").finish("a <b>");
+        let svg = Chart::new(&points, Scale::Fitted).line("price").finish("a <b>");
         assert!(svg.contains("d=\"M90.0 216.0H523.0V8.0H956.0V112.0\""), "{svg}");
         assert!(svg.contains("a &lt;b&gt;"));
     }
@@ -200,9 +200,9 @@ mod tests {
     #[test]
     fn a_flat_line_and_no_line_can_be_drawn_too() {
         let flat = [Point { at: Timestamp(0), value: 5.0 }];
-        assert!(Chart::of(&flat, Scale::Fitted).area("equity").finish("flat").starts_with("<svg"));
+        assert!(Chart::new(&flat, Scale::Fitted).area("equity").finish("flat").starts_with("<svg"));
         assert_eq!(
-            Chart::of(&[], Scale::WithZero).area("x").finish("none"),
+            Chart::new(&[], Scale::WithZero).area("x").finish("none"),
             "<p class=\"note\">There is nothing to draw.</p>"
         );
     }

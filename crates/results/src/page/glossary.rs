@@ -1,9 +1,9 @@
 //! Figures with their definitions: as a tooltip on the name, and in a list below.
 
-use super::numbers::{count, maybe, money, percent, plain, when};
-use super::{escaped, put};
+use super::number_format::{count, maybe, money, percent, plain, when};
+use super::{append, escaped};
 use crate::figures::Figures;
-use crate::outcome::Outcome;
+use crate::run_results::RunResults;
 
 struct Row {
     name: &'static str,
@@ -16,14 +16,14 @@ fn row(name: &'static str, value: String, means: &'static str) -> Row {
     Row { name, value, means }
 }
 
-pub(super) fn figures(outcome: &Outcome) -> String {
+pub(super) fn figures(outcome: &RunResults) -> String {
     let rows = rows(&outcome.figures);
     let mut tables = String::from("<div class=\"two\">");
     for half in rows.chunks(rows.len().div_ceil(2)) {
         tables.push_str("<table class=\"pairs\">");
         for Row { name, value, means } in half {
             let means = escaped(means);
-            put(&mut tables, format_args!("<tr><th title=\"{means}\">{name}</th><td>{value}</td></tr>"));
+            append(&mut tables, format_args!("<tr><th title=\"{means}\">{name}</th><td>{value}</td></tr>"));
         }
         tables.push_str("</table>");
     }
@@ -36,7 +36,7 @@ fn definitions(page: &mut String, rows: &[Row]) {
     page.push_str("<details><summary>What the figures mean</summary><dl>");
     let exposure = row("Exposure", String::new(), EXPOSURE);
     for Row { name, means, .. } in rows.iter().chain([&exposure]).filter(|row| !row.means.is_empty()) {
-        put(page, format_args!("<dt>{name}</dt><dd>{}</dd>", escaped(means)));
+        append(page, format_args!("<dt>{name}</dt><dd>{}</dd>", escaped(means)));
     }
     page.push_str("</dl></details>");
 }

@@ -2,27 +2,27 @@
 
 mod chart;
 mod glossary;
-mod numbers;
-mod ticks;
+mod number_format;
+mod time_axis;
 mod tables;
 
 use std::fmt::Write;
 
 use domain::{Side, Timestamp};
 
-use crate::outcome::{Deal, Heading, Outcome};
+use crate::run_results::{ReportHeading, ReportedFill, RunResults};
 use crate::series::Point;
 use chart::{Chart, Scale, Sign};
-use numbers::{count, percent, price, round_money, when};
+use number_format::{count, percent, price, round_money, when};
 
 /// Fills that the table shows.
-const DEALS_IN_TABLE_MAX: usize = 200;
+const FILLS_IN_TABLE_MAX: usize = 200;
 
-pub fn write(heading: &Heading, outcome: &Outcome) -> String {
+pub fn write(heading: &ReportHeading, outcome: &RunResults) -> String {
     let mut page = String::with_capacity(256 * 1024);
     head(&mut page, heading, outcome);
     tables::stops(&mut page, &heading.stopped);
-    tables::unheard(&mut page, &heading.unheard);
+    tables::missing_data(&mut page, &heading.missing_data);
     tables::summary(&mut page, outcome);
     section(&mut page, "Equity", &equity(outcome));
     section(&mut page, "Drawdown", &drawdown(outcome));
@@ -33,15 +33,15 @@ pub fn write(heading: &Heading, outcome: &Outcome) -> String {
     section(&mut page, "By security", &tables::lines("Security", &outcome.securities));
     section(&mut page, "Open at the end", &tables::open(outcome));
     section(&mut page, "Figures", &(glossary::figures(outcome) + &tables::unconverted(outcome)));
-    section(&mut page, "Fills", &tables::deals(outcome, DEALS_IN_TABLE_MAX));
+    section(&mut page, "Fills", &tables::fills(outcome, FILLS_IN_TABLE_MAX));
     section(&mut page, "How it was run", &tables::settings(heading));
     page.push_str("</main></body></html>\n");
     page
 }
 
-fn head(page: &mut String, heading: &Heading, outcome: &Outcome) {
+fn head(page: &mut String, heading: &ReportHeading, outcome: &RunResults) {
     let title = escaped(&heading.title);
-    put(
+    append(
         page,
         format_args!(
             "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{title}</title>\
@@ -51,16 +51,16 @@ fn head(page: &mut String, heading: &Heading, outcome: &Outcome) {
         ),
     );
     let [from, to] = [outcome.figures.from, outcome.figures.to].map(when);
-    put(page, format_args!("<p class=\"note\">{from} to {to}, UTC</p>"));
-    put(page, format_args!("<p class=\"digest\">digest <code>{}</code></p></header>\n", escaped(&heading.digest)));
+    append(page, format_args!("<p class=\"note\">{from} to {to}, UTC</p>"));
+    append(page, format_args!("<p class=\"digest\">digest <code>{}</code></p></header>\n", escaped(&heading.digest)));
 }
 
 fn section(page: &mut String, title: &str, body: &str) {
-    put(page, format_args!("<section><h2>{title}</h2>{body}</section>\n"));
+    append(page, format_args!("<section><h2>{title}</h2>{body}</section>\n"));
 }
 
-fn equity(outcome: &Outcome) -> String {
-    let chart = Chart::of(&outcome.equity, Scale::Fitted);
+fn equity(outcome: &RunResults) -> String {
+    let chart = Chart::new(&outcome.equity, Scale::Fitted);
     chart
         .area("equity")
         .level(outcome.figures.start_value)
@@ -68,13 +68,13 @@ fn equity(outcome: &Outcome) -> String {
         .finish(&format!("Equity in {}", outcome.currency))
 }
 
-fn drawdown(outcome: &Outcome) -> String {
-    let chart = Chart::of(&outcome.drawdown, Scale::WithZero);
+fn drawdown(outcome: &RunResults) -> String {
+    let chart = Chart::new(&outcome.drawdown, Scale::WithZero);
     chart.area("fall").labelled(percent).finish("Drawdown, as a part of the peak before it")
 }
 
-fn exposure(outcome: &Outcome) -> String {
-    let chart = Chart::of(&outcome.exposure, Scale::WithZero);
+fn exposure(outcome: &RunResults) -> String {
+    let chart = Chart::new(&outcome.exposure, Scale::WithZero);
     let chart =
         chart.area("exposure").labelled(percent).finish("Gross value of all positions, as a part of the equity");
     let means = escaped(glossary::EXPOSURE);
@@ -82,23 +82,29 @@ fn exposure(outcome: &Outcome) -> String {
 }
 
 /// One price chart for each traded security, with marks for the sampled fills.
-fn prices(outcome: &Outcome) -> String {
+fn prices(outcome: &RunResults) -> String {
     let mut charts = String::new();
     for (security, symbol, points) in &outcome.prices {
-        let deals: Vec<&Deal> = outcome.marks.iter().filter(|deal| deal.security == *security).collect();
+        let deals: Vec<&ReportedFill> = outcome.marked_fills.iter().filter(|deal| deal.security == *security).collect();
         if deals.is_empty() {
             continue;
         }
-        let mut chart = Chart::of(points, Scale::Fitted).line("price").labelled(price);
+        let mut chart = Chart::new(points, Scale::Fitted).line("price").labelled(price);
         for deal in &deals {
-            chart = chart.mark(deal.at, crate::rates::float(deal.price.0), sign(deal.side), &told(deal));
+            chart = chart.mark(deal.at, crate::rates::to_f64(deal.price.0), sign(deal.side), &fill_label(deal));
         }
-        put(&mut charts, format_args!("<h3>{}</h3>{}", escaped(symbol), chart.finish(&format!("Price of {symbol}"))));
+        append(
+            &mut charts,
+            format_args!("<h3>{}</h3>{}", escaped(symbol), chart.finish(&format!("Price of {symbol}"))),
+        );
     }
-    let (shown, all) = (outcome.marks.len() as u64, outcome.deals_in_all);
+    let (shown, all) = (outcome.marked_fills.len() as u64, outcome.fill_count);
     if shown < all {
         let (shown, all) = (count(shown), count(all));
-        put(&mut charts, format_args!("<p class=\"note\">{shown} of {all} fills are marked, from all of the run.</p>"));
+        append(
+            &mut charts,
+            format_args!("<p class=\"note\">{shown} of {all} fills are marked, from all of the run.</p>"),
+        );
     }
     if charts.is_empty() { "<p class=\"note\">Nothing was traded.</p>".into() } else { charts }
 }
@@ -110,7 +116,7 @@ fn sign(side: Side) -> Sign {
     }
 }
 
-fn told(deal: &Deal) -> String {
+fn fill_label(deal: &ReportedFill) -> String {
     let side = crate::csv::side(deal.side);
     format!("{} {side} {} @ {} ({})", when(deal.at), deal.quantity, deal.price, deal.rule)
 }
@@ -120,7 +126,7 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-fn put(page: &mut String, text: std::fmt::Arguments<'_>) {
+fn append(page: &mut String, text: std::fmt::Arguments<'_>) {
     page.write_fmt(text).expect("a string takes everything");
 }
 

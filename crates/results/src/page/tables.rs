@@ -4,18 +4,18 @@ use std::collections::BTreeMap;
 
 use domain::Price;
 
-use super::numbers::{count, maybe, money, percent, plain, when};
-use super::{escaped, put};
+use super::number_format::{count, maybe, money, percent, plain, when};
+use super::{append, escaped};
 use crate::figures::{Figures, Trades};
-use crate::outcome::{Heading, Line, Month, Outcome, Refusals, Stop, Unconverted};
+use crate::run_results::{Month, RefusalSummary, ReportHeading, ResultRow, RunResults, StrategyStop, Unconverted};
 
 /// The monthly return with the strongest colour.
 const FULL_COLOUR: f64 = 0.10;
 
 /// Failed strategies come first: the results below are without them.
-pub(super) fn stops(page: &mut String, stops: &[Stop]) {
-    for Stop { at, strategy, reason } in stops {
-        put(
+pub(super) fn stops(page: &mut String, stops: &[StrategyStop]) {
+    for StrategyStop { at, strategy, reason } in stops {
+        append(
             page,
             format_args!(
                 "<p class=\"stopped\">{}: strategy {} {}. It was stopped; the others went on.</p>\n",
@@ -28,14 +28,14 @@ pub(super) fn stops(page: &mut String, stops: &[Stop]) {
 }
 
 /// Strategies that waited for missing data did not trade for that reason.
-pub(super) fn unheard(page: &mut String, sentences: &[String]) {
+pub(super) fn missing_data(page: &mut String, sentences: &[String]) {
     for sentence in sentences {
-        put(page, format_args!("<p class=\"stopped\">{}.</p>\n", escaped(sentence)));
+        append(page, format_args!("<p class=\"stopped\">{}.</p>\n", escaped(sentence)));
     }
 }
 
 /// The most important figures.
-pub(super) fn summary(page: &mut String, outcome: &Outcome) {
+pub(super) fn summary(page: &mut String, outcome: &RunResults) {
     let Figures { yearly, trades, .. } = &outcome.figures;
     let figures = &outcome.figures;
     let tiles = [
@@ -52,7 +52,7 @@ pub(super) fn summary(page: &mut String, outcome: &Outcome) {
     ];
     page.push_str("<section class=\"tiles\">");
     for (name, value) in tiles {
-        put(page, format_args!("<div><span>{name}</span><strong>{}</strong></div>", escaped(&value)));
+        append(page, format_args!("<div><span>{name}</span><strong>{}</strong></div>", escaped(&value)));
     }
     page.push_str("</section>\n");
 }
@@ -62,10 +62,10 @@ fn won(trades: &Trades) -> String {
 }
 
 /// Trades that are in no figure, because their rate is unknown.
-pub(super) fn unconverted(outcome: &Outcome) -> String {
+pub(super) fn unconverted(outcome: &RunResults) -> String {
     let mut notes = String::new();
     for (currency, Unconverted { traded, costs, trips }) in &outcome.unconverted {
-        put(
+        append(
             &mut notes,
             format_args!(
                 "<p class=\"note\">Not in these figures, because no rate of {currency} was known yet: {} {currency} \
@@ -87,11 +87,11 @@ pub(super) fn months(months: &[Month]) -> String {
     }
     let mut table = String::from("<div class=\"wide\"><table class=\"months\"><tr><th></th>");
     for name in ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec", "Year"] {
-        put(&mut table, format_args!("<th>{name}</th>"));
+        append(&mut table, format_args!("<th>{name}</th>"));
     }
     table.push_str("</tr>");
     for (year, performances) in years {
-        put(&mut table, format_args!("<tr><th>{year}</th>"));
+        append(&mut table, format_args!("<tr><th>{year}</th>"));
         performances.iter().for_each(|performance| month(&mut table, *performance));
         let whole: f64 = performances.iter().flatten().map(|performance| 1.0 + performance).product();
         month(&mut table, Some(whole - 1.0));
@@ -108,7 +108,7 @@ fn month(table: &mut String, performance: Option<f64>) {
     };
     let colour = if performance < 0.0 { "loss" } else { "gain" };
     let strength = (performance.abs() / FULL_COLOUR * 60.0).clamp(5.0, 60.0);
-    put(
+    append(
         table,
         format_args!(
             "<td style=\"background:color-mix(in srgb,var(--{colour}) {strength:.0}%,transparent)\">{:.1}</td>",
@@ -117,7 +117,7 @@ fn month(table: &mut String, performance: Option<f64>) {
     );
 }
 
-pub(super) fn lines(heading: &str, lines: &[Line]) -> String {
+pub(super) fn lines(heading: &str, lines: &[ResultRow]) -> String {
     let mut table = format!(
         "<div class=\"wide\"><table class=\"rows\"><tr><th>{heading}</th><th>Fills</th><th>Round trips</th>\
          <th>Win rate</th><th>Profit factor</th><th>Traded</th><th>Costs</th><th>Realised</th><th>Unrealised</th>\
@@ -125,20 +125,20 @@ pub(super) fn lines(heading: &str, lines: &[Line]) -> String {
     );
     for line in lines {
         let brought = line.profit_loss;
-        put(
+        append(
             &mut table,
             format_args!(
                 "<tr><th>{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>{}{}{}</tr>",
                 escaped(&line.name),
-                count(line.deals),
+                count(line.fills),
                 count(line.trades.count),
                 maybe(line.trades.win_rate(), percent),
                 maybe(line.trades.profit_factor(), plain),
                 money(line.traded),
                 money(line.costs),
-                gained(brought.realized),
-                gained(brought.unrealized),
-                gained(line.result()),
+                gain_cell(brought.realized),
+                gain_cell(brought.unrealized),
+                gain_cell(line.result()),
             ),
         );
     }
@@ -147,7 +147,7 @@ pub(super) fn lines(heading: &str, lines: &[Line]) -> String {
 }
 
 /// A cell coloured as a gain or a loss.
-fn gained(amount: f64) -> String {
+fn gain_cell(amount: f64) -> String {
     let colour = match amount {
         amount if amount > 0.0 => " class=\"gain\"",
         amount if amount < 0.0 => " class=\"loss\"",
@@ -157,7 +157,7 @@ fn gained(amount: f64) -> String {
 }
 
 /// Positions that were open at the end of the run.
-pub(super) fn open(outcome: &Outcome) -> String {
+pub(super) fn open(outcome: &RunResults) -> String {
     if outcome.open.is_empty() {
         return "<p class=\"note\">Nothing was held when the run was over.</p>".into();
     }
@@ -169,14 +169,14 @@ pub(super) fn open(outcome: &Outcome) -> String {
     for open in &outcome.open {
         let price = |price: Option<Price>| price.map_or("–".into(), |price| price.to_string());
         let (security, strategy) = (escaped(&open.security), escaped(&open.strategy));
-        put(
+        append(
             &mut table,
             format_args!(
                 "<tr><th>{security}</th><td>{strategy}</td><td>{}</td><td>{}</td><td>{}</td>{}</tr>",
                 open.quantity,
                 price(open.average_price),
                 price(open.price),
-                open.unrealized.map_or("<td>–</td>".into(), gained),
+                open.unrealized.map_or("<td>–</td>".into(), gain_cell),
             ),
         );
     }
@@ -185,17 +185,17 @@ pub(super) fn open(outcome: &Outcome) -> String {
 }
 
 /// The first fills, with their fill rules.
-pub(super) fn deals(outcome: &Outcome, at_most: usize) -> String {
+pub(super) fn fills(outcome: &RunResults, at_most: usize) -> String {
     let names: BTreeMap<_, _> = outcome.prices.iter().map(|(id, symbol, _)| (*id, symbol)).collect();
-    let (shown, all) = (outcome.deals.len().min(at_most), outcome.deals_in_all);
+    let (shown, all) = (outcome.fills.len().min(at_most), outcome.fill_count);
     let mut table = format!("<details><summary>The first {shown} of {}</summary>", count(all));
     table.push_str(
         "<div class=\"wide\"><table class=\"rows\"><tr><th>Time (UTC)</th><th>Order</th><th>Security</th><th>Side</th>\
          <th>Quantity</th><th>Price</th><th>Fill rule</th></tr>",
     );
-    for deal in outcome.deals.iter().take(at_most) {
+    for deal in outcome.fills.iter().take(at_most) {
         let symbol = names.get(&deal.security).map_or_else(|| deal.security.to_string(), ToString::to_string);
-        put(
+        append(
             &mut table,
             format_args!(
                 "<tr><th>{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
@@ -216,23 +216,23 @@ pub(super) fn deals(outcome: &Outcome, at_most: usize) -> String {
     table
 }
 
-pub(super) fn settings(heading: &Heading) -> String {
+pub(super) fn settings(heading: &ReportHeading) -> String {
     let mut table = String::from("<table class=\"pairs\">");
     for (name, value) in &heading.settings {
-        put(&mut table, format_args!("<tr><th>{}</th><td>{}</td></tr>", escaped(name), escaped(value)));
+        append(&mut table, format_args!("<tr><th>{}</th><td>{}</td></tr>", escaped(name), escaped(value)));
     }
-    let Heading { events, orders, took, .. } = heading;
-    let mut run = vec![("Events", count(*events)), ("Orders", orders.told())];
+    let ReportHeading { events, orders, took, .. } = heading;
+    let mut run = vec![("Events", count(*events)), ("Orders", orders.summary())];
     run.extend(refused(&heading.refusals).map(|told| ("Refused", told)));
     run.push(("Execution time", format!("{took:.2} s")));
     for (name, value) in run {
-        put(&mut table, format_args!("<tr><th>{name}</th><td>{}</td></tr>", escaped(&value)));
+        append(&mut table, format_args!("<tr><th>{name}</th><td>{}</td></tr>", escaped(&value)));
     }
     table.push_str("</table>");
     table
 }
 
-fn refused(refusals: &Refusals) -> Option<String> {
+fn refused(refusals: &RefusalSummary) -> Option<String> {
     let first = refusals.first.as_ref()?;
     let counts: Vec<String> = refusals.by_code.iter().map(|(code, count)| format!("{count} {code}")).collect();
     Some(format!("{}; the first: {first}", counts.join(", ")))

@@ -9,22 +9,22 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant, SystemTime};
 
-use bus::inbox::{Inbox, Lanes, inbox};
-use bus::ticket::Ticket;
-use bus::{Catalogue, Feed, Outlet, Outlets};
+use bus::inbox::{Inbox, InboxReceiver, inbox};
+use bus::reply::ReplyReceiver;
+use bus::{Catalogue, EventFeed, InstructionQueue, InstructionRouter};
 use crossbeam_channel::{Sender, bounded};
-use domain::order::Step;
-use domain::{AdapterName, Event, EventClass, Instruction, Published, Text, Timestamp};
-use runtime::{Ended, Live, Options, Parts, Recovered, recover};
-use storage::journal::{self, InstanceId, Journal, Metrics, SyncMode, Watch};
-use storage::lock::FolderLock;
-use storage::{LedgerBook, Snapshots};
+use domain::order::ExecType;
+use domain::{AdapterName, Event, EventClass, Instruction, PublishedEvent, Text, Timestamp};
+use runtime::{LiveExit, LiveLoop, LiveOptions, LiveParts, RecoveredState, recover};
+use storage::journal::{self, InstanceId, Journal, JournalMetrics, JournalMonitor, SyncMode};
+use storage::lock::DataDirLock;
+use storage::{JournalLedger, SnapshotStore};
 
-use crate::desk;
 use crate::machine::{Meter, cpu_of_threads};
 use crate::table::{Row, percentile, thousands};
+use crate::workload;
 
-type Outcome<T> = Result<T, Box<dyn Error>>;
+type BenchResult<T> = Result<T, Box<dyn Error>>;
 
 pub(crate) const SYNC: SyncMode = SyncMode::Always;
 const INSTANCE: InstanceId = InstanceId([1; 16]);
@@ -45,9 +45,9 @@ const REPLAY_AIM: f64 = 500_000.0;
 /// How many bare syncs a single order may take.
 const SINGLE_AIM_SYNCS: u32 = 2;
 
-pub(crate) fn rows(folder: &Path) -> Outcome<Vec<Row>> {
+pub(crate) fn rows(folder: &Path) -> BenchResult<Vec<Row>> {
     let before = bare_syncs(folder)?;
-    let desk = Desk::open(folder)?;
+    let desk = LiveBench::open(folder)?;
     let single = one_at_a_time(&desk)?;
     let group = in_flight(&desk)?;
     desk.close()?;
@@ -58,7 +58,7 @@ pub(crate) fn rows(folder: &Path) -> Outcome<Vec<Row>> {
 }
 
 /// Overwrites a zero-filled file record by record, each synced: the floor below every durable thing. Shortest first.
-fn bare_syncs(folder: &Path) -> Outcome<Vec<Duration>> {
+fn bare_syncs(folder: &Path) -> BenchResult<Vec<Duration>> {
     let file = File::create(folder.join("bare"))?;
     file.write_all_at(&vec![0; BARE_FILE_BYTES], 0)?;
     file.sync_all()?;
@@ -78,33 +78,33 @@ fn bare_syncs(folder: &Path) -> Outcome<Vec<Duration>> {
 }
 
 /// The running parts, as the server composes them.
-struct Desk {
+struct LiveBench {
     inbox: Inbox,
-    feed: Feed,
-    journal: Watch,
+    feed: EventFeed,
+    journal: JournalMonitor,
     stop: Sender<()>,
-    engine: JoinHandle<Ended>,
+    engine: JoinHandle<LiveExit>,
     adapter: JoinHandle<()>,
     /// Kept to the end: no other process may use the folder.
-    _lock: FolderLock,
+    _lock: DataDirLock,
 }
 
-impl Desk {
-    fn open(folder: &Path) -> Outcome<Self> {
-        let lock = FolderLock::take(&folder.join("desk"))?;
+impl LiveBench {
+    fn open(folder: &Path) -> BenchResult<Self> {
+        let lock = DataDirLock::acquire(&folder.join("desk"))?;
         let (inbox, lanes) = inbox();
-        let feed = Feed::default();
-        let mut outlets = Outlets::default();
-        let outlet = outlets.open(AdapterName(desk::ADAPTER.into()));
+        let feed = EventFeed::default();
+        let mut outlets = InstructionRouter::default();
+        let outlet = outlets.open(AdapterName(workload::ADAPTER.into()));
         let (stop, stopped) = bounded(1);
         let (parts, recovered) = parts(&lock, &inbox, lanes, outlets, feed.clone(), stopped)?;
-        let journal = parts.journal.watch();
-        let options = Options {
+        let journal = parts.journal.monitor();
+        let options = LiveOptions {
             snapshot_every_inputs: SNAPSHOT_EVERY_INPUTS,
             journal_ticks: false,
             build: env!("CARGO_PKG_VERSION").into(),
         };
-        let live = Live::new(parts, options, &recovered);
+        let live = LiveLoop::new(parts, options, &recovered);
         let engine = thread::Builder::new().name("engine".into()).spawn(move || live.run())?;
         let adapter = accept_everything(inbox.clone(), outlet)?;
         let desk = Self { inbox, feed, journal, stop, engine, adapter, _lock: lock };
@@ -113,60 +113,63 @@ impl Desk {
     }
 
     /// Reference data, cash, a price for every security, and an adapter that is logged on.
-    fn furnish(&self) -> Outcome<()> {
+    fn furnish(&self) -> BenchResult<()> {
         let feed = Text::from("bench");
-        (0..desk::SECURITIES).for_each(|number| self.inbox.price(desk::tick(number, &feed)));
-        for envelope in desk::opening(ORDERS_PER_SECOND) {
+        (0..workload::SECURITIES).for_each(|number| self.inbox.send_price(workload::tick(number, &feed)));
+        for envelope in workload::opening(ORDERS_PER_SECOND) {
             answered(self.inbox.command(envelope).map_err(|closed| format!("{closed:?}"))?)?;
         }
-        desk::logon().into_iter().try_for_each(|report| self.inbox.report(report)).map_err(|_| "the engine stopped")?;
+        workload::logon()
+            .into_iter()
+            .try_for_each(|report| self.inbox.send_report(report))
+            .map_err(|_| "the engine stopped")?;
         // A query sent after the log-on is answered after it.
         answered(self.inbox.query(domain::Query::Adapters).map_err(|closed| format!("{closed:?}"))?)
     }
 
-    fn place(&self, number: u64) -> Outcome<Ticket> {
-        self.inbox.command(desk::order(number)).map_err(|closed| format!("order {number}: {closed:?}").into())
+    fn place(&self, number: u64) -> BenchResult<ReplyReceiver> {
+        self.inbox.command(workload::order(number)).map_err(|closed| format!("order {number}: {closed:?}").into())
     }
 
-    fn close(self) -> Outcome<()> {
+    fn close(self) -> BenchResult<()> {
         self.stop.send(())?;
         let ended = self.engine.join().map_err(|_| "the engine's thread panicked")?;
         self.adapter.join().map_err(|_| "the adapter's thread panicked")?;
-        if matches!(ended, Ended::InOrder(_)) { Ok(()) } else { Err(format!("{ended:?}").into()) }
+        if matches!(ended, LiveExit::Stopped(_)) { Ok(()) } else { Err(format!("{ended:?}").into()) }
     }
 }
 
 fn parts(
-    lock: &FolderLock,
+    lock: &DataDirLock,
     inbox: &Inbox,
-    lanes: Lanes,
-    outlets: Outlets,
-    feed: Feed,
+    lanes: InboxReceiver,
+    outlets: InstructionRouter,
+    feed: EventFeed,
     stop: crossbeam_channel::Receiver<()>,
-) -> Outcome<(Parts, Recovered)> {
+) -> BenchResult<(LiveParts, RecoveredState)> {
     let (_, journal) = Journal::open(lock, &journal_options(), &mut |_| {})?;
-    let snapshots = Snapshots::open(lock, INSTANCE)?;
-    let ledger = Arc::new(LedgerBook::new(inbox.clone()));
+    let snapshots = SnapshotStore::open(lock, INSTANCE)?;
+    let ledger = Arc::new(JournalLedger::new(inbox.clone()));
     let found = recover(lock.folder(), journal.last_sequence(), &snapshots, &ledger, 0, &mut |_, _| {}, &mut |_| {});
     let (engine, recovered) = found.map_err(|problem| problem.to_string())?;
-    let parts = Parts {
+    let parts = LiveParts {
         engine,
-        lanes,
+        inbox: lanes,
         journal,
         snapshots: snapshots.into(),
         ledger,
         feed,
         catalogue: Catalogue::default(),
-        outlets,
-        reader: Box::new(|_, _| {}),
+        instructions: outlets,
+        event_sink: Box::new(|_, _| {}),
         clock: Arc::new(now),
         stop,
     };
     Ok((parts, recovered))
 }
 
-fn journal_options() -> journal::Options {
-    journal::Options { sync: SYNC, ..journal::Options::new(INSTANCE) }
+fn journal_options() -> journal::JournalOptions {
+    journal::JournalOptions { sync: SYNC, ..journal::JournalOptions::new(INSTANCE) }
 }
 
 fn now() -> Timestamp {
@@ -175,11 +178,11 @@ fn now() -> Timestamp {
 }
 
 /// Until the engine stops.
-fn accept_everything(inbox: Inbox, outlet: Outlet) -> std::io::Result<JoinHandle<()>> {
+fn accept_everything(inbox: Inbox, outlet: InstructionQueue) -> std::io::Result<JoinHandle<()>> {
     thread::Builder::new().name("adapter".into()).spawn(move || {
         for instruction in outlet {
             if let Instruction::Submit(order) = instruction
-                && inbox.report(desk::accepted(order.id)).is_err()
+                && inbox.send_report(workload::accepted(order.id)).is_err()
             {
                 return;
             }
@@ -188,16 +191,17 @@ fn accept_everything(inbox: Inbox, outlet: Outlet) -> std::io::Result<JoinHandle
 }
 
 /// The next order goes when the venue has confirmed the one before. Shortest first.
-fn one_at_a_time(desk: &Desk) -> Outcome<Vec<Duration>> {
-    let mut confirmed = desk.feed.listen(&[EventClass::OrderStatus], EVENTS_MAX);
-    let is_confirmation = |event: &Event| matches!(event, Event::OrderStatus(status) if status.step == Step::Accepted);
+fn one_at_a_time(desk: &LiveBench) -> BenchResult<Vec<Duration>> {
+    let mut confirmed = desk.feed.subscribe(&[EventClass::OrderStatus], EVENTS_MAX);
+    let is_confirmation =
+        |event: &Event| matches!(event, Event::OrderStatus(status) if status.exec_type == ExecType::New);
     let mut times = Vec::new();
     let begun = Instant::now();
     while begun.elapsed() < ROUND {
         let start = Instant::now();
         answered(desk.place(times.len() as u64)?)?;
         times.push(start.elapsed());
-        while !is_confirmation(&confirmed.next_blocking().ok_or("the feed ended")?.event) {}
+        while !is_confirmation(&confirmed.recv_blocking().ok_or("the feed ended")?.event) {}
     }
     times.sort_unstable();
     Ok(times)
@@ -209,12 +213,12 @@ struct Group {
     wall: Duration,
     engine_cpu: Duration,
     journal_cpu: Duration,
-    written: Metrics,
+    written: JournalMetrics,
 }
 
 /// So many orders are always on their way; each that is answered makes room for one.
-fn in_flight(desk: &Desk) -> Outcome<Group> {
-    let first = now().0.unsigned_abs() % desk::SECURITIES;
+fn in_flight(desk: &LiveBench) -> BenchResult<Group> {
+    let first = now().0.unsigned_abs() % workload::SECURITIES;
     let (engine_cpu, journal_cpu) = (cpu_of_threads("engine"), cpu_of_threads("journal"));
     let before = desk.journal.metrics();
     let mut waiting = VecDeque::with_capacity(IN_FLIGHT);
@@ -238,13 +242,17 @@ fn in_flight(desk: &Desk) -> Outcome<Group> {
         wall,
         engine_cpu: cpu_of_threads("engine") - engine_cpu,
         journal_cpu: cpu_of_threads("journal") - journal_cpu,
-        written: Metrics { frames: after.frames - before.frames, records: after.records - before.records, ..after },
+        written: JournalMetrics {
+            frames: after.frames - before.frames,
+            records: after.records - before.records,
+            ..after
+        },
     })
 }
 
 /// An order that is refused would be answered too quickly.
-fn answered(ticket: Ticket) -> Outcome<()> {
-    let reply = ticket.reply_blocking().map_err(|_| "the engine gave no answer")?;
+fn answered(ticket: ReplyReceiver) -> BenchResult<()> {
+    let reply = ticket.recv_blocking().map_err(|_| "the engine gave no answer")?;
     reply.outcome.map(drop).map_err(|refusal| refusal.to_string().into())
 }
 
@@ -281,17 +289,17 @@ impl Group {
 }
 
 /// The whole journal, without the help of a snapshot.
-fn replay(folder: &Path) -> Outcome<Row> {
-    let lock = FolderLock::take(&folder.join("desk"))?;
+fn replay(folder: &Path) -> BenchResult<Row> {
+    let lock = DataDirLock::acquire(&folder.join("desk"))?;
     let begun = Instant::now();
     let (_, journal) = Journal::open(&lock, &journal_options(), &mut |_| {})?;
     let checked = begun.elapsed();
-    let no_snapshots = Snapshots::open(&FolderLock::take(&folder.join("empty"))?, INSTANCE)?;
-    let ledger = LedgerBook::new(inbox().0);
+    let no_snapshots = SnapshotStore::open(&DataDirLock::acquire(&folder.join("empty"))?, INSTANCE)?;
+    let ledger = JournalLedger::new(inbox().0);
     let mut meter = Meter::default();
     let mut found = None;
     meter.measure(|| {
-        let (reader, progress) = (&mut |_: u64, _: &[Published]| {}, &mut |_| {});
+        let (reader, progress) = (&mut |_: u64, _: &[PublishedEvent]| {}, &mut |_| {});
         found =
             Some(recover(lock.folder(), journal.last_sequence(), &no_snapshots, &ledger, u64::MAX, reader, progress));
     });

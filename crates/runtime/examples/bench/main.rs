@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release -p runtime --example bench [-- FIGURE…]`; docs/benchmarks.md defines each figure.
 
-mod desk;
+mod workload;
 mod durable;
 mod machine;
 mod memory;

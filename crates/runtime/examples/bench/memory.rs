@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use domain::{Input, Stamped, Text, Timestamp};
+use domain::{Input, Sequenced, Text, Timestamp};
 use engine::{Engine, Outbox};
 
-use crate::desk;
 use crate::machine::Meter;
 use crate::table::{Row, percentile, thousands};
+use crate::workload;
 
 const ROUNDS: usize = 3;
 /// The numbers before it are those of the opening.
@@ -76,7 +76,11 @@ pub(crate) fn ticks() -> Row {
     let mut engine = opened();
     let feed = Text::from("bench");
     let mut inputs: Vec<_> = (0..DIFFERENT_TICKS)
-        .map(|number| Stamped { sequence: 0, at: desk::OPENING, what: Input::Market(desk::tick(number, &feed)) })
+        .map(|number| Sequenced {
+            sequence: 0,
+            at: workload::OPENING,
+            payload: Input::Market(workload::tick(number, &feed)),
+        })
         .collect();
     let round = best((0..ROUNDS).map(|round| apply_ticks(&mut engine, &mut inputs, round as u64 * TICKS)));
     Row::rate("ticks of 1,000 securities, in memory", round.per_second(), TICKS_AIM, round.cost())
@@ -98,11 +102,11 @@ fn yardstick() -> Duration {
 
 fn opened() -> Engine {
     let mut engine = Engine::default();
-    let commands = desk::opening(ORDERS_PER_SECOND).into_iter().map(|envelope| Input::Command(Box::new(envelope)));
-    let reports = desk::logon().into_iter().map(Input::Report);
-    let inputs = commands.chain([Input::Marks(desk::marks())]).chain(reports);
+    let commands = workload::opening(ORDERS_PER_SECOND).into_iter().map(|envelope| Input::Command(Box::new(envelope)));
+    let reports = workload::logon().into_iter().map(Input::Report);
+    let inputs = commands.chain([Input::Marks(workload::marks())]).chain(reports);
     for (what, sequence) in inputs.zip(1..) {
-        let input = Stamped { sequence, at: desk::OPENING, what };
+        let input = Sequenced { sequence, at: workload::OPENING, payload: what };
         engine.apply(&input, &mut Outbox::default()).expect("the desk is taken");
     }
     engine
@@ -115,7 +119,8 @@ fn apply_orders(engine: &mut Engine) -> Round {
     let mut sequences = FIRST_SEQUENCE..;
     let mut steps = (0..ORDERS + FILLED_AFTER).flat_map(|turn| inputs_of_turn(turn).map(move |what| (turn, what)));
     loop {
-        let stamp = |((turn, what), sequence)| Stamped { sequence, at: instant(turn, NANOS_BETWEEN_ORDERS), what };
+        let stamp =
+            |((turn, what), sequence)| Sequenced { sequence, at: instant(turn, NANOS_BETWEEN_ORDERS), payload: what };
         let batch: Vec<_> = steps.by_ref().zip(sequences.by_ref()).take(BATCH).map(stamp).collect();
         if batch.is_empty() {
             round.batches.sort_unstable();
@@ -130,13 +135,13 @@ fn apply_orders(engine: &mut Engine) -> Round {
 /// What one turn brings: an order, a confirmation and a fill, each of another order.
 fn inputs_of_turn(turn: u64) -> impl Iterator<Item = Input> {
     let earlier = |turns: u64| turn.checked_sub(turns).filter(|number| *number < ORDERS);
-    let placed = earlier(0).map(|number| Input::Command(Box::new(desk::order(number))));
-    let accepted = earlier(ACCEPTED_AFTER).map(|number| Input::Report(desk::accepted(desk::id(number))));
-    let filled = earlier(FILLED_AFTER).map(|number| Input::Report(desk::filled(number)));
+    let placed = earlier(0).map(|number| Input::Command(Box::new(workload::order(number))));
+    let accepted = earlier(ACCEPTED_AFTER).map(|number| Input::Report(workload::accepted(workload::id(number))));
+    let filled = earlier(FILLED_AFTER).map(|number| Input::Report(workload::filled(number)));
     [placed, accepted, filled].into_iter().flatten()
 }
 
-fn apply(engine: &mut Engine, inputs: &[Stamped<Input>], out: &mut Outbox) {
+fn apply(engine: &mut Engine, inputs: &[Sequenced<Input>], out: &mut Outbox) {
     for input in inputs {
         engine.apply(input, out).expect("everything is let through");
         out.events.clear();
@@ -144,7 +149,7 @@ fn apply(engine: &mut Engine, inputs: &[Stamped<Input>], out: &mut Outbox) {
     }
 }
 
-fn apply_ticks(engine: &mut Engine, inputs: &mut [Stamped<Input>], first_turn: u64) -> Round {
+fn apply_ticks(engine: &mut Engine, inputs: &mut [Sequenced<Input>], first_turn: u64) -> Round {
     let mut round = Round::default();
     let mut out = Outbox::default();
     for turn in (first_turn..first_turn + TICKS).step_by(inputs.len()) {
@@ -158,7 +163,7 @@ fn apply_ticks(engine: &mut Engine, inputs: &mut [Stamped<Input>], first_turn: u
 }
 
 fn instant(turn: u64, nanos_between: u64) -> Timestamp {
-    Timestamp(desk::OPENING.0 + i64::try_from(turn * nanos_between).expect("some minutes"))
+    Timestamp(workload::OPENING.0 + i64::try_from(turn * nanos_between).expect("some minutes"))
 }
 
 /// What the machine does when it is left alone.

@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::machine::resident_mib;
 use crate::table::Row;
 
-type Outcome<T> = Result<T, Box<dyn Error>>;
+type BenchResult<T> = Result<T, Box<dyn Error>>;
 
 /// The variable in which `make` passes the path of the binary.
 const BINARY_VARIABLE: &str = "RIALTO_BIN";
@@ -19,7 +19,7 @@ const BINARY_VARIABLE: &str = "RIALTO_BIN";
 const READY_AIM: Duration = Duration::from_secs(1);
 const MEMORY_AIM_MIB: f64 = 60.0;
 
-pub(crate) fn rows(folder: &Path) -> Outcome<Vec<Row>> {
+pub(crate) fn rows(folder: &Path) -> BenchResult<Vec<Row>> {
     let data = folder.join("data");
     let (first, mib) = serve(&data)?;
     let (second, mib_again) = serve(&data)?;
@@ -36,7 +36,7 @@ pub(crate) fn rows(folder: &Path) -> Outcome<Vec<Row>> {
 }
 
 /// Starts the server, waits for its ready line, and stops it.
-fn serve(data: &Path) -> Outcome<(Duration, f64)> {
+fn serve(data: &Path) -> BenchResult<(Duration, f64)> {
     let begun = Instant::now();
     let mut server = Command::new(binary()?)
         .arg("serve")
@@ -55,13 +55,13 @@ fn serve(data: &Path) -> Outcome<(Duration, f64)> {
     if line.is_empty() { Err("the server did not start".into()) } else { Ok((taken, mib)) }
 }
 
-fn stop(server: &mut Child) -> Outcome<()> {
+fn stop(server: &mut Child) -> BenchResult<()> {
     kill_process(Pid::from_child(server), Signal::TERM)?;
     server.wait()?;
     Ok(())
 }
 
-fn binary() -> Outcome<PathBuf> {
+fn binary() -> BenchResult<PathBuf> {
     if let Some(named) = std::env::var_os(BINARY_VARIABLE) {
         return Ok(named.into());
     }

@@ -13,17 +13,17 @@ const CHAIN_BYTES: usize = blake3::OUT_LEN;
 
 /// The hash over everything before the current portion, followed by the current portion.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Digest(Vec<u8>);
+pub struct RunDigest(Vec<u8>);
 
-impl Default for Digest {
+impl Default for RunDigest {
     fn default() -> Self {
         Self(vec![0; CHAIN_BYTES])
     }
 }
 
-impl Digest {
+impl RunDigest {
     #[inline]
-    pub fn see(&mut self, event: &Event) {
+    pub fn update(&mut self, event: &Event) {
         match event {
             Event::OrderStatus(status) => self.status(status),
             Event::Fill(fill) => self.fill(fill),
@@ -61,7 +61,7 @@ impl Digest {
         self.number(status.order.0);
         self.number(status.at.0.cast_unsigned());
         self.text(status.int_id.as_str());
-        self.0.extend([status.status as u8, status.step as u8]);
+        self.0.extend([status.status as u8, status.exec_type as u8]);
         self.decimal(status.filled.0);
         self.decimal(status.remaining.0);
     }

@@ -4,32 +4,32 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-use domain::report::{Picture, Profile, Report, Said, SessionState};
-use domain::risk::Settings;
+use domain::report::{AdapterCapabilities, Report, ReportKind, SessionState, VenueSnapshot};
+use domain::risk::EngineSettings;
 use domain::{AdapterName, BarSize, Command, ExchangeId, Refusal, SecurityId, Timestamp};
-use storage::history::{BadData, Source};
-use strategy::Seat;
-use venue_sim::replay::{FillRule, Replay};
+use storage::price_files::{InvalidPriceData, PriceSource};
+use strategy::StrategyRunner;
+use venue_sim::replay::{FillRule, ReplayVenue};
 
 use super::Simulation;
-use super::ahead::Ahead;
-use super::crew::Crew;
-use super::desk::Desk;
-use super::floor::Floor;
-use super::larger::Larger;
-use super::pulse::Pulse;
-use super::tape::Tape;
-use super::witness::Witness;
+use super::bar_aggregator::BarAggregator;
+use super::engine_driver::EngineDriver;
+use super::last_prices::LastPrices;
+use super::observer::Observer;
+use super::pending_inputs::PendingInputs;
+use super::run_progress::RunProgress;
+use super::strategy_set::StrategySet;
+use super::venues::ReplayVenues;
 use crate::strategies::OnFailure;
 
-pub struct Setup {
-    pub settings: Settings,
+pub struct SimulationSetup {
+    pub settings: EngineSettings,
     /// Reference data and limits, applied before anything else.
     pub commands: Vec<Command>,
     /// Opening cash of the accounts.
     pub opening_cash: Vec<OpeningCash>,
     pub venues: Vec<VenueSetup>,
-    pub seats: Vec<Seat>,
+    pub runners: Vec<StrategyRunner>,
     /// What happens to the open orders of a strategy that fails.
     pub on_failure: OnFailure,
     /// Trading begins here; earlier data warms up. Absent: with the first row.
@@ -45,7 +45,7 @@ pub struct Setup {
     /// Securities of which the data has ticks, trades or books.
     pub priced: BTreeSet<SecurityId>,
     /// Where the run reports its progress.
-    pub pulse: Arc<Pulse>,
+    pub progress: Arc<RunProgress>,
 }
 
 /// Opening cash of an account; it gets it where strategies subscribe to securities that it can trade.
@@ -59,12 +59,12 @@ pub struct VenueSetup {
     pub adapter: AdapterName,
     pub exchanges: Vec<ExchangeId>,
     pub securities: Vec<SecurityId>,
-    pub venue: Replay,
+    pub venue: ReplayVenue,
 }
 
 #[derive(Debug)]
 pub enum SimulationError {
-    Data(BadData),
+    Data(InvalidPriceData),
     /// There is nothing to play.
     NoData,
     /// The engine refused a setup command.
@@ -72,7 +72,7 @@ pub enum SimulationError {
     /// More prices are delayed than the limit.
     FeedTooLate,
     /// The observer failed.
-    Witness(String),
+    Observer(String),
 }
 
 impl fmt::Display for SimulationError {
@@ -82,38 +82,38 @@ impl fmt::Display for SimulationError {
             Self::NoData => f.write_str("the data has no row in the time that is to be played"),
             Self::Refused(refusal) => write!(f, "the engine refused to begin: {refusal}"),
             Self::FeedTooLate => f.write_str("the feed latency keeps more than a million prices on their way"),
-            Self::Witness(reason) => f.write_str(reason),
+            Self::Observer(reason) => f.write_str(reason),
         }
     }
 }
 
 impl std::error::Error for SimulationError {}
 
-impl From<BadData> for SimulationError {
-    fn from(bad: BadData) -> Self {
+impl From<InvalidPriceData> for SimulationError {
+    fn from(bad: InvalidPriceData) -> Self {
         Self::Data(bad)
     }
 }
 
 /// Reads the first row, for the start time, and applies the setup commands.
 pub(super) fn build<'a>(
-    setup: Setup,
-    mut source: Box<dyn Source + 'a>,
-    witness: &'a mut dyn Witness,
+    setup: SimulationSetup,
+    mut source: Box<dyn PriceSource + 'a>,
+    witness: &'a mut dyn Observer,
 ) -> Result<Simulation<'a>, SimulationError> {
     let Some(first) = source.next()? else { return Err(SimulationError::NoData) };
     let now = first.at();
-    let floor = floor_for(&setup);
+    let floor = build_venues(&setup);
     let securities: BTreeSet<SecurityId> = setup.venues.iter().flat_map(|venue| venue.securities.clone()).collect();
     let mut simulation = Simulation {
-        desk: Desk::new(witness),
-        tape: Tape::new(securities.into_iter(), setup.recorded_bars),
-        floor,
-        crew: Crew::default(),
-        ahead: Ahead::default(),
-        larger: Larger::default(),
+        driver: EngineDriver::new(witness),
+        last_prices: LastPrices::new(securities.into_iter(), setup.recorded_bars),
+        venues: floor,
+        strategies: StrategySet::default(),
+        pending: PendingInputs::default(),
+        aggregator: BarAggregator::default(),
         source,
-        held: Some(first),
+        lookahead_row: Some(first),
         from: setup.from,
         until: setup.until,
         feed_latency_nanos: setup.feed_latency_nanos,
@@ -125,26 +125,26 @@ pub(super) fn build<'a>(
         has_closed: false,
         closed_at: Timestamp(i64::MIN),
         now,
-        pulse: setup.pulse.clone(),
-        due: super::NEVER,
+        progress: setup.progress.clone(),
+        next_due: super::NEVER,
         events: 0,
     };
-    simulation.tell_engine(setup.settings, setup.commands)?;
+    simulation.configure_engine(setup.settings, setup.commands)?;
     simulation.open_venues(setup.venues)?;
-    simulation.crew = Crew::new(setup.seats, setup.pulse);
+    simulation.strategies = StrategySet::new(setup.runners, setup.progress);
     Ok(simulation)
 }
 
 /// A venue gets the finest recorded prices. The range of a longer bar is known only at its close and would fill orders
 /// at prices that were over when they came. Orders for the next bar wait for the shortest one.
-fn floor_for(setup: &Setup) -> Floor {
-    let mut floor = Floor::default();
+fn build_venues(setup: &SimulationSetup) -> ReplayVenues {
+    let mut floor = ReplayVenues::default();
     for venue in &setup.venues {
         let waits_for_bars = venue.venue.rule() == FillRule::NextBarOpen;
         for security in &venue.securities {
             let sizes = setup.recorded_bars.iter().filter(|(of, _)| of == security).map(|(_, size)| *size);
             if let Some(shortest) = sizes.min().filter(|_| waits_for_bars || !setup.priced.contains(security)) {
-                floor.show_bars(*security, shortest);
+                floor.set_bar_size(*security, shortest);
             }
         }
     }
@@ -152,9 +152,9 @@ fn floor_for(setup: &Setup) -> Floor {
 }
 
 impl Simulation<'_> {
-    fn tell_engine(&mut self, settings: Settings, commands: Vec<Command>) -> Result<(), SimulationError> {
+    fn configure_engine(&mut self, settings: EngineSettings, commands: Vec<Command>) -> Result<(), SimulationError> {
         for command in std::iter::once(Command::Configure(settings)).chain(commands) {
-            self.desk.command(self.now, command, &mut self.crew, &mut self.floor)?;
+            self.driver.command(self.now, command, &mut self.strategies, &mut self.venues)?;
         }
         Ok(())
     }
@@ -162,18 +162,19 @@ impl Simulation<'_> {
     /// Each venue starts like a live one: attached, reconciled, logged on.
     fn open_venues(&mut self, venues: Vec<VenueSetup>) -> Result<(), SimulationError> {
         for VenueSetup { adapter, exchanges, securities, venue } in venues {
-            self.floor.add(adapter.clone(), venue, &securities);
-            let profile = Profile { exchanges, expires_orders: true, refuses_duplicates: true, simulated: true };
+            self.venues.add(adapter.clone(), venue, &securities);
+            let profile =
+                AdapterCapabilities { exchanges, expires_orders: true, rejects_duplicates: true, simulated: true };
             let words = [
-                Said::Attached(profile),
-                Said::Session(SessionState::Connected),
-                Said::Picture(Picture { complete: true, ..Picture::default() }),
-                Said::Session(SessionState::LoggedOn),
-                Said::Session(SessionState::Subscribed),
+                ReportKind::Attached(profile),
+                ReportKind::Session(SessionState::Connected),
+                ReportKind::Snapshot(VenueSnapshot { complete: true, ..VenueSnapshot::default() }),
+                ReportKind::Session(SessionState::LoggedOn),
+                ReportKind::Session(SessionState::Subscribed),
             ];
             for said in words {
-                let report = Report { adapter: adapter.clone(), ext_at: Some(self.now), said };
-                self.desk.report(self.now, report, &mut self.crew, &mut self.floor)?;
+                let report = Report { adapter: adapter.clone(), ext_at: Some(self.now), kind: said };
+                self.driver.on_report(self.now, report, &mut self.strategies, &mut self.venues)?;
             }
         }
         Ok(())

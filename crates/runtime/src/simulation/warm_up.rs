@@ -5,180 +5,189 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use domain::{Bar, BarSize, OrderBook, SecurityId, Tick, Timestamp, Trade};
-use storage::history::Recorded;
-use strategy::{Past, PriceWish, Prices, Seat, Wish};
+use storage::price_files::PriceRecord;
+use strategy::{BarHistoryRequest, PriceHistory, PriceHistoryRequest, PriceKind, StrategyRunner};
 
 use super::Simulation;
 use super::setup::SimulationError;
 
 /// The newest prices of the warm-up, as many as requested.
 #[derive(Debug, Default)]
-pub(super) struct Memory {
-    bars: BTreeMap<(SecurityId, BarSize), Newest<Arc<Bar>>>,
-    ticks: BTreeMap<SecurityId, Newest<Tick>>,
-    trades: BTreeMap<SecurityId, Newest<Arc<Trade>>>,
-    books: BTreeMap<SecurityId, Newest<Arc<OrderBook>>>,
+pub(super) struct WarmUpHistory {
+    bars: BTreeMap<(SecurityId, BarSize), RecentBuffer<Arc<Bar>>>,
+    ticks: BTreeMap<SecurityId, RecentBuffer<Tick>>,
+    trades: BTreeMap<SecurityId, RecentBuffer<Arc<Trade>>>,
+    books: BTreeMap<SecurityId, RecentBuffer<Arc<OrderBook>>>,
 }
 
 #[derive(Debug)]
-struct Newest<T> {
+struct RecentBuffer<T> {
     kept: VecDeque<T>,
-    most: usize,
+    capacity: usize,
 }
 
 impl Simulation<'_> {
     /// A bar that is open when trading begins is not history: it closes, and is delivered, in its time. The same holds
     /// for a delayed price.
-    pub(super) fn warm_up(&mut self) -> Result<Memory, SimulationError> {
-        let mut memory = Memory::wanting(self.crew.seats());
+    pub(super) fn warm_up(&mut self) -> Result<WarmUpHistory, SimulationError> {
+        let mut memory = WarmUpHistory::for_strategies(self.strategies.runners());
         let Some(from) = self.from else { return Ok(memory) };
         while let Some(row) = self.next_row()? {
             if row.at() >= from {
-                self.held = Some(row);
+                self.lookahead_row = Some(row);
                 break;
             }
-            self.close_past(row.at(), &mut memory);
+            self.close_bars(row.at(), &mut memory);
             self.now = self.now.max(row.at());
             self.events += 1;
-            self.show_past(row, from, &mut memory)?;
+            self.process_warm_up_row(row, from, &mut memory)?;
         }
-        self.close_past(from, &mut memory);
+        self.close_bars(from, &mut memory);
         self.now = self.now.max(from);
-        self.recall_made_bars(&mut memory);
+        self.collect_engine_bars(&mut memory);
         Ok(memory)
     }
 
-    fn show_past(&mut self, row: Recorded, from: Timestamp, memory: &mut Memory) -> Result<(), SimulationError> {
-        self.floor.show(self.now, &row);
+    fn process_warm_up_row(
+        &mut self,
+        row: PriceRecord,
+        from: Timestamp,
+        memory: &mut WarmUpHistory,
+    ) -> Result<(), SimulationError> {
+        self.venues.on_price(self.now, &row);
         let arrives = Timestamp(self.now.0.saturating_add(self.feed_latency_nanos));
         match row {
-            Recorded::Bar(bar) => {
-                self.tape.mark_last(bar.security, bar.open, self.now);
-                self.ahead.close_later(Arc::new(bar));
+            PriceRecord::Bar(bar) => {
+                self.last_prices.mark_last(bar.security, bar.open, self.now);
+                self.pending.schedule_close(Arc::new(bar));
             }
-            row if arrives > from => self.ahead.delay(arrives, row)?,
+            row if arrives > from => self.pending.delay(arrives, row)?,
             row => {
-                self.desk.tell_price(self.now, &row, &mut self.tape, &mut self.crew);
-                let newest = self.tape.newest(row.security());
-                memory.keep_price(row, newest);
+                self.driver.deliver_price(self.now, &row, &mut self.last_prices, &mut self.strategies);
+                let newest = self.last_prices.newest(row.security());
+                memory.push_price(row, newest);
             }
         }
         Ok(())
     }
 
     /// Bars that are over by then.
-    fn close_past(&mut self, by: Timestamp, memory: &mut Memory) {
-        while let Some(bar) = self.ahead.take_closing(by) {
+    fn close_bars(&mut self, by: Timestamp, memory: &mut WarmUpHistory) {
+        while let Some(bar) = self.pending.pop_closing(by) {
             let ends = bar.at.plus_seconds(bar.size.seconds());
-            self.floor.close_bar(ends, &bar);
-            self.tape.mark_last(bar.security, bar.close, ends);
-            self.larger.add(&bar);
-            self.remember_bar(ends, bar, memory);
+            self.venues.close_bar(ends, &bar);
+            self.last_prices.mark_last(bar.security, bar.close, ends);
+            self.aggregator.add(&bar);
+            self.record_bar(ends, bar, memory);
         }
-        while let Some(made) = self.larger.take_closed(by) {
-            self.remember_bar(by, made, memory);
+        while let Some(made) = self.aggregator.pop_closed(by) {
+            self.record_bar(by, made, memory);
         }
     }
 
-    fn remember_bar(&mut self, at: Timestamp, bar: Arc<Bar>, memory: &mut Memory) {
-        self.desk.tell_bar(at, bar.clone(), &mut self.crew);
-        memory.keep_bar(bar);
+    fn record_bar(&mut self, at: Timestamp, bar: Arc<Bar>, memory: &mut WarmUpHistory) {
+        self.driver.deliver_bar(at, bar.clone(), &mut self.strategies);
+        memory.push_bar(bar);
     }
 
     /// Bars that the engine made from ticks and trades.
-    fn recall_made_bars(&mut self, memory: &mut Memory) {
-        self.desk.close_made_bars(self.now, &self.tape, &mut self.crew);
+    fn collect_engine_bars(&mut self, memory: &mut WarmUpHistory) {
+        self.driver.close_engine_bars(self.now, &self.last_prices, &mut self.strategies);
         for ((security, size), newest) in &mut memory.bars {
-            if !self.tape.has_recorded(*security, *size) {
-                self.desk.bars(self.now, *security, *size).into_iter().for_each(|bar| newest.keep(bar));
+            if !self.last_prices.has_recorded(*security, *size) {
+                self.driver.bars(self.now, *security, *size).into_iter().for_each(|bar| newest.push(bar));
             }
         }
     }
 }
 
-impl Memory {
-    fn wanting(seats: &[Seat]) -> Self {
+impl WarmUpHistory {
+    fn for_strategies(seats: &[StrategyRunner]) -> Self {
         let mut memory = Self::default();
-        for Wish { security, size, bars } in seats.iter().flat_map(Seat::wishes).copied() {
-            memory.bars.entry((security, size)).or_default().want(bars);
+        for BarHistoryRequest { security, size, bars } in
+            seats.iter().flat_map(StrategyRunner::history_requests).copied()
+        {
+            memory.bars.entry((security, size)).or_default().reserve(bars);
         }
-        for PriceWish { security, prices, count } in seats.iter().flat_map(Seat::price_wishes).copied() {
+        for PriceHistoryRequest { security, prices, count } in
+            seats.iter().flat_map(StrategyRunner::price_history_requests).copied()
+        {
             match prices {
-                Prices::Ticks => memory.ticks.entry(security).or_default().want(count),
-                Prices::Trades => memory.trades.entry(security).or_default().want(count),
-                Prices::Books => memory.books.entry(security).or_default().want(count),
-                Prices::Bars(size) => memory.bars.entry((security, size)).or_default().want(count),
+                PriceKind::Ticks => memory.ticks.entry(security).or_default().reserve(count),
+                PriceKind::Trades => memory.trades.entry(security).or_default().reserve(count),
+                PriceKind::Books => memory.books.entry(security).or_default().reserve(count),
+                PriceKind::Bars(size) => memory.bars.entry((security, size)).or_default().reserve(count),
             }
         }
         memory
     }
 
-    fn keep_bar(&mut self, bar: Arc<Bar>) {
+    fn push_bar(&mut self, bar: Arc<Bar>) {
         if let Some(newest) = self.bars.get_mut(&(bar.security, bar.size)) {
-            newest.keep(bar);
+            newest.push(bar);
         }
     }
 
     /// A tick is kept as it is delivered: with the full state at its time.
-    fn keep_price(&mut self, row: Recorded, whole: Option<&Tick>) {
+    fn push_price(&mut self, row: PriceRecord, whole: Option<&Tick>) {
         let security = row.security();
         match row {
-            Recorded::Tick(_) => {
+            PriceRecord::Tick(_) => {
                 if let (Some(newest), Some(tick)) = (self.ticks.get_mut(&security), whole) {
-                    newest.keep(tick.clone());
+                    newest.push(tick.clone());
                 }
             }
-            Recorded::Trade(trade) => {
+            PriceRecord::Trade(trade) => {
                 if let Some(newest) = self.trades.get_mut(&security) {
-                    newest.keep(Arc::new(trade));
+                    newest.push(Arc::new(trade));
                 }
             }
-            Recorded::Book(book) => {
+            PriceRecord::Book(book) => {
                 if let Some(newest) = self.books.get_mut(&security) {
-                    newest.keep(Arc::new(book));
+                    newest.push(Arc::new(book));
                 }
             }
-            Recorded::Bar(bar) => self.keep_bar(Arc::new(bar)),
+            PriceRecord::Bar(bar) => self.push_bar(Arc::new(bar)),
         }
     }
 
     /// The history that one strategy requested.
-    pub(super) fn past(&self, seat: &Seat) -> Past {
-        let mut past = Past::default();
-        for wish in seat.wishes() {
+    pub(super) fn history(&self, seat: &StrategyRunner) -> PriceHistory {
+        let mut past = PriceHistory::default();
+        for wish in seat.history_requests() {
             let bars = self.bars.get(&(wish.security, wish.size)).map(|newest| newest.last(wish.bars));
-            past.fulfil(wish, bars.into_iter().flatten().collect());
+            past.insert_bars(wish, bars.into_iter().flatten().collect());
         }
-        for PriceWish { security, prices, count } in seat.price_wishes() {
+        for PriceHistoryRequest { security, prices, count } in seat.price_history_requests() {
             match prices {
-                Prices::Ticks => past.give_ticks(*security, last(&self.ticks, security, *count)),
-                Prices::Trades => past.give_trades(*security, last(&self.trades, security, *count)),
-                Prices::Books => past.give_books(*security, last(&self.books, security, *count)),
-                Prices::Bars(_) => {}
+                PriceKind::Ticks => past.insert_ticks(*security, last(&self.ticks, security, *count)),
+                PriceKind::Trades => past.insert_trades(*security, last(&self.trades, security, *count)),
+                PriceKind::Books => past.insert_books(*security, last(&self.books, security, *count)),
+                PriceKind::Bars(_) => {}
             }
         }
         past
     }
 }
 
-fn last<T: Clone>(kept: &BTreeMap<SecurityId, Newest<T>>, security: &SecurityId, count: usize) -> Vec<T> {
+fn last<T: Clone>(kept: &BTreeMap<SecurityId, RecentBuffer<T>>, security: &SecurityId, count: usize) -> Vec<T> {
     kept.get(security).into_iter().flat_map(|newest| newest.last(count)).collect()
 }
 
-impl<T> Default for Newest<T> {
+impl<T> Default for RecentBuffer<T> {
     fn default() -> Self {
-        Self { kept: VecDeque::new(), most: 0 }
+        Self { kept: VecDeque::new(), capacity: 0 }
     }
 }
 
-impl<T: Clone> Newest<T> {
-    fn want(&mut self, count: usize) {
-        self.most = self.most.max(count);
+impl<T: Clone> RecentBuffer<T> {
+    fn reserve(&mut self, count: usize) {
+        self.capacity = self.capacity.max(count);
     }
 
-    fn keep(&mut self, item: T) {
+    fn push(&mut self, item: T) {
         self.kept.push_back(item);
-        if self.kept.len() > self.most {
+        if self.kept.len() > self.capacity {
             self.kept.pop_front();
         }
     }

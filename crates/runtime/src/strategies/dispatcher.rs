@@ -4,11 +4,11 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use bus::{Feed, Listener};
+use bus::{EventFeed, EventReceiver};
 use domain::{EventClass, StrategyId};
 use tracing::error;
 
-use super::mailbox::Mailbox;
+use super::strategy_queue::StrategyQueue;
 
 /// Events that may wait for the dispatcher; with one more it is disconnected, with all running strategies.
 const FEED_MAX: usize = 131_072;
@@ -33,10 +33,10 @@ const CLASSES: [EventClass; 15] = [
 
 /// The queues of all attached strategies.
 #[derive(Clone, Default)]
-pub(super) struct Mailboxes(Arc<Mutex<BTreeMap<StrategyId, Arc<Mailbox>>>>);
+pub(super) struct StrategyQueues(Arc<Mutex<BTreeMap<StrategyId, Arc<StrategyQueue>>>>);
 
-impl Mailboxes {
-    pub(super) fn add(&self, strategy: StrategyId, mailbox: Arc<Mailbox>) {
+impl StrategyQueues {
+    pub(super) fn add(&self, strategy: StrategyId, mailbox: Arc<StrategyQueue>) {
         self.lock().insert(strategy, mailbox);
     }
 
@@ -44,25 +44,25 @@ impl Mailboxes {
         self.lock().remove(&strategy);
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<StrategyId, Arc<Mailbox>>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<StrategyId, Arc<StrategyQueue>>> {
         // Each queue is consistent on its own.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Starts the dispatcher; it ends with the feed.
-pub(super) fn start(feed: &Feed, mailboxes: Mailboxes) -> std::io::Result<()> {
-    let (feed, listener) = (feed.clone(), feed.listen(&CLASSES, FEED_MAX));
+pub(super) fn start(feed: &EventFeed, mailboxes: StrategyQueues) -> std::io::Result<()> {
+    let (feed, listener) = (feed.clone(), feed.subscribe(&CLASSES, FEED_MAX));
     let deliver = move || deliver_all(&feed, listener, &mailboxes);
     std::thread::Builder::new().name("strategy-feed".into()).spawn(deliver).map(drop)
 }
 
 /// When it falls behind, the attached strategies are disconnected; for later ones it subscribes again.
-fn deliver_all(feed: &Feed, mut listener: Listener, mailboxes: &Mailboxes) {
+fn deliver_all(feed: &EventFeed, mut listener: EventReceiver, mailboxes: &StrategyQueues) {
     loop {
         deliver(&mut listener, mailboxes);
-        listener = feed.listen(&CLASSES, FEED_MAX);
-        cut_off(feed, mailboxes);
+        listener = feed.subscribe(&CLASSES, FEED_MAX);
+        disconnect_all(feed, mailboxes);
         // A feed that closes after this check ends the new subscription.
         if feed.is_closed() {
             return;
@@ -70,60 +70,60 @@ fn deliver_all(feed: &Feed, mut listener: Listener, mailboxes: &Mailboxes) {
     }
 }
 
-fn deliver(listener: &mut Listener, mailboxes: &Mailboxes) {
-    while let Some(published) = listener.next_blocking() {
+fn deliver(listener: &mut EventReceiver, mailboxes: &StrategyQueues) {
+    while let Some(published) = listener.recv_blocking() {
         for mailbox in mailboxes.lock().values() {
-            mailbox.offer(&published);
+            mailbox.push(&published);
         }
     }
 }
 
-fn cut_off(feed: &Feed, mailboxes: &Mailboxes) {
+fn disconnect_all(feed: &EventFeed, mailboxes: &StrategyQueues) {
     let left: Vec<_> = mailboxes.lock().values().cloned().collect();
     if left.is_empty() {
         return;
     }
     let reason = if feed.is_closed() { "the engine stopped" } else { "the server is too slow for its events" };
     error!(reason, strategies = left.len(), "strategy event feed ended; all strategies are disconnected");
-    left.iter().for_each(|mailbox| mailbox.cut("the feed has ended"));
+    left.iter().for_each(|mailbox| mailbox.disconnect("the feed has ended"));
 }
 
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
 
-    use domain::{AccountId, Amount, BalanceId, CashBalance, Currency, Event, Published, Timestamp};
+    use domain::{AccountId, Amount, BalanceId, CashBalance, Currency, Event, PublishedEvent, Timestamp};
 
-    use super::super::link::Delivery;
+    use super::super::link::StrategyDelivery;
     use super::*;
 
     /// Timeout of a test step on a slow machine.
     const PATIENCE: Duration = Duration::from_secs(30);
 
-    fn cash(sequence: u64, strategy: StrategyId) -> Published {
+    fn cash(sequence: u64, strategy: StrategyId) -> PublishedEvent {
         let (id, account, currency) = (BalanceId(1), AccountId(1), Currency::USD);
         let balance = CashBalance { id, strategy, account, currency, amount: Amount::ZERO };
-        Published { sequence, at: Timestamp(0), event: Event::Cash(Arc::new(balance)) }
+        PublishedEvent { sequence, at: Timestamp(0), event: Event::Cash(Arc::new(balance)) }
     }
 
     #[test]
     fn after_an_overrun_attached_strategies_are_disconnected_and_new_ones_get_events() {
-        let (feed, mailboxes) = (Feed::default(), Mailboxes::default());
-        let [old, new] = [StrategyId(7), StrategyId(8)].map(|id| (id, Arc::new(Mailbox::new(id))));
+        let (feed, mailboxes) = (EventFeed::default(), StrategyQueues::default());
+        let [old, new] = [StrategyId(7), StrategyId(8)].map(|id| (id, Arc::new(StrategyQueue::new(id))));
         mailboxes.add(old.0, old.1.clone());
-        let narrow = feed.listen(&CLASSES, 1);
+        let narrow = feed.subscribe(&CLASSES, 1);
         (1..=2).for_each(|sequence| feed.publish(&cash(sequence, old.0)));
         let dispatcher = {
             let (feed, mailboxes) = (feed.clone(), mailboxes.clone());
             std::thread::spawn(move || deliver_all(&feed, narrow, &mailboxes))
         };
-        while old.1.take(PATIENCE, &mut vec![]).is_ok() {}
+        while old.1.receive(PATIENCE, &mut vec![]).is_ok() {}
         mailboxes.remove(old.0);
         mailboxes.add(new.0, new.1.clone());
         feed.publish(&cash(3, new.0));
         let mut heard = vec![];
-        new.1.take(PATIENCE, &mut heard).unwrap();
-        assert!(matches!(&heard[..], [Delivery::Event(published)] if published.sequence == 3));
+        new.1.receive(PATIENCE, &mut heard).unwrap();
+        assert!(matches!(&heard[..], [StrategyDelivery::Event(published)] if published.sequence == 3));
         feed.close();
         dispatcher.join().unwrap();
     }

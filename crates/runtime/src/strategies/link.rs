@@ -8,34 +8,34 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::command::Phase;
-use domain::{Command, Published};
-use strategy::{Past, Refused};
+use domain::command::StrategyPhase;
+use domain::{Command, PublishedEvent};
+use strategy::{CommandRejection, PriceHistory};
 
 /// A delivery to a strategy.
 #[derive(Debug, Clone)]
-pub enum Delivery {
-    Event(Published),
+pub enum StrategyDelivery {
+    Event(PublishedEvent),
     /// A command was not carried out.
-    Refused(Box<Refused>),
+    Refused(Box<CommandRejection>),
     /// From here on everything after the last acknowledged event is replayed, in order.
     Replay,
     /// The next phase, with the history for PREFEED.
-    Enter(Phase, Arc<Past>),
+    Enter(StrategyPhase, Arc<PriceHistory>),
 }
 
 /// The link is lost for good: it was closed by the host, or the other side refused it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Lost(pub String);
+pub struct LinkLost(pub String);
 
 /// The link of one strategy.
-pub trait Link: Send {
+pub trait StrategyLink: Send {
     /// Waits for deliveries or a timeout, and takes all of them, in order.
-    fn receive(&mut self, patience: Duration, into: &mut Vec<Delivery>) -> Result<(), Lost>;
+    fn receive(&mut self, patience: Duration, into: &mut Vec<StrategyDelivery>) -> Result<(), LinkLost>;
 
     /// Sends a command. A refusal comes as a delivery.
-    fn send(&mut self, command: Command) -> Result<(), Lost>;
+    fn send(&mut self, command: Command) -> Result<(), LinkLost>;
 
     /// Sends a record of the strategy's delivery log; it is in the journal before every later command.
-    fn write(&mut self, leaf: Vec<u8>) -> Result<(), Lost>;
+    fn write_delivery_log(&mut self, leaf: Vec<u8>) -> Result<(), LinkLost>;
 }

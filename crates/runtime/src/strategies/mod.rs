@@ -2,26 +2,26 @@
 //! and has one subscriber, however many strategies there are.
 
 mod link;
-mod mailbox;
-pub(crate) mod event_bytes;
-pub(crate) mod diary;
-mod inside;
-mod clerk;
+mod strategy_queue;
+pub(crate) mod event_codec;
+pub(crate) mod delivery_log;
+mod local_link;
+mod reply_collector;
 mod dispatcher;
-mod runner;
-pub(crate) mod failing;
-mod running;
-mod manager;
-mod absent;
-mod asking;
+mod strategy_thread;
+pub(crate) mod failures;
+mod instance;
+mod supervisor;
+mod orphaned;
+mod engine_client;
 mod host;
 mod remote;
 pub mod protocol;
 
-pub use clerk::Reason;
-pub use diary::Leaf;
-pub use host::{Controls, Host, HostSettings, Instance, OnFailure, Trouble};
-pub use inside::{Inside, Switchboard};
-pub use link::{Delivery, Link, Lost};
-pub use remote::{Attached, Pulse};
-pub use runner::{Ending, LifeId, Note, Progress, Runner};
+pub use delivery_log::DeliveryRecord;
+pub use host::{HostError, HostHandle, HostSettings, OnFailure, StrategyConfig, StrategyHost};
+pub use link::{LinkLost, StrategyDelivery, StrategyLink};
+pub use local_link::{CommandRouter, LocalLink};
+pub use remote::{AttachedStrategy, ProcessHeartbeat};
+pub use reply_collector::CommandReject;
+pub use strategy_thread::{PhaseCompleted, RunId, RunnerEvent, RunnerExit, StrategyThread};

@@ -1,13 +1,13 @@
 //! Strategy bus protocol: hello, commands and replies, own order events, phases. Prices and generic events travel on
 //! topics. The encoding is the journal's, so no digit is lost.
 
-use domain::command::{Phase, ReferenceChange};
-use domain::{Bar, BarSize, Command, Event, Published, ReferenceData, SecurityId, StrategyId, Text, Timestamp};
+use domain::command::{ReferenceChange, StrategyPhase};
+use domain::{Bar, BarSize, Command, Event, PublishedEvent, ReferenceData, SecurityId, StrategyId, Text, Timestamp};
 use minicbor::{Decode, Encode};
-use strategy::{Past, Wish};
+use strategy::{BarHistoryRequest, PriceHistory};
 
-use super::clerk::Reason;
-use super::event_bytes;
+use super::event_codec;
+use super::reply_collector::CommandReject;
 
 /// Protocol version, checked together with the version of the program.
 pub const PROTOCOL: u32 = 4;
@@ -19,21 +19,21 @@ const CHANGES_PER_MESSAGE: usize = 1_000;
 
 /// From a strategy to the server.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
-pub struct Letter {
+pub struct StrategyRequest {
     #[n(0)]
     pub strategy: Text,
     /// New for each Hello: messages of an older epoch are ignored.
     #[n(1)]
     pub epoch: u64,
     #[n(2)]
-    pub request: Request,
+    pub body: StrategyRequestBody,
     /// Address of the process for answers, so that no other process of the same name gets them.
     #[n(3)]
     pub address: Text,
 }
 
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
-pub enum Request {
+pub enum StrategyRequestBody {
     /// The first message of a connection. A running strategy names the last event that it acknowledged.
     #[n(0)]
     Hello {
@@ -58,16 +58,16 @@ pub enum Request {
     },
     /// Heartbeat: it has processed everything up to this sequence.
     #[n(2)]
-    Alive {
+    Heartbeat {
         #[n(0)]
         heard: u64,
     },
     #[n(3)]
     Entered {
         #[n(0)]
-        phase: Phase,
+        phase: StrategyPhase,
         #[n(1)]
-        wishes: Vec<AskedPast>,
+        wishes: Vec<HistoryRequest>,
     },
     /// It failed; why.
     #[n(4)]
@@ -77,10 +77,10 @@ pub enum Request {
     },
     /// It requests EXIT.
     #[n(5)]
-    Leave,
+    Exit,
     /// A record of its delivery log; keyed and answered like a command.
     #[n(6)]
-    Diary {
+    DeliveryLog {
         #[n(0)]
         key: u64,
         #[cbor(n(1), with = "minicbor::bytes")]
@@ -88,7 +88,7 @@ pub enum Request {
     },
     /// Every envelope up to this number was received. Sent by the link, so it is no heartbeat of the strategy.
     #[n(7)]
-    Taken {
+    Ack {
         #[n(0)]
         number: u64,
     },
@@ -99,11 +99,11 @@ pub struct Resume {
     #[n(0)]
     pub run: u64,
     #[n(1)]
-    pub heard: u64,
+    pub last_sequence: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
-pub struct AskedPast {
+pub struct HistoryRequest {
     #[n(0)]
     security: SecurityId,
     #[n(1)]
@@ -112,32 +112,32 @@ pub struct AskedPast {
     bars: u32,
 }
 
-impl From<&Wish> for AskedPast {
-    fn from(wish: &Wish) -> Self {
+impl From<&BarHistoryRequest> for HistoryRequest {
+    fn from(wish: &BarHistoryRequest) -> Self {
         let bars = u32::try_from(wish.bars).unwrap_or(u32::MAX);
         Self { security: wish.security, size: wish.size, bars }
     }
 }
 
-impl From<AskedPast> for Wish {
-    fn from(asked: AskedPast) -> Self {
+impl From<HistoryRequest> for BarHistoryRequest {
+    fn from(asked: HistoryRequest) -> Self {
         Self { security: asked.security, size: asked.size, bars: asked.bars as usize }
     }
 }
 
 /// From the server to a strategy, numbered without a gap within an epoch.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
-pub struct Parcel {
+pub struct ServerEnvelope {
     #[n(0)]
     pub epoch: u64,
     #[n(1)]
     pub number: u64,
     #[n(2)]
-    pub message: Message,
+    pub message: ServerMessage,
 }
 
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
-pub enum Message {
+pub enum ServerMessage {
     #[n(0)]
     Welcome {
         #[n(0)]
@@ -158,7 +158,7 @@ pub enum Message {
         has_diary: bool,
     },
     #[n(1)]
-    Unwelcome {
+    HelloRejected {
         #[n(0)]
         code: Text,
         #[n(1)]
@@ -180,12 +180,12 @@ pub enum Message {
         #[n(0)]
         key: u64,
         #[n(1)]
-        refusal: Option<Refusal>,
+        refusal: Option<CommandRefusal>,
     },
     #[n(4)]
     Enter {
         #[n(0)]
-        phase: Phase,
+        phase: StrategyPhase,
         #[n(1)]
         bars: Vec<Bar>,
         /// Further bars follow before the phase begins.
@@ -194,7 +194,7 @@ pub enum Message {
     },
     /// The server has disconnected it; why.
     #[n(5)]
-    Cut {
+    Disconnected {
         #[n(0)]
         reason: Text,
         /// With a new run: it was silent or too slow, and nothing else is wrong.
@@ -209,26 +209,26 @@ pub enum Message {
     },
     /// Messages may have been lost: it must send Hello again with the last event that it acknowledged.
     #[n(7)]
-    ComeBack,
+    Reconnect,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
-pub struct Refusal {
+pub struct CommandRefusal {
     #[n(0)]
     pub code: Text,
     #[n(1)]
     pub text: Text,
 }
 
-impl From<Reason> for Refusal {
-    fn from(Reason { code, text }: Reason) -> Self {
+impl From<CommandReject> for CommandRefusal {
+    fn from(CommandReject { code, text }: CommandReject) -> Self {
         Self { code, text }
     }
 }
 
-impl Message {
+impl ServerMessage {
     /// An own event of a strategy; absent for events on topics.
-    pub fn of_event(published: &Published) -> Option<Self> {
+    pub fn from_event(published: &PublishedEvent) -> Option<Self> {
         let travels_on_topics = matches!(
             published.event,
             Event::Tick(_) | Event::Trade(_) | Event::Book(_) | Event::Bar(_) | Event::Generic(_)
@@ -236,13 +236,13 @@ impl Message {
         if travels_on_topics {
             return None;
         }
-        let (class, payload) = event_bytes::to_bytes(&published.event)?;
-        let Published { sequence, at, .. } = *published;
+        let (class, payload) = event_codec::to_bytes(&published.event)?;
+        let PublishedEvent { sequence, at, .. } = *published;
         Some(Self::Event { sequence, at, class, payload })
     }
 
     /// In parts that fit a frame; the phase begins with the last.
-    pub fn of_phase(phase: Phase, past: &Past) -> Vec<Self> {
+    pub fn from_phase(phase: StrategyPhase, past: &PriceHistory) -> Vec<Self> {
         let bars: Vec<Bar> = past.all_bars().map(|bar| (**bar).clone()).collect();
         let parts = bars.chunks(BARS_PER_MESSAGE);
         let mut messages: Vec<Self> =
@@ -252,7 +252,7 @@ impl Message {
     }
 
     /// What of reference data comes before the welcome, and what comes in it.
-    pub fn of_reference(data: &ReferenceData) -> (Vec<Self>, Vec<ReferenceChange>) {
+    pub fn from_reference(data: &ReferenceData) -> (Vec<Self>, Vec<ReferenceChange>) {
         let all = changes(data);
         let mut parts: Vec<_> = all.chunks(CHANGES_PER_MESSAGE).map(<[_]>::to_vec).collect();
         let last = parts.pop().unwrap_or_default();
@@ -260,14 +260,14 @@ impl Message {
     }
 
     pub fn into_bytes(self, epoch: u64, number: u64) -> Vec<u8> {
-        encoded(Parcel { epoch, number, message: self })
+        encode(ServerEnvelope { epoch, number, message: self })
     }
 }
 
 /// The event as it was published; absent where this build can't read it.
-pub fn event(sequence: u64, at: Timestamp, class: u8, payload: &[u8]) -> Option<Published> {
-    let event = event_bytes::from_bytes(class, payload)?;
-    Some(Published { sequence, at, event })
+pub fn event(sequence: u64, at: Timestamp, class: u8, payload: &[u8]) -> Option<PublishedEvent> {
+    let event = event_codec::from_bytes(class, payload)?;
+    Some(PublishedEvent { sequence, at, event })
 }
 
 /// Reference data as the changes that make it.
@@ -295,7 +295,7 @@ pub fn reference(changes: Vec<ReferenceChange>) -> ReferenceData {
     data
 }
 
-pub fn encoded<T: Encode<()>>(value: T) -> Vec<u8> {
+pub fn encode<T: Encode<()>>(value: T) -> Vec<u8> {
     minicbor::to_vec(value).expect("a vector takes everything")
 }
 
@@ -309,36 +309,36 @@ mod tests {
 
     #[test]
     fn messages_of_both_directions_are_decoded_unchanged() {
-        let cancel = Command::Cancel(CancelOrder::of("A-1".parse().unwrap()));
-        let request = Request::Command { key: 7, expires: Timestamp(5), command: Box::new(cancel) };
-        let letter = Letter { strategy: "TREND".into(), epoch: 3, request, address: "one".into() };
-        assert_eq!(minicbor::decode::<Letter>(&encoded(&letter)).unwrap(), letter);
-        let refusal = Some(Refusal { code: "busy".into(), text: "later".into() });
-        let message = Message::Answer { key: 7, refusal };
-        let parcel: Parcel = minicbor::decode(&message.clone().into_bytes(3, 9)).unwrap();
-        assert_eq!(parcel, Parcel { epoch: 3, number: 9, message });
+        let cancel = Command::Cancel(CancelOrder::new("A-1".parse().unwrap()));
+        let request = StrategyRequestBody::Command { key: 7, expires: Timestamp(5), command: Box::new(cancel) };
+        let letter = StrategyRequest { strategy: "TREND".into(), epoch: 3, body: request, address: "one".into() };
+        assert_eq!(minicbor::decode::<StrategyRequest>(&encode(&letter)).unwrap(), letter);
+        let refusal = Some(CommandRefusal { code: "busy".into(), text: "later".into() });
+        let message = ServerMessage::Answer { key: 7, refusal };
+        let parcel: ServerEnvelope = minicbor::decode(&message.clone().into_bytes(3, 9)).unwrap();
+        assert_eq!(parcel, ServerEnvelope { epoch: 3, number: 9, message });
     }
 
     #[test]
     fn own_events_travel_here_and_those_for_all_do_not() {
-        let order = Published { sequence: 4, at: Timestamp(1), event: Event::Order(Arc::new(samples::order(1))) };
-        let Some(Message::Event { sequence, at, class, payload }) = Message::of_event(&order) else {
+        let order = PublishedEvent { sequence: 4, at: Timestamp(1), event: Event::Order(Arc::new(samples::order(1))) };
+        let Some(ServerMessage::Event { sequence, at, class, payload }) = ServerMessage::from_event(&order) else {
             panic!("an event")
         };
         assert_eq!(event(sequence, at, class, &payload), Some(order));
         let said = GenericEvent { strategy: StrategyId(1), name: "a".into(), body: "{}".into() };
-        let generic = Published { sequence: 4, at: Timestamp(1), event: Event::Generic(Arc::new(said)) };
-        assert_eq!(Message::of_event(&generic), None);
+        let generic = PublishedEvent { sequence: 4, at: Timestamp(1), event: Event::Generic(Arc::new(said)) };
+        assert_eq!(ServerMessage::from_event(&generic), None);
     }
 
     #[test]
     fn large_reference_data_is_decoded_complete_from_several_messages() {
         let stocks = (1..=2_500).map(|id| (SecurityId(id), Arc::new(samples::stock(id, &format!("S{id}")))));
         let data = ReferenceData { securities: stocks.collect(), ..ReferenceData::default() };
-        let (parts, last) = Message::of_reference(&data);
+        let (parts, last) = ServerMessage::from_reference(&data);
         assert_eq!((parts.len(), last.len()), (2, 500));
         let before = parts.into_iter().flat_map(|part| match part {
-            Message::Reference { changes } => changes,
+            ServerMessage::Reference { changes } => changes,
             other => panic!("not reference data: {other:?}"),
         });
         assert_eq!(reference(before.chain(last).collect()), data);

@@ -5,59 +5,59 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::Sender;
 use domain::ReferenceData;
-use strategy::Who;
+use strategy::StrategyIdentity;
 
-use super::inside::Inside;
-use super::runner::Note;
+use super::local_link::LocalLink;
+use super::strategy_thread::RunnerEvent;
 
 /// What the bridge gets for a strategy process that connected.
-pub struct Attached {
-    pub who: Who,
+pub struct AttachedStrategy {
+    pub identity: StrategyIdentity,
     pub reference: Arc<ReferenceData>,
-    pub link: Inside,
-    pub notes: Sender<Note>,
-    pub pulse: Pulse,
+    pub link: LocalLink,
+    pub events: Sender<RunnerEvent>,
+    pub heartbeat: ProcessHeartbeat,
     /// The earlier run continues.
     pub is_resumed: bool,
 }
 
 /// When a strategy process was last heard, and what it had acknowledged by then.
 #[derive(Clone)]
-pub struct Pulse(Arc<Mutex<Beat>>);
+pub struct ProcessHeartbeat(Arc<Mutex<LastHeartbeat>>);
 
 #[derive(Debug, Clone, Copy)]
-struct Beat {
+struct LastHeartbeat {
     at: Instant,
-    heard: u64,
+    acknowledged: u64,
 }
 
-impl Default for Pulse {
+impl Default for ProcessHeartbeat {
     fn default() -> Self {
-        Self(Arc::new(Mutex::new(Beat { at: Instant::now(), heard: 0 })))
+        Self(Arc::new(Mutex::new(LastHeartbeat { at: Instant::now(), acknowledged: 0 })))
     }
 }
 
-impl Pulse {
+impl ProcessHeartbeat {
     /// Records a heartbeat.
-    pub fn beat(&self) {
+    pub fn record(&self) {
         self.lock().at = Instant::now();
     }
 
     /// Records a heartbeat and what it has acknowledged.
-    pub fn heard(&self, sequence: u64) {
+    pub fn acknowledge(&self, sequence: u64) {
         let mut beat = self.lock();
-        *beat = Beat { at: Instant::now(), heard: beat.heard.max(sequence) };
+        *beat = LastHeartbeat { at: Instant::now(), acknowledged: beat.acknowledged.max(sequence) };
     }
 
-    pub(super) fn last_heard(&self) -> u64 {
-        self.lock().heard
+    pub(super) fn last_acknowledged(&self) -> u64 {
+        self.lock().acknowledged
     }
 
     pub(super) fn silent_for(&self) -> Duration {
         self.lock().at.elapsed()
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Beat> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, LastHeartbeat> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

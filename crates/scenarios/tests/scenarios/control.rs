@@ -4,39 +4,39 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
-use scenarios::http::Client;
-use scenarios::patience::wait_for;
-use scenarios::server::Server;
+use scenarios::http::HttpClient;
+use scenarios::server::RunningServer;
+use scenarios::wait::wait_for;
 use serde_json::{Value, json};
 
-use crate::desk::{AAPL, Desk, Trader, limit};
+use crate::test_platform::{AAPL, TestPlatform, TraderClient, limit};
 
-fn state_of(client: &mut Client, scope: &str) -> Value {
-    let states = client.see("/rest/risk/state");
+fn state_of(client: &mut HttpClient, scope: &str) -> Value {
+    let states = client.get_json("/rest/risk/state");
     let found = states.as_array().unwrap().iter().find(|state| state["scope"] == json!(scope)).cloned();
     found.unwrap_or(Value::Null)["state"].clone()
 }
 
-fn is_killed(client: &mut Client, int_id: &str) {
+fn is_killed(client: &mut HttpClient, int_id: &str) {
     wait_for("the halt", || (state_of(client, "PLATFORM") == json!("HALTED")).then_some(()));
     wait_for("the cancel", || (client.order(int_id)["status"] == json!("CANCELED")).then_some(()));
 }
 
-fn audited(client: &mut Client) -> Value {
-    let audit = client.see("/rest/audit");
+fn audited(client: &mut HttpClient) -> Value {
+    let audit = client.get_json("/rest/audit");
     let entries = audit.as_array().unwrap().iter();
     let ours = entries.filter(|entry| entry["door"] == json!("CLI"));
     ours.map(|entry| json!([entry["action"], entry["outcome"]])).collect()
 }
 
-fn signal(server: &Server, name: &str) {
+fn signal(server: &RunningServer, name: &str) {
     let told = Command::new("sh").args(["-c", "kill -$1 $0", &server.pid().to_string(), name]).status();
     assert!(told.unwrap().success());
 }
 
 #[test]
 fn a_command_kills_and_says_what_it_did() {
-    let desk = Desk::new();
+    let desk = TestPlatform::new();
     let server = desk.start();
     let mut client = server.client();
     let int_id = client.place(&limit(AAPL, "BUY", 1, "250"));
@@ -56,7 +56,7 @@ fn a_command_kills_and_says_what_it_did() {
 
 #[test]
 fn a_command_tells_how_the_server_is() {
-    let desk = Desk::new();
+    let desk = TestPlatform::new();
     let absent = desk.launch.run(&["status"]);
     assert_eq!(absent.code, Some(1));
     assert!(absent.log.trim_end().ends_with("data: no server runs on it"), "{absent}");
@@ -74,7 +74,7 @@ fn a_command_tells_how_the_server_is() {
 
 #[test]
 fn a_signal_kills_everything() {
-    let desk = Desk::new();
+    let desk = TestPlatform::new();
     let server = desk.start();
     let mut client = server.client();
     let int_id = client.place(&limit(AAPL, "BUY", 1, "250"));
@@ -86,7 +86,7 @@ fn a_signal_kills_everything() {
 
 #[test]
 fn a_file_in_the_data_folder_kills_everything_once() {
-    let desk = Desk::new();
+    let desk = TestPlatform::new();
     let server = desk.start();
     let mut client = server.client();
     let int_id = client.place(&limit(AAPL, "BUY", 1, "250"));

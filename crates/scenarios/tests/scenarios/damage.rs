@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use storage::journal;
 
-use crate::desk::{AAPL, Desk, Trader, limit};
+use crate::test_platform::{AAPL, TestPlatform, TraderClient, limit};
 
 #[test]
 fn a_good_journal_is_proven() {
-    let desk = Desk::new();
+    let desk = TestPlatform::new();
     let order = trade_and_crash(&desk);
     let verified = desk.launch.run(&["journal", "verify"]);
     assert_eq!(verified.code, Some(0), "{verified}");
@@ -24,14 +24,14 @@ fn a_good_journal_is_proven() {
 
 #[test]
 fn a_journal_with_a_changed_byte_is_refused_by_file_and_offset() {
-    let desk = Desk::new();
+    let desk = TestPlatform::new();
     trade_and_crash(&desk);
     let (segment, end) = only_segment(desk.data());
     flip(&segment, end / 2);
     let before = fs::read(&segment).unwrap();
     let damage = journal::verify(segment.parent().unwrap(), &mut |_| {}).unwrap().damage.expect("it is damaged");
     assert!(damage.offset <= end / 2, "the frame begins before the byte");
-    let refused = desk.launch.refused();
+    let refused = desk.launch.expect_refused();
     assert_eq!((refused.code, refused.output.as_str()), (Some(4), ""), "{refused}");
     let text = format!("{} is damaged at offset {}", segment.display(), damage.offset);
     assert!(refused.log.contains(&text), "{refused}");
@@ -43,7 +43,7 @@ fn a_journal_with_a_changed_byte_is_refused_by_file_and_offset() {
 
 #[test]
 fn a_torn_end_is_cut_and_told_and_nothing_acknowledged_is_lost() {
-    let desk = Desk::new();
+    let desk = TestPlatform::new();
     let order = trade_and_crash(&desk);
     let (segment, end) = only_segment(desk.data());
     tear(&segment, end);
@@ -58,11 +58,11 @@ fn a_torn_end_is_cut_and_told_and_nothing_acknowledged_is_lost() {
 }
 
 /// Leaves an order in a journal that no snapshot stands behind.
-fn trade_and_crash(desk: &Desk) -> String {
+fn trade_and_crash(desk: &TestPlatform) -> String {
     let server = desk.start();
     let mut client = server.client();
     let order = client.place(&limit(AAPL, "BUY", 1, "250"));
-    client.reaches(&order, "SUBMITTED");
+    client.wait_for_status(&order, "SUBMITTED");
     server.kill();
     order
 }

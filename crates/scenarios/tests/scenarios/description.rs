@@ -5,9 +5,9 @@ use std::env;
 use std::path::PathBuf;
 use std::process::Command;
 
-use scenarios::server::Server;
+use scenarios::server::RunningServer;
 
-use crate::desk::Desk;
+use crate::test_platform::TestPlatform;
 
 /// The environment variable that names the tool; `make test` installs it and sets this.
 const VARIABLE: &str = "SCHEMATHESIS_BIN";
@@ -18,12 +18,12 @@ const CONFIGURATION: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/schemathesis.t
 #[test]
 fn every_answer_is_one_that_is_described() {
     let Some(schemathesis) = tool() else { return };
-    let desk = Desk::new().set("auth.anonymousRole", "admin");
+    let desk = TestPlatform::new().set("auth.anonymousRole", "admin");
     let server = desk.start();
     let mut command = Command::new(schemathesis);
     command.args(["--config-file", CONFIGURATION, "run", &format!("http://{}/openapi.json", server.address())]);
     // An interface that is switched off responds 503, which is not an error.
-    for path in closed_doors(&server) {
+    for path in closed_endpoints(&server) {
         command.args(["--exclude-path", path]);
     }
     let tried = command.current_dir(desk.data()).output().unwrap();
@@ -33,7 +33,7 @@ fn every_answer_is_one_that_is_described() {
     server.stop();
 }
 
-fn closed_doors(server: &Server) -> Vec<&'static str> {
+fn closed_endpoints(server: &RunningServer) -> Vec<&'static str> {
     let mut client = server.client();
     let doors = ["/rest/broker/url/main", "/rest/broker/url/ws"];
     doors.into_iter().filter(|path| client.get(path).unwrap().status == 503).collect()

@@ -1,9 +1,9 @@
 //! Determinism: two fresh servers with the same orders end in the same state.
 
-use scenarios::http::Client;
+use scenarios::http::HttpClient;
 use serde_json::{Value, json};
 
-use crate::desk::{AAPL, Desk, SAP, Trader, limit, market, with_id};
+use crate::test_platform::{AAPL, SAP, TestPlatform, TraderClient, limit, market, with_id};
 
 #[test]
 fn two_desks_that_are_told_the_same_end_alike() {
@@ -15,7 +15,7 @@ fn two_desks_that_are_told_the_same_end_alike() {
 
 /// The end of a short day, with orders in three markets that walk the book, rest, trade and are cancelled.
 fn told() -> Value {
-    let desk = Desk::new().set("demo.seed", 7);
+    let desk = TestPlatform::new().set("demo.seed", 7);
     let server = desk.start();
     let mut client = server.client();
     let orders = [
@@ -29,18 +29,18 @@ fn told() -> Value {
     for (number, (order, status)) in orders.iter().enumerate() {
         let id = format!("told-{number}");
         client.place(&with_id(order.clone(), &id));
-        client.reaches(&id, status);
+        client.wait_for_status(&id, status);
     }
     client.delete("/rest/execution/order/told-3").unwrap();
-    client.reaches("told-3", "CANCELED");
+    client.wait_for_status("told-3", "CANCELED");
     let minted = client.place(&limit(SAP, "BUY", 10, "190"));
-    client.reaches(&minted, "SUBMITTED");
-    let mut picture = client.picture();
+    client.wait_for_status(&minted, "SUBMITTED");
+    let mut picture = client.account_state();
     picture["done"] = json!(average_prices(&mut client));
     server.stop();
     picture
 }
 
-fn average_prices(client: &mut Client) -> Vec<Value> {
+fn average_prices(client: &mut HttpClient) -> Vec<Value> {
     ["told-0", "told-2", "told-4", "told-5"].map(|id| client.order(id)["avgPrice"].clone()).into()
 }

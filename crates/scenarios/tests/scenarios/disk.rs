@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
 
-use scenarios::http::Client;
-use scenarios::meddler::{self, Fault, JOURNAL, meddle};
-use scenarios::patience::wait_for;
-use scenarios::server::Server;
+use scenarios::fault_injector::{self, DiskFault, JOURNAL, inject};
+use scenarios::http::HttpClient;
+use scenarios::server::RunningServer;
+use scenarios::wait::wait_for;
 use serde_json::json;
 
-use crate::desk::{self, AAPL, Desk, Trader, body_of, int_id_in, limit, path_of, with_id};
-use crate::evidence::{Journal, Ledgers};
+use crate::evidence::{JournalEvidence, VenueLedgers};
+use crate::test_platform::{self, AAPL, TestPlatform, TraderClient, body_of, int_id_in, limit, path_of, with_id};
 
 /// The thread of the venue that trades AAPL.
 const VENUE: &str = "SIMULATED-ALPHA";
@@ -25,13 +25,13 @@ const ORDERS_MAX: usize = 100;
 
 #[test]
 fn a_journal_that_can_not_be_synced_ends_the_server_and_nothing_is_acknowledged_after_it() {
-    if !meddler::is_possible() {
+    if !fault_injector::is_possible() {
         return;
     }
-    let desk = Desk::new();
+    let desk = TestPlatform::new();
     let server = desk.start();
     let mut client = server.client();
-    let _meddler = meddle(&server, JOURNAL, "fdatasync", Fault::FailFrom(20));
+    let _meddler = inject(&server, JOURNAL, "fdatasync", DiskFault::FailFrom(20));
     let answers: Vec<_> = (0..ORDERS_MAX).map(|number| send(&mut client, &format!("order-{number}"))).collect();
     let first_failure = answers.iter().position(|answer| *answer != Some(200)).expect("the disk failed");
     assert!(first_failure > 0, "the disk was good at first");
@@ -47,15 +47,15 @@ fn a_journal_that_can_not_be_synced_ends_the_server_and_nothing_is_acknowledged_
 
 #[test]
 fn a_disk_that_does_not_answer_is_told_and_nothing_is_acknowledged() {
-    if !meddler::is_possible() {
+    if !fault_injector::is_possible() {
         return;
     }
-    let desk = Desk::new();
+    let desk = TestPlatform::new();
     let server = desk.start();
     let mut client = server.client();
     assert_eq!(send(&mut client, "before"), Some(200));
-    let meddler = meddle(&server, JOURNAL, "fdatasync", Fault::Linger);
-    let told = |response: &scenarios::http::Response| {
+    let meddler = inject(&server, JOURNAL, "fdatasync", DiskFault::Delay);
+    let told = |response: &scenarios::http::HttpResponse| {
         let body = body_of(response);
         (
             response.status,
@@ -82,19 +82,19 @@ fn a_disk_that_does_not_answer_is_told_and_nothing_is_acknowledged() {
 
 #[test]
 fn a_venue_that_can_not_write_its_ledger_leaves_no_order_in_doubt_for_long() {
-    if !meddler::is_possible() {
+    if !fault_injector::is_possible() {
         return;
     }
-    let desk = Desk::new();
+    let desk = TestPlatform::new();
     let server = desk.start();
     let mut client = server.client();
-    let meddler = meddle(&server, VENUE, "fdatasync", Fault::FailFrom(3));
+    let meddler = inject(&server, VENUE, "fdatasync", DiskFault::FailFrom(3));
     let answers: Vec<_> = (0..10).map(|number| send(&mut client, &format!("order-{number}"))).collect();
     assert_eq!(answers[0], Some(200), "the platform's own disk is good");
     drop(meddler);
     let is_ready = || (client.get("/health/ready").unwrap().status == 200).then_some(());
     wait_for("the venue to come back", is_ready);
-    wait_for("every order to be settled", || nothing_is_open(&mut client.see("/rest/execution/order")));
+    wait_for("every order to be settled", || nothing_is_open(&mut client.get_json("/rest/execution/order")));
     place_one_more(&server);
     server.stop();
     assert_agree(desk.data());
@@ -103,7 +103,9 @@ fn a_venue_that_can_not_write_its_ledger_leaves_no_order_in_doubt_for_long() {
 #[test]
 fn on_a_full_disk_nothing_that_was_acknowledged_is_lost() {
     let Some(disk) = SmallDisk::mount() else { return };
-    let launch = desk::on(&disk.data()).set("journal.segmentMegabytes", 1).set("risk.ordersPerSecond", 100_000);
+    let launch = test_platform::launcher_for(&disk.data())
+        .set("journal.segmentMegabytes", 1)
+        .set("risk.ordersPerSecond", 100_000);
     let server = launch.start();
     disk.fill();
     let acknowledged = send_until_refused(&server);
@@ -124,7 +126,7 @@ fn on_a_full_disk_nothing_that_was_acknowledged_is_lost() {
 #[test]
 fn a_journal_without_room_ends_the_server_and_nothing_is_given_twice() {
     let Some(disk) = SmallDisk::mount() else { return };
-    let launch = desk::on(&disk.data()).set("journal.segmentMegabytes", 1);
+    let launch = test_platform::launcher_for(&disk.data()).set("journal.segmentMegabytes", 1);
     let server = launch.start();
     disk.fill();
     let given = ask_for_ids_until_the_end(&server);
@@ -137,27 +139,27 @@ fn a_journal_without_room_ends_the_server_and_nothing_is_given_twice() {
     assert!(!given.contains(body_of(&next).as_str().unwrap()), "{next:?}");
     place_one_more(&server);
     server.stop();
-    let journal = Journal::read(&disk.data());
+    let journal = JournalEvidence::read(&disk.data());
     assert!(given.iter().all(|id| journal.minted.contains(id.as_str())), "an id was given and forgotten");
 }
 
 /// The status of the answer, none where there was no answer.
-fn send(client: &mut Client, int_id: &str) -> Option<u16> {
+fn send(client: &mut HttpClient, int_id: &str) -> Option<u16> {
     let order = with_id(limit(AAPL, "BUY", 1, "250"), int_id);
     client.post(path_of(&order), &order.to_string()).ok().map(|response| response.status)
 }
 
-fn assert_found(server: &Server, acknowledged: usize) {
+fn assert_found(server: &RunningServer, acknowledged: usize) {
     let mut client = server.client();
     for number in 0..acknowledged {
-        client.reaches(&format!("order-{number}"), "SUBMITTED");
+        client.wait_for_status(&format!("order-{number}"), "SUBMITTED");
     }
 }
 
-fn place_one_more(server: &Server) {
+fn place_one_more(server: &RunningServer) {
     let mut client = server.client();
     let order = client.place(&limit(AAPL, "BUY", 1, "251"));
-    client.reaches(&order, "SUBMITTED");
+    client.wait_for_status(&order, "SUBMITTED");
 }
 
 fn nothing_is_open(orders: &mut serde_json::Value) -> Option<()> {
@@ -168,14 +170,14 @@ fn nothing_is_open(orders: &mut serde_json::Value) -> Option<()> {
 
 /// The venue and the platform know the same orders.
 fn assert_agree(data: &Path) {
-    let (journal, ledgers) = (Journal::read(data), Ledgers::read(data));
+    let (journal, ledgers) = (JournalEvidence::read(data), VenueLedgers::read(data));
     for order in ledgers.submitted.keys() {
         assert!(journal.placed.contains_key(order), "the venue has order {order:?}, the journal has not");
     }
 }
 
 /// Orders that were acknowledged before so many in a row were not.
-fn send_until_refused(server: &Server) -> Vec<String> {
+fn send_until_refused(server: &RunningServer) -> Vec<String> {
     const REFUSED_IN_A_ROW: usize = 20;
     let mut client = server.client();
     let (mut acknowledged, mut refused) = (Vec::new(), 0);
@@ -194,9 +196,9 @@ fn send_until_refused(server: &Server) -> Vec<String> {
 }
 
 /// Every id that any of several clients was given.
-fn ask_for_ids_until_the_end(server: &Server) -> BTreeSet<String> {
+fn ask_for_ids_until_the_end(server: &RunningServer) -> BTreeSet<String> {
     const CLIENTS: usize = 8;
-    let ask = |mut client: Client| {
+    let ask = |mut client: HttpClient| {
         let mut given = Vec::new();
         while let Ok(response) = client.post("/rest/next-order-id", "1") {
             given.extend((response.status == 200).then(|| body_of(&response).as_str().unwrap().to_owned()));

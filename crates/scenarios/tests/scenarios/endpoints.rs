@@ -1,9 +1,9 @@
 //! Every endpoint through a real socket, with valid and invalid requests. Tidy checks that none is missing here.
 
-use scenarios::http::{Client, Request, Response};
+use scenarios::http::{HttpClient, HttpRequest, HttpResponse};
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, Trader, body_of};
+use crate::test_platform::{TestPlatform, TraderClient, body_of};
 
 /// A line is a call with what it answers: `METHOD path body => status code`. The code is that of a problem, and `-` stands
 /// where all went well. `await id status` waits for an order. The files of the demo are at `DEMO`.
@@ -238,7 +238,7 @@ POST /rest/runtime/exit-vm => 200 -
 
 #[test]
 fn every_endpoint_does_its_work_and_refuses_what_is_wrong() {
-    let desk = Desk::new().set("strategies.instances", CROSS);
+    let desk = TestPlatform::new().set("strategies.instances", CROSS);
     let server = desk.start();
     let mut client = server.client();
     tell(&mut client, STORY, &[]);
@@ -255,34 +255,34 @@ fn every_endpoint_does_its_work_and_refuses_what_is_wrong() {
 }
 
 /// Audit entries of the session, oldest first.
-fn fix_acts(client: &mut Client) -> Vec<String> {
+fn fix_acts(client: &mut HttpClient) -> Vec<String> {
     let Value::Array(entries) = body_of(&client.get("/rest/audit?limit=1000").unwrap()) else { panic!("a list") };
     let details =
         entries.iter().filter(|entry| entry["outcome"] == "done").filter_map(|entry| entry["detail"].as_str());
     details.filter_map(|detail| detail.strip_prefix("/rest/fix/sessions/CLIENT/")).map(ToOwned::to_owned).collect()
 }
 
-fn tell(client: &mut Client, story: &str, headers: &[(&str, &str)]) {
+fn tell(client: &mut HttpClient, story: &str, headers: &[(&str, &str)]) {
     let lines: Vec<_> = story.lines().filter(|line| !line.is_empty()).collect();
     let told: Vec<_> = lines.iter().map(|line| line_told(client, line, headers)).collect();
     assert_eq!(told.join("\n"), lines.join("\n"));
 }
 
 /// The line with what really came.
-fn line_told(client: &mut Client, line: &str, headers: &[(&str, &str)]) -> String {
+fn line_told(client: &mut HttpClient, line: &str, headers: &[(&str, &str)]) -> String {
     if let Some((int_id, status)) = line.strip_prefix("await ").and_then(|rest| rest.split_once(' ')) {
-        client.reaches(int_id, status);
+        client.wait_for_status(int_id, status);
         return line.to_owned();
     }
     let (call, _) = line.rsplit_once(" => ").unwrap();
     let mut words = call.splitn(3, ' ');
     let (method, path, body) = (words.next().unwrap(), words.next().unwrap(), words.next());
     let body = body.map(|body| body.replace("DEMO", concat!(env!("CARGO_MANIFEST_DIR"), "/../../demo/reference")));
-    let response = client.send(&Request { method, path, headers, body: body.as_deref() }).unwrap();
+    let response = client.send(&HttpRequest { method, path, headers, body: body.as_deref() }).unwrap();
     format!("{call} => {} {}", response.status, code_of(&response))
 }
 
-fn code_of(response: &Response) -> String {
+fn code_of(response: &HttpResponse) -> String {
     if response.status == 200 {
         return "-".into();
     }

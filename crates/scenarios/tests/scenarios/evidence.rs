@@ -9,23 +9,23 @@ use std::sync::Arc;
 use domain::command::Command;
 use domain::query::{Answer, Filter};
 use domain::{
-    AccountId, Event, Fill, Input, Order, OrderId, Position, Quantity, Query, SecurityId, Side, Stamped, Text,
+    AccountId, Event, Fill, Input, Order, OrderId, Position, Quantity, Query, SecurityId, Sequenced, Side, Text,
     Timestamp, Transaction,
 };
 use engine::{Engine, Outbox};
 use storage::append_log::AppendLog;
-use storage::journal::{self, Entry, Reader};
-use storage::lock::FolderLock;
-use storage::snapshot::{self, Snapshots};
-use venue_sim::Record;
-use venue_sim::record::Submission;
+use storage::journal::{self, JournalEntry, JournalReader};
+use storage::lock::DataDirLock;
+use storage::snapshot::{self, SnapshotStore};
+use venue_sim::VenueRecord;
+use venue_sim::record::SubmittedOrder;
 
 /// The kind of a journal record that holds an input.
 const INPUT: u8 = 1;
 
 /// The journal as far as it was read, and the state that follows from it.
 #[derive(Default)]
-pub(crate) struct Journal {
+pub(crate) struct JournalEvidence {
     engine: Engine,
     last_sequence: u64,
     last_at: Timestamp,
@@ -42,7 +42,7 @@ pub(crate) struct Journal {
     pub(crate) torn_ends: usize,
 }
 
-impl Journal {
+impl JournalEvidence {
     pub(crate) fn read(data: &Path) -> Self {
         let mut journal = Self::default();
         journal.read_on(data);
@@ -55,23 +55,23 @@ impl Journal {
         let report = journal::verify(&folder, &mut |_| {}).unwrap();
         assert_eq!(report.damage, None);
         self.torn_ends += usize::from(report.good.torn.is_some());
-        let mut reader = Reader::open(&folder, self.last_sequence + 1).unwrap();
+        let mut reader = JournalReader::open(&folder, self.last_sequence + 1).unwrap();
         while let Some(entry) = reader.read_to(u64::MAX).unwrap() {
             self.take(&entry);
         }
         assert_eq!(self.last_sequence, report.good.last_sequence);
     }
 
-    fn take(&mut self, entry: &Entry<'_>) {
+    fn take(&mut self, entry: &JournalEntry<'_>) {
         (self.last_sequence, self.last_at) = (entry.sequence, Timestamp(entry.time));
         if entry.kind != INPUT {
             return;
         }
         let what: Input = minicbor::decode(entry.payload).unwrap();
-        let input = Stamped { sequence: entry.sequence, at: self.last_at, what };
+        let input = Sequenced { sequence: entry.sequence, at: self.last_at, payload: what };
         let mut out = Outbox::default();
         let reply = self.engine.apply(&input, &mut out);
-        if let (Input::Command(envelope), Ok(answer)) = (&input.what, reply) {
+        if let (Input::Command(envelope), Ok(answer)) = (&input.payload, reply) {
             self.note_answer(&envelope.command, answer);
         }
         out.events.into_iter().for_each(|event| self.note_event(event));
@@ -134,7 +134,7 @@ impl Journal {
         cash
     }
 
-    fn ask(&self, query: &Query) -> domain::query::Reply {
+    fn ask(&self, query: &Query) -> domain::query::EngineResult {
         self.engine.answer(self.last_at, self.last_sequence, query)
     }
 
@@ -146,20 +146,20 @@ impl Journal {
 
 /// What the venues wrote down: each order that reached one, each execution.
 #[derive(Default)]
-pub(crate) struct Ledgers {
-    pub(crate) submitted: BTreeMap<OrderId, Submission>,
-    pub(crate) executions: BTreeMap<Text, Execution>,
+pub(crate) struct VenueLedgers {
+    pub(crate) submitted: BTreeMap<OrderId, SubmittedOrder>,
+    pub(crate) executions: BTreeMap<Text, LedgerExecution>,
     pub(crate) torn_ends: usize,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Execution {
+pub(crate) struct LedgerExecution {
     pub(crate) order: OrderId,
     pub(crate) quantity: Quantity,
     pub(crate) price: domain::Price,
 }
 
-impl Ledgers {
+impl VenueLedgers {
     /// Of all venues of a data folder. They are read from copies, because reading cuts a torn end.
     pub(crate) fn read(data: &Path) -> Self {
         let copies = tempfile::tempdir().unwrap();
@@ -184,16 +184,16 @@ impl Ledgers {
         self.torn_ends += usize::from(replayed.torn.is_some());
     }
 
-    fn note(&mut self, record: Record) {
+    fn note(&mut self, record: VenueRecord) {
         match record {
-            Record::Submitted(submission) => {
+            VenueRecord::Submitted(submission) => {
                 let before = self.submitted.insert(submission.order, submission);
                 assert_eq!(before, None, "a venue got an order twice");
             }
-            Record::Traded(deal) => {
+            VenueRecord::Traded(deal) => {
                 for side in deal.executions {
                     let (quantity, price) = (deal.quantity, deal.price);
-                    let execution = Execution { order: side.order, quantity, price };
+                    let execution = LedgerExecution { order: side.order, quantity, price };
                     let before = self.executions.insert(side.exec_id, execution);
                     assert_eq!(before, None, "a venue gave an execution's id twice");
                 }
@@ -221,10 +221,10 @@ impl Ledgers {
 
 /// Of the engine's state in the newest snapshot, which an orderly stop wrote.
 pub(crate) fn digest_in_snapshot(data: &Path) -> [u8; 32] {
-    let lock = FolderLock::take(data).unwrap();
+    let lock = DataDirLock::acquire(data).unwrap();
     let instance = journal::instance_of(&data.join(journal::FOLDER)).unwrap().unwrap();
-    let snapshots = Snapshots::open(&lock, instance).unwrap();
-    let newest = snapshots.newest_good(None).unwrap().expect("an orderly stop leaves a snapshot");
+    let snapshots = SnapshotStore::open(&lock, instance).unwrap();
+    let newest = snapshots.latest_valid(None).unwrap().expect("an orderly stop leaves a snapshot");
     let mut decoder = minicbor::Decoder::new(&newest.state);
     decoder.array().unwrap();
     snapshot::digest(decoder.bytes().unwrap())

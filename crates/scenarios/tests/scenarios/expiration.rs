@@ -1,11 +1,11 @@
 //! Futures and options that expire while the server is down. They are traded on the day before; the clock of the next
 //! start is moved behind the weekend.
 
-use scenarios::http::{Client, Request};
-use scenarios::patience::wait_for;
+use scenarios::http::{HttpClient, HttpRequest};
+use scenarios::wait::wait_for;
 use serde_json::{Value, json};
 
-use crate::desk::{AAPL, Desk, Trader, fields, limit, market};
+use crate::test_platform::{AAPL, TestPlatform, TraderClient, fields, limit, market};
 
 const DAY: i64 = 24 * 3_600;
 /// 2027-03-18 12:00 UTC, a Thursday; the securities below expire on Friday.
@@ -23,11 +23,11 @@ const INDEX_CALL: u64 = 29;
 
 #[test]
 fn what_expired_over_the_weekend_is_settled_at_the_start() {
-    let desk = Desk::new();
+    let desk = TestPlatform::new();
     let resting = trade_on_thursday(&desk);
     let server = desk.launch_at(MONDAY).start();
     let mut client = server.client();
-    let canceled = client.reaches(&resting, "CANCELED");
+    let canceled = client.wait_for_status(&resting, "CANCELED");
     assert_eq!(canceled["filledQuantity"], json!(0));
     assert_eq!(
         booked_today(&mut client),
@@ -61,24 +61,24 @@ fn what_expired_over_the_weekend_is_settled_at_the_start() {
 }
 
 /// Two futures, three calls, a put that is owed, an option on an index, and an order that rests. Apple will settle at 300.
-fn trade_on_thursday(desk: &Desk) -> String {
+fn trade_on_thursday(desk: &TestPlatform) -> String {
     let server = desk.launch_at(THURSDAY).start();
     let mut client = server.client();
     for (security, side, quantity) in [(ES, "BUY", 2), (CALL, "BUY", 3), (PUT, "SELL", 1), (INDEX_CALL, "BUY", 4)] {
         let order = client.place(&market(security, side, quantity));
-        client.reaches(&order, "EXECUTED");
+        client.wait_for_status(&order, "EXECUTED");
     }
     let resting = client.place(&limit(ES, "BUY", 1, "6000"));
-    client.reaches(&resting, "SUBMITTED");
+    client.wait_for_status(&resting, "SUBMITTED");
     for (security, price) in [(AAPL, "300"), (23, "5812.5")] {
         let price = json!({ "securityId": security, "price": price, "date": "2027-03-19" }).to_string();
         let (method, path, body) = ("PUT", "/rest/marketdata/settlement", Some(price.as_str()));
-        let given = client.send(&Request { method, path, body, ..Request::default() }).unwrap();
+        let given = client.send(&HttpRequest { method, path, body, ..HttpRequest::default() }).unwrap();
         assert_eq!(given.status, 200, "{given:?}");
     }
     // The last price of the future must be known before the server goes to sleep.
     wait_for("a price of the future", || {
-        let held = client.see("/rest/position");
+        let held = client.get_json("/rest/position");
         let future = held.as_array().unwrap().iter().find(|held| held["securityId"] == json!(ES))?;
         (!future["marketPrice"].is_null()).then_some(())
     });
@@ -87,8 +87,8 @@ fn trade_on_thursday(desk: &Desk) -> String {
 }
 
 /// Oldest first.
-fn booked_today(client: &mut Client) -> Vec<String> {
-    let told = client.see("/rest/transaction/daily");
+fn booked_today(client: &mut HttpClient) -> Vec<String> {
+    let told = client.get_json("/rest/transaction/daily");
     let line = |booked: &Value| {
         assert_eq!(booked["settlementDate"], json!("2027-03-19"));
         let [kind, why] = ["type", "description"].map(|key| booked[key].as_str().unwrap());
@@ -98,17 +98,17 @@ fn booked_today(client: &mut Client) -> Vec<String> {
     told.as_array().unwrap().iter().rev().map(line).collect()
 }
 
-fn books(client: &mut Client) -> (Vec<String>, Value, Value) {
+fn books(client: &mut HttpClient) -> (Vec<String>, Value, Value) {
     (booked_today(client), open(client), cash(client))
 }
 
-fn open(client: &mut Client) -> Value {
-    let held = client.see("/rest/position");
+fn open(client: &mut HttpClient) -> Value {
+    let held = client.get_json("/rest/position");
     let open = held.as_array().unwrap().iter().filter(|held| held["quantity"] != json!(0));
     open.map(|held| fields(held, &["securityId", "quantity", "cost"])).collect()
 }
 
-fn cash(client: &mut Client) -> Value {
-    let balances = client.see("/rest/portfolio/balance");
+fn cash(client: &mut HttpClient) -> Value {
+    let balances = client.get_json("/rest/portfolio/balance");
     balances.as_array().unwrap().iter().map(|held| fields(held, &["accountId", "currency", "amount"])).collect()
 }

@@ -9,10 +9,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use scenarios::server::Server;
+use scenarios::server::RunningServer;
 use tempfile::TempDir;
 
-use crate::desk::{Desk, Trader};
+use crate::test_platform::{TestPlatform, TraderClient};
 
 const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/fix");
 
@@ -20,8 +20,8 @@ const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/fix"
 const PYTHON: &str = "EXAMPLES_PYTHON";
 
 /// The demo's sessions for clients that have the clock of the wall, while the desk has another.
-fn desk() -> Desk {
-    let desk = Desk::new();
+fn start_server() -> TestPlatform {
+    let desk = TestPlatform::new();
     fs::create_dir_all(desk.data().join("fix")).unwrap();
     let demo = include_str!("../../../fix-gateway/src/demo.cfg");
     fs::write(desk.data().join("fix/sessions.cfg"), demo.replace("[DEFAULT]\n", "[DEFAULT]\nCheckLatency=N\n"))
@@ -30,10 +30,10 @@ fn desk() -> Desk {
 }
 
 /// A folder as the comments of the programs ask for it: the settings for this server, and its dictionary.
-fn folder(server: &Server) -> TempDir {
+fn folder(server: &RunningServer) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let settings = fs::read_to_string(Path::new(EXAMPLES).join("cpp/client.cfg")).unwrap();
-    let port = format!("SocketConnectPort={}", server.door("fix").port());
+    let port = format!("SocketConnectPort={}", server.port_address("fix").port());
     let settings = settings.replace("SocketConnectPort=9876", &port);
     let settings = settings.replace("[DEFAULT]\n", "[DEFAULT]\nCheckLatency=N\n");
     fs::write(folder.path().join("client.cfg"), settings).unwrap();
@@ -44,7 +44,7 @@ fn folder(server: &Server) -> TempDir {
 
 /// Runs the program for two orders; what it prints is what became of each.
 fn buys_twice(program: &Path, arguments: &[PathBuf]) {
-    let desk = desk();
+    let desk = start_server();
     let server = desk.start();
     let folder = folder(&server);
     for order in ["first", "second"] {

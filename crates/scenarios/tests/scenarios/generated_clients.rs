@@ -6,10 +6,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use scenarios::server::Server;
+use scenarios::server::RunningServer;
 use tempfile::TempDir;
 
-use crate::desk::Desk;
+use crate::test_platform::TestPlatform;
 
 const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/clients");
 
@@ -22,12 +22,12 @@ const SMALLEST: &str = r#"{"openapi": "3.1.1", "info": {"title": "Rialto", "vers
     "schema": {"type": "string"}}}}}}}}}"#;
 
 /// A folder with the description of a running server in it.
-struct Workshop {
+struct ClientWorkspace {
     folder: TempDir,
 }
 
-impl Workshop {
-    fn new(server: &Server) -> Self {
+impl ClientWorkspace {
+    fn new(server: &RunningServer) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let description = server.client().get("/openapi.json").unwrap().body;
         fs::write(folder.path().join("openapi.json"), description).unwrap();
@@ -50,9 +50,9 @@ impl Workshop {
 #[test]
 fn a_python_client_is_made_without_a_warning_and_trades() {
     let Some(tools) = python_tools("openapi-python-client") else { return };
-    let desk = Desk::new();
+    let desk = TestPlatform::new();
     let server = desk.start();
-    let workshop = Workshop::new(&server);
+    let workshop = ClientWorkspace::new(&server);
     // It calls its formatter by name.
     let path = format!("{}:{}", tools.display(), env::var("PATH").unwrap());
     let arguments =
@@ -74,9 +74,9 @@ fn a_python_client_is_made_without_a_warning_and_trades() {
 #[test]
 fn a_typescript_client_is_made_without_a_warning_and_trades() {
     let Some(packages) = node_packages() else { return };
-    let desk = Desk::new();
+    let desk = TestPlatform::new();
     let server = desk.start();
-    let workshop = Workshop::new(&server);
+    let workshop = ClientWorkspace::new(&server);
     for file in ["trade.ts", "tsconfig.json", "package.json"] {
         fs::copy(format!("{EXAMPLES}/{file}"), workshop.path().join(file)).unwrap();
     }
@@ -102,9 +102,9 @@ fn a_typescript_client_is_made_without_a_warning_and_trades() {
 #[test]
 fn the_generator_for_every_language_has_nothing_to_say_of_ours() {
     let Some(tools) = python_tools("openapi-generator-cli") else { return };
-    let desk = Desk::new();
+    let desk = TestPlatform::new();
     let server = desk.start();
-    let workshop = Workshop::new(&server);
+    let workshop = ClientWorkspace::new(&server);
     fs::write(workshop.path().join("smallest.json"), SMALLEST).unwrap();
     let path = format!("{}:{}", tools.display(), env::var("PATH").unwrap());
     let warnings = |description: &str| -> Vec<String> {

@@ -3,13 +3,13 @@
 
 use std::time::Duration;
 
-use scenarios::http::Failure;
-use scenarios::meddler::{self, Fault, JOURNAL, meddle};
-use scenarios::patience::wait_for;
+use scenarios::fault_injector::{self, DiskFault, JOURNAL, inject};
+use scenarios::http::HttpFailure;
+use scenarios::wait::wait_for;
 use serde_json::json;
 
-use crate::desk::{AAPL, Desk, Trader, limit, path_of, with_id};
-use crate::evidence::Ledgers;
+use crate::evidence::VenueLedgers;
+use crate::test_platform::{AAPL, TestPlatform, TraderClient, limit, path_of, with_id};
 
 /// The thread of the venue that trades AAPL.
 const VENUE: &str = "SIMULATED-ALPHA";
@@ -18,75 +18,75 @@ const ID: &str = "in-doubt-1";
 #[test]
 fn an_order_that_the_venue_had_written_down_is_found_there() {
     let Some(desk) = killed_while(VENUE, "fdatasync") else { return };
-    assert_eq!(Ledgers::read(desk.data()).submitted.len(), 1, "it was in the venue's ledger");
+    assert_eq!(VenueLedgers::read(desk.data()).submitted.len(), 1, "it was in the venue's ledger");
     assert_settled(&desk);
-    assert_eq!(Ledgers::read(desk.data()).submitted.len(), 1);
+    assert_eq!(VenueLedgers::read(desk.data()).submitted.len(), 1);
 }
 
 #[test]
 fn an_order_that_never_reached_the_venue_is_sent_again_soon_after() {
     let Some(desk) = killed_while(VENUE, "pwrite64") else { return };
-    assert_eq!(Ledgers::read(desk.data()).submitted.len(), 0, "the venue had not heard of it");
+    assert_eq!(VenueLedgers::read(desk.data()).submitted.len(), 0, "the venue had not heard of it");
     assert_settled(&desk);
-    assert_eq!(Ledgers::read(desk.data()).submitted.len(), 1);
+    assert_eq!(VenueLedgers::read(desk.data()).submitted.len(), 1);
 }
 
 #[test]
 fn an_order_that_never_reached_the_venue_and_is_too_old_by_now_is_rejected() {
     let Some(desk) = killed_while(VENUE, "pwrite64") else { return };
     let server = desk.launch_at(60).start();
-    let order = server.client().reaches(ID, "REJECTED");
+    let order = server.client().wait_for_status(ID, "REJECTED");
     assert_eq!(order["reason"], json!("the order never reached the venue"));
     server.stop();
-    assert_eq!(Ledgers::read(desk.data()).submitted.len(), 0);
+    assert_eq!(VenueLedgers::read(desk.data()).submitted.len(), 0);
 }
 
 #[test]
 fn an_order_that_the_disk_had_not_confirmed_was_not_acknowledged_and_has_one_fate() {
-    if !meddler::is_possible() {
+    if !fault_injector::is_possible() {
         return;
     }
     for (call, existed) in [("pwrite64", false), ("fdatasync", true)] {
-        let desk = Desk::new();
+        let desk = TestPlatform::new();
         let server = desk.start();
-        let meddler = meddle(&server, JOURNAL, call, Fault::Linger);
+        let meddler = inject(&server, JOURNAL, call, DiskFault::Delay);
         let order = with_id(limit(AAPL, "BUY", 1, "250"), ID);
-        let mut hasty = server.client().with_patience(Duration::from_millis(500));
+        let mut hasty = server.client().with_timeout(Duration::from_millis(500));
         let unanswered = hasty.post(path_of(&order), &order.to_string());
-        assert!(matches!(unanswered, Err(Failure::Unanswered(_))), "{call}: {unanswered:?}");
+        assert!(matches!(unanswered, Err(HttpFailure::Unanswered(_))), "{call}: {unanswered:?}");
         meddler.kill(server);
         let server = desk.start();
         let mut client = server.client();
         let retried = client.submit(&order);
         assert_eq!(retried.status, if existed { 409 } else { 200 }, "{call}: {retried:?}");
-        client.reaches(ID, "SUBMITTED");
+        client.wait_for_status(ID, "SUBMITTED");
         server.stop();
-        assert_eq!(Ledgers::read(desk.data()).submitted.len(), 1, "{call}");
+        assert_eq!(VenueLedgers::read(desk.data()).submitted.len(), 1, "{call}");
     }
 }
 
 /// A desk whose server was killed after it acknowledged an order, while its venue hung in that system call.
-fn killed_while(thread: &str, call: &str) -> Option<Desk> {
-    if !meddler::is_possible() {
+fn killed_while(thread: &str, call: &str) -> Option<TestPlatform> {
+    if !fault_injector::is_possible() {
         return None;
     }
-    let desk = Desk::new();
+    let desk = TestPlatform::new();
     let server = desk.start();
-    let meddler = meddle(&server, thread, call, Fault::Linger);
+    let meddler = inject(&server, thread, call, DiskFault::Delay);
     let mut client = server.client();
     assert_eq!(client.place(&with_id(limit(AAPL, "BUY", 1, "250"), ID)), ID);
     assert_eq!(client.order(ID)["status"], json!("OPEN"), "the venue has not answered");
     if call == "fdatasync" {
-        wait_for("the venue to write it down", || (Ledgers::read(desk.data()).submitted.len() == 1).then_some(()));
+        wait_for("the venue to write it down", || (VenueLedgers::read(desk.data()).submitted.len() == 1).then_some(()));
     }
     meddler.kill(server);
     Some(desk)
 }
 
 /// After a restart the order rests at the venue.
-fn assert_settled(desk: &Desk) {
+fn assert_settled(desk: &TestPlatform) {
     let server = desk.start();
-    let order = server.client().reaches(ID, "SUBMITTED");
+    let order = server.client().wait_for_status(ID, "SUBMITTED");
     assert_eq!(order["inDoubt"], json!(false), "{order}");
     server.stop();
 }

@@ -1,4 +1,4 @@
-//! kill -9 under order flow. Several clients trade through the door and write down what they were told; the server is
+//! kill -9 under order flow. Several clients trade over every interface and log every answer; the server is
 //! killed in the middle of it, again and again. After each kill the clients' logs, the journal and the venues' ledgers
 //! are compared.
 //!
@@ -10,13 +10,13 @@ mod audit;
 
 use std::time::Duration;
 
-use scenarios::http::Client;
-use scenarios::patience::wait_for;
-use scenarios::server::Server;
+use scenarios::http::HttpClient;
+use scenarios::server::RunningServer;
+use scenarios::wait::wait_for;
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, Trader};
-use crate::evidence::{Journal, Ledgers};
+use crate::evidence::{JournalEvidence, VenueLedgers};
+use crate::test_platform::{TestPlatform, TraderClient};
 use flow::{Flow, Random};
 use log::ClientLog;
 
@@ -30,7 +30,7 @@ fn a_server_that_is_killed_again_and_again_loses_nothing_and_doubles_nothing() {
     let (kills, seed) = (number("RIALTO_KILLS", KILLS), number("RIALTO_SEED", u64::from(std::process::id())));
     println!("kill test: RIALTO_KILLS={kills} RIALTO_SEED={seed}");
     // Small files and few inputs to a snapshot, so that kills also meet files that roll and snapshots in the making.
-    let desk = Desk::new()
+    let desk = TestPlatform::new()
         .set("journal.segmentMegabytes", 1)
         .set("snapshot.everyInputs", 300)
         .set("risk.ordersPerSecond", 100_000)
@@ -54,19 +54,19 @@ fn number(variable: &str, default: u64) -> u64 {
 struct Story {
     random: Random,
     log: ClientLog,
-    journal: Journal,
+    journal: JournalEvidence,
     torn_ledgers: usize,
     times_to_ready: Vec<Duration>,
 }
 
 impl Story {
     fn new(seed: u64) -> Self {
-        let (log, journal) = (ClientLog::default(), Journal::default());
+        let (log, journal) = (ClientLog::default(), JournalEvidence::default());
         Self { random: Random::new(seed), log, journal, torn_ledgers: 0, times_to_ready: vec![] }
     }
 
     /// Trades, kills, compares, starts again, and asks after everything that is not known.
-    fn round(&mut self, desk: &Desk, server: Server, round: u64) -> Server {
+    fn round(&mut self, desk: &TestPlatform, server: RunningServer, round: u64) -> RunningServer {
         let flow = Flow::begin(&server, CLIENTS, round, &mut self.random);
         flow.wait_for_acknowledged(self.random.between(ACKNOWLEDGED));
         server.kill();
@@ -79,29 +79,29 @@ impl Story {
         server
     }
 
-    fn compare(&mut self, desk: &Desk) {
+    fn compare(&mut self, desk: &TestPlatform) {
         self.journal.read_on(desk.data());
-        let ledgers = Ledgers::read(desk.data());
+        let ledgers = VenueLedgers::read(desk.data());
         self.torn_ledgers += ledgers.torn_ends;
         audit::after_a_kill(&self.log, &self.journal, &ledgers);
     }
 
     /// Every order of this round is found again; one whose outcome was unknown has one now.
-    fn ask_after(&mut self, client: &mut Client, heard: &ClientLog) {
+    fn ask_after(&mut self, client: &mut HttpClient, heard: &ClientLog) {
         for attempt in &heard.orders {
             let settled = audit::after_a_restart(client, attempt, &self.journal);
             self.log.settle(attempt, settled);
         }
     }
 
-    fn finish(mut self, desk: &Desk, server: Server) {
+    fn finish(mut self, desk: &TestPlatform, server: RunningServer) {
         let mut client = server.client();
-        let mut settled = || all_settled(&client.see("/rest/execution/order")).then_some(());
+        let mut settled = || all_settled(&client.get_json("/rest/execution/order")).then_some(());
         wait_for("every order to be settled", &mut settled);
-        let shown = client.see("/rest/position");
+        let shown = client.get_json("/rest/position");
         server.stop();
         self.journal.read_on(desk.data());
-        let ledgers = Ledgers::read(desk.data());
+        let ledgers = VenueLedgers::read(desk.data());
         audit::at_the_end(&self.log, &self.journal, &ledgers, &shown);
         audit::state_is_that_of_a_full_replay(desk.data(), &self.journal);
         self.report();

@@ -1,12 +1,12 @@
-//! What the log has, and that nobody waits for whoever reads it.
+//! The log: what it contains, and that no interface waits for its reader.
 
-use scenarios::patience::wait_for;
+use scenarios::wait::wait_for;
 
-use crate::desk::{AAPL, Desk, Trader, limit, market, with_id};
+use crate::test_platform::{AAPL, TestPlatform, TraderClient, limit, market, with_id};
 
 #[test]
 fn alarms_of_the_engine_are_in_the_log() {
-    let desk = Desk::new().set("risk.maxDayLoss", "0.0001");
+    let desk = TestPlatform::new().set("risk.maxDayLoss", "0.0001");
     let server = desk.start();
     let mut client = server.client();
     client.place(&market(AAPL, "BUY", 100));
@@ -15,7 +15,7 @@ fn alarms_of_the_engine_are_in_the_log() {
         log.lines().find(|line| line.contains("ERROR alarm: ")).map(str::to_owned)
     });
     assert!(line.contains("max-day-loss") || line.contains("REDUCING") || line.contains("loss"), "{line}");
-    let lines = client.see("/rest/log");
+    let lines = client.get_json("/rest/log");
     assert!(lines.to_string().contains("\"logger\":\"alarm\"") || lines.to_string().contains("alarm"), "{lines}");
     server.stop();
 }
@@ -25,7 +25,7 @@ const ORDERS: usize = 1_000;
 
 #[test]
 fn standard_error_that_nobody_reads_stops_neither_trading_nor_the_stop() {
-    let mut desk = Desk::new().set("log.level", "trace").set("risk.ordersPerSecond", 100_000);
+    let mut desk = TestPlatform::new().set("log.level", "trace").set("risk.ordersPerSecond", 100_000);
     desk.launch = desk.launch.clone().with_unread_log();
     let server = desk.start();
     let mut client = server.client();

@@ -7,14 +7,14 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use scenarios::http::Client;
-use scenarios::patience::wait_for;
-use scenarios::server::{Ended, Server};
+use scenarios::http::HttpClient;
+use scenarios::server::{RunningServer, ServerExit};
+use scenarios::wait::wait_for;
 use serde_json::{Value, json};
-use storage::lock::FolderLock;
-use storage::{Snapshots, journal};
+use storage::lock::DataDirLock;
+use storage::{SnapshotStore, journal};
 
-use crate::desk::{AAPL, Desk, Trader, body_of, fields, limit, market};
+use crate::test_platform::{AAPL, TestPlatform, TraderClient, body_of, fields, limit, market};
 
 const DAMAGES: u64 = 5;
 /// The text of every refusal after a loss.
@@ -22,7 +22,7 @@ const WAY_BACK: &str = "rialto journal accept-loss --data-dir";
 
 /// A desk whose server was killed after a fill, and what its client knows.
 struct Crashed {
-    desk: Desk,
+    desk: TestPlatform,
     order: String,
     given: Vec<String>,
     files: Vec<(PathBuf, Vec<u8>)>,
@@ -30,11 +30,11 @@ struct Crashed {
 
 impl Crashed {
     fn after_a_fill() -> Self {
-        let desk = Desk::new().set("journal.segmentMegabytes", 1);
+        let desk = TestPlatform::new().set("journal.segmentMegabytes", 1);
         let server = desk.start();
         let mut client = server.client();
         let order = client.place(&market(AAPL, "BUY", 200));
-        client.reaches(&order, "EXECUTED");
+        client.wait_for_status(&order, "EXECUTED");
         let given = (0..3).map(|_| next_id(&mut client)).chain([order.clone()]).collect();
         server.kill();
         let folder = desk.data().join(journal::FOLDER);
@@ -48,11 +48,11 @@ impl Crashed {
 
     /// Start and check are both refused, with the reason.
     fn is_refused(&self, what: &str) {
-        let refused = self.desk.launch.refused();
+        let refused = self.desk.launch.expect_refused();
         assert_eq!((refused.code, refused.output.as_str()), (Some(4), ""), "{what}: {refused}");
         let verified = self.desk.launch.run(&["journal", "verify"]);
         assert_eq!(verified.code, Some(4), "{what}: {verified}");
-        let text = |ended: &Ended| ended.log.lines().last().unwrap_or_default().to_owned();
+        let text = |ended: &ServerExit| ended.log.lines().last().unwrap_or_default().to_owned();
         assert_eq!(text(&refused), text(&verified), "{what}");
         assert!(refused.log.contains(WAY_BACK) || refused.log.contains("is damaged at offset"), "{what}: {refused}");
     }
@@ -65,7 +65,7 @@ fn segments(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-fn next_id(client: &mut Client) -> String {
+fn next_id(client: &mut HttpClient) -> String {
     let answer = client.post("/rest/next-order-id", "1").unwrap();
     body_of(&answer).as_str().unwrap().to_owned()
 }
@@ -105,7 +105,7 @@ fn a_lost_end_is_refused_and_the_way_back_repeats_nothing() {
 }
 
 /// Only with the right number, only once, and with an audit entry.
-fn accept(desk: &Desk) {
+fn accept(desk: &TestPlatform) {
     let wrong = desk.launch.run(&["journal", "accept-loss", "--up-to", "7"]);
     assert_eq!(wrong.code, Some(2), "{wrong}");
     assert!(wrong.log.contains("the journal is good up to 0, so 0 is the number to give, not 7"), "{wrong}");
@@ -118,10 +118,10 @@ fn accept(desk: &Desk) {
 }
 
 /// The venue has the lost order: its account is halted until an operator has checked it.
-fn assert_halted(server: &Server) {
+fn assert_halted(server: &RunningServer) {
     let mut client = server.client();
     let halted = wait_for("the account to be halted", || {
-        let states = client.see("/rest/risk/state");
+        let states = client.get_json("/rest/risk/state");
         let of_account = |state: &&Value| state["scope"] == "ACCOUNT-1" && state["state"] == "HALTED";
         states.as_array().unwrap().iter().find(of_account).cloned()
     });
@@ -129,7 +129,7 @@ fn assert_halted(server: &Server) {
     assert!(reason.starts_with("SIMULATED-ALPHA has order number 1, which is not known here"), "{reason}");
     let refused = client.submit(&limit(AAPL, "BUY", 3, "240"));
     assert_eq!(refused.status, 422, "{refused:?}");
-    let audit = client.see("/rest/audit?limit=100");
+    let audit = client.get_json("/rest/audit?limit=100");
     let is_noted = |row: &Value| row["action"] == "journal accept-loss";
     assert!(audit.as_array().unwrap().iter().any(is_noted), "{audit}");
     let resume = json!({ "scope": "ACCOUNT-1", "state": "ACTIVE", "reason": "looked at" }).to_string();
@@ -137,34 +137,34 @@ fn assert_halted(server: &Server) {
 }
 
 /// A new order is a new one, for us and for the venue, and the halt does not come again.
-fn assert_nothing_is_inherited(crashed: &Crashed, server: Server) {
+fn assert_nothing_is_inherited(crashed: &Crashed, server: RunningServer) {
     let mut client = server.client();
     assert_eq!(client.get(&format!("/rest/execution/order/{}", crashed.order)).unwrap().status, 404);
     assert!(!crashed.given.contains(&next_id(&mut client)), "an id was given twice");
     let order = client.place(&limit(AAPL, "BUY", 3, "240"));
     assert!(!crashed.given.contains(&order), "{order} was used before");
     let own = |order: &Value| fields(order, &["status", "filledQuantity", "quantity", "extId"]);
-    let before = own(&client.reaches(&order, "SUBMITTED"));
+    let before = own(&client.wait_for_status(&order, "SUBMITTED"));
     server.stop();
     let server = crashed.desk.start();
     let mut client = server.client();
     assert_eq!(own(&client.order(&order)), before);
     let deleted = client.delete(&format!("/rest/execution/order/{order}")).unwrap();
     assert_eq!(deleted.status, 200, "{deleted:?}");
-    client.reaches(&order, "CANCELED");
+    client.wait_for_status(&order, "CANCELED");
     server.stop();
 }
 
 #[test]
 fn a_data_folder_is_its_owner_s_alone_and_taken_without_its_lock_file() {
-    let desk = Desk::new();
+    let desk = TestPlatform::new();
     fs::create_dir(desk.data()).unwrap();
     fs::set_permissions(desk.data(), fs::Permissions::from_mode(0o755)).unwrap();
     let server = desk.start();
     let order = server.client().place(&limit(AAPL, "BUY", 1, "250"));
-    server.client().reaches(&order, "SUBMITTED");
+    server.client().wait_for_status(&order, "SUBMITTED");
     fs::remove_file(desk.data().join("lock")).unwrap();
-    let second = desk.launch.refused();
+    let second = desk.launch.expect_refused();
     assert_eq!(second.code, Some(3), "{second}");
     server.stop();
     let open = open_to_others(desk.data());
@@ -246,16 +246,16 @@ fn no_random_damage_after_a_crash_loses_an_acknowledged_order_in_silence() {
 
 #[test]
 fn a_snapshot_that_cannot_be_decoded_is_passed_over() {
-    let desk = Desk::new();
+    let desk = TestPlatform::new();
     let server = desk.start();
     let order = server.client().place(&limit(AAPL, "BUY", 1, "250"));
-    server.client().reaches(&order, "SUBMITTED");
+    server.client().wait_for_status(&order, "SUBMITTED");
     server.kill();
     let folder = desk.data().join(journal::FOLDER);
     let end = journal::verify(&folder, &mut |_| {}).unwrap().good.last_sequence;
     let instance = journal::instance_of(&folder).unwrap().unwrap();
-    let lock = FolderLock::take(desk.data()).unwrap();
-    Snapshots::open(&lock, instance).unwrap().write(end, b"of another build", "9.9.9").unwrap();
+    let lock = DataDirLock::acquire(desk.data()).unwrap();
+    SnapshotStore::open(&lock, instance).unwrap().write(end, b"of another build", "9.9.9").unwrap();
     drop(lock);
     let server = desk.start();
     server.client().order(&order);

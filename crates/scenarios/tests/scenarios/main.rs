@@ -2,17 +2,17 @@
 
 #![allow(clippy::unwrap_used, reason = "a step of a story that fails shall end it")]
 
-mod desk;
+mod test_platform;
 mod evidence;
 
-mod door;
+mod rest_orders;
 mod closing;
-mod manners;
+mod http_behaviour;
 mod control;
 mod log;
 mod strangers;
 mod endpoints;
-mod numbers;
+mod metrics;
 mod topics;
 mod topics_replay;
 mod topics_description;
@@ -25,13 +25,13 @@ mod strategies;
 mod description;
 mod generated_clients;
 mod readme;
-mod life;
+mod lifecycle;
 mod clock;
 mod restart;
-mod days;
+mod day_end;
 mod expiration;
 mod determinism;
-mod again;
+mod session_replay;
 mod disk;
 mod damage;
 mod lost;

@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::process::Command;
 
-use scenarios::server::Server;
+use scenarios::server::RunningServer;
 
-use crate::desk::Desk;
+use crate::test_platform::TestPlatform;
 
 const README: &str = include_str!("../../../../README.md");
 
@@ -28,7 +28,7 @@ const PROMISES: [(&str, u16, &str); 12] = [
 #[test]
 fn every_curl_line_of_the_readme_does_what_it_says() {
     // In the time of the reader, whose curl looks at the dates of the certificate.
-    let desk = Desk::new().set("clock.offset", 0);
+    let desk = TestPlatform::new().set("clock.offset", 0);
     let server = desk.start();
     let lines = curl_lines(README);
     assert_eq!(lines.len(), PROMISES.len(), "{lines:#?}");
@@ -49,7 +49,7 @@ fn curl_lines(page: &str) -> Vec<String> {
 }
 
 /// The status and the answer. A reader stands where the data folder is; only ports are not those of the page.
-fn run(line: &str, server: &Server, data: &Path) -> (u16, String) {
+fn run(line: &str, server: &RunningServer, data: &Path) -> (u16, String) {
     let line = line
         .replace("localhost:9090", &format!("localhost:{}", server.address().port()))
         .replace("localhost:9443", &format!("localhost:{}", server.https_port()))

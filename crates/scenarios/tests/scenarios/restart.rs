@@ -4,24 +4,24 @@ use std::fs;
 use std::path::Path;
 
 use bus::History;
-use bus::history::{OrderSearch, Page, Sort};
+use bus::history::{OrderSearch, PageRequest, SortOrder};
 use domain::query::Filter;
-use scenarios::server::{Ended, Server};
+use scenarios::server::{RunningServer, ServerExit};
 use serde_json::json;
-use storage::lock::FolderLock;
+use storage::lock::DataDirLock;
 use storage::{ReadModel, journal};
 
-use crate::desk::{AAPL, Desk, MSFT, SAP, Trader, limit, market, with_id};
-use crate::evidence::{Journal, digest_in_snapshot};
+use crate::evidence::{JournalEvidence, digest_in_snapshot};
+use crate::test_platform::{AAPL, MSFT, SAP, TestPlatform, TraderClient, limit, market, with_id};
 
-const ENDS: [fn(Server) -> Ended; 2] = [Server::stop, Server::kill];
+const ENDS: [fn(RunningServer) -> ServerExit; 2] = [RunningServer::stop, RunningServer::kill];
 
 #[test]
 fn an_order_that_is_good_till_cancelled_outlives_its_server() {
-    let desk = Desk::new();
+    let desk = TestPlatform::new();
     let mut server = desk.start();
     let resting = server.client().place(&limit(AAPL, "BUY", 100, "250"));
-    let before = server.client().reaches(&resting, "SUBMITTED");
+    let before = server.client().wait_for_status(&resting, "SUBMITTED");
     for end in ENDS {
         end(server);
         server = desk.start();
@@ -29,20 +29,20 @@ fn an_order_that_is_good_till_cancelled_outlives_its_server() {
     }
     let mut client = server.client();
     assert_eq!(client.delete(&format!("/rest/execution/order/{resting}")).unwrap().status, 200);
-    client.reaches(&resting, "CANCELED");
+    client.wait_for_status(&resting, "CANCELED");
     server.stop();
 }
 
 #[test]
 fn positions_and_cash_outlive_their_server() {
-    let desk = Desk::new();
+    let desk = TestPlatform::new();
     let mut server = desk.start();
     trade(&server, "first");
-    let before = server.client().picture();
+    let before = server.client().account_state();
     for end in ENDS {
         end(server);
         server = desk.start();
-        assert_eq!(server.client().picture(), before);
+        assert_eq!(server.client().account_state(), before);
     }
     server.stop();
 }
@@ -50,7 +50,7 @@ fn positions_and_cash_outlive_their_server() {
 /// What stood last is written into the stored bars, because a price that moves by itself cannot be waited for.
 #[test]
 fn simulated_prices_go_on_where_they_stood_and_not_at_the_opening_quotes() {
-    let desk = Desk::new().set("demo.activity", "calm").set("demo.historyDays", 0);
+    let desk = TestPlatform::new().set("demo.activity", "calm").set("demo.historyDays", 0);
     let server = desk.start();
     let opening = bid(&server, AAPL);
     server.stop();
@@ -64,18 +64,18 @@ fn simulated_prices_go_on_where_they_stood_and_not_at_the_opening_quotes() {
     server.stop();
 }
 
-fn bid(server: &Server, security: u64) -> f64 {
-    let ticks = server.client().see(&format!("/rest/marketdata/tick?security={security}"));
+fn bid(server: &RunningServer, security: u64) -> f64 {
+    let ticks = server.client().get_json(&format!("/rest/marketdata/tick?security={security}"));
     ticks[0]["bid"].as_f64().unwrap()
 }
 
 #[test]
 fn an_order_is_found_by_its_id_after_a_restart_and_refused_a_second_time() {
-    let desk = Desk::new();
+    let desk = TestPlatform::new();
     let server = desk.start();
     let order = with_id(market(AAPL, "BUY", 5), "mine-1");
     server.client().place(&order);
-    server.client().reaches("mine-1", "EXECUTED");
+    server.client().wait_for_status("mine-1", "EXECUTED");
     server.kill();
     let server = desk.start();
     let mut client = server.client();
@@ -86,32 +86,34 @@ fn an_order_is_found_by_its_id_after_a_restart_and_refused_a_second_time() {
 
 #[test]
 fn snapshot_and_replay_give_the_state_of_a_full_replay() {
-    let desk = Desk::new().set("snapshot.everyInputs", 20);
-    for (round, end) in [Server::kill, Server::stop, Server::kill, Server::stop].into_iter().enumerate() {
+    let desk = TestPlatform::new().set("snapshot.everyInputs", 20);
+    for (round, end) in
+        [RunningServer::kill, RunningServer::stop, RunningServer::kill, RunningServer::stop].into_iter().enumerate()
+    {
         let server = desk.start();
         trade(&server, &format!("round-{round}"));
         end(server);
     }
-    assert_eq!(digest_in_snapshot(desk.data()), Journal::read(desk.data()).digest());
+    assert_eq!(digest_in_snapshot(desk.data()), JournalEvidence::read(desk.data()).digest());
 }
 
 #[test]
 fn without_its_snapshots_a_server_starts_from_the_first_record() {
-    let desk = Desk::new();
+    let desk = TestPlatform::new();
     let server = desk.start();
     trade(&server, "first");
-    let before = server.client().picture();
+    let before = server.client().account_state();
     server.stop();
     fs::remove_dir_all(desk.data().join("snapshots")).unwrap();
     let server = desk.start();
-    assert_eq!(server.client().picture(), before);
+    assert_eq!(server.client().account_state(), before);
     server.stop();
-    assert_eq!(digest_in_snapshot(desk.data()), Journal::read(desk.data()).digest());
+    assert_eq!(digest_in_snapshot(desk.data()), JournalEvidence::read(desk.data()).digest());
 }
 
 #[test]
 fn a_lost_read_model_is_built_again() {
-    let desk = Desk::new();
+    let desk = TestPlatform::new();
     let server = desk.start();
     trade(&server, "first");
     server.stop();
@@ -123,28 +125,28 @@ fn a_lost_read_model_is_built_again() {
 }
 
 /// Trades in both markets and leaves an order in one.
-fn trade(server: &Server, name: &str) {
+fn trade(server: &RunningServer, name: &str) {
     let mut client = server.client();
     for (security, side, what) in [(AAPL, "BUY", "bought"), (AAPL, "SELL", "sold"), (SAP, "BUY", "bought-too")] {
         let id = format!("{name}-{what}");
         client.place(&with_id(market(security, side, 10 + u64::from(side == "BUY")), &id));
-        client.reaches(&id, "EXECUTED");
+        client.wait_for_status(&id, "EXECUTED");
     }
     let resting = format!("{name}-resting");
     client.place(&with_id(limit(MSFT, "BUY", 3, "480"), &resting));
-    client.reaches(&resting, "SUBMITTED");
+    client.wait_for_status(&resting, "SUBMITTED");
 }
 
 /// Orders, their events and transactions, as the read model has them.
 fn history(data: &Path) -> String {
-    let lock = FolderLock::take(data).unwrap();
+    let lock = DataDirLock::acquire(data).unwrap();
     let folder = data.join(journal::FOLDER);
     let instance = journal::instance_of(&folder).unwrap().unwrap();
     let end = journal::verify(&folder, &mut |_| {}).unwrap().good.last_sequence;
     let model = ReadModel::open(&lock, instance, end).unwrap();
-    let page = Page { after: 0, limit: 1_000 };
-    let orders = model.orders(0, &OrderSearch::default(), Sort::Oldest, page).unwrap();
+    let page = PageRequest { after: 0, limit: 1_000 };
+    let orders = model.orders(0, &OrderSearch::default(), SortOrder::Oldest, page).unwrap();
     let events: Vec<_> = orders.iter().map(|order| model.order_events(0, order.int_id.as_str()).unwrap()).collect();
-    let transactions = model.transactions(0, Filter::default(), Sort::Oldest, page).unwrap();
+    let transactions = model.transactions(0, Filter::default(), SortOrder::Oldest, page).unwrap();
     format!("{orders:#?}\n{events:#?}\n{transactions:#?}")
 }

@@ -1,16 +1,16 @@
-//! Strangers who open connections and say nothing, or half of something: the desk goes on trading, and the kill switch works.
+//! Silent connections: clients that send nothing, or half a request. The platform trades on, and the kill switch works.
 
 use std::fs;
 use std::io::Write;
 use std::net::{SocketAddr, TcpStream};
 use std::thread;
 
-use scenarios::http::Client;
-use scenarios::patience::wait_for;
-use scenarios::server::Server;
+use scenarios::http::HttpClient;
+use scenarios::server::RunningServer;
+use scenarios::wait::wait_for;
 use serde_json::json;
 
-use crate::desk::{AAPL, Desk, Trader, body_of, limit, with_id};
+use crate::test_platform::{AAPL, TestPlatform, TraderClient, body_of, limit, with_id};
 
 /// Fewer than most systems allow.
 const OPEN_FILES: u32 = 256;
@@ -21,13 +21,13 @@ const FLOWS: usize = 4;
 const ORDERS_MAX: usize = 10_000;
 
 /// Files of the journal, without the one that is prepared.
-fn segments(desk: &Desk) -> usize {
+fn segments(desk: &TestPlatform) -> usize {
     let files = fs::read_dir(desk.data().join("journal")).unwrap();
     files.filter(|file| file.as_ref().unwrap().path().extension().is_some_and(|ending| ending == "journal")).count()
 }
 
-fn crowded() -> Desk {
-    let desk = Desk::new().set("journal.segmentMegabytes", 1).set("risk.ordersPerSecond", 100_000);
+fn crowded() -> TestPlatform {
+    let desk = TestPlatform::new().set("journal.segmentMegabytes", 1).set("risk.ordersPerSecond", 100_000);
     let mut desk = desk.set("risk.cashCheck", false);
     desk.launch = desk.launch.clone().with_open_files(OPEN_FILES);
     desk
@@ -45,10 +45,10 @@ fn crowd(door: SocketAddr, words: &str) -> Vec<TcpStream> {
 }
 
 /// An order that is taken, on a connection of its own; strangers may push it out before it has spoken, so it calls again.
-fn call_and_place(server: &Server, int_id: &str) {
+fn call_and_place(server: &RunningServer, int_id: &str) {
     let order = with_id(limit(AAPL, "BUY", 1, "250"), int_id);
     let answer = wait_for("a place for the trader", || {
-        Client::new(server.address()).post("/rest/execution/order/limit", &order.to_string()).ok()
+        HttpClient::new(server.address()).post("/rest/execution/order/limit", &order.to_string()).ok()
     });
     assert!([200, 422].contains(&answer.status), "{answer:?}");
 }
@@ -59,11 +59,16 @@ fn a_crowd_that_says_nothing_does_not_take_the_journal_s_files() {
     let server = desk.start();
     let mut trader = server.client();
     trader.place(&limit(AAPL, "BUY", 1, "250"));
-    let doors = [server.door("brokerTcp"), server.door("brokerTls"), server.door("brokerWs"), server.door("fix")];
+    let doors = [
+        server.port_address("brokerTcp"),
+        server.port_address("brokerTls"),
+        server.port_address("brokerWs"),
+        server.port_address("fix"),
+    ];
     let crowds: Vec<_> = doors.map(|door| crowd(door, "")).into();
     let address = server.address();
     let fill = |flow: usize| {
-        let mut trader = Client::new(address);
+        let mut trader = HttpClient::new(address);
         let orders = (0..ORDERS_MAX).map(|number| format!("order-{flow}-{number}"));
         let mut placed = orders.map(|int_id| trader.place(&with_id(limit(AAPL, "BUY", 1, "250"), &int_id)));
         assert!(placed.any(|_| segments(&desk) > 1), "a file of a megabyte is full at last");
@@ -93,7 +98,7 @@ fn one_peer_with_many_idle_connections_shuts_nobody_out_of_http() {
     }
     let crowd = crowd(server.address(), half_a_request);
     let killed = wait_for("the kill switch", || {
-        Client::new(server.address()).post("/rest/risk/kill", &json!({ "scope": "PLATFORM" }).to_string()).ok()
+        HttpClient::new(server.address()).post("/rest/risk/kill", &json!({ "scope": "PLATFORM" }).to_string()).ok()
     });
     assert_eq!((killed.status, &body_of(&killed)["scope"]), (200, &json!("PLATFORM")), "{killed:?}");
     drop(crowd);
@@ -102,9 +107,9 @@ fn one_peer_with_many_idle_connections_shuts_nobody_out_of_http() {
 
 #[test]
 fn a_server_without_files_for_its_journal_does_not_start() {
-    let mut desk = Desk::new();
+    let mut desk = TestPlatform::new();
     desk.launch = desk.launch.clone().with_open_files(128);
-    let ended = desk.launch.refused();
+    let ended = desk.launch.expect_refused();
     assert_eq!(ended.code, Some(1), "{ended}");
     assert!(ended.log.contains("raise the limit (ulimit -n, LimitNOFILE)"), "{ended}");
 }

@@ -2,24 +2,24 @@
 
 use std::path::Path;
 
-use scenarios::http::Client;
-use scenarios::patience::wait_for;
+use scenarios::http::HttpClient;
+use scenarios::wait::wait_for;
 use serde_json::Value;
 
-use crate::desk::Desk;
-use crate::topics::Listener;
+use crate::test_platform::TestPlatform;
+use crate::topics::TopicListener;
 use crate::topics_examples::python;
 
 const MAKER: &str = "MAKER:market-making security=AAPL quantity=10 maxPosition=50 distance=2";
 
-fn orders(client: &mut Client) -> Vec<Value> {
+fn orders(client: &mut HttpClient) -> Vec<Value> {
     let listed = client.get("/rest/execution/order?strategy=MAKER").unwrap().body;
     serde_json::from_str(&listed).unwrap()
 }
 
 #[test]
 fn the_market_maker_quotes_both_sides_and_takes_its_quotes_away_when_it_leaves() {
-    let desk = Desk::new().set("strategies.instances", MAKER).set("demo.activity", "busy");
+    let desk = TestPlatform::new().set("strategies.instances", MAKER).set("demo.activity", "busy");
     let server = desk.start();
     let mut client = server.client();
     let quotes = wait_for("both quotes", || Some(orders(&mut client)).filter(|quotes| quotes.len() == 2));
@@ -33,10 +33,10 @@ fn the_market_maker_quotes_both_sides_and_takes_its_quotes_away_when_it_leaves()
 
 #[test]
 fn phases_are_heard_in_order_on_the_topic_of_the_strategy() {
-    let desk = Desk::new().set("strategies.instances", MAKER);
+    let desk = TestPlatform::new().set("strategies.instances", MAKER);
     let server = desk.start();
     let mut client = server.client();
-    let mut listener = Listener::join(&mut client);
+    let mut listener = TopicListener::join(&mut client);
     listener.subscribe(1, "/topic/life-cycle.MAKER");
     for act in ["stop", "start"] {
         assert_eq!(client.post(&format!("/rest/strategy/MAKER/{act}"), "").unwrap().status, 200);
@@ -49,7 +49,7 @@ fn phases_are_heard_in_order_on_the_topic_of_the_strategy() {
 #[test]
 fn a_strategy_in_python_buys_and_sells() {
     let Some(mut command) = python() else { return };
-    let server = Desk::new().start();
+    let server = TestPlatform::new().start();
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/strategy-python/strategy.py");
     let url = format!("http://{}", server.address());
     let told = command.arg(script).args(["--server", &url, "--name", "PAIRS", "--security", "1"]).output().unwrap();

@@ -3,29 +3,29 @@
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
-use scenarios::http::{Client, Request};
-use scenarios::patience::PATIENCE;
+use scenarios::http::{HttpClient, HttpRequest};
+use scenarios::wait::DEADLINE;
 use serde_json::Value;
 
-use crate::desk::{AAPL, Desk, limit};
+use crate::test_platform::{AAPL, TestPlatform, limit};
 
 /// A listener over the port that REST names.
-pub(crate) struct Listener {
+pub(crate) struct TopicListener {
     stream: TcpStream,
     unread: Vec<u8>,
 }
 
-impl Listener {
-    pub(crate) fn join(client: &mut Client) -> Self {
+impl TopicListener {
+    pub(crate) fn join(client: &mut HttpClient) -> Self {
         Self::join_with(client, "")
     }
 
     /// With further headers of CONNECT.
-    fn join_with(client: &mut Client, headers: &str) -> Self {
+    fn join_with(client: &mut HttpClient, headers: &str) -> Self {
         let url = client.get("/rest/broker/url/main").unwrap().body;
         let address = url.trim_matches('"').strip_prefix("tcp://").unwrap().to_owned();
         let stream = TcpStream::connect(address).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_read_timeout(Some(DEADLINE)).unwrap();
         let mut listener = Self { stream, unread: vec![] };
         listener.send(&format!("CONNECT\naccept-version:1.2\nhost:desk\n{headers}\n"));
         assert!(listener.frame().starts_with("CONNECTED\n"));
@@ -77,10 +77,10 @@ impl Listener {
 
 #[test]
 fn a_listener_hears_what_became_of_an_order_placed_over_rest() {
-    let desk = Desk::new();
+    let desk = TestPlatform::new();
     let server = desk.start();
     let mut client = server.client();
-    let mut listener = Listener::join(&mut client);
+    let mut listener = TopicListener::join(&mut client);
     listener.subscribe(1, "/topic/order-status.SERVER.*");
     let placed = client.post("/rest/execution/order/limit", &limit(AAPL, "BUY", 10, "272.00").to_string()).unwrap();
     let sequence: u64 = placed.header("rialto-sequence").unwrap().parse().unwrap();
@@ -97,12 +97,12 @@ fn a_listener_hears_what_became_of_an_order_placed_over_rest() {
 
 #[test]
 fn after_a_restart_a_snapshot_tells_what_stands() {
-    let desk = Desk::new();
+    let desk = TestPlatform::new();
     let server = desk.start();
     server.client().post("/rest/execution/order/limit", &limit(AAPL, "BUY", 10, "272.00").to_string()).unwrap();
     server.stop();
     let server = desk.start();
-    let mut listener = Listener::join(&mut server.client());
+    let mut listener = TopicListener::join(&mut server.client());
     listener.send("SUBSCRIBE\nid:1\ndestination:/topic/order.>\nsnapshot:true\n\n");
     let (topic, _, order) = listener.message();
     assert!(topic.starts_with("order.SERVER."), "{topic}");
@@ -111,14 +111,14 @@ fn after_a_restart_a_snapshot_tells_what_stands() {
 }
 
 #[test]
-fn the_first_door_has_a_websocket_for_pages_of_its_own() {
-    let desk = Desk::new();
+fn the_http_port_has_a_websocket_for_its_own_pages() {
+    let desk = TestPlatform::new();
     let server = desk.start();
     let upgrade = |origin: &str| {
         let key = ("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ==");
         let wish = [("Connection", "Upgrade"), ("Upgrade", "websocket"), ("Sec-WebSocket-Version", "13"), key];
         let headers = [&wish[..], &[("Sec-WebSocket-Protocol", "v12.stomp"), ("Origin", origin)]].concat();
-        let request = Request { method: "GET", path: "/stomp", headers: &headers, body: None };
+        let request = HttpRequest { method: "GET", path: "/stomp", headers: &headers, body: None };
         let response = server.client().send(&request).unwrap();
         (response.status, response.header("sec-websocket-protocol").map(ToOwned::to_owned))
     };
@@ -129,10 +129,10 @@ fn the_first_door_has_a_websocket_for_pages_of_its_own() {
 
 #[test]
 fn garbage_at_the_broker_costs_only_itself() {
-    let desk = Desk::new();
+    let desk = TestPlatform::new();
     let server = desk.start();
     let mut client = server.client();
-    let mut honest = Listener::join(&mut client);
+    let mut honest = TopicListener::join(&mut client);
     honest.subscribe(1, "/topic/order-status.>");
     for garbage in [&b"\x16\x03\x01nonsense"[..], b"GET / HTTP/1.1\r\n\r\n\0", b"\0\0\0"] {
         let mut stream = TcpStream::connect(honest.stream.peer_addr().unwrap()).unwrap();
@@ -148,13 +148,13 @@ fn garbage_at_the_broker_costs_only_itself() {
 
 #[test]
 fn a_token_that_is_revoked_on_the_command_line_ends_what_it_had_opened() {
-    let desk = Desk::new();
+    let desk = TestPlatform::new();
     let made = desk.launch.run(&["token", "new", "robot", "--role", "trader", "--days", "30"]);
     let server = desk.start();
     let mut client = server.client();
     let token = made.output.split_whitespace().find(|word| word.starts_with("rialto_")).unwrap();
     let (mut robot, mut other) =
-        (Listener::join_with(&mut client, &format!("passcode:{token}\n")), Listener::join(&mut client));
+        (TopicListener::join_with(&mut client, &format!("passcode:{token}\n")), TopicListener::join(&mut client));
     robot.subscribe(1, "/topic/order-status.>");
     desk.launch.run(&["token", "revoke", "robot"]);
     let words = robot.frame();

@@ -8,11 +8,11 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use jsonschema::Validator;
-use scenarios::http::{Client, Request};
+use scenarios::http::{HttpClient, HttpRequest};
 use serde_json::{Value, json};
 
-use crate::desk::{AAPL, Desk, Trader, limit, market};
-use crate::topics::Listener;
+use crate::test_platform::{AAPL, TestPlatform, TraderClient, limit, market};
+use crate::topics::TopicListener;
 
 const CHECKER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/asyncapi");
 
@@ -27,7 +27,7 @@ fn the_description_of_the_topics_is_valid_in_the_eyes_of_asyncapi() {
         assert!(!must, "@asyncapi/parser is not installed");
         return eprintln!("NOT TESTED: @asyncapi/parser is not installed; `make test` does it");
     }
-    let desk = Desk::new();
+    let desk = TestPlatform::new();
     let server = desk.start();
     let file = desk.data().join("asyncapi.json");
     fs::write(&file, description(&mut server.client()).to_string()).unwrap();
@@ -40,15 +40,15 @@ fn the_description_of_the_topics_is_valid_in_the_eyes_of_asyncapi() {
 
 #[test]
 fn the_description_names_the_ports_of_this_server() {
-    let desk = Desk::new();
+    let desk = TestPlatform::new();
     let server = desk.start();
     let servers = description(&mut server.client())["servers"].take();
     let host = |name: &str| (servers[name]["protocol"].clone(), servers[name]["host"].clone());
     let at = |port: u16| json!(format!("{}:{port}", server.address().ip()));
     assert_eq!(host("own"), (json!("ws"), at(server.address().port())));
-    assert_eq!(host("tcp"), (json!("stomp"), at(server.door("brokerTcp").port())));
-    assert_eq!(host("tls"), (json!("stomps"), at(server.door("brokerTcp").port())));
-    assert_eq!(host("websocket"), (json!("ws"), at(server.door("brokerWs").port())));
+    assert_eq!(host("tcp"), (json!("stomp"), at(server.port_address("brokerTcp").port())));
+    assert_eq!(host("tls"), (json!("stomps"), at(server.port_address("brokerTcp").port())));
+    assert_eq!(host("websocket"), (json!("ws"), at(server.port_address("brokerWs").port())));
     server.stop();
 }
 
@@ -57,11 +57,11 @@ const STRATEGY: &str = "CROSS:moving-average-cross security=AAPL fast=50 slow=20
 
 #[test]
 fn a_real_message_of_every_channel_fits_the_description() {
-    let desk = Desk::new().set("demo.activity", "busy").set("strategies.instances", STRATEGY);
+    let desk = TestPlatform::new().set("demo.activity", "busy").set("strategies.instances", STRATEGY);
     let server = desk.start();
     let mut client = server.client();
     let described = Described::new(description(&mut client));
-    let mut listener = Listener::join(&mut client);
+    let mut listener = TopicListener::join(&mut client);
     listener.subscribe(1, "/topic/strategy-bus.>");
     listener.send("SUBSCRIBE\nid:2\ndestination:/topic/>\nsnapshot:true\n\n");
     make_news(&mut client, &mut listener);
@@ -74,12 +74,12 @@ fn a_real_message_of_every_channel_fits_the_description() {
 }
 
 /// Something of every kind that does not happen by itself.
-fn make_news(client: &mut Client, listener: &mut Listener) {
+fn make_news(client: &mut HttpClient, listener: &mut TopicListener) {
     client.place(&market(AAPL, "BUY", 10));
     client.place(&limit(AAPL, "BUY", 10, "250.00"));
     let mut call = |method: &str, path: &str, body: Value| {
         let headers = [("Content-Type", "application/json")];
-        let request = Request { method, path, headers: &headers, body: Some(&body.to_string()) };
+        let request = HttpRequest { method, path, headers: &headers, body: Some(&body.to_string()) };
         let answer = client.send(&request).unwrap();
         assert_eq!(answer.status, 200, "{path}: {answer:?}");
     };
@@ -90,8 +90,8 @@ fn make_news(client: &mut Client, listener: &mut Listener) {
     listener.send("SEND\ndestination:/topic/generic-event.SERVER.note\n\n{\"x\":1}");
 }
 
-fn description(client: &mut Client) -> Value {
-    client.see("/asyncapi.json")
+fn description(client: &mut HttpClient) -> Value {
+    client.get_json("/asyncapi.json")
 }
 
 /// The document, by the first segments of its channels, with what checks each part of a message.

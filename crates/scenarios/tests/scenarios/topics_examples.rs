@@ -8,12 +8,12 @@ use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
-use scenarios::http::Client;
-use scenarios::patience::wait_for;
-use scenarios::proxy::Proxy;
+use scenarios::http::HttpClient;
+use scenarios::proxy::CuttableProxy;
+use scenarios::wait::wait_for;
 use tempfile::TempDir;
 
-use crate::desk::{AAPL, Desk, Trader, limit, with_id};
+use crate::test_platform::{AAPL, TestPlatform, TraderClient, limit, with_id};
 
 const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/stomp");
 
@@ -53,14 +53,14 @@ impl Drop for Example {
     }
 }
 
-fn place(client: &mut Client, id: &str) {
+fn place(client: &mut HttpClient, id: &str) {
     client.place(&with_id(limit(AAPL, "BUY", 10, "272.00"), id));
-    client.reaches(id, "SUBMITTED");
+    client.wait_for_status(id, "SUBMITTED");
 }
 
 /// A program that ends between its line and its note is told again, as it must be.
-fn wait_until_written_down(client: &mut Client, order: &str, last_event: &Path) {
-    let events = client.see(&format!("/rest/history/order/{order}/event"));
+fn wait_until_written_down(client: &mut HttpClient, order: &str, last_event: &Path) {
+    let events = client.get_json(&format!("/rest/history/order/{order}/event"));
     let last = format!("{}-", events.as_array().unwrap().last().unwrap()["sequenceNumber"]);
     let is_written = || fs::read_to_string(last_event).ok().filter(|kept| kept.starts_with(&last));
     wait_for("the note of the last event", is_written);
@@ -69,10 +69,10 @@ fn wait_until_written_down(client: &mut Client, order: &str, last_event: &Path) 
 /// The story of a program on a wire that can be cut: `command` starts it against an address, with the file for its last
 /// event.
 fn goes_on_after_a_cut(command: impl Fn(SocketAddr, &Path) -> Command) {
-    let desk = Desk::new();
+    let desk = TestPlatform::new();
     let server = desk.start();
     let mut client = server.client();
-    let (wire, kept) = (Proxy::to(server.door("brokerTcp")), TempDir::new().unwrap());
+    let (wire, kept) = (CuttableProxy::to(server.port_address("brokerTcp")), TempDir::new().unwrap());
     let last_event = kept.path().join("last-event");
     place(&mut client, "before");
     let mut example = Example::start(command(wire.address(), &last_event));
@@ -81,7 +81,7 @@ fn goes_on_after_a_cut(command: impl Fn(SocketAddr, &Path) -> Command) {
     example.hears(&["live OPEN", "live SUBMITTED"]);
     wire.cut();
     place(&mut client, "missed");
-    wire.mend();
+    wire.restore();
     example.hears(&["listening", "missed OPEN", "missed SUBMITTED"]);
     wait_until_written_down(&mut client, "missed", &last_event);
     drop(example);
@@ -94,7 +94,7 @@ fn goes_on_after_a_cut(command: impl Fn(SocketAddr, &Path) -> Command) {
 /// The same where the server itself is killed and comes back: a WebSocket must be called by the port that is the server's.
 fn goes_on_after_a_kill(port_key: &str, command: impl Fn(SocketAddr, &Path) -> Command) {
     let address = free_address();
-    let desk = Desk::new().set(port_key, address.port());
+    let desk = TestPlatform::new().set(port_key, address.port());
     let server = desk.start();
     let kept = TempDir::new().unwrap();
     let last_event = kept.path().join("last-event");
@@ -141,7 +141,7 @@ fn a_python_program_goes_on_over_a_websocket() {
 /// With users every client must log in; a token is as good as a password.
 #[test]
 fn programs_log_in_with_a_token_over_tls_on_either_port() {
-    let desk = Desk::new();
+    let desk = TestPlatform::new();
     let server = desk.start();
     place(&mut server.client(), "first");
     let made = server.client().post("/rest/token", r#"{"name": "feed", "role": "VIEWER", "days": 1}"#).unwrap();
@@ -150,7 +150,7 @@ fn programs_log_in_with_a_token_over_tls_on_either_port() {
     let kept = TempDir::new().unwrap();
     for (number, door) in ["brokerTls", "brokerTcp"].into_iter().enumerate() {
         // By name: the certificate is checked.
-        let url = format!("tls://localhost:{}", server.door(door).port());
+        let url = format!("tls://localhost:{}", server.port_address(door).port());
         for (name, command) in [("python", python_with("listen.py")), ("go", go(kept.path()))] {
             let Some(mut command) = command else { continue };
             command.arg(&url).arg(kept.path().join(format!("{name}-{number}")));
@@ -163,7 +163,7 @@ fn programs_log_in_with_a_token_over_tls_on_either_port() {
 }
 
 #[test]
-fn a_node_program_goes_on_at_the_door_of_pages() {
+fn a_node_program_resumes_over_the_websocket_of_the_http_port() {
     if node().is_none() {
         return;
     }

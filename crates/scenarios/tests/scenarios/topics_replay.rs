@@ -3,32 +3,32 @@
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use scenarios::http::Client;
-use scenarios::server::Server;
+use scenarios::http::HttpClient;
+use scenarios::server::RunningServer;
 use serde_json::{Value, json};
 
-use crate::desk::{AAPL, Desk, Trader, limit, market, with_id};
-use crate::topics::Listener;
+use crate::test_platform::{AAPL, TestPlatform, TraderClient, limit, market, with_id};
+use crate::topics::TopicListener;
 
 const TRADING: &str = "/topic/order-status.>,/topic/fill.>,/topic/transaction.>";
 
 /// What a client has heard, over all its connections: the id of each event and its body.
 #[derive(Default)]
-struct Heard {
+struct ReceivedMessage {
     events: Vec<(String, Value)>,
     message_ids: BTreeSet<u64>,
 }
 
-impl Heard {
+impl ReceivedMessage {
     /// Behind the last event, or from the first one on.
-    fn join(&self, client: &mut Client) -> Listener {
+    fn join(&self, client: &mut HttpClient) -> TopicListener {
         let last = self.events.last().map_or("0", |(id, _)| id);
-        let mut listener = Listener::join(client);
+        let mut listener = TopicListener::join(client);
         listener.send(&format!("SUBSCRIBE\nid:1\ndestination:{TRADING}\nfrom-sequence:{last}\n\n"));
         listener
     }
 
-    fn hear(&mut self, listener: &mut Listener) {
+    fn hear(&mut self, listener: &mut TopicListener) {
         let (headers, body) = listener.headers_and_body();
         let text = |name: &str| headers[name].as_str().unwrap_or_else(|| panic!("no {name}: {headers}")).to_owned();
         let (id, sequence) = (text("event-id"), text("sequence"));
@@ -39,10 +39,10 @@ impl Heard {
 }
 
 /// What history has of the same families, with the ids that the events must have.
-fn history(client: &mut Client) -> Vec<(String, Value)> {
+fn history(client: &mut HttpClient) -> Vec<(String, Value)> {
     let (mut after, mut found) = (0, Vec::new());
     loop {
-        let page = client.see(&format!("/rest/history/events?after={after}&limit=500"));
+        let page = client.get_json(&format!("/rest/history/events?after={after}&limit=500"));
         let page = page.as_array().unwrap();
         let Some(last) = page.last() else { return found };
         after = last["sequence"].as_u64().unwrap();
@@ -58,7 +58,7 @@ fn history(client: &mut Client) -> Vec<(String, Value)> {
 }
 
 /// Orders come and go, and some trade, until the flag is set.
-fn trade(mut client: Client, name: &str, is_over: &AtomicBool) {
+fn trade(mut client: HttpClient, name: &str, is_over: &AtomicBool) {
     for number in 0.. {
         if is_over.load(Ordering::Relaxed) {
             return;
@@ -70,14 +70,14 @@ fn trade(mut client: Client, name: &str, is_over: &AtomicBool) {
 }
 
 /// Hears, and is cut so many times in the midst of it, wherever that is.
-fn hear_with_cuts(server: &Server, cuts: usize, heard: &mut Heard) {
+fn hear_with_cuts(server: &RunningServer, cuts: usize, heard: &mut ReceivedMessage) {
     for cut in 0..cuts {
         let mut listener = heard.join(&mut server.client());
         (0..=cut * 7 % 23).for_each(|_| heard.hear(&mut listener));
     }
 }
 
-fn trade_and_be_cut(server: &Server, name: &str, heard: &mut Heard) {
+fn trade_and_be_cut(server: &RunningServer, name: &str, heard: &mut ReceivedMessage) {
     let (client, is_over) = (server.client(), AtomicBool::new(false));
     std::thread::scope(|scope| {
         scope.spawn(|| trade(client, name, &is_over));
@@ -87,15 +87,15 @@ fn trade_and_be_cut(server: &Server, name: &str, heard: &mut Heard) {
 }
 
 /// An order that rests in the book.
-fn rest(client: &mut Client, id: &str) {
+fn rest(client: &mut HttpClient, id: &str) {
     client.place(&with_id(limit(AAPL, "BUY", 1, "250.00"), id));
-    client.reaches(id, "SUBMITTED");
+    client.wait_for_status(id, "SUBMITTED");
 }
 
 #[test]
 fn a_client_that_is_cut_off_again_and_again_hears_every_event_once() {
-    let desk = Desk::new();
-    let mut heard = Heard::default();
+    let desk = TestPlatform::new();
+    let mut heard = ReceivedMessage::default();
     let server = desk.start();
     trade_and_be_cut(&server, "first", &mut heard);
     server.kill();
@@ -117,14 +117,14 @@ fn a_client_that_is_cut_off_again_and_again_hears_every_event_once() {
 
 #[test]
 fn a_picture_goes_on_by_its_own_sequence() {
-    let desk = Desk::new();
+    let desk = TestPlatform::new();
     let server = desk.start();
     let mut client = server.client();
     rest(&mut client, "seen");
     let picture = client.get("/rest/execution/order").unwrap();
     let sequence = picture.header("rialto-sequence").unwrap().to_owned();
     rest(&mut client, "unseen");
-    let mut listener = Listener::join(&mut client);
+    let mut listener = TopicListener::join(&mut client);
     listener.send(&format!("SUBSCRIBE\nid:1\ndestination:/topic/order-status.>\nfrom-sequence:{sequence}\n\n"));
     for status in ["OPEN", "SUBMITTED"] {
         let (headers, body) = listener.headers_and_body();
@@ -140,11 +140,11 @@ fn a_picture_goes_on_by_its_own_sequence() {
 
 #[test]
 fn a_wildcard_replays_what_is_kept_under_all_its_names_once() {
-    let desk = Desk::new();
+    let desk = TestPlatform::new();
     let server = desk.start();
     let mut client = server.client();
     rest(&mut client, "one");
-    let mut listener = Listener::join(&mut client);
+    let mut listener = TopicListener::join(&mut client);
     // The patterns overlap, and each event comes once on each of its topics.
     let joined = "/topic/>,/topic/order-status.>,/topic/*.SERVER.one";
     listener.send(&format!("SUBSCRIBE\nid:1\ndestination:{joined}\nfrom-sequence:0\n\n"));
@@ -164,13 +164,13 @@ fn a_wildcard_replays_what_is_kept_under_all_its_names_once() {
 
 #[test]
 fn who_does_not_read_his_replay_holds_up_nobody_and_gets_it_all() {
-    let desk = Desk::new();
+    let desk = TestPlatform::new();
     let server = desk.start();
     let mut client = server.client();
     for number in 0..300 {
         client.place(&with_id(limit(AAPL, "BUY", 1, "250.00"), &format!("order-{number}")));
     }
-    let (mut lazy, mut quick) = (Listener::join(&mut client), Listener::join(&mut client));
+    let (mut lazy, mut quick) = (TopicListener::join(&mut client), TopicListener::join(&mut client));
     // Twenty of them, so that far more waits than any lane or socket takes.
     for id in 0..20 {
         lazy.send(&format!("SUBSCRIBE\nid:{id}\ndestination:/topic/order-status.>\nfrom-sequence:0\n\n"));
@@ -191,9 +191,9 @@ fn who_does_not_read_his_replay_holds_up_nobody_and_gets_it_all() {
 
 #[test]
 fn what_has_not_happened_is_refused() {
-    let desk = Desk::new();
+    let desk = TestPlatform::new();
     let server = desk.start();
-    let mut listener = Listener::join(&mut server.client());
+    let mut listener = TopicListener::join(&mut server.client());
     listener.send("SUBSCRIBE\nid:1\ndestination:/topic/fill.>\nfrom-sequence:999999999999\n\n");
     let error = listener.frame();
     let ahead = "ERROR\nmessage:from-sequence\\c 999999999999 is ahead of this server, which is at ";

@@ -5,24 +5,24 @@ use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::thread;
 
-use scenarios::http::Client;
-use scenarios::patience::{PATIENCE, wait_for};
-use scenarios::server::Server;
+use scenarios::http::HttpClient;
+use scenarios::server::RunningServer;
+use scenarios::wait::{DEADLINE, wait_for};
 use serde_json::Value;
 
-use crate::desk::{AAPL, Desk, int_id_in, limit};
+use crate::test_platform::{AAPL, TestPlatform, int_id_in, limit};
 
 const ORDERS: usize = 2_000;
 /// What the screen listens to.
 const SCREEN: [&str; 6] = ["order.>", "order-status.>", "fill.>", "position.>", "risk.>", "log-event.>"];
 
 /// A client of topics over any stream.
-pub(crate) struct Watcher<S> {
+pub(crate) struct TopicWatcher<S> {
     stream: S,
     unread: Vec<u8>,
 }
 
-impl<S: Read + Write> Watcher<S> {
+impl<S: Read + Write> TopicWatcher<S> {
     pub(crate) fn join(stream: S, topics: &[&str]) -> Self {
         let mut watcher = Self { stream, unread: vec![] };
         watcher.send("CONNECT\naccept-version:1.2\nhost:desk\n\n");
@@ -137,15 +137,15 @@ impl Write for WebSocket {
 
 pub(crate) fn patient(address: SocketAddr) -> TcpStream {
     let stream = TcpStream::connect(address).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_read_timeout(Some(DEADLINE)).unwrap();
     stream
 }
 
 /// Orders that wait far below the market, by four clients at a time.
-fn place(server: &Server, count: usize) -> BTreeSet<String> {
+fn place(server: &RunningServer, count: usize) -> BTreeSet<String> {
     let order = limit(AAPL, "BUY", 1, "200.00").to_string();
-    let place_some = |mut client: Client| {
-        let place = |client: &mut Client| int_id_in(&client.post("/rest/execution/order/limit", &order).unwrap());
+    let place_some = |mut client: HttpClient| {
+        let place = |client: &mut HttpClient| int_id_in(&client.post("/rest/execution/order/limit", &order).unwrap());
         (0..count / 4).map(|_| place(&mut client)).collect::<Vec<_>>()
     };
     let clients = [(); 4].map(|()| server.client());
@@ -155,7 +155,7 @@ fn place(server: &Server, count: usize) -> BTreeSet<String> {
     })
 }
 
-fn metric(client: &mut Client, name: &str) -> u64 {
+fn metric(client: &mut HttpClient, name: &str) -> u64 {
     let text = client.get("/metrics").unwrap().body;
     let line = text.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_else(|| panic!("no {name} in {text}"));
     line.trim().parse().unwrap()
@@ -163,15 +163,15 @@ fn metric(client: &mut Client, name: &str) -> u64 {
 
 #[test]
 fn whoever_watches_the_kill_switch_hears_that_every_order_is_canceled() {
-    let desk = Desk::new().set("risk.ordersPerSecond", 100_000);
+    let desk = TestPlatform::new().set("risk.ordersPerSecond", 100_000);
     let server = desk.start();
-    let tcp = server.door("brokerTcp");
+    let tcp = server.port_address("brokerTcp");
     let orders = place(&server, ORDERS);
     assert_eq!(orders.len(), ORDERS);
-    let mut everything = Watcher::join(patient(tcp), &[">"]);
-    let mut screen = Watcher::join(patient(tcp), &SCREEN);
-    let mut page = Watcher::join(WebSocket::open(server.address()), &SCREEN);
-    let lazy = Watcher::join(patient(tcp), &[">"]);
+    let mut everything = TopicWatcher::join(patient(tcp), &[">"]);
+    let mut screen = TopicWatcher::join(patient(tcp), &SCREEN);
+    let mut page = TopicWatcher::join(WebSocket::open(server.address()), &SCREEN);
+    let lazy = TopicWatcher::join(patient(tcp), &[">"]);
     let mut client = server.client();
     thread::scope(|scope| {
         let heard = [

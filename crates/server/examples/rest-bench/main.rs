@@ -1,11 +1,11 @@
-//! The REST door beside a bare handler, and beside the engine without a door, on this machine, in one table.
+//! REST benchmark: the interface beside a bare handler, and beside the engine in process, on this machine, in one table.
 //!
 //! `cargo run --release -p server --example rest-bench`, or one group of figures with `-- lists` or `-- orders`; docs/benchmarks.md tells what each figure is.
 
 /// The engine on this disk, with an adapter that just accepts.
-mod desk;
+mod bench_engine;
 /// The door, and a bare one beside it.
-mod doors;
+mod bench_servers;
 /// Requests over connections that are kept.
 mod load;
 /// Cores and load.
@@ -19,8 +19,8 @@ use std::error::Error;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use desk::Desk;
-use doors::Doors;
+use bench_engine::BenchEngine;
+use bench_servers::BenchServers;
 use load::{Load, Rates, get, post};
 use table::{Row, percentile, thousands};
 
@@ -39,11 +39,11 @@ const IN_FLIGHT: usize = 256;
 const AIM: f64 = 0.5;
 
 fn main() -> Outcome<()> {
-    println!("{}; journal.sync = {}; load average {}", machine::name(), desk::SYNC, machine::load_average());
+    println!("{}; journal.sync = {}; load average {}", machine::name(), bench_engine::SYNC, machine::load_average());
     let folder = scratch()?;
-    let desk = Desk::open(folder.path())?;
-    let bare_sync = desk::bare_sync(folder.path())?;
-    let doors = Doors::open(&desk, folder.path())?;
+    let desk = BenchEngine::open(folder.path())?;
+    let bare_sync = bench_engine::bare_sync(folder.path())?;
+    let doors = BenchServers::open(&desk, folder.path())?;
     let wanted = std::env::args().nth(1);
     let is_wanted = |group: &str| wanted.as_deref().is_none_or(|wanted| wanted == group);
     let mut rows = vec![Row::yardstick("one bare fdatasync (p50)", bare_sync, String::new())];
@@ -62,7 +62,7 @@ fn main() -> Outcome<()> {
 }
 
 /// The same bytes from our door and from a bare handler that has them in memory.
-fn list(doors: &Doors, what: &'static str, path: &str, connections: usize) -> Outcome<Row> {
+fn list(doors: &BenchServers, what: &'static str, path: &str, connections: usize) -> Outcome<Row> {
     let body = load::body(doors.ours, &get(doors.ours, path))?;
     let bare = doors.open_bare(path, body.clone())?;
     if load::body(bare, &get(bare, path))? != body {
@@ -88,13 +88,13 @@ fn list(doors: &Doors, what: &'static str, path: &str, connections: usize) -> Ou
 }
 
 /// Limit orders over connections, and the same orders handed to the engine's inbox.
-fn orders(desk: &Desk, doors: &Doors) -> Outcome<Row> {
+fn orders(desk: &BenchEngine, doors: &BenchServers) -> Outcome<Row> {
     let (mut posted, mut handed, mut as_many) = (Rates::default(), Rates::default(), Rates::default());
     let address = doors.ours;
     for _ in 0..ROUNDS {
         handed.measure(|| desk.in_flight(IN_FLIGHT, ROUND))?;
         as_many.measure(|| desk.in_flight(CONNECTIONS, ROUND))?;
-        let order = move |number| post(address, "/rest/execution/order/limit", &desk::order_body(number));
+        let order = move |number| post(address, "/rest/execution/order/limit", &bench_engine::order_body(number));
         posted.measure(|| load::run(address, CONNECTIONS, ROUND, order))?;
     }
     let without_door = handed.median();

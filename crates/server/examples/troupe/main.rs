@@ -5,8 +5,10 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use strategy::domain::{BarSize, Price, Quantity, SecurityId, Side, TimeInForce, Transaction};
-use strategy::parameter::Settings;
-use strategy::{BARS_MAX, Blueprint, Desk, Parameter, Past, Prices, Strategy, Timer, order, samples};
+use strategy::parameter::StrategySettings;
+use strategy::{
+    BARS_MAX, Context, Parameter, PriceHistory, PriceKind, Strategy, StrategyDefinition, Timer, order, samples,
+};
 
 fn main() -> ExitCode {
     let troupe = [
@@ -17,41 +19,41 @@ fn main() -> ExitCode {
         Reporter::BLUEPRINT,
         Historian::BLUEPRINT,
     ];
-    let registry = troupe.into_iter().fold(samples::registry(), strategy::Registry::with);
+    let registry = troupe.into_iter().fold(samples::registry(), strategy::StrategyRegistry::with);
     server::run_with(registry, std::env::args_os())
 }
 
 const SECURITY: &[Parameter] = &[Parameter::security("security", "what it has orders in")];
 
 /// A buy far below the market, to see what becomes of it.
-fn rest(desk: &mut Desk<'_>, security: SecurityId) {
+fn rest(desk: &mut Context<'_>, security: SecurityId) {
     let mut resting = order::limit(security, Side::Buy, Quantity::from(1), Price::from(200));
     resting.tif = TimeInForce::Gtc;
     desk.place(resting);
 }
 
-fn act_soon(desk: &mut Desk<'_>) {
+fn act_soon(desk: &mut Context<'_>) {
     desk.set_timer("act", desk.now().plus_millis(200));
 }
 
 struct Panicker(SecurityId);
 
 impl Panicker {
-    const BLUEPRINT: Blueprint = Blueprint {
+    const BLUEPRINT: StrategyDefinition = StrategyDefinition {
         name: "panicker",
         about: "places an order and panics",
         parameters: SECURITY,
-        build: |settings: &Settings| Ok(Box::new(Self(settings.security("security")))),
+        build: |settings: &StrategySettings| Ok(Box::new(Self(settings.security("security")))),
     };
 }
 
 impl Strategy for Panicker {
-    fn run(&mut self, desk: &mut Desk<'_>) {
+    fn run(&mut self, desk: &mut Context<'_>) {
         rest(desk, self.0);
         act_soon(desk);
     }
 
-    fn on_timer(&mut self, _: &Timer, _: &mut Desk<'_>) {
+    fn on_timer(&mut self, _: &Timer, _: &mut Context<'_>) {
         panic!("the panicker panics");
     }
 }
@@ -59,21 +61,21 @@ impl Strategy for Panicker {
 struct Hanger(SecurityId);
 
 impl Hanger {
-    const BLUEPRINT: Blueprint = Blueprint {
+    const BLUEPRINT: StrategyDefinition = StrategyDefinition {
         name: "hanger",
         about: "places an order and never returns",
         parameters: SECURITY,
-        build: |settings: &Settings| Ok(Box::new(Self(settings.security("security")))),
+        build: |settings: &StrategySettings| Ok(Box::new(Self(settings.security("security")))),
     };
 }
 
 impl Strategy for Hanger {
-    fn run(&mut self, desk: &mut Desk<'_>) {
+    fn run(&mut self, desk: &mut Context<'_>) {
         rest(desk, self.0);
         act_soon(desk);
     }
 
-    fn on_timer(&mut self, _: &Timer, _: &mut Desk<'_>) {
+    fn on_timer(&mut self, _: &Timer, _: &mut Context<'_>) {
         loop {
             std::thread::sleep(Duration::from_secs(1));
         }
@@ -83,20 +85,20 @@ impl Strategy for Hanger {
 struct Flooder(SecurityId);
 
 impl Flooder {
-    const BLUEPRINT: Blueprint = Blueprint {
+    const BLUEPRINT: StrategyDefinition = StrategyDefinition {
         name: "flooder",
         about: "places orders without end",
         parameters: SECURITY,
-        build: |settings: &Settings| Ok(Box::new(Self(settings.security("security")))),
+        build: |settings: &StrategySettings| Ok(Box::new(Self(settings.security("security")))),
     };
 }
 
 impl Strategy for Flooder {
-    fn run(&mut self, desk: &mut Desk<'_>) {
+    fn run(&mut self, desk: &mut Context<'_>) {
         act_soon(desk);
     }
 
-    fn on_timer(&mut self, _: &Timer, desk: &mut Desk<'_>) {
+    fn on_timer(&mut self, _: &Timer, desk: &mut Context<'_>) {
         (0..50).for_each(|_| rest(desk, self.0));
         desk.set_timer("act", desk.now().plus_millis(50));
     }
@@ -109,31 +111,31 @@ struct Steady {
 }
 
 impl Steady {
-    const BLUEPRINT: Blueprint = Blueprint {
+    const BLUEPRINT: StrategyDefinition = StrategyDefinition {
         name: "steady",
         about: "counts aloud",
         parameters: SECURITY,
-        build: |settings: &Settings| Ok(Box::new(Self { security: settings.security("security"), beats: 0 })),
+        build: |settings: &StrategySettings| Ok(Box::new(Self { security: settings.security("security"), beats: 0 })),
     };
 }
 
 impl Strategy for Steady {
-    fn init(&mut self, desk: &mut Desk<'_>) {
-        desk.subscribe(self.security, Prices::Ticks);
+    fn init(&mut self, desk: &mut Context<'_>) {
+        desk.subscribe(self.security, PriceKind::Ticks);
     }
 
-    fn run(&mut self, desk: &mut Desk<'_>) {
+    fn run(&mut self, desk: &mut Context<'_>) {
         rest(desk, self.security);
         act_soon(desk);
     }
 
-    fn on_timer(&mut self, _: &Timer, desk: &mut Desk<'_>) {
+    fn on_timer(&mut self, _: &Timer, desk: &mut Context<'_>) {
         self.beats += 1;
         desk.publish("beat", self.beats.to_string());
         act_soon(desk);
     }
 
-    fn exit(&mut self, desk: &mut Desk<'_>) {
+    fn exit(&mut self, desk: &mut Context<'_>) {
         desk.cancel_all();
     }
 }
@@ -145,28 +147,28 @@ struct Historian {
 }
 
 impl Historian {
-    const BLUEPRINT: Blueprint = Blueprint {
+    const BLUEPRINT: StrategyDefinition = StrategyDefinition {
         name: "historian",
         about: "tells how many bars of the past it got, and the last of them",
         parameters: SECURITY,
-        build: |settings: &Settings| {
+        build: |settings: &StrategySettings| {
             Ok(Box::new(Self { security: settings.security("security"), told: String::new() }))
         },
     };
 }
 
 impl Strategy for Historian {
-    fn init(&mut self, desk: &mut Desk<'_>) {
-        desk.want_history(self.security, BarSize::Min1, BARS_MAX);
+    fn init(&mut self, desk: &mut Context<'_>) {
+        desk.request_history(self.security, BarSize::Min1, BARS_MAX);
     }
 
-    fn prefeed(&mut self, past: &Past, _: &mut Desk<'_>) {
+    fn prefeed(&mut self, past: &PriceHistory, _: &mut Context<'_>) {
         let bars = past.bars(self.security, BarSize::Min1);
         let last = bars.last().map_or("none".to_owned(), |bar| bar.close.to_string());
         self.told = format!("{} bars, the last at {last}", bars.len());
     }
 
-    fn run(&mut self, desk: &mut Desk<'_>) {
+    fn run(&mut self, desk: &mut Context<'_>) {
         desk.publish("past", self.told.as_str());
     }
 }
@@ -175,22 +177,22 @@ impl Strategy for Historian {
 struct Reporter(SecurityId);
 
 impl Reporter {
-    const BLUEPRINT: Blueprint = Blueprint {
+    const BLUEPRINT: StrategyDefinition = StrategyDefinition {
         name: "reporter",
         about: "places an order and tells of every booking",
         parameters: SECURITY,
-        build: |settings: &Settings| Ok(Box::new(Self(settings.security("security")))),
+        build: |settings: &StrategySettings| Ok(Box::new(Self(settings.security("security")))),
     };
 }
 
 impl Strategy for Reporter {
-    fn run(&mut self, desk: &mut Desk<'_>) {
+    fn run(&mut self, desk: &mut Context<'_>) {
         if !desk.is_working(self.0) {
             rest(desk, self.0);
         }
     }
 
-    fn on_transaction(&mut self, booked: &Transaction, desk: &mut Desk<'_>) {
+    fn on_transaction(&mut self, booked: &Transaction, desk: &mut Context<'_>) {
         desk.publish("booked", booked.price.to_string());
     }
 }

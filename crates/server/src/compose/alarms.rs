@@ -1,8 +1,8 @@
-//! Alarms of the engine, in the log too: whoever reads only that must hear of them, also of those at the start.
+//! Alarms of the engine in the log, those of the start included.
 
 use std::thread;
 
-use bus::Feed;
+use bus::EventFeed;
 use domain::event::{Alarm, AlarmLevel};
 use domain::{Event, EventClass};
 use tracing::{error, info, warn};
@@ -11,12 +11,12 @@ use tracing::{error, info, warn};
 const ALARMS_WAITING_MAX: usize = 8_192;
 
 /// Until the feed ends.
-pub(super) fn log(feed: Feed) -> std::io::Result<()> {
+pub(super) fn log(feed: EventFeed) -> std::io::Result<()> {
     // Before the engine runs, so that its first alarm is heard.
-    let mut listener = feed.listen(&[EventClass::Alarm], ALARMS_WAITING_MAX);
+    let mut listener = feed.subscribe(&[EventClass::Alarm], ALARMS_WAITING_MAX);
     let listen = move || {
         loop {
-            while let Some(published) = listener.next_blocking() {
+            while let Some(published) = listener.recv_blocking() {
                 if let Event::Alarm(alarm) = published.event {
                     write(&alarm);
                 }
@@ -25,7 +25,7 @@ pub(super) fn log(feed: Feed) -> std::io::Result<()> {
                 return;
             }
             warn!("more alarms came than could be logged; history has all of them");
-            listener = feed.listen(&[EventClass::Alarm], ALARMS_WAITING_MAX);
+            listener = feed.subscribe(&[EventClass::Alarm], ALARMS_WAITING_MAX);
         }
     };
     thread::Builder::new().name("alarms".into()).spawn(listen).map(drop)
@@ -34,8 +34,8 @@ pub(super) fn log(feed: Feed) -> std::io::Result<()> {
 /// Under a target of its own: topics have the alarm itself already.
 fn write(Alarm { level, code, text }: &Alarm) {
     match level {
-        AlarmLevel::Error => error!(target: crate::logs::ALARM_TARGET, "{text} ({code})"),
-        AlarmLevel::Warn => warn!(target: crate::logs::ALARM_TARGET, "{text} ({code})"),
-        AlarmLevel::Info => info!(target: crate::logs::ALARM_TARGET, "{text} ({code})"),
+        AlarmLevel::Error => error!(target: crate::logging::ALARM_TARGET, "{text} ({code})"),
+        AlarmLevel::Warn => warn!(target: crate::logging::ALARM_TARGET, "{text} ({code})"),
+        AlarmLevel::Info => info!(target: crate::logging::ALARM_TARGET, "{text} ({code})"),
     }
 }

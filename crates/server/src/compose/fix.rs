@@ -1,4 +1,4 @@
-//! The FIX door on its own runtime.
+//! FIX server: the acceptor and its sessions, on a runtime of its own.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -6,17 +6,17 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use access::Access;
-use fix_gateway::{DEMO_SETTINGS, Gateway, Operators, Parts, Secure, Sessions, secured};
+use fix_gateway::{DEMO_SETTINGS, FixOperations, FixSessionFile, Gateway, GatewayParts, TlsWrapper, tls_acceptor};
 use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tracing::{info, warn};
 
-use super::engine::Engine;
-use super::listening::{failed, listen};
+use super::engine_thread::EngineThread;
+use super::listener::{bind, bind_failure};
 use crate::config::{Config, SessionFile};
-use crate::failure::{Exit, Failure};
-use crate::ground::Ground;
+use crate::data_dir::DataDir;
+use crate::exit_failure::{Exit, ExitFailure};
 use crate::open_files::Connections;
 use crate::tls::Certificate;
 
@@ -24,9 +24,9 @@ use crate::tls::Certificate;
 const FIX_THREADS: usize = 2;
 
 /// Where the operators' end of the door is told, once it is open.
-pub(super) type OperatorsSlot = Arc<OnceLock<Operators>>;
+pub(super) type FixOperationsSlot = Arc<OnceLock<FixOperations>>;
 
-pub(super) struct Fix {
+pub(super) struct FixServer {
     pub(super) address: SocketAddr,
     pub(super) uses_tls: bool,
     runtime: Runtime,
@@ -34,39 +34,39 @@ pub(super) struct Fix {
     served: JoinHandle<std::io::Result<()>>,
 }
 
-impl Fix {
+impl FixServer {
     /// None where the configuration names no sessions, or the port is off.
     pub(super) fn open(
         config: &Config,
-        sessions: Option<Sessions>,
+        sessions: Option<FixSessionFile>,
         certificate: Option<&Arc<Certificate>>,
-        ground: &Ground,
-        engine: &Engine,
+        ground: &DataDir,
+        engine: &EngineThread,
         access: &Arc<Access>,
-        (operators, connections): (&OperatorsSlot, Connections),
-    ) -> Result<Option<Self>, Failure> {
+        (operators, connections): (&FixOperationsSlot, Connections),
+    ) -> Result<Option<Self>, ExitFailure> {
         let Some(sessions) = sessions else { return Ok(None) };
         let Some(port) = port(config, &sessions)? else { return Ok(None) };
-        may_stand_open(config, &sessions)?;
+        check_exposure(config, &sessions)?;
         let wanted = SocketAddr::new(config.bind.0, port);
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(FIX_THREADS)
             .thread_name("fix")
             .enable_all()
             .build()
-            .map_err(|error| failed("start the FIX threads", &error))?;
-        let (address, listener) = listen(&runtime, wanted, "fix.port")?;
-        let secure = certificate.filter(|_| sessions.use_tls()).map(secure).transpose()?;
-        let parts = Parts {
+            .map_err(|error| bind_failure("start the FIX threads", &error))?;
+        let (address, listener) = bind(&runtime, wanted, "fix.port")?;
+        let secure = certificate.filter(|_| sessions.use_tls()).map(tls_wrapper).transpose()?;
+        let parts = GatewayParts {
             bus: engine.bus.clone(),
             ledger: engine.ledger.clone(),
             access: access.clone(),
             instance: ground.instance.number(),
             clock: ground.clock.shared(),
         };
-        let gateway = Gateway::open(parts, &sessions).map_err(|reason| Failure::new(Exit::Failed, reason))?;
+        let gateway = Gateway::open(parts, &sessions).map_err(|reason| ExitFailure::new(Exit::Failed, reason))?;
         // Only this start tells it.
-        let _ = operators.set(gateway.operators(runtime.handle().clone()));
+        let _ = operators.set(gateway.operations(runtime.handle().clone()));
         let (close, closed) = oneshot::channel::<()>();
         let uses_tls = secure.is_some();
         let served =
@@ -83,7 +83,7 @@ impl Fix {
 }
 
 /// `fix.port`, where it is set, wins over the file's own; none where it is off.
-fn port(config: &Config, sessions: &Sessions) -> Result<Option<u16>, Failure> {
+fn port(config: &Config, sessions: &FixSessionFile) -> Result<Option<u16>, ExitFailure> {
     let missing = || refused("SocketAcceptPort is missing in the session file, and fix.port is not set");
     match config.fix_port {
         Some(port) => Ok(port.0),
@@ -91,12 +91,12 @@ fn port(config: &Config, sessions: &Sessions) -> Result<Option<u16>, Failure> {
     }
 }
 
-fn refused(reason: &str) -> Failure {
-    Failure::new(Exit::Refused, format!("the FIX sessions can't be used:\n  {reason}"))
+fn refused(reason: &str) -> ExitFailure {
+    ExitFailure::new(Exit::Refused, format!("the FIX sessions can't be used:\n  {reason}"))
 }
 
 /// As for every door: passwords and orders don't cross a network in plain text unless it is said.
-fn may_stand_open(config: &Config, sessions: &Sessions) -> Result<(), Failure> {
+fn check_exposure(config: &Config, sessions: &FixSessionFile) -> Result<(), ExitFailure> {
     if config.bind.0.is_loopback() || sessions.use_tls() || config.auth_allow_plaintext {
         return Ok(());
     }
@@ -109,32 +109,32 @@ fn may_stand_open(config: &Config, sessions: &Sessions) -> Result<(), Failure> {
 }
 
 /// What a start would say about the session file, without writing one.
-pub(crate) fn check(config: &Config) -> Result<Option<String>, Failure> {
+pub(crate) fn check(config: &Config) -> Result<Option<String>, ExitFailure> {
     let path = match &config.fix_settings {
         None => return Ok(None),
         Some(SessionFile::File(path)) => path.clone(),
-        Some(SessionFile::Own) => own_path(&config.data_dir),
+        Some(SessionFile::Own) => default_path(&config.data_dir),
     };
     if matches!(config.fix_settings, Some(SessionFile::Own)) && !path.exists() {
         return Ok(Some(format!("FIX sessions: the demo's, which the first start writes to {}\n", path.display())));
     }
     let sessions = read(&path)?;
     if port(config, &sessions)?.is_some() {
-        may_stand_open(config, &sessions)?;
+        check_exposure(config, &sessions)?;
     }
     let notes = sessions.warnings.iter().map(|warning| format!("note: {}: {warning}\n", path.display()));
     Ok(Some(notes.collect::<String>() + &format!("FIX sessions: {}\n", sessions.names().join(", "))))
 }
 
-fn read(path: &Path) -> Result<Sessions, Failure> {
-    Sessions::read(path).map_err(|problems| refused(&problems.join("\n  ")))
+fn read(path: &Path) -> Result<FixSessionFile, ExitFailure> {
+    FixSessionFile::read(path).map_err(|problems| refused(&problems.join("\n  ")))
 }
 
-pub(super) fn sessions(config: &Config) -> Result<Option<Sessions>, Failure> {
+pub(super) fn sessions(config: &Config) -> Result<Option<FixSessionFile>, ExitFailure> {
     let path = match &config.fix_settings {
         None => return Ok(None),
         Some(SessionFile::File(path)) => path.clone(),
-        Some(SessionFile::Own) => own_file(&config.data_dir)?,
+        Some(SessionFile::Own) => default_file(&config.data_dir)?,
     };
     let sessions = read(&path)?;
     for warning in &sessions.warnings {
@@ -145,20 +145,20 @@ pub(super) fn sessions(config: &Config) -> Result<Option<Sessions>, Failure> {
 }
 
 /// The file in the data folder; at first start the demo's is written there.
-fn own_file(data_dir: &Path) -> Result<PathBuf, Failure> {
-    let path = own_path(data_dir);
+fn default_file(data_dir: &Path) -> Result<PathBuf, ExitFailure> {
+    let path = default_path(data_dir);
     if !path.exists() {
         let written = fs::create_dir_all(data_dir.join("fix")).and_then(|()| fs::write(&path, DEMO_SETTINGS));
-        written.map_err(|error| Failure::io("write", &path, &error))?;
+        written.map_err(|error| ExitFailure::io("write", &path, &error))?;
     }
     Ok(path)
 }
 
-fn own_path(data_dir: &Path) -> PathBuf {
+fn default_path(data_dir: &Path) -> PathBuf {
     data_dir.join("fix").join("sessions.cfg")
 }
 
 /// The certificate of the other doors, renewed with theirs.
-fn secure(certificate: &Arc<Certificate>) -> Result<Secure, Failure> {
-    secured(certificate.clone()).map_err(|error| Failure::new(Exit::Failed, format!("TLS for FIX: {error}")))
+fn tls_wrapper(certificate: &Arc<Certificate>) -> Result<TlsWrapper, ExitFailure> {
+    tls_acceptor(certificate.clone()).map_err(|error| ExitFailure::new(Exit::Failed, format!("TLS for FIX: {error}")))
 }

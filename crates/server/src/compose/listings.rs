@@ -3,43 +3,43 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use adapters::simulated::Controls;
+use adapters::simulated::VenueControls;
 use domain::{ExchangeId, ReferenceData};
-use venue_sim::{Listing, Opening};
+use venue_sim::{ListedSecurity, OpeningQuotes};
 
-use crate::reference::Desk;
+use crate::reference::ReferenceSet;
 
 /// The simulated markets that run, each with the exchange it is.
 #[derive(Clone, Default)]
-pub(super) struct Markets(Arc<Mutex<Vec<(ExchangeId, Controls)>>>);
+pub(super) struct SimulatedMarkets(Arc<Mutex<Vec<(ExchangeId, VenueControls)>>>);
 
-impl Markets {
-    pub(super) fn add(&self, exchange: ExchangeId, controls: Controls) {
+impl SimulatedMarkets {
+    pub(super) fn add(&self, exchange: ExchangeId, controls: VenueControls) {
         self.lock().push((exchange, controls));
     }
 
     /// Lists what `known` does not have yet. To be done before anybody asks for its prices.
-    pub(super) fn list_new(&self, known: &ReferenceData, desk: &Desk) {
+    pub(super) fn list_new(&self, known: &ReferenceData, desk: &ReferenceSet) {
         for (exchange, controls) in &*self.lock() {
             let listed = listings(*exchange, &desk.data, desk);
-            let is_new = |listing: &Listing| !known.securities.contains_key(&listing.security.id);
+            let is_new = |listing: &ListedSecurity| !known.securities.contains_key(&listing.security.id);
             listed.into_iter().filter(is_new).for_each(|listing| controls.list(listing));
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<(ExchangeId, Controls)>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<(ExchangeId, VenueControls)>> {
         // A list is whole between any two statements that hold the lock.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// The exchange's securities that have opening quotes.
-pub(super) fn listings(exchange: ExchangeId, reference: &ReferenceData, desk: &Desk) -> Vec<Listing> {
+pub(super) fn listings(exchange: ExchangeId, reference: &ReferenceData, desk: &ReferenceSet) -> Vec<ListedSecurity> {
     let listed = desk.openings.iter().filter_map(|opening| {
         let security = reference.securities.get(&opening.security)?;
-        (security.exchange == exchange).then(|| Listing {
+        (security.exchange == exchange).then(|| ListedSecurity {
             security: security.clone(),
-            opening: Opening {
+            opening: OpeningQuotes {
                 mid: opening.mid,
                 spread_ticks: opening.spread_ticks,
                 size: opening.size,

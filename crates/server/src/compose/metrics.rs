@@ -1,5 +1,4 @@
-//! Numbers of the program for whoever watches it. What each is stands in `docs/metrics.md`; a name is there also while
-//! nothing is to be counted under it.
+//! Metrics of the program. `docs/metrics.md` describes each; a metric is listed also while nothing was counted under it.
 
 /// The clock.
 mod clock;
@@ -14,12 +13,12 @@ mod process;
 /// The journal and the read model.
 mod storage;
 /// The publish-subscribe door.
-mod topics;
+mod broker_metrics;
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use bus::Feed;
+use bus::EventFeed;
 use prometheus_client::encoding::text::encode_registry;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeGaugeValue, EncodeLabelSet, EncodeMetric, NoLabelSet};
 use prometheus_client::metrics::MetricType;
@@ -27,39 +26,39 @@ use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::ConstGauge;
 use prometheus_client::registry::Registry;
 
-use super::foundation::Foundation;
-use orders::OrderChanges;
+use super::recovered_core::Core;
+use orders::OrderChangeCollector;
 
-pub(super) struct Metrics {
+pub(super) struct ProgramMetrics {
     registry: Registry,
-    changes: OrderChanges,
-    topics: Arc<OnceLock<broker::Watch>>,
+    changes: OrderChangeCollector,
+    broker: Arc<OnceLock<broker::BrokerMonitor>>,
 }
 
-impl Metrics {
-    pub(super) fn new(foundation: &Foundation) -> Self {
-        let (journal, read_model) = (foundation.journal.watch(), foundation.read_model.clone());
-        let (changes, topics) = (OrderChanges::default(), Arc::<OnceLock<_>>::default());
+impl ProgramMetrics {
+    pub(super) fn new(foundation: &Core) -> Self {
+        let (journal, read_model) = (foundation.journal.monitor(), foundation.read_model.clone());
+        let (changes, broker) = (OrderChangeCollector::default(), Arc::<OnceLock<_>>::default());
         let mut registry = Registry::default();
         let ours = registry.sub_registry_with_prefix("rialto");
         ours.register_collector(Box::new(changes.clone()));
-        ours.register_collector(Box::new(storage::Disk { journal, read_model }));
-        ours.register_collector(Box::new(inbox::Door(foundation.inbox.clone())));
-        ours.register_collector(Box::new(clock::Hands::start(foundation.clock.clone())));
-        ours.register_collector(Box::new(topics::Topics(topics.clone())));
+        ours.register_collector(Box::new(storage::StorageCollector { journal, read_model }));
+        ours.register_collector(Box::new(inbox::InboxCollector(foundation.inbox.clone())));
+        ours.register_collector(Box::new(clock::ClockCollector::start(foundation.clock.clone())));
+        ours.register_collector(Box::new(broker_metrics::BrokerCollector(broker.clone())));
         ours.register_collector(Box::new(log::Log));
-        registry.register_collector(Box::new(process::Process));
-        Self { registry, changes, topics }
+        registry.register_collector(Box::new(process::ProcessCollector));
+        Self { registry, changes, broker }
     }
 
     /// Where the broker is to be told, once it is there.
-    pub(super) fn topics(&self) -> Arc<OnceLock<broker::Watch>> {
-        self.topics.clone()
+    pub(super) fn broker_slot(&self) -> Arc<OnceLock<broker::BrokerMonitor>> {
+        self.broker.clone()
     }
 
     /// Counts changes of orders until nobody holds the numbers any more.
-    pub(super) fn count_orders(&self, feed: Feed) -> std::io::Result<()> {
-        self.changes.count(feed)
+    pub(super) fn count_orders(&self, feed: EventFeed) -> std::io::Result<()> {
+        self.changes.start(feed)
     }
 
     pub(super) fn write(&self, text: &mut String) {
@@ -67,22 +66,27 @@ impl Metrics {
     }
 }
 
-type Written = fmt::Result;
+type EncodeResult = fmt::Result;
 
-fn put_gauge(encoder: &mut DescriptorEncoder<'_>, name: &str, help: &str, value: impl EncodeGaugeValue) -> Written {
+fn encode_gauge(
+    encoder: &mut DescriptorEncoder<'_>,
+    name: &str,
+    help: &str,
+    value: impl EncodeGaugeValue,
+) -> EncodeResult {
     encoder.encode_descriptor(name, help, None, MetricType::Gauge)?.encode_gauge(&value)
 }
 
-fn put_counter(encoder: &mut DescriptorEncoder<'_>, name: &str, help: &str, value: u64) -> Written {
+fn encode_counter(encoder: &mut DescriptorEncoder<'_>, name: &str, help: &str, value: u64) -> EncodeResult {
     ConstCounter::new(value).encode(encoder.encode_descriptor(name, help, None, MetricType::Counter)?)
 }
 
-fn put_gauges<L: EncodeLabelSet>(
+fn encode_gauges<L: EncodeLabelSet>(
     encoder: &mut DescriptorEncoder<'_>,
     name: &str,
     help: &str,
     values: impl IntoIterator<Item = (L, f64)>,
-) -> Written {
+) -> EncodeResult {
     let mut metric = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
     for (labels, value) in values {
         ConstGauge::new(value).encode(metric.encode_family(&labels)?)?;
@@ -90,12 +94,12 @@ fn put_gauges<L: EncodeLabelSet>(
     Ok(())
 }
 
-fn put_counters<L: EncodeLabelSet>(
+fn encode_counters<L: EncodeLabelSet>(
     encoder: &mut DescriptorEncoder<'_>,
     name: &str,
     help: &str,
     values: impl IntoIterator<Item = (L, u64)>,
-) -> Written {
+) -> EncodeResult {
     let mut metric = encoder.encode_descriptor(name, help, None, MetricType::Counter)?;
     for (labels, value) in values {
         ConstCounter::new(value).encode(metric.encode_family(&labels)?)?;
@@ -104,13 +108,13 @@ fn put_counters<L: EncodeLabelSet>(
 }
 
 /// How often each size came, and their sum. Bucket `n` counts up to `bound(n)`, the last one all the rest.
-fn put_histogram(
+fn encode_histogram(
     encoder: &mut DescriptorEncoder<'_>,
     name: &str,
     help: &str,
     (counts, sum): (&[u64], f64),
     bound: impl Fn(i32) -> f64,
-) -> Written {
+) -> EncodeResult {
     let bounds = (0..).map(bound).take(counts.len().saturating_sub(1)).chain([f64::INFINITY]);
     let buckets: Vec<_> = bounds.zip(counts.iter().copied()).collect();
     let mut metric = encoder.encode_descriptor(name, help, None, MetricType::Histogram)?;

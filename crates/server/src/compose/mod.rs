@@ -1,154 +1,163 @@
-//! Composition: configuration in, running parts out. Nowhere else do the rooms of the house meet.
+//! Composition: configuration in, running parts out. The only place where the interfaces, the engine and the venues meet.
 
 /// Alarms of the engine, in the log too.
 mod alarms;
 /// Bars that outlive a restart.
-mod bars;
+mod bar_storage;
 /// Lines to venues that come and go on purpose.
-mod cuts;
+mod disconnect_cycle;
 /// The engine's thread.
-mod engine;
+mod engine_thread;
 /// The FIX door.
 pub(crate) mod fix;
 /// The engine with everything that it stands on, as it was when it stopped.
-mod foundation;
+mod recovered_core;
 /// Whether the parts are well, for those who ask.
 mod health;
 /// Reference data while the server runs.
-mod importing;
+mod reference_import;
 /// Ports.
-mod listening;
+mod listener;
 /// What simulated markets list.
 mod listings;
 /// Numbers of the program for whoever watches it.
 mod metrics;
 /// What the engine is told at every start, and what only at the first.
-mod opening;
+mod startup_commands;
 /// What the program around the engine can do for an edge.
-mod program;
+mod operations;
 /// Where simulated prices go on after a restart.
 mod resumed_prices;
 /// A disk that does not answer.
 mod stall;
 /// How the parts stop.
-mod stopping;
+mod shutdown;
 /// Strategies in the server.
 pub mod strategies;
 /// The publish-subscribe door.
-mod topics;
+mod broker_server;
 /// The simulated venues.
 mod venues;
 /// The HTTP and HTTPS door.
-mod web;
+mod web_server;
 /// The past of a demo.
-mod yesterday;
+mod demo_history;
 
 use std::sync::Arc;
 
 use crossbeam_channel::bounded;
-use fix_gateway::Sessions;
-use runtime::Ended;
+use fix_gateway::FixSessionFile;
+use runtime::LiveExit;
 use tracing::info;
 
-use crate::beacon::Beacon;
+use crate::bind_policy;
 use crate::config::Config;
 use crate::control::{self, Switch};
-use crate::entrance;
-use crate::failure::{Exit, Failure};
-use crate::ground::Ground;
+use crate::data_dir::DataDir;
+use crate::exit_failure::{Exit, ExitFailure};
 use crate::open_files;
-use crate::ready::Doors;
+use crate::ready_line::Endpoints;
 use crate::reference;
+use crate::server_file::ServerFile;
 use crate::signals;
-use crate::tls::{Certificate, Wanted};
-use engine::Engine;
-use fix::Fix;
-use foundation::Foundation;
+use crate::tls::{Certificate, CertificateSource};
+use broker_server::BrokerServer;
+use engine_thread::EngineThread;
+use fix::FixServer;
 use health::Health;
-use program::Program;
-use topics::Topics;
-use web::Web;
+use operations::ServerOperations;
+use recovered_core::Core;
+use web_server::WebServer;
 
 /// Runs the server until it is told to stop.
-pub fn serve(config: &Config, registry: strategy::Registry) -> Result<(), Failure> {
-    Wanted::of(config)?.check()?;
-    let ground = Ground::prepare(config)?;
-    Beacon::clear(ground.lock.folder())?;
-    let access = Arc::new(entrance::open(config, ground.clock.shared())?);
+pub fn serve(config: &Config, registry: strategy::StrategyRegistry) -> Result<(), ExitFailure> {
+    CertificateSource::of(config)?.check()?;
+    let ground = DataDir::open(config)?;
+    ServerFile::clear(ground.lock.folder())?;
+    let access = Arc::new(bind_policy::open(config, ground.clock.shared())?);
     let (stop, stopped) = bounded(1);
     let ask_to_stop = stop.clone();
     // A stop that was asked for already is as good.
     signals::on_stop(move || ask_to_stop.try_send(()).unwrap_or(()))
-        .map_err(|error| Failure::new(Exit::Failed, format!("can't listen for signals: {error}")))?;
+        .map_err(|error| ExitFailure::new(Exit::Failed, format!("can't listen for signals: {error}")))?;
     let kill_signals = kill_signals()?;
-    let mut desk = ground.desk.clone();
-    let foundation = Foundation::lay(config, &ground)?;
+    let mut desk = ground.reference.clone();
+    let foundation = Core::recover(config, &ground)?;
     let health = Arc::new(Health::new(&foundation));
-    let program = Program::new(config, &foundation, health.clone(), stop);
-    let (broker_doors, watched_topics, markets) = (program.broker_doors(), program.topics(), program.markets());
-    let (controls, fix_operators) = (program.strategy_controls(), program.fix_operators());
+    let program = ServerOperations::new(config, &foundation, health.clone(), stop);
+    let (broker_doors, watched_topics, markets) =
+        (program.broker_endpoints(), program.broker_monitor(), program.markets());
+    let (controls, fix_operators) = (program.strategy_controls(), program.fix_operations());
     let stored_bars = program.stored_bars();
-    let listening = health.listen().and_then(|()| program.count_orders()).and_then(|()| alarms::log(health.feed()));
-    listening.map_err(|error| Failure::new(Exit::Failed, format!("can't start a thread: {error}")))?;
+    let listening =
+        health.follow_feed().and_then(|()| program.count_orders()).and_then(|()| alarms::log(health.feed()));
+    listening.map_err(|error| ExitFailure::new(Exit::Failed, format!("can't start a thread: {error}")))?;
     let bus = program.bus(&foundation);
-    let mut engine = Engine::start(config, foundation, bus)?;
-    let is_first_start = engine.bus.catalogue.now().accounts.is_empty();
-    opening::tell(config, &ground, &desk, &engine.bus)?;
+    let mut engine = EngineThread::start(config, foundation, bus)?;
+    let is_first_start = engine.bus.catalogue.current().accounts.is_empty();
+    startup_commands::send_all(config, &ground, &desk, &engine.bus)?;
     let switch = Switch { bus: engine.bus.clone(), access: access.clone() };
     control::serve(ground.lock.folder(), switch, kill_signals)
-        .map_err(|error| Failure::new(Exit::Failed, format!("can't start the control thread: {error}")))?;
-    let bars = bars::store(config, ground.lock.folder(), &engine.bus.feed)?;
+        .map_err(|error| ExitFailure::new(Exit::Failed, format!("can't start the control thread: {error}")))?;
+    let bars = bar_storage::start(config, ground.lock.folder(), &engine.bus.feed)?;
     if is_first_start {
-        yesterday::make_up(config, &desk, ground.clock.now(), &bars)?;
+        demo_history::generate(config, &desk, ground.clock.now(), &bars)?;
     } else {
         resumed_prices::resume(config, &mut desk, &engine.bus, &bars, ground.clock.now());
     }
     // Only this start tells it.
     let _ = stored_bars.set(bars.clone());
-    let strategies = strategies::open(config, registry, &engine, bars, &controls)?;
+    let strategies = strategies::start(config, registry, &engine, bars, &controls)?;
     let venues = venues::open(config, &ground, &desk, &mut engine, (&health, &markets))?;
     let sessions = fix::sessions(config)?;
     let connections = open_files::share(sessions.as_ref().map_or(0, |sessions| sessions.names().len()))?;
     let certificate = certificate(config, sessions.as_ref())?;
-    let topics = Topics::open(config, connections.broker, &engine.bus, access.clone())?;
+    let topics = BrokerServer::open(config, connections.broker, &engine.bus, access.clone())?;
     // Only this start tells it.
-    let _ = (broker_doors.set(topics.doors(config)), watched_topics.set(topics.watch()));
-    health.watch_topics(topics.watch());
-    let web = Web::open(config, connections.http, &engine.bus, access.clone(), certificate.as_ref(), &topics)?;
-    let fix =
-        Fix::open(config, sessions, certificate.as_ref(), &ground, &engine, &access, (&fix_operators, connections))?;
-    let doors = doors(&web, &topics, fix.as_ref());
+    let _ = (broker_doors.set(topics.endpoints(config)), watched_topics.set(topics.monitor()));
+    health.set_broker_monitor(topics.monitor());
+    let web = WebServer::open(config, connections.http, &engine.bus, access.clone(), certificate.as_ref(), &topics)?;
+    let fix = FixServer::open(
+        config,
+        sessions,
+        certificate.as_ref(),
+        &ground,
+        &engine,
+        &access,
+        (&fix_operators, connections),
+    )?;
+    let doors = endpoints(&web, &topics, fix.as_ref());
     let topics = topics.serve(config, certificate, [web.http, web.https]);
     health.wait_for_venues();
     strategies.start_all();
     if config.strategies_distributed {
-        topics.bridge(strategies.controls(), engine.clock.clone());
+        topics.bridge(strategies.handle(), engine.clock.clone());
     }
-    let beacon = Beacon::light(ground.lock.folder(), &doors)?;
-    doors.announce().map_err(|error| Failure::new(Exit::Failed, format!("can't print the ready line: {error}")))?;
+    let beacon = ServerFile::write(ground.lock.folder(), &doors)?;
+    doors.print().map_err(|error| ExitFailure::new(Exit::Failed, format!("can't print the ready line: {error}")))?;
     info!("serving on {web}");
     let ended = engine.wait(&stopped);
     drop(beacon);
-    stopping::stop(fix, topics, web, strategies, venues, engine, ended)
+    shutdown::stop(fix, topics, web, strategies, venues, engine, ended)
 }
 
 /// Taken before the engine runs, so that none is lost; one that waits already is as good.
-fn kill_signals() -> Result<control::Signals, Failure> {
+fn kill_signals() -> Result<control::Signals, ExitFailure> {
     let (sender, receiver) = tokio::sync::mpsc::channel(1);
     signals::on_kill(move || sender.try_send(()).unwrap_or(()))
-        .map_err(|error| Failure::new(Exit::Failed, format!("can't listen for signals: {error}")))?;
+        .map_err(|error| ExitFailure::new(Exit::Failed, format!("can't listen for signals: {error}")))?;
     Ok(receiver)
 }
 
 /// One certificate for every door that speaks TLS; none where no door does.
-fn certificate(config: &Config, fix: Option<&Sessions>) -> Result<Option<Arc<Certificate>>, Failure> {
+fn certificate(config: &Config, fix: Option<&FixSessionFile>) -> Result<Option<Arc<Certificate>>, ExitFailure> {
     let [tcp, tls, _] = config.broker_addresses();
-    let is_wanted = config.https_address().or(tcp).or(tls).is_some() || fix.is_some_and(Sessions::use_tls);
-    is_wanted.then(|| Certificate::open(Wanted::of(config)?)).transpose()
+    let is_wanted = config.https_address().or(tcp).or(tls).is_some() || fix.is_some_and(FixSessionFile::use_tls);
+    is_wanted.then(|| Certificate::open(CertificateSource::of(config)?)).transpose()
 }
 
-fn doors(web: &Web, topics: &Topics, fix: Option<&Fix>) -> Doors {
-    Doors {
+fn endpoints(web: &WebServer, topics: &BrokerServer, fix: Option<&FixServer>) -> Endpoints {
+    Endpoints {
         http: web.http,
         https: web.https,
         broker_tcp: topics.tcp,
@@ -160,19 +169,19 @@ fn doors(web: &Web, topics: &Topics, fix: Option<&Fix>) -> Doors {
 }
 
 /// Brings the reference data of the ground's desk into the journal and says how much changed.
-pub fn import(config: &Config, ground: Ground) -> Result<usize, Failure> {
-    let desk = ground.desk.clone();
-    let foundation = Foundation::lay(config, &ground)?;
+pub fn import(config: &Config, ground: DataDir) -> Result<usize, ExitFailure> {
+    let desk = ground.reference.clone();
+    let foundation = Core::recover(config, &ground)?;
     let (stop, _stopped) = bounded(1);
     let health = Arc::new(Health::new(&foundation));
-    let program = Program::new(config, &foundation, health, stop);
+    let program = ServerOperations::new(config, &foundation, health, stop);
     let bus = program.bus(&foundation);
-    let engine = Engine::start(config, foundation, bus)?;
-    let changes = reference::differences(&engine.bus.catalogue.now(), &desk.data);
+    let engine = EngineThread::start(config, foundation, bus)?;
+    let changes = reference::differences(&engine.bus.catalogue.current(), &desk.data);
     let count = changes.len();
-    opening::tell_changes(&engine.bus, changes)?;
+    startup_commands::send_reference_changes(&engine.bus, changes)?;
     match engine.stop() {
-        Ended::InOrder(_) => Ok(count),
-        Ended::JournalFailed(error) => Err(Failure::new(Exit::Failed, error)),
+        LiveExit::Stopped(_) => Ok(count),
+        LiveExit::JournalFailed(error) => Err(ExitFailure::new(Exit::Failed, error)),
     }
 }

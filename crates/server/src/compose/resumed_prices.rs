@@ -8,26 +8,26 @@ use domain::query::{Answer, Query};
 use domain::{BarSize, Decimal, Mark, Price, Security, SecurityId, Timestamp};
 use storage::BarFiles;
 
-use crate::config::{Activity, Config};
-use crate::reference::{Desk, Opening};
+use crate::config::{Config, MarketActivity};
+use crate::reference::{OpeningQuote, ReferenceSet};
 
 /// Moves the opening quotes to the newest price that journal or stored bars have. Where nobody quotes (`demo.activity` is
 /// off) the opening quotes stand by definition.
-pub(super) fn resume(config: &Config, desk: &mut Desk, bus: &Bus, bars: &BarFiles, now: Timestamp) {
-    if config.demo_activity == Activity::Off {
+pub(super) fn resume(config: &Config, desk: &mut ReferenceSet, bus: &Bus, bars: &BarFiles, now: Timestamp) {
+    if config.demo_activity == MarketActivity::Off {
         return;
     }
     let marks = marks(bus);
     for opening in &mut desk.openings {
         let Some(security) = desk.data.securities.get(&opening.security) else { continue };
-        if let Some(price) = last_seen(marks.get(&opening.security), bars, opening.security, now) {
+        if let Some(price) = last_price(marks.get(&opening.security), bars, opening.security, now) {
             opening.mid = quotable(price, opening, security);
         }
     }
 }
 
 fn marks(bus: &Bus) -> BTreeMap<SecurityId, Mark> {
-    let answer = bus.inbox.query(Query::Marks).ok().and_then(|ticket| ticket.reply_blocking().ok());
+    let answer = bus.inbox.query(Query::Marks).ok().and_then(|ticket| ticket.recv_blocking().ok());
     match answer.map(|reply| reply.outcome) {
         Some(Ok(Answer::Marks(marks))) => marks.into_iter().map(|mark| (mark.security, mark)).collect(),
         // An engine that does not answer fails the start elsewhere.
@@ -36,7 +36,7 @@ fn marks(bus: &Bus) -> BTreeMap<SecurityId, Mark> {
 }
 
 /// Marks are kept of what is held or ordered, and of currencies; bars of everything, but a minute late.
-fn last_seen(mark: Option<&Mark>, bars: &BarFiles, security: SecurityId, now: Timestamp) -> Option<Price> {
+fn last_price(mark: Option<&Mark>, bars: &BarFiles, security: SecurityId, now: Timestamp) -> Option<Price> {
     let bar = bars.newest(security, BarSize::Min1, 1, now).pop();
     let by_bar = bar.map(|bar| (bar.at.plus_seconds(bar.size.seconds()), bar.close));
     let by_mark = mark.and_then(|mark| Some((mark.at, mark.mid().or_else(|| mark.reference())?)));
@@ -44,7 +44,7 @@ fn last_seen(mark: Option<&Mark>, bars: &BarFiles, security: SecurityId, now: Ti
 }
 
 /// On a tick, and high enough that the best bid is a price too.
-fn quotable(price: Price, opening: &Opening, security: &Security) -> Price {
+fn quotable(price: Price, opening: &OpeningQuote, security: &Security) -> Price {
     let lowest = Decimal::from(opening.spread_ticks / 2 + 1);
     let ticks = (price.0 / security.price_incr).round().max(lowest);
     Price(ticks * security.price_incr)
@@ -76,7 +76,7 @@ mod tests {
     fn the_newest_of_bar_and_mark_is_where_prices_go_on() {
         let folder = tempfile::tempdir().unwrap();
         let bars = BarFiles::open(folder.path().to_owned(), 100);
-        let seen = |mark: Option<Mark>| last_seen(mark.as_ref(), &bars, SecurityId(1), NOON);
+        let seen = |mark: Option<Mark>| last_price(mark.as_ref(), &bars, SecurityId(1), NOON);
         assert_eq!((seen(None), seen(Some(mark(5, 10, 12)))), (None, Some(11.into())));
         bars.append(&[bar(3, 20), bar(2, 21)]).unwrap();
         assert_eq!(seen(None), Some(21.into()));
@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn a_price_between_two_ticks_or_too_low_for_a_bid_is_moved_to_one_that_can_be_quoted() {
-        let opening = Opening {
+        let opening = OpeningQuote {
             security: SecurityId(1),
             mid: 5.into(),
             spread_ticks: 4,

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use storage::journal::Watch;
+use storage::journal::JournalMonitor;
 use tracing::{error, info};
 
 /// What waits for the disk for longer means that it has stalled. Clients are told within two seconds.
@@ -23,7 +23,7 @@ impl Stall {
     }
 
     /// For as long as the program runs.
-    pub(super) fn watch(&self, journal: Watch) -> std::io::Result<()> {
+    pub(super) fn watch(&self, journal: JournalMonitor) -> std::io::Result<()> {
         let stall = self.clone();
         let look = move || {
             let mut progress = Progress { durable: journal.durable(), since: Instant::now() };
@@ -36,7 +36,7 @@ impl Stall {
         thread::Builder::new().name("journal-watch".into()).spawn(look).map(drop)
     }
 
-    fn set(&self, is_stalled: bool, journal: &Watch) {
+    fn set(&self, is_stalled: bool, journal: &JournalMonitor) {
         if self.0.swap(is_stalled, Ordering::Relaxed) == is_stalled {
             return;
         }

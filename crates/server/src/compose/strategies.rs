@@ -3,47 +3,48 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use bus::operations::StrategyTrouble;
-use runtime::strategies::{Controls, Host, HostSettings, Instance, Trouble};
+use bus::operations::StrategyError;
+use runtime::strategies::{HostError, HostHandle, HostSettings, StrategyConfig, StrategyHost};
 use storage::BarFiles;
-use strategy::Registry;
-use strategy::registry::Unbuildable;
+use strategy::StrategyRegistry;
+use strategy::registry::BuildError;
 
-use super::engine::Engine;
+use super::engine_thread::EngineThread;
 use crate::config::{Config, JournalTicks};
-use crate::failure::{Exit, Failure};
+use crate::exit_failure::{Exit, ExitFailure};
+use crate::input_problem::Problems;
 use crate::nearest::hint;
-use crate::problem::Problems;
 
 /// Where strategies can be started and stopped, once there is a host.
-pub(super) type ControlsSlot = Arc<OnceLock<Controls>>;
+pub(super) type HostSlot = Arc<OnceLock<HostHandle>>;
 
 /// Every instance must be one that can be built, so that a misspelt parameter stops the start and not the trading day.
-pub fn check(config: &Config, registry: &Registry, reference: &domain::ReferenceData) -> Result<(), Problems> {
+pub fn check(config: &Config, registry: &StrategyRegistry, reference: &domain::ReferenceData) -> Result<(), Problems> {
     let mut problems = Problems::default();
     let instances = instances(config);
-    for (name, unbuildable) in Host::check(&instances, registry, reference) {
+    for (name, unbuildable) in StrategyHost::check(&instances, registry, reference) {
         problems.add(format!("strategies.instances: {name}"), explain(&unbuildable, registry));
     }
     problems.none_or(())
 }
 
-pub(super) fn open(
+pub(super) fn start(
     config: &Config,
-    registry: Registry,
-    engine: &Engine,
+    registry: StrategyRegistry,
+    engine: &EngineThread,
     bars: Arc<BarFiles>,
-    slot: &ControlsSlot,
-) -> Result<Host, Failure> {
-    check(config, &registry, &engine.bus.catalogue.now()).map_err(|problems| Failure::configuration(&problems))?;
-    let host = Host::open(engine.bus.clone(), engine.clock.clone(), registry, settings(config, bars))
-        .map_err(|error| Failure::new(Exit::Failed, format!("can't start the strategy host: {error}")))?;
+    slot: &HostSlot,
+) -> Result<StrategyHost, ExitFailure> {
+    check(config, &registry, &engine.bus.catalogue.current())
+        .map_err(|problems| ExitFailure::configuration(&problems))?;
+    let host = StrategyHost::open(engine.bus.clone(), engine.clock.clone(), registry, settings(config, bars))
+        .map_err(|error| ExitFailure::new(Exit::Failed, format!("can't start the strategy host: {error}")))?;
     // Only this start tells it.
-    let _ = slot.set(host.controls());
+    let _ = slot.set(host.handle());
     Ok(host)
 }
 
-fn instances(config: &Config) -> Vec<Instance> {
+fn instances(config: &Config) -> Vec<StrategyConfig> {
     config.strategies_instances.iter().map(|instance| instance.0.clone()).collect()
 }
 
@@ -52,19 +53,19 @@ fn settings(config: &Config, bars: Arc<BarFiles>) -> HostSettings {
     HostSettings {
         instances: instances(config),
         hang_after,
-        return_within: if config.strategies_distributed { hang_after } else { Duration::ZERO },
+        reconnect_timeout: if config.strategies_distributed { hang_after } else { Duration::ZERO },
         on_failure: config.strategies_on_failure,
         orders_per_second: config.strategies_orders_per_second,
-        keeps_diaries: config.journal_ticks == JournalTicks::All,
+        logs_deliveries: config.journal_ticks == JournalTicks::All,
         bars,
     }
 }
 
 /// The problem with what was probably meant.
-pub(crate) fn explain(problem: &Unbuildable, registry: &Registry) -> String {
+pub(crate) fn explain(problem: &BuildError, registry: &StrategyRegistry) -> String {
     match problem {
-        Unbuildable::UnknownName { name, known } => format!("{problem}{}", hint(name, known.iter().copied())),
-        Unbuildable::Parameter { name, problem: parameter } => {
+        BuildError::UnknownName { name, known } => format!("{problem}{}", hint(name, known.iter().copied())),
+        BuildError::Parameter { name, problem: parameter } => {
             let blueprint = registry.get(name).ok();
             let known = blueprint.into_iter().flat_map(|blueprint| blueprint.parameters).map(|known| known.name);
             let is_known = known.clone().any(|known| known == parameter.parameter);
@@ -75,13 +76,13 @@ pub(crate) fn explain(problem: &Unbuildable, registry: &Registry) -> String {
 }
 
 /// What an edge may tell of the host's trouble.
-pub(super) fn trouble(trouble: Trouble) -> StrategyTrouble {
+pub(super) fn to_edge_error(trouble: HostError) -> StrategyError {
     match trouble {
-        Trouble::NotConfigured => StrategyTrouble::NotRunnable,
-        Trouble::RunsAlready | Trouble::LivesElsewhere => StrategyTrouble::RunsAlready,
-        Trouble::DoesNotRun => StrategyTrouble::DoesNotRun,
-        Trouble::Unbuildable(_) | Trouble::Failed(_) | Trouble::Unavailable => {
-            StrategyTrouble::Failed(trouble.to_string())
+        HostError::NotConfigured => StrategyError::NotRunnable,
+        HostError::AlreadyRunning | HostError::RunsInOtherProcess => StrategyError::AlreadyRunning,
+        HostError::NotRunning => StrategyError::NotRunning,
+        HostError::BuildFailed(_) | HostError::Failed(_) | HostError::Unavailable => {
+            StrategyError::Failed(trouble.to_string())
         }
     }
 }

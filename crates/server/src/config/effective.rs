@@ -3,43 +3,43 @@
 use std::collections::BTreeMap;
 
 use super::keys::{KEYS, Key};
-use super::profile::Profile;
-use super::raw::{Origin, RawConfig, Written};
+use super::profile::ConfigProfile;
+use super::raw::{ConfigEntry, ConfigOrigin, RawConfig};
 use super::setting::Setting;
+use crate::input_problem::Problems;
 use crate::nearest::hint;
-use crate::problem::Problems;
 
 /// Every key with its value as text, in the order of the table.
 #[derive(Debug, Clone)]
 pub struct Effective {
-    pub lines: Vec<Line>,
-    pub profiles: Vec<&'static Profile>,
+    pub lines: Vec<ConfigLine>,
+    pub profiles: Vec<&'static ConfigProfile>,
     /// Entries that have no effect and do no harm.
     pub notices: Vec<String>,
 }
 
 #[derive(Debug, Clone)]
-pub struct Line {
+pub struct ConfigLine {
     pub key: &'static Key,
     text: String,
-    pub origin: Origin,
+    pub origin: ConfigOrigin,
 }
 
-impl Line {
+impl ConfigLine {
     pub fn shown(&self) -> &str {
         if self.key.secret && !self.text.is_empty() { "***" } else { &self.text }
     }
 }
 
 /// Reads texts as values: every key is read once, every problem is collected.
-pub(super) struct Reading {
-    winners: BTreeMap<String, Written>,
+pub(super) struct ConfigReader {
+    winners: BTreeMap<String, ConfigEntry>,
     done: Effective,
     problems: Problems,
 }
 
-impl Reading {
-    pub(super) fn of(raw: RawConfig) -> Self {
+impl ConfigReader {
+    pub(super) fn from_raw(raw: RawConfig) -> Self {
         let (mut winners, mut problems) = (BTreeMap::new(), raw.problems);
         for written in raw.written {
             if KEYS.iter().any(|key| key.name == written.name) {
@@ -56,11 +56,12 @@ impl Reading {
     /// The value of a key, or `None` and a problem.
     pub(super) fn value<T: Setting>(&mut self, name: &str) -> Option<T> {
         let key = KEYS.iter().find(|key| key.name == name)?;
-        let default = || Written { name: name.to_owned(), text: key.default.to_owned(), origin: Origin::Default };
-        let Written { text, origin, .. } = self.winners.remove(name).unwrap_or_else(default);
+        let default =
+            || ConfigEntry { name: name.to_owned(), text: key.default.to_owned(), origin: ConfigOrigin::Default };
+        let ConfigEntry { text, origin, .. } = self.winners.remove(name).unwrap_or_else(default);
         match T::parse(&text) {
             Ok(value) => {
-                self.done.lines.push(Line { key, text: value.show(), origin });
+                self.done.lines.push(ConfigLine { key, text: value.show(), origin });
                 Some(value)
             }
             Err(reason) => {
@@ -102,7 +103,7 @@ mod tests {
     #[test]
     fn a_secret_is_never_shown() {
         static PASSWORD: Key = Key::of::<Option<Password>>("venue.password", "", &[" Password at the venue."]);
-        let line = |text: &str| Line { key: &PASSWORD, text: text.to_owned(), origin: Origin::Default };
+        let line = |text: &str| ConfigLine { key: &PASSWORD, text: text.to_owned(), origin: ConfigOrigin::Default };
         assert_eq!(line("open sesame").shown(), "***");
         assert_eq!(line("").shown(), "");
     }

@@ -12,7 +12,7 @@ pub const TOKEN_VARIABLE: &str = "RIALTO_TOKEN";
 const OF_OUR_TOOLS: [&str; 2] = ["RIALTO_BIN", TOKEN_VARIABLE];
 
 #[derive(Debug)]
-pub enum Meaning {
+pub enum VariableMeaning {
     Key(&'static Key),
     /// So similar to this variable that it is probably misspelt.
     Misspelt(String),
@@ -21,19 +21,19 @@ pub enum Meaning {
     OfOurTools,
 }
 
-pub fn meaning(variable: &str) -> Meaning {
+pub fn meaning(variable: &str) -> VariableMeaning {
     if OF_OUR_TOOLS.contains(&variable) {
-        return Meaning::OfOurTools;
+        return VariableMeaning::OfOurTools;
     }
     if let Some(key) = KEYS.iter().find(|key| key.variable() == variable) {
-        return Meaning::Key(key);
+        return VariableMeaning::Key(key);
     }
     let known: Vec<String> = KEYS.iter().map(Key::variable).collect();
     // The common prefix does not count for similarity.
     let rest = |name| str::strip_prefix(name, PREFIX).unwrap_or(name);
     match nearest(rest(variable), known.iter().map(|name| rest(name))) {
-        Some(right) => Meaning::Misspelt(format!("{PREFIX}{right}")),
-        None => Meaning::Foreign,
+        Some(right) => VariableMeaning::Misspelt(format!("{PREFIX}{right}")),
+        None => VariableMeaning::Foreign,
     }
 }
 
@@ -53,10 +53,10 @@ mod tests {
     #[test]
     fn near_misses_are_distinguished_from_foreign_variables() {
         let of = |variable| match meaning(variable) {
-            Meaning::Key(key) => key.name.to_owned(),
-            Meaning::Misspelt(right) => format!("{right}?"),
-            Meaning::Foreign => "foreign".to_owned(),
-            Meaning::OfOurTools => "our tools".to_owned(),
+            VariableMeaning::Key(key) => key.name.to_owned(),
+            VariableMeaning::Misspelt(right) => format!("{right}?"),
+            VariableMeaning::Foreign => "foreign".to_owned(),
+            VariableMeaning::OfOurTools => "our tools".to_owned(),
         };
         for (variable, expected) in [
             ("RIALTO_HTTP_PORT", "http.port"),

@@ -3,21 +3,21 @@
 
 use std::path::PathBuf;
 
-use domain::risk::{Burst, SelfTrade};
+use domain::risk::{BurstLimit, SelfTradePrevention};
 use domain::{Amount, Currency, Quantity};
 use runtime::strategies::OnFailure;
 use storage::journal::SyncMode;
 
-use super::effective::{Effective, Reading};
-use super::faults::VenueFault;
+use super::effective::{ConfigReader, Effective};
 use super::messaging::{ClientDestination, EventRate};
-use super::names::{FilePath, Host, Port, SessionFile, SimulatedVenue, WebOrigin};
+use super::names::{FilePath, HostName, ListenPort, SessionFile, SimulatedVenue, WebOrigin};
 use super::setting::{
-    Activity, Address, AnonymousRole, Fraction, JournalTicks, Literal, LogFormat, LogLevel, ReferencePath, Setting,
-    Whole, Zone,
+    AnonymousRole, Fraction, JournalTicks, ListenAddress, Literal, LogFormat, LogLevel, MarketActivity, ReferencePath,
+    Setting, TimeZoneName, Whole,
 };
 use super::strategies::StrategyInstance;
-use crate::problem::Problems;
+use super::venue_faults::VenueFault;
+use crate::input_problem::Problems;
 
 /// A hundred years of 365.25 days: no test of a calendar needs more.
 const CENTURY_SECONDS: i64 = 3_155_760_000;
@@ -78,7 +78,7 @@ macro_rules! keys {
         }
 
         impl Config {
-            pub(super) fn read(mut reading: Reading) -> Result<Self, Problems> {
+            pub(super) fn read(mut reading: ConfigReader) -> Result<Self, Problems> {
                 $( let $field = reading.value::<$kind>($name); )+
                 let effective = reading.finish()?;
                 let ($( Some($field), )+) = ($( $field, )+) else { return Err(Problems::default()) };
@@ -90,16 +90,16 @@ macro_rules! keys {
 
 keys! {
     /// Address to listen on. One that other machines can reach needs a user: rialto user add.
-    bind: Address = "bind", "127.0.0.1";
+    bind: ListenAddress = "bind", "127.0.0.1";
 
     /// Where everything is kept: journal, snapshots, read model, the venues' ledgers. One server at a time may use it.
     /// Relative to the folder you start in; the flag --data-dir says the same.
     data_dir: PathBuf = "data.dir", "data";
 
     /// HTTP port; 0 = any free one.
-    http_port: Port = "http.port", "9090";
+    http_port: ListenPort = "http.port", "9090";
     /// Further host names under which browsers may call; localhost, 127.0.0.1, [::1] and the bound address always may.
-    http_hosts: Vec<Host> = "http.hosts", "";
+    http_hosts: Vec<HostName> = "http.hosts", "";
     /// Origins of foreign pages that may call.
     http_allowed_origins: Vec<WebOrigin> = "http.allowedOrigins", "";
     /// Requests that one peer, or one user from all addresses, may send in a second.
@@ -110,7 +110,7 @@ keys! {
     ui_dir: Option<PathBuf> = "ui.dir", "";
 
     /// HTTPS port; 0 = any free one.
-    https_port: Port = "https.port", "9443";
+    https_port: ListenPort = "https.port", "9443";
     /// The certificate of HTTPS, with the chain to its authority behind it, as PEM. Where none is given one is made at
     /// first start and kept in the data folder: tls/cert.pem.
     https_certificate: Option<FilePath> = "https.certificate", "";
@@ -118,13 +118,13 @@ keys! {
     https_key: Option<FilePath> = "https.key", "";
 
     /// Port of STOMP over TCP; it understands TLS too. 0 = any free one.
-    broker_tcp_port: Port = "broker.tcp.port", "61613";
+    broker_tcp_port: ListenPort = "broker.tcp.port", "61613";
     /// Port of STOMP over TLS alone; 0 = any free one.
-    broker_tls_port: Port = "broker.tls.port", "61612";
+    broker_tls_port: ListenPort = "broker.tls.port", "61612";
     /// Port of STOMP over WebSocket; 0 = any free one. HTTP and HTTPS have it at /stomp.
-    broker_ws_port: Port = "broker.ws.port", "61614";
+    broker_ws_port: ListenPort = "broker.ws.port", "61614";
     /// Host name that clients are told for the broker, in place of the one by which they called.
-    broker_public_host: Option<Host> = "broker.public.host", "";
+    broker_public_host: Option<HostName> = "broker.public.host", "";
     /// Messages of ticks, trades, bars and order books that one WebSocket gets in a second at the most.
     broker_max_rate_per_connection: EventRate = "broker.maxRatePerConnection", "50";
     /// A topic of these that is slower than this passes at once.
@@ -143,7 +143,7 @@ keys! {
     /// File of FIX sessions, in QuickFIX's format: docs/fix.md. Blank: no FIX.
     fix_settings: Option<SessionFile> = "fix.settings", "";
     /// Port of FIX; 0 = any free one. Blank: SocketAcceptPort of that file.
-    fix_port: Option<Port> = "fix.port", "";
+    fix_port: Option<ListenPort> = "fix.port", "";
 
     /// What a caller on this machine may do without credentials. Blank: everything while there are no users and all
     /// venues are simulated, only read once a venue is real, and nothing once there is a user.
@@ -165,7 +165,7 @@ keys! {
     /// Faults of simulated venues, to certify what trades there.
     simulated_faults: Vec<VenueFault> = "simulated.faults", "";
     /// How lively a simulated market is; off = the opening quotes stand still.
-    demo_activity: Activity = "demo.activity", "calm";
+    demo_activity: MarketActivity = "demo.activity", "calm";
     /// The same seed gives the same market.
     demo_seed: u64 = "demo.seed", "1";
     /// Credit of each active account at first start, in base currency.
@@ -189,7 +189,7 @@ keys! {
     /// Currency of totals and of limits.
     portfolio_base_currency: Currency = "portfolio.baseCurrency", "USD";
     /// The platform's day begins at midnight of this zone.
-    trading_zone: Zone = "trading.zone", "UTC";
+    trading_zone: TimeZoneName = "trading.zone", "UTC";
     /// Seconds added to the wall clock.
     clock_offset: Whole<{ -CENTURY_SECONDS }, CENTURY_SECONDS> = "clock.offset", "0";
 
@@ -216,15 +216,15 @@ keys! {
     /// Orders a second.
     risk_orders_per_second: Option<u32> = "risk.ordersPerSecond", "1000";
     /// One more order of the same content within the time is refused.
-    risk_duplicate_guard: Option<Burst> = "risk.duplicateGuard", "";
+    risk_duplicate_guard: Option<BurstLimit> = "risk.duplicateGuard", "";
     /// So many rejects of venues within the time halt trading.
-    risk_reject_breaker: Option<Burst> = "risk.rejectBreaker", "100 in 10000ms";
+    risk_reject_breaker: Option<BurstLimit> = "risk.rejectBreaker", "100 in 10000ms";
     /// Loss of a day at which only orders that reduce exposure pass.
     risk_max_day_loss: Option<Amount> = "risk.maxDayLoss", "";
     /// Fall from the day's highest value at which trading halts.
     risk_max_drawdown: Option<Amount> = "risk.maxDrawdown", "";
     /// What happens to an order that would meet a resting one of the same account.
-    risk_self_trade: SelfTrade = "risk.selfTrade", "refuse-newest";
+    risk_self_trade: SelfTradePrevention = "risk.selfTrade", "refuse-newest";
     /// Part of their value that futures and swaps need as cash.
     risk_margin_rate: Fraction<0, 1> = "risk.marginRate", "0.1";
     /// What a market order is expected to cost beyond the opposite side, in percent.

@@ -1,6 +1,6 @@
 //! Broker settings: rates of topics, and destinations to which clients may send.
 
-use broker::{Pattern, Rate};
+use broker::{DestinationPattern, Rate};
 
 use super::setting::{Literal, Setting};
 
@@ -30,7 +30,7 @@ impl Setting for EventRate {
 
 /// Topics or queues that clients may send to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ClientDestination(pub Pattern);
+pub struct ClientDestination(pub DestinationPattern);
 
 impl Setting for ClientDestination {
     const LITERAL: Literal = Literal::Quoted;
@@ -40,7 +40,7 @@ impl Setting for ClientDestination {
     }
 
     fn parse(text: &str) -> Result<Self, String> {
-        Pattern::parse(text).map(Self).map_err(|_| format!("'{text}' is not {}", Self::shape()))
+        DestinationPattern::parse(text).map(Self).map_err(|_| format!("'{text}' is not {}", Self::shape()))
     }
 
     fn show(&self) -> String {

@@ -5,10 +5,10 @@
 mod arguments;
 pub mod effective;
 pub mod environment;
-mod file;
-pub mod faults;
+mod toml_file;
+pub mod venue_faults;
 pub mod keys;
-mod meaning;
+mod to_domain;
 pub mod messaging;
 pub mod names;
 pub mod profile;
@@ -21,15 +21,15 @@ pub mod show;
 mod tests;
 
 pub use arguments::ConfigArgs;
-pub use faults::{Fault, VenueFault};
 pub use keys::{Config, KEYS, Key};
-pub use meaning::{SIMULATED, Venue};
-pub use names::{FilePath, Host, Port, Served, SessionFile, SimulatedVenue, WebOrigin};
+pub use names::{FilePath, HostName, ListenPort, ServedExchanges, SessionFile, SimulatedVenue, WebOrigin};
 pub use raw::{RawConfig, Sources};
-pub use setting::{Activity, AnonymousRole, Fraction, JournalTicks, LogFormat, LogLevel, ReferencePath};
+pub use setting::{AnonymousRole, Fraction, JournalTicks, LogFormat, LogLevel, MarketActivity, ReferencePath};
+pub use to_domain::{ConfiguredVenue, SIMULATED};
+pub use venue_faults::{VenueFault, VenueFaultKind};
 
-use crate::problem::Problems;
-use effective::Reading;
+use crate::input_problem::Problems;
+use effective::ConfigReader;
 
 impl Config {
     pub fn load(sources: &Sources) -> Result<Self, Problems> {
@@ -37,6 +37,6 @@ impl Config {
     }
 
     pub fn from_raw(raw: RawConfig) -> Result<Self, Problems> {
-        Self::read(Reading::of(raw))
+        Self::read(ConfigReader::from_raw(raw))
     }
 }

@@ -8,9 +8,9 @@ use super::setting::{Literal, Setting};
 
 /// A port that can be switched off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Port(pub Option<u16>);
+pub struct ListenPort(pub Option<u16>);
 
-impl Setting for Port {
+impl Setting for ListenPort {
     const LITERAL: Literal = Literal::Bare;
 
     fn shape() -> String {
@@ -81,9 +81,9 @@ impl Setting for SessionFile {
 
 /// A host name of this server in browsers, without a port.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Host(pub String);
+pub struct HostName(pub String);
 
-impl Setting for Host {
+impl Setting for HostName {
     const LITERAL: Literal = Literal::Quoted;
 
     fn shape() -> String {
@@ -128,11 +128,11 @@ impl Setting for WebOrigin {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SimulatedVenue {
     pub qualifier: Text,
-    pub exchanges: Served,
+    pub exchanges: ServedExchanges,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Served {
+pub enum ServedExchanges {
     All,
     /// By code.
     These(Vec<Text>),
@@ -150,9 +150,9 @@ impl Setting for SimulatedVenue {
         let codes: Vec<&str> = exchanges.split('+').collect();
         let legal = |name: &str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric());
         let served = match codes[..] {
-            ["*"] => Some(Served::All),
+            ["*"] => Some(ServedExchanges::All),
             _ if codes.iter().all(|code| legal(code)) => {
-                Some(Served::These(codes.into_iter().map(Text::from).collect()))
+                Some(ServedExchanges::These(codes.into_iter().map(Text::from).collect()))
             }
             _ => None,
         };
@@ -164,8 +164,8 @@ impl Setting for SimulatedVenue {
 
     fn show(&self) -> String {
         match &self.exchanges {
-            Served::All => format!("{}:*", self.qualifier),
-            Served::These(codes) => format!("{}:{}", self.qualifier, codes.join("+")),
+            ServedExchanges::All => format!("{}:*", self.qualifier),
+            ServedExchanges::These(codes) => format!("{}:{}", self.qualifier, codes.join("+")),
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::nearest::hint;
 
 #[derive(Debug, PartialEq, Eq)]
-pub struct Profile {
+pub struct ConfigProfile {
     pub name: &'static str,
     pub doc: &'static str,
     pub values: &'static [(&'static str, &'static str)],
@@ -12,8 +12,8 @@ pub struct Profile {
 /// Used when neither a file nor a profile is named.
 pub const DEFAULT_PROFILE: &str = "demo";
 
-pub const PROFILES: &[Profile] = &[
-    Profile {
+pub const PROFILES: &[ConfigProfile] = &[
+    ConfigProfile {
         name: "demo",
         doc: "a desk with two simulated exchanges, three accounts with cash and some thirty securities",
         values: &[
@@ -30,12 +30,12 @@ pub const PROFILES: &[Profile] = &[
             ),
         ],
     },
-    Profile {
+    ConfigProfile {
         name: "simulated",
         doc: "one simulated venue, SIM, for every exchange of your own reference data",
         values: &[("simulated.venues", "SIM:*")],
     },
-    Profile {
+    ConfigProfile {
         name: "inbound-fix",
         doc: "accept the FIX sessions of fix/sessions.cfg in the data folder",
         values: &[("fix.settings", "own")],
@@ -43,7 +43,7 @@ pub const PROFILES: &[Profile] = &[
 ];
 
 /// The profile of that name, or an error text.
-pub fn profile(name: &str) -> Result<&'static Profile, String> {
+pub fn profile(name: &str) -> Result<&'static ConfigProfile, String> {
     let unknown = || {
         let names = PROFILES.iter().map(|profile| profile.name);
         let known = names.clone().collect::<Vec<_>>().join(", ");

@@ -3,10 +3,10 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use super::environment::{Meaning, meaning};
-use super::file;
-use super::profile::{DEFAULT_PROFILE, Profile, profile};
-use crate::problem::Problems;
+use super::environment::{VariableMeaning, meaning};
+use super::profile::{ConfigProfile, DEFAULT_PROFILE, profile};
+use super::toml_file;
+use crate::input_problem::Problems;
 
 /// The sources of a configuration.
 #[derive(Debug, Clone, Default)]
@@ -23,14 +23,14 @@ pub struct Sources {
 
 /// An entry: a text for a key, both unchecked.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Written {
+pub struct ConfigEntry {
     pub name: String,
     pub text: String,
-    pub origin: Origin,
+    pub origin: ConfigOrigin,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Origin {
+pub enum ConfigOrigin {
     Default,
     Profile(&'static str),
     File { path: PathBuf, line: usize },
@@ -38,7 +38,7 @@ pub enum Origin {
     Flag(&'static str),
 }
 
-impl fmt::Display for Origin {
+impl fmt::Display for ConfigOrigin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Default => write!(f, "default"),
@@ -53,8 +53,8 @@ impl fmt::Display for Origin {
 /// All entries; of two for a key the later one wins.
 #[derive(Debug, Default)]
 pub struct RawConfig {
-    pub written: Vec<Written>,
-    pub profiles: Vec<&'static Profile>,
+    pub written: Vec<ConfigEntry>,
+    pub profiles: Vec<&'static ConfigProfile>,
     pub notices: Vec<String>,
     /// Syntax problems.
     pub problems: Problems,
@@ -87,15 +87,15 @@ impl RawConfig {
         }
     }
 
-    fn add_profile(&mut self, profile: &'static Profile) {
+    fn add_profile(&mut self, profile: &'static ConfigProfile) {
         for (name, text) in profile.values {
-            self.add(name, text, Origin::Profile(profile.name));
+            self.add(name, text, ConfigOrigin::Profile(profile.name));
         }
         self.profiles.push(profile);
     }
 
     fn add_file(&mut self, path: &Path) {
-        match file::read(path) {
+        match toml_file::read(path) {
             Ok(mut page) => {
                 self.written.append(&mut page.written);
                 self.problems.extend(page.problems);
@@ -106,33 +106,35 @@ impl RawConfig {
 
     fn add_variable(&mut self, variable: &str, text: &str) {
         match meaning(variable) {
-            Meaning::Key(key) => self.add(key.name, text, Origin::Environment { variable: variable.to_owned() }),
-            Meaning::Misspelt(right) => {
+            VariableMeaning::Key(key) => {
+                self.add(key.name, text, ConfigOrigin::Environment { variable: variable.to_owned() });
+            }
+            VariableMeaning::Misspelt(right) => {
                 self.problems.add(variable, format!("unknown variable; did you mean '{right}'?"));
             }
-            Meaning::Foreign => {
+            VariableMeaning::Foreign => {
                 self.notices.push(format!("{variable} in the environment is no key and changes nothing"));
             }
-            Meaning::OfOurTools => {}
+            VariableMeaning::OfOurTools => {}
         }
     }
 
     fn add_flags(&mut self, sources: &Sources) {
         for assignment in &sources.set {
             match assignment.split_once('=') {
-                Some((name, text)) => self.add(name.trim(), text.trim(), Origin::Flag("--set")),
+                Some((name, text)) => self.add(name.trim(), text.trim(), ConfigOrigin::Flag("--set")),
                 None => self.problems.add("--set", format!("'{assignment}' is not KEY=VALUE")),
             }
         }
         if let Some(folder) = &sources.data_dir {
-            self.add("data.dir", &folder.to_string_lossy(), Origin::Flag("--data-dir"));
+            self.add("data.dir", &folder.to_string_lossy(), ConfigOrigin::Flag("--data-dir"));
         }
         if let Some(folder) = &sources.ui_dir {
-            self.add("ui.dir", &folder.to_string_lossy(), Origin::Flag("--ui-dir"));
+            self.add("ui.dir", &folder.to_string_lossy(), ConfigOrigin::Flag("--ui-dir"));
         }
     }
 
-    fn add(&mut self, name: &str, text: &str, origin: Origin) {
-        self.written.push(Written { name: name.to_owned(), text: text.to_owned(), origin });
+    fn add(&mut self, name: &str, text: &str, origin: ConfigOrigin) {
+        self.written.push(ConfigEntry { name: name.to_owned(), text: text.to_owned(), origin });
     }
 }

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 
-use domain::risk::{Burst, SelfTrade};
+use domain::risk::{BurstLimit, SelfTradePrevention};
 use domain::{Amount, Currency, Decimal, Quantity, Text, Timestamp};
 use storage::journal::SyncMode;
 
@@ -31,7 +31,7 @@ pub trait Setting: Sized {
 }
 
 /// The default reason of a rejected value.
-fn unlike<T: Setting>(text: &str) -> String {
+fn mismatch<T: Setting>(text: &str) -> String {
     format!("'{text}' is not {}", T::shape())
 }
 
@@ -46,7 +46,7 @@ macro_rules! plain {
             }
 
             fn parse(text: &str) -> Result<Self, String> {
-                text.parse().map_err(|_| unlike::<Self>(text))
+                text.parse().map_err(|_| mismatch::<Self>(text))
             }
 
             fn show(&self) -> String {
@@ -76,7 +76,7 @@ impl<const MIN: i64, const MAX: i64> Setting for Whole<MIN, MAX> {
 
     fn parse(text: &str) -> Result<Self, String> {
         let number = text.parse().ok().filter(|number| (MIN..=MAX).contains(number));
-        number.map(Self).ok_or_else(|| unlike::<Self>(text))
+        number.map(Self).ok_or_else(|| mismatch::<Self>(text))
     }
 
     fn show(&self) -> String {
@@ -105,7 +105,7 @@ impl<const MIN: i64, const MAX: i64> Setting for Fraction<MIN, MAX> {
     fn parse(text: &str) -> Result<Self, String> {
         let number = Decimal::from_str_exact(text).ok();
         let within = number.filter(|number| (Decimal::from(MIN)..=Decimal::from(MAX)).contains(number));
-        within.map(Self).ok_or_else(|| unlike::<Self>(text))
+        within.map(Self).ok_or_else(|| mismatch::<Self>(text))
     }
 
     fn show(&self) -> String {
@@ -124,7 +124,7 @@ macro_rules! positive {
 
             fn parse(text: &str) -> Result<Self, String> {
                 let number = text.parse::<Self>().ok().filter(|number| number.is_positive());
-                number.ok_or_else(|| unlike::<Self>(text))
+                number.ok_or_else(|| mismatch::<Self>(text))
             }
 
             fn show(&self) -> String {
@@ -149,7 +149,7 @@ macro_rules! choice {
             fn parse(text: &str) -> Result<Self, String> {
                 match text {
                     $($name => Ok($value),)+
-                    _ => Err(unlike::<Self>(text)),
+                    _ => Err(mismatch::<Self>(text)),
                 }
             }
 
@@ -172,13 +172,13 @@ choice!(JournalTicks { JournalTicks::None = "none", JournalTicks::All = "all" })
 
 /// Activity of the participants of a simulated market.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Activity {
+pub enum MarketActivity {
     /// Only the opening quotes, no activity afterwards.
     Off,
     Calm,
     Busy,
 }
-choice!(Activity { Activity::Off = "off", Activity::Calm = "calm", Activity::Busy = "busy" });
+choice!(MarketActivity { MarketActivity::Off = "off", MarketActivity::Calm = "calm", MarketActivity::Busy = "busy" });
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LogFormat {
@@ -219,14 +219,14 @@ choice!(AnonymousRole {
     AnonymousRole::Admin = "admin",
 });
 
-choice!(SelfTrade {
-    SelfTrade::RefuseNewest = "refuse-newest",
-    SelfTrade::CancelResting = "cancel-resting",
-    SelfTrade::CancelBoth = "cancel-both",
-    SelfTrade::Allow = "allow",
+choice!(SelfTradePrevention {
+    SelfTradePrevention::RejectNewest = "refuse-newest",
+    SelfTradePrevention::CancelResting = "cancel-resting",
+    SelfTradePrevention::CancelBoth = "cancel-both",
+    SelfTradePrevention::Allow = "allow",
 });
 
-impl Setting for Burst {
+impl Setting for BurstLimit {
     const LITERAL: Literal = Literal::Quoted;
 
     fn shape() -> String {
@@ -238,7 +238,7 @@ impl Setting for Burst {
         let numbers = parts.and_then(|(count, millis)| Some((count.parse().ok()?, millis.parse().ok()?)));
         match numbers {
             Some((count @ 1.., millis @ 1..)) => Ok(Self { count, millis }),
-            _ => Err(unlike::<Self>(text)),
+            _ => Err(mismatch::<Self>(text)),
         }
     }
 
@@ -255,7 +255,7 @@ impl Setting for SyncMode {
     }
 
     fn parse(text: &str) -> Result<Self, String> {
-        text.parse().map_err(|_| unlike::<Self>(text))
+        text.parse().map_err(|_| mismatch::<Self>(text))
     }
 
     fn show(&self) -> String {
@@ -271,7 +271,7 @@ impl Setting for Currency {
     }
 
     fn parse(text: &str) -> Result<Self, String> {
-        text.parse().map_err(|_| unlike::<Self>(text))
+        text.parse().map_err(|_| mismatch::<Self>(text))
     }
 
     fn show(&self) -> String {
@@ -281,9 +281,9 @@ impl Setting for Currency {
 
 /// The name of a time zone that exists.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Zone(pub Text);
+pub struct TimeZoneName(pub Text);
 
-impl Setting for Zone {
+impl Setting for TimeZoneName {
     const LITERAL: Literal = Literal::Quoted;
 
     fn shape() -> String {
@@ -292,7 +292,7 @@ impl Setting for Zone {
 
     fn parse(text: &str) -> Result<Self, String> {
         let known = domain::calendar::date_in(text, Timestamp(0)).is_ok();
-        known.then(|| Self(text.into())).ok_or_else(|| unlike::<Self>(text))
+        known.then(|| Self(text.into())).ok_or_else(|| mismatch::<Self>(text))
     }
 
     fn show(&self) -> String {
@@ -308,7 +308,7 @@ impl Setting for PathBuf {
     }
 
     fn parse(text: &str) -> Result<Self, String> {
-        if text.is_empty() { Err(unlike::<Self>(text)) } else { Ok(Self::from(text)) }
+        if text.is_empty() { Err(mismatch::<Self>(text)) } else { Ok(Self::from(text)) }
     }
 
     fn show(&self) -> String {
@@ -348,9 +348,9 @@ impl Setting for ReferencePath {
 
 /// An address of this machine. Whether other machines may reach it is decided at the start, when users are known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Address(pub IpAddr);
+pub struct ListenAddress(pub IpAddr);
 
-impl Setting for Address {
+impl Setting for ListenAddress {
     const LITERAL: Literal = Literal::Quoted;
 
     fn shape() -> String {
@@ -361,7 +361,7 @@ impl Setting for Address {
         if text == "localhost" {
             return Ok(Self(Ipv4Addr::LOCALHOST.into()));
         }
-        text.parse().map(Self).map_err(|_| unlike::<Self>(text))
+        text.parse().map(Self).map_err(|_| mismatch::<Self>(text))
     }
 
     fn show(&self) -> String {

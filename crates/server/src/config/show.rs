@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::effective::Line;
+use super::effective::ConfigLine;
 use super::keys::{Config, KEYS, Key};
 use super::profile::PROFILES;
 use super::setting::{BETWEEN_ITEMS, Literal};
@@ -29,7 +29,7 @@ impl Config {
 }
 
 /// `key = value  (origin)` and the description below it; lists have a line for each item.
-fn described(line: &Line) -> String {
+fn described(line: &ConfigLine) -> String {
     let items: Vec<&str> = match line.key.literal {
         Literal::List => line.shown().split(BETWEEN_ITEMS).collect(),
         Literal::Bare | Literal::Quoted => vec![line.shown()],

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use domain::Text;
-use runtime::strategies::{Instance, OnFailure};
+use runtime::strategies::{OnFailure, StrategyConfig};
 
 use super::setting::{Literal, Setting};
 
 /// An instance of a strategy with its parameters.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StrategyInstance(pub Instance);
+pub struct StrategyInstance(pub StrategyConfig);
 
 impl Setting for StrategyInstance {
     const LITERAL: Literal = Literal::Quoted;
@@ -31,11 +31,11 @@ impl Setting for StrategyInstance {
                 return Err(format!("'{text}' says {parameter} twice"));
             }
         }
-        Ok(Self(Instance { name: Text::from(name), of: of.to_owned(), written }))
+        Ok(Self(StrategyConfig { name: Text::from(name), strategy: of.to_owned(), parameters: written }))
     }
 
     fn show(&self) -> String {
-        let Instance { name, of, written } = &self.0;
+        let StrategyConfig { name, strategy: of, parameters: written } = &self.0;
         let parameters: String = written.iter().map(|(parameter, value)| format!(" {parameter}={value}")).collect();
         format!("{name}:{of}{parameters}")
     }
@@ -72,7 +72,7 @@ mod tests {
     fn an_instance_is_a_name_a_strategy_and_its_parameters() {
         let text = "TREND:moving-average-cross fast=20 security=EUR.USD";
         let instance = StrategyInstance::parse(text).unwrap();
-        assert_eq!((&*instance.0.name, &*instance.0.of), ("TREND", "moving-average-cross"));
+        assert_eq!((&*instance.0.name, &*instance.0.strategy), ("TREND", "moving-average-cross"));
         assert_eq!(instance.show(), text);
     }
 

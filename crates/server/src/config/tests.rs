@@ -85,7 +85,7 @@ fn a_file_alone_brings_no_profile() {
 fn of_two_profiles_the_later_wins() {
     let sources = Sources { profiles: assignments(&["demo", "simulated"]), ..Sources::default() };
     let config = Config::load(&sources).unwrap();
-    let venue = SimulatedVenue { qualifier: "SIM".into(), exchanges: Served::All };
+    let venue = SimulatedVenue { qualifier: "SIM".into(), exchanges: ServedExchanges::All };
     assert_eq!((config.reference_path, config.simulated_venues), (Some(ReferencePath::Demo), vec![venue]));
 }
 
@@ -202,7 +202,7 @@ fn limits_and_settings_reach_the_engine() {
     let config = set(&["risk.maxShort=5", "risk.duplicateGuard=3 in 1000ms", "trading.zone=Europe/Zurich"]).unwrap();
     let limits = config.platform_limits();
     assert_eq!(limits.max_short, Some(5.into()));
-    assert_eq!(limits.duplicate_guard, Some(domain::risk::Burst { count: 3, millis: 1000 }));
+    assert_eq!(limits.duplicate_guard, Some(domain::risk::BurstLimit { count: 3, millis: 1000 }));
     assert_eq!(limits.orders_per_second, Some(1000));
     assert_eq!(config.engine_settings(7).trading_zone.to_string(), "Europe/Zurich");
 }
@@ -210,7 +210,7 @@ fn limits_and_settings_reach_the_engine() {
 #[test]
 fn the_engine_s_own_defaults_are_those_of_the_table() {
     let config = set(&[]).unwrap();
-    let expected = domain::risk::Settings { platform_limits: config.platform_limits(), ..Default::default() };
+    let expected = domain::risk::EngineSettings { platform_limits: config.platform_limits(), ..Default::default() };
     assert_eq!(config.engine_settings(1), expected);
 }
 

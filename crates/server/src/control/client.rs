@@ -7,40 +7,40 @@ use std::time::Duration;
 
 use super::SOCKET;
 use super::words::{Answered, Asked, Status};
-use crate::failure::{Exit, Failure};
+use crate::exit_failure::{Exit, ExitFailure};
 
 /// Longer than the server's own patience with its engine, so that its word comes first.
 const ANSWER_WAIT_MAX: Duration = Duration::from_secs(40);
 
 /// Kills, and says what was done.
-pub fn kill(folder: &Path, scope: String, reason: Option<String>) -> Result<String, Failure> {
+pub fn kill(folder: &Path, scope: String, reason: Option<String>) -> Result<String, ExitFailure> {
     match ask(folder, &Asked::Kill { scope, reason })? {
         Answered::Killed { scope, cancels, sequence } => {
             Ok(format!("{scope} is halted, {cancels} orders are being cancelled (sequence {sequence})\n"))
         }
-        Answered::Refused { detail } => Err(Failure::new(Exit::Refused, format!("not killed: {detail}"))),
+        Answered::Refused { detail } => Err(ExitFailure::new(Exit::Refused, format!("not killed: {detail}"))),
         Answered::Status(_) => Err(strange()),
     }
 }
 
 /// How the server is.
-pub fn status(folder: &Path) -> Result<Status, Failure> {
+pub fn status(folder: &Path) -> Result<Status, ExitFailure> {
     match ask(folder, &Asked::Status)? {
         Answered::Status(status) => Ok(status),
-        Answered::Refused { detail } => Err(Failure::new(Exit::Refused, detail)),
+        Answered::Refused { detail } => Err(ExitFailure::new(Exit::Refused, detail)),
         Answered::Killed { .. } => Err(strange()),
     }
 }
 
-fn strange() -> Failure {
-    Failure::new(Exit::Failed, "the server's answer is about something else")
+fn strange() -> ExitFailure {
+    ExitFailure::new(Exit::Failed, "the server's answer is about something else")
 }
 
-fn ask(folder: &Path, asked: &Asked) -> Result<Answered, Failure> {
+fn ask(folder: &Path, asked: &Asked) -> Result<Answered, ExitFailure> {
     let path = folder.join(SOCKET);
     let stream = UnixStream::connect(&path).map_err(|error| unreachable(folder, &error))?;
     exchange(stream, asked).map_err(|error| {
-        Failure::new(Exit::Failed, format!("the server at {} gave no answer: {error}", path.display()))
+        ExitFailure::new(Exit::Failed, format!("the server at {} gave no answer: {error}", path.display()))
     })
 }
 
@@ -53,10 +53,10 @@ fn exchange(mut stream: UnixStream, asked: &Asked) -> io::Result<Answered> {
     serde_json::from_str(&line).map_err(io::Error::other)
 }
 
-fn unreachable(folder: &Path, error: &io::Error) -> Failure {
+fn unreachable(folder: &Path, error: &io::Error) -> ExitFailure {
     let reason = match error.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => "no server runs on it".to_owned(),
         _ => error.to_string(),
     };
-    Failure::new(Exit::Failed, format!("the data folder {}: {reason}", folder.display()))
+    ExitFailure::new(Exit::Failed, format!("the data folder {}: {reason}", folder.display()))
 }

@@ -1,5 +1,5 @@
-//! The kill switch without a network, for whoever is on the machine: a Unix socket in the data folder, SIGUSR1, and a file
-//! `kill` in the data folder. It has a thread of its own, so no crowd at an interface stands in its way.
+//! Control socket: the kill switch without a network, for an operator on the machine: a Unix socket in the data folder, SIGUSR1, and a file
+//! `kill` in the data folder. It has a thread of its own, so that no load on an interface delays it.
 
 /// The command line's side of the socket.
 pub mod client;
@@ -14,7 +14,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use domain::risk::Scope;
+use domain::risk::RiskScope;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::{Semaphore, mpsc};
@@ -54,10 +54,12 @@ pub fn serve(folder: &Path, switch: Switch, signals: Signals) -> io::Result<()> 
 async fn serve_all(folder: PathBuf, switch: Switch, signals: Signals) {
     let switch = std::sync::Arc::new(switch);
     match listen(&folder.join(SOCKET)) {
-        Ok(listener) => drop(tokio::spawn(serve_socket(listener, switch.clone()))),
+        Ok(listener) => {
+            tokio::spawn(serve_socket(listener, switch.clone()));
+        }
         // The other two ways remain, and so does trading.
         Err(error) => {
-            warn!(%error, "the control socket {SOCKET} can't be opened: rialto kill and rialto status won't work")
+            warn!(%error, "the control socket {SOCKET} can't be opened: rialto kill and rialto status won't work");
         }
     }
     tokio::join!(obey_signals(signals, &switch), obey_file(&folder, &switch));
@@ -126,7 +128,7 @@ async fn answer(line: &str, switch: &Switch) -> Answered {
 async fn obey_signals(mut signals: Signals, switch: &Switch) {
     while signals.recv().await.is_some() {
         info!("SIGUSR1: killing everything");
-        tell(&switch.kill(Scope::Platform, Some("SIGUSR1"), "SIGUSR1").await);
+        tell(&switch.kill(RiskScope::Platform, Some("SIGUSR1"), "SIGUSR1").await);
     }
 }
 
@@ -139,7 +141,7 @@ async fn obey_file(folder: &Path, switch: &Switch) {
             continue;
         }
         info!("the file {KILL_FILE} is in the data folder: killing everything");
-        let answered = switch.kill(Scope::Platform, Some("the file kill"), "the file kill").await;
+        let answered = switch.kill(RiskScope::Platform, Some("the file kill"), "the file kill").await;
         tell(&answered);
         // It stays where the kill failed, and is obeyed again.
         if matches!(answered, Answered::Killed { .. })

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use access::{Access, Actor, Door, Visit};
-use bus::{Allowance, Bus, Ticket};
-use domain::risk::Scope;
-use domain::{Answer, Caller, Command, Envelope, Query, Source, Text};
+use access::{Access, AccessChannel, AccessRequest, Actor};
+use bus::{Bus, InFlightPermit, ReplyReceiver};
+use domain::risk::RiskScope;
+use domain::{Answer, Caller, Command, CommandEnvelope, Query, Source, Text};
 use tokio::time::timeout;
 
 use super::words::{Answered, Checked, Stated, Status};
@@ -26,35 +26,39 @@ pub struct Switch {
 impl Switch {
     /// As somebody has written the scope.
     pub(super) async fn kill_named(&self, scope: &str, reason: Option<&str>, action: &'static str) -> Answered {
-        match scope.parse::<Scope>().map_err(|_| not_a_scope(scope)).and_then(|scope| self.known(scope)) {
+        match scope.parse::<RiskScope>().map_err(|_| not_a_scope(scope)).and_then(|scope| self.known(scope)) {
             Ok(scope) => self.kill(scope, reason, action).await,
             Err(detail) => Answered::Refused { detail },
         }
     }
 
     /// Returns when it is durable, and in the audit.
-    pub(super) async fn kill(&self, scope: Scope, reason: Option<&str>, action: &'static str) -> Answered {
+    pub(super) async fn kill(&self, scope: RiskScope, reason: Option<&str>, action: &'static str) -> Answered {
         let answered = self.killed(scope, reason).await;
-        let actor = Actor { user: None, visit: Visit { door: Door::CommandLine, peer: None, action: action.into() } };
+        let actor = Actor {
+            user: None,
+            request: AccessRequest { channel: AccessChannel::CommandLine, peer: None, action: action.into() },
+        };
         match &answered {
             Answered::Killed { cancels, sequence, .. } => {
                 // A kill that is not in the audit is a kill; the recorder has logged what is wrong with its file.
                 let detail = format!("{scope}, {cancels} cancels, sequence {sequence}");
-                let _ = self.access.done(&actor, &detail).await;
+                let _ = self.access.audit_action(&actor, &detail).await;
             }
-            Answered::Refused { detail } => self.access.refused(&actor, "kill-failed", detail).await,
+            Answered::Refused { detail } => self.access.audit_refusal(&actor, "kill-failed", detail).await,
             Answered::Status(_) => {}
         }
         answered
     }
 
-    async fn killed(&self, scope: Scope, reason: Option<&str>) -> Answered {
+    async fn killed(&self, scope: RiskScope, reason: Option<&str>) -> Answered {
         let reason = reason.map(|text| text.chars().take(REASON_CHARACTERS_MAX).collect::<String>());
         let command = Command::Kill { scope, reason: reason.map(Text::from) };
         let caller = Caller { source: Source::Platform, user: None, origin: None };
         let done = async {
-            let place = self.bus.inbox.command_when_free(Envelope { caller, command }, Allowance::default());
-            place.await.ok()?.reply().await.ok()
+            let place =
+                self.bus.inbox.command_when_free(CommandEnvelope { caller, command }, InFlightPermit::default());
+            place.await.ok()?.recv().await.ok()
         };
         let Ok(Some(reply)) = timeout(KILL_WAIT_MAX, done).await else {
             return Answered::Refused {
@@ -71,13 +75,13 @@ impl Switch {
     }
 
     /// Whoever halts what is not there believes that he has halted something.
-    fn known(&self, scope: Scope) -> Result<Scope, String> {
-        let reference = self.bus.catalogue.now();
+    fn known(&self, scope: RiskScope) -> Result<RiskScope, String> {
+        let reference = self.bus.catalogue.current();
         let is_known = match scope {
-            Scope::Platform => true,
-            Scope::Account(id) => reference.accounts.contains_key(&id),
-            Scope::Strategy(id) => reference.strategies.contains_key(&id),
-            Scope::Security(id) => reference.securities.contains_key(&id),
+            RiskScope::Platform => true,
+            RiskScope::Account(id) => reference.accounts.contains_key(&id),
+            RiskScope::Strategy(id) => reference.strategies.contains_key(&id),
+            RiskScope::Security(id) => reference.securities.contains_key(&id),
         };
         if is_known { Ok(scope) } else { Err(format!("{scope} is not known")) }
     }
@@ -93,8 +97,8 @@ impl Switch {
     }
 
     async fn states(&self) -> Option<Vec<Stated>> {
-        let ticket: Ticket = self.bus.inbox.query(Query::TradingStates).ok()?;
-        let reply = timeout(STATUS_WAIT_MAX, ticket.reply()).await.ok()?.ok()?;
+        let ticket: ReplyReceiver = self.bus.inbox.query(Query::TradingStates).ok()?;
+        let reply = timeout(STATUS_WAIT_MAX, ticket.recv()).await.ok()?.ok()?;
         let Ok(Answer::TradingStates(states)) = reply.outcome else { return None };
         Some(states.iter().map(|change| Stated::of(change.scope, change.state)).collect())
     }

@@ -1,7 +1,7 @@
 //! What is said over the control socket: one line of JSON each way.
 
-use bus::operations::Check;
-use domain::risk::{Scope, TradingState};
+use bus::operations::HealthCheck;
+use domain::risk::{RiskScope, TradingState};
 use serde::{Deserialize, Serialize};
 
 /// What somebody in the data folder asks for.
@@ -50,14 +50,14 @@ pub struct Stated {
     pub state: String,
 }
 
-impl From<Check> for Checked {
-    fn from(check: Check) -> Self {
+impl From<HealthCheck> for Checked {
+    fn from(check: HealthCheck) -> Self {
         Self { name: check.name, ok: check.ok, detail: check.detail }
     }
 }
 
 impl Stated {
-    pub fn of(scope: Scope, state: TradingState) -> Self {
+    pub fn of(scope: RiskScope, state: TradingState) -> Self {
         Self { scope: scope.to_string(), state: state.name().to_owned() }
     }
 }

@@ -2,21 +2,21 @@
 
 use std::time::Duration;
 
-const FIRST: Duration = Duration::from_millis(200);
+const FIRST_PAUSE: Duration = Duration::from_millis(200);
 /// Well below `strategies.hangSeconds`: a reconnected strategy must send a heartbeat before it is declared lost.
-const LONGEST: Duration = Duration::from_secs(1);
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
-pub(super) struct Backoff(Duration);
+pub(super) struct ReconnectBackoff(Duration);
 
-impl Backoff {
+impl ReconnectBackoff {
     pub(super) fn new() -> Self {
-        Self(FIRST)
+        Self(FIRST_PAUSE)
     }
 
     /// The pause before the next attempt.
-    pub(super) fn pause(&mut self) -> Duration {
+    pub(super) fn next_pause(&mut self) -> Duration {
         let pause = self.0;
-        self.0 = (pause * 2).min(LONGEST);
+        self.0 = (pause * 2).min(LONGEST_PAUSE);
         pause
     }
 }
@@ -27,8 +27,8 @@ mod tests {
 
     #[test]
     fn pauses_double_up_to_the_longest() {
-        let mut backoff = Backoff::new();
-        let pauses = [(); 7].map(|()| backoff.pause().as_millis());
+        let mut backoff = ReconnectBackoff::new();
+        let pauses = [(); 7].map(|()| backoff.next_pause().as_millis());
         assert_eq!(pauses, [200, 400, 800, 1_000, 1_000, 1_000, 1_000]);
     }
 }

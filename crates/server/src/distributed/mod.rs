@@ -1,26 +1,26 @@
 //! Strategy bus: strategies in processes of their own, over the embedded broker. Market data and generic events come on
 //! two shared topics, everything else on a queue per process.
 
-mod line;
-mod bridge;
-mod pump;
-mod member;
-mod outbox;
-mod conversation;
-mod talk;
-mod taken;
-mod phases;
+mod stomp_client;
+mod strategy_bridge;
+mod host_forwarder;
+mod strategy_process;
+mod send_window;
+mod bus_handle;
+mod bus_client;
+mod ack_policy;
+mod phase_tracker;
 mod backoff;
 mod unanswered;
-mod seen;
+mod duplicate_filter;
 mod server_time;
-mod outside;
-mod process;
+mod remote_link;
+mod run_command;
 
-pub use bridge::Bridge;
-pub use conversation::{Conversation, Life};
-pub use outside::Outside;
-pub use process::run;
+pub use bus_handle::{BusHandle, StrategyRun};
+pub use remote_link::RemoteLink;
+pub use run_command::run;
+pub use strategy_bridge::StrategyBridge;
 
 use stomp::encode_segment;
 
@@ -28,10 +28,10 @@ use stomp::encode_segment;
 const REQUESTS: &str = "/queue/strategy-bus.request";
 
 /// Refusal code: another process runs the strategy and is alive.
-const TAKEN: &str = "strategy-lives";
+const ALREADY_RUNNING: &str = "strategy-lives";
 
 /// The queue of a strategy process: each has its own, so that none receives messages for another.
-fn deliveries(strategy: &str, address: &str) -> String {
+fn delivery_queue(strategy: &str, address: &str) -> String {
     format!("/queue/strategy-bus.{}.{}.delivery", encode_segment(strategy), encode_segment(address))
 }
 

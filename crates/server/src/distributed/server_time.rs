@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use domain::Timestamp;
-use runtime::Clock;
+use runtime::EngineClock;
 
 use crate::clock::SystemClock;
 
@@ -27,7 +27,7 @@ impl ServerTime {
         Timestamp(self.own.now().0.saturating_add(self.ahead_nanos.load(Ordering::Relaxed)))
     }
 
-    pub(super) fn shared(&self) -> Clock {
+    pub(super) fn shared(&self) -> EngineClock {
         let clock = self.clone();
         Arc::new(move || clock.now())
     }

@@ -3,34 +3,34 @@
 use std::collections::BTreeMap;
 
 use domain::{Command, Timestamp};
-use runtime::strategies::protocol::Request;
+use runtime::strategies::protocol::StrategyRequestBody;
 
 /// A command that the server has not received after this time has no effect.
 const DEADLINE_SECONDS: i64 = 10;
 
 #[derive(Debug, Default)]
-pub(super) struct Unanswered {
+pub(super) struct UnansweredRequests {
     last_key: u64,
-    open: BTreeMap<u64, Open>,
+    open: BTreeMap<u64, OpenRequest>,
 }
 
 #[derive(Debug)]
-enum Open {
+enum OpenRequest {
     Command(Timestamp, Box<Command>),
     /// Without a deadline: a delivery log with a gap could not be replayed.
-    Leaf(Vec<u8>),
+    DeliveryRecord(Vec<u8>),
 }
 
-impl Unanswered {
-    pub(super) fn command(&mut self, now: Timestamp, command: Box<Command>) -> Request {
-        self.add(Open::Command(now.plus_seconds(DEADLINE_SECONDS), command))
+impl UnansweredRequests {
+    pub(super) fn command(&mut self, now: Timestamp, command: Box<Command>) -> StrategyRequestBody {
+        self.add(OpenRequest::Command(now.plus_seconds(DEADLINE_SECONDS), command))
     }
 
-    pub(super) fn leaf(&mut self, leaf: Vec<u8>) -> Request {
-        self.add(Open::Leaf(leaf))
+    pub(super) fn delivery_record(&mut self, leaf: Vec<u8>) -> StrategyRequestBody {
+        self.add(OpenRequest::DeliveryRecord(leaf))
     }
 
-    fn add(&mut self, open: Open) -> Request {
+    fn add(&mut self, open: OpenRequest) -> StrategyRequestBody {
         self.last_key += 1;
         let request = request(self.last_key, &open);
         self.open.insert(self.last_key, open);
@@ -38,21 +38,21 @@ impl Unanswered {
     }
 
     /// Everything that is to be sent again, in its order.
-    pub(super) fn again(&self) -> Vec<Request> {
+    pub(super) fn to_resend(&self) -> Vec<StrategyRequestBody> {
         self.open.iter().map(|(key, open)| request(*key, open)).collect()
     }
 
     /// An answer was received; returns the command.
-    pub(super) fn answered(&mut self, key: u64) -> Option<Box<Command>> {
+    pub(super) fn on_answer(&mut self, key: u64) -> Option<Box<Command>> {
         match self.open.remove(&key)? {
-            Open::Command(_, command) => Some(command),
-            Open::Leaf(_) => None,
+            OpenRequest::Command(_, command) => Some(command),
+            OpenRequest::DeliveryRecord(_) => None,
         }
     }
 
     /// Expired commands.
-    pub(super) fn late(&self, now: Timestamp) -> Vec<u64> {
-        let is_late = |open: &Open| matches!(open, Open::Command(expires, _) if *expires < now);
+    pub(super) fn expired(&self, now: Timestamp) -> Vec<u64> {
+        let is_late = |open: &OpenRequest| matches!(open, OpenRequest::Command(expires, _) if *expires < now);
         self.open.iter().filter(|(_, open)| is_late(open)).map(|(key, _)| *key).collect()
     }
 
@@ -62,10 +62,12 @@ impl Unanswered {
     }
 }
 
-fn request(key: u64, open: &Open) -> Request {
+fn request(key: u64, open: &OpenRequest) -> StrategyRequestBody {
     match open {
-        Open::Command(expires, command) => Request::Command { key, expires: *expires, command: command.clone() },
-        Open::Leaf(leaf) => Request::Diary { key, leaf: leaf.clone() },
+        OpenRequest::Command(expires, command) => {
+            StrategyRequestBody::Command { key, expires: *expires, command: command.clone() }
+        }
+        OpenRequest::DeliveryRecord(leaf) => StrategyRequestBody::DeliveryLog { key, leaf: leaf.clone() },
     }
 }
 
@@ -77,19 +79,19 @@ mod tests {
 
     #[test]
     fn what_has_no_answer_is_sent_again_in_order_and_only_commands_grow_late() {
-        let cancel = || Box::new(Command::Cancel(CancelOrder::of("A-1".parse().unwrap())));
-        let mut unanswered = Unanswered::default();
+        let cancel = || Box::new(Command::Cancel(CancelOrder::new("A-1".parse().unwrap())));
+        let mut unanswered = UnansweredRequests::default();
         let said = [
-            unanswered.leaf(vec![1]),
+            unanswered.delivery_record(vec![1]),
             unanswered.command(Timestamp(0), cancel()),
             unanswered.command(Timestamp(5), cancel()),
         ];
-        assert_eq!(unanswered.again(), said);
-        assert_eq!(unanswered.late(Timestamp(10_000_000_003)), [2]);
+        assert_eq!(unanswered.to_resend(), said);
+        assert_eq!(unanswered.expired(Timestamp(10_000_000_003)), [2]);
         assert_eq!(
-            (unanswered.answered(1), unanswered.answered(2), unanswered.answered(2)),
+            (unanswered.on_answer(1), unanswered.on_answer(2), unanswered.on_answer(2)),
             (None, Some(cancel()), None)
         );
-        assert_eq!(unanswered.again(), said[2..]);
+        assert_eq!(unanswered.to_resend(), said[2..]);
     }
 }

@@ -3,30 +3,30 @@
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
-use domain::{Exchange, ExchangeId, Family, FamilyId, Security, SecurityId, SecurityKind, Settlement};
+use domain::{Exchange, ExchangeId, FamilyId, Security, SecurityFamily, SecurityId, SecurityKind, Settlement};
 
-use super::sheet::{Rows, place};
-use crate::problem::Problems;
+use super::sheet::{SheetRows, cell_location};
+use crate::input_problem::Problems;
 
 /// No two rows have the same key.
-pub(super) fn unique<T, K: Ord>(rows: &Rows<T>, column: &str, key: impl Fn(&T) -> K, problems: &mut Problems) {
+pub(super) fn unique<T, K: Ord>(rows: &SheetRows<T>, column: &str, key: impl Fn(&T) -> K, problems: &mut Problems) {
     let mut first_lines = BTreeMap::new();
     for (line, item) in &rows.rows {
         let first = first_lines.entry(key(item)).or_insert(*line);
         if first != line {
-            problems.add(place(rows.file, *line, column), format!("stands in line {first} already"));
+            problems.add(cell_location(rows.file, *line, column), format!("stands in line {first} already"));
         }
     }
 }
 
 /// The rows that others may refer to.
-pub(super) struct Known<'a, K, T> {
+pub(super) struct RowIndex<'a, K, T> {
     by_id: BTreeMap<K, &'a T>,
-    rows: &'a Rows<T>,
+    rows: &'a SheetRows<T>,
 }
 
-impl<'a, K: Ord + Display, T> Known<'a, K, T> {
-    pub(super) fn by(rows: &'a Rows<T>, id: impl Fn(&T) -> K) -> Self {
+impl<'a, K: Ord + Display, T> RowIndex<'a, K, T> {
+    pub(super) fn by(rows: &'a SheetRows<T>, id: impl Fn(&T) -> K) -> Self {
         Self { by_id: rows.rows.iter().map(|(_, item)| (id(item), item)).collect(), rows }
     }
 
@@ -42,32 +42,32 @@ impl<'a, K: Ord + Display, T> Known<'a, K, T> {
 
 /// Families and securities refer to each other and to exchanges.
 pub(super) fn listings(
-    exchanges: &Rows<Exchange>,
-    families: &Rows<Family>,
-    securities: &Rows<Security>,
+    exchanges: &SheetRows<Exchange>,
+    families: &SheetRows<SecurityFamily>,
+    securities: &SheetRows<Security>,
     problems: &mut Problems,
 ) {
     let known = Listings {
-        exchanges: Known::by(exchanges, |exchange| exchange.id),
-        families: Known::by(families, |family| family.id),
-        securities: Known::by(securities, |security| security.id),
+        exchanges: RowIndex::by(exchanges, |exchange| exchange.id),
+        families: RowIndex::by(families, |family| family.id),
+        securities: RowIndex::by(securities, |security| security.id),
     };
     for (line, family) in &families.rows {
-        known.check_family(family, |column| place(families.file, *line, column), problems);
+        known.check_family(family, |column| cell_location(families.file, *line, column), problems);
     }
     for (line, security) in &securities.rows {
-        known.check_security(security, |column| place(securities.file, *line, column), problems);
+        known.check_security(security, |column| cell_location(securities.file, *line, column), problems);
     }
 }
 
 struct Listings<'a> {
-    exchanges: Known<'a, ExchangeId, Exchange>,
-    families: Known<'a, FamilyId, Family>,
-    securities: Known<'a, SecurityId, Security>,
+    exchanges: RowIndex<'a, ExchangeId, Exchange>,
+    families: RowIndex<'a, FamilyId, SecurityFamily>,
+    securities: RowIndex<'a, SecurityId, Security>,
 }
 
 impl Listings<'_> {
-    fn check_family(&self, family: &Family, at: impl Fn(&'static str) -> String, problems: &mut Problems) {
+    fn check_family(&self, family: &SecurityFamily, at: impl Fn(&'static str) -> String, problems: &mut Problems) {
         if let Some(exchange) = family.exchange {
             self.exchanges.find(exchange, &at("exchangeId"), problems);
         }
@@ -84,7 +84,7 @@ impl Listings<'_> {
         let family = security.family.and_then(|id| self.families.find(id, &at("securityFamilyId"), problems));
         if let Some(family) = family {
             self.check_delivery(security, family, &at, problems);
-            agree(security, family, at, problems);
+            check_family_match(security, family, at, problems);
         }
     }
 
@@ -92,7 +92,7 @@ impl Listings<'_> {
     fn check_delivery(
         &self,
         security: &Security,
-        family: &Family,
+        family: &SecurityFamily,
         at: impl Fn(&'static str) -> String,
         problems: &mut Problems,
     ) {
@@ -114,7 +114,12 @@ impl Listings<'_> {
 }
 
 /// Listing and prices of a security must match its family.
-fn agree(security: &Security, family: &Family, at: impl Fn(&'static str) -> String, problems: &mut Problems) {
+fn check_family_match(
+    security: &Security,
+    family: &SecurityFamily,
+    at: impl Fn(&'static str) -> String,
+    problems: &mut Problems,
+) {
     if let Some(exchange) = family.exchange.filter(|exchange| *exchange != security.exchange) {
         problems.add(at("exchangeId"), format!("its family {} is listed on exchange {exchange}", family.id));
     }

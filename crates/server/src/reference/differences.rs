@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use domain::command::ReferenceChange;
-use domain::{Caller, Command, Envelope, ReferenceData};
+use domain::{Caller, Command, CommandEnvelope, ReferenceData};
 
 /// The changes from the current reference data to the wanted, in an order in which each change finds what it refers to.
 ///
@@ -25,10 +25,10 @@ pub fn differences(current: &ReferenceData, wanted: &ReferenceData) -> Vec<Refer
 const CHANGES_PER_COMMAND_MAX: usize = 1_000;
 
 /// The changes as the platform's own commands.
-pub fn commands(changes: &[ReferenceChange]) -> impl Iterator<Item = Envelope> {
+pub fn commands(changes: &[ReferenceChange]) -> impl Iterator<Item = CommandEnvelope> {
     let command = |part: &[ReferenceChange]| Command::Reference(part.to_vec());
     let parts = changes.chunks(CHANGES_PER_COMMAND_MAX);
-    parts.map(move |part| Envelope { caller: Caller::platform(), command: command(part) })
+    parts.map(move |part| CommandEnvelope { caller: Caller::platform(), command: command(part) })
 }
 
 fn changed<'a, K: Ord, V: PartialEq + Clone>(

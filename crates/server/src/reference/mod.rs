@@ -7,7 +7,7 @@ mod cell;
 mod check;
 mod differences;
 mod exchanges;
-mod opening;
+mod opening_quotes;
 mod parties;
 mod securities;
 mod sheet;
@@ -23,35 +23,35 @@ use std::sync::Arc;
 use domain::ReferenceData;
 
 pub use differences::{commands, differences};
-pub use opening::Opening;
+pub use opening_quotes::OpeningQuote;
 pub use source::FILE_BYTES_MAX;
 
 use crate::config::ReferencePath;
-use crate::problem::Problems;
-use sheet::Rows;
-use source::Files;
+use crate::input_problem::Problems;
+use sheet::SheetRows;
+use source::ReferenceFiles;
 
 /// The contents of all files.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Desk {
+pub struct ReferenceSet {
     pub data: ReferenceData,
-    pub openings: Vec<Opening>,
+    pub openings: Vec<OpeningQuote>,
 }
 
 /// The built-in demo reference data.
-pub fn demo() -> Desk {
+pub fn demo() -> ReferenceSet {
     read(&ReferencePath::Demo).expect("a test reads the demo's files")
 }
 
-pub fn read(path: &ReferencePath) -> Result<Desk, Problems> {
-    let files = Files::load(path)?;
+pub fn read(path: &ReferencePath) -> Result<ReferenceSet, Problems> {
+    let files = ReferenceFiles::load(path)?;
     let mut problems = Problems::default();
     let exchanges = exchanges::read(&files, &mut problems);
     let families = parties::families(&files, &mut problems);
     let securities = securities::read(&files, &mut problems);
     let accounts = parties::accounts(&files, &mut problems);
     let strategies = parties::strategies(&files, &mut problems);
-    let openings = opening::read(&files, &securities, &mut problems);
+    let openings = opening_quotes::read(&files, &securities, &mut problems);
     check::listings(&exchanges, &families, &securities, &mut problems);
     let data = ReferenceData {
         exchanges: by_id(exchanges, |exchange| exchange.id),
@@ -60,16 +60,16 @@ pub fn read(path: &ReferencePath) -> Result<Desk, Problems> {
         accounts: by_id(accounts, |account| account.id),
         strategies: by_id(strategies, |strategy| strategy.id),
     };
-    problems.none_or(Desk { data, openings })
+    problems.none_or(ReferenceSet { data, openings })
 }
 
-fn by_id<T, K: Ord>(rows: Rows<T>, id: impl Fn(&T) -> K) -> BTreeMap<K, Arc<T>> {
+fn by_id<T, K: Ord>(rows: SheetRows<T>, id: impl Fn(&T) -> K) -> BTreeMap<K, Arc<T>> {
     rows.rows.into_iter().map(|(_, item)| (id(&item), Arc::new(item))).collect()
 }
 
-impl fmt::Display for Desk {
+impl fmt::Display for ReferenceSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Desk { data, openings } = self;
+        let ReferenceSet { data, openings } = self;
         write!(
             f,
             "{} exchanges, {} families, {} securities, {} accounts, {} strategies, {} opening quotes",

@@ -1,12 +1,12 @@
 //! families.csv, accounts.csv and strategies.csv.
 
-use domain::{Account, AccountId, ExchangeId, Family, FamilyId, SecurityId, Strategy, StrategyId};
+use domain::{Account, AccountId, ExchangeId, FamilyId, SecurityFamily, SecurityId, StrategyId, StrategyRecord};
 
 use super::cell::{Id, NotNegative, Positive};
 use super::check::unique;
-use super::sheet::{self, Row, Rows};
-use super::source::Files;
-use crate::problem::Problems;
+use super::sheet::{self, SheetRow, SheetRows};
+use super::source::ReferenceFiles;
+use crate::input_problem::Problems;
 
 const FAMILY_COLUMNS: [&str; 13] = [
     "id",
@@ -44,7 +44,7 @@ const STRATEGY_COLUMNS: [&str; 3] = ["id", "name", "autoActivate"];
 /// The strategy that always exists.
 const SERVER: &str = "SERVER";
 
-pub(super) fn families(files: &Files, problems: &mut Problems) -> Rows<Family> {
+pub(super) fn families(files: &ReferenceFiles, problems: &mut Problems) -> SheetRows<SecurityFamily> {
     let file = "families.csv";
     let columns = (&FAMILY_COLUMNS[..], &FAMILY_COLUMNS_OPTIONAL[..]);
     let families = sheet::read_columns(file, files.text(file), columns, problems, family);
@@ -53,15 +53,15 @@ pub(super) fn families(files: &Files, problems: &mut Problems) -> Rows<Family> {
     families
 }
 
-fn family(row: &mut Row<'_>) -> Option<Family> {
-    let (id, name, currency) = (row.needed::<Id>("id"), row.needed("name"), row.needed("currency"));
-    let (contract_size, tick) = (row.needed::<Positive>("contractSize"), row.needed::<NotNegative>("priceIncr"));
-    let exchange = row.needed::<Id>("exchangeId");
-    let (execution, clearing) = (row.needed("executionCommission"), row.needed("clearingCommission"));
-    let (fee, underlying) = (row.needed("fee"), row.optional::<Id>("underlyingId"));
+fn family(row: &mut SheetRow<'_>) -> Option<SecurityFamily> {
+    let (id, name, currency) = (row.required::<Id>("id"), row.required("name"), row.required("currency"));
+    let (contract_size, tick) = (row.required::<Positive>("contractSize"), row.required::<NotNegative>("priceIncr"));
+    let exchange = row.required::<Id>("exchangeId");
+    let (execution, clearing) = (row.required("executionCommission"), row.required("clearingCommission"));
+    let (fee, underlying) = (row.required("fee"), row.optional::<Id>("underlyingId"));
     let (symbol_root, isin_root) = (row.optional("symbolRoot"), row.optional("isinRoot"));
     let (ric_root, settlement) = (row.optional("ricRoot"), row.optional("settlement"));
-    Some(Family {
+    Some(SecurityFamily {
         id: FamilyId(id?.0),
         name: name?,
         symbol_root,
@@ -79,7 +79,7 @@ fn family(row: &mut Row<'_>) -> Option<Family> {
     })
 }
 
-pub(super) fn accounts(files: &Files, problems: &mut Problems) -> Rows<Account> {
+pub(super) fn accounts(files: &ReferenceFiles, problems: &mut Problems) -> SheetRows<Account> {
     let file = "accounts.csv";
     let accounts = sheet::read(file, files.text(file), &ACCOUNT_COLUMNS, problems, account);
     unique(&accounts, "id", |account| account.id, problems);
@@ -87,9 +87,9 @@ pub(super) fn accounts(files: &Files, problems: &mut Problems) -> Rows<Account> 
     accounts
 }
 
-fn account(row: &mut Row<'_>) -> Option<Account> {
-    let (id, name) = (row.needed::<Id>("id"), row.needed("name"));
-    let (active, adapter_type) = (row.needed("active"), row.needed("adapterType"));
+fn account(row: &mut SheetRow<'_>) -> Option<Account> {
+    let (id, name) = (row.required::<Id>("id"), row.required("name"));
+    let (active, adapter_type) = (row.required("active"), row.required("adapterType"));
     let (session_qualifier, ext_account) = (row.optional("sessionQualifier"), row.optional("extAccount"));
     let ext_account_group = row.optional("extAccountGroup");
     let ext_allocation_profile = row.optional("extAllocationProfile");
@@ -107,7 +107,7 @@ fn account(row: &mut Row<'_>) -> Option<Account> {
     })
 }
 
-pub(super) fn strategies(files: &Files, problems: &mut Problems) -> Rows<Strategy> {
+pub(super) fn strategies(files: &ReferenceFiles, problems: &mut Problems) -> SheetRows<StrategyRecord> {
     let file = "strategies.csv";
     let strategies = sheet::read(file, files.text(file), &STRATEGY_COLUMNS, problems, strategy);
     unique(&strategies, "id", |strategy| strategy.id, problems);
@@ -115,14 +115,14 @@ pub(super) fn strategies(files: &Files, problems: &mut Problems) -> Rows<Strateg
     strategies
 }
 
-fn strategy(row: &mut Row<'_>) -> Option<Strategy> {
-    let (id, name, auto_activate) = (row.needed::<Id>("id"), row.needed("name"), row.needed("autoActivate"));
-    let strategy = Strategy { id: StrategyId(id?.0), name: name?, auto_activate: auto_activate? };
+fn strategy(row: &mut SheetRow<'_>) -> Option<StrategyRecord> {
+    let (id, name, auto_activate) = (row.required::<Id>("id"), row.required("name"), row.required("autoActivate"));
+    let strategy = StrategyRecord { id: StrategyId(id?.0), name: name?, auto_activate: auto_activate? };
     if strategy.id == StrategyId::SERVER {
-        row.complain("id", "1 is the strategy SERVER, which always exists");
+        row.add_problem("id", "1 is the strategy SERVER, which always exists");
     }
     if &*strategy.name == SERVER {
-        row.complain("name", "SERVER always exists and has the id 1");
+        row.add_problem("name", "SERVER always exists and has the id 1");
     }
     Some(strategy)
 }

@@ -5,10 +5,10 @@ use domain::{ExchangeId, FamilyId, Price, Quantity, Security, SecurityId, Securi
 
 use super::cell::{Cell, Id, Isin, MonthYear, NotNegative, Positive};
 use super::check::unique;
-use super::sheet::{self, Row, Rows};
-use super::source::Files;
+use super::sheet::{self, SheetRow, SheetRows};
+use super::source::ReferenceFiles;
+use crate::input_problem::Problems;
 use crate::nearest::hint;
-use crate::problem::Problems;
 
 const COLUMNS: [&str; 32] = [
     "id",
@@ -61,7 +61,7 @@ const COLUMNS_OF_KINDS: [(&str, &[&str]); 10] = [
 
 const KINDS: [&str; 9] = ["Stock", "Forex", "Future", "Option", "Index", "Bond", "Commodity", "Fund", "PerpetualSwap"];
 
-pub(super) fn read(files: &Files, problems: &mut Problems) -> Rows<Security> {
+pub(super) fn read(files: &ReferenceFiles, problems: &mut Problems) -> SheetRows<Security> {
     let file = "securities.csv";
     let securities = sheet::read(file, files.text(file), &COLUMNS, problems, security);
     unique(&securities, "id", |security| security.id, problems);
@@ -70,17 +70,17 @@ pub(super) fn read(files: &Files, problems: &mut Problems) -> Rows<Security> {
 }
 
 /// Every cell is read, so that all errors of a row are reported.
-fn security(row: &mut Row<'_>) -> Option<Security> {
-    let (id, symbol, kind) = (row.needed::<Id>("id"), row.needed("symbol"), kind(row));
+fn security(row: &mut SheetRow<'_>) -> Option<Security> {
+    let (id, symbol, kind) = (row.required::<Id>("id"), row.required("symbol"), kind(row));
     let (description, isin) = (row.optional("description"), row.optional::<Isin>("isin"));
     let (bbgid, ric, conid) = (row.optional("bbgid"), row.optional("ric"), row.optional("conid"));
     let (adapter_ticker, underlying) = (row.optional("adapterTicker"), row.optional::<Id>("underlyingId"));
-    let (family, exchange) = (row.needed::<Id>("securityFamilyId"), row.needed::<Id>("exchangeId"));
-    let (currency, contract_size) = (row.needed("currency"), row.needed::<Positive>("contractSize"));
+    let (family, exchange) = (row.required::<Id>("securityFamilyId"), row.required::<Id>("exchangeId"));
+    let (currency, contract_size) = (row.required("currency"), row.required::<Positive>("contractSize"));
     let (min_qty, max_qty) = (row.optional::<Positive>("minQty"), row.optional::<Positive>("maxQty"));
     let (min_price, max_price) = (row.optional("minPrice"), row.optional("maxPrice"));
-    let (lot, tick) = (row.needed::<NotNegative>("qtyIncr"), row.needed::<NotNegative>("priceIncr"));
-    let (min_notional, tradeable) = (row.optional("minNotional"), row.needed("tradeable"));
+    let (lot, tick) = (row.required::<NotNegative>("qtyIncr"), row.required::<NotNegative>("priceIncr"));
+    let (min_notional, tradeable) = (row.optional("minNotional"), row.required("tradeable"));
     let security = Security {
         id: SecurityId(id?.0),
         kind: kind?,
@@ -110,11 +110,11 @@ fn security(row: &mut Row<'_>) -> Option<Security> {
     Some(security)
 }
 
-fn kind(row: &mut Row<'_>) -> Option<SecurityKind> {
+fn kind(row: &mut SheetRow<'_>) -> Option<SecurityKind> {
     let name = row.text("objectType").to_owned();
     if !KINDS.contains(&name.as_str()) {
         let hint = hint(&name, KINDS);
-        row.complain("objectType", format!("'{name}' is no kind of security{hint}"));
+        row.add_problem("objectType", format!("'{name}' is no kind of security{hint}"));
         return None;
     }
     check_foreign_columns(row, &name);
@@ -131,34 +131,34 @@ fn kind(row: &mut Row<'_>) -> Option<SecurityKind> {
     }
 }
 
-fn check_foreign_columns(row: &mut Row<'_>, kind: &str) {
+fn check_foreign_columns(row: &mut SheetRow<'_>, kind: &str) {
     for (column, kinds) in COLUMNS_OF_KINDS {
         if !kinds.contains(&kind) && !row.text(column).is_empty() {
-            row.complain(column, format!("belongs to {} and must be blank for {kind}", kinds.join(" and ")));
+            row.add_problem(column, format!("belongs to {} and must be blank for {kind}", kinds.join(" and ")));
         }
     }
 }
 
-fn forex(row: &mut Row<'_>) -> Option<SecurityKind> {
-    let (base, transaction) = (row.needed("baseCurrency"), row.needed("transactionCurrency"));
+fn forex(row: &mut SheetRow<'_>) -> Option<SecurityKind> {
+    let (base, transaction) = (row.required("baseCurrency"), row.required("transactionCurrency"));
     Some(SecurityKind::Forex { base: base?, transaction: transaction? })
 }
 
-fn future(row: &mut Row<'_>) -> Option<SecurityKind> {
-    let (expiration, month_year) = (row.needed("expiration"), row.needed::<MonthYear>("monthYear"));
+fn future(row: &mut SheetRow<'_>) -> Option<SecurityKind> {
+    let (expiration, month_year) = (row.required("expiration"), row.required::<MonthYear>("monthYear"));
     let first_notice = row.optional("firstNotice");
     Some(SecurityKind::Future { expiration: expiration?, month_year: month_year?.0, first_notice })
 }
 
-fn option(row: &mut Row<'_>) -> Option<SecurityKind> {
-    let (expiration, strike) = (row.needed("expiration"), row.needed::<Positive>("strike"));
-    let right = row.needed("optionType");
+fn option(row: &mut SheetRow<'_>) -> Option<SecurityKind> {
+    let (expiration, strike) = (row.required("expiration"), row.required::<Positive>("strike"));
+    let right = row.required("optionType");
     Some(SecurityKind::Option { expiration: expiration?, strike: Price(strike?.0), right: right? })
 }
 
-fn bond(row: &mut Row<'_>) -> Option<SecurityKind> {
-    let (maturity, coupon) = (row.needed("maturity"), row.needed::<NotNegative>("coupon"));
-    let frequency = row.needed("couponFrequency");
+fn bond(row: &mut SheetRow<'_>) -> Option<SecurityKind> {
+    let (maturity, coupon) = (row.required("maturity"), row.required::<NotNegative>("coupon"));
+    let frequency = row.required("couponFrequency");
     Some(SecurityKind::Bond { maturity: maturity?, coupon: coupon?.0, coupon_frequency: frequency? })
 }
 
@@ -174,24 +174,24 @@ impl Cell for OptionRight {
     }
 }
 
-fn check_ranges(row: &mut Row<'_>, security: &Security) {
+fn check_ranges(row: &mut SheetRow<'_>, security: &Security) {
     if security.min_qty.zip(security.max_qty).is_some_and(|(least, most)| least > most) {
-        row.complain("maxQty", "is below minQty");
+        row.add_problem("maxQty", "is below minQty");
     }
     if security.min_price.zip(security.max_price).is_some_and(|(least, most)| least > most) {
-        row.complain("maxPrice", "is below minPrice");
+        row.add_problem("maxPrice", "is below minPrice");
     }
 }
 
 /// Requirements of the kind on the columns that all kinds have.
-fn check_kind(row: &mut Row<'_>, security: &Security) {
+fn check_kind(row: &mut SheetRow<'_>, security: &Security) {
     match security.kind {
-        SecurityKind::Index if security.tradeable => row.complain("tradeable", "an index can't be traded"),
+        SecurityKind::Index if security.tradeable => row.add_problem("tradeable", "an index can't be traded"),
         SecurityKind::Forex { transaction, .. } if transaction != security.currency => {
-            row.complain("transactionCurrency", format!("is not the currency, {}", security.currency));
+            row.add_problem("transactionCurrency", format!("is not the currency, {}", security.currency));
         }
         SecurityKind::Forex { base, transaction } if base == transaction => {
-            row.complain("transactionCurrency", "is the same as baseCurrency");
+            row.add_problem("transactionCurrency", "is the same as baseCurrency");
         }
         _ => {}
     }

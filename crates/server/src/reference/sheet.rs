@@ -3,12 +3,12 @@
 use csv::{ReaderBuilder, StringRecord, Trim};
 
 use super::cell::Cell;
+use crate::input_problem::Problems;
 use crate::nearest::hint;
-use crate::problem::Problems;
 
 /// The rows of a file.
 #[derive(Debug)]
-pub(super) struct Rows<T> {
+pub(super) struct SheetRows<T> {
     pub file: &'static str,
     pub rows: Vec<(u64, T)>,
     /// Every line could be read. Only then an unknown id is certainly missing.
@@ -16,7 +16,7 @@ pub(super) struct Rows<T> {
 }
 
 /// A line while it is read: an invalid cell gives `None` and adds a problem.
-pub(super) struct Row<'a> {
+pub(super) struct SheetRow<'a> {
     file: &'static str,
     line: u64,
     header: &'a StringRecord,
@@ -24,11 +24,11 @@ pub(super) struct Row<'a> {
     problems: &'a mut Problems,
 }
 
-impl Row<'_> {
+impl SheetRow<'_> {
     /// A cell that must hold a value.
-    pub(super) fn needed<T: Cell>(&mut self, column: &str) -> Option<T> {
+    pub(super) fn required<T: Cell>(&mut self, column: &str) -> Option<T> {
         if self.text(column).is_empty() {
-            self.complain(column, format!("is blank, but must be {}", T::SHAPE));
+            self.add_problem(column, format!("is blank, but must be {}", T::SHAPE));
             return None;
         }
         self.optional(column)
@@ -39,7 +39,7 @@ impl Row<'_> {
         let text = self.text(column).to_owned();
         let value = T::read(&text);
         if value.is_none() && !text.is_empty() {
-            self.complain(column, format!("'{text}' is not {}", T::SHAPE));
+            self.add_problem(column, format!("'{text}' is not {}", T::SHAPE));
         }
         value.filter(|_| !text.is_empty())
     }
@@ -49,13 +49,13 @@ impl Row<'_> {
         place.and_then(|place| self.cells.get(place)).unwrap_or_default()
     }
 
-    pub(super) fn complain(&mut self, column: &str, reason: impl std::fmt::Display) {
-        self.problems.add(place(self.file, self.line, column), reason);
+    pub(super) fn add_problem(&mut self, column: &str, reason: impl std::fmt::Display) {
+        self.problems.add(cell_location(self.file, self.line, column), reason);
     }
 }
 
 /// The location of a cell in a message.
-pub(super) fn place(file: &str, line: u64, column: &str) -> String {
+pub(super) fn cell_location(file: &str, line: u64, column: &str) -> String {
     format!("{file} line {line}, column {column}")
 }
 
@@ -65,8 +65,8 @@ pub(super) fn read<T>(
     text: &str,
     columns: &[&str],
     problems: &mut Problems,
-    row: impl Fn(&mut Row<'_>) -> Option<T>,
-) -> Rows<T> {
+    row: impl Fn(&mut SheetRow<'_>) -> Option<T>,
+) -> SheetRows<T> {
     read_columns(file, text, (columns, &[]), problems, row)
 }
 
@@ -76,8 +76,8 @@ pub(super) fn read_columns<T>(
     text: &str,
     (columns, optional): (&[&str], &[&str]),
     problems: &mut Problems,
-    row: impl Fn(&mut Row<'_>) -> Option<T>,
-) -> Rows<T> {
+    row: impl Fn(&mut SheetRow<'_>) -> Option<T>,
+) -> SheetRows<T> {
     let before = problems.len();
     let mut reader = ReaderBuilder::new().flexible(true).trim(Trim::All).from_reader(text.as_bytes());
     let header = reader.headers().cloned().unwrap_or_default();
@@ -88,7 +88,7 @@ pub(super) fn read_columns<T>(
             rows.extend(read_record(file, &header, record, problems, &row));
         }
     }
-    Rows { file, rows, complete: problems.len() == before }
+    SheetRows { file, rows, complete: problems.len() == before }
 }
 
 fn check_header(file: &str, header: &StringRecord, (columns, optional): (&[&str], &[&str]), problems: &mut Problems) {
@@ -110,7 +110,7 @@ fn read_record<T>(
     header: &StringRecord,
     record: csv::Result<StringRecord>,
     problems: &mut Problems,
-    row: impl Fn(&mut Row<'_>) -> Option<T>,
+    row: impl Fn(&mut SheetRow<'_>) -> Option<T>,
 ) -> Option<(u64, T)> {
     let cells = match record {
         Ok(cells) => cells,
@@ -125,5 +125,5 @@ fn read_record<T>(
         problems.add(format_args!("{file} line {line}"), reason);
         return None;
     }
-    row(&mut Row { file, line, header, cells: &cells, problems }).map(|value| (line, value))
+    row(&mut SheetRow { file, line, header, cells: &cells, problems }).map(|value| (line, value))
 }

@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use crate::config::ReferencePath;
-use crate::problem::Problems;
+use crate::input_problem::Problems;
 
 /// The files with the demo's own texts, so that the program works from any folder.
 const DEMO: [(&str, &str); 8] = [
@@ -25,9 +25,9 @@ const OPENING: &str = "opening.csv";
 pub const FILE_BYTES_MAX: u64 = 256 << 20;
 
 /// The texts of all files.
-pub(super) struct Files(BTreeMap<&'static str, String>);
+pub(super) struct ReferenceFiles(BTreeMap<&'static str, String>);
 
-impl Files {
+impl ReferenceFiles {
     pub(super) fn load(path: &ReferencePath) -> Result<Self, Problems> {
         match path {
             ReferencePath::Demo => Ok(Self(DEMO.into_iter().map(|(name, text)| (name, text.to_owned())).collect())),

@@ -40,7 +40,7 @@ impl Folder {
         self
     }
 
-    fn read(&self) -> Result<Desk, Problems> {
+    fn read(&self) -> Result<ReferenceSet, Problems> {
         read(&ReferencePath::Folder(self.0.path().to_owned()))
     }
 
@@ -51,7 +51,7 @@ impl Folder {
 }
 
 #[test]
-fn the_demo_is_a_whole_desk() {
+fn the_demo_is_complete() {
     expect!["2 exchanges, 25 families, 33 securities, 3 accounts, 4 strategies, 33 opening quotes"]
         .assert_eq(&demo().to_string());
     assert_eq!(Folder::of_the_demo().read().unwrap(), demo());
@@ -137,7 +137,7 @@ fn missing_files_are_named_and_opening_quotes_may_be_missing() {
         families.csv: cannot be read: No such file or directory (os error 2)
         accounts.csv: cannot be read: No such file or directory (os error 2)"#]]);
     let desk = Folder::of_the_demo().remove("opening.csv").read().unwrap();
-    assert_eq!(desk, Desk { openings: Vec::new(), ..demo() });
+    assert_eq!(desk, ReferenceSet { openings: Vec::new(), ..demo() });
 }
 
 #[test]

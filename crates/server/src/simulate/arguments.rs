@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use domain::{BarSize, Decimal, Timestamp};
-use storage::history::Kind;
+use storage::price_files::PriceFileKind;
 
 use crate::config::ConfigArgs;
 
@@ -42,7 +42,7 @@ pub struct GenerateArgs {
     pub file: PathBuf,
     /// tick, trade, book or a bar size: SEC_1, MIN_1, MIN_5, MIN_15, HOUR_1, DAY_1.
     #[arg(long, default_value = "tick", value_parser = kind)]
-    pub kind: Kind,
+    pub kind: PriceFileKind,
     #[arg(long, default_value_t = 10_000)]
     pub rows: u64,
     /// The same seed gives the same prices.
@@ -64,12 +64,12 @@ pub struct GenerateArgs {
     pub step: u32,
 }
 
-fn kind(text: &str) -> Result<Kind, String> {
+fn kind(text: &str) -> Result<PriceFileKind, String> {
     match text {
-        "tick" => Ok(Kind::Tick),
-        "trade" => Ok(Kind::Trade),
-        "book" => Ok(Kind::Book),
-        size => bar_size(size).map(Kind::Bar),
+        "tick" => Ok(PriceFileKind::Tick),
+        "trade" => Ok(PriceFileKind::Trade),
+        "book" => Ok(PriceFileKind::Book),
+        size => bar_size(size).map(PriceFileKind::Bar),
     }
 }
 

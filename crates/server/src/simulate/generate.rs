@@ -4,23 +4,23 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 
 use domain::Decimal;
-use storage::history::synthetic::{self, Plan};
+use storage::price_files::synthetic::{self, SyntheticPlan};
 
 use super::arguments::GenerateArgs;
-use crate::failure::{Exit, Failure};
+use crate::exit_failure::{Exit, ExitFailure};
 
 const NANOS_PER_MILLI: i64 = 1_000_000;
 
-pub(super) fn write(wish: &GenerateArgs) -> Result<String, Failure> {
+pub(super) fn write(wish: &GenerateArgs) -> Result<String, ExitFailure> {
     let plan = checked(wish)?;
-    let failed = |error: std::io::Error| Failure::io("write", &wish.file, &error);
+    let failed = |error: std::io::Error| ExitFailure::io("write", &wish.file, &error);
     let mut file = BufWriter::new(File::create(&wish.file).map_err(failed)?);
     synthetic::write(&plan, &mut file).and_then(|()| file.flush()).map_err(failed)?;
     Ok(format!("{} rows written to {}\n", plan.rows, wish.file.display()))
 }
 
-fn checked(wish: &GenerateArgs) -> Result<Plan, Failure> {
-    let refused = |text: &str| Err(Failure::new(Exit::Refused, text));
+fn checked(wish: &GenerateArgs) -> Result<SyntheticPlan, ExitFailure> {
+    let refused = |text: &str| Err(ExitFailure::new(Exit::Refused, text));
     if wish.rows == 0 {
         return refused("--rows must be above 0: a file without prices is none that a simulation could play");
     }
@@ -30,7 +30,7 @@ fn checked(wish: &GenerateArgs) -> Result<Plan, Failure> {
     let Some(every_nanos) = wish.every.checked_mul(NANOS_PER_MILLI).filter(|nanos| *nanos > 0) else {
         return refused("--every must be above 0");
     };
-    let plan = Plan {
+    let plan = SyntheticPlan {
         kind: wish.kind,
         rows: wish.rows,
         seed: wish.seed,
@@ -40,7 +40,7 @@ fn checked(wish: &GenerateArgs) -> Result<Plan, Failure> {
         tick_size: wish.tick,
         step_ticks: wish.step,
     };
-    match plan.check_reach() {
+    match plan.check_range() {
         Ok(()) => Ok(plan),
         Err(reason) => refused(&format!("--rows {}: the last row cannot be: {reason}", plan.rows)),
     }

@@ -3,20 +3,20 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use domain::time::NotAnInstant;
+use domain::time::InvalidTimestamp;
 use domain::{Amount, Currency, Decimal, Timestamp};
 use results::Assumptions;
 use runtime::strategies::OnFailure;
 use serde::Deserialize;
-use storage::history::Kind;
+use storage::price_files::PriceFileKind;
 use toml::Value;
 use venue_sim::replay::FillRule;
 
 use super::arguments::bar_size;
 use crate::config::ReferencePath;
 use crate::config::setting::Setting;
-use crate::failure::{Exit, Failure};
-use crate::problem::Problems;
+use crate::exit_failure::{Exit, ExitFailure};
+use crate::input_problem::Problems;
 
 const NANOS_PER_MICRO: i64 = 1_000;
 /// The highest fee, as a part of the traded value: a tenth. A higher one is probably meant as percent or basis points.
@@ -26,7 +26,7 @@ const RISK_FREE_RATE_MAX: f64 = 0.5;
 
 /// What is to be simulated.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Plan {
+pub struct SimulationPlan {
     pub title: String,
     pub file: PathBuf,
     pub output: PathBuf,
@@ -41,14 +41,14 @@ pub struct Plan {
     pub orders_per_second: Option<u32>,
     pub on_failure: OnFailure,
     pub assumptions: Assumptions,
-    pub market: Market,
-    pub data: Vec<Data>,
-    pub strategies: Vec<Instance>,
+    pub market: MarketModel,
+    pub data: Vec<PriceFile>,
+    pub strategies: Vec<PlannedStrategy>,
 }
 
 /// How orders are matched with recorded prices.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Market {
+pub struct MarketModel {
     /// Absent: chosen by the data.
     pub fill_rule: Option<FillRule>,
     pub order_latency_nanos: i64,
@@ -56,21 +56,21 @@ pub struct Market {
     pub slippage_ticks: u32,
     pub fee_rate: Option<Decimal>,
     /// Whether orders are checked against the exchange's trading hours; otherwise it trades whenever there are prices.
-    pub keeps_hours: bool,
+    pub uses_trading_hours: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Data {
+pub struct PriceFile {
     pub path: PathBuf,
     /// As in the plan.
     pub name: String,
     /// A symbol or an id.
     pub security: String,
-    pub kind: Kind,
+    pub kind: PriceFileKind,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Instance {
+pub struct PlannedStrategy {
     pub name: String,
     /// The registered strategy.
     pub of: String,
@@ -135,19 +135,19 @@ struct RawStrategy {
     beside: BTreeMap<String, Value>,
 }
 
-impl Plan {
-    pub fn read(file: &Path) -> Result<Self, Failure> {
-        let text = std::fs::read_to_string(file).map_err(|error| Failure::io("read", file, &error))?;
+impl SimulationPlan {
+    pub fn read(file: &Path) -> Result<Self, ExitFailure> {
+        let text = std::fs::read_to_string(file).map_err(|error| ExitFailure::io("read", file, &error))?;
         Self::parse(&text, file)
     }
 
-    fn parse(text: &str, file: &Path) -> Result<Self, Failure> {
+    fn parse(text: &str, file: &Path) -> Result<Self, ExitFailure> {
         let raw: RawPlan = toml::from_str(text).map_err(|error| {
-            Failure::new(Exit::Refused, format!("{}: {}", file.display(), error.to_string().trim_end()))
+            ExitFailure::new(Exit::Refused, format!("{}: {}", file.display(), error.to_string().trim_end()))
         })?;
         let mut problems = Problems::default();
         let plan = Self::check(raw, file, &mut problems);
-        problems.none_or(plan).map_err(|problems| Failure::configuration(&problems))
+        problems.none_or(plan).map_err(|problems| ExitFailure::configuration(&problems))
     }
 
     fn check(raw: RawPlan, file: &Path, problems: &mut Problems) -> Self {
@@ -172,7 +172,7 @@ impl Plan {
             orders_per_second: from_one("ordersPerSecond", raw.orders_per_second, problems),
             on_failure: on_failure(raw.on_failure, problems),
             assumptions: assumptions(raw.risk_free_rate, raw.days_per_year, problems),
-            market: Market::check(raw.market, problems),
+            market: MarketModel::check(raw.market, problems),
             data: raw
                 .data
                 .into_iter()
@@ -184,13 +184,13 @@ impl Plan {
     }
 }
 
-impl Market {
+impl MarketModel {
     fn check(raw: RawMarket, problems: &mut Problems) -> Self {
         let rule = raw.fill_rule.and_then(|name| {
             let names = FillRule::ALL.map(FillRule::name).join(", ");
             name.parse().map_err(|_| problems.add("market.fillRule", format!("'{name}' is not one of {names}"))).ok()
         });
-        let keeps_hours = match raw.hours.as_deref() {
+        let uses_trading_hours = match raw.hours.as_deref() {
             None | Some("recorded") => false,
             Some("calendar") => true,
             Some(other) => {
@@ -204,20 +204,20 @@ impl Market {
             feed_latency_nanos: i64::from(raw.feed_latency_micros) * NANOS_PER_MICRO,
             slippage_ticks: raw.slippage_ticks,
             fee_rate: raw.fee_rate.map(|rate| fee_rate(rate, problems)),
-            keeps_hours,
+            uses_trading_hours,
         }
     }
 }
 
 impl RawData {
-    fn check(self, place: usize, folder: &Path, problems: &mut Problems) -> Option<Data> {
+    fn check(self, place: usize, folder: &Path, problems: &mut Problems) -> Option<PriceFile> {
         let at = |key: &str| format!("data {}, {key}", place + 1);
         let kind = match (self.kind.as_str(), self.bar_size.as_deref()) {
-            ("tick", _) => Kind::Tick,
-            ("trade", _) => Kind::Trade,
-            ("book", _) => Kind::Book,
+            ("tick", _) => PriceFileKind::Tick,
+            ("trade", _) => PriceFileKind::Trade,
+            ("book", _) => PriceFileKind::Book,
             ("bar", Some(size)) => match bar_size(size) {
-                Ok(size) => Kind::Bar(size),
+                Ok(size) => PriceFileKind::Bar(size),
                 Err(reason) => {
                     problems.add(at("barSize"), reason);
                     return None;
@@ -233,21 +233,21 @@ impl RawData {
             }
         };
         let name = self.file.display().to_string();
-        Some(Data { path: folder.join(self.file), name, security: written(&self.security), kind })
+        Some(PriceFile { path: folder.join(self.file), name, security: plain_text(&self.security), kind })
     }
 }
 
 impl RawStrategy {
-    fn check(self) -> Instance {
+    fn check(self) -> PlannedStrategy {
         let parameters = self.parameters.iter().chain(&self.beside);
-        let written = parameters.map(|(name, value)| (name.clone(), written(value))).collect();
-        Instance { name: self.name, of: self.sample, written }
+        let written = parameters.map(|(name, value)| (name.clone(), plain_text(value))).collect();
+        PlannedStrategy { name: self.name, of: self.sample, written }
     }
 }
 
 /// Positions and orders are stored by name, so names are unique.
-fn strategies(raw: Vec<RawStrategy>, problems: &mut Problems) -> Vec<Instance> {
-    let instances: Vec<Instance> = raw.into_iter().map(RawStrategy::check).collect();
+fn strategies(raw: Vec<RawStrategy>, problems: &mut Problems) -> Vec<PlannedStrategy> {
+    let instances: Vec<PlannedStrategy> = raw.into_iter().map(RawStrategy::check).collect();
     for (place, instance) in instances.iter().enumerate() {
         let name = &instance.name;
         if instances[..place].iter().any(|earlier| earlier.name == *name) {
@@ -301,7 +301,7 @@ fn assumptions(risk_free_rate: Option<f64>, days_per_year: Option<f64>, problems
 
 fn decimal(key: &str, value: Option<Value>, default: Decimal, problems: &mut Problems) -> Decimal {
     let Some(value) = value else { return default };
-    let text = written(&value);
+    let text = plain_text(&value);
     match Decimal::from_str_exact(&text) {
         Ok(number) if number >= Decimal::ZERO => number,
         _ => {
@@ -347,17 +347,17 @@ fn from_one(key: &str, value: Option<u32>, problems: &mut Problems) -> Option<u3
 
 /// A date alone is its midnight in UTC.
 fn instant(key: &str, value: &Value, problems: &mut Problems) -> Option<Timestamp> {
-    let text = written(value);
+    let text = plain_text(value);
     let full = if text.len() == "2025-01-01".len() { format!("{text}T00:00:00Z") } else { text.clone() };
     let told = |reason| match reason {
-        NotAnInstant::OutOfReach => format!("'{text}': {reason}"),
-        NotAnInstant::Unreadable(_) => format!("'{text}' is not an instant such as 2025-01-01T00:00:00Z"),
+        InvalidTimestamp::OutOfRange => format!("'{text}': {reason}"),
+        InvalidTimestamp::Unreadable(_) => format!("'{text}' is not an instant such as 2025-01-01T00:00:00Z"),
     };
     full.parse().map_err(|reason| problems.add(key, told(reason))).ok()
 }
 
 /// Without quotes.
-fn written(value: &Value) -> String {
+fn plain_text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         other => other.to_string(),
@@ -371,7 +371,7 @@ mod tests {
     use super::*;
 
     fn refused(text: &str) -> String {
-        Plan::parse(text, Path::new("plans/a.toml")).unwrap_err().to_string()
+        SimulationPlan::parse(text, Path::new("plans/a.toml")).unwrap_err().to_string()
     }
 
     #[test]
@@ -387,10 +387,10 @@ mod tests {
             sample = 'moving-average-cross'
             parameters = { fast = 5, slow = 20 }
             quantity = 100";
-        let plan = Plan::parse(text, Path::new("plans/a.toml")).unwrap();
+        let plan = SimulationPlan::parse(text, Path::new("plans/a.toml")).unwrap();
         assert_eq!((plan.title.as_str(), plan.output), ("a", PathBuf::from("plans/a-results")));
         assert_eq!(plan.data[0].path, PathBuf::from("plans/bars.csv"));
-        assert_eq!(plan.data[0].kind, Kind::Bar(BarSize::Day1));
+        assert_eq!(plan.data[0].kind, PriceFileKind::Bar(BarSize::Day1));
         let parameters: Vec<_> =
             plan.strategies[0].written.iter().map(|(name, text)| format!("{name}={text}")).collect();
         assert_eq!(parameters, ["fast=5", "quantity=100", "slow=20"]);

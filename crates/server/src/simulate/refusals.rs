@@ -1,15 +1,15 @@
 //! Refused orders and commands, with strategy and rule.
 
-use domain::{Command, ReferenceData, Refusal, Scope, Text, Timestamp};
-use results::Refusals;
+use domain::{Command, ReferenceData, Refusal, RiskScope, Text, Timestamp};
+use results::RefusalSummary;
 use tracing::warn;
 
 /// Refusals of a kind that are logged one by one; further ones are only counted.
-const TOLD_MAX: u64 = 5;
+const REFUSALS_LOGGED_MAX: u64 = 5;
 
 /// Counts a refusal, and logs the first ones of its kind.
-pub(super) fn note(
-    refusals: &mut Refusals,
+pub(super) fn record(
+    refusals: &mut RefusalSummary,
     (at, strategy): (Timestamp, &Text),
     command: &Command,
     refusal: &Refusal,
@@ -19,7 +19,7 @@ pub(super) fn note(
     refusals.orders += u64::from(matches!(command, Command::Place(_)));
     let count = refusals.by_code.entry(refusal.code()).or_default();
     *count += 1;
-    if *count <= TOLD_MAX {
+    if *count <= REFUSALS_LOGGED_MAX {
         warn!("{told}");
     }
     refusals.first.get_or_insert(told);
@@ -31,21 +31,21 @@ fn reason(refusal: &Refusal, reference: Option<&ReferenceData>) -> String {
     match refusal {
         Refusal::Limit { scope, value, limit, .. } => {
             let (value, limit) = (value.normalize(), limit.normalize());
-            format!("{code}: {value} is above the limit of {limit} for {}", named(*scope, reference))
+            format!("{code}: {value} is above the limit of {limit} for {}", scope_name(*scope, reference))
         }
         Refusal::TradingState { scope, state } => {
-            format!("{code}: trading is {} for {}", state.name(), named(*scope, reference))
+            format!("{code}: trading is {} for {}", state.name(), scope_name(*scope, reference))
         }
         other => format!("{code}: {other}"),
     }
 }
 
-fn named(scope: Scope, reference: Option<&ReferenceData>) -> String {
+fn scope_name(scope: RiskScope, reference: Option<&ReferenceData>) -> String {
     let name = reference.and_then(|data| match scope {
-        Scope::Platform => None,
-        Scope::Account(id) => Some(format!("account {}", data.accounts.get(&id)?.name)),
-        Scope::Strategy(id) => Some(format!("strategy {}", data.strategies.get(&id)?.name)),
-        Scope::Security(id) => Some(format!("security {}", data.securities.get(&id)?.symbol)),
+        RiskScope::Platform => None,
+        RiskScope::Account(id) => Some(format!("account {}", data.accounts.get(&id)?.name)),
+        RiskScope::Strategy(id) => Some(format!("strategy {}", data.strategies.get(&id)?.name)),
+        RiskScope::Security(id) => Some(format!("security {}", data.securities.get(&id)?.symbol)),
     });
-    name.unwrap_or_else(|| if scope == Scope::Platform { "the platform".into() } else { scope.to_string() })
+    name.unwrap_or_else(|| if scope == RiskScope::Platform { "the platform".into() } else { scope.to_string() })
 }

@@ -6,23 +6,28 @@ use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 
 use domain::Timestamp;
-use results::{CurveSheet, DaySheet, Heading, OpenSheet, Outcome, Stop, rounded};
-use runtime::simulation::Ended;
+use results::{DailyValuesCsv, EquityCsv, OpenPositionsCsv, ReportHeading, RunResults, StrategyStop, rounded};
+use runtime::simulation::SimulationResult;
 
-use super::onlooker::{Looked, Onlooker};
-use super::plan::{Instance, Plan};
-use super::stage::fill_rule;
-use crate::failure::Failure;
+use super::inputs::fill_rule;
+use super::plan::{PlannedStrategy, SimulationPlan};
+use super::run_observer::{ObservedRun, RunObserver};
+use crate::exit_failure::ExitFailure;
 
-pub(super) struct Report {
-    heading: Heading,
-    outcome: Outcome,
+pub(super) struct SimulationReport {
+    heading: ReportHeading,
+    outcome: RunResults,
 }
 
-impl Report {
-    pub(super) fn of(plan: &Plan, ended: &Ended, onlooker: Onlooker, took: f64) -> Result<Self, Failure> {
-        let Looked { record, refusals, stopped, orders, unheard, accounts } = onlooker.finish()?;
-        let heading = Heading {
+impl SimulationReport {
+    pub(super) fn from_run(
+        plan: &SimulationPlan,
+        ended: &SimulationResult,
+        onlooker: RunObserver,
+        took: f64,
+    ) -> Result<Self, ExitFailure> {
+        let ObservedRun { record, refusals, stopped, orders, missing_data: unheard, accounts } = onlooker.finish()?;
+        let heading = ReportHeading {
             title: plan.title.clone(),
             settings: settings(plan, accounts),
             events: ended.events,
@@ -30,18 +35,18 @@ impl Report {
             refusals,
             took,
             stopped,
-            unheard,
+            missing_data: unheard,
             digest: ended.digest.clone(),
         };
         Ok(Self { heading, outcome: record.finish(ended.to) })
     }
 
-    pub(super) fn write(&self, folder: &Path) -> Result<(), Failure> {
-        put(folder.join("report.html"), results::page::write(&self.heading, &self.outcome))?;
-        put(folder.join("results.json"), results::json::write(&self.heading, &self.outcome))?;
-        sheet(folder.join("equity.csv"), |file| CurveSheet::write(&self.outcome, file))?;
-        sheet(folder.join("days.csv"), |file| DaySheet::write(&self.outcome, file))?;
-        sheet(folder.join("positions.csv"), |file| OpenSheet::write(&self.outcome, file))
+    pub(super) fn write(&self, folder: &Path) -> Result<(), ExitFailure> {
+        write_file(folder.join("report.html"), results::page::write(&self.heading, &self.outcome))?;
+        write_file(folder.join("results.json"), results::json::write(&self.heading, &self.outcome))?;
+        sheet(folder.join("equity.csv"), |file| EquityCsv::write(&self.outcome, file))?;
+        sheet(folder.join("days.csv"), |file| DailyValuesCsv::write(&self.outcome, file))?;
+        sheet(folder.join("positions.csv"), |file| OpenPositionsCsv::write(&self.outcome, file))
     }
 
     /// The last line is the digest.
@@ -49,29 +54,31 @@ impl Report {
         let figures = &self.outcome.figures;
         let [from, to] = [figures.from, figures.to].map(to_the_second);
         let mut text = format!("{}: {from} to {to}\n", self.heading.title);
-        for (name, value) in self.happened().into_iter().chain(self.brought()) {
+        for (name, value) in self.activity_rows().into_iter().chain(self.result_rows()) {
             writeln!(text, "  {name:<16}{value}").expect("a string takes everything");
         }
         writeln!(text, "  {:<16}{}", "report", folder.join("report.html").display())
             .expect("a string takes everything");
-        text.push_str(&self.why_nothing());
+        text.push_str(&self.no_orders_hint());
         writeln!(text, "digest: {}", self.heading.digest).expect("a string takes everything");
         text
     }
 
-    fn happened(&self) -> Vec<(&'static str, String)> {
-        let Heading { events, orders, took, stopped, refusals, unheard, .. } = &self.heading;
+    fn activity_rows(&self) -> Vec<(&'static str, String)> {
+        let ReportHeading { events, orders, took, stopped, refusals, missing_data: unheard, .. } = &self.heading;
         let pace = *events as f64 / took.max(1e-9);
         let mut lines = vec![
             ("events", format!("{events} in {took:.2} s, {pace:.0} a second")),
-            ("orders", orders.told()),
-            ("fills", format!("{}, {} round trips", self.outcome.deals_in_all, self.outcome.figures.trades.count)),
+            ("orders", orders.summary()),
+            ("fills", format!("{}, {} round trips", self.outcome.fill_count, self.outcome.figures.trades.count)),
         ];
         let unfilled = orders.canceled + orders.expired + orders.rejected;
         if unfilled > 0 {
             lines.push(("unfilled", format!("{unfilled} orders ended unfilled; orders.csv tells why")));
         }
-        let stop = |Stop { at, strategy, reason }: &Stop| format!("{strategy} at {}: it {reason}", to_the_second(*at));
+        let stop = |StrategyStop { at, strategy, reason }: &StrategyStop| {
+            format!("{strategy} at {}: it {reason}", to_the_second(*at))
+        };
         lines.extend(stopped.iter().map(|stopped| ("stopped", stop(stopped))));
         lines.extend(unheard.iter().map(|sentence| ("unheard", sentence.clone())));
         lines.extend(refusals.by_code.iter().map(|(code, count)| ("refused", format!("{count} times {code}"))));
@@ -79,8 +86,8 @@ impl Report {
         lines
     }
 
-    fn brought(&self) -> Vec<(&'static str, String)> {
-        let Outcome { figures, currency, open, .. } = &self.outcome;
+    fn result_rows(&self) -> Vec<(&'static str, String)> {
+        let RunResults { figures, currency, open, .. } = &self.outcome;
         let yearly = &figures.yearly;
         let drawdown = percent(Some(figures.max_drawdown));
         vec![
@@ -102,8 +109,8 @@ impl Report {
     }
 
     /// Explains a run without orders.
-    fn why_nothing(&self) -> String {
-        let Heading { orders, refusals, .. } = &self.heading;
+    fn no_orders_hint(&self) -> String {
+        let ReportHeading { orders, refusals, .. } = &self.heading;
         match (orders.all(), refusals.orders) {
             (0, 0) => "no order was placed: the strategies saw no reason to, or not the prices they wait for\n".into(),
             (0, refused) => format!("no order was taken: {refused} were refused, the first reason stands above\n"),
@@ -132,16 +139,16 @@ fn to_the_second(at: Timestamp) -> Timestamp {
     Timestamp(at.0 - at.0.rem_euclid(1_000_000_000))
 }
 
-fn put(path: PathBuf, text: String) -> Result<(), Failure> {
-    fs::write(&path, text).map_err(|error| Failure::io("write", &path, &error))
+fn write_file(path: PathBuf, text: String) -> Result<(), ExitFailure> {
+    fs::write(&path, text).map_err(|error| ExitFailure::io("write", &path, &error))
 }
 
-fn sheet(path: PathBuf, write: impl FnOnce(BufWriter<File>) -> io::Result<()>) -> Result<(), Failure> {
+fn sheet(path: PathBuf, write: impl FnOnce(BufWriter<File>) -> io::Result<()>) -> Result<(), ExitFailure> {
     let written = File::create(&path).and_then(|file| write(BufWriter::new(file)));
-    written.map_err(|error| Failure::io("write", &path, &error))
+    written.map_err(|error| ExitFailure::io("write", &path, &error))
 }
 
-fn settings(plan: &Plan, accounts: usize) -> Vec<(String, String)> {
+fn settings(plan: &SimulationPlan, accounts: usize) -> Vec<(String, String)> {
     let mut settings = vec![
         ("Fill rule".to_owned(), fill_rule(plan).to_string()),
         ("Order latency".to_owned(), format!("{} µs each way", plan.market.order_latency_nanos / 1_000)),
@@ -154,17 +161,19 @@ fn settings(plan: &Plan, accounts: usize) -> Vec<(String, String)> {
         ("Cash".to_owned(), cash(plan, accounts)),
     ];
     settings.extend(plan.data.iter().map(|data| (format!("Data of {}", data.security), data.name.clone())));
-    settings.extend(plan.strategies.iter().map(|instance| (format!("Strategy {}", instance.name), told(instance))));
+    settings.extend(
+        plan.strategies.iter().map(|instance| (format!("Strategy {}", instance.name), strategy_text(instance))),
+    );
     settings
 }
 
 /// Opening cash of each account, and the number of accounts with it.
-fn cash(plan: &Plan, accounts: usize) -> String {
+fn cash(plan: &SimulationPlan, accounts: usize) -> String {
     let each = format!("{} {}", plan.cash, plan.base_currency);
     if accounts == 1 { each } else { format!("{accounts} × {each}") }
 }
 
-fn told(instance: &Instance) -> String {
+fn strategy_text(instance: &PlannedStrategy) -> String {
     let parameters: Vec<String> = instance.written.iter().map(|(name, text)| format!("{name}={text}")).collect();
     format!("{} {}", instance.of, parameters.join(" "))
 }

@@ -17,15 +17,15 @@ fn config(folder: &Path, set: &[&str]) -> Config {
     Config::load(&Sources { data_dir: Some(folder.to_owned()), set, ..Sources::default() }).unwrap()
 }
 
-fn own(folder: &Path) -> Wanted {
-    Wanted::of(&config(folder, &["http.hosts=desk.example"])).unwrap()
+fn own(folder: &Path) -> CertificateSource {
+    CertificateSource::of(&config(folder, &["http.hosts=desk.example"])).unwrap()
 }
 
 /// Somebody's own files, with the names of the keys that point to them.
-fn given(folder: &Path) -> Wanted {
+fn given(folder: &Path) -> CertificateSource {
     let at = |name: &str| folder.join(name).display().to_string();
     let set = [format!("https.certificate={}", at("desk.crt")), format!("https.key={}", at("desk.key"))];
-    Wanted::of(&config(folder, &[&set[0], &set[1]])).unwrap()
+    CertificateSource::of(&config(folder, &[&set[0], &set[1]])).unwrap()
 }
 
 fn write_pair(folder: &Path) {
@@ -35,11 +35,11 @@ fn write_pair(folder: &Path) {
 }
 
 fn served(certificate: &Certificate) -> String {
-    pair::fingerprint(&certificate.served.read().unwrap().cert[0])
+    key_pair::fingerprint(&certificate.served.read().unwrap().cert[0])
 }
 
 /// Messages without the folder of the test.
-fn refusal(folder: &Path, wanted: Wanted) -> String {
+fn refusal(folder: &Path, wanted: CertificateSource) -> String {
     let failure = Certificate::open(wanted).unwrap_err();
     assert_eq!(failure.exit, Exit::Refused);
     failure.to_string().replace(&format!("{}/", folder.display()), "")
@@ -76,7 +76,7 @@ fn our_certificate_is_renewed_before_it_expires_and_its_key_stays() {
 fn a_further_host_gets_a_new_certificate() {
     let folder = tempfile::tempdir().unwrap();
     let first = served(&Certificate::open(own(folder.path())).unwrap());
-    let more = Wanted::of(&config(folder.path(), &["http.hosts=desk.example,10.0.0.7"])).unwrap();
+    let more = CertificateSource::of(&config(folder.path(), &["http.hosts=desk.example,10.0.0.7"])).unwrap();
     let second = served(&Certificate::open(more).unwrap());
     assert_ne!(first, second);
     assert_eq!(served(&Certificate::open(own(folder.path())).unwrap()), second, "one name too many does no harm");
@@ -85,7 +85,7 @@ fn a_further_host_gets_a_new_certificate() {
 #[test]
 fn a_host_that_no_certificate_can_name_is_left_out() {
     let folder = tempfile::tempdir().unwrap();
-    let wanted = Wanted::of(&config(folder.path(), &["http.hosts=-.-,desk.example"])).unwrap();
+    let wanted = CertificateSource::of(&config(folder.path(), &["http.hosts=-.-,desk.example"])).unwrap();
     assert_eq!(wanted.names.as_deref().unwrap(), ["127.0.0.1", "::1", "desk.example", "localhost"]);
     Certificate::open(wanted).unwrap();
 }
@@ -166,7 +166,7 @@ fn files_that_can_t_be_used_are_named_with_the_reason() {
 fn a_certificate_needs_its_key() {
     let folder = tempfile::tempdir().unwrap();
     for set in ["https.certificate=desk.crt", "https.key=desk.key"] {
-        let failure = Wanted::of(&config(folder.path(), &[set])).unwrap_err();
+        let failure = CertificateSource::of(&config(folder.path(), &[set])).unwrap_err();
         let expected = "https.certificate and https.key are given together or not at all";
         assert_eq!((failure.exit, failure.to_string()), (Exit::Refused, expected.to_owned()));
     }

@@ -1,17 +1,17 @@
 //! The contract of the strategy bus: one set of promises, kept inside the server and over the broker alike. Another way to
-//! carry the bus is one more `Road`.
+//! carry the bus is one more `BusTransport`.
 
 #![allow(clippy::unwrap_used, reason = "a step of a story that fails shall end it")]
 
 /// An engine without a disk, and the host of strategies before it.
-mod desk;
+mod harness;
 /// The roads from a strategy to the desk.
-mod roads;
+mod transports;
 /// What every road promises.
-mod promises;
+mod guarantees;
 /// A strategy that writes its letters by hand.
-mod writer;
+mod raw_client;
 /// What only a network needs: builds, keys, deadlines.
-mod letters;
+mod wire_protocol;
 /// One that takes nothing, stays in a phase or speaks late: the others go on.
-mod stuck;
+mod slow_process;

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use super::slots::{Line, Released, Slots};
+use super::conflation_slots::{ConflationSlots, Released, SlotQueue};
 
 /// Octets of market data that are queued in full; beyond this, values of a topic are conflated.
 pub const BACKLOG_BYTES_MAX: usize = 256 * 1_024;
@@ -11,18 +11,18 @@ pub const BACKLOG_BYTES_MAX: usize = 256 * 1_024;
 /// The market data of one connection that is not throttled.
 #[derive(Debug)]
 pub struct Backlog<K, V> {
-    waiting: VecDeque<Waiting<K, V>>,
+    waiting: VecDeque<BacklogEntry<K, V>>,
     bytes: usize,
     limit: usize,
     /// Values that arrived when the backlog was full, and values of a subscription whose prefetch is used up.
-    slots: Slots<K, Numbered<V>>,
+    slots: ConflationSlots<K, NumberedValue<V>>,
     next_number: u64,
 }
 
 #[derive(Debug)]
-struct Waiting<K, V> {
+struct BacklogEntry<K, V> {
     key: K,
-    value: Numbered<V>,
+    value: NumberedValue<V>,
     size: usize,
     snapshot: bool,
     conflated: u64,
@@ -30,14 +30,14 @@ struct Waiting<K, V> {
 
 /// Values in order of arrival: a slot may hold an older or a newer value than the queue does.
 #[derive(Debug)]
-struct Numbered<V> {
+struct NumberedValue<V> {
     number: u64,
     value: V,
 }
 
 impl<K: Copy + Ord, V> Backlog<K, V> {
     pub fn new(limit: usize) -> Self {
-        Self { waiting: VecDeque::new(), bytes: 0, limit, slots: Slots::default(), next_number: 1 }
+        Self { waiting: VecDeque::new(), bytes: 0, limit, slots: ConflationSlots::default(), next_number: 1 }
     }
 
     pub fn len(&self) -> usize {
@@ -55,24 +55,24 @@ impl<K: Copy + Ord, V> Backlog<K, V> {
 
     pub fn offer(&mut self, key: K, value: V, size: usize, snapshot: bool) {
         let value = self.number(value);
-        self.put(Waiting { key, value, size, snapshot, conflated: 0 });
+        self.push(BacklogEntry { key, value, size, snapshot, conflated: 0 });
     }
 
     /// An event that replaces `skipped` older ones of its topic.
     pub(crate) fn offer_conflated(&mut self, key: K, value: V, size: usize, conflated: u64) {
         let value = self.number(value);
-        self.put(Waiting { key, value, size, snapshot: false, conflated });
+        self.push(BacklogEntry { key, value, size, snapshot: false, conflated });
     }
 
-    fn number(&mut self, value: V) -> Numbered<V> {
+    fn number(&mut self, value: V) -> NumberedValue<V> {
         self.next_number += 1;
-        Numbered { number: self.next_number - 1, value }
+        NumberedValue { number: self.next_number - 1, value }
     }
 
-    fn put(&mut self, offered: Waiting<K, V>) {
-        let is_full = self.bytes + offered.size > self.limit || self.slots.first(Line::Ordinary).is_some();
+    fn push(&mut self, offered: BacklogEntry<K, V>) {
+        let is_full = self.bytes + offered.size > self.limit || self.slots.first(SlotQueue::Ordinary).is_some();
         if is_full || self.slots.contains(offered.key) {
-            let Waiting { key, value, snapshot, conflated, .. } = offered;
+            let BacklogEntry { key, value, snapshot, conflated, .. } = offered;
             self.conflate(key, value, snapshot);
             self.slots.count_conflated(key, conflated);
             return;
@@ -82,19 +82,19 @@ impl<K: Copy + Ord, V> Backlog<K, V> {
     }
 
     /// Removes the parked value of a key: a newer value replaces it.
-    pub(crate) fn absorb(&mut self, key: K) -> Option<Released<K, V>> {
+    pub(crate) fn take_parked(&mut self, key: K) -> Option<Released<K, V>> {
         self.slots.release(key).map(|released| released.map(|value| value.value))
     }
 
     /// Parks a value whose subscription has no room.
-    pub(crate) fn set_aside(&mut self, key: K, value: V, conflated: u64) {
+    pub(crate) fn park(&mut self, key: K, value: V, conflated: u64) {
         let value = self.number(value);
-        self.slots.set_aside(key, value, conflated);
+        self.slots.park_value(key, value, conflated);
     }
 
-    fn conflate(&mut self, key: K, value: Numbered<V>, snapshot: bool) {
+    fn conflate(&mut self, key: K, value: NumberedValue<V>, snapshot: bool) {
         if let Err(value) = self.slots.replace(key, value, snapshot) {
-            self.slots.push(key, value, Line::Ordinary, snapshot);
+            self.slots.push(key, value, SlotQueue::Ordinary, snapshot);
         }
     }
 
@@ -105,22 +105,22 @@ impl<K: Copy + Ord, V> Backlog<K, V> {
             let older_waits = self.slots.get(first.key).is_some_and(|slot| slot.number < first.value.number);
             let has_room = has_room(first.key, &first.value.value);
             if has_room && !older_waits {
-                let Waiting { key, value, snapshot, conflated, .. } = first;
+                let BacklogEntry { key, value, snapshot, conflated, .. } = first;
                 return Some(Released { key, value: value.value, conflated, snapshot });
             }
-            self.pass_over(first, has_room);
+            self.park_or_requeue(first, has_room);
         }
-        while let Some(key) = self.slots.first(Line::Ordinary) {
+        while let Some(key) = self.slots.first(SlotQueue::Ordinary) {
             if has_room(key, &self.slots.get(key)?.value) {
-                return self.absorb(key);
+                return self.take_parked(key);
             }
             self.slots.park(key);
         }
         None
     }
 
-    fn pass_over(&mut self, first: Waiting<K, V>, has_room: bool) {
-        let Waiting { key, value, snapshot, conflated, .. } = first;
+    fn park_or_requeue(&mut self, first: BacklogEntry<K, V>, has_room: bool) {
+        let BacklogEntry { key, value, snapshot, conflated, .. } = first;
         if self.slots.get(key).is_some_and(|slot| slot.number > value.number) {
             self.slots.count_conflated(key, 1 + conflated);
         } else {
@@ -133,19 +133,19 @@ impl<K: Copy + Ord, V> Backlog<K, V> {
     }
 
     /// A subscription has acknowledged something and may have room again.
-    pub fn room_made(&mut self) {
+    pub fn on_room(&mut self) {
         self.slots.unpark();
     }
 
     /// Whether a value is queued that its subscription does not hold back.
     pub fn is_due(&self) -> bool {
-        !self.waiting.is_empty() || self.slots.first(Line::Ordinary).is_some()
+        !self.waiting.is_empty() || self.slots.first(SlotQueue::Ordinary).is_some()
     }
 
-    pub fn forget(&mut self, gone: impl Fn(K) -> bool) {
+    pub fn remove_where(&mut self, gone: impl Fn(K) -> bool) {
         self.waiting.retain(|waiting| !gone(waiting.key));
         self.bytes = self.waiting.iter().map(|waiting| waiting.size).sum();
-        self.slots.forget(gone);
+        self.slots.remove_where(gone);
     }
 }
 
@@ -187,7 +187,7 @@ mod tests {
         assert!(!backlog.is_due());
         backlog.offer(7, 3, 10, false);
         backlog.offer(8, 2, 10, false);
-        backlog.room_made();
+        backlog.on_room();
         assert_eq!(drain(&mut backlog, |_| true), [(8, 2, 0), (7, 3, 2)]);
     }
 
@@ -196,7 +196,7 @@ mod tests {
         let mut backlog = Backlog::new(20);
         (1..=4).for_each(|value| backlog.offer(7, value, 10, false));
         assert_eq!(drain(&mut backlog, |_| false), []);
-        backlog.room_made();
+        backlog.on_room();
         assert_eq!(drain(&mut backlog, |_| true), [(7, 4, 3)]);
     }
 
@@ -204,7 +204,7 @@ mod tests {
     fn what_is_forgotten_frees_its_bytes() {
         let mut backlog = Backlog::new(20);
         (1..=4).for_each(|key| backlog.offer(key, 1, 10, false));
-        backlog.forget(|key| key != 4);
+        backlog.remove_where(|key| key != 4);
         assert_eq!(drain(&mut backlog, |_| true), [(4, 1, 0)]);
         assert_eq!(backlog.bytes, 0);
     }

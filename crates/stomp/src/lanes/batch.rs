@@ -3,9 +3,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::message::Message;
-use crate::session::{SubscriptionKey, Token};
-use crate::version::Version;
+use crate::message::StompMessage;
+use crate::session::{DeliveryToken, SubscriptionKey};
+use crate::version::StompVersion;
 
 /// Octets of heads for which an emptied batch keeps its memory.
 const HEAD_BYTES_KEPT: usize = 64 * 1_024;
@@ -13,10 +13,10 @@ const HEAD_BYTES_KEPT: usize = 64 * 1_024;
 /// Frames on their way to a socket. One batch serves a writer for all its connections; in steady state it allocates
 /// nothing.
 #[derive(Debug)]
-pub struct Batch {
-    version: Version,
+pub struct FrameBatch {
+    version: StompVersion,
     heads: Vec<u8>,
-    frames: Vec<Outgoing>,
+    frames: Vec<BatchFrame>,
     bytes: usize,
     /// Messages among the frames, and older values that they replaced.
     messages: u64,
@@ -24,19 +24,19 @@ pub struct Batch {
     /// Where the next write continues: the frame, and the octets of it that are written.
     next: usize,
     offset: usize,
-    settled: Vec<(SubscriptionKey, Token)>,
+    acknowledged: Vec<(SubscriptionKey, DeliveryToken)>,
 }
 
 #[derive(Debug)]
-struct Outgoing {
+struct BatchFrame {
     head: Range<usize>,
-    tail: Option<Arc<Message>>,
+    tail: Option<Arc<StompMessage>>,
 }
 
-impl Default for Batch {
+impl Default for FrameBatch {
     fn default() -> Self {
         Self {
-            version: Version::V10,
+            version: StompVersion::V10,
             heads: Vec::new(),
             frames: Vec::new(),
             bytes: 0,
@@ -44,13 +44,13 @@ impl Default for Batch {
             conflated: 0,
             next: 0,
             offset: 0,
-            settled: Vec::new(),
+            acknowledged: Vec::new(),
         }
     }
 }
 
-impl Batch {
-    pub(crate) fn begin(&mut self, version: Version) {
+impl FrameBatch {
+    pub(crate) fn begin(&mut self, version: StompVersion) {
         self.version = version;
     }
 
@@ -81,31 +81,31 @@ impl Batch {
         self.add(begin, None);
     }
 
-    /// A message, after its head was written to [`Batch::heads`] from `begin` on, with the number of values it
+    /// A message, after its head was written to [`FrameBatch::heads`] from `begin` on, with the number of values it
     /// replaced.
-    pub(crate) fn push_message(&mut self, begin: usize, message: Arc<Message>, conflated: u64) {
+    pub(crate) fn push_message(&mut self, begin: usize, message: Arc<StompMessage>, conflated: u64) {
         self.messages += 1;
         self.conflated += conflated;
         self.add(begin, Some(message));
     }
 
-    fn add(&mut self, begin: usize, tail: Option<Arc<Message>>) {
+    fn add(&mut self, begin: usize, tail: Option<Arc<StompMessage>>) {
         let head = begin..self.heads.len();
         self.bytes += head.len() + tail.as_ref().map_or(0, |message| message.tail(self.version).len());
-        self.frames.push(Outgoing { head, tail });
+        self.frames.push(BatchFrame { head, tail });
     }
 
     pub(crate) fn heads(&mut self) -> &mut Vec<u8> {
         &mut self.heads
     }
 
-    pub(crate) fn settle(&mut self, subscription: SubscriptionKey, token: Token) {
-        self.settled.push((subscription, token));
+    pub(crate) fn acknowledge(&mut self, subscription: SubscriptionKey, token: DeliveryToken) {
+        self.acknowledged.push((subscription, token));
     }
 
     /// Messages of queues that are acknowledged by being sent, because their subscription has the mode auto.
-    pub fn settled(&self) -> &[(SubscriptionKey, Token)] {
-        &self.settled
+    pub fn acknowledged(&self) -> &[(SubscriptionKey, DeliveryToken)] {
+        &self.acknowledged
     }
 
     /// Each frame as its two parts, for a transport that sends frames one by one; the second may be empty.
@@ -113,7 +113,7 @@ impl Batch {
         self.frames.iter().map(|frame| self.parts(frame))
     }
 
-    fn parts<'a>(&'a self, frame: &'a Outgoing) -> (&'a [u8], &'a [u8]) {
+    fn parts<'a>(&'a self, frame: &'a BatchFrame) -> (&'a [u8], &'a [u8]) {
         let tail = frame.tail.as_ref().map_or(&[][..], |message| message.tail(self.version));
         (&self.heads[frame.head.clone()], tail)
     }
@@ -130,7 +130,7 @@ impl Batch {
         rest.filter(|part| !part.is_empty())
     }
 
-    /// Advances by the octets of [`Batch::slices`] that have been written.
+    /// Advances by the octets of [`FrameBatch::slices`] that have been written.
     pub fn advance(&mut self, mut octets: usize) {
         octets += self.offset;
         while let Some(frame) = self.frames.get(self.next) {
@@ -150,7 +150,7 @@ impl Batch {
         self.heads.clear();
         self.heads.shrink_to(HEAD_BYTES_KEPT);
         self.frames.clear();
-        self.settled.clear();
+        self.acknowledged.clear();
         (self.bytes, self.next, self.offset) = (0, 0, 0);
         (self.messages, self.conflated) = (0, 0);
     }
@@ -165,11 +165,11 @@ mod tests {
     #[test]
     fn writing_goes_on_where_it_stopped() {
         let topic = Destination::parse("/topic/a").unwrap();
-        let mut batch = Batch::default();
+        let mut batch = FrameBatch::default();
         batch.push(b"RECEIPT\n");
         let begin = batch.heads().len();
         batch.heads().extend_from_slice(b"MESSAGE\n");
-        batch.push_message(begin, Arc::new(Message::new(1, &topic, &Headers::default(), b"x")), 0);
+        batch.push_message(begin, Arc::new(StompMessage::new(1, &topic, &Headers::default(), b"x")), 0);
         let whole: Vec<u8> = batch.slices().flatten().copied().collect();
         assert_eq!(whole.len(), batch.bytes());
         for step in [1, 3, 7, 8, 9, 16, 17, 40] {

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::message::Message;
-use crate::session::Token;
-use queue::{Entry, Queue};
+use crate::message::StompMessage;
+use crate::session::DeliveryToken;
+use queue::{MessageQueue, QueueEntry};
 
 mod queue;
 
@@ -44,27 +44,27 @@ impl fmt::Display for QueueFull {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QueueDelivery<C> {
     pub consumer: C,
-    pub token: Token,
-    pub message: Arc<Message>,
+    pub token: DeliveryToken,
+    pub message: Arc<StompMessage>,
     pub redelivered: bool,
 }
 
 /// All queues by name. `C` identifies a consumer for the application: one subscription of one connection.
 #[derive(Debug)]
-pub struct Queues<C> {
-    queues: BTreeMap<Box<str>, Queue<C>>,
+pub struct MessageQueues<C> {
+    queues: BTreeMap<Box<str>, MessageQueue<C>>,
     bytes: usize,
     next_token: u64,
     dead_letters_dropped: u64,
 }
 
-impl<C> Default for Queues<C> {
+impl<C> Default for MessageQueues<C> {
     fn default() -> Self {
         Self { queues: BTreeMap::new(), bytes: 0, next_token: 1, dead_letters_dropped: 0 }
     }
 }
 
-impl<C: Copy + Ord> Queues<C> {
+impl<C: Copy + Ord> MessageQueues<C> {
     /// Whether all of these messages, each with its queue and size, can be accepted: a transaction is atomic.
     pub fn check<'a>(&self, sent: impl IntoIterator<Item = (&'a str, usize)>) -> Result<(), QueueFull> {
         let mut added: BTreeMap<&str, usize> = BTreeMap::new();
@@ -77,85 +77,85 @@ impl<C: Copy + Ord> Queues<C> {
         if self.queues.len() + new > QUEUES_MAX {
             return Err(QueueFull::Queues { limit: QUEUES_MAX });
         }
-        let held = |name: &str| self.queues.get(name).map_or(0, Queue::len);
+        let held = |name: &str| self.queues.get(name).map_or(0, MessageQueue::len);
         if added.iter().any(|(name, count)| held(name) + count > QUEUE_MESSAGES_MAX) {
             return Err(QueueFull::Messages { limit: QUEUE_MESSAGES_MAX });
         }
         if bytes > QUEUES_BYTES_MAX { Err(QueueFull::Bytes { limit: QUEUES_BYTES_MAX }) } else { Ok(()) }
     }
 
-    /// Accepts a message; `size` is the one that [`Queues::check`] was called with.
-    pub fn send(&mut self, queue: &str, message: Arc<Message>, size: usize) -> Result<(), QueueFull> {
+    /// Accepts a message; `size` is the one that [`MessageQueues::check`] was called with.
+    pub fn send(&mut self, queue: &str, message: Arc<StompMessage>, size: usize) -> Result<(), QueueFull> {
         self.check([(queue, size)])?;
-        let entry = Entry { message, size, deliveries: 0 };
-        self.put(queue, entry);
+        let entry = QueueEntry { message, size, deliveries: 0 };
+        self.push(queue, entry);
         Ok(())
     }
 
-    fn put(&mut self, queue: &str, entry: Entry) {
+    fn push(&mut self, queue: &str, entry: QueueEntry) {
         self.bytes += entry.size;
-        let token = Token(self.next_token);
+        let token = DeliveryToken(self.next_token);
         self.next_token += 1;
-        self.queues.entry(queue.into()).or_default().put(token, entry);
+        self.queues.entry(queue.into()).or_default().push(token, entry);
     }
 
     /// Adds a consumer; at most `prefetch` messages are in flight to it.
-    pub fn join(&mut self, queue: &str, consumer: C, prefetch: usize) -> Result<(), QueueFull> {
+    pub fn add_consumer(&mut self, queue: &str, consumer: C, prefetch: usize) -> Result<(), QueueFull> {
         if self.queues.len() >= QUEUES_MAX && !self.queues.contains_key(queue) {
             return Err(QueueFull::Queues { limit: QUEUES_MAX });
         }
-        self.queues.entry(queue.into()).or_default().join(consumer, prefetch);
+        self.queues.entry(queue.into()).or_default().add_consumer(consumer, prefetch);
         Ok(())
     }
 
     /// Removes a consumer; its messages in flight are queued again, marked as redelivered.
-    pub fn leave(&mut self, queue: &str, consumer: C) {
+    pub fn remove_consumer(&mut self, queue: &str, consumer: C) {
         let Some(found) = self.queues.get_mut(queue) else {
             return;
         };
-        let dead = found.leave(consumer);
-        self.bury(queue, dead);
+        let dead = found.remove_consumer(consumer);
+        self.move_to_dead_letters(queue, dead);
         self.drop_if_idle(queue);
     }
 
     /// The next message, to the consumers in turn, as far as their prefetch allows and their connection has room.
-    pub fn next(&mut self, queue: &str, takes_more: impl Fn(C) -> bool) -> Option<QueueDelivery<C>> {
-        self.queues.get_mut(queue)?.next(takes_more)
+    pub fn next_delivery(&mut self, queue: &str, takes_more: impl Fn(C) -> bool) -> Option<QueueDelivery<C>> {
+        self.queues.get_mut(queue)?.next_delivery(takes_more)
     }
 
     /// Removes acknowledged messages.
-    pub fn settle(&mut self, queue: &str, consumer: C, tokens: &[Token]) {
+    pub fn acknowledge(&mut self, queue: &str, consumer: C, tokens: &[DeliveryToken]) {
         let Some(found) = self.queues.get_mut(queue) else {
             return;
         };
-        self.bytes -= found.settle(consumer, tokens);
+        self.bytes -= found.acknowledge(consumer, tokens);
         self.drop_if_idle(queue);
     }
 
     /// Queues these messages again, at their old positions.
-    pub fn give_back(&mut self, queue: &str, consumer: C, tokens: &[Token]) {
+    pub fn requeue(&mut self, queue: &str, consumer: C, tokens: &[DeliveryToken]) {
         let Some(found) = self.queues.get_mut(queue) else {
             return;
         };
-        let dead = found.give_back(consumer, tokens);
-        self.bury(queue, dead);
+        let dead = found.requeue(consumer, tokens);
+        self.move_to_dead_letters(queue, dead);
         self.drop_if_idle(queue);
     }
 
     /// Moves messages without an acknowledgement after the last delivery. A dead letter itself is never moved.
-    fn bury(&mut self, queue: &str, dead: Vec<(Token, Entry)>) {
+    fn move_to_dead_letters(&mut self, queue: &str, dead: Vec<(DeliveryToken, QueueEntry)>) {
         for (token, entry) in dead {
             if queue == DEAD_LETTERS {
-                self.queues.entry(queue.into()).or_default().put(token, entry);
+                self.queues.entry(queue.into()).or_default().push(token, entry);
                 continue;
             }
             self.bytes -= entry.size;
-            self.make_room_for_dead_letter();
-            self.put(DEAD_LETTERS, Entry { deliveries: 0, ..entry });
+            self.evict_dead_letter();
+            self.push(DEAD_LETTERS, QueueEntry { deliveries: 0, ..entry });
         }
     }
 
-    fn make_room_for_dead_letter(&mut self) {
+    fn evict_dead_letter(&mut self) {
         let Some(letters) = self.queues.get_mut(DEAD_LETTERS).filter(|letters| letters.len() >= QUEUE_MESSAGES_MAX)
         else {
             return;
@@ -168,7 +168,7 @@ impl<C: Copy + Ord> Queues<C> {
 
     /// A queue exists as long as it holds a message or has a consumer.
     fn drop_if_idle(&mut self, queue: &str) {
-        if self.queues.get(queue).is_some_and(Queue::is_idle) {
+        if self.queues.get(queue).is_some_and(MessageQueue::is_idle) {
             self.queues.remove(queue);
         }
     }

@@ -4,57 +4,57 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use super::breach::Breach;
-use super::ledger::Token;
+use super::protocol_error::ProtocolError;
 use super::subscriptions::{AckMode, SubscriptionKey};
-use crate::destination::{Destination, Pattern};
-use crate::frame::Command;
+use super::unacked::DeliveryToken;
+use crate::destination::{Destination, DestinationPattern};
+use crate::frame::StompCommand;
 use crate::headers::Headers;
 
-/// What the driver does next. Where it cannot execute an action, it calls [`Session::refuse`](super::Session::refuse)
+/// What the driver does next. Where it cannot execute an action, it calls [`StompSession::close_with_error`](super::Session::refuse)
 /// and drops the actions that follow.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Action {
+pub enum StompAction {
     /// A whole frame or a heart-beat for the control lane.
     Send(Cow<'static, [u8]>),
-    /// Answer, at any later time, by [`Session::admit`](super::Session::admit) or
-    /// [`Session::refuse`](super::Session::refuse).
-    Authenticate(Credentials),
+    /// Answer, at any later time, by [`StompSession::on_authenticated`](super::Session::admit) or
+    /// [`StompSession::close_with_error`](super::Session::refuse).
+    Authenticate(ConnectCredentials),
     /// From now on matching messages go to this subscription. An earlier action has sent its RECEIPT.
     Subscribe(Subscription),
     /// From now on nothing goes to it, not even what is queued in a lane; unacknowledged messages are requeued.
     Unsubscribe(SubscriptionKey),
-    Perform {
-        work: Work,
+    Execute {
+        work: BrokerRequest,
         receipt: Option<String>,
     },
-    /// A transaction: executed as a whole or, with [`Session::refuse`](super::Session::refuse), not at all.
+    /// A transaction: executed as a whole or, with [`StompSession::close_with_error`](super::Session::refuse), not at all.
     Commit {
-        work: Vec<Work>,
+        work: Vec<BrokerRequest>,
         receipt: Option<String>,
     },
     /// A client lacks the permission: for the audit. The ERROR frame follows.
     Forbidden {
-        command: Command,
+        command: StompCommand,
         destination: String,
     },
     /// Flush what was sent, then close. Nothing follows.
-    Close(Closing),
+    Close(CloseCause),
 }
 
 /// What a client requests of the broker beside subscriptions.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Work {
+pub enum BrokerRequest {
     Publish(Publication),
     /// These messages of queues are acknowledged, in the order of their delivery.
-    Settle {
+    Acknowledge {
         subscription: SubscriptionKey,
-        tokens: Vec<Token>,
+        tokens: Vec<DeliveryToken>,
     },
     /// These messages of queues are queued again and redelivered.
-    Return {
+    Requeue {
         subscription: SubscriptionKey,
-        tokens: Vec<Token>,
+        tokens: Vec<DeliveryToken>,
     },
 }
 
@@ -71,7 +71,7 @@ pub struct Publication {
 pub struct Subscription {
     pub key: SubscriptionKey,
     /// More than one where the client joined several with commas.
-    pub patterns: Arc<[Pattern]>,
+    pub patterns: Arc<[DestinationPattern]>,
     pub mode: AckMode,
     /// How many messages may be in flight without acknowledgement.
     pub prefetch: usize,
@@ -80,27 +80,27 @@ pub struct Subscription {
     /// First deliver the last value of each topic.
     pub snapshot: bool,
     /// First deliver the events after this point.
-    pub after: Option<After>,
+    pub after: Option<ReplayStart>,
 }
 
 /// A point in history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct After {
+pub struct ReplayStart {
     pub sequence: u64,
     /// After this event of the sequence; after all of them where none is given.
-    pub place: Option<u32>,
+    pub index: Option<u32>,
 }
 
 /// Credentials in a CONNECT.
 #[derive(Clone, Default, PartialEq, Eq)]
-pub struct Credentials {
+pub struct ConnectCredentials {
     pub login: Option<String>,
     pub passcode: Option<String>,
     pub host: Option<String>,
 }
 
 /// Prints everything but the password.
-impl fmt::Debug for Credentials {
+impl fmt::Debug for ConnectCredentials {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let passcode = self.passcode.as_ref().map(|_| "***");
         let mut shown = f.debug_struct("Credentials");
@@ -110,10 +110,10 @@ impl fmt::Debug for Credentials {
 
 /// Why a connection ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Closing {
+pub enum CloseCause {
     /// The client sent DISCONNECT.
     Disconnected,
-    Breach(Breach),
+    Breach(ProtocolError),
     /// The application closed the connection, with this text.
     Refused(String),
 }
@@ -124,7 +124,8 @@ mod tests {
 
     #[test]
     fn a_password_is_not_printed() {
-        let credentials = Credentials { passcode: Some("swordfish".to_owned()), ..Credentials::default() };
-        assert!(!format!("{:?}", Action::Authenticate(credentials)).contains("swordfish"));
+        let credentials =
+            ConnectCredentials { passcode: Some("swordfish".to_owned()), ..ConnectCredentials::default() };
+        assert!(!format!("{:?}", StompAction::Authenticate(credentials)).contains("swordfish"));
     }
 }

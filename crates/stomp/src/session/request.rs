@@ -3,14 +3,14 @@
 use std::str::FromStr;
 use std::sync::Arc;
 
-use super::action::{After, Publication};
-use super::breach::Breach;
-use super::subscriptions::{AckMode, Acknowledged, Name};
-use super::transactions::Step;
-use crate::destination::{Destination, Kind, Pattern};
-use crate::frame::{Command, Frame};
+use super::action::{Publication, ReplayStart};
+use super::protocol_error::ProtocolError;
+use super::subscriptions::{AckMode, AckTarget, SubscriptionName};
+use super::transactions::TransactionStep;
+use crate::destination::{Destination, DestinationKind, DestinationPattern};
+use crate::frame::{StompCommand, StompFrame};
 use crate::message::user_headers;
-use crate::version::Version;
+use crate::version::StompVersion;
 
 /// Messages that may be in flight without acknowledgement: the default and the maximum.
 pub const PREFETCH_MAX: usize = 1_000;
@@ -19,14 +19,14 @@ const JOINED_DESTINATIONS_MAX: usize = 100;
 
 /// A parsed frame of a client.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Request {
+pub(crate) enum ClientRequest {
     /// SEND, ACK or NACK, at once or in a transaction.
-    Do {
-        step: Step,
+    Operation {
+        step: TransactionStep,
         transaction: Option<String>,
     },
-    Subscribe(Wanted),
-    Unsubscribe(Name),
+    Subscribe(SubscribeRequest),
+    Unsubscribe(SubscriptionName),
     Begin(String),
     Commit(String),
     Abort(String),
@@ -35,61 +35,65 @@ pub(crate) enum Request {
 
 /// The contents of a SUBSCRIBE.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Wanted {
-    pub(crate) name: Name,
+pub(crate) struct SubscribeRequest {
+    pub(crate) name: SubscriptionName,
     /// As the client sent it.
     pub(crate) destination: String,
-    pub(crate) patterns: Arc<[Pattern]>,
+    pub(crate) patterns: Arc<[DestinationPattern]>,
     pub(crate) mode: AckMode,
     pub(crate) prefetch: usize,
     pub(crate) no_local: bool,
     pub(crate) snapshot: bool,
-    pub(crate) after: Option<After>,
+    pub(crate) after: Option<ReplayStart>,
 }
 
-impl Request {
-    pub(crate) fn read(frame: Frame, version: Version) -> Result<Self, Breach> {
+impl ClientRequest {
+    pub(crate) fn parse(frame: StompFrame, version: StompVersion) -> Result<Self, ProtocolError> {
         Ok(match frame.command {
-            Command::Send => Self::Do { transaction: transaction(&frame), step: Step::Publish(send(frame)?) },
-            Command::Ack => {
-                Self::Do { step: Step::Settle(acknowledged(&frame, version)?), transaction: transaction(&frame) }
+            StompCommand::Send => {
+                Self::Operation { transaction: transaction(&frame), step: TransactionStep::Publish(send(frame)?) }
             }
-            Command::Nack => {
-                Self::Do { step: Step::Return(acknowledged(&frame, version)?), transaction: transaction(&frame) }
-            }
-            Command::Subscribe => Self::Subscribe(subscribe(&frame, version)?),
-            Command::Unsubscribe => Self::Unsubscribe(name(&frame, version)?),
-            Command::Begin => Self::Begin(needed(&frame, "transaction")?),
-            Command::Commit => Self::Commit(needed(&frame, "transaction")?),
-            Command::Abort => Self::Abort(needed(&frame, "transaction")?),
-            Command::Disconnect => Self::Disconnect,
-            Command::Connect | Command::Stomp => return Err(Breach::AlreadyConnected),
-            Command::Connected | Command::Message | Command::Receipt | Command::Error => {
-                return Err(Breach::NotAClientFrame(frame.command));
+            StompCommand::Ack => Self::Operation {
+                step: TransactionStep::Ack(acknowledged(&frame, version)?),
+                transaction: transaction(&frame),
+            },
+            StompCommand::Nack => Self::Operation {
+                step: TransactionStep::Nack(acknowledged(&frame, version)?),
+                transaction: transaction(&frame),
+            },
+            StompCommand::Subscribe => Self::Subscribe(subscribe(&frame, version)?),
+            StompCommand::Unsubscribe => Self::Unsubscribe(name(&frame, version)?),
+            StompCommand::Begin => Self::Begin(required_header(&frame, "transaction")?),
+            StompCommand::Commit => Self::Commit(required_header(&frame, "transaction")?),
+            StompCommand::Abort => Self::Abort(required_header(&frame, "transaction")?),
+            StompCommand::Disconnect => Self::Disconnect,
+            StompCommand::Connect | StompCommand::Stomp => return Err(ProtocolError::AlreadyConnected),
+            StompCommand::Connected | StompCommand::Message | StompCommand::Receipt | StompCommand::Error => {
+                return Err(ProtocolError::NotAClientFrame(frame.command));
             }
         })
     }
 }
 
-fn send(frame: Frame) -> Result<Publication, Breach> {
-    let destination = Destination::named_by_client(&needed(&frame, "destination")?)?;
+fn send(frame: StompFrame) -> Result<Publication, ProtocolError> {
+    let destination = Destination::parse_from_client(&required_header(&frame, "destination")?)?;
     Ok(Publication { destination, headers: user_headers(&frame.headers), body: frame.body })
 }
 
-fn subscribe(frame: &Frame, version: Version) -> Result<Wanted, Breach> {
+fn subscribe(frame: &StompFrame, version: StompVersion) -> Result<SubscribeRequest, ProtocolError> {
     let destination = frame.headers.get("destination").unwrap_or_default();
     let (joined, options) = split_options(destination);
     if joined.is_empty() {
-        return Err(Breach::Missing { command: Command::Subscribe, header: "destination" });
+        return Err(ProtocolError::Missing { command: StompCommand::Subscribe, header: "destination" });
     }
-    refuse_what_is_not_kept(frame, options)?;
+    reject_unsupported_headers(frame, options)?;
     let option = |name: &str| consumer_option(frame, options, name);
     let snapshot = option("retroactive").is_some_and(is_true) || frame.headers.get("snapshot").is_some_and(is_true);
-    let after = frame.headers.get(FROM_SEQUENCE).map(after).transpose()?;
+    let after = frame.headers.get(FROM_SEQUENCE).map(replay_start).transpose()?;
     if snapshot && after.is_some() {
-        return Err(Breach::SnapshotAndReplay);
+        return Err(ProtocolError::SnapshotAndReplay);
     }
-    Ok(Wanted {
+    Ok(SubscribeRequest {
         name: name(frame, version)?,
         destination: destination.to_owned(),
         patterns: patterns(joined)?,
@@ -103,13 +107,13 @@ fn subscribe(frame: &Frame, version: Version) -> Result<Wanted, Breach> {
 
 /// Headers that request unsupported features. To ignore one would deliver what the client did not request, or lose what
 /// it relies on.
-fn refuse_what_is_not_kept(frame: &Frame, options: &str) -> Result<(), Breach> {
+fn reject_unsupported_headers(frame: &StompFrame, options: &str) -> Result<(), ProtocolError> {
     if frame.headers.get("selector").is_some() || consumer_option(frame, options, "selector").is_some() {
-        return Err(Breach::SelectorNotSupported);
+        return Err(ProtocolError::SelectorNotSupported);
     }
     let is_asked = |name: &&str| frame.headers.get(name).is_some_and(|value| !value.eq_ignore_ascii_case("false"));
     match DURABLE.into_iter().find(is_asked) {
-        Some(header) => Err(Breach::DurableNotSupported { header }),
+        Some(header) => Err(ProtocolError::DurableNotSupported { header }),
         None => Ok(()),
     }
 }
@@ -123,12 +127,12 @@ const DURABLE: [&str; 5] =
 const FROM_SEQUENCE: &str = "from-sequence";
 
 /// A sequence, or the id of an event: the sequence, a dash and the index of the event within the sequence.
-fn after(value: &str) -> Result<After, Breach> {
+fn replay_start(value: &str) -> Result<ReplayStart, ProtocolError> {
     let read = match value.trim().split_once('-') {
         Some((sequence, place)) => digits(sequence).zip(digits(place).map(Some)),
         None => digits(value.trim()).map(|sequence| (sequence, None)),
     };
-    read.map(|(sequence, place)| After { sequence, place }).ok_or(Breach::BadFromSequence)
+    read.map(|(sequence, place)| ReplayStart { sequence, index: place }).ok_or(ProtocolError::BadFromSequence)
 }
 
 /// Without a sign, which Rust's number parser would accept.
@@ -141,7 +145,7 @@ fn split_options(destination: &str) -> (&str, &str) {
     destination.split_once('?').unwrap_or((destination, ""))
 }
 
-fn consumer_option<'a>(frame: &'a Frame, options: &'a str, name: &str) -> Option<&'a str> {
+fn consumer_option<'a>(frame: &'a StompFrame, options: &'a str, name: &str) -> Option<&'a str> {
     let of_header = |(key, value): (&str, &'a str)| (key.strip_prefix("activemq.") == Some(name)).then_some(value);
     let of_destination = |option: &'a str| {
         let (key, value) = option.split_once('=')?;
@@ -150,20 +154,23 @@ fn consumer_option<'a>(frame: &'a Frame, options: &'a str, name: &str) -> Option
     frame.headers.iter().find_map(of_header).or_else(|| options.split('&').find_map(of_destination))
 }
 
-fn patterns(joined: &str) -> Result<Arc<[Pattern]>, Breach> {
-    let patterns: Vec<Pattern> =
-        joined.split(',').take(JOINED_DESTINATIONS_MAX + 1).map(Pattern::named_by_client).collect::<Result<_, _>>()?;
+fn patterns(joined: &str) -> Result<Arc<[DestinationPattern]>, ProtocolError> {
+    let patterns: Vec<DestinationPattern> = joined
+        .split(',')
+        .take(JOINED_DESTINATIONS_MAX + 1)
+        .map(DestinationPattern::parse_from_client)
+        .collect::<Result<_, _>>()?;
     if patterns.len() > JOINED_DESTINATIONS_MAX {
-        return Err(Breach::TooManyJoined { limit: JOINED_DESTINATIONS_MAX });
+        return Err(ProtocolError::TooManyJoined { limit: JOINED_DESTINATIONS_MAX });
     }
-    if patterns.iter().any(|pattern| pattern.kind() == Kind::Queue && pattern.has_wildcard()) {
-        return Err(Breach::WildcardQueue);
+    if patterns.iter().any(|pattern| pattern.kind() == DestinationKind::Queue && pattern.has_wildcard()) {
+        return Err(ProtocolError::WildcardQueue);
     }
     Ok(patterns.into())
 }
 
 /// An unknown mode is auto, as in ActiveMQ.
-fn mode(frame: &Frame) -> AckMode {
+fn mode(frame: &StompFrame) -> AckMode {
     match frame.headers.get("ack") {
         Some("client") => AckMode::Client,
         Some("client-individual") => AckMode::ClientIndividual,
@@ -181,35 +188,37 @@ fn is_true(value: &str) -> bool {
     value.trim().eq_ignore_ascii_case("true")
 }
 
-fn name(frame: &Frame, version: Version) -> Result<Name, Breach> {
-    match (present(frame, "id"), present(frame, "destination")) {
-        (Some(id), _) => Ok(Name::Id(id.to_owned())),
-        (None, Some(destination)) if version == Version::V10 => Ok(Name::Destination(destination.to_owned())),
-        _ => Err(Breach::Missing { command: frame.command, header: "id" }),
+fn name(frame: &StompFrame, version: StompVersion) -> Result<SubscriptionName, ProtocolError> {
+    match (optional_header(frame, "id"), optional_header(frame, "destination")) {
+        (Some(id), _) => Ok(SubscriptionName::Id(id.to_owned())),
+        (None, Some(destination)) if version == StompVersion::V10 => {
+            Ok(SubscriptionName::Destination(destination.to_owned()))
+        }
+        _ => Err(ProtocolError::Missing { command: frame.command, header: "id" }),
     }
 }
 
-fn acknowledged(frame: &Frame, version: Version) -> Result<Acknowledged, Breach> {
-    if version == Version::V12 {
-        return needed(frame, "id").map(Acknowledged::Delivery);
+fn acknowledged(frame: &StompFrame, version: StompVersion) -> Result<AckTarget, ProtocolError> {
+    if version == StompVersion::V12 {
+        return required_header(frame, "id").map(AckTarget::Delivery);
     }
-    let id = needed(frame, "message-id")?;
-    let subscription = present(frame, "subscription").map(str::to_owned);
-    if version == Version::V11 && subscription.is_none() {
-        return Err(Breach::Missing { command: frame.command, header: "subscription" });
+    let id = required_header(frame, "message-id")?;
+    let subscription = optional_header(frame, "subscription").map(str::to_owned);
+    if version == StompVersion::V11 && subscription.is_none() {
+        return Err(ProtocolError::Missing { command: frame.command, header: "subscription" });
     }
-    Ok(Acknowledged::Message { id, subscription })
+    Ok(AckTarget::Message { id, subscription })
 }
 
-fn transaction(frame: &Frame) -> Option<String> {
-    present(frame, "transaction").map(str::to_owned)
+fn transaction(frame: &StompFrame) -> Option<String> {
+    optional_header(frame, "transaction").map(str::to_owned)
 }
 
-fn needed(frame: &Frame, header: &'static str) -> Result<String, Breach> {
-    present(frame, header).map(str::to_owned).ok_or(Breach::Missing { command: frame.command, header })
+fn required_header(frame: &StompFrame, header: &'static str) -> Result<String, ProtocolError> {
+    optional_header(frame, header).map(str::to_owned).ok_or(ProtocolError::Missing { command: frame.command, header })
 }
 
-fn present<'a>(frame: &'a Frame, header: &str) -> Option<&'a str> {
+fn optional_header<'a>(frame: &'a StompFrame, header: &str) -> Option<&'a str> {
     frame.headers.get(header).filter(|value| !value.is_empty())
 }
 
@@ -217,20 +226,20 @@ fn present<'a>(frame: &'a Frame, header: &str) -> Option<&'a str> {
 mod tests {
     use super::*;
 
-    fn wanted(headers: &[(&str, &str)]) -> Result<Wanted, Breach> {
-        let mut frame = Frame::new(Command::Subscribe);
+    fn wanted(headers: &[(&str, &str)]) -> Result<SubscribeRequest, ProtocolError> {
+        let mut frame = StompFrame::new(StompCommand::Subscribe);
         frame.headers = headers.iter().copied().collect();
-        match Request::read(frame, Version::V12)? {
-            Request::Subscribe(wanted) => Ok(wanted),
+        match ClientRequest::parse(frame, StompVersion::V12)? {
+            ClientRequest::Subscribe(wanted) => Ok(wanted),
             other => panic!("{other:?}"),
         }
     }
 
-    fn plain() -> Wanted {
-        Wanted {
-            name: Name::Id("1".to_owned()),
+    fn plain() -> SubscribeRequest {
+        SubscribeRequest {
+            name: SubscriptionName::Id("1".to_owned()),
             destination: "/topic/tick.*".to_owned(),
-            patterns: [Pattern::parse("/topic/tick.*").unwrap()].into(),
+            patterns: [DestinationPattern::parse("/topic/tick.*").unwrap()].into(),
             mode: AckMode::Auto,
             prefetch: PREFETCH_MAX,
             no_local: false,
@@ -245,27 +254,28 @@ mod tests {
         let id = ("id", "1");
         assert_eq!(wanted(&[id, ticks, ("ack", "whenever")]), Ok(plain()));
         let options = [id, ticks, ("activemq.noLocal", "true"), ("activemq.prefetchSize", "5"), ("activemq.x", "?")];
-        assert_eq!(wanted(&options), Ok(Wanted { no_local: true, prefetch: 5, ..plain() }));
+        assert_eq!(wanted(&options), Ok(SubscribeRequest { no_local: true, prefetch: 5, ..plain() }));
         for snapshot in [("snapshot", "true"), ("activemq.retroactive", "TRUE")] {
-            assert_eq!(wanted(&[id, ticks, snapshot]), Ok(Wanted { snapshot: true, ..plain() }));
+            assert_eq!(wanted(&[id, ticks, snapshot]), Ok(SubscribeRequest { snapshot: true, ..plain() }));
         }
         let inline = "/topic/tick.*?consumer.prefetchSize=7&consumer.retroactive=true&consumer.x=1";
-        let expected = Wanted { destination: inline.to_owned(), snapshot: true, prefetch: 7, ..plain() };
+        let expected = SubscribeRequest { destination: inline.to_owned(), snapshot: true, prefetch: 7, ..plain() };
         assert_eq!(wanted(&[id, ("destination", inline)]), Ok(expected));
     }
 
     #[test]
     fn a_subscription_may_begin_in_the_past() {
         let from = |value| wanted(&[("id", "1"), ("destination", "/topic/tick.*"), ("from-sequence", value)]);
-        let after = |sequence, place| Ok(Wanted { after: Some(After { sequence, place }), ..plain() });
+        let after =
+            |sequence, place| Ok(SubscribeRequest { after: Some(ReplayStart { sequence, index: place }), ..plain() });
         assert_eq!(from("0"), after(0, None));
         assert_eq!(from(" 4711 "), after(4711, None));
         assert_eq!(from("4711-2"), after(4711, Some(2)));
         for nonsense in ["", "-", "1-", "-1", "+1", "1-2-3", "latest", "99999999999999999999"] {
-            assert_eq!(from(nonsense), Err(Breach::BadFromSequence), "{nonsense:?}");
+            assert_eq!(from(nonsense), Err(ProtocolError::BadFromSequence), "{nonsense:?}");
         }
         let both = [("id", "1"), ("destination", "/topic/a"), ("from-sequence", "1"), ("snapshot", "true")];
-        assert_eq!(wanted(&both), Err(Breach::SnapshotAndReplay));
+        assert_eq!(wanted(&both), Err(ProtocolError::SnapshotAndReplay));
     }
 
     #[test]
@@ -273,13 +283,13 @@ mod tests {
         let with =
             |header: &'static str, value| wanted(&[("id", "1"), ("destination", "/topic/tick.*"), (header, value)]);
         for header in DURABLE {
-            assert_eq!(with(header, "true"), Err(Breach::DurableNotSupported { header }));
+            assert_eq!(with(header, "true"), Err(ProtocolError::DurableNotSupported { header }));
         }
         assert_eq!(with("durable", "false"), Ok(plain()));
         assert_eq!(with("client-id", "desk-1"), Ok(plain()));
-        assert_eq!(with("selector", "price > 3"), Err(Breach::SelectorNotSupported));
+        assert_eq!(with("selector", "price > 3"), Err(ProtocolError::SelectorNotSupported));
         let inline = wanted(&[("id", "1"), ("destination", "/topic/tick.*?consumer.selector=a")]);
-        assert_eq!(inline, Err(Breach::SelectorNotSupported));
+        assert_eq!(inline, Err(ProtocolError::SelectorNotSupported));
     }
 
     #[test]
@@ -297,12 +307,12 @@ mod tests {
     #[test]
     fn a_comma_joins_destinations() {
         let joined = wanted(&[("id", "1"), ("destination", "/topic/a,/queue/b")]).unwrap();
-        let texts: Vec<&str> = joined.patterns.iter().map(Pattern::text).collect();
+        let texts: Vec<&str> = joined.patterns.iter().map(DestinationPattern::text).collect();
         assert_eq!(texts, ["/topic/a", "/queue/b"]);
         let queues = wanted(&[("id", "1"), ("destination", "/queue/b.*")]);
-        assert_eq!(queues, Err(Breach::WildcardQueue));
+        assert_eq!(queues, Err(ProtocolError::WildcardQueue));
         let many = vec!["/topic/a"; JOINED_DESTINATIONS_MAX + 1].join(",");
         let limit = JOINED_DESTINATIONS_MAX;
-        assert_eq!(wanted(&[("id", "1"), ("destination", &many)]), Err(Breach::TooManyJoined { limit }));
+        assert_eq!(wanted(&[("id", "1"), ("destination", &many)]), Err(ProtocolError::TooManyJoined { limit }));
     }
 }

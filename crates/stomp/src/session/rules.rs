@@ -4,8 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::destination::{Destination, Pattern};
-use crate::limits::Limits;
+use crate::destination::{Destination, DestinationPattern};
+use crate::limits::FrameLimits;
 
 /// How long a connection may wait before its CONNECT.
 pub const CONNECT_WAIT_MAX: Duration = Duration::from_secs(30);
@@ -18,38 +18,38 @@ pub const EARLY_BYTES_MAX: usize = 64 * 1_024;
 
 /// Rules for every connection of a port.
 #[derive(Debug, Clone)]
-pub struct Rules {
+pub struct StompRules {
     /// Name and version, for the `server` header.
     pub server: String,
-    pub limits: Limits,
+    pub limits: FrameLimits,
     pub connect_wait: Duration,
     pub subscriptions_max: usize,
     /// Heart-beat intervals of silence before the connection is closed: 2, and 3 where a browser may delay its timers.
     pub heart_beat_grace: u32,
-    pub topics: Arc<dyn Topics>,
+    pub topics: Arc<dyn TopicCatalog>,
 }
 
 /// The topics that the application has.
-pub trait Topics: fmt::Debug + Send + Sync {
+pub trait TopicCatalog: fmt::Debug + Send + Sync {
     /// Why a subscription can never match a topic; `is_replay` where it starts in history.
-    fn check(&self, wanted: &Pattern, is_replay: bool) -> Result<(), String>;
+    fn check(&self, wanted: &DestinationPattern, is_replay: bool) -> Result<(), String>;
 }
 
 /// Any topic may be published, and there is no replay.
 #[derive(Debug)]
 pub struct AnyTopic;
 
-impl Topics for AnyTopic {
-    fn check(&self, _: &Pattern, is_replay: bool) -> Result<(), String> {
+impl TopicCatalog for AnyTopic {
+    fn check(&self, _: &DestinationPattern, is_replay: bool) -> Result<(), String> {
         if is_replay { Err("from-sequence: nothing is kept here".to_owned()) } else { Ok(()) }
     }
 }
 
-impl Rules {
+impl StompRules {
     pub fn new(server: &str) -> Self {
         Self {
             server: server.to_owned(),
-            limits: Limits::default(),
+            limits: FrameLimits::default(),
             connect_wait: CONNECT_WAIT_MAX,
             subscriptions_max: SUBSCRIPTIONS_MAX,
             heart_beat_grace: 2,
@@ -60,26 +60,26 @@ impl Rules {
 
 /// Permissions of a client, by destination.
 #[derive(Debug, Clone, Default)]
-pub struct Rights {
-    pub send: Vec<Pattern>,
-    pub subscribe: Vec<Pattern>,
+pub struct Permissions {
+    pub send: Vec<DestinationPattern>,
+    pub subscribe: Vec<DestinationPattern>,
     /// Destinations that a wider permission does not include: only one that names them.
-    pub reserved: Vec<Pattern>,
+    pub reserved: Vec<DestinationPattern>,
 }
 
-impl Rights {
+impl Permissions {
     pub fn may_send(&self, destination: &Destination) -> bool {
-        self.is_opened(&self.send, destination.pattern())
+        self.is_permitted(&self.send, destination.pattern())
     }
 
     /// A subscription that begins with a wildcard must match nothing that is reserved; the application ensures that.
-    pub fn may_subscribe(&self, wanted: &Pattern) -> bool {
-        self.is_opened(&self.subscribe, wanted)
+    pub fn may_subscribe(&self, wanted: &DestinationPattern) -> bool {
+        self.is_permitted(&self.subscribe, wanted)
     }
 
-    fn is_opened(&self, rights: &[Pattern], wanted: &Pattern) -> bool {
+    fn is_permitted(&self, rights: &[DestinationPattern], wanted: &DestinationPattern) -> bool {
         let reserved = self.reserved.iter().find(|reserved| reserved.covers(wanted));
-        let opens = |right: &Pattern| right.covers(wanted) && reserved.is_none_or(|by| by.covers(right));
+        let opens = |right: &DestinationPattern| right.covers(wanted) && reserved.is_none_or(|by| by.covers(right));
         rights.iter().any(opens)
     }
 }
@@ -90,13 +90,13 @@ mod tests {
 
     #[test]
     fn a_wide_right_does_not_open_what_is_reserved() {
-        let pattern = |text| Pattern::parse(text).unwrap();
-        let mut rights = Rights {
+        let pattern = |text| DestinationPattern::parse(text).unwrap();
+        let mut rights = Permissions {
             send: vec![pattern("/topic/>")],
             subscribe: vec![pattern("/topic/>")],
             reserved: vec![pattern("/topic/inner.>")],
         };
-        let may = |rights: &Rights| {
+        let may = |rights: &Permissions| {
             ["/topic/tick.1", "/topic/>", "/topic/inner.x"].map(|text| rights.may_subscribe(&pattern(text)))
         };
         assert_eq!(may(&rights), [true, true, false]);

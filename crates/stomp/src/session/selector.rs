@@ -1,21 +1,21 @@
 //! Subscription matching. Most connections have a few patterns, which are matched one by one; for many a tree is built.
 
 use super::subscriptions::SubscriptionKey;
-use crate::destination::{Destination, Pattern};
+use crate::destination::{Destination, DestinationPattern};
 use crate::topics::TopicTree;
 
 /// Patterns that are matched one by one.
-const FEW: usize = 8;
+const LINEAR_PATTERNS_MAX: usize = 8;
 
 #[derive(Debug, Default)]
 pub(crate) struct Selector {
-    few: Vec<(Pattern, SubscriptionKey)>,
+    few: Vec<(DestinationPattern, SubscriptionKey)>,
     many: Option<Box<TopicTree<SubscriptionKey>>>,
 }
 
 impl Selector {
-    pub(crate) fn add(&mut self, pattern: &Pattern, key: SubscriptionKey) {
-        if self.many.is_none() && self.few.len() < FEW {
+    pub(crate) fn add(&mut self, pattern: &DestinationPattern, key: SubscriptionKey) {
+        if self.many.is_none() && self.few.len() < LINEAR_PATTERNS_MAX {
             self.few.push((pattern.clone(), key));
             return;
         }
@@ -25,7 +25,7 @@ impl Selector {
         }
     }
 
-    pub(crate) fn remove(&mut self, pattern: &Pattern, key: SubscriptionKey) {
+    pub(crate) fn remove(&mut self, pattern: &DestinationPattern, key: SubscriptionKey) {
         self.few.retain(|known| (&known.0, known.1) != (pattern, key));
         if let Some(many) = &mut self.many {
             many.unsubscribe(pattern, key);
@@ -35,11 +35,16 @@ impl Selector {
 
     /// A subscription that matches by two patterns is visited twice. A reserved topic (`apart`) is matched only by
     /// patterns that name its first segment.
-    pub(crate) fn select(&self, topic: &Destination, apart: bool, mut heard: impl FnMut(SubscriptionKey)) {
-        let is_named = |pattern: &Pattern| !apart || pattern.segments().next() == topic.segments().next();
+    pub(crate) fn for_each_subscription(
+        &self,
+        topic: &Destination,
+        apart: bool,
+        mut heard: impl FnMut(SubscriptionKey),
+    ) {
+        let is_named = |pattern: &DestinationPattern| !apart || pattern.segments().next() == topic.segments().next();
         let few = self.few.iter().filter(|(pattern, _)| pattern.matches(topic) && is_named(pattern));
         few.for_each(|(_, key)| heard(*key));
-        self.many.iter().for_each(|many| many.select(topic, apart, &mut heard));
+        self.many.iter().for_each(|many| many.for_each_subscriber(topic, apart, &mut heard));
     }
 }
 
@@ -49,7 +54,7 @@ mod tests {
 
     /// The subscriptions that match a topic, with `others` more patterns beside the two that match it.
     fn selected(others: u32, apart: bool) -> Vec<u32> {
-        let pattern = |name: &str| Pattern::parse(&format!("/topic/{name}")).unwrap();
+        let pattern = |name: &str| DestinationPattern::parse(&format!("/topic/{name}")).unwrap();
         let mut selector = Selector::default();
         selector.add(&pattern(">"), SubscriptionKey(1));
         (10..10 + others).for_each(|key| selector.add(&pattern(&format!("other.{key}")), SubscriptionKey(key)));
@@ -57,7 +62,7 @@ mod tests {
         selector.add(&pattern("bus.*"), SubscriptionKey(3));
         selector.remove(&pattern("bus.*"), SubscriptionKey(3));
         let mut keys = Vec::new();
-        selector.select(&Destination::parse("/topic/bus.1").unwrap(), apart, |key| keys.push(key.0));
+        selector.for_each_subscription(&Destination::parse("/topic/bus.1").unwrap(), apart, |key| keys.push(key.0));
         keys.sort_unstable();
         keys
     }
@@ -71,7 +76,7 @@ mod tests {
 
     #[test]
     fn when_the_last_of_many_is_gone_no_tree_is_left() {
-        let pattern = Pattern::parse("/topic/a").unwrap();
+        let pattern = DestinationPattern::parse("/topic/a").unwrap();
         let mut selector = Selector::default();
         (0..20).for_each(|key| selector.add(&pattern, SubscriptionKey(key)));
         assert!(selector.many.is_some());

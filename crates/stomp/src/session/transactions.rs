@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::action::Publication;
-use super::breach::Breach;
-use super::subscriptions::Acknowledged;
+use super::protocol_error::ProtocolError;
+use super::subscriptions::AckTarget;
 
 /// Open transactions of one connection.
 pub const TRANSACTIONS_MAX: usize = 100;
@@ -15,17 +15,17 @@ pub const TRANSACTION_BYTES_MAX: usize = 4 * 1_024 * 1_024;
 
 /// Executed at once or on COMMIT.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum TransactionStep {
     Publish(Publication),
-    Settle(Acknowledged),
-    Return(Acknowledged),
+    Ack(AckTarget),
+    Nack(AckTarget),
 }
 
-impl Step {
+impl TransactionStep {
     fn bytes(&self) -> usize {
         match self {
             Self::Publish(sent) => sent.body.len() + sent.headers.iter().map(|(n, v)| n.len() + v.len()).sum::<usize>(),
-            Self::Settle(_) | Self::Return(_) => 0,
+            Self::Ack(_) | Self::Nack(_) => 0,
         }
     }
 }
@@ -33,30 +33,30 @@ impl Step {
 /// The transactions of one connection, by the ids the client gave them.
 #[derive(Debug, Default)]
 pub(crate) struct Transactions {
-    open: BTreeMap<String, Vec<Step>>,
+    open: BTreeMap<String, Vec<TransactionStep>>,
     bytes: usize,
 }
 
 impl Transactions {
-    pub(crate) fn begin(&mut self, id: String) -> Result<(), Breach> {
+    pub(crate) fn begin(&mut self, id: String) -> Result<(), ProtocolError> {
         if self.open.contains_key(&id) {
-            return Err(Breach::TransactionExists);
+            return Err(ProtocolError::TransactionExists);
         }
         if self.open.len() == TRANSACTIONS_MAX {
-            return Err(Breach::TooManyTransactions { limit: TRANSACTIONS_MAX });
+            return Err(ProtocolError::TooManyTransactions { limit: TRANSACTIONS_MAX });
         }
         self.open.insert(id, Vec::new());
         Ok(())
     }
 
-    pub(crate) fn add(&mut self, id: &str, step: Step) -> Result<(), Breach> {
-        let steps = self.open.get_mut(id).ok_or(Breach::UnknownTransaction)?;
+    pub(crate) fn add(&mut self, id: &str, step: TransactionStep) -> Result<(), ProtocolError> {
+        let steps = self.open.get_mut(id).ok_or(ProtocolError::UnknownTransaction)?;
         if steps.len() == TRANSACTION_FRAMES_MAX {
-            return Err(Breach::TransactionTooLong { limit: TRANSACTION_FRAMES_MAX });
+            return Err(ProtocolError::TransactionTooLong { limit: TRANSACTION_FRAMES_MAX });
         }
         let bytes = self.bytes + step.bytes();
         if bytes > TRANSACTION_BYTES_MAX {
-            return Err(Breach::TransactionTooLarge { limit: TRANSACTION_BYTES_MAX });
+            return Err(ProtocolError::TransactionTooLarge { limit: TRANSACTION_BYTES_MAX });
         }
         self.bytes = bytes;
         steps.push(step);
@@ -64,9 +64,9 @@ impl Transactions {
     }
 
     /// Ends a transaction and returns its steps: executed on COMMIT, dropped on ABORT.
-    pub(crate) fn end(&mut self, id: &str) -> Result<Vec<Step>, Breach> {
-        let steps = self.open.remove(id).ok_or(Breach::UnknownTransaction)?;
-        self.bytes -= steps.iter().map(Step::bytes).sum::<usize>();
+    pub(crate) fn end(&mut self, id: &str) -> Result<Vec<TransactionStep>, ProtocolError> {
+        let steps = self.open.remove(id).ok_or(ProtocolError::UnknownTransaction)?;
+        self.bytes -= steps.iter().map(TransactionStep::bytes).sum::<usize>();
         Ok(steps)
     }
 }
@@ -77,9 +77,9 @@ mod tests {
     use crate::destination::Destination;
     use crate::headers::Headers;
 
-    fn publish(bytes: usize) -> Step {
+    fn publish(bytes: usize) -> TransactionStep {
         let destination = Destination::parse("/queue/a").unwrap();
-        Step::Publish(Publication { destination, headers: Headers::default(), body: vec![0; bytes] })
+        TransactionStep::Publish(Publication { destination, headers: Headers::default(), body: vec![0; bytes] })
     }
 
     #[test]
@@ -88,15 +88,18 @@ mod tests {
         for id in 0..TRANSACTIONS_MAX {
             transactions.begin(id.to_string()).unwrap();
         }
-        assert_eq!(transactions.begin("more".to_owned()), Err(Breach::TooManyTransactions { limit: TRANSACTIONS_MAX }));
+        assert_eq!(
+            transactions.begin("more".to_owned()),
+            Err(ProtocolError::TooManyTransactions { limit: TRANSACTIONS_MAX })
+        );
         transactions.add("0", publish(TRANSACTION_BYTES_MAX)).unwrap();
-        let large = Breach::TransactionTooLarge { limit: TRANSACTION_BYTES_MAX };
+        let large = ProtocolError::TransactionTooLarge { limit: TRANSACTION_BYTES_MAX };
         assert_eq!(transactions.add("1", publish(1)), Err(large));
         assert_eq!(transactions.end("0").unwrap().len(), 1);
         for _ in 0..TRANSACTION_FRAMES_MAX {
             transactions.add("1", publish(1)).unwrap();
         }
-        let long = Breach::TransactionTooLong { limit: TRANSACTION_FRAMES_MAX };
+        let long = ProtocolError::TransactionTooLong { limit: TRANSACTION_FRAMES_MAX };
         assert_eq!(transactions.add("1", publish(1)), Err(long));
     }
 }

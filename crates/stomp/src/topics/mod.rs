@@ -1,10 +1,10 @@
 //! Topics: subscribers by pattern, last values.
 
-mod book;
-mod names;
-mod pace;
+mod last_value_table;
+mod segments;
+mod activity;
 mod tree;
 
-pub use book::{Book, TOPICS_MAX, TooManyTopics, Topic, TopicId};
-pub use pace::{Pace, PaceMeter};
+pub use activity::{ActivityMeter, TopicActivity};
+pub use last_value_table::{LastValueTable, TOPICS_MAX, TooManyTopics, TopicEntry, TopicId};
 pub use tree::{ROUTES_MAX, TopicTree};

@@ -9,8 +9,8 @@
 
 use std::collections::BTreeMap;
 
-use super::names::{NameId, Names};
-use crate::destination::{Destination, Pattern};
+use super::segments::{SegmentId, SegmentNames};
+use crate::destination::{Destination, DestinationPattern};
 
 /// Topics whose sets are cached; beyond them the cache is cleared.
 pub const ROUTES_MAX: usize = 16_384;
@@ -18,12 +18,12 @@ pub const ROUTES_MAX: usize = 16_384;
 /// Subscribers by pattern. `S` identifies a subscriber for the application.
 #[derive(Debug)]
 pub struct TopicTree<S> {
-    names: Names,
+    names: SegmentNames,
     nodes: Vec<Node>,
     /// Unused nodes, to be used again.
     free_nodes: Vec<NodeId>,
     /// From a node by a segment to the next.
-    ways: BTreeMap<(NodeId, NameId), NodeId>,
+    edges: BTreeMap<(NodeId, SegmentId), NodeId>,
     sets: Vec<Vec<S>>,
     /// Sets without members, to be used again.
     free: Vec<SetId>,
@@ -51,7 +51,7 @@ struct Node {
 }
 
 impl Node {
-    fn is_bare(&self) -> bool {
+    fn is_unused(&self) -> bool {
         self.here.is_none() && self.rest.is_none() && self.any.is_none() && self.named == 0
     }
 }
@@ -66,10 +66,10 @@ struct Route {
 impl<S> Default for TopicTree<S> {
     fn default() -> Self {
         Self {
-            names: Names::default(),
+            names: SegmentNames::default(),
             nodes: vec![Node::default()],
             free_nodes: Vec::new(),
-            ways: BTreeMap::new(),
+            edges: BTreeMap::new(),
             sets: Vec::new(),
             free: Vec::new(),
             routes: BTreeMap::new(),
@@ -80,9 +80,9 @@ impl<S> Default for TopicTree<S> {
 
 impl<S: Copy + Ord> TopicTree<S> {
     /// Returns whether the subscriber is new to this pattern.
-    pub fn subscribe(&mut self, pattern: &Pattern, subscriber: S) -> bool {
+    pub fn subscribe(&mut self, pattern: &DestinationPattern, subscriber: S) -> bool {
         let (path, is_rest) = path_of(pattern);
-        let node = path.iter().fold(ROOT, |node, segment| self.go_on(node, segment));
+        let node = path.iter().fold(ROOT, |node, segment| self.child_or_insert(node, segment));
         let set = self.set_at(node, is_rest).unwrap_or_else(|| self.new_set(node, is_rest));
         let members = &mut self.sets[set as usize];
         match members.binary_search(&subscriber) {
@@ -95,25 +95,25 @@ impl<S: Copy + Ord> TopicTree<S> {
     }
 
     /// The child node of a segment, created where it is missing.
-    fn go_on(&mut self, node: NodeId, segment: &str) -> NodeId {
-        if let Some(next) = self.next(node, segment) {
+    fn child_or_insert(&mut self, node: NodeId, segment: &str) -> NodeId {
+        if let Some(next) = self.child(node, segment) {
             return next;
         }
         let next = self.new_node();
         if segment == "*" {
             self.node(node).any = Some(next);
         } else {
-            let name = self.names.take(segment);
-            self.ways.insert((node, name), next);
+            let name = self.names.acquire(segment);
+            self.edges.insert((node, name), next);
             self.node(node).named += 1;
         }
         next
     }
 
-    fn next(&self, node: NodeId, segment: &str) -> Option<NodeId> {
+    fn child(&self, node: NodeId, segment: &str) -> Option<NodeId> {
         match segment {
             "*" => self.nodes[node as usize].any,
-            _ => self.ways.get(&(node, self.names.find(segment)?)).copied(),
+            _ => self.edges.get(&(node, self.names.find(segment)?)).copied(),
         }
     }
 
@@ -149,9 +149,9 @@ impl<S: Copy + Ord> TopicTree<S> {
     }
 
     /// Returns whether the subscriber was there.
-    pub fn unsubscribe(&mut self, pattern: &Pattern, subscriber: S) -> bool {
+    pub fn unsubscribe(&mut self, pattern: &DestinationPattern, subscriber: S) -> bool {
         let (path, is_rest) = path_of(pattern);
-        let nodes = self.walk(&path);
+        let nodes = self.path_nodes(&path);
         let Some(set) = nodes.get(path.len()).and_then(|last| self.set_at(*last, is_rest)) else {
             return false;
         };
@@ -171,10 +171,10 @@ impl<S: Copy + Ord> TopicTree<S> {
     }
 
     /// The root and the nodes of each segment, as far as they exist.
-    fn walk(&self, path: &[&str]) -> Vec<NodeId> {
+    fn path_nodes(&self, path: &[&str]) -> Vec<NodeId> {
         let mut nodes = vec![ROOT];
         for segment in path {
-            match self.next(nodes[nodes.len() - 1], segment) {
+            match self.child(nodes[nodes.len() - 1], segment) {
                 Some(next) => nodes.push(next),
                 None => break,
             }
@@ -186,18 +186,18 @@ impl<S: Copy + Ord> TopicTree<S> {
     fn prune(&mut self, path: &[&str], nodes: &[NodeId]) {
         for (segment, pair) in path.iter().zip(nodes.windows(2)).rev() {
             let (before, node) = (pair[0], pair[1]);
-            if !self.nodes[node as usize].is_bare() {
+            if !self.nodes[node as usize].is_unused() {
                 return;
             }
             self.free_nodes.push(node);
             if *segment == "*" {
                 self.node(before).any = None;
-            } else if let Some(name) = self.names.give_back(segment) {
-                self.ways.remove(&(before, name));
+            } else if let Some(name) = self.names.release(segment) {
+                self.edges.remove(&(before, name));
                 self.node(before).named -= 1;
             }
         }
-        if self.ways.is_empty() && self.nodes[ROOT as usize].any.is_none() {
+        if self.edges.is_empty() && self.nodes[ROOT as usize].any.is_none() {
             // Patterns that may never come again keep no memory.
             self.nodes.truncate(1);
             self.nodes.shrink_to_fit();
@@ -212,13 +212,13 @@ impl<S: Copy + Ord> TopicTree<S> {
 
     /// Whether some pattern may match topics that begin with this segment: where none does, their names need not even
     /// be built.
-    pub fn hears(&self, root: &str) -> bool {
+    pub fn may_have_subscribers(&self, root: &str) -> bool {
         let node = &self.nodes[ROOT as usize];
-        node.rest.is_some() || node.any.is_some() || self.next(ROOT, root).is_some()
+        node.rest.is_some() || node.any.is_some() || self.child(ROOT, root).is_some()
     }
 
     /// All subscribers of this topic; one that subscribes by two patterns appears twice.
-    pub fn listeners(&mut self, topic: &Destination) -> impl Iterator<Item = S> {
+    pub fn subscribers(&mut self, topic: &Destination) -> impl Iterator<Item = S> {
         let fingerprint = fingerprint(topic.name());
         self.find_route(fingerprint, topic);
         let sets = self.routes.get(&fingerprint).into_iter().flat_map(|route| &route.sets);
@@ -227,11 +227,11 @@ impl<S: Copy + Ord> TopicTree<S> {
 
     /// The same for a tree of few patterns, without the route cache and without allocation. A reserved topic (`apart`)
     /// is matched only by patterns that name its first segment.
-    pub fn select(&self, topic: &Destination, apart: bool, mut heard: impl FnMut(S)) {
+    pub fn for_each_subscriber(&self, topic: &Destination, apart: bool, mut heard: impl FnMut(S)) {
         let mut found = |set: SetId| self.sets[set as usize].iter().for_each(|subscriber| heard(*subscriber));
         let mut segments = topic.segments();
         if apart {
-            let next = segments.next().and_then(|first| self.next(ROOT, first));
+            let next = segments.next().and_then(|first| self.child(ROOT, first));
             next.into_iter().for_each(|node| self.collect(node, segments.clone(), &mut found));
         } else {
             self.collect(ROOT, segments, &mut found);
@@ -259,7 +259,7 @@ impl<S: Copy + Ord> TopicTree<S> {
             return;
         };
         let is_named = node.named > 0;
-        let named = if is_named { self.next(id, segment) } else { None };
+        let named = if is_named { self.child(id, segment) } else { None };
         [node.any, named].into_iter().flatten().for_each(|next| self.collect(next, behind.clone(), found));
     }
 }
@@ -275,7 +275,7 @@ fn fingerprint(name: &str) -> u64 {
 
 /// The segments that lead to the set of a pattern, and whether it is the set of `>` after them. A `>` with text after
 /// it is a name like any other; no topic has such a segment, so it matches nothing.
-fn path_of(pattern: &Pattern) -> (Vec<&str>, bool) {
+fn path_of(pattern: &DestinationPattern) -> (Vec<&str>, bool) {
     let mut path: Vec<&str> = pattern.segments().collect();
     let is_rest = path.pop_if(|last| *last == ">").is_some();
     (path, is_rest)
@@ -289,12 +289,12 @@ mod tests {
         Destination::parse(&format!("/topic/{name}")).unwrap()
     }
 
-    fn pattern(name: &str) -> Pattern {
-        Pattern::parse(&format!("/topic/{name}")).unwrap()
+    fn pattern(name: &str) -> DestinationPattern {
+        DestinationPattern::parse(&format!("/topic/{name}")).unwrap()
     }
 
     fn heard(tree: &mut TopicTree<u32>, name: &str) -> Vec<u32> {
-        let mut listeners: Vec<u32> = tree.listeners(&topic(name)).collect();
+        let mut listeners: Vec<u32> = tree.subscribers(&topic(name)).collect();
         listeners.sort_unstable();
         listeners
     }
@@ -323,10 +323,11 @@ mod tests {
         ] {
             let mut tree = TopicTree::default();
             patterns.iter().for_each(|name| assert!(tree.subscribe(&pattern(name), 1)));
-            let heard: Vec<_> = ["tick", "order"].into_iter().filter(|family| tree.hears(family)).collect();
+            let heard: Vec<_> =
+                ["tick", "order"].into_iter().filter(|family| tree.may_have_subscribers(family)).collect();
             assert_eq!(heard.join(" "), families);
             patterns.iter().for_each(|name| assert!(tree.unsubscribe(&pattern(name), 1)));
-            assert!(!tree.hears("tick"));
+            assert!(!tree.may_have_subscribers("tick"));
         }
     }
 
@@ -353,7 +354,7 @@ mod tests {
         patterns.iter().for_each(|name| assert!(tree.subscribe(&pattern(name), 1)));
         assert_eq!(tree.patterns(), patterns.len());
         patterns.iter().for_each(|name| assert!(tree.unsubscribe(&pattern(name), 1)));
-        assert_eq!((tree.patterns(), tree.nodes.len(), tree.ways.len(), tree.names.len()), (0, 1, 0, 0));
+        assert_eq!((tree.patterns(), tree.nodes.len(), tree.edges.len(), tree.names.len()), (0, 1, 0, 0));
     }
 
     #[test]
@@ -374,7 +375,7 @@ mod tests {
         }
         let selected = |apart| {
             let mut selected: Vec<u32> = Vec::new();
-            tree.select(&topic("bus.1"), apart, |subscriber| selected.push(subscriber));
+            tree.for_each_subscriber(&topic("bus.1"), apart, |subscriber| selected.push(subscriber));
             selected
         };
         assert_eq!((selected(false), selected(true)), (vec![1, 2, 3, 4], vec![3, 4]));
@@ -387,6 +388,6 @@ mod tests {
             let name = format!("s{subscriber}{}", ".a".repeat(31));
             tree.subscribe(&pattern(&name), subscriber);
         }
-        assert_eq!((tree.nodes.len(), tree.ways.len(), tree.names.len()), (3_201, 3_200, 101));
+        assert_eq!((tree.nodes.len(), tree.edges.len(), tree.names.len()), (3_201, 3_200, 101));
     }
 }

@@ -4,50 +4,51 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use stomp::lanes::{Batch, Delivery, Lanes};
-use stomp::queues::Queues;
+use stomp::lanes::{FrameBatch, OutboundLanes, SubscriptionDelivery};
+use stomp::queues::MessageQueues;
 use stomp::session::{
-    Action, Closing, Credentials, Marks, Publication, Rights, Rules, Session, Subscription, SubscriptionKey, Work,
+    BrokerRequest, CloseCause, ConnectCredentials, DeliveryFlags, Permissions, Publication, StompAction, StompRules,
+    StompSession, Subscription, SubscriptionKey,
 };
-use stomp::topics::{Book, TOPICS_MAX, TopicTree};
-use stomp::{Destination, Headers, Kind, Message, Pattern, Time};
+use stomp::topics::{LastValueTable, TOPICS_MAX, TopicTree};
+use stomp::{Destination, DestinationKind, DestinationPattern, Headers, MonotonicTime, StompMessage};
 
 use crate::text::{from_line, to_line};
 
 /// One subscription of one client.
 type Consumer = (u32, SubscriptionKey);
 
-pub(crate) struct Broker {
-    now: Time,
+pub(crate) struct TranscriptBroker {
+    now: MonotonicTime,
     names: BTreeMap<String, u32>,
-    clients: BTreeMap<u32, Client>,
+    clients: BTreeMap<u32, TranscriptClientState>,
     last_number: u32,
     tree: TopicTree<Consumer>,
-    queues: Queues<Consumer>,
-    book: Book<Destination, Arc<Message>>,
+    queues: MessageQueues<Consumer>,
+    book: LastValueTable<Destination, Arc<StompMessage>>,
     next_message: u64,
     outputs: Vec<String>,
 }
 
-struct Client {
+struct TranscriptClientState {
     name: String,
-    session: Session,
-    lanes: Lanes,
+    session: StompSession,
+    lanes: OutboundLanes,
     subscriptions: BTreeMap<SubscriptionKey, Subscription>,
     /// The final frame is written, then the socket closes.
-    closing: Option<Closing>,
+    closing: Option<CloseCause>,
 }
 
-impl Default for Broker {
+impl Default for TranscriptBroker {
     fn default() -> Self {
         Self {
-            now: Time(0),
+            now: MonotonicTime(0),
             names: BTreeMap::new(),
             clients: BTreeMap::new(),
             last_number: 0,
             tree: TopicTree::default(),
-            queues: Queues::default(),
-            book: Book::new(TOPICS_MAX, Duration::from_secs(10)),
+            queues: MessageQueues::default(),
+            book: LastValueTable::new(TOPICS_MAX, Duration::from_secs(10)),
             next_message: 1,
             outputs: Vec::new(),
         }
@@ -55,14 +56,15 @@ impl Default for Broker {
 }
 
 /// A guest may subscribe to ticks; other logins to everything, and send to queues and generic events.
-fn rights(login: Option<&str>) -> Arc<Rights> {
-    let patterns = |texts: &[&str]| texts.iter().map(|text| Pattern::parse(text).expect("a pattern")).collect();
+fn rights(login: Option<&str>) -> Arc<Permissions> {
+    let patterns =
+        |texts: &[&str]| texts.iter().map(|text| DestinationPattern::parse(text).expect("a pattern")).collect();
     Arc::new(match login {
-        Some("guest") => Rights { subscribe: patterns(&["/topic/tick.>"]), ..Rights::default() },
-        _ => Rights {
+        Some("guest") => Permissions { subscribe: patterns(&["/topic/tick.>"]), ..Permissions::default() },
+        _ => Permissions {
             send: patterns(&["/queue/>", "/topic/generic-event.>"]),
             subscribe: patterns(&["/queue/>", "/topic/>"]),
-            ..Rights::default()
+            ..Permissions::default()
         },
     })
 }
@@ -73,17 +75,21 @@ fn destination_of(word: &str) -> Destination {
     Destination::parse(&text).expect("a destination")
 }
 
-impl Broker {
+impl TranscriptBroker {
     /// Executes one line of a transcript and returns the output lines.
     pub(crate) fn play(&mut self, line: &str) -> Vec<String> {
         let words: Vec<&str> = line.splitn(3, ' ').collect();
         match words[..] {
             ["wait", millis] => self.wait(millis.parse().expect("milliseconds")),
-            ["admit", name] => self.act(name, |session, now, actions| session.admit(now, rights(None), actions)),
+            ["admit", name] => {
+                self.act(name, |session, now, actions| session.on_authenticated(now, rights(None), actions));
+            }
             ["drop", name] => self.lose(name),
             ["publish", destination, body] => self.publish_own(destination, &from_line(body)),
             ["price", destination, body] => self.price(destination, &from_line(body)),
-            ["refuse", name, text] => self.act(name, |session, _, actions| session.refuse(text, None, actions)),
+            ["refuse", name, text] => {
+                self.act(name, |session, _, actions| session.close_with_error(text, None, actions));
+            }
             [name, ">", bytes] => {
                 self.act(name, |session, now, actions| session.receive(now, &from_line(bytes), actions));
             }
@@ -99,20 +105,24 @@ impl Broker {
         }
         self.last_number += 1;
         let number = self.last_number;
-        let session = Session::new(self.now, format!("session-{number}"), Arc::new(Rules::new("Rialto/test")));
-        let (lanes, subscriptions) = (Lanes::free(), BTreeMap::new());
-        self.clients.insert(number, Client { name: name.to_owned(), session, lanes, subscriptions, closing: None });
+        let session =
+            StompSession::new(self.now, format!("session-{number}"), Arc::new(StompRules::new("Rialto/test")));
+        let (lanes, subscriptions) = (OutboundLanes::unthrottled(), BTreeMap::new());
+        self.clients.insert(
+            number,
+            TranscriptClientState { name: name.to_owned(), session, lanes, subscriptions, closing: None },
+        );
         self.names.insert(name.to_owned(), number);
         number
     }
 
-    fn act(&mut self, name: &str, act: impl FnOnce(&mut Session, Time, &mut Vec<Action>)) {
+    fn act(&mut self, name: &str, act: impl FnOnce(&mut StompSession, MonotonicTime, &mut Vec<StompAction>)) {
         let number = self.number(name);
         let now = self.now;
         let mut actions = Vec::new();
         if let Some(client) = self.clients.get_mut(&number) {
             act(&mut client.session, now, &mut actions);
-            client.lanes.room_made();
+            client.lanes.on_room();
         }
         self.perform(number, actions);
     }
@@ -121,10 +131,11 @@ impl Broker {
     fn wait(&mut self, millis: u64) {
         let end = self.now.after(Duration::from_millis(millis));
         loop {
-            let next = self.clients.values().map(|client| client.session.deadline()).min().unwrap_or(Time::NEVER);
+            let next =
+                self.clients.values().map(|client| client.session.deadline()).min().unwrap_or(MonotonicTime::NEVER);
             self.now = next.clamp(self.now, end);
             for name in self.names.keys().cloned().collect::<Vec<_>>() {
-                self.act(&name, Session::tick);
+                self.act(&name, StompSession::tick);
             }
             self.flush();
             if next > end {
@@ -133,42 +144,42 @@ impl Broker {
         }
     }
 
-    fn perform(&mut self, number: u32, actions: Vec<Action>) {
+    fn perform(&mut self, number: u32, actions: Vec<StompAction>) {
         for action in actions {
             if let Err((text, receipt)) = self.perform_one(number, action) {
                 let mut last_words = Vec::new();
                 let Some(client) = self.clients.get_mut(&number) else {
                     return;
                 };
-                client.session.refuse(&text, receipt.as_deref(), &mut last_words);
+                client.session.close_with_error(&text, receipt.as_deref(), &mut last_words);
                 return self.perform(number, last_words);
             }
         }
     }
 
     /// A failed action is an error text for the client and the receipt of its frame.
-    fn perform_one(&mut self, number: u32, action: Action) -> Result<(), (String, Option<String>)> {
+    fn perform_one(&mut self, number: u32, action: StompAction) -> Result<(), (String, Option<String>)> {
         let Some(client) = self.clients.get_mut(&number) else {
             return Ok(());
         };
         match action {
-            Action::Send(bytes) => client.lanes.control(bytes).map_err(|slow| (slow.to_string(), None)),
-            Action::Authenticate(credentials) => {
+            StompAction::Send(bytes) => client.lanes.push_control(bytes).map_err(|slow| (slow.to_string(), None)),
+            StompAction::Authenticate(credentials) => {
                 self.authenticate(number, &credentials);
                 Ok(())
             }
-            Action::Subscribe(subscription) => self.subscribe(number, subscription),
-            Action::Unsubscribe(key) => {
+            StompAction::Subscribe(subscription) => self.subscribe(number, subscription),
+            StompAction::Unsubscribe(key) => {
                 self.unsubscribe(number, key);
                 Ok(())
             }
-            Action::Perform { work, receipt } => self.commit(number, vec![work]).map_err(|text| (text, receipt)),
-            Action::Commit { work, receipt } => self.commit(number, work).map_err(|text| (text, receipt)),
-            Action::Forbidden { command, destination } => {
+            StompAction::Execute { work, receipt } => self.commit(number, vec![work]).map_err(|text| (text, receipt)),
+            StompAction::Commit { work, receipt } => self.commit(number, work).map_err(|text| (text, receipt)),
+            StompAction::Forbidden { command, destination } => {
                 self.outputs.push(format!("{} audited {} {destination}", client.name, command.name()));
                 Ok(())
             }
-            Action::Close(closing) => {
+            StompAction::Close(closing) => {
                 client.closing = Some(closing);
                 Ok(())
             }
@@ -176,12 +187,16 @@ impl Broker {
     }
 
     /// `pending` is answered by a line of the transcript, other logins at once.
-    fn authenticate(&mut self, number: u32, credentials: &Credentials) {
+    fn authenticate(&mut self, number: u32, credentials: &ConnectCredentials) {
         let name = self.clients[&number].name.clone();
         match (credentials.login.as_deref(), credentials.passcode.as_deref()) {
             (Some("pending"), _) => {}
-            (_, Some("wrong")) => self.act(&name, |session, _, actions| session.refuse("login failed", None, actions)),
-            (login, _) => self.act(&name, |session, now, actions| session.admit(now, rights(login), actions)),
+            (_, Some("wrong")) => {
+                self.act(&name, |session, _, actions| session.close_with_error("login failed", None, actions));
+            }
+            (login, _) => {
+                self.act(&name, |session, now, actions| session.on_authenticated(now, rights(login), actions));
+            }
         }
     }
 
@@ -189,10 +204,10 @@ impl Broker {
         let consumer = (number, subscription.key);
         for pattern in &*subscription.patterns {
             match pattern.kind() {
-                Kind::Topic => drop(self.tree.subscribe(pattern, consumer)),
-                Kind::Queue => self
+                DestinationKind::Topic => drop(self.tree.subscribe(pattern, consumer)),
+                DestinationKind::Queue => self
                     .queues
-                    .join(pattern.name(), consumer, subscription.prefetch)
+                    .add_consumer(pattern.name(), consumer, subscription.prefetch)
                     .map_err(|full| (full.to_string(), None))?,
             }
             if subscription.snapshot {
@@ -204,29 +219,29 @@ impl Broker {
         Ok(())
     }
 
-    fn deliver_last_values(&mut self, number: u32, subscription: SubscriptionKey, pattern: &Pattern) {
+    fn deliver_last_values(&mut self, number: u32, subscription: SubscriptionKey, pattern: &DestinationPattern) {
         let client = self.clients.get_mut(&number).expect("it has just asked");
-        for (_, topic) in self.book.behind(None).filter(|(destination, _)| pattern.matches(destination)) {
-            client.lanes.market_snapshot(subscription, topic.id, topic.last.clone(), 0);
+        for (_, topic) in self.book.iter_after(None).filter(|(destination, _)| pattern.matches(destination)) {
+            client.lanes.push_market_snapshot(subscription, topic.id, topic.last.clone(), 0);
         }
     }
 
     fn unsubscribe(&mut self, number: u32, key: SubscriptionKey) {
         let client = self.clients.get_mut(&number).expect("it has just asked");
-        client.lanes.forget(key);
+        client.lanes.remove_subscription(key);
         for pattern in
             client.subscriptions.remove(&key).into_iter().flat_map(|subscription| subscription.patterns.to_vec())
         {
             match pattern.kind() {
-                Kind::Topic => drop(self.tree.unsubscribe(&pattern, (number, key))),
-                Kind::Queue => self.queues.leave(pattern.name(), (number, key)),
+                DestinationKind::Topic => drop(self.tree.unsubscribe(&pattern, (number, key))),
+                DestinationKind::Queue => self.queues.remove_consumer(pattern.name(), (number, key)),
             }
         }
     }
 
-    fn commit(&mut self, number: u32, work: Vec<Work>) -> Result<(), String> {
+    fn commit(&mut self, number: u32, work: Vec<BrokerRequest>) -> Result<(), String> {
         let sent = work.iter().filter_map(|work| match work {
-            Work::Publish(sent) if sent.destination.kind() == Kind::Queue => {
+            BrokerRequest::Publish(sent) if sent.destination.kind() == DestinationKind::Queue => {
                 Some((sent.destination.name(), sent.body.len()))
             }
             _ => None,
@@ -234,14 +249,14 @@ impl Broker {
         self.queues.check(sent).map_err(|full| full.to_string())?;
         for work in work {
             match work {
-                Work::Publish(publication) => self.publish(Some(number), &publication)?,
-                Work::Settle { subscription, tokens } => {
+                BrokerRequest::Publish(publication) => self.publish(Some(number), &publication)?,
+                BrokerRequest::Acknowledge { subscription, tokens } => {
                     let queues = self.queues_of((number, subscription));
-                    queues.iter().for_each(|name| self.queues.settle(name, (number, subscription), &tokens));
+                    queues.iter().for_each(|name| self.queues.acknowledge(name, (number, subscription), &tokens));
                 }
-                Work::Return { subscription, tokens } => {
+                BrokerRequest::Requeue { subscription, tokens } => {
                     let queues = self.queues_of((number, subscription));
-                    queues.iter().for_each(|name| self.queues.give_back(name, (number, subscription), &tokens));
+                    queues.iter().for_each(|name| self.queues.requeue(name, (number, subscription), &tokens));
                 }
             }
         }
@@ -250,7 +265,7 @@ impl Broker {
 
     fn queues_of(&self, (number, key): Consumer) -> Vec<String> {
         let patterns = self.clients[&number].subscriptions.get(&key).map_or(&[][..], |found| &found.patterns);
-        let queues = patterns.iter().filter(|pattern| pattern.kind() == Kind::Queue);
+        let queues = patterns.iter().filter(|pattern| pattern.kind() == DestinationKind::Queue);
         queues.map(|pattern| pattern.name().to_owned()).collect()
     }
 
@@ -262,17 +277,22 @@ impl Broker {
 
     fn publish(&mut self, from: Option<u32>, sent: &Publication) -> Result<(), String> {
         let message = self.message(&sent.destination, &sent.headers, &sent.body);
-        if sent.destination.kind() == Kind::Queue {
+        if sent.destination.kind() == DestinationKind::Queue {
             let (name, size) = (sent.destination.name(), sent.body.len());
             return self.queues.send(name, message, size).map_err(|full| full.to_string());
         }
-        for (number, subscription) in self.tree.listeners(&sent.destination) {
+        for (number, subscription) in self.tree.subscribers(&sent.destination) {
             let client = self.clients.get_mut(&number).expect("a subscriber is connected");
             if Some(number) == from && client.subscriptions[&subscription].no_local {
                 continue;
             }
-            let delivery = Delivery { subscription, message: message.clone(), token: None, marks: Marks::default() };
-            client.lanes.reliable(delivery);
+            let delivery = SubscriptionDelivery {
+                subscription,
+                message: message.clone(),
+                token: None,
+                flags: DeliveryFlags::default(),
+            };
+            client.lanes.push_reliable(delivery);
         }
         Ok(())
     }
@@ -281,17 +301,17 @@ impl Broker {
     fn price(&mut self, destination: &str, body: &[u8]) {
         let destination = destination_of(destination);
         let message = self.message(&destination, &Headers::default(), body);
-        let (topic, pace) = self.book.record(self.now, destination.clone(), message.clone()).expect("a book with room");
-        for (number, subscription) in self.tree.listeners(&destination) {
+        let (topic, pace) = self.book.update(self.now, destination.clone(), message.clone()).expect("a book with room");
+        for (number, subscription) in self.tree.subscribers(&destination) {
             let client = self.clients.get_mut(&number).expect("a subscriber is connected");
-            client.lanes.market(subscription, topic, message.clone(), pace);
+            client.lanes.push_market(subscription, topic, message.clone(), pace);
         }
     }
 
-    fn message(&mut self, destination: &Destination, headers: &Headers, body: &[u8]) -> Arc<Message> {
+    fn message(&mut self, destination: &Destination, headers: &Headers, body: &[u8]) -> Arc<StompMessage> {
         let id = self.next_message;
         self.next_message += 1;
-        Arc::new(Message::new(id, destination, headers, body))
+        Arc::new(StompMessage::new(id, destination, headers, body))
     }
 
     /// Writes everything that can go, until nothing more does.
@@ -319,31 +339,32 @@ impl Broker {
             .flat_map(|(number, client)| client.subscriptions.keys().map(move |key| (*number, *key)));
         let names: Vec<String> = consumers.flat_map(|consumer| self.queues_of(consumer)).collect();
         for name in names {
-            while let Some(next) =
-                self.queues.next(&name, |(number, _)| Lanes::takes_more(self.clients[&number].lanes.waiting_bytes()))
-            {
+            while let Some(next) = self.queues.next_delivery(&name, |(number, _)| {
+                OutboundLanes::has_room(self.clients[&number].lanes.waiting_bytes())
+            }) {
                 let (number, subscription) = next.consumer;
-                let marks = Marks { redelivered: next.redelivered, ..Marks::default() };
-                let delivery = Delivery { subscription, message: next.message, token: Some(next.token), marks };
+                let marks = DeliveryFlags { redelivered: next.redelivered, ..DeliveryFlags::default() };
+                let delivery =
+                    SubscriptionDelivery { subscription, message: next.message, token: Some(next.token), flags: marks };
                 let client = self.clients.get_mut(&number).expect("a consumer is connected");
-                client.lanes.reliable(delivery);
+                client.lanes.push_reliable(delivery);
             }
         }
     }
 
     fn write(&mut self, number: u32) -> bool {
         let client = self.clients.get_mut(&number).expect("a client of ours");
-        let mut batch = Batch::default();
+        let mut batch = FrameBatch::default();
         client.lanes.drain(self.now, usize::MAX, client.session.subscriptions(), &mut batch);
         for (head, tail) in batch.frames() {
             self.outputs.push(format!("{} < {}", client.name, to_line(&[head, tail].concat())));
         }
         if batch.bytes() > 0 {
-            client.session.sent(self.now);
+            client.session.on_sent(self.now);
         }
-        for (subscription, token) in batch.settled() {
+        for (subscription, token) in batch.acknowledged() {
             let consumer = (number, *subscription);
-            self.queues_of(consumer).iter().for_each(|name| self.queues.settle(name, consumer, &[*token]));
+            self.queues_of(consumer).iter().for_each(|name| self.queues.acknowledge(name, consumer, &[*token]));
         }
         batch.bytes() > 0
     }

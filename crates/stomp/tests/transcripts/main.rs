@@ -6,7 +6,7 @@ mod text;
 
 use std::path::{Path, PathBuf};
 
-use broker::Broker;
+use broker::TranscriptBroker;
 
 #[test]
 fn every_transcript_is_true() {
@@ -24,7 +24,7 @@ fn every_transcript_is_true() {
 
 /// The script with the output after each of its lines.
 fn play(script: &str) -> String {
-    let mut broker = Broker::default();
+    let mut broker = TranscriptBroker::default();
     let mut played = String::new();
     for line in script.lines().filter(|line| !is_output(line)) {
         played.push_str(line);

@@ -6,30 +6,30 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use crate::block::{self, BlockReader, Fault, Place};
-use crate::medium::{Disk, Medium, RealDisk, write_all_at};
-use crate::tail::{self, Tail};
-use crate::{StorageError, Torn};
+use crate::block::{self, BlockError, BlockPosition, BlockReader};
+use crate::file_system::{FileSystem, OsFileSystem, WritableFile, write_all_at};
+use crate::tail::{self, FileTail};
+use crate::{StorageError, TornWrite};
 
 const MAGIC: [u8; 12] = *b"RIALTO-LOG\x00\x01";
-const START: Place = Place { seed: 0, offset: MAGIC.len() as u64 };
+const START: BlockPosition = BlockPosition { seed: 0, offset: MAGIC.len() as u64 };
 /// The largest payload.
 pub const PAYLOAD_LIMIT_BYTES: usize = block::LIMIT_BYTES - block::HEAD_BYTES;
 
 pub struct AppendLog {
     path: PathBuf,
-    medium: Box<dyn Medium>,
+    medium: Box<dyn WritableFile>,
     /// Where the next record goes.
-    place: Place,
+    position: BlockPosition,
     block: Vec<u8>,
     failed: Option<String>,
 }
 
 /// What was found in a log.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Replayed {
+pub struct LogReplay {
     pub records: u64,
-    pub torn: Option<Torn>,
+    pub torn: Option<TornWrite>,
 }
 
 impl AppendLog {
@@ -38,8 +38,8 @@ impl AppendLog {
     pub fn open(
         path: &Path,
         replay: &mut dyn FnMut(&[u8]) -> Result<(), String>,
-    ) -> Result<(Replayed, Self), StorageError> {
-        Self::open_on(&RealDisk, path, replay)
+    ) -> Result<(LogReplay, Self), StorageError> {
+        Self::open_on(&OsFileSystem, path, replay)
     }
 
     /// Hands every payload to `visit` and changes nothing, also where somebody else writes the file.
@@ -49,20 +49,20 @@ impl AppendLog {
     }
 
     fn open_on(
-        disk: &dyn Disk,
+        disk: &dyn FileSystem,
         path: &Path,
         replay: &mut dyn FnMut(&[u8]) -> Result<(), String>,
-    ) -> Result<(Replayed, Self), StorageError> {
+    ) -> Result<(LogReplay, Self), StorageError> {
         if !path.exists() {
             create(disk, path).map_err(StorageError::io("create", path))?;
         }
         let mut blocks = open_blocks(path)?;
         let (records, fault) = read_all(&mut blocks, path, replay)?;
-        let torn = cut_end(&blocks, path, fault)?;
+        let torn = truncate_torn_end(&blocks, path, fault)?;
         let medium = disk.open(path).map_err(StorageError::io("open", path))?;
-        let place = blocks.place();
-        let log = Self { path: path.to_owned(), medium, place, block: Vec::new(), failed: None };
-        Ok((Replayed { records, torn }, log))
+        let place = blocks.position();
+        let log = Self { path: path.to_owned(), medium, position: place, block: Vec::new(), failed: None };
+        Ok((LogReplay { records, torn }, log))
     }
 
     /// Writes one record. It survives a crash of the process at once, and a power cut after `sync`.
@@ -74,17 +74,17 @@ impl AppendLog {
         }
         block::begin(&mut self.block);
         self.block.extend_from_slice(payload);
-        block::seal(&mut self.block, self.place);
-        let written = write_all_at(self.medium.as_ref(), &self.block, self.place.offset);
-        self.keep("write", written)?;
-        self.place.offset += self.block.len() as u64;
+        block::seal(&mut self.block, self.position);
+        let written = write_all_at(self.medium.as_ref(), &self.block, self.position.offset);
+        self.check_io("write", written)?;
+        self.position.offset += self.block.len() as u64;
         Ok(())
     }
 
     pub fn sync(&mut self) -> Result<(), StorageError> {
         self.check_usable()?;
         let synced = self.medium.sync();
-        self.keep("sync", synced)
+        self.check_io("sync", synced)
     }
 
     fn check_usable(&self) -> Result<(), StorageError> {
@@ -95,7 +95,7 @@ impl AppendLog {
     }
 
     /// After the first failure the content of the disk is unknown, so the log accepts nothing more.
-    fn keep(&mut self, doing: &'static str, outcome: io::Result<()>) -> Result<(), StorageError> {
+    fn check_io(&mut self, doing: &'static str, outcome: io::Result<()>) -> Result<(), StorageError> {
         outcome.map_err(|error| {
             let error = StorageError::io(doing, &self.path)(error);
             self.failed = Some(error.to_string());
@@ -105,7 +105,7 @@ impl AppendLog {
 }
 
 /// The file gets its name when its beginning is durable.
-fn create(disk: &dyn Disk, path: &Path) -> io::Result<()> {
+fn create(disk: &dyn FileSystem, path: &Path) -> io::Result<()> {
     let mut name = path.as_os_str().to_owned();
     name.push(".new");
     let unnamed = PathBuf::from(name);
@@ -132,10 +132,10 @@ fn read_all(
     blocks: &mut BlockReader,
     path: &Path,
     replay: &mut dyn FnMut(&[u8]) -> Result<(), String>,
-) -> Result<(u64, Fault), StorageError> {
+) -> Result<(u64, BlockError), StorageError> {
     let mut records = 0;
     loop {
-        let offset = blocks.place().offset;
+        let offset = blocks.position().offset;
         if let Err(fault) = blocks.step().map_err(StorageError::io("read", path))? {
             return Ok((records, fault));
         }
@@ -145,10 +145,10 @@ fn read_all(
 }
 
 /// Cuts whatever lies behind the last good record, unless that is followed by a good one.
-fn cut_end(blocks: &BlockReader, path: &Path, fault: Fault) -> Result<Option<Torn>, StorageError> {
-    let offset = blocks.place().offset;
-    let judged = tail::judge(blocks.file(), blocks.place(), blocks.end());
-    if let Tail::Followed { by } = judged.map_err(StorageError::io("read", path))? {
+fn truncate_torn_end(blocks: &BlockReader, path: &Path, fault: BlockError) -> Result<Option<TornWrite>, StorageError> {
+    let offset = blocks.position().offset;
+    let judged = tail::inspect(blocks.file(), blocks.position(), blocks.end());
+    if let FileTail::Followed { by } = judged.map_err(StorageError::io("read", path))? {
         let reason = format!("{fault}, but a good record follows at offset {by}");
         return Err(StorageError::damaged(path, offset, reason));
     }
@@ -156,7 +156,7 @@ fn cut_end(blocks: &BlockReader, path: &Path, fault: Fault) -> Result<Option<Tor
     if length == offset {
         return Ok(None);
     }
-    let torn = Torn { file: path.to_owned(), offset, bytes: length - offset };
+    let torn = TornWrite { file: path.to_owned(), offset, bytes: length - offset };
     tracing::warn!(%torn, "torn write at the end of the log was cut (crash during the last write)");
     truncate(path, offset).map_err(StorageError::io("cut the end of", path))?;
     Ok(Some(torn))

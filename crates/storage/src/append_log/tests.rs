@@ -6,11 +6,11 @@ use super::*;
 use crate::Damage;
 use tempfile::TempDir;
 
-struct Book {
+struct LogFixture {
     folder: TempDir,
 }
 
-impl Book {
+impl LogFixture {
     /// Three fills; the log is closed.
     fn with_three_fills() -> Self {
         let book = Self { folder: tempfile::tempdir().unwrap() };
@@ -26,7 +26,7 @@ impl Book {
         self.folder.path().join("venue.log")
     }
 
-    fn open(&self) -> Result<(Vec<String>, Option<Torn>, AppendLog), StorageError> {
+    fn open(&self) -> Result<(Vec<String>, Option<TornWrite>, AppendLog), StorageError> {
         let mut fills = Vec::new();
         let (replayed, log) = AppendLog::open(&self.path(), &mut |payload| {
             fills.push(String::from_utf8(payload.to_vec()).map_err(|error| error.to_string())?);
@@ -51,7 +51,7 @@ const ENDS: [usize; 4] = [12, 40, 52, 79];
 
 #[test]
 fn what_was_appended_is_replayed_in_order_over_restarts() {
-    let book = Book::with_three_fills();
+    let book = LogFixture::with_three_fills();
     let (fills, torn, mut log) = book.open().unwrap();
     assert_eq!((fills, torn), (FILLS.map(str::to_owned).to_vec(), None));
     log.append(b"bust").unwrap();
@@ -61,7 +61,7 @@ fn what_was_appended_is_replayed_in_order_over_restarts() {
 
 #[test]
 fn after_every_truncation_the_complete_records_are_there_and_the_log_continues() {
-    let book = Book::with_three_fills();
+    let book = LogFixture::with_three_fills();
     let good = fs::read(book.path()).unwrap();
     assert_eq!(good.len(), ENDS[3]);
     for length in ENDS[0]..good.len() {
@@ -82,7 +82,7 @@ fn after_every_truncation_the_complete_records_are_there_and_the_log_continues()
 
 #[test]
 fn a_flipped_bit_is_refused_unless_it_is_in_the_last_record() {
-    let book = Book::with_three_fills();
+    let book = LogFixture::with_three_fills();
     let good = fs::read(book.path()).unwrap();
     for (at, bit) in (0..good.len()).flat_map(|at| (0..8).map(move |bit| (at, bit))) {
         let mut bytes = good.clone();
@@ -104,7 +104,7 @@ fn a_flipped_bit_is_refused_unless_it_is_in_the_last_record() {
 
 #[test]
 fn damage_names_the_place_and_the_reason() {
-    let book = Book::with_three_fills();
+    let book = LogFixture::with_three_fills();
     let good = fs::read(book.path()).unwrap();
     let mut bytes = good.clone();
     bytes[30] ^= 1;
@@ -120,7 +120,7 @@ fn damage_names_the_place_and_the_reason() {
 
 #[test]
 fn a_payload_that_its_owner_cannot_read_is_refused_with_its_place() {
-    let book = Book::with_three_fills();
+    let book = LogFixture::with_three_fills();
     let (_, _, mut log) = book.open().unwrap();
     log.append(&[0xff]).unwrap();
     assert_eq!(book.damage().offset, 79);
@@ -128,7 +128,7 @@ fn a_payload_that_its_owner_cannot_read_is_refused_with_its_place() {
 
 #[test]
 fn zeros_behind_the_end_are_cut_like_any_torn_write() {
-    let book = Book::with_three_fills();
+    let book = LogFixture::with_three_fills();
     let good = fs::read(book.path()).unwrap();
     fs::write(book.path(), [good.as_slice(), &[0; 100]].concat()).unwrap();
     let (fills, torn, _) = book.open().unwrap();
@@ -138,7 +138,7 @@ fn zeros_behind_the_end_are_cut_like_any_torn_write() {
 
 #[test]
 fn a_payload_above_the_limit_is_refused_and_the_log_continues() {
-    let book = Book::with_three_fills();
+    let book = LogFixture::with_three_fills();
     let (_, _, mut log) = book.open().unwrap();
     let refused = log.append(&vec![0; PAYLOAD_LIMIT_BYTES + 1]).unwrap_err().to_string();
     assert_eq!(refused, "payload: 16777205 bytes, the limit is 16777204");
@@ -150,7 +150,7 @@ struct BrokenDisk;
 
 struct BrokenMedium;
 
-impl Medium for BrokenMedium {
+impl WritableFile for BrokenMedium {
     fn write_at(&self, _: &[u8], _: u64) -> io::Result<usize> {
         Err(io::Error::from_raw_os_error(28))
     }
@@ -160,12 +160,12 @@ impl Medium for BrokenMedium {
     }
 }
 
-impl Disk for BrokenDisk {
-    fn create(&self, _: &Path) -> io::Result<Box<dyn Medium>> {
+impl FileSystem for BrokenDisk {
+    fn create(&self, _: &Path) -> io::Result<Box<dyn WritableFile>> {
         Ok(Box::new(BrokenMedium))
     }
 
-    fn open(&self, _: &Path) -> io::Result<Box<dyn Medium>> {
+    fn open(&self, _: &Path) -> io::Result<Box<dyn WritableFile>> {
         Ok(Box::new(BrokenMedium))
     }
 
@@ -184,7 +184,7 @@ impl Disk for BrokenDisk {
 
 #[test]
 fn after_a_failed_write_nothing_more_is_taken() {
-    let book = Book::with_three_fills();
+    let book = LogFixture::with_three_fills();
     let (_, mut log) = AppendLog::open_on(&BrokenDisk, &book.path(), &mut |_| Ok(())).unwrap();
     let full =
         format!("the disk is full: cannot write {}: No space left on device (os error 28)", book.path().display());

@@ -10,7 +10,7 @@ impl ChainHash {
     /// What the first segment of a journal continues from.
     pub(crate) const GENESIS: Self = Self([0; 32]);
 
-    pub(crate) fn of(bytes: &[u8]) -> Self {
+    pub(crate) fn compute(bytes: &[u8]) -> Self {
         Self(*blake3::hash(bytes).as_bytes())
     }
 }

@@ -8,15 +8,15 @@
 //! All numbers are little-endian. A frame holds whole batches, each record with the time of its own batch.
 
 use super::chain::ChainHash;
-use super::record::{Batch, Entry, Record};
-use crate::block::{self, HEAD_BYTES, Place};
+use super::record::{JournalBatch, JournalEntry, JournalRecord};
+use crate::block::{self, BlockPosition, HEAD_BYTES};
 
 /// A frame without records.
 pub(crate) const FRAME_HEAD_BYTES: usize = HEAD_BYTES + 4 + 8 + 8 + 32;
 const RECORD_HEAD_BYTES: usize = 8 + 8 + 1 + 4;
 
 /// What a batch adds to a frame.
-pub(crate) fn batch_bytes(batch: &Batch) -> usize {
+pub(crate) fn batch_bytes(batch: &JournalBatch) -> usize {
     batch.records.iter().map(|record| RECORD_HEAD_BYTES.saturating_add(record.payload.len())).sum()
 }
 
@@ -42,13 +42,13 @@ impl FrameBuilder {
         self.count = 0;
     }
 
-    pub(crate) fn push(&mut self, batch: &Batch) {
+    pub(crate) fn push(&mut self, batch: &JournalBatch) {
         for record in &batch.records {
             self.push_record(batch.time, record);
         }
     }
 
-    fn push_record(&mut self, time: i64, record: &Record) {
+    fn push_record(&mut self, time: i64, record: &JournalRecord) {
         if self.count == 0 {
             (self.first, self.time) = (record.sequence, time);
         }
@@ -63,7 +63,7 @@ impl FrameBuilder {
     }
 
     /// Completes the frame for its place and links it to the one before. Gives the hash for the next.
-    pub(crate) fn finish(&mut self, place: Place, previous: ChainHash) -> ChainHash {
+    pub(crate) fn finish(&mut self, place: BlockPosition, previous: ChainHash) -> ChainHash {
         let mut head = Vec::with_capacity(FRAME_HEAD_BYTES - HEAD_BYTES);
         head.extend_from_slice(&self.count.to_le_bytes());
         head.extend_from_slice(&self.first.to_le_bytes());
@@ -71,7 +71,7 @@ impl FrameBuilder {
         head.extend_from_slice(&previous.0);
         self.bytes[HEAD_BYTES..FRAME_HEAD_BYTES].copy_from_slice(&head);
         block::seal(&mut self.bytes, place);
-        ChainHash::of(&self.bytes)
+        ChainHash::compute(&self.bytes)
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {
@@ -89,18 +89,18 @@ impl FrameBuilder {
 
 /// The head of a frame whose records have all been checked.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Frame {
+pub(crate) struct JournalFrame {
     pub(crate) count: u32,
     pub(crate) first: u64,
     pub(crate) last: u64,
     pub(crate) previous: ChainHash,
 }
 
-impl Frame {
+impl JournalFrame {
     /// Parses the body of a block whose checksum is good. What fails here was written wrong, not torn.
     pub(crate) fn parse(body: &[u8]) -> Result<Self, &'static str> {
         let mut rest = body;
-        let head = (take(&mut rest), take(&mut rest), take::<8>(&mut rest), take(&mut rest));
+        let head = (read_bytes(&mut rest), read_bytes(&mut rest), read_bytes::<8>(&mut rest), read_bytes(&mut rest));
         let (Some(count), Some(first), Some(_time), Some(previous)) = head else {
             return Err("the frame is too short for its head");
         };
@@ -148,7 +148,7 @@ fn looks_like_a_frame(bytes: &[u8], last: u64) -> bool {
         return false;
     };
     let mut rest = &bytes[HEAD_BYTES..];
-    let (Some(count), Some(first)) = (take(&mut rest), take(&mut rest)) else { return false };
+    let (Some(count), Some(first)) = (read_bytes(&mut rest), read_bytes(&mut rest)) else { return false };
     let count = u64::from(u32::from_le_bytes(count));
     let smallest = FRAME_HEAD_BYTES as u64 + count * RECORD_HEAD_BYTES as u64;
     count > 0 && smallest <= length as u64 && u64::from_le_bytes(first) > last
@@ -164,15 +164,15 @@ impl RecordCursor {
     }
 
     /// The record at the cursor, which then moves behind it.
-    pub(crate) fn next<'a>(&mut self, body: &'a [u8]) -> Option<Entry<'a>> {
+    pub(crate) fn next<'a>(&mut self, body: &'a [u8]) -> Option<JournalEntry<'a>> {
         let mut rest = body.get(self.0..)?;
-        let sequence = u64::from_le_bytes(take(&mut rest)?);
-        let time = i64::from_le_bytes(take(&mut rest)?);
-        let [kind] = take(&mut rest)?;
-        let length = usize::try_from(u32::from_le_bytes(take(&mut rest)?)).ok()?;
+        let sequence = u64::from_le_bytes(read_bytes(&mut rest)?);
+        let time = i64::from_le_bytes(read_bytes(&mut rest)?);
+        let [kind] = read_bytes(&mut rest)?;
+        let length = usize::try_from(u32::from_le_bytes(read_bytes(&mut rest)?)).ok()?;
         let payload = rest.get(..length)?;
         self.0 += RECORD_HEAD_BYTES + length;
-        Some(Entry { sequence, time, kind, payload })
+        Some(JournalEntry { sequence, time, kind, payload })
     }
 
     fn is_at_end(self, body: &[u8]) -> bool {
@@ -180,7 +180,7 @@ impl RecordCursor {
     }
 }
 
-fn take<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
+fn read_bytes<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
     let (first, rest) = bytes.split_first_chunk::<N>()?;
     *bytes = rest;
     Some(*first)

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use super::chain::{ChainHash, InstanceId};
 use crate::StorageError;
 use crate::bytes::field;
-use crate::medium::{Disk, Medium, write_all_at};
+use crate::file_system::{FileSystem, WritableFile, write_all_at};
 
 /// The name of the file inside the folder of the journal.
 pub(crate) const FILE: &str = "head";
@@ -78,14 +78,14 @@ pub(crate) fn read(folder: &Path) -> Result<Option<Head>, StorageError> {
 /// Where the writer notes how far it is durable.
 pub(crate) struct HeadFile {
     path: PathBuf,
-    medium: Box<dyn Medium>,
+    medium: Box<dyn WritableFile>,
     instance: InstanceId,
     /// Whether it was said that it cannot be written.
     is_told: bool,
 }
 
 impl HeadFile {
-    pub(crate) fn open(disk: &dyn Disk, folder: &Path, instance: InstanceId) -> Result<Self, StorageError> {
+    pub(crate) fn open(disk: &dyn FileSystem, folder: &Path, instance: InstanceId) -> Result<Self, StorageError> {
         let path = folder.join(FILE);
         let opened = if path.exists() { disk.open(&path) } else { disk.create(&path) };
         let medium = opened.map_err(StorageError::io("open", &path))?;
@@ -113,7 +113,7 @@ mod tests {
     fn what_was_noted_is_read() {
         let folder = tempfile::tempdir().unwrap();
         assert_eq!(read(folder.path()).unwrap(), None);
-        let mut file = HeadFile::open(&crate::medium::RealDisk, folder.path(), HEAD.instance).unwrap();
+        let mut file = HeadFile::open(&crate::file_system::OsFileSystem, folder.path(), HEAD.instance).unwrap();
         assert_eq!(read(folder.path()).unwrap(), None, "a file that is empty yet");
         file.note(41, ChainHash([1; 32]));
         file.note(HEAD.sequence, HEAD.hash);

@@ -1,5 +1,5 @@
-//! The way back for a journal whose end is gone for good: it is cut behind its last good record, and what does not count any
-//! more is kept beside it. Nobody comes here by accident: the caller names the last record that is to stay.
+//! Accepted loss: cuts a journal whose end is gone behind its last good record, and keeps what it removes beside it. The
+//! caller must name the last record that stays, so that it never happens by accident.
 
 use std::fs::{self, OpenOptions};
 use std::io;
@@ -7,10 +7,10 @@ use std::path::Path;
 
 use super::chain::{ChainHash, InstanceId};
 use super::head;
-use super::scan::Scan;
+use super::scan::JournalScan;
 use super::segment::{self, HEADER_BYTES, Segment};
-use crate::lock::FolderLock;
-use crate::medium::{Disk, RealDisk, zero_fill};
+use crate::file_system::{FileSystem, OsFileSystem, zero_fill};
+use crate::lock::DataDirLock;
 use crate::{Damage, StorageError};
 
 /// What was found when the end was cut.
@@ -32,20 +32,20 @@ pub fn head_sequence(data_folder: &Path) -> Option<u64> {
 ///
 /// [`Journal::open_after_loss`]: super::Journal::open_after_loss
 pub fn accept(
-    lock: &FolderLock,
+    lock: &DataDirLock,
     instance: InstanceId,
     up_to: u64,
     known: u64,
     aside: &Path,
 ) -> Result<Left, StorageError> {
     let folder = lock.folder().join(super::FOLDER);
-    let mut scan = Scan::new(None);
+    let mut scan = JournalScan::new(None);
     let damage = match scan.run(&folder, Some(instance), &mut |_| {}) {
         Ok(()) => None,
         Err(StorageError::Damaged(damage)) => Some(damage),
         Err(other) => return Err(other),
     };
-    let end = scan.found.last_sequence;
+    let end = scan.summary.last_sequence;
     if end != up_to {
         let reason = format!("the journal is good up to {end}, so {end} is the number to give, not {up_to}");
         return Err(StorageError::Setting { name: "--up-to", reason });
@@ -79,8 +79,8 @@ fn cut(folder: &Path, aside: &Path, at: Option<&(Segment, u64)>) -> io::Result<(
     if let Some((segment, offset)) = last {
         blank(segment, *offset, aside)?;
     }
-    RealDisk.sync_folder(folder)?;
-    RealDisk.sync_folder(aside)
+    OsFileSystem.sync_folder(folder)?;
+    OsFileSystem.sync_folder(aside)
 }
 
 /// Zeros behind the good frames, as in a segment that was never written further.

@@ -8,7 +8,7 @@
 //! * a frame is whole or it is not there;
 //! * a file with the name of a segment has a good header;
 //! * a torn end can only be the very end and one frame, and it is cut; anything else that is wrong is refused by name;
-//! * what was durable is still there: the head file, and whoever else remembers, knows nothing that the segments lack.
+//! * what was durable is still there: the head file, and every other record of its end, knows nothing that the segments lack.
 
 mod record;
 mod options;
@@ -38,59 +38,59 @@ use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 pub use chain::{ChainHash, InstanceId};
 pub use head::Head;
 pub use loss::{Left, accept as accept_loss, head_sequence};
-pub use options::{Options, Witness};
-pub use reader::Reader;
-pub use record::{Batch, Entry, Record};
-pub use scan::{Progress, Recovered, Report, instance_of, verify, verify_with};
-pub use shared::{COMMIT_BUCKETS, Metrics, SYNC_BUCKETS, SyncTimes, Watch};
+pub use options::{JournalOptions, KnownSequence};
+pub use reader::JournalReader;
+pub use record::{JournalBatch, JournalEntry, JournalRecord};
+pub use scan::{JournalSummary, ScanProgress, VerifyReport, instance_of, verify, verify_with};
+pub use shared::{COMMIT_BUCKETS, JournalMetrics, JournalMonitor, SYNC_BUCKETS, SyncTimes};
 pub use sync_mode::SyncMode;
-pub use writer::Durable;
+pub use writer::DurabilityEvent;
 
-use crate::lock::FolderLock;
-use crate::medium::{Disk, RealDisk, create_folder};
+use crate::file_system::{FileSystem, OsFileSystem, create_folder};
+use crate::lock::DataDirLock;
 use crate::{Loss, StorageError};
 use frame::FrameBuilder;
 use head::HeadFile;
-use scan::Scan;
-use shared::Shared;
-use spare::SpareKeeper;
-use writer::{News, OpenSegment, Queued, Writer};
+use scan::JournalScan;
+use shared::JournalShared;
+use spare::SpareAllocator;
+use writer::{DurabilityNotifier, JournalWriter, OpenSegment, QueuedBatch};
 
 /// The folder of the journal inside a data folder.
 pub const FOLDER: &str = "journal";
 
-/// The writing end. It has one owner, which gives the sequences; others may keep a `Watch`.
+/// The writing end. It has one owner, which gives the sequences; others may keep a `JournalMonitor`.
 pub struct Journal {
     /// Held by the journal too, so that the folder stays locked until the last write.
-    _lock: FolderLock,
-    queue: Option<Sender<Queued>>,
+    _lock: DataDirLock,
+    queue: Option<Sender<QueuedBatch>>,
     queue_bytes: usize,
     batch_limit: usize,
     last_sequence: u64,
-    shared: Arc<Shared>,
-    news: Receiver<Durable>,
+    shared: Arc<JournalShared>,
+    durability_events: Receiver<DurabilityEvent>,
     thread: Option<JoinHandle<()>>,
 }
 
 /// A journal that was checked from end to end, and of which nothing was changed yet.
 pub struct Inspected {
-    lock: FolderLock,
-    options: Options,
-    disk: Arc<dyn Disk>,
-    scan: Scan,
+    lock: DataDirLock,
+    options: JournalOptions,
+    disk: Arc<dyn FileSystem>,
+    scan: JournalScan,
     /// Whether the head is noted before the first record; not while a loss is being accepted.
     notes_head: bool,
 }
 
 /// A batch that was refused, returned whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refused {
-    pub batch: Batch,
-    pub reason: AppendRefusal,
+pub struct RefusedBatch {
+    pub batch: JournalBatch,
+    pub reason: AppendError,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum AppendRefusal {
+pub enum AppendError {
     /// The disk does not keep up: retry after the next durability event.
     QueueFull,
     /// Nothing is accepted any more.
@@ -112,62 +112,65 @@ pub enum AppendRefusal {
 impl Journal {
     /// Checks the journal in the locked data folder from end to end, cuts a torn end, and starts the writer.
     pub fn open(
-        lock: &FolderLock,
-        options: &Options,
-        progress: &mut dyn FnMut(Progress),
-    ) -> Result<(Recovered, Self), StorageError> {
-        Self::open_on(Arc::new(RealDisk), lock, options, progress)
+        lock: &DataDirLock,
+        options: &JournalOptions,
+        progress: &mut dyn FnMut(ScanProgress),
+    ) -> Result<(JournalSummary, Self), StorageError> {
+        Self::open_on(Arc::new(OsFileSystem), lock, options, progress)
     }
 
     /// As [`Self::open`], but only looks: whoever has more to compare does so before anything is cut.
     pub fn inspect(
-        lock: &FolderLock,
-        options: &Options,
-        progress: &mut dyn FnMut(Progress),
+        lock: &DataDirLock,
+        options: &JournalOptions,
+        progress: &mut dyn FnMut(ScanProgress),
     ) -> Result<Inspected, StorageError> {
-        Inspected::of(Arc::new(RealDisk), lock, options, progress)
+        Inspected::of(Arc::new(OsFileSystem), lock, options, progress)
     }
 
     /// Opens a journal whose loss was accepted. Whoever does must write the next record above everything that was known.
-    pub fn open_after_loss(lock: &FolderLock, options: &Options) -> Result<(Recovered, Self), StorageError> {
-        let mut scan = Scan::new(None);
+    pub fn open_after_loss(
+        lock: &DataDirLock,
+        options: &JournalOptions,
+    ) -> Result<(JournalSummary, Self), StorageError> {
+        let mut scan = JournalScan::new(None);
         scan.run(&lock.folder().join(FOLDER), Some(options.instance), &mut |_| {})?;
         let (lock, options) = (lock.clone(), options.clone());
-        Inspected { lock, options, disk: Arc::new(RealDisk), scan, notes_head: false }.open()
+        Inspected { lock, options, disk: Arc::new(OsFileSystem), scan, notes_head: false }.open()
     }
 
     pub(crate) fn open_on(
-        disk: Arc<dyn Disk>,
-        lock: &FolderLock,
-        options: &Options,
-        progress: &mut dyn FnMut(Progress),
-    ) -> Result<(Recovered, Self), StorageError> {
+        disk: Arc<dyn FileSystem>,
+        lock: &DataDirLock,
+        options: &JournalOptions,
+        progress: &mut dyn FnMut(ScanProgress),
+    ) -> Result<(JournalSummary, Self), StorageError> {
         Inspected::of(disk, lock, options, progress)?.open()
     }
 
     fn start(
-        disk: Arc<dyn Disk>,
-        lock: &FolderLock,
-        options: &Options,
-        recovered: &Recovered,
+        disk: Arc<dyn FileSystem>,
+        lock: &DataDirLock,
+        options: &JournalOptions,
+        recovered: &JournalSummary,
         (open, head_file): (Option<OpenSegment>, HeadFile),
     ) -> Result<Self, StorageError> {
         let folder = lock.folder().join(FOLDER);
         let failed = || StorageError::io("start a thread for", &folder);
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(JournalShared::default());
         shared.publish(recovered.last_sequence);
         let (queue, queued) = bounded(options.queue_batches);
         let (sender, news) = bounded(1);
         let spares =
-            SpareKeeper::start(disk.clone(), &folder, options.segment_bytes, shared.clone()).map_err(failed())?;
-        let writer = Writer {
+            SpareAllocator::start(disk.clone(), &folder, options.segment_bytes, shared.clone()).map_err(failed())?;
+        let writer = JournalWriter {
             folder: folder.clone(),
             disk,
             instance: options.instance,
             capacity: options.segment_bytes,
             sync: options.sync,
             queue: queued,
-            held: None,
+            carried_over: None,
             frame: FrameBuilder::new(),
             open,
             head: recovered.head,
@@ -176,7 +179,7 @@ impl Journal {
             spares,
             unsynced: None,
             shared: shared.clone(),
-            news: News { sender, unread: news.clone() },
+            notifier: DurabilityNotifier { sender, unread: news.clone() },
         };
         let thread = thread::Builder::new().name("journal".to_owned()).spawn(move || writer.run());
         Ok(Self {
@@ -186,66 +189,66 @@ impl Journal {
             batch_limit: options.batch_limit(),
             last_sequence: recovered.last_sequence,
             shared,
-            news,
+            durability_events: news,
             thread: Some(thread.map_err(failed())?),
         })
     }
 
     /// Hands a batch to the writer and returns at once.
-    pub fn append(&mut self, batch: Batch) -> Result<(), Refused> {
+    pub fn append(&mut self, batch: JournalBatch) -> Result<(), RefusedBatch> {
         let (bytes, last) = match self.check(&batch) {
             Ok(checked) => checked,
-            Err(reason) => return Err(Refused { batch, reason }),
+            Err(reason) => return Err(RefusedBatch { batch, reason }),
         };
         let Some(queue) = &self.queue else { return Err(self.refused_by_writer(batch)) };
         // Counted before it is sent: the writer may process it before this thread continues.
-        self.shared.note_queued(bytes);
-        match queue.try_send(Queued { batch, bytes }) {
+        self.shared.record_queued(bytes);
+        match queue.try_send(QueuedBatch { batch, bytes }) {
             Ok(()) => {
                 self.last_sequence = last;
-                self.shared.note_given(last);
+                self.shared.record_given(last);
                 Ok(())
             }
-            Err(TrySendError::Full(Queued { batch, bytes })) => {
-                self.shared.note_taken(bytes);
-                Err(Refused { batch, reason: AppendRefusal::QueueFull })
+            Err(TrySendError::Full(QueuedBatch { batch, bytes })) => {
+                self.shared.record_taken(bytes);
+                Err(RefusedBatch { batch, reason: AppendError::QueueFull })
             }
-            Err(TrySendError::Disconnected(Queued { batch, bytes })) => {
-                self.shared.note_taken(bytes);
+            Err(TrySendError::Disconnected(QueuedBatch { batch, bytes })) => {
+                self.shared.record_taken(bytes);
                 Err(self.refused_by_writer(batch))
             }
         }
     }
 
     /// The size of the batch and its last sequence, or why it is refused.
-    fn check(&self, batch: &Batch) -> Result<(usize, u64), AppendRefusal> {
+    fn check(&self, batch: &JournalBatch) -> Result<(usize, u64), AppendError> {
         if batch.records.is_empty() {
-            return Err(AppendRefusal::Empty);
+            return Err(AppendError::Empty);
         }
         let mut last = self.last_sequence;
         for record in &batch.records {
             if record.sequence <= last {
-                return Err(AppendRefusal::SequenceNotRising { sequence: record.sequence, last });
+                return Err(AppendError::SequenceNotRising { sequence: record.sequence, last });
             }
             last = record.sequence;
         }
         let bytes = frame::batch_bytes(batch);
         if bytes > self.batch_limit {
-            return Err(AppendRefusal::TooLarge { bytes, limit: self.batch_limit });
+            return Err(AppendError::TooLarge { bytes, limit: self.batch_limit });
         }
         if self.shared.queued_bytes() >= self.queue_bytes {
-            return Err(AppendRefusal::QueueFull);
+            return Err(AppendError::QueueFull);
         }
         Ok((bytes, last))
     }
 
-    fn refused_by_writer(&self, batch: Batch) -> Refused {
+    fn refused_by_writer(&self, batch: JournalBatch) -> RefusedBatch {
         let error = self.shared.failure().unwrap_or("the journal thread is gone").to_owned();
-        Refused { batch, reason: AppendRefusal::Failed { error } }
+        RefusedBatch { batch, reason: AppendError::Failed { error } }
     }
 
     /// Batches that can surely be appended now; the bytes waiting may allow fewer.
-    pub fn room(&self) -> usize {
+    pub fn free_batches(&self) -> usize {
         if self.shared.queued_bytes() >= self.queue_bytes {
             return 0;
         }
@@ -263,12 +266,12 @@ impl Journal {
     }
 
     /// Durability events, for the owner to select on. Only the newest is held; there must be one receiver.
-    pub fn news(&self) -> &Receiver<Durable> {
-        &self.news
+    pub fn durability_events(&self) -> &Receiver<DurabilityEvent> {
+        &self.durability_events
     }
 
-    pub fn watch(&self) -> Watch {
-        Watch(self.shared.clone())
+    pub fn monitor(&self) -> JournalMonitor {
+        JournalMonitor(self.shared.clone())
     }
 
     /// Writes and syncs what still waits, and returns whether all of it is on disk.
@@ -292,30 +295,30 @@ impl Journal {
 
 impl Inspected {
     fn of(
-        disk: Arc<dyn Disk>,
-        lock: &FolderLock,
-        options: &Options,
-        progress: &mut dyn FnMut(Progress),
+        disk: Arc<dyn FileSystem>,
+        lock: &DataDirLock,
+        options: &JournalOptions,
+        progress: &mut dyn FnMut(ScanProgress),
     ) -> Result<Self, StorageError> {
         options.check()?;
         let folder = lock.folder().join(FOLDER);
         create_folder(disk.as_ref(), lock.folder(), &folder)?;
-        let mut scan = Scan::new(head::read(&folder)?);
+        let mut scan = JournalScan::new(head::read(&folder)?);
         scan.run(&folder, Some(options.instance), progress)?;
         let known = scan.known_beyond(&folder, &options.witnesses);
         if !known.is_empty() {
             let folder = lock.folder().to_owned();
-            return Err(StorageError::Lost(Loss { folder, end: scan.found.last_sequence, known }));
+            return Err(StorageError::Lost(Loss { folder, end: scan.summary.last_sequence, known }));
         }
         Ok(Self { lock: lock.clone(), options: options.clone(), disk, scan, notes_head: true })
     }
 
-    pub fn found(&self) -> &Recovered {
-        &self.scan.found
+    pub fn found(&self) -> &JournalSummary {
+        &self.scan.summary
     }
 
     /// Cuts a torn end and starts the writer.
-    pub fn open(self) -> Result<(Recovered, Journal), StorageError> {
+    pub fn open(self) -> Result<(JournalSummary, Journal), StorageError> {
         let Self { lock, options, disk, scan, notes_head } = self;
         let folder = lock.folder().join(FOLDER);
         let (recovered, open) = recovery::repair(disk.as_ref(), &folder, scan)?;
@@ -334,7 +337,7 @@ impl Drop for Journal {
     }
 }
 
-impl fmt::Display for AppendRefusal {
+impl fmt::Display for AppendError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::QueueFull => f.write_str("the queue of the journal is full"),

@@ -12,17 +12,17 @@ const LARGEST_SEGMENT_BYTES: u64 = 1 << 30;
 const DEFAULT_QUEUE_BATCHES: usize = 4096;
 const DEFAULT_QUEUE_BYTES: usize = 16 << 20;
 
-/// Somebody who remembers something of a journal.
+/// A sequence that another file of the data folder knows to be durable.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Witness {
+pub struct KnownSequence {
     /// The journal must reach this far.
     pub sequence: u64,
-    /// Who knows it, and what: part of a sentence.
+    /// Which file knows it, and what: part of a sentence.
     pub says: String,
 }
 
 #[derive(Debug, Clone)]
-pub struct Options {
+pub struct JournalOptions {
     /// Whose journal it is. See `instance_of` for one that exists.
     pub instance: InstanceId,
     pub sync: SyncMode,
@@ -33,10 +33,10 @@ pub struct Options {
     /// A batch is taken while fewer bytes than this are waiting.
     pub queue_bytes: usize,
     /// What others remember: a journal that has less is not opened.
-    pub witnesses: Vec<Witness>,
+    pub witnesses: Vec<KnownSequence>,
 }
 
-impl Options {
+impl JournalOptions {
     pub fn new(instance: InstanceId) -> Self {
         Self {
             instance,

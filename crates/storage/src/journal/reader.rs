@@ -5,13 +5,13 @@
 use std::path::{Path, PathBuf};
 
 use super::frame::RecordCursor;
-use super::record::Entry;
-use super::scan::Progress;
+use super::record::JournalEntry;
+use super::scan::ScanProgress;
 use super::segment::{self, Segment};
-use super::segment_reader::{End, SegmentReader};
+use super::segment_reader::{SegmentEnd, SegmentReader};
 use crate::StorageError;
 
-pub struct Reader {
+pub struct JournalReader {
     folder: PathBuf,
     from: u64,
     /// None until a first segment exists.
@@ -24,7 +24,7 @@ pub struct Reader {
     read_before: u64,
 }
 
-impl Reader {
+impl JournalReader {
     /// Stands before the first record whose sequence is `from` or above.
     pub fn open(folder: &Path, from: u64) -> Result<Self, StorageError> {
         let mut reader = Self {
@@ -41,7 +41,7 @@ impl Reader {
 
     /// Moves to the next record up to and with the sequence `limit`, and lends it. None means that there is none yet. A
     /// live journal has frames that are written but not durable: a follower passes the durable sequence as the limit.
-    pub fn read_to(&mut self, limit: u64) -> Result<Option<Entry<'_>>, StorageError> {
+    pub fn read_to(&mut self, limit: u64) -> Result<Option<JournalEntry<'_>>, StorageError> {
         // Answered without disk access, so that a follower may poll often.
         if self.from > limit {
             return Ok(None);
@@ -49,7 +49,7 @@ impl Reader {
         loop {
             match self.peek().map(|entry| entry.sequence) {
                 Some(sequence) if sequence > limit => return Ok(None),
-                Some(sequence) if sequence >= self.from => return Ok(self.take(sequence)),
+                Some(sequence) if sequence >= self.from => return Ok(self.advance(sequence)),
                 Some(_) => self.skip(),
                 None if self.enter_next_frame()? => {}
                 None => return Ok(None),
@@ -60,8 +60,8 @@ impl Reader {
     /// All records from here to the present end, for replay. `visit` may refuse and so end it.
     pub fn replay<E: From<StorageError>>(
         mut self,
-        visit: &mut dyn FnMut(Entry<'_>) -> Result<(), E>,
-        progress: &mut dyn FnMut(Progress),
+        visit: &mut dyn FnMut(JournalEntry<'_>) -> Result<(), E>,
+        progress: &mut dyn FnMut(ScanProgress),
     ) -> Result<(), E> {
         let total = self.total_bytes()?;
         let mut reported = None;
@@ -69,21 +69,21 @@ impl Reader {
             visit(entry)?;
             let read = self.read_before + self.frames.as_ref().map_or(0, SegmentReader::offset);
             if reported.replace(read) != Some(read) {
-                progress(Progress { read: read.min(total), total });
+                progress(ScanProgress { read: read.min(total), total });
             }
         }
-        progress(Progress { read: total, total });
+        progress(ScanProgress { read: total, total });
         Ok(())
     }
 
-    fn peek(&self) -> Option<Entry<'_>> {
+    fn peek(&self) -> Option<JournalEntry<'_>> {
         let frames = self.frames.as_ref().filter(|_| self.in_frame)?;
         let mut cursor = self.cursor;
         cursor.next(frames.body())
     }
 
     /// Takes the record at the cursor, whose sequence was seen: from now on what comes after it is wanted.
-    fn take(&mut self, sequence: u64) -> Option<Entry<'_>> {
+    fn advance(&mut self, sequence: u64) -> Option<JournalEntry<'_>> {
         self.from = sequence.saturating_add(1);
         self.cursor.next(self.frames.as_ref()?.body())
     }
@@ -115,31 +115,31 @@ impl Reader {
         }
         loop {
             match self.step()? {
-                Step::Frame => break,
-                Step::NextSegment => {}
-                Step::End => return Ok(false),
+                ReadStep::Frame => break,
+                ReadStep::NextSegment => {}
+                ReadStep::End => return Ok(false),
             }
         }
         (self.cursor, self.in_frame) = (RecordCursor::start(), true);
         Ok(true)
     }
 
-    fn step(&mut self) -> Result<Step, StorageError> {
-        let Some(frames) = &mut self.frames else { return Ok(Step::End) };
+    fn step(&mut self) -> Result<ReadStep, StorageError> {
+        let Some(frames) = &mut self.frames else { return Ok(ReadStep::End) };
         if frames.step()?.is_ok() {
-            return Ok(Step::Frame);
+            return Ok(ReadStep::Frame);
         }
         let Some(next) = next_segment(&self.folder, frames.segment())? else {
             // A torn or blank end is simply the end; damage is an error.
-            let grown = matches!(frames.check_last()?, End::Grown(_));
-            return Ok(if grown { Step::Frame } else { Step::End });
+            let grown = matches!(frames.check_last()?, SegmentEnd::Grown(_));
+            return Ok(if grown { ReadStep::Frame } else { ReadStep::End });
         };
         // Asked once more: the writer may have added frames here before it went on to the next segment.
-        let Err(fault) = frames.step()? else { return Ok(Step::Frame) };
+        let Err(fault) = frames.step()? else { return Ok(ReadStep::Frame) };
         frames.check_sealed(fault, &next.header)?;
         self.read_before += frames.segment().header.capacity;
         self.enter(next.path)?;
-        Ok(Step::NextSegment)
+        Ok(ReadStep::NextSegment)
     }
 
     fn total_bytes(&self) -> Result<u64, StorageError> {
@@ -150,7 +150,7 @@ impl Reader {
     }
 }
 
-enum Step {
+enum ReadStep {
     Frame,
     NextSegment,
     End,

@@ -2,7 +2,7 @@
 
 /// One record. Sequences rise strictly; there may be gaps, because unjournalled inputs have numbers too.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Record {
+pub struct JournalRecord {
     pub sequence: u64,
     pub kind: u8,
     pub payload: Vec<u8>,
@@ -10,15 +10,15 @@ pub struct Record {
 
 /// Records that survive together or not at all, stamped with one time.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Batch {
+pub struct JournalBatch {
     /// Nanoseconds since 1970, UTC.
     pub time: i64,
-    pub records: Vec<Record>,
+    pub records: Vec<JournalRecord>,
 }
 
 /// A record as it is read back, in the reader's memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Entry<'a> {
+pub struct JournalEntry<'a> {
     pub sequence: u64,
     pub time: i64,
     pub kind: u8,

@@ -6,16 +6,16 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use super::chain::{ChainHash, InstanceId};
-use super::frame::Frame;
+use super::frame::JournalFrame;
 use super::head::{self, Head};
-use super::options::Witness;
+use super::options::KnownSequence;
 use super::segment::{self, Segment};
-use super::segment_reader::{End, SegmentReader};
-use crate::{Damage, StorageError, Torn};
+use super::segment_reader::{SegmentEnd, SegmentReader};
+use crate::{Damage, StorageError, TornWrite};
 
 /// What a journal holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Recovered {
+pub struct JournalSummary {
     /// Unknown while there is no segment.
     pub instance: Option<InstanceId>,
     pub segments: u64,
@@ -29,13 +29,13 @@ pub struct Recovered {
     /// The hash of the last frame: with it the whole journal can be verified.
     pub head: ChainHash,
     /// The end of the last write, where a crash cut it off.
-    pub torn: Option<Torn>,
+    pub torn: Option<TornWrite>,
 }
 
 /// The findings of `verify`: what is good up to the first damage.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Report {
-    pub good: Recovered,
+pub struct VerifyReport {
+    pub good: JournalSummary,
     pub damage: Option<Damage>,
     /// Who remembers more than is good.
     pub known: Vec<String>,
@@ -43,35 +43,35 @@ pub struct Report {
 
 /// How far a long walk is, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Progress {
+pub struct ScanProgress {
     pub read: u64,
     pub total: u64,
 }
 
 /// Checks a journal from its first byte to its last, also one that is in use or damaged.
-pub fn verify(folder: &Path, progress: &mut dyn FnMut(Progress)) -> Result<Report, StorageError> {
+pub fn verify(folder: &Path, progress: &mut dyn FnMut(ScanProgress)) -> Result<VerifyReport, StorageError> {
     verify_with(folder, &[], progress)
 }
 
 /// As [`verify`], and holds what others remember against it. They were asked before: a journal in use grows meanwhile.
 pub fn verify_with(
     folder: &Path,
-    witnesses: &[Witness],
-    progress: &mut dyn FnMut(Progress),
-) -> Result<Report, StorageError> {
+    witnesses: &[KnownSequence],
+    progress: &mut dyn FnMut(ScanProgress),
+) -> Result<VerifyReport, StorageError> {
     let (head, bad_head) = match head::read(folder) {
         Ok(head) => (head, None),
         Err(StorageError::Damaged(damage)) => (None, Some(damage)),
         Err(other) => return Err(other),
     };
-    let mut scan = Scan::new(head);
+    let mut scan = JournalScan::new(head);
     let damage = match scan.run(folder, None, progress) {
         Ok(()) => bad_head,
         Err(StorageError::Damaged(damage)) => Some(damage),
         Err(other) => return Err(other),
     };
     let known = scan.known_beyond(folder, witnesses);
-    Ok(Report { good: scan.found, damage, known })
+    Ok(VerifyReport { good: scan.summary, damage, known })
 }
 
 /// The instance that a journal belongs to, if it has a segment yet.
@@ -83,8 +83,8 @@ pub fn instance_of(folder: &Path) -> Result<Option<InstanceId>, StorageError> {
     Ok(Some(Segment::open(path)?.0.header.instance))
 }
 
-pub(crate) struct Scan {
-    pub(crate) found: Recovered,
+pub(crate) struct JournalScan {
+    pub(crate) summary: JournalSummary,
     /// The last segment, and where its good frames end.
     pub(crate) last: Option<(Segment, u64)>,
     /// The one before it.
@@ -96,9 +96,9 @@ pub(crate) struct Scan {
     is_head_met: bool,
 }
 
-impl Scan {
+impl JournalScan {
     pub(crate) fn new(head: Option<Head>) -> Self {
-        let found = Recovered {
+        let summary = JournalSummary {
             instance: None,
             segments: 0,
             frames: 0,
@@ -109,21 +109,21 @@ impl Scan {
             head: ChainHash::GENESIS,
             torn: None,
         };
-        Self { found, last: None, before_last: None, at: None, head, is_head_met: false }
+        Self { summary, last: None, before_last: None, at: None, head, is_head_met: false }
     }
 
     pub(crate) fn run(
         &mut self,
         folder: &Path,
         instance: Option<InstanceId>,
-        progress: &mut dyn FnMut(Progress),
+        progress: &mut dyn FnMut(ScanProgress),
     ) -> Result<(), StorageError> {
         let (segments, checked) = check_segments(segment::list(folder)?, instance);
         let total = segment::total_bytes(segments.iter().map(|segment| segment.path.as_path()))?;
         let mut read = 0;
         for (index, segment) in segments.iter().enumerate() {
             self.walk(segment, segments.get(index + 1), &mut |offset| {
-                progress(Progress { read: total.min(read + offset), total });
+                progress(ScanProgress { read: total.min(read + offset), total });
             })?;
             read += segment.header.capacity;
         }
@@ -131,8 +131,8 @@ impl Scan {
     }
 
     /// Who remembers more than was found.
-    pub(crate) fn known_beyond(&self, folder: &Path, witnesses: &[Witness]) -> Vec<String> {
-        let end = self.found.last_sequence;
+    pub(crate) fn known_beyond(&self, folder: &Path, witnesses: &[KnownSequence]) -> Vec<String> {
+        let end = self.summary.last_sequence;
         let file = folder.join(head::FILE);
         let head = self.head.filter(|_| !self.is_head_met).map(|head| match head.sequence {
             sequence if sequence > end => format!("the head file {} knows of {sequence}", file.display()),
@@ -157,7 +157,7 @@ impl Scan {
             self.at.iter_mut().for_each(|(_, offset)| *offset = frames.offset());
             progress(frames.offset());
         }
-        self.found.bytes += frames.offset();
+        self.summary.bytes += frames.offset();
         self.before_last = self.last.replace((frames.segment().clone(), frames.offset()));
         Ok(())
     }
@@ -167,7 +167,7 @@ impl Scan {
         &mut self,
         frames: &mut SegmentReader,
         next: Option<&Segment>,
-    ) -> Result<Option<Frame>, StorageError> {
+    ) -> Result<Option<JournalFrame>, StorageError> {
         let fault = match frames.step()? {
             Ok(frame) => return Ok(Some(frame)),
             Err(fault) => fault,
@@ -177,34 +177,34 @@ impl Scan {
             return Ok(None);
         }
         match frames.check_last()? {
-            End::Grown(frame) => return Ok(Some(frame)),
-            End::Clean => {}
-            End::Torn { bytes } => {
+            SegmentEnd::Grown(frame) => return Ok(Some(frame)),
+            SegmentEnd::Clean => {}
+            SegmentEnd::Torn { bytes } => {
                 let file = frames.path().to_owned();
-                self.found.torn = Some(Torn { file, offset: frames.offset(), bytes });
+                self.summary.torn = Some(TornWrite { file, offset: frames.offset(), bytes });
             }
         }
         Ok(None)
     }
 
     fn enter(&mut self, segment: &Segment) -> Result<(), StorageError> {
-        if segment.header.previous != self.found.head {
+        if segment.header.previous != self.summary.head {
             return Err(StorageError::damaged(&segment.path, 0, "it continues a frame that is not here"));
         }
-        if segment.header.first <= self.found.last_sequence {
+        if segment.header.first <= self.summary.last_sequence {
             return Err(StorageError::damaged(&segment.path, 0, "it begins below the segment before it"));
         }
-        self.found.instance = Some(segment.header.instance);
-        self.found.segments += 1;
+        self.summary.instance = Some(segment.header.instance);
+        self.summary.segments += 1;
         Ok(())
     }
 
-    fn count(&mut self, frame: &Frame, hash: ChainHash) {
-        self.found.frames += 1;
-        self.found.records += u64::from(frame.count);
-        self.found.first_sequence.get_or_insert(frame.first);
-        self.found.last_sequence = frame.last;
-        self.found.head = hash;
+    fn count(&mut self, frame: &JournalFrame, hash: ChainHash) {
+        self.summary.frames += 1;
+        self.summary.records += u64::from(frame.count);
+        self.summary.first_sequence.get_or_insert(frame.first);
+        self.summary.last_sequence = frame.last;
+        self.summary.head = hash;
         self.is_head_met |= self.head.is_some_and(|head| head.sequence == frame.last && head.hash == hash);
     }
 }
@@ -235,7 +235,7 @@ fn check_segment(
     Ok(segment)
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for VerifyReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let good = &self.good;
         let first = good.first_sequence.map_or("none".to_owned(), |first| first.to_string());

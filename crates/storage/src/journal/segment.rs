@@ -11,7 +11,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use super::chain::{ChainHash, InstanceId};
-use crate::block::Place;
+use crate::block::BlockPosition;
 use crate::bytes::field;
 use crate::{StorageError, tail};
 
@@ -24,7 +24,7 @@ const EXTENSION: &str = ".journal";
 const NAME_DIGITS: usize = 20;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Header {
+pub(crate) struct SegmentHeader {
     pub(crate) instance: InstanceId,
     /// 1, 2, 3, …
     pub(crate) number: u64,
@@ -36,7 +36,7 @@ pub(crate) struct Header {
     pub(crate) previous: ChainHash,
 }
 
-impl Header {
+impl SegmentHeader {
     pub(crate) fn encode(&self) -> [u8; HEADER_BYTES] {
         let mut fields = Vec::with_capacity(HEADER_BYTES);
         fields.extend_from_slice(&MAGIC);
@@ -75,13 +75,13 @@ impl Header {
     }
 
     /// Where the first frame lies. The seed follows from the whole header, so a frame fits one segment only.
-    pub(crate) fn frames_start(&self) -> Place {
-        Place { seed: crc32c::crc32c(&self.encode()[..CHECKSUM_AT]), offset: HEADER_BYTES as u64 }
+    pub(crate) fn frames_start(&self) -> BlockPosition {
+        BlockPosition { seed: crc32c::crc32c(&self.encode()[..CHECKSUM_AT]), offset: HEADER_BYTES as u64 }
     }
 
     /// What the first frame continues from: the header is a link of the chain too.
     pub(crate) fn hash(&self) -> ChainHash {
-        ChainHash::of(&self.encode())
+        ChainHash::compute(&self.encode())
     }
 }
 
@@ -89,7 +89,7 @@ impl Header {
 #[derive(Debug, Clone)]
 pub(crate) struct Segment {
     pub(crate) path: PathBuf,
-    pub(crate) header: Header,
+    pub(crate) header: SegmentHeader,
 }
 
 impl Segment {
@@ -126,10 +126,10 @@ impl Segment {
     }
 }
 
-fn read_header(file: &File, path: &Path) -> Result<Header, StorageError> {
+fn read_header(file: &File, path: &Path) -> Result<SegmentHeader, StorageError> {
     let mut bytes = [0; HEADER_BYTES];
     match file.read_exact_at(&mut bytes, 0) {
-        Ok(()) => Header::decode(&bytes).map_err(|reason| StorageError::damaged(path, 0, reason)),
+        Ok(()) => SegmentHeader::decode(&bytes).map_err(|reason| StorageError::damaged(path, 0, reason)),
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
             Err(StorageError::damaged(path, 0, "it is shorter than a segment header"))
         }

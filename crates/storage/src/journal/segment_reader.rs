@@ -4,11 +4,11 @@ use std::fs::File;
 use std::path::Path;
 
 use super::chain::ChainHash;
-use super::frame::{self, Frame};
-use super::segment::{Header, Segment};
+use super::frame::{self, JournalFrame};
+use super::segment::{Segment, SegmentHeader};
 use crate::StorageError;
-use crate::block::{BlockReader, Fault};
-use crate::tail::{self, Tail};
+use crate::block::{BlockError, BlockReader};
+use crate::tail::{self, FileTail};
 
 pub(crate) struct SegmentReader {
     segment: Segment,
@@ -18,13 +18,13 @@ pub(crate) struct SegmentReader {
 }
 
 /// What is found where the frames of the last segment seem to end.
-pub(crate) enum End {
+pub(crate) enum SegmentEnd {
     Clean,
     Torn {
         bytes: u64,
     },
     /// It was not the end: a writer has finished this frame meanwhile.
-    Grown(Frame),
+    Grown(JournalFrame),
 }
 
 impl SegmentReader {
@@ -36,20 +36,20 @@ impl SegmentReader {
     }
 
     /// The next frame, or why there is none here. A whole frame that does not fit the chain is damage.
-    pub(crate) fn step(&mut self) -> Result<Result<Frame, Fault>, StorageError> {
+    pub(crate) fn step(&mut self) -> Result<Result<JournalFrame, BlockError>, StorageError> {
         let at = self.offset();
         if let Err(fault) = self.blocks.step().map_err(StorageError::io("read", &self.segment.path))? {
             return Ok(Err(fault));
         }
-        let frame = Frame::parse(self.blocks.body())
+        let frame = JournalFrame::parse(self.blocks.body())
             .and_then(|frame| self.check_link(frame))
             .map_err(|reason| StorageError::damaged(&self.segment.path, at, reason))?;
-        self.head = ChainHash::of(self.blocks.block());
+        self.head = ChainHash::compute(self.blocks.block());
         self.last_sequence = Some(frame.last);
         Ok(Ok(frame))
     }
 
-    fn check_link(&self, frame: Frame) -> Result<Frame, &'static str> {
+    fn check_link(&self, frame: JournalFrame) -> Result<JournalFrame, &'static str> {
         if frame.previous != self.head {
             return Err("the frame does not continue the one before it");
         }
@@ -63,7 +63,7 @@ impl SegmentReader {
     }
 
     /// Judges the end of a segment behind which another begins: it must end with the frame that one continues.
-    pub(crate) fn check_sealed(&self, fault: Fault, next: &Header) -> Result<(), StorageError> {
+    pub(crate) fn check_sealed(&self, fault: BlockError, next: &SegmentHeader) -> Result<(), StorageError> {
         if next.previous == self.head {
             return Ok(());
         }
@@ -72,14 +72,14 @@ impl SegmentReader {
     }
 
     /// Judges the end of the last segment: what is broken at the very end was torn, what is broken before is damage.
-    pub(crate) fn check_last(&mut self) -> Result<End, StorageError> {
-        let judged = tail::judge(self.blocks.file(), self.blocks.place(), self.blocks.end())
+    pub(crate) fn check_last(&mut self) -> Result<SegmentEnd, StorageError> {
+        let judged = tail::inspect(self.blocks.file(), self.blocks.position(), self.blocks.end())
             .map_err(StorageError::io("read", self.path()))?;
         match judged {
-            Tail::Clean => Ok(End::Clean),
-            Tail::Torn { bytes } => self.check_one_frame(bytes).map(|()| End::Torn { bytes }),
-            Tail::Followed { by } => match self.step()? {
-                Ok(frame) => Ok(End::Grown(frame)),
+            FileTail::Clean => Ok(SegmentEnd::Clean),
+            FileTail::Torn { bytes } => self.check_one_frame(bytes).map(|()| SegmentEnd::Torn { bytes }),
+            FileTail::Followed { by } => match self.step()? {
+                Ok(frame) => Ok(SegmentEnd::Grown(frame)),
                 Err(fault) => {
                     let reason = format!("{fault}, but a good frame follows at offset {by}");
                     Err(StorageError::damaged(self.path(), self.offset(), reason))
@@ -117,7 +117,7 @@ impl SegmentReader {
 
     /// Where the next frame is expected.
     pub(crate) fn offset(&self) -> u64 {
-        self.blocks.place().offset
+        self.blocks.position().offset
     }
 
     pub(crate) fn head(&self) -> ChainHash {

@@ -10,9 +10,9 @@ pub const SYNC_BUCKETS: usize = 25;
 pub const COMMIT_BUCKETS: usize = 18;
 
 #[derive(Default)]
-pub(crate) struct Shared {
+pub(crate) struct JournalShared {
     /// The last sequence that the writer was given.
-    given: AtomicU64,
+    submitted: AtomicU64,
     durable: AtomicU64,
     failed: OnceLock<String>,
     spare_error: Mutex<Option<String>>,
@@ -26,17 +26,17 @@ pub(crate) struct Shared {
     commits: [AtomicU64; COMMIT_BUCKETS],
 }
 
-impl Shared {
-    pub(crate) fn note_queued(&self, bytes: usize) {
+impl JournalShared {
+    pub(crate) fn record_queued(&self, bytes: usize) {
         self.queued_batches.fetch_add(1, Ordering::Relaxed);
         self.queued_bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    pub(crate) fn note_given(&self, last: u64) {
-        self.given.store(last, Ordering::Relaxed);
+    pub(crate) fn record_given(&self, last: u64) {
+        self.submitted.store(last, Ordering::Relaxed);
     }
 
-    pub(crate) fn note_taken(&self, bytes: usize) {
+    pub(crate) fn record_taken(&self, bytes: usize) {
         self.queued_batches.fetch_sub(1, Ordering::Relaxed);
         self.queued_bytes.fetch_sub(bytes, Ordering::Relaxed);
     }
@@ -45,13 +45,13 @@ impl Shared {
         self.queued_bytes.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn note_sync(&self, took: Duration) {
+    pub(crate) fn record_sync(&self, took: Duration) {
         let nanos = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
         self.syncs[bucket(took)].fetch_add(1, Ordering::Relaxed);
         self.sync_nanos.fetch_add(nanos, Ordering::Relaxed);
     }
 
-    pub(crate) fn note_frame(&self, records: u32, bytes: usize) {
+    pub(crate) fn record_frame(&self, records: u32, bytes: usize) {
         self.frames.fetch_add(1, Ordering::Relaxed);
         self.records.fetch_add(u64::from(records), Ordering::Relaxed);
         self.commits[commit_bucket(records)].fetch_add(1, Ordering::Relaxed);
@@ -75,18 +75,18 @@ impl Shared {
         self.failed.get().map(String::as_str)
     }
 
-    pub(crate) fn note_spare(&self, error: Option<String>) {
+    pub(crate) fn record_spare_error(&self, error: Option<String>) {
         *self.spare_error.lock().unwrap_or_else(PoisonError::into_inner) = error;
     }
 }
 
 /// A view of a running journal that any thread may keep.
 #[derive(Clone)]
-pub struct Watch(pub(crate) Arc<Shared>);
+pub struct JournalMonitor(pub(crate) Arc<JournalShared>);
 
 /// Counts since the journal was opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Metrics {
+pub struct JournalMetrics {
     pub frames: u64,
     pub records: u64,
     pub bytes: u64,
@@ -104,7 +104,7 @@ pub struct SyncTimes {
     pub total: Duration,
 }
 
-impl Watch {
+impl JournalMonitor {
     /// The last sequence that is durable, 0 before the first.
     pub fn durable(&self) -> u64 {
         self.0.durable()
@@ -114,7 +114,7 @@ impl Watch {
     pub fn lag(&self) -> u64 {
         // What is durable was given before, so in this order the durable sequence is never ahead of the given one.
         let durable = self.0.durable();
-        self.0.given.load(Ordering::Relaxed).saturating_sub(durable)
+        self.0.submitted.load(Ordering::Relaxed).saturating_sub(durable)
     }
 
     /// Why the journal has failed, if it has.
@@ -128,9 +128,9 @@ impl Watch {
         self.0.spare_error.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    pub fn metrics(&self) -> Metrics {
+    pub fn metrics(&self) -> JournalMetrics {
         let shared = &self.0;
-        Metrics {
+        JournalMetrics {
             frames: shared.frames.load(Ordering::Relaxed),
             records: shared.records.load(Ordering::Relaxed),
             bytes: shared.bytes.load(Ordering::Relaxed),
@@ -167,8 +167,8 @@ mod tests {
 
     #[test]
     fn what_was_given_and_is_not_durable_is_the_lag() {
-        let watch = Watch(Arc::default());
-        watch.0.note_given(7);
+        let watch = JournalMonitor(Arc::default());
+        watch.0.record_given(7);
         assert_eq!(watch.lag(), 7);
         watch.0.publish(5);
         assert_eq!(watch.lag(), 2);

@@ -10,9 +10,9 @@ use std::thread::{self, JoinHandle};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
-use super::shared::Shared;
+use super::shared::JournalShared;
 use crate::StorageError;
-use crate::medium::{Disk, Medium, zero_fill};
+use crate::file_system::{FileSystem, WritableFile, zero_fill};
 
 const FILLING: &str = "next.filling";
 const READY: &str = "next.ready";
@@ -20,27 +20,32 @@ const READY: &str = "next.ready";
 const FILL_STEP_BYTES: u64 = 4 << 20;
 
 /// A file of zeros (but for the place of the header) that waits for its name.
-pub(crate) struct Spare {
+pub(crate) struct SpareSegment {
     pub(crate) path: PathBuf,
-    pub(crate) medium: Box<dyn Medium>,
+    pub(crate) medium: Box<dyn WritableFile>,
 }
 
 /// The thread that keeps one spare ready.
-pub(crate) struct SpareKeeper {
+pub(crate) struct SpareAllocator {
     requests: Option<Sender<()>>,
-    outcomes: Receiver<Result<Spare, StorageError>>,
+    outcomes: Receiver<Result<SpareSegment, StorageError>>,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl SpareKeeper {
+impl SpareAllocator {
     /// Starts the thread and requests the first spare.
-    pub(crate) fn start(disk: Arc<dyn Disk>, folder: &Path, bytes: u64, shared: Arc<Shared>) -> io::Result<Self> {
+    pub(crate) fn start(
+        disk: Arc<dyn FileSystem>,
+        folder: &Path,
+        bytes: u64,
+        shared: Arc<JournalShared>,
+    ) -> io::Result<Self> {
         // There is at most one request at a time, so neither side ever waits to send.
         let (requests, requested) = bounded(1);
         let (finished, outcomes) = bounded(1);
         let stop = Arc::new(AtomicBool::new(false));
-        let filler = Filler { disk, folder: folder.to_owned(), bytes, stop: stop.clone() };
+        let filler = SpareFiller { disk, folder: folder.to_owned(), bytes, stop: stop.clone() };
         let thread = thread::Builder::new()
             .name("journal-spare".to_owned())
             .spawn(move || filler.serve(&requested, &finished, &shared))?;
@@ -50,7 +55,7 @@ impl SpareKeeper {
     }
 
     /// Waits for the spare. Where it could not be made earlier, it is tried once more: space may be free again.
-    pub(crate) fn take(&self) -> Result<Spare, StorageError> {
+    pub(crate) fn acquire(&self) -> Result<SpareSegment, StorageError> {
         match self.receive() {
             Ok(spare) => Ok(spare),
             Err(_) => {
@@ -68,13 +73,13 @@ impl SpareKeeper {
         }
     }
 
-    fn receive(&self) -> Result<Spare, StorageError> {
+    fn receive(&self) -> Result<SpareSegment, StorageError> {
         let gone = || StorageError::Failed { reason: "the thread that prepares segments is gone".to_owned() };
         self.outcomes.recv().map_err(|_| gone())?
     }
 }
 
-impl Drop for SpareKeeper {
+impl Drop for SpareAllocator {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         self.requests = None;
@@ -85,18 +90,23 @@ impl Drop for SpareKeeper {
     }
 }
 
-struct Filler {
-    disk: Arc<dyn Disk>,
+struct SpareFiller {
+    disk: Arc<dyn FileSystem>,
     folder: PathBuf,
     bytes: u64,
     stop: Arc<AtomicBool>,
 }
 
-impl Filler {
-    fn serve(&self, requested: &Receiver<()>, finished: &Sender<Result<Spare, StorageError>>, shared: &Shared) {
+impl SpareFiller {
+    fn serve(
+        &self,
+        requested: &Receiver<()>,
+        finished: &Sender<Result<SpareSegment, StorageError>>,
+        shared: &JournalShared,
+    ) {
         while requested.recv().is_ok() {
             let outcome = self.prepare();
-            shared.note_spare(outcome.as_ref().err().map(ToString::to_string));
+            shared.record_spare_error(outcome.as_ref().err().map(ToString::to_string));
             if finished.send(outcome).is_err() {
                 return;
             }
@@ -104,7 +114,7 @@ impl Filler {
     }
 
     /// An incomplete spare is removed: on a full disk the space is needed.
-    fn prepare(&self) -> Result<Spare, StorageError> {
+    fn prepare(&self) -> Result<SpareSegment, StorageError> {
         let path = self.folder.join(READY);
         if !self.is_ready(&path) {
             let filling = self.folder.join(FILLING);
@@ -114,7 +124,7 @@ impl Filler {
             self.disk.rename(&filling, &path).map_err(StorageError::io("rename", &filling))?;
         }
         let medium = self.disk.open(&path).map_err(StorageError::io("open", &path))?;
-        Ok(Spare { path, medium })
+        Ok(SpareSegment { path, medium })
     }
 
     /// A spare of an earlier run is as good as a new one: it got its name when it was full and synced.

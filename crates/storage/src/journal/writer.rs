@@ -13,41 +13,41 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TrySendError};
 use super::chain::{ChainHash, InstanceId};
 use super::frame::{FRAME_HEAD_BYTES, FrameBuilder};
 use super::head::HeadFile;
-use super::record::Batch;
-use super::segment::{self, Header};
-use super::shared::Shared;
-use super::spare::SpareKeeper;
+use super::record::JournalBatch;
+use super::segment::{self, SegmentHeader};
+use super::shared::JournalShared;
+use super::spare::SpareAllocator;
 use super::sync_mode::SyncMode;
 use crate::StorageError;
-use crate::block::Place;
-use crate::medium::{Disk, Medium, write_all_at};
+use crate::block::BlockPosition;
+use crate::file_system::{FileSystem, WritableFile, write_all_at};
 
 /// A frame that has grown to this size takes no further batch; only a single large batch makes a larger one.
 const COMMIT_BYTES: usize = 1 << 20;
 
 /// Durability event of the writer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Durable {
+pub enum DurabilityEvent {
     /// Everything up to and with this sequence is durable.
-    Up { to: u64 },
+    Advanced { to: u64 },
     /// Nothing more will become durable. Always the last event.
     Failed { error: String },
 }
 
 /// A batch on its way, with its measured size.
-pub(crate) struct Queued {
-    pub(crate) batch: Batch,
+pub(crate) struct QueuedBatch {
+    pub(crate) batch: JournalBatch,
     pub(crate) bytes: usize,
 }
 
-pub(crate) struct Writer {
+pub(crate) struct JournalWriter {
     pub(crate) folder: PathBuf,
-    pub(crate) disk: Arc<dyn Disk>,
+    pub(crate) disk: Arc<dyn FileSystem>,
     pub(crate) instance: InstanceId,
     pub(crate) capacity: u64,
     pub(crate) sync: SyncMode,
-    pub(crate) queue: Receiver<Queued>,
-    pub(crate) held: Option<Queued>,
+    pub(crate) queue: Receiver<QueuedBatch>,
+    pub(crate) carried_over: Option<QueuedBatch>,
     pub(crate) frame: FrameBuilder,
     pub(crate) open: Option<OpenSegment>,
     /// The hash of the last frame.
@@ -55,44 +55,44 @@ pub(crate) struct Writer {
     /// Its last sequence.
     pub(crate) last: u64,
     pub(crate) head_file: HeadFile,
-    pub(crate) spares: SpareKeeper,
+    pub(crate) spares: SpareAllocator,
     /// When the oldest write that is not synced was made.
     pub(crate) unsynced: Option<Instant>,
-    pub(crate) shared: Arc<Shared>,
-    pub(crate) news: News,
+    pub(crate) shared: Arc<JournalShared>,
+    pub(crate) notifier: DurabilityNotifier,
 }
 
 /// The segment that is written.
 pub(crate) struct OpenSegment {
     pub(crate) path: PathBuf,
-    pub(crate) medium: Box<dyn Medium>,
+    pub(crate) medium: Box<dyn WritableFile>,
     pub(crate) number: u64,
     pub(crate) capacity: u64,
     /// Where the next frame goes.
-    pub(crate) place: Place,
+    pub(crate) position: BlockPosition,
 }
 
-impl Writer {
+impl JournalWriter {
     pub(crate) fn run(mut self) {
         if let Err(error) = self.serve() {
             let error = error.to_string();
             tracing::error!(%error, "journal write or sync failed; nothing more is durable");
             self.shared.fail(error.clone());
-            self.news.tell(Durable::Failed { error });
+            self.notifier.notify(DurabilityEvent::Failed { error });
         }
     }
 
     fn serve(&mut self) -> Result<(), StorageError> {
         while let Some(queued) = self.wait()? {
-            self.gather(queued)?;
+            self.build_frame(queued)?;
             self.commit()?;
         }
         self.sync_if_needed()
     }
 
     /// The next batch, or none when the journal closes. Syncs when the interval ends while nothing comes.
-    fn wait(&mut self) -> Result<Option<Queued>, StorageError> {
-        if let Some(held) = self.held.take() {
+    fn wait(&mut self) -> Result<Option<QueuedBatch>, StorageError> {
+        if let Some(held) = self.carried_over.take() {
             return Ok(Some(held));
         }
         loop {
@@ -113,47 +113,48 @@ impl Writer {
     }
 
     /// Puts everything that waits into one frame, as far as the segment has room.
-    fn gather(&mut self, first: Queued) -> Result<(), StorageError> {
+    fn build_frame(&mut self, first: QueuedBatch) -> Result<(), StorageError> {
         self.frame.clear();
         if !self.has_room(FRAME_HEAD_BYTES + first.bytes) {
             let record = first.batch.records.first().expect("empty batches are refused");
             self.roll(record.sequence)?;
         }
-        self.put(&first);
+        self.add_batch(&first);
         while self.frame.bytes().len() < COMMIT_BYTES {
             let Ok(next) = self.queue.try_recv() else { break };
             if !self.has_room(self.frame.bytes().len() + next.bytes) {
-                self.held = Some(next);
+                self.carried_over = Some(next);
                 break;
             }
-            self.put(&next);
+            self.add_batch(&next);
         }
         Ok(())
     }
 
-    fn put(&mut self, queued: &Queued) {
-        self.shared.note_taken(queued.bytes);
+    fn add_batch(&mut self, queued: &QueuedBatch) {
+        self.shared.record_taken(queued.bytes);
         self.frame.push(&queued.batch);
     }
 
     fn has_room(&self, frame_bytes: usize) -> bool {
-        self.open.as_ref().is_some_and(|open| open.capacity.saturating_sub(open.place.offset) >= frame_bytes as u64)
+        self.open.as_ref().is_some_and(|open| open.capacity.saturating_sub(open.position.offset) >= frame_bytes as u64)
     }
 
     fn commit(&mut self) -> Result<(), StorageError> {
         let open = self.open.as_mut().expect("gather opens a segment for its frame");
-        let head = self.frame.finish(open.place, self.head);
+        let head = self.frame.finish(open.position, self.head);
         let bytes = self.frame.bytes();
-        write_all_at(open.medium.as_ref(), bytes, open.place.offset).map_err(StorageError::io("write", &open.path))?;
-        open.place.offset += bytes.len() as u64;
+        write_all_at(open.medium.as_ref(), bytes, open.position.offset)
+            .map_err(StorageError::io("write", &open.path))?;
+        open.position.offset += bytes.len() as u64;
         (self.head, self.last) = (head, self.frame.last());
         self.unsynced.get_or_insert_with(Instant::now);
         if self.must_sync_now() {
             self.sync_if_needed()?;
         }
-        self.shared.note_frame(self.frame.count(), self.frame.bytes().len());
+        self.shared.record_frame(self.frame.count(), self.frame.bytes().len());
         self.shared.publish(self.frame.last());
-        self.news.tell(Durable::Up { to: self.frame.last() });
+        self.notifier.notify(DurabilityEvent::Advanced { to: self.frame.last() });
         Ok(())
     }
 
@@ -169,7 +170,7 @@ impl Writer {
         if let (Some(open), Some(_)) = (&self.open, self.unsynced) {
             let begun = Instant::now();
             open.medium.sync().map_err(StorageError::io("sync", &open.path))?;
-            self.shared.note_sync(begun.elapsed());
+            self.shared.record_sync(begun.elapsed());
             self.unsynced = None;
             // Only what is synced: in no mode may it claim more.
             self.head_file.note(self.last, self.head);
@@ -181,9 +182,10 @@ impl Writer {
     /// has a good header; and the old segment is synced before, in every mode, so the chain has no hole.
     fn roll(&mut self, first: u64) -> Result<(), StorageError> {
         self.sync_if_needed()?;
-        let spare = self.spares.take()?;
+        let spare = self.spares.acquire()?;
         let number = self.open.as_ref().map_or(1, |open| open.number + 1);
-        let header = Header { instance: self.instance, number, first, capacity: self.capacity, previous: self.head };
+        let header =
+            SegmentHeader { instance: self.instance, number, first, capacity: self.capacity, previous: self.head };
         let path = self.folder.join(segment::file_name(first));
         write_all_at(spare.medium.as_ref(), &header.encode(), 0)
             .and_then(|()| spare.medium.sync())
@@ -196,20 +198,20 @@ impl Writer {
             medium: spare.medium,
             number,
             capacity: self.capacity,
-            place: header.frames_start(),
+            position: header.frames_start(),
         });
         Ok(())
     }
 }
 
 /// A channel for the newest event: an unread older one is replaced, so a slow reader costs nothing.
-pub(crate) struct News {
-    pub(crate) sender: Sender<Durable>,
-    pub(crate) unread: Receiver<Durable>,
+pub(crate) struct DurabilityNotifier {
+    pub(crate) sender: Sender<DurabilityEvent>,
+    pub(crate) unread: Receiver<DurabilityEvent>,
 }
 
-impl News {
-    fn tell(&self, news: Durable) {
+impl DurabilityNotifier {
+    fn notify(&self, news: DurabilityEvent) {
         let mut news = news;
         while let Err(TrySendError::Full(again)) = self.sender.try_send(news) {
             let _ = self.unread.try_recv();

@@ -13,10 +13,10 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::sync::{PoisonError, RwLock};
 
-use bus::ledger::{Entry, numbers_of, session_of};
-use bus::ticket::{Reply, ticket};
-use bus::{Closed, Inbox, Ledger, Ticket};
-use domain::{Decimal, Origin, Refusal};
+use bus::ledger::{LedgerRecord, seq_num_stream, stream_session};
+use bus::reply::{Reply, reply_channel};
+use bus::{Inbox, InboxError, Ledger, ReplyReceiver};
+use domain::{Decimal, MessageOrigin, Refusal};
 use minicbor::bytes::ByteVec;
 use minicbor::{Decode, Encode};
 
@@ -29,14 +29,14 @@ pub const LEDGER_STREAM_BYTES_MAX: usize = 16 << 20;
 /// Overhead of a record besides its bytes.
 const ENTRY_BYTES: usize = 64;
 
-pub struct LedgerBook {
+pub struct JournalLedger {
     inbox: Inbox,
-    streams: RwLock<BTreeMap<String, Stream>>,
+    streams: RwLock<BTreeMap<String, LedgerStream>>,
 }
 
 /// As in the journal.
 #[derive(Debug, Encode, Decode)]
-enum Record {
+enum LedgerOperation {
     #[n(0)]
     Append {
         #[n(0)]
@@ -47,7 +47,7 @@ enum Record {
         bytes: ByteVec,
     },
     #[n(1)]
-    Mark {
+    TruncateBefore {
         #[n(0)]
         stream: String,
         #[n(1)]
@@ -57,28 +57,28 @@ enum Record {
 
 /// A record as the journal holds it, for whoever writes one without a server.
 pub fn record(stream: &str, key: u64, bytes: &[u8]) -> Vec<u8> {
-    let record = Record::Append { stream: stream.to_owned(), key, bytes: bytes.to_vec().into() };
+    let record = LedgerOperation::Append { stream: stream.to_owned(), key, bytes: bytes.to_vec().into() };
     minicbor::to_vec(record).expect("a vector takes every byte")
 }
 
-impl LedgerBook {
+impl JournalLedger {
     pub fn new(inbox: Inbox) -> Self {
         Self { inbox, streams: RwLock::default() }
     }
 
     /// Applies a record that is durable, or replayed: in the journal's order, each once. Fails where it cannot be
     /// decoded.
-    pub fn absorb(&self, record: &[u8]) -> Result<(), String> {
+    pub fn apply(&self, record: &[u8]) -> Result<(), String> {
         let record = minicbor::decode(record).map_err(|error| format!("not a record of the Ledger: {error}"))?;
         let mut streams = self.streams.write().unwrap_or_else(PoisonError::into_inner);
         match record {
-            Record::Append { stream, key, bytes } => {
+            LedgerOperation::Append { stream, key, bytes } => {
                 let held = streams.entry(stream.clone()).or_default();
-                held.put(key, bytes);
-                held.keep_to_limit(&stream);
+                held.insert(key, bytes);
+                held.enforce_limit(&stream);
             }
-            Record::Mark { stream, key } => {
-                streams.get_mut(&stream).into_iter().for_each(|held| held.forget_below(key));
+            LedgerOperation::TruncateBefore { stream, key } => {
+                streams.get_mut(&stream).into_iter().for_each(|held| held.remove_below(key));
                 streams.retain(|_, held| !held.entries.is_empty());
             }
         }
@@ -96,97 +96,100 @@ impl LedgerBook {
     pub fn import(&self, exported: &[u8]) -> Result<(), String> {
         let streams: BTreeMap<String, BTreeMap<u64, ByteVec>> =
             minicbor::decode(exported).map_err(|error| format!("not an export of the Ledger: {error}"))?;
-        let streams = streams.into_iter().map(|(name, entries)| (name, Stream::of(entries))).collect();
+        let streams = streams.into_iter().map(|(name, entries)| (name, LedgerStream::from_entries(entries))).collect();
         *self.streams.write().unwrap_or_else(PoisonError::into_inner) = streams;
         Ok(())
     }
 
     /// Records the MsgSeqNum of a command, once the command is durable, or replayed. Only the highest of a
     /// session matters, and numbers of a session never fall.
-    pub fn note(&self, origin: &Origin) {
+    pub fn record_seq_num(&self, origin: &MessageOrigin) {
         let mut streams = self.streams.write().unwrap_or_else(PoisonError::into_inner);
-        let held = streams.entry(numbers_of(&origin.session)).or_default();
-        held.put(origin.number, ByteVec::from(Vec::new()));
-        let highest = held.entries.last_key_value().map_or(origin.number, |(number, _)| *number);
-        held.forget_below(highest);
+        let held = streams.entry(seq_num_stream(&origin.session)).or_default();
+        held.insert(origin.seq_num, ByteVec::from(Vec::new()));
+        let highest = held.entries.last_key_value().map_or(origin.seq_num, |(number, _)| *number);
+        held.remove_below(highest);
     }
 
-    fn remember(&self, stream: &str, record: &Record) -> Result<Ticket, Closed> {
+    fn append_operation(&self, stream: &str, record: &LedgerOperation) -> Result<ReplyReceiver, InboxError> {
         let record = minicbor::to_vec(record).expect("a vector takes every byte");
-        self.inbox.remember(record, session_of(stream))
+        self.inbox.append_ledger_record(record, stream_session(stream))
     }
 }
 
-impl Ledger for LedgerBook {
-    fn append(&self, stream: &str, key: u64, bytes: &[u8]) -> Result<Ticket, Closed> {
+impl Ledger for JournalLedger {
+    fn append(&self, stream: &str, key: u64, bytes: &[u8]) -> Result<ReplyReceiver, InboxError> {
         if bytes.len() > LEDGER_RECORD_BYTES_MAX {
             return Ok(refused(bytes.len()));
         }
-        self.remember(stream, &Record::Append { stream: stream.to_owned(), key, bytes: bytes.to_vec().into() })
+        self.append_operation(
+            stream,
+            &LedgerOperation::Append { stream: stream.to_owned(), key, bytes: bytes.to_vec().into() },
+        )
     }
 
-    fn read(&self, stream: &str, keys: RangeInclusive<u64>, limit: usize) -> Vec<Entry> {
+    fn read(&self, stream: &str, keys: RangeInclusive<u64>, limit: usize) -> Vec<LedgerRecord> {
         let streams = self.streams.read().unwrap_or_else(PoisonError::into_inner);
         // An empty range is no range for the map.
         let Some(held) = streams.get(stream).filter(|_| !keys.is_empty()) else { return Vec::new() };
         let found = held.entries.range(keys).take(limit);
-        found.map(|(key, bytes)| Entry { key: *key, bytes: bytes.to_vec() }).collect()
+        found.map(|(key, bytes)| LedgerRecord { key: *key, bytes: bytes.to_vec() }).collect()
     }
 
-    fn last(&self, stream: &str) -> Option<Entry> {
+    fn last(&self, stream: &str) -> Option<LedgerRecord> {
         let streams = self.streams.read().unwrap_or_else(PoisonError::into_inner);
         let (key, bytes) = streams.get(stream)?.entries.last_key_value()?;
-        Some(Entry { key: *key, bytes: bytes.to_vec() })
+        Some(LedgerRecord { key: *key, bytes: bytes.to_vec() })
     }
 
-    fn mark(&self, stream: &str, key: u64) -> Result<Ticket, Closed> {
-        self.remember(stream, &Record::Mark { stream: stream.to_owned(), key })
+    fn truncate_before(&self, stream: &str, key: u64) -> Result<ReplyReceiver, InboxError> {
+        self.append_operation(stream, &LedgerOperation::TruncateBefore { stream: stream.to_owned(), key })
     }
 }
 
 /// A reply that is there already: the record never reaches the journal.
-fn refused(bytes: usize) -> Ticket {
-    let (promise, ticket) = ticket();
+fn refused(bytes: usize) -> ReplyReceiver {
+    let (promise, ticket) = reply_channel();
     let refusal = Refusal::TooLarge {
         field: "bytes",
         value: Decimal::from(bytes),
         limit: Decimal::from(LEDGER_RECORD_BYTES_MAX),
     };
-    promise.keep(Reply { sequence: 0, outcome: Err(refusal) });
+    promise.send(Reply { sequence: 0, outcome: Err(refusal) });
     ticket
 }
 
 #[derive(Default)]
-struct Stream {
+struct LedgerStream {
     entries: BTreeMap<u64, ByteVec>,
     bytes: usize,
     /// Whether the drop of the oldest records was logged.
-    is_told: bool,
+    is_limit_logged: bool,
 }
 
-impl Stream {
-    fn of(entries: BTreeMap<u64, ByteVec>) -> Self {
+impl LedgerStream {
+    fn from_entries(entries: BTreeMap<u64, ByteVec>) -> Self {
         let bytes = entries.values().map(cost).sum();
-        Self { entries, bytes, is_told: false }
+        Self { entries, bytes, is_limit_logged: false }
     }
 
     /// A key that is there gets the new bytes.
-    fn put(&mut self, key: u64, bytes: ByteVec) {
+    fn insert(&mut self, key: u64, bytes: ByteVec) {
         self.bytes += cost(&bytes);
         self.bytes -= self.entries.insert(key, bytes).as_ref().map_or(0, cost);
     }
 
-    fn forget_below(&mut self, key: u64) {
+    fn remove_below(&mut self, key: u64) {
         let kept = self.entries.split_off(&key);
         let forgotten = std::mem::replace(&mut self.entries, kept);
         self.bytes -= forgotten.values().map(cost).sum::<usize>();
     }
 
-    fn keep_to_limit(&mut self, name: &str) {
+    fn enforce_limit(&mut self, name: &str) {
         while self.bytes > LEDGER_STREAM_BYTES_MAX {
             let Some((key, bytes)) = self.entries.pop_first() else { return };
             self.bytes -= cost(&bytes);
-            if !std::mem::replace(&mut self.is_told, true) {
+            if !std::mem::replace(&mut self.is_limit_logged, true) {
                 tracing::warn!(
                     stream = name,
                     key,

@@ -1,29 +1,29 @@
 //! Ledger of a FIX session: sent messages that can be sent again.
 
 use super::*;
-use bus::Wanted;
-use bus::inbox::{Lanes, inbox};
+use bus::RequestPayload;
+use bus::inbox::{InboxReceiver, inbox};
 use domain::query::Answer;
 
 /// A ledger, and the engine's side of the inbox, which makes records durable on command.
-struct Session {
-    book: LedgerBook,
-    lanes: Lanes,
+struct LedgerFixture {
+    book: JournalLedger,
+    lanes: InboxReceiver,
 }
 
-impl Session {
+impl LedgerFixture {
     fn new() -> Self {
         let (inbox, lanes) = inbox();
-        Self { book: LedgerBook::new(inbox), lanes }
+        Self { book: JournalLedger::new(inbox), lanes }
     }
 
     /// What the runtime does: journal, absorb, answer. Gives back the records.
     fn commit(&self) -> Vec<Vec<u8>> {
         let requests = self.lanes.requests.try_iter();
-        let commit = |request: bus::Request| {
-            let Wanted::Remember(record) = request.wanted else { panic!("{:?}", request.wanted) };
-            self.book.absorb(&record).unwrap();
-            request.promise.keep(Reply { sequence: 1, outcome: Ok(Answer::Done) });
+        let commit = |request: bus::EngineRequest| {
+            let RequestPayload::LedgerRecord(record) = request.payload else { panic!("{:?}", request.payload) };
+            self.book.apply(&record).unwrap();
+            request.reply_to.send(Reply { sequence: 1, outcome: Ok(Answer::Done) });
             record
         };
         requests.map(commit).collect()
@@ -45,18 +45,18 @@ fn reports(expected: &[(u64, &str)]) -> Vec<(u64, String)> {
 
 #[test]
 fn what_was_sent_is_read_back_once_it_is_durable() {
-    let session = Session::new();
+    let session = LedgerFixture::new();
     let ticket = session.book.append("FIX.4.4:BANK", 1, b"new 7").unwrap();
     session.send(2, "fill 7");
     assert_eq!(session.sent(0..=u64::MAX), [], "nothing is shown that a crash could undo");
     session.commit();
-    assert_eq!(ticket.reply_blocking().unwrap().outcome, Ok(Answer::Done));
+    assert_eq!(ticket.recv_blocking().unwrap().outcome, Ok(Answer::Done));
     assert_eq!(session.sent(0..=u64::MAX), reports(&[(1, "new 7"), (2, "fill 7")]));
 }
 
 #[test]
 fn a_range_and_a_limit_narrow_what_is_read() {
-    let session = Session::new();
+    let session = LedgerFixture::new();
     (1..=5).for_each(|key| session.send(key, "report"));
     session.book.append("FIX.4.4:FUND", 3, b"of another").unwrap();
     session.commit();
@@ -73,13 +73,13 @@ fn a_range_and_a_limit_narrow_what_is_read() {
 
 #[test]
 fn a_mark_drops_the_records_below_it_and_the_numbers_may_begin_again() {
-    let session = Session::new();
+    let session = LedgerFixture::new();
     (1..=3).for_each(|key| session.send(key, "yesterday"));
-    session.book.mark("FIX.4.4:BANK", 3).unwrap();
+    session.book.truncate_before("FIX.4.4:BANK", 3).unwrap();
     session.commit();
     assert_eq!(session.sent(0..=9), reports(&[(3, "yesterday")]));
-    session.book.mark("FIX.4.4:BANK", u64::MAX).unwrap();
-    session.book.mark("nobody", 1).unwrap();
+    session.book.truncate_before("FIX.4.4:BANK", u64::MAX).unwrap();
+    session.book.truncate_before("nobody", 1).unwrap();
     session.send(1, "today");
     session.commit();
     assert_eq!(session.sent(0..=9), reports(&[(1, "today")]));
@@ -87,7 +87,7 @@ fn a_mark_drops_the_records_below_it_and_the_numbers_may_begin_again() {
 
 #[test]
 fn a_key_that_is_appended_again_has_the_new_bytes() {
-    let session = Session::new();
+    let session = LedgerFixture::new();
     session.send(1, "first");
     session.send(1, "second");
     session.commit();
@@ -96,19 +96,19 @@ fn a_key_that_is_appended_again_has_the_new_bytes() {
 
 #[test]
 fn after_a_restart_the_book_is_the_same_from_records_or_from_a_snapshot() {
-    let session = Session::new();
+    let session = LedgerFixture::new();
     (1..=4).for_each(|key| session.send(key, "report"));
-    session.book.mark("FIX.4.4:BANK", 2).unwrap();
+    session.book.truncate_before("FIX.4.4:BANK", 2).unwrap();
     let before = session.commit();
     let snapshot = session.book.export();
     session.send(5, "after the snapshot");
     let after = session.commit();
 
-    let replayed = Session::new();
-    before.iter().chain(&after).for_each(|record| replayed.book.absorb(record).unwrap());
-    let restored = Session::new();
+    let replayed = LedgerFixture::new();
+    before.iter().chain(&after).for_each(|record| replayed.book.apply(record).unwrap());
+    let restored = LedgerFixture::new();
     restored.book.import(&snapshot).unwrap();
-    after.iter().for_each(|record| restored.book.absorb(record).unwrap());
+    after.iter().for_each(|record| restored.book.apply(record).unwrap());
 
     let expected = reports(&[(2, "report"), (3, "report"), (4, "report"), (5, "after the snapshot")]);
     assert_eq!(
@@ -120,11 +120,11 @@ fn after_a_restart_the_book_is_the_same_from_records_or_from_a_snapshot() {
 
 #[test]
 fn bytes_that_are_no_record_and_no_export_are_refused_and_change_nothing() {
-    let session = Session::new();
+    let session = LedgerFixture::new();
     session.send(1, "report");
     session.commit();
     for bad in [&b""[..], b"\xff", b"\x82\x09\x80"] {
-        assert!(session.book.absorb(bad).unwrap_err().starts_with("not a record of the Ledger: "));
+        assert!(session.book.apply(bad).unwrap_err().starts_with("not a record of the Ledger: "));
         assert!(session.book.import(bad).unwrap_err().starts_with("not an export of the Ledger: "));
     }
     assert_eq!(session.sent(0..=9), reports(&[(1, "report")]));
@@ -132,9 +132,9 @@ fn bytes_that_are_no_record_and_no_export_are_refused_and_change_nothing() {
 
 #[test]
 fn a_record_above_the_limit_is_refused_and_never_reaches_the_journal() {
-    let session = Session::new();
+    let session = LedgerFixture::new();
     let ticket = session.book.append("FIX.4.4:BANK", 1, &vec![0; LEDGER_RECORD_BYTES_MAX + 1]).unwrap();
-    let refusal = ticket.reply_blocking().unwrap().outcome.unwrap_err();
+    let refusal = ticket.recv_blocking().unwrap().outcome.unwrap_err();
     let expected =
         Refusal::TooLarge { field: "bytes", value: Decimal::from(1_048_577), limit: Decimal::from(1_048_576) };
     assert_eq!(refusal, expected);
@@ -143,7 +143,7 @@ fn a_record_above_the_limit_is_refused_and_never_reaches_the_journal() {
 
 #[test]
 fn a_stream_without_marks_drops_its_oldest_records() {
-    let session = Session::new();
+    let session = LedgerFixture::new();
     let report = "x".repeat(LEDGER_RECORD_BYTES_MAX);
     (1..=20).for_each(|key| session.send(key, &report));
     session.book.append("FIX.4.4:FUND", 1, b"of another").unwrap();
@@ -155,20 +155,21 @@ fn a_stream_without_marks_drops_its_oldest_records() {
 
 #[test]
 fn a_stopped_engine_takes_nothing() {
-    let Session { book, lanes } = Session::new();
+    let LedgerFixture { book, lanes } = LedgerFixture::new();
     drop(lanes);
-    assert_eq!(book.append("FIX.4.4:BANK", 1, b"report").unwrap_err(), Closed::Stopped);
-    assert_eq!(book.mark("FIX.4.4:BANK", 1).unwrap_err(), Closed::Stopped);
+    assert_eq!(book.append("FIX.4.4:BANK", 1, b"report").unwrap_err(), InboxError::Stopped);
+    assert_eq!(book.truncate_before("FIX.4.4:BANK", 1).unwrap_err(), InboxError::Stopped);
 }
 
 #[test]
 fn the_number_of_a_sessions_newest_command_survives_in_a_snapshot() {
-    let session = Session::new();
-    let order = |number| Origin { session: "BANK".into(), number, memo: None, may_be_known: false };
-    let newest = |book: &LedgerBook, name| book.last(&numbers_of(name)).map(|entry| entry.key);
+    let session = LedgerFixture::new();
+    let order =
+        |number| MessageOrigin { session: "BANK".into(), seq_num: number, request_echo: None, poss_resend: false };
+    let newest = |book: &JournalLedger, name| book.last(&seq_num_stream(name)).map(|entry| entry.key);
     assert_eq!(newest(&session.book, "BANK"), None);
-    [4, 7, 5].map(order).iter().for_each(|origin| session.book.note(origin));
-    let restored = Session::new();
+    [4, 7, 5].map(order).iter().for_each(|origin| session.book.record_seq_num(origin));
+    let restored = LedgerFixture::new();
     restored.book.import(&session.book.export()).unwrap();
     assert_eq!((newest(&session.book, "BANK"), newest(&restored.book, "BANK")), (Some(7), Some(7)));
     assert_eq!(newest(&session.book, "FUND"), None);

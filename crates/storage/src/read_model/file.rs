@@ -12,8 +12,8 @@ use std::time::Duration;
 use rusqlite::{Connection, ErrorCode, ffi, params};
 
 use super::schema;
+use crate::file_system::{FileSystem, OsFileSystem, parent};
 use crate::journal::InstanceId;
-use crate::medium::{Disk, RealDisk, parent};
 use crate::{Loss, StorageError};
 
 /// This process is the only writer, so only another program that opens the file can make us wait.
@@ -21,9 +21,9 @@ pub(super) const BUSY_WAIT: Duration = Duration::from_secs(5);
 /// The write-ahead log is copied into the file when it has this many pages of 4 KiB.
 const CHECKPOINT_PAGES: u32 = 4_096;
 /// Marker beside a damaged file.
-const CONDEMNED: &str = ".condemned";
+const DAMAGED_MARKER: &str = ".condemned";
 
-enum Trouble {
+enum ReadModelFileError {
     /// The file is not a good read model of this journal.
     Unusable(String),
     System(rusqlite::Error),
@@ -32,7 +32,7 @@ enum Trouble {
 }
 
 /// The writing connection and the sequence up to which the file is complete.
-pub(crate) fn open_or_begin(
+pub(crate) fn open_or_create(
     path: &Path,
     instance: InstanceId,
     journal_end: u64,
@@ -41,7 +41,7 @@ pub(crate) fn open_or_begin(
     let open = || open(path, instance, journal_end, check_bytes_max);
     let reason = match open() {
         Ok(opened) => return Ok(opened),
-        Err(Trouble::Unusable(reason)) => reason,
+        Err(ReadModelFileError::Unusable(reason)) => reason,
         Err(other) => return Err(refused(path, journal_end, other)),
     };
     let aside = move_aside(path)?;
@@ -52,11 +52,11 @@ pub(crate) fn open_or_begin(
     open().map_err(|trouble| refused(path, journal_end, trouble))
 }
 
-fn refused(path: &Path, journal_end: u64, trouble: Trouble) -> StorageError {
+fn refused(path: &Path, journal_end: u64, trouble: ReadModelFileError) -> StorageError {
     match trouble {
-        Trouble::System(error) => StorageError::sqlite("open", path)(error),
-        Trouble::Unusable(reason) => StorageError::damaged(path, 0, reason),
-        Trouble::Ahead(newest) => StorageError::Lost(Loss {
+        ReadModelFileError::System(error) => StorageError::sqlite("open", path)(error),
+        ReadModelFileError::Unusable(reason) => StorageError::damaged(path, 0, reason),
+        ReadModelFileError::Ahead(newest) => StorageError::Lost(Loss {
             folder: parent(path).to_owned(),
             end: journal_end,
             known: vec![has_event(parent(path), newest)],
@@ -70,13 +70,13 @@ pub fn has_event(data_folder: &Path, newest: u64) -> String {
 }
 
 pub(super) fn is_condemned(path: &Path) -> bool {
-    with_ending(path, CONDEMNED).exists()
+    with_ending(path, DAMAGED_MARKER).exists()
 }
 
 /// Damage was found: the next start rebuilds the file.
-pub(crate) fn condemn_if_damaged(path: &Path, error: &rusqlite::Error) {
+pub(crate) fn mark_if_damaged(path: &Path, error: &rusqlite::Error) {
     let is_damage = matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase));
-    if is_damage && let Err(problem) = fs::write(with_ending(path, CONDEMNED), error.to_string()) {
+    if is_damage && let Err(problem) = fs::write(with_ending(path, DAMAGED_MARKER), error.to_string()) {
         tracing::warn!(%problem, file = %path.display(), "read model is damaged and not marked; delete the file");
     }
 }
@@ -86,9 +86,9 @@ fn open(
     instance: InstanceId,
     journal_end: u64,
     check_bytes_max: u64,
-) -> Result<(Connection, u64), Trouble> {
-    if let Ok(reason) = fs::read_to_string(with_ending(path, CONDEMNED)) {
-        return Err(Trouble::Unusable(format!("damage was met while it was in use: {reason}")));
+) -> Result<(Connection, u64), ReadModelFileError> {
+    if let Ok(reason) = fs::read_to_string(with_ending(path, DAMAGED_MARKER)) {
+        return Err(ReadModelFileError::Unusable(format!("damage was met while it was in use: {reason}")));
     }
     let mut connection = Connection::open(path)?;
     connection.busy_timeout(BUSY_WAIT)?;
@@ -101,51 +101,51 @@ fn open(
     }
     let version = schema::version(&connection)?;
     if version > schema::VERSION {
-        return Err(Trouble::Unusable(format!("version {version} is newer than {}", schema::VERSION)));
+        return Err(ReadModelFileError::Unusable(format!("version {version} is newer than {}", schema::VERSION)));
     }
-    schema::bring_up_to_date(&mut connection)?;
+    schema::migrate(&mut connection)?;
     let applied = check_identity(&connection, instance)?;
     check_not_ahead(&connection, journal_end)?;
     Ok((connection, applied))
 }
 
-fn check_pages(connection: &Connection) -> Result<(), Trouble> {
+fn check_pages(connection: &Connection) -> Result<(), ReadModelFileError> {
     let found: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
-    if found == "ok" { Ok(()) } else { Err(Trouble::Unusable(found)) }
+    if found == "ok" { Ok(()) } else { Err(ReadModelFileError::Unusable(found)) }
 }
 
-fn check_identity(connection: &Connection, instance: InstanceId) -> Result<u64, Trouble> {
+fn check_identity(connection: &Connection, instance: InstanceId) -> Result<u64, ReadModelFileError> {
     connection.execute("INSERT OR IGNORE INTO model VALUES (1, ?1, 0)", params![instance.0])?;
     let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
     let (found, applied) = connection.query_row("SELECT instance, applied FROM model", [], read)?;
     if found != instance.0 {
         let found = InstanceId(found);
-        return Err(Trouble::Unusable(format!("it belongs to instance {found}, not {instance}")));
+        return Err(ReadModelFileError::Unusable(format!("it belongs to instance {found}, not {instance}")));
     }
     Ok(applied)
 }
 
 /// Only what was in the journal happened, so a journal that has less lost its end.
-fn check_not_ahead(connection: &Connection, journal_end: u64) -> Result<(), Trouble> {
+fn check_not_ahead(connection: &Connection, journal_end: u64) -> Result<(), ReadModelFileError> {
     let newest: Option<u64> = connection.query_row("SELECT max(sequence) FROM events", [], |row| row.get(0))?;
     match newest {
-        Some(newest) if newest > journal_end => Err(Trouble::Ahead(newest)),
+        Some(newest) if newest > journal_end => Err(ReadModelFileError::Ahead(newest)),
         _ => Ok(()),
     }
 }
 
-impl From<rusqlite::Error> for Trouble {
+impl From<rusqlite::Error> for ReadModelFileError {
     fn from(error: rusqlite::Error) -> Self {
         let is_short = |code: i32| code == ffi::SQLITE_IOERR_SHORT_READ;
         match error.sqlite_error() {
             Some(failed) if is_short(failed.extended_code) => Self::Unusable(error.to_string()),
-            Some(failed) if is_of_the_system(failed.code) => Self::System(error),
+            Some(failed) if is_system_error(failed.code) => Self::System(error),
             _ => Self::Unusable(error.to_string()),
         }
     }
 }
 
-fn is_of_the_system(code: ErrorCode) -> bool {
+fn is_system_error(code: ErrorCode) -> bool {
     use ErrorCode::*;
     matches!(
         code,
@@ -167,13 +167,13 @@ fn move_aside(path: &Path) -> Result<PathBuf, StorageError> {
     rename_if_there(&with_ending(path, "-wal"), &with_ending(&aside, "-wal"))?;
     rename_if_there(path, &aside)?;
     remove_if_there(&with_ending(path, "-shm"))?;
-    remove_if_there(&with_ending(path, CONDEMNED))?;
+    remove_if_there(&with_ending(path, DAMAGED_MARKER))?;
     Ok(aside)
 }
 
 fn rename_if_there(from: &Path, to: &Path) -> Result<(), StorageError> {
     remove_if_there(to)?;
-    let renamed = if from.exists() { RealDisk.rename(from, to) } else { Ok(()) };
+    let renamed = if from.exists() { OsFileSystem.rename(from, to) } else { Ok(()) };
     renamed.map_err(StorageError::io("move aside", from))
 }
 

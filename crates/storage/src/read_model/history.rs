@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use bus::History;
-use bus::history::{Found, HistoryError, OrderSearch, Page, PastEvent, Sort, Stretch};
+use bus::history::{Found, HistoryError, OrderSearch, PageRequest, SortOrder, StoredEvent, Stretch};
 use domain::query::Filter;
 use domain::{Fill, Order, OrderStatus, Timestamp, Transaction, TransactionId};
 use minicbor::Decode;
@@ -13,11 +13,14 @@ use rusqlite::types::Type;
 use rusqlite::{Connection, Params, Row, params, params_from_iter};
 
 use super::ReadModel;
-use super::search::Statement;
+use super::search::SearchStatement;
 
-const TRANSACTIONS: List =
-    List { rows: "id, payload FROM transactions JOIN events USING (sequence, ordinal)", key: "id", order: &["id"] };
-const FILLS: List = List {
+const TRANSACTIONS: ListQuery = ListQuery {
+    rows: "id, payload FROM transactions JOIN events USING (sequence, ordinal)",
+    key: "id",
+    order: &["id"],
+};
+const FILLS: ListQuery = ListQuery {
     rows: "sequence, payload FROM fills JOIN events USING (sequence, ordinal)",
     key: "sequence",
     order: &["sequence", "ordinal"],
@@ -38,64 +41,74 @@ impl History for ReadModel {
         &self,
         as_of: u64,
         search: &OrderSearch,
-        sort: Sort,
-        page: Page,
+        sort: SortOrder,
+        page: PageRequest,
     ) -> Result<Vec<Arc<Order>>, HistoryError> {
-        let statement = Statement::of(search, sort, page);
+        let statement = SearchStatement::from_search(search, sort, page);
         let read = |row: &Row<'_>| decode(row).map(Arc::new);
-        self.ask(as_of, |connection| {
+        self.query(as_of, |connection| {
             select(connection, &statement.text, params_from_iter(statement.values()), page.limit, read)
         })
     }
 
     fn order_events(&self, as_of: u64, int_id: &str) -> Result<Vec<OrderStatus>, HistoryError> {
-        self.ask(as_of, |connection| select(connection, ORDER_EVENTS, [int_id], usize::MAX, decode))
+        self.query(as_of, |connection| select(connection, ORDER_EVENTS, [int_id], usize::MAX, decode))
     }
 
     fn transactions(
         &self,
         as_of: u64,
         filter: Filter,
-        sort: Sort,
-        page: Page,
+        sort: SortOrder,
+        page: PageRequest,
     ) -> Result<Vec<Arc<Transaction>>, HistoryError> {
-        self.ask(as_of, |connection| TRANSACTIONS.read(connection, filter, sort, page))
+        self.query(as_of, |connection| TRANSACTIONS.read(connection, filter, sort, page))
     }
 
     fn transaction(&self, as_of: u64, id: TransactionId) -> Result<Option<Arc<Transaction>>, HistoryError> {
-        let found = self.ask(as_of, |connection| select(connection, TRANSACTION, [bound(id.0)], 1, decode));
+        let found = self.query(as_of, |connection| select(connection, TRANSACTION, [bound(id.0)], 1, decode));
         Ok(found?.pop().map(Arc::new))
     }
 
-    fn events(&self, as_of: u64, page: Page) -> Result<Vec<PastEvent>, HistoryError> {
-        self.ask(as_of, |connection| select(connection, EVENTS, [bound(page.after)], page.limit, past_event))
+    fn events(&self, as_of: u64, page: PageRequest) -> Result<Vec<StoredEvent>, HistoryError> {
+        self.query(as_of, |connection| select(connection, EVENTS, [bound(page.after)], page.limit, stored_event))
     }
 
     fn events_behind(&self, as_of: u64, stretch: Stretch) -> Result<Found, HistoryError> {
-        self.ask(as_of, |connection| select_stretch(connection, stretch))
+        self.query(as_of, |connection| select_stretch(connection, stretch))
     }
 }
 
 impl ReadModel {
-    pub fn fills(&self, as_of: u64, filter: Filter, page: Page) -> Result<Vec<Arc<Fill>>, HistoryError> {
-        self.ask(as_of, |connection| FILLS.read(connection, filter, Sort::Oldest, page))
+    pub fn fills(&self, as_of: u64, filter: Filter, page: PageRequest) -> Result<Vec<Arc<Fill>>, HistoryError> {
+        self.query(as_of, |connection| FILLS.read(connection, filter, SortOrder::Oldest, page))
     }
 
-    fn ask<T>(&self, as_of: u64, question: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, HistoryError> {
-        self.progress.wait(as_of, self.patience)?;
-        self.readers.ask(self.patience, question)
+    fn query<T>(
+        &self,
+        as_of: u64,
+        question: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, HistoryError> {
+        self.progress.wait(as_of, self.timeout)?;
+        self.readers.query(self.timeout, question)
     }
 }
 
 /// A table that can be narrowed by a filter.
-struct List {
+struct ListQuery {
     rows: &'static str,
     key: &'static str,
     order: &'static [&'static str],
 }
 
-impl List {
-    fn read<T>(&self, connection: &Connection, filter: Filter, sort: Sort, page: Page) -> rusqlite::Result<Vec<Arc<T>>>
+impl ListQuery {
+    fn read<T>(
+        &self,
+        connection: &Connection,
+        filter: Filter,
+        sort: SortOrder,
+        page: PageRequest,
+    ) -> rusqlite::Result<Vec<Arc<T>>>
     where
         T: for<'b> Decode<'b, ()>,
     {
@@ -111,7 +124,7 @@ impl List {
 
     /// Only what narrows stands in it, so that SQLite takes the index of it. What does not is named all the same,
     /// because each parameter must be.
-    fn statement(&self, filter: Filter, sort: Sort) -> String {
+    fn statement(&self, filter: Filter, sort: SortOrder) -> String {
         let narrowed = |is_given: bool, column: &'static str, number: u8| match is_given {
             true => format!("{column} = ?{number}"),
             false => format!("?{number} IS NULL"),
@@ -121,8 +134,8 @@ impl List {
         let account = narrowed(filter.account.is_some(), "account", 3);
         let security = narrowed(filter.security.is_some(), "security", 4);
         let (beyond, direction) = match sort {
-            Sort::Oldest => (">", "ASC"),
-            Sort::Newest => ("<", "DESC"),
+            SortOrder::Oldest => (">", "ASC"),
+            SortOrder::Newest => ("<", "DESC"),
         };
         let narrowed = format!("{strategy} AND {account} AND {security}");
         let order: Vec<_> = order.iter().map(|column| format!("{column} {direction}")).collect();
@@ -161,7 +174,7 @@ fn select_stretch(connection: &Connection, stretch: Stretch) -> rusqlite::Result
         if events.len() >= limit || read >= octets {
             return Ok(Found { events, is_cut: true });
         }
-        let event = past_event(row)?;
+        let event = stored_event(row)?;
         read += event.payload.len();
         events.push((row.get(4)?, event));
     }
@@ -173,8 +186,8 @@ pub(super) fn decode<T: for<'b> Decode<'b, ()>>(row: &Row<'_>) -> rusqlite::Resu
     minicbor::decode(bytes).map_err(|error| rusqlite::Error::FromSqlConversionFailure(1, Type::Blob, Box::new(error)))
 }
 
-fn past_event(row: &Row<'_>) -> rusqlite::Result<PastEvent> {
-    Ok(PastEvent { sequence: row.get(0)?, payload: row.get(1)?, at: Timestamp(row.get(2)?), class: row.get(3)? })
+fn stored_event(row: &Row<'_>) -> rusqlite::Result<StoredEvent> {
+    Ok(StoredEvent { sequence: row.get(0)?, payload: row.get(1)?, at: Timestamp(row.get(2)?), class: row.get(3)? })
 }
 
 /// SQLite's integers end at 2^63 - 1, and nothing that is stored has so large a number.

@@ -29,17 +29,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use domain::Published;
+use domain::PublishedEvent;
 
 use crate::StorageError;
 use crate::journal::InstanceId;
-use crate::lock::FolderLock;
+use crate::lock::DataDirLock;
 pub use file::has_event;
-use progress::Progress;
-use queue::Queue;
-use readers::Readers;
+use progress::ApplyProgress;
+use queue::EventQueue;
+use readers::ReaderPool;
 pub use remembered::{Remembered, keep_aside, remembered};
-use writer::Writer;
+use writer::ReadModelWriter;
 
 /// The name of the file inside a data folder.
 pub const FILE: &str = "read-model.sqlite";
@@ -55,60 +55,60 @@ pub const HISTORY_WAIT_MAX: Duration = Duration::from_secs(2);
 /// Shared by the runtime, which offers events, and the edges, which query.
 pub struct ReadModel {
     /// Held here too, so that the folder stays locked until the last transaction.
-    _lock: FolderLock,
+    _lock: DataDirLock,
     path: PathBuf,
-    queue: Arc<Queue>,
-    progress: Arc<Progress>,
-    readers: Readers,
-    patience: Duration,
+    queue: Arc<EventQueue>,
+    progress: Arc<ApplyProgress>,
+    readers: ReaderPool,
+    timeout: Duration,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Limits {
+pub(crate) struct ReadModelLimits {
     events: usize,
     check_bytes: u64,
-    patience: Duration,
+    timeout: Duration,
 }
 
-impl Default for Limits {
+impl Default for ReadModelLimits {
     fn default() -> Self {
-        Self { events: READ_MODEL_EVENTS_MAX, check_bytes: READ_MODEL_CHECK_BYTES_MAX, patience: HISTORY_WAIT_MAX }
+        Self { events: READ_MODEL_EVENTS_MAX, check_bytes: READ_MODEL_CHECK_BYTES_MAX, timeout: HISTORY_WAIT_MAX }
     }
 }
 
 impl ReadModel {
     /// Opens the model of a locked data folder. `journal_end` is the last sequence of the journal: a model that saw
     /// more proves that the journal lost its end, and nothing is opened. A bad file is moved aside and said so.
-    pub fn open(lock: &FolderLock, instance: InstanceId, journal_end: u64) -> Result<Self, StorageError> {
-        Self::open_with(Limits::default(), lock, instance, journal_end)
+    pub fn open(lock: &DataDirLock, instance: InstanceId, journal_end: u64) -> Result<Self, StorageError> {
+        Self::open_with(ReadModelLimits::default(), lock, instance, journal_end)
     }
 
     pub(crate) fn open_with(
-        limits: Limits,
-        lock: &FolderLock,
+        limits: ReadModelLimits,
+        lock: &DataDirLock,
         instance: InstanceId,
         journal_end: u64,
     ) -> Result<Self, StorageError> {
         let path = lock.folder().join(FILE);
-        let (connection, applied) = file::open_or_begin(&path, instance, journal_end, limits.check_bytes)?;
-        let readers = Readers::open(&path, HISTORY_READERS_MAX).map_err(StorageError::sqlite("open", &path))?;
-        let queue = Arc::new(Queue::new(limits.events, applied));
-        let progress = Arc::new(Progress::new(applied));
-        let writer = Writer::new(path.clone(), connection, queue.clone(), progress.clone());
+        let (connection, applied) = file::open_or_create(&path, instance, journal_end, limits.check_bytes)?;
+        let readers = ReaderPool::open(&path, HISTORY_READERS_MAX).map_err(StorageError::sqlite("open", &path))?;
+        let queue = Arc::new(EventQueue::new(limits.events, applied));
+        let progress = Arc::new(ApplyProgress::new(applied));
+        let writer = ReadModelWriter::new(path.clone(), connection, queue.clone(), progress.clone());
         let thread = thread::Builder::new()
             .name("read-model".to_owned())
             .spawn(move || writer.run())
             .map_err(StorageError::io("start a thread for", &path))?;
-        let (patience, thread) = (limits.patience, Mutex::new(Some(thread)));
-        Ok(Self { _lock: lock.clone(), path, queue, progress, readers, patience, thread })
+        let (patience, thread) = (limits.timeout, Mutex::new(Some(thread)));
+        Ok(Self { _lock: lock.clone(), path, queue, progress, readers, timeout: patience, thread })
     }
 
     /// Queues the events of the inputs up to and with `through`, none of them twice and no input in two parts.
     /// What was offered before is skipped, so a replay may begin anywhere at or before `applied`. Waits while the
     /// queue is full. After a failure nothing is queued: the journal has it.
-    pub fn offer(&self, through: u64, events: &[Published]) {
-        self.queue.offer(through, events);
+    pub fn append(&self, through: u64, events: &[PublishedEvent]) {
+        self.queue.push(through, events);
     }
 
     /// Everything up to this sequence can be queried.

@@ -6,7 +6,7 @@ use minicbor::Encode;
 
 /// Whether the read model has a place for it: for orders, of which the newest is kept, and for everything that
 /// happened.
-pub(crate) fn is_kept(event: &Event) -> bool {
+pub(crate) fn is_stored(event: &Event) -> bool {
     !matches!(
         event,
         Event::Tick(_)
@@ -21,8 +21,8 @@ pub(crate) fn is_kept(event: &Event) -> bool {
 }
 
 /// Encodes an event; false where it is a state and not an event of the history.
-pub(crate) fn encode_happening(event: &Event, into: &mut Vec<u8>) -> bool {
-    if !bus::history::is_kept(event.class()) {
+pub(crate) fn encode_event(event: &Event, into: &mut Vec<u8>) -> bool {
+    if !bus::history::is_stored(event.class()) {
         return false;
     }
     match event {

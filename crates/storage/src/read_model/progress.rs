@@ -5,19 +5,19 @@ use std::time::Duration;
 
 use bus::history::HistoryError;
 
-pub(crate) struct Progress {
-    reached: Mutex<Reached>,
+pub(crate) struct ApplyProgress {
+    state: Mutex<ApplyState>,
     changed: Condvar,
 }
 
-struct Reached {
+struct ApplyState {
     applied: u64,
     failure: Option<String>,
 }
 
-impl Progress {
+impl ApplyProgress {
     pub(crate) fn new(applied: u64) -> Self {
-        Self { reached: Mutex::new(Reached { applied, failure: None }), changed: Condvar::new() }
+        Self { state: Mutex::new(ApplyState { applied, failure: None }), changed: Condvar::new() }
     }
 
     pub(crate) fn advance(&self, applied: u64) {
@@ -41,18 +41,18 @@ impl Progress {
 
     /// Returns when everything up to `wanted` is applied.
     pub(crate) fn wait(&self, wanted: u64, patience: Duration) -> Result<(), HistoryError> {
-        let is_open = |reached: &mut Reached| reached.applied < wanted && reached.failure.is_none();
+        let is_open = |reached: &mut ApplyState| reached.applied < wanted && reached.failure.is_none();
         let (reached, _) =
             self.changed.wait_timeout_while(self.lock(), patience, is_open).unwrap_or_else(PoisonError::into_inner);
         match &reached.failure {
             _ if reached.applied >= wanted => Ok(()),
-            Some(reason) => Err(HistoryError::Broken(reason.clone())),
+            Some(reason) => Err(HistoryError::Failed(reason.clone())),
             None => Err(HistoryError::Behind { applied: reached.applied, wanted }),
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Reached> {
+    fn lock(&self) -> MutexGuard<'_, ApplyState> {
         // Every change under the lock is complete.
-        self.reached.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -5,24 +5,24 @@ use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use domain::Published;
+use domain::PublishedEvent;
 
 use super::payload;
 
 /// Events of one transaction, besides the rest of its last input, so that queries do not wait long.
 const TRANSACTION_EVENTS: usize = 8_192;
 
-pub(crate) struct Queue {
+pub(crate) struct EventQueue {
     limit: usize,
-    waiting: Mutex<Waiting>,
+    state: Mutex<EventQueueState>,
     /// Something waits, or the queue is closed.
     filled: Condvar,
     /// There is room, or the queue is closed.
     emptied: Condvar,
 }
 
-struct Waiting {
-    events: VecDeque<Published>,
+struct EventQueueState {
+    events: VecDeque<PublishedEvent>,
     /// Everything up to here was offered.
     offered: u64,
     /// Everything up to here was taken.
@@ -32,39 +32,39 @@ struct Waiting {
 
 /// What one transaction makes of the queue: whole inputs up to and with `through`.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Taken {
+pub(crate) struct EventBatch {
     pub(crate) through: u64,
-    pub(crate) events: Vec<Published>,
+    pub(crate) events: Vec<PublishedEvent>,
 }
 
-impl Queue {
+impl EventQueue {
     pub(crate) fn new(limit: usize, applied: u64) -> Self {
-        let waiting = Waiting { events: VecDeque::new(), offered: applied, taken: applied, is_closed: false };
-        Self { limit, waiting: Mutex::new(waiting), filled: Condvar::new(), emptied: Condvar::new() }
+        let waiting = EventQueueState { events: VecDeque::new(), offered: applied, taken: applied, is_closed: false };
+        Self { limit, state: Mutex::new(waiting), filled: Condvar::new(), emptied: Condvar::new() }
     }
 
-    pub(crate) fn offer(&self, through: u64, events: &[Published]) {
-        let has_no_room = |waiting: &mut Waiting| !waiting.is_closed && waiting.events.len() >= self.limit;
+    pub(crate) fn push(&self, through: u64, events: &[PublishedEvent]) {
+        let has_no_room = |waiting: &mut EventQueueState| !waiting.is_closed && waiting.events.len() >= self.limit;
         let mut waiting = self.emptied.wait_while(self.lock(), has_no_room).unwrap_or_else(PoisonError::into_inner);
         if waiting.is_closed {
             return;
         }
         let seen = waiting.offered;
-        let new = events.iter().filter(|published| published.sequence > seen && payload::is_kept(&published.event));
+        let new = events.iter().filter(|published| published.sequence > seen && payload::is_stored(&published.event));
         waiting.events.extend(new.cloned());
         waiting.offered = seen.max(through);
         self.filled.notify_one();
     }
 
     /// Waits until something was offered, or no longer than `patience`. None when it is closed and empty.
-    pub(crate) fn take(&self, patience: Duration) -> Option<Taken> {
-        let is_idle = |waiting: &mut Waiting| !waiting.is_closed && waiting.taken == waiting.offered;
+    pub(crate) fn take_batch(&self, patience: Duration) -> Option<EventBatch> {
+        let is_idle = |waiting: &mut EventQueueState| !waiting.is_closed && waiting.taken == waiting.offered;
         let (mut waiting, _) =
             self.filled.wait_timeout_while(self.lock(), patience, is_idle).unwrap_or_else(PoisonError::into_inner);
         if waiting.is_closed && waiting.taken == waiting.offered {
             return None;
         }
-        let taken = waiting.take();
+        let taken = waiting.take_batch();
         self.emptied.notify_all();
         Some(taken)
     }
@@ -76,21 +76,21 @@ impl Queue {
         self.emptied.notify_all();
     }
 
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
+    fn lock(&self) -> MutexGuard<'_, EventQueueState> {
         // Every change under the lock is complete.
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Waiting {
-    fn take(&mut self) -> Taken {
+impl EventQueueState {
+    fn take_batch(&mut self) -> EventBatch {
         let count = self.whole_inputs();
         let events: Vec<_> = self.events.drain(..count).collect();
         let newest = events.last().map(|published| published.sequence);
         // While events are left, nothing is known to be complete beyond the newest that is taken.
         let through = newest.filter(|_| !self.events.is_empty()).unwrap_or(self.offered);
         self.taken = through;
-        Taken { through, events }
+        EventBatch { through, events }
     }
 
     /// How many events one transaction takes: an input is never split, or a crash could lose half of it.
@@ -115,48 +115,48 @@ mod tests {
 
     const PATIENCE: Duration = Duration::from_secs(60);
 
-    fn alarm(sequence: u64) -> Published {
+    fn alarm(sequence: u64) -> PublishedEvent {
         let alarm = Alarm { level: AlarmLevel::Info, code: "test".into(), text: "test".into() };
-        Published { sequence, at: Timestamp(0), event: Event::Alarm(Arc::new(alarm)) }
+        PublishedEvent { sequence, at: Timestamp(0), event: Event::Alarm(Arc::new(alarm)) }
     }
 
     #[test]
     fn what_was_offered_before_is_skipped() {
-        let queue = Queue::new(10, 4);
-        queue.offer(5, &[alarm(3), alarm(4), alarm(5), alarm(5)]);
-        queue.offer(5, &[alarm(5), alarm(5)]);
-        assert_eq!(queue.take(PATIENCE), Some(Taken { through: 5, events: vec![alarm(5), alarm(5)] }));
+        let queue = EventQueue::new(10, 4);
+        queue.push(5, &[alarm(3), alarm(4), alarm(5), alarm(5)]);
+        queue.push(5, &[alarm(5), alarm(5)]);
+        assert_eq!(queue.take_batch(PATIENCE), Some(EventBatch { through: 5, events: vec![alarm(5), alarm(5)] }));
     }
 
     #[test]
     fn inputs_without_events_count_as_applied_too() {
-        let queue = Queue::new(10, 0);
-        queue.offer(7, &[]);
-        assert_eq!(queue.take(PATIENCE), Some(Taken { through: 7, events: vec![] }));
+        let queue = EventQueue::new(10, 0);
+        queue.push(7, &[]);
+        assert_eq!(queue.take_batch(PATIENCE), Some(EventBatch { through: 7, events: vec![] }));
     }
 
     #[test]
     fn a_transaction_never_splits_an_input() {
-        let queue = Queue::new(usize::MAX, 0);
+        let queue = EventQueue::new(usize::MAX, 0);
         let events: Vec<_> = (0..TRANSACTION_EVENTS as u64 * 2).map(|n| alarm(1 + n / 10)).collect();
-        queue.offer(9_999, &events);
-        let first = queue.take(PATIENCE).unwrap();
+        queue.push(9_999, &events);
+        let first = queue.take_batch(PATIENCE).unwrap();
         assert_eq!((first.events.len(), first.through), (8_200, 820));
-        let second = queue.take(PATIENCE).unwrap();
+        let second = queue.take_batch(PATIENCE).unwrap();
         assert_eq!((second.events.len(), second.through), (2 * TRANSACTION_EVENTS - 8_200, 9_999));
         assert_eq!([first.events, second.events].concat(), events);
     }
 
     #[test]
     fn the_producer_waits_when_the_queue_is_full_and_nothing_is_lost() {
-        let queue = Queue::new(3, 0);
+        let queue = EventQueue::new(3, 0);
         thread::scope(|scope| {
             scope.spawn(|| {
-                (1..=1_000).for_each(|sequence| queue.offer(sequence, &[alarm(sequence), alarm(sequence)]));
+                (1..=1_000).for_each(|sequence| queue.push(sequence, &[alarm(sequence), alarm(sequence)]));
                 queue.close();
             });
             let mut sequences = Vec::new();
-            while let Some(taken) = queue.take(PATIENCE) {
+            while let Some(taken) = queue.take_batch(PATIENCE) {
                 assert!(taken.events.len() <= 4, "three may wait, and one input is let in before");
                 sequences.extend(taken.events.into_iter().map(|published| published.sequence));
             }
@@ -166,11 +166,11 @@ mod tests {
 
     #[test]
     fn a_closed_queue_gives_out_what_waits_and_takes_nothing() {
-        let queue = Queue::new(1, 0);
-        queue.offer(1, &[alarm(1)]);
+        let queue = EventQueue::new(1, 0);
+        queue.push(1, &[alarm(1)]);
         queue.close();
-        queue.offer(2, &[alarm(2)]);
-        assert_eq!(queue.take(PATIENCE), Some(Taken { through: 1, events: vec![alarm(1)] }));
-        assert_eq!(queue.take(PATIENCE), None);
+        queue.push(2, &[alarm(2)]);
+        assert_eq!(queue.take_batch(PATIENCE), Some(EventBatch { through: 1, events: vec![alarm(1)] }));
+        assert_eq!(queue.take_batch(PATIENCE), None);
     }
 }

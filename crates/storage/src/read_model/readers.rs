@@ -9,13 +9,13 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::file;
 
-pub(crate) struct Readers {
+pub(crate) struct ReaderPool {
     path: PathBuf,
     idle: Receiver<Connection>,
     back: Sender<Connection>,
 }
 
-impl Readers {
+impl ReaderPool {
     pub(crate) fn open(path: &Path, count: usize) -> rusqlite::Result<Self> {
         let (back, idle) = bounded(count);
         for _ in 0..count {
@@ -26,28 +26,28 @@ impl Readers {
     }
 
     /// Runs a query on a free connection, waiting for one.
-    pub(crate) fn ask<T>(
+    pub(crate) fn query<T>(
         &self,
         patience: Duration,
         question: impl FnOnce(&Connection) -> rusqlite::Result<T>,
     ) -> Result<T, HistoryError> {
         let idle = self.idle.recv_timeout(patience).map_err(|_| HistoryError::Busy)?;
-        let reader = Borrowed { connection: Some(idle), back: &self.back };
+        let reader = PooledConnection { connection: Some(idle), back: &self.back };
         let answer = reader.connection.as_ref().map(question);
         answer.expect("it is there until it is dropped").map_err(|error| {
-            file::condemn_if_damaged(&self.path, &error);
-            HistoryError::Broken(format!("the read model cannot be read: {error}"))
+            file::mark_if_damaged(&self.path, &error);
+            HistoryError::Failed(format!("the read model cannot be read: {error}"))
         })
     }
 }
 
 /// Returned to the pool however the query ends.
-struct Borrowed<'a> {
+struct PooledConnection<'a> {
     connection: Option<Connection>,
     back: &'a Sender<Connection>,
 }
 
-impl Drop for Borrowed<'_> {
+impl Drop for PooledConnection<'_> {
     fn drop(&mut self) {
         if let Some(connection) = self.connection.take() {
             // There is room: it came from there.
@@ -65,10 +65,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("model.sqlite");
         Connection::open(&path).unwrap().execute_batch("CREATE TABLE one (two)").unwrap();
-        let readers = Readers::open(&path, 1).unwrap();
+        let readers = ReaderPool::open(&path, 1).unwrap();
         let soon = Duration::from_millis(1);
-        let asked = readers.ask(soon, |_| Ok(readers.ask(soon, |_| Ok(()))));
+        let asked = readers.query(soon, |_| Ok(readers.query(soon, |_| Ok(()))));
         assert!(matches!(asked, Ok(Err(HistoryError::Busy))), "{asked:?}");
-        assert!(readers.ask(soon, |_| Ok(())).is_ok());
+        assert!(readers.query(soon, |_| Ok(())).is_ok());
     }
 }

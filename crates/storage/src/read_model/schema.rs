@@ -90,7 +90,7 @@ pub(crate) fn version(connection: &Connection) -> rusqlite::Result<usize> {
 }
 
 /// Takes the steps that the file has not seen, all or none of them.
-pub(crate) fn bring_up_to_date(connection: &mut Connection) -> rusqlite::Result<()> {
+pub(crate) fn migrate(connection: &mut Connection) -> rusqlite::Result<()> {
     let seen = version(connection)?;
     if seen == VERSION {
         return Ok(());
@@ -100,7 +100,7 @@ pub(crate) fn bring_up_to_date(connection: &mut Connection) -> rusqlite::Result<
         transaction.execute_batch(step)?;
     }
     if (1..SEARCH_STEP).contains(&seen) {
-        search::fill(&transaction)?;
+        search::backfill(&transaction)?;
     }
     transaction.pragma_update(None, "user_version", VERSION)?;
     transaction.commit()

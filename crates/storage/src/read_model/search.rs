@@ -1,7 +1,7 @@
 //! Order search: indexed columns for status, source, time and names. A part of a name is searched in the index alone,
 //! which is small, and not in the orders.
 
-use bus::history::{OrderSearch, Page, Sort, SourceSearch};
+use bus::history::{OrderSearch, PageRequest, SortOrder, SourceSearch};
 use domain::Order;
 use rusqlite::types::Value;
 use rusqlite::{Connection, params};
@@ -9,27 +9,27 @@ use rusqlite::{Connection, params};
 use super::history::bound;
 
 /// Separator between the names of an order, so that no part is found across them.
-const BETWEEN: &str = "\n";
+const NAME_SEPARATOR: &str = "\n";
 
 /// Search columns of an order, besides its ids.
-pub(crate) struct Columns {
+pub(crate) struct SearchColumns {
     pub(crate) at: i64,
     pub(crate) status: &'static str,
     pub(crate) source: String,
     pub(crate) words: String,
 }
 
-impl Columns {
-    pub(crate) fn of(order: &Order) -> Self {
+impl SearchColumns {
+    pub(crate) fn from_order(order: &Order) -> Self {
         let further = [&order.ext_id, &order.cl_ord_id, &order.reference].into_iter().flatten();
         let names = std::iter::once(order.int_id.as_str()).chain(further.map(|name| &**name));
-        let words = names.collect::<Vec<_>>().join(BETWEEN).to_lowercase();
+        let words = names.collect::<Vec<_>>().join(NAME_SEPARATOR).to_lowercase();
         Self { at: order.at.0, status: order.status().name(), source: order.source.to_string(), words }
     }
 }
 
 /// Gives the orders of an older file what they are searched by.
-pub(crate) fn fill(connection: &Connection) -> rusqlite::Result<()> {
+pub(crate) fn backfill(connection: &Connection) -> rusqlite::Result<()> {
     let mut orders = connection.prepare("SELECT id, payload FROM orders")?;
     let mut update =
         connection.prepare("UPDATE orders SET at = ?2, status = ?3, source = ?4, words = ?5 WHERE id = ?1")?;
@@ -37,32 +37,32 @@ pub(crate) fn fill(connection: &Connection) -> rusqlite::Result<()> {
     while let Some(row) = rows.next()? {
         let id: i64 = row.get(0)?;
         let order: Order = super::history::decode(row)?;
-        let Columns { at, status, source, words } = Columns::of(&order);
+        let SearchColumns { at, status, source, words } = SearchColumns::from_order(&order);
         update.execute(params![id, at, status, source, words])?;
     }
     Ok(())
 }
 
 /// A statement with the values of its parameters.
-pub(crate) struct Statement {
+pub(crate) struct SearchStatement {
     pub(crate) text: String,
     values: Vec<Value>,
 }
 
-impl Statement {
+impl SearchStatement {
     /// Orders by id, with what narrows them and nothing else, so that SQLite takes an index where there is one.
-    pub(crate) fn of(search: &OrderSearch, sort: Sort, page: Page) -> Self {
+    pub(crate) fn from_search(search: &OrderSearch, sort: SortOrder, page: PageRequest) -> Self {
         let (beyond, direction) = match sort {
-            Sort::Oldest => (">", "ASC"),
-            Sort::Newest => ("<", "DESC"),
+            SortOrder::Oldest => (">", "ASC"),
+            SortOrder::Newest => ("<", "DESC"),
         };
         let start = format!("SELECT id, payload FROM orders WHERE id {beyond} ?");
         let mut statement = Self { text: start, values: vec![Value::Integer(bound(page.after))] };
-        statement.narrow_by_ids(search);
-        statement.narrow_by_time(search);
-        statement.narrow_by_status(search);
-        statement.narrow_by_source(search);
-        statement.narrow_by_text(search);
+        statement.filter_by_ids(search);
+        statement.filter_by_time(search);
+        statement.filter_by_status(search);
+        statement.filter_by_source(search);
+        statement.filter_by_text(search);
         statement.text.push_str(&format!(" ORDER BY id {direction}"));
         statement
     }
@@ -77,7 +77,7 @@ impl Statement {
         self.values.extend(values);
     }
 
-    fn narrow_by_ids(&mut self, search: &OrderSearch) {
+    fn filter_by_ids(&mut self, search: &OrderSearch) {
         let filter = search.filter;
         let ids = [
             ("strategy = ?", filter.strategy.map(|id| id.0)),
@@ -91,7 +91,7 @@ impl Statement {
         }
     }
 
-    fn narrow_by_time(&mut self, search: &OrderSearch) {
+    fn filter_by_time(&mut self, search: &OrderSearch) {
         for (condition, at) in [("at >= ?", search.from), ("at < ?", search.to)] {
             if let Some(at) = at {
                 self.and(condition, [Value::Integer(at.0)]);
@@ -99,15 +99,15 @@ impl Statement {
         }
     }
 
-    fn narrow_by_status(&mut self, search: &OrderSearch) {
+    fn filter_by_status(&mut self, search: &OrderSearch) {
         if !search.statuses.is_empty() {
             let wanted = search.statuses.iter().map(|status| Value::Text(status.name().into()));
-            self.and(&format!("status IN ({})", marks(search.statuses.len())), wanted);
+            self.and(&format!("status IN ({})", placeholders(search.statuses.len())), wanted);
         }
     }
 
-    fn narrow_by_source(&mut self, search: &OrderSearch) {
-        if search.without_strategies {
+    fn filter_by_source(&mut self, search: &OrderSearch) {
+        if search.exclude_strategies {
             self.and("(source < 'STRATEGY' OR source > 'STRATEGY')", []);
         }
         if !search.sources.is_empty() {
@@ -117,7 +117,7 @@ impl Statement {
         }
     }
 
-    fn narrow_by_text(&mut self, search: &OrderSearch) {
+    fn filter_by_text(&mut self, search: &OrderSearch) {
         let Some(text) = &search.text else { return };
         let names = "id IN (SELECT id FROM orders INDEXED BY orders_by_words WHERE instr(words, ?) > 0)";
         // Written out, because a statement takes fewer values than there may be securities.
@@ -126,7 +126,7 @@ impl Statement {
     }
 }
 
-fn marks(count: usize) -> String {
+fn placeholders(count: usize) -> String {
     vec!["?"; count].join(", ")
 }
 

@@ -5,19 +5,19 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use domain::{Event, Fill, Order, OrderId, OrderStatus, Published, Transaction};
+use domain::{Event, Fill, Order, OrderId, OrderStatus, PublishedEvent, Transaction};
 use rusqlite::{Connection, params};
 
 use super::file;
 use super::payload;
-use super::progress::Progress;
-use super::queue::{Queue, Taken};
-use super::search::Columns;
+use super::progress::ApplyProgress;
+use super::queue::{EventBatch, EventQueue};
+use super::search::SearchColumns;
 
 /// Inputs without events are noted no more often than this: a start may have to replay that much more.
-const NOTE_EVERY: Duration = Duration::from_secs(1);
+const APPLIED_SAVE_INTERVAL: Duration = Duration::from_secs(1);
 /// What is written survives a power cut after this time, so that the older of two snapshots is of use after one.
-const CHECKPOINT_EVERY: Duration = Duration::from_secs(60);
+const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(60);
 
 const INSERT_EVENT: &str = "INSERT INTO events VALUES (?1, ?2, ?3, ?4, ?5)";
 const INSERT_ORDER_EVENT: &str = "INSERT INTO order_events VALUES (?1, ?2, ?3)";
@@ -28,20 +28,25 @@ const UPSERT_ORDER: &str = "INSERT INTO orders VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?
     ON CONFLICT (id) DO UPDATE SET payload = excluded.payload, status = excluded.status, words = excluded.words";
 const UPDATE_APPLIED: &str = "UPDATE model SET applied = ?1";
 
-pub(crate) struct Writer {
+pub(crate) struct ReadModelWriter {
     path: PathBuf,
     connection: Connection,
-    queue: Arc<Queue>,
-    progress: Arc<Progress>,
+    queue: Arc<EventQueue>,
+    progress: Arc<ApplyProgress>,
     payload: Vec<u8>,
     /// Whether inputs were applied that the file does not know of.
-    is_note_due: bool,
-    noted: Instant,
+    is_save_due: bool,
+    saved_at: Instant,
     checkpointed: Instant,
 }
 
-impl Writer {
-    pub(crate) fn new(path: PathBuf, connection: Connection, queue: Arc<Queue>, progress: Arc<Progress>) -> Self {
+impl ReadModelWriter {
+    pub(crate) fn new(
+        path: PathBuf,
+        connection: Connection,
+        queue: Arc<EventQueue>,
+        progress: Arc<ApplyProgress>,
+    ) -> Self {
         let now = Instant::now();
         Self {
             path,
@@ -49,58 +54,58 @@ impl Writer {
             queue,
             progress,
             payload: Vec::new(),
-            is_note_due: false,
-            noted: now,
+            is_save_due: false,
+            saved_at: now,
             checkpointed: now,
         }
     }
 
     pub(crate) fn run(mut self) {
-        if let Err(error) = self.keep_up() {
+        if let Err(error) = self.run_until_closed() {
             tracing::error!(%error, "read model failed; history is stale until the next start");
-            file::condemn_if_damaged(&self.path, &error);
+            file::mark_if_damaged(&self.path, &error);
             self.progress.fail(format!("the read model cannot be written: {error}"));
         }
     }
 
-    fn keep_up(&mut self) -> rusqlite::Result<()> {
-        while let Some(taken) = self.queue.take(NOTE_EVERY) {
+    fn run_until_closed(&mut self) -> rusqlite::Result<()> {
+        while let Some(taken) = self.queue.take_batch(APPLIED_SAVE_INTERVAL) {
             self.apply(&taken)?;
             self.progress.advance(taken.through);
         }
-        self.note(self.progress.applied())?;
+        self.save_applied(self.progress.applied())?;
         self.checkpoint()
     }
 
-    fn apply(&mut self, taken: &Taken) -> rusqlite::Result<()> {
-        self.is_note_due |= taken.through > self.progress.applied();
+    fn apply(&mut self, taken: &EventBatch) -> rusqlite::Result<()> {
+        self.is_save_due |= taken.through > self.progress.applied();
         if !taken.events.is_empty() {
             self.write(taken)?;
-        } else if self.noted.elapsed() >= NOTE_EVERY {
-            self.note(taken.through)?;
+        } else if self.saved_at.elapsed() >= APPLIED_SAVE_INTERVAL {
+            self.save_applied(taken.through)?;
         }
-        if self.checkpointed.elapsed() >= CHECKPOINT_EVERY {
+        if self.checkpointed.elapsed() >= CHECKPOINT_INTERVAL {
             self.checkpoint()?;
         }
         Ok(())
     }
 
     /// Rows and applied sequence in one transaction: after any crash they fit.
-    fn write(&mut self, taken: &Taken) -> rusqlite::Result<()> {
+    fn write(&mut self, taken: &EventBatch) -> rusqlite::Result<()> {
         let transaction = self.connection.transaction()?;
-        let mut commit = Commit::new(&transaction, &mut self.payload);
+        let mut commit = ReadModelCommit::new(&transaction, &mut self.payload);
         taken.events.iter().try_for_each(|published| commit.add(published))?;
         commit.finish(taken.through)?;
         transaction.commit()?;
-        (self.is_note_due, self.noted) = (false, Instant::now());
+        (self.is_save_due, self.saved_at) = (false, Instant::now());
         Ok(())
     }
 
-    fn note(&mut self, applied: u64) -> rusqlite::Result<()> {
-        if self.is_note_due {
+    fn save_applied(&mut self, applied: u64) -> rusqlite::Result<()> {
+        if self.is_save_due {
             self.connection.prepare_cached(UPDATE_APPLIED)?.execute([applied])?;
         }
-        (self.is_note_due, self.noted) = (false, Instant::now());
+        (self.is_save_due, self.saved_at) = (false, Instant::now());
         Ok(())
     }
 
@@ -111,7 +116,7 @@ impl Writer {
     }
 }
 
-impl Drop for Writer {
+impl Drop for ReadModelWriter {
     /// Also after a failure or a panic: no producer may wait for a queue that is not emptied any more.
     fn drop(&mut self) {
         self.queue.close();
@@ -119,7 +124,7 @@ impl Drop for Writer {
 }
 
 /// What one transaction writes.
-struct Commit<'a> {
+struct ReadModelCommit<'a> {
     connection: &'a Connection,
     payload: &'a mut Vec<u8>,
     /// Of the event before.
@@ -129,17 +134,17 @@ struct Commit<'a> {
     orders: BTreeMap<OrderId, &'a Order>,
 }
 
-impl<'a> Commit<'a> {
+impl<'a> ReadModelCommit<'a> {
     fn new(connection: &'a Connection, payload: &'a mut Vec<u8>) -> Self {
         Self { connection, payload, sequence: 0, ordinal: 0, orders: BTreeMap::new() }
     }
 
-    fn add(&mut self, published: &'a Published) -> rusqlite::Result<()> {
+    fn add(&mut self, published: &'a PublishedEvent) -> rusqlite::Result<()> {
         if let Event::Order(order) = &published.event {
             self.orders.insert(order.id, order);
             return Ok(());
         }
-        if !payload::encode_happening(&published.event, self.payload) {
+        if !payload::encode_event(&published.event, self.payload) {
             return Ok(());
         }
         self.ordinal = if published.sequence == self.sequence { self.ordinal + 1 } else { 0 };
@@ -155,12 +160,12 @@ impl<'a> Commit<'a> {
 
     fn finish(mut self, through: u64) -> rusqlite::Result<()> {
         for order in std::mem::take(&mut self.orders).into_values() {
-            self.put_order(order)?;
+            self.upsert_order(order)?;
         }
         self.execute(UPDATE_APPLIED, [through])
     }
 
-    fn add_event(&self, published: &Published) -> rusqlite::Result<()> {
+    fn add_event(&self, published: &PublishedEvent) -> rusqlite::Result<()> {
         let class = published.event.class() as u8;
         let row = params![self.sequence, self.ordinal, published.at.0, class, self.payload.as_slice()];
         self.execute(INSERT_EVENT, row)
@@ -181,11 +186,11 @@ impl<'a> Commit<'a> {
         self.execute(INSERT_TRANSACTION, params![id, self.sequence, self.ordinal, strategy, account, security])
     }
 
-    fn put_order(&mut self, order: &Order) -> rusqlite::Result<()> {
+    fn upsert_order(&mut self, order: &Order) -> rusqlite::Result<()> {
         payload::encode(order, self.payload);
         let (strategy, account, security) = (order.strategy.0, order.account.0, order.security.0);
         let (id, int_id, payload) = (order.id.0, order.int_id.as_str(), self.payload.as_slice());
-        let Columns { at, status, source, words } = Columns::of(order);
+        let SearchColumns { at, status, source, words } = SearchColumns::from_order(order);
         let row = params![id, int_id, strategy, account, security, payload, at, status, source, words];
         self.execute(UPSERT_ORDER, row)
     }

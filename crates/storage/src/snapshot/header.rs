@@ -18,7 +18,7 @@ const MAGIC: [u8; 8] = *b"RIALTO-S";
 const VERSION: u32 = 1;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Header {
+pub(crate) struct SnapshotHeader {
     pub(crate) instance: InstanceId,
     pub(crate) sequence: u64,
     pub(crate) length: u64,
@@ -26,7 +26,7 @@ pub(crate) struct Header {
     pub(crate) build: String,
 }
 
-impl Header {
+impl SnapshotHeader {
     /// Refuses a build that does not fit.
     pub(crate) fn encode(&self) -> Result<[u8; HEADER_BYTES], String> {
         let build = self.build.as_bytes();

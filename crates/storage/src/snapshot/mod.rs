@@ -13,11 +13,11 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::file_system::{FileSystem, OsFileSystem, create_folder, write_all_at};
 use crate::journal::InstanceId;
-use crate::lock::FolderLock;
-use crate::medium::{Disk, RealDisk, create_folder, write_all_at};
+use crate::lock::DataDirLock;
 use crate::{Damage, StorageError};
-use header::{HEADER_BYTES, Header};
+use header::{HEADER_BYTES, SnapshotHeader};
 
 pub use header::BUILD_BYTES_MAX;
 
@@ -31,17 +31,17 @@ const UNFINISHED_EXTENSION: &str = ".snapshot.new";
 /// The digits of the largest sequence, so that names sort as numbers do.
 const NAME_DIGITS: usize = 20;
 
-pub struct Snapshots {
+pub struct SnapshotStore {
     /// Held here too, so that the folder stays locked while snapshots are written; absent where they are only read.
-    _lock: Option<FolderLock>,
+    _lock: Option<DataDirLock>,
     folder: PathBuf,
     instance: InstanceId,
-    disk: Arc<dyn Disk>,
+    disk: Arc<dyn FileSystem>,
 }
 
 /// The state after the input of that sequence.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Snapshot {
+pub struct StoredSnapshot {
     pub sequence: u64,
     pub state: Vec<u8>,
     pub digest: [u8; 32],
@@ -54,17 +54,17 @@ pub fn digest(state: &[u8]) -> [u8; 32] {
     *blake3::hash(state).as_bytes()
 }
 
-impl Snapshots {
-    pub fn open(lock: &FolderLock, instance: InstanceId) -> Result<Self, StorageError> {
-        Self::open_on(Arc::new(RealDisk), lock, instance)
+impl SnapshotStore {
+    pub fn open(lock: &DataDirLock, instance: InstanceId) -> Result<Self, StorageError> {
+        Self::open_on(Arc::new(OsFileSystem), lock, instance)
     }
 
     /// To be read only: nothing is changed, and the folder may be in use.
     pub fn look(data_folder: &Path, instance: InstanceId) -> Self {
-        Self { _lock: None, folder: data_folder.join(FOLDER), instance, disk: Arc::new(RealDisk) }
+        Self { _lock: None, folder: data_folder.join(FOLDER), instance, disk: Arc::new(OsFileSystem) }
     }
 
-    fn open_on(disk: Arc<dyn Disk>, lock: &FolderLock, instance: InstanceId) -> Result<Self, StorageError> {
+    fn open_on(disk: Arc<dyn FileSystem>, lock: &DataDirLock, instance: InstanceId) -> Result<Self, StorageError> {
         let folder = lock.folder().join(FOLDER);
         create_folder(disk.as_ref(), lock.folder(), &folder)?;
         let snapshots = Self { _lock: Some(lock.clone()), folder, instance, disk };
@@ -74,7 +74,7 @@ impl Snapshots {
 
     /// Returns when the snapshot is durable. It then is one of the two that are kept.
     pub fn write(&self, sequence: u64, state: &[u8], build: &str) -> Result<(), StorageError> {
-        let header = Header {
+        let header = SnapshotHeader {
             instance: self.instance,
             sequence,
             length: state.len() as u64,
@@ -92,7 +92,7 @@ impl Snapshots {
 
     /// The newest snapshot that is good, of those at or below `up_to` where that is given. Damaged ones are logged
     /// by name and skipped.
-    pub fn newest_good(&self, up_to: Option<u64>) -> Result<Option<Snapshot>, StorageError> {
+    pub fn latest_valid(&self, up_to: Option<u64>) -> Result<Option<StoredSnapshot>, StorageError> {
         let (found, damaged) = self.search(up_to)?;
         for damage in damaged {
             tracing::warn!(%damage, "snapshot is damaged and skipped; an older one is used");
@@ -105,8 +105,8 @@ impl Snapshots {
         let is_ours = |sequence: u64, path: &Path| -> bool {
             let mut header = [0; HEADER_BYTES];
             let read = fs::File::open(path).and_then(|mut file| file.read_exact(&mut header));
-            let belongs = |header: Header| header.check_belongs(self.instance, sequence);
-            read.is_ok() && Header::decode(&header).and_then(belongs).is_ok()
+            let belongs = |header: SnapshotHeader| header.check_belongs(self.instance, sequence);
+            read.is_ok() && SnapshotHeader::decode(&header).and_then(belongs).is_ok()
         };
         Ok(self.list(EXTENSION)?.into_iter().rev().find(|(sequence, path)| is_ours(*sequence, path)))
     }
@@ -124,7 +124,7 @@ impl Snapshots {
         Ok(newer.len())
     }
 
-    fn search(&self, up_to: Option<u64>) -> Result<(Option<Snapshot>, Vec<Damage>), StorageError> {
+    fn search(&self, up_to: Option<u64>) -> Result<(Option<StoredSnapshot>, Vec<Damage>), StorageError> {
         let mut damaged = Vec::new();
         for (sequence, path) in self.list(EXTENSION)?.into_iter().rev() {
             if up_to.is_some_and(|limit| sequence > limit) {
@@ -139,17 +139,17 @@ impl Snapshots {
         Ok((None, damaged))
     }
 
-    fn read(&self, sequence: u64, path: &Path) -> Result<Snapshot, StorageError> {
+    fn read(&self, sequence: u64, path: &Path) -> Result<StoredSnapshot, StorageError> {
         let bytes = fs::read(path).map_err(StorageError::io("read", path))?;
         self.check(sequence, &bytes).map_err(|(offset, reason)| StorageError::damaged(path, offset as u64, reason))
     }
 
     /// The snapshot in these bytes, or where they are wrong and why.
-    fn check(&self, sequence: u64, bytes: &[u8]) -> Result<Snapshot, (usize, String)> {
+    fn check(&self, sequence: u64, bytes: &[u8]) -> Result<StoredSnapshot, (usize, String)> {
         let Some((header, state)) = bytes.split_first_chunk::<HEADER_BYTES>() else {
             return Err((0, "it is shorter than the header of a snapshot".to_owned()));
         };
-        let header = Header::decode(header).map_err(|reason| (0, reason))?;
+        let header = SnapshotHeader::decode(header).map_err(|reason| (0, reason))?;
         header.check_belongs(self.instance, sequence).map_err(|reason| (0, reason))?;
         if header.length != state.len() as u64 {
             let reason = format!("it holds {} bytes of state instead of {}", state.len(), header.length);
@@ -158,7 +158,7 @@ impl Snapshots {
         if header.digest != digest(state) {
             return Err((HEADER_BYTES, "the digest of the state does not match".to_owned()));
         }
-        Ok(Snapshot { sequence, state: state.to_vec(), digest: header.digest, build: header.build })
+        Ok(StoredSnapshot { sequence, state: state.to_vec(), digest: header.digest, build: header.build })
     }
 
     fn write_whole(&self, path: &Path, header: &[u8], state: &[u8]) -> io::Result<()> {

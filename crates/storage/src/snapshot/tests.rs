@@ -3,17 +3,17 @@
 use super::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::medium::Medium;
+use crate::file_system::WritableFile;
 use tempfile::TempDir;
 
 const INSTANCE: InstanceId = InstanceId(*b"the test journal");
 const BUILD: &str = "rialto 0.1.0";
 
-struct Desk {
+struct SnapshotFixture {
     folder: TempDir,
 }
 
-impl Desk {
+impl SnapshotFixture {
     /// Two snapshots, at 100 and at 200.
     fn with_two_snapshots() -> Self {
         let desk = Self { folder: tempfile::tempdir().unwrap() };
@@ -23,12 +23,12 @@ impl Desk {
         desk
     }
 
-    fn open(&self) -> Snapshots {
+    fn open(&self) -> SnapshotStore {
         self.open_as(INSTANCE)
     }
 
-    fn open_as(&self, instance: InstanceId) -> Snapshots {
-        Snapshots::open(&FolderLock::take(self.folder.path()).unwrap(), instance).unwrap()
+    fn open_as(&self, instance: InstanceId) -> SnapshotStore {
+        SnapshotStore::open(&DataDirLock::acquire(self.folder.path()).unwrap(), instance).unwrap()
     }
 
     fn path(&self, sequence: u64) -> PathBuf {
@@ -43,61 +43,61 @@ impl Desk {
     }
 }
 
-fn at_100() -> Snapshot {
+fn at_100() -> StoredSnapshot {
     let state = b"long 100 AAPL".to_vec();
-    Snapshot { sequence: 100, digest: digest(&state), state, build: BUILD.to_owned() }
+    StoredSnapshot { sequence: 100, digest: digest(&state), state, build: BUILD.to_owned() }
 }
 
-fn at_200() -> Snapshot {
+fn at_200() -> StoredSnapshot {
     let state = b"long 250 AAPL".to_vec();
-    Snapshot { sequence: 200, digest: digest(&state), state, build: BUILD.to_owned() }
+    StoredSnapshot { sequence: 200, digest: digest(&state), state, build: BUILD.to_owned() }
 }
 
 #[test]
 fn the_newest_snapshot_is_found_again() {
-    let desk = Desk::with_two_snapshots();
-    assert_eq!(desk.open().newest_good(None).unwrap(), Some(at_200()));
+    let desk = SnapshotFixture::with_two_snapshots();
+    assert_eq!(desk.open().latest_valid(None).unwrap(), Some(at_200()));
 }
 
 #[test]
 fn a_start_without_snapshots_begins_with_the_journal() {
-    let desk = Desk { folder: tempfile::tempdir().unwrap() };
-    assert_eq!(desk.open().newest_good(None).unwrap(), None);
+    let desk = SnapshotFixture { folder: tempfile::tempdir().unwrap() };
+    assert_eq!(desk.open().latest_valid(None).unwrap(), None);
 }
 
 #[test]
 fn only_snapshots_up_to_the_wanted_sequence_are_taken() {
-    let snapshots = Desk::with_two_snapshots();
-    let newest = |up_to| snapshots.open().newest_good(Some(up_to)).unwrap().map(|snapshot| snapshot.sequence);
+    let snapshots = SnapshotFixture::with_two_snapshots();
+    let newest = |up_to| snapshots.open().latest_valid(Some(up_to)).unwrap().map(|snapshot| snapshot.sequence);
     assert_eq!([99, 100, 199, 200, u64::MAX].map(newest), [None, Some(100), Some(100), Some(200), Some(200)]);
 }
 
 #[test]
 fn two_are_kept_and_the_older_is_deleted_after_the_new_one_is_there() {
-    let desk = Desk::with_two_snapshots();
+    let desk = SnapshotFixture::with_two_snapshots();
     desk.open().write(300, b"flat", BUILD).unwrap();
     assert_eq!(desk.files(), [file_name(200, EXTENSION), file_name(300, EXTENSION)]);
 }
 
 #[test]
 fn a_snapshot_beyond_the_end_of_a_shortened_journal_is_replaced_by_the_new_one() {
-    let desk = Desk::with_two_snapshots();
+    let desk = SnapshotFixture::with_two_snapshots();
     desk.open().write(150, b"flat", BUILD).unwrap();
     assert_eq!(desk.files(), [file_name(100, EXTENSION), file_name(150, EXTENSION)]);
 }
 
 #[test]
 fn a_snapshot_that_was_cut_off_has_no_name_and_is_cleared_away() {
-    let desk = Desk::with_two_snapshots();
+    let desk = SnapshotFixture::with_two_snapshots();
     let unfinished = desk.folder.path().join(FOLDER).join(file_name(300, UNFINISHED_EXTENSION));
     fs::write(unfinished, b"half a sna").unwrap();
-    assert_eq!(desk.open().newest_good(None).unwrap(), Some(at_200()));
+    assert_eq!(desk.open().latest_valid(None).unwrap(), Some(at_200()));
     assert_eq!(desk.files(), [file_name(100, EXTENSION), file_name(200, EXTENSION)]);
 }
 
 #[test]
 fn after_every_truncation_the_older_one_is_taken_and_the_file_is_named() {
-    let desk = Desk::with_two_snapshots();
+    let desk = SnapshotFixture::with_two_snapshots();
     let good = fs::read(desk.path(200)).unwrap();
     for length in 0..good.len() {
         fs::write(desk.path(200), &good[..length]).unwrap();
@@ -110,12 +110,12 @@ fn after_every_truncation_the_older_one_is_taken_and_the_file_is_named() {
         assert_eq!((found, damaged), (Some(at_100()), vec![Damage { file: desk.path(200), offset, reason }]));
     }
     fs::write(desk.path(200), [good.as_slice(), b"x"].concat()).unwrap();
-    assert_eq!(desk.open().newest_good(None).unwrap(), Some(at_100()), "nor with one byte too many");
+    assert_eq!(desk.open().latest_valid(None).unwrap(), Some(at_100()), "nor with one byte too many");
 }
 
 #[test]
 fn no_flipped_bit_passes() {
-    let desk = Desk::with_two_snapshots();
+    let desk = SnapshotFixture::with_two_snapshots();
     let good = fs::read(desk.path(200)).unwrap();
     let snapshots = desk.open();
     for (at, bit) in (0..good.len()).flat_map(|at| (0..8).map(move |bit| (at, bit))) {
@@ -129,7 +129,7 @@ fn no_flipped_bit_passes() {
 
 #[test]
 fn when_both_are_damaged_there_is_none_and_both_are_named() {
-    let desk = Desk::with_two_snapshots();
+    let desk = SnapshotFixture::with_two_snapshots();
     let mut bytes = fs::read(desk.path(100)).unwrap();
     bytes[HEADER_BYTES + 5] ^= 1;
     fs::write(desk.path(100), bytes).unwrap();
@@ -147,7 +147,7 @@ fn when_both_are_damaged_there_is_none_and_both_are_named() {
 
 #[test]
 fn a_snapshot_of_another_instance_or_under_a_wrong_name_is_refused() {
-    let desk = Desk::with_two_snapshots();
+    let desk = SnapshotFixture::with_two_snapshots();
     fs::rename(desk.path(200), desk.path(201)).unwrap();
     let (found, damaged) = desk.open().search(None).unwrap();
     let reasons: Vec<_> = damaged.into_iter().map(|damage| damage.reason).collect();
@@ -163,7 +163,7 @@ fn a_snapshot_of_another_instance_or_under_a_wrong_name_is_refused() {
 
 #[test]
 fn a_build_name_that_does_not_fit_is_refused_before_anything_is_written() {
-    let desk = Desk::with_two_snapshots();
+    let desk = SnapshotFixture::with_two_snapshots();
     let refused = desk.open().write(300, b"flat", &"x".repeat(BUILD_BYTES_MAX + 1)).unwrap_err().to_string();
     assert_eq!(refused, "build: must be at most 108 bytes without a zero");
     assert_eq!(desk.files().len(), 2);
@@ -171,13 +171,13 @@ fn a_build_name_that_does_not_fit_is_refused_before_anything_is_written() {
 
 /// Real files, but syncs can fail.
 #[derive(Default)]
-struct TiredDisk {
+struct FailingDisk {
     sync_fails: AtomicBool,
 }
 
-struct TiredMedium(Box<dyn Medium>);
+struct FailingMedium(Box<dyn WritableFile>);
 
-impl Medium for TiredMedium {
+impl WritableFile for FailingMedium {
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize> {
         self.0.write_at(bytes, offset)
     }
@@ -187,39 +187,39 @@ impl Medium for TiredMedium {
     }
 }
 
-impl Disk for TiredDisk {
-    fn create(&self, path: &Path) -> io::Result<Box<dyn Medium>> {
-        let medium = RealDisk.create(path)?;
-        Ok(if self.sync_fails.load(Ordering::SeqCst) { Box::new(TiredMedium(medium)) } else { medium })
+impl FileSystem for FailingDisk {
+    fn create(&self, path: &Path) -> io::Result<Box<dyn WritableFile>> {
+        let medium = OsFileSystem.create(path)?;
+        Ok(if self.sync_fails.load(Ordering::SeqCst) { Box::new(FailingMedium(medium)) } else { medium })
     }
 
-    fn open(&self, path: &Path) -> io::Result<Box<dyn Medium>> {
-        RealDisk.open(path)
+    fn open(&self, path: &Path) -> io::Result<Box<dyn WritableFile>> {
+        OsFileSystem.open(path)
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        RealDisk.rename(from, to)
+        OsFileSystem.rename(from, to)
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
-        RealDisk.remove(path)
+        OsFileSystem.remove(path)
     }
 
     fn sync_folder(&self, folder: &Path) -> io::Result<()> {
-        RealDisk.sync_folder(folder)
+        OsFileSystem.sync_folder(folder)
     }
 }
 
 #[test]
 fn a_snapshot_whose_sync_failed_is_not_one_and_the_two_before_it_stay() {
-    let desk = Desk::with_two_snapshots();
-    let disk = Arc::new(TiredDisk::default());
-    let lock = FolderLock::take(desk.folder.path()).unwrap();
-    let snapshots = Snapshots::open_on(disk.clone(), &lock, INSTANCE).unwrap();
+    let desk = SnapshotFixture::with_two_snapshots();
+    let disk = Arc::new(FailingDisk::default());
+    let lock = DataDirLock::acquire(desk.folder.path()).unwrap();
+    let snapshots = SnapshotStore::open_on(disk.clone(), &lock, INSTANCE).unwrap();
     disk.sync_fails.store(true, Ordering::SeqCst);
     let failed = snapshots.write(300, b"flat", BUILD).unwrap_err().to_string();
     let unfinished = desk.folder.path().join(FOLDER).join(file_name(300, UNFINISHED_EXTENSION));
     assert_eq!(failed, format!("cannot write {}: Input/output error (os error 5)", unfinished.display()));
-    assert_eq!(snapshots.newest_good(None).unwrap(), Some(at_200()));
+    assert_eq!(snapshots.latest_valid(None).unwrap(), Some(at_200()));
     assert!(desk.path(100).exists());
 }

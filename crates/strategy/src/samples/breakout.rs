@@ -5,8 +5,8 @@ use domain::{Bar, BarSize, Quantity, SecurityId};
 use ta_lib::{Core, DonchianStream};
 
 use super::target;
-use crate::parameter::{BadParameter, Parameter, Settings};
-use crate::{Blueprint, Desk, Past, Prices, Strategy, numbers};
+use crate::parameter::{InvalidParameter, Parameter, StrategySettings};
+use crate::{Context, PriceHistory, PriceKind, Strategy, StrategyDefinition, rounding};
 
 /// The strategy `breakout`.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ pub struct Breakout {
 
 impl Breakout {
     /// Name and parameters.
-    pub const BLUEPRINT: Blueprint = Blueprint {
+    pub const DEFINITION: StrategyDefinition = StrategyDefinition {
         name: "breakout",
         about: "long when a bar closes above the range of the bars before it, out or short when below",
         parameters: &[
@@ -35,7 +35,7 @@ impl Breakout {
         build: |settings| Self::new(settings).map(|strategy| Box::new(strategy) as Box<dyn Strategy>),
     };
 
-    fn new(settings: &Settings) -> Result<Self, BadParameter> {
+    fn new(settings: &StrategySettings) -> Result<Self, InvalidParameter> {
         Ok(Self {
             security: settings.security("security"),
             size: settings.bar_size("bars"),
@@ -52,25 +52,25 @@ impl Breakout {
 }
 
 impl Strategy for Breakout {
-    fn init(&mut self, desk: &mut Desk<'_>) {
-        desk.subscribe(self.security, Prices::Bars(self.size));
-        desk.want_history(self.security, self.size, self.channel.period);
+    fn init(&mut self, desk: &mut Context<'_>) {
+        desk.subscribe(self.security, PriceKind::Bars(self.size));
+        desk.request_history(self.security, self.size, self.channel.period);
     }
 
-    fn prefeed(&mut self, past: &Past, _: &mut Desk<'_>) {
+    fn prefeed(&mut self, past: &PriceHistory, _: &mut Context<'_>) {
         for bar in past.bars(self.security, self.size) {
-            self.channel.take(bar);
+            self.channel.update(bar);
         }
     }
 
-    fn on_bar(&mut self, bar: &Bar, desk: &mut Desk<'_>) {
-        let close = numbers::float(bar.close.0);
-        match self.channel.take(bar) {
+    fn on_bar(&mut self, bar: &Bar, desk: &mut Context<'_>) {
+        let close = rounding::to_f64(bar.close.0);
+        match self.channel.update(bar) {
             Some((highest, _)) if close > highest => self.wanted = Some(self.quantity),
             Some((_, lowest)) if close < lowest => self.wanted = Some(self.below_the_range()),
             _ => {}
         }
-        if self.wanted.is_some_and(|wanted| target::reach(desk, self.security, wanted)) {
+        if self.wanted.is_some_and(|wanted| target::move_to_target(desk, self.security, wanted)) {
             self.wanted = None;
         }
     }
@@ -91,8 +91,8 @@ impl Channel {
     }
 
     /// The highest and the lowest price of the bars before this one, once there are enough.
-    fn take(&mut self, bar: &Bar) -> Option<(f64, f64)> {
-        let (high, low) = (numbers::float(bar.high.0), numbers::float(bar.low.0));
+    fn update(&mut self, bar: &Bar) -> Option<(f64, f64)> {
+        let (high, low) = (rounding::to_f64(bar.high.0), rounding::to_f64(bar.low.0));
         let Some(stream) = &mut self.stream else {
             self.open(high, low);
             return None;

@@ -3,8 +3,8 @@
 
 use domain::{Decimal, IntId, OrderBook, Price, Quantity, Security, SecurityId, Side, TimeInForce};
 
-use crate::parameter::{Parameter, Settings};
-use crate::{Blueprint, Change, Desk, Prices, Strategy, numbers, order};
+use crate::parameter::{Parameter, StrategySettings};
+use crate::{Context, OrderModification, PriceKind, Strategy, StrategyDefinition, order, rounding};
 
 /// The strategy `market-making`.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ pub struct MarketMaking {
 
 impl MarketMaking {
     /// Name and parameters.
-    pub const BLUEPRINT: Blueprint = Blueprint {
+    pub const DEFINITION: StrategyDefinition = StrategyDefinition {
         name: "market-making",
         about: "keeps a bid and an offer around the fair price of the order book",
         parameters: &[
@@ -38,8 +38,8 @@ impl MarketMaking {
         build: |settings| Ok(Box::new(Self::new(settings))),
     };
 
-    fn new(settings: &Settings) -> Self {
-        let float = |name| numbers::float(settings.decimal(name));
+    fn new(settings: &StrategySettings) -> Self {
+        let float = |name| rounding::to_f64(settings.decimal(name));
         Self {
             security: settings.security("security"),
             quantity: settings.quantity("quantity"),
@@ -52,26 +52,26 @@ impl MarketMaking {
         }
     }
 
-    fn quote(&mut self, book: &OrderBook, desk: &mut Desk<'_>) {
+    fn quote(&mut self, book: &OrderBook, desk: &mut Context<'_>) {
         let fair = fair_price(&desk.without_own(book));
         let Some((security, fair)) = desk.security(self.security).cloned().zip(fair) else { return };
         let step = step_of(&security);
-        let held = numbers::float(desk.position(self.security).0) / numbers::float(self.max_position.0);
+        let held = rounding::to_f64(desk.position(self.security).0) / rounding::to_f64(self.max_position.0);
         let centre = fair - held * self.lean * step;
-        let bid = numbers::price_below(&security, centre - self.distance * step);
-        let offer = numbers::price_above(&security, centre + self.distance * step);
-        self.bid = self.keep(self.bid.as_ref(), Side::Buy, bid, step, desk);
-        self.offer = self.keep(self.offer.as_ref(), Side::Sell, offer, step, desk);
+        let bid = rounding::floor_price(&security, centre - self.distance * step);
+        let offer = rounding::ceil_price(&security, centre + self.distance * step);
+        self.bid = self.maintain_quote(self.bid.as_ref(), Side::Buy, bid, step, desk);
+        self.offer = self.maintain_quote(self.offer.as_ref(), Side::Sell, offer, step, desk);
     }
 
     /// Places, moves or cancels the quote of one side; returns its order.
-    fn keep(
+    fn maintain_quote(
         &self,
         quote: Option<&IntId>,
         side: Side,
         wanted: Option<Price>,
         step: f64,
-        desk: &mut Desk<'_>,
+        desk: &mut Context<'_>,
     ) -> Option<IntId> {
         let wanted = wanted.filter(|price| price.is_positive() && self.has_room(side, desk));
         let standing = quote.and_then(|int_id| desk.order(int_id)).cloned();
@@ -83,28 +83,29 @@ impl MarketMaking {
                 Some(desk.place(quote))
             }
             // The last request on it is still pending.
-            (Some(standing), _) if !standing.is_settled() => Some(standing.int_id),
+            (Some(standing), _) if !standing.is_modifiable() => Some(standing.int_id),
             (Some(standing), None) => {
                 desk.cancel(&standing.int_id);
                 Some(standing.int_id)
             }
             (Some(standing), Some(price)) => {
-                let off = standing.kind.limit().map_or(0.0, |limit| numbers::float(limit.0) - numbers::float(price.0));
+                let off =
+                    standing.kind.limit().map_or(0.0, |limit| rounding::to_f64(limit.0) - rounding::to_f64(price.0));
                 if off.abs() >= self.patience * step * 0.999 {
-                    desk.modify(&standing.int_id, Change::limit(price));
+                    desk.modify(&standing.int_id, OrderModification::limit(price));
                 }
                 Some(standing.int_id)
             }
         }
     }
 
-    fn has_room(&self, side: Side, desk: &Desk<'_>) -> bool {
+    fn has_room(&self, side: Side, desk: &Context<'_>) -> bool {
         let after = desk.position(self.security).plus(side.signed(self.quantity));
-        after.is_ok_and(|position| position.abs() <= self.max_position || shrinks(position, side))
+        after.is_ok_and(|position| position.abs() <= self.max_position || reduces_position(position, side))
     }
 }
 
-fn shrinks(position: Quantity, side: Side) -> bool {
+fn reduces_position(position: Quantity, side: Side) -> bool {
     match side {
         Side::Buy => position.is_negative(),
         Side::Sell => position.is_positive(),
@@ -114,31 +115,31 @@ fn shrinks(position: Quantity, side: Side) -> bool {
 /// The mid, weighted by the quantity of the other side: many buyers raise it.
 fn fair_price(book: &OrderBook) -> Option<f64> {
     let (bid, ask) = (book.bids.first()?, book.asks.first()?);
-    let [bid_price, ask_price] = [bid, ask].map(|level| numbers::float(level.price.0));
-    let [bids, asks] = [bid, ask].map(|level| numbers::float(level.quantity.0));
+    let [bid_price, ask_price] = [bid, ask].map(|level| rounding::to_f64(level.price.0));
+    let [bids, asks] = [bid, ask].map(|level| rounding::to_f64(level.quantity.0));
     (bids + asks > 0.0).then(|| (bid_price * asks + ask_price * bids) / (bids + asks))
 }
 
 fn step_of(security: &Security) -> f64 {
     let step = security.price_incr;
-    numbers::float(if step.is_zero() { Decimal::new(1, 2) } else { step })
+    rounding::to_f64(if step.is_zero() { Decimal::new(1, 2) } else { step })
 }
 
 impl Strategy for MarketMaking {
-    fn init(&mut self, desk: &mut Desk<'_>) {
-        desk.subscribe(self.security, Prices::Books);
+    fn init(&mut self, desk: &mut Context<'_>) {
+        desk.subscribe(self.security, PriceKind::Books);
     }
 
     /// Cancels quotes of an earlier run.
-    fn start(&mut self, desk: &mut Desk<'_>) {
+    fn start(&mut self, desk: &mut Context<'_>) {
         desk.cancel_all();
     }
 
-    fn on_order_book(&mut self, book: &OrderBook, desk: &mut Desk<'_>) {
+    fn on_order_book(&mut self, book: &OrderBook, desk: &mut Context<'_>) {
         self.quote(book, desk);
     }
 
-    fn exit(&mut self, desk: &mut Desk<'_>) {
+    fn exit(&mut self, desk: &mut Context<'_>) {
         desk.cancel_all();
     }
 }

@@ -5,15 +5,15 @@ use domain::{Bar, BarSize, Quantity, SecurityId, Side, Tick};
 
 use super::average::{Average, PERIOD_MAX};
 use super::target;
-use crate::parameter::{BadParameter, Parameter, Settings};
-use crate::{Blueprint, Desk, Past, Prices, Strategy, numbers};
+use crate::parameter::{InvalidParameter, Parameter, StrategySettings};
+use crate::{Context, PriceHistory, PriceKind, Strategy, StrategyDefinition, rounding};
 
 /// The strategy `moving-average-cross`.
 #[derive(Debug)]
 pub struct MovingAverageCross {
     security: SecurityId,
     quantity: Quantity,
-    source: Source,
+    source: AverageInput,
     slow_period: usize,
     fast: Average,
     slow: Average,
@@ -26,14 +26,14 @@ pub struct MovingAverageCross {
 
 /// Input of the averages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Source {
+enum AverageInput {
     Ticks,
     Bars(BarSize),
 }
 
 impl MovingAverageCross {
     /// Name and parameters.
-    pub const BLUEPRINT: Blueprint = Blueprint {
+    pub const DEFINITION: StrategyDefinition = StrategyDefinition {
         name: "moving-average-cross",
         about: "flat until the fast exponential average first crosses the slow one, then long where it crosses upwards, short where downwards",
         parameters: &[
@@ -51,16 +51,16 @@ impl MovingAverageCross {
         build: |settings| Self::new(settings).map(|strategy| Box::new(strategy) as Box<dyn Strategy>),
     };
 
-    fn new(settings: &Settings) -> Result<Self, BadParameter> {
+    fn new(settings: &StrategySettings) -> Result<Self, InvalidParameter> {
         let (fast, slow) = (settings.integer("fast"), settings.integer("slow"));
         if fast >= slow {
-            return Err(BadParameter::new("fast", format!("{fast} is not less than slow, which is {slow}")));
+            return Err(InvalidParameter::new("fast", format!("{fast} is not less than slow, which is {slow}")));
         }
         let bars = BarSize::ALL.into_iter().find(|size| size.name() == settings.text("prices"));
         Ok(Self {
             security: settings.security("security"),
             quantity: settings.quantity("quantity"),
-            source: bars.map_or(Source::Ticks, Source::Bars),
+            source: bars.map_or(AverageInput::Ticks, AverageInput::Bars),
             slow_period: settings.count("slow"),
             fast: Average::new(fast),
             slow: Average::new(slow),
@@ -71,14 +71,14 @@ impl MovingAverageCross {
     }
 
     /// The first price fades slowly from the averages, so they are warmed up with three times the longer period.
-    fn want(&self, prices: Prices, desk: &mut Desk<'_>) {
+    fn subscribe(&self, prices: PriceKind, desk: &mut Context<'_>) {
         desk.subscribe(self.security, prices);
-        desk.want_prices(self.security, prices, self.slow_period * 3);
+        desk.request_prices(self.security, prices, self.slow_period * 3);
     }
 
     /// Updates the averages; a cross is kept until it was traded.
     #[inline]
-    fn take(&mut self, price: f64) {
+    fn update(&mut self, price: f64) {
         let (Some(fast), Some(slow)) = (self.fast.update(price), self.slow.update(price)) else { return };
         self.seen += 1;
         if self.seen < self.slow_period {
@@ -91,9 +91,9 @@ impl MovingAverageCross {
     }
 
     #[inline]
-    fn act(&mut self, desk: &mut Desk<'_>) {
+    fn trade(&mut self, desk: &mut Context<'_>) {
         if let Some(side) = self.wanted
-            && target::reach(desk, self.security, side.signed(self.quantity))
+            && target::move_to_target(desk, self.security, side.signed(self.quantity))
         {
             self.wanted = None;
         }
@@ -101,35 +101,35 @@ impl MovingAverageCross {
 }
 
 impl Strategy for MovingAverageCross {
-    fn init(&mut self, desk: &mut Desk<'_>) {
+    fn init(&mut self, desk: &mut Context<'_>) {
         match self.source {
-            Source::Ticks => self.want(Prices::Ticks, desk),
-            Source::Bars(size) => self.want(Prices::Bars(size), desk),
+            AverageInput::Ticks => self.subscribe(PriceKind::Ticks, desk),
+            AverageInput::Bars(size) => self.subscribe(PriceKind::Bars(size), desk),
         }
     }
 
-    fn prefeed(&mut self, past: &Past, _: &mut Desk<'_>) {
+    fn prefeed(&mut self, past: &PriceHistory, _: &mut Context<'_>) {
         match self.source {
-            Source::Ticks => {
-                past.ticks(self.security).iter().filter_map(numbers::middle).for_each(|price| self.take(price));
+            AverageInput::Ticks => {
+                past.ticks(self.security).iter().filter_map(rounding::mid).for_each(|price| self.update(price));
             }
-            Source::Bars(size) => {
-                past.bars(self.security, size).iter().for_each(|bar| self.take(numbers::float(bar.close.0)));
+            AverageInput::Bars(size) => {
+                past.bars(self.security, size).iter().for_each(|bar| self.update(rounding::to_f64(bar.close.0)));
             }
         }
         // A cross in the history is no reason to trade now.
         self.wanted = None;
     }
 
-    fn on_tick(&mut self, tick: &Tick, desk: &mut Desk<'_>) {
-        if let Some(price) = numbers::middle(tick) {
-            self.take(price);
-            self.act(desk);
+    fn on_tick(&mut self, tick: &Tick, desk: &mut Context<'_>) {
+        if let Some(price) = rounding::mid(tick) {
+            self.update(price);
+            self.trade(desk);
         }
     }
 
-    fn on_bar(&mut self, bar: &Bar, desk: &mut Desk<'_>) {
-        self.take(numbers::float(bar.close.0));
-        self.act(desk);
+    fn on_bar(&mut self, bar: &Bar, desk: &mut Context<'_>) {
+        self.update(rounding::to_f64(bar.close.0));
+        self.trade(desk);
     }
 }

@@ -6,8 +6,8 @@ use domain::{Bar, BarSize, Quantity, SecurityId, Timestamp};
 use ta_lib::{BbandsStream, Core, MAType};
 
 use super::target;
-use crate::parameter::{BadParameter, Parameter, Settings};
-use crate::{Blueprint, Desk, Past, Prices, Strategy, numbers};
+use crate::parameter::{InvalidParameter, Parameter, StrategySettings};
+use crate::{Context, PriceHistory, PriceKind, Strategy, StrategyDefinition, rounding};
 
 /// The strategy `pairs`.
 #[derive(Debug)]
@@ -16,7 +16,7 @@ pub struct Pairs {
     second: Leg,
     size: BarSize,
     bands: Bands,
-    stance: Stance,
+    stance: PairPosition,
 }
 
 #[derive(Debug)]
@@ -29,7 +29,7 @@ struct Leg {
 
 /// The target position of the pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stance {
+enum PairPosition {
     Out,
     /// The first is cheap: buy it, sell the second.
     FirstLong,
@@ -38,7 +38,7 @@ enum Stance {
 
 impl Pairs {
     /// Name and parameters.
-    pub const BLUEPRINT: Blueprint = Blueprint {
+    pub const DEFINITION: StrategyDefinition = StrategyDefinition {
         name: "pairs",
         about: "trades the ratio of two securities back towards its average",
         parameters: &[
@@ -53,7 +53,7 @@ impl Pairs {
         build: |settings| Self::new(settings).map(|strategy| Box::new(strategy) as Box<dyn Strategy>),
     };
 
-    fn new(settings: &Settings) -> Result<Self, BadParameter> {
+    fn new(settings: &StrategySettings) -> Result<Self, InvalidParameter> {
         let leg = |security, quantity| Leg {
             security: settings.security(security),
             quantity: settings.quantity(quantity),
@@ -61,40 +61,40 @@ impl Pairs {
         };
         let (first, second) = (leg("first", "quantity"), leg("second", "hedge"));
         if first.security == second.security {
-            return Err(BadParameter::new("second", "is the same security as first"));
+            return Err(InvalidParameter::new("second", "is the same security as first"));
         }
-        let bands = Bands::new(settings.count("period"), numbers::float(settings.decimal("width")));
-        Ok(Self { first, second, size: settings.bar_size("bars"), bands, stance: Stance::Out })
+        let bands = Bands::new(settings.count("period"), rounding::to_f64(settings.decimal("width")));
+        Ok(Self { first, second, size: settings.bar_size("bars"), bands, stance: PairPosition::Out })
     }
 
     /// Updates the ratio once both bars of a span have closed.
-    fn take(&mut self, bar: &Bar) {
+    fn update(&mut self, bar: &Bar) {
         for leg in [&mut self.first, &mut self.second] {
             if leg.security == bar.security {
-                leg.close = Some((bar.at, numbers::float(bar.close.0)));
+                leg.close = Some((bar.at, rounding::to_f64(bar.close.0)));
             }
         }
         if let (Some((one_at, one)), Some((other_at, other))) = (self.first.close, self.second.close)
             && one_at == other_at
-            && let Some((upper, middle, lower)) = self.bands.take((one / other).ln())
+            && let Some((upper, middle, lower)) = self.bands.update((one / other).ln())
         {
             self.stance = self.stance.after((one / other).ln(), upper, middle, lower);
         }
     }
 
-    fn act(&self, desk: &mut Desk<'_>) {
+    fn trade(&self, desk: &mut Context<'_>) {
         let (one, other) = (self.first.quantity, self.second.quantity);
         let (one, other) = match self.stance {
-            Stance::Out => (Quantity::ZERO, Quantity::ZERO),
-            Stance::FirstLong => (one, other.negated()),
-            Stance::FirstShort => (one.negated(), other),
+            PairPosition::Out => (Quantity::ZERO, Quantity::ZERO),
+            PairPosition::FirstLong => (one, other.negated()),
+            PairPosition::FirstShort => (one.negated(), other),
         };
-        target::reach(desk, self.first.security, one);
-        target::reach(desk, self.second.security, other);
+        target::move_to_target(desk, self.first.security, one);
+        target::move_to_target(desk, self.second.security, other);
     }
 }
 
-impl Stance {
+impl PairPosition {
     fn after(self, ratio: f64, upper: f64, middle: f64, lower: f64) -> Self {
         match self {
             _ if ratio > upper => Self::FirstShort,
@@ -107,25 +107,25 @@ impl Stance {
 }
 
 impl Strategy for Pairs {
-    fn init(&mut self, desk: &mut Desk<'_>) {
+    fn init(&mut self, desk: &mut Context<'_>) {
         for security in [self.first.security, self.second.security] {
-            desk.subscribe(security, Prices::Bars(self.size));
-            desk.want_history(security, self.size, self.bands.period);
+            desk.subscribe(security, PriceKind::Bars(self.size));
+            desk.request_history(security, self.size, self.bands.period);
         }
     }
 
-    fn prefeed(&mut self, past: &Past, _: &mut Desk<'_>) {
+    fn prefeed(&mut self, past: &PriceHistory, _: &mut Context<'_>) {
         let [one, other] = [self.first.security, self.second.security].map(|security| past.bars(security, self.size));
         let mut both: Vec<_> = one.iter().chain(other).collect();
         both.sort_by_key(|bar| bar.at);
-        both.into_iter().for_each(|bar| self.take(bar));
+        both.into_iter().for_each(|bar| self.update(bar));
         // A signal in the history is no reason to trade now.
-        self.stance = Stance::Out;
+        self.stance = PairPosition::Out;
     }
 
-    fn on_bar(&mut self, bar: &Bar, desk: &mut Desk<'_>) {
-        self.take(bar);
-        self.act(desk);
+    fn on_bar(&mut self, bar: &Bar, desk: &mut Context<'_>) {
+        self.update(bar);
+        self.trade(desk);
     }
 }
 
@@ -144,7 +144,7 @@ impl Bands {
     }
 
     /// The bands of the values before this one, once there are enough: upper, middle, lower.
-    fn take(&mut self, value: f64) -> Option<(f64, f64, f64)> {
+    fn update(&mut self, value: f64) -> Option<(f64, f64, f64)> {
         let Some(stream) = &mut self.stream else {
             self.open(value);
             return None;

@@ -2,11 +2,11 @@
 
 use domain::{Quantity, SecurityId, Side};
 
-use crate::{Desk, order};
+use crate::{Context, order};
 
 /// Returns whether the target is reached: false while an order is pending, which counts neither as position nor as
 /// missing.
-pub(super) fn reach(desk: &mut Desk<'_>, security: SecurityId, target: Quantity) -> bool {
+pub(super) fn move_to_target(desk: &mut Context<'_>, security: SecurityId, target: Quantity) -> bool {
     if desk.is_working(security) {
         return false;
     }

@@ -1,11 +1,11 @@
 use std::collections::BTreeMap;
 
-use domain::command::Phase;
-use domain::{Event, Published, SecurityId, Timestamp};
-use strategy::{Past, samples};
+use domain::command::StrategyPhase;
+use domain::{Event, PublishedEvent, SecurityId, Timestamp};
+use strategy::{PriceHistory, samples};
 
 use crate::market::Market;
-use crate::script::{check, reference, seat, tick};
+use crate::script::{check, reference, runner, tick};
 
 #[test]
 fn the_position_is_reversed_when_the_averages_cross_and_not_before_both_are_warm() {
@@ -58,18 +58,19 @@ fn ticks_of_the_past_warm_the_averages_up() {
     let settings = [("security", "ONE"), ("fast", "2"), ("slow", "3"), ("quantity", "100")];
     let written: BTreeMap<_, _> = settings.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
     let mut market =
-        Market::new(seat(samples::registry().build("moving-average-cross", &written, &reference()).unwrap()));
-    let mut past = Past::default();
+        Market::new(runner(samples::registry().build("moving-average-cross", &written, &reference()).unwrap()));
+    let mut past = PriceHistory::default();
     let quotes = [("9", "11"), ("8", "10"), ("7", "9"), ("8", "10")];
-    past.give_ticks(SecurityId(1), quotes.map(|(bid, ask)| tick(Timestamp(0), "1", bid, ask)).into());
-    for phase in [Phase::Init, Phase::Prefeed, Phase::Start, Phase::Run] {
-        market.seat.enter(phase, Timestamp(0), &past);
+    past.insert_ticks(SecurityId(1), quotes.map(|(bid, ask)| tick(Timestamp(0), "1", bid, ask)).into());
+    for phase in [StrategyPhase::Init, StrategyPhase::Prefeed, StrategyPhase::Start, StrategyPhase::Run] {
+        market.runner.enter_phase(phase, Timestamp(0), &past);
     }
-    let wishes: Vec<_> = market.seat.price_wishes().iter().map(|wish| (wish.security, wish.count)).collect();
+    let wishes: Vec<_> =
+        market.runner.price_history_requests().iter().map(|wish| (wish.security, wish.count)).collect();
     assert_eq!(wishes, [(SecurityId(1), 9)]);
     market.obey();
     let event = Event::Tick(tick(Timestamp(1), "1", "12", "14").into());
-    market.seat.hear(&Published { sequence: 1, at: Timestamp(1), event });
+    market.runner.on_published(&PublishedEvent { sequence: 1, at: Timestamp(1), event });
     market.obey();
     assert_eq!(market.said, ["subscribe 1", "buy 100 of 1"]);
 }

@@ -1,62 +1,62 @@
 use std::sync::Arc;
 
-use domain::command::{GenericEvent, Phase};
+use domain::command::{GenericEvent, StrategyPhase};
 use domain::{
-    Event, Fill, OrderStatus, Position, Published, Quantity, Refusal, SecurityId, StrategyId, Tick, Timestamp,
+    Event, Fill, OrderStatus, Position, PublishedEvent, Quantity, Refusal, SecurityId, StrategyId, Tick, Timestamp,
 };
-use strategy::{COMMANDS_PER_CALL_MAX, Desk, Past, Prices, Refused, Strategy, Timer};
+use strategy::{COMMANDS_PER_CALL_MAX, CommandRejection, Context, PriceHistory, PriceKind, Strategy, Timer};
 
-use crate::script::{check_strategy, seat, tick};
+use crate::script::{check_strategy, runner, tick};
 
 const ONE: SecurityId = SecurityId(1);
 
 /// Records every callback, and publishes it.
-struct Diary;
+struct CallbackLog;
 
-impl Strategy for Diary {
-    fn init(&mut self, desk: &mut Desk<'_>) {
-        desk.subscribe(ONE, Prices::Ticks);
-        desk.subscribe(ONE, Prices::Trades);
-        desk.listen("hello");
+impl Strategy for CallbackLog {
+    fn init(&mut self, desk: &mut Context<'_>) {
+        desk.subscribe(ONE, PriceKind::Ticks);
+        desk.subscribe(ONE, PriceKind::Trades);
+        desk.subscribe_events("hello");
         desk.buy(ONE, Quantity::from(1));
     }
 
-    fn start(&mut self, desk: &mut Desk<'_>) {
+    fn start(&mut self, desk: &mut Context<'_>) {
         desk.set_timer("later", desk.now().plus_seconds(120));
         desk.publish("start", desk.name().to_owned());
     }
 
-    fn run(&mut self, desk: &mut Desk<'_>) {
+    fn run(&mut self, desk: &mut Context<'_>) {
         desk.publish("run", "{}");
     }
 
-    fn exit(&mut self, desk: &mut Desk<'_>) {
+    fn exit(&mut self, desk: &mut Context<'_>) {
         desk.publish("exit", format!("holding {}", desk.position(ONE)));
         desk.unsubscribe(ONE);
     }
 
-    fn on_tick(&mut self, tick: &Tick, desk: &mut Desk<'_>) {
+    fn on_tick(&mut self, tick: &Tick, desk: &mut Context<'_>) {
         desk.publish("tick", tick.bid.unwrap_or_default().to_string());
         desk.buy(ONE, Quantity::from(3));
     }
 
-    fn on_fill(&mut self, fill: &Fill, desk: &mut Desk<'_>) {
+    fn on_fill(&mut self, fill: &Fill, desk: &mut Context<'_>) {
         desk.publish("filled", format!("{} @ {}", fill.int_id, fill.price));
     }
 
-    fn on_order_status(&mut self, _: &OrderStatus, desk: &mut Desk<'_>) {
+    fn on_order_status(&mut self, _: &OrderStatus, desk: &mut Context<'_>) {
         desk.publish("status", "told");
     }
 
-    fn on_timer(&mut self, timer: &Timer, desk: &mut Desk<'_>) {
+    fn on_timer(&mut self, timer: &Timer, desk: &mut Context<'_>) {
         desk.publish("timer", timer.name.clone());
     }
 
-    fn on_generic_event(&mut self, event: &GenericEvent, desk: &mut Desk<'_>) {
+    fn on_generic_event(&mut self, event: &GenericEvent, desk: &mut Context<'_>) {
         desk.publish("heard", event.body.clone());
     }
 
-    fn on_refusal(&mut self, refused: &Refused, desk: &mut Desk<'_>) {
+    fn on_refusal(&mut self, refused: &CommandRejection, desk: &mut Context<'_>) {
         desk.publish("refused", refused.code.clone());
     }
 }
@@ -64,7 +64,7 @@ impl Strategy for Diary {
 #[test]
 fn phases_come_in_order_orders_only_from_start_and_nothing_after_exit() {
     check_strategy(
-        Box::new(Diary),
+        Box::new(CallbackLog),
         "
         INIT        => subscribe 1, say refused phase-order
         tick 1 4 6
@@ -82,17 +82,17 @@ fn phases_come_in_order_orders_only_from_start_and_nothing_after_exit() {
     );
 }
 
-fn awake(strategy: impl Strategy + 'static) -> strategy::Seat {
-    let mut seat = seat(Box::new(strategy));
-    for phase in [Phase::Init, Phase::Prefeed, Phase::Start, Phase::Run] {
-        seat.enter(phase, Timestamp(0), &Past::default());
+fn awake(strategy: impl Strategy + 'static) -> strategy::StrategyRunner {
+    let mut runner = runner(Box::new(strategy));
+    for phase in [StrategyPhase::Init, StrategyPhase::Prefeed, StrategyPhase::Start, StrategyPhase::Run] {
+        runner.enter_phase(phase, Timestamp(0), &PriceHistory::default());
     }
-    seat.commands().for_each(drop);
-    seat
+    runner.commands().for_each(drop);
+    runner
 }
 
-fn said(seat: &mut strategy::Seat) -> Vec<String> {
-    let texts = seat.commands().map(|command| match command {
+fn said(runner: &mut strategy::StrategyRunner) -> Vec<String> {
+    let texts = runner.commands().map(|command| match command {
         domain::Command::Publish(event) => format!("{} {}", event.name, event.body),
         other => format!("{other:?}"),
     });
@@ -101,95 +101,95 @@ fn said(seat: &mut strategy::Seat) -> Vec<String> {
 
 #[test]
 fn it_gets_the_generic_events_that_it_subscribes_to_and_never_its_own() {
-    let mut seat = awake(Diary);
+    let mut runner = awake(CallbackLog);
     for (strategy, name, body) in
         [(2, "hello", "one"), (2, "other", "two"), (7, "hello", "three"), (3, "hello", "four")]
     {
         let event = GenericEvent { strategy: StrategyId(strategy), name: name.into(), body: body.into() };
-        seat.hear(&Published { sequence: 1, at: Timestamp(1), event: Event::Generic(Arc::new(event)) });
+        runner.on_published(&PublishedEvent { sequence: 1, at: Timestamp(1), event: Event::Generic(Arc::new(event)) });
     }
-    assert_eq!(said(&mut seat), ["heard one", "heard four"]);
+    assert_eq!(said(&mut runner), ["heard one", "heard four"]);
 }
 
 #[test]
 fn an_order_that_was_refused_is_no_longer_working() {
-    let mut seat = awake(Diary);
+    let mut runner = awake(CallbackLog);
     let event = Event::Tick(Arc::new(tick(Timestamp(1), "1", "7", "8")));
-    seat.hear(&Published { sequence: 1, at: Timestamp(1), event });
-    let place = seat.commands().last().expect("an order");
-    assert_eq!(seat.picture().orders().count(), 1);
-    seat.refuse(Timestamp(2), place, &Refusal::DateInThePast);
-    assert_eq!(seat.picture().orders().count(), 0);
-    assert_eq!(said(&mut seat), [format!("refused {}", Refusal::DateInThePast.code())]);
+    runner.on_published(&PublishedEvent { sequence: 1, at: Timestamp(1), event });
+    let place = runner.commands().last().expect("an order");
+    assert_eq!(runner.view().orders().count(), 1);
+    runner.on_refusal(Timestamp(2), place, &Refusal::DateInThePast);
+    assert_eq!(runner.view().orders().count(), 0);
+    assert_eq!(said(&mut runner), [format!("refused {}", Refusal::DateInThePast.code())]);
 }
 
 /// Sends commands without end.
 struct Flood;
 
 impl Strategy for Flood {
-    fn run(&mut self, desk: &mut Desk<'_>) {
+    fn run(&mut self, desk: &mut Context<'_>) {
         (0..=COMMANDS_PER_CALL_MAX).for_each(|_| drop(desk.buy(ONE, Quantity::from(1))));
     }
 }
 
 #[test]
 fn a_flood_in_one_call_is_bounded_and_noticed() {
-    let mut seat = seat(Box::new(Flood));
-    seat.enter(Phase::Run, Timestamp(0), &Past::default());
-    assert!(seat.is_flooding());
-    assert_eq!(seat.commands().count(), COMMANDS_PER_CALL_MAX);
+    let mut runner = runner(Box::new(Flood));
+    runner.enter_phase(StrategyPhase::Run, Timestamp(0), &PriceHistory::default());
+    assert!(runner.is_flooding());
+    assert_eq!(runner.commands().count(), COMMANDS_PER_CALL_MAX);
 }
 
 /// Never takes no for an answer.
-struct Stubborn;
+struct RetryingStrategy;
 
-impl Strategy for Stubborn {
-    fn init(&mut self, desk: &mut Desk<'_>) {
+impl Strategy for RetryingStrategy {
+    fn init(&mut self, desk: &mut Context<'_>) {
         desk.buy(ONE, Quantity::from(1));
     }
 
-    fn on_refusal(&mut self, _: &Refused, desk: &mut Desk<'_>) {
+    fn on_refusal(&mut self, _: &CommandRejection, desk: &mut Context<'_>) {
         desk.buy(ONE, Quantity::from(1));
     }
 }
 
 #[test]
 fn insisting_on_an_order_before_start_ends() {
-    let mut seat = seat(Box::new(Stubborn));
-    seat.enter(Phase::Init, Timestamp(0), &Past::default());
-    assert_eq!((seat.has_commands(), seat.picture().orders().count()), (false, 0));
+    let mut runner = runner(Box::new(RetryingStrategy));
+    runner.enter_phase(StrategyPhase::Init, Timestamp(0), &PriceHistory::default());
+    assert_eq!((runner.has_commands(), runner.view().orders().count()), (false, 0));
 }
 
 /// Publishes its view at each callback of a fill.
-struct Bookkeeper;
+struct PositionLog;
 
-impl Bookkeeper {
-    fn look(name: &'static str, desk: &mut Desk<'_>) {
+impl PositionLog {
+    fn look(name: &'static str, desk: &mut Context<'_>) {
         let working = if desk.is_working(ONE) { "working" } else { "done" };
         desk.publish(name, format!("holding {}, {working}", desk.position(ONE)));
     }
 }
 
-impl Strategy for Bookkeeper {
-    fn init(&mut self, desk: &mut Desk<'_>) {
-        desk.subscribe(ONE, Prices::Ticks);
+impl Strategy for PositionLog {
+    fn init(&mut self, desk: &mut Context<'_>) {
+        desk.subscribe(ONE, PriceKind::Ticks);
     }
 
-    fn on_tick(&mut self, _: &Tick, desk: &mut Desk<'_>) {
+    fn on_tick(&mut self, _: &Tick, desk: &mut Context<'_>) {
         if desk.position(ONE).is_zero() {
             desk.buy(ONE, Quantity::from(3));
         }
     }
 
-    fn on_fill(&mut self, _: &Fill, desk: &mut Desk<'_>) {
+    fn on_fill(&mut self, _: &Fill, desk: &mut Context<'_>) {
         Self::look("fill", desk);
     }
 
-    fn on_position(&mut self, _: &Position, desk: &mut Desk<'_>) {
+    fn on_position(&mut self, _: &Position, desk: &mut Context<'_>) {
         Self::look("position", desk);
     }
 
-    fn on_order_status(&mut self, _: &OrderStatus, desk: &mut Desk<'_>) {
+    fn on_order_status(&mut self, _: &OrderStatus, desk: &mut Context<'_>) {
         Self::look("status", desk);
     }
 }
@@ -197,7 +197,7 @@ impl Strategy for Bookkeeper {
 #[test]
 fn every_call_back_of_a_fill_finds_the_fill_in_position_and_order() {
     check_strategy(
-        Box::new(Bookkeeper),
+        Box::new(PositionLog),
         "
         INIT        => subscribe 1
         PREFEED
@@ -210,10 +210,10 @@ fn every_call_back_of_a_fill_finds_the_fill_in_position_and_order() {
 
 #[test]
 fn an_interrupted_fill_is_delivered_with_the_next_event() {
-    let mut seat = awake(Bookkeeper);
+    let mut runner = awake(PositionLog);
     let fill = Event::Fill(Arc::new(crate::market::fill(&samples::order(1), 8.into())));
-    seat.hear(&Published { sequence: 1, at: Timestamp(1), event: fill });
-    assert_eq!(said(&mut seat), [""; 0]);
-    seat.advance(Timestamp(2));
-    assert_eq!(said(&mut seat), ["fill holding 0, done"]);
+    runner.on_published(&PublishedEvent { sequence: 1, at: Timestamp(1), event: fill });
+    assert_eq!(said(&mut runner), [""; 0]);
+    runner.advance(Timestamp(2));
+    assert_eq!(said(&mut runner), ["fill holding 0, done"]);
 }

@@ -4,17 +4,17 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use domain::command::PlaceOrder;
-use domain::order::{BaseState, Pending, Step, Terms};
+use domain::order::{BaseState, ExecType, OrderTerms, PendingRequest};
 use domain::{
     AccountId, Amount, Command, Currency, Event, Fill, Order, OrderId, OrderKind, OrderStatus, Position, PositionId,
-    Price, Published, Quantity, SecurityId, Side, StrategyId, Timestamp,
+    Price, PublishedEvent, Quantity, SecurityId, Side, StrategyId, Timestamp,
 };
-use strategy::Seat;
+use strategy::StrategyRunner;
 
 pub(crate) const STRATEGY: StrategyId = StrategyId(7);
 
 pub(crate) struct Market {
-    pub(crate) seat: Seat,
+    pub(crate) runner: StrategyRunner,
     pub(crate) now: Timestamp,
     orders: Vec<Order>,
     held: BTreeMap<SecurityId, Quantity>,
@@ -24,9 +24,9 @@ pub(crate) struct Market {
 }
 
 impl Market {
-    pub(crate) fn new(seat: Seat) -> Self {
+    pub(crate) fn new(runner: StrategyRunner) -> Self {
         let (orders, held, quotes) = (vec![], BTreeMap::new(), BTreeMap::new());
-        Self { seat, now: Timestamp(0), orders, held, quotes, said: vec![] }
+        Self { runner, now: Timestamp(0), orders, held, quotes, said: vec![] }
     }
 
     pub(crate) fn quoted(&mut self, security: SecurityId, bid: Price, ask: Price) {
@@ -34,14 +34,14 @@ impl Market {
     }
 
     pub(crate) fn publish(&mut self, event: Event) {
-        self.seat.hear(&Published { sequence: 1, at: self.now, event });
+        self.runner.on_published(&PublishedEvent { sequence: 1, at: self.now, event });
         self.obey();
     }
 
     /// Carries out the commands, and those that follow from them.
     pub(crate) fn obey(&mut self) {
         loop {
-            let commands: Vec<Command> = self.seat.commands().collect();
+            let commands: Vec<Command> = self.runner.commands().collect();
             if commands.is_empty() {
                 return;
             }
@@ -56,7 +56,7 @@ impl Market {
             Command::Modify(change) => self.update(change.int_id.as_str(), |order| {
                 let quantity = change.quantity.unwrap_or(order.terms.quantity);
                 let kind = change.limit.map_or(order.terms.kind, |limit| OrderKind::Limit { limit });
-                order.terms = Terms { quantity, kind, ..order.terms };
+                order.terms = OrderTerms { quantity, kind, ..order.terms };
             }),
             Command::Cancel(cancel) => self.update(cancel.int_id.as_str(), |order| order.state = BaseState::Canceled),
             _ => {}
@@ -71,9 +71,9 @@ impl Market {
             security: ask.security,
             strategy: STRATEGY,
             side: ask.side,
-            terms: Terms { quantity: ask.quantity, kind: ask.kind, tif: ask.tif },
+            terms: OrderTerms { quantity: ask.quantity, kind: ask.kind, tif: ask.tif },
             state: BaseState::New,
-            pending: Pending::Nothing,
+            pending: PendingRequest::Nothing,
             filled: Quantity::ZERO,
             ..samples::order(id)
         };
@@ -172,7 +172,7 @@ fn status(order: &Order, price: Price) -> OrderStatus {
         ext_at: None,
         sequence: 1,
         status: order.status(),
-        step: Step::FilledInFull,
+        exec_type: ExecType::Fill,
         filled: order.filled,
         remaining: order.remaining(),
         last_quantity: Some(order.filled),

@@ -7,11 +7,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use domain::command::Phase;
+use domain::command::StrategyPhase;
 use domain::{
-    Bar, BarSize, Decimal, Event, Level, OrderBook, Price, Quantity, ReferenceData, SecurityId, Tick, Timestamp,
+    Bar, BarSize, BookLevel, Decimal, Event, OrderBook, Price, Quantity, ReferenceData, SecurityId, Tick, Timestamp,
 };
-use strategy::{Past, Seat, Strategy, Who, samples};
+use strategy::{PriceHistory, Strategy, StrategyIdentity, StrategyRunner, samples};
 
 use crate::market::{Market, STRATEGY};
 
@@ -25,15 +25,15 @@ pub(crate) fn check(sample: &str, settings: &[(&str, &str)], story: &str) {
 
 #[track_caller]
 pub(crate) fn check_strategy(strategy: Box<dyn Strategy>, story: &str) {
-    let mut market = Market::new(seat(strategy));
+    let mut market = Market::new(runner(strategy));
     let told: Vec<&str> = story.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let happened: Vec<String> = told.iter().map(|line| play(&mut market, line)).collect();
     let expected: Vec<String> = told.iter().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
     assert_eq!(happened.join("\n"), expected.join("\n"));
 }
 
-pub(crate) fn seat(strategy: Box<dyn Strategy>) -> Seat {
-    Seat::new(Who { id: STRATEGY, name: "TEST".into(), run: 1 }, strategy, Arc::new(reference()))
+pub(crate) fn runner(strategy: Box<dyn Strategy>) -> StrategyRunner {
+    StrategyRunner::new(StrategyIdentity { id: STRATEGY, name: "TEST".into(), run: 1 }, strategy, Arc::new(reference()))
 }
 
 pub(crate) fn reference() -> ReferenceData {
@@ -48,7 +48,7 @@ fn play(market: &mut Market, line: &str) -> String {
     let words: Vec<&str> = happens.split_whitespace().collect();
     market.now = market.now.plus_seconds(60);
     happen(market, &words);
-    market.seat.advance(market.now);
+    market.runner.advance(market.now);
     market.obey();
     let said = std::mem::take(&mut market.said);
     let left = words.join(" ");
@@ -88,8 +88,8 @@ fn happen(market: &mut Market, words: &[&str]) {
             })));
         }
         [phase] => {
-            let phase = Phase::ALL.into_iter().find(|known| known.name() == phase).expect("a phase");
-            market.seat.enter(phase, market.now, &Past::default());
+            let phase = StrategyPhase::ALL.into_iter().find(|known| known.name() == phase).expect("a phase");
+            market.runner.enter_phase(phase, market.now, &PriceHistory::default());
         }
         _ => panic!("nothing happens that is called {words:?}"),
     }
@@ -112,13 +112,13 @@ pub(crate) fn tick(at: Timestamp, security: &str, bid: &str, ask: &str) -> Tick 
     Tick { at, bid, ask, ..::samples::tick(security.parse().unwrap()) }
 }
 
-fn levels(text: &str) -> Vec<Level> {
+fn levels(text: &str) -> Vec<BookLevel> {
     text.split('/').map(level).collect()
 }
 
-fn level(text: &str) -> Level {
+fn level(text: &str) -> BookLevel {
     let (quantity, at) = text.split_once('@').expect("quantity@price");
-    Level { quantity: quantity.parse().unwrap(), price: price(at) }
+    BookLevel { quantity: quantity.parse().unwrap(), price: price(at) }
 }
 
 fn price(text: &str) -> Price {

@@ -3,80 +3,90 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::complaint::Complaint;
 use crate::manifest::dependencies;
 use crate::markdown::{names, table};
 use crate::tree::{TextFile, Tree};
+use crate::violation::Violation;
 
-const MAP: &str = "ARCHITECTURE.md";
+const ARCHITECTURE_PAGE: &str = "ARCHITECTURE.md";
 const HEADER: [&str; 3] = ["Crate", "May use of ours", "Outside"];
 
 /// The dependencies that a row of the table allows.
-struct Row<'a> {
+struct CrateRow<'a> {
     line: usize,
     ours: BTreeSet<&'a str>,
     outside: BTreeSet<&'a str>,
 }
 
-pub fn crate_table_is_true(tree: &Tree) -> Vec<Complaint> {
-    let Some(rows) = tree.text(MAP).and_then(rows) else {
-        return vec![Complaint::new(MAP, 1, format!("has no table with the columns {}", HEADER.join(", ")))];
+pub fn crate_table_is_true(tree: &Tree) -> Vec<Violation> {
+    let Some(rows) = tree.text(ARCHITECTURE_PAGE).and_then(rows) else {
+        return vec![Violation::new(
+            ARCHITECTURE_PAGE,
+            1,
+            format!("has no table with the columns {}", HEADER.join(", ")),
+        )];
     };
     let crates: BTreeSet<&str> = tree.crates().collect();
-    let mut complaints = rows_without_crate(&rows, &crates);
+    let mut violations = rows_without_crate(&rows, &crates);
     for name in &crates {
         match rows.get(name) {
-            Some(row) => complaints.extend(uses_beyond(tree, name, row, &crates)),
-            None => complaints.push(Complaint::new(MAP, 1, format!("the crate table has no row for `{name}`"))),
+            Some(row) => violations.extend(uses_beyond(tree, name, row, &crates)),
+            None => violations.push(Violation::new(
+                ARCHITECTURE_PAGE,
+                1,
+                format!("the crate table has no row for `{name}`"),
+            )),
         }
     }
-    complaints
+    violations
 }
 
-fn rows(map: &TextFile) -> Option<BTreeMap<&str, Row<'_>>> {
+fn rows(map: &TextFile) -> Option<BTreeMap<&str, CrateRow<'_>>> {
     let mut rows = BTreeMap::new();
     for (line, cells) in table(map, &HEADER)? {
         let [crates, ours, outside] = cells[..] else {
             continue;
         };
         for name in names(crates) {
-            rows.insert(name, Row { line, ours: names(ours).collect(), outside: names(outside).collect() });
+            rows.insert(name, CrateRow { line, ours: names(ours).collect(), outside: names(outside).collect() });
         }
     }
     Some(rows)
 }
 
-fn rows_without_crate(rows: &BTreeMap<&str, Row<'_>>, crates: &BTreeSet<&str>) -> Vec<Complaint> {
+fn rows_without_crate(rows: &BTreeMap<&str, CrateRow<'_>>, crates: &BTreeSet<&str>) -> Vec<Violation> {
     let strays = rows.iter().filter(|(name, _)| !crates.contains(*name));
-    strays.map(|(name, row)| Complaint::new(MAP, row.line, format!("there is no crate `{name}`"))).collect()
+    strays
+        .map(|(name, row)| Violation::new(ARCHITECTURE_PAGE, row.line, format!("there is no crate `{name}`")))
+        .collect()
 }
 
-fn uses_beyond(tree: &Tree, name: &str, row: &Row<'_>, crates: &BTreeSet<&str>) -> Vec<Complaint> {
+fn uses_beyond(tree: &Tree, name: &str, row: &CrateRow<'_>, crates: &BTreeSet<&str>) -> Vec<Violation> {
     let path = format!("crates/{name}/Cargo.toml");
     let Some(manifest) = tree.text(&path) else {
         return Vec::new();
     };
-    let mut complaints = Vec::new();
+    let mut violations = Vec::new();
     for (line, used) in dependencies(manifest) {
         let (column, allowed) = if crates.contains(used) { (HEADER[1], &row.ours) } else { (HEADER[2], &row.outside) };
         if !allowed.contains(used) {
-            let what = format!("`{name}` uses `{used}`, which {MAP} does not list under \"{column}\"");
-            complaints.push(Complaint::new(&path, line, what));
+            let what = format!("`{name}` uses `{used}`, which {ARCHITECTURE_PAGE} does not list under \"{column}\"");
+            violations.push(Violation::new(&path, line, what));
         }
     }
-    complaints
+    violations
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::complaint::report;
+    use crate::violation::report;
 
     fn check(table_rows: &str, manifests: &[(&str, &str)]) -> String {
         let map = format!("| Crate | May use of ours | Outside |\n|---|---|---|\n{table_rows}");
-        let mut files = vec![(MAP, map.as_str())];
+        let mut files = vec![(ARCHITECTURE_PAGE, map.as_str())];
         files.extend(manifests);
-        report(crate_table_is_true(&Tree::of(&files)))
+        report(crate_table_is_true(&Tree::from_texts(&files)))
     }
 
     #[test]
@@ -111,9 +121,9 @@ mod tests {
 
     #[test]
     fn a_map_without_the_table_is_no_map() {
-        let complaints = crate_table_is_true(&Tree::of(&[(MAP, "# Rialto\n")]));
+        let violations = crate_table_is_true(&Tree::from_texts(&[(ARCHITECTURE_PAGE, "# Rialto\n")]));
         assert_eq!(
-            report(complaints),
+            report(violations),
             "ARCHITECTURE.md:1: has no table with the columns Crate, May use of ours, Outside"
         );
     }

@@ -1,25 +1,25 @@
 //! Decisions are numbered without gaps and listed in the folder's README.
 
-use crate::complaint::Complaint;
 use crate::markdown::links;
 use crate::tree::{TextFile, Tree};
+use crate::violation::Violation;
 
 const FOLDER: &str = "docs/decisions/";
 const LIST: &str = "docs/decisions/README.md";
 
-pub fn decisions_are_numbered_and_listed(tree: &Tree) -> Vec<Complaint> {
+pub fn decisions_are_numbered_and_listed(tree: &Tree) -> Vec<Violation> {
     let listed: Vec<String> = tree.text(LIST).map(links).into_iter().flatten().map(|link| link.target).collect();
-    let mut complaints = Vec::new();
+    let mut violations = Vec::new();
     for (index, file) in decisions(tree).enumerate() {
         let expected = index + 1;
         if number(file.name()) != Some(expected) {
-            complaints.push(Complaint::new(&file.path, 1, format!("should be number {expected:04}")));
+            violations.push(Violation::new(&file.path, 1, format!("should be number {expected:04}")));
         }
         if !listed.iter().any(|target| target == file.name()) {
-            complaints.push(Complaint::new(LIST, 1, format!("does not list {}", file.name())));
+            violations.push(Violation::new(LIST, 1, format!("does not list {}", file.name())));
         }
     }
-    complaints
+    violations
 }
 
 /// The decision files, in the order of their names and so of their numbers.
@@ -36,13 +36,13 @@ fn number(name: &str) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::complaint::report;
+    use crate::violation::report;
 
     fn check(list: &str, names: &[&str]) -> String {
         let paths: Vec<String> = names.iter().map(|name| format!("{FOLDER}{name}")).collect();
         let mut files = vec![(LIST, list)];
         files.extend(paths.iter().map(|path| (path.as_str(), "")));
-        report(decisions_are_numbered_and_listed(&Tree::of(&files)))
+        report(decisions_are_numbered_and_listed(&Tree::from_texts(&files)))
     }
 
     #[test]

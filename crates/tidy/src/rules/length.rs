@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::complaint::Complaint;
 use crate::rust_text::{Function, functions};
 use crate::tree::{TextFile, Tree};
+use crate::violation::Violation;
 
 const FUNCTION_LINES_MAX: usize = 70;
 const FILE_LINES_MAX: usize = 500;
@@ -14,17 +14,17 @@ const ALLOW_LIST: &str = "crates/tidy/allow.txt";
 /// With more exceptions than this, the rule itself needs a review.
 const EXCEPTIONS_MAX: usize = 10;
 
-pub fn functions_and_files_are_short(tree: &Tree) -> Vec<Complaint> {
+pub fn functions_and_files_are_short(tree: &Tree) -> Vec<Violation> {
     let exceptions = tree.text(ALLOW_LIST).map(exceptions).unwrap_or_default();
     let mut offenders = Vec::new();
     for file in tree.texts().filter(|file| file.has_extension("rs")) {
         offenders.extend(long_file(file));
         offenders.extend(functions(&file.text).iter().filter_map(|function| long_function(file, function)));
     }
-    let mut complaints = doubtful(&exceptions, &offenders);
+    let mut violations = invalid_exceptions(&exceptions, &offenders);
     offenders.retain(|(subject, _)| !exceptions.contains_key(subject));
-    complaints.extend(offenders.into_iter().map(|(_, complaint)| complaint));
-    complaints
+    violations.extend(offenders.into_iter().map(|(_, complaint)| complaint));
+    violations
 }
 
 /// The subject of an exception, with its line and its reason.
@@ -37,48 +37,51 @@ fn exceptions(list: &TextFile) -> BTreeMap<String, (usize, String)> {
     entries.map(parse).collect()
 }
 
-fn long_file(file: &TextFile) -> Option<(String, Complaint)> {
+fn long_file(file: &TextFile) -> Option<(String, Violation)> {
     let lines = file.text.lines().count();
     let what = format!("the file has {lines} lines, more than {FILE_LINES_MAX}");
-    (lines > FILE_LINES_MAX).then(|| (file.path.clone(), Complaint::new(&file.path, 1, what)))
+    (lines > FILE_LINES_MAX).then(|| (file.path.clone(), Violation::new(&file.path, 1, what)))
 }
 
-fn long_function(file: &TextFile, function: &Function) -> Option<(String, Complaint)> {
+fn long_function(file: &TextFile, function: &Function) -> Option<(String, Violation)> {
     let Function { name, first_line, .. } = function;
     let what = format!("`{name}` has {} lines, more than {FUNCTION_LINES_MAX}", function.lines());
     let subject = format!("{} fn {name}", file.path);
-    (function.lines() > FUNCTION_LINES_MAX).then(|| (subject, Complaint::new(&file.path, *first_line, what)))
+    (function.lines() > FUNCTION_LINES_MAX).then(|| (subject, Violation::new(&file.path, *first_line, what)))
 }
 
 /// Exceptions without a reason, that are no longer needed, or that are too many.
-fn doubtful(exceptions: &BTreeMap<String, (usize, String)>, offenders: &[(String, Complaint)]) -> Vec<Complaint> {
-    let mut complaints = Vec::new();
+fn invalid_exceptions(
+    exceptions: &BTreeMap<String, (usize, String)>,
+    offenders: &[(String, Violation)],
+) -> Vec<Violation> {
+    let mut violations = Vec::new();
     for (subject, (line, reason)) in exceptions {
         if reason.is_empty() {
-            complaints.push(Complaint::new(ALLOW_LIST, *line, format!("`{subject}` gives no reason")));
+            violations.push(Violation::new(ALLOW_LIST, *line, format!("`{subject}` gives no reason")));
         }
         if !offenders.iter().any(|(offender, _)| offender == subject) {
-            complaints.push(Complaint::new(ALLOW_LIST, *line, format!("`{subject}` is short enough: strike it out")));
+            violations.push(Violation::new(ALLOW_LIST, *line, format!("`{subject}` is short enough: strike it out")));
         }
     }
     if exceptions.len() > EXCEPTIONS_MAX {
         let what = format!("{} exceptions, more than {EXCEPTIONS_MAX}", exceptions.len());
-        complaints.push(Complaint::new(ALLOW_LIST, 1, what));
+        violations.push(Violation::new(ALLOW_LIST, 1, what));
     }
-    complaints
+    violations
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::complaint::report;
+    use crate::violation::report;
 
     fn function_of(lines: usize) -> String {
         format!("fn long() {{\n{}}}\n", "    step();\n".repeat(lines - 2))
     }
 
     fn check(files: &[(&str, &str)]) -> String {
-        report(functions_and_files_are_short(&Tree::of(files)))
+        report(functions_and_files_are_short(&Tree::from_texts(files)))
     }
 
     #[test]

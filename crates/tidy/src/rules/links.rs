@@ -1,23 +1,23 @@
 //! Every relative link in a document names an existing file, and its anchor an existing heading.
 
-use crate::complaint::Complaint;
-use crate::markdown::{Link, anchors, links};
+use crate::markdown::{MarkdownLink, anchors, links};
 use crate::tree::{TextFile, Tree};
+use crate::violation::Violation;
 
-pub fn links_are_alive(tree: &Tree) -> Vec<Complaint> {
-    let mut complaints = Vec::new();
+pub fn links_resolve(tree: &Tree) -> Vec<Violation> {
+    let mut violations = Vec::new();
     for page in tree.texts().filter(|file| file.has_extension("md")) {
-        let dead = links(page).into_iter().filter_map(|link| trouble(tree, page, &link));
-        complaints.extend(dead);
+        let dead = links(page).into_iter().filter_map(|link| broken_link(tree, page, &link));
+        violations.extend(dead);
     }
-    complaints
+    violations
 }
 
-fn trouble(tree: &Tree, page: &TextFile, link: &Link) -> Option<Complaint> {
+fn broken_link(tree: &Tree, page: &TextFile, link: &MarkdownLink) -> Option<Violation> {
     if link.target.contains("://") || link.target.starts_with("mailto:") {
         return None;
     }
-    let complain = |what: String| Some(Complaint::new(&page.path, link.line, what));
+    let complain = |what: String| Some(Violation::new(&page.path, link.line, what));
     let (file, anchor) = link.target.split_once('#').unwrap_or((&link.target, ""));
     let Some(path) = resolve(&page.path, file) else {
         return complain(format!("`{}` leads out of the repository", link.target));
@@ -54,11 +54,11 @@ fn resolve(page: &str, target: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::complaint::report;
+    use crate::violation::report;
 
     fn check(page: &str) -> String {
         let files = [("docs/a.md", page), ("docs/b.md", "# The gate\n"), ("README.md", ""), ("crates/x/lib.rs", "")];
-        report(links_are_alive(&Tree::of(&files)))
+        report(links_resolve(&Tree::from_texts(&files)))
     }
 
     #[test]

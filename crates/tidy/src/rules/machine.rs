@@ -1,7 +1,7 @@
 //! No file contains paths or registries of one machine.
 
-use crate::complaint::Complaint;
 use crate::tree::{TextFile, Tree};
+use crate::violation::Violation;
 
 /// Split in halves, because this file is checked too.
 const FOLDERS_OF_A_MACHINE: [&str; 3] = [concat!("/ro", "ot/"), concat!("/ho", "me/"), concat!("/wo", "rk/")];
@@ -16,22 +16,22 @@ const REGISTRIES: [(&str, &str); 3] = [
 /// Files that configure the package source belong to a machine.
 const SETTINGS_OF_A_MACHINE: [&str; 3] = [".cargo/config.toml", "pip.conf", ".netrc"];
 
-pub fn no_file_names_a_machine(tree: &Tree) -> Vec<Complaint> {
-    let mut complaints = Vec::new();
+pub fn no_file_names_a_machine(tree: &Tree) -> Vec<Violation> {
+    let mut violations = Vec::new();
     for file in tree.texts() {
         if SETTINGS_OF_A_MACHINE.iter().any(|name| file.path == *name || file.path.ends_with(&format!("/{name}"))) {
-            complaints.push(Complaint::new(&file.path, 1, format!("`{}` belongs to a machine", file.name())));
+            violations.push(Violation::new(&file.path, 1, format!("`{}` belongs to a machine", file.name())));
         }
         for (number, line) in file.numbered_lines() {
-            complaints.extend(npm_registry(file, line).map(|what| place(file, number, what)));
-            complaints.extend(folder(line).or(private_registry(line)).map(|what| place(file, number, what)));
+            violations.extend(npm_registry(file, line).map(|what| violation_at(file, number, what)));
+            violations.extend(folder(line).or(private_registry(line)).map(|what| violation_at(file, number, what)));
         }
     }
-    complaints
+    violations
 }
 
-fn place(file: &TextFile, number: usize, what: String) -> Complaint {
-    Complaint::new(&file.path, number, what)
+fn violation_at(file: &TextFile, number: usize, what: String) -> Violation {
+    Violation::new(&file.path, number, what)
 }
 
 /// A folder of a machine begins a path; inside a longer path or an address the same name is allowed.
@@ -56,10 +56,10 @@ fn npm_registry(file: &TextFile, line: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::complaint::report;
+    use crate::violation::report;
 
     fn check(path: &str, text: &str) -> String {
-        report(no_file_names_a_machine(&Tree::of(&[(path, text)])))
+        report(no_file_names_a_machine(&Tree::from_texts(&[(path, text)])))
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! Every crate inherits the workspace's lints; every pure crate has a `clippy.toml` that bans clocks, files and
 //! sockets.
 
-use crate::complaint::Complaint;
 use crate::manifest::entries;
 use crate::tree::Tree;
+use crate::violation::Violation;
 
 /// Crates without clock, randomness, file and socket (ARCHITECTURE.md, invariant 2).
 const PURE: [&str; 6] = ["domain", "engine", "venue-sim", "strategy", "fix", "stomp"];
@@ -12,43 +12,43 @@ const PURE: [&str; 6] = ["domain", "engine", "venue-sim", "strategy", "fix", "st
 const BANNED: [&str; 4] =
     ["std::time::SystemTime::now", "std::time::Instant::now", "std::collections::HashMap", "std::fs::File"];
 
-pub fn crates_obey_the_lints(tree: &Tree) -> Vec<Complaint> {
-    let mut complaints = Vec::new();
+pub fn crates_inherit_lints(tree: &Tree) -> Vec<Violation> {
+    let mut violations = Vec::new();
     for name in tree.crates() {
-        complaints.extend(lints_of_its_own(tree, name));
+        violations.extend(own_lints(tree, name));
         if PURE.contains(&name) {
-            complaints.extend(impure(tree, name));
+            violations.extend(impure(tree, name));
         }
     }
-    complaints
+    violations
 }
 
-fn lints_of_its_own(tree: &Tree, name: &str) -> Option<Complaint> {
+fn own_lints(tree: &Tree, name: &str) -> Option<Violation> {
     let path = format!("crates/{name}/Cargo.toml");
     let found = entries(tree.text(&path)?)
         .iter()
         .any(|entry| (entry.section, entry.key, entry.value) == ("lints", "workspace", "true"));
-    (!found).then(|| Complaint::new(&path, 1, "`[lints] workspace = true` is missing"))
+    (!found).then(|| Violation::new(&path, 1, "`[lints] workspace = true` is missing"))
 }
 
-fn impure(tree: &Tree, name: &str) -> Vec<Complaint> {
+fn impure(tree: &Tree, name: &str) -> Vec<Violation> {
     let path = format!("crates/{name}/clippy.toml");
     let Some(file) = tree.text(&path) else {
-        return vec![Complaint::new(&path, 1, format!("the pure crate `{name}` needs a clippy.toml"))];
+        return vec![Violation::new(&path, 1, format!("the pure crate `{name}` needs a clippy.toml"))];
     };
     let missing = BANNED.iter().filter(|banned| !file.text.contains(&format!("\"{banned}\"")));
-    missing.map(|banned| Complaint::new(&path, 1, format!("does not ban `{banned}`"))).collect()
+    missing.map(|banned| Violation::new(&path, 1, format!("does not ban `{banned}`"))).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::complaint::report;
+    use crate::violation::report;
 
     const OBEDIENT: &str = "[lints]\nworkspace = true\n";
 
     fn check(files: &[(&str, &str)]) -> String {
-        report(crates_obey_the_lints(&Tree::of(files)))
+        report(crates_inherit_lints(&Tree::from_texts(files)))
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! No mark of unfinished work is left in code: open work is an issue, not a comment.
 
-use crate::complaint::Complaint;
 use crate::tree::{TextFile, Tree};
+use crate::violation::Violation;
 
 /// Split in halves, because this file is checked too.
 const MARKS: [&str; 7] = [
@@ -17,15 +17,15 @@ const MARKS: [&str; 7] = [
 const CODE: [&str; 12] = ["rs", "toml", "sh", "py", "ts", "js", "mjs", "svelte", "css", "html", "sql", "cpp"];
 const CODE_WITHOUT_EXTENSION: [&str; 2] = ["Makefile", ".ci/run"];
 
-pub fn no_mark_is_left_over(tree: &Tree) -> Vec<Complaint> {
-    let mut complaints = Vec::new();
+pub fn no_mark_is_left_over(tree: &Tree) -> Vec<Violation> {
+    let mut violations = Vec::new();
     for file in tree.texts().filter(|file| is_code(file)) {
         for (number, line) in file.numbered_lines() {
             let found = MARKS.into_iter().filter(|mark| contains_word(line, mark));
-            complaints.extend(found.map(|mark| Complaint::new(&file.path, number, format!("`{mark}` is left over"))));
+            violations.extend(found.map(|mark| Violation::new(&file.path, number, format!("`{mark}` is left over"))));
         }
     }
-    complaints
+    violations
 }
 
 fn is_code(file: &TextFile) -> bool {
@@ -47,20 +47,20 @@ fn contains_word(line: &str, mark: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::complaint::report;
+    use crate::violation::report;
 
     #[test]
     fn each_mark_is_found_in_code() {
         for mark in MARKS {
             let text = format!("first\n// {mark} later\n");
-            let complaints = no_mark_is_left_over(&Tree::of(&[("a.rs", &text)]));
-            assert_eq!(report(complaints), format!("a.rs:2: `{mark}` is left over"));
+            let violations = no_mark_is_left_over(&Tree::from_texts(&[("a.rs", &text)]));
+            assert_eq!(report(violations), format!("a.rs:2: `{mark}` is left over"));
         }
     }
 
     #[test]
     fn longer_words_and_prose_are_not_marks() {
         let words = format!("{}_SIZE {}list a{}", MARKS[2], MARKS[0], MARKS[5]);
-        assert_eq!(no_mark_is_left_over(&Tree::of(&[("a.rs", &words), ("a.md", MARKS[0])])), []);
+        assert_eq!(no_mark_is_left_over(&Tree::from_texts(&[("a.rs", &words), ("a.md", MARKS[0])])), []);
     }
 }

@@ -9,13 +9,15 @@ mod machine;
 mod decisions;
 mod endpoints;
 mod makefile;
+mod names;
 
 pub use crate_table::crate_table_is_true;
 pub use decisions::decisions_are_numbered_and_listed;
 pub use endpoints::endpoints_are_whole;
 pub use length::functions_and_files_are_short;
-pub use links::links_are_alive;
+pub use links::links_resolve;
 pub use machine::no_file_names_a_machine;
 pub use makefile::targets_describe_themselves;
-pub use manifests::crates_obey_the_lints;
+pub use manifests::crates_inherit_lints;
 pub use marks::no_mark_is_left_over;
+pub use names::{names_are_of_the_field, type_names_are_unique};

@@ -5,17 +5,17 @@
 use std::cmp::Reverse;
 use std::iter;
 
-use super::Book;
+use super::LimitOrderBook;
 use super::queues::unpriced;
-use super::words::{Event, Indication, Side, Trade};
+use super::types::{AuctionIndication, BookEvent, BookSide, BookTrade};
 
-impl Book {
+impl LimitOrderBook {
     /// The price with the most executable lots, then the smallest imbalance, then the closest to the
     /// reference; none if nothing can trade.
     #[must_use]
-    pub fn auction_price(&self, reference: i64) -> Option<Indication> {
-        let mut run = BestRun::new(self.lots(Side::Buy), self.unpriced_lots(Side::Sell));
-        for (price, side, lots) in self.steps() {
+    pub fn auction_price(&self, reference: i64) -> Option<AuctionIndication> {
+        let mut run = BestRun::new(self.lots(BookSide::Buy), self.unpriced_lots(BookSide::Sell));
+        for (price, side, lots) in self.price_steps() {
             run.step(price, side, lots);
         }
         let (low, high) = run.finish();
@@ -24,22 +24,22 @@ impl Book {
 
     /// Trades everything executable at this price: on each side the orders without a price, then the best priced, then
     /// the oldest. Returns the lots traded. At `auction_price` the remaining book is not crossed.
-    pub fn uncross(&mut self, price: i64, out: &mut impl FnMut(Event)) -> u64 {
+    pub fn uncross(&mut self, price: i64, out: &mut impl FnMut(BookEvent)) -> u64 {
         let mut traded = 0;
         while let (Some(buyer), Some(seller)) =
-            (self.next_willing(Side::Buy, price), self.next_willing(Side::Sell, price))
+            (self.next_executable(BookSide::Buy, price), self.next_executable(BookSide::Sell, price))
         {
             let slots = &self.queues.slots;
             let lots = slots[buyer].lots.min(slots[seller].lots);
             let (maker, maker_left) = self.deduct(seller, lots);
             let (taker, taker_left) = self.deduct(buyer, lots);
             traded += lots;
-            out(Event::Traded(Trade { maker, taker, price, lots, maker_left, taker_left }));
+            out(BookEvent::Traded(BookTrade { maker, taker, price, lots, maker_left, taker_left }));
         }
         traded
     }
 
-    fn next_willing(&self, side: Side, price: i64) -> Option<u32> {
+    fn next_executable(&self, side: BookSide, price: i64) -> Option<u32> {
         self.queues.front(unpriced(side)).or_else(|| {
             let best = self.ladders[side as usize].best()?;
             let willing = best.rank <= side.rank(price);
@@ -49,16 +49,16 @@ impl Book {
 
     /// Every level of both sides from the lowest price to the highest, the sell side first where they
     /// share a price: its lots count from their price on, those of a buyer up to and with it.
-    fn steps(&self) -> impl Iterator<Item = (i64, Side, u64)> {
-        let levels = |side: Side| {
-            move |rung: super::ladder::Rung| {
+    fn price_steps(&self) -> impl Iterator<Item = (i64, BookSide, u64)> {
+        let levels = |side: BookSide| {
+            move |rung: super::ladder::PriceLevel| {
                 let lots = self.queues.levels[rung.level].lots;
                 (side.price(rung.rank), side, lots)
             }
         };
         let [bids, asks] = &self.ladders;
-        let mut bids = bids.iter().rev().map(levels(Side::Buy)).peekable();
-        let mut asks = asks.iter().map(levels(Side::Sell)).peekable();
+        let mut bids = bids.iter().rev().map(levels(BookSide::Buy)).peekable();
+        let mut asks = asks.iter().map(levels(BookSide::Sell)).peekable();
         iter::from_fn(move || match (bids.peek(), asks.peek()) {
             (Some(bid), Some(ask)) if bid.0 < ask.0 => bids.next(),
             (Some(_), None) => bids.next(),
@@ -66,14 +66,14 @@ impl Book {
         })
     }
 
-    fn indicate(&self, price: i64) -> Option<Indication> {
-        let buy = self.willing(Side::Buy, price);
-        let sell = self.willing(Side::Sell, price);
+    fn indicate(&self, price: i64) -> Option<AuctionIndication> {
+        let buy = self.executable_lots(BookSide::Buy, price);
+        let sell = self.executable_lots(BookSide::Sell, price);
         let lots = buy.min(sell);
-        (lots > 0).then_some(Indication { price, lots, buy_surplus: buy - lots, sell_surplus: sell - lots })
+        (lots > 0).then_some(AuctionIndication { price, lots, buy_surplus: buy - lots, sell_surplus: sell - lots })
     }
 
-    fn willing(&self, side: Side, price: i64) -> u64 {
+    fn executable_lots(&self, side: BookSide, price: i64) -> u64 {
         let priced: u64 = self.ladders[side as usize]
             .iter()
             .take_while(|rung| rung.rank <= side.rank(price))
@@ -82,7 +82,7 @@ impl Book {
         self.unpriced_lots(side) + priced
     }
 
-    fn unpriced_lots(&self, side: Side) -> u64 {
+    fn unpriced_lots(&self, side: BookSide) -> u64 {
         self.queues.levels[unpriced(side)].lots
     }
 }
@@ -107,16 +107,16 @@ impl BestRun {
         BestRun { buy, sell, next: Some(i64::MIN), score: (0, Reverse(u64::MAX)), low: i64::MIN, high: i64::MAX }
     }
 
-    fn step(&mut self, price: i64, side: Side, lots: u64) {
+    fn step(&mut self, price: i64, side: BookSide, lots: u64) {
         if let Some(low) = self.next.filter(|low| *low < price) {
             self.consider(low, price - 1);
         }
         match side {
-            Side::Sell => {
+            BookSide::Sell => {
                 self.sell += lots;
                 self.consider(price, price);
             }
-            Side::Buy => {
+            BookSide::Buy => {
                 self.consider(price, price);
                 self.buy -= lots;
             }

@@ -13,36 +13,36 @@ const PLACE_MASK: u64 = (1 << PAGE_BITS) - 1;
 
 /// A level and its rank.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Rung {
+pub(super) struct PriceLevel {
     pub(super) rank: i64,
     pub(super) level: u32,
 }
 
 #[derive(Debug)]
-struct Page {
-    taken: u64,
+struct LevelPage {
+    occupied: u64,
     levels: [u32; PAGE_LEVELS],
 }
 
 #[derive(Debug)]
-pub(super) struct Ladder {
+pub(super) struct PriceLadder {
     directory: BTreeMap<i64, u32>,
-    pages: Slab<Page>,
-    best: Option<Rung>,
+    pages: Slab<LevelPage>,
+    best: Option<PriceLevel>,
 }
 
-impl Ladder {
+impl PriceLadder {
     pub(super) fn new() -> Self {
-        Ladder { directory: BTreeMap::new(), pages: Slab::new(), best: None }
+        PriceLadder { directory: BTreeMap::new(), pages: Slab::new(), best: None }
     }
 
-    pub(super) fn best(&self) -> Option<Rung> {
+    pub(super) fn best(&self) -> Option<PriceLevel> {
         self.best
     }
 
     pub(super) fn get(&self, rank: i64) -> Option<u32> {
         let page = self.directory.get(&page_of(rank))?;
-        let level = self.pages[*page].levels[place_of(rank)];
+        let level = self.pages[*page].levels[bit_of(rank)];
         (level != NONE).then_some(level)
     }
 
@@ -50,10 +50,10 @@ impl Ladder {
     pub(super) fn insert(&mut self, rank: i64, level: u32) {
         let id = self.page_for(rank);
         let page = &mut self.pages[id];
-        page.levels[place_of(rank)] = level;
-        page.taken |= 1 << place_of(rank);
+        page.levels[bit_of(rank)] = level;
+        page.occupied |= 1 << bit_of(rank);
         if self.best.is_none_or(|best| rank < best.rank) {
-            self.best = Some(Rung { rank, level });
+            self.best = Some(PriceLevel { rank, level });
         }
     }
 
@@ -62,9 +62,9 @@ impl Ladder {
         let number = page_of(rank);
         let id = self.directory[&number];
         let page = &mut self.pages[id];
-        page.levels[place_of(rank)] = NONE;
-        page.taken &= !(1 << place_of(rank));
-        if page.taken == 0 {
+        page.levels[bit_of(rank)] = NONE;
+        page.occupied &= !(1 << bit_of(rank));
+        if page.occupied == 0 {
             self.directory.remove(&number);
             self.pages.release(id);
         }
@@ -74,10 +74,10 @@ impl Ladder {
         }
     }
 
-    pub(super) fn iter(&self) -> impl DoubleEndedIterator<Item = Rung> {
+    pub(super) fn iter(&self) -> impl DoubleEndedIterator<Item = PriceLevel> {
         self.directory.iter().flat_map(|(number, id)| {
             let page = &self.pages[*id];
-            Places(page.taken).map(move |place| Rung {
+            SetBits(page.occupied).map(move |place| PriceLevel {
                 rank: (number << PAGE_BITS) | i64::from(place),
                 level: page.levels[place as usize],
             })
@@ -94,7 +94,7 @@ impl Ladder {
         *self
             .directory
             .entry(page_of(rank))
-            .or_insert_with(|| pages.insert(Page { taken: 0, levels: [NONE; PAGE_LEVELS] }))
+            .or_insert_with(|| pages.insert(LevelPage { occupied: 0, levels: [NONE; PAGE_LEVELS] }))
     }
 }
 
@@ -102,14 +102,14 @@ fn page_of(rank: i64) -> i64 {
     rank >> PAGE_BITS
 }
 
-fn place_of(rank: i64) -> usize {
+fn bit_of(rank: i64) -> usize {
     (rank.cast_unsigned() & PLACE_MASK) as usize
 }
 
 /// The set bits of a page, from either end.
-struct Places(u64);
+struct SetBits(u64);
 
-impl Iterator for Places {
+impl Iterator for SetBits {
     type Item = u32;
 
     fn next(&mut self) -> Option<u32> {
@@ -119,7 +119,7 @@ impl Iterator for Places {
     }
 }
 
-impl DoubleEndedIterator for Places {
+impl DoubleEndedIterator for SetBits {
     fn next_back(&mut self) -> Option<u32> {
         let place = self.0.checked_ilog2()?;
         self.0 &= !(1 << place);

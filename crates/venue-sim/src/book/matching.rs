@@ -1,11 +1,16 @@
 //! Matching: an incoming order trades with the other side, best price first, oldest first, at the maker's price.
 
-use super::Book;
-use super::words::{ANONYMOUS, Event, How, Order, Outcome, SelfTrade, Side, Trade};
+use super::LimitOrderBook;
+use super::types::{ANONYMOUS, BookEvent, BookOrder, BookSide, BookTrade, MatchOutcome, MatchPolicy, SelfTradeRule};
 
-impl Book {
+impl LimitOrderBook {
     /// Trades with every order that it can reach and returns what happens to the remainder.
-    pub(super) fn sweep(&mut self, order: &Order, how: How, out: &mut impl FnMut(Event)) -> Outcome {
+    pub(super) fn sweep(
+        &mut self,
+        order: &BookOrder,
+        how: MatchPolicy,
+        out: &mut impl FnMut(BookEvent),
+    ) -> MatchOutcome {
         let mut left = order.lots;
         while left > 0 {
             let Some((maker, price)) = self.next_maker(order) else {
@@ -16,22 +21,22 @@ impl Book {
                 continue;
             }
             match self.rules.self_trade {
-                SelfTrade::CancelNewest => return Outcome::Prevented { lots: left },
-                SelfTrade::CancelOldest => self.prevent(maker, out),
+                SelfTradeRule::CancelNewest => return MatchOutcome::Prevented { lots: left },
+                SelfTradeRule::CancelOldest => self.prevent_self_trade(maker, out),
             }
         }
-        Outcome::Filled
+        MatchOutcome::Filled
     }
 
     /// Whether the order would fill completely. An own order on the other side ends it or is skipped, as in the sweep.
-    pub(super) fn can_fill(&self, order: &Order) -> bool {
-        let stops = self.rules.self_trade == SelfTrade::CancelNewest;
-        let reach = reach(order);
+    pub(super) fn can_fill(&self, order: &BookOrder) -> bool {
+        let stops = self.rules.self_trade == SelfTradeRule::CancelNewest;
+        let reach = worst_rank(order);
         let mut wanted = order.lots;
         let reachable = self.ladders[order.side.opposite() as usize]
             .iter()
             .take_while(|rung| rung.rank <= reach)
-            .flat_map(|rung| self.queues.of(rung.level));
+            .flat_map(|rung| self.queues.iter(rung.level));
         for maker in reachable {
             if !self.is_own(order, maker) {
                 wanted = wanted.saturating_sub(self.queues.slots[maker].lots);
@@ -45,26 +50,26 @@ impl Book {
         false
     }
 
-    fn next_maker(&self, order: &Order) -> Option<(u32, i64)> {
+    fn next_maker(&self, order: &BookOrder) -> Option<(u32, i64)> {
         let side = order.side.opposite();
         let best = self.ladders[side as usize].best()?;
-        if best.rank > reach(order) {
+        if best.rank > worst_rank(order) {
             return None;
         }
         let maker = self.queues.front(best.level)?;
         Some((maker, side.price(best.rank)))
     }
 
-    fn is_own(&self, order: &Order, maker: u32) -> bool {
+    fn is_own(&self, order: &BookOrder, maker: u32) -> bool {
         order.owner != ANONYMOUS && order.owner == self.queues.slots[maker].owner
     }
 
     /// One trade with one maker; returns the taker's remainder.
-    fn fill(&mut self, maker: u32, taker: u64, wanted: u64, price: i64, out: &mut impl FnMut(Event)) -> u64 {
+    fn fill(&mut self, maker: u32, taker: u64, wanted: u64, price: i64, out: &mut impl FnMut(BookEvent)) -> u64 {
         let lots = wanted.min(self.queues.slots[maker].lots);
         let (maker, maker_left) = self.deduct(maker, lots);
         let taker_left = wanted - lots;
-        out(Event::Traded(Trade { maker, taker, price, lots, maker_left, taker_left }));
+        out(BookEvent::Traded(BookTrade { maker, taker, price, lots, maker_left, taker_left }));
         taker_left
     }
 
@@ -81,23 +86,23 @@ impl Book {
         (key, left)
     }
 
-    fn prevent(&mut self, maker: u32, out: &mut impl FnMut(Event)) {
+    fn prevent_self_trade(&mut self, maker: u32, out: &mut impl FnMut(BookEvent)) {
         let order = &self.queues.slots[maker];
         let (key, lots) = (order.key, order.lots);
         self.remove(maker);
-        out(Event::Prevented { key, lots });
+        out(BookEvent::Prevented { key, lots });
     }
 }
 
 /// The worst rank of the other side that the order accepts.
-fn reach(order: &Order) -> i64 {
-    let other: Side = order.side.opposite();
+fn worst_rank(order: &BookOrder) -> i64 {
+    let other: BookSide = order.side.opposite();
     order.limit.map_or(i64::MAX, |price| other.rank(price))
 }
 
-fn leftover(lots: u64, how: How) -> Outcome {
+fn leftover(lots: u64, how: MatchPolicy) -> MatchOutcome {
     match how {
-        How::Rest => Outcome::Resting { lots },
-        How::Immediate | How::FillOrKill => Outcome::Expired { lots },
+        MatchPolicy::Rest => MatchOutcome::Resting { lots },
+        MatchPolicy::Immediate | MatchPolicy::FillOrKill => MatchOutcome::Expired { lots },
     }
 }

@@ -1,16 +1,16 @@
 //! Order queues: one per level, oldest first, linked through the orders.
 
 use super::slab::{NONE, Slab};
-use super::words::{Order, Side};
+use super::types::{BookOrder, BookSide};
 
 /// The queue of the orders without a price, for each side; it is never closed.
-pub(super) fn unpriced(side: Side) -> u32 {
+pub(super) fn unpriced(side: BookSide) -> u32 {
     side as u32
 }
 
 /// A resting order, in 32 bytes; side and price are those of its level.
 #[derive(Debug)]
-pub(super) struct Slot {
+pub(super) struct OrderSlot {
     pub(super) key: u64,
     pub(super) lots: u64,
     pub(super) owner: u32,
@@ -20,38 +20,38 @@ pub(super) struct Slot {
 }
 
 #[derive(Debug)]
-pub(super) struct Level {
+pub(super) struct LevelQueue {
     pub(super) lots: u64,
     pub(super) rank: i64,
-    pub(super) side: Side,
+    pub(super) side: BookSide,
     pub(super) orders: u32,
     front: u32,
     back: u32,
 }
 
 #[derive(Debug)]
-pub(super) struct Queues {
-    pub(super) slots: Slab<Slot>,
-    pub(super) levels: Slab<Level>,
+pub(super) struct OrderQueues {
+    pub(super) slots: Slab<OrderSlot>,
+    pub(super) levels: Slab<LevelQueue>,
 }
 
-impl Queues {
+impl OrderQueues {
     pub(super) fn new() -> Self {
-        let mut queues = Queues { slots: Slab::new(), levels: Slab::new() };
-        for side in [Side::Buy, Side::Sell] {
+        let mut queues = OrderQueues { slots: Slab::new(), levels: Slab::new() };
+        for side in [BookSide::Buy, BookSide::Sell] {
             let level = queues.open(side, 0);
             assert_eq!(level, unpriced(side), "the first levels opened");
         }
         queues
     }
 
-    pub(super) fn open(&mut self, side: Side, rank: i64) -> u32 {
-        self.levels.insert(Level { lots: 0, rank, side, orders: 0, front: NONE, back: NONE })
+    pub(super) fn open(&mut self, side: BookSide, rank: i64) -> u32 {
+        self.levels.insert(LevelQueue { lots: 0, rank, side, orders: 0, front: NONE, back: NONE })
     }
 
     /// A slot that is in no queue yet.
-    pub(super) fn admit(&mut self, order: &Order) -> u32 {
-        self.slots.insert(Slot {
+    pub(super) fn insert(&mut self, order: &BookOrder) -> u32 {
+        self.slots.insert(OrderSlot {
             key: order.key,
             lots: order.lots,
             owner: order.owner,
@@ -61,7 +61,7 @@ impl Queues {
         })
     }
 
-    pub(super) fn join(&mut self, slot: u32, level: u32) {
+    pub(super) fn push_back(&mut self, slot: u32, level: u32) {
         let queue = &mut self.levels[level];
         let back = std::mem::replace(&mut queue.back, slot);
         let joining = &mut self.slots[slot];
@@ -76,8 +76,8 @@ impl Queues {
         }
     }
 
-    pub(super) fn leave(&mut self, slot: u32) {
-        let Slot { lots, level, ahead, behind, .. } = self.slots[slot];
+    pub(super) fn unlink(&mut self, slot: u32) {
+        let OrderSlot { lots, level, ahead, behind, .. } = self.slots[slot];
         let queue = &mut self.levels[level];
         queue.lots -= lots;
         queue.orders -= 1;
@@ -98,24 +98,24 @@ impl Queues {
     }
 
     pub(super) fn front(&self, level: u32) -> Option<u32> {
-        some(self.levels[level].front)
+        non_empty(self.levels[level].front)
     }
 
     /// From the oldest to the newest.
-    pub(super) fn of(&self, level: u32) -> impl Iterator<Item = u32> {
-        std::iter::successors(self.front(level), |slot| some(self.slots[*slot].behind))
+    pub(super) fn iter(&self, level: u32) -> impl Iterator<Item = u32> {
+        std::iter::successors(self.front(level), |slot| non_empty(self.slots[*slot].behind))
     }
 
     /// Orders that came before, nearest first.
-    pub(super) fn ahead(&self, slot: u32) -> impl Iterator<Item = &Slot> {
-        let first = some(self.slots[slot].ahead);
-        std::iter::successors(first, |slot| some(self.slots[*slot].ahead)).map(|slot| &self.slots[slot])
+    pub(super) fn ahead(&self, slot: u32) -> impl Iterator<Item = &OrderSlot> {
+        let first = non_empty(self.slots[slot].ahead);
+        std::iter::successors(first, |slot| non_empty(self.slots[*slot].ahead)).map(|slot| &self.slots[slot])
     }
 
-    pub(super) fn order(&self, slot: u32) -> Order {
-        let Slot { key, lots, owner, level, .. } = self.slots[slot];
-        let Level { rank, side, .. } = self.levels[level];
-        Order { key, side, limit: (level != unpriced(side)).then(|| side.price(rank)), lots, owner }
+    pub(super) fn order(&self, slot: u32) -> BookOrder {
+        let OrderSlot { key, lots, owner, level, .. } = self.slots[slot];
+        let LevelQueue { rank, side, .. } = self.levels[level];
+        BookOrder { key, side, limit: (level != unpriced(side)).then(|| side.price(rank)), lots, owner }
     }
 
     pub(super) fn bytes(&self) -> usize {
@@ -123,6 +123,6 @@ impl Queues {
     }
 }
 
-fn some(id: u32) -> Option<u32> {
+fn non_empty(id: u32) -> Option<u32> {
     (id != NONE).then_some(id)
 }

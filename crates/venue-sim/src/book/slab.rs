@@ -22,7 +22,7 @@ impl<T> Slab<T> {
             return id;
         }
         let id = u32::try_from(self.items.len()).expect("MAX_ORDERS is far below 32 bits");
-        self.make_room();
+        self.grow();
         self.items.push(item);
         id
     }
@@ -37,7 +37,7 @@ impl<T> Slab<T> {
     }
 
     /// Growth by half rather than by double keeps a large book within its bytes per order.
-    fn make_room(&mut self) {
+    fn grow(&mut self) {
         let capacity = self.items.capacity();
         if self.items.len() == capacity {
             self.items.reserve_exact((capacity / 2).max(4));

@@ -11,25 +11,25 @@
 
 mod rule;
 mod quotes;
-mod working;
+mod working_order;
 mod market;
 
 use std::collections::VecDeque;
 
-use domain::order::Terms;
-use domain::report::Said;
+use domain::order::OrderTerms;
+use domain::report::ReportKind;
 use domain::{
-    Bar, BySecurity, Decimal, Exchange, Order, OrderBook, OrderId, Security, SecurityId, Text, Tick, TimeInForce,
+    Bar, Decimal, Exchange, Order, OrderBook, OrderId, Security, SecurityId, SecurityMap, Text, Tick, TimeInForce,
     Timestamp, Trade,
 };
 
 pub use rule::FillRule;
 
-use market::Market;
-use working::Working;
+use market::ReplayMarket;
+use working_order::WorkingOrder;
 
 /// Requests on their way at a time; a further one is rejected.
-pub const UNDERWAY_MAX: usize = 1_000_000;
+pub const IN_FLIGHT_MAX: usize = 1_000_000;
 
 const BUSY: &str = "busy: too many requests are underway";
 
@@ -48,35 +48,35 @@ pub struct ReplayConfig {
 
 /// A report of the venue and its time.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Spoken {
-    pub said: Said,
+pub struct TimedReport {
+    pub kind: ReportKind,
     pub at: Timestamp,
 }
 
 #[derive(Debug)]
-pub struct Replay {
+pub struct ReplayVenue {
     config: ReplayConfig,
-    markets: Vec<Market>,
-    places: BySecurity<usize>,
-    requests: VecDeque<(Timestamp, Request)>,
-    words: VecDeque<(Timestamp, Spoken)>,
+    markets: Vec<ReplayMarket>,
+    index: SecurityMap<usize>,
+    requests: VecDeque<(Timestamp, ReplayRequest)>,
+    reports: VecDeque<(Timestamp, TimedReport)>,
     /// The first expiry of a GTD order in any market.
     next_expiry: Option<Timestamp>,
-    minted: Minted,
+    ids: ReplayIds,
     /// Empty in between; kept for its memory.
-    spoken: Words,
+    pending_reports: Reports,
 }
 
 #[derive(Debug)]
-enum Request {
-    Submit(Working),
-    Replace(SecurityId, OrderId, Terms),
+enum ReplayRequest {
+    Submit(WorkingOrder),
+    Replace(SecurityId, OrderId, OrderTerms),
     Cancel(SecurityId, OrderId),
 }
 
 /// Id generator for orders and executions.
 #[derive(Debug)]
-struct Minted {
+struct ReplayIds {
     name: Text,
     /// Prefix of an execution's number: the rule and the venue.
     execution: String,
@@ -85,21 +85,21 @@ struct Minted {
 }
 
 /// Reports of matching, before they are sent.
-type Words = Vec<Said>;
+type Reports = Vec<ReportKind>;
 
-impl Replay {
+impl ReplayVenue {
     pub fn new(config: ReplayConfig) -> Self {
         let execution = format!("{}:{}-", config.rule.name(), config.name);
-        let minted = Minted { name: config.name.clone(), execution, orders: 0, executions: 0 };
+        let ids = ReplayIds { name: config.name.clone(), execution, orders: 0, executions: 0 };
         Self {
             config,
             markets: Vec::new(),
-            places: BySecurity::default(),
+            index: SecurityMap::default(),
             requests: VecDeque::new(),
-            words: VecDeque::new(),
+            reports: VecDeque::new(),
             next_expiry: None,
-            minted,
-            spoken: Words::new(),
+            ids,
+            pending_reports: Reports::new(),
         }
     }
 
@@ -108,65 +108,70 @@ impl Replay {
     }
 
     /// Lists the security from now on.
-    pub fn list(&mut self, security: &Security, exchange: &Exchange) {
-        self.places.insert(security.id, self.markets.len());
-        self.markets.push(Market::new(&self.config, security, exchange.time_zone.clone()));
+    pub fn list_security(&mut self, security: &Security, exchange: &Exchange) {
+        self.index.insert(security.id, self.markets.len());
+        self.markets.push(ReplayMarket::new(&self.config, security, exchange.time_zone.clone()));
     }
 
     pub fn submit(&mut self, at: Timestamp, order: &Order) {
-        if self.requests.len() >= UNDERWAY_MAX {
-            return self.say(at, Said::Rejected { order: order.id, reason: BUSY.into() });
+        if self.requests.len() >= IN_FLIGHT_MAX {
+            return self.send_report(at, ReportKind::Rejected { order: order.id, reason: BUSY.into() });
         }
-        self.send(at, Request::Submit(Working::from(order)));
+        self.send(at, ReplayRequest::Submit(WorkingOrder::from(order)));
     }
 
-    pub fn replace(&mut self, at: Timestamp, order: &Order, terms: Terms) {
-        if self.requests.len() >= UNDERWAY_MAX {
-            return self.say(at, Said::ReplaceRejected { order: order.id, reason: BUSY.into() });
+    pub fn replace(&mut self, at: Timestamp, order: &Order, terms: OrderTerms) {
+        if self.requests.len() >= IN_FLIGHT_MAX {
+            return self.send_report(at, ReportKind::ReplaceRejected { order: order.id, reason: BUSY.into() });
         }
-        self.send(at, Request::Replace(order.security, order.id, terms));
+        self.send(at, ReplayRequest::Replace(order.security, order.id, terms));
     }
 
     pub fn cancel(&mut self, at: Timestamp, order: &Order) {
-        if self.requests.len() >= UNDERWAY_MAX {
-            return self.say(at, Said::CancelRejected { order: order.id, reason: BUSY.into() });
+        if self.requests.len() >= IN_FLIGHT_MAX {
+            return self.send_report(at, ReportKind::CancelRejected { order: order.id, reason: BUSY.into() });
         }
-        self.send(at, Request::Cancel(order.security, order.id));
+        self.send(at, ReplayRequest::Cancel(order.security, order.id));
     }
 
-    fn send(&mut self, at: Timestamp, request: Request) {
+    fn send(&mut self, at: Timestamp, request: ReplayRequest) {
         self.requests.push_back((later(at, self.config.order_latency_nanos), request));
     }
 
     #[inline]
-    pub fn tick(&mut self, at: Timestamp, tick: &Tick) {
-        self.meet(at, tick.security, |market, words, minted| market.tick(at, tick, words, minted));
+    pub fn on_tick(&mut self, at: Timestamp, tick: &Tick) {
+        self.match_orders(at, tick.security, |market, words, minted| market.on_tick(at, tick, words, minted));
     }
 
-    pub fn trade(&mut self, at: Timestamp, trade: &Trade) {
-        self.meet(at, trade.security, |market, words, minted| market.trade(at, trade, words, minted));
+    pub fn on_trade(&mut self, at: Timestamp, trade: &Trade) {
+        self.match_orders(at, trade.security, |market, words, minted| market.on_trade(at, trade, words, minted));
     }
 
-    pub fn book(&mut self, at: Timestamp, book: &OrderBook) {
-        self.meet(at, book.security, |market, words, minted| market.book(at, book, words, minted));
+    pub fn on_book(&mut self, at: Timestamp, book: &OrderBook) {
+        self.match_orders(at, book.security, |market, words, minted| market.on_book(at, book, words, minted));
     }
 
     /// The span of a bar begins: only its first price is known.
-    pub fn bar_opens(&mut self, at: Timestamp, bar: &Bar) {
-        self.meet(at, bar.security, |market, words, minted| market.bar_opens(at, bar, words, minted));
+    pub fn on_bar_open(&mut self, at: Timestamp, bar: &Bar) {
+        self.match_orders(at, bar.security, |market, words, minted| market.on_bar_open(at, bar, words, minted));
     }
 
     /// The span is over: high, low and close are known.
-    pub fn bar_closes(&mut self, at: Timestamp, bar: &Bar) {
-        self.meet(at, bar.security, |market, words, minted| market.bar_closes(at, bar, words, minted));
+    pub fn on_bar_close(&mut self, at: Timestamp, bar: &Bar) {
+        self.match_orders(at, bar.security, |market, words, minted| market.on_bar_close(at, bar, words, minted));
     }
 
     #[inline]
-    fn meet(&mut self, at: Timestamp, security: SecurityId, what: impl FnOnce(&mut Market, &mut Words, &mut Minted)) {
-        let Some(place) = self.places.get(security) else { return };
-        what(&mut self.markets[place], &mut self.spoken, &mut self.minted);
-        if !self.spoken.is_empty() {
-            self.send_words(at);
+    fn match_orders(
+        &mut self,
+        at: Timestamp,
+        security: SecurityId,
+        what: impl FnOnce(&mut ReplayMarket, &mut Reports, &mut ReplayIds),
+    ) {
+        let Some(place) = self.index.get(security) else { return };
+        what(&mut self.markets[place], &mut self.pending_reports, &mut self.ids);
+        if !self.pending_reports.is_empty() {
+            self.flush_reports(at);
         }
     }
 
@@ -174,14 +179,14 @@ impl Replay {
     #[inline]
     pub fn next_due(&self) -> Option<Timestamp> {
         let request = self.requests.front().map(|(due, _)| *due);
-        let word = self.words.front().map(|(due, _)| *due);
+        let word = self.reports.front().map(|(due, _)| *due);
         [request, word, self.next_expiry].into_iter().flatten().min()
     }
 
     /// Whether requests or reports are on their way.
     #[inline]
-    pub fn is_busy(&self) -> bool {
-        !self.requests.is_empty() || !self.words.is_empty()
+    pub fn has_work(&self) -> bool {
+        !self.requests.is_empty() || !self.reports.is_empty()
     }
 
     /// Processes requests that arrived by then, each at its own instant.
@@ -190,58 +195,58 @@ impl Replay {
             self.receive(at, request);
         }
         if self.next_expiry.is_some_and(|due| due <= to) {
-            self.markets.iter_mut().for_each(|market| market.expire(to, &mut self.spoken));
-            self.send_words(to);
-            self.find_expiry();
+            self.markets.iter_mut().for_each(|market| market.expire(to, &mut self.pending_reports));
+            self.flush_reports(to);
+            self.update_next_expiry();
         }
     }
 
-    fn find_expiry(&mut self) {
-        self.next_expiry = self.markets.iter().filter_map(Market::next_expiry).min();
+    fn update_next_expiry(&mut self) {
+        self.next_expiry = self.markets.iter().filter_map(ReplayMarket::next_expiry).min();
     }
 
     /// The next report that has arrived by then.
-    pub fn heard(&mut self, by: Timestamp) -> Option<Spoken> {
-        self.words.pop_front_if(|(due, _)| *due <= by).map(|(_, spoken)| spoken)
+    pub fn next_report(&mut self, by: Timestamp) -> Option<TimedReport> {
+        self.reports.pop_front_if(|(due, _)| *due <= by).map(|(_, spoken)| spoken)
     }
 
     /// Number of orders that are still working, for the end of a run.
     pub fn working(&self) -> usize {
-        self.markets.iter().map(Market::working).sum()
+        self.markets.iter().map(ReplayMarket::working).sum()
     }
 
-    fn receive(&mut self, at: Timestamp, request: Request) {
-        let words = &mut self.spoken;
+    fn receive(&mut self, at: Timestamp, request: ReplayRequest) {
+        let words = &mut self.pending_reports;
         match request {
-            Request::Submit(order) => match self.places.get(order.security) {
-                Some(place) => self.markets[place].receive(at, order, words, &mut self.minted),
+            ReplayRequest::Submit(order) => match self.index.get(order.security) {
+                Some(place) => self.markets[place].receive(at, order, words, &mut self.ids),
                 None => words.push(rejected(order.id, "security: no prices are recorded here")),
             },
-            Request::Replace(security, order, terms) => match self.places.get(security) {
-                Some(place) => self.markets[place].replace(at, order, terms, words, &mut self.minted),
-                None => words.push(Said::ReplaceRejected { order, reason: "unknown-order".into() }),
+            ReplayRequest::Replace(security, order, terms) => match self.index.get(security) {
+                Some(place) => self.markets[place].replace(at, order, terms, words, &mut self.ids),
+                None => words.push(ReportKind::ReplaceRejected { order, reason: "unknown-order".into() }),
             },
-            Request::Cancel(security, order) => match self.places.get(security) {
+            ReplayRequest::Cancel(security, order) => match self.index.get(security) {
                 Some(place) => self.markets[place].cancel(order, words),
-                None => words.push(Said::CancelRejected { order, reason: "unknown-order".into() }),
+                None => words.push(ReportKind::CancelRejected { order, reason: "unknown-order".into() }),
             },
         }
-        self.send_words(at);
-        self.find_expiry();
+        self.flush_reports(at);
+        self.update_next_expiry();
     }
 
     /// Sends the reports of matching.
-    fn send_words(&mut self, at: Timestamp) {
+    fn flush_reports(&mut self, at: Timestamp) {
         let due = later(at, self.config.order_latency_nanos);
-        self.words.extend(self.spoken.drain(..).map(|said| (due, Spoken { said, at })));
+        self.reports.extend(self.pending_reports.drain(..).map(|said| (due, TimedReport { kind: said, at })));
     }
 
-    fn say(&mut self, at: Timestamp, said: Said) {
-        self.words.push_back((later(at, self.config.order_latency_nanos), Spoken { said, at }));
+    fn send_report(&mut self, at: Timestamp, said: ReportKind) {
+        self.reports.push_back((later(at, self.config.order_latency_nanos), TimedReport { kind: said, at }));
     }
 }
 
-impl Minted {
+impl ReplayIds {
     fn order(&mut self) -> Text {
         self.orders += 1;
         Text::numbered(&[&self.name, "-O"], self.orders)
@@ -258,12 +263,12 @@ fn later(at: Timestamp, nanos: i64) -> Timestamp {
     Timestamp(at.0.saturating_add(nanos))
 }
 
-fn rejected(order: OrderId, reason: &str) -> Said {
-    Said::Rejected { order, reason: reason.into() }
+fn rejected(order: OrderId, reason: &str) -> ReportKind {
+    ReportKind::Rejected { order, reason: reason.into() }
 }
 
 /// Why a time in force is not supported, where only prices are recorded.
-fn unsuited(tif: TimeInForce, at: Timestamp) -> Option<&'static str> {
+fn unsupported_tif(tif: TimeInForce, at: Timestamp) -> Option<&'static str> {
     match tif {
         TimeInForce::Ato | TimeInForce::Atc => Some("tif: auctions are not recorded"),
         TimeInForce::Gtd { until } if until <= at => Some("tif: the date has passed"),

@@ -1,27 +1,27 @@
 //! Recorded quotes of one security.
 
-use domain::{Level, OrderBook, Price, Quantity, Side, Tick};
+use domain::{BookLevel, OrderBook, Price, Quantity, Side, Tick};
 
 /// A quantity larger than any order: for quotes without a size.
-const UNTOLD: Quantity = Quantity(domain::Decimal::MAX);
+const UNKNOWN_SIZE: Quantity = Quantity(domain::Decimal::MAX);
 
 #[derive(Debug, Clone, Default)]
-pub(super) struct Quotes {
-    bids: Vec<Level>,
-    asks: Vec<Level>,
+pub(super) struct ReplayQuotes {
+    bids: Vec<BookLevel>,
+    asks: Vec<BookLevel>,
     last: Option<Price>,
     /// Whether levels below the best are known.
     has_book: bool,
 }
 
-impl Quotes {
+impl ReplayQuotes {
     #[inline]
-    pub(super) fn take_tick(&mut self, tick: &Tick) {
+    pub(super) fn on_tick(&mut self, tick: &Tick) {
         if !self.has_book {
-            put_best(&mut self.bids, tick.bid, tick.vol_bid);
-            put_best(&mut self.asks, tick.ask, tick.vol_ask);
+            set_best(&mut self.bids, tick.bid, tick.vol_bid);
+            set_best(&mut self.asks, tick.ask, tick.vol_ask);
             if tick.bid.is_none() || tick.ask.is_none() {
-                self.forget_passed(tick);
+                self.clear_crossed_side(tick);
             }
         }
         if tick.last.is_some() {
@@ -30,7 +30,7 @@ impl Quotes {
     }
 
     /// As [`Tick::update`]: drops a quote that the opposite side has crossed.
-    fn forget_passed(&mut self, tick: &Tick) {
+    fn clear_crossed_side(&mut self, tick: &Tick) {
         let is_crossed =
             matches!((self.bids.first(), self.asks.first()), (Some(bid), Some(ask)) if bid.price > ask.price);
         match tick.bid {
@@ -40,13 +40,13 @@ impl Quotes {
         }
     }
 
-    pub(super) fn take_book(&mut self, book: &OrderBook) {
+    pub(super) fn on_book(&mut self, book: &OrderBook) {
         self.has_book = true;
         self.bids.clone_from(&book.bids);
         self.asks.clone_from(&book.asks);
     }
 
-    pub(super) fn take_last(&mut self, price: Price) {
+    pub(super) fn on_last(&mut self, price: Price) {
         self.last = Some(price);
     }
 
@@ -63,7 +63,7 @@ impl Quotes {
 
     /// The other side's quote only.
     pub(super) fn quoted(&self, side: Side) -> Option<Price> {
-        self.facing(side).first().map(|level| level.price)
+        self.opposite_levels(side).first().map(|level| level.price)
     }
 
     pub(super) fn last(&self) -> Option<Price> {
@@ -83,10 +83,10 @@ impl Quotes {
 
     /// Takes the shown quantity of the other side, best first, up to a quantity and no worse than a limit. It stays
     /// taken until the feed updates the side.
-    pub(super) fn take(&mut self, side: Side, wanted: Quantity, limit: Option<Price>) -> Vec<Level> {
+    pub(super) fn take_liquidity(&mut self, side: Side, wanted: Quantity, limit: Option<Price>) -> Vec<BookLevel> {
         let mut taken = Vec::new();
         let mut missing = wanted;
-        for level in self.facing_mut(side) {
+        for level in self.opposite_levels_mut(side) {
             if missing.is_zero() || limit.is_some_and(|limit| !reaches(side, level.price, limit)) {
                 break;
             }
@@ -95,25 +95,25 @@ impl Quotes {
                 continue;
             }
             missing = missing.minus(quantity).unwrap_or_default();
-            level.quantity = level.quantity.minus(quantity).unwrap_or(UNTOLD);
-            taken.push(Level { price: level.price, quantity });
+            level.quantity = level.quantity.minus(quantity).unwrap_or(UNKNOWN_SIZE);
+            taken.push(BookLevel { price: level.price, quantity });
         }
         taken
     }
 
-    fn facing(&self, side: Side) -> &[Level] {
+    fn opposite_levels(&self, side: Side) -> &[BookLevel] {
         if side == Side::Buy { &self.asks } else { &self.bids }
     }
 
-    fn facing_mut(&mut self, side: Side) -> &mut [Level] {
+    fn opposite_levels_mut(&mut self, side: Side) -> &mut [BookLevel] {
         if side == Side::Buy { &mut self.asks } else { &mut self.bids }
     }
 }
 
 #[inline]
-fn put_best(levels: &mut Vec<Level>, price: Option<Price>, quantity: Option<Quantity>) {
+fn set_best(levels: &mut Vec<BookLevel>, price: Option<Price>, quantity: Option<Quantity>) {
     let Some(price) = price else { return };
-    let level = Level { price, quantity: quantity.unwrap_or(UNTOLD) };
+    let level = BookLevel { price, quantity: quantity.unwrap_or(UNKNOWN_SIZE) };
     match levels.first_mut() {
         Some(best) => *best = level,
         None => levels.push(level),
@@ -129,6 +129,6 @@ pub(super) fn reaches(side: Side, price: Price, limit: Price) -> bool {
 }
 
 /// Whether a price is better than a limit.
-pub(super) fn goes_beyond(side: Side, price: Price, limit: Price) -> bool {
+pub(super) fn is_beyond(side: Side, price: Price, limit: Price) -> bool {
     price != limit && reaches(side, price, limit)
 }

@@ -37,20 +37,20 @@ impl FillRule {
     }
 
     /// Whether a taker gets no more than the shown quantity.
-    pub(super) fn minds_size(self) -> bool {
+    pub(super) fn respects_size(self) -> bool {
         matches!(self, Self::Depth | Self::QueuePosition)
     }
 }
 
 /// A text that is not a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NotARule;
+pub struct InvalidFillRule;
 
 impl FromStr for FillRule {
-    type Err = NotARule;
+    type Err = InvalidFillRule;
 
-    fn from_str(text: &str) -> Result<Self, NotARule> {
-        Self::ALL.into_iter().find(|rule| rule.name() == text).ok_or(NotARule)
+    fn from_str(text: &str) -> Result<Self, InvalidFillRule> {
+        Self::ALL.into_iter().find(|rule| rule.name() == text).ok_or(InvalidFillRule)
     }
 }
 

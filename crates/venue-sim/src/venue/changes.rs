@@ -1,39 +1,39 @@
 //! Replace, cancel and expiry.
 
-use domain::order::Terms;
-use domain::report::Said;
+use domain::order::OrderTerms;
+use domain::report::ReportKind;
 use domain::{MarketPhase, OrderId, Text, TimeInForce};
 
-use super::trading::Met;
-use super::{Output, Venue};
-use crate::agenda::Task;
-use crate::record::Record;
-use crate::registry::{Held, Stage};
+use super::trading::MatchResult;
+use super::{VenueOutput, VenueSimulator};
+use crate::client_orders::{ClientOrder, OrderStage};
+use crate::record::VenueRecord;
 use crate::reject::Reject;
+use crate::task_queue::VenueTask;
 
-impl Venue {
-    pub(super) fn receive_replace(&mut self, order: OrderId, terms: Terms, out: &mut Vec<Output>) {
-        if !self.send(Task::Replace(order, terms)) {
-            self.refuse_change(order, Reject::Busy, out);
+impl VenueSimulator {
+    pub(super) fn receive_replace(&mut self, order: OrderId, terms: OrderTerms, out: &mut Vec<VenueOutput>) {
+        if !self.send(VenueTask::Replace(order, terms)) {
+            self.reject_replace(order, Reject::Busy, out);
         }
     }
 
-    pub(super) fn receive_cancel(&mut self, order: OrderId, out: &mut Vec<Output>) {
-        if !self.send(Task::Cancel(order)) {
-            self.refuse_cancel(order, Reject::Busy, out);
+    pub(super) fn receive_cancel(&mut self, order: OrderId, out: &mut Vec<VenueOutput>) {
+        if !self.send(VenueTask::Cancel(order)) {
+            self.reject_cancel(order, Reject::Busy, out);
         }
     }
 
     /// A replace reaches the book.
-    pub(super) fn change(&mut self, order: OrderId, terms: Terms, out: &mut Vec<Output>) {
-        match self.examine_change(order, &terms).and_then(|()| self.amend(order, terms, out)) {
-            Ok(()) => self.after_trading(self.security_of(order), out),
-            Err(why) => self.refuse_change(order, why, out),
+    pub(super) fn apply_replace(&mut self, order: OrderId, terms: OrderTerms, out: &mut Vec<VenueOutput>) {
+        match self.check_replace(order, &terms).and_then(|()| self.amend(order, terms, out)) {
+            Ok(()) => self.trigger_stops(self.security_of(order), out),
+            Err(why) => self.reject_replace(order, why, out),
         }
     }
 
-    fn examine_change(&self, order: OrderId, terms: &Terms) -> Result<(), Reject> {
-        let held = self.live(order)?;
+    fn check_replace(&self, order: OrderId, terms: &OrderTerms) -> Result<(), Reject> {
+        let held = self.open_order(order)?;
         let market = self.markets.get(&held.security()).ok_or(Reject::NotListed)?;
         if !held.terms.kind.same_kind(&terms.kind) {
             return Err(Reject::KindChanged);
@@ -42,45 +42,45 @@ impl Venue {
         if held.terms.tif != terms.tif && !(lasts(held.terms.tif) && lasts(terms.tif)) {
             return Err(Reject::TifChanged);
         }
-        self.examine_terms(market, terms)
+        self.check_terms(market, terms)
     }
 
-    fn live(&self, order: OrderId) -> Result<&Held, Reject> {
-        if !self.registry.knows(order) {
+    fn open_order(&self, order: OrderId) -> Result<&ClientOrder, Reject> {
+        if !self.orders.contains(order) {
             return Err(Reject::UnknownOrder);
         }
-        let held = self.registry.get(order).filter(|held| !held.stage.is_done()).ok_or(Reject::OrderDone)?;
+        let held = self.orders.get(order).filter(|held| !held.stage.is_done()).ok_or(Reject::OrderDone)?;
         match held.stage {
-            Stage::Underway => Err(Reject::OrderUnderway),
+            OrderStage::InFlight => Err(Reject::OrderInFlight),
             _ => Ok(held),
         }
     }
 
     /// Sets the new terms; only the book can still refuse them.
-    fn amend(&mut self, order: OrderId, terms: Terms, out: &mut Vec<Output>) -> Result<(), Reject> {
-        let held = self.registry.open(order);
+    fn amend(&mut self, order: OrderId, terms: OrderTerms, out: &mut Vec<VenueOutput>) -> Result<(), Reject> {
+        let held = self.orders.open(order);
         let (stage, filled) = (held.stage, held.filled);
-        let terms = Terms { quantity: terms.quantity.max(filled), ..terms };
+        let terms = OrderTerms { quantity: terms.quantity.max(filled), ..terms };
         if terms.quantity == filled {
-            self.leave_book(order);
-            self.confirm(order, terms, out);
+            self.remove_from_book(order);
+            self.confirm_replace(order, terms, out);
             return Ok(());
         }
-        let met = if stage == Stage::Book { Some(self.change_in_book(order, &terms)?) } else { None };
-        self.confirm(order, terms, out);
+        let met = if stage == OrderStage::Book { Some(self.replace_in_book(order, &terms)?) } else { None };
+        self.confirm_replace(order, terms, out);
         if let Some(met) = met {
-            self.settle(met, out);
+            self.apply_match(met, out);
         }
-        if stage == Stage::Waiting {
-            self.leave_book(order);
-            self.await_price(order);
+        if stage == OrderStage::StopPending {
+            self.remove_from_book(order);
+            self.add_stop(order);
         }
         Ok(())
     }
 
-    fn change_in_book(&mut self, order: OrderId, terms: &Terms) -> Result<Met, Reject> {
-        let held = self.registry.open(order);
-        let mut met = Met::new(held.security(), Some(held.submission.side));
+    fn replace_in_book(&mut self, order: OrderId, terms: &OrderTerms) -> Result<MatchResult, Reject> {
+        let held = self.orders.open(order);
+        let mut met = MatchResult::new(held.security(), Some(held.submission.side));
         let open = terms.quantity.minus(held.filled).map_err(|_| Reject::Quantity)?;
         let market = self.markets.get_mut(&held.security()).expect("checked to be listed");
         let lots = market.grid.lots(open).ok_or(Reject::Quantity)?;
@@ -95,30 +95,30 @@ impl Venue {
         Ok(met)
     }
 
-    fn confirm(&mut self, order: OrderId, terms: Terms, out: &mut Vec<Output>) {
-        self.record(Record::Replaced { at: self.now, order, terms }, out);
-        let held = self.registry.open(order);
+    fn confirm_replace(&mut self, order: OrderId, terms: OrderTerms, out: &mut Vec<VenueOutput>) {
+        self.record(VenueRecord::Replaced { at: self.now, order, terms }, out);
+        let held = self.orders.open(order);
         let (ext_id, is_open) = (held.ext_id.clone(), !held.stage.is_done());
         if is_open {
             self.schedule_end(order);
         }
-        self.say(Said::Replaced { order, terms, ext_id }, out);
+        self.send_report(ReportKind::Replaced { order, terms, ext_id }, out);
     }
 
     /// A cancel reaches the book.
-    pub(super) fn withdraw(&mut self, order: OrderId, out: &mut Vec<Output>) {
-        match self.live(order).map(Held::security) {
+    pub(super) fn apply_cancel(&mut self, order: OrderId, out: &mut Vec<VenueOutput>) {
+        match self.open_order(order).map(ClientOrder::security) {
             Ok(_) => {
-                self.leave_book(order);
-                self.cancel_for(order, None, out);
+                self.remove_from_book(order);
+                self.cancel_with_reason(order, None, out);
             }
-            Err(why) => self.refuse_cancel(order, why, out),
+            Err(why) => self.reject_cancel(order, why, out),
         }
     }
 
     /// The order expires.
-    pub(super) fn expire(&mut self, order: OrderId, out: &mut Vec<Output>) {
-        let held = self.registry.open(order);
+    pub(super) fn expire(&mut self, order: OrderId, out: &mut Vec<VenueOutput>) {
+        let held = self.orders.open(order);
         let reason = match (self.markets.get(&held.security()), held.terms.tif) {
             (None, _) => "unlisted: its security does not trade here any more",
             (Some(market), _) if market.ends.is_some_and(|end| end <= self.now) => "its security has expired",
@@ -127,43 +127,43 @@ impl Venue {
             (_, TimeInForce::Ato | TimeInForce::Atc) => "the auction it was for was not held",
             (_, TimeInForce::Ioc | TimeInForce::Fok | TimeInForce::Gtc) => "the venue was interrupted",
         };
-        self.leave_book(order);
-        self.expire_for(order, reason, out);
+        self.remove_from_book(order);
+        self.expire_with_reason(order, reason, out);
     }
 
     /// Removes an order from the book, the stops or the queue.
-    pub(super) fn leave_book(&mut self, order: OrderId) {
-        let held = self.registry.open(order);
+    pub(super) fn remove_from_book(&mut self, order: OrderId) {
+        let held = self.orders.open(order);
         let Some(market) = self.markets.get_mut(&held.security()) else {
             return;
         };
         match held.stage {
-            Stage::Waiting => market.stops.remove(order),
-            Stage::Book => {
+            OrderStage::StopPending => market.stops.remove(order),
+            OrderStage::Book => {
                 // After a restart with a coarser grid an order may be in no book.
                 let _ = market.book.cancel(order.0);
-                self.touched.insert(held.security());
+                self.changed_markets.insert(held.security());
             }
-            Stage::Underway | Stage::Aside | Stage::Filled | Stage::Gone(_) => {}
+            OrderStage::InFlight | OrderStage::OutsideBook | OrderStage::Filled | OrderStage::Ended(_) => {}
         }
     }
 
-    pub(super) fn cancel_for(&mut self, order: OrderId, reason: Option<Text>, out: &mut Vec<Output>) {
-        self.record(Record::Canceled { at: self.now, order, reason: reason.clone() }, out);
-        self.say(Said::Canceled { order, reason }, out);
+    pub(super) fn cancel_with_reason(&mut self, order: OrderId, reason: Option<Text>, out: &mut Vec<VenueOutput>) {
+        self.record(VenueRecord::Canceled { at: self.now, order, reason: reason.clone() }, out);
+        self.send_report(ReportKind::Canceled { order, reason }, out);
     }
 
-    pub(super) fn expire_for(&mut self, order: OrderId, reason: &str, out: &mut Vec<Output>) {
+    pub(super) fn expire_with_reason(&mut self, order: OrderId, reason: &str, out: &mut Vec<VenueOutput>) {
         let reason = Text::from(reason);
-        self.record(Record::Expired { at: self.now, order, reason: reason.clone() }, out);
-        self.say(Said::Expired { order, reason: Some(reason) }, out);
+        self.record(VenueRecord::Expired { at: self.now, order, reason: reason.clone() }, out);
+        self.send_report(ReportKind::Expired { order, reason: Some(reason) }, out);
     }
 
-    fn refuse_change(&mut self, order: OrderId, why: Reject, out: &mut Vec<Output>) {
-        self.say(Said::ReplaceRejected { order, reason: why.text() }, out);
+    fn reject_replace(&mut self, order: OrderId, why: Reject, out: &mut Vec<VenueOutput>) {
+        self.send_report(ReportKind::ReplaceRejected { order, reason: why.text() }, out);
     }
 
-    fn refuse_cancel(&mut self, order: OrderId, why: Reject, out: &mut Vec<Output>) {
-        self.say(Said::CancelRejected { order, reason: why.text() }, out);
+    fn reject_cancel(&mut self, order: OrderId, why: Reject, out: &mut Vec<VenueOutput>) {
+        self.send_report(ReportKind::CancelRejected { order, reason: why.text() }, out);
     }
 }

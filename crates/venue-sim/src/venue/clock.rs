@@ -2,20 +2,20 @@
 
 use domain::{MarketPhase, OrderId, SecurityId, TimeInForce, Timestamp};
 
-use super::trading::Met;
-use super::{Output, Venue};
-use crate::agenda::Task;
-use crate::registry::{Held, Stage};
+use super::trading::MatchResult;
+use super::{VenueOutput, VenueSimulator};
+use crate::client_orders::{ClientOrder, OrderStage};
+use crate::task_queue::VenueTask;
 
 /// After a gap in time, such as a suspended machine, participants act only for its last minute.
 const CATCH_UP_SECONDS: i64 = 60;
 
-impl Venue {
-    pub(super) fn change_phase(&mut self, out: &mut Vec<Output>) {
+impl VenueSimulator {
+    pub(super) fn change_phase(&mut self, out: &mut Vec<VenueOutput>) {
         let before = self.phase;
         self.sessions.roll(self.now);
         self.phase = self.sessions.phase(self.now);
-        self.agenda.push(self.sessions.next_change(self.now), Task::Phase);
+        self.tasks.push(self.sessions.next_change(self.now), VenueTask::Phase);
         if before == MarketPhase::ClosingCall {
             self.uncross_all(out);
         }
@@ -27,12 +27,12 @@ impl Venue {
             MarketPhase::Continuous | MarketPhase::OpeningCall | MarketPhase::Closed => {}
         }
         for security in self.securities() {
-            self.after_trading(security, out);
-            self.wake(security);
+            self.trigger_stops(security, out);
+            self.schedule_participants(security);
         }
     }
 
-    fn uncross_all(&mut self, out: &mut Vec<Output>) {
+    fn uncross_all(&mut self, out: &mut Vec<VenueOutput>) {
         self.securities().into_iter().for_each(|security| self.uncross(security, out));
     }
 
@@ -44,7 +44,7 @@ impl Venue {
         self.day = self.sessions.day();
         for market in self.markets.values_mut() {
             market.volume = Some(0);
-            self.touched.insert(market.id());
+            self.changed_markets.insert(market.id());
         }
     }
 
@@ -52,10 +52,10 @@ impl Venue {
         self.markets.keys().copied().collect()
     }
 
-    fn join_closing_auction(&mut self, out: &mut Vec<Output>) {
+    fn join_closing_auction(&mut self, out: &mut Vec<VenueOutput>) {
         let is_waiting =
-            |held: &&Held| held.terms.tif == TimeInForce::Atc && self.markets.contains_key(&held.security());
-        let aside = self.registry.at_stage(Stage::Aside);
+            |held: &&ClientOrder| held.terms.tif == TimeInForce::Atc && self.markets.contains_key(&held.security());
+        let aside = self.orders.at_stage(OrderStage::OutsideBook);
         let waiting: Vec<OrderId> = aside.into_iter().filter(is_waiting).map(|held| held.submission.order).collect();
         for order in waiting {
             self.activate(order, out);
@@ -63,60 +63,62 @@ impl Venue {
     }
 
     /// A halt is over. Orders collected during it trade at one price.
-    pub(super) fn go_on(&mut self, security: SecurityId, out: &mut Vec<Output>) {
+    pub(super) fn resume_trading(&mut self, security: SecurityId, out: &mut Vec<VenueOutput>) {
         if self.phase == MarketPhase::Continuous {
             self.uncross(security, out);
         }
-        self.after_trading(security, out);
-        self.wake(security);
+        self.trigger_stops(security, out);
+        self.schedule_participants(security);
     }
 
     /// Schedules the participants of a security, unless they are scheduled or may not act.
-    fn wake(&mut self, security: SecurityId) {
+    fn schedule_participants(&mut self, security: SecurityId) {
         let now = self.now;
         let Some(market) = self.markets.get_mut(&security) else {
             return;
         };
-        let may_act = self.phase != MarketPhase::Closed && market.is_alive(now);
-        if let Some(pause) = (may_act && market.next_act.is_none()).then(|| market.crowd.pause()).flatten() {
+        let may_act = self.phase != MarketPhase::Closed && market.is_trading(now);
+        if let Some(pause) =
+            (may_act && market.next_action_at.is_none()).then(|| market.participants.next_delay_nanos()).flatten()
+        {
             let at = Timestamp(now.0.saturating_add(pause));
-            market.next_act = Some(at);
-            self.agenda.push(at, Task::Act(security));
+            market.next_action_at = Some(at);
+            self.tasks.push(at, VenueTask::Participate(security));
         }
     }
 
     /// One action of a participant, up to the end of this step of time.
-    pub(super) fn let_act(&mut self, security: SecurityId, horizon: Timestamp, out: &mut Vec<Output>) {
+    pub(super) fn run_participants(&mut self, security: SecurityId, horizon: Timestamp, out: &mut Vec<VenueOutput>) {
         let market = self.markets.get_mut(&security).expect("only listed securities have participants");
-        market.next_act = None;
-        if self.phase == MarketPhase::Closed || !market.is_alive(self.now) {
+        market.next_action_at = None;
+        if self.phase == MarketPhase::Closed || !market.is_trading(self.now) {
             return;
         }
         let earliest = horizon.plus_seconds(-CATCH_UP_SECONDS);
         if self.now < earliest {
-            market.next_act = Some(earliest);
-            self.agenda.push(earliest, Task::Act(security));
+            market.next_action_at = Some(earliest);
+            self.tasks.push(earliest, VenueTask::Participate(security));
             return;
         }
-        self.grant_wishes(security, out);
-        self.wake(security);
+        self.apply_participant_actions(security, out);
+        self.schedule_participants(security);
     }
 
-    fn grant_wishes(&mut self, security: SecurityId, out: &mut Vec<Output>) {
+    fn apply_participant_actions(&mut self, security: SecurityId, out: &mut Vec<VenueOutput>) {
         let market = self.markets.get_mut(&security).expect("only listed securities have participants");
         let wishes = match self.phase {
-            MarketPhase::Continuous => market.crowd.act(&market.book),
-            _ => market.crowd.act_in_call(),
+            MarketPhase::Continuous => market.participants.next_actions(&market.book),
+            _ => market.participants.next_call_actions(),
         };
-        market.follow_fair(self.now);
-        self.touched.insert(security);
+        market.update_index(self.now);
+        self.changed_markets.insert(security);
         for wish in wishes {
             let market = self.markets.get_mut(&security).expect("just found");
-            let (events, aggressor) = market.grant(wish);
-            let mut met = Met::new(security, aggressor);
+            let (events, aggressor) = market.apply_action(wish);
+            let mut met = MatchResult::new(security, aggressor);
             met.events = events;
-            self.settle(met, out);
+            self.apply_match(met, out);
         }
-        self.after_trading(security, out);
+        self.trigger_stops(security, out);
     }
 }

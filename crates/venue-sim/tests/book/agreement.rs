@@ -1,14 +1,16 @@
 //! Any commands in any order: the book and the slow model give the same results and the same state.
 
 use proptest::prelude::*;
-use venue_sim::book::{Book, Event, How, Order, Outcome, Refusal, Rules, SelfTrade, Side};
+use venue_sim::book::{
+    BookEvent, BookOrder, BookReject, BookRules, BookSide, LimitOrderBook, MatchOutcome, MatchPolicy, SelfTradeRule,
+};
 
 use crate::model::Model;
 
 #[derive(Clone, Debug)]
 enum Command {
-    Place(Order, How),
-    Queue(Order),
+    Place(BookOrder, MatchPolicy),
+    Queue(BookOrder),
     Cancel(u64),
     Replace(u64, i64, u64),
     Requeue(u64, Option<i64>, u64),
@@ -19,9 +21,9 @@ enum Command {
 /// What a command answers, in one type for all of them.
 #[derive(Debug, PartialEq)]
 enum Answer {
-    Outcome(Result<Outcome, Refusal>),
-    Queued(Result<(), Refusal>),
-    Cancelled(Result<Order, Refusal>),
+    Outcome(Result<MatchOutcome, BookReject>),
+    Queued(Result<(), BookReject>),
+    Cancelled(Result<BookOrder, BookReject>),
     Traded(u64),
 }
 
@@ -33,7 +35,7 @@ proptest! {
         rules in rules(),
         commands in prop::collection::vec(command(), 1..120),
     ) {
-        let (mut book, mut model) = (Book::new(rules), Model::new(rules));
+        let (mut book, mut model) = (LimitOrderBook::new(rules), Model::new(rules));
         for command in &commands {
             let (mut events, mut expected) = (Vec::new(), Vec::new());
             let answer = tell_book(&mut book, command, &mut events);
@@ -47,12 +49,12 @@ proptest! {
     fn a_book_queued_from_its_own_orders_is_the_same_book(
         commands in prop::collection::vec(command(), 1..120),
     ) {
-        let mut book = Book::new(Rules::default());
+        let mut book = LimitOrderBook::new(BookRules::default());
         for command in &commands {
             tell_book(&mut book, command, &mut Vec::new());
         }
-        let mut copy = Book::new(Rules::default());
-        for side in [Side::Buy, Side::Sell] {
+        let mut copy = LimitOrderBook::new(BookRules::default());
+        for side in [BookSide::Buy, BookSide::Sell] {
             for order in book.orders(side) {
                 prop_assert_eq!(copy.queue(&order), Ok(()));
             }
@@ -65,7 +67,7 @@ proptest! {
         orders in prop::collection::vec(order(), 1..60),
         reference in price(),
     ) {
-        let mut book = Book::new(Rules::default());
+        let mut book = LimitOrderBook::new(BookRules::default());
         for order in &orders {
             let _ = book.queue(order);
         }
@@ -77,7 +79,7 @@ proptest! {
     }
 }
 
-fn tell_book(book: &mut Book, command: &Command, events: &mut Vec<Event>) -> Answer {
+fn tell_book(book: &mut LimitOrderBook, command: &Command, events: &mut Vec<BookEvent>) -> Answer {
     let mut out = |event| events.push(event);
     match *command {
         Command::Place(order, how) => Answer::Outcome(book.place(&order, how, &mut out)),
@@ -93,7 +95,7 @@ fn tell_book(book: &mut Book, command: &Command, events: &mut Vec<Event>) -> Ans
     }
 }
 
-fn tell_model(model: &mut Model, command: &Command, out: &mut Vec<Event>) -> Answer {
+fn tell_model(model: &mut Model, command: &Command, out: &mut Vec<BookEvent>) -> Answer {
     match *command {
         Command::Place(order, how) => Answer::Outcome(model.place(&order, how, out)),
         Command::Queue(order) => Answer::Queued(model.queue(&order)),
@@ -108,8 +110,8 @@ fn tell_model(model: &mut Model, command: &Command, out: &mut Vec<Event>) -> Ans
     }
 }
 
-fn compare(book: &Book, model: &Model) -> Result<(), TestCaseError> {
-    for side in [Side::Buy, Side::Sell] {
+fn compare(book: &LimitOrderBook, model: &Model) -> Result<(), TestCaseError> {
+    for side in [BookSide::Buy, BookSide::Sell] {
         let depth = model.depth(side);
         prop_assert_eq!(book.best(side), depth.first().map(|level| level.price));
         prop_assert_eq!(book.depth(side).collect::<Vec<_>>(), depth);
@@ -127,10 +129,10 @@ fn compare(book: &Book, model: &Model) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-fn rules() -> impl Strategy<Value = Rules> {
-    let policy = prop_oneof![Just(SelfTrade::CancelNewest), Just(SelfTrade::CancelOldest)];
-    let most = prop_oneof![Just(Rules::default().max_orders), 1..12_u32];
-    (policy, most).prop_map(|(self_trade, max_orders)| Rules { self_trade, max_orders })
+fn rules() -> impl Strategy<Value = BookRules> {
+    let policy = prop_oneof![Just(SelfTradeRule::CancelNewest), Just(SelfTradeRule::CancelOldest)];
+    let most = prop_oneof![Just(BookRules::default().max_orders), 1..12_u32];
+    (policy, most).prop_map(|(self_trade, max_orders)| BookRules { self_trade, max_orders })
 }
 
 fn command() -> impl Strategy<Value = Command> {
@@ -145,9 +147,9 @@ fn command() -> impl Strategy<Value = Command> {
     ]
 }
 
-fn order() -> impl Strategy<Value = Order> {
-    let side = prop_oneof![Just(Side::Buy), Just(Side::Sell)];
-    (key(), side, limit(), lots(), 0..4_u32).prop_map(|(key, side, limit, lots, owner)| Order {
+fn order() -> impl Strategy<Value = BookOrder> {
+    let side = prop_oneof![Just(BookSide::Buy), Just(BookSide::Sell)];
+    (key(), side, limit(), lots(), 0..4_u32).prop_map(|(key, side, limit, lots, owner)| BookOrder {
         key,
         side,
         limit,
@@ -156,8 +158,8 @@ fn order() -> impl Strategy<Value = Order> {
     })
 }
 
-fn how() -> impl Strategy<Value = How> {
-    prop_oneof![3 => Just(How::Rest), 1 => Just(How::Immediate), 1 => Just(How::FillOrKill)]
+fn how() -> impl Strategy<Value = MatchPolicy> {
+    prop_oneof![3 => Just(MatchPolicy::Rest), 1 => Just(MatchPolicy::Immediate), 1 => Just(MatchPolicy::FillOrKill)]
 }
 
 /// Few enough that keys return, and wide enough apart to share places of the index.

@@ -2,40 +2,48 @@
 
 use std::cmp::Reverse;
 
-use venue_sim::book::{Depth, Event, How, Indication, Order, Outcome, Refusal, Rules, SelfTrade, Side, Trade};
+use venue_sim::book::{
+    AuctionIndication, BookEvent, BookOrder, BookReject, BookRules, BookSide, BookTrade, DepthLevel, MatchOutcome,
+    MatchPolicy, SelfTradeRule,
+};
 
 pub(crate) struct Model {
-    rules: Rules,
-    orders: Vec<Order>,
+    rules: BookRules,
+    orders: Vec<BookOrder>,
 }
 
 impl Model {
-    pub(crate) fn new(rules: Rules) -> Self {
+    pub(crate) fn new(rules: BookRules) -> Self {
         let orders = Vec::new();
         Model { rules, orders }
     }
 
-    pub(crate) fn place(&mut self, order: &Order, how: How, out: &mut Vec<Event>) -> Result<Outcome, Refusal> {
+    pub(crate) fn place(
+        &mut self,
+        order: &BookOrder,
+        how: MatchPolicy,
+        out: &mut Vec<BookEvent>,
+    ) -> Result<MatchOutcome, BookReject> {
         self.check(order)?;
-        if how == How::Rest {
-            order.limit.ok_or(Refusal::NoLimit)?;
+        if how == MatchPolicy::Rest {
+            order.limit.ok_or(BookReject::NoLimit)?;
             self.check_room(order)?;
         }
-        if how == How::FillOrKill && !self.trial(order) {
-            return Ok(Outcome::Expired { lots: order.lots });
+        if how == MatchPolicy::FillOrKill && !self.trial(order) {
+            return Ok(MatchOutcome::Expired { lots: order.lots });
         }
         Ok(self.take(*order, how, out))
     }
 
-    pub(crate) fn queue(&mut self, order: &Order) -> Result<(), Refusal> {
+    pub(crate) fn queue(&mut self, order: &BookOrder) -> Result<(), BookReject> {
         self.check(order)?;
         self.check_room(order)?;
         self.orders.push(*order);
         Ok(())
     }
 
-    pub(crate) fn cancel(&mut self, key: u64) -> Result<Order, Refusal> {
-        let at = self.at(key).ok_or(Refusal::UnknownKey)?;
+    pub(crate) fn cancel(&mut self, key: u64) -> Result<BookOrder, BookReject> {
+        let at = self.at(key).ok_or(BookReject::UnknownKey)?;
         Ok(self.orders.remove(at))
     }
 
@@ -44,28 +52,28 @@ impl Model {
         key: u64,
         limit: i64,
         lots: u64,
-        out: &mut Vec<Event>,
-    ) -> Result<Outcome, Refusal> {
+        out: &mut Vec<BookEvent>,
+    ) -> Result<MatchOutcome, BookReject> {
         let at = self.check_change(key, lots)?;
         if self.trim(at, Some(limit), lots) {
-            return Ok(Outcome::Resting { lots });
+            return Ok(MatchOutcome::Resting { lots });
         }
         let old = self.orders.remove(at);
-        let order = Order { limit: Some(limit), lots, ..old };
-        Ok(self.take(order, How::Rest, out))
+        let order = BookOrder { limit: Some(limit), lots, ..old };
+        Ok(self.take(order, MatchPolicy::Rest, out))
     }
 
-    pub(crate) fn requeue(&mut self, key: u64, limit: Option<i64>, lots: u64) -> Result<(), Refusal> {
+    pub(crate) fn requeue(&mut self, key: u64, limit: Option<i64>, lots: u64) -> Result<(), BookReject> {
         let at = self.check_change(key, lots)?;
         if !self.trim(at, limit, lots) {
             let old = self.orders.remove(at);
-            self.orders.push(Order { limit, lots, ..old });
+            self.orders.push(BookOrder { limit, lots, ..old });
         }
         Ok(())
     }
 
     /// Tries every price at which anything could change, and the reference.
-    pub(crate) fn auction_price(&self, reference: i64) -> Option<Indication> {
+    pub(crate) fn auction_price(&self, reference: i64) -> Option<AuctionIndication> {
         let limits = self.orders.iter().filter_map(|order| order.limit);
         let around = limits.flat_map(|at| [at.checked_sub(1), Some(at), at.checked_add(1)]);
         around.flatten().chain([reference]).map(|price| self.indicate(price)).filter(|found| found.lots > 0).max_by_key(
@@ -77,18 +85,18 @@ impl Model {
         )
     }
 
-    pub(crate) fn uncross(&mut self, price: i64, out: &mut Vec<Event>) -> u64 {
+    pub(crate) fn uncross(&mut self, price: i64, out: &mut Vec<BookEvent>) -> u64 {
         let mut traded = 0;
         loop {
             let front = |side| self.ranked(side).into_iter().find(|o| accepts(o, price));
-            let (Some(buyer), Some(seller)) = (front(Side::Buy), front(Side::Sell)) else {
+            let (Some(buyer), Some(seller)) = (front(BookSide::Buy), front(BookSide::Sell)) else {
                 return traded;
             };
             let lots = buyer.lots.min(seller.lots);
             self.deduct(buyer.key, lots);
             self.deduct(seller.key, lots);
             traded += lots;
-            out.push(Event::Traded(Trade {
+            out.push(BookEvent::Traded(BookTrade {
                 maker: seller.key,
                 taker: buyer.key,
                 price,
@@ -99,23 +107,23 @@ impl Model {
         }
     }
 
-    pub(crate) fn orders(&self) -> &[Order] {
+    pub(crate) fn orders(&self) -> &[BookOrder] {
         &self.orders
     }
 
     /// In priority: no price, best price, age (the sort is stable).
-    pub(crate) fn ranked(&self, side: Side) -> Vec<Order> {
+    pub(crate) fn ranked(&self, side: BookSide) -> Vec<BookOrder> {
         let of_side = self.orders.iter().filter(|order| order.side == side);
-        let mut ranked: Vec<Order> = of_side.copied().collect();
+        let mut ranked: Vec<BookOrder> = of_side.copied().collect();
         ranked.sort_by_key(|order| match side {
-            Side::Buy => order.limit.map(|price| -i128::from(price)),
-            Side::Sell => order.limit.map(i128::from),
+            BookSide::Buy => order.limit.map(|price| -i128::from(price)),
+            BookSide::Sell => order.limit.map(i128::from),
         });
         ranked
     }
 
-    pub(crate) fn depth(&self, side: Side) -> Vec<Depth> {
-        let mut levels: Vec<Depth> = Vec::new();
+    pub(crate) fn depth(&self, side: BookSide) -> Vec<DepthLevel> {
+        let mut levels: Vec<DepthLevel> = Vec::new();
         for order in self.ranked(side) {
             let Some(price) = order.limit else { continue };
             match levels.last_mut() {
@@ -123,7 +131,7 @@ impl Model {
                     level.lots += order.lots;
                     level.orders += 1;
                 }
-                _ => levels.push(Depth { price, lots: order.lots, orders: 1 }),
+                _ => levels.push(DepthLevel { price, lots: order.lots, orders: 1 }),
             }
         }
         levels
@@ -137,36 +145,36 @@ impl Model {
         Some(same.map(|order| order.lots).sum())
     }
 
-    pub(crate) fn lots(&self, side: Side) -> u64 {
+    pub(crate) fn lots(&self, side: BookSide) -> u64 {
         self.ranked(side).iter().map(|order| order.lots).sum()
     }
 
-    fn check(&self, order: &Order) -> Result<(), Refusal> {
+    fn check(&self, order: &BookOrder) -> Result<(), BookReject> {
         if order.lots == 0 {
-            return Err(Refusal::NoLots);
+            return Err(BookReject::NoLots);
         }
         match self.at(order.key) {
-            Some(_) => Err(Refusal::DuplicateKey),
+            Some(_) => Err(BookReject::DuplicateKey),
             None => Ok(()),
         }
     }
 
-    fn check_room(&self, order: &Order) -> Result<(), Refusal> {
+    fn check_room(&self, order: &BookOrder) -> Result<(), BookReject> {
         if self.orders.len() >= self.rules.max_orders as usize {
-            return Err(Refusal::BookFull);
+            return Err(BookReject::BookFull);
         }
         let total = self.lots(order.side).checked_add(order.lots);
-        total.map(|_| ()).ok_or(Refusal::TooManyLots)
+        total.map(|_| ()).ok_or(BookReject::TooManyLots)
     }
 
-    fn check_change(&self, key: u64, lots: u64) -> Result<usize, Refusal> {
-        let at = self.at(key).ok_or(Refusal::UnknownKey)?;
+    fn check_change(&self, key: u64, lots: u64) -> Result<usize, BookReject> {
+        let at = self.at(key).ok_or(BookReject::UnknownKey)?;
         if lots == 0 {
-            return Err(Refusal::NoLots);
+            return Err(BookReject::NoLots);
         }
         let old = self.orders[at];
         let total = (self.lots(old.side) - old.lots).checked_add(lots);
-        total.map(|_| at).ok_or(Refusal::TooManyLots)
+        total.map(|_| at).ok_or(BookReject::TooManyLots)
     }
 
     fn trim(&mut self, at: usize, limit: Option<i64>, lots: u64) -> bool {
@@ -179,12 +187,12 @@ impl Model {
     }
 
     /// Plays the order in a copy of the book and looks whether it was filled.
-    fn trial(&self, order: &Order) -> bool {
+    fn trial(&self, order: &BookOrder) -> bool {
         let mut copy = Model { rules: self.rules, orders: self.orders.clone() };
-        copy.take(*order, How::Immediate, &mut Vec::new()) == Outcome::Filled
+        copy.take(*order, MatchPolicy::Immediate, &mut Vec::new()) == MatchOutcome::Filled
     }
 
-    fn take(&mut self, mut order: Order, how: How, out: &mut Vec<Event>) -> Outcome {
+    fn take(&mut self, mut order: BookOrder, how: MatchPolicy, out: &mut Vec<BookEvent>) -> MatchOutcome {
         while order.lots > 0 {
             let makers = self.ranked(order.side.opposite());
             let maker = makers.into_iter().find(|maker| {
@@ -193,30 +201,30 @@ impl Model {
             });
             let Some(maker) = maker else { break };
             if order.owner != 0 && order.owner == maker.owner {
-                if self.rules.self_trade == SelfTrade::CancelNewest {
-                    return Outcome::Prevented { lots: order.lots };
+                if self.rules.self_trade == SelfTradeRule::CancelNewest {
+                    return MatchOutcome::Prevented { lots: order.lots };
                 }
                 self.deduct(maker.key, maker.lots);
-                out.push(Event::Prevented { key: maker.key, lots: maker.lots });
+                out.push(BookEvent::Prevented { key: maker.key, lots: maker.lots });
                 continue;
             }
             out.push(self.trade(&mut order, &maker));
         }
         match (order.lots, how) {
-            (0, _) => Outcome::Filled,
-            (lots, How::Rest) => {
+            (0, _) => MatchOutcome::Filled,
+            (lots, MatchPolicy::Rest) => {
                 self.orders.push(order);
-                Outcome::Resting { lots }
+                MatchOutcome::Resting { lots }
             }
-            (lots, _) => Outcome::Expired { lots },
+            (lots, _) => MatchOutcome::Expired { lots },
         }
     }
 
-    fn trade(&mut self, order: &mut Order, maker: &Order) -> Event {
+    fn trade(&mut self, order: &mut BookOrder, maker: &BookOrder) -> BookEvent {
         let lots = order.lots.min(maker.lots);
         order.lots -= lots;
         self.deduct(maker.key, lots);
-        Event::Traded(Trade {
+        BookEvent::Traded(BookTrade {
             maker: maker.key,
             taker: order.key,
             price: maker.limit.expect("makers have a price"),
@@ -234,14 +242,14 @@ impl Model {
         }
     }
 
-    fn indicate(&self, price: i64) -> Indication {
+    fn indicate(&self, price: i64) -> AuctionIndication {
         let willing = |side| -> u64 {
             let ranked = self.ranked(side).into_iter();
             ranked.filter(|o| accepts(o, price)).map(|o| o.lots).sum()
         };
-        let (buy, sell) = (willing(Side::Buy), willing(Side::Sell));
+        let (buy, sell) = (willing(BookSide::Buy), willing(BookSide::Sell));
         let lots = buy.min(sell);
-        Indication { price, lots, buy_surplus: buy - lots, sell_surplus: sell - lots }
+        AuctionIndication { price, lots, buy_surplus: buy - lots, sell_surplus: sell - lots }
     }
 
     fn at(&self, key: u64) -> Option<usize> {
@@ -249,9 +257,9 @@ impl Model {
     }
 }
 
-fn accepts(order: &Order, price: i64) -> bool {
+fn accepts(order: &BookOrder, price: i64) -> bool {
     order.limit.is_none_or(|limit| match order.side {
-        Side::Buy => price <= limit,
-        Side::Sell => price >= limit,
+        BookSide::Buy => price <= limit,
+        BookSide::Sell => price >= limit,
     })
 }

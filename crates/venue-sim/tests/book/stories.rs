@@ -1,7 +1,7 @@
 //! Continuous trading.
 
 use expect_test::expect;
-use venue_sim::book::{Rules, SelfTrade};
+use venue_sim::book::{BookRules, SelfTradeRule};
 
 use crate::transcript::{check, check_with};
 
@@ -126,7 +126,7 @@ fn the_rest_of_the_newest_of_two_own_orders_is_cancelled() {
 
 #[test]
 fn the_resting_order_is_cancelled_by_the_cancel_oldest_rule() {
-    let rules = Rules { self_trade: SelfTrade::CancelOldest, ..Rules::default() };
+    let rules = BookRules { self_trade: SelfTradeRule::CancelOldest, ..BookRules::default() };
     check_with(
         rules,
         &expect![[r#"
@@ -176,7 +176,7 @@ fn nonsense_is_refused_and_changes_nothing() {
 
 #[test]
 fn a_full_book_takes_no_more_resting_orders() {
-    let rules = Rules { max_orders: 2, ..Rules::default() };
+    let rules = BookRules { max_orders: 2, ..BookRules::default() };
     check_with(
         rules,
         &expect![[r#"

@@ -1,14 +1,16 @@
 //! Scenario scripts of `command => result` lines: runs the commands and compares the results.
 
 use expect_test::Expect;
-use venue_sim::book::{ANONYMOUS, Book, Event, How, Order, Outcome, Refusal, Rules, Side};
+use venue_sim::book::{
+    ANONYMOUS, BookEvent, BookOrder, BookReject, BookRules, BookSide, LimitOrderBook, MatchOutcome, MatchPolicy,
+};
 
 pub(crate) fn check(story: &Expect) {
-    check_with(Rules::default(), story);
+    check_with(BookRules::default(), story);
 }
 
-pub(crate) fn check_with(rules: Rules, story: &Expect) {
-    let mut book = Book::new(rules);
+pub(crate) fn check_with(rules: BookRules, story: &Expect) {
+    let mut book = LimitOrderBook::new(rules);
     let told: String = story
         .data()
         .lines()
@@ -27,7 +29,7 @@ fn tell(command: &str, results: &[String]) -> String {
     lines.map(|(command, result)| format!("{command:<36} => {result}\n")).collect()
 }
 
-fn play(book: &mut Book, command: &str) -> Vec<String> {
+fn play(book: &mut LimitOrderBook, command: &str) -> Vec<String> {
     let words: Vec<&str> = command.split_whitespace().collect();
     let number = |at: usize| words[at].parse::<u64>().expect("a number");
     let mut said = Vec::new();
@@ -48,7 +50,7 @@ fn play(book: &mut Book, command: &str) -> Vec<String> {
             requeued.map(|()| "queued".into())
         }
         "ahead" => {
-            let ahead = book.lots_ahead(number(1)).ok_or(Refusal::UnknownKey);
+            let ahead = book.lots_ahead(number(1)).ok_or(BookReject::UnknownKey);
             ahead.map(|lots| lots.to_string())
         }
         "indicate" => Ok(indication(book, tick(words[1]))),
@@ -56,8 +58,8 @@ fn play(book: &mut Book, command: &str) -> Vec<String> {
             let traded = book.uncross(tick(words[1]), &mut |e| said.push(event(e)));
             Ok(format!("{traded} traded"))
         }
-        "book" => Ok(format!("{} | {}", queue(book, Side::Buy), queue(book, Side::Sell))),
-        "depth" => Ok(format!("{} | {}", depth(book, Side::Buy), depth(book, Side::Sell))),
+        "book" => Ok(format!("{} | {}", queue(book, BookSide::Buy), queue(book, BookSide::Sell))),
+        "depth" => Ok(format!("{} | {}", depth(book, BookSide::Buy), depth(book, BookSide::Sell))),
         other => panic!("no such command: {other}"),
     };
     said.push(end.unwrap_or_else(|refusal| format!("refused {}", refusal.code())));
@@ -65,11 +67,11 @@ fn play(book: &mut Book, command: &str) -> Vec<String> {
 }
 
 /// `buy 7 100 @ 10 own 3 ioc`: side, key, lots, and what follows in any order.
-fn order(words: &[&str]) -> Order {
+fn order(words: &[&str]) -> BookOrder {
     let owner = words.iter().position(|word| *word == "own");
-    Order {
+    BookOrder {
         key: words[1].parse().expect("a key"),
-        side: if words[0] == "buy" { Side::Buy } else { Side::Sell },
+        side: if words[0] == "buy" { BookSide::Buy } else { BookSide::Sell },
         limit: limit(words),
         lots: words[2].parse().expect("lots"),
         owner: owner.map_or(ANONYMOUS, |at| words[at + 1].parse().expect("an owner")),
@@ -85,50 +87,50 @@ fn tick(word: &str) -> i64 {
     word.parse().expect("a price in ticks")
 }
 
-fn how(words: &[&str]) -> How {
+fn how(words: &[&str]) -> MatchPolicy {
     match words.last() {
-        Some(&"ioc") => How::Immediate,
-        Some(&"fok") => How::FillOrKill,
-        _ => How::Rest,
+        Some(&"ioc") => MatchPolicy::Immediate,
+        Some(&"fok") => MatchPolicy::FillOrKill,
+        _ => MatchPolicy::Rest,
     }
 }
 
-fn event(event: Event) -> String {
+fn event(event: BookEvent) -> String {
     match event {
-        Event::Traded(trade) => format!(
+        BookEvent::Traded(trade) => format!(
             "{} takes {} of {} @ {} (left {} and {})",
             trade.taker, trade.lots, trade.maker, trade.price, trade.taker_left, trade.maker_left
         ),
-        Event::Prevented { key, lots } => format!("{key} prevented {lots}"),
+        BookEvent::Prevented { key, lots } => format!("{key} prevented {lots}"),
     }
 }
 
-fn outcome(outcome: Outcome) -> String {
+fn outcome(outcome: MatchOutcome) -> String {
     match outcome {
-        Outcome::Filled => "filled".into(),
-        Outcome::Resting { lots } => format!("resting {lots}"),
-        Outcome::Expired { lots } => format!("expired {lots}"),
-        Outcome::Prevented { lots } => format!("prevented {lots}"),
+        MatchOutcome::Filled => "filled".into(),
+        MatchOutcome::Resting { lots } => format!("resting {lots}"),
+        MatchOutcome::Expired { lots } => format!("expired {lots}"),
+        MatchOutcome::Prevented { lots } => format!("prevented {lots}"),
     }
 }
 
-fn indication(book: &Book, reference: i64) -> String {
+fn indication(book: &LimitOrderBook, reference: i64) -> String {
     book.auction_price(reference).map_or("none".into(), |found| {
         format!("{} @ {}, surplus {} buy {} sell", found.lots, found.price, found.buy_surplus, found.sell_surplus)
     })
 }
 
-fn left(order: &Order) -> String {
+fn left(order: &BookOrder) -> String {
     let limit = order.limit.map_or("market".into(), |limit| limit.to_string());
     format!("{}: {} @ {limit}", order.key, order.lots)
 }
 
-fn queue(book: &Book, side: Side) -> String {
+fn queue(book: &LimitOrderBook, side: BookSide) -> String {
     let orders: Vec<String> = book.orders(side).map(|order| left(&order)).collect();
     join(&orders)
 }
 
-fn depth(book: &Book, side: Side) -> String {
+fn depth(book: &LimitOrderBook, side: BookSide) -> String {
     let levels = book.depth(side).map(|at| format!("{} in {} @ {}", at.lots, at.orders, at.price));
     join(&levels.collect::<Vec<_>>())
 }

@@ -9,19 +9,19 @@
 
 use std::fmt::Write;
 
-use domain::order::Terms;
-use domain::report::Said;
+use domain::order::OrderTerms;
+use domain::report::ReportKind;
 use domain::{
-    Bar, BarSize, Decimal, Exchange, Level, Order, OrderBook, OrderKind, Price, Quantity, SecurityId, Side, Tick,
+    Bar, BarSize, BookLevel, Decimal, Exchange, Order, OrderBook, OrderKind, Price, Quantity, SecurityId, Side, Tick,
     TimeInForce, Timestamp, Trade,
 };
-use venue_sim::replay::{FillRule, Replay, ReplayConfig};
+use venue_sim::replay::{FillRule, ReplayConfig, ReplayVenue};
 
 const SECURITY: SecurityId = SecurityId(1);
 const START: Timestamp = Timestamp(1_735_689_600_000_000_000);
 
-struct MarketBox {
-    venue: Replay,
+struct ReplayFixture {
+    venue: ReplayVenue,
     now: Timestamp,
     /// When the newest bar began.
     opened: Timestamp,
@@ -46,9 +46,9 @@ pub(crate) fn check_in(zone: &str, rule: FillRule, story: &str) {
 }
 
 fn compare(config: ReplayConfig, exchange: &Exchange, story: &str) {
-    let mut venue = Replay::new(config);
-    venue.list(&samples::stock(1, "TEST"), exchange);
-    let mut market = MarketBox { venue, now: START, opened: START };
+    let mut venue = ReplayVenue::new(config);
+    venue.list_security(&samples::stock(1, "TEST"), exchange);
+    let mut market = ReplayFixture { venue, now: START, opened: START };
     let lines = story.lines().map(str::trim).filter(|line| !line.is_empty());
     let mut found = String::new();
     let mut wanted = String::new();
@@ -61,7 +61,7 @@ fn compare(config: ReplayConfig, exchange: &Exchange, story: &str) {
     assert_eq!(found, wanted);
 }
 
-impl MarketBox {
+impl ReplayFixture {
     fn play(&mut self, deed: &str) -> String {
         let words: Vec<&str> = deed.split_whitespace().collect();
         match words[..] {
@@ -74,13 +74,13 @@ impl MarketBox {
             ["book", ref sides @ ..] => self.book(sides),
             ["open", open] => self.open(open),
             ["bar", open, high, low, close] => {
-                self.venue.bar_closes(self.now, &bar(self.opened, open, high, low, close));
+                self.venue.on_bar_close(self.now, &bar(self.opened, open, high, low, close));
             }
             [order, side, quantity, ref terms @ ..] => self.submit(order, side, quantity, terms),
             _ => panic!("not understood: {deed}"),
         }
         self.venue.advance(self.now);
-        let words = std::iter::from_fn(|| self.venue.heard(self.now)).map(|spoken| shown(&spoken.said));
+        let words = std::iter::from_fn(|| self.venue.next_report(self.now)).map(|spoken| shown(&spoken.kind));
         words.collect::<Vec<_>>().join(", ")
     }
 
@@ -96,14 +96,17 @@ impl MarketBox {
             other => panic!("no such time in force: {other:?}"),
         };
         let side = if side == "buy" { Side::Buy } else { Side::Sell };
-        let terms = Terms { quantity: quantity(amount), kind, tif };
+        let terms = OrderTerms { quantity: quantity(amount), kind, tif };
         let order = Order { side, terms, security: SECURITY, ..samples::order(order.parse().unwrap()) };
         self.venue.submit(self.now, &order);
     }
 
     fn replace(&mut self, order: &str, amount: &str, limit: &str) {
-        let terms =
-            Terms { quantity: quantity(amount), kind: OrderKind::Limit { limit: price(limit) }, tif: TimeInForce::Day };
+        let terms = OrderTerms {
+            quantity: quantity(amount),
+            kind: OrderKind::Limit { limit: price(limit) },
+            tif: TimeInForce::Day,
+        };
         self.venue.replace(self.now, &samples::order(order.parse().unwrap()), terms);
     }
 
@@ -121,17 +124,17 @@ impl MarketBox {
             vol_ask: sizes.1,
             ..samples::tick(SECURITY.0)
         };
-        self.venue.tick(self.now, &tick);
+        self.venue.on_tick(self.now, &tick);
     }
 
     fn open(&mut self, open: &str) {
         self.opened = self.now;
-        self.venue.bar_opens(self.now, &bar(self.now, open, open, open, open));
+        self.venue.on_bar_open(self.now, &bar(self.now, open, open, open, open));
     }
 
     fn last(&mut self, at: &str) {
         let tick = Tick { at: self.now, last: Some(price(at)), bid: None, ask: None, ..samples::tick(SECURITY.0) };
-        self.venue.tick(self.now, &tick);
+        self.venue.on_tick(self.now, &tick);
     }
 
     fn trade(&mut self, amount: &str, at: &str) {
@@ -144,18 +147,18 @@ impl MarketBox {
             aggressor: None,
             ext_id: None,
         };
-        self.venue.trade(self.now, &trade);
+        self.venue.on_trade(self.now, &trade);
     }
 
     fn book(&mut self, sides: &[&str]) {
         let level = |text: &&str| {
             let (at, amount) = text.split_once('x').unwrap();
-            Level { price: price(at), quantity: quantity(amount) }
+            BookLevel { price: price(at), quantity: quantity(amount) }
         };
         let mut halves = sides.split(|word| *word == "|");
         let mut half = || halves.next().unwrap_or_default().iter().map(level).collect::<Vec<_>>();
         let (bids, asks) = (half(), half());
-        self.venue.book(self.now, &OrderBook { security: SECURITY, feed: "F".into(), at: self.now, bids, asks });
+        self.venue.on_book(self.now, &OrderBook { security: SECURITY, feed: "F".into(), at: self.now, bids, asks });
     }
 }
 
@@ -190,21 +193,21 @@ fn quantity(text: &str) -> Quantity {
     text.parse().unwrap()
 }
 
-fn shown(said: &Said) -> String {
+fn shown(said: &ReportKind) -> String {
     match said {
-        Said::Accepted { order, .. } => format!("{order} accepted"),
-        Said::Rejected { order, reason } => format!("{order} rejected ({reason})"),
-        Said::Filled(fill) => {
+        ReportKind::Accepted { order, .. } => format!("{order} accepted"),
+        ReportKind::Rejected { order, reason } => format!("{order} rejected ({reason})"),
+        ReportKind::Filled(fill) => {
             let (rule, _) = fill.exec_id.split_once(':').expect("the rule stands before the number");
             let fee = fill.fee.filter(|fee| fee.0 != Decimal::ZERO).map_or(String::new(), |fee| format!(" fee {fee}"));
             format!("{} filled {} @ {}{fee} by {rule}", fill.order, fill.quantity, fill.price)
         }
-        Said::Canceled { order, reason: Some(reason) } => format!("{order} canceled ({reason})"),
-        Said::Canceled { order, reason: None } => format!("{order} canceled"),
-        Said::Expired { order, reason } => format!("{order} expired ({})", reason.as_deref().unwrap_or("")),
-        Said::Replaced { order, .. } => format!("{order} replaced"),
-        Said::CancelRejected { order, reason } => format!("{order} not canceled ({reason})"),
-        Said::ReplaceRejected { order, reason } => format!("{order} not replaced ({reason})"),
+        ReportKind::Canceled { order, reason: Some(reason) } => format!("{order} canceled ({reason})"),
+        ReportKind::Canceled { order, reason: None } => format!("{order} canceled"),
+        ReportKind::Expired { order, reason } => format!("{order} expired ({})", reason.as_deref().unwrap_or("")),
+        ReportKind::Replaced { order, .. } => format!("{order} replaced"),
+        ReportKind::CancelRejected { order, reason } => format!("{order} not canceled ({reason})"),
+        ReportKind::ReplaceRejected { order, reason } => format!("{order} not replaced ({reason})"),
         other => panic!("never said: {other:?}"),
     }
 }

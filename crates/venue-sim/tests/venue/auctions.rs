@@ -1,10 +1,10 @@
 use expect_test::expect;
 
-use crate::desk::{quiet, round_the_clock, tell};
+use crate::venue_client::{quiet, round_the_clock, run_story};
 
 #[test]
 fn while_the_market_is_closed_orders_wait_and_those_that_cannot_are_rejected() {
-    let told = tell(
+    let told = run_story(
         quiet(),
         "
         08:00 submit 1 buy 10 STOCK limit 10.05 DAY
@@ -43,7 +43,7 @@ fn while_the_market_is_closed_orders_wait_and_those_that_cannot_are_rejected() {
 
 #[test]
 fn the_opening_auction_trades_all_that_can_at_one_price() {
-    let told = tell(
+    let told = run_story(
         quiet(),
         "
         08:50 submit 1 buy 500 STOCK limit 10.10 DAY
@@ -114,7 +114,7 @@ fn the_opening_auction_trades_all_that_can_at_one_price() {
 
 #[test]
 fn the_rest_of_an_ato_expires_and_that_of_a_market_order_is_canceled() {
-    let told = tell(
+    let told = run_story(
         quiet(),
         "
         08:50 submit 1 sell 6000 STOCK market ATO
@@ -146,7 +146,7 @@ fn the_rest_of_an_ato_expires_and_that_of_a_market_order_is_canceled() {
 
 #[test]
 fn atc_orders_stand_aside_until_the_closing_call() {
-    let told = tell(
+    let told = run_story(
         quiet(),
         "
         10:00 submit 1 buy 10 STOCK market ATC
@@ -207,7 +207,7 @@ fn atc_orders_stand_aside_until_the_closing_call() {
 
 #[test]
 fn a_halted_security_has_no_auction_and_uncrosses_when_it_resumes() {
-    let told = tell(
+    let told = run_story(
         quiet(),
         "
         08:50 submit 1 buy 150 STOCK limit 10.01 DAY
@@ -237,7 +237,7 @@ fn a_halted_security_has_no_auction_and_uncrosses_when_it_resumes() {
 
 #[test]
 fn an_exchange_without_auctions_has_no_orders_for_them() {
-    let told = tell(
+    let told = run_story(
         round_the_clock(),
         "
         10:00 submit 1 buy 10 STOCK market ATO
@@ -267,7 +267,7 @@ fn an_exchange_without_auctions_has_no_orders_for_them() {
 
 #[test]
 fn the_weekend_is_closed() {
-    let told = tell(
+    let told = run_story(
         quiet(),
         "
         +4 17:00 submit 1 buy 10 STOCK limit 10.01 DAY

@@ -1,11 +1,11 @@
 use expect_test::expect;
 use venue_sim::VenueConfig;
 
-use crate::desk::{quiet, tell};
+use crate::venue_client::{quiet, run_story};
 
 #[test]
 fn less_keeps_the_place_in_the_queue_and_any_other_change_loses_it() {
-    let told = tell(
+    let told = run_story(
         quiet(),
         "
         10:00 submit 1 buy 50 STOCK limit 10 DAY
@@ -67,7 +67,7 @@ fn less_keeps_the_place_in_the_queue_and_any_other_change_loses_it() {
 
 #[test]
 fn a_replace_below_what_is_filled_amends_to_it_and_ends_the_order() {
-    let told = tell(
+    let told = run_story(
         quiet(),
         "
         10:00 submit 1 buy 150 STOCK limit 10.01 DAY
@@ -96,7 +96,7 @@ fn a_replace_below_what_is_filled_amends_to_it_and_ends_the_order() {
 
 #[test]
 fn what_cannot_be_replaced_or_canceled_stays_as_it_is() {
-    let told = tell(
+    let told = run_story(
         quiet(),
         "
         10:00 submit 1 buy 10 STOCK limit 9 DAY
@@ -144,7 +144,7 @@ fn what_cannot_be_replaced_or_canceled_stays_as_it_is() {
 
 #[test]
 fn an_id_that_is_known_never_makes_a_second_order() {
-    let told = tell(
+    let told = run_story(
         quiet(),
         "
         10:00 submit 1 buy 10 STOCK limit 9 DAY
@@ -188,7 +188,7 @@ fn an_id_that_is_known_never_makes_a_second_order() {
 #[test]
 fn a_cancel_that_follows_a_replace_on_its_way_leaves_both_with_an_answer() {
     let slow = VenueConfig { latency_nanos: 2_000_000_000, ..quiet() };
-    let told = tell(
+    let told = run_story(
         slow,
         "
         10:00 submit 1 buy 10 STOCK limit 9 DAY

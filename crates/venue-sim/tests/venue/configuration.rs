@@ -2,18 +2,18 @@ use std::sync::Arc;
 
 use domain::{Exchange, ExchangeId, Price, Quantity, Security, SecurityKind};
 use expect_test::expect;
-use venue_sim::{Listing, Venue, VenueConfig};
+use venue_sim::{ListedSecurity, VenueConfig, VenueSimulator};
 
-use crate::desk::{at, quiet};
+use crate::venue_client::{at, quiet};
 
 /// What is wrong with a configuration after a change to it.
 fn complaint(change: impl FnOnce(&mut VenueConfig)) -> String {
     let mut config = quiet();
     change(&mut config);
-    Venue::new(config, at("10:00")).unwrap_err().to_string()
+    VenueSimulator::new(config, at("10:00")).unwrap_err().to_string()
 }
 
-fn security(listing: &mut Listing) -> &mut Security {
+fn security(listing: &mut ListedSecurity) -> &mut Security {
     Arc::make_mut(&mut listing.security)
 }
 
@@ -67,7 +67,7 @@ fn a_security_without_steps_trades_in_fine_ones() {
         10:00 book STOCK
             tick 10 x 10.00000001 (0.023 x 100) last 10 (0.1) vol 0.1
             book bids 0.023 @ 10, 100 @ 9.99999999, 200 @ 9.99999998 (+7) asks 100 @ 10.00000001, 200 @ 10.00000002, 300 @ 10.00000003 (+7)
-    "#]].assert_eq(&crate::desk::tell(
+    "#]].assert_eq(&crate::venue_client::run_story(
         config,
         "
         10:00 submit 1 buy 0.123 STOCK limit 10 DAY

@@ -1,10 +1,10 @@
 use expect_test::expect;
 
-use crate::desk::{quiet, tell};
+use crate::venue_client::{quiet, run_story};
 
 #[test]
 fn every_nth_order_is_rejected() {
-    let told = tell(
+    let told = run_story(
         quiet(),
         "
         10:00 faults reject=2
@@ -38,7 +38,7 @@ fn every_nth_order_is_rejected() {
 
 #[test]
 fn delayed_reports_come_later_and_in_order() {
-    let told = tell(
+    let told = run_story(
         quiet(),
         "
         10:00:00 faults delay-seconds=5
@@ -73,7 +73,7 @@ fn delayed_reports_come_later_and_in_order() {
 
 #[test]
 fn a_duplicated_report_is_identical() {
-    let told = tell(
+    let told = run_story(
         quiet(),
         "
         10:00 faults duplicate
@@ -93,7 +93,7 @@ fn a_duplicated_report_is_identical() {
 
 #[test]
 fn a_dropped_report_is_in_the_snapshot() {
-    let told = tell(
+    let told = run_story(
         quiet(),
         "
         10:00 faults drop
@@ -113,7 +113,7 @@ fn a_dropped_report_is_in_the_snapshot() {
 
 #[test]
 fn some_reports_are_overtaken() {
-    let told = tell(
+    let told = run_story(
         quiet(),
         "
         10:00:00 faults reorder=2
@@ -138,7 +138,7 @@ fn some_reports_are_overtaken() {
 
 #[test]
 fn a_muted_venue_trades_without_reports_and_publishes_the_market_when_unmuted() {
-    let told = tell(
+    let told = run_story(
         quiet(),
         "
         10:00 subscribe STOCK
@@ -168,7 +168,7 @@ fn a_muted_venue_trades_without_reports_and_publishes_the_market_when_unmuted() 
 
 #[test]
 fn nothing_passes_a_disconnect_but_the_market_continues() {
-    let told = tell(
+    let told = run_story(
         quiet(),
         "
         10:00 submit 1 buy 10 STOCK limit 9 DAY

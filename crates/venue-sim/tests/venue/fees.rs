@@ -1,17 +1,17 @@
 use expect_test::expect;
-use venue_sim::{Fees, VenueConfig};
+use venue_sim::{VenueConfig, VenueFees};
 
-use crate::desk::{quiet, tell};
+use crate::venue_client::{quiet, run_story};
 
 /// Pays makers two hundredths of a percent, charges takers five.
 fn charging() -> VenueConfig {
-    let fees = Fees { maker: "-0.0002".parse().unwrap(), taker: "0.0005".parse().unwrap() };
+    let fees = VenueFees { maker: "-0.0002".parse().unwrap(), taker: "0.0005".parse().unwrap() };
     VenueConfig { fees: Some(fees), ..quiet() }
 }
 
 #[test]
 fn the_taker_is_charged_and_the_maker_is_paid() {
-    let told = tell(
+    let told = run_story(
         charging(),
         "
         10:00 submit 1 buy 150 STOCK limit 10.01 DAY
@@ -39,7 +39,7 @@ fn the_taker_is_charged_and_the_maker_is_paid() {
 
 #[test]
 fn in_an_auction_both_sides_pay_the_maker_fee() {
-    let told = tell(
+    let told = run_story(
         charging(),
         "
         08:50 submit 1 buy 300 STOCK limit 10.10 DAY
@@ -61,7 +61,7 @@ fn in_an_auction_both_sides_pay_the_maker_fee() {
 
 #[test]
 fn charged_fees_are_in_the_ledger() {
-    let told = tell(
+    let told = run_story(
         charging(),
         "
         10:00 submit 1 buy 100 STOCK limit 10.01 DAY

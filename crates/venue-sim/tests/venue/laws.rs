@@ -2,28 +2,28 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use domain::order::Terms;
-use domain::report::{Picture, Said};
+use domain::order::OrderTerms;
+use domain::report::{ReportKind, VenueSnapshot};
 use domain::{
     AccountId, Decimal, Order, OrderId, OrderKind, Price, Quantity, SecurityId, Side, TimeInForce, Timestamp,
 };
 use proptest::prelude::*;
-use venue_sim::record::Execution;
-use venue_sim::{Activity, Faults, Output, Record, SelfTrade, Venue, VenueConfig};
+use venue_sim::record::VenueExecution;
+use venue_sim::{Faults, ParticipantActivity, SelfTradeRule, VenueConfig, VenueOutput, VenueRecord, VenueSimulator};
 
-use crate::desk::{FUTURE, MONDAY, SECOND, STOCK, at, blank_order, quiet};
+use crate::venue_client::{FUTURE, MONDAY, SECOND, STOCK, at, blank_order, quiet};
 
 #[derive(Debug, Clone)]
-enum Ask {
+enum RandomRequest {
     Submit(Box<Order>),
-    Replace(OrderId, Terms),
+    Replace(OrderId, OrderTerms),
     Cancel(OrderId),
     Halt(SecurityId, bool),
     Restart,
 }
 
 /// Each with the seconds that pass before it.
-fn asks() -> impl Strategy<Value = Vec<(i64, Ask)>> {
+fn asks() -> impl Strategy<Value = Vec<(i64, RandomRequest)>> {
     prop::collection::vec((pause(), ask()), 1..60)
 }
 
@@ -32,13 +32,13 @@ fn pause() -> impl Strategy<Value = i64> {
     prop_oneof![20 => 0_i64..30, 3 => 30_i64..3_000, 1 => 3_000_i64..40_000]
 }
 
-fn ask() -> impl Strategy<Value = Ask> {
+fn ask() -> impl Strategy<Value = RandomRequest> {
     prop_oneof![
-        12 => order().prop_map(|order| Ask::Submit(Box::new(order))),
-        3 => (ids(), terms()).prop_map(|(id, terms)| Ask::Replace(id, terms)),
-        2 => ids().prop_map(Ask::Cancel),
-        1 => (securities(), any::<bool>()).prop_map(|(security, halted)| Ask::Halt(security, halted)),
-        1 => Just(Ask::Restart),
+        12 => order().prop_map(|order| RandomRequest::Submit(Box::new(order))),
+        3 => (ids(), terms()).prop_map(|(id, terms)| RandomRequest::Replace(id, terms)),
+        2 => ids().prop_map(RandomRequest::Cancel),
+        1 => (securities(), any::<bool>()).prop_map(|(security, halted)| RandomRequest::Halt(security, halted)),
+        1 => Just(RandomRequest::Restart),
     ]
 }
 
@@ -60,8 +60,8 @@ fn order() -> impl Strategy<Value = Order> {
     })
 }
 
-fn terms() -> impl Strategy<Value = Terms> {
-    (1_i64..400, kinds(), tifs()).prop_map(|(quantity, kind, tif)| Terms {
+fn terms() -> impl Strategy<Value = OrderTerms> {
+    (1_i64..400, kinds(), tifs()).prop_map(|(quantity, kind, tif)| OrderTerms {
         quantity: Quantity::from(quantity),
         kind,
         tif,
@@ -95,8 +95,8 @@ fn tifs() -> impl Strategy<Value = TimeInForce> {
 }
 
 fn configs() -> impl Strategy<Value = VenueConfig> {
-    let activity = prop_oneof![Just(Activity::Off), Just(Activity::Calm)];
-    let self_trade = prop_oneof![Just(SelfTrade::CancelNewest), Just(SelfTrade::CancelOldest)];
+    let activity = prop_oneof![Just(ParticipantActivity::Off), Just(ParticipantActivity::Calm)];
+    let self_trade = prop_oneof![Just(SelfTradeRule::CancelNewest), Just(SelfTradeRule::CancelOldest)];
     let latency = prop_oneof![Just(0), Just(7 * SECOND)];
     (activity, self_trade, latency, any::<u64>()).prop_map(|(activity, self_trade, latency_nanos, seed)| VenueConfig {
         activity,
@@ -108,20 +108,20 @@ fn configs() -> impl Strategy<Value = VenueConfig> {
 }
 
 /// A venue under test, with all that it ever gave.
-struct Run {
+struct VenueRun {
     config: VenueConfig,
-    venue: Venue,
+    venue: VenueSimulator,
     now: Timestamp,
-    outputs: Vec<Output>,
+    outputs: Vec<VenueOutput>,
 }
 
-impl Run {
+impl VenueRun {
     fn new(config: VenueConfig) -> Self {
         let now = at("08:30");
-        Self { venue: Venue::new(config.clone(), now).unwrap(), config, now, outputs: Vec::new() }
+        Self { venue: VenueSimulator::new(config.clone(), now).unwrap(), config, now, outputs: Vec::new() }
     }
 
-    fn of(config: VenueConfig, asks: &[(i64, Ask)]) -> Self {
+    fn of(config: VenueConfig, asks: &[(i64, RandomRequest)]) -> Self {
         let mut run = Self::new(config);
         for (pause, ask) in asks {
             run.now = Timestamp(run.now.0 + pause * SECOND);
@@ -130,35 +130,39 @@ impl Run {
         run
     }
 
-    fn ask(&mut self, ask: &Ask) {
+    fn ask(&mut self, ask: &RandomRequest) {
         let (now, out) = (self.now, &mut self.outputs);
         match ask {
-            Ask::Submit(order) => self.venue.submit(now, order, out),
-            Ask::Replace(id, terms) => self.venue.replace(now, &blank_order(*id), *terms, out),
-            Ask::Cancel(id) => self.venue.cancel(now, *id, out),
-            Ask::Halt(security, true) => assert!(self.venue.halt(*security)),
-            Ask::Halt(security, false) => assert!(self.venue.resume(*security)),
-            Ask::Restart => self.venue = self.restored(),
+            RandomRequest::Submit(order) => self.venue.submit(now, order, out),
+            RandomRequest::Replace(id, terms) => self.venue.replace(now, &blank_order(*id), *terms, out),
+            RandomRequest::Cancel(id) => self.venue.cancel(now, *id, out),
+            RandomRequest::Halt(security, true) => assert!(self.venue.halt(*security)),
+            RandomRequest::Halt(security, false) => assert!(self.venue.resume(*security)),
+            RandomRequest::Restart => self.venue = self.restored(),
         }
     }
 
     /// Another venue that has read the ledger.
-    fn restored(&self) -> Venue {
-        let mut venue = Venue::new(self.config.clone(), self.now).unwrap();
+    fn restored(&self) -> VenueSimulator {
+        let mut venue = VenueSimulator::new(self.config.clone(), self.now).unwrap();
         venue.restore(self.ledger().cloned(), self.now);
         venue
     }
 
-    fn ledger(&self) -> impl Iterator<Item = &Record> {
-        self.outputs.iter().filter_map(|output| if let Output::Record(record) = output { Some(record) } else { None })
+    fn ledger(&self) -> impl Iterator<Item = &VenueRecord> {
+        self.outputs
+            .iter()
+            .filter_map(|output| if let VenueOutput::Record(record) = output { Some(record) } else { None })
     }
 
-    fn said(&self) -> impl Iterator<Item = &Said> {
-        self.outputs.iter().filter_map(|output| if let Output::Said { said, .. } = output { Some(said) } else { None })
+    fn said(&self) -> impl Iterator<Item = &ReportKind> {
+        self.outputs
+            .iter()
+            .filter_map(|output| if let VenueOutput::Report { said, .. } = output { Some(said) } else { None })
     }
 }
 
-fn filled(picture: &Picture) -> BTreeMap<OrderId, Decimal> {
+fn filled(picture: &VenueSnapshot) -> BTreeMap<OrderId, Decimal> {
     let mut filled = BTreeMap::new();
     for fill in &picture.fills {
         *filled.entry(fill.order).or_insert(Decimal::ZERO) += fill.quantity.0;
@@ -166,20 +170,20 @@ fn filled(picture: &Picture) -> BTreeMap<OrderId, Decimal> {
     filled
 }
 
-fn no_order_is_filled_beyond_its_quantity(run: &Run) {
-    let picture = run.venue.picture();
+fn no_order_is_filled_beyond_its_quantity(run: &VenueRun) {
+    let picture = run.venue.snapshot();
     let filled = filled(&picture);
     for order in &picture.orders {
         assert!(filled.get(&order.order).is_none_or(|filled| *filled <= order.terms.quantity.0), "{order:?}");
     }
 }
 
-fn every_id_is_unique_for_ever(run: &Run) {
+fn every_id_is_unique_for_ever(run: &VenueRun) {
     let mut seen = BTreeSet::new();
     for record in run.ledger() {
         match record {
-            Record::Accepted { ext_id, .. } => assert!(seen.insert(ext_id.clone()), "{record:?}"),
-            Record::Traded(deal) => {
+            VenueRecord::Accepted { ext_id, .. } => assert!(seen.insert(ext_id.clone()), "{record:?}"),
+            VenueRecord::Traded(deal) => {
                 assert!(deal.executions.iter().all(|execution| seen.insert(execution.exec_id.clone())), "{deal:?}");
             }
             _ => {}
@@ -188,49 +192,51 @@ fn every_id_is_unique_for_ever(run: &Run) {
 }
 
 /// Reports, ledger and snapshot have the same fills: nothing more, nothing less, nothing twice.
-fn each_fill_is_recorded_reported_and_in_the_snapshot_once(run: &Run) {
+fn each_fill_is_recorded_reported_and_in_the_snapshot_once(run: &VenueRun) {
     let recorded: Vec<_> = run
         .ledger()
-        .filter_map(|record| if let Record::Traded(deal) = record { Some(&deal.executions) } else { None })
+        .filter_map(|record| if let VenueRecord::Traded(deal) = record { Some(&deal.executions) } else { None })
         .flatten()
         .map(|execution| execution.exec_id.clone())
         .collect();
-    let fills =
-        run.said().filter_map(|said| if let Said::Filled(fill) = said { Some(fill.exec_id.clone()) } else { None });
+    let fills = run
+        .said()
+        .filter_map(|said| if let ReportKind::Filled(fill) = said { Some(fill.exec_id.clone()) } else { None });
     assert_eq!(fills.collect::<Vec<_>>(), recorded);
-    assert_eq!(run.venue.picture().fills.into_iter().map(|fill| fill.exec_id).collect::<Vec<_>>(), recorded);
+    assert_eq!(run.venue.snapshot().fills.into_iter().map(|fill| fill.exec_id).collect::<Vec<_>>(), recorded);
 }
 
 /// Every reported state of an order is in the ledger before.
-fn every_report_is_in_the_ledger_before_it_is_sent(run: &Run) {
+fn every_report_is_in_the_ledger_before_it_is_sent(run: &VenueRun) {
     let mut ledger = Vec::new();
     for output in &run.outputs {
         let said = match output {
-            Output::Record(record) => {
+            VenueOutput::Record(record) => {
                 ledger.push(record);
                 continue;
             }
-            Output::Said { said, .. } => said,
-            Output::Market(_) => continue,
+            VenueOutput::Report { said, .. } => said,
+            VenueOutput::Market(_) => continue,
         };
-        let changes_nothing = matches!(said, Said::CancelRejected { .. } | Said::ReplaceRejected { .. });
+        let changes_nothing = matches!(said, ReportKind::CancelRejected { .. } | ReportKind::ReplaceRejected { .. });
         assert!(changes_nothing || ledger.iter().any(|record| backs(record, said)), "{said:?}");
     }
 }
 
-fn backs(record: &Record, said: &Said) -> bool {
+fn backs(record: &VenueRecord, said: &ReportKind) -> bool {
     match (record, said) {
-        (Record::Accepted { order, ext_id, .. }, Said::Accepted { order: said, ext_id: id }) => {
+        (VenueRecord::Accepted { order, ext_id, .. }, ReportKind::Accepted { order: said, ext_id: id }) => {
             (order, Some(ext_id)) == (said, id.as_ref())
         }
-        (Record::Rejected { order, .. }, Said::Rejected { order: said, .. })
-        | (Record::Canceled { order, .. }, Said::Canceled { order: said, .. })
-        | (Record::Expired { order, .. }, Said::Expired { order: said, .. }) => order == said,
-        (Record::Replaced { order, terms, .. }, Said::Replaced { order: said, terms: new, .. }) => {
+        (VenueRecord::Rejected { order, .. }, ReportKind::Rejected { order: said, .. })
+        | (VenueRecord::Canceled { order, .. }, ReportKind::Canceled { order: said, .. })
+        | (VenueRecord::Expired { order, .. }, ReportKind::Expired { order: said, .. }) => order == said,
+        (VenueRecord::Replaced { order, terms, .. }, ReportKind::Replaced { order: said, terms: new, .. }) => {
             (order, terms) == (said, new)
         }
-        (Record::Traded(deal), Said::Filled(fill)) => {
-            let is_this = |execution: &Execution| (execution.order, &execution.exec_id) == (fill.order, &fill.exec_id);
+        (VenueRecord::Traded(deal), ReportKind::Filled(fill)) => {
+            let is_this =
+                |execution: &VenueExecution| (execution.order, &execution.exec_id) == (fill.order, &fill.exec_id);
             deal.executions.iter().any(is_this) && (deal.price, deal.quantity) == (fill.price, fill.quantity)
         }
         _ => false,
@@ -238,12 +244,12 @@ fn backs(record: &Record, said: &Said) -> bool {
 }
 
 /// In continuous trading one account never trades with itself; in an auction it may.
-fn two_sides_of_a_deal_are_two_sides(run: &Run) {
+fn two_sides_of_a_deal_are_two_sides(run: &VenueRun) {
     let mut orders = BTreeMap::new();
     for record in run.ledger() {
         match record {
-            Record::Submitted(order) => assert!(orders.insert(order.order, order).is_none(), "twice: {order:?}"),
-            Record::Traded(deal) if deal.executions.len() == 2 => {
+            VenueRecord::Submitted(order) => assert!(orders.insert(order.order, order).is_none(), "twice: {order:?}"),
+            VenueRecord::Traded(deal) if deal.executions.len() == 2 => {
                 let [one, other] = [0, 1].map(|side| orders[&deal.executions[side].order]);
                 assert_ne!(one.side, other.side, "{deal:?}");
                 assert!(deal.aggressor.is_none() || one.account != other.account, "{deal:?}");
@@ -254,15 +260,15 @@ fn two_sides_of_a_deal_are_two_sides(run: &Run) {
 }
 
 /// What a client's order traded at was never worse than its limit at that time.
-fn nobody_trades_beyond_a_limit(run: &Run) {
+fn nobody_trades_beyond_a_limit(run: &VenueRun) {
     let mut orders = BTreeMap::new();
     for record in run.ledger() {
         match record {
-            Record::Submitted(order) => {
+            VenueRecord::Submitted(order) => {
                 orders.insert(order.order, (order.side, order.terms));
             }
-            Record::Replaced { order, terms, .. } => orders.get_mut(order).unwrap().1 = *terms,
-            Record::Traded(deal) => {
+            VenueRecord::Replaced { order, terms, .. } => orders.get_mut(order).unwrap().1 = *terms,
+            VenueRecord::Traded(deal) => {
                 for execution in &deal.executions {
                     let (side, terms) = orders[&execution.order];
                     let worse = |limit| if side == Side::Buy { deal.price > limit } else { deal.price < limit };
@@ -279,19 +285,19 @@ proptest! {
 
     #[test]
     fn any_sequence_of_requests_keeps_the_laws(config in configs(), asks in asks()) {
-        let run = Run::of(config, &asks);
+        let run = VenueRun::of(config, &asks);
         no_order_is_filled_beyond_its_quantity(&run);
         every_id_is_unique_for_ever(&run);
         each_fill_is_recorded_reported_and_in_the_snapshot_once(&run);
         every_report_is_in_the_ledger_before_it_is_sent(&run);
         two_sides_of_a_deal_are_two_sides(&run);
         nobody_trades_beyond_a_limit(&run);
-        prop_assert_eq!(run.restored().picture(), run.venue.picture());
+        prop_assert_eq!(run.restored().snapshot(), run.venue.snapshot());
     }
 
     #[test]
     fn the_same_run_twice_gives_the_same_outputs(config in configs(), asks in asks()) {
-        prop_assert_eq!(Run::of(config.clone(), &asks).outputs, Run::of(config, &asks).outputs);
+        prop_assert_eq!(VenueRun::of(config.clone(), &asks).outputs, VenueRun::of(config, &asks).outputs);
     }
 
     #[test]
@@ -303,8 +309,8 @@ proptest! {
         let faults = Faults {
             seed, delay_nanos: SECOND, duplicate_one_in: 3, drop_one_in: 4, reorder_one_in: 3, ..Faults::default()
         };
-        let (right, wrong) = (Run::of(config.clone(), &asks), Run::of(VenueConfig { faults, ..config }, &asks));
+        let (right, wrong) = (VenueRun::of(config.clone(), &asks), VenueRun::of(VenueConfig { faults, ..config }, &asks));
         prop_assert_eq!(right.ledger().collect::<Vec<_>>(), wrong.ledger().collect::<Vec<_>>());
-        prop_assert_eq!(right.venue.picture(), wrong.venue.picture());
+        prop_assert_eq!(right.venue.snapshot(), wrong.venue.snapshot());
     }
 }

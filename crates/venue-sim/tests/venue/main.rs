@@ -3,7 +3,7 @@
 // Clippy exempts the tests but not their helpers; in both a panic is the failure.
 #![allow(clippy::unwrap_used)]
 
-mod desk;
+mod venue_client;
 
 /// Opening and closing auctions, and what closed means.
 mod auctions;

@@ -1,10 +1,10 @@
 use expect_test::expect;
 
-use crate::desk::{quiet, tell};
+use crate::venue_client::{quiet, run_story};
 
 #[test]
 fn a_subscription_begins_with_tick_and_book_and_continues_with_changes() {
-    let told = tell(
+    let told = run_story(
         quiet(),
         "
         10:00 submit 1 buy 10 STOCK limit 10.01 DAY
@@ -52,7 +52,7 @@ fn a_subscription_begins_with_tick_and_book_and_continues_with_changes() {
 
 #[test]
 fn before_an_auction_the_crossed_orders_show_as_the_price_they_would_make() {
-    let told = tell(
+    let told = run_story(
         quiet(),
         "
         08:50 subscribe STOCK
@@ -94,7 +94,7 @@ fn before_an_auction_the_crossed_orders_show_as_the_price_they_would_make() {
 
 #[test]
 fn an_index_has_a_price_and_no_market() {
-    let told = tell(
+    let told = run_story(
         quiet(),
         "
         10:00 subscribe INDEX

@@ -1,13 +1,13 @@
 use domain::OrderId;
 use expect_test::expect;
 use venue_sim::config::REQUESTS_UNDERWAY_MAX;
-use venue_sim::{SelfTrade, VenueConfig};
+use venue_sim::{SelfTradeRule, VenueConfig};
 
-use crate::desk::{Desk, at, quiet, tell};
+use crate::venue_client::{VenueClient, at, quiet, run_story};
 
 #[test]
 fn a_limit_order_takes_what_it_reaches_and_the_rest_queues_behind_what_was_there() {
-    let told = tell(
+    let told = run_story(
         quiet(),
         "
         10:00 book STOCK
@@ -59,7 +59,7 @@ fn a_limit_order_takes_what_it_reaches_and_the_rest_queues_behind_what_was_there
 
 #[test]
 fn a_market_order_walks_through_the_levels_and_its_remainder_is_canceled() {
-    let told = tell(
+    let told = run_story(
         quiet(),
         "
         10:00 submit 1 buy 250 STOCK market DAY
@@ -94,7 +94,7 @@ fn a_market_order_walks_through_the_levels_and_its_remainder_is_canceled() {
 
 #[test]
 fn ioc_takes_what_is_there_and_fok_all_or_nothing() {
-    let told = tell(
+    let told = run_story(
         quiet(),
         "
         10:00 submit 1 buy 150 STOCK limit 10.01 IOC
@@ -127,7 +127,7 @@ fn ioc_takes_what_is_there_and_fok_all_or_nothing() {
 
 #[test]
 fn day_ends_with_the_day_gtd_at_its_instant_and_gtc_never() {
-    let told = tell(
+    let told = run_story(
         quiet(),
         "
         10:00 submit 1 buy 10 STOCK limit 9 DAY
@@ -176,7 +176,7 @@ fn day_ends_with_the_day_gtd_at_its_instant_and_gtc_never() {
 
 #[test]
 fn what_the_venue_cannot_trade_is_rejected_with_the_reason() {
-    let told = tell(
+    let told = run_story(
         quiet(),
         "
         10:00 submit 1 buy 10 NOWHERE limit 9 DAY
@@ -241,8 +241,8 @@ fn two_orders_of_one_account_never_trade_with_each_other() {
             1 10 @ 10 by SIM-1
             3 10 @ 10 by SIM-2
     "#]]
-    .assert_eq(&tell(quiet(), story));
-    let oldest = VenueConfig { self_trade: SelfTrade::CancelOldest, ..quiet() };
+    .assert_eq(&run_story(quiet(), story));
+    let oldest = VenueConfig { self_trade: SelfTradeRule::CancelOldest, ..quiet() };
     expect![[r#"
         10:00 submit 1 buy 10 STOCK limit 10 DAY
             accepted 1 as SIM-O1
@@ -258,12 +258,12 @@ fn two_orders_of_one_account_never_trade_with_each_other() {
             3 10 @ 10 DAY live
             2 30 @ 9.99 by SIM-1
     "#]]
-    .assert_eq(&tell(oldest, story));
+    .assert_eq(&run_story(oldest, story));
 }
 
 #[test]
 fn a_halted_security_takes_cancels_only() {
-    let told = tell(
+    let told = run_story(
         quiet(),
         "
         10:00 submit 1 buy 10 STOCK limit 9 DAY
@@ -307,7 +307,7 @@ fn a_halted_security_takes_cancels_only() {
 
 #[test]
 fn orders_end_with_their_security_and_none_comes_after() {
-    let told = tell(
+    let told = run_story(
         quiet(),
         "
         10:00 submit 1 buy 1 FUTURE limit 90 GTC
@@ -336,7 +336,7 @@ fn orders_end_with_their_security_and_none_comes_after() {
 #[test]
 fn requests_take_their_time_to_the_book_and_keep_their_order() {
     let slow = VenueConfig { latency_nanos: 2_000_000_000, ..quiet() };
-    let told = tell(
+    let told = run_story(
         slow,
         "
         10:00:00 submit 1 buy 10 STOCK limit 9 DAY
@@ -364,7 +364,7 @@ fn requests_take_their_time_to_the_book_and_keep_their_order() {
 #[test]
 fn more_requests_underway_than_the_venue_holds_are_refused_as_busy() {
     let slow = VenueConfig { latency_nanos: 2_000_000_000, ..quiet() };
-    let mut desk = Desk::new(slow, at("10:00"));
+    let mut desk = VenueClient::new(slow, at("10:00"));
     let mut out = Vec::new();
     for _ in 0..REQUESTS_UNDERWAY_MAX {
         desk.venue.cancel(at("10:00"), OrderId(1), &mut out);
@@ -380,7 +380,7 @@ fn more_requests_underway_than_the_venue_holds_are_refused_as_busy() {
         10:00:01 picture
             1 10 @ 9 DAY rejected
     "#]]
-    .assert_eq(&desk.tell(
+    .assert_eq(&desk.run(
         "
         10:00:00 submit 1 buy 10 STOCK limit 9 DAY
         10:00:01 replace 1 10 limit 9 DAY

@@ -1,23 +1,25 @@
 use domain::Timestamp;
 use domain::command::MarketData;
-use venue_sim::{Activity, Output, Venue, VenueConfig};
+use venue_sim::{ParticipantActivity, VenueConfig, VenueOutput, VenueSimulator};
 
-use crate::desk::{Desk, INDEX, SECOND, STOCK, at, quiet, round_the_clock};
+use crate::venue_client::{INDEX, SECOND, STOCK, VenueClient, at, quiet, round_the_clock};
 
-fn lively(activity: Activity, seed: u64) -> VenueConfig {
+fn lively(activity: ParticipantActivity, seed: u64) -> VenueConfig {
     VenueConfig { activity, seed, ..round_the_clock() }
 }
 
 /// All market data of some minutes, a step a second.
 fn watch(config: VenueConfig, minutes: i64) -> Vec<MarketData> {
-    let mut venue = Venue::new(config, at("10:00")).unwrap();
+    let mut venue = VenueSimulator::new(config, at("10:00")).unwrap();
     let mut out = Vec::new();
     venue.subscribe(STOCK, &mut out);
     venue.subscribe(INDEX, &mut out);
     for second in 0..minutes * 60 {
         venue.advance(Timestamp(at("10:00").0 + second * SECOND), &mut out);
     }
-    out.into_iter().filter_map(|output| if let Output::Market(data) = output { Some(data) } else { None }).collect()
+    out.into_iter()
+        .filter_map(|output| if let VenueOutput::Market(data) = output { Some(data) } else { None })
+        .collect()
 }
 
 fn trades(data: &[MarketData]) -> usize {
@@ -26,7 +28,7 @@ fn trades(data: &[MarketData]) -> usize {
 
 #[test]
 fn off_means_that_no_participant_acts() {
-    let mut venue = Venue::new(quiet(), at("10:00")).unwrap();
+    let mut venue = VenueSimulator::new(quiet(), at("10:00")).unwrap();
     let mut out = Vec::new();
     venue.subscribe(STOCK, &mut out);
     let at_first = out.len();
@@ -37,14 +39,15 @@ fn off_means_that_no_participant_acts() {
 
 #[test]
 fn a_calm_market_trades_now_and_then_and_a_busy_one_all_the_time() {
-    let (calm, busy) = (watch(lively(Activity::Calm, 1), 10), watch(lively(Activity::Busy, 1), 10));
+    let (calm, busy) =
+        (watch(lively(ParticipantActivity::Calm, 1), 10), watch(lively(ParticipantActivity::Busy, 1), 10));
     assert!((100..600).contains(&trades(&calm)), "{} trades in ten calm minutes", trades(&calm));
     assert!((2_500..6_500).contains(&trades(&busy)), "{} trades in ten busy minutes", trades(&busy));
 }
 
 #[test]
 fn quotes_stand_on_ten_levels_and_never_cross_and_prices_move() {
-    let data = watch(lively(Activity::Busy, 7), 10);
+    let data = watch(lively(ParticipantActivity::Busy, 7), 10);
     let mut mids = Vec::new();
     for book in data.iter().filter_map(|data| if let MarketData::Book(book) = data { Some(book) } else { None }) {
         let (Some(bid), Some(ask)) = (book.bids.first(), book.asks.first()) else {
@@ -62,7 +65,7 @@ fn quotes_stand_on_ten_levels_and_never_cross_and_prices_move() {
 
 #[test]
 fn an_index_moves_without_a_market() {
-    let data = watch(lively(Activity::Calm, 1), 10);
+    let data = watch(lively(ParticipantActivity::Calm, 1), 10);
     let mut lasts: Vec<_> = data
         .iter()
         .filter_map(|data| match data {
@@ -76,7 +79,7 @@ fn an_index_moves_without_a_market() {
 
 #[test]
 fn the_same_seed_gives_the_same_market_and_another_seed_another() {
-    let market = |seed| watch(lively(Activity::Calm, seed), 5);
+    let market = |seed| watch(lively(ParticipantActivity::Calm, seed), 5);
     assert_eq!(market(1), market(1));
     assert_ne!(market(1), market(2));
 }
@@ -84,7 +87,7 @@ fn the_same_seed_gives_the_same_market_and_another_seed_another() {
 #[test]
 fn the_steps_in_which_time_comes_in_change_nothing_but_the_conflation() {
     let after = |steps: i64| {
-        let mut venue = Venue::new(lively(Activity::Busy, 3), at("10:00")).unwrap();
+        let mut venue = VenueSimulator::new(lively(ParticipantActivity::Busy, 3), at("10:00")).unwrap();
         let mut out = Vec::new();
         for step in 1..=steps {
             venue.advance(Timestamp(at("10:00").0 + 60 * SECOND * step / steps), &mut out);
@@ -97,20 +100,20 @@ fn the_steps_in_which_time_comes_in_change_nothing_but_the_conflation() {
 
 #[test]
 fn a_clients_order_rests_among_them_and_is_traded_in_the_end() {
-    let mut desk = Desk::new(lively(Activity::Busy, 5), at("10:00"));
-    desk.tell("10:00 submit 1 buy 1000 STOCK limit 10 GTC");
+    let mut desk = VenueClient::new(lively(ParticipantActivity::Busy, 5), at("10:00"));
+    desk.run("10:00 submit 1 buy 1000 STOCK limit 10 GTC");
     let mut out = Vec::new();
     desk.venue.advance(at("10:59"), &mut out);
-    let told = desk.hear(out);
+    let told = desk.report_lines(out);
     assert!(told.iter().all(|line| line.starts_with("filled 1 ")), "{told:?}");
-    let bought: domain::Decimal = desk.venue.picture().fills.iter().map(|fill| fill.quantity.0).sum();
+    let bought: domain::Decimal = desk.venue.snapshot().fills.iter().map(|fill| fill.quantity.0).sum();
     assert_eq!(bought, 1_000.into());
 }
 
 #[test]
 fn participants_bring_orders_to_the_auctions_and_sleep_at_night() {
-    let config = VenueConfig { activity: Activity::Calm, ..quiet() };
-    let mut venue = Venue::new(config, at("08:00")).unwrap();
+    let config = VenueConfig { activity: ParticipantActivity::Calm, ..quiet() };
+    let mut venue = VenueSimulator::new(config, at("08:00")).unwrap();
     let mut out = Vec::new();
     venue.subscribe(STOCK, &mut out);
     venue.advance(at("08:49"), &mut out);
@@ -122,7 +125,7 @@ fn participants_bring_orders_to_the_auctions_and_sleep_at_night() {
     let auction: Vec<_> = out
         .iter()
         .filter_map(|output| match output {
-            Output::Market(MarketData::Trade(trade)) if trade.at == at("09:00") => Some(trade.price),
+            VenueOutput::Market(MarketData::Trade(trade)) if trade.at == at("09:00") => Some(trade.price),
             _ => None,
         })
         .collect();
@@ -132,12 +135,12 @@ fn participants_bring_orders_to_the_auctions_and_sleep_at_night() {
 
 #[test]
 fn after_a_gap_they_act_for_its_last_minute_only() {
-    let mut venue = Venue::new(lively(Activity::Busy, 5), at("10:00")).unwrap();
+    let mut venue = VenueSimulator::new(lively(ParticipantActivity::Busy, 5), at("10:00")).unwrap();
     let mut out = Vec::new();
     venue.subscribe(STOCK, &mut out);
     venue.advance(Timestamp(at("10:00").0 + 3_600 * SECOND), &mut out);
     let earliest = out.iter().filter_map(|output| match output {
-        Output::Market(MarketData::Trade(trade)) => Some(trade.at),
+        VenueOutput::Market(MarketData::Trade(trade)) => Some(trade.at),
         _ => None,
     });
     assert!(earliest.min().unwrap() >= at("10:59"));

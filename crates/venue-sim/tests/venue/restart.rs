@@ -1,13 +1,13 @@
 use domain::{OrderId, Timestamp};
 use expect_test::expect;
-use venue_sim::{Venue, VenueConfig};
+use venue_sim::{VenueConfig, VenueSimulator};
 
-use crate::desk::{Desk, at, picture_lines, quiet, record_line, tell};
+use crate::venue_client::{VenueClient, at, quiet, record_line, run_story, snapshot_lines};
 
 #[test]
 fn the_ledger_has_every_step_before_the_client_is_told() {
-    let mut desk = Desk::new(quiet(), at("10:00"));
-    desk.tell(
+    let mut desk = VenueClient::new(quiet(), at("10:00"));
+    desk.run(
         "
         10:00 submit 1 buy 150 STOCK limit 10.01 DAY
         10:01 submit 2 sell 30 STOCK limit 10.01 IOC account 2
@@ -43,7 +43,7 @@ fn the_ledger_has_every_step_before_the_client_is_told() {
 
 #[test]
 fn after_a_restart_orders_stand_in_their_old_order_and_quotes_come_back() {
-    let told = tell(
+    let told = run_story(
         quiet(),
         "
         10:00 submit 1 buy 50 STOCK limit 10 GTC
@@ -113,7 +113,7 @@ fn after_a_restart_orders_stand_in_their_old_order_and_quotes_come_back() {
 
 #[test]
 fn what_ended_while_the_venue_was_down_ends_when_it_is_back() {
-    let told = tell(
+    let told = run_story(
         quiet(),
         "
         10:00 submit 1 buy 10 STOCK limit 9 DAY
@@ -155,7 +155,7 @@ fn what_ended_while_the_venue_was_down_ends_when_it_is_back() {
 
 #[test]
 fn an_auction_that_the_venue_slept_through_is_held_when_it_is_back() {
-    let told = tell(
+    let told = run_story(
         quiet(),
         "
         08:50 submit 1 buy 10 STOCK limit 10.10 GTC
@@ -183,7 +183,7 @@ fn an_auction_that_the_venue_slept_through_is_held_when_it_is_back() {
 
 #[test]
 fn the_start_of_the_venue_trades_through_no_order() {
-    let told = tell(
+    let told = run_story(
         quiet(),
         "
         10:00 submit 1 buy 6000 STOCK limit 10.20 GTC
@@ -220,7 +220,7 @@ fn the_start_of_the_venue_trades_through_no_order() {
 
 #[test]
 fn no_stop_is_triggered_by_the_mere_start_of_the_venue() {
-    let told = tell(
+    let told = run_story(
         quiet(),
         "
         10:00 submit 1 buy 1500 STOCK market DAY
@@ -263,7 +263,7 @@ fn no_stop_is_triggered_by_the_mere_start_of_the_venue() {
 #[test]
 fn an_order_on_its_way_when_the_venue_crashes_still_arrives() {
     let slow = VenueConfig { latency_nanos: 2_000_000_000, ..quiet() };
-    let told = tell(
+    let told = run_story(
         slow,
         "
         10:00:00 submit 1 buy 10 STOCK limit 9 DAY
@@ -282,8 +282,8 @@ fn an_order_on_its_way_when_the_venue_crashes_still_arrives() {
 
 #[test]
 fn every_prefix_of_a_ledger_is_a_valid_state() {
-    let mut desk = Desk::new(quiet(), at("10:00"));
-    desk.tell(
+    let mut desk = VenueClient::new(quiet(), at("10:00"));
+    desk.run(
         "
         10:00 submit 1 buy 150 STOCK limit 10.02 IOC
         10:01 submit 2 sell 50 STOCK limit 10 DAY account 2
@@ -294,12 +294,12 @@ fn every_prefix_of_a_ledger_is_a_valid_state() {
     );
     let mut told = String::new();
     for length in 1..=desk.ledger.len() {
-        let mut venue = Venue::new(quiet(), at("10:10")).unwrap();
+        let mut venue = VenueSimulator::new(quiet(), at("10:10")).unwrap();
         venue.restore(desk.ledger[..length].iter().cloned(), at("10:10"));
         let mut out = Vec::new();
         venue.advance(at("10:10"), &mut out);
         let after = desk.ledger[..length].last().map(record_line).unwrap();
-        told += &format!("{after}\n    {}\n", picture_lines(&venue.picture()).join("; "));
+        told += &format!("{after}\n    {}\n", snapshot_lines(&venue.snapshot()).join("; "));
     }
     expect![[r#"
         submitted 1 150 @ 10.02 IOC
@@ -342,8 +342,8 @@ fn every_prefix_of_a_ledger_is_a_valid_state() {
 
 #[test]
 fn orders_for_what_is_no_longer_listed_end() {
-    let mut desk = Desk::new(quiet(), at("10:00"));
-    desk.tell("10:00 submit 1 buy 1 FUTURE limit 90 GTC");
+    let mut desk = VenueClient::new(quiet(), at("10:00"));
+    desk.run("10:00 submit 1 buy 1 FUTURE limit 90 GTC");
     desk.config.listings.truncate(1);
     expect![[r#"
         10:01 restart
@@ -352,7 +352,7 @@ fn orders_for_what_is_no_longer_listed_end() {
         10:02 submit 2 buy 1 FUTURE limit 90 GTC
             rejected 2: security: not listed here
     "#]]
-    .assert_eq(&desk.tell(
+    .assert_eq(&desk.run(
         "
         10:01 restart
         10:01 wait
@@ -363,20 +363,20 @@ fn orders_for_what_is_no_longer_listed_end() {
 
 #[test]
 fn orders_finished_long_ago_leave_the_snapshot_and_are_still_never_accepted_twice() {
-    let mut desk = Desk::new(quiet(), at("10:00"));
+    let mut desk = VenueClient::new(quiet(), at("10:00"));
     for id in 1..=10_001 {
-        desk.tell(&format!("10:00 submit {id} buy 1 STOCK limit 9.999 DAY"));
+        desk.run(&format!("10:00 submit {id} buy 1 STOCK limit 9.999 DAY"));
     }
-    let picture = desk.venue.picture();
+    let picture = desk.venue.snapshot();
     assert_eq!((picture.orders.len(), picture.orders[0].order), (10_000, OrderId(2)));
-    assert_eq!(desk.tell("10:01 submit 1 buy 1 STOCK limit 9 DAY"), "10:01 submit 1 buy 1 STOCK limit 9 DAY\n");
+    assert_eq!(desk.run("10:01 submit 1 buy 1 STOCK limit 9 DAY"), "10:01 submit 1 buy 1 STOCK limit 9 DAY\n");
 }
 
 #[test]
 #[should_panic(expected = "record 1 of the ledger: order 1 is unknown")]
 fn a_ledger_with_a_part_missing_is_not_taken_up() {
-    let mut desk = Desk::new(quiet(), at("10:00"));
-    desk.tell("10:00 submit 1 buy 1 STOCK limit 9 GTC");
-    let mut venue = Venue::new(quiet(), Timestamp(0)).unwrap();
+    let mut desk = VenueClient::new(quiet(), at("10:00"));
+    desk.run("10:00 submit 1 buy 1 STOCK limit 9 GTC");
+    let mut venue = VenueSimulator::new(quiet(), Timestamp(0)).unwrap();
     venue.restore(desk.ledger.split_off(1), Timestamp(0));
 }

@@ -1,10 +1,10 @@
 use expect_test::expect;
 
-use crate::desk::{quiet, tell};
+use crate::venue_client::{quiet, run_story};
 
 #[test]
 fn a_stop_waits_for_a_trade_at_its_price_and_then_takes_what_is_there() {
-    let told = tell(
+    let told = run_story(
         quiet(),
         "
         10:00 submit 1 buy 10 STOCK limit 10.01 DAY
@@ -46,7 +46,7 @@ fn a_stop_waits_for_a_trade_at_its_price_and_then_takes_what_is_there() {
 
 #[test]
 fn a_triggered_stop_limit_rests_at_its_limit() {
-    let told = tell(
+    let told = run_story(
         quiet(),
         "
         10:00 submit 1 sell 100 STOCK stop-limit 9.98 10 DAY
@@ -91,7 +91,7 @@ fn a_triggered_stop_limit_rests_at_its_limit() {
 
 #[test]
 fn before_the_first_trade_the_quote_triggers() {
-    let told = tell(
+    let told = run_story(
         quiet(),
         "
         10:00 submit 1 buy 10 STOCK stop 10.02 DAY
@@ -113,7 +113,7 @@ fn before_the_first_trade_the_quote_triggers() {
 
 #[test]
 fn one_stop_may_trigger_the_next() {
-    let told = tell(
+    let told = run_story(
         quiet(),
         "
         10:00 submit 1 sell 200 STOCK stop 9.98 DAY
@@ -142,7 +142,7 @@ fn one_stop_may_trigger_the_next() {
 
 #[test]
 fn a_stop_can_be_moved_and_withdrawn_and_ends_with_its_day() {
-    let told = tell(
+    let told = run_story(
         quiet(),
         "
         10:00 submit 1 buy 10 STOCK stop 10.50 DAY
@@ -173,7 +173,7 @@ fn a_stop_can_be_moved_and_withdrawn_and_ends_with_its_day() {
 
 #[test]
 fn stops_sleep_outside_continuous_trading() {
-    let told = tell(
+    let told = run_story(
         quiet(),
         "
         08:00 submit 1 buy 10 STOCK stop 10.01 GTC

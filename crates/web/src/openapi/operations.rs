@@ -6,8 +6,8 @@ use wire::schema::{example, reference};
 pub(super) struct Operation {
     pub(super) handler: &'static str,
     pub(super) summary: &'static str,
-    pub(super) answer: Answer,
-    pub(super) body: Option<Body>,
+    pub(super) response: ResponseKind,
+    pub(super) body: Option<RequestBody>,
     /// Statuses of failures beyond those that follow from the row itself.
     pub(super) failures: &'static [u16],
     /// Notes for callers.
@@ -16,7 +16,7 @@ pub(super) struct Operation {
 
 /// The successful response of a call.
 #[derive(Clone, Copy)]
-pub(super) enum Answer {
+pub(super) enum ResponseKind {
     /// Nothing but 200.
     Nothing,
     /// Only the location of the created order or transaction.
@@ -29,7 +29,7 @@ pub(super) enum Answer {
     One(&'static str),
     /// Texts with a description.
     Text(&'static str),
-    Texts(&'static str),
+    TextList(&'static str),
     /// A key and a text for each parameter of the configuration.
     Parameters,
     /// The identity of the caller, with the session cookie.
@@ -38,7 +38,7 @@ pub(super) enum Answer {
     /// A value whose ETag is its revision.
     Document(&'static str),
     /// Only the ETag of the stored value.
-    Kept,
+    RevisionTag,
     /// UP, or 503 with the same body.
     Health,
     /// Metrics, in the format of the client.
@@ -47,7 +47,7 @@ pub(super) enum Answer {
     File(&'static str),
 }
 
-impl Answer {
+impl ResponseKind {
     /// The columns of a list as a table.
     pub(super) fn columns(self) -> Vec<&'static str> {
         match self {
@@ -58,7 +58,7 @@ impl Answer {
 }
 
 #[derive(Clone, Copy)]
-pub(super) enum Body {
+pub(super) enum RequestBody {
     Needed(&'static str),
     /// A bare number, with its description.
     Id(&'static str),
@@ -86,7 +86,7 @@ pub(super) fn operation(handler: &str) -> &'static Operation {
 
 impl Operation {
     pub(super) fn tag(&self) -> &'static str {
-        match self.room() {
+        match self.module_name() {
             "account" | "security" | "exchange" | "strategy" | "reference" => "Reference data",
             "order" => "Orders",
             "position" | "portfolio" => "Positions",
@@ -106,27 +106,27 @@ impl Operation {
         of_the_engine.contains(&self.tag()) && self.handler != "order::next_id" || self.handler == "strategy::list"
     }
 
-    fn room(&self) -> &'static str {
+    fn module_name(&self) -> &'static str {
         self.handler.split("::").next().unwrap_or_default()
     }
 
-    const fn takes(mut self, body: Body) -> Self {
+    const fn with_body(mut self, body: RequestBody) -> Self {
         self.body = Some(body);
         self
     }
 
-    const fn fails(mut self, failures: &'static [u16]) -> Self {
+    const fn with_failures(mut self, failures: &'static [u16]) -> Self {
         self.failures = failures;
         self
     }
 
-    const fn more(mut self, more: &'static str) -> Self {
+    const fn with_note(mut self, more: &'static str) -> Self {
         self.more = more;
         self
     }
 }
 
-impl Body {
+impl RequestBody {
     pub(super) fn described(self) -> Value {
         let (schema, example) = match self {
             Self::Needed(name) => (reference(name), example(name).unwrap_or_default()),
@@ -140,189 +140,189 @@ impl Body {
     }
 }
 
-const fn on(handler: &'static str, summary: &'static str, answer: Answer) -> Operation {
-    Operation { handler, summary, answer, body: None, failures: &[], more: "" }
+const fn operation_row(handler: &'static str, summary: &'static str, answer: ResponseKind) -> Operation {
+    Operation { handler, summary, response: answer, body: None, failures: &[], more: "" }
 }
 
-use Answer::{
-    Document, File, Health, Kept, Lines, List, Location, Metrics, NoSession, Nothing, One, Parameters, Session,
-    TaggedList, Text, Texts,
+use RequestBody::{Id, Needed, Quantity};
+use ResponseKind::{
+    Document, File, Health, Lines, List, Location, Metrics, NoSession, Nothing, One, Parameters, RevisionTag, Session,
+    TaggedList, Text, TextList,
 };
-use Body::{Id, Needed, Quantity};
 
 pub(super) const OPERATIONS: &[Operation] = &[
-    on("account::list", "All accounts", TaggedList("AccountVO")).more("Pages of every origin may read this."),
-    on("account::one", "An account by its name", One("AccountVO")),
-    on("security::list", "All securities", TaggedList("SecurityVO")),
-    on("security::one", "A security by its id", One("SecurityVO")),
-    on("security::families", "All security families", TaggedList("SecurityFamilyVO")),
-    on("security::family", "A security family by its id", One("SecurityFamilyVO")),
-    on("security::search", "Securities by words, fields and comparisons", List("SecurityVO")),
-    on("security::forex", "A currency pair", One("SecurityVO")).fails(&[404]),
-    on("exchange::list", "All exchanges", TaggedList("ExchangeVO")),
-    on("strategy::list", "All strategies, with the phase of their life", List("StrategyVO")),
-    on("strategy::start", "Starts a strategy", Nothing).fails(NO_BODY),
-    on("strategy::stop", "Stops a strategy", Nothing).fails(NO_BODY),
-    on("reference::clear_caches", "Reads the reference data of the configuration again", Nothing)
-        .fails(&[422])
-        .more("Only what differs becomes a change; what has orders, positions or transactions is never deleted."),
-    on("reference::import", "Reads reference data from a folder of the server's machine", One("ImportedVO"))
-        .takes(Needed("ImportBody"))
-        .fails(&[422])
-        .more("Only for callers on that machine."),
-    on("position::list", "Open positions, and those closed today", List("PositionVO")),
-    on("position::close", "Closes a position by an opposite market order", Location)
-        .fails(&[409, 422])
-        .more("Orders that protect the position and would flip it are cancelled first; the order is OPEN until then."),
-    on("position::reduce", "Reduces a position by an opposite market order", Location)
-        .takes(Quantity("how much of it: more than zero, and at most the open quantity"))
-        .fails(&[409, 422])
-        .more("The order cannot flip the position: what protects it is cancelled or reduced first."),
-    on("position::reset", "Rebuilds positions from the recorded transactions", Nothing).fails(&[422]),
-    on("portfolio::value", "What strategies are worth", List("PortfolioValueVO")).fails(&[422]),
-    on("portfolio::balance", "Cash of strategies and accounts", List("CashBalanceVO")),
-    on("transaction::record", "Records a transaction", Location)
-        .takes(Needed("TransactionBody"))
-        .fails(&[409, 422])
-        .more("What is left out is defaulted; a uuid that is known is 409, so a retry never books twice."),
-    on("transaction::one", "A transaction by its id", One("TransactionVO")),
-    on("transaction::daily", "Transactions that are dated today, newest first", List("TransactionVO")),
-    on("transaction::reset_cash", "Rebuilds cash from the recorded transactions", Nothing)
-        .fails(&[422])
-        .more("Served under both spellings."),
-    on("order::list", "Open orders", List("OrderVO")),
-    on("order::one", "An order, open or of today, by its intId or a ClOrdID", List("OrderVO"))
-        .more("A list, because a ClOrdID may have named several."),
-    on("order::cancel", "Cancels an order", Nothing).fails(&[409, 422]),
-    on("order::place_market", "Places a market order", Location)
-        .takes(Needed("MarketOrderVO"))
-        .fails(&[409, 422])
-        .more(PLACING),
-    on("order::place_limit", "Places a limit order", Location)
-        .takes(Needed("LimitOrderVO"))
-        .fails(&[409, 422])
-        .more(PLACING),
-    on("order::place_stop", "Places a stop order", Location)
-        .takes(Needed("StopOrderVO"))
-        .fails(&[409, 422])
-        .more(PLACING),
-    on("order::place_stop_limit", "Places a stop-limit order", Location)
-        .takes(Needed("StopLimitOrderVO"))
-        .fails(&[409, 422])
-        .more(PLACING),
-    on("order::modify_market", "Changes a market order", Nothing)
-        .takes(Needed("OrderChangeBody"))
-        .fails(&[409, 422])
-        .more(CHANGING),
-    on("order::modify_limit", "Changes a limit order", Nothing)
-        .takes(Needed("OrderChangeBody"))
-        .fails(&[409, 422])
-        .more(CHANGING),
-    on("order::modify_stop", "Changes a stop order", Nothing)
-        .takes(Needed("OrderChangeBody"))
-        .fails(&[409, 422])
-        .more(CHANGING),
-    on("order::modify_stop_limit", "Changes a stop-limit order", Nothing)
-        .takes(Needed("OrderChangeBody"))
-        .fails(&[409, 422])
-        .more(CHANGING),
-    on("order::next_id", "An intId for the next order of an account", Text("the id, never given twice"))
-        .takes(Id("the account's id"))
-        .fails(&[422]),
-    on("subscription::feeds", "The feeds that are active", Texts("names of feeds")),
-    on("subscription::subscribe", "Asks for the prices of a security", Nothing)
-        .takes(Needed("SubscribeBody"))
-        .fails(&[422])
-        .more("Asking twice does no harm."),
-    on("subscription::unsubscribe", "Gives the prices of a security up", Nothing)
-        .takes(Needed("SubscriptionBody"))
-        .fails(&[422]),
-    on("marketdata::ticks", "The newest tick of every security", List("Tick"))
-        .more("One of which none is known is not in the list."),
-    on("marketdata::bars", "Bars that are closed, oldest first", List("Bar"))
-        .more("Those after an instant, or the newest there are. Of several securities one comes after the other, in the \
+    operation_row("account::list", "All accounts", TaggedList("AccountVO")).with_note("Pages of every origin may read this."),
+    operation_row("account::one", "An account by its name", One("AccountVO")),
+    operation_row("security::list", "All securities", TaggedList("SecurityVO")),
+    operation_row("security::one", "A security by its id", One("SecurityVO")),
+    operation_row("security::families", "All security families", TaggedList("SecurityFamilyVO")),
+    operation_row("security::family", "A security family by its id", One("SecurityFamilyVO")),
+    operation_row("security::search", "Securities by words, fields and comparisons", List("SecurityVO")),
+    operation_row("security::forex", "A currency pair", One("SecurityVO")).with_failures(&[404]),
+    operation_row("exchange::list", "All exchanges", TaggedList("ExchangeVO")),
+    operation_row("strategy::list", "All strategies, with the phase of their life", List("StrategyVO")),
+    operation_row("strategy::start", "Starts a strategy", Nothing).with_failures(NO_BODY),
+    operation_row("strategy::stop", "Stops a strategy", Nothing).with_failures(NO_BODY),
+    operation_row("reference::clear_caches", "Reads the reference data of the configuration again", Nothing)
+        .with_failures(&[422])
+        .with_note("Only what differs becomes a change; what has orders, positions or transactions is never deleted."),
+    operation_row("reference::import", "Reads reference data from a folder of the server's machine", One("ImportedVO"))
+        .with_body(Needed("ImportBody"))
+        .with_failures(&[422])
+        .with_note("Only for callers on that machine."),
+    operation_row("position::list", "Open positions, and those closed today", List("PositionVO")),
+    operation_row("position::close", "Closes a position by an opposite market order", Location)
+        .with_failures(&[409, 422])
+        .with_note("Orders that protect the position and would flip it are cancelled first; the order is OPEN until then."),
+    operation_row("position::reduce", "Reduces a position by an opposite market order", Location)
+        .with_body(Quantity("how much of it: more than zero, and at most the open quantity"))
+        .with_failures(&[409, 422])
+        .with_note("The order cannot flip the position: what protects it is cancelled or reduced first."),
+    operation_row("position::reset", "Rebuilds positions from the recorded transactions", Nothing).with_failures(&[422]),
+    operation_row("portfolio::value", "What strategies are worth", List("PortfolioValueVO")).with_failures(&[422]),
+    operation_row("portfolio::balance", "Cash of strategies and accounts", List("CashBalanceVO")),
+    operation_row("transaction::record", "Records a transaction", Location)
+        .with_body(Needed("TransactionBody"))
+        .with_failures(&[409, 422])
+        .with_note("What is left out is defaulted; a uuid that is known is 409, so a retry never books twice."),
+    operation_row("transaction::one", "A transaction by its id", One("TransactionVO")),
+    operation_row("transaction::daily", "Transactions that are dated today, newest first", List("TransactionVO")),
+    operation_row("transaction::reset_cash", "Rebuilds cash from the recorded transactions", Nothing)
+        .with_failures(&[422])
+        .with_note("Served under both spellings."),
+    operation_row("order::list", "Open orders", List("OrderVO")),
+    operation_row("order::one", "An order, open or of today, by its intId or a ClOrdID", List("OrderVO"))
+        .with_note("A list, because a ClOrdID may have named several."),
+    operation_row("order::cancel", "Cancels an order", Nothing).with_failures(&[409, 422]),
+    operation_row("order::place_market", "Places a market order", Location)
+        .with_body(Needed("MarketOrderVO"))
+        .with_failures(&[409, 422])
+        .with_note(PLACING),
+    operation_row("order::place_limit", "Places a limit order", Location)
+        .with_body(Needed("LimitOrderVO"))
+        .with_failures(&[409, 422])
+        .with_note(PLACING),
+    operation_row("order::place_stop", "Places a stop order", Location)
+        .with_body(Needed("StopOrderVO"))
+        .with_failures(&[409, 422])
+        .with_note(PLACING),
+    operation_row("order::place_stop_limit", "Places a stop-limit order", Location)
+        .with_body(Needed("StopLimitOrderVO"))
+        .with_failures(&[409, 422])
+        .with_note(PLACING),
+    operation_row("order::modify_market", "Changes a market order", Nothing)
+        .with_body(Needed("OrderChangeBody"))
+        .with_failures(&[409, 422])
+        .with_note(CHANGING),
+    operation_row("order::modify_limit", "Changes a limit order", Nothing)
+        .with_body(Needed("OrderChangeBody"))
+        .with_failures(&[409, 422])
+        .with_note(CHANGING),
+    operation_row("order::modify_stop", "Changes a stop order", Nothing)
+        .with_body(Needed("OrderChangeBody"))
+        .with_failures(&[409, 422])
+        .with_note(CHANGING),
+    operation_row("order::modify_stop_limit", "Changes a stop-limit order", Nothing)
+        .with_body(Needed("OrderChangeBody"))
+        .with_failures(&[409, 422])
+        .with_note(CHANGING),
+    operation_row("order::next_id", "An intId for the next order of an account", Text("the id, never given twice"))
+        .with_body(Id("the account's id"))
+        .with_failures(&[422]),
+    operation_row("subscription::feeds", "The feeds that are active", TextList("names of feeds")),
+    operation_row("subscription::subscribe", "Asks for the prices of a security", Nothing)
+        .with_body(Needed("SubscribeBody"))
+        .with_failures(&[422])
+        .with_note("Asking twice does no harm."),
+    operation_row("subscription::unsubscribe", "Gives the prices of a security up", Nothing)
+        .with_body(Needed("SubscriptionBody"))
+        .with_failures(&[422]),
+    operation_row("marketdata::ticks", "The newest tick of every security", List("Tick"))
+        .with_note("One of which none is known is not in the list."),
+    operation_row("marketdata::bars", "Bars that are closed, oldest first", List("Bar"))
+        .with_note("Those after an instant, or the newest there are. Of several securities one comes after the other, in the \
                order in which they are named; `after` and `limit` count for each, and there are at most 20,000 bars in all."),
-    on("marketdata::book", "The order books of securities", List("OrderBook"))
-        .more("One of which none is known is not in the list."),
-    on("marketdata::set_settlement", "Gives the price at which a security is settled on a day", Nothing)
-        .takes(Needed("SettlementBody"))
-        .fails(&[422])
-        .more("What expired without a price is settled at once; a later one for the same day replaces it."),
-    on("risk::check", "What would happen to an order; it leaves no trace", One("VerdictVO"))
-        .takes(Needed("OrderCheckBody"))
-        .fails(&[422]),
-    on("risk::check_modify", "What would happen to a live order with new terms; it leaves no trace", One("VerdictVO"))
-        .takes(Needed("OrderChangeCheckBody"))
-        .fails(&[422])
-        .more(
+    operation_row("marketdata::book", "The order books of securities", List("OrderBook"))
+        .with_note("One of which none is known is not in the list."),
+    operation_row("marketdata::set_settlement", "Gives the price at which a security is settled on a day", Nothing)
+        .with_body(Needed("SettlementBody"))
+        .with_failures(&[422])
+        .with_note("What expired without a price is settled at once; a later one for the same day replaces it."),
+    operation_row("risk::check", "What would happen to an order; it leaves no trace", One("VerdictVO"))
+        .with_body(Needed("OrderCheckBody"))
+        .with_failures(&[422]),
+    operation_row("risk::check_modify", "What would happen to a live order with new terms; it leaves no trace", One("VerdictVO"))
+        .with_body(Needed("OrderChangeCheckBody"))
+        .with_failures(&[422])
+        .with_note(
             "What the order reserves already is not counted again. Notional and fee are of all of it as it would be.",
         ),
-    on("risk::states", "Which scopes may trade", List("TradingState")),
-    on("risk::set_state", "Sets the trading state of a scope", Nothing).takes(Needed("StateBody")).fails(&[422]),
-    on("risk::kill", "The kill switch: halts a scope and cancels its orders", One("KilledVO"))
-        .takes(Needed("KillBody"))
-        .fails(&[422])
-        .more("The scope must be named, also where it is the whole platform."),
-    on("risk::limits", "The limits of all scopes", List("LimitsVO")),
-    on("risk::set_limits", "Changes limits of a scope", Nothing)
-        .takes(Needed("LimitsBody"))
-        .fails(&[422])
-        .more("Only the limits that are named change; `null` removes one."),
-    on("history::orders", "Orders of all times, by id; those that fit every parameter", List("OrderVO"))
-        .more("A page goes on after the id of the last order before; one that is shorter than its limit is the last."),
-    on("history::order_events", "What happened to an order", List("OrderStatusVO")),
-    on("history::transactions", "Transactions of all times, by id", List("TransactionVO")),
-    on("history::events", "All events, by sequence", List("PastEvent"))
-        .more("Events of one input stay on one page, which may become longer for it."),
-    on("broker::main", "Where topics are published over TCP", Text("such as `tcp://localhost:61613`")),
-    on("broker::ws", "Where topics are published over WebSocket", Text("such as `ws://localhost:61614`")),
-    on("fix::sessions", "The sessions of the FIX door", List("FixSessionVO")),
-    on("fix::logout", "Logs a FIX session out", Nothing).fails(NO_BODY),
-    on("fix::reset", "Resets the numbers of a FIX session", Nothing).fails(NO_BODY),
-    on("fix::numbers", "Sets the numbers of a FIX session", Nothing).takes(Needed("FixNumbersBody")).fails(&[409, 422]),
-    on("login::who", "Who the server takes the caller for", One("IdentityVO")),
-    on("login::login", "Begins a session", Session)
-        .takes(Needed("LoginBody"))
-        .fails(&[401, 422])
-        .more("The session lives in a cookie that scripts cannot read."),
-    on("login::logout", "Ends the session", NoSession),
-    on("settings::read", "Settings of the caller: layouts, watch lists, thresholds", Document("Settings"))
-        .more("Without users there is one set for everybody; who has kept nothing finds an empty object."),
-    on("settings::write", "Keeps settings in place of those before", Kept)
-        .takes(Needed("Settings"))
-        .fails(&[412])
-        .more("Of at most 256 KiB. With `If-Match` only where they are still those that the caller has read."),
-    on("user::list", "All users", List("UserVO")),
-    on("user::add", "Adds a user, or changes one", Nothing)
-        .takes(Needed("UserBody"))
-        .fails(&[409, 422])
-        .more("From the first user on every caller must log in, the caller of this too."),
-    on("user::remove", "Removes a user", Nothing),
-    on("token::list", "All tokens, without their secrets", List("TokenVO")),
-    on("token::make", "Makes a token", One("NewTokenVO"))
-        .takes(Needed("TokenBody"))
-        .fails(&[409, 422])
-        .more("The answer is the only place where it is ever seen."),
-    on("token::revoke", "Revokes a token", Nothing),
-    on("audit::list", "What was refused, and what was done with power", List("AuditVO")),
-    on("runtime::parameters", "Every effective parameter, secrets as `***`", Parameters),
-    on("runtime::exit", "Shuts the server down in order", Nothing),
-    on("log::lines", "The newest lines of the log, oldest first", Lines("LogEvent"))
-        .more("`after` with the `Rialto-After` of an answer goes on where it ended, and misses no line."),
-    on("health::live", "Whether the process is up", One("Health")),
-    on("health::ready", "Whether it trades, with each check", Health),
-    on("metrics::all", "Numbers for Prometheus", Metrics),
-    on("docs::document", "This description", File("application/json")),
-    on("docs::page", "A page that shows this description", File("text/html")),
-    on("docs::style", "The style of that page", File("text/css")),
-    on("docs::fix_dictionary", "The FIX dictionary for clients, in QuickFIX's format", File("text/xml")),
-    on("docs::program", "The program of that page", File("text/javascript")),
-    on("docs::start", "What that page begins with", File("text/javascript")),
-    on("topic_docs::document", "The description of the topics", File("application/json"))
-        .more("AsyncAPI 3.0: every family of topics, with a schema for each payload and the ports of this server."),
-    on("topic_docs::page", "A page that shows the topics and listens to them", File("text/html")),
-    on("topic_docs::program", "The program of that page", File("text/javascript")),
-    on("topic_docs::style", "The style of that page", File("text/css")),
+    operation_row("risk::states", "Which scopes may trade", List("TradingState")),
+    operation_row("risk::set_state", "Sets the trading state of a scope", Nothing).with_body(Needed("StateBody")).with_failures(&[422]),
+    operation_row("risk::kill", "The kill switch: halts a scope and cancels its orders", One("KilledVO"))
+        .with_body(Needed("KillBody"))
+        .with_failures(&[422])
+        .with_note("The scope must be named, also where it is the whole platform."),
+    operation_row("risk::limits", "The limits of all scopes", List("LimitsVO")),
+    operation_row("risk::set_limits", "Changes limits of a scope", Nothing)
+        .with_body(Needed("LimitsBody"))
+        .with_failures(&[422])
+        .with_note("Only the limits that are named change; `null` removes one."),
+    operation_row("history::orders", "Orders of all times, by id; those that fit every parameter", List("OrderVO"))
+        .with_note("A page goes on after the id of the last order before; one that is shorter than its limit is the last."),
+    operation_row("history::order_events", "What happened to an order", List("OrderStatusVO")),
+    operation_row("history::transactions", "Transactions of all times, by id", List("TransactionVO")),
+    operation_row("history::events", "All events, by sequence", List("PastEvent"))
+        .with_note("Events of one input stay on one page, which may become longer for it."),
+    operation_row("broker::main", "Where topics are published over TCP", Text("such as `tcp://localhost:61613`")),
+    operation_row("broker::ws", "Where topics are published over WebSocket", Text("such as `ws://localhost:61614`")),
+    operation_row("fix::sessions", "The sessions of the FIX door", List("FixSessionVO")),
+    operation_row("fix::logout", "Logs a FIX session out", Nothing).with_failures(NO_BODY),
+    operation_row("fix::reset", "Resets the numbers of a FIX session", Nothing).with_failures(NO_BODY),
+    operation_row("fix::numbers", "Sets the numbers of a FIX session", Nothing).with_body(Needed("FixNumbersBody")).with_failures(&[409, 422]),
+    operation_row("login::who", "Who the server takes the caller for", One("IdentityVO")),
+    operation_row("login::login", "Begins a session", Session)
+        .with_body(Needed("LoginBody"))
+        .with_failures(&[401, 422])
+        .with_note("The session lives in a cookie that scripts cannot read."),
+    operation_row("login::logout", "Ends the session", NoSession),
+    operation_row("settings::read", "Settings of the caller: layouts, watch lists, thresholds", Document("Settings"))
+        .with_note("Without users there is one set for everybody; who has kept nothing finds an empty object."),
+    operation_row("settings::write", "Keeps settings in place of those before", RevisionTag)
+        .with_body(Needed("Settings"))
+        .with_failures(&[412])
+        .with_note("Of at most 256 KiB. With `If-Match` only where they are still those that the caller has read."),
+    operation_row("user::list", "All users", List("UserVO")),
+    operation_row("user::add", "Adds a user, or changes one", Nothing)
+        .with_body(Needed("UserBody"))
+        .with_failures(&[409, 422])
+        .with_note("From the first user on every caller must log in, the caller of this too."),
+    operation_row("user::remove", "Removes a user", Nothing),
+    operation_row("token::list", "All tokens, without their secrets", List("TokenVO")),
+    operation_row("token::make", "Makes a token", One("NewTokenVO"))
+        .with_body(Needed("TokenBody"))
+        .with_failures(&[409, 422])
+        .with_note("The answer is the only place where it is ever seen."),
+    operation_row("token::revoke", "Revokes a token", Nothing),
+    operation_row("audit::list", "What was refused, and what was done with power", List("AuditVO")),
+    operation_row("runtime::parameters", "Every effective parameter, secrets as `***`", Parameters),
+    operation_row("runtime::exit", "Shuts the server down in order", Nothing),
+    operation_row("log::lines", "The newest lines of the log, oldest first", Lines("LogEvent"))
+        .with_note("`after` with the `Rialto-After` of an answer goes on where it ended, and misses no line."),
+    operation_row("health::live", "Whether the process is up", One("Health")),
+    operation_row("health::ready", "Whether it trades, with each check", Health),
+    operation_row("metrics::all", "Numbers for Prometheus", Metrics),
+    operation_row("docs::document", "This description", File("application/json")),
+    operation_row("docs::page", "A page that shows this description", File("text/html")),
+    operation_row("docs::style", "The style of that page", File("text/css")),
+    operation_row("docs::fix_dictionary", "The FIX dictionary for clients, in QuickFIX's format", File("text/xml")),
+    operation_row("docs::program", "The program of that page", File("text/javascript")),
+    operation_row("docs::start", "What that page begins with", File("text/javascript")),
+    operation_row("topic_docs::document", "The description of the topics", File("application/json"))
+        .with_note("AsyncAPI 3.0: every family of topics, with a schema for each payload and the ports of this server."),
+    operation_row("topic_docs::page", "A page that shows the topics and listens to them", File("text/html")),
+    operation_row("topic_docs::program", "The program of that page", File("text/javascript")),
+    operation_row("topic_docs::style", "The style of that page", File("text/css")),
 ];
 
 /// A call without a body that has one all the same; and one on a resource in the wrong state.

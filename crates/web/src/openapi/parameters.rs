@@ -4,13 +4,13 @@ use serde_json::{Value, json};
 use wire::fields::ID_LIMIT;
 
 use crate::endpoints::Endpoint;
-use crate::page::PAGE_LIMIT_MAX;
+use crate::pagination::PAGE_LIMIT_MAX;
 
 pub(super) fn of(row: &Endpoint) -> Vec<Value> {
     let in_path = row.path.split('{').skip(1).filter_map(|rest| rest.split('}').next());
-    let in_path = in_path.map(|name| described(name, "path", true, in_path_of(row, name)));
+    let in_path = in_path.map(|name| describe(name, "path", true, in_path_of(row, name)));
     let in_query =
-        row.parameters.iter().map(|name| described(name, "query", is_needed(row, name), in_query_of(row, name)));
+        row.parameters.iter().map(|name| describe(name, "query", is_needed(row, name), in_query_of(row, name)));
     in_path.chain(in_query).chain(in_headers(row)).collect()
 }
 
@@ -18,7 +18,7 @@ pub(super) fn of(row: &Endpoint) -> Vec<Value> {
 fn in_headers(row: &Endpoint) -> Option<Value> {
     let says = "the `ETag` of the settings that the caller has read; where others were kept meanwhile nothing is done";
     let schema = json!({ "type": "string", "examples": ["\"3\""] });
-    (row.handler == "settings::write").then(|| described("If-Match", "header", false, (says, schema)))
+    (row.handler == "settings::write").then(|| describe("If-Match", "header", false, (says, schema)))
 }
 
 /// Whether a parameter names a resource that may not exist.
@@ -27,7 +27,7 @@ pub(super) fn may_be_unknown(row: &Endpoint) -> bool {
     row.path.contains('{') || row.parameters.iter().any(|name| by_name.contains(name))
 }
 
-fn described(name: &str, place: &str, is_needed: bool, (says, schema): (&str, Value)) -> Value {
+fn describe(name: &str, place: &str, is_needed: bool, (says, schema): (&str, Value)) -> Value {
     json!({ "name": name, "in": place, "required": is_needed, "description": says, "schema": schema })
 }
 
@@ -94,7 +94,7 @@ const SOURCES: &str =
     "^(REST|UI|STRATEGY|PLATFORM|FIX(:[!-+\\--~]+)?)(,(REST|UI|STRATEGY|PLATFORM|FIX(:[!-+\\--~]+)?))*$";
 
 fn statuses() -> String {
-    let names = domain::order::Status::ALL.map(domain::order::Status::name).join("|");
+    let names = domain::order::OrdStatus::ALL.map(domain::order::OrdStatus::name).join("|");
     format!("^({names})(,({names}))*$")
 }
 

@@ -6,10 +6,10 @@ use axum::http::StatusCode;
 use serde_json::{Map, Value, json};
 use wire::schema::reference;
 
-use super::operations::{Answer, Operation};
+use super::operations::{Operation, ResponseKind};
 use super::parameters::may_be_unknown;
 use crate::codes::{CODES, Code};
-use crate::endpoints::{Endpoint, Role};
+use crate::endpoints::{Endpoint, RequiredRole};
 
 /// Failures of any call: unknown host, long URL, rate limit, internal error, overload.
 const ALWAYS: [u16; 6] = [400, 403, 414, 429, 500, 503];
@@ -20,15 +20,15 @@ const WITH_BODY: [u16; 3] = [408, 413, 415];
 
 pub(super) fn of(row: &Endpoint, operation: &Operation) -> Map<String, Value> {
     let mut responses = Map::new();
-    responses.insert("200".into(), good(operation));
-    if matches!(operation.answer, Answer::TaggedList(_)) {
+    responses.insert("200".into(), success(operation));
+    if matches!(operation.response, ResponseKind::TaggedList(_)) {
         let says = "The client has it already, as its `If-None-Match` says.";
         responses.insert("304".into(), json!({ "description": says, "headers": { "ETag": header("ETag") } }));
     }
     for status in failures(row, operation) {
         responses.insert(status.to_string(), json!({ "$ref": format!("#/components/responses/Problem{status}") }));
     }
-    if matches!(operation.answer, Answer::Health) {
+    if matches!(operation.response, ResponseKind::Health) {
         responses.insert("503".into(), unhealthy());
     }
     responses
@@ -37,7 +37,7 @@ pub(super) fn of(row: &Endpoint, operation: &Operation) -> Map<String, Value> {
 fn failures(row: &Endpoint, operation: &Operation) -> BTreeSet<u16> {
     let mut failures = BTreeSet::from(ALWAYS);
     failures.extend(operation.failures);
-    if row.role > Role::Anyone {
+    if row.role > RequiredRole::Anyone {
         failures.insert(401);
     }
     if may_be_unknown(row) {
@@ -49,45 +49,46 @@ fn failures(row: &Endpoint, operation: &Operation) -> BTreeSet<u16> {
     failures
 }
 
-fn good(operation: &Operation) -> Value {
-    let mut response = json!({ "description": says(operation.answer), "headers": headers_of(operation) });
-    if let Some(content) = content(operation.answer) {
+fn success(operation: &Operation) -> Value {
+    let mut response =
+        json!({ "description": response_description(operation.response), "headers": headers_of(operation) });
+    if let Some(content) = content(operation.response) {
         response["content"] = content;
     }
     response
 }
 
-fn says(answer: Answer) -> &'static str {
+fn response_description(answer: ResponseKind) -> &'static str {
     match answer {
-        Answer::Nothing => "Done; the body is empty.",
-        Answer::Kept => "Kept; the body is empty, and `ETag` has the new revision.",
-        Answer::Location => "Done; the body is empty, and `Location` says where it is found.",
-        Answer::Session => "The session has begun.",
-        Answer::NoSession => "There is no session any more.",
-        Answer::Text(says) | Answer::Texts(says) => says,
+        ResponseKind::Nothing => "Done; the body is empty.",
+        ResponseKind::RevisionTag => "Kept; the body is empty, and `ETag` has the new revision.",
+        ResponseKind::Location => "Done; the body is empty, and `Location` says where it is found.",
+        ResponseKind::Session => "The session has begun.",
+        ResponseKind::NoSession => "There is no session any more.",
+        ResponseKind::Text(says) | ResponseKind::TextList(says) => says,
         _ => "As asked.",
     }
 }
 
-fn content(answer: Answer) -> Option<Value> {
+fn content(answer: ResponseKind) -> Option<Value> {
     let json = |schema: Value| Some(json!({ "application/json": { "schema": schema } }));
     match answer {
-        Answer::Nothing | Answer::Kept | Answer::Location | Answer::NoSession => None,
-        Answer::List(name) | Answer::TaggedList(name) | Answer::Lines(name) => {
+        ResponseKind::Nothing | ResponseKind::RevisionTag | ResponseKind::Location | ResponseKind::NoSession => None,
+        ResponseKind::List(name) | ResponseKind::TaggedList(name) | ResponseKind::Lines(name) => {
             Some(list(json!({ "type": "array", "items": reference(name) })))
         }
-        Answer::Texts(_) => Some(list(json!({ "type": "array", "items": { "type": "string" } }))),
-        Answer::One(name) | Answer::Document(name) => json(reference(name)),
-        Answer::Health => json(reference("Health")),
-        Answer::Session => json(reference("IdentityVO")),
-        Answer::Text(_) => json(json!({ "type": "string" })),
-        Answer::Parameters => json(json!({ "type": "object", "additionalProperties": { "type": "string" } })),
-        Answer::Metrics => {
+        ResponseKind::TextList(_) => Some(list(json!({ "type": "array", "items": { "type": "string" } }))),
+        ResponseKind::One(name) | ResponseKind::Document(name) => json(reference(name)),
+        ResponseKind::Health => json(reference("Health")),
+        ResponseKind::Session => json(reference("IdentityVO")),
+        ResponseKind::Text(_) => json(json!({ "type": "string" })),
+        ResponseKind::Parameters => json(json!({ "type": "object", "additionalProperties": { "type": "string" } })),
+        ResponseKind::Metrics => {
             let text = json!({ "schema": { "type": "string" } });
             Some(json!({ "application/openmetrics-text": text, "text/plain": text }))
         }
-        Answer::File("application/json") => json(json!({ "type": "object", "additionalProperties": true })),
-        Answer::File(media_type) => Some(json!({ media_type: { "schema": { "type": "string" } } })),
+        ResponseKind::File("application/json") => json(json!({ "type": "object", "additionalProperties": true })),
+        ResponseKind::File(media_type) => Some(json!({ media_type: { "schema": { "type": "string" } } })),
     }
 }
 
@@ -99,11 +100,11 @@ fn list(schema: Value) -> Value {
 fn headers_of(operation: &Operation) -> Value {
     let mut names = vec!["X-Request-Id"];
     names.extend(operation.is_live().then_some("Rialto-Sequence"));
-    match operation.answer {
-        Answer::Location => names.push("Location"),
-        Answer::TaggedList(_) | Answer::Document(_) | Answer::Kept => names.push("ETag"),
-        Answer::Lines(_) => names.push("Rialto-After"),
-        Answer::Session | Answer::NoSession => names.push("Set-Cookie"),
+    match operation.response {
+        ResponseKind::Location => names.push("Location"),
+        ResponseKind::TaggedList(_) | ResponseKind::Document(_) | ResponseKind::RevisionTag => names.push("ETag"),
+        ResponseKind::Lines(_) => names.push("Rialto-After"),
+        ResponseKind::Session | ResponseKind::NoSession => names.push("Set-Cookie"),
         _ => {}
     }
     names.into_iter().map(|name| (name.to_owned(), header(name))).collect::<Map<_, _>>().into()

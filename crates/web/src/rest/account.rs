@@ -7,20 +7,20 @@ use axum::response::Response;
 use domain::Account;
 use wire::{AccountVO, json};
 
-use crate::answer;
-use crate::doors::Doors;
+use crate::app_state::AppState;
+use crate::extract::PathText;
 use crate::problem::Problem;
-use crate::request::PathText;
-use crate::rest::reference_list::ListWish;
+use crate::response;
+use crate::rest::reference_list::ListRequest;
 
-pub(crate) async fn list(State(doors): State<Doors>, wish: ListWish) -> Response {
+pub(crate) async fn list(State(doors): State<AppState>, wish: ListRequest) -> Response {
     let write = |account: &Arc<Account>, text: &mut Vec<u8>| json::write(&AccountVO::from_domain(account), text);
-    wish.answer(&doors, "accounts", |reference| &reference.accounts, write)
+    wish.respond(&doors, "accounts", |reference| &reference.accounts, write)
 }
 
-pub(crate) async fn one(State(doors): State<Doors>, PathText(name): PathText) -> Result<Response, Problem> {
+pub(crate) async fn one(State(doors): State<AppState>, PathText(name): PathText) -> Result<Response, Problem> {
     let reference = doors.reference();
-    let unknown = || Problem::new("unknown-account", format!("account {name} is not known")).of_the_path();
+    let unknown = || Problem::new("unknown-account", format!("account {name} is not known")).into_not_found();
     let account = reference.account_named(&name).ok_or_else(unknown)?;
-    Ok(answer::value(json::encode(&AccountVO::from_domain(account))))
+    Ok(response::value(json::encode(&AccountVO::from_domain(account))))
 }

@@ -1,34 +1,34 @@
 //! The audit, page by page.
 
-use access::Recorded;
+use access::AuditRow;
 use axum::Extension;
 use axum::extract::State;
 use axum::response::Response;
-use bus::history::{Page, Sort};
+use bus::history::{PageRequest, SortOrder};
 use wire::{AuditVO, json};
 
-use crate::answer;
-use crate::doors::Doors;
-use crate::form::Form;
+use crate::app_state::AppState;
+use crate::extract::QueryExtension;
+use crate::list_format::ListFormat;
 use crate::problem::Problem;
-use crate::request::KnownParameters;
+use crate::response;
 
 pub(crate) async fn list(
-    State(doors): State<Doors>,
-    Extension(parameters): KnownParameters,
-    form: Form,
+    State(doors): State<AppState>,
+    Extension(parameters): QueryExtension,
+    form: ListFormat,
 ) -> Result<Response, Problem> {
-    let (sort, Page { after, limit }) = parameters.sorted_page()?;
+    let (sort, PageRequest { after, limit }) = parameters.sorted_page()?;
     let rows = doors
         .with_register(move |register, _| match sort {
-            Sort::Oldest => Ok(register.audit(after, limit)?),
-            Sort::Newest => Ok(register.audit_back(after, limit)?),
+            SortOrder::Oldest => Ok(register.audit(after, limit)?),
+            SortOrder::Newest => Ok(register.audit_back(after, limit)?),
         })
         .await?;
-    Ok(answer::list(form, rows, |row, text| json::write(&shown(row), text)))
+    Ok(response::list(form, rows, |row, text| json::write(&to_vo(row), text)))
 }
 
-fn shown(row: &Recorded) -> AuditVO<'_> {
+fn to_vo(row: &AuditRow) -> AuditVO<'_> {
     AuditVO {
         id: row.id,
         date_time: row.at.into(),

@@ -5,36 +5,37 @@ use axum::http::header;
 use axum::http::request::Parts;
 use axum::http::uri::Authority;
 use axum::response::Response;
-use bus::operations::BrokerDoors;
+use bus::operations::BrokerEndpoints;
 use wire::json;
 
-use crate::answer;
-use crate::doors::Doors;
+use crate::app_state::AppState;
+use crate::caller::ConnectionInfo;
 use crate::problem::Problem;
-use crate::visitor::Reached;
+use crate::response;
 
-pub(crate) async fn main(State(doors): State<Doors>, called: Called) -> Result<Response, Problem> {
-    let url = called.main_url(&doors.operations().broker()).ok_or_else(|| closed("STOMP over TCP"))?;
-    Ok(answer::value(json::encode(&url)))
+pub(crate) async fn main(State(doors): State<AppState>, called: RequestAuthority) -> Result<Response, Problem> {
+    let url = called.main_url(&doors.operations().broker_endpoints()).ok_or_else(|| broker_closed("STOMP over TCP"))?;
+    Ok(response::value(json::encode(&url)))
 }
 
-pub(crate) async fn ws(State(doors): State<Doors>, called: Called) -> Result<Response, Problem> {
-    let url = called.ws_url(&doors.operations().broker()).ok_or_else(|| closed("STOMP over WebSocket"))?;
-    Ok(answer::value(json::encode(&url)))
+pub(crate) async fn ws(State(doors): State<AppState>, called: RequestAuthority) -> Result<Response, Problem> {
+    let url =
+        called.ws_url(&doors.operations().broker_endpoints()).ok_or_else(|| broker_closed("STOMP over WebSocket"))?;
+    Ok(response::value(json::encode(&url)))
 }
 
-fn closed(door: &str) -> Problem {
+fn broker_closed(door: &str) -> Problem {
     Problem::new("door-closed", format!("the door for {door} is not open on this server"))
 }
 
 /// The host name of the request, and whether it came over TLS.
-pub(crate) struct Called {
+pub(crate) struct RequestAuthority {
     authority: Authority,
     secure: bool,
 }
 
-impl Called {
-    pub(super) fn host<'a>(&'a self, broker: &'a BrokerDoors) -> &'a str {
+impl RequestAuthority {
+    pub(super) fn host<'a>(&'a self, broker: &'a BrokerEndpoints) -> &'a str {
         broker.public_host.as_deref().unwrap_or(self.authority.host())
     }
 
@@ -47,12 +48,12 @@ impl Called {
         self.secure
     }
 
-    fn main_url(&self, broker: &BrokerDoors) -> Option<String> {
+    fn main_url(&self, broker: &BrokerEndpoints) -> Option<String> {
         broker.tcp_port.map(|port| format!("tcp://{}:{port}", self.host(broker)))
     }
 
     /// A page over HTTPS may open only a WebSocket with TLS: it gets the one of its own port.
-    fn ws_url(&self, broker: &BrokerDoors) -> Option<String> {
+    fn ws_url(&self, broker: &BrokerEndpoints) -> Option<String> {
         let (port, host) = (broker.ws_port?, self.host(broker));
         Some(match self.authority.port_u16() {
             _ if !self.secure => format!("ws://{host}:{port}"),
@@ -62,11 +63,11 @@ impl Called {
     }
 }
 
-impl FromRequestParts<Doors> for Called {
+impl FromRequestParts<AppState> for RequestAuthority {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, _: &Doors) -> Result<Self, Problem> {
-        let secure = parts.extensions.get::<Reached>().is_some_and(|reached| reached.secure);
+    async fn from_request_parts(parts: &mut Parts, _: &AppState) -> Result<Self, Problem> {
+        let secure = parts.extensions.get::<ConnectionInfo>().is_some_and(|reached| reached.secure);
         let host = parts.headers.get(header::HOST).and_then(|host| host.to_str().ok()?.parse().ok());
         let authority = parts.uri.authority().cloned().or(host);
         let unnamed = || Problem::new("missing-host", "a request names its host, once");
@@ -80,8 +81,10 @@ mod tests {
 
     #[test]
     fn over_https_the_websocket_is_the_one_of_the_same_port() {
-        let broker = BrokerDoors { tcp_port: Some(61613), ws_port: Some(61614), public_host: None };
-        let url = |authority: &str, secure| Called { authority: authority.parse().unwrap(), secure }.ws_url(&broker);
+        let broker = BrokerEndpoints { tcp_port: Some(61613), ws_port: Some(61614), public_host: None };
+        let url = |authority: &str, secure| {
+            RequestAuthority { authority: authority.parse().unwrap(), secure }.ws_url(&broker)
+        };
         assert_eq!(url("localhost:9443", true).as_deref(), Some("wss://localhost:9443/stomp"));
         assert_eq!(url("desk.example", true).as_deref(), Some("wss://desk.example/stomp"));
         assert_eq!(url("localhost:9090", false).as_deref(), Some("ws://localhost:61614"));

@@ -3,14 +3,14 @@
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 
-use crate::{answer, openapi};
+use crate::{openapi, response};
 
 /// Swagger UI sets styles on its elements; scripts come from our own files only.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
                       connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 pub(crate) async fn document() -> Response {
-    answer::value(openapi::text().to_vec())
+    response::value(openapi::text().to_vec())
 }
 
 pub(crate) async fn page() -> Response {

@@ -7,10 +7,10 @@ use axum::response::Response;
 use domain::Exchange;
 use wire::{ExchangeVO, json};
 
-use crate::doors::Doors;
-use crate::rest::reference_list::ListWish;
+use crate::app_state::AppState;
+use crate::rest::reference_list::ListRequest;
 
-pub(crate) async fn list(State(doors): State<Doors>, wish: ListWish) -> Response {
+pub(crate) async fn list(State(doors): State<AppState>, wish: ListRequest) -> Response {
     let write = |exchange: &Arc<Exchange>, text: &mut Vec<u8>| json::write(&ExchangeVO::from_domain(exchange), text);
-    wish.answer(&doors, "exchanges", |reference| &reference.exchanges, write)
+    wish.respond(&doors, "exchanges", |reference| &reference.exchanges, write)
 }

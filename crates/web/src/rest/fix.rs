@@ -2,22 +2,22 @@
 
 use axum::extract::State;
 use axum::response::Response;
-use bus::operations::{FixAct, FixSession, FixTrouble};
+use bus::operations::{FixSessionCommand, FixSessionError, FixSessionStatus};
 use wire::{FixNumbersBody, FixSessionVO, json};
 
-use crate::admission::Particulars;
-use crate::answer;
-use crate::doors::Doors;
-use crate::form::Form;
+use crate::app_state::AppState;
+use crate::authorization::AuditDetail;
+use crate::extract::{JsonBody, NoBody, PathText};
+use crate::list_format::ListFormat;
 use crate::problem::Problem;
-use crate::request::{JsonBody, NoBody, PathText};
+use crate::response;
 
-pub(crate) async fn sessions(State(doors): State<Doors>, form: Form) -> Response {
+pub(crate) async fn sessions(State(doors): State<AppState>, form: ListFormat) -> Response {
     let sessions = doors.operations().fix_sessions();
-    answer::list(form, sessions, |session, text| json::write(&shown(session), text))
+    response::list(form, sessions, |session, text| json::write(&to_vo(session), text))
 }
 
-fn shown(session: &FixSession) -> FixSessionVO<'_> {
+fn to_vo(session: &FixSessionStatus) -> FixSessionVO<'_> {
     FixSessionVO {
         id: &session.id,
         sender_comp_id: &session.sender_comp_id,
@@ -29,53 +29,61 @@ fn shown(session: &FixSession) -> FixSessionVO<'_> {
         last_received: session.last_received.map(Into::into),
         last_sent: session.last_sent.map(Into::into),
         next_reset: session.next_reset.map(Into::into),
-        reason: session.ended.as_deref(),
+        reason: session.disconnect_reason.as_deref(),
     }
 }
 
-pub(crate) async fn logout(State(doors): State<Doors>, PathText(id): PathText, _: NoBody) -> Result<Response, Problem> {
-    act(&doors, id, FixAct::Logout).await
+pub(crate) async fn logout(
+    State(doors): State<AppState>,
+    PathText(id): PathText,
+    _: NoBody,
+) -> Result<Response, Problem> {
+    command(&doors, id, FixSessionCommand::Logout).await
 }
 
-pub(crate) async fn reset(State(doors): State<Doors>, PathText(id): PathText, _: NoBody) -> Result<Response, Problem> {
-    renumber(&doors, id, FixAct::Reset).await
+pub(crate) async fn reset(
+    State(doors): State<AppState>,
+    PathText(id): PathText,
+    _: NoBody,
+) -> Result<Response, Problem> {
+    set_sequence_numbers(&doors, id, FixSessionCommand::ResetSeqNums).await
 }
 
 pub(crate) async fn numbers(
-    State(doors): State<Doors>,
+    State(doors): State<AppState>,
     PathText(id): PathText,
     JsonBody(body): JsonBody,
 ) -> Result<Response, Problem> {
     let FixNumbersBody { next_in, next_out } = FixNumbersBody::parse(&body)?;
-    renumber(&doors, id, FixAct::Number { next_in, next_out }).await
+    set_sequence_numbers(&doors, id, FixSessionCommand::SetSeqNums { next_in, next_out }).await
 }
 
 /// Old and new sequence numbers of a session are audited: without them a later analysis could not tell what was resent
 /// or lost.
-async fn renumber(doors: &Doors, id: String, new: FixAct) -> Result<Response, Problem> {
-    let before = numbers_of(doors, &id);
-    let mut response = act(doors, id.clone(), new).await?;
-    if let (Some((old_in, old_out)), Some((new_in, new_out))) = (before, numbers_of(doors, &id)) {
+async fn set_sequence_numbers(doors: &AppState, id: String, new: FixSessionCommand) -> Result<Response, Problem> {
+    let before = sequence_numbers(doors, &id);
+    let mut response = command(doors, id.clone(), new).await?;
+    if let (Some((old_in, old_out)), Some((new_in, new_out))) = (before, sequence_numbers(doors, &id)) {
         let particulars = format!("nextIn {old_in} to {new_in}, nextOut {old_out} to {new_out}");
-        response.extensions_mut().insert(Particulars(particulars));
+        response.extensions_mut().insert(AuditDetail(particulars));
     }
     Ok(response)
 }
 
-fn numbers_of(doors: &Doors, id: &str) -> Option<(u64, u64)> {
+fn sequence_numbers(doors: &AppState, id: &str) -> Option<(u64, u64)> {
     let sessions = doors.operations().fix_sessions();
     sessions.iter().find(|session| session.id == id).map(|session| (session.next_in, session.next_out))
 }
 
-async fn act(doors: &Doors, id: String, act: FixAct) -> Result<Response, Problem> {
+async fn command(doors: &AppState, id: String, act: FixSessionCommand) -> Result<Response, Problem> {
     let (operations, name) = (doors.shared_operations(), id.clone());
-    let acted = doors.aside(move || operations.act_on_fix_session(&name, act)).await?;
+    let acted = doors.blocking(move || operations.command_fix_session(&name, act)).await?;
     acted.map_err(|trouble| match trouble {
-        FixTrouble::Unknown => Problem::new("unknown-session", format!("FIX session {id} is not known")),
-        FixTrouble::Connected => {
+        FixSessionError::UnknownSession => Problem::new("unknown-session", format!("FIX session {id} is not known")),
+        FixSessionError::Connected => {
             Problem::new("session-connected", format!("the client of FIX session {id} is connected: log it out first"))
         }
-        FixTrouble::Busy => Problem::new("busy", format!("FIX session {id} takes no more requests, try again")),
+        FixSessionError::Busy => Problem::new("busy", format!("FIX session {id} takes no more requests, try again")),
     })?;
-    Ok(answer::done())
+    Ok(response::empty())
 }

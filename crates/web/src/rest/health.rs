@@ -5,20 +5,20 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use wire::{CheckVO, HealthVO, json};
 
-use crate::answer;
-use crate::doors::Doors;
+use crate::app_state::AppState;
+use crate::response;
 
 /// Alive if it responds.
 pub(crate) async fn live() -> Response {
-    answer::value(json::encode(&HealthVO::new(vec![])))
+    response::value(json::encode(&HealthVO::new(vec![])))
 }
 
 /// Ready if every check passes.
-pub(crate) async fn ready(State(doors): State<Doors>) -> Response {
+pub(crate) async fn ready(State(doors): State<AppState>) -> Response {
     let checks = doors.operations().checks();
     let shown = checks.iter().map(|check| CheckVO { name: &check.name, ok: check.ok, detail: &check.detail });
     let health = HealthVO::new(shown.collect());
-    let mut response = answer::value(json::encode(&health));
+    let mut response = response::value(json::encode(&health));
     if !health.is_up() {
         *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
     }

@@ -4,15 +4,15 @@ use axum::Extension;
 use axum::extract::State;
 use axum::http::HeaderValue;
 use axum::response::Response;
-use bus::history::Page;
+use bus::history::PageRequest;
 use bus::operations::LogLine;
 use wire::{LogEventVO, json};
 
-use crate::answer;
-use crate::doors::Doors;
-use crate::form::Form;
+use crate::app_state::AppState;
+use crate::extract::{QueryExtension, QueryParameters};
+use crate::list_format::ListFormat;
 use crate::problem::Problem;
-use crate::request::{KnownParameters, Parameters};
+use crate::response;
 
 /// The most important first.
 pub(crate) const LEVELS: [&str; 5] = ["ERROR", "WARN", "INFO", "DEBUG", "TRACE"];
@@ -22,28 +22,28 @@ const AFTER_HEADER: &str = "rialto-after";
 
 /// Oldest first: the first lines after a number, or the newest.
 pub(crate) async fn lines(
-    State(doors): State<Doors>,
-    Extension(parameters): KnownParameters,
-    form: Form,
+    State(doors): State<AppState>,
+    Extension(parameters): QueryExtension,
+    form: ListFormat,
 ) -> Result<Response, Problem> {
     let levels = levels(&parameters)?;
-    let Page { after, limit } = parameters.page()?;
+    let PageRequest { after, limit } = parameters.page()?;
     let mut lines = doors.operations().log_lines();
     lines.retain(|(number, line)| levels.contains(&line.level) && *number > after);
     let skipped = if after == 0 { lines.len().saturating_sub(limit) } else { 0 };
     let page: Vec<_> = lines.into_iter().skip(skipped).take(limit).collect();
     let last = page.last().map_or(after, |(number, _)| *number);
-    let mut response = answer::list(form, page, |(_, line), text| json::write(&shown(line), text));
+    let mut response = response::list(form, page, |(_, line), text| json::write(&to_vo(line), text));
     response.headers_mut().insert(AFTER_HEADER, HeaderValue::from(last));
     Ok(response)
 }
 
-fn shown(line: &LogLine) -> LogEventVO<'_> {
+fn to_vo(line: &LogLine) -> LogEventVO<'_> {
     LogEventVO::of_line(line.at, line.level, &line.logger, &line.message, line.error.as_deref())
 }
 
 /// The given level, and the more important ones.
-fn levels(parameters: &Parameters) -> Result<&'static [&'static str], Problem> {
+fn levels(parameters: &QueryParameters) -> Result<&'static [&'static str], Problem> {
     let Some(wanted) = parameters.get("level") else { return Ok(&LEVELS) };
     let place = LEVELS.iter().position(|level| *level == wanted);
     let unknown = || Problem::bad_parameter("level", &format!("one of {}", LEVELS.join(", ")));

@@ -1,64 +1,64 @@
 //! Login and logout: a session in a cookie.
 
-use access::{Access, Actor, Credentials, Identity, SESSION_HOURS_MAX, Secret, SecretString};
+use access::{Access, AccessCredentials, Actor, Identity, SESSION_HOURS_MAX, Secret, SecretString};
 use axum::extract::{FromRequest, Request, State};
 use axum::http::{HeaderValue, header};
 use axum::response::Response;
 use wire::{IdentityVO, LoginBody, RoleVO, json};
 
-use crate::answer;
-use crate::credentials::{cookie_name, session};
-use crate::doors::Doors;
+use crate::app_state::AppState;
+use crate::caller::{audit_visit, is_secure};
+use crate::credentials::{cookie_name, session_secret};
 use crate::endpoints::endpoint;
+use crate::extract::{AuthenticatedClient, JsonBody};
 use crate::problem::Problem;
-use crate::request::{Client, JsonBody};
-use crate::visitor::{is_secure, visit};
+use crate::response;
 
 /// The caller's identity.
-pub(crate) async fn who(Client(speaker): Client) -> Response {
-    answer::value(shown(&speaker.identity))
+pub(crate) async fn who(AuthenticatedClient(speaker): AuthenticatedClient) -> Response {
+    response::value(session_json(&speaker.identity))
 }
 
-pub(crate) async fn login(State(doors): State<Doors>, request: Request) -> Result<Response, Problem> {
-    let (visit, is_secure, old) = seen(&request)?;
+pub(crate) async fn login(State(doors): State<AppState>, request: Request) -> Result<Response, Problem> {
+    let (visit, is_secure, old) = login_request(&request)?;
     let JsonBody(body) = JsonBody::from_request(request, &doors).await?;
     let LoginBody { user, password } = LoginBody::parse(&body)?;
     let access = doors.access();
-    let credentials = Credentials::Password { user, password: password.into() };
+    let credentials = AccessCredentials::Password { user, password: password.into() };
     let identity = access.authenticate(credentials, &visit).await?;
-    let secret = access.begin_session(&identity)?;
-    end(access, old);
-    written(access.done(&Actor { user: identity.name.clone(), visit }, "session begun").await)?;
-    Ok(with_cookie(answer::output(shown(&identity)), is_secure, Some(&secret)))
+    let secret = access.start_session(&identity)?;
+    end_session(access, old);
+    check_audited(access.audit_action(&Actor { user: identity.name.clone(), request: visit }, "session begun").await)?;
+    Ok(with_cookie(response::output(session_json(&identity)), is_secure, Some(&secret)))
 }
 
 /// A caller without a session is logged out already.
-pub(crate) async fn logout(State(doors): State<Doors>, request: Request) -> Result<Response, Problem> {
-    let (visit, is_secure, old) = seen(&request)?;
+pub(crate) async fn logout(State(doors): State<AppState>, request: Request) -> Result<Response, Problem> {
+    let (visit, is_secure, old) = login_request(&request)?;
     let access = doors.access();
     if let Some(old) = old {
         let user = access.user_of_session(&old);
-        end(access, Some(old));
+        end_session(access, Some(old));
         if user.is_some() {
-            written(access.done(&Actor { user, visit }, "session ended").await)?;
+            check_audited(access.audit_action(&Actor { user, request: visit }, "session ended").await)?;
         }
     }
-    Ok(with_cookie(answer::done(), is_secure, None))
+    Ok(with_cookie(response::empty(), is_secure, None))
 }
 
-fn seen(request: &Request) -> Result<(access::Visit, bool, Option<SecretString>), Problem> {
+fn login_request(request: &Request) -> Result<(access::AccessRequest, bool, Option<SecretString>), Problem> {
     let row = endpoint(request.method(), request.uri().path()).ok_or_else(Problem::unexpected_answer)?;
     let is_secure = is_secure(request);
-    Ok((visit(row, request), is_secure, session(request.headers(), is_secure)))
+    Ok((audit_visit(row, request), is_secure, session_secret(request.headers(), is_secure)))
 }
 
-fn end(access: &Access, session: Option<SecretString>) {
+fn end_session(access: &Access, session: Option<SecretString>) {
     if let Some(session) = session {
         access.end_session(&session);
     }
 }
 
-fn written(is_written: bool) -> Result<(), Problem> {
+fn check_audited(is_written: bool) -> Result<(), Problem> {
     if is_written { Ok(()) } else { Err(Problem::new("access-unavailable", "the audit could not be written")) }
 }
 
@@ -73,7 +73,7 @@ fn with_cookie(mut response: Response, is_secure: bool, secret: Option<&Secret>)
     response
 }
 
-fn shown(identity: &Identity) -> Vec<u8> {
+fn session_json(identity: &Identity) -> Vec<u8> {
     let role = RoleVO::new(identity.role.name(), identity.role.strategy().map(|strategy| &**strategy));
     json::encode(&IdentityVO { user: identity.name.as_deref(), role })
 }

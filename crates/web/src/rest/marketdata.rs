@@ -9,38 +9,38 @@ use domain::query::Filter;
 use domain::{Answer, Bar, BarSize, Command, Query, SecurityId};
 use wire::{BarVO, OrderBookVO, SettlementBody, TickVO, json};
 
-use crate::answer;
-use crate::doors::Doors;
-use crate::form::Form;
+use crate::app_state::AppState;
+use crate::extract::{AuthenticatedClient, JsonBody, QueryExtension, QueryParameters};
+use crate::list_format::ListFormat;
 use crate::problem::Problem;
-use crate::request::{Client, JsonBody, KnownParameters, Parameters};
+use crate::response;
 
 /// Bars per response.
 const BARS_MAX: usize = 20_000;
 
 /// Of the given securities, in that order, or of all.
 pub(crate) async fn ticks(
-    State(doors): State<Doors>,
-    Extension(parameters): KnownParameters,
-    form: Form,
+    State(doors): State<AppState>,
+    Extension(parameters): QueryExtension,
+    form: ListFormat,
 ) -> Result<Response, Problem> {
     let wanted = parameters.securities(&doors.reference())?;
     let only = if let [only] = wanted[..] { Some(only) } else { None };
-    let told = doors.ask(Query::Ticks(Filter { security: only, ..Filter::default() })).await?;
+    let told = doors.query(Query::Ticks(Filter { security: only, ..Filter::default() })).await?;
     let Answer::Ticks(mut ticks) = told.answer else { return Err(Problem::unexpected_answer()) };
     if wanted.len() > 1 {
         ticks = wanted.iter().filter_map(|id| ticks.iter().find(|tick| tick.security == *id).cloned()).collect();
     }
-    let list = answer::list(form, ticks, |tick, text| json::write(&TickVO::from_domain(tick), text));
-    Ok(answer::as_of(told.sequence, list))
+    let list = response::list(form, ticks, |tick, text| json::write(&TickVO::from_domain(tick), text));
+    Ok(response::with_sequence(told.sequence, list))
 }
 
 /// Security by security, each oldest first: the first after an instant, or the newest, of this run of the server and of
 /// earlier ones.
 pub(crate) async fn bars(
-    State(doors): State<Doors>,
-    Extension(parameters): KnownParameters,
-    form: Form,
+    State(doors): State<AppState>,
+    Extension(parameters): QueryExtension,
+    form: ListFormat,
 ) -> Result<Response, Problem> {
     let (wanted, size) = (named_securities(&doors, &parameters)?, bar_size(&parameters)?);
     let (after, limit) = (parameters.number("after", "epoch milliseconds")?, parameters.page_limit()?);
@@ -55,33 +55,33 @@ pub(crate) async fn bars(
         sequence = sequence.min(told);
         bars.extend(of_one);
     }
-    let list = answer::list(form, bars, |bar, text| json::write(&BarVO::from_domain(bar), text));
-    Ok(answer::as_of(sequence, list))
+    let list = response::list(form, bars, |bar, text| json::write(&BarVO::from_domain(bar), text));
+    Ok(response::with_sequence(sequence, list))
 }
 
 async fn bars_of(
-    doors: &Doors,
+    doors: &AppState,
     security: SecurityId,
     size: BarSize,
     after: Option<i64>,
     limit: usize,
 ) -> Result<(u64, Vec<Arc<Bar>>), Problem> {
-    let told = doors.ask(Query::Bars(security, size)).await?;
+    let told = doors.query(Query::Bars(security, size)).await?;
     let Answer::Bars(live) = told.answer else { return Err(Problem::unexpected_answer()) };
     let stored_max = if after.is_some() { usize::MAX } else { limit.saturating_sub(live.len()) };
-    let bars = if stored_max == 0 { live } else { joined(doors, (security, size, stored_max), live).await? };
+    let bars = if stored_max == 0 { live } else { stored_and_live(doors, (security, size, stored_max), live).await? };
     Ok((told.sequence, page(bars, after, limit)))
 }
 
 /// Where both have a bar, the engine's wins: it is at least as complete.
-async fn joined(
-    doors: &Doors,
+async fn stored_and_live(
+    doors: &AppState,
     (security, size, stored_max): (SecurityId, BarSize, usize),
     live: Vec<Arc<Bar>>,
 ) -> Result<Vec<Arc<Bar>>, Problem> {
     // The files contain those of the engine too.
     let (operations, count) = (doors.shared_operations(), stored_max.saturating_add(live.len()));
-    let stored = doors.aside(move || operations.stored_bars(security, size, count)).await?;
+    let stored = doors.blocking(move || operations.stored_bars(security, size, count)).await?;
     let is_older = |bar: &Bar| live.first().is_none_or(|first| bar.at < first.at);
     let older: Vec<_> = stored.into_iter().filter(is_older).map(Arc::new).collect();
     Ok(older.into_iter().chain(live).collect())
@@ -95,38 +95,38 @@ fn page(mut bars: Vec<Arc<Bar>>, after: Option<i64>, limit: usize) -> Vec<Arc<Ba
 }
 
 pub(crate) async fn set_settlement(
-    State(doors): State<Doors>,
-    Client(caller): Client,
+    State(doors): State<AppState>,
+    AuthenticatedClient(caller): AuthenticatedClient,
     JsonBody(body): JsonBody,
 ) -> Result<Response, Problem> {
     let price = SettlementBody::parse(&body)?;
-    let told = doors.tell(caller, Command::SetSettlementPrice(price)).await?;
-    Ok(answer::as_of(told.sequence, answer::done()))
+    let told = doors.command(caller, Command::SetSettlementPrice(price)).await?;
+    Ok(response::with_sequence(told.sequence, response::empty()))
 }
 
 /// The books of the given securities; one without a book is omitted.
 pub(crate) async fn book(
-    State(doors): State<Doors>,
-    Extension(parameters): KnownParameters,
-    form: Form,
+    State(doors): State<AppState>,
+    Extension(parameters): QueryExtension,
+    form: ListFormat,
 ) -> Result<Response, Problem> {
     let (mut books, mut sequence) = (vec![], u64::MAX);
     for security in named_securities(&doors, &parameters)? {
-        let told = doors.ask(Query::Book(security)).await?;
+        let told = doors.query(Query::Book(security)).await?;
         let Answer::Book(book) = told.answer else { return Err(Problem::unexpected_answer()) };
         sequence = sequence.min(told.sequence);
         books.extend(book);
     }
-    let list = answer::list(form, books, |book, text| json::write(&OrderBookVO::from_domain(book), text));
-    Ok(answer::as_of(sequence, list))
+    let list = response::list(form, books, |book, text| json::write(&OrderBookVO::from_domain(book), text));
+    Ok(response::with_sequence(sequence, list))
 }
 
-fn named_securities(doors: &Doors, parameters: &Parameters) -> Result<Vec<SecurityId>, Problem> {
+fn named_securities(doors: &AppState, parameters: &QueryParameters) -> Result<Vec<SecurityId>, Problem> {
     parameters.required("security")?;
     parameters.securities(&doors.reference())
 }
 
-fn bar_size(parameters: &Parameters) -> Result<BarSize, Problem> {
+fn bar_size(parameters: &QueryParameters) -> Result<BarSize, Problem> {
     let Some(wanted) = parameters.get("barSize") else { return Ok(BarSize::Min1) };
     BarSize::ALL.into_iter().find(|size| size.name() == wanted).ok_or_else(|| {
         let names = BarSize::ALL.map(BarSize::name);

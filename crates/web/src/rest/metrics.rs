@@ -8,10 +8,10 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
-use bus::operations::FixSession;
+use bus::operations::FixSessionStatus;
 use domain::report::SessionState;
-use domain::risk::{StateChange, TradingState};
-use domain::{AdapterName, Answer, Order, Query, Scope};
+use domain::risk::{TradingState, TradingStateChange};
+use domain::{AdapterName, Answer, Order, Query, RiskScope};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::text::{encode_eof, encode_registry};
 use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric};
@@ -20,16 +20,16 @@ use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::ConstGauge;
 use prometheus_client::registry::Registry;
 
-use crate::doors::Doors;
+use crate::app_state::AppState;
 use crate::problem::Problem;
 
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 const PLAIN: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-pub(crate) async fn all(State(doors): State<Doors>, headers: HeaderMap) -> Result<Response, Problem> {
+pub(crate) async fn all(State(doors): State<AppState>, headers: HeaderMap) -> Result<Response, Problem> {
     let operations = doors.shared_operations();
     let (mut text, sessions) = doors
-        .aside(move || {
+        .blocking(move || {
             let mut text = String::new();
             operations.write_metrics(&mut text);
             (text, operations.fix_sessions())
@@ -37,10 +37,10 @@ pub(crate) async fn all(State(doors): State<Doors>, headers: HeaderMap) -> Resul
         .await?;
     doors.metrics().write(&mut text);
     let mut registry = Registry::with_prefix("rialto");
-    registry.register_collector(Box::new(Refusals(doors.access().refusals())));
-    registry.register_collector(Box::new(Sessions(sessions)));
+    registry.register_collector(Box::new(RefusalCounters(doors.access().refusals())));
+    registry.register_collector(Box::new(FixSessionGauges(sessions)));
     // An engine that does not answer is visible by its missing metrics.
-    if let Ok(trading) = Trading::seen(&doors).await {
+    if let Ok(trading) = TradingGauges::query(&doors).await {
         registry.register_collector(Box::new(trading));
     }
     encode_registry(&mut text, &registry).expect("a text takes everything");
@@ -57,18 +57,18 @@ fn media_type(headers: &HeaderMap) -> &'static str {
 
 /// Current state of the engine.
 #[derive(Debug)]
-struct Trading {
+struct TradingGauges {
     open: Vec<Arc<Order>>,
     adapters: Vec<(AdapterName, SessionState)>,
-    states: Vec<StateChange>,
+    states: Vec<TradingStateChange>,
 }
 
-impl Trading {
-    async fn seen(doors: &Doors) -> Result<Self, Problem> {
+impl TradingGauges {
+    async fn query(doors: &AppState) -> Result<Self, Problem> {
         let answers = [Query::OpenOrders(Default::default()), Query::Adapters, Query::TradingStates];
         let mut seen = Self { open: vec![], adapters: vec![], states: vec![] };
         for query in answers {
-            match doors.ask(query).await?.answer {
+            match doors.query(query).await?.answer {
                 Answer::Orders(open) => seen.open = open,
                 Answer::Adapters(adapters) => seen.adapters = adapters,
                 Answer::TradingStates(states) => seen.states = states,
@@ -78,10 +78,10 @@ impl Trading {
         Ok(seen)
     }
 
-    fn by_status_and_door(&self) -> BTreeMap<[(&'static str, &'static str); 2], u64> {
+    fn by_status_and_source(&self) -> BTreeMap<[(&'static str, &'static str); 2], u64> {
         let mut counts = BTreeMap::new();
         for order in &self.open {
-            let labels = [("status", order.status().name()), ("door", wire::order::door(&order.source))];
+            let labels = [("status", order.status().name()), ("door", wire::order::source_name(&order.source))];
             *counts.entry(labels).or_default() += 1;
         }
         counts
@@ -89,16 +89,16 @@ impl Trading {
 
     /// The platform's state is present also where it was never changed.
     fn by_scope(&self) -> BTreeMap<[(&'static str, String); 1], u64> {
-        let label = |scope: &Scope| [("scope", scope.to_string())];
+        let label = |scope: &RiskScope| [("scope", scope.to_string())];
         let set = self.states.iter().map(|change| (label(&change.scope), change.state as u64));
-        [(label(&Scope::Platform), TradingState::Active as u64)].into_iter().chain(set).collect()
+        [(label(&RiskScope::Platform), TradingState::Active as u64)].into_iter().chain(set).collect()
     }
 }
 
-impl Collector for Trading {
+impl Collector for TradingGauges {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
         let encoder = &mut encoder;
-        gauges(encoder, "open_orders", "Orders that are open", self.by_status_and_door())?;
+        gauges(encoder, "open_orders", "Orders that are open", self.by_status_and_source())?;
         let in_doubt = self.open.iter().filter(|order| order.in_doubt).count() as u64;
         let help = "Orders of which it is unknown whether the venue has them";
         encoder.encode_descriptor("orders_in_doubt", help, None, MetricType::Gauge)?.encode_gauge(&in_doubt)?;
@@ -110,9 +110,9 @@ impl Collector for Trading {
 
 /// Refusals, by code.
 #[derive(Debug)]
-struct Refusals(BTreeMap<String, u64>);
+struct RefusalCounters(BTreeMap<String, u64>);
 
-impl Collector for Refusals {
+impl Collector for RefusalCounters {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
         let help = "Refused logins and requests without the needed rights on all interfaces, by code";
         let mut metric = encoder.encode_descriptor("auth_failures", help, None, MetricType::Counter)?;
@@ -125,11 +125,11 @@ impl Collector for Refusals {
 
 /// FIX sessions.
 #[derive(Debug)]
-struct Sessions(Vec<FixSession>);
+struct FixSessionGauges(Vec<FixSessionStatus>);
 
-impl Collector for Sessions {
+impl Collector for FixSessionGauges {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        let of_each = |number: fn(&FixSession) -> u64| {
+        let of_each = |number: fn(&FixSessionStatus) -> u64| {
             self.0.iter().map(move |session| ([("session", session.id.clone())], number(session)))
         };
         let encoder = &mut encoder;

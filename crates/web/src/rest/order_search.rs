@@ -1,11 +1,11 @@
 //! Order search in history: by words, ids, source, status and time.
 
 use bus::history::{OrderSearch, SourceSearch, TextSearch};
-use domain::order::Status;
+use domain::order::OrdStatus;
 use domain::{ReferenceData, Timestamp};
 
+use crate::extract::QueryParameters;
 use crate::problem::Problem;
-use crate::request::Parameters;
 
 /// Longest search text.
 pub(crate) const SEARCH_TEXT_MAX: usize = 100;
@@ -15,13 +15,13 @@ const SOURCES_MAX: usize = 64;
 const SOURCES: [&str; 4] = ["REST", "UI", "STRATEGY", "PLATFORM"];
 const FIX: &str = "FIX";
 
-pub(super) fn order_search(parameters: &Parameters, reference: &ReferenceData) -> Result<OrderSearch, Problem> {
+pub(super) fn order_search(parameters: &QueryParameters, reference: &ReferenceData) -> Result<OrderSearch, Problem> {
     Ok(OrderSearch {
         filter: parameters.filter(reference)?,
         text: parameters.get("text").map(|text| text_search(text, reference)).transpose()?,
-        statuses: parameters.several("status", status)?,
-        sources: few(parameters.several("source", source)?)?,
-        without_strategies: without_strategies(parameters)?,
+        statuses: parameters.comma_separated("status", status)?,
+        sources: check_source_count(parameters.comma_separated("source", source)?)?,
+        exclude_strategies: without_strategies(parameters)?,
         from: instant(parameters, "from")?,
         to: instant(parameters, "to")?,
     })
@@ -38,14 +38,17 @@ fn text_search(text: &str, reference: &ReferenceData) -> Result<TextSearch, Prob
     Ok(TextSearch { securities: named.map(|security| security.id).collect(), part })
 }
 
-fn status(wanted: &str) -> Result<Status, Problem> {
-    Status::ALL.into_iter().find(|status| status.name() == wanted).ok_or_else(|| {
-        Problem::bad_parameter("status", &format!("one or several of {}", Status::ALL.map(Status::name).join(",")))
+fn status(wanted: &str) -> Result<OrdStatus, Problem> {
+    OrdStatus::ALL.into_iter().find(|status| status.name() == wanted).ok_or_else(|| {
+        Problem::bad_parameter(
+            "status",
+            &format!("one or several of {}", OrdStatus::ALL.map(OrdStatus::name).join(",")),
+        )
     })
 }
 
 /// Each is a condition of its own, and SQLite has a limit.
-fn few(sources: Vec<SourceSearch>) -> Result<Vec<SourceSearch>, Problem> {
+fn check_source_count(sources: Vec<SourceSearch>) -> Result<Vec<SourceSearch>, Problem> {
     let is_few = sources.len() <= SOURCES_MAX;
     is_few.then_some(sources).ok_or_else(|| Problem::bad_parameter("source", &format!("at most {SOURCES_MAX} sources")))
 }
@@ -62,7 +65,7 @@ fn source(wanted: &str) -> Result<SourceSearch, Problem> {
     }
 }
 
-fn without_strategies(parameters: &Parameters) -> Result<bool, Problem> {
+fn without_strategies(parameters: &QueryParameters) -> Result<bool, Problem> {
     match parameters.get("withoutStrategies") {
         None | Some("false") => Ok(false),
         Some("true") => Ok(true),
@@ -70,7 +73,7 @@ fn without_strategies(parameters: &Parameters) -> Result<bool, Problem> {
     }
 }
 
-fn instant(parameters: &Parameters, name: &'static str) -> Result<Option<Timestamp>, Problem> {
+fn instant(parameters: &QueryParameters, name: &'static str) -> Result<Option<Timestamp>, Problem> {
     const EXPECTED: &str = "epoch milliseconds";
     let millis = parameters.number::<i64>(name, EXPECTED)?;
     let read = |millis| Timestamp::from_millis(millis).ok_or_else(|| Problem::bad_parameter(name, EXPECTED));

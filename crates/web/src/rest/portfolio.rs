@@ -6,32 +6,32 @@ use axum::response::Response;
 use domain::{Answer, Query};
 use wire::{CashBalanceVO, PortfolioValueVO, json};
 
-use crate::answer;
-use crate::doors::Doors;
-use crate::form::Form;
+use crate::app_state::AppState;
+use crate::extract::QueryExtension;
+use crate::list_format::ListFormat;
 use crate::problem::Problem;
-use crate::request::KnownParameters;
+use crate::response;
 
 pub(crate) async fn value(
-    State(doors): State<Doors>,
-    Extension(parameters): KnownParameters,
-    form: Form,
+    State(doors): State<AppState>,
+    Extension(parameters): QueryExtension,
+    form: ListFormat,
 ) -> Result<Response, Problem> {
     let filter = parameters.filter(&doors.reference())?;
-    let told = doors.ask(Query::PortfolioValue(filter.strategy)).await?;
+    let told = doors.query(Query::PortfolioValue(filter.strategy)).await?;
     let Answer::PortfolioValues(values) = told.answer else { return Err(Problem::unexpected_answer()) };
-    let list = answer::list(form, values, |value, text| json::write(&PortfolioValueVO::from_domain(value), text));
-    Ok(answer::as_of(told.sequence, list))
+    let list = response::list(form, values, |value, text| json::write(&PortfolioValueVO::from_domain(value), text));
+    Ok(response::with_sequence(told.sequence, list))
 }
 
 pub(crate) async fn balance(
-    State(doors): State<Doors>,
-    Extension(parameters): KnownParameters,
-    form: Form,
+    State(doors): State<AppState>,
+    Extension(parameters): QueryExtension,
+    form: ListFormat,
 ) -> Result<Response, Problem> {
     let filter = parameters.filter(&doors.reference())?;
-    let told = doors.ask(Query::Balances(filter)).await?;
+    let told = doors.query(Query::Balances(filter)).await?;
     let Answer::Balances(balances) = told.answer else { return Err(Problem::unexpected_answer()) };
-    let list = answer::list(form, balances, |balance, text| json::write(&CashBalanceVO::from_domain(balance), text));
-    Ok(answer::as_of(told.sequence, list))
+    let list = response::list(form, balances, |balance, text| json::write(&CashBalanceVO::from_domain(balance), text));
+    Ok(response::with_sequence(told.sequence, list))
 }

@@ -8,52 +8,55 @@ use domain::{Answer, Command, PositionId, Quantity, Query};
 use wire::fields::bare_decimal;
 use wire::{PositionVO, json};
 
-use crate::answer;
-use crate::doors::{Doors, Told};
-use crate::form::Form;
+use crate::app_state::{AppState, EngineReply};
+use crate::extract::{AuthenticatedClient, JsonBody, PathId, QueryExtension};
+use crate::list_format::ListFormat;
 use crate::problem::Problem;
-use crate::request::{Client, JsonBody, KnownParameters, PathId};
+use crate::response;
 
 pub(crate) async fn list(
-    State(doors): State<Doors>,
-    Extension(parameters): KnownParameters,
-    form: Form,
+    State(doors): State<AppState>,
+    Extension(parameters): QueryExtension,
+    form: ListFormat,
 ) -> Result<Response, Problem> {
     let filter = parameters.filter(&doors.reference())?;
-    let told = doors.ask(Query::Positions(filter)).await?;
+    let told = doors.query(Query::Positions(filter)).await?;
     let Answer::Positions(positions) = told.answer else { return Err(Problem::unexpected_answer()) };
-    let list = answer::list(form, positions, |position, text| json::write(&PositionVO::from_domain(position), text));
-    Ok(answer::as_of(told.sequence, list))
+    let list = response::list(form, positions, |position, text| json::write(&PositionVO::from_domain(position), text));
+    Ok(response::with_sequence(told.sequence, list))
 }
 
 pub(crate) async fn close(
-    State(doors): State<Doors>,
+    State(doors): State<AppState>,
     PathId(id): PathId,
-    Client(caller): Client,
+    AuthenticatedClient(caller): AuthenticatedClient,
 ) -> Result<Response, Problem> {
     let all_of_it = ReducePosition { position: PositionId(id), quantity: None };
-    reduced(doors.tell(caller, Command::Reduce(all_of_it)).await)
+    reduce_response(doors.command(caller, Command::Reduce(all_of_it)).await)
 }
 
 pub(crate) async fn reduce(
-    State(doors): State<Doors>,
+    State(doors): State<AppState>,
     PathId(id): PathId,
-    Client(caller): Client,
+    AuthenticatedClient(caller): AuthenticatedClient,
     JsonBody(body): JsonBody,
 ) -> Result<Response, Problem> {
     let quantity = Quantity(bare_decimal("quantity", &body)?);
     let part_of_it = ReducePosition { position: PositionId(id), quantity: Some(quantity) };
-    reduced(doors.tell(caller, Command::Reduce(part_of_it)).await)
+    reduce_response(doors.command(caller, Command::Reduce(part_of_it)).await)
 }
 
-pub(crate) async fn reset(State(doors): State<Doors>, Client(caller): Client) -> Result<Response, Problem> {
-    let told = doors.tell(caller, Command::ResetPositions).await?;
-    Ok(answer::as_of(told.sequence, answer::done()))
+pub(crate) async fn reset(
+    State(doors): State<AppState>,
+    AuthenticatedClient(caller): AuthenticatedClient,
+) -> Result<Response, Problem> {
+    let told = doors.command(caller, Command::ResetPositions).await?;
+    Ok(response::with_sequence(told.sequence, response::empty()))
 }
 
 /// The response has the order that does it.
-fn reduced(told: Result<Told, Problem>) -> Result<Response, Problem> {
-    let told = told.map_err(Problem::of_the_path)?;
+fn reduce_response(told: Result<EngineReply, Problem>) -> Result<Response, Problem> {
+    let told = told.map_err(Problem::into_not_found)?;
     let Answer::Order(order) = told.answer else { return Err(Problem::unexpected_answer()) };
-    Ok(answer::as_of(told.sequence, answer::placed(&order.int_id)))
+    Ok(response::with_sequence(told.sequence, response::order_placed(&order.int_id)))
 }

@@ -10,47 +10,47 @@ use axum::http::request::Parts;
 use axum::response::Response;
 use domain::ReferenceData;
 
-use crate::doors::Doors;
-use crate::form::{Form, KnownTags};
-use crate::{answer, openapi};
+use crate::app_state::AppState;
+use crate::list_format::{IfNoneMatch, ListFormat};
+use crate::{openapi, response};
 
 /// The requested format of a list, and the client's tags.
-pub(crate) struct ListWish {
-    form: Form,
-    known: KnownTags,
+pub(crate) struct ListRequest {
+    form: ListFormat,
+    known: IfNoneMatch,
 }
 
-impl ListWish {
+impl ListRequest {
     /// The list with this name in the cache; `write` appends one item as JSON.
-    pub(crate) fn answer<K, T>(
+    pub(crate) fn respond<K, T>(
         &self,
-        doors: &Doors,
+        doors: &AppState,
         name: &'static str,
         table: fn(&ReferenceData) -> &BTreeMap<K, Arc<T>>,
         write: impl Fn(&Arc<T>, &mut Vec<u8>),
     ) -> Response {
-        let copy = doors.shelf().copy(name, self.form, doors.reference(), |reference| {
+        let copy = doors.list_cache().get_or_encode(name, self.form, doors.reference(), |reference| {
             let items: Vec<_> = table(reference).values().cloned().collect();
             match self.form {
-                Form::Json => wire::json::list(items, write).map(Bytes::from).collect(),
-                Form::Csv(handler) => {
+                ListFormat::Json => wire::json::list(items, write).map(Bytes::from).collect(),
+                ListFormat::Csv(handler) => {
                     let columns = openapi::columns(handler);
                     wire::csv::table(items, &columns, write).map(Bytes::from).collect()
                 }
             }
         });
-        if copy.tag.to_str().is_ok_and(|tag| self.known.contain(tag)) {
-            return answer::not_modified(&copy);
+        if copy.etag.to_str().is_ok_and(|tag| self.known.matches(tag)) {
+            return response::not_modified(&copy);
         }
-        answer::copy(self.form, copy)
+        response::cached_list(self.form, copy)
     }
 }
 
-impl FromRequestParts<Doors> for ListWish {
+impl FromRequestParts<AppState> for ListRequest {
     type Rejection = Infallible;
 
-    async fn from_request_parts(parts: &mut Parts, doors: &Doors) -> Result<Self, Infallible> {
-        let form = Form::from_request_parts(parts, doors).await?;
-        Ok(Self { form, known: KnownTags::from_request_parts(parts, doors).await? })
+    async fn from_request_parts(parts: &mut Parts, doors: &AppState) -> Result<Self, Infallible> {
+        let form = ListFormat::from_request_parts(parts, doors).await?;
+        Ok(Self { form, known: IfNoneMatch::from_request_parts(parts, doors).await? })
     }
 }

@@ -4,15 +4,15 @@ use axum::extract::State;
 use axum::response::Response;
 use wire::json;
 
-use crate::answer;
-use crate::doors::Doors;
+use crate::app_state::AppState;
+use crate::response;
 
-pub(crate) async fn parameters(State(doors): State<Doors>) -> Response {
-    answer::value(json::encode(&doors.operations().parameters()))
+pub(crate) async fn parameters(State(doors): State<AppState>) -> Response {
+    response::value(json::encode(&doors.operations().parameters()))
 }
 
 /// The shutdown is orderly, so this response is still sent.
-pub(crate) async fn exit(State(doors): State<Doors>) -> Response {
-    doors.operations().shut_down();
-    answer::done()
+pub(crate) async fn exit(State(doors): State<AppState>) -> Response {
+    doors.operations().shutdown();
+    response::empty()
 }

@@ -1,46 +1,49 @@
 //! User settings: one JSON document per user, not interpreted.
 
-use access::Refused;
+use access::UserStoreError;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use wire::fields::Fields;
 
-use crate::answer;
-use crate::doors::Doors;
+use crate::app_state::AppState;
+use crate::extract::{AuthenticatedClient, JsonBody};
 use crate::problem::Problem;
-use crate::request::{Client, JsonBody};
+use crate::response;
 
 /// A longer document is rejected.
 pub(crate) const SETTINGS_BYTES_MAX: usize = 256 << 10;
 
 /// Settings of a user that has stored nothing yet.
-const NOTHING: &str = "{}";
+const EMPTY_DOCUMENT: &str = "{}";
 
-pub(crate) async fn read(State(doors): State<Doors>, Client(speaker): Client) -> Result<Response, Problem> {
+pub(crate) async fn read(
+    State(doors): State<AppState>,
+    AuthenticatedClient(speaker): AuthenticatedClient,
+) -> Result<Response, Problem> {
     let owner = speaker.identity.name;
     let kept = doors.with_register(move |register, _| Ok(register.settings(owner.as_deref())?)).await?;
-    let (document, revision) = kept.map_or((NOTHING.into(), 0), |kept| (kept.document, kept.revision));
-    Ok(tagged(answer::value(document.into_bytes()), revision))
+    let (document, revision) = kept.map_or((EMPTY_DOCUMENT.into(), 0), |kept| (kept.document, kept.revision));
+    Ok(with_etag(response::value(document.into_bytes()), revision))
 }
 
 pub(crate) async fn write(
-    State(doors): State<Doors>,
-    Client(speaker): Client,
+    State(doors): State<AppState>,
+    AuthenticatedClient(speaker): AuthenticatedClient,
     headers: HeaderMap,
     JsonBody(body): JsonBody,
 ) -> Result<Response, Problem> {
     let document = document_of(&body)?;
-    let (owner, seen) = (speaker.identity.name, seen(&headers));
+    let (owner, seen) = (speaker.identity.name, if_match_revision(&headers));
     // A conflict is a response and not a problem, because it carries the tag of the stored revision.
     let kept =
-        doors.with_register(move |register, at| match register.keep_settings(owner.as_deref(), &document, seen, at) {
-            Err(Refused::SettingsChanged { revision }) => Ok(Err(revision)),
+        doors.with_register(move |register, at| match register.save_settings(owner.as_deref(), &document, seen, at) {
+            Err(UserStoreError::SettingsChanged { revision }) => Ok(Err(revision)),
             kept => kept.map(Ok),
         });
     Ok(match kept.await? {
-        Ok(revision) => tagged(answer::done(), revision),
-        Err(revision) => tagged(changed(revision).into_response(), revision),
+        Ok(revision) => with_etag(response::empty(), revision),
+        Err(revision) => with_etag(revision_conflict(revision).into_response(), revision),
     })
 }
 
@@ -54,19 +57,19 @@ fn document_of(body: &[u8]) -> Result<String, Problem> {
 }
 
 /// The revision in `If-Match`; an invalid one never matches.
-fn seen(headers: &HeaderMap) -> Option<u64> {
+fn if_match_revision(headers: &HeaderMap) -> Option<u64> {
     let tag = headers.get(header::IF_MATCH)?.to_str().unwrap_or_default().trim();
     let bare = tag.trim_start_matches("W/").trim_matches('"');
     if bare == "*" { None } else { Some(bare.parse().unwrap_or(u64::MAX)) }
 }
 
-fn tagged(mut response: Response, revision: u64) -> Response {
+fn with_etag(mut response: Response, revision: u64) -> Response {
     let tag = HeaderValue::try_from(format!("\"{revision}\"")).expect("digits are ASCII");
     response.headers_mut().insert(header::ETAG, tag);
     response
 }
 
-fn changed(revision: u64) -> Problem {
+fn revision_conflict(revision: u64) -> Problem {
     let detail = format!("other settings were kept meanwhile, as revision {revision}: read them first");
     Problem::new("settings-changed", detail)
 }

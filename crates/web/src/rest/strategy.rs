@@ -5,64 +5,68 @@ use std::collections::BTreeMap;
 use axum::extract::State;
 use axum::response::Response;
 use bus::Operations;
-use bus::operations::StrategyTrouble;
+use bus::operations::StrategyError;
 use domain::{Answer, Query};
 use wire::{StrategyVO, json};
 
-use crate::answer;
-use crate::doors::Doors;
-use crate::form::Form;
+use crate::app_state::AppState;
+use crate::extract::{NoBody, PathText};
+use crate::list_format::ListFormat;
 use crate::problem::Problem;
-use crate::request::{NoBody, PathText};
+use crate::response;
 
-pub(crate) async fn list(State(doors): State<Doors>, form: Form) -> Result<Response, Problem> {
-    let told = doors.ask(Query::Phases).await?;
+pub(crate) async fn list(State(doors): State<AppState>, form: ListFormat) -> Result<Response, Problem> {
+    let told = doors.query(Query::Phases).await?;
     let Answer::Phases(phases) = told.answer else { return Err(Problem::unexpected_answer()) };
     let phases: BTreeMap<_, _> = phases.into_iter().map(|(id, phase, failure)| (id, (phase, failure))).collect();
     let strategies = doors.reference().strategies.values().cloned().collect();
-    let list = answer::list(form, strategies, move |strategy, text| {
+    let list = response::list(form, strategies, move |strategy, text| {
         let (phase, failure) =
             phases.get(&strategy.id).map_or((None, None), |(phase, failure)| (Some(*phase), failure.as_ref()));
         json::write(&StrategyVO::from_domain(strategy, phase, failure), text);
     });
-    Ok(answer::as_of(told.sequence, list))
+    Ok(response::with_sequence(told.sequence, list))
 }
 
 pub(crate) async fn start(
-    State(doors): State<Doors>,
+    State(doors): State<AppState>,
     PathText(name): PathText,
     _: NoBody,
 ) -> Result<Response, Problem> {
-    act(&doors, name, |operations, name| operations.start_strategy(name)).await
+    command(&doors, name, |operations, name| operations.start_strategy(name)).await
 }
 
-pub(crate) async fn stop(State(doors): State<Doors>, PathText(name): PathText, _: NoBody) -> Result<Response, Problem> {
-    act(&doors, name, |operations, name| operations.stop_strategy(name)).await
+pub(crate) async fn stop(
+    State(doors): State<AppState>,
+    PathText(name): PathText,
+    _: NoBody,
+) -> Result<Response, Problem> {
+    command(&doors, name, |operations, name| operations.stop_strategy(name)).await
 }
 
 /// A strategy runs through its phases meanwhile, which may take long.
-async fn act(
-    doors: &Doors,
+async fn command(
+    doors: &AppState,
     name: String,
-    act: fn(&dyn Operations, &str) -> Result<(), StrategyTrouble>,
+    act: fn(&dyn Operations, &str) -> Result<(), StrategyError>,
 ) -> Result<Response, Problem> {
     if doors.reference().strategy_named(&name).is_none() {
-        return Err(Problem::new("unknown-strategy", format!("strategy {name} is not known")).of_the_path());
+        return Err(Problem::new("unknown-strategy", format!("strategy {name} is not known")).into_not_found());
     }
     let operations = doors.shared_operations();
     let called = name.clone();
-    let done = doors.aside(move || act(&*operations, &called)).await?;
-    done.map(|()| answer::done()).map_err(|trouble| problem(&name, trouble))
+    let done = doors.blocking(move || act(&*operations, &called)).await?;
+    done.map(|()| response::empty()).map_err(|trouble| strategy_problem(&name, trouble))
 }
 
-fn problem(name: &str, trouble: StrategyTrouble) -> Problem {
+fn strategy_problem(name: &str, trouble: StrategyError) -> Problem {
     match trouble {
-        StrategyTrouble::NotRunnable => Problem::new(
+        StrategyError::NotRunnable => Problem::new(
             "not-runnable",
             format!("no code of strategy {name} runs in this server, so there is nothing to start or stop"),
         ),
-        StrategyTrouble::RunsAlready => Problem::new("strategy-runs", format!("strategy {name} runs already")),
-        StrategyTrouble::DoesNotRun => Problem::new("strategy-stopped", format!("strategy {name} does not run")),
-        StrategyTrouble::Failed(reason) => Problem::new("strategy-failed", format!("strategy {name}: {reason}")),
+        StrategyError::AlreadyRunning => Problem::new("strategy-runs", format!("strategy {name} runs already")),
+        StrategyError::NotRunning => Problem::new("strategy-stopped", format!("strategy {name} does not run")),
+        StrategyError::Failed(reason) => Problem::new("strategy-failed", format!("strategy {name}: {reason}")),
     }
 }

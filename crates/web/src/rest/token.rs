@@ -1,26 +1,26 @@
 //! Tokens for programs: list, create, revoke.
 
-use access::{Name, NewToken, Token};
+use access::{AccessToken, NewToken, PrincipalName};
 use axum::extract::State;
 use axum::response::Response;
 use wire::{NewTokenVO, TokenBody, TokenVO, json};
 
-use crate::answer;
-use crate::doors::Doors;
-use crate::form::Form;
+use crate::app_state::AppState;
+use crate::extract::{AuthenticatedClient, JsonBody, PathText};
+use crate::list_format::ListFormat;
 use crate::problem::Problem;
-use crate::request::{Client, JsonBody, PathText};
-use crate::rest::user::{name_of, recorded, role_of, role_vo};
+use crate::response;
+use crate::rest::user::{mark_audited, parse_name, parse_role, role_vo};
 
 /// Default life of a token.
 const DAYS_DEFAULT: u32 = 90;
 
-pub(crate) async fn list(State(doors): State<Doors>, form: Form) -> Result<Response, Problem> {
+pub(crate) async fn list(State(doors): State<AppState>, form: ListFormat) -> Result<Response, Problem> {
     let tokens = doors.with_register(|register, _| Ok(register.tokens()?)).await?;
-    Ok(answer::list(form, tokens, |token, text| json::write(&shown(token), text)))
+    Ok(response::list(form, tokens, |token, text| json::write(&to_vo(token), text)))
 }
 
-fn shown(token: &Token) -> TokenVO<'_> {
+fn to_vo(token: &AccessToken) -> TokenVO<'_> {
     TokenVO {
         name: token.name.as_str(),
         prefix: &token.prefix,
@@ -32,25 +32,25 @@ fn shown(token: &Token) -> TokenVO<'_> {
 
 /// The response is the only place where the token is ever shown.
 pub(crate) async fn make(
-    State(doors): State<Doors>,
-    Client(speaker): Client,
+    State(doors): State<AppState>,
+    AuthenticatedClient(speaker): AuthenticatedClient,
     JsonBody(body): JsonBody,
 ) -> Result<Response, Problem> {
     let TokenBody { name, role, strategy, days } = TokenBody::parse(&body)?;
-    let (name, role) = (name_of(&name)?, role_of(&doors, &role, strategy.as_deref())?);
+    let (name, role) = (parse_name(&name)?, parse_role(&doors, &role, strategy.as_deref())?);
     let wanted = NewToken { name, role, days: days.unwrap_or(DAYS_DEFAULT) };
     let made = doors.with_register(move |register, at| register.new_token(wanted, &speaker.actor, at)).await?;
     let (token, secret) = made;
-    Ok(recorded(answer::output(json::encode(&NewTokenVO { known: shown(&token), token: secret.text() }))))
+    Ok(mark_audited(response::output(json::encode(&NewTokenVO { known: to_vo(&token), token: secret.text() }))))
 }
 
 pub(crate) async fn revoke(
-    State(doors): State<Doors>,
-    Client(speaker): Client,
+    State(doors): State<AppState>,
+    AuthenticatedClient(speaker): AuthenticatedClient,
     PathText(name): PathText,
 ) -> Result<Response, Problem> {
-    let unknown = || Problem::new("unknown-token", format!("there is no token called {name}")).of_the_path();
-    let name: Name = name.parse().map_err(|_| unknown())?;
+    let unknown = || Problem::new("unknown-token", format!("there is no token called {name}")).into_not_found();
+    let name: PrincipalName = name.parse().map_err(|_| unknown())?;
     doors.with_register(move |register, at| register.revoke_token(&name, &speaker.actor, at)).await?;
-    Ok(recorded(answer::done()))
+    Ok(mark_audited(response::empty()))
 }

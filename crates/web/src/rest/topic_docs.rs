@@ -3,30 +3,36 @@
 
 use axum::extract::State;
 use axum::response::Response;
-use bus::operations::BrokerDoors;
-use wire::asyncapi::{self, Server};
+use bus::operations::BrokerEndpoints;
+use wire::asyncapi::{self, AsyncApiServer};
 
-use super::broker::Called;
+use super::broker::RequestAuthority;
 use super::docs::file;
-use crate::answer;
-use crate::doors::Doors;
+use crate::app_state::AppState;
+use crate::response;
 
 /// With the ports of this server, by the host name of the request.
-pub(crate) async fn document(State(doors): State<Doors>, called: Called) -> Response {
-    let servers = servers(&called, &doors.operations().broker());
-    answer::value(wire::json::encode(&asyncapi::document(env!("CARGO_PKG_VERSION"), &servers)))
+pub(crate) async fn document(State(doors): State<AppState>, called: RequestAuthority) -> Response {
+    let servers = servers(&called, &doors.operations().broker_endpoints());
+    response::value(wire::json::encode(&asyncapi::document(env!("CARGO_PKG_VERSION"), &servers)))
 }
 
-fn servers(called: &Called, broker: &BrokerDoors) -> Vec<Server> {
-    let own = Server {
+fn servers(called: &RequestAuthority, broker: &BrokerEndpoints) -> Vec<AsyncApiServer> {
+    let own = AsyncApiServer {
         name: "own",
-        says: "WebSocket of the port that this description came from",
+        description: "WebSocket of the port that this description came from",
         host: called.authority().as_str().to_owned(),
         pathname: Some("/stomp"),
         protocol: if called.is_secure() { "wss" } else { "ws" },
     };
     let at = |port: u16| format!("{}:{port}", called.host(broker));
-    let server = |name, says, port, protocol| Server { name, says, host: at(port), pathname: None, protocol };
+    let server = |name, says, port, protocol| AsyncApiServer {
+        name,
+        description: says,
+        host: at(port),
+        pathname: None,
+        protocol,
+    };
     let tcp = broker.tcp_port.map(|port| server("tcp", "STOMP over TCP", port, "stomp"));
     let tls = broker.tcp_port.map(|port| server("tls", "STOMP over TLS, on the same port", port, "stomps"));
     let websocket = broker.ws_port.map(|port| server("websocket", "WebSocket, any path", port, "ws"));

@@ -7,23 +7,23 @@ use axum::response::Response;
 use domain::{Answer, Command, Query, Transaction, TransactionId};
 use wire::{TransactionBody, TransactionVO, json};
 
-use crate::answer;
-use crate::doors::Doors;
-use crate::form::Form;
+use crate::app_state::AppState;
+use crate::extract::{AuthenticatedClient, JsonBody, PathId, QueryExtension};
+use crate::list_format::ListFormat;
 use crate::problem::Problem;
-use crate::request::{Client, JsonBody, KnownParameters, PathId};
+use crate::response;
 
 pub(crate) async fn record(
-    State(doors): State<Doors>,
-    Client(caller): Client,
+    State(doors): State<AppState>,
+    AuthenticatedClient(caller): AuthenticatedClient,
     JsonBody(body): JsonBody,
 ) -> Result<Response, Problem> {
     let record = TransactionBody::parse(&body)?.to_record(&doors.reference())?;
-    let told = doors.tell(caller, Command::Record(record)).await?;
+    let told = doors.command(caller, Command::Record(record)).await?;
     let Answer::Transaction(booked) = told.answer else { return Err(Problem::unexpected_answer()) };
-    let mut done = answer::done();
+    let mut done = response::empty();
     done.headers_mut().insert(header::LOCATION, location(booked.id));
-    Ok(answer::as_of(told.sequence, done))
+    Ok(response::with_sequence(told.sequence, done))
 }
 
 fn location(id: TransactionId) -> HeaderValue {
@@ -31,39 +31,39 @@ fn location(id: TransactionId) -> HeaderValue {
 }
 
 /// The engine has today's; older ones are in history.
-pub(crate) async fn one(State(doors): State<Doors>, PathId(id): PathId) -> Result<Response, Problem> {
+pub(crate) async fn one(State(doors): State<AppState>, PathId(id): PathId) -> Result<Response, Problem> {
     let id = TransactionId(id);
-    match doors.ask(Query::Transaction(id)).await {
+    match doors.query(Query::Transaction(id)).await {
         Ok(told) => {
             let Answer::Transaction(booked) = told.answer else { return Err(Problem::unexpected_answer()) };
-            Ok(answer::as_of(told.sequence, shown(&booked)))
+            Ok(response::with_sequence(told.sequence, transaction_response(&booked)))
         }
         Err(unknown) if unknown.code() == "unknown-transaction" => {
-            let (as_of, found) = doors.recall(move |history, as_of| history.transaction(as_of, id)).await?;
-            let booked = found.ok_or_else(|| unknown.of_the_path())?;
-            Ok(answer::as_of(as_of, shown(&booked)))
+            let (as_of, found) = doors.history(move |history, as_of| history.transaction(as_of, id)).await?;
+            let booked = found.ok_or_else(|| unknown.into_not_found())?;
+            Ok(response::with_sequence(as_of, transaction_response(&booked)))
         }
         Err(problem) => Err(problem),
     }
 }
 
-fn shown(booked: &Transaction) -> Response {
-    answer::value(json::encode(&TransactionVO::from_domain(booked)))
+fn transaction_response(booked: &Transaction) -> Response {
+    response::value(json::encode(&TransactionVO::from_domain(booked)))
 }
 
 /// Newest first.
 pub(crate) async fn daily(
-    State(doors): State<Doors>,
-    Extension(parameters): KnownParameters,
-    form: Form,
+    State(doors): State<AppState>,
+    Extension(parameters): QueryExtension,
+    form: ListFormat,
 ) -> Result<Response, Problem> {
     let filter = parameters.filter(&doors.reference())?;
     let limit = limit(parameters.number("limit", FROM_ONE)?)?;
-    let told = doors.ask(Query::DailyTransactions(filter)).await?;
+    let told = doors.query(Query::DailyTransactions(filter)).await?;
     let Answer::Transactions(mut booked) = told.answer else { return Err(Problem::unexpected_answer()) };
     booked.truncate(limit);
-    let list = answer::list(form, booked, |booked, text| json::write(&TransactionVO::from_domain(booked), text));
-    Ok(answer::as_of(told.sequence, list))
+    let list = response::list(form, booked, |booked, text| json::write(&TransactionVO::from_domain(booked), text));
+    Ok(response::with_sequence(told.sequence, list))
 }
 
 const FROM_ONE: &str = "a whole number from 1 below 2^32";
@@ -76,7 +76,10 @@ fn limit(wanted: Option<u32>) -> Result<usize, Problem> {
     }
 }
 
-pub(crate) async fn reset_cash(State(doors): State<Doors>, Client(caller): Client) -> Result<Response, Problem> {
-    let told = doors.tell(caller, Command::ResetCash).await?;
-    Ok(answer::as_of(told.sequence, answer::done()))
+pub(crate) async fn reset_cash(
+    State(doors): State<AppState>,
+    AuthenticatedClient(caller): AuthenticatedClient,
+) -> Result<Response, Problem> {
+    let told = doors.command(caller, Command::ResetCash).await?;
+    Ok(response::with_sequence(told.sequence, response::empty()))
 }

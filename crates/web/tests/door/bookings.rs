@@ -10,8 +10,8 @@ use domain::{
 };
 use expect_test::expect;
 
-use crate::desk::{Desk, Program, code, status};
-use crate::program::{DURABLE, Past};
+use crate::fake_operations::{DURABLE, FakeHistory};
+use crate::test_server::{FakeOperations, TestServer, code, status};
 
 pub(crate) fn booked(id: u64) -> Arc<Transaction> {
     Arc::new(Transaction {
@@ -41,11 +41,13 @@ const CREDIT: &str = r#"{"type": "CREDIT", "price": 1000, "currency": "USD", "st
 
 #[test]
 fn a_recorded_transaction_is_200_without_a_body_and_says_where_it_is() {
-    let desk = Desk::open(|_| Ok(Answer::Transaction(booked(8))));
+    let desk = TestServer::open(|_| Ok(Answer::Transaction(booked(8))));
     expect![[r#"
         HTTP/1.1 200 OK
         location: /rest/transaction/8
         rialto-sequence: 4711
+        x-content-type-options: nosniff
+        cache-control: no-store
         x-request-id: story
         connection: close
         content-length: 0
@@ -76,7 +78,7 @@ fn a_recorded_transaction_is_200_without_a_body_and_says_where_it_is() {
 
 #[test]
 fn an_invalid_transaction_is_rejected_with_the_reason() {
-    let desk = Desk::open(|_| Ok(Answer::Transaction(booked(8))));
+    let desk = TestServer::open(|_| Ok(Answer::Transaction(booked(8))));
     let cases = [
         ("{", "400 malformed-json"),
         ("{}", "422 missing"),
@@ -96,15 +98,15 @@ fn an_invalid_transaction_is_rejected_with_the_reason() {
         (Refusal::UnknownSecurity(SecurityId(99)), "422 unknown-security"),
     ];
     for (refusal, expected) in refusals {
-        let desk = Desk::open(move |_| Err(refusal.clone()));
+        let desk = TestServer::open(move |_| Err(refusal.clone()));
         assert_eq!(code(&desk.post("/rest/transaction", CREDIT)), expected);
     }
 }
 
-fn with_a_past() -> Desk {
-    let past = Past { transactions: vec![booked(3)], ..Past::default() };
-    Desk::run_by(Program { past, ..Program::default() }, |wanted| match wanted {
-        bus::Wanted::Query(query) => match **query {
+fn with_a_past() -> TestServer {
+    let past = FakeHistory { transactions: vec![booked(3)], ..FakeHistory::default() };
+    TestServer::with_program(FakeOperations { history: past, ..FakeOperations::default() }, |wanted| match wanted {
+        bus::RequestPayload::Query(query) => match **query {
             Query::Transaction(TransactionId(8)) => Ok(Answer::Transaction(booked(8))),
             Query::Transaction(id) => Err(Refusal::UnknownTransaction(id)),
             _ => Ok(Answer::Transactions(vec![booked(9), booked(8), booked(7)])),
@@ -118,10 +120,10 @@ fn a_transaction_is_found_among_todays_and_then_in_history() {
     let desk = with_a_past();
     let today = desk.get("/rest/transaction/8");
     assert!(today.contains("{\"id\":8,") && today.contains("\nrialto-sequence: 4711\n"), "{today}");
-    assert!(desk.program.past.asked.lock().unwrap().is_empty(), "the engine knew it");
+    assert!(desk.program.history.queries.lock().unwrap().is_empty(), "the engine knew it");
     let older = desk.get("/rest/transaction/3");
     assert!(older.contains("{\"id\":3,") && older.contains(&format!("\nrialto-sequence: {DURABLE}\n")), "{older}");
-    assert_eq!(desk.program.past.asked.lock().unwrap()[0].0, DURABLE);
+    assert_eq!(desk.program.history.queries.lock().unwrap()[0].0, DURABLE);
     assert_eq!(code(&desk.get("/rest/transaction/99")), "404 unknown-transaction");
     assert_eq!(code(&desk.get("/rest/transaction/x")), "400 malformed-path");
 }
@@ -150,7 +152,7 @@ fn todays_transactions_come_newest_first_and_no_more_than_wanted() {
 
 #[test]
 fn positions_and_cash_are_rebuilt_on_demand_under_both_spellings() {
-    let desk = Desk::open(|_| Ok(Answer::Done));
+    let desk = TestServer::open(|_| Ok(Answer::Done));
     let paths = [
         "/rest/position/reset-positions",
         "/rest/transaction/reset-cache-balances",

@@ -1,18 +1,18 @@
 //! The API description against the server: every endpoint is called, with valid and invalid requests, and must respond
 //! as described.
 
-use bus::Wanted;
-use bus::operations::BrokerDoors;
-use domain::query::Verdict;
+use bus::RequestPayload;
+use bus::operations::BrokerEndpoints;
+use domain::query::PreTradeCheck;
 use domain::{Answer, Command, Query, Refusal, SecurityId};
 use serde_json::{Value, json};
-use web::Settings;
+use web::WebSettings;
 use web::endpoints::{ENDPOINTS, Endpoint};
 
 use crate::bookings::booked;
-use crate::desk::{Desk, Program, code, order, status};
+use crate::test_server::{FakeOperations, TestServer, code, order, status};
 
-fn document(desk: &Desk) -> Value {
+fn document(desk: &TestServer) -> Value {
     let answer = desk.get("/openapi.json");
     assert_eq!(status(&answer), "HTTP/1.1 200 OK");
     // Chunked: the text is between the first brace and the last.
@@ -77,15 +77,16 @@ fn requests(row: &Endpoint, operation: &Value) -> Vec<(String, String, String)> 
 /// internal error.
 #[test]
 fn every_row_answers_what_the_description_says() {
-    let broker = BrokerDoors { tcp_port: Some(61613), ws_port: Some(61614), public_host: None };
-    let taking = Desk::run_by(Program { broker, ..Program::default() }, |wanted| Ok(fitting(wanted)));
-    let refusing = Desk::open(|wanted| match wanted {
-        Wanted::Command(_) => Err(Refusal::UnknownSecurity(SecurityId(1))),
+    let broker = BrokerEndpoints { tcp_port: Some(61613), ws_port: Some(61614), public_host: None };
+    let taking =
+        TestServer::with_program(FakeOperations { broker, ..FakeOperations::default() }, |wanted| Ok(fitting(wanted)));
+    let refusing = TestServer::open(|wanted| match wanted {
+        RequestPayload::Command(_) => Err(Refusal::UnknownSecurity(SecurityId(1))),
         question => Ok(fitting(question)),
     });
     for desk in [taking, refusing] {
         // One of the calls adds a user, and from then on every caller needs a login.
-        let (document, boss) = (document(&desk), desk.people.bearer("boss", access::Role::Admin));
+        let (document, boss) = (document(&desk), desk.users.bearer("boss", access::UserRole::Admin));
         for row in ENDPOINTS {
             let operation = operation(&document, row);
             for (path, headers, body) in requests(row, operation) {
@@ -99,17 +100,17 @@ fn every_row_answers_what_the_description_says() {
 }
 
 /// An answer of the type that belongs to the request.
-fn fitting(wanted: &Wanted) -> Answer {
+fn fitting(wanted: &RequestPayload) -> Answer {
     match wanted {
-        Wanted::Command(envelope) => match &envelope.command {
+        RequestPayload::Command(envelope) => match &envelope.command {
             Command::Place(_) | Command::Reduce(_) => Answer::Order(order("A-1")),
             Command::NextOrderId(_) => Answer::OrderId("A-2".parse().unwrap()),
             Command::Record(_) => Answer::Transaction(booked(1)),
             Command::Kill { .. } => Answer::Killed { cancels: 3 },
             _ => Answer::Done,
         },
-        Wanted::Query(query) => match **query {
-            Query::OpenOrders(_) | Query::Order(_) | Query::OwnOrder(..) => Answer::Orders(vec![order("A-1")]),
+        RequestPayload::Query(query) => match **query {
+            Query::OpenOrders(_) | Query::Order(_) | Query::ClientOrder(..) => Answer::Orders(vec![order("A-1")]),
             Query::Positions(_) => Answer::Positions(vec![]),
             Query::Balances(_) => Answer::Balances(vec![]),
             Query::PortfolioValue(_) => Answer::PortfolioValues(vec![]),
@@ -117,8 +118,8 @@ fn fitting(wanted: &Wanted) -> Answer {
             Query::Transaction(_) => Answer::Transaction(booked(1)),
             Query::TradingStates => Answer::TradingStates(vec![]),
             Query::Limits => Answer::Limits(vec![]),
-            Query::Check(..) | Query::CheckModify(..) => {
-                Answer::Verdict(Verdict { refusal: None, notional: None, fee: None })
+            Query::CheckOrder(..) | Query::CheckModify(..) => {
+                Answer::PreTradeCheck(PreTradeCheck { refusal: None, notional: None, fee: None })
             }
             Query::Ticks(_) => Answer::Ticks(vec![]),
             Query::Book(_) => Answer::Book(None),
@@ -128,15 +129,15 @@ fn fitting(wanted: &Wanted) -> Answer {
             Query::Phases => Answer::Phases(vec![]),
             Query::Subscriptions | Query::State => Answer::Done,
         },
-        Wanted::Remember(_) | Wanted::Diary(_) => Answer::Done,
+        RequestPayload::LedgerRecord(_) | RequestPayload::DeliveryLog(_) => Answer::Done,
     }
 }
 
 #[test]
-fn what_needs_a_login_says_so_in_the_description_and_at_the_door() {
-    let desk = Desk::quiet(Settings::default());
+fn an_endpoint_that_needs_a_login_says_so_in_the_description_and_in_its_answer() {
+    let desk = TestServer::without_engine(WebSettings::default());
     let document = document(&desk);
-    desk.people.add("anna", access::Role::Viewer);
+    desk.users.add("anna", access::UserRole::Viewer);
     for row in ENDPOINTS {
         let operation = operation(&document, row);
         let is_open = operation["security"] == json!([]);
@@ -148,7 +149,7 @@ fn what_needs_a_login_says_so_in_the_description_and_at_the_door() {
 
 #[test]
 fn the_page_loads_nothing_from_elsewhere() {
-    let desk = Desk::quiet(Settings::default());
+    let desk = TestServer::without_engine(WebSettings::default());
     let page = desk.get("/docs");
     assert_eq!(header(&page, "content-type"), Some("text/html; charset=utf-8"));
     let policy = header(&page, "content-security-policy").unwrap();
@@ -166,7 +167,7 @@ fn the_page_loads_nothing_from_elsewhere() {
 
 #[test]
 fn the_page_of_topics_loads_nothing_from_elsewhere() {
-    let desk = Desk::quiet(Settings::default());
+    let desk = TestServer::without_engine(WebSettings::default());
     let page = desk.get("/docs/topics");
     assert_eq!(header(&page, "content-type"), Some("text/html; charset=utf-8"));
     assert!(header(&page, "content-security-policy").unwrap().starts_with("default-src 'none'; script-src 'self';"));

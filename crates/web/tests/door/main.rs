@@ -2,9 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a step of a story that fails shall end it")]
 
-mod desk;
-mod people;
-mod program;
+mod test_server;
+mod test_users;
+mod fake_operations;
 
 mod reads;
 
@@ -16,20 +16,20 @@ mod bookings;
 
 mod prices;
 
-mod past;
+mod history;
 
-mod house;
+mod platform;
 
 mod operations;
 
-mod admission;
-mod people_at_the_door;
+mod authorization;
+mod user_admin;
 mod settings;
 
-mod unwelcome;
+mod rejected_requests;
 
 mod description;
 
-mod others;
+mod mounted_services;
 
-mod screen;
+mod ui_files;

@@ -1,45 +1,53 @@
 //! Risk gate and operator commands.
 
-use domain::query::Verdict;
-use domain::risk::{LimitName, LimitsChange};
-use domain::{AccountId, Amount, Answer, Command, Envelope, Limits, Query, Refusal, Scope, SecurityId, TradingState};
+use domain::query::PreTradeCheck;
+use domain::risk::{RiskLimitName, RiskLimitsChange};
+use domain::{
+    AccountId, Amount, Answer, Command, CommandEnvelope, Query, Refusal, RiskLimits, RiskScope, SecurityId,
+    TradingState,
+};
 use expect_test::expect;
-use web::Settings;
+use web::WebSettings;
 
-use crate::desk::{Desk, code, status};
+use crate::test_server::{TestServer, code, status};
 
 #[test]
 fn a_dry_run_tells_the_verdict() {
-    let verdict = Verdict {
+    let verdict = PreTradeCheck {
         refusal: Some(Refusal::NotTradeable(SecurityId(1))),
         notional: Some(Amount::from(27_240)),
         fee: Some(Amount::from(1)),
     };
-    let desk = Desk::open(move |_| Ok(Answer::Verdict(verdict.clone())));
+    let desk = TestServer::open(move |_| Ok(Answer::PreTradeCheck(verdict.clone())));
     let order = r#"{"objectType": "MarketOrder", "securityId": 1, "side": "BUY", "quantity": 100}"#;
     expect![[r#"
         HTTP/1.1 200 OK
         content-type: application/json
         rialto-sequence: 4711
+        x-content-type-options: nosniff
+        cache-control: no-store
         x-request-id: story
         content-length: 126
         connection: close
 
         {"accepted":false,"code":"not-tradeable","field":"securityId","reason":"security 1 cannot be traded","notional":27240,"fee":1}"#]]
     .assert_eq(&desk.post("/rest/risk/check", order));
-    assert!(matches!(desk.queries()[..], [Query::Check(..)]));
+    assert!(matches!(desk.queries()[..], [Query::CheckOrder(..)]));
     assert_eq!(code(&desk.post("/rest/risk/check", r#"{"securityId": 1}"#)), "422 missing");
 }
 
 #[test]
 fn a_change_is_tried_like_the_change_itself() {
-    let desk = Desk::open(|_| Ok(Answer::Verdict(Verdict { refusal: None, notional: None, fee: None })));
+    let desk =
+        TestServer::open(|_| Ok(Answer::PreTradeCheck(PreTradeCheck { refusal: None, notional: None, fee: None })));
     let change = r#"{"objectType": "LimitOrder", "intId": "my-first", "quantity": 20, "limit": 251}"#;
     let said = desk.post("/rest/risk/check/modify", change);
     assert!(said.ends_with(r#"{"accepted":true,"code":null,"field":null,"reason":null,"notional":null,"fee":null}"#));
     let [Query::CheckModify(tried, _)] = &desk.queries()[..] else { panic!("one question is asked") };
     desk.post("/rest/execution/modify/order/limit", change);
-    let [Envelope { command: Command::Modify(sent), .. }] = &desk.commands()[..] else { panic!("one change is sent") };
+    let [CommandEnvelope { command: Command::Modify(sent), .. }] = &desk.commands()[..] else {
+        panic!("one change is sent")
+    };
     assert_eq!(tried, sent);
     let refused = [
         (r#"{"intId": "my-first"}"#, "422 missing"),
@@ -54,8 +62,8 @@ fn a_change_is_tried_like_the_change_itself() {
 
 #[test]
 fn trading_is_halted_by_state_or_by_the_kill_switch() {
-    let desk = Desk::open(|wanted| match wanted {
-        bus::Wanted::Command(envelope) if matches!(envelope.command, Command::Kill { .. }) => {
+    let desk = TestServer::open(|wanted| match wanted {
+        bus::RequestPayload::Command(envelope) if matches!(envelope.command, Command::Kill { .. }) => {
             Ok(Answer::Killed { cancels: 3 })
         }
         _ => Ok(Answer::Done),
@@ -65,15 +73,15 @@ fn trading_is_halted_by_state_or_by_the_kill_switch() {
     let killed = desk.post("/rest/risk/kill", r#"{"scope": "PLATFORM"}"#);
     assert!(killed.ends_with(r#"{"scope":"PLATFORM","cancels":3}"#), "{killed}");
     let commands: Vec<_> = desk.commands().into_iter().map(|envelope| envelope.command).collect();
-    let (scope, state, reason) = (Scope::Account(AccountId(1)), TradingState::Halted, Some("lunch".into()));
+    let (scope, state, reason) = (RiskScope::Account(AccountId(1)), TradingState::Halted, Some("lunch".into()));
     let expected =
-        [Command::SetTradingState { scope, state, reason }, Command::Kill { scope: Scope::Platform, reason: None }];
+        [Command::SetTradingState { scope, state, reason }, Command::Kill { scope: RiskScope::Platform, reason: None }];
     assert_eq!(commands, expected);
 }
 
 #[test]
 fn an_unknown_scope_cannot_be_halted() {
-    let desk = Desk::open(|_| Ok(Answer::Done));
+    let desk = TestServer::open(|_| Ok(Answer::Done));
     for (scope, expected) in [
         ("ACCOUNT-9", "422 unknown-account"),
         ("STRATEGY-9", "422 unknown-strategy"),
@@ -91,12 +99,12 @@ fn an_unknown_scope_cannot_be_halted() {
 
 #[test]
 fn named_limits_are_changed() {
-    let desk = Desk::open(|_| Ok(Answer::Done));
+    let desk = TestServer::open(|_| Ok(Answer::Done));
     let set = desk.put("/rest/risk/limit", r#"{"scope": "PLATFORM", "maxOpenOrders": 50}"#);
     assert_eq!(status(&set), "HTTP/1.1 200 OK");
-    let limits = Limits { max_open_orders: Some(50), ..Limits::default() };
-    let change = LimitsChange { limits, named: vec![LimitName::MaxOpenOrders] };
-    assert_eq!(desk.commands()[0].command, Command::ChangeLimits { scope: Scope::Platform, change });
+    let limits = RiskLimits { max_open_orders: Some(50), ..RiskLimits::default() };
+    let change = RiskLimitsChange { limits, named: vec![RiskLimitName::MaxOpenOrders] };
+    assert_eq!(desk.commands()[0].command, Command::ChangeLimits { scope: RiskScope::Platform, change });
     let negative = desk.put("/rest/risk/limit", r#"{"scope": "PLATFORM", "maxOpenOrders": -1}"#);
     assert_eq!(code(&negative), "422 too-small");
     assert_eq!(desk.commands(), []);
@@ -104,7 +112,7 @@ fn named_limits_are_changed() {
 
 #[test]
 fn a_misspelt_key_stops_everything_but_the_platform() {
-    let desk = Desk::open(|_| Ok(Answer::Done));
+    let desk = TestServer::open(|_| Ok(Answer::Done));
     let refused = [
         ("POST", "/rest/risk/kill", r#"{"scop": "ACCOUNT-1"}"#),
         ("PUT", "/rest/risk/state", r#"{"scope": "ACCOUNT-1", "state": "HALTED", "resaon": "lunch"}"#),
@@ -132,7 +140,8 @@ fn a_misspelt_key_stops_everything_but_the_platform() {
 
 #[test]
 fn orders_and_their_dry_run_may_have_further_keys() {
-    let desk = Desk::open(|_| Ok(Answer::Verdict(Verdict { refusal: None, notional: None, fee: None })));
+    let desk =
+        TestServer::open(|_| Ok(Answer::PreTradeCheck(PreTradeCheck { refusal: None, notional: None, fee: None })));
     let order = r#"{"objectType": "MarketOrder", "securityId": 1, "side": "BUY", "quantity": 100, "colour": "red"}"#;
     assert_eq!(status(&desk.post("/rest/risk/check", order)), "HTTP/1.1 200 OK");
     let wish = r#"{"strategyName": "SERVER", "securityId": 1, "colour": "red"}"#;
@@ -141,13 +150,13 @@ fn orders_and_their_dry_run_may_have_further_keys() {
 
 #[test]
 fn the_parameters_are_a_map_of_texts() {
-    let answer = Desk::quiet(Settings::default()).get("/rest/config-params");
+    let answer = TestServer::without_engine(WebSettings::default()).get("/rest/config-params");
     assert!(answer.contains(r#"{"auth.secret":"***","http.port":"0"}"#), "{answer}");
 }
 
 #[test]
 fn the_server_can_be_asked_to_stop() {
-    let desk = Desk::quiet(Settings::default());
+    let desk = TestServer::without_engine(WebSettings::default());
     let answer = desk.call("POST", "/rest/runtime/exit-vm", "", "");
     assert!(answer.starts_with("HTTP/1.1 200 OK\n") && answer.contains("\ncontent-length: 0\n"), "{answer}");
     assert!(*desk.program.stopped.lock().unwrap());

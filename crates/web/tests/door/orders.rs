@@ -3,21 +3,21 @@
 use domain::command::{CancelOrder, PlaceOrder, ReducePosition};
 use domain::refusal::DuplicateOrder;
 use domain::{
-    AccountId, AdapterName, Answer, Caller, Command, Decimal, Envelope, IntId, OrderKind, PositionId, Price, Query,
-    Refusal, SecurityId, Side, Source, TimeInForce,
+    AccountId, AdapterName, Answer, Caller, Command, CommandEnvelope, Decimal, IntId, OrderKind, PositionId, Price,
+    Query, Refusal, SecurityId, Side, Source, TimeInForce,
 };
 use expect_test::expect;
 
-use crate::desk::{Desk, code, order, status};
+use crate::test_server::{TestServer, code, order, status};
 
 const LIMIT_ORDER: &str = r#"{"securityId": 1, "side": "BUY", "quantity": 100, "limit": 272.40, "mood": "good"}"#;
 
-fn accepting(int_id: &'static str) -> Desk {
-    Desk::open(move |_| Ok(Answer::Order(order(int_id))))
+fn accepting(int_id: &'static str) -> TestServer {
+    TestServer::open(move |_| Ok(Answer::Order(order(int_id))))
 }
 
-fn refusing(refusal: Refusal) -> Desk {
-    Desk::open(move |_| Err(refusal.clone()))
+fn refusing(refusal: Refusal) -> TestServer {
+    TestServer::open(move |_| Err(refusal.clone()))
 }
 
 fn limit_order() -> PlaceOrder {
@@ -37,8 +37,8 @@ fn limit_order() -> PlaceOrder {
     }
 }
 
-fn from_rest(command: Command) -> Envelope {
-    Envelope { caller: Caller { source: Source::Rest, user: None, origin: None }, command }
+fn from_rest(command: Command) -> CommandEnvelope {
+    CommandEnvelope { caller: Caller { source: Source::Rest, user: None, origin: None }, command }
 }
 
 #[test]
@@ -48,6 +48,8 @@ fn an_accepted_order_is_200_without_a_body_and_says_where_it_is() {
         HTTP/1.1 200 OK
         location: /rest/execution/order/ALPHA-1
         rialto-sequence: 4711
+        x-content-type-options: nosniff
+        cache-control: no-store
         x-request-id: story
         connection: close
         content-length: 0
@@ -92,7 +94,7 @@ fn an_order_whose_id_has_a_meaning_in_paths_is_still_found() {
     assert_eq!(location("a/b?c%d"), "/rest/execution/order/a%2Fb%3Fc%25d");
     assert_eq!(location("stop"), "/rest/execution/order/%73%74%6F%70");
 
-    let desk = Desk::open(|_| Ok(Answer::Orders(vec![order("stop")])));
+    let desk = TestServer::open(|_| Ok(Answer::Orders(vec![order("stop")])));
     assert_eq!(status(&desk.get("/rest/execution/order/%73%74%6F%70")), "HTTP/1.1 200 OK");
     assert_eq!(desk.queries(), [Query::Order("stop".into())]);
 }
@@ -105,6 +107,8 @@ fn a_second_order_with_the_same_id_is_shown_the_first() {
         HTTP/1.1 409 Conflict
         content-type: application/problem+json
         location: /rest/execution/order/A-1
+        x-content-type-options: nosniff
+        cache-control: no-store
         x-request-id: story
         content-length: 719
         connection: close
@@ -144,6 +148,8 @@ fn every_bad_field_is_named_and_nothing_is_sent() {
     expect![[r#"
         HTTP/1.1 400 Bad Request
         content-type: application/problem+json
+        x-content-type-options: nosniff
+        cache-control: no-store
         x-request-id: story
         content-length: 386
         connection: close
@@ -157,14 +163,14 @@ fn every_bad_field_is_named_and_nothing_is_sent() {
 
 #[test]
 fn an_order_is_changed_by_what_the_body_names() {
-    let desk = Desk::open(|wanted| match wanted {
-        bus::Wanted::Query(_) => Ok(Answer::Orders(vec![order("A-1")])),
+    let desk = TestServer::open(|wanted| match wanted {
+        bus::RequestPayload::Query(_) => Ok(Answer::Orders(vec![order("A-1")])),
         _ => Ok(Answer::Order(order("A-1"))),
     });
     let answer = desk.post("/rest/execution/modify/order/limit", r#"{"intId": "A-1", "tifDateTime": "2026-11-20"}"#);
     assert_eq!(status(&answer), "HTTP/1.1 200 OK");
     assert!(answer.contains("\ncontent-length: 0\n"), "{answer}");
-    let [Envelope { command: Command::Modify(change), .. }] = &desk.commands()[..] else { panic!("one change") };
+    let [CommandEnvelope { command: Command::Modify(change), .. }] = &desk.commands()[..] else { panic!("one change") };
     // Friday 17:00 UTC is the close of the exchange that the live order trades on.
     assert_eq!(change.tif.map(|tif| format!("{tif:?}")), Some("Gtd { until: 2026-11-20T17:00:00Z }".into()));
 }
@@ -173,7 +179,7 @@ fn an_order_is_changed_by_what_the_body_names() {
 fn an_order_is_cancelled_by_its_path() {
     let desk = accepting("A-1");
     assert_eq!(status(&desk.delete("/rest/execution/order/A-1")), "HTTP/1.1 200 OK");
-    let cancel = CancelOrder::of("A-1".parse().unwrap());
+    let cancel = CancelOrder::new("A-1".parse().unwrap());
     assert_eq!(desk.commands(), [from_rest(Command::Cancel(cancel))]);
     assert_eq!(code(&desk.delete("/rest/execution/order/two%20words")), "404 unknown-order");
 
@@ -200,10 +206,12 @@ fn a_position_is_reduced_or_closed_by_an_order() {
 
 #[test]
 fn the_next_order_id_is_a_json_text() {
-    let desk = Desk::open(|_| Ok(Answer::OrderId("ALPHA-18".parse().unwrap())));
+    let desk = TestServer::open(|_| Ok(Answer::OrderId("ALPHA-18".parse().unwrap())));
     expect![[r#"
         HTTP/1.1 200 OK
         content-type: application/json
+        x-content-type-options: nosniff
+        cache-control: no-store
         x-request-id: story
         content-length: 10
         connection: close

@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use domain::command::{SettlementPrice, Subscription};
+use domain::command::{MarketDataSubscription, SettlementPrice};
 use domain::query::Filter;
 use domain::report::SessionState;
 use domain::{
-    AdapterName, Answer, Bar, BarSize, Command, Level, OrderBook, Price, Quantity, Query, Refusal, SecurityId,
+    AdapterName, Answer, Bar, BarSize, BookLevel, Command, OrderBook, Price, Quantity, Query, Refusal, SecurityId,
     StrategyId, Tick, Timestamp,
 };
 use expect_test::expect;
 
-use crate::desk::{Desk, Program, code, status};
+use crate::test_server::{FakeOperations, TestServer, code, status};
 
 const WISH: &str = r#"{"strategyName": "MOMENTUM", "securityId": 1, "subscribe": true}"#;
 const SUBSCRIBE: &str = "/rest/subscription/marketdata/subscribe";
@@ -21,17 +21,19 @@ const UNSUBSCRIBE: &str = "/rest/subscription/marketdata/unsubscribe";
 fn the_feeds_are_those_of_the_adapters_that_are_connected() {
     let name = |qualifier| AdapterName::new("SIMULATED", Some(qualifier));
     let adapters = vec![(name("ALPHA"), SessionState::Subscribed), (name("BETA"), SessionState::Disconnected)];
-    let desk = Desk::open(move |_| Ok(Answer::Adapters(adapters.clone())));
+    let desk = TestServer::open(move |_| Ok(Answer::Adapters(adapters.clone())));
     let answer = desk.get("/rest/subscription/marketdata/supported-feed");
     assert!(answer.contains("\n[\"SIMULATED-ALPHA\"]\n"), "{answer}");
 }
 
 #[test]
 fn a_strategy_subscribes_and_unsubscribes() {
-    let desk = Desk::open(|_| Ok(Answer::Done));
+    let desk = TestServer::open(|_| Ok(Answer::Done));
     expect![[r#"
         HTTP/1.1 200 OK
         rialto-sequence: 4711
+        x-content-type-options: nosniff
+        cache-control: no-store
         x-request-id: story
         connection: close
         content-length: 0
@@ -42,15 +44,15 @@ fn a_strategy_subscribes_and_unsubscribes() {
     desk.put(UNSUBSCRIBE, WISH);
     desk.put(SUBSCRIBE, r#"{"strategyName": "SERVER", "securityId": 1}"#);
     let commands: Vec<_> = desk.commands().into_iter().map(|envelope| envelope.command).collect();
-    let wish = Subscription { strategy: StrategyId(2), security: SecurityId(1) };
-    let server = Subscription { strategy: StrategyId::SERVER, ..wish };
+    let wish = MarketDataSubscription { strategy: StrategyId(2), security: SecurityId(1) };
+    let server = MarketDataSubscription { strategy: StrategyId::SERVER, ..wish };
     let (on, off) = (Command::Subscribe(wish), Command::Unsubscribe(wish));
     assert_eq!(commands, [on.clone(), on, off, Command::Subscribe(server)]);
 }
 
 #[test]
 fn a_settlement_price_is_given_for_a_day_or_for_the_present_one() {
-    let desk = Desk::open(|_| Ok(Answer::Done));
+    let desk = TestServer::open(|_| Ok(Answer::Done));
     let path = "/rest/marketdata/settlement";
     for body in
         [r#"{"securityId": 24, "price": "6789.25", "date": "2027-03-19"}"#, r#"{"securityId": 26, "price": -37.63}"#]
@@ -75,7 +77,7 @@ fn a_settlement_price_is_given_for_a_day_or_for_the_present_one() {
 
 #[test]
 fn a_wish_that_cannot_be_followed_is_told() {
-    let desk = Desk::open(|_| Err(Refusal::UnknownSecurity(SecurityId(99))));
+    let desk = TestServer::open(|_| Err(Refusal::UnknownSecurity(SecurityId(99))));
     let off = WISH.replace("true", "false");
     let cases = [
         (SUBSCRIBE, off.as_str(), "422 not-subscribing"),
@@ -89,7 +91,7 @@ fn a_wish_that_cannot_be_followed_is_told() {
         assert_eq!(code(&desk.put(path, body)), expected, "{path} {body}");
     }
     assert_eq!(code(&desk.post(SUBSCRIBE, WISH)), "405 method-not-allowed");
-    let desk = Desk::open(|_| Ok(Answer::Done));
+    let desk = TestServer::open(|_| Ok(Answer::Done));
     assert_eq!(status(&desk.put(UNSUBSCRIBE, &off)), "HTTP/1.1 200 OK", "there the flag is ignored");
 }
 
@@ -129,10 +131,10 @@ fn bar(minute: i64) -> Arc<Bar> {
     })
 }
 
-fn market() -> Desk {
-    Desk::open(|wanted| {
-        let bus::Wanted::Query(query) = wanted else { return Ok(Answer::Done) };
-        let level = Level { price: Price::from(272), quantity: Quantity::from(100) };
+fn market() -> TestServer {
+    TestServer::open(|wanted| {
+        let bus::RequestPayload::Query(query) = wanted else { return Ok(Answer::Done) };
+        let level = BookLevel { price: Price::from(272), quantity: Quantity::from(100) };
         let feed = "SIMULATED-ALPHA".into();
         Ok(match **query {
             Query::Ticks(_) => Answer::Ticks(vec![Arc::new(tick())]),
@@ -177,8 +179,8 @@ fn bars_are_the_newest_there_are_or_the_first_after_an_instant() {
 #[test]
 fn bars_of_before_the_start_come_first_and_each_is_there_once() {
     let stored = |minute: i64| Bar { vol: Quantity::from(7), ..Bar::clone(&bar(minute)) };
-    let program = Program { bars: (-3..2).map(stored).collect(), ..Program::default() };
-    let desk = Desk::run_by(program, |_| Ok(Answer::Bars((0..5).map(bar).collect())));
+    let program = FakeOperations { bars: (-3..2).map(stored).collect(), ..FakeOperations::default() };
+    let desk = TestServer::with_program(program, |_| Ok(Answer::Bars((0..5).map(bar).collect())));
     let volumes = |more: &str| -> Vec<String> {
         let answer = desk.get(&format!("/rest/marketdata/bar?security=1{more}"));
         answer.split("\"vol\":").skip(1).map(|rest| rest.split(',').next().unwrap().to_owned()).collect()
@@ -203,8 +205,8 @@ fn prices_of_many_securities_come_in_one_answer() {
     let book_of = |security| {
         Arc::new(OrderBook { security, feed: "SIMULATED-ALPHA".into(), at: at(0), bids: vec![], asks: vec![] })
     };
-    let desk = Desk::open(move |wanted| {
-        let bus::Wanted::Query(query) = wanted else { return Ok(Answer::Done) };
+    let desk = TestServer::open(move |wanted| {
+        let bus::RequestPayload::Query(query) = wanted else { return Ok(Answer::Done) };
         Ok(match **query {
             Query::Ticks(_) => Answer::Ticks(vec![tick_of(1), tick_of(2), tick_of(4)]),
             Query::Bars(security, _) => Answer::Bars(bars_of(security)),

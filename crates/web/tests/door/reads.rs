@@ -1,16 +1,16 @@
 //! Read-only endpoints.
 
-use domain::command::{Failure, FailureKind, Phase};
+use domain::command::{StrategyFailure, StrategyFailureKind, StrategyPhase};
 use domain::query::Filter;
 use domain::{AccountId, Answer, Query, Refusal, SecurityId, StrategyId};
 use expect_test::expect;
-use web::Settings;
+use web::WebSettings;
 
-use crate::desk::{Desk, Program, code, order, reference_data, status};
+use crate::test_server::{FakeOperations, TestServer, code, order, reference_data, status};
 
 #[test]
 fn the_account_list_is_chunked_json_that_every_origin_may_read() {
-    let desk = Desk::quiet(Settings::default());
+    let desk = TestServer::without_engine(WebSettings::default());
     expect![[r#"
         HTTP/1.1 200 OK
         content-type: application/json
@@ -19,6 +19,8 @@ fn the_account_list_is_chunked_json_that_every_origin_may_read() {
         etag: W/"c91cbab3f26a5aac645b7489551b5dcb"
         access-control-allow-origin: *
         access-control-expose-headers: Location, Rialto-After, Rialto-Sequence, X-Request-Id
+        x-content-type-options: nosniff
+        cache-control: private, no-cache
         x-request-id: story
         connection: close
         transfer-encoding: chunked
@@ -33,7 +35,7 @@ fn the_account_list_is_chunked_json_that_every_origin_may_read() {
 
 #[test]
 fn what_is_known_is_shown_and_what_is_not_is_404() {
-    let desk = Desk::quiet(Settings::default());
+    let desk = TestServer::without_engine(WebSettings::default());
     for path in ["/rest/account/ALPHA", "/rest/security", "/rest/security/1", "/rest/security-family", "/rest/exchange"]
     {
         assert_eq!(status(&desk.get(path)), "HTTP/1.1 200 OK", "{path}");
@@ -56,10 +58,12 @@ fn what_is_known_is_shown_and_what_is_not_is_404() {
 
 #[test]
 fn a_problem_has_the_form_of_rfc_9457() {
-    let desk = Desk::quiet(Settings::default());
+    let desk = TestServer::without_engine(WebSettings::default());
     expect![[r#"
         HTTP/1.1 404 Not Found
         content-type: application/problem+json
+        x-content-type-options: nosniff
+        cache-control: no-store
         x-request-id: story
         content-length: 142
         connection: close
@@ -70,13 +74,15 @@ fn a_problem_has_the_form_of_rfc_9457() {
 
 #[test]
 fn live_state_says_up_to_which_sequence_it_is_true() {
-    let desk = Desk::open(|_| Ok(Answer::Orders(vec![order("A-1")])));
+    let desk = TestServer::open(|_| Ok(Answer::Orders(vec![order("A-1")])));
     expect![[r#"
         HTTP/1.1 200 OK
         content-type: application/json
         vary: Accept
         vary: Accept-Encoding
         rialto-sequence: 4711
+        x-content-type-options: nosniff
+        cache-control: no-store
         x-request-id: story
         connection: close
         transfer-encoding: chunked
@@ -91,7 +97,7 @@ fn live_state_says_up_to_which_sequence_it_is_true() {
 
 #[test]
 fn a_list_is_narrowed_by_name_or_by_id() {
-    let desk = Desk::open(|_| Ok(Answer::Orders(vec![])));
+    let desk = TestServer::open(|_| Ok(Answer::Orders(vec![])));
     desk.get("/rest/execution/order?strategy=MOMENTUM&account=1&security=AAPL");
     desk.get("/rest/execution/order?security=2");
     let (strategy, account, security) = (Some(StrategyId(2)), Some(AccountId(1)), Some(SecurityId(1)));
@@ -104,7 +110,7 @@ fn a_list_is_narrowed_by_name_or_by_id() {
 
 #[test]
 fn a_parameter_that_cannot_be_followed_is_told() {
-    let desk = Desk::open(|_| Ok(Answer::Orders(vec![])));
+    let desk = TestServer::open(|_| Ok(Answer::Orders(vec![])));
     let cases = [
         ("/rest/execution/order?color=red", "400 unknown-parameter"),
         ("/rest/account?strategy=MOMENTUM", "400 unknown-parameter"),
@@ -123,9 +129,11 @@ fn a_parameter_that_cannot_be_followed_is_told() {
 
 #[test]
 fn an_order_is_found_by_its_id_or_not_at_all() {
-    let desk = Desk::open(|wanted| match wanted {
-        bus::Wanted::Query(query) if **query == Query::Order("A/1".into()) => Ok(Answer::Orders(vec![order("A/1")])),
-        bus::Wanted::Query(query) if **query == Query::Order("gone".into()) => Ok(Answer::Orders(vec![])),
+    let desk = TestServer::open(|wanted| match wanted {
+        bus::RequestPayload::Query(query) if **query == Query::Order("A/1".into()) => {
+            Ok(Answer::Orders(vec![order("A/1")]))
+        }
+        bus::RequestPayload::Query(query) if **query == Query::Order("gone".into()) => Ok(Answer::Orders(vec![])),
         _ => Err(Refusal::UnknownOrder("other".into())),
     });
     assert_eq!(status(&desk.get("/rest/execution/order/A%2F1")), "HTTP/1.1 200 OK");
@@ -135,12 +143,14 @@ fn an_order_is_found_by_its_id_or_not_at_all() {
 
 #[test]
 fn a_strategy_shows_the_phase_it_is_in_and_why_it_was_stopped() {
-    let desk = Desk::open(|_| Ok(Answer::Phases(vec![(StrategyId(2), Phase::Run, None)])));
+    let desk = TestServer::open(|_| Ok(Answer::Phases(vec![(StrategyId(2), StrategyPhase::Run, None)])));
     let answer = desk.get("/rest/strategy");
     let body = r#"[{"id":1,"name":"SERVER","autoActivate":false,"phase":null,"lastError":null},{"id":2,"name":"MOMENTUM","autoActivate":false,"phase":"RUN","lastError":null}]"#;
     assert!(answer.contains(body), "{answer}");
-    let stopped = Failure { kind: FailureKind::Hung, text: "hangs".into() };
-    let desk = Desk::open(move |_| Ok(Answer::Phases(vec![(StrategyId(2), Phase::Exit, Some(stopped.clone()))])));
+    let stopped = StrategyFailure { kind: StrategyFailureKind::Hung, text: "hangs".into() };
+    let desk = TestServer::open(move |_| {
+        Ok(Answer::Phases(vec![(StrategyId(2), StrategyPhase::Exit, Some(stopped.clone()))]))
+    });
     let answer = desk.get("/rest/strategy");
     assert!(
         answer.contains(r#""name":"MOMENTUM","autoActivate":false,"phase":"EXIT","lastError":"hangs"}"#),
@@ -150,8 +160,8 @@ fn a_strategy_shows_the_phase_it_is_in_and_why_it_was_stopped() {
 
 #[test]
 fn every_live_list_asks_the_engine() {
-    let desk = Desk::open(|wanted| match wanted {
-        bus::Wanted::Query(query) => Ok(match **query {
+    let desk = TestServer::open(|wanted| match wanted {
+        bus::RequestPayload::Query(query) => Ok(match **query {
             Query::Positions(_) => Answer::Positions(vec![]),
             Query::Balances(_) => Answer::Balances(vec![]),
             Query::PortfolioValue(_) => Answer::PortfolioValues(vec![]),
@@ -172,7 +182,7 @@ fn every_live_list_asks_the_engine() {
 fn a_long_list_comes_in_pieces_and_whole() {
     let mut reference = reference_data();
     reference.securities = (1..=2_000).map(|id| (SecurityId(id), samples::stock(id, "MANY").into())).collect();
-    let desk = Desk::open_with(Settings::default(), Program::default(), reference, |_, _| {});
+    let desk = TestServer::open_with(WebSettings::default(), FakeOperations::default(), reference, |_, _| {});
     let answer = desk.get("/rest/security");
     assert_eq!(answer.matches("\"symbol\":\"MANY\"").count(), 2_000);
     assert!(answer.ends_with("]\n0\n\n"), "the list is closed");
@@ -180,13 +190,15 @@ fn a_long_list_comes_in_pieces_and_whole() {
 
 #[test]
 fn head_is_get_without_the_body_and_options_lists_the_methods() {
-    let desk = Desk::quiet(Settings::default());
+    let desk = TestServer::without_engine(WebSettings::default());
     expect![[r#"
         HTTP/1.1 200 OK
         content-type: application/json
         vary: Accept
         vary: Accept-Encoding
         etag: W/"36b7d4a79db0d047766a661217e2f9bc"
+        x-content-type-options: nosniff
+        cache-control: private, no-cache
         x-request-id: story
         connection: close
 
@@ -194,6 +206,8 @@ fn head_is_get_without_the_body_and_options_lists_the_methods() {
     .assert_eq(&desk.call("HEAD", "/rest/exchange", "", ""));
     expect![[r#"
         HTTP/1.1 204 No Content
+        x-content-type-options: nosniff
+        cache-control: no-store
         x-request-id: story
         allow: GET,HEAD,DELETE
         connection: close
@@ -205,8 +219,8 @@ fn head_is_get_without_the_body_and_options_lists_the_methods() {
 #[test]
 fn an_allowed_origin_gets_its_preflight() {
     let friend = "https://friend.example";
-    let settings = Settings { allowed_origins: vec![friend.into()], ..Settings::default() };
-    let desk = Desk::quiet(settings);
+    let settings = WebSettings { allowed_origins: vec![friend.into()], ..WebSettings::default() };
+    let desk = TestServer::without_engine(settings);
     let headers = format!("Origin: {friend}\r\nAccess-Control-Request-Method: POST\r\n");
     expect![[r#"
         HTTP/1.1 204 No Content
@@ -215,6 +229,8 @@ fn an_allowed_origin_gets_its_preflight() {
         access-control-expose-headers: Location, Rialto-After, Rialto-Sequence, X-Request-Id
         access-control-allow-methods: POST
         access-control-allow-headers: Authorization, Content-Type, Rialto-Source, X-Request-Id
+        x-content-type-options: nosniff
+        cache-control: no-store
         x-request-id: story
         allow: POST
         connection: close
@@ -227,14 +243,14 @@ fn an_allowed_origin_gets_its_preflight() {
 
 #[test]
 fn health_tells_every_check() {
-    let desk = Desk::quiet(Settings::default());
+    let desk = TestServer::without_engine(WebSettings::default());
     assert!(desk.get("/health/live").contains(r#"{"status":"UP","checks":[]}"#));
     let ready = desk.get("/health/ready");
     let checks = r#"{"status":"UP","checks":[{"name":"journal","ok":true,"detail":"durable"},{"name":"adapters","ok":true,"detail":"all are LOGGED_ON"}]}"#;
     assert!(ready.starts_with("HTTP/1.1 200 OK") && ready.contains(checks), "{ready}");
 
-    let program = Program { adapter_is_down: true, ..Program::default() };
-    let desk = Desk::open_with(Settings::default(), program, reference_data(), |_, _| {});
+    let program = FakeOperations { adapter_is_down: true, ..FakeOperations::default() };
+    let desk = TestServer::open_with(WebSettings::default(), program, reference_data(), |_, _| {});
     let ready = desk.get("/health/ready");
     let down = r#"{"name":"adapters","ok":false,"detail":"SIMULATED is DISCONNECTED"}"#;
     assert!(ready.starts_with("HTTP/1.1 503 ") && ready.contains(down), "{ready}");

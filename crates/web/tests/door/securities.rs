@@ -2,19 +2,19 @@
 
 use std::sync::Arc;
 
-use bus::operations::ReferenceTrouble;
+use bus::operations::ReferenceError;
 use domain::{Answer, Currency, Refusal, SecurityId, SecurityKind};
 use expect_test::expect;
-use web::Settings;
+use web::WebSettings;
 
-use crate::desk::{Desk, Program, code, reference_data, status};
+use crate::test_server::{FakeOperations, TestServer, code, reference_data, status};
 
-fn with_a_pair() -> Desk {
+fn with_a_pair() -> TestServer {
     let mut reference = reference_data();
     let mut pair = samples::stock(9, "EUR.USD");
     pair.kind = SecurityKind::Forex { base: "EUR".parse().unwrap(), transaction: Currency::USD };
     reference.securities.insert(pair.id, Arc::new(pair));
-    Desk::open_with(Settings::default(), Program::default(), reference, |_, _| {})
+    TestServer::open_with(WebSettings::default(), FakeOperations::default(), reference, |_, _| {})
 }
 
 fn ids(answer: &str) -> Vec<&str> {
@@ -67,7 +67,7 @@ fn a_pair_is_found_by_its_currencies() {
 
 #[test]
 fn a_client_with_a_current_list_of_reference_data_is_304() {
-    let desk = Desk::quiet(Settings::default());
+    let desk = TestServer::without_engine(WebSettings::default());
     for path in ["/rest/account", "/rest/security", "/rest/security-family", "/rest/exchange"] {
         let first = desk.get(path);
         let tag = first.lines().find_map(|line| line.strip_prefix("etag: ")).unwrap();
@@ -81,7 +81,7 @@ fn a_client_with_a_current_list_of_reference_data_is_304() {
 
 #[test]
 fn a_list_that_changed_is_sent_again_with_another_tag() {
-    let desk = Desk::quiet(Settings::default());
+    let desk = TestServer::without_engine(WebSettings::default());
     let first = desk.get("/rest/security");
     let tag = first.lines().find_map(|line| line.strip_prefix("etag: ")).unwrap();
     let mut reference = reference_data();
@@ -94,7 +94,7 @@ fn a_list_that_changed_is_sent_again_with_another_tag() {
 
 #[test]
 fn lists_are_csv_for_clients_that_prefer_it() {
-    let desk = Desk::open(|_| Ok(Answer::Orders(vec![crate::desk::order("A-1")])));
+    let desk = TestServer::open(|_| Ok(Answer::Orders(vec![crate::test_server::order("A-1")])));
     let table = |path: &str| desk.call("GET", path, "Accept: text/csv\r\n", "");
     let empty = table("/rest/security.search?query=nothing");
     assert!(empty.contains("\nid,objectType,symbol,description,isin,"), "an empty table has its columns: {empty}");
@@ -104,6 +104,8 @@ fn lists_are_csv_for_clients_that_prefer_it() {
         vary: Accept
         vary: Accept-Encoding
         etag: W/"09f83335656eaa9f893607b140d70bad"
+        x-content-type-options: nosniff
+        cache-control: private, no-cache
         x-request-id: story
         connection: close
         transfer-encoding: chunked
@@ -124,7 +126,7 @@ fn lists_are_csv_for_clients_that_prefer_it() {
 
 #[test]
 fn reference_data_is_read_again_from_where_the_configuration_says() {
-    let desk = Desk::quiet(Settings::default());
+    let desk = TestServer::without_engine(WebSettings::default());
     let answer = desk.call("POST", "/rest/cache/clear-all", "", "");
     assert!(answer.starts_with("HTTP/1.1 200 OK\n") && answer.contains("\ncontent-length: 0\n"), "{answer}");
     assert_eq!(*desk.program.read.lock().unwrap(), [None]);
@@ -132,7 +134,7 @@ fn reference_data_is_read_again_from_where_the_configuration_says() {
 
 #[test]
 fn reference_data_is_imported_from_a_folder_of_this_machine() {
-    let desk = Desk::quiet(Settings::default());
+    let desk = TestServer::without_engine(WebSettings::default());
     let answer = desk.post("/rest/reference/import", r#"{"path": "/srv/desk"}"#);
     assert!(answer.ends_with("\n{\"changes\":12}"), "{answer}");
     assert_eq!(*desk.program.read.lock().unwrap(), [Some("/srv/desk".into())]);
@@ -142,14 +144,14 @@ fn reference_data_is_imported_from_a_folder_of_this_machine() {
 
 #[test]
 fn invalid_reference_data_is_rejected_with_its_errors() {
-    let told = |trouble: ReferenceTrouble| {
-        let program = Program { trouble: Some(trouble), ..Program::default() };
-        Desk::run_by(program, |_| Ok(Answer::Done)).call("POST", "/rest/cache/clear-all", "", "")
+    let told = |trouble: ReferenceError| {
+        let program = FakeOperations { trouble: Some(trouble), ..FakeOperations::default() };
+        TestServer::with_program(program, |_| Ok(Answer::Done)).call("POST", "/rest/cache/clear-all", "", "")
     };
     let faults: Vec<_> = (1..=22).map(|line| format!("securities.csv:{line}: no symbol")).collect();
-    let files = told(ReferenceTrouble::Files(faults));
+    let files = told(ReferenceError::Files(faults));
     assert_eq!(code(&files), "422 bad-reference-data");
     assert!(files.contains("securities.csv:1: no symbol; ") && files.contains("; and 2 more\""), "{files}");
-    assert_eq!(code(&told(ReferenceTrouble::Refused(Refusal::UnknownZone("Mars".into())))), "422 unknown-zone");
-    assert_eq!(code(&told(ReferenceTrouble::Unanswered)), "503 outcome-unknown");
+    assert_eq!(code(&told(ReferenceError::Refused(Refusal::UnknownZone("Mars".into())))), "422 unknown-zone");
+    assert_eq!(code(&told(ReferenceError::Unanswered)), "503 outcome-unknown");
 }

@@ -1,11 +1,11 @@
 //! User settings.
 
-use access::Role;
+use access::UserRole;
 use expect_test::expect;
-use web::Settings;
+use web::WebSettings;
 
-use crate::desk::{Desk, code, status};
-use crate::people::basic;
+use crate::test_server::{TestServer, code, status};
+use crate::test_users::basic;
 
 const JSON: &str = "Content-Type: application/json\r\n";
 
@@ -15,12 +15,14 @@ fn tag(answer: &str) -> Option<&str> {
 
 #[test]
 fn without_users_there_is_one_set_for_everybody() {
-    let desk = Desk::quiet(Settings::default());
+    let desk = TestServer::without_engine(WebSettings::default());
     let nothing = desk.get("/rest/settings");
     assert!(nothing.contains("\n{}\n") && tag(&nothing) == Some("\"0\""), "{nothing}");
     expect![[r#"
         HTTP/1.1 200 OK
         etag: "1"
+        x-content-type-options: nosniff
+        cache-control: private, no-cache
         x-request-id: story
         connection: close
         content-length: 0
@@ -34,14 +36,14 @@ fn without_users_there_is_one_set_for_everybody() {
 
 #[test]
 fn every_viewer_has_settings_of_its_own() {
-    let desk = Desk::quiet(Settings::default());
-    let roles = [("boss", Role::Admin), ("anna", Role::Trader), ("vera", Role::Viewer)];
+    let desk = TestServer::without_engine(WebSettings::default());
+    let roles = [("boss", UserRole::Admin), ("anna", UserRole::Trader), ("vera", UserRole::Viewer)];
     for (name, role) in roles.clone() {
-        desk.people.add(name, role);
+        desk.users.add(name, role);
         let body = format!(r#"{{"of": "{name}"}}"#);
         assert_eq!(code(&desk.call("PUT", "/rest/settings", &format!("{JSON}{}", basic(name)), &body)), "200 -");
     }
-    let robot = desk.people.bearer("robot", Role::Strategy("MOMENTUM".into()));
+    let robot = desk.users.bearer("robot", UserRole::Strategy("MOMENTUM".into()));
     assert_eq!(code(&desk.call("PUT", "/rest/settings", &format!("{JSON}{robot}"), r#"{"of": "robot"}"#)), "200 -");
     for (name, _) in roles {
         let kept = desk.call("GET", "/rest/settings", &basic(name), "");
@@ -52,7 +54,7 @@ fn every_viewer_has_settings_of_its_own() {
 
 #[test]
 fn settings_are_not_overwritten_with_an_old_revision() {
-    let desk = Desk::quiet(Settings::default());
+    let desk = TestServer::without_engine(WebSettings::default());
     let put = |tag: &str, body: &str| desk.call("PUT", "/rest/settings", &format!("{JSON}If-Match: {tag}\r\n"), body);
     assert_eq!(tag(&put("\"0\"", r#"{"a": 1}"#)), Some("\"1\""));
     let late = put("\"0\"", r#"{"a": 2}"#);
@@ -64,7 +66,7 @@ fn settings_are_not_overwritten_with_an_old_revision() {
 
 #[test]
 fn what_cannot_be_kept_is_refused() {
-    let desk = Desk::quiet(Settings::default());
+    let desk = TestServer::without_engine(WebSettings::default());
     let refused = [
         ("[1]".to_owned(), "400 malformed-json"),
         ("{".to_owned(), "400 malformed-json"),

@@ -1,8 +1,8 @@
 //! Search parser: tokens to an expression, OR of ANDs of terms that may be negated.
 
-use super::field::Question;
-use super::token::{Operator, Token, What, tokens};
-use super::{BadSearch, Expression, Pattern, SEARCH_DEPTH_MAX};
+use super::field::FieldCondition;
+use super::token::{SearchOperator, SearchToken, TokenKind, tokens};
+use super::{BadSearch, Expression, SEARCH_DEPTH_MAX, TextPattern};
 
 pub(super) fn parse(text: &str) -> Result<Expression, BadSearch> {
     let end = text.chars().count() + 1;
@@ -13,12 +13,12 @@ pub(super) fn parse(text: &str) -> Result<Expression, BadSearch> {
     let expression = parser.any()?;
     match parser.tokens.next() {
         None => Ok(expression),
-        Some(Token { at, .. }) => Err(bad(at, "this ) closes nothing")),
+        Some(SearchToken { at, .. }) => Err(bad(at, "this ) closes nothing")),
     }
 }
 
 struct Parser {
-    tokens: std::iter::Peekable<std::vec::IntoIter<Token>>,
+    tokens: std::iter::Peekable<std::vec::IntoIter<SearchToken>>,
     end: usize,
     depth: usize,
 }
@@ -26,7 +26,7 @@ struct Parser {
 impl Parser {
     fn any(&mut self) -> Result<Expression, BadSearch> {
         let mut parts = vec![self.all()?];
-        while self.take_word("OR") {
+        while self.next_keyword("OR") {
             parts.push(self.all()?);
         }
         Ok(joined(parts, Expression::Or))
@@ -34,28 +34,28 @@ impl Parser {
 
     fn all(&mut self) -> Result<Expression, BadSearch> {
         let mut parts = vec![self.part()?];
-        while self.take_word("AND") || self.another_part_follows() {
+        while self.next_keyword("AND") || self.another_part_follows() {
             parts.push(self.part()?);
         }
         Ok(joined(parts, Expression::And))
     }
 
     fn part(&mut self) -> Result<Expression, BadSearch> {
-        let Some(Token { at, what }) = self.tokens.next() else {
+        let Some(SearchToken { at, kind: what }) = self.tokens.next() else {
             return Err(bad(self.end, "something to look for is missing"));
         };
         match what {
-            What::Open => self.deeper(at, Self::rest_of_parentheses),
-            What::Word(word) if word == "NOT" => {
+            TokenKind::Open => self.deeper(at, Self::rest_of_parentheses),
+            TokenKind::Word(word) if word == "NOT" => {
                 self.deeper(at, |parser| Ok(Expression::Not(Box::new(parser.part()?))))
             }
-            What::Word(word) if word == "AND" || word == "OR" => {
+            TokenKind::Word(word) if word == "AND" || word == "OR" => {
                 Err(bad(at, format!("something to look for is missing before {word}")))
             }
-            What::Word(word) => self.word_or_field(at, word),
-            What::Quoted(text) => self.phrase(&text),
-            What::Close => Err(bad(at, "something to look for is missing before this )")),
-            What::Operator(operator) => Err(bad(at, format!("a field is missing before {}", operator.sign()))),
+            TokenKind::Word(word) => self.word_or_field(at, word),
+            TokenKind::Quoted(text) => self.phrase(&text),
+            TokenKind::Close => Err(bad(at, "something to look for is missing before this )")),
+            TokenKind::Operator(operator) => Err(bad(at, format!("a field is missing before {}", operator.sign()))),
         }
     }
 
@@ -76,69 +76,71 @@ impl Parser {
     fn rest_of_parentheses(&mut self) -> Result<Expression, BadSearch> {
         let inner = self.any()?;
         match self.tokens.next() {
-            Some(Token { what: What::Close, .. }) => Ok(inner),
-            Some(Token { at, .. }) => Err(bad(at, "a ) is missing")),
+            Some(SearchToken { kind: TokenKind::Close, .. }) => Ok(inner),
+            Some(SearchToken { at, .. }) => Err(bad(at, "a ) is missing")),
             None => Err(bad(self.end, "a ) is missing")),
         }
     }
 
     fn word_or_field(&mut self, at: usize, word: String) -> Result<Expression, BadSearch> {
-        match self.take_operator() {
-            Some(operator) => Ok(Expression::Field(Question::new(at, &word, operator, self.value(operator)?)?)),
+        match self.next_operator() {
+            Some(operator) => Ok(Expression::Field(FieldCondition::new(at, &word, operator, self.value(operator)?)?)),
             None => Ok(Expression::Words(pattern(at, &word)?)),
         }
     }
 
     fn phrase(&mut self, text: &str) -> Result<Expression, BadSearch> {
         match self.tokens.peek() {
-            Some(Token { at, what: What::Operator(operator) }) => {
+            Some(SearchToken { at, kind: TokenKind::Operator(operator) }) => {
                 Err(bad(*at, format!("before {} stands a field, without quotes", operator.sign())))
             }
-            _ => Ok(Expression::Words(Pattern::Whole(text.to_lowercase()))),
+            _ => Ok(Expression::Words(TextPattern::Whole(text.to_lowercase()))),
         }
     }
 
-    fn value(&mut self, operator: Operator) -> Result<Value, BadSearch> {
+    fn value(&mut self, operator: SearchOperator) -> Result<SearchValue, BadSearch> {
         let missing = |at| bad(at, format!("a value is missing after {}", operator.sign()));
         match self.tokens.next() {
-            Some(Token { at, what: What::Word(word) }) => Ok(Value { at, pattern: pattern(at, &word)?, text: word }),
-            Some(Token { at, what: What::Quoted(text) }) => {
-                Ok(Value { at, pattern: Pattern::Whole(text.to_lowercase()), text })
+            Some(SearchToken { at, kind: TokenKind::Word(word) }) => {
+                Ok(SearchValue { at, pattern: pattern(at, &word)?, text: word })
             }
-            Some(Token { at, .. }) => Err(missing(at)),
+            Some(SearchToken { at, kind: TokenKind::Quoted(text) }) => {
+                Ok(SearchValue { at, pattern: TextPattern::Whole(text.to_lowercase()), text })
+            }
+            Some(SearchToken { at, .. }) => Err(missing(at)),
             None => Err(missing(self.end)),
         }
     }
 
-    fn take_operator(&mut self) -> Option<Operator> {
-        let is_operator = |token: &Token| matches!(token.what, What::Operator(_));
-        match self.tokens.next_if(is_operator)?.what {
-            What::Operator(operator) => Some(operator),
+    fn next_operator(&mut self) -> Option<SearchOperator> {
+        let is_operator = |token: &SearchToken| matches!(token.kind, TokenKind::Operator(_));
+        match self.tokens.next_if(is_operator)?.kind {
+            TokenKind::Operator(operator) => Some(operator),
             _ => None,
         }
     }
 
-    fn take_word(&mut self, wanted: &str) -> bool {
-        self.tokens.next_if(|token| matches!(&token.what, What::Word(word) if word == wanted)).is_some()
+    fn next_keyword(&mut self, wanted: &str) -> bool {
+        self.tokens.next_if(|token| matches!(&token.kind, TokenKind::Word(word) if word == wanted)).is_some()
     }
 
     fn another_part_follows(&mut self) -> bool {
-        match self.tokens.peek().map(|token| &token.what) {
-            None | Some(What::Close) => false,
-            Some(What::Word(word)) => word != "OR",
-            Some(What::Open | What::Quoted(_) | What::Operator(_)) => true,
+        match self.tokens.peek().map(|token| &token.kind) {
+            None | Some(TokenKind::Close) => false,
+            Some(TokenKind::Word(word)) => word != "OR",
+            Some(TokenKind::Open | TokenKind::Quoted(_) | TokenKind::Operator(_)) => true,
         }
     }
 }
 
 /// What a field is compared with.
-pub(super) struct Value {
+pub(super) struct SearchValue {
     pub(super) at: usize,
     pub(super) text: String,
-    pub(super) pattern: Pattern,
+    pub(super) pattern: TextPattern,
 }
 
-fn pattern(at: usize, word: &str) -> Result<Pattern, BadSearch> {
+fn pattern(at: usize, word: &str) -> Result<TextPattern, BadSearch> {
     let (beginning, is_beginning) = match word.strip_suffix('*') {
         Some(beginning) => (beginning, true),
         None => (word, false),
@@ -147,7 +149,7 @@ fn pattern(at: usize, word: &str) -> Result<Pattern, BadSearch> {
         return Err(bad(at + place, "a * may stand at the end only, or in quotes"));
     }
     let text = beginning.to_lowercase();
-    Ok(if is_beginning { Pattern::Beginning(text) } else { Pattern::Whole(text) })
+    Ok(if is_beginning { TextPattern::Beginning(text) } else { TextPattern::Whole(text) })
 }
 
 fn joined(mut parts: Vec<Expression>, join: fn(Vec<Expression>) -> Expression) -> Expression {

@@ -5,7 +5,7 @@ use domain::{Currency, Decimal, ExchangeId, FamilyId, Price, Quantity, Security,
 use proptest::prelude::*;
 use serde_json::Value;
 
-use super::{BadSearch, SEARCH_DEPTH_MAX, Search};
+use super::{BadSearch, SEARCH_DEPTH_MAX, SecuritySearch};
 use crate::SecurityVO;
 
 fn security(id: u64, symbol: &str, description: Option<&str>, kind: SecurityKind) -> Security {
@@ -35,7 +35,7 @@ fn security(id: u64, symbol: &str, description: Option<&str>, kind: SecurityKind
     }
 }
 
-fn desk() -> Vec<Security> {
+fn securities() -> Vec<Security> {
     let expiration = "2027-03-19".parse().unwrap();
     let euro = "EUR".parse().unwrap();
     let strike = Price("280.0".parse().unwrap());
@@ -55,8 +55,8 @@ fn desk() -> Vec<Security> {
 }
 
 fn found(search: &str) -> Vec<u64> {
-    let search = Search::parse(search).unwrap_or_else(|bad| panic!("{search}: {bad:?}"));
-    desk().iter().filter(|security| search.finds(security)).map(|security| security.id.0).collect()
+    let search = SecuritySearch::parse(search).unwrap_or_else(|bad| panic!("{search}: {bad:?}"));
+    securities().iter().filter(|security| search.matches(security)).map(|security| security.id.0).collect()
 }
 
 #[test]
@@ -149,18 +149,18 @@ fn what_cannot_be_understood_says_where() {
         ("größe:*x", 7, "a * may stand at the end only, or in quotes"),
     ];
     for (search, at, reason) in cases {
-        assert_eq!(Search::parse(search), Err(BadSearch { at, reason: reason.into() }), "{search}");
+        assert_eq!(SecuritySearch::parse(search), Err(BadSearch { at, reason: reason.into() }), "{search}");
     }
 }
 
 #[test]
 fn questions_inside_each_other_have_an_end() {
     let nested = |depth: usize| format!("{}apple{}", "(".repeat(depth), ")".repeat(depth));
-    assert!(Search::parse(&nested(SEARCH_DEPTH_MAX)).is_ok());
-    let deep = Search::parse(&nested(SEARCH_DEPTH_MAX + 1)).unwrap_err();
+    assert!(SecuritySearch::parse(&nested(SEARCH_DEPTH_MAX)).is_ok());
+    let deep = SecuritySearch::parse(&nested(SEARCH_DEPTH_MAX + 1)).unwrap_err();
     assert_eq!((deep.at, deep.reason.as_str()), (33, "more than 32 questions stand inside each other"));
-    assert!(Search::parse(&"NOT ".repeat(8_000)).is_err());
-    assert!(Search::parse(&"(a) ".repeat(100)).is_ok(), "beside each other is not inside");
+    assert!(SecuritySearch::parse(&"NOT ".repeat(8_000)).is_err());
+    assert!(SecuritySearch::parse(&"(a) ".repeat(100)).is_ok(), "beside each other is not inside");
 }
 
 /// A search as the slow evaluation represents it.
@@ -248,16 +248,16 @@ fn asked() -> impl Strategy<Value = Asked> {
 proptest! {
     #[test]
     fn a_search_finds_what_a_slow_reader_of_the_json_finds(asked in asked()) {
-        let search = Search::parse(&asked.written()).unwrap();
-        for security in desk() {
+        let search = SecuritySearch::parse(&asked.written()).unwrap();
+        for security in securities() {
             let seen = serde_json::to_value(SecurityVO::from_domain(&security)).unwrap();
-            prop_assert_eq!(search.finds(&security), asked.holds(&seen), "{} of {}", asked.written(), seen);
+            prop_assert_eq!(search.matches(&security), asked.holds(&seen), "{} of {}", asked.written(), seen);
         }
     }
 
     #[test]
     fn no_text_makes_it_stumble(text in "[a-z():=<>\"*\\\\ ä]{0,40}|(AND|OR|NOT|\\(|\\)| |id|>|1){0,20}") {
-        if let Err(bad) = Search::parse(&text) {
+        if let Err(bad) = SecuritySearch::parse(&text) {
             prop_assert!((1..=text.chars().count() + 1).contains(&bad.at), "{:?}", bad);
         }
     }
@@ -266,12 +266,12 @@ proptest! {
 /// Every key of the JSON is searchable.
 #[test]
 fn every_key_of_a_security_is_a_field() {
-    for security in desk() {
+    for security in securities() {
         let Value::Object(keys) = serde_json::to_value(SecurityVO::from_domain(&security)).unwrap() else {
             panic!("a security is an object")
         };
         for key in keys.keys() {
-            assert!(Search::parse(&format!("{key}:*")).is_ok(), "{key}");
+            assert!(SecuritySearch::parse(&format!("{key}:*")).is_ok(), "{key}");
         }
     }
 }

@@ -3,23 +3,23 @@
 use super::BadSearch;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Token {
+pub(super) struct SearchToken {
     /// Of its first character, counted from 1.
     pub(super) at: usize,
-    pub(super) what: What,
+    pub(super) kind: TokenKind,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum What {
+pub(super) enum TokenKind {
     Open,
     Close,
     Word(String),
     Quoted(String),
-    Operator(Operator),
+    Operator(SearchOperator),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Operator {
+pub(super) enum SearchOperator {
     Is,
     Below,
     AtMost,
@@ -27,7 +27,7 @@ pub(super) enum Operator {
     AtLeast,
 }
 
-impl Operator {
+impl SearchOperator {
     pub(super) fn sign(self) -> &'static str {
         match self {
             Self::Is => ":",
@@ -39,32 +39,40 @@ impl Operator {
     }
 }
 
-pub(super) fn tokens(text: &str) -> Result<Vec<Token>, BadSearch> {
-    let mut letters = Letters { rest: text.chars().peekable(), read: 0 };
+pub(super) fn tokens(text: &str) -> Result<Vec<SearchToken>, BadSearch> {
+    let mut letters = CharReader { rest: text.chars().peekable(), read: 0 };
     let mut tokens = Vec::new();
     while let Some(letter) = letters.next() {
         let at = letters.read;
         let what = match letter {
             letter if letter.is_whitespace() => continue,
-            '(' => What::Open,
-            ')' => What::Close,
-            ':' | '=' => What::Operator(Operator::Is),
-            '<' => What::Operator(if letters.take_equal_sign() { Operator::AtMost } else { Operator::Below }),
-            '>' => What::Operator(if letters.take_equal_sign() { Operator::AtLeast } else { Operator::Above }),
-            '"' => What::Quoted(letters.quoted()?),
-            letter => What::Word(letters.word(letter)),
+            '(' => TokenKind::Open,
+            ')' => TokenKind::Close,
+            ':' | '=' => TokenKind::Operator(SearchOperator::Is),
+            '<' => TokenKind::Operator(if letters.take_equal_sign() {
+                SearchOperator::AtMost
+            } else {
+                SearchOperator::Below
+            }),
+            '>' => TokenKind::Operator(if letters.take_equal_sign() {
+                SearchOperator::AtLeast
+            } else {
+                SearchOperator::Above
+            }),
+            '"' => TokenKind::Quoted(letters.quoted()?),
+            letter => TokenKind::Word(letters.word(letter)),
         };
-        tokens.push(Token { at, what });
+        tokens.push(SearchToken { at, kind: what });
     }
     Ok(tokens)
 }
 
-struct Letters<'a> {
+struct CharReader<'a> {
     rest: std::iter::Peekable<std::str::Chars<'a>>,
     read: usize,
 }
 
-impl Letters<'_> {
+impl CharReader<'_> {
     fn next(&mut self) -> Option<char> {
         let letter = self.rest.next()?;
         self.read += 1;

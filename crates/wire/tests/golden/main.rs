@@ -13,11 +13,11 @@ mod topics_page;
 
 use std::sync::Arc;
 
-use domain::command::{Mode, Phase, Subscription};
+use domain::command::{MarketDataSubscription, Mode, StrategyPhase};
 use domain::event::{Alarm, AlarmLevel, LifeCycle, SessionChange};
 use domain::report::SessionState;
-use domain::risk::StateChange;
-use domain::{AdapterName, Event, Published, Refusal, Scope, SecurityId, StrategyId, TradingState};
+use domain::risk::TradingStateChange;
+use domain::{AdapterName, Event, PublishedEvent, Refusal, RiskScope, SecurityId, StrategyId, TradingState};
 use expect_test::ExpectFile;
 use serde::Serialize;
 use wire::*;
@@ -43,7 +43,7 @@ fn reference_data() {
     check(&ExchangeVO::from_domain(&reference.exchanges[&domain::ExchangeId(2)]), golden!("ExchangeVO"));
     check(&SecurityFamilyVO::from_domain(&samples::family()), golden!("SecurityFamilyVO"));
     let strategy = &reference.strategies[&StrategyId(2)];
-    check(&StrategyVO::from_domain(strategy, Some(Phase::Run), None), golden!("StrategyVO"));
+    check(&StrategyVO::from_domain(strategy, Some(StrategyPhase::Run), None), golden!("StrategyVO"));
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn market_data() {
 #[test]
 fn notices() {
     let reference = samples::reference_data();
-    let phase = LifeCycle { strategy: StrategyId(2), mode: Mode::RealTime, phase: Phase::Start, failure: None };
+    let phase = LifeCycle { strategy: StrategyId(2), mode: Mode::RealTime, phase: StrategyPhase::Start, failure: None };
     check(&LifeCycleVO::from_domain(at(0), &phase, &reference), golden!("LifeCycleEvent"));
 
     let adapter = AdapterName::new("SIMULATED", Some("ALPHA"));
@@ -101,7 +101,7 @@ fn notices() {
 #[test]
 fn what_happened_joins_by_its_sequence() {
     let reference = samples::reference_data();
-    let wish = Subscription { strategy: StrategyId(2), security: SecurityId(1) };
+    let wish = MarketDataSubscription { strategy: StrategyId(2), security: SecurityId(1) };
     let events = [
         Event::OrderStatus(Arc::new(samples::order_status())),
         Event::Fill(Arc::new(samples::fill())),
@@ -110,7 +110,7 @@ fn what_happened_joins_by_its_sequence() {
         Event::Generic(Arc::new(samples::generic_event())),
     ];
     let published: Vec<_> =
-        (17..).zip(events).map(|(sequence, event)| Published { sequence, at: at(0), event }).collect();
+        (17..).zip(events).map(|(sequence, event)| PublishedEvent { sequence, at: at(0), event }).collect();
     let shown: Vec<_> = published.iter().map(|published| PastEventVO::from_domain(published, &reference)).collect();
     check(&shown, golden!("PastEvent"));
 }
@@ -132,24 +132,24 @@ fn what_operators_see() {
     };
     check(&session, golden!("FixSessionVO"));
     check(&ImportedVO { changes: 12 }, golden!("ImportedVO"));
-    let wish = Subscription { strategy: StrategyId(2), security: SecurityId(1) };
+    let wish = MarketDataSubscription { strategy: StrategyId(2), security: SecurityId(1) };
     check(&SubscriptionVO::from_domain(wish, true, &samples::reference_data()), golden!("SubscriptionVO"));
 }
 
 #[test]
 fn risk() {
-    let change = StateChange {
-        scope: Scope::Account(domain::AccountId(1)),
+    let change = TradingStateChange {
+        scope: RiskScope::Account(domain::AccountId(1)),
         state: TradingState::Reducing,
         at: at(0),
         reason: Some("day loss".into()),
         changed_by: Some("platform".into()),
     };
     check(&TradingStateVO::from_domain(&change), golden!("TradingState"));
-    check(&LimitsVO::from_domain(Scope::Platform, &samples::limits()), golden!("LimitsVO"));
-    check(&KilledVO::from_domain(Scope::Platform, 3), golden!("KilledVO"));
+    check(&LimitsVO::from_domain(RiskScope::Platform, &samples::limits()), golden!("LimitsVO"));
+    check(&KilledVO::from_domain(RiskScope::Platform, 3), golden!("KilledVO"));
 
-    let refused = domain::query::Verdict {
+    let refused = domain::query::PreTradeCheck {
         refusal: Some(Refusal::NotTradeable(SecurityId(5))),
         notional: Some(domain::Amount(number("1050.5"))),
         fee: None,

@@ -1,11 +1,11 @@
 //! Request bodies: orders against the commands they become.
 
-use domain::command::{ModifyOrder, PlaceOrder, RecordTransaction, Restated, Subscription};
+use domain::command::{MarketDataSubscription, ModifyOrder, PlaceOrder, RecordTransaction, RestatedFields};
 use domain::{
-    AccountId, ExchangeId, Limits, OrderKind, Price, Quantity, Scope, SecurityId, Side, StrategyId, TimeInForce,
-    Timestamp, TradingState, TransactionKind,
+    AccountId, ExchangeId, OrderKind, Price, Quantity, RiskLimits, RiskScope, SecurityId, Side, StrategyId,
+    TimeInForce, Timestamp, TradingState, TransactionKind,
 };
-use wire::operator::parse_import;
+use wire::operations::parse_import;
 use wire::risk::parse_limits;
 use wire::{
     BadBody, FieldError, FixNumbersBody, KillBody, OrderBody, OrderType, StateBody, SubscriptionBody, TransactionBody,
@@ -186,7 +186,7 @@ fn a_modification_changes_what_it_names() {
         limit: Some(price("272.5")),
         stop: None,
         tif: None,
-        restated: Restated { kind: Some(OrderKind::Limit { limit: Price::ZERO }), ..Restated::default() },
+        restated: RestatedFields { kind: Some(OrderKind::Limit { limit: Price::ZERO }), ..RestatedFields::default() },
         reference: None,
     };
     assert_eq!(modify(OrderType::Limit, r#"{"intId": "ALPHA-2", "limit": 272.50}"#), Ok(expected));
@@ -203,7 +203,7 @@ fn an_order_as_it_was_read_can_be_sent_back_as_a_modification() {
         limit: Some(price("272.4")),
         stop: None,
         tif: Some(TimeInForce::Gtc),
-        restated: Restated {
+        restated: RestatedFields {
             side: Some(Side::Buy),
             security: Some(SecurityId(1)),
             account: Some(AccountId(1)),
@@ -228,8 +228,8 @@ fn a_new_date_needs_no_time_in_force_beside_it() {
 #[test]
 fn limits_go_out_and_come_back() {
     let (scope, change) = parse_limits(&contract("LimitsVO")).unwrap();
-    assert_eq!((scope, change.named.len()), (Scope::Platform, 16));
-    assert_eq!(Limits::default().changed_by(&change), samples::limits());
+    assert_eq!((scope, change.named.len()), (RiskScope::Platform, 16));
+    assert_eq!(RiskLimits::default().changed_by(&change), samples::limits());
     let errors = faults_of_limits(r#"{"scope": "WORLD", "duplicateGuard": 5}"#);
     let expected = [
         "scope: must be PLATFORM, ACCOUNT-<id>, STRATEGY-<id> or SECURITY-<id> (malformed-field)",
@@ -249,7 +249,7 @@ fn faults_of_limits(body: &str) -> Vec<String> {
 fn only_the_named_limits_change_and_null_removes_one() {
     let (_, change) = parse_limits(br#"{"scope": "PLATFORM", "maxOpenOrders": 7, "cashCheck": null}"#).unwrap();
     let before = samples::limits();
-    let expected = Limits { max_open_orders: Some(7), cash_check: None, ..before.clone() };
+    let expected = RiskLimits { max_open_orders: Some(7), cash_check: None, ..before.clone() };
     assert_eq!(before.changed_by(&change), expected);
     let nothing = parse_limits(br#"{"scope": "PLATFORM"}"#).unwrap().1;
     assert_eq!(before.changed_by(&nothing), before);
@@ -291,7 +291,7 @@ fn a_limit_that_is_misspelt_or_senseless_is_named() {
 #[test]
 fn a_trading_state_needs_scope_and_state() {
     let body = br#"{"scope": "ACCOUNT-1", "state": "HALTED", "reason": "lunch"}"#;
-    let (scope, reason) = (Scope::Account(AccountId(1)), Some("lunch".into()));
+    let (scope, reason) = (RiskScope::Account(AccountId(1)), Some("lunch".into()));
     assert_eq!(StateBody::parse(body), Ok(StateBody { scope, state: TradingState::Halted, reason }));
     let missing = vec![FieldError::missing("scope"), FieldError::missing("state")];
     assert_eq!(StateBody::parse(b"{}"), Err(BadBody::Fields(missing)));
@@ -306,7 +306,7 @@ fn the_kill_switch_requires_a_scope() {
     let expected = ["scop: is not known here; did you mean 'scope'? (unknown-field)", "scope: is needed (missing)"];
     assert_eq!(told(errors), expected);
     let body = br#"{"scope": "STRATEGY-2", "reason": "runs wild"}"#;
-    let (scope, reason) = (Scope::Strategy(StrategyId(2)), Some("runs wild".into()));
+    let (scope, reason) = (RiskScope::Strategy(StrategyId(2)), Some("runs wild".into()));
     assert_eq!(KillBody::parse(body), Ok(KillBody { scope, reason }));
 }
 
@@ -379,7 +379,7 @@ fn every_fault_of_a_transaction_is_named() {
 fn a_subscription_is_for_a_strategy_by_name() {
     let reference = samples::reference_data();
     let parse = |body: &[u8]| SubscriptionBody::parse(body).unwrap();
-    let wish = Subscription { strategy: StrategyId(2), security: SecurityId(1) };
+    let wish = MarketDataSubscription { strategy: StrategyId(2), security: SecurityId(1) };
     let body = parse(&contract("SubscriptionVO"));
     assert_eq!(body.to_subscribe(&reference), Ok(wish));
     assert_eq!(body.to_unsubscribe(&reference), Ok(wish));

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use domain::command::GenericEvent;
-use domain::market::Level;
-use domain::order::{BaseState, Pending, Request, Step, Terms};
+use domain::market::BookLevel;
+use domain::order::{BaseState, ExecType, OrderRequest, OrderTerms, PendingRequest};
 use domain::reference::{Holiday, OptionRight, TradingHours};
-use domain::risk::{Burst, SelfTrade};
+use domain::risk::{BurstLimit, SelfTradePrevention};
 use domain::*;
 
 pub(crate) fn number(digits: &str) -> Decimal {
@@ -46,7 +46,7 @@ pub(crate) fn reference_data() -> ReferenceData {
         data.securities.insert(security.id, Arc::new(security));
     }
     for (id, name) in [(1, "SERVER"), (2, "MOMENTUM")] {
-        let strategy = Strategy { id: StrategyId(id), name: name.into(), auto_activate: id == 2 };
+        let strategy = StrategyRecord { id: StrategyId(id), name: name.into(), auto_activate: id == 2 };
         data.strategies.insert(strategy.id, Arc::new(strategy));
     }
     data
@@ -81,8 +81,8 @@ fn exchange() -> Exchange {
     }
 }
 
-pub(crate) fn family() -> Family {
-    Family {
+pub(crate) fn family() -> SecurityFamily {
+    SecurityFamily {
         isin_root: Some("US".into()),
         price_incr: number("0.0100"),
         exchange: Some(ExchangeId(2)),
@@ -140,8 +140,8 @@ pub(crate) fn orders() -> Vec<Order> {
     let until = at(86_400);
     let stop_order = Order {
         state: BaseState::New,
-        pending: Pending::Cancel(
-            Box::new(Request { cl_ord_id: None, source: Source::Rest, by: None, reason: None }),
+        pending: PendingRequest::Cancel(
+            Box::new(OrderRequest { cl_ord_id: None, source: Source::Rest, requested_by: None, reason: None }),
             None,
         ),
         ..order(3, OrderKind::Stop { stop }, TimeInForce::Gtd { until })
@@ -160,7 +160,7 @@ fn order(id: u64, kind: OrderKind, tif: TimeInForce) -> Order {
         int_id: format!("ALPHA-{id}").parse().unwrap(),
         ext_id: Some(format!("V{id}").into()),
         at: at(0),
-        terms: Terms { quantity: quantity("100"), kind, tif },
+        terms: OrderTerms { quantity: quantity("100"), kind, tif },
         exchange: ExchangeId(2),
         strategy: StrategyId(2),
         adapter: AdapterName::new("SIMULATED", Some("ALPHA")),
@@ -179,8 +179,8 @@ pub(crate) fn order_status() -> OrderStatus {
         at: at(2),
         ext_at: Some(at(1)),
         sequence: 4711,
-        status: Status::PartiallyExecuted,
-        step: Step::FilledInPart,
+        status: OrdStatus::PartiallyExecuted,
+        exec_type: ExecType::PartialFill,
         filled: quantity("30"),
         remaining: quantity("70"),
         last_quantity: Some(quantity("30")),
@@ -327,7 +327,7 @@ pub(crate) fn trade() -> Trade {
 }
 
 pub(crate) fn order_book() -> OrderBook {
-    let level = |digits: &str, size: &str| Level { price: price(digits), quantity: quantity(size) };
+    let level = |digits: &str, size: &str| BookLevel { price: price(digits), quantity: quantity(size) };
     OrderBook {
         security: SecurityId(1),
         feed: "SIMULATED".into(),
@@ -337,15 +337,15 @@ pub(crate) fn order_book() -> OrderBook {
     }
 }
 
-pub(crate) fn limits() -> Limits {
-    Limits {
+pub(crate) fn limits() -> RiskLimits {
+    RiskLimits {
         max_order_quantity: Some(quantity("10000")),
         max_order_notional: Some(amount("500000")),
         price_collar_percent: Some(amount("5.5")),
         max_open_orders: Some(200),
         cash_check: Some(true),
-        duplicate_guard: Some(Burst { count: 5, millis: 1000 }),
-        self_trade: Some(SelfTrade::RefuseNewest),
-        ..Limits::default()
+        duplicate_guard: Some(BurstLimit { count: 5, millis: 1000 }),
+        self_trade: Some(SelfTradePrevention::RejectNewest),
+        ..RiskLimits::default()
     }
 }

@@ -5,7 +5,7 @@ use std::fs;
 
 use domain::{BarSize, TransactionKind};
 use serde_json::{Value, json};
-use wire::operator::parse_import;
+use wire::operations::parse_import;
 use wire::risk::parse_limits;
 use wire::schema::{example, reference, schemas};
 use wire::*;

@@ -3,7 +3,7 @@
 use domain::Timestamp;
 use expect_test::expect;
 
-use super::{AMOUNT_MAX, Desk, Portfolio, check, transaction};
+use super::{AMOUNT_MAX, Portfolio, PortfolioFixture, check, transaction};
 
 #[test]
 fn what_expires_settles_at_its_price_and_worthless_at_zero() {
@@ -115,7 +115,7 @@ fn cash_kinds_move_cash_by_their_sign() {
 
 #[test]
 fn what_makes_no_sense_is_refused_and_changes_nothing() {
-    let mut desk = Desk::default();
+    let mut desk = PortfolioFixture::default();
     let before = minicbor::to_vec(&desk.portfolio).unwrap();
     let told = desk.tell(
         "

@@ -4,9 +4,9 @@ use domain::query::Filter;
 use domain::{Amount, Quantity, Timestamp, TransactionId};
 use expect_test::expect;
 
-use super::{Desk, check, shown, valuer};
+use super::{PortfolioFixture, check, shown, valuer};
 use crate::outbox::Outbox;
-use crate::portfolio::holding::Holding;
+use crate::portfolio::position_state::PositionState;
 
 #[test]
 fn a_position_closed_today_is_listed_until_the_day_ends_and_keeps_its_id() {
@@ -93,7 +93,7 @@ fn the_result_of_the_day_counts_trading_and_charges_but_not_money_paid_in() {
 
 #[test]
 fn a_new_day_starts_from_the_value_at_the_roll() {
-    let mut desk = Desk::default();
+    let mut desk = PortfolioFixture::default();
     desk.tell("credit 1000 USD\n buy 10 AAPL @ 10\n mark AAPL 12 13\n wait 60\n roll");
     desk.tell("credit 500 USD\n transfer 10 GOLD @ 5\n mark GOLD 5 5\n wait 1\n mark AAPL 15 16");
     let told = desk.tell(
@@ -173,17 +173,17 @@ fn a_price_missing_at_the_roll_starts_the_day_late() {
 
 #[test]
 fn resets_correct_what_differs_from_the_recorded_transactions_and_nothing_else() {
-    let mut desk = Desk::default();
+    let mut desk = PortfolioFixture::default();
     desk.tell("buy 10 AAPL @ 10\n credit 5 USD\n roll\n sell 4 AAPL @ 11\n buy 1 GOLD @ 7");
     let right = minicbor::to_vec(&desk.portfolio).unwrap();
     let live = &mut desk.portfolio.live;
     let (key, held) = live.positions.rows()[0];
-    live.positions.put(0, key, Holding { quantity: Quantity::from(77), ..held });
+    live.positions.set(0, key, PositionState { quantity: Quantity::from(77), ..held });
     let (key, _) = live.cash.rows()[0];
-    live.cash.put(0, key, Amount::from(1));
+    live.cash.set(0, key, Amount::from(1));
 
     let mut out = Outbox::default();
-    let Desk { portfolio, marks, reference, now, .. } = &mut desk;
+    let PortfolioFixture { portfolio, marks, reference, now, .. } = &mut desk;
     portfolio.reset_positions(&valuer(marks, reference, *now), &mut out);
     portfolio.reset_cash(&valuer(marks, reference, *now), &mut out);
     assert_eq!(minicbor::to_vec(&desk.portfolio).unwrap(), right);
@@ -196,10 +196,10 @@ fn resets_correct_what_differs_from_the_recorded_transactions_and_nothing_else()
 
 #[test]
 fn todays_list_is_newest_first_and_ends_with_the_day() {
-    let mut desk = Desk::default();
+    let mut desk = PortfolioFixture::default();
     desk.tell("buy 10 AAPL @ 10\n credit 5 USD for 2");
     let day = Timestamp::default()..Timestamp(i64::MAX);
-    let today = |desk: &Desk| {
+    let today = |desk: &PortfolioFixture| {
         desk.portfolio.dated_in(&day, Filter::default()).iter().map(|booked| booked.id.0).collect::<Vec<_>>()
     };
     assert_eq!(today(&desk), [2, 1]);

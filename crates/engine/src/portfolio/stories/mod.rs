@@ -11,8 +11,8 @@ use domain::market::Mark;
 use domain::query::Filter;
 use domain::reference::OptionRight;
 use domain::{
-    AccountId, Amount, Currency, Event, Price, Quantity, ReferenceData, Scope, SecurityId, SecurityKind, Strategy,
-    StrategyId, Timestamp, Transaction, TransactionId, TransactionKind, Uuid,
+    AccountId, Amount, Currency, Event, Price, Quantity, ReferenceData, RiskScope, SecurityId, SecurityKind,
+    StrategyId, StrategyRecord, Timestamp, Transaction, TransactionId, TransactionKind, Uuid,
 };
 use expect_test::Expect;
 
@@ -22,7 +22,7 @@ use crate::outbox::Outbox;
 use crate::samples;
 
 /// Test portfolio driven by a script: every line books, marks or queries, and returns what was published.
-pub(super) struct Desk {
+pub(super) struct PortfolioFixture {
     pub(super) portfolio: Portfolio,
     marks: Marks,
     pub(super) reference: ReferenceData,
@@ -31,7 +31,7 @@ pub(super) struct Desk {
     pub(super) recorded: Vec<Transaction>,
 }
 
-impl Default for Desk {
+impl Default for PortfolioFixture {
     fn default() -> Self {
         let mut desk = Self {
             portfolio: Portfolio::default(),
@@ -46,7 +46,7 @@ impl Default for Desk {
     }
 }
 
-impl Desk {
+impl PortfolioFixture {
     pub(super) fn tell(&mut self, story: &str) -> String {
         let lines = story.lines().map(str::trim).filter(|line| !line.is_empty());
         lines.map(|line| self.line(line)).collect()
@@ -94,7 +94,7 @@ impl Desk {
         let price = |text: &str| text.parse::<Price>().ok();
         let security = SecurityId(id_of(security).0);
         let mark = Mark { security, bid: price(bid), ask: price(ask), last: None, at: self.now };
-        self.marks.absorb(&[mark]);
+        self.marks.update(&[mark]);
         let Self { portfolio, marks, reference, now, .. } = self;
         portfolio.revalue(&[mark], &valuer(marks, reference, *now), out);
         String::new()
@@ -111,7 +111,7 @@ impl Desk {
         values.map(|event| format!("    {}\n", shown(&event))).collect()
     }
 
-    fn day(&self, scope: Scope) -> String {
+    fn day(&self, scope: RiskScope) -> String {
         let valuer = self.valuer();
         let result = text(self.portfolio.day_result(scope, &valuer));
         format!("    result {result}, below its best {}\n", text(self.portfolio.drawdown(scope, &valuer)))
@@ -157,7 +157,7 @@ fn securities() -> ReferenceData {
         reference.securities.insert(id, Arc::new(samples::security(id.0, kind(symbol), currency, size)));
     }
     for (id, name) in [(1, "SERVER"), (2, "ALPHA")] {
-        let strategy = Strategy { id: StrategyId(id), name: name.into(), auto_activate: false };
+        let strategy = StrategyRecord { id: StrategyId(id), name: name.into(), auto_activate: false };
         reference.strategies.insert(strategy.id, Arc::new(strategy));
     }
     reference
@@ -253,5 +253,5 @@ fn shown(event: &Event) -> String {
 
 #[track_caller]
 fn check(story: &str, expected: Expect) {
-    expected.assert_eq(&Desk::default().tell(story));
+    expected.assert_eq(&PortfolioFixture::default().tell(story));
 }

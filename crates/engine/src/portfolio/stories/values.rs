@@ -1,9 +1,9 @@
 //! Values of positions, and when they are published.
 
-use domain::{AccountId, Scope, StrategyId};
+use domain::{AccountId, RiskScope, StrategyId};
 use expect_test::expect;
 
-use super::{Desk, check, id_of};
+use super::{PortfolioFixture, check, id_of};
 
 #[test]
 fn values_are_in_base_currency_and_absent_where_a_rate_is_missing() {
@@ -86,7 +86,7 @@ fn values_are_published_once_a_second_and_only_where_they_changed() {
 
 #[test]
 fn the_risk_gate_sees_net_quantities_and_exposure_of_every_scope() {
-    let mut desk = Desk::default();
+    let mut desk = PortfolioFixture::default();
     desk.tell(
         "
         mark EUR.USD 1.1 1.1
@@ -98,13 +98,13 @@ fn the_risk_gate_sees_net_quantities_and_exposure_of_every_scope() {
         ",
     );
     let aapl = id_of("AAPL");
-    let strategy = Scope::Strategy(StrategyId(1));
-    let account = Scope::Account(AccountId(1));
+    let strategy = RiskScope::Strategy(StrategyId(1));
+    let account = RiskScope::Account(AccountId(1));
     let net = |scope| desk.portfolio.net_quantity(scope, aapl).to_string();
-    assert_eq!([Scope::Platform, strategy, account].map(net), ["60", "90", "70"]);
+    assert_eq!([RiskScope::Platform, strategy, account].map(net), ["60", "90", "70"]);
     let exposure = |scope| desk.portfolio.exposure(scope, &desk.valuer()).unwrap();
     let shown = |scope| format!("{} long, {} short", exposure(scope).long, exposure(scope).short);
-    let scopes = [Scope::Platform, strategy, account, Scope::Security(aapl)];
+    let scopes = [RiskScope::Platform, strategy, account, RiskScope::Security(aapl)];
     assert_eq!(
         scopes.map(shown),
         ["3100 long, 440 short", "3100 long, 110 short", "3100 long, 330 short", "900 long, 440 short"]

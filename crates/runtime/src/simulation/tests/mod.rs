@@ -1,20 +1,20 @@
 //! Simulation tests on virtual time: what a strategy gets, and when.
 
-mod world;
+mod fixture;
 
 use domain::{BarSize, Price, Quantity, SecurityId, Side};
-use strategy::{COMMANDS_PER_CALL_MAX, Prices, order};
+use strategy::{COMMANDS_PER_CALL_MAX, PriceKind, order};
 
 use super::SimulationError;
-use world::{World, later};
+use fixture::{SimulationFixture, later};
 
 const TEST: SecurityId = SecurityId(1);
 
 #[test]
 fn an_order_is_filled_at_the_quote_that_the_strategy_saw() {
-    let world = World::ticks(&[(0, "10.00", "10.02"), (1, "10.10", "10.12"), (2, "10.20", "10.22")]);
+    let world = SimulationFixture::ticks(&[(0, "10.00", "10.02"), (1, "10.10", "10.12"), (2, "10.20", "10.22")]);
     let diary = world.run(|act| {
-        act.on_init(|desk| desk.subscribe(TEST, Prices::Ticks));
+        act.on_init(|desk| desk.subscribe(TEST, PriceKind::Ticks));
         act.on_tick(1, |desk| drop(desk.buy(TEST, Quantity::from(100))));
     });
     assert_eq!(
@@ -39,10 +39,13 @@ fn an_order_is_filled_at_the_quote_that_the_strategy_saw() {
 
 #[test]
 fn what_is_decided_at_the_close_of_a_bar_trades_at_the_open_of_the_next() {
-    let world =
-        World::bars(&[(0, "10", "11", "9", "10.5"), (60, "10.6", "12", "10", "11"), (120, "11", "12", "10", "11")]);
+    let world = SimulationFixture::bars(&[
+        (0, "10", "11", "9", "10.5"),
+        (60, "10.6", "12", "10", "11"),
+        (120, "11", "12", "10", "11"),
+    ]);
     let diary = world.run(|act| {
-        act.on_init(|desk| desk.subscribe(TEST, Prices::Bars(BarSize::Min1)));
+        act.on_init(|desk| desk.subscribe(TEST, PriceKind::Bars(BarSize::Min1)));
         act.on_bar(0, |desk| drop(desk.buy(TEST, Quantity::from(100))));
     });
     assert_eq!(
@@ -67,12 +70,17 @@ fn what_is_decided_at_the_close_of_a_bar_trades_at_the_open_of_the_next() {
 
 #[test]
 fn prices_and_orders_take_their_time() {
-    let mut world =
-        World::ticks(&[(0, "10", "11"), (1, "20", "21"), (2, "30", "31"), (3, "40", "41"), (9, "50", "51")]);
+    let mut world = SimulationFixture::ticks(&[
+        (0, "10", "11"),
+        (1, "20", "21"),
+        (2, "30", "31"),
+        (3, "40", "41"),
+        (9, "50", "51"),
+    ]);
     world.feed_latency_seconds = 1;
     world.order_latency_seconds = 2;
     let diary = world.run(|act| {
-        act.on_init(|desk| desk.subscribe(TEST, Prices::Ticks));
+        act.on_init(|desk| desk.subscribe(TEST, PriceKind::Ticks));
         act.on_tick(0, |desk| drop(desk.buy(TEST, Quantity::from(1))));
     });
     let trading: Vec<_> = diary.iter().filter(|line| line.contains("tick") || line.contains("fill")).collect();
@@ -92,19 +100,20 @@ fn prices_and_orders_take_their_time() {
 
 #[test]
 fn data_before_the_beginning_warms_up_and_trades_nothing() {
-    let mut world = World::bars(&[(0, "1", "1", "1", "1"), (60, "2", "2", "2", "2"), (120, "3", "3", "3", "3")]);
+    let mut world =
+        SimulationFixture::bars(&[(0, "1", "1", "1", "1"), (60, "2", "2", "2", "2"), (120, "3", "3", "3", "3")]);
     world.from = Some(later(120));
     let diary = world.run(|act| {
         act.on_init(|desk| {
-            desk.subscribe(TEST, Prices::Bars(BarSize::Min1));
-            desk.want_history(TEST, BarSize::Min1, 1);
+            desk.subscribe(TEST, PriceKind::Bars(BarSize::Min1));
+            desk.request_history(TEST, BarSize::Min1, 1);
         });
     });
     assert_eq!(diary, ["0 init", "120 prefeed 2", "120 start", "120 run", "180 bar 3 3 3 3", "180 exit", "181 end"]);
 }
 
-fn minutes() -> World {
-    World::bars(&[(0, "1", "1", "1", "1"), (60, "2", "3", "2", "3"), (120, "4", "5", "4", "5")])
+fn minutes() -> SimulationFixture {
+    SimulationFixture::bars(&[(0, "1", "1", "1", "1"), (60, "2", "3", "2", "3"), (120, "4", "5", "4", "5")])
 }
 
 /// The bar of the second minute began before trading did: its open is history, its close comes in its time.
@@ -114,8 +123,8 @@ fn trading_begins_at_its_configured_time_and_not_with_the_bar_that_spans_it() {
     world.from = Some(later(90));
     let diary = world.run(|act| {
         act.on_init(|desk| {
-            desk.subscribe(TEST, Prices::Bars(BarSize::Min1));
-            desk.want_history(TEST, BarSize::Min1, 5);
+            desk.subscribe(TEST, PriceKind::Bars(BarSize::Min1));
+            desk.request_history(TEST, BarSize::Min1, 5);
         });
     });
     assert_eq!(
@@ -129,7 +138,7 @@ fn the_rest_of_a_bar_that_spans_the_end_is_not_known() {
     let bars_until = |until| {
         let mut world = minutes();
         world.until = Some(later(until));
-        let diary = world.run(|act| act.on_init(|desk| desk.subscribe(TEST, Prices::Bars(BarSize::Min1))));
+        let diary = world.run(|act| act.on_init(|desk| desk.subscribe(TEST, PriceKind::Bars(BarSize::Min1))));
         diary.into_iter().skip(4).collect::<Vec<_>>()
     };
     assert_eq!(bars_until(150), ["60 bar 1 1 1 1", "120 bar 2 3 2 3", "120 exit", "121 end"]);
@@ -139,7 +148,7 @@ fn the_rest_of_a_bar_that_spans_the_end_is_not_known() {
 #[test]
 fn a_run_within_one_bar_has_nothing_to_play_and_one_that_sees_its_close_has() {
     let ends = |until| {
-        let mut world = World::bars(&[(0, "1", "1", "1", "1")]);
+        let mut world = SimulationFixture::bars(&[(0, "1", "1", "1", "1")]);
         (world.from, world.until) = (Some(later(20)), Some(later(until)));
         world.try_run(|_| ()).map(|ended| (ended.from, ended.to))
     };
@@ -149,12 +158,12 @@ fn a_run_within_one_bar_has_nothing_to_play_and_one_that_sees_its_close_has() {
 
 #[test]
 fn ticks_before_the_start_warm_up_strategies_that_request_them() {
-    let mut world = World::ticks(&[(0, "1", "2"), (1, "3", "4"), (2, "5", "6"), (3, "7", "8")]);
+    let mut world = SimulationFixture::ticks(&[(0, "1", "2"), (1, "3", "4"), (2, "5", "6"), (3, "7", "8")]);
     world.from = Some(later(3));
     let diary = world.run(|act| {
         act.on_init(|desk| {
-            desk.subscribe(TEST, Prices::Ticks);
-            desk.want_prices(TEST, Prices::Ticks, 2);
+            desk.subscribe(TEST, PriceKind::Ticks);
+            desk.request_prices(TEST, PriceKind::Ticks, 2);
         });
     });
     assert_eq!(diary, ["0 init", "3 prefeed 3x4 5x6", "3 start", "3 run", "3 tick 7 x 8", "3 exit", "4 end"]);
@@ -162,12 +171,12 @@ fn ticks_before_the_start_warm_up_strategies_that_request_them() {
 
 #[test]
 fn a_delayed_price_is_not_history_when_trading_begins() {
-    let mut world = World::ticks(&[(0, "1", "2"), (2, "3", "4")]);
+    let mut world = SimulationFixture::ticks(&[(0, "1", "2"), (2, "3", "4")]);
     (world.from, world.feed_latency_seconds) = (Some(later(3)), 2);
     let diary = world.run(|act| {
         act.on_init(|desk| {
-            desk.subscribe(TEST, Prices::Ticks);
-            desk.want_prices(TEST, Prices::Ticks, 9);
+            desk.subscribe(TEST, PriceKind::Ticks);
+            desk.request_prices(TEST, PriceKind::Ticks, 9);
         });
     });
     assert_eq!(diary, ["0 init", "3 prefeed 1x2", "3 start", "3 run", "4 tick 3 x 4", "4 exit", "5 end"]);
@@ -175,8 +184,8 @@ fn a_delayed_price_is_not_history_when_trading_begins() {
 
 #[test]
 fn bars_that_are_not_recorded_are_made_from_ticks() {
-    let world = World::ticks(&[(0, "10", "12"), (30, "20", "22"), (59, "14", "16"), (61, "30", "32")]);
-    let diary = world.run(|act| act.on_init(|desk| desk.subscribe(TEST, Prices::Bars(BarSize::Min1))));
+    let world = SimulationFixture::ticks(&[(0, "10", "12"), (30, "20", "22"), (59, "14", "16"), (61, "30", "32")]);
+    let diary = world.run(|act| act.on_init(|desk| desk.subscribe(TEST, PriceKind::Bars(BarSize::Min1))));
     let bars: Vec<_> = diary.iter().filter(|line| line.contains("bar")).collect();
     assert_eq!(bars, ["61 bar 11 21 11 15"]);
 }
@@ -184,7 +193,8 @@ fn bars_that_are_not_recorded_are_made_from_ticks() {
 #[test]
 fn bars_that_are_not_recorded_are_made_from_shorter_ones() {
     let minutes: Vec<_> = (0..10).map(|number| (number * 60, "10", "12", "9", "11")).collect();
-    let diary = World::bars(&minutes).run(|act| act.on_init(|desk| desk.subscribe(TEST, Prices::Bars(BarSize::Min5))));
+    let diary = SimulationFixture::bars(&minutes)
+        .run(|act| act.on_init(|desk| desk.subscribe(TEST, PriceKind::Bars(BarSize::Min5))));
     let bars: Vec<_> = diary.iter().filter(|line| line.contains("bar")).collect();
     assert_eq!(bars, ["300 bar 10 12 9 11", "600 bar 10 12 9 11"]);
 }
@@ -193,16 +203,16 @@ fn bars_that_are_not_recorded_are_made_from_shorter_ones() {
 #[test]
 fn a_bar_size_that_is_first_subscribed_while_prices_flow_is_built_from_then_on() {
     let quotes: Vec<_> = (0..30).map(|number| (number * 10, "10", "12")).collect();
-    let diary = World::ticks(&quotes).run(|act| {
-        act.on_init(|desk| desk.subscribe(TEST, Prices::Ticks));
-        act.on_tick(13, |desk| desk.subscribe(TEST, Prices::Bars(BarSize::Min1)));
+    let diary = SimulationFixture::ticks(&quotes).run(|act| {
+        act.on_init(|desk| desk.subscribe(TEST, PriceKind::Ticks));
+        act.on_tick(13, |desk| desk.subscribe(TEST, PriceKind::Bars(BarSize::Min1)));
     });
     let bars: Vec<_> = diary.iter().filter(|line| line.contains("bar")).collect();
     assert_eq!(bars, ["240 bar 11 11 11 11"]);
     let minutes: Vec<_> = (0..20).map(|number| (number * 60, "10", "12", "9", "11")).collect();
-    let diary = World::bars(&minutes).run(|act| {
-        act.on_init(|desk| desk.subscribe(TEST, Prices::Bars(BarSize::Min1)));
-        act.on_bar(6, |desk| desk.subscribe(TEST, Prices::Bars(BarSize::Min5)));
+    let diary = SimulationFixture::bars(&minutes).run(|act| {
+        act.on_init(|desk| desk.subscribe(TEST, PriceKind::Bars(BarSize::Min1)));
+        act.on_bar(6, |desk| desk.subscribe(TEST, PriceKind::Bars(BarSize::Min5)));
     });
     let at_quarters: Vec<_> = diary.iter().filter(|line| line.starts_with("900 bar")).collect();
     assert_eq!((at_quarters.len(), diary.iter().filter(|line| line.starts_with("600 bar")).count()), (2, 1));
@@ -211,26 +221,26 @@ fn a_bar_size_that_is_first_subscribed_while_prices_flow_is_built_from_then_on()
 #[test]
 fn a_longer_bar_is_delivered_and_fills_nothing_where_there_is_finer_data() {
     let five_minutes = [(0, "10", "12", "8", "11"), (300, "11", "12", "7", "11")];
-    let told = |world: World| {
+    let told = |world: SimulationFixture| {
         let diary = world.with_bars(BarSize::Min5, &five_minutes).run(|act| {
-            act.on_init(|desk| desk.subscribe(TEST, Prices::Bars(BarSize::Min5)));
+            act.on_init(|desk| desk.subscribe(TEST, PriceKind::Bars(BarSize::Min5)));
             act.on_bar(0, |desk| drop(desk.place(bid())));
         });
         let tells = |line: &&String| line.contains("bar") || line.contains("fill");
         diary.iter().filter(tells).cloned().collect::<Vec<_>>()
     };
     let unfilled = ["300 bar 10 12 8 11", "600 bar 11 12 7 11"];
-    assert_eq!(told(World::ticks(&[(0, "10", "11"), (400, "10", "11")])), unfilled);
-    assert_eq!(told(World::bars(&[(0, "10", "11", "10", "11"), (360, "11", "12", "10", "11")])), unfilled);
-    let nothing_finer = told(World::bars(&[]));
+    assert_eq!(told(SimulationFixture::ticks(&[(0, "10", "11"), (400, "10", "11")])), unfilled);
+    assert_eq!(told(SimulationFixture::bars(&[(0, "10", "11", "10", "11"), (360, "11", "12", "10", "11")])), unfilled);
+    let nothing_finer = told(SimulationFixture::bars(&[]));
     assert_eq!(nothing_finer[1], "600 fill 1 @ 9 next-bar-open:REPLAY-1");
 }
 
 #[test]
 fn timers_fire_at_their_instant_between_two_prices() {
-    let world = World::ticks(&[(0, "10", "11"), (100, "20", "21")]);
+    let world = SimulationFixture::ticks(&[(0, "10", "11"), (100, "20", "21")]);
     let diary = world.run(|act| {
-        act.on_init(|desk| desk.subscribe(TEST, Prices::Ticks));
+        act.on_init(|desk| desk.subscribe(TEST, PriceKind::Ticks));
         act.on_tick(0, |desk| desk.set_timer("tea", later(40)));
     });
     let timers: Vec<_> = diary.iter().filter(|line| line.contains("timer")).collect();
@@ -239,9 +249,9 @@ fn timers_fire_at_their_instant_between_two_prices() {
 
 #[test]
 fn a_refused_order_is_reported_to_the_strategy_and_the_observer() {
-    let world = World::ticks(&[(0, "10", "11"), (1, "10", "11")]);
+    let world = SimulationFixture::ticks(&[(0, "10", "11"), (1, "10", "11")]);
     let diary = world.run(|act| {
-        act.on_init(|desk| desk.subscribe(TEST, Prices::Ticks));
+        act.on_init(|desk| desk.subscribe(TEST, PriceKind::Ticks));
         act.on_tick(0, |desk| drop(desk.buy(TEST, "0.5".parse().unwrap())));
     });
     assert!(diary.contains(&"0 refused not-a-multiple".to_owned()), "{diary:?}");
@@ -249,9 +259,9 @@ fn a_refused_order_is_reported_to_the_strategy_and_the_observer() {
 
 #[test]
 fn what_still_works_at_the_end_is_canceled() {
-    let world = World::ticks(&[(0, "10", "11"), (1, "10", "11")]);
+    let world = SimulationFixture::ticks(&[(0, "10", "11"), (1, "10", "11")]);
     let statuses = world.statuses(|act| {
-        act.on_init(|desk| desk.subscribe(TEST, Prices::Ticks));
+        act.on_init(|desk| desk.subscribe(TEST, PriceKind::Ticks));
         let bid = || order::limit(TEST, Side::Buy, Quantity::from(1), Price::from(9));
         act.on_tick(0, move |desk| drop(desk.place(bid())));
     });
@@ -261,14 +271,14 @@ fn what_still_works_at_the_end_is_canceled() {
 #[test]
 fn an_order_placed_in_start_is_reported_to_the_observer() {
     let statuses = three_ticks().statuses(|act| {
-        act.on_init(|desk| desk.subscribe(TEST, Prices::Ticks));
+        act.on_init(|desk| desk.subscribe(TEST, PriceKind::Ticks));
         act.on_start(|desk| drop(desk.place(bid())));
     });
     assert_eq!(statuses, ["OPEN", "SUBMITTED", "PENDING_CANCEL", "CANCELED"]);
 }
 
-fn three_ticks() -> World {
-    World::ticks(&[(0, "10", "11"), (1, "10", "11"), (2, "10", "11")])
+fn three_ticks() -> SimulationFixture {
+    SimulationFixture::ticks(&[(0, "10", "11"), (1, "10", "11"), (2, "10", "11")])
 }
 
 fn bid() -> domain::command::PlaceOrder {
@@ -277,9 +287,9 @@ fn bid() -> domain::command::PlaceOrder {
 
 /// The one that fails leaves no order, and the other one gets every price.
 #[track_caller]
-fn falls_alone(world: World, how: &str, act: impl FnOnce(&mut world::Script)) {
-    let looker = world.look(|script| {
-        script.on_init(|desk| desk.subscribe(TEST, Prices::Ticks));
+fn falls_alone(world: SimulationFixture, how: &str, act: impl FnOnce(&mut fixture::Script)) {
+    let looker = world.observe(|script| {
+        script.on_init(|desk| desk.subscribe(TEST, PriceKind::Ticks));
         script.on_tick(0, |desk| drop(desk.place(bid())));
         act(script);
     });
@@ -312,8 +322,8 @@ fn a_strategy_that_exceeds_its_order_rate_is_stopped_by_the_risk_gate() {
 
 #[test]
 fn a_strategy_that_is_never_content_falls_alone() {
-    let looker = three_ticks().look(|script| {
-        script.on_init(|desk| desk.subscribe(TEST, Prices::Ticks));
+    let looker = three_ticks().observe(|script| {
+        script.on_init(|desk| desk.subscribe(TEST, PriceKind::Ticks));
         script.insist();
     });
     assert_eq!(looker.falls, ["DIARIST floods: it sends commands without end at one instant"]);
@@ -324,9 +334,9 @@ fn a_strategy_that_is_never_content_falls_alone() {
 /// -100 by Tuesday's. The weekend between is no day.
 #[test]
 fn the_close_of_a_daily_bar_is_the_worth_of_its_own_day() {
-    let world = World::days(&[(1, "10"), (2, "20"), (5, "21"), (6, "19")]);
-    let looker = world.look(|script| {
-        script.on_init(|desk| desk.subscribe(TEST, Prices::Bars(BarSize::Day1)));
+    let world = SimulationFixture::days(&[(1, "10"), (2, "20"), (5, "21"), (6, "19")]);
+    let looker = world.observe(|script| {
+        script.on_init(|desk| desk.subscribe(TEST, PriceKind::Bars(BarSize::Day1)));
         script.on_bar(0, |desk| drop(desk.buy(TEST, Quantity::from(100))));
     });
     assert_eq!(
@@ -345,23 +355,28 @@ fn the_close_of_a_daily_bar_is_the_worth_of_its_own_day() {
 /// Bought at 11 before midnight, and 20 is bid then. What the quote at midnight brings is of the day that it begins.
 #[test]
 fn a_price_at_midnight_counts_for_the_day_that_it_begins() {
-    let world = World::ticks_of_days(&[(0, 80_000, "10", "11"), (1, 0, "20", "21")]);
-    let looker = world.look(|script| {
-        script.on_init(|desk| desk.subscribe(TEST, Prices::Ticks));
+    let world = SimulationFixture::ticks_of_days(&[(0, 80_000, "10", "11"), (1, 0, "20", "21")]);
+    let looker = world.observe(|script| {
+        script.on_init(|desk| desk.subscribe(TEST, PriceKind::Ticks));
         script.on_tick(0, |desk| drop(desk.buy(TEST, Quantity::from(100))));
     });
     assert_eq!(looker.days, ["2025-01-01T23:59:59.999999999Z", "2025-01-02T00:00:00Z"]);
     assert_eq!(looker.values.last().unwrap(), "2025-01-02T00:00:00Z 900");
-    let ended = World::ticks_of_days(&[(1, 0, "10", "11")]).try_run(|_| ()).unwrap();
+    let ended = SimulationFixture::ticks_of_days(&[(1, 0, "10", "11")]).try_run(|_| ()).unwrap();
     assert_eq!((ended.from, ended.to), (later(86_400), later(86_400)));
 }
 
 /// 100 bought at 11 and worth 10 on the last quote of the first day, which the engine has valued when the fill comes.
 #[test]
 fn a_fill_on_the_last_price_of_a_day_counts_for_that_day() {
-    let world = World::ticks_of_days(&[(0, 0, "10", "11"), (0, 1, "10", "11"), (2, 0, "10", "11"), (2, 9, "10", "11")]);
-    let looker = world.look(|script| {
-        script.on_init(|desk| desk.subscribe(TEST, Prices::Ticks));
+    let world = SimulationFixture::ticks_of_days(&[
+        (0, 0, "10", "11"),
+        (0, 1, "10", "11"),
+        (2, 0, "10", "11"),
+        (2, 9, "10", "11"),
+    ]);
+    let looker = world.observe(|script| {
+        script.on_init(|desk| desk.subscribe(TEST, PriceKind::Ticks));
         script.on_tick(1, |desk| drop(desk.buy(TEST, Quantity::from(100))));
     });
     assert_eq!(looker.values, ["2025-01-01T00:00:00Z 0", "2025-01-01T23:59:59.999999999Z -100"]);
@@ -369,18 +384,18 @@ fn a_fill_on_the_last_price_of_a_day_counts_for_that_day() {
 
 #[test]
 fn data_that_ends_before_trading_begins_is_no_simulation() {
-    let mut world = World::ticks(&[(0, "10", "11")]);
+    let mut world = SimulationFixture::ticks(&[(0, "10", "11")]);
     world.from = Some(later(5));
     assert!(matches!(world.try_run(|_| ()), Err(SimulationError::NoData)));
-    assert!(matches!(World::ticks(&[]).try_run(|_| ()), Err(SimulationError::NoData)));
+    assert!(matches!(SimulationFixture::ticks(&[]).try_run(|_| ()), Err(SimulationError::NoData)));
 }
 
 #[test]
 fn every_run_gives_the_same_digest_and_another_price_another() {
     let run = |third: &'static str| {
-        let world = World::ticks(&[(0, "10", "11"), (1, "12", "13"), (2, "10", third), (3, "10", "11")]);
+        let world = SimulationFixture::ticks(&[(0, "10", "11"), (1, "12", "13"), (2, "10", third), (3, "10", "11")]);
         let ended = world.try_run(|act| {
-            act.on_init(|desk| desk.subscribe(TEST, Prices::Ticks));
+            act.on_init(|desk| desk.subscribe(TEST, PriceKind::Ticks));
             act.on_tick(2, |desk| drop(desk.buy(TEST, Quantity::from(7))));
         });
         ended.unwrap()

@@ -6,29 +6,29 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use scenarios::patience::PATIENCE;
+use scenarios::wait::DEADLINE;
 
-use crate::desk::seconds_to_noon;
+use crate::test_platform::seconds_to_noon;
 
 const SOH: char = '\u{1}';
 
 pub(crate) struct FixClient {
     comp_id: String,
-    line: Option<Line>,
+    connection: Option<ClientConnection>,
     /// Of the next message in each direction; they outlive a connection.
     pub(crate) next_out: u64,
     pub(crate) next_in: u64,
     /// Every application message that was sent, to be sent again where it is asked for.
     sent: BTreeMap<u64, String>,
     /// Every application message that was heard, in order, each once.
-    pub(crate) heard: Vec<Message>,
+    pub(crate) received: Vec<Message>,
     /// The last message that it wrote, as it went over the wire.
     pub(crate) written: String,
     /// How far its clock is ahead of the wall's: as far as that of a desk.
     pub(crate) seconds_ahead: i64,
 }
 
-struct Line {
+struct ClientConnection {
     stream: TcpStream,
     buffer: Vec<u8>,
     asked_for: Option<u64>,
@@ -52,7 +52,7 @@ impl Message {
     }
 
     /// `8 X I/4`, and for other messages their type and text.
-    pub(crate) fn told(&self) -> String {
+    pub(crate) fn summary(&self) -> String {
         let get = |tag| self.get(tag).unwrap_or("-");
         match self.kind() {
             "8" => format!("8 {} {}/{} {}/{}", get(11), get(150), get(39), get(14), get(38)),
@@ -66,11 +66,11 @@ impl FixClient {
     pub(crate) fn new(comp_id: &str) -> Self {
         Self {
             comp_id: comp_id.into(),
-            line: None,
+            connection: None,
             next_out: 1,
             next_in: 1,
             sent: BTreeMap::new(),
-            heard: vec![],
+            received: vec![],
             written: String::new(),
             seconds_ahead: seconds_to_noon(),
         }
@@ -78,9 +78,9 @@ impl FixClient {
 
     pub(crate) fn connect(&mut self, address: SocketAddr) {
         let stream = TcpStream::connect(address).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_read_timeout(Some(DEADLINE)).unwrap();
         stream.set_nodelay(true).unwrap();
-        self.line = Some(Line { stream, buffer: vec![], asked_for: None });
+        self.connection = Some(ClientConnection { stream, buffer: vec![], asked_for: None });
     }
 
     /// Connects and logs on with the numbers it has; hears the server's Logon.
@@ -104,11 +104,11 @@ impl FixClient {
     pub(crate) fn log_out(&mut self) {
         self.send_admin("5", "");
         self.expect("5");
-        self.cut();
+        self.disconnect();
     }
 
     /// Connects and logs on anew, and hangs up before it has read anything.
-    pub(crate) fn flap(&mut self, address: SocketAddr) {
+    pub(crate) fn connect_and_drop(&mut self, address: SocketAddr) {
         (self.next_in, self.next_out) = (1, 1);
         self.sent.clear();
         self.connect(address);
@@ -116,8 +116,8 @@ impl FixClient {
     }
 
     /// Closes the socket without a Logout.
-    pub(crate) fn cut(&mut self) {
-        self.line = None;
+    pub(crate) fn disconnect(&mut self) {
+        self.connection = None;
     }
 
     pub(crate) fn send_admin(&mut self, kind: &str, body: &str) {
@@ -147,7 +147,7 @@ impl FixClient {
         let sum = message.bytes().fold(0_u8, u8::wrapping_add);
         message += &format!("10={sum:03}{SOH}");
         self.written.clone_from(&message);
-        let line = self.line.as_mut().unwrap();
+        let line = self.connection.as_mut().unwrap();
         // A server that was killed takes nothing; the story goes on after its restart.
         let _ = line.stream.write_all(message.as_bytes());
     }
@@ -155,7 +155,9 @@ impl FixClient {
     /// The next message of that type; what else comes before it is heard too.
     pub(crate) fn expect(&mut self, kind: &str) -> Message {
         loop {
-            let message = self.receive().unwrap_or_else(|| panic!("the line ended before a {kind}: {:?}", self.told()));
+            let message = self
+                .receive()
+                .unwrap_or_else(|| panic!("the line ended before a {kind}: {:?}", self.received_summaries()));
             if message.kind() == kind {
                 return message;
             }
@@ -174,36 +176,36 @@ impl FixClient {
     }
 
     /// Reads until so many application messages were received in all.
-    pub(crate) fn hear(&mut self, count: usize) -> Vec<String> {
-        while self.heard.len() < count {
-            assert!(self.receive().is_some(), "the line ended: {:?}", self.told());
+    pub(crate) fn wait_for_messages(&mut self, count: usize) -> Vec<String> {
+        while self.received.len() < count {
+            assert!(self.receive().is_some(), "the line ended: {:?}", self.received_summaries());
         }
-        self.told()
+        self.received_summaries()
     }
 
     /// Listens until something has been heard.
-    pub(crate) fn hear_until(&mut self, what: &str, is_heard: impl Fn(&Self) -> bool) {
+    pub(crate) fn receive_until(&mut self, what: &str, is_heard: impl Fn(&Self) -> bool) {
         let begun = Instant::now();
         while !is_heard(self) {
-            assert!(begun.elapsed() < PATIENCE, "waited too long for {what}: {:?}", self.told());
-            assert!(self.receive().is_some(), "the line ended before {what}: {:?}", self.told());
+            assert!(begun.elapsed() < DEADLINE, "waited too long for {what}: {:?}", self.received_summaries());
+            assert!(self.receive().is_some(), "the line ended before {what}: {:?}", self.received_summaries());
         }
     }
 
     /// Listens until so many orders are confirmed by the venue.
-    pub(crate) fn hear_confirmed(&mut self, orders: usize) {
+    pub(crate) fn wait_for_accepted(&mut self, orders: usize) {
         let confirmed = |message: &&Message| message.kind() == "8" && message.get(150) == Some("0");
-        while self.heard.iter().filter(confirmed).count() < orders {
-            assert!(self.receive().is_some(), "the line ended: {:?}", self.told());
+        while self.received.iter().filter(confirmed).count() < orders {
+            assert!(self.receive().is_some(), "the line ended: {:?}", self.received_summaries());
         }
     }
 
-    pub(crate) fn told(&self) -> Vec<String> {
-        self.heard.iter().map(Message::told).collect()
+    pub(crate) fn received_summaries(&self) -> Vec<String> {
+        self.received.iter().map(Message::summary).collect()
     }
 
     /// Listens until the line ends.
-    pub(crate) fn hear_the_end(&mut self) {
+    pub(crate) fn wait_for_disconnect(&mut self) {
         while self.receive().is_some() {}
     }
 
@@ -213,14 +215,14 @@ impl FixClient {
             let message = self.next_frame()?;
             let number = message.number(34);
             if message.kind() == "2" {
-                self.send_again(message.number(7));
+                self.resend(message.number(7));
             }
             if message.kind() == "4" && number <= self.next_in {
                 self.next_in = self.next_in.max(message.number(36));
                 continue;
             }
             if number > self.next_in {
-                self.ask_again();
+                self.request_resend();
                 // A Logon counts whatever its number; all else comes again in its turn.
                 match message.kind() {
                     "A" => return Some(message),
@@ -231,22 +233,22 @@ impl FixClient {
                 continue;
             }
             self.next_in += 1;
-            self.take(&message);
+            self.on_message(&message);
             return Some(message);
         }
     }
 
-    fn take(&mut self, message: &Message) {
+    fn on_message(&mut self, message: &Message) {
         match message.kind() {
             "1" => self.send_admin("0", &format!("112={}", message.get(112).unwrap_or_default())),
-            "8" | "9" | "j" | "r" | "3" => self.heard.push(message.clone()),
+            "8" | "9" | "j" | "r" | "3" => self.received.push(message.clone()),
             _ => {}
         }
     }
 
-    fn ask_again(&mut self) {
+    fn request_resend(&mut self) {
         let next = self.next_in;
-        let line = self.line.as_mut().unwrap();
+        let line = self.connection.as_mut().unwrap();
         if line.asked_for != Some(next) {
             line.asked_for = Some(next);
             self.send_admin("2", &format!("7={next}|16=0"));
@@ -254,7 +256,7 @@ impl FixClient {
     }
 
     /// Application messages again, a gap fill for everything between.
-    fn send_again(&mut self, from: u64) {
+    fn resend(&mut self, from: u64) {
         let (mut next, until) = (from, self.next_out);
         let again: Vec<_> = self.sent.range(from..).map(|(number, message)| (*number, message.clone())).collect();
         for (number, message) in again {
@@ -281,7 +283,7 @@ impl FixClient {
 
     /// The next message as it comes, in its turn or not.
     pub(crate) fn next_frame(&mut self) -> Option<Message> {
-        let line = self.line.as_mut()?;
+        let line = self.connection.as_mut()?;
         loop {
             if let Some(message) = take_frame(&mut line.buffer) {
                 return Some(message);
@@ -291,7 +293,7 @@ impl FixClient {
                 Ok(0) => return None,
                 Ok(length) => line.buffer.extend_from_slice(&bytes[..length]),
                 Err(error) if error.kind() == ErrorKind::ConnectionReset => return None,
-                Err(error) => panic!("nothing was heard: {error}; so far {:?}", self.told()),
+                Err(error) => panic!("nothing was heard: {error}; so far {:?}", self.received_summaries()),
             }
         }
     }

@@ -4,22 +4,22 @@
 use std::fs;
 use std::path::Path;
 
-use scenarios::server::Server;
+use scenarios::server::RunningServer;
 
 use super::client::{FixClient, Message};
 use super::reaches;
-use crate::desk::Desk;
+use crate::test_platform::TestPlatform;
 
 const BEGIN: &str = "<!-- flows: written by a test of crates/scenarios, UPDATE_EXPECT=1 writes it -->\n";
 const END: &str = "<!-- end of flows -->\n";
 
 /// A client that writes down what goes over its line.
-struct Scribe {
+struct FlowRecorder {
     client: FixClient,
     page: String,
 }
 
-impl Scribe {
+impl FlowRecorder {
     fn begin(title: &str, page: &mut String) {
         page.push_str(&format!("\n{title}\n\n```text\n"));
     }
@@ -30,8 +30,8 @@ impl Scribe {
         self.page.push_str("```\n");
     }
 
-    fn log_on(&mut self, server: &Server, body: &str) {
-        self.client.connect(server.door("fix"));
+    fn log_on(&mut self, server: &RunningServer, body: &str) {
+        self.client.connect(server.port_address("fix"));
         self.client.send_admin("A", body);
         self.wrote();
     }
@@ -79,11 +79,11 @@ fn masked(message: &Message) -> String {
     message.0.iter().map(field).collect()
 }
 
-type Flow = fn(&mut Scribe, &Server);
+type Flow = fn(&mut FlowRecorder, &RunningServer);
 
 /// All flows, one after the other, on one session of the demo.
-fn flows(server: &Server) -> String {
-    let mut scribe = Scribe { client: FixClient::new("CLIENT2"), page: String::new() };
+fn flows(server: &RunningServer) -> String {
+    let mut scribe = FlowRecorder { client: FixClient::new("CLIENT2"), page: String::new() };
     let all: [(&str, Flow); 6] = [
         ("**Logon, filled in part, the rest cancelled.** 300 are offered at 272.41.", filled_in_part),
         ("**The fill was faster than the cancel.**", cancel_race),
@@ -98,7 +98,7 @@ fn flows(server: &Server) -> String {
     scribe.page
 }
 
-fn filled_in_part(scribe: &mut Scribe, server: &Server) {
+fn filled_in_part(scribe: &mut FlowRecorder, server: &RunningServer) {
     scribe.log_on(server, "98=0|108=30");
     scribe.hear(1);
     scribe.say("35=D|11=part-1|54=1|38=400|40=2|44=272.41|48=1|55=AAPL|59=1");
@@ -107,14 +107,14 @@ fn filled_in_part(scribe: &mut Scribe, server: &Server) {
     scribe.hear(2);
 }
 
-fn cancel_race(scribe: &mut Scribe, _: &Server) {
+fn cancel_race(scribe: &mut FlowRecorder, _: &RunningServer) {
     scribe.say("35=D|11=race-1|54=2|38=10|40=1|48=1|55=AAPL");
     scribe.hear(3);
     scribe.say("35=F|11=race-2|41=race-1|54=2|38=10|48=1|55=AAPL");
     scribe.hear(1);
 }
 
-fn replaces(scribe: &mut Scribe, _: &Server) {
+fn replaces(scribe: &mut FlowRecorder, _: &RunningServer) {
     scribe.say("35=D|11=chain-1|54=1|38=100|40=2|44=250|48=1|55=AAPL|59=1");
     scribe.hear(2);
     scribe.say("35=G|11=chain-2|41=chain-1|54=1|38=150|40=2|44=251|48=1|55=AAPL|59=1");
@@ -125,24 +125,24 @@ fn replaces(scribe: &mut Scribe, _: &Server) {
     scribe.hear(2);
 }
 
-fn term(scribe: &mut Scribe, _: &Server) {
+fn term(scribe: &mut FlowRecorder, _: &RunningServer) {
     scribe.say("35=D|11=term-1|54=1|38=100|40=2|44=280|48=1|55=AAPL|18=6");
     scribe.hear(1);
 }
 
 /// Sends an order and loses its reports; says from where on.
-fn lose(scribe: &mut Scribe, server: &Server, order: &str) -> u64 {
+fn lose(scribe: &mut FlowRecorder, server: &RunningServer, order: &str) -> u64 {
     let from = scribe.client.next_in;
     scribe.say(&format!("35=D|11={order}|54=2|38=10|40=1|48=1|55=AAPL"));
     scribe.hear(3);
-    scribe.client.cut();
+    scribe.client.disconnect();
     reaches(server, "CLIENT2", "DISCONNECTED");
     scribe.page.push_str("  the line breaks\n");
     scribe.client.next_in = from;
     from
 }
 
-fn cut(scribe: &mut Scribe, server: &Server) {
+fn cut(scribe: &mut FlowRecorder, server: &RunningServer) {
     let from = lose(scribe, server, "cut-1");
     scribe.log_on(server, "98=0|108=30");
     let sign = scribe.hear(2).remove(1);
@@ -151,7 +151,7 @@ fn cut(scribe: &mut Scribe, server: &Server) {
     scribe.say_admin("0", &format!("112={}", sign.get(112).unwrap()));
 }
 
-fn cut_with_next_expected(scribe: &mut Scribe, server: &Server) {
+fn cut_with_next_expected(scribe: &mut FlowRecorder, server: &RunningServer) {
     let from = lose(scribe, server, "cut-2");
     scribe.log_on(server, &format!("98=0|108=30|789={from}"));
     let sign = scribe.hear(6).remove(5);
@@ -160,7 +160,7 @@ fn cut_with_next_expected(scribe: &mut Scribe, server: &Server) {
 
 #[test]
 fn the_page_shows_what_goes_over_the_line() {
-    let desk = Desk::new();
+    let desk = TestPlatform::new();
     let server = desk.start();
     let told = flows(&server);
     server.stop();

@@ -7,22 +7,22 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
-use scenarios::patience::wait_for;
-use scenarios::server::Server;
+use scenarios::server::RunningServer;
+use scenarios::wait::wait_for;
 
 use super::client::{FixClient, Message};
-use super::{STEADY, buy, desk_with, reaches, session};
-use crate::desk::{Desk, Trader, int_id_in, limit};
+use super::{STEADY, buy, reaches, server_with, session};
+use crate::test_platform::{TestPlatform, TraderClient, int_id_in, limit};
 
 /// Orders of each client, and as many cancels: many times what the engine has room for in these stories.
 const ORDERS: usize = 250;
 const CLIENTS: [&str; 4] = ["ONE", "TWO", "THREE", "FOUR"];
 
 /// An engine with room for little, and four clients beside the steady one.
-fn narrow(waiting: usize) -> Desk {
+fn narrow(waiting: usize) -> TestPlatform {
     let session = |client: &&str| format!("[SESSION]\nSenderCompID=RIALTO\nTargetCompID={client}\n");
     let sessions = STEADY.to_owned() + &CLIENTS.iter().map(session).collect::<String>();
-    let desk = desk_with(&sessions).set("risk.ordersPerSecond", "").set("risk.maxOpenOrders", "");
+    let desk = server_with(&sessions).set("risk.ordersPerSecond", "").set("risk.maxOpenOrders", "");
     desk.set("commands.waiting", waiting).set("commands.perSession", 8)
 }
 
@@ -58,18 +58,18 @@ fn flood(comp_id: &str, door: SocketAddr) -> FixClient {
 fn every_message_that_was_counted_has_one_answer_however_many_come_at_once() {
     let desk = narrow(16);
     let server = desk.start();
-    let door = server.door("fix");
+    let door = server.port_address("fix");
     let flooding = CLIENTS.map(|comp_id| thread::spawn(move || flood(comp_id, door)));
     for (comp_id, flooded) in CLIENTS.into_iter().zip(flooding) {
         let mut client = flooded.join().unwrap();
         // Part of it was taken, part was not: the next Logon brings what is missing, in both directions.
-        client.cut();
+        client.disconnect();
         reaches(&server, comp_id, "DISCONNECTED");
         client.log_on(door);
-        client.hear_until("an answer to every message", |client| answers(&client.heard).len() == 2 * ORDERS);
-        assert!(answers(&client.heard).values().all(|count| *count == 1), "{:?}", answers(&client.heard));
+        client.receive_until("an answer to every message", |client| answers(&client.received).len() == 2 * ORDERS);
+        assert!(answers(&client.received).values().all(|count| *count == 1), "{:?}", answers(&client.received));
         let refused = |message: &&Message| matches!(message.kind(), "9" | "j") || message.get(150) == Some("8");
-        assert_eq!(client.heard.iter().find(refused), None, "no cancel overtook its order, and nobody was too busy");
+        assert_eq!(client.received.iter().find(refused), None, "no cancel overtook its order, and nobody was too busy");
         // The first Logon and everything behind it is counted.
         assert!(session(&server, comp_id)["nextIn"].as_u64() > Some(1 + 2 * ORDERS as u64), "{comp_id}");
         client.log_out();
@@ -89,14 +89,14 @@ fn flood_until(over: Arc<AtomicBool>, comp_id: &'static str, door: SocketAddr) -
             client.send(&buy(&format!("{comp_id}-{number}"), 1, "1"));
             // A client that reads nothing at all stops its own connection.
             if number % 64 == 0 {
-                client.hear(number / 2);
+                client.wait_for_messages(number / 2);
             }
         }
     })
 }
 
 /// An order by REST, which may have to be sent again where there is no room for it.
-fn place(server: &Server) -> String {
+fn place(server: &RunningServer) -> String {
     wait_for("an order to find room", || {
         let answer = server.client().submit(&limit(1, "BUY", 1, "2"));
         assert!([200, 503].contains(&answer.status), "{answer:?}");
@@ -109,14 +109,14 @@ fn a_flood_of_four_sessions_refuses_nobody_else_a_cancel_or_the_kill_switch() {
     let desk = narrow(8);
     let server = desk.start();
     let over = Arc::new(AtomicBool::new(false));
-    let flooding = CLIENTS.map(|comp_id| flood_until(over.clone(), comp_id, server.door("fix")));
+    let flooding = CLIENTS.map(|comp_id| flood_until(over.clone(), comp_id, server.port_address("fix")));
     let mut client = FixClient::new("STEADY");
-    client.log_on(server.door("fix"));
+    client.log_on(server.port_address("fix"));
     for n in 0..10 {
         client.send(&buy(&format!("mine{n}"), 1, "250"));
         client.send(&format!("35=F|11=out{n}|41=mine{n}|54=1|48=1"));
         let name = format!("out{n}");
-        client.hear_until("the cancel to be taken", |client| answers(&client.heard).contains_key(name.as_str()));
+        client.receive_until("the cancel to be taken", |client| answers(&client.received).contains_key(name.as_str()));
         let order = place(&server);
         let canceled = server.client().delete(&format!("/rest/execution/order/{order}")).unwrap();
         assert_eq!(canceled.status, 200, "{canceled:?}");
@@ -126,44 +126,44 @@ fn a_flood_of_four_sessions_refuses_nobody_else_a_cancel_or_the_kill_switch() {
     }
     over.store(true, Ordering::Relaxed);
     let refused = |message: &&Message| matches!(message.kind(), "9" | "j") || message.get(150) == Some("8");
-    assert_eq!(client.heard.iter().find(refused), None);
+    assert_eq!(client.received.iter().find(refused), None);
     flooding.into_iter().for_each(|thread| thread.join().unwrap());
     server.stop();
 }
 
 #[test]
 fn cancels_are_held_back_only_by_their_own_throttle() {
-    let desk = desk_with(&(STEADY.to_owned() + "MaxOrdersPerSecond=1\nMaxCancelsPerSecond=2\n"));
+    let desk = server_with(&(STEADY.to_owned() + "MaxOrdersPerSecond=1\nMaxCancelsPerSecond=2\n"));
     let server = desk.start();
     let mut client = FixClient::new("STEADY");
-    client.log_on(server.door("fix"));
+    client.log_on(server.port_address("fix"));
     client.send(&buy("a", 1, "250"));
-    client.hear(2);
+    client.wait_for_messages(2);
     for n in 0..20 {
         client.send(&format!("35=F|11=x{n}|41=nothing|54=1|48=1"));
     }
-    client.hear(22);
+    client.wait_for_messages(22);
     let too_fast = |message: &&Message| message.get(58).is_some_and(|text| text.contains("too-many-cancels"));
-    let held_back = client.heard[2..].iter().filter(too_fast).count();
-    assert!(client.heard[2..].iter().all(|message| message.kind() == "9"), "{:?}", client.told());
-    assert!((1..=18).contains(&held_back), "{:?}", client.told());
+    let held_back = client.received[2..].iter().filter(too_fast).count();
+    assert!(client.received[2..].iter().all(|message| message.kind() == "9"), "{:?}", client.received_summaries());
+    assert!((1..=18).contains(&held_back), "{:?}", client.received_summaries());
     server.stop();
 }
 
 #[test]
 fn mass_cancels_count_as_cancels() {
-    let desk = desk_with(&(STEADY.to_owned() + "ExtendedMessages=Y\nMaxCancelsPerSecond=2\n"));
+    let desk = server_with(&(STEADY.to_owned() + "ExtendedMessages=Y\nMaxCancelsPerSecond=2\n"));
     let server = desk.start();
     let mut client = FixClient::new("STEADY");
-    client.log_on(server.door("fix"));
+    client.log_on(server.port_address("fix"));
     for n in 0..20 {
         client.send(&format!("35=q|11=all{n}|530=7"));
     }
-    client.hear(20);
-    assert!(client.heard.iter().all(|message| message.kind() == "r"), "{:?}", client.told());
+    client.wait_for_messages(20);
+    assert!(client.received.iter().all(|message| message.kind() == "r"), "{:?}", client.received_summaries());
     let too_fast = |message: &&Message| message.get(58).is_some_and(|text| text.contains("too-many-cancels"));
-    let held_back: Vec<_> = client.heard.iter().filter(too_fast).collect();
-    assert!((1..=18).contains(&held_back.len()), "{:?}", client.told());
-    assert!(held_back.iter().all(|message| message.get(531) == Some("0")), "{:?}", client.told());
+    let held_back: Vec<_> = client.received.iter().filter(too_fast).collect();
+    assert!((1..=18).contains(&held_back.len()), "{:?}", client.received_summaries());
+    assert!(held_back.iter().all(|message| message.get(531) == Some("0")), "{:?}", client.received_summaries());
     server.stop();
 }

@@ -1,11 +1,11 @@
 //! Terms that could change an execution and are not supported, through the port, whether messages are validated or not.
 
-use scenarios::server::Server;
+use scenarios::server::RunningServer;
 use serde_json::Value;
 
 use super::client::FixClient;
-use super::{STEADY, buy, desk_with};
-use crate::desk::Trader;
+use super::{STEADY, buy, server_with};
+use crate::test_platform::TraderClient;
 
 /// An order that would trade at once: AAPL is offered at 272.41.
 const AT_ONCE: &str = "54=1|38=10|40=2|44=280|48=1";
@@ -30,23 +30,23 @@ const TERMS: [(&str, &str); 16] = [
     ("77=C", "PositionEffect (77) is not offered: C"),
 ];
 
-fn trades(server: &Server) -> usize {
+fn trades(server: &RunningServer) -> usize {
     let answer = server.client().get("/rest/transaction/daily").unwrap();
     serde_json::from_str::<Vec<Value>>(&answer.body).unwrap().len()
 }
 
 fn no_order_trades_on_other_terms(sessions: &str) {
-    let desk = desk_with(sessions);
+    let desk = server_with(sessions);
     let server = desk.start();
     let before = trades(&server);
     let mut client = FixClient::new("STEADY");
-    client.log_on(server.door("fix"));
+    client.log_on(server.port_address("fix"));
     client.send(&buy("resting", 10, "250"));
-    client.hear(2);
+    client.wait_for_messages(2);
     for (n, (term, text)) in TERMS.iter().enumerate() {
         client.send(&format!("35=D|11=d{n}|{AT_ONCE}|{term}"));
-        client.hear(3 + 2 * n);
-        let refused = client.heard.last().unwrap();
+        client.wait_for_messages(3 + 2 * n);
+        let refused = client.received.last().unwrap();
         let get = |tag| refused.get(tag).unwrap_or("-");
         assert_eq!(
             [get(35), get(11), get(150), get(39), get(103)],
@@ -55,15 +55,16 @@ fn no_order_trades_on_other_terms(sessions: &str) {
         );
         assert_eq!(get(58), format!("term-not-offered: {text}"));
         client.send(&format!("35=G|11=g{n}|41=resting|{AT_ONCE}|{term}"));
-        client.hear(4 + 2 * n);
-        let refused = client.heard.last().unwrap();
+        client.wait_for_messages(4 + 2 * n);
+        let refused = client.received.last().unwrap();
         let get = |tag| refused.get(tag).unwrap_or("-");
         assert_eq!([get(35), get(11), get(39), get(102)], ["9", format!("g{n}").as_str(), "0", "99"], "{term}");
         assert_eq!(get(58), format!("term-not-offered: {text}"));
     }
     assert_eq!((trades(&server), &server.client().order("resting")["status"]), (before, &"SUBMITTED".into()));
     client.send(&format!("35=D|11=fine|{AT_ONCE}|15=USD|854=0|18=5|58=hello|453=1|448=me|447=D|452=3|528=A|21=1"));
-    client.hear_until("the fill", |client| client.heard.last().is_some_and(|report| report.get(150) == Some("F")));
+    client
+        .receive_until("the fill", |client| client.received.last().is_some_and(|report| report.get(150) == Some("F")));
     assert_eq!(trades(&server), before + 1);
     client.log_out();
     server.stop();

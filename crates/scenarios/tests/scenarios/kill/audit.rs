@@ -4,16 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use domain::{AccountId, Decimal, Quantity, SecurityId, Text, TransactionKind};
-use scenarios::http::Client;
+use scenarios::http::HttpClient;
 use serde_json::{Value, json};
 
 use super::log::{Attempt, ClientLog, Outcome};
-use crate::desk::{Trader, int_id_in};
-use crate::evidence::{Execution, Journal, Ledgers, digest_in_snapshot};
+use crate::evidence::{JournalEvidence, LedgerExecution, VenueLedgers, digest_in_snapshot};
+use crate::test_platform::{TraderClient, int_id_in};
 
 /// While the server is dead. That the journal holds no number, id or execution twice, and a ledger no order and no
 /// execution, was checked when they were read.
-pub(crate) fn after_a_kill(log: &ClientLog, journal: &Journal, ledgers: &Ledgers) {
+pub(crate) fn after_a_kill(log: &ClientLog, journal: &JournalEvidence, ledgers: &VenueLedgers) {
     for attempt in &log.orders {
         check_attempt(attempt, journal);
     }
@@ -27,12 +27,12 @@ pub(crate) fn after_a_kill(log: &ClientLog, journal: &Journal, ledgers: &Ledgers
     }
     for fill in journal.fills.values() {
         let at_venue = ledgers.executions.get(&fill.ext_id);
-        let booked = Execution { order: fill.order, quantity: fill.quantity, price: fill.price };
+        let booked = LedgerExecution { order: fill.order, quantity: fill.quantity, price: fill.price };
         assert_eq!(at_venue, Some(&booked), "a fill was booked that no venue made");
     }
 }
 
-fn check_attempt(attempt: &Attempt, journal: &Journal) {
+fn check_attempt(attempt: &Attempt, journal: &JournalEvidence) {
     let taken = journal.noted.get(attempt.note.as_str()).map_or(&[][..], Vec::as_slice);
     match &attempt.outcome {
         Outcome::Acknowledged { int_id } => {
@@ -46,7 +46,7 @@ fn check_attempt(attempt: &Attempt, journal: &Journal) {
 }
 
 /// Asks the restarted server for an order, and gives what is known of it now.
-pub(crate) fn after_a_restart(client: &mut Client, attempt: &Attempt, journal: &Journal) -> Outcome {
+pub(crate) fn after_a_restart(client: &mut HttpClient, attempt: &Attempt, journal: &JournalEvidence) -> Outcome {
     match &attempt.outcome {
         Outcome::Acknowledged { int_id } => assert_eq!(client.order(int_id)["reference"], json!(attempt.note)),
         Outcome::Unknown => return settle(client, attempt, journal),
@@ -61,7 +61,7 @@ pub(crate) fn after_a_restart(client: &mut Client, attempt: &Attempt, journal: &
 }
 
 /// Unknown outcomes are queried; a client with its own id may simply retry.
-fn settle(client: &mut Client, attempt: &Attempt, journal: &Journal) -> Outcome {
+fn settle(client: &mut HttpClient, attempt: &Attempt, journal: &JournalEvidence) -> Outcome {
     let was_taken = journal.noted.contains_key(attempt.note.as_str());
     let Some(int_id) = attempt.brought_id() else { return turned_out(was_taken) };
     let found = client.get(&format!("/rest/execution/order/{int_id}")).unwrap();
@@ -83,7 +83,7 @@ fn turned_out(taken: bool) -> Outcome {
 }
 
 /// After an orderly stop, when no venue has anything more to say.
-pub(crate) fn at_the_end(log: &ClientLog, journal: &Journal, ledgers: &Ledgers, shown: &Value) {
+pub(crate) fn at_the_end(log: &ClientLog, journal: &JournalEvidence, ledgers: &VenueLedgers, shown: &Value) {
     after_a_kill(log, journal, ledgers);
     let booked: BTreeSet<&Text> = journal.fills.keys().collect();
     let made: BTreeSet<&Text> = ledgers.executions.keys().collect();
@@ -102,7 +102,7 @@ pub(crate) fn at_the_end(log: &ClientLog, journal: &Journal, ledgers: &Ledgers, 
     }
 }
 
-fn held(journal: &Journal) -> BTreeMap<(AccountId, SecurityId), Quantity> {
+fn held(journal: &JournalEvidence) -> BTreeMap<(AccountId, SecurityId), Quantity> {
     let open = journal.positions().into_iter().filter(|position| !position.quantity.is_zero());
     open.map(|position| ((position.account, position.security), position.quantity)).collect()
 }
@@ -117,7 +117,7 @@ fn in_json(positions: &Value) -> BTreeMap<(AccountId, SecurityId), Quantity> {
 }
 
 /// Stocks of contract size 1, and the opening credit.
-fn cash_from_transactions(journal: &Journal) -> BTreeMap<(AccountId, String), Decimal> {
+fn cash_from_transactions(journal: &JournalEvidence) -> BTreeMap<(AccountId, String), Decimal> {
     let mut cash = BTreeMap::new();
     for transaction in &journal.transactions {
         let costs = transaction.execution_commission.0 + transaction.clearing_commission.0 + transaction.fee.0;
@@ -131,6 +131,6 @@ fn cash_from_transactions(journal: &Journal) -> BTreeMap<(AccountId, String), De
 }
 
 /// The server came to its state over snapshots and many starts; the journal alone leads to the same.
-pub(crate) fn state_is_that_of_a_full_replay(data: &Path, journal: &Journal) {
+pub(crate) fn state_is_that_of_a_full_replay(data: &Path, journal: &JournalEvidence) {
     assert_eq!(digest_in_snapshot(data), journal.digest());
 }

@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 
-use scenarios::http::{Client, Failure, Response};
-use scenarios::patience::wait_for;
-use scenarios::server::Server;
+use scenarios::http::{HttpClient, HttpFailure, HttpResponse};
+use scenarios::server::RunningServer;
+use scenarios::wait::wait_for;
 use serde_json::{Value, json};
 
 use super::log::{Attempt, ClientLog, Outcome};
-use crate::desk::{AAPL, MSFT, SAP, body_of, int_id_in, limit, market, path_of};
+use crate::test_platform::{AAPL, MSFT, SAP, body_of, int_id_in, limit, market, path_of};
 
 /// A security, a price at which a buy trades, and one at which a sale does.
 const TRADED: [(u64, &str, &str); 3] = [(AAPL, "275", "270"), (MSFT, "515", "505"), (SAP, "213", "208")];
@@ -25,7 +25,7 @@ pub(crate) struct Flow {
 }
 
 impl Flow {
-    pub(crate) fn begin(server: &Server, clients: u64, round: u64, random: &mut Random) -> Self {
+    pub(crate) fn begin(server: &RunningServer, clients: u64, round: u64, random: &mut Random) -> Self {
         let acknowledged = Arc::new(AtomicU64::new(0));
         let clients = (0..clients).map(|number| {
             let trader = FlowClient {
@@ -57,10 +57,10 @@ impl Flow {
 }
 
 /// The connection is gone, and so is the server.
-struct Gone;
+struct ServerGone;
 
 struct FlowClient {
-    client: Client,
+    client: HttpClient,
     name: String,
     random: Random,
     acknowledged: Arc<AtomicU64>,
@@ -75,7 +75,7 @@ impl FlowClient {
         self.log
     }
 
-    fn act(&mut self) -> Result<(), Gone> {
+    fn act(&mut self) -> Result<(), ServerGone> {
         let (security, buy_price, sell_price) = self.random.one_of(&TRADED);
         let (resting, resting_price) = self.random.one_of(&RESTING);
         let quantity = self.random.between((1, 3));
@@ -91,7 +91,7 @@ impl FlowClient {
         }
     }
 
-    fn place(&mut self, mut order: Value, rests: bool) -> Result<(), Gone> {
+    fn place(&mut self, mut order: Value, rests: bool) -> Result<(), ServerGone> {
         let note = format!("note-{}-{}", self.name, self.log.orders.len());
         order["reference"] = json!(note);
         // Two of three clients bring an id of their own, the others let one be minted.
@@ -101,8 +101,8 @@ impl FlowClient {
         let answer = self.client.post(path_of(&order), &order.to_string());
         let (outcome, gone) = match answer {
             Ok(response) => (outcome_of(&response), Ok(())),
-            Err(Failure::NotSent(_)) => return Err(Gone),
-            Err(Failure::Unanswered(_)) => (Outcome::Unknown, Err(Gone)),
+            Err(HttpFailure::NotSent(_)) => return Err(ServerGone),
+            Err(HttpFailure::Unanswered(_)) => (Outcome::Unknown, Err(ServerGone)),
         };
         if let Outcome::Acknowledged { int_id } = &outcome {
             self.acknowledged.fetch_add(1, Ordering::Relaxed);
@@ -112,13 +112,13 @@ impl FlowClient {
         gone
     }
 
-    fn cancel(&mut self) -> Result<(), Gone> {
+    fn cancel(&mut self) -> Result<(), ServerGone> {
         let Some(int_id) = self.resting.pop() else { return Ok(()) };
-        self.client.delete(&format!("/rest/execution/order/{int_id}")).map(drop).map_err(|_| Gone)
+        self.client.delete(&format!("/rest/execution/order/{int_id}")).map(drop).map_err(|_| ServerGone)
     }
 
-    fn ask_for_id(&mut self) -> Result<(), Gone> {
-        let response = self.client.post("/rest/next-order-id", "1").map_err(|_| Gone)?;
+    fn ask_for_id(&mut self) -> Result<(), ServerGone> {
+        let response = self.client.post("/rest/next-order-id", "1").map_err(|_| ServerGone)?;
         if response.status == 200 {
             self.log.ids.push(body_of(&response).as_str().expect("an id is a text").to_owned());
         }
@@ -126,7 +126,7 @@ impl FlowClient {
     }
 }
 
-fn outcome_of(response: &Response) -> Outcome {
+fn outcome_of(response: &HttpResponse) -> Outcome {
     if response.status == 200 {
         return Outcome::Acknowledged { int_id: int_id_in(response) };
     }

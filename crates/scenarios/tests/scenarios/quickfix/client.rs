@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 
-use scenarios::patience::PATIENCE;
+use scenarios::wait::DEADLINE;
 use tempfile::TempDir;
 
 /// A client that trades over FIX. Dropping it ends it.
@@ -48,7 +48,7 @@ impl Client {
 
     /// The next message it receives.
     pub(crate) fn hear(&self) -> String {
-        self.lines.recv_timeout(PATIENCE).unwrap_or_else(|error| panic!("nothing is heard: {error}"))
+        self.lines.recv_timeout(DEADLINE).unwrap_or_else(|error| panic!("nothing is heard: {error}"))
     }
 
     /// The next message, which must be of this type, by its fields.

@@ -3,10 +3,10 @@
 mod client;
 mod relay;
 
-use scenarios::patience::wait_for;
-use scenarios::server::Server;
+use scenarios::server::RunningServer;
+use scenarios::wait::wait_for;
 
-use crate::desk::{AAPL, Desk, SAP, Trader};
+use crate::test_platform::{AAPL, SAP, TestPlatform, TraderClient};
 use client::{Client, shown};
 use relay::Relay;
 
@@ -28,9 +28,9 @@ FileLogPath=log
 
 /// A server that knows this client, a line to it, and the client, logged on.
 struct Story {
-    desk: Desk,
+    desk: TestPlatform,
     relay: Relay,
-    server: Server,
+    server: RunningServer,
     client: Client,
 }
 
@@ -40,13 +40,13 @@ impl Story {
     }
 
     fn begin_with(arguments: &[&str]) -> Self {
-        let desk = Desk::new();
+        let desk = TestPlatform::new();
         let sessions = desk.data().with_file_name("sessions.cfg");
         std::fs::write(&sessions, SESSIONS).unwrap();
         let desk = desk.set("fix.settings", sessions.display());
         let server = desk.start();
         let relay = Relay::new();
-        relay.lead_to(server.door("fix"));
+        relay.lead_to(server.port_address("fix"));
         let client = Client::call(relay.port(), arguments);
         assert_eq!(client.hear(), "logged on");
         Self { desk, relay, server, client }
@@ -134,7 +134,7 @@ fn what_was_lost_on_the_line_is_sent_again() {
     wait_for("the fill to be sent", || story.relay.has_lost("150=F").then_some(()));
     story.relay.cut();
     assert_eq!(story.client.hear_until("logged out"), Vec::<String>::new());
-    story.relay.lead_to(story.server.door("fix"));
+    story.relay.lead_to(story.server.port_address("fix"));
     assert_eq!(story.client.hear_until("logged on"), Vec::<String>::new());
     assert_eq!(
         story.client.hear_reports("F/2"),
@@ -156,7 +156,7 @@ fn a_client_that_says_what_it_expects_is_told_everything_after_a_cut() {
     }
     story.relay.cut();
     assert_eq!(story.client.hear_until("logged out"), Vec::<String>::new());
-    story.relay.lead_to(story.server.door("fix"));
+    story.relay.lead_to(story.server.port_address("fix"));
     assert_eq!(story.client.hear_until("logged on"), Vec::<String>::new());
     let told: Vec<_> = (0..9).map(|_| shown(&story.client.hear_message("8"))).collect();
     let expected = ["lost-1", "lost-2", "lost-3"]
@@ -178,8 +178,8 @@ fn a_client_trades_on_after_the_server_was_killed() {
     story.server.kill();
     story.server = story.desk.start();
     story.server.client().delete("/rest/execution/order/resting").unwrap();
-    story.server.client().reaches("resting", "CANCELED");
-    story.relay.lead_to(story.server.door("fix"));
+    story.server.client().wait_for_status("resting", "CANCELED");
+    story.relay.lead_to(story.server.port_address("fix"));
     story.client.hear_until("logged on");
     let missed = story.client.hear_reports("I/4");
     assert_eq!(missed.last().map(String::as_str), Some("resting I/4 filled 0"), "{missed:?}");

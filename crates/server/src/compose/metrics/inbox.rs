@@ -5,40 +5,40 @@ use std::fmt;
 use std::time::Duration;
 
 use bus::Inbox;
-use bus::lanes::Depth;
-use bus::quotas::Limit;
+use bus::lanes::LaneDepth;
+use bus::quotas::InFlightLimit;
 use domain::Text;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::DescriptorEncoder;
 
-use super::{Written, put_counters, put_gauges};
+use super::{EncodeResult, encode_counters, encode_gauges};
 
-pub(super) struct Door(pub(super) Inbox);
+pub(super) struct InboxCollector(pub(super) Inbox);
 
-impl fmt::Debug for Door {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> Written {
+impl fmt::Debug for InboxCollector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> EncodeResult {
         f.write_str("Door")
     }
 }
 
-impl Collector for Door {
-    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Written {
-        let tally = self.0.tally();
+impl Collector for InboxCollector {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> EncodeResult {
+        let tally = self.0.metrics();
         let refusals = tally.refusals().into_iter().map(|(code, count)| ([("code", code)], count));
-        put_counters(&mut encoder, "rejects", "Commands that the engine refused, by code", refusals)?;
-        let Depth { ordinary, urgent } = self.0.depth();
+        encode_counters(&mut encoder, "rejects", "Commands that the engine refused, by code", refusals)?;
+        let LaneDepth { ordinary, urgent } = self.0.depth();
         let depths = [("ordinary", ordinary), ("urgent", urgent)].map(|(lane, depth)| ([("lane", lane)], count(depth)));
-        put_gauges(&mut encoder, "engine_waiting", "Requests that wait for the engine, by lane", depths)?;
-        let held_back = Limit::ALL.map(|limit| ([("limit", limit.name())], self.0.quotas().held_back(limit)));
+        encode_gauges(&mut encoder, "engine_waiting", "Requests that wait for the engine, by lane", depths)?;
+        let held_back = InFlightLimit::ALL.map(|limit| ([("limit", limit.name())], self.0.quotas().throttled(limit)));
         let help = "Commands that waited outside or were refused because too many were unanswered, by limit";
-        put_counters(&mut encoder, "held_back", help, held_back)?;
+        encode_counters(&mut encoder, "held_back", help, held_back)?;
         let prices = tally.since_prices();
         let adapters = tally.since_reports().into_iter().map(|(name, age)| (name.0, age)).collect();
-        let heard = ages("adapter", last_heard(adapters, &prices));
+        let heard = ages("adapter", last_received(adapters, &prices));
         let help = "Since an adapter last reported something or gave a price";
-        put_gauges(&mut encoder, "adapter_last_message_age_seconds", help, heard)?;
+        encode_gauges(&mut encoder, "adapter_last_message_age_seconds", help, heard)?;
         let priced = ages("feed", prices);
-        put_gauges(&mut encoder, "market_data_age_seconds", "Since the last price of a feed came", priced)
+        encode_gauges(&mut encoder, "market_data_age_seconds", "Since the last price of a feed came", priced)
     }
 }
 
@@ -48,7 +48,7 @@ fn count(depth: usize) -> f64 {
 }
 
 /// An adapter that gives prices is heard with each of them; its feed bears its name.
-fn last_heard(adapters: BTreeMap<Text, Duration>, prices: &BTreeMap<Text, Duration>) -> BTreeMap<Text, Duration> {
+fn last_received(adapters: BTreeMap<Text, Duration>, prices: &BTreeMap<Text, Duration>) -> BTreeMap<Text, Duration> {
     let heard = |name: &Text, age: Duration| prices.get(name).copied().unwrap_or(age).min(age);
     adapters.into_iter().map(|(name, age)| (name.clone(), heard(&name, age))).collect()
 }
@@ -69,7 +69,8 @@ mod tests {
         let ages = |list: &[(&str, u64)]| -> BTreeMap<Text, Duration> {
             list.iter().map(|(name, seconds)| ((*name).into(), Duration::from_secs(*seconds))).collect()
         };
-        let heard = last_heard(ages(&[("ALPHA", 60), ("BETA", 5), ("GAMMA", 7)]), &ages(&[("ALPHA", 1), ("BETA", 9)]));
+        let heard =
+            last_received(ages(&[("ALPHA", 60), ("BETA", 5), ("GAMMA", 7)]), &ages(&[("ALPHA", 1), ("BETA", 9)]));
         assert_eq!(heard, ages(&[("ALPHA", 1), ("BETA", 5), ("GAMMA", 7)]));
     }
 }

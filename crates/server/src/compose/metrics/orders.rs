@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
 use std::time::Duration;
 
-use bus::{Feed, Listener};
+use bus::{EventFeed, EventReceiver};
 use domain::{Event, EventClass};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::DescriptorEncoder;
 
-use super::{Written, put_counter, put_counters};
+use super::{EncodeResult, encode_counter, encode_counters};
 
 /// Changes that may wait to be counted; of more some are missed, and that is counted.
 const ORDER_CHANGES_MAX: usize = 65_536;
@@ -22,10 +22,10 @@ type Labels = [(&'static str, &'static str); 2];
 
 /// Shared by the thread that counts and whoever asks.
 #[derive(Debug, Default, Clone)]
-pub(super) struct OrderChanges(Arc<Counted>);
+pub(super) struct OrderChangeCollector(Arc<OrderChangeCounts>);
 
 #[derive(Debug, Default)]
-struct Counted {
+struct OrderChangeCounts {
     /// By the status they led to, and the door the order came through.
     counts: Mutex<BTreeMap<Labels, u64>>,
     /// Of strategies, by what they did.
@@ -33,21 +33,21 @@ struct Counted {
     missed: AtomicU64,
 }
 
-impl OrderChanges {
+impl OrderChangeCollector {
     /// Until nobody holds the numbers any more.
-    pub(super) fn count(&self, feed: Feed) -> std::io::Result<()> {
+    pub(super) fn start(&self, feed: EventFeed) -> std::io::Result<()> {
         let counted = Arc::downgrade(&self.0);
-        thread::Builder::new().name("metrics".into()).spawn(move || listen(&counted, &feed))?;
+        thread::Builder::new().name("metrics".into()).spawn(move || follow_feed(&counted, &feed))?;
         Ok(())
     }
 }
 
-impl Counted {
-    fn take(&self, listener: &mut Listener) {
-        while let Some(published) = listener.poll() {
+impl OrderChangeCounts {
+    fn count_events(&self, listener: &mut EventReceiver) {
+        while let Some(published) = listener.try_recv() {
             match published.event {
                 Event::Order(order) => {
-                    let labels = [("status", order.status().name()), ("door", wire::order::door(&order.source))];
+                    let labels = [("status", order.status().name()), ("door", wire::order::source_name(&order.source))];
                     *lock(&self.counts).entry(labels).or_default() += 1;
                 }
                 Event::LifeCycle(step) => {
@@ -65,12 +65,12 @@ fn lock<T>(counts: &Mutex<T>) -> MutexGuard<'_, T> {
     counts.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn listen(counted: &Weak<Counted>, feed: &Feed) {
-    let join = || feed.listen(&[EventClass::Order, EventClass::LifeCycle], ORDER_CHANGES_MAX);
+fn follow_feed(counted: &Weak<OrderChangeCounts>, feed: &EventFeed) {
+    let join = || feed.subscribe(&[EventClass::Order, EventClass::LifeCycle], ORDER_CHANGES_MAX);
     let mut listener = join();
     while let Some(counted) = counted.upgrade() {
-        counted.take(&mut listener);
-        if listener.is_over() {
+        counted.count_events(&mut listener);
+        if listener.is_terminated() {
             counted.missed.fetch_add(1, Ordering::Relaxed);
             listener = join();
         }
@@ -79,13 +79,13 @@ fn listen(counted: &Weak<Counted>, feed: &Feed) {
     }
 }
 
-impl Collector for OrderChanges {
-    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Written {
+impl Collector for OrderChangeCollector {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> EncodeResult {
         let (counts, missed) = (lock(&self.0.counts).clone(), self.0.missed.load(Ordering::Relaxed));
         let stops = lock(&self.0.stops).clone();
-        put_counters(&mut encoder, "strategies_stopped", "Strategies that were stopped, by what they did", stops)?;
-        put_counters(&mut encoder, "order_changes", "Changes of orders, by the status they led to", counts)?;
+        encode_counters(&mut encoder, "strategies_stopped", "Strategies that were stopped, by what they did", stops)?;
+        encode_counters(&mut encoder, "order_changes", "Changes of orders, by the status they led to", counts)?;
         let help = "Times that counting changes of orders fell behind";
-        put_counter(&mut encoder, "order_changes_missed", help, missed)
+        encode_counter(&mut encoder, "order_changes_missed", help, missed)
     }
 }

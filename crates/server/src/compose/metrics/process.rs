@@ -3,21 +3,21 @@
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::DescriptorEncoder;
 
-use super::{Written, put_gauge};
+use super::{EncodeResult, encode_gauge};
 
 /// The kernel counts memory in pages of this size.
 const PAGE_BYTES: u64 = 4_096;
 
 #[derive(Debug)]
-pub(super) struct Process;
+pub(super) struct ProcessCollector;
 
-impl Collector for Process {
-    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Written {
+impl Collector for ProcessCollector {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> EncodeResult {
         if let Some(bytes) = resident_bytes() {
-            put_gauge(&mut encoder, "process_resident_memory_bytes", "Memory in use", bytes)?;
+            encode_gauge(&mut encoder, "process_resident_memory_bytes", "Memory in use", bytes)?;
         }
         if let Ok(open) = std::fs::read_dir("/proc/self/fd") {
-            put_gauge(&mut encoder, "process_open_fds", "Open files and sockets", open.count() as u64)?;
+            encode_gauge(&mut encoder, "process_open_fds", "Open files and sockets", open.count() as u64)?;
         }
         Ok(())
     }

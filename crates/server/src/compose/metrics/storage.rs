@@ -1,4 +1,4 @@
-//! The journal and the read model, as they are when somebody asks.
+//! Metrics of the journal and the read model.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,25 +6,25 @@ use std::sync::Arc;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::DescriptorEncoder;
 use storage::ReadModel;
-use storage::journal::{Metrics, Watch};
+use storage::journal::{JournalMetrics, JournalMonitor};
 
-use super::{Written, put_counter, put_gauge, put_histogram};
+use super::{EncodeResult, encode_counter, encode_gauge, encode_histogram};
 
 const MICROS_PER_SECOND: f64 = 1e6;
 
-pub(super) struct Disk {
-    pub(super) journal: Watch,
+pub(super) struct StorageCollector {
+    pub(super) journal: JournalMonitor,
     pub(super) read_model: Arc<ReadModel>,
 }
 
-impl fmt::Debug for Disk {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> Written {
+impl fmt::Debug for StorageCollector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> EncodeResult {
         f.write_str("Disk")
     }
 }
 
-impl Collector for Disk {
-    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Written {
+impl Collector for StorageCollector {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> EncodeResult {
         let (numbers, durable) = (self.journal.metrics(), self.journal.durable());
         let behind = durable.saturating_sub(self.read_model.applied());
         let gauges = [
@@ -35,7 +35,7 @@ impl Collector for Disk {
             ("read_model_lag", "Sequences that the read model is behind the journal", behind),
         ];
         for (name, help, value) in gauges {
-            put_gauge(&mut encoder, name, help, value)?;
+            encode_gauge(&mut encoder, name, help, value)?;
         }
         let counters = [
             ("journal_frames", "Group commits since the start", numbers.frames),
@@ -43,17 +43,17 @@ impl Collector for Disk {
             ("journal_bytes", "Bytes since the start", numbers.bytes),
         ];
         for (name, help, value) in counters {
-            put_counter(&mut encoder, name, help, value)?;
+            encode_counter(&mut encoder, name, help, value)?;
         }
-        put_histograms(&mut encoder, &numbers)
+        encode_histograms(&mut encoder, &numbers)
     }
 }
 
-fn put_histograms(encoder: &mut DescriptorEncoder<'_>, numbers: &Metrics) -> Written {
+fn encode_histograms(encoder: &mut DescriptorEncoder<'_>, numbers: &JournalMetrics) -> EncodeResult {
     let help = "How long forcing the journal to the disk took";
     let took = (&numbers.syncs.buckets[..], numbers.syncs.total.as_secs_f64());
-    put_histogram(encoder, "journal_sync_seconds", help, took, |n| 2_f64.powi(n) / MICROS_PER_SECOND)?;
+    encode_histogram(encoder, "journal_sync_seconds", help, took, |n| 2_f64.powi(n) / MICROS_PER_SECOND)?;
     #[allow(clippy::cast_precision_loss, reason = "a sum for people to divide by")]
     let records = (&numbers.commits[..], numbers.records as f64);
-    put_histogram(encoder, "journal_batch_records", "Records of a group commit", records, |n| 2_f64.powi(n))
+    encode_histogram(encoder, "journal_batch_records", "Records of a group commit", records, |n| 2_f64.powi(n))
 }

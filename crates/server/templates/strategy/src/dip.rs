@@ -2,7 +2,7 @@
 
 use strategy::domain::{Quantity, SecurityId, Tick};
 use strategy::ta_lib::{Core, EmaStream};
-use strategy::{Blueprint, Desk, Parameter, Prices, Refused, Settings, Strategy, numbers};
+use strategy::{StrategyDefinition, Context, Parameter, PriceKind, CommandRejection, StrategySettings, Strategy, numbers};
 
 pub struct Dip {
     security: SecurityId,
@@ -17,7 +17,7 @@ pub struct Dip {
 
 impl Dip {
     /// By this the configuration finds it: `strategies.instances = ["MINE:{{name}} security=EUR.USD fall=0.5"]`.
-    pub const BLUEPRINT: Blueprint = Blueprint {
+    pub const DEFINITION: StrategyDefinition = StrategyDefinition {
         name: "{{name}}",
         about: "buys when the price falls away from its average, and sells when it is back",
         parameters: &[
@@ -29,11 +29,11 @@ impl Dip {
         build: |settings| Ok(Box::new(Self::new(settings))),
     };
 
-    fn new(settings: &Settings) -> Self {
+    fn new(settings: &StrategySettings) -> Self {
         Self {
             security: settings.security("security"),
             quantity: settings.quantity("quantity"),
-            fall: numbers::float(settings.decimal("fall")) / 100.0,
+            fall: rounding::to_f64(settings.decimal("fall")) / 100.0,
             period: settings.count("period"),
             first: vec![],
             average: None,
@@ -57,26 +57,26 @@ impl Dip {
 }
 
 impl Strategy for Dip {
-    fn init(&mut self, desk: &mut Desk<'_>) {
-        desk.subscribe(self.security, Prices::Ticks);
+    fn init(&mut self, context: &mut Context<'_>) {
+        context.subscribe(self.security, PriceKind::Ticks);
     }
 
-    fn on_tick(&mut self, tick: &Tick, desk: &mut Desk<'_>) {
-        let Some(price) = numbers::middle(tick) else { return };
+    fn on_tick(&mut self, tick: &Tick, context: &mut Context<'_>) {
+        let Some(price) = rounding::mid(tick) else { return };
         let Some(average) = self.average_before(price) else { return };
         // One order at a time: what is on its way is neither held nor absent.
-        if desk.is_working(self.security) {
+        if context.is_working(self.security) {
             return;
         }
-        let held = desk.position(self.security);
+        let held = context.position(self.security);
         if held.is_zero() && price < average * (1.0 - self.fall) {
-            desk.buy(self.security, self.quantity);
+            context.buy(self.security, self.quantity);
         } else if held.is_positive() && price >= average {
-            desk.sell(self.security, held);
+            context.sell(self.security, held);
         }
     }
 
-    fn on_refusal(&mut self, refused: &Refused, desk: &mut Desk<'_>) {
-        desk.publish("refused", format!("{}: {}", refused.code, refused.reason));
+    fn on_refusal(&mut self, refused: &CommandRejection, context: &mut Context<'_>) {
+        context.publish("refused", format!("{}: {}", refused.code, refused.reason));
     }
 }

@@ -6,6 +6,6 @@ mod dip;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let strategies = strategy::samples::registry().with(dip::Dip::BLUEPRINT);
+    let strategies = strategy::samples::registry().with(dip::Dip::DEFINITION);
     server::run_with(strategies, std::env::args_os())
 }

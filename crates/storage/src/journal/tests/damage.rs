@@ -3,13 +3,13 @@
 //! silence. Here the segments tell by themselves, as in a folder without a head file; `lost` has what that file adds.
 
 use super::*;
-use crate::{Damage, Torn};
+use crate::{Damage, TornWrite};
 use expect_test::expect;
 use std::ops::Range;
 
 /// A closed journal of three segments, its bytes, and where its frames lie.
 struct Sample {
-    bench: Bench,
+    bench: JournalFixture,
     segments: Vec<(PathBuf, Vec<u8>)>,
     frames: Vec<Vec<Range<usize>>>,
     lines: Vec<String>,
@@ -17,7 +17,7 @@ struct Sample {
 
 impl Sample {
     fn new() -> Self {
-        let bench = Bench::new();
+        let bench = JournalFixture::new();
         let (_, mut journal) = bench.open();
         let mut lines = Vec::new();
         for sequence in 1..=16 {
@@ -48,7 +48,7 @@ impl Sample {
     }
 
     /// How many records come back, or where and why the journal is refused. Panics at wrong data.
-    fn outcome(&self) -> Result<(usize, Option<Torn>), Damage> {
+    fn outcome(&self) -> Result<(usize, Option<TornWrite>), Damage> {
         let report = self.bench.report();
         let read = read_from(&self.bench.journal_folder(), 0);
         if let Some(damage) = report.damage {
@@ -294,7 +294,7 @@ fn missing_swapped_and_foreign_segments_are_refused_by_name() {
 }
 
 /// As a forger would: with a right checksum.
-fn change_header(sample: &Sample, segment: usize, change: fn(&mut segment::Header)) {
+fn change_header(sample: &Sample, segment: usize, change: fn(&mut segment::SegmentHeader)) {
     let (path, good) = &sample.segments[segment];
     let mut header = segment::Segment::open(path.clone()).unwrap().0.header;
     change(&mut header);

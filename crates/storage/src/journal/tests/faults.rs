@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn after_a_failed_sync_nothing_is_durable_and_nothing_is_taken() {
-    let bench = Bench::new();
+    let bench = JournalFixture::new();
     let (_, mut journal) = bench.open();
     append_durable(&mut journal, 1, "kept");
     bench.disk.0.sync_fails.store(true, Ordering::SeqCst);
@@ -16,9 +16,9 @@ fn after_a_failed_sync_nothing_is_durable_and_nothing_is_taken() {
     // The disk works again, but it is not retried.
     bench.disk.0.sync_fails.store(false, Ordering::SeqCst);
     let refused = journal.append(batch(3, "too late")).unwrap_err();
-    assert!(matches!(refused.reason, AppendRefusal::Failed { .. }), "{refused:?}");
-    assert_eq!((journal.durable(), journal.watch().failure().is_some()), (1, true));
-    assert!(journal.news().recv_timeout(PATIENCE).is_err(), "Failed is the last news");
+    assert!(matches!(refused.reason, AppendError::Failed { .. }), "{refused:?}");
+    assert_eq!((journal.durable(), journal.monitor().failure().is_some()), (1, true));
+    assert!(journal.durability_events().recv_timeout(PATIENCE).is_err(), "Failed is the last news");
     assert!(matches!(journal.close(), Err(StorageError::Failed { .. })));
 
     let (found, _journal) = bench.open();
@@ -27,7 +27,7 @@ fn after_a_failed_sync_nothing_is_durable_and_nothing_is_taken() {
 
 #[test]
 fn a_failed_write_is_the_end_as_well() {
-    let bench = Bench::new();
+    let bench = JournalFixture::new();
     let (_, mut journal) = bench.open();
     append_durable(&mut journal, 1, "kept");
     bench.disk.0.write_fails.store(true, Ordering::SeqCst);
@@ -39,7 +39,7 @@ fn a_failed_write_is_the_end_as_well() {
 
 #[test]
 fn short_and_interrupted_writes_are_finished() {
-    let bench = Bench::new();
+    let bench = JournalFixture::new();
     bench.disk.0.longest_write.store(7, Ordering::SeqCst);
     let (_, mut journal) = bench.open();
     for sequence in 1..=20 {
@@ -51,7 +51,7 @@ fn short_and_interrupted_writes_are_finished() {
 
 #[test]
 fn a_full_disk_is_announced_early_and_fails_only_at_the_end_of_the_segment() {
-    let bench = Bench::new();
+    let bench = JournalFixture::new();
     let (_, mut journal) = bench.open();
     append_durable(&mut journal, 1, "an order of some length");
     // The segment after this one was prepared at once; fill both.
@@ -60,15 +60,15 @@ fn a_full_disk_is_announced_early_and_fails_only_at_the_end_of_the_segment() {
     let error = loop {
         sequence += 1;
         journal.append(batch(sequence, "an order of some length")).unwrap();
-        match journal.news().recv_timeout(PATIENCE).unwrap() {
-            Durable::Up { to } => assert_eq!(to, sequence),
-            Durable::Failed { error } => break bench.text(&error),
+        match journal.durability_events().recv_timeout(PATIENCE).unwrap() {
+            DurabilityEvent::Advanced { to } => assert_eq!(to, sequence),
+            DurabilityEvent::Failed { error } => break bench.text(&error),
         }
     };
     let expected = "the disk is full: cannot prepare the next segment journal/next.filling: \
                     No space left on device (os error 28)";
     assert_eq!(error, expected);
-    assert!(journal.watch().spare_error().is_some());
+    assert!(journal.monitor().spare_error().is_some());
     assert_eq!(journal.durable(), sequence - 1);
     drop(journal);
     assert_eq!(bench.read().len() as u64, sequence - 1);
@@ -76,45 +76,45 @@ fn a_full_disk_is_announced_early_and_fails_only_at_the_end_of_the_segment() {
 
 #[test]
 fn space_that_is_free_again_in_time_is_used() {
-    let bench = Bench::new();
+    let bench = JournalFixture::new();
     bench.disk.0.is_full.store(true, Ordering::SeqCst);
     let (_, mut journal) = bench.open();
     // The first try has failed once this is reported.
-    while journal.watch().spare_error().is_none() {
+    while journal.monitor().spare_error().is_none() {
         thread::yield_now();
     }
     bench.disk.0.is_full.store(false, Ordering::SeqCst);
     append_durable(&mut journal, 1, "an order of some length");
-    assert_eq!(journal.watch().spare_error(), None);
+    assert_eq!(journal.monitor().spare_error(), None);
 }
 
 #[test]
 fn a_full_queue_refuses_and_what_waited_is_committed_as_one_group() {
-    let mut bench = Bench::new();
+    let mut bench = JournalFixture::new();
     bench.options.queue_batches = 2;
     let (_, mut journal) = bench.open();
     append_durable(&mut journal, 1, "first");
     let (begun, permit) = bench.disk.hold_syncs();
     journal.append(batch(2, "being synced")).unwrap();
     begun.recv_timeout(PATIENCE).unwrap();
-    assert_eq!(journal.room(), 2);
+    assert_eq!(journal.free_batches(), 2);
     journal.append(batch(3, "waits")).unwrap();
     journal.append(batch(4, "waits too")).unwrap();
-    assert_eq!((journal.room(), journal.durable()), (0, 1));
+    assert_eq!((journal.free_batches(), journal.durable()), (0, 1));
     let refused = journal.append(batch(5, "no room")).unwrap_err();
-    assert_eq!(refused, Refused { batch: batch(5, "no room"), reason: AppendRefusal::QueueFull });
+    assert_eq!(refused, RefusedBatch { batch: batch(5, "no room"), reason: AppendError::QueueFull });
 
     drop(permit);
     wait_durable(&journal, 4);
     append_durable(&mut journal, 5, "no room");
-    let metrics = journal.watch().metrics();
+    let metrics = journal.monitor().metrics();
     assert_eq!((metrics.frames, metrics.records, metrics.queued_batches), (4, 5, 0));
     assert_eq!(metrics.queued_bytes, 0);
 }
 
 #[test]
 fn waiting_bytes_are_limited_too() {
-    let mut bench = Bench::new();
+    let mut bench = JournalFixture::new();
     bench.options.queue_bytes = 50;
     let (_, mut journal) = bench.open();
     append_durable(&mut journal, 1, "first");
@@ -122,8 +122,8 @@ fn waiting_bytes_are_limited_too() {
     journal.append(batch(2, "being synced")).unwrap();
     begun.recv_timeout(PATIENCE).unwrap();
     journal.append(batch(3, "thirty bytes of a large order.")).unwrap();
-    assert_eq!((journal.room(), journal.watch().metrics().queued_bytes), (0, 51));
-    assert_eq!(journal.append(batch(4, "")).unwrap_err().reason, AppendRefusal::QueueFull);
+    assert_eq!((journal.free_batches(), journal.monitor().metrics().queued_bytes), (0, 51));
+    assert_eq!(journal.append(batch(4, "")).unwrap_err().reason, AppendError::QueueFull);
     drop(permit);
     wait_durable(&journal, 3);
     append_durable(&mut journal, 4, "");
@@ -131,9 +131,9 @@ fn waiting_bytes_are_limited_too() {
 
 #[test]
 fn a_slow_receiver_gets_only_the_newest_event() {
-    let bench = Bench::new();
+    let bench = JournalFixture::new();
     let (_, mut journal) = bench.open();
-    let watch = journal.watch();
+    let watch = journal.monitor();
     for sequence in 1..=5 {
         journal.append(batch(sequence, "order")).unwrap();
         while watch.durable() < sequence {
@@ -141,13 +141,13 @@ fn a_slow_receiver_gets_only_the_newest_event() {
         }
     }
     journal.stop();
-    let news: Vec<_> = journal.news().iter().collect();
-    assert_eq!(news, [Durable::Up { to: 5 }]);
+    let news: Vec<_> = journal.durability_events().iter().collect();
+    assert_eq!(news, [DurabilityEvent::Advanced { to: 5 }]);
 }
 
 #[test]
 fn with_an_interval_written_is_durable_and_the_sync_comes_by_itself_later() {
-    let mut bench = Bench::new();
+    let mut bench = JournalFixture::new();
     bench.options.sync = "interval:1".parse().unwrap();
     let (_, mut journal) = bench.open();
     let (begun, permit) = bench.disk.hold_syncs();
@@ -161,7 +161,7 @@ fn with_an_interval_written_is_durable_and_the_sync_comes_by_itself_later() {
 
 #[test]
 fn with_an_interval_a_failed_sync_is_the_end_too() {
-    let mut bench = Bench::new();
+    let mut bench = JournalFixture::new();
     bench.options.sync = "interval:1".parse().unwrap();
     let (_, mut journal) = bench.open();
     append_durable(&mut journal, 1, "begins the segment");
@@ -173,13 +173,13 @@ fn with_an_interval_a_failed_sync_is_the_end_too() {
 
 #[test]
 fn left_to_the_system_nothing_is_synced_but_the_end() {
-    let mut bench = Bench::new();
+    let mut bench = JournalFixture::new();
     bench.options.sync = SyncMode::Os;
     let (_, mut journal) = bench.open();
     for sequence in 1..=5 {
         append_durable(&mut journal, sequence, "order");
     }
-    let watch = journal.watch();
+    let watch = journal.monitor();
     let syncs = || watch.metrics().syncs.buckets.iter().sum::<u64>();
     assert_eq!(syncs(), 0);
     journal.close().unwrap();
@@ -188,7 +188,7 @@ fn left_to_the_system_nothing_is_synced_but_the_end() {
 
 #[test]
 fn a_segment_that_was_begun_but_never_used_is_dropped() {
-    let bench = Bench::new();
+    let bench = JournalFixture::new();
     let (_, mut journal) = bench.open();
     for sequence in 1..=9 {
         append_durable(&mut journal, sequence, "an order of some length");

@@ -8,13 +8,13 @@ const RECORDS: u64 = 16;
 
 /// A journal of three segments whose process was killed: nothing was tidied up, the head file is as the last sync left it.
 struct Killed {
-    bench: Bench,
+    bench: JournalFixture,
     files: Vec<(PathBuf, Vec<u8>)>,
 }
 
 impl Killed {
     fn new() -> Self {
-        let bench = Bench::new();
+        let bench = JournalFixture::new();
         let (_, mut journal) = bench.open();
         for sequence in 1..=RECORDS {
             append_durable(&mut journal, sequence, &format!("order {sequence} {}", "RBLK".repeat(10)));
@@ -91,7 +91,7 @@ fn zeroed_cut_and_deleted_ends_are_refused_and_nothing_is_changed() {
     killed.bench.segments().iter().for_each(|path| fs::remove_file(path).unwrap());
     tell("all deleted");
     let other = Head { instance: INSTANCE, sequence: 15, hash: ChainHash([7; 32]) };
-    let mut head = HeadFile::open(&RealDisk, &killed.bench.journal_folder(), INSTANCE).unwrap();
+    let mut head = HeadFile::open(&OsFileSystem, &killed.bench.journal_folder(), INSTANCE).unwrap();
     head.note(other.sequence, other.hash);
     tell("another history");
     fs::write(killed.bench.journal_folder().join(head::FILE), "something else").unwrap();
@@ -118,7 +118,7 @@ fn zeroed_cut_and_deleted_ends_are_refused_and_nothing_is_changed() {
 #[test]
 fn whoever_else_remembers_more_is_believed() {
     let mut killed = Killed::new();
-    let witness = |sequence| Witness { sequence, says: format!("the read model has event {sequence}") };
+    let witness = |sequence| KnownSequence { sequence, says: format!("the read model has event {sequence}") };
     killed.bench.options.witnesses = vec![witness(RECORDS)];
     assert_eq!(killed.outcomes().0, "whole");
     killed.bench.options.witnesses = vec![witness(RECORDS), witness(RECORDS + 1), witness(RECORDS + 2)];
@@ -197,8 +197,8 @@ fn of_two_thousand_random_damages_none_loses_anything_in_silence() {
     assert!(["whole", "lost", "damaged"].iter().all(|kind| counts[kind] > 100), "{counts:?}");
 }
 
-fn after_loss(bench: &Bench) -> (Recovered, Journal) {
-    Journal::open_after_loss(&FolderLock::take(bench.folder.path()).unwrap(), &bench.options).unwrap()
+fn after_loss(bench: &JournalFixture) -> (JournalSummary, Journal) {
+    Journal::open_after_loss(&DataDirLock::acquire(bench.folder.path()).unwrap(), &bench.options).unwrap()
 }
 
 #[test]
@@ -207,7 +207,7 @@ fn an_accepted_loss_keeps_what_is_good_and_the_rest_beside_it() {
     let (path, good) = killed.newest_segment();
     let bench = &killed.bench;
     let accept = |up_to| {
-        let lock = FolderLock::take(bench.folder.path()).unwrap();
+        let lock = DataDirLock::acquire(bench.folder.path()).unwrap();
         accept_loss(&lock, INSTANCE, up_to, RECORDS, &bench.folder.path().join("lost"))
     };
     let mut bytes = good.to_vec();
@@ -235,7 +235,7 @@ fn an_accepted_loss_keeps_what_is_good_and_the_rest_beside_it() {
 fn a_loss_of_everything_can_be_accepted_too() {
     let killed = Killed::new();
     killed.bench.segments().iter().take(1).for_each(|path| fs::remove_file(path).unwrap());
-    let lock = FolderLock::take(killed.bench.folder.path()).unwrap();
+    let lock = DataDirLock::acquire(killed.bench.folder.path()).unwrap();
     let aside = killed.bench.folder.path().join("lost");
     assert_eq!(accept_loss(&lock, INSTANCE, 0, RECORDS, &aside).unwrap().end, 0);
     drop(lock);

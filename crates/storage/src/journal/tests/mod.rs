@@ -19,31 +19,31 @@ use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use tempfile::TempDir;
 
 use super::*;
-use crate::medium::{Disk, Medium, RealDisk};
+use crate::file_system::{FileSystem, OsFileSystem, WritableFile};
 
 const INSTANCE: InstanceId = InstanceId(*b"the test journal");
 /// Nothing here takes long; a test that waits this long hangs.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A data folder with a journal of small segments.
-struct Bench {
+struct JournalFixture {
     folder: TempDir,
     disk: Arc<TestDisk>,
-    options: Options,
+    options: JournalOptions,
 }
 
-impl Bench {
+impl JournalFixture {
     fn new() -> Self {
-        let options = Options { segment_bytes: 1024, ..Options::new(INSTANCE) };
+        let options = JournalOptions { segment_bytes: 1024, ..JournalOptions::new(INSTANCE) };
         Self { folder: tempfile::tempdir().unwrap(), disk: Arc::default(), options }
     }
 
-    fn open(&self) -> (Recovered, Journal) {
+    fn open(&self) -> (JournalSummary, Journal) {
         self.try_open().unwrap()
     }
 
-    fn try_open(&self) -> Result<(Recovered, Journal), StorageError> {
-        let lock = FolderLock::take(self.folder.path())?;
+    fn try_open(&self) -> Result<(JournalSummary, Journal), StorageError> {
+        let lock = DataDirLock::acquire(self.folder.path())?;
         Journal::open_on(self.disk.clone(), &lock, &self.options, &mut |_| {})
     }
 
@@ -51,7 +51,7 @@ impl Bench {
         self.folder.path().join(FOLDER)
     }
 
-    fn report(&self) -> Report {
+    fn report(&self) -> VerifyReport {
         verify(&self.journal_folder(), &mut |_| {}).unwrap()
     }
 
@@ -70,13 +70,13 @@ impl Bench {
 }
 
 /// One record, whose time and kind follow from its sequence.
-fn batch(sequence: u64, text: &str) -> Batch {
+fn batch(sequence: u64, text: &str) -> JournalBatch {
     let time = i64::try_from(sequence).unwrap() * 1000;
-    Batch { time, records: vec![record(sequence, text)] }
+    JournalBatch { time, records: vec![record(sequence, text)] }
 }
 
-fn record(sequence: u64, text: &str) -> Record {
-    Record { sequence, kind: u8::try_from(sequence % 3).unwrap(), payload: text.as_bytes().to_vec() }
+fn record(sequence: u64, text: &str) -> JournalRecord {
+    JournalRecord { sequence, kind: u8::try_from(sequence % 3).unwrap(), payload: text.as_bytes().to_vec() }
 }
 
 /// As `read_from` shows it.
@@ -86,24 +86,24 @@ fn line(sequence: u64, text: &str) -> String {
 
 fn read_from(folder: &Path, from: u64) -> Result<Vec<String>, StorageError> {
     let mut lines = Vec::new();
-    let mut visit = |entry: Entry<'_>| {
+    let mut visit = |entry: JournalEntry<'_>| {
         lines.push(show(entry));
         Ok::<(), StorageError>(())
     };
-    Reader::open(folder, from)?.replay(&mut visit, &mut |_| {})?;
+    JournalReader::open(folder, from)?.replay(&mut visit, &mut |_| {})?;
     Ok(lines)
 }
 
-fn show(entry: Entry<'_>) -> String {
+fn show(entry: JournalEntry<'_>) -> String {
     let text = String::from_utf8_lossy(entry.payload);
     format!("{} at {} kind {}: {text}", entry.sequence, entry.time, entry.kind)
 }
 
 fn wait_durable(journal: &Journal, sequence: u64) {
     while journal.durable() < sequence {
-        match journal.news().recv_timeout(PATIENCE).unwrap() {
-            Durable::Up { .. } => {}
-            Durable::Failed { error } => panic!("{error}"),
+        match journal.durability_events().recv_timeout(PATIENCE).unwrap() {
+            DurabilityEvent::Advanced { .. } => {}
+            DurabilityEvent::Failed { error } => panic!("{error}"),
         }
     }
 }
@@ -115,7 +115,7 @@ fn append_durable(journal: &mut Journal, sequence: u64, text: &str) {
 
 fn wait_failed(journal: &Journal) -> String {
     loop {
-        if let Durable::Failed { error } = journal.news().recv_timeout(PATIENCE).unwrap() {
+        if let DurabilityEvent::Failed { error } = journal.durability_events().recv_timeout(PATIENCE).unwrap() {
             return error;
         }
     }
@@ -152,14 +152,14 @@ impl TestDisk {
     }
 }
 
-impl Disk for TestDisk {
-    fn create(&self, path: &Path) -> io::Result<Box<dyn Medium>> {
-        let inner = RealDisk.create(path)?;
+impl FileSystem for TestDisk {
+    fn create(&self, path: &Path) -> io::Result<Box<dyn WritableFile>> {
+        let inner = OsFileSystem.create(path)?;
         Ok(Box::new(TestMedium { inner, is_new: true, interrupted: AtomicBool::new(false), faults: self.0.clone() }))
     }
 
-    fn open(&self, path: &Path) -> io::Result<Box<dyn Medium>> {
-        let inner = RealDisk.open(path)?;
+    fn open(&self, path: &Path) -> io::Result<Box<dyn WritableFile>> {
+        let inner = OsFileSystem.open(path)?;
         Ok(Box::new(TestMedium { inner, is_new: false, interrupted: AtomicBool::new(false), faults: self.0.clone() }))
     }
 
@@ -177,13 +177,13 @@ impl Disk for TestDisk {
 }
 
 struct TestMedium {
-    inner: Box<dyn Medium>,
+    inner: Box<dyn WritableFile>,
     is_new: bool,
     interrupted: AtomicBool,
     faults: Arc<Faults>,
 }
 
-impl Medium for TestMedium {
+impl WritableFile for TestMedium {
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize> {
         if self.is_new && self.faults.is_full.load(Ordering::SeqCst) {
             return Err(io::Error::from_raw_os_error(28));

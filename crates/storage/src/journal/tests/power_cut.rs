@@ -10,16 +10,16 @@ const CUTS_PER_STEP: u32 = 6;
 
 #[test]
 fn after_any_power_cut_nothing_that_was_reported_durable_is_lost() {
-    let bench = Bench::new();
+    let bench = JournalFixture::new();
     let disk = Arc::new(RecordingDisk::default());
     let mut texts = Vec::new();
     for _session in 0..2 {
-        let lock = FolderLock::take(bench.folder.path()).unwrap();
+        let lock = DataDirLock::acquire(bench.folder.path()).unwrap();
         let (found, mut journal) = Journal::open_on(disk.clone(), &lock, &bench.options, &mut |_| {}).unwrap();
         for sequence in found.last_sequence + 1..found.last_sequence + 10 {
             let text = format!("order {sequence} {}", "long ".repeat(texts.len() * 3));
             append_durable(&mut journal, sequence, &text);
-            disk.note(Step::Told(sequence));
+            disk.note(DiskOperation::Told(sequence));
             texts.push(line(sequence, &text));
         }
     }
@@ -36,7 +36,7 @@ fn after_any_power_cut_nothing_that_was_reported_durable_is_lost() {
 }
 
 #[derive(Debug, Clone)]
-enum Step {
+enum DiskOperation {
     Create { file: usize, path: PathBuf },
     Write { file: usize, offset: u64, bytes: Vec<u8> },
     Sync { file: usize },
@@ -46,16 +46,16 @@ enum Step {
 }
 
 /// A new fixture with the remaining files, and the last sequence that was reported durable.
-fn after_power_cut(steps: &[Step], seed: u32) -> (Bench, u64) {
-    let mut platter = Platter::default();
+fn after_power_cut(steps: &[DiskOperation], seed: u32) -> (JournalFixture, u64) {
+    let mut platter = SimulatedDisk::default();
     let mut told = 0;
     for step in steps {
         match step {
-            Step::Told(sequence) => told = *sequence,
+            DiskOperation::Told(sequence) => told = *sequence,
             other => platter.apply(other),
         }
     }
-    let left = Bench::new();
+    let left = JournalFixture::new();
     fs::create_dir_all(left.journal_folder()).unwrap();
     for (path, bytes) in platter.switch_off(seed) {
         fs::write(left.journal_folder().join(path.file_name().unwrap()), bytes).unwrap();
@@ -65,24 +65,24 @@ fn after_power_cut(steps: &[Step], seed: u32) -> (Bench, u64) {
 
 /// What has surely reached the disk, and the writes that are still on their way.
 #[derive(Default)]
-struct Platter {
+struct SimulatedDisk {
     names: BTreeMap<PathBuf, usize>,
     files: BTreeMap<usize, Vec<u8>>,
     pending: Vec<(usize, u64, Vec<u8>)>,
 }
 
-impl Platter {
-    fn apply(&mut self, step: &Step) {
+impl SimulatedDisk {
+    fn apply(&mut self, step: &DiskOperation) {
         match step {
-            Step::Create { file, path } => drop(self.names.insert(path.clone(), *file)),
-            Step::Write { file, offset, bytes } => self.pending.push((*file, *offset, bytes.clone())),
-            Step::Sync { file } => self.sync(*file),
-            Step::Rename { from, to } => {
+            DiskOperation::Create { file, path } => drop(self.names.insert(path.clone(), *file)),
+            DiskOperation::Write { file, offset, bytes } => self.pending.push((*file, *offset, bytes.clone())),
+            DiskOperation::Sync { file } => self.sync(*file),
+            DiskOperation::Rename { from, to } => {
                 let file = self.names.remove(from).unwrap();
                 self.names.insert(to.clone(), file);
             }
-            Step::Remove { path } => drop(self.names.remove(path)),
-            Step::Told(_) => {}
+            DiskOperation::Remove { path } => drop(self.names.remove(path)),
+            DiskOperation::Told(_) => {}
         }
     }
 
@@ -136,46 +136,46 @@ struct RecordingDisk(Arc<Mutex<Recording>>);
 
 #[derive(Default)]
 struct Recording {
-    steps: Vec<Step>,
+    steps: Vec<DiskOperation>,
     names: BTreeMap<PathBuf, usize>,
     files: usize,
 }
 
 impl RecordingDisk {
-    fn note(&self, step: Step) {
+    fn note(&self, step: DiskOperation) {
         self.0.lock().unwrap().steps.push(step);
     }
 
-    fn medium(&self, file: usize, inner: Box<dyn Medium>) -> Box<dyn Medium> {
+    fn medium(&self, file: usize, inner: Box<dyn WritableFile>) -> Box<dyn WritableFile> {
         Box::new(RecordingMedium { file, inner, disk: self.clone() })
     }
 }
 
-impl Disk for RecordingDisk {
-    fn create(&self, path: &Path) -> io::Result<Box<dyn Medium>> {
+impl FileSystem for RecordingDisk {
+    fn create(&self, path: &Path) -> io::Result<Box<dyn WritableFile>> {
         let mut recording = self.0.lock().unwrap();
         recording.files += 1;
         let file = recording.files;
         recording.names.insert(path.to_owned(), file);
-        recording.steps.push(Step::Create { file, path: path.to_owned() });
-        Ok(self.medium(file, RealDisk.create(path)?))
+        recording.steps.push(DiskOperation::Create { file, path: path.to_owned() });
+        Ok(self.medium(file, OsFileSystem.create(path)?))
     }
 
-    fn open(&self, path: &Path) -> io::Result<Box<dyn Medium>> {
+    fn open(&self, path: &Path) -> io::Result<Box<dyn WritableFile>> {
         let file = self.0.lock().unwrap().names[path];
-        Ok(self.medium(file, RealDisk.open(path)?))
+        Ok(self.medium(file, OsFileSystem.open(path)?))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         let mut recording = self.0.lock().unwrap();
         let file = recording.names.remove(from).unwrap();
         recording.names.insert(to.to_owned(), file);
-        recording.steps.push(Step::Rename { from: from.to_owned(), to: to.to_owned() });
+        recording.steps.push(DiskOperation::Rename { from: from.to_owned(), to: to.to_owned() });
         fs::rename(from, to)
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
-        self.note(Step::Remove { path: path.to_owned() });
+        self.note(DiskOperation::Remove { path: path.to_owned() });
         fs::remove_file(path)
     }
 
@@ -186,18 +186,18 @@ impl Disk for RecordingDisk {
 
 struct RecordingMedium {
     file: usize,
-    inner: Box<dyn Medium>,
+    inner: Box<dyn WritableFile>,
     disk: RecordingDisk,
 }
 
-impl Medium for RecordingMedium {
+impl WritableFile for RecordingMedium {
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize> {
-        self.disk.note(Step::Write { file: self.file, offset, bytes: bytes.to_vec() });
+        self.disk.note(DiskOperation::Write { file: self.file, offset, bytes: bytes.to_vec() });
         self.inner.write_at(bytes, offset)
     }
 
     fn sync(&self) -> io::Result<()> {
-        self.disk.note(Step::Sync { file: self.file });
+        self.disk.note(DiskOperation::Sync { file: self.file });
         Ok(())
     }
 }

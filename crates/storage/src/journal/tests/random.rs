@@ -18,7 +18,7 @@ proptest! {
 
     #[test]
     fn what_goes_in_comes_out(segment_bytes in 1024_u64..4096, sessions in vec(session(), 1..4)) {
-        let mut bench = Bench::new();
+        let mut bench = JournalFixture::new();
         bench.options.segment_bytes = segment_bytes;
         let mut expected = Vec::new();
         let mut sequence = 0;
@@ -37,19 +37,19 @@ proptest! {
     }
 }
 
-fn stamp(time: i64, records: Vec<(u64, u8, Vec<u8>)>, sequence: &mut u64) -> Batch {
+fn stamp(time: i64, records: Vec<(u64, u8, Vec<u8>)>, sequence: &mut u64) -> JournalBatch {
     let mut next = |(gap, kind, payload)| {
         *sequence += gap;
-        Record { sequence: *sequence, kind, payload }
+        JournalRecord { sequence: *sequence, kind, payload }
     };
-    Batch { time, records: records.into_iter().map(&mut next).collect() }
+    JournalBatch { time, records: records.into_iter().map(&mut next).collect() }
 }
 
-fn read_all(folder: &Path) -> Vec<(i64, Record)> {
-    let mut reader = Reader::open(folder, 0).unwrap();
+fn read_all(folder: &Path) -> Vec<(i64, JournalRecord)> {
+    let mut reader = JournalReader::open(folder, 0).unwrap();
     let mut found = Vec::new();
-    while let Some(Entry { sequence, time, kind, payload }) = reader.read_to(u64::MAX).unwrap() {
-        found.push((time, Record { sequence, kind, payload: payload.to_vec() }));
+    while let Some(JournalEntry { sequence, time, kind, payload }) = reader.read_to(u64::MAX).unwrap() {
+        found.push((time, JournalRecord { sequence, kind, payload: payload.to_vec() }));
     }
     found
 }

@@ -5,7 +5,7 @@ use expect_test::expect;
 
 #[test]
 fn what_was_durable_is_read_back_after_a_restart() {
-    let bench = Bench::new();
+    let bench = JournalFixture::new();
     let (found, mut journal) = bench.open();
     assert_eq!((found.segments, found.last_sequence, found.torn), (0, 0, None));
     append_durable(&mut journal, 1, "buy 100 AAPL");
@@ -22,11 +22,11 @@ fn what_was_durable_is_read_back_after_a_restart() {
 
 #[test]
 fn sequences_may_have_holes_and_each_record_keeps_its_own_time() {
-    let bench = Bench::new();
+    let bench = JournalFixture::new();
     let (_, mut journal) = bench.open();
     let records = vec![record(7, "order"), record(1000, "fill")];
-    journal.append(Batch { time: -5, records }).unwrap();
-    journal.append(Batch { time: 9, records: vec![record(u64::MAX, "end")] }).unwrap();
+    journal.append(JournalBatch { time: -5, records }).unwrap();
+    journal.append(JournalBatch { time: 9, records: vec![record(u64::MAX, "end")] }).unwrap();
     journal.close().unwrap();
     let expected = ["7 at -5 kind 1: order", "1000 at -5 kind 1: fill", "18446744073709551615 at 9 kind 0: end"];
     assert_eq!(bench.read(), expected);
@@ -34,11 +34,11 @@ fn sequences_may_have_holes_and_each_record_keeps_its_own_time() {
 
 #[test]
 fn a_batch_that_makes_no_sense_is_given_back_with_the_reason() {
-    let bench = Bench::new();
+    let bench = JournalFixture::new();
     let (_, mut journal) = bench.open();
     append_durable(&mut journal, 5, "first");
-    let mut refusal = |records: Vec<Record>| {
-        let batch = Batch { time: 0, records };
+    let mut refusal = |records: Vec<JournalRecord>| {
+        let batch = JournalBatch { time: 0, records };
         let refused = journal.append(batch.clone()).unwrap_err();
         assert_eq!(refused.batch, batch);
         refused.reason.to_string()
@@ -53,7 +53,7 @@ fn a_batch_that_makes_no_sense_is_given_back_with_the_reason() {
 
 #[test]
 fn the_largest_batch_fills_a_segment_of_its_own() {
-    let bench = Bench::new();
+    let bench = JournalFixture::new();
     let (_, mut journal) = bench.open();
     let large = "x".repeat(832 - 21);
     for sequence in 1..=3 {
@@ -66,7 +66,7 @@ fn the_largest_batch_fills_a_segment_of_its_own() {
 
 #[test]
 fn segments_follow_one_another_and_the_report_has_all_of_them() {
-    let bench = Bench::new();
+    let bench = JournalFixture::new();
     let (_, mut journal) = bench.open();
     for sequence in 1..=20 {
         append_durable(&mut journal, sequence * 10, "an order of some length");
@@ -89,7 +89,7 @@ fn segments_follow_one_another_and_the_report_has_all_of_them() {
 
 #[test]
 fn a_reader_begins_at_its_sequence_and_reports_its_progress() {
-    let bench = Bench::new();
+    let bench = JournalFixture::new();
     let (_, mut journal) = bench.open();
     for sequence in 1..=20 {
         append_durable(&mut journal, sequence * 10, "an order of some length");
@@ -100,8 +100,8 @@ fn a_reader_begins_at_its_sequence_and_reports_its_progress() {
     assert_eq!([0, 10, 11, 90, 91, 199, 200, 201].map(from), [20, 20, 19, 12, 11, 1, 1, 0]);
 
     let mut seen = Vec::new();
-    let mut visit = |_: Entry<'_>| Ok::<(), StorageError>(());
-    let reader = Reader::open(&folder, 0).unwrap();
+    let mut visit = |_: JournalEntry<'_>| Ok::<(), StorageError>(());
+    let reader = JournalReader::open(&folder, 0).unwrap();
     reader.replay(&mut visit, &mut |progress| seen.push((progress.read, progress.total))).unwrap();
     assert_eq!((seen.len(), seen[0], seen[20]), (21, (236, 2608), (2608, 2608)));
     assert!(seen.is_sorted(), "{seen:?}");
@@ -109,9 +109,9 @@ fn a_reader_begins_at_its_sequence_and_reports_its_progress() {
 
 #[test]
 fn a_reader_follows_a_live_journal_up_to_what_is_durable() {
-    let bench = Bench::new();
+    let bench = JournalFixture::new();
     let (_, mut journal) = bench.open();
-    let mut reader = Reader::open(&bench.journal_folder(), 0).unwrap();
+    let mut reader = JournalReader::open(&bench.journal_folder(), 0).unwrap();
     assert_eq!(reader.read_to(u64::MAX).unwrap(), None);
     for sequence in 1..=30 {
         append_durable(&mut journal, sequence, "an order of some length");
@@ -125,11 +125,11 @@ fn a_reader_follows_a_live_journal_up_to_what_is_durable() {
 #[test]
 fn a_reader_races_a_writer_and_misses_nothing() {
     const LAST: u64 = 3000;
-    let bench = Bench::new();
+    let bench = JournalFixture::new();
     let (_, mut journal) = bench.open();
     let folder = bench.journal_folder();
     let reading = thread::spawn(move || {
-        let mut reader = Reader::open(&folder, 0).unwrap();
+        let mut reader = JournalReader::open(&folder, 0).unwrap();
         let mut next = 1;
         while next <= LAST {
             match reader.read_to(u64::MAX).unwrap() {
@@ -147,7 +147,7 @@ fn a_reader_races_a_writer_and_misses_nothing() {
 
 #[test]
 fn a_folder_copied_while_the_journal_runs_is_a_good_journal() {
-    let (bench, copy) = (Bench::new(), Bench::new());
+    let (bench, copy) = (JournalFixture::new(), JournalFixture::new());
     let (_, mut journal) = bench.open();
     fs::create_dir_all(copy.journal_folder()).unwrap();
     for sequence in 1..=25 {
@@ -162,7 +162,7 @@ fn a_folder_copied_while_the_journal_runs_is_a_good_journal() {
 
 #[test]
 fn only_one_journal_at_a_time_writes_in_a_folder() {
-    let bench = Bench::new();
+    let bench = JournalFixture::new();
     let (_, journal) = bench.open();
     assert!(matches!(bench.try_open(), Err(StorageError::Locked { .. })));
     drop(journal);
@@ -172,15 +172,15 @@ fn only_one_journal_at_a_time_writes_in_a_folder() {
 #[test]
 fn on_a_real_disk_too() {
     let folder = tempfile::tempdir().unwrap();
-    let lock = FolderLock::take(folder.path()).unwrap();
-    let options = Options { segment_bytes: 4096, ..Options::new(INSTANCE) };
+    let lock = DataDirLock::acquire(folder.path()).unwrap();
+    let options = JournalOptions { segment_bytes: 4096, ..JournalOptions::new(INSTANCE) };
     for round in 0..3 {
         let (found, mut journal) = Journal::open(&lock, &options, &mut |_| {}).unwrap();
         assert_eq!(found.last_sequence, round * 40);
         for sequence in 1..=40 {
             append_durable(&mut journal, round * 40 + sequence, "an order of some length");
         }
-        let syncs = journal.watch().metrics().syncs;
+        let syncs = journal.monitor().metrics().syncs;
         assert_eq!(syncs.buckets.iter().sum::<u64>(), 40);
         journal.close().unwrap();
     }
@@ -189,8 +189,8 @@ fn on_a_real_disk_too() {
 
 #[test]
 fn settings_that_cannot_work_are_refused_by_name() {
-    let refusal = |change: fn(&mut Options)| {
-        let mut bench = Bench::new();
+    let refusal = |change: fn(&mut JournalOptions)| {
+        let mut bench = JournalFixture::new();
         change(&mut bench.options);
         bench.try_open().err().unwrap().to_string()
     };

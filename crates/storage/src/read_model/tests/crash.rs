@@ -3,21 +3,21 @@
 use super::*;
 
 /// The folder after a crash: the file and its log are there.
-fn crashed_after_the_day() -> (Desk, Vec<u8>) {
-    let desk = Desk::new();
+fn crashed_after_the_day() -> (ReadModelFixture, Vec<u8>) {
+    let desk = ReadModelFixture::new();
     let model = desk.open();
     for (sequence, events) in day() {
-        model.offer(sequence, &events);
+        model.append(sequence, &events);
         // Each input becomes a transaction of its own.
-        model.events(sequence, Page { after: sequence, limit: 1 }).unwrap();
+        model.events(sequence, PageRequest { after: sequence, limit: 1 }).unwrap();
     }
-    let crashed = Desk::new();
+    let crashed = ReadModelFixture::new();
     fs::copy(desk.file(), crashed.file()).unwrap();
     let log = fs::read(log_of(&desk)).unwrap();
     (crashed, log)
 }
 
-fn log_of(desk: &Desk) -> PathBuf {
+fn log_of(desk: &ReadModelFixture) -> PathBuf {
     desk.folder.path().join(format!("{FILE}-wal"))
 }
 

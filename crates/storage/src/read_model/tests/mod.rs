@@ -9,9 +9,9 @@ use std::fs;
 use std::sync::Arc;
 
 use bus::History;
-use bus::history::{HistoryError, OrderSearch, Page, Sort, Stretch};
+use bus::history::{HistoryError, OrderSearch, PageRequest, SortOrder, Stretch};
 use domain::event::{Alarm, AlarmLevel, LifeCycle, SessionChange};
-use domain::order::{BaseState, Pending, Step, Terms};
+use domain::order::{BaseState, ExecType, OrderTerms, PendingRequest};
 use domain::query::Filter;
 use domain::{
     AccountId, AdapterName, Amount, Currency, Event, ExchangeId, Fill, Order, OrderId, OrderKind, OrderStatus, Price,
@@ -23,16 +23,16 @@ use tempfile::TempDir;
 use super::*;
 
 const INSTANCE: InstanceId = InstanceId(*b"the test journal");
-const ALL: Page = Page { after: 0, limit: usize::MAX };
+const ALL: PageRequest = PageRequest { after: 0, limit: usize::MAX };
 /// Nothing here takes long; a test that waits this long hangs.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A data folder with a read model.
-struct Desk {
+struct ReadModelFixture {
     folder: TempDir,
 }
 
-impl Desk {
+impl ReadModelFixture {
     fn new() -> Self {
         Self { folder: tempfile::tempdir().unwrap() }
     }
@@ -51,8 +51,8 @@ impl Desk {
     }
 
     fn try_open(&self, instance: InstanceId, journal_end: u64) -> Result<ReadModel, StorageError> {
-        let limits = Limits { patience: PATIENCE, ..Limits::default() };
-        ReadModel::open_with(limits, &FolderLock::take(self.folder.path())?, instance, journal_end)
+        let limits = ReadModelLimits { timeout: PATIENCE, ..ReadModelLimits::default() };
+        ReadModel::open_with(limits, &DataDirLock::acquire(self.folder.path())?, instance, journal_end)
     }
 
     fn file(&self) -> PathBuf {
@@ -68,27 +68,27 @@ impl Desk {
 }
 
 /// What each input of the day caused. Input 6 caused nothing.
-fn day() -> Vec<(u64, Vec<Published>)> {
+fn day() -> Vec<(u64, Vec<PublishedEvent>)> {
     let causes = |sequence: u64, events: Vec<Event>| {
         let at = Timestamp(i64::try_from(sequence).unwrap() * 1000);
-        let publish = |event| Published { sequence, at, event };
+        let publish = |event| PublishedEvent { sequence, at, event };
         (sequence, events.into_iter().map(publish).collect())
     };
     let told = |sequence, order: Order, step| [picture(&order), happened(sequence, &order, step)];
     vec![
         causes(1, vec![alarm("trading begins")]),
-        causes(2, told(2, order(1, BaseState::PendingNew), Step::Placed).into()),
-        causes(3, told(3, order(2, BaseState::PendingNew), Step::Placed).into()),
-        causes(4, told(4, order(1, BaseState::New), Step::Accepted).into()),
-        causes(5, [told(5, order(2, BaseState::Canceled), Step::Canceled), booked(5, 1)].concat()),
+        causes(2, told(2, order(1, BaseState::PendingNew), ExecType::PendingNew).into()),
+        causes(3, told(3, order(2, BaseState::PendingNew), ExecType::PendingNew).into()),
+        causes(4, told(4, order(1, BaseState::New), ExecType::New).into()),
+        causes(5, [told(5, order(2, BaseState::Canceled), ExecType::Canceled), booked(5, 1)].concat()),
         causes(6, vec![]),
-        causes(7, [told(7, order(1, BaseState::Filled), Step::FilledInFull), booked(7, 2)].concat()),
+        causes(7, [told(7, order(1, BaseState::Filled), ExecType::Fill), booked(7, 2)].concat()),
         causes(8, vec![alarm("trading ends")]),
     ]
 }
 
 fn offer_day(model: &ReadModel) {
-    day().iter().for_each(|(sequence, events)| model.offer(*sequence, events));
+    day().iter().for_each(|(sequence, events)| model.append(*sequence, events));
 }
 
 /// Order 1 is of strategy 1 and account 11, order 2 of strategy 2 and account 12; both trade security 21.
@@ -100,7 +100,7 @@ fn order(id: u64, state: BaseState) -> Order {
         cl_ord_id: None,
         at: Timestamp(5),
         side: Side::Buy,
-        terms: Terms {
+        terms: OrderTerms {
             quantity: Quantity(100.into()),
             kind: OrderKind::Limit { limit: Price("10.50".parse().unwrap()) },
             tif: TimeInForce::Day,
@@ -113,7 +113,7 @@ fn order(id: u64, state: BaseState) -> Order {
         adapter: AdapterName::new("SIM", None),
         reduce_only: false,
         state,
-        pending: Pending::Nothing,
+        pending: PendingRequest::Nothing,
         filled: Quantity::ZERO,
         turnover: Amount::ZERO,
         revision: 0,
@@ -126,7 +126,7 @@ fn order(id: u64, state: BaseState) -> Order {
     }
 }
 
-fn status(sequence: u64, order: &Order, step: Step) -> OrderStatus {
+fn status(sequence: u64, order: &Order, step: ExecType) -> OrderStatus {
     OrderStatus {
         order: order.id,
         int_id: order.int_id.clone(),
@@ -136,7 +136,7 @@ fn status(sequence: u64, order: &Order, step: Step) -> OrderStatus {
         ext_at: None,
         sequence,
         status: order.status(),
-        step,
+        exec_type: step,
         filled: order.filled,
         remaining: order.remaining(),
         last_quantity: None,
@@ -194,7 +194,7 @@ fn picture(order: &Order) -> Event {
     Event::Order(Arc::new(order.clone()))
 }
 
-fn happened(sequence: u64, order: &Order, step: Step) -> Event {
+fn happened(sequence: u64, order: &Order, step: ExecType) -> Event {
     Event::OrderStatus(Arc::new(status(sequence, order, step)))
 }
 
@@ -214,19 +214,19 @@ fn alarm(text: &str) -> Event {
 /// All that a model knows, as one value.
 fn contents(model: &ReadModel) -> String {
     let as_of = model.applied();
-    let orders = model.orders(as_of, &OrderSearch::default(), Sort::Oldest, ALL).unwrap();
+    let orders = model.orders(as_of, &OrderSearch::default(), SortOrder::Oldest, ALL).unwrap();
     let events: Vec<_> = orders.iter().map(|order| model.order_events(as_of, order.int_id.as_str())).collect();
     let fills = model.fills(as_of, Filter::default(), ALL).unwrap();
-    let transactions = model.transactions(as_of, Filter::default(), Sort::Oldest, ALL).unwrap();
+    let transactions = model.transactions(as_of, Filter::default(), SortOrder::Oldest, ALL).unwrap();
     let log = model.events(as_of, ALL).unwrap();
     format!("{orders:?}\n{events:?}\n{fills:?}\n{transactions:?}\n{log:?}")
 }
 
 /// What a model knows after so many inputs of the day.
 fn contents_after(inputs: usize) -> String {
-    let desk = Desk::new();
+    let desk = ReadModelFixture::new();
     let model = desk.open();
-    day().iter().take(inputs).for_each(|(sequence, events)| model.offer(*sequence, events));
+    day().iter().take(inputs).for_each(|(sequence, events)| model.append(*sequence, events));
     model.stop().unwrap();
     contents(&model)
 }

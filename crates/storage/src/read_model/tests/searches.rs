@@ -1,7 +1,7 @@
 //! Order searches, in a long history and in a file of an older version.
 
 use bus::history::{SourceSearch, TextSearch};
-use domain::order::Status;
+use domain::order::OrdStatus;
 use rusqlite::Connection;
 
 use super::*;
@@ -27,12 +27,12 @@ fn many(count: u64) -> Vec<Event> {
 
 fn told(model: &ReadModel, count: u64) {
     let at = Timestamp(1);
-    let events: Vec<_> = many(count).into_iter().map(|event| Published { sequence: 1, at, event }).collect();
-    model.offer(1, &events);
+    let events: Vec<_> = many(count).into_iter().map(|event| PublishedEvent { sequence: 1, at, event }).collect();
+    model.append(1, &events);
 }
 
-fn found(model: &ReadModel, search: &OrderSearch, sort: Sort, limit: usize) -> Vec<u64> {
-    let page = Page { after: sort.start(), limit };
+fn found(model: &ReadModel, search: &OrderSearch, sort: SortOrder, limit: usize) -> Vec<u64> {
+    let page = PageRequest { after: sort.start(), limit };
     model.orders(1, search, sort, page).unwrap().iter().map(|order| order.id.0).collect()
 }
 
@@ -43,50 +43,54 @@ fn text(part: &str) -> OrderSearch {
 
 #[test]
 fn an_order_is_found_by_a_part_of_each_of_its_names() {
-    let desk = Desk::new();
+    let desk = ReadModelFixture::new();
     let model = desk.open();
     told(&model, 1_000);
-    assert_eq!(found(&model, &text("desk-777"), Sort::Oldest, 10), [777]);
-    assert_eq!(found(&model, &text("venue-99"), Sort::Newest, 3), [999, 998, 997], "in whatever case it is written");
-    assert_eq!(found(&model, &text("hedge of"), Sort::Newest, 2), [1000, 900]);
-    assert_eq!(found(&model, &text("1\nvenue"), Sort::Oldest, 1), [1], "names stand apart");
-    assert_eq!(found(&model, &text("nobody's"), Sort::Oldest, 1), [0; 0]);
+    assert_eq!(found(&model, &text("desk-777"), SortOrder::Oldest, 10), [777]);
+    assert_eq!(
+        found(&model, &text("venue-99"), SortOrder::Newest, 3),
+        [999, 998, 997],
+        "in whatever case it is written"
+    );
+    assert_eq!(found(&model, &text("hedge of"), SortOrder::Newest, 2), [1000, 900]);
+    assert_eq!(found(&model, &text("1\nvenue"), SortOrder::Oldest, 1), [1], "names stand apart");
+    assert_eq!(found(&model, &text("nobody's"), SortOrder::Oldest, 1), [0; 0]);
     let by_symbol = TextSearch { part: "desk-5".into(), securities: vec![SecurityId(20)] };
     let by_symbol = OrderSearch { text: Some(by_symbol), ..OrderSearch::default() };
-    assert_eq!(found(&model, &by_symbol, Sort::Oldest, 4), [3, 5, 6, 9], "by name or by its security");
+    assert_eq!(found(&model, &by_symbol, SortOrder::Oldest, 4), [3, 5, 6, 9], "by name or by its security");
 }
 
 #[test]
 fn orders_are_found_by_what_they_are() {
-    let desk = Desk::new();
+    let desk = ReadModelFixture::new();
     let model = desk.open();
     told(&model, 1_000);
     let any = OrderSearch::default;
     let ui = SourceSearch::Exactly("UI".into());
     let of = |sources: Vec<SourceSearch>| OrderSearch { sources, ..any() };
-    assert_eq!(found(&model, &of(vec![ui.clone()]), Sort::Newest, 2), [997, 993]);
-    assert_eq!(found(&model, &of(vec![ui, SourceSearch::AnyFix]), Sort::Newest, 3), [999, 997, 995]);
-    assert_eq!(found(&model, &of(vec![SourceSearch::Exactly("FIX:BANK".into())]), Sort::Oldest, 2), [3, 7]);
-    let of_people = OrderSearch { without_strategies: true, ..any() };
-    assert_eq!(found(&model, &of_people, Sort::Oldest, 4), [1, 3, 5, 7]);
+    assert_eq!(found(&model, &of(vec![ui.clone()]), SortOrder::Newest, 2), [997, 993]);
+    assert_eq!(found(&model, &of(vec![ui, SourceSearch::AnyFix]), SortOrder::Newest, 3), [999, 997, 995]);
+    assert_eq!(found(&model, &of(vec![SourceSearch::Exactly("FIX:BANK".into())]), SortOrder::Oldest, 2), [3, 7]);
+    let of_people = OrderSearch { exclude_strategies: true, ..any() };
+    assert_eq!(found(&model, &of_people, SortOrder::Oldest, 4), [1, 3, 5, 7]);
     let dated = OrderSearch { from: Some(Timestamp(10_000)), to: Some(Timestamp(13_000)), ..any() };
-    assert_eq!(found(&model, &dated, Sort::Oldest, 9), [10, 11, 12]);
-    let ended = OrderSearch { statuses: vec![Status::Executed, Status::Canceled], ..any() };
-    assert_eq!(found(&model, &ended, Sort::Oldest, 2), [1, 2]);
-    assert_eq!(found(&model, &OrderSearch { statuses: vec![Status::Open], ..any() }, Sort::Oldest, 2), [0; 0]);
+    assert_eq!(found(&model, &dated, SortOrder::Oldest, 9), [10, 11, 12]);
+    let ended = OrderSearch { statuses: vec![OrdStatus::Executed, OrdStatus::Canceled], ..any() };
+    assert_eq!(found(&model, &ended, SortOrder::Oldest, 2), [1, 2]);
+    assert_eq!(found(&model, &OrderSearch { statuses: vec![OrdStatus::Open], ..any() }, SortOrder::Oldest, 2), [0; 0]);
     let all = OrderSearch { filter: Filter { security: Some(SecurityId(21)), ..Filter::default() }, ..dated };
-    assert_eq!(found(&model, &OrderSearch { text: text("desk").text, ..all }, Sort::Oldest, 9), [10]);
+    assert_eq!(found(&model, &OrderSearch { text: text("desk").text, ..all }, SortOrder::Oldest, 9), [10]);
 }
 
 #[test]
 fn pages_of_a_search_follow_one_another() {
-    let desk = Desk::new();
+    let desk = ReadModelFixture::new();
     let model = desk.open();
     told(&model, 1_000);
     let search = text("venue-9");
-    let (mut pages, mut after) = (vec![], Sort::Newest.start());
+    let (mut pages, mut after) = (vec![], SortOrder::Newest.start());
     loop {
-        let page = model.orders(1, &search, Sort::Newest, Page { after, limit: 7 }).unwrap();
+        let page = model.orders(1, &search, SortOrder::Newest, PageRequest { after, limit: 7 }).unwrap();
         let Some(last) = page.last() else { break };
         after = last.id.0;
         pages.extend(page.iter().map(|order| order.id.0));
@@ -98,7 +102,7 @@ fn pages_of_a_search_follow_one_another() {
 /// The columns are taken away again, as a file of the first version does not have them.
 #[test]
 fn orders_of_an_older_program_are_found_too() {
-    let desk = Desk::new();
+    let desk = ReadModelFixture::new();
     let model = desk.open();
     told(&model, 200);
     model.stop().unwrap();
@@ -113,21 +117,21 @@ fn orders_of_an_older_program_are_found_too() {
     file.pragma_update(None, "user_version", 1).unwrap();
     drop(file);
     let model = desk.open();
-    assert_eq!(found(&model, &text("hedge"), Sort::Oldest, 9), [100, 200]);
+    assert_eq!(found(&model, &text("hedge"), SortOrder::Oldest, 9), [100, 200]);
     let dated = OrderSearch { from: Some(Timestamp(199_000)), ..OrderSearch::default() };
-    assert_eq!(found(&model, &dated, Sort::Oldest, 9), [199, 200]);
+    assert_eq!(found(&model, &dated, SortOrder::Oldest, 9), [199, 200]);
 }
 
 /// The answer comes from an index and not from the orders: so it is quick however many there are.
 #[test]
 fn every_search_has_an_index() {
-    let desk = Desk::new();
+    let desk = ReadModelFixture::new();
     let model = desk.open();
     told(&model, 10);
     model.stop().unwrap();
     let file = Connection::open(desk.file()).unwrap();
     let plan = |search: &OrderSearch| -> String {
-        let statement = search::Statement::of(search, Sort::Newest, ALL);
+        let statement = search::SearchStatement::from_search(search, SortOrder::Newest, ALL);
         let mut explain = file.prepare(&format!("EXPLAIN QUERY PLAN {}", statement.text)).unwrap();
         let rows = explain.query_map(rusqlite::params_from_iter(statement.values()), |row| row.get::<_, String>(3));
         rows.unwrap().map(Result::unwrap).collect::<Vec<_>>().join("; ")

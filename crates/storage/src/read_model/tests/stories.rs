@@ -2,7 +2,7 @@
 
 use domain::market::Tick;
 use domain::query::Filter;
-use domain::risk::{Limits as RiskLimits, Scope, StateChange, TradingState};
+use domain::risk::{RiskLimits, RiskScope, TradingState, TradingStateChange};
 use domain::{EventClass, Position, Text, command};
 use std::thread;
 
@@ -10,13 +10,13 @@ use super::*;
 
 #[test]
 fn the_history_of_an_order_has_all_its_events_in_order() {
-    let desk = Desk::new();
+    let desk = ReadModelFixture::new();
     let model = desk.open();
     offer_day(&model);
     let expected = [
-        status(2, &order(1, BaseState::PendingNew), Step::Placed),
-        status(4, &order(1, BaseState::New), Step::Accepted),
-        status(7, &order(1, BaseState::Filled), Step::FilledInFull),
+        status(2, &order(1, BaseState::PendingNew), ExecType::PendingNew),
+        status(4, &order(1, BaseState::New), ExecType::New),
+        status(7, &order(1, BaseState::Filled), ExecType::Fill),
     ];
     assert_eq!(model.order_events(8, "desk-1").unwrap(), expected);
     assert_eq!(model.order_events(8, "nobody's").unwrap(), []);
@@ -24,26 +24,26 @@ fn the_history_of_an_order_has_all_its_events_in_order() {
 
 #[test]
 fn the_newest_state_of_each_order_is_kept() {
-    let desk = Desk::new();
+    let desk = ReadModelFixture::new();
     let model = desk.open();
     offer_day(&model);
     let expected = [order(1, BaseState::Filled), order(2, BaseState::Canceled)].map(Arc::new);
-    assert_eq!(model.orders(8, &OrderSearch::default(), Sort::Oldest, ALL).unwrap(), expected);
+    assert_eq!(model.orders(8, &OrderSearch::default(), SortOrder::Oldest, ALL).unwrap(), expected);
 }
 
 #[test]
 fn lists_are_narrowed_by_strategy_account_and_security() {
-    let desk = Desk::new();
+    let desk = ReadModelFixture::new();
     let model = desk.open();
     offer_day(&model);
     let ids = |filter: Filter| {
         let orders = model
-            .orders(8, &filter.into(), Sort::Oldest, ALL)
+            .orders(8, &filter.into(), SortOrder::Oldest, ALL)
             .unwrap()
             .iter()
             .map(|order| order.id.0)
             .collect::<Vec<_>>();
-        let booked = model.transactions(8, filter, Sort::Oldest, ALL).unwrap();
+        let booked = model.transactions(8, filter, SortOrder::Oldest, ALL).unwrap();
         let fills = model.fills(8, filter, ALL).unwrap();
         (orders, booked.iter().map(|booking| booking.id.0).collect::<Vec<_>>(), fills.len())
     };
@@ -61,11 +61,11 @@ fn lists_are_narrowed_by_strategy_account_and_security() {
 
 #[test]
 fn pages_follow_one_another_by_key() {
-    let desk = Desk::new();
+    let desk = ReadModelFixture::new();
     let model = desk.open();
     offer_day(&model);
     let page = |after, limit| {
-        let orders = model.orders(8, &OrderSearch::default(), Sort::Oldest, Page { after, limit }).unwrap();
+        let orders = model.orders(8, &OrderSearch::default(), SortOrder::Oldest, PageRequest { after, limit }).unwrap();
         orders.iter().map(|order| order.id.0).collect::<Vec<_>>()
     };
     assert_eq!([page(0, 1), page(1, 1), page(2, 1)], [vec![1], vec![2], vec![]]);
@@ -74,28 +74,28 @@ fn pages_follow_one_another_by_key() {
 
 #[test]
 fn the_newest_come_first_where_that_is_wanted() {
-    let desk = Desk::new();
+    let desk = ReadModelFixture::new();
     let model = desk.open();
     offer_day(&model);
     let page = |after, limit| {
-        let (any, page) = (Filter::default(), Page { after, limit });
-        let orders = model.orders(8, &any.into(), Sort::Newest, page).unwrap();
-        let booked = model.transactions(8, any, Sort::Newest, page).unwrap();
+        let (any, page) = (Filter::default(), PageRequest { after, limit });
+        let orders = model.orders(8, &any.into(), SortOrder::Newest, page).unwrap();
+        let booked = model.transactions(8, any, SortOrder::Newest, page).unwrap();
         let orders: Vec<_> = orders.iter().map(|order| order.id.0).collect();
         (orders, booked.iter().map(|booked| booked.id.0).collect::<Vec<_>>())
     };
-    assert_eq!(page(Sort::Newest.start(), 9), (vec![2, 1], vec![2, 1]));
-    assert_eq!([page(Sort::Newest.start(), 1), page(2, 1)], [(vec![2], vec![2]), (vec![1], vec![1])]);
+    assert_eq!(page(SortOrder::Newest.start(), 9), (vec![2, 1], vec![2, 1]));
+    assert_eq!([page(SortOrder::Newest.start(), 1), page(2, 1)], [(vec![2], vec![2]), (vec![1], vec![1])]);
     assert_eq!(page(1, 1), (vec![], vec![]));
 }
 
 #[test]
 fn events_of_one_input_stay_on_one_page() {
-    let desk = Desk::new();
+    let desk = ReadModelFixture::new();
     let model = desk.open();
     offer_day(&model);
     let page = |after, limit| {
-        let events = model.events(8, Page { after, limit }).unwrap();
+        let events = model.events(8, PageRequest { after, limit }).unwrap();
         events.iter().map(|event| (event.sequence, event.at.0)).collect::<Vec<_>>()
     };
     assert_eq!(page(0, 3), [(1, 1000), (2, 2000), (3, 3000)]);
@@ -106,7 +106,7 @@ fn events_of_one_input_stay_on_one_page() {
 
 #[test]
 fn a_stretch_of_events_ends_anywhere_by_their_number_or_their_octets() {
-    let desk = Desk::new();
+    let desk = ReadModelFixture::new();
     let model = desk.open();
     offer_day(&model);
     let stretch = |after, limit, octets| {
@@ -118,14 +118,14 @@ fn a_stretch_of_events_ends_anywhere_by_their_number_or_their_octets() {
     assert_eq!(stretch((7, 1), 9, 1_000_000), (vec![(7, 2), (8, 0)], false));
     // One at least, however long it is, and then as many as begin within the octets.
     assert_eq!(stretch((5, 0), 9, 1), (vec![(5, 1)], true));
-    let octets = model.events(8, Page { after: 4, limit: 1 }).unwrap()[1].payload.len();
+    let octets = model.events(8, PageRequest { after: 4, limit: 1 }).unwrap()[1].payload.len();
     assert_eq!(stretch((5, 0), 9, octets + 1), (vec![(5, 1), (5, 2)], true));
     assert_eq!(stretch((8, 0), 9, 1_000_000), (vec![], false));
 }
 
 #[test]
 fn a_transaction_is_found_by_its_id() {
-    let desk = Desk::new();
+    let desk = ReadModelFixture::new();
     let model = desk.open();
     offer_day(&model);
     let found = |id| model.transaction(8, TransactionId(id)).unwrap();
@@ -135,7 +135,7 @@ fn a_transaction_is_found_by_its_id() {
 
 #[test]
 fn a_fill_is_found_with_its_price() {
-    let desk = Desk::new();
+    let desk = ReadModelFixture::new();
     let model = desk.open();
     offer_day(&model);
     let expected = [Arc::new(fill(7, &order(1, BaseState::Filled)))];
@@ -144,15 +144,15 @@ fn a_fill_is_found_with_its_price() {
 
 #[test]
 fn whatever_happened_can_be_decoded_again() {
-    let desk = Desk::new();
+    let desk = ReadModelFixture::new();
     let model = desk.open();
-    let subscription = command::Subscription { strategy: StrategyId(1), security: SecurityId(21) };
-    let (mode, phase) = (command::Mode::RealTime, command::Phase::Run);
+    let subscription = command::MarketDataSubscription { strategy: StrategyId(1), security: SecurityId(21) };
+    let (mode, phase) = (command::Mode::RealTime, command::StrategyPhase::Run);
     let phase = LifeCycle { strategy: StrategyId(1), mode, phase, failure: None };
     let session =
         SessionChange { adapter: AdapterName::new("SIM", None), state: domain::report::SessionState::LoggedOn };
-    let halted = StateChange {
-        scope: Scope::Platform,
+    let halted = TradingStateChange {
+        scope: RiskScope::Platform,
         state: TradingState::Halted,
         at: Timestamp(1),
         reason: None,
@@ -165,12 +165,13 @@ fn whatever_happened_can_be_decoded_again() {
         Event::LifeCycle(Arc::new(phase.clone())),
         Event::Session(Arc::new(session.clone())),
         Event::TradingState(Arc::new(halted.clone())),
-        Event::Limits(Scope::Platform, Arc::new(limits.clone())),
+        Event::Limits(RiskScope::Platform, Arc::new(limits.clone())),
         alarm("text"),
         Event::Generic(Arc::new(note.clone())),
     ];
-    let events: Vec<_> = events.into_iter().map(|event| Published { sequence: 1, at: Timestamp(0), event }).collect();
-    model.offer(1, &events);
+    let events: Vec<_> =
+        events.into_iter().map(|event| PublishedEvent { sequence: 1, at: Timestamp(0), event }).collect();
+    model.append(1, &events);
     let past = model.events(1, ALL).unwrap();
 
     let classes: Vec<_> = past.iter().map(|event| event.class).collect();
@@ -179,7 +180,7 @@ fn whatever_happened_can_be_decoded_again() {
     reads(&past[1].payload, (phase.strategy, phase.mode, phase.phase));
     reads(&past[2].payload, (session.adapter, session.state));
     reads(&past[3].payload, halted);
-    reads(&past[4].payload, (Scope::Platform, limits));
+    reads(&past[4].payload, (RiskScope::Platform, limits));
     reads(&past[5].payload, (0_u8, Text::from("desk"), Text::from("text")));
     reads(&past[6].payload, note);
 }
@@ -190,7 +191,7 @@ fn reads<T: for<'b> minicbor::Decode<'b, ()> + PartialEq + std::fmt::Debug>(byte
 
 #[test]
 fn prices_and_positions_are_not_history_but_count_as_applied() {
-    let desk = Desk::new();
+    let desk = ReadModelFixture::new();
     let model = desk.open();
     let tick = Tick {
         security: SecurityId(21),
@@ -224,8 +225,8 @@ fn prices_and_positions_are_not_history_but_count_as_applied() {
     };
     let events = [Event::Tick(Arc::new(tick)), Event::Position(Arc::new(position))];
     assert_eq!(events.each_ref().map(Event::class), [EventClass::Tick, EventClass::Position]);
-    let events = events.map(|event| Published { sequence: 5, at: Timestamp(0), event });
-    model.offer(5, &events);
+    let events = events.map(|event| PublishedEvent { sequence: 5, at: Timestamp(0), event });
+    model.append(5, &events);
     assert_eq!(model.events(5, ALL).unwrap(), []);
     assert_eq!(model.applied(), 5);
     model.stop().unwrap();
@@ -235,10 +236,10 @@ fn prices_and_positions_are_not_history_but_count_as_applied() {
 
 #[test]
 fn a_question_waits_until_what_the_caller_did_is_there() {
-    let desk = Desk::new();
+    let desk = ReadModelFixture::new();
     let model = desk.open();
     thread::scope(|scope| {
-        let asked = scope.spawn(|| model.orders(8, &OrderSearch::default(), Sort::Oldest, ALL).unwrap().len());
+        let asked = scope.spawn(|| model.orders(8, &OrderSearch::default(), SortOrder::Oldest, ALL).unwrap().len());
         offer_day(&model);
         assert_eq!(asked.join().unwrap(), 2);
     });
@@ -246,22 +247,22 @@ fn a_question_waits_until_what_the_caller_did_is_there() {
 
 #[test]
 fn a_query_that_times_out_reports_the_applied_sequence() {
-    let desk = Desk::new();
-    let limits = Limits { patience: Duration::from_millis(1), ..Limits::default() };
-    let lock = FolderLock::take(desk.folder.path()).unwrap();
+    let desk = ReadModelFixture::new();
+    let limits = ReadModelLimits { timeout: Duration::from_millis(1), ..ReadModelLimits::default() };
+    let lock = DataDirLock::acquire(desk.folder.path()).unwrap();
     let model = ReadModel::open_with(limits, &lock, INSTANCE, u64::MAX).unwrap();
     offer_day(&model);
     model.stop().unwrap();
-    match model.orders(9, &OrderSearch::default(), Sort::Oldest, ALL) {
+    match model.orders(9, &OrderSearch::default(), SortOrder::Oldest, ALL) {
         Err(HistoryError::Behind { applied: 8, wanted: 9 }) => {}
         other => panic!("{other:?}"),
     }
-    assert_eq!(model.orders(8, &OrderSearch::default(), Sort::Oldest, ALL).unwrap().len(), 2);
+    assert_eq!(model.orders(8, &OrderSearch::default(), SortOrder::Oldest, ALL).unwrap().len(), 2);
 }
 
 #[test]
 fn many_can_ask_at_the_same_time() {
-    let desk = Desk::new();
+    let desk = ReadModelFixture::new();
     let model = desk.open();
     thread::scope(|scope| {
         let ask = || (0..50).map(|_| model.events(8, ALL).unwrap().len()).sum::<usize>();
@@ -273,7 +274,7 @@ fn many_can_ask_at_the_same_time() {
 
 #[test]
 fn a_replay_after_a_restart_changes_nothing() {
-    let desk = Desk::after_the_day();
+    let desk = ReadModelFixture::after_the_day();
     let model = desk.open();
     assert_eq!(model.applied(), 8);
     let before = contents(&model);
@@ -284,11 +285,11 @@ fn a_replay_after_a_restart_changes_nothing() {
 
 #[test]
 fn after_the_stop_history_can_be_queried_and_nothing_more_is_accepted() {
-    let desk = Desk::new();
+    let desk = ReadModelFixture::new();
     let model = desk.open();
     offer_day(&model);
     model.stop().unwrap();
-    model.offer(9, &[Published { sequence: 9, at: Timestamp(0), event: alarm("too late") }]);
+    model.append(9, &[PublishedEvent { sequence: 9, at: Timestamp(0), event: alarm("too late") }]);
     model.stop().unwrap();
     assert_eq!((model.applied(), contents(&model)), (8, contents_after(8)));
 }

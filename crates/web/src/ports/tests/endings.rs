@@ -14,9 +14,9 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::Notify;
 
-use super::desk::{Desk, GET_AND_CLOSE, greeting, http1_client, http2_client, request, text_of};
-use crate::limits::Limits;
-use crate::socket::Socket;
+use super::harness::{GET_AND_CLOSE, PortHarness, hello_router, http1_client, http2_client, request, text_of};
+use crate::limits::HttpLimits;
+use crate::upgrade_socket::UpgradeSocket;
 
 /// A response that is released by the test, and signals when it was requested.
 fn waiting() -> (Router, Arc<Notify>, Arc<Notify>) {
@@ -33,8 +33,8 @@ fn waiting() -> (Router, Arc<Notify>, Arc<Notify>) {
 #[tokio::test]
 async fn a_request_that_has_begun_is_finished_in_http2_too() {
     let (router, begun, go) = waiting();
-    let mut desk = Desk::open(router, Limits::default()).await;
-    let stream = desk.shake_hands(&["h2"], &[&TLS13]).await.unwrap();
+    let mut desk = PortHarness::open(router, HttpLimits::default()).await;
+    let stream = desk.tls_connect(&["h2"], &[&TLS13]).await.unwrap();
     let (mut client, left) = http2_client(stream).await;
     let asked = tokio::spawn(client.send_request(request("/")));
     begun.notified().await;
@@ -48,7 +48,8 @@ async fn a_request_that_has_begun_is_finished_in_http2_too() {
 
 #[tokio::test]
 async fn connections_on_which_nothing_has_begun_are_not_waited_for() {
-    let desk = Desk::open(greeting(), Limits { shutdown_grace: Duration::MAX, ..Limits::default() }).await;
+    let desk =
+        PortHarness::open(hello_router(), HttpLimits { shutdown_grace: Duration::MAX, ..HttpLimits::default() }).await;
     let silent = (desk.connect().await, TcpStream::connect(desk.https).await.unwrap());
     let (mut idle, _connection) = http2_client(desk.connect().await).await;
     assert_eq!(text_of(idle.send_request(request("/")).await.unwrap()).await, "hello");
@@ -59,7 +60,9 @@ async fn connections_on_which_nothing_has_begun_are_not_waited_for() {
 #[tokio::test]
 async fn a_request_that_takes_longer_than_the_grace_is_cut() {
     let (router, begun, _go) = waiting();
-    let mut desk = Desk::open(router, Limits { shutdown_grace: Duration::from_millis(20), ..Limits::default() }).await;
+    let mut desk =
+        PortHarness::open(router, HttpLimits { shutdown_grace: Duration::from_millis(20), ..HttpLimits::default() })
+            .await;
     let (mut client, _connection) = http2_client(desk.connect().await).await;
     let asked = tokio::spawn(client.send_request(request("/")));
     begun.notified().await;
@@ -82,9 +85,9 @@ async fn echo(request: Request) -> Response {
 
 #[tokio::test]
 async fn a_connection_that_becomes_something_else_gives_its_place_back() {
-    let router = Router::new().route("/echo", get(echo)).merge(greeting());
-    let desk = Desk::open(router, Limits { connections: 1, ..Limits::default() }).await;
-    let stream = desk.shake_hands(&["http/1.1"], &[&TLS13]).await.unwrap();
+    let router = Router::new().route("/echo", get(echo)).merge(hello_router());
+    let desk = PortHarness::open(router, HttpLimits { connections: 1, ..HttpLimits::default() }).await;
+    let stream = desk.tls_connect(&["http/1.1"], &[&TLS13]).await.unwrap();
     let mut client = http1_client(stream).await;
     let mut asked = request("/echo");
     asked.headers_mut().insert(header::CONNECTION, "upgrade".parse().unwrap());
@@ -105,7 +108,7 @@ async fn a_connection_that_becomes_something_else_gives_its_place_back() {
 #[tokio::test]
 async fn a_wish_to_become_something_else_that_is_refused_gives_nothing_back() {
     let router = Router::new().route("/", get(|| async { StatusCode::FORBIDDEN }));
-    let desk = Desk::open(router, Limits { connections: 1, ..Limits::default() }).await;
+    let desk = PortHarness::open(router, HttpLimits { connections: 1, ..HttpLimits::default() }).await;
     let mut client = http1_client(desk.connect().await).await;
     let mut asked = request("/");
     asked.headers_mut().insert(header::CONNECTION, "upgrade".parse().unwrap());
@@ -124,9 +127,9 @@ fn treat(socket: &TcpStream) {
 
 /// Upgrades on request, and sets socket options.
 async fn particular(request: Request) -> Response {
-    match request.extensions().get::<Socket>() {
+    match request.extensions().get::<UpgradeSocket>() {
         Some(socket) => {
-            socket.treat(treat);
+            socket.configure_with(treat);
             echo(request).await
         }
         None => "as it is".into_response(),
@@ -135,7 +138,7 @@ async fn particular(request: Request) -> Response {
 
 #[tokio::test]
 async fn the_socket_of_a_connection_that_becomes_something_else_is_treated_as_that_wishes() {
-    let desk = Desk::open(Router::new().route("/", get(particular)), Limits::default()).await;
+    let desk = PortHarness::open(Router::new().route("/", get(particular)), HttpLimits::default()).await;
     assert!(desk.exchange(GET_AND_CLOSE).await.ends_with("\r\n\r\nas it is"));
     assert!(TREATED.lock().unwrap().is_empty());
     let asked = || {
@@ -145,7 +148,7 @@ async fn the_socket_of_a_connection_that_becomes_something_else_is_treated_as_th
         asked
     };
     let plain = http1_client(desk.connect().await).await.send_request(asked()).await.unwrap();
-    let secure = desk.shake_hands(&["http/1.1"], &[&TLS13]).await.unwrap();
+    let secure = desk.tls_connect(&["http/1.1"], &[&TLS13]).await.unwrap();
     let secure = http1_client(secure).await.send_request(asked()).await.unwrap();
     assert_eq!([plain.status(), secure.status()], [StatusCode::SWITCHING_PROTOCOLS; 2]);
     assert_eq!(*TREATED.lock().unwrap(), [desk.http.port(), desk.https.port()]);
@@ -154,7 +157,7 @@ async fn the_socket_of_a_connection_that_becomes_something_else_is_treated_as_th
 #[tokio::test]
 async fn a_body_without_a_length_is_chunked_in_http1() {
     let body = || async { Body::from_stream(futures_util::stream::iter([Ok::<_, std::io::Error>("hello")])) };
-    let desk = Desk::open(Router::new().route("/", get(body)), Limits::default()).await;
+    let desk = PortHarness::open(Router::new().route("/", get(body)), HttpLimits::default()).await;
     let answer = desk.exchange(GET_AND_CLOSE).await;
     assert!(
         answer.contains("transfer-encoding: chunked\r\n") && answer.ends_with("5\r\nhello\r\n0\r\n\r\n"),

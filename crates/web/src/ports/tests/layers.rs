@@ -13,11 +13,11 @@ use flate2::read::GzDecoder;
 use futures_util::stream;
 use http_body_util::BodyExt;
 
-use super::desk::{Desk, greeting, http1_client, http2_client, request, text_of};
-use crate::compression::Reader;
-use crate::limits::Limits;
-use crate::pace::Pace;
+use super::harness::{PortHarness, hello_router, http1_client, http2_client, request, text_of};
+use crate::compression::ContentCoding;
+use crate::limits::HttpLimits;
 use crate::problem::Problem;
+use crate::rate_limit::HttpRateLimiter;
 
 const JSON: [(header::HeaderName, &str); 1] = [(header::CONTENT_TYPE, "application/json")];
 
@@ -36,16 +36,16 @@ fn lists() -> Router {
 }
 
 async fn compressed(request: Request, next: Next) -> Response {
-    let reader = Reader::of(&request);
-    reader.served(next.run(request).await).await
+    let reader = ContentCoding::negotiate(&request);
+    reader.encode_response(next.run(request).await).await
 }
 
-async fn paced(State(pace): State<Arc<Pace>>, request: Request, next: Next) -> Result<Response, Problem> {
+async fn paced(State(pace): State<Arc<HttpRateLimiter>>, request: Request, next: Next) -> Result<Response, Problem> {
     pace.check_peer(&request, Instant::now(), false)?;
     Ok(next.run(request).await)
 }
 
-async fn ask(desk: &Desk, method: Method, path: &str, accepted: &'static str) -> (HeaderMap, Vec<u8>) {
+async fn ask(desk: &PortHarness, method: Method, path: &str, accepted: &'static str) -> (HeaderMap, Vec<u8>) {
     let mut asked = request(path);
     *asked.method_mut() = method;
     asked.headers_mut().insert(header::ACCEPT_ENCODING, accepted.parse().unwrap());
@@ -67,7 +67,7 @@ fn unzipped(bytes: &[u8]) -> String {
 
 #[tokio::test]
 async fn a_long_response_is_compressed_for_clients_that_accept_it() {
-    let desk = Desk::open(lists(), Limits::default()).await;
+    let desk = PortHarness::open(lists(), HttpLimits::default()).await;
     let (headers, bytes) = ask(&desk, Method::GET, "/long", "gzip, br").await;
     let expected = [
         "content-type: application/json",
@@ -89,7 +89,7 @@ async fn a_long_response_is_compressed_for_clients_that_accept_it() {
 
 #[tokio::test]
 async fn a_compressed_answer_is_the_same_over_http2() {
-    let desk = Desk::open(lists(), Limits::default()).await;
+    let desk = PortHarness::open(lists(), HttpLimits::default()).await;
     let (mut client, _connection) = http2_client(desk.connect().await).await;
     let mut asked = request("/long");
     asked.headers_mut().insert(header::ACCEPT_ENCODING, "gzip".parse().unwrap());
@@ -101,7 +101,7 @@ async fn a_compressed_answer_is_the_same_over_http2() {
 
 #[tokio::test]
 async fn a_short_answer_goes_out_as_it_is_and_so_does_what_is_not_read() {
-    let desk = Desk::open(lists(), Limits::default()).await;
+    let desk = PortHarness::open(lists(), HttpLimits::default()).await;
     let (headers, bytes) = ask(&desk, Method::GET, "/short", "gzip").await;
     assert_eq!(
         shown(&headers),
@@ -117,7 +117,7 @@ async fn a_short_answer_goes_out_as_it_is_and_so_does_what_is_not_read() {
 
 #[tokio::test]
 async fn head_says_what_get_would() {
-    let desk = Desk::open(lists(), Limits::default()).await;
+    let desk = PortHarness::open(lists(), HttpLimits::default()).await;
     for path in ["/long", "/short", "/known"] {
         let (mut read, _) = ask(&desk, Method::GET, path, "gzip").await;
         let (headers, bytes) = ask(&desk, Method::HEAD, path, "gzip").await;
@@ -128,8 +128,8 @@ async fn head_says_what_get_would() {
 
 #[tokio::test]
 async fn more_requests_than_a_peer_may_send_are_429_on_every_connection() {
-    let router = greeting().layer(from_fn_with_state(Pace::new(1), paced));
-    let desk = Desk::open(router, Limits::default()).await;
+    let router = hello_router().layer(from_fn_with_state(HttpRateLimiter::new(1), paced));
+    let desk = PortHarness::open(router, HttpLimits::default()).await;
     let (mut client, _connection) = http2_client(desk.connect().await).await;
     assert_eq!(client.send_request(request("/")).await.unwrap().status(), 200);
     let other = loop {

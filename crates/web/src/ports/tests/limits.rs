@@ -8,14 +8,14 @@ use h2::Reason;
 use rustls::version::TLS13;
 use tokio::io::AsyncWriteExt;
 
-use super::desk::{Desk, GET_AND_CLOSE, greeting, http2_client, read_to_end, request, text_of};
-use crate::limits::{Http2Limits, Limits};
+use super::harness::{GET_AND_CLOSE, PortHarness, hello_router, http2_client, read_to_end, request, text_of};
+use crate::limits::{Http2Limits, HttpLimits};
 
 const SOON: Duration = Duration::from_millis(20);
 
 #[tokio::test]
 async fn a_client_that_never_begins_or_ends_its_headers_is_cut() {
-    let desk = Desk::open(greeting(), Limits { header_timeout: SOON, ..Limits::default() }).await;
+    let desk = PortHarness::open(hello_router(), HttpLimits { header_timeout: SOON, ..HttpLimits::default() }).await;
     for beginning in ["", "P", "PRI * HT", "GET / HTTP/1.1\r\nHost: loc"] {
         let mut slow = desk.connect().await;
         slow.write_all(beginning.as_bytes()).await.unwrap();
@@ -25,7 +25,7 @@ async fn a_client_that_never_begins_or_ends_its_headers_is_cut() {
 
 #[tokio::test]
 async fn a_client_that_never_ends_its_handshake_is_cut() {
-    let desk = Desk::open(greeting(), Limits { handshake_timeout: SOON, ..Limits::default() }).await;
+    let desk = PortHarness::open(hello_router(), HttpLimits { handshake_timeout: SOON, ..HttpLimits::default() }).await;
     let mut slow = tokio::net::TcpStream::connect(desk.https).await.unwrap();
     slow.write_all(&[0x16, 3, 1]).await.unwrap();
     assert_eq!(read_to_end(slow).await, "");
@@ -33,7 +33,7 @@ async fn a_client_that_never_ends_its_handshake_is_cut() {
 
 #[tokio::test]
 async fn an_idle_http2_connection_gets_a_goaway() {
-    let desk = Desk::open(greeting(), Limits { header_timeout: SOON, ..Limits::default() }).await;
+    let desk = PortHarness::open(hello_router(), HttpLimits { header_timeout: SOON, ..HttpLimits::default() }).await;
     let (mut client, left) = http2_client(desk.connect().await).await;
     assert_eq!(text_of(client.send_request(request("/")).await.unwrap()).await, "hello");
     left.await.unwrap().unwrap();
@@ -41,7 +41,7 @@ async fn an_idle_http2_connection_gets_a_goaway() {
 
 #[tokio::test]
 async fn an_http2_client_without_requests_is_cut() {
-    let desk = Desk::open(greeting(), Limits { header_timeout: SOON, ..Limits::default() }).await;
+    let desk = PortHarness::open(hello_router(), HttpLimits { header_timeout: SOON, ..HttpLimits::default() }).await;
     let mut mute = desk.connect().await;
     mute.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").await.unwrap();
     let mut said = vec![];
@@ -51,7 +51,7 @@ async fn an_http2_client_without_requests_is_cut() {
 
 #[tokio::test]
 async fn headers_that_are_too_long_are_431_in_both_versions() {
-    let desk = Desk::open(greeting(), Limits::default()).await;
+    let desk = PortHarness::open(hello_router(), HttpLimits::default()).await;
     let long = "x".repeat(17 << 10);
     let answer = desk.exchange(&format!("GET / HTTP/1.1\r\nHost: localhost\r\nX-Long: {long}\r\n\r\n")).await;
     assert!(answer.starts_with("HTTP/1.1 431 "), "{answer}");
@@ -65,7 +65,7 @@ async fn headers_that_are_too_long_are_431_in_both_versions() {
 
 #[tokio::test]
 async fn one_connection_too_many_is_turned_away() {
-    let desk = Desk::open(greeting(), Limits { connections: 1, ..Limits::default() }).await;
+    let desk = PortHarness::open(hello_router(), HttpLimits { connections: 1, ..HttpLimits::default() }).await;
     let (mut client, _connection) = http2_client(desk.connect().await).await;
     assert_eq!(text_of(client.send_request(request("/")).await.unwrap()).await, "hello");
     expect_test::expect![[r#"
@@ -77,9 +77,9 @@ async fn one_connection_too_many_is_turned_away() {
 
         {"type":"urn:rialto:problem:too-many-connections","title":"Service Unavailable","status":503,"detail":"no more connections are served; try again","code":"too-many-connections"}"#]]
     .assert_eq(&desk.exchange(GET_AND_CLOSE).await.replace("\r\n", "\n"));
-    assert!(desk.shake_hands(&["h2"], &[&TLS13]).await.is_err(), "without a word");
+    assert!(desk.tls_connect(&["h2"], &[&TLS13]).await.is_err(), "without a word");
     drop(client);
-    desk.is_served_at_last().await;
+    desk.wait_until_served().await;
 }
 
 /// An answer without end.
@@ -90,8 +90,8 @@ fn endless() -> Router {
 
 #[tokio::test]
 async fn a_client_that_stops_reading_is_cut_in_both_versions_with_and_without_tls() {
-    let limits = Limits { write_timeout: SOON, connections: 1, ..Limits::default() };
-    let desk = Desk::open(endless(), limits).await;
+    let limits = HttpLimits { write_timeout: SOON, connections: 1, ..HttpLimits::default() };
+    let desk = PortHarness::open(endless(), limits).await;
     let mut lazy = desk.connect().await;
     lazy.write_all(GET_AND_CLOSE.as_bytes()).await.unwrap();
     let mut lazy_too = shaken(&desk, "http/1.1").await;
@@ -106,9 +106,9 @@ async fn a_client_that_stops_reading_is_cut_in_both_versions_with_and_without_tl
 }
 
 /// Handshakes as soon as there is a permit.
-async fn shaken(desk: &Desk, offered: &str) -> tokio_rustls::client::TlsStream<tokio::net::TcpStream> {
+async fn shaken(desk: &PortHarness, offered: &str) -> tokio_rustls::client::TlsStream<tokio::net::TcpStream> {
     loop {
-        if let Ok(stream) = desk.shake_hands(&[offered], &[&TLS13]).await {
+        if let Ok(stream) = desk.tls_connect(&[offered], &[&TLS13]).await {
             return stream;
         }
         tokio::task::yield_now().await;
@@ -130,7 +130,7 @@ fn begun_and_taken_back(stream: u32) -> Vec<u8> {
 
 #[tokio::test]
 async fn requests_that_are_taken_back_at_once_end_the_connection() {
-    let desk = Desk::open(greeting(), Limits::default()).await;
+    let desk = PortHarness::open(hello_router(), HttpLimits::default()).await;
     let mut hasty = desk.connect().await;
     let (preface, settings) = (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", frame(4, 0, 0, &[]));
     let flood: Vec<u8> = (0..10_000).flat_map(|number| begun_and_taken_back(2 * number + 1)).collect();
@@ -156,7 +156,7 @@ fn goodbye(mut frames: &[u8]) -> Option<Reason> {
 #[tokio::test]
 async fn more_requests_at_a_time_than_allowed_wait_at_the_client() {
     let http2 = Http2Limits { streams: 1, ..Http2Limits::default() };
-    let desk = Desk::open(greeting(), Limits { http2, ..Limits::default() }).await;
+    let desk = PortHarness::open(hello_router(), HttpLimits { http2, ..HttpLimits::default() }).await;
     let (client, connection) = h2::client::handshake(desk.connect().await).await.unwrap();
     tokio::spawn(connection);
     let mut client = client.ready().await.unwrap();

@@ -1,6 +1,6 @@
 //! Listener tests: real sockets, real clients, and a router without an engine.
 
-mod desk;
+mod harness;
 
 /// HTTPS, HTTP/2 and how they are agreed upon.
 mod versions;

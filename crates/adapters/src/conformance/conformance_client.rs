@@ -1,0 +1,218 @@
+//! Test client of the conformance kit: sends orders and records reports.
+
+use domain::command::MarketData;
+use domain::order::OrderTerms;
+use domain::report::{ReportKind, VenueFill, VenueOrder, VenueOrderState, VenueSnapshot};
+use domain::{Order, OrderId, SecurityId, Timestamp};
+
+use super::{DurableView, Harness, OrderIntent, RuleVerdict};
+use crate::venue::{ReportSink, SendOutcome, SessionLost};
+
+/// Result of a rule: kept, or the verdict.
+pub(super) type RuleResult<T = ()> = Result<T, RuleVerdict>;
+
+pub(super) struct ConformanceClient<H> {
+    pub(super) harness: H,
+    received: ReceivedReports,
+}
+
+/// Everything reported since the start, or since it was last read.
+#[derive(Default)]
+struct ReceivedReports {
+    reports: Vec<ReportKind>,
+    fills: Vec<VenueFill>,
+    prices: Vec<MarketData>,
+    /// Reports that came before the venue had recorded them.
+    early: Vec<ReportKind>,
+    durable_view: Option<DurableView>,
+}
+
+impl ReportSink for ReceivedReports {
+    fn on_report(&mut self, _: Option<Timestamp>, said: ReportKind) {
+        if self.durable_view.as_ref().is_some_and(|witness| !is_durable(&said, &witness())) {
+            self.early.push(said.clone());
+        }
+        if let ReportKind::Filled(fill) = &said {
+            self.fills.push(fill.clone());
+        }
+        self.reports.push(said);
+    }
+
+    fn on_market_data(&mut self, data: MarketData) {
+        self.prices.push(data);
+    }
+}
+
+impl<H: Harness> ConformanceClient<H> {
+    pub(super) fn new(harness: H) -> Self {
+        Self { harness, received: ReceivedReports::default() }
+    }
+
+    pub(super) fn connect(&mut self) -> RuleResult {
+        let at = self.harness.now();
+        self.harness.adapter().connect(at).or_else(|reason| failed(format!("no session: {reason}")))
+    }
+
+    pub(super) fn try_connect(&mut self) -> Result<(), SessionLost> {
+        let at = self.harness.now();
+        self.harness.adapter().connect(at)
+    }
+
+    pub(super) fn disconnect(&mut self) {
+        let at = self.harness.now();
+        self.harness.adapter().disconnect(at);
+    }
+
+    pub(super) fn snapshot(&mut self) -> RuleResult<VenueSnapshot> {
+        let at = self.harness.now();
+        self.harness.adapter().snapshot(at).or_else(|reason| failed(format!("no snapshot: {reason}")))
+    }
+
+    /// Sends a new order.
+    pub(super) fn send(&mut self, aim: OrderIntent) -> RuleResult<Order> {
+        let order = self.harness.order(aim);
+        sent(&self.submit(&order))?;
+        Ok(order)
+    }
+
+    pub(super) fn submit(&mut self, order: &Order) -> SendOutcome {
+        let at = self.harness.now();
+        self.harness.adapter().submit(at, order)
+    }
+
+    pub(super) fn modify(&mut self, order: &Order, terms: OrderTerms) -> SendOutcome {
+        let at = self.harness.now();
+        self.harness.adapter().modify(at, order, terms)
+    }
+
+    pub(super) fn cancel(&mut self, order: &Order) -> SendOutcome {
+        let at = self.harness.now();
+        self.harness.adapter().cancel(at, order)
+    }
+
+    pub(super) fn subscribe(&mut self, security: SecurityId) -> SendOutcome {
+        let at = self.harness.now();
+        self.harness.adapter().subscribe(at, security)
+    }
+
+    pub(super) fn unsubscribe(&mut self, security: SecurityId) -> SendOutcome {
+        let at = self.harness.now();
+        self.harness.adapter().unsubscribe(at, security)
+    }
+
+    /// Waits for the venue and records its reports.
+    pub(super) fn receive(&mut self) -> Result<(), SessionLost> {
+        self.harness.advance();
+        let at = self.harness.now();
+        self.harness.adapter().deliver(at, &mut self.received)
+    }
+
+    pub(super) fn wait(&mut self) -> RuleResult {
+        self.receive().or_else(|reason| failed(format!("the session was lost: {reason}")))
+    }
+
+    /// New reports on the order, as text; several fills in a row are one.
+    pub(super) fn reports_for(&mut self, order: OrderId) -> RuleResult<Vec<&'static str>> {
+        self.wait()?;
+        let said = self.take_reports();
+        let mut words: Vec<_> = said.iter().filter(|said| order_of(said) == Some(order)).map(report_name).collect();
+        words.dedup();
+        Ok(words)
+    }
+
+    pub(super) fn take_reports(&mut self) -> Vec<ReportKind> {
+        std::mem::take(&mut self.received.reports)
+    }
+
+    pub(super) fn drain_prices(&mut self) -> Vec<MarketData> {
+        std::mem::take(&mut self.received.prices)
+    }
+
+    /// All fills since the start, except those that only a snapshot has.
+    pub(super) fn fills(&self) -> &[VenueFill] {
+        &self.received.fills
+    }
+
+    /// From now on each report is compared with the venue's durable state.
+    pub(super) fn compare_with_durable(&mut self) -> RuleResult {
+        self.received.durable_view = self.harness.durable_view();
+        match self.received.durable_view {
+            Some(_) => Ok(()),
+            None => Err(RuleVerdict::NotSupported("the harness has no durable view")),
+        }
+    }
+
+    pub(super) fn early_reports(&self) -> &[ReportKind] {
+        &self.received.early
+    }
+}
+
+pub(super) fn failed<T>(seen: impl Into<String>) -> RuleResult<T> {
+    Err(RuleVerdict::Failed(seen.into()))
+}
+
+pub(super) fn sent(sending: &SendOutcome) -> RuleResult {
+    match sending {
+        SendOutcome::Sent => Ok(()),
+        SendOutcome::NotSent(reason) | SendOutcome::Unknown(reason) => failed(format!("was not sent: {reason}")),
+    }
+}
+
+pub(super) fn order_in(picture: &VenueSnapshot, order: OrderId) -> RuleResult<&VenueOrder> {
+    let found: Vec<_> = picture.orders.iter().filter(|known| known.order == order).collect();
+    match found[..] {
+        [known] => Ok(known),
+        _ => failed(format!("the snapshot has order {order} {} times", found.len())),
+    }
+}
+
+fn order_of(said: &ReportKind) -> Option<OrderId> {
+    match said {
+        ReportKind::Accepted { order, .. }
+        | ReportKind::Rejected { order, .. }
+        | ReportKind::Canceled { order, .. }
+        | ReportKind::Expired { order, .. }
+        | ReportKind::Replaced { order, .. }
+        | ReportKind::CancelRejected { order, .. }
+        | ReportKind::ReplaceRejected { order, .. }
+        | ReportKind::Busted { order, .. }
+        | ReportKind::NotSent { order, .. }
+        | ReportKind::DeliveryUnknown { order, .. } => Some(*order),
+        ReportKind::Filled(fill) | ReportKind::Corrected { by: fill, .. } => Some(fill.order),
+        ReportKind::Attached(_) | ReportKind::Session(_) | ReportKind::Snapshot(_) => None,
+    }
+}
+
+fn report_name(said: &ReportKind) -> &'static str {
+    match said {
+        ReportKind::Attached(_) => "attached",
+        ReportKind::Session(_) => "session",
+        ReportKind::Snapshot(_) => "picture",
+        ReportKind::Accepted { .. } => "accepted",
+        ReportKind::Rejected { .. } => "rejected",
+        ReportKind::Filled(_) => "filled",
+        ReportKind::Canceled { .. } => "canceled",
+        ReportKind::Expired { .. } => "expired",
+        ReportKind::Replaced { .. } => "replaced",
+        ReportKind::CancelRejected { .. } => "cancel rejected",
+        ReportKind::ReplaceRejected { .. } => "replace rejected",
+        ReportKind::Busted { .. } => "busted",
+        ReportKind::Corrected { .. } => "corrected",
+        ReportKind::NotSent { .. } => "unsent",
+        ReportKind::DeliveryUnknown { .. } => "lost",
+    }
+}
+
+/// Whether a venue that reports this would still have it after a crash. A reject need not be kept.
+fn is_durable(said: &ReportKind, picture: &VenueSnapshot) -> bool {
+    let known = |order: &OrderId| picture.orders.iter().find(|known| known.order == *order);
+    let ended = |order: &OrderId, fate: VenueOrderState| known(order).is_some_and(|known| known.state == fate);
+    match said {
+        ReportKind::Accepted { order, .. } => known(order).is_some(),
+        ReportKind::Filled(fill) => picture.fills.contains(fill),
+        ReportKind::Canceled { order, .. } => ended(order, VenueOrderState::Canceled),
+        ReportKind::Expired { order, .. } => ended(order, VenueOrderState::Expired),
+        ReportKind::Replaced { order, terms, .. } => known(order).is_some_and(|known| known.terms == *terms),
+        _ => true,
+    }
+}

@@ -1,0 +1,155 @@
+//! Faulty adapters, each with one fault, around a correct one.
+
+use std::collections::BTreeSet;
+
+use adapters::{MarketFeed, OrderSession, ReportSink, SendOutcome, SessionLost, SimulatedAdapter};
+use crossbeam_channel::Receiver;
+use domain::command::MarketData;
+use domain::order::OrderTerms;
+use domain::report::{AdapterCapabilities, ReportKind, VenueSnapshot};
+use domain::{Order, OrderId, SecurityId, Timestamp};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FaultKind {
+    /// Reports requests as sent that it did not send.
+    Pretends,
+    /// Its snapshot has no fills.
+    ForgetsFills,
+    /// Never reports that an order was canceled.
+    SwallowsCancels,
+    /// Treats a known order as a new one.
+    Doubles,
+    /// Reports an order as accepted before the venue has it.
+    SpeaksTooSoon,
+    /// Does not notice that the connection is cut.
+    HidesLostSessions,
+    /// Keeps all prices to itself.
+    WithholdsPrices,
+    /// All fills have one id.
+    ReusesIds,
+}
+
+pub(crate) struct FaultyAdapter {
+    honest: SimulatedAdapter,
+    lie: FaultKind,
+    known: BTreeSet<OrderId>,
+    /// Orders that `SpeaksTooSoon` has not sent yet.
+    held: Vec<(Timestamp, Order)>,
+}
+
+/// The copy of an order that `Doubles` makes has its id plus this.
+const SECOND: u64 = 1_000_000;
+
+impl FaultyAdapter {
+    pub(crate) fn new(honest: SimulatedAdapter, lie: FaultKind) -> Self {
+        Self { honest, lie, known: BTreeSet::new(), held: Vec::new() }
+    }
+
+    fn send_held(&mut self, at: Timestamp, sink: &mut dyn ReportSink) {
+        for (sent_at, order) in std::mem::take(&mut self.held) {
+            sink.on_report(Some(at), ReportKind::Accepted { order: order.id, ext_id: None });
+            self.honest.submit(sent_at, &order);
+        }
+    }
+}
+
+impl OrderSession for FaultyAdapter {
+    fn capabilities(&self) -> AdapterCapabilities {
+        self.honest.capabilities()
+    }
+
+    fn connect(&mut self, at: Timestamp) -> Result<(), SessionLost> {
+        let connected = self.honest.connect(at);
+        if self.lie == FaultKind::HidesLostSessions { Ok(()) } else { connected }
+    }
+
+    fn snapshot(&mut self, at: Timestamp) -> Result<VenueSnapshot, SessionLost> {
+        let mut picture = self.honest.snapshot(at)?;
+        match self.lie {
+            FaultKind::ForgetsFills => picture.fills.clear(),
+            FaultKind::ReusesIds => picture.fills.iter_mut().for_each(|fill| fill.exec_id = "1".into()),
+            _ => {}
+        }
+        Ok(picture)
+    }
+
+    fn submit(&mut self, at: Timestamp, order: &Order) -> SendOutcome {
+        let is_new = self.known.insert(order.id);
+        match self.lie {
+            FaultKind::Doubles if !is_new => {
+                self.honest.submit(at, &Order { id: OrderId(order.id.0 + SECOND), ..order.clone() })
+            }
+            FaultKind::SpeaksTooSoon if is_new && self.honest.snapshot(at).is_ok() => {
+                self.held.push((at, order.clone()));
+                SendOutcome::Sent
+            }
+            FaultKind::Pretends => {
+                self.honest.submit(at, order);
+                SendOutcome::Sent
+            }
+            _ => self.honest.submit(at, order),
+        }
+    }
+
+    fn modify(&mut self, at: Timestamp, order: &Order, terms: OrderTerms) -> SendOutcome {
+        self.honest.modify(at, order, terms)
+    }
+
+    fn cancel(&mut self, at: Timestamp, order: &Order) -> SendOutcome {
+        self.honest.cancel(at, order)
+    }
+
+    fn deliver(&mut self, at: Timestamp, sink: &mut dyn ReportSink) -> Result<(), SessionLost> {
+        self.send_held(at, sink);
+        let delivered = self.honest.deliver(at, &mut FaultySink { lie: self.lie, sink });
+        if self.lie == FaultKind::HidesLostSessions { Ok(()) } else { delivered }
+    }
+
+    fn next_due(&self) -> Option<Timestamp> {
+        self.honest.next_due()
+    }
+
+    fn waker(&self) -> Receiver<()> {
+        self.honest.waker()
+    }
+
+    fn disconnect(&mut self, at: Timestamp) {
+        self.honest.disconnect(at);
+    }
+}
+
+impl MarketFeed for FaultyAdapter {
+    fn subscribe(&mut self, at: Timestamp, security: SecurityId) -> SendOutcome {
+        self.honest.subscribe(at, security)
+    }
+
+    fn unsubscribe(&mut self, at: Timestamp, security: SecurityId) -> SendOutcome {
+        self.honest.unsubscribe(at, security)
+    }
+}
+
+/// The venue's reports, changed by the fault.
+struct FaultySink<'a> {
+    lie: FaultKind,
+    sink: &'a mut dyn ReportSink,
+}
+
+impl ReportSink for FaultySink<'_> {
+    fn on_report(&mut self, at: Option<Timestamp>, mut said: ReportKind) {
+        match (self.lie, &mut said) {
+            (FaultKind::SwallowsCancels, ReportKind::Canceled { .. })
+            | (FaultKind::SpeaksTooSoon, ReportKind::Accepted { .. }) => return,
+            (FaultKind::Doubles, ReportKind::Accepted { order, .. }) => order.0 %= SECOND,
+            (FaultKind::Doubles, ReportKind::Filled(fill)) => fill.order.0 %= SECOND,
+            (FaultKind::ReusesIds, ReportKind::Filled(fill)) => fill.exec_id = "1".into(),
+            _ => {}
+        }
+        self.sink.on_report(at, said);
+    }
+
+    fn on_market_data(&mut self, data: MarketData) {
+        if self.lie != FaultKind::WithholdsPrices {
+            self.sink.on_market_data(data);
+        }
+    }
+}

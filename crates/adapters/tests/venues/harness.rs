@@ -1,0 +1,105 @@
+//! Harness of the simulated venue, with time controlled by the test.
+
+use std::path::Path;
+
+use adapters::Adapter;
+use adapters::conformance::{DurableView, Harness, OrderIntent};
+use adapters::simulated::{SimulatedAdapter, SimulatedVenueSettings, VenueControls};
+use domain::order::OrderTerms;
+use domain::{Order, Timestamp};
+use storage::append_log::AppendLog;
+use tempfile::TempDir;
+use venue_sim::{Faults, VenueRecord, VenueSimulator};
+
+use crate::fixture::{order, terms};
+use crate::market::{LATENCY_NANOS, START, venue};
+
+/// The venue, and whatever `A` puts around its adapter.
+pub(crate) struct SimulatedHarness<A> {
+    folder: TempDir,
+    wrap: Box<dyn Fn(SimulatedAdapter) -> A>,
+    adapter: A,
+    controls: VenueControls,
+    now: Timestamp,
+    orders: u64,
+}
+
+impl<A: Adapter> SimulatedHarness<A> {
+    pub(crate) fn around(wrap: impl Fn(SimulatedAdapter) -> A + 'static) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let simulated = open(&folder, START);
+        let controls = simulated.controls();
+        let adapter = wrap(simulated);
+        Self { folder, wrap: Box::new(wrap), adapter, controls, now: START, orders: 0 }
+    }
+}
+
+pub(crate) fn settings(folder: &TempDir) -> SimulatedVenueSettings {
+    SimulatedVenueSettings { ledger: folder.path().join("venue.log"), venue: venue() }
+}
+
+fn open(folder: &TempDir, at: Timestamp) -> SimulatedAdapter {
+    SimulatedAdapter::open(settings(folder), at).unwrap()
+}
+
+impl<A: Adapter> Harness for SimulatedHarness<A> {
+    fn adapter(&mut self) -> &mut dyn Adapter {
+        &mut self.adapter
+    }
+
+    fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    fn advance(&mut self) {
+        self.now = Timestamp(self.now.0 + 2 * LATENCY_NANOS);
+    }
+
+    fn order(&mut self, aim: OrderIntent) -> Order {
+        self.orders += 1;
+        let limit = match aim {
+            OrderIntent::Rest => "9",
+            OrderIntent::Trade => "11",
+        };
+        order(self.orders, limit)
+    }
+
+    fn other_terms(&self, _: &Order) -> OrderTerms {
+        terms(60, "9.05")
+    }
+
+    fn disconnect(&mut self) {
+        self.controls.set_faults(Faults { disconnected: true, ..Faults::default() });
+    }
+
+    fn reconnect(&mut self) {
+        self.controls.set_faults(Faults::default());
+    }
+
+    fn restart(&mut self) {
+        let simulated = open(&self.folder, self.now);
+        self.controls = simulated.controls();
+        self.adapter = (self.wrap)(simulated);
+    }
+
+    /// What another venue would know that starts from the same ledger.
+    fn durable_view(&self) -> Option<DurableView> {
+        let SimulatedVenueSettings { ledger, venue } = settings(&self.folder);
+        let now = self.now;
+        Some(Box::new(move || {
+            let mut heir = VenueSimulator::new(venue.clone(), now).unwrap();
+            heir.restore(read(&ledger), now);
+            heir.snapshot()
+        }))
+    }
+}
+
+pub(crate) fn read(ledger: &Path) -> Vec<VenueRecord> {
+    let mut records = Vec::new();
+    let mut replay = |payload: &[u8]| {
+        records.push(minicbor::decode(payload).unwrap());
+        Ok(())
+    };
+    AppendLog::open(ledger, &mut replay).unwrap();
+    records
+}

@@ -1,0 +1,133 @@
+//! Scripted venue: the test controls it, the host has the adapter.
+
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use adapters::{MarketFeed, OrderSession, ReportSink, SendOutcome, SessionLost};
+use crossbeam_channel::{Receiver, Sender, bounded};
+use domain::order::OrderTerms;
+use domain::report::{AdapterCapabilities, ReportKind, VenueSnapshot};
+use domain::{ExchangeId, Order, SecurityId, Timestamp};
+
+#[derive(Clone)]
+pub(crate) struct ScriptedAdapter {
+    strings: Arc<Mutex<ScriptedState>>,
+    ring: Sender<()>,
+    bell: Receiver<()>,
+}
+
+pub(crate) struct ScriptedState {
+    /// Why it cannot be reached, where it cannot.
+    pub(crate) unreachable: Option<&'static str>,
+    /// Why it gives no snapshot.
+    pub(crate) blind: Option<&'static str>,
+    /// Why the session is lost at the next delivery.
+    pub(crate) lost: Option<&'static str>,
+    pub(crate) sending: SendOutcome,
+    pub(crate) says: Vec<ReportKind>,
+    /// All requests that it got.
+    pub(crate) asked: Vec<String>,
+}
+
+impl ScriptedAdapter {
+    pub(crate) fn new() -> Self {
+        let (ring, bell) = bounded(1);
+        let strings = ScriptedState {
+            unreachable: None,
+            blind: None,
+            lost: None,
+            sending: SendOutcome::Sent,
+            says: Vec::new(),
+            asked: Vec::new(),
+        };
+        Self { strings: Arc::new(Mutex::new(strings)), ring, bell }
+    }
+
+    pub(crate) fn state(&self) -> MutexGuard<'_, ScriptedState> {
+        self.strings.lock().unwrap()
+    }
+
+    pub(crate) fn requests(&self) -> Vec<String> {
+        std::mem::take(&mut self.state().asked)
+    }
+
+    pub(crate) fn wake(&self) {
+        let _ = self.ring.try_send(());
+    }
+
+    fn ask(&self, what: String) -> SendOutcome {
+        self.state().asked.push(what);
+        self.state().sending.clone()
+    }
+}
+
+pub(crate) fn snapshot() -> VenueSnapshot {
+    VenueSnapshot { orders: Vec::new(), fills: Vec::new(), complete: true }
+}
+
+pub(crate) fn capabilities() -> AdapterCapabilities {
+    AdapterCapabilities {
+        exchanges: vec![ExchangeId(1)],
+        expires_orders: true,
+        rejects_duplicates: true,
+        simulated: true,
+    }
+}
+
+fn unless<T>(why: Option<&'static str>, otherwise: T) -> Result<T, SessionLost> {
+    why.map_or(Ok(otherwise), |why| Err(SessionLost(why.into())))
+}
+
+impl OrderSession for ScriptedAdapter {
+    fn capabilities(&self) -> AdapterCapabilities {
+        capabilities()
+    }
+
+    fn connect(&mut self, _: Timestamp) -> Result<(), SessionLost> {
+        self.ask("connect".to_owned());
+        unless(self.state().unreachable, ())
+    }
+
+    fn snapshot(&mut self, _: Timestamp) -> Result<VenueSnapshot, SessionLost> {
+        unless(self.state().blind, snapshot())
+    }
+
+    fn submit(&mut self, _: Timestamp, order: &Order) -> SendOutcome {
+        self.ask(format!("submit {}", order.id))
+    }
+
+    fn modify(&mut self, _: Timestamp, order: &Order, terms: OrderTerms) -> SendOutcome {
+        self.ask(format!("replace {} with {}", order.id, terms.quantity))
+    }
+
+    fn cancel(&mut self, _: Timestamp, order: &Order) -> SendOutcome {
+        self.ask(format!("cancel {}", order.id))
+    }
+
+    fn deliver(&mut self, at: Timestamp, sink: &mut dyn ReportSink) -> Result<(), SessionLost> {
+        let mut strings = self.state();
+        strings.says.drain(..).for_each(|said| sink.on_report(Some(at), said));
+        unless(strings.lost.take(), ())
+    }
+
+    fn next_due(&self) -> Option<Timestamp> {
+        None
+    }
+
+    fn waker(&self) -> Receiver<()> {
+        self.bell.clone()
+    }
+
+    fn disconnect(&mut self, _: Timestamp) {
+        self.ask("disconnect".to_owned());
+    }
+}
+
+impl MarketFeed for ScriptedAdapter {
+    fn subscribe(&mut self, _: Timestamp, security: SecurityId) -> SendOutcome {
+        self.ask(format!("subscribe {security}"))
+    }
+
+    fn unsubscribe(&mut self, _: Timestamp, security: SecurityId) -> SendOutcome {
+        self.ask(format!("unsubscribe {security}"))
+    }
+}

@@ -1,0 +1,90 @@
+//! Memory budget for all outbound queues together. A shared message counts once, plus a little for each connection it
+//! waits for.
+
+use std::cmp::Reverse;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use stomp::MonotonicTime;
+use stomp::lanes::{OVERHEAD_BYTES, SlowConsumer};
+
+use crate::close_reason::CloseReason;
+use crate::connections::Connections;
+use crate::outbound_queue::{OutboundQueue, QueueDepth};
+
+/// After so many octets the sum is checked again.
+const CHECK_EVERY_BYTES: usize = 4 * 1_024 * 1_024;
+/// A client that has read nothing for this long is disconnected before those that read.
+const STALLED_AFTER: Duration = Duration::from_secs(1);
+
+/// Octets that count beside messages, until it is dropped.
+pub(crate) struct Share {
+    octets: usize,
+    all: Arc<AtomicUsize>,
+}
+
+impl Share {
+    pub(crate) fn of(all: &Arc<AtomicUsize>, octets: usize) -> Self {
+        all.fetch_add(octets, Ordering::Relaxed);
+        Self { octets, all: all.clone() }
+    }
+
+    pub(crate) fn octets(&self) -> usize {
+        self.octets
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        self.all.fetch_sub(self.octets, Ordering::Relaxed);
+    }
+}
+
+pub(crate) struct MemoryBudget {
+    limit: usize,
+    /// Octets of all queued or cached messages.
+    messages: Arc<AtomicUsize>,
+    /// Octets that were queued since the last check.
+    uncounted: usize,
+}
+
+impl MemoryBudget {
+    pub(crate) fn new(limit: usize) -> Self {
+        Self { limit, messages: Arc::default(), uncounted: 0 }
+    }
+
+    /// The counter that messages add themselves to.
+    pub(crate) fn messages(&self) -> &Arc<AtomicUsize> {
+        &self.messages
+    }
+
+    /// A message of that size was queued for so many connections.
+    pub(crate) fn on_published(&mut self, size: usize, connections: usize) {
+        self.uncounted += size + connections * OVERHEAD_BYTES;
+    }
+
+    /// Over the budget the connections with the most queued octets are closed, first those that read nothing.
+    pub(crate) fn enforce(&mut self, now: MonotonicTime, seats: &Connections) {
+        if self.uncounted < CHECK_EVERY_BYTES.min(self.limit) {
+            return;
+        }
+        self.uncounted = 0;
+        let mut waiting: Vec<(QueueDepth, &Arc<OutboundQueue>)> =
+            seats.iter().map(|seat| (seat.mailbox.depth(), &seat.mailbox)).collect();
+        let places: usize = waiting.iter().map(|(waiting, _)| waiting.messages * OVERHEAD_BYTES).sum();
+        let mut excess = (self.messages.load(Ordering::Relaxed) + places).saturating_sub(self.limit);
+        waiting.sort_by_key(|(waiting, _)| (now.since(waiting.progress) < STALLED_AFTER, Reverse(waiting.returned())));
+        for (waiting, mailbox) in waiting {
+            if excess == 0 {
+                break;
+            }
+            // Last values and recent events are in the sum too; a connection with an empty queue cannot free any of it.
+            if waiting.returned() == 0 {
+                continue;
+            }
+            excess = excess.saturating_sub(waiting.returned());
+            mailbox.close(CloseReason::Slow(SlowConsumer::Budget { limit: self.limit }));
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! Permissions: which destinations a role may send to and subscribe to.
+
+use access::UserRole;
+use stomp::session::Permissions;
+use stomp::{DestinationKind, DestinationPattern, encode_segment};
+
+use crate::translate::{GENERIC_EVENT, STRATEGY_BUS};
+
+/// `destinations` are those to which clients may send at all; the queues of the strategy bus are open where the mode is
+/// `distributed`.
+pub(crate) fn rights(role: &UserRole, destinations: &[DestinationPattern], distributed: bool) -> Permissions {
+    let mut rights = by_role(role, destinations);
+    rights.reserved = DestinationKind::ALL.map(strategy_bus).into();
+    match role {
+        UserRole::Strategy(_) | UserRole::Admin => rights.subscribe.push(strategy_bus(DestinationKind::Topic)),
+        UserRole::Viewer | UserRole::Trader => return rights,
+    }
+    if distributed {
+        rights.send.push(strategy_bus(DestinationKind::Queue));
+        rights.subscribe.push(role.strategy().map_or(strategy_bus(DestinationKind::Queue), |name| own_queues(name)));
+    }
+    rights
+}
+
+fn by_role(role: &UserRole, destinations: &[DestinationPattern]) -> Permissions {
+    let queues = || destinations.iter().filter(|pattern| pattern.kind() == DestinationKind::Queue).cloned();
+    let mut subscribe = vec![pattern("/topic/>")];
+    let send = match role {
+        UserRole::Viewer => return Permissions { subscribe, ..Permissions::default() },
+        UserRole::Trader | UserRole::Admin => destinations.to_vec(),
+        UserRole::Strategy(name) => own_events(name, destinations).into_iter().chain(queues()).collect(),
+    };
+    subscribe.extend(queues());
+    Permissions { send, subscribe, ..Permissions::default() }
+}
+
+fn strategy_bus(kind: DestinationKind) -> DestinationPattern {
+    pattern(&format!("{}{STRATEGY_BUS}.>", kind.prefix()))
+}
+
+/// A strategy receives only the answers to its own requests.
+fn own_queues(name: &str) -> DestinationPattern {
+    pattern(&format!("{}{STRATEGY_BUS}.{}.>", DestinationKind::Queue.prefix(), encode_segment(name)))
+}
+
+/// A strategy sends only under its own name.
+fn own_events(name: &str, destinations: &[DestinationPattern]) -> Option<DestinationPattern> {
+    let own = pattern(&format!("/topic/{GENERIC_EVENT}.{}.>", encode_segment(name)));
+    destinations.iter().any(|wide| wide.covers(&own)).then_some(own)
+}
+
+fn pattern(text: &str) -> DestinationPattern {
+    DestinationPattern::parse(text).expect("it has a prefix and a name")
+}
+
+#[cfg(test)]
+mod tests {
+    use stomp::Destination;
+
+    use super::*;
+
+    /// Destinations to send to, and to subscribe to.
+    fn with(role: &UserRole, distributed: bool) -> (Vec<String>, Vec<String>) {
+        let destinations = ["/topic/generic-event.>", "/queue/tasks.>"].map(pattern);
+        let Permissions { send, subscribe, .. } = rights(role, &destinations, distributed);
+        let texts =
+            |patterns: Vec<DestinationPattern>| patterns.iter().map(|pattern| pattern.text().to_owned()).collect();
+        (texts(send), texts(subscribe))
+    }
+
+    fn of(role: &UserRole) -> (Vec<String>, Vec<String>) {
+        with(role, false)
+    }
+
+    #[test]
+    fn a_viewer_listens_and_a_trader_also_sends() {
+        assert_eq!(of(&UserRole::Viewer), (vec![], vec!["/topic/>".into()]));
+        let (send, subscribe) = of(&UserRole::Trader);
+        assert_eq!(send, ["/topic/generic-event.>", "/queue/tasks.>"]);
+        assert_eq!(subscribe, ["/topic/>", "/queue/tasks.>"]);
+        let (send, subscribe) = of(&UserRole::Admin);
+        assert_eq!(send, ["/topic/generic-event.>", "/queue/tasks.>"]);
+        assert_eq!(subscribe, ["/topic/>", "/queue/tasks.>", "/topic/strategy-bus.>"]);
+    }
+
+    #[test]
+    fn a_strategy_speaks_in_its_own_name_alone() {
+        let (send, _) = of(&UserRole::Strategy("my.own".into()));
+        assert_eq!(send, ["/topic/generic-event.my%2Eown.>", "/queue/tasks.>"]);
+    }
+
+    #[test]
+    fn the_strategy_bus_is_for_strategies_and_admins() {
+        let bus = "/topic/strategy-bus.market-data";
+        let may = |role: &UserRole| rights(role, &[pattern("/queue/>")], true).may_subscribe(&pattern(bus));
+        let strategy = UserRole::Strategy("MOMENTUM".into());
+        assert_eq!(
+            [&UserRole::Viewer, &UserRole::Trader, &strategy, &UserRole::Admin].map(may),
+            [false, false, true, true]
+        );
+        let trader = rights(&UserRole::Trader, &[pattern("/queue/>")], true);
+        let commands = Destination::parse("/queue/strategy-bus.commands").unwrap();
+        assert!(!trader.may_send(&commands));
+        let (send, subscribe) = with(&strategy, true);
+        assert_eq!(send.last().unwrap(), "/queue/strategy-bus.>");
+        assert_eq!(subscribe.last().unwrap(), "/queue/strategy-bus.MOMENTUM.>");
+        assert_eq!(with(&UserRole::Admin, true).1.last().unwrap(), "/queue/strategy-bus.>");
+    }
+
+    #[test]
+    fn where_events_are_not_listed_a_strategy_sends_none() {
+        let role = UserRole::Strategy("my.own".into());
+        assert_eq!(rights(&role, &[pattern("/queue/tasks.>")], false).send, [pattern("/queue/tasks.>")]);
+    }
+}

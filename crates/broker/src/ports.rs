@@ -1,0 +1,175 @@
+//! Ports: TCP (TLS is detected by the first byte), TLS only, WebSocket.
+
+use std::convert::Infallible;
+use std::io;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use rustls::ServerConfig;
+use stomp::lanes::OutboundLanes;
+use tokio::io::{AsyncRead, AsyncWrite, DuplexStream};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::time::timeout;
+use tokio_rustls::TlsAcceptor;
+use tower::ServiceExt;
+
+use crate::connection::{ConnectionOrigin, PresentedCredentials, StompConnection};
+use crate::connection_limiter::{ConnectionLimitReached, ConnectionPermit};
+use crate::limits::LOCAL_BYTES;
+use crate::socket_options::configure_socket;
+use crate::state::BrokerState;
+use crate::stream::ByteStream;
+use crate::upgrade::UpgradeOrigin;
+
+/// First byte of a TLS handshake.
+const TLS_HANDSHAKE: u8 = 0x16;
+/// Pause after a failed accept, as when the process has too many open files.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// Protocol of a port.
+#[derive(Clone)]
+pub(crate) enum StompPort {
+    /// Plain, or TLS by the first byte where there is a certificate.
+    Tcp(Option<Arc<ServerConfig>>),
+    Tls(Arc<ServerConfig>),
+    WebSocket(Router),
+}
+
+/// Accepts until it is dropped.
+pub(crate) async fn serve(house: Arc<BrokerState>, listener: TcpListener, door: StompPort) {
+    loop {
+        match listener.accept().await {
+            Ok((stream, from)) => accept(&house, stream, from.ip(), &door),
+            Err(error) => {
+                tracing::warn!(%error, "accept failed; retrying in 100 ms");
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+            }
+        }
+    }
+}
+
+fn accept(house: &Arc<BrokerState>, stream: TcpStream, from: IpAddr, door: &StompPort) {
+    let place = match house.connection_limiter.acquire(Some(from)) {
+        Ok(place) => place,
+        Err(ConnectionLimitReached::Connections) => {
+            return tracing::warn!(%from, "connection limit reached: connection rejected");
+        }
+        Err(ConnectionLimitReached::Address) => {
+            return tracing::debug!(%from, "connection limit per address reached: connection rejected");
+        }
+    };
+    let caller = place.unauthenticated_id();
+    let task = tokio::spawn(serve_connection(house.clone(), stream, door.clone(), place));
+    house.connection_limiter.set_task(caller, task.abort_handle());
+}
+
+/// State of TLS and upgrades is boxed, so that a plain connection uses little memory.
+async fn serve_connection(house: Arc<BrokerState>, stream: TcpStream, door: StompPort, place: ConnectionPermit) {
+    configure_socket(&stream);
+    let served = match door {
+        StompPort::Tcp(None) => serve_stream(house, &stream.peer_addr(), stream, place).await,
+        StompPort::Tcp(Some(tls)) => detect_tls(house, stream, tls, place).await,
+        StompPort::Tls(tls) => Box::pin(serve_tls(house, stream, tls, place)).await,
+        // The upgrade acquires its own permit, and this one is released.
+        StompPort::WebSocket(router) => {
+            let served = Box::pin(serve_upgrade(&house, stream, router)).await;
+            drop(place);
+            served
+        }
+    };
+    if let Err(error) = served {
+        tracing::debug!(%error, "connection closed during handshake");
+    }
+}
+
+async fn detect_tls(
+    house: Arc<BrokerState>,
+    stream: TcpStream,
+    tls: Arc<ServerConfig>,
+    place: ConnectionPermit,
+) -> io::Result<()> {
+    let mut first = [0];
+    // The session's own time-out for CONNECT begins with the first byte.
+    let read = timeout(house.limits.connect_wait, stream.peek(&mut first)).await??;
+    if read == 1 && first[0] == TLS_HANDSHAKE {
+        return Box::pin(serve_tls(house, stream, tls, place)).await;
+    }
+    serve_stream(house, &stream.peer_addr(), stream, place).await
+}
+
+async fn serve_tls(
+    house: Arc<BrokerState>,
+    stream: TcpStream,
+    tls: Arc<ServerConfig>,
+    place: ConnectionPermit,
+) -> io::Result<()> {
+    let peer = stream.peer_addr();
+    let stream = timeout(house.limits.handshake_wait, TlsAcceptor::from(tls).accept(stream)).await??;
+    serve_stream(house, &peer, stream, place).await
+}
+
+async fn serve_stream<S>(
+    house: Arc<BrokerState>,
+    peer: &io::Result<std::net::SocketAddr>,
+    stream: S,
+    place: ConnectionPermit,
+) -> io::Result<()>
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send,
+{
+    let peer = peer.as_ref().ok().map(|peer| peer.ip().to_canonical());
+    let visitor = ConnectionOrigin { peer, credentials: PresentedCredentials::Absent };
+    StompConnection::new(house, ByteStream::new(stream), visitor, OutboundLanes::unthrottled())
+        .with_permit(place)
+        .run()
+        .await;
+    Ok(())
+}
+
+/// A connection from inside this process, served in the background.
+pub(crate) fn serve_internal(house: Arc<BrokerState>) -> DuplexStream {
+    let (ours, theirs) = tokio::io::duplex(LOCAL_BYTES);
+    let visitor = ConnectionOrigin { peer: None, credentials: PresentedCredentials::Internal };
+    tokio::spawn(StompConnection::new(house, ByteStream::new(ours), visitor, OutboundLanes::unthrottled()).run());
+    theirs
+}
+
+async fn serve_upgrade(house: &BrokerState, stream: TcpStream, router: Router) -> io::Result<()> {
+    let reached = UpgradeOrigin { local: stream.local_addr()?, peer: stream.peer_addr()?, secure: false };
+    let service = service_fn(move |mut request: hyper::Request<Incoming>| {
+        request.extensions_mut().insert(reached);
+        let router = router.clone();
+        async move {
+            Ok::<_, Infallible>(router.oneshot(request.map(Body::new)).await.unwrap_or_else(|never| match never {}))
+        }
+    });
+    http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(house.limits.upgrade_wait)
+        .serve_connection(TokioIo::new(stream), service)
+        .with_upgrades()
+        .await
+        .map_err(io::Error::other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn size_of_task<A, F: Future>(_: impl Fn(A) -> F) -> usize {
+        size_of::<F>()
+    }
+
+    #[test]
+    fn a_plain_connection_does_not_pay_for_what_it_does_not_use() {
+        let plain = size_of_task(|(house, stream, door, place)| serve_connection(house, stream, door, place));
+        assert!(plain <= 4 * 1_024, "{plain} octets");
+    }
+}

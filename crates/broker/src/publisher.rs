@@ -1,0 +1,182 @@
+//! Publisher: forwards the engine's events and log lines to the hub.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bus::EventReceiver;
+use bus::history::is_stored;
+use bus::operations::LogLine;
+use domain::{EventClass, PublishedEvent};
+use tokio::sync::mpsc;
+use tokio::task::yield_now;
+use tokio::time::{Instant, sleep_until, timeout};
+use wire::LogEventVO;
+
+use crate::limits::{EVENTS_AT_ONCE, LOG_LINES_PER_SECOND_MAX};
+use crate::publish_lag::HEARTBEAT_EVERY;
+use crate::state::BrokerState;
+use crate::{translate, warm_start};
+
+/// Longest age of an event: a clock that was set must not look like a stalled broker.
+const WAITED_MAX: Duration = Duration::from_secs(60);
+
+pub(crate) const LOG_WARN: &str = "log-event.warn";
+
+/// Publishes until it is dropped. Where it falls behind, all connections are closed rather than left with a gap, and
+/// must reconnect.
+pub(crate) async fn publish(house: Arc<BrokerState>, mut listener: EventReceiver) {
+    loop {
+        while let Some(first) = next(&house, &mut listener).await {
+            let mut events = Vec::with_capacity(1);
+            events.push(first);
+            events.extend(std::iter::from_fn(|| listener.try_recv()).take(EVENTS_AT_ONCE));
+            publish_batch(&house, events);
+            // Yields to connections on this thread.
+            yield_now().await;
+        }
+        listener = subscribe_feed(&house);
+        house.hub.on_events_lost();
+        warm_start::start(&house, &mut listener).await;
+        tracing::error!(
+            "broker fell behind the engine, or the engine stopped: events lost, all subscribers are disconnected"
+        );
+    }
+}
+
+/// Events from now on.
+pub(crate) fn subscribe_feed(house: &BrokerState) -> EventReceiver {
+    house.bus.feed.subscribe(&EventClass::ALL, house.limits.events)
+}
+
+/// Replays may join behind a sequence that the engine has answered with. Before it answered it had published everything up
+/// to there: that waits here, and is told before, so that whoever joins has it from history and does not hear it again.
+pub(crate) async fn begin_behind(house: &BrokerState, listener: &mut EventReceiver, sequence: u64) {
+    let is_behind = |published: &PublishedEvent| published.sequence > sequence && is_stored(published.event.class());
+    let (mut waiting, mut behind) = (listener.waiting(), Vec::new());
+    while waiting > 0 && behind.is_empty() {
+        let at_once = waiting.min(EVENTS_AT_ONCE);
+        let mut events: Vec<_> = std::iter::from_fn(|| listener.try_recv()).take(at_once).collect();
+        waiting -= at_once;
+        let first = events.iter().position(is_behind).unwrap_or(events.len());
+        behind = events.split_off(first);
+        publish_batch(house, events);
+        yield_now().await;
+    }
+    house.hub.start_after(sequence);
+    publish_batch(house, behind);
+}
+
+/// Waits for the next event, and signals that it runs.
+async fn next(house: &BrokerState, listener: &mut EventReceiver) -> Option<PublishedEvent> {
+    loop {
+        house.publish_lag.on_poll(house.clock.now());
+        if let Ok(next) = timeout(HEARTBEAT_EVERY, listener.recv()).await {
+            return next;
+        }
+    }
+}
+
+fn publish_batch(house: &BrokerState, events: Vec<PublishedEvent>) {
+    let now = house.clock.now();
+    // Only where more are queued than are received at once, the first has waited.
+    let is_behind = events.len() > EVENTS_AT_ONCE;
+    let waited = events.first().filter(|_| is_behind).map_or(0, |first| house.access.now().0 - first.at.0);
+    house.publish_lag.on_events(now, Duration::from_nanos(waited.max(0).unsigned_abs()).min(WAITED_MAX));
+    house.hub.publish_events(now, events, &house.bus.catalogue.current());
+}
+
+/// Publishes log lines until there are no more, limited per second; of the others only the count.
+pub(crate) async fn publish_log(house: Arc<BrokerState>, mut lines: mpsc::Receiver<LogLine>) {
+    while let Some(first) = lines.recv().await {
+        let second = Instant::now() + Duration::from_secs(1);
+        let (mut told, mut untold) = (0, 0_u64);
+        let mut next = Some(first.clone());
+        while let Some(line) = next {
+            match topic(&line) {
+                Some(_) if told == LOG_LINES_PER_SECOND_MAX => untold += 1,
+                Some(topic) => {
+                    told += 1;
+                    publish_log_line(&house, topic, &line);
+                }
+                None => {}
+            }
+            next = receive_until(second, &mut lines).await;
+        }
+        if untold > 0 {
+            publish_log_line(&house, LOG_WARN, &summary(&first, untold));
+        }
+    }
+}
+
+async fn receive_until(moment: Instant, lines: &mut mpsc::Receiver<LogLine>) -> Option<LogLine> {
+    tokio::select! {
+        line = lines.recv() => line,
+        () = sleep_until(moment) => None,
+    }
+}
+
+fn summary(first: &LogLine, untold: u64) -> LogLine {
+    let message = format!("{untold} more lines were written within a second; the log has them");
+    LogLine { level: "WARN", logger: "log".into(), message, error: None, ..first.clone() }
+}
+
+pub(crate) fn publish_log_line(house: &BrokerState, topic: &str, line: &LogLine) {
+    let event = LogEventVO::of_line(line.at, line.level, &line.logger, &line.message, line.error.as_deref());
+    if let Some(topic) = translate::topic_of(topic) {
+        house.hub.publish_message(house.clock.now(), &topic, &wire::json::encode(&event));
+    }
+}
+
+/// The topic of a line. Lines of the broker below the level error have none: publishing them could cause further lines
+/// without end.
+fn topic(line: &LogLine) -> Option<&'static str> {
+    match line.level {
+        "ERROR" => Some("log-event.error"),
+        _ if line.logger.starts_with("broker") => None,
+        "WARN" => Some(LOG_WARN),
+        "INFO" => Some("log-event.info"),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::event::{Alarm, AlarmLevel};
+    use domain::{Event, Timestamp};
+    use stomp::DestinationPattern;
+    use stomp::lanes::{OutboundLanes, RELIABLE_BYTES_MAX};
+    use stomp::session::{AckMode, Subscription, SubscriptionKey};
+
+    use super::*;
+    use crate::hub_handle::HubHandle;
+    use crate::outbound_queue::OutboundQueue;
+    use crate::recent_events::ReplayPosition;
+    use crate::state::tests::broker_state;
+
+    fn everything() -> Subscription {
+        let (key, patterns) = (SubscriptionKey(1), [DestinationPattern::parse("/topic/>").unwrap()].into());
+        Subscription { key, patterns, mode: AckMode::Auto, prefetch: 1, no_local: false, snapshot: false, after: None }
+    }
+
+    /// A replay that joins behind what the engine has answered with has all up to there from history.
+    #[tokio::test]
+    async fn what_was_published_before_the_engine_answered_is_told_before_a_replay_may_join() {
+        let (house, _folder) = broker_state(2);
+        let place =
+            HubHandle::register(&house.hub, OutboundQueue::new(&OutboundLanes::unthrottled(), RELIABLE_BYTES_MAX));
+        place.subscribe(everything()).unwrap();
+        let mut listener = subscribe_feed(&house);
+        house.hub.on_events_lost();
+        for sequence in [1, 2, 3] {
+            let alarm = Alarm { level: AlarmLevel::Warn, code: "story".into(), text: "text".into() };
+            house.bus.feed.publish(&PublishedEvent { sequence, at: Timestamp(0), event: Event::Alarm(alarm.into()) });
+        }
+        assert_eq!(house.hub.lock().last_position(), None);
+        warm_start::start(&house, &mut listener).await;
+        assert_eq!((listener.waiting(), house.hub.lock().told()), (0, 3));
+        // The first two have no id; the third is the first that a replay may take from here.
+        assert_eq!(house.hub.lock().last_position(), Some(ReplayPosition { sequence: 3, index: 0 }));
+        let behind = |sequence| house.hub.lock().is_here_behind(ReplayPosition::end_of(sequence));
+        assert_eq!([behind(1), behind(2)], [false, true]);
+    }
+}

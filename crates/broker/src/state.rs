@@ -1,0 +1,133 @@
+//! Broker state: everything that connections share.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use access::Access;
+use bus::Bus;
+use stomp::DestinationPattern;
+use stomp::lanes::{OutboundLanes, Rate};
+use stomp::session::StompRules;
+use tokio::sync::Semaphore;
+
+use crate::clock::BrokerClock;
+use crate::connection_limiter::ConnectionLimiter;
+use crate::hub::Hub;
+use crate::known_topics::KnownTopics;
+use crate::limits::{BrokerLimits, REPLAY_READS_MAX};
+use crate::metrics::{BrokerCounters, BrokerMetrics};
+use crate::publish_lag::PublishLag;
+
+/// Settings of the broker.
+#[derive(Debug, Clone)]
+pub struct BrokerSettings {
+    /// Name and version, for the `server` header.
+    pub server: String,
+    /// Price messages per second for a WebSocket.
+    pub max_rate_per_connection: Rate,
+    /// A price topic that is slower than this is not throttled.
+    pub min_rate_per_consumer: Rate,
+    /// Destinations to which clients may send.
+    pub client_destinations: Vec<DestinationPattern>,
+    /// Strategies run in processes of their own: the queues of the strategy bus are open to them.
+    pub distributed: bool,
+    /// The first message has the next number: greater than any before a restart.
+    pub last_message: u64,
+    pub limits: BrokerLimits,
+}
+
+pub(crate) struct BrokerState {
+    pub(crate) bus: Bus,
+    pub(crate) access: Arc<Access>,
+    pub(crate) hub: Arc<Hub>,
+    pub(crate) clock: BrokerClock,
+    pub(crate) client_destinations: Vec<DestinationPattern>,
+    pub(crate) distributed: bool,
+    pub(crate) counters: BrokerCounters,
+    /// A permit for each concurrent read of history.
+    pub(crate) replay_reads: Arc<Semaphore>,
+    pub(crate) publish_lag: PublishLag,
+    pub(crate) limits: BrokerLimits,
+    pub(crate) stream_rules: Arc<StompRules>,
+    pub(crate) websocket_rules: Arc<StompRules>,
+    max_rate: Rate,
+    pub(crate) connection_limiter: Arc<ConnectionLimiter>,
+}
+
+/// Intervals of silence that a WebSocket is allowed: browsers delay the timers of background pages.
+const WEBSOCKET_GRACE: u32 = 3;
+
+impl BrokerState {
+    pub(crate) fn new(settings: BrokerSettings, bus: Bus, access: Arc<Access>) -> Arc<Self> {
+        let BrokerLimits { connect_wait, body_bytes, .. } = settings.limits;
+        let limits = stomp::FrameLimits { body_bytes, ..stomp::FrameLimits::default() };
+        let topics = Arc::new(KnownTopics::new(settings.client_destinations.clone()));
+        let rules = StompRules { connect_wait, limits, topics, ..StompRules::new(&settings.server) };
+        let long_gap: Duration = settings.min_rate_per_consumer.gap();
+        Arc::new(Self {
+            bus,
+            access,
+            hub: Hub::new(long_gap, &settings.limits, settings.last_message),
+            replay_reads: Arc::new(Semaphore::new(REPLAY_READS_MAX)),
+            clock: BrokerClock::start(),
+            client_destinations: settings.client_destinations,
+            distributed: settings.distributed,
+            counters: BrokerCounters::default(),
+            publish_lag: PublishLag::default(),
+            websocket_rules: Arc::new(StompRules { heart_beat_grace: WEBSOCKET_GRACE, ..rules.clone() }),
+            stream_rules: Arc::new(rules),
+            max_rate: settings.max_rate_per_connection,
+            connection_limiter: ConnectionLimiter::new(&settings.limits),
+            limits: settings.limits,
+        })
+    }
+
+    pub(crate) fn metrics(&self) -> BrokerMetrics {
+        self.counters.add_to(BrokerMetrics { oldest_event: self.oldest_event(), ..self.hub.gauges() })
+    }
+
+    /// Age of the oldest unpublished event; never blocks.
+    pub(crate) fn oldest_event(&self) -> Duration {
+        self.publish_lag.lag(self.clock.now())
+    }
+
+    /// The lanes of a WebSocket.
+    pub(crate) fn new_throttled_lanes(&self) -> OutboundLanes {
+        OutboundLanes::throttled(self.max_rate)
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use bus::inbox::inbox;
+    use bus::{Catalogue, EventFeed, Reply};
+    use domain::{Answer, Timestamp};
+    use samples::NullOperations;
+    use tempfile::TempDir;
+
+    use super::*;
+
+    /// State of a broker whose engine is at this sequence, all of it in the journal, and answers nothing else.
+    pub(crate) fn broker_state(sequence: u64) -> (Arc<BrokerState>, TempDir) {
+        let ((inbox, lanes), bystander) = (inbox(), Arc::new(NullOperations::with_durable(move || sequence)));
+        std::thread::spawn(move || {
+            for request in &lanes.requests {
+                request.reply_to.send(Reply { sequence, outcome: Ok(Answer::Done) });
+            }
+        });
+        let (feed, catalogue) = (EventFeed::default(), Catalogue::default());
+        let bus = Bus { inbox, feed, catalogue, history: bystander.clone(), operations: bystander };
+        let settings = BrokerSettings {
+            server: "Rialto/test".into(),
+            max_rate_per_connection: Rate::per_second(50).unwrap(),
+            min_rate_per_consumer: Rate::per_second(1).unwrap(),
+            client_destinations: vec![],
+            distributed: false,
+            last_message: 0,
+            limits: BrokerLimits::default(),
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let access = Access::open(folder.path(), access::AccessSettings::default(), Arc::new(|| Timestamp(0))).unwrap();
+        (BrokerState::new(settings, bus, access.into()), folder)
+    }
+}

@@ -1,0 +1,72 @@
+//! Warm start: loads the current state from the engine, so that the first snapshots are complete.
+
+use std::sync::Arc;
+
+use bus::{EventReceiver, InboxError};
+use domain::event::SessionChange;
+use domain::query::Filter;
+use domain::report::SessionState;
+use domain::{AdapterName, Answer, Event, PublishedEvent, Query};
+use tokio::time::sleep;
+
+use crate::limits::REPLAY_RETRY;
+use crate::publisher;
+use crate::state::BrokerState;
+
+/// Queries the engine for its state and caches it; subscribers that are connected already receive it once more.
+pub(crate) async fn load_state(house: &BrokerState, listener: &mut EventReceiver) {
+    start(house, listener).await;
+    let all = Filter::default();
+    let queries = [
+        Query::OpenOrders(all),
+        Query::Positions(all),
+        Query::Balances(all),
+        Query::PortfolioValue(None),
+        Query::TradingStates,
+        Query::Adapters,
+    ];
+    for query in queries {
+        // A stopped engine has no state.
+        let Ok(ticket) = house.bus.inbox.query(query) else { return };
+        let Ok(reply) = ticket.recv().await else { return };
+        reply.outcome.into_iter().for_each(|answer| apply_answer(house, reply.sequence, answer));
+    }
+}
+
+/// The listener receives every event after the sequence of the answer. Inputs that are not journalled yet have
+/// published nothing that is stored, so the sequence counts only as far as the journal goes.
+pub(crate) async fn start(house: &BrokerState, listener: &mut EventReceiver) {
+    loop {
+        match house.bus.inbox.query(Query::TradingStates) {
+            Ok(ticket) => {
+                let Ok(reply) = ticket.recv().await else { return };
+                let sequence = reply.sequence.min(house.bus.operations.durable());
+                return publisher::begin_behind(house, listener, sequence).await;
+            }
+            Err(InboxError::Busy) => sleep(REPLAY_RETRY).await,
+            Err(InboxError::Stopped) => return,
+        }
+    }
+}
+
+fn apply_answer(house: &BrokerState, sequence: u64, answer: Answer) {
+    let (reference, at) = (house.bus.catalogue.current(), house.access.now());
+    let published = events(answer).into_iter().map(|event| PublishedEvent { sequence, at, event });
+    house.hub.load_state(house.clock.now(), published, &reference);
+}
+
+fn events(answer: Answer) -> Vec<Event> {
+    match answer {
+        Answer::Orders(orders) => orders.into_iter().map(Event::Order).collect(),
+        Answer::Positions(positions) => positions.into_iter().map(|one| Event::Position(Arc::new(one))).collect(),
+        Answer::Balances(balances) => balances.into_iter().map(|one| Event::Cash(Arc::new(one))).collect(),
+        Answer::PortfolioValues(values) => values.into_iter().map(|one| Event::Portfolio(Arc::new(one))).collect(),
+        Answer::TradingStates(states) => states.into_iter().map(|one| Event::TradingState(Arc::new(one))).collect(),
+        Answer::Adapters(sessions) => sessions.into_iter().map(session).collect(),
+        _ => vec![],
+    }
+}
+
+fn session((adapter, state): (AdapterName, SessionState)) -> Event {
+    Event::Session(Arc::new(SessionChange { adapter, state }))
+}

@@ -1,0 +1,358 @@
+//! Order entry: defaults, routing, rules of the security and the exchange, then risk checks.
+
+use std::sync::Arc;
+
+use domain::command::PlaceOrder;
+use domain::order::{BaseState, ExecType, Order, OrderKind, OrderTerms, PendingRequest, Side};
+use domain::query::{Answer, EngineResult};
+use domain::refusal::DuplicateOrder;
+use domain::report::SessionState;
+use domain::{
+    AccountId, AdapterName, Caller, ExchangeId, Instruction, IntId, MarketPhase, OrderId, Price, Quantity, Refusal,
+    Security, StrategyId, TimeInForce, Timestamp,
+};
+
+use super::order_events::{OrderChange, publish_order};
+use super::reduce_position::Reduction;
+use super::requests::order_request;
+use super::waiting_orders::{DisplaceReason, Displaced};
+use crate::moment::Moment;
+use crate::outbox::Outbox;
+use crate::risk::{Candidate, Reservation, RiskApproval};
+use crate::trading::Trading;
+
+/// The order id in reports where there is no order: no order has this id.
+const NO_ORDER: &str = "NONE";
+
+/// An order that passed every check and can no longer be refused.
+struct CheckedOrder {
+    int_id: Option<IntId>,
+    route: OrderRoute,
+    reservation: Reservation,
+    reduce_only: bool,
+    /// Orders that must be cancelled or reduced before it is sent.
+    displaced: Vec<Displaced>,
+    /// Or it is cancelled together with the orders that it would trade with.
+    cancels_both: bool,
+}
+
+/// Adapter, account and strategy of an order.
+#[derive(Debug, Clone)]
+pub(crate) struct OrderRoute {
+    pub(crate) security: Arc<Security>,
+    pub(crate) account: AccountId,
+    pub(crate) strategy: StrategyId,
+    pub(crate) exchange: ExchangeId,
+    pub(crate) adapter: AdapterName,
+}
+
+impl Trading {
+    pub(crate) fn place(
+        &mut self,
+        moment: Moment,
+        caller: &Caller,
+        ask: &PlaceOrder,
+        out: &mut Outbox,
+    ) -> EngineResult {
+        self.place_with_reduction(moment, caller, ask, None, out)
+    }
+
+    /// A reduce-only order may lower the position of its strategy, account and security, nothing else.
+    pub(crate) fn place_with_reduction(
+        &mut self,
+        moment: Moment,
+        caller: &Caller,
+        ask: &PlaceOrder,
+        reduction: Option<Reduction>,
+        out: &mut Outbox,
+    ) -> EngineResult {
+        let draft = self.check_new(moment, caller, ask, reduction)?;
+        Ok(Answer::Order(self.accept(moment, caller, ask, draft, out)))
+    }
+
+    /// The result of all checks, without any change.
+    pub(crate) fn pre_trade_check(
+        &self,
+        moment: Moment,
+        caller: &Caller,
+        ask: &PlaceOrder,
+    ) -> domain::query::PreTradeCheck {
+        let terms = OrderTerms { quantity: ask.quantity, kind: ask.kind, tif: ask.tif };
+        let (notional, fee) = self.estimate(ask.security, ask.side, &terms);
+        let refusal = self.check_new(moment, caller, ask, None).err();
+        domain::query::PreTradeCheck { refusal, notional, fee }
+    }
+
+    fn check_new(
+        &self,
+        moment: Moment,
+        caller: &Caller,
+        ask: &PlaceOrder,
+        reduction: Option<Reduction>,
+    ) -> Result<CheckedOrder, Refusal> {
+        let int_id = self.check_ids(moment, caller, ask)?;
+        let route = self.route(ask)?;
+        let terms = OrderTerms { quantity: ask.quantity, kind: ask.kind, tif: ask.tif };
+        check_terms(&route.security, &terms)?;
+        self.check_hours(moment.at, &route, &terms)?;
+        self.check_adapter(&route.adapter)?;
+        let (reduce_only, Reduction { displaced, freed }) = (reduction.is_some(), reduction.unwrap_or_default());
+        let candidate = Candidate { route: &route, side: ask.side, terms, replaces: None, reduce_only, freed, caller };
+        let RiskApproval { reservation, self_trades: met } = self.check_risk(moment, &candidate)?;
+        let ends_both = !met.is_empty() && self.cancels_both(route.account);
+        let displaced = displaced_by(met, displaced, ends_both);
+        Ok(CheckedOrder { int_id, route, reservation, reduce_only, displaced, cancels_both: ends_both })
+    }
+
+    /// The id of the order where the client chose one; `None`: generate one.
+    fn check_ids(&self, moment: Moment, caller: &Caller, ask: &PlaceOrder) -> Result<Option<IntId>, Refusal> {
+        if let Some(id) = &ask.int_id {
+            return if self.orders.contains_id(id) { Err(self.duplicate(id)) } else { Ok(Some(id.clone())) };
+        }
+        let Some(cl_ord_id) = &ask.cl_ord_id else { return Ok(None) };
+        self.check_cl_ord_id_unused(moment, caller, cl_ord_id)?;
+        // The first ClOrdID becomes the platform's id where it is free.
+        let is_free = |id: &IntId| id.as_str() != NO_ORDER && !self.orders.contains_id(id);
+        Ok(cl_ord_id.parse().ok().filter(is_free))
+    }
+
+    /// Decision 0012: a client uses a ClOrdID once a day, for an order or for a request. With PossResend, older ones
+    /// are searched too.
+    pub(crate) fn check_cl_ord_id_unused(
+        &self,
+        moment: Moment,
+        caller: &Caller,
+        cl_ord_id: &str,
+    ) -> Result<(), Refusal> {
+        let may_be_known = caller.origin.as_ref().is_some_and(|origin| origin.poss_resend);
+        let today = self.day_start(moment.at);
+        let is_taken = |at: Timestamp| may_be_known || at >= today;
+        let own = self.orders.by_used_id(cl_ord_id).filter(|order| order.source == caller.source);
+        let taken = own.filter(|order| order.is_open() || is_taken(self.orders.used_at(cl_ord_id, order)));
+        if let Some(known) = taken.max_by_key(|order| (order.is_open(), order.id)) {
+            let (int_id, order) = (known.int_id.clone(), Some(known.clone()));
+            return Err(Refusal::DuplicateOrder(DuplicateOrder { int_id, order }));
+        }
+        let mass_cancel = self.mass_cancels.get(&caller.source, cl_ord_id);
+        let is_retired = may_be_known && self.orders.is_retired_name(&caller.source, cl_ord_id);
+        match is_retired || mass_cancel.is_some_and(|obeyed| is_taken(obeyed.at)) {
+            true => Err(Refusal::ClOrdIdUsed(cl_ord_id.into())),
+            false => Ok(()),
+        }
+    }
+
+    fn duplicate(&self, id: &IntId) -> Refusal {
+        let order = self.orders.by_int_id(id).cloned();
+        Refusal::DuplicateOrder(DuplicateOrder { int_id: id.clone(), order })
+    }
+
+    pub(crate) fn route(&self, ask: &PlaceOrder) -> Result<OrderRoute, Refusal> {
+        let security = self.reference.security(ask.security)?.clone();
+        let exchange = ask.exchange.unwrap_or(security.exchange);
+        if exchange != security.exchange {
+            let (security, listed_on) = (security.id, security.exchange);
+            return Err(Refusal::NotListed { security, exchange, listed_on });
+        }
+        let strategy = ask.strategy.unwrap_or(StrategyId::SERVER);
+        self.reference.strategy(strategy)?;
+        let account = match ask.account {
+            Some(account) => account,
+            None => self.default_account(exchange)?,
+        };
+        if !self.reference.account(account)?.active {
+            return Err(Refusal::AccountInactive(account));
+        }
+        let adapter = self.reference.adapter_of(account)?.clone();
+        if !self.adapters.serves(&adapter, exchange) {
+            return Err(Refusal::NoRoute { account, exchange });
+        }
+        Ok(OrderRoute { security, account, strategy, exchange, adapter })
+    }
+
+    fn default_account(&self, exchange: ExchangeId) -> Result<AccountId, Refusal> {
+        let reaches =
+            |id: AccountId| self.reference.adapter_of(id).is_ok_and(|adapter| self.adapters.serves(adapter, exchange));
+        let accounts = self.reference.data().accounts.values();
+        let mut fitting = accounts.filter(|account| account.active && reaches(account.id)).map(|account| account.id);
+        match (fitting.next(), fitting.next()) {
+            (None, _) => Err(Refusal::NoAccount(exchange)),
+            (Some(only), None) => Ok(only),
+            (Some(first), Some(second)) => {
+                Err(Refusal::AccountAmbiguous([first, second].into_iter().chain(fitting).collect()))
+            }
+        }
+    }
+
+    pub(crate) fn check_hours(&self, at: Timestamp, route: &OrderRoute, terms: &OrderTerms) -> Result<(), Refusal> {
+        let calendar = self.reference.calendar(route.exchange)?;
+        if self.has_expired(&route.security, at) {
+            return Err(Refusal::Expired(route.security.id));
+        }
+        let phase = self.reference.phase(route.exchange, at);
+        match terms.tif {
+            TimeInForce::Gtd { until } if until <= at => Err(Refusal::DateInThePast),
+            TimeInForce::Ato if !calendar.has_opening_auction() => Err(Refusal::NoAuction { tif: "ATO" }),
+            TimeInForce::Atc if !calendar.has_closing_auction() => Err(Refusal::NoAuction { tif: "ATC" }),
+            // Decision 0002: only orders that must trade at once need an open market; the rest waits at the venue.
+            TimeInForce::Ioc | TimeInForce::Fok if phase != MarketPhase::Continuous => {
+                Err(Refusal::MarketClosed(route.exchange))
+            }
+            TimeInForce::Day | TimeInForce::Gtc | TimeInForce::Gtd { .. }
+                if terms.kind == OrderKind::Market && phase == MarketPhase::Closed =>
+            {
+                Err(Refusal::MarketClosed(route.exchange))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub(crate) fn check_adapter(&self, adapter: &AdapterName) -> Result<(), Refusal> {
+        match self.adapters.session(adapter) {
+            SessionState::LoggedOn | SessionState::Subscribed => Ok(()),
+            SessionState::Connected => Err(Refusal::AdapterReconciling(adapter.clone())),
+            SessionState::Disconnected => Err(Refusal::AdapterDown(adapter.clone())),
+        }
+    }
+
+    fn accept(
+        &mut self,
+        moment: Moment,
+        caller: &Caller,
+        ask: &PlaceOrder,
+        draft: CheckedOrder,
+        out: &mut Outbox,
+    ) -> Arc<Order> {
+        let CheckedOrder { int_id, route, reservation, reduce_only, displaced, cancels_both: ends_both } = draft;
+        let int_id = int_id.unwrap_or_else(|| self.mint_int_id(route.account));
+        let id = OrderId(self.ids.next_order());
+        let mut order = new_order(moment, caller, ask, reduce_only, id, int_id, route);
+        if !displaced.is_empty() && !ends_both {
+            order.reason = Some(self.wait_reason(&displaced));
+        }
+        let order = Arc::new(order);
+        self.risk.on_accepted(moment, &order, caller, reservation);
+        self.orders.insert(order.clone());
+        self.schedule_expiry(&order);
+        let request = order_request(caller, ask.cl_ord_id.clone());
+        publish_order(moment, &order, OrderChange::plain(ExecType::PendingNew).for_request(Some(request)), out);
+        if displaced.is_empty() {
+            self.submit(moment, &order, out);
+        } else if ends_both {
+            self.cancel_both(moment, caller, &order, &displaced, out);
+            return self.orders.get(order.id).cloned().unwrap_or(order);
+        } else {
+            self.add_waiting(moment, caller, &order, displaced, out);
+        }
+        order
+    }
+
+    pub(crate) fn submit(&mut self, moment: Moment, order: &Arc<Order>, out: &mut Outbox) {
+        self.start_venue_timeout(moment, order.id);
+        out.instruct(&order.adapter, Instruction::Submit(order.clone()));
+    }
+}
+
+/// A close that is cancelled together with opposite orders leaves the orders that protect its position alone.
+fn displaced_by(met: Vec<OrderId>, protective: Vec<Displaced>, ends_both: bool) -> Vec<Displaced> {
+    let met =
+        met.into_iter().map(|order| Displaced { order, leaves_quantity: None, reason: DisplaceReason::SelfTrade });
+    if ends_both { met.collect() } else { met.chain(protective).collect() }
+}
+
+fn new_order(
+    moment: Moment,
+    caller: &Caller,
+    ask: &PlaceOrder,
+    reduce_only: bool,
+    id: OrderId,
+    int_id: IntId,
+    route: OrderRoute,
+) -> Order {
+    Order {
+        id,
+        int_id,
+        ext_id: None,
+        cl_ord_id: ask.cl_ord_id.clone(),
+        at: moment.at,
+        side: ask.side,
+        terms: OrderTerms { quantity: ask.quantity, kind: ask.kind, tif: ask.tif },
+        exchange_order: ask.exchange_order,
+        exchange: route.exchange,
+        security: route.security.id,
+        account: route.account,
+        strategy: route.strategy,
+        adapter: route.adapter,
+        reduce_only,
+        state: BaseState::PendingNew,
+        pending: PendingRequest::Nothing,
+        filled: Quantity::ZERO,
+        turnover: domain::Amount::ZERO,
+        revision: 0,
+        reason: None,
+        in_doubt: false,
+        reference: ask.reference.clone(),
+        source: caller.source.clone(),
+        submitted_by: caller.user.clone(),
+        changed_at: moment.at,
+    }
+}
+
+/// The rules of the security itself.
+pub(crate) fn check_terms(security: &Security, terms: &OrderTerms) -> Result<(), Refusal> {
+    if !security.tradeable || matches!(security.kind, domain::SecurityKind::Index) {
+        return Err(Refusal::NotTradeable(security.id));
+    }
+    check_quantity(security, terms.quantity)?;
+    for (field, price) in [("limit", terms.kind.limit()), ("stop", terms.kind.stop())] {
+        price.map_or(Ok(()), |price| check_price(security, field, price))?;
+    }
+    check_notional(security, terms)
+}
+
+fn check_quantity(security: &Security, quantity: Quantity) -> Result<(), Refusal> {
+    let (field, value) = ("quantity", quantity.0);
+    if !quantity.is_positive() {
+        return Err(Refusal::NotPositive { field, value });
+    }
+    if !quantity.is_multiple_of(security.qty_incr) {
+        return Err(Refusal::NotAMultiple { field, value, step: security.qty_incr });
+    }
+    match (security.min_qty, security.max_qty) {
+        (Some(min), _) if quantity < min => Err(Refusal::TooSmall { field, value, limit: min.0 }),
+        (_, Some(max)) if quantity > max => Err(Refusal::TooLarge { field, value, limit: max.0 }),
+        _ => Ok(()),
+    }
+}
+
+fn check_price(security: &Security, field: &'static str, price: Price) -> Result<(), Refusal> {
+    let value = price.0;
+    if !price.is_positive() {
+        return Err(Refusal::NotPositive { field, value });
+    }
+    if !price.is_multiple_of(security.price_incr) {
+        return Err(Refusal::NotAMultiple { field, value, step: security.price_incr });
+    }
+    match (security.min_price, security.max_price) {
+        (Some(min), _) if price < min => Err(Refusal::TooSmall { field, value, limit: min.0 }),
+        (_, Some(max)) if price > max => Err(Refusal::TooLarge { field, value, limit: max.0 }),
+        _ => Ok(()),
+    }
+}
+
+fn check_notional(security: &Security, terms: &OrderTerms) -> Result<(), Refusal> {
+    let price = terms.kind.limit().or(terms.kind.stop());
+    let (Some(min), Some(price)) = (security.min_notional, price) else { return Ok(()) };
+    let notional = terms.quantity.value_at(price, security.contract_size)?;
+    if notional < min {
+        return Err(Refusal::TooSmall { field: "notional", value: notional.0, limit: min.0 });
+    }
+    Ok(())
+}
+
+/// The side of a position that an order of this side would lower.
+pub(crate) fn is_closing_side(side: Side, position: Quantity) -> bool {
+    match side {
+        Side::Buy => position.is_negative(),
+        Side::Sell => position.is_positive(),
+    }
+}

@@ -1,0 +1,171 @@
+//! Reconciliation with the venue after each connect: missing reports are applied, doubts are resolved, and breaks are
+//! raised as alarms. New orders wait until it is done.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use domain::order::{BaseState, ExecType, Order, PendingRequest};
+use domain::report::{VenueOrder, VenueOrderState, VenueSnapshot};
+use domain::{AdapterName, Instruction, OrderId, Text};
+
+use super::order_events::{OrderChange, publish_order};
+use super::reports::OrderReport;
+use super::venue_timeouts::awaits_venue;
+use crate::moment::Moment;
+use crate::outbox::Outbox;
+use crate::trading::Trading;
+
+impl Trading {
+    pub(crate) fn reconcile(
+        &mut self,
+        moment: Moment,
+        adapter: &AdapterName,
+        picture: &VenueSnapshot,
+        out: &mut Outbox,
+    ) {
+        let of_fills = picture.fills.iter().map(|fill| fill.order);
+        self.halt_for_unknown(moment, adapter, picture.orders.iter().map(|seen| seen.order).chain(of_fills), out);
+        let owned: Vec<_> = picture.orders.iter().filter(|seen| self.owns_order(adapter, seen.order, out)).collect();
+        for seen in &owned {
+            self.apply_venue_order(moment, seen, out);
+        }
+        for fill in picture.fills.iter().filter(|fill| self.owns_order(adapter, fill.order, out)).collect::<Vec<_>>() {
+            self.on_fill(moment, adapter, fill, fill.at, out);
+        }
+        for seen in owned {
+            self.apply_final_state(moment, seen, out);
+        }
+        let seen: BTreeSet<OrderId> = picture.orders.iter().map(|order| order.order).collect();
+        let of_adapter = self.orders.open().filter(|order| order.adapter == *adapter);
+        // A waiting order was never sent, so the venue cannot have it.
+        let unseen = of_adapter.filter(|order| !seen.contains(&order.id) && !self.waiting_orders.contains(order.id));
+        for order in unseen.cloned().collect::<Vec<_>>() {
+            self.resolve_missing(moment, &order, picture.complete, out);
+        }
+        self.adapters.mark_reconciled(adapter);
+        self.cancel_expired(moment, Some(adapter), out);
+    }
+
+    /// First what must be known before fills are booked: the order is there, with these terms.
+    fn apply_venue_order(&mut self, moment: Moment, seen: &VenueOrder, out: &mut Outbox) {
+        let word = OrderReport { moment, order: seen.order, ext_at: None };
+        if self.orders.retired_account(seen.order).is_some() {
+            return;
+        }
+        let Some(order) = self.find_order(word, out).cloned() else { return };
+        let is_nameless = order.is_open() && order.ext_id.is_none() && seen.ext_id.is_some();
+        if seen.state != VenueOrderState::Rejected && (order.state == BaseState::PendingNew || is_nameless) {
+            self.on_accepted(word, seen.ext_id.as_ref(), out);
+        }
+        // The terms of an ended order show that a replace came first.
+        let is_as_asked = order.pending.replace().is_some_and(|(_, terms)| terms == seen.terms);
+        if order.is_open() && order.terms != seen.terms && (seen.state == VenueOrderState::Live || is_as_asked) {
+            self.on_replaced(word, seen.terms, seen.ext_id.as_ref(), out);
+        }
+    }
+
+    /// Then, with all fills booked, how it ended or what became of a request.
+    fn apply_final_state(&mut self, moment: Moment, seen: &VenueOrder, out: &mut Outbox) {
+        let word = OrderReport { moment, order: seen.order, ext_at: None };
+        let Some(order) = self.orders.get(seen.order).cloned() else { return };
+        if !order.is_open() {
+            return;
+        }
+        match seen.state {
+            VenueOrderState::Live => self.resolve_live(word, &order, out),
+            VenueOrderState::Canceled if order.state.is_working() => {
+                self.on_ended(word, ExecType::Canceled, seen.reason.as_ref(), out);
+            }
+            VenueOrderState::Expired if order.state.is_working() => {
+                self.on_ended(word, ExecType::Expired, seen.reason.as_ref(), out);
+            }
+            VenueOrderState::Rejected if order.state.is_working() => {
+                let reason = seen.reason.clone().unwrap_or_else(|| "rejected by the venue".into());
+                self.on_rejected(word, &reason, out);
+            }
+            VenueOrderState::Canceled | VenueOrderState::Expired | VenueOrderState::Rejected => {
+                self.resolve_live(word, &order, out);
+            }
+        }
+    }
+
+    /// A request that the venue's snapshot does not show was lost with the connection. A cancel is sent again, since a
+    /// second one does no harm and the client relies on it; a replace could be stale and is refused.
+    fn resolve_live(&mut self, word: OrderReport, order: &Arc<Order>, out: &mut Outbox) {
+        let reason = Text::from("the request was lost with the connection");
+        match &order.pending {
+            PendingRequest::Cancel(_, overtaken) if order.state.is_working() => {
+                if overtaken.is_some() {
+                    self.on_replace_rejected(word, &reason, out);
+                }
+                self.resend_cancel(word, order, out);
+            }
+            PendingRequest::Cancel(..) | PendingRequest::Replace(..) => self.reject_pending(word, &reason, out),
+            PendingRequest::Nothing if order.in_doubt => drop(self.resolve_doubt(word, order, out)),
+            PendingRequest::Nothing => {}
+        }
+    }
+
+    fn resend_cancel(&mut self, word: OrderReport, order: &Order, out: &mut Outbox) {
+        let order = self.resolve_doubt(word, order, out);
+        self.start_venue_timeout(word.moment, order.id);
+        out.instruct(&order.adapter, Instruction::Cancel(order.clone()));
+    }
+
+    fn resolve_doubt(&mut self, word: OrderReport, order: &Order, out: &mut Outbox) -> Arc<Order> {
+        let order = self.orders.change(order.id, |order| {
+            order.in_doubt = false;
+            order.reason = None;
+            order.changed_at = word.moment.at;
+        });
+        publish_order(word.moment, &order, OrderChange::plain(ExecType::DoubtResolved), out);
+        order
+    }
+
+    /// An open order that the venue's snapshot does not show.
+    fn resolve_missing(&mut self, moment: Moment, order: &Arc<Order>, complete: bool, out: &mut Outbox) {
+        let word = OrderReport { moment, order: order.id, ext_at: None };
+        if !complete {
+            return self.on_in_doubt(word, &"the venue did not mention the order".into(), out);
+        }
+        if order.state != BaseState::PendingNew {
+            out.error("order-vanished", format!("order {}: the venue no longer knows it", order.int_id));
+            return self.on_ended(word, ExecType::Canceled, Some(&"the venue no longer knows the order".into()), out);
+        }
+        if order.pending == PendingRequest::Nothing && self.may_resend(moment, order) {
+            self.resend(moment, order, out);
+        } else {
+            self.on_rejected(word, &"the order never reached the venue".into(), out);
+        }
+    }
+
+    /// Decision 0003: only where the venue certainly does not have it and would refuse a duplicate.
+    fn may_resend(&self, moment: Moment, order: &Order) -> bool {
+        let age_seconds = moment.at.seconds_since(order.at);
+        let limit_seconds = i64::from(self.settings.resend_within_seconds);
+        self.adapters.rejects_duplicates(&order.adapter) && limit_seconds > 0 && age_seconds <= limit_seconds
+    }
+
+    fn resend(&mut self, moment: Moment, order: &Order, out: &mut Outbox) {
+        let order = self.orders.change(order.id, |order| {
+            order.in_doubt = false;
+            order.reason = None;
+            order.changed_at = moment.at;
+        });
+        publish_order(moment, &order, OrderChange::plain(ExecType::DoubtResolved), out);
+        out.warn("order-sent-again", format!("order {}: never reached the venue and is sent again", order.int_id));
+        self.start_venue_timeout(moment, order.id);
+        out.instruct(&order.adapter, Instruction::Submit(order.clone()));
+    }
+
+    /// The connection is lost: every unanswered request is in doubt.
+    pub(crate) fn mark_unanswered_in_doubt(&mut self, moment: Moment, adapter: &AdapterName, out: &mut Outbox) {
+        let unanswered = |order: &&Arc<Order>| awaits_venue(order) && !self.waiting_orders.contains(order.id);
+        let of_adapter = self.orders.open().filter(|order| order.adapter == *adapter);
+        let ids: Vec<OrderId> = of_adapter.filter(unanswered).map(|order| order.id).collect();
+        let reason = Text::from("the connection was lost before the venue answered");
+        for order in ids {
+            self.on_in_doubt(OrderReport { moment, order, ext_at: None }, &reason, out);
+        }
+    }
+}

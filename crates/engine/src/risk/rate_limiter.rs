@@ -1,0 +1,157 @@
+//! Rate limits: token buckets, duplicate guard, reject breaker. Driven by journalled time only, so a replay decides the
+//! same.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use domain::order::{Order, OrderKind, Side};
+use domain::refusal::RiskControl;
+use domain::risk::{BurstLimit, RiskLimits, RiskScope};
+use domain::{Caller, Quantity, Refusal, SecurityId, Timestamp};
+use minicbor::{Decode, Encode};
+
+use super::{ApplicableLimits, Candidate, Risk};
+
+#[derive(Debug, Clone, Default, Encode, Decode)]
+pub(super) struct RiskRateLimiter {
+    #[n(0)]
+    buckets: BTreeMap<RiskScope, TokenBucket>,
+    #[n(1)]
+    recent: BTreeMap<RiskScope, VecDeque<OrderContent>>,
+    #[n(2)]
+    rejects: BTreeMap<RiskScope, VecDeque<Timestamp>>,
+}
+
+/// Tokens in millionths, so that time refills them exactly enough without fractions.
+#[derive(Debug, Clone, Copy, Encode, Decode)]
+struct TokenBucket {
+    #[n(0)]
+    millionths: u64,
+    #[n(1)]
+    at: Timestamp,
+}
+
+const TOKEN: u64 = 1_000_000;
+
+/// The fields that make two orders look like one sent twice.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+struct OrderContent {
+    #[n(0)]
+    at: Timestamp,
+    #[n(1)]
+    side: Side,
+    #[n(2)]
+    security: SecurityId,
+    #[n(3)]
+    quantity: Quantity,
+    #[n(4)]
+    kind: OrderKind,
+    #[n(5)]
+    source: domain::Source,
+}
+
+impl OrderContent {
+    fn same_content(&self, other: &Self) -> bool {
+        Self { at: other.at, ..self.clone() } == *other
+    }
+}
+
+impl TokenBucket {
+    /// The level after a refill up to `at`; a bucket holds one second's worth.
+    fn level(self, at: Timestamp, per_second: u32) -> u64 {
+        let nanos = u64::try_from(at.nanos_since(self.at)).unwrap_or(0).min(1_000_000_000);
+        let refill = nanos * u64::from(per_second) / 1_000;
+        (self.millionths + refill).min(u64::from(per_second) * TOKEN)
+    }
+}
+
+impl RiskRateLimiter {
+    fn level(&self, scope: RiskScope, at: Timestamp, per_second: u32) -> u64 {
+        let full = u64::from(per_second) * TOKEN;
+        self.buckets.get(&scope).map_or(full, |bucket| bucket.level(at, per_second))
+    }
+
+    pub(super) fn consume(&mut self, at: Timestamp, scopes: [RiskScope; 4], limits: &BTreeMap<RiskScope, RiskLimits>) {
+        for scope in scopes {
+            let Some(per_second) = limits.get(&scope).and_then(|limits| limits.orders_per_second) else { continue };
+            let millionths = self.level(scope, at, per_second).saturating_sub(TOKEN);
+            self.buckets.insert(scope, TokenBucket { millionths, at });
+        }
+    }
+
+    pub(super) fn record_order(
+        &mut self,
+        at: Timestamp,
+        order: &Order,
+        caller: &Caller,
+        limits: &BTreeMap<RiskScope, RiskLimits>,
+    ) {
+        for scope in super::scopes(order.account, order.strategy, order.security) {
+            let Some(guard) = limits.get(&scope).and_then(|limits| limits.duplicate_guard) else { continue };
+            let recent = self.recent.entry(scope).or_default();
+            drop_older(recent, at, guard, |content| content.at);
+            recent.push_back(OrderContent {
+                at,
+                side: order.side,
+                security: order.security,
+                quantity: order.terms.quantity,
+                kind: order.terms.kind,
+                source: caller.source.clone(),
+            });
+        }
+    }
+
+    /// Counts a reject of the venue; returns whether the limit is exceeded.
+    pub(super) fn record_reject(&mut self, at: Timestamp, scope: RiskScope, breaker: BurstLimit) -> bool {
+        let rejects = self.rejects.entry(scope).or_default();
+        drop_older(rejects, at, breaker, |at| *at);
+        rejects.push_back(at);
+        rejects.len() >= breaker.count as usize
+    }
+}
+
+impl Risk {
+    pub(super) fn check_rate(&self, at: Timestamp, binding: &ApplicableLimits<'_>) -> Result<(), Refusal> {
+        for (scope, per_second) in binding.each(|limits| limits.orders_per_second) {
+            if self.rates.level(scope, at, per_second) < TOKEN {
+                let (value, limit) = ((u64::from(per_second) + 1).into(), per_second.into());
+                return Err(Refusal::Limit { control: RiskControl::OrderRate, scope, value, limit });
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn check_repetition(
+        &self,
+        at: Timestamp,
+        candidate: &Candidate<'_>,
+        binding: &ApplicableLimits<'_>,
+    ) -> Result<(), Refusal> {
+        let content = OrderContent {
+            at,
+            side: candidate.side,
+            security: candidate.route.security.id,
+            quantity: candidate.terms.quantity,
+            kind: candidate.terms.kind,
+            source: candidate.caller.source.clone(),
+        };
+        for (scope, guard) in binding.each(|limits| limits.duplicate_guard) {
+            let within = |known: &&OrderContent| is_within(known.at, at, guard) && known.same_content(&content);
+            let alike = self.rates.recent.get(&scope).map_or(0, |recent| recent.iter().filter(within).count());
+            if alike >= guard.count as usize {
+                let (value, limit) = ((alike + 1).into(), guard.count.into());
+                return Err(Refusal::Limit { control: RiskControl::DuplicateContent, scope, value, limit });
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_within(earlier: Timestamp, at: Timestamp, burst: BurstLimit) -> bool {
+    earlier.plus_millis(burst.millis.into()) > at
+}
+
+fn drop_older<T>(queue: &mut VecDeque<T>, at: Timestamp, burst: BurstLimit, when: impl Fn(&T) -> Timestamp) {
+    while queue.front().is_some_and(|oldest| !is_within(when(oldest), at, burst)) {
+        queue.pop_front();
+    }
+}

@@ -1,0 +1,498 @@
+//! Gateway application of one session: messages become commands, order events become execution reports.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use bus::{InboxError, QuotaClient};
+use domain::report::SessionState;
+use domain::{
+    AdapterName, Caller, Command, CommandEnvelope, Event, MessageOrigin, ReferenceData, Source, Text, Timestamp,
+};
+use fix::{
+    Application, BusinessRejectReason, Direction, DisconnectReason, FixMessage, GatewaySettings, LogonDecision,
+    LogonTicket, MessageFault, OutgoingMessage, SendError, SeqNum, SessionRejectReason, SessionSender, SessionSettings,
+    tag,
+};
+use fix_net::SessionHandle;
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinSet;
+
+use super::command_submission::{CommandSubmission, SubmissionResult, Waits, engine_unavailable};
+use super::credential_watch::{CREDENTIALS_REVOKED, CredentialWatch};
+use super::event_router::ReportSource;
+use super::logon::{LogonAttempt, LogonCredentials, Principal};
+use super::message_log::MessageLog;
+use super::rate_limiter::MessageRateLimiter;
+use super::read_confirmation::{ConfirmationStep, ReadConfirmation};
+use super::report_feeder::{ReportFeeder, ReportItem, ResumePoint, SessionWaker};
+use super::session_status::SessionStatus;
+use super::status_request::StatusRequest;
+use crate::context::GatewayContext;
+use crate::limits::{REPORTS_QUEUED_MAX, STATUS_REQUESTS_MAX};
+use crate::store::{Cursor, SessionStore};
+use crate::translate::{
+    self, ExecTypeProfile, MessageReject, ReplyContext, ReportIds, RequestEcho, RequestScope, field,
+};
+
+/// The adapter type in session events of clients: topic `session.FIX`.
+const ADAPTER_TYPE: &str = "FIX";
+
+pub(crate) struct GatewayApplication {
+    context: Arc<GatewayContext>,
+    status: Arc<SessionStatus>,
+    comp_id: Text,
+    store: SessionStore,
+    order_rate: MessageRateLimiter,
+    cancel_rate: MessageRateLimiter,
+    /// The limits of this session, its user and its address.
+    quota: Arc<QuotaClient>,
+    is_blocked: Waits,
+    log: MessageLog,
+    peer: Option<IpAddr>,
+    principal: Option<Principal>,
+    /// `None` for credentials that are valid as long as the program runs.
+    credential_watch: Option<CredentialWatch>,
+    /// `None` while no client is logged on.
+    reports: Option<mpsc::Receiver<ReportItem>>,
+    notified: Arc<AtomicBool>,
+    read_confirmation: ReadConfirmation,
+    /// Status requests in progress; dropped with the connection.
+    status_requests: JoinSet<()>,
+    logged_on_sender: watch::Sender<bool>,
+    /// Whether a session event was published: not before the Logon, because any peer can connect.
+    is_announced: bool,
+}
+
+impl GatewayApplication {
+    pub(crate) fn new(
+        context: Arc<GatewayContext>,
+        status: Arc<SessionStatus>,
+        log: MessageLog,
+        logged_on_sender: watch::Sender<bool>,
+        is_blocked: Waits,
+    ) -> Self {
+        let rules = &status.settings.gateway;
+        Self {
+            quota: Arc::new(context.bus.inbox.quotas().session(None, None)),
+            is_blocked,
+            order_rate: MessageRateLimiter::new(rules.max_orders_per_second),
+            cancel_rate: MessageRateLimiter::new(rules.max_cancels_per_second),
+            context,
+            comp_id: status.settings.id.target.as_str().into(),
+            store: status.store.clone(),
+            status,
+            log,
+            peer: None,
+            principal: None,
+            credential_watch: None,
+            reports: None,
+            notified: Arc::default(),
+            read_confirmation: ReadConfirmation::default(),
+            status_requests: JoinSet::new(),
+            logged_on_sender,
+            is_announced: false,
+        }
+    }
+
+    fn settings(&self) -> &Arc<SessionSettings> {
+        &self.status.settings
+    }
+
+    fn rules(&self) -> &GatewaySettings {
+        &self.settings().gateway
+    }
+
+    fn handle(&self) -> &SessionHandle {
+        &self.status.handle
+    }
+
+    fn profile(&self) -> ExecTypeProfile {
+        ExecTypeProfile { standard: self.rules().standard_exec_types }
+    }
+
+    fn reference(&self) -> Arc<ReferenceData> {
+        self.context.bus.catalogue.current()
+    }
+
+    fn publish_session_state(&self, state: SessionState) {
+        let adapter = AdapterName::new(ADAPTER_TYPE, Some(&self.comp_id));
+        let command = Command::AnnounceSession { adapter, state };
+        if self.context.bus.inbox.command(CommandEnvelope { caller: Caller::platform(), command }).is_err() {
+            tracing::warn!(session = %self.comp_id, state = state.name(), "session state not published: engine inbox full");
+        }
+    }
+
+    fn on_new_order(&mut self, message: &FixMessage<'_>, line: &mut dyn SessionSender) {
+        let reference = self.reference();
+        let strategy = self.principal.as_ref().and_then(|guest| guest.strategy.as_ref());
+        if self.order_rate.try_accept(line.now()) {
+            let command = translate::order(message, &reference, self.rules(), strategy).map(Command::Place);
+            return self.submit(message, command, line);
+        }
+        let (memo, complaint) = (RequestEcho::from_message(message), self.order_rate_exceeded());
+        match memo.may_be_resent() {
+            // It may be known already: the engine decides, and no new order results.
+            true => self.submit(message, Err(complaint), line),
+            false => self.reject_request(&memo, msg_seq_num(message), &complaint, line),
+        }
+    }
+
+    fn on_replace(&mut self, message: &FixMessage<'_>, line: &mut dyn SessionSender) {
+        let command = match self.order_rate.try_accept(line.now()) {
+            true => translate::replace(message, &self.reference(), self.rules()).map(Command::Modify),
+            false => Err(self.order_rate_exceeded()),
+        };
+        self.submit(message, command, line);
+    }
+
+    /// Held back only far above what anybody needs, as [`Self::on_cancel`] is.
+    fn mass_cancel(&mut self, message: &FixMessage<'_>, line: &mut dyn SessionSender) {
+        let command = match self.cancel_rate.try_accept(line.now()) {
+            true => translate::mass_cancel(message, &self.reference()).map(Command::MassCancel),
+            false => Err(self.cancel_rate_exceeded()),
+        };
+        self.submit(message, command, line);
+    }
+
+    /// Held back only far above what anybody needs.
+    fn on_cancel(&mut self, message: &FixMessage<'_>, line: &mut dyn SessionSender) {
+        let command = match self.cancel_rate.try_accept(line.now()) {
+            true => translate::cancel(message, &self.reference()).map(Command::Cancel),
+            false => Err(self.cancel_rate_exceeded()),
+        };
+        self.submit(message, command, line);
+    }
+
+    fn is_supported(&self, kind: &[u8]) -> bool {
+        match kind {
+            b"D" | b"G" | b"F" => true,
+            b"H" | b"AF" | b"q" => self.rules().extended_messages,
+            _ => false,
+        }
+    }
+
+    /// A repeated field, whatever the session validates: an order with two quantities is not traded on one of them.
+    fn repeated_field(&self, message: &FixMessage<'_>) -> Option<MessageFault> {
+        let tag = self.context.dictionary.repeated_field(message)?;
+        Some(MessageFault::at(SessionRejectReason::TagAppearsTwice, tag))
+    }
+
+    fn order_rate_exceeded(&self) -> MessageReject {
+        let most = self.rules().max_orders_per_second.unwrap_or_default();
+        MessageReject::other("too-many-orders", &format!("more than {most} orders a second"))
+    }
+
+    fn cancel_rate_exceeded(&self) -> MessageReject {
+        let most = self.rules().max_cancels_per_second.unwrap_or_default();
+        MessageReject::other("too-many-cancels", &format!("more than {most} cancels a second"))
+    }
+
+    /// Submits a command to the engine with the number of its message, or rejects the message. The engine's answer
+    /// comes with the reports.
+    fn submit(
+        &mut self,
+        message: &FixMessage<'_>,
+        command: Result<Command, MessageReject>,
+        line: &mut dyn SessionSender,
+    ) {
+        let memo = RequestEcho::from_message(message);
+        let command = command.or_else(|complaint| translate::decline(&memo, complaint));
+        let submitted = command.and_then(|command| self.command(command, &memo));
+        if let Err(complaint) = submitted {
+            self.reject_request(&memo, msg_seq_num(message), &complaint, line);
+        }
+    }
+
+    fn command(&self, command: Command, memo: &RequestEcho) -> Result<(), MessageReject> {
+        let origin = MessageOrigin { poss_resend: memo.may_be_resent(), ..self.store.hold_for_command(memo.encode()) };
+        let user = self.principal.as_ref().and_then(|guest| guest.name.clone());
+        let caller = Caller { source: Source::Fix(self.comp_id.clone()), user, origin: Some(Box::new(origin)) };
+        let (house, pen, client) = (self.context.clone(), self.store.clone(), self.quota.clone());
+        match (CommandSubmission {
+            context: house,
+            store: pen,
+            quota: client,
+            envelope: CommandEnvelope { caller, command },
+        })
+        .try_submit()
+        {
+            SubmissionResult::Submitted => Ok(()),
+            SubmissionResult::Blocked(submission) => {
+                self.submit_when_free(*submission);
+                Ok(())
+            }
+            SubmissionResult::EngineStopped => Err(engine_unavailable(&InboxError::Stopped)),
+        }
+    }
+
+    /// Also where the client disconnects meanwhile: a counted message is executed.
+    fn submit_when_free(&self, submission: CommandSubmission) {
+        self.is_blocked.begin();
+        let (waits, handle) = (self.is_blocked.clone(), self.handle().clone());
+        tokio::spawn(async move {
+            if submission.submit_when_free().await.is_ok() {
+                waits.end();
+                // A session whose task has ended takes nothing more.
+                let _ = handle.wake_when_free().await;
+            }
+        });
+    }
+
+    fn reject_request(
+        &mut self,
+        memo: &RequestEcho,
+        number: u64,
+        complaint: &MessageReject,
+        line: &mut dyn SessionSender,
+    ) {
+        let exec_id = self.context.exec_ids.for_message(&self.settings().id.to_string(), self.store.message_key());
+        let reference = self.reference();
+        let answering = ReplyContext {
+            at: Timestamp(line.now().nanos()),
+            reference: &reference,
+            profile: self.profile(),
+            exec_id: &exec_id,
+        };
+        let answer = translate::locally_rejected(memo, number, complaint, &answering);
+        self.send(&answer, line);
+    }
+
+    /// A message that cannot be answered at application level.
+    fn reject_invalid(&mut self, fault: MessageFault, message: &FixMessage<'_>, line: &mut dyn SessionSender) {
+        let mut reject = OutgoingMessage::default();
+        fault.reject(message, &mut reject);
+        self.send(&reject, line);
+    }
+
+    /// An application message of an unsupported type, or without the id that its answer needs.
+    fn business_reject(
+        &mut self,
+        reason: BusinessRejectReason,
+        text: Option<&str>,
+        message: &FixMessage<'_>,
+        line: &mut dyn SessionSender,
+    ) {
+        let mut reject = OutgoingMessage::default();
+        reason.reject(message, text, &mut reject);
+        if let Some(id) = translate::text_field(message, field::CL_ORD_ID) {
+            reject.field(field::BUSINESS_REJECT_REF_ID, id);
+        }
+        self.send(&reject, line);
+    }
+
+    fn on_status_request(&mut self, message: &FixMessage<'_>, line: &mut dyn SessionSender) {
+        while self.status_requests.try_join_next().is_some() {}
+        if self.status_requests.len() >= STATUS_REQUESTS_MAX {
+            let text = Some("busy: too many questions wait for their answer, ask again");
+            return self.business_reject(BusinessRejectReason::ApplicationNotAvailable, text, message, line);
+        }
+        let question = StatusRequest {
+            context: self.context.clone(),
+            handle: self.handle().clone(),
+            comp_id: self.comp_id.clone(),
+            exec_id_seed: format!("{} {}", self.settings().id, self.store.message_key()),
+            echo: RequestEcho::from_message(message),
+            msg_seq_num: msg_seq_num(message),
+            scope: RequestScope::from_message(message, &self.reference()),
+        };
+        self.status_requests.spawn(question.handle());
+    }
+
+    /// Returns whether it was sent; the session ends a connection that fails.
+    fn send(&mut self, message: &OutgoingMessage, line: &mut dyn SessionSender) -> bool {
+        match line.send(message) {
+            Ok(_) => true,
+            Err(SendError::NotLoggedOn) => false,
+            Err(SendError::Store(error)) => {
+                tracing::error!(session = %self.comp_id, %error, "session store failed: message not sent, client logged out");
+                // Reports that were not sent follow after the next Logon.
+                let _ = self.handle().log_out(Some(error.to_string()));
+                false
+            }
+        }
+    }
+
+    fn send_report(&mut self, news: ReportItem, line: &mut dyn SessionSender) -> bool {
+        match news {
+            ReportItem::Event(happening) => self.send_order_event(&happening, false, line),
+            ReportItem::PossResend(happening) => self.send_order_event(&happening, true, line),
+            ReportItem::OrderState { sequence, order, missed } => {
+                let occasion = self.settings().id.to_string();
+                let exec_id = self.context.exec_ids.for_state(&occasion, sequence, order.id.0);
+                let at = Timestamp(line.now().nanos());
+                let report = translate::order_state_report(&order, missed.as_deref(), at, &self.reference(), &exec_id);
+                self.read_confirmation.on_report_sent();
+                self.send(&report, line)
+            }
+            ReportItem::CaughtUp(sequence) => {
+                self.store.advance(Cursor::after(sequence));
+                self.store.on_caught_up();
+                self.request_confirmation(sequence, line);
+                true
+            }
+        }
+    }
+
+    /// Until the client has confirmed its reports, they are sent again after a Logon with a sequence reset.
+    fn request_confirmation(&mut self, sequence: u64, line: &mut dyn SessionSender) {
+        match self.read_confirmation.on_caught_up(sequence) {
+            ConfirmationStep::NotNeeded => self.store.confirm_read(sequence),
+            // The session ends a connection that fails; then there is no confirmation.
+            ConfirmationStep::SendTestRequest(id) => drop(line.send_test_request(&id)),
+            ConfirmationStep::Postponed => {}
+        }
+    }
+
+    fn send_order_event(&mut self, happening: &ReportSource, again: bool, line: &mut dyn SessionSender) -> bool {
+        let ReportSource { index: place, published } = happening;
+        let (reference, profile, at) = (self.reference(), self.profile(), published.at);
+        let mut report = match &published.event {
+            Event::OrderStatus(status) => {
+                let Some(view) = &status.client else { return true };
+                let ids = ReportIds::for_status(self.context.exec_ids, status, view, (published.sequence, *place));
+                translate::report(status, view, &reference, profile, &ids)
+            }
+            Event::MassCancel(cancel) => translate::mass_cancel_accepted(cancel, at),
+            Event::Refused(refused) => {
+                let exec_id = self.context.exec_ids.for_event(published.sequence, *place);
+                let answering = ReplyContext { at, reference: &reference, profile, exec_id: &exec_id };
+                translate::command_rejected(refused, &answering)
+            }
+            _ => return true,
+        };
+        if again {
+            report.field(tag::POSS_RESEND, b"Y");
+        }
+        self.read_confirmation.on_report_sent();
+        let is_told = self.send(&report, line);
+        if is_told {
+            // After the report, so that both become durable together.
+            self.store.advance(Cursor { sequence: published.sequence, reported: place + 1 });
+        }
+        is_told
+    }
+}
+
+impl Application for GatewayApplication {
+    fn on_connected(&mut self, peer: Option<IpAddr>) {
+        self.peer = peer;
+        self.status.on_connected(peer);
+    }
+
+    fn on_logon(&mut self, logon: &FixMessage<'_>, ticket: LogonTicket) -> LogonDecision {
+        let knock = LogonAttempt::new_for(&self.status, self.context.access.clone(), self.peer);
+        let (claim, handle) = (LogonCredentials::from_logon(logon), self.handle().clone());
+        let introduction = knock.decide(claim, self.status.clone());
+        tokio::spawn(async move {
+            let verdict = introduction.await;
+            // A session that accepts no more requests runs into the time-out of its Logon.
+            let _ = handle.decide(ticket, verdict());
+        });
+        LogonDecision::Pending
+    }
+
+    fn on_logged_on(&mut self, _: &mut dyn SessionSender) {
+        self.principal = self.status.take_principal();
+        let user = self.principal.as_ref().and_then(|guest| guest.name.as_ref());
+        self.quota = Arc::new(self.quota.with_identity(self.context.bus.inbox.quotas(), user, self.peer));
+        let pass = self.principal.as_ref().and_then(|guest| guest.pass.clone());
+        self.credential_watch =
+            pass.map(|pass| CredentialWatch::start(self.context.access.clone(), pass, self.handle().clone()));
+        self.store.on_first_logon(self.context.bus.operations.durable());
+        self.read_confirmation = ReadConfirmation::new(self.store.has_unconfirmed());
+        let (begins_anew, read_before) = self.store.confirmed_position();
+        let bookmark =
+            ResumePoint { cursor: self.store.cursor(), sequence_was_reset: begins_anew, confirmed_up_to: read_before };
+        let (news, waiting) = mpsc::channel(REPORTS_QUEUED_MAX);
+        self.reports = Some(waiting);
+        let bell = SessionWaker { handle: self.handle().clone(), notified: self.notified.clone() };
+        let courier =
+            ReportFeeder { context: self.context.clone(), comp_id: self.comp_id.clone(), reports: news, waker: bell };
+        let seam = courier.catch_up_point();
+        tokio::spawn(courier.run(seam, bookmark));
+        self.status.on_logged_on();
+        self.logged_on_sender.send_replace(true);
+        self.is_announced = true;
+        self.publish_session_state(SessionState::Connected);
+        self.publish_session_state(SessionState::LoggedOn);
+    }
+
+    fn on_message(&mut self, message: &FixMessage<'_>, line: &mut dyn SessionSender) {
+        let is_named = translate::text_field(message, field::CL_ORD_ID).is_some();
+        let kind = message.msg_type();
+        if self.credential_watch.as_ref().is_some_and(CredentialWatch::is_revoked) {
+            return self.business_reject(BusinessRejectReason::NotAuthorized, Some(CREDENTIALS_REVOKED), message, line);
+        }
+        if !self.is_supported(kind) {
+            return self.business_reject(BusinessRejectReason::UnsupportedMessageType, None, message, line);
+        }
+        if let Some(fault) = self.repeated_field(message).or_else(|| translate::validate(message)) {
+            return self.reject_invalid(fault, message, line);
+        }
+        match kind {
+            b"D" | b"G" | b"F" if !is_named => {
+                let text = Some("missing-field: ClOrdID (11) is needed");
+                self.business_reject(BusinessRejectReason::ConditionallyRequiredFieldMissing, text, message, line);
+            }
+            b"D" => self.on_new_order(message, line),
+            b"G" => self.on_replace(message, line),
+            b"F" => self.on_cancel(message, line),
+            b"q" => self.mass_cancel(message, line),
+            _ => self.on_status_request(message, line),
+        }
+    }
+
+    fn is_ready(&self) -> bool {
+        !self.is_blocked.is_so()
+    }
+
+    fn on_test_response(&mut self, test_req_id: &[u8]) {
+        if let Some(sequence) = self.read_confirmation.on_test_response(test_req_id) {
+            self.store.confirm_read(sequence);
+        }
+    }
+
+    fn on_wake(&mut self, line: &mut dyn SessionSender) {
+        self.notified.store(false, Ordering::Release);
+        while let Some(news) = self.reports.as_mut().and_then(|news| news.try_recv().ok()) {
+            if !self.send_report(news, line) {
+                // Not logged on any more: the report feeder of the next Logon begins after the last sent report.
+                self.reports = None;
+            }
+        }
+    }
+
+    fn on_logging_out(&mut self) {
+        self.status.on_logging_out();
+        self.publish_session_state(SessionState::Connected);
+    }
+
+    fn on_logged_out(&mut self) {
+        self.reports = None;
+        self.status_requests = JoinSet::new();
+        self.principal = None;
+        self.credential_watch = None;
+        self.logged_on_sender.send_replace(false);
+    }
+
+    fn on_disconnected(&mut self, reason: &DisconnectReason) {
+        self.status.on_disconnected(reason.to_string());
+        if std::mem::take(&mut self.is_announced) {
+            self.publish_session_state(SessionState::Disconnected);
+        }
+    }
+
+    fn on_frame(&mut self, direction: Direction, frame: &[u8]) {
+        let now = self.context.clock.now();
+        match direction {
+            Direction::In => self.status.on_received(now),
+            Direction::Out => self.status.on_sent(now),
+        }
+        self.log.write(now, direction, frame);
+    }
+}
+
+fn msg_seq_num(message: &FixMessage<'_>) -> SeqNum {
+    message.number(tag::MSG_SEQ_NUM).unwrap_or_default()
+}

@@ -1,0 +1,177 @@
+//! Cancel on disconnect: open orders are cancelled after a grace period unless the client logs on again. After a
+//! restart the period begins at start-up.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bus::Inbox;
+use domain::command::CancelOrder;
+use domain::order::PendingRequest;
+use domain::query::Filter;
+use domain::{Answer, Caller, Command, CommandEnvelope, Order, Query, Source, Text, TimeInForce};
+use fix::{CancelOnDisconnect, GatewaySettings};
+use tokio::sync::watch;
+use tokio::time::{sleep, timeout};
+
+use super::command_submission::Waits;
+use crate::limits::CANCEL_RETRY_SECONDS;
+
+/// A client, and what it may have left behind.
+pub(crate) struct Absent {
+    pub(crate) inbox: Inbox,
+    pub(crate) comp_id: Text,
+    pub(crate) waits: Waits,
+}
+
+/// Runs until the session's task ends, which holds the other end of `present`.
+pub(crate) async fn run(absent: Absent, rules: GatewaySettings, mut present: watch::Receiver<bool>) {
+    let grace = Duration::from_secs(u64::from(rules.cancel_on_disconnect_grace_seconds));
+    while present.wait_for(|is_here| !is_here).await.is_ok() {
+        let back = timeout(grace, present.wait_for(|is_here| *is_here)).await.map(|seen| seen.map(drop));
+        match back {
+            Ok(Err(_)) => return,
+            Ok(Ok(_)) => continue,
+            Err(_) => absent.cancel_all(rules.cancel_on_disconnect, &present).await,
+        }
+        if present.wait_for(|is_here| *is_here).await.is_err() {
+            return;
+        }
+    }
+}
+
+impl Absent {
+    /// A venue may be away too, and an order may still wait for room, so it is tried until nothing is left.
+    async fn cancel_all(&self, which: CancelOnDisconnect, present: &watch::Receiver<bool>) {
+        while !*present.borrow() {
+            // Before the question: what was handed over by then is in front of it.
+            let is_all_there = !self.waits.is_so();
+            match self.affected_orders(which).await {
+                Some(orders) if orders.is_empty() && is_all_there => return,
+                Some(orders) => self.cancel(&orders).await,
+                None => {}
+            }
+            sleep(Duration::from_secs(CANCEL_RETRY_SECONDS)).await;
+        }
+    }
+
+    /// None while the engine does not answer.
+    async fn affected_orders(&self, which: CancelOnDisconnect) -> Option<Vec<Arc<Order>>> {
+        let reply = self.inbox.query(Query::OpenOrders(Filter::default())).ok()?.recv().await.ok()?;
+        let Ok(Answer::Orders(orders)) = reply.outcome else { return None };
+        Some(orders.into_iter().filter(|order| is_affected(order, &self.comp_id, which)).collect())
+    }
+
+    async fn cancel(&self, orders: &[Arc<Order>]) {
+        for order in orders.iter().filter(|order| needs_cancel(order)) {
+            tracing::info!(session = %self.comp_id, order = %order.int_id, "cancel on disconnect: order is cancelled");
+            let command = Command::Cancel(CancelOrder::new(order.int_id.clone()));
+            let user = Some("cancel on disconnect".into());
+            let caller = Caller { source: Source::Platform, user, origin: None };
+            if let Ok(ticket) = self.inbox.command(CommandEnvelope { caller, command })
+                && let Ok(reply) = ticket.recv().await
+                && let Err(refusal) = reply.outcome
+            {
+                tracing::warn!(order = %order.int_id, %refusal, "cancel on disconnect was refused; retrying");
+            }
+        }
+    }
+}
+
+/// Also while a cancel is pending: the venue may refuse it.
+fn is_affected(order: &Order, comp_id: &Text, which: CancelOnDisconnect) -> bool {
+    let is_own = order.source == Source::Fix(comp_id.clone());
+    is_own && order.state.is_working() && is_covered(order.terms.tif, which)
+}
+
+/// A pending replace is no hindrance; a second cancel would be refused.
+fn needs_cancel(order: &Order) -> bool {
+    !matches!(order.pending, PendingRequest::Cancel(..))
+}
+
+/// An order with a longer life than the day is meant to stay.
+fn is_covered(tif: TimeInForce, which: CancelOnDisconnect) -> bool {
+    match which {
+        CancelOnDisconnect::Off => false,
+        CancelOnDisconnect::DayOrders => !matches!(tif, TimeInForce::Gtc | TimeInForce::Gtd { .. }),
+        CancelOnDisconnect::All => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bus::inbox::{InboxReceiver, inbox};
+    use bus::{Reply, RequestPayload};
+    use domain::order::OrderRequest;
+
+    use super::*;
+
+    /// What the engine is asked next, while these orders are open.
+    async fn next_asked(lanes: &InboxReceiver, open: &[Arc<Order>]) -> String {
+        let request = loop {
+            match lanes.requests.try_recv() {
+                Some(request) => break request,
+                None => sleep(Duration::from_millis(100)).await,
+            }
+        };
+        let (asked, answer) = match &request.payload {
+            RequestPayload::Query(_) => ("open orders".to_owned(), Answer::Orders(open.to_vec())),
+            RequestPayload::Command(envelope) => match &envelope.command {
+                Command::Cancel(cancel) => (format!("cancel {}", cancel.int_id), Answer::Done),
+                other => panic!("{other:?}"),
+            },
+            other => panic!("{other:?}"),
+        };
+        request.reply_to.send(Reply { sequence: 1, outcome: Ok(answer) });
+        asked
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_order_that_waits_for_room_when_its_client_goes_is_cancelled_too() {
+        let ((inbox, lanes), waits) = (inbox(), Waits::default());
+        let (_here, present) = watch::channel(false);
+        waits.begin();
+        let absent = Absent { inbox, comp_id: "DESK".into(), waits: waits.clone() };
+        let over = tokio::spawn(async move { absent.cancel_all(CancelOnDisconnect::All, &present).await });
+        for _ in 0..3 {
+            assert_eq!(next_asked(&lanes, &[]).await, "open orders", "there may be one behind it");
+        }
+        waits.end();
+        let order = Arc::new(Order { source: Source::Fix("DESK".into()), ..samples::order(1) });
+        let open = [order.clone()];
+        let asked = [next_asked(&lanes, &open).await, next_asked(&lanes, &open).await];
+        assert_eq!(asked, ["open orders".to_owned(), format!("cancel {}", order.int_id)]);
+        assert_eq!(next_asked(&lanes, &[]).await, "open orders");
+        over.await.unwrap();
+    }
+
+    #[test]
+    fn the_setting_says_which_orders_go_with_their_client() {
+        let tifs = [TimeInForce::Day, TimeInForce::Gtc, TimeInForce::Gtd { until: domain::Timestamp(1) }];
+        let covered = |which| tifs.map(|tif| is_covered(tif, which));
+        assert_eq!(covered(CancelOnDisconnect::Off), [false, false, false]);
+        assert_eq!(covered(CancelOnDisconnect::DayOrders), [true, false, false]);
+        assert_eq!(covered(CancelOnDisconnect::All), [true, true, true]);
+    }
+
+    #[test]
+    fn a_pending_replace_is_cancelled_and_a_pending_cancel_is_waited_for() {
+        let comp_id: Text = "DESK".into();
+        let order = |pending| Order { source: Source::Fix(comp_id.clone()), pending, ..samples::order(1) };
+        let request = || {
+            Box::new(OrderRequest {
+                cl_ord_id: None,
+                source: Source::Fix(comp_id.clone()),
+                requested_by: None,
+                reason: None,
+            })
+        };
+        let replaced = PendingRequest::Replace(request(), Box::new(samples::order(1).terms));
+        let pending = [PendingRequest::Nothing, replaced, PendingRequest::Cancel(request(), None)];
+        let seen = pending.map(|pending| {
+            let order = order(pending);
+            (is_affected(&order, &comp_id, CancelOnDisconnect::All), needs_cancel(&order))
+        });
+        assert_eq!(seen, [(true, true), (true, true), (true, false)]);
+        assert!(!is_affected(&order(PendingRequest::Nothing), &"OTHER".into(), CancelOnDisconnect::All));
+    }
+}

@@ -1,0 +1,146 @@
+//! Logon authentication, before any session state changes.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use access::{
+    Access, AccessChannel, AccessCredentials, AccessDenied, AccessGrant, AccessRequest, Actor, Identity, UserRole,
+};
+use domain::Text;
+use fix::{FixMessage, LogonDecision, PreparedDecision, tag};
+use secrecy::{ExposeSecret, SecretString};
+
+use super::session_status::SessionStatus;
+
+/// The authenticated client.
+#[derive(Debug, Clone)]
+pub(crate) struct Principal {
+    pub(crate) name: Option<Text>,
+    /// Trades for this strategy alone.
+    pub(crate) strategy: Option<Text>,
+    /// The session ends when this is revoked; credentials of the session file are valid until the program stops.
+    pub(crate) pass: Option<AccessGrant>,
+}
+
+/// The credentials in a Logon.
+pub(crate) struct LogonCredentials {
+    username: Option<String>,
+    password: Option<SecretString>,
+}
+
+impl LogonCredentials {
+    pub(crate) fn from_logon(logon: &FixMessage<'_>) -> Self {
+        Self::new(logon.text(tag::USERNAME), logon.text(tag::PASSWORD))
+    }
+
+    pub(crate) fn new(username: Option<&str>, password: Option<&str>) -> Self {
+        Self { username: username.map(str::to_owned), password: password.map(SecretString::from) }
+    }
+
+    fn into_access(self) -> AccessCredentials {
+        match (self.username, self.password) {
+            (None, None) => AccessCredentials::Anonymous,
+            (username, Some(password)) => AccessCredentials::login(username.unwrap_or_default(), password),
+            (Some(_), None) => AccessCredentials::Unreadable("Username (553) needs Password (554)"),
+        }
+    }
+}
+
+/// A logon attempt.
+pub(crate) struct LogonAttempt {
+    pub(crate) access: Arc<Access>,
+    pub(crate) session: String,
+    pub(crate) peer: Option<IpAddr>,
+    /// Credentials of the session file; none: those of the platform's users.
+    pub(crate) expected: Option<fix::FixCredentials>,
+}
+
+impl LogonAttempt {
+    pub(crate) fn new_for(board: &SessionStatus, access: Arc<Access>, peer: Option<IpAddr>) -> Self {
+        let expected = match &board.settings.role {
+            fix::ConnectionType::Acceptor { credentials, .. } => credentials.clone(),
+            fix::ConnectionType::Initiator { .. } => None,
+        };
+        Self { access, session: board.settings.id.to_string(), peer, expected }
+    }
+
+    /// Authenticates; the principal is set when the session applies the decision.
+    pub(crate) async fn decide(self, claim: LogonCredentials, board: Arc<SessionStatus>) -> PreparedDecision {
+        match self.authenticate(claim).await {
+            Ok(guest) => Box::new(move || {
+                board.set_principal(guest);
+                LogonDecision::Accept
+            }),
+            Err(text) => Box::new(move || LogonDecision::Reject(text)),
+        }
+    }
+
+    /// The principal, or the text for a rejected client.
+    pub(crate) async fn authenticate(&self, claim: LogonCredentials) -> Result<Principal, String> {
+        let visit = AccessRequest {
+            channel: AccessChannel::Fix,
+            peer: self.peer,
+            action: format!("Logon {}", self.session).into(),
+        };
+        let admitted = match &self.expected {
+            Some(expected) => self.check_configured(expected, &claim, &visit).await.map(|identity| (identity, None)),
+            None => self
+                .access
+                .authenticate_connection(self.presented_credentials(claim), &visit)
+                .await
+                .map(|(who, pass)| (who, Some(pass))),
+        };
+        let (identity, pass) = admitted.map_err(|denied| format!("{}: {denied}", denied.code()))?;
+        if identity.role == UserRole::Viewer {
+            let text = "a viewer may not trade";
+            self.access.audit_refusal(&Actor { user: identity.name, request: visit }, "forbidden", text).await;
+            return Err(format!("forbidden: {text}"));
+        }
+        Ok(Principal { name: identity.name, strategy: identity.role.strategy().cloned(), pass })
+    }
+
+    /// Where no users are configured a password is ignored and the client is anonymous. So an engine that always sends
+    /// a password is accepted from this machine, and is rejected from elsewhere because a login is required.
+    fn presented_credentials(&self, claim: LogonCredentials) -> AccessCredentials {
+        match claim.into_access() {
+            AccessCredentials::Password { .. } if self.access.has_users().is_ok_and(|any| !any) => {
+                AccessCredentials::Anonymous
+            }
+            credentials => credentials,
+        }
+    }
+
+    async fn check_configured(
+        &self,
+        expected: &fix::FixCredentials,
+        claim: &LogonCredentials,
+        visit: &AccessRequest,
+    ) -> Result<Identity, AccessDenied> {
+        let name = claim.username.as_deref().unwrap_or_default();
+        let password = claim.password.as_ref().map_or("", |password| password.expose_secret());
+        let is_right = || constant_time_eq(name, &expected.username) & constant_time_eq(password, &expected.password);
+        self.access.check_secret(&format!("FIX {}", self.session), visit, is_right).await?;
+        Ok(Identity { name: Some(name.into()), role: UserRole::Trader })
+    }
+}
+
+/// In constant time, wherever they differ.
+fn constant_time_eq(one: &str, other: &str) -> bool {
+    let differing = one.bytes().zip(other.bytes()).fold(0, |sum, (one, other)| sum | (one ^ other));
+    differing == 0 && one.len() == other.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passwords_are_the_same_or_not() {
+        assert!(constant_time_eq("secret", "secret") && constant_time_eq("", ""));
+        assert!(
+            !constant_time_eq("secret", "secreT")
+                && !constant_time_eq("secret", "secret2")
+                && !constant_time_eq("", "x")
+        );
+    }
+}

@@ -1,0 +1,155 @@
+//! Tags and values of orders and reports.
+
+use domain::order::{OrdStatus, Side, TimeInForce};
+use domain::{OrderKind, SecurityKind};
+use fix::tag::Tag;
+
+pub(crate) const ACCOUNT: Tag = 1;
+pub(crate) const AVG_PX: Tag = 6;
+pub(crate) const CL_ORD_ID: Tag = 11;
+pub(crate) const CUM_QTY: Tag = 14;
+pub(crate) const EXEC_ID: Tag = 17;
+pub(crate) const EXEC_REF_ID: Tag = 19;
+pub(crate) const SECURITY_ID_SOURCE: Tag = 22;
+pub(crate) const LAST_PX: Tag = 31;
+pub(crate) const LAST_QTY: Tag = 32;
+pub(crate) const ORDER_ID: Tag = 37;
+pub(crate) const ORDER_QTY: Tag = 38;
+pub(crate) const ORD_STATUS: Tag = 39;
+pub(crate) const ORD_TYPE: Tag = 40;
+pub(crate) const ORIG_CL_ORD_ID: Tag = 41;
+pub(crate) const PRICE: Tag = 44;
+pub(crate) const SECURITY_ID: Tag = 48;
+pub(crate) const SIDE: Tag = 54;
+pub(crate) const SYMBOL: Tag = 55;
+pub(crate) const TEXT: Tag = 58;
+pub(crate) const TIME_IN_FORCE: Tag = 59;
+pub(crate) const TRANSACT_TIME: Tag = 60;
+pub(crate) const POSS_RESEND: Tag = 97;
+pub(crate) const STOP_PX: Tag = 99;
+pub(crate) const EX_DESTINATION: Tag = 100;
+pub(crate) const CXL_REJ_REASON: Tag = 102;
+pub(crate) const ORD_REJ_REASON: Tag = 103;
+pub(crate) const EXPIRE_TIME: Tag = 126;
+pub(crate) const EXEC_TYPE: Tag = 150;
+pub(crate) const LEAVES_QTY: Tag = 151;
+pub(crate) const SECURITY_TYPE: Tag = 167;
+pub(crate) const SECURITY_EXCHANGE: Tag = 207;
+pub(crate) const EXEC_RESTATEMENT_REASON: Tag = 378;
+pub(crate) const BUSINESS_REJECT_REF_ID: Tag = 379;
+pub(crate) const EXPIRE_DATE: Tag = 432;
+pub(crate) const CXL_REJ_RESPONSE_TO: Tag = 434;
+pub(crate) const MASS_CANCEL_REQUEST_TYPE: Tag = 530;
+pub(crate) const MASS_CANCEL_RESPONSE: Tag = 531;
+pub(crate) const MASS_CANCEL_REJECT_REASON: Tag = 532;
+pub(crate) const TOTAL_AFFECTED_ORDERS: Tag = 533;
+pub(crate) const MASS_STATUS_REQ_ID: Tag = 584;
+pub(crate) const MASS_STATUS_REQ_TYPE: Tag = 585;
+pub(crate) const ORD_STATUS_REQ_ID: Tag = 790;
+pub(crate) const TOT_NUM_REPORTS: Tag = 911;
+pub(crate) const LAST_RPT_REQUESTED: Tag = 912;
+pub(crate) const STRATEGY_ID: Tag = 7001;
+pub(crate) const STRATEGY_NAME: Tag = 7002;
+pub(crate) const EXCHANGE_ORDER: Tag = 7003;
+
+/// Used where an id is required and there is none.
+pub(crate) const NONE: &str = "NONE";
+
+const NAMES: [(Tag, &str); 25] = [
+    (ACCOUNT, "Account"),
+    (CL_ORD_ID, "ClOrdID"),
+    (SECURITY_ID_SOURCE, "SecurityIDSource"),
+    (ORDER_QTY, "OrderQty"),
+    (ORD_TYPE, "OrdType"),
+    (ORIG_CL_ORD_ID, "OrigClOrdID"),
+    (PRICE, "Price"),
+    (SECURITY_ID, "SecurityID"),
+    (SIDE, "Side"),
+    (SYMBOL, "Symbol"),
+    (TIME_IN_FORCE, "TimeInForce"),
+    (TRANSACT_TIME, "TransactTime"),
+    (STOP_PX, "StopPx"),
+    (EX_DESTINATION, "ExDestination"),
+    (EXPIRE_TIME, "ExpireTime"),
+    (SECURITY_EXCHANGE, "SecurityExchange"),
+    (EXPIRE_DATE, "ExpireDate"),
+    (MASS_CANCEL_REQUEST_TYPE, "MassCancelRequestType"),
+    (MASS_STATUS_REQ_ID, "MassStatusReqID"),
+    (MASS_STATUS_REQ_TYPE, "MassStatusReqType"),
+    (STRATEGY_ID, "StrategyID"),
+    (STRATEGY_NAME, "StrategyName"),
+    (EXCHANGE_ORDER, "ExchangeOrder"),
+    (ORDER_ID, "OrderID"),
+    (ORD_STATUS_REQ_ID, "OrdStatusReqID"),
+];
+
+/// `OrdType (40)`.
+pub(crate) fn tag_with_name(tag: Tag) -> String {
+    let name = NAMES.iter().find(|(known, _)| *known == tag).map(|(_, name)| *name);
+    let name = name.or_else(|| super::terms::field_name(tag));
+    name.map_or_else(|| format!("tag {tag}"), |name| format!("{name} ({tag})"))
+}
+
+pub(crate) fn side(side: Side) -> &'static str {
+    match side {
+        Side::Buy => "1",
+        Side::Sell => "2",
+    }
+}
+
+pub(crate) fn ord_type(kind: &OrderKind) -> &'static str {
+    match kind {
+        OrderKind::Market => "1",
+        OrderKind::Limit { .. } => "2",
+        OrderKind::Stop { .. } => "3",
+        OrderKind::StopLimit { .. } => "4",
+    }
+}
+
+pub(crate) fn time_in_force(tif: TimeInForce) -> &'static str {
+    match tif {
+        TimeInForce::Day => "0",
+        TimeInForce::Gtc => "1",
+        TimeInForce::Ato => "2",
+        TimeInForce::Ioc => "3",
+        TimeInForce::Fok => "4",
+        TimeInForce::Gtd { .. } => "6",
+        TimeInForce::Atc => "7",
+    }
+}
+
+pub(crate) fn ord_status(status: OrdStatus) -> &'static str {
+    match status {
+        OrdStatus::Open => "A",
+        OrdStatus::Submitted => "0",
+        OrdStatus::PartiallyExecuted => "1",
+        OrdStatus::Executed => "2",
+        OrdStatus::Canceled => "4",
+        OrdStatus::PendingCancel => "6",
+        OrdStatus::Rejected => "8",
+        OrdStatus::PendingReplace => "E",
+    }
+}
+
+/// Whether FIX 4.4 has such a Side (54), supported or not.
+pub(crate) fn is_side(value: &str) -> bool {
+    matches!(value.as_bytes(), [b'1'..=b'9' | b'A'..=b'G'])
+}
+
+/// Whether FIX 4.4 has such a TimeInForce (59), supported or not.
+pub(crate) fn is_time_in_force(value: &str) -> bool {
+    matches!(value.as_bytes(), [b'0'..=b'7'])
+}
+
+/// FIX 4.4 has no value for an index, a commodity or a perpetual swap.
+pub(crate) fn security_type(kind: &SecurityKind) -> Option<&'static str> {
+    match kind {
+        SecurityKind::Stock => Some("CS"),
+        SecurityKind::Forex { .. } => Some("FOR"),
+        SecurityKind::Future { .. } => Some("FUT"),
+        SecurityKind::Option { .. } => Some("OPT"),
+        SecurityKind::Bond { .. } => Some("CORP"),
+        SecurityKind::Fund => Some("MF"),
+        SecurityKind::Index | SecurityKind::Commodity | SecurityKind::PerpetualSwap => None,
+    }
+}

@@ -1,0 +1,215 @@
+//! Inbound orders: New Order Single (D), Order Cancel/Replace Request (G), Order Cancel Request (F), Order Mass Cancel
+//! Request (q).
+
+use domain::command::{
+    CancelOrder, Command, MassCancelRequest, ModifyOrder, PlaceOrder, RejectedRequest, RestatedFields,
+};
+use domain::{Calendar, IntId, OrderKind, Price, Quantity, ReferenceData, Security, Side, Text, TimeInForce};
+use fix::tag::Tag;
+use fix::{FixMessage, GatewaySettings};
+
+use super::field::{
+    CL_ORD_ID, EXCHANGE_ORDER, EXPIRE_DATE, EXPIRE_TIME, ORD_TYPE, ORDER_ID, ORDER_QTY, ORIG_CL_ORD_ID, PRICE, SIDE,
+    STOP_PX, SYMBOL, TIME_IN_FORCE, TRANSACT_TIME,
+};
+use super::field_reader::{MessageReject, date, decimal, flag, required, text_field, time};
+use super::reject_codes::{UNKNOWN_ORDER, UNSUPPORTED};
+use super::request_echo::RequestEcho;
+use super::resolve;
+use super::scope::RequestScope;
+use super::terms;
+
+/// A new order; the engine applies the defaults, the same for every interface.
+pub(crate) fn order(
+    message: &FixMessage<'_>,
+    reference: &ReferenceData,
+    rules: &GatewaySettings,
+    bound_to: Option<&Text>,
+) -> Result<PlaceOrder, MessageReject> {
+    let cl_ord_id = cl_ord_id(message)?;
+    let side = side(message)?;
+    let quantity = quantity(message)?;
+    let kind = order_kind(message, rules)?;
+    required(message, TRANSACT_TIME)?;
+    time(message, TRANSACT_TIME)?;
+    let security = resolve::security(message, reference)?.ok_or_else(|| MessageReject::missing(SYMBOL))?;
+    terms::check(message, Some(security), rules)?;
+    Ok(PlaceOrder {
+        int_id: None,
+        cl_ord_id: Some(cl_ord_id),
+        security: security.id,
+        account: resolve::account(message, reference)?,
+        strategy: resolve::strategy(message, reference, bound_to)?,
+        exchange: resolve::destination(message, reference)?,
+        side,
+        quantity,
+        kind,
+        tif: time_in_force(message, reference, Some(security))?.unwrap_or(TimeInForce::Day),
+        exchange_order: flag(message, EXCHANGE_ORDER)?,
+        reference: None,
+    })
+}
+
+/// New terms for an order; all of them are stated anew, except for a time in force that stays.
+pub(crate) fn replace(
+    message: &FixMessage<'_>,
+    reference: &ReferenceData,
+    rules: &GatewaySettings,
+) -> Result<ModifyOrder, MessageReject> {
+    let cl_ord_id = cl_ord_id(message)?;
+    let int_id = target_order(message)?;
+    let kind = order_kind(message, rules)?;
+    let security = resolve::security(message, reference)?;
+    terms::check(message, security.map(|security| &**security), rules)?;
+    time(message, TRANSACT_TIME)?;
+    let restated = RestatedFields {
+        side: Some(side(message)?),
+        security: security.map(|security| security.id),
+        account: resolve::account(message, reference)?,
+        kind: Some(kind),
+        strategy: resolve::strategy(message, reference, None)?,
+        exchange: resolve::destination(message, reference)?,
+        order: order_id_beside(message),
+    };
+    Ok(ModifyOrder {
+        int_id,
+        cl_ord_id: Some(cl_ord_id),
+        quantity: Some(quantity(message)?),
+        limit: kind.limit(),
+        stop: kind.stop(),
+        tif: time_in_force(message, reference, security.map(|security| &**security))?,
+        restated,
+        reference: None,
+    })
+}
+
+/// A cancel needs only two ids; other fields must be readable, and must match the order.
+pub(crate) fn cancel(message: &FixMessage<'_>, reference: &ReferenceData) -> Result<CancelOrder, MessageReject> {
+    let cl_ord_id = cl_ord_id(message)?;
+    let int_id = target_order(message)?;
+    let restated = RestatedFields {
+        side: message.get(SIDE).map(|_| side(message)).transpose()?,
+        security: resolve::security_if_given(message, reference)?,
+        order: order_id_beside(message),
+        ..RestatedFields::default()
+    };
+    time(message, TRANSACT_TIME)?;
+    Ok(CancelOrder { int_id, cl_ord_id: Some(cl_ord_id), restated })
+}
+
+/// An unreadable request is answered by the engine, which knows the state of the order; also one whose id was used
+/// before.
+pub(crate) fn decline(memo: &RequestEcho, complaint: MessageReject) -> Result<Command, MessageReject> {
+    let order = match memo {
+        memo if memo.is_request() => memo.target_order().map(Text::from),
+        memo if memo.is_new_order() => memo.get(CL_ORD_ID).map(Text::from),
+        _ => return Err(complaint),
+    };
+    Ok(Command::RejectRequest(RejectedRequest { order, code: complaint.code.into(), text: complaint.text.into() }))
+}
+
+/// The scope of a mass cancel.
+pub(crate) fn mass_cancel(
+    message: &FixMessage<'_>,
+    reference: &ReferenceData,
+) -> Result<MassCancelRequest, MessageReject> {
+    let cl_ord_id = text_field(message, CL_ORD_ID).map(Text::from);
+    RequestScope::from_message(message, reference)
+        .map(|scope| MassCancelRequest { security: scope.security(), cl_ord_id })
+}
+
+/// A ClOrdID can become the platform's id of the order, and so obeys the same rule.
+fn cl_ord_id(message: &FixMessage<'_>) -> Result<Text, MessageReject> {
+    let value = required(message, CL_ORD_ID)?;
+    let id = std::str::from_utf8(value).ok().and_then(|text| text.parse::<IntId>().ok());
+    let id =
+        id.ok_or_else(|| MessageReject::invalid(CL_ORD_ID, value, "1 to 64 printable characters without a blank"))?;
+    Ok(id.as_str().into())
+}
+
+/// The order of a request, by any ClOrdID of its chain, or by its OrderID (37).
+fn target_order(message: &FixMessage<'_>) -> Result<IntId, MessageReject> {
+    let named = text_field(message, ORIG_CL_ORD_ID).or_else(|| text_field(message, ORDER_ID));
+    let name = named.ok_or_else(|| MessageReject::missing(ORIG_CL_ORD_ID))?;
+    name.parse().map_err(|_| MessageReject::new(UNKNOWN_ORDER, "unknown-order", &format!("order {name} is not known")))
+}
+
+/// OrderID (37) beside OrigClOrdID (41): the engine checks that both identify the same order.
+fn order_id_beside(message: &FixMessage<'_>) -> Option<Text> {
+    text_field(message, ORIG_CL_ORD_ID).and_then(|_| text_field(message, ORDER_ID)).map(Text::from)
+}
+
+fn side(message: &FixMessage<'_>) -> Result<Side, MessageReject> {
+    match required(message, SIDE)? {
+        b"1" => Ok(Side::Buy),
+        b"2" => Ok(Side::Sell),
+        other => Err(MessageReject::invalid(SIDE, other, "1 (buy) or 2 (sell)")),
+    }
+}
+
+fn quantity(message: &FixMessage<'_>) -> Result<Quantity, MessageReject> {
+    decimal(message, ORDER_QTY)?.map(Quantity).ok_or_else(|| MessageReject::missing(ORDER_QTY))
+}
+
+fn order_kind(message: &FixMessage<'_>, rules: &GatewaySettings) -> Result<OrderKind, MessageReject> {
+    let value = required(message, ORD_TYPE)?;
+    let offered = |wanted: char| rules.valid_order_types.contains(&wanted);
+    let limit = || price(message, PRICE);
+    let stop = || price(message, STOP_PX);
+    match value {
+        [kind @ b'1'..=b'4'] if !offered(char::from(*kind)) => {
+            let text = format!("OrdType (40) {} is not offered on this session", char::from(*kind));
+            Err(MessageReject::new(UNSUPPORTED, "order-type-not-offered", &text))
+        }
+        b"1" => check_absent(message, PRICE).and_then(|()| check_absent(message, STOP_PX)).map(|()| OrderKind::Market),
+        b"2" => check_absent(message, STOP_PX).and_then(|()| Ok(OrderKind::Limit { limit: limit()? })),
+        b"3" => check_absent(message, PRICE).and_then(|()| Ok(OrderKind::Stop { stop: stop()? })),
+        b"4" => Ok(OrderKind::StopLimit { limit: limit()?, stop: stop()? }),
+        other => Err(MessageReject::invalid(ORD_TYPE, other, "1 (market), 2 (limit), 3 (stop) or 4 (stop limit)")),
+    }
+}
+
+fn price(message: &FixMessage<'_>, tag: Tag) -> Result<Price, MessageReject> {
+    decimal(message, tag)?.map(Price).ok_or_else(|| MessageReject::missing(tag))
+}
+
+fn check_absent(message: &FixMessage<'_>, tag: Tag) -> Result<(), MessageReject> {
+    message.get(tag).map_or(Ok(()), |_| Err(MessageReject::unexpected(tag)))
+}
+
+fn time_in_force(
+    message: &FixMessage<'_>,
+    reference: &ReferenceData,
+    security: Option<&Security>,
+) -> Result<Option<TimeInForce>, MessageReject> {
+    let Some(value) = message.get(TIME_IN_FORCE).filter(|value| !value.is_empty()) else { return Ok(None) };
+    Ok(Some(match value {
+        b"0" => TimeInForce::Day,
+        b"1" => TimeInForce::Gtc,
+        b"2" => TimeInForce::Ato,
+        b"3" => TimeInForce::Ioc,
+        b"4" => TimeInForce::Fok,
+        b"6" => good_till(message, reference, security)?,
+        b"7" => TimeInForce::Atc,
+        other => return Err(MessageReject::invalid(TIME_IN_FORCE, other, "0, 1, 2, 3, 4, 6 or 7")),
+    }))
+}
+
+/// Good till an instant (126), or till the close of the exchange on a day (432).
+fn good_till(
+    message: &FixMessage<'_>,
+    reference: &ReferenceData,
+    security: Option<&Security>,
+) -> Result<TimeInForce, MessageReject> {
+    if let Some(until) = time(message, EXPIRE_TIME)? {
+        return Ok(TimeInForce::Gtd { until });
+    }
+    let day = date(message, EXPIRE_DATE)?.ok_or_else(|| MessageReject::missing(EXPIRE_TIME))?;
+    let exchange = security.and_then(|security| reference.exchanges.get(&security.exchange));
+    let calendar = exchange.and_then(|exchange| Calendar::new(exchange.clone()).ok());
+    let close = calendar.and_then(|calendar| calendar.close_of(day));
+    let shown = message.get(EXPIRE_DATE).unwrap_or_default();
+    close
+        .map(|until| TimeInForce::Gtd { until })
+        .ok_or_else(|| MessageReject::invalid(EXPIRE_DATE, shown, "a trading day"))
+}

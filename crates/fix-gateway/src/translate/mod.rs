@@ -1,0 +1,29 @@
+//! Translation between FIX messages and domain commands and events; pure.
+
+pub(crate) mod field;
+mod field_reader;
+mod resolve;
+mod scope;
+mod validation;
+mod terms;
+mod inbound;
+mod request_echo;
+mod reject_codes;
+mod report;
+mod rejects;
+mod exec_id;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use exec_id::ExecIds;
+pub(crate) use field_reader::{MessageReject, text_field};
+pub(crate) use inbound::{cancel, decline, mass_cancel, order, replace};
+pub(crate) use rejects::{
+    ReplyContext, application_not_available, command_rejected, locally_rejected, mass_cancel_accepted,
+    status_request_rejected, unknown_order,
+};
+pub(crate) use report::{ExecTypeProfile, ReportIds, order_state_report, order_status_report, report};
+pub(crate) use request_echo::RequestEcho;
+pub(crate) use scope::RequestScope;
+pub(crate) use validation::validate;

@@ -1,0 +1,136 @@
+//! Order fields: honoured, compared, refused (they could change an execution and are not supported) or ignored. No
+//! order is traded on other terms than the client sent.
+
+mod table;
+mod security_description;
+#[cfg(test)]
+mod docs_table;
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use domain::Security;
+use fix::tag::{self, Tag};
+use fix::{FixMessage, GatewaySettings};
+
+use super::field::{EXPIRE_DATE, EXPIRE_TIME, TIME_IN_FORCE};
+use super::field_reader::MessageReject;
+use super::reject_codes::{TERM_NOT_OFFERED, UNSUPPORTED};
+
+pub(crate) use table::{AppliesTo, TABLE, Treatment};
+
+/// Fields that share a treatment and its reason.
+pub(crate) struct Term {
+    pub(crate) fields: &'static [(Tag, &'static str)],
+    pub(crate) messages: AppliesTo,
+    pub(crate) treatment: Treatment,
+    /// For the documentation.
+    #[cfg_attr(not(test), expect(dead_code, reason = "the test that holds the page against the table prints it"))]
+    pub(crate) why: &'static str,
+}
+
+/// The name that FIX gives a field of the table.
+pub(crate) fn field_name(tag: Tag) -> Option<&'static str> {
+    known_field(tag).map(|known| known.name)
+}
+
+/// Rejects the first term that is not supported.
+pub(crate) fn check(
+    message: &FixMessage<'_>,
+    security: Option<&Security>,
+    rules: &GatewaySettings,
+) -> Result<(), MessageReject> {
+    let written = |field: &fix::FixField<'_>| !field.value.is_empty() && !is_session_tag(field.tag);
+    for field in message.fields().filter(written) {
+        check_field(message.msg_type(), field.tag, field.value, security, rules)?;
+    }
+    check_expiry(message)
+}
+
+fn check_field(
+    msg_type: &[u8],
+    tag: Tag,
+    value: &[u8],
+    security: Option<&Security>,
+    rules: &GatewaySettings,
+) -> Result<(), MessageReject> {
+    let Some(known) = known_field(tag).filter(|known| known.term.messages.includes(msg_type)) else {
+        return check_unknown_tag(tag, rules);
+    };
+    let passes = match known.term.treatment {
+        Treatment::Honoured | Treatment::Ignored => true,
+        Treatment::Refused { passing } => is_accepted_value(tag, value, passing),
+        Treatment::Compared => match security {
+            Some(security) => security_description::matches_security(tag, value, security),
+            None => return Err(term_not_offered(tag, " without SecurityID (48) or Symbol (55) to compare it with")),
+        },
+    };
+    match passes {
+        true => Ok(()),
+        false => Err(unsupported_value(tag, value, known.term.treatment)),
+    }
+}
+
+/// ExecInst is a list, and all of it must be allowed; a quantity or a count of zero has many forms.
+fn is_accepted_value(tag: Tag, value: &[u8], passing: &[&str]) -> bool {
+    let one = |value: &[u8]| passing.iter().any(|known| known.as_bytes() == value);
+    match tag {
+        table::EXEC_INST => value.split(|byte| *byte == b' ').all(one),
+        _ => one(value),
+    }
+}
+
+/// User-defined tags are ignored only where the operator has set so; any other could be a term.
+fn check_unknown_tag(tag: Tag, rules: &GatewaySettings) -> Result<(), MessageReject> {
+    match tag >= tag::USER_DEFINED_MIN && rules.ignore_user_defined_fields {
+        true => Ok(()),
+        false => Err(term_not_offered(tag, " on this message, and could be a term of the order")),
+    }
+}
+
+/// Order fields of the session layer; of them only an order on behalf of another firm is checked.
+fn is_session_tag(tag: Tag) -> bool {
+    (tag::is_header(tag) && tag != tag::DELIVER_TO_COMP_ID) || tag::is_trailer(tag)
+}
+
+/// An expiry that the time in force does not have.
+fn check_expiry(message: &FixMessage<'_>) -> Result<(), MessageReject> {
+    let is_told = |tag: &Tag| message.get(*tag).is_some_and(|value| !value.is_empty());
+    match [EXPIRE_TIME, EXPIRE_DATE].into_iter().find(is_told) {
+        Some(tag) if message.get(TIME_IN_FORCE) != Some(b"6") => {
+            Err(term_not_offered(tag, " without TimeInForce (59) 6 (good till date)"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn unsupported_value(tag: Tag, value: &[u8], treatment: Treatment) -> MessageReject {
+    let shown = value.escape_ascii();
+    match treatment {
+        Treatment::Compared => {
+            let text = format!("{} {shown} is not that of the security", crate::translate::field::tag_with_name(tag));
+            MessageReject::new(UNSUPPORTED, TERM_NOT_OFFERED, &text)
+        }
+        _ => term_not_offered(tag, &format!(": {shown}")),
+    }
+}
+
+fn term_not_offered(tag: Tag, rest: &str) -> MessageReject {
+    let text = format!("{} is not offered{rest}", crate::translate::field::tag_with_name(tag));
+    MessageReject::new(UNSUPPORTED, TERM_NOT_OFFERED, &text)
+}
+
+#[derive(Clone, Copy)]
+struct KnownField {
+    name: &'static str,
+    term: &'static Term,
+}
+
+fn known_field(tag: Tag) -> Option<KnownField> {
+    static BY_TAG: OnceLock<BTreeMap<Tag, KnownField>> = OnceLock::new();
+    let by_tag = BY_TAG.get_or_init(|| {
+        let of = |term: &'static Term| term.fields.iter().map(move |(tag, name)| (*tag, KnownField { name, term }));
+        TABLE.iter().flat_map(of).collect()
+    });
+    by_tag.get(&tag).copied()
+}

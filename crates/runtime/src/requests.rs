@@ -1,0 +1,37 @@
+//! Classification of requests and inputs.
+
+use bus::RequestPayload;
+use domain::{Input, MessageOrigin, SecurityId};
+
+/// A request that is recorded and not answered yet.
+pub(crate) enum UnansweredRequest {
+    Command,
+    Query(Box<domain::Query>),
+    LedgerRecord(u64, Vec<u8>),
+    NoReply,
+}
+
+/// The session message of an input.
+pub(crate) fn origin_of(input: Input) -> Option<Box<MessageOrigin>> {
+    match input {
+        Input::Command(envelope) => envelope.caller.origin,
+        Input::Report(_) | Input::Marks(_) | Input::Clock | Input::Market(_) => None,
+    }
+}
+
+/// A delivery log record needs no marks.
+pub(crate) fn needs_marks(wanted: &RequestPayload) -> bool {
+    !matches!(wanted, RequestPayload::DeliveryLog(_))
+}
+
+/// The security whose newest price must be applied first.
+pub(crate) fn security_of(wanted: &RequestPayload) -> Option<SecurityId> {
+    match wanted {
+        RequestPayload::Command(envelope) => engine::security_of(&envelope.command),
+        RequestPayload::Query(query) => match &**query {
+            domain::Query::CheckOrder(ask, _) => Some(ask.security),
+            _ => None,
+        },
+        RequestPayload::LedgerRecord(_) | RequestPayload::DeliveryLog(_) => None,
+    }
+}

@@ -1,0 +1,187 @@
+//! Engine client of the strategy host: commands and queries in the name of the platform.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use bus::history::{PageRequest, StoredEvent};
+use bus::{Bus, InboxError, ReplyReceiver};
+use domain::command::{CancelOrder, MarketDataSubscription, Mode, ReferenceChange, StrategyFailure, StrategyPhase};
+use domain::query::Filter;
+use domain::risk::RiskScope;
+use domain::{
+    Answer, Bar, BarSize, Caller, Command, CommandEnvelope, Event, PublishedEvent, Query, RiskLimits, SecurityId,
+    StrategyId, StrategyRecord, Text, Timestamp,
+};
+use storage::BarFiles;
+use strategy::{BarHistoryRequest, PriceHistory};
+
+use super::strategy_queue::owner;
+
+/// Events of one page of history.
+const MISSED_EVENTS_PAGE: usize = 1_000;
+
+/// The engine did not carry out a command, with its reason.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct CommandRefused(pub(super) String);
+
+pub(super) struct EngineClient(pub(super) Bus);
+
+impl EngineClient {
+    pub(super) fn command(&self, command: Command) -> Result<Answer, CommandRefused> {
+        let envelope = CommandEnvelope { caller: Caller::platform(), command };
+        wait_reply(self.0.inbox.command(envelope)).map(|(_, answer)| answer)
+    }
+
+    fn query(&self, query: Query) -> Result<(u64, Answer), CommandRefused> {
+        wait_reply(self.0.inbox.query(query))
+    }
+
+    pub(super) fn enter_phase(&self, strategy: StrategyId, phase: StrategyPhase) -> Result<(), CommandRefused> {
+        self.command(Command::EnterPhase { strategy, mode: Mode::RealTime, phase, failure: None }).map(drop)
+    }
+
+    /// EXIT of a strategy that does not exit by itself; one without a phase needs none.
+    pub(super) fn stop(&self, strategy: StrategyId, failure: Option<StrategyFailure>) -> Result<(), CommandRefused> {
+        if !self.active_strategies()?.contains(&strategy) {
+            return Ok(());
+        }
+        self.command(Command::EnterPhase { strategy, mode: Mode::RealTime, phase: StrategyPhase::Exit, failure })
+            .map(drop)
+    }
+
+    /// The strategy of that name; one that reference data does not have is added, so that a new name needs no file.
+    pub(super) fn strategy_named(&self, name: &str) -> Result<Arc<StrategyRecord>, CommandRefused> {
+        if let Some(known) = self.0.catalogue.current().strategy_named(name) {
+            return Ok(known.clone());
+        }
+        let last = self.0.catalogue.current().strategies.keys().next_back().map_or(1, |id| id.0);
+        let added = StrategyRecord { id: StrategyId(last + 1), name: name.into(), auto_activate: true };
+        self.command(Command::Reference(vec![ReferenceChange::Strategy(added.clone())]))?;
+        Ok(Arc::new(added))
+    }
+
+    /// A number that no earlier run had: sequences are never given twice.
+    pub(super) fn run_number(&self) -> Result<u64, CommandRefused> {
+        self.query(Query::Phases).map(|(sequence, _)| sequence)
+    }
+
+    /// Strategies in a phase, according to the journal.
+    pub(super) fn active_strategies(&self) -> Result<Vec<StrategyId>, CommandRefused> {
+        let (_, Answer::Phases(phases)) = self.query(Query::Phases)? else { return Ok(vec![]) };
+        Ok(phases
+            .into_iter()
+            .filter(|(_, phase, _)| *phase != StrategyPhase::Exit)
+            .map(|(strategy, ..)| strategy)
+            .collect())
+    }
+
+    /// Sets an order rate limit for a strategy that has no limits of its own.
+    pub(super) fn set_rate_limit(&self, strategy: StrategyId, per_second: u32) -> Result<(), CommandRefused> {
+        let (_, Answer::Limits(limits)) = self.query(Query::Limits)? else { return Ok(()) };
+        let scope = RiskScope::Strategy(strategy);
+        if limits.iter().any(|(known, _)| *known == scope) {
+            return Ok(());
+        }
+        let limits = RiskLimits { orders_per_second: Some(per_second), ..RiskLimits::default() };
+        self.command(Command::SetLimits { scope, limits }).map(drop)
+    }
+
+    /// The initial state of a strategy: positions, cash, open orders; as events.
+    pub(super) fn snapshot(&self, strategy: StrategyId, at: Timestamp) -> Result<Vec<PublishedEvent>, CommandRefused> {
+        let filter = Filter { strategy: Some(strategy), ..Filter::default() };
+        let mut events = vec![];
+        for query in [Query::OpenOrders(filter), Query::Positions(filter), Query::Balances(filter)] {
+            let (sequence, answer) = self.query(query)?;
+            let told: Vec<Event> = match answer {
+                Answer::Orders(orders) => orders.into_iter().map(Event::Order).collect(),
+                Answer::Positions(positions) => {
+                    positions.into_iter().map(|held| Event::Position(Arc::new(held))).collect()
+                }
+                Answer::Balances(balances) => balances.into_iter().map(|cash| Event::Cash(Arc::new(cash))).collect(),
+                _ => vec![],
+            };
+            events.extend(told.into_iter().map(|event| PublishedEvent { sequence, at, event }));
+        }
+        Ok(events)
+    }
+
+    /// Events of a strategy after a sequence, for one that was disconnected: changes of its orders, then the current
+    /// state.
+    pub(super) fn missed_events(
+        &self,
+        strategy: StrategyId,
+        after: u64,
+        at: Timestamp,
+    ) -> Result<Vec<PublishedEvent>, CommandRefused> {
+        let as_of = self.0.operations.durable();
+        let mut missed = vec![];
+        let mut page = PageRequest { after, limit: MISSED_EVENTS_PAGE };
+        loop {
+            let events = self.0.history.events(as_of, page).map_err(|error| CommandRefused(error.to_string()))?;
+            page.after = events.last().map_or(page.after, |event| event.sequence);
+            let is_last = events.len() < MISSED_EVENTS_PAGE;
+            let own = |published: &PublishedEvent| owner(&published.event) == Some(strategy);
+            missed.extend(events.iter().filter_map(StoredEvent::decode_event).filter(own));
+            if is_last {
+                break;
+            }
+        }
+        missed.extend(self.snapshot(strategy, at)?);
+        Ok(missed)
+    }
+
+    /// The requested bars, as far as the server has them: stored ones, and those of the engine.
+    pub(super) fn history(&self, wishes: &[BarHistoryRequest], stored: &BarFiles, now: Timestamp) -> PriceHistory {
+        let mut past = PriceHistory::default();
+        for wish in wishes {
+            past.insert_bars(wish, merge_bars(wish, stored, now, self.bars(wish.security, wish.size)));
+        }
+        past
+    }
+
+    fn bars(&self, security: SecurityId, size: BarSize) -> Vec<Arc<Bar>> {
+        match self.query(Query::Bars(security, size)) {
+            Ok((_, Answer::Bars(bars))) => bars,
+            _ => vec![],
+        }
+    }
+
+    pub(super) fn cancel_orders(&self, strategy: StrategyId) -> Result<usize, CommandRefused> {
+        let filter = Filter { strategy: Some(strategy), ..Filter::default() };
+        let (_, Answer::Orders(orders)) = self.query(Query::OpenOrders(filter))? else { return Ok(0) };
+        let cancel = |int_id| self.command(Command::Cancel(CancelOrder::new(int_id)));
+        // An order that finished or is being cancelled meanwhile needs no cancel.
+        Ok(orders.into_iter().filter(|order| cancel(order.int_id.clone()).is_ok()).count())
+    }
+
+    /// Halts the strategy at the risk gate and cancels its orders.
+    pub(super) fn kill(&self, strategy: StrategyId, reason: &str) -> Result<(), CommandRefused> {
+        self.command(Command::Kill { scope: RiskScope::Strategy(strategy), reason: Some(Text::from(reason)) }).map(drop)
+    }
+
+    pub(super) fn subscribed(&self, strategy: StrategyId) -> Vec<SecurityId> {
+        let Ok((_, Answer::Subscriptions(all))) = self.query(Query::Subscriptions) else { return vec![] };
+        all.into_iter().filter(|wish| wish.strategy == strategy).map(|wish| wish.security).collect()
+    }
+
+    pub(super) fn unsubscribe(&self, strategy: StrategyId, securities: Vec<SecurityId>) {
+        for security in securities {
+            // A security that was removed meanwhile needs no unsubscribing.
+            let _ = self.command(Command::Unsubscribe(MarketDataSubscription { strategy, security }));
+        }
+    }
+}
+
+/// Where both have a bar, the engine's is used: it has at least as much data.
+fn merge_bars(wish: &BarHistoryRequest, stored: &BarFiles, by: Timestamp, newer: Vec<Arc<Bar>>) -> Vec<Arc<Bar>> {
+    let stored = stored.newest(wish.security, wish.size, wish.bars, by).into_iter().map(Arc::new);
+    let by_time: BTreeMap<Timestamp, Arc<Bar>> = stored.chain(newer).map(|bar| (bar.at, bar)).collect();
+    by_time.into_values().collect()
+}
+
+fn wait_reply(ticket: Result<ReplyReceiver, InboxError>) -> Result<(u64, Answer), CommandRefused> {
+    let ticket = ticket.map_err(|closed| CommandRefused(format!("the engine takes nothing: {closed:?}")))?;
+    let reply = ticket.recv_blocking().map_err(|_| CommandRefused("the engine gave no answer".to_owned()))?;
+    let answer = reply.outcome.map_err(|refusal| CommandRefused(refusal.to_string()))?;
+    Ok((reply.sequence, answer))
+}

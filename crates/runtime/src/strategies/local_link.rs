@@ -1,0 +1,146 @@
+//! In-process link: event queue and engine inbox for one strategy.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bus::{Bus, InboxError};
+use crossbeam_channel::Sender;
+use domain::{Caller, Command, CommandEnvelope, Source, StrategyId};
+use strategy::{CommandRejection, StrategyIdentity};
+
+use super::delivery_log::DeliveryRecord;
+use super::dispatcher::{self, StrategyQueues};
+use super::link::{LinkLost, StrategyDelivery, StrategyLink};
+use super::reply_collector::{self, CommandReject, PendingCommand, ReplyCallback};
+use super::strategy_queue::StrategyQueue;
+use super::strategy_thread::RunnerEvent;
+
+/// Attaches strategies to the event feed and the inbox.
+pub struct CommandRouter {
+    bus: Bus,
+    queues: StrategyQueues,
+    reply_collector: Sender<PendingCommand>,
+}
+
+impl CommandRouter {
+    /// Starts the dispatcher and the reply collector. Both end with the engine.
+    pub fn open(bus: Bus, notes: Sender<RunnerEvent>) -> std::io::Result<Self> {
+        let mailboxes = StrategyQueues::default();
+        dispatcher::start(&bus.feed, mailboxes.clone())?;
+        Ok(Self { bus, queues: mailboxes, reply_collector: reply_collector::spawn(notes)? })
+    }
+
+    /// Events from now on; the caller delivers the initial state.
+    pub fn connect(&self, who: &StrategyIdentity, has_diary: bool) -> LocalLink {
+        let mailbox = Arc::new(StrategyQueue::new(who.id));
+        self.queues.add(who.id, mailbox.clone());
+        let caller = Caller { source: Source::Strategy, user: Some(who.name.clone()), origin: None };
+        let (inbox, clerk) = (self.bus.inbox.clone(), self.reply_collector.clone());
+        LocalLink {
+            identity: who.clone(),
+            logs_deliveries: has_diary,
+            caller,
+            inbox,
+            reply_collector: clerk,
+            queue: mailbox,
+        }
+    }
+
+    pub fn disconnect(&self, strategy: StrategyId) {
+        self.queues.remove(strategy);
+    }
+}
+
+/// The link of one strategy.
+#[derive(Clone)]
+pub struct LocalLink {
+    identity: StrategyIdentity,
+    logs_deliveries: bool,
+    caller: Caller,
+    inbox: bus::Inbox,
+    reply_collector: Sender<PendingCommand>,
+    queue: Arc<StrategyQueue>,
+}
+
+impl LocalLink {
+    pub(super) fn queue(&self) -> &Arc<StrategyQueue> {
+        &self.queue
+    }
+
+    /// Sends a command; the outcome is passed to `answer`, once.
+    pub fn send_command(
+        &self,
+        command: Command,
+        answer: impl FnOnce(Result<(), CommandReject>) + Send + 'static,
+    ) -> Result<(), LinkLost> {
+        // A disconnected strategy may still run; its commands have no effect.
+        if let Some(reason) = self.queue.disconnect_reason() {
+            return Err(LinkLost(reason));
+        }
+        match &command {
+            Command::Subscribe(wish) => self.queue.subscribe(wish.security),
+            Command::Unsubscribe(wish) => self.queue.unsubscribe(wish.security),
+            _ => {}
+        }
+        let answer: ReplyCallback = Box::new(answer);
+        match self.inbox.command(CommandEnvelope { caller: self.caller.clone(), command }) {
+            Ok(ticket) => {
+                let asked = PendingCommand { strategy: self.identity.id, reply: ticket, on_reply: answer };
+                self.reply_collector.send(asked).map_err(|_| server_stopping())
+            }
+            Err(InboxError::Busy) => {
+                self.log_rejected_command()?;
+                let text = "too many requests wait; this one had no effect".into();
+                answer(Err(CommandReject { code: "busy".into(), text }));
+                Ok(())
+            }
+            Err(InboxError::Stopped) => Err(server_stopping()),
+        }
+    }
+
+    /// Whether a disconnected strategy may begin a new run.
+    pub fn may_reconnect(&self) -> bool {
+        self.queue.may_reconnect()
+    }
+
+    /// Whether the strategy's delivery log is journalled.
+    pub fn logs_deliveries(&self) -> bool {
+        self.logs_deliveries
+    }
+
+    /// Records in the delivery log that a command was refused at the inbox and will never be in the journal.
+    pub fn log_rejected_command(&self) -> Result<(), LinkLost> {
+        self.append_delivery_log(DeliveryRecord::command_rejected(self.identity.id, self.identity.run).to_bytes())
+    }
+
+    /// Waits while the engine is behind. Without a delivery log, nothing is written.
+    pub fn append_delivery_log(&self, leaf: Vec<u8>) -> Result<(), LinkLost> {
+        if self.logs_deliveries {
+            self.inbox.append_delivery_log(leaf, &self.identity.name).map_err(|_| server_stopping())
+        } else {
+            Ok(())
+        }
+    }
+}
+
+fn server_stopping() -> LinkLost {
+    LinkLost("the server stops".to_owned())
+}
+
+impl StrategyLink for LocalLink {
+    fn receive(&mut self, patience: Duration, into: &mut Vec<StrategyDelivery>) -> Result<(), LinkLost> {
+        self.queue.receive(patience, into)
+    }
+
+    fn send(&mut self, command: Command) -> Result<(), LinkLost> {
+        let (mailbox, asked) = (self.queue.clone(), command.clone());
+        self.send_command(command, move |outcome| {
+            if let Err(CommandReject { code, text }) = outcome {
+                mailbox.push_refusal(CommandRejection { command: asked, code, reason: text });
+            }
+        })
+    }
+    fn write_delivery_log(&mut self, leaf: Vec<u8>) -> Result<(), LinkLost> {
+        self.append_delivery_log(leaf)
+    }
+}

@@ -1,0 +1,65 @@
+//! Reply collector: waits for the replies to strategy commands on one thread, so that no strategy has to. Replies come
+//! in the order of the commands, because one engine gives them all.
+
+use bus::ReplyReceiver;
+use crossbeam_channel::{Receiver, Sender, bounded};
+use domain::{Refusal, StrategyId, Text};
+
+use super::failures::is_rate_refusal;
+use super::strategy_thread::RunnerEvent;
+
+/// Commands that may wait for a reply; a strategy with one more waits.
+const OPEN_COMMANDS_MAX: usize = 8_192;
+
+/// A command that was sent.
+pub(super) struct PendingCommand {
+    pub(super) strategy: StrategyId,
+    pub(super) reply: ReplyReceiver,
+    pub(super) on_reply: ReplyCallback,
+}
+
+/// Receives the outcome: success, or code and reason of a refusal.
+pub(super) type ReplyCallback = Box<dyn FnOnce(Result<(), CommandReject>) + Send>;
+
+/// Why a command was not carried out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandReject {
+    /// Stable, kebab-case.
+    pub code: Text,
+    pub text: Text,
+}
+
+/// Starts the thread; it ends when all senders are dropped.
+pub(super) fn spawn(notes: Sender<RunnerEvent>) -> std::io::Result<Sender<PendingCommand>> {
+    let (sender, asked) = bounded(OPEN_COMMANDS_MAX);
+    std::thread::Builder::new().name("strategy-clerk".into()).spawn(move || run(&asked, &notes))?;
+    Ok(sender)
+}
+
+fn run(asked: &Receiver<PendingCommand>, notes: &Sender<RunnerEvent>) {
+    for PendingCommand { strategy, reply: ticket, on_reply: answer } in asked {
+        let outcome = match ticket.recv_blocking() {
+            Ok(reply) => reply.outcome,
+            Err(bus::reply::NoReply) => {
+                answer(Err(no_reply()));
+                continue;
+            }
+        };
+        if let Err(refusal) = &outcome
+            && is_rate_refusal(refusal, strategy)
+        {
+            // A host that has stopped needs no message.
+            let _ = notes.send(RunnerEvent::RateRefused(strategy));
+        }
+        answer(outcome.map(drop).map_err(|refusal| reject_reason(&refusal)));
+    }
+}
+
+fn reject_reason(refusal: &Refusal) -> CommandReject {
+    CommandReject { code: refusal.code().into(), text: refusal.to_string().into() }
+}
+
+fn no_reply() -> CommandReject {
+    let text = "no answer came, so it is not known whether this took effect".into();
+    CommandReject { code: "outcome-unknown".into(), text }
+}

@@ -1,0 +1,281 @@
+//! Event queue of one strategy: ticks and books are conflated, trades and bars bounded, order events never dropped; a
+//! strategy with too many waiting is disconnected.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use domain::command::StrategyPhase;
+use domain::{Event, PublishedEvent, SecurityId, StrategyId};
+use strategy::{CommandRejection, PriceHistory};
+
+use super::link::{LinkLost, StrategyDelivery};
+
+/// Events that may wait and are never dropped; with one more the strategy is disconnected.
+pub(super) const EVENTS_MAX: usize = 16_384;
+/// Trades and bars that may wait; beyond that the oldest are dropped.
+const PRICES_MAX: usize = 4_096;
+
+pub(super) struct StrategyQueue {
+    strategy: StrategyId,
+    state: Mutex<QueueState>,
+    available: Condvar,
+}
+
+#[derive(Default)]
+struct QueueState {
+    subscriptions: BTreeSet<SecurityId>,
+    events: VecDeque<PublishedEvent>,
+    conflated: BTreeMap<(SecurityId, ConflatedKind), PublishedEvent>,
+    prices: VecDeque<PublishedEvent>,
+    refused: Vec<CommandRejection>,
+    is_replay: bool,
+    phase: Option<(StrategyPhase, Arc<PriceHistory>)>,
+    /// Since when the strategy has been processing its last deliveries.
+    busy_since: Option<Instant>,
+    disconnect: Option<Disconnect>,
+}
+
+#[derive(Debug, Clone)]
+struct Disconnect {
+    reason: String,
+    may_reconnect: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum ConflatedKind {
+    Tick,
+    Book,
+}
+
+impl StrategyQueue {
+    pub(super) fn new(strategy: StrategyId) -> Self {
+        Self { strategy, state: Mutex::default(), available: Condvar::new() }
+    }
+
+    /// Queues an event that concerns this strategy.
+    pub(super) fn push(&self, published: &PublishedEvent) {
+        let is_own = owner(&published.event).is_none_or(|owner| owner == self.strategy);
+        if is_own && self.lock().push(published) {
+            self.available.notify_one();
+        }
+    }
+
+    pub(super) fn subscribe(&self, security: SecurityId) {
+        self.lock().subscriptions.insert(security);
+    }
+
+    pub(super) fn unsubscribe(&self, security: SecurityId) {
+        self.lock().subscriptions.remove(&security);
+    }
+
+    pub(super) fn push_refusal(&self, refused: CommandRejection) {
+        self.lock().refused.push(refused);
+        self.available.notify_one();
+    }
+
+    /// Replays missed events, before all newer waiting ones.
+    pub(super) fn replay(&self, missed: &[PublishedEvent]) {
+        let mut waiting = self.lock();
+        waiting.is_replay = true;
+        for published in missed {
+            waiting.push_event(published);
+        }
+        self.available.notify_one();
+    }
+
+    pub(super) fn enter(&self, phase: StrategyPhase, past: Arc<PriceHistory>) {
+        self.lock().phase = Some((phase, past));
+        self.available.notify_one();
+    }
+
+    /// Nothing more goes in or out.
+    pub(super) fn disconnect(&self, reason: &str) {
+        self.lock().disconnect(Disconnect { reason: reason.to_owned(), may_reconnect: false });
+        self.available.notify_one();
+    }
+
+    /// As [`Self::disconnect`], but a new run is allowed.
+    pub(super) fn disconnect_retryable(&self, reason: &str) {
+        self.lock().disconnect(Disconnect { reason: reason.to_owned(), may_reconnect: true });
+        self.available.notify_one();
+    }
+
+    pub(super) fn disconnect_reason(&self) -> Option<String> {
+        self.lock().disconnect.as_ref().map(|cut| cut.reason.clone())
+    }
+
+    /// Whether a disconnected strategy may begin a new run.
+    pub(super) fn may_reconnect(&self) -> bool {
+        self.lock().disconnect.as_ref().is_some_and(|cut| cut.may_reconnect)
+    }
+
+    /// How long the strategy has been processing its last deliveries.
+    pub(super) fn busy_for(&self) -> Option<Duration> {
+        self.lock().busy_since.map(|since| since.elapsed())
+    }
+
+    /// The subscriptions of the strategy, to be cancelled when it is gone.
+    pub(super) fn subscriptions(&self) -> Vec<SecurityId> {
+        self.lock().subscriptions.iter().copied().collect()
+    }
+
+    /// Waits for deliveries or a timeout, and takes all of them: refusals, events by sequence, then a phase.
+    pub(super) fn receive(&self, patience: Duration, into: &mut Vec<StrategyDelivery>) -> Result<(), LinkLost> {
+        let mut waiting = self.lock();
+        waiting.busy_since = None;
+        if waiting.is_empty() {
+            let (after, _) = self.available.wait_timeout(waiting, patience).unwrap_or_else(PoisonError::into_inner);
+            waiting = after;
+        }
+        if let Some(cut) = &waiting.disconnect {
+            return Err(LinkLost(cut.reason.clone()));
+        }
+        waiting.drain(into);
+        // Also without deliveries a timer may be due.
+        waiting.busy_since = Some(Instant::now());
+        Ok(())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, QueueState> {
+        // Each event is consistent on its own.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl QueueState {
+    /// Returns whether a waiting thread must be woken for it.
+    fn push(&mut self, published: &PublishedEvent) -> bool {
+        if self.disconnect.is_some() {
+            return false;
+        }
+        match &published.event {
+            Event::Tick(tick) => self.conflate(tick.security, ConflatedKind::Tick, published),
+            Event::Book(book) => self.conflate(book.security, ConflatedKind::Book, published),
+            Event::Trade(trade) => self.push_bounded(trade.security, published),
+            Event::Bar(bar) => self.push_bounded(bar.security, published),
+            _ => self.push_event(published),
+        }
+    }
+
+    fn conflate(&mut self, security: SecurityId, kind: ConflatedKind, published: &PublishedEvent) -> bool {
+        let is_wanted = self.subscriptions.contains(&security);
+        if is_wanted {
+            self.conflated.insert((security, kind), published.clone());
+        }
+        is_wanted
+    }
+
+    fn push_bounded(&mut self, security: SecurityId, published: &PublishedEvent) -> bool {
+        let is_wanted = self.subscriptions.contains(&security);
+        if is_wanted {
+            self.prices.push_back(published.clone());
+            if self.prices.len() > PRICES_MAX {
+                self.prices.pop_front();
+            }
+        }
+        is_wanted
+    }
+
+    fn push_event(&mut self, published: &PublishedEvent) -> bool {
+        if self.events.len() >= EVENTS_MAX {
+            let reason = format!("it left {EVENTS_MAX} events of its orders unread");
+            self.disconnect(Disconnect { reason, may_reconnect: true });
+        } else {
+            self.events.push_back(published.clone());
+        }
+        true
+    }
+
+    /// The first reason counts.
+    fn disconnect(&mut self, cut: Disconnect) {
+        if self.disconnect.is_none() {
+            let wanted = std::mem::take(&mut self.subscriptions);
+            *self =
+                Self { subscriptions: wanted, busy_since: self.busy_since, disconnect: Some(cut), ..Self::default() };
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.events.is_empty()
+            && self.conflated.is_empty()
+            && self.prices.is_empty()
+            && self.refused.is_empty()
+            && !self.is_replay
+            && self.phase.is_none()
+            && self.disconnect.is_none()
+    }
+
+    fn drain(&mut self, into: &mut Vec<StrategyDelivery>) {
+        into.extend(self.refused.drain(..).map(|refused| StrategyDelivery::Refused(Box::new(refused))));
+        into.extend(std::mem::take(&mut self.is_replay).then_some(StrategyDelivery::Replay));
+        let mut events: Vec<PublishedEvent> = self.events.drain(..).chain(self.prices.drain(..)).collect();
+        events.extend(std::mem::take(&mut self.conflated).into_values());
+        // What one input caused stays in the order in which it was caused.
+        events.sort_by_key(|published| published.sequence);
+        into.extend(events.into_iter().map(StrategyDelivery::Event));
+        into.extend(self.phase.take().map(|(phase, past)| StrategyDelivery::Enter(phase, past)));
+    }
+}
+
+/// The strategy that an event belongs to; none where it is for all.
+pub(super) fn owner(event: &Event) -> Option<StrategyId> {
+    match event {
+        Event::Order(order) => Some(order.strategy),
+        Event::OrderStatus(status) => Some(status.strategy),
+        Event::Fill(fill) => Some(fill.strategy),
+        Event::Transaction(transaction) => Some(transaction.strategy),
+        Event::Position(position) => Some(position.strategy),
+        Event::Cash(balance) => Some(balance.strategy),
+        Event::Portfolio(value) => Some(value.strategy),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::{Amount, BalanceId, CashBalance, Currency, Tick, Timestamp};
+
+    use super::*;
+
+    const OWN: StrategyId = StrategyId(7);
+
+    fn tick(sequence: u64, security: u64) -> PublishedEvent {
+        let tick = Tick { security: SecurityId(security), ..samples::tick(security) };
+        PublishedEvent { sequence, at: Timestamp(0), event: Event::Tick(Arc::new(tick)) }
+    }
+
+    fn cash(sequence: u64, strategy: StrategyId) -> PublishedEvent {
+        let (id, account, currency) = (BalanceId(1), domain::AccountId(1), Currency::USD);
+        let balance = CashBalance { id, strategy, account, currency, amount: Amount::ZERO };
+        PublishedEvent { sequence, at: Timestamp(0), event: Event::Cash(Arc::new(balance)) }
+    }
+
+    fn heard(mailbox: &StrategyQueue) -> Vec<u64> {
+        let mut taken = vec![];
+        mailbox.receive(Duration::ZERO, &mut taken).unwrap();
+        taken
+            .iter()
+            .map(|delivery| if let StrategyDelivery::Event(published) = delivery { published.sequence } else { 0 })
+            .collect()
+    }
+
+    #[test]
+    fn the_newest_tick_of_a_wanted_security_waits_and_every_own_event_in_order() {
+        let mailbox = StrategyQueue::new(OWN);
+        mailbox.subscribe(SecurityId(1));
+        for published in [tick(1, 1), cash(2, OWN), tick(3, 2), cash(4, StrategyId(8)), tick(5, 1), cash(6, OWN)] {
+            mailbox.push(&published);
+        }
+        assert_eq!(heard(&mailbox), [2, 5, 6]);
+        assert_eq!(heard(&mailbox), [0; 0]);
+    }
+
+    #[test]
+    fn a_strategy_that_leaves_too_many_events_unread_is_cut_off() {
+        let mailbox = StrategyQueue::new(OWN);
+        (0..=EVENTS_MAX as u64).for_each(|sequence| mailbox.push(&cash(sequence, OWN)));
+        let lost = mailbox.receive(Duration::ZERO, &mut vec![]).unwrap_err();
+        assert_eq!(lost, LinkLost("it left 16384 events of its orders unread".to_owned()));
+    }
+}

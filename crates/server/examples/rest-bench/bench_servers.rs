@@ -1,0 +1,67 @@
+//! Servers of the benchmark: REST as the server opens it, and bare handlers beside it, on as many threads.
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+
+use access::Access;
+use axum::Router;
+use axum::body::Bytes;
+use axum::http::header;
+use axum::routing::get;
+use tokio::net::TcpListener;
+use tokio::runtime::{Builder, Runtime};
+use web::{HttpLimits, WebSettings};
+
+use crate::Outcome;
+use crate::bench_engine::{BenchEngine, now};
+
+/// The threads of our door, and those of the bare one.
+pub(crate) const SERVER: &str = "door";
+pub(crate) const BARE: &str = "bare";
+/// As many as the server gives its door.
+const THREADS: usize = 2;
+/// More than any machine sends.
+const REQUESTS_PER_SECOND: u32 = 1_000_000_000;
+
+pub(crate) struct BenchServers {
+    pub(crate) ours: SocketAddr,
+    ours_on: Runtime,
+    bare_on: Runtime,
+}
+
+impl BenchServers {
+    pub(crate) fn open(desk: &BenchEngine, folder: &Path) -> Outcome<Self> {
+        let (ours_on, bare_on) = (runtime(SERVER)?, runtime(BARE)?);
+        let access = Arc::new(Access::open(folder, access::AccessSettings::default(), Arc::new(now))?);
+        let limits = HttpLimits { requests_per_second: REQUESTS_PER_SECOND, ..HttpLimits::default() };
+        let (ours, listener) = listen(&ours_on)?;
+        let settings = WebSettings { limits, ..WebSettings::default() };
+        ours_on.spawn(web::serve_with(listener, desk.bus.clone(), access, settings, std::future::pending()));
+        Ok(Self { ours, ours_on, bare_on })
+    }
+
+    /// A handler that has the answer in memory, and nothing else around it.
+    pub(crate) fn open_bare(&self, path: &str, body: Vec<u8>) -> Outcome<SocketAddr> {
+        let body = Bytes::from(body);
+        let answer = move || async move { ([(header::CONTENT_TYPE, "application/json")], body) };
+        let (bare, listener) = listen(&self.bare_on)?;
+        let router = Router::new().route(path, get(answer));
+        self.bare_on.spawn(async { axum::serve(listener, router).await });
+        Ok(bare)
+    }
+
+    pub(crate) fn close(self) {
+        self.ours_on.shutdown_background();
+        self.bare_on.shutdown_background();
+    }
+}
+
+fn runtime(name: &'static str) -> std::io::Result<Runtime> {
+    Builder::new_multi_thread().worker_threads(THREADS).thread_name(name).enable_all().build()
+}
+
+fn listen(runtime: &Runtime) -> std::io::Result<(SocketAddr, TcpListener)> {
+    let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0"))?;
+    Ok((listener.local_addr()?, listener))
+}

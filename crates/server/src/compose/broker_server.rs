@@ -1,0 +1,164 @@
+//! Broker server: STOMP topics over TCP, TLS and WebSocket, on a runtime of its own.
+
+use std::net::SocketAddr;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use ::web::Router;
+use access::Access;
+use broker::{AllowedHosts, Broker, BrokerMonitor, BrokerSettings, StompListeners, UpgradeOrigin};
+use bus::Bus;
+use bus::operations::BrokerEndpoints;
+use runtime::strategies::HostHandle;
+use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
+use tokio::sync::oneshot;
+use tokio::task::{AbortHandle, JoinHandle};
+
+use super::listener::{bind, bind_failure};
+use crate::config::Config;
+use crate::distributed::StrategyBridge;
+use crate::exit_failure::ExitFailure;
+use crate::logging;
+use crate::tls::Certificate;
+
+/// Threads that serve connections; the engine and the journal want the rest of the machine.
+const BROKER_THREADS: usize = 2;
+
+/// The doors, open but not yet served: the web door must know their ports first, and they its.
+pub(super) struct BrokerServer {
+    pub(super) tcp: Option<SocketAddr>,
+    pub(super) tls: Option<SocketAddr>,
+    pub(super) ws: Option<SocketAddr>,
+    listeners: [Option<TcpListener>; 3],
+    broker: Broker,
+    runtime: Runtime,
+}
+
+/// The doors while they are served.
+pub(super) struct RunningBroker {
+    broker: Broker,
+    runtime: Runtime,
+    bridge: OnceLock<AbortHandle>,
+    close: oneshot::Sender<()>,
+    served: JoinHandle<std::io::Result<()>>,
+}
+
+impl BrokerServer {
+    pub(super) fn open(
+        config: &Config,
+        connections: usize,
+        bus: &Bus,
+        access: Arc<Access>,
+    ) -> Result<Self, ExitFailure> {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(BROKER_THREADS)
+            .thread_name("broker")
+            .enable_all()
+            .build()
+            .map_err(|error| bind_failure("start the broker's threads", &error))?;
+        let keys = ["broker.tcp.port", "broker.tls.port", "broker.ws.port"];
+        let [tcp, tls, ws] = config.broker_addresses();
+        let open = |wanted: Option<SocketAddr>, key| wanted.map(|wanted| bind(&runtime, wanted, key)).transpose();
+        let (tcp, tcp_listener) = open(tcp, keys[0])?.unzip();
+        let (tls, tls_listener) = open(tls, keys[1])?.unzip();
+        let (ws, ws_listener) = open(ws, keys[2])?.unzip();
+        let broker = Broker::new(settings(config, connections), bus.clone(), access);
+        Ok(Self { tcp, tls, ws, listeners: [tcp_listener, tls_listener, ws_listener], broker, runtime })
+    }
+
+    /// What the web door serves of it.
+    pub(super) fn route(&self) -> Router {
+        self.broker.route(|extensions| {
+            let socket = extensions.get::<::web::UpgradeSocket>();
+            socket.iter().for_each(|socket| socket.configure_with(broker::configure_socket));
+            let reached = extensions.get::<::web::ConnectionInfo>()?;
+            Some(UpgradeOrigin { local: reached.local, peer: reached.peer, secure: reached.secure })
+        })
+    }
+
+    /// For whoever watches it.
+    pub(super) fn monitor(&self) -> BrokerMonitor {
+        self.broker.monitor()
+    }
+
+    pub(super) fn endpoints(&self, config: &Config) -> BrokerEndpoints {
+        let port = |door: Option<SocketAddr>| door.map(|address| address.port());
+        let public_host = config.broker_public_host.as_ref().map(|host| host.0.clone());
+        BrokerEndpoints { tcp_port: port(self.tcp), ws_port: port(self.ws), public_host }
+    }
+
+    /// The pages of `web` may connect.
+    pub(super) fn serve(
+        self,
+        config: &Config,
+        certificate: Option<Arc<Certificate>>,
+        web: [Option<SocketAddr>; 2],
+    ) -> RunningBroker {
+        let [tcp, tls, ws] = self.listeners;
+        let hosts = AllowedHosts {
+            hosts: config.hosts(),
+            ports: web.into_iter().flatten().map(|address| address.port()).collect(),
+            allowed_origins: config.http_allowed_origins.iter().map(|origin| origin.0.clone()).collect(),
+        };
+        let certificates = certificate.map(|certificate| certificate as _);
+        let listeners = StompListeners { tcp, tls, ws, certificates, hosts };
+        let (close, closed) = oneshot::channel::<()>();
+        let broker = self.broker.clone();
+        let serving = self.broker.serve(listeners, logging::subscribe(), async { drop(closed.await) });
+        let served = self.runtime.spawn(serving);
+        RunningBroker { broker, runtime: self.runtime, bridge: OnceLock::new(), close, served }
+    }
+}
+
+fn settings(config: &Config, connections: usize) -> BrokerSettings {
+    BrokerSettings {
+        server: format!("Rialto/{}", env!("CARGO_PKG_VERSION")),
+        max_rate_per_connection: config.broker_max_rate_per_connection.rate,
+        min_rate_per_consumer: config.broker_min_rate_per_consumer.rate,
+        client_destinations: config.broker_client_destinations.iter().map(|pattern| pattern.0.clone()).collect(),
+        distributed: config.strategies_distributed,
+        last_message: microseconds_now(),
+        limits: broker::BrokerLimits {
+            connections,
+            unauthenticated: (connections / 2).clamp(1, broker::UNAUTHENTICATED_MAX),
+            ..limits(config)
+        },
+    }
+}
+
+/// Messages are counted from here on. No server sends a million in a second, so those of the next start have greater numbers.
+fn microseconds_now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_micros()).unwrap_or(u64::MAX / 2)
+}
+
+fn limits(config: &Config) -> broker::BrokerLimits {
+    let count = |whole: i64| usize::try_from(whole).expect("its range is checked");
+    broker::BrokerLimits {
+        connect_wait: Duration::from_secs(config.broker_connect_within_seconds.0.unsigned_abs()),
+        body_bytes: count(config.broker_max_body_kilobytes.0) * 1_024,
+        connections_per_address: count(config.broker_max_per_address.0),
+        connections_per_local_address: count(config.broker_max_per_loopback.0),
+        ..broker::BrokerLimits::default()
+    }
+}
+
+impl RunningBroker {
+    /// Strategies in processes of their own come in by the broker's queues.
+    pub(super) fn bridge(&self, controls: HostHandle, clock: runtime::EngineClock) {
+        let broker = self.broker.clone();
+        let bridge = self.runtime.spawn(StrategyBridge::serve(move || broker.connect_internal(), controls, clock));
+        // There is one for the whole life of the server.
+        let _ = self.bridge.set(bridge.abort_handle());
+    }
+
+    /// Everybody is told that the server stops.
+    pub(super) fn close(self) {
+        // Strategies have left, and a bridge whose connection closes would make it again.
+        self.bridge.get().into_iter().for_each(AbortHandle::abort);
+        // Doors that closed by themselves no longer listen.
+        self.close.send(()).unwrap_or(());
+        drop(self.runtime.block_on(self.served));
+    }
+}

@@ -1,0 +1,96 @@
+//! Engine thread: the live loop with its inbox, journal and adapters.
+
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use bus::Bus;
+use crossbeam_channel::{Receiver, Sender, bounded, select};
+use runtime::{LiveExit, LiveLoop, LiveOptions, LiveParts};
+
+use super::recovered_core::Core;
+use crate::config::{Config, JournalTicks};
+use crate::exit_failure::{Exit, ExitFailure};
+
+/// The engine's thread with its doors.
+pub(super) struct EngineThread {
+    pub(super) bus: Bus,
+    pub(super) folder: std::path::PathBuf,
+    pub(super) clock: runtime::EngineClock,
+    pub(super) ledger: Arc<storage::JournalLedger>,
+    stop: Sender<()>,
+    ended: Receiver<LiveExit>,
+    instruction_queues: Vec<(domain::AdapterName, bus::InstructionQueue)>,
+    read_model: Arc<storage::ReadModel>,
+    thread: JoinHandle<()>,
+}
+
+impl EngineThread {
+    /// On the bus of its foundation.
+    pub(super) fn start(config: &Config, foundation: Core, bus: Bus) -> Result<Self, ExitFailure> {
+        let Core { folder, engine, recovered, journal, snapshots, read_model, ledger, lanes, clock, .. } = foundation;
+        bus.catalogue.replace(engine.reference().clone());
+        let mut outlets = bus::InstructionRouter::default();
+        let opened = config.adapters().map(|name| (name.clone(), outlets.open(name))).collect();
+        let (stop, stopped) = bounded(1);
+        let (end, ended) = bounded(1);
+        let parts = LiveParts {
+            engine,
+            inbox: lanes,
+            journal,
+            snapshots: snapshots.into(),
+            ledger: ledger.clone(),
+            feed: bus.feed.clone(),
+            catalogue: bus.catalogue.clone(),
+            instructions: outlets,
+            event_sink: {
+                let read_model = read_model.clone();
+                Box::new(move |through, events| read_model.append(through, events))
+            },
+            clock: clock.clone(),
+            stop: stopped,
+        };
+        let live = LiveLoop::new(parts, options(config), &recovered);
+        let thread = std::thread::Builder::new()
+            .name("engine".into())
+            .spawn(move || drop(end.send(live.run())))
+            .map_err(|error| ExitFailure::new(Exit::Failed, format!("can't start the engine's thread: {error}")))?;
+        Ok(Self { bus, folder, clock, ledger, stop, ended, instruction_queues: opened, read_model, thread })
+    }
+
+    /// The engine's end of an adapter's queue, once.
+    pub(super) fn take_instruction_queue(&mut self, adapter: &domain::AdapterName) -> Option<bus::InstructionQueue> {
+        let place = self.instruction_queues.iter().position(|(name, _)| name == adapter)?;
+        Some(self.instruction_queues.swap_remove(place).1)
+    }
+
+    /// Until somebody asks for a stop or the engine ends by itself.
+    pub(super) fn wait(&self, stopped: &Receiver<()>) -> Option<LiveExit> {
+        select! {
+            recv(stopped) -> _ => None,
+            recv(self.ended) -> ended => ended.ok(),
+        }
+    }
+
+    pub(super) fn stop(self) -> LiveExit {
+        // An engine that ended by itself no longer listens.
+        self.stop.try_send(()).unwrap_or(());
+        let ended = self.ended.recv().unwrap_or(LiveExit::JournalFailed("the engine's thread died".into()));
+        drop(self.thread.join());
+        if let Err(problem) = self.read_model.stop() {
+            // It can be rebuilt from the journal, so the stop is in order all the same.
+            tracing::warn!(%problem, "the read model did not take its last events");
+        }
+        ended
+    }
+}
+
+fn options(config: &Config) -> LiveOptions {
+    LiveOptions {
+        snapshot_every_inputs: match config.snapshot_every_inputs {
+            0 => u64::MAX,
+            inputs => inputs,
+        },
+        journal_ticks: config.journal_ticks == JournalTicks::All,
+        build: env!("CARGO_PKG_VERSION").into(),
+    }
+}

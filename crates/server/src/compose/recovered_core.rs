@@ -1,0 +1,94 @@
+//! The engine with everything that it stands on, as it was when it stopped: journal, snapshots, read model, Ledger. Nothing of the
+//! journal is changed before all that remembers it was asked.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use bus::inbox::{Inbox, InboxReceiver, inbox_with};
+use runtime::{RecoveredState, RecoveryError, recover};
+use storage::journal::{Inspected, Journal, JournalOptions};
+use storage::{JournalLedger, ReadModel, SnapshotStore};
+use tracing::{info, warn};
+
+use crate::config::Config;
+use crate::data_dir::DataDir;
+use crate::exit_failure::{Exit, ExitFailure};
+use crate::progress::ProgressReporter;
+use crate::traces::Traces;
+
+pub(super) struct Core {
+    pub(super) folder: PathBuf,
+    pub(super) engine: engine::Engine,
+    pub(super) recovered: RecoveredState,
+    pub(super) journal: Journal,
+    pub(super) snapshots: SnapshotStore,
+    pub(super) read_model: Arc<ReadModel>,
+    pub(super) ledger: Arc<JournalLedger>,
+    pub(super) inbox: Inbox,
+    pub(super) lanes: InboxReceiver,
+    pub(super) clock: runtime::EngineClock,
+}
+
+impl Core {
+    pub(super) fn recover(config: &Config, ground: &DataDir) -> Result<Self, ExitFailure> {
+        let folder = ground.lock.folder().to_owned();
+        let instance = ground.instance.journal_id();
+        let traces = Traces::read(&folder, instance)?;
+        let inspected = inspect_journal(config, ground, &traces)?;
+        let end = inspected.found().last_sequence;
+        let snapshots = SnapshotStore::open(&ground.lock, instance)?;
+        let read_model = Arc::new(ReadModel::open(&ground.lock, instance, end)?);
+        let (inbox, lanes) = inbox_with(config.lane_limits(), config.in_flight_limits());
+        let ledger = Arc::new(JournalLedger::new(inbox.clone()));
+        let (engine, recovered) = replay(&folder, end, &snapshots, &ledger, &read_model)?;
+        traces.check_orders(&folder, end, engine.last_order())?;
+        let journal = open_journal(inspected)?;
+        ground.clock.start_after(recovered.at);
+        let clock = ground.clock.shared();
+        Ok(Self { folder, engine, recovered, journal, snapshots, read_model, ledger, inbox, lanes, clock })
+    }
+}
+
+fn inspect_journal(config: &Config, ground: &DataDir, traces: &Traces) -> Result<Inspected, ExitFailure> {
+    let mut bar = ProgressReporter::new_for("checking the journal");
+    let witnesses = traces.witnesses(ground.lock.folder());
+    let options = JournalOptions { witnesses, ..config.journal_options(ground.instance.journal_id()) };
+    Ok(Journal::inspect(&ground.lock, &options, &mut |step| bar.show(step.read, step.total))?)
+}
+
+fn open_journal(inspected: Inspected) -> Result<Journal, ExitFailure> {
+    let (found, journal) = inspected.open()?;
+    if let Some(torn) = &found.torn {
+        warn!("the last write was cut off and is dropped, nothing in it was acknowledged: {torn}");
+    }
+    Ok(journal)
+}
+
+fn replay(
+    folder: &std::path::Path,
+    end: u64,
+    snapshots: &SnapshotStore,
+    ledger: &JournalLedger,
+    read_model: &ReadModel,
+) -> Result<(engine::Engine, RecoveredState), ExitFailure> {
+    let mut bar = ProgressReporter::new_for("replaying the journal");
+    let (engine, recovered) = recover(
+        folder,
+        end,
+        snapshots,
+        ledger,
+        read_model.applied(),
+        &mut |through, events| read_model.append(through, events),
+        &mut |step| bar.show(step.read, step.total),
+    )
+    .map_err(recovery_failure)?;
+    info!(snapshot = recovered.snapshot, replayed = recovered.replayed, "the state is as it was");
+    Ok((engine, recovered))
+}
+
+fn recovery_failure(problem: RecoveryError) -> ExitFailure {
+    match problem {
+        RecoveryError::Storage(error) => error.into(),
+        other => ExitFailure::new(Exit::Damaged, other.to_string()),
+    }
+}

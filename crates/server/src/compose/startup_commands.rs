@@ -1,0 +1,91 @@
+//! What the engine is told at every start, and what only at the first: settings, reference data, opening cash, and the
+//! server's own wish for all prices.
+
+use bus::{Bus, InboxError};
+use domain::command::{Command, MarketDataSubscription, RecordTransaction, ReferenceChange};
+use domain::query::Answer;
+use domain::{AccountId, Amount, Caller, CommandEnvelope, Price, StrategyId, TransactionKind};
+
+use crate::config::Config;
+use crate::data_dir::DataDir;
+use crate::exit_failure::{Exit, ExitFailure};
+use crate::reference::{self, ReferenceSet};
+
+pub(super) fn send_all(config: &Config, ground: &DataDir, desk: &ReferenceSet, bus: &Bus) -> Result<(), ExitFailure> {
+    command(bus, Command::Configure(config.engine_settings(ground.instance.number())))?;
+    if bus.catalogue.current().accounts.is_empty() {
+        send_reference_changes(bus, reference::differences(&bus.catalogue.current(), &desk.data))?;
+        if let Some(cash) = config.demo_opening_cash {
+            credit_opening_cash(config, bus, cash)?;
+        }
+    }
+    subscribe_to_all(bus)
+}
+
+pub(super) fn send_reference_changes(bus: &Bus, changes: Vec<ReferenceChange>) -> Result<(), ExitFailure> {
+    for envelope in reference::commands(&changes) {
+        send_envelope(bus, envelope)?;
+    }
+    Ok(())
+}
+
+fn credit_opening_cash(config: &Config, bus: &Bus, cash: Amount) -> Result<(), ExitFailure> {
+    let active = bus
+        .catalogue
+        .current()
+        .accounts
+        .values()
+        .filter(|account| account.active)
+        .map(|account| account.id)
+        .collect::<Vec<_>>();
+    for account in active {
+        command(bus, Command::Record(credit(config, account, cash)))?;
+    }
+    Ok(())
+}
+
+fn credit(config: &Config, account: AccountId, cash: Amount) -> RecordTransaction {
+    RecordTransaction {
+        uuid: None,
+        at: None,
+        settlement_date: None,
+        ext_id: None,
+        int_order_id: None,
+        ext_order_id: None,
+        kind: TransactionKind::Credit,
+        quantity: None,
+        price: Price(cash.0),
+        execution_commission: None,
+        clearing_commission: None,
+        fee: None,
+        currency: Some(config.portfolio_base_currency),
+        account: Some(account),
+        security: None,
+        strategy: None,
+        description: Some("opening cash".into()),
+    }
+}
+
+/// The server itself wants every price: positions are valued, and rates known, whatever strategies ask for.
+fn subscribe_to_all(bus: &Bus) -> Result<(), ExitFailure> {
+    let securities: Vec<_> = bus.catalogue.current().securities.keys().copied().collect();
+    for security in securities {
+        command(bus, Command::Subscribe(MarketDataSubscription { strategy: StrategyId::SERVER, security }))?;
+    }
+    Ok(())
+}
+
+fn command(bus: &Bus, command: Command) -> Result<Answer, ExitFailure> {
+    send_envelope(bus, CommandEnvelope { caller: Caller::platform(), command })
+}
+
+fn send_envelope(bus: &Bus, envelope: CommandEnvelope) -> Result<Answer, ExitFailure> {
+    let failed =
+        |reason: &dyn std::fmt::Display| ExitFailure::new(Exit::Failed, format!("the engine did not start: {reason}"));
+    let ticket = bus.inbox.command(envelope).map_err(|closed| match closed {
+        InboxError::Busy => failed(&"too many requests wait"),
+        InboxError::Stopped => failed(&"it has stopped"),
+    })?;
+    let reply = ticket.recv_blocking().map_err(|_| failed(&"it gave no answer"))?;
+    reply.outcome.map_err(|refusal| failed(&refusal))
+}

@@ -1,0 +1,140 @@
+//! Configuration to domain settings.
+
+use std::net::SocketAddr;
+
+use bus::lanes::LaneLimits;
+use bus::quotas::InFlightLimits;
+use domain::risk::EngineSettings;
+use domain::{AdapterName, Exchange, ExchangeId, ReferenceData, RiskLimits};
+use storage::journal::{InstanceId, JournalOptions};
+
+use super::keys::Config;
+use super::names::{ServedExchanges, SimulatedVenue};
+use crate::input_problem::Problems;
+use crate::nearest::hint;
+
+/// The adapter type of accounts at simulated venues.
+pub const SIMULATED: &str = "SIMULATED";
+
+/// A simulated venue with the exchanges that it serves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConfiguredVenue {
+    pub adapter: AdapterName,
+    pub exchanges: Vec<ExchangeId>,
+}
+
+impl Config {
+    /// Settings of the engine.
+    pub fn engine_settings(&self, instance: u64) -> EngineSettings {
+        EngineSettings {
+            instance,
+            base_currency: self.portfolio_base_currency,
+            trading_zone: self.trading_zone.0.clone(),
+            margin_rate: self.risk_margin_rate.0,
+            slippage_percent: self.risk_slippage_percent.0,
+            resend_within_seconds: self.recovery_resend_within_seconds,
+            venue_timeout_seconds: self.recovery_answer_within_seconds,
+            platform_limits: self.platform_limits(),
+        }
+    }
+
+    /// The limits of the whole platform.
+    pub(super) fn platform_limits(&self) -> RiskLimits {
+        RiskLimits {
+            max_order_quantity: self.risk_max_order_quantity,
+            max_order_notional: self.risk_max_order_notional,
+            price_collar_percent: self.risk_price_collar_percent,
+            stale_after_seconds: self.risk_stale_after_seconds,
+            max_open_orders: self.risk_max_open_orders,
+            max_open_notional: self.risk_max_open_notional,
+            max_long: self.risk_max_long,
+            max_short: self.risk_max_short,
+            max_gross_exposure: self.risk_max_gross_exposure,
+            cash_check: Some(self.risk_cash_check),
+            orders_per_second: self.risk_orders_per_second,
+            duplicate_guard: self.risk_duplicate_guard,
+            reject_breaker: self.risk_reject_breaker,
+            max_day_loss: self.risk_max_day_loss,
+            max_drawdown: self.risk_max_drawdown,
+            self_trade: Some(self.risk_self_trade),
+        }
+    }
+
+    /// Queue limits of the engine's inbox.
+    pub fn lane_limits(&self) -> LaneLimits {
+        LaneLimits { requests: self.commands_waiting.size(), ..LaneLimits::default() }
+    }
+
+    /// Limits of commands in flight.
+    pub fn in_flight_limits(&self) -> InFlightLimits {
+        InFlightLimits {
+            per_session: self.commands_per_session.size(),
+            per_user: self.commands_per_user.size(),
+            per_peer: self.commands_per_peer.size(),
+        }
+    }
+
+    pub fn journal_options(&self, instance: InstanceId) -> JournalOptions {
+        let megabytes = self.journal_segment_megabytes.0.unsigned_abs();
+        JournalOptions { sync: self.journal_sync, segment_bytes: megabytes << 20, ..JournalOptions::new(instance) }
+    }
+
+    /// Address of the HTTP port, unless it is off.
+    pub fn http_address(&self) -> Option<SocketAddr> {
+        self.http_port.0.map(|port| SocketAddr::new(self.bind.0, port))
+    }
+
+    /// Address of the HTTPS port, unless it is off.
+    pub fn https_address(&self) -> Option<SocketAddr> {
+        self.https_port.0.map(|port| SocketAddr::new(self.bind.0, port))
+    }
+
+    /// Addresses of the broker's ports for TCP, TLS and WebSocket, as far as they are not off.
+    pub fn broker_addresses(&self) -> [Option<SocketAddr>; 3] {
+        let ports = [self.broker_tcp_port, self.broker_tls_port, self.broker_ws_port];
+        ports.map(|port| port.0.map(|port| SocketAddr::new(self.bind.0, port)))
+    }
+
+    /// Further host names of this server.
+    pub fn hosts(&self) -> Vec<String> {
+        self.http_hosts.iter().chain(&self.broker_public_host).map(|host| host.0.clone()).collect()
+    }
+
+    /// Whether an adapter can trade real money; this version has simulated ones only.
+    pub fn has_live_adapter(&self) -> bool {
+        self.adapters().any(|adapter| !adapter.0.starts_with(SIMULATED))
+    }
+
+    /// The adapters of the simulated venues.
+    pub fn adapters(&self) -> impl Iterator<Item = AdapterName> {
+        self.simulated_venues.iter().map(|venue| AdapterName::new(SIMULATED, Some(&venue.qualifier)))
+    }
+
+    /// The simulated venues, with exchange codes looked up.
+    pub fn venues(&self, reference: &ReferenceData) -> Result<Vec<ConfiguredVenue>, Problems> {
+        let mut problems = Problems::default();
+        let venues = self.simulated_venues.iter().map(|venue| resolve(venue, reference, &mut problems)).collect();
+        problems.none_or(venues)
+    }
+}
+
+fn resolve(venue: &SimulatedVenue, reference: &ReferenceData, problems: &mut Problems) -> ConfiguredVenue {
+    let exchanges = match &venue.exchanges {
+        ServedExchanges::All => reference.exchanges.keys().copied().collect(),
+        ServedExchanges::These(codes) => codes.iter().filter_map(|code| with_code(code, reference, problems)).collect(),
+    };
+    ConfiguredVenue { adapter: AdapterName::new(SIMULATED, Some(&venue.qualifier)), exchanges }
+}
+
+fn with_code(code: &str, reference: &ReferenceData, problems: &mut Problems) -> Option<ExchangeId> {
+    let found = reference.exchanges.values().find(|exchange| code_of(exchange) == Some(code));
+    if found.is_none() {
+        let hint = hint(code, reference.exchanges.values().filter_map(|exchange| code_of(exchange)));
+        problems.add("simulated.venues", format!("no exchange has the code '{code}'{hint}"));
+    }
+    found.map(|exchange| exchange.id)
+}
+
+fn code_of(exchange: &Exchange) -> Option<&str> {
+    exchange.code.as_deref()
+}

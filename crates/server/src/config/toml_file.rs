@@ -1,0 +1,93 @@
+//! TOML file to entries with lines: tables become dots.
+
+use std::path::Path;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::raw::{ConfigEntry, ConfigOrigin};
+use super::setting::BETWEEN_ITEMS;
+use crate::input_problem::Problems;
+
+/// Entries of a file, and its problems.
+#[derive(Debug, Default)]
+pub(super) struct FileEntries {
+    pub(super) written: Vec<ConfigEntry>,
+    pub(super) problems: Problems,
+}
+
+pub(super) fn read(path: &Path) -> std::io::Result<FileEntries> {
+    let text = std::fs::read_to_string(path)?;
+    let mut reader = Reader { path, text: &text, entries: FileEntries::default() };
+    let (table, errors) = DeTable::parse_recoverable(&text);
+    for error in &errors {
+        reader.add_problem(error.span().map_or(0, |span| span.start), error.message());
+    }
+    // After a syntax error a key may be read as part of another: suggestions would only confuse.
+    if errors.is_empty() {
+        reader.read_table("", table.get_ref());
+    }
+    reader.entries.written.sort_by_key(|written| line_of(&written.origin));
+    Ok(reader.entries)
+}
+
+struct Reader<'a> {
+    path: &'a Path,
+    text: &'a str,
+    entries: FileEntries,
+}
+
+impl Reader<'_> {
+    fn read_table(&mut self, prefix: &str, table: &DeTable<'_>) {
+        for (name, value) in table {
+            let name = format!("{prefix}{}", name.get_ref());
+            match value.get_ref() {
+                DeValue::Table(inner) => self.read_table(&format!("{name}."), inner),
+                _ => self.read_value(name, value),
+            }
+        }
+    }
+
+    fn read_value(&mut self, name: String, value: &Spanned<DeValue<'_>>) {
+        match text_of(value.get_ref()) {
+            Some(text) => {
+                let origin = self.origin_at(value.span().start);
+                self.entries.written.push(ConfigEntry { name, text, origin });
+            }
+            None => self.add_problem(value.span().start, &format!("{name}: no key holds a value of this kind")),
+        }
+    }
+
+    fn add_problem(&mut self, offset: usize, reason: &str) {
+        let place = self.origin_at(offset);
+        // The parser's messages have several lines; a problem has one.
+        self.entries.problems.add(place, reason.trim().replace('\n', "; "));
+    }
+
+    fn origin_at(&self, offset: usize) -> ConfigOrigin {
+        let line = self.text.bytes().take(offset).filter(|byte| *byte == b'\n').count() + 1;
+        ConfigOrigin::File { path: self.path.to_owned(), line }
+    }
+}
+
+/// A value as it would be in a flag. Decimals keep their digits.
+fn text_of(value: &DeValue<'_>) -> Option<String> {
+    match value {
+        DeValue::String(text) => Some(text.to_string()),
+        DeValue::Integer(number) => Some(number.to_string()),
+        DeValue::Float(number) => Some(number.to_string()),
+        DeValue::Boolean(switch) => Some(switch.to_string()),
+        DeValue::Array(items) => {
+            let texts: Option<Vec<String>> = items.iter().map(|item| text_of(item.get_ref())).collect();
+            texts.map(|texts| texts.join(&BETWEEN_ITEMS.to_string()))
+        }
+        DeValue::Datetime(_) | DeValue::Table(_) => None,
+    }
+}
+
+fn line_of(origin: &ConfigOrigin) -> usize {
+    match origin {
+        ConfigOrigin::File { line, .. } => *line,
+        _ => 0,
+    }
+}

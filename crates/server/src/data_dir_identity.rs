@@ -1,0 +1,137 @@
+//! The identity of a data folder: random, made at first start, kept in the file `instance`.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+use storage::journal::{self, InstanceId};
+use storage::lock::DataDirLock;
+
+use crate::exit_failure::{Exit, ExitFailure};
+
+const FILE: &str = "instance";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DataDirIdentity([u8; 16]);
+
+impl DataDirIdentity {
+    /// Reads the identity of a folder that we hold, or gives it one.
+    pub fn load(lock: &DataDirLock) -> Result<Self, ExitFailure> {
+        let path = lock.folder().join(FILE);
+        match fs::read_to_string(&path) {
+            Ok(text) => parse(text.trim()).ok_or_else(|| {
+                let reason = format!("{} does not hold 32 hexadecimal digits", path.display());
+                ExitFailure::new(Exit::Damaged, reason)
+            }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Self::create(lock),
+            Err(error) => Err(ExitFailure::io("read", &path, &error)),
+        }
+    }
+
+    /// The identity of a folder that somebody else may hold, where it has one.
+    pub fn known(data_folder: &Path) -> Option<Self> {
+        let written = fs::read_to_string(data_folder.join(FILE)).ok().and_then(|text| parse(text.trim()));
+        let in_journal = || journal::instance_of(&data_folder.join(journal::FOLDER)).ok().flatten();
+        written.or_else(|| in_journal().map(|InstanceId(bytes)| Self(bytes)))
+    }
+
+    /// A journal without the file remembers whose it is; a folder without a journal becomes a new one.
+    fn create(lock: &DataDirLock) -> Result<Self, ExitFailure> {
+        let known = journal::instance_of(&lock.folder().join(journal::FOLDER)).map_err(ExitFailure::from)?;
+        let instance = match known {
+            Some(InstanceId(bytes)) => Self(bytes),
+            None => Self(random().map_err(|error| ExitFailure::io("read", Path::new(RANDOM), &error))?),
+        };
+        let path = lock.folder().join(FILE);
+        instance.write_to(lock.folder()).map_err(|error| ExitFailure::io("write", &path, &error))?;
+        Ok(instance)
+    }
+
+    /// Whole or not at all: a crash must not leave half an identity.
+    fn write_to(self, folder: &Path) -> io::Result<()> {
+        let draft = folder.join("instance.new");
+        let mut file = File::create(&draft)?;
+        writeln!(file, "{self}")?;
+        file.sync_all()?;
+        fs::rename(&draft, folder.join(FILE))?;
+        File::open(folder)?.sync_all()
+    }
+
+    /// For the journal's segments.
+    pub fn journal_id(self) -> InstanceId {
+        InstanceId(self.0)
+    }
+
+    /// For the engine, which puts it into the ids that it mints.
+    pub fn number(self) -> u64 {
+        u64::from_be_bytes(self.0[..8].try_into().expect("eight of sixteen bytes"))
+    }
+}
+
+impl std::fmt::Display for DataDirIdentity {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:032x}", u128::from_be_bytes(self.0))
+    }
+}
+
+fn parse(text: &str) -> Option<DataDirIdentity> {
+    let hexadecimal = text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let number = u128::from_str_radix(text, 16).ok().filter(|_| hexadecimal);
+    number.map(|number| DataDirIdentity(number.to_be_bytes()))
+}
+
+const RANDOM: &str = "/dev/urandom";
+
+fn random() -> io::Result<[u8; 16]> {
+    let mut bytes = [0; 16];
+    File::open(RANDOM)?.read_exact(&mut bytes)?;
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_keeps_its_identity_and_no_two_folders_share_one() {
+        let (one, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let (one, other) = (DataDirLock::acquire(one.path()).unwrap(), DataDirLock::acquire(other.path()).unwrap());
+        let first = DataDirIdentity::load(&one).unwrap();
+        assert_eq!(DataDirIdentity::load(&one).unwrap(), first);
+        assert_ne!(DataDirIdentity::load(&other).unwrap(), first);
+    }
+
+    #[test]
+    fn a_lost_file_is_written_again_from_the_journal() {
+        let folder = tempfile::tempdir().unwrap();
+        let lock = DataDirLock::acquire(folder.path()).unwrap();
+        let first = DataDirIdentity::load(&lock).unwrap();
+        let options =
+            journal::JournalOptions { segment_bytes: 1 << 16, ..journal::JournalOptions::new(first.journal_id()) };
+        let (_, mut journal) = journal::Journal::open(&lock, &options, &mut |_| {}).unwrap();
+        let record = journal::JournalRecord { sequence: 1, kind: 0, payload: vec![1] };
+        journal.append(journal::JournalBatch { time: 0, records: vec![record] }).unwrap();
+        journal.close().unwrap();
+        fs::remove_file(folder.path().join(FILE)).unwrap();
+        assert_eq!(DataDirIdentity::load(&lock).unwrap(), first);
+    }
+
+    #[test]
+    fn a_file_that_is_no_identity_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let lock = DataDirLock::acquire(folder.path()).unwrap();
+        for bad in ["", "12", "+0000000000000000000000000000001", "zz000000000000000000000000000000"] {
+            fs::write(folder.path().join(FILE), bad).unwrap();
+            let refused = DataDirIdentity::load(&lock).unwrap_err().to_string();
+            let expected = format!("{} does not hold 32 hexadecimal digits", folder.path().join(FILE).display());
+            assert_eq!(refused, expected, "{bad}");
+        }
+    }
+
+    #[test]
+    fn the_engine_s_number_is_the_first_half() {
+        let instance = parse("0123456789abcdef0000000000000001").unwrap();
+        assert_eq!(instance.number(), 0x0123_4567_89ab_cdef);
+        assert_eq!(instance.to_string(), "0123456789abcdef0000000000000001");
+    }
+}

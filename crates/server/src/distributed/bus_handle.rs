@@ -1,0 +1,95 @@
+//! Bus handle of a strategy process: runs of the strategy out, requests in.
+
+use std::io;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use crossbeam_channel::{Receiver, bounded};
+use domain::{ReferenceData, Text};
+use runtime::strategies::LinkLost;
+use runtime::strategies::protocol::StrategyRequestBody;
+use strategy::StrategyIdentity;
+use tokio::sync::mpsc;
+
+use super::bus_client::BusClient;
+use super::remote_link::{OutgoingItem, OutgoingPayload, RemoteLink};
+use super::server_time::ServerTime;
+
+/// Items of the strategy that are not sent yet.
+const OUTGOING_QUEUE_MAX: usize = 8_192;
+
+/// A run of the strategy: it begins with INIT.
+pub struct StrategyRun {
+    pub identity: StrategyIdentity,
+    pub reference: Arc<ReferenceData>,
+    pub link: RemoteLink,
+    /// Whether the strategy records its deliveries.
+    pub records_deliveries: bool,
+}
+
+pub struct BusHandle {
+    runs: Receiver<StrategyRun>,
+    outgoing: mpsc::Sender<OutgoingItem>,
+    time: ServerTime,
+    thread: JoinHandle<LinkLost>,
+}
+
+impl BusHandle {
+    /// Connects as that strategy. The broker's address is queried at every attempt: a restarted server may have another
+    /// one. While another process runs the strategy and is alive, `takes_over` is required.
+    pub fn connect(
+        broker: impl Fn() -> io::Result<String> + Send + Sync + 'static,
+        strategy: Text,
+        token: Option<String>,
+        takes_over: bool,
+    ) -> io::Result<Self> {
+        let (begun, lives) = bounded(1);
+        let (said, waiting) = mpsc::channel(OUTGOING_QUEUE_MAX);
+        let time = ServerTime::new();
+        let mut talk =
+            BusClient::new(Arc::new(broker), strategy, token, time.clone(), begun, (said.downgrade(), waiting));
+        talk.takes_over = takes_over;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let run = move || runtime.block_on(talk.run());
+        let thread = std::thread::Builder::new().name("conversation".into()).spawn(run)?;
+        Ok(Self { runs: lives, outgoing: said, time, thread })
+    }
+
+    /// The next run; `None` when the bus client has ended.
+    pub fn next_run(&self) -> Option<StrategyRun> {
+        self.runs.recv().ok()
+    }
+
+    /// Whether the bus client has ended.
+    pub fn is_closed(&self) -> bool {
+        self.thread.is_finished()
+    }
+
+    /// The server's time.
+    pub fn clock(&self) -> runtime::EngineClock {
+        self.time.shared()
+    }
+
+    /// Sends a request of that run.
+    pub fn send(&self, run: u64, request: StrategyRequestBody) {
+        // A closed client receives nothing.
+        let _ =
+            self.outgoing.blocking_send(OutgoingItem { run: Some(run), payload: OutgoingPayload::Request(request) });
+    }
+
+    /// Sends requests from any thread, whatever the current run.
+    pub fn sender(&self) -> impl Fn(StrategyRequestBody) + Clone + Send + 'static {
+        let said = self.outgoing.downgrade();
+        move |request| {
+            if let Some(said) = said.upgrade() {
+                let _ = said.blocking_send(OutgoingItem { run: None, payload: OutgoingPayload::Request(request) });
+            }
+        }
+    }
+
+    /// Sends everything that is queued; then returns why it ended.
+    pub fn close(self) -> LinkLost {
+        drop(self.outgoing);
+        self.thread.join().unwrap_or_else(|_| LinkLost("the conversation broke off".to_owned()))
+    }
+}

@@ -1,0 +1,133 @@
+//! `rialto strategy run`: one strategy in a process of its own.
+
+use std::time::Duration;
+
+use crossbeam_channel::{Receiver, RecvTimeoutError, bounded};
+use runtime::strategies::protocol::StrategyRequestBody;
+use runtime::strategies::{LinkLost, RunnerEvent, RunnerExit, StrategyConfig, StrategyThread};
+use strategy::{StrategyRegistry, StrategyRunner};
+use tracing::info;
+
+use super::bus_handle::{BusHandle, StrategyRun};
+use crate::config::Config;
+use crate::config::environment::TOKEN_VARIABLE;
+use crate::exit_failure::{Exit, ExitFailure};
+use crate::signals;
+
+/// Notes that are queued; the strategy waits with one more.
+const NOTES_MAX: usize = 64;
+const ADDRESS_TIMEOUT: Duration = Duration::from_secs(5);
+/// How often the bus client of a silent strategy is checked.
+const WATCH_INTERVAL: Duration = Duration::from_millis(250);
+
+/// Runs the instance of that name until the strategy or the server stops.
+pub fn run(
+    config: &Config,
+    registry: &StrategyRegistry,
+    name: &str,
+    server: &str,
+    takes_over: bool,
+) -> Result<(), ExitFailure> {
+    let instance = instance(config, name)?;
+    // An unreachable server is reported at once.
+    broker_address(server)?;
+    let asked = server.to_owned();
+    let broker = move || broker_address(&asked).map_err(std::io::Error::other);
+    let token = std::env::var(TOKEN_VARIABLE).ok();
+    let cannot = |error: std::io::Error| ExitFailure::new(Exit::Failed, format!("can't start a thread: {error}"));
+    let conversation = BusHandle::connect(broker, instance.name.clone(), token, takes_over).map_err(cannot)?;
+    let leave = conversation.sender();
+    signals::on_stop(move || leave(StrategyRequestBody::Exit)).map_err(cannot)?;
+    while let Some(life) = conversation.next_run() {
+        let run = life.identity.run;
+        match run_once(life, &conversation, &instance, registry)? {
+            RunnerExit::Exited => {
+                conversation.close();
+                info!("strategy stopped");
+                return Ok(());
+            }
+            RunnerExit::Disconnected(_) => {}
+            RunnerExit::Panicked(reason) => return fail(conversation, run, format!("it panicked: {reason}")),
+            RunnerExit::Flooded => return fail(conversation, run, "one call-back asked for too much".to_owned()),
+        }
+    }
+    let LinkLost(reason) = conversation.close();
+    Err(ExitFailure::new(Exit::Failed, format!("strategy {name}: {reason}")))
+}
+
+fn fail(conversation: BusHandle, run: u64, reason: String) -> Result<(), ExitFailure> {
+    conversation.send(run, StrategyRequestBody::Failed { reason: reason.clone().into() });
+    conversation.close();
+    Err(ExitFailure::new(Exit::Failed, reason))
+}
+
+/// One run, from its first phase to its end.
+fn run_once(
+    life: StrategyRun,
+    conversation: &BusHandle,
+    instance: &StrategyConfig,
+    registry: &StrategyRegistry,
+) -> Result<RunnerExit, ExitFailure> {
+    let StrategyRun { identity: who, reference, link, records_deliveries: has_diary } = life;
+    let strategy = registry.build(&instance.strategy, &instance.parameters, &reference);
+    let strategy = strategy.map_err(|problem| ExitFailure::new(Exit::Refused, problem.to_string()))?;
+    let (notes_in, notes) = bounded(NOTES_MAX);
+    let runner =
+        StrategyThread::new(StrategyRunner::new(who, strategy, reference), link, conversation.clock(), notes_in);
+    let runner = if has_diary { runner.with_delivery_log() } else { runner };
+    let running = std::thread::Builder::new().name("strategy".into()).spawn(|| runner.run());
+    running.map_err(|error| ExitFailure::new(Exit::Failed, format!("can't start a thread: {error}")))?;
+    Ok(follow_notes(&notes, conversation))
+}
+
+/// Reports each phase to the server. A hanging strategy sends nothing, so the bus client is checked as well.
+fn follow_notes(notes: &Receiver<RunnerEvent>, conversation: &BusHandle) -> RunnerExit {
+    loop {
+        match notes.recv_timeout(WATCH_INTERVAL) {
+            Ok(RunnerEvent::Entered(life, progress)) => {
+                info!(phase = progress.phase.name(), "strategy phase completed");
+                let wishes = progress.history_requests.iter().map(Into::into).collect();
+                conversation.send(life.run, StrategyRequestBody::Entered { phase: progress.phase, wishes });
+            }
+            Ok(RunnerEvent::Ended(_, ending)) => return ending,
+            Err(RecvTimeoutError::Timeout) if conversation.is_closed() => {
+                return RunnerExit::Disconnected(String::new());
+            }
+            Err(RecvTimeoutError::Disconnected) => {
+                return RunnerExit::Panicked("its thread ended without a word".into());
+            }
+            Ok(RunnerEvent::RateRefused(_)) | Err(RecvTimeoutError::Timeout) => {}
+        }
+    }
+}
+
+fn instance(config: &Config, name: &str) -> Result<StrategyConfig, ExitFailure> {
+    let instances = config.strategies_instances.iter().map(|instance| &instance.0);
+    let found = instances.clone().find(|instance| &*instance.name == name);
+    found.cloned().ok_or_else(|| {
+        let known: Vec<_> = instances.map(|instance| &*instance.name).collect();
+        let hint = crate::nearest::hint(name, known.iter().copied());
+        let text = format!("strategies.instances has no strategy {name}; it has {}{hint}", known.join(", "));
+        ExitFailure::new(Exit::Refused, text)
+    })
+}
+
+/// The broker's address, from the server.
+fn broker_address(server: &str) -> Result<String, ExitFailure> {
+    let failed = |error: &dyn std::fmt::Display| {
+        ExitFailure::new(
+            Exit::Failed,
+            format!("the server at {server} did not return the address of its broker: {error}"),
+        )
+    };
+    let agent = ureq::Agent::config_builder().timeout_global(Some(ADDRESS_TIMEOUT)).proxy(None).build();
+    let mut request =
+        ureq::Agent::new_with_config(agent).get(format!("{}/rest/broker/url/main", server.trim_end_matches('/')));
+    if let Ok(token) = std::env::var(TOKEN_VARIABLE) {
+        request = request.header("Authorization", format!("Bearer {token}"));
+    }
+    let mut answer = request.call().map_err(|error| failed(&error))?;
+    let url = answer.body_mut().read_to_string().map_err(|error| failed(&error))?;
+    let address = url.trim_matches('"').strip_prefix("tcp://");
+    address.map(ToOwned::to_owned).ok_or_else(|| failed(&format!("it says {url}")))
+}

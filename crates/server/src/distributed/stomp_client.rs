@@ -1,0 +1,73 @@
+//! Minimal STOMP client.
+
+use std::collections::VecDeque;
+use std::io;
+
+use stomp::{FrameDecoder, FrameLimits, StompCommand, StompFrame, StompVersion};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+
+/// Bytes that are read at once.
+const READ_BYTES: usize = 16 * 1_024;
+/// Reference data of a large platform comes in one frame.
+const BODY_BYTES: usize = 64 * 1_024 * 1_024;
+
+pub(super) struct StompClient<S> {
+    stream: S,
+    decoder: FrameDecoder,
+    frames: VecDeque<StompFrame>,
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> StompClient<S> {
+    /// Sends CONNECT and waits for CONNECTED.
+    pub(super) async fn connect(stream: S, token: Option<&str>) -> io::Result<Self> {
+        let limits = FrameLimits { body_bytes: BODY_BYTES, ..FrameLimits::default() };
+        let mut line = Self { stream, decoder: FrameDecoder::new(limits), frames: VecDeque::new() };
+        let mut connect = StompFrame::new(StompCommand::Connect).with("accept-version", "1.2").with("host", "rialto");
+        if let Some(token) = token {
+            connect = connect.with("login", "").with("passcode", token);
+        }
+        line.send(&connect).await?;
+        let answer = line.next().await?;
+        if answer.command != StompCommand::Connected {
+            let text = answer.headers.get("message").unwrap_or("the broker refused").to_owned();
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, text));
+        }
+        line.decoder.set_version(StompVersion::V12);
+        Ok(line)
+    }
+
+    pub(super) async fn subscribe(&mut self, id: &str, destination: &str) -> io::Result<()> {
+        let subscribe = StompFrame::new(StompCommand::Subscribe).with("id", id).with("destination", destination);
+        self.send(&subscribe).await
+    }
+
+    pub(super) async fn unsubscribe(&mut self, id: &str) -> io::Result<()> {
+        self.send(&StompFrame::new(StompCommand::Unsubscribe).with("id", id)).await
+    }
+
+    pub(super) async fn send_to(&mut self, destination: &str, body: Vec<u8>) -> io::Result<()> {
+        self.send(&StompFrame::new(StompCommand::Send).with("destination", destination).with_body(body)).await
+    }
+
+    async fn send(&mut self, frame: &StompFrame) -> io::Result<()> {
+        self.stream.write_all(&frame.to_bytes(StompVersion::V12)).await
+    }
+
+    /// The next frame. Cancel safe.
+    pub(super) async fn next(&mut self) -> io::Result<StompFrame> {
+        loop {
+            if let Some(frame) = self.frames.pop_front() {
+                return Ok(frame);
+            }
+            let mut bytes = [0; READ_BYTES];
+            let length = self.stream.read(&mut bytes).await?;
+            if length == 0 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            let mut unread = &bytes[..length];
+            while let Some(frame) = self.decoder.decode(&mut unread).map_err(io::Error::other)? {
+                self.frames.push_back(frame);
+            }
+        }
+    }
+}

@@ -1,0 +1,405 @@
+//! Strategy bridge (server side): requests of strategy processes become commands or notes, messages of the strategy
+//! host go to the queue of their strategy.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::convert::Infallible;
+use std::io;
+use std::time::{Duration, Instant};
+
+use domain::{StrategyId, Text};
+use runtime::EngineClock;
+use runtime::strategies::protocol::{self, Resume, ServerMessage, StrategyRequest, StrategyRequestBody};
+use runtime::strategies::{AttachedStrategy, HostError, HostHandle, LinkLost};
+use stomp::{StompCommand, StompFrame};
+use tokio::io::DuplexStream;
+use tokio::sync::mpsc;
+use tokio::time::sleep;
+use tracing::{info, warn};
+
+use super::backoff::ReconnectBackoff;
+use super::host_forwarder::{HostMessage, spawn_forwarder};
+use super::stomp_client::StompClient;
+use super::strategy_process::StrategyProcess;
+use super::{ALREADY_RUNNING, REQUESTS, build, delivery_queue};
+
+/// Events that are queued for the bridge; a sender of one more waits.
+const OUTGOING_MAX: usize = 16_384;
+/// A broker connection that lasted this long was stable: the back-off is reset.
+const STABLE_AFTER: Duration = Duration::from_secs(5);
+/// Queues of ended processes that are drained; beyond this the oldest is dropped.
+const STALE_QUEUES_MAX: usize = 64;
+/// The subscription of requests.
+const INCOMING: &str = "requests";
+const NOT_ATTACHED: &str = "the server does not know this process, or it is replaced by another process";
+
+pub struct StrategyBridge {
+    client: StompClient<DuplexStream>,
+    controls: HostHandle,
+    clock: EngineClock,
+    processes: BTreeMap<Text, StrategyProcess>,
+    /// Queues of ended processes, oldest first: their messages are dropped.
+    stale_queues: VecDeque<String>,
+    outgoing: mpsc::Sender<BridgeEvent>,
+    answers: mpsc::UnboundedSender<CommandAnswer>,
+}
+
+/// Inputs of the bridge.
+struct BridgeInputs {
+    outgoing: mpsc::Receiver<BridgeEvent>,
+    /// Each process has a bounded number of commands in flight, so these need no bound of their own; with one, the
+    /// engine's answers and the bridge could wait for each other.
+    answers: mpsc::UnboundedReceiver<CommandAnswer>,
+}
+
+/// The sender of a request.
+#[derive(Debug, Clone)]
+struct RequestSender {
+    name: Text,
+    address: Text,
+    epoch: u64,
+}
+
+/// Events from other tasks and threads.
+enum BridgeEvent {
+    /// A strategy was attached, or rejected.
+    Attached { sender: RequestSender, resume: Option<Resume>, attached: Box<Result<AttachedStrategy, HostError>> },
+    /// The host has a message for a strategy.
+    HostMessage(HostMessage),
+}
+
+/// The engine's answer to a command.
+struct CommandAnswer {
+    name: Text,
+    run: u64,
+    message: ServerMessage,
+}
+
+impl StrategyBridge {
+    /// Runs as long as the program. A lost broker connection is restored, and every process is requested to resume from
+    /// the last event that it received.
+    pub async fn serve(connect: impl Fn() -> DuplexStream, controls: HostHandle, clock: EngineClock) {
+        let (outgoing, outgoing_waits) = mpsc::channel(OUTGOING_MAX);
+        let (answers, answers_wait) = mpsc::unbounded_channel();
+        let mut waiting = BridgeInputs { outgoing: outgoing_waits, answers: answers_wait };
+        let mut backoff = ReconnectBackoff::new();
+        let line = open(&connect, &mut backoff).await;
+        let (members, left_behind) = (BTreeMap::new(), VecDeque::new());
+        let mut bridge =
+            Self { client: line, controls, clock, processes: members, stale_queues: left_behind, outgoing, answers };
+        loop {
+            let begun = Instant::now();
+            let Err(error) = bridge.run(&mut waiting).await;
+            warn!(%error, "strategy bridge lost the broker connection; reconnecting");
+            if begun.elapsed() > STABLE_AFTER {
+                backoff = ReconnectBackoff::new();
+            }
+            sleep(backoff.next_pause()).await;
+            bridge.client = open(&connect, &mut backoff).await;
+        }
+    }
+
+    async fn run(&mut self, waiting: &mut BridgeInputs) -> io::Result<Infallible> {
+        self.client.subscribe(INCOMING, REQUESTS).await?;
+        for queue in &self.stale_queues {
+            self.client.subscribe(queue, queue).await?;
+        }
+        self.request_resume().await?;
+        loop {
+            tokio::select! {
+                frame = self.client.next() => self.on_frame(&frame?).await?,
+                Some(outgoing) = waiting.outgoing.recv() => self.on_event(outgoing).await?,
+                Some(answered) = waiting.answers.recv() => self.on_command_answer(answered).await?,
+            }
+        }
+    }
+
+    /// Messages in flight when a connection broke may be lost.
+    async fn request_resume(&mut self) -> io::Result<()> {
+        for (name, member) in &mut self.processes {
+            if let Some(parcel) = member.resume_request() {
+                self.client.send_to(&delivery_queue(name, &member.address), parcel).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn on_frame(&mut self, frame: &StompFrame) -> io::Result<()> {
+        if frame.command != StompCommand::Message {
+            let text = frame.headers.get("message").unwrap_or_default();
+            return Err(io::Error::other(format!("the broker says {}: {text}", frame.command.name())));
+        }
+        // From a stale queue.
+        if frame.headers.get("subscription") != Some(INCOMING) {
+            return Ok(());
+        }
+        let Ok(StrategyRequest { strategy: name, epoch, body: request, address }) = minicbor::decode(&frame.body)
+        else {
+            warn!(bytes = frame.body.len(), "malformed request from a strategy process: ignored");
+            return Ok(());
+        };
+        let sender = RequestSender { name, address, epoch };
+        // The broker adds a header with the strategy that the sender's credentials are bound to.
+        if frame.headers.get("strategy").is_some_and(|signed| signed != &*sender.name) {
+            return self
+                .reject_attach(&sender, "foreign-strategy", "the credentials are bound to another strategy")
+                .await;
+        }
+        match request {
+            StrategyRequestBody::Hello { build, resume, takes_over } => {
+                self.on_hello(sender, &build, resume, takes_over).await
+            }
+            request => self.on_request(sender, request).await,
+        }
+    }
+
+    async fn on_hello(
+        &mut self,
+        sender: RequestSender,
+        theirs: &str,
+        resume: Option<Resume>,
+        takes_over: bool,
+    ) -> io::Result<()> {
+        let ours = build();
+        if theirs != ours {
+            let text = format!("the server is build {ours} and the strategy is build {theirs}: build both alike");
+            return self.reject_attach(&sender, "build-mismatch", &text).await;
+        }
+        let (controls, outgoing) = (self.controls.clone(), self.outgoing.clone());
+        tokio::task::spawn_blocking(move || {
+            let attached = Box::new(controls.attach(&sender.name, resume, takes_over));
+            // The bridge has ended: nothing to attach to.
+            let _ = outgoing.blocking_send(BridgeEvent::Attached { sender, resume, attached });
+        });
+        Ok(())
+    }
+
+    async fn on_request(&mut self, sender: RequestSender, request: StrategyRequestBody) -> io::Result<()> {
+        let name = &sender.name;
+        let Some(member) = self.processes.get_mut(name).filter(|member| member.epoch() == sender.epoch) else {
+            return self.reject_attach(&sender, "not-attached", NOT_ATTACHED).await;
+        };
+        if let StrategyRequestBody::Ack { number } = request {
+            member.on_acknowledged(number);
+            return self.flush(name).await;
+        }
+        member.heartbeat.record();
+        match request {
+            StrategyRequestBody::Heartbeat { heard } => member.heartbeat.acknowledge(heard),
+            StrategyRequestBody::Entered { phase, wishes } => {
+                member.on_phase_completed(phase, wishes.into_iter().map(Into::into).collect());
+            }
+            StrategyRequestBody::Failed { reason } => member.on_failed(&reason),
+            StrategyRequestBody::Exit => self.detach(name.clone()),
+            StrategyRequestBody::Command { key, expires, command } => {
+                return self.on_command(name, key, expires, *command).await;
+            }
+            StrategyRequestBody::DeliveryLog { key, leaf } => {
+                return self.append_delivery_record(name, key, leaf).await;
+            }
+            StrategyRequestBody::Hello { .. } | StrategyRequestBody::Ack { .. } => {}
+        }
+        Ok(())
+    }
+
+    fn detach(&self, name: Text) {
+        let controls = self.controls.clone();
+        // Detaches a strategy that may still run.
+        tokio::task::spawn_blocking(move || drop(controls.stop(&name)));
+    }
+
+    async fn on_command(
+        &mut self,
+        name: &Text,
+        key: u64,
+        expires: domain::Timestamp,
+        command: domain::Command,
+    ) -> io::Result<()> {
+        let Some(member) = self.processes.get_mut(name) else { return Ok(()) };
+        match member.begin_command(key) {
+            Ok(()) => {}
+            Err(None) => return Ok(()),
+            Err(Some(known)) => return self.send(name, known).await,
+        }
+        let refusal = if (self.clock)() > expires {
+            Some(refusal("deadline-passed", "it came after its deadline and had no effect"))
+        } else if member.is_busy() {
+            Some(refusal("busy", "too many commands wait for an answer; this had no effect"))
+        } else {
+            member.check(&command).err()
+        };
+        if refusal.is_some() {
+            member.on_command_dropped();
+            return self.send_answer(name, key, ServerMessage::Answer { key, refusal }).await;
+        }
+        let (answers, run, to) = (self.answers.clone(), member.run, name.clone());
+        let asked = member.link.send_command(command, move |outcome| {
+            let message = ServerMessage::Answer { key, refusal: outcome.err().map(Into::into) };
+            // The bridge has ended: the answer is dropped.
+            let _ = answers.send(CommandAnswer { name: to, run, message });
+        });
+        let Err(LinkLost(reason)) = asked else { return Ok(()) };
+        let may_return = member.link.may_reconnect();
+        self.send(name, ServerMessage::Disconnected { reason: reason.into(), may_return }).await
+    }
+
+    async fn append_delivery_record(&mut self, name: &Text, key: u64, leaf: Vec<u8>) -> io::Result<()> {
+        let Some(member) = self.processes.get_mut(name) else { return Ok(()) };
+        match member.begin_command(key) {
+            Ok(()) => {
+                let refusal = member.append_delivery_record(leaf).err();
+                self.send_answer(name, key, ServerMessage::Answer { key, refusal }).await
+            }
+            Err(known) => self.send(name, known.unwrap_or(ServerMessage::Answer { key, refusal: None })).await,
+        }
+    }
+
+    async fn send_answer(&mut self, name: &Text, key: u64, message: ServerMessage) -> io::Result<()> {
+        if let Some(member) = self.processes.get_mut(name) {
+            member.on_answer(key, &message);
+        }
+        self.send(name, message).await
+    }
+
+    async fn on_event(&mut self, outgoing: BridgeEvent) -> io::Result<()> {
+        match outgoing {
+            BridgeEvent::Attached { sender, resume, attached } => match *attached {
+                Ok(attached) => self.on_attached(sender, resume, attached).await,
+                Err(trouble) => self.reject_attach(&sender, code_of(&trouble), &trouble.to_string()).await,
+            },
+            BridgeEvent::HostMessage(carried) => self.forward_host_message(carried).await,
+        }
+    }
+
+    async fn forward_host_message(&mut self, carried: HostMessage) -> io::Result<()> {
+        let HostMessage { name, run, message } = carried;
+        let Some(member) = self.processes.get_mut(&name).filter(|member| member.run == run) else { return Ok(()) };
+        let Some(message) = message else {
+            member.awaits_replay = false;
+            return Ok(());
+        };
+        match &message {
+            ServerMessage::Event { .. } if member.awaits_replay => return Ok(()),
+            ServerMessage::Enter { .. } => member.on_phase_sent(&message),
+            _ => {}
+        }
+        self.send(&name, message).await
+    }
+
+    async fn on_command_answer(&mut self, answered: CommandAnswer) -> io::Result<()> {
+        let CommandAnswer { name, run, message } = answered;
+        let Some(member) = self.processes.get_mut(&name).filter(|member| member.run == run) else { return Ok(()) };
+        if let ServerMessage::Answer { key, .. } = &message {
+            member.on_answer(*key, &message);
+        }
+        self.send(&name, message).await
+    }
+
+    async fn on_attached(
+        &mut self,
+        sender: RequestSender,
+        resume: Option<Resume>,
+        attached: AttachedStrategy,
+    ) -> io::Result<()> {
+        let RequestSender { name, address, epoch } = sender;
+        let (parts, reference) = ServerMessage::from_reference(&attached.reference);
+        let welcome = ServerMessage::Welcome {
+            id: attached.identity.id,
+            run: attached.identity.run,
+            is_resumed: attached.is_resumed,
+            reference,
+            now: (self.clock)(),
+            has_diary: attached.link.logs_deliveries(),
+        };
+        let known =
+            self.processes.get_mut(&name).filter(|member| attached.is_resumed && member.run == attached.identity.run);
+        let unfinished = match known {
+            Some(member) => {
+                member.resume(epoch);
+                replay(self.controls.clone(), member.id, resume);
+                member.unfinished_phase_messages()
+            }
+            None => {
+                info!(strategy = %name, "strategy process attached");
+                let outgoing = self.outgoing.clone();
+                spawn_forwarder(&attached, move |carried| {
+                    outgoing.blocking_send(BridgeEvent::HostMessage(carried)).is_ok()
+                })?;
+                let before =
+                    self.processes.insert(name.clone(), StrategyProcess::new(attached, epoch, address.clone()));
+                if let Some(before) = before.filter(|before| before.address != address) {
+                    self.drain_queue(delivery_queue(&name, &before.address)).await?;
+                }
+                vec![]
+            }
+        };
+        for message in parts.into_iter().chain([welcome]).chain(unfinished) {
+            self.send(&name, message).await?;
+        }
+        Ok(())
+    }
+
+    async fn send(&mut self, name: &Text, message: ServerMessage) -> io::Result<()> {
+        if let Some(member) = self.processes.get_mut(name) {
+            member.enqueue(message);
+        }
+        self.flush(name).await
+    }
+
+    /// Sends queued messages of a process as far as its window allows.
+    async fn flush(&mut self, name: &Text) -> io::Result<()> {
+        let Some(member) = self.processes.get_mut(name) else { return Ok(()) };
+        let queue = delivery_queue(name, &member.address);
+        while let Some(parcel) = member.next_envelope() {
+            self.client.send_to(&queue, parcel).await?;
+        }
+        Ok(())
+    }
+
+    async fn reject_attach(&mut self, sender: &RequestSender, code: &str, text: &str) -> io::Result<()> {
+        let message = ServerMessage::HelloRejected { code: code.into(), text: text.into() };
+        let parcel = message.into_bytes(sender.epoch, 1);
+        self.client.send_to(&delivery_queue(&sender.name, &sender.address), parcel).await
+    }
+
+    /// Messages for a replaced process are dropped, now and when its connection returns more.
+    async fn drain_queue(&mut self, queue: String) -> io::Result<()> {
+        self.client.subscribe(&queue, &queue).await?;
+        self.stale_queues.push_back(queue);
+        if self.stale_queues.len() > STALE_QUEUES_MAX
+            && let Some(oldest) = self.stale_queues.pop_front()
+        {
+            self.client.unsubscribe(&oldest).await?;
+        }
+        Ok(())
+    }
+}
+
+/// A connection to the broker, retried until there is one.
+async fn open(connect: &impl Fn() -> DuplexStream, backoff: &mut ReconnectBackoff) -> StompClient<DuplexStream> {
+    loop {
+        match StompClient::connect(connect(), None).await {
+            Ok(line) => return line,
+            Err(error) => info!(%error, "broker rejected the strategy bridge; retrying"),
+        }
+        sleep(backoff.next_pause()).await;
+    }
+}
+
+fn refusal(code: &str, text: &str) -> protocol::CommandRefusal {
+    protocol::CommandRefusal { code: code.into(), text: text.into() }
+}
+
+fn code_of(trouble: &HostError) -> &'static str {
+    match trouble {
+        HostError::AlreadyRunning => "strategy-runs",
+        HostError::RunsInOtherProcess => ALREADY_RUNNING,
+        _ => "not-attached",
+    }
+}
+
+/// Until the replay is complete, newer events stay in history: sent now, they would overtake the older ones.
+fn replay(controls: HostHandle, strategy: StrategyId, resume: Option<Resume>) {
+    if let Some(Resume { last_sequence: heard, .. }) = resume {
+        tokio::task::spawn_blocking(move || controls.replay(strategy, heard));
+    }
+}

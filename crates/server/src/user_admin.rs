@@ -1,0 +1,154 @@
+//! Users and tokens, from the command line. The server may run meanwhile: both work on the same file.
+
+use std::fmt::Display;
+
+use access::{
+    AccessChannel, AccessRequest, Actor, NewToken, Password, PrincipalName, Secret, SecretString, UserRole, UserStore,
+    UserStoreError,
+};
+use clap::Args;
+use domain::Timestamp;
+
+use crate::clock::SystemClock;
+use crate::config::Config;
+use crate::exit_failure::{Exit, ExitFailure};
+
+const NANOS_PER_SECOND: i64 = 1_000_000_000;
+const NO_ADMIN: &str = "no user is an admin: until one is, only this command line manages users\n";
+
+/// Which role somebody is to have.
+#[derive(Debug, Args)]
+pub struct RoleArgs {
+    /// A viewer reads, a trader also trades, an admin does everything, a strategy trades in its own name only.
+    #[arg(long, value_name = "ROLE", value_parser = access::UserRole::NAMES)]
+    pub role: String,
+    /// The strategy that the role strategy is bound to.
+    #[arg(long, value_name = "NAME")]
+    pub strategy: Option<String>,
+}
+
+pub struct UserAdmin {
+    register: UserStore,
+    now: Timestamp,
+}
+
+impl UserAdmin {
+    pub fn open(config: &Config) -> Result<Self, ExitFailure> {
+        let now = SystemClock::new(config.clock_offset.0).now();
+        Ok(Self { register: UserStore::open(&config.data_dir)?, now })
+    }
+
+    /// The password is asked for last, when all else is in order.
+    pub fn add_user(
+        &self,
+        name: &str,
+        role: &RoleArgs,
+        replace: bool,
+        password: impl FnOnce() -> Result<SecretString, ExitFailure>,
+    ) -> Result<String, ExitFailure> {
+        let (name, role) = (parse_name(name)?, parse_role(role)?);
+        let password = Password::new(password()?).map_err(|error| refused("the password", error))?;
+        let added = self.register.add_user((&name, &role, &password), replace, &actor("user add"), self.now);
+        added.map_err(|reason| match reason {
+            UserStoreError::NameTaken { by: "user", .. } => {
+                refused(&format!("{reason};"), "--replace changes password and role")
+            }
+            other => register_failure(other),
+        })?;
+        Ok(format!("user {name} may log in, role {role}\n{}", self.warning()?))
+    }
+
+    pub fn list_users(&self) -> Result<String, ExitFailure> {
+        let users = self.register.users()?;
+        let line = |user: &access::User| [user.name.to_string(), user.role.to_string(), since(user.created)];
+        Ok(table("there are no users", users.iter().map(line).collect()))
+    }
+
+    pub fn remove_user(&self, name: &str) -> Result<String, ExitFailure> {
+        let name = parse_name(name)?;
+        self.register.remove_user(&name, &actor("user remove"), self.now).map_err(register_failure)?;
+        Ok(format!("user {name} is removed\n{}", self.warning()?))
+    }
+
+    /// Here people may come in any order, but nobody should wonder later why no screen administers.
+    fn warning(&self) -> Result<&'static str, ExitFailure> {
+        let users = self.register.users()?;
+        let has_no_admin = !users.is_empty() && users.iter().all(|user| user.role != UserRole::Admin);
+        Ok(if has_no_admin { NO_ADMIN } else { "" })
+    }
+
+    /// The token, and what is to be said of it.
+    pub fn new_token(&self, name: &str, role: &RoleArgs, days: u32) -> Result<(Secret, String), ExitFailure> {
+        let wanted = NewToken { name: parse_name(name)?, role: parse_role(role)?, days };
+        let (token, secret) =
+            self.register.new_token(wanted, &actor("token new"), self.now).map_err(register_failure)?;
+        let (name, role, until) = (token.name, token.role, whole_seconds(token.expires));
+        Ok((secret, format!("token {name}, role {role}, valid until {until}; it is shown only now:")))
+    }
+
+    pub fn list_tokens(&self) -> Result<String, ExitFailure> {
+        let tokens = self.register.tokens()?;
+        let line = |token: &access::AccessToken| {
+            let name = format!("{} (rialto_{}_…)", token.name, token.prefix);
+            [name, token.role.to_string(), validity(token.expires, self.now)]
+        };
+        Ok(table("there are no tokens", tokens.iter().map(line).collect()))
+    }
+
+    pub fn revoke_token(&self, name: &str) -> Result<String, ExitFailure> {
+        let name = parse_name(name)?;
+        self.register.revoke_token(&name, &actor("token revoke"), self.now).map_err(register_failure)?;
+        Ok(format!("token {name} is revoked\n"))
+    }
+}
+
+/// Whoever can write the data folder needs no name.
+pub fn actor(action: &'static str) -> Actor {
+    Actor {
+        user: None,
+        request: AccessRequest { channel: AccessChannel::CommandLine, peer: None, action: action.into() },
+    }
+}
+
+fn parse_name(text: &str) -> Result<PrincipalName, ExitFailure> {
+    text.parse().map_err(|error: access::InvalidName| refused(&format!("the name '{text}'"), error))
+}
+
+fn parse_role(arguments: &RoleArgs) -> Result<UserRole, ExitFailure> {
+    UserRole::new(&arguments.role, arguments.strategy.as_deref())
+        .map_err(|error| ExitFailure::new(Exit::Refused, error.to_string()))
+}
+
+fn refused(what: &str, reason: impl Display) -> ExitFailure {
+    ExitFailure::new(Exit::Refused, format!("{what} {reason}"))
+}
+
+fn register_failure(reason: UserStoreError) -> ExitFailure {
+    match reason {
+        UserStoreError::Failed(error) => error.into(),
+        other => ExitFailure::new(Exit::Refused, other.to_string()),
+    }
+}
+
+fn since(at: Timestamp) -> String {
+    format!("since {}", whole_seconds(at))
+}
+
+fn validity(expires: Timestamp, now: Timestamp) -> String {
+    let word = if now < expires { "valid until" } else { "expired" };
+    format!("{word} {}", whole_seconds(expires))
+}
+
+fn whole_seconds(at: Timestamp) -> Timestamp {
+    Timestamp(at.0 - at.0.rem_euclid(NANOS_PER_SECOND))
+}
+
+/// Lines with their first columns aligned.
+fn table(where_empty: &str, lines: Vec<[String; 3]>) -> String {
+    if lines.is_empty() {
+        return format!("{where_empty}\n");
+    }
+    let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
+    let (first, second) = (width(0), width(1));
+    lines.iter().map(|[name, role, when]| format!("{name:first$}  {role:second$}  {when}\n")).collect()
+}

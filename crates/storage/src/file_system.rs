@@ -1,0 +1,103 @@
+//! File system interface of the writers, so that tests can inject failures.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+use crate::StorageError;
+
+/// An open file that is written at given places.
+pub(crate) trait WritableFile: Send {
+    /// May write less than given, as the operating system may.
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize>;
+    /// Returns when the data is on the disk. After an error the state is unknown, and a retry proves nothing.
+    fn sync(&self) -> io::Result<()>;
+}
+
+pub(crate) trait FileSystem: Send + Sync {
+    fn create(&self, path: &Path) -> io::Result<Box<dyn WritableFile>>;
+    fn open(&self, path: &Path) -> io::Result<Box<dyn WritableFile>>;
+    /// Both names lie in one folder, which is synced: after a crash the file has the new name.
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+    /// Durable when it returns, as `rename` is.
+    fn remove(&self, path: &Path) -> io::Result<()>;
+    fn sync_folder(&self, folder: &Path) -> io::Result<()>;
+}
+
+pub(crate) struct OsFileSystem;
+
+impl FileSystem for OsFileSystem {
+    fn create(&self, path: &Path) -> io::Result<Box<dyn WritableFile>> {
+        let file = OpenOptions::new().write(true).create(true).truncate(true).open(path)?;
+        Ok(Box::new(file))
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Box<dyn WritableFile>> {
+        Ok(Box::new(OpenOptions::new().write(true).open(path)?))
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::rename(from, to)?;
+        self.sync_folder(parent(to))
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        fs::remove_file(path)?;
+        self.sync_folder(parent(path))
+    }
+
+    fn sync_folder(&self, folder: &Path) -> io::Result<()> {
+        File::open(folder)?.sync_all()
+    }
+}
+
+impl WritableFile for File {
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize> {
+        FileExt::write_at(self, bytes, offset)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.sync_data()
+    }
+}
+
+/// Goes on after short and interrupted writes.
+pub(crate) fn write_all_at(medium: &dyn WritableFile, mut bytes: &[u8], mut offset: u64) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match medium.write_at(bytes, offset) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(written) => {
+                bytes = &bytes[written..];
+                offset += written as u64;
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// Writes zeros from one offset to another.
+pub(crate) fn zero_fill(medium: &dyn WritableFile, mut from: u64, to: u64) -> io::Result<()> {
+    static ZEROS: [u8; 64 << 10] = [0; 64 << 10];
+    while from < to {
+        let length = usize::try_from(to - from).map_or(ZEROS.len(), |left| left.min(ZEROS.len()));
+        write_all_at(medium, &ZEROS[..length], from)?;
+        from += length as u64;
+    }
+    Ok(())
+}
+
+/// The folder is there and durable when it returns.
+pub(crate) fn create_folder(disk: &dyn FileSystem, parent: &Path, folder: &Path) -> Result<(), StorageError> {
+    fs::create_dir_all(folder).map_err(StorageError::io("create", folder))?;
+    disk.sync_folder(parent).map_err(StorageError::io("sync", parent))
+}
+
+pub(crate) fn parent(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}

@@ -1,0 +1,311 @@
+//! Strategy runner: drives one strategy in any mode. The driver, on virtual or real time, in this process or another,
+//! passes events in and takes commands out; so a strategy runs unchanged everywhere.
+
+use std::sync::Arc;
+
+use domain::command::StrategyPhase;
+use domain::risk::RiskScope;
+use domain::{Command, Event, PublishedEvent, ReferenceData, Refusal, StrategyId, Text, Tick, Timestamp};
+
+use crate::context::{Context, StrategyContextState};
+use crate::price_history::{BarHistoryRequest, PriceHistory, PriceHistoryRequest};
+use crate::selection::{PriceKind, Selection};
+use crate::strategy::{CommandRejection, Strategy};
+use crate::view::StrategyView;
+
+/// Commands of one callback; with one more the strategy is [flooding](Seat::is_flooding).
+pub const COMMANDS_PER_CALL_MAX: usize = 1_024;
+
+/// Characters of the strategy's name in its order ids.
+const NAME_IN_ORDERS_MAX: usize = 24;
+
+/// Identity of a strategy run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StrategyIdentity {
+    /// The id in reference data.
+    pub id: StrategyId,
+    /// The name under which it trades.
+    pub name: Text,
+    /// A number that no earlier run had: it keeps the order ids of runs apart.
+    pub run: u64,
+}
+
+impl StrategyIdentity {
+    /// Prefix of its order ids, before their number: short and printable.
+    pub(crate) fn order_prefix(&self) -> String {
+        let printable = self.name.chars().filter(char::is_ascii_graphic).take(NAME_IN_ORDERS_MAX);
+        let name: String = printable.collect();
+        format!("{name}-{}-", self.run)
+    }
+}
+
+/// Runs one strategy: events and phases in, commands out.
+pub struct StrategyRunner {
+    identity: StrategyIdentity,
+    strategy: Box<dyn Strategy>,
+    state: StrategyContextState,
+    /// The events of the current fill so far: the callbacks wait until position, cash and order are updated.
+    fill_step: Vec<(Timestamp, Event)>,
+}
+
+/// Whether the engine publishes the event in one step with a fill.
+fn is_fill_event(event: &Event) -> bool {
+    matches!(
+        event,
+        Event::Transaction(_) | Event::Position(_) | Event::Cash(_) | Event::Order(_) | Event::OrderStatus(_)
+    )
+}
+
+impl StrategyRunner {
+    /// A strategy before INIT.
+    pub fn new(identity: StrategyIdentity, strategy: Box<dyn Strategy>, reference: Arc<ReferenceData>) -> Self {
+        Self {
+            identity,
+            strategy,
+            state: StrategyContextState::new(StrategyView::new(reference)),
+            fill_step: Vec::new(),
+        }
+    }
+
+    /// Its prices are recorded: none of its orders is in the books.
+    #[must_use]
+    pub fn with_recorded_prices(mut self) -> Self {
+        self.state.view.set_recorded();
+        self
+    }
+
+    /// Enters the next phase. PREFEED gets the history that was requested in INIT.
+    pub fn enter_phase(&mut self, phase: StrategyPhase, now: Timestamp, past: &PriceHistory) {
+        self.end_fill_step();
+        self.state.phase = Some(phase);
+        self.call(now, |strategy, desk| match phase {
+            StrategyPhase::Init => strategy.init(desk),
+            StrategyPhase::Prefeed => strategy.prefeed(past, desk),
+            StrategyPhase::Start => strategy.start(desk),
+            StrategyPhase::Run => strategy.run(desk),
+            StrategyPhase::Exit => strategy.exit(desk),
+        });
+    }
+
+    /// The requests for past bars.
+    pub fn history_requests(&self) -> &[BarHistoryRequest] {
+        &self.state.history_requests
+    }
+
+    /// As [`Self::history_requests`], of ticks, trades and books.
+    pub fn price_history_requests(&self) -> &[PriceHistoryRequest] {
+        &self.state.price_history_requests
+    }
+
+    /// Whether there are new bar sizes since [`Self::take_new_bar_sizes`] was last called.
+    #[inline]
+    pub fn has_new_bar_sizes(&self) -> bool {
+        self.state.selection.has_new_bar_sizes()
+    }
+
+    /// Whether there are new bar sizes; resets it.
+    pub fn take_new_bar_sizes(&mut self) -> bool {
+        self.state.selection.take_new_bar_sizes()
+    }
+
+    /// Applies an event to the view and, from START to EXIT, calls the strategy; an irrelevant event costs one look-up.
+    #[inline]
+    pub fn on_published(&mut self, published: &PublishedEvent) {
+        self.on_event(published.at, &published.event);
+    }
+
+    /// As [`Self::on_published`], for an event without an envelope.
+    #[inline]
+    pub fn on_event(&mut self, at: Timestamp, event: &Event) {
+        // Ticks come by the million: one look-up is enough for them.
+        if let Event::Tick(tick) = event {
+            return self.on_tick(at, tick);
+        }
+        if self.concerns(event) {
+            self.state.view.apply(event);
+            if self.is_running() {
+                self.deliver_in_steps(at, event);
+            }
+        }
+    }
+
+    /// The events of one fill are delivered together, when the view has all of them: FILL, TRANSACTION, POSITION, CASH,
+    /// ORDER and, last, ORDER STATUS. Another event in between, from an interrupted feed, ends the step.
+    fn deliver_in_steps(&mut self, at: Timestamp, event: &Event) {
+        let goes_on = !self.fill_step.is_empty() && is_fill_event(event);
+        if matches!(event, Event::Fill(_)) || goes_on {
+            self.fill_step.push((at, event.clone()));
+            if matches!(event, Event::OrderStatus(_)) {
+                self.end_fill_step();
+            }
+        } else {
+            self.end_fill_step();
+            self.deliver(at, event);
+        }
+    }
+
+    fn end_fill_step(&mut self) {
+        for (at, event) in std::mem::take(&mut self.fill_step) {
+            self.deliver(at, &event);
+        }
+    }
+
+    /// As [`Self::on_published`], for a tick that is not shared.
+    #[inline]
+    pub fn on_tick(&mut self, at: Timestamp, tick: &Tick) {
+        let Some(is_told) = self.state.selection.wants_ticks(tick.security) else { return };
+        self.state.view.on_tick(tick);
+        if is_told && self.is_running() {
+            self.end_fill_step();
+            self.call(at, |strategy, desk| strategy.on_tick(tick, desk));
+        }
+    }
+
+    /// Whether an event changes anything here.
+    pub fn is_relevant(&self, event: &Event) -> bool {
+        match event {
+            Event::Tick(tick) => self.state.selection.contains(tick.security),
+            event => self.concerns(event),
+        }
+    }
+
+    /// Fires the timers that are due.
+    pub fn advance(&mut self, now: Timestamp) {
+        if !self.is_running() {
+            return;
+        }
+        self.end_fill_step();
+        // A timer set by a timer for now fires at the next advance, so that there is no endless loop.
+        for _ in 0..crate::timers::TIMERS_MAX {
+            let Some(timer) = self.state.timers.pop_due(now) else { return };
+            self.call(now, |strategy, desk| strategy.on_timer(&timer, desk));
+        }
+    }
+
+    /// When the next timer is due.
+    pub fn next_timer(&self) -> Option<Timestamp> {
+        self.state.timers.next()
+    }
+
+    /// A command of this strategy was refused.
+    pub fn on_refusal(&mut self, now: Timestamp, command: Command, refusal: &Refusal) {
+        let reason = Text::from(refusal.to_string());
+        self.on_refused(now, &CommandRejection { command, code: refusal.code().into(), reason });
+    }
+
+    /// As [`Self::on_refusal`], with code and reason from another process.
+    pub fn on_refused(&mut self, now: Timestamp, refused: &CommandRejection) {
+        self.state.view.on_refused(&refused.command);
+        if self.is_running() {
+            self.call(now, |strategy, desk| strategy.on_refusal(refused, desk));
+        }
+    }
+
+    /// After EXIT of a simulation.
+    pub fn end_of_simulation(&mut self, now: Timestamp) {
+        self.call(now, |strategy, desk| strategy.on_end_of_simulation(desk));
+        self.state.commands.clear();
+    }
+
+    /// The commands since the last call, in order. The buffer is reused, so that nothing is allocated.
+    pub fn commands(&mut self) -> impl Iterator<Item = Command> + '_ {
+        self.state.commands.drain(..)
+    }
+
+    /// Whether commands wait to be taken.
+    pub fn has_commands(&self) -> bool {
+        !self.state.commands.is_empty()
+    }
+
+    /// Whether one callback sent more than [`COMMANDS_PER_CALL_MAX`] commands; the surplus was dropped.
+    pub fn is_flooding(&self) -> bool {
+        self.state.is_flooding
+    }
+
+    /// Which strategy it is.
+    pub fn identity(&self) -> &StrategyIdentity {
+        &self.identity
+    }
+
+    /// The phase that the strategy is in.
+    pub fn phase(&self) -> Option<StrategyPhase> {
+        self.state.phase
+    }
+
+    /// What the strategy can read.
+    pub fn view(&self) -> &StrategyView {
+        &self.state.view
+    }
+
+    /// What the strategy has subscribed to.
+    pub fn selection(&self) -> &Selection {
+        &self.state.selection
+    }
+
+    fn is_running(&self) -> bool {
+        matches!(self.state.phase, Some(StrategyPhase::Start | StrategyPhase::Run))
+    }
+
+    fn concerns(&self, event: &Event) -> bool {
+        let (own, wanted) = (self.identity.id, &self.state.selection);
+        match event {
+            Event::Trade(trade) => wanted.wants(trade.security, PriceKind::Trades),
+            Event::Book(book) => wanted.wants(book.security, PriceKind::Books),
+            Event::Bar(bar) => wanted.wants(bar.security, PriceKind::Bars(bar.size)),
+            Event::Order(order) => order.strategy == own,
+            Event::OrderStatus(status) => status.strategy == own,
+            Event::Fill(fill) => fill.strategy == own,
+            Event::Transaction(transaction) => transaction.strategy == own,
+            Event::Position(position) => position.strategy == own,
+            Event::Cash(balance) => balance.strategy == own,
+            Event::Portfolio(value) => value.strategy == own,
+            Event::Session(_) | Event::Reference(_) => true,
+            Event::TradingState(change) => match change.scope {
+                RiskScope::Platform | RiskScope::Account(_) => true,
+                RiskScope::Strategy(strategy) => strategy == own,
+                RiskScope::Security(security) => wanted.contains(security),
+            },
+            Event::Generic(event) => event.strategy != own && wanted.has_event(&event.name),
+            _ => false,
+        }
+    }
+
+    fn deliver(&mut self, at: Timestamp, event: &Event) {
+        self.call(at, |strategy, desk| match event {
+            Event::Trade(trade) => strategy.on_trade(trade, desk),
+            Event::Book(book) => strategy.on_order_book(book, desk),
+            Event::Bar(bar) => strategy.on_bar(bar, desk),
+            Event::Order(order) => strategy.on_order(order, desk),
+            Event::OrderStatus(status) => strategy.on_order_status(status, desk),
+            Event::Fill(fill) => strategy.on_fill(fill, desk),
+            Event::Transaction(transaction) => strategy.on_transaction(transaction, desk),
+            Event::Position(position) => strategy.on_position(position, desk),
+            Event::Cash(balance) => strategy.on_cash(balance, desk),
+            Event::Portfolio(value) => strategy.on_portfolio_value(value, desk),
+            Event::Session(change) => strategy.on_session(change, desk),
+            Event::TradingState(change) => strategy.on_trading_state(change, desk),
+            Event::Generic(event) => strategy.on_generic_event(event, desk),
+            _ => {}
+        });
+    }
+
+    #[inline]
+    fn call(&mut self, now: Timestamp, what: impl FnOnce(&mut dyn Strategy, &mut Context<'_>)) {
+        self.state.now = now;
+        what(&mut *self.strategy, &mut Context { identity: &self.identity, state: &mut self.state });
+        if !self.state.refused.is_empty() {
+            self.deliver_refusals();
+        }
+    }
+
+    /// A refusal during the delivery of refusals is not delivered again: a strategy that retries would never return.
+    fn deliver_refusals(&mut self) {
+        for refused in std::mem::take(&mut self.state.refused) {
+            self.state.view.on_refused(&refused.command);
+            self.strategy.on_refusal(&refused, &mut Context { identity: &self.identity, state: &mut self.state });
+        }
+        for insisted in std::mem::take(&mut self.state.refused) {
+            self.state.view.on_refused(&insisted.command);
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Working orders of a replay venue.
+
+use domain::order::OrderTerms;
+use domain::{Order, OrderId, OrderKind, Price, Quantity, SecurityId, Side, TimeInForce};
+
+#[derive(Debug, Clone)]
+pub(super) struct WorkingOrder {
+    pub(super) id: OrderId,
+    pub(super) security: SecurityId,
+    pub(super) side: Side,
+    pub(super) terms: OrderTerms,
+    pub(super) filled: Quantity,
+    /// A stop whose price was reached.
+    pub(super) is_triggered: bool,
+    /// Quantity ahead of it at its price; absent while that is unknown.
+    pub(super) ahead: Option<Quantity>,
+    /// The market's day on which it saw its first price.
+    pub(super) day: Option<u64>,
+}
+
+impl From<&Order> for WorkingOrder {
+    fn from(order: &Order) -> Self {
+        Self {
+            id: order.id,
+            security: order.security,
+            side: order.side,
+            terms: order.terms,
+            filled: order.filled,
+            is_triggered: false,
+            ahead: None,
+            day: None,
+        }
+    }
+}
+
+impl WorkingOrder {
+    pub(super) fn remaining(&self) -> Quantity {
+        self.terms.quantity.minus(self.filled).unwrap_or_default().max(Quantity::ZERO)
+    }
+
+    pub(super) fn is_done(&self) -> bool {
+        self.remaining().is_zero()
+    }
+
+    /// A stop that waits for its price.
+    pub(super) fn untriggered_stop(&self) -> Option<Price> {
+        self.terms.kind.stop().filter(|_| !self.is_triggered)
+    }
+
+    /// The limit that binds, where there is one.
+    pub(super) fn limit(&self) -> Option<Price> {
+        self.terms.kind.limit()
+    }
+
+    /// Takes any price.
+    pub(super) fn is_market(&self) -> bool {
+        matches!(self.terms.kind, OrderKind::Market | OrderKind::Stop { .. })
+    }
+
+    pub(super) fn is_immediate(&self) -> bool {
+        matches!(self.terms.tif, TimeInForce::Ioc | TimeInForce::Fok)
+    }
+
+    pub(super) fn is_day_order(&self) -> bool {
+        self.terms.tif == TimeInForce::Day
+    }
+}

@@ -1,0 +1,252 @@
+//! Application state of the handlers: query and command the engine through the bus, with time-outs; history; blocking
+//! work.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use access::{Access, UserStore, UserStoreError};
+use bus::history::HistoryError;
+use bus::lanes::RequestClass;
+use bus::{Bus, History, InboxError, Operations, Quotas, Reply, ReplyReceiver};
+use domain::{Answer, Command, CommandEnvelope, Query, ReferenceData, Timestamp};
+use tokio::sync::Semaphore;
+
+use crate::caller::HttpCaller;
+use crate::dispatch::unanswered;
+use crate::list_cache::ListCache;
+use crate::metrics::HttpMetrics;
+use crate::problem::Problem;
+use crate::settings::WebSettings;
+use crate::strategy_scope::{FOREIGN_STRATEGY, StrategyScope};
+
+/// How often a request that waits for an answer checks whether the journal has stalled.
+const STALL_LOOK_EVERY: Duration = Duration::from_millis(100);
+
+#[derive(Clone)]
+pub(crate) struct AppState(Arc<AppStateInner>);
+
+struct AppStateInner {
+    bus: Bus,
+    access: Arc<Access>,
+    settings: WebSettings,
+    list_cache: ListCache,
+    metrics: HttpMetrics,
+    /// Permits of blocking work.
+    blocking_permits: Arc<Semaphore>,
+}
+
+/// A reply with the sequence up to which it is complete.
+pub(crate) struct EngineReply {
+    pub(crate) sequence: u64,
+    pub(crate) answer: Answer,
+}
+
+impl AppState {
+    pub(crate) fn new(bus: Bus, access: Arc<Access>, settings: WebSettings) -> Self {
+        let aside = Arc::new(Semaphore::new(settings.limits.blocking_calls));
+        Self(Arc::new(AppStateInner {
+            bus,
+            access,
+            settings,
+            list_cache: ListCache::default(),
+            metrics: HttpMetrics::new(),
+            blocking_permits: aside,
+        }))
+    }
+
+    pub(crate) fn settings(&self) -> &WebSettings {
+        &self.0.settings
+    }
+
+    pub(crate) fn access(&self) -> &Access {
+        &self.0.access
+    }
+
+    pub(crate) fn reference(&self) -> Arc<ReferenceData> {
+        self.0.bus.catalogue.current()
+    }
+
+    pub(crate) fn list_cache(&self) -> &ListCache {
+        &self.0.list_cache
+    }
+
+    pub(crate) fn metrics(&self) -> &HttpMetrics {
+        &self.0.metrics
+    }
+
+    pub(crate) fn operations(&self) -> &dyn Operations {
+        &*self.0.bus.operations
+    }
+
+    /// For blocking work.
+    pub(crate) fn shared_operations(&self) -> Arc<dyn Operations> {
+        self.0.bus.operations.clone()
+    }
+
+    /// A query: without an answer it had no effect.
+    pub(crate) async fn query(&self, query: Query) -> Result<EngineReply, Problem> {
+        let ticket = self.0.bus.inbox.query_within(query, unanswered()).map_err(closed_problem)?;
+        let reply =
+            self.await_reply(ticket).await?.ok_or_else(|| Problem::new("stopping", "the engine gave no answer"))?;
+        engine_reply(reply)
+    }
+
+    /// A command: the reply means that it is durable. Without a reply the outcome is unknown, and the response says so.
+    pub(crate) async fn command(&self, speaker: HttpCaller, command: Command) -> Result<EngineReply, Problem> {
+        self.check_stall(&command)?;
+        let command = self.scoped_command(&speaker, command).await?;
+        let ticket =
+            self.submit(CommandEnvelope { caller: speaker.caller(), command }).await.map_err(closed_problem)?;
+        let reply = self.await_reply(ticket).await?.ok_or_else(|| {
+            Problem::new(
+                "outcome-unknown",
+                "no answer came, so it is not known whether this took effect; look an order up by its intId before \
+                 sending it again, or send it again with the same intId",
+            )
+        })?;
+        engine_reply(reply)
+    }
+
+    /// Cancels and the kill switch wait for room instead of being refused.
+    async fn submit(&self, envelope: CommandEnvelope) -> Result<ReplyReceiver, InboxError> {
+        let inbox = &self.0.bus.inbox;
+        match RequestClass::from_command(&envelope.command) {
+            RequestClass::Request | RequestClass::Record => inbox.command_within(envelope, unanswered()),
+            RequestClass::Cancel | RequestClass::Kill => {
+                self.with_timeout(inbox.command_when_free(envelope, unanswered())).await
+            }
+        }
+    }
+
+    /// A query before a command, which waits for room.
+    async fn query_when_free(&self, query: Query) -> Result<EngineReply, Problem> {
+        let ticket =
+            self.with_timeout(self.0.bus.inbox.query_when_free(query, unanswered())).await.map_err(closed_problem)?;
+        let reply =
+            self.await_reply(ticket).await?.ok_or_else(|| Problem::new("stopping", "the engine gave no answer"))?;
+        engine_reply(reply)
+    }
+
+    /// After the time-out nothing has happened.
+    async fn with_timeout(
+        &self,
+        place: impl Future<Output = Result<ReplyReceiver, InboxError>>,
+    ) -> Result<ReplyReceiver, InboxError> {
+        let patience = self.settings().limits.request_timeout;
+        tokio::time::timeout(patience, place).await.unwrap_or(Err(InboxError::Busy))
+    }
+
+    /// Quotas of unanswered requests.
+    pub(crate) fn quotas(&self) -> &Quotas {
+        self.0.bus.inbox.quotas()
+    }
+
+    /// The command as far as this caller may give it. An attempt on another strategy's order is audited.
+    pub(crate) async fn scoped_command(&self, speaker: &HttpCaller, command: Command) -> Result<Command, Problem> {
+        let checked = self.check_strategy_scope(speaker, command).await;
+        if let Err(problem) = &checked
+            && problem.code() == FOREIGN_STRATEGY
+        {
+            problem.record(self.access(), &speaker.actor).await;
+        }
+        checked
+    }
+
+    async fn check_strategy_scope(&self, speaker: &HttpCaller, command: Command) -> Result<Command, Problem> {
+        let Some(own) = StrategyScope::for_caller(speaker, &self.reference())? else { return Ok(command) };
+        let known = match StrategyScope::required_query(&command) {
+            Some(question) => Some(self.query_when_free(question).await?.answer),
+            None => None,
+        };
+        own.restrict(command, known.as_ref())
+    }
+
+    /// A query of history. It includes everything that was acknowledged to any client before, and is answered with that
+    /// sequence.
+    pub(crate) async fn history<T: Send + 'static>(
+        &self,
+        question: impl FnOnce(&dyn History, u64) -> Result<T, HistoryError> + Send + 'static,
+    ) -> Result<(u64, T), Problem> {
+        let (as_of, history) = (self.operations().durable(), self.0.bus.history.clone());
+        let found = self.blocking(move || question(&*history, as_of)).await?;
+        found.map(|found| (as_of, found)).map_err(history_problem)
+    }
+
+    /// Blocking work, outside of the serving threads.
+    pub(crate) async fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Problem> {
+        let place =
+            self.0.blocking_permits.clone().try_acquire_owned().map_err(|_| closed_problem(InboxError::Busy))?;
+        let done = tokio::task::spawn_blocking(move || {
+            let done = work();
+            drop(place);
+            done
+        });
+        done.await.map_err(|_| Problem::new("internal", "the request failed inside the server"))
+    }
+
+    /// Reads or changes users and tokens; a change is effective at once.
+    pub(crate) async fn with_register<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&UserStore, Timestamp) -> Result<T, UserStoreError> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let access = self.0.access.clone();
+        let done = self.blocking(move || {
+            let done = work(access.user_store(), access.now())?;
+            access.refresh()?;
+            Ok::<_, UserStoreError>(done)
+        });
+        Ok(done.await??)
+    }
+
+    /// None where no reply came in time.
+    async fn await_reply(&self, ticket: ReplyReceiver) -> Result<Option<Reply>, Problem> {
+        let patience = self.settings().limits.request_timeout;
+        tokio::select! {
+            biased;
+            reply = tokio::time::timeout(patience, ticket.recv()) => Ok(reply.ok().and_then(Result::ok)),
+            () = self.stalled() => Err(Problem::new(
+                "journal-stalled",
+                "the journal's disk does not answer, so nothing is acknowledged; whether this takes effect is known when it \
+                 answers again: look an order up by its intId then",
+            )),
+        }
+    }
+
+    /// Ready when the journal has stalled.
+    async fn stalled(&self) {
+        while !self.operations().is_journal_stalled() {
+            tokio::time::sleep(STALL_LOOK_EVERY).await;
+        }
+    }
+
+    /// Nothing new is begun on a disk that does not answer, but the kill switch.
+    fn check_stall(&self, command: &Command) -> Result<(), Problem> {
+        if RequestClass::from_command(command) == RequestClass::Kill || !self.operations().is_journal_stalled() {
+            return Ok(());
+        }
+        Err(Problem::new("journal-stalled", "the journal's disk does not answer; this request had no effect"))
+    }
+}
+
+fn engine_reply(reply: Reply) -> Result<EngineReply, Problem> {
+    let answer = reply.outcome.map_err(Problem::from)?;
+    Ok(EngineReply { sequence: reply.sequence, answer })
+}
+
+fn history_problem(error: HistoryError) -> Problem {
+    match error {
+        HistoryError::Behind { .. } => Problem::new("history-behind", error.to_string()),
+        HistoryError::Busy => Problem::new("busy", error.to_string()),
+        HistoryError::Failed(_) => Problem::new("internal", error.to_string()),
+    }
+}
+
+fn closed_problem(closed: InboxError) -> Problem {
+    match closed {
+        InboxError::Busy => Problem::new("busy", "too many requests wait; this one had no effect, try again"),
+        InboxError::Stopped => Problem::new("stopping", "the server is stopping; this request had no effect"),
+    }
+}

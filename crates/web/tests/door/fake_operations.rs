@@ -1,0 +1,160 @@
+//! The program around the test engine, and its history.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use bus::History;
+use bus::history::{Found, HistoryError, OrderSearch, PageRequest, SortOrder, StoredEvent, Stretch};
+use bus::operations::{
+    BrokerEndpoints, FixSessionCommand, FixSessionError, FixSessionStatus, HealthCheck, LogLine, Operations,
+    ReferenceError, StrategyError,
+};
+use domain::query::Filter;
+use domain::{Bar, BarSize, Order, OrderStatus, SecurityId, Transaction, TransactionId};
+
+/// Everything up to this sequence is durable.
+pub(crate) const DURABLE: u64 = 4_700;
+
+#[derive(Default)]
+pub(crate) struct FakeOperations {
+    pub(crate) adapter_is_down: bool,
+    pub(crate) stopped: Mutex<bool>,
+    pub(crate) broker: BrokerEndpoints,
+    /// Errors of the reference data.
+    pub(crate) trouble: Option<ReferenceError>,
+    /// Where reference data was read from; `None`: the configured folder.
+    pub(crate) read: Mutex<Vec<Option<PathBuf>>>,
+    pub(crate) log: Vec<LogLine>,
+    /// Stored ones, oldest first.
+    pub(crate) bars: Vec<Bar>,
+    pub(crate) fix: Vec<FixSessionStatus>,
+    pub(crate) fix_acts: Mutex<Vec<(String, FixSessionCommand)>>,
+    pub(crate) history: FakeHistory,
+}
+
+impl Operations for FakeOperations {
+    fn checks(&self) -> Vec<HealthCheck> {
+        let check = |name: &str, ok, detail: &str| HealthCheck { name: name.into(), ok, detail: detail.into() };
+        let adapters = if self.adapter_is_down { "SIMULATED is DISCONNECTED" } else { "all are LOGGED_ON" };
+        vec![check("journal", true, "durable"), check("adapters", !self.adapter_is_down, adapters)]
+    }
+
+    fn parameters(&self) -> BTreeMap<String, String> {
+        [("http.port", "0"), ("auth.secret", "***")].map(|(key, value)| (key.into(), value.into())).into()
+    }
+
+    fn shutdown(&self) {
+        *self.stopped.lock().unwrap() = true;
+    }
+
+    fn durable(&self) -> u64 {
+        DURABLE
+    }
+
+    fn broker_endpoints(&self) -> BrokerEndpoints {
+        self.broker.clone()
+    }
+
+    fn load_reference(&self, folder: Option<&Path>) -> Result<usize, ReferenceError> {
+        self.read.lock().unwrap().push(folder.map(Into::into));
+        self.trouble.clone().map_or(Ok(12), Err)
+    }
+
+    fn write_metrics(&self, text: &mut String) {
+        text.push_str("# TYPE rialto_story gauge\n");
+    }
+
+    fn log_lines(&self) -> Vec<(u64, LogLine)> {
+        (1..).zip(self.log.clone()).collect()
+    }
+
+    fn stored_bars(&self, _security: SecurityId, _size: BarSize, count: usize) -> Vec<Bar> {
+        let mut bars = self.bars.clone();
+        bars.split_off(bars.len().saturating_sub(count))
+    }
+
+    fn fix_sessions(&self) -> Vec<FixSessionStatus> {
+        self.fix.clone()
+    }
+
+    fn command_fix_session(&self, id: &str, act: FixSessionCommand) -> Result<(), FixSessionError> {
+        if !self.fix.iter().any(|session| session.id == id) {
+            return Err(FixSessionError::UnknownSession);
+        }
+        self.fix_acts.lock().unwrap().push((id.into(), act));
+        Ok(())
+    }
+
+    fn start_strategy(&self, _: &str) -> Result<(), StrategyError> {
+        Err(StrategyError::NotRunnable)
+    }
+
+    fn stop_strategy(&self, _: &str) -> Result<(), StrategyError> {
+        Err(StrategyError::NotRunnable)
+    }
+}
+
+/// History; every query is recorded.
+#[derive(Default)]
+pub(crate) struct FakeHistory {
+    pub(crate) orders: Vec<Arc<Order>>,
+    pub(crate) statuses: Vec<OrderStatus>,
+    pub(crate) transactions: Vec<Arc<Transaction>>,
+    pub(crate) events: Vec<StoredEvent>,
+    /// How far it is, where it is behind.
+    pub(crate) behind: Option<u64>,
+    pub(crate) queries: Mutex<Vec<(u64, Filter, SortOrder, PageRequest)>>,
+    pub(crate) searched: Mutex<Vec<OrderSearch>>,
+}
+
+impl FakeHistory {
+    fn note(&self, as_of: u64, filter: Filter, sort: SortOrder, page: PageRequest) -> Result<(), HistoryError> {
+        self.queries.lock().unwrap().push((as_of, filter, sort, page));
+        self.behind.map_or(Ok(()), |applied| Err(HistoryError::Behind { applied, wanted: as_of }))
+    }
+}
+
+impl History for FakeOperations {
+    fn orders(
+        &self,
+        as_of: u64,
+        search: &OrderSearch,
+        sort: SortOrder,
+        page: PageRequest,
+    ) -> Result<Vec<Arc<Order>>, HistoryError> {
+        self.history.searched.lock().unwrap().push(search.clone());
+        self.history.note(as_of, search.filter, sort, page)?;
+        Ok(self.history.orders.clone())
+    }
+
+    fn order_events(&self, _: u64, int_id: &str) -> Result<Vec<OrderStatus>, HistoryError> {
+        let of_it = self.history.statuses.iter().filter(|status| status.int_id.as_str() == int_id);
+        Ok(of_it.cloned().collect())
+    }
+
+    fn transactions(
+        &self,
+        as_of: u64,
+        filter: Filter,
+        sort: SortOrder,
+        page: PageRequest,
+    ) -> Result<Vec<Arc<Transaction>>, HistoryError> {
+        self.history.note(as_of, filter, sort, page)?;
+        Ok(self.history.transactions.clone())
+    }
+
+    fn transaction(&self, as_of: u64, id: TransactionId) -> Result<Option<Arc<Transaction>>, HistoryError> {
+        self.history.note(as_of, Filter::default(), SortOrder::Oldest, PageRequest { after: 0, limit: 1 })?;
+        Ok(self.history.transactions.iter().find(|booked| booked.id == id).cloned())
+    }
+
+    fn events(&self, as_of: u64, page: PageRequest) -> Result<Vec<StoredEvent>, HistoryError> {
+        self.history.note(as_of, Filter::default(), SortOrder::Oldest, page)?;
+        Ok(self.history.events.clone())
+    }
+
+    fn events_behind(&self, _: u64, _: Stretch) -> Result<Found, HistoryError> {
+        Ok(Found::default())
+    }
+}
