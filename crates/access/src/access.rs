@@ -109,7 +109,7 @@ impl Access {
     }
 
     pub fn has_users(&self) -> Result<bool, AccessError> {
-        self.directory.current(self.now()).map(|picture| !picture.users.is_empty())
+        self.directory.current(self.now()).map(|directory| !directory.users.is_empty())
     }
 
     /// The identity, or why access is denied; a refusal is in the audit before it is returned.
@@ -146,15 +146,15 @@ impl Access {
     /// Whether a grant is still valid: not where the token was revoked or has expired, the user was changed or removed,
     /// the session has ended, or anonymous access was switched off.
     pub fn is_valid(&self, pass: &AccessGrant) -> Result<bool, AccessError> {
-        let picture = self.directory.current(self.now())?;
+        let directory = self.directory.current(self.now())?;
         Ok(match &pass.0 {
-            GrantBasis::Anonymous { peer, role } => self.anonymous_role(&picture, *peer).as_ref() == Some(role),
+            GrantBasis::Anonymous { peer, role } => self.anonymous_role(&directory, *peer).as_ref() == Some(role),
             GrantBasis::Token { prefix, digest } => {
-                picture.tokens.get(prefix).is_some_and(|token| token.digest == *digest && self.now() < token.expires)
+                directory.tokens.get(prefix).is_some_and(|token| token.digest == *digest && self.now() < token.expires)
             }
-            GrantBasis::Password(proven) => unchanged(&picture, proven).is_some(),
+            GrantBasis::Password(proven) => unchanged(&directory, proven).is_some(),
             GrantBasis::Session { key, of } => {
-                self.sessions.is_active(key, self.now()) && unchanged(&picture, of).is_some()
+                self.sessions.is_active(key, self.now()) && unchanged(&directory, of).is_some()
             }
         })
     }
@@ -164,15 +164,15 @@ impl Access {
         credentials: AccessCredentials,
         peer: Option<IpAddr>,
     ) -> Result<Authenticated, AccessDenied> {
-        let picture = self.directory()?;
+        let directory = self.directory()?;
         match credentials {
             AccessCredentials::Anonymous => {
-                self.authenticate_anonymous(&picture, peer).ok_or(AccessDenied::LoginNeeded)
+                self.authenticate_anonymous(&directory, peer).ok_or(AccessDenied::LoginNeeded)
             }
-            AccessCredentials::Token(token) => self.authenticate_token(&picture, token.expose_secret()),
-            AccessCredentials::Session(secret) => self.authenticate_session(&picture, secret.expose_secret(), peer),
+            AccessCredentials::Token(token) => self.authenticate_token(&directory, token.expose_secret()),
+            AccessCredentials::Session(secret) => self.authenticate_session(&directory, secret.expose_secret(), peer),
             AccessCredentials::Password { user, password } => {
-                self.authenticate_password(&picture, user, password, peer).await
+                self.authenticate_password(&directory, user, password, peer).await
             }
             AccessCredentials::Unreadable(reason) => Err(AccessDenied::Unreadable(reason)),
         }
@@ -185,18 +185,18 @@ impl Access {
         })
     }
 
-    fn authenticate_anonymous(&self, picture: &UserDirectory, peer: Option<IpAddr>) -> Option<Authenticated> {
-        self.anonymous_role(picture, peer).map(|role| grant::for_anonymous(role, peer))
+    fn authenticate_anonymous(&self, directory: &UserDirectory, peer: Option<IpAddr>) -> Option<Authenticated> {
+        self.anonymous_role(directory, peer).map(|role| grant::for_anonymous(role, peer))
     }
 
     /// Only on this machine: a remote caller needs credentials.
-    fn anonymous_role(&self, picture: &UserDirectory, peer: Option<IpAddr>) -> Option<UserRole> {
+    fn anonymous_role(&self, directory: &UserDirectory, peer: Option<IpAddr>) -> Option<UserRole> {
         let is_here = peer.is_some_and(|peer| peer.to_canonical().is_loopback());
-        self.settings.anonymous_role(!picture.users.is_empty()).filter(|_| is_here)
+        self.settings.anonymous_role(!directory.users.is_empty()).filter(|_| is_here)
     }
 
-    fn authenticate_token(&self, picture: &UserDirectory, shown: &str) -> Result<Authenticated, AccessDenied> {
-        let known = secret::prefix(shown).and_then(|prefix| picture.tokens.get(prefix));
+    fn authenticate_token(&self, directory: &UserDirectory, shown: &str) -> Result<Authenticated, AccessDenied> {
+        let known = secret::prefix(shown).and_then(|prefix| directory.tokens.get(prefix));
         let valid = known.filter(|token| token.digest == secret::digest(shown) && self.now() < token.expires);
         valid.map(|token| grant::for_token(token)).ok_or(AccessDenied::WrongCredentials)
     }
@@ -204,18 +204,18 @@ impl Access {
     /// The cookie of an ended session counts as no credentials.
     fn authenticate_session(
         &self,
-        picture: &UserDirectory,
+        directory: &UserDirectory,
         shown: &str,
         peer: Option<IpAddr>,
     ) -> Result<Authenticated, AccessDenied> {
-        let user = self.sessions.user_of(shown, self.now()).and_then(|known| unchanged(picture, &known));
+        let user = self.sessions.user_of(shown, self.now()).and_then(|known| unchanged(directory, &known));
         let admitted = user.map(|user| grant::for_session(user, LoginSessions::key(shown)));
-        admitted.or_else(|| self.authenticate_anonymous(picture, peer)).ok_or(AccessDenied::SessionEnded)
+        admitted.or_else(|| self.authenticate_anonymous(directory, peer)).ok_or(AccessDenied::SessionEnded)
     }
 
     async fn authenticate_password(
         &self,
-        picture: &UserDirectory,
+        directory: &UserDirectory,
         name: String,
         password: SecretString,
         peer: Option<IpAddr>,
@@ -224,11 +224,11 @@ impl Access {
             return Err(AccessDenied::WrongCredentials);
         }
         let mark = self.password_cache.fingerprint(&name, &password);
-        if let Some(user) = self.cached_user(picture, mark) {
+        if let Some(user) = self.cached_user(directory, mark) {
             return Ok(grant::for_user(user));
         }
         let _turn = self.attempt_locks.acquire(mark).await;
-        if let Some(user) = self.cached_user(picture, mark) {
+        if let Some(user) = self.cached_user(directory, mark) {
             return Ok(grant::for_user(user));
         }
         let user = self.verify_password(&name, password, peer).await?;
@@ -236,8 +236,8 @@ impl Access {
         Ok(grant::for_user(&user))
     }
 
-    fn cached_user<'a>(&self, picture: &'a UserDirectory, mark: PasswordFingerprint) -> Option<&'a User> {
-        self.password_cache.get(mark, self.now()).and_then(|known| unchanged(picture, &known))
+    fn cached_user<'a>(&self, directory: &'a UserDirectory, mark: PasswordFingerprint) -> Option<&'a User> {
+        self.password_cache.get(mark, self.now()).and_then(|known| unchanged(directory, &known))
     }
 
     /// Checks a secret that is kept elsewhere, such as a session's own password, by the same rules: failed attempts are
@@ -312,9 +312,9 @@ impl Access {
 
     /// A session for a user that has just logged in; tokens and anonymous callers have none.
     pub fn start_session(&self, identity: &Identity) -> Result<Secret, AccessDenied> {
-        let picture = self.directory()?;
+        let directory = self.directory()?;
         let user =
-            identity.name.as_ref().and_then(|name| picture.users.get(name)).ok_or(AccessDenied::WrongCredentials)?;
+            identity.name.as_ref().and_then(|name| directory.users.get(name)).ok_or(AccessDenied::WrongCredentials)?;
         self.sessions.start(user.name.text(), user.revision, self.now()).map_err(|error| {
             tracing::error!(%error, "no random bytes from the operating system; session not created");
             AccessDenied::Unavailable
@@ -358,7 +358,7 @@ async fn delay(delay: Duration) {
 }
 
 /// The user, unless the row was changed or removed since.
-fn unchanged<'a>(picture: &'a UserDirectory, (name, revision): &(Text, i64)) -> Option<&'a User> {
-    let user = picture.users.get(name)?;
+fn unchanged<'a>(directory: &'a UserDirectory, (name, revision): &(Text, i64)) -> Option<&'a User> {
+    let user = directory.users.get(name)?;
     (user.revision == *revision).then_some(&**user)
 }

@@ -28,7 +28,7 @@ pub struct Password(SecretString);
 pub enum InvalidPassword {
     TooShort,
     TooLong,
-    /// Whoever guesses begins with it.
+    /// An attacker tries it first.
     Common,
 }
 

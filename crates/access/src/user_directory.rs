@@ -45,8 +45,8 @@ impl UserDirectoryCache {
     /// Loads the directory again where the file has changed.
     pub(crate) fn refresh(&self) -> Result<(), AccessError> {
         if self.register.revision()? != self.newest().revision {
-            let picture = Arc::new(load(&self.register)?);
-            *self.newest.write().unwrap_or_else(PoisonError::into_inner) = picture;
+            let directory = Arc::new(load(&self.register)?);
+            *self.newest.write().unwrap_or_else(PoisonError::into_inner) = directory;
         }
         Ok(())
     }

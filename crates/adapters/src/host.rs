@@ -133,7 +133,7 @@ impl<A: Adapter> AdapterHost<A> {
         }
         self.engine.send_report(ReportKind::Session(SessionState::Connected))?;
         match self.adapter.snapshot(at) {
-            Ok(picture) => self.engine.send_report(ReportKind::Snapshot(picture))?,
+            Ok(snapshot) => self.engine.send_report(ReportKind::Snapshot(snapshot))?,
             Err(broken) => return self.on_session_lost(at, &broken),
         }
         self.session = HostSession::LoggedOn;

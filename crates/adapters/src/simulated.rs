@@ -129,8 +129,8 @@ impl OrderSession for SimulatedAdapter {
     }
 
     fn snapshot(&mut self, _: Timestamp) -> Result<VenueSnapshot, SessionLost> {
-        let picture = self.connected()?.snapshot();
-        picture.map_err(|error| self.fail(&error))
+        let snapshot = self.connected()?.snapshot();
+        snapshot.map_err(|error| self.fail(&error))
     }
 
     fn submit(&mut self, at: Timestamp, order: &Order) -> SendOutcome {

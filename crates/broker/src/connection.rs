@@ -286,8 +286,8 @@ impl<T: Transport> StompConnection<T> {
     }
 
     async fn next_event(&mut self, mut timer: Pin<&mut Sleep>) -> ConnectionEvent {
-        let mailbox = self.hub.mailbox.clone();
-        let mut mail = pin!(mailbox.notified());
+        let queue = self.hub.mailbox.clone();
+        let mut mail = pin!(queue.notified());
         poll_fn(|context| {
             if let Some(pending) = &mut self.pending {
                 if let Poll::Ready(answered) = pending.as_mut().poll(context) {
@@ -441,11 +441,11 @@ mod tests {
     /// A client takes one value and acknowledges nothing; the others wait until it does, and so does the connection.
     #[tokio::test]
     async fn a_snapshot_that_waits_for_an_acknowledgement_wakes_nobody() {
-        let (house, _folder) = broker_state(0);
-        house.hub.publish_events(MonotonicTime(0), (1..=5_000).map(running), &ReferenceData::default());
+        let (broker, _folder) = broker_state(0);
+        broker.hub.publish_events(MonotonicTime(0), (1..=5_000).map(running), &ReferenceData::default());
         let (ours, mut theirs) = tokio::io::duplex(1 << 20);
-        let visitor = ConnectionOrigin { peer: None, credentials: PresentedCredentials::Internal };
-        let mut connection = StompConnection::new(house, ByteStream::new(ours), visitor, OutboundLanes::unthrottled());
+        let origin = ConnectionOrigin { peer: None, credentials: PresentedCredentials::Internal };
+        let mut connection = StompConnection::new(broker, ByteStream::new(ours), origin, OutboundLanes::unthrottled());
         let ack = "ack:client\nactivemq.prefetchSize:1\nsnapshot:true\n";
         let frames =
             format!("CONNECT\naccept-version:1.2\nhost:desk\n\n\0SUBSCRIBE\nid:1\n{ack}destination:/topic/>\n\n\0");

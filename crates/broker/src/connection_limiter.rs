@@ -122,7 +122,7 @@ impl Unauthenticated {
         match self {
             Self::New => {}
             Self::Task(task) => task.abort(),
-            Self::Connection(mailbox) => mailbox.close(CloseReason::Evicted),
+            Self::Connection(queue) => queue.close(CloseReason::Evicted),
         }
     }
 }
@@ -134,8 +134,8 @@ impl ConnectionPermit {
     }
 
     /// The connection can receive an ERROR when it is evicted.
-    pub(crate) fn set_mailbox(&self, mailbox: &Arc<OutboundQueue>) {
-        self.limiter.set_handle(self.unauthenticated, Unauthenticated::Connection(mailbox.clone()));
+    pub(crate) fn set_mailbox(&self, queue: &Arc<OutboundQueue>) {
+        self.limiter.set_handle(self.unauthenticated, Unauthenticated::Connection(queue.clone()));
     }
 
     /// The client has logged in.
@@ -230,9 +230,9 @@ mod tests {
         let places = places();
         let mailboxes: Vec<_> = (0..4).map(|_| OutboundQueue::new(&OutboundLanes::unthrottled(), 1)).collect();
         let mut taken = Vec::new();
-        for mailbox in &mailboxes {
+        for queue in &mailboxes {
             let mut place = places.acquire(None).unwrap();
-            place.set_mailbox(mailbox);
+            place.set_mailbox(queue);
             // The second one logs in.
             if taken.len() == 1 {
                 place.mark_authenticated();
@@ -240,7 +240,7 @@ mod tests {
             taken.push(place);
         }
         let gave_way: Vec<_> =
-            mailboxes.iter().map(|mailbox| mailbox.close_reason() == Some(CloseReason::Evicted)).collect();
+            mailboxes.iter().map(|queue| queue.close_reason() == Some(CloseReason::Evicted)).collect();
         assert_eq!(gave_way, [true, false, false, false]);
         let _fifth = places.acquire(None).unwrap();
         assert_eq!(mailboxes[2].close_reason(), Some(CloseReason::Evicted));
@@ -256,14 +256,14 @@ mod tests {
         let taken: Vec<_> = callers
             .iter()
             .zip(&mailboxes)
-            .map(|(address, mailbox)| {
+            .map(|(address, queue)| {
                 let place = places.acquire(from(address)).unwrap();
-                place.set_mailbox(mailbox);
+                place.set_mailbox(queue);
                 place
             })
             .collect();
         let gave_way: Vec<_> =
-            mailboxes.iter().map(|mailbox| mailbox.close_reason() == Some(CloseReason::Evicted)).collect();
+            mailboxes.iter().map(|queue| queue.close_reason() == Some(CloseReason::Evicted)).collect();
         assert_eq!(gave_way, [false, true, false, false]);
         drop(taken);
     }

@@ -74,11 +74,11 @@ pub(crate) struct Connections {
 }
 
 impl Connections {
-    pub(crate) fn add_connection(&mut self, mailbox: Arc<OutboundQueue>) -> ConnectionId {
+    pub(crate) fn add_connection(&mut self, queue: Arc<OutboundQueue>) -> ConnectionId {
         self.last += 1;
         let id = ConnectionId(self.last);
         let (subscriptions, topics) = (BTreeMap::new(), BTreeMap::new());
-        self.entries.insert(id, ConnectionEntry { mailbox, subscriptions, topics, pass: None, last: 0 });
+        self.entries.insert(id, ConnectionEntry { mailbox: queue, subscriptions, topics, pass: None, last: 0 });
         id
     }
 
@@ -113,9 +113,9 @@ impl Connections {
     ) -> usize {
         let mut handed = 0;
         for connection in listeners {
-            let Some(seat) = self.entries.get_mut(&connection) else { continue };
-            if std::mem::replace(&mut seat.last, broadcast.number) != broadcast.number {
-                put(&seat.mailbox, Broadcast { is_own: from == Some(connection), ..broadcast.clone() });
+            let Some(entry) = self.entries.get_mut(&connection) else { continue };
+            if std::mem::replace(&mut entry.last, broadcast.number) != broadcast.number {
+                put(&entry.mailbox, Broadcast { is_own: from == Some(connection), ..broadcast.clone() });
                 handed += 1;
             }
         }

@@ -129,29 +129,29 @@ impl Hub {
 
     /// Every connection is closed with an ERROR.
     pub(crate) fn disconnect_all(&self, end: &CloseReason) {
-        self.lock().connections.iter().for_each(|seat| seat.mailbox.close(end.clone()));
+        self.lock().connections.iter().for_each(|entry| entry.mailbox.close(end.clone()));
     }
 
     /// Closes connections whose pass is no longer valid.
     pub(crate) fn disconnect_revoked(&self, stands: impl Fn(&AccessGrant) -> bool) {
         let passes: Vec<_> = {
             let state = self.lock();
-            state.connections.iter().filter_map(|seat| Some((seat.mailbox.clone(), seat.pass.clone()?))).collect()
+            state.connections.iter().filter_map(|entry| Some((entry.mailbox.clone(), entry.pass.clone()?))).collect()
         };
         let fallen = passes.into_iter().filter(|(_, pass)| !stands(pass));
-        fallen.for_each(|(mailbox, _)| mailbox.close(CloseReason::CredentialsRevoked));
+        fallen.for_each(|(queue, _)| queue.close(CloseReason::CredentialsRevoked));
     }
 
     /// Current metrics.
     pub(crate) fn gauges(&self) -> BrokerMetrics {
         let state = self.lock();
-        let mailboxes: Vec<_> = state.connections.iter().map(|seat| seat.mailbox.clone()).collect();
-        let subscriptions = state.connections.iter().map(|seat| seat.subscriptions.len()).sum();
+        let mailboxes: Vec<_> = state.connections.iter().map(|entry| entry.mailbox.clone()).collect();
+        let subscriptions = state.connections.iter().map(|entry| entry.subscriptions.len()).sum();
         let patterns = state.tree.patterns() + state.bus.tree.patterns();
         let queued = state.queues.bytes();
         // Publishers continue while queues are counted.
         drop(state);
-        let waiting: usize = mailboxes.iter().map(|mailbox| mailbox.depth().bytes).sum();
+        let waiting: usize = mailboxes.iter().map(|queue| queue.depth().bytes).sum();
         BrokerMetrics {
             connections: mailboxes.len(),
             subscriptions,
@@ -185,16 +185,16 @@ impl HubState {
         }
         self.sequence = self.sequence.max(published.sequence);
         self.published += 1;
-        let telling = EventMessage::new(published, self.published, position);
-        position.into_iter().for_each(|position| self.recent.push(position, &telling));
-        let words = telling.encoding(reference);
-        let from = match telling.event() {
+        let message = EventMessage::new(published, self.published, position);
+        position.into_iter().for_each(|position| self.recent.push(position, &message));
+        let words = message.encoding(reference);
+        let from = match message.event() {
             Event::Generic(event) => self.no_local.take_sender(event),
             _ => None,
         };
-        let price = self.last_values.update(now, &telling);
-        self.fan_out_event(&telling, &words, price, from);
-        if let Some(shared) = self.bus.publish(&telling, &words, &mut self.message_ids) {
+        let price = self.last_values.update(now, &message);
+        self.fan_out_event(&message, &words, price, from);
+        if let Some(shared) = self.bus.publish(&message, &words, &mut self.message_ids) {
             self.broadcasts += 1;
             let size = shared.size();
             let handed = shared.fan_out(&mut self.connections, self.broadcasts, price, from);
@@ -223,7 +223,7 @@ impl HubState {
             let broadcast = Broadcast { message, number: self.broadcasts, is_own: false, is_reserved: false };
             let handed = match price {
                 Some((topic, pace)) => {
-                    let put = |mailbox: &OutboundQueue, value| mailbox.push_price(topic, value, pace);
+                    let put = |queue: &OutboundQueue, value| queue.push_price(topic, value, pace);
                     self.connections.fan_out(listeners, &broadcast, from, put)
                 }
                 None => self.connections.fan_out(listeners, &broadcast, from, OutboundQueue::push_broadcast),
@@ -257,7 +257,7 @@ impl HubState {
         };
         let (consumer, prefetch) = ((id, subscription.key), subscription.prefetch);
         let patterns = subscription.patterns.clone();
-        let new = self.connections.get_mut(id).map(|seat| seat.add(subscription)).unwrap_or_default();
+        let new = self.connections.get_mut(id).map(|entry| entry.add(subscription)).unwrap_or_default();
         for pattern in &new {
             self.tree_of(pattern).subscribe(pattern, id);
         }
@@ -311,7 +311,7 @@ impl HubState {
     }
 
     pub(crate) fn unsubscribe(&mut self, id: ConnectionId, key: SubscriptionKey) {
-        let ended = self.connections.get_mut(id).and_then(|seat| seat.remove(key));
+        let ended = self.connections.get_mut(id).and_then(|entry| entry.remove(key));
         let Some((subscription, unused)) = ended else { return };
         for pattern in &unused {
             self.tree_of(pattern).unsubscribe(pattern, id);
@@ -360,11 +360,11 @@ impl HubState {
 
     /// Removes the connection in one step.
     pub(crate) fn remove_connection(&mut self, id: ConnectionId) {
-        let Some(seat) = self.connections.remove_connection(id) else { return };
-        for pattern in seat.topics.keys() {
+        let Some(entry) = self.connections.remove_connection(id) else { return };
+        for pattern in entry.topics.keys() {
             self.tree_of(pattern).unsubscribe(pattern, id);
         }
-        seat.subscriptions.values().for_each(|subscription| self.unsubscribe_queues(id, subscription));
+        entry.subscriptions.values().for_each(|subscription| self.unsubscribe_queues(id, subscription));
         self.no_local.remove_connection(id);
     }
 }
@@ -388,8 +388,7 @@ mod tests {
         let hub = Hub::new(Duration::from_secs(10), &BrokerLimits { state_topics: 100, ..BrokerLimits::default() }, 0);
         let mailboxes: Vec<_> =
             (0..8).map(|_| OutboundQueue::new(&OutboundLanes::unthrottled(), RELIABLE_BYTES_MAX)).collect();
-        let ids: Vec<_> =
-            mailboxes.iter().map(|mailbox| hub.lock().connections.add_connection(mailbox.clone())).collect();
+        let ids: Vec<_> = mailboxes.iter().map(|queue| hub.lock().connections.add_connection(queue.clone())).collect();
         for id in &ids {
             (1..=1_000).for_each(|key| drop(hub.lock().subscribe(*id, subscription(key, "/topic/>")).unwrap()));
             let overlapping = subscription(1_001, "/topic/log-event.*,/topic/log-event.>,/topic/*.warn");
@@ -399,7 +398,7 @@ mod tests {
         // Four patterns match each of them.
         assert_eq!(hub.lock().tree.subscribers(&topic).count(), 4 * 8);
         (0..10).for_each(|_| hub.publish_message(MonotonicTime(0), &topic, b"{}"));
-        let waiting = |mailbox: &Arc<OutboundQueue>| mailbox.depth().messages;
+        let waiting = |queue: &Arc<OutboundQueue>| queue.depth().messages;
         assert_eq!(mailboxes.iter().map(waiting).collect::<Vec<_>>(), [10; 8]);
         // Closing and removed connections cost nothing more.
         mailboxes[0].close(CloseReason::ServerStopping);

@@ -25,15 +25,15 @@ pub(crate) struct HubHandle {
 }
 
 impl HubHandle {
-    pub(crate) fn register(hub: &Arc<Hub>, mailbox: Arc<OutboundQueue>) -> Self {
-        let id = hub.lock().connections.add_connection(mailbox.clone());
-        Self { hub: hub.clone(), id, mailbox }
+    pub(crate) fn register(hub: &Arc<Hub>, queue: Arc<OutboundQueue>) -> Self {
+        let id = hub.lock().connections.add_connection(queue.clone());
+        Self { hub: hub.clone(), id, mailbox: queue }
     }
 
     /// The connection is open as long as this pass is valid.
     pub(crate) fn on_authenticated(&self, pass: AccessGrant) {
-        if let Some(seat) = self.hub.lock().connections.get_mut(self.id) {
-            seat.pass = Some(pass);
+        if let Some(entry) = self.hub.lock().connections.get_mut(self.id) {
+            entry.pass = Some(pass);
         }
     }
 
@@ -103,21 +103,21 @@ impl HubHandle {
 
     pub(crate) fn acknowledge(&self, subscription: SubscriptionKey, tokens: &[DeliveryToken]) {
         let mut state = self.hub.lock();
-        let (queues, seats) = state.queues_and_connections();
-        queues.acknowledge(seats, (self.id, subscription), tokens);
+        let (queues, connections) = state.queues_and_connections();
+        queues.acknowledge(connections, (self.id, subscription), tokens);
     }
 
     pub(crate) fn negative_acknowledge(&self, subscription: SubscriptionKey, tokens: &[DeliveryToken]) {
         let mut state = self.hub.lock();
-        let (queues, seats) = state.queues_and_connections();
-        queues.negative_acknowledge(seats, (self.id, subscription), tokens);
+        let (queues, connections) = state.queues_and_connections();
+        queues.negative_acknowledge(connections, (self.id, subscription), tokens);
     }
 
     /// Queues that waited for this connection may send again.
     pub(crate) fn resume_queues(&self) {
         let mut state = self.hub.lock();
-        let (queues, seats) = state.queues_and_connections();
-        queues.dispatch_all(seats, self.id);
+        let (queues, connections) = state.queues_and_connections();
+        queues.dispatch_all(connections, self.id);
     }
 }
 

@@ -26,11 +26,11 @@ impl LastValueCache {
     }
 
     /// Returns the slot and the activity of a price.
-    pub(crate) fn update(&mut self, now: MonotonicTime, telling: &Arc<EventMessage>) -> MarketTopic {
-        match DeliveryClass::of(telling.event()) {
+    pub(crate) fn update(&mut self, now: MonotonicTime, message: &Arc<EventMessage>) -> MarketTopic {
+        match DeliveryClass::of(message.event()) {
             // Beyond the limit of price topics, further ones are not conflated.
-            DeliveryClass::Market(subject) => return self.market.update(now, subject, telling.clone()).ok(),
-            DeliveryClass::State(subject) => self.state.update(subject, telling),
+            DeliveryClass::Market(subject) => return self.market.update(now, subject, message.clone()).ok(),
+            DeliveryClass::State(subject) => self.state.update(subject, message),
             DeliveryClass::FinalState(subject) => self.state.remove(&subject),
             DeliveryClass::Transient => {}
         }
@@ -43,6 +43,6 @@ impl LastValueCache {
         subject: Option<&CacheKey>,
     ) -> impl Iterator<Item = (&CacheKey, Option<TopicId>, &EventMessage)> {
         let prices = self.market.iter_after(subject).map(|(subject, topic)| (subject, Some(topic.id), &*topic.last));
-        prices.chain(self.state.iter_after(subject).map(|(subject, telling)| (subject, None, &**telling)))
+        prices.chain(self.state.iter_after(subject).map(|(subject, message)| (subject, None, &**message)))
     }
 }

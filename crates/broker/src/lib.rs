@@ -137,35 +137,35 @@ impl Broker {
 }
 
 async fn serve(
-    house: Arc<BrokerState>,
+    broker: Arc<BrokerState>,
     listeners: StompListeners,
     mut listener: EventReceiver,
     log: mpsc::Receiver<LogLine>,
     shutdown: impl Future<Output = ()>,
 ) -> io::Result<()> {
-    warm_start::load_state(&house, &mut listener).await;
+    warm_start::load_state(&broker, &mut listener).await;
     let mut work = JoinSet::new();
-    work.spawn(publisher::publish(house.clone(), listener));
-    work.spawn(publisher::publish_log(house.clone(), log));
-    work.spawn(credential_watch::watch_credentials(house.clone()));
-    for (listener, door) in ports(&house, listeners)? {
-        work.spawn(ports::serve(house.clone(), listener, door));
+    work.spawn(publisher::publish(broker.clone(), listener));
+    work.spawn(publisher::publish_log(broker.clone(), log));
+    work.spawn(credential_watch::watch_credentials(broker.clone()));
+    for (listener, port) in ports(&broker, listeners)? {
+        work.spawn(ports::serve(broker.clone(), listener, port));
     }
     shutdown.await;
     work.shutdown().await;
-    house.hub.disconnect_all(&CloseReason::ServerStopping);
+    broker.hub.disconnect_all(&CloseReason::ServerStopping);
     // A client that does not close in time is disconnected.
-    house.connection_limiter.wait_until_empty(SHUTDOWN_GRACE).await;
+    broker.connection_limiter.wait_until_empty(SHUTDOWN_GRACE).await;
     Ok(())
 }
 
-fn ports(house: &Arc<BrokerState>, listeners: StompListeners) -> io::Result<Vec<(TcpListener, StompPort)>> {
+fn ports(broker: &Arc<BrokerState>, listeners: StompListeners) -> io::Result<Vec<(TcpListener, StompPort)>> {
     let StompListeners { tcp, tls, ws, certificates, mut hosts } = listeners;
     let config = certificates.map(tls_config).transpose().map_err(io::Error::other)?;
     let mut ports = Vec::new();
     if let Some(listener) = ws {
         hosts.ports.push(listener.local_addr()?.port());
-        ports.push((listener, StompPort::WebSocket(upgrade::any_path(house.clone(), hosts.into()))));
+        ports.push((listener, StompPort::WebSocket(upgrade::any_path(broker.clone(), hosts.into()))));
     }
     ports.extend(tls.zip(config.clone()).map(|(listener, config)| (listener, StompPort::Tls(config))));
     ports.extend(tcp.map(|listener| (listener, StompPort::Tcp(config))));

@@ -65,17 +65,17 @@ impl MemoryBudget {
     }
 
     /// Over the budget the connections with the most queued octets are closed, first those that read nothing.
-    pub(crate) fn enforce(&mut self, now: MonotonicTime, seats: &Connections) {
+    pub(crate) fn enforce(&mut self, now: MonotonicTime, connections: &Connections) {
         if self.uncounted < CHECK_EVERY_BYTES.min(self.limit) {
             return;
         }
         self.uncounted = 0;
         let mut waiting: Vec<(QueueDepth, &Arc<OutboundQueue>)> =
-            seats.iter().map(|seat| (seat.mailbox.depth(), &seat.mailbox)).collect();
+            connections.iter().map(|entry| (entry.mailbox.depth(), &entry.mailbox)).collect();
         let places: usize = waiting.iter().map(|(waiting, _)| waiting.messages * OVERHEAD_BYTES).sum();
         let mut excess = (self.messages.load(Ordering::Relaxed) + places).saturating_sub(self.limit);
         waiting.sort_by_key(|(waiting, _)| (now.since(waiting.progress) < STALLED_AFTER, Reverse(waiting.returned())));
-        for (waiting, mailbox) in waiting {
+        for (waiting, queue) in waiting {
             if excess == 0 {
                 break;
             }
@@ -84,7 +84,7 @@ impl MemoryBudget {
                 continue;
             }
             excess = excess.saturating_sub(waiting.returned());
-            mailbox.close(CloseReason::Slow(SlowConsumer::Budget { limit: self.limit }));
+            queue.close(CloseReason::Slow(SlowConsumer::Budget { limit: self.limit }));
         }
     }
 }

@@ -61,7 +61,7 @@ impl BrokerCounters {
     }
 
     /// Adds the counters to the current state. To be read after it: a removed connection was counted before.
-    pub(crate) fn add_to(&self, standing: BrokerMetrics) -> BrokerMetrics {
+    pub(crate) fn add_to(&self, state_cache: BrokerMetrics) -> BrokerMetrics {
         // Before the messages that each of these dropped.
         let slow_disconnects = self.slow_disconnects.load(Ordering::Acquire);
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
@@ -71,7 +71,7 @@ impl BrokerCounters {
             dropped: read(&self.dropped),
             slow_consumers: read(&self.slow_consumers),
             slow_disconnects,
-            ..standing
+            ..state_cache
         }
     }
 }

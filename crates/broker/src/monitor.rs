@@ -10,17 +10,17 @@ use crate::state::BrokerState;
 pub struct BrokerMonitor(Weak<BrokerState>);
 
 impl BrokerMonitor {
-    pub(crate) fn new(house: &Arc<BrokerState>) -> Self {
-        Self(Arc::downgrade(house))
+    pub(crate) fn new(broker: &Arc<BrokerState>) -> Self {
+        Self(Arc::downgrade(broker))
     }
 
     /// Age of the oldest unpublished event. It never blocks, also where the broker is stalled.
     pub fn oldest_event(&self) -> Option<std::time::Duration> {
-        self.0.upgrade().map(|house| house.oldest_event())
+        self.0.upgrade().map(|broker| broker.oldest_event())
     }
 
     /// `None` where the broker has ended.
     pub fn metrics(&self) -> Option<BrokerMetrics> {
-        self.0.upgrade().map(|house| house.metrics())
+        self.0.upgrade().map(|broker| broker.metrics())
     }
 }

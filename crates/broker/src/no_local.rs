@@ -45,14 +45,14 @@ mod tests {
     fn an_event_comes_back_once_to_its_sender() {
         let (one, other) = (ConnectionId(1), ConnectionId(2));
         let event = |name: &str| GenericEvent { strategy: StrategyId(1), name: name.into(), body: "1".into() };
-        let mut echoes = NoLocalEvents::default();
-        echoes.expect(one, event("a"));
-        echoes.expect(other, event("a"));
-        assert_eq!(echoes.take_sender(&event("b")), None);
-        assert_eq!([echoes.take_sender(&event("a")), echoes.take_sender(&event("a"))], [Some(one), Some(other)]);
-        echoes.expect(one, event("a"));
-        echoes.remove_connection(one);
-        assert_eq!(echoes.take_sender(&event("a")), None);
-        assert!(echoes.0.is_empty());
+        let mut no_local = NoLocalEvents::default();
+        no_local.expect(one, event("a"));
+        no_local.expect(other, event("a"));
+        assert_eq!(no_local.take_sender(&event("b")), None);
+        assert_eq!([no_local.take_sender(&event("a")), no_local.take_sender(&event("a"))], [Some(one), Some(other)]);
+        no_local.expect(one, event("a"));
+        no_local.remove_connection(one);
+        assert_eq!(no_local.take_sender(&event("a")), None);
+        assert!(no_local.0.is_empty());
     }
 }

@@ -43,10 +43,10 @@ pub(crate) enum StompPort {
 }
 
 /// Accepts until it is dropped.
-pub(crate) async fn serve(house: Arc<BrokerState>, listener: TcpListener, door: StompPort) {
+pub(crate) async fn serve(broker: Arc<BrokerState>, listener: TcpListener, port: StompPort) {
     loop {
         match listener.accept().await {
-            Ok((stream, from)) => accept(&house, stream, from.ip(), &door),
+            Ok((stream, from)) => accept(&broker, stream, from.ip(), &port),
             Err(error) => {
                 tracing::warn!(%error, "accept failed; retrying in 100 ms");
                 tokio::time::sleep(ACCEPT_PAUSE).await;
@@ -55,8 +55,8 @@ pub(crate) async fn serve(house: Arc<BrokerState>, listener: TcpListener, door: 
     }
 }
 
-fn accept(house: &Arc<BrokerState>, stream: TcpStream, from: IpAddr, door: &StompPort) {
-    let place = match house.connection_limiter.acquire(Some(from)) {
+fn accept(broker: &Arc<BrokerState>, stream: TcpStream, from: IpAddr, port: &StompPort) {
+    let place = match broker.connection_limiter.acquire(Some(from)) {
         Ok(place) => place,
         Err(ConnectionLimitReached::Connections) => {
             return tracing::warn!(%from, "connection limit reached: connection rejected");
@@ -66,20 +66,20 @@ fn accept(house: &Arc<BrokerState>, stream: TcpStream, from: IpAddr, door: &Stom
         }
     };
     let caller = place.unauthenticated_id();
-    let task = tokio::spawn(serve_connection(house.clone(), stream, door.clone(), place));
-    house.connection_limiter.set_task(caller, task.abort_handle());
+    let task = tokio::spawn(serve_connection(broker.clone(), stream, port.clone(), place));
+    broker.connection_limiter.set_task(caller, task.abort_handle());
 }
 
 /// State of TLS and upgrades is boxed, so that a plain connection uses little memory.
-async fn serve_connection(house: Arc<BrokerState>, stream: TcpStream, door: StompPort, place: ConnectionPermit) {
+async fn serve_connection(broker: Arc<BrokerState>, stream: TcpStream, port: StompPort, place: ConnectionPermit) {
     configure_socket(&stream);
-    let served = match door {
-        StompPort::Tcp(None) => serve_stream(house, &stream.peer_addr(), stream, place).await,
-        StompPort::Tcp(Some(tls)) => detect_tls(house, stream, tls, place).await,
-        StompPort::Tls(tls) => Box::pin(serve_tls(house, stream, tls, place)).await,
+    let served = match port {
+        StompPort::Tcp(None) => serve_stream(broker, &stream.peer_addr(), stream, place).await,
+        StompPort::Tcp(Some(tls)) => detect_tls(broker, stream, tls, place).await,
+        StompPort::Tls(tls) => Box::pin(serve_tls(broker, stream, tls, place)).await,
         // The upgrade acquires its own permit, and this one is released.
         StompPort::WebSocket(router) => {
-            let served = Box::pin(serve_upgrade(&house, stream, router)).await;
+            let served = Box::pin(serve_upgrade(&broker, stream, router)).await;
             drop(place);
             served
         }
@@ -90,33 +90,33 @@ async fn serve_connection(house: Arc<BrokerState>, stream: TcpStream, door: Stom
 }
 
 async fn detect_tls(
-    house: Arc<BrokerState>,
+    broker: Arc<BrokerState>,
     stream: TcpStream,
     tls: Arc<ServerConfig>,
     place: ConnectionPermit,
 ) -> io::Result<()> {
     let mut first = [0];
     // The session's own time-out for CONNECT begins with the first byte.
-    let read = timeout(house.limits.connect_wait, stream.peek(&mut first)).await??;
+    let read = timeout(broker.limits.connect_wait, stream.peek(&mut first)).await??;
     if read == 1 && first[0] == TLS_HANDSHAKE {
-        return Box::pin(serve_tls(house, stream, tls, place)).await;
+        return Box::pin(serve_tls(broker, stream, tls, place)).await;
     }
-    serve_stream(house, &stream.peer_addr(), stream, place).await
+    serve_stream(broker, &stream.peer_addr(), stream, place).await
 }
 
 async fn serve_tls(
-    house: Arc<BrokerState>,
+    broker: Arc<BrokerState>,
     stream: TcpStream,
     tls: Arc<ServerConfig>,
     place: ConnectionPermit,
 ) -> io::Result<()> {
     let peer = stream.peer_addr();
-    let stream = timeout(house.limits.handshake_wait, TlsAcceptor::from(tls).accept(stream)).await??;
-    serve_stream(house, &peer, stream, place).await
+    let stream = timeout(broker.limits.handshake_wait, TlsAcceptor::from(tls).accept(stream)).await??;
+    serve_stream(broker, &peer, stream, place).await
 }
 
 async fn serve_stream<S>(
-    house: Arc<BrokerState>,
+    broker: Arc<BrokerState>,
     peer: &io::Result<std::net::SocketAddr>,
     stream: S,
     place: ConnectionPermit,
@@ -125,8 +125,8 @@ where
     S: AsyncRead + AsyncWrite + Unpin + Send,
 {
     let peer = peer.as_ref().ok().map(|peer| peer.ip().to_canonical());
-    let visitor = ConnectionOrigin { peer, credentials: PresentedCredentials::Absent };
-    StompConnection::new(house, ByteStream::new(stream), visitor, OutboundLanes::unthrottled())
+    let origin = ConnectionOrigin { peer, credentials: PresentedCredentials::Absent };
+    StompConnection::new(broker, ByteStream::new(stream), origin, OutboundLanes::unthrottled())
         .with_permit(place)
         .run()
         .await;
@@ -134,14 +134,14 @@ where
 }
 
 /// A connection from inside this process, served in the background.
-pub(crate) fn serve_internal(house: Arc<BrokerState>) -> DuplexStream {
+pub(crate) fn serve_internal(broker: Arc<BrokerState>) -> DuplexStream {
     let (ours, theirs) = tokio::io::duplex(LOCAL_BYTES);
-    let visitor = ConnectionOrigin { peer: None, credentials: PresentedCredentials::Internal };
-    tokio::spawn(StompConnection::new(house, ByteStream::new(ours), visitor, OutboundLanes::unthrottled()).run());
+    let origin = ConnectionOrigin { peer: None, credentials: PresentedCredentials::Internal };
+    tokio::spawn(StompConnection::new(broker, ByteStream::new(ours), origin, OutboundLanes::unthrottled()).run());
     theirs
 }
 
-async fn serve_upgrade(house: &BrokerState, stream: TcpStream, router: Router) -> io::Result<()> {
+async fn serve_upgrade(broker: &BrokerState, stream: TcpStream, router: Router) -> io::Result<()> {
     let reached = UpgradeOrigin { local: stream.local_addr()?, peer: stream.peer_addr()?, secure: false };
     let service = service_fn(move |mut request: hyper::Request<Incoming>| {
         request.extensions_mut().insert(reached);
@@ -152,7 +152,7 @@ async fn serve_upgrade(house: &BrokerState, stream: TcpStream, router: Router) -
     });
     http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(house.limits.upgrade_wait)
+        .header_read_timeout(broker.limits.upgrade_wait)
         .serve_connection(TokioIo::new(stream), service)
         .with_upgrades()
         .await
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn a_plain_connection_does_not_pay_for_what_it_does_not_use() {
-        let plain = size_of_task(|(house, stream, door, place)| serve_connection(house, stream, door, place));
+        let plain = size_of_task(|(broker, stream, port, place)| serve_connection(broker, stream, port, place));
         assert!(plain <= 4 * 1_024, "{plain} octets");
     }
 }

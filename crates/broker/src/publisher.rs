@@ -24,19 +24,19 @@ pub(crate) const LOG_WARN: &str = "log-event.warn";
 
 /// Publishes until it is dropped. Where it falls behind, all connections are closed rather than left with a gap, and
 /// must reconnect.
-pub(crate) async fn publish(house: Arc<BrokerState>, mut listener: EventReceiver) {
+pub(crate) async fn publish(broker: Arc<BrokerState>, mut listener: EventReceiver) {
     loop {
-        while let Some(first) = next(&house, &mut listener).await {
+        while let Some(first) = next(&broker, &mut listener).await {
             let mut events = Vec::with_capacity(1);
             events.push(first);
             events.extend(std::iter::from_fn(|| listener.try_recv()).take(EVENTS_AT_ONCE));
-            publish_batch(&house, events);
+            publish_batch(&broker, events);
             // Yields to connections on this thread.
             yield_now().await;
         }
-        listener = subscribe_feed(&house);
-        house.hub.on_events_lost();
-        warm_start::start(&house, &mut listener).await;
+        listener = subscribe_feed(&broker);
+        broker.hub.on_events_lost();
+        warm_start::start(&broker, &mut listener).await;
         tracing::error!(
             "broker fell behind the engine, or the engine stopped: events lost, all subscribers are disconnected"
         );
@@ -44,13 +44,13 @@ pub(crate) async fn publish(house: Arc<BrokerState>, mut listener: EventReceiver
 }
 
 /// Events from now on.
-pub(crate) fn subscribe_feed(house: &BrokerState) -> EventReceiver {
-    house.bus.feed.subscribe(&EventClass::ALL, house.limits.events)
+pub(crate) fn subscribe_feed(broker: &BrokerState) -> EventReceiver {
+    broker.bus.feed.subscribe(&EventClass::ALL, broker.limits.events)
 }
 
 /// Replays may join behind a sequence that the engine has answered with. Before it answered it had published everything up
 /// to there: that waits here, and is told before, so that whoever joins has it from history and does not hear it again.
-pub(crate) async fn begin_behind(house: &BrokerState, listener: &mut EventReceiver, sequence: u64) {
+pub(crate) async fn begin_behind(broker: &BrokerState, listener: &mut EventReceiver, sequence: u64) {
     let is_behind = |published: &PublishedEvent| published.sequence > sequence && is_stored(published.event.class());
     let (mut waiting, mut behind) = (listener.waiting(), Vec::new());
     while waiting > 0 && behind.is_empty() {
@@ -59,34 +59,34 @@ pub(crate) async fn begin_behind(house: &BrokerState, listener: &mut EventReceiv
         waiting -= at_once;
         let first = events.iter().position(is_behind).unwrap_or(events.len());
         behind = events.split_off(first);
-        publish_batch(house, events);
+        publish_batch(broker, events);
         yield_now().await;
     }
-    house.hub.start_after(sequence);
-    publish_batch(house, behind);
+    broker.hub.start_after(sequence);
+    publish_batch(broker, behind);
 }
 
 /// Waits for the next event, and signals that it runs.
-async fn next(house: &BrokerState, listener: &mut EventReceiver) -> Option<PublishedEvent> {
+async fn next(broker: &BrokerState, listener: &mut EventReceiver) -> Option<PublishedEvent> {
     loop {
-        house.publish_lag.on_poll(house.clock.now());
+        broker.publish_lag.on_poll(broker.clock.now());
         if let Ok(next) = timeout(HEARTBEAT_EVERY, listener.recv()).await {
             return next;
         }
     }
 }
 
-fn publish_batch(house: &BrokerState, events: Vec<PublishedEvent>) {
-    let now = house.clock.now();
+fn publish_batch(broker: &BrokerState, events: Vec<PublishedEvent>) {
+    let now = broker.clock.now();
     // Only where more are queued than are received at once, the first has waited.
     let is_behind = events.len() > EVENTS_AT_ONCE;
-    let waited = events.first().filter(|_| is_behind).map_or(0, |first| house.access.now().0 - first.at.0);
-    house.publish_lag.on_events(now, Duration::from_nanos(waited.max(0).unsigned_abs()).min(WAITED_MAX));
-    house.hub.publish_events(now, events, &house.bus.catalogue.current());
+    let waited = events.first().filter(|_| is_behind).map_or(0, |first| broker.access.now().0 - first.at.0);
+    broker.publish_lag.on_events(now, Duration::from_nanos(waited.max(0).unsigned_abs()).min(WAITED_MAX));
+    broker.hub.publish_events(now, events, &broker.bus.catalogue.current());
 }
 
 /// Publishes log lines until there are no more, limited per second; of the others only the count.
-pub(crate) async fn publish_log(house: Arc<BrokerState>, mut lines: mpsc::Receiver<LogLine>) {
+pub(crate) async fn publish_log(broker: Arc<BrokerState>, mut lines: mpsc::Receiver<LogLine>) {
     while let Some(first) = lines.recv().await {
         let second = Instant::now() + Duration::from_secs(1);
         let (mut told, mut untold) = (0, 0_u64);
@@ -96,14 +96,14 @@ pub(crate) async fn publish_log(house: Arc<BrokerState>, mut lines: mpsc::Receiv
                 Some(_) if told == LOG_LINES_PER_SECOND_MAX => untold += 1,
                 Some(topic) => {
                     told += 1;
-                    publish_log_line(&house, topic, &line);
+                    publish_log_line(&broker, topic, &line);
                 }
                 None => {}
             }
             next = receive_until(second, &mut lines).await;
         }
         if untold > 0 {
-            publish_log_line(&house, LOG_WARN, &summary(&first, untold));
+            publish_log_line(&broker, LOG_WARN, &summary(&first, untold));
         }
     }
 }
@@ -120,10 +120,10 @@ fn summary(first: &LogLine, untold: u64) -> LogLine {
     LogLine { level: "WARN", logger: "log".into(), message, error: None, ..first.clone() }
 }
 
-pub(crate) fn publish_log_line(house: &BrokerState, topic: &str, line: &LogLine) {
+pub(crate) fn publish_log_line(broker: &BrokerState, topic: &str, line: &LogLine) {
     let event = LogEventVO::of_line(line.at, line.level, &line.logger, &line.message, line.error.as_deref());
     if let Some(topic) = translate::topic_of(topic) {
-        house.hub.publish_message(house.clock.now(), &topic, &wire::json::encode(&event));
+        broker.hub.publish_message(broker.clock.now(), &topic, &wire::json::encode(&event));
     }
 }
 
@@ -161,22 +161,22 @@ mod tests {
     /// A replay that joins behind what the engine has answered with has all up to there from history.
     #[tokio::test]
     async fn what_was_published_before_the_engine_answered_is_told_before_a_replay_may_join() {
-        let (house, _folder) = broker_state(2);
+        let (broker, _folder) = broker_state(2);
         let place =
-            HubHandle::register(&house.hub, OutboundQueue::new(&OutboundLanes::unthrottled(), RELIABLE_BYTES_MAX));
+            HubHandle::register(&broker.hub, OutboundQueue::new(&OutboundLanes::unthrottled(), RELIABLE_BYTES_MAX));
         place.subscribe(everything()).unwrap();
-        let mut listener = subscribe_feed(&house);
-        house.hub.on_events_lost();
+        let mut listener = subscribe_feed(&broker);
+        broker.hub.on_events_lost();
         for sequence in [1, 2, 3] {
             let alarm = Alarm { level: AlarmLevel::Warn, code: "story".into(), text: "text".into() };
-            house.bus.feed.publish(&PublishedEvent { sequence, at: Timestamp(0), event: Event::Alarm(alarm.into()) });
+            broker.bus.feed.publish(&PublishedEvent { sequence, at: Timestamp(0), event: Event::Alarm(alarm.into()) });
         }
-        assert_eq!(house.hub.lock().last_position(), None);
-        warm_start::start(&house, &mut listener).await;
-        assert_eq!((listener.waiting(), house.hub.lock().told()), (0, 3));
+        assert_eq!(broker.hub.lock().last_position(), None);
+        warm_start::start(&broker, &mut listener).await;
+        assert_eq!((listener.waiting(), broker.hub.lock().told()), (0, 3));
         // The first two have no id; the third is the first that a replay may take from here.
-        assert_eq!(house.hub.lock().last_position(), Some(ReplayPosition { sequence: 3, index: 0 }));
-        let behind = |sequence| house.hub.lock().is_here_behind(ReplayPosition::end_of(sequence));
+        assert_eq!(broker.hub.lock().last_position(), Some(ReplayPosition { sequence: 3, index: 0 }));
+        let behind = |sequence| broker.hub.lock().is_here_behind(ReplayPosition::end_of(sequence));
         assert_eq!([behind(1), behind(2)], [false, true]);
     }
 }

@@ -16,21 +16,21 @@ pub(crate) struct QueueDispatcher(MessageQueues<Consumer>);
 impl QueueDispatcher {
     pub(crate) fn subscribe(
         &mut self,
-        seats: &Connections,
+        connections: &Connections,
         queue: &str,
         consumer: Consumer,
         prefetch: usize,
     ) -> Result<(), String> {
         self.0.add_consumer(queue, consumer, prefetch).map_err(|full| full.to_string())?;
-        self.dispatch(seats, queue);
+        self.dispatch(connections, queue);
         Ok(())
     }
 
     /// Unacknowledged messages of a consumer are redelivered at once, or become dead letters.
-    pub(crate) fn unsubscribe(&mut self, seats: &Connections, queue: &str, consumer: Consumer) {
+    pub(crate) fn unsubscribe(&mut self, connections: &Connections, queue: &str, consumer: Consumer) {
         self.0.remove_consumer(queue, consumer);
-        self.dispatch(seats, queue);
-        self.dispatch(seats, DEAD_LETTERS);
+        self.dispatch(connections, queue);
+        self.dispatch(connections, DEAD_LETTERS);
     }
 
     /// Whether all of these fit, each with its queue and size.
@@ -40,36 +40,41 @@ impl QueueDispatcher {
 
     pub(crate) fn send(
         &mut self,
-        seats: &Connections,
+        connections: &Connections,
         queue: &str,
         message: Arc<StompMessage>,
         size: usize,
     ) -> Result<(), String> {
         self.0.send(queue, message, size).map_err(|full| full.to_string())?;
-        self.dispatch(seats, queue);
+        self.dispatch(connections, queue);
         Ok(())
     }
 
-    pub(crate) fn acknowledge(&mut self, seats: &Connections, consumer: Consumer, tokens: &[DeliveryToken]) {
-        for queue in queues_of(seats, consumer) {
+    pub(crate) fn acknowledge(&mut self, connections: &Connections, consumer: Consumer, tokens: &[DeliveryToken]) {
+        for queue in queues_of(connections, consumer) {
             self.0.acknowledge(queue, consumer, tokens);
-            self.dispatch(seats, queue);
+            self.dispatch(connections, queue);
         }
     }
 
-    pub(crate) fn negative_acknowledge(&mut self, seats: &Connections, consumer: Consumer, tokens: &[DeliveryToken]) {
-        for queue in queues_of(seats, consumer) {
+    pub(crate) fn negative_acknowledge(
+        &mut self,
+        connections: &Connections,
+        consumer: Consumer,
+        tokens: &[DeliveryToken],
+    ) {
+        for queue in queues_of(connections, consumer) {
             self.0.requeue(queue, consumer, tokens);
-            self.dispatch(seats, queue);
+            self.dispatch(connections, queue);
         }
-        self.dispatch(seats, DEAD_LETTERS);
+        self.dispatch(connections, DEAD_LETTERS);
     }
 
     /// Every queue that a connection consumes.
-    pub(crate) fn dispatch_all(&mut self, seats: &Connections, connection: ConnectionId) {
-        let keys = seats.get(connection).into_iter().flat_map(|seat| seat.subscriptions.keys());
-        for queue in keys.flat_map(|key| queues_of(seats, (connection, *key))) {
-            self.dispatch(seats, queue);
+    pub(crate) fn dispatch_all(&mut self, connections: &Connections, connection: ConnectionId) {
+        let keys = connections.get(connection).into_iter().flat_map(|entry| entry.subscriptions.keys());
+        for queue in keys.flat_map(|key| queues_of(connections, (connection, *key))) {
+            self.dispatch(connections, queue);
         }
     }
 
@@ -79,22 +84,23 @@ impl QueueDispatcher {
     }
 
     /// Delivers messages of a queue to consumers with room.
-    fn dispatch(&mut self, seats: &Connections, queue: &str) {
-        let takes_more = |(connection, _): Consumer| seats.get(connection).is_some_and(|seat| seat.mailbox.has_room());
+    fn dispatch(&mut self, connections: &Connections, queue: &str) {
+        let takes_more =
+            |(connection, _): Consumer| connections.get(connection).is_some_and(|entry| entry.mailbox.has_room());
         while let Some(QueueDelivery { consumer, token, message, redelivered }) =
             self.0.next_delivery(queue, takes_more)
         {
             let marks = DeliveryFlags { redelivered, ..DeliveryFlags::default() };
             let delivery = SubscriptionDelivery { subscription: consumer.1, message, token: Some(token), flags: marks };
-            if let Some(seat) = seats.get(consumer.0) {
-                seat.mailbox.push_delivery(delivery);
+            if let Some(entry) = connections.get(consumer.0) {
+                entry.mailbox.push_delivery(delivery);
             }
         }
     }
 }
 
 /// The queues of a subscription.
-fn queues_of(seats: &Connections, consumer: Consumer) -> impl Iterator<Item = &str> {
-    let patterns = seats.subscription(consumer).into_iter().flat_map(|subscription| &*subscription.patterns);
+fn queues_of(connections: &Connections, consumer: Consumer) -> impl Iterator<Item = &str> {
+    let patterns = connections.subscription(consumer).into_iter().flat_map(|subscription| &*subscription.patterns);
     patterns.filter(|pattern| pattern.kind() == DestinationKind::Queue).map(DestinationPattern::name)
 }

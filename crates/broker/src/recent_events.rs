@@ -66,12 +66,12 @@ impl RecentEvents {
     }
 
     /// The oldest is evicted.
-    pub(crate) fn push(&mut self, position: ReplayPosition, telling: &Arc<EventMessage>) {
-        self.octets += telling.octets();
-        self.events.push_back((position, telling.clone()));
+    pub(crate) fn push(&mut self, position: ReplayPosition, message: &Arc<EventMessage>) {
+        self.octets += message.octets();
+        self.events.push_back((position, message.clone()));
         while self.events.len() > RECENT_EVENTS_MAX || self.octets > RECENT_BYTES_MAX {
-            let Some((oldest, telling)) = self.events.pop_front() else { return };
-            self.octets -= telling.octets();
+            let Some((oldest, message)) = self.events.pop_front() else { return };
+            self.octets -= message.octets();
             self.complete_after = Some(ReplayPosition::end_of(oldest.sequence));
         }
     }

@@ -9,12 +9,12 @@ use crate::state::BrokerState;
 pub(crate) const SLOW_CONSUMER: &str = "broker.slow-consumer";
 
 /// Half of the stall limit of a client is over.
-pub(crate) fn warn_slow_consumer(house: &BrokerState, session: &str, user: Option<&str>) {
-    house.counters.on_slow_consumer();
+pub(crate) fn warn_slow_consumer(broker: &BrokerState, session: &str, user: Option<&str>) {
+    broker.counters.on_slow_consumer();
     let user = user.unwrap_or("an anonymous client");
     let message = format!("session {session} of {user} is a slow consumer: it reads nothing and may be disconnected");
     tracing::warn!(target: SLOW_CONSUMER, "{message}");
     // The log's own path to the topics omits lines of the broker.
-    let line = LogLine { at: house.access.now(), level: "WARN", logger: SLOW_CONSUMER.into(), message, error: None };
-    publish_log_line(house, LOG_WARN, &line);
+    let line = LogLine { at: broker.access.now(), level: "WARN", logger: SLOW_CONSUMER.into(), message, error: None };
+    publish_log_line(broker, LOG_WARN, &line);
 }

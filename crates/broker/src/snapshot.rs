@@ -51,8 +51,8 @@ impl SubscriptionSnapshot {
     pub(crate) fn next_step(&mut self, last: &LastValueCache, step: &mut SnapshotStep<'_>) -> bool {
         let after = self.after.take();
         let mut octets = 0;
-        for (seen, (subject, price, telling)) in (1..).zip(last.iter_after(after.as_ref())) {
-            octets += self.collect(telling, price, step);
+        for (seen, (subject, price, message)) in (1..).zip(last.iter_after(after.as_ref())) {
+            octets += self.collect(message, price, step);
             if octets >= SNAPSHOT_STEP_BYTES || seen == SNAPSHOT_STEP_SUBJECTS {
                 self.after = Some(subject.clone());
                 return false;

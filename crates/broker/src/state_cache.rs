@@ -28,15 +28,15 @@ impl StateCache {
         Self { last: BTreeMap::new(), topics: 0, topics_max, is_full_logged: false }
     }
 
-    pub(crate) fn update(&mut self, subject: CacheKey, telling: &Arc<EventMessage>) {
+    pub(crate) fn update(&mut self, subject: CacheKey, message: &Arc<EventMessage>) {
         if let Some(last) = self.last.get_mut(&subject) {
-            *last = telling.clone();
+            *last = message.clone();
             return;
         }
-        let topics = telling.roots().len();
+        let topics = message.roots().len();
         if self.evict_orders(topics) {
             self.topics += topics;
-            self.last.insert(subject, telling.clone());
+            self.last.insert(subject, message.clone());
         }
     }
 
@@ -54,8 +54,8 @@ impl StateCache {
 
     /// It will not change again: an order that is done.
     pub(crate) fn remove(&mut self, subject: &CacheKey) {
-        if let Some(telling) = self.last.remove(subject) {
-            self.topics -= telling.roots().len();
+        if let Some(message) = self.last.remove(subject) {
+            self.topics -= message.roots().len();
         }
     }
 

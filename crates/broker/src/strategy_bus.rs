@@ -68,16 +68,16 @@ impl StrategyBusMessage {
     /// many received it.
     pub(crate) fn fan_out(
         self,
-        seats: &mut Connections,
+        connections: &mut Connections,
         number: u64,
         price: MarketTopic,
         from: Option<ConnectionId>,
     ) -> usize {
         let broadcast = Broadcast { message: self.message, number, is_own: false, is_reserved: true };
         match price {
-            Some((topic, _)) => seats
-                .fan_out(self.subscribers, &broadcast, from, |mailbox, value| mailbox.push_unthrottled(topic, value)),
-            None => seats.fan_out(self.subscribers, &broadcast, from, OutboundQueue::push_broadcast),
+            Some((topic, _)) => connections
+                .fan_out(self.subscribers, &broadcast, from, |queue, value| queue.push_unthrottled(topic, value)),
+            None => connections.fan_out(self.subscribers, &broadcast, from, OutboundQueue::push_broadcast),
         }
     }
 }

@@ -124,11 +124,11 @@ impl SubscriptionReplay {
             return ReplayStep::Read;
         };
         let mut octets = 0;
-        for (position, telling) in events {
+        for (position, message) in events {
             if octets >= REPLAY_STEP_BYTES {
                 return ReplayStep::More;
             }
-            octets += self.collect(telling, reference, found);
+            octets += self.collect(message, reference, found);
             self.at = *position;
         }
         ReplayStep::Join

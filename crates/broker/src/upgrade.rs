@@ -36,32 +36,32 @@ pub struct UpgradeOrigin {
 }
 
 /// `/stomp`, for ports that check hosts and origins themselves; `reached` extracts what such a port knows of a request.
-pub(crate) fn route<F>(house: Arc<BrokerState>, reached: F) -> Router
+pub(crate) fn route<F>(broker: Arc<BrokerState>, reached: F) -> Router
 where
     F: Fn(&axum::http::Extensions) -> Option<UpgradeOrigin> + Clone + Send + Sync + 'static,
 {
-    let upgrade = move |State(house): State<Arc<BrokerState>>, request: Request| {
+    let upgrade = move |State(broker): State<Arc<BrokerState>>, request: Request| {
         let reached = reached(request.extensions());
-        async move { upgrade(house, reached, request) }
+        async move { upgrade(broker, reached, request) }
     };
-    Router::new().route("/stomp", get(upgrade)).with_state(house)
+    Router::new().route("/stomp", get(upgrade)).with_state(broker)
 }
 
 /// Any path, for our own port: hosts and origins are checked here.
-pub(crate) fn any_path(house: Arc<BrokerState>, hosts: Arc<AllowedHosts>) -> Router {
-    let upgrade = move |State(house): State<Arc<BrokerState>>, request: Request| {
+pub(crate) fn any_path(broker: Arc<BrokerState>, hosts: Arc<AllowedHosts>) -> Router {
+    let upgrade = move |State(broker): State<Arc<BrokerState>>, request: Request| {
         let (hosts, reached) = (hosts.clone(), request.extensions().get::<UpgradeOrigin>().copied());
         async move {
             match hosts.check(reached.map(|reached| reached.local), request.headers()) {
-                Ok(()) => upgrade(house, reached, request),
+                Ok(()) => upgrade(broker, reached, request),
                 Err(reason) => (StatusCode::FORBIDDEN, reason).into_response(),
             }
         }
     };
-    Router::new().fallback(any(upgrade)).with_state(house)
+    Router::new().fallback(any(upgrade)).with_state(broker)
 }
 
-fn upgrade(house: Arc<BrokerState>, reached: Option<UpgradeOrigin>, mut request: Request) -> Response {
+fn upgrade(broker: Arc<BrokerState>, reached: Option<UpgradeOrigin>, mut request: Request) -> Response {
     let answer = match shake_hands(&request) {
         Ok(answer) => answer,
         Err(error) => return not_an_upgrade(&error),
@@ -70,7 +70,7 @@ fn upgrade(house: Arc<BrokerState>, reached: Option<UpgradeOrigin>, mut request:
         return (StatusCode::UPGRADE_REQUIRED, "this connection cannot become a WebSocket").into_response();
     };
     let peer = reached.map(|reached| reached.peer.ip().to_canonical());
-    let place = match house.connection_limiter.acquire(peer) {
+    let place = match broker.connection_limiter.acquire(peer) {
         Ok(place) => place,
         Err(ConnectionLimitReached::Connections) => {
             return (StatusCode::SERVICE_UNAVAILABLE, "too many connections").into_response();
@@ -80,7 +80,7 @@ fn upgrade(house: Arc<BrokerState>, reached: Option<UpgradeOrigin>, mut request:
         }
     };
     let shown = presented_credentials(request.headers(), reached.is_some_and(|reached| reached.secure));
-    let visitor = ConnectionOrigin {
+    let origin = ConnectionOrigin {
         peer,
         credentials: shown.map_or(PresentedCredentials::Absent, PresentedCredentials::Credentials),
     };
@@ -88,7 +88,7 @@ fn upgrade(house: Arc<BrokerState>, reached: Option<UpgradeOrigin>, mut request:
         // Who hangs up before the answer has nothing to do with us.
         let Ok(stream) = upgraded.await else { return };
         let messages = WebSocketTransport::new(TokioIo::new(stream));
-        StompConnection::new(house.clone(), messages, visitor, house.new_throttled_lanes())
+        StompConnection::new(broker.clone(), messages, origin, broker.new_throttled_lanes())
             .with_permit(place)
             .run()
             .await;

@@ -14,8 +14,8 @@ use crate::publisher;
 use crate::state::BrokerState;
 
 /// Queries the engine for its state and caches it; subscribers that are connected already receive it once more.
-pub(crate) async fn load_state(house: &BrokerState, listener: &mut EventReceiver) {
-    start(house, listener).await;
+pub(crate) async fn load_state(broker: &BrokerState, listener: &mut EventReceiver) {
+    start(broker, listener).await;
     let all = Filter::default();
     let queries = [
         Query::OpenOrders(all),
@@ -27,21 +27,21 @@ pub(crate) async fn load_state(house: &BrokerState, listener: &mut EventReceiver
     ];
     for query in queries {
         // A stopped engine has no state.
-        let Ok(ticket) = house.bus.inbox.query(query) else { return };
+        let Ok(ticket) = broker.bus.inbox.query(query) else { return };
         let Ok(reply) = ticket.recv().await else { return };
-        reply.outcome.into_iter().for_each(|answer| apply_answer(house, reply.sequence, answer));
+        reply.outcome.into_iter().for_each(|answer| apply_answer(broker, reply.sequence, answer));
     }
 }
 
 /// The listener receives every event after the sequence of the answer. Inputs that are not journalled yet have
 /// published nothing that is stored, so the sequence counts only as far as the journal goes.
-pub(crate) async fn start(house: &BrokerState, listener: &mut EventReceiver) {
+pub(crate) async fn start(broker: &BrokerState, listener: &mut EventReceiver) {
     loop {
-        match house.bus.inbox.query(Query::TradingStates) {
+        match broker.bus.inbox.query(Query::TradingStates) {
             Ok(ticket) => {
                 let Ok(reply) = ticket.recv().await else { return };
-                let sequence = reply.sequence.min(house.bus.operations.durable());
-                return publisher::begin_behind(house, listener, sequence).await;
+                let sequence = reply.sequence.min(broker.bus.operations.durable());
+                return publisher::begin_behind(broker, listener, sequence).await;
             }
             Err(InboxError::Busy) => sleep(REPLAY_RETRY).await,
             Err(InboxError::Stopped) => return,
@@ -49,10 +49,10 @@ pub(crate) async fn start(house: &BrokerState, listener: &mut EventReceiver) {
     }
 }
 
-fn apply_answer(house: &BrokerState, sequence: u64, answer: Answer) {
-    let (reference, at) = (house.bus.catalogue.current(), house.access.now());
+fn apply_answer(broker: &BrokerState, sequence: u64, answer: Answer) {
+    let (reference, at) = (broker.bus.catalogue.current(), broker.access.now());
     let published = events(answer).into_iter().map(|event| PublishedEvent { sequence, at, event });
-    house.hub.load_state(house.clock.now(), published, &reference);
+    broker.hub.load_state(broker.clock.now(), published, &reference);
 }
 
 fn events(answer: Answer) -> Vec<Event> {

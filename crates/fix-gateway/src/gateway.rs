@@ -66,12 +66,12 @@ impl Gateway {
             dictionary: shapes,
         };
         let open = |(settings, dictionary): &(Arc<SessionSettings>, Option<Arc<Dictionary>>)| {
-            let pen = SessionStore::open(ledger.clone(), &settings.id, house.clock.now())?;
+            let store = SessionStore::open(ledger.clone(), &settings.id, house.clock.now())?;
             let log = MessageLog::open(sessions.message_log_folder(settings).as_deref(), &settings.id);
             let log = log.map_err(|error| format!("the message log of {}: {error}", settings.id))?;
-            let (handle, mailbox) = session_queue();
-            let board = Arc::new(SessionStatus::new(settings.clone(), handle, pen));
-            Ok(OpenSession { status: board, dictionary: dictionary.clone(), mailbox, log })
+            let (handle, queue) = session_queue();
+            let board = Arc::new(SessionStatus::new(settings.clone(), handle, store));
+            Ok(OpenSession { status: board, dictionary: dictionary.clone(), mailbox: queue, log })
         };
         let opened: Result<Vec<_>, String> = sessions.sessions.iter().map(open).collect();
         let opened = opened?;
@@ -91,8 +91,8 @@ impl Gateway {
         shutdown: impl Future<Output = ()> + Send,
     ) -> io::Result<()> {
         let (stop, stopping) = watch::channel(false);
-        let board = |session: &OpenSession| (session.status.settings.clone(), session.status.handle.clone());
-        let acceptor = Acceptor::new(listener, self.sessions.iter().map(board).collect::<Vec<_>>(), secure);
+        let status = |session: &OpenSession| (session.status.settings.clone(), session.status.handle.clone());
+        let acceptor = Acceptor::new(listener, self.sessions.iter().map(status).collect::<Vec<_>>(), secure);
         let acceptor = acceptor
             .with_callers_max(callers_max)
             .with_authenticator(logon_authenticator(self.context.clone(), self.statuses.clone()));
@@ -114,12 +114,12 @@ impl Gateway {
 }
 
 /// A session accepts one connection: the logon is authenticated before the connection slot is taken.
-fn logon_authenticator(house: Arc<GatewayContext>, boards: Arc<Vec<Arc<SessionStatus>>>) -> LogonAuthenticator {
+fn logon_authenticator(context: Arc<GatewayContext>, boards: Arc<Vec<Arc<SessionStatus>>>) -> LogonAuthenticator {
     Arc::new(move |id, peer, message| {
-        let board = boards.iter().find(|board| board.settings.id == *id).filter(|_| message.msg_type() == b"A");
-        let knocking = board.map(|board| {
-            let knock = LogonAttempt::new_for(board, house.access.clone(), Some(peer));
-            knock.decide(LogonCredentials::from_logon(message), board.clone())
+        let status = boards.iter().find(|status| status.settings.id == *id).filter(|_| message.msg_type() == b"A");
+        let knocking = status.map(|status| {
+            let attempt = LogonAttempt::new_for(status, context.access.clone(), Some(peer));
+            attempt.decide(LogonCredentials::from_logon(message), status.clone())
         });
         Box::pin(async move {
             match knocking {
@@ -131,20 +131,20 @@ fn logon_authenticator(house: Arc<GatewayContext>, boards: Arc<Vec<Arc<SessionSt
 }
 
 impl OpenSession {
-    async fn serve(self, house: Arc<GatewayContext>, stopping: watch::Receiver<bool>) {
-        let Self { status: board, dictionary, mailbox, log } = self;
+    async fn serve(self, context: Arc<GatewayContext>, stopping: watch::Receiver<bool>) {
+        let Self { status: board, dictionary, mailbox: queue, log } = self;
         let settings = board.settings.clone();
         let (here, present) = watch::channel(false);
         let waits = Waits::default();
         if settings.gateway.cancel_on_disconnect != CancelOnDisconnect::Off {
             let comp_id = settings.id.target.as_str().into();
-            let absent = Absent { inbox: house.bus.inbox.clone(), comp_id, waits: waits.clone() };
+            let absent = Absent { inbox: context.bus.inbox.clone(), comp_id, waits: waits.clone() };
             tokio::spawn(run(absent, settings.gateway.clone(), present));
         }
         let session = FixSession::new(settings, dictionary, LedgerStore(board.store.clone()));
-        let clock = house.clock.clone();
-        let desk = GatewayApplication::new(house, board, log, here, waits);
-        run_session(SessionEngine::new(session, desk), mailbox, None, clock, stopping).await;
+        let clock = context.clock.clone();
+        let application = GatewayApplication::new(context, board, log, here, waits);
+        run_session(SessionEngine::new(session, application), queue, None, clock, stopping).await;
     }
 }
 
@@ -158,12 +158,12 @@ pub struct FixOperations {
 
 impl FixOperations {
     pub fn sessions(&self) -> Vec<FixSessionStatus> {
-        self.statuses.iter().map(|board| board.snapshot(self.clock.now())).collect()
+        self.statuses.iter().map(|status| status.snapshot(self.clock.now())).collect()
     }
 
     /// Blocks until it is done, and so must not be called by a thread of a runtime.
     pub fn command(&self, id: &str, act: FixSessionCommand) -> Result<(), FixSessionError> {
-        let board = self.statuses.iter().find(|board| board.id() == id).ok_or(FixSessionError::UnknownSession)?;
-        board.command(act, &self.runtime)
+        let status = self.statuses.iter().find(|status| status.id() == id).ok_or(FixSessionError::UnknownSession)?;
+        status.command(act, &self.runtime)
     }
 }

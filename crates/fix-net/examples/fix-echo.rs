@@ -89,9 +89,9 @@ fn open(
     for settings in sessions {
         let dictionary = dictionaries.get(&settings.dictionary)?;
         let session = FixSession::new(settings.clone(), dictionary, MemoryStore::new(now()));
-        let (handle, mailbox) = session_queue();
+        let (handle, queue) = session_queue();
         let conversation = SessionEngine::new(session, EchoApplication::for_settings(&settings));
-        tasks.push(tokio::spawn(run_session(conversation, mailbox, None, SessionClock::system(), shutdown.clone())));
+        tasks.push(tokio::spawn(run_session(conversation, queue, None, SessionClock::system(), shutdown.clone())));
         handles.push((settings, handle));
     }
     Ok(handles)

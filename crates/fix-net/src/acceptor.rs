@@ -85,8 +85,8 @@ impl Acceptor {
 
     /// Connections are authenticated before they are handed over.
     #[must_use]
-    pub fn with_authenticator(mut self, doorman: LogonAuthenticator) -> Self {
-        self.directory.authenticator = Some(doorman);
+    pub fn with_authenticator(mut self, authenticator: LogonAuthenticator) -> Self {
+        self.directory.authenticator = Some(authenticator);
         self
     }
 
@@ -172,8 +172,8 @@ impl SessionDirectory {
         if !entry.allows(caller) {
             return Err(DisconnectReason::AddressNotAllowed);
         }
-        let Some(doorman) = &self.authenticator else { return Ok((entry, None)) };
-        let deliberation = doorman(&id, caller, &message);
+        let Some(authenticator) = &self.authenticator else { return Ok((entry, None)) };
+        let deliberation = authenticator(&id, caller, &message);
         if !entry.handle.is_slot_free().await {
             return Err(DisconnectReason::AlreadyConnected);
         }

@@ -22,7 +22,7 @@ const SERVER_STOPPING_TEXT: &str = "the server stops";
 pub(crate) async fn run_connection<S: DurableStore, A: Application>(
     conversation: &mut SessionEngine<S, A>,
     stream: Box<dyn SessionStream>,
-    mailbox: &mut SessionQueue,
+    queue: &mut SessionQueue,
     clock: &SessionClock,
     shutdown: &mut watch::Receiver<bool>,
 ) -> DisconnectReason {
@@ -42,7 +42,7 @@ pub(crate) async fn run_connection<S: DurableStore, A: Application>(
         connection.stop();
     }
     while connection.prepare_writing().await {
-        connection.next_event(mailbox, timer.as_mut(), shutdown, &mut stopping).await;
+        connection.next_event(queue, timer.as_mut(), shutdown, &mut stopping).await;
         connection.rearm(timer.as_mut());
     }
     tokio::spawn(close_gracefully(connection.reader, connection.writer));
@@ -94,7 +94,7 @@ impl<S: DurableStore, A: Application> FixConnection<'_, S, A> {
     /// Waits for the first event and handles it.
     async fn next_event(
         &mut self,
-        mailbox: &mut SessionQueue,
+        queue: &mut SessionQueue,
         timer: std::pin::Pin<&mut Sleep>,
         shutdown: &mut watch::Receiver<bool>,
         stopping: &mut bool,
@@ -110,7 +110,7 @@ impl<S: DurableStore, A: Application> FixConnection<'_, S, A> {
             biased;
             result = write_some(&mut self.writer, &self.outgoing[self.written..]), if writing => self.on_written(result),
             result = self.reader.read_buf(&mut self.received), if listening => self.on_read(result),
-            request = mailbox.requests.recv(), if open && roomy => self.on_request(request, mailbox),
+            request = queue.requests.recv(), if open && roomy => self.on_request(request, queue),
             () = timer, if open => self.tick(listening).await,
             _ = shutdown.changed(), if open && !*stopping => {
                 *stopping = true;
@@ -171,13 +171,13 @@ impl<S: DurableStore, A: Application> FixConnection<'_, S, A> {
     }
 
     /// Takes what else is waiting too, so that many messages leave with one write.
-    fn on_request(&mut self, request: Option<SessionRequest>, mailbox: &mut SessionQueue) {
+    fn on_request(&mut self, request: Option<SessionRequest>, queue: &mut SessionQueue) {
         let Some(request) = request else {
             return self.engine.disconnect(self.clock.now(), DisconnectReason::Shutdown);
         };
         handle_request(self.engine, request, self.clock.now());
         for _ in 1..SESSION_QUEUE_BATCH {
-            match mailbox.requests.try_recv() {
+            match queue.requests.try_recv() {
                 Ok(request) => handle_request(self.engine, request, self.clock.now()),
                 Err(_) => break,
             }

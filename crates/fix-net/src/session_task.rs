@@ -21,7 +21,7 @@ const SHORTEST_SLEEP: Duration = Duration::from_millis(1);
 /// Runs a session until `shutdown` becomes true; a peer that is logged on then is logged out first.
 pub async fn run_session<S: DurableStore, A: Application>(
     mut conversation: SessionEngine<S, A>,
-    mut mailbox: SessionQueue,
+    mut queue: SessionQueue,
     secure: Option<TlsWrapper>,
     clock: SessionClock,
     mut shutdown: watch::Receiver<bool>,
@@ -30,7 +30,7 @@ pub async fn run_session<S: DurableStore, A: Application>(
     let mut pause = Duration::ZERO;
     loop {
         let line = connect_to_peer(settings.clone(), secure.clone(), &clock, pause);
-        let call = next_connection(&mut conversation, &mut mailbox, line, &clock, &mut shutdown).await;
+        let call = next_connection(&mut conversation, &mut queue, line, &clock, &mut shutdown).await;
         let Some(call) = call else { return };
         conversation.application_mut().on_connected(call.peer);
         conversation.connect(clock.now());
@@ -39,7 +39,7 @@ pub async fn run_session<S: DurableStore, A: Application>(
         }
         conversation.buffer().extend_from_slice(&call.bytes);
         conversation.process_input(clock.now());
-        let reason = run_connection(&mut conversation, call.stream, &mut mailbox, &clock, &mut shutdown).await;
+        let reason = run_connection(&mut conversation, call.stream, &mut queue, &clock, &mut shutdown).await;
         drop(call.slot);
         tracing::info!(session = %settings.id, %reason, "session disconnected");
         final_flush(&mut conversation).await;
@@ -50,7 +50,7 @@ pub async fn run_session<S: DurableStore, A: Application>(
 /// The next connection; none when the program stops.
 async fn next_connection<S: DurableStore, A: Application>(
     conversation: &mut SessionEngine<S, A>,
-    mailbox: &mut SessionQueue,
+    queue: &mut SessionQueue,
     dialled: impl Future<Output = Box<dyn SessionStream>>,
     clock: &SessionClock,
     shutdown: &mut watch::Receiver<bool>,
@@ -61,7 +61,7 @@ async fn next_connection<S: DurableStore, A: Application>(
         tokio::select! {
             biased;
             _ = shutdown.wait_for(|stop| *stop) => return None,
-            request = mailbox.requests.recv() => match request? {
+            request = queue.requests.recv() => match request? {
                 SessionRequest::Connected(call) => return Some(call),
                 other => handle_request(conversation, other, clock.now()),
             },

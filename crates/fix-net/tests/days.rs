@@ -26,9 +26,9 @@ impl ManualClock {
     }
 
     /// Moves on, and wakes the session: its timers sleep by the system's clock.
-    async fn move_to(&self, time: &str, world: &FixHarness) {
+    async fn move_to(&self, time: &str, harness: &FixHarness) {
         self.0.store(nanos(time), Ordering::SeqCst);
-        world.handle().status().await.unwrap();
+        harness.handle().status().await.unwrap();
     }
 }
 
@@ -39,21 +39,21 @@ fn nanos(time: &str) -> i64 {
 #[tokio::test]
 async fn a_session_goes_by_the_clock_it_is_given() {
     let hands = ManualClock::at("20310105-12:00:00");
-    let world = FixHarness::with_clock(hands.clock(), acceptor("DESK"), EchoApplication::default()).await;
-    let mut caller = TestClient::connect(&world, "DESK").await;
+    let harness = FixHarness::with_clock(hands.clock(), acceptor("DESK"), EchoApplication::default()).await;
+    let mut caller = TestClient::connect(&harness, "DESK").await;
     caller.send_line("35=A|34=1|98=0|108=0").await;
     let logon = caller.receive().await.unwrap();
     assert!(logon.contains("|52=20310105-12:00:00"), "{logon}");
     // A message that is two minutes and a second old on that clock is too old.
     let late = caller.frame("35=1|34=2|112=late");
-    hands.move_to("20310105-12:02:01", &world).await;
+    hands.move_to("20310105-12:02:01", &harness).await;
     caller.send(&late).await;
     let reject = caller.receive().await.unwrap();
     assert!(reject.contains("|35=3|34=2|") && reject.contains("|373=10|"), "{reject}");
     assert!(caller.receive().await.unwrap().contains("|35=5|34=3|"));
     caller.send_line("35=5|34=3").await;
     assert_eq!(caller.receive().await, None);
-    world.stop().await;
+    harness.stop().await;
 }
 
 #[tokio::test]
@@ -65,34 +65,34 @@ async fn at_midnight_a_client_is_logged_out_and_both_begin_at_one() {
 #[tokio::test]
 async fn at_the_end_of_its_hours_a_session_closes_until_the_next_day() {
     let settings = acceptor("DESK").replace("NonStopSession=Y", "StartTime=08:00:00\nEndTime=17:00:00");
-    let (hands, world) = daily_reset(&settings, "20260106-08:00:00").await;
-    hands.move_to("20260106-17:00:00", &world).await;
-    let mut early = TestClient::connect(&world, "DESK").await;
+    let (hands, harness) = daily_reset(&settings, "20260106-08:00:00").await;
+    hands.move_to("20260106-17:00:00", &harness).await;
+    let mut early = TestClient::connect(&harness, "DESK").await;
     early.send_line("35=A|34=1|98=0|108=0").await;
     assert_eq!(early.receive().await, None, "it is closed");
-    assert_eq!(world.handle().status().await.unwrap().phase, LogonPhase::Disconnected);
+    assert_eq!(harness.handle().status().await.unwrap().phase, LogonPhase::Disconnected);
 }
 
 /// From the noon of a Monday over the end of the session's day, and on at `next_day`.
 async fn daily_reset(settings: &str, next_day: &str) -> (ManualClock, FixHarness) {
     let hands = ManualClock::at("20260105-12:00:00");
-    let world = FixHarness::with_clock(hands.clock(), settings.to_owned(), EchoApplication::default()).await;
-    let mut caller = TestClient::connect(&world, "DESK").await;
+    let harness = FixHarness::with_clock(hands.clock(), settings.to_owned(), EchoApplication::default()).await;
+    let mut caller = TestClient::connect(&harness, "DESK").await;
     caller.send_line("35=A|34=1|98=0|108=0").await;
     assert!(caller.receive().await.unwrap().contains("|35=A|34=1|"));
     caller.send_line("35=1|34=2|112=noon").await;
     assert!(caller.receive().await.unwrap().contains("|35=0|34=2|"));
-    hands.move_to("20260105-16:59:59", &world).await;
+    hands.move_to("20260105-16:59:59", &harness).await;
     caller.send_line("35=1|34=3|112=late").await;
     assert!(caller.receive().await.unwrap().contains("|35=0|34=3|"));
-    hands.move_to(next_day, &world).await;
+    hands.move_to(next_day, &harness).await;
     assert!(caller.receive().await.unwrap().contains("|35=5|34=4|"));
     assert_eq!(caller.receive().await, None);
     // Nothing of yesterday can be requested, and nothing is missed.
-    let mut caller = TestClient::connect(&world, "DESK").await;
+    let mut caller = TestClient::connect(&harness, "DESK").await;
     caller.send_line("35=A|34=1|98=0|108=0").await;
     assert!(caller.receive().await.unwrap().contains("|35=A|34=1|"));
-    let status = world.handle().status().await.unwrap();
+    let status = harness.handle().status().await.unwrap();
     assert_eq!((status.next_incoming, status.next_outgoing), (2, 2));
-    (hands, world)
+    (hands, harness)
 }

@@ -48,10 +48,10 @@ impl Story {
         let (sender, taken) = mpsc::unbounded_channel();
         let busy = Busy { is_full: is_full.clone(), taken: sender };
         // Its messages are old when they are read at last.
-        let world = FixHarness::with_clock(clock, acceptor("DESK") + "CheckLatency=N\n", busy).await;
-        let caller = TestClient::logged_on(&world, "DESK").await;
+        let harness = FixHarness::with_clock(clock, acceptor("DESK") + "CheckLatency=N\n", busy).await;
+        let caller = TestClient::logged_on(&harness, "DESK").await;
         is_full.store(true, Ordering::SeqCst);
-        (Self { world, seconds, is_full, taken }, caller)
+        (Self { world: harness, seconds, is_full, taken }, caller)
     }
 
     /// Longer than the 2.4 intervals after which a silent peer is disconnected; the session's timers have run by then.

@@ -185,8 +185,8 @@ fn price(ticks: i64) -> Price {
 struct Counter(PriceKind);
 
 impl Strategy for Counter {
-    fn init(&mut self, desk: &mut Context<'_>) {
-        desk.subscribe(SECURITY, self.0);
+    fn init(&mut self, context: &mut Context<'_>) {
+        context.subscribe(SECURITY, self.0);
     }
 }
 
@@ -227,7 +227,7 @@ fn reference() -> Arc<ReferenceData> {
     Arc::new(reference)
 }
 
-fn setup(kind: Kind, reference: &ReferenceData, seat: StrategyRunner) -> SimulationSetup {
+fn setup(kind: Kind, reference: &ReferenceData, runner: StrategyRunner) -> SimulationSetup {
     let rule = if kind == Kind::Quotes { FillRule::Touch } else { FillRule::NextBarOpen };
     let config =
         ReplayConfig { name: "SHARED".into(), rule, order_latency_nanos: 0, slippage_ticks: 0, fee_rate: None };
@@ -250,7 +250,7 @@ fn setup(kind: Kind, reference: &ReferenceData, seat: StrategyRunner) -> Simulat
             securities: vec![SECURITY],
             venue,
         }],
-        runners: vec![seat],
+        runners: vec![runner],
         from: None,
         until: None,
         feed_latency_nanos: 0,

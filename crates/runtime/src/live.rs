@@ -335,8 +335,8 @@ impl LiveLoop {
                 records.push(journal_records::ledger(sequence, bytes.clone()));
                 UnansweredRequest::LedgerRecord(sequence, bytes)
             }
-            RequestPayload::DeliveryLog(leaf) => {
-                records.push(journal_records::delivery_log(self.sequencer.next(), leaf));
+            RequestPayload::DeliveryLog(record) => {
+                records.push(journal_records::delivery_log(self.sequencer.next(), record));
                 UnansweredRequest::NoReply
             }
         };

@@ -49,12 +49,12 @@ fn check_exposure(config: &Config, has_users: bool) -> Result<(), ExitFailure> {
 
 /// A door that does not insist on TLS, and what is left without it.
 fn plaintext_port(config: &Config) -> Option<(&'static str, &'static str)> {
-    let doors = [
+    let endpoints = [
         ("http.port", "HTTPS", config.http_port),
         ("broker.tcp.port", "STOMP over TLS", config.broker_tcp_port),
         ("broker.ws.port", "the WebSocket of HTTPS", config.broker_ws_port),
     ];
-    doors.into_iter().find(|(_, _, port)| port.0.is_some()).map(|(key, rest, _)| (key, rest))
+    endpoints.into_iter().find(|(_, _, port)| port.0.is_some()).map(|(key, rest, _)| (key, rest))
 }
 
 fn refused(reason: String) -> ExitFailure {

@@ -121,7 +121,7 @@ fn load_and_log(arguments: ConfigArgs) -> Result<Config, ExitFailure> {
 
 fn import(config: &Config, folder: &Path) -> Result<(), ExitFailure> {
     let changes = match DataDir::open_for_import(config, folder) {
-        Ok(ground) => compose::import(config, ground)?,
+        Ok(data_dir) => compose::import(config, data_dir)?,
         Err(refused) => match running_server(config, &refused) {
             Some(server) => remote_import::import(config, server, folder)?,
             None => return Err(refused),
@@ -143,11 +143,11 @@ fn check_config(config: &Config, strategies: &strategy::StrategyRegistry) -> Res
         text.push_str(&format!("note: {notice}\n"));
     }
     if let Some(path) = &config.reference_path {
-        let desk = reference::read(path).map_err(|problems| ExitFailure::reference(&problems))?;
-        config.venues(&desk.data).map_err(|problems| ExitFailure::configuration(&problems))?;
-        compose::strategies::check(config, strategies, &desk.data)
+        let reference = reference::read(path).map_err(|problems| ExitFailure::reference(&problems))?;
+        config.venues(&reference.data).map_err(|problems| ExitFailure::configuration(&problems))?;
+        compose::strategies::check(config, strategies, &reference.data)
             .map_err(|problems| ExitFailure::configuration(&problems))?;
-        text.push_str(&format!("reference data: {desk}\n"));
+        text.push_str(&format!("reference data: {reference}\n"));
     }
     if let Some(sessions) = compose::fix::check(config)? {
         text.push_str(&sessions);

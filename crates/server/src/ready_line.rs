@@ -62,15 +62,15 @@ mod tests {
 
     #[test]
     fn doors_that_are_off_are_null() {
-        let doors = Endpoints { http: Some(([127, 0, 0, 1], 9090).into()), ..Endpoints::default() };
+        let endpoints = Endpoints { http: Some(([127, 0, 0, 1], 9090).into()), ..Endpoints::default() };
         expect![[r#"{"ready":true,"http":"http://127.0.0.1:9090","https":null,"brokerTcp":null,"brokerTls":null,"brokerWs":null,"fix":null}"#]]
-            .assert_eq(&doors.ready_line());
+            .assert_eq(&endpoints.ready_line());
     }
 
     #[test]
     fn every_door_has_its_scheme() {
         let at = |port| Some(SocketAddr::new("::1".parse().unwrap(), port));
-        let doors = Endpoints {
+        let endpoints = Endpoints {
             http: at(9090),
             https: at(9443),
             broker_tcp: at(61613),
@@ -80,7 +80,7 @@ mod tests {
             fix_uses_tls: false,
         };
         expect![[r#"{"ready":true,"http":"http://[::1]:9090","https":"https://[::1]:9443","brokerTcp":"tcp://[::1]:61613","brokerTls":"ssl://[::1]:61612","brokerWs":"ws://[::1]:61614","fix":"tcp://[::1]:9876"}"#]]
-            .assert_eq(&doors.ready_line());
+            .assert_eq(&endpoints.ready_line());
         let secured = Endpoints { fix: at(9876), fix_uses_tls: true, ..Endpoints::default() };
         assert!(secured.ready_line().ends_with(r#""fix":"tcp+tls://[::1]:9876"}"#));
     }

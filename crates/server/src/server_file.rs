@@ -27,9 +27,9 @@ impl ServerFile {
     }
 
     /// Whole or not at all: nobody reads half a line.
-    pub fn write(folder: &Path, doors: &Endpoints) -> Result<Self, ExitFailure> {
+    pub fn write(folder: &Path, endpoints: &Endpoints) -> Result<Self, ExitFailure> {
         let (path, draft) = (folder.join(FILE), folder.join("server.json.new"));
-        fs::write(&draft, doors.ready_line() + "\n")
+        fs::write(&draft, endpoints.ready_line() + "\n")
             .and_then(|()| fs::rename(&draft, &path))
             .map_err(|error| ExitFailure::io("write", &path, &error))?;
         Ok(Self(path))

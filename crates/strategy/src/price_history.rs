@@ -69,11 +69,11 @@ impl PriceHistory {
     }
 
     /// Keeps the newest bars, as many as requested.
-    pub fn insert_bars(&mut self, wish: &BarHistoryRequest, mut bars: Vec<Arc<Bar>>) {
+    pub fn insert_bars(&mut self, request: &BarHistoryRequest, mut bars: Vec<Arc<Bar>>) {
         bars.sort_by_key(|bar| bar.at);
-        let surplus = bars.len().saturating_sub(wish.bars);
+        let surplus = bars.len().saturating_sub(request.bars);
         bars.drain(..surplus);
-        self.bars.insert((wish.security, wish.size), bars);
+        self.bars.insert((request.security, request.size), bars);
     }
 
     /// Adds ticks, oldest first.
@@ -94,10 +94,10 @@ impl PriceHistory {
 
 impl FromIterator<Bar> for PriceHistory {
     fn from_iter<I: IntoIterator<Item = Bar>>(bars: I) -> Self {
-        let mut past = Self::default();
+        let mut history = Self::default();
         for bar in bars {
-            past.bars.entry((bar.security, bar.size)).or_default().push(Arc::new(bar));
+            history.bars.entry((bar.security, bar.size)).or_default().push(Arc::new(bar));
         }
-        past
+        history
     }
 }

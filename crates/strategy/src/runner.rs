@@ -75,15 +75,15 @@ impl StrategyRunner {
     }
 
     /// Enters the next phase. PREFEED gets the history that was requested in INIT.
-    pub fn enter_phase(&mut self, phase: StrategyPhase, now: Timestamp, past: &PriceHistory) {
+    pub fn enter_phase(&mut self, phase: StrategyPhase, now: Timestamp, history: &PriceHistory) {
         self.end_fill_step();
         self.state.phase = Some(phase);
-        self.call(now, |strategy, desk| match phase {
-            StrategyPhase::Init => strategy.init(desk),
-            StrategyPhase::Prefeed => strategy.prefeed(past, desk),
-            StrategyPhase::Start => strategy.start(desk),
-            StrategyPhase::Run => strategy.run(desk),
-            StrategyPhase::Exit => strategy.exit(desk),
+        self.call(now, |strategy, context| match phase {
+            StrategyPhase::Init => strategy.init(context),
+            StrategyPhase::Prefeed => strategy.prefeed(history, context),
+            StrategyPhase::Start => strategy.start(context),
+            StrategyPhase::Run => strategy.run(context),
+            StrategyPhase::Exit => strategy.exit(context),
         });
     }
 
@@ -157,7 +157,7 @@ impl StrategyRunner {
         self.state.view.on_tick(tick);
         if is_told && self.is_running() {
             self.end_fill_step();
-            self.call(at, |strategy, desk| strategy.on_tick(tick, desk));
+            self.call(at, |strategy, context| strategy.on_tick(tick, context));
         }
     }
 
@@ -178,7 +178,7 @@ impl StrategyRunner {
         // A timer set by a timer for now fires at the next advance, so that there is no endless loop.
         for _ in 0..crate::timers::TIMERS_MAX {
             let Some(timer) = self.state.timers.pop_due(now) else { return };
-            self.call(now, |strategy, desk| strategy.on_timer(&timer, desk));
+            self.call(now, |strategy, context| strategy.on_timer(&timer, context));
         }
     }
 
@@ -197,13 +197,13 @@ impl StrategyRunner {
     pub fn on_refused(&mut self, now: Timestamp, refused: &CommandRejection) {
         self.state.view.on_refused(&refused.command);
         if self.is_running() {
-            self.call(now, |strategy, desk| strategy.on_refusal(refused, desk));
+            self.call(now, |strategy, context| strategy.on_refusal(refused, context));
         }
     }
 
     /// After EXIT of a simulation.
     pub fn end_of_simulation(&mut self, now: Timestamp) {
-        self.call(now, |strategy, desk| strategy.on_end_of_simulation(desk));
+        self.call(now, |strategy, context| strategy.on_end_of_simulation(context));
         self.state.commands.clear();
     }
 
@@ -271,20 +271,20 @@ impl StrategyRunner {
     }
 
     fn deliver(&mut self, at: Timestamp, event: &Event) {
-        self.call(at, |strategy, desk| match event {
-            Event::Trade(trade) => strategy.on_trade(trade, desk),
-            Event::Book(book) => strategy.on_order_book(book, desk),
-            Event::Bar(bar) => strategy.on_bar(bar, desk),
-            Event::Order(order) => strategy.on_order(order, desk),
-            Event::OrderStatus(status) => strategy.on_order_status(status, desk),
-            Event::Fill(fill) => strategy.on_fill(fill, desk),
-            Event::Transaction(transaction) => strategy.on_transaction(transaction, desk),
-            Event::Position(position) => strategy.on_position(position, desk),
-            Event::Cash(balance) => strategy.on_cash(balance, desk),
-            Event::Portfolio(value) => strategy.on_portfolio_value(value, desk),
-            Event::Session(change) => strategy.on_session(change, desk),
-            Event::TradingState(change) => strategy.on_trading_state(change, desk),
-            Event::Generic(event) => strategy.on_generic_event(event, desk),
+        self.call(at, |strategy, context| match event {
+            Event::Trade(trade) => strategy.on_trade(trade, context),
+            Event::Book(book) => strategy.on_order_book(book, context),
+            Event::Bar(bar) => strategy.on_bar(bar, context),
+            Event::Order(order) => strategy.on_order(order, context),
+            Event::OrderStatus(status) => strategy.on_order_status(status, context),
+            Event::Fill(fill) => strategy.on_fill(fill, context),
+            Event::Transaction(transaction) => strategy.on_transaction(transaction, context),
+            Event::Position(position) => strategy.on_position(position, context),
+            Event::Cash(balance) => strategy.on_cash(balance, context),
+            Event::Portfolio(value) => strategy.on_portfolio_value(value, context),
+            Event::Session(change) => strategy.on_session(change, context),
+            Event::TradingState(change) => strategy.on_trading_state(change, context),
+            Event::Generic(event) => strategy.on_generic_event(event, context),
             _ => {}
         });
     }

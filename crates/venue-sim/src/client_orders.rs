@@ -118,7 +118,7 @@ impl ClientOrders {
             VenueRecord::Rejected { order, reason, .. } => self.finish(*order, VenueOrderState::Rejected, Some(reason)),
             VenueRecord::Replaced { at, order, terms } => self.replace(*order, *at, *terms),
             VenueRecord::Activated { order, .. } => self.activate(*order),
-            VenueRecord::Traded(deal) => self.trade(deal),
+            VenueRecord::Traded(trade) => self.trade(trade),
             VenueRecord::Canceled { order, reason, .. } => {
                 self.finish(*order, VenueOrderState::Canceled, reason.as_ref());
             }
@@ -191,21 +191,21 @@ impl ClientOrders {
         (held.stage, held.priority) = (OrderStage::Book, place);
     }
 
-    fn trade(&mut self, deal: &VenueTrade) {
-        for execution in &deal.executions {
+    fn trade(&mut self, trade: &VenueTrade) {
+        for execution in &trade.executions {
             self.executions += 1;
             let number = self.executions;
             let fill = VenueFill {
                 order: execution.order,
                 exec_id: execution.exec_id.clone(),
-                quantity: deal.quantity,
-                price: deal.price,
-                at: Some(deal.at),
+                quantity: trade.quantity,
+                price: trade.price,
+                at: Some(trade.at),
                 fee: execution.fee,
                 charges: vec![],
             };
             let held = self.find_mut(execution.order);
-            held.filled = held.filled.plus(deal.quantity).expect("a sum within the order's quantity");
+            held.filled = held.filled.plus(trade.quantity).expect("a sum within the order's quantity");
             held.fills.push((number, fill));
             self.close_if_filled(execution.order);
         }

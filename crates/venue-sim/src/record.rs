@@ -74,7 +74,7 @@ impl VenueRecord {
     pub fn orders(&self) -> impl Iterator<Item = OrderId> {
         let (one, executions) = match self {
             Self::Submitted(submission) => (Some(submission.order), &[][..]),
-            Self::Traded(deal) => (None, &deal.executions[..]),
+            Self::Traded(trade) => (None, &trade.executions[..]),
             Self::Accepted { order, .. }
             | Self::Rejected { order, .. }
             | Self::Replaced { order, .. }

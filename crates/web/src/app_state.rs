@@ -142,18 +142,18 @@ impl AppState {
     }
 
     /// The command as far as this caller may give it. An attempt on another strategy's order is audited.
-    pub(crate) async fn scoped_command(&self, speaker: &HttpCaller, command: Command) -> Result<Command, Problem> {
-        let checked = self.check_strategy_scope(speaker, command).await;
+    pub(crate) async fn scoped_command(&self, caller: &HttpCaller, command: Command) -> Result<Command, Problem> {
+        let checked = self.check_strategy_scope(caller, command).await;
         if let Err(problem) = &checked
             && problem.code() == FOREIGN_STRATEGY
         {
-            problem.record(self.access(), &speaker.actor).await;
+            problem.record(self.access(), &caller.actor).await;
         }
         checked
     }
 
-    async fn check_strategy_scope(&self, speaker: &HttpCaller, command: Command) -> Result<Command, Problem> {
-        let Some(own) = StrategyScope::for_caller(speaker, &self.reference())? else { return Ok(command) };
+    async fn check_strategy_scope(&self, caller: &HttpCaller, command: Command) -> Result<Command, Problem> {
+        let Some(own) = StrategyScope::for_caller(caller, &self.reference())? else { return Ok(command) };
         let known = match StrategyScope::required_query(&command) {
             Some(question) => Some(self.query_when_free(question).await?.answer),
             None => None,

@@ -34,27 +34,21 @@ pub(crate) struct AlreadyAudited;
 pub(crate) struct AuditDetail(pub(crate) String);
 
 /// Authorizes a request and dispatches it to its endpoint.
-pub(crate) async fn authorize(
-    doors: &AppState,
-    row: &Endpoint,
-    mut request: Request,
-    last_steps: Dispatch,
-) -> Response {
+pub(crate) async fn authorize(state: &AppState, row: &Endpoint, mut request: Request, dispatch: Dispatch) -> Response {
     if row.role == RequiredRole::Anyone {
-        return last_steps.run(request).await;
+        return dispatch.run(request).await;
     }
-    let speaker = match AuthenticationRequest::from_request(row, &request).authenticate(row.role, doors.access()).await
-    {
-        Ok(speaker) => speaker,
+    let caller = match AuthenticationRequest::from_request(row, &request).authenticate(row.role, state.access()).await {
+        Ok(caller) => caller,
         Err(problem) => return problem.into_response(),
     };
-    let actor = is_audited(row).then(|| speaker.actor.clone());
+    let actor = is_audited(row).then(|| caller.actor.clone());
     request.extensions().get::<ConnectionPermit>().into_iter().for_each(ConnectionPermit::let_in);
     request.extensions_mut().insert(LetIn);
-    request.extensions_mut().insert(speaker);
+    request.extensions_mut().insert(caller);
     match actor {
-        Some(actor) => run_audited(doors.clone(), actor, request, last_steps).await,
-        None => last_steps.run(request).await,
+        Some(actor) => run_audited(state.clone(), actor, request, dispatch).await,
+        None => dispatch.run(request).await,
     }
 }
 
@@ -113,11 +107,11 @@ fn is_audited(row: &Endpoint) -> bool {
 }
 
 /// An action that has begun is completed and audited, also when the client disconnects.
-async fn run_audited(doors: AppState, actor: Actor, request: Request, last_steps: Dispatch) -> Response {
+async fn run_audited(state: AppState, actor: Actor, request: Request, dispatch: Dispatch) -> Response {
     let path = request.uri().path().to_owned();
     let acting = async move {
-        let response = last_steps.run(request).await;
-        record_outcome(doors.access(), &actor, &path, response).await
+        let response = dispatch.run(request).await;
+        record_outcome(state.access(), &actor, &path, response).await
     };
     tokio::spawn(acting).await.unwrap_or_else(|_| Problem::new("internal", "the request failed").into_response())
 }

@@ -74,6 +74,7 @@ pub const CODES: &[Code] = &[
     row(422, "unknown-field", "the body has an unknown key; the reason offers the nearest one"),
     row(422, "not-needed", "a field does not belong to this kind of order or role"),
     row(422, "conflicting-fields", "two fields contradict each other"),
+    row(422, "common-password", "the password is one of the most common ones"),
     row(
         422,
         "field-fixed",

@@ -53,7 +53,7 @@ impl Dispatch {
     }
 
     fn client(&self, request: &Request) -> QuotaClient {
-        let user = request.extensions().get::<HttpCaller>().and_then(|speaker| speaker.identity.name.as_ref());
+        let user = request.extensions().get::<HttpCaller>().and_then(|caller| caller.identity.name.as_ref());
         self.state.quotas().client(user, peer(request))
     }
 

@@ -33,8 +33,8 @@ impl FromRequestParts<AppState> for AuthenticatedClient {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &AppState) -> Result<Self, Problem> {
-        let speaker = parts.extensions.remove::<HttpCaller>();
-        speaker.map(Self).ok_or_else(|| AccessDenied::LoginNeeded.into())
+        let caller = parts.extensions.remove::<HttpCaller>();
+        caller.map(Self).ok_or_else(|| AccessDenied::LoginNeeded.into())
     }
 }
 
@@ -44,8 +44,8 @@ pub(crate) struct PathText(pub(crate) String);
 impl FromRequestParts<AppState> for PathText {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, doors: &AppState) -> Result<Self, Problem> {
-        let path = Path::<String>::from_request_parts(parts, doors).await;
+    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Problem> {
+        let path = Path::<String>::from_request_parts(parts, state).await;
         path.map(|Path(text)| Self(text)).map_err(|bad| Problem::new("malformed-path", bad.body_text()))
     }
 }
@@ -56,8 +56,8 @@ pub(crate) struct PathId(pub(crate) u64);
 impl FromRequestParts<AppState> for PathId {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, doors: &AppState) -> Result<Self, Problem> {
-        let PathText(text) = PathText::from_request_parts(parts, doors).await?;
+    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Problem> {
+        let PathText(text) = PathText::from_request_parts(parts, state).await?;
         let id = parse_id(&text).ok_or_else(|| Problem::new("malformed-path", format!("{text:?} is not an id")))?;
         Ok(Self(id))
     }
@@ -69,8 +69,8 @@ pub(crate) struct JsonBody(pub(crate) Bytes);
 impl FromRequest<AppState> for JsonBody {
     type Rejection = Problem;
 
-    async fn from_request(request: Request, doors: &AppState) -> Result<Self, Problem> {
-        let limits = &doors.settings().limits;
+    async fn from_request(request: Request, state: &AppState) -> Result<Self, Problem> {
+        let limits = &state.settings().limits;
         let is_json = is_json(request.headers());
         if !is_json && request.headers().contains_key(header::CONTENT_TYPE) {
             return Err(not_json());
@@ -89,9 +89,9 @@ pub(crate) struct NoBody;
 impl FromRequest<AppState> for NoBody {
     type Rejection = Problem;
 
-    async fn from_request(request: Request, doors: &AppState) -> Result<Self, Problem> {
+    async fn from_request(request: Request, state: &AppState) -> Result<Self, Problem> {
         let is_json = is_json(request.headers());
-        let body = read(request, &doors.settings().limits).await?;
+        let body = read(request, &state.settings().limits).await?;
         if !is_json && !body.is_empty() {
             return Err(not_json());
         }

@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn a_list_is_encoded_once_for_every_picture() {
-        let shelf = ListCache::default();
+        let list_cache = ListCache::default();
         let (first, second) = (Arc::new(ReferenceData::default()), Arc::new(ReferenceData::default()));
         let mut encoded = 0;
         for (picture, form) in [
@@ -76,7 +76,7 @@ mod tests {
             (&first, ListFormat::Csv("account::list")),
             (&second, ListFormat::Json),
         ] {
-            shelf.get_or_encode("accounts", form, picture.clone(), |_| {
+            list_cache.get_or_encode("accounts", form, picture.clone(), |_| {
                 encoded += 1;
                 vec![]
             });

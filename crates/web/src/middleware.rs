@@ -35,14 +35,15 @@ impl Middleware {
     }
 }
 
-pub(crate) async fn handle(State(passage): State<Middleware>, request: Request, next: Next) -> Response {
+pub(crate) async fn handle(State(middleware): State<Middleware>, request: Request, next: Next) -> Response {
     let begun = Instant::now();
     let row = matched_endpoint(&request);
     let (number, reader, manners) =
         (RequestId::from_request(&request), ContentCoding::negotiate(&request), Manners::of(&request));
-    let response = passage.handle_inbound(begun, row, request, next).await.unwrap_or_else(IntoResponse::into_response);
+    let response =
+        middleware.handle_inbound(begun, row, request, next).await.unwrap_or_else(IntoResponse::into_response);
     let response = reader.encode_response(response).await;
-    passage.state.metrics().record(row, &response, begun.elapsed());
+    middleware.state.metrics().record(row, &response, begun.elapsed());
     number.apply_to(manners.put_on(response))
 }
 
@@ -76,8 +77,8 @@ impl Middleware {
 
     async fn authorize_and_dispatch(&self, row: &'static Endpoint, request: Request, next: Next) -> Response {
         let is_ui = is_ui(request.headers());
-        let last_steps =
+        let dispatch =
             Dispatch { state: self.state.clone(), endpoint: row, rate_limiter: self.rate_limiter.clone(), next };
-        challenge(authorize(&self.state, row, request, last_steps).await, is_ui)
+        challenge(authorize(&self.state, row, request, dispatch).await, is_ui)
     }
 }

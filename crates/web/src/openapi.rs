@@ -22,8 +22,8 @@ pub(crate) fn text() -> &'static [u8] {
 
 /// The columns of a list, in the order in which they are described.
 pub(crate) fn columns(handler: &str) -> Vec<&'static str> {
-    let told = operations::OPERATIONS.iter().find(|operation| operation.handler == handler);
-    told.map(|operation| operation.response.columns()).unwrap_or_default()
+    let reply = operations::OPERATIONS.iter().find(|operation| operation.handler == handler);
+    reply.map(|operation| operation.response.columns()).unwrap_or_default()
 }
 
 fn document() -> Value {
@@ -155,10 +155,10 @@ mod tests {
 
     #[test]
     fn an_operation_is_described_once_and_belongs_to_a_row() {
-        let told: Vec<_> = operations::OPERATIONS.iter().map(|operation| operation.handler).collect();
+        let reply: Vec<_> = operations::OPERATIONS.iter().map(|operation| operation.handler).collect();
         let rows: BTreeSet<_> = ENDPOINTS.iter().map(|row| row.handler).collect();
-        assert_eq!(told.iter().copied().collect::<BTreeSet<_>>(), rows);
-        assert_eq!(told.len(), rows.len());
+        assert_eq!(reply.iter().copied().collect::<BTreeSet<_>>(), rows);
+        assert_eq!(reply.len(), rows.len());
     }
 
     fn references<'a>(value: &'a Value, found: &mut BTreeSet<&'a str>) {
@@ -224,16 +224,16 @@ mod tests {
     }
 
     fn check_parameters(row: &Endpoint, operation: &Value) {
-        let told = operation["parameters"].as_array().cloned().unwrap_or_default();
+        let reply = operation["parameters"].as_array().cloned().unwrap_or_default();
         let named = |place: &str| -> Vec<String> {
-            let there = told.iter().filter(|parameter| parameter["in"] == place);
+            let there = reply.iter().filter(|parameter| parameter["in"] == place);
             there.map(|parameter| parameter["name"].as_str().unwrap().to_owned()).collect()
         };
         let in_path: Vec<_> = row.path.split('{').skip(1).map(|rest| rest.split('}').next().unwrap()).collect();
         assert_eq!((named("path"), named("query")), (owned(&in_path), owned(row.parameters)), "{row:?}");
-        assert!(told.iter().all(|parameter| parameter["schema"].is_object() && parameter["description"].is_string()));
+        assert!(reply.iter().all(|parameter| parameter["schema"].is_object() && parameter["description"].is_string()));
         assert!(
-            told.iter().filter(|parameter| parameter["in"] == "path").all(|parameter| parameter["required"] == true)
+            reply.iter().filter(|parameter| parameter["in"] == "path").all(|parameter| parameter["required"] == true)
         );
     }
 

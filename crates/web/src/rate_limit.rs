@@ -50,7 +50,7 @@ impl HttpRateLimiter {
 
     /// After authentication, which may have taken a while.
     pub(crate) fn check_user(&self, request: &Request, is_urgent: bool) -> Result<(), Problem> {
-        let user = request.extensions().get::<HttpCaller>().and_then(|speaker| speaker.identity.name.clone());
+        let user = request.extensions().get::<HttpCaller>().and_then(|caller| caller.identity.name.clone());
         user.map_or(Ok(()), |user| self.check(RateKey { subject: RateSubject::User(user), is_urgent }, Instant::now()))
     }
 

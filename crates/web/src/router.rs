@@ -17,15 +17,15 @@ use crate::rest::{
     user,
 };
 
-pub(crate) fn router(doors: AppState, others: Router) -> Router {
+pub(crate) fn router(state: AppState, others: Router) -> Router {
     routes()
         .route("/docs/", get(docs::page))
         .route("/favicon.ico", get(docs::icon))
         .merge(others.with_state(()))
         .fallback(path_not_found)
         .method_not_allowed_fallback(method_not_allowed)
-        .layer(from_fn_with_state(Middleware::new(doors.clone()), handle))
-        .with_state(doors)
+        .layer(from_fn_with_state(Middleware::new(state.clone()), handle))
+        .with_state(state)
 }
 
 async fn path_not_found(request: Request) -> Problem {

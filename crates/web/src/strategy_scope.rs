@@ -15,8 +15,8 @@ pub(crate) struct StrategyScope(StrategyId);
 
 impl StrategyScope {
     /// `None` for a caller without that restriction.
-    pub(crate) fn for_caller(speaker: &HttpCaller, reference: &ReferenceData) -> Result<Option<Self>, Problem> {
-        let UserRole::Strategy(name) = &speaker.identity.role else { return Ok(None) };
+    pub(crate) fn for_caller(caller: &HttpCaller, reference: &ReferenceData) -> Result<Option<Self>, Problem> {
+        let UserRole::Strategy(name) = &caller.identity.role else { return Ok(None) };
         let strategy = reference.strategy_named(name).map(|strategy| Self(strategy.id));
         strategy.map(Some).ok_or_else(|| foreign_strategy(&format!("your strategy {name} is not known here")))
     }
@@ -38,7 +38,7 @@ impl StrategyScope {
             Command::Modify(change) => self.check_order(&change.int_id, known)?,
             Command::Cancel(cancel) => self.check_order(&cancel.int_id, known)?,
             Command::Reduce(reduce) => self.check_position(reduce.position, known)?,
-            Command::Subscribe(wish) | Command::Unsubscribe(wish) => self.check_strategy(wish.strategy)?,
+            Command::Subscribe(request) | Command::Unsubscribe(request) => self.check_strategy(request.strategy)?,
             Command::EnterPhase { strategy, .. } => self.check_strategy(*strategy)?,
             Command::Publish(event) => self.check_strategy(event.strategy)?,
             Command::Kill { scope: RiskScope::Strategy(strategy), .. } => self.check_strategy(*strategy)?,

@@ -219,6 +219,7 @@ const GENERAL: Record<string, string> = {
   'unknown-field': 'dieses Feld gibt es hier nicht',
   'not-needed': 'ein Feld gehört nicht hierher',
   'conflicting-fields': 'zwei Felder widersprechen sich',
+  'common-password': 'das Passwort ist eines der häufigsten',
   'field-fixed': 'das lässt sich nicht ändern',
   'tif-fixed': 'diese Gültigkeit gibt kein Handelsplatz einer offenen Order',
   'other-order': 'das gehört zu einer anderen Order',

@@ -39,9 +39,9 @@ impl AccessFixture {
 
     /// With one user, `anna`, a trader.
     pub(crate) fn with_anna() -> Self {
-        let desk = Self::open();
-        desk.add("anna", UserRole::Trader, RIGHT).unwrap();
-        desk
+        let fixture = Self::open();
+        fixture.add("anna", UserRole::Trader, RIGHT).unwrap();
+        fixture
     }
 
     pub(crate) fn folder(&self) -> &Path {

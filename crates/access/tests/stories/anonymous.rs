@@ -2,52 +2,52 @@ use access::{AccessCredentials, AccessSettings, AnonymousPolicy, UserRole};
 
 use crate::access_fixture::{AccessFixture, ELSEWHERE, HERE, RIGHT};
 
-async fn nobody(desk: &AccessFixture, peer: &str) -> String {
-    desk.attempt(AccessCredentials::Anonymous, peer).await
+async fn nobody(fixture: &AccessFixture, peer: &str) -> String {
+    fixture.attempt(AccessCredentials::Anonymous, peer).await
 }
 
 #[tokio::test]
 async fn without_users_a_local_caller_is_admin() {
-    let desk = AccessFixture::open();
+    let fixture = AccessFixture::open();
     for here in [HERE, "127.8.8.8", "::1", "::ffff:127.0.0.1"] {
-        assert_eq!(nobody(&desk, here).await, "- admin", "{here}");
+        assert_eq!(nobody(&fixture, here).await, "- admin", "{here}");
     }
-    assert_eq!(nobody(&desk, ELSEWHERE).await, "login-needed");
+    assert_eq!(nobody(&fixture, ELSEWHERE).await, "login-needed");
 }
 
 #[tokio::test]
 async fn once_an_adapter_is_live_a_local_caller_is_viewer() {
-    let desk = AccessFixture::with_settings(AccessSettings { live_adapter: true, ..AccessSettings::default() });
-    assert_eq!(nobody(&desk, HERE).await, "- viewer");
+    let fixture = AccessFixture::with_settings(AccessSettings { live_adapter: true, ..AccessSettings::default() });
+    assert_eq!(nobody(&fixture, HERE).await, "- viewer");
 }
 
 #[tokio::test]
 async fn once_there_is_a_user_anonymous_access_is_denied() {
-    let desk = AccessFixture::open();
-    desk.add("anna", UserRole::Admin, RIGHT).unwrap();
-    assert_eq!(nobody(&desk, HERE).await, "login-needed");
-    desk.remove("anna").unwrap();
-    assert_eq!(nobody(&desk, HERE).await, "- admin");
+    let fixture = AccessFixture::open();
+    fixture.add("anna", UserRole::Admin, RIGHT).unwrap();
+    assert_eq!(nobody(&fixture, HERE).await, "login-needed");
+    fixture.remove("anna").unwrap();
+    assert_eq!(nobody(&fixture, HERE).await, "- admin");
 }
 
 #[tokio::test]
 async fn the_configuration_may_allow_anonymous_access_but_only_on_this_machine() {
-    let desk = AccessFixture::with_settings(AccessSettings {
+    let fixture = AccessFixture::with_settings(AccessSettings {
         anonymous: AnonymousPolicy::As(UserRole::Viewer),
         live_adapter: false,
     });
-    assert_eq!(nobody(&desk, HERE).await, "- viewer");
-    desk.add("anna", UserRole::Admin, RIGHT).unwrap();
-    assert_eq!(nobody(&desk, HERE).await, "- viewer");
-    assert_eq!(nobody(&desk, ELSEWHERE).await, "login-needed");
+    assert_eq!(nobody(&fixture, HERE).await, "- viewer");
+    fixture.add("anna", UserRole::Admin, RIGHT).unwrap();
+    assert_eq!(nobody(&fixture, HERE).await, "- viewer");
+    assert_eq!(nobody(&fixture, ELSEWHERE).await, "login-needed");
     let shut = AccessFixture::with_settings(AccessSettings { anonymous: AnonymousPolicy::Denied, live_adapter: false });
     assert_eq!(nobody(&shut, HERE).await, "login-needed");
 }
 
 #[tokio::test]
 async fn wrong_credentials_do_not_fall_back_to_anonymous_access() {
-    let desk = AccessFixture::open();
-    assert_eq!(desk.login("anna", RIGHT).await, "wrong-credentials");
-    assert_eq!(desk.attempt(AccessCredentials::Token("rialto".into()), HERE).await, "wrong-credentials");
-    assert_eq!(desk.attempt(AccessCredentials::Unreadable("what is this?"), HERE).await, "unreadable-credentials");
+    let fixture = AccessFixture::open();
+    assert_eq!(fixture.login("anna", RIGHT).await, "wrong-credentials");
+    assert_eq!(fixture.attempt(AccessCredentials::Token("rialto".into()), HERE).await, "wrong-credentials");
+    assert_eq!(fixture.attempt(AccessCredentials::Unreadable("what is this?"), HERE).await, "unreadable-credentials");
 }

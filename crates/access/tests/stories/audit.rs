@@ -7,21 +7,21 @@ use crate::access_fixture::{AccessFixture, ELSEWHERE, HERE, RIGHT, request};
 
 #[tokio::test]
 async fn every_change_and_every_refusal_stands_in_it() {
-    let desk = AccessFixture::with_anna();
-    desk.advance(1);
-    desk.new_token("robot", UserRole::Strategy("MOMENTUM".into()), 7).unwrap();
-    desk.login("anna", RIGHT).await;
-    desk.login("anna", "wrong horse").await;
-    desk.login("no such name", "wrong horse").await;
-    desk.advance(1);
-    desk.attempt(AccessCredentials::Anonymous, ELSEWHERE).await;
-    desk.attempt(AccessCredentials::Session("over".into()), HERE).await;
-    desk.add("anna", UserRole::Admin, RIGHT).unwrap_err();
+    let fixture = AccessFixture::with_anna();
+    fixture.advance(1);
+    fixture.new_token("robot", UserRole::Strategy("MOMENTUM".into()), 7).unwrap();
+    fixture.login("anna", RIGHT).await;
+    fixture.login("anna", "wrong horse").await;
+    fixture.login("no such name", "wrong horse").await;
+    fixture.advance(1);
+    fixture.attempt(AccessCredentials::Anonymous, ELSEWHERE).await;
+    fixture.attempt(AccessCredentials::Session("over".into()), HERE).await;
+    fixture.add("anna", UserRole::Admin, RIGHT).unwrap_err();
     let kill = Actor { user: Some("anna".into()), request: request(HERE) };
-    assert!(desk.access.audit_action(&kill, "PLATFORM").await);
-    desk.access.audit_refusal(&kill, "role-too-low", "this needs the role admin").await;
-    desk.revoke("robot").unwrap();
-    desk.remove("anna").unwrap();
+    assert!(fixture.access.audit_action(&kill, "PLATFORM").await);
+    fixture.access.audit_refusal(&kill, "role-too-low", "this needs the role admin").await;
+    fixture.revoke("robot").unwrap();
+    fixture.remove("anna").unwrap();
     expect![[r#"
         1 at 0s - CLI - [user add] done: user anna, role trader (1x, last 0s)
         2 at 1s - CLI - [token new] done: token robot, role strategy MOMENTUM, 7 days (1x, last 1s)
@@ -34,48 +34,48 @@ async fn every_change_and_every_refusal_stands_in_it() {
         9 at 2s - CLI - [token revoke] done: token robot (1x, last 2s)
         10 at 2s - CLI - [user remove] done: user anna (1x, last 2s)
     "#]]
-    .assert_eq(&desk.audit());
+    .assert_eq(&fixture.audit());
 }
 
 #[tokio::test]
 async fn a_refusal_that_comes_again_and_again_is_one_row_a_minute() {
-    let desk = AccessFixture::with_anna();
+    let fixture = AccessFixture::with_anna();
     for _ in 0..1_000 {
-        desk.attempt(AccessCredentials::Anonymous, ELSEWHERE).await;
+        fixture.attempt(AccessCredentials::Anonymous, ELSEWHERE).await;
     }
-    desk.advance(59);
-    desk.attempt(AccessCredentials::Anonymous, ELSEWHERE).await;
-    desk.attempt(AccessCredentials::Anonymous, HERE).await;
-    desk.advance(1);
-    desk.attempt(AccessCredentials::Anonymous, ELSEWHERE).await;
+    fixture.advance(59);
+    fixture.attempt(AccessCredentials::Anonymous, ELSEWHERE).await;
+    fixture.attempt(AccessCredentials::Anonymous, HERE).await;
+    fixture.advance(1);
+    fixture.attempt(AccessCredentials::Anonymous, ELSEWHERE).await;
     expect![[r#"
         1 at 0s - CLI - [user add] done: user anna, role trader (1x, last 0s)
         2 at 0s - REST 192.168.1.5 [GET /rest/account] login-needed: say who you are: a user with a password, or a token (1001x, last 59s)
         3 at 59s - REST 127.0.0.1 [GET /rest/account] login-needed: say who you are: a user with a password, or a token (1x, last 59s)
         4 at 60s - REST 192.168.1.5 [GET /rest/account] login-needed: say who you are: a user with a password, or a token (1x, last 60s)
     "#]]
-    .assert_eq(&desk.audit());
+    .assert_eq(&fixture.audit());
 }
 
 #[tokio::test]
 async fn acts_are_never_folded() {
-    let desk = AccessFixture::open();
+    let fixture = AccessFixture::open();
     let act = Actor { user: None, request: request(HERE) };
     for _ in 0..3 {
-        assert!(desk.access.audit_action(&act, "PLATFORM").await);
+        assert!(fixture.access.audit_action(&act, "PLATFORM").await);
     }
-    assert_eq!(desk.access.user_store().audit(0, 10).unwrap().len(), 3);
+    assert_eq!(fixture.access.user_store().audit(0, 10).unwrap().len(), 3);
 }
 
 #[tokio::test]
 async fn it_is_read_in_pages() {
-    let desk = AccessFixture::open();
+    let fixture = AccessFixture::open();
     let act = Actor { user: None, request: request(HERE) };
     for _ in 0..5 {
-        assert!(desk.access.audit_action(&act, "PLATFORM").await);
+        assert!(fixture.access.audit_action(&act, "PLATFORM").await);
     }
     let page = |after, limit| -> Vec<u64> {
-        desk.access.user_store().audit(after, limit).unwrap().iter().map(|row| row.id).collect()
+        fixture.access.user_store().audit(after, limit).unwrap().iter().map(|row| row.id).collect()
     };
     assert_eq!(page(0, 2), [1, 2]);
     assert_eq!(page(2, 2), [3, 4]);
@@ -83,7 +83,7 @@ async fn it_is_read_in_pages() {
     assert_eq!(page(5, 2), [0; 0]);
     assert_eq!(page(0, usize::MAX).len(), 5);
     let page_back = |before, limit| -> Vec<u64> {
-        desk.access.user_store().audit_back(before, limit).unwrap().iter().map(|row| row.id).collect()
+        fixture.access.user_store().audit_back(before, limit).unwrap().iter().map(|row| row.id).collect()
     };
     assert_eq!(page_back(u64::MAX, 2), [5, 4]);
     assert_eq!(page_back(4, 2), [3, 2]);
@@ -92,14 +92,14 @@ async fn it_is_read_in_pages() {
 
 #[tokio::test]
 async fn refusals_are_counted_by_code() {
-    let desk = AccessFixture::with_anna();
-    assert_eq!(desk.access.refusals(), counts(&[("wrong-credentials", 0)]));
+    let fixture = AccessFixture::with_anna();
+    assert_eq!(fixture.access.refusals(), counts(&[("wrong-credentials", 0)]));
     for _ in 0..2 {
-        desk.login("anna", "wrong horse").await;
+        fixture.login("anna", "wrong horse").await;
     }
-    desk.login("anna", RIGHT).await;
-    desk.attempt(AccessCredentials::Anonymous, ELSEWHERE).await;
-    assert_eq!(desk.access.refusals(), counts(&[("wrong-credentials", 2), ("login-needed", 1)]));
+    fixture.login("anna", RIGHT).await;
+    fixture.attempt(AccessCredentials::Anonymous, ELSEWHERE).await;
+    assert_eq!(fixture.access.refusals(), counts(&[("wrong-credentials", 2), ("login-needed", 1)]));
 }
 
 fn counts(by_code: &[(&str, u64)]) -> BTreeMap<String, u64> {

@@ -11,13 +11,13 @@ fn kept(document: &str, revision: u64) -> Option<UserSettings> {
 
 #[test]
 fn every_user_has_settings_that_survive_a_restart() {
-    let desk = AccessFixture::with_anna();
-    let register = UserStore::open(desk.folder()).unwrap();
+    let fixture = AccessFixture::with_anna();
+    let register = UserStore::open(fixture.folder()).unwrap();
     assert_eq!(register.settings(Some("anna")).unwrap(), None);
     assert_eq!(register.save_settings(Some("anna"), "{}", None, AT).unwrap(), 1);
     assert_eq!(register.save_settings(Some("anna"), r#"{"wide":true}"#, Some(1), AT).unwrap(), 2);
     assert_eq!(register.save_settings(None, r#"{"local":1}"#, Some(0), AT).unwrap(), 1);
-    let again = UserStore::open(desk.folder()).unwrap();
+    let again = UserStore::open(fixture.folder()).unwrap();
     assert_eq!(again.settings(Some("anna")).unwrap(), kept(r#"{"wide":true}"#, 2));
     assert_eq!(again.settings(None).unwrap(), kept(r#"{"local":1}"#, 1), "anonymous callers share one document");
     assert_eq!(again.settings(Some("bert")).unwrap(), None);
@@ -25,8 +25,8 @@ fn every_user_has_settings_that_survive_a_restart() {
 
 #[test]
 fn settings_are_not_overwritten_by_a_writer_with_an_old_revision() {
-    let desk = AccessFixture::with_anna();
-    let register = UserStore::open(desk.folder()).unwrap();
+    let fixture = AccessFixture::with_anna();
+    let register = UserStore::open(fixture.folder()).unwrap();
     register.save_settings(Some("anna"), "1", None, AT).unwrap();
     register.save_settings(Some("anna"), "2", Some(1), AT).unwrap();
     let late = register.save_settings(Some("anna"), "3", Some(1), AT);
@@ -36,13 +36,13 @@ fn settings_are_not_overwritten_by_a_writer_with_an_old_revision() {
 
 #[test]
 fn settings_go_with_their_user() {
-    let desk = AccessFixture::with_anna();
-    desk.new_token("robot", UserRole::Viewer, 1).unwrap();
-    let register = UserStore::open(desk.folder()).unwrap();
+    let fixture = AccessFixture::with_anna();
+    fixture.new_token("robot", UserRole::Viewer, 1).unwrap();
+    let register = UserStore::open(fixture.folder()).unwrap();
     for owner in ["anna", "robot"] {
         register.save_settings(Some(owner), "{}", None, AT).unwrap();
     }
-    desk.add("boss", UserRole::Admin, RIGHT).unwrap();
+    fixture.add("boss", UserRole::Admin, RIGHT).unwrap();
     register.remove_user(&name("anna"), &actor("user remove"), AT).unwrap();
     register.revoke_token(&name("robot"), &actor("token revoke"), AT).unwrap();
     assert_eq!(["anna", "robot"].map(|owner| register.settings(Some(owner)).unwrap()), [None, None]);

@@ -158,8 +158,8 @@ pub(super) fn sent(sending: &SendOutcome) -> RuleResult {
     }
 }
 
-pub(super) fn order_in(picture: &VenueSnapshot, order: OrderId) -> RuleResult<&VenueOrder> {
-    let found: Vec<_> = picture.orders.iter().filter(|known| known.order == order).collect();
+pub(super) fn order_in(snapshot: &VenueSnapshot, order: OrderId) -> RuleResult<&VenueOrder> {
+    let found: Vec<_> = snapshot.orders.iter().filter(|known| known.order == order).collect();
     match found[..] {
         [known] => Ok(known),
         _ => failed(format!("the snapshot has order {order} {} times", found.len())),
@@ -204,12 +204,12 @@ fn report_name(said: &ReportKind) -> &'static str {
 }
 
 /// Whether a venue that reports this would still have it after a crash. A reject need not be kept.
-fn is_durable(said: &ReportKind, picture: &VenueSnapshot) -> bool {
-    let known = |order: &OrderId| picture.orders.iter().find(|known| known.order == *order);
-    let ended = |order: &OrderId, fate: VenueOrderState| known(order).is_some_and(|known| known.state == fate);
+fn is_durable(said: &ReportKind, snapshot: &VenueSnapshot) -> bool {
+    let known = |order: &OrderId| snapshot.orders.iter().find(|known| known.order == *order);
+    let ended = |order: &OrderId, state: VenueOrderState| known(order).is_some_and(|known| known.state == state);
     match said {
         ReportKind::Accepted { order, .. } => known(order).is_some(),
-        ReportKind::Filled(fill) => picture.fills.contains(fill),
+        ReportKind::Filled(fill) => snapshot.fills.contains(fill),
         ReportKind::Canceled { order, .. } => ended(order, VenueOrderState::Canceled),
         ReportKind::Expired { order, .. } => ended(order, VenueOrderState::Expired),
         ReportKind::Replaced { order, terms, .. } => known(order).is_some_and(|known| known.terms == *terms),

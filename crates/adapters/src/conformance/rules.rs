@@ -150,10 +150,10 @@ fn snapshot_has_missed_reports<H: Harness>(desk: &mut ConformanceClient<H>) -> R
     desk.disconnect();
     desk.harness.reconnect();
     desk.connect()?;
-    let picture = desk.snapshot()?;
-    has_state(&picture, canceled.id, VenueOrderState::Canceled)?;
-    has_state(&picture, traded.id, VenueOrderState::Live)?;
-    filled_in_full(&traded, &picture.fills)
+    let snapshot = desk.snapshot()?;
+    has_state(&snapshot, canceled.id, VenueOrderState::Canceled)?;
+    has_state(&snapshot, traded.id, VenueOrderState::Live)?;
+    filled_in_full(&traded, &snapshot.fills)
 }
 
 fn nothing_is_sent_without_session<H: Harness>(desk: &mut ConformanceClient<H>) -> RuleResult {
@@ -162,8 +162,8 @@ fn nothing_is_sent_without_session<H: Harness>(desk: &mut ConformanceClient<H>) 
     desk.disconnect();
     let late = expect_all_not_sent(desk)?;
     desk.connect()?;
-    let picture = desk.snapshot()?;
-    match picture.orders.iter().find(|known| [early, late].contains(&known.order)) {
+    let snapshot = desk.snapshot()?;
+    match snapshot.orders.iter().find(|known| [early, late].contains(&known.order)) {
         None => Ok(()),
         Some(known) => failed(format!("order {} was not sent, yet it is in the snapshot", known.order)),
     }
@@ -262,18 +262,18 @@ fn run_scenario<H: Harness>(desk: &mut ConformanceClient<H>) -> RuleResult<Order
     Ok(OrderScenario { rests, traded, canceled, replaced })
 }
 
-fn snapshot_shows(picture: &VenueSnapshot, business: &OrderScenario, fills: &[VenueFill]) -> RuleResult {
+fn snapshot_shows(snapshot: &VenueSnapshot, business: &OrderScenario, fills: &[VenueFill]) -> RuleResult {
     let OrderScenario { rests, traded, canceled, replaced } = business;
-    has_state(picture, canceled.id, VenueOrderState::Canceled)?;
+    has_state(snapshot, canceled.id, VenueOrderState::Canceled)?;
     for order in [rests, traded, replaced] {
-        has_state(picture, order.id, VenueOrderState::Live)?;
-        let terms = order_in(picture, order.id)?.terms;
+        has_state(snapshot, order.id, VenueOrderState::Live)?;
+        let terms = order_in(snapshot, order.id)?.terms;
         if terms != order.terms {
             return failed(format!("order {} has {:?}, the snapshot {terms:?}", order.id, order.terms));
         }
     }
-    match fills.iter().find(|fill| !picture.fills.contains(fill)) {
-        None => own_ids(&picture.fills),
+    match fills.iter().find(|fill| !snapshot.fills.contains(fill)) {
+        None => own_ids(&snapshot.fills),
         Some(fill) => failed(format!("fill {} is not in the snapshot", fill.exec_id)),
     }
 }
@@ -314,9 +314,9 @@ fn expect_reports<H: Harness>(desk: &mut ConformanceClient<H>, order: OrderId, e
     if heard == expected { Ok(()) } else { failed(format!("order {order}: expected {expected:?}, reported {heard:?}")) }
 }
 
-fn has_state(picture: &VenueSnapshot, order: OrderId, fate: VenueOrderState) -> RuleResult {
-    let known = order_in(picture, order)?.state;
-    if known == fate { Ok(()) } else { failed(format!("order {order} is {fate:?}, the snapshot has {known:?}")) }
+fn has_state(snapshot: &VenueSnapshot, order: OrderId, state: VenueOrderState) -> RuleResult {
+    let known = order_in(snapshot, order)?.state;
+    if known == state { Ok(()) } else { failed(format!("order {order} is {state:?}, the snapshot has {known:?}")) }
 }
 
 fn filled_in_full(order: &Order, fills: &[VenueFill]) -> RuleResult {

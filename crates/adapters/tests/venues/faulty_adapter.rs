@@ -64,13 +64,13 @@ impl OrderSession for FaultyAdapter {
     }
 
     fn snapshot(&mut self, at: Timestamp) -> Result<VenueSnapshot, SessionLost> {
-        let mut picture = self.honest.snapshot(at)?;
+        let mut snapshot = self.honest.snapshot(at)?;
         match self.lie {
-            FaultKind::ForgetsFills => picture.fills.clear(),
-            FaultKind::ReusesIds => picture.fills.iter_mut().for_each(|fill| fill.exec_id = "1".into()),
+            FaultKind::ForgetsFills => snapshot.fills.clear(),
+            FaultKind::ReusesIds => snapshot.fills.iter_mut().for_each(|fill| fill.exec_id = "1".into()),
             _ => {}
         }
-        Ok(picture)
+        Ok(snapshot)
     }
 
     fn submit(&mut self, at: Timestamp, order: &Order) -> SendOutcome {

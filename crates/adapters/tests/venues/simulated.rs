@@ -121,10 +121,10 @@ fn picture() -> VenueSnapshot {
     VenueSnapshot { orders: vec![known], fills: vec![fill()], complete: true }
 }
 
-fn log_on(picture: VenueSnapshot) -> [ReportKind; 4] {
+fn log_on(snapshot: VenueSnapshot) -> [ReportKind; 4] {
     [
         ReportKind::Session(SessionState::Connected),
-        ReportKind::Snapshot(picture),
+        ReportKind::Snapshot(snapshot),
         ReportKind::Session(SessionState::LoggedOn),
         ReportKind::Session(SessionState::Subscribed),
     ]

@@ -26,30 +26,30 @@ fn alarm(octets: usize) -> Event {
 /// are published, a client connects, and a subscriber receives every alarm.
 #[test]
 fn clients_that_ask_for_everything_a_thousand_times_hold_up_nobody() {
-    let desk = BrokerHarness::open();
-    let mut ordinary = TestStompClient::open_connected(desk.tcp);
+    let broker = BrokerHarness::open();
+    let mut ordinary = TestStompClient::open_connected(broker.tcp);
     ordinary.subscribe(1, "/topic/log-event.>", "");
-    let greedy: Vec<_> = (0..8).map(|_| ask_a_thousand_times(&desk)).collect();
-    assert_eq!(desk.broker.metrics().subscriptions, 8_001);
-    assert_eq!(desk.broker.metrics().patterns, 2);
+    let greedy: Vec<_> = (0..8).map(|_| ask_a_thousand_times(&broker)).collect();
+    assert_eq!(broker.broker.metrics().subscriptions, 8_001);
+    assert_eq!(broker.broker.metrics().patterns, 2);
     let mut hear = |alarms: std::ops::Range<u64>| {
         for sequence in alarms {
-            (0..20).for_each(|security| desk.publish(sequence, tick(security, 1)));
-            desk.publish_warning(sequence);
+            (0..20).for_each(|security| broker.publish(sequence, tick(security, 1)));
+            broker.publish_warning(sequence);
             assert!(ordinary.frame().contains(&format!("number {sequence}\"")), "{sequence}");
         }
     };
     hear(1..100);
     drop(greedy);
     hear(100..200);
-    TestStompClient::open_connected(desk.tcp).subscribe(1, "/topic/order.>", "");
-    let left = desk.wait_for_connections(1);
+    TestStompClient::open_connected(broker.tcp).subscribe(1, "/topic/order.>", "");
+    let left = broker.wait_for_connections(1);
     assert_eq!((left.subscriptions, left.patterns), (1, 1));
 }
 
 /// The last RECEIPT comes before any message, because nothing is published yet.
-fn ask_a_thousand_times(desk: &BrokerHarness) -> TestStompClient<std::net::TcpStream> {
-    let mut client = TestStompClient::open_connected(desk.tcp);
+fn ask_a_thousand_times(broker: &BrokerHarness) -> TestStompClient<std::net::TcpStream> {
+    let mut client = TestStompClient::open_connected(broker.tcp);
     for id in 1..1_000 {
         client.send(&format!("SUBSCRIBE\nid:{id}\ndestination:/topic/>\n\n"));
     }
@@ -59,17 +59,17 @@ fn ask_a_thousand_times(desk: &BrokerHarness) -> TestStompClient<std::net::TcpSt
 
 #[test]
 fn every_subscription_of_a_client_receives_a_message_once() {
-    let desk = BrokerHarness::open();
-    let mut client = TestStompClient::open_connected(desk.tcp);
+    let broker = BrokerHarness::open();
+    let mut client = TestStompClient::open_connected(broker.tcp);
     client.subscribe(1, "/topic/log-event.>", "");
     client.subscribe(2, "/topic/>,/topic/log-event.*,/topic/*.warn", "");
     client.subscribe(3, "/topic/log-event.>", "");
     let mut hear = || client.frame().lines().nth(1).unwrap_or_default().to_owned();
-    desk.publish_warning(1);
+    broker.publish_warning(1);
     assert_eq!([hear(), hear(), hear()], ["subscription:1", "subscription:2", "subscription:3"]);
     client.send("UNSUBSCRIBE\nid:1\nreceipt:u\n\n");
     assert_eq!(client.frame(), "RECEIPT\nreceipt-id:u\n\n");
-    desk.publish_warning(2);
+    broker.publish_warning(2);
     let mut hear = || client.frame().lines().nth(1).unwrap_or_default().to_owned();
     assert_eq!([hear(), hear()], ["subscription:2", "subscription:3"]);
 }
@@ -79,20 +79,20 @@ fn a_burst_that_is_read_disconnects_no_client_over_tcp_and_websocket() {
     // On a busy machine a client that has read everything, and one that waits for its turn, make no progress for a
     // while.
     let patience = StallLimits { stall: LONG, wait: LONG, ..StallLimits::default() };
-    let desk =
+    let broker =
         BrokerHarness::open_within(BrokerLimits { stall_limits: patience, ..BrokerLimits::default() }, &[], None);
-    let mut tcp = TestStompClient::open_connected(desk.tcp);
-    let mut websocket = TestStompClient::new_over(WebSocket::at(desk.ws));
+    let mut tcp = TestStompClient::open_connected(broker.tcp);
+    let mut websocket = TestStompClient::new_over(WebSocket::at(broker.ws));
     websocket.send_connect();
-    hear_a_burst(&desk, &mut tcp);
-    hear_a_burst(&desk, &mut websocket);
-    let numbers = desk.broker.metrics();
+    hear_a_burst(&broker, &mut tcp);
+    hear_a_burst(&broker, &mut websocket);
+    let numbers = broker.broker.metrics();
     assert_eq!((numbers.slow_disconnects, numbers.dropped), (0, 0));
 }
 
-fn hear_a_burst<S: Read + Write>(desk: &BrokerHarness, client: &mut TestStompClient<S>) {
+fn hear_a_burst<S: Read + Write>(broker: &BrokerHarness, client: &mut TestStompClient<S>) {
     client.subscribe(1, "/topic/log-event.>", "");
-    (1..=BURST).for_each(|sequence| desk.publish(sequence, alarm(1_024)));
+    (1..=BURST).for_each(|sequence| broker.publish(sequence, alarm(1_024)));
     for sequence in 1..=BURST {
         assert!(client.frame().contains(&format!("sequence:{sequence}\n")), "{sequence}");
     }
@@ -101,12 +101,12 @@ fn hear_a_burst<S: Read + Write>(desk: &BrokerHarness, client: &mut TestStompCli
 #[test]
 fn a_client_that_stops_reading_in_a_burst_gets_an_error_and_is_disconnected() {
     let patience = StallLimits { stall: Duration::from_millis(300), ..StallLimits::default() };
-    let desk =
+    let broker =
         BrokerHarness::open_within(BrokerLimits { stall_limits: patience, ..BrokerLimits::default() }, &[], None);
-    let mut lazy = TestStompClient::open_connected(desk.tcp);
+    let mut lazy = TestStompClient::open_connected(broker.tcp);
     lazy.subscribe(1, "/topic/log-event.>", "");
-    (1..=BURST).for_each(|sequence| desk.publish(sequence, alarm(1_024)));
-    let numbers = desk.wait_for_connections(0);
+    (1..=BURST).for_each(|sequence| broker.publish(sequence, alarm(1_024)));
+    let numbers = broker.wait_for_connections(0);
     // Its queued messages are dropped, and all clients were informed of its end before.
     assert_eq!((numbers.slow_consumers, numbers.slow_disconnects, numbers.queue_bytes), (1, 1, 0));
     assert!(numbers.dropped > 0, "{numbers:?}");
@@ -127,14 +127,15 @@ fn over_the_memory_budget_stalled_clients_are_disconnected_and_readers_stay() {
     // However slow the machine is, the budget ends this one.
     let patience = StallLimits { stall: LONG, wait: LONG, ..StallLimits::default() };
     let limits = BrokerLimits { waiting_bytes: 16 << 20, stall_limits: patience, ..BrokerLimits::default() };
-    let desk = BrokerHarness::open_within(limits, &[], None);
-    let (mut honest, mut lazy) = (TestStompClient::open_connected(desk.tcp), TestStompClient::open_connected(desk.tcp));
+    let broker = BrokerHarness::open_within(limits, &[], None);
+    let (mut honest, mut lazy) =
+        (TestStompClient::open_connected(broker.tcp), TestStompClient::open_connected(broker.tcp));
     honest.subscribe(1, "/topic/log-event.>", "");
     lazy.subscribe(1, "/topic/log-event.>", "");
     let mut sequence = 0;
-    while desk.broker.metrics().connections == 2 {
+    while broker.broker.metrics().connections == 2 {
         sequence += 1;
-        desk.publish(sequence, alarm(16 * 1_024));
+        broker.publish(sequence, alarm(16 * 1_024));
         assert!(honest.frame().contains(&format!("sequence:{sequence}\n")));
         assert!(sequence < 10_000, "a client for which 16 MiB wait is still there");
     }
@@ -143,9 +144,9 @@ fn over_the_memory_budget_stalled_clients_are_disconnected_and_readers_stay() {
 
 #[test]
 fn a_client_that_has_not_logged_in_may_send_little() {
-    let desk = BrokerHarness::open();
+    let broker = BrokerHarness::open();
     let answer = |frame: &str| {
-        let mut client = TestStompClient::open(desk.tcp);
+        let mut client = TestStompClient::open(broker.tcp);
         client.stream.write_all(frame.as_bytes()).unwrap();
         client.read_to_end().lines().nth(1).unwrap_or_default().to_owned()
     };
@@ -154,16 +155,16 @@ fn a_client_that_has_not_logged_in_may_send_little() {
     assert_eq!(answer("CONNECT\ncontent-length:1048576\n\n"), "message:the body is longer than 64 octets");
     assert_eq!(answer(&long), "message:a header line is longer than 4096 octets");
     assert_eq!(answer(&many), "message:the frame has more than 64 headers");
-    let mut client = TestStompClient::open_connected(desk.tcp);
+    let mut client = TestStompClient::open_connected(broker.tcp);
     client.send(&format!("SUBSCRIBE\nid:1\ndestination:/topic/order.a.b\nnote:{}\nreceipt:r\n\n", "y".repeat(8_000)));
     assert_eq!(client.frame(), "RECEIPT\nreceipt-id:r\n\n");
 }
 
 #[test]
 fn a_destination_has_a_bounded_length_and_depth() {
-    let desk = BrokerHarness::open();
+    let broker = BrokerHarness::open();
     let refused = |destination: &str| {
-        let mut client = TestStompClient::open_connected(desk.tcp);
+        let mut client = TestStompClient::open_connected(broker.tcp);
         client.send(&format!("SUBSCRIBE\nid:1\ndestination:{destination}\n\n"));
         client.read_to_end().lines().nth(1).unwrap_or_default().to_owned()
     };
@@ -172,7 +173,7 @@ fn a_destination_has_a_bounded_length_and_depth() {
     assert_eq!(refused(&deep), "message:the destination has more than 32 segments");
     assert_eq!(refused(&format!("/topic/{}", "x".repeat(1_018))), "message:the destination is longer than 1024 octets");
     assert_eq!(refused(&many), "message:one SUBSCRIBE joins at most 100 destinations");
-    let mut client = TestStompClient::open_connected(desk.tcp);
+    let mut client = TestStompClient::open_connected(broker.tcp);
     for id in 1..=20 {
         client.subscribe(id, &vec!["/topic/order.a.b"; 100].join(","), "");
     }

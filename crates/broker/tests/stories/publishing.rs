@@ -7,12 +7,12 @@ use crate::test_client::TestStompClient;
 
 #[test]
 fn an_event_reaches_all_subscribers_with_its_sequence() {
-    let desk = BrokerHarness::open();
+    let broker = BrokerHarness::open();
     let (mut first, mut second) =
-        (TestStompClient::open_connected(desk.tcp), TestStompClient::open_connected(desk.tcp));
+        (TestStompClient::open_connected(broker.tcp), TestStompClient::open_connected(broker.tcp));
     first.subscribe(1, "/topic/log-event.warn", "");
     second.subscribe(7, "/topic/log-event.>", "");
-    desk.publish_warning(42);
+    broker.publish_warning(42);
     let frame = first.frame();
     expect![[r#"
         MESSAGE
@@ -31,8 +31,8 @@ fn an_event_reaches_all_subscribers_with_its_sequence() {
 
 #[test]
 fn the_server_s_own_log_is_a_topic_too() {
-    let desk = BrokerHarness::open();
-    let mut client = TestStompClient::open_connected(desk.tcp);
+    let broker = BrokerHarness::open();
+    let mut client = TestStompClient::open_connected(broker.tcp);
     client.subscribe(1, "/topic/log-event.*", "");
     let line = |level, logger: &str| LogLine {
         at: Timestamp(1_000_000),
@@ -43,7 +43,7 @@ fn the_server_s_own_log_is_a_topic_too() {
     };
     // Lines of the broker below the level error are not published: the broker would receive them again.
     for (level, logger) in [("DEBUG", "storage"), ("WARN", "broker::doors"), ("ERROR", "storage")] {
-        desk.log.blocking_send(line(level, logger)).unwrap();
+        broker.log.blocking_send(line(level, logger)).unwrap();
     }
     let frame = client.frame();
     assert!(frame.contains("destination:/topic/log-event.error\n"), "{frame}");
@@ -52,11 +52,11 @@ fn the_server_s_own_log_is_a_topic_too() {
 
 #[test]
 fn prices_over_tcp_come_one_by_one_and_stop_after_unsubscribe() {
-    let desk = BrokerHarness::open();
-    let mut client = TestStompClient::open_connected(desk.tcp);
+    let broker = BrokerHarness::open();
+    let mut client = TestStompClient::open_connected(broker.tcp);
     client.subscribe(1, "/topic/tick.*", "");
     for bid in 1..=100 {
-        desk.publish(bid, tick(7, i64::try_from(bid).unwrap()));
+        broker.publish(bid, tick(7, i64::try_from(bid).unwrap()));
     }
     for bid in 1..=100 {
         let frame = client.frame();
@@ -64,33 +64,33 @@ fn prices_over_tcp_come_one_by_one_and_stop_after_unsubscribe() {
     }
     client.send("UNSUBSCRIBE\nid:1\nreceipt:u\n\n");
     assert_eq!(client.frame(), "RECEIPT\nreceipt-id:u\n\n");
-    desk.publish(101, tick(7, 101));
+    broker.publish(101, tick(7, 101));
     client.subscribe(2, "/topic/log-event.>", "");
-    desk.publish_warning(102);
+    broker.publish_warning(102);
     assert!(client.frame().contains("sequence:102\n"));
 }
 
 #[test]
 fn events_that_are_lost_end_connections_with_an_error() {
-    let desk = BrokerHarness::open();
-    let mut client = TestStompClient::open_connected(desk.tcp);
+    let broker = BrokerHarness::open();
+    let mut client = TestStompClient::open_connected(broker.tcp);
     client.subscribe(1, "/topic/log-event.>", "");
     // As the feed does with a listener that has fallen behind.
-    desk.feed.close();
+    broker.feed.close();
     let words = client.read_to_end();
     assert!(words.starts_with("ERROR\nmessage:events were lost"), "{words}");
-    let mut again = TestStompClient::open_connected(desk.tcp);
+    let mut again = TestStompClient::open_connected(broker.tcp);
     again.subscribe(1, "/topic/log-event.>", "");
-    desk.publish_warning(43);
+    broker.publish_warning(43);
     assert!(again.frame().contains("sequence:43\n"));
 }
 
 #[test]
 fn all_clients_get_an_error_when_the_server_stops() {
-    let mut desk = BrokerHarness::open();
-    let mut client = TestStompClient::open_connected(desk.tcp);
+    let mut broker = BrokerHarness::open();
+    let mut client = TestStompClient::open_connected(broker.tcp);
     let told = std::thread::spawn(move || client.read_to_end());
-    desk.stop();
+    broker.stop();
     let words = told.join().unwrap();
     assert!(words.starts_with("ERROR\nmessage:the server stops\n"), "{words}");
 }

@@ -90,11 +90,11 @@ impl History for Past {
 fn broker_with_history(past: &Arc<Past>, bodies: &[String], limits: BrokerLimits) -> BrokerHarness {
     let durable = bodies.len() as u64;
     let program = Arc::new(NullOperations::with_durable(move || durable));
-    let desk = BrokerHarness::open_after((past.clone(), program), limits, &[], None);
+    let broker = BrokerHarness::open_after((past.clone(), program), limits, &[], None);
     for (sequence, body) in (1..).zip(bodies) {
-        desk.publish(sequence, Event::Generic(Arc::new(event(body))));
+        broker.publish(sequence, Event::Generic(Arc::new(event(body))));
     }
-    desk
+    broker
 }
 
 /// The ids of the next events, and whether they are of the past.
@@ -115,12 +115,12 @@ fn bodies(count: usize, octets: usize) -> Vec<String> {
 fn a_replay_waits_while_too_many_ask_about_the_past() {
     let bodies = bodies(3, 0);
     let past = Arc::new(Past { busy: 2.into(), ..Past::of(&bodies) });
-    let desk = broker_with_history(&past, &bodies, BrokerLimits::default());
-    let mut client = TestStompClient::open_connected(desk.tcp);
+    let broker = broker_with_history(&past, &bodies, BrokerLimits::default());
+    let mut client = TestStompClient::open_connected(broker.tcp);
     client.subscribe(1, "/topic/generic-event.>", "from-sequence:0\n");
     let missed = ["1-0", "2-0", "3-0"].map(|id| (id.to_owned(), true));
     assert_eq!(hear(&mut client, 3), missed);
-    desk.publish(4, Event::Generic(Arc::new(event("4"))));
+    broker.publish(4, Event::Generic(Arc::new(event("4"))));
     assert_eq!(hear(&mut client, 1)[0].0, "4-0");
     assert_eq!(past.busy.load(Ordering::Relaxed), 0);
 }
@@ -130,8 +130,8 @@ fn a_replay_that_finds_no_turn_for_long_ends_and_says_so() {
     let bodies = bodies(1, 0);
     let past = Arc::new(Past { busy: usize::MAX.into(), ..Past::of(&bodies) });
     let limits = BrokerLimits { replay_wait: Duration::from_millis(300), ..BrokerLimits::default() };
-    let desk = broker_with_history(&past, &bodies, limits);
-    let mut client = TestStompClient::open_connected(desk.tcp);
+    let broker = broker_with_history(&past, &bodies, limits);
+    let mut client = TestStompClient::open_connected(broker.tcp);
     client.subscribe(1, "/topic/generic-event.>", "from-sequence:0\n");
     let words = client.read_to_end();
     let why = "from-sequence\\c too many ask about the past at the same time; connect again in a moment";
@@ -142,8 +142,8 @@ fn a_replay_that_finds_no_turn_for_long_ends_and_says_so() {
 fn a_replay_reads_large_events_a_few_at_a_time() {
     let bodies = bodies(9, REPLAY_PAGE_BYTES / 4);
     let past = Arc::new(Past::of(&bodies));
-    let desk = broker_with_history(&past, &bodies, BrokerLimits::default());
-    let mut client = TestStompClient::open_connected(desk.tcp);
+    let broker = broker_with_history(&past, &bodies, BrokerLimits::default());
+    let mut client = TestStompClient::open_connected(broker.tcp);
     client.subscribe(1, "/topic/generic-event.>", "from-sequence:0\n");
     let missed: Vec<_> = (1..=9).map(|sequence| (format!("{sequence}-0"), true)).collect();
     assert_eq!(hear(&mut client, 9), missed);
@@ -161,13 +161,13 @@ fn a_replay_reads_nothing_while_too_much_waits_for_others() {
     let past = Arc::new(Past::of(&bodies));
     let limits =
         BrokerLimits { waiting_bytes: 60_000, replay_wait: Duration::from_millis(300), ..BrokerLimits::default() };
-    let desk = broker_with_history(&past, &bodies, limits);
-    let mut witness = TestStompClient::open_connected(desk.tcp);
+    let broker = broker_with_history(&past, &bodies, limits);
+    let mut witness = TestStompClient::open_connected(broker.tcp);
     witness.subscribe(1, "/topic/generic-event.>", "");
-    desk.publish(3, Event::Generic(Arc::new(event(&bodies[0]))));
+    broker.publish(3, Event::Generic(Arc::new(event(&bodies[0]))));
     // The newest events are held, in words since somebody has heard them.
     assert_eq!(hear(&mut witness, 1)[0].0, "3-0");
-    let mut client = TestStompClient::open_connected(desk.tcp);
+    let mut client = TestStompClient::open_connected(broker.tcp);
     client.subscribe(1, "/topic/generic-event.>", "from-sequence:0\n");
     let words = client.read_to_end();
     let why = "from-sequence\\c too much waits for other clients; connect again in a moment";

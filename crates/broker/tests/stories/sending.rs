@@ -3,9 +3,9 @@ use crate::test_client::TestStompClient;
 
 #[test]
 fn a_generic_event_goes_through_the_engine_to_everybody() {
-    let desk = BrokerHarness::open();
+    let broker = BrokerHarness::open();
     let (mut sender, mut listener) =
-        (TestStompClient::open_connected(desk.tcp), TestStompClient::open_connected(desk.tcp));
+        (TestStompClient::open_connected(broker.tcp), TestStompClient::open_connected(broker.tcp));
     listener.subscribe(1, "/topic/generic-event.MOMENTUM.>", "");
     sender.send("SEND\ndestination:/topic/generic-event.MOMENTUM.fair-value\nreceipt:r\n\n{\"x\":1}");
     assert_eq!(sender.frame(), "RECEIPT\nreceipt-id:r\n\n");
@@ -16,8 +16,8 @@ fn a_generic_event_goes_through_the_engine_to_everybody() {
 
 #[test]
 fn an_event_of_a_strategy_that_does_not_exist_is_refused() {
-    let desk = BrokerHarness::open();
-    let mut sender = TestStompClient::open_connected(desk.tcp);
+    let broker = BrokerHarness::open();
+    let mut sender = TestStompClient::open_connected(broker.tcp);
     sender.send("SEND\ndestination:/topic/generic-event.NOBODY.x\nreceipt:r\n\n{}");
     let words = sender.read_to_end();
     assert!(words.starts_with("ERROR\nmessage:no strategy of that name exists\n"), "{words}");
@@ -26,19 +26,19 @@ fn an_event_of_a_strategy_that_does_not_exist_is_refused() {
 
 #[test]
 fn a_send_elsewhere_is_an_error_and_stands_in_the_audit() {
-    let desk = BrokerHarness::open();
-    let mut sender = TestStompClient::open_connected(desk.tcp);
+    let broker = BrokerHarness::open();
+    let mut sender = TestStompClient::open_connected(broker.tcp);
     sender.send("SEND\ndestination:/topic/tick.7\n\n{}");
     let words = sender.read_to_end();
     assert!(words.starts_with("ERROR\nmessage:you may not send to this destination\n"), "{words}");
-    assert_eq!(desk.audit(), ["nobody: STOMP => forbidden-destination (SEND /topic/tick.7)"]);
+    assert_eq!(broker.audit(), ["nobody: STOMP => forbidden-destination (SEND /topic/tick.7)"]);
 }
 
 #[test]
 fn a_topic_of_clients_is_theirs_alone_where_it_is_listed() {
-    let desk = BrokerHarness::open_with(&["/topic/chat.>"], None);
+    let broker = BrokerHarness::open_with(&["/topic/chat.>"], None);
     let (mut sender, mut listener) =
-        (TestStompClient::open_connected(desk.tcp), TestStompClient::open_connected(desk.tcp));
+        (TestStompClient::open_connected(broker.tcp), TestStompClient::open_connected(broker.tcp));
     listener.subscribe(1, "/topic/chat.>", "");
     sender.subscribe(1, "/topic/chat.>", "activemq.noLocal:true\n");
     sender.send("SEND\ndestination:/topic/chat.desk\ncolour:red\nreceipt:r\n\nhello");
@@ -51,9 +51,9 @@ fn a_topic_of_clients_is_theirs_alone_where_it_is_listed() {
 
 #[test]
 fn what_a_transaction_holds_is_sent_on_commit() {
-    let desk = BrokerHarness::open();
+    let broker = BrokerHarness::open();
     let (mut sender, mut listener) =
-        (TestStompClient::open_connected(desk.tcp), TestStompClient::open_connected(desk.tcp));
+        (TestStompClient::open_connected(broker.tcp), TestStompClient::open_connected(broker.tcp));
     listener.subscribe(1, "/topic/generic-event.>", "");
     sender.send("BEGIN\ntransaction:t\n\n");
     for name in ["a", "b"] {
@@ -67,8 +67,9 @@ fn what_a_transaction_holds_is_sent_on_commit() {
 
 #[test]
 fn a_no_local_subscription_receives_only_events_of_others() {
-    let desk = BrokerHarness::open();
-    let (mut one, mut other) = (TestStompClient::open_connected(desk.tcp), TestStompClient::open_connected(desk.tcp));
+    let broker = BrokerHarness::open();
+    let (mut one, mut other) =
+        (TestStompClient::open_connected(broker.tcp), TestStompClient::open_connected(broker.tcp));
     one.subscribe(1, "/topic/generic-event.>", "activemq.noLocal:true\n");
     one.subscribe(2, "/topic/strategy-bus.generic-event", "activemq.noLocal:true\n");
     other.subscribe(1, "/topic/generic-event.>", "");
@@ -83,8 +84,8 @@ fn a_no_local_subscription_receives_only_events_of_others() {
 
 #[test]
 fn an_event_that_is_not_json_is_refused() {
-    let desk = BrokerHarness::open();
-    let mut sender = TestStompClient::open_connected(desk.tcp);
+    let broker = BrokerHarness::open();
+    let mut sender = TestStompClient::open_connected(broker.tcp);
     sender.send("SEND\ndestination:/topic/generic-event.MOMENTUM.x\n\nhello");
     let words = sender.read_to_end();
     let reason = "ERROR\nmessage:the body is not JSON\\c expected value at line 1 column 1\n";

@@ -16,10 +16,10 @@ fn sequence_of(frame: &str) -> u64 {
 }
 
 /// Waits until the broker has processed what was published before.
-fn settle(desk: &BrokerHarness, sequence: u64) {
-    let mut witness = TestStompClient::open_connected(desk.tcp);
+fn settle(broker: &BrokerHarness, sequence: u64) {
+    let mut witness = TestStompClient::open_connected(broker.tcp);
     witness.subscribe(1, "/topic/log-event.>", "");
-    desk.publish_warning(sequence);
+    broker.publish_warning(sequence);
     assert_eq!(sequence_of(&witness.frame()), sequence);
 }
 
@@ -34,16 +34,16 @@ fn phase(strategy: u64, phase: StrategyPhase) -> Event {
 
 #[test]
 fn a_late_subscriber_gets_the_last_value_of_each_topic_and_then_what_follows() {
-    let desk = BrokerHarness::open();
-    desk.publish(1, tick(7, 10));
-    desk.publish(2, tick(7, 11));
-    desk.publish(3, tick(8, 20));
-    desk.publish(4, phase(1, StrategyPhase::Start));
-    desk.publish(5, phase(1, StrategyPhase::Run));
-    desk.publish(6, phase(2, StrategyPhase::Run));
-    settle(&desk, 7);
+    let broker = BrokerHarness::open();
+    broker.publish(1, tick(7, 10));
+    broker.publish(2, tick(7, 11));
+    broker.publish(3, tick(8, 20));
+    broker.publish(4, phase(1, StrategyPhase::Start));
+    broker.publish(5, phase(1, StrategyPhase::Run));
+    broker.publish(6, phase(2, StrategyPhase::Run));
+    settle(&broker, 7);
     for wish in ["snapshot:true\n", "activemq.retroactive:true\n"] {
-        let mut client = TestStompClient::open_connected(desk.tcp);
+        let mut client = TestStompClient::open_connected(broker.tcp);
         client.subscribe(1, "/topic/tick.>", wish);
         let frames = [client.frame(), client.frame()];
         assert!(frames.iter().all(|frame| frame.contains("\nsnapshot:true\n")), "{frames:?}");
@@ -53,10 +53,10 @@ fn a_late_subscriber_gets_the_last_value_of_each_topic_and_then_what_follows() {
         assert!(frames.iter().all(|frame| frame.contains("\nsnapshot:true\n")), "{frames:?}");
         // By the number of the strategy: SERVER, then MOMENTUM.
         assert_eq!(frames.each_ref().map(|frame| sequence_of(frame)), [5, 6]);
-        desk.publish(8, tick(7, 30));
+        broker.publish(8, tick(7, 30));
         let frame = client.frame();
         assert!(!frame.contains("snapshot:"), "{frame}");
-        desk.publish(2, tick(7, 11));
+        broker.publish(2, tick(7, 11));
         assert_eq!(sequence_of(&client.frame()), 2);
     }
 }
@@ -67,15 +67,15 @@ fn message_id_of(frame: &str) -> &str {
 
 #[test]
 fn an_event_without_subscribers_is_encoded_on_first_use_and_once_for_all() {
-    let desk = BrokerHarness::open();
+    let broker = BrokerHarness::open();
     for bid in 1..=10 {
-        desk.publish(bid, tick(7, 1));
-        desk.publish(bid, order(bid, BaseState::New));
-        desk.publish(bid, status(bid, OrdStatus::Submitted));
+        broker.publish(bid, tick(7, 1));
+        broker.publish(bid, order(bid, BaseState::New));
+        broker.publish(bid, status(bid, OrdStatus::Submitted));
     }
     // Messages are numbered when they are encoded: the first is the one that this wait uses.
-    settle(&desk, 11);
-    let mut client = TestStompClient::open_connected(desk.tcp);
+    settle(&broker, 11);
+    let mut client = TestStompClient::open_connected(broker.tcp);
     client.subscribe(1, "/topic/tick.*", "snapshot:true\n");
     assert_eq!(message_id_of(&client.frame()), "2");
     client.subscribe(2, "/topic/order.SERVER.TEST-3", "snapshot:true\n");
@@ -91,13 +91,13 @@ fn an_event_without_subscribers_is_encoded_on_first_use_and_once_for_all() {
 #[test]
 fn a_last_value_is_heard_as_a_snapshot_or_as_news_but_never_twice() {
     const TOPICS: u64 = 20_000;
-    let desk = BrokerHarness::open();
-    (1..=TOPICS).for_each(|security| desk.publish(1, tick(security, 1)));
-    settle(&desk, 2);
-    let mut client = TestStompClient::open_connected(desk.tcp);
+    let broker = BrokerHarness::open();
+    (1..=TOPICS).for_each(|security| broker.publish(1, tick(security, 1)));
+    settle(&broker, 2);
+    let mut client = TestStompClient::open_connected(broker.tcp);
     client.subscribe(1, "/topic/tick.*", "snapshot:true\n");
     // During the snapshot, the last of them gets a new price; another snapshot follows both.
-    desk.publish(3, tick(TOPICS, 2));
+    broker.publish(3, tick(TOPICS, 2));
     client.send("SUBSCRIBE\nid:2\ndestination:/topic/tick.1\nsnapshot:true\n\n");
     let frames = std::iter::repeat_with(|| client.frame()).take_while(|frame| frame.contains("\nsubscription:1\n"));
     let last = format!("\ndestination:/topic/tick.{TOPICS}\n");
@@ -136,11 +136,11 @@ fn status(id: u64, status: OrdStatus) -> Event {
 }
 
 /// The last segments of the snapshot of all topics.
-fn remembered(desk: &BrokerHarness) -> String {
-    let mut client = TestStompClient::open_connected(desk.tcp);
+fn remembered(broker: &BrokerHarness) -> String {
+    let mut client = TestStompClient::open_connected(broker.tcp);
     client.subscribe(1, "/topic/>", "snapshot:true\n");
     // What is published now comes after what was published before.
-    desk.publish_warning(1_000);
+    broker.publish_warning(1_000);
     let told =
         |frame: String| frame.lines().find_map(|line| line.strip_prefix("destination:/topic/").map(str::to_owned));
     let topics = std::iter::repeat_with(|| told(client.frame()).unwrap()).take_while(|topic| topic != "log-event.warn");
@@ -149,40 +149,40 @@ fn remembered(desk: &BrokerHarness) -> String {
 
 #[test]
 fn where_too_much_is_remembered_the_oldest_orders_give_way_and_those_that_are_done_went_before() {
-    let desk = BrokerHarness::open_within(BrokerLimits { state_topics: 9, ..BrokerLimits::default() }, &[], None);
+    let broker = BrokerHarness::open_within(BrokerLimits { state_topics: 9, ..BrokerLimits::default() }, &[], None);
     let of_order = |id| {
         format!(
             "order.SERVER.TEST-{id} order-status.SERVER.TEST-{id} the service.SERVER.TEST-{id} rialto.SERVER.TEST-{id}"
         )
     };
     // One topic and four of each order: there is room for two of them.
-    desk.publish(1, phase(1, StrategyPhase::Run));
+    broker.publish(1, phase(1, StrategyPhase::Run));
     for id in [1, 2] {
-        desk.publish(2, order(id, BaseState::New));
-        desk.publish(2, status(id, OrdStatus::Submitted));
+        broker.publish(2, order(id, BaseState::New));
+        broker.publish(2, status(id, OrdStatus::Submitted));
     }
-    settle(&desk, 3);
-    assert_eq!(remembered(&desk), format!("life-cycle.SERVER {} {}", of_order(1), of_order(2)));
-    desk.publish(4, order(1, BaseState::Filled));
-    desk.publish(4, status(1, OrdStatus::Executed));
-    desk.publish(5, order(3, BaseState::New));
-    desk.publish(5, status(3, OrdStatus::Submitted));
-    settle(&desk, 6);
-    assert_eq!(remembered(&desk), format!("life-cycle.SERVER {} {}", of_order(2), of_order(3)));
-    desk.publish(7, order(4, BaseState::New));
-    desk.publish(7, status(4, OrdStatus::Submitted));
-    desk.publish(8, phase(2, StrategyPhase::Run));
-    settle(&desk, 9);
-    assert_eq!(remembered(&desk), format!("life-cycle.SERVER life-cycle.MOMENTUM {}", of_order(4)));
+    settle(&broker, 3);
+    assert_eq!(remembered(&broker), format!("life-cycle.SERVER {} {}", of_order(1), of_order(2)));
+    broker.publish(4, order(1, BaseState::Filled));
+    broker.publish(4, status(1, OrdStatus::Executed));
+    broker.publish(5, order(3, BaseState::New));
+    broker.publish(5, status(3, OrdStatus::Submitted));
+    settle(&broker, 6);
+    assert_eq!(remembered(&broker), format!("life-cycle.SERVER {} {}", of_order(2), of_order(3)));
+    broker.publish(7, order(4, BaseState::New));
+    broker.publish(7, status(4, OrdStatus::Submitted));
+    broker.publish(8, phase(2, StrategyPhase::Run));
+    settle(&broker, 9);
+    assert_eq!(remembered(&broker), format!("life-cycle.SERVER life-cycle.MOMENTUM {}", of_order(4)));
     // An evicted one is back with its next event.
-    desk.publish(10, order(3, BaseState::PartiallyFilled));
-    settle(&desk, 11);
+    broker.publish(10, order(3, BaseState::PartiallyFilled));
+    settle(&broker, 11);
     let told = format!("life-cycle.SERVER life-cycle.MOMENTUM order.SERVER.TEST-3 {}", of_order(4));
-    assert_eq!(remembered(&desk), told);
+    assert_eq!(remembered(&broker), told);
     // Where no order is left to evict, new values are not cached.
-    (3..=20).for_each(|strategy| desk.publish(12, phase(strategy, StrategyPhase::Run)));
-    settle(&desk, 13);
-    assert_eq!(remembered(&desk).split(' ').filter(|topic| topic.starts_with("life-cycle.")).count(), 9);
+    (3..=20).for_each(|strategy| broker.publish(12, phase(strategy, StrategyPhase::Run)));
+    settle(&broker, 13);
+    assert_eq!(remembered(&broker).split(' ').filter(|topic| topic.starts_with("life-cycle.")).count(), 9);
 }
 
 fn session(qualifier: &str, state: SessionState) -> Event {
@@ -192,36 +192,36 @@ fn session(qualifier: &str, state: SessionState) -> Event {
 
 #[test]
 fn of_a_topic_that_two_sessions_share_both_are_told() {
-    let desk = BrokerHarness::open();
-    desk.publish(1, session("ALPHA", SessionState::Connected));
-    desk.publish(2, session("BETA", SessionState::LoggedOn));
-    desk.publish(3, session("ALPHA", SessionState::LoggedOn));
-    settle(&desk, 4);
-    let mut client = TestStompClient::open_connected(desk.tcp);
+    let broker = BrokerHarness::open();
+    broker.publish(1, session("ALPHA", SessionState::Connected));
+    broker.publish(2, session("BETA", SessionState::LoggedOn));
+    broker.publish(3, session("ALPHA", SessionState::LoggedOn));
+    settle(&broker, 4);
+    let mut client = TestStompClient::open_connected(broker.tcp);
     client.subscribe(1, "/topic/session.>", "snapshot:true\n");
     assert_eq!([client.frame(), client.frame()].each_ref().map(|frame| sequence_of(frame)), [3, 2]);
 }
 
 #[test]
 fn without_the_wish_only_what_happens_from_now_on_is_heard() {
-    let desk = BrokerHarness::open();
-    desk.publish(1, tick(7, 10));
-    settle(&desk, 2);
-    let mut client = TestStompClient::open_connected(desk.tcp);
+    let broker = BrokerHarness::open();
+    broker.publish(1, tick(7, 10));
+    settle(&broker, 2);
+    let mut client = TestStompClient::open_connected(broker.tcp);
     client.subscribe(1, "/topic/tick.>", "");
-    desk.publish(3, tick(7, 11));
+    broker.publish(3, tick(7, 11));
     assert_eq!(sequence_of(&client.frame()), 3);
 }
 
 #[test]
 fn a_long_snapshot_comes_whole_as_fast_as_it_is_read() {
-    let desk = BrokerHarness::open();
+    let broker = BrokerHarness::open();
     for name in 0..5_000_u64 {
         // Strategies without a name are called by their number.
-        desk.publish(name + 1, phase(1_000 + name, StrategyPhase::Run));
+        broker.publish(name + 1, phase(1_000 + name, StrategyPhase::Run));
     }
-    settle(&desk, 5_001);
-    let mut client = TestStompClient::open_connected(desk.tcp);
+    settle(&broker, 5_001);
+    let mut client = TestStompClient::open_connected(broker.tcp);
     client.subscribe(1, "/topic/life-cycle.>", "snapshot:true\n");
     let mut heard: Vec<u64> = (0..5_000).map(|_| sequence_of(&client.frame())).collect();
     heard.sort_unstable();

@@ -16,11 +16,11 @@ const VISITS: u32 = 200;
 
 #[test]
 fn after_much_coming_and_going_nothing_is_left() {
-    let desk = BrokerHarness::open_with(&["/topic/generic-event.>", "/queue/>"], None);
+    let broker = BrokerHarness::open_with(&["/topic/generic-event.>", "/queue/>"], None);
     let is_over = AtomicBool::new(false);
     let well = thread::scope(|scope| {
-        scope.spawn(|| publish(&desk, &is_over));
-        let visits = |number: u32| (0..VISITS).for_each(|visit| come_and_go(&desk, number * VISITS + visit));
+        scope.spawn(|| publish(&broker, &is_over));
+        let visits = |number: u32| (0..VISITS).for_each(|visit| come_and_go(&broker, number * VISITS + visit));
         let visitors: Vec<_> = (0..CLIENTS).map(|number| scope.spawn(move || visits(number))).collect();
         let well = visitors.into_iter().all(|visitor| visitor.join().is_ok());
         // Also where a client failed, so that the publisher ends.
@@ -28,8 +28,8 @@ fn after_much_coming_and_going_nothing_is_left() {
         well
     });
     assert!(well);
-    drain_queues(&desk);
-    let left = desk.wait_for_connections(0);
+    drain_queues(&broker);
+    let left = broker.wait_for_connections(0);
     let BrokerMetrics { delivered, .. } = left;
     assert!(delivered > u64::from(CLIENTS * VISITS), "{delivered}");
     let BrokerMetrics { connections, subscriptions, patterns, queue_bytes, .. } = left;
@@ -37,21 +37,21 @@ fn after_much_coming_and_going_nothing_is_left() {
 }
 
 /// As fast as the broker publishes.
-fn publish(desk: &BrokerHarness, is_over: &AtomicBool) {
-    let mut witness = TestStompClient::open_connected(desk.tcp);
+fn publish(broker: &BrokerHarness, is_over: &AtomicBool) {
+    let mut witness = TestStompClient::open_connected(broker.tcp);
     witness.subscribe(1, "/topic/log-event.>", "");
     for alarm in (10..).step_by(10).take_while(|_| !is_over.load(Ordering::Relaxed)) {
-        (alarm - 10..alarm).for_each(|sequence| desk.publish(sequence, tick(sequence % 50, 1)));
-        desk.publish_warning(alarm);
+        (alarm - 10..alarm).for_each(|sequence| broker.publish(sequence, tick(sequence % 50, 1)));
+        broker.publish_warning(alarm);
         assert!(witness.frame().contains(&format!("sequence:{alarm}\n")));
     }
 }
 
-fn come_and_go(desk: &BrokerHarness, number: u32) {
+fn come_and_go(broker: &BrokerHarness, number: u32) {
     if number.is_multiple_of(2) {
-        visit(connect(desk.tcp), number);
+        visit(connect(broker.tcp), number);
     } else {
-        visit(WebSocket::at(desk.ws), number);
+        visit(WebSocket::at(broker.ws), number);
     }
 }
 
@@ -81,11 +81,11 @@ fn visit<S: Read + Write>(stream: S, number: u32) {
 }
 
 /// Unacknowledged messages go to the next consumer, or become dead letters.
-fn drain_queues(desk: &BrokerHarness) {
-    desk.wait_for_connections(0);
-    let mut worker = TestStompClient::open_connected(desk.tcp);
+fn drain_queues(broker: &BrokerHarness) {
+    broker.wait_for_connections(0);
+    let mut worker = TestStompClient::open_connected(broker.tcp);
     for (id, queue) in ["tasks.0", "tasks.1", "tasks.2", "ActiveMQ.DLQ"].into_iter().enumerate() {
         worker.send(&format!("SUBSCRIBE\nid:{id}\ndestination:/queue/{queue}\n\n"));
     }
-    desk.wait_for(|numbers| numbers.queue_bytes == 0);
+    broker.wait_for(|numbers| numbers.queue_bytes == 0);
 }

@@ -17,20 +17,20 @@ fn momentum() -> UserRole {
 
 #[test]
 fn a_strategy_receives_every_price_and_event_on_the_shared_topics_over_every_port() {
-    let desk = BrokerHarness::open();
-    let token = desk.token("robot", momentum());
+    let broker = BrokerHarness::open();
+    let token = broker.token("robot", momentum());
     let mut strategies = [
         TestStompClient::new_over(
-            Box::new(join(crate::test_client::connect(desk.tcp), &token).stream) as Box<dyn Stream>
+            Box::new(join(crate::test_client::connect(broker.tcp), &token).stream) as Box<dyn Stream>
         ),
-        TestStompClient::new_over(Box::new(join(WebSocket::at(desk.ws), &token).stream) as Box<dyn Stream>),
+        TestStompClient::new_over(Box::new(join(WebSocket::at(broker.ws), &token).stream) as Box<dyn Stream>),
     ];
     for strategy in &mut strategies {
         strategy.subscribe(1, "/topic/strategy-bus.>", "");
     }
     // More than the rate of a WebSocket, and all of one security.
     for sequence in 1..=200 {
-        desk.publish(sequence, tick(7, i64::try_from(sequence).unwrap()));
+        broker.publish(sequence, tick(7, i64::try_from(sequence).unwrap()));
     }
     for strategy in &mut strategies {
         for sequence in 1..=200 {
@@ -40,7 +40,7 @@ fn a_strategy_receives_every_price_and_event_on_the_shared_topics_over_every_por
             assert!(frame.contains(r#"{"objectType":"Tick","securityId":7,"#), "{frame}");
         }
     }
-    let mut sender = TestStompClient::new_over(desk.connect());
+    let mut sender = TestStompClient::new_over(broker.connect());
     sender.send_connect();
     sender.send("SEND\ndestination:/topic/generic-event.MOMENTUM.fair-value\n\n{\"x\":1}");
     for strategy in &mut strategies {
@@ -58,30 +58,30 @@ impl<T: std::io::Read + std::io::Write> Stream for T {}
 
 #[test]
 fn the_bus_matches_no_wildcard_and_only_strategies_may_subscribe_to_it() {
-    let desk = BrokerHarness::open();
-    desk.add("anna", UserRole::Viewer);
-    let mut everything = join(crate::test_client::connect(desk.tcp), &desk.token("boss", UserRole::Admin));
+    let broker = BrokerHarness::open();
+    broker.add("anna", UserRole::Viewer);
+    let mut everything = join(crate::test_client::connect(broker.tcp), &broker.token("boss", UserRole::Admin));
     everything.subscribe(1, "/topic/>", "");
-    desk.publish(1, tick(7, 10));
-    desk.publish(2, tick(7, 11));
+    broker.publish(1, tick(7, 10));
+    broker.publish(2, tick(7, 11));
     for sequence in [1, 2] {
         let frame = everything.frame();
         assert!(frame.contains("/topic/tick.7\n") && frame.contains(&format!("sequence:{sequence}\n")), "{frame}");
     }
-    let mut trader = join(crate::test_client::connect(desk.tcp), &desk.token("tom", UserRole::Trader));
+    let mut trader = join(crate::test_client::connect(broker.tcp), &broker.token("tom", UserRole::Trader));
     trader.send("SUBSCRIBE\nid:1\ndestination:/topic/strategy-bus.market-data\n\n");
     assert!(trader.read_to_end().starts_with("ERROR\nmessage:you may not subscribe to this destination\n"));
     let refused = "tom: STOMP => forbidden-destination (SUBSCRIBE /topic/strategy-bus.market-data)";
-    assert_eq!(desk.audit(), [refused]);
+    assert_eq!(broker.audit(), [refused]);
 }
 
 #[test]
 fn commands_of_strategies_bear_their_name_and_answers_reach_only_whom_they_are_for() {
-    let desk = BrokerHarness::open();
-    let mut server = TestStompClient::new_over(desk.connect());
+    let broker = BrokerHarness::open();
+    let mut server = TestStompClient::new_over(broker.connect());
     server.send_connect();
     server.subscribe(1, "/queue/strategy-bus.commands", "");
-    let mut strategy = join(crate::test_client::connect(desk.tcp), &desk.token("robot", momentum()));
+    let mut strategy = join(crate::test_client::connect(broker.tcp), &broker.token("robot", momentum()));
     strategy.subscribe(1, "/queue/strategy-bus.MOMENTUM.replies", "");
     strategy.send("SEND\ndestination:/queue/strategy-bus.commands\nstrategy:SERVER\nnumber:1\n\n{}");
     let frame = server.frame();

@@ -42,16 +42,16 @@ fn secure(address: SocketAddr, trusted: &CertificateDer<'static>) -> StreamOwned
 #[test]
 fn tls_is_spoken_on_its_own_port_and_by_its_first_byte_on_the_plain_one() {
     let (trusted, certificates) = certificate();
-    let desk = BrokerHarness::open_with(&[], Some(certificates));
-    TestStompClient::open_connected(desk.tcp);
-    for (sequence, address) in [(1, desk.tcp), (2, desk.tls)] {
+    let broker = BrokerHarness::open_with(&[], Some(certificates));
+    TestStompClient::open_connected(broker.tcp);
+    for (sequence, address) in [(1, broker.tcp), (2, broker.tls)] {
         let mut client = TestStompClient::new_over(secure(address, &trusted));
         client.send_connect();
         client.subscribe(1, "/topic/log-event.>", "");
-        desk.publish_warning(sequence);
+        broker.publish_warning(sequence);
         assert!(client.frame().contains(&format!("sequence:{sequence}\n")));
     }
-    let mut plain = connect(desk.tls);
+    let mut plain = connect(broker.tls);
     plain.write_all(b"CONNECT\n\n\0").unwrap();
     let mut answer = Vec::new();
     // Plain text on the TLS port gets an alert at most.
@@ -61,8 +61,8 @@ fn tls_is_spoken_on_its_own_port_and_by_its_first_byte_on_the_plain_one() {
 
 #[test]
 fn a_websocket_carries_frames_in_any_pieces() {
-    let desk = BrokerHarness::open();
-    let mut client = TestStompClient::new_over(WebSocket::at(desk.ws));
+    let broker = BrokerHarness::open();
+    let mut client = TestStompClient::new_over(WebSocket::at(broker.ws));
     let long = format!("accept-version:1.2\nhost:desk\nnote:{}\n", "x".repeat(300));
     client.send(&format!("CONNECT\n{long}\n"));
     assert!(client.frame().starts_with("CONNECTED\n"));
@@ -72,7 +72,7 @@ fn a_websocket_carries_frames_in_any_pieces() {
         .send(1, b"SUBSCRIBE\nid:1\ndestination:/topic/tick.1\nreceipt:1\n\n\0\nUNSUBSCRIBE\nid:1\nreceipt:2\n\n\0");
     assert_eq!([client.frame(), client.frame()], ["RECEIPT\nreceipt-id:1\n\n", "RECEIPT\nreceipt-id:2\n\n"]);
     client.subscribe(2, "/topic/log-event.>", "");
-    desk.publish_warning(1);
+    broker.publish_warning(1);
     assert!(client.frame().contains("sequence:1\n"));
     client.send("DISCONNECT\nreceipt:bye\n\n");
     assert_eq!(client.read_to_end(), "RECEIPT\nreceipt-id:bye\n\n\\0\n");
@@ -80,10 +80,10 @@ fn a_websocket_carries_frames_in_any_pieces() {
 
 #[test]
 fn the_best_sub_protocol_that_both_speak_is_agreed_upon() {
-    let desk = BrokerHarness::open();
+    let broker = BrokerHarness::open();
     let agreed = |wanted: &str| {
-        let headers = format!("Host: {}\r\n{wanted}", desk.ws);
-        let (_, head) = WebSocket::open(desk.ws, &headers).unwrap();
+        let headers = format!("Host: {}\r\n{wanted}", broker.ws);
+        let (_, head) = WebSocket::open(broker.ws, &headers).unwrap();
         let line = head.lines().find_map(|line| line.strip_prefix("sec-websocket-protocol: "));
         line.map(ToOwned::to_owned)
     };
@@ -94,10 +94,10 @@ fn the_best_sub_protocol_that_both_speak_is_agreed_upon() {
 
 #[test]
 fn what_is_no_request_for_a_websocket_is_told_why() {
-    let desk = BrokerHarness::open();
+    let broker = BrokerHarness::open();
     let answer = |request: &str| {
-        let mut stream = connect(desk.ws);
-        write!(stream, "{request} / HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", desk.ws).unwrap();
+        let mut stream = connect(broker.ws);
+        write!(stream, "{request} / HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", broker.ws).unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
         let (head, body) = answer.split_once("\r\n\r\n").unwrap();
@@ -110,37 +110,37 @@ fn what_is_no_request_for_a_websocket_is_told_why() {
 
 #[test]
 fn a_page_of_another_origin_and_a_name_that_is_not_ours_are_refused() {
-    let desk = BrokerHarness::open();
-    let own = format!("Host: {}\r\n", desk.ws);
-    let open = |headers: &str| WebSocket::open(desk.ws, headers).map(drop).map_err(|head| head[..12].to_owned());
+    let broker = BrokerHarness::open();
+    let own = format!("Host: {}\r\n", broker.ws);
+    let open = |headers: &str| WebSocket::open(broker.ws, headers).map(drop).map_err(|head| head[..12].to_owned());
     assert_eq!(open(&format!("{own}Origin: https://friend.example\r\n")), Ok(()));
-    assert_eq!(open(&format!("{own}Origin: http://{}\r\n", desk.ws)), Ok(()));
+    assert_eq!(open(&format!("{own}Origin: http://{}\r\n", broker.ws)), Ok(()));
     assert_eq!(open(&format!("{own}Origin: http://evil.example\r\n")), Err("HTTP/1.1 403".into()));
     assert_eq!(open("Host: evil.example\r\n"), Err("HTTP/1.1 403".into()));
 }
 
 #[test]
 fn a_token_of_the_upgrade_is_as_good_as_a_login() {
-    let desk = BrokerHarness::open();
-    desk.add("anna", access::UserRole::Viewer);
-    let token = desk.token("robot", access::UserRole::Viewer);
+    let broker = BrokerHarness::open();
+    broker.add("anna", access::UserRole::Viewer);
+    let token = broker.token("robot", access::UserRole::Viewer);
     let (socket, _) =
-        WebSocket::open(desk.ws, &format!("Host: {}\r\nAuthorization: Bearer {token}\r\n", desk.ws)).unwrap();
+        WebSocket::open(broker.ws, &format!("Host: {}\r\nAuthorization: Bearer {token}\r\n", broker.ws)).unwrap();
     TestStompClient::new_over(socket).send_connect();
-    let mut nobody = TestStompClient::new_over(WebSocket::at(desk.ws));
+    let mut nobody = TestStompClient::new_over(WebSocket::at(broker.ws));
     nobody.send("CONNECT\naccept-version:1.2\nhost:desk\n\n");
     assert!(nobody.frame().starts_with("ERROR\nmessage:say who you are"));
 }
 
 #[test]
 fn prices_over_a_websocket_keep_to_the_rate_and_the_newest_comes_in_the_end() {
-    let desk = BrokerHarness::open();
-    let mut client = TestStompClient::new_over(WebSocket::at(desk.ws));
+    let broker = BrokerHarness::open();
+    let mut client = TestStompClient::new_over(WebSocket::at(broker.ws));
     client.send_connect();
     client.subscribe(1, "/topic/tick.*", "");
     let begun = std::time::Instant::now();
     for sequence in 1..=2_000 {
-        desk.publish(sequence, tick(sequence % 20, i64::try_from(sequence).unwrap()));
+        broker.publish(sequence, tick(sequence % 20, i64::try_from(sequence).unwrap()));
     }
     let (mut heard, mut newest) = (0.0, std::collections::BTreeSet::new());
     while newest.len() < 20 {

@@ -230,7 +230,7 @@ fn a_strategy_s_cancel_stays_behind_its_own_orders_and_its_delivery_log() {
         RequestPayload::Command(envelope) => format!("{:?}", envelope.command).chars().take(6).collect(),
         other => format!("{other:?}"),
     });
-    assert_eq!(kinds.collect::<Vec<_>>(), ["NextOr", "Diary([7])", "Cancel", "ResetC"]);
+    assert_eq!(kinds.collect::<Vec<_>>(), ["NextOr", "DeliveryLog([7])", "Cancel", "ResetC"]);
 }
 
 #[test]

@@ -84,9 +84,9 @@ fn data(said: &str, at: Timestamp) -> MarketData {
 }
 
 fn tick(security: SecurityId, words: &[&str], at: Timestamp) -> Tick {
-    let after = |word: &str| words.iter().position(|known| *known == word).map(|place| words[place + 1]);
-    let price = |word| after(word).map(|text| text.parse::<Price>().unwrap());
-    let quantity = |word| after(word).map(|text| text.parse::<Quantity>().unwrap());
+    let after = |report: &str| words.iter().position(|known| *known == report).map(|place| words[place + 1]);
+    let price = |report| after(report).map(|text| text.parse::<Price>().unwrap());
+    let quantity = |report| after(report).map(|text| text.parse::<Quantity>().unwrap());
     Tick {
         security,
         feed: "sim".into(),
@@ -104,11 +104,11 @@ fn tick(security: SecurityId, words: &[&str], at: Timestamp) -> Tick {
 
 /// `5@9.9 7@9.8 | 4@10.1`
 fn book(security: SecurityId, words: &[&str], at: Timestamp) -> OrderBook {
-    let level = |word: &&str| {
-        let (quantity, price) = word.split_once('@').unwrap();
+    let level = |report: &&str| {
+        let (quantity, price) = report.split_once('@').unwrap();
         BookLevel { price: price.parse().unwrap(), quantity: quantity.parse().unwrap() }
     };
-    let mut sides = words.split(|word| *word == "|").map(|side| side.iter().map(level).collect::<Vec<_>>());
+    let mut sides = words.split(|report| *report == "|").map(|side| side.iter().map(level).collect::<Vec<_>>());
     OrderBook { security, feed: "sim".into(), at, bids: sides.next().unwrap(), asks: sides.next().unwrap() }
 }
 

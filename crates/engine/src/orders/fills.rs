@@ -40,20 +40,20 @@ impl Trading {
         ext_at: Option<Timestamp>,
         out: &mut Outbox,
     ) {
-        let word = OrderReport { moment, order: fill.order, ext_at: fill.at.or(ext_at) };
-        self.apply_fill(word, adapter, fill, None, out);
+        let report = OrderReport { moment, order: fill.order, ext_at: fill.at.or(ext_at) };
+        self.apply_fill(report, adapter, fill, None, out);
     }
 
     /// Returns whether it was booked; `instead_of` is the execution that it corrects.
     fn apply_fill(
         &mut self,
-        word: OrderReport,
+        report: OrderReport,
         adapter: &AdapterName,
         fill: &VenueFill,
         instead_of: Option<&Text>,
         out: &mut Outbox,
     ) -> bool {
-        let Some(account) = self.account_of(word, out) else { return false };
+        let Some(account) = self.account_of(report, out) else { return false };
         let key = execution_key(adapter, account, &fill.exec_id);
         if self.orders.executions.contains(key) {
             self.orders.repeated_executions += 1;
@@ -65,11 +65,11 @@ impl Trading {
             out.error("fill-not-booked", text);
             return false;
         };
-        match self.effect_of(word, order, fill) {
+        match self.effect_of(report, order, fill) {
             Ok(effect) => {
                 warn_unusual_fill(order, &effect, out);
-                let published = Arc::new(published_fill(word, order, fill));
-                self.book_fill(word, key, &published, effect, instead_of, out);
+                let published = Arc::new(published_fill(report, order, fill));
+                self.book_fill(report, key, &published, effect, instead_of, out);
                 true
             }
             Err(refusal) => {
@@ -81,12 +81,12 @@ impl Trading {
     }
 
     /// Also of an order that is no longer kept.
-    fn account_of(&self, word: OrderReport, out: &mut Outbox) -> Option<AccountId> {
-        let retired = self.orders.retired_account(word.order);
-        retired.or_else(|| self.find_order(word, out).map(|order| order.account))
+    fn account_of(&self, report: OrderReport, out: &mut Outbox) -> Option<AccountId> {
+        let retired = self.orders.retired_account(report.order);
+        retired.or_else(|| self.find_order(report, out).map(|order| order.account))
     }
 
-    fn effect_of(&self, word: OrderReport, order: &Order, fill: &VenueFill) -> Result<FillEffect, Refusal> {
+    fn effect_of(&self, report: OrderReport, order: &Order, fill: &VenueFill) -> Result<FillEffect, Refusal> {
         if !fill.quantity.is_positive() {
             return Err(Refusal::NotPositive { field: "quantity", value: fill.quantity.0 });
         }
@@ -101,7 +101,7 @@ impl Trading {
         let security = self.reference.security(order.security)?;
         let costs = self.costs_of_fill(security, fill)?;
         let charges = foreign_charges(security, fill);
-        let transaction = self.transaction_of(word, order, security, fill, costs);
+        let transaction = self.transaction_of(report, order, security, fill, costs);
         let booking = self.plan_fill(Transaction { charges: charges.clone(), ..transaction }, security)?;
         Ok(FillEffect { state, step, filled, turnover, costs, booking, charges })
     }
@@ -141,7 +141,7 @@ impl Trading {
 
     fn book_fill(
         &mut self,
-        word: OrderReport,
+        report: OrderReport,
         key: u128,
         fill: &Arc<Fill>,
         effect: FillEffect,
@@ -158,7 +158,7 @@ impl Trading {
         };
         self.orders.executions.insert(key, execution);
         out.publish(Event::Fill(fill.clone()));
-        self.commit_fill(word.moment, effect.booking, out);
+        self.commit_fill(report.moment, effect.booking, out);
         let order = self.orders.change(fill.order, |order| {
             order.state = effect.state;
             order.filled = effect.filled;
@@ -168,16 +168,16 @@ impl Trading {
                 order.in_doubt = false;
                 order.reason = None;
             }
-            order.changed_at = word.moment.at;
+            order.changed_at = report.moment.at;
         });
         self.risk.on_fill(&order);
         let step = instead_of.map_or(effect.step, |_| ExecType::TradeCorrect);
         let change = OrderChange {
             fill: Some(fill),
             exec_ref_id: instead_of.cloned(),
-            ..OrderChange::from_venue(step, word.ext_at)
+            ..OrderChange::from_venue(step, report.ext_at)
         };
-        publish_order(word.moment, &order, change, out);
+        publish_order(report.moment, &order, change, out);
     }
 
     fn commit_fill(&mut self, moment: Moment, booking: BookingPlan, out: &mut Outbox) {
@@ -189,7 +189,7 @@ impl Trading {
 
     fn transaction_of(
         &self,
-        word: OrderReport,
+        report: OrderReport,
         order: &Order,
         security: &Security,
         fill: &VenueFill,
@@ -199,7 +199,7 @@ impl Trading {
         Transaction {
             id,
             uuid,
-            at: word.moment.at,
+            at: report.moment.at,
             settlement_date: None,
             ext_id: Some(fill.exec_id.clone()),
             int_order_id: Some(order.int_id.clone()),
@@ -244,27 +244,27 @@ impl Trading {
     /// The venue busts a fill: a new record with the opposite quantity reverses it.
     pub(crate) fn on_bust(
         &mut self,
-        word: OrderReport,
+        report: OrderReport,
         adapter: &AdapterName,
         exec_id: &Text,
         reason: Option<&Text>,
         out: &mut Outbox,
     ) {
-        if let Some(order) = self.undo_fill(word, adapter, exec_id, reason, out) {
-            publish_bust(word, &order, exec_id, out);
+        if let Some(order) = self.undo_fill(report, adapter, exec_id, reason, out) {
+            publish_bust(report, &order, exec_id, out);
         }
     }
 
     /// The order without that fill, where the fill could be reversed; no order event is published yet.
     fn undo_fill(
         &mut self,
-        word: OrderReport,
+        report: OrderReport,
         adapter: &AdapterName,
         exec_id: &Text,
         reason: Option<&Text>,
         out: &mut Outbox,
     ) -> Option<Arc<Order>> {
-        let order = self.find_order(word, out).cloned()?;
+        let order = self.find_order(report, out).cloned()?;
         let key = execution_key(adapter, order.account, exec_id);
         let stands = |execution: &&BookedExecution| !execution.busted && execution.order == order.id;
         let Some(execution) = self.orders.executions.get(key).filter(stands).cloned() else {
@@ -272,8 +272,8 @@ impl Trading {
             out.error("unknown-execution", format!("order {}: no execution {exec_id} to undo", order.int_id));
             return None;
         };
-        match self.bust_effect(word, &order, exec_id, &execution) {
-            Ok(effect) => Some(self.book_bust(word, &order, key, reason, effect, out)),
+        match self.bust_effect(report, &order, exec_id, &execution) {
+            Ok(effect) => Some(self.book_bust(report, &order, key, reason, effect, out)),
             Err(refusal) => {
                 out.error("bust-not-booked", format!("order {}: {exec_id} stays: {refusal}", order.int_id));
                 None
@@ -293,7 +293,7 @@ impl Trading {
 
     fn bust_effect(
         &self,
-        word: OrderReport,
+        report: OrderReport,
         order: &Order,
         exec_id: &Text,
         execution: &BookedExecution,
@@ -313,13 +313,13 @@ impl Trading {
             exec_id: exec_id.clone(),
             quantity: execution.quantity,
             price: execution.price,
-            at: word.ext_at,
+            at: report.ext_at,
             fee: None,
             charges: vec![],
         };
         let opposite = Order { side: order.side.opposite(), ..order.clone() };
         let costs = execution.costs.negated();
-        let mut transaction = self.transaction_of(word, &opposite, security, &fill, costs);
+        let mut transaction = self.transaction_of(report, &opposite, security, &fill, costs);
         transaction.description = Some(format!("undoes execution {exec_id}").into());
         let negated = |charge: &Charge| Charge { amount: charge.amount.negated(), ..*charge };
         transaction.charges = execution.charges.iter().map(negated).collect();
@@ -331,14 +331,14 @@ impl Trading {
 
     fn book_bust(
         &mut self,
-        word: OrderReport,
+        report: OrderReport,
         order: &Order,
         key: u128,
         reason: Option<&Text>,
         effect: FillEffect,
         out: &mut Outbox,
     ) -> Arc<Order> {
-        self.commit_fill(word.moment, effect.booking, out);
+        self.commit_fill(report.moment, effect.booking, out);
         if let Some(execution) = self.orders.executions.get_mut(key) {
             execution.busted = true;
         }
@@ -347,7 +347,7 @@ impl Trading {
             order.filled = effect.filled;
             order.turnover = effect.turnover;
             order.reason = reason.cloned();
-            order.changed_at = word.moment.at;
+            order.changed_at = report.moment.at;
         });
         self.risk.on_fill(&order);
         self.reserve_again(&order);
@@ -357,18 +357,18 @@ impl Trading {
     /// A correction reverses the old fill and books the new one, both as new records; the order changes once.
     pub(crate) fn on_correction(
         &mut self,
-        word: OrderReport,
+        report: OrderReport,
         adapter: &AdapterName,
         exec_id: &Text,
         by: &VenueFill,
         out: &mut Outbox,
     ) {
         let reason = Text::from(format!("corrected by {}", by.exec_id));
-        let undone = self.undo_fill(word, adapter, exec_id, Some(&reason), out);
-        let by_word = OrderReport { ext_at: by.at.or(word.ext_at), ..word };
+        let undone = self.undo_fill(report, adapter, exec_id, Some(&reason), out);
+        let by_word = OrderReport { ext_at: by.at.or(report.ext_at), ..report };
         let is_booked = self.apply_fill(by_word, adapter, by, undone.as_ref().map(|_| exec_id), out);
         if let Some(order) = undone.filter(|_| !is_booked) {
-            publish_bust(word, &order, exec_id, out);
+            publish_bust(report, &order, exec_id, out);
         }
     }
 }
@@ -395,12 +395,12 @@ fn charge_of(fill: &Transaction, charge: &Charge) -> Transaction {
     }
 }
 
-fn publish_bust(word: OrderReport, order: &Arc<Order>, exec_id: &Text, out: &mut Outbox) {
+fn publish_bust(report: OrderReport, order: &Arc<Order>, exec_id: &Text, out: &mut Outbox) {
     let change = OrderChange {
         exec_ref_id: Some(exec_id.clone()),
-        ..OrderChange::from_venue(ExecType::TradeCancel, word.ext_at)
+        ..OrderChange::from_venue(ExecType::TradeCancel, report.ext_at)
     };
-    publish_order(word.moment, order, change, out);
+    publish_order(report.moment, order, change, out);
 }
 
 fn warn_unusual_fill(order: &Order, effect: &FillEffect, out: &mut Outbox) {
@@ -417,7 +417,7 @@ fn warn_unusual_fill(order: &Order, effect: &FillEffect, out: &mut Outbox) {
     }
 }
 
-fn published_fill(word: OrderReport, order: &Order, fill: &VenueFill) -> Fill {
+fn published_fill(report: OrderReport, order: &Order, fill: &VenueFill) -> Fill {
     Fill {
         order: order.id,
         int_id: order.int_id.clone(),
@@ -425,9 +425,9 @@ fn published_fill(word: OrderReport, order: &Order, fill: &VenueFill) -> Fill {
         security: order.security,
         account: order.account,
         ext_id: fill.exec_id.clone(),
-        at: word.moment.at,
-        ext_at: word.ext_at,
-        sequence: word.moment.sequence,
+        at: report.moment.at,
+        ext_at: report.ext_at,
+        sequence: report.moment.sequence,
         side: order.side,
         quantity: fill.quantity,
         price: fill.price,

@@ -20,27 +20,27 @@ impl Trading {
         &mut self,
         moment: Moment,
         adapter: &AdapterName,
-        picture: &VenueSnapshot,
+        snapshot: &VenueSnapshot,
         out: &mut Outbox,
     ) {
-        let of_fills = picture.fills.iter().map(|fill| fill.order);
-        self.halt_for_unknown(moment, adapter, picture.orders.iter().map(|seen| seen.order).chain(of_fills), out);
-        let owned: Vec<_> = picture.orders.iter().filter(|seen| self.owns_order(adapter, seen.order, out)).collect();
+        let of_fills = snapshot.fills.iter().map(|fill| fill.order);
+        self.halt_for_unknown(moment, adapter, snapshot.orders.iter().map(|seen| seen.order).chain(of_fills), out);
+        let owned: Vec<_> = snapshot.orders.iter().filter(|seen| self.owns_order(adapter, seen.order, out)).collect();
         for seen in &owned {
             self.apply_venue_order(moment, seen, out);
         }
-        for fill in picture.fills.iter().filter(|fill| self.owns_order(adapter, fill.order, out)).collect::<Vec<_>>() {
+        for fill in snapshot.fills.iter().filter(|fill| self.owns_order(adapter, fill.order, out)).collect::<Vec<_>>() {
             self.on_fill(moment, adapter, fill, fill.at, out);
         }
         for seen in owned {
             self.apply_final_state(moment, seen, out);
         }
-        let seen: BTreeSet<OrderId> = picture.orders.iter().map(|order| order.order).collect();
+        let seen: BTreeSet<OrderId> = snapshot.orders.iter().map(|order| order.order).collect();
         let of_adapter = self.orders.open().filter(|order| order.adapter == *adapter);
         // A waiting order was never sent, so the venue cannot have it.
         let unseen = of_adapter.filter(|order| !seen.contains(&order.id) && !self.waiting_orders.contains(order.id));
         for order in unseen.cloned().collect::<Vec<_>>() {
-            self.resolve_missing(moment, &order, picture.complete, out);
+            self.resolve_missing(moment, &order, snapshot.complete, out);
         }
         self.adapters.mark_reconciled(adapter);
         self.cancel_expired(moment, Some(adapter), out);
@@ -48,94 +48,94 @@ impl Trading {
 
     /// First what must be known before fills are booked: the order is there, with these terms.
     fn apply_venue_order(&mut self, moment: Moment, seen: &VenueOrder, out: &mut Outbox) {
-        let word = OrderReport { moment, order: seen.order, ext_at: None };
+        let report = OrderReport { moment, order: seen.order, ext_at: None };
         if self.orders.retired_account(seen.order).is_some() {
             return;
         }
-        let Some(order) = self.find_order(word, out).cloned() else { return };
+        let Some(order) = self.find_order(report, out).cloned() else { return };
         let is_nameless = order.is_open() && order.ext_id.is_none() && seen.ext_id.is_some();
         if seen.state != VenueOrderState::Rejected && (order.state == BaseState::PendingNew || is_nameless) {
-            self.on_accepted(word, seen.ext_id.as_ref(), out);
+            self.on_accepted(report, seen.ext_id.as_ref(), out);
         }
         // The terms of an ended order show that a replace came first.
         let is_as_asked = order.pending.replace().is_some_and(|(_, terms)| terms == seen.terms);
         if order.is_open() && order.terms != seen.terms && (seen.state == VenueOrderState::Live || is_as_asked) {
-            self.on_replaced(word, seen.terms, seen.ext_id.as_ref(), out);
+            self.on_replaced(report, seen.terms, seen.ext_id.as_ref(), out);
         }
     }
 
     /// Then, with all fills booked, how it ended or what became of a request.
     fn apply_final_state(&mut self, moment: Moment, seen: &VenueOrder, out: &mut Outbox) {
-        let word = OrderReport { moment, order: seen.order, ext_at: None };
+        let report = OrderReport { moment, order: seen.order, ext_at: None };
         let Some(order) = self.orders.get(seen.order).cloned() else { return };
         if !order.is_open() {
             return;
         }
         match seen.state {
-            VenueOrderState::Live => self.resolve_live(word, &order, out),
+            VenueOrderState::Live => self.resolve_live(report, &order, out),
             VenueOrderState::Canceled if order.state.is_working() => {
-                self.on_ended(word, ExecType::Canceled, seen.reason.as_ref(), out);
+                self.on_ended(report, ExecType::Canceled, seen.reason.as_ref(), out);
             }
             VenueOrderState::Expired if order.state.is_working() => {
-                self.on_ended(word, ExecType::Expired, seen.reason.as_ref(), out);
+                self.on_ended(report, ExecType::Expired, seen.reason.as_ref(), out);
             }
             VenueOrderState::Rejected if order.state.is_working() => {
                 let reason = seen.reason.clone().unwrap_or_else(|| "rejected by the venue".into());
-                self.on_rejected(word, &reason, out);
+                self.on_rejected(report, &reason, out);
             }
             VenueOrderState::Canceled | VenueOrderState::Expired | VenueOrderState::Rejected => {
-                self.resolve_live(word, &order, out);
+                self.resolve_live(report, &order, out);
             }
         }
     }
 
     /// A request that the venue's snapshot does not show was lost with the connection. A cancel is sent again, since a
     /// second one does no harm and the client relies on it; a replace could be stale and is refused.
-    fn resolve_live(&mut self, word: OrderReport, order: &Arc<Order>, out: &mut Outbox) {
+    fn resolve_live(&mut self, report: OrderReport, order: &Arc<Order>, out: &mut Outbox) {
         let reason = Text::from("the request was lost with the connection");
         match &order.pending {
             PendingRequest::Cancel(_, overtaken) if order.state.is_working() => {
                 if overtaken.is_some() {
-                    self.on_replace_rejected(word, &reason, out);
+                    self.on_replace_rejected(report, &reason, out);
                 }
-                self.resend_cancel(word, order, out);
+                self.resend_cancel(report, order, out);
             }
-            PendingRequest::Cancel(..) | PendingRequest::Replace(..) => self.reject_pending(word, &reason, out),
-            PendingRequest::Nothing if order.in_doubt => drop(self.resolve_doubt(word, order, out)),
+            PendingRequest::Cancel(..) | PendingRequest::Replace(..) => self.reject_pending(report, &reason, out),
+            PendingRequest::Nothing if order.in_doubt => drop(self.resolve_doubt(report, order, out)),
             PendingRequest::Nothing => {}
         }
     }
 
-    fn resend_cancel(&mut self, word: OrderReport, order: &Order, out: &mut Outbox) {
-        let order = self.resolve_doubt(word, order, out);
-        self.start_venue_timeout(word.moment, order.id);
+    fn resend_cancel(&mut self, report: OrderReport, order: &Order, out: &mut Outbox) {
+        let order = self.resolve_doubt(report, order, out);
+        self.start_venue_timeout(report.moment, order.id);
         out.instruct(&order.adapter, Instruction::Cancel(order.clone()));
     }
 
-    fn resolve_doubt(&mut self, word: OrderReport, order: &Order, out: &mut Outbox) -> Arc<Order> {
+    fn resolve_doubt(&mut self, report: OrderReport, order: &Order, out: &mut Outbox) -> Arc<Order> {
         let order = self.orders.change(order.id, |order| {
             order.in_doubt = false;
             order.reason = None;
-            order.changed_at = word.moment.at;
+            order.changed_at = report.moment.at;
         });
-        publish_order(word.moment, &order, OrderChange::plain(ExecType::DoubtResolved), out);
+        publish_order(report.moment, &order, OrderChange::plain(ExecType::DoubtResolved), out);
         order
     }
 
     /// An open order that the venue's snapshot does not show.
     fn resolve_missing(&mut self, moment: Moment, order: &Arc<Order>, complete: bool, out: &mut Outbox) {
-        let word = OrderReport { moment, order: order.id, ext_at: None };
+        let report = OrderReport { moment, order: order.id, ext_at: None };
         if !complete {
-            return self.on_in_doubt(word, &"the venue did not mention the order".into(), out);
+            return self.on_in_doubt(report, &"the venue did not mention the order".into(), out);
         }
         if order.state != BaseState::PendingNew {
             out.error("order-vanished", format!("order {}: the venue no longer knows it", order.int_id));
-            return self.on_ended(word, ExecType::Canceled, Some(&"the venue no longer knows the order".into()), out);
+            return self.on_ended(report, ExecType::Canceled, Some(&"the venue no longer knows the order".into()), out);
         }
         if order.pending == PendingRequest::Nothing && self.may_resend(moment, order) {
             self.resend(moment, order, out);
         } else {
-            self.on_rejected(word, &"the order never reached the venue".into(), out);
+            self.on_rejected(report, &"the order never reached the venue".into(), out);
         }
     }
 

@@ -30,7 +30,7 @@ impl Trading {
         match &report.kind {
             ReportKind::Attached(profile) => self.on_adapter_attached(moment, &report.adapter, profile, out),
             ReportKind::Session(state) => self.on_session_change(moment, &report.adapter, *state, out),
-            ReportKind::Snapshot(picture) => self.reconcile(moment, &report.adapter, picture, out),
+            ReportKind::Snapshot(snapshot) => self.reconcile(moment, &report.adapter, snapshot, out),
             ReportKind::Accepted { order, ext_id } => self.on_accepted(word(*order), ext_id.as_ref(), out),
             ReportKind::Rejected { order, reason } | ReportKind::NotSent { order, reason } => {
                 self.on_rejected(word(*order), reason, out);
@@ -57,8 +57,8 @@ impl Trading {
         }
     }
 
-    pub(crate) fn on_accepted(&mut self, word: OrderReport, ext_id: Option<&Text>, out: &mut Outbox) {
-        let Some(order) = self.find_order(word, out) else { return };
+    pub(crate) fn on_accepted(&mut self, report: OrderReport, ext_id: Option<&Text>, out: &mut Outbox) {
+        let Some(order) = self.find_order(report, out) else { return };
         let Some(state) = self.transition(order, OrderEvent::Accepted, out) else { return };
         // A confirmation that comes after a fill still has the venue's id.
         let is_news = state != order.state || (ext_id.is_some() && ext_id != order.ext_id.as_ref());
@@ -67,58 +67,58 @@ impl Trading {
             return;
         }
         let step = if is_news { ExecType::New } else { ExecType::DoubtResolved };
-        let order = self.orders.change(word.order, |order| {
+        let order = self.orders.change(report.order, |order| {
             order.state = state;
             order.in_doubt = false;
             order.ext_id = ext_id.cloned().or(order.ext_id.take());
             order.reason = None;
-            order.changed_at = word.moment.at;
+            order.changed_at = report.moment.at;
         });
-        publish_order(word.moment, &order, OrderChange::from_venue(step, word.ext_at), out);
+        publish_order(report.moment, &order, OrderChange::from_venue(step, report.ext_at), out);
     }
 
-    pub(crate) fn on_rejected(&mut self, word: OrderReport, reason: &Text, out: &mut Outbox) {
-        let Some(order) = self.find_order(word, out) else { return };
+    pub(crate) fn on_rejected(&mut self, report: OrderReport, reason: &Text, out: &mut Outbox) {
+        let Some(order) = self.find_order(report, out) else { return };
         let Some(state) = self.transition(order, OrderEvent::Refused, out) else { return };
         let unanswered = order.pending.clone();
-        let order = self.orders.change(word.order, |order| {
+        let order = self.orders.change(report.order, |order| {
             order.state = state;
             order.pending = PendingRequest::Nothing;
             order.in_doubt = false;
             order.reason = Some(reason.clone());
-            order.changed_at = word.moment.at;
+            order.changed_at = report.moment.at;
         });
         self.risk.on_settled(&order);
-        publish_order(word.moment, &order, OrderChange::from_venue(ExecType::Rejected, word.ext_at), out);
-        self.publish_too_late(word, &order, &unanswered, out);
-        self.count_reject(word.moment, &order, out);
+        publish_order(report.moment, &order, OrderChange::from_venue(ExecType::Rejected, report.ext_at), out);
+        self.publish_too_late(report, &order, &unanswered, out);
+        self.count_reject(report.moment, &order, out);
     }
 
-    pub(crate) fn on_ended(&mut self, word: OrderReport, step: ExecType, reason: Option<&Text>, out: &mut Outbox) {
-        let Some(order) = self.find_order(word, out) else { return };
+    pub(crate) fn on_ended(&mut self, report: OrderReport, step: ExecType, reason: Option<&Text>, out: &mut Outbox) {
+        let Some(order) = self.find_order(report, out) else { return };
         let pending = order.pending.clone();
         // The client that requested the cancel may have given a reason.
         let asked = pending.cancel().filter(|_| step == ExecType::Canceled).and_then(|request| request.reason.clone());
         let Some(state) = self.transition(order, OrderEvent::Ended, out) else {
-            return self.reject_pending(word, &"the order was finished already".into(), out);
+            return self.reject_pending(report, &"the order was finished already".into(), out);
         };
-        let order = self.orders.change(word.order, |order| {
+        let order = self.orders.change(report.order, |order| {
             order.state = state;
             order.pending = PendingRequest::Nothing;
             order.in_doubt = false;
             order.reason = asked.or(reason.cloned());
-            order.changed_at = word.moment.at;
+            order.changed_at = report.moment.at;
         });
         self.risk.on_settled(&order);
-        let change = OrderChange::from_venue(step, word.ext_at).for_request(pending.cancel().cloned());
-        publish_order(word.moment, &order, change, out);
-        self.publish_too_late(word, &order, &pending.without_cancel(), out);
+        let change = OrderChange::from_venue(step, report.ext_at).for_request(pending.cancel().cloned());
+        publish_order(report.moment, &order, change, out);
+        self.publish_too_late(report, &order, &pending.without_cancel(), out);
     }
 
     /// Requests that stay unanswered because their order ended, in the order in which they were made.
     fn publish_too_late(
         &mut self,
-        word: OrderReport,
+        report: OrderReport,
         order: &Arc<Order>,
         unanswered: &PendingRequest,
         out: &mut Outbox,
@@ -128,30 +128,30 @@ impl Trading {
         for (step, request) in replace.into_iter().chain(cancel) {
             let reason = Text::from("too late: the order is finished");
             self.orders.record_rejection(step, request, order.id, &reason);
-            let change = OrderChange::from_venue(step, word.ext_at).for_request(Some(request.clone()));
-            publish_order(word.moment, order, change.with_reason(reason), out);
+            let change = OrderChange::from_venue(step, report.ext_at).for_request(Some(request.clone()));
+            publish_order(report.moment, order, change.with_reason(reason), out);
         }
     }
 
     /// The venue will not answer pending requests: they are refused, in the order in which they were made.
-    pub(crate) fn reject_pending(&mut self, word: OrderReport, reason: &Text, out: &mut Outbox) {
-        let Some(pending) = self.orders.get(word.order).map(|order| order.pending.clone()) else { return };
+    pub(crate) fn reject_pending(&mut self, report: OrderReport, reason: &Text, out: &mut Outbox) {
+        let Some(pending) = self.orders.get(report.order).map(|order| order.pending.clone()) else { return };
         if pending.replace().is_some() {
-            self.on_replace_rejected(word, reason, out);
+            self.on_replace_rejected(report, reason, out);
         }
         if pending.cancel().is_some() {
-            self.on_cancel_rejected(word, reason, out);
+            self.on_cancel_rejected(report, reason, out);
         }
     }
 
     pub(crate) fn on_replaced(
         &mut self,
-        word: OrderReport,
+        report: OrderReport,
         terms: OrderTerms,
         ext_id: Option<&Text>,
         out: &mut Outbox,
     ) {
-        let Some(order) = self.find_order(word, out) else { return };
+        let Some(order) = self.find_order(report, out) else { return };
         let terms = OrderTerms { quantity: terms.quantity.max(order.filled), ..terms };
         let turn = if terms.quantity == order.filled { OrderEvent::ReplacedToFilled } else { OrderEvent::Replaced };
         let Some(state) = self.transition(order, turn, out) else { return };
@@ -159,7 +159,7 @@ impl Trading {
         let cl_ord_id = request.as_ref().and_then(|request| request.cl_ord_id.clone());
         let why = request.as_ref().and_then(|request| request.reason.clone());
         let accepted_before = order.cl_ord_id.clone();
-        let order = self.orders.change(word.order, |order| {
+        let order = self.orders.change(report.order, |order| {
             order.state = state;
             order.terms = terms;
             order.revision += 1;
@@ -167,61 +167,66 @@ impl Trading {
             order.cl_ord_id = cl_ord_id.or(order.cl_ord_id.take());
             order.in_doubt = false;
             order.reason = why;
-            order.changed_at = word.moment.at;
+            order.changed_at = report.moment.at;
             order.pending = std::mem::take(&mut order.pending).without_replace();
         });
         self.risk.on_replaced(&order);
         self.reserve_again(&order);
         self.reschedule_expiry(&order);
-        let change = OrderChange::from_venue(ExecType::Replaced, word.ext_at)
+        let change = OrderChange::from_venue(ExecType::Replaced, report.ext_at)
             .for_request(request)
             .with_previous_cl_ord_id(accepted_before);
-        publish_order(word.moment, &order, change, out);
+        publish_order(report.moment, &order, change, out);
     }
 
-    pub(crate) fn on_cancel_rejected(&mut self, word: OrderReport, reason: &Text, out: &mut Outbox) {
-        self.on_request_rejected(word, ExecType::CancelRejected, reason, out);
+    pub(crate) fn on_cancel_rejected(&mut self, report: OrderReport, reason: &Text, out: &mut Outbox) {
+        self.on_request_rejected(report, ExecType::CancelRejected, reason, out);
     }
 
-    pub(crate) fn on_replace_rejected(&mut self, word: OrderReport, reason: &Text, out: &mut Outbox) {
-        self.on_request_rejected(word, ExecType::ReplaceRejected, reason, out);
+    pub(crate) fn on_replace_rejected(&mut self, report: OrderReport, reason: &Text, out: &mut Outbox) {
+        self.on_request_rejected(report, ExecType::ReplaceRejected, reason, out);
     }
 
     /// A refused request never changes the base state; another pending request stays pending.
-    fn on_request_rejected(&mut self, word: OrderReport, step: ExecType, reason: &Text, out: &mut Outbox) {
-        let Some(order) = self.find_order(word, out) else { return };
+    fn on_request_rejected(&mut self, report: OrderReport, step: ExecType, reason: &Text, out: &mut Outbox) {
+        let Some(order) = self.find_order(report, out) else { return };
         let is_cancel = step == ExecType::CancelRejected;
         let (cancel, replace) = (order.pending.cancel(), order.pending.replace().map(|(request, _)| request));
         let Some(request) = if is_cancel { cancel } else { replace }.cloned() else {
             return warn_no_pending_request(order, step, out);
         };
-        self.orders.record_rejection(step, &request, word.order, reason);
-        let order = self.orders.change(word.order, |order| {
+        self.orders.record_rejection(step, &request, report.order, reason);
+        let order = self.orders.change(report.order, |order| {
             let pending = std::mem::take(&mut order.pending);
             order.pending = if is_cancel { pending.without_cancel() } else { pending.without_replace() };
             order.in_doubt = false;
             order.reason = Some(reason.clone());
-            order.changed_at = word.moment.at;
+            order.changed_at = report.moment.at;
         });
         if order.pending.replace().is_none() {
             self.risk.on_settled(&order);
         }
-        publish_order(word.moment, &order, OrderChange::from_venue(step, word.ext_at).for_request(Some(request)), out);
+        publish_order(
+            report.moment,
+            &order,
+            OrderChange::from_venue(step, report.ext_at).for_request(Some(request)),
+            out,
+        );
     }
 
     /// Whether the venue has it is unknown: it keeps its status, and its exposure stays reserved until the venue
     /// answers.
-    pub(crate) fn on_in_doubt(&mut self, word: OrderReport, reason: &Text, out: &mut Outbox) {
-        let Some(order) = self.find_order(word, out) else { return };
+    pub(crate) fn on_in_doubt(&mut self, report: OrderReport, reason: &Text, out: &mut Outbox) {
+        let Some(order) = self.find_order(report, out) else { return };
         if order.in_doubt || !order.is_open() {
             return;
         }
-        let order = self.orders.change(word.order, |order| {
+        let order = self.orders.change(report.order, |order| {
             order.in_doubt = true;
             order.reason = Some(reason.clone());
-            order.changed_at = word.moment.at;
+            order.changed_at = report.moment.at;
         });
-        publish_order(word.moment, &order, OrderChange::from_venue(ExecType::InDoubt, word.ext_at), out);
+        publish_order(report.moment, &order, OrderChange::from_venue(ExecType::InDoubt, report.ext_at), out);
     }
 
     /// An order belongs to one adapter; a report from another adapter is an error of that adapter.
@@ -236,10 +241,10 @@ impl Trading {
         }
     }
 
-    pub(crate) fn find_order(&self, word: OrderReport, out: &mut Outbox) -> Option<&Arc<Order>> {
-        let order = self.orders.get(word.order);
+    pub(crate) fn find_order(&self, report: OrderReport, out: &mut Outbox) -> Option<&Arc<Order>> {
+        let order = self.orders.get(report.order);
         if order.is_none() {
-            out.error("unknown-order", format!("a venue reports on order number {}, which is not known", word.order));
+            out.error("unknown-order", format!("a venue reports on order number {}, which is not known", report.order));
         }
         order
     }

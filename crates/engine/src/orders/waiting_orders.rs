@@ -134,8 +134,8 @@ impl Trading {
             self.displace(moment, caller, order, first, out);
         }
         let reason = format!("self-trade: would trade with the account's own {}", self.names_of(displaced.iter()));
-        let word = OrderReport { moment, order: order.id, ext_at: None };
-        self.on_ended(word, ExecType::Canceled, Some(&reason.into()), out);
+        let report = OrderReport { moment, order: order.id, ext_at: None };
+        self.on_ended(report, ExecType::Canceled, Some(&reason.into()), out);
     }
 
     /// A cancel that is pending already is not requested again.
@@ -186,8 +186,8 @@ impl Trading {
         match self.check_release(moment, &order) {
             Ok(Some(terms)) => self.submit_waiting(moment, &order, terms, out),
             Ok(None) => {
-                let word = OrderReport { moment, order: id, ext_at: None };
-                self.on_ended(word, ExecType::Canceled, Some(&"position-closed".into()), out);
+                let report = OrderReport { moment, order: id, ext_at: None };
+                self.on_ended(report, ExecType::Canceled, Some(&"position-closed".into()), out);
             }
             Err(refusal) => self.reject_waiting(moment, id, format!("{}: {refusal}", refusal.code()).into(), out),
         }

@@ -35,18 +35,18 @@ pub(crate) struct EngineFixture {
 impl EngineFixture {
     /// Reference data, both venues connected, a million in each account; no prices yet.
     pub(crate) fn open() -> Self {
-        let mut desk = Self { engine: Engine::default(), inputs: vec![], now: NOON };
-        desk.command(Command::Reference(reference())).0.unwrap();
+        let mut fixture = Self { engine: Engine::default(), inputs: vec![], now: NOON };
+        fixture.command(Command::Reference(reference())).0.unwrap();
         for adapter in 0..ADAPTERS.len() {
-            desk.report(adapter, ReportKind::Attached(profile(adapter)));
-            desk.report(adapter, ReportKind::Session(SessionState::Connected));
-            desk.report(adapter, ReportKind::Snapshot(VenueSnapshot { complete: true, ..VenueSnapshot::default() }));
-            desk.report(adapter, ReportKind::Session(SessionState::LoggedOn));
+            fixture.report(adapter, ReportKind::Attached(profile(adapter)));
+            fixture.report(adapter, ReportKind::Session(SessionState::Connected));
+            fixture.report(adapter, ReportKind::Snapshot(VenueSnapshot { complete: true, ..VenueSnapshot::default() }));
+            fixture.report(adapter, ReportKind::Session(SessionState::LoggedOn));
         }
         for account in [1, 2] {
-            desk.command(Command::Record(credit(AccountId(account)))).0.unwrap();
+            fixture.command(Command::Record(credit(AccountId(account)))).0.unwrap();
         }
-        desk
+        fixture
     }
 
     pub(crate) fn apply(&mut self, what: Input) -> (EngineResult, Outbox) {

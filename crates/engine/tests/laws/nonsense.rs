@@ -14,7 +14,7 @@ use crate::steps::{RandomOrder, RandomOrderKind, RandomTif, Step, any_step};
 use crate::trial::Trial;
 
 /// All queries still work, and the state can be encoded and decoded.
-fn look_at_all(desk: &EngineFixture, check: domain::command::PlaceOrder) {
+fn look_at_all(fixture: &EngineFixture, check: domain::command::PlaceOrder) {
     let filter = Filter::default();
     let mut queries = vec![
         Query::OpenOrders(filter),
@@ -38,9 +38,9 @@ fn look_at_all(desk: &EngineFixture, check: domain::command::PlaceOrder) {
     queries.extend(SECURITIES.map(Query::Book));
     queries.extend(SECURITIES.map(|security| Query::Bars(security, BarSize::Min1)));
     for query in &queries {
-        let _ = desk.engine.answer(desk.now, 0, query);
+        let _ = fixture.engine.answer(fixture.now, 0, query);
     }
-    let state = desk.engine.encode_state();
+    let state = fixture.engine.encode_state();
     assert!(Engine::from_state(&state).unwrap().encode_state() == state, "the state does not survive the disk");
 }
 
@@ -88,24 +88,24 @@ proptest! {
     ) {
         let mut trial = Trial::of(&orders());
         steps.iter().for_each(|step| trial.apply(step));
-        let mut desk = trial.desk;
+        let mut fixture = trial.desk;
         for (input, millis) in inputs {
-            desk.now = desk.now.plus_millis(millis);
-            let before = desk.engine.encode_state();
+            fixture.now = fixture.now.plus_millis(millis);
+            let before = fixture.engine.encode_state();
             let is_command = matches!(input, Input::Command(_));
-            let (reply, out) = desk.apply(input);
+            let (reply, out) = fixture.apply(input);
             if is_command && reply.is_err() {
                 prop_assert_eq!(out, Outbox::default());
-                prop_assert!(desk.engine.encode_state() == before, "a refusal left a trace: {:?}", reply);
+                prop_assert!(fixture.engine.encode_state() == before, "a refusal left a trace: {:?}", reply);
             }
-            let _ = desk.engine.all_changed_marks();
-            desk.engine.advance_market(desk.now, &mut Outbox::default());
+            let _ = fixture.engine.all_changed_marks();
+            fixture.engine.advance_market(fixture.now, &mut Outbox::default());
         }
-        look_at_all(&desk, check);
+        look_at_all(&fixture, check);
         let mut again = Engine::default();
-        for input in &desk.inputs {
+        for input in &fixture.inputs {
             let _ = again.apply(input, &mut Outbox::default());
         }
-        prop_assert!(again.encode_state() == desk.engine.encode_state(), "a replay gives another state");
+        prop_assert!(again.encode_state() == fixture.engine.encode_state(), "a replay gives another state");
     }
 }

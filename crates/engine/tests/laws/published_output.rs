@@ -101,8 +101,8 @@ impl PublishedOutput {
     }
 
     /// The last event of a position or balance is its current state.
-    pub(crate) fn compare_holdings(&self, out: &Outbox, desk: &EngineFixture) {
-        let look = |query| desk.engine.answer(desk.now, 0, &query);
+    pub(crate) fn compare_holdings(&self, out: &Outbox, fixture: &EngineFixture) {
+        let look = |query| fixture.engine.answer(fixture.now, 0, &query);
         let Ok(Answer::Positions(positions)) = look(Query::Positions(Default::default())) else { panic!() };
         for held in &positions {
             let last = out.events.iter().rev().find_map(|event| match event {

@@ -74,7 +74,7 @@ fn story() -> impl Strategy<Value = ReportHistory> {
 
 impl ReportHistory {
     /// The order is placed, and its requests are made, before the venue reports anything.
-    fn begin(&self, desk: &mut EngineFixture) -> OrderId {
+    fn begin(&self, fixture: &mut EngineFixture) -> OrderId {
         let ticket = RandomOrder {
             account: AccountId(1),
             strategy: self.strategy,
@@ -85,12 +85,12 @@ impl ReportHistory {
             ticks: 0,
             tif: RandomTif::Plainly(TimeInForce::Gtc),
         };
-        let reply = desk.command(Command::Place(place_order(&ticket, desk.now))).0;
+        let reply = fixture.command(Command::Place(place_order(&ticket, fixture.now))).0;
         let Ok(Answer::Order(order)) = reply else { panic!("{reply:?}") };
         match self.course {
             OrderCourse::Canceled { asked: true } | OrderCourse::FilledBeforeTheCancel => {
                 let ask = CancelOrder::new(order.int_id.clone());
-                desk.command(Command::Cancel(ask)).0.unwrap();
+                fixture.command(Command::Cancel(ask)).0.unwrap();
             }
             OrderCourse::ReplacedAndFilled | OrderCourse::FilledBeforeTheReplace => {
                 let ask = ModifyOrder {
@@ -103,7 +103,7 @@ impl ReportHistory {
                     restated: RestatedFields::default(),
                     reference: None,
                 };
-                desk.command(Command::Modify(ask)).0.unwrap();
+                fixture.command(Command::Modify(ask)).0.unwrap();
             }
             _ => {}
         }
@@ -186,13 +186,13 @@ struct FinalOutcome {
 }
 
 fn outcome(stories: &[ReportHistory], arrange: impl FnOnce(Vec<ReportKind>) -> Vec<ReportKind>) -> FinalOutcome {
-    let mut desk = Trial::open().desk;
-    let ids: Vec<_> = stories.iter().map(|story| story.begin(&mut desk)).collect();
+    let mut fixture = Trial::open().desk;
+    let ids: Vec<_> = stories.iter().map(|story| story.begin(&mut fixture)).collect();
     let reports = stories.iter().zip(&ids).flat_map(|(story, id)| story.reports(*id)).collect();
     for said in arrange(reports) {
-        desk.report(0, said);
+        fixture.report(0, said);
     }
-    let look = |query| desk.engine.answer(desk.now, 0, &query).unwrap();
+    let look = |query| fixture.engine.answer(fixture.now, 0, &query).unwrap();
     let order = |id: &OrderId| {
         let Answer::Orders(orders) = look(Query::Order(format!("A-{id}").into())) else { panic!() };
         let order = &orders[0];

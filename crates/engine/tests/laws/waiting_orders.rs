@@ -108,13 +108,13 @@ impl Model {
     /// The quantity of a reduction and the orders that it displaces, or why it is refused.
     pub(crate) fn reduction(
         &self,
-        desk: &Candidate,
+        fixture: &Candidate,
         open: Decimal,
         wanted: Option<Decimal>,
     ) -> Result<(Decimal, Vec<Displaced>, Decimal), Refusal> {
         let (mut protective, on_their_way): (Vec<&Order>, Vec<&Order>) = self
-            .others(desk)
-            .filter(|order| order.side == desk.side && order.is_working())
+            .others(fixture)
+            .filter(|order| order.side == fixture.side && order.is_working())
             .partition(|order| !order.reduce_only && !order.is_on_its_way());
         protective.sort_by_key(|order| (!order.asked.is_cancel(), Reverse(order.id)));
         let sum = |orders: &[&Order]| orders.iter().map(|order| order.may_trade()).sum::<Decimal>();

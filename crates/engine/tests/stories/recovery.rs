@@ -390,8 +390,8 @@ fn an_order_that_the_venue_has_and_nobody_here_knows_halts_its_account_once() {
                 Error trading-restricted: ACCOUNT-1 is HALTED: SIM-A has order number 21, which is not known here
                 ACCOUNT-1 is HALTED
                 Error unknown-order-at-venue: SIM-A has order number 22, which is not known here
-                Error unknown-order: a venue speaks of order number 21, which is not known
-                Error unknown-order: a venue speaks of order number 22, which is not known
+                Error unknown-order: a venue reports on order number 21, which is not known
+                Error unknown-order: a venue reports on order number 22, which is not known
             venue logs-on
                 SIM-A LOGGED_ON
             place 1 buy 1 AAPL @ 10
@@ -403,8 +403,8 @@ fn an_order_that_the_venue_has_and_nobody_here_knows_halts_its_account_once() {
             venue connects
                 SIM-A CONNECTED
             venue shows #21:live fill:#22:700@10:x1
-                Error unknown-order: a venue speaks of order number 21, which is not known
-                Error unknown-order: a venue speaks of order number 22, which is not known
+                Error unknown-order: a venue reports on order number 21, which is not known
+                Error unknown-order: a venue reports on order number 22, which is not known
             venue logs-on
                 SIM-A LOGGED_ON
             place 2 buy 1 AAPL @ 10

@@ -125,16 +125,16 @@ impl GatewayApplication {
 
     fn on_new_order(&mut self, message: &FixMessage<'_>, line: &mut dyn SessionSender) {
         let reference = self.reference();
-        let strategy = self.principal.as_ref().and_then(|guest| guest.strategy.as_ref());
+        let strategy = self.principal.as_ref().and_then(|principal| principal.strategy.as_ref());
         if self.order_rate.try_accept(line.now()) {
             let command = translate::order(message, &reference, self.rules(), strategy).map(Command::Place);
             return self.submit(message, command, line);
         }
-        let (memo, complaint) = (RequestEcho::from_message(message), self.order_rate_exceeded());
-        match memo.may_be_resent() {
+        let (echo, reject) = (RequestEcho::from_message(message), self.order_rate_exceeded());
+        match echo.may_be_resent() {
             // It may be known already: the engine decides, and no new order results.
-            true => self.submit(message, Err(complaint), line),
-            false => self.reject_request(&memo, msg_seq_num(message), &complaint, line),
+            true => self.submit(message, Err(reject), line),
+            false => self.reject_request(&echo, msg_seq_num(message), &reject, line),
         }
     }
 
@@ -196,17 +196,17 @@ impl GatewayApplication {
         command: Result<Command, MessageReject>,
         line: &mut dyn SessionSender,
     ) {
-        let memo = RequestEcho::from_message(message);
-        let command = command.or_else(|complaint| translate::decline(&memo, complaint));
-        let submitted = command.and_then(|command| self.command(command, &memo));
-        if let Err(complaint) = submitted {
-            self.reject_request(&memo, msg_seq_num(message), &complaint, line);
+        let echo = RequestEcho::from_message(message);
+        let command = command.or_else(|reject| translate::decline(&echo, reject));
+        let submitted = command.and_then(|command| self.command(command, &echo));
+        if let Err(reject) = submitted {
+            self.reject_request(&echo, msg_seq_num(message), &reject, line);
         }
     }
 
-    fn command(&self, command: Command, memo: &RequestEcho) -> Result<(), MessageReject> {
-        let origin = MessageOrigin { poss_resend: memo.may_be_resent(), ..self.store.hold_for_command(memo.encode()) };
-        let user = self.principal.as_ref().and_then(|guest| guest.name.clone());
+    fn command(&self, command: Command, echo: &RequestEcho) -> Result<(), MessageReject> {
+        let origin = MessageOrigin { poss_resend: echo.may_be_resent(), ..self.store.hold_for_command(echo.encode()) };
+        let user = self.principal.as_ref().and_then(|principal| principal.name.clone());
         let caller = Caller { source: Source::Fix(self.comp_id.clone()), user, origin: Some(Box::new(origin)) };
         let (house, pen, client) = (self.context.clone(), self.store.clone(), self.quota.clone());
         match (CommandSubmission {
@@ -241,9 +241,9 @@ impl GatewayApplication {
 
     fn reject_request(
         &mut self,
-        memo: &RequestEcho,
+        echo: &RequestEcho,
         number: u64,
-        complaint: &MessageReject,
+        reject: &MessageReject,
         line: &mut dyn SessionSender,
     ) {
         let exec_id = self.context.exec_ids.for_message(&self.settings().id.to_string(), self.store.message_key());
@@ -254,7 +254,7 @@ impl GatewayApplication {
             profile: self.profile(),
             exec_id: &exec_id,
         };
-        let answer = translate::locally_rejected(memo, number, complaint, &answering);
+        let answer = translate::locally_rejected(echo, number, reject, &answering);
         self.send(&answer, line);
     }
 
@@ -315,8 +315,8 @@ impl GatewayApplication {
 
     fn send_report(&mut self, news: ReportItem, line: &mut dyn SessionSender) -> bool {
         match news {
-            ReportItem::Event(happening) => self.send_order_event(&happening, false, line),
-            ReportItem::PossResend(happening) => self.send_order_event(&happening, true, line),
+            ReportItem::Event(source) => self.send_order_event(&source, false, line),
+            ReportItem::PossResend(source) => self.send_order_event(&source, true, line),
             ReportItem::OrderState { sequence, order, missed } => {
                 let occasion = self.settings().id.to_string();
                 let exec_id = self.context.exec_ids.for_state(&occasion, sequence, order.id.0);
@@ -344,8 +344,8 @@ impl GatewayApplication {
         }
     }
 
-    fn send_order_event(&mut self, happening: &ReportSource, again: bool, line: &mut dyn SessionSender) -> bool {
-        let ReportSource { index: place, published } = happening;
+    fn send_order_event(&mut self, source: &ReportSource, again: bool, line: &mut dyn SessionSender) -> bool {
+        let ReportSource { index: place, published } = source;
         let (reference, profile, at) = (self.reference(), self.profile(), published.at);
         let mut report = match &published.event {
             Event::OrderStatus(status) => {
@@ -381,9 +381,9 @@ impl Application for GatewayApplication {
     }
 
     fn on_logon(&mut self, logon: &FixMessage<'_>, ticket: LogonTicket) -> LogonDecision {
-        let knock = LogonAttempt::new_for(&self.status, self.context.access.clone(), self.peer);
-        let (claim, handle) = (LogonCredentials::from_logon(logon), self.handle().clone());
-        let introduction = knock.decide(claim, self.status.clone());
+        let attempt = LogonAttempt::new_for(&self.status, self.context.access.clone(), self.peer);
+        let (credentials, handle) = (LogonCredentials::from_logon(logon), self.handle().clone());
+        let introduction = attempt.decide(credentials, self.status.clone());
         tokio::spawn(async move {
             let verdict = introduction.await;
             // A session that accepts no more requests runs into the time-out of its Logon.
@@ -394,23 +394,23 @@ impl Application for GatewayApplication {
 
     fn on_logged_on(&mut self, _: &mut dyn SessionSender) {
         self.principal = self.status.take_principal();
-        let user = self.principal.as_ref().and_then(|guest| guest.name.as_ref());
+        let user = self.principal.as_ref().and_then(|principal| principal.name.as_ref());
         self.quota = Arc::new(self.quota.with_identity(self.context.bus.inbox.quotas(), user, self.peer));
-        let pass = self.principal.as_ref().and_then(|guest| guest.pass.clone());
+        let pass = self.principal.as_ref().and_then(|principal| principal.pass.clone());
         self.credential_watch =
             pass.map(|pass| CredentialWatch::start(self.context.access.clone(), pass, self.handle().clone()));
         self.store.on_first_logon(self.context.bus.operations.durable());
         self.read_confirmation = ReadConfirmation::new(self.store.has_unconfirmed());
         let (begins_anew, read_before) = self.store.confirmed_position();
-        let bookmark =
+        let resume_point =
             ResumePoint { cursor: self.store.cursor(), sequence_was_reset: begins_anew, confirmed_up_to: read_before };
         let (news, waiting) = mpsc::channel(REPORTS_QUEUED_MAX);
         self.reports = Some(waiting);
         let bell = SessionWaker { handle: self.handle().clone(), notified: self.notified.clone() };
-        let courier =
+        let feeder =
             ReportFeeder { context: self.context.clone(), comp_id: self.comp_id.clone(), reports: news, waker: bell };
-        let seam = courier.catch_up_point();
-        tokio::spawn(courier.run(seam, bookmark));
+        let catch_up_point = feeder.catch_up_point();
+        tokio::spawn(feeder.run(catch_up_point, resume_point));
         self.status.on_logged_on();
         self.logged_on_sender.send_replace(true);
         self.is_announced = true;

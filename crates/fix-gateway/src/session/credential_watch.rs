@@ -88,9 +88,9 @@ mod tests {
     async fn a_client_whose_token_is_revoked_is_shown_out_and_not_before() {
         let folder = tempfile::tempdir().unwrap();
         let (access, secret) = desk(folder.path());
-        let knock = LogonAttempt { access: access.clone(), session: "S".into(), peer: None, expected: None };
-        let guest = knock.authenticate(LogonCredentials::new(Some("robot"), Some(secret.text()))).await.unwrap();
-        let pass = guest.pass.expect("a token gives a pass");
+        let attempt = LogonAttempt { access: access.clone(), session: "S".into(), peer: None, expected: None };
+        let principal = attempt.authenticate(LogonCredentials::new(Some("robot"), Some(secret.text()))).await.unwrap();
+        let pass = principal.pass.expect("a token gives a pass");
         let sentry = CredentialWatch::start(access.clone(), pass.clone(), session_queue().0);
         assert!(timeout(Duration::from_secs(60), wait_until_revoked(&access, &pass)).await.is_err());
         assert!(!sentry.is_revoked());

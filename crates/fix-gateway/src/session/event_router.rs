@@ -77,8 +77,8 @@ impl EventRouter {
             self.subscribers().clear();
             let mut counting = EventIndexer::default();
             while let Some(published) = listener.recv().await {
-                if let Some(happening) = counting.index(published) {
-                    self.route(happening);
+                if let Some(source) = counting.index(published) {
+                    self.route(source);
                 }
             }
             tracing::warn!(
@@ -87,10 +87,10 @@ impl EventRouter {
         }
     }
 
-    fn route(&self, happening: ReportSource) {
-        let Some(comp_id) = comp_id_of(&happening.published.event).cloned() else { return };
+    fn route(&self, source: ReportSource) {
+        let Some(comp_id) = comp_id_of(&source.published.event).cloned() else { return };
         let mut lines = self.subscribers();
-        let is_gone = lines.get(&comp_id).is_some_and(|line| line.try_send(happening).is_err());
+        let is_gone = lines.get(&comp_id).is_some_and(|line| line.try_send(source).is_err());
         if is_gone {
             lines.remove(&comp_id);
         }

@@ -56,19 +56,19 @@ pub(crate) struct LogonAttempt {
 }
 
 impl LogonAttempt {
-    pub(crate) fn new_for(board: &SessionStatus, access: Arc<Access>, peer: Option<IpAddr>) -> Self {
-        let expected = match &board.settings.role {
+    pub(crate) fn new_for(status: &SessionStatus, access: Arc<Access>, peer: Option<IpAddr>) -> Self {
+        let expected = match &status.settings.role {
             fix::ConnectionType::Acceptor { credentials, .. } => credentials.clone(),
             fix::ConnectionType::Initiator { .. } => None,
         };
-        Self { access, session: board.settings.id.to_string(), peer, expected }
+        Self { access, session: status.settings.id.to_string(), peer, expected }
     }
 
     /// Authenticates; the principal is set when the session applies the decision.
-    pub(crate) async fn decide(self, claim: LogonCredentials, board: Arc<SessionStatus>) -> PreparedDecision {
-        match self.authenticate(claim).await {
-            Ok(guest) => Box::new(move || {
-                board.set_principal(guest);
+    pub(crate) async fn decide(self, credentials: LogonCredentials, status: Arc<SessionStatus>) -> PreparedDecision {
+        match self.authenticate(credentials).await {
+            Ok(principal) => Box::new(move || {
+                status.set_principal(principal);
                 LogonDecision::Accept
             }),
             Err(text) => Box::new(move || LogonDecision::Reject(text)),
@@ -76,17 +76,19 @@ impl LogonAttempt {
     }
 
     /// The principal, or the text for a rejected client.
-    pub(crate) async fn authenticate(&self, claim: LogonCredentials) -> Result<Principal, String> {
+    pub(crate) async fn authenticate(&self, credentials: LogonCredentials) -> Result<Principal, String> {
         let visit = AccessRequest {
             channel: AccessChannel::Fix,
             peer: self.peer,
             action: format!("Logon {}", self.session).into(),
         };
         let admitted = match &self.expected {
-            Some(expected) => self.check_configured(expected, &claim, &visit).await.map(|identity| (identity, None)),
+            Some(expected) => {
+                self.check_configured(expected, &credentials, &visit).await.map(|identity| (identity, None))
+            }
             None => self
                 .access
-                .authenticate_connection(self.presented_credentials(claim), &visit)
+                .authenticate_connection(self.presented_credentials(credentials), &visit)
                 .await
                 .map(|(who, pass)| (who, Some(pass))),
         };
@@ -113,11 +115,11 @@ impl LogonAttempt {
     async fn check_configured(
         &self,
         expected: &fix::FixCredentials,
-        claim: &LogonCredentials,
+        credentials: &LogonCredentials,
         visit: &AccessRequest,
     ) -> Result<Identity, AccessDenied> {
-        let name = claim.username.as_deref().unwrap_or_default();
-        let password = claim.password.as_ref().map_or("", |password| password.expose_secret());
+        let name = credentials.username.as_deref().unwrap_or_default();
+        let password = credentials.password.as_ref().map_or("", |password| password.expose_secret());
         let is_right = || constant_time_eq(name, &expected.username) & constant_time_eq(password, &expected.password);
         self.access.check_secret(&format!("FIX {}", self.session), visit, is_right).await?;
         Ok(Identity { name: Some(name.into()), role: UserRole::Trader })

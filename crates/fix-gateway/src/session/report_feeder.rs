@@ -79,29 +79,29 @@ impl ReportFeeder {
         CatchUpPoint { live, query: self.send_query() }
     }
 
-    pub(crate) async fn run(self, mut seam: CatchUpPoint, mut bookmark: ResumePoint) {
-        while let Ok(cursor) = self.feed(seam, bookmark).await {
-            bookmark = ResumePoint { cursor: Some(cursor), sequence_was_reset: false, confirmed_up_to: None };
-            seam = self.catch_up_point();
+    pub(crate) async fn run(self, mut catch_up_point: CatchUpPoint, mut resume_point: ResumePoint) {
+        while let Ok(cursor) = self.feed(catch_up_point, resume_point).await {
+            resume_point = ResumePoint { cursor: Some(cursor), sequence_was_reset: false, confirmed_up_to: None };
+            catch_up_point = self.catch_up_point();
         }
     }
 
     /// Until the live feed breaks.
-    async fn feed(&self, seam: CatchUpPoint, bookmark: ResumePoint) -> Result<Cursor, SessionGone> {
-        let CatchUpPoint { mut live, query: asked } = seam;
+    async fn feed(&self, catch_up_point: CatchUpPoint, resume_point: ResumePoint) -> Result<Cursor, SessionGone> {
+        let CatchUpPoint { mut live, query: asked } = catch_up_point;
         let (now, open) = self.query_open_orders(asked).await?;
-        if bookmark.sequence_was_reset {
-            self.feed_order_states(bookmark, now, open).await?;
+        if resume_point.sequence_was_reset {
+            self.feed_order_states(resume_point, now, open).await?;
         } else {
-            self.feed_history(bookmark.cursor.unwrap_or(Cursor::after(now)), now).await?;
+            self.feed_history(resume_point.cursor.unwrap_or(Cursor::after(now)), now).await?;
         }
         self.send(ReportItem::CaughtUp(now)).await?;
         let mut cursor = Cursor::after(now);
-        while let Some(happening) = self.next_live(&mut live).await? {
+        while let Some(source) = self.next_live(&mut live).await? {
             // Older events were sent from history.
-            if happening.published.sequence > now {
-                cursor = Cursor { sequence: happening.published.sequence, reported: happening.index + 1 };
-                self.send(ReportItem::Event(happening)).await?;
+            if source.published.sequence > now {
+                cursor = Cursor { sequence: source.published.sequence, reported: source.index + 1 };
+                self.send(ReportItem::Event(source)).await?;
             }
         }
         Ok(cursor)
@@ -109,11 +109,11 @@ impl ReportFeeder {
 
     async fn next_live(&self, live: &mut mpsc::Receiver<ReportSource>) -> Result<Option<ReportSource>, SessionGone> {
         // Usually there is more already, without a wait.
-        if let Ok(happening) = live.try_recv() {
-            return Ok(Some(happening));
+        if let Ok(source) = live.try_recv() {
+            return Ok(Some(source));
         }
         tokio::select! {
-            happening = live.recv() => Ok(happening),
+            source = live.recv() => Ok(source),
             () = self.reports.closed() => Err(SessionGone),
         }
     }
@@ -143,8 +143,8 @@ impl ReportFeeder {
     async fn feed_history(&self, from: Cursor, now: u64) -> Result<(), SessionGone> {
         let mut past = HistoryReader::from_cursor(from);
         while let Some(events) = self.read_history_page(&mut past, now).await? {
-            for happening in events {
-                self.send(ReportItem::Event(happening)).await?;
+            for source in events {
+                self.send(ReportItem::Event(source)).await?;
             }
         }
         Ok(())
@@ -154,22 +154,22 @@ impl ReportFeeder {
     /// then, those that were sent before marked as such.
     async fn feed_order_states(
         &self,
-        bookmark: ResumePoint,
+        resume_point: ResumePoint,
         now: u64,
         open: Vec<Arc<Order>>,
     ) -> Result<(), SessionGone> {
         let mut orders: BTreeMap<_, _> = open.into_iter().map(|order| (order.id, order)).collect();
-        let untold = bookmark.cursor.unwrap_or(Cursor::after(now));
-        let mut past = HistoryReader::from_cursor(Cursor::after(bookmark.confirmed_up_to.unwrap_or(now)));
+        let untold = resume_point.cursor.unwrap_or(Cursor::after(now));
+        let mut past = HistoryReader::from_cursor(Cursor::after(resume_point.confirmed_up_to.unwrap_or(now)));
         let mut missed: BTreeMap<_, Arc<OrderStatus>> = BTreeMap::new();
         while let Some(events) = self.read_history_page(&mut past, now).await? {
-            for happening in events {
-                match &happening.published.event {
+            for source in events {
+                match &source.published.event {
                     Event::OrderStatus(status) if !is_request_reject(status) => {
                         drop(missed.insert(status.order, status.clone()));
                     }
-                    _ if is_after(&happening, untold) => self.send(ReportItem::Event(happening)).await?,
-                    _ => self.send(ReportItem::PossResend(happening)).await?,
+                    _ if is_after(&source, untold) => self.send(ReportItem::Event(source)).await?,
+                    _ => self.send(ReportItem::PossResend(source)).await?,
                 }
             }
         }
@@ -272,9 +272,8 @@ impl HistoryReader {
         events: impl Iterator<Item = PublishedEvent>,
     ) -> Vec<ReportSource> {
         let placed = events.filter(|event| event.sequence <= now).filter_map(|event| self.counting.index(event));
-        let (from, own) =
-            (self.from, |happening: &ReportSource| comp_id_of(&happening.published.event) == Some(comp_id));
-        placed.filter(|happening| own(happening) && is_after(happening, from)).collect()
+        let (from, own) = (self.from, |source: &ReportSource| comp_id_of(&source.published.event) == Some(comp_id));
+        placed.filter(|source| own(source) && is_after(source, from)).collect()
     }
 }
 
@@ -284,6 +283,6 @@ fn is_request_reject(status: &OrderStatus) -> bool {
     status.request.is_some() && matches!(status.exec_type, ExecType::CancelRejected | ExecType::ReplaceRejected)
 }
 
-fn is_after(happening: &ReportSource, cursor: Cursor) -> bool {
-    Cursor { sequence: happening.published.sequence, reported: happening.index + 1 } > cursor
+fn is_after(source: &ReportSource, cursor: Cursor) -> bool {
+    Cursor { sequence: source.published.sequence, reported: source.index + 1 } > cursor
 }

@@ -54,8 +54,8 @@ impl SessionStatus {
         (seen.state, seen.peer) = (SessionState::Connected, peer);
     }
 
-    pub(crate) fn set_principal(&self, guest: Principal) {
-        *self.principal() = Some(guest);
+    pub(crate) fn set_principal(&self, principal: Principal) {
+        *self.principal() = Some(principal);
     }
 
     pub(crate) fn take_principal(&self) -> Option<Principal> {

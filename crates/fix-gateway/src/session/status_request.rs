@@ -61,7 +61,7 @@ impl StatusRequest {
                 Some(order) => self.order_status(*sequence, order),
                 None => self.unknown_order(*sequence),
             },
-            Err(complaint) => return self.not_available(complaint),
+            Err(reject) => return self.not_available(reject),
         };
         self.with_request_id(answer, field::ORD_STATUS_REQ_ID)
     }
@@ -84,12 +84,10 @@ impl StatusRequest {
     }
 
     async fn open_orders(&self) -> Result<QueriedOrders, OutgoingMessage> {
-        let scope = self
-            .scope
-            .as_ref()
-            .map_err(|complaint| status_request_rejected(&self.echo, self.msg_seq_num, complaint))?;
+        let scope =
+            self.scope.as_ref().map_err(|reject| status_request_rejected(&self.echo, self.msg_seq_num, reject))?;
         let seen = self.query(Query::OpenOrders(Filter::default())).await;
-        let mut seen = seen.map_err(|complaint| self.not_available(&complaint))?;
+        let mut seen = seen.map_err(|reject| self.not_available(&reject))?;
         seen.orders.retain(|order| scope.covers(order));
         Ok(seen)
     }
@@ -107,8 +105,8 @@ impl StatusRequest {
         Ok(QueriedOrders { sequence: reply.sequence, orders: orders.into_iter().filter(own).collect() })
     }
 
-    fn not_available(&self, complaint: &MessageReject) -> OutgoingMessage {
-        application_not_available(&self.echo, self.msg_seq_num, complaint)
+    fn not_available(&self, reject: &MessageReject) -> OutgoingMessage {
+        application_not_available(&self.echo, self.msg_seq_num, reject)
     }
 
     fn order_status(&self, sequence: u64, order: &Order) -> OutgoingMessage {

@@ -153,11 +153,11 @@ impl SessionStore {
 
     /// The origin of a command in the last received message. Until the command is submitted, no record counts that
     /// message.
-    pub(crate) fn hold_for_command(&self, memo: String) -> MessageOrigin {
+    pub(crate) fn hold_for_command(&self, echo: String) -> MessageOrigin {
         let mut book = self.state();
         book.held_number = Some(book.next_incoming.saturating_sub(1));
         let (session, number) = (book.session.clone(), book.message_key());
-        MessageOrigin { session, seq_num: number, request_echo: Some(memo.into()), poss_resend: false }
+        MessageOrigin { session, seq_num: number, request_echo: Some(echo.into()), poss_resend: false }
     }
 
     /// Submits the records before the command, and then the command; where there is no room for the records, nothing is

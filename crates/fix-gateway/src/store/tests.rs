@@ -267,36 +267,36 @@ fn an_operators_numbers_are_the_next() {
 #[test]
 fn a_client_that_was_never_here_has_missed_nothing() {
     let platform = StoreHarness::new();
-    let pen = platform.session();
-    pen.on_first_logon(40);
-    assert_eq!((pen.cursor(), pen.confirmed_position()), (Some(Cursor::after(40)), (false, Some(40))));
-    pen.on_first_logon(50);
-    pen.advance(Cursor { sequence: 30, reported: 1 });
-    assert_eq!(pen.cursor(), Some(Cursor::after(40)), "a cursor never goes back");
-    pen.start_epoch(UtcTimestamp::from_nanos(9), 1, 1).unwrap();
-    assert_eq!(pen.confirmed_position(), (true, Some(40)));
+    let store = platform.session();
+    store.on_first_logon(40);
+    assert_eq!((store.cursor(), store.confirmed_position()), (Some(Cursor::after(40)), (false, Some(40))));
+    store.on_first_logon(50);
+    store.advance(Cursor { sequence: 30, reported: 1 });
+    assert_eq!(store.cursor(), Some(Cursor::after(40)), "a cursor never goes back");
+    store.start_epoch(UtcTimestamp::from_nanos(9), 1, 1).unwrap();
+    assert_eq!(store.confirmed_position(), (true, Some(40)));
 }
 
 #[test]
 fn unconfirmed_reports_are_sent_again_after_every_sequence_reset() {
     let platform = StoreHarness::new();
-    let pen = platform.session();
-    pen.on_first_logon(40);
-    assert!(!pen.has_unconfirmed());
-    pen.advance(Cursor { sequence: 50, reported: 1 });
-    assert!(pen.has_unconfirmed());
+    let store = platform.session();
+    store.on_first_logon(40);
+    assert!(!store.has_unconfirmed());
+    store.advance(Cursor { sequence: 50, reported: 1 });
+    assert!(store.has_unconfirmed());
     // The connection breaks, sequence numbers are reset, states are sent; and it breaks again before they are read.
     for beginning in 1..=3 {
-        pen.start_epoch(UtcTimestamp::from_nanos(beginning), 1, 1).unwrap();
-        assert_eq!(pen.confirmed_position(), (true, Some(40)));
-        pen.advance(Cursor::after(50 + beginning.unsigned_abs()));
-        pen.on_caught_up();
-        assert_eq!((pen.confirmed_position(), pen.has_unconfirmed()), ((false, Some(40)), true));
+        store.start_epoch(UtcTimestamp::from_nanos(beginning), 1, 1).unwrap();
+        assert_eq!(store.confirmed_position(), (true, Some(40)));
+        store.advance(Cursor::after(50 + beginning.unsigned_abs()));
+        store.on_caught_up();
+        assert_eq!((store.confirmed_position(), store.has_unconfirmed()), ((false, Some(40)), true));
     }
-    pen.confirm_read(53);
-    assert_eq!((pen.confirmed_position(), pen.has_unconfirmed()), ((false, Some(53)), false));
-    pen.append(1, b"report").unwrap();
-    pen.flush().unwrap();
+    store.confirm_read(53);
+    assert_eq!((store.confirmed_position(), store.has_unconfirmed()), ((false, Some(53)), false));
+    store.append(1, b"report").unwrap();
+    store.flush().unwrap();
     platform.commit();
     assert_eq!(platform.restart().session().confirmed_position(), (false, Some(53)));
 }

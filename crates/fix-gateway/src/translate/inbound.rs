@@ -99,13 +99,13 @@ pub(crate) fn cancel(message: &FixMessage<'_>, reference: &ReferenceData) -> Res
 
 /// An unreadable request is answered by the engine, which knows the state of the order; also one whose id was used
 /// before.
-pub(crate) fn decline(memo: &RequestEcho, complaint: MessageReject) -> Result<Command, MessageReject> {
-    let order = match memo {
-        memo if memo.is_request() => memo.target_order().map(Text::from),
-        memo if memo.is_new_order() => memo.get(CL_ORD_ID).map(Text::from),
-        _ => return Err(complaint),
+pub(crate) fn decline(echo: &RequestEcho, reject: MessageReject) -> Result<Command, MessageReject> {
+    let order = match echo {
+        echo if echo.is_request() => echo.target_order().map(Text::from),
+        echo if echo.is_new_order() => echo.get(CL_ORD_ID).map(Text::from),
+        _ => return Err(reject),
     };
-    Ok(Command::RejectRequest(RejectedRequest { order, code: complaint.code.into(), text: complaint.text.into() }))
+    Ok(Command::RejectRequest(RejectedRequest { order, code: reject.code.into(), text: reject.text.into() }))
 }
 
 /// The scope of a mass cancel.

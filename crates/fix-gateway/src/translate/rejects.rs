@@ -20,101 +20,101 @@ pub(crate) struct ReplyContext<'a> {
 
 /// The engine refused the command.
 pub(crate) fn command_rejected(refused: &RefusedCommand, answering: &ReplyContext<'_>) -> OutgoingMessage {
-    let memo = RequestEcho::decode(refused.origin.request_echo.as_deref().unwrap_or_default());
+    let echo = RequestEcho::decode(refused.origin.request_echo.as_deref().unwrap_or_default());
     let text = format!("{}: {}", refused.code, refused.text);
     let order = refused.order.as_deref();
-    if memo.is_mass_cancel() {
-        return mass_cancel_report(&memo, Err(&MessageReject::other(&refused.code, &refused.text)), answering.at);
+    if echo.is_mass_cancel() {
+        return mass_cancel_report(&echo, Err(&MessageReject::other(&refused.code, &refused.text)), answering.at);
     }
     if let Some((reason, order)) = refused.refused_before.as_deref().zip(order) {
-        return repeated_reject(&memo, order, reason, answering.at);
+        return repeated_reject(&echo, order, reason, answering.at);
     }
     // An unreadable order under the id of a live one, or of one that it may repeat, is the same order.
-    let is_again = refused.is_repeated || (memo.is_new_order() && memo.may_be_resent());
+    let is_again = refused.is_repeated || (echo.is_new_order() && echo.may_be_resent());
     match order.filter(|known| &*refused.code == "duplicate-order" || is_again || known.is_open()) {
-        Some(known) if is_again => repeated_status(&memo, known, answering),
-        _ if memo.is_request() => {
-            cancel_reject(&memo, order, reject_codes::cxl_rej_reason(&refused.code), &text, answering.at)
+        Some(known) if is_again => repeated_status(&echo, known, answering),
+        _ if echo.is_request() => {
+            cancel_reject(&echo, order, reject_codes::cxl_rej_reason(&refused.code), &text, answering.at)
         }
-        Some(known) if &*refused.code == "duplicate-order" => duplicate_cl_ord_id(&memo, known, text, answering),
+        Some(known) if &*refused.code == "duplicate-order" => duplicate_cl_ord_id(&echo, known, text, answering),
         Some(known) => {
             let text = format!("{text}; order {} stays as it is", known.int_id);
-            duplicate_cl_ord_id(&memo, known, text, answering)
+            duplicate_cl_ord_id(&echo, known, text, answering)
         }
-        None => rejected_order(&memo, reject_codes::ord_rej_reason(&refused.code, &refused.text), &text, answering),
+        None => rejected_order(&echo, reject_codes::ord_rej_reason(&refused.code, &refused.text), &text, answering),
     }
 }
 
 /// A message that could not become a command. The state of its order is not known here and not reported.
 pub(crate) fn locally_rejected(
-    memo: &RequestEcho,
+    echo: &RequestEcho,
     number: u64,
-    complaint: &MessageReject,
+    reject: &MessageReject,
     answering: &ReplyContext<'_>,
 ) -> OutgoingMessage {
-    match memo {
-        memo if memo.is_new_order() => rejected_order(memo, complaint.reason, &complaint.display_text(), answering),
-        memo if memo.is_mass_cancel() => mass_cancel_report(memo, Err(complaint), answering.at),
-        memo => application_not_available(memo, number, complaint),
+    match echo {
+        echo if echo.is_new_order() => rejected_order(echo, reject.reason, &reject.display_text(), answering),
+        echo if echo.is_mass_cancel() => mass_cancel_report(echo, Err(reject), answering.at),
+        echo => application_not_available(echo, number, reject),
     }
 }
 
 /// A request that was sent again, and that the venue has refused.
-fn repeated_reject(memo: &RequestEcho, order: &Order, reason: &str, at: Timestamp) -> OutgoingMessage {
+fn repeated_reject(echo: &RequestEcho, order: &Order, reason: &str, at: Timestamp) -> OutgoingMessage {
     let is_over = order.remaining().is_zero();
-    cancel_reject(memo, Some(order), if is_over { reject_codes::TOO_LATE } else { reject_codes::OTHER }, reason, at)
+    cancel_reject(echo, Some(order), if is_over { reject_codes::TOO_LATE } else { reject_codes::OTHER }, reason, at)
 }
 
 /// A repeated message is answered with the state of its order, under the id in the message.
-fn repeated_status(memo: &RequestEcho, known: &Order, answering: &ReplyContext<'_>) -> OutgoingMessage {
+fn repeated_status(echo: &RequestEcho, known: &Order, answering: &ReplyContext<'_>) -> OutgoingMessage {
     let reason = known.reason.as_deref().map(str::to_owned);
-    report_for_repeat(memo, known, "I", reason, answering)
+    report_for_repeat(echo, known, "I", reason, answering)
 }
 
 /// A second order with a known ClOrdID never touches the first.
 fn duplicate_cl_ord_id(
-    memo: &RequestEcho,
+    echo: &RequestEcho,
     known: &Order,
     text: String,
     answering: &ReplyContext<'_>,
 ) -> OutgoingMessage {
     if answering.profile.standard {
-        let mut reject = report_for_repeat(memo, known, "8", Some(text), answering);
+        let mut reject = report_for_repeat(echo, known, "8", Some(text), answering);
         reject.number(field::ORD_REJ_REASON, reject_codes::DUPLICATE_ORDER);
         return reject;
     }
-    rejected_order(memo, reject_codes::DUPLICATE_ORDER, &text, answering)
+    rejected_order(echo, reject_codes::DUPLICATE_ORDER, &text, answering)
 }
 
 fn report_for_repeat(
-    memo: &RequestEcho,
+    echo: &RequestEcho,
     known: &Order,
     exec_type: &'static str,
     text: Option<String>,
     answering: &ReplyContext<'_>,
 ) -> OutgoingMessage {
     let ReplyContext { at, reference, exec_id, .. } = *answering;
-    let cl_ord_id = memo.get(field::CL_ORD_ID).unwrap_or(field::NONE);
+    let cl_ord_id = echo.get(field::CL_ORD_ID).unwrap_or(field::NONE);
     order_status_as(known, cl_ord_id, exec_type, text, at, reference, exec_id)
 }
 
 /// Execution Report 8/8 for an order that is not stored.
-fn rejected_order(memo: &RequestEcho, reason: u64, text: &str, answering: &ReplyContext<'_>) -> OutgoingMessage {
-    unknown_order_report(memo, "8", reason, text, answering)
+fn rejected_order(echo: &RequestEcho, reason: u64, text: &str, answering: &ReplyContext<'_>) -> OutgoingMessage {
+    unknown_order_report(echo, "8", reason, text, answering)
 }
 
 /// Repeats the client's fields; nothing else is known. A value that FIX does not have is not repeated, because the
 /// client's own dictionary would reject the answer.
 fn unknown_order_report(
-    memo: &RequestEcho,
+    echo: &RequestEcho,
     exec_type: &str,
     reason: u64,
     text: &str,
     answering: &ReplyContext<'_>,
 ) -> OutgoingMessage {
-    let sent = |tag, otherwise| memo.get(tag).unwrap_or(otherwise);
+    let sent = |tag, otherwise| echo.get(tag).unwrap_or(otherwise);
     let sane =
-        |tag, is_sane: fn(&str) -> bool, otherwise| memo.get(tag).filter(|text| is_sane(text)).unwrap_or(otherwise);
+        |tag, is_sane: fn(&str) -> bool, otherwise| echo.get(tag).filter(|text| is_sane(text)).unwrap_or(otherwise);
     let mut reject = OutgoingMessage::new("8");
     reject.field(field::EXEC_ID, answering.exec_id).field(field::EXEC_TYPE, exec_type).field(field::ORD_STATUS, "8");
     reject.field(field::ORDER_ID, field::NONE).field(field::CL_ORD_ID, sent(field::CL_ORD_ID, field::NONE));
@@ -131,22 +131,22 @@ fn unknown_order_report(
 }
 
 /// The answer to a status request without a matching order, with the ids of the request.
-pub(crate) fn unknown_order(memo: &RequestEcho, at: Timestamp, exec_id: &str) -> OutgoingMessage {
-    let order = memo.get(field::CL_ORD_ID).or(memo.get(field::ORDER_ID));
+pub(crate) fn unknown_order(echo: &RequestEcho, at: Timestamp, exec_id: &str) -> OutgoingMessage {
+    let order = echo.get(field::CL_ORD_ID).or(echo.get(field::ORDER_ID));
     let refusal = Refusal::UnknownOrder(order.unwrap_or(field::NONE).into());
-    let text = match memo.get(tag::MSG_TYPE) {
-        Some("AF") => no_open_orders_text(memo),
+    let text = match echo.get(tag::MSG_TYPE) {
+        Some("AF") => no_open_orders_text(echo),
         _ => refusal.to_string(),
     };
     let text = &MessageReject::other(refusal.code(), &text).display_text();
     let reference = ReferenceData::default();
     let answering = ReplyContext { at, reference: &reference, profile: ExecTypeProfile { standard: false }, exec_id };
-    unknown_order_report(memo, "I", reject_codes::ORD_REJ_UNKNOWN_ORDER, text, &answering)
+    unknown_order_report(echo, "I", reject_codes::ORD_REJ_UNKNOWN_ORDER, text, &answering)
 }
 
-fn no_open_orders_text(memo: &RequestEcho) -> String {
-    let is_of_one = memo.get(field::MASS_STATUS_REQ_TYPE) == Some("1");
-    let security = [field::SECURITY_ID, field::SYMBOL].into_iter().find_map(|tag| Some((tag, memo.get(tag)?)));
+fn no_open_orders_text(echo: &RequestEcho) -> String {
+    let is_of_one = echo.get(field::MASS_STATUS_REQ_TYPE) == Some("1");
+    let security = [field::SECURITY_ID, field::SYMBOL].into_iter().find_map(|tag| Some((tag, echo.get(tag)?)));
     match security.filter(|_| is_of_one) {
         Some((tag, value)) => format!("none of your orders in {} {value} is open", field::tag_with_name(tag)),
         None => "none of your orders is open".to_owned(),
@@ -155,25 +155,25 @@ fn no_open_orders_text(memo: &RequestEcho) -> String {
 
 /// Business Message Reject of a status request that cannot be parsed: the client must not conclude that there is no
 /// order.
-pub(crate) fn status_request_rejected(memo: &RequestEcho, number: u64, complaint: &MessageReject) -> OutgoingMessage {
-    let is_security = complaint.reason == reject_codes::UNKNOWN_SYMBOL;
+pub(crate) fn status_request_rejected(echo: &RequestEcho, number: u64, reject: &MessageReject) -> OutgoingMessage {
+    let is_security = reject.reason == reject_codes::UNKNOWN_SYMBOL;
     business_reject(
-        memo,
+        echo,
         number,
         if is_security { reject_codes::UNKNOWN_SECURITY } else { reject_codes::UNANSWERABLE },
-        complaint,
+        reject,
     )
 }
 
 /// Business Message Reject of a status request that the engine could not serve in time.
-pub(crate) fn application_not_available(memo: &RequestEcho, number: u64, complaint: &MessageReject) -> OutgoingMessage {
-    business_reject(memo, number, reject_codes::NOT_AVAILABLE, complaint)
+pub(crate) fn application_not_available(echo: &RequestEcho, number: u64, reject: &MessageReject) -> OutgoingMessage {
+    business_reject(echo, number, reject_codes::NOT_AVAILABLE, reject)
 }
 
-fn business_reject(memo: &RequestEcho, number: u64, reason: u64, complaint: &MessageReject) -> OutgoingMessage {
+fn business_reject(echo: &RequestEcho, number: u64, reason: u64, complaint: &MessageReject) -> OutgoingMessage {
     let mut reject = OutgoingMessage::new("j");
-    reject.number(tag::REF_SEQ_NUM, number).field(tag::REF_MSG_TYPE, memo.get(tag::MSG_TYPE).unwrap_or_default());
-    if let Some(id) = memo.get(field::CL_ORD_ID).or(memo.get(field::MASS_STATUS_REQ_ID)) {
+    reject.number(tag::REF_SEQ_NUM, number).field(tag::REF_MSG_TYPE, echo.get(tag::MSG_TYPE).unwrap_or_default());
+    if let Some(id) = echo.get(field::CL_ORD_ID).or(echo.get(field::MASS_STATUS_REQ_ID)) {
         reject.field(field::BUSINESS_REJECT_REF_ID, id);
     }
     reject.number(tag::BUSINESS_REJECT_REASON, reason).field(field::TEXT, printable_text(&complaint.display_text()));
@@ -182,18 +182,18 @@ fn business_reject(memo: &RequestEcho, number: u64, reason: u64, complaint: &Mes
 
 /// Order Mass Cancel Report of an accepted request; the reports of each order follow.
 pub(crate) fn mass_cancel_accepted(cancel: &MassCancelReport, at: Timestamp) -> OutgoingMessage {
-    let memo = RequestEcho::decode(cancel.origin.request_echo.as_deref().unwrap_or_default());
-    mass_cancel_report(&memo, Ok(cancel), at)
+    let echo = RequestEcho::decode(cancel.origin.request_echo.as_deref().unwrap_or_default());
+    mass_cancel_report(&echo, Ok(cancel), at)
 }
 
 /// How many orders are affected, or why none can be.
 fn mass_cancel_report(
-    memo: &RequestEcho,
+    echo: &RequestEcho,
     outcome: Result<&MassCancelReport, &MessageReject>,
     at: Timestamp,
 ) -> OutgoingMessage {
-    let wanted = memo.get(field::MASS_CANCEL_REQUEST_TYPE).unwrap_or_default();
-    let request = memo.get(field::CL_ORD_ID).unwrap_or(field::NONE);
+    let wanted = echo.get(field::MASS_CANCEL_REQUEST_TYPE).unwrap_or_default();
+    let request = echo.get(field::CL_ORD_ID).unwrap_or(field::NONE);
     let mut report = OutgoingMessage::new("r");
     report.field(field::ORDER_ID, request).field(field::CL_ORD_ID, request);
     report.field(field::MASS_CANCEL_REQUEST_TYPE, wanted);
@@ -206,25 +206,23 @@ fn mass_cancel_report(
                 report.field(field::TEXT, text);
             }
         }
-        Err(complaint) => {
-            report
-                .field(field::MASS_CANCEL_RESPONSE, "0")
-                .field(field::TEXT, printable_text(&complaint.display_text()));
-            report.number(field::MASS_CANCEL_REJECT_REASON, reject_codes::mass_cancel_reject_reason(complaint.reason));
+        Err(reject) => {
+            report.field(field::MASS_CANCEL_RESPONSE, "0").field(field::TEXT, printable_text(&reject.display_text()));
+            report.number(field::MASS_CANCEL_REJECT_REASON, reject_codes::mass_cancel_reject_reason(reject.reason));
         }
     }
     report
 }
 
 /// Order Cancel Reject; without an order its status is rejected.
-fn cancel_reject(memo: &RequestEcho, order: Option<&Order>, reason: u64, text: &str, at: Timestamp) -> OutgoingMessage {
-    let orig = order.and_then(|order| order.cl_ord_id.as_deref()).or(memo.get(field::ORIG_CL_ORD_ID));
+fn cancel_reject(echo: &RequestEcho, order: Option<&Order>, reason: u64, text: &str, at: Timestamp) -> OutgoingMessage {
+    let orig = order.and_then(|order| order.cl_ord_id.as_deref()).or(echo.get(field::ORIG_CL_ORD_ID));
     let mut reject = OutgoingMessage::new("9");
     reject.field(field::ORDER_ID, order.map_or(field::NONE, |order| order.int_id.as_str()));
-    reject.field(field::CL_ORD_ID, memo.get(field::CL_ORD_ID).unwrap_or(field::NONE));
+    reject.field(field::CL_ORD_ID, echo.get(field::CL_ORD_ID).unwrap_or(field::NONE));
     reject.field(field::ORIG_CL_ORD_ID, orig.unwrap_or(field::NONE));
     reject.field(field::ORD_STATUS, order.map_or("8", |order| ord_status(order.status())));
-    reject.number(field::CXL_REJ_RESPONSE_TO, if memo.is_replace() { 2 } else { 1 });
+    reject.number(field::CXL_REJ_RESPONSE_TO, if echo.is_replace() { 2 } else { 1 });
     reject.number(field::CXL_REJ_REASON, reason).field(field::TEXT, printable_text(text));
     write_utc(&mut reject, field::TRANSACT_TIME, at);
     reject

@@ -92,9 +92,9 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read_back() {
-        let memo = RequestEcho(vec![(35, "D".into()), (11, "a=b".into()), (97, "Y".into())]);
-        assert_eq!(RequestEcho::decode(&memo.encode()), memo);
-        assert!(memo.is_new_order() && memo.may_be_resent() && !memo.is_replace());
+        let echo = RequestEcho(vec![(35, "D".into()), (11, "a=b".into()), (97, "Y".into())]);
+        assert_eq!(RequestEcho::decode(&echo.encode()), echo);
+        assert!(echo.is_new_order() && echo.may_be_resent() && !echo.is_replace());
         assert_eq!(RequestEcho::decode("rubbish"), RequestEcho::default());
     }
 }

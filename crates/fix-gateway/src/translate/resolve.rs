@@ -49,7 +49,7 @@ pub(crate) fn security_if_given(
     }
     let is_single = id.is_none() || symbol.is_none();
     match security(message, reference) {
-        Err(complaint) if is_single && complaint.code == AMBIGUOUS_SECURITY => Ok(None),
+        Err(reject) if is_single && reject.code == AMBIGUOUS_SECURITY => Ok(None),
         told => Ok(told?.map(|security| security.id)),
     }
 }

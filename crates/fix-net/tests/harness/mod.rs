@@ -53,9 +53,9 @@ impl FixHarness {
     pub(crate) async fn with_authenticator<A: Application + Send + 'static>(
         settings: String,
         application: A,
-        doorman: Option<LogonAuthenticator>,
+        authenticator: Option<LogonAuthenticator>,
     ) -> Self {
-        Self::listening(settings, application, doorman, SessionClock::system()).await
+        Self::listening(settings, application, authenticator, SessionClock::system()).await
     }
 
     /// A session that listens, with a clock of the test.
@@ -70,18 +70,18 @@ impl FixHarness {
     async fn listening<A: Application + Send + 'static>(
         settings: String,
         application: A,
-        doorman: Option<LogonAuthenticator>,
+        authenticator: Option<LogonAuthenticator>,
         clock: SessionClock,
     ) -> Self {
-        let mut world = Self::running(settings.clone(), application, clock);
+        let mut harness = Self::running(settings.clone(), application, clock);
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let mut acceptor = Acceptor::new(listener, [(parsed(&settings), world.handle.clone())], None);
-        if let Some(doorman) = doorman {
-            acceptor = acceptor.with_authenticator(doorman);
+        let mut acceptor = Acceptor::new(listener, [(parsed(&settings), harness.handle.clone())], None);
+        if let Some(authenticator) = authenticator {
+            acceptor = acceptor.with_authenticator(authenticator);
         }
-        world.port = acceptor.local_address().unwrap().port();
-        world.tasks.push(tokio::spawn(acceptor.run(world.stop.subscribe())));
-        world
+        harness.port = acceptor.local_address().unwrap().port();
+        harness.tasks.push(tokio::spawn(acceptor.run(harness.stop.subscribe())));
+        harness
     }
 
     /// A session that connects.
@@ -93,10 +93,10 @@ impl FixHarness {
         let settings = parsed(&settings);
         let dictionary = DictionaryCache::default().get(&settings.dictionary).unwrap();
         let session = FixSession::new(settings, dictionary, MemoryStore::new(clock.now()));
-        let (handle, mailbox) = session_queue();
+        let (handle, queue) = session_queue();
         let (stop, shutdown) = watch::channel(false);
         let conversation = SessionEngine::new(session, application);
-        let task = tokio::spawn(run_session(conversation, mailbox, None, clock.clone(), shutdown));
+        let task = tokio::spawn(run_session(conversation, queue, None, clock.clone(), shutdown));
         Self { port: 0, handle, clock, stop, tasks: vec![task] }
     }
 
@@ -130,13 +130,13 @@ pub(crate) struct TestClient {
 }
 
 impl TestClient {
-    pub(crate) async fn connect(world: &FixHarness, name: &str) -> Self {
-        let socket = TcpStream::connect(("127.0.0.1", world.port)).await.unwrap();
-        Self { socket, framer: Framer::new(), name: name.to_owned(), port: world.port, clock: world.clock.clone() }
+    pub(crate) async fn connect(harness: &FixHarness, name: &str) -> Self {
+        let socket = TcpStream::connect(("127.0.0.1", harness.port)).await.unwrap();
+        Self { socket, framer: Framer::new(), name: name.to_owned(), port: harness.port, clock: harness.clock.clone() }
     }
 
-    pub(crate) async fn logged_on(world: &FixHarness, name: &str) -> Self {
-        let mut caller = Self::connect(world, name).await;
+    pub(crate) async fn logged_on(harness: &FixHarness, name: &str) -> Self {
+        let mut caller = Self::connect(harness, name).await;
         caller.send_line("35=A|34=1|98=0|108=30").await;
         assert!(caller.receive().await.unwrap().contains("|35=A|34=1|"));
         caller

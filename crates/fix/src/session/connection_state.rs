@@ -116,23 +116,23 @@ impl OutOfOrderQueue {
         self.messages.len()
     }
 
-    pub(super) fn enqueue(&mut self, number: SeqNum, parked: OutOfOrderMessage) {
-        let bytes = self.bytes + parked.bytes();
+    pub(super) fn enqueue(&mut self, number: SeqNum, out_of_order: OutOfOrderMessage) {
+        let bytes = self.bytes + out_of_order.bytes();
         if self.messages.len() < OUT_OF_ORDER_MESSAGES_MAX
             && bytes <= OUT_OF_ORDER_BYTES_MAX
             && !self.messages.contains_key(&number)
         {
             self.bytes = bytes;
-            self.messages.insert(number, parked);
+            self.messages.insert(number, out_of_order);
         }
     }
 
     /// The one with the lowest number, if that number is reached or passed.
     pub(super) fn pop_up_to(&mut self, number: SeqNum) -> Option<(SeqNum, OutOfOrderMessage)> {
         let entry = self.messages.first_entry().filter(|entry| *entry.key() <= number)?;
-        let (number, parked) = entry.remove_entry();
-        self.bytes -= parked.bytes();
-        Some((number, parked))
+        let (number, out_of_order) = entry.remove_entry();
+        self.bytes -= out_of_order.bytes();
+        Some((number, out_of_order))
     }
 }
 

@@ -48,7 +48,7 @@ pub struct FixSessionState {
     pub last_sent: Option<UtcTimestamp>,
     /// What the peer was requested to resend, first and last number.
     pub awaited: Option<(SeqNum, SeqNum)>,
-    pub parked: usize,
+    pub out_of_order: usize,
     pub next_reset: Option<UtcTimestamp>,
 }
 
@@ -98,7 +98,7 @@ impl<S: MessageStore> FixSession<S> {
             last_received: connected.then_some(self.connection.last_received),
             last_sent: connected.then_some(self.connection.last_sent),
             awaited: self.connection.gap.map(|gap| (self.store.next_incoming(), gap.end)),
-            parked: self.connection.out_of_order.len(),
+            out_of_order: self.connection.out_of_order.len(),
             next_reset: (change != UtcTimestamp::from_nanos(i64::MAX)).then_some(change),
         }
     }

@@ -47,8 +47,8 @@ impl<S: MessageStore> FixSession<S> {
     /// The next queued message that is in sequence now; the driver passes it like one that arrives now.
     pub fn next_out_of_order(&mut self) -> Result<Option<Vec<u8>>, StoreError> {
         let mut next = self.store.next_incoming();
-        while let Some((number, parked)) = self.connection.out_of_order.pop_up_to(next) {
-            match parked {
+        while let Some((number, out_of_order)) = self.connection.out_of_order.pop_up_to(next) {
+            match out_of_order {
                 OutOfOrderMessage::Message(bytes) if number == next => return Ok(Some(bytes)),
                 OutOfOrderMessage::Handled if number == next => {
                     self.store.set_next_incoming(next + 1, Traffic::Session)?;

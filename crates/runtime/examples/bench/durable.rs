@@ -47,10 +47,10 @@ const SINGLE_AIM_SYNCS: u32 = 2;
 
 pub(crate) fn rows(folder: &Path) -> BenchResult<Vec<Row>> {
     let before = bare_syncs(folder)?;
-    let desk = LiveBench::open(folder)?;
-    let single = one_at_a_time(&desk)?;
-    let group = in_flight(&desk)?;
-    desk.close()?;
+    let context = LiveBench::open(folder)?;
+    let single = one_at_a_time(&context)?;
+    let group = in_flight(&context)?;
+    context.close()?;
     let after = bare_syncs(folder)?;
     // The quieter one is nearer to what the disk can do.
     let bare = if percentile(&before, 50) < percentile(&after, 50) { before } else { after };
@@ -107,9 +107,9 @@ impl LiveBench {
         let live = LiveLoop::new(parts, options, &recovered);
         let engine = thread::Builder::new().name("engine".into()).spawn(move || live.run())?;
         let adapter = accept_everything(inbox.clone(), outlet)?;
-        let desk = Self { inbox, feed, journal, stop, engine, adapter, _lock: lock };
-        desk.furnish()?;
-        Ok(desk)
+        let context = Self { inbox, feed, journal, stop, engine, adapter, _lock: lock };
+        context.furnish()?;
+        Ok(context)
     }
 
     /// Reference data, cash, a price for every security, and an adapter that is logged on.
@@ -191,15 +191,15 @@ fn accept_everything(inbox: Inbox, outlet: InstructionQueue) -> std::io::Result<
 }
 
 /// The next order goes when the venue has confirmed the one before. Shortest first.
-fn one_at_a_time(desk: &LiveBench) -> BenchResult<Vec<Duration>> {
-    let mut confirmed = desk.feed.subscribe(&[EventClass::OrderStatus], EVENTS_MAX);
+fn one_at_a_time(context: &LiveBench) -> BenchResult<Vec<Duration>> {
+    let mut confirmed = context.feed.subscribe(&[EventClass::OrderStatus], EVENTS_MAX);
     let is_confirmation =
         |event: &Event| matches!(event, Event::OrderStatus(status) if status.exec_type == ExecType::New);
     let mut times = Vec::new();
     let begun = Instant::now();
     while begun.elapsed() < ROUND {
         let start = Instant::now();
-        answered(desk.place(times.len() as u64)?)?;
+        answered(context.place(times.len() as u64)?)?;
         times.push(start.elapsed());
         while !is_confirmation(&confirmed.recv_blocking().ok_or("the feed ended")?.event) {}
     }
@@ -217,16 +217,16 @@ struct Group {
 }
 
 /// So many orders are always on their way; each that is answered makes room for one.
-fn in_flight(desk: &LiveBench) -> BenchResult<Group> {
+fn in_flight(context: &LiveBench) -> BenchResult<Group> {
     let first = now().0.unsigned_abs() % workload::SECURITIES;
     let (engine_cpu, journal_cpu) = (cpu_of_threads("engine"), cpu_of_threads("journal"));
-    let before = desk.journal.metrics();
+    let before = context.journal.metrics();
     let mut waiting = VecDeque::with_capacity(IN_FLIGHT);
     let (mut times, begun) = (Vec::new(), Instant::now());
     for number in first.. {
         let is_over = begun.elapsed() > ROUND;
         if !is_over {
-            waiting.push_back((Instant::now(), desk.place(number)?));
+            waiting.push_back((Instant::now(), context.place(number)?));
         }
         if is_over || waiting.len() == IN_FLIGHT {
             let Some((asked, ticket)) = waiting.pop_front() else { break };
@@ -236,7 +236,7 @@ fn in_flight(desk: &LiveBench) -> BenchResult<Group> {
     }
     let wall = begun.elapsed();
     times.sort_unstable();
-    let after = desk.journal.metrics();
+    let after = context.journal.metrics();
     Ok(Group {
         times,
         wall,

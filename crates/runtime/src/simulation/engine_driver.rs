@@ -69,8 +69,8 @@ impl<'a> EngineDriver<'a> {
         self.observer.on_day_end(self.observed_time.unwrap_or(at)).map_err(SimulationError::Observer)
     }
 
-    pub(super) fn notify_selection(&mut self, seat: &StrategyRunner) {
-        self.observer.on_selection(&seat.identity().name, seat.selection());
+    pub(super) fn notify_selection(&mut self, runner: &StrategyRunner) {
+        self.observer.on_selection(&runner.identity().name, runner.selection());
     }
 
     pub(super) fn notify_end_of_data(&mut self) {
@@ -86,22 +86,22 @@ impl<'a> EngineDriver<'a> {
         &mut self,
         at: Timestamp,
         command: Command,
-        crew: &mut StrategySet,
+        strategies: &mut StrategySet,
         floor: &mut ReplayVenues,
     ) -> Result<Answer, SimulationError> {
         let envelope = CommandEnvelope { caller: Caller::platform(), command };
-        self.apply(at, Input::Command(Box::new(envelope)), crew, floor)?.map_err(SimulationError::Refused)
+        self.apply(at, Input::Command(Box::new(envelope)), strategies, floor)?.map_err(SimulationError::Refused)
     }
 
     pub(super) fn on_report(
         &mut self,
         at: Timestamp,
         report: Report,
-        crew: &mut StrategySet,
+        strategies: &mut StrategySet,
         floor: &mut ReplayVenues,
     ) -> Result<(), SimulationError> {
         // A report has no reply.
-        self.apply(at, Input::Report(report), crew, floor).map(drop)
+        self.apply(at, Input::Report(report), strategies, floor).map(drop)
     }
 
     /// Expired securities are settled at the newest prices.
@@ -109,13 +109,13 @@ impl<'a> EngineDriver<'a> {
         &mut self,
         at: Timestamp,
         tape: &mut LastPrices,
-        crew: &mut StrategySet,
+        strategies: &mut StrategySet,
         floor: &mut ReplayVenues,
     ) -> Result<(), SimulationError> {
         if self.engine.settles_at(at) {
-            self.apply_marks(at, tape, crew, floor)?;
+            self.apply_marks(at, tape, strategies, floor)?;
         }
-        self.apply(at, Input::Clock, crew, floor).map(drop)
+        self.apply(at, Input::Clock, strategies, floor).map(drop)
     }
 
     /// Whether any venue reported.
@@ -123,13 +123,13 @@ impl<'a> EngineDriver<'a> {
         &mut self,
         at: Timestamp,
         tape: &mut LastPrices,
-        crew: &mut StrategySet,
+        strategies: &mut StrategySet,
         floor: &mut ReplayVenues,
     ) -> Result<bool, SimulationError> {
         let mut any = false;
         while let Some(report) = floor.next_report(at) {
-            self.apply_marks(at, tape, crew, floor)?;
-            self.on_report(at, report, crew, floor)?;
+            self.apply_marks(at, tape, strategies, floor)?;
+            self.on_report(at, report, strategies, floor)?;
             any = true;
         }
         Ok(any)
@@ -140,17 +140,17 @@ impl<'a> EngineDriver<'a> {
         &mut self,
         at: Timestamp,
         tape: &mut LastPrices,
-        crew: &mut StrategySet,
+        strategies: &mut StrategySet,
         floor: &mut ReplayVenues,
     ) -> Result<bool, SimulationError> {
         let mut commands = std::mem::take(&mut self.commands);
-        crew.drain_commands(&mut commands);
+        strategies.drain_commands(&mut commands);
         let any = !commands.is_empty();
         if any {
-            self.apply_marks(at, tape, crew, floor)?;
+            self.apply_marks(at, tape, strategies, floor)?;
         }
-        for (seat, envelope) in commands.drain(..) {
-            self.run_command(at, seat, envelope, crew, floor)?;
+        for (runner, envelope) in commands.drain(..) {
+            self.run_command(at, runner, envelope, strategies, floor)?;
         }
         self.commands = commands;
         Ok(any)
@@ -159,17 +159,17 @@ impl<'a> EngineDriver<'a> {
     fn run_command(
         &mut self,
         at: Timestamp,
-        seat: usize,
+        runner: usize,
         envelope: Box<CommandEnvelope>,
-        crew: &mut StrategySet,
+        strategies: &mut StrategySet,
         floor: &mut ReplayVenues,
     ) -> Result<(), SimulationError> {
         let stamped = self.stamp(at, Input::Command(envelope));
         let outcome = self.engine.apply(&stamped, &mut self.out);
-        self.route_output(at, crew, floor)?;
+        self.route_output(at, strategies, floor)?;
         if let (Err(refusal), Input::Command(envelope)) = (outcome, stamped.payload) {
-            self.observer.on_refusal(at, &crew.name(seat), &envelope.command, &refusal);
-            crew.on_refusal(seat, at, envelope.command, &refusal);
+            self.observer.on_refusal(at, &strategies.name(runner), &envelope.command, &refusal);
+            strategies.on_refusal(runner, at, envelope.command, &refusal);
         }
         Ok(())
     }
@@ -179,7 +179,7 @@ impl<'a> EngineDriver<'a> {
         &mut self,
         at: Timestamp,
         tape: &mut LastPrices,
-        crew: &mut StrategySet,
+        strategies: &mut StrategySet,
         floor: &mut ReplayVenues,
     ) -> Result<(), SimulationError> {
         let marks = tape.changed_marks();
@@ -187,7 +187,7 @@ impl<'a> EngineDriver<'a> {
             return Ok(());
         }
         self.notify_marks(at, &marks)?;
-        self.apply(at, Input::Marks(marks), crew, floor).map(drop)
+        self.apply(at, Input::Marks(marks), strategies, floor).map(drop)
     }
 
     /// As [`Self::mark`], and also without new prices where something was traded: values are published then.
@@ -195,22 +195,22 @@ impl<'a> EngineDriver<'a> {
         &mut self,
         at: Timestamp,
         tape: &mut LastPrices,
-        crew: &mut StrategySet,
+        strategies: &mut StrategySet,
         floor: &mut ReplayVenues,
     ) -> Result<(), SimulationError> {
-        self.close_engine_bars(at, tape, crew);
+        self.close_engine_bars(at, tape, strategies);
         let marks = tape.changed_marks();
         if marks.is_empty() && !self.traded {
             return Ok(());
         }
         self.notify_marks(at, &marks)?;
-        self.apply(at, Input::Marks(marks), crew, floor).map(drop)
+        self.apply(at, Input::Marks(marks), strategies, floor).map(drop)
     }
 
     /// Closes bars of the engine whose span is over, also without a new price.
-    pub(super) fn close_engine_bars(&mut self, at: Timestamp, tape: &LastPrices, crew: &mut StrategySet) {
+    pub(super) fn close_engine_bars(&mut self, at: Timestamp, tape: &LastPrices, strategies: &mut StrategySet) {
         self.engine.advance_market(at, &mut self.out);
-        self.deliver_market_events(at, tape, crew);
+        self.deliver_market_events(at, tape, strategies);
     }
 
     /// A second after the last event, because values are published once a second.
@@ -218,11 +218,11 @@ impl<'a> EngineDriver<'a> {
         &mut self,
         at: Timestamp,
         tape: &mut LastPrices,
-        crew: &mut StrategySet,
+        strategies: &mut StrategySet,
         floor: &mut ReplayVenues,
     ) -> Result<(), SimulationError> {
         self.traded = true;
-        self.revalue(at, tape, crew, floor)
+        self.revalue(at, tape, strategies, floor)
     }
 
     pub(super) fn query(&self, at: Timestamp, query: &Query) -> EngineResult {
@@ -245,11 +245,11 @@ impl<'a> EngineDriver<'a> {
         at: Timestamp,
         recorded: &PriceRecord,
         tape: &mut LastPrices,
-        crew: &mut StrategySet,
+        strategies: &mut StrategySet,
     ) {
         let Some(place) = tape.index_of(recorded.security()) else { return };
         if tape.feeds_engine(place) {
-            self.feed_engine(at, recorded, tape, crew);
+            self.feed_engine(at, recorded, tape, strategies);
         }
         let is_told = tape.feeds_engine(place);
         self.sequence += 1;
@@ -257,52 +257,58 @@ impl<'a> EngineDriver<'a> {
             PriceRecord::Tick(tick) => {
                 let newest = tape.update(place, tick);
                 if !is_told {
-                    crew.on_tick(at, newest);
+                    strategies.on_tick(at, newest);
                 }
             }
             PriceRecord::Trade(trade) => {
                 tape.mark_last(trade.security, trade.price, trade.at);
-                self.deliver_unless(is_told, at, crew, || Event::Trade(Arc::new(trade.clone())));
+                self.deliver_unless(is_told, at, strategies, || Event::Trade(Arc::new(trade.clone())));
             }
             PriceRecord::Book(book) => {
                 tape.mark_book(book);
-                self.deliver_unless(is_told, at, crew, || Event::Book(Arc::new(book.clone())));
+                self.deliver_unless(is_told, at, strategies, || Event::Book(Arc::new(book.clone())));
             }
-            PriceRecord::Bar(bar) => self.deliver_unless(is_told, at, crew, || Event::Bar(Arc::new(bar.clone()))),
+            PriceRecord::Bar(bar) => self.deliver_unless(is_told, at, strategies, || Event::Bar(Arc::new(bar.clone()))),
         }
     }
 
-    fn deliver_unless(&mut self, is_told: bool, at: Timestamp, crew: &mut StrategySet, event: impl FnOnce() -> Event) {
+    fn deliver_unless(
+        &mut self,
+        is_told: bool,
+        at: Timestamp,
+        strategies: &mut StrategySet,
+        event: impl FnOnce() -> Event,
+    ) {
         if !is_told {
-            crew.on_event(&PublishedEvent { sequence: self.sequence, at, event: event() });
+            strategies.on_event(&PublishedEvent { sequence: self.sequence, at, event: event() });
         }
     }
 
-    pub(super) fn deliver_bar(&mut self, at: Timestamp, bar: Arc<Bar>, crew: &mut StrategySet) {
+    pub(super) fn deliver_bar(&mut self, at: Timestamp, bar: Arc<Bar>, strategies: &mut StrategySet) {
         self.sequence += 1;
-        crew.on_event(&PublishedEvent { sequence: self.sequence, at, event: Event::Bar(bar) });
+        strategies.on_event(&PublishedEvent { sequence: self.sequence, at, event: Event::Bar(bar) });
     }
 
-    fn feed_engine(&mut self, at: Timestamp, recorded: &PriceRecord, tape: &LastPrices, crew: &mut StrategySet) {
+    fn feed_engine(&mut self, at: Timestamp, recorded: &PriceRecord, tape: &LastPrices, strategies: &mut StrategySet) {
         let data = match recorded {
             PriceRecord::Tick(tick) => MarketData::Tick(tick.clone()),
             PriceRecord::Trade(trade) => MarketData::Trade(trade.clone()),
             PriceRecord::Book(book) => MarketData::Book(book.clone()),
-            PriceRecord::Bar(bar) => return self.deliver_bar(at, Arc::new(bar.clone()), crew),
+            PriceRecord::Bar(bar) => return self.deliver_bar(at, Arc::new(bar.clone()), strategies),
         };
         let stamped = self.stamp(at, Input::Market(data));
         // A price has no reply: its output is events.
         let _ = self.engine.apply(&stamped, &mut self.out);
-        self.deliver_market_events(at, tape, crew);
+        self.deliver_market_events(at, tape, strategies);
     }
 
     /// Recorded bars are delivered from the data, not from the engine.
-    fn deliver_market_events(&mut self, at: Timestamp, tape: &LastPrices, crew: &mut StrategySet) {
+    fn deliver_market_events(&mut self, at: Timestamp, tape: &LastPrices, strategies: &mut StrategySet) {
         let sequence = self.sequence;
         for event in self.out.events.drain(..) {
             let is_told = if let Event::Bar(bar) = &event { tape.is_published(bar) } else { true };
             if is_told {
-                crew.on_event(&PublishedEvent { sequence, at, event });
+                strategies.on_event(&PublishedEvent { sequence, at, event });
             }
         }
     }
@@ -311,12 +317,12 @@ impl<'a> EngineDriver<'a> {
         &mut self,
         at: Timestamp,
         what: Input,
-        crew: &mut StrategySet,
+        strategies: &mut StrategySet,
         floor: &mut ReplayVenues,
     ) -> Result<EngineResult, SimulationError> {
         let stamped = self.stamp(at, what);
         let reply = self.engine.apply(&stamped, &mut self.out);
-        self.route_output(at, crew, floor)?;
+        self.route_output(at, strategies, floor)?;
         Ok(reply)
     }
 
@@ -329,7 +335,7 @@ impl<'a> EngineDriver<'a> {
     fn route_output(
         &mut self,
         at: Timestamp,
-        crew: &mut StrategySet,
+        strategies: &mut StrategySet,
         floor: &mut ReplayVenues,
     ) -> Result<(), SimulationError> {
         for (adapter, instruction) in self.out.instructions.drain(..) {
@@ -350,7 +356,7 @@ impl<'a> EngineDriver<'a> {
             }
             self.digest.update(event);
         }
-        crew.on_events(at, &self.out.events);
+        strategies.on_events(at, &self.out.events);
         self.out.events.clear();
         Ok(())
     }

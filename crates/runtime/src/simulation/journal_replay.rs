@@ -113,7 +113,7 @@ impl<'a> ReplaySession<'a> {
                 Err(UnreadableRecord(reason)) => return unreadable(reason),
             },
             journal_records::DELIVERY_LOG => match minicbor::decode(entry.payload) {
-                Ok(leaf) => self.deliver(leaf),
+                Ok(record) => self.deliver(record),
                 Err(error) => return unreadable(error.to_string()),
             },
             _ => {}
@@ -146,18 +146,18 @@ impl<'a> ReplaySession<'a> {
     }
 
     /// Repeats deliveries to a strategy. By then all its earlier commands are in the journal.
-    fn deliver(&mut self, leaf: DeliveryRecord) {
-        self.unlogged.remove(&leaf.strategy);
+    fn deliver(&mut self, record: DeliveryRecord) {
+        self.unlogged.remove(&record.strategy);
         let reference = self.engine.reference().clone();
-        let Some(name) = reference.strategies.get(&leaf.strategy).map(|known| known.name.clone()) else { return };
-        if self.strategies.get(&name).is_none_or(|(run, _)| *run != leaf.run) {
-            self.start_strategy(leaf.strategy, &name, leaf.run, &reference);
+        let Some(name) = reference.strategies.get(&record.strategy).map(|known| known.name.clone()) else { return };
+        if self.strategies.get(&name).is_none_or(|(run, _)| *run != record.run) {
+            self.start_strategy(record.strategy, &name, record.run, &reference);
         }
-        for told in leaf.deliveries {
-            let Some((_, seat)) = self.strategies.get_mut(&name) else { return };
-            match (told, seat.next_command()) {
+        for told in record.deliveries {
+            let Some((_, runner)) = self.strategies.get_mut(&name) else { return };
+            match (told, runner.next_command()) {
                 (LoggedDelivery::CommandRejected, _) => {}
-                (told, None) => seat.deliver(told),
+                (told, None) => runner.deliver(told),
                 (_, Some(again)) => return self.record_difference(&name, None, Some(again)),
             }
         }
@@ -169,8 +169,8 @@ impl<'a> ReplaySession<'a> {
             return;
         };
         match make(strategy, name, run, reference) {
-            Ok(seat) => {
-                self.strategies.insert(name.clone(), (run, StrategyReplay::new(seat)));
+            Ok(runner) => {
+                self.strategies.insert(name.clone(), (run, StrategyReplay::new(runner)));
                 self.result.runs += 1;
             }
             Err(reason) => drop(self.result.not_runnable.insert(name.clone(), reason)),
@@ -184,8 +184,8 @@ impl<'a> ReplaySession<'a> {
         }
         let caller = envelope.caller;
         let Some(name) = caller.user.filter(|_| caller.source == Source::Strategy) else { return };
-        let Some((_, seat)) = self.strategies.get_mut(&name) else { return };
-        let again = seat.next_command();
+        let Some((_, runner)) = self.strategies.get_mut(&name) else { return };
+        let again = runner.next_command();
         if again.as_ref() == Some(&envelope.command) {
             self.result.matching_commands += 1;
         } else {
@@ -195,7 +195,7 @@ impl<'a> ReplaySession<'a> {
 
     /// From here on the run is another one: only the first difference matters.
     fn record_difference(&mut self, name: &Text, recorded: Option<Command>, again: Option<Command>) {
-        self.strategies.get_mut(name).into_iter().for_each(|(_, seat)| seat.end());
+        self.strategies.get_mut(name).into_iter().for_each(|(_, runner)| runner.end());
         let (sequence, at, strategy) = (self.sequence, self.at, name.clone());
         self.result.first_difference.get_or_insert(CommandDifference {
             sequence,
@@ -253,13 +253,13 @@ mod tests {
     struct Echo;
 
     impl Strategy for Echo {
-        fn start(&mut self, desk: &mut Context<'_>) {
-            desk.set_timer("next", desk.now());
+        fn start(&mut self, context: &mut Context<'_>) {
+            context.set_timer("next", context.now());
         }
 
-        fn on_timer(&mut self, _: &Timer, desk: &mut Context<'_>) {
-            desk.publish("echo", desk.now().0.to_string());
-            desk.set_timer("next", Timestamp(desk.now().0 + 1));
+        fn on_timer(&mut self, _: &Timer, context: &mut Context<'_>) {
+            context.publish("echo", context.now().0.to_string());
+            context.set_timer("next", Timestamp(context.now().0 + 1));
         }
     }
 

@@ -97,9 +97,9 @@ impl<'a> Simulation<'a> {
     pub fn new(
         setup: SimulationSetup,
         source: Box<dyn PriceSource + 'a>,
-        witness: &'a mut dyn Observer,
+        observer: &'a mut dyn Observer,
     ) -> Result<Self, SimulationError> {
-        setup::build(setup, source, witness)
+        setup::build(setup, source, observer)
     }
 
     pub fn run(mut self) -> Result<SimulationResult, SimulationError> {
@@ -346,13 +346,14 @@ impl<'a> Simulation<'a> {
     /// bars from ticks and trades. The first bar of a size that is subscribed while prices flow is the first complete one.
     fn select_bar_sources(&mut self) {
         let since = if self.events == 0 { Timestamp(i64::MIN) } else { self.now };
-        let crew = &self.strategies;
+        let strategies = &self.strategies;
         for (security, wanted, of) in
-            self.last_prices.plan_aggregation(|security, size| crew.is_subscribed_to_bars(security, size))
+            self.last_prices.plan_aggregation(|security, size| strategies.is_subscribed_to_bars(security, size))
         {
             self.aggregator.aggregate(security, wanted, of, since);
         }
-        self.last_prices.feed_engine(since, |security: SecurityId, size| crew.is_subscribed_to_bars(security, size));
+        self.last_prices
+            .feed_engine(since, |security: SecurityId, size| strategies.is_subscribed_to_bars(security, size));
     }
 }
 

@@ -20,12 +20,12 @@ impl Simulation<'_> {
         self.select_bar_sources();
         let memory = self.warm_up()?;
         let first_day = self.find_first_day()?;
-        let pasts: Vec<PriceHistory> = self.strategies.runners().iter().map(|seat| memory.history(seat)).collect();
+        let pasts: Vec<PriceHistory> = self.strategies.runners().iter().map(|runner| memory.history(runner)).collect();
         self.enter_phase(StrategyPhase::Prefeed, &pasts)?;
         self.fund()?;
         // Orders are accepted from START on, so the observer begins there.
         self.driver.begin(self.now)?;
-        self.strategies.runners().iter().for_each(|seat| self.driver.notify_selection(seat));
+        self.strategies.runners().iter().for_each(|runner| self.driver.notify_selection(runner));
         self.enter_phase(StrategyPhase::Start, &[])?;
         self.enter_phase(StrategyPhase::Run, &[])?;
         self.next_valuation = Timestamp(self.now.0.saturating_add(self.valuation_nanos));
@@ -38,7 +38,7 @@ impl Simulation<'_> {
     /// no subscriptions so far, anything may be traded, and all get theirs.
     fn fund(&mut self) -> Result<(), SimulationError> {
         let cash = std::mem::take(&mut self.opening_cash);
-        let is_open = self.strategies.runners().iter().any(|seat| seat.selection().securities().next().is_none());
+        let is_open = self.strategies.runners().iter().any(|runner| runner.selection().securities().next().is_none());
         let is_wanted =
             |of: &OpeningCash| of.securities.iter().any(|security| self.strategies.is_subscribed(*security));
         let all = is_open || !cash.iter().any(is_wanted);
@@ -64,10 +64,10 @@ impl Simulation<'_> {
 
     fn enter_phase(&mut self, phase: StrategyPhase, pasts: &[PriceHistory]) -> Result<(), SimulationError> {
         let nothing = PriceHistory::default();
-        for (seat, strategy) in self.strategies.active_ids() {
+        for (runner, strategy) in self.strategies.active_ids() {
             let command = Command::EnterPhase { strategy, mode: Mode::Simulation, phase, failure: None };
             self.driver.command(self.now, command, &mut self.strategies, &mut self.venues)?;
-            self.strategies.enter_phase(seat, phase, self.now, pasts.get(seat).unwrap_or(&nothing));
+            self.strategies.enter_phase(runner, phase, self.now, pasts.get(runner).unwrap_or(&nothing));
         }
         self.run_until_quiet()
     }

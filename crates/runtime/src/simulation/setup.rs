@@ -99,14 +99,14 @@ impl From<InvalidPriceData> for SimulationError {
 pub(super) fn build<'a>(
     setup: SimulationSetup,
     mut source: Box<dyn PriceSource + 'a>,
-    witness: &'a mut dyn Observer,
+    observer: &'a mut dyn Observer,
 ) -> Result<Simulation<'a>, SimulationError> {
     let Some(first) = source.next()? else { return Err(SimulationError::NoData) };
     let now = first.at();
     let floor = build_venues(&setup);
     let securities: BTreeSet<SecurityId> = setup.venues.iter().flat_map(|venue| venue.securities.clone()).collect();
     let mut simulation = Simulation {
-        driver: EngineDriver::new(witness),
+        driver: EngineDriver::new(observer),
         last_prices: LastPrices::new(securities.into_iter(), setup.recorded_bars),
         venues: floor,
         strategies: StrategySet::default(),

@@ -48,21 +48,21 @@ impl StrategyReplay {
     }
 }
 
-fn dispatch(seat: &mut StrategyRunner, past: &mut Vec<Bar>, told: LoggedDelivery) {
+fn dispatch(runner: &mut StrategyRunner, history: &mut Vec<Bar>, told: LoggedDelivery) {
     match told {
         LoggedDelivery::Event { at, class, payload } => {
             // An event that this build cannot decode is missing, and then the next command differs.
             let event = event_codec::from_bytes(class, &payload);
-            event.into_iter().for_each(|event| seat.on_published(&PublishedEvent { sequence: 0, at, event }));
+            event.into_iter().for_each(|event| runner.on_published(&PublishedEvent { sequence: 0, at, event }));
         }
-        LoggedDelivery::HistoryBar(bar) => past.push(bar),
+        LoggedDelivery::HistoryBar(bar) => history.push(bar),
         LoggedDelivery::Entered(phase, at) => {
-            seat.enter_phase(phase, at, &std::mem::take(past).into_iter().collect::<PriceHistory>());
+            runner.enter_phase(phase, at, &std::mem::take(history).into_iter().collect::<PriceHistory>());
         }
         LoggedDelivery::Refused { at, command, code, reason } => {
-            seat.on_refused(at, &CommandRejection { command: *command, code, reason });
+            runner.on_refused(at, &CommandRejection { command: *command, code, reason });
         }
-        LoggedDelivery::Advanced(now) => seat.advance(now),
+        LoggedDelivery::Advanced(now) => runner.advance(now),
         LoggedDelivery::CommandRejected | LoggedDelivery::Exited => {}
     }
 }

@@ -38,34 +38,34 @@ impl StrategySet {
     #[inline]
     pub(super) fn on_event(&mut self, published: &PublishedEvent) {
         for place in 0..self.runners.len() {
-            self.call(place, |seat| seat.on_published(published));
+            self.call(place, |runner| runner.on_published(published));
         }
     }
 
     #[inline]
     pub(super) fn on_tick(&mut self, at: Timestamp, tick: &Tick) {
         for place in 0..self.runners.len() {
-            self.call(place, |seat| seat.on_tick(at, tick));
+            self.call(place, |runner| runner.on_tick(at, tick));
         }
     }
 
     /// All events of one input.
     pub(super) fn on_events(&mut self, at: Timestamp, events: &[Event]) {
         for place in 0..self.runners.len() {
-            self.call(place, |seat| events.iter().for_each(|event| seat.on_event(at, event)));
+            self.call(place, |runner| events.iter().for_each(|event| runner.on_event(at, event)));
         }
     }
 
-    pub(super) fn enter_phase(&mut self, place: usize, phase: StrategyPhase, now: Timestamp, past: &PriceHistory) {
-        self.call(place, |seat| seat.enter_phase(phase, now, past));
+    pub(super) fn enter_phase(&mut self, place: usize, phase: StrategyPhase, now: Timestamp, history: &PriceHistory) {
+        self.call(place, |runner| runner.enter_phase(phase, now, history));
     }
 
     pub(super) fn end(&mut self, now: Timestamp) {
-        (0..self.runners.len()).for_each(|place| self.call(place, |seat| seat.end_of_simulation(now)));
+        (0..self.runners.len()).for_each(|place| self.call(place, |runner| runner.end_of_simulation(now)));
     }
 
     pub(super) fn advance(&mut self, now: Timestamp) {
-        (0..self.runners.len()).for_each(|place| self.call(place, |seat| seat.advance(now)));
+        (0..self.runners.len()).for_each(|place| self.call(place, |runner| runner.advance(now)));
     }
 
     pub(super) fn on_refusal(&mut self, place: usize, now: Timestamp, command: Command, refusal: &Refusal) {
@@ -74,7 +74,7 @@ impl StrategySet {
         {
             self.fail(place, failures::flooded(failures::ORDER_RATE_EXCEEDED));
         }
-        self.call(place, |seat| seat.on_refusal(now, command, refusal));
+        self.call(place, |runner| runner.on_refusal(now, command, refusal));
     }
 
     /// A strategy that panics fails alone.
@@ -84,8 +84,8 @@ impl StrategySet {
             return;
         }
         self.progress.enter_callback(place);
-        let seat = &mut self.runners[place];
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| what(seat))) {
+        let runner = &mut self.runners[place];
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| what(runner))) {
             self.fail(place, failures::panicked(&failures::message_of(&*panic)));
         }
         self.progress.leave_callback();
@@ -122,13 +122,13 @@ impl StrategySet {
     /// Whether there are commands or failures to handle.
     #[inline]
     pub(super) fn has_commands(&self) -> bool {
-        !self.failing.is_empty() || self.active().any(|seat| seat.has_commands() || seat.has_new_bar_sizes())
+        !self.failing.is_empty() || self.active().any(|runner| runner.has_commands() || runner.has_new_bar_sizes())
     }
 
     /// Whether any strategy wants bars of a new size.
     pub(super) fn take_new_bar_sizes(&mut self) -> bool {
         // Every runner is read, so that none reports the same twice.
-        self.runners.iter_mut().filter_map(|seat| seat.take_new_bar_sizes().then_some(())).count() > 0
+        self.runners.iter_mut().filter_map(|runner| runner.take_new_bar_sizes().then_some(())).count() > 0
     }
 
     /// Commands of all strategies, in the order of their runners. None of a flooding strategy is carried out.
@@ -140,9 +140,9 @@ impl StrategySet {
             if self.runners[place].is_flooding() {
                 self.fail(place, failures::flooded(failures::CALLBACK_COMMANDS_EXCEEDED));
             }
-            let seat = &mut self.runners[place];
-            let caller = Caller { source: Source::Strategy, user: Some(seat.identity().name.clone()), origin: None };
-            let asked = seat.commands();
+            let runner = &mut self.runners[place];
+            let caller = Caller { source: Source::Strategy, user: Some(runner.identity().name.clone()), origin: None };
+            let asked = runner.commands();
             if self.failed[place] {
                 drop(asked);
             } else {
@@ -154,28 +154,28 @@ impl StrategySet {
 
     #[inline]
     fn active(&self) -> impl Iterator<Item = &StrategyRunner> {
-        self.runners.iter().zip(&self.failed).filter(|(_, fallen)| !**fallen).map(|(seat, _)| seat)
+        self.runners.iter().zip(&self.failed).filter(|(_, fallen)| !**fallen).map(|(runner, _)| runner)
     }
 
-    pub(super) fn name(&self, seat: usize) -> Text {
-        self.runners[seat].identity().name.clone()
+    pub(super) fn name(&self, runner: usize) -> Text {
+        self.runners[runner].identity().name.clone()
     }
 
     /// Indexes and ids of strategies that did not fail.
     pub(super) fn active_ids(&self) -> Vec<(usize, StrategyId)> {
-        let ids = self.runners.iter().map(|seat| seat.identity().id).enumerate();
+        let ids = self.runners.iter().map(|runner| runner.identity().id).enumerate();
         ids.filter(|(place, _)| !self.failed[*place]).collect()
     }
 
     pub(super) fn is_subscribed(&self, security: SecurityId) -> bool {
-        self.runners.iter().any(|seat| seat.selection().contains(security))
+        self.runners.iter().any(|runner| runner.selection().contains(security))
     }
 
     pub(super) fn is_subscribed_to_bars(&self, security: SecurityId, size: BarSize) -> bool {
-        let wishes = |seat: &StrategyRunner| {
-            seat.history_requests().iter().any(|wish| wish.security == security && wish.size == size)
+        let wishes = |runner: &StrategyRunner| {
+            runner.history_requests().iter().any(|request| request.security == security && request.size == size)
         };
-        self.runners.iter().any(|seat| seat.selection().wants(security, PriceKind::Bars(size)) || wishes(seat))
+        self.runners.iter().any(|runner| runner.selection().wants(security, PriceKind::Bars(size)) || wishes(runner))
     }
 
     pub(super) fn runners(&self) -> &[StrategyRunner] {

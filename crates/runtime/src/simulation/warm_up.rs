@@ -102,15 +102,15 @@ impl Simulation<'_> {
 }
 
 impl WarmUpHistory {
-    fn for_strategies(seats: &[StrategyRunner]) -> Self {
+    fn for_strategies(runners: &[StrategyRunner]) -> Self {
         let mut memory = Self::default();
         for BarHistoryRequest { security, size, bars } in
-            seats.iter().flat_map(StrategyRunner::history_requests).copied()
+            runners.iter().flat_map(StrategyRunner::history_requests).copied()
         {
             memory.bars.entry((security, size)).or_default().reserve(bars);
         }
         for PriceHistoryRequest { security, prices, count } in
-            seats.iter().flat_map(StrategyRunner::price_history_requests).copied()
+            runners.iter().flat_map(StrategyRunner::price_history_requests).copied()
         {
             match prices {
                 PriceKind::Ticks => memory.ticks.entry(security).or_default().reserve(count),
@@ -152,21 +152,21 @@ impl WarmUpHistory {
     }
 
     /// The history that one strategy requested.
-    pub(super) fn history(&self, seat: &StrategyRunner) -> PriceHistory {
-        let mut past = PriceHistory::default();
-        for wish in seat.history_requests() {
-            let bars = self.bars.get(&(wish.security, wish.size)).map(|newest| newest.last(wish.bars));
-            past.insert_bars(wish, bars.into_iter().flatten().collect());
+    pub(super) fn history(&self, runner: &StrategyRunner) -> PriceHistory {
+        let mut history = PriceHistory::default();
+        for request in runner.history_requests() {
+            let bars = self.bars.get(&(request.security, request.size)).map(|newest| newest.last(request.bars));
+            history.insert_bars(request, bars.into_iter().flatten().collect());
         }
-        for PriceHistoryRequest { security, prices, count } in seat.price_history_requests() {
+        for PriceHistoryRequest { security, prices, count } in runner.price_history_requests() {
             match prices {
-                PriceKind::Ticks => past.insert_ticks(*security, last(&self.ticks, security, *count)),
-                PriceKind::Trades => past.insert_trades(*security, last(&self.trades, security, *count)),
-                PriceKind::Books => past.insert_books(*security, last(&self.books, security, *count)),
+                PriceKind::Ticks => history.insert_ticks(*security, last(&self.ticks, security, *count)),
+                PriceKind::Trades => history.insert_trades(*security, last(&self.trades, security, *count)),
+                PriceKind::Books => history.insert_books(*security, last(&self.books, security, *count)),
                 PriceKind::Bars(_) => {}
             }
         }
-        past
+        history
     }
 }
 

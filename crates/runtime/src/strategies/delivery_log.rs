@@ -80,7 +80,7 @@ impl DeliveryRecord {
 
     /// The strategy and run that the record names.
     pub fn owner(bytes: &[u8]) -> Option<(StrategyId, u64)> {
-        minicbor::decode(bytes).ok().map(|leaf: Self| (leaf.strategy, leaf.run))
+        minicbor::decode(bytes).ok().map(|record: Self| (record.strategy, record.run))
     }
 }
 
@@ -111,8 +111,8 @@ impl DeliveryLog {
         self.append(at, LoggedDelivery::Refused { at, command: Box::new(command), code, reason });
     }
 
-    pub(super) fn entered(&mut self, phase: StrategyPhase, at: Timestamp, past: &PriceHistory) {
-        past.all_bars().for_each(|bar| self.append(at, LoggedDelivery::HistoryBar((**bar).clone())));
+    pub(super) fn entered(&mut self, phase: StrategyPhase, at: Timestamp, history: &PriceHistory) {
+        history.all_bars().for_each(|bar| self.append(at, LoggedDelivery::HistoryBar((**bar).clone())));
         self.append(at, LoggedDelivery::Entered(phase, at));
     }
 
@@ -168,21 +168,21 @@ mod tests {
 
     #[test]
     fn all_deliveries_are_decoded_unchanged_from_records_that_fit_a_frame() {
-        let mut diary = diary();
+        let mut delivery_log = diary();
         let order = PublishedEvent { sequence: 4, at: Timestamp(2), event: Event::Order(Arc::new(samples::order(1))) };
         let command = Command::Cancel(CancelOrder::new("A-1".parse().unwrap()));
-        diary.entered(StrategyPhase::Prefeed, Timestamp(1), &(0..600).map(bar).collect());
-        diary.event(&order);
-        diary.refused(
+        delivery_log.entered(StrategyPhase::Prefeed, Timestamp(1), &(0..600).map(bar).collect());
+        delivery_log.event(&order);
+        delivery_log.refused(
             Timestamp(3),
             &CommandRejection { command: command.clone(), code: "busy".into(), reason: "later".into() },
         );
-        diary.advanced(Timestamp(4));
+        delivery_log.advanced(Timestamp(4));
         let leaves: Vec<DeliveryRecord> =
-            diary.take_records().iter().map(|bytes| minicbor::decode(bytes).unwrap()).collect();
-        assert_eq!(leaves.iter().map(|leaf| leaf.deliveries.len()).collect::<Vec<_>>(), [512, 92]);
-        assert!(leaves.iter().all(|leaf| (leaf.strategy, leaf.run) == (StrategyId(7), 3)));
-        let told: Vec<LoggedDelivery> = leaves.into_iter().flat_map(|leaf| leaf.deliveries).collect();
+            delivery_log.take_records().iter().map(|bytes| minicbor::decode(bytes).unwrap()).collect();
+        assert_eq!(leaves.iter().map(|record| record.deliveries.len()).collect::<Vec<_>>(), [512, 92]);
+        assert!(leaves.iter().all(|record| (record.strategy, record.run) == (StrategyId(7), 3)));
+        let told: Vec<LoggedDelivery> = leaves.into_iter().flat_map(|record| record.deliveries).collect();
         assert!(
             told[..600]
                 .iter()
@@ -200,16 +200,16 @@ mod tests {
                 &LoggedDelivery::Advanced(Timestamp(4))
             ]
         );
-        assert!(diary.take_records().is_empty());
+        assert!(delivery_log.take_records().is_empty());
     }
 
     #[test]
     fn a_record_is_written_when_it_is_full_or_a_second_old() {
-        let mut diary = diary();
-        assert!(!diary.is_due(Timestamp(i64::MAX)));
-        diary.advanced(Timestamp(5));
-        assert_eq!([1_000_000_004, 1_000_000_005].map(|now| diary.is_due(Timestamp(now))), [false, true]);
-        (0..RECORD_BYTES / DELIVERY_OVERHEAD_BYTES).for_each(|_| diary.advanced(Timestamp(5)));
-        assert!(diary.is_due(Timestamp(5)));
+        let mut delivery_log = diary();
+        assert!(!delivery_log.is_due(Timestamp(i64::MAX)));
+        delivery_log.advanced(Timestamp(5));
+        assert_eq!([1_000_000_004, 1_000_000_005].map(|now| delivery_log.is_due(Timestamp(now))), [false, true]);
+        (0..RECORD_BYTES / DELIVERY_OVERHEAD_BYTES).for_each(|_| delivery_log.advanced(Timestamp(5)));
+        assert!(delivery_log.is_due(Timestamp(5)));
     }
 }

@@ -36,8 +36,8 @@ const CLASSES: [EventClass; 15] = [
 pub(super) struct StrategyQueues(Arc<Mutex<BTreeMap<StrategyId, Arc<StrategyQueue>>>>);
 
 impl StrategyQueues {
-    pub(super) fn add(&self, strategy: StrategyId, mailbox: Arc<StrategyQueue>) {
-        self.lock().insert(strategy, mailbox);
+    pub(super) fn add(&self, strategy: StrategyId, queue: Arc<StrategyQueue>) {
+        self.lock().insert(strategy, queue);
     }
 
     pub(super) fn remove(&self, strategy: StrategyId) {
@@ -72,8 +72,8 @@ fn deliver_all(feed: &EventFeed, mut listener: EventReceiver, mailboxes: &Strate
 
 fn deliver(listener: &mut EventReceiver, mailboxes: &StrategyQueues) {
     while let Some(published) = listener.recv_blocking() {
-        for mailbox in mailboxes.lock().values() {
-            mailbox.push(&published);
+        for queue in mailboxes.lock().values() {
+            queue.push(&published);
         }
     }
 }
@@ -85,7 +85,7 @@ fn disconnect_all(feed: &EventFeed, mailboxes: &StrategyQueues) {
     }
     let reason = if feed.is_closed() { "the engine stopped" } else { "the server is too slow for its events" };
     error!(reason, strategies = left.len(), "strategy event feed ended; all strategies are disconnected");
-    left.iter().for_each(|mailbox| mailbox.disconnect("the feed has ended"));
+    left.iter().for_each(|queue| queue.disconnect("the feed has ended"));
 }
 
 #[cfg(test)]

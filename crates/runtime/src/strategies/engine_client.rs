@@ -132,11 +132,11 @@ impl EngineClient {
 
     /// The requested bars, as far as the server has them: stored ones, and those of the engine.
     pub(super) fn history(&self, wishes: &[BarHistoryRequest], stored: &BarFiles, now: Timestamp) -> PriceHistory {
-        let mut past = PriceHistory::default();
-        for wish in wishes {
-            past.insert_bars(wish, merge_bars(wish, stored, now, self.bars(wish.security, wish.size)));
+        let mut history = PriceHistory::default();
+        for request in wishes {
+            history.insert_bars(request, merge_bars(request, stored, now, self.bars(request.security, request.size)));
         }
-        past
+        history
     }
 
     fn bars(&self, security: SecurityId, size: BarSize) -> Vec<Arc<Bar>> {
@@ -161,7 +161,7 @@ impl EngineClient {
 
     pub(super) fn subscribed(&self, strategy: StrategyId) -> Vec<SecurityId> {
         let Ok((_, Answer::Subscriptions(all))) = self.query(Query::Subscriptions) else { return vec![] };
-        all.into_iter().filter(|wish| wish.strategy == strategy).map(|wish| wish.security).collect()
+        all.into_iter().filter(|request| request.strategy == strategy).map(|request| request.security).collect()
     }
 
     pub(super) fn unsubscribe(&self, strategy: StrategyId, securities: Vec<SecurityId>) {
@@ -173,8 +173,8 @@ impl EngineClient {
 }
 
 /// Where both have a bar, the engine's is used: it has at least as much data.
-fn merge_bars(wish: &BarHistoryRequest, stored: &BarFiles, by: Timestamp, newer: Vec<Arc<Bar>>) -> Vec<Arc<Bar>> {
-    let stored = stored.newest(wish.security, wish.size, wish.bars, by).into_iter().map(Arc::new);
+fn merge_bars(request: &BarHistoryRequest, stored: &BarFiles, by: Timestamp, newer: Vec<Arc<Bar>>) -> Vec<Arc<Bar>> {
+    let stored = stored.newest(request.security, request.size, request.bars, by).into_iter().map(Arc::new);
     let by_time: BTreeMap<Timestamp, Arc<Bar>> = stored.chain(newer).map(|bar| (bar.at, bar)).collect();
     by_time.into_values().collect()
 }

@@ -78,8 +78,8 @@ impl LocalLink {
             return Err(LinkLost(reason));
         }
         match &command {
-            Command::Subscribe(wish) => self.queue.subscribe(wish.security),
-            Command::Unsubscribe(wish) => self.queue.unsubscribe(wish.security),
+            Command::Subscribe(request) => self.queue.subscribe(request.security),
+            Command::Unsubscribe(request) => self.queue.unsubscribe(request.security),
             _ => {}
         }
         let answer: ReplyCallback = Box::new(answer);
@@ -114,9 +114,9 @@ impl LocalLink {
     }
 
     /// Waits while the engine is behind. Without a delivery log, nothing is written.
-    pub fn append_delivery_log(&self, leaf: Vec<u8>) -> Result<(), LinkLost> {
+    pub fn append_delivery_log(&self, record: Vec<u8>) -> Result<(), LinkLost> {
         if self.logs_deliveries {
-            self.inbox.append_delivery_log(leaf, &self.identity.name).map_err(|_| server_stopping())
+            self.inbox.append_delivery_log(record, &self.identity.name).map_err(|_| server_stopping())
         } else {
             Ok(())
         }
@@ -133,14 +133,14 @@ impl StrategyLink for LocalLink {
     }
 
     fn send(&mut self, command: Command) -> Result<(), LinkLost> {
-        let (mailbox, asked) = (self.queue.clone(), command.clone());
+        let (queue, asked) = (self.queue.clone(), command.clone());
         self.send_command(command, move |outcome| {
             if let Err(CommandReject { code, text }) = outcome {
-                mailbox.push_refusal(CommandRejection { command: asked, code, reason: text });
+                queue.push_refusal(CommandRejection { command: asked, code, reason: text });
             }
         })
     }
-    fn write_delivery_log(&mut self, leaf: Vec<u8>) -> Result<(), LinkLost> {
-        self.append_delivery_log(leaf)
+    fn write_delivery_log(&mut self, record: Vec<u8>) -> Result<(), LinkLost> {
+        self.append_delivery_log(record)
     }
 }

@@ -113,9 +113,9 @@ pub struct HistoryRequest {
 }
 
 impl From<&BarHistoryRequest> for HistoryRequest {
-    fn from(wish: &BarHistoryRequest) -> Self {
-        let bars = u32::try_from(wish.bars).unwrap_or(u32::MAX);
-        Self { security: wish.security, size: wish.size, bars }
+    fn from(request: &BarHistoryRequest) -> Self {
+        let bars = u32::try_from(request.bars).unwrap_or(u32::MAX);
+        Self { security: request.security, size: request.size, bars }
     }
 }
 
@@ -242,8 +242,8 @@ impl ServerMessage {
     }
 
     /// In parts that fit a frame; the phase begins with the last.
-    pub fn from_phase(phase: StrategyPhase, past: &PriceHistory) -> Vec<Self> {
-        let bars: Vec<Bar> = past.all_bars().map(|bar| (**bar).clone()).collect();
+    pub fn from_phase(phase: StrategyPhase, history: &PriceHistory) -> Vec<Self> {
+        let bars: Vec<Bar> = history.all_bars().map(|bar| (**bar).clone()).collect();
         let parts = bars.chunks(BARS_PER_MESSAGE);
         let mut messages: Vec<Self> =
             parts.map(|part| Self::Enter { phase, bars: part.to_vec(), is_partial: true }).collect();

@@ -84,8 +84,8 @@ impl StrategyQueue {
         self.available.notify_one();
     }
 
-    pub(super) fn enter(&self, phase: StrategyPhase, past: Arc<PriceHistory>) {
-        self.lock().phase = Some((phase, past));
+    pub(super) fn enter(&self, phase: StrategyPhase, history: Arc<PriceHistory>) {
+        self.lock().phase = Some((phase, history));
         self.available.notify_one();
     }
 
@@ -214,7 +214,7 @@ impl QueueState {
         // What one input caused stays in the order in which it was caused.
         events.sort_by_key(|published| published.sequence);
         into.extend(events.into_iter().map(StrategyDelivery::Event));
-        into.extend(self.phase.take().map(|(phase, past)| StrategyDelivery::Enter(phase, past)));
+        into.extend(self.phase.take().map(|(phase, history)| StrategyDelivery::Enter(phase, history)));
     }
 }
 
@@ -251,9 +251,9 @@ mod tests {
         PublishedEvent { sequence, at: Timestamp(0), event: Event::Cash(Arc::new(balance)) }
     }
 
-    fn heard(mailbox: &StrategyQueue) -> Vec<u64> {
+    fn heard(queue: &StrategyQueue) -> Vec<u64> {
         let mut taken = vec![];
-        mailbox.receive(Duration::ZERO, &mut taken).unwrap();
+        queue.receive(Duration::ZERO, &mut taken).unwrap();
         taken
             .iter()
             .map(|delivery| if let StrategyDelivery::Event(published) = delivery { published.sequence } else { 0 })
@@ -262,20 +262,20 @@ mod tests {
 
     #[test]
     fn the_newest_tick_of_a_wanted_security_waits_and_every_own_event_in_order() {
-        let mailbox = StrategyQueue::new(OWN);
-        mailbox.subscribe(SecurityId(1));
+        let queue = StrategyQueue::new(OWN);
+        queue.subscribe(SecurityId(1));
         for published in [tick(1, 1), cash(2, OWN), tick(3, 2), cash(4, StrategyId(8)), tick(5, 1), cash(6, OWN)] {
-            mailbox.push(&published);
+            queue.push(&published);
         }
-        assert_eq!(heard(&mailbox), [2, 5, 6]);
-        assert_eq!(heard(&mailbox), [0; 0]);
+        assert_eq!(heard(&queue), [2, 5, 6]);
+        assert_eq!(heard(&queue), [0; 0]);
     }
 
     #[test]
     fn a_strategy_that_leaves_too_many_events_unread_is_cut_off() {
-        let mailbox = StrategyQueue::new(OWN);
-        (0..=EVENTS_MAX as u64).for_each(|sequence| mailbox.push(&cash(sequence, OWN)));
-        let lost = mailbox.receive(Duration::ZERO, &mut vec![]).unwrap_err();
+        let queue = StrategyQueue::new(OWN);
+        (0..=EVENTS_MAX as u64).for_each(|sequence| queue.push(&cash(sequence, OWN)));
+        let lost = queue.receive(Duration::ZERO, &mut vec![]).unwrap_err();
         assert_eq!(lost, LinkLost("it left 16384 events of its orders unread".to_owned()));
     }
 }

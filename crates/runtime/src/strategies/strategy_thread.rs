@@ -108,37 +108,37 @@ impl<L: StrategyLink> StrategyThread<L> {
             StrategyDelivery::Event(published) => self.on_event(&published),
             StrategyDelivery::Refused(refused) => {
                 let now = (self.clock)();
-                self.delivery_log.iter_mut().for_each(|diary| diary.refused(now, &refused));
-                self.call(|seat| seat.on_refused(now, &refused))
+                self.delivery_log.iter_mut().for_each(|delivery_log| delivery_log.refused(now, &refused));
+                self.call(|runner| runner.on_refused(now, &refused))
             }
             StrategyDelivery::Replay => None,
-            StrategyDelivery::Enter(phase, past) => self.enter_phase(phase, &past),
+            StrategyDelivery::Enter(phase, history) => self.enter_phase(phase, &history),
         }
     }
 
     fn on_event(&mut self, published: &PublishedEvent) -> Option<RunnerExit> {
-        if let Some(diary) = self.delivery_log.as_mut().filter(|_| self.runner.is_relevant(&published.event)) {
-            diary.event(published);
+        if let Some(delivery_log) = self.delivery_log.as_mut().filter(|_| self.runner.is_relevant(&published.event)) {
+            delivery_log.event(published);
         }
-        self.call(|seat| seat.on_published(published)).or_else(|| self.flush_delivery_log_if_due(published.at))
+        self.call(|runner| runner.on_published(published)).or_else(|| self.flush_delivery_log_if_due(published.at))
     }
 
     fn advance(&mut self, now: Timestamp) -> Option<RunnerExit> {
         if self.next_timer().is_none_or(|due| due > now) {
             return None;
         }
-        self.delivery_log.iter_mut().for_each(|diary| diary.advanced(now));
-        self.call(|seat| seat.advance(now))
+        self.delivery_log.iter_mut().for_each(|delivery_log| delivery_log.advanced(now));
+        self.call(|runner| runner.advance(now))
     }
 
-    fn enter_phase(&mut self, phase: StrategyPhase, past: &PriceHistory) -> Option<RunnerExit> {
+    fn enter_phase(&mut self, phase: StrategyPhase, history: &PriceHistory) -> Option<RunnerExit> {
         let now = (self.clock)();
-        self.delivery_log.iter_mut().for_each(|diary| diary.entered(phase, now, past));
-        if let Some(ending) = self.call(|seat| seat.enter_phase(phase, now, past)) {
+        self.delivery_log.iter_mut().for_each(|delivery_log| delivery_log.entered(phase, now, history));
+        if let Some(ending) = self.call(|runner| runner.enter_phase(phase, now, history)) {
             return Some(ending);
         }
         if phase == StrategyPhase::Exit {
-            self.delivery_log.iter_mut().for_each(|diary| diary.exited(now));
+            self.delivery_log.iter_mut().for_each(|delivery_log| delivery_log.exited(now));
         }
         if let Err(LinkLost(reason)) = self.flush_delivery_log() {
             return Some(RunnerExit::Disconnected(reason));
@@ -171,11 +171,11 @@ impl<L: StrategyLink> StrategyThread<L> {
 
     fn flush_delivery_log(&mut self) -> Result<(), LinkLost> {
         let leaves = self.delivery_log.as_mut().map(DeliveryLog::take_records).unwrap_or_default();
-        leaves.into_iter().try_for_each(|leaf| self.link.write_delivery_log(leaf))
+        leaves.into_iter().try_for_each(|record| self.link.write_delivery_log(record))
     }
 
     fn flush_delivery_log_if_due(&mut self, now: Timestamp) -> Option<RunnerExit> {
-        let is_due = self.delivery_log.as_ref().is_some_and(|diary| diary.is_due(now));
+        let is_due = self.delivery_log.as_ref().is_some_and(|delivery_log| delivery_log.is_due(now));
         is_due
             .then(|| self.flush_delivery_log().err())
             .flatten()

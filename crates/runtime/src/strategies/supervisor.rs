@@ -328,14 +328,14 @@ impl StrategySupervisor {
     fn begin_phase(&mut self, strategy: StrategyId, phase: StrategyPhase) {
         let Some(running) = self.instances.get_mut(&strategy) else { return };
         running.is_leaving |= phase == StrategyPhase::Exit;
-        let past = match phase {
+        let history = match phase {
             StrategyPhase::Prefeed => {
                 self.engine.history(&running.history_requests, &self.settings.bars, (self.clock)())
             }
             _ => PriceHistory::default(),
         };
         match self.engine.enter_phase(strategy, phase) {
-            Ok(()) => running.queue().enter(phase, Arc::new(past)),
+            Ok(()) => running.queue().enter(phase, Arc::new(history)),
             Err(CommandRefused(reason)) => {
                 self.fail(strategy, disconnected(format!("can't enter {}: {reason}", phase.name())));
             }

@@ -24,18 +24,18 @@ fn a_good_journal_is_proven() {
 
 #[test]
 fn a_journal_with_a_changed_byte_is_refused_by_file_and_offset() {
-    let desk = TestPlatform::new();
-    trade_and_crash(&desk);
-    let (segment, end) = only_segment(desk.data());
+    let server = TestPlatform::new();
+    trade_and_crash(&server);
+    let (segment, end) = only_segment(server.data());
     flip(&segment, end / 2);
     let before = fs::read(&segment).unwrap();
     let damage = journal::verify(segment.parent().unwrap(), &mut |_| {}).unwrap().damage.expect("it is damaged");
     assert!(damage.offset <= end / 2, "the frame begins before the byte");
-    let refused = desk.launch.expect_refused();
+    let refused = server.launch.expect_refused();
     assert_eq!((refused.code, refused.output.as_str()), (Some(4), ""), "{refused}");
     let text = format!("{} is damaged at offset {}", segment.display(), damage.offset);
     assert!(refused.log.contains(&text), "{refused}");
-    let verified = desk.launch.run(&["journal", "verify"]);
+    let verified = server.launch.run(&["journal", "verify"]);
     assert_eq!(verified.code, Some(4), "{verified}");
     assert!(verified.output.contains(&format!("damage          {text}")), "{verified}");
     assert!(fs::read(&segment).unwrap() == before, "nothing was repaired by guessing");

@@ -21,12 +21,12 @@ const PYTHON: &str = "EXAMPLES_PYTHON";
 
 /// The demo's sessions for clients that have the clock of the wall, while the desk has another.
 fn start_server() -> TestPlatform {
-    let desk = TestPlatform::new();
-    fs::create_dir_all(desk.data().join("fix")).unwrap();
+    let server = TestPlatform::new();
+    fs::create_dir_all(server.data().join("fix")).unwrap();
     let demo = include_str!("../../../fix-gateway/src/demo.cfg");
-    fs::write(desk.data().join("fix/sessions.cfg"), demo.replace("[DEFAULT]\n", "[DEFAULT]\nCheckLatency=N\n"))
+    fs::write(server.data().join("fix/sessions.cfg"), demo.replace("[DEFAULT]\n", "[DEFAULT]\nCheckLatency=N\n"))
         .unwrap();
-    desk
+    server
 }
 
 /// A folder as the comments of the programs ask for it: the settings for this server, and its dictionary.
@@ -108,7 +108,7 @@ fn settings_of(engine: &str) -> BTreeMap<String, String> {
 #[test]
 fn the_settings_of_every_engine_say_what_those_say_that_trade() {
     let proven = settings_of("cpp");
-    assert_eq!(proven.len(), 12, "{proven:?}");
+    assert_eq!(proven.len(), 13, "{proven:?}");
     for engine in ["java", "dotnet", "go"] {
         assert_eq!(settings_of(engine), proven, "{engine}");
     }

@@ -41,10 +41,10 @@ TargetCompID=STEADY
 
 /// The demo platform with another session file.
 fn server_with(sessions: &str) -> TestPlatform {
-    let desk = TestPlatform::new();
-    fs::create_dir_all(desk.data().join("fix")).unwrap();
-    fs::write(desk.data().join("fix/sessions.cfg"), sessions).unwrap();
-    desk
+    let server = TestPlatform::new();
+    fs::create_dir_all(server.data().join("fix")).unwrap();
+    fs::write(server.data().join("fix/sessions.cfg"), sessions).unwrap();
+    server
 }
 
 fn buy(id: &str, quantity: u64, price: &str) -> String {

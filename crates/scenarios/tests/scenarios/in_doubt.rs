@@ -17,18 +17,18 @@ const ID: &str = "in-doubt-1";
 
 #[test]
 fn an_order_that_the_venue_had_written_down_is_found_there() {
-    let Some(desk) = killed_while(VENUE, "fdatasync") else { return };
-    assert_eq!(VenueLedgers::read(desk.data()).submitted.len(), 1, "it was in the venue's ledger");
-    assert_settled(&desk);
-    assert_eq!(VenueLedgers::read(desk.data()).submitted.len(), 1);
+    let Some(server) = killed_while(VENUE, "fdatasync") else { return };
+    assert_eq!(VenueLedgers::read(server.data()).submitted.len(), 1, "it was in the venue's ledger");
+    assert_settled(&server);
+    assert_eq!(VenueLedgers::read(server.data()).submitted.len(), 1);
 }
 
 #[test]
 fn an_order_that_never_reached_the_venue_is_sent_again_soon_after() {
-    let Some(desk) = killed_while(VENUE, "pwrite64") else { return };
-    assert_eq!(VenueLedgers::read(desk.data()).submitted.len(), 0, "the venue had not heard of it");
-    assert_settled(&desk);
-    assert_eq!(VenueLedgers::read(desk.data()).submitted.len(), 1);
+    let Some(server) = killed_while(VENUE, "pwrite64") else { return };
+    assert_eq!(VenueLedgers::read(server.data()).submitted.len(), 0, "the venue had not heard of it");
+    assert_settled(&server);
+    assert_eq!(VenueLedgers::read(server.data()).submitted.len(), 1);
 }
 
 #[test]

@@ -79,9 +79,9 @@ impl Story {
         server
     }
 
-    fn compare(&mut self, desk: &TestPlatform) {
-        self.journal.read_on(desk.data());
-        let ledgers = VenueLedgers::read(desk.data());
+    fn compare(&mut self, server: &TestPlatform) {
+        self.journal.read_on(server.data());
+        let ledgers = VenueLedgers::read(server.data());
         self.torn_ledgers += ledgers.torn_ends;
         audit::after_a_kill(&self.log, &self.journal, &ledgers);
     }

@@ -6,8 +6,8 @@ use crate::test_platform::{AAPL, TestPlatform, TraderClient, limit};
 
 #[test]
 fn a_signal_ends_it_in_order() {
-    let desk = TestPlatform::new();
-    let ended = desk.start().stop();
+    let server = TestPlatform::new();
+    let ended = server.start().stop();
     assert!(ended.log.contains("stopped in order"), "{ended}");
 }
 
@@ -37,10 +37,10 @@ fn two_servers_never_share_a_folder() {
 
 #[test]
 fn a_folder_is_free_again_however_its_server_ended() {
-    let desk = TestPlatform::new();
-    desk.start().kill();
-    desk.start().stop();
-    desk.start().stop();
+    let server = TestPlatform::new();
+    server.start().kill();
+    server.start().stop();
+    server.start().stop();
 }
 
 #[test]
@@ -56,8 +56,8 @@ fn a_port_that_is_taken_is_named() {
 
 #[test]
 fn a_wrong_key_is_answered_with_the_right_one() {
-    let desk = TestPlatform::new();
-    let ended = desk.launch.clone().set("http.prot", 1).expect_refused();
+    let server = TestPlatform::new();
+    let ended = server.launch.clone().set("http.prot", 1).expect_refused();
     assert_eq!(ended.code, Some(2), "{ended}");
     assert!(ended.log.contains("http.port"), "{ended}");
 }

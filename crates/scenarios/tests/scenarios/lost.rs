@@ -105,14 +105,14 @@ fn a_lost_end_is_refused_and_the_way_back_repeats_nothing() {
 }
 
 /// Only with the right number, only once, and with an audit entry.
-fn accept(desk: &TestPlatform) {
-    let wrong = desk.launch.run(&["journal", "accept-loss", "--up-to", "7"]);
+fn accept(server: &TestPlatform) {
+    let wrong = server.launch.run(&["journal", "accept-loss", "--up-to", "7"]);
     assert_eq!(wrong.code, Some(2), "{wrong}");
     assert!(wrong.log.contains("the journal is good up to 0, so 0 is the number to give, not 7"), "{wrong}");
-    let accepted = desk.launch.run(&["journal", "accept-loss", "--up-to", "0"]);
+    let accepted = server.launch.run(&["journal", "accept-loss", "--up-to", "0"]);
     assert_eq!(accepted.code, Some(0), "{accepted}");
     assert!(accepted.output.starts_with("records after 0 are given up:\n"), "{accepted}");
-    let again = desk.launch.run(&["journal", "accept-loss", "--up-to", "0"]);
+    let again = server.launch.run(&["journal", "accept-loss", "--up-to", "0"]);
     assert_eq!(again.code, Some(2), "{again}");
     assert!(again.log.contains("nothing is lost"), "{again}");
 }

@@ -31,8 +31,8 @@ fn a_journal_replayed_reaches_the_state_of_the_session() {
 
 #[test]
 fn strategies_that_run_again_on_journalled_prices_ask_for_the_same() {
-    let desk = traded_by_the_market_maker();
-    let told = replayed(&desk, &["--strategies", "--set", &format!("strategies.instances={MAKER}")]);
+    let server = traded_by_the_market_maker();
+    let told = replayed(&server, &["--strategies", "--set", &format!("strategies.instances={MAKER}")]);
     assert!(told.contains("commands of strategies came out the same"), "{told}");
     assert!(!told.contains("\n0 commands of strategies"), "{told}");
     assert!(!told.contains("the first that differs"), "{told}");
@@ -68,16 +68,16 @@ fn fills(client: &mut HttpClient, strategy: &str) -> usize {
 
 #[test]
 fn a_session_that_did_not_record_its_prices_is_refused_with_the_setting_that_does() {
-    let desk = TestPlatform::new().set("demo.activity", "calm").set("strategies.instances", MAKER);
-    desk.start().stop();
-    let ended = replay(&desk, &["--strategies", "--set", &format!("strategies.instances={MAKER}")]);
+    let server = TestPlatform::new().set("demo.activity", "calm").set("strategies.instances", MAKER);
+    server.start().stop();
+    let ended = replay(&server, &["--strategies", "--set", &format!("strategies.instances={MAKER}")]);
     assert_eq!(ended.code, Some(2), "{ended}");
     assert!(ended.log.contains("it is recorded in sessions with journal.ticks=all"), "{ended}");
 }
 
 #[test]
 fn strategies_that_cannot_run_again_or_ask_for_something_else_are_a_failure() {
-    let desk = traded_by_the_market_maker();
+    let server = traded_by_the_market_maker();
     let cannot = "strategies of the session can't run again:";
     for (instances, code, said) in [
         ("", 2, format!("{cannot}\n  MAKER: strategies.instances does not have it")),
@@ -86,7 +86,7 @@ fn strategies_that_cannot_run_again_or_ask_for_something_else_are_a_failure() {
         (&MAKER.replace("quantity=10", "quantity=11"), 5, "the first that differs is of MAKER".to_owned()),
     ] {
         let setting = format!("strategies.instances={instances}");
-        let ended = replay(&desk, &["--strategies", "--set", &setting]);
+        let ended = replay(&server, &["--strategies", "--set", &setting]);
         assert_eq!(ended.code, Some(code), "{instances}: {ended}");
         assert!(ended.log.contains(&said), "{instances}: {ended}");
     }
@@ -108,15 +108,15 @@ fn traded_by_the_market_maker() -> TestPlatform {
     desk
 }
 
-fn replayed(desk: &TestPlatform, words: &[&str]) -> String {
-    let ended = replay(desk, words);
+fn replayed(server: &TestPlatform, words: &[&str]) -> String {
+    let ended = replay(server, words);
     assert_eq!(ended.code, Some(0), "{ended}");
     ended.output
 }
 
-fn replay(desk: &TestPlatform, words: &[&str]) -> ServerExit {
-    let folder = desk.data().to_str().expect("a plain name");
-    desk.launch.run(&[&["simulate", "--from-journal", folder], words].concat())
+fn replay(server: &TestPlatform, words: &[&str]) -> ServerExit {
+    let folder = server.data().to_str().expect("a plain name");
+    server.launch.run(&[&["simulate", "--from-journal", folder], words].concat())
 }
 
 fn digest(told: &str) -> &str {

@@ -21,16 +21,16 @@ const FLOWS: usize = 4;
 const ORDERS_MAX: usize = 10_000;
 
 /// Files of the journal, without the one that is prepared.
-fn segments(desk: &TestPlatform) -> usize {
-    let files = fs::read_dir(desk.data().join("journal")).unwrap();
+fn segments(server: &TestPlatform) -> usize {
+    let files = fs::read_dir(server.data().join("journal")).unwrap();
     files.filter(|file| file.as_ref().unwrap().path().extension().is_some_and(|ending| ending == "journal")).count()
 }
 
 fn crowded() -> TestPlatform {
-    let desk = TestPlatform::new().set("journal.segmentMegabytes", 1).set("risk.ordersPerSecond", 100_000);
-    let mut desk = desk.set("risk.cashCheck", false);
-    desk.launch = desk.launch.clone().with_open_files(OPEN_FILES);
-    desk
+    let server = TestPlatform::new().set("journal.segmentMegabytes", 1).set("risk.ordersPerSecond", 100_000);
+    let mut server = server.set("risk.cashCheck", false);
+    server.launch = server.launch.clone().with_open_files(OPEN_FILES);
+    server
 }
 
 /// Connections that are opened, and say no more than this.
@@ -107,9 +107,9 @@ fn one_peer_with_many_idle_connections_shuts_nobody_out_of_http() {
 
 #[test]
 fn a_server_without_files_for_its_journal_does_not_start() {
-    let mut desk = TestPlatform::new();
-    desk.launch = desk.launch.clone().with_open_files(128);
-    let ended = desk.launch.expect_refused();
+    let mut server = TestPlatform::new();
+    server.launch = server.launch.clone().with_open_files(128);
+    let ended = server.launch.expect_refused();
     assert_eq!(ended.code, Some(1), "{ended}");
     assert!(ended.log.contains("raise the limit (ulimit -n, LimitNOFILE)"), "{ended}");
 }

@@ -96,9 +96,9 @@ impl BenchEngine {
         let live = LiveLoop::new(parts, options, &recovered);
         let engine = thread::Builder::new().name("engine".into()).spawn(move || live.run())?;
         let adapter = accept_everything(inbox, outlet)?;
-        let desk = Self { bus, stop, engine, adapter, _lock: lock };
-        desk.load_reference()?;
-        Ok(desk)
+        let context = Self { bus, stop, engine, adapter, _lock: lock };
+        context.load_reference()?;
+        Ok(context)
     }
 
     /// Reference data, cash, a price for every security, and an adapter that is open for orders.

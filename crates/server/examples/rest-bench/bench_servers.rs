@@ -31,13 +31,13 @@ pub(crate) struct BenchServers {
 }
 
 impl BenchServers {
-    pub(crate) fn open(desk: &BenchEngine, folder: &Path) -> Outcome<Self> {
+    pub(crate) fn open(context: &BenchEngine, folder: &Path) -> Outcome<Self> {
         let (ours_on, bare_on) = (runtime(SERVER)?, runtime(BARE)?);
         let access = Arc::new(Access::open(folder, access::AccessSettings::default(), Arc::new(now))?);
         let limits = HttpLimits { requests_per_second: REQUESTS_PER_SECOND, ..HttpLimits::default() };
         let (ours, listener) = listen(&ours_on)?;
         let settings = WebSettings { limits, ..WebSettings::default() };
-        ours_on.spawn(web::serve_with(listener, desk.bus.clone(), access, settings, std::future::pending()));
+        ours_on.spawn(web::serve_with(listener, context.bus.clone(), access, settings, std::future::pending()));
         Ok(Self { ours, ours_on, bare_on })
     }
 

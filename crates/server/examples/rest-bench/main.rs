@@ -41,9 +41,9 @@ const AIM: f64 = 0.5;
 fn main() -> Outcome<()> {
     println!("{}; journal.sync = {}; load average {}", machine::name(), bench_engine::SYNC, machine::load_average());
     let folder = scratch()?;
-    let desk = BenchEngine::open(folder.path())?;
+    let context = BenchEngine::open(folder.path())?;
     let bare_sync = bench_engine::bare_sync(folder.path())?;
-    let doors = BenchServers::open(&desk, folder.path())?;
+    let doors = BenchServers::open(&context, folder.path())?;
     let wanted = std::env::args().nth(1);
     let is_wanted = |group: &str| wanted.as_deref().is_none_or(|wanted| wanted == group);
     let mut rows = vec![Row::yardstick("one bare fdatasync (p50)", bare_sync, String::new())];
@@ -52,10 +52,10 @@ fn main() -> Outcome<()> {
         rows.push(list(&doors, "GET /rest/security, 10,000", "/rest/security", LONG_LIST_CONNECTIONS)?);
     }
     if is_wanted("orders") {
-        rows.push(orders(&desk, &doors)?);
+        rows.push(orders(&context, &doors)?);
     }
     doors.close();
-    desk.close()?;
+    context.close()?;
     table::print(&rows);
     println!("load average afterwards {}", machine::load_average());
     Ok(())
@@ -88,12 +88,12 @@ fn list(doors: &BenchServers, what: &'static str, path: &str, connections: usize
 }
 
 /// Limit orders over connections, and the same orders handed to the engine's inbox.
-fn orders(desk: &BenchEngine, doors: &BenchServers) -> Outcome<Row> {
+fn orders(context: &BenchEngine, doors: &BenchServers) -> Outcome<Row> {
     let (mut posted, mut handed, mut as_many) = (Rates::default(), Rates::default(), Rates::default());
     let address = doors.ours;
     for _ in 0..ROUNDS {
-        handed.measure(|| desk.in_flight(IN_FLIGHT, ROUND))?;
-        as_many.measure(|| desk.in_flight(CONNECTIONS, ROUND))?;
+        handed.measure(|| context.in_flight(IN_FLIGHT, ROUND))?;
+        as_many.measure(|| context.in_flight(CONNECTIONS, ROUND))?;
         let order = move |number| post(address, "/rest/execution/order/limit", &bench_engine::order_body(number));
         posted.measure(|| load::run(address, CONNECTIONS, ROUND, order))?;
     }

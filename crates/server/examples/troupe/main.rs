@@ -26,14 +26,14 @@ fn main() -> ExitCode {
 const SECURITY: &[Parameter] = &[Parameter::security("security", "what it has orders in")];
 
 /// A buy far below the market, to see what becomes of it.
-fn rest(desk: &mut Context<'_>, security: SecurityId) {
+fn rest(context: &mut Context<'_>, security: SecurityId) {
     let mut resting = order::limit(security, Side::Buy, Quantity::from(1), Price::from(200));
     resting.tif = TimeInForce::Gtc;
-    desk.place(resting);
+    context.place(resting);
 }
 
-fn act_soon(desk: &mut Context<'_>) {
-    desk.set_timer("act", desk.now().plus_millis(200));
+fn act_soon(context: &mut Context<'_>) {
+    context.set_timer("act", context.now().plus_millis(200));
 }
 
 struct Panicker(SecurityId);
@@ -48,9 +48,9 @@ impl Panicker {
 }
 
 impl Strategy for Panicker {
-    fn run(&mut self, desk: &mut Context<'_>) {
-        rest(desk, self.0);
-        act_soon(desk);
+    fn run(&mut self, context: &mut Context<'_>) {
+        rest(context, self.0);
+        act_soon(context);
     }
 
     fn on_timer(&mut self, _: &Timer, _: &mut Context<'_>) {
@@ -70,9 +70,9 @@ impl Hanger {
 }
 
 impl Strategy for Hanger {
-    fn run(&mut self, desk: &mut Context<'_>) {
-        rest(desk, self.0);
-        act_soon(desk);
+    fn run(&mut self, context: &mut Context<'_>) {
+        rest(context, self.0);
+        act_soon(context);
     }
 
     fn on_timer(&mut self, _: &Timer, _: &mut Context<'_>) {
@@ -94,13 +94,13 @@ impl Flooder {
 }
 
 impl Strategy for Flooder {
-    fn run(&mut self, desk: &mut Context<'_>) {
-        act_soon(desk);
+    fn run(&mut self, context: &mut Context<'_>) {
+        act_soon(context);
     }
 
-    fn on_timer(&mut self, _: &Timer, desk: &mut Context<'_>) {
-        (0..50).for_each(|_| rest(desk, self.0));
-        desk.set_timer("act", desk.now().plus_millis(50));
+    fn on_timer(&mut self, _: &Timer, context: &mut Context<'_>) {
+        (0..50).for_each(|_| rest(context, self.0));
+        context.set_timer("act", context.now().plus_millis(50));
     }
 }
 
@@ -120,23 +120,23 @@ impl Steady {
 }
 
 impl Strategy for Steady {
-    fn init(&mut self, desk: &mut Context<'_>) {
-        desk.subscribe(self.security, PriceKind::Ticks);
+    fn init(&mut self, context: &mut Context<'_>) {
+        context.subscribe(self.security, PriceKind::Ticks);
     }
 
-    fn run(&mut self, desk: &mut Context<'_>) {
-        rest(desk, self.security);
-        act_soon(desk);
+    fn run(&mut self, context: &mut Context<'_>) {
+        rest(context, self.security);
+        act_soon(context);
     }
 
-    fn on_timer(&mut self, _: &Timer, desk: &mut Context<'_>) {
+    fn on_timer(&mut self, _: &Timer, context: &mut Context<'_>) {
         self.beats += 1;
-        desk.publish("beat", self.beats.to_string());
-        act_soon(desk);
+        context.publish("beat", self.beats.to_string());
+        act_soon(context);
     }
 
-    fn exit(&mut self, desk: &mut Context<'_>) {
-        desk.cancel_all();
+    fn exit(&mut self, context: &mut Context<'_>) {
+        context.cancel_all();
     }
 }
 
@@ -158,8 +158,8 @@ impl Historian {
 }
 
 impl Strategy for Historian {
-    fn init(&mut self, desk: &mut Context<'_>) {
-        desk.request_history(self.security, BarSize::Min1, BARS_MAX);
+    fn init(&mut self, context: &mut Context<'_>) {
+        context.request_history(self.security, BarSize::Min1, BARS_MAX);
     }
 
     fn prefeed(&mut self, past: &PriceHistory, _: &mut Context<'_>) {
@@ -168,8 +168,8 @@ impl Strategy for Historian {
         self.told = format!("{} bars, the last at {last}", bars.len());
     }
 
-    fn run(&mut self, desk: &mut Context<'_>) {
-        desk.publish("past", self.told.as_str());
+    fn run(&mut self, context: &mut Context<'_>) {
+        context.publish("past", self.told.as_str());
     }
 }
 
@@ -186,13 +186,13 @@ impl Reporter {
 }
 
 impl Strategy for Reporter {
-    fn run(&mut self, desk: &mut Context<'_>) {
-        if !desk.is_working(self.0) {
-            rest(desk, self.0);
+    fn run(&mut self, context: &mut Context<'_>) {
+        if !context.is_working(self.0) {
+            rest(context, self.0);
         }
     }
 
-    fn on_transaction(&mut self, booked: &Transaction, desk: &mut Context<'_>) {
-        desk.publish("booked", booked.price.to_string());
+    fn on_transaction(&mut self, booked: &Transaction, context: &mut Context<'_>) {
+        context.publish("booked", booked.price.to_string());
     }
 }

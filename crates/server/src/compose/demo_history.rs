@@ -37,7 +37,7 @@ const SIZES: [BarSize; 5] = [BarSize::Min1, BarSize::Min5, BarSize::Min15, BarSi
 /// Makes up the past of every security that has an opening quote.
 pub(super) fn generate(
     config: &Config,
-    desk: &ReferenceSet,
+    reference: &ReferenceSet,
     now: Timestamp,
     files: &BarFiles,
 ) -> Result<(), ExitFailure> {
@@ -45,13 +45,13 @@ pub(super) fn generate(
     if days == 0 || config.history_bars_kept.0 == 0 {
         return Ok(());
     }
-    for opening in &desk.openings {
-        let Some(security) = desk.data.securities.get(&opening.security) else { continue };
+    for opening in &reference.openings {
+        let Some(security) = reference.data.securities.get(&opening.security) else { continue };
         let bars = bars_before(
             opening,
             security.price_incr,
             days,
-            PriceWalk::for_leader(walk_leader(opening, security, desk), config),
+            PriceWalk::for_leader(walk_leader(opening, security, reference), config),
             now,
         );
         files.append(&bars).map_err(|error| ExitFailure::new(Exit::Failed, format!("can't store bars: {error}")))?;
@@ -60,9 +60,9 @@ pub(super) fn generate(
 }
 
 /// Whose walk a security shares: two prices of one thing move together.
-fn walk_leader<'a>(opening: &'a OpeningQuote, security: &Security, desk: &'a ReferenceSet) -> &'a OpeningQuote {
+fn walk_leader<'a>(opening: &'a OpeningQuote, security: &Security, reference: &'a ReferenceSet) -> &'a OpeningQuote {
     let followed = security.underlying.filter(|_| security.is_margined());
-    desk.openings.iter().find(|other| Some(other.security) == followed).unwrap_or(opening)
+    reference.openings.iter().find(|other| Some(other.security) == followed).unwrap_or(opening)
 }
 
 /// Oldest first, size by size. Only bars that are over by now, and none that begins before the first day.
@@ -282,10 +282,10 @@ mod tests {
     }
 
     /// How far a security of the demo's desk was from its opening, bar by bar, in parts of it.
-    fn ways(desk: &ReferenceSet, symbol: &str) -> Vec<Decimal> {
-        let security = desk.data.securities.values().find(|security| &*security.symbol == symbol).unwrap();
-        let opening = desk.openings.iter().find(|opening| opening.security == security.id).unwrap();
-        let leader = walk_leader(opening, security, desk);
+    fn ways(reference: &ReferenceSet, symbol: &str) -> Vec<Decimal> {
+        let security = reference.data.securities.values().find(|security| &*security.symbol == symbol).unwrap();
+        let opening = reference.openings.iter().find(|opening| opening.security == security.id).unwrap();
+        let leader = walk_leader(opening, security, reference);
         let walk = PriceWalk::new(leader.volatility, leader.security.0);
         let bars = bars_before(opening, security.price_incr, 7, walk, SIX_IN_THE_MORNING);
         bars.iter().map(|bar| bar.close.0 / opening.mid.0).collect()
@@ -297,8 +297,8 @@ mod tests {
 
     #[test]
     fn a_swap_has_the_past_of_what_it_follows_at_its_own_price() {
-        let desk = crate::reference::demo();
-        let [swap, spot, ether] = ["BTC.USDT", "BTC.USD", "ETH.USD"].map(|symbol| ways(&desk, symbol));
+        let reference = crate::reference::demo();
+        let [swap, spot, ether] = ["BTC.USDT", "BTC.USD", "ETH.USD"].map(|symbol| ways(&reference, symbol));
         let a_tick_or_two = Decimal::new(3, 6);
         assert!(widest_gap(&swap, &spot) < a_tick_or_two, "{}", widest_gap(&swap, &spot));
         assert!(widest_gap(&ether, &spot) > Decimal::new(1, 2), "another coin goes its own way");
@@ -306,8 +306,8 @@ mod tests {
 
     #[test]
     fn an_option_does_not_move_as_its_underlying_does() {
-        let desk = crate::reference::demo();
-        let gap = widest_gap(&ways(&desk, "AAPL270319C280"), &ways(&desk, "AAPL"));
+        let reference = crate::reference::demo();
+        let gap = widest_gap(&ways(&reference, "AAPL270319C280"), &ways(&reference, "AAPL"));
         assert!(gap > Decimal::new(1, 2), "{gap}");
     }
 }

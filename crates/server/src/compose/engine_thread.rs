@@ -26,8 +26,8 @@ pub(super) struct EngineThread {
 
 impl EngineThread {
     /// On the bus of its foundation.
-    pub(super) fn start(config: &Config, foundation: Core, bus: Bus) -> Result<Self, ExitFailure> {
-        let Core { folder, engine, recovered, journal, snapshots, read_model, ledger, lanes, clock, .. } = foundation;
+    pub(super) fn start(config: &Config, core: Core, bus: Bus) -> Result<Self, ExitFailure> {
+        let Core { folder, engine, recovered, journal, snapshots, read_model, ledger, lanes, clock, .. } = core;
         bus.catalogue.replace(engine.reference().clone());
         let mut outlets = bus::InstructionRouter::default();
         let opened = config.adapters().map(|name| (name.clone(), outlets.open(name))).collect();

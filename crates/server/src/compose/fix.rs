@@ -40,7 +40,7 @@ impl FixServer {
         config: &Config,
         sessions: Option<FixSessionFile>,
         certificate: Option<&Arc<Certificate>>,
-        ground: &DataDir,
+        data_dir: &DataDir,
         engine: &EngineThread,
         access: &Arc<Access>,
         (operators, connections): (&FixOperationsSlot, Connections),
@@ -61,8 +61,8 @@ impl FixServer {
             bus: engine.bus.clone(),
             ledger: engine.ledger.clone(),
             access: access.clone(),
-            instance: ground.instance.number(),
-            clock: ground.clock.shared(),
+            instance: data_dir.instance.number(),
+            clock: data_dir.clock.shared(),
         };
         let gateway = Gateway::open(parts, &sessions).map_err(|reason| ExitFailure::new(Exit::Failed, reason))?;
         // Only this start tells it.

@@ -47,11 +47,11 @@ impl AdapterSessions {
 }
 
 impl Health {
-    pub(super) fn new(foundation: &Core) -> Self {
+    pub(super) fn new(core: &Core) -> Self {
         Self {
-            journal: foundation.journal.monitor(),
+            journal: core.journal.monitor(),
             stall: Stall::default(),
-            read_model: foundation.read_model.clone(),
+            read_model: core.read_model.clone(),
             feed: EventFeed::default(),
             sessions: Mutex::default(),
             changed: Condvar::new(),

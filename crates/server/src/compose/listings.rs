@@ -19,9 +19,9 @@ impl SimulatedMarkets {
     }
 
     /// Lists what `known` does not have yet. To be done before anybody asks for its prices.
-    pub(super) fn list_new(&self, known: &ReferenceData, desk: &ReferenceSet) {
+    pub(super) fn list_new(&self, known: &ReferenceData, reference: &ReferenceSet) {
         for (exchange, controls) in &*self.lock() {
-            let listed = listings(*exchange, &desk.data, desk);
+            let listed = listings(*exchange, &reference.data, reference);
             let is_new = |listing: &ListedSecurity| !known.securities.contains_key(&listing.security.id);
             listed.into_iter().filter(is_new).for_each(|listing| controls.list(listing));
         }

@@ -36,15 +36,15 @@ pub(super) struct ProgramMetrics {
 }
 
 impl ProgramMetrics {
-    pub(super) fn new(foundation: &Core) -> Self {
-        let (journal, read_model) = (foundation.journal.monitor(), foundation.read_model.clone());
+    pub(super) fn new(core: &Core) -> Self {
+        let (journal, read_model) = (core.journal.monitor(), core.read_model.clone());
         let (changes, broker) = (OrderChangeCollector::default(), Arc::<OnceLock<_>>::default());
         let mut registry = Registry::default();
         let ours = registry.sub_registry_with_prefix("rialto");
         ours.register_collector(Box::new(changes.clone()));
         ours.register_collector(Box::new(storage::StorageCollector { journal, read_model }));
-        ours.register_collector(Box::new(inbox::InboxCollector(foundation.inbox.clone())));
-        ours.register_collector(Box::new(clock::ClockCollector::start(foundation.clock.clone())));
+        ours.register_collector(Box::new(inbox::InboxCollector(core.inbox.clone())));
+        ours.register_collector(Box::new(clock::ClockCollector::start(core.clock.clone())));
         ours.register_collector(Box::new(broker_metrics::BrokerCollector(broker.clone())));
         ours.register_collector(Box::new(log::Log));
         registry.register_collector(Box::new(process::ProcessCollector));

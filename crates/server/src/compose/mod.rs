@@ -72,19 +72,19 @@ use web_server::WebServer;
 /// Runs the server until it is told to stop.
 pub fn serve(config: &Config, registry: strategy::StrategyRegistry) -> Result<(), ExitFailure> {
     CertificateSource::of(config)?.check()?;
-    let ground = DataDir::open(config)?;
-    ServerFile::clear(ground.lock.folder())?;
-    let access = Arc::new(bind_policy::open(config, ground.clock.shared())?);
+    let data_dir = DataDir::open(config)?;
+    ServerFile::clear(data_dir.lock.folder())?;
+    let access = Arc::new(bind_policy::open(config, data_dir.clock.shared())?);
     let (stop, stopped) = bounded(1);
     let ask_to_stop = stop.clone();
     // A stop that was asked for already is as good.
     signals::on_stop(move || ask_to_stop.try_send(()).unwrap_or(()))
         .map_err(|error| ExitFailure::new(Exit::Failed, format!("can't listen for signals: {error}")))?;
     let kill_signals = kill_signals()?;
-    let mut desk = ground.reference.clone();
-    let foundation = Core::recover(config, &ground)?;
-    let health = Arc::new(Health::new(&foundation));
-    let program = ServerOperations::new(config, &foundation, health.clone(), stop);
+    let mut reference = data_dir.reference.clone();
+    let core = Core::recover(config, &data_dir)?;
+    let health = Arc::new(Health::new(&core));
+    let program = ServerOperations::new(config, &core, health.clone(), stop);
     let (broker_doors, watched_topics, markets) =
         (program.broker_endpoints(), program.broker_monitor(), program.markets());
     let (controls, fix_operators) = (program.strategy_controls(), program.fix_operations());
@@ -92,23 +92,23 @@ pub fn serve(config: &Config, registry: strategy::StrategyRegistry) -> Result<()
     let listening =
         health.follow_feed().and_then(|()| program.count_orders()).and_then(|()| alarms::log(health.feed()));
     listening.map_err(|error| ExitFailure::new(Exit::Failed, format!("can't start a thread: {error}")))?;
-    let bus = program.bus(&foundation);
-    let mut engine = EngineThread::start(config, foundation, bus)?;
+    let bus = program.bus(&core);
+    let mut engine = EngineThread::start(config, core, bus)?;
     let is_first_start = engine.bus.catalogue.current().accounts.is_empty();
-    startup_commands::send_all(config, &ground, &desk, &engine.bus)?;
+    startup_commands::send_all(config, &data_dir, &reference, &engine.bus)?;
     let switch = Switch { bus: engine.bus.clone(), access: access.clone() };
-    control::serve(ground.lock.folder(), switch, kill_signals)
+    control::serve(data_dir.lock.folder(), switch, kill_signals)
         .map_err(|error| ExitFailure::new(Exit::Failed, format!("can't start the control thread: {error}")))?;
-    let bars = bar_storage::start(config, ground.lock.folder(), &engine.bus.feed)?;
+    let bars = bar_storage::start(config, data_dir.lock.folder(), &engine.bus.feed)?;
     if is_first_start {
-        demo_history::generate(config, &desk, ground.clock.now(), &bars)?;
+        demo_history::generate(config, &reference, data_dir.clock.now(), &bars)?;
     } else {
-        resumed_prices::resume(config, &mut desk, &engine.bus, &bars, ground.clock.now());
+        resumed_prices::resume(config, &mut reference, &engine.bus, &bars, data_dir.clock.now());
     }
     // Only this start tells it.
     let _ = stored_bars.set(bars.clone());
     let strategies = strategies::start(config, registry, &engine, bars, &controls)?;
-    let venues = venues::open(config, &ground, &desk, &mut engine, (&health, &markets))?;
+    let venues = venues::open(config, &data_dir, &reference, &mut engine, (&health, &markets))?;
     let sessions = fix::sessions(config)?;
     let connections = open_files::share(sessions.as_ref().map_or(0, |sessions| sessions.names().len()))?;
     let certificate = certificate(config, sessions.as_ref())?;
@@ -121,20 +121,22 @@ pub fn serve(config: &Config, registry: strategy::StrategyRegistry) -> Result<()
         config,
         sessions,
         certificate.as_ref(),
-        &ground,
+        &data_dir,
         &engine,
         &access,
         (&fix_operators, connections),
     )?;
-    let doors = endpoints(&web, &topics, fix.as_ref());
+    let endpoints = endpoints(&web, &topics, fix.as_ref());
     let topics = topics.serve(config, certificate, [web.http, web.https]);
     health.wait_for_venues();
     strategies.start_all();
     if config.strategies_distributed {
         topics.bridge(strategies.handle(), engine.clock.clone());
     }
-    let beacon = ServerFile::write(ground.lock.folder(), &doors)?;
-    doors.print().map_err(|error| ExitFailure::new(Exit::Failed, format!("can't print the ready line: {error}")))?;
+    let beacon = ServerFile::write(data_dir.lock.folder(), &endpoints)?;
+    endpoints
+        .print()
+        .map_err(|error| ExitFailure::new(Exit::Failed, format!("can't print the ready line: {error}")))?;
     info!("serving on {web}");
     let ended = engine.wait(&stopped);
     drop(beacon);
@@ -169,15 +171,15 @@ fn endpoints(web: &WebServer, topics: &BrokerServer, fix: Option<&FixServer>) ->
 }
 
 /// Brings the reference data of the ground's desk into the journal and says how much changed.
-pub fn import(config: &Config, ground: DataDir) -> Result<usize, ExitFailure> {
-    let desk = ground.reference.clone();
-    let foundation = Core::recover(config, &ground)?;
+pub fn import(config: &Config, data_dir: DataDir) -> Result<usize, ExitFailure> {
+    let reference = data_dir.reference.clone();
+    let core = Core::recover(config, &data_dir)?;
     let (stop, _stopped) = bounded(1);
-    let health = Arc::new(Health::new(&foundation));
-    let program = ServerOperations::new(config, &foundation, health, stop);
-    let bus = program.bus(&foundation);
-    let engine = EngineThread::start(config, foundation, bus)?;
-    let changes = reference::differences(&engine.bus.catalogue.current(), &desk.data);
+    let health = Arc::new(Health::new(&core));
+    let program = ServerOperations::new(config, &core, health, stop);
+    let bus = program.bus(&core);
+    let engine = EngineThread::start(config, core, bus)?;
+    let changes = reference::differences(&engine.bus.catalogue.current(), &reference.data);
     let count = changes.len();
     startup_commands::send_reference_changes(&engine.bus, changes)?;
     match engine.stop() {

@@ -45,18 +45,14 @@ pub(super) struct ServerOperations {
 }
 
 impl ServerOperations {
-    pub(super) fn new(config: &Config, foundation: &Core, health: Arc<Health>, stop: Sender<()>) -> Self {
+    pub(super) fn new(config: &Config, core: &Core, health: Arc<Health>, stop: Sender<()>) -> Self {
         let catalogue = Catalogue::default();
         Self {
             parameters: config.parameters(),
             health,
-            journal: foundation.journal.monitor(),
-            importer: ReferenceImporter::new(
-                config.reference_path.clone(),
-                foundation.inbox.clone(),
-                catalogue.clone(),
-            ),
-            metrics: ProgramMetrics::new(foundation),
+            journal: core.journal.monitor(),
+            importer: ReferenceImporter::new(config.reference_path.clone(), core.inbox.clone(), catalogue.clone()),
+            metrics: ProgramMetrics::new(core),
             catalogue,
             broker: Arc::default(),
             strategies: HostSlot::default(),
@@ -106,12 +102,12 @@ impl ServerOperations {
     }
 
     /// The bus between edges and the engine, with this program behind it.
-    pub(super) fn bus(self, foundation: &Core) -> Bus {
+    pub(super) fn bus(self, core: &Core) -> Bus {
         Bus {
-            inbox: foundation.inbox.clone(),
+            inbox: core.inbox.clone(),
             feed: self.health.feed(),
             catalogue: self.catalogue.clone(),
-            history: foundation.read_model.clone(),
+            history: core.read_model.clone(),
             operations: Arc::new(self),
         }
     }

@@ -30,30 +30,30 @@ pub(super) struct Core {
 }
 
 impl Core {
-    pub(super) fn recover(config: &Config, ground: &DataDir) -> Result<Self, ExitFailure> {
-        let folder = ground.lock.folder().to_owned();
-        let instance = ground.instance.journal_id();
+    pub(super) fn recover(config: &Config, data_dir: &DataDir) -> Result<Self, ExitFailure> {
+        let folder = data_dir.lock.folder().to_owned();
+        let instance = data_dir.instance.journal_id();
         let traces = Traces::read(&folder, instance)?;
-        let inspected = inspect_journal(config, ground, &traces)?;
+        let inspected = inspect_journal(config, data_dir, &traces)?;
         let end = inspected.found().last_sequence;
-        let snapshots = SnapshotStore::open(&ground.lock, instance)?;
-        let read_model = Arc::new(ReadModel::open(&ground.lock, instance, end)?);
+        let snapshots = SnapshotStore::open(&data_dir.lock, instance)?;
+        let read_model = Arc::new(ReadModel::open(&data_dir.lock, instance, end)?);
         let (inbox, lanes) = inbox_with(config.lane_limits(), config.in_flight_limits());
         let ledger = Arc::new(JournalLedger::new(inbox.clone()));
         let (engine, recovered) = replay(&folder, end, &snapshots, &ledger, &read_model)?;
         traces.check_orders(&folder, end, engine.last_order())?;
         let journal = open_journal(inspected)?;
-        ground.clock.start_after(recovered.at);
-        let clock = ground.clock.shared();
+        data_dir.clock.start_after(recovered.at);
+        let clock = data_dir.clock.shared();
         Ok(Self { folder, engine, recovered, journal, snapshots, read_model, ledger, inbox, lanes, clock })
     }
 }
 
-fn inspect_journal(config: &Config, ground: &DataDir, traces: &Traces) -> Result<Inspected, ExitFailure> {
+fn inspect_journal(config: &Config, data_dir: &DataDir, traces: &Traces) -> Result<Inspected, ExitFailure> {
     let mut bar = ProgressReporter::new_for("checking the journal");
-    let witnesses = traces.witnesses(ground.lock.folder());
-    let options = JournalOptions { witnesses, ..config.journal_options(ground.instance.journal_id()) };
-    Ok(Journal::inspect(&ground.lock, &options, &mut |step| bar.show(step.read, step.total))?)
+    let witnesses = traces.witnesses(data_dir.lock.folder());
+    let options = JournalOptions { witnesses, ..config.journal_options(data_dir.instance.journal_id()) };
+    Ok(Journal::inspect(&data_dir.lock, &options, &mut |step| bar.show(step.read, step.total))?)
 }
 
 fn open_journal(inspected: Inspected) -> Result<Journal, ExitFailure> {

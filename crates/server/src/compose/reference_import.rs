@@ -35,13 +35,13 @@ impl ReferenceImporter {
     pub(super) fn read(&self, folder: Option<&Path>) -> Result<usize, ReferenceError> {
         let named = folder.map(|folder| ReferencePath::Folder(folder.to_owned()));
         let Some(path) = named.or_else(|| self.configured.clone()) else { return Ok(0) };
-        let desk = reference::read(&path)
+        let reference = reference::read(&path)
             .map_err(|problems| ReferenceError::Files(problems.to_string().lines().map(ToOwned::to_owned).collect()))?;
         // Nothing is kept under the lock.
         let _turn = self.one_at_a_time.lock().unwrap_or_else(PoisonError::into_inner);
         let current = self.catalogue.current();
-        let changes = reference::differences(&current, &desk.data);
-        self.markets.list_new(&current, &desk);
+        let changes = reference::differences(&current, &reference.data);
+        self.markets.list_new(&current, &reference);
         self.apply(&current, &changes)?;
         Ok(changes.len())
     }

@@ -13,13 +13,13 @@ use crate::reference::{OpeningQuote, ReferenceSet};
 
 /// Moves the opening quotes to the newest price that journal or stored bars have. Where nobody quotes (`demo.activity` is
 /// off) the opening quotes stand by definition.
-pub(super) fn resume(config: &Config, desk: &mut ReferenceSet, bus: &Bus, bars: &BarFiles, now: Timestamp) {
+pub(super) fn resume(config: &Config, reference: &mut ReferenceSet, bus: &Bus, bars: &BarFiles, now: Timestamp) {
     if config.demo_activity == MarketActivity::Off {
         return;
     }
     let marks = marks(bus);
-    for opening in &mut desk.openings {
-        let Some(security) = desk.data.securities.get(&opening.security) else { continue };
+    for opening in &mut reference.openings {
+        let Some(security) = reference.data.securities.get(&opening.security) else { continue };
         if let Some(price) = last_price(marks.get(&opening.security), bars, opening.security, now) {
             opening.mid = quotable(price, opening, security);
         }

@@ -11,10 +11,15 @@ use crate::data_dir::DataDir;
 use crate::exit_failure::{Exit, ExitFailure};
 use crate::reference::{self, ReferenceSet};
 
-pub(super) fn send_all(config: &Config, ground: &DataDir, desk: &ReferenceSet, bus: &Bus) -> Result<(), ExitFailure> {
-    command(bus, Command::Configure(config.engine_settings(ground.instance.number())))?;
+pub(super) fn send_all(
+    config: &Config,
+    data_dir: &DataDir,
+    reference: &ReferenceSet,
+    bus: &Bus,
+) -> Result<(), ExitFailure> {
+    command(bus, Command::Configure(config.engine_settings(data_dir.instance.number())))?;
     if bus.catalogue.current().accounts.is_empty() {
-        send_reference_changes(bus, reference::differences(&bus.catalogue.current(), &desk.data))?;
+        send_reference_changes(bus, reference::differences(&bus.catalogue.current(), &reference.data))?;
         if let Some(cash) = config.demo_opening_cash {
             credit_opening_cash(config, bus, cash)?;
         }

@@ -33,7 +33,7 @@ pub(super) struct SimulatedVenues(Vec<VenueThread>);
 
 pub(super) fn open(
     config: &Config,
-    ground: &DataDir,
+    data_dir: &DataDir,
     desk: &ReferenceSet,
     engine: &mut EngineThread,
     (health, markets): (&Health, &SimulatedMarkets),
@@ -50,7 +50,7 @@ pub(super) fn open(
             venue: venue_config(config, &venue, &reference, desk)?,
         };
         let cut = disconnect_period(config, &venue);
-        let (thread, controls) = start(settings, venue.adapter, ground, engine, markets)?;
+        let (thread, controls) = start(settings, venue.adapter, data_dir, engine, markets)?;
         running.push(thread);
         if let Some(period) = cut {
             running.push(
@@ -64,20 +64,20 @@ pub(super) fn open(
 fn start(
     settings: SimulatedVenueSettings,
     adapter: AdapterName,
-    ground: &DataDir,
+    data_dir: &DataDir,
     engine: &mut EngineThread,
     markets: &SimulatedMarkets,
 ) -> Result<(VenueThread, VenueControls), ExitFailure> {
     let failed = |error: &dyn std::fmt::Display| ExitFailure::new(Exit::Failed, format!("venue {adapter}: {error}"));
     let exchange = settings.venue.exchange.id;
-    let venue = SimulatedAdapter::open(settings, ground.clock.now()).map_err(|error| failed(&error))?;
+    let venue = SimulatedAdapter::open(settings, data_dir.clock.now()).map_err(|error| failed(&error))?;
     let controls = venue.controls();
     markets.add(exchange, controls.clone());
     let (stop, stopped) = bounded(1);
     let outlet = engine.take_instruction_queue(&adapter).ok_or_else(|| failed(&"is configured twice"))?;
-    let doors =
+    let endpoints =
         AdapterIo { inbox: engine.bus.inbox.clone(), instructions: outlet, clock: engine.clock.clone(), stop: stopped };
-    let thread = spawn(adapter.clone(), venue, doors, VenueBackoff::default()).map_err(|error| failed(&error))?;
+    let thread = spawn(adapter.clone(), venue, endpoints, VenueBackoff::default()).map_err(|error| failed(&error))?;
     Ok(((stop, thread), controls))
 }
 

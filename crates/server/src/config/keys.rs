@@ -54,8 +54,8 @@ impl Key {
     /// The environment variable: `RIALTO_` and the name in upper snake case, humps split too.
     pub fn variable(&self) -> String {
         let mut variable = "RIALTO_".to_owned();
-        for letter in self.name.chars() {
-            match letter {
+        for request in self.name.chars() {
+            match request {
                 '.' => variable.push('_'),
                 hump if hump.is_ascii_uppercase() => variable.extend(['_', hump]),
                 other => variable.push(other.to_ascii_uppercase()),

@@ -268,10 +268,10 @@ impl BusClient {
             }
             OutgoingPayload::Heartbeat => return Ok(()),
             OutgoingPayload::Command(command) => {
-                return self.send_keyed(line, |talk| talk.register_command(command)).await;
+                return self.send_keyed(line, |client| client.register_command(command)).await;
             }
-            OutgoingPayload::DeliveryRecord(leaf) => {
-                return self.send_keyed(line, |talk| talk.unanswered.delivery_record(leaf)).await;
+            OutgoingPayload::DeliveryRecord(record) => {
+                return self.send_keyed(line, |client| client.unanswered.delivery_record(record)).await;
             }
             OutgoingPayload::Request(request) => request,
         };
@@ -313,8 +313,8 @@ impl BusClient {
         }
         match frame.headers.get("subscription") {
             Some("own") => {
-                let parcel = minicbor::decode(&frame.body).map_err(io::Error::other)?;
-                self.on_envelope(parcel, line).await?;
+                let envelope = minicbor::decode(&frame.body).map_err(io::Error::other)?;
+                self.on_envelope(envelope, line).await?;
                 self.acknowledge(frame.body.len(), line).await
             }
             Some("prices") => {
@@ -364,27 +364,27 @@ impl BusClient {
 
     async fn on_envelope(
         &mut self,
-        parcel: ServerEnvelope,
+        envelope: ServerEnvelope,
         line: &mut StompClient<TcpStream>,
     ) -> Result<(), ConnectionEnd> {
         // Leftovers of an older connection in the queue were sent again already.
-        if parcel.epoch != self.epoch {
+        if envelope.epoch != self.epoch {
             return Ok(());
         }
         // A client that is not attached has no run id.
-        if let ServerMessage::HelloRejected { code, text } = parcel.message {
+        if let ServerMessage::HelloRejected { code, text } = envelope.message {
             let is_taken = &*code == ALREADY_RUNNING;
             let refused = lost(format!("the server refused ({code}): {text}"));
             return Err(if is_taken { ConnectionEnd::AlreadyRunning(text.to_string()) } else { refused });
         }
-        if parcel.number <= self.number {
+        if envelope.number <= self.number {
             return Ok(());
         }
-        if parcel.number != self.number + 1 {
+        if envelope.number != self.number + 1 {
             return Err(io::Error::other("a parcel is missing").into());
         }
-        self.number = parcel.number;
-        self.handle(parcel.message, line).await
+        self.number = envelope.number;
+        self.handle(envelope.message, line).await
     }
 
     async fn handle(&mut self, message: ServerMessage, line: &mut StompClient<TcpStream>) -> Result<(), ConnectionEnd> {

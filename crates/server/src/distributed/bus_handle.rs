@@ -46,11 +46,11 @@ impl BusHandle {
         let (begun, lives) = bounded(1);
         let (said, waiting) = mpsc::channel(OUTGOING_QUEUE_MAX);
         let time = ServerTime::new();
-        let mut talk =
+        let mut client =
             BusClient::new(Arc::new(broker), strategy, token, time.clone(), begun, (said.downgrade(), waiting));
-        talk.takes_over = takes_over;
+        client.takes_over = takes_over;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let run = move || runtime.block_on(talk.run());
+        let run = move || runtime.block_on(client.run());
         let thread = std::thread::Builder::new().name("conversation".into()).spawn(run)?;
         Ok(Self { runs: lives, outgoing: said, time, thread })
     }

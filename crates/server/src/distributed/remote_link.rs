@@ -79,8 +79,8 @@ impl StrategyLink for RemoteLink {
         self.send_item(OutgoingPayload::Command(Box::new(command)))
     }
 
-    fn write_delivery_log(&mut self, leaf: Vec<u8>) -> Result<(), LinkLost> {
-        self.send_item(OutgoingPayload::DeliveryRecord(leaf))
+    fn write_delivery_log(&mut self, record: Vec<u8>) -> Result<(), LinkLost> {
+        self.send_item(OutgoingPayload::DeliveryRecord(record))
     }
 }
 

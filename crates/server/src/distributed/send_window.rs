@@ -60,10 +60,10 @@ impl SendWindow {
     /// An envelope that is sent before the queued ones, whatever is in flight.
     pub(super) fn encode_envelope(&mut self, message: ServerMessage) -> Vec<u8> {
         self.number += 1;
-        let parcel = message.into_bytes(self.epoch, self.number);
-        self.in_flight.push_back((self.number, parcel.len()));
-        self.bytes += parcel.len();
-        parcel
+        let envelope = message.into_bytes(self.epoch, self.number);
+        self.in_flight.push_back((self.number, envelope.len()));
+        self.bytes += envelope.len();
+        envelope
     }
 
     /// Every envelope up to this one has arrived.

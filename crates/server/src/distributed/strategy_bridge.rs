@@ -116,8 +116,8 @@ impl StrategyBridge {
     /// Messages in flight when a connection broke may be lost.
     async fn request_resume(&mut self) -> io::Result<()> {
         for (name, member) in &mut self.processes {
-            if let Some(parcel) = member.resume_request() {
-                self.client.send_to(&delivery_queue(name, &member.address), parcel).await?;
+            if let Some(envelope) = member.resume_request() {
+                self.client.send_to(&delivery_queue(name, &member.address), envelope).await?;
             }
         }
         Ok(())
@@ -193,8 +193,8 @@ impl StrategyBridge {
             StrategyRequestBody::Command { key, expires, command } => {
                 return self.on_command(name, key, expires, *command).await;
             }
-            StrategyRequestBody::DeliveryLog { key, leaf } => {
-                return self.append_delivery_record(name, key, leaf).await;
+            StrategyRequestBody::DeliveryLog { key, leaf: record } => {
+                return self.append_delivery_record(name, key, record).await;
             }
             StrategyRequestBody::Hello { .. } | StrategyRequestBody::Ack { .. } => {}
         }
@@ -242,11 +242,11 @@ impl StrategyBridge {
         self.send(name, ServerMessage::Disconnected { reason: reason.into(), may_return }).await
     }
 
-    async fn append_delivery_record(&mut self, name: &Text, key: u64, leaf: Vec<u8>) -> io::Result<()> {
+    async fn append_delivery_record(&mut self, name: &Text, key: u64, record: Vec<u8>) -> io::Result<()> {
         let Some(member) = self.processes.get_mut(name) else { return Ok(()) };
         match member.begin_command(key) {
             Ok(()) => {
-                let refusal = member.append_delivery_record(leaf).err();
+                let refusal = member.append_delivery_record(record).err();
                 self.send_answer(name, key, ServerMessage::Answer { key, refusal }).await
             }
             Err(known) => self.send(name, known.unwrap_or(ServerMessage::Answer { key, refusal: None })).await,
@@ -349,16 +349,16 @@ impl StrategyBridge {
     async fn flush(&mut self, name: &Text) -> io::Result<()> {
         let Some(member) = self.processes.get_mut(name) else { return Ok(()) };
         let queue = delivery_queue(name, &member.address);
-        while let Some(parcel) = member.next_envelope() {
-            self.client.send_to(&queue, parcel).await?;
+        while let Some(envelope) = member.next_envelope() {
+            self.client.send_to(&queue, envelope).await?;
         }
         Ok(())
     }
 
     async fn reject_attach(&mut self, sender: &RequestSender, code: &str, text: &str) -> io::Result<()> {
         let message = ServerMessage::HelloRejected { code: code.into(), text: text.into() };
-        let parcel = message.into_bytes(sender.epoch, 1);
-        self.client.send_to(&delivery_queue(&sender.name, &sender.address), parcel).await
+        let envelope = message.into_bytes(sender.epoch, 1);
+        self.client.send_to(&delivery_queue(&sender.name, &sender.address), envelope).await
     }
 
     /// Messages for a replaced process are dropped, now and when its connection returns more.

@@ -128,12 +128,12 @@ impl StrategyProcess {
     }
 
     /// Appends a record to the delivery log of this strategy, in the journal.
-    pub(super) fn append_delivery_record(&self, leaf: Vec<u8>) -> Result<(), CommandRefusal> {
-        if DeliveryRecord::owner(&leaf) != Some((self.id, self.run)) {
+    pub(super) fn append_delivery_record(&self, record: Vec<u8>) -> Result<(), CommandRefusal> {
+        if DeliveryRecord::owner(&record) != Some((self.id, self.run)) {
             return Err(foreign_strategy());
         }
         // A stopping server writes nothing.
-        let _ = self.link.append_delivery_log(leaf);
+        let _ = self.link.append_delivery_log(record);
         Ok(())
     }
 

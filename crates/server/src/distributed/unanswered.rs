@@ -26,8 +26,8 @@ impl UnansweredRequests {
         self.add(OpenRequest::Command(now.plus_seconds(DEADLINE_SECONDS), command))
     }
 
-    pub(super) fn delivery_record(&mut self, leaf: Vec<u8>) -> StrategyRequestBody {
-        self.add(OpenRequest::DeliveryRecord(leaf))
+    pub(super) fn delivery_record(&mut self, record: Vec<u8>) -> StrategyRequestBody {
+        self.add(OpenRequest::DeliveryRecord(record))
     }
 
     fn add(&mut self, open: OpenRequest) -> StrategyRequestBody {
@@ -67,7 +67,7 @@ fn request(key: u64, open: &OpenRequest) -> StrategyRequestBody {
         OpenRequest::Command(expires, command) => {
             StrategyRequestBody::Command { key, expires: *expires, command: command.clone() }
         }
-        OpenRequest::DeliveryRecord(leaf) => StrategyRequestBody::DeliveryLog { key, leaf: leaf.clone() },
+        OpenRequest::DeliveryRecord(record) => StrategyRequestBody::DeliveryLog { key, leaf: record.clone() },
     }
 }
 

@@ -198,7 +198,7 @@ fn is_code_letter(byte: u8) -> bool {
 fn luhn(code: &str) -> bool {
     let digits: Option<Vec<u32>> = code
         .chars()
-        .map(|letter| letter.to_digit(36))
+        .map(|request| request.to_digit(36))
         .flat_map(|value| match value {
             Some(value @ 10..) => vec![Some(value / 10), Some(value % 10)],
             single => vec![single],

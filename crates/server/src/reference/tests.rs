@@ -59,8 +59,8 @@ fn the_demo_is_complete() {
 
 #[test]
 fn every_column_of_a_security_is_read() {
-    let desk = demo();
-    let shown = [6, 26, 27, 30].map(|id| format!("{:?}\n", desk.data.securities[&SecurityId(id)])).concat();
+    let reference = demo();
+    let shown = [6, 26, 27, 30].map(|id| format!("{:?}\n", reference.data.securities[&SecurityId(id)])).concat();
     expect![[r#"
         Security { id: SecurityId(6), kind: Forex { base: EUR, transaction: USD }, symbol: "EUR.USD", description: Some("Euro against US dollar"), isin: None, bbgid: None, ric: Some("EUR="), conid: Some("12087792"), adapter_ticker: Some("EURUSD"), underlying: None, family: Some(FamilyId(2)), exchange: ExchangeId(1), currency: USD, contract_size: 1, min_qty: Some(1), max_qty: Some(50000000), qty_incr: 1, min_price: None, max_price: None, price_incr: 0.00001, min_notional: None, tradeable: true }
         Security { id: SecurityId(26), kind: Future { expiration: 2027-05-20, month_year: "202706", first_notice: Some(2027-05-24) }, symbol: "CLM7", description: Some("Crude oil future, June 2027"), isin: None, bbgid: None, ric: Some("CLM7"), conid: None, adapter_ticker: None, underlying: None, family: Some(FamilyId(19)), exchange: ExchangeId(2), currency: USD, contract_size: 1000, min_qty: Some(1), max_qty: Some(500), qty_incr: 1, min_price: None, max_price: None, price_incr: 0.01, min_notional: None, tradeable: true }
@@ -98,8 +98,8 @@ fn what_is_delivered_must_be_there_to_be_delivered() {
 
 #[test]
 fn an_exchange_has_its_hours_and_holidays() {
-    let desk = demo();
-    let exchange = &desk.data.exchanges[&domain::ExchangeId(2)];
+    let reference = demo();
+    let exchange = &reference.data.exchanges[&domain::ExchangeId(2)];
     let (hours, holidays) = (&exchange.trading_hours, &exchange.holidays);
     expect![[r#"
         [TradingHours { open: 00:10, close: 23:50, days: [1, 2, 3, 4, 5, 6, 7] }]
@@ -136,8 +136,8 @@ fn missing_files_are_named_and_opening_quotes_may_be_missing() {
     Folder::of_the_demo().remove("accounts.csv").remove("families.csv").problems(&expect![[r#"
         families.csv: cannot be read: No such file or directory (os error 2)
         accounts.csv: cannot be read: No such file or directory (os error 2)"#]]);
-    let desk = Folder::of_the_demo().remove("opening.csv").read().unwrap();
-    assert_eq!(desk, ReferenceSet { openings: Vec::new(), ..demo() });
+    let reference = Folder::of_the_demo().remove("opening.csv").read().unwrap();
+    assert_eq!(reference, ReferenceSet { openings: Vec::new(), ..demo() });
 }
 
 #[test]

@@ -36,35 +36,36 @@ pub(super) struct SimulationInputs {
 
 impl SimulationInputs {
     pub(super) fn prepare(plan: &SimulationPlan, registry: &StrategyRegistry) -> Result<Self, ExitFailure> {
-        let mut desk = reference::read(&plan.reference).map_err(|problems| ExitFailure::reference(&problems))?.data;
+        let mut reference =
+            reference::read(&plan.reference).map_err(|problems| ExitFailure::reference(&problems))?.data;
         if !plan.market.uses_trading_hours {
-            desk.exchanges.values_mut().for_each(|exchange| *exchange = Arc::new(always_open(exchange)));
+            reference.exchanges.values_mut().for_each(|exchange| *exchange = Arc::new(always_open(exchange)));
         }
         if plan.market.fee_rate.is_some() {
-            desk.families.values_mut().for_each(|family| *family = Arc::new(without_charges(family)));
+            reference.families.values_mut().for_each(|family| *family = Arc::new(without_charges(family)));
         }
-        let files = files(plan, &desk)?;
+        let files = files(plan, &reference)?;
         let mut problems = Problems::default();
-        check_rule(plan, &files, &desk, &mut problems);
-        check_rates(plan, &files, &desk, &mut problems);
+        check_rule(plan, &files, &reference, &mut problems);
+        check_rates(plan, &files, &reference, &mut problems);
         problems.none_or(()).map_err(|problems| ExitFailure::configuration(&problems))?;
-        let ids = name_strategies(plan, &mut desk);
-        let desk = Arc::new(desk);
-        let seats = runners(plan, &ids, &files, registry, &desk)?;
-        let venues = venues(plan, &files, &desk)?;
+        let ids = name_strategies(plan, &mut reference);
+        let reference = Arc::new(reference);
+        let seats = runners(plan, &ids, &files, registry, &reference)?;
+        let venues = venues(plan, &files, &reference)?;
         let source = open(&files)?;
-        Ok(Self { setup: setup(plan, &desk, &files, venues, seats), source, recorded: RecordedData::of(&files) })
+        Ok(Self { setup: setup(plan, &reference, &files, venues, seats), source, recorded: RecordedData::of(&files) })
     }
 }
 
 fn setup(
     plan: &SimulationPlan,
-    desk: &ReferenceData,
+    reference: &ReferenceData,
     files: &[PriceFileSpec],
     venues: Vec<VenueSetup>,
     seats: Vec<StrategyRunner>,
 ) -> SimulationSetup {
-    let changes = reference::differences(&ReferenceData::default(), desk);
+    let changes = reference::differences(&ReferenceData::default(), reference);
     let mut commands: Vec<Command> = reference::commands(&changes).map(|envelope| envelope.command).collect();
     commands.extend(
         plan.orders_per_second
@@ -80,7 +81,7 @@ fn setup(
     SimulationSetup {
         settings,
         commands,
-        opening_cash: opening_cash(plan, &venues, desk),
+        opening_cash: opening_cash(plan, &venues, reference),
         venues,
         runners: seats,
         on_failure: plan.on_failure,
@@ -101,11 +102,11 @@ fn rate_limit_command(seat: &StrategyRunner, orders_per_second: u32) -> Command 
 }
 
 /// Each file with its security.
-fn files(plan: &SimulationPlan, desk: &ReferenceData) -> Result<Vec<PriceFileSpec>, ExitFailure> {
+fn files(plan: &SimulationPlan, reference: &ReferenceData) -> Result<Vec<PriceFileSpec>, ExitFailure> {
     let mut problems = Problems::default();
     let mut files = Vec::new();
     for (place, data) in plan.data.iter().enumerate() {
-        match find(&data.security, desk) {
+        match find(&data.security, reference) {
             Ok(security) => files.push(file(data, security)),
             Err(reason) => problems.add(format!("data {}, security", place + 1), reason),
         }
@@ -135,15 +136,15 @@ fn file(data: &PriceFile, security: &Security) -> PriceFileSpec {
     }
 }
 
-fn find<'a>(written: &str, desk: &'a ReferenceData) -> Result<&'a Security, String> {
-    if let Some(known) = written.parse().ok().and_then(|id| desk.securities.get(&SecurityId(id))) {
+fn find<'a>(written: &str, reference: &'a ReferenceData) -> Result<&'a Security, String> {
+    if let Some(known) = written.parse().ok().and_then(|id| reference.securities.get(&SecurityId(id))) {
         return Ok(known);
     }
-    let named: Vec<_> = desk.securities.values().filter(|security| &*security.symbol == written).collect();
+    let named: Vec<_> = reference.securities.values().filter(|security| &*security.symbol == written).collect();
     match named[..] {
         [only] => Ok(only),
         [] => {
-            let hint = hint(written, desk.securities.values().map(|security| &*security.symbol));
+            let hint = hint(written, reference.securities.values().map(|security| &*security.symbol));
             Err(format!("'{written}' is not the symbol or the id of a security{hint}"))
         }
         _ => Err(format!("'{written}' is the symbol of several securities: say which by its id")),
@@ -164,14 +165,14 @@ fn open(files: &[PriceFileSpec]) -> Result<MergedPrices, ExitFailure> {
 }
 
 /// The id of each instance; a name that reference data does not have is added.
-fn name_strategies(plan: &SimulationPlan, desk: &mut ReferenceData) -> Vec<StrategyId> {
+fn name_strategies(plan: &SimulationPlan, reference: &mut ReferenceData) -> Vec<StrategyId> {
     let mut ids = Vec::new();
     for instance in &plan.strategies {
-        let known = desk.strategy_named(&instance.name).map(|strategy| strategy.id);
-        let next = StrategyId(desk.strategies.keys().next_back().map_or(StrategyId::SERVER.0, |id| id.0) + 1);
+        let known = reference.strategy_named(&instance.name).map(|strategy| strategy.id);
+        let next = StrategyId(reference.strategies.keys().next_back().map_or(StrategyId::SERVER.0, |id| id.0) + 1);
         let id = known.unwrap_or(next);
         let strategy = domain::StrategyRecord { id, name: instance.name.as_str().into(), auto_activate: true };
-        desk.strategies.insert(id, Arc::new(strategy));
+        reference.strategies.insert(id, Arc::new(strategy));
         ids.push(id);
     }
     ids
@@ -182,16 +183,16 @@ fn runners(
     ids: &[StrategyId],
     files: &[PriceFileSpec],
     registry: &StrategyRegistry,
-    desk: &Arc<ReferenceData>,
+    reference: &Arc<ReferenceData>,
 ) -> Result<Vec<StrategyRunner>, ExitFailure> {
     let mut problems = Problems::default();
     let mut seats = Vec::new();
     for (instance, id) in plan.strategies.iter().zip(ids) {
         let written = with_default_parameters(instance, files, registry);
-        match registry.build(&instance.of, &written, desk) {
+        match registry.build(&instance.of, &written, reference) {
             Ok(strategy) => {
                 let who = StrategyIdentity { id: *id, name: instance.name.as_str().into(), run: 1 };
-                seats.push(StrategyRunner::new(who, strategy, desk.clone()));
+                seats.push(StrategyRunner::new(who, strategy, reference.clone()));
             }
             Err(reason) => problems.add(format!("strategy {}", instance.name), explain(&reason, registry)),
         }
@@ -226,10 +227,10 @@ fn with_default_parameters(
 fn venues(
     plan: &SimulationPlan,
     files: &[PriceFileSpec],
-    desk: &ReferenceData,
+    reference: &ReferenceData,
 ) -> Result<Vec<VenueSetup>, ExitFailure> {
     let mut adapters: Vec<AdapterName> = Vec::new();
-    for account in desk.accounts.values().filter(|account| account.active) {
+    for account in reference.accounts.values().filter(|account| account.active) {
         if !adapters.contains(&account.adapter()) {
             adapters.push(account.adapter());
         }
@@ -238,16 +239,16 @@ fn venues(
         return Err(ExitFailure::new(Exit::Refused, "the reference data has no active account"));
     };
     let mut setups: BTreeMap<AdapterName, VenueSetup> = BTreeMap::new();
-    for (place, exchange) in desk.exchanges.values().enumerate() {
+    for (place, exchange) in reference.exchanges.values().enumerate() {
         let adapter = adapters.get(place).unwrap_or(&last).clone();
-        let securities = securities_on(exchange.id, files, desk);
+        let securities = securities_on(exchange.id, files, reference);
         if securities.is_empty() {
             continue;
         }
         let setup = setups.entry(adapter.clone()).or_insert_with(|| empty_venue(plan, adapter));
         setup.exchanges.push(exchange.id);
         for security in securities {
-            setup.venue.list_security(&desk.securities[&security], exchange);
+            setup.venue.list_security(&reference.securities[&security], exchange);
             setup.securities.push(security);
         }
     }
@@ -279,7 +280,7 @@ pub(super) fn fill_rule(plan: &SimulationPlan) -> FillRule {
 }
 
 /// A rule that needs data which is not there would fill nothing, or guess.
-fn check_rule(plan: &SimulationPlan, files: &[PriceFileSpec], desk: &ReferenceData, problems: &mut Problems) {
+fn check_rule(plan: &SimulationPlan, files: &[PriceFileSpec], reference: &ReferenceData, problems: &mut Problems) {
     let rule = fill_rule(plan);
     let securities: BTreeSet<SecurityId> = files.iter().map(|file| file.security).collect();
     for security in securities {
@@ -294,15 +295,15 @@ fn check_rule(plan: &SimulationPlan, files: &[PriceFileSpec], desk: &ReferenceDa
             FillRule::Touch | FillRule::Cross => continue,
         };
         if !is_there {
-            let symbol = &desk.securities[&security].symbol;
+            let symbol = &reference.securities[&security].symbol;
             problems.add("market.fillRule", format!("{rule} needs {needed}, and the data has none of {symbol}"));
         }
     }
 }
 
 /// Without an exchange rate nothing could be valued, and costs would be added up across currencies.
-fn check_rates(plan: &SimulationPlan, files: &[PriceFileSpec], desk: &ReferenceData, problems: &mut Problems) {
-    let traded = files.iter().map(|file| &desk.securities[&file.security]);
+fn check_rates(plan: &SimulationPlan, files: &[PriceFileSpec], reference: &ReferenceData, problems: &mut Problems) {
+    let traded = files.iter().map(|file| &reference.securities[&file.security]);
     let pairs: BTreeSet<(Currency, Currency)> = traded.clone().filter_map(|security| pair(security)).collect();
     let has = |from, to| from == to || pairs.contains(&(from, to)) || pairs.contains(&(to, from));
     for security in traded {
@@ -323,16 +324,16 @@ fn pair(security: &Security) -> Option<(Currency, Currency)> {
     }
 }
 
-fn securities_on(exchange: ExchangeId, files: &[PriceFileSpec], desk: &ReferenceData) -> BTreeSet<SecurityId> {
-    let listed = |security: &SecurityId| desk.securities[security].exchange == exchange;
+fn securities_on(exchange: ExchangeId, files: &[PriceFileSpec], reference: &ReferenceData) -> BTreeSet<SecurityId> {
+    let listed = |security: &SecurityId| reference.securities[security].exchange == exchange;
     files.iter().map(|file| file.security).filter(listed).collect()
 }
 
 /// For each active account with a venue where something can be bought: an index cannot.
-fn opening_cash(plan: &SimulationPlan, venues: &[VenueSetup], desk: &ReferenceData) -> Vec<OpeningCash> {
-    let is_tradeable = |security: &SecurityId| desk.securities[security].tradeable;
+fn opening_cash(plan: &SimulationPlan, venues: &[VenueSetup], reference: &ReferenceData) -> Vec<OpeningCash> {
+    let is_tradeable = |security: &SecurityId| reference.securities[security].tradeable;
     let mut all = Vec::new();
-    for account in desk.accounts.values().filter(|account| account.active) {
+    for account in reference.accounts.values().filter(|account| account.active) {
         let venue = venues.iter().find(|venue| venue.adapter == account.adapter());
         all.extend(venue.map(|venue| OpeningCash {
             securities: venue.securities.iter().copied().filter(is_tradeable).collect(),

@@ -58,19 +58,19 @@ fn run(file: &Path, out: Option<&Path>, registry: &StrategyRegistry) -> Result<S
     let output = ResultsFolder::open(&folder, |traces| watchdog::on_interrupt(watched.clone(), traces))?;
     let _watch =
         RunWatchdog::start(watched).map_err(|error| ExitFailure::new(Exit::Failed, format!("no thread: {error}")))?;
-    let mut onlooker = RunObserver::new(&plan, std::mem::take(&mut stage.recorded), output.staging());
+    let mut observer = RunObserver::new(&plan, std::mem::take(&mut stage.recorded), output.staging());
     let began = Instant::now();
-    let ended = run_simulation(stage, &mut onlooker)?;
+    let ended = run_simulation(stage, &mut observer)?;
     let seconds = began.elapsed().as_secs_f64();
-    let report = SimulationReport::from_run(&plan, &ended, onlooker, seconds)?;
+    let report = SimulationReport::from_run(&plan, &ended, observer, seconds)?;
     report.write(output.staging())?;
     output.publish()?;
     Ok(report.summary(&folder))
 }
 
-fn run_simulation(stage: SimulationInputs, onlooker: &mut RunObserver) -> Result<SimulationResult, ExitFailure> {
+fn run_simulation(stage: SimulationInputs, observer: &mut RunObserver) -> Result<SimulationResult, ExitFailure> {
     let SimulationInputs { setup, source, .. } = stage;
-    let simulation = Simulation::new(setup, Box::new(source), onlooker).map_err(|error| failed(&error))?;
+    let simulation = Simulation::new(setup, Box::new(source), observer).map_err(|error| failed(&error))?;
     simulation.run().map_err(|error| failed(&error))
 }
 

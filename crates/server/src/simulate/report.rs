@@ -23,10 +23,10 @@ impl SimulationReport {
     pub(super) fn from_run(
         plan: &SimulationPlan,
         ended: &SimulationResult,
-        onlooker: RunObserver,
+        observer: RunObserver,
         took: f64,
     ) -> Result<Self, ExitFailure> {
-        let ObservedRun { record, refusals, stopped, orders, missing_data: unheard, accounts } = onlooker.finish()?;
+        let ObservedRun { record, refusals, stopped, orders, missing_data: unheard, accounts } = observer.finish()?;
         let heading = ReportHeading {
             title: plan.title.clone(),
             settings: settings(plan, accounts),

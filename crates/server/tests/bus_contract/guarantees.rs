@@ -46,10 +46,10 @@ fn bookings(heard: &[StrategyDelivery]) -> Vec<String> {
 }
 
 fn own_events_come_in_order_and_once_and_those_of_others_never<R: BusTransport>() {
-    let desk = BusHarness::open();
-    let mut road = R::open(&desk);
+    let server = BusHarness::open();
+    let mut road = R::open(&server);
     for dollars in 1..=50 {
-        desk.credit(if dollars % 5 == 0 { OTHER } else { STRATEGY }, dollars);
+        server.credit(if dollars % 5 == 0 { OTHER } else { STRATEGY }, dollars);
     }
     let expected: Vec<String> =
         (1..=50).filter(|dollars| dollars % 5 != 0).map(|dollars| dollars.to_string()).collect();
@@ -59,13 +59,13 @@ fn own_events_come_in_order_and_once_and_those_of_others_never<R: BusTransport>(
     assert!(sequences.is_sorted(), "{sequences:?}");
 }
 
-fn subscribe<R: BusTransport>(desk: &BusHarness, road: &mut R) {
+fn subscribe<R: BusTransport>(server: &BusHarness, road: &mut R) {
     road.send(Command::Subscribe(MarketDataSubscription { strategy: STRATEGY, security: STOCK }));
     // A strategy that said it hears prices from then on: this booking is behind it.
     road.send(Command::Publish(GenericEvent { strategy: STRATEGY, name: "mark".into(), body: "{}".into() }));
     let mark = |reply: domain::query::EngineResult| matches!(reply, Ok(domain::Answer::Subscriptions(wishes)) if !wishes.is_empty());
     scenarios::wait::wait_for("the subscription", || {
-        let ticket = desk.bus.inbox.query(domain::Query::Subscriptions).unwrap();
+        let ticket = server.bus.inbox.query(domain::Query::Subscriptions).unwrap();
         mark(ticket.recv_blocking().unwrap().outcome).then_some(())
     });
 }
@@ -79,26 +79,26 @@ fn bids(heard: &[StrategyDelivery]) -> Vec<i64> {
 }
 
 fn the_newest_price_comes_in_the_end_and_never_an_older_after_a_newer<R: BusTransport>() {
-    let desk = BusHarness::open();
-    let mut road = R::open(&desk);
-    subscribe(&desk, &mut road);
-    (1..=500).for_each(|bid| desk.quote(bid));
+    let server = BusHarness::open();
+    let mut road = R::open(&server);
+    subscribe(&server, &mut road);
+    (1..=500).for_each(|bid| server.quote(bid));
     let heard = road.receive_until(|heard| bids(heard).last() == Some(&500));
     assert!(bids(&heard).is_sorted_by(|earlier, later| earlier < later), "{:?}", bids(&heard));
 }
 
 fn prices_come_only_of_what_was_asked_for<R: BusTransport>() {
-    let desk = BusHarness::open();
-    let mut road = R::open(&desk);
-    desk.quote(1);
-    desk.credit(STRATEGY, 1);
+    let server = BusHarness::open();
+    let mut road = R::open(&server);
+    server.quote(1);
+    server.credit(STRATEGY, 1);
     let heard = road.receive_until(|heard| !bookings(heard).is_empty());
     assert_eq!(bids(&heard), [0; 0]);
 }
 
 fn a_refused_command_is_told_once_with_its_code<R: BusTransport>() {
-    let desk = BusHarness::open();
-    let mut road = R::open(&desk);
+    let server = BusHarness::open();
+    let mut road = R::open(&server);
     let mut order = strategy::order::market(domain::SecurityId(99), domain::Side::Buy, domain::Quantity::from(1));
     (order.strategy, order.int_id) = (Some(STRATEGY), Some("ONE-1".parse().unwrap()));
     road.send(Command::Place(order));
@@ -111,7 +111,7 @@ fn a_refused_command_is_told_once_with_its_code<R: BusTransport>() {
     };
     let heard = road.receive_until(|heard| !refusals(heard).is_empty());
     assert_eq!(refusals(&heard), ["unknown-security"]);
-    desk.credit(STRATEGY, 1);
+    server.credit(STRATEGY, 1);
     let heard = road.receive_until(|heard| !bookings(heard).is_empty());
     assert_eq!(refusals(&heard), [""; 0]);
     let restated = RestatedFields { strategy: Some(STRATEGY), ..RestatedFields::default() };
@@ -122,10 +122,10 @@ fn a_refused_command_is_told_once_with_its_code<R: BusTransport>() {
 }
 
 fn strategies_hear_what_others_say<R: BusTransport>() {
-    let desk = BusHarness::open();
-    let mut road = R::open(&desk);
+    let server = BusHarness::open();
+    let mut road = R::open(&server);
     let say = |strategy: StrategyId, body: &str| {
-        desk.command(Command::Publish(GenericEvent { strategy, name: "hello".into(), body: body.into() }));
+        server.command(Command::Publish(GenericEvent { strategy, name: "hello".into(), body: body.into() }));
     };
     say(OTHER, "1");
     say(OTHER, "2");
@@ -141,26 +141,26 @@ fn strategies_hear_what_others_say<R: BusTransport>() {
 }
 
 fn after_a_cut_nothing_is_missing_and_nothing_comes_twice<R: BusTransport>() {
-    let desk = BusHarness::open();
-    let mut road = R::open(&desk);
-    desk.credit(STRATEGY, 1);
+    let server = BusHarness::open();
+    let mut road = R::open(&server);
+    server.credit(STRATEGY, 1);
     let mut heard = road.receive_until(|heard| bookings(heard).len() == 1);
-    road.cut(&mut || (2..=20).for_each(|dollars| assert!(desk.credit(STRATEGY, dollars) > 0)));
-    desk.credit(STRATEGY, 21);
+    road.cut(&mut || (2..=20).for_each(|dollars| assert!(server.credit(STRATEGY, dollars) > 0)));
+    server.credit(STRATEGY, 21);
     heard.extend(road.receive_until(|heard| bookings(heard).contains(&"21".to_owned())));
     let expected: Vec<String> = (1..=21).map(|dollars: i32| dollars.to_string()).collect();
     assert_eq!(bookings(&heard), expected);
 }
 
 fn after_a_cut_of_the_server_s_own_connection_nothing_is_missing_and_nothing_comes_twice<R: BusTransport>() {
-    let desk = BusHarness::open();
-    let mut road = R::open(&desk);
+    let server = BusHarness::open();
+    let mut road = R::open(&server);
     let mut heard = vec![];
     for dollars in 1..=60 {
-        desk.credit(STRATEGY, dollars);
+        server.credit(STRATEGY, dollars);
         if dollars % 20 == 0 {
             road.cut_server();
-            desk.credit(STRATEGY, 1_000 + dollars);
+            server.credit(STRATEGY, 1_000 + dollars);
             let last = (1_000 + dollars).to_string();
             heard.extend(road.receive_until(|heard| bookings(heard).contains(&last)));
         }
@@ -172,10 +172,10 @@ fn after_a_cut_of_the_server_s_own_connection_nothing_is_missing_and_nothing_com
 
 /// More than are sent ahead of what was taken.
 fn many_events_come_all_and_in_order<R: BusTransport>() {
-    let desk = BusHarness::open();
-    let mut road = R::open(&desk);
+    let server = BusHarness::open();
+    let mut road = R::open(&server);
     for dollars in 1..=1_500 {
-        desk.credit(STRATEGY, dollars);
+        server.credit(STRATEGY, dollars);
     }
     let heard = road.receive_until(|heard| bookings(heard).len() >= 1_500);
     let expected: Vec<String> = (1..=1_500).map(|dollars: i32| dollars.to_string()).collect();

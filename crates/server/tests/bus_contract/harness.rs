@@ -55,15 +55,15 @@ impl BusHarness {
             // Nothing is stored in a folder that does not exist.
             bars: Arc::new(storage::BarFiles::open("/nonexistent".into(), 0)),
         };
-        let desk = Self {
+        let server = Self {
             host: StrategyHost::open(bus.clone(), clock.clone(), strategy::StrategyRegistry::default(), settings)
                 .unwrap(),
             bus,
             clock,
             delivery_records: leaves,
         };
-        desk.command(Command::Reference(reference()));
-        desk
+        server.command(Command::Reference(reference()));
+        server
     }
 
     pub(crate) fn command(&self, command: Command) -> Reply {

@@ -74,8 +74,8 @@ pub(crate) trait BusTransport {
 pub(crate) struct InProcess(AttachedStrategy);
 
 impl BusTransport for InProcess {
-    fn open(desk: &BusHarness) -> Self {
-        Self(desk.host.handle().attach(NAME, None, false).unwrap()).until_run()
+    fn open(server: &BusHarness) -> Self {
+        Self(server.host.handle().attach(NAME, None, false).unwrap()).until_run()
     }
 
     fn link(&mut self) -> &mut dyn StrategyLink {
@@ -104,8 +104,8 @@ pub(crate) struct BrokerTransport {
 }
 
 impl BusTransport for BrokerTransport {
-    fn open(desk: &BusHarness) -> Self {
-        let broker = OpenBroker::before(desk);
+    fn open(server: &BusHarness) -> Self {
+        let broker = OpenBroker::before(server);
         let proxy = CuttableProxy::to(broker.address);
         let address = proxy.address().to_string();
         let conversation = BusHandle::connect(move || Ok(address.clone()), NAME.into(), None, false).unwrap();
@@ -141,12 +141,12 @@ pub(crate) struct OpenBroker {
 }
 
 impl OpenBroker {
-    pub(crate) fn before(desk: &BusHarness) -> Self {
+    pub(crate) fn before(server: &BusHarness) -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let folder = tempfile::tempdir().unwrap();
-        let clock = desk.clock.clone();
+        let clock = server.clock.clone();
         let access = Arc::new(access::Access::open(folder.path(), anonymous(), clock).unwrap());
-        let broker = Broker::new(settings(), desk.bus.clone(), access);
+        let broker = Broker::new(settings(), server.bus.clone(), access);
         let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
         let address = listener.local_addr().unwrap();
         let listeners = StompListeners { tcp: Some(listener), ..StompListeners::default() };
@@ -154,7 +154,7 @@ impl OpenBroker {
         runtime.spawn(broker.clone().serve(listeners, log, std::future::pending()));
         let wires = BridgeConnections::default();
         let connect = wires.connect_to(broker);
-        runtime.spawn(StrategyBridge::serve(connect, desk.host.handle(), desk.clock.clone()));
+        runtime.spawn(StrategyBridge::serve(connect, server.host.handle(), server.clock.clone()));
         Self { address, wires, _runtime: runtime, _folder: folder }
     }
 

@@ -10,8 +10,8 @@ use crate::transports::OpenBroker;
 
 #[test]
 fn a_strategy_of_another_build_is_refused() {
-    let desk = BusHarness::open();
-    let broker = OpenBroker::before(&desk);
+    let server = BusHarness::open();
+    let broker = OpenBroker::before(&server);
     let mut writer = RawStrategyClient::at(&broker);
     writer.write(StrategyRequestBody::Hello { build: "0.0.1/1".into(), resume: None, takes_over: false });
     let ServerMessage::HelloRejected { code, text } = writer.answer() else { panic!("it was let in") };
@@ -21,8 +21,8 @@ fn a_strategy_of_another_build_is_refused() {
 
 #[test]
 fn who_did_not_say_hello_is_refused() {
-    let desk = BusHarness::open();
-    let broker = OpenBroker::before(&desk);
+    let server = BusHarness::open();
+    let broker = OpenBroker::before(&server);
     let mut writer = RawStrategyClient::at(&broker);
     writer.write(StrategyRequestBody::Heartbeat { heard: 0 });
     assert_eq!(refused(&writer.answer()), Some("not-attached".into()));
@@ -30,12 +30,12 @@ fn who_did_not_say_hello_is_refused() {
 
 #[test]
 fn a_command_that_is_sent_twice_takes_effect_once_and_is_answered_twice() {
-    let desk = BusHarness::open();
-    let broker = OpenBroker::before(&desk);
+    let server = BusHarness::open();
+    let broker = OpenBroker::before(&server);
     let mut writer = RawStrategyClient::at(&broker);
     writer.hello();
-    let mut said = desk.bus.feed.subscribe(&[EventClass::Generic], 8);
-    let later = (desk.clock)().plus_seconds(60);
+    let mut said = server.bus.feed.subscribe(&[EventClass::Generic], 8);
+    let later = (server.clock)().plus_seconds(60);
     for _ in 0..2 {
         writer.write(request_command(1, later));
         assert_eq!(refused(&writer.answer()), None);
@@ -47,11 +47,11 @@ fn a_command_that_is_sent_twice_takes_effect_once_and_is_answered_twice() {
 
 #[test]
 fn a_command_after_its_deadline_has_no_effect() {
-    let desk = BusHarness::open();
-    let broker = OpenBroker::before(&desk);
+    let server = BusHarness::open();
+    let broker = OpenBroker::before(&server);
     let mut writer = RawStrategyClient::at(&broker);
     writer.hello();
-    let mut said = desk.bus.feed.subscribe(&[EventClass::Generic], 8);
+    let mut said = server.bus.feed.subscribe(&[EventClass::Generic], 8);
     writer.write(request_command(1, Timestamp(1)));
     assert_eq!(refused(&writer.answer()), Some("deadline-passed".into()));
     assert!(said.try_recv().is_none());
@@ -59,12 +59,12 @@ fn a_command_after_its_deadline_has_no_effect() {
 
 #[test]
 fn a_strategy_cannot_speak_for_another() {
-    let desk = BusHarness::open();
-    let broker = OpenBroker::before(&desk);
+    let server = BusHarness::open();
+    let broker = OpenBroker::before(&server);
     let mut writer = RawStrategyClient::at(&broker);
     writer.hello();
     let event = GenericEvent { strategy: crate::harness::OTHER, name: "forged".into(), body: "{}".into() };
-    let later = (desk.clock)().plus_seconds(60);
+    let later = (server.clock)().plus_seconds(60);
     // Of the second it does not say that the order is its own.
     let cancel = CancelOrder::new("theirs".parse().unwrap());
     for (key, command) in [(1, Command::Publish(event)), (2, Command::Cancel(cancel))] {
@@ -75,40 +75,40 @@ fn a_strategy_cannot_speak_for_another() {
 
 #[test]
 fn a_lost_or_late_command_is_recorded_in_the_delivery_log() {
-    let desk = BusHarness::open();
-    let broker = OpenBroker::before(&desk);
+    let server = BusHarness::open();
+    let broker = OpenBroker::before(&server);
     let mut writer = RawStrategyClient::at(&broker);
     writer.hello();
-    let later = (desk.clock)().plus_seconds(60);
+    let later = (server.clock)().plus_seconds(60);
     // The second comes too late; the third and the fourth were given up on the way.
     for (key, expires) in [(1, later), (2, Timestamp(1)), (5, later)] {
         writer.write(request_command(key, expires));
         writer.answer();
     }
-    assert_eq!(desk.delivery_records.load(std::sync::atomic::Ordering::SeqCst), 3);
+    assert_eq!(server.delivery_records.load(std::sync::atomic::Ordering::SeqCst), 3);
 }
 
 #[test]
 fn a_process_writes_only_its_own_delivery_log() {
-    let desk = BusHarness::open();
-    let broker = OpenBroker::before(&desk);
+    let server = BusHarness::open();
+    let broker = OpenBroker::before(&server);
     let mut writer = RawStrategyClient::at(&broker);
     writer.hello();
     writer.write(StrategyRequestBody::DeliveryLog { key: 1, leaf: b"not mine".to_vec() });
     assert_eq!(refused(&writer.answer()), Some("foreign-strategy".into()));
-    assert_eq!(desk.delivery_records.load(std::sync::atomic::Ordering::SeqCst), 0);
+    assert_eq!(server.delivery_records.load(std::sync::atomic::Ordering::SeqCst), 0);
 }
 
 #[test]
 fn a_second_process_is_refused_while_the_first_is_well_and_hears_nothing_of_what_is_for_it() {
-    let desk = BusHarness::open();
-    let broker = OpenBroker::before(&desk);
+    let server = BusHarness::open();
+    let broker = OpenBroker::before(&server);
     let mut first = RawStrategyClient::at(&broker);
     first.hello();
     let mut second = RawStrategyClient::living_at(&broker, "elsewhere");
     second.write(hello(false));
     assert_eq!(refused(&second.answer()), Some("strategy-lives".into()));
-    first.write(request_command(1, (desk.clock)().plus_seconds(60)));
+    first.write(request_command(1, (server.clock)().plus_seconds(60)));
     assert_eq!(refused(&first.answer()), None);
     second.write(hello(true));
     assert!(matches!(second.answer(), ServerMessage::Welcome { is_resumed: false, .. }));
@@ -116,8 +116,8 @@ fn a_second_process_is_refused_while_the_first_is_well_and_hears_nothing_of_what
 
 #[test]
 fn one_that_is_cut_off_in_a_phase_comes_back_and_is_told_of_the_phase_again() {
-    let desk = BusHarness::open();
-    let broker = OpenBroker::before(&desk);
+    let server = BusHarness::open();
+    let broker = OpenBroker::before(&server);
     let mut before = RawStrategyClient::at(&broker);
     before.write(hello(false));
     let ServerMessage::Welcome { run, .. } = before.answer() else { panic!("it was not let in") };

@@ -16,11 +16,11 @@ struct SnapshotFixture {
 impl SnapshotFixture {
     /// Two snapshots, at 100 and at 200.
     fn with_two_snapshots() -> Self {
-        let desk = Self { folder: tempfile::tempdir().unwrap() };
-        let snapshots = desk.open();
+        let fixture = Self { folder: tempfile::tempdir().unwrap() };
+        let snapshots = fixture.open();
         snapshots.write(100, b"long 100 AAPL", BUILD).unwrap();
         snapshots.write(200, b"long 250 AAPL", BUILD).unwrap();
-        desk
+        fixture
     }
 
     fn open(&self) -> SnapshotStore {
@@ -55,14 +55,14 @@ fn at_200() -> StoredSnapshot {
 
 #[test]
 fn the_newest_snapshot_is_found_again() {
-    let desk = SnapshotFixture::with_two_snapshots();
-    assert_eq!(desk.open().latest_valid(None).unwrap(), Some(at_200()));
+    let fixture = SnapshotFixture::with_two_snapshots();
+    assert_eq!(fixture.open().latest_valid(None).unwrap(), Some(at_200()));
 }
 
 #[test]
 fn a_start_without_snapshots_begins_with_the_journal() {
-    let desk = SnapshotFixture { folder: tempfile::tempdir().unwrap() };
-    assert_eq!(desk.open().latest_valid(None).unwrap(), None);
+    let fixture = SnapshotFixture { folder: tempfile::tempdir().unwrap() };
+    assert_eq!(fixture.open().latest_valid(None).unwrap(), None);
 }
 
 #[test]
@@ -74,50 +74,50 @@ fn only_snapshots_up_to_the_wanted_sequence_are_taken() {
 
 #[test]
 fn two_are_kept_and_the_older_is_deleted_after_the_new_one_is_there() {
-    let desk = SnapshotFixture::with_two_snapshots();
-    desk.open().write(300, b"flat", BUILD).unwrap();
-    assert_eq!(desk.files(), [file_name(200, EXTENSION), file_name(300, EXTENSION)]);
+    let fixture = SnapshotFixture::with_two_snapshots();
+    fixture.open().write(300, b"flat", BUILD).unwrap();
+    assert_eq!(fixture.files(), [file_name(200, EXTENSION), file_name(300, EXTENSION)]);
 }
 
 #[test]
 fn a_snapshot_beyond_the_end_of_a_shortened_journal_is_replaced_by_the_new_one() {
-    let desk = SnapshotFixture::with_two_snapshots();
-    desk.open().write(150, b"flat", BUILD).unwrap();
-    assert_eq!(desk.files(), [file_name(100, EXTENSION), file_name(150, EXTENSION)]);
+    let fixture = SnapshotFixture::with_two_snapshots();
+    fixture.open().write(150, b"flat", BUILD).unwrap();
+    assert_eq!(fixture.files(), [file_name(100, EXTENSION), file_name(150, EXTENSION)]);
 }
 
 #[test]
 fn a_snapshot_that_was_cut_off_has_no_name_and_is_cleared_away() {
-    let desk = SnapshotFixture::with_two_snapshots();
-    let unfinished = desk.folder.path().join(FOLDER).join(file_name(300, UNFINISHED_EXTENSION));
+    let fixture = SnapshotFixture::with_two_snapshots();
+    let unfinished = fixture.folder.path().join(FOLDER).join(file_name(300, UNFINISHED_EXTENSION));
     fs::write(unfinished, b"half a sna").unwrap();
-    assert_eq!(desk.open().latest_valid(None).unwrap(), Some(at_200()));
-    assert_eq!(desk.files(), [file_name(100, EXTENSION), file_name(200, EXTENSION)]);
+    assert_eq!(fixture.open().latest_valid(None).unwrap(), Some(at_200()));
+    assert_eq!(fixture.files(), [file_name(100, EXTENSION), file_name(200, EXTENSION)]);
 }
 
 #[test]
 fn after_every_truncation_the_older_one_is_taken_and_the_file_is_named() {
-    let desk = SnapshotFixture::with_two_snapshots();
-    let good = fs::read(desk.path(200)).unwrap();
+    let fixture = SnapshotFixture::with_two_snapshots();
+    let good = fs::read(fixture.path(200)).unwrap();
     for length in 0..good.len() {
-        fs::write(desk.path(200), &good[..length]).unwrap();
-        let (found, damaged) = desk.open().search(None).unwrap();
+        fs::write(fixture.path(200), &good[..length]).unwrap();
+        let (found, damaged) = fixture.open().search(None).unwrap();
         let reason = match length.checked_sub(HEADER_BYTES) {
             None => "it is shorter than the header of a snapshot".to_owned(),
             Some(state) => format!("it holds {state} bytes of state instead of 13"),
         };
         let offset = if length < HEADER_BYTES { 0 } else { HEADER_BYTES as u64 };
-        assert_eq!((found, damaged), (Some(at_100()), vec![Damage { file: desk.path(200), offset, reason }]));
+        assert_eq!((found, damaged), (Some(at_100()), vec![Damage { file: fixture.path(200), offset, reason }]));
     }
-    fs::write(desk.path(200), [good.as_slice(), b"x"].concat()).unwrap();
-    assert_eq!(desk.open().latest_valid(None).unwrap(), Some(at_100()), "nor with one byte too many");
+    fs::write(fixture.path(200), [good.as_slice(), b"x"].concat()).unwrap();
+    assert_eq!(fixture.open().latest_valid(None).unwrap(), Some(at_100()), "nor with one byte too many");
 }
 
 #[test]
 fn no_flipped_bit_passes() {
-    let desk = SnapshotFixture::with_two_snapshots();
-    let good = fs::read(desk.path(200)).unwrap();
-    let snapshots = desk.open();
+    let fixture = SnapshotFixture::with_two_snapshots();
+    let good = fs::read(fixture.path(200)).unwrap();
+    let snapshots = fixture.open();
     for (at, bit) in (0..good.len()).flat_map(|at| (0..8).map(move |bit| (at, bit))) {
         let mut bytes = good.clone();
         bytes[at] ^= 1 << bit;
@@ -129,16 +129,16 @@ fn no_flipped_bit_passes() {
 
 #[test]
 fn when_both_are_damaged_there_is_none_and_both_are_named() {
-    let desk = SnapshotFixture::with_two_snapshots();
-    let mut bytes = fs::read(desk.path(100)).unwrap();
+    let fixture = SnapshotFixture::with_two_snapshots();
+    let mut bytes = fs::read(fixture.path(100)).unwrap();
     bytes[HEADER_BYTES + 5] ^= 1;
-    fs::write(desk.path(100), bytes).unwrap();
-    fs::write(desk.path(200), b"something else").unwrap();
-    let (found, damaged) = desk.open().search(None).unwrap();
+    fs::write(fixture.path(100), bytes).unwrap();
+    fs::write(fixture.path(200), b"something else").unwrap();
+    let (found, damaged) = fixture.open().search(None).unwrap();
     let short =
-        Damage { file: desk.path(200), offset: 0, reason: "it is shorter than the header of a snapshot".to_owned() };
+        Damage { file: fixture.path(200), offset: 0, reason: "it is shorter than the header of a snapshot".to_owned() };
     let changed = Damage {
-        file: desk.path(100),
+        file: fixture.path(100),
         offset: HEADER_BYTES as u64,
         reason: "the digest of the state does not match".to_owned(),
     };
@@ -147,26 +147,26 @@ fn when_both_are_damaged_there_is_none_and_both_are_named() {
 
 #[test]
 fn a_snapshot_of_another_instance_or_under_a_wrong_name_is_refused() {
-    let desk = SnapshotFixture::with_two_snapshots();
-    fs::rename(desk.path(200), desk.path(201)).unwrap();
-    let (found, damaged) = desk.open().search(None).unwrap();
+    let fixture = SnapshotFixture::with_two_snapshots();
+    fs::rename(fixture.path(200), fixture.path(201)).unwrap();
+    let (found, damaged) = fixture.open().search(None).unwrap();
     let reasons: Vec<_> = damaged.into_iter().map(|damage| damage.reason).collect();
     assert_eq!(
         (found, reasons[0].as_str()),
         (Some(at_100()), "the file is named for another sequence than its header, 200")
     );
 
-    let (found, damaged) = desk.open_as(InstanceId([7; 16])).search(Some(100)).unwrap();
+    let (found, damaged) = fixture.open_as(InstanceId([7; 16])).search(Some(100)).unwrap();
     let reason = "it belongs to instance 7468652074657374206a6f75726e616c, not 07070707070707070707070707070707";
     assert_eq!((found, damaged[0].reason.as_str()), (None, reason));
 }
 
 #[test]
 fn a_build_name_that_does_not_fit_is_refused_before_anything_is_written() {
-    let desk = SnapshotFixture::with_two_snapshots();
-    let refused = desk.open().write(300, b"flat", &"x".repeat(BUILD_BYTES_MAX + 1)).unwrap_err().to_string();
+    let fixture = SnapshotFixture::with_two_snapshots();
+    let refused = fixture.open().write(300, b"flat", &"x".repeat(BUILD_BYTES_MAX + 1)).unwrap_err().to_string();
     assert_eq!(refused, "build: must be at most 108 bytes without a zero");
-    assert_eq!(desk.files().len(), 2);
+    assert_eq!(fixture.files().len(), 2);
 }
 
 /// Real files, but syncs can fail.
@@ -212,14 +212,14 @@ impl FileSystem for FailingDisk {
 
 #[test]
 fn a_snapshot_whose_sync_failed_is_not_one_and_the_two_before_it_stay() {
-    let desk = SnapshotFixture::with_two_snapshots();
+    let fixture = SnapshotFixture::with_two_snapshots();
     let disk = Arc::new(FailingDisk::default());
-    let lock = DataDirLock::acquire(desk.folder.path()).unwrap();
+    let lock = DataDirLock::acquire(fixture.folder.path()).unwrap();
     let snapshots = SnapshotStore::open_on(disk.clone(), &lock, INSTANCE).unwrap();
     disk.sync_fails.store(true, Ordering::SeqCst);
     let failed = snapshots.write(300, b"flat", BUILD).unwrap_err().to_string();
-    let unfinished = desk.folder.path().join(FOLDER).join(file_name(300, UNFINISHED_EXTENSION));
+    let unfinished = fixture.folder.path().join(FOLDER).join(file_name(300, UNFINISHED_EXTENSION));
     assert_eq!(failed, format!("cannot write {}: Input/output error (os error 5)", unfinished.display()));
     assert_eq!(snapshots.latest_valid(None).unwrap(), Some(at_200()));
-    assert!(desk.path(100).exists());
+    assert!(fixture.path(100).exists());
 }

@@ -52,25 +52,25 @@ impl Breakout {
 }
 
 impl Strategy for Breakout {
-    fn init(&mut self, desk: &mut Context<'_>) {
-        desk.subscribe(self.security, PriceKind::Bars(self.size));
-        desk.request_history(self.security, self.size, self.channel.period);
+    fn init(&mut self, context: &mut Context<'_>) {
+        context.subscribe(self.security, PriceKind::Bars(self.size));
+        context.request_history(self.security, self.size, self.channel.period);
     }
 
-    fn prefeed(&mut self, past: &PriceHistory, _: &mut Context<'_>) {
-        for bar in past.bars(self.security, self.size) {
+    fn prefeed(&mut self, history: &PriceHistory, _: &mut Context<'_>) {
+        for bar in history.bars(self.security, self.size) {
             self.channel.update(bar);
         }
     }
 
-    fn on_bar(&mut self, bar: &Bar, desk: &mut Context<'_>) {
+    fn on_bar(&mut self, bar: &Bar, context: &mut Context<'_>) {
         let close = rounding::to_f64(bar.close.0);
         match self.channel.update(bar) {
             Some((highest, _)) if close > highest => self.wanted = Some(self.quantity),
             Some((_, lowest)) if close < lowest => self.wanted = Some(self.below_the_range()),
             _ => {}
         }
-        if self.wanted.is_some_and(|wanted| target::move_to_target(desk, self.security, wanted)) {
+        if self.wanted.is_some_and(|wanted| target::move_to_target(context, self.security, wanted)) {
             self.wanted = None;
         }
     }

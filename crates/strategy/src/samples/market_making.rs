@@ -52,16 +52,16 @@ impl MarketMaking {
         }
     }
 
-    fn quote(&mut self, book: &OrderBook, desk: &mut Context<'_>) {
-        let fair = fair_price(&desk.without_own(book));
-        let Some((security, fair)) = desk.security(self.security).cloned().zip(fair) else { return };
+    fn quote(&mut self, book: &OrderBook, context: &mut Context<'_>) {
+        let fair = fair_price(&context.without_own(book));
+        let Some((security, fair)) = context.security(self.security).cloned().zip(fair) else { return };
         let step = step_of(&security);
-        let held = rounding::to_f64(desk.position(self.security).0) / rounding::to_f64(self.max_position.0);
+        let held = rounding::to_f64(context.position(self.security).0) / rounding::to_f64(self.max_position.0);
         let centre = fair - held * self.lean * step;
         let bid = rounding::floor_price(&security, centre - self.distance * step);
         let offer = rounding::ceil_price(&security, centre + self.distance * step);
-        self.bid = self.maintain_quote(self.bid.as_ref(), Side::Buy, bid, step, desk);
-        self.offer = self.maintain_quote(self.offer.as_ref(), Side::Sell, offer, step, desk);
+        self.bid = self.maintain_quote(self.bid.as_ref(), Side::Buy, bid, step, context);
+        self.offer = self.maintain_quote(self.offer.as_ref(), Side::Sell, offer, step, context);
     }
 
     /// Places, moves or cancels the quote of one side; returns its order.
@@ -71,36 +71,36 @@ impl MarketMaking {
         side: Side,
         wanted: Option<Price>,
         step: f64,
-        desk: &mut Context<'_>,
+        context: &mut Context<'_>,
     ) -> Option<IntId> {
-        let wanted = wanted.filter(|price| price.is_positive() && self.has_room(side, desk));
-        let standing = quote.and_then(|int_id| desk.order(int_id)).cloned();
+        let wanted = wanted.filter(|price| price.is_positive() && self.has_room(side, context));
+        let standing = quote.and_then(|int_id| context.order(int_id)).cloned();
         match (standing, wanted) {
             (None, None) => None,
             (None, Some(price)) => {
                 let mut quote = order::limit(self.security, side, self.quantity, price);
                 quote.tif = TimeInForce::Gtc;
-                Some(desk.place(quote))
+                Some(context.place(quote))
             }
             // The last request on it is still pending.
             (Some(standing), _) if !standing.is_modifiable() => Some(standing.int_id),
             (Some(standing), None) => {
-                desk.cancel(&standing.int_id);
+                context.cancel(&standing.int_id);
                 Some(standing.int_id)
             }
             (Some(standing), Some(price)) => {
                 let off =
                     standing.kind.limit().map_or(0.0, |limit| rounding::to_f64(limit.0) - rounding::to_f64(price.0));
                 if off.abs() >= self.patience * step * 0.999 {
-                    desk.modify(&standing.int_id, OrderModification::limit(price));
+                    context.modify(&standing.int_id, OrderModification::limit(price));
                 }
                 Some(standing.int_id)
             }
         }
     }
 
-    fn has_room(&self, side: Side, desk: &Context<'_>) -> bool {
-        let after = desk.position(self.security).plus(side.signed(self.quantity));
+    fn has_room(&self, side: Side, context: &Context<'_>) -> bool {
+        let after = context.position(self.security).plus(side.signed(self.quantity));
         after.is_ok_and(|position| position.abs() <= self.max_position || reduces_position(position, side))
     }
 }
@@ -126,20 +126,20 @@ fn step_of(security: &Security) -> f64 {
 }
 
 impl Strategy for MarketMaking {
-    fn init(&mut self, desk: &mut Context<'_>) {
-        desk.subscribe(self.security, PriceKind::Books);
+    fn init(&mut self, context: &mut Context<'_>) {
+        context.subscribe(self.security, PriceKind::Books);
     }
 
     /// Cancels quotes of an earlier run.
-    fn start(&mut self, desk: &mut Context<'_>) {
-        desk.cancel_all();
+    fn start(&mut self, context: &mut Context<'_>) {
+        context.cancel_all();
     }
 
-    fn on_order_book(&mut self, book: &OrderBook, desk: &mut Context<'_>) {
-        self.quote(book, desk);
+    fn on_order_book(&mut self, book: &OrderBook, context: &mut Context<'_>) {
+        self.quote(book, context);
     }
 
-    fn exit(&mut self, desk: &mut Context<'_>) {
-        desk.cancel_all();
+    fn exit(&mut self, context: &mut Context<'_>) {
+        context.cancel_all();
     }
 }

@@ -71,9 +71,9 @@ impl MovingAverageCross {
     }
 
     /// The first price fades slowly from the averages, so they are warmed up with three times the longer period.
-    fn subscribe(&self, prices: PriceKind, desk: &mut Context<'_>) {
-        desk.subscribe(self.security, prices);
-        desk.request_prices(self.security, prices, self.slow_period * 3);
+    fn subscribe(&self, prices: PriceKind, context: &mut Context<'_>) {
+        context.subscribe(self.security, prices);
+        context.request_prices(self.security, prices, self.slow_period * 3);
     }
 
     /// Updates the averages; a cross is kept until it was traded.
@@ -91,9 +91,9 @@ impl MovingAverageCross {
     }
 
     #[inline]
-    fn trade(&mut self, desk: &mut Context<'_>) {
+    fn trade(&mut self, context: &mut Context<'_>) {
         if let Some(side) = self.wanted
-            && target::move_to_target(desk, self.security, side.signed(self.quantity))
+            && target::move_to_target(context, self.security, side.signed(self.quantity))
         {
             self.wanted = None;
         }
@@ -101,35 +101,35 @@ impl MovingAverageCross {
 }
 
 impl Strategy for MovingAverageCross {
-    fn init(&mut self, desk: &mut Context<'_>) {
+    fn init(&mut self, context: &mut Context<'_>) {
         match self.source {
-            AverageInput::Ticks => self.subscribe(PriceKind::Ticks, desk),
-            AverageInput::Bars(size) => self.subscribe(PriceKind::Bars(size), desk),
+            AverageInput::Ticks => self.subscribe(PriceKind::Ticks, context),
+            AverageInput::Bars(size) => self.subscribe(PriceKind::Bars(size), context),
         }
     }
 
-    fn prefeed(&mut self, past: &PriceHistory, _: &mut Context<'_>) {
+    fn prefeed(&mut self, history: &PriceHistory, _: &mut Context<'_>) {
         match self.source {
             AverageInput::Ticks => {
-                past.ticks(self.security).iter().filter_map(rounding::mid).for_each(|price| self.update(price));
+                history.ticks(self.security).iter().filter_map(rounding::mid).for_each(|price| self.update(price));
             }
             AverageInput::Bars(size) => {
-                past.bars(self.security, size).iter().for_each(|bar| self.update(rounding::to_f64(bar.close.0)));
+                history.bars(self.security, size).iter().for_each(|bar| self.update(rounding::to_f64(bar.close.0)));
             }
         }
         // A cross in the history is no reason to trade now.
         self.wanted = None;
     }
 
-    fn on_tick(&mut self, tick: &Tick, desk: &mut Context<'_>) {
+    fn on_tick(&mut self, tick: &Tick, context: &mut Context<'_>) {
         if let Some(price) = rounding::mid(tick) {
             self.update(price);
-            self.trade(desk);
+            self.trade(context);
         }
     }
 
-    fn on_bar(&mut self, bar: &Bar, desk: &mut Context<'_>) {
+    fn on_bar(&mut self, bar: &Bar, context: &mut Context<'_>) {
         self.update(rounding::to_f64(bar.close.0));
-        self.trade(desk);
+        self.trade(context);
     }
 }

@@ -82,15 +82,15 @@ impl Pairs {
         }
     }
 
-    fn trade(&self, desk: &mut Context<'_>) {
+    fn trade(&self, context: &mut Context<'_>) {
         let (one, other) = (self.first.quantity, self.second.quantity);
         let (one, other) = match self.stance {
             PairPosition::Out => (Quantity::ZERO, Quantity::ZERO),
             PairPosition::FirstLong => (one, other.negated()),
             PairPosition::FirstShort => (one.negated(), other),
         };
-        target::move_to_target(desk, self.first.security, one);
-        target::move_to_target(desk, self.second.security, other);
+        target::move_to_target(context, self.first.security, one);
+        target::move_to_target(context, self.second.security, other);
     }
 }
 
@@ -107,15 +107,16 @@ impl PairPosition {
 }
 
 impl Strategy for Pairs {
-    fn init(&mut self, desk: &mut Context<'_>) {
+    fn init(&mut self, context: &mut Context<'_>) {
         for security in [self.first.security, self.second.security] {
-            desk.subscribe(security, PriceKind::Bars(self.size));
-            desk.request_history(security, self.size, self.bands.period);
+            context.subscribe(security, PriceKind::Bars(self.size));
+            context.request_history(security, self.size, self.bands.period);
         }
     }
 
-    fn prefeed(&mut self, past: &PriceHistory, _: &mut Context<'_>) {
-        let [one, other] = [self.first.security, self.second.security].map(|security| past.bars(security, self.size));
+    fn prefeed(&mut self, history: &PriceHistory, _: &mut Context<'_>) {
+        let [one, other] =
+            [self.first.security, self.second.security].map(|security| history.bars(security, self.size));
         let mut both: Vec<_> = one.iter().chain(other).collect();
         both.sort_by_key(|bar| bar.at);
         both.into_iter().for_each(|bar| self.update(bar));
@@ -123,9 +124,9 @@ impl Strategy for Pairs {
         self.stance = PairPosition::Out;
     }
 
-    fn on_bar(&mut self, bar: &Bar, desk: &mut Context<'_>) {
+    fn on_bar(&mut self, bar: &Bar, context: &mut Context<'_>) {
         self.update(bar);
-        self.trade(desk);
+        self.trade(context);
     }
 }
 

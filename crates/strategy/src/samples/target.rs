@@ -6,15 +6,15 @@ use crate::{Context, order};
 
 /// Returns whether the target is reached: false while an order is pending, which counts neither as position nor as
 /// missing.
-pub(super) fn move_to_target(desk: &mut Context<'_>, security: SecurityId, target: Quantity) -> bool {
-    if desk.is_working(security) {
+pub(super) fn move_to_target(context: &mut Context<'_>, security: SecurityId, target: Quantity) -> bool {
+    if context.is_working(security) {
         return false;
     }
-    if let Ok(missing) = target.minus(desk.position(security))
+    if let Ok(missing) = target.minus(context.position(security))
         && !missing.is_zero()
     {
         let side = if missing.is_positive() { Side::Buy } else { Side::Sell };
-        desk.place(order::market(security, side, missing.abs()));
+        context.place(order::market(security, side, missing.abs()));
     }
     true
 }

@@ -59,14 +59,14 @@ fn ticks_of_the_past_warm_the_averages_up() {
     let written: BTreeMap<_, _> = settings.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
     let mut market =
         Market::new(runner(samples::registry().build("moving-average-cross", &written, &reference()).unwrap()));
-    let mut past = PriceHistory::default();
+    let mut history = PriceHistory::default();
     let quotes = [("9", "11"), ("8", "10"), ("7", "9"), ("8", "10")];
-    past.insert_ticks(SecurityId(1), quotes.map(|(bid, ask)| tick(Timestamp(0), "1", bid, ask)).into());
+    history.insert_ticks(SecurityId(1), quotes.map(|(bid, ask)| tick(Timestamp(0), "1", bid, ask)).into());
     for phase in [StrategyPhase::Init, StrategyPhase::Prefeed, StrategyPhase::Start, StrategyPhase::Run] {
-        market.runner.enter_phase(phase, Timestamp(0), &past);
+        market.runner.enter_phase(phase, Timestamp(0), &history);
     }
     let wishes: Vec<_> =
-        market.runner.price_history_requests().iter().map(|wish| (wish.security, wish.count)).collect();
+        market.runner.price_history_requests().iter().map(|request| (request.security, request.count)).collect();
     assert_eq!(wishes, [(SecurityId(1), 9)]);
     market.obey();
     let event = Event::Tick(tick(Timestamp(1), "1", "12", "14").into());

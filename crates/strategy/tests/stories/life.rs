@@ -14,50 +14,50 @@ const ONE: SecurityId = SecurityId(1);
 struct CallbackLog;
 
 impl Strategy for CallbackLog {
-    fn init(&mut self, desk: &mut Context<'_>) {
-        desk.subscribe(ONE, PriceKind::Ticks);
-        desk.subscribe(ONE, PriceKind::Trades);
-        desk.subscribe_events("hello");
-        desk.buy(ONE, Quantity::from(1));
+    fn init(&mut self, context: &mut Context<'_>) {
+        context.subscribe(ONE, PriceKind::Ticks);
+        context.subscribe(ONE, PriceKind::Trades);
+        context.subscribe_events("hello");
+        context.buy(ONE, Quantity::from(1));
     }
 
-    fn start(&mut self, desk: &mut Context<'_>) {
-        desk.set_timer("later", desk.now().plus_seconds(120));
-        desk.publish("start", desk.name().to_owned());
+    fn start(&mut self, context: &mut Context<'_>) {
+        context.set_timer("later", context.now().plus_seconds(120));
+        context.publish("start", context.name().to_owned());
     }
 
-    fn run(&mut self, desk: &mut Context<'_>) {
-        desk.publish("run", "{}");
+    fn run(&mut self, context: &mut Context<'_>) {
+        context.publish("run", "{}");
     }
 
-    fn exit(&mut self, desk: &mut Context<'_>) {
-        desk.publish("exit", format!("holding {}", desk.position(ONE)));
-        desk.unsubscribe(ONE);
+    fn exit(&mut self, context: &mut Context<'_>) {
+        context.publish("exit", format!("holding {}", context.position(ONE)));
+        context.unsubscribe(ONE);
     }
 
-    fn on_tick(&mut self, tick: &Tick, desk: &mut Context<'_>) {
-        desk.publish("tick", tick.bid.unwrap_or_default().to_string());
-        desk.buy(ONE, Quantity::from(3));
+    fn on_tick(&mut self, tick: &Tick, context: &mut Context<'_>) {
+        context.publish("tick", tick.bid.unwrap_or_default().to_string());
+        context.buy(ONE, Quantity::from(3));
     }
 
-    fn on_fill(&mut self, fill: &Fill, desk: &mut Context<'_>) {
-        desk.publish("filled", format!("{} @ {}", fill.int_id, fill.price));
+    fn on_fill(&mut self, fill: &Fill, context: &mut Context<'_>) {
+        context.publish("filled", format!("{} @ {}", fill.int_id, fill.price));
     }
 
-    fn on_order_status(&mut self, _: &OrderStatus, desk: &mut Context<'_>) {
-        desk.publish("status", "told");
+    fn on_order_status(&mut self, _: &OrderStatus, context: &mut Context<'_>) {
+        context.publish("status", "told");
     }
 
-    fn on_timer(&mut self, timer: &Timer, desk: &mut Context<'_>) {
-        desk.publish("timer", timer.name.clone());
+    fn on_timer(&mut self, timer: &Timer, context: &mut Context<'_>) {
+        context.publish("timer", timer.name.clone());
     }
 
-    fn on_generic_event(&mut self, event: &GenericEvent, desk: &mut Context<'_>) {
-        desk.publish("heard", event.body.clone());
+    fn on_generic_event(&mut self, event: &GenericEvent, context: &mut Context<'_>) {
+        context.publish("heard", event.body.clone());
     }
 
-    fn on_refusal(&mut self, refused: &CommandRejection, desk: &mut Context<'_>) {
-        desk.publish("refused", refused.code.clone());
+    fn on_refusal(&mut self, refused: &CommandRejection, context: &mut Context<'_>) {
+        context.publish("refused", refused.code.clone());
     }
 }
 
@@ -127,8 +127,8 @@ fn an_order_that_was_refused_is_no_longer_working() {
 struct Flood;
 
 impl Strategy for Flood {
-    fn run(&mut self, desk: &mut Context<'_>) {
-        (0..=COMMANDS_PER_CALL_MAX).for_each(|_| drop(desk.buy(ONE, Quantity::from(1))));
+    fn run(&mut self, context: &mut Context<'_>) {
+        (0..=COMMANDS_PER_CALL_MAX).for_each(|_| drop(context.buy(ONE, Quantity::from(1))));
     }
 }
 
@@ -144,12 +144,12 @@ fn a_flood_in_one_call_is_bounded_and_noticed() {
 struct RetryingStrategy;
 
 impl Strategy for RetryingStrategy {
-    fn init(&mut self, desk: &mut Context<'_>) {
-        desk.buy(ONE, Quantity::from(1));
+    fn init(&mut self, context: &mut Context<'_>) {
+        context.buy(ONE, Quantity::from(1));
     }
 
-    fn on_refusal(&mut self, _: &CommandRejection, desk: &mut Context<'_>) {
-        desk.buy(ONE, Quantity::from(1));
+    fn on_refusal(&mut self, _: &CommandRejection, context: &mut Context<'_>) {
+        context.buy(ONE, Quantity::from(1));
     }
 }
 
@@ -164,33 +164,33 @@ fn insisting_on_an_order_before_start_ends() {
 struct PositionLog;
 
 impl PositionLog {
-    fn look(name: &'static str, desk: &mut Context<'_>) {
-        let working = if desk.is_working(ONE) { "working" } else { "done" };
-        desk.publish(name, format!("holding {}, {working}", desk.position(ONE)));
+    fn look(name: &'static str, context: &mut Context<'_>) {
+        let working = if context.is_working(ONE) { "working" } else { "done" };
+        context.publish(name, format!("holding {}, {working}", context.position(ONE)));
     }
 }
 
 impl Strategy for PositionLog {
-    fn init(&mut self, desk: &mut Context<'_>) {
-        desk.subscribe(ONE, PriceKind::Ticks);
+    fn init(&mut self, context: &mut Context<'_>) {
+        context.subscribe(ONE, PriceKind::Ticks);
     }
 
-    fn on_tick(&mut self, _: &Tick, desk: &mut Context<'_>) {
-        if desk.position(ONE).is_zero() {
-            desk.buy(ONE, Quantity::from(3));
+    fn on_tick(&mut self, _: &Tick, context: &mut Context<'_>) {
+        if context.position(ONE).is_zero() {
+            context.buy(ONE, Quantity::from(3));
         }
     }
 
-    fn on_fill(&mut self, _: &Fill, desk: &mut Context<'_>) {
-        Self::look("fill", desk);
+    fn on_fill(&mut self, _: &Fill, context: &mut Context<'_>) {
+        Self::look("fill", context);
     }
 
-    fn on_position(&mut self, _: &Position, desk: &mut Context<'_>) {
-        Self::look("position", desk);
+    fn on_position(&mut self, _: &Position, context: &mut Context<'_>) {
+        Self::look("position", context);
     }
 
-    fn on_order_status(&mut self, _: &OrderStatus, desk: &mut Context<'_>) {
-        Self::look("status", desk);
+    fn on_order_status(&mut self, _: &OrderStatus, context: &mut Context<'_>) {
+        Self::look("status", context);
     }
 }
 

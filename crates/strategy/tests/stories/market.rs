@@ -193,8 +193,8 @@ fn words(command: &Command) -> String {
         }
         Command::Modify(change) => format!("move {} to {}", change.int_id, change.limit.unwrap_or_default()),
         Command::Cancel(cancel) => format!("cancel {}", cancel.int_id),
-        Command::Subscribe(wish) => format!("subscribe {}", wish.security),
-        Command::Unsubscribe(wish) => format!("unsubscribe {}", wish.security),
+        Command::Subscribe(request) => format!("subscribe {}", request.security),
+        Command::Unsubscribe(request) => format!("unsubscribe {}", request.security),
         Command::Publish(event) => format!("say {} {}", event.name, event.body),
         other => format!("{other:?}"),
     }

@@ -244,11 +244,11 @@ impl ReplayMarket {
         at: Timestamp,
         words: &mut Reports,
         minted: &mut ReplayIds,
-        mut deal: impl FnMut(&mut Self, &mut WorkingOrder) -> Vec<BookLevel>,
+        mut trade: impl FnMut(&mut Self, &mut WorkingOrder) -> Vec<BookLevel>,
     ) {
         let mut waiting = std::mem::take(&mut self.working);
         for order in &mut waiting {
-            for BookLevel { price, quantity } in deal(self, order) {
+            for BookLevel { price, quantity } in trade(self, order) {
                 self.fill(at, order, quantity, price, words, minted);
             }
         }

@@ -80,8 +80,8 @@ pub(super) const TAGS: &[(&str, &str)] = &[
 ];
 
 pub(super) fn operation(handler: &str) -> &'static Operation {
-    let told = OPERATIONS.iter().find(|operation| operation.handler == handler);
-    told.expect("a test finds an operation for every row")
+    let reply = OPERATIONS.iter().find(|operation| operation.handler == handler);
+    reply.expect("a test finds an operation for every row")
 }
 
 impl Operation {

@@ -13,13 +13,13 @@ use crate::problem::Problem;
 use crate::response;
 use crate::rest::reference_list::ListRequest;
 
-pub(crate) async fn list(State(doors): State<AppState>, wish: ListRequest) -> Response {
+pub(crate) async fn list(State(state): State<AppState>, request: ListRequest) -> Response {
     let write = |account: &Arc<Account>, text: &mut Vec<u8>| json::write(&AccountVO::from_domain(account), text);
-    wish.respond(&doors, "accounts", |reference| &reference.accounts, write)
+    request.respond(&state, "accounts", |reference| &reference.accounts, write)
 }
 
-pub(crate) async fn one(State(doors): State<AppState>, PathText(name): PathText) -> Result<Response, Problem> {
-    let reference = doors.reference();
+pub(crate) async fn one(State(state): State<AppState>, PathText(name): PathText) -> Result<Response, Problem> {
+    let reference = state.reference();
     let unknown = || Problem::new("unknown-account", format!("account {name} is not known")).into_not_found();
     let account = reference.account_named(&name).ok_or_else(unknown)?;
     Ok(response::value(json::encode(&AccountVO::from_domain(account))))

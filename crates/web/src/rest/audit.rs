@@ -14,12 +14,12 @@ use crate::problem::Problem;
 use crate::response;
 
 pub(crate) async fn list(
-    State(doors): State<AppState>,
+    State(state): State<AppState>,
     Extension(parameters): QueryExtension,
     form: ListFormat,
 ) -> Result<Response, Problem> {
     let (sort, PageRequest { after, limit }) = parameters.sorted_page()?;
-    let rows = doors
+    let rows = state
         .with_register(move |register, _| match sort {
             SortOrder::Oldest => Ok(register.audit(after, limit)?),
             SortOrder::Newest => Ok(register.audit_back(after, limit)?),

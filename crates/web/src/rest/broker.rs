@@ -13,14 +13,14 @@ use crate::caller::ConnectionInfo;
 use crate::problem::Problem;
 use crate::response;
 
-pub(crate) async fn main(State(doors): State<AppState>, called: RequestAuthority) -> Result<Response, Problem> {
-    let url = called.main_url(&doors.operations().broker_endpoints()).ok_or_else(|| broker_closed("STOMP over TCP"))?;
+pub(crate) async fn main(State(state): State<AppState>, called: RequestAuthority) -> Result<Response, Problem> {
+    let url = called.main_url(&state.operations().broker_endpoints()).ok_or_else(|| broker_closed("STOMP over TCP"))?;
     Ok(response::value(json::encode(&url)))
 }
 
-pub(crate) async fn ws(State(doors): State<AppState>, called: RequestAuthority) -> Result<Response, Problem> {
+pub(crate) async fn ws(State(state): State<AppState>, called: RequestAuthority) -> Result<Response, Problem> {
     let url =
-        called.ws_url(&doors.operations().broker_endpoints()).ok_or_else(|| broker_closed("STOMP over WebSocket"))?;
+        called.ws_url(&state.operations().broker_endpoints()).ok_or_else(|| broker_closed("STOMP over WebSocket"))?;
     Ok(response::value(json::encode(&url)))
 }
 

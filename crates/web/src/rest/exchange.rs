@@ -10,7 +10,7 @@ use wire::{ExchangeVO, json};
 use crate::app_state::AppState;
 use crate::rest::reference_list::ListRequest;
 
-pub(crate) async fn list(State(doors): State<AppState>, wish: ListRequest) -> Response {
+pub(crate) async fn list(State(state): State<AppState>, request: ListRequest) -> Response {
     let write = |exchange: &Arc<Exchange>, text: &mut Vec<u8>| json::write(&ExchangeVO::from_domain(exchange), text);
-    wish.respond(&doors, "exchanges", |reference| &reference.exchanges, write)
+    request.respond(&state, "exchanges", |reference| &reference.exchanges, write)
 }

@@ -12,8 +12,8 @@ use crate::list_format::ListFormat;
 use crate::problem::Problem;
 use crate::response;
 
-pub(crate) async fn sessions(State(doors): State<AppState>, form: ListFormat) -> Response {
-    let sessions = doors.operations().fix_sessions();
+pub(crate) async fn sessions(State(state): State<AppState>, form: ListFormat) -> Response {
+    let sessions = state.operations().fix_sessions();
     response::list(form, sessions, |session, text| json::write(&to_vo(session), text))
 }
 
@@ -34,50 +34,50 @@ fn to_vo(session: &FixSessionStatus) -> FixSessionVO<'_> {
 }
 
 pub(crate) async fn logout(
-    State(doors): State<AppState>,
+    State(state): State<AppState>,
     PathText(id): PathText,
     _: NoBody,
 ) -> Result<Response, Problem> {
-    command(&doors, id, FixSessionCommand::Logout).await
+    command(&state, id, FixSessionCommand::Logout).await
 }
 
 pub(crate) async fn reset(
-    State(doors): State<AppState>,
+    State(state): State<AppState>,
     PathText(id): PathText,
     _: NoBody,
 ) -> Result<Response, Problem> {
-    set_sequence_numbers(&doors, id, FixSessionCommand::ResetSeqNums).await
+    set_sequence_numbers(&state, id, FixSessionCommand::ResetSeqNums).await
 }
 
 pub(crate) async fn numbers(
-    State(doors): State<AppState>,
+    State(state): State<AppState>,
     PathText(id): PathText,
     JsonBody(body): JsonBody,
 ) -> Result<Response, Problem> {
     let FixNumbersBody { next_in, next_out } = FixNumbersBody::parse(&body)?;
-    set_sequence_numbers(&doors, id, FixSessionCommand::SetSeqNums { next_in, next_out }).await
+    set_sequence_numbers(&state, id, FixSessionCommand::SetSeqNums { next_in, next_out }).await
 }
 
 /// Old and new sequence numbers of a session are audited: without them a later analysis could not tell what was resent
 /// or lost.
-async fn set_sequence_numbers(doors: &AppState, id: String, new: FixSessionCommand) -> Result<Response, Problem> {
-    let before = sequence_numbers(doors, &id);
-    let mut response = command(doors, id.clone(), new).await?;
-    if let (Some((old_in, old_out)), Some((new_in, new_out))) = (before, sequence_numbers(doors, &id)) {
+async fn set_sequence_numbers(state: &AppState, id: String, new: FixSessionCommand) -> Result<Response, Problem> {
+    let before = sequence_numbers(state, &id);
+    let mut response = command(state, id.clone(), new).await?;
+    if let (Some((old_in, old_out)), Some((new_in, new_out))) = (before, sequence_numbers(state, &id)) {
         let particulars = format!("nextIn {old_in} to {new_in}, nextOut {old_out} to {new_out}");
         response.extensions_mut().insert(AuditDetail(particulars));
     }
     Ok(response)
 }
 
-fn sequence_numbers(doors: &AppState, id: &str) -> Option<(u64, u64)> {
-    let sessions = doors.operations().fix_sessions();
+fn sequence_numbers(state: &AppState, id: &str) -> Option<(u64, u64)> {
+    let sessions = state.operations().fix_sessions();
     sessions.iter().find(|session| session.id == id).map(|session| (session.next_in, session.next_out))
 }
 
-async fn command(doors: &AppState, id: String, act: FixSessionCommand) -> Result<Response, Problem> {
-    let (operations, name) = (doors.shared_operations(), id.clone());
-    let acted = doors.blocking(move || operations.command_fix_session(&name, act)).await?;
+async fn command(state: &AppState, id: String, act: FixSessionCommand) -> Result<Response, Problem> {
+    let (operations, name) = (state.shared_operations(), id.clone());
+    let acted = state.blocking(move || operations.command_fix_session(&name, act)).await?;
     acted.map_err(|trouble| match trouble {
         FixSessionError::UnknownSession => Problem::new("unknown-session", format!("FIX session {id} is not known")),
         FixSessionError::Connected => {

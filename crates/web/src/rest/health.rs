@@ -14,8 +14,8 @@ pub(crate) async fn live() -> Response {
 }
 
 /// Ready if every check passes.
-pub(crate) async fn ready(State(doors): State<AppState>) -> Response {
-    let checks = doors.operations().checks();
+pub(crate) async fn ready(State(state): State<AppState>) -> Response {
+    let checks = state.operations().checks();
     let shown = checks.iter().map(|check| CheckVO { name: &check.name, ok: check.ok, detail: &check.detail });
     let health = HealthVO::new(shown.collect());
     let mut response = response::value(json::encode(&health));

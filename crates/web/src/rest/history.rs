@@ -16,25 +16,25 @@ use crate::response;
 use crate::rest::order_search::order_search;
 
 pub(crate) async fn orders(
-    State(doors): State<AppState>,
+    State(state): State<AppState>,
     Extension(parameters): QueryExtension,
     form: ListFormat,
 ) -> Result<Response, Problem> {
-    let (search, (sort, page)) = (order_search(&parameters, &doors.reference())?, parameters.sorted_page()?);
-    let (as_of, orders) = doors.history(move |history, as_of| history.orders(as_of, &search, sort, page)).await?;
+    let (search, (sort, page)) = (order_search(&parameters, &state.reference())?, parameters.sorted_page()?);
+    let (as_of, orders) = state.history(move |history, as_of| history.orders(as_of, &search, sort, page)).await?;
     let list = response::list(form, orders, |order, text| json::write(&OrderVO::from_domain(order), text));
     Ok(response::with_sequence(as_of, list))
 }
 
 pub(crate) async fn order_events(
-    State(doors): State<AppState>,
+    State(state): State<AppState>,
     PathText(int_id): PathText,
     Extension(parameters): QueryExtension,
     form: ListFormat,
 ) -> Result<Response, Problem> {
     let page = parameters.page()?;
     let wanted = int_id.clone();
-    let (as_of, mut events) = doors.history(move |history, as_of| history.order_events(as_of, &wanted)).await?;
+    let (as_of, mut events) = state.history(move |history, as_of| history.order_events(as_of, &wanted)).await?;
     // An accepted order has at least one.
     if events.is_empty() {
         return Err(Problem::from(Refusal::UnknownOrder(int_id.into())).into_not_found());
@@ -46,24 +46,24 @@ pub(crate) async fn order_events(
 }
 
 pub(crate) async fn transactions(
-    State(doors): State<AppState>,
+    State(state): State<AppState>,
     Extension(parameters): QueryExtension,
     form: ListFormat,
 ) -> Result<Response, Problem> {
-    let (filter, (sort, page)) = (parameters.filter(&doors.reference())?, parameters.sorted_page()?);
-    let (as_of, booked) = doors.history(move |history, as_of| history.transactions(as_of, filter, sort, page)).await?;
+    let (filter, (sort, page)) = (parameters.filter(&state.reference())?, parameters.sorted_page()?);
+    let (as_of, booked) = state.history(move |history, as_of| history.transactions(as_of, filter, sort, page)).await?;
     let list = response::list(form, booked, |booked, text| json::write(&TransactionVO::from_domain(booked), text));
     Ok(response::with_sequence(as_of, list))
 }
 
 /// Events of one input stay on one page, which may exceed its limit for that.
 pub(crate) async fn events(
-    State(doors): State<AppState>,
+    State(state): State<AppState>,
     Extension(parameters): QueryExtension,
     form: ListFormat,
 ) -> Result<Response, Problem> {
-    let (page, reference) = (parameters.page()?, doors.reference());
-    let (as_of, events) = doors.history(move |history, as_of| decode_events(history.events(as_of, page)?)).await?;
+    let (page, reference) = (parameters.page()?, state.reference());
+    let (as_of, events) = state.history(move |history, as_of| decode_events(history.events(as_of, page)?)).await?;
     let list = response::list(form, events, move |published, text| {
         json::write(&PastEventVO::from_domain(published, &reference), text);
     });

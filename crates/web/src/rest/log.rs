@@ -22,13 +22,13 @@ const AFTER_HEADER: &str = "rialto-after";
 
 /// Oldest first: the first lines after a number, or the newest.
 pub(crate) async fn lines(
-    State(doors): State<AppState>,
+    State(state): State<AppState>,
     Extension(parameters): QueryExtension,
     form: ListFormat,
 ) -> Result<Response, Problem> {
     let levels = levels(&parameters)?;
     let PageRequest { after, limit } = parameters.page()?;
-    let mut lines = doors.operations().log_lines();
+    let mut lines = state.operations().log_lines();
     lines.retain(|(number, line)| levels.contains(&line.level) && *number > after);
     let skipped = if after == 0 { lines.len().saturating_sub(limit) } else { 0 };
     let page: Vec<_> = lines.into_iter().skip(skipped).take(limit).collect();

@@ -15,15 +15,15 @@ use crate::problem::Problem;
 use crate::response;
 
 /// The caller's identity.
-pub(crate) async fn who(AuthenticatedClient(speaker): AuthenticatedClient) -> Response {
-    response::value(session_json(&speaker.identity))
+pub(crate) async fn who(AuthenticatedClient(caller): AuthenticatedClient) -> Response {
+    response::value(session_json(&caller.identity))
 }
 
-pub(crate) async fn login(State(doors): State<AppState>, request: Request) -> Result<Response, Problem> {
+pub(crate) async fn login(State(state): State<AppState>, request: Request) -> Result<Response, Problem> {
     let (visit, is_secure, old) = login_request(&request)?;
-    let JsonBody(body) = JsonBody::from_request(request, &doors).await?;
+    let JsonBody(body) = JsonBody::from_request(request, &state).await?;
     let LoginBody { user, password } = LoginBody::parse(&body)?;
-    let access = doors.access();
+    let access = state.access();
     let credentials = AccessCredentials::Password { user, password: password.into() };
     let identity = access.authenticate(credentials, &visit).await?;
     let secret = access.start_session(&identity)?;
@@ -33,9 +33,9 @@ pub(crate) async fn login(State(doors): State<AppState>, request: Request) -> Re
 }
 
 /// A caller without a session is logged out already.
-pub(crate) async fn logout(State(doors): State<AppState>, request: Request) -> Result<Response, Problem> {
+pub(crate) async fn logout(State(state): State<AppState>, request: Request) -> Result<Response, Problem> {
     let (visit, is_secure, old) = login_request(&request)?;
-    let access = doors.access();
+    let access = state.access();
     if let Some(old) = old {
         let user = access.user_of_session(&old);
         end_session(access, Some(old));

@@ -26,21 +26,21 @@ use crate::problem::Problem;
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 const PLAIN: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-pub(crate) async fn all(State(doors): State<AppState>, headers: HeaderMap) -> Result<Response, Problem> {
-    let operations = doors.shared_operations();
-    let (mut text, sessions) = doors
+pub(crate) async fn all(State(state): State<AppState>, headers: HeaderMap) -> Result<Response, Problem> {
+    let operations = state.shared_operations();
+    let (mut text, sessions) = state
         .blocking(move || {
             let mut text = String::new();
             operations.write_metrics(&mut text);
             (text, operations.fix_sessions())
         })
         .await?;
-    doors.metrics().write(&mut text);
+    state.metrics().write(&mut text);
     let mut registry = Registry::with_prefix("rialto");
-    registry.register_collector(Box::new(RefusalCounters(doors.access().refusals())));
+    registry.register_collector(Box::new(RefusalCounters(state.access().refusals())));
     registry.register_collector(Box::new(FixSessionGauges(sessions)));
     // An engine that does not answer is visible by its missing metrics.
-    if let Ok(trading) = TradingGauges::query(&doors).await {
+    if let Ok(trading) = TradingGauges::query(&state).await {
         registry.register_collector(Box::new(trading));
     }
     encode_registry(&mut text, &registry).expect("a text takes everything");
@@ -64,11 +64,11 @@ struct TradingGauges {
 }
 
 impl TradingGauges {
-    async fn query(doors: &AppState) -> Result<Self, Problem> {
+    async fn query(state: &AppState) -> Result<Self, Problem> {
         let answers = [Query::OpenOrders(Default::default()), Query::Adapters, Query::TradingStates];
         let mut seen = Self { open: vec![], adapters: vec![], states: vec![] };
         for query in answers {
-            match doors.query(query).await?.answer {
+            match state.query(query).await?.answer {
                 Answer::Orders(open) => seen.open = open,
                 Answer::Adapters(adapters) => seen.adapters = adapters,
                 Answer::TradingStates(states) => seen.states = states,

@@ -13,25 +13,25 @@ use crate::problem::Problem;
 use crate::response;
 
 pub(crate) async fn value(
-    State(doors): State<AppState>,
+    State(state): State<AppState>,
     Extension(parameters): QueryExtension,
     form: ListFormat,
 ) -> Result<Response, Problem> {
-    let filter = parameters.filter(&doors.reference())?;
-    let told = doors.query(Query::PortfolioValue(filter.strategy)).await?;
-    let Answer::PortfolioValues(values) = told.answer else { return Err(Problem::unexpected_answer()) };
+    let filter = parameters.filter(&state.reference())?;
+    let reply = state.query(Query::PortfolioValue(filter.strategy)).await?;
+    let Answer::PortfolioValues(values) = reply.answer else { return Err(Problem::unexpected_answer()) };
     let list = response::list(form, values, |value, text| json::write(&PortfolioValueVO::from_domain(value), text));
-    Ok(response::with_sequence(told.sequence, list))
+    Ok(response::with_sequence(reply.sequence, list))
 }
 
 pub(crate) async fn balance(
-    State(doors): State<AppState>,
+    State(state): State<AppState>,
     Extension(parameters): QueryExtension,
     form: ListFormat,
 ) -> Result<Response, Problem> {
-    let filter = parameters.filter(&doors.reference())?;
-    let told = doors.query(Query::Balances(filter)).await?;
-    let Answer::Balances(balances) = told.answer else { return Err(Problem::unexpected_answer()) };
+    let filter = parameters.filter(&state.reference())?;
+    let reply = state.query(Query::Balances(filter)).await?;
+    let Answer::Balances(balances) = reply.answer else { return Err(Problem::unexpected_answer()) };
     let list = response::list(form, balances, |balance, text| json::write(&CashBalanceVO::from_domain(balance), text));
-    Ok(response::with_sequence(told.sequence, list))
+    Ok(response::with_sequence(reply.sequence, list))
 }

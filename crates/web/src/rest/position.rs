@@ -15,48 +15,48 @@ use crate::problem::Problem;
 use crate::response;
 
 pub(crate) async fn list(
-    State(doors): State<AppState>,
+    State(state): State<AppState>,
     Extension(parameters): QueryExtension,
     form: ListFormat,
 ) -> Result<Response, Problem> {
-    let filter = parameters.filter(&doors.reference())?;
-    let told = doors.query(Query::Positions(filter)).await?;
-    let Answer::Positions(positions) = told.answer else { return Err(Problem::unexpected_answer()) };
+    let filter = parameters.filter(&state.reference())?;
+    let reply = state.query(Query::Positions(filter)).await?;
+    let Answer::Positions(positions) = reply.answer else { return Err(Problem::unexpected_answer()) };
     let list = response::list(form, positions, |position, text| json::write(&PositionVO::from_domain(position), text));
-    Ok(response::with_sequence(told.sequence, list))
+    Ok(response::with_sequence(reply.sequence, list))
 }
 
 pub(crate) async fn close(
-    State(doors): State<AppState>,
+    State(state): State<AppState>,
     PathId(id): PathId,
     AuthenticatedClient(caller): AuthenticatedClient,
 ) -> Result<Response, Problem> {
     let all_of_it = ReducePosition { position: PositionId(id), quantity: None };
-    reduce_response(doors.command(caller, Command::Reduce(all_of_it)).await)
+    reduce_response(state.command(caller, Command::Reduce(all_of_it)).await)
 }
 
 pub(crate) async fn reduce(
-    State(doors): State<AppState>,
+    State(state): State<AppState>,
     PathId(id): PathId,
     AuthenticatedClient(caller): AuthenticatedClient,
     JsonBody(body): JsonBody,
 ) -> Result<Response, Problem> {
     let quantity = Quantity(bare_decimal("quantity", &body)?);
     let part_of_it = ReducePosition { position: PositionId(id), quantity: Some(quantity) };
-    reduce_response(doors.command(caller, Command::Reduce(part_of_it)).await)
+    reduce_response(state.command(caller, Command::Reduce(part_of_it)).await)
 }
 
 pub(crate) async fn reset(
-    State(doors): State<AppState>,
+    State(state): State<AppState>,
     AuthenticatedClient(caller): AuthenticatedClient,
 ) -> Result<Response, Problem> {
-    let told = doors.command(caller, Command::ResetPositions).await?;
-    Ok(response::with_sequence(told.sequence, response::empty()))
+    let reply = state.command(caller, Command::ResetPositions).await?;
+    Ok(response::with_sequence(reply.sequence, response::empty()))
 }
 
 /// The response has the order that does it.
-fn reduce_response(told: Result<EngineReply, Problem>) -> Result<Response, Problem> {
-    let told = told.map_err(Problem::into_not_found)?;
-    let Answer::Order(order) = told.answer else { return Err(Problem::unexpected_answer()) };
-    Ok(response::with_sequence(told.sequence, response::order_placed(&order.int_id)))
+fn reduce_response(reply: Result<EngineReply, Problem>) -> Result<Response, Problem> {
+    let reply = reply.map_err(Problem::into_not_found)?;
+    let Answer::Order(order) = reply.answer else { return Err(Problem::unexpected_answer()) };
+    Ok(response::with_sequence(reply.sequence, response::order_placed(&order.int_id)))
 }

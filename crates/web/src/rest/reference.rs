@@ -19,14 +19,14 @@ use crate::response;
 const FAULTS_SHOWN_MAX: usize = 20;
 
 /// The folder of the configuration.
-pub(crate) async fn clear_caches(State(doors): State<AppState>) -> Result<Response, Problem> {
-    import_files(&doors, None).await?;
+pub(crate) async fn clear_caches(State(state): State<AppState>) -> Result<Response, Problem> {
+    import_files(&state, None).await?;
     Ok(response::empty())
 }
 
 /// A folder on the server's own machine, so only local callers may name one.
 pub(crate) async fn import(
-    State(doors): State<AppState>,
+    State(state): State<AppState>,
     reached: Option<Extension<ConnectionInfo>>,
     JsonBody(body): JsonBody,
 ) -> Result<Response, Problem> {
@@ -34,13 +34,13 @@ pub(crate) async fn import(
         return Err(Problem::new("not-local", "only a caller on the server's own machine may name a folder of it"));
     }
     let folder = parse_import(&body)?;
-    let changes = import_files(&doors, Some(folder.into())).await?;
+    let changes = import_files(&state, Some(folder.into())).await?;
     Ok(response::output(json::encode(&ImportedVO { changes })))
 }
 
-async fn import_files(doors: &AppState, folder: Option<PathBuf>) -> Result<usize, Problem> {
-    let operations: Arc<dyn bus::Operations> = doors.shared_operations();
-    doors.blocking(move || operations.load_reference(folder.as_deref())).await?.map_err(import_problem)
+async fn import_files(state: &AppState, folder: Option<PathBuf>) -> Result<usize, Problem> {
+    let operations: Arc<dyn bus::Operations> = state.shared_operations();
+    state.blocking(move || operations.load_reference(folder.as_deref())).await?.map_err(import_problem)
 }
 
 fn import_problem(trouble: ReferenceError) -> Problem {

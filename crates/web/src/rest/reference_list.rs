@@ -24,12 +24,12 @@ impl ListRequest {
     /// The list with this name in the cache; `write` appends one item as JSON.
     pub(crate) fn respond<K, T>(
         &self,
-        doors: &AppState,
+        state: &AppState,
         name: &'static str,
         table: fn(&ReferenceData) -> &BTreeMap<K, Arc<T>>,
         write: impl Fn(&Arc<T>, &mut Vec<u8>),
     ) -> Response {
-        let copy = doors.list_cache().get_or_encode(name, self.form, doors.reference(), |reference| {
+        let copy = state.list_cache().get_or_encode(name, self.form, state.reference(), |reference| {
             let items: Vec<_> = table(reference).values().cloned().collect();
             match self.form {
                 ListFormat::Json => wire::json::list(items, write).map(Bytes::from).collect(),
@@ -49,8 +49,8 @@ impl ListRequest {
 impl FromRequestParts<AppState> for ListRequest {
     type Rejection = Infallible;
 
-    async fn from_request_parts(parts: &mut Parts, doors: &AppState) -> Result<Self, Infallible> {
-        let form = ListFormat::from_request_parts(parts, doors).await?;
-        Ok(Self { form, known: IfNoneMatch::from_request_parts(parts, doors).await? })
+    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Infallible> {
+        let form = ListFormat::from_request_parts(parts, state).await?;
+        Ok(Self { form, known: IfNoneMatch::from_request_parts(parts, state).await? })
     }
 }

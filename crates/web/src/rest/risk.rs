@@ -18,25 +18,25 @@ use crate::rest::order::modify_command;
 
 /// Dry run of an order; no effect.
 pub(crate) async fn check(
-    State(doors): State<AppState>,
+    State(state): State<AppState>,
     AuthenticatedClient(caller): AuthenticatedClient,
     JsonBody(body): JsonBody,
 ) -> Result<Response, Problem> {
     let body = OrderBody::parse(&body)?;
     let order_type = required_order_type(&body)?;
-    let order = body.to_place(order_type, &doors.reference())?;
-    dry_run(&doors, caller, Command::Place(order)).await
+    let order = body.to_place(order_type, &state.reference())?;
+    dry_run(&state, caller, Command::Place(order)).await
 }
 
 /// Dry run of new terms for a live order; no effect.
 pub(crate) async fn check_modify(
-    State(doors): State<AppState>,
+    State(state): State<AppState>,
     AuthenticatedClient(caller): AuthenticatedClient,
     JsonBody(body): JsonBody,
 ) -> Result<Response, Problem> {
     let body = OrderBody::parse(&body)?;
-    let change = modify_command(&doors, required_order_type(&body)?, body).await?;
-    dry_run(&doors, caller, Command::Modify(change)).await
+    let change = modify_command(&state, required_order_type(&body)?, body).await?;
+    dry_run(&state, caller, Command::Modify(change)).await
 }
 
 /// A path for orders of every type requires the type in the body.
@@ -45,22 +45,22 @@ fn required_order_type(body: &OrderBody) -> Result<OrderType, Problem> {
 }
 
 /// A dry run obeys the same rule as the command itself.
-async fn dry_run(doors: &AppState, caller: HttpCaller, command: Command) -> Result<Response, Problem> {
-    let query = match doors.scoped_command(&caller, command).await? {
+async fn dry_run(state: &AppState, caller: HttpCaller, command: Command) -> Result<Response, Problem> {
+    let query = match state.scoped_command(&caller, command).await? {
         Command::Place(order) => Query::CheckOrder(order, caller.caller()),
         Command::Modify(change) => Query::CheckModify(change, caller.caller()),
         _ => return Err(Problem::unexpected_answer()),
     };
-    let told = doors.query(query).await?;
-    let Answer::PreTradeCheck(verdict) = told.answer else { return Err(Problem::unexpected_answer()) };
-    Ok(response::with_sequence(told.sequence, response::output(json::encode(&VerdictVO::from_domain(&verdict)))))
+    let reply = state.query(query).await?;
+    let Answer::PreTradeCheck(verdict) = reply.answer else { return Err(Problem::unexpected_answer()) };
+    Ok(response::with_sequence(reply.sequence, response::output(json::encode(&VerdictVO::from_domain(&verdict)))))
 }
 
 pub(crate) async fn states(State(doors): State<AppState>, form: ListFormat) -> Result<Response, Problem> {
-    let told = doors.query(Query::TradingStates).await?;
-    let Answer::TradingStates(states) = told.answer else { return Err(Problem::unexpected_answer()) };
+    let reply = doors.query(Query::TradingStates).await?;
+    let Answer::TradingStates(states) = reply.answer else { return Err(Problem::unexpected_answer()) };
     let list = response::list(form, states, |state, text| json::write(&TradingStateVO::from_domain(state), text));
-    Ok(response::with_sequence(told.sequence, list))
+    Ok(response::with_sequence(reply.sequence, list))
 }
 
 pub(crate) async fn set_state(
@@ -70,39 +70,39 @@ pub(crate) async fn set_state(
 ) -> Result<Response, Problem> {
     let StateBody { scope, state, reason } = StateBody::parse(&body)?;
     check_scope(scope, &doors.reference())?;
-    let told = doors.command(caller, Command::SetTradingState { scope, state, reason }).await?;
-    Ok(response::with_sequence(told.sequence, response::empty()))
+    let reply = doors.command(caller, Command::SetTradingState { scope, state, reason }).await?;
+    Ok(response::with_sequence(reply.sequence, response::empty()))
 }
 
 pub(crate) async fn kill(
-    State(doors): State<AppState>,
+    State(state): State<AppState>,
     AuthenticatedClient(caller): AuthenticatedClient,
     JsonBody(body): JsonBody,
 ) -> Result<Response, Problem> {
     let KillBody { scope, reason } = KillBody::parse(&body)?;
-    check_scope(scope, &doors.reference())?;
-    let told = doors.command(caller, Command::Kill { scope, reason }).await?;
-    let Answer::Killed { cancels } = told.answer else { return Err(Problem::unexpected_answer()) };
-    Ok(response::with_sequence(told.sequence, response::output(json::encode(&KilledVO::from_domain(scope, cancels)))))
+    check_scope(scope, &state.reference())?;
+    let reply = state.command(caller, Command::Kill { scope, reason }).await?;
+    let Answer::Killed { cancels } = reply.answer else { return Err(Problem::unexpected_answer()) };
+    Ok(response::with_sequence(reply.sequence, response::output(json::encode(&KilledVO::from_domain(scope, cancels)))))
 }
 
-pub(crate) async fn limits(State(doors): State<AppState>, form: ListFormat) -> Result<Response, Problem> {
-    let told = doors.query(Query::Limits).await?;
-    let Answer::Limits(limits) = told.answer else { return Err(Problem::unexpected_answer()) };
+pub(crate) async fn limits(State(state): State<AppState>, form: ListFormat) -> Result<Response, Problem> {
+    let reply = state.query(Query::Limits).await?;
+    let Answer::Limits(limits) = reply.answer else { return Err(Problem::unexpected_answer()) };
     let list =
         response::list(form, limits, |(scope, limits), text| json::write(&LimitsVO::from_domain(*scope, limits), text));
-    Ok(response::with_sequence(told.sequence, list))
+    Ok(response::with_sequence(reply.sequence, list))
 }
 
 pub(crate) async fn set_limits(
-    State(doors): State<AppState>,
+    State(state): State<AppState>,
     AuthenticatedClient(caller): AuthenticatedClient,
     JsonBody(body): JsonBody,
 ) -> Result<Response, Problem> {
     let (scope, change) = parse_limits(&body)?;
-    check_scope(scope, &doors.reference())?;
-    let told = doors.command(caller, Command::ChangeLimits { scope, change }).await?;
-    Ok(response::with_sequence(told.sequence, response::empty()))
+    check_scope(scope, &state.reference())?;
+    let reply = state.command(caller, Command::ChangeLimits { scope, change }).await?;
+    Ok(response::with_sequence(reply.sequence, response::empty()))
 }
 
 /// An unknown scope is rejected: the caller would believe that trading is halted.

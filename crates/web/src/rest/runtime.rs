@@ -7,12 +7,12 @@ use wire::json;
 use crate::app_state::AppState;
 use crate::response;
 
-pub(crate) async fn parameters(State(doors): State<AppState>) -> Response {
-    response::value(json::encode(&doors.operations().parameters()))
+pub(crate) async fn parameters(State(state): State<AppState>) -> Response {
+    response::value(json::encode(&state.operations().parameters()))
 }
 
 /// The shutdown is orderly, so this response is still sent.
-pub(crate) async fn exit(State(doors): State<AppState>) -> Response {
-    doors.operations().shutdown();
+pub(crate) async fn exit(State(state): State<AppState>) -> Response {
+    state.operations().shutdown();
     response::empty()
 }

@@ -15,8 +15,8 @@ use crate::problem::Problem;
 use crate::response;
 use crate::rest::reference_list::ListRequest;
 
-pub(crate) async fn list(State(doors): State<AppState>, wish: ListRequest) -> Response {
-    wish.respond(&doors, "securities", |reference| &reference.securities, write)
+pub(crate) async fn list(State(state): State<AppState>, request: ListRequest) -> Response {
+    request.respond(&state, "securities", |reference| &reference.securities, write)
 }
 
 fn write(security: &Arc<Security>, text: &mut Vec<u8>) {
@@ -25,24 +25,24 @@ fn write(security: &Arc<Security>, text: &mut Vec<u8>) {
 
 /// Without a query, all of them.
 pub(crate) async fn search(
-    State(doors): State<AppState>,
+    State(state): State<AppState>,
     Extension(parameters): QueryExtension,
     form: ListFormat,
 ) -> Result<Response, Problem> {
     let search = SecuritySearch::parse(parameters.get("query").unwrap_or_default())
         .map_err(|BadSearch { at, reason }| Problem::new("malformed-search", format!("at character {at}: {reason}")))?;
-    let reference = doors.reference();
+    let reference = state.reference();
     let found = reference.securities.values().filter(|security| search.matches(security)).cloned().collect();
     Ok(response::list(form, found, write))
 }
 
 pub(crate) async fn forex(
-    State(doors): State<AppState>,
+    State(state): State<AppState>,
     Extension(parameters): QueryExtension,
 ) -> Result<Response, Problem> {
     let base = currency(&parameters, "baseCurrency")?;
     let transaction = currency(&parameters, "transactionCurrency")?;
-    let reference = doors.reference();
+    let reference = state.reference();
     let unknown = || Problem::new("unknown-pair", format!("no security is the pair {base}.{transaction}"));
     let pair = reference.forex(base, transaction).ok_or_else(unknown)?;
     Ok(response::value(json::encode(&SecurityVO::from_domain(pair))))
@@ -53,21 +53,21 @@ fn currency(parameters: &QueryParameters, name: &'static str) -> Result<Currency
     given.map_err(|_| Problem::bad_parameter(name, "a currency such as USD"))
 }
 
-pub(crate) async fn one(State(doors): State<AppState>, PathId(id): PathId) -> Result<Response, Problem> {
-    let reference = doors.reference();
+pub(crate) async fn one(State(state): State<AppState>, PathId(id): PathId) -> Result<Response, Problem> {
+    let reference = state.reference();
     let unknown = || Problem::new("unknown-security", format!("security {id} is not known")).into_not_found();
     let security = reference.securities.get(&SecurityId(id)).ok_or_else(unknown)?;
     Ok(response::value(json::encode(&SecurityVO::from_domain(security))))
 }
 
-pub(crate) async fn families(State(doors): State<AppState>, wish: ListRequest) -> Response {
+pub(crate) async fn families(State(state): State<AppState>, request: ListRequest) -> Response {
     let write =
         |family: &Arc<SecurityFamily>, text: &mut Vec<u8>| json::write(&SecurityFamilyVO::from_domain(family), text);
-    wish.respond(&doors, "families", |reference| &reference.families, write)
+    request.respond(&state, "families", |reference| &reference.families, write)
 }
 
-pub(crate) async fn family(State(doors): State<AppState>, PathId(id): PathId) -> Result<Response, Problem> {
-    let reference = doors.reference();
+pub(crate) async fn family(State(state): State<AppState>, PathId(id): PathId) -> Result<Response, Problem> {
+    let reference = state.reference();
     let unknown = || Problem::new("unknown-security-family", format!("family {id} is not known")).into_not_found();
     let family = reference.families.get(&FamilyId(id)).ok_or_else(unknown)?;
     Ok(response::value(json::encode(&SecurityFamilyVO::from_domain(family))))

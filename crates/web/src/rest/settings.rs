@@ -18,26 +18,26 @@ pub(crate) const SETTINGS_BYTES_MAX: usize = 256 << 10;
 const EMPTY_DOCUMENT: &str = "{}";
 
 pub(crate) async fn read(
-    State(doors): State<AppState>,
-    AuthenticatedClient(speaker): AuthenticatedClient,
+    State(state): State<AppState>,
+    AuthenticatedClient(caller): AuthenticatedClient,
 ) -> Result<Response, Problem> {
-    let owner = speaker.identity.name;
-    let kept = doors.with_register(move |register, _| Ok(register.settings(owner.as_deref())?)).await?;
+    let owner = caller.identity.name;
+    let kept = state.with_register(move |register, _| Ok(register.settings(owner.as_deref())?)).await?;
     let (document, revision) = kept.map_or((EMPTY_DOCUMENT.into(), 0), |kept| (kept.document, kept.revision));
     Ok(with_etag(response::value(document.into_bytes()), revision))
 }
 
 pub(crate) async fn write(
-    State(doors): State<AppState>,
-    AuthenticatedClient(speaker): AuthenticatedClient,
+    State(state): State<AppState>,
+    AuthenticatedClient(caller): AuthenticatedClient,
     headers: HeaderMap,
     JsonBody(body): JsonBody,
 ) -> Result<Response, Problem> {
     let document = document_of(&body)?;
-    let (owner, seen) = (speaker.identity.name, if_match_revision(&headers));
+    let (owner, seen) = (caller.identity.name, if_match_revision(&headers));
     // A conflict is a response and not a problem, because it carries the tag of the stored revision.
     let kept =
-        doors.with_register(move |register, at| match register.save_settings(owner.as_deref(), &document, seen, at) {
+        state.with_register(move |register, at| match register.save_settings(owner.as_deref(), &document, seen, at) {
             Err(UserStoreError::SettingsChanged { revision }) => Ok(Err(revision)),
             kept => kept.map(Ok),
         });

@@ -15,47 +15,47 @@ use crate::list_format::ListFormat;
 use crate::problem::Problem;
 use crate::response;
 
-pub(crate) async fn list(State(doors): State<AppState>, form: ListFormat) -> Result<Response, Problem> {
-    let told = doors.query(Query::Phases).await?;
-    let Answer::Phases(phases) = told.answer else { return Err(Problem::unexpected_answer()) };
+pub(crate) async fn list(State(state): State<AppState>, form: ListFormat) -> Result<Response, Problem> {
+    let reply = state.query(Query::Phases).await?;
+    let Answer::Phases(phases) = reply.answer else { return Err(Problem::unexpected_answer()) };
     let phases: BTreeMap<_, _> = phases.into_iter().map(|(id, phase, failure)| (id, (phase, failure))).collect();
-    let strategies = doors.reference().strategies.values().cloned().collect();
+    let strategies = state.reference().strategies.values().cloned().collect();
     let list = response::list(form, strategies, move |strategy, text| {
         let (phase, failure) =
             phases.get(&strategy.id).map_or((None, None), |(phase, failure)| (Some(*phase), failure.as_ref()));
         json::write(&StrategyVO::from_domain(strategy, phase, failure), text);
     });
-    Ok(response::with_sequence(told.sequence, list))
+    Ok(response::with_sequence(reply.sequence, list))
 }
 
 pub(crate) async fn start(
-    State(doors): State<AppState>,
+    State(state): State<AppState>,
     PathText(name): PathText,
     _: NoBody,
 ) -> Result<Response, Problem> {
-    command(&doors, name, |operations, name| operations.start_strategy(name)).await
+    command(&state, name, |operations, name| operations.start_strategy(name)).await
 }
 
 pub(crate) async fn stop(
-    State(doors): State<AppState>,
+    State(state): State<AppState>,
     PathText(name): PathText,
     _: NoBody,
 ) -> Result<Response, Problem> {
-    command(&doors, name, |operations, name| operations.stop_strategy(name)).await
+    command(&state, name, |operations, name| operations.stop_strategy(name)).await
 }
 
 /// A strategy runs through its phases meanwhile, which may take long.
 async fn command(
-    doors: &AppState,
+    state: &AppState,
     name: String,
     act: fn(&dyn Operations, &str) -> Result<(), StrategyError>,
 ) -> Result<Response, Problem> {
-    if doors.reference().strategy_named(&name).is_none() {
+    if state.reference().strategy_named(&name).is_none() {
         return Err(Problem::new("unknown-strategy", format!("strategy {name} is not known")).into_not_found());
     }
-    let operations = doors.shared_operations();
+    let operations = state.shared_operations();
     let called = name.clone();
-    let done = doors.blocking(move || act(&*operations, &called)).await?;
+    let done = state.blocking(move || act(&*operations, &called)).await?;
     done.map(|()| response::empty()).map_err(|trouble| strategy_problem(&name, trouble))
 }
 

@@ -12,8 +12,8 @@ use crate::app_state::AppState;
 use crate::response;
 
 /// With the ports of this server, by the host name of the request.
-pub(crate) async fn document(State(doors): State<AppState>, called: RequestAuthority) -> Response {
-    let servers = servers(&called, &doors.operations().broker_endpoints());
+pub(crate) async fn document(State(state): State<AppState>, called: RequestAuthority) -> Response {
+    let servers = servers(&called, &state.operations().broker_endpoints());
     response::value(wire::json::encode(&asyncapi::document(env!("CARGO_PKG_VERSION"), &servers)))
 }
 

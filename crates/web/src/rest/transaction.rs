@@ -14,16 +14,16 @@ use crate::problem::Problem;
 use crate::response;
 
 pub(crate) async fn record(
-    State(doors): State<AppState>,
+    State(state): State<AppState>,
     AuthenticatedClient(caller): AuthenticatedClient,
     JsonBody(body): JsonBody,
 ) -> Result<Response, Problem> {
-    let record = TransactionBody::parse(&body)?.to_record(&doors.reference())?;
-    let told = doors.command(caller, Command::Record(record)).await?;
-    let Answer::Transaction(booked) = told.answer else { return Err(Problem::unexpected_answer()) };
+    let record = TransactionBody::parse(&body)?.to_record(&state.reference())?;
+    let reply = state.command(caller, Command::Record(record)).await?;
+    let Answer::Transaction(booked) = reply.answer else { return Err(Problem::unexpected_answer()) };
     let mut done = response::empty();
     done.headers_mut().insert(header::LOCATION, location(booked.id));
-    Ok(response::with_sequence(told.sequence, done))
+    Ok(response::with_sequence(reply.sequence, done))
 }
 
 fn location(id: TransactionId) -> HeaderValue {
@@ -31,15 +31,15 @@ fn location(id: TransactionId) -> HeaderValue {
 }
 
 /// The engine has today's; older ones are in history.
-pub(crate) async fn one(State(doors): State<AppState>, PathId(id): PathId) -> Result<Response, Problem> {
+pub(crate) async fn one(State(state): State<AppState>, PathId(id): PathId) -> Result<Response, Problem> {
     let id = TransactionId(id);
-    match doors.query(Query::Transaction(id)).await {
-        Ok(told) => {
-            let Answer::Transaction(booked) = told.answer else { return Err(Problem::unexpected_answer()) };
-            Ok(response::with_sequence(told.sequence, transaction_response(&booked)))
+    match state.query(Query::Transaction(id)).await {
+        Ok(reply) => {
+            let Answer::Transaction(booked) = reply.answer else { return Err(Problem::unexpected_answer()) };
+            Ok(response::with_sequence(reply.sequence, transaction_response(&booked)))
         }
         Err(unknown) if unknown.code() == "unknown-transaction" => {
-            let (as_of, found) = doors.history(move |history, as_of| history.transaction(as_of, id)).await?;
+            let (as_of, found) = state.history(move |history, as_of| history.transaction(as_of, id)).await?;
             let booked = found.ok_or_else(|| unknown.into_not_found())?;
             Ok(response::with_sequence(as_of, transaction_response(&booked)))
         }
@@ -53,17 +53,17 @@ fn transaction_response(booked: &Transaction) -> Response {
 
 /// Newest first.
 pub(crate) async fn daily(
-    State(doors): State<AppState>,
+    State(state): State<AppState>,
     Extension(parameters): QueryExtension,
     form: ListFormat,
 ) -> Result<Response, Problem> {
-    let filter = parameters.filter(&doors.reference())?;
+    let filter = parameters.filter(&state.reference())?;
     let limit = limit(parameters.number("limit", FROM_ONE)?)?;
-    let told = doors.query(Query::DailyTransactions(filter)).await?;
-    let Answer::Transactions(mut booked) = told.answer else { return Err(Problem::unexpected_answer()) };
+    let reply = state.query(Query::DailyTransactions(filter)).await?;
+    let Answer::Transactions(mut booked) = reply.answer else { return Err(Problem::unexpected_answer()) };
     booked.truncate(limit);
     let list = response::list(form, booked, |booked, text| json::write(&TransactionVO::from_domain(booked), text));
-    Ok(response::with_sequence(told.sequence, list))
+    Ok(response::with_sequence(reply.sequence, list))
 }
 
 const FROM_ONE: &str = "a whole number from 1 below 2^32";
@@ -77,9 +77,9 @@ fn limit(wanted: Option<u32>) -> Result<usize, Problem> {
 }
 
 pub(crate) async fn reset_cash(
-    State(doors): State<AppState>,
+    State(state): State<AppState>,
     AuthenticatedClient(caller): AuthenticatedClient,
 ) -> Result<Response, Problem> {
-    let told = doors.command(caller, Command::ResetCash).await?;
-    Ok(response::with_sequence(told.sequence, response::empty()))
+    let reply = state.command(caller, Command::ResetCash).await?;
+    Ok(response::with_sequence(reply.sequence, response::empty()))
 }

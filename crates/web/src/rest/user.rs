@@ -1,6 +1,6 @@
 //! Users: list, add, change, remove.
 
-use access::{InvalidRole, Password, PrincipalName, User, UserRole, UserStoreError};
+use access::{InvalidPassword, InvalidRole, Password, PrincipalName, User, UserRole, UserStoreError};
 use axum::extract::State;
 use axum::response::Response;
 use domain::Refusal;
@@ -13,8 +13,8 @@ use crate::list_format::ListFormat;
 use crate::problem::Problem;
 use crate::response;
 
-pub(crate) async fn list(State(doors): State<AppState>, form: ListFormat) -> Result<Response, Problem> {
-    let users = doors.with_register(|register, _| Ok(register.users()?)).await?;
+pub(crate) async fn list(State(state): State<AppState>, form: ListFormat) -> Result<Response, Problem> {
+    let users = state.with_register(|register, _| Ok(register.users()?)).await?;
     Ok(response::list(form, users, |user, text| json::write(&to_vo(user), text)))
 }
 
@@ -27,27 +27,26 @@ pub(crate) fn role_vo(role: &UserRole) -> RoleVO<'_> {
 }
 
 pub(crate) async fn add(
-    State(doors): State<AppState>,
-    AuthenticatedClient(speaker): AuthenticatedClient,
+    State(state): State<AppState>,
+    AuthenticatedClient(caller): AuthenticatedClient,
     JsonBody(body): JsonBody,
 ) -> Result<Response, Problem> {
     let UserBody { name, password, role, strategy, replace } = UserBody::parse(&body)?;
-    let (name, role) = (parse_name(&name)?, parse_role(&doors, &role, strategy.as_deref())?);
-    let malformed = |error: access::InvalidPassword| vec![FieldError::malformed("password", error.to_string())];
-    let password = Password::new(password.into()).map_err(malformed)?;
-    doors
-        .with_register(move |register, at| register.add_user((&name, &role, &password), replace, &speaker.actor, at))
+    let (name, role) = (parse_name(&name)?, parse_role(&state, &role, strategy.as_deref())?);
+    let password = Password::new(password.into()).map_err(|error| vec![password_error(&error)])?;
+    state
+        .with_register(move |register, at| register.add_user((&name, &role, &password), replace, &caller.actor, at))
         .await?;
     Ok(mark_audited(response::empty()))
 }
 
 pub(crate) async fn remove(
-    State(doors): State<AppState>,
-    AuthenticatedClient(speaker): AuthenticatedClient,
+    State(state): State<AppState>,
+    AuthenticatedClient(caller): AuthenticatedClient,
     PathText(name): PathText,
 ) -> Result<Response, Problem> {
     let name: PrincipalName = name.parse().map_err(|_| unknown_user(&name))?;
-    doors.with_register(move |register, at| register.remove_user(&name, &speaker.actor, at)).await?;
+    state.with_register(move |register, at| register.remove_user(&name, &caller.actor, at)).await?;
     Ok(mark_audited(response::empty()))
 }
 
@@ -62,9 +61,9 @@ pub(crate) fn parse_name(text: &str) -> Result<PrincipalName, Problem> {
 }
 
 /// A role, bound to a strategy that exists.
-pub(crate) fn parse_role(doors: &AppState, role: &str, strategy: Option<&str>) -> Result<UserRole, Problem> {
+pub(crate) fn parse_role(state: &AppState, role: &str, strategy: Option<&str>) -> Result<UserRole, Problem> {
     let role = UserRole::new(role, strategy).map_err(|error| vec![not_a_role(error)])?;
-    match role.strategy().filter(|name| doors.reference().strategy_named(name).is_none()) {
+    match role.strategy().filter(|name| state.reference().strategy_named(name).is_none()) {
         Some(name) => Err(Refusal::UnknownStrategy(name.clone()).into()),
         None => Ok(role),
     }
@@ -98,4 +97,10 @@ impl From<UserStoreError> for Problem {
             }
         }
     }
+}
+
+/// A password that is too common has the right form, so it is not malformed.
+fn password_error(error: &InvalidPassword) -> FieldError {
+    let code = if *error == InvalidPassword::Common { "common-password" } else { wire::fields::MALFORMED_FIELD };
+    FieldError::new("password", code, error.to_string())
 }

@@ -24,14 +24,14 @@ fn verdict(answer: &str) -> &'static str {
 
 #[test]
 fn the_table_says_what_every_role_may_do() {
-    let desk = TestServer::open(|_| Ok(Answer::Done));
-    desk.users.add("somebody", UserRole::Viewer);
+    let server = TestServer::open(|_| Ok(Answer::Done));
+    server.users.add("somebody", UserRole::Viewer);
     let roles = [UserRole::Viewer, UserRole::Trader, UserRole::Strategy("MOMENTUM".into()), UserRole::Admin];
-    let bearers = roles.map(|role| desk.users.bearer(&format!("a-{}", role.name()), role));
+    let bearers = roles.map(|role| server.users.bearer(&format!("a-{}", role.name()), role));
     let callers = std::iter::once(String::new()).chain(bearers).collect::<Vec<_>>();
     let mut page = PAGE.to_owned();
     for row in ENDPOINTS {
-        let verdict = |caller: &String| verdict(&desk.call(row.method, &path_of(row), caller, ""));
+        let verdict = |caller: &String| verdict(&server.call(row.method, &path_of(row), caller, ""));
         let verdicts: Vec<_> = callers.iter().map(verdict).collect();
         page.push_str(&format!("| `{}` | {} |\n", row.action, verdicts.join(" | ")));
     }
@@ -52,15 +52,15 @@ create users and tokens: [access](access.md).
 
 #[test]
 fn out_of_the_box_a_caller_on_this_machine_needs_no_login() {
-    let desk = TestServer::without_engine(WebSettings::default());
-    assert_eq!(status(&desk.get("/rest/account")), "HTTP/1.1 200 OK");
-    assert_eq!(status(&desk.call("POST", "/rest/runtime/exit-vm", "", "")), "HTTP/1.1 200 OK");
+    let server = TestServer::without_engine(WebSettings::default());
+    assert_eq!(status(&server.get("/rest/account")), "HTTP/1.1 200 OK");
+    assert_eq!(status(&server.call("POST", "/rest/runtime/exit-vm", "", "")), "HTTP/1.1 200 OK");
 }
 
 #[test]
 fn an_unauthenticated_caller_is_challenged() {
-    let desk = TestServer::without_engine(WebSettings::default());
-    desk.users.add("anna", UserRole::Viewer);
+    let server = TestServer::without_engine(WebSettings::default());
+    server.users.add("anna", UserRole::Viewer);
     expect![[r#"
         HTTP/1.1 401 Unauthorized
         content-type: application/problem+json
@@ -73,19 +73,19 @@ fn an_unauthenticated_caller_is_challenged() {
         content-length: 163
         connection: close
 
-        {"type":"urn:rialto:problem:login-needed","title":"Unauthorized","status":401,"detail":"say who you are: a user with a password, or a token","code":"login-needed"}"#]].assert_eq(&desk.get("/rest/account"));
-    let page = desk.call("GET", "/rest/account", "Rialto-Source: UI\r\n", "");
+        {"type":"urn:rialto:problem:login-needed","title":"Unauthorized","status":401,"detail":"say who you are: a user with a password, or a token","code":"login-needed"}"#]].assert_eq(&server.get("/rest/account"));
+    let page = server.call("GET", "/rest/account", "Rialto-Source: UI\r\n", "");
     assert!(code(&page) == "401 login-needed" && !page.contains("www-authenticate"), "no pop-up over a page: {page}");
-    assert_eq!(status(&desk.get("/health/live")), "HTTP/1.1 200 OK");
+    assert_eq!(status(&server.get("/health/live")), "HTTP/1.1 200 OK");
 }
 
 #[test]
 fn a_user_and_a_program_come_in_by_their_header() {
-    let desk = TestServer::without_engine(WebSettings::default());
-    desk.users.add("anna", UserRole::Viewer);
-    let robot = desk.users.bearer("robot", UserRole::Viewer);
+    let server = TestServer::without_engine(WebSettings::default());
+    server.users.add("anna", UserRole::Viewer);
+    let robot = server.users.bearer("robot", UserRole::Viewer);
     for header in [basic("anna"), robot.clone(), basic_with("robot", robot.split(' ').nth(2).unwrap().trim())] {
-        assert_eq!(status(&desk.call("GET", "/rest/account", &header, "")), "HTTP/1.1 200 OK", "{header}");
+        assert_eq!(status(&server.call("GET", "/rest/account", &header, "")), "HTTP/1.1 200 OK", "{header}");
     }
     let wrong = [
         (basic_with("anna", "wrong horse"), "401 wrong-credentials"),
@@ -94,49 +94,49 @@ fn a_user_and_a_program_come_in_by_their_header() {
         ("Authorization: Digest x\r\n".into(), "401 unreadable-credentials"),
     ];
     for (header, expected) in wrong {
-        assert_eq!(code(&desk.call("GET", "/rest/account", &header, "")), expected, "{header}");
+        assert_eq!(code(&server.call("GET", "/rest/account", &header, "")), expected, "{header}");
     }
 }
 
 #[test]
 fn a_refusal_names_the_required_role() {
-    let desk = TestServer::without_engine(WebSettings::default());
-    desk.users.add("anna", UserRole::Trader);
-    let answer = desk.call("POST", "/rest/runtime/exit-vm", &basic("anna"), "");
+    let server = TestServer::without_engine(WebSettings::default());
+    server.users.add("anna", UserRole::Trader);
+    let answer = server.call("POST", "/rest/runtime/exit-vm", &basic("anna"), "");
     assert_eq!(code(&answer), "403 role-too-low");
     assert!(answer.contains("this needs the role admin, and yours is trader"), "{answer}");
-    assert!(!*desk.program.stopped.lock().unwrap());
+    assert!(!*server.program.stopped.lock().unwrap());
 }
 
 #[test]
 fn an_order_carries_the_user_that_sent_it() {
-    let desk = TestServer::open(|_| Ok(Answer::Order(order("A-1"))));
-    desk.users.add("anna", UserRole::Trader);
-    place(&desk, &basic("anna"), "");
-    let callers: Vec<_> = desk.commands().into_iter().map(|envelope| envelope.caller.user).collect();
+    let server = TestServer::open(|_| Ok(Answer::Order(order("A-1"))));
+    server.users.add("anna", UserRole::Trader);
+    place(&server, &basic("anna"), "");
+    let callers: Vec<_> = server.commands().into_iter().map(|envelope| envelope.caller.user).collect();
     assert_eq!(callers, [Some("anna".into())]);
 }
 
-fn place(desk: &TestServer, header: &str, more: &str) -> String {
+fn place(server: &TestServer, header: &str, more: &str) -> String {
     let body = format!(r#"{{"securityId": 1, "side": "BUY", "quantity": 1{more}}}"#);
     let headers = format!("Content-Type: application/json\r\n{header}");
-    code(&desk.call("POST", "/rest/execution/order/market", &headers, &body))
+    code(&server.call("POST", "/rest/execution/order/market", &headers, &body))
 }
 
 #[test]
 fn a_strategy_trades_in_its_own_name() {
-    let desk = TestServer::open(|_| Ok(Answer::Order(order("A-1"))));
-    let momentum = desk.users.bearer("robot", UserRole::Strategy("MOMENTUM".into()));
-    assert_eq!(place(&desk, &momentum, ""), "200 -");
-    assert_eq!(place(&desk, &momentum, r#", "strategyName": "MOMENTUM""#), "200 -");
-    assert_eq!(place(&desk, &momentum, r#", "strategyName": "SERVER""#), "403 foreign-strategy");
-    let strategies = desk.commands().into_iter().map(|envelope| match envelope.command {
+    let server = TestServer::open(|_| Ok(Answer::Order(order("A-1"))));
+    let momentum = server.users.bearer("robot", UserRole::Strategy("MOMENTUM".into()));
+    assert_eq!(place(&server, &momentum, ""), "200 -");
+    assert_eq!(place(&server, &momentum, r#", "strategyName": "MOMENTUM""#), "200 -");
+    assert_eq!(place(&server, &momentum, r#", "strategyName": "SERVER""#), "403 foreign-strategy");
+    let strategies = server.commands().into_iter().map(|envelope| match envelope.command {
         Command::Place(order) => order.strategy,
         other => panic!("{other:?}"),
     });
     assert_eq!(strategies.collect::<Vec<_>>(), [Some(StrategyId(2)), Some(StrategyId(2))]);
-    let lost = desk.users.bearer("lost", UserRole::Strategy("GONE".into()));
-    assert_eq!(place(&desk, &lost, ""), "403 foreign-strategy");
+    let lost = server.users.bearer("lost", UserRole::Strategy("GONE".into()));
+    assert_eq!(place(&server, &lost, ""), "403 foreign-strategy");
 }
 
 #[test]

@@ -41,7 +41,7 @@ const CREDIT: &str = r#"{"type": "CREDIT", "price": 1000, "currency": "USD", "st
 
 #[test]
 fn a_recorded_transaction_is_200_without_a_body_and_says_where_it_is() {
-    let desk = TestServer::open(|_| Ok(Answer::Transaction(booked(8))));
+    let server = TestServer::open(|_| Ok(Answer::Transaction(booked(8))));
     expect![[r#"
         HTTP/1.1 200 OK
         location: /rest/transaction/8
@@ -53,7 +53,7 @@ fn a_recorded_transaction_is_200_without_a_body_and_says_where_it_is() {
         content-length: 0
 
     "#]]
-    .assert_eq(&desk.post("/rest/transaction", CREDIT));
+    .assert_eq(&server.post("/rest/transaction", CREDIT));
     let expected = RecordTransaction {
         uuid: None,
         at: None,
@@ -73,12 +73,12 @@ fn a_recorded_transaction_is_200_without_a_body_and_says_where_it_is() {
         strategy: Some(StrategyId(2)),
         description: None,
     };
-    assert_eq!(desk.commands()[0].command, Command::Record(expected));
+    assert_eq!(server.commands()[0].command, Command::Record(expected));
 }
 
 #[test]
 fn an_invalid_transaction_is_rejected_with_the_reason() {
-    let desk = TestServer::open(|_| Ok(Answer::Transaction(booked(8))));
+    let server = TestServer::open(|_| Ok(Answer::Transaction(booked(8))));
     let cases = [
         ("{", "400 malformed-json"),
         ("{}", "422 missing"),
@@ -86,9 +86,9 @@ fn an_invalid_transaction_is_rejected_with_the_reason() {
         (r#"{"type": "CREDIT", "price": 1, "strategyName": "NOBODY"}"#, "422 unknown-strategy"),
     ];
     for (body, expected) in cases {
-        assert_eq!(code(&desk.post("/rest/transaction", body)), expected, "{body}");
+        assert_eq!(code(&server.post("/rest/transaction", body)), expected, "{body}");
     }
-    assert!(desk.commands().is_empty());
+    assert!(server.commands().is_empty());
     let refusals = [
         (Refusal::DuplicateTransaction(Uuid::mint(1, 8)), "409 duplicate-transaction"),
         (Refusal::WrongSign { field: "quantity", value: Decimal::NEGATIVE_ONE }, "422 wrong-sign"),
@@ -98,8 +98,8 @@ fn an_invalid_transaction_is_rejected_with_the_reason() {
         (Refusal::UnknownSecurity(SecurityId(99)), "422 unknown-security"),
     ];
     for (refusal, expected) in refusals {
-        let desk = TestServer::open(move |_| Err(refusal.clone()));
-        assert_eq!(code(&desk.post("/rest/transaction", CREDIT)), expected);
+        let server = TestServer::open(move |_| Err(refusal.clone()));
+        assert_eq!(code(&server.post("/rest/transaction", CREDIT)), expected);
     }
 }
 
@@ -117,27 +117,27 @@ fn with_a_past() -> TestServer {
 
 #[test]
 fn a_transaction_is_found_among_todays_and_then_in_history() {
-    let desk = with_a_past();
-    let today = desk.get("/rest/transaction/8");
+    let server = with_a_past();
+    let today = server.get("/rest/transaction/8");
     assert!(today.contains("{\"id\":8,") && today.contains("\nrialto-sequence: 4711\n"), "{today}");
-    assert!(desk.program.history.queries.lock().unwrap().is_empty(), "the engine knew it");
-    let older = desk.get("/rest/transaction/3");
+    assert!(server.program.history.queries.lock().unwrap().is_empty(), "the engine knew it");
+    let older = server.get("/rest/transaction/3");
     assert!(older.contains("{\"id\":3,") && older.contains(&format!("\nrialto-sequence: {DURABLE}\n")), "{older}");
-    assert_eq!(desk.program.history.queries.lock().unwrap()[0].0, DURABLE);
-    assert_eq!(code(&desk.get("/rest/transaction/99")), "404 unknown-transaction");
-    assert_eq!(code(&desk.get("/rest/transaction/x")), "400 malformed-path");
+    assert_eq!(server.program.history.queries.lock().unwrap()[0].0, DURABLE);
+    assert_eq!(code(&server.get("/rest/transaction/99")), "404 unknown-transaction");
+    assert_eq!(code(&server.get("/rest/transaction/x")), "400 malformed-path");
 }
 
 #[test]
 fn todays_transactions_come_newest_first_and_no_more_than_wanted() {
-    let desk = with_a_past();
+    let server = with_a_past();
     let ids = |answer: &str| answer.matches("{\"id\":").count();
-    assert_eq!(ids(&desk.get("/rest/transaction/daily")), 3);
-    let two = desk.get("/rest/transaction/daily?limit=2&strategy=MOMENTUM");
+    assert_eq!(ids(&server.get("/rest/transaction/daily")), 3);
+    let two = server.get("/rest/transaction/daily?limit=2&strategy=MOMENTUM");
     assert!(ids(&two) == 2 && two.find("\"id\":9,") < two.find("\"id\":8,"), "{two}");
     let filter = Filter { strategy: Some(StrategyId(2)), ..Filter::default() };
     let asked = [Query::DailyTransactions(Filter::default()), Query::DailyTransactions(filter)];
-    assert_eq!(desk.queries(), asked);
+    assert_eq!(server.queries(), asked);
     let cases = [
         ("?strategy=NOBODY", "404 unknown-strategy"),
         ("?limit=0", "400 malformed-parameter"),
@@ -146,23 +146,23 @@ fn todays_transactions_come_newest_first_and_no_more_than_wanted() {
         ("?limit=99999999999999999999999", "400 malformed-parameter"),
     ];
     for (query, expected) in cases {
-        assert_eq!(code(&desk.get(&format!("/rest/transaction/daily{query}"))), expected, "{query}");
+        assert_eq!(code(&server.get(&format!("/rest/transaction/daily{query}"))), expected, "{query}");
     }
 }
 
 #[test]
 fn positions_and_cash_are_rebuilt_on_demand_under_both_spellings() {
-    let desk = TestServer::open(|_| Ok(Answer::Done));
+    let server = TestServer::open(|_| Ok(Answer::Done));
     let paths = [
         "/rest/position/reset-positions",
         "/rest/transaction/reset-cache-balances",
         "/rest/transaction/reset-cash-balances",
     ];
     for path in paths {
-        let answer = desk.call("POST", path, "", "");
+        let answer = server.call("POST", path, "", "");
         assert_eq!(status(&answer), "HTTP/1.1 200 OK", "{path}");
         assert!(answer.contains("\ncontent-length: 0\n"), "{answer}");
     }
-    let commands: Vec<_> = desk.commands().into_iter().map(|envelope| envelope.command).collect();
+    let commands: Vec<_> = server.commands().into_iter().map(|envelope| envelope.command).collect();
     assert_eq!(commands, [Command::ResetPositions, Command::ResetCash, Command::ResetCash]);
 }

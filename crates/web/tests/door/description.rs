@@ -12,8 +12,8 @@ use web::endpoints::{ENDPOINTS, Endpoint};
 use crate::bookings::booked;
 use crate::test_server::{FakeOperations, TestServer, code, order, status};
 
-fn document(desk: &TestServer) -> Value {
-    let answer = desk.get("/openapi.json");
+fn document(server: &TestServer) -> Value {
+    let answer = server.get("/openapi.json");
     assert_eq!(status(&answer), "HTTP/1.1 200 OK");
     // Chunked: the text is between the first brace and the last.
     let text: String = answer.lines().filter(|line| line.starts_with('{') || line.starts_with('"')).collect();
@@ -84,13 +84,13 @@ fn every_row_answers_what_the_description_says() {
         RequestPayload::Command(_) => Err(Refusal::UnknownSecurity(SecurityId(1))),
         question => Ok(fitting(question)),
     });
-    for desk in [taking, refusing] {
+    for server in [taking, refusing] {
         // One of the calls adds a user, and from then on every caller needs a login.
-        let (document, boss) = (document(&desk), desk.users.bearer("boss", access::UserRole::Admin));
+        let (document, boss) = (document(&server), server.users.bearer("boss", access::UserRole::Admin));
         for row in ENDPOINTS {
             let operation = operation(&document, row);
             for (path, headers, body) in requests(row, operation) {
-                let answer = desk.call(row.method, &path, &format!("{boss}{headers}"), &body);
+                let answer = server.call(row.method, &path, &format!("{boss}{headers}"), &body);
                 let undocumented = undocumented(&answer, operation, &document);
                 assert_eq!(undocumented, None, "{} {path} {headers}{body}", row.method);
                 assert!(!status(&answer).contains(" 500 "), "{} {path} {headers}{body}: {answer}", row.method);
@@ -135,13 +135,13 @@ fn fitting(wanted: &RequestPayload) -> Answer {
 
 #[test]
 fn an_endpoint_that_needs_a_login_says_so_in_the_description_and_in_its_answer() {
-    let desk = TestServer::without_engine(WebSettings::default());
-    let document = document(&desk);
-    desk.users.add("anna", access::UserRole::Viewer);
+    let server = TestServer::without_engine(WebSettings::default());
+    let document = document(&server);
+    server.users.add("anna", access::UserRole::Viewer);
     for row in ENDPOINTS {
         let operation = operation(&document, row);
         let is_open = operation["security"] == json!([]);
-        let answer = code(&desk.call(row.method, &path_of(row, "1"), "", ""));
+        let answer = code(&server.call(row.method, &path_of(row, "1"), "", ""));
         assert_eq!(is_open, answer != "401 login-needed", "{}: {answer}", row.action);
         assert!(is_open || operation["responses"]["401"].is_object(), "{}", row.action);
     }
@@ -149,33 +149,33 @@ fn an_endpoint_that_needs_a_login_says_so_in_the_description_and_in_its_answer()
 
 #[test]
 fn the_page_loads_nothing_from_elsewhere() {
-    let desk = TestServer::without_engine(WebSettings::default());
-    let page = desk.get("/docs");
+    let server = TestServer::without_engine(WebSettings::default());
+    let page = server.get("/docs");
     assert_eq!(header(&page, "content-type"), Some("text/html; charset=utf-8"));
     let policy = header(&page, "content-security-policy").unwrap();
     assert!(policy.starts_with("default-src 'none'; script-src 'self';"), "{policy}");
     let links: Vec<_> = page.split(['"']).filter(|part| part.starts_with('/') || part.contains("://")).collect();
     let own = ["/favicon.ico", "/docs/swagger-ui.css", "/docs/topics", "/openapi.json", "/docs/swagger-ui-bundle.js"];
     assert_eq!(links, [&own[..], &["/docs/start.js"]].concat());
-    assert_eq!(desk.get("/docs/"), page, "a slash at the end makes no difference");
-    assert_eq!(header(&desk.get("/favicon.ico"), "content-type"), Some("image/svg+xml"));
+    assert_eq!(server.get("/docs/"), page, "a slash at the end makes no difference");
+    assert_eq!(header(&server.get("/favicon.ico"), "content-type"), Some("image/svg+xml"));
     for link in links {
-        assert_eq!(status(&desk.get(link)), "HTTP/1.1 200 OK", "{link}");
+        assert_eq!(status(&server.get(link)), "HTTP/1.1 200 OK", "{link}");
     }
-    assert!(desk.get("/docs/start.js").contains("\"/openapi.json\""));
+    assert!(server.get("/docs/start.js").contains("\"/openapi.json\""));
 }
 
 #[test]
 fn the_page_of_topics_loads_nothing_from_elsewhere() {
-    let desk = TestServer::without_engine(WebSettings::default());
-    let page = desk.get("/docs/topics");
+    let server = TestServer::without_engine(WebSettings::default());
+    let page = server.get("/docs/topics");
     assert_eq!(header(&page, "content-type"), Some("text/html; charset=utf-8"));
     assert!(header(&page, "content-security-policy").unwrap().starts_with("default-src 'none'; script-src 'self';"));
     let links: Vec<_> = page.split(['"']).filter(|part| part.starts_with('/') || part.contains("://")).collect();
     let destination = "/topic/order-status.&gt;";
     assert_eq!(links, ["/docs/topics.css", "/asyncapi.json", "/docs", destination, "/docs/topics.js"]);
     for link in links.into_iter().filter(|link| *link != destination) {
-        assert_eq!(status(&desk.get(link)), "HTTP/1.1 200 OK", "{link}");
+        assert_eq!(status(&server.get(link)), "HTTP/1.1 200 OK", "{link}");
     }
-    assert!(!desk.get("/docs/topics.js").contains("://"));
+    assert!(!server.get("/docs/topics.js").contains("://"));
 }

@@ -48,39 +48,39 @@ fn remembering(past: FakeHistory) -> TestServer {
 
 #[test]
 fn a_page_begins_after_a_key_and_is_as_true_as_what_was_acknowledged() {
-    let desk = remembering(FakeHistory { orders: vec![order("A-1")], ..FakeHistory::default() });
-    let answer = desk.get("/rest/history/order?strategy=MOMENTUM&account=ALPHA&security=AAPL&after=6&limit=1000");
+    let server = remembering(FakeHistory { orders: vec![order("A-1")], ..FakeHistory::default() });
+    let answer = server.get("/rest/history/order?strategy=MOMENTUM&account=ALPHA&security=AAPL&after=6&limit=1000");
     assert!(answer.contains("\"intId\":\"A-1\"") && answer.contains("\nrialto-sequence: 4700\n"), "{answer}");
-    desk.get("/rest/history/transaction");
+    server.get("/rest/history/transaction");
     let filter = Filter { strategy: Some(StrategyId(2)), account: Some(AccountId(1)), security: Some(SecurityId(1)) };
     let first_page = (DURABLE, Filter::default(), SortOrder::Oldest, PageRequest { after: 0, limit: 100 });
     let asked = [(DURABLE, filter, SortOrder::Oldest, PageRequest { after: 6, limit: 1_000 }), first_page];
-    assert_eq!(*desk.program.history.queries.lock().unwrap(), asked);
-    assert!(desk.queries().is_empty(), "the engine is not asked about the past");
+    assert_eq!(*server.program.history.queries.lock().unwrap(), asked);
+    assert!(server.queries().is_empty(), "the engine is not asked about the past");
 }
 
 #[test]
 fn the_newest_come_first_where_that_is_wanted() {
-    let desk = remembering(FakeHistory::default());
+    let server = remembering(FakeHistory::default());
     for (path, after) in
         [("order?sort=NEWEST", u64::MAX), ("transaction?sort=NEWEST&after=7", 7), ("order?sort=OLDEST", 0)]
     {
-        desk.get(&format!("/rest/history/{path}"));
-        let asked = desk.program.history.queries.lock().unwrap().pop().unwrap();
+        server.get(&format!("/rest/history/{path}"));
+        let asked = server.program.history.queries.lock().unwrap().pop().unwrap();
         let sort = if path.contains("NEWEST") { SortOrder::Newest } else { SortOrder::Oldest };
         assert_eq!(asked, (DURABLE, Filter::default(), sort, PageRequest { after, limit: 100 }), "{path}");
     }
-    let odd = desk.get("/rest/history/order?sort=newest");
+    let odd = server.get("/rest/history/order?sort=newest");
     assert_eq!(code(&odd), "400 malformed-parameter");
     assert!(odd.contains("the parameter sort must be OLDEST or NEWEST"), "{odd}");
-    assert_eq!(code(&desk.get("/rest/history/events?sort=NEWEST")), "400 unknown-parameter");
+    assert_eq!(code(&server.get("/rest/history/events?sort=NEWEST")), "400 unknown-parameter");
 }
 
 #[test]
 fn orders_are_looked_for_by_words_and_by_what_they_are() {
-    let desk = remembering(FakeHistory::default());
+    let server = remembering(FakeHistory::default());
     let query = "text=%20aap&source=UI,FIX,FIX:BANK&withoutStrategies=true&status=OPEN,EXECUTED&from=5&to=7";
-    let answer = desk.get(&format!("/rest/history/order?{query}&account=ALPHA"));
+    let answer = server.get(&format!("/rest/history/order?{query}&account=ALPHA"));
     assert_eq!(code(&answer), "200 -");
     let expected = OrderSearch {
         filter: Filter { account: Some(AccountId(1)), ..Filter::default() },
@@ -95,12 +95,12 @@ fn orders_are_looked_for_by_words_and_by_what_they_are() {
         from: Timestamp::from_millis(5),
         to: Timestamp::from_millis(7),
     };
-    assert_eq!(*desk.program.history.searched.lock().unwrap(), [expected]);
+    assert_eq!(*server.program.history.searched.lock().unwrap(), [expected]);
 }
 
 #[test]
 fn a_search_that_cannot_be_is_refused_by_name() {
-    let desk = remembering(FakeHistory::default());
+    let server = remembering(FakeHistory::default());
     let long = "x".repeat(101);
     let cases = [
         ("text=", "text must be a part of a name or a note, of 1 to 100 characters"),
@@ -118,7 +118,7 @@ fn a_search_that_cannot_be_is_refused_by_name() {
         ("to=99999999999999999", "to must be epoch milliseconds"),
     ];
     for (query, told) in cases {
-        let answer = desk.get(&format!("/rest/history/order?{query}"));
+        let answer = server.get(&format!("/rest/history/order?{query}"));
         assert_eq!(code(&answer), "400 malformed-parameter", "{query}");
         assert!(answer.contains(&format!("the parameter {told}")), "{query}: {answer}");
     }
@@ -126,40 +126,40 @@ fn a_search_that_cannot_be_is_refused_by_name() {
 
 #[test]
 fn a_page_out_of_bounds_is_refused_by_name() {
-    let desk = remembering(FakeHistory::default());
+    let server = remembering(FakeHistory::default());
     for path in ["order", "order/A-1/event", "transaction", "events"] {
         for bad in ["limit=0", "limit=1001", "limit=ten", "limit=", "after=-1", "after=1.5", "after=9007199254740992"] {
-            let answer = desk.get(&format!("/rest/history/{path}?{bad}"));
+            let answer = server.get(&format!("/rest/history/{path}?{bad}"));
             assert_eq!(code(&answer), "400 malformed-parameter", "{path} {bad}");
             let name = bad.split('=').next().unwrap();
             assert!(answer.contains(&format!("the parameter {name} must be a whole number")), "{answer}");
         }
     }
-    assert_eq!(code(&desk.get("/rest/history/order?strategy=NOBODY")), "404 unknown-strategy");
+    assert_eq!(code(&server.get("/rest/history/order?strategy=NOBODY")), "404 unknown-strategy");
 }
 
 #[test]
 fn events_of_an_order_are_listed_in_order() {
     let statuses = vec![status_of("A-1", 5), status_of("B-2", 6), status_of("A-1", 9), status_of("A-1", 12)];
-    let desk = remembering(FakeHistory { statuses, ..FakeHistory::default() });
+    let server = remembering(FakeHistory { statuses, ..FakeHistory::default() });
     let sequences = |path: &str| -> Vec<String> {
-        let answer = desk.get(path);
+        let answer = server.get(path);
         let found = answer.split("\"sequenceNumber\":").skip(1);
         found.map(|rest| rest.split(',').next().unwrap().to_owned()).collect()
     };
     assert_eq!(sequences("/rest/history/order/A-1/event"), ["5", "9", "12"]);
     assert_eq!(sequences("/rest/history/order/A-1/event?after=5&limit=1"), ["9"]);
-    assert_eq!(code(&desk.get("/rest/history/order/C-3/event")), "404 unknown-order");
+    assert_eq!(code(&server.get("/rest/history/order/C-3/event")), "404 unknown-order");
 }
 
 #[test]
 fn events_join_by_their_sequence() {
-    let desk = remembering(FakeHistory { events: vec![alarm(17), alarm(18)], ..FakeHistory::default() });
-    let answer = desk.get("/rest/history/events?after=16&limit=2");
+    let server = remembering(FakeHistory { events: vec![alarm(17), alarm(18)], ..FakeHistory::default() });
+    let answer = server.get("/rest/history/events?after=16&limit=2");
     let body = answer.split("\n\n").nth(1).unwrap().lines().nth(1).unwrap();
     expect![[r#"[{"sequence":17,"dateTime":1794839400000,"objectType":"LogEvent","event":{"dateTime":1794839400000,"level":"WARN","logger":"engine","message":"no-rate: EUR has no rate","exceptionClass":null,"exceptionMessage":null}},{"sequence":18,"dateTime":1794839400000,"objectType":"LogEvent","event":{"dateTime":1794839400000,"level":"WARN","logger":"engine","message":"no-rate: EUR has no rate","exceptionClass":null,"exceptionMessage":null}}]"#]]
     .assert_eq(body);
-    assert_eq!(desk.program.history.queries.lock().unwrap()[0].3, PageRequest { after: 16, limit: 2 });
+    assert_eq!(server.program.history.queries.lock().unwrap()[0].3, PageRequest { after: 16, limit: 2 });
 }
 
 #[test]
@@ -168,6 +168,6 @@ fn a_past_that_is_behind_or_unreadable_is_told() {
     assert_eq!(code(&behind), "503 history-behind");
     assert!(behind.contains("history is at 4000 and not yet at 4700") && behind.contains("\nretry-after: 1\n"));
     let foreign = StoredEvent { class: 200, ..alarm(17) };
-    let desk = remembering(FakeHistory { events: vec![foreign], ..FakeHistory::default() });
-    assert_eq!(code(&desk.get("/rest/history/events")), "500 internal");
+    let server = remembering(FakeHistory { events: vec![foreign], ..FakeHistory::default() });
+    assert_eq!(code(&server.get("/rest/history/events")), "500 internal");
 }

@@ -13,32 +13,32 @@ fn with_news() -> WebSettings {
 
 #[test]
 fn a_service_beside_ours_is_served_and_ours_too() {
-    let desk = TestServer::without_engine(with_news());
-    let answer = desk.get("/stomp");
+    let server = TestServer::without_engine(with_news());
+    let answer = server.get("/stomp");
     assert!(answer.ends_with("\n\nnews") && answer.contains("\nx-request-id: story\n"), "{answer}");
-    assert_eq!(status(&desk.get("/rest/account")), "HTTP/1.1 200 OK");
-    assert_eq!(code(&desk.get("/stomp/nothing")), "404 no-such-path");
-    assert_eq!(code(&desk.delete("/stomp")), "405 method-not-allowed");
+    assert_eq!(status(&server.get("/rest/account")), "HTTP/1.1 200 OK");
+    assert_eq!(code(&server.get("/stomp/nothing")), "404 no-such-path");
+    assert_eq!(code(&server.delete("/stomp")), "405 method-not-allowed");
 }
 
 #[test]
 fn hosts_and_origins_are_checked_for_it_too() {
-    let desk = TestServer::without_engine(with_news());
+    let server = TestServer::without_engine(with_news());
     let upgrade = |origin: &str| {
         let headers = format!("Upgrade: websocket\r\nOrigin: {origin}\r\n");
-        code(&desk.call("GET", "/stomp", &headers, ""))
+        code(&server.call("GET", "/stomp", &headers, ""))
     };
     assert_eq!(upgrade("http://evil.example"), "403 foreign-origin");
-    assert_eq!(upgrade(&format!("http://{}", desk.address)), "200 -");
+    assert_eq!(upgrade(&format!("http://{}", server.address)), "200 -");
     let rebound = "GET /stomp HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n";
-    assert_eq!(code(&desk.exchange(rebound)), "403 foreign-host");
+    assert_eq!(code(&server.exchange(rebound)), "403 foreign-host");
 }
 
 #[test]
 fn its_requests_count_like_ours() {
     let limits = HttpLimits { requests_per_second: 1, ..HttpLimits::default() };
-    let desk = TestServer::without_engine(WebSettings { limits, ..with_news() });
-    let refused = std::iter::repeat_with(|| desk.get("/stomp")).find(|answer| status(answer) != "HTTP/1.1 200 OK");
+    let server = TestServer::without_engine(WebSettings { limits, ..with_news() });
+    let refused = std::iter::repeat_with(|| server.get("/stomp")).find(|answer| status(answer) != "HTTP/1.1 200 OK");
     let refused = refused.unwrap();
     assert_eq!(code(&refused), "429 too-many-requests");
     assert!(refused.contains("\nretry-after: 1\n"), "{refused}");

@@ -43,7 +43,7 @@ fn from_rest(command: Command) -> CommandEnvelope {
 
 #[test]
 fn an_accepted_order_is_200_without_a_body_and_says_where_it_is() {
-    let desk = accepting("ALPHA-1");
+    let server = accepting("ALPHA-1");
     expect![[r#"
         HTTP/1.1 200 OK
         location: /rest/execution/order/ALPHA-1
@@ -55,21 +55,21 @@ fn an_accepted_order_is_200_without_a_body_and_says_where_it_is() {
         content-length: 0
 
     "#]]
-    .assert_eq(&desk.post("/rest/execution/order/limit", LIMIT_ORDER));
-    assert_eq!(desk.commands(), [from_rest(Command::Place(limit_order()))]);
+    .assert_eq(&server.post("/rest/execution/order/limit", LIMIT_ORDER));
+    assert_eq!(server.commands(), [from_rest(Command::Place(limit_order()))]);
 }
 
 #[test]
 fn an_order_typed_in_the_ui_is_the_uis() {
-    let desk = accepting("ALPHA-1");
+    let server = accepting("ALPHA-1");
     let headers = "Content-Type: application/json; charset=utf-8\r\nRialto-Source: UI\r\n";
-    desk.call("POST", "/rest/execution/order/limit", headers, LIMIT_ORDER);
-    assert_eq!(desk.commands()[0].caller.source, Source::Ui);
+    server.call("POST", "/rest/execution/order/limit", headers, LIMIT_ORDER);
+    assert_eq!(server.commands()[0].caller.source, Source::Ui);
 }
 
 #[test]
 fn every_type_of_order_has_its_path() {
-    let desk = accepting("ALPHA-1");
+    let server = accepting("ALPHA-1");
     let (limit, stop) = (Price::from(10), Price::from(9));
     let cases = [
         ("market", "", OrderKind::Market),
@@ -79,9 +79,9 @@ fn every_type_of_order_has_its_path() {
     ];
     for (path, prices, kind) in cases {
         let body = format!(r#"{{"securityId": 1, "side": "BUY", "quantity": 100{prices}}}"#);
-        let answer = desk.post(&format!("/rest/execution/order/{path}"), &body);
+        let answer = server.post(&format!("/rest/execution/order/{path}"), &body);
         assert_eq!(status(&answer), "HTTP/1.1 200 OK", "{path}");
-        assert_eq!(desk.commands(), [from_rest(Command::Place(PlaceOrder { kind, ..limit_order() }))]);
+        assert_eq!(server.commands(), [from_rest(Command::Place(PlaceOrder { kind, ..limit_order() }))]);
     }
 }
 
@@ -94,15 +94,15 @@ fn an_order_whose_id_has_a_meaning_in_paths_is_still_found() {
     assert_eq!(location("a/b?c%d"), "/rest/execution/order/a%2Fb%3Fc%25d");
     assert_eq!(location("stop"), "/rest/execution/order/%73%74%6F%70");
 
-    let desk = TestServer::open(|_| Ok(Answer::Orders(vec![order("stop")])));
-    assert_eq!(status(&desk.get("/rest/execution/order/%73%74%6F%70")), "HTTP/1.1 200 OK");
-    assert_eq!(desk.queries(), [Query::Order("stop".into())]);
+    let server = TestServer::open(|_| Ok(Answer::Orders(vec![order("stop")])));
+    assert_eq!(status(&server.get("/rest/execution/order/%73%74%6F%70")), "HTTP/1.1 200 OK");
+    assert_eq!(server.queries(), [Query::Order("stop".into())]);
 }
 
 #[test]
 fn a_second_order_with_the_same_id_is_shown_the_first() {
     let known = DuplicateOrder { int_id: "A-1".parse().unwrap(), order: Some(order("A-1")) };
-    let desk = refusing(Refusal::DuplicateOrder(known));
+    let server = refusing(Refusal::DuplicateOrder(known));
     expect![[r#"
         HTTP/1.1 409 Conflict
         content-type: application/problem+json
@@ -114,7 +114,7 @@ fn a_second_order_with_the_same_id_is_shown_the_first() {
         connection: close
 
         {"type":"urn:rialto:problem:duplicate-order","title":"Conflict","status":409,"detail":"an order with the id A-1 exists already and was not touched","code":"duplicate-order","errors":[{"field":"intId","code":"duplicate-order","reason":"an order with the id A-1 exists already and was not touched"}],"order":{"objectType":"LimitOrder","id":7,"intId":"A-1","extId":null,"clOrdId":null,"dateTime":1794839400000,"side":"BUY","quantity":100,"tif":"DAY","tifDateTime":null,"exchangeOrder":false,"exchangeId":1,"securityId":1,"accountId":1,"strategyId":1,"status":"OPEN","filledQuantity":0,"remainingQuantity":100,"avgPrice":null,"reason":null,"inDoubt":false,"reference":null,"source":"REST","submittedBy":null,"limit":272.4}}"#]]
-    .assert_eq(&desk.post("/rest/execution/order/limit", LIMIT_ORDER));
+    .assert_eq(&server.post("/rest/execution/order/limit", LIMIT_ORDER));
 }
 
 #[test]
@@ -136,14 +136,14 @@ fn a_refusal_has_the_status_of_its_kind() {
 
 #[test]
 fn an_adapter_that_is_down_is_worth_another_try() {
-    let desk = refusing(Refusal::AdapterDown(AdapterName::new("SIMULATED", None)));
-    let answer = desk.post("/rest/execution/order/limit", LIMIT_ORDER);
+    let server = refusing(Refusal::AdapterDown(AdapterName::new("SIMULATED", None)));
+    let answer = server.post("/rest/execution/order/limit", LIMIT_ORDER);
     assert!(answer.contains("\nretry-after: 1\n"), "{answer}");
 }
 
 #[test]
 fn every_bad_field_is_named_and_nothing_is_sent() {
-    let desk = accepting("A-1");
+    let server = accepting("A-1");
     let body = r#"{"securityId": "one", "side": "BUY", "quantity": true}"#;
     expect![[r#"
         HTTP/1.1 400 Bad Request
@@ -155,48 +155,50 @@ fn every_bad_field_is_named_and_nothing_is_sent() {
         connection: close
 
         {"type":"urn:rialto:problem:malformed-field","title":"Bad Request","status":400,"detail":"securityId must be an id: an integer from 1 below 2^53; quantity must be a number","code":"malformed-field","errors":[{"field":"securityId","code":"malformed-field","reason":"must be an id: an integer from 1 below 2^53"},{"field":"quantity","code":"malformed-field","reason":"must be a number"}]}"#]]
-    .assert_eq(&desk.post("/rest/execution/order/limit", body));
-    let missing = desk.post("/rest/execution/order/limit", r#"{"securityId": 1, "side": "BUY", "quantity": 1}"#);
+    .assert_eq(&server.post("/rest/execution/order/limit", body));
+    let missing = server.post("/rest/execution/order/limit", r#"{"securityId": 1, "side": "BUY", "quantity": 1}"#);
     assert_eq!(code(&missing), "422 missing");
-    assert!(desk.commands().is_empty());
+    assert!(server.commands().is_empty());
 }
 
 #[test]
 fn an_order_is_changed_by_what_the_body_names() {
-    let desk = TestServer::open(|wanted| match wanted {
+    let server = TestServer::open(|wanted| match wanted {
         bus::RequestPayload::Query(_) => Ok(Answer::Orders(vec![order("A-1")])),
         _ => Ok(Answer::Order(order("A-1"))),
     });
-    let answer = desk.post("/rest/execution/modify/order/limit", r#"{"intId": "A-1", "tifDateTime": "2026-11-20"}"#);
+    let answer = server.post("/rest/execution/modify/order/limit", r#"{"intId": "A-1", "tifDateTime": "2026-11-20"}"#);
     assert_eq!(status(&answer), "HTTP/1.1 200 OK");
     assert!(answer.contains("\ncontent-length: 0\n"), "{answer}");
-    let [CommandEnvelope { command: Command::Modify(change), .. }] = &desk.commands()[..] else { panic!("one change") };
+    let [CommandEnvelope { command: Command::Modify(change), .. }] = &server.commands()[..] else {
+        panic!("one change")
+    };
     // Friday 17:00 UTC is the close of the exchange that the live order trades on.
     assert_eq!(change.tif.map(|tif| format!("{tif:?}")), Some("Gtd { until: 2026-11-20T17:00:00Z }".into()));
 }
 
 #[test]
 fn an_order_is_cancelled_by_its_path() {
-    let desk = accepting("A-1");
-    assert_eq!(status(&desk.delete("/rest/execution/order/A-1")), "HTTP/1.1 200 OK");
+    let server = accepting("A-1");
+    assert_eq!(status(&server.delete("/rest/execution/order/A-1")), "HTTP/1.1 200 OK");
     let cancel = CancelOrder::new("A-1".parse().unwrap());
-    assert_eq!(desk.commands(), [from_rest(Command::Cancel(cancel))]);
-    assert_eq!(code(&desk.delete("/rest/execution/order/two%20words")), "404 unknown-order");
+    assert_eq!(server.commands(), [from_rest(Command::Cancel(cancel))]);
+    assert_eq!(code(&server.delete("/rest/execution/order/two%20words")), "404 unknown-order");
 
-    let desk = refusing(Refusal::UnknownOrder("A-9".into()));
-    assert_eq!(code(&desk.delete("/rest/execution/order/A-9")), "404 unknown-order");
+    let server = refusing(Refusal::UnknownOrder("A-9".into()));
+    assert_eq!(code(&server.delete("/rest/execution/order/A-9")), "404 unknown-order");
 }
 
 #[test]
 fn a_position_is_reduced_or_closed_by_an_order() {
-    let desk = accepting("A-2");
-    for answer in [desk.post("/rest/position/reduce/3", "12.5"), desk.delete("/rest/position/3")] {
+    let server = accepting("A-2");
+    for answer in [server.post("/rest/position/reduce/3", "12.5"), server.delete("/rest/position/3")] {
         assert!(answer.contains("\nlocation: /rest/execution/order/A-2\n"), "{answer}");
     }
     let reduce = |quantity| Command::Reduce(ReducePosition { position: PositionId(3), quantity });
     let part = Some(domain::Quantity(Decimal::new(125, 1)));
-    assert_eq!(desk.commands(), [from_rest(reduce(part)), from_rest(reduce(None))]);
-    assert_eq!(code(&desk.post("/rest/position/reduce/3", "{}")), "400 malformed-field");
+    assert_eq!(server.commands(), [from_rest(reduce(part)), from_rest(reduce(None))]);
+    assert_eq!(code(&server.post("/rest/position/reduce/3", "{}")), "400 malformed-field");
 
     let closed = refusing(Refusal::PositionClosed(3));
     assert_eq!(code(&closed.delete("/rest/position/3")), "409 position-closed");
@@ -206,7 +208,7 @@ fn a_position_is_reduced_or_closed_by_an_order() {
 
 #[test]
 fn the_next_order_id_is_a_json_text() {
-    let desk = TestServer::open(|_| Ok(Answer::OrderId("ALPHA-18".parse().unwrap())));
+    let server = TestServer::open(|_| Ok(Answer::OrderId("ALPHA-18".parse().unwrap())));
     expect![[r#"
         HTTP/1.1 200 OK
         content-type: application/json
@@ -217,7 +219,7 @@ fn the_next_order_id_is_a_json_text() {
         connection: close
 
         "ALPHA-18""#]]
-    .assert_eq(&desk.post("/rest/next-order-id", "1"));
-    assert_eq!(desk.commands(), [from_rest(Command::NextOrderId(AccountId(1)))]);
-    assert_eq!(code(&desk.post("/rest/next-order-id", "\"ALPHA\"")), "400 malformed-field");
+    .assert_eq(&server.post("/rest/next-order-id", "1"));
+    assert_eq!(server.commands(), [from_rest(Command::NextOrderId(AccountId(1)))]);
+    assert_eq!(code(&server.post("/rest/next-order-id", "\"ALPHA\"")), "400 malformed-field");
 }

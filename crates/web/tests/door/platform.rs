@@ -14,12 +14,12 @@ fn run_by(program: FakeOperations) -> TestServer {
 #[test]
 fn broker_urls_have_the_host_name_of_the_request() {
     let broker = BrokerEndpoints { tcp_port: Some(61613), ws_port: Some(61614), public_host: None };
-    let desk = run_by(FakeOperations { broker, ..FakeOperations::default() });
-    let port = desk.address.port();
+    let server = run_by(FakeOperations { broker, ..FakeOperations::default() });
+    let port = server.address.port();
     let ask = |path: &str, host: &str| {
         let request =
             format!("GET /rest/broker/url/{path} HTTP/1.1\r\nHost: {host}:{port}\r\nConnection: close\r\n\r\n");
-        desk.exchange(&request)
+        server.exchange(&request)
     };
     assert!(ask("main", "localhost").contains("\n\"tcp://localhost:61613\"\n"));
     assert!(ask("main", "127.0.0.1").contains("\n\"tcp://127.0.0.1:61613\"\n"));
@@ -30,16 +30,16 @@ fn broker_urls_have_the_host_name_of_the_request() {
 fn a_public_name_of_the_broker_stands_before_others() {
     let public_host = Some("desk.example".into());
     let broker = BrokerEndpoints { tcp_port: Some(61613), ws_port: Some(61614), public_host };
-    let desk = run_by(FakeOperations { broker, ..FakeOperations::default() });
-    assert!(desk.get("/rest/broker/url/main").contains("\n\"tcp://desk.example:61613\"\n"));
-    assert!(desk.get("/rest/broker/url/ws").contains("\n\"ws://desk.example:61614\"\n"));
+    let server = run_by(FakeOperations { broker, ..FakeOperations::default() });
+    assert!(server.get("/rest/broker/url/main").contains("\n\"tcp://desk.example:61613\"\n"));
+    assert!(server.get("/rest/broker/url/ws").contains("\n\"ws://desk.example:61614\"\n"));
 }
 
 #[test]
 fn a_broker_that_is_not_there_is_told() {
-    let desk = TestServer::without_engine(WebSettings::default());
+    let server = TestServer::without_engine(WebSettings::default());
     for path in ["/rest/broker/url/main", "/rest/broker/url/ws"] {
-        let answer = desk.get(path);
+        let answer = server.get(path);
         assert_eq!(code(&answer), "503 door-closed");
         assert!(!answer.contains("retry-after"), "waiting would not open it: {answer}");
     }
@@ -54,9 +54,9 @@ fn line(second: i64, level: &'static str, message: &str) -> LogLine {
 #[test]
 fn the_log_tells_its_newest_lines() {
     let log = vec![line(0, "INFO", "one"), line(1, "ERROR", "two"), line(2, "WARN", "three"), line(3, "INFO", "four")];
-    let desk = run_by(FakeOperations { log, ..FakeOperations::default() });
+    let server = run_by(FakeOperations { log, ..FakeOperations::default() });
     let messages = |query: &str| -> Vec<String> {
-        let answer = desk.get(&format!("/rest/log{query}"));
+        let answer = server.get(&format!("/rest/log{query}"));
         let found = answer.split("\"message\":\"").skip(1);
         found.map(|rest| rest.split('"').next().unwrap().to_owned()).collect()
     };
@@ -64,24 +64,24 @@ fn the_log_tells_its_newest_lines() {
     assert_eq!(messages("?limit=2"), ["three", "four"]);
     assert_eq!(messages("?level=WARN"), ["two", "three"]);
     assert_eq!(messages("?after=1&limit=1"), ["two"]);
-    assert!(desk.get("/rest/log?after=1&limit=2").contains("\nrialto-after: 3\n"), "three goes on after it");
-    assert!(desk.get("/rest/log?after=4").contains("\nrialto-after: 4\n"), "nothing is new");
+    assert!(server.get("/rest/log?after=1&limit=2").contains("\nrialto-after: 3\n"), "three goes on after it");
+    assert!(server.get("/rest/log?after=4").contains("\nrialto-after: 4\n"), "nothing is new");
     let two = r#"{"dateTime":1794839401000,"level":"ERROR","logger":"storage","message":"two","exceptionClass":null,"exceptionMessage":"no space left"}"#;
-    assert!(desk.get("/rest/log?level=ERROR").contains(two));
+    assert!(server.get("/rest/log?level=ERROR").contains(two));
     for (query, expected) in [("?level=LOUD", "400 malformed-parameter"), ("?limit=5000", "400 malformed-parameter")] {
-        assert_eq!(code(&desk.get(&format!("/rest/log{query}"))), expected);
+        assert_eq!(code(&server.get(&format!("/rest/log{query}"))), expected);
     }
 }
 
 #[test]
 fn without_a_fix_gateway_there_are_no_sessions() {
-    let desk = TestServer::without_engine(WebSettings::default());
-    assert!(desk.get("/rest/fix/sessions").contains("\n[]\n"));
+    let server = TestServer::without_engine(WebSettings::default());
+    assert!(server.get("/rest/fix/sessions").contains("\n[]\n"));
     for act in ["logout", "reset"] {
-        let answer = desk.call("POST", &format!("/rest/fix/sessions/CLIENT/{act}"), "", "");
+        let answer = server.call("POST", &format!("/rest/fix/sessions/CLIENT/{act}"), "", "");
         assert_eq!(code(&answer), "404 unknown-session", "{act}");
     }
-    assert_eq!(code(&desk.post("/rest/fix/sessions/CLIENT/numbers", r#"{"nextIn": 1}"#)), "404 unknown-session");
+    assert_eq!(code(&server.post("/rest/fix/sessions/CLIENT/numbers", r#"{"nextIn": 1}"#)), "404 unknown-session");
 }
 
 fn fix_session() -> FixSessionStatus {
@@ -103,45 +103,45 @@ fn fix_session() -> FixSessionStatus {
 #[test]
 fn a_fix_session_is_seen_and_steered() {
     let fix = vec![fix_session()];
-    let desk = run_by(FakeOperations { fix, ..FakeOperations::default() });
+    let server = run_by(FakeOperations { fix, ..FakeOperations::default() });
     let shown = concat!(
         r#"[{"id":"CLIENT","senderCompId":"RIALTO","targetCompId":"CLIENT","state":"LOGGED_ON","peer":"127.0.0.1","#,
         r#""nextIn":18,"nextOut":23,"lastReceived":1,"lastSent":null,"nextReset":null,"reason":null}]"#
     );
-    assert!(desk.get("/rest/fix/sessions").contains(shown));
-    let act = |act: &str, body: &str| desk.post(&format!("/rest/fix/sessions/CLIENT/{act}"), body);
+    assert!(server.get("/rest/fix/sessions").contains(shown));
+    let act = |act: &str, body: &str| server.post(&format!("/rest/fix/sessions/CLIENT/{act}"), body);
     for (name, body) in [("logout", ""), ("reset", ""), ("numbers", r#"{"nextOut": 40}"#)] {
         assert_eq!(status(&act(name, body)), "HTTP/1.1 200 OK", "{name}");
     }
     assert_eq!(code(&act("numbers", "{}")), "422 missing");
     assert_eq!(code(&act("numbers", r#"{"nextIn": 0}"#)), "400 malformed-field");
-    let told = desk.users.audit();
+    let told = server.users.audit();
     let numbers = "[POST /rest/fix/sessions/{id}/numbers] done: /rest/fix/sessions/CLIENT/numbers, nextIn 18 to 18, nextOut 23 to 23";
     assert!(told.contains(numbers), "the program of this story sets nothing: {told}");
     let number = FixSessionCommand::SetSeqNums { next_in: None, next_out: Some(40) };
     let expected =
         [FixSessionCommand::Logout, FixSessionCommand::ResetSeqNums, number].map(|act| ("CLIENT".to_owned(), act));
-    assert_eq!(*desk.program.fix_acts.lock().unwrap(), expected);
+    assert_eq!(*server.program.fix_acts.lock().unwrap(), expected);
 }
 
 #[test]
 fn a_strategy_without_code_cannot_be_started() {
-    let desk = TestServer::without_engine(WebSettings::default());
+    let server = TestServer::without_engine(WebSettings::default());
     for act in ["start", "stop"] {
-        let known = desk.call("POST", &format!("/rest/strategy/MOMENTUM/{act}"), "", "");
+        let known = server.call("POST", &format!("/rest/strategy/MOMENTUM/{act}"), "", "");
         assert_eq!(code(&known), "409 not-runnable");
         assert!(known.contains("no code of strategy MOMENTUM runs in this server"), "{known}");
-        let unknown = desk.call("POST", &format!("/rest/strategy/NOBODY/{act}"), "", "");
+        let unknown = server.call("POST", &format!("/rest/strategy/NOBODY/{act}"), "", "");
         assert_eq!(code(&unknown), "404 unknown-strategy");
     }
 }
 
 #[test]
 fn every_path_answers_options_with_its_methods() {
-    let desk = TestServer::without_engine(WebSettings::default());
+    let server = TestServer::without_engine(WebSettings::default());
     for row in web::endpoints::ENDPOINTS {
         let path = row.path.replace("{id}", "1").replace("{intId}", "A-1").replace("{name}", "ALPHA");
-        let answer = desk.call("OPTIONS", &path, "", "");
+        let answer = server.call("OPTIONS", &path, "", "");
         assert_eq!(status(&answer), "HTTP/1.1 204 No Content", "{path}");
         let allowed = answer.lines().find_map(|line| line.strip_prefix("allow: ")).unwrap();
         assert!(allowed.split(',').any(|method| method == row.method), "{path}: {allowed}");
@@ -150,10 +150,10 @@ fn every_path_answers_options_with_its_methods() {
 
 #[test]
 fn every_path_answers_head_as_get_without_a_body() {
-    let desk = TestServer::open(|_| Err(Refusal::AmountTooLarge));
+    let server = TestServer::open(|_| Err(Refusal::AmountTooLarge));
     for row in web::endpoints::ENDPOINTS.iter().filter(|row| row.method == "GET") {
         let path = row.path.replace("{id}", "1").replace("{intId}", "A-1").replace("{name}", "ALPHA");
-        let (get, head) = (desk.get(&path), desk.call("HEAD", &path, "", ""));
+        let (get, head) = (server.get(&path), server.call("HEAD", &path, "", ""));
         assert_eq!(status(&head), status(&get), "{path}");
         assert!(head.ends_with("\n\n"), "{path}: {head}");
     }
@@ -170,13 +170,13 @@ fn busy_engine(wanted: &bus::RequestPayload) -> crate::test_server::Outcome {
 
 #[test]
 fn metrics_are_served_in_prometheus_format() {
-    let desk =
+    let server =
         TestServer::with_program(FakeOperations { fix: vec![fix_session()], ..FakeOperations::default() }, busy_engine);
-    desk.get("/rest/account/ALPHA");
-    desk.get("/rest/account/NOBODY");
-    desk.call("POST", "/rest/position/reset-positions", "", "");
-    desk.get("/nowhere");
-    let answer = desk.get("/metrics");
+    server.get("/rest/account/ALPHA");
+    server.get("/rest/account/NOBODY");
+    server.call("POST", "/rest/position/reset-positions", "", "");
+    server.get("/nowhere");
+    let answer = server.get("/metrics");
     assert!(
         answer.contains("\ncontent-type: application/openmetrics-text; version=1.0.0; charset=utf-8\n"),
         "{answer}"
@@ -206,11 +206,11 @@ fn metrics_are_served_in_prometheus_format() {
 
 #[test]
 fn an_engine_that_is_gone_takes_only_its_own_numbers_with_it() {
-    let desk =
+    let server =
         TestServer::open_with(WebSettings::default(), FakeOperations::default(), reference_data(), |lanes, _| {
             drop(lanes);
         });
-    let answer = desk.get("/metrics");
+    let answer = server.get("/metrics");
     assert!(answer.starts_with("HTTP/1.1 200 OK\n") && answer.ends_with("# EOF\n"), "{answer}");
     assert!(!answer.contains("rialto_open_orders"));
 }

@@ -21,8 +21,8 @@ const UNSUBSCRIBE: &str = "/rest/subscription/marketdata/unsubscribe";
 fn the_feeds_are_those_of_the_adapters_that_are_connected() {
     let name = |qualifier| AdapterName::new("SIMULATED", Some(qualifier));
     let adapters = vec![(name("ALPHA"), SessionState::Subscribed), (name("BETA"), SessionState::Disconnected)];
-    let desk = TestServer::open(move |_| Ok(Answer::Adapters(adapters.clone())));
-    let answer = desk.get("/rest/subscription/marketdata/supported-feed");
+    let server = TestServer::open(move |_| Ok(Answer::Adapters(adapters.clone())));
+    let answer = server.get("/rest/subscription/marketdata/supported-feed");
     assert!(answer.contains("\n[\"SIMULATED-ALPHA\"]\n"), "{answer}");
 }
 
@@ -52,14 +52,14 @@ fn a_strategy_subscribes_and_unsubscribes() {
 
 #[test]
 fn a_settlement_price_is_given_for_a_day_or_for_the_present_one() {
-    let desk = TestServer::open(|_| Ok(Answer::Done));
+    let server = TestServer::open(|_| Ok(Answer::Done));
     let path = "/rest/marketdata/settlement";
     for body in
         [r#"{"securityId": 24, "price": "6789.25", "date": "2027-03-19"}"#, r#"{"securityId": 26, "price": -37.63}"#]
     {
-        assert!(desk.put(path, body).starts_with("HTTP/1.1 200"), "{body}");
+        assert!(server.put(path, body).starts_with("HTTP/1.1 200"), "{body}");
     }
-    let commands: Vec<_> = desk.commands().into_iter().map(|envelope| envelope.command).collect();
+    let commands: Vec<_> = server.commands().into_iter().map(|envelope| envelope.command).collect();
     let price = |security, price: &str, date: Option<&str>| {
         let (security, date) = (SecurityId(security), date.map(|day| day.parse().unwrap()));
         Command::SetSettlementPrice(SettlementPrice { security, price: price.parse().unwrap(), date })
@@ -71,13 +71,13 @@ fn a_settlement_price_is_given_for_a_day_or_for_the_present_one() {
         (r#"{"securityId": 24, "price": "dear"}"#, "400 malformed-field"),
         (r#"{"securityId": 24, "price": 1, "date": "soon"}"#, "400 malformed-field"),
     ] {
-        assert_eq!(code(&desk.put(path, body)), problem, "{body}");
+        assert_eq!(code(&server.put(path, body)), problem, "{body}");
     }
 }
 
 #[test]
 fn a_wish_that_cannot_be_followed_is_told() {
-    let desk = TestServer::open(|_| Err(Refusal::UnknownSecurity(SecurityId(99))));
+    let server = TestServer::open(|_| Err(Refusal::UnknownSecurity(SecurityId(99))));
     let off = WISH.replace("true", "false");
     let cases = [
         (SUBSCRIBE, off.as_str(), "422 not-subscribing"),
@@ -88,11 +88,11 @@ fn a_wish_that_cannot_be_followed_is_told() {
         (SUBSCRIBE, r#"{"strategyName": "MOMENTUM", "securityId": "AAPL"}"#, "400 malformed-field"),
     ];
     for (path, body, expected) in cases {
-        assert_eq!(code(&desk.put(path, body)), expected, "{path} {body}");
+        assert_eq!(code(&server.put(path, body)), expected, "{path} {body}");
     }
-    assert_eq!(code(&desk.post(SUBSCRIBE, WISH)), "405 method-not-allowed");
-    let desk = TestServer::open(|_| Ok(Answer::Done));
-    assert_eq!(status(&desk.put(UNSUBSCRIBE, &off)), "HTTP/1.1 200 OK", "there the flag is ignored");
+    assert_eq!(code(&server.post(SUBSCRIBE, WISH)), "405 method-not-allowed");
+    let server = TestServer::open(|_| Ok(Answer::Done));
+    assert_eq!(status(&server.put(UNSUBSCRIBE, &off)), "HTTP/1.1 200 OK", "there the flag is ignored");
 }
 
 fn at(minute: i64) -> Timestamp {
@@ -150,39 +150,39 @@ fn market() -> TestServer {
 
 #[test]
 fn the_newest_ticks_are_listed() {
-    let desk = market();
-    let answer = desk.get("/rest/marketdata/tick?security=AAPL");
+    let server = market();
+    let answer = server.get("/rest/marketdata/tick?security=AAPL");
     assert!(answer.contains("[{\"objectType\":\"Tick\",\"securityId\":1,"), "{answer}");
     assert!(answer.contains("\nrialto-sequence: 4711\n"));
-    desk.get("/rest/marketdata/tick");
+    server.get("/rest/marketdata/tick");
     let one = Filter { security: Some(SecurityId(1)), ..Filter::default() };
-    assert_eq!(desk.queries(), [Query::Ticks(one), Query::Ticks(Filter::default())]);
+    assert_eq!(server.queries(), [Query::Ticks(one), Query::Ticks(Filter::default())]);
 }
 
 #[test]
 fn bars_are_the_newest_there_are_or_the_first_after_an_instant() {
-    let desk = market();
+    let server = market();
     let minutes = |answer: &str| -> Vec<i64> {
         let places = answer.match_indices("\"dateTime\":").map(|(place, key)| place + key.len());
         let millis = places.map(|place| answer[place..].split(',').next().unwrap().parse::<i64>().unwrap());
         millis.map(|millis| (millis - at(0).millis()) / 60_000).collect()
     };
-    let bars = |more: &str| minutes(&desk.get(&format!("/rest/marketdata/bar?security=1{more}")));
+    let bars = |more: &str| minutes(&server.get(&format!("/rest/marketdata/bar?security=1{more}")));
     assert_eq!(bars(""), [0, 1, 2, 3, 4]);
     assert_eq!(bars("&limit=2"), [3, 4]);
     assert_eq!(bars(&format!("&after={}&limit=2", at(0).millis())), [1, 2]);
     assert_eq!(bars(&format!("&after={}", at(4).millis())), [0; 0]);
-    desk.get("/rest/marketdata/bar?security=1&barSize=HOUR_1");
-    assert_eq!(desk.queries().last(), Some(&Query::Bars(SecurityId(1), BarSize::Hour1)));
+    server.get("/rest/marketdata/bar?security=1&barSize=HOUR_1");
+    assert_eq!(server.queries().last(), Some(&Query::Bars(SecurityId(1), BarSize::Hour1)));
 }
 
 #[test]
 fn bars_of_before_the_start_come_first_and_each_is_there_once() {
     let stored = |minute: i64| Bar { vol: Quantity::from(7), ..Bar::clone(&bar(minute)) };
     let program = FakeOperations { bars: (-3..2).map(stored).collect(), ..FakeOperations::default() };
-    let desk = TestServer::with_program(program, |_| Ok(Answer::Bars((0..5).map(bar).collect())));
+    let server = TestServer::with_program(program, |_| Ok(Answer::Bars((0..5).map(bar).collect())));
     let volumes = |more: &str| -> Vec<String> {
-        let answer = desk.get(&format!("/rest/marketdata/bar?security=1{more}"));
+        let answer = server.get(&format!("/rest/marketdata/bar?security=1{more}"));
         answer.split("\"vol\":").skip(1).map(|rest| rest.split(',').next().unwrap().to_owned()).collect()
     };
     assert_eq!(volumes(""), ["7", "7", "7", "0", "0", "0", "0", "0"]);
@@ -192,10 +192,10 @@ fn bars_of_before_the_start_come_first_and_each_is_there_once() {
 
 #[test]
 fn a_book_is_listed_where_there_is_one() {
-    let desk = market();
-    let book = desk.get("/rest/marketdata/book?security=1");
+    let server = market();
+    let book = server.get("/rest/marketdata/book?security=1");
     assert!(book.contains("\"bids\":[{\"price\":272,\"quantity\":100}],\"asks\":[]}]"), "{book}");
-    assert!(desk.get("/rest/marketdata/book?security=2").contains("\n[]\n"));
+    assert!(server.get("/rest/marketdata/book?security=2").contains("\n[]\n"));
 }
 
 #[test]
@@ -205,7 +205,7 @@ fn prices_of_many_securities_come_in_one_answer() {
     let book_of = |security| {
         Arc::new(OrderBook { security, feed: "SIMULATED-ALPHA".into(), at: at(0), bids: vec![], asks: vec![] })
     };
-    let desk = TestServer::open(move |wanted| {
+    let server = TestServer::open(move |wanted| {
         let bus::RequestPayload::Query(query) = wanted else { return Ok(Answer::Done) };
         Ok(match **query {
             Query::Ticks(_) => Answer::Ticks(vec![tick_of(1), tick_of(2), tick_of(4)]),
@@ -215,7 +215,7 @@ fn prices_of_many_securities_come_in_one_answer() {
         })
     });
     let securities = |path: &str| -> Vec<String> {
-        let answer = desk.get(&format!("/rest/marketdata/{path}"));
+        let answer = server.get(&format!("/rest/marketdata/{path}"));
         answer.split("\"securityId\":").skip(1).map(|rest| rest.split(',').next().unwrap().to_owned()).collect()
     };
     assert_eq!(securities("tick?security=4,AAPL,3"), ["4", "1"], "in the order in which they are named");
@@ -233,7 +233,7 @@ fn prices_of_many_securities_come_in_one_answer() {
         ("book?security=1,".into(), "security  is not known", "404 unknown-security"),
     ];
     for (path, told, expected) in cases {
-        let answer = desk.get(&format!("/rest/marketdata/{path}"));
+        let answer = server.get(&format!("/rest/marketdata/{path}"));
         assert_eq!(code(&answer), expected, "{answer}");
         assert!(answer.contains(told), "{answer}");
     }
@@ -241,7 +241,7 @@ fn prices_of_many_securities_come_in_one_answer() {
 
 #[test]
 fn prices_of_nothing_are_refused() {
-    let desk = market();
+    let server = market();
     let cases = [
         ("/rest/marketdata/book", "400 missing-parameter"),
         ("/rest/marketdata/bar", "400 missing-parameter"),
@@ -252,6 +252,6 @@ fn prices_of_nothing_are_refused() {
         ("/rest/marketdata/tick?security=99", "404 unknown-security"),
     ];
     for (path, expected) in cases {
-        assert_eq!(code(&desk.get(path)), expected, "{path}");
+        assert_eq!(code(&server.get(path)), expected, "{path}");
     }
 }

@@ -10,7 +10,7 @@ use crate::test_server::{FakeOperations, TestServer, code, order, reference_data
 
 #[test]
 fn the_account_list_is_chunked_json_that_every_origin_may_read() {
-    let desk = TestServer::without_engine(WebSettings::default());
+    let server = TestServer::without_engine(WebSettings::default());
     expect![[r#"
         HTTP/1.1 200 OK
         content-type: application/json
@@ -30,15 +30,15 @@ fn the_account_list_is_chunked_json_that_every_origin_may_read() {
         0
 
     "#]]
-    .assert_eq(&desk.get("/rest/account"));
+    .assert_eq(&server.get("/rest/account"));
 }
 
 #[test]
 fn what_is_known_is_shown_and_what_is_not_is_404() {
-    let desk = TestServer::without_engine(WebSettings::default());
+    let server = TestServer::without_engine(WebSettings::default());
     for path in ["/rest/account/ALPHA", "/rest/security", "/rest/security/1", "/rest/security-family", "/rest/exchange"]
     {
-        assert_eq!(status(&desk.get(path)), "HTTP/1.1 200 OK", "{path}");
+        assert_eq!(status(&server.get(path)), "HTTP/1.1 200 OK", "{path}");
     }
     let cases = [
         ("/rest/account/NOBODY", "404 unknown-account"),
@@ -52,13 +52,13 @@ fn what_is_known_is_shown_and_what_is_not_is_404() {
         ("/", "404 no-such-path"),
     ];
     for (path, expected) in cases {
-        assert_eq!(code(&desk.get(path)), expected, "{path}");
+        assert_eq!(code(&server.get(path)), expected, "{path}");
     }
 }
 
 #[test]
 fn a_problem_has_the_form_of_rfc_9457() {
-    let desk = TestServer::without_engine(WebSettings::default());
+    let server = TestServer::without_engine(WebSettings::default());
     expect![[r#"
         HTTP/1.1 404 Not Found
         content-type: application/problem+json
@@ -69,12 +69,12 @@ fn a_problem_has_the_form_of_rfc_9457() {
         connection: close
 
         {"type":"urn:rialto:problem:unknown-account","title":"Not Found","status":404,"detail":"account NO ONE is not known","code":"unknown-account"}"#]]
-    .assert_eq(&desk.get("/rest/account/NO%20ONE"));
+    .assert_eq(&server.get("/rest/account/NO%20ONE"));
 }
 
 #[test]
 fn live_state_says_up_to_which_sequence_it_is_true() {
-    let desk = TestServer::open(|_| Ok(Answer::Orders(vec![order("A-1")])));
+    let server = TestServer::open(|_| Ok(Answer::Orders(vec![order("A-1")])));
     expect![[r#"
         HTTP/1.1 200 OK
         content-type: application/json
@@ -92,25 +92,25 @@ fn live_state_says_up_to_which_sequence_it_is_true() {
         0
 
     "#]]
-    .assert_eq(&desk.get("/rest/execution/order"));
+    .assert_eq(&server.get("/rest/execution/order"));
 }
 
 #[test]
 fn a_list_is_narrowed_by_name_or_by_id() {
-    let desk = TestServer::open(|_| Ok(Answer::Orders(vec![])));
-    desk.get("/rest/execution/order?strategy=MOMENTUM&account=1&security=AAPL");
-    desk.get("/rest/execution/order?security=2");
+    let server = TestServer::open(|_| Ok(Answer::Orders(vec![])));
+    server.get("/rest/execution/order?strategy=MOMENTUM&account=1&security=AAPL");
+    server.get("/rest/execution/order?security=2");
     let (strategy, account, security) = (Some(StrategyId(2)), Some(AccountId(1)), Some(SecurityId(1)));
     let expected = [
         Query::OpenOrders(Filter { strategy, account, security }),
         Query::OpenOrders(Filter { security: Some(SecurityId(2)), ..Filter::default() }),
     ];
-    assert_eq!(desk.queries(), expected);
+    assert_eq!(server.queries(), expected);
 }
 
 #[test]
 fn a_parameter_that_cannot_be_followed_is_told() {
-    let desk = TestServer::open(|_| Ok(Answer::Orders(vec![])));
+    let server = TestServer::open(|_| Ok(Answer::Orders(vec![])));
     let cases = [
         ("/rest/execution/order?color=red", "400 unknown-parameter"),
         ("/rest/account?strategy=MOMENTUM", "400 unknown-parameter"),
@@ -122,36 +122,36 @@ fn a_parameter_that_cannot_be_followed_is_told() {
         ("/rest/execution/order?account=", "404 unknown-account"),
     ];
     for (path, expected) in cases {
-        assert_eq!(code(&desk.get(path)), expected, "{path}");
+        assert_eq!(code(&server.get(path)), expected, "{path}");
     }
-    assert!(desk.queries().is_empty(), "nobody asked the engine");
+    assert!(server.queries().is_empty(), "nobody asked the engine");
 }
 
 #[test]
 fn an_order_is_found_by_its_id_or_not_at_all() {
-    let desk = TestServer::open(|wanted| match wanted {
+    let server = TestServer::open(|wanted| match wanted {
         bus::RequestPayload::Query(query) if **query == Query::Order("A/1".into()) => {
             Ok(Answer::Orders(vec![order("A/1")]))
         }
         bus::RequestPayload::Query(query) if **query == Query::Order("gone".into()) => Ok(Answer::Orders(vec![])),
         _ => Err(Refusal::UnknownOrder("other".into())),
     });
-    assert_eq!(status(&desk.get("/rest/execution/order/A%2F1")), "HTTP/1.1 200 OK");
-    assert_eq!(code(&desk.get("/rest/execution/order/gone")), "404 unknown-order");
-    assert_eq!(code(&desk.get("/rest/execution/order/other")), "404 unknown-order");
+    assert_eq!(status(&server.get("/rest/execution/order/A%2F1")), "HTTP/1.1 200 OK");
+    assert_eq!(code(&server.get("/rest/execution/order/gone")), "404 unknown-order");
+    assert_eq!(code(&server.get("/rest/execution/order/other")), "404 unknown-order");
 }
 
 #[test]
 fn a_strategy_shows_the_phase_it_is_in_and_why_it_was_stopped() {
-    let desk = TestServer::open(|_| Ok(Answer::Phases(vec![(StrategyId(2), StrategyPhase::Run, None)])));
-    let answer = desk.get("/rest/strategy");
+    let server = TestServer::open(|_| Ok(Answer::Phases(vec![(StrategyId(2), StrategyPhase::Run, None)])));
+    let answer = server.get("/rest/strategy");
     let body = r#"[{"id":1,"name":"SERVER","autoActivate":false,"phase":null,"lastError":null},{"id":2,"name":"MOMENTUM","autoActivate":false,"phase":"RUN","lastError":null}]"#;
     assert!(answer.contains(body), "{answer}");
     let stopped = StrategyFailure { kind: StrategyFailureKind::Hung, text: "hangs".into() };
-    let desk = TestServer::open(move |_| {
+    let server = TestServer::open(move |_| {
         Ok(Answer::Phases(vec![(StrategyId(2), StrategyPhase::Exit, Some(stopped.clone()))]))
     });
-    let answer = desk.get("/rest/strategy");
+    let answer = server.get("/rest/strategy");
     assert!(
         answer.contains(r#""name":"MOMENTUM","autoActivate":false,"phase":"EXIT","lastError":"hangs"}"#),
         "{answer}"
@@ -160,7 +160,7 @@ fn a_strategy_shows_the_phase_it_is_in_and_why_it_was_stopped() {
 
 #[test]
 fn every_live_list_asks_the_engine() {
-    let desk = TestServer::open(|wanted| match wanted {
+    let server = TestServer::open(|wanted| match wanted {
         bus::RequestPayload::Query(query) => Ok(match **query {
             Query::Positions(_) => Answer::Positions(vec![]),
             Query::Balances(_) => Answer::Balances(vec![]),
@@ -173,7 +173,7 @@ fn every_live_list_asks_the_engine() {
     let paths =
         ["/rest/position", "/rest/portfolio/balance", "/rest/portfolio/value", "/rest/risk/state", "/rest/risk/limit"];
     for path in paths {
-        let answer = desk.get(path);
+        let answer = server.get(path);
         assert!(answer.contains("rialto-sequence: 4711") && answer.ends_with("2\n[]\n0\n\n"), "{path}: {answer}");
     }
 }
@@ -182,15 +182,15 @@ fn every_live_list_asks_the_engine() {
 fn a_long_list_comes_in_pieces_and_whole() {
     let mut reference = reference_data();
     reference.securities = (1..=2_000).map(|id| (SecurityId(id), samples::stock(id, "MANY").into())).collect();
-    let desk = TestServer::open_with(WebSettings::default(), FakeOperations::default(), reference, |_, _| {});
-    let answer = desk.get("/rest/security");
+    let server = TestServer::open_with(WebSettings::default(), FakeOperations::default(), reference, |_, _| {});
+    let answer = server.get("/rest/security");
     assert_eq!(answer.matches("\"symbol\":\"MANY\"").count(), 2_000);
     assert!(answer.ends_with("]\n0\n\n"), "the list is closed");
 }
 
 #[test]
 fn head_is_get_without_the_body_and_options_lists_the_methods() {
-    let desk = TestServer::without_engine(WebSettings::default());
+    let server = TestServer::without_engine(WebSettings::default());
     expect![[r#"
         HTTP/1.1 200 OK
         content-type: application/json
@@ -203,7 +203,7 @@ fn head_is_get_without_the_body_and_options_lists_the_methods() {
         connection: close
 
     "#]]
-    .assert_eq(&desk.call("HEAD", "/rest/exchange", "", ""));
+    .assert_eq(&server.call("HEAD", "/rest/exchange", "", ""));
     expect![[r#"
         HTTP/1.1 204 No Content
         x-content-type-options: nosniff
@@ -213,14 +213,14 @@ fn head_is_get_without_the_body_and_options_lists_the_methods() {
         connection: close
 
     "#]]
-    .assert_eq(&desk.call("OPTIONS", "/rest/execution/order/A-1", "", ""));
+    .assert_eq(&server.call("OPTIONS", "/rest/execution/order/A-1", "", ""));
 }
 
 #[test]
 fn an_allowed_origin_gets_its_preflight() {
     let friend = "https://friend.example";
     let settings = WebSettings { allowed_origins: vec![friend.into()], ..WebSettings::default() };
-    let desk = TestServer::without_engine(settings);
+    let server = TestServer::without_engine(settings);
     let headers = format!("Origin: {friend}\r\nAccess-Control-Request-Method: POST\r\n");
     expect![[r#"
         HTTP/1.1 204 No Content
@@ -236,22 +236,22 @@ fn an_allowed_origin_gets_its_preflight() {
         connection: close
 
     "#]]
-    .assert_eq(&desk.call("OPTIONS", "/rest/execution/order/limit", &headers, ""));
-    let stranger = desk.call("OPTIONS", "/rest/execution/order/limit", "Origin: https://evil.example\r\n", "");
+    .assert_eq(&server.call("OPTIONS", "/rest/execution/order/limit", &headers, ""));
+    let stranger = server.call("OPTIONS", "/rest/execution/order/limit", "Origin: https://evil.example\r\n", "");
     assert!(!stranger.contains("access-control"), "{stranger}");
 }
 
 #[test]
 fn health_tells_every_check() {
-    let desk = TestServer::without_engine(WebSettings::default());
-    assert!(desk.get("/health/live").contains(r#"{"status":"UP","checks":[]}"#));
-    let ready = desk.get("/health/ready");
+    let server = TestServer::without_engine(WebSettings::default());
+    assert!(server.get("/health/live").contains(r#"{"status":"UP","checks":[]}"#));
+    let ready = server.get("/health/ready");
     let checks = r#"{"status":"UP","checks":[{"name":"journal","ok":true,"detail":"durable"},{"name":"adapters","ok":true,"detail":"all are LOGGED_ON"}]}"#;
     assert!(ready.starts_with("HTTP/1.1 200 OK") && ready.contains(checks), "{ready}");
 
     let program = FakeOperations { adapter_is_down: true, ..FakeOperations::default() };
-    let desk = TestServer::open_with(WebSettings::default(), program, reference_data(), |_, _| {});
-    let ready = desk.get("/health/ready");
+    let server = TestServer::open_with(WebSettings::default(), program, reference_data(), |_, _| {});
+    let ready = server.get("/health/ready");
     let down = r#"{"name":"adapters","ok":false,"detail":"SIMULATED is DISCONNECTED"}"#;
     assert!(ready.starts_with("HTTP/1.1 503 ") && ready.contains(down), "{ready}");
 }

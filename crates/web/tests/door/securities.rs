@@ -24,7 +24,7 @@ fn ids(answer: &str) -> Vec<&str> {
 
 #[test]
 fn securities_are_found_by_words_fields_and_comparisons() {
-    let desk = with_a_pair();
+    let server = with_a_pair();
     let cases: &[(&str, &[&str])] = &[
         ("", &["1", "2", "3", "4", "9"]),
         ("?query=", &["1", "2", "3", "4", "9"]),
@@ -36,23 +36,23 @@ fn securities_are_found_by_words_fields_and_comparisons() {
         ("?query=nothing", &[]),
     ];
     for (query, expected) in cases {
-        assert_eq!(ids(&desk.get(&format!("/rest/security.search{query}"))), *expected, "{query}");
+        assert_eq!(ids(&server.get(&format!("/rest/security.search{query}"))), *expected, "{query}");
     }
 }
 
 #[test]
 fn a_search_that_cannot_be_understood_says_where() {
-    let desk = with_a_pair();
-    let answer = desk.get("/rest/security.search?query=(aapl");
+    let server = with_a_pair();
+    let answer = server.get("/rest/security.search?query=(aapl");
     assert_eq!(code(&answer), "400 malformed-search");
     assert!(answer.contains("\"detail\":\"at character 6: a ) is missing\""), "{answer}");
-    assert_eq!(code(&desk.get("/rest/security.search?q=aapl")), "400 unknown-parameter");
+    assert_eq!(code(&server.get("/rest/security.search?q=aapl")), "400 unknown-parameter");
 }
 
 #[test]
 fn a_pair_is_found_by_its_currencies() {
-    let desk = with_a_pair();
-    let pair = desk.get("/rest/forex?baseCurrency=EUR&transactionCurrency=USD");
+    let server = with_a_pair();
+    let pair = server.get("/rest/forex?baseCurrency=EUR&transactionCurrency=USD");
     assert!(pair.contains("\"objectType\":\"Forex\"") && ids(&pair) == ["9"], "{pair}");
     let cases = [
         ("?baseCurrency=USD&transactionCurrency=EUR", "404 unknown-pair"),
@@ -61,41 +61,41 @@ fn a_pair_is_found_by_its_currencies() {
         ("?baseCurrency=euro&transactionCurrency=USD", "400 malformed-parameter"),
     ];
     for (query, expected) in cases {
-        assert_eq!(code(&desk.get(&format!("/rest/forex{query}"))), expected, "{query}");
+        assert_eq!(code(&server.get(&format!("/rest/forex{query}"))), expected, "{query}");
     }
 }
 
 #[test]
 fn a_client_with_a_current_list_of_reference_data_is_304() {
-    let desk = TestServer::without_engine(WebSettings::default());
+    let server = TestServer::without_engine(WebSettings::default());
     for path in ["/rest/account", "/rest/security", "/rest/security-family", "/rest/exchange"] {
-        let first = desk.get(path);
+        let first = server.get(path);
         let tag = first.lines().find_map(|line| line.strip_prefix("etag: ")).unwrap();
-        let again = desk.call("GET", path, &format!("If-None-Match: \"other\", {tag}\r\n"), "");
+        let again = server.call("GET", path, &format!("If-None-Match: \"other\", {tag}\r\n"), "");
         assert_eq!(status(&again), "HTTP/1.1 304 Not Modified", "{path}");
         assert!(again.contains(&format!("\netag: {tag}\n")) && !again.contains("[{"), "{again}");
-        let other = desk.call("GET", path, "If-None-Match: \"other\"\r\n", "");
+        let other = server.call("GET", path, "If-None-Match: \"other\"\r\n", "");
         assert_eq!(status(&other), "HTTP/1.1 200 OK", "{path}");
     }
 }
 
 #[test]
 fn a_list_that_changed_is_sent_again_with_another_tag() {
-    let desk = TestServer::without_engine(WebSettings::default());
-    let first = desk.get("/rest/security");
+    let server = TestServer::without_engine(WebSettings::default());
+    let first = server.get("/rest/security");
     let tag = first.lines().find_map(|line| line.strip_prefix("etag: ")).unwrap();
     let mut reference = reference_data();
     reference.securities.insert(SecurityId(5), Arc::new(samples::stock(5, "NEW")));
-    desk.catalogue.replace(Arc::new(reference));
-    let again = desk.call("GET", "/rest/security", &format!("If-None-Match: {tag}\r\n"), "");
+    server.catalogue.replace(Arc::new(reference));
+    let again = server.call("GET", "/rest/security", &format!("If-None-Match: {tag}\r\n"), "");
     assert!(again.starts_with("HTTP/1.1 200 OK\n") && again.contains("\"symbol\":\"NEW\""), "{again}");
     assert!(!again.contains(tag));
 }
 
 #[test]
 fn lists_are_csv_for_clients_that_prefer_it() {
-    let desk = TestServer::open(|_| Ok(Answer::Orders(vec![crate::test_server::order("A-1")])));
-    let table = |path: &str| desk.call("GET", path, "Accept: text/csv\r\n", "");
+    let server = TestServer::open(|_| Ok(Answer::Orders(vec![crate::test_server::order("A-1")])));
+    let table = |path: &str| server.call("GET", path, "Accept: text/csv\r\n", "");
     let empty = table("/rest/security.search?query=nothing");
     assert!(empty.contains("\nid,objectType,symbol,description,isin,"), "an empty table has its columns: {empty}");
     expect![[r#"
@@ -126,20 +126,20 @@ fn lists_are_csv_for_clients_that_prefer_it() {
 
 #[test]
 fn reference_data_is_read_again_from_where_the_configuration_says() {
-    let desk = TestServer::without_engine(WebSettings::default());
-    let answer = desk.call("POST", "/rest/cache/clear-all", "", "");
+    let server = TestServer::without_engine(WebSettings::default());
+    let answer = server.call("POST", "/rest/cache/clear-all", "", "");
     assert!(answer.starts_with("HTTP/1.1 200 OK\n") && answer.contains("\ncontent-length: 0\n"), "{answer}");
-    assert_eq!(*desk.program.read.lock().unwrap(), [None]);
+    assert_eq!(*server.program.read.lock().unwrap(), [None]);
 }
 
 #[test]
 fn reference_data_is_imported_from_a_folder_of_this_machine() {
-    let desk = TestServer::without_engine(WebSettings::default());
-    let answer = desk.post("/rest/reference/import", r#"{"path": "/srv/desk"}"#);
+    let server = TestServer::without_engine(WebSettings::default());
+    let answer = server.post("/rest/reference/import", r#"{"path": "/srv/desk"}"#);
     assert!(answer.ends_with("\n{\"changes\":12}"), "{answer}");
-    assert_eq!(*desk.program.read.lock().unwrap(), [Some("/srv/desk".into())]);
-    assert_eq!(code(&desk.post("/rest/reference/import", r#"{"path": "desk"}"#)), "400 malformed-field");
-    assert_eq!(code(&desk.post("/rest/reference/import", "{}")), "422 missing");
+    assert_eq!(*server.program.read.lock().unwrap(), [Some("/srv/desk".into())]);
+    assert_eq!(code(&server.post("/rest/reference/import", r#"{"path": "desk"}"#)), "400 malformed-field");
+    assert_eq!(code(&server.post("/rest/reference/import", "{}")), "422 missing");
 }
 
 #[test]

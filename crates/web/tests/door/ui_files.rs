@@ -29,8 +29,8 @@ fn header<'a>(answer: &'a str, name: &str) -> &'a str {
 #[test]
 fn the_page_is_asked_for_each_time_and_its_files_are_kept() {
     let folder = built();
-    let desk = showing(UiFiles::from_folder(folder.path().to_owned()).unwrap());
-    let (page, program) = (desk.get("/"), desk.get("/assets/main-1a2b.js"));
+    let server = showing(UiFiles::from_folder(folder.path().to_owned()).unwrap());
+    let (page, program) = (server.get("/"), server.get("/assets/main-1a2b.js"));
     assert!(page.ends_with("<p>the desk</p>") && program.ends_with("trade()"), "{page}{program}");
     assert_eq!(header(&page, "content-type"), "text/html; charset=utf-8");
     assert_eq!(header(&program, "content-type"), "text/javascript; charset=utf-8");
@@ -41,9 +41,9 @@ fn the_page_is_asked_for_each_time_and_its_files_are_kept() {
 #[test]
 fn a_client_with_the_current_page_is_304() {
     let folder = built();
-    let desk = showing(UiFiles::from_folder(folder.path().to_owned()).unwrap());
-    let again = |tag: &str| desk.call("GET", "/", &format!("If-None-Match: {tag}\r\n"), "");
-    let page = desk.get("/");
+    let server = showing(UiFiles::from_folder(folder.path().to_owned()).unwrap());
+    let again = |tag: &str| server.call("GET", "/", &format!("If-None-Match: {tag}\r\n"), "");
+    let page = server.get("/");
     let tag = header(&page, "etag").to_owned();
     let unchanged = again(&tag);
     assert_eq!((status(&unchanged), header(&unchanged, "etag")), ("HTTP/1.1 304 Not Modified", tag.as_str()));
@@ -53,8 +53,8 @@ fn a_client_with_the_current_page_is_304() {
 
 #[test]
 fn nothing_but_our_own_files_may_run_or_paint_on_it() {
-    let desk = showing(UiFiles::BuiltIn);
-    let page = desk.get("/");
+    let server = showing(UiFiles::BuiltIn);
+    let page = server.get("/");
     let policy = header(&page, "content-security-policy");
     assert_eq!(
         policy,
@@ -66,23 +66,23 @@ fn nothing_but_our_own_files_may_run_or_paint_on_it() {
 
 #[test]
 fn the_program_has_a_page_with_or_without_the_screen_in_it() {
-    let desk = showing(UiFiles::BuiltIn);
-    let page = desk.get("/");
+    let server = showing(UiFiles::BuiltIn);
+    let page = server.get("/");
     assert_eq!(status(&page), "HTTP/1.1 200 OK");
     assert!(page.contains("<title>Rialto</title>"), "{page}");
-    assert_eq!(status(&desk.get("/rest/account")), "HTTP/1.1 200 OK");
-    assert_eq!(status(&desk.get("/docs")), "HTTP/1.1 200 OK");
-    assert_eq!(status(&desk.get("/health/live")), "HTTP/1.1 200 OK");
+    assert_eq!(status(&server.get("/rest/account")), "HTTP/1.1 200 OK");
+    assert_eq!(status(&server.get("/docs")), "HTTP/1.1 200 OK");
+    assert_eq!(status(&server.get("/health/live")), "HTTP/1.1 200 OK");
 }
 
 #[test]
 fn nothing_else_of_the_folder_is_served() {
     let folder = built();
-    let desk = showing(UiFiles::from_folder(folder.path().to_owned()).unwrap());
+    let server = showing(UiFiles::from_folder(folder.path().to_owned()).unwrap());
     for path in ["/secret.txt", "/assets/nothing.js", "/assets/..%2Fsecret.txt", "/assets/..", "/index.html"] {
-        assert_eq!(code(&desk.get(path)), "404 no-such-path", "{path}");
+        assert_eq!(code(&server.get(path)), "404 no-such-path", "{path}");
     }
-    assert_eq!(code(&desk.delete("/")), "405 method-not-allowed");
+    assert_eq!(code(&server.delete("/")), "405 method-not-allowed");
 }
 
 #[test]

@@ -178,7 +178,7 @@ fn currency_of(id: SecurityId) -> &'static str {
 
 /// `buy 100 AAPL @ 10`, `credit 500 EUR`; then any of `fee 1`, `in EUR`, `for 2` (strategy), `at 2` (account), `uuid …`.
 fn transaction(words: &[&str], id: u64, at: Timestamp) -> Transaction {
-    let after = |word: &str| words.iter().position(|known| *known == word).map(|place| words[place + 1]);
+    let after = |report: &str| words.iter().position(|known| *known == report).map(|place| words[place + 1]);
     let kind = *TransactionKind::ALL.iter().find(|kind| kind.name().eq_ignore_ascii_case(words[0])).unwrap();
     let number: Quantity = words[1].parse().unwrap();
     let is_cash = kind.cash_sign().is_some();

@@ -177,7 +177,7 @@ impl GatewayHarness {
             fault.reject(&message, &mut reject);
             return vec![reject];
         }
-        let memo = RequestEcho::from_message(&message);
+        let echo = RequestEcho::from_message(&message);
         let reference = self.engine.reference().clone();
         let command = match message.msg_type() {
             b"D" => translate::order(&message, &reference, &self.rules, None).map(Command::Place),
@@ -185,29 +185,29 @@ impl GatewayHarness {
             b"q" => translate::mass_cancel(&message, &reference).map(Command::MassCancel),
             _ => translate::cancel(&message, &reference).map(Command::Cancel),
         };
-        match command.or_else(|complaint| translate::decline(&memo, complaint)) {
-            Ok(command) => self.submit(command, &memo),
-            Err(complaint) => vec![self.refuse(&memo, &complaint)],
+        match command.or_else(|complaint| translate::decline(&echo, complaint)) {
+            Ok(command) => self.submit(command, &echo),
+            Err(complaint) => vec![self.refuse(&echo, &complaint)],
         }
     }
 
-    fn submit(&mut self, command: Command, memo: &RequestEcho) -> Vec<OutgoingMessage> {
+    fn submit(&mut self, command: Command, echo: &RequestEcho) -> Vec<OutgoingMessage> {
         let origin = MessageOrigin {
             session: "CLIENT".into(),
             seq_num: self.sequence,
-            request_echo: Some(memo.encode().into()),
-            poss_resend: memo.may_be_resent(),
+            request_echo: Some(echo.encode().into()),
+            poss_resend: echo.may_be_resent(),
         };
         let caller = Caller { source: Source::Fix("CLIENT".into()), user: None, origin: Some(Box::new(origin)) };
         self.apply(Input::Command(Box::new(CommandEnvelope { caller, command })))
     }
 
-    fn refuse(&self, memo: &RequestEcho, complaint: &MessageReject) -> OutgoingMessage {
+    fn refuse(&self, echo: &RequestEcho, reject: &MessageReject) -> OutgoingMessage {
         let reference = self.engine.reference().clone();
         let exec_id = ExecIds(1).for_message("CLIENT", self.sequence);
         let answering =
             ReplyContext { at: self.now, reference: &reference, profile: self.profile(), exec_id: &exec_id };
-        translate::locally_rejected(memo, self.sequence, complaint, &answering)
+        translate::locally_rejected(echo, self.sequence, reject, &answering)
     }
 
     fn profile(&self) -> ExecTypeProfile {

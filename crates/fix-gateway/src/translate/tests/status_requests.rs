@@ -16,9 +16,9 @@ fn scope(text: &str, reference: &ReferenceData) -> String {
     let message = decoder.decode(&bytes).unwrap();
     match RequestScope::from_message(&message, reference) {
         Ok(scope) => format!("{text} => {scope:?}\n"),
-        Err(complaint) => format!(
+        Err(reject) => format!(
             "{text} => {}\n",
-            in_full(&status_request_rejected(&RequestEcho::from_message(&message), 4, &complaint))
+            in_full(&status_request_rejected(&RequestEcho::from_message(&message), 4, &reject))
         ),
     }
 }
@@ -51,8 +51,8 @@ fn a_question_about_many_orders_says_which() {
 fn where_there_is_no_order_the_answer_names_what_was_asked_for() {
     let texts = ["35=H|11=X", "35=H|37=p1", "35=AF|584=A|585=7", "35=AF|584=A|585=1|48=3", "35=AF|584=A|585=1|55=IBM"];
     let told = texts.map(|text| {
-        let memo = RequestEcho::from_message(&FixDecoder::new().decode(&wire(text)).unwrap());
-        let answer = in_full(&unknown_order(&memo, Timestamp(0), "id"));
+        let echo = RequestEcho::from_message(&FixDecoder::new().decode(&wire(text)).unwrap());
+        let answer = in_full(&unknown_order(&echo, Timestamp(0), "id"));
         let said = answer.split('|').find(|field| field.starts_with("58=")).unwrap_or_default();
         format!("{text} => {said}\n")
     });
@@ -68,9 +68,9 @@ fn where_there_is_no_order_the_answer_names_what_was_asked_for() {
 
 #[test]
 fn an_engine_without_time_is_no_answer_about_orders() {
-    let memo = |text: &str| RequestEcho::from_message(&FixDecoder::new().decode(&wire(text)).unwrap());
+    let echo = |text: &str| RequestEcho::from_message(&FixDecoder::new().decode(&wire(text)).unwrap());
     let busy = MessageReject::other("busy", "the platform has too much to do, try again");
-    let question = application_not_available(&memo("35=H|11=X"), 7, &busy);
+    let question = application_not_available(&echo("35=H|11=X"), 7, &busy);
     expect!["35=j|45=7|58=busy: the platform has too much to do, try again|372=H|379=X|380=4"]
         .assert_eq(&in_full(&question));
 }

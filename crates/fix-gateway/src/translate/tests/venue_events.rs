@@ -75,8 +75,8 @@ fn g1_order_status_on_request() {
             8(X) I/E id X of 100 cum 100 leaves 0 avg 10
     "#]],
     );
-    let memo = RequestEcho::from_message(&FixDecoder::new().decode(&wire("35=H|11=nobody|54=1|48=1")).unwrap());
-    expect!["35=8|1=NONE|6=0|11=nobody|14=0|17=an-id|37=NONE|38=0|39=8|48=1|54=1|55=NONE|58=unknown-order: order nobody is neither open nor of today or yesterday|59=0|60=19700101-00:00:00.000|103=5|150=I|151=0"].assert_eq(&in_full(&unknown_order(&memo, domain::Timestamp(0), "an-id")));
+    let echo = RequestEcho::from_message(&FixDecoder::new().decode(&wire("35=H|11=nobody|54=1|48=1")).unwrap());
+    expect!["35=8|1=NONE|6=0|11=nobody|14=0|17=an-id|37=NONE|38=0|39=8|48=1|54=1|55=NONE|58=unknown-order: order nobody is neither open nor of today or yesterday|59=0|60=19700101-00:00:00.000|103=5|150=I|151=0"].assert_eq(&in_full(&unknown_order(&echo, domain::Timestamp(0), "an-id")));
 }
 
 #[test]

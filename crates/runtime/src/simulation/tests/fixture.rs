@@ -83,9 +83,9 @@ impl SimulationFixture {
 
     /// The callback log of a run that ends well.
     pub(super) fn run(self, script: impl FnOnce(&mut Script)) -> Vec<String> {
-        let diary = Arc::new(Mutex::new(Vec::new()));
-        self.play(script, &diary, &mut ()).unwrap();
-        let lines = diary.lock().unwrap();
+        let delivery_log = Arc::new(Mutex::new(Vec::new()));
+        self.play(script, &delivery_log, &mut ()).unwrap();
+        let lines = delivery_log.lock().unwrap();
         lines.clone()
     }
 
@@ -107,19 +107,19 @@ impl SimulationFixture {
     fn play(
         self,
         script: impl FnOnce(&mut Script),
-        diary: &Arc<Mutex<Vec<String>>>,
-        witness: &mut dyn Observer,
+        delivery_log: &Arc<Mutex<Vec<String>>>,
+        observer: &mut dyn Observer,
     ) -> Result<SimulationResult, SimulationError> {
         let mut acts = Script::default();
         script(&mut acts);
         let reference = reference();
-        let diarist = LoggingStrategy { script: acts, diary: diary.clone(), seen: 0 };
+        let diarist = LoggingStrategy { script: acts, delivery_log: delivery_log.clone(), seen: 0 };
         let who = StrategyIdentity { id: DIARIST, name: "DIARIST".into(), run: 1 };
-        let seat = StrategyRunner::new(who, Box::new(diarist), reference.clone());
+        let runner = StrategyRunner::new(who, Box::new(diarist), reference.clone());
         let who = StrategyIdentity { id: IDLE_STRATEGY, name: "IDLE_STRATEGY".into(), run: 1 };
         let beside = StrategyRunner::new(who, Box::new(IdleStrategy), reference.clone());
-        let setup = self.setup(&reference, vec![seat, beside]);
-        Simulation::new(setup, Box::new(Rows(self.rows.into())), witness)?.run()
+        let setup = self.setup(&reference, vec![runner, beside]);
+        Simulation::new(setup, Box::new(Rows(self.rows.into())), observer)?.run()
     }
 
     fn setup(&self, reference: &ReferenceData, seats: Vec<StrategyRunner>) -> SimulationSetup {
@@ -215,12 +215,12 @@ impl Observer for RecordingObserver {
 struct IdleStrategy;
 
 impl Strategy for IdleStrategy {
-    fn init(&mut self, desk: &mut Context<'_>) {
-        desk.subscribe(SecurityId(1), PriceKind::Ticks);
+    fn init(&mut self, context: &mut Context<'_>) {
+        context.subscribe(SecurityId(1), PriceKind::Ticks);
     }
 
-    fn on_tick(&mut self, _: &Tick, desk: &mut Context<'_>) {
-        desk.publish("price", "{}");
+    fn on_tick(&mut self, _: &Tick, context: &mut Context<'_>) {
+        context.publish("price", "{}");
     }
 }
 
@@ -266,7 +266,7 @@ impl Script {
     /// Sends the command again whenever it is refused.
     pub(super) fn insist(&mut self) {
         self.insists = true;
-        self.on_tick(0, |desk| drop(desk.buy(SecurityId(1), half())));
+        self.on_tick(0, |context| drop(context.buy(SecurityId(1), half())));
     }
 }
 
@@ -276,84 +276,86 @@ fn half() -> Quantity {
 
 struct LoggingStrategy {
     script: Script,
-    diary: Arc<Mutex<Vec<String>>>,
+    delivery_log: Arc<Mutex<Vec<String>>>,
     seen: usize,
 }
 
 impl LoggingStrategy {
-    fn note(&self, desk: &Context<'_>, line: &str) {
-        let seconds = (desk.now().0 - START.0) / NANOS_PER_SECOND;
-        self.diary.lock().unwrap().push(format!("{seconds} {line}").trim_end().to_owned());
+    fn note(&self, context: &Context<'_>, line: &str) {
+        let seconds = (context.now().0 - START.0) / NANOS_PER_SECOND;
+        self.delivery_log.lock().unwrap().push(format!("{seconds} {line}").trim_end().to_owned());
     }
 }
 
 impl Strategy for LoggingStrategy {
-    fn init(&mut self, desk: &mut Context<'_>) {
-        self.note(desk, "init");
+    fn init(&mut self, context: &mut Context<'_>) {
+        self.note(context, "init");
         if let Some(deed) = &mut self.script.init {
-            deed(desk);
+            deed(context);
         }
     }
 
-    fn prefeed(&mut self, past: &PriceHistory, desk: &mut Context<'_>) {
-        let closes: Vec<_> = past.bars(SecurityId(1), BarSize::Min1).iter().map(|bar| bar.close.to_string()).collect();
-        let ticks = past.ticks(SecurityId(1)).iter().map(|tick| format!("{}x{}", tick.bid.unwrap(), tick.ask.unwrap()));
+    fn prefeed(&mut self, history: &PriceHistory, context: &mut Context<'_>) {
+        let closes: Vec<_> =
+            history.bars(SecurityId(1), BarSize::Min1).iter().map(|bar| bar.close.to_string()).collect();
+        let ticks =
+            history.ticks(SecurityId(1)).iter().map(|tick| format!("{}x{}", tick.bid.unwrap(), tick.ask.unwrap()));
         let known: Vec<_> = closes.into_iter().chain(ticks).collect();
-        self.note(desk, &format!("prefeed {}", known.join(" ")));
+        self.note(context, &format!("prefeed {}", known.join(" ")));
     }
 
-    fn start(&mut self, desk: &mut Context<'_>) {
-        self.note(desk, "start");
+    fn start(&mut self, context: &mut Context<'_>) {
+        self.note(context, "start");
         if let Some(deed) = &mut self.script.start {
-            deed(desk);
+            deed(context);
         }
     }
 
-    fn run(&mut self, desk: &mut Context<'_>) {
-        self.note(desk, "run");
+    fn run(&mut self, context: &mut Context<'_>) {
+        self.note(context, "run");
     }
 
-    fn exit(&mut self, desk: &mut Context<'_>) {
-        self.note(desk, "exit");
+    fn exit(&mut self, context: &mut Context<'_>) {
+        self.note(context, "exit");
     }
 
-    fn on_tick(&mut self, tick: &Tick, desk: &mut Context<'_>) {
-        self.note(desk, &format!("tick {} x {}", tick.bid.unwrap(), tick.ask.unwrap()));
+    fn on_tick(&mut self, tick: &Tick, context: &mut Context<'_>) {
+        self.note(context, &format!("tick {} x {}", tick.bid.unwrap(), tick.ask.unwrap()));
         if let Some(deed) = self.script.ticks.get_mut(&self.seen) {
-            deed(desk);
+            deed(context);
         }
         self.seen += 1;
     }
 
-    fn on_bar(&mut self, bar: &Bar, desk: &mut Context<'_>) {
-        self.note(desk, &format!("bar {} {} {} {}", bar.open, bar.high, bar.low, bar.close));
+    fn on_bar(&mut self, bar: &Bar, context: &mut Context<'_>) {
+        self.note(context, &format!("bar {} {} {} {}", bar.open, bar.high, bar.low, bar.close));
         if let Some(deed) = self.script.bars.get_mut(&self.seen) {
-            deed(desk);
+            deed(context);
         }
         self.seen += 1;
     }
 
-    fn on_order_status(&mut self, status: &OrderStatus, desk: &mut Context<'_>) {
-        self.note(desk, &format!("status {}", status.status.name()));
+    fn on_order_status(&mut self, status: &OrderStatus, context: &mut Context<'_>) {
+        self.note(context, &format!("status {}", status.status.name()));
     }
 
-    fn on_fill(&mut self, fill: &Fill, desk: &mut Context<'_>) {
-        self.note(desk, &format!("fill {} @ {} {}", fill.quantity, fill.price, fill.ext_id));
+    fn on_fill(&mut self, fill: &Fill, context: &mut Context<'_>) {
+        self.note(context, &format!("fill {} @ {} {}", fill.quantity, fill.price, fill.ext_id));
     }
 
-    fn on_timer(&mut self, timer: &Timer, desk: &mut Context<'_>) {
-        self.note(desk, &format!("timer {}", timer.name));
+    fn on_timer(&mut self, timer: &Timer, context: &mut Context<'_>) {
+        self.note(context, &format!("timer {}", timer.name));
     }
 
-    fn on_refusal(&mut self, refused: &CommandRejection, desk: &mut Context<'_>) {
-        self.note(desk, &format!("refused {}", refused.code));
+    fn on_refusal(&mut self, refused: &CommandRejection, context: &mut Context<'_>) {
+        self.note(context, &format!("refused {}", refused.code));
         if self.script.insists {
-            desk.buy(SecurityId(1), half());
+            context.buy(SecurityId(1), half());
         }
     }
 
-    fn on_end_of_simulation(&mut self, desk: &mut Context<'_>) {
-        self.note(desk, "end");
+    fn on_end_of_simulation(&mut self, context: &mut Context<'_>) {
+        self.note(context, "end");
     }
 }
 

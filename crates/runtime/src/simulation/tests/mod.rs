@@ -13,12 +13,12 @@ const TEST: SecurityId = SecurityId(1);
 #[test]
 fn an_order_is_filled_at_the_quote_that_the_strategy_saw() {
     let world = SimulationFixture::ticks(&[(0, "10.00", "10.02"), (1, "10.10", "10.12"), (2, "10.20", "10.22")]);
-    let diary = world.run(|act| {
-        act.on_init(|desk| desk.subscribe(TEST, PriceKind::Ticks));
-        act.on_tick(1, |desk| drop(desk.buy(TEST, Quantity::from(100))));
+    let delivery_log = world.run(|act| {
+        act.on_init(|context| context.subscribe(TEST, PriceKind::Ticks));
+        act.on_tick(1, |context| drop(context.buy(TEST, Quantity::from(100))));
     });
     assert_eq!(
-        diary,
+        delivery_log,
         [
             "0 init",
             "0 prefeed",
@@ -44,12 +44,12 @@ fn what_is_decided_at_the_close_of_a_bar_trades_at_the_open_of_the_next() {
         (60, "10.6", "12", "10", "11"),
         (120, "11", "12", "10", "11"),
     ]);
-    let diary = world.run(|act| {
-        act.on_init(|desk| desk.subscribe(TEST, PriceKind::Bars(BarSize::Min1)));
-        act.on_bar(0, |desk| drop(desk.buy(TEST, Quantity::from(100))));
+    let delivery_log = world.run(|act| {
+        act.on_init(|context| context.subscribe(TEST, PriceKind::Bars(BarSize::Min1)));
+        act.on_bar(0, |context| drop(context.buy(TEST, Quantity::from(100))));
     });
     assert_eq!(
-        diary,
+        delivery_log,
         [
             "0 init",
             "0 prefeed",
@@ -79,11 +79,11 @@ fn prices_and_orders_take_their_time() {
     ]);
     world.feed_latency_seconds = 1;
     world.order_latency_seconds = 2;
-    let diary = world.run(|act| {
-        act.on_init(|desk| desk.subscribe(TEST, PriceKind::Ticks));
-        act.on_tick(0, |desk| drop(desk.buy(TEST, Quantity::from(1))));
+    let delivery_log = world.run(|act| {
+        act.on_init(|context| context.subscribe(TEST, PriceKind::Ticks));
+        act.on_tick(0, |context| drop(context.buy(TEST, Quantity::from(1))));
     });
-    let trading: Vec<_> = diary.iter().filter(|line| line.contains("tick") || line.contains("fill")).collect();
+    let trading: Vec<_> = delivery_log.iter().filter(|line| line.contains("tick") || line.contains("fill")).collect();
     // Seen at 1, sent then, at the venue at 3 just before the quote of 40, and known at 5.
     assert_eq!(
         trading,
@@ -103,13 +103,16 @@ fn data_before_the_beginning_warms_up_and_trades_nothing() {
     let mut world =
         SimulationFixture::bars(&[(0, "1", "1", "1", "1"), (60, "2", "2", "2", "2"), (120, "3", "3", "3", "3")]);
     world.from = Some(later(120));
-    let diary = world.run(|act| {
-        act.on_init(|desk| {
-            desk.subscribe(TEST, PriceKind::Bars(BarSize::Min1));
-            desk.request_history(TEST, BarSize::Min1, 1);
+    let delivery_log = world.run(|act| {
+        act.on_init(|context| {
+            context.subscribe(TEST, PriceKind::Bars(BarSize::Min1));
+            context.request_history(TEST, BarSize::Min1, 1);
         });
     });
-    assert_eq!(diary, ["0 init", "120 prefeed 2", "120 start", "120 run", "180 bar 3 3 3 3", "180 exit", "181 end"]);
+    assert_eq!(
+        delivery_log,
+        ["0 init", "120 prefeed 2", "120 start", "120 run", "180 bar 3 3 3 3", "180 exit", "181 end"]
+    );
 }
 
 fn minutes() -> SimulationFixture {
@@ -121,14 +124,14 @@ fn minutes() -> SimulationFixture {
 fn trading_begins_at_its_configured_time_and_not_with_the_bar_that_spans_it() {
     let mut world = minutes();
     world.from = Some(later(90));
-    let diary = world.run(|act| {
-        act.on_init(|desk| {
-            desk.subscribe(TEST, PriceKind::Bars(BarSize::Min1));
-            desk.request_history(TEST, BarSize::Min1, 5);
+    let delivery_log = world.run(|act| {
+        act.on_init(|context| {
+            context.subscribe(TEST, PriceKind::Bars(BarSize::Min1));
+            context.request_history(TEST, BarSize::Min1, 5);
         });
     });
     assert_eq!(
-        diary,
+        delivery_log,
         ["0 init", "90 prefeed 1", "90 start", "90 run", "120 bar 2 3 2 3", "180 bar 4 5 4 5", "180 exit", "181 end",]
     );
 }
@@ -138,8 +141,9 @@ fn the_rest_of_a_bar_that_spans_the_end_is_not_known() {
     let bars_until = |until| {
         let mut world = minutes();
         world.until = Some(later(until));
-        let diary = world.run(|act| act.on_init(|desk| desk.subscribe(TEST, PriceKind::Bars(BarSize::Min1))));
-        diary.into_iter().skip(4).collect::<Vec<_>>()
+        let delivery_log =
+            world.run(|act| act.on_init(|context| context.subscribe(TEST, PriceKind::Bars(BarSize::Min1))));
+        delivery_log.into_iter().skip(4).collect::<Vec<_>>()
     };
     assert_eq!(bars_until(150), ["60 bar 1 1 1 1", "120 bar 2 3 2 3", "120 exit", "121 end"]);
     assert_eq!(bars_until(180).len(), 5);
@@ -160,42 +164,42 @@ fn a_run_within_one_bar_has_nothing_to_play_and_one_that_sees_its_close_has() {
 fn ticks_before_the_start_warm_up_strategies_that_request_them() {
     let mut world = SimulationFixture::ticks(&[(0, "1", "2"), (1, "3", "4"), (2, "5", "6"), (3, "7", "8")]);
     world.from = Some(later(3));
-    let diary = world.run(|act| {
-        act.on_init(|desk| {
-            desk.subscribe(TEST, PriceKind::Ticks);
-            desk.request_prices(TEST, PriceKind::Ticks, 2);
+    let delivery_log = world.run(|act| {
+        act.on_init(|context| {
+            context.subscribe(TEST, PriceKind::Ticks);
+            context.request_prices(TEST, PriceKind::Ticks, 2);
         });
     });
-    assert_eq!(diary, ["0 init", "3 prefeed 3x4 5x6", "3 start", "3 run", "3 tick 7 x 8", "3 exit", "4 end"]);
+    assert_eq!(delivery_log, ["0 init", "3 prefeed 3x4 5x6", "3 start", "3 run", "3 tick 7 x 8", "3 exit", "4 end"]);
 }
 
 #[test]
 fn a_delayed_price_is_not_history_when_trading_begins() {
     let mut world = SimulationFixture::ticks(&[(0, "1", "2"), (2, "3", "4")]);
     (world.from, world.feed_latency_seconds) = (Some(later(3)), 2);
-    let diary = world.run(|act| {
-        act.on_init(|desk| {
-            desk.subscribe(TEST, PriceKind::Ticks);
-            desk.request_prices(TEST, PriceKind::Ticks, 9);
+    let delivery_log = world.run(|act| {
+        act.on_init(|context| {
+            context.subscribe(TEST, PriceKind::Ticks);
+            context.request_prices(TEST, PriceKind::Ticks, 9);
         });
     });
-    assert_eq!(diary, ["0 init", "3 prefeed 1x2", "3 start", "3 run", "4 tick 3 x 4", "4 exit", "5 end"]);
+    assert_eq!(delivery_log, ["0 init", "3 prefeed 1x2", "3 start", "3 run", "4 tick 3 x 4", "4 exit", "5 end"]);
 }
 
 #[test]
 fn bars_that_are_not_recorded_are_made_from_ticks() {
     let world = SimulationFixture::ticks(&[(0, "10", "12"), (30, "20", "22"), (59, "14", "16"), (61, "30", "32")]);
-    let diary = world.run(|act| act.on_init(|desk| desk.subscribe(TEST, PriceKind::Bars(BarSize::Min1))));
-    let bars: Vec<_> = diary.iter().filter(|line| line.contains("bar")).collect();
+    let delivery_log = world.run(|act| act.on_init(|context| context.subscribe(TEST, PriceKind::Bars(BarSize::Min1))));
+    let bars: Vec<_> = delivery_log.iter().filter(|line| line.contains("bar")).collect();
     assert_eq!(bars, ["61 bar 11 21 11 15"]);
 }
 
 #[test]
 fn bars_that_are_not_recorded_are_made_from_shorter_ones() {
     let minutes: Vec<_> = (0..10).map(|number| (number * 60, "10", "12", "9", "11")).collect();
-    let diary = SimulationFixture::bars(&minutes)
-        .run(|act| act.on_init(|desk| desk.subscribe(TEST, PriceKind::Bars(BarSize::Min5))));
-    let bars: Vec<_> = diary.iter().filter(|line| line.contains("bar")).collect();
+    let delivery_log = SimulationFixture::bars(&minutes)
+        .run(|act| act.on_init(|context| context.subscribe(TEST, PriceKind::Bars(BarSize::Min5))));
+    let bars: Vec<_> = delivery_log.iter().filter(|line| line.contains("bar")).collect();
     assert_eq!(bars, ["300 bar 10 12 9 11", "600 bar 10 12 9 11"]);
 }
 
@@ -203,31 +207,31 @@ fn bars_that_are_not_recorded_are_made_from_shorter_ones() {
 #[test]
 fn a_bar_size_that_is_first_subscribed_while_prices_flow_is_built_from_then_on() {
     let quotes: Vec<_> = (0..30).map(|number| (number * 10, "10", "12")).collect();
-    let diary = SimulationFixture::ticks(&quotes).run(|act| {
-        act.on_init(|desk| desk.subscribe(TEST, PriceKind::Ticks));
-        act.on_tick(13, |desk| desk.subscribe(TEST, PriceKind::Bars(BarSize::Min1)));
+    let delivery_log = SimulationFixture::ticks(&quotes).run(|act| {
+        act.on_init(|context| context.subscribe(TEST, PriceKind::Ticks));
+        act.on_tick(13, |context| context.subscribe(TEST, PriceKind::Bars(BarSize::Min1)));
     });
-    let bars: Vec<_> = diary.iter().filter(|line| line.contains("bar")).collect();
+    let bars: Vec<_> = delivery_log.iter().filter(|line| line.contains("bar")).collect();
     assert_eq!(bars, ["240 bar 11 11 11 11"]);
     let minutes: Vec<_> = (0..20).map(|number| (number * 60, "10", "12", "9", "11")).collect();
-    let diary = SimulationFixture::bars(&minutes).run(|act| {
-        act.on_init(|desk| desk.subscribe(TEST, PriceKind::Bars(BarSize::Min1)));
-        act.on_bar(6, |desk| desk.subscribe(TEST, PriceKind::Bars(BarSize::Min5)));
+    let delivery_log = SimulationFixture::bars(&minutes).run(|act| {
+        act.on_init(|context| context.subscribe(TEST, PriceKind::Bars(BarSize::Min1)));
+        act.on_bar(6, |context| context.subscribe(TEST, PriceKind::Bars(BarSize::Min5)));
     });
-    let at_quarters: Vec<_> = diary.iter().filter(|line| line.starts_with("900 bar")).collect();
-    assert_eq!((at_quarters.len(), diary.iter().filter(|line| line.starts_with("600 bar")).count()), (2, 1));
+    let at_quarters: Vec<_> = delivery_log.iter().filter(|line| line.starts_with("900 bar")).collect();
+    assert_eq!((at_quarters.len(), delivery_log.iter().filter(|line| line.starts_with("600 bar")).count()), (2, 1));
 }
 
 #[test]
 fn a_longer_bar_is_delivered_and_fills_nothing_where_there_is_finer_data() {
     let five_minutes = [(0, "10", "12", "8", "11"), (300, "11", "12", "7", "11")];
     let told = |world: SimulationFixture| {
-        let diary = world.with_bars(BarSize::Min5, &five_minutes).run(|act| {
-            act.on_init(|desk| desk.subscribe(TEST, PriceKind::Bars(BarSize::Min5)));
-            act.on_bar(0, |desk| drop(desk.place(bid())));
+        let delivery_log = world.with_bars(BarSize::Min5, &five_minutes).run(|act| {
+            act.on_init(|context| context.subscribe(TEST, PriceKind::Bars(BarSize::Min5)));
+            act.on_bar(0, |context| drop(context.place(bid())));
         });
         let tells = |line: &&String| line.contains("bar") || line.contains("fill");
-        diary.iter().filter(tells).cloned().collect::<Vec<_>>()
+        delivery_log.iter().filter(tells).cloned().collect::<Vec<_>>()
     };
     let unfilled = ["300 bar 10 12 8 11", "600 bar 11 12 7 11"];
     assert_eq!(told(SimulationFixture::ticks(&[(0, "10", "11"), (400, "10", "11")])), unfilled);
@@ -239,31 +243,31 @@ fn a_longer_bar_is_delivered_and_fills_nothing_where_there_is_finer_data() {
 #[test]
 fn timers_fire_at_their_instant_between_two_prices() {
     let world = SimulationFixture::ticks(&[(0, "10", "11"), (100, "20", "21")]);
-    let diary = world.run(|act| {
-        act.on_init(|desk| desk.subscribe(TEST, PriceKind::Ticks));
-        act.on_tick(0, |desk| desk.set_timer("tea", later(40)));
+    let delivery_log = world.run(|act| {
+        act.on_init(|context| context.subscribe(TEST, PriceKind::Ticks));
+        act.on_tick(0, |context| context.set_timer("tea", later(40)));
     });
-    let timers: Vec<_> = diary.iter().filter(|line| line.contains("timer")).collect();
+    let timers: Vec<_> = delivery_log.iter().filter(|line| line.contains("timer")).collect();
     assert_eq!(timers, ["40 timer tea"]);
 }
 
 #[test]
 fn a_refused_order_is_reported_to_the_strategy_and_the_observer() {
     let world = SimulationFixture::ticks(&[(0, "10", "11"), (1, "10", "11")]);
-    let diary = world.run(|act| {
-        act.on_init(|desk| desk.subscribe(TEST, PriceKind::Ticks));
-        act.on_tick(0, |desk| drop(desk.buy(TEST, "0.5".parse().unwrap())));
+    let delivery_log = world.run(|act| {
+        act.on_init(|context| context.subscribe(TEST, PriceKind::Ticks));
+        act.on_tick(0, |context| drop(context.buy(TEST, "0.5".parse().unwrap())));
     });
-    assert!(diary.contains(&"0 refused not-a-multiple".to_owned()), "{diary:?}");
+    assert!(delivery_log.contains(&"0 refused not-a-multiple".to_owned()), "{delivery_log:?}");
 }
 
 #[test]
 fn what_still_works_at_the_end_is_canceled() {
     let world = SimulationFixture::ticks(&[(0, "10", "11"), (1, "10", "11")]);
     let statuses = world.statuses(|act| {
-        act.on_init(|desk| desk.subscribe(TEST, PriceKind::Ticks));
+        act.on_init(|context| context.subscribe(TEST, PriceKind::Ticks));
         let bid = || order::limit(TEST, Side::Buy, Quantity::from(1), Price::from(9));
-        act.on_tick(0, move |desk| drop(desk.place(bid())));
+        act.on_tick(0, move |context| drop(context.place(bid())));
     });
     assert_eq!(statuses, ["OPEN", "SUBMITTED", "PENDING_CANCEL", "CANCELED"]);
 }
@@ -271,8 +275,8 @@ fn what_still_works_at_the_end_is_canceled() {
 #[test]
 fn an_order_placed_in_start_is_reported_to_the_observer() {
     let statuses = three_ticks().statuses(|act| {
-        act.on_init(|desk| desk.subscribe(TEST, PriceKind::Ticks));
-        act.on_start(|desk| drop(desk.place(bid())));
+        act.on_init(|context| context.subscribe(TEST, PriceKind::Ticks));
+        act.on_start(|context| drop(context.place(bid())));
     });
     assert_eq!(statuses, ["OPEN", "SUBMITTED", "PENDING_CANCEL", "CANCELED"]);
 }
@@ -289,8 +293,8 @@ fn bid() -> domain::command::PlaceOrder {
 #[track_caller]
 fn falls_alone(world: SimulationFixture, how: &str, act: impl FnOnce(&mut fixture::Script)) {
     let looker = world.observe(|script| {
-        script.on_init(|desk| desk.subscribe(TEST, PriceKind::Ticks));
-        script.on_tick(0, |desk| drop(desk.place(bid())));
+        script.on_init(|context| context.subscribe(TEST, PriceKind::Ticks));
+        script.on_tick(0, |context| drop(context.place(bid())));
         act(script);
     });
     assert_eq!((looker.falls, looker.beside), (vec![format!("DIARIST {how}")], 3));
@@ -307,7 +311,7 @@ fn a_strategy_that_panics_falls_alone_and_leaves_no_order() {
 fn a_strategy_that_sends_too_many_commands_in_one_callback_fails_alone() {
     let how = "floods: one callback sent more than 1,024 commands";
     falls_alone(three_ticks(), how, |script| {
-        script.on_tick(1, |desk| (0..=COMMANDS_PER_CALL_MAX).for_each(|_| drop(desk.place(bid()))));
+        script.on_tick(1, |context| (0..=COMMANDS_PER_CALL_MAX).for_each(|_| drop(context.place(bid()))));
     });
 }
 
@@ -316,14 +320,14 @@ fn a_strategy_that_exceeds_its_order_rate_is_stopped_by_the_risk_gate() {
     let mut world = three_ticks();
     world.orders_per_second = Some(5);
     falls_alone(world, "floods: the risk gate refuses its orders", |script| {
-        script.on_tick(1, |desk| (0..50).for_each(|_| drop(desk.place(bid()))));
+        script.on_tick(1, |context| (0..50).for_each(|_| drop(context.place(bid()))));
     });
 }
 
 #[test]
 fn a_strategy_that_is_never_content_falls_alone() {
     let looker = three_ticks().observe(|script| {
-        script.on_init(|desk| desk.subscribe(TEST, PriceKind::Ticks));
+        script.on_init(|context| context.subscribe(TEST, PriceKind::Ticks));
         script.insist();
     });
     assert_eq!(looker.falls, ["DIARIST floods: it sends commands without end at one instant"]);
@@ -336,8 +340,8 @@ fn a_strategy_that_is_never_content_falls_alone() {
 fn the_close_of_a_daily_bar_is_the_worth_of_its_own_day() {
     let world = SimulationFixture::days(&[(1, "10"), (2, "20"), (5, "21"), (6, "19")]);
     let looker = world.observe(|script| {
-        script.on_init(|desk| desk.subscribe(TEST, PriceKind::Bars(BarSize::Day1)));
-        script.on_bar(0, |desk| drop(desk.buy(TEST, Quantity::from(100))));
+        script.on_init(|context| context.subscribe(TEST, PriceKind::Bars(BarSize::Day1)));
+        script.on_bar(0, |context| drop(context.buy(TEST, Quantity::from(100))));
     });
     assert_eq!(
         looker.values,
@@ -357,8 +361,8 @@ fn the_close_of_a_daily_bar_is_the_worth_of_its_own_day() {
 fn a_price_at_midnight_counts_for_the_day_that_it_begins() {
     let world = SimulationFixture::ticks_of_days(&[(0, 80_000, "10", "11"), (1, 0, "20", "21")]);
     let looker = world.observe(|script| {
-        script.on_init(|desk| desk.subscribe(TEST, PriceKind::Ticks));
-        script.on_tick(0, |desk| drop(desk.buy(TEST, Quantity::from(100))));
+        script.on_init(|context| context.subscribe(TEST, PriceKind::Ticks));
+        script.on_tick(0, |context| drop(context.buy(TEST, Quantity::from(100))));
     });
     assert_eq!(looker.days, ["2025-01-01T23:59:59.999999999Z", "2025-01-02T00:00:00Z"]);
     assert_eq!(looker.values.last().unwrap(), "2025-01-02T00:00:00Z 900");
@@ -376,8 +380,8 @@ fn a_fill_on_the_last_price_of_a_day_counts_for_that_day() {
         (2, 9, "10", "11"),
     ]);
     let looker = world.observe(|script| {
-        script.on_init(|desk| desk.subscribe(TEST, PriceKind::Ticks));
-        script.on_tick(1, |desk| drop(desk.buy(TEST, Quantity::from(100))));
+        script.on_init(|context| context.subscribe(TEST, PriceKind::Ticks));
+        script.on_tick(1, |context| drop(context.buy(TEST, Quantity::from(100))));
     });
     assert_eq!(looker.values, ["2025-01-01T00:00:00Z 0", "2025-01-01T23:59:59.999999999Z -100"]);
 }
@@ -395,8 +399,8 @@ fn every_run_gives_the_same_digest_and_another_price_another() {
     let run = |third: &'static str| {
         let world = SimulationFixture::ticks(&[(0, "10", "11"), (1, "12", "13"), (2, "10", third), (3, "10", "11")]);
         let ended = world.try_run(|act| {
-            act.on_init(|desk| desk.subscribe(TEST, PriceKind::Ticks));
-            act.on_tick(2, |desk| drop(desk.buy(TEST, Quantity::from(7))));
+            act.on_init(|context| context.subscribe(TEST, PriceKind::Ticks));
+            act.on_tick(2, |context| drop(context.buy(TEST, Quantity::from(7))));
         });
         ended.unwrap()
     };

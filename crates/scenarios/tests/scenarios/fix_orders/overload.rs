@@ -22,8 +22,8 @@ const CLIENTS: [&str; 4] = ["ONE", "TWO", "THREE", "FOUR"];
 fn narrow(waiting: usize) -> TestPlatform {
     let session = |client: &&str| format!("[SESSION]\nSenderCompID=RIALTO\nTargetCompID={client}\n");
     let sessions = STEADY.to_owned() + &CLIENTS.iter().map(session).collect::<String>();
-    let desk = server_with(&sessions).set("risk.ordersPerSecond", "").set("risk.maxOpenOrders", "");
-    desk.set("commands.waiting", waiting).set("commands.perSession", 8)
+    let server = server_with(&sessions).set("risk.ordersPerSecond", "").set("risk.maxOpenOrders", "");
+    server.set("commands.waiting", waiting).set("commands.perSession", 8)
 }
 
 fn is_answer(message: &Message) -> bool {

@@ -2,7 +2,7 @@
 
 use strategy::domain::{Quantity, SecurityId, Tick};
 use strategy::ta_lib::{Core, EmaStream};
-use strategy::{StrategyDefinition, Context, Parameter, PriceKind, CommandRejection, StrategySettings, Strategy, numbers};
+use strategy::{StrategyDefinition, Context, Parameter, PriceKind, CommandRejection, StrategySettings, Strategy, rounding};
 
 pub struct Dip {
     security: SecurityId,

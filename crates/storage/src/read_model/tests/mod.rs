@@ -39,11 +39,11 @@ impl ReadModelFixture {
 
     /// A fixture whose read model has the day and is closed.
     fn after_the_day() -> Self {
-        let desk = Self::new();
-        let model = desk.open();
+        let fixture = Self::new();
+        let model = fixture.open();
         offer_day(&model);
         model.stop().unwrap();
-        desk
+        fixture
     }
 
     fn open(&self) -> ReadModel {
@@ -224,8 +224,8 @@ fn contents(model: &ReadModel) -> String {
 
 /// What a model knows after so many inputs of the day.
 fn contents_after(inputs: usize) -> String {
-    let desk = ReadModelFixture::new();
-    let model = desk.open();
+    let fixture = ReadModelFixture::new();
+    let model = fixture.open();
     day().iter().take(inputs).for_each(|(sequence, events)| model.append(*sequence, events));
     model.stop().unwrap();
     contents(&model)

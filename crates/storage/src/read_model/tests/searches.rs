@@ -43,8 +43,8 @@ fn text(part: &str) -> OrderSearch {
 
 #[test]
 fn an_order_is_found_by_a_part_of_each_of_its_names() {
-    let desk = ReadModelFixture::new();
-    let model = desk.open();
+    let fixture = ReadModelFixture::new();
+    let model = fixture.open();
     told(&model, 1_000);
     assert_eq!(found(&model, &text("desk-777"), SortOrder::Oldest, 10), [777]);
     assert_eq!(
@@ -62,8 +62,8 @@ fn an_order_is_found_by_a_part_of_each_of_its_names() {
 
 #[test]
 fn orders_are_found_by_what_they_are() {
-    let desk = ReadModelFixture::new();
-    let model = desk.open();
+    let fixture = ReadModelFixture::new();
+    let model = fixture.open();
     told(&model, 1_000);
     let any = OrderSearch::default;
     let ui = SourceSearch::Exactly("UI".into());
@@ -84,8 +84,8 @@ fn orders_are_found_by_what_they_are() {
 
 #[test]
 fn pages_of_a_search_follow_one_another() {
-    let desk = ReadModelFixture::new();
-    let model = desk.open();
+    let fixture = ReadModelFixture::new();
+    let model = fixture.open();
     told(&model, 1_000);
     let search = text("venue-9");
     let (mut pages, mut after) = (vec![], SortOrder::Newest.start());
@@ -102,12 +102,12 @@ fn pages_of_a_search_follow_one_another() {
 /// The columns are taken away again, as a file of the first version does not have them.
 #[test]
 fn orders_of_an_older_program_are_found_too() {
-    let desk = ReadModelFixture::new();
-    let model = desk.open();
+    let fixture = ReadModelFixture::new();
+    let model = fixture.open();
     told(&model, 200);
     model.stop().unwrap();
     drop(model);
-    let file = Connection::open(desk.file()).unwrap();
+    let file = Connection::open(fixture.file()).unwrap();
     for index in ["at", "source", "words"] {
         file.execute_batch(&format!("DROP INDEX orders_by_{index}")).unwrap();
     }
@@ -116,7 +116,7 @@ fn orders_of_an_older_program_are_found_too() {
     }
     file.pragma_update(None, "user_version", 1).unwrap();
     drop(file);
-    let model = desk.open();
+    let model = fixture.open();
     assert_eq!(found(&model, &text("hedge"), SortOrder::Oldest, 9), [100, 200]);
     let dated = OrderSearch { from: Some(Timestamp(199_000)), ..OrderSearch::default() };
     assert_eq!(found(&model, &dated, SortOrder::Oldest, 9), [199, 200]);
@@ -125,11 +125,11 @@ fn orders_of_an_older_program_are_found_too() {
 /// The answer comes from an index and not from the orders: so it is quick however many there are.
 #[test]
 fn every_search_has_an_index() {
-    let desk = ReadModelFixture::new();
-    let model = desk.open();
+    let fixture = ReadModelFixture::new();
+    let model = fixture.open();
     told(&model, 10);
     model.stop().unwrap();
-    let file = Connection::open(desk.file()).unwrap();
+    let file = Connection::open(fixture.file()).unwrap();
     let plan = |search: &OrderSearch| -> String {
         let statement = search::SearchStatement::from_search(search, SortOrder::Newest, ALL);
         let mut explain = file.prepare(&format!("EXPLAIN QUERY PLAN {}", statement.text)).unwrap();

@@ -10,8 +10,8 @@ use super::*;
 
 #[test]
 fn the_history_of_an_order_has_all_its_events_in_order() {
-    let desk = ReadModelFixture::new();
-    let model = desk.open();
+    let fixture = ReadModelFixture::new();
+    let model = fixture.open();
     offer_day(&model);
     let expected = [
         status(2, &order(1, BaseState::PendingNew), ExecType::PendingNew),
@@ -24,8 +24,8 @@ fn the_history_of_an_order_has_all_its_events_in_order() {
 
 #[test]
 fn the_newest_state_of_each_order_is_kept() {
-    let desk = ReadModelFixture::new();
-    let model = desk.open();
+    let fixture = ReadModelFixture::new();
+    let model = fixture.open();
     offer_day(&model);
     let expected = [order(1, BaseState::Filled), order(2, BaseState::Canceled)].map(Arc::new);
     assert_eq!(model.orders(8, &OrderSearch::default(), SortOrder::Oldest, ALL).unwrap(), expected);
@@ -33,8 +33,8 @@ fn the_newest_state_of_each_order_is_kept() {
 
 #[test]
 fn lists_are_narrowed_by_strategy_account_and_security() {
-    let desk = ReadModelFixture::new();
-    let model = desk.open();
+    let fixture = ReadModelFixture::new();
+    let model = fixture.open();
     offer_day(&model);
     let ids = |filter: Filter| {
         let orders = model
@@ -61,8 +61,8 @@ fn lists_are_narrowed_by_strategy_account_and_security() {
 
 #[test]
 fn pages_follow_one_another_by_key() {
-    let desk = ReadModelFixture::new();
-    let model = desk.open();
+    let fixture = ReadModelFixture::new();
+    let model = fixture.open();
     offer_day(&model);
     let page = |after, limit| {
         let orders = model.orders(8, &OrderSearch::default(), SortOrder::Oldest, PageRequest { after, limit }).unwrap();
@@ -74,8 +74,8 @@ fn pages_follow_one_another_by_key() {
 
 #[test]
 fn the_newest_come_first_where_that_is_wanted() {
-    let desk = ReadModelFixture::new();
-    let model = desk.open();
+    let fixture = ReadModelFixture::new();
+    let model = fixture.open();
     offer_day(&model);
     let page = |after, limit| {
         let (any, page) = (Filter::default(), PageRequest { after, limit });
@@ -91,8 +91,8 @@ fn the_newest_come_first_where_that_is_wanted() {
 
 #[test]
 fn events_of_one_input_stay_on_one_page() {
-    let desk = ReadModelFixture::new();
-    let model = desk.open();
+    let fixture = ReadModelFixture::new();
+    let model = fixture.open();
     offer_day(&model);
     let page = |after, limit| {
         let events = model.events(8, PageRequest { after, limit }).unwrap();
@@ -106,8 +106,8 @@ fn events_of_one_input_stay_on_one_page() {
 
 #[test]
 fn a_stretch_of_events_ends_anywhere_by_their_number_or_their_octets() {
-    let desk = ReadModelFixture::new();
-    let model = desk.open();
+    let fixture = ReadModelFixture::new();
+    let model = fixture.open();
     offer_day(&model);
     let stretch = |after, limit, octets| {
         let found = model.events_behind(8, Stretch { after, limit, octets }).unwrap();
@@ -125,8 +125,8 @@ fn a_stretch_of_events_ends_anywhere_by_their_number_or_their_octets() {
 
 #[test]
 fn a_transaction_is_found_by_its_id() {
-    let desk = ReadModelFixture::new();
-    let model = desk.open();
+    let fixture = ReadModelFixture::new();
+    let model = fixture.open();
     offer_day(&model);
     let found = |id| model.transaction(8, TransactionId(id)).unwrap();
     assert_eq!(found(2), Some(Arc::new(transaction(2))));
@@ -135,8 +135,8 @@ fn a_transaction_is_found_by_its_id() {
 
 #[test]
 fn a_fill_is_found_with_its_price() {
-    let desk = ReadModelFixture::new();
-    let model = desk.open();
+    let fixture = ReadModelFixture::new();
+    let model = fixture.open();
     offer_day(&model);
     let expected = [Arc::new(fill(7, &order(1, BaseState::Filled)))];
     assert_eq!(model.fills(8, Filter::default(), ALL).unwrap(), expected);
@@ -144,8 +144,8 @@ fn a_fill_is_found_with_its_price() {
 
 #[test]
 fn whatever_happened_can_be_decoded_again() {
-    let desk = ReadModelFixture::new();
-    let model = desk.open();
+    let fixture = ReadModelFixture::new();
+    let model = fixture.open();
     let subscription = command::MarketDataSubscription { strategy: StrategyId(1), security: SecurityId(21) };
     let (mode, phase) = (command::Mode::RealTime, command::StrategyPhase::Run);
     let phase = LifeCycle { strategy: StrategyId(1), mode, phase, failure: None };
@@ -191,8 +191,8 @@ fn reads<T: for<'b> minicbor::Decode<'b, ()> + PartialEq + std::fmt::Debug>(byte
 
 #[test]
 fn prices_and_positions_are_not_history_but_count_as_applied() {
-    let desk = ReadModelFixture::new();
-    let model = desk.open();
+    let fixture = ReadModelFixture::new();
+    let model = fixture.open();
     let tick = Tick {
         security: SecurityId(21),
         feed: "SIM".into(),
@@ -231,13 +231,13 @@ fn prices_and_positions_are_not_history_but_count_as_applied() {
     assert_eq!(model.applied(), 5);
     model.stop().unwrap();
     drop(model);
-    assert_eq!(desk.open().applied(), 5, "also over a restart");
+    assert_eq!(fixture.open().applied(), 5, "also over a restart");
 }
 
 #[test]
 fn a_question_waits_until_what_the_caller_did_is_there() {
-    let desk = ReadModelFixture::new();
-    let model = desk.open();
+    let fixture = ReadModelFixture::new();
+    let model = fixture.open();
     thread::scope(|scope| {
         let asked = scope.spawn(|| model.orders(8, &OrderSearch::default(), SortOrder::Oldest, ALL).unwrap().len());
         offer_day(&model);
@@ -247,9 +247,9 @@ fn a_question_waits_until_what_the_caller_did_is_there() {
 
 #[test]
 fn a_query_that_times_out_reports_the_applied_sequence() {
-    let desk = ReadModelFixture::new();
+    let fixture = ReadModelFixture::new();
     let limits = ReadModelLimits { timeout: Duration::from_millis(1), ..ReadModelLimits::default() };
-    let lock = DataDirLock::acquire(desk.folder.path()).unwrap();
+    let lock = DataDirLock::acquire(fixture.folder.path()).unwrap();
     let model = ReadModel::open_with(limits, &lock, INSTANCE, u64::MAX).unwrap();
     offer_day(&model);
     model.stop().unwrap();
@@ -262,8 +262,8 @@ fn a_query_that_times_out_reports_the_applied_sequence() {
 
 #[test]
 fn many_can_ask_at_the_same_time() {
-    let desk = ReadModelFixture::new();
-    let model = desk.open();
+    let fixture = ReadModelFixture::new();
+    let model = fixture.open();
     thread::scope(|scope| {
         let ask = || (0..50).map(|_| model.events(8, ALL).unwrap().len()).sum::<usize>();
         let askers: Vec<_> = (0..3 * HISTORY_READERS_MAX).map(|_| scope.spawn(ask)).collect();
@@ -274,8 +274,8 @@ fn many_can_ask_at_the_same_time() {
 
 #[test]
 fn a_replay_after_a_restart_changes_nothing() {
-    let desk = ReadModelFixture::after_the_day();
-    let model = desk.open();
+    let fixture = ReadModelFixture::after_the_day();
+    let model = fixture.open();
     assert_eq!(model.applied(), 8);
     let before = contents(&model);
     offer_day(&model);
@@ -285,8 +285,8 @@ fn a_replay_after_a_restart_changes_nothing() {
 
 #[test]
 fn after_the_stop_history_can_be_queried_and_nothing_more_is_accepted() {
-    let desk = ReadModelFixture::new();
-    let model = desk.open();
+    let fixture = ReadModelFixture::new();
+    let model = fixture.open();
     offer_day(&model);
     model.stop().unwrap();
     model.append(9, &[PublishedEvent { sequence: 9, at: Timestamp(0), event: alarm("too late") }]);
