@@ -134,13 +134,16 @@ pub fn serve(config: &Config, registry: strategy::StrategyRegistry) -> Result<()
         topics.bridge(strategies.handle(), engine.clock.clone());
     }
     let beacon = ServerFile::write(data_dir.lock.folder(), &endpoints)?;
-    endpoints
-        .print()
-        .map_err(|error| ExitFailure::new(Exit::Failed, format!("can't print the ready line: {error}")))?;
+    print_ready_line(&endpoints)?;
     info!("serving on {web}");
     let ended = engine.wait(&stopped);
     drop(beacon);
     shutdown::stop(fix, topics, web, strategies, venues, engine, ended)
+}
+
+fn print_ready_line(endpoints: &Endpoints) -> Result<(), ExitFailure> {
+    let failed = |error| ExitFailure::new(Exit::Failed, format!("can't print the ready line: {error}"));
+    endpoints.print().map_err(failed)
 }
 
 /// Taken before the engine runs, so that none is lost; one that waits already is as good.

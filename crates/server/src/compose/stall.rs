@@ -1,4 +1,4 @@
-//! A disk that does not answer: what waits for the journal is looked at now and then, on a thread of its own.
+//! Stall detection: a thread of its own checks whether the journal makes progress, so that a disk that hangs is noticed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,7 +13,7 @@ pub(crate) const JOURNAL_STALL_MAX: Duration = Duration::from_millis(1_500);
 /// So often it is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// Shared by the thread that looks and whoever asks.
+/// Shared by the thread that checks and the interfaces.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Stall(Arc<AtomicBool>);
 
@@ -26,10 +26,11 @@ impl Stall {
     pub(super) fn watch(&self, journal: JournalMonitor) -> std::io::Result<()> {
         let stall = self.clone();
         let look = move || {
-            let mut progress = Progress { durable: journal.durable(), since: Instant::now() };
+            let mut progress = Progress { durable: journal.durable(), waited: Duration::ZERO };
             loop {
+                let begun = Instant::now();
                 thread::sleep(LOOK_EVERY);
-                let is_stalled = progress.is_stalled(journal.durable(), journal.lag(), Instant::now());
+                let is_stalled = progress.is_stalled(journal.durable(), journal.lag(), begun.elapsed());
                 stall.set(is_stalled, &journal);
             }
         };
@@ -52,18 +53,21 @@ impl Stall {
     }
 }
 
-/// How far the journal was, and since when.
+/// How far the journal was durable, and for how long something has waited since.
 struct Progress {
     durable: u64,
-    since: Instant,
+    waited: Duration,
 }
 
 impl Progress {
-    fn is_stalled(&mut self, durable: u64, lag: u64, now: Instant) -> bool {
+    /// A pause of the whole process counts as one look: the disk had no time to answer either.
+    fn is_stalled(&mut self, durable: u64, lag: u64, since_last_look: Duration) -> bool {
         if lag == 0 || durable > self.durable {
-            *self = Self { durable, since: now };
+            *self = Self { durable, waited: Duration::ZERO };
+        } else {
+            self.waited += since_last_look.min(2 * LOOK_EVERY);
         }
-        now.duration_since(self.since) >= JOURNAL_STALL_MAX
+        self.waited >= JOURNAL_STALL_MAX
     }
 }
 
@@ -73,14 +77,21 @@ mod tests {
 
     #[test]
     fn a_journal_stalls_when_something_waits_and_nothing_becomes_durable() {
-        let begin = Instant::now();
-        let mut progress = Progress { durable: 7, since: begin };
-        let mut look = |millis, durable, lag| progress.is_stalled(durable, lag, begin + Duration::from_millis(millis));
-        assert!(!look(5_000, 7, 0), "nothing waits");
-        assert!(!look(6_000, 7, 3));
-        assert!(!look(6_400, 8, 2), "it goes on");
-        assert!(!look(7_800, 8, 2));
-        assert!(look(7_900, 8, 2));
-        assert!(!look(8_000, 10, 0), "and again");
+        let mut progress = Progress { durable: 7, waited: Duration::ZERO };
+        let mut looks = |count: u32, durable, lag| {
+            (0..count).map(|_| progress.is_stalled(durable, lag, LOOK_EVERY)).last().unwrap_or_default()
+        };
+        assert!(!looks(50, 7, 0), "nothing waits");
+        assert!(!looks(14, 7, 3));
+        assert!(!looks(1, 8, 2), "it goes on");
+        assert!(!looks(14, 8, 2));
+        assert!(looks(1, 8, 2));
+        assert!(!looks(1, 10, 0), "and again");
+    }
+
+    #[test]
+    fn a_process_that_was_paused_has_no_stalled_journal() {
+        let mut progress = Progress { durable: 7, waited: Duration::ZERO };
+        assert!(!progress.is_stalled(7, 3, Duration::from_secs(60)));
     }
 }

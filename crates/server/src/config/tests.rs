@@ -221,8 +221,8 @@ fn venues_serve_the_exchanges_of_their_codes() {
         let config = set(&[&format!("simulated.venues={text}")]).unwrap();
         config.venues(&data).map_or_else(|problems| problems.to_string(), |venues| format!("{venues:?}"))
     };
-    expect![[r#"[Venue { adapter: "SIMULATED-ALPHA", exchanges: [ExchangeId(1)] }, Venue { adapter: "SIMULATED-BETA", exchanges: [ExchangeId(2)] }]"#]].assert_eq(&venues("ALPHA:RCM,BETA:SMX"));
-    expect![[r#"[Venue { adapter: "SIMULATED-SIM", exchanges: [ExchangeId(1), ExchangeId(2)] }]"#]]
+    expect![[r#"[ConfiguredVenue { adapter: "SIMULATED-ALPHA", exchanges: [ExchangeId(1)] }, ConfiguredVenue { adapter: "SIMULATED-BETA", exchanges: [ExchangeId(2)] }]"#]].assert_eq(&venues("ALPHA:RCM,BETA:SMX"));
+    expect![[r#"[ConfiguredVenue { adapter: "SIMULATED-SIM", exchanges: [ExchangeId(1), ExchangeId(2)] }]"#]]
         .assert_eq(&venues("SIM:*"));
     expect!["simulated.venues: no exchange has the code 'SMXX'; did you mean 'SMX'?"]
         .assert_eq(&venues("SIM:RCM+SMXX"));

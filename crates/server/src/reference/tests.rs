@@ -251,7 +251,7 @@ fn only_differences_become_changes() {
     let changes = differences(&current, &wanted.data);
     expect![[r#"
         Account(Account { id: AccountId(3), name: "San Marco Reserve", active: true, adapter_type: "SIMULATED", session_qualifier: Some("BETA"), ext_account: Some("SM-0002"), ext_account_group: Some("RESERVE"), ext_allocation_profile: None, ext_clearing_account: Some("CLR-BETA") })
-        Strategy(Strategy { id: StrategyId(6), name: "SCALPER", auto_activate: true })
+        Strategy(StrategyRecord { id: StrategyId(6), name: "SCALPER", auto_activate: true })
     "#]].assert_eq(&changes.iter().map(|change| format!("{change:?}\n")).collect::<String>());
 }
 
