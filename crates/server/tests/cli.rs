@@ -30,7 +30,7 @@ fn it_says_its_version() {
         &["--version"],
         &[],
         &expect![[r#"
-        rialto 0.1.0
+        rialto 0.2.0
         exit 0
     "#]],
     );
