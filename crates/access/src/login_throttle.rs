@@ -27,6 +27,8 @@ const FAILURES_RESET_SECONDS: i64 = 15 * 60;
 const LOGIN_KNOWN_SECONDS: i64 = 30 * 24 * 60 * 60;
 /// Accounts and peers that are kept in mind; of more the one that was quiet the longest is forgotten.
 const THROTTLE_KEYS_MAX: usize = 2_048;
+/// Known logins among them: the rest is for failures, which would not be counted otherwise.
+const KNOWN_LOGINS_MAX: usize = THROTTLE_KEYS_MAX / 2;
 /// The part of an IPv6 address that one customer usually has alone.
 const IPV6_NETWORK: u128 = u128::MAX << 64;
 
@@ -171,11 +173,21 @@ fn open(trail: &mut FailureRecord, at: Timestamp) -> u32 {
 /// is known at a peer goes last.
 fn evict(trails: &mut BTreeMap<ThrottleKey, FailureRecord>, at: Timestamp) {
     trails.retain(|_, trail| trail.open > 0 || !trail.is_forgiven(at) || trail.is_known(at));
-    while trails.len() + 3 > THROTTLE_KEYS_MAX {
-        let quiet = trails.iter().filter(|(_, trail)| trail.open == 0);
-        let Some(quietest) = quiet.min_by_key(|(_, trail)| trail.worth()).map(|(whom, _)| whom.clone()) else { return };
-        trails.remove(&quietest);
+    let known = trails.values().filter(|trail| trail.succeeded_at.is_some()).count();
+    for _ in KNOWN_LOGINS_MAX..known {
+        remove_quietest(trails, |trail| trail.succeeded_at.is_some());
     }
+    while trails.len() + 3 > THROTTLE_KEYS_MAX && remove_quietest(trails, |_| true) {}
+}
+
+/// False where all of them are in progress.
+fn remove_quietest(
+    trails: &mut BTreeMap<ThrottleKey, FailureRecord>,
+    is_candidate: impl Fn(&FailureRecord) -> bool,
+) -> bool {
+    let quiet = trails.iter().filter(|(_, trail)| trail.open == 0 && is_candidate(trail));
+    let quietest = quiet.min_by_key(|(_, trail)| trail.worth()).map(|(whom, _)| whom.clone());
+    quietest.is_some_and(|whom| trails.remove(&whom).is_some())
 }
 
 fn delay_after(failures: u32, free: u32) -> Duration {
@@ -218,6 +230,19 @@ mod tests {
         for _ in 0..times {
             fail(slowdown, account, peer, now);
         }
+    }
+
+    #[test]
+    fn many_known_logins_leave_room_for_failures() {
+        let throttle = LoginThrottle::default();
+        for number in 0..u32::try_from(THROTTLE_KEYS_MAX + 100).unwrap() {
+            let peer = IpAddr::V4(std::net::Ipv4Addr::from_bits(0x0b00_0000 + number));
+            throttle.start("anna", peer, Timestamp(0)).unwrap().succeeded(Timestamp(0));
+        }
+        for _ in 0..10 {
+            throttle.start("anna", HOME, Timestamp(0)).unwrap().failed(Timestamp(0));
+        }
+        assert_eq!(throttle.start("anna", HOME, Timestamp(0)).unwrap().delay, LOGIN_DELAY_MAX);
     }
 
     #[test]

@@ -121,9 +121,12 @@ impl Hub {
     }
 
     /// Some events were lost: every connection is closed with an ERROR, and no replay joins the live feed until it is
-    /// known from where on the events are complete.
+    /// known from where on the events are complete. What was cached may have changed in the gap.
     pub(crate) fn on_events_lost(&self) {
-        self.lock().recent.mark_gap();
+        let mut state = self.lock();
+        state.recent.mark_gap();
+        state.last_values.forget_state();
+        drop(state);
         self.disconnect_all(&CloseReason::EventsLost);
     }
 

@@ -37,6 +37,11 @@ impl LastValueCache {
         None
     }
 
+    /// Everything but prices, which are replaced by the next ones.
+    pub(crate) fn forget_state(&mut self) {
+        self.state.clear();
+    }
+
     /// From the beginning, or from after a subject on; a price with its slot.
     pub(crate) fn iter_after(
         &self,

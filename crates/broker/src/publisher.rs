@@ -36,7 +36,7 @@ pub(crate) async fn publish(broker: Arc<BrokerState>, mut listener: EventReceive
         }
         listener = subscribe_feed(&broker);
         broker.hub.on_events_lost();
-        warm_start::start(&broker, &mut listener).await;
+        warm_start::load_state(&broker, &mut listener).await;
         tracing::error!(
             "broker fell behind the engine, or the engine stopped: events lost, all subscribers are disconnected"
         );

@@ -52,6 +52,11 @@ impl StateCache {
         true
     }
 
+    pub(crate) fn clear(&mut self) {
+        self.last.clear();
+        self.topics = 0;
+    }
+
     /// It will not change again: an order that is done.
     pub(crate) fn remove(&mut self, subject: &CacheKey) {
         if let Some(message) = self.last.remove(subject) {

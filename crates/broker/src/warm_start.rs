@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use bus::{EventReceiver, InboxError};
+use bus::{EventReceiver, InFlightPermit, InboxError};
 use domain::event::SessionChange;
 use domain::query::Filter;
 use domain::report::SessionState;
@@ -27,7 +27,7 @@ pub(crate) async fn load_state(broker: &BrokerState, listener: &mut EventReceive
     ];
     for query in queries {
         // A stopped engine has no state.
-        let Ok(ticket) = broker.bus.inbox.query(query) else { return };
+        let Ok(ticket) = broker.bus.inbox.query_when_free(query, InFlightPermit::default()).await else { return };
         let Ok(reply) = ticket.recv().await else { return };
         reply.outcome.into_iter().for_each(|answer| apply_answer(broker, reply.sequence, answer));
     }

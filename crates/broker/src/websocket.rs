@@ -25,6 +25,8 @@ pub(crate) struct WebSocketTransport<S> {
     is_closing: bool,
     /// Nothing more can be read.
     has_ended: bool,
+    /// A pong is not out yet.
+    owes_pong: bool,
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> WebSocketTransport<S> {
@@ -37,7 +39,30 @@ impl<S: AsyncRead + AsyncWrite + Unpin> WebSocketTransport<S> {
             .max_frame_size(Some(WEBSOCKET_CONNECT_BYTES_MAX));
         let socket = WebSocket::from_raw_socket(Polled::new(stream), Role::Server, Some(config));
         let control = VecDeque::new();
-        Self { socket, control, frames_sent: 0, is_blocked: false, is_closing: false, has_ended: false }
+        let frames_sent = 0;
+        Self { socket, control, frames_sent, is_blocked: false, is_closing: false, has_ended: false, owes_pong: false }
+    }
+
+    /// A client that sends pings and reads nothing is not read either: otherwise its pongs would fill the memory.
+    fn poll_pong(&mut self) -> Poll<io::Result<()>> {
+        if self.owes_pong {
+            ready!(self.poll_flush())?;
+            self.owes_pong = false;
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    /// The library has the answer ready; it goes out with the next flush.
+    fn on_message(&mut self, message: &Message) {
+        match message {
+            Message::Ping(_) => self.owes_pong = true,
+            Message::Close(_) => {
+                self.has_ended = true;
+                // What the socket has no room for is given up with the connection.
+                let _ = self.socket.flush();
+            }
+            _ => {}
+        }
     }
 
     fn poll_send_control(&mut self) -> Poll<io::Result<()>> {
@@ -124,8 +149,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Transport for WebSocketTransport<
             return Poll::Ready(Ok(Received::End));
         }
         self.socket.get_mut().wakes(context);
+        ready!(self.poll_pong())?;
         Poll::Ready(match self.socket.read() {
-            Ok(message) => Ok(received(&message, buffer)),
+            Ok(message) => {
+                self.on_message(&message);
+                Ok(received(&message, buffer))
+            }
             Err(error) if would_block(&error) => return Poll::Pending,
             Err(error) => {
                 self.has_ended = true;
@@ -180,7 +209,7 @@ mod tests {
     use stomp::lanes::OutboundLanes;
     use stomp::session::StompRules;
     use stomp::{MonotonicTime, StompSession};
-    use tokio::io::AsyncReadExt;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
     use super::*;
 
@@ -203,5 +232,42 @@ mod tests {
         theirs.read_exact(&mut [0; 500]).await.unwrap();
         assert!(messages.poll_send(&mut context, &mut batch).is_pending());
         assert_eq!((messages.taken(), batch.is_done()), (1_524, false));
+    }
+
+    /// A frame of a client, with the mask of zeros.
+    fn client_frame(opcode: u8, payload: &[u8]) -> Vec<u8> {
+        let length = 0x80 | u8::try_from(payload.len()).unwrap();
+        [&[0x80 | opcode, length, 0, 0, 0, 0], payload].concat()
+    }
+
+    #[tokio::test]
+    async fn a_client_that_floods_with_pings_and_reads_nothing_is_not_read_on() {
+        let (ours, mut theirs) = tokio::io::duplex(1_024);
+        let mut messages = WebSocketTransport::new(ours);
+        let mut context = Context::from_waker(Waker::noop());
+        let mut seen = 0;
+        for _ in 0..100 {
+            let ping = client_frame(9, &[b'p'; 125]);
+            if std::pin::pin!(theirs.write_all(&ping)).as_mut().poll(&mut context).is_pending() {
+                break;
+            }
+            while matches!(messages.poll_receive(&mut context, &mut Vec::new()), Poll::Ready(Ok(Received::KeepAlive))) {
+                seen += 1;
+            }
+        }
+        assert!(seen < 20, "{seen} pings were answered into the memory");
+    }
+
+    #[tokio::test]
+    async fn a_close_of_the_client_is_answered() {
+        let (ours, mut theirs) = tokio::io::duplex(1_024);
+        let mut messages = WebSocketTransport::new(ours);
+        let mut context = Context::from_waker(Waker::noop());
+        theirs.write_all(&client_frame(8, &1_000_u16.to_be_bytes())).await.unwrap();
+        let received = messages.poll_receive(&mut context, &mut Vec::new());
+        assert!(matches!(received, Poll::Ready(Ok(Received::End))));
+        let mut answer = [0; 4];
+        theirs.read_exact(&mut answer).await.unwrap();
+        assert_eq!(answer, [0x88, 2, 0x03, 0xe8]);
     }
 }

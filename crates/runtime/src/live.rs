@@ -467,7 +467,8 @@ impl LiveLoop {
 
     /// Everything that was taken in becomes durable and is released, then the event feed closes.
     fn finish(mut self) -> LiveExit {
-        while !self.gate.is_empty() {
+        // A snapshot must not know more than the journal, not even of records that nothing waits for.
+        while !self.gate.is_empty() || self.parts.journal.durable() < self.visible_sequence() {
             if let Ok(DurabilityEvent::Failed { error }) = self.parts.journal.durability_events().recv() {
                 return self.fail(error);
             }

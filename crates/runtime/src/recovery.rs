@@ -166,7 +166,8 @@ impl<'a> RecoveryReplay<'a> {
             }
         }
         self.recovered.replayed += 1;
-        self.recovered.at = Timestamp(entry.time);
+        // A record that a command wrote by the wall clock may be dated before its predecessor.
+        self.recovered.at = self.recovered.at.max(Timestamp(entry.time));
         Ok(())
     }
 

@@ -77,7 +77,9 @@ fn give_up(
     let (_, mut journal) = Journal::open_after_loss(lock, &config.journal_options(instance))?;
     let taken = journal.append(runtime::go_on_after(loss, known, now));
     taken.map_err(|refused| StorageError::Failed { reason: refused.reason.to_string() })?;
-    Ok(journal.close()?)
+    journal.close()?;
+    // An older head on the disk after a power cut would refuse the journal that was just accepted.
+    Ok(journal::sync_head(lock.folder())?)
 }
 
 fn audit(data_folder: &Path, end: u64, known: u64, aside: &Path, now: Timestamp) -> Result<(), ExitFailure> {

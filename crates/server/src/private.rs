@@ -13,12 +13,12 @@ const FOLDER_MODE: u32 = 0o700;
 const FILE_MODE: u32 = 0o600;
 const ANYONE_ELSE: u32 = 0o077;
 
-/// From now on whatever this process creates is its owner's alone.
+/// Files that this process creates can be read by their owner alone.
 pub fn create_for_owner_only() {
     rustix::process::umask(Mode::from_raw_mode(ANYONE_ELSE));
 }
 
-/// Closes what an older build or another hand left open.
+/// Closes files that an older build or another program left readable for others.
 pub fn close(folder: &Path) -> Result<(), ExitFailure> {
     close_all(folder).map_err(|error| ExitFailure::io("close to others", folder, &error))
 }
@@ -30,21 +30,35 @@ fn close_all(path: &Path) -> io::Result<()> {
         kind if kind.is_file() => FILE_MODE,
         _ => return Ok(()),
     };
-    // Files of somebody else that are closed already need not be ours.
+    // Files of another user that are closed already may stay as they are.
     if found.permissions().mode() & ANYONE_ELSE != 0 {
-        fs::set_permissions(path, Permissions::from_mode(wanted))?;
+        fs::set_permissions(path, Permissions::from_mode(wanted)).or_else(|error| tolerate(error, path))?;
     }
     if wanted == FOLDER_MODE {
-        for entry in fs::read_dir(path)? {
-            close_all(&entry?.path()).or_else(is_gone)?;
-        }
+        close_entries(path).or_else(|error| tolerate(error, path))?;
     }
     Ok(())
 }
 
-/// SQLite deletes its own files when it likes.
-fn is_gone(error: io::Error) -> io::Result<()> {
-    if error.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(error) }
+fn close_entries(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        close_all(&path).or_else(|error| tolerate(error, &path))?;
+    }
+    Ok(())
+}
+
+/// SQLite deletes its own files at any time. What belongs to another user (`lost+found`, a file that an administrator put
+/// there) cannot be closed, and must not keep the server from starting.
+fn tolerate(error: io::Error, path: &Path) -> io::Result<()> {
+    match error.kind() {
+        io::ErrorKind::NotFound => Ok(()),
+        io::ErrorKind::PermissionDenied => {
+            tracing::warn!(path = %path.display(), %error, "cannot be closed to other users: it belongs to one of them");
+            Ok(())
+        }
+        _ => Err(error),
+    }
 }
 
 #[cfg(test)]

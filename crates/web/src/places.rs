@@ -168,8 +168,8 @@ impl GivenWay {
 
 fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
-        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & IPV6_NETWORK).into(),
-        v4 @ IpAddr::V4(_) => v4,
+        IpAddr::V6(address) if !address.is_loopback() => Ipv6Addr::from_bits(address.to_bits() & IPV6_NETWORK).into(),
+        whole => whole,
     }
 }
 
@@ -206,7 +206,17 @@ mod tests {
     }
 
     #[test]
-    fn who_was_let_in_keeps_his_place_and_one_more_of_his_address_is_turned_away() {
+    fn both_loopback_addresses_are_local() {
+        let places = places(8);
+        for local in ["127.0.0.1", "::1"] {
+            let visitors: Vec<_> = (0..6).map(|_| take(&places, local.parse().unwrap())).collect();
+            visitors.iter().for_each(|(place, _)| place.permit().let_in());
+            assert!(places.take(local.parse().unwrap()).is_none(), "three quarters and no more");
+        }
+    }
+
+    #[test]
+    fn an_authenticated_client_keeps_its_place_and_one_more_of_its_address_is_rejected() {
         let places = places(8);
         let visitors: Vec<_> = (0..2).map(|_| take(&places, address(1))).collect();
         visitors.iter().for_each(|(place, _)| place.permit().let_in());

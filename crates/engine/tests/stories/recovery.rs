@@ -414,7 +414,7 @@ fn an_order_that_the_venue_has_and_nobody_here_knows_halts_its_account_once() {
                 Error unknown-order-at-venue: SIM-A has order number 23, which is not known here
                 Error trading-restricted: ACCOUNT-1 is HALTED: SIM-A has order number 23, which is not known here
                 ACCOUNT-1 is HALTED
-                Error unknown-order: a venue speaks of order number 23, which is not known
+                Error unknown-order: a venue reports on order number 23, which is not known
             place 3 buy 1 AAPL @ 10
                 refused trading-halted: trading is HALTED for ACCOUNT-1
         "#]],

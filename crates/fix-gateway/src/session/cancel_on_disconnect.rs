@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use bus::Inbox;
+use bus::{InFlightPermit, Inbox};
 use domain::command::CancelOrder;
 use domain::order::PendingRequest;
 use domain::query::Filter;
@@ -31,9 +31,10 @@ pub(crate) async fn run(absent: Absent, rules: GatewaySettings, mut present: wat
         match back {
             Ok(Err(_)) => return,
             Ok(Ok(_)) => continue,
-            Err(_) => absent.cancel_all(rules.cancel_on_disconnect, &present).await,
+            Err(_) => absent.cancel_all(rules.cancel_on_disconnect, &mut present).await,
         }
-        if present.wait_for(|is_here| *is_here).await.is_err() {
+        // A client that came and went during the last look is absent anew.
+        if present.changed().await.is_err() {
             return;
         }
     }
@@ -41,8 +42,8 @@ pub(crate) async fn run(absent: Absent, rules: GatewaySettings, mut present: wat
 
 impl Absent {
     /// A venue may be away too, and an order may still wait for room, so it is tried until nothing is left.
-    async fn cancel_all(&self, which: CancelOnDisconnect, present: &watch::Receiver<bool>) {
-        while !*present.borrow() {
+    async fn cancel_all(&self, which: CancelOnDisconnect, present: &mut watch::Receiver<bool>) {
+        while !*present.borrow_and_update() {
             // Before the question: what was handed over by then is in front of it.
             let is_all_there = !self.waits.is_so();
             match self.affected_orders(which).await {
@@ -56,7 +57,9 @@ impl Absent {
 
     /// None while the engine does not answer.
     async fn affected_orders(&self, which: CancelOnDisconnect) -> Option<Vec<Arc<Order>>> {
-        let reply = self.inbox.query(Query::OpenOrders(Filter::default())).ok()?.recv().await.ok()?;
+        // It waits in line: the orders of others must not keep it out.
+        let query = self.inbox.query_when_free(Query::OpenOrders(Filter::default()), InFlightPermit::default());
+        let reply = query.await.ok()?.recv().await.ok()?;
         let Ok(Answer::Orders(orders)) = reply.outcome else { return None };
         Some(orders.into_iter().filter(|order| is_affected(order, &self.comp_id, which)).collect())
     }
@@ -128,10 +131,10 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn an_order_that_waits_for_room_when_its_client_goes_is_cancelled_too() {
         let ((inbox, lanes), waits) = (inbox(), Waits::default());
-        let (_here, present) = watch::channel(false);
+        let (_here, mut present) = watch::channel(false);
         waits.begin();
         let absent = Absent { inbox, comp_id: "DESK".into(), waits: waits.clone() };
-        let over = tokio::spawn(async move { absent.cancel_all(CancelOnDisconnect::All, &present).await });
+        let over = tokio::spawn(async move { absent.cancel_all(CancelOnDisconnect::All, &mut present).await });
         for _ in 0..3 {
             assert_eq!(next_asked(&lanes, &[]).await, "open orders", "there may be one behind it");
         }

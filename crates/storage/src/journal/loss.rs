@@ -64,19 +64,37 @@ fn keep_head(folder: &Path, instance: InstanceId, known: u64, aside: &Path) -> i
     if path.exists() {
         fs::copy(&path, aside.join(head::FILE))?;
     }
-    fs::write(&path, head::Head { instance, sequence: known, hash: ChainHash::GENESIS }.encode())?;
-    OpenOptions::new().write(true).open(&path)?.sync_all()
+    // Never a moment without a head: an empty one would claim nothing, and the short journal would open.
+    let written = folder.join("head.new");
+    fs::write(&written, head::Head { instance, sequence: known, hash: ChainHash::GENESIS }.encode())?;
+    sync_file(&written)?;
+    fs::rename(&written, &path)?;
+    OsFileSystem.sync_folder(folder)
 }
 
+/// Makes the head durable; a writer leaves that to the system.
+pub fn sync_head(data_folder: &Path) -> Result<(), StorageError> {
+    let path = data_folder.join(super::FOLDER).join(head::FILE);
+    sync_file(&path).map_err(StorageError::io("sync", &path))
+}
+
+fn sync_file(path: &Path) -> io::Result<()> {
+    OpenOptions::new().write(true).open(path)?.sync_all()
+}
+
+/// Segments before the last good frame stay as they are; the one that it stands in is blanked behind it; the rest goes.
 fn cut(folder: &Path, aside: &Path, at: Option<&(Segment, u64)>) -> io::Result<()> {
-    let last = at.filter(|(_, offset)| *offset > HEADER_BYTES as u64);
+    let has_good_frame = |offset: u64| offset > HEADER_BYTES as u64;
+    let stays = |path: &Path| {
+        at.is_some_and(|(last, offset)| path < last.path || (path == last.path && has_good_frame(*offset)))
+    };
     for (_, path) in segment::list(folder).map_err(io::Error::other)? {
-        if last.is_none_or(|(last, _)| last.path < path) {
+        if !stays(&path) {
             let name = path.file_name().unwrap_or_default();
             fs::rename(&path, aside.join(name))?;
         }
     }
-    if let Some((segment, offset)) = last {
+    if let Some((segment, offset)) = at.filter(|(_, offset)| has_good_frame(*offset)) {
         blank(segment, *offset, aside)?;
     }
     OsFileSystem.sync_folder(folder)?;

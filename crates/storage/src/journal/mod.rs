@@ -37,7 +37,7 @@ use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 
 pub use chain::{ChainHash, InstanceId};
 pub use head::Head;
-pub use loss::{Left, accept as accept_loss, head_sequence};
+pub use loss::{Left, accept as accept_loss, head_sequence, sync_head};
 pub use options::{JournalOptions, KnownSequence};
 pub use reader::JournalReader;
 pub use record::{JournalBatch, JournalEntry, JournalRecord};

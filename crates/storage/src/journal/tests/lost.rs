@@ -232,6 +232,27 @@ fn an_accepted_loss_keeps_what_is_good_and_the_rest_beside_it() {
 }
 
 #[test]
+fn an_accepted_loss_of_a_whole_segment_keeps_the_segments_before_it() {
+    let killed = Killed::new();
+    let (path, good) = killed.newest_segment();
+    let mut bytes = good.to_vec();
+    bytes[segment::HEADER_BYTES..].fill(0);
+    fs::write(path, &bytes).unwrap();
+    let lock = DataDirLock::acquire(killed.bench.folder.path()).unwrap();
+    let aside = killed.bench.folder.path().join("lost");
+    assert_eq!(accept_loss(&lock, INSTANCE, 12, RECORDS, &aside).unwrap().end, 12);
+    drop(lock);
+    let (found, mut journal) = after_loss(&killed.bench);
+    assert_eq!((found.last_sequence, found.torn), (12, None));
+    append_durable(&mut journal, 1_000, "life goes on");
+    journal.close().unwrap();
+    let sequences: Vec<_> = killed.bench.read().iter().map(|line| line.split(' ').next().unwrap().to_owned()).collect();
+    let expected: Vec<_> = (1..=12).chain([1_000]).map(|sequence: u64| sequence.to_string()).collect();
+    assert_eq!(sequences, expected);
+    assert_eq!((killed.bench.report().damage, killed.bench.report().known), (None, vec![]));
+}
+
+#[test]
 fn a_loss_of_everything_can_be_accepted_too() {
     let killed = Killed::new();
     killed.bench.segments().iter().take(1).for_each(|path| fs::remove_file(path).unwrap());
