@@ -252,10 +252,10 @@ fn a_snapshot_that_cannot_be_decoded_is_passed_over() {
     server.client().wait_for_status(&order, "SUBMITTED");
     server.kill();
     let folder = desk.data().join(journal::FOLDER);
-    let end = journal::verify(&folder, &mut |_| {}).unwrap().good.last_sequence;
     let instance = journal::instance_of(&folder).unwrap().unwrap();
     let lock = DataDirLock::acquire(desk.data()).unwrap();
-    SnapshotStore::open(&lock, instance).unwrap().write(end, b"of another build", "9.9.9").unwrap();
+    // Of a record that the read model has for certain, else it is not looked at.
+    SnapshotStore::open(&lock, instance).unwrap().write(1, b"of another build", "9.9.9").unwrap();
     drop(lock);
     let server = desk.start();
     server.client().order(&order);

@@ -12,6 +12,7 @@ use tracing::{error, warn};
 
 use super::results_folder::TemporaryFiles;
 use crate::exit_failure::Exit;
+use crate::logging;
 use crate::signals;
 
 const CHECK_EVERY: Duration = Duration::from_secs(1);
@@ -66,6 +67,7 @@ pub(super) fn on_interrupt(watched: WatchedRun, traces: Arc<TemporaryFiles>) -> 
             let whose =
                 watched.active_strategy().map_or(String::new(), |name| format!(", while strategy {name} was called"));
             error!("interrupted {}{whose}; no results were written", when(watched.pulse.at()));
+            logging::finish();
             std::process::exit(Exit::Forced as i32)
         });
     })
