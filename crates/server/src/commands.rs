@@ -172,7 +172,7 @@ fn scan_journal(config: &Config) -> Result<journal::VerifyReport, ExitFailure> {
     if !folder.is_dir() {
         return Err(ExitFailure::new(Exit::Refused, format!("there is no journal in {}", folder.display())));
     }
-    // Asked first: a server may run, and what they know then is in the journal when it is read.
+    // ControlRequest first: a server may run, and what they know then is in the journal when it is read.
     let Some(instance) = DataDirIdentity::known(&config.data_dir) else {
         return Ok(journal::verify(&folder, &mut |_| {})?);
     };

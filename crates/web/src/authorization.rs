@@ -8,10 +8,10 @@ use domain::Source;
 
 use crate::app_state::AppState;
 use crate::caller::{HttpCaller, audit_visit, is_secure, is_ui};
+use crate::connection_limiter::HttpPermit;
 use crate::credentials::from_headers;
 use crate::dispatch::Dispatch;
 use crate::endpoints::{Endpoint, RequiredRole};
-use crate::places::ConnectionPermit;
 use crate::problem::{Problem, ProblemCode};
 use crate::response::SEQUENCE_HEADER;
 
@@ -23,7 +23,7 @@ const AUDITED_BELOW_ADMIN: [&str; 1] = ["risk::kill"];
 
 /// The request was authorized.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct LetIn;
+pub(crate) struct Authenticated;
 
 /// The answer tells of an act that is in the audit already.
 #[derive(Debug, Clone, Copy)]
@@ -43,8 +43,8 @@ pub(crate) async fn authorize(state: &AppState, row: &Endpoint, mut request: Req
         Err(problem) => return problem.into_response(),
     };
     let actor = is_audited(row).then(|| caller.actor.clone());
-    request.extensions().get::<ConnectionPermit>().into_iter().for_each(ConnectionPermit::let_in);
-    request.extensions_mut().insert(LetIn);
+    request.extensions().get::<HttpPermit>().into_iter().for_each(HttpPermit::mark_authenticated);
+    request.extensions_mut().insert(Authenticated);
     request.extensions_mut().insert(caller);
     match actor {
         Some(actor) => run_audited(state.clone(), actor, request, dispatch).await,

@@ -22,9 +22,9 @@ use tokio::sync::watch;
 use tower::ServiceExt;
 
 use crate::caller::ConnectionInfo;
+use crate::connection_limiter::{Eviction, HttpConnectionSlot, HttpPermit};
 use crate::http2_keepalive::Http2Activity;
 use crate::limits::HttpLimits;
-use crate::places::{ConnectionPermit, GivenWay, HttpConnectionSlot};
 use crate::protocol_detect::{HttpVersion, detect_version, tls_handshake};
 use crate::upgrade_socket::{HasTcpStream, UpgradeSocket};
 use crate::write_timeout::WriteTimeoutStream;
@@ -44,12 +44,12 @@ pub(crate) struct HttpConnection {
 #[derive(Clone)]
 struct Met {
     reached: ConnectionInfo,
-    seat: ConnectionPermit,
+    seat: HttpPermit,
 }
 
 impl HttpConnection {
     /// Until it ends, or has to give way to others.
-    pub(crate) async fn serve(self, stream: TcpStream, tls: Option<Arc<ServerConfig>>, given_way: GivenWay) {
+    pub(crate) async fn serve(self, stream: TcpStream, tls: Option<Arc<ServerConfig>>, evicted: Eviction) {
         // Answers are small and awaited; a failure here costs only speed.
         let _ = stream.set_nodelay(true);
         let served = async {
@@ -62,7 +62,7 @@ impl HttpConnection {
             ended = served => if let Err(error) = ended {
                 tracing::debug!(%error, "a connection ended early");
             },
-            () = given_way.given() => tracing::debug!("a connection gave way to another"),
+            () = evicted.wait() => tracing::debug!("a connection gave way to another"),
         }
     }
 

@@ -15,7 +15,7 @@ use http_body_util::{BodyExt, Collected, LengthLimitError, Limited};
 use wire::fields::ID_LIMIT;
 
 use crate::app_state::AppState;
-use crate::authorization::LetIn;
+use crate::authorization::Authenticated;
 use crate::caller::HttpCaller;
 use crate::endpoints::Endpoint;
 use crate::limits::HttpLimits;
@@ -111,8 +111,11 @@ fn not_json() -> Problem {
 }
 
 async fn read(request: Request, limits: &HttpLimits) -> Result<Bytes, Problem> {
-    let most =
-        if request.extensions().get::<LetIn>().is_some() { limits.body_bytes } else { limits.stranger_body_bytes };
+    let most = if request.extensions().get::<Authenticated>().is_some() {
+        limits.body_bytes
+    } else {
+        limits.unauthenticated_body_bytes
+    };
     if let Err(problem) = check_declared(request.headers(), most) {
         discard(request);
         return Err(problem);

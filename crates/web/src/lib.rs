@@ -39,7 +39,7 @@ mod ui_files;
 
 mod ports;
 /// How many connections there may be, and of whom.
-mod places;
+mod connection_limiter;
 /// Connections beyond the limit.
 mod overload;
 mod connection;

@@ -7,7 +7,7 @@ pub struct HttpLimits {
     /// A longer body is 413.
     pub body_bytes: usize,
     /// The same for an unauthenticated caller, as at the login.
-    pub stranger_body_bytes: usize,
+    pub unauthenticated_body_bytes: usize,
     /// Longer headers, request line included, are 431.
     pub header_bytes: usize,
     /// A longer path with its query is 414.
@@ -52,7 +52,7 @@ pub struct Http2Limits {
 impl HttpLimits {
     /// Connections of those who were not let in yet: three quarters, the rest is kept for those who were. This machine has
     /// as many, because proxies are there.
-    pub(crate) fn strangers(&self) -> usize {
+    pub(crate) fn unauthenticated_max(&self) -> usize {
         (self.connections / 4 * 3).max(1)
     }
 
@@ -66,7 +66,7 @@ impl Default for HttpLimits {
     fn default() -> Self {
         Self {
             body_bytes: 1 << 20,
-            stranger_body_bytes: 4 << 10,
+            unauthenticated_body_bytes: 4 << 10,
             header_bytes: 16 << 10,
             url_bytes: 8 << 10,
             handshake_timeout: Duration::from_secs(10),

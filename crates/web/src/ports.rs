@@ -16,9 +16,9 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use crate::connection::HttpConnection;
+use crate::connection_limiter::HttpConnectionLimiter;
 use crate::limits::HttpLimits;
 use crate::overload::OverloadResponder;
-use crate::places::HttpConnectionLimiter;
 
 /// Pause after a failed accept, such as for lack of file handles.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
@@ -37,7 +37,7 @@ pub(crate) async fn serve(
     shutdown: impl Future<Output = ()>,
 ) {
     let (close, closing) = watch::channel(());
-    let places = HttpConnectionLimiter::new(limits);
+    let limiter = HttpConnectionLimiter::new(limits);
     let limits = Arc::new(limits.clone());
     let (mut connections, mut turned_away) = (JoinSet::new(), OverloadResponder::default());
     let mut shutdown = pin!(shutdown);
@@ -48,11 +48,11 @@ pub(crate) async fn serve(
             accepted = accept(https.as_ref()) => accepted,
             Some(_) = connections.join_next() => continue,
         };
-        match accepted.map(|(stream, from)| (stream, places.take(from.ip()))) {
-            Ok((stream, Some((place, given_way)))) => {
+        match accepted.map(|(stream, from)| (stream, limiter.acquire(from.ip()))) {
+            Ok((stream, Some((place, evicted)))) => {
                 let (router, limits, closing) = (router.clone(), limits.clone(), closing.clone());
                 let connection = HttpConnection { router, limits, closing, permit: place };
-                connections.spawn(connection.serve(stream, port.tls.clone(), given_way));
+                connections.spawn(connection.serve(stream, port.tls.clone(), evicted));
             }
             Ok((stream, None)) => turned_away.reject(stream, port.tls.is_some()),
             Err(error) => {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
-use crate::places::HttpConnectionSlot;
+use crate::connection_limiter::HttpConnectionSlot;
 use crate::upgrade_socket::{HasTcpStream, UpgradeSocket};
 
 pub(crate) struct WriteTimeoutStream<S> {

@@ -10,7 +10,7 @@ mod closing;
 mod http_behaviour;
 mod control;
 mod log;
-mod strangers;
+mod silent_connections;
 mod endpoints;
 mod metrics;
 mod topics;

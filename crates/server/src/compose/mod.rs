@@ -52,7 +52,7 @@ use tracing::info;
 
 use crate::bind_policy;
 use crate::config::Config;
-use crate::control::{self, Switch};
+use crate::control::{self, KillSwitch};
 use crate::data_dir::DataDir;
 use crate::exit_failure::{Exit, ExitFailure};
 use crate::open_files;
@@ -96,7 +96,7 @@ pub fn serve(config: &Config, registry: strategy::StrategyRegistry) -> Result<()
     let mut engine = EngineThread::start(config, core, bus)?;
     let is_first_start = engine.bus.catalogue.current().accounts.is_empty();
     startup_commands::send_all(config, &data_dir, &reference, &engine.bus)?;
-    let switch = Switch { bus: engine.bus.clone(), access: access.clone() };
+    let switch = KillSwitch { bus: engine.bus.clone(), access: access.clone() };
     control::serve(data_dir.lock.folder(), switch, kill_signals)
         .map_err(|error| ExitFailure::new(Exit::Failed, format!("can't start the control thread: {error}")))?;
     let bars = bar_storage::start(config, data_dir.lock.folder(), &engine.bus.feed)?;

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::SOCKET;
-use super::words::{Answered, Asked, Status};
+use super::protocol::{ControlReply, ControlRequest, Status};
 use crate::exit_failure::{Exit, ExitFailure};
 
 /// Longer than the server's own patience with its engine, so that its word comes first.
@@ -14,21 +14,21 @@ const ANSWER_WAIT_MAX: Duration = Duration::from_secs(40);
 
 /// Kills, and says what was done.
 pub fn kill(folder: &Path, scope: String, reason: Option<String>) -> Result<String, ExitFailure> {
-    match ask(folder, &Asked::Kill { scope, reason })? {
-        Answered::Killed { scope, cancels, sequence } => {
+    match ask(folder, &ControlRequest::Kill { scope, reason })? {
+        ControlReply::Killed { scope, cancels, sequence } => {
             Ok(format!("{scope} is halted, {cancels} orders are being cancelled (sequence {sequence})\n"))
         }
-        Answered::Refused { detail } => Err(ExitFailure::new(Exit::Refused, format!("not killed: {detail}"))),
-        Answered::Status(_) => Err(strange()),
+        ControlReply::Refused { detail } => Err(ExitFailure::new(Exit::Refused, format!("not killed: {detail}"))),
+        ControlReply::Status(_) => Err(strange()),
     }
 }
 
 /// How the server is.
 pub fn status(folder: &Path) -> Result<Status, ExitFailure> {
-    match ask(folder, &Asked::Status)? {
-        Answered::Status(status) => Ok(status),
-        Answered::Refused { detail } => Err(ExitFailure::new(Exit::Refused, detail)),
-        Answered::Killed { .. } => Err(strange()),
+    match ask(folder, &ControlRequest::Status)? {
+        ControlReply::Status(status) => Ok(status),
+        ControlReply::Refused { detail } => Err(ExitFailure::new(Exit::Refused, detail)),
+        ControlReply::Killed { .. } => Err(strange()),
     }
 }
 
@@ -36,7 +36,7 @@ fn strange() -> ExitFailure {
     ExitFailure::new(Exit::Failed, "the server's answer is about something else")
 }
 
-fn ask(folder: &Path, asked: &Asked) -> Result<Answered, ExitFailure> {
+fn ask(folder: &Path, asked: &ControlRequest) -> Result<ControlReply, ExitFailure> {
     let path = folder.join(SOCKET);
     let stream = UnixStream::connect(&path).map_err(|error| unreachable(folder, &error))?;
     exchange(stream, asked).map_err(|error| {
@@ -44,7 +44,7 @@ fn ask(folder: &Path, asked: &Asked) -> Result<Answered, ExitFailure> {
     })
 }
 
-fn exchange(mut stream: UnixStream, asked: &Asked) -> io::Result<Answered> {
+fn exchange(mut stream: UnixStream, asked: &ControlRequest) -> io::Result<ControlReply> {
     stream.set_read_timeout(Some(ANSWER_WAIT_MAX))?;
     let question = serde_json::to_string(asked).expect("texts are always JSON");
     stream.write_all(format!("{question}\n").as_bytes())?;

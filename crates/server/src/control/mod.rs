@@ -6,7 +6,7 @@ pub mod client;
 /// The engine's side: kill and status.
 mod switch;
 /// What is said.
-pub mod words;
+pub mod protocol;
 
 use std::fs;
 use std::io;
@@ -21,8 +21,8 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio::time::{MissedTickBehavior, interval, timeout};
 use tracing::{info, warn};
 
-pub use switch::Switch;
-use words::{Answered, Asked};
+use protocol::{ControlReply, ControlRequest};
+pub use switch::KillSwitch;
 
 /// The socket, in the data folder.
 pub const SOCKET: &str = "control.sock";
@@ -43,7 +43,7 @@ pub const CONTROL_WAIT_MAX: Duration = Duration::from_secs(5);
 pub type Signals = mpsc::Receiver<()>;
 
 /// Serves on a thread of its own until the program ends.
-pub fn serve(folder: &Path, switch: Switch, signals: Signals) -> io::Result<()> {
+pub fn serve(folder: &Path, switch: KillSwitch, signals: Signals) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let folder = folder.to_owned();
     let thread = std::thread::Builder::new().name("control".into());
@@ -51,7 +51,7 @@ pub fn serve(folder: &Path, switch: Switch, signals: Signals) -> io::Result<()> 
     Ok(())
 }
 
-async fn serve_all(folder: PathBuf, switch: Switch, signals: Signals) {
+async fn serve_all(folder: PathBuf, switch: KillSwitch, signals: Signals) {
     let switch = std::sync::Arc::new(switch);
     match listen(&folder.join(SOCKET)) {
         Ok(listener) => {
@@ -62,7 +62,7 @@ async fn serve_all(folder: PathBuf, switch: Switch, signals: Signals) {
             warn!(%error, "the control socket {SOCKET} can't be opened: rialto kill and rialto status won't work");
         }
     }
-    tokio::join!(obey_signals(signals, &switch), obey_file(&folder, &switch));
+    tokio::join!(watch_signals(signals, &switch), watch_kill_file(&folder, &switch));
 }
 
 /// For the owner of the data folder alone. What a crash left is in the way.
@@ -76,7 +76,7 @@ fn listen(path: &Path) -> io::Result<UnixListener> {
     Ok(listener)
 }
 
-async fn serve_socket(listener: UnixListener, switch: std::sync::Arc<Switch>) {
+async fn serve_socket(listener: UnixListener, switch: std::sync::Arc<KillSwitch>) {
     let places = std::sync::Arc::new(Semaphore::new(CONTROL_CALLERS_MAX));
     loop {
         let Ok(place) = places.clone().acquire_owned().await else { return };
@@ -85,7 +85,7 @@ async fn serve_socket(listener: UnixListener, switch: std::sync::Arc<Switch>) {
                 let switch = switch.clone();
                 tokio::spawn(async move {
                     // A caller that went away needs no answer.
-                    let _ = converse(stream, &switch).await;
+                    let _ = handle_connection(stream, &switch).await;
                     drop(place);
                 });
             }
@@ -97,42 +97,42 @@ async fn serve_socket(listener: UnixListener, switch: std::sync::Arc<Switch>) {
     }
 }
 
-async fn converse(mut stream: UnixStream, switch: &Switch) -> io::Result<()> {
+async fn handle_connection(mut stream: UnixStream, switch: &KillSwitch) -> io::Result<()> {
     let answer = if is_ours(&stream)? {
         let mut line = String::new();
         let mut asked = BufReader::new((&mut stream).take(CONTROL_LINE_BYTES_MAX));
         timeout(CONTROL_WAIT_MAX, asked.read_line(&mut line)).await??;
         answer(&line, switch).await
     } else {
-        Answered::Refused { detail: "only the user who runs the server, and root, may ask".into() }
+        ControlReply::Refused { detail: "only the user who runs the server, and root, may ask".into() }
     };
     let text = serde_json::to_string(&answer).expect("texts and numbers are always JSON");
     stream.write_all(format!("{text}\n").as_bytes()).await?;
     stream.shutdown().await
 }
 
-/// Whoever called before the socket was closed to others.
+/// Also for a caller that connected before the mode of the socket was set.
 fn is_ours(stream: &UnixStream) -> io::Result<bool> {
     let caller = stream.peer_cred()?.uid();
     Ok(caller == 0 || caller == rustix::process::getuid().as_raw())
 }
 
-async fn answer(line: &str, switch: &Switch) -> Answered {
+async fn answer(line: &str, switch: &KillSwitch) -> ControlReply {
     match serde_json::from_str(line) {
-        Ok(Asked::Kill { scope, reason }) => switch.kill_named(&scope, reason.as_deref(), "kill").await,
-        Ok(Asked::Status) => Answered::Status(switch.status().await),
-        Err(error) => Answered::Refused { detail: format!("the question can't be read: {error}") },
+        Ok(ControlRequest::Kill { scope, reason }) => switch.kill_named(&scope, reason.as_deref(), "kill").await,
+        Ok(ControlRequest::Status) => ControlReply::Status(switch.status().await),
+        Err(error) => ControlReply::Refused { detail: format!("the question can't be read: {error}") },
     }
 }
 
-async fn obey_signals(mut signals: Signals, switch: &Switch) {
+async fn watch_signals(mut signals: Signals, switch: &KillSwitch) {
     while signals.recv().await.is_some() {
         info!("SIGUSR1: killing everything");
-        tell(&switch.kill(RiskScope::Platform, Some("SIGUSR1"), "SIGUSR1").await);
+        log_outcome(&switch.kill(RiskScope::Platform, Some("SIGUSR1"), "SIGUSR1").await);
     }
 }
 
-async fn obey_file(folder: &Path, switch: &Switch) {
+async fn watch_kill_file(folder: &Path, switch: &KillSwitch) {
     let mut looks = interval(KILL_FILE_EVERY);
     looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
@@ -142,9 +142,9 @@ async fn obey_file(folder: &Path, switch: &Switch) {
         }
         info!("the file {KILL_FILE} is in the data folder: killing everything");
         let answered = switch.kill(RiskScope::Platform, Some("the file kill"), "the file kill").await;
-        tell(&answered);
+        log_outcome(&answered);
         // It stays where the kill failed, and is obeyed again.
-        if matches!(answered, Answered::Killed { .. })
+        if matches!(answered, ControlReply::Killed { .. })
             && let Err(error) = fs::rename(folder.join(KILL_FILE), folder.join(KILL_FILE_DONE))
         {
             warn!(%error, "the file {KILL_FILE} can't be renamed to {KILL_FILE_DONE}: it is obeyed again and again");
@@ -154,12 +154,12 @@ async fn obey_file(folder: &Path, switch: &Switch) {
 }
 
 /// Nobody else hears how it went.
-fn tell(answered: &Answered) {
+fn log_outcome(answered: &ControlReply) {
     match answered {
-        Answered::Killed { scope, cancels, sequence } => {
+        ControlReply::Killed { scope, cancels, sequence } => {
             warn!(scope, cancels, sequence, "killed");
         }
-        Answered::Refused { detail } => tracing::error!(detail, "the kill was not done"),
-        Answered::Status(_) => {}
+        ControlReply::Refused { detail } => tracing::error!(detail, "the kill was not done"),
+        ControlReply::Status(_) => {}
     }
 }

@@ -9,7 +9,7 @@ use domain::risk::RiskScope;
 use domain::{Answer, Caller, Command, CommandEnvelope, Query, Source, Text};
 use tokio::time::timeout;
 
-use super::words::{Answered, Checked, Stated, Status};
+use super::protocol::{Checked, ControlReply, Stated, Status};
 
 /// How long a kill may take to be durable.
 const KILL_WAIT_MAX: Duration = Duration::from_secs(30);
@@ -18,40 +18,40 @@ const STATUS_WAIT_MAX: Duration = Duration::from_secs(2);
 /// As over REST.
 const REASON_CHARACTERS_MAX: usize = 256;
 
-pub struct Switch {
+pub struct KillSwitch {
     pub bus: Bus,
     pub access: Arc<Access>,
 }
 
-impl Switch {
+impl KillSwitch {
     /// As somebody has written the scope.
-    pub(super) async fn kill_named(&self, scope: &str, reason: Option<&str>, action: &'static str) -> Answered {
+    pub(super) async fn kill_named(&self, scope: &str, reason: Option<&str>, action: &'static str) -> ControlReply {
         match scope.parse::<RiskScope>().map_err(|_| not_a_scope(scope)).and_then(|scope| self.known(scope)) {
             Ok(scope) => self.kill(scope, reason, action).await,
-            Err(detail) => Answered::Refused { detail },
+            Err(detail) => ControlReply::Refused { detail },
         }
     }
 
     /// Returns when it is durable, and in the audit.
-    pub(super) async fn kill(&self, scope: RiskScope, reason: Option<&str>, action: &'static str) -> Answered {
+    pub(super) async fn kill(&self, scope: RiskScope, reason: Option<&str>, action: &'static str) -> ControlReply {
         let answered = self.killed(scope, reason).await;
         let actor = Actor {
             user: None,
             request: AccessRequest { channel: AccessChannel::CommandLine, peer: None, action: action.into() },
         };
         match &answered {
-            Answered::Killed { cancels, sequence, .. } => {
+            ControlReply::Killed { cancels, sequence, .. } => {
                 // A kill that is not in the audit is a kill; the recorder has logged what is wrong with its file.
                 let detail = format!("{scope}, {cancels} cancels, sequence {sequence}");
                 let _ = self.access.audit_action(&actor, &detail).await;
             }
-            Answered::Refused { detail } => self.access.audit_refusal(&actor, "kill-failed", detail).await,
-            Answered::Status(_) => {}
+            ControlReply::Refused { detail } => self.access.audit_refusal(&actor, "kill-failed", detail).await,
+            ControlReply::Status(_) => {}
         }
         answered
     }
 
-    async fn killed(&self, scope: RiskScope, reason: Option<&str>) -> Answered {
+    async fn killed(&self, scope: RiskScope, reason: Option<&str>) -> ControlReply {
         let reason = reason.map(|text| text.chars().take(REASON_CHARACTERS_MAX).collect::<String>());
         let command = Command::Kill { scope, reason: reason.map(Text::from) };
         let caller = Caller { source: Source::Platform, user: None, origin: None };
@@ -61,16 +61,16 @@ impl Switch {
             place.await.ok()?.recv().await.ok()
         };
         let Ok(Some(reply)) = timeout(KILL_WAIT_MAX, done).await else {
-            return Answered::Refused {
+            return ControlReply::Refused {
                 detail: "the engine gave no answer: it is not known whether it took effect".into(),
             };
         };
         match reply.outcome {
             Ok(Answer::Killed { cancels }) => {
-                Answered::Killed { scope: scope.to_string(), cancels, sequence: reply.sequence }
+                ControlReply::Killed { scope: scope.to_string(), cancels, sequence: reply.sequence }
             }
-            Ok(_) => Answered::Refused { detail: "the engine's answer is about something else".into() },
-            Err(refusal) => Answered::Refused { detail: refusal.to_string() },
+            Ok(_) => ControlReply::Refused { detail: "the engine's answer is about something else".into() },
+            Err(refusal) => ControlReply::Refused { detail: refusal.to_string() },
         }
     }
 

@@ -23,8 +23,8 @@ use tokio::task::JoinHandle;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
+use crate::connection_limiter::HttpPermit;
 use crate::limits::HttpLimits;
-use crate::places::ConnectionPermit;
 use crate::ports::{HttpPort, serve};
 use crate::tls;
 
@@ -34,8 +34,8 @@ pub(super) fn hello_router() -> Router {
 }
 
 /// As the authorization does: a connection with a request counts as authenticated.
-async fn let_in(request: Request, next: Next) -> Response {
-    request.extensions().get::<ConnectionPermit>().unwrap().let_in();
+async fn mark_authenticated(request: Request, next: Next) -> Response {
+    request.extensions().get::<HttpPermit>().unwrap().mark_authenticated();
     next.run(request).await
 }
 
@@ -62,7 +62,7 @@ impl PortHarness {
         let served = tokio::spawn(async move {
             let ports =
                 (Some(HttpPort { listener: http, tls: None }), Some(HttpPort { listener: https, tls: Some(tls) }));
-            serve(ports, router.layer(from_fn(let_in)), &limits, async { drop(stopped.await) }).await;
+            serve(ports, router.layer(from_fn(mark_authenticated)), &limits, async { drop(stopped.await) }).await;
         });
         Self { http: addresses[0], https: addresses[1], roots, stop: Some(stop), served }
     }

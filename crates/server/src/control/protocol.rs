@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 /// What somebody in the data folder asks for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "command", rename_all = "camelCase", deny_unknown_fields)]
-pub enum Asked {
+pub enum ControlRequest {
     Kill { scope: String, reason: Option<String> },
     Status,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "answer", rename_all = "camelCase")]
-pub enum Answered {
+pub enum ControlReply {
     /// The kill is durable; so many cancels are on their way.
     Killed {
         scope: String,
