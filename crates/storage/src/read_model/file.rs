@@ -1,17 +1,19 @@
 //! Opens the read model file. A bad file is moved aside and rebuilt from the journal. Only a failure of the operating
 //! system is an error.
 //!
-//! A small file is checked completely. A large one would delay the start, so its damage is found when it is read: the
+//! A small file is checked completely, every page and every row. A large one would delay the start, so its damage is found when it is read: the
 //! file is then marked as damaged, and the next start rebuilds it.
 
 use std::fs;
-use std::io;
+use std::io::{self, Read};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ErrorCode, ffi, params};
 
-use super::schema;
+use super::{checksum, schema};
 use crate::file_system::{FileSystem, OsFileSystem, parent};
 use crate::journal::InstanceId;
 use crate::{Loss, StorageError};
@@ -20,6 +22,8 @@ use crate::{Loss, StorageError};
 pub(super) const BUSY_WAIT: Duration = Duration::from_secs(5);
 /// The write-ahead log is copied into the file when it has this many pages of 4 KiB.
 const CHECKPOINT_PAGES: u32 = 4_096;
+/// Where a file says by which versions of the format it is written and read: 1 is rollback, 2 is a write-ahead log.
+const FORMAT_AT: Range<usize> = 18..20;
 /// Marker beside a damaged file.
 const DAMAGED_MARKER: &str = ".condemned";
 
@@ -75,9 +79,18 @@ pub(super) fn is_condemned(path: &Path) -> bool {
 
 /// Damage was found: the next start rebuilds the file.
 pub(crate) fn mark_if_damaged(path: &Path, error: &rusqlite::Error) {
-    let is_damage = matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase));
-    if is_damage && let Err(problem) = fs::write(with_ending(path, DAMAGED_MARKER), error.to_string()) {
+    if is_damage(error)
+        && let Err(problem) = fs::write(with_ending(path, DAMAGED_MARKER), error.to_string())
+    {
         tracing::warn!(%problem, file = %path.display(), "read model is damaged and not marked; delete the file");
+    }
+}
+
+/// What SQLite itself finds, and what we find in a row that it gave us.
+pub(crate) fn is_damage(error: &rusqlite::Error) -> bool {
+    match error.sqlite_error_code() {
+        Some(code) => matches!(code, ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase),
+        None => true,
     }
 }
 
@@ -90,34 +103,58 @@ fn open(
     if let Ok(reason) = fs::read_to_string(with_ending(path, DAMAGED_MARKER)) {
         return Err(ReadModelFileError::Unusable(format!("damage was met while it was in use: {reason}")));
     }
+    check_format(path)?;
     let mut connection = Connection::open(path)?;
     connection.busy_timeout(BUSY_WAIT)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     // A power cut may cost the last commits, but leaves the file consistent, and the journal has what is lost.
     connection.pragma_update(None, "synchronous", "NORMAL")?;
     connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
-    if fs::metadata(path).is_ok_and(|found| found.len() <= check_bytes_max) {
+    let is_small = fs::metadata(path).is_ok_and(|found| found.len() <= check_bytes_max);
+    if is_small {
         check_pages(&connection)?;
     }
     let version = schema::version(&connection)?;
     if version > schema::VERSION {
         return Err(ReadModelFileError::Unusable(format!("version {version} is newer than {}", schema::VERSION)));
     }
+    if version == schema::VERSION && !schema::is_unchanged(&connection)? {
+        return Err(ReadModelFileError::Unusable("its tables are not those of this version".to_owned()));
+    }
     schema::migrate(&mut connection)?;
+    if is_small {
+        checksum::check_all(&connection)?;
+    }
     let applied = check_identity(&connection, instance)?;
     check_not_ahead(&connection, journal_end)?;
     Ok((connection, applied))
 }
 
+/// A format that SQLite does not know would count as a file that may not be written, which is no damage.
+fn check_format(path: &Path) -> Result<(), ReadModelFileError> {
+    let mut header = [0; FORMAT_AT.end];
+    let is_read = fs::File::open(path).and_then(|mut file| file.read_exact(&mut header)).is_ok();
+    match header[FORMAT_AT] {
+        [1 | 2, 1 | 2] => Ok(()),
+        // A file that is missing or too short is found by what follows.
+        _ if !is_read => Ok(()),
+        ref other => Err(ReadModelFileError::Unusable(format!("it is of format {other:?}"))),
+    }
+}
+
 fn check_pages(connection: &Connection) -> Result<(), ReadModelFileError> {
-    let found: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+    let found: String = connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
     if found == "ok" { Ok(()) } else { Err(ReadModelFileError::Unusable(found)) }
 }
 
 fn check_identity(connection: &Connection, instance: InstanceId) -> Result<u64, ReadModelFileError> {
-    connection.execute("INSERT OR IGNORE INTO model VALUES (1, ?1, 0)", params![instance.0])?;
-    let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
-    let (found, applied) = connection.query_row("SELECT instance, applied FROM model", [], read)?;
+    let nothing = checksum::checksum_of(&[ValueRef::Integer(0)]);
+    connection.execute("INSERT OR IGNORE INTO model VALUES (1, ?1, 0, ?2)", params![instance.0, nothing])?;
+    let read = |row: &rusqlite::Row<'_>| {
+        checksum::check(row, 1..2)?;
+        Ok((row.get(0)?, row.get(1)?))
+    };
+    let (found, applied) = connection.query_row("SELECT instance, applied, checksum FROM model", [], read)?;
     if found != instance.0 {
         let found = InstanceId(found);
         return Err(ReadModelFileError::Unusable(format!("it belongs to instance {found}, not {instance}")));
@@ -127,8 +164,7 @@ fn check_identity(connection: &Connection, instance: InstanceId) -> Result<u64, 
 
 /// Only what was in the journal happened, so a journal that has less lost its end.
 fn check_not_ahead(connection: &Connection, journal_end: u64) -> Result<(), ReadModelFileError> {
-    let newest: Option<u64> = connection.query_row("SELECT max(sequence) FROM events", [], |row| row.get(0))?;
-    match newest {
+    match checksum::newest_event(connection)? {
         Some(newest) if newest > journal_end => Err(ReadModelFileError::Ahead(newest)),
         _ => Ok(()),
     }

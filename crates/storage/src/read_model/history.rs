@@ -2,6 +2,7 @@
 //! by their id, fills and events by their sequence. One input can cause several events; they stay on one page, which
 //! may become longer for it, so that the next page can begin after their sequence.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use bus::History;
@@ -13,28 +14,49 @@ use rusqlite::types::Type;
 use rusqlite::{Connection, Params, Row, params, params_from_iter};
 
 use super::ReadModel;
+use super::checksum;
 use super::search::SearchStatement;
 
+// Behind key and payload stand the values that the checksums cover, each row's with its own. An event that is not found
+// under its number gives no checksum, and so is an error too and not a shorter list.
 const TRANSACTIONS: ListQuery = ListQuery {
-    rows: "id, payload FROM transactions JOIN events USING (sequence, ordinal)",
+    rows: "id, payload, sequence, ordinal, at, class, events.checksum,
+        id, sequence, ordinal, strategy, account, security, transactions.checksum
+        FROM transactions LEFT JOIN events USING (sequence, ordinal)",
     key: "id",
     order: &["id"],
+    link: TRANSACTION_LINK,
 };
 const FILLS: ListQuery = ListQuery {
-    rows: "sequence, payload FROM fills JOIN events USING (sequence, ordinal)",
+    rows: "sequence, payload, sequence, ordinal, at, class, events.checksum,
+        sequence, ordinal, strategy, account, security, fills.checksum
+        FROM fills LEFT JOIN events USING (sequence, ordinal)",
     key: "sequence",
     order: &["sequence", "ordinal"],
+    link: 7..12,
 };
-const TRANSACTION: &str = "SELECT id, payload FROM transactions JOIN events USING (sequence, ordinal) WHERE id = ?1";
-const ORDER_EVENTS: &str = "SELECT id, events.payload FROM orders
+const TRANSACTION: &str = "SELECT id, payload, sequence, ordinal, at, class, events.checksum,
+    id, sequence, ordinal, strategy, account, security, transactions.checksum
+    FROM transactions LEFT JOIN events USING (sequence, ordinal) WHERE id = ?1";
+const ORDER_EVENTS: &str = "SELECT orders.id, events.payload, sequence, ordinal, events.at, class, events.checksum,
+    order_id, sequence, ordinal, order_events.checksum
+    FROM orders
     JOIN order_events ON order_events.order_id = orders.id
-    JOIN events USING (sequence, ordinal)
+    LEFT JOIN events USING (sequence, ordinal)
     WHERE int_id = ?1 ORDER BY sequence, ordinal";
-const EVENTS: &str = "SELECT sequence, payload, at, class FROM events
+const EVENTS: &str = "SELECT sequence, payload, sequence, ordinal, at, class, checksum FROM events
     WHERE sequence > ?1 ORDER BY sequence, ordinal";
-
-const EVENTS_BEHIND: &str = "SELECT sequence, payload, at, class, ordinal FROM events
+const EVENTS_BEHIND: &str = "SELECT sequence, payload, sequence, ordinal, at, class, checksum FROM events
     WHERE (sequence, ordinal) > (?1, ?2) ORDER BY sequence, ordinal";
+/// A row of orders, with its checksum behind it.
+pub(super) const ORDER_COLUMNS: &str =
+    "id, payload, int_id, strategy, account, security, at, status, source, words, checksum";
+
+/// Where the values of a row stand that its checksum covers.
+const EVENT: Range<usize> = 1..6;
+const ORDER: Range<usize> = 0..10;
+const TRANSACTION_LINK: Range<usize> = 7..13;
+const ORDER_EVENT_LINK: Range<usize> = 7..10;
 
 impl History for ReadModel {
     fn orders(
@@ -45,14 +67,15 @@ impl History for ReadModel {
         page: PageRequest,
     ) -> Result<Vec<Arc<Order>>, HistoryError> {
         let statement = SearchStatement::from_search(search, sort, page);
-        let read = |row: &Row<'_>| decode(row).map(Arc::new);
+        let read = |row: &Row<'_>| checksum::check(row, ORDER).and_then(|()| decode(row)).map(Arc::new);
         self.query(as_of, |connection| {
             select(connection, &statement.text, params_from_iter(statement.values()), page.limit, read)
         })
     }
 
     fn order_events(&self, as_of: u64, int_id: &str) -> Result<Vec<OrderStatus>, HistoryError> {
-        self.query(as_of, |connection| select(connection, ORDER_EVENTS, [int_id], usize::MAX, decode))
+        let read = |row: &Row<'_>| decode_event(row, ORDER_EVENT_LINK);
+        self.query(as_of, |connection| select(connection, ORDER_EVENTS, [int_id], usize::MAX, read))
     }
 
     fn transactions(
@@ -66,7 +89,8 @@ impl History for ReadModel {
     }
 
     fn transaction(&self, as_of: u64, id: TransactionId) -> Result<Option<Arc<Transaction>>, HistoryError> {
-        let found = self.query(as_of, |connection| select(connection, TRANSACTION, [bound(id.0)], 1, decode));
+        let read = |row: &Row<'_>| decode_event(row, TRANSACTION_LINK);
+        let found = self.query(as_of, |connection| select(connection, TRANSACTION, [bound(id.0)], 1, read));
         Ok(found?.pop().map(Arc::new))
     }
 
@@ -99,6 +123,8 @@ struct ListQuery {
     rows: &'static str,
     key: &'static str,
     order: &'static [&'static str],
+    /// Where the values of its own row stand.
+    link: Range<usize>,
 }
 
 impl ListQuery {
@@ -119,7 +145,8 @@ impl ListQuery {
         ];
         let ids = [strategy, account, security].map(|id| id.map(bound));
         let row = params![bound(page.after), ids[0], ids[1], ids[2]];
-        select(connection, &self.statement(filter, sort), row, page.limit, |row| decode(row).map(Arc::new))
+        let read = |row: &Row<'_>| decode_event(row, self.link.clone()).map(Arc::new);
+        select(connection, &self.statement(filter, sort), row, page.limit, read)
     }
 
     /// Only what narrows stands in it, so that SQLite takes the index of it. What does not is named all the same,
@@ -129,7 +156,7 @@ impl ListQuery {
             true => format!("{column} = ?{number}"),
             false => format!("?{number} IS NULL"),
         };
-        let Self { rows, key, order } = self;
+        let Self { rows, key, order, .. } = self;
         let strategy = narrowed(filter.strategy.is_some(), "strategy", 2);
         let account = narrowed(filter.account.is_some(), "account", 3);
         let security = narrowed(filter.security.is_some(), "security", 4);
@@ -176,9 +203,16 @@ fn select_stretch(connection: &Connection, stretch: Stretch) -> rusqlite::Result
         }
         let event = stored_event(row)?;
         read += event.payload.len();
-        events.push((row.get(4)?, event));
+        events.push((row.get(3)?, event));
     }
     Ok(Found { events, is_cut: false })
+}
+
+/// An event; `link` is the row by which it was found.
+fn decode_event<T: for<'b> Decode<'b, ()>>(row: &Row<'_>, link: Range<usize>) -> rusqlite::Result<T> {
+    checksum::check(row, EVENT)?;
+    checksum::check(row, link)?;
+    decode(row)
 }
 
 pub(super) fn decode<T: for<'b> Decode<'b, ()>>(row: &Row<'_>) -> rusqlite::Result<T> {
@@ -187,7 +221,8 @@ pub(super) fn decode<T: for<'b> Decode<'b, ()>>(row: &Row<'_>) -> rusqlite::Resu
 }
 
 fn stored_event(row: &Row<'_>) -> rusqlite::Result<StoredEvent> {
-    Ok(StoredEvent { sequence: row.get(0)?, payload: row.get(1)?, at: Timestamp(row.get(2)?), class: row.get(3)? })
+    checksum::check(row, EVENT)?;
+    Ok(StoredEvent { sequence: row.get(0)?, payload: row.get(1)?, at: Timestamp(row.get(4)?), class: row.get(5)? })
 }
 
 /// SQLite's integers end at 2^63 - 1, and nothing that is stored has so large a number.

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! It is built from the journal and can be deleted: one that is missing, damaged or of another instance begins at 0,
-//! and the replay at the start fills it again. It gets durable events only, so it never shows what a crash could undo.
+//! and the replay at the start fills it again. Every row has a checksum. It gets durable events only, so it never shows what a crash could undo.
 //!
 //! It keeps the newest state of every order, and all order, fill and transaction events. Prices are not kept; of
 //! positions, cash, values and reference data only the current state matters, which the engine has.
@@ -15,6 +15,7 @@ mod progress;
 mod file;
 mod remembered;
 mod schema;
+mod checksum;
 mod writer;
 mod payload;
 mod readers;
@@ -45,7 +46,7 @@ use writer::ReadModelWriter;
 pub const FILE: &str = "read-model.sqlite";
 /// Events that may wait for the read model; the producer of one more waits.
 pub const READ_MODEL_EVENTS_MAX: usize = 131_072;
-/// A larger file is not checked completely at the start; its damage is found when it is read.
+/// A larger file is not checked completely at the start, page by page and row by row; its damage is found when it is read.
 pub const READ_MODEL_CHECK_BYTES_MAX: u64 = 256 << 20;
 /// Queries that are answered at the same time; one more waits.
 pub const HISTORY_READERS_MAX: usize = 4;
@@ -92,9 +93,10 @@ impl ReadModel {
     ) -> Result<Self, StorageError> {
         let path = lock.folder().join(FILE);
         let (connection, applied) = file::open_or_create(&path, instance, journal_end, limits.check_bytes)?;
-        let readers = ReaderPool::open(&path, HISTORY_READERS_MAX).map_err(StorageError::sqlite("open", &path))?;
         let queue = Arc::new(EventQueue::new(limits.events, applied));
         let progress = Arc::new(ApplyProgress::new(applied));
+        let readers = ReaderPool::open(&path, HISTORY_READERS_MAX, progress.clone());
+        let readers = readers.map_err(StorageError::sqlite("open", &path))?;
         let writer = ReadModelWriter::new(path.clone(), connection, queue.clone(), progress.clone());
         let thread = thread::Builder::new()
             .name("read-model".to_owned())
@@ -116,7 +118,7 @@ impl ReadModel {
         self.progress.applied()
     }
 
-    /// Why nothing more is applied, if so. A restart repairs it.
+    /// Why it cannot be relied on, if so: it cannot be written, or a damaged row was read. A restart repairs it.
     pub fn failure(&self) -> Option<String> {
         self.progress.failure()
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 
-use super::{FILE, file};
+use super::{FILE, checksum, file, schema};
 use crate::StorageError;
 use crate::journal::InstanceId;
 
@@ -42,11 +42,19 @@ fn read(path: &Path, instance: InstanceId) -> rusqlite::Result<Option<Remembered
     let Some((_, applied)) = model.filter(|(found, _)| *found == instance.0) else { return Ok(None) };
     let highest = |question: &str| connection.query_row(question, [], |row| row.get(0));
     Ok(Some(Remembered {
-        event: highest("SELECT coalesce(max(sequence), 0) FROM events")?,
+        event: newest_event(&connection)?,
         applied,
         order: highest("SELECT coalesce(max(id), 0) FROM orders")?,
         transaction: highest("SELECT coalesce(max(id), 0) FROM transactions")?,
     }))
+}
+
+/// A file of an older build has no checksums and is believed.
+fn newest_event(connection: &Connection) -> rusqlite::Result<u64> {
+    if schema::version(connection)? < schema::VERSION {
+        return connection.query_row("SELECT coalesce(max(sequence), 0) FROM events", [], |row| row.get(0));
+    }
+    checksum::newest_event(connection).map(Option::unwrap_or_default)
 }
 
 /// Moves the files of a read model into another folder: the next start builds it again from the journal.

@@ -6,9 +6,9 @@
 
 use rusqlite::Connection;
 
-use super::search;
+use super::{checksum, search};
 
-const STEPS: [&str; 2] = [
+const STEPS: [&str; 3] = [
     "
     CREATE TABLE model (
         one      INTEGER PRIMARY KEY CHECK (one = 1),
@@ -78,15 +78,40 @@ const STEPS: [&str; 2] = [
     CREATE INDEX orders_by_source ON orders (source);
     CREATE INDEX orders_by_words  ON orders (words);
 ",
+    "
+    ALTER TABLE model        ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE events       ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE orders       ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE order_events ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE fills        ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE transactions ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0;
+",
 ];
 /// From this step on orders can be searched; older rows are filled in.
 const SEARCH_STEP: usize = 2;
+/// From this step on every row has a checksum; older rows get theirs.
+const CHECKSUM_STEP: usize = 3;
 
 /// The version of a file that this program has written or brought up to date.
 pub(crate) const VERSION: usize = STEPS.len();
 
 pub(crate) fn version(connection: &Connection) -> rusqlite::Result<usize> {
     connection.query_row("PRAGMA user_version", [], |row| row.get(0))
+}
+
+/// Whether the tables of a file of this version are those that its steps make. With a changed name in them every query
+/// would fail for ever.
+pub(crate) fn is_unchanged(connection: &Connection) -> rusqlite::Result<bool> {
+    let mut fresh = Connection::open_in_memory()?;
+    migrate(&mut fresh)?;
+    Ok(definitions(&fresh)? == definitions(connection)?)
+}
+
+fn definitions(connection: &Connection) -> rusqlite::Result<Vec<(String, String, Option<String>)>> {
+    let own = "SELECT type, name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_stat%' ORDER BY type, name";
+    let mut statement = connection.prepare(own)?;
+    let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+    statement.query_map([], read)?.collect()
 }
 
 /// Takes the steps that the file has not seen, all or none of them.
@@ -101,6 +126,9 @@ pub(crate) fn migrate(connection: &mut Connection) -> rusqlite::Result<()> {
     }
     if (1..SEARCH_STEP).contains(&seen) {
         search::backfill(&transaction)?;
+    }
+    if (1..CHECKSUM_STEP).contains(&seen) {
+        checksum::backfill(&transaction)?;
     }
     transaction.pragma_update(None, "user_version", VERSION)?;
     transaction.commit()

@@ -6,7 +6,7 @@ use domain::Order;
 use rusqlite::types::Value;
 use rusqlite::{Connection, params};
 
-use super::history::bound;
+use super::history::{ORDER_COLUMNS, bound};
 
 /// Separator between the names of an order, so that no part is found across them.
 const NAME_SEPARATOR: &str = "\n";
@@ -56,7 +56,7 @@ impl SearchStatement {
             SortOrder::Oldest => (">", "ASC"),
             SortOrder::Newest => ("<", "DESC"),
         };
-        let start = format!("SELECT id, payload FROM orders WHERE id {beyond} ?");
+        let start = format!("SELECT {ORDER_COLUMNS} FROM orders WHERE id {beyond} ?");
         let mut statement = Self { text: start, values: vec![Value::Integer(bound(page.after))] };
         statement.filter_by_ids(search);
         statement.filter_by_time(search);

@@ -6,8 +6,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use domain::{Event, Fill, Order, OrderId, OrderStatus, PublishedEvent, Transaction};
-use rusqlite::{Connection, params};
+use rusqlite::Connection;
+use rusqlite::types::ValueRef;
 
+use super::checksum::{self, integer};
 use super::file;
 use super::payload;
 use super::progress::ApplyProgress;
@@ -19,14 +21,18 @@ const APPLIED_SAVE_INTERVAL: Duration = Duration::from_secs(1);
 /// What is written survives a power cut after this time, so that the older of two snapshots is of use after one.
 const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(60);
 
-const INSERT_EVENT: &str = "INSERT INTO events VALUES (?1, ?2, ?3, ?4, ?5)";
-const INSERT_ORDER_EVENT: &str = "INSERT INTO order_events VALUES (?1, ?2, ?3)";
-const INSERT_FILL: &str = "INSERT INTO fills VALUES (?1, ?2, ?3, ?4, ?5)";
-const INSERT_TRANSACTION: &str = "INSERT OR REPLACE INTO transactions VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+const INSERT_EVENT: &str = "INSERT INTO events (payload, sequence, ordinal, at, class, checksum)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+const INSERT_ORDER_EVENT: &str = "INSERT INTO order_events VALUES (?1, ?2, ?3, ?4)";
+const INSERT_FILL: &str = "INSERT INTO fills VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+const INSERT_TRANSACTION: &str = "INSERT OR REPLACE INTO transactions VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
 // Of what is indexed only the names of an order can change: the venue gives it one, and its note may be another.
-const UPSERT_ORDER: &str = "INSERT INTO orders VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
-    ON CONFLICT (id) DO UPDATE SET payload = excluded.payload, status = excluded.status, words = excluded.words";
-const UPDATE_APPLIED: &str = "UPDATE model SET applied = ?1";
+const UPSERT_ORDER: &str = "INSERT INTO orders
+    (id, payload, int_id, strategy, account, security, at, status, source, words, checksum)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+    ON CONFLICT (id) DO UPDATE SET
+        payload = excluded.payload, status = excluded.status, words = excluded.words, checksum = excluded.checksum";
+const UPDATE_APPLIED: &str = "UPDATE model SET applied = ?1, checksum = ?2";
 
 pub(crate) struct ReadModelWriter {
     path: PathBuf,
@@ -103,7 +109,7 @@ impl ReadModelWriter {
 
     fn save_applied(&mut self, applied: u64) -> rusqlite::Result<()> {
         if self.is_save_due {
-            self.connection.prepare_cached(UPDATE_APPLIED)?.execute([applied])?;
+            checksum::execute(&self.connection, UPDATE_APPLIED, &[integer(applied)?])?;
         }
         (self.is_save_due, self.saved_at) = (false, Instant::now());
         Ok(())
@@ -162,40 +168,52 @@ impl<'a> ReadModelCommit<'a> {
         for order in std::mem::take(&mut self.orders).into_values() {
             self.upsert_order(order)?;
         }
-        self.execute(UPDATE_APPLIED, [through])
+        self.execute(UPDATE_APPLIED, &[integer(through)?])
     }
 
     fn add_event(&self, published: &PublishedEvent) -> rusqlite::Result<()> {
-        let class = published.event.class() as u8;
-        let row = params![self.sequence, self.ordinal, published.at.0, class, self.payload.as_slice()];
-        self.execute(INSERT_EVENT, row)
+        let (at, class) = (ValueRef::Integer(published.at.0), integer(u64::from(published.event.class() as u8))?);
+        let [sequence, ordinal] = self.place()?;
+        self.execute(INSERT_EVENT, &[ValueRef::Blob(self.payload), sequence, ordinal, at, class])
     }
 
     fn add_order_event(&self, status: &OrderStatus) -> rusqlite::Result<()> {
-        self.execute(INSERT_ORDER_EVENT, params![status.order.0, self.sequence, self.ordinal])
+        let [sequence, ordinal] = self.place()?;
+        self.execute(INSERT_ORDER_EVENT, &[integer(status.order.0)?, sequence, ordinal])
     }
 
     fn add_fill(&self, fill: &Fill) -> rusqlite::Result<()> {
-        let (strategy, account, security) = (fill.strategy.0, fill.account.0, fill.security.0);
-        self.execute(INSERT_FILL, params![self.sequence, self.ordinal, strategy, account, security])
+        let [sequence, ordinal] = self.place()?;
+        let (strategy, account) = (integer(fill.strategy.0)?, integer(fill.account.0)?);
+        self.execute(INSERT_FILL, &[sequence, ordinal, strategy, account, integer(fill.security.0)?])
     }
 
     fn add_transaction(&self, transaction: &Transaction) -> rusqlite::Result<()> {
-        let security = transaction.security.map(|security| security.0);
-        let (id, strategy, account) = (transaction.id.0, transaction.strategy.0, transaction.account.0);
-        self.execute(INSERT_TRANSACTION, params![id, self.sequence, self.ordinal, strategy, account, security])
+        let security = transaction.security.map_or(Ok(ValueRef::Null), |security| integer(security.0))?;
+        let (strategy, account) = (integer(transaction.strategy.0)?, integer(transaction.account.0)?);
+        let [sequence, ordinal] = self.place()?;
+        let id = integer(transaction.id.0)?;
+        self.execute(INSERT_TRANSACTION, &[id, sequence, ordinal, strategy, account, security])
     }
 
     fn upsert_order(&mut self, order: &Order) -> rusqlite::Result<()> {
         payload::encode(order, self.payload);
-        let (strategy, account, security) = (order.strategy.0, order.account.0, order.security.0);
-        let (id, int_id, payload) = (order.id.0, order.int_id.as_str(), self.payload.as_slice());
+        let (strategy, account) = (integer(order.strategy.0)?, integer(order.account.0)?);
+        let (id, security) = (integer(order.id.0)?, integer(order.security.0)?);
+        let (payload, int_id) = (ValueRef::Blob(self.payload), ValueRef::Text(order.int_id.as_str().as_bytes()));
         let SearchColumns { at, status, source, words } = SearchColumns::from_order(order);
-        let row = params![id, int_id, strategy, account, security, payload, at, status, source, words];
-        self.execute(UPSERT_ORDER, row)
+        let [status, source, words] = [status, &source, &words].map(|text| ValueRef::Text(text.as_bytes()));
+        let at = ValueRef::Integer(at);
+        let row = [id, payload, int_id, strategy, account, security, at, status, source, words];
+        self.execute(UPSERT_ORDER, &row)
     }
 
-    fn execute(&self, statement: &str, row: impl rusqlite::Params) -> rusqlite::Result<()> {
-        self.connection.prepare_cached(statement)?.execute(row).map(drop)
+    /// Where the event is found.
+    fn place(&self) -> rusqlite::Result<[ValueRef<'static>; 2]> {
+        Ok([integer(self.sequence)?, integer(u64::from(self.ordinal))?])
+    }
+
+    fn execute(&self, statement: &str, row: &[ValueRef<'_>]) -> rusqlite::Result<()> {
+        checksum::execute(self.connection, statement, row)
     }
 }
