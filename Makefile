@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run test damage test-screen test-stories test-docs test-rust bench lint build doc setup node ui
+.PHONY: help run test damage audit test-screen test-stories test-docs test-rust bench lint build doc setup node ui
 
 # The binary is built once; end-to-end tests find it by this name.
 TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))
@@ -50,7 +50,7 @@ run: build ## build the server and start the demo on http://localhost:9090 (ARGS
 
 # One stage that fails does not hide the others. The Rust tests come last: their runner's closing summary ends the run.
 test: ## run all checks: tools, format, lints, stories, rules of the repository
-	@MAKE="$(MAKE)" scripts/test-stages.sh setup ui lint build test-screen test-stories test-docs test-rust
+	@MAKE="$(MAKE)" scripts/test-stages.sh setup ui lint audit build test-screen test-stories test-docs test-rust
 
 test-screen: ui ## the screen's types, unit tests and size
 	cd ui && npm test --silent
@@ -60,6 +60,9 @@ test-stories: ui build ## the screen in Chromium against the real server
 
 damage: build ## harm a crashed journal in 200 random ways: no server starts on one that lost something (DAMAGES=, RIALTO_SEED=)
 	RIALTO_DAMAGES=$(or $(DAMAGES),200) cargo test -p scenarios --test scenarios no_random_damage -- --nocapture
+
+audit: ## what it is built from: advisories, licences, sources, and a bill of materials in target/sbom.cdx.json
+	@scripts/audit.py
 
 test-docs: ## the programs in the documentation of the strategy interface
 	cargo test -p strategy --doc --quiet
