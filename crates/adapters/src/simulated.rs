@@ -6,12 +6,13 @@ mod persistent_venue;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use crossbeam_channel::Receiver;
 use domain::order::OrderTerms;
 use domain::report::{AdapterCapabilities, VenueSnapshot};
 use domain::{Order, SecurityId, Timestamp};
-use storage::StorageError;
+use storage::{FileSystem, OsFileSystem, StorageError};
 use venue_sim::{VenueConfig, VenueOutput, VenueSimulator};
 
 use crate::venue::{MarketFeed, OrderSession, ReportSink, SendOutcome, SessionLost};
@@ -30,6 +31,7 @@ pub struct SimulatedVenueSettings {
 
 pub struct SimulatedAdapter {
     settings: SimulatedVenueSettings,
+    disk: Arc<dyn FileSystem>,
     controls: VenueControls,
     /// None after its ledger failed: the next connect restarts it from the ledger.
     venue: Option<PersistentVenue>,
@@ -45,9 +47,18 @@ struct SimulatedSession {
 impl SimulatedAdapter {
     /// Starts the venue from its ledger.
     pub fn open(settings: SimulatedVenueSettings, at: Timestamp) -> Result<Self, OpenError> {
+        Self::open_on(Arc::new(OsFileSystem), settings, at)
+    }
+
+    /// As [`Self::open`], with its ledger on another file system.
+    pub fn open_on(
+        disk: Arc<dyn FileSystem>,
+        settings: SimulatedVenueSettings,
+        at: Timestamp,
+    ) -> Result<Self, OpenError> {
         let controls = VenueControls::new(settings.venue.faults);
-        let market = PersistentVenue::open(&settings.ledger, settings.venue.clone(), at)?;
-        Ok(Self { settings, controls, venue: Some(market), session: None })
+        let market = PersistentVenue::open(disk.as_ref(), &settings.ledger, settings.venue.clone(), at)?;
+        Ok(Self { settings, disk, controls, venue: Some(market), session: None })
     }
 
     pub fn controls(&self) -> VenueControls {
@@ -74,7 +85,7 @@ impl SimulatedAdapter {
     fn restart(&mut self, at: Timestamp) -> Result<(), SessionLost> {
         if self.venue.is_none() {
             let venue = VenueConfig { faults: self.controls.faults(), ..self.settings.venue.clone() };
-            let market = PersistentVenue::open(&self.settings.ledger, venue, at);
+            let market = PersistentVenue::open(self.disk.as_ref(), &self.settings.ledger, venue, at);
             self.venue = Some(market.map_err(|error| SessionLost(error.to_string().into()))?);
         }
         Ok(())

@@ -44,6 +44,15 @@ impl ReplyReceiver {
         self.0.await.map_err(|_| NoReply)
     }
 
+    /// The reply, or that there will be none; absent while it may still come.
+    pub fn try_recv(&mut self) -> Option<Result<Reply, NoReply>> {
+        match self.0.try_recv() {
+            Ok(reply) => Some(Ok(reply)),
+            Err(oneshot::error::TryRecvError::Empty) => None,
+            Err(oneshot::error::TryRecvError::Closed) => Some(Err(NoReply)),
+        }
+    }
+
     pub fn recv_blocking(self) -> Result<Reply, NoReply> {
         self.0.blocking_recv().map_err(|_| NoReply)
     }

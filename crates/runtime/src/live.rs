@@ -1,13 +1,14 @@
 //! Live loop: take a batch, stamp it, hand it to the journal, apply it, release what is durable. The engine never waits
 //! for the disk, and nothing leaves before it is durable.
 
+mod intake;
+
 use std::sync::Arc;
-use std::time::Duration;
 
 use bus::inbox::{EngineRequest, InboxReceiver, RequestPayload};
 use bus::reply::{Reply, ReplySender};
 use bus::{Catalogue, EventFeed, InstructionRouter};
-use crossbeam_channel::{Receiver, select};
+use crossbeam_channel::Receiver;
 use domain::command::MarketData;
 use domain::query::Answer;
 use domain::report::Report;
@@ -17,6 +18,7 @@ use storage::journal::{DurabilityEvent, Journal, JournalBatch, JournalRecord};
 use storage::{JournalLedger, SnapshotStore};
 use tracing::error;
 
+use self::intake::{InputBatch, LoopWake};
 use crate::gate::{Gate, GatedOutput};
 use crate::journal_records;
 use crate::requests::{UnansweredRequest, needs_marks, origin_of, security_of};
@@ -24,15 +26,6 @@ use crate::sequencer::Sequencer;
 use crate::simulation::RunDigest;
 use crate::snapshot_writer::{SnapshotJob, SnapshotWriter};
 use crate::unsent_instructions::UnsentInstructions;
-
-/// Requests of each lane, and reports, that one turn of the loop takes at the most.
-const BATCH_MAX: usize = 1_024;
-/// Batches that one turn hands to the journal: prices where they are journalled, then inputs.
-const BATCHES_PER_CYCLE: usize = 2;
-/// How often changed prices are passed to trading.
-const MARK_INTERVAL: Duration = Duration::from_secs(1);
-/// How often an adapter's full queue is checked while cancels wait for it.
-const QUEUE_RETRY_INTERVAL: Duration = Duration::from_millis(1);
 
 pub type EngineClock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
@@ -96,21 +89,6 @@ pub struct LiveLoop {
     journalled_at: Timestamp,
 }
 
-/// Input of one turn.
-#[derive(Default)]
-struct InputBatch {
-    requests: Vec<EngineRequest>,
-    reports: Vec<Report>,
-    prices: Vec<MarketData>,
-    mark_due: bool,
-}
-
-enum LoopWake {
-    Work(InputBatch),
-    Stop,
-    Failed(String),
-}
-
 impl LiveLoop {
     pub fn new(parts: LiveParts, options: LiveOptions, recovered: &crate::RecoveredState) -> Self {
         Self {
@@ -135,12 +113,29 @@ impl LiveLoop {
     pub fn run(mut self) -> LiveExit {
         self.parts.catalogue.replace(self.parts.engine.reference().clone());
         loop {
-            match self.wait() {
+            self.wait();
+            match self.take() {
                 LoopWake::Work(taken) => self.run_cycle(taken),
                 LoopWake::Stop => return self.finish(),
                 LoopWake::Failed(error) => return self.fail(error),
             }
         }
+    }
+
+    /// For whoever steps the loop: it sleeps never and has no thread of its own.
+    pub fn by_hand(self) -> Self {
+        self.parts.catalogue.replace(self.parts.engine.reference().clone());
+        Self { snapshot_writer: self.snapshot_writer.without_thread(), ..self }
+    }
+
+    /// One turn with what is there, or why the loop ends.
+    pub fn step(mut self) -> Result<Self, LiveExit> {
+        match self.take() {
+            LoopWake::Work(taken) => self.run_cycle(taken),
+            LoopWake::Stop => return Err(self.finish()),
+            LoopWake::Failed(error) => return Err(self.fail(error)),
+        }
+        Ok(self)
     }
 
     fn run_cycle(&mut self, taken: InputBatch) {
@@ -150,59 +145,6 @@ impl LiveLoop {
         self.release();
         self.unsent.flush(&mut self.parts.instructions);
         self.write_snapshot_if_due();
-    }
-
-    /// Sleeps until there is work. While the journal is behind, nothing is taken in.
-    fn wait(&mut self) -> LoopWake {
-        if let Some(error) = self.parts.journal.monitor().failure() {
-            return LoopWake::Failed(error);
-        }
-        let lanes = &self.parts.inbox;
-        let journal_has_room = self.parts.journal.free_batches() >= BATCHES_PER_CYCLE;
-        let never = crossbeam_channel::never();
-        let never_reports = crossbeam_channel::never();
-        let requests = if journal_has_room { lanes.requests.wake() } else { &never };
-        let reports = if journal_has_room { &lanes.reports } else { &never_reports };
-        let mut taken = InputBatch::default();
-        let has_work = journal_has_room && !(self.unsent.is_empty() && lanes.requests.is_empty());
-        let nap = if has_work { Duration::ZERO } else { self.sleep() };
-        select! {
-            // All senders are dropped: no request can come any more.
-            recv(requests) -> rung => if rung.is_err() && lanes.requests.is_empty() { return LoopWake::Stop },
-            recv(reports) -> report => taken.reports.extend(report),
-            recv(lanes.wake) -> _ => {}
-            recv(self.parts.journal.durability_events()) -> news => if let Ok(DurabilityEvent::Failed { error }) = news {
-                return LoopWake::Failed(error);
-            },
-            recv(self.parts.stop) -> _ => return LoopWake::Stop,
-            default(nap) => {}
-        }
-        if journal_has_room {
-            self.drain(&mut taken);
-        }
-        LoopWake::Work(taken)
-    }
-
-    /// Takes what else waits, so that one commit carries it all.
-    fn drain(&mut self, taken: &mut InputBatch) {
-        let lanes = &self.parts.inbox;
-        taken.requests = lanes.requests.take_batch(BATCH_MAX, |asked| self.parts.engine.knows_order(asked));
-        taken.reports.extend(self.unsent.drain());
-        taken.reports.extend(lanes.reports.try_iter().take(BATCH_MAX));
-        taken.prices = lanes.drain_prices();
-        let now = (self.parts.clock)();
-        taken.mark_due = now >= self.next_mark_at;
-        if taken.mark_due {
-            self.next_mark_at = now.plus_seconds(1);
-        }
-    }
-
-    fn sleep(&self) -> Duration {
-        let now = (self.parts.clock)();
-        let deadline = self.parts.engine.next_deadline().unwrap_or(self.next_mark_at).min(self.next_mark_at);
-        let nanos = u64::try_from(deadline.nanos_since(now)).unwrap_or(0);
-        let nap_max = if self.parts.instructions.has_waiting() { QUEUE_RETRY_INTERVAL } else { MARK_INTERVAL };
-        Duration::from_nanos(nanos).min(nap_max)
     }
 
     /// Raw prices are published at once: they show nothing of trading.

@@ -1,5 +1,5 @@
 //! Snapshot writer: encodes and writes snapshots on its own thread, one at a time, so the engine waits neither for the
-//! disk nor for the encoding.
+//! disk nor for the encoding. Where the loop is stepped by hand it has no thread.
 
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
@@ -25,12 +25,18 @@ pub(crate) struct SnapshotJob {
 pub(crate) struct SnapshotWriter {
     snapshots: Arc<SnapshotStore>,
     build: String,
+    has_thread: bool,
     running: Option<JoinHandle<()>>,
 }
 
 impl SnapshotWriter {
     pub(crate) fn new(snapshots: Arc<SnapshotStore>, build: String) -> Self {
-        Self { snapshots, build, running: None }
+        Self { snapshots, build, has_thread: true, running: None }
+    }
+
+    /// Writes on the thread of the caller.
+    pub(crate) fn without_thread(self) -> Self {
+        Self { has_thread: false, ..self }
     }
 
     pub(crate) fn is_busy(&self) -> bool {
@@ -38,6 +44,9 @@ impl SnapshotWriter {
     }
 
     pub(crate) fn start(&mut self, scene: SnapshotJob) {
+        if !self.has_thread {
+            return write(&self.snapshots, &scene, &self.build);
+        }
         let (snapshots, build) = (self.snapshots.clone(), self.build.clone());
         let thread = thread::Builder::new().name("snapshot".into());
         match thread.spawn(move || write(&snapshots, &scene, &build)) {

@@ -1,4 +1,4 @@
-//! File system interface of the writers, so that tests can inject failures.
+//! File system interface of the writers, so that tests and the simulator can inject failures.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -8,14 +8,14 @@ use std::path::Path;
 use crate::StorageError;
 
 /// An open file that is written at given places.
-pub(crate) trait WritableFile: Send {
+pub trait WritableFile: Send {
     /// May write less than given, as the operating system may.
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize>;
     /// Returns when the data is on the disk. After an error the state is unknown, and a retry proves nothing.
     fn sync(&self) -> io::Result<()>;
 }
 
-pub(crate) trait FileSystem: Send + Sync {
+pub trait FileSystem: Send + Sync {
     fn create(&self, path: &Path) -> io::Result<Box<dyn WritableFile>>;
     fn open(&self, path: &Path) -> io::Result<Box<dyn WritableFile>>;
     /// Both names lie in one folder, which is synced: after a crash the file has the new name.
@@ -23,9 +23,11 @@ pub(crate) trait FileSystem: Send + Sync {
     /// Durable when it returns, as `rename` is.
     fn remove(&self, path: &Path) -> io::Result<()>;
     fn sync_folder(&self, folder: &Path) -> io::Result<()>;
+    /// Cuts the file to that length; durable when it returns, with all that was written before.
+    fn truncate(&self, path: &Path, length: u64) -> io::Result<()>;
 }
 
-pub(crate) struct OsFileSystem;
+pub struct OsFileSystem;
 
 impl FileSystem for OsFileSystem {
     fn create(&self, path: &Path) -> io::Result<Box<dyn WritableFile>> {
@@ -49,6 +51,12 @@ impl FileSystem for OsFileSystem {
 
     fn sync_folder(&self, folder: &Path) -> io::Result<()> {
         File::open(folder)?.sync_all()
+    }
+
+    fn truncate(&self, path: &Path, length: u64) -> io::Result<()> {
+        let file = OpenOptions::new().write(true).open(path)?;
+        file.set_len(length)?;
+        file.sync_all()
     }
 }
 

@@ -6,7 +6,7 @@
 
 pub mod error;
 pub mod lock;
-mod file_system;
+pub mod file_system;
 mod bytes;
 mod block;
 mod tail;
@@ -20,6 +20,7 @@ pub mod bars;
 
 pub use bars::BarFiles;
 pub use error::{Damage, Loss, StorageError, TornWrite};
+pub use file_system::{FileSystem, OsFileSystem, WritableFile};
 pub use ledger::JournalLedger;
 pub use read_model::ReadModel;
 pub use snapshot::{SnapshotStore, StoredSnapshot};

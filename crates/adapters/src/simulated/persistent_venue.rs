@@ -5,8 +5,8 @@ use std::path::Path;
 
 use domain::report::VenueSnapshot;
 use domain::{OrderId, SecurityId, Timestamp};
-use storage::StorageError;
 use storage::append_log::AppendLog;
+use storage::{FileSystem, StorageError};
 use venue_sim::{ConfigError, Faults, ListedSecurity, VenueConfig, VenueOutput, VenueRecord, VenueSimulator};
 
 use crate::venue::ReportSink;
@@ -57,13 +57,18 @@ pub fn newest_order(path: &Path) -> Result<Option<OrderId>, StorageError> {
 }
 
 impl PersistentVenue {
-    pub(super) fn open(path: &Path, config: VenueConfig, at: Timestamp) -> Result<Self, OpenError> {
+    pub(super) fn open(
+        disk: &dyn FileSystem,
+        path: &Path,
+        config: VenueConfig,
+        at: Timestamp,
+    ) -> Result<Self, OpenError> {
         let mut records = Vec::new();
         let mut replay = |payload: &[u8]| {
             records.push(minicbor::decode::<VenueRecord>(payload).map_err(|error| error.to_string())?);
             Ok(())
         };
-        let (replayed, ledger) = AppendLog::open(path, &mut replay).map_err(OpenError::Ledger)?;
+        let (replayed, ledger) = AppendLog::open_on(disk, path, &mut replay).map_err(OpenError::Ledger)?;
         tracing::info!(venue = %config.name, records = replayed.records, "venue ledger replayed");
         let mut venue = VenueSimulator::new(config, at).map_err(OpenError::Config)?;
         venue.restore(records, at);

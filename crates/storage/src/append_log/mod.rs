@@ -1,7 +1,7 @@
 //! Checked append-only log: each record has a length and a checksum. A torn last record is cut and reported; damage
 //! before the end is an error. It has no thread, no chain and no segments.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -48,7 +48,8 @@ impl AppendLog {
         read_all(&mut blocks, path, visit).map(|(records, _)| records)
     }
 
-    fn open_on(
+    /// As [`Self::open`], on another file system.
+    pub fn open_on(
         disk: &dyn FileSystem,
         path: &Path,
         replay: &mut dyn FnMut(&[u8]) -> Result<(), String>,
@@ -58,7 +59,7 @@ impl AppendLog {
         }
         let mut blocks = open_blocks(path)?;
         let (records, fault) = read_all(&mut blocks, path, replay)?;
-        let torn = truncate_torn_end(&blocks, path, fault)?;
+        let torn = truncate_torn_end(disk, &blocks, path, fault)?;
         let medium = disk.open(path).map_err(StorageError::io("open", path))?;
         let place = blocks.position();
         let log = Self { path: path.to_owned(), medium, position: place, block: Vec::new(), failed: None };
@@ -145,7 +146,12 @@ fn read_all(
 }
 
 /// Cuts whatever lies behind the last good record, unless that is followed by a good one.
-fn truncate_torn_end(blocks: &BlockReader, path: &Path, fault: BlockError) -> Result<Option<TornWrite>, StorageError> {
+fn truncate_torn_end(
+    disk: &dyn FileSystem,
+    blocks: &BlockReader,
+    path: &Path,
+    fault: BlockError,
+) -> Result<Option<TornWrite>, StorageError> {
     let offset = blocks.position().offset;
     let judged = tail::inspect(blocks.file(), blocks.position(), blocks.end());
     if let FileTail::Followed { by } = judged.map_err(StorageError::io("read", path))? {
@@ -158,14 +164,8 @@ fn truncate_torn_end(blocks: &BlockReader, path: &Path, fault: BlockError) -> Re
     }
     let torn = TornWrite { file: path.to_owned(), offset, bytes: length - offset };
     tracing::warn!(%torn, "torn write at the end of the log was cut (crash during the last write)");
-    truncate(path, offset).map_err(StorageError::io("cut the end of", path))?;
+    disk.truncate(path, offset).map_err(StorageError::io("cut the end of", path))?;
     Ok(Some(torn))
-}
-
-fn truncate(path: &Path, length: u64) -> io::Result<()> {
-    let file = OpenOptions::new().write(true).open(path)?;
-    file.set_len(length)?;
-    file.sync_all()
 }
 
 #[cfg(test)]

@@ -180,6 +180,10 @@ impl FileSystem for BrokenDisk {
     fn sync_folder(&self, _: &Path) -> io::Result<()> {
         Ok(())
     }
+
+    fn truncate(&self, _: &Path, _: u64) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 #[test]

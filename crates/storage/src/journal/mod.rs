@@ -30,6 +30,7 @@ mod reader;
 mod tests;
 
 use std::fmt;
+use std::io;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
@@ -44,7 +45,7 @@ pub use record::{JournalBatch, JournalEntry, JournalRecord};
 pub use scan::{JournalSummary, ScanProgress, VerifyReport, instance_of, verify, verify_with};
 pub use shared::{COMMIT_BUCKETS, JournalMetrics, JournalMonitor, SYNC_BUCKETS, SyncTimes};
 pub use sync_mode::SyncMode;
-pub use writer::DurabilityEvent;
+pub use writer::{DurabilityEvent, JournalWorker};
 
 use crate::file_system::{FileSystem, OsFileSystem, create_folder};
 use crate::lock::DataDirLock;
@@ -53,7 +54,7 @@ use frame::FrameBuilder;
 use head::HeadFile;
 use scan::JournalScan;
 use shared::JournalShared;
-use spare::SpareAllocator;
+use spare::{SpareAllocator, SpareOnDemand, SpareSource};
 use writer::{DurabilityNotifier, JournalWriter, OpenSegment, QueuedBatch};
 
 /// The folder of the journal inside a data folder.
@@ -128,6 +129,16 @@ impl Journal {
         Inspected::of(Arc::new(OsFileSystem), lock, options, progress)
     }
 
+    /// As [`Self::inspect`], on another file system.
+    pub fn inspect_on(
+        disk: Arc<dyn FileSystem>,
+        lock: &DataDirLock,
+        options: &JournalOptions,
+        progress: &mut dyn FnMut(ScanProgress),
+    ) -> Result<Inspected, StorageError> {
+        Inspected::of(disk, lock, options, progress)
+    }
+
     /// Opens a journal whose loss was accepted. Whoever does must write the next record above everything that was known.
     pub fn open_after_loss(
         lock: &DataDirLock,
@@ -148,23 +159,19 @@ impl Journal {
         Inspected::of(disk, lock, options, progress)?.open()
     }
 
-    fn start(
+    /// The journal and its writer, which runs nowhere yet.
+    fn prepare(
         disk: Arc<dyn FileSystem>,
-        lock: &DataDirLock,
-        options: &JournalOptions,
+        (lock, options): (&DataDirLock, &JournalOptions),
         recovered: &JournalSummary,
         (open, head_file): (Option<OpenSegment>, HeadFile),
-    ) -> Result<Self, StorageError> {
-        let folder = lock.folder().join(FOLDER);
-        let failed = || StorageError::io("start a thread for", &folder);
-        let shared = Arc::new(JournalShared::default());
+        (shared, spares): (Arc<JournalShared>, SpareSource),
+    ) -> (Self, JournalWriter) {
         shared.publish(recovered.last_sequence);
         let (queue, queued) = bounded(options.queue_batches);
         let (sender, news) = bounded(1);
-        let spares =
-            SpareAllocator::start(disk.clone(), &folder, options.segment_bytes, shared.clone()).map_err(failed())?;
         let writer = JournalWriter {
-            folder: folder.clone(),
+            folder: lock.folder().join(FOLDER),
             disk,
             instance: options.instance,
             capacity: options.segment_bytes,
@@ -181,8 +188,7 @@ impl Journal {
             shared: shared.clone(),
             notifier: DurabilityNotifier { sender, unread: news.clone() },
         };
-        let thread = thread::Builder::new().name("journal".to_owned()).spawn(move || writer.run());
-        Ok(Self {
+        let journal = Self {
             _lock: lock.clone(),
             queue: Some(queue),
             queue_bytes: options.queue_bytes,
@@ -190,8 +196,14 @@ impl Journal {
             last_sequence: recovered.last_sequence,
             shared,
             durability_events: news,
-            thread: Some(thread.map_err(failed())?),
-        })
+            thread: None,
+        };
+        (journal, writer)
+    }
+
+    fn spawn(&mut self, writer: JournalWriter) -> io::Result<()> {
+        self.thread = Some(thread::Builder::new().name("journal".to_owned()).spawn(move || writer.run())?);
+        Ok(())
     }
 
     /// Hands a batch to the writer and returns at once.
@@ -319,6 +331,28 @@ impl Inspected {
 
     /// Cuts a torn end and starts the writer.
     pub fn open(self) -> Result<(JournalSummary, Journal), StorageError> {
+        let folder = self.lock.folder().join(FOLDER);
+        let failed = || StorageError::io("start a thread for", &folder);
+        let (disk, bytes) = (self.disk.clone(), self.options.segment_bytes);
+        let spares = |shared| SpareAllocator::start(disk, &folder, bytes, shared).map(SpareSource::Thread);
+        let (recovered, mut journal, writer) = self.open_with(|shared| spares(shared).map_err(failed()))?;
+        journal.spawn(writer).map_err(failed())?;
+        Ok((recovered, journal))
+    }
+
+    /// Cuts a torn end. Nothing runs by itself: whoever holds the worker makes each commit.
+    pub fn open_by_hand(self) -> Result<(JournalSummary, Journal, JournalWorker), StorageError> {
+        let folder = self.lock.folder().join(FOLDER);
+        let (disk, bytes) = (self.disk.clone(), self.options.segment_bytes);
+        let spares = |shared| Ok(SpareSource::Caller(SpareOnDemand::start(disk, &folder, bytes, shared)));
+        let (recovered, journal, writer) = self.open_with(spares)?;
+        Ok((recovered, journal, JournalWorker::new(writer)))
+    }
+
+    fn open_with(
+        self,
+        spares: impl FnOnce(Arc<JournalShared>) -> Result<SpareSource, StorageError>,
+    ) -> Result<(JournalSummary, Journal, JournalWriter), StorageError> {
         let Self { lock, options, disk, scan, notes_head } = self;
         let folder = lock.folder().join(FOLDER);
         let (recovered, open) = recovery::repair(disk.as_ref(), &folder, scan)?;
@@ -326,8 +360,10 @@ impl Inspected {
         if recovered.last_sequence > 0 && notes_head {
             head.note(recovered.last_sequence, recovered.head);
         }
-        let journal = Journal::start(disk, &lock, &options, &recovered, (open, head))?;
-        Ok((recovered, journal))
+        let shared = Arc::new(JournalShared::default());
+        let spares = spares(shared.clone())?;
+        let (journal, writer) = Journal::prepare(disk, (&lock, &options), &recovered, (open, head), (shared, spares));
+        Ok((recovered, journal, writer))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Spare segments: the next segment is zero-filled in advance by its own thread. A commit then changes no file length
 //! (which makes the sync cheaper by a third), and a full disk is noticed a whole segment early.
 
+use std::cell::RefCell;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -23,6 +24,67 @@ const FILL_STEP_BYTES: u64 = 4 << 20;
 pub(crate) struct SpareSegment {
     pub(crate) path: PathBuf,
     pub(crate) medium: Box<dyn WritableFile>,
+}
+
+/// Who prepares the next segment.
+pub(crate) enum SpareSource {
+    /// A thread of its own.
+    Thread(SpareAllocator),
+    /// Whoever asks.
+    Caller(SpareOnDemand),
+}
+
+impl SpareSource {
+    /// Waits for the spare. Where it could not be made earlier, it is tried once more: space may be free again.
+    pub(crate) fn acquire(&self) -> Result<SpareSegment, StorageError> {
+        match self {
+            Self::Thread(thread) => thread.acquire(),
+            Self::Caller(caller) => caller.acquire(),
+        }
+    }
+
+    /// To be called when the last spare has got its name.
+    pub(crate) fn request(&self) {
+        match self {
+            Self::Thread(thread) => thread.request(),
+            Self::Caller(caller) => caller.request(),
+        }
+    }
+}
+
+/// Prepares one spare at a time on the thread that asks.
+pub(crate) struct SpareOnDemand {
+    filler: SpareFiller,
+    shared: Arc<JournalShared>,
+    ready: RefCell<Option<SpareSegment>>,
+}
+
+impl SpareOnDemand {
+    /// Requests the first spare.
+    pub(crate) fn start(disk: Arc<dyn FileSystem>, folder: &Path, bytes: u64, shared: Arc<JournalShared>) -> Self {
+        let filler = SpareFiller { disk, folder: folder.to_owned(), bytes, stop: Arc::default() };
+        let spares = Self { filler, shared, ready: RefCell::default() };
+        spares.request();
+        spares
+    }
+
+    fn acquire(&self) -> Result<SpareSegment, StorageError> {
+        match self.ready.take() {
+            Some(spare) => Ok(spare),
+            None => self.prepare(),
+        }
+    }
+
+    fn request(&self) {
+        // Without one the next `acquire` tries again.
+        self.ready.replace(self.prepare().ok());
+    }
+
+    fn prepare(&self) -> Result<SpareSegment, StorageError> {
+        let outcome = self.filler.prepare();
+        self.shared.record_spare_error(outcome.as_ref().err().map(ToString::to_string));
+        outcome
+    }
 }
 
 /// The thread that keeps one spare ready.
@@ -54,8 +116,7 @@ impl SpareAllocator {
         Ok(keeper)
     }
 
-    /// Waits for the spare. Where it could not be made earlier, it is tried once more: space may be free again.
-    pub(crate) fn acquire(&self) -> Result<SpareSegment, StorageError> {
+    fn acquire(&self) -> Result<SpareSegment, StorageError> {
         match self.receive() {
             Ok(spare) => Ok(spare),
             Err(_) => {
@@ -65,8 +126,7 @@ impl SpareAllocator {
         }
     }
 
-    /// To be called when the last spare has got its name.
-    pub(crate) fn request(&self) {
+    fn request(&self) {
         if let Some(requests) = &self.requests {
             // A thread that is gone shows in `receive`.
             let _ = requests.send(());
@@ -119,7 +179,7 @@ impl SpareFiller {
         if !self.is_ready(&path) {
             let filling = self.folder.join(FILLING);
             self.fill(&filling)
-                .inspect_err(|_| drop(fs::remove_file(&filling)))
+                .inspect_err(|_| drop(self.disk.remove(&filling)))
                 .map_err(StorageError::io("prepare the next segment", &filling))?;
             self.disk.rename(&filling, &path).map_err(StorageError::io("rename", &filling))?;
         }

@@ -16,7 +16,7 @@ use super::head::HeadFile;
 use super::record::JournalBatch;
 use super::segment::{self, SegmentHeader};
 use super::shared::JournalShared;
-use super::spare::SpareAllocator;
+use super::spare::SpareSource;
 use super::sync_mode::SyncMode;
 use crate::StorageError;
 use crate::block::BlockPosition;
@@ -55,11 +55,35 @@ pub(crate) struct JournalWriter {
     /// Its last sequence.
     pub(crate) last: u64,
     pub(crate) head_file: HeadFile,
-    pub(crate) spares: SpareAllocator,
+    pub(crate) spares: SpareSource,
     /// When the oldest write that is not synced was made.
     pub(crate) unsynced: Option<Instant>,
     pub(crate) shared: Arc<JournalShared>,
     pub(crate) notifier: DurabilityNotifier,
+}
+
+/// The writer on the thread of its caller, for whoever gives each commit its time.
+pub struct JournalWorker(Option<JournalWriter>);
+
+impl JournalWorker {
+    pub(crate) fn new(writer: JournalWriter) -> Self {
+        Self(Some(writer))
+    }
+
+    /// Whether a batch waits for a commit.
+    pub fn has_work(&self) -> bool {
+        self.0.as_ref().is_some_and(|writer| writer.carried_over.is_some() || !writer.queue.is_empty())
+    }
+
+    /// One commit of what waits. After the first failure there are no more.
+    pub fn commit(&mut self) {
+        if let Some(writer) = &mut self.0
+            && let Err(error) = writer.commit_waiting()
+        {
+            writer.fail(&error);
+            self.0 = None;
+        }
+    }
 }
 
 /// The segment that is written.
@@ -75,11 +99,15 @@ pub(crate) struct OpenSegment {
 impl JournalWriter {
     pub(crate) fn run(mut self) {
         if let Err(error) = self.serve() {
-            let error = error.to_string();
-            tracing::error!(%error, "journal write or sync failed; nothing more is durable");
-            self.shared.fail(error.clone());
-            self.notifier.notify(DurabilityEvent::Failed { error });
+            self.fail(&error);
         }
+    }
+
+    fn fail(&self, error: &StorageError) {
+        let error = error.to_string();
+        tracing::error!(%error, "journal write or sync failed; nothing more is durable");
+        self.shared.fail(error.clone());
+        self.notifier.notify(DurabilityEvent::Failed { error });
     }
 
     fn serve(&mut self) -> Result<(), StorageError> {
@@ -88,6 +116,13 @@ impl JournalWriter {
             self.commit()?;
         }
         self.sync_if_needed()
+    }
+
+    fn commit_waiting(&mut self) -> Result<(), StorageError> {
+        let waiting = self.carried_over.take().or_else(|| self.queue.try_recv().ok());
+        let Some(queued) = waiting else { return Ok(()) };
+        self.build_frame(queued)?;
+        self.commit()
     }
 
     /// The next batch, or none when the journal closes. Syncs when the interval ends while nothing comes.

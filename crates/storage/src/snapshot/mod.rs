@@ -64,7 +64,8 @@ impl SnapshotStore {
         Self { _lock: None, folder: data_folder.join(FOLDER), instance, disk: Arc::new(OsFileSystem) }
     }
 
-    fn open_on(disk: Arc<dyn FileSystem>, lock: &DataDirLock, instance: InstanceId) -> Result<Self, StorageError> {
+    /// As [`Self::open`], on another file system.
+    pub fn open_on(disk: Arc<dyn FileSystem>, lock: &DataDirLock, instance: InstanceId) -> Result<Self, StorageError> {
         let folder = lock.folder().join(FOLDER);
         create_folder(disk.as_ref(), lock.folder(), &folder)?;
         let snapshots = Self { _lock: Some(lock.clone()), folder, instance, disk };

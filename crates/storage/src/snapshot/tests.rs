@@ -208,6 +208,10 @@ impl FileSystem for FailingDisk {
     fn sync_folder(&self, folder: &Path) -> io::Result<()> {
         OsFileSystem.sync_folder(folder)
     }
+
+    fn truncate(&self, path: &Path, length: u64) -> io::Result<()> {
+        OsFileSystem.truncate(path, length)
+    }
 }
 
 #[test]

@@ -174,6 +174,10 @@ impl FileSystem for TestDisk {
     fn sync_folder(&self, _: &Path) -> io::Result<()> {
         Ok(())
     }
+
+    fn truncate(&self, path: &Path, length: u64) -> io::Result<()> {
+        OsFileSystem.truncate(path, length)
+    }
 }
 
 struct TestMedium {

@@ -182,6 +182,10 @@ impl FileSystem for RecordingDisk {
     fn sync_folder(&self, _: &Path) -> io::Result<()> {
         Ok(())
     }
+
+    fn truncate(&self, path: &Path, length: u64) -> io::Result<()> {
+        OsFileSystem.truncate(path, length)
+    }
 }
 
 struct RecordingMedium {

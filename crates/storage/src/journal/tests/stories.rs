@@ -199,3 +199,26 @@ fn settings_that_cannot_work_are_refused_by_name() {
     let queue = refusal(|options| options.queue_batches = 0);
     assert_eq!(queue, "journal.queue: must have room for at least one batch");
 }
+
+#[test]
+fn a_journal_worked_by_hand_is_durable_as_far_as_its_worker_went() {
+    let bench = JournalFixture::new();
+    let lock = DataDirLock::acquire(bench.folder.path()).unwrap();
+    let inspected = Journal::inspect_on(bench.disk.clone(), &lock, &bench.options, &mut |_| {}).unwrap();
+    let (_, mut journal, mut worker) = inspected.open_by_hand().unwrap();
+    for sequence in 1..=30 {
+        journal.append(batch(sequence, "an order of some length")).unwrap();
+        assert_eq!((journal.durable(), worker.has_work()), (sequence - 1, true), "nothing runs by itself");
+        worker.commit();
+        assert_eq!((journal.durable(), worker.has_work()), (sequence, false));
+    }
+    bench.disk.0.sync_fails.store(true, Ordering::SeqCst);
+    journal.append(batch(31, "lost")).unwrap();
+    worker.commit();
+    assert!(wait_failed(&journal).contains("cannot sync"));
+    assert!(matches!(journal.append(batch(32, "too late")).unwrap_err().reason, AppendError::Failed { .. }));
+    drop((journal, worker, lock));
+    bench.disk.0.sync_fails.store(false, Ordering::SeqCst);
+    let (found, _journal) = bench.open();
+    assert!(found.segments > 1 && found.last_sequence >= 30, "{found:?}");
+}

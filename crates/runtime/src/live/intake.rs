@@ -1,0 +1,109 @@
+//! What one turn of the loop takes in, and how long the loop sleeps before it.
+
+use std::time::Duration;
+
+use bus::inbox::EngineRequest;
+use crossbeam_channel::{Select, TryRecvError};
+use domain::command::MarketData;
+use domain::report::Report;
+use storage::journal::DurabilityEvent;
+
+use super::LiveLoop;
+
+/// Requests of each lane, and reports, that one turn of the loop takes at the most.
+const BATCH_MAX: usize = 1_024;
+/// Batches that one turn hands to the journal: prices where they are journalled, then inputs.
+const BATCHES_PER_CYCLE: usize = 2;
+/// How often changed prices are passed to trading.
+const MARK_INTERVAL: Duration = Duration::from_secs(1);
+/// How often an adapter's full queue is checked while cancels wait for it.
+const QUEUE_RETRY_INTERVAL: Duration = Duration::from_millis(1);
+
+/// Input of one turn.
+#[derive(Default)]
+pub(super) struct InputBatch {
+    pub(super) requests: Vec<EngineRequest>,
+    pub(super) reports: Vec<Report>,
+    pub(super) prices: Vec<MarketData>,
+    pub(super) mark_due: bool,
+}
+
+pub(super) enum LoopWake {
+    Work(InputBatch),
+    Stop,
+    Failed(String),
+}
+
+impl LiveLoop {
+    /// Sleeps until there is work. While the journal is behind, nothing is taken in.
+    pub(super) fn wait(&self) {
+        let lanes = &self.parts.inbox;
+        let mut wakers = Select::new();
+        let has_room = self.journal_has_room();
+        if has_room {
+            wakers.recv(lanes.requests.wake());
+            wakers.recv(&lanes.reports);
+        }
+        wakers.recv(&lanes.wake);
+        wakers.recv(self.parts.journal.durability_events());
+        wakers.recv(&self.parts.stop);
+        // All of them are looked at afterwards, so a timeout needs no special case.
+        let _ = wakers.ready_timeout(self.sleep_time());
+    }
+
+    /// What is there now, or why the loop ends.
+    pub(super) fn take(&mut self) -> LoopWake {
+        let news = self.parts.journal.durability_events().try_recv();
+        if let Ok(DurabilityEvent::Failed { error }) = news {
+            return LoopWake::Failed(error);
+        }
+        if let Some(error) = self.parts.journal.monitor().failure() {
+            return LoopWake::Failed(error);
+        }
+        let _ = self.parts.inbox.wake.try_recv();
+        let requests = &self.parts.inbox.requests;
+        // All senders are dropped: no request can come any more.
+        let is_closed = self.journal_has_room()
+            && requests.wake().try_recv() == Err(TryRecvError::Disconnected)
+            && requests.is_empty();
+        if is_closed || self.parts.stop.try_recv() != Err(TryRecvError::Empty) {
+            return LoopWake::Stop;
+        }
+        let mut taken = InputBatch::default();
+        if self.journal_has_room() {
+            self.drain(&mut taken);
+        }
+        LoopWake::Work(taken)
+    }
+
+    fn journal_has_room(&self) -> bool {
+        self.parts.journal.free_batches() >= BATCHES_PER_CYCLE
+    }
+
+    /// Takes what else waits, so that one commit carries it all.
+    fn drain(&mut self, taken: &mut InputBatch) {
+        let lanes = &self.parts.inbox;
+        taken.requests = lanes.requests.take_batch(BATCH_MAX, |asked| self.parts.engine.knows_order(asked));
+        taken.reports.extend(self.unsent.drain());
+        taken.reports.extend(lanes.reports.try_iter().take(BATCH_MAX));
+        taken.prices = lanes.drain_prices();
+        let now = (self.parts.clock)();
+        taken.mark_due = now >= self.next_mark_at;
+        if taken.mark_due {
+            self.next_mark_at = now.plus_seconds(1);
+        }
+    }
+
+    /// How long the loop may sleep where nothing comes in.
+    pub fn sleep_time(&self) -> Duration {
+        let has_requests = !(self.unsent.is_empty() && self.parts.inbox.requests.is_empty());
+        if has_requests && self.journal_has_room() {
+            return Duration::ZERO;
+        }
+        let now = (self.parts.clock)();
+        let deadline = self.parts.engine.next_deadline().unwrap_or(self.next_mark_at).min(self.next_mark_at);
+        let nanos = u64::try_from(deadline.nanos_since(now)).unwrap_or(0);
+        let nap_max = if self.parts.instructions.has_waiting() { QUEUE_RETRY_INTERVAL } else { MARK_INTERVAL };
+        Duration::from_nanos(nanos).min(nap_max)
+    }
+}
