@@ -94,16 +94,19 @@ impl LiveLoop {
         }
     }
 
-    /// How long the loop may sleep where nothing comes in.
+    /// How long the loop may sleep where nothing comes in; the clock may say sooner, the journal and the inbox too.
     pub fn sleep_time(&self) -> Duration {
-        let has_requests = !(self.unsent.is_empty() && self.parts.inbox.requests.is_empty());
-        if has_requests && self.journal_has_room() {
+        let longest = if self.parts.instructions.has_waiting() { QUEUE_RETRY_INTERVAL } else { MARK_INTERVAL };
+        // No deadline counts while nothing can be journalled: the journal wakes the loop when it has room.
+        if !self.journal_has_room() {
+            return longest;
+        }
+        if !(self.unsent.is_empty() && self.parts.inbox.requests.is_empty()) {
             return Duration::ZERO;
         }
         let now = (self.parts.clock)();
         let deadline = self.parts.engine.next_deadline().unwrap_or(self.next_mark_at).min(self.next_mark_at);
         let nanos = u64::try_from(deadline.nanos_since(now)).unwrap_or(0);
-        let nap_max = if self.parts.instructions.has_waiting() { QUEUE_RETRY_INTERVAL } else { MARK_INTERVAL };
-        Duration::from_nanos(nanos).min(nap_max)
+        Duration::from_nanos(nanos).min(longest)
     }
 }
