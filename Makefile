@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run test damage audit test-screen test-stories test-docs test-rust bench lint build doc setup node ui
+.PHONY: help run test damage kill power-cut record-release audit test-screen test-stories test-docs test-rust bench lint build doc setup node ui
 
 # The binary is built once; end-to-end tests find it by this name.
 TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))
@@ -60,6 +60,15 @@ test-stories: ui build ## the screen in Chromium against the real server
 
 damage: build ## harm a crashed journal in 200 random ways: no server starts on one that lost something (DAMAGES=, RIALTO_SEED=)
 	RIALTO_DAMAGES=$(or $(DAMAGES),200) cargo test -p scenarios --test scenarios no_random_damage -- --nocapture
+
+kill: build ## kill the server 1,000 times under load over REST, FIX, topics and strategies: nothing is lost or doubled (KILLS=, RIALTO_SEED=)
+	RIALTO_KILLS=$(or $(KILLS),1000) cargo test -p scenarios --test scenarios killed_again_and_again -- --nocapture
+
+power-cut: build ## cut the server's power 200 times on a disk that forgets what was not synced (CUTS=, RIALTO_SEED=)
+	RIALTO_POWER_CUTS=$(or $(CUTS),200) cargo test -p scenarios --test scenarios loses_its_power -- --nocapture
+
+record-release: build ## keep a data folder of this version for the tests of the next ones
+	RIALTO_RECORD=$(abspath crates/scenarios/tests/releases) cargo test -p scenarios --test scenarios data_folder_of_every_release -- --nocapture
 
 audit: ## what it is built from: advisories, licences, sources, and a bill of materials in target/sbom.cdx.json
 	@scripts/audit.py

@@ -22,6 +22,7 @@ pub struct ServerLauncher {
     folder: PathBuf,
     settings: Vec<String>,
     open_files: Option<u32>,
+    environment: Vec<(String, PathBuf)>,
     log_is_read: bool,
 }
 
@@ -56,6 +57,7 @@ impl ServerLauncher {
             folder: folder.to_owned(),
             settings: vec![],
             open_files: None,
+            environment: vec![],
             log_is_read: true,
         };
         let launch = launch.set("demo.activity", "off").set("strategies.instances", "");
@@ -72,6 +74,12 @@ impl ServerLauncher {
     /// The system allows it no more open files than this.
     pub fn with_open_files(mut self, open_files: u32) -> Self {
         self.open_files = Some(open_files);
+        self
+    }
+
+    /// With another variable in its environment.
+    pub fn with_variable(mut self, name: &str, value: &Path) -> Self {
+        self.environment.push((name.to_owned(), value.to_owned()));
         self
     }
 
@@ -116,8 +124,14 @@ impl ServerLauncher {
         ServerProcess::spawn(base_command(&self.program).args(words).arg("--data-dir").arg(&self.folder)).wait()
     }
 
+    /// Runs a command of the binary that needs no folder.
+    pub fn run_without_folder(&self, words: &[&str]) -> ServerExit {
+        ServerProcess::spawn(base_command(&self.program).args(words)).wait()
+    }
+
     fn spawn(&self) -> ServerProcess {
         let mut command = self.command();
+        command.envs(self.environment.iter().map(|(name, value)| (name, value)));
         command.arg("serve").arg("--data-dir").arg(&self.folder);
         for setting in &self.settings {
             command.args(["--set", setting]);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use storage::journal;
 
-use crate::test_platform::{AAPL, TestPlatform, TraderClient, limit};
+use crate::test_platform::{AAPL, TestPlatform, TraderClient, limit, with_id};
 
 #[test]
 fn a_good_journal_is_proven() {
@@ -55,6 +55,29 @@ fn a_torn_end_is_cut_and_told_and_nothing_acknowledged_is_lost() {
     server.client().order(&order);
     let ended = server.stop();
     assert!(ended.log.contains(&text), "{ended}");
+}
+
+#[test]
+fn a_flipped_bit_in_the_read_model_is_found_and_history_is_built_again() {
+    let desk = TestPlatform::new();
+    let server = desk.start();
+    let mut client = server.client();
+    client.place(&with_id(limit(AAPL, "BUY", 1, "250"), "a-marked-order"));
+    client.wait_for_status("a-marked-order", "SUBMITTED");
+    let history = client.get_json("/rest/history/order");
+    server.stop();
+    let file = desk.data().join(storage::read_model::FILE);
+    // The stop copied its log into the file; as long as it is there, SQLite reads it instead.
+    fs::remove_file(file.with_extension("sqlite-wal")).unwrap();
+    let bytes = fs::read(&file).unwrap();
+    let places = (0..bytes.len()).filter(|at| bytes[*at..].starts_with(b"a-marked-order"));
+    for place in places.collect::<Vec<_>>() {
+        flip(&file, place as u64);
+    }
+    let server = desk.start();
+    assert_eq!(server.client().get_json("/rest/history/order"), history);
+    let ended = server.stop();
+    assert!(ended.log.contains("read model is unusable and is rebuilt from the journal"), "{ended}");
 }
 
 /// Leaves an order in a journal that no snapshot stands behind.

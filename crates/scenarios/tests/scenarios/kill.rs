@@ -1,13 +1,19 @@
-//! kill -9 under order flow. Several clients trade over every interface and log every answer; the server is
-//! killed in the middle of it, again and again. After each kill the clients' logs, the journal and the venues' ledgers
-//! are compared.
+//! kill -9 under order flow. Clients trade over REST and FIX, strategies inside the server, and a subscriber listens to the
+//! topics; all write down every answer. The server is killed in the middle of it, again and again. After each kill the clients'
+//! logs, the journal and the venues' ledgers are compared.
 //!
-//! `RIALTO_KILLS` says how often (20), `RIALTO_SEED` repeats a run; both are printed.
+//! `RIALTO_KILLS` says how often (20), `RIALTO_POWER_CUTS` how often with a disk that forgets what was not synced (2),
+//! `RIALTO_SEED` repeats a run; all are printed.
 
 mod flow;
+mod fix_flow;
+mod topic_flow;
+mod power_cut;
 mod log;
 mod audit;
 
+use std::collections::BTreeMap;
+use std::fs;
 use std::time::Duration;
 
 use scenarios::http::HttpClient;
@@ -17,31 +23,51 @@ use serde_json::{Value, json};
 
 use crate::evidence::{JournalEvidence, VenueLedgers};
 use crate::test_platform::{TestPlatform, TraderClient};
-use flow::{Flow, Random};
+use fix_flow::FixFlow;
+use flow::{Flow, Heard, RESTING, Random};
 use log::ClientLog;
+use power_cut::ForgetfulDisk;
+use topic_flow::TopicFlow;
 
 const KILLS: u64 = 20;
-const CLIENTS: u64 = 8;
+const POWER_CUTS: u64 = 2;
 /// A kill comes after so many acknowledgements, at the least and at the most.
 const ACKNOWLEDGED: (u64, u64) = (20, 400);
+/// With more open orders those that rest are cancelled, so that a long run meets no limit.
+const OPEN_ORDERS_MAX: usize = 300;
+/// It quotes the security that most clients trade.
+const MAKER: &str = "MAKER:market-making security=AAPL quantity=2 maxPosition=50 distance=1";
 
 #[test]
 fn a_server_that_is_killed_again_and_again_loses_nothing_and_doubles_nothing() {
     let (kills, seed) = (number("RIALTO_KILLS", KILLS), number("RIALTO_SEED", u64::from(std::process::id())));
     println!("kill test: RIALTO_KILLS={kills} RIALTO_SEED={seed}");
+    Story::new(seed).run(&platform(), kills);
+}
+
+/// The same with power cuts: what the server had not synced is gone.
+#[test]
+fn a_server_that_loses_its_power_loses_nothing_and_doubles_nothing() {
+    let (cuts, seed) = (number("RIALTO_POWER_CUTS", POWER_CUTS), number("RIALTO_SEED", u64::from(std::process::id())));
+    println!("power cut test: RIALTO_POWER_CUTS={cuts} RIALTO_SEED={seed}");
+    let Some((desk, disk)) = ForgetfulDisk::under(platform()) else { return };
+    let mut story = Story::new(seed);
+    story.disk = Some(disk);
+    story.run(&desk, cuts);
+}
+
+fn platform() -> TestPlatform {
     // Small files and few inputs to a snapshot, so that kills also meet files that roll and snapshots in the making.
     let desk = TestPlatform::new()
         .set("journal.segmentMegabytes", 1)
         .set("snapshot.everyInputs", 300)
         .set("risk.ordersPerSecond", 100_000)
+        .set("strategies.instances", MAKER)
         // Many clients of one account buy and sell at the same time.
         .set("risk.selfTrade", "allow");
-    let mut story = Story::new(seed);
-    let mut server = desk.start();
-    for round in 0..kills {
-        server = story.round(&desk, server, round);
-    }
-    story.finish(&desk, server);
+    fs::create_dir_all(desk.data().join("fix")).unwrap();
+    fs::write(desk.data().join("fix/sessions.cfg"), fix_flow::session_file()).unwrap();
+    desk
 }
 
 fn number(variable: &str, default: u64) -> u64 {
@@ -54,36 +80,63 @@ fn number(variable: &str, default: u64) -> u64 {
 struct Story {
     random: Random,
     log: ClientLog,
+    fix: Vec<FixFlow>,
+    topics: TopicFlow,
     journal: JournalEvidence,
     torn_ledgers: usize,
     times_to_ready: Vec<Duration>,
+    /// Where every kill is a power cut.
+    disk: Option<ForgetfulDisk>,
 }
 
 impl Story {
     fn new(seed: u64) -> Self {
-        let (log, journal) = (ClientLog::default(), JournalEvidence::default());
-        Self { random: Random::new(seed), log, journal, torn_ledgers: 0, times_to_ready: vec![] }
+        let mut random = Random::new(seed);
+        let fix = fix_flow::SESSIONS.iter().map(|name| FixFlow::new(name, &mut random)).collect();
+        let (log, topics, journal) = (ClientLog::default(), TopicFlow::default(), JournalEvidence::default());
+        Self { random, log, fix, topics, journal, torn_ledgers: 0, times_to_ready: vec![], disk: None }
+    }
+
+    fn run(mut self, desk: &TestPlatform, kills: u64) {
+        let mut server = desk.start();
+        self.reconnect(&server);
+        for round in 0..kills {
+            server = self.round(desk, server, round);
+        }
+        self.finish(desk, server);
     }
 
     /// Trades, kills, compares, starts again, and asks after everything that is not known.
     fn round(&mut self, desk: &TestPlatform, server: RunningServer, round: u64) -> RunningServer {
-        let flow = Flow::begin(&server, CLIENTS, round, &mut self.random);
+        let clients = (std::mem::take(&mut self.fix), std::mem::take(&mut self.topics));
+        let flow = Flow::begin(&server, (round, &mut self.random), clients);
         flow.wait_for_acknowledged(self.random.between(ACKNOWLEDGED));
         server.kill();
-        let heard = flow.end();
+        let Heard { log: heard, fix, topics } = flow.end();
+        (self.fix, self.topics) = (fix, topics);
+        if let Some(disk) = &mut self.disk {
+            disk.cut(&mut self.random);
+        }
         self.log.absorb(heard.clone());
-        self.compare(desk);
+        self.compare(desk, &heard);
         let server = desk.start();
         self.times_to_ready.push(server.time_to_ready);
         self.ask_after(&mut server.client(), &heard);
+        self.reconnect(&server);
+        cancel_resting(&mut server.client());
         server
     }
 
-    fn compare(&mut self, server: &TestPlatform) {
-        self.journal.read_on(server.data());
-        let ledgers = VenueLedgers::read(server.data());
+    fn reconnect(&mut self, server: &RunningServer) {
+        self.fix.iter_mut().for_each(|client| client.reconnect(server.port_address("fix")));
+    }
+
+    fn compare(&mut self, desk: &TestPlatform, heard: &ClientLog) {
+        self.journal.read_on(desk.data());
+        let ledgers = VenueLedgers::read(desk.data());
         self.torn_ledgers += ledgers.torn_ends;
-        audit::after_a_kill(&self.log, &self.journal, &ledgers);
+        audit::after_a_kill(heard, &self.journal, &ledgers);
+        self.fix.iter_mut().for_each(|client| client.compare(&self.journal));
     }
 
     /// Every order of this round is found again; one whose outcome was unknown has one now.
@@ -96,28 +149,54 @@ impl Story {
 
     fn finish(mut self, desk: &TestPlatform, server: RunningServer) {
         let mut client = server.client();
+        assert_eq!(client.post("/rest/strategy/MAKER/stop", "").unwrap().status, 200);
+        wait_for("the cancel of its quotes", || {
+            (client.get_json("/rest/execution/order?strategy=MAKER") == json!([])).then_some(())
+        });
         let mut settled = || all_settled(&client.get_json("/rest/execution/order")).then_some(());
         wait_for("every order to be settled", &mut settled);
         let shown = client.get_json("/rest/position");
+        let events = std::mem::take(&mut self.topics).finish(&mut client);
         server.stop();
         self.journal.read_on(desk.data());
         let ledgers = VenueLedgers::read(desk.data());
         audit::at_the_end(&self.log, &self.journal, &ledgers, &shown);
+        self.fix.iter_mut().for_each(|client| client.compare(&self.journal));
         audit::state_is_that_of_a_full_replay(desk.data(), &self.journal);
-        self.report();
+        self.report(events);
     }
 
-    fn report(mut self) {
+    fn report(mut self, events: usize) {
+        let mut sources: BTreeMap<String, usize> = BTreeMap::new();
+        for order in self.journal.placed.values() {
+            *sources.entry(order.source.to_string()).or_default() += 1;
+        }
+        assert_eq!(sources.len(), 4, "orders came over REST, two FIX sessions and from a strategy: {sources:?}");
+        let accepted: usize = self.fix.iter().map(|client| client.accepted_count).sum();
+        let resent: usize = self.fix.iter().map(|client| client.resent_count).sum();
         self.times_to_ready.sort();
         let median = self.times_to_ready[self.times_to_ready.len() / 2];
+        let forgotten = self.disk.as_ref().map_or(0, |disk| disk.forgotten);
         println!(
-            "kills {}, {}, fills {}, torn ends: journal {} ledgers {}, median time to ready {median:?}",
+            "kills {}, unsynced writes forgotten {forgotten}, lost 0, doubled 0; REST: {}; FIX: accepted {accepted}, resent {resent}; topics: {events} events, each \
+             once; orders by source {sources:?}; fills {}, torn ends: journal {} ledgers {}, median time to ready {median:?}",
             self.times_to_ready.len(),
             self.log,
             self.journal.fills.len(),
             self.journal.torn_ends,
             self.torn_ledgers,
         );
+    }
+}
+
+fn cancel_resting(client: &mut HttpClient) {
+    let open = client.get_json("/rest/execution/order");
+    let open = open.as_array().unwrap();
+    let rests = |order: &&Value| RESTING.iter().any(|(security, _)| order["securityId"] == json!(security));
+    if open.len() > OPEN_ORDERS_MAX {
+        for order in open.iter().filter(rests) {
+            client.delete(&format!("/rest/execution/order/{}", order["intId"].as_str().unwrap())).unwrap();
+        }
     }
 }
 

@@ -28,6 +28,7 @@ mod readme;
 mod lifecycle;
 mod clock;
 mod restart;
+mod releases;
 mod day_end;
 mod expiration;
 mod determinism;

@@ -1,6 +1,6 @@
 //! Topics beside REST: a subscriber receives the events of an order, and joins both by the sequence.
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 
 use scenarios::http::{HttpClient, HttpRequest};
@@ -42,27 +42,40 @@ impl TopicListener {
     }
 
     pub(crate) fn frame(&mut self) -> String {
+        self.next_frame().expect("the broker has closed")
+    }
+
+    /// None where the broker has closed, or was killed.
+    fn next_frame(&mut self) -> Option<String> {
         loop {
             let begin = self.unread.iter().take_while(|byte| **byte == b'\n').count();
             self.unread.drain(..begin);
             if let Some(end) = self.unread.iter().position(|byte| *byte == 0) {
-                return String::from_utf8(self.unread.drain(..=end).take(end).collect()).unwrap();
+                return Some(String::from_utf8(self.unread.drain(..=end).take(end).collect()).unwrap());
             }
             let mut bytes = [0; 4_096];
-            let length = self.stream.read(&mut bytes).unwrap();
-            assert!(length > 0, "the broker has closed");
-            self.unread.extend_from_slice(&bytes[..length]);
+            match self.stream.read(&mut bytes) {
+                Ok(0) => return None,
+                Ok(length) => self.unread.extend_from_slice(&bytes[..length]),
+                Err(error) if error.kind() == ErrorKind::ConnectionReset => return None,
+                Err(error) => panic!("nothing was heard: {error}"),
+            }
         }
     }
 
     /// The next message: its headers as an object of texts, and its body.
     pub(crate) fn headers_and_body(&mut self) -> (Value, Value) {
-        let frame = self.frame();
+        self.next_message().expect("the broker has closed")
+    }
+
+    /// As [`Self::headers_and_body`]; none where the broker has closed, or was killed.
+    pub(crate) fn next_message(&mut self) -> Option<(Value, Value)> {
+        let frame = self.next_frame()?;
         let (head, body) = frame.split_once("\n\n").unwrap();
         assert!(head.starts_with("MESSAGE\n"), "{frame}");
         let headers = head.lines().skip(1).map(|line| line.split_once(':').unwrap());
         let headers = headers.map(|(name, value)| (name.to_owned(), Value::from(value.replace("\\c", ":"))));
-        (headers.collect(), serde_json::from_str(body).unwrap())
+        Some((headers.collect(), serde_json::from_str(body).unwrap()))
     }
 
     /// The next message: its topic, its sequence and its body.

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::test_platform::{AAPL, TestPlatform, TraderClient, limit, market, with_id};
 use crate::topics::TopicListener;
 
-const TRADING: &str = "/topic/order-status.>,/topic/fill.>,/topic/transaction.>";
+pub(crate) const TRADING: &str = "/topic/order-status.>,/topic/fill.>,/topic/transaction.>";
 
 /// What a client has heard, over all its connections: the id of each event and its body.
 #[derive(Default)]
@@ -38,20 +38,26 @@ impl ReceivedMessage {
     }
 }
 
-/// What history has of the same families, with the ids that the events must have.
 fn history(client: &mut HttpClient) -> Vec<(String, Value)> {
-    let (mut after, mut found) = (0, Vec::new());
+    let mut found = Vec::new();
+    for_each_event(client, |id, event| found.push((id, event.clone())));
+    found
+}
+
+/// What history has of the same families, with the ids that the events must have.
+pub(crate) fn for_each_event(client: &mut HttpClient, mut each: impl FnMut(String, &Value)) {
+    let mut after = 0;
     loop {
         let page = client.get_json(&format!("/rest/history/events?after={after}&limit=500"));
         let page = page.as_array().unwrap();
-        let Some(last) = page.last() else { return found };
+        let Some(last) = page.last() else { return };
         after = last["sequence"].as_u64().unwrap();
         let mut place = (0, 0);
         for event in page {
             let sequence = event["sequence"].as_u64().unwrap();
             place = if place.0 == sequence { (sequence, place.1 + 1) } else { (sequence, 0) };
             if ["OrderStatus", "Fill", "Transaction"].contains(&event["objectType"].as_str().unwrap()) {
-                found.push((format!("{sequence}-{}", place.1), event["event"].clone()));
+                each(format!("{sequence}-{}", place.1), &event["event"]);
             }
         }
     }

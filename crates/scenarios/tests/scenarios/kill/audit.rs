@@ -103,8 +103,21 @@ pub(crate) fn at_the_end(log: &ClientLog, journal: &JournalEvidence, ledgers: &V
 }
 
 fn held(journal: &JournalEvidence) -> BTreeMap<(AccountId, SecurityId), Quantity> {
-    let open = journal.positions().into_iter().filter(|position| !position.quantity.is_zero());
-    open.map(|position| ((position.account, position.security), position.quantity)).collect()
+    let held = journal.positions().into_iter();
+    sums(held.map(|position| ((position.account, position.security), position.quantity)))
+}
+
+/// Over all strategies of an account.
+fn sums(
+    positions: impl Iterator<Item = ((AccountId, SecurityId), Quantity)>,
+) -> BTreeMap<(AccountId, SecurityId), Quantity> {
+    let mut sums: BTreeMap<_, Quantity> = BTreeMap::new();
+    for (key, quantity) in positions {
+        let sum = sums.entry(key).or_insert(Quantity::ZERO);
+        *sum = sum.plus(quantity).unwrap();
+    }
+    sums.retain(|_, quantity| !quantity.is_zero());
+    sums
 }
 
 fn in_json(positions: &Value) -> BTreeMap<(AccountId, SecurityId), Quantity> {
@@ -113,7 +126,7 @@ fn in_json(positions: &Value) -> BTreeMap<(AccountId, SecurityId), Quantity> {
         let key = (AccountId(number(&position["accountId"])), SecurityId(number(&position["securityId"])));
         (key, Quantity(position["quantity"].to_string().parse().expect("a decimal")))
     });
-    held.filter(|(_, quantity)| !quantity.is_zero()).collect()
+    sums(held)
 }
 
 /// Stocks of contract size 1, and the opening credit.

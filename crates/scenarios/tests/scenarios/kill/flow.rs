@@ -9,25 +9,43 @@ use scenarios::server::RunningServer;
 use scenarios::wait::wait_for;
 use serde_json::{Value, json};
 
+use super::fix_flow::FixFlow;
 use super::log::{Attempt, ClientLog, Outcome};
+use super::topic_flow::TopicFlow;
 use crate::test_platform::{AAPL, MSFT, SAP, body_of, int_id_in, limit, market, path_of};
 
 /// A security, a price at which a buy trades, and one at which a sale does.
 const TRADED: [(u64, &str, &str); 3] = [(AAPL, "275", "270"), (MSFT, "515", "505"), (SAP, "213", "208")];
 /// Securities in which buys rest, far below the market.
-const RESTING: [(u64, &str); 2] = [(3, "150"), (4, "180")];
+pub(crate) const RESTING: [(u64, &str); 2] = [(3, "150"), (4, "180")];
+/// Clients over REST.
+const CLIENTS: u64 = 8;
 /// A price that is refused.
 const OFF_TICK: &str = "100.001";
 
 pub(crate) struct Flow {
     clients: Vec<JoinHandle<ClientLog>>,
     acknowledged: Arc<AtomicU64>,
+    fix: Vec<JoinHandle<FixFlow>>,
+    topics: JoinHandle<TopicFlow>,
+}
+
+/// What the clients of all interfaces have after a kill.
+pub(crate) struct Heard {
+    pub(crate) log: ClientLog,
+    pub(crate) fix: Vec<FixFlow>,
+    pub(crate) topics: TopicFlow,
 }
 
 impl Flow {
-    pub(crate) fn begin(server: &RunningServer, clients: u64, round: u64, random: &mut Random) -> Self {
+    pub(crate) fn begin(
+        server: &RunningServer,
+        (round, random): (u64, &mut Random),
+        (fix, topics): (Vec<FixFlow>, TopicFlow),
+    ) -> Self {
         let acknowledged = Arc::new(AtomicU64::new(0));
-        let clients = (0..clients).map(|number| {
+        let topics = topics.begin(&mut server.client());
+        let clients = (0..CLIENTS).map(|number| {
             let trader = FlowClient {
                 client: server.client(),
                 name: format!("{round}-{number}"),
@@ -38,7 +56,9 @@ impl Flow {
             };
             thread::spawn(move || trader.trade())
         });
-        Self { clients: clients.collect(), acknowledged }
+        let clients = clients.collect();
+        let fix = fix.into_iter().map(|client| client.begin(acknowledged.clone())).collect();
+        Self { clients, acknowledged, fix, topics }
     }
 
     pub(crate) fn wait_for_acknowledged(&self, count: u64) {
@@ -47,12 +67,13 @@ impl Flow {
     }
 
     /// What all of them wrote down. The server must be gone, else they go on.
-    pub(crate) fn end(self) -> ClientLog {
+    pub(crate) fn end(self) -> Heard {
         let mut log = ClientLog::default();
         for client in self.clients {
             log.absorb(client.join().expect("a client does not panic"));
         }
-        log
+        let fix = self.fix.into_iter().map(|client| client.join().expect("a client does not panic")).collect();
+        Heard { log, fix, topics: self.topics.join().expect("a subscriber does not panic") }
     }
 }
 
