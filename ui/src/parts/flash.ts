@@ -4,7 +4,7 @@
  */
 
 export const FLASH_MS = 150;
-/** Where nothing else is painted, flashes are removed after this, in milliseconds. */
+/** Where nothing else flashes any more, flashes are removed after this, in milliseconds: a removal alone would cost a frame. */
 const QUIET_MS = 300;
 
 interface Lit {
@@ -13,7 +13,8 @@ interface Lit {
 }
 
 let lit: Lit[] = [];
-let isSweepScheduled = false;
+let scheduledAt = Number.NEGATIVE_INFINITY;
+let quiet: ReturnType<typeof setTimeout> | undefined;
 
 /** Writes a number and flashes its digits from the first one that differs, in the direction in which the value moved. */
 export function writeMoved(element: HTMLElement, text: string, before: number | null | undefined, now: number | null): void {
@@ -22,9 +23,9 @@ export function writeMoved(element: HTMLElement, text: string, before: number | 
   const hasMoved = before !== null && before !== undefined && now !== null && before !== now;
   const from = hasMoved ? sameUpTo(shown, text) : text.length;
   const { still, moved, mark } = partsOf(element);
-  still.data = text.slice(0, from);
-  moved.data = text.slice(from);
-  mark.className = !hasMoved ? '' : now > before ? 'flash-up' : 'flash-down';
+  write(still, text.slice(0, from));
+  write(moved, text.slice(from));
+  setClass(mark, !hasMoved ? '' : now > before ? 'flash-up' : 'flash-down');
   if (hasMoved) light(mark);
 }
 
@@ -36,6 +37,15 @@ function partsOf(element: HTMLElement): { still: Text; moved: Text; mark: HTMLEl
   made.mark.append(made.moved);
   element.replaceChildren(made.still, made.mark);
   return made;
+}
+
+/** Also an equal text that is written costs a layout. */
+function write(node: Text, text: string): void {
+  if (node.data !== text) node.data = text;
+}
+
+function setClass(mark: HTMLElement, name: string): void {
+  if (mark.className !== name) mark.className = name;
 }
 
 /** The place of the first character that differs. */
@@ -51,16 +61,14 @@ function light(element: HTMLElement): void {
   const now = performance.now();
   sweep(now);
   lit.push({ element, until: now + FLASH_MS });
-  if (!isSweepScheduled) sweepLater();
+  if (now - scheduledAt > FLASH_MS) sweepWhenQuiet(now);
 }
 
-function sweepLater(): void {
-  isSweepScheduled = true;
-  setTimeout(() => {
-    isSweepScheduled = false;
-    sweep(performance.now());
-    if (lit.length > 0) sweepLater();
-  }, QUIET_MS);
+/** Each flash puts it off; not with every single one, because a timer costs more than the flash. */
+function sweepWhenQuiet(now: number): void {
+  scheduledAt = now;
+  clearTimeout(quiet);
+  quiet = setTimeout(() => sweep(performance.now()), FLASH_MS + QUIET_MS);
 }
 
 /** A cell that was flashed again meanwhile stays lit until its last deadline. */
@@ -68,6 +76,6 @@ function sweep(now: number): void {
   const still = lit.filter((one) => one.until > now);
   if (still.length === lit.length) return;
   const kept = new Set(still.map((one) => one.element));
-  for (const { element } of lit) if (!kept.has(element)) element.className = '';
+  for (const { element } of lit) if (!kept.has(element)) setClass(element, '');
   lit = still;
 }

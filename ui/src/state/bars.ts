@@ -85,8 +85,9 @@ export class LiveBars implements BarSeries {
   }
 
   private grow(tick: Tick): void {
+    const before = this.growing.get();
     this.growing.apply(tick);
-    this.show();
+    if (this.growing.get() !== before) this.show();
   }
 
   private show(): void {

@@ -11,14 +11,18 @@ const batches = new Batches({
   frame: (run) => void (document.hidden ? requestAnimationFrame(run) : setTimeout(run, 0)),
 });
 
-/** Timers of the same period run together, because each one that paints alone costs a frame. */
+/**
+ * Timers of the same period run together and with the next paint, because each one that paints alone costs a frame. In a hidden tab
+ * nothing is painted, and they run by themselves.
+ */
 const periods = new Map<number, Set<() => void>>();
 
 function together(ms: number): Set<() => void> {
   const known = periods.get(ms);
   if (known) return known;
   const runs = new Set<() => void>();
-  setInterval(() => [...runs].forEach((run) => run()), ms);
+  const runAll = () => [...runs].forEach((run) => run());
+  setInterval(() => (document.hidden ? runAll() : batches.add(runAll)), ms);
   periods.set(ms, runs);
   return runs;
 }

@@ -77,6 +77,8 @@ export class GrowingBar {
     const start = this.startOf(at);
     const before = bar?.dateTime === start ? bar : this.begun(received, start);
     const [high, low] = [Math.max(before.high, last), Math.min(before.low, last)];
+    // A tick without a trade leaves the bar as it is, and whoever draws it has nothing to draw.
+    if (before === bar && traded === 0 && last === bar.close && high === bar.high && low === bar.low) return bar;
     return { ...before, high, low, close: last, vol: before.vol + traded };
   }
 

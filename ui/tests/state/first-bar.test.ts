@@ -5,6 +5,24 @@ import { Rows } from '../../src/state/table';
 import { settle, VirtualClock, VirtualFeed } from '../virtual';
 import { tick } from './samples';
 
+test('a tick without a trade draws no bar again, a trade does', async () => {
+  const [feed, clock] = [new VirtualFeed(), new VirtualClock()];
+  const quotes = new Rows(clock, ({ securityId }: { securityId: number }) => securityId);
+  const market = { quotes, want: () => () => undefined } as unknown as Market;
+  const server = { bars: async () => ({ sequence: 1, value: [] }) };
+  const series = new LiveBars(1, 'MIN_1', { feed, clock, market, server, onTrouble: (error) => expect.fail(String(error)) });
+  feed.up();
+  await settle();
+  const lastDateTime = clock.now();
+  const closes: (number | undefined)[] = [];
+  series.subscribe((bars) => closes.push(bars.at(-1)?.close));
+  for (const change of [{ bid: 100 }, { bid: 101 }, { bid: 102 }, { last: 103, vol: 20 }]) {
+    quotes.upsert({ securityId: 1, tick: tick({ lastDateTime, last: 99, vol: 10, ...change }) } as never);
+    clock.frame();
+  }
+  expect(closes).toEqual([undefined, 99, 103]);
+});
+
 test('no bar is drawn before the past is there', async () => {
   const [feed, clock] = [new VirtualFeed(), new VirtualClock()];
   const quotes = new Rows(clock, ({ securityId }: { securityId: number }) => securityId);

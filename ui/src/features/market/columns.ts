@@ -128,12 +128,18 @@ function priceColumn(id: string, title: string, source: QuoteSource, formats: Fo
   const paint = (cell: HTMLElement, row: SecurityVO): void => {
     const quote = source.quote(row.id);
     const price = quote === undefined ? null : reading(quote);
-    cell.classList.toggle('stale', quote !== undefined && source.isStale(quote));
+    const isOld = (id === 'last' && isFromBefore(quote)) || (quote !== undefined && source.isStale(quote));
+    cell.classList.toggle('stale', isOld);
     if (before.get(cell) === price) return;
     writeMoved(cell, formats.price(price, source.digits(row.id)), before.get(cell), price);
     before.set(cell, price);
   };
   return { ...figures<SecurityVO>(id, title, 64, value, (price, row) => formats.price(price, source.digits(row.id))), paint };
+}
+
+/** No trade since the server started. */
+function isFromBefore(quote: Quote | undefined): boolean {
+  return quote !== undefined && quote.last !== null && quote.tick.last === null;
 }
 
 /** A price without a trade since the server started fades, as any price that may be old. */
@@ -143,9 +149,7 @@ function lastColumn(column: Column, source: QuoteSource, texts: Texts): Column {
     ...column,
     paint: (cell, row) => {
       paint?.(cell, row);
-      const quote = source.quote(row.id);
-      const isEarlier = quote !== undefined && quote.last !== null && quote.tick.last === null;
-      if (isEarlier) cell.classList.add('stale');
+      const isEarlier = isFromBefore(source.quote(row.id));
       const title = isEarlier ? texts.market.notYetTraded : '';
       if (cell.title !== title) cell.title = title;
     },

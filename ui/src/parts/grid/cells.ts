@@ -34,6 +34,10 @@ export class VisibleCells<Row> {
   }
 }
 
+/** More than any character of a number is wide, in pixels, and what of a cell is not for text. */
+const CHARACTER_PX = 8;
+const EDGES_PX = 12;
+
 interface PaintedCellParams<Row> extends ICellRendererParams<Row> {
   spec: GridColumn<Row>;
   inSight: VisibleCells<Row>;
@@ -43,6 +47,8 @@ export class PaintedCell<Row> implements ICellRendererComp<Row> {
   private readonly element = document.createElement('span');
   private params!: PaintedCellParams<Row>;
   private rowId = '';
+  /** What was measured last: characters and pixels. */
+  private measured = [-1, -1];
 
   init(params: PaintedCellParams<Row>): void {
     this.element.className = 'cell';
@@ -69,6 +75,19 @@ export class PaintedCell<Row> implements ICellRendererComp<Row> {
     const { paint, text, value } = this.params.spec;
     if (paint) paint(this.element, row);
     else setText(this.element, text ? text(row) : String(value(row) ?? ''));
+    if (this.params.spec.kind === 'number') this.measure();
+  }
+
+  /**
+   * A cell that clips is a part of its own for the compositor, which sorts all layers again whenever the text in it gets another
+   * extent. So a number that fits for sure is not clipped.
+   */
+  private measure(): void {
+    const { column, eGridCell } = this.params;
+    const [length, width] = [this.element.textContent?.length ?? 0, column?.getActualWidth() ?? 0];
+    if (this.measured[0] === length && this.measured[1] === width) return;
+    this.measured = [length, width];
+    eGridCell.classList.toggle('fits', length * CHARACTER_PX + EDGES_PX <= width);
   }
 
   private setParams(params: PaintedCellParams<Row>): void {

@@ -320,8 +320,9 @@ export class GridController<Row> {
     this.plan.onsight(seen);
   }
 
-  /** Sets whether the grid scrolls sideways: only then do pinned cells have to stick. */
+  /** After a change of widths. Pinned cells have to stick only where the grid scrolls sideways. */
   private fit(): void {
+    this.inSight.repaintAll();
     const needed = this.api.getAllDisplayedColumns().reduce((sum, column) => sum + column.getActualWidth(), 0);
     this.root.classList.toggle('sideways', needed > this.width);
     this.redraw();
