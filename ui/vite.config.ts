@@ -19,11 +19,12 @@ const CHUNKS = [
   { name: 'administration', test: /src\/features/, priority: 0 },
 ];
 
-/** The panels have our own theme; the others of their library are two thirds of its styles. */
+/** The panels have our own theme, and none floats: other themes and what is for floating are two thirds of their library's styles. */
+const UNUSED_OF_DOCK = ['.dockview-theme-', '.dv-debug', '.dv-resize-container', '.dv-edge-', '.dv-auto-edge-', '.dv-pane'];
 const withoutForeignThemes = {
   name: 'without-foreign-themes',
   enforce: 'pre' as const,
-  transform: (code: string, id: string) => (id.endsWith('/dockview.css') ? withoutRules(code, '.dockview-theme-') : undefined),
+  transform: (code: string, id: string) => (id.endsWith('/dockview.css') ? UNUSED_OF_DOCK.reduce(withoutRules, code) : undefined),
 };
 
 /** Grids have our own theme too; the library's default brings icons and controls that are nowhere in sight. */

@@ -1,6 +1,6 @@
 /** First steps of a new user, and the instrument header. */
 
-import { fillTicket, ticket } from './locators.mjs';
+import { fillTicket, grid, ticket } from './locators.mjs';
 import { openScreen } from './harness.mjs';
 import { check } from './person.story.mjs';
 
@@ -54,7 +54,31 @@ async function instrumentLeads({ server, page, shoot }) {
   await shoot('story-drawer');
 }
 
+/** Whether two elements stand in one line. */
+async function areInLine(one, other) {
+  const [first, second] = [await one.boundingBox(), await other.boundingBox()];
+  return Math.abs(first.y + first.height / 2 - second.y - second.height / 2) < 8;
+}
+
+/** One bar for each stack: what a panel needs stands beside its tab. The first steps are in sight as a whole. */
+async function oneBarForEachStack({ server, page }) {
+  await openScreen(page, server);
+  const tab = (name) => page.getByRole('tab', { name });
+  const button = (name) => page.getByRole('button', { name, exact: true });
+  check(await areInLine(tab('Market'), page.getByRole('combobox', { name: 'Add a security' })), 'the market has a second bar');
+  check(await areInLine(tab('Open orders'), button('Cancel all')), 'the open orders have a second bar');
+  const steps = await page.getByRole('region', { name: 'First steps' }).boundingBox();
+  const book = await tab('Order book').boundingBox();
+  check(steps.y + steps.height <= book.y, 'the first steps are cut');
+  await grid(page, 'Market').getByText('MSFT').click();
+  await page.waitForFunction(() => document.querySelector('.symbol.chosen')?.textContent === 'MSFT');
+  await page.keyboard.press('Alt+3');
+  await button('Refresh').nth(1).waitFor();
+  for (const refresh of await button('Refresh').all()) check(await areInLine(tab('Audit'), refresh), 'a page of the admin has a second bar');
+}
+
 export default [
+  { name: 'every stack of panels has one bar', settings: QUIET, size: { width: 1920, height: 1080 }, run: oneBarForEachStack },
   { name: 'the first steps are made and sent away', settings: QUIET, run: firstSteps },
   { name: 'a position is reversed through the ticket', settings: QUIET, run: reverses },
   { name: 'the instrument leads the page, and notices have a drawer', settings: QUIET, run: instrumentLeads },

@@ -186,6 +186,8 @@ export async function perform(browser, story) {
     if (watch.troubles.length > 0) throw new Error(`something went wrong on the page:\n  ${watch.troubles.join('\n  ')}`);
   } catch (error) {
     await shoot(`failed-${story.name.replaceAll(/\W+/g, '-')}`).catch(() => undefined);
+    // A page that broke says why something never came.
+    if (watch.troubles.length > 0) error.stack += `\n  before that, on the page:\n  ${watch.troubles.join('\n  ')}`;
     throw error;
   } finally {
     await context.close();

@@ -36,7 +36,7 @@ const TALL: Record<Page, readonly Placement[]> = {
   trade: [
     { widget: 'chart' },
     { widget: 'ticket', beside: 'chart', direction: 'right', width: 0.19 },
-    { widget: 'book', beside: 'ticket', direction: 'below', height: 0.4 },
+    { widget: 'book', beside: 'ticket', direction: 'below', height: 0.31 },
     { widget: 'orders', beside: 'chart', direction: 'below', height: 0.34 },
     { widget: 'market', beside: 'chart', direction: 'left', width: 0.26, leastWidth: MARKET_LEAST_PX },
     { widget: 'positions', beside: 'orders', direction: 'left', width: 0.39 },

@@ -43,6 +43,15 @@ export class Batches {
     this.paintedAt = this.frames.now();
     const callbacks = this.waiting;
     this.waiting = new Set();
-    for (const run of callbacks) run();
+    const failures: unknown[] = [];
+    for (const run of callbacks) {
+      try {
+        run();
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    // Whoever waits for a paint waits for ever if it is left out: one that fails must not take the others with it.
+    if (failures.length > 0) throw failures[0];
   }
 }

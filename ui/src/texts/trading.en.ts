@@ -148,15 +148,15 @@ export const trading = {
   firstSteps: {
     title: 'First steps',
     simulated: 'Venues, prices and money here are simulated: nothing you do costs anything.',
-    buy: 'Buy: choose a security, write a quantity, press Enter',
-    see: 'See the fill: in the notice, as an arrow on the chart, under Positions',
+    buy: 'Buy: write a quantity, press Enter',
+    see: 'See the fill: arrow on the chart, Positions',
     close: 'Close: Flatten above the chart',
     done: 'done',
     dismiss: 'Do not show again',
     who: {
-      SERVER: 'you and whoever else trades by hand, by REST or FIX',
-      TREND: 'a sample program that follows the trend',
-      MAKER: 'a sample program that quotes both sides of ether',
+      SERVER: 'trades by hand, by REST and FIX',
+      TREND: 'a sample that follows the trend',
+      MAKER: 'a sample that quotes ether, both sides',
     },
   },
   instrument: { range: 'Day', venue: 'Venue', position: 'Position', flatten: 'Flatten', reverse: 'Reverse' },
@@ -178,6 +178,7 @@ export const trading = {
   },
   market: {
     add: 'Add a security',
+    addShort: 'Add…',
     buy: 'Buy',
     sell: 'Sell',
     remove: 'Remove from the list',

@@ -46,7 +46,7 @@ export class Plot {
     this.chart = createChart(host, {
       autoSize: true,
       layout: { attributionLogo: false },
-      rightPriceScale: { scaleMargins: { top: PRICES_START, bottom: PRICES_END } },
+      rightPriceScale: { scaleMargins: { top: PRICES_START, bottom: PRICES_END }, entireTextOnly: true },
       timeScale: { timeVisible: true, secondsVisible: true, rightOffset: SPACE_RIGHT },
     });
     this.candles = this.chart.addSeries(CandlestickSeries, {
@@ -56,11 +56,7 @@ export class Plot {
     this.volumes.priceScale().applyOptions({ scaleMargins: { top: VOLUME_STARTS, bottom: 0 } });
     this.volumes.applyOptions({ lastValueVisible: false, priceLineVisible: false });
     this.marks = createSeriesMarkers(this.candles, []);
-    this.chart.subscribeCrosshairMove((event) => {
-      // The crosshair has canvases of its own above the others: layers that cost in every frame, and are empty without it.
-      host.classList.toggle('pointed', event.point !== undefined);
-      onPoint(pointedTime(event));
-    });
+    this.chart.subscribeCrosshairMove((event) => onPoint(pointedTime(event)));
     this.chart.timeScale().subscribeVisibleLogicalRangeChange(() => onPan(this.chart.timeScale().scrollPosition() < 0));
     this.recolour();
   }

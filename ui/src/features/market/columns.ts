@@ -21,6 +21,8 @@ export interface QuoteSource {
   exchangeCode(exchangeId: number): string;
   /** What the security is, in words. */
   terms(security: SecurityVO): string;
+  /** Whether ticket, chart and book show it. */
+  isChosen(securityId: number): boolean;
   /** Room for every symbol of the list. */
   symbolPx: number;
 }
@@ -87,6 +89,7 @@ function quoteColumns(source: QuoteSource, texts: Texts, formats: Formats, click
 
 function symbolColumn(source: QuoteSource, texts: Texts, { remove }: Clicks): Column {
   const paint = (cell: HTMLElement, row: SecurityVO): void => {
+    cell.classList.toggle('chosen', source.isChosen(row.id));
     if (cell.childElementCount > 0) return;
     const button = document.createElement('button');
     button.type = 'button';

@@ -61,5 +61,5 @@ export function actionsDefinition<Row>(
 }
 
 function isRightAligned<Row>(column: GridColumn<Row>): boolean {
-  return column.kind === 'number' || column.kind === 'time';
+  return column.kind === 'number';
 }

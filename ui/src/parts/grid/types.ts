@@ -18,7 +18,7 @@ export interface GridColumn<Row> {
   draw?: (context: CanvasRenderingContext2D, row: Row, box: { width: number; height: number }) => void;
   /** How it is exported where that differs: in which unit, and under which title that names it. */
   csv?: { title?: string; value: (value: number) => number };
-  /** `number` is right-aligned; `time` too, and exported as ISO 8601. */
+  /** `number` is right-aligned, `time` exported as ISO 8601. */
   kind?: 'text' | 'number' | 'time';
   /** In pixels; columns grow in proportion where there is room. */
   width: number;
