@@ -270,6 +270,7 @@ impl Access {
             return Ok(());
         }
         attempt.failed(self.now());
+        delay(attempt.refusal_delay).await;
         Err(AccessDenied::WrongCredentials)
     }
 
@@ -294,6 +295,7 @@ impl Access {
             }
             (_, Ok(_)) => {
                 attempt.failed(self.now());
+                delay(attempt.refusal_delay).await;
                 Err(AccessDenied::WrongCredentials)
             }
             (_, Err(denied)) => Err(denied),

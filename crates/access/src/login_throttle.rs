@@ -3,7 +3,8 @@
 //! very many fail for one account, from any address, every attempt waits. Every attempt is checked in the end: no lock-out.
 //!
 //! An account that has come in from a peer before is judged by its own failures there and by nothing else: many share an
-//! address behind a proxy, and what a neighbour guesses must not make the others late.
+//! address behind a proxy, and what a neighbour guesses must not make the others late. Nor does an answer tell which
+//! accounts those are: a refusal comes as late as it would for any other.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -19,8 +20,10 @@ const LOGIN_FAILURES_ELSEWHERE_MAX: u32 = 100;
 const LOGIN_DELAY_FIRST: Duration = Duration::from_millis(500);
 /// The longest delay of an attempt.
 const LOGIN_DELAY_MAX: Duration = Duration::from_secs(15);
-/// Attempts of one peer that may be delayed or processed; one more is refused at once.
-const LOGIN_ATTEMPTS_PER_PEER_MAX: u32 = 8;
+/// Attempts for one account from one peer that may be delayed or processed; one more is refused at once.
+const LOGIN_ATTEMPTS_PER_ACCOUNT_MAX: u32 = 8;
+/// The same for all accounts together that have not come in from that peer before.
+const LOGIN_ATTEMPTS_PER_PEER_MAX: u32 = 32;
 /// After so long without a failure all is forgiven.
 const FAILURES_RESET_SECONDS: i64 = 15 * 60;
 /// So long after its last success an account is known at a peer; then it is judged by what others do there again.
@@ -85,9 +88,11 @@ pub(crate) struct LoginAttempt<'a> {
     peer: ThrottleKey,
     /// The delay before it is processed.
     pub(crate) delay: Duration,
+    /// The delay of a refusal, after it was processed.
+    pub(crate) refusal_delay: Duration,
 }
 
-/// Too many attempts of one peer at once.
+/// Too many attempts at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TooManyAttempts;
 
@@ -104,8 +109,8 @@ impl LoginThrottle {
         let mut trails = self.lock();
         evict(&mut trails, at);
         let is_known = trails.get(&login).is_some_and(|trail| trail.is_known(at));
-        let crowded = trails.get(if is_known { &login } else { &peer });
-        if crowded.is_some_and(|trail| trail.open >= LOGIN_ATTEMPTS_PER_PEER_MAX) {
+        let is_full = |whom, most| trails.get(whom).is_some_and(|trail: &FailureRecord| trail.open >= most);
+        if is_full(&login, LOGIN_ATTEMPTS_PER_ACCOUNT_MAX) || !is_known && is_full(&peer, LOGIN_ATTEMPTS_PER_PEER_MAX) {
             return Err(TooManyAttempts);
         }
         let [everywhere, login_here, here] =
@@ -113,7 +118,8 @@ impl LoginThrottle {
         let own = delay_after(login_here, FREE_FAILURES);
         let others = delay_after(here, FREE_FAILURES).max(delay_after(everywhere, LOGIN_FAILURES_ELSEWHERE_MAX));
         let delay = if is_known { own } else { own.max(others) };
-        Ok(LoginAttempt { slowdown: self, account, login, peer, delay })
+        let refusal_delay = own.max(others).saturating_sub(delay);
+        Ok(LoginAttempt { slowdown: self, account, login, peer, delay, refusal_delay })
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<ThrottleKey, FailureRecord>> {
@@ -123,7 +129,8 @@ impl LoginThrottle {
 }
 
 impl LoginAttempt<'_> {
-    pub(crate) fn failed(self, at: Timestamp) {
+    /// It counts at once, also where nobody waits for the refusal.
+    pub(crate) fn failed(&self, at: Timestamp) {
         let mut trails = self.slowdown.lock();
         for whom in self.keys() {
             if let Some(trail) = trails.get_mut(whom) {
@@ -300,12 +307,26 @@ mod tests {
         assert_eq!(held(&slowdown, "carl", HOME, at(1)), 15_000, "who has not come in before waits");
         let crowd: Vec<_> = (0..8).map(|_| slowdown.start("bert", HOME, at(2)).unwrap()).collect();
         assert_eq!(held(&slowdown, "anna", HOME, at(2)), 0, "nor does he shut her out");
-        assert_eq!(slowdown.start("carl", HOME, at(2)).unwrap_err(), TooManyAttempts);
+        assert_eq!(held(&slowdown, "carl", HOME, at(2)), 15_000, "nor one who has not come in before");
+        assert_eq!(slowdown.start("bert", HOME, at(2)).unwrap_err(), TooManyAttempts);
         drop(crowd);
         fail_often(4, &slowdown, "anna", HOME, at(3));
         assert_eq!(held(&slowdown, "anna", HOME, at(3)), 1_000, "what fails for her here counts");
         assert_eq!(held(&slowdown, "anna", HOME, at(3 + 900)), 0);
         assert_eq!(held(&slowdown, "anna", HOME, at(LOGIN_KNOWN_SECONDS - 1)), 0);
+    }
+
+    #[test]
+    fn a_refusal_does_not_tell_who_has_come_in_before() {
+        let slowdown = LoginThrottle::default();
+        slowdown.start("anna", HOME, at(0)).unwrap().succeeded(at(0));
+        fail_often(6, &slowdown, "bert", HOME, at(1));
+        let refused_after = |account| {
+            let attempt = slowdown.start(account, HOME, at(1)).unwrap();
+            attempt.delay + attempt.refusal_delay
+        };
+        assert_eq!([refused_after("anna"), refused_after("carl")], [Duration::from_secs(4); 2]);
+        assert_eq!(held(&slowdown, "anna", HOME, at(1)), 0, "her right password is not late");
     }
 
     #[test]
@@ -333,9 +354,13 @@ mod tests {
         let crowd: Vec<_> = (0..8).map(|_| slowdown.start("anna", HOME, at(0)).unwrap()).collect();
         let waits: Vec<_> = crowd.iter().map(|attempt| attempt.delay.as_millis()).collect();
         assert_eq!(waits, [0, 0, 0, 500, 1_000, 2_000, 4_000, 8_000]);
+        assert_eq!(slowdown.start("anna", HOME, at(0)).unwrap_err(), TooManyAttempts);
+        assert!(slowdown.start("bert", HOME, at(0)).is_ok(), "a neighbour behind the same proxy");
+        let names: Vec<_> = (8..LOGIN_ATTEMPTS_PER_PEER_MAX).map(|number| format!("user{number}")).collect();
+        let others: Vec<_> = names.iter().map(|name| slowdown.start(name, HOME, at(0)).unwrap()).collect();
         assert_eq!(slowdown.start("bert", HOME, at(0)).unwrap_err(), TooManyAttempts);
         assert!(slowdown.start("bert", AWAY, at(0)).is_ok());
-        drop(crowd);
+        drop((crowd, others));
         assert_eq!(
             held(&slowdown, "anna", HOME, at(0)),
             0,
