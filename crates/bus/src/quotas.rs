@@ -1,6 +1,7 @@
 //! In-flight limits: how many commands of one session, user or peer may be unanswered. A client that sends faster than
 //! the engine answers waits at its edge and does not block others. Cancels are counted apart, so that a flood of orders
-//! does not block them; the kill switch is not counted.
+//! does not block them, and those of sessions apart from those of single requests (REST): however many sessions of a user
+//! or an address flood, a cancel by hand has room. The kill switch is not counted.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -77,24 +78,29 @@ struct ThrottleCounts([AtomicU64; 3]);
 struct Quota {
     most: usize,
     requests: Arc<Semaphore>,
-    cancels: Arc<Semaphore>,
+    /// Of sessions and connections that have a limit of their own.
+    session_cancels: Arc<Semaphore>,
+    /// Of single requests.
+    lone_cancels: Arc<Semaphore>,
 }
 
 impl Quota {
     fn new(most: usize) -> Self {
         let most = most.max(1);
         let places = || Arc::new(Semaphore::new(most));
-        Self { most, requests: places(), cancels: places() }
+        Self { most, requests: places(), session_cancels: places(), lone_cancels: places() }
     }
 
     fn is_idle(&self) -> bool {
-        [&self.requests, &self.cancels].iter().all(|places| places.available_permits() == self.most)
+        let all = [&self.requests, &self.session_cancels, &self.lone_cancels];
+        all.iter().all(|places| places.available_permits() == self.most)
     }
 
-    fn permits(&self, class: RequestClass) -> Option<&Arc<Semaphore>> {
+    fn permits(&self, class: RequestClass, of_session: bool) -> Option<&Arc<Semaphore>> {
         match class {
             RequestClass::Request => Some(&self.requests),
-            RequestClass::Cancel => Some(&self.cancels),
+            RequestClass::Cancel if of_session => Some(&self.session_cancels),
+            RequestClass::Cancel => Some(&self.lone_cancels),
             RequestClass::Kill | RequestClass::Record => None,
         }
     }
@@ -164,7 +170,7 @@ impl QuotaClient {
     pub fn try_acquire_class(&self, class: RequestClass) -> Result<InFlightPermit, InFlightLimit> {
         let mut all = Held::default();
         for ((limit, quota), held) in self.quotas.iter().zip(&mut all) {
-            let Some(places) = quota.permits(class) else { continue };
+            let Some(places) = quota.permits(class, self.is_session()) else { continue };
             let place = places.clone().try_acquire_owned().map_err(|_| *limit);
             *held = Some(place.inspect_err(|limit| self.count_throttled(*limit))?);
         }
@@ -180,7 +186,7 @@ impl QuotaClient {
     pub async fn admit_class(&self, class: RequestClass) -> InFlightPermit {
         let mut all = Held::default();
         for ((limit, quota), held) in self.quotas.iter().zip(&mut all) {
-            let Some(places) = quota.permits(class) else { continue };
+            let Some(places) = quota.permits(class, self.is_session()) else { continue };
             if places.available_permits() == 0 {
                 self.count_throttled(*limit);
             }
@@ -188,6 +194,10 @@ impl QuotaClient {
             *held = places.clone().acquire_owned().await.ok();
         }
         all.into()
+    }
+
+    fn is_session(&self) -> bool {
+        self.quotas.first().is_some_and(|(limit, _)| *limit == InFlightLimit::Session)
     }
 
     fn count_throttled(&self, limit: InFlightLimit) {
@@ -267,6 +277,16 @@ mod tests {
         let kill = Command::Kill { scope: domain::risk::RiskScope::Platform, reason: None };
         let kills: Vec<_> = (0..100).map(|_| session.try_acquire(&kill).unwrap()).collect();
         drop((orders, kills));
+    }
+
+    #[test]
+    fn sessions_that_flood_with_cancels_leave_room_for_one_by_hand() {
+        let (quotas, ada) = (Quotas::new(LIMITS), Text::from("ada"));
+        let sessions: Vec<_> = (0..4).map(|_| quotas.session(Some(&ada), Some(HOME))).collect();
+        let held: Vec<_> = sessions.iter().flat_map(|session| (0..2).map(|_| session.try_acquire(&cancel()))).collect();
+        assert_eq!(held.iter().filter(|held| held.is_ok()).count(), LIMITS.per_user);
+        let by_hand = quotas.client(Some(&ada), Some(HOME));
+        assert_eq!(room(&by_hand, &cancel()), (LIMITS.per_user, InFlightLimit::User));
     }
 
     #[test]

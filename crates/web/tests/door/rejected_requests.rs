@@ -252,6 +252,26 @@ fn a_cancel_waits_for_those_of_its_address_and_is_not_refused() {
 }
 
 #[test]
+fn a_cancel_does_not_wait_for_the_fix_sessions_of_its_address() {
+    let inbox = inbox_with(LaneLimits::default(), ONE_PER_PEER);
+    let engine = |lanes: InboxReceiver, _: Arc<Mutex<Vec<RequestPayload>>>| {
+        for request in &lanes.requests {
+            request.reply_to.send(Reply { sequence: 1, outcome: Ok(Answer::Done) });
+        }
+    };
+    let server =
+        TestServer::open_on(inbox, WebSettings::default(), FakeOperations::default(), reference_data(), engine);
+    let session = server.inbox.quotas().session(None, Some(server.address.ip()));
+    // A cancel of that session for which there is no answer yet, as many as an address may have.
+    let held = session.try_acquire_class(bus::lanes::RequestClass::Cancel).unwrap();
+    let mut answer = send(&server, &delete(&server, "A-1"));
+    let mut head = [0; 12];
+    answer.read_exact(&mut head).unwrap();
+    assert_eq!(String::from_utf8_lossy(&head), "HTTP/1.1 200");
+    drop(held);
+}
+
+#[test]
 fn an_order_without_an_answer_has_an_unknown_outcome() {
     let limits = HttpLimits { request_timeout: Duration::from_millis(20), ..HttpLimits::default() };
     let (server, _story) = sleeping(limited(limits));
