@@ -14,6 +14,7 @@ use access::{AccessCredentials, AccessGrant, Identity};
 use stomp::lanes::{ConsumerPressure, ConsumerProgress, FrameBatch, OutboundLanes, SlowConsumer, StallLimits};
 use stomp::session::CloseCause;
 use stomp::{MonotonicTime, StompAction, StompSession};
+use tokio::task::coop::consume_budget;
 use tokio::time::{Sleep, sleep, sleep_until, timeout};
 
 use crate::close_reason::{self, CloseReason, codes};
@@ -166,6 +167,8 @@ impl<T: Transport> StompConnection<T> {
             if self.handle(step).is_err() {
                 return;
             }
+            // One read of the socket may have hundreds of tiny frames: others have their turn between them.
+            consume_budget().await;
         }
         // A client that does not read its final frame in time goes without it.
         let _ = timeout(CLOSE_WAIT_MAX, self.shut_down()).await;

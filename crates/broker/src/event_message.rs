@@ -124,12 +124,13 @@ impl MessageIds {
         Self { last: Arc::new(last.into()), held: held.clone() }
     }
 
-    /// Octets that are held beside messages.
-    pub(crate) fn share(&self, octets: usize) -> Share {
-        Share::of(&self.held, octets)
+    /// Octets that are held beside messages, unless all would hold more than `limit` then.
+    pub(crate) fn share_within(&self, limit: usize, octets: usize) -> Option<Share> {
+        Share::within(limit, &self.held, octets)
     }
 
     /// Octets that all hold together.
+    #[cfg(test)]
     pub(crate) fn held(&self) -> usize {
         self.held.load(Ordering::Relaxed)
     }

@@ -19,15 +19,25 @@ const CHECK_EVERY_BYTES: usize = 4 * 1_024 * 1_024;
 const STALLED_AFTER: Duration = Duration::from_secs(1);
 
 /// Octets that count beside messages, until it is dropped.
+#[derive(Debug)]
 pub(crate) struct Share {
     octets: usize,
     all: Arc<AtomicUsize>,
 }
 
 impl Share {
-    pub(crate) fn of(all: &Arc<AtomicUsize>, octets: usize) -> Self {
-        all.fetch_add(octets, Ordering::Relaxed);
-        Self { octets, all: all.clone() }
+    /// None where more than `limit` would count then. It counts in the same step, so that many who ask at once do not all
+    /// find room.
+    pub(crate) fn within(limit: usize, all: &Arc<AtomicUsize>, octets: usize) -> Option<Self> {
+        let fits = |held: usize| held.checked_add(octets).filter(|sum| *sum <= limit);
+        all.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits).ok()?;
+        Some(Self { octets, all: all.clone() })
+    }
+
+    /// It turned out to be more or less.
+    pub(crate) fn resize(&mut self, octets: usize) {
+        self.all.fetch_add(octets, Ordering::Relaxed);
+        self.all.fetch_sub(std::mem::replace(&mut self.octets, octets), Ordering::Relaxed);
     }
 
     pub(crate) fn octets(&self) -> usize {
@@ -43,7 +53,8 @@ impl Drop for Share {
 
 pub(crate) struct MemoryBudget {
     limit: usize,
-    /// Octets of all queued or cached messages.
+    /// Octets of all messages in memory, those of last values and recent events included: a message that waits for nobody
+    /// and one that waits for many take as much.
     messages: Arc<AtomicUsize>,
     /// Octets that were queued since the last check.
     uncounted: usize,

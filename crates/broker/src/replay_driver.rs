@@ -12,7 +12,8 @@ use tokio::task::spawn_blocking;
 
 use crate::close_reason::CloseReason;
 use crate::connection::{HistoryRead, StompConnection};
-use crate::limits::{REPLAY_PAUSE, REPLAY_RETRY};
+use crate::event_message::{EVENT_BYTES, MessageIds};
+use crate::limits::{REPLAY_PAGE_BYTES, REPLAY_PAGE_EVENTS, REPLAY_PAUSE, REPLAY_RETRY};
 use crate::recent_events::ReplayPosition;
 use crate::subscription_replay::{self, HistoryPage, NotRead, ReplayStep, SubscriptionReplay};
 use crate::transport::Transport;
@@ -56,7 +57,6 @@ impl<T: Transport> StompConnection<T> {
         found.into_iter().for_each(|delivery| self.lanes.push_reliable(delivery));
         match next {
             ReplayStep::More => {}
-            ReplayStep::Read if self.is_too_much_held() => self.put_off(now, TOO_MUCH_HELD.to_owned()),
             ReplayStep::Read => self.history_read = Some(self.read_page()),
             ReplayStep::Wait => self.replay_at = now.after(REPLAY_RETRY),
             ReplayStep::Join => self.on_joined_live(since),
@@ -75,7 +75,8 @@ impl<T: Transport> StompConnection<T> {
         let at = self.replays.front().map_or(ReplayPosition::end_of(0), |replay| replay.at);
         let (bus, turns, reached) =
             (self.broker.bus.clone(), self.broker.replay_reads.clone(), self.hub.last_position());
-        Box::pin(read_history(bus, turns, at, reached))
+        let room = PageRoom { held: self.hub.message_numbers(), limit: self.broker.limits.waiting_bytes / 2 };
+        Box::pin(read_history(bus, turns, room, at, reached))
     }
 
     pub(super) fn on_page(&mut self, now: MonotonicTime, read: Result<HistoryPage, NotRead>) {
@@ -90,12 +91,6 @@ impl<T: Transport> StompConnection<T> {
             Err(NotRead::Later(why)) => self.put_off(now, why),
             Err(NotRead::Never(text)) => self.reject(&text, None),
         }
-    }
-
-    /// Others hold what a page would take: it is read when they have less.
-    fn is_too_much_held(&self) -> bool {
-        let held = self.replays.front().map_or(0, SubscriptionReplay::held_by_all);
-        held > self.broker.limits.waiting_bytes / 2
     }
 
     /// Tries again in a while, but not for ever.
@@ -113,20 +108,33 @@ impl<T: Transport> StompConnection<T> {
     }
 }
 
-/// On blocking threads, a few at a time.
+/// What a page may take at the most, about.
+const PAGE_OCTETS_MAX: usize = REPLAY_PAGE_BYTES + REPLAY_PAGE_EVENTS * EVENT_BYTES;
+
+/// Where a page counts, and how much all may hold with it.
+struct PageRoom {
+    held: MessageIds,
+    limit: usize,
+}
+
+/// On blocking threads, a few at a time. Room for the page is taken when it is this one's turn: others may have taken much
+/// meanwhile.
 async fn read_history(
     bus: Bus,
     turns: Arc<Semaphore>,
+    room: PageRoom,
     at: ReplayPosition,
     reached: Option<ReplayPosition>,
 ) -> Result<HistoryPage, NotRead> {
     check_history_available(&bus, at).await?;
     let turn = turns.acquire_owned().await.map_err(|_| stops())?;
+    let share = room.held.share_within(room.limit, PAGE_OCTETS_MAX.min(room.limit));
+    let share = share.ok_or_else(|| NotRead::Later(TOO_MUCH_HELD.to_owned()))?;
     let as_of = bus.operations.durable();
     let reading = spawn_blocking(move || {
         let found = subscription_replay::read(&*bus.history, as_of, at, reached);
         drop(turn);
-        found
+        found.map(|page| page.counted_as(share))
     });
     reading.await.map_err(|_| stops())?
 }

@@ -53,9 +53,20 @@ pub(crate) struct HistoryPage {
     events: Vec<(ReplayPosition, PublishedEvent)>,
     /// What they take, about.
     octets: usize,
+    /// That much counts already among what waits for all.
+    share: Option<Share>,
     end: ReplayPosition,
     is_last: bool,
     newest: Option<ReplayPosition>,
+}
+
+impl HistoryPage {
+    /// Room for a page was taken before it was read; now it is known how much it takes.
+    pub(crate) fn counted_as(mut self, mut share: Share) -> Self {
+        share.resize(self.octets);
+        self.share = Some(share);
+        self
+    }
 }
 
 impl SubscriptionReplay {
@@ -66,7 +77,7 @@ impl SubscriptionReplay {
 
     pub(crate) fn add_page(&mut self, found: HistoryPage) {
         self.page.extend(found.events);
-        self.share = Some(self.numbers.share(found.octets));
+        self.share = found.share;
         (self.end, self.is_last, self.needs) = (found.end, found.is_last, found.newest);
         self.finish_page();
     }
@@ -81,11 +92,6 @@ impl SubscriptionReplay {
     /// Octets of the page that is not put in whole.
     pub(crate) fn page_octets(&self) -> usize {
         self.share.as_ref().map_or(0, Share::octets)
-    }
-
-    /// Octets that all hold together.
-    pub(crate) fn held_by_all(&self) -> usize {
-        self.numbers.held()
     }
 
     /// Queues some events of the page, where there is one.
@@ -188,7 +194,7 @@ pub(crate) fn read(
     }
     let last = events.last().map_or(at, |(position, _)| *position);
     let end = if is_last { ReplayPosition::end_of(last.sequence.max(as_of)) } else { last };
-    Ok(HistoryPage { events, octets, end, is_last, newest })
+    Ok(HistoryPage { events, octets, share: None, end, is_last, newest })
 }
 
 /// Some events in their order.
@@ -230,11 +236,13 @@ mod tests {
 
     use super::*;
 
-    fn found(octets: usize) -> HistoryPage {
+    fn found(octets: usize, numbers: &MessageIds) -> HistoryPage {
         let alarm = Alarm { level: AlarmLevel::Warn, code: "story".into(), text: "text".into() };
         let published = PublishedEvent { sequence: 1, at: Timestamp(0), event: Event::Alarm(Arc::new(alarm)) };
         let events = vec![(ReplayPosition { sequence: 1, index: 0 }, published)];
-        HistoryPage { events, octets, end: ReplayPosition::end_of(1), is_last: true, newest: None }
+        let page =
+            HistoryPage { events, octets, share: None, end: ReplayPosition::end_of(1), is_last: true, newest: None };
+        page.counted_as(numbers.share_within(usize::MAX, 100_000).unwrap())
     }
 
     #[test]
@@ -245,12 +253,12 @@ mod tests {
             Subscription { key, patterns, mode, prefetch: 1, no_local: false, snapshot: false, after: Some(after) };
         let numbers = MessageIds::default();
         let mut replay = SubscriptionReplay::start(subscription.clone(), after, numbers.clone());
-        replay.add_page(found(5_000));
+        replay.add_page(found(5_000, &numbers));
         assert_eq!((replay.page_octets(), numbers.held()), (5_000, 5_000));
         assert_eq!(replay.deliver_page(&ReferenceData::default(), &mut vec![]), ReplayStep::More);
         assert_eq!((replay.page_octets(), numbers.held()), (0, 0));
         let mut ended = SubscriptionReplay::start(subscription, after, numbers.clone());
-        ended.add_page(found(7_000));
+        ended.add_page(found(7_000, &numbers));
         drop(ended);
         assert_eq!(numbers.held(), 0);
     }

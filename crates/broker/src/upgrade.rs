@@ -24,6 +24,9 @@ use crate::websocket::WebSocketTransport;
 /// Supported sub-protocols, the preferred one first.
 const PROTOCOLS: [&str; 4] = ["v12.stomp", "v11.stomp", "v10.stomp", "stomp"];
 
+/// The version of WebSocket that is spoken.
+const WEBSOCKET_VERSION: &str = "13";
+
 /// The connection of a request.
 #[derive(Debug, Clone, Copy)]
 pub struct UpgradeOrigin {
@@ -108,12 +111,21 @@ fn shake_hands(request: &Request) -> Result<Response, Error> {
     Ok(answer)
 }
 
+/// A client of another version of WebSocket is told which one is spoken here (RFC 6455, 4.2.2).
 fn not_an_upgrade(error: &Error) -> Response {
-    let status = match error {
-        Error::Protocol(ProtocolError::WrongHttpMethod) => StatusCode::METHOD_NOT_ALLOWED,
-        _ => StatusCode::BAD_REQUEST,
-    };
-    (status, format!("here only a WebSocket is served: {error}")).into_response()
+    let text = format!("here only a WebSocket is served: {error}");
+    match error {
+        Error::Protocol(ProtocolError::WrongHttpMethod) => (StatusCode::METHOD_NOT_ALLOWED, text).into_response(),
+        Error::Protocol(ProtocolError::MissingSecWebSocketVersionHeader) => {
+            let spoken = [
+                (header::SEC_WEBSOCKET_VERSION, WEBSOCKET_VERSION),
+                (header::UPGRADE, "websocket"),
+                (header::CONNECTION, "upgrade"),
+            ];
+            (StatusCode::UPGRADE_REQUIRED, spoken, text).into_response()
+        }
+        _ => (StatusCode::BAD_REQUEST, text).into_response(),
+    }
 }
 
 /// Credentials of the request, which those in CONNECT override: a bearer token, or the cookie of a session.

@@ -204,14 +204,19 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Transport for WebSocketTransport<
 
 #[cfg(test)]
 mod tests {
+    use std::pin::Pin;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
     use std::task::Waker;
 
     use stomp::lanes::OutboundLanes;
     use stomp::session::StompRules;
     use stomp::{MonotonicTime, StompSession};
-    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, ReadBuf};
 
     use super::*;
+    use crate::connection::{ConnectionOrigin, PresentedCredentials, StompConnection};
+    use crate::state::tests::broker_state;
 
     fn batch(octets: usize) -> FrameBatch {
         let mut session = StompSession::new(MonotonicTime(0), "story".into(), StompRules::new("story").into());
@@ -256,6 +261,52 @@ mod tests {
             }
         }
         assert!(seen < 20, "{seen} pings were answered into the memory");
+    }
+
+    /// A stream that counts what was read of it.
+    struct Counting(DuplexStream, Arc<AtomicUsize>);
+
+    impl AsyncRead for Counting {
+        fn poll_read(
+            self: Pin<&mut Self>,
+            context: &mut Context<'_>,
+            buffer: &mut ReadBuf<'_>,
+        ) -> Poll<io::Result<()>> {
+            let (this, before) = (self.get_mut(), buffer.filled().len());
+            let read = Pin::new(&mut this.0).poll_read(context, buffer);
+            this.1.fetch_add(buffer.filled().len() - before, Ordering::Relaxed);
+            read
+        }
+    }
+
+    impl AsyncWrite for Counting {
+        fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+            Pin::new(&mut self.get_mut().0).poll_write(context, bytes)
+        }
+
+        fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Pin::new(&mut self.get_mut().0).poll_flush(context)
+        }
+
+        fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Pin::new(&mut self.get_mut().0).poll_shutdown(context)
+        }
+    }
+
+    /// Hundreds of them come with one read; the test has one thread, so it goes on only where the connection gives way.
+    #[tokio::test]
+    async fn a_client_that_sends_tiny_frames_does_not_keep_the_thread() {
+        let (broker, _folder) = broker_state(0);
+        let (ours, mut theirs) = tokio::io::duplex(1 << 20);
+        let read = Arc::new(AtomicUsize::new(0));
+        theirs.write_all(&client_frame(10, b"").repeat(50_000)).await.unwrap();
+        let origin = ConnectionOrigin { peer: None, credentials: PresentedCredentials::Internal };
+        let messages = WebSocketTransport::new(Counting(ours, read.clone()));
+        let connection = StompConnection::new(broker, messages, origin, OutboundLanes::unthrottled());
+        tokio::spawn(connection.run());
+        tokio::task::yield_now().await;
+        let read = read.load(Ordering::Relaxed);
+        assert!((1..=2 * READ_BYTES).contains(&read), "{read} octets in one turn");
     }
 
     #[tokio::test]

@@ -23,6 +23,8 @@ struct Past {
     /// So many questions more find it busy.
     busy: AtomicUsize,
     asked: Mutex<Vec<Stretch>>,
+    /// While a test holds it, nobody finds anything.
+    gate: Mutex<()>,
 }
 
 impl Past {
@@ -70,6 +72,7 @@ impl History for Past {
         if self.busy.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok() {
             return Err(HistoryError::Busy);
         }
+        drop(self.gate.lock().unwrap());
         self.asked.lock().unwrap().push(stretch);
         let known = self.events.iter().filter(|event| event.sequence <= as_of && (event.sequence, 0) > stretch.after);
         let mut found = Found::default();
@@ -173,4 +176,33 @@ fn a_replay_reads_nothing_while_too_much_waits_for_others() {
     let why = "from-sequence\\c too much waits for other clients; connect again in a moment";
     assert!(words.starts_with(&format!("ERROR\nmessage:{why}\n")), "{words}");
     assert_eq!(*past.asked.lock().unwrap(), []);
+}
+
+/// They acknowledge nothing, so that what was read for them stays; all of them ask before anything is read.
+#[test]
+fn many_who_replay_at_once_are_read_for_as_far_as_there_is_room() {
+    const PAGES: usize = 6;
+    let bodies = bodies(9, REPLAY_PAGE_BYTES / 4);
+    let past = Arc::new(Past::of(&bodies));
+    // Half of it is for pages; what one takes is known only when it is read, so room for its largest size must be there.
+    let waiting_bytes = 2 * PAGES * (REPLAY_PAGE_BYTES + REPLAY_PAGE_BYTES / 4);
+    let limits = BrokerLimits { waiting_bytes, replay_wait: Duration::from_secs(2), ..BrokerLimits::default() };
+    let broker = broker_with_history(&past, &bodies, limits);
+    let gate = past.gate.lock().unwrap();
+    let mut clients: Vec<_> = (0..20).map(|_| TestStompClient::open_connected(broker.tcp)).collect();
+    for client in &mut clients {
+        let wish = "ack:client\nactivemq.prefetchSize:1\nfrom-sequence:0\n";
+        client.subscribe(1, "/topic/generic-event.>", wish);
+    }
+    drop(gate);
+    // Who is read for gets its first event, and who is not is told so in the end.
+    let served = clients.iter_mut().filter_map(|client| {
+        let frame = client.frame();
+        let why = "ERROR\nmessage:from-sequence\\c too much waits for other clients; connect again in a moment\n";
+        assert!(frame.contains("\nreplayed:true\n") || frame.starts_with(why), "{frame}");
+        frame.starts_with("MESSAGE\n").then_some(())
+    });
+    let served = served.count();
+    assert!((1..=PAGES).contains(&served), "{served} of 20 were read for");
+    assert_eq!(past.asked.lock().unwrap().len(), served, "for the others nothing was read");
 }

@@ -109,6 +109,34 @@ fn what_is_no_request_for_a_websocket_is_told_why() {
 }
 
 #[test]
+fn a_client_of_another_version_of_websocket_is_told_which_one_is_spoken() {
+    let broker = BrokerHarness::open();
+    for version in ["Sec-WebSocket-Version: 8\r\n", "Sec-WebSocket-Version: 25\r\n", ""] {
+        let mut stream = connect(broker.ws);
+        let key = "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
+        let wish = format!("Connection: Upgrade\r\nUpgrade: websocket\r\n{version}{key}");
+        write!(stream, "GET / HTTP/1.1\r\nHost: {}\r\n{wish}\r\n", broker.ws).unwrap();
+        let mut head = String::new();
+        while !head.ends_with("\r\n\r\n") {
+            let mut byte = [0];
+            stream.read_exact(&mut byte).unwrap();
+            head.push(byte[0].into());
+        }
+        let mut lines: Vec<_> = head.lines().filter(|line| !line.is_empty() && !line.starts_with("date:")).collect();
+        lines.sort_unstable();
+        let expected = [
+            "HTTP/1.1 426 Upgrade Required",
+            "connection: upgrade",
+            "content-length: 96",
+            "content-type: text/plain; charset=utf-8",
+            "sec-websocket-version: 13",
+            "upgrade: websocket",
+        ];
+        assert_eq!(lines, expected, "{version}");
+    }
+}
+
+#[test]
 fn a_page_of_another_origin_and_a_name_that_is_not_ours_are_refused() {
     let broker = BrokerHarness::open();
     let own = format!("Host: {}\r\n", broker.ws);
