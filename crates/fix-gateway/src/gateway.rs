@@ -33,8 +33,10 @@ pub struct GatewayParts {
     pub access: Arc<Access>,
     /// Of the data folder; ids of reports are made with it.
     pub instance: u64,
-    /// The platform's clock: sessions are stamped, checked and scheduled by it, as everything else is.
+    /// The platform's clock: heart-beats, limits and hours go by it, as everything else does.
     pub clock: Arc<dyn Fn() -> Timestamp + Send + Sync>,
+    /// The wall's: SendingTime (52) is by it, because clients compare it with theirs.
+    pub wall: Arc<dyn Fn() -> Timestamp + Send + Sync>,
 }
 
 pub struct Gateway {
@@ -54,9 +56,10 @@ struct OpenSession {
 impl Gateway {
     /// Restores every session from its store.
     pub fn open(parts: GatewayParts, sessions: &FixSessionFile) -> Result<Self, String> {
-        let GatewayParts { bus, ledger, access, instance, clock } = parts;
+        let GatewayParts { bus, ledger, access, instance, clock, wall } = parts;
         let shapes = Dictionary::fix44_with_extensions();
-        let clock = SessionClock::new(move || UtcTimestamp::from_nanos(clock().0));
+        let clock = SessionClock::new(move || UtcTimestamp::from_nanos(clock().0))
+            .with_wall(move || UtcTimestamp::from_nanos(wall().0));
         let house = GatewayContext {
             bus,
             access,

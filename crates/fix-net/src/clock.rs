@@ -1,6 +1,6 @@
 //! Session clock: UTC time of a session and waits until a deadline.
 
-use fix::UtcTimestamp;
+use fix::{Application, MessageStore, SessionEngine, UtcTimestamp};
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -8,10 +8,16 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// No timer sleeps longer: the clock may have been set meanwhile.
 const LONGEST_SLEEP: Duration = Duration::from_secs(60);
 
-/// The clock of a session, given by the program: timestamps, checks of the peer's timestamps, heartbeats and schedules
-/// follow it.
+/// Reads a clock.
+type ReadClock = Arc<dyn Fn() -> UtcTimestamp + Send + Sync>;
+
+/// The clock of a session, given by the program: heartbeats and schedules follow it, and so do timestamps and checks of
+/// the peer's timestamps, unless the wall is given beside it.
 #[derive(Clone)]
-pub struct SessionClock(Arc<dyn Fn() -> UtcTimestamp + Send + Sync>);
+pub struct SessionClock {
+    now: ReadClock,
+    wall: Option<ReadClock>,
+}
 
 impl fmt::Debug for SessionClock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -21,7 +27,13 @@ impl fmt::Debug for SessionClock {
 
 impl SessionClock {
     pub fn new(read: impl Fn() -> UtcTimestamp + Send + Sync + 'static) -> Self {
-        Self(Arc::new(read))
+        Self { now: Arc::new(read), wall: None }
+    }
+
+    /// SendingTime (52) is by this one, ours and the peer's: peers compare it with theirs.
+    #[must_use]
+    pub fn with_wall(self, read: impl Fn() -> UtcTimestamp + Send + Sync + 'static) -> Self {
+        Self { wall: Some(Arc::new(read)), ..self }
     }
 
     /// The clock of the system.
@@ -30,7 +42,16 @@ impl SessionClock {
     }
 
     pub fn now(&self) -> UtcTimestamp {
-        (self.0)()
+        (self.now)()
+    }
+
+    /// The time for what the session does next; it learns where the wall is then.
+    pub(crate) fn tell<S: MessageStore, A: Application>(&self, conversation: &mut SessionEngine<S, A>) -> UtcTimestamp {
+        let now = self.now();
+        if let Some(wall) = &self.wall {
+            conversation.set_wall(now, wall());
+        }
+        now
     }
 
     pub(crate) fn until(&self, deadline: UtcTimestamp) -> Duration {

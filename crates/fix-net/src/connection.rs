@@ -4,7 +4,9 @@
 
 use crate::clock::SessionClock;
 use crate::durable_store::DurableStore;
-use crate::limits::{CLOSE_WAIT_SECONDS, READ_BYTES, SESSION_QUEUE_BATCH, WIRE_BYTES_MAX, WRITE_STALL_SECONDS};
+use crate::limits::{
+    CLOSE_WAIT_SECONDS, READ_BYTES, SESSION_QUEUE_BATCH, TURN_BYTES, WIRE_BYTES_MAX, WRITE_STALL_SECONDS,
+};
 use crate::session_queue::{SessionQueue, SessionRequest};
 use crate::stream::SessionStream;
 use fix::{Application, DisconnectReason, SendError, SessionEngine, UtcTimestamp};
@@ -12,8 +14,8 @@ use std::io;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, ReadHalf, WriteHalf};
 use tokio::sync::watch;
-use tokio::task::unconstrained;
-use tokio::time::{Instant, Sleep, sleep, timeout};
+use tokio::task::{unconstrained, yield_now};
+use tokio::time::{Instant, Sleep, sleep, timeout, timeout_at};
 
 /// Text (58) of our Logout when the program stops.
 const SERVER_STOPPING_TEXT: &str = "the server stops";
@@ -35,6 +37,8 @@ pub(crate) async fn run_connection<S: DurableStore, A: Application>(
         received: Vec::with_capacity(READ_BYTES),
         outgoing: Vec::new(),
         written: 0,
+        taken_at: Instant::now(),
+        worked: 0,
     };
     let mut timer = Box::pin(sleep(clock.until(connection.engine.session().deadline())));
     let mut stopping = *shutdown.borrow();
@@ -44,6 +48,7 @@ pub(crate) async fn run_connection<S: DurableStore, A: Application>(
     while connection.prepare_writing().await {
         connection.next_event(queue, timer.as_mut(), shutdown, &mut stopping).await;
         connection.rearm(timer.as_mut());
+        connection.give_way().await;
     }
     tokio::spawn(close_gracefully(connection.reader, connection.writer));
     conversation.on_closed(clock.now())
@@ -69,6 +74,10 @@ struct FixConnection<'a, S, A> {
     /// Bytes being written; the session engine collects the next ones meanwhile.
     outgoing: Vec<u8>,
     written: usize,
+    /// When the socket last took something of them, or was given them.
+    taken_at: Instant,
+    /// Bytes that were read and made since other sessions had the thread.
+    worked: usize,
 }
 
 impl<S: DurableStore, A: Application> FixConnection<'_, S, A> {
@@ -78,12 +87,15 @@ impl<S: DurableStore, A: Application> FixConnection<'_, S, A> {
             if !self.engine.output().is_empty() {
                 if let Err(error) = self.engine.session_mut().store_mut().flush().await {
                     // A message that is not durable is not sent.
-                    self.engine.disconnect(self.clock.now(), DisconnectReason::StoreFailed(error.0));
+                    self.disconnect(DisconnectReason::StoreFailed(error.0));
                     return false;
                 }
                 std::mem::swap(self.engine.output(), &mut self.outgoing);
+                self.worked += self.outgoing.len();
+                self.taken_at = Instant::now();
             } else if self.engine.session().is_resending() {
-                self.engine.continue_resend(self.clock.now());
+                let now = self.now();
+                self.engine.continue_resend(now);
             } else {
                 break;
             }
@@ -91,7 +103,8 @@ impl<S: DurableStore, A: Application> FixConnection<'_, S, A> {
         !(self.outgoing.is_empty() && self.engine.disconnect_reason().is_some())
     }
 
-    /// Waits for the first event and handles it.
+    /// Waits for the next event and handles it. None has precedence: a peer that never stops sending, or a long resend,
+    /// keeps neither requests nor timers waiting.
     async fn next_event(
         &mut self,
         queue: &mut SessionQueue,
@@ -106,9 +119,9 @@ impl<S: DurableStore, A: Application> FixConnection<'_, S, A> {
         if listening && !self.received.is_empty() {
             return self.take_received();
         }
+        let stalled_at = self.taken_at + Duration::from_secs(WRITE_STALL_SECONDS);
         tokio::select! {
-            biased;
-            result = write_some(&mut self.writer, &self.outgoing[self.written..]), if writing => self.on_written(result),
+            result = write_some(&mut self.writer, &self.outgoing[self.written..], stalled_at), if writing => self.on_written(result),
             result = self.reader.read_buf(&mut self.received), if listening => self.on_read(result),
             request = queue.requests.recv(), if open && roomy => self.on_request(request, queue),
             () = timer, if open => self.tick(listening).await,
@@ -121,10 +134,12 @@ impl<S: DurableStore, A: Application> FixConnection<'_, S, A> {
 
     /// A peer is not silent whose words we do not read.
     async fn tick(&mut self, listening: bool) {
-        if !listening && self.has_unread().await {
-            self.engine.is_heard(self.clock.now());
+        let is_heard = !listening && self.has_unread().await;
+        let now = self.now();
+        if is_heard {
+            self.engine.is_heard(now);
         }
-        self.engine.tick(self.clock.now());
+        self.engine.tick(now);
     }
 
     /// Whether something waits that was not looked at; of what lies in the socket a little is fetched to see it.
@@ -138,14 +153,28 @@ impl<S: DurableStore, A: Application> FixConnection<'_, S, A> {
     }
 
     fn stop(&mut self) {
-        self.engine.log_out(self.clock.now(), Some(SERVER_STOPPING_TEXT));
+        let now = self.now();
+        self.engine.log_out(now, Some(SERVER_STOPPING_TEXT));
+    }
+
+    fn disconnect(&mut self, reason: DisconnectReason) {
+        let now = self.now();
+        self.engine.disconnect(now, reason);
+    }
+
+    /// The time for what is done next.
+    fn now(&mut self) -> UtcTimestamp {
+        self.clock.tell(self.engine)
     }
 
     fn on_written(&mut self, result: io::Result<usize>) {
         match result {
-            Ok(count) => self.written += count,
+            Ok(count) => {
+                self.written += count;
+                self.taken_at = Instant::now();
+            }
             Err(error) => {
-                self.engine.disconnect(self.clock.now(), socket_error(&error));
+                self.disconnect(socket_error(&error));
                 self.written = self.outgoing.len();
                 self.engine.output().clear();
             }
@@ -158,27 +187,38 @@ impl<S: DurableStore, A: Application> FixConnection<'_, S, A> {
 
     fn on_read(&mut self, result: io::Result<usize>) {
         match result {
-            Ok(0) => self.engine.disconnect(self.clock.now(), DisconnectReason::PeerClosed),
+            Ok(0) => self.disconnect(DisconnectReason::PeerClosed),
             Ok(_) => self.take_received(),
-            Err(error) => self.engine.disconnect(self.clock.now(), socket_error(&error)),
+            Err(error) => self.disconnect(socket_error(&error)),
+        }
+    }
+
+    /// A session with much to do does not keep the thread from the others: one of them may want to cancel.
+    async fn give_way(&mut self) {
+        if self.worked >= TURN_BYTES {
+            self.worked = 0;
+            yield_now().await;
         }
     }
 
     fn take_received(&mut self) {
+        self.worked += self.received.len();
         self.engine.buffer().extend_from_slice(&self.received);
         self.received.clear();
-        self.engine.process_input(self.clock.now());
+        let now = self.now();
+        self.engine.process_input(now);
     }
 
     /// Takes what else is waiting too, so that many messages leave with one write.
     fn on_request(&mut self, request: Option<SessionRequest>, queue: &mut SessionQueue) {
         let Some(request) = request else {
-            return self.engine.disconnect(self.clock.now(), DisconnectReason::Shutdown);
+            return self.disconnect(DisconnectReason::Shutdown);
         };
-        handle_request(self.engine, request, self.clock.now());
+        let now = self.now();
+        handle_request(self.engine, request, now);
         for _ in 1..SESSION_QUEUE_BATCH {
             match queue.requests.try_recv() {
-                Ok(request) => handle_request(self.engine, request, self.clock.now()),
+                Ok(request) => handle_request(self.engine, request, now),
                 Err(_) => break,
             }
         }
@@ -193,8 +233,13 @@ impl<S: DurableStore, A: Application> FixConnection<'_, S, A> {
     }
 }
 
-async fn write_some(writer: &mut WriteHalf<Box<dyn SessionStream>>, bytes: &[u8]) -> io::Result<usize> {
-    match timeout(Duration::from_secs(WRITE_STALL_SECONDS), writer.write(bytes)).await {
+/// Fails where the socket has taken nothing until then, whatever else happened meanwhile.
+async fn write_some(
+    writer: &mut WriteHalf<Box<dyn SessionStream>>,
+    bytes: &[u8],
+    stalled_at: Instant,
+) -> io::Result<usize> {
+    match timeout_at(stalled_at, writer.write(bytes)).await {
         Ok(Ok(0)) => Err(io::ErrorKind::WriteZero.into()),
         Ok(result) => result,
         Err(_) => Err(io::ErrorKind::TimedOut.into()),
@@ -242,3 +287,6 @@ pub(crate) fn handle_request<S: DurableStore, A: Application>(
         SessionRequest::Connected(_) => {}
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -12,6 +12,9 @@ pub const WIRE_BYTES_MAX: usize = 1 << 20;
 /// Bytes read from a socket at once.
 pub const READ_BYTES: usize = 64 << 10;
 
+/// Bytes that a session reads and makes before other sessions have the thread.
+pub const TURN_BYTES: usize = 16 << 10;
+
 /// A peer whose socket accepts nothing for this long is disconnected (`SlowPeer`).
 pub const WRITE_STALL_SECONDS: u64 = 20;
 

@@ -33,12 +33,14 @@ pub async fn run_session<S: DurableStore, A: Application>(
         let call = next_connection(&mut conversation, &mut queue, line, &clock, &mut shutdown).await;
         let Some(call) = call else { return };
         conversation.application_mut().on_connected(call.peer);
-        conversation.connect(clock.now());
+        let now = clock.tell(&mut conversation);
+        conversation.connect(now);
         if let Some(introduction) = call.decision {
             conversation.set_logon_decision(introduction);
         }
         conversation.buffer().extend_from_slice(&call.bytes);
-        conversation.process_input(clock.now());
+        let now = clock.tell(&mut conversation);
+        conversation.process_input(now);
         let reason = run_connection(&mut conversation, call.stream, &mut queue, &clock, &mut shutdown).await;
         drop(call.slot);
         tracing::info!(session = %settings.id, %reason, "session disconnected");

@@ -141,6 +141,11 @@ impl<S: MessageStore, A: Application> SessionEngine<S, A> {
         !self.framer.is_empty()
     }
 
+    /// Where the driver's time is not the wall's: see [`FixSession::set_wall`].
+    pub fn set_wall(&mut self, now: UtcTimestamp, wall: UtcTimestamp) {
+        self.state.session.set_wall(now, wall);
+    }
+
     /// Something of the peer waits to be read: it lives, whatever we have time for.
     pub fn is_heard(&mut self, now: UtcTimestamp) {
         self.state.session.is_heard(now);

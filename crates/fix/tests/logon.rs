@@ -55,12 +55,17 @@ fn conversation<S: MessageStore>(later: bool, store: S) -> SessionEngine<S, Logo
 }
 
 fn say<S: MessageStore>(conversation: &mut SessionEngine<S, LogonPolicy>, body: &str) -> String {
+    say_at(conversation, noon(), body)
+}
+
+/// At noon by the peer's clock.
+fn say_at<S: MessageStore>(conversation: &mut SessionEngine<S, LogonPolicy>, now: UtcTimestamp, body: &str) -> String {
     let body = format!("{body}|49=DESK|52=20260105-12:00:00|56=RIALTO|").replace('|', "\x01");
     let mut frame = format!("8=FIX.4.4\x019={}\x01{body}", body.len()).into_bytes();
     let sum = frame.iter().fold(0, |sum: u8, byte| sum.wrapping_add(*byte));
     frame.extend(format!("10={sum:03}\x01").bytes());
     conversation.buffer().extend(frame);
-    conversation.process_input(noon());
+    conversation.process_input(now);
     heard(conversation)
 }
 
@@ -244,4 +249,53 @@ fn an_application_that_sends_with_our_highest_number_has_sent_its_last_message()
     let sent = heard(&mut conversation);
     assert!(sent.contains(&format!("|35=8|34={SEQ_NUM_MAX}|")) && is_the_last_word(&sent), "{sent}");
     assert_eq!(conversation.send(noon(), &OutgoingMessage::new("8")), Err(SendError::NotLoggedOn));
+}
+
+/// The peer was told by 789 what is missing; then it is not read for a while, because there is no room for more.
+#[test]
+fn what_was_promised_is_not_asked_for_while_the_peer_is_not_read() {
+    let mut conversation = conversation(false, MemoryStore::new(noon()));
+    let answer = say(&mut conversation, "35=A|34=5|98=0|108=30|789=1|554=open sesame");
+    assert!(answer.contains("|789=1|") && !answer.contains("|35=2|"), "{answer}");
+    conversation.tick(noon().plus_seconds(9));
+    conversation.is_heard(noon().plus_seconds(9));
+    conversation.tick(noon().plus_seconds(18));
+    assert_eq!(heard(&mut conversation), "");
+    conversation.tick(noon().plus_seconds(19));
+    let asked = heard(&mut conversation);
+    assert!(asked.contains("|35=2|") && asked.contains("|7=1|16=0|"), "a peer that is silent is asked: {asked}");
+}
+
+/// The driver's clock is held an hour ahead of the wall, after a start with a clock that was wrong.
+#[test]
+fn sending_time_is_the_wall_s_and_heart_beats_are_the_driver_s() {
+    let mut conversation = conversation(false, MemoryStore::new(noon()));
+    let logged_on = noon().plus_seconds(3_600);
+    conversation.set_wall(logged_on, noon());
+    conversation.connect(logged_on);
+    let answer = say_at(&mut conversation, logged_on, "35=A|34=1|98=0|108=30|554=open sesame");
+    assert!(answer.contains("|35=A|34=1|") && answer.contains("|52=20260105-12:00:00.000|"), "{answer}");
+    conversation.tick(logged_on.plus_seconds(29));
+    assert_eq!(heard(&mut conversation), "");
+    conversation.tick(logged_on.plus_seconds(30));
+    let beat = heard(&mut conversation);
+    assert!(beat.contains("|35=0|34=2|") && beat.contains("|52=20260105-12:00:30.000|"), "{beat}");
+}
+
+/// What was sent under a clock that was ahead is sent again under the right one.
+#[test]
+fn nothing_is_sent_again_with_a_time_before_it_was_first_sent() {
+    let mut conversation = conversation(false, MemoryStore::new(noon()));
+    say(&mut conversation, "35=A|34=1|98=0|108=30|554=open sesame");
+    conversation.set_wall(noon(), noon().plus_seconds(3_600));
+    conversation.send(noon(), &OutgoingMessage::new("8")).unwrap();
+    assert!(heard(&mut conversation).contains("|52=20260105-13:00:00.000|"));
+    conversation.set_wall(noon(), noon());
+    let again = say(&mut conversation, "35=2|34=2|7=2|16=2");
+    assert!(
+        again.contains("|35=8|34=2|43=Y|")
+            && again.contains("|52=20260105-12:00:00.000|")
+            && again.contains("|122=20260105-12:00:00.000|"),
+        "{again}"
+    );
 }

@@ -76,6 +76,12 @@ impl SystemClock {
         Arc::new(move || clock.now())
     }
 
+    /// The wall's own time, with the configured offset: for what others compare with theirs, and for nothing that lasts.
+    pub fn wall(self: &Arc<Self>) -> ServerClock {
+        let clock = self.clone();
+        Arc::new(move || Timestamp(wall_nanos()).plus_seconds(clock.offset_seconds))
+    }
+
     /// The time, and by how much the wall was set since the last reading, where that is worth telling.
     /// Readings are taken one after the other, so none is older than the last.
     fn monotonic(&self, read: impl FnOnce() -> Reading) -> (Timestamp, Option<i64>) {
@@ -216,6 +222,15 @@ mod tests {
         let (first, second) = (clock.now(), clock.now());
         assert!(ahead < first && first < second);
         assert!(second.0 - ahead.0 < HOUR, "it goes on from there");
+    }
+
+    #[test]
+    fn the_wall_is_not_held_back_by_what_has_been() {
+        let clock = Arc::new(SystemClock::new(60));
+        clock.start_after(Timestamp(clock.now().0 + HOUR));
+        let (wall, now) = ((clock.wall())(), clock.now());
+        assert!(now.0 - wall.0 > HOUR / 2);
+        assert!(wall.0 - wall_nanos() > 59 * SECOND, "the offset is part of it");
     }
 
     #[test]

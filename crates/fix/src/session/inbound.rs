@@ -139,7 +139,7 @@ impl<S: MessageStore> FixSession<S> {
     }
 
     fn is_sending_time_off(&self, now: UtcTimestamp, message: &FixMessage<'_>) -> bool {
-        let apart = message.time(tag::SENDING_TIME).map(|sent| sent.seconds_apart(now));
+        let apart = message.time(tag::SENDING_TIME).map(|sent| sent.seconds_apart(self.wall(now)));
         self.settings.max_latency_seconds.zip(apart).is_some_and(|(most, apart)| apart > most)
     }
 

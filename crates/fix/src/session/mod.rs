@@ -36,6 +36,8 @@ pub struct FixSession<S> {
     encoder: FixEncoder,
     draft: OutgoingMessage,
     replay: FixDecoder,
+    /// By how much the wall is ahead of the time that the driver passes.
+    wall_ahead_nanos: i64,
 }
 
 /// Status for operators.
@@ -65,7 +67,18 @@ impl<S: MessageStore> FixSession<S> {
             encoder: FixEncoder::default(),
             draft: OutgoingMessage::default(),
             replay: FixDecoder::new(),
+            wall_ahead_nanos: 0,
         }
+    }
+
+    /// Where the driver's time is not the wall's: SendingTime (52) is, because peers compare it with theirs. Everything
+    /// that lasts goes by the driver's time.
+    pub fn set_wall(&mut self, now: UtcTimestamp, wall: UtcTimestamp) {
+        self.wall_ahead_nanos = wall.nanos().saturating_sub(now.nanos());
+    }
+
+    fn wall(&self, now: UtcTimestamp) -> UtcTimestamp {
+        UtcTimestamp::from_nanos(now.nanos().saturating_add(self.wall_ahead_nanos))
     }
 
     pub fn settings(&self) -> &Arc<SessionSettings> {

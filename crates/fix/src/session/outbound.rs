@@ -186,7 +186,7 @@ impl<S: MessageStore> FixSession<S> {
             sender: self.settings.id.sender.as_bytes(),
             target: self.settings.id.target.as_bytes(),
             number,
-            sending_time: now,
+            sending_time: self.wall(now),
             fraction_digits: self.settings.fraction_digits,
             original_time,
         };

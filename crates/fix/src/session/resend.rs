@@ -132,9 +132,15 @@ impl<S: MessageStore> FixSession<S> {
         let broken = |why: &dyn std::fmt::Display| StoreError(format!("message {number} can't be sent again: {why}"));
         let mut replay = std::mem::take(&mut self.replay);
         let message = replay.decode(bytes).map_err(|garbled| broken(&garbled))?;
-        let original_time = message.get(tag::SENDING_TIME).ok_or_else(|| broken(&"it has no SendingTime"))?;
+        let mut original_time =
+            message.get(tag::SENDING_TIME).ok_or_else(|| broken(&"it has no SendingTime"))?.to_vec();
+        // A wall that was ahead then: no peer takes what was first sent after it is sent again.
+        if message.time(tag::SENDING_TIME).is_some_and(|original| original > self.wall(now)) {
+            original_time.clear();
+            self.wall(now).write(self.settings.fraction_digits, &mut original_time);
+        }
         draft_resend(&message, self.settings.send_last_processed, &mut self.draft);
-        self.retransmit(now, number, original_time, actions);
+        self.retransmit(now, number, &original_time, actions);
         self.replay = replay;
         Ok(())
     }
@@ -142,7 +148,7 @@ impl<S: MessageStore> FixSession<S> {
     fn fill_gap(&mut self, now: UtcTimestamp, from: SeqNum, next: SeqNum, actions: &mut Actions) {
         self.draft.begin("4").number(tag::NEW_SEQ_NO, next).field(tag::GAP_FILL_FLAG, b"Y");
         let mut original_time = Vec::new();
-        now.write(self.settings.fraction_digits, &mut original_time);
+        self.wall(now).write(self.settings.fraction_digits, &mut original_time);
         self.retransmit(now, from, &original_time, actions);
     }
 }

@@ -104,7 +104,7 @@ impl<S: MessageStore> FixSession<S> {
     }
 
     /// Some of what was promised has come.
-    fn keep_promise(&mut self, now: UtcTimestamp) {
+    pub(super) fn keep_promise(&mut self, now: UtcTimestamp) {
         if let Some(promised) = self.connection.gap.as_mut().and_then(|gap| gap.promised.as_mut()) {
             *promised = now;
         }

@@ -41,6 +41,8 @@ impl<S: MessageStore> FixSession<S> {
     pub fn is_heard(&mut self, now: UtcTimestamp) {
         self.connection.last_received = now;
         self.connection.test_request_pending = false;
+        // What was promised by 789 may be what waits there.
+        self.keep_promise(now);
     }
 
     /// While an answer to our Test Request is due we send no heartbeats, as QuickFIX does.

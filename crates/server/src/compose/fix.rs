@@ -63,6 +63,7 @@ impl FixServer {
             access: access.clone(),
             instance: data_dir.instance.number(),
             clock: data_dir.clock.shared(),
+            wall: data_dir.clock.wall(),
         };
         let gateway = Gateway::open(parts, &sessions).map_err(|reason| ExitFailure::new(Exit::Failed, reason))?;
         // Only this start tells it.

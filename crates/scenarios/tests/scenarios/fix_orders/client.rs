@@ -274,7 +274,7 @@ impl FixClient {
     }
 
     /// Its clock as FIX writes it.
-    fn now(&self) -> String {
+    pub(crate) fn now(&self) -> String {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
         let seconds = i64::try_from(since.as_secs()).unwrap() + self.seconds_ahead;
         let at = domain::Timestamp(seconds * 1_000_000_000).to_jiff().to_string();

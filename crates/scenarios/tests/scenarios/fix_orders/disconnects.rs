@@ -121,3 +121,34 @@ fn who_did_it_is_told_the_same_when_the_client_was_away() {
     assert!(live.contains("asked for by REST"), "{live}");
     server.stop();
 }
+
+/// The first start is on a machine whose clock is two hours ahead. Then it is put right, and time on the platform goes on
+/// from where it was.
+#[test]
+fn a_client_with_the_right_time_trades_after_a_clock_that_was_ahead_is_put_right() {
+    let desk = server_with(STEADY);
+    let server = desk.launch_at(2 * 3_600).start();
+    let mut client = FixClient::new("STEADY");
+    client.seconds_ahead += 2 * 3_600;
+    client.log_on(server.port_address("fix"));
+    client.send(&buy("before", 10, "250"));
+    client.wait_for_messages(2);
+    client.log_out();
+    server.stop();
+    let server = desk.start();
+    assert!(server.log().contains("the machine's clock is behind the end of the journal"), "{}", server.log());
+    client.seconds_ahead -= 2 * 3_600;
+    // As if the last report had been lost on its way: what was sent under the wrong clock is sent again.
+    client.next_in -= 2;
+    client.received.pop();
+    let logon = client.log_on(server.port_address("fix"));
+    // Both begin at noon.
+    let hour = |time: &str| time[..11].to_owned();
+    assert_eq!(logon.get(52).map(hour), Some(hour(&client.now())), "clients compare it with their own clock");
+    client.send(&buy("after", 10, "251"));
+    client.wait_for_messages(4);
+    let told = ["8 before A/A 0/10", "8 before 0/0 0/10", "8 after A/A 0/10", "8 after 0/0 0/10"];
+    assert_eq!(client.received_summaries(), told);
+    client.log_out();
+    server.stop();
+}

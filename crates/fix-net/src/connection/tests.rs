@@ -1,0 +1,127 @@
+//! The events of one connection: none of them keeps the others waiting.
+
+use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll};
+
+use fix::{FixMessage, FixSession, FixSettings, LogonDecision, LogonTicket, MemoryStore, SessionSender};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use super::*;
+use crate::session_queue::session_queue;
+
+const SETTINGS: &str = "[SESSION]\nConnectionType=acceptor\nSocketAcceptPort=0\nBeginString=FIX.4.4\nSenderCompID=RIALTO\n\
+    TargetCompID=DESK\nNonStopSession=Y\nUseDataDictionary=N\n";
+
+/// Messages of a peer that does not stop sending by itself.
+const MESSAGES: usize = 2_000;
+
+/// Lets everybody in, and notes how many messages its peer had sent whenever it was woken.
+#[derive(Default)]
+struct Witness {
+    sent: Arc<AtomicUsize>,
+    woken: Arc<Mutex<Vec<usize>>>,
+}
+
+impl Application for Witness {
+    fn on_logon(&mut self, _: &FixMessage<'_>, _: LogonTicket) -> LogonDecision {
+        LogonDecision::Accept
+    }
+
+    fn on_message(&mut self, _: &FixMessage<'_>, _: &mut dyn SessionSender) {}
+
+    fn on_wake(&mut self, _: &mut dyn SessionSender) {
+        self.woken.lock().unwrap().push(self.sent.load(Ordering::Relaxed));
+    }
+}
+
+/// A peer with so many messages to send, of which the first is its Logon.
+struct Peer {
+    messages: usize,
+    sent: Arc<AtomicUsize>,
+    /// Whether it reads what is sent to it. One that does hangs up at the end.
+    is_reading: bool,
+}
+
+impl AsyncRead for Peer {
+    fn poll_read(self: Pin<&mut Self>, _: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let number = self.sent.load(Ordering::Relaxed) + 1;
+        if number <= self.messages {
+            self.sent.store(number, Ordering::Relaxed);
+            buffer.put_slice(&frame(number));
+        } else if !self.is_reading {
+            return Poll::Pending;
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncWrite for Peer {
+    fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        if self.is_reading { Poll::Ready(Ok(bytes.len())) } else { Poll::Pending }
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+}
+
+fn noon() -> UtcTimestamp {
+    UtcTimestamp::parse(b"20260105-12:00:00").unwrap()
+}
+
+fn frame(number: usize) -> Vec<u8> {
+    let kind = if number == 1 { "A|98=0|108=30" } else { "0" };
+    let (kind, more) = kind.split_once('|').unwrap_or((kind, ""));
+    let body = format!("35={kind}|34={number}|49=DESK|52=20260105-12:00:00|56=RIALTO|{more}|");
+    let body = body.replace("||", "|").replace('|', "\x01");
+    let mut frame = format!("8=FIX.4.4\x019={}\x01{body}", body.len()).into_bytes();
+    let sum = frame.iter().fold(0, |sum: u8, byte| sum.wrapping_add(*byte));
+    frame.extend(format!("10={sum:03}\x01").bytes());
+    frame
+}
+
+fn conversation(witness: Witness) -> SessionEngine<MemoryStore, Witness> {
+    let settings = Arc::new(FixSettings::parse(SETTINGS).unwrap().sessions.remove(0));
+    let mut conversation = SessionEngine::new(FixSession::new(settings, None, MemoryStore::new(noon())), witness);
+    conversation.connect(noon());
+    conversation
+}
+
+#[tokio::test]
+async fn a_peer_that_never_stops_sending_does_not_keep_its_reports_waiting() {
+    let witness = Witness::default();
+    let (sent, woken) = (witness.sent.clone(), witness.woken.clone());
+    let (mut conversation, (handle, mut queue)) = (conversation(witness), session_queue());
+    let (_stop, mut shutdown) = watch::channel(false);
+    handle.wake().unwrap();
+    let peer = Box::new(Peer { messages: MESSAGES, sent, is_reading: true });
+    let clock = SessionClock::new(noon);
+    let reason = run_connection(&mut conversation, peer, &mut queue, &clock, &mut shutdown).await;
+    assert_eq!(reason, DisconnectReason::PeerClosed);
+    let woken = woken.lock().unwrap();
+    assert!(woken.len() == 1 && woken[0] < MESSAGES / 2, "woken after {woken:?} messages of {MESSAGES}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_peer_that_takes_nothing_is_cut_off_whatever_else_happens_meanwhile() {
+    let (mut conversation, (handle, mut queue)) = (conversation(Witness::default()), session_queue());
+    let (_stop, mut shutdown) = watch::channel(false);
+    let others = tokio::spawn(async move {
+        for _ in 0..60 {
+            sleep(Duration::from_secs(1)).await;
+            // It may be cut off by now.
+            let _ = handle.wake();
+        }
+    });
+    let peer = Box::new(Peer { messages: 1, sent: Arc::default(), is_reading: false });
+    let (begun, clock) = (Instant::now(), SessionClock::new(noon));
+    let reason = run_connection(&mut conversation, peer, &mut queue, &clock, &mut shutdown).await;
+    assert_eq!((reason, begun.elapsed().as_secs()), (DisconnectReason::SlowPeer, WRITE_STALL_SECONDS));
+    others.abort();
+}
