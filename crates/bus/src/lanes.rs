@@ -1,5 +1,6 @@
-//! Request lanes: two queues in front of the engine. The urgent lane holds cancels, the kill switch and trading states;
-//! the ordinary lane holds everything else in order of arrival.
+//! Request lanes: two queues in front of the engine. The urgent lane holds cancels, the kill switch, trading states and
+//! the records of FIX sessions, without which no answer leaves; the ordinary lane holds everything else in order of
+//! arrival.
 //!
 //! An urgent request goes first where it may: no earlier request of the same FIX session or strategy waits, and the
 //! order that it names is known to the engine. Everything else is processed in order of arrival, over both lanes. So a
@@ -64,8 +65,9 @@ impl RequestClass {
         }
     }
 
-    fn is_urgent(self) -> bool {
-        matches!(self, Self::Cancel | Self::Kill)
+    /// A record of a session keeps its place among what that session sent, and need not wait for others.
+    fn is_urgent(self, has_session: bool) -> bool {
+        matches!(self, Self::Cancel | Self::Kill) || self == Self::Record && has_session
     }
 }
 
@@ -97,7 +99,8 @@ struct LaneQueues {
 
 struct QueuedRequest {
     arrival: u64,
-    /// For an urgent request: the number of the last ordinary request of its session before it.
+    /// For an urgent request: its session or strategy, and the number of the last ordinary request of that before it.
+    session: Option<Text>,
     behind: u64,
     request: EngineRequest,
 }
@@ -184,20 +187,27 @@ impl Drop for LanePermit {
 impl LaneQueues {
     fn push(&mut self, request: EngineRequest, of: Option<&str>) {
         self.arrivals += 1;
-        let number = self.arrivals;
-        let session = session_of(&request.payload);
-        if RequestClass::from_payload(&request.payload).is_urgent() {
-            let behind = session.and_then(|session| self.newest_by_session.get(session)).copied().unwrap_or(0);
-            self.urgent.push_back(QueuedRequest { arrival: number, behind, request });
+        let arrival = self.arrivals;
+        let session = of.or(session_of(&request.payload).map(|session| &**session));
+        if RequestClass::from_payload(&request.payload).is_urgent(session.is_some()) {
+            let (session, behind) = session.map(|session| self.newest_of(session)).unzip();
+            let behind = behind.unwrap_or(0);
+            self.urgent.push_back(QueuedRequest { arrival, session, behind, request });
             return;
         }
-        if let Some(session) = of.or(session.map(|session| &**session)) {
+        if let Some(session) = session {
             match self.newest_by_session.get_mut(session) {
-                Some(newest) => *newest = number,
-                None => drop(self.newest_by_session.insert(session.into(), number)),
+                Some(newest) => *newest = arrival,
+                None => drop(self.newest_by_session.insert(session.into(), arrival)),
             }
         }
-        self.ordinary.push_back(QueuedRequest { arrival: number, behind: 0, request });
+        self.ordinary.push_back(QueuedRequest { arrival, session: None, behind: 0, request });
+    }
+
+    /// A session, and the number of its last ordinary request.
+    fn newest_of(&self, session: &str) -> (Text, u64) {
+        let known = self.newest_by_session.get_key_value(session);
+        known.map_or_else(|| (session.into(), 0), |(session, newest)| (session.clone(), *newest))
     }
 
     /// Urgent requests that may overtake.
@@ -206,12 +216,12 @@ impl LaneQueues {
         let mut held = HashSet::new();
         for _ in 0..self.urgent.len() {
             let Some(arrived) = self.urgent.pop_front() else { return };
-            let session = session_of(&arrived.request.payload);
-            let is_next = arrived.behind < first && session.is_none_or(|session| !held.contains(session));
+            let is_next =
+                arrived.behind < first && arrived.session.as_ref().is_none_or(|session| !held.contains(session));
             if taken.len() < most && is_next && is_known(&arrived.request.payload, &knows) {
                 taken.push(arrived.request);
             } else {
-                held.extend(session.cloned());
+                held.extend(arrived.session.clone());
                 self.urgent.push_back(arrived);
             }
         }
@@ -240,8 +250,9 @@ fn session_of(wanted: &RequestPayload) -> Option<&Text> {
     }
 }
 
+/// A record names no order.
 fn is_known(wanted: &RequestPayload, knows: impl Fn(&CommandEnvelope) -> bool) -> bool {
-    matches!(wanted, RequestPayload::Command(envelope) if knows(envelope))
+    !matches!(wanted, RequestPayload::Command(envelope) if !knows(envelope))
 }
 
 /// The engine's end of both lanes.

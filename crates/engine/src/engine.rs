@@ -121,7 +121,12 @@ impl Engine {
 
     /// A copy of the trading state, to be encoded on another thread: copying takes a fraction of the time of encoding.
     pub fn snapshot(&self) -> StateSnapshot {
-        StateSnapshot(self.trading.clone())
+        StateSnapshot(self.trading.copy_for_disk())
+    }
+
+    /// How many orders the state has: open ones, and those of today and yesterday.
+    pub fn orders_kept(&self) -> usize {
+        self.trading.orders.kept()
     }
 
     pub fn from_state(bytes: &[u8]) -> Result<Self, InvalidSnapshot> {

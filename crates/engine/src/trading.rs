@@ -31,7 +31,7 @@ use crate::reference_index::ReferenceIndex;
 use crate::risk::Risk;
 use crate::subscriptions::MarketDataSubscriptions;
 
-#[derive(Debug, Clone, Encode, Decode)]
+#[derive(Debug, Encode, Decode)]
 pub(crate) struct Trading {
     #[n(0)]
     pub(crate) settings: EngineSettings,
@@ -110,6 +110,30 @@ impl Default for Trading {
 }
 
 impl Trading {
+    /// What is written to disk, without what is made from it.
+    pub(crate) fn copy_for_disk(&self) -> Self {
+        Self {
+            settings: self.settings.clone(),
+            reference: self.reference.clone(),
+            adapters: self.adapters.clone(),
+            orders: self.orders.copy_for_disk(),
+            portfolio: self.portfolio.clone(),
+            marks: self.marks.clone(),
+            risk: self.risk.clone(),
+            subscriptions: self.subscriptions.clone(),
+            phases: self.phases.clone(),
+            ids: self.ids.clone(),
+            day_ends: self.day_ends,
+            expiries: self.expiries.clone(),
+            venue_timeouts: self.venue_timeouts.clone(),
+            failures: self.failures.clone(),
+            mass_cancels: self.mass_cancels.clone(),
+            expirations: self.expirations.clone(),
+            waiting_orders: self.waiting_orders.clone(),
+            unknown_orders: self.unknown_orders.clone(),
+        }
+    }
+
     /// Moves sessions and the platform day to the instant of an input, before the input is applied.
     pub(crate) fn advance_to(&mut self, moment: Moment) -> &mut Self {
         self.reference.advance(moment.at);

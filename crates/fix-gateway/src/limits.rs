@@ -15,6 +15,10 @@ pub(crate) const EVENTS_MAX: usize = 65_536;
 pub(crate) const LIVE_EVENTS_MAX: usize = 8_192;
 /// Reports that are queued for a session's task; its report feeder waits with one more.
 pub(crate) const REPORTS_QUEUED_MAX: usize = 1_024;
+/// Reports that a session sends before other sessions have their turn.
+pub(crate) const REPORTS_PER_TURN: usize = 128;
+/// Events that are routed to sessions before the router gives way to them.
+pub(crate) const EVENTS_PER_TURN: usize = 1_024;
 /// Events per query of history.
 pub(crate) const HISTORY_PAGE: usize = 1_000;
 /// Pause after a failed query of history.

@@ -138,7 +138,9 @@ impl LiveLoop {
         Ok(self)
     }
 
+    /// What became durable meanwhile leaves before anything else is worked on.
     fn run_cycle(&mut self, taken: InputBatch) {
+        self.release();
         let now = (self.parts.clock)();
         self.handle_prices(now, taken.prices);
         self.handle_inputs(now, taken.requests, taken.reports, taken.mark_due);
@@ -385,7 +387,9 @@ impl LiveLoop {
     }
 
     fn write_snapshot_if_due(&mut self) {
-        let is_due = self.inputs_since_snapshot >= self.options.snapshot_every_inputs;
+        // The loop stands still while the state is copied: where there are more orders than that, it is copied less often.
+        let every = self.options.snapshot_every_inputs.max(self.parts.engine.orders_kept() as u64);
+        let is_due = self.inputs_since_snapshot >= every;
         if is_due && self.snapshot_due.is_none() && !self.snapshot_writer.is_busy() {
             self.snapshot_due = Some(self.snapshot_job());
             self.inputs_since_snapshot = 0;
@@ -400,7 +404,7 @@ impl LiveLoop {
         SnapshotJob {
             sequence: self.visible_sequence(),
             engine: self.parts.engine.snapshot(),
-            ledger: self.parts.ledger.export(),
+            ledger: self.parts.ledger.snapshot(),
             reserved: self.sequencer.reserved(),
             digest: self.digest.clone(),
             at: self.journalled_at,

@@ -6,7 +6,7 @@ use std::thread::{self, JoinHandle};
 
 use domain::Timestamp;
 use engine::StateSnapshot;
-use storage::SnapshotStore;
+use storage::{LedgerSnapshot, SnapshotStore};
 use tracing::{info, warn};
 
 use crate::journal_records::{self, SnapshotParts};
@@ -16,7 +16,7 @@ use crate::simulation::RunDigest;
 pub(crate) struct SnapshotJob {
     pub(crate) sequence: u64,
     pub(crate) engine: StateSnapshot,
-    pub(crate) ledger: Vec<u8>,
+    pub(crate) ledger: LedgerSnapshot,
     pub(crate) reserved: u64,
     pub(crate) digest: Option<RunDigest>,
     pub(crate) at: Timestamp,
@@ -70,8 +70,8 @@ impl SnapshotWriter {
 }
 
 fn write(snapshots: &SnapshotStore, scene: &SnapshotJob, build: &str) {
-    let SnapshotJob { ledger, reserved, digest, at, .. } = scene;
-    let engine = &scene.engine.encode_state();
+    let SnapshotJob { reserved, digest, at, .. } = scene;
+    let (engine, ledger) = (&scene.engine.encode_state(), &scene.ledger.encode());
     let parts = SnapshotParts { engine, ledger, reserved: *reserved, digest: digest.clone(), at: *at };
     let state = journal_records::snapshot(&parts);
     match snapshots.write(scene.sequence, &state, build) {

@@ -21,6 +21,6 @@ pub mod bars;
 pub use bars::BarFiles;
 pub use error::{Damage, Loss, StorageError, TornWrite};
 pub use file_system::{FileSystem, OsFileSystem, WritableFile};
-pub use ledger::JournalLedger;
+pub use ledger::{JournalLedger, LedgerSnapshot};
 pub use read_model::ReadModel;
 pub use snapshot::{SnapshotStore, StoredSnapshot};

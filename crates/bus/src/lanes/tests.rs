@@ -42,7 +42,7 @@ impl Asked {
     }
 
     fn is_urgent(&self) -> bool {
-        matches!(self, Self::Cancel(..) | Self::Kill(_))
+        matches!(self, Self::Cancel(..) | Self::Kill(_) | Self::Remember(..))
     }
 }
 
@@ -218,6 +218,22 @@ fn a_known_order_is_cancelled_and_the_switch_pulled_before_a_flood_is_worked_off
 }
 
 #[test]
+fn the_answer_to_one_session_is_recorded_before_the_flood_of_another_is_worked_off() {
+    let (inbox, lanes) = inbox();
+    for order in 0..100 {
+        hand_over(&inbox, &Asked::Place(Some(1), order, order.into()));
+    }
+    hand_over(&inbox, &Asked::Remember(2, 200));
+    hand_over(&inbox, &Asked::Remember(1, 201));
+    hand_over(&inbox, &Asked::Cancel(Some(2), 1, 202));
+    drop(inbox.append_ledger_record(b"203".to_vec(), None).unwrap());
+    let taken: Vec<_> = lanes.requests.take_batch(2, |_| true).iter().map(number_of).collect();
+    assert_eq!(taken, [200, 202, 0, 1], "what was recorded of the flooding session stays behind its orders");
+    let rest: Vec<_> = lanes.requests.try_iter().map(|request| number_of(&request)).skip(98).collect();
+    assert_eq!(rest, [201, 203], "a record of no session waits for its turn");
+}
+
+#[test]
 fn a_strategy_s_cancel_stays_behind_its_own_orders_and_its_delivery_log() {
     let ((inbox, lanes), trend) =
         (inbox(), Caller { source: Source::Strategy, user: Some("TREND".into()), origin: None });
@@ -239,7 +255,7 @@ fn the_kill_switch_finds_room_where_orders_and_cancels_find_none() {
     let (inbox, lanes) = inbox_with(room, InFlightLimits::default());
     let asked = [Asked::Place(None, 1, 0), Asked::Cancel(None, 1, 1), Asked::Remember(1, 2), Asked::Kill(3)];
     asked.iter().for_each(|asked| hand_over(&inbox, asked));
-    assert_eq!(inbox.depth(), LaneDepth { ordinary: 2, urgent: 2 });
+    assert_eq!(inbox.depth(), LaneDepth { ordinary: 1, urgent: 3 });
     let busy = inbox.command(envelope(None, 4, Command::ResetCash)).map(drop);
     assert_eq!(busy, Err(InboxError::Busy));
     assert_eq!(lanes.requests.take_batch(8, |_| true).len(), 4);

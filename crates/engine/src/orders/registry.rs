@@ -58,6 +58,25 @@ impl OrderRegistry {
         self.by_int_id.contains(&key) || self.retired_ids.contains(&key)
     }
 
+    /// What is written to disk: indexes are made from it.
+    pub(crate) fn copy_for_disk(&self) -> Self {
+        Self {
+            orders: self.orders.clone(),
+            cl_ord_ids: self.cl_ord_ids.clone(),
+            executions: self.executions.clone(),
+            retired_ids: self.retired_ids.clone(),
+            retired_accounts: self.retired_accounts.clone(),
+            retired_names: self.retired_names.clone(),
+            repeated_executions: self.repeated_executions,
+            ..Self::default()
+        }
+    }
+
+    /// How many orders are kept in full.
+    pub(crate) fn kept(&self) -> usize {
+        self.orders.iter().len()
+    }
+
     pub(crate) fn insert(&mut self, order: Arc<Order>) {
         if let Some(cl_ord_id) = &order.cl_ord_id {
             self.cl_ord_ids.assign(cl_ord_id, order.id);

@@ -29,7 +29,7 @@ use super::report_feeder::{ReportFeeder, ReportItem, ResumePoint, SessionWaker};
 use super::session_status::SessionStatus;
 use super::status_request::StatusRequest;
 use crate::context::GatewayContext;
-use crate::limits::{REPORTS_QUEUED_MAX, STATUS_REQUESTS_MAX};
+use crate::limits::{REPORTS_PER_TURN, REPORTS_QUEUED_MAX, STATUS_REQUESTS_MAX};
 use crate::store::{Cursor, SessionStore};
 use crate::translate::{
     self, ExecTypeProfile, MessageReject, ReplyContext, ReportIds, RequestEcho, RequestScope, field,
@@ -455,10 +455,16 @@ impl Application for GatewayApplication {
 
     fn on_wake(&mut self, line: &mut dyn SessionSender) {
         self.notified.store(false, Ordering::Release);
+        let mut sent = 0;
         while let Some(news) = self.reports.as_mut().and_then(|news| news.try_recv().ok()) {
             if !self.send_report(news, line) {
                 // Not logged on any more: the report feeder of the next Logon begins after the last sent report.
                 self.reports = None;
+            }
+            sent += 1;
+            // Other sessions have their turn before the rest.
+            if sent >= REPORTS_PER_TURN && self.handle().wake().is_ok() {
+                return;
             }
         }
     }

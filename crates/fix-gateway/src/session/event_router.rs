@@ -7,7 +7,7 @@ use bus::EventFeed;
 use domain::{Event, EventClass, PublishedEvent, Source, Text};
 use tokio::sync::mpsc;
 
-use crate::limits::{EVENTS_MAX, LIVE_EVENTS_MAX};
+use crate::limits::{EVENTS_MAX, EVENTS_PER_TURN, LIVE_EVENTS_MAX};
 
 /// Event classes that can concern a client.
 const ROUTED_CLASSES: [EventClass; 3] = [EventClass::OrderStatus, EventClass::Refused, EventClass::MassCancel];
@@ -77,8 +77,10 @@ impl EventRouter {
             self.subscribers().clear();
             let mut counting = EventIndexer::default();
             while let Some(published) = listener.recv().await {
-                if let Some(source) = counting.index(published) {
-                    self.route(source);
+                // All that waits, so that the events of one client do not lie behind those of another for long.
+                let others = std::iter::from_fn(|| listener.try_recv()).take(EVENTS_PER_TURN);
+                for published in std::iter::once(published).chain(others) {
+                    counting.index(published).into_iter().for_each(|source| self.route(source));
                 }
             }
             tracing::warn!(

@@ -33,7 +33,8 @@ pub(crate) fn rows() -> Outcome<Vec<Row>> {
         let (start, spent_before) = (Instant::now(), server.processor_time());
         let times = desks.into_iter().map(|desk| desk.join().map_err(|_| "a desk has failed".to_owned())?);
         let times = times.collect::<Result<Vec<_>, String>>()?.concat();
-        Ok::<_, String>((start.elapsed(), spent_since(&spent_before, &server), times))
+        let orders = SESSIONS * ORDERS_A_SESSION;
+        Ok::<_, String>((start.elapsed(), spent_since(&spent_before, &server, orders), times))
     })?;
     times.sort();
     let rate = (SESSIONS * ORDERS_A_SESSION) as f64 / elapsed.as_secs_f64();
@@ -46,8 +47,8 @@ pub(crate) fn rows() -> Outcome<Vec<Row>> {
 }
 
 /// In all and by the busiest threads; where others use the machine too, it says what the code costs.
-fn spent_since(before: &BTreeMap<String, Duration>, server: &Rialto) -> String {
-    let orders = (SESSIONS * ORDERS_A_SESSION) as f64;
+pub(crate) fn spent_since(before: &BTreeMap<String, Duration>, server: &Rialto, orders: usize) -> String {
+    let orders = orders as f64;
     let earlier = |name: &String| before.get(name).copied().unwrap_or_default();
     let spent = server.processor_time().into_iter().map(|(name, time)| (time.saturating_sub(earlier(&name)), name));
     let mut spent: Vec<(f64, String)> = spent.map(|(time, name)| (time.as_secs_f64() * 1e6 / orders, name)).collect();

@@ -1,10 +1,11 @@
 //! Overload: four sessions send orders as fast as their sockets accept them, while a fifth session cancels, and REST pulls
-//! the kill switch of an account without orders and releases it again.
+//! the kill switch of an account without orders and releases it again. A Test Request of the fifth session shows what its line
+//! and the record of an answer take, without the engine's part in a cancel.
 
 use crate::Outcome;
 use crate::client::{Client, Names, value};
 use crate::http::Http;
-use crate::orders::{TERMS, scratch};
+use crate::orders::{TERMS, scratch, spent_since};
 use crate::rialto::Rialto;
 use crate::table::Row;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,6 +31,8 @@ const NOTHING_MOVES: Duration = Duration::from_micros(200);
 struct Seen {
     times: Vec<Duration>,
     refused: Vec<String>,
+    /// Of the same session: how long the answer to a Test Request took.
+    echoes: Vec<Duration>,
 }
 
 #[derive(Default)]
@@ -45,6 +48,7 @@ pub(crate) fn rows() -> Outcome<Vec<Row>> {
     let clients: Vec<String> = FLOODING.iter().chain([&STEADY]).map(|name| (*name).to_owned()).collect();
     let server = Rialto::start(folder.path(), &clients)?;
     let (over, length) = (AtomicBool::new(false), length()?);
+    let spent_before = server.processor_time();
     let (floods, cancels, kills) = thread::scope(|scope| {
         let floods =
             FLOODING.map(|name| scope.spawn(|| flood(&server, name, &over).map_err(|error| error.to_string())));
@@ -60,9 +64,11 @@ pub(crate) fn rows() -> Outcome<Vec<Row>> {
     let rate = answered as f64 / length.as_secs_f64();
     Ok(vec![
         Row::beside("orders of four sessions that flood", format!("{sent} sent, {answered} answered, {rate:.0}/s")),
+        Row::beside("processor time of the server, an order", spent_since(&spent_before, &server, answered.max(1))),
         Row::beside("which of them were cut", cut(&floods, &server)?),
         row("a fifth session's cancels, p50 and p99", cancels.times),
         Row::beside("refused of those", refusals(&cancels.refused)),
+        row("its Test Requests, p50 and p99", cancels.echoes),
         row("kill and resume by REST, p50 and p99", kills.times),
         Row::beside("refused of those", refusals(&kills.refused)),
     ])
@@ -154,6 +160,11 @@ fn cancel(server: &Rialto, over: &AtomicBool) -> Outcome<Seen> {
         })?;
         seen.times.push(sent.elapsed());
         seen.refused.extend(refused);
+        client.gather("1", "112=echo|");
+        let sent = Instant::now();
+        client.flush()?;
+        client.await_frames(1, |frame| value(frame, 112) == Some("echo"))?;
+        seen.echoes.push(sent.elapsed());
         sleep(PAUSE);
     }
     Ok(seen)

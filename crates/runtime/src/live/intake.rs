@@ -10,8 +10,10 @@ use storage::journal::DurabilityEvent;
 
 use super::LiveLoop;
 
-/// Requests of each lane, and reports, that one turn of the loop takes at the most.
-const BATCH_MAX: usize = 1_024;
+/// Requests of each lane that one turn of the loop takes: whatever comes meanwhile, a cancel too, waits for its end.
+const REQUESTS_PER_TURN_MAX: usize = 128;
+/// Reports of venues that one turn takes: more than requests, since an order has several.
+const REPORTS_PER_TURN_MAX: usize = 256;
 /// Batches that one turn hands to the journal: prices where they are journalled, then inputs.
 const BATCHES_PER_CYCLE: usize = 2;
 /// How often changed prices are passed to trading.
@@ -83,9 +85,9 @@ impl LiveLoop {
     /// Takes what else waits, so that one commit carries it all.
     fn drain(&mut self, taken: &mut InputBatch) {
         let lanes = &self.parts.inbox;
-        taken.requests = lanes.requests.take_batch(BATCH_MAX, |asked| self.parts.engine.knows_order(asked));
+        taken.requests = lanes.requests.take_batch(REQUESTS_PER_TURN_MAX, |asked| self.parts.engine.knows_order(asked));
         taken.reports.extend(self.unsent.drain());
-        taken.reports.extend(lanes.reports.try_iter().take(BATCH_MAX));
+        taken.reports.extend(lanes.reports.try_iter().take(REPORTS_PER_TURN_MAX));
         taken.prices = lanes.drain_prices();
         let now = (self.parts.clock)();
         taken.mark_due = now >= self.next_mark_at;

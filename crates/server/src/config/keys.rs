@@ -179,7 +179,7 @@ keys! {
     journal_segment_megabytes: Whole<1, 1024> = "journal.segmentMegabytes", "64";
     /// Which ticks the journal records, and whether it records what strategies are told; only running strategies again needs it.
     journal_ticks: JournalTicks = "journal.ticks", "none";
-    /// A snapshot is written each time so many inputs were journalled; 0 = never.
+    /// A snapshot is written after so many inputs, or as many as there are orders if more; 0 = never.
     snapshot_every_inputs: u64 = "snapshot.everyInputs", "100000";
     /// An order that the venue certainly did not get is sent again after a restart if it is no older; 0 = never.
     recovery_resend_within_seconds: u32 = "recovery.resendWithinSeconds", "30";

@@ -11,7 +11,7 @@ mod tests;
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
-use std::sync::{PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use bus::ledger::{LedgerRecord, seq_num_stream, stream_session};
 use bus::reply::{Reply, reply_channel};
@@ -85,18 +85,25 @@ impl JournalLedger {
         Ok(())
     }
 
-    /// Everything, for a snapshot: records before one are not replayed.
-    pub fn export(&self) -> Vec<u8> {
+    /// Everything, for a snapshot: records before one are not replayed. The records are shared, not copied, so that the
+    /// caller waits neither for copying nor for encoding.
+    pub fn snapshot(&self) -> LedgerSnapshot {
         let streams = self.streams.read().unwrap_or_else(PoisonError::into_inner);
-        let entries: BTreeMap<_, _> = streams.iter().map(|(name, stream)| (name.as_str(), &stream.entries)).collect();
-        minicbor::to_vec(entries).expect("a vector takes every byte")
+        LedgerSnapshot(streams.iter().map(|(name, stream)| (name.clone(), stream.entries.clone())).collect())
+    }
+
+    pub fn export(&self) -> Vec<u8> {
+        self.snapshot().encode()
     }
 
     /// Restores an exported ledger; it is unchanged where the bytes cannot be decoded.
     pub fn import(&self, exported: &[u8]) -> Result<(), String> {
         let streams: BTreeMap<String, BTreeMap<u64, ByteVec>> =
             minicbor::decode(exported).map_err(|error| format!("not an export of the Ledger: {error}"))?;
-        let streams = streams.into_iter().map(|(name, entries)| (name, LedgerStream::from_entries(entries))).collect();
+        let shared = |entries: BTreeMap<u64, ByteVec>| {
+            LedgerStream::from_entries(entries.into_iter().map(|(key, bytes)| (key, Arc::new(bytes))).collect())
+        };
+        let streams = streams.into_iter().map(|(name, entries)| (name, shared(entries))).collect();
         *self.streams.write().unwrap_or_else(PoisonError::into_inner) = streams;
         Ok(())
     }
@@ -115,6 +122,21 @@ impl JournalLedger {
         let record = minicbor::to_vec(record).expect("a vector takes every byte");
         self.inbox.append_ledger_record(record, stream_session(stream))
     }
+}
+
+/// All records as they were.
+pub struct LedgerSnapshot(BTreeMap<String, BTreeMap<u64, Arc<ByteVec>>>);
+
+impl LedgerSnapshot {
+    /// As [`JournalLedger::import`] reads it.
+    pub fn encode(&self) -> Vec<u8> {
+        let streams: BTreeMap<_, _> = self.0.iter().map(|(name, entries)| (name.as_str(), by_key(entries))).collect();
+        minicbor::to_vec(streams).expect("a vector takes every byte")
+    }
+}
+
+fn by_key(entries: &BTreeMap<u64, Arc<ByteVec>>) -> BTreeMap<u64, &ByteVec> {
+    entries.iter().map(|(key, bytes)| (*key, &**bytes)).collect()
 }
 
 impl Ledger for JournalLedger {
@@ -161,28 +183,28 @@ fn refused(bytes: usize) -> ReplyReceiver {
 
 #[derive(Default)]
 struct LedgerStream {
-    entries: BTreeMap<u64, ByteVec>,
+    entries: BTreeMap<u64, Arc<ByteVec>>,
     bytes: usize,
     /// Whether the drop of the oldest records was logged.
     is_limit_logged: bool,
 }
 
 impl LedgerStream {
-    fn from_entries(entries: BTreeMap<u64, ByteVec>) -> Self {
-        let bytes = entries.values().map(cost).sum();
+    fn from_entries(entries: BTreeMap<u64, Arc<ByteVec>>) -> Self {
+        let bytes = entries.values().map(|bytes| cost(bytes)).sum();
         Self { entries, bytes, is_limit_logged: false }
     }
 
     /// A key that is there gets the new bytes.
     fn insert(&mut self, key: u64, bytes: ByteVec) {
         self.bytes += cost(&bytes);
-        self.bytes -= self.entries.insert(key, bytes).as_ref().map_or(0, cost);
+        self.bytes -= self.entries.insert(key, Arc::new(bytes)).as_ref().map_or(0, |bytes| cost(bytes));
     }
 
     fn remove_below(&mut self, key: u64) {
         let kept = self.entries.split_off(&key);
         let forgotten = std::mem::replace(&mut self.entries, kept);
-        self.bytes -= forgotten.values().map(cost).sum::<usize>();
+        self.bytes -= forgotten.values().map(|bytes| cost(bytes)).sum::<usize>();
     }
 
     fn enforce_limit(&mut self, name: &str) {
