@@ -209,14 +209,8 @@ impl GatewayApplication {
         let user = self.principal.as_ref().and_then(|principal| principal.name.clone());
         let caller = Caller { source: Source::Fix(self.comp_id.clone()), user, origin: Some(Box::new(origin)) };
         let (house, pen, client) = (self.context.clone(), self.store.clone(), self.quota.clone());
-        match (CommandSubmission {
-            context: house,
-            store: pen,
-            quota: client,
-            envelope: CommandEnvelope { caller, command },
-        })
-        .try_submit()
-        {
+        let envelope = CommandEnvelope { caller, command };
+        match (CommandSubmission { context: house, store: pen, quota: client, envelope }).try_submit() {
             SubmissionResult::Submitted => Ok(()),
             SubmissionResult::Blocked(submission) => {
                 self.submit_when_free(*submission);

@@ -19,12 +19,12 @@ const MESSAGES: usize = 2_000;
 
 /// Lets everybody in, and notes how many messages its peer had sent whenever it was woken.
 #[derive(Default)]
-struct Witness {
+struct WakeRecorder {
     sent: Arc<AtomicUsize>,
     woken: Arc<Mutex<Vec<usize>>>,
 }
 
-impl Application for Witness {
+impl Application for WakeRecorder {
     fn on_logon(&mut self, _: &FixMessage<'_>, _: LogonTicket) -> LogonDecision {
         LogonDecision::Accept
     }
@@ -86,18 +86,18 @@ fn frame(number: usize) -> Vec<u8> {
     frame
 }
 
-fn conversation(witness: Witness) -> SessionEngine<MemoryStore, Witness> {
+fn conversation(recorder: WakeRecorder) -> SessionEngine<MemoryStore, WakeRecorder> {
     let settings = Arc::new(FixSettings::parse(SETTINGS).unwrap().sessions.remove(0));
-    let mut conversation = SessionEngine::new(FixSession::new(settings, None, MemoryStore::new(noon())), witness);
+    let mut conversation = SessionEngine::new(FixSession::new(settings, None, MemoryStore::new(noon())), recorder);
     conversation.connect(noon());
     conversation
 }
 
 #[tokio::test]
 async fn a_peer_that_never_stops_sending_does_not_keep_its_reports_waiting() {
-    let witness = Witness::default();
-    let (sent, woken) = (witness.sent.clone(), witness.woken.clone());
-    let (mut conversation, (handle, mut queue)) = (conversation(witness), session_queue());
+    let recorder = WakeRecorder::default();
+    let (sent, woken) = (recorder.sent.clone(), recorder.woken.clone());
+    let (mut conversation, (handle, mut queue)) = (conversation(recorder), session_queue());
     let (_stop, mut shutdown) = watch::channel(false);
     handle.wake().unwrap();
     let peer = Box::new(Peer { messages: MESSAGES, sent, is_reading: true });
@@ -110,7 +110,7 @@ async fn a_peer_that_never_stops_sending_does_not_keep_its_reports_waiting() {
 
 #[tokio::test(start_paused = true)]
 async fn a_peer_that_takes_nothing_is_cut_off_whatever_else_happens_meanwhile() {
-    let (mut conversation, (handle, mut queue)) = (conversation(Witness::default()), session_queue());
+    let (mut conversation, (handle, mut queue)) = (conversation(WakeRecorder::default()), session_queue());
     let (_stop, mut shutdown) = watch::channel(false);
     let others = tokio::spawn(async move {
         for _ in 0..60 {
