@@ -1,6 +1,6 @@
-//! Request lanes: two queues in front of the engine. The urgent lane holds cancels, the kill switch, trading states and
-//! the records of FIX sessions, without which no answer leaves; the ordinary lane holds everything else in order of
-//! arrival.
+//! Request lanes: two queues in front of the engine. The urgent lane holds cancels, the kill switch, trading states,
+//! renewals of dead-man timers and the records of FIX sessions, without which no answer leaves; the ordinary lane holds
+//! everything else in order of arrival.
 //!
 //! An urgent request goes first where it may: no earlier request of the same FIX session or strategy waits, and the
 //! order that it names is known to the engine. Everything else is processed in order of arrival, over both lanes. So a
@@ -52,7 +52,7 @@ impl RequestClass {
     pub fn from_command(command: &Command) -> Self {
         match command {
             Command::Cancel(_) | Command::MassCancel(_) => Self::Cancel,
-            Command::Kill { .. } | Command::SetTradingState { .. } => Self::Kill,
+            Command::Kill { .. } | Command::SetTradingState { .. } | Command::ArmDeadMan { .. } => Self::Kill,
             _ => Self::Request,
         }
     }

@@ -198,6 +198,20 @@ pub enum Command {
         #[n(1)]
         change: RiskLimitsChange,
     },
+    /// Arms the dead-man timer of a scope, or renews it: the kill switch fires when it is not renewed within the time.
+    #[n(30)]
+    ArmDeadMan {
+        #[n(0)]
+        scope: RiskScope,
+        /// Absent: the time of the running timer, else the configured one.
+        #[n(1)]
+        seconds: Option<u32>,
+    },
+    #[n(31)]
+    DisarmDeadMan {
+        #[n(0)]
+        scope: RiskScope,
+    },
     /// The end of the journal was lost, and somebody has said that it may go on without it.
     #[n(40)]
     AcceptLoss(#[n(0)] AcceptedLoss),

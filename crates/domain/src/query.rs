@@ -10,7 +10,7 @@ use crate::order::{Order, Source};
 use crate::portfolio::{CashBalance, PortfolioValue, Position, Transaction};
 use crate::refusal::Refusal;
 use crate::report::SessionState;
-use crate::risk::{RiskLimits, RiskScope, TradingStateChange};
+use crate::risk::{DeadManTimer, RiskLimits, RiskScope, TradingStateChange};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Query {
@@ -27,6 +27,7 @@ pub enum Query {
     /// Of today; older ones are in the history.
     Transaction(TransactionId),
     TradingStates,
+    DeadManTimers,
     Limits,
     /// Dry run of a new order.
     CheckOrder(PlaceOrder, Caller),
@@ -79,6 +80,7 @@ pub enum Answer {
     PortfolioValues(Vec<PortfolioValue>),
     Transactions(Vec<Arc<Transaction>>),
     TradingStates(Vec<TradingStateChange>),
+    DeadManTimers(Vec<DeadManTimer>),
     Limits(Vec<(RiskScope, RiskLimits)>),
     PreTradeCheck(PreTradeCheck),
     Subscriptions(Vec<MarketDataSubscription>),

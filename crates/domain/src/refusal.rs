@@ -126,6 +126,15 @@ pub enum Refusal {
         value: Decimal,
         limit: Decimal,
     },
+    /// The security is on a restricted list of the scope.
+    Restricted {
+        scope: RiskScope,
+        security: SecurityId,
+    },
+    /// No dead-man timer of the scope runs.
+    NoDeadMan(RiskScope),
+    /// The configuration arms the timer of the platform, so it cannot be disarmed.
+    DeadManConfigured,
     PriceCollar {
         price: Price,
         reference: Price,
@@ -173,6 +182,7 @@ pub enum RiskControl {
     MaxPosition,
     MaxGrossExposure,
     OrderRate,
+    MessageRate,
     DuplicateContent,
 }
 
@@ -186,6 +196,7 @@ impl RiskControl {
             Self::MaxPosition => "max-position",
             Self::MaxGrossExposure => "max-gross-exposure",
             Self::OrderRate => "order-rate",
+            Self::MessageRate => "message-rate",
             Self::DuplicateContent => "duplicate-content",
         }
     }
@@ -243,6 +254,9 @@ impl Refusal {
             Self::TradingState { state: TradingState::Halted, .. } => "trading-halted",
             Self::TradingState { .. } => "trading-reducing",
             Self::Limit { control, .. } => control.code(),
+            Self::Restricted { .. } => "restricted-security",
+            Self::NoDeadMan(_) => "no-dead-man-timer",
+            Self::DeadManConfigured => "dead-man-configured",
             Self::PriceCollar { .. } => "price-collar",
             Self::NoReferencePrice(_) => "no-reference-price",
             Self::StalePrice { .. } => "stale-price",
@@ -258,7 +272,9 @@ impl Refusal {
     /// The field of the request that caused the refusal, if it is one.
     pub fn field(&self) -> Option<&'static str> {
         match self {
-            Self::UnknownSecurity(_) | Self::NotTradeable(_) | Self::Expired(_) => Some("securityId"),
+            Self::UnknownSecurity(_) | Self::NotTradeable(_) | Self::Expired(_) | Self::Restricted { .. } => {
+                Some("securityId")
+            }
             Self::UnknownAccount(_)
             | Self::AccountInactive(_)
             | Self::NoAccount(_)
@@ -367,6 +383,13 @@ impl fmt::Display for Refusal {
             Self::TradingState { scope, state } => write!(f, "trading is {} for {scope}", state.name()),
             Self::Limit { scope, value, limit, .. } => {
                 write!(f, "{scope}: {} is above the limit of {}", value.normalize(), limit.normalize())
+            }
+            Self::Restricted { scope, security } => {
+                write!(f, "security {security} is on the restricted list of {scope}: only cancels are allowed")
+            }
+            Self::NoDeadMan(scope) => write!(f, "no dead-man timer of {scope} runs; name the seconds to arm one"),
+            Self::DeadManConfigured => {
+                write!(f, "the configuration (risk.deadManSeconds) arms the dead-man timer of PLATFORM")
             }
             Self::PriceCollar { price, reference, percent } => {
                 write!(f, "price {price} is more than {} % through the reference of {reference}", percent.normalize())

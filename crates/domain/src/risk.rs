@@ -1,5 +1,6 @@
 //! Risk limits and trading states per scope. The strictest scope of an order applies.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use minicbor::{Decode, Encode};
@@ -95,6 +96,24 @@ pub struct TradingStateChange {
     pub changed_by: Option<Text>,
 }
 
+/// A dead-man timer: the kill switch of a scope that fires unless the timer is renewed in time.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct DeadManTimer {
+    #[n(0)]
+    pub scope: RiskScope,
+    #[n(1)]
+    pub seconds: u32,
+    /// When the kill switch fires.
+    #[n(2)]
+    pub expires: Timestamp,
+    /// The user who renewed it last; none: the platform, or an anonymous caller.
+    #[n(3)]
+    pub renewed_by: Option<Text>,
+}
+
+/// The longest time of a dead-man timer: a day.
+pub const DEAD_MAN_SECONDS_MAX: u32 = 86_400;
+
 /// The limits of one scope; an absent limit does not apply.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Encode, Decode)]
 pub struct RiskLimits {
@@ -120,9 +139,10 @@ pub struct RiskLimits {
     pub max_short: Option<Quantity>,
     #[n(8)]
     pub max_gross_exposure: Option<Amount>,
-    /// Whether buys need cash; absent = the platform's setting, there absent = yes.
+    /// Whether orders need cash; absent = the platform's setting, there absent = yes.
     #[n(9)]
     pub cash_check: Option<bool>,
+    /// New orders and modifications.
     #[n(10)]
     pub orders_per_second: Option<u32>,
     #[n(11)]
@@ -137,6 +157,15 @@ pub struct RiskLimits {
     pub max_drawdown: Option<Amount>,
     #[n(15)]
     pub self_trade: Option<SelfTradePrevention>,
+    /// New orders, modifications and cancels of one session in a second. Cancels count and always pass.
+    #[n(16)]
+    pub messages_per_second: Option<u32>,
+    /// Executed orders that halt the scope.
+    #[n(17)]
+    pub execution_breaker: Option<BurstLimit>,
+    /// Securities in which only cancels are allowed.
+    #[n(18)]
+    pub restricted_securities: Option<BTreeSet<SecurityId>>,
 }
 
 /// A change of some limits of a scope: the named ones are set to the value in `limits`, or removed; the others keep
@@ -185,6 +214,12 @@ pub enum RiskLimitName {
     MaxDrawdown,
     #[n(15)]
     SelfTrade,
+    #[n(16)]
+    MessagesPerSecond,
+    #[n(17)]
+    ExecutionBreaker,
+    #[n(18)]
+    RestrictedSecurities,
 }
 
 impl RiskLimits {
@@ -215,6 +250,11 @@ impl RiskLimits {
             RiskLimitName::MaxDayLoss => self.max_day_loss = from.max_day_loss,
             RiskLimitName::MaxDrawdown => self.max_drawdown = from.max_drawdown,
             RiskLimitName::SelfTrade => self.self_trade = from.self_trade,
+            RiskLimitName::MessagesPerSecond => self.messages_per_second = from.messages_per_second,
+            RiskLimitName::ExecutionBreaker => self.execution_breaker = from.execution_breaker,
+            RiskLimitName::RestrictedSecurities => {
+                self.restricted_securities.clone_from(&from.restricted_securities);
+            }
         }
     }
 }
@@ -273,6 +313,13 @@ pub struct EngineSettings {
     /// survive a restart with the same configuration.
     #[n(6)]
     pub platform_limits: RiskLimits,
+    /// The dead-man timer of the platform: always armed, from the start on.
+    #[n(9)]
+    pub dead_man_seconds: Option<u32>,
+    /// Whether `orders_per_second` counts modifications too; not in journals that were written before they were counted.
+    #[n(10)]
+    #[cbor(default)]
+    pub counts_modifications: bool,
 }
 
 impl Default for EngineSettings {
@@ -286,6 +333,8 @@ impl Default for EngineSettings {
             resend_within_seconds: 30,
             venue_timeout_seconds: 10,
             platform_limits: RiskLimits::default(),
+            dead_man_seconds: None,
+            counts_modifications: true,
         }
     }
 }

@@ -19,13 +19,12 @@ impl Trading {
     /// The next instant at which the engine has work to do without an input.
     pub(crate) fn next_deadline(&self) -> Option<Timestamp> {
         let expiry = self.expiries.first().map(|(at, _)| *at);
-        [self.day_ends, expiry, self.venue_timeouts.next_due(), self.waiting_orders.next_due()]
-            .into_iter()
-            .flatten()
-            .min()
+        let (venue, waiting) = (self.venue_timeouts.next_due(), self.waiting_orders.next_due());
+        [self.day_ends, expiry, venue, waiting, self.risk.next_dead_man()].into_iter().flatten().min()
     }
 
     pub(crate) fn on_clock(&mut self, moment: Moment, out: &mut Outbox) {
+        self.fire_dead_man(moment, out);
         self.expire_due(moment, out);
         self.release_cleared(moment, out);
         self.reject_timed_out(moment, out);

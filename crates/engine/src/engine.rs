@@ -192,6 +192,7 @@ impl Trading {
                 Answer::Transaction(found)
             }
             Query::TradingStates => Answer::TradingStates(self.risk.states()),
+            Query::DeadManTimers => Answer::DeadManTimers(self.risk.dead_man_timers()),
             Query::Limits => Answer::Limits(self.risk.limits()),
             Query::CheckOrder(ask, caller) => Answer::PreTradeCheck(self.pre_trade_check(moment, caller, ask)),
             Query::CheckModify(ask, caller) => Answer::PreTradeCheck(self.pre_trade_check_modify(moment, caller, ask)),

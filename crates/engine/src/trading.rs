@@ -224,6 +224,8 @@ impl Trading {
                 Ok(Answer::Done)
             }
             Command::Kill { scope, reason } => self.kill(moment, caller, *scope, reason.clone(), out),
+            Command::ArmDeadMan { scope, seconds } => self.arm_dead_man(moment, caller, *scope, *seconds),
+            Command::DisarmDeadMan { scope } => self.disarm_dead_man(*scope),
             Command::SetLimits { scope, limits } => {
                 self.set_limits(*scope, limits, out);
                 Ok(Answer::Done)
@@ -291,6 +293,7 @@ impl Trading {
         if self.settings.platform_limits != settings.platform_limits {
             self.set_limits(RiskScope::Platform, &settings.platform_limits, out);
         }
+        self.configure_dead_man(moment, settings);
         self.settings = settings.clone();
         self.set_day_end(moment.at);
         self.reindex(moment.at);

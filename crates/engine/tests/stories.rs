@@ -14,6 +14,10 @@ mod orders;
 mod recovery;
 #[path = "stories/risk.rs"]
 mod risk;
+#[path = "stories/controls.rs"]
+mod controls;
+#[path = "stories/dead_man.rs"]
+mod dead_man;
 #[path = "stories/expiration.rs"]
 mod expiration;
 #[path = "stories/bookings.rs"]

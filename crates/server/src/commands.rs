@@ -145,6 +145,7 @@ fn check_config(config: &Config, strategies: &strategy::StrategyRegistry) -> Res
     if let Some(path) = &config.reference_path {
         let reference = reference::read(path).map_err(|problems| ExitFailure::reference(&problems))?;
         config.venues(&reference.data).map_err(|problems| ExitFailure::configuration(&problems))?;
+        config.check_restricted(&reference.data).map_err(|problems| ExitFailure::configuration(&problems))?;
         compose::strategies::check(config, strategies, &reference.data)
             .map_err(|problems| ExitFailure::configuration(&problems))?;
         text.push_str(&format!("reference data: {reference}\n"));

@@ -29,7 +29,7 @@ impl Endpoint {
     pub(crate) fn class(&self) -> Option<RequestClass> {
         match self.handler {
             "order::cancel" => Some(RequestClass::Cancel),
-            "risk::kill" | "risk::set_state" => Some(RequestClass::Kill),
+            "risk::kill" | "risk::set_state" | "risk::arm_dead_man" => Some(RequestClass::Kill),
             _ => (self.role != RequiredRole::Anyone).then_some(RequestClass::Request),
         }
     }
@@ -100,6 +100,9 @@ macro_rules! with_endpoints {
             POST   "/rest/risk/kill"                               Trader []                                            risk::kill;
             GET    "/rest/risk/limit"                              Viewer []                                            risk::limits;
             PUT    "/rest/risk/limit"                              Admin  []                                            risk::set_limits;
+            GET    "/rest/risk/dead-man-timer"                     Viewer []                                            risk::dead_man_timers;
+            PUT    "/rest/risk/dead-man-timer"                     Trader []                                            risk::arm_dead_man;
+            DELETE "/rest/risk/dead-man-timer/{scope}"             Trader []                                            risk::disarm_dead_man;
 
             GET    "/rest/history/order"                           Viewer [text strategy account security source withoutStrategies status from to sort after limit]  history::orders;
             GET    "/rest/history/order/{intId}/event"             Viewer [after limit]                                 history::order_events;
@@ -192,7 +195,13 @@ mod tests {
     #[test]
     fn cancels_and_the_kill_switch_are_urgent() {
         let urgent: Vec<_> = ENDPOINTS.iter().filter(|row| row.is_urgent()).map(|row| row.action).collect();
-        assert_eq!(urgent, ["DELETE /rest/execution/order/{intId}", "PUT /rest/risk/state", "POST /rest/risk/kill"]);
+        let expected = [
+            "DELETE /rest/execution/order/{intId}",
+            "PUT /rest/risk/state",
+            "POST /rest/risk/kill",
+            "PUT /rest/risk/dead-man-timer",
+        ];
+        assert_eq!(urgent, expected);
     }
 
     #[test]

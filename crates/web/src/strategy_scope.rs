@@ -41,7 +41,9 @@ impl StrategyScope {
             Command::Subscribe(request) | Command::Unsubscribe(request) => self.check_strategy(request.strategy)?,
             Command::EnterPhase { strategy, .. } => self.check_strategy(*strategy)?,
             Command::Publish(event) => self.check_strategy(event.strategy)?,
-            Command::Kill { scope: RiskScope::Strategy(strategy), .. } => self.check_strategy(*strategy)?,
+            Command::Kill { scope: RiskScope::Strategy(strategy), .. }
+            | Command::ArmDeadMan { scope: RiskScope::Strategy(strategy), .. }
+            | Command::DisarmDeadMan { scope: RiskScope::Strategy(strategy) } => self.check_strategy(*strategy)?,
             Command::NextOrderId(_) => {}
             _ => return Err(foreign_strategy("this is not about your own strategy")),
         }

@@ -226,6 +226,15 @@ pub(crate) fn id_of(field: &'static str, value: Value) -> Result<u64, FieldError
         .ok_or_else(|| FieldError::malformed(field, "must be an id: an integer from 1 below 2^53"))
 }
 
+/// A list of ids, at most so many of them.
+pub(crate) fn ids_of(field: &'static str, value: Value, length_max: usize) -> Result<Vec<u64>, FieldError> {
+    let Value::Array(items) = value else { return Err(FieldError::malformed(field, "must be a list of ids")) };
+    if items.len() > length_max {
+        return Err(FieldError::malformed(field, format!("has more than {length_max} ids")));
+    }
+    items.into_iter().map(|item| id_of(field, item)).collect()
+}
+
 fn parse<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, BadBody> {
     serde_json::from_slice(body).map_err(|error| BadBody::NotJson(error.to_string()))
 }

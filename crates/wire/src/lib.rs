@@ -50,7 +50,7 @@ pub use order_body::{OrderBody, OrderType};
 pub use portfolio::{CashBalanceVO, PortfolioValueVO, PositionVO, TransactionVO};
 pub use problem::ProblemVO;
 pub use reference::{AccountVO, ExchangeVO, SecurityFamilyVO, StrategyVO};
-pub use risk::{KillBody, KilledVO, LimitsVO, StateBody, VerdictVO};
+pub use risk::{DeadManBody, DeadManTimerVO, KillBody, KilledVO, LimitsVO, StateBody, VerdictVO};
 pub use search::{BadSearch, SecuritySearch};
 pub use security::SecurityVO;
 pub use settlement::SettlementBody;

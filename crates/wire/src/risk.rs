@@ -1,13 +1,18 @@
 //! Limits, dry runs and trading states, in both directions.
 
+use std::collections::BTreeSet;
+
 use domain::query::PreTradeCheck;
-use domain::risk::{BurstLimit, RiskLimitName, RiskLimits, RiskLimitsChange, RiskScope, SelfTradePrevention};
-use domain::{Amount, Decimal, Quantity, Text, TradingState};
+use domain::risk::{BurstLimit, DeadManTimer, RiskLimitName, RiskLimits, RiskLimitsChange, RiskScope, SelfTradePrevention};
+use domain::{Amount, Decimal, Quantity, SecurityId, Text, TradingState};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::fields::{BadBody, FieldError, Fields, count_of, decimal_of};
-use crate::json::{AsText, ExactDecimal, exact};
+use crate::fields::{BadBody, FieldError, Fields, count_of, decimal_of, ids_of};
+use crate::json::{AsText, ExactDecimal, Millis, exact};
+
+/// Securities of one restricted list.
+pub const RESTRICTED_SECURITIES_MAX: usize = 10_000;
 
 /// Longest reason text.
 pub const REASON_LENGTH_MAX: usize = 256;
@@ -43,6 +48,9 @@ pub struct LimitsVO {
     max_day_loss: Option<ExactDecimal>,
     max_drawdown: Option<ExactDecimal>,
     self_trade: Option<&'static str>,
+    messages_per_second: Option<u32>,
+    execution_breaker: Option<BurstVO>,
+    restricted_securities: Option<Vec<u64>>,
 }
 
 #[derive(Debug, Serialize)]
@@ -71,6 +79,9 @@ impl LimitsVO {
             max_day_loss: exact(limits.max_day_loss),
             max_drawdown: exact(limits.max_drawdown),
             self_trade: limits.self_trade.and_then(name_of),
+            messages_per_second: limits.messages_per_second,
+            execution_breaker: limits.execution_breaker.map(BurstVO::from_domain),
+            restricted_securities: limits.restricted_securities.as_ref().map(|list| list.iter().map(|id| id.0).collect()),
         }
     }
 }
@@ -86,7 +97,7 @@ impl BurstVO {
 }
 
 /// The limits by their keys in a body.
-const LIMIT_NAMES: [(&str, RiskLimitName); 16] = [
+const LIMIT_NAMES: [(&str, RiskLimitName); 19] = [
     ("maxOrderQuantity", RiskLimitName::MaxOrderQuantity),
     ("maxOrderNotional", RiskLimitName::MaxOrderNotional),
     ("priceCollarPercent", RiskLimitName::PriceCollarPercent),
@@ -103,6 +114,9 @@ const LIMIT_NAMES: [(&str, RiskLimitName); 16] = [
     ("maxDayLoss", RiskLimitName::MaxDayLoss),
     ("maxDrawdown", RiskLimitName::MaxDrawdown),
     ("selfTrade", RiskLimitName::SelfTrade),
+    ("messagesPerSecond", RiskLimitName::MessagesPerSecond),
+    ("executionBreaker", RiskLimitName::ExecutionBreaker),
+    ("restrictedSecurities", RiskLimitName::RestrictedSecurities),
 ];
 
 /// Changes of the limits of a scope; `null` removes one, and an absent one is kept. The values obey the rules of the
@@ -128,6 +142,9 @@ pub fn parse_limits(body: &[u8]) -> Result<(RiskScope, RiskLimitsChange), BadBod
         max_day_loss: positive(&mut fields, "maxDayLoss").map(Amount),
         max_drawdown: positive(&mut fields, "maxDrawdown").map(Amount),
         self_trade: self_trade(&mut fields, scope),
+        messages_per_second: fields.read("messagesPerSecond", from_zero),
+        execution_breaker: fields.read("executionBreaker", burst_of),
+        restricted_securities: restricted(&mut fields, scope),
     };
     let scope = fields.require("scope", scope);
     fields.finish_strict(scope.map(|scope| (scope, RiskLimitsChange { limits, named })))
@@ -140,6 +157,16 @@ fn self_trade(fields: &mut Fields, scope: Option<RiskScope>) -> Option<SelfTrade
         return fields.read("selfTrade", foreign);
     }
     fields.choice("selfTrade", &SELF_TRADES)
+}
+
+/// A list of a security itself would be senseless: its trading state does that.
+fn restricted(fields: &mut Fields, scope: Option<RiskScope>) -> Option<BTreeSet<SecurityId>> {
+    if matches!(scope, Some(RiskScope::Security(_))) {
+        let reason = "belongs to an account, a strategy or the platform";
+        return fields.read("restrictedSecurities", |field, _| Err(FieldError::unexpected(field, reason)));
+    }
+    let ids = fields.read("restrictedSecurities", |field, value| ids_of(field, value, RESTRICTED_SECURITIES_MAX));
+    ids.map(|ids| ids.into_iter().map(SecurityId).collect())
 }
 
 fn positive(fields: &mut Fields, field: &'static str) -> Option<Decimal> {
@@ -200,6 +227,45 @@ impl KillBody {
         let reason = fields.text("reason", REASON_LENGTH_MAX).map(Text::from);
         let scope = fields.require("scope", scope);
         fields.finish_strict(scope.map(|scope| Self { scope, reason }))
+    }
+}
+
+/// Arms or renews a dead-man timer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeadManBody {
+    pub scope: RiskScope,
+    /// Absent: as before, or as configured.
+    pub seconds: Option<u32>,
+}
+
+impl DeadManBody {
+    pub fn parse(body: &[u8]) -> Result<Self, BadBody> {
+        let mut fields = Fields::parse(body)?;
+        let scope = scope(&mut fields);
+        let seconds = fields.count("seconds");
+        let scope = fields.require("scope", scope);
+        fields.finish_strict(scope.map(|scope| Self { scope, seconds }))
+    }
+}
+
+/// A dead-man timer that runs.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DeadManTimerVO<'a> {
+    scope: AsText<RiskScope>,
+    seconds: u32,
+    expires: Millis,
+    renewed_by: Option<&'a str>,
+}
+
+impl<'a> DeadManTimerVO<'a> {
+    pub fn from_domain(timer: &'a DeadManTimer) -> Self {
+        Self {
+            scope: AsText(timer.scope),
+            seconds: timer.seconds,
+            expires: timer.expires.into(),
+            renewed_by: timer.renewed_by.as_deref(),
+        }
     }
 }
 

@@ -360,6 +360,9 @@ export const limits = object<vo.LimitsVO>({
   maxDayLoss: maybeNumber,
   maxDrawdown: maybeNumber,
   selfTrade: maybeText,
+  messagesPerSecond: maybeNumber,
+  executionBreaker: maybe(countWithin),
+  restrictedSecurities: maybe(list(number)),
 });
 
 export const verdict = object<vo.VerdictVO>({

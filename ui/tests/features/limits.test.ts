@@ -10,7 +10,7 @@ const german = formatsOf({ locale: 'de-DE', timeZone: 'UTC' });
 
 test('limits go into the form and come back the same', () => {
   const lines = linesOf(LIMITS, english);
-  expect(lines).toMatchObject({ maxOrderQuantity: '10000', maxLong: '', duplicateGuard: '5 in 1000', rejectBreaker: '' });
+  expect(lines).toMatchObject({ maxOrderQuantity: '10000', maxLong: '', duplicateGuard: '5 in 1000', rejectBreaker: '', messagesPerSecond: '2000', executionBreaker: '100 in 60000' });
   expect(limitsOf(LIMITS, lines, english)).toEqual(LIMITS);
 });
 

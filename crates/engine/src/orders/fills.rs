@@ -171,6 +171,7 @@ impl Trading {
             order.changed_at = report.moment.at;
         });
         self.risk.on_fill(&order);
+        let is_first = instead_of.is_none() && order.filled == fill.quantity;
         let step = instead_of.map_or(effect.step, |_| ExecType::TradeCorrect);
         let change = OrderChange {
             fill: Some(fill),
@@ -178,6 +179,10 @@ impl Trading {
             ..OrderChange::from_venue(step, report.ext_at)
         };
         publish_order(report.moment, &order, change, out);
+        // Parts of one order are one execution of a strategy's decision.
+        if is_first {
+            self.count_execution(report.moment, &order, out);
+        }
     }
 
     fn commit_fill(&mut self, moment: Moment, booking: BookingPlan, out: &mut Outbox) {

@@ -97,7 +97,9 @@ impl Trading {
         self.check_hours(moment.at, &route, &terms)?;
         self.check_adapter(&route.adapter)?;
         let (reduce_only, Reduction { displaced, freed }) = (reduction.is_some(), reduction.unwrap_or_default());
-        let candidate = Candidate { route: &route, side: ask.side, terms, replaces: None, reduce_only, freed, caller };
+        let side = ask.side;
+        let candidate =
+            Candidate { route: &route, side, terms, replaces: None, reduce_only, freed, is_released: false, caller };
         let RiskApproval { reservation, self_trades: met } = self.check_risk(moment, &candidate)?;
         let ends_both = !met.is_empty() && self.cancels_both(route.account);
         let displaced = displaced_by(met, displaced, ends_both);

@@ -29,7 +29,8 @@ impl Trading {
             return self.change_order_reference(moment, caller, ask, out);
         }
         let (order, terms, reservation) = self.check_modify(moment, caller, ask)?;
-        self.risk.reserve(&order, reservation);
+        let counted = (caller, self.settings.counts_modifications);
+        self.risk.on_modified(moment, &order, counted, reservation);
         let request = order_request(caller, ask.cl_ord_id.clone());
         self.orders.record_request(moment.at, RequestKind::Replace, ask.cl_ord_id.as_ref(), order.id);
         if ask.reference.is_some() {
@@ -107,6 +108,7 @@ impl Trading {
             replaces: Some(&order),
             reduce_only: order.reduce_only,
             freed: Quantity::ZERO,
+            is_released: false,
             caller,
         };
         let passed = self.check_risk(moment, &candidate)?;
@@ -153,6 +155,7 @@ impl Trading {
         if !self.waiting_orders.contains(order.id) {
             self.check_adapter(&order.adapter)?;
         }
+        self.risk.on_cancel_requested(moment, &order, caller);
         Ok(Answer::Order(self.request_cancel(moment, caller, &order, ask.cl_ord_id.clone(), out)))
     }
 

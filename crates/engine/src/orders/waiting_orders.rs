@@ -203,6 +203,7 @@ impl Trading {
             replaces: Some(order),
             reduce_only: order.reduce_only,
             freed: Quantity::ZERO,
+            is_released: true,
             caller: &caller,
         };
         if order.reduce_only {

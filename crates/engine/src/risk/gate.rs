@@ -26,8 +26,14 @@ impl Trading {
         let binding = self.risk.applicable_limits(candidate.scopes());
         let opening = self.opening_quantity(candidate)?;
         self.check_state(candidate, opening)?;
+        check_restricted(candidate, &binding)?;
+        if !candidate.is_released {
+            if candidate.replaces.is_none() || self.settings.counts_modifications {
+                self.risk.check_rate(moment.at, &binding)?;
+            }
+            self.risk.check_messages(moment.at, candidate.caller, &binding)?;
+        }
         if candidate.replaces.is_none() {
-            self.risk.check_rate(moment.at, &binding)?;
             self.risk.check_repetition(moment.at, candidate, &binding)?;
         }
         let met = self.check_self_trade(moment, candidate, &binding)?;
@@ -279,6 +285,16 @@ impl Trading {
         let notional = worth.and_then(|worth| worth.unit_notional.times(terms.quantity.0).ok());
         let costs = self.costs(security, terms.quantity).ok();
         (notional, costs.and_then(|costs| costs.total().ok()))
+    }
+}
+
+/// A position in a restricted security cannot be closed either: whether that is allowed is for a person to decide.
+fn check_restricted(candidate: &Candidate<'_>, binding: &ApplicableLimits<'_>) -> Result<(), Refusal> {
+    let security = candidate.route.security.id;
+    let mut lists = binding.each(|limits| limits.restricted_securities.as_ref());
+    match lists.find(|(_, list)| list.contains(&security)) {
+        Some((scope, _)) => Err(Refusal::Restricted { scope, security }),
+        None => Ok(()),
     }
 }
 

@@ -2,6 +2,7 @@
 //! scopes of an order applies.
 
 pub(crate) mod fixed_point;
+mod dead_man;
 mod exposure;
 mod gate;
 mod rate_limiter;
@@ -17,6 +18,7 @@ use minicbor::{Decode, Encode};
 
 use crate::moment::Moment;
 use crate::orders::order_entry::OrderRoute;
+use dead_man::DeadManTimers;
 use exposure::OpenOrderExposure;
 pub(crate) use exposure::Reservation;
 use rate_limiter::RiskRateLimiter;
@@ -31,6 +33,8 @@ pub(crate) struct Risk {
     rates: RiskRateLimiter,
     #[n(3)]
     exposure: OpenOrderExposure,
+    #[n(4)]
+    dead_man: DeadManTimers,
 }
 
 /// An order, or new terms for one, before the checks.
@@ -43,6 +47,8 @@ pub(crate) struct Candidate<'a> {
     pub(crate) reduce_only: bool,
     /// What orders of its side give up before it is sent, so that it may close that much more.
     pub(crate) freed: Quantity,
+    /// An accepted order that waited for others: the rates have counted it.
+    pub(crate) is_released: bool,
     pub(crate) caller: &'a Caller,
 }
 
@@ -132,13 +138,31 @@ impl Risk {
     pub(crate) fn on_accepted(&mut self, moment: Moment, order: &Order, caller: &Caller, reservation: Reservation) {
         let scopes = scopes(order.account, order.strategy, order.security);
         self.rates.consume(moment.at, scopes, &self.limits);
+        self.rates.record_message(moment.at, caller, scopes, &self.limits);
         self.rates.record_order(moment.at, order, caller, &self.limits);
         self.exposure.reserve(order, reservation);
     }
 
     /// New terms were accepted; until the venue has answered, the larger of both is reserved.
-    pub(crate) fn reserve(&mut self, order: &Order, reservation: Reservation) {
+    pub(crate) fn on_modified(
+        &mut self,
+        moment: Moment,
+        order: &Order,
+        (caller, is_counted): (&Caller, bool),
+        reservation: Reservation,
+    ) {
+        let scopes = scopes(order.account, order.strategy, order.security);
+        if is_counted {
+            self.rates.consume(moment.at, scopes, &self.limits);
+        }
+        self.rates.record_message(moment.at, caller, scopes, &self.limits);
         self.exposure.propose(order, reservation);
+    }
+
+    /// A cancel was accepted.
+    pub(crate) fn on_cancel_requested(&mut self, moment: Moment, order: &Order, caller: &Caller) {
+        let scopes = scopes(order.account, order.strategy, order.security);
+        self.rates.record_message(moment.at, caller, scopes, &self.limits);
     }
 
     pub(crate) fn on_fill(&mut self, order: &Order) {

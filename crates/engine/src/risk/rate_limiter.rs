@@ -1,4 +1,4 @@
-//! Rate limits: token buckets, duplicate guard, reject breaker. Driven by journalled time only, so a replay decides the
+//! Rate limits: token buckets, duplicate guard, reject and execution breakers. Driven by journalled time only, so a replay decides the
 //! same.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, VecDeque};
 use domain::order::{Order, OrderKind, Side};
 use domain::refusal::RiskControl;
 use domain::risk::{BurstLimit, RiskLimits, RiskScope};
-use domain::{Caller, Quantity, Refusal, SecurityId, Timestamp};
+use domain::{Caller, Quantity, Refusal, SecurityId, Source, Text, Timestamp};
 use minicbor::{Decode, Encode};
 
 use super::{ApplicableLimits, Candidate, Risk};
@@ -19,6 +19,26 @@ pub(super) struct RiskRateLimiter {
     recent: BTreeMap<RiskScope, VecDeque<OrderContent>>,
     #[n(2)]
     rejects: BTreeMap<RiskScope, VecDeque<Timestamp>>,
+    /// Messages of each session, where the scope limits them; absent before the first.
+    #[n(3)]
+    sessions: Option<BTreeMap<(RiskScope, Text), TokenBucket>>,
+    #[n(4)]
+    executions: Option<BTreeMap<RiskScope, VecDeque<Timestamp>>>,
+}
+
+/// Sessions whose messages are counted; of more, those that have sent nothing for a second are forgotten.
+const SESSIONS_KEPT: usize = 1_024;
+
+/// The name of the caller's session: the FIX session, else the user of the interface. The screen is a client of REST.
+/// The platform itself has none.
+fn session_of(caller: &Caller) -> Option<Text> {
+    let user = caller.user.as_deref().unwrap_or_default();
+    match &caller.source {
+        Source::Fix(_) => Some(caller.source.to_string().into()),
+        Source::Rest | Source::Ui => Some(format!("REST:{user}").into()),
+        Source::Strategy => Some(format!("STRATEGY:{user}").into()),
+        Source::Platform => None,
+    }
 }
 
 /// Tokens in millionths, so that time refills them exactly enough without fractions.
@@ -31,6 +51,9 @@ struct TokenBucket {
 }
 
 const TOKEN: u64 = 1_000_000;
+
+/// After this time every bucket is full.
+const SECOND_NANOS: i64 = 1_000_000_000;
 
 /// The fields that make two orders look like one sent twice.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
@@ -78,6 +101,33 @@ impl RiskRateLimiter {
         }
     }
 
+    fn session_level(&self, key: &(RiskScope, Text), at: Timestamp, per_second: u32) -> u64 {
+        let full = u64::from(per_second) * TOKEN;
+        let bucket = self.sessions.as_ref().and_then(|sessions| sessions.get(key));
+        bucket.map_or(full, |bucket| bucket.level(at, per_second))
+    }
+
+    /// Counts a message of the caller's session.
+    pub(super) fn record_message(
+        &mut self,
+        at: Timestamp,
+        caller: &Caller,
+        scopes: [RiskScope; 4],
+        limits: &BTreeMap<RiskScope, RiskLimits>,
+    ) {
+        for scope in scopes {
+            let Some(per_second) = limits.get(&scope).and_then(|limits| limits.messages_per_second) else { continue };
+            let Some(session) = session_of(caller) else { return };
+            let key = (scope, session);
+            let millionths = self.session_level(&key, at, per_second).saturating_sub(TOKEN);
+            let sessions = self.sessions.get_or_insert_default();
+            if sessions.len() >= SESSIONS_KEPT {
+                sessions.retain(|_, bucket| at.nanos_since(bucket.at) < SECOND_NANOS);
+            }
+            sessions.insert(key, TokenBucket { millionths, at });
+        }
+    }
+
     pub(super) fn record_order(
         &mut self,
         at: Timestamp,
@@ -107,6 +157,19 @@ impl RiskRateLimiter {
         rejects.push_back(at);
         rejects.len() >= breaker.count as usize
     }
+
+    /// Counts an executed order; returns whether the limit is reached. A halt begins the count anew, so that trading can
+    /// be resumed.
+    pub(super) fn record_execution(&mut self, at: Timestamp, scope: RiskScope, breaker: BurstLimit) -> bool {
+        let executions = self.executions.get_or_insert_default().entry(scope).or_default();
+        drop_older(executions, at, breaker, |at| *at);
+        executions.push_back(at);
+        let is_reached = executions.len() >= breaker.count as usize;
+        if is_reached {
+            executions.clear();
+        }
+        is_reached
+    }
 }
 
 impl Risk {
@@ -115,6 +178,23 @@ impl Risk {
             if self.rates.level(scope, at, per_second) < TOKEN {
                 let (value, limit) = ((u64::from(per_second) + 1).into(), per_second.into());
                 return Err(Refusal::Limit { control: RiskControl::OrderRate, scope, value, limit });
+            }
+        }
+        Ok(())
+    }
+
+    /// A session that sends too much is refused its orders and modifications. Cancels are never checked.
+    pub(super) fn check_messages(
+        &self,
+        at: Timestamp,
+        caller: &Caller,
+        binding: &ApplicableLimits<'_>,
+    ) -> Result<(), Refusal> {
+        for (scope, per_second) in binding.each(|limits| limits.messages_per_second) {
+            let Some(session) = session_of(caller) else { return Ok(()) };
+            if self.rates.session_level(&(scope, session), at, per_second) < TOKEN {
+                let (value, limit) = ((u64::from(per_second) + 1).into(), per_second.into());
+                return Err(Refusal::Limit { control: RiskControl::MessageRate, scope, value, limit });
             }
         }
         Ok(())

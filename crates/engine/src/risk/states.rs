@@ -62,6 +62,18 @@ impl Trading {
         }
     }
 
+    /// An order was executed; too many of them halt the scope until a person resumes it.
+    pub(crate) fn count_execution(&mut self, moment: Moment, order: &Order, out: &mut Outbox) {
+        for scope in scopes(order.account, order.strategy, order.security) {
+            let limits = self.risk.limits.get(&scope);
+            let Some(breaker) = limits.and_then(|limits| limits.execution_breaker) else { continue };
+            if self.risk.rates.record_execution(moment.at, scope, breaker) {
+                let reason = format!("{} executed orders within {} ms", breaker.count, breaker.millis);
+                self.restrict(moment, scope, TradingState::Halted, reason, out);
+            }
+        }
+    }
+
     /// Checks every scope with a loss limit against its result of the day.
     pub(crate) fn check_losses(&mut self, moment: Moment, out: &mut Outbox) {
         let limited: Vec<_> = self

@@ -125,6 +125,8 @@ impl Trial {
         order.proposed = Some((terms.quantity.0, units));
         order.touched_at = self.desk.now;
         self.model.sent.push((order.adapter(), Sent::Replace(order.id, terms)));
+        let counted = Candidate::like(&self.model.orders[place]);
+        self.model.record_modified(&counted);
     }
 
     fn askable(&self, order: &Order, is_replace: bool) -> Result<(), Refusal> {
@@ -145,6 +147,7 @@ impl Trial {
         let (reply, out) = self.command(Command::Cancel(CancelOrder::new(order.int_id)));
         assert_eq!(reply.err(), decision.clone().err());
         if decision.is_ok() {
+            self.model.record_message(&Candidate::like(&self.model.orders[place]));
             self.model.ask_cancel(place);
             self.model.release_cleared();
         }
@@ -169,6 +172,7 @@ impl Trial {
             replaces: None,
             reduce_only: true,
             freed: Decimal::ZERO,
+            is_released: false,
         };
         let mut protective = vec![];
         let decision = match held.quantity.abs() {
@@ -238,6 +242,7 @@ impl Candidate {
             replaces: None,
             reduce_only: false,
             freed: Decimal::ZERO,
+            is_released: false,
         }
     }
 
@@ -251,6 +256,7 @@ impl Candidate {
             replaces: None,
             reduce_only: order.reduce_only,
             freed: Decimal::ZERO,
+            is_released: false,
         }
     }
 }

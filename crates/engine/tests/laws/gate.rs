@@ -23,6 +23,8 @@ pub(crate) struct Candidate {
     pub(crate) reduce_only: bool,
     /// What orders of its side will give up before it leaves.
     pub(crate) freed: Decimal,
+    /// It waited for others: the rates have counted it.
+    pub(crate) is_released: bool,
 }
 
 impl Model {
@@ -33,8 +35,13 @@ impl Model {
         self.has_link(ask)?;
         let opening = self.opening(ask)?;
         self.fits_state(ask, opening)?;
+        self.is_unrestricted(ask)?;
+        if !ask.is_released {
+            self.check_order_rate(ask)?;
+            self.check_message_rate(ask)?;
+        }
         if ask.replaces.is_none() {
-            self.check_rate(ask)?;
+            self.check_duplicates(ask)?;
         }
         self.meets_no_own_order(ask)?;
         self.fits_prices(ask)?;
@@ -141,6 +148,15 @@ impl Model {
             }
         }
         Ok(())
+    }
+
+    fn is_unrestricted(&self, ask: &Candidate) -> Result<(), Refusal> {
+        let security = ask.security;
+        let mut lists = self.bound(ask, |limits| limits.restricted_securities.clone());
+        match lists.find(|(_, list)| list.contains(&security)) {
+            Some((scope, _)) => Err(Refusal::Restricted { scope, security }),
+            None => Ok(()),
+        }
     }
 
     /// The account's policy comes before the platform's. New terms cannot wait.

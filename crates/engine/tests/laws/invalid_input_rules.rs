@@ -43,6 +43,9 @@ pub(crate) fn odd_limits() -> impl Strategy<Value = RiskLimits> {
             max_day_loss: positions.3.map(Amount),
             max_drawdown: drawdown.map(Amount),
             self_trade: Some(SelfTradePrevention::RejectNewest),
+            messages_per_second: counts.1,
+            execution_breaker: bursts.0,
+            restricted_securities: flag.then(|| [securities()[0].id].into()),
         },
     )
 }
@@ -59,6 +62,8 @@ pub(crate) fn odd_settings() -> impl Strategy<Value = EngineSettings> {
             resend_within_seconds: u32::MAX,
             venue_timeout_seconds: u32::MAX,
             platform_limits: limits,
+            dead_man_seconds: Some(u32::MAX),
+            counts_modifications: true,
         },
     )
 }

@@ -43,7 +43,7 @@ impl LimitCase {
             RiskControl::MaxPosition if side == Side::Buy => RiskLimits { max_long: quantity, ..none },
             RiskControl::MaxPosition => RiskLimits { max_short: quantity, ..none },
             RiskControl::MaxGrossExposure => RiskLimits { max_gross_exposure: amount, ..none },
-            RiskControl::OrderRate | RiskControl::DuplicateContent => panic!("these count in time"),
+            RiskControl::OrderRate | RiskControl::MessageRate | RiskControl::DuplicateContent => panic!("these count in time"),
         }
     }
 
@@ -133,6 +133,29 @@ proptest! {
         for (millis, quantity) in steps {
             trial.apply(&Step::Wait { millis });
             trial.apply(&Step::Place(limit_order(Side::Buy, quantity, 0)));
+        }
+    }
+
+    /// `Trial` compares every decision with the model's.
+    #[test]
+    fn orders_and_changes_share_a_rate_and_cancels_pass_and_count(
+        (orders, messages) in (1..5_u32, 1..5_u32),
+        steps in prop::collection::vec((0..600_i64, 0..3_u8, any::<Index>()), 1..40),
+    ) {
+        let mut trial = Trial::open();
+        let limits = RiskLimits {
+            orders_per_second: Some(orders),
+            messages_per_second: Some(messages),
+            ..RiskLimits::default()
+        };
+        trial.set_limits(RiskScope::Platform, limits);
+        for (millis, kind, order) in steps {
+            trial.apply(&Step::Wait { millis });
+            trial.apply(&match kind {
+                0 => Step::Place(limit_order(Side::Buy, 1, 0)),
+                1 => Step::Modify { order, quantity: Some(2), ticks: None, tif: None },
+                _ => Step::Cancel { order },
+            });
         }
     }
 }

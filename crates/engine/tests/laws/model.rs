@@ -32,6 +32,8 @@ pub(crate) struct Model {
     pub(crate) links: [ModelSession; 2],
     /// Accepted orders, where a rate limit or the duplicate guard was on for the scope.
     pub(crate) paced: Vec<AcceptedAt>,
+    /// Messages of the only session, where the scope limited them.
+    pub(crate) messages: Vec<(RiskScope, Timestamp, u32)>,
     pub(crate) rejects: Vec<(RiskScope, Timestamp)>,
     /// What this step should send.
     pub(crate) sent: Vec<(usize, Sent)>,
@@ -235,6 +237,7 @@ impl Model {
             states: BTreeMap::new(),
             links: [ModelSession::Open, ModelSession::Open],
             paced: vec![],
+            messages: vec![],
             rejects: vec![],
             sent: vec![],
             fills_told: 0,

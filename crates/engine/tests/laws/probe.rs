@@ -91,5 +91,6 @@ pub(crate) fn buy(account: AccountId, security: SecurityId, quantity: Quantity, 
         replaces: None,
         reduce_only: false,
         freed: Decimal::ZERO,
+        is_released: false,
     }
 }

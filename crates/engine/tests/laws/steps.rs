@@ -253,8 +253,9 @@ fn shown() -> impl Strategy<Value = RandomSnapshot> {
 pub(crate) fn any_limits() -> impl Strategy<Value = RiskLimits> {
     let sizes = (maybe(1..60), maybe(1..300_000), maybe(0..5));
     let counts = (maybe(1..6), maybe(1..600_000), maybe(0..80), maybe(0..80), maybe(1..900_000));
-    let pace = (maybe(1..4), maybe(1..3), maybe(2..4), maybe(1..100));
-    let flags = (prop::option::weighted(0.1, any::<bool>()), prop::option::weighted(0.2, self_trade()));
+    let pace = (maybe(1..4), maybe(1..3), maybe(2..4), maybe(1..100), maybe(1..6));
+    let restricted = prop::option::weighted(0.05, select(SECURITIES.to_vec()));
+    let flags = (prop::option::weighted(0.1, any::<bool>()), prop::option::weighted(0.2, self_trade()), restricted);
     (sizes, counts, pace, flags).prop_map(|(sizes, counts, pace, flags)| {
         let count = |number: Option<i64>| number.and_then(|number| u32::try_from(number).ok());
         let burst = |number: Option<i64>| count(number).map(|count| BurstLimit { count, millis: 1_000 });
@@ -273,6 +274,8 @@ pub(crate) fn any_limits() -> impl Strategy<Value = RiskLimits> {
             duplicate_guard: burst(pace.1),
             reject_breaker: burst(pace.2),
             self_trade: flags.1,
+            messages_per_second: count(pace.4),
+            restricted_securities: flags.2.map(|security| [security].into()),
             ..RiskLimits::default()
         }
     })

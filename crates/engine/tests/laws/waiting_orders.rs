@@ -75,7 +75,7 @@ impl Model {
 
     fn leave(&mut self, place: usize) {
         let order = &self.orders[place];
-        let mut ask = Candidate { replaces: Some(place), ..Candidate::like(order) };
+        let mut ask = Candidate { replaces: Some(place), is_released: true, ..Candidate::like(order) };
         if order.reduce_only {
             ask.terms.quantity = ask.terms.quantity.min(Quantity(self.closable(&ask)));
         }

@@ -30,6 +30,11 @@ pub(super) fn command(words: &[&str]) -> Command {
         ["reduce", id, quantity] => reduce(id, Some(quantity.parse().unwrap())),
         ["next-id"] => Command::NextOrderId(AccountId(1)),
         ["kill"] => Command::Kill { scope: RiskScope::Platform, reason: None },
+        ["dead-man", scope, rest @ ..] => {
+            let seconds = rest.first().map(|seconds| seconds.parse().unwrap());
+            Command::ArmDeadMan { scope: scope.parse().unwrap(), seconds }
+        }
+        ["disarm", scope] => Command::DisarmDeadMan { scope: scope.parse().unwrap() },
         ["set", scope, state] => Command::SetTradingState {
             scope: scope.parse().unwrap(),
             state: match *state {

@@ -94,7 +94,7 @@ impl StoryEngine {
                 (self.apply(Input::Clock).1, None)
             }
             ["clock"] => (self.apply(Input::Clock).1, None),
-            ["open" | "positions" | "costs" | "cash" | "daily" | "order" | "check", ..] => {
+            ["open" | "positions" | "costs" | "cash" | "daily" | "order" | "check" | "timers", ..] => {
                 (vec![], Some(self.look(words)))
             }
             ["venue", rest @ ..] => (self.venue("SIM-A", rest), None),
@@ -247,6 +247,7 @@ impl StoryEngine {
         let query = match words {
             ["open"] => Query::OpenOrders(Default::default()),
             ["order", id] => Query::Order((*id).into()),
+            ["timers"] => Query::DeadManTimers,
             ["costs"] => Query::Positions(Default::default()),
             ["cash"] => Query::Balances(Default::default()),
             ["daily"] => Query::DailyTransactions(Default::default()),
@@ -273,6 +274,7 @@ impl StoryEngine {
                 joined(booked.iter().map(|booked| format!("{} {} at {}", booked.id, booked.kind.name(), booked.at)))
             }
             Ok(Answer::Positions(positions)) => joined(positions.iter().map(position_line)),
+            Ok(Answer::DeadManTimers(timers)) => joined(timers.iter().map(|timer| self.timer_line(timer))),
             Ok(Answer::PreTradeCheck(verdict)) => format!(
                 "{}, notional {}, fee {}",
                 verdict.refusal.map_or("would pass".into(), |refusal| format!("refused {}", refusal.code())),
@@ -281,6 +283,12 @@ impl StoryEngine {
             ),
             other => format!("{other:?}"),
         }
+    }
+
+    fn timer_line(&self, timer: &domain::risk::DeadManTimer) -> String {
+        let left = timer.expires.seconds_since(self.now);
+        let by = timer.renewed_by.as_ref().map_or(String::new(), |user| format!(" by {user}"));
+        format!("{} of {} s fires in {left} s, renewed{by}", timer.scope, timer.seconds)
     }
 
     fn describe(&self, out: &Outbox) -> Vec<String> {

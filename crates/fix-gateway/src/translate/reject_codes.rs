@@ -40,7 +40,7 @@ pub(crate) fn ord_rej_reason(code: &str, text: &str) -> u64 {
         "unknown-security" | "security-ambiguous" | "not-tradeable" | "security-expired" => UNKNOWN_SYMBOL,
         "market-closed" => EXCHANGE_CLOSED,
         "insufficient-cash" | "price-collar" | "max-order-quantity" | "max-order-notional" | "max-open-orders"
-        | "max-open-notional" | "max-position" | "max-gross-exposure" | "order-rate" => ABOVE_LIMIT,
+        | "max-open-notional" | "max-position" | "max-gross-exposure" | "order-rate" | "message-rate" => ABOVE_LIMIT,
         "unknown-order" => ORD_REJ_UNKNOWN_ORDER,
         "duplicate-order" => DUPLICATE_ORDER,
         "no-auction" | "order-type-not-offered" | TERM_NOT_OFFERED => UNSUPPORTED,

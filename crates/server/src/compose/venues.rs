@@ -42,6 +42,7 @@ pub(super) fn open(
     std::fs::create_dir_all(&folder).map_err(|error| ExitFailure::io("create", &folder, &error))?;
     let reference = engine.bus.catalogue.current();
     let venues = config.venues(&reference).map_err(|problems| ExitFailure::configuration(&problems))?;
+    config.check_restricted(&reference).map_err(|problems| ExitFailure::configuration(&problems))?;
     let mut running = Vec::with_capacity(venues.len());
     for venue in venues {
         health.require_adapter(&venue.adapter);

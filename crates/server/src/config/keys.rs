@@ -13,7 +13,7 @@ use super::messaging::{ClientDestination, EventRate};
 use super::names::{FilePath, HostName, ListenPort, SessionFile, SimulatedVenue, WebOrigin};
 use super::setting::{
     AnonymousRole, Fraction, JournalTicks, ListenAddress, Literal, LogFormat, LogLevel, MarketActivity, ReferencePath,
-    Setting, TimeZoneName, Whole,
+    SecurityNumber, Setting, TimeZoneName, Whole,
 };
 use super::strategies::StrategyInstance;
 use super::venue_faults::VenueFault;
@@ -213,12 +213,20 @@ keys! {
     risk_max_gross_exposure: Option<Amount> = "risk.maxGrossExposure", "";
     /// Whether buys need cash.
     risk_cash_check: bool = "risk.cashCheck", "true";
-    /// Orders a second.
+    /// Orders and modifications a second.
     risk_orders_per_second: Option<u32> = "risk.ordersPerSecond", "1000";
     /// One more order of the same content within the time is refused.
     risk_duplicate_guard: Option<BurstLimit> = "risk.duplicateGuard", "";
     /// So many rejects of venues within the time halt trading.
     risk_reject_breaker: Option<BurstLimit> = "risk.rejectBreaker", "100 in 10000ms";
+    /// Orders, modifications and cancels of one session (FIX session, or user of REST) a second; cancels count and always pass.
+    risk_messages_per_second: Option<u32> = "risk.messagesPerSecond", "";
+    /// So many executed orders within the time halt trading.
+    risk_execution_breaker: Option<BurstLimit> = "risk.executionBreaker", "";
+    /// Ids of securities in which only cancels are allowed.
+    risk_restricted_securities: Vec<SecurityNumber> = "risk.restrictedSecurities", "";
+    /// Dead-man timer of the platform: the kill switch fires unless the timer is renewed over REST within so many seconds.
+    risk_dead_man_seconds: Option<Whole<1, 86_400>> = "risk.deadManSeconds", "";
     /// Loss of a day at which only orders that reduce exposure pass.
     risk_max_day_loss: Option<Amount> = "risk.maxDayLoss", "";
     /// Fall from the day's highest value at which trading halts.

@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 
 use domain::risk::{BurstLimit, SelfTradePrevention};
-use domain::{Amount, Currency, Decimal, Quantity, Text, Timestamp};
+use domain::{Amount, Currency, Decimal, Quantity, SecurityId, Text, Timestamp};
 use storage::journal::SyncMode;
 
 /// The form of a value in a TOML file.
@@ -88,6 +88,27 @@ impl<const MIN: i64, const MAX: i64> Whole<MIN, MAX> {
     /// As a number of items in memory.
     pub fn size(self) -> usize {
         usize::try_from(self.0).unwrap_or_default()
+    }
+}
+
+/// The id of a security.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SecurityNumber(pub SecurityId);
+
+impl Setting for SecurityNumber {
+    const LITERAL: Literal = Literal::Bare;
+
+    fn shape() -> String {
+        "the id of a security".to_owned()
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let id = text.parse().ok().filter(|id| *id > 0);
+        id.map(|id| Self(SecurityId(id))).ok_or_else(|| mismatch::<Self>(text))
+    }
+
+    fn show(&self) -> String {
+        self.0.to_string()
     }
 }
 

@@ -1,11 +1,12 @@
 //! Configuration to domain settings.
 
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
 
 use bus::lanes::LaneLimits;
 use bus::quotas::InFlightLimits;
 use domain::risk::EngineSettings;
-use domain::{AdapterName, Exchange, ExchangeId, ReferenceData, RiskLimits};
+use domain::{AdapterName, Exchange, ExchangeId, ReferenceData, RiskLimits, SecurityId};
 use storage::journal::{InstanceId, JournalOptions};
 
 use super::keys::Config;
@@ -35,6 +36,8 @@ impl Config {
             resend_within_seconds: self.recovery_resend_within_seconds,
             venue_timeout_seconds: self.recovery_answer_within_seconds,
             platform_limits: self.platform_limits(),
+            dead_man_seconds: self.risk_dead_man_seconds.and_then(|seconds| u32::try_from(seconds.0).ok()),
+            counts_modifications: true,
         }
     }
 
@@ -57,7 +60,26 @@ impl Config {
             max_day_loss: self.risk_max_day_loss,
             max_drawdown: self.risk_max_drawdown,
             self_trade: Some(self.risk_self_trade),
+            messages_per_second: self.risk_messages_per_second,
+            execution_breaker: self.risk_execution_breaker,
+            restricted_securities: self.restricted_securities(),
         }
+    }
+
+    fn restricted_securities(&self) -> Option<BTreeSet<SecurityId>> {
+        let listed: BTreeSet<_> = self.risk_restricted_securities.iter().map(|number| number.0).collect();
+        (!listed.is_empty()).then_some(listed)
+    }
+
+    /// A misspelt id on the restricted list would protect nothing.
+    pub fn check_restricted(&self, reference: &ReferenceData) -> Result<(), Problems> {
+        let mut problems = Problems::default();
+        for number in &self.risk_restricted_securities {
+            if !reference.securities.contains_key(&number.0) {
+                problems.add("risk.restrictedSecurities", format!("no security has the id {}", number.0));
+            }
+        }
+        problems.none_or(())
     }
 
     /// Queue limits of the engine's inbox.

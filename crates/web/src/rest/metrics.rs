@@ -10,7 +10,7 @@ use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use bus::operations::FixSessionStatus;
 use domain::report::SessionState;
-use domain::risk::{TradingState, TradingStateChange};
+use domain::risk::{DeadManTimer, TradingState, TradingStateChange};
 use domain::{AdapterName, Answer, Order, Query, RiskScope};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::text::{encode_eof, encode_registry};
@@ -61,17 +61,20 @@ struct TradingGauges {
     open: Vec<Arc<Order>>,
     adapters: Vec<(AdapterName, SessionState)>,
     states: Vec<TradingStateChange>,
+    dead_man_timers: Vec<DeadManTimer>,
 }
 
 impl TradingGauges {
     async fn query(state: &AppState) -> Result<Self, Problem> {
-        let answers = [Query::OpenOrders(Default::default()), Query::Adapters, Query::TradingStates];
-        let mut seen = Self { open: vec![], adapters: vec![], states: vec![] };
+        let answers =
+            [Query::OpenOrders(Default::default()), Query::Adapters, Query::TradingStates, Query::DeadManTimers];
+        let mut seen = Self { open: vec![], adapters: vec![], states: vec![], dead_man_timers: vec![] };
         for query in answers {
             match state.query(query).await?.answer {
                 Answer::Orders(open) => seen.open = open,
                 Answer::Adapters(adapters) => seen.adapters = adapters,
                 Answer::TradingStates(states) => seen.states = states,
+                Answer::DeadManTimers(timers) => seen.dead_man_timers = timers,
                 _ => return Err(Problem::unexpected_answer()),
             }
         }
@@ -104,6 +107,9 @@ impl Collector for TradingGauges {
         encoder.encode_descriptor("orders_in_doubt", help, None, MetricType::Gauge)?.encode_gauge(&in_doubt)?;
         let adapters = self.adapters.iter().map(|(name, state)| ([("adapter", name.to_string())], *state as u64));
         gauges(encoder, "adapter_state", "0 disconnected, 1 connected, 2 logged on, 3 subscribed", adapters)?;
+        let timers = self.dead_man_timers.len() as u64;
+        let help = "Dead-man timers that run";
+        encoder.encode_descriptor("dead_man_timers", help, None, MetricType::Gauge)?.encode_gauge(&timers)?;
         gauges(encoder, "trading_state", "0 active, 1 reducing, 2 halted", self.by_scope())
     }
 }

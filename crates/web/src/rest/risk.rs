@@ -1,16 +1,18 @@
-//! The risk gate: dry runs, trading states, the kill switch, limits.
+//! The risk gate: dry runs, trading states, the kill switch, dead-man timers, limits.
 
 use axum::extract::State;
 use axum::response::Response;
+use domain::risk::RiskLimitsChange;
 use domain::{Answer, Command, Query, ReferenceData, Refusal, RiskScope};
 use wire::risk::parse_limits;
 use wire::{
-    FieldError, KillBody, KilledVO, LimitsVO, OrderBody, OrderType, StateBody, TradingStateVO, VerdictVO, json,
+    DeadManBody, DeadManTimerVO, FieldError, KillBody, KilledVO, LimitsVO, OrderBody, OrderType, StateBody,
+    TradingStateVO, VerdictVO, json,
 };
 
 use crate::app_state::AppState;
 use crate::caller::HttpCaller;
-use crate::extract::{AuthenticatedClient, JsonBody};
+use crate::extract::{AuthenticatedClient, JsonBody, PathText};
 use crate::list_format::ListFormat;
 use crate::problem::Problem;
 use crate::response;
@@ -101,8 +103,51 @@ pub(crate) async fn set_limits(
 ) -> Result<Response, Problem> {
     let (scope, change) = parse_limits(&body)?;
     check_scope(scope, &state.reference())?;
+    check_securities(&change, &state.reference())?;
     let reply = state.command(caller, Command::ChangeLimits { scope, change }).await?;
     Ok(response::with_sequence(reply.sequence, response::empty()))
+}
+
+pub(crate) async fn dead_man_timers(State(state): State<AppState>, form: ListFormat) -> Result<Response, Problem> {
+    let reply = state.query(Query::DeadManTimers).await?;
+    let Answer::DeadManTimers(timers) = reply.answer else { return Err(Problem::unexpected_answer()) };
+    let list = response::list(form, timers, |timer, text| json::write(&DeadManTimerVO::from_domain(timer), text));
+    Ok(response::with_sequence(reply.sequence, list))
+}
+
+pub(crate) async fn arm_dead_man(
+    State(state): State<AppState>,
+    AuthenticatedClient(caller): AuthenticatedClient,
+    JsonBody(body): JsonBody,
+) -> Result<Response, Problem> {
+    let DeadManBody { scope, seconds } = DeadManBody::parse(&body)?;
+    check_scope(scope, &state.reference())?;
+    let reply = state.command(caller, Command::ArmDeadMan { scope, seconds }).await?;
+    let Answer::DeadManTimers(timers) = reply.answer else { return Err(Problem::unexpected_answer()) };
+    let timer = timers.first().ok_or_else(Problem::unexpected_answer)?;
+    let output = response::output(json::encode(&DeadManTimerVO::from_domain(timer)));
+    Ok(response::with_sequence(reply.sequence, output))
+}
+
+pub(crate) async fn disarm_dead_man(
+    State(state): State<AppState>,
+    AuthenticatedClient(caller): AuthenticatedClient,
+    PathText(scope): PathText,
+) -> Result<Response, Problem> {
+    let scope: RiskScope = scope
+        .parse()
+        .map_err(|_| Problem::new("malformed-path", "the scope must be PLATFORM, ACCOUNT-<id>, STRATEGY-<id> or SECURITY-<id>"))?;
+    let reply = state.command(caller, Command::DisarmDeadMan { scope }).await?;
+    Ok(response::with_sequence(reply.sequence, response::empty()))
+}
+
+/// A misspelt id on a restricted list would protect nothing.
+fn check_securities(change: &RiskLimitsChange, reference: &ReferenceData) -> Result<(), Refusal> {
+    let mut listed = change.limits.restricted_securities.iter().flatten();
+    match listed.find(|id| !reference.securities.contains_key(id)) {
+        Some(unknown) => Err(Refusal::UnknownSecurity(*unknown)),
+        None => Ok(()),
+    }
 }
 
 /// An unknown scope is rejected: the caller would believe that trading is halted.

@@ -158,6 +158,13 @@ pub(super) const SHAPES: &[ObjectSchema] = &[
     shape("KillBody", "What is to stop.", &[required("scope", Scope), optional("reason", Maybe(&NOTE))])
         .strict()
         .with_example(r#"{"scope": "STRATEGY-2", "reason": "it went mad"}"#),
+    shape(
+        "DeadManBody",
+        "Arms or renews a dead-man timer. Without `seconds` the time stays as it is, or is the configured one.",
+        &[required("scope", Scope), optional("seconds", Maybe(&AT_LEAST_ONE))],
+    )
+    .strict()
+    .with_example(r#"{"scope": "ACCOUNT-1", "seconds": 30}"#),
     shape("LimitsBody", "Limits of a scope that are to change; null removes one, what is left out stays.", LIMITS)
         .strict()
         .with_example(golden!("LimitsVO")),
@@ -224,4 +231,7 @@ const LIMITS: &[SchemaField] = &[
     optional("maxDayLoss", Maybe(&POSITIVE)),
     optional("maxDrawdown", Maybe(&POSITIVE)),
     optional("selfTrade", Maybe(&OneOf(SELF_TRADES))),
+    optional("messagesPerSecond", Maybe(&COUNT)),
+    optional("executionBreaker", Maybe(&Shape("NewBurst"))),
+    optional("restrictedSecurities", Maybe(&List(&ID))),
 ];

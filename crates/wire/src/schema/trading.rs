@@ -293,9 +293,23 @@ pub(super) const SHAPES: &[ObjectSchema] = &[
             required("maxDayLoss", Maybe(&Number)),
             required("maxDrawdown", Maybe(&Number)),
             required("selfTrade", Maybe(&OneOf(SELF_TRADES))),
+            required("messagesPerSecond", Maybe(&Whole)),
+            required("executionBreaker", Maybe(&Shape("Burst"))),
+            required("restrictedSecurities", Maybe(&List(&Id))),
         ],
     )
     .with_example(golden!("LimitsVO")),
+    shape(
+        "DeadManTimerVO",
+        "A dead-man timer: unless it is renewed in time, the kill switch of its scope fires.",
+        &[
+            required("scope", Scope),
+            required("seconds", Whole),
+            required("expires", Millis),
+            required("renewedBy", Maybe(&Text)),
+        ],
+    )
+    .with_example(golden!("DeadManTimerVO")),
     shape("Burst", "So many in so many milliseconds.", &[required("count", Whole), required("millis", Whole)]),
     shape(
         "KilledVO",

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use domain::command::{MarketDataSubscription, Mode, StrategyPhase};
 use domain::event::{Alarm, AlarmLevel, LifeCycle, SessionChange};
 use domain::report::SessionState;
-use domain::risk::TradingStateChange;
+use domain::risk::{DeadManTimer, TradingStateChange};
 use domain::{AdapterName, Event, PublishedEvent, Refusal, RiskScope, SecurityId, StrategyId, TradingState};
 use expect_test::ExpectFile;
 use serde::Serialize;
@@ -148,6 +148,13 @@ fn risk() {
     check(&TradingStateVO::from_domain(&change), golden!("TradingState"));
     check(&LimitsVO::from_domain(RiskScope::Platform, &samples::limits()), golden!("LimitsVO"));
     check(&KilledVO::from_domain(RiskScope::Platform, 3), golden!("KilledVO"));
+    let timer = DeadManTimer {
+        scope: RiskScope::Account(domain::AccountId(1)),
+        seconds: 30,
+        expires: at(30),
+        renewed_by: Some("anna".into()),
+    };
+    check(&DeadManTimerVO::from_domain(&timer), golden!("DeadManTimerVO"));
 
     let refused = domain::query::PreTradeCheck {
         refusal: Some(Refusal::NotTradeable(SecurityId(5))),

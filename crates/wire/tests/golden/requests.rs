@@ -281,6 +281,19 @@ fn a_limit_that_is_misspelt_or_senseless_is_named() {
             r#"{"scope": "PLATFORM", "rejectBreaker": {"count": 3, "millis": 5, "colour": 1}}"#,
             "rejectBreaker: must be an object with whole numbers count and millis (malformed-field)",
         ),
+        (
+            r#"{"scope": "PLATFORM", "restrictedSecurities": 3}"#,
+            "restrictedSecurities: must be a list of ids (malformed-field)",
+        ),
+        (
+            r#"{"scope": "PLATFORM", "restrictedSecurities": [3, "x"]}"#,
+            "restrictedSecurities: must be an id: an integer from 1 below 2^53 (malformed-field)",
+        ),
+        (
+            r#"{"scope": "SECURITY-3", "restrictedSecurities": [3]}"#,
+            "restrictedSecurities: belongs to an account, a strategy or the platform (not-needed)",
+        ),
+        (r#"{"scope": "PLATFORM", "messagesPerSecond": -1}"#, "messagesPerSecond: must not be below zero (too-small)"),
         (r#"{"maxOpenOrders": 5}"#, "scope: is needed (missing)"),
     ];
     for (body, fault) in cases {

@@ -346,6 +346,9 @@ pub(crate) fn limits() -> RiskLimits {
         cash_check: Some(true),
         duplicate_guard: Some(BurstLimit { count: 5, millis: 1000 }),
         self_trade: Some(SelfTradePrevention::RejectNewest),
+        messages_per_second: Some(2_000),
+        execution_breaker: Some(BurstLimit { count: 100, millis: 60_000 }),
+        restricted_securities: Some([SecurityId(3), SecurityId(7)].into()),
         ..RiskLimits::default()
     }
 }

@@ -110,7 +110,7 @@ type Parse = fn(&[u8]) -> Result<(), BadBody>;
 #[test]
 fn every_body_that_is_shown_is_taken() {
     let order: Parse = |body| OrderBody::parse(body).map(drop);
-    let parsers: [(&str, Parse); 19] = [
+    let parsers: [(&str, Parse); 20] = [
         ("MarketOrderVO", order),
         ("LimitOrderVO", order),
         ("StopOrderVO", order),
@@ -124,6 +124,7 @@ fn every_body_that_is_shown_is_taken() {
         ("SettlementBody", |body| SettlementBody::parse(body).map(drop)),
         ("StateBody", |body| StateBody::parse(body).map(drop)),
         ("KillBody", |body| KillBody::parse(body).map(drop)),
+        ("DeadManBody", |body| DeadManBody::parse(body).map(drop)),
         ("LimitsBody", |body| parse_limits(body).map(drop)),
         ("ImportBody", |body| parse_import(body).map(drop)),
         ("FixNumbersBody", |body| FixNumbersBody::parse(body).map(drop)),

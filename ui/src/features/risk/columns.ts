@@ -17,11 +17,14 @@ export function limitColumns(reference: Reference, texts: Texts, formats: Format
     return found === null ? noLimit : within(formats.quantity(found.count), formats.quantity(found.millis));
   };
   const selfTrade = (mode: string | null): string => (mode === null ? noLimit : (selfTradeModes[mode] ?? mode));
+  const restricted = (ids: readonly number[] | null): string =>
+    ids === null ? noLimit : ids.map((id) => reference.symbol(id)).join(', ');
   return [
     words('scope', texts.column.scope, 110, (row) => scopeName(row.scope, reference), { pinned: true }),
     ...AMOUNTS.map((name) => figures<LimitsVO>(name, limit[name], 150, (row) => row[name], amount)),
     ...COUNTS.map((name) => words<LimitsVO>(name, limit[name], 150, (row) => count(row, name))),
     words('cashCheck', limit.cashCheck, 140, (row) => (row.cashCheck === null ? noLimit : row.cashCheck ? yes : no)),
     words('selfTrade', limit.selfTrade, 140, (row) => selfTrade(row.selfTrade)),
+    words('restrictedSecurities', limit.restrictedSecurities, 160, (row) => restricted(row.restrictedSecurities)),
   ];
 }

@@ -15,11 +15,12 @@ export const AMOUNTS = [
   'maxShort',
   'maxGrossExposure',
   'ordersPerSecond',
+  'messagesPerSecond',
   'maxDayLoss',
   'maxDrawdown',
 ] as const;
 
-export const COUNTS = ['duplicateGuard', 'rejectBreaker'] as const;
+export const COUNTS = ['duplicateGuard', 'rejectBreaker', 'executionBreaker'] as const;
 
 export type AmountName = (typeof AMOUNTS)[number];
 export type CountName = (typeof COUNTS)[number];

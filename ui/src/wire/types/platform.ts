@@ -83,6 +83,10 @@ export interface LimitsVO {
   maxDayLoss: number | null;
   maxDrawdown: number | null;
   selfTrade: string | null;
+  messagesPerSecond: number | null;
+  executionBreaker: CountWithin | null;
+  /** Ids of securities in which only cancels are allowed. */
+  restrictedSecurities: readonly number[] | null;
 }
 
 export interface KilledVO {

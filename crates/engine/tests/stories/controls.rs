@@ -1,0 +1,155 @@
+//! Rates of sessions, repeated executions, restricted lists.
+
+use domain::command::{Command, PlaceOrder};
+use domain::order::OrderKind;
+use domain::risk::{BurstLimit, EngineSettings, RiskLimits, RiskScope};
+use domain::{AccountId, Price, SecurityId, Side, Source, StrategyId, TimeInForce};
+use expect_test::{Expect, expect};
+
+use crate::world::StoryEngine;
+
+fn check(scope: RiskScope, limits: RiskLimits, story: &str, told: Expect) {
+    let mut world = StoryEngine::open();
+    world.limits(scope, limits);
+    told.assert_eq(&world.run(story));
+    let (state, replayed) = world.replayed();
+    assert_eq!(state, replayed, "a replay gives another state");
+}
+
+fn none() -> RiskLimits {
+    RiskLimits::default()
+}
+
+fn order(id: &str) -> Command {
+    Command::Place(PlaceOrder {
+        int_id: Some(id.parse().unwrap()),
+        cl_ord_id: None,
+        security: SecurityId(1),
+        account: None,
+        strategy: None,
+        exchange: None,
+        side: Side::Buy,
+        quantity: 1.into(),
+        kind: OrderKind::Limit { limit: Price::from(10) },
+        tif: TimeInForce::Day,
+        exchange_order: false,
+        reference: None,
+    })
+}
+
+#[test]
+fn a_change_counts_as_an_order_and_a_cancel_does_not() {
+    check(
+        RiskScope::Platform,
+        RiskLimits { orders_per_second: Some(3), ..none() },
+        "place 1 buy 1 AAPL @ 10
+         venue accepts 1
+         modify 1 to 2 @ 10
+         venue replaces 1
+         modify 1 to 3 @ 10
+         venue replaces 1
+         check modify 1 to 4 @ 10
+         modify 1 to 4 @ 10
+         place 2 buy 1 AAPL @ 10
+         cancel 1
+         wait 1
+         place 2 buy 1 AAPL @ 10",
+        expect![[r#""#]],
+    );
+}
+
+#[test]
+fn a_session_that_sends_too_much_may_only_cancel() {
+    check(
+        RiskScope::Account(AccountId(1)),
+        RiskLimits { messages_per_second: Some(3), ..none() },
+        "place 1 buy 1 AAPL @ 10
+         place 2 buy 1 AAPL @ 10
+         cancel 1
+         check buy 1 AAPL @ 10
+         place 3 buy 1 AAPL @ 10
+         venue accepts 2
+         modify 2 to 2 @ 10
+         cancel 2
+         wait 1
+         place 4 buy 1 AAPL @ 10",
+        expect![[r#""#]],
+    );
+}
+
+#[test]
+fn every_session_has_its_own_message_rate() {
+    let mut world = StoryEngine::open();
+    world.limits(RiskScope::Platform, RiskLimits { messages_per_second: Some(1), ..none() });
+    let mut place = |source: Source, id: &str| {
+        let placed = world.command_of(source, order(id));
+        placed.map_or_else(|refusal| refusal.code(), |_| "accepted")
+    };
+    let (one, other) = (Source::Fix("ONE".into()), Source::Fix("OTHER".into()));
+    assert_eq!(place(one.clone(), "1"), "accepted");
+    assert_eq!(place(one, "2"), "message-rate");
+    assert_eq!(place(other, "3"), "accepted");
+    assert_eq!(place(Source::Rest, "4"), "accepted");
+    assert_eq!(place(Source::Ui, "5"), "message-rate", "the screen of a user is a client of REST");
+    assert_eq!(place(Source::Platform, "6"), "accepted");
+}
+
+#[test]
+fn executed_orders_that_repeat_too_fast_halt_the_strategy_until_somebody_resumes() {
+    check(
+        RiskScope::Strategy(StrategyId::SERVER),
+        RiskLimits { execution_breaker: Some(BurstLimit { count: 3, millis: 60_000 }), ..none() },
+        "place 1 buy 2 AAPL @ 10
+         venue fills 1 1 @ 10 x1
+         venue fills 1 1 @ 10 x2
+         place 2 buy 1 AAPL @ 10
+         venue fills 2 1 @ 10 x3
+         wait 60
+         place 3 buy 1 AAPL @ 10
+         venue fills 3 1 @ 10 x4
+         place 4 buy 1 AAPL @ 10
+         venue fills 4 1 @ 10 x5
+         place 5 buy 1 AAPL @ 10
+         venue fills 5 1 @ 10 x6
+         place 6 sell 1 AAPL @ 10
+         set STRATEGY-1 ACTIVE
+         place 7 buy 1 AAPL @ 10
+         venue fills 7 1 @ 10 x7",
+        expect![[r#""#]],
+    );
+}
+
+#[test]
+fn a_restricted_security_may_only_be_cancelled() {
+    let mut world = StoryEngine::open();
+    let mut told = world.run(
+        "place 1 buy 10 AAPL @ 10
+         venue fills 1 10 @ 10 x1
+         place 2 buy 1 AAPL @ 9",
+    );
+    let limits = RiskLimits { restricted_securities: Some([SecurityId(1)].into()), ..none() };
+    world.limits(RiskScope::Account(AccountId(1)), limits);
+    told += &world.run(
+        "check buy 1 AAPL @ 10
+         place 3 buy 1 AAPL @ 10
+         place 4 sell 10 AAPL @ 10
+         modify 2 to 2 @ 9
+         cancel 2
+         place 5 buy 1 ES @ 5000",
+    );
+    expect![[r#""#]].assert_eq(&told);
+    let (state, replayed) = world.replayed();
+    assert_eq!(state, replayed, "a replay gives another state");
+}
+
+#[test]
+fn a_journal_of_before_modifications_were_counted_is_replayed_as_it_was() {
+    let mut world = StoryEngine::open();
+    let before = EngineSettings { counts_modifications: false, ..EngineSettings::default() };
+    world.command(Command::Configure(before)).unwrap();
+    world.limits(RiskScope::Platform, RiskLimits { orders_per_second: Some(1), ..none() });
+    let story = "place 1 buy 1 AAPL @ 10
+                 venue accepts 1
+                 modify 1 to 2 @ 10";
+    expect![[r#""#]].assert_eq(&world.run(story));
+}
