@@ -14,6 +14,7 @@ const READ: Record<string, Decoder<unknown>> = {
   AuditVO: decoders.audit,
   Bar: decoders.bar,
   CashBalanceVO: decoders.cashBalance,
+  DeadManTimerVO: decoders.deadManTimer,
   ExchangeVO: decoders.exchange,
   FillVO: decoders.fill,
   FixSessionVO: decoders.fixSession,

@@ -143,15 +143,16 @@ impl Access {
         }
     }
 
-    /// Whether a grant is still valid: not where the token was revoked or has expired, the user was changed or removed,
+    /// Whether a grant is still valid: not where the token was revoked, changed or has expired, the user was changed or removed,
     /// the session has ended, or anonymous access was switched off.
     pub fn is_valid(&self, pass: &AccessGrant) -> Result<bool, AccessError> {
         let directory = self.directory.current(self.now())?;
         Ok(match &pass.0 {
             GrantBasis::Anonymous { peer, role } => self.anonymous_role(&directory, *peer).as_ref() == Some(role),
-            GrantBasis::Token { prefix, digest } => {
-                directory.tokens.get(prefix).is_some_and(|token| token.digest == *digest && self.now() < token.expires)
-            }
+            GrantBasis::Token { prefix, digest, rights } => directory
+                .tokens
+                .get(prefix)
+                .is_some_and(|token| token.digest == *digest && token.rights == *rights && self.now() < token.expires),
             GrantBasis::Password(proven) => unchanged(&directory, proven).is_some(),
             GrantBasis::Session { key, of } => {
                 self.sessions.is_active(key, self.now()) && unchanged(&directory, of).is_some()

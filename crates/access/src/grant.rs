@@ -1,8 +1,10 @@
 //! Access grant of a long-lived connection, checked again while it is open.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use domain::Text;
+use domain::rights::TradingRights;
 
 use crate::identity::Identity;
 use crate::role::UserRole;
@@ -24,6 +26,7 @@ pub(crate) enum GrantBasis {
     Token {
         prefix: String,
         digest: SecretDigest,
+        rights: Option<Arc<TradingRights>>,
     },
     Password(UserRevision),
     Session {
@@ -49,14 +52,16 @@ pub(crate) fn for_session(user: &User, key: [u8; 32]) -> Authenticated {
 }
 
 pub(crate) fn for_token(token: &AccessToken) -> Authenticated {
-    let identity = Identity { name: Some(token.name.text().clone()), role: token.role.clone() };
-    (identity, AccessGrant(GrantBasis::Token { prefix: token.prefix.clone(), digest: token.digest }))
+    let rights = token.rights.clone();
+    let identity = Identity { name: Some(token.name.text().clone()), role: token.role.clone(), rights: rights.clone() };
+    let basis = GrantBasis::Token { prefix: token.prefix.clone(), digest: token.digest, rights };
+    (identity, AccessGrant(basis))
 }
 
 pub(crate) fn for_anonymous(role: UserRole, peer: Option<IpAddr>) -> Authenticated {
-    (Identity { name: None, role: role.clone() }, AccessGrant(GrantBasis::Anonymous { peer, role }))
+    (Identity { name: None, role: role.clone(), rights: None }, AccessGrant(GrantBasis::Anonymous { peer, role }))
 }
 
 fn identity_of(user: &User) -> Identity {
-    Identity { name: Some(user.name.text().clone()), role: user.role.clone() }
+    Identity { name: Some(user.name.text().clone()), role: user.role.clone(), rights: user.rights.clone() }
 }

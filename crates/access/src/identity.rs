@@ -1,8 +1,10 @@
 //! Credentials, identities, and access errors.
 
 use std::fmt;
+use std::sync::Arc;
 
 use domain::Text;
+use domain::rights::TradingRights;
 use secrecy::{ExposeSecret, SecretString};
 
 use crate::role::UserRole;
@@ -39,6 +41,8 @@ pub struct Identity {
     /// The name of the user or the token; none for an anonymous caller.
     pub name: Option<Text>,
     pub role: UserRole,
+    /// What it may trade; absent: everything.
+    pub rights: Option<Arc<TradingRights>>,
 }
 
 /// Why access is denied.

@@ -4,7 +4,7 @@
 use rusqlite::{Connection, TransactionBehavior};
 
 /// `revision` grows with every change of a user or a token; a row carries the one at which it last changed.
-const STEPS: [&str; 2] = [
+const STEPS: [&str; 3] = [
     "
     CREATE TABLE revision (
         one    INTEGER PRIMARY KEY CHECK (one = 1),
@@ -51,6 +51,10 @@ const STEPS: [&str; 2] = [
         revision INTEGER NOT NULL,
         changed  INTEGER NOT NULL
     ) STRICT;
+",
+    "
+    ALTER TABLE users ADD COLUMN rights TEXT;
+    ALTER TABLE tokens ADD COLUMN rights TEXT;
 ",
 ];
 

@@ -4,10 +4,11 @@ use std::fmt;
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use domain::Timestamp;
+use domain::rights::{InvalidRights, TradingRights};
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 
 use crate::audit::{self, AccessChannel, Actor, AuditAggregator, AuditEntry, AuditRow};
@@ -42,6 +43,8 @@ pub struct User {
     pub(crate) password: String,
     /// Rises with every change of the row: what was verified against an older one is void.
     pub(crate) revision: i64,
+    /// What it may trade; absent: everything.
+    pub rights: Option<Arc<TradingRights>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,6 +56,8 @@ pub struct AccessToken {
     pub created: Timestamp,
     pub expires: Timestamp,
     pub(crate) digest: SecretDigest,
+    /// What it may trade; absent: everything.
+    pub rights: Option<Arc<TradingRights>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -111,13 +116,13 @@ impl UserStore {
 
     /// By name.
     pub fn users(&self) -> Result<Vec<User>, AccessError> {
-        let sql = "SELECT name, role, strategy, password, created, revision FROM users ORDER BY name";
+        let sql = "SELECT name, role, strategy, password, created, revision, rights FROM users ORDER BY name";
         self.read(|reader| reader.prepare(sql)?.query_map([], user)?.collect())
     }
 
     /// By name.
     pub fn tokens(&self) -> Result<Vec<AccessToken>, AccessError> {
-        let sql = "SELECT name, role, strategy, prefix, created, expires, digest FROM tokens ORDER BY name";
+        let sql = "SELECT name, role, strategy, prefix, created, expires, digest, rights FROM tokens ORDER BY name";
         self.read(|reader| reader.prepare(sql)?.query_map([], token)?.collect())
     }
 
@@ -145,7 +150,8 @@ impl UserStore {
                 return Ok(Err(UserStoreError::NameTaken { name: name.clone(), by }));
             }
             change.transaction.execute(
-                "INSERT INTO users VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (name) DO UPDATE \
+                "INSERT INTO users (name, role, strategy, password, created, revision) VALUES (?1, ?2, ?3, ?4, ?5, ?6) \
+                 ON CONFLICT (name) DO UPDATE \
                  SET role = ?2, strategy = ?3, password = ?4, revision = ?6",
                 params![name.as_str(), role.name(), role.strategy().map(|s| &**s), hash, at.0, change.revision],
             )?;
@@ -184,7 +190,7 @@ impl UserStore {
         }
         let (prefix, secret) = new_token().map_err(AccessError::system).map_err(UserStoreError::Failed)?;
         let expires = at.plus_seconds(i64::from(days) * DAY_SECONDS);
-        let token = AccessToken { name, prefix, role, created: at, expires, digest: secret.digest() };
+        let token = AccessToken { name, prefix, role, created: at, expires, digest: secret.digest(), rights: None };
         self.change("add a token to", |change| {
             if let Some(by) = change.name_holder(&token.name)? {
                 return Ok(Err(UserStoreError::NameTaken { name: token.name.clone(), by }));
@@ -202,6 +208,40 @@ impl UserStore {
             }
             change.delete_settings(name)?;
             change.write_audit(at, actor, format!("token {name}"))
+        })
+    }
+
+    /// Sets what a user may trade. Sessions and connections of the user end, so that none goes on with the old rights.
+    pub fn set_user_rights(
+        &self,
+        name: &PrincipalName,
+        rights: &TradingRights,
+        actor: &Actor,
+        at: Timestamp,
+    ) -> Result<(), UserStoreError> {
+        self.change("change a user in", |change| {
+            let sql = "UPDATE users SET rights = ?2, revision = ?3 WHERE name = ?1";
+            if change.transaction.execute(sql, params![name.as_str(), rights_text(rights), change.revision])? == 0 {
+                return Ok(Err(UserStoreError::UnknownUser(name.clone())));
+            }
+            change.write_audit(at, actor, format!("user {name}, may trade {rights}"))
+        })
+    }
+
+    /// The same for a token.
+    pub fn set_token_rights(
+        &self,
+        name: &PrincipalName,
+        rights: &TradingRights,
+        actor: &Actor,
+        at: Timestamp,
+    ) -> Result<(), UserStoreError> {
+        self.change("change a token in", |change| {
+            let sql = "UPDATE tokens SET rights = ?2 WHERE name = ?1";
+            if change.transaction.execute(sql, params![name.as_str(), rights_text(rights)])? == 0 {
+                return Ok(Err(UserStoreError::UnknownToken(name.clone())));
+            }
+            change.write_audit(at, actor, format!("token {name}, may trade {rights}"))
         })
     }
 
@@ -296,9 +336,10 @@ impl UserStoreChange<'_> {
     }
 
     fn insert_token(&self, token: &AccessToken) -> rusqlite::Result<()> {
-        let AccessToken { name, prefix, role, created, expires, digest } = token;
+        let AccessToken { name, prefix, role, created, expires, digest, .. } = token;
         let strategy = role.strategy().map(|strategy| &**strategy);
-        let sql = "INSERT INTO tokens VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+        let sql = "INSERT INTO tokens (name, prefix, digest, role, strategy, created, expires) \
+                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
         let row = params![name.as_str(), prefix, digest.as_bytes(), role.name(), strategy, created.0, expires.0];
         self.transaction.execute(sql, row).map(drop)
     }
@@ -318,6 +359,10 @@ impl UserStoreChange<'_> {
     }
 }
 
+fn rights_text(rights: &TradingRights) -> Option<String> {
+    (!rights.is_unlimited()).then(|| rights.to_string())
+}
+
 fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let connection = Connection::open(path)?;
     connection.busy_timeout(BUSY_WAIT)?;
@@ -334,13 +379,22 @@ fn lock(connection: &Mutex<Connection>) -> MutexGuard<'_, Connection> {
 
 fn user(row: &Row<'_>) -> rusqlite::Result<User> {
     let (name, role) = name_and_role(row)?;
-    Ok(User { name, role, password: row.get(3)?, created: Timestamp(row.get(4)?), revision: row.get(5)? })
+    let (created, rights) = (Timestamp(row.get(4)?), rights(row, 6)?);
+    Ok(User { name, role, password: row.get(3)?, created, revision: row.get(5)?, rights })
 }
 
 fn token(row: &Row<'_>) -> rusqlite::Result<AccessToken> {
     let (name, role) = name_and_role(row)?;
     let (created, expires) = (Timestamp(row.get(4)?), Timestamp(row.get(5)?));
-    Ok(AccessToken { name, role, prefix: row.get(3)?, created, expires, digest: SecretDigest::from_bytes(row.get(6)?) })
+    let (digest, rights) = (SecretDigest::from_bytes(row.get(6)?), rights(row, 7)?);
+    Ok(AccessToken { name, role, prefix: row.get(3)?, created, expires, digest, rights })
+}
+
+/// No text stands for all rights.
+fn rights(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Arc<TradingRights>>> {
+    let text: Option<String> = row.get(column)?;
+    let rights = text.map(|text| text.parse().map(Arc::new).map_err(|error: InvalidRights| unreadable(column, error)));
+    rights.transpose()
 }
 
 fn name_and_role(row: &Row<'_>) -> rusqlite::Result<(PrincipalName, UserRole)> {

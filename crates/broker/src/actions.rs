@@ -13,7 +13,7 @@ use stomp::{DestinationKind, MonotonicTime, StompAction};
 use crate::close_reason::CloseReason;
 use crate::connection::{ActionOutcome, PendingAction, PresentedCredentials, StompConnection};
 use crate::connection_limiter::ConnectionPermit;
-use crate::permissions::rights;
+use crate::permissions::{may_run_strategies, rights};
 use crate::translate;
 use crate::transport::Transport;
 
@@ -21,7 +21,7 @@ use crate::transport::Transport;
 const STRATEGY_HEADER: &str = "strategy";
 
 /// A part of the server acts with all permissions.
-const INTERNAL_IDENTITY: Identity = Identity { name: None, role: UserRole::Admin };
+const INTERNAL_IDENTITY: Identity = Identity { name: None, role: UserRole::Admin, rights: None };
 
 /// Why an action failed, and the receipt of its frame.
 type ErrorReply = (String, Option<String>);
@@ -140,7 +140,8 @@ impl<T: Transport> StompConnection<T> {
                 pass.into_iter().for_each(|pass| self.hub.on_authenticated(pass));
                 self.permit.iter_mut().for_each(ConnectionPermit::mark_authenticated);
                 self.transport.admit();
-                let rights = rights(&identity.role, &self.broker.client_destinations, self.broker.distributed);
+                let distributed = self.broker.distributed && may_run_strategies(&identity);
+                let rights = rights(&identity.role, &self.broker.client_destinations, distributed);
                 self.identity = Some(identity);
                 let mut actions = Vec::new();
                 self.session.on_authenticated(now, rights.into(), &mut actions);
@@ -181,7 +182,7 @@ impl<T: Transport> StompConnection<T> {
         let event = translate::to_domain(sent, &self.broker.bus.catalogue.current())?;
         let user = self.identity.as_ref().and_then(|identity: &Identity| identity.name.clone());
         // A generic event has the source strategy, whatever client sends it.
-        let caller = Caller { source: Source::Strategy, user, origin: None };
+        let caller = Caller::new(Source::Strategy, user);
         Ok(CommandEnvelope { caller, command: Command::Publish(event) })
     }
 

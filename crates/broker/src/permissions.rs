@@ -1,6 +1,7 @@
 //! Permissions: which destinations a role may send to and subscribe to.
 
-use access::UserRole;
+use access::{Identity, UserRole};
+use domain::rights::TradingInterface;
 use stomp::session::Permissions;
 use stomp::{DestinationKind, DestinationPattern, encode_segment};
 
@@ -20,6 +21,13 @@ pub(crate) fn rights(role: &UserRole, destinations: &[DestinationPattern], distr
         rights.subscribe.push(role.strategy().map_or(strategy_bus(DestinationKind::Queue), |name| own_queues(name)));
     }
     rights
+}
+
+/// Whether the commands of strategies may be sent. The strategy bus knows only the strategy that sends them, not the user:
+/// who may trade only some accounts or securities may not use it.
+pub(crate) fn may_run_strategies(identity: &Identity) -> bool {
+    let Some(rights) = &identity.rights else { return true };
+    rights.allows_interface(TradingInterface::Stomp) && rights.accounts.is_none() && rights.securities.is_none()
 }
 
 fn by_role(role: &UserRole, destinations: &[DestinationPattern]) -> Permissions {
@@ -105,6 +113,16 @@ mod tests {
         assert_eq!(send.last().unwrap(), "/queue/strategy-bus.>");
         assert_eq!(subscribe.last().unwrap(), "/queue/strategy-bus.MOMENTUM.>");
         assert_eq!(with(&UserRole::Admin, true).1.last().unwrap(), "/queue/strategy-bus.>");
+    }
+
+    #[test]
+    fn a_token_with_limited_rights_runs_no_strategy() {
+        let may = |rights: Option<&str>| {
+            let rights = rights.map(|text| std::sync::Arc::new(text.parse().unwrap()));
+            may_run_strategies(&Identity { name: None, role: UserRole::Strategy("MOMENTUM".into()), rights })
+        };
+        assert!(may(None) && may(Some("interfaces STOMP")));
+        assert!(!may(Some("interfaces REST,FIX")) && !may(Some("accounts 1")) && !may(Some("securities 1")));
     }
 
     #[test]

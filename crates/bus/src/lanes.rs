@@ -242,7 +242,7 @@ impl LaneQueues {
 /// be replayed only where its commands are in the journal in the order in which it sent them.
 fn session_of(wanted: &RequestPayload) -> Option<&Text> {
     let RequestPayload::Command(envelope) = wanted else { return None };
-    let Caller { source, user, origin } = &envelope.caller;
+    let Caller { source, user, origin, .. } = &envelope.caller;
     match (origin, source) {
         (Some(origin), _) => Some(&origin.session),
         (None, Source::Strategy) => user.as_ref(),

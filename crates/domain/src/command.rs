@@ -10,6 +10,7 @@ pub use crate::phase::StrategyPhase;
 use crate::portfolio::TransactionKind;
 use crate::reference::{Account, Exchange, Security, SecurityFamily, StrategyRecord};
 use crate::report::{Report, SessionState};
+use crate::rights::TradingRights;
 use crate::risk::{EngineSettings, RiskLimits, RiskLimitsChange, RiskScope, TradingState};
 use crate::time::{Date, Timestamp};
 
@@ -85,11 +86,19 @@ pub struct Caller {
     pub user: Option<Text>,
     #[n(2)]
     pub origin: Option<Box<MessageOrigin>>,
+    /// What the user or token may trade; absent: everything.
+    #[n(3)]
+    pub rights: Option<Box<TradingRights>>,
 }
 
 impl Caller {
+    /// Without a session message, and with all rights.
+    pub fn new(source: Source, user: Option<Text>) -> Self {
+        Self { source, user, origin: None, rights: None }
+    }
+
     pub fn platform() -> Self {
-        Self { source: Source::Platform, user: None, origin: None }
+        Self::new(Source::Platform, None)
     }
 }
 

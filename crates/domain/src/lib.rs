@@ -18,6 +18,7 @@ pub mod query;
 pub mod reference;
 pub mod refusal;
 pub mod report;
+pub mod rights;
 pub mod risk;
 pub mod time;
 

@@ -9,6 +9,7 @@ use crate::amount::{Currency, Overflow, Price, Quantity};
 use crate::ids::{AccountId, AdapterName, ExchangeId, IntId, SecurityId, Text, TransactionId, Uuid};
 use crate::order::Order;
 use crate::phase::StrategyPhase;
+use crate::rights::TradingInterface;
 use crate::risk::{RiskScope, TradingState};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -126,6 +127,8 @@ pub enum Refusal {
         value: Decimal,
         limit: Decimal,
     },
+    /// The user or token lacks the right.
+    NotPermitted(MissingRight),
     /// The security is on a restricted list of the scope.
     Restricted {
         scope: RiskScope,
@@ -170,6 +173,14 @@ pub enum Refusal {
 pub struct DuplicateOrder {
     pub int_id: IntId,
     pub order: Option<Arc<Order>>,
+}
+
+/// What a user or token may not trade, or not through this interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MissingRight {
+    Account(AccountId),
+    Security(SecurityId),
+    Interface(TradingInterface),
 }
 
 /// A numeric control of the risk gate.
@@ -254,6 +265,9 @@ impl Refusal {
             Self::TradingState { state: TradingState::Halted, .. } => "trading-halted",
             Self::TradingState { .. } => "trading-reducing",
             Self::Limit { control, .. } => control.code(),
+            Self::NotPermitted(MissingRight::Account(_)) => "account-not-permitted",
+            Self::NotPermitted(MissingRight::Security(_)) => "security-not-permitted",
+            Self::NotPermitted(MissingRight::Interface(_)) => "interface-not-permitted",
             Self::Restricted { .. } => "restricted-security",
             Self::NoDeadMan(_) => "no-dead-man-timer",
             Self::DeadManConfigured => "dead-man-configured",
@@ -275,7 +289,9 @@ impl Refusal {
             Self::UnknownSecurity(_) | Self::NotTradeable(_) | Self::Expired(_) | Self::Restricted { .. } => {
                 Some("securityId")
             }
+            Self::NotPermitted(MissingRight::Security(_)) => Some("securityId"),
             Self::UnknownAccount(_)
+            | Self::NotPermitted(MissingRight::Account(_))
             | Self::AccountInactive(_)
             | Self::NoAccount(_)
             | Self::AccountAmbiguous(_)
@@ -383,6 +399,11 @@ impl fmt::Display for Refusal {
             Self::TradingState { scope, state } => write!(f, "trading is {} for {scope}", state.name()),
             Self::Limit { scope, value, limit, .. } => {
                 write!(f, "{scope}: {} is above the limit of {}", value.normalize(), limit.normalize())
+            }
+            Self::NotPermitted(MissingRight::Account(id)) => write!(f, "this user may not trade account {id}"),
+            Self::NotPermitted(MissingRight::Security(id)) => write!(f, "this user may not trade security {id}"),
+            Self::NotPermitted(MissingRight::Interface(interface)) => {
+                write!(f, "this user may not trade over {}", interface.name())
             }
             Self::Restricted { scope, security } => {
                 write!(f, "security {security} is on the restricted list of {scope}: only cancels are allowed")

@@ -18,6 +18,8 @@ mod risk;
 mod controls;
 #[path = "stories/dead_man.rs"]
 mod dead_man;
+#[path = "stories/rights.rs"]
+mod rights;
 #[path = "stories/expiration.rs"]
 mod expiration;
 #[path = "stories/bookings.rs"]

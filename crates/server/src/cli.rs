@@ -7,7 +7,7 @@ use clap::{Parser, Subcommand};
 use crate::config::ConfigArgs;
 use crate::simulate::arguments::SimulateArgs;
 use crate::strategy_commands::StrategyCommand;
-use crate::user_admin::RoleArgs;
+use crate::user_admin::{RightsArgs, RoleArgs};
 
 /// Rialto, an open trading platform
 ///
@@ -137,6 +137,15 @@ pub enum UserCommand {
         #[command(flatten)]
         config: ConfigArgs,
     },
+    /// Set what a user may trade; without options everything. Open sessions end.
+    Rights {
+        #[arg(value_name = "NAME")]
+        name: String,
+        #[command(flatten)]
+        rights: RightsArgs,
+        #[command(flatten)]
+        config: ConfigArgs,
+    },
     /// List the users.
     List(ConfigArgs),
     /// Remove a user; open sessions end.
@@ -163,6 +172,15 @@ pub enum TokenCommand {
         /// How long it is valid.
         #[arg(long, value_name = "DAYS", default_value_t = 90)]
         days: u32,
+        #[command(flatten)]
+        config: ConfigArgs,
+    },
+    /// Set what a token may trade; without options everything. Its connections end.
+    Rights {
+        #[arg(value_name = "NAME")]
+        name: String,
+        #[command(flatten)]
+        rights: RightsArgs,
         #[command(flatten)]
         config: ConfigArgs,
     },

@@ -88,6 +88,9 @@ fn user(command: UserCommand) -> Result<(), ExitFailure> {
         UserCommand::Add { name, role, replace, config } => {
             print(&UserAdmin::open(&load(config)?)?.add_user(&name, &role, replace, passwords::read)?)
         }
+        UserCommand::Rights { name, rights, config } => {
+            print(&UserAdmin::open(&load(config)?)?.set_user_rights(&name, &rights)?)
+        }
         UserCommand::List(config) => print(&UserAdmin::open(&load(config)?)?.list_users()?),
         UserCommand::Remove { name, config } => print(&UserAdmin::open(&load(config)?)?.remove_user(&name)?),
     }
@@ -99,6 +102,9 @@ fn token(command: TokenCommand) -> Result<(), ExitFailure> {
             let (token, note) = UserAdmin::open(&load(config)?)?.new_token(&name, &role, days)?;
             eprintln!("{note}");
             print(&format!("{}\n", token.text()))
+        }
+        TokenCommand::Rights { name, rights, config } => {
+            print(&UserAdmin::open(&load(config)?)?.set_token_rights(&name, &rights)?)
         }
         TokenCommand::List(config) => print(&UserAdmin::open(&load(config)?)?.list_tokens()?),
         TokenCommand::Revoke { name, config } => print(&UserAdmin::open(&load(config)?)?.revoke_token(&name)?),

@@ -8,6 +8,7 @@ use access::{
 };
 use clap::Args;
 use domain::Timestamp;
+use domain::rights::{InvalidRights, TradingRights};
 
 use crate::clock::SystemClock;
 use crate::config::Config;
@@ -25,6 +26,32 @@ pub struct RoleArgs {
     /// The strategy that the role strategy is bound to.
     #[arg(long, value_name = "NAME")]
     pub strategy: Option<String>,
+}
+
+/// What somebody may trade; a list that is not given allows everything.
+#[derive(Debug, Args)]
+pub struct RightsArgs {
+    /// Ids of the accounts, separated by commas; none allows no account.
+    #[arg(long, value_name = "IDS")]
+    pub accounts: Option<String>,
+    /// Ids of the securities, separated by commas; none allows no security.
+    #[arg(long, value_name = "IDS")]
+    pub securities: Option<String>,
+    /// Of REST (with the screen), FIX and STOMP, separated by commas.
+    #[arg(long, value_name = "NAMES")]
+    pub interfaces: Option<String>,
+}
+
+impl RightsArgs {
+    fn parse(&self) -> Result<TradingRights, ExitFailure> {
+        let lists = [("accounts", &self.accounts), ("securities", &self.securities), ("interfaces", &self.interfaces)];
+        let given = lists.iter().filter_map(|(name, items)| Some(format!("{name} {}", items.as_ref()?)));
+        let text = given.collect::<Vec<_>>().join("; ");
+        if text.is_empty() {
+            return Ok(TradingRights::default());
+        }
+        text.parse().map_err(|error: InvalidRights| refused(&format!("'{text}':"), error))
+    }
 }
 
 pub struct UserAdmin {
@@ -58,9 +85,26 @@ impl UserAdmin {
         Ok(format!("user {name} may log in, role {role}\n{}", self.warning()?))
     }
 
+    pub fn set_user_rights(&self, name: &str, rights: &RightsArgs) -> Result<String, ExitFailure> {
+        let (name, rights) = (parse_name(name)?, rights.parse()?);
+        let set = self.register.set_user_rights(&name, &rights, &actor("user rights"), self.now);
+        set.map_err(register_failure)?;
+        Ok(format!("user {name} may trade {rights}\n"))
+    }
+
+    pub fn set_token_rights(&self, name: &str, rights: &RightsArgs) -> Result<String, ExitFailure> {
+        let (name, rights) = (parse_name(name)?, rights.parse()?);
+        let set = self.register.set_token_rights(&name, &rights, &actor("token rights"), self.now);
+        set.map_err(register_failure)?;
+        Ok(format!("token {name} may trade {rights}\n"))
+    }
+
     pub fn list_users(&self) -> Result<String, ExitFailure> {
         let users = self.register.users()?;
-        let line = |user: &access::User| [user.name.to_string(), user.role.to_string(), since(user.created)];
+        let line = |user: &access::User| {
+            let when = format!("{}{}", since(user.created), limited(user.rights.as_deref()));
+            [user.name.to_string(), user.role.to_string(), when]
+        };
         Ok(table("there are no users", users.iter().map(line).collect()))
     }
 
@@ -90,7 +134,8 @@ impl UserAdmin {
         let tokens = self.register.tokens()?;
         let line = |token: &access::AccessToken| {
             let name = format!("{} (rialto_{}_…)", token.name, token.prefix);
-            [name, token.role.to_string(), validity(token.expires, self.now)]
+            let when = format!("{}{}", validity(token.expires, self.now), limited(token.rights.as_deref()));
+            [name, token.role.to_string(), when]
         };
         Ok(table("there are no tokens", tokens.iter().map(line).collect()))
     }
@@ -128,6 +173,10 @@ fn register_failure(reason: UserStoreError) -> ExitFailure {
         UserStoreError::Failed(error) => error.into(),
         other => ExitFailure::new(Exit::Refused, other.to_string()),
     }
+}
+
+fn limited(rights: Option<&TradingRights>) -> String {
+    rights.map_or(String::new(), |rights| format!(", may trade {rights}"))
 }
 
 fn since(at: Timestamp) -> String {

@@ -22,6 +22,9 @@ use crate::strategy_scope::{FOREIGN_STRATEGY, StrategyScope};
 /// How often a request that waits for an answer checks whether the journal has stalled.
 const STALL_LOOK_EVERY: Duration = Duration::from_millis(100);
 
+/// Refusals of the engine that are audited.
+const NOT_PERMITTED: [&str; 3] = ["account-not-permitted", "security-not-permitted", "interface-not-permitted"];
+
 #[derive(Clone)]
 pub(crate) struct AppState(Arc<AppStateInner>);
 
@@ -95,6 +98,7 @@ impl AppState {
     pub(crate) async fn command(&self, speaker: HttpCaller, command: Command) -> Result<EngineReply, Problem> {
         self.check_stall(&command)?;
         let command = self.scoped_command(&speaker, command).await?;
+        let actor = speaker.actor.clone();
         let ticket =
             self.submit(CommandEnvelope { caller: speaker.caller(), command }).await.map_err(closed_problem)?;
         let reply = self.await_reply(ticket).await?.ok_or_else(|| {
@@ -104,7 +108,13 @@ impl AppState {
                  sending it again, or send it again with the same intId",
             )
         })?;
-        engine_reply(reply)
+        let outcome = engine_reply(reply);
+        if let Err(problem) = &outcome
+            && NOT_PERMITTED.contains(&problem.code())
+        {
+            problem.record(self.access(), &actor).await;
+        }
+        outcome
     }
 
     /// Cancels and the kill switch wait for room instead of being refused.

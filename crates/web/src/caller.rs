@@ -39,7 +39,8 @@ pub(crate) struct HttpCaller {
 impl HttpCaller {
     /// As recorded by the engine.
     pub(crate) fn caller(&self) -> Caller {
-        Caller { source: self.source.clone(), user: self.identity.name.clone(), origin: None }
+        let rights = self.identity.rights.as_deref().cloned().map(Box::new);
+        Caller { rights, ..Caller::new(self.source.clone(), self.identity.name.clone()) }
     }
 }
 

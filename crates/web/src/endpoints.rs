@@ -124,9 +124,11 @@ macro_rules! with_endpoints {
             GET    "/rest/user"                                    Admin  []                                            user::list;
             POST   "/rest/user"                                    Admin  []                                            user::add;
             DELETE "/rest/user/{name}"                             Admin  []                                            user::remove;
+            PUT    "/rest/user/{name}/rights"                      Admin  []                                            user::set_rights;
             GET    "/rest/token"                                   Admin  []                                            token::list;
             POST   "/rest/token"                                   Admin  []                                            token::make;
             DELETE "/rest/token/{name}"                            Admin  []                                            token::revoke;
+            PUT    "/rest/token/{name}/rights"                     Admin  []                                            token::set_rights;
             GET    "/rest/audit"                                   Admin  [sort after limit]                            audit::list;
 
             GET    "/rest/config-params"                           Viewer []                                            runtime::parameters;

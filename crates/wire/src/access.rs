@@ -1,12 +1,20 @@
 //! Identities, users, tokens and the audit, in both directions.
 
-use serde::Serialize;
+use std::collections::BTreeSet;
 
-use crate::fields::{BadBody, Fields};
+use domain::rights::{TradingInterface, TradingRights};
+use domain::{AccountId, SecurityId};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::fields::{BadBody, FieldError, Fields, ids_of};
 use crate::json::Millis;
 
 /// Longer names, passwords and roles are never valid.
 const TEXT_BYTES_MAX: usize = 4_096;
+
+/// Accounts or securities of the rights of a user or a token.
+pub const RIGHTS_ITEMS_MAX: usize = 10_000;
 
 /// A role by its upper-case name, with the strategy it is bound to.
 #[derive(Debug, Clone, Serialize)]
@@ -35,6 +43,8 @@ pub struct UserVO<'a> {
     #[serde(flatten)]
     pub role: RoleVO<'a>,
     pub created: Millis,
+    #[serde(flatten)]
+    pub rights: RightsVO,
 }
 
 #[derive(Debug, Serialize)]
@@ -45,6 +55,27 @@ pub struct TokenVO<'a> {
     pub role: RoleVO<'a>,
     pub created: Millis,
     pub expires: Millis,
+    #[serde(flatten)]
+    pub rights: RightsVO,
+}
+
+/// What a user or a token may trade; `null` means everything.
+#[derive(Debug, Default, Serialize)]
+pub struct RightsVO {
+    accounts: Option<Vec<u64>>,
+    securities: Option<Vec<u64>>,
+    interfaces: Option<Vec<&'static str>>,
+}
+
+impl RightsVO {
+    pub fn from_domain(rights: Option<&TradingRights>) -> Self {
+        let Some(rights) = rights else { return Self::default() };
+        Self {
+            accounts: rights.accounts.as_ref().map(|ids| ids.iter().map(|id| id.0).collect()),
+            securities: rights.securities.as_ref().map(|ids| ids.iter().map(|id| id.0).collect()),
+            interfaces: rights.interfaces.as_ref().map(|set| set.iter().map(|one| one.name()).collect()),
+        }
+    }
 }
 
 /// A new token: the only response that contains it in full.
@@ -96,6 +127,8 @@ pub struct UserBody {
     pub strategy: Option<String>,
     /// Gives an existing user a new password and role.
     pub replace: bool,
+    /// Absent: as before, for a new user everything.
+    pub rights: Option<TradingRights>,
 }
 
 impl UserBody {
@@ -103,11 +136,19 @@ impl UserBody {
         let mut fields = Fields::parse(body)?;
         let strategy = fields.text("strategy", TEXT_BYTES_MAX);
         let replace = fields.flag("replace").unwrap_or(false);
+        let rights = named_rights(&mut fields);
         let name = needed(&mut fields, "name");
         let password = needed(&mut fields, "password");
         let role = needed(&mut fields, "role");
         let user = name.zip(password).zip(role);
-        fields.finish_strict(user.map(|((name, password), role)| Self { name, password, role, strategy, replace }))
+        fields.finish_strict(user.map(|((name, password), role)| Self {
+            name,
+            password,
+            role,
+            strategy,
+            replace,
+            rights,
+        }))
     }
 }
 
@@ -117,15 +158,49 @@ pub struct TokenBody {
     pub role: String,
     pub strategy: Option<String>,
     pub days: Option<u32>,
+    pub rights: Option<TradingRights>,
 }
 
 impl TokenBody {
     pub fn parse(body: &[u8]) -> Result<Self, BadBody> {
         let mut fields = Fields::parse(body)?;
         let (strategy, days) = (fields.text("strategy", TEXT_BYTES_MAX), fields.count("days"));
+        let rights = named_rights(&mut fields);
         let (name, role) = (needed(&mut fields, "name"), needed(&mut fields, "role"));
-        fields.finish_strict(name.zip(role).map(|(name, role)| Self { name, role, strategy, days }))
+        fields.finish_strict(name.zip(role).map(|(name, role)| Self { name, role, strategy, days, rights }))
     }
+}
+
+/// The rights of a user or a token, all of them anew: what is left out allows everything.
+pub fn parse_rights(body: &[u8]) -> Result<TradingRights, BadBody> {
+    let mut fields = Fields::parse(body)?;
+    let rights = rights(&mut fields);
+    fields.finish_strict(Some(rights))
+}
+
+/// None where the body names no rights.
+fn named_rights(fields: &mut Fields) -> Option<TradingRights> {
+    let is_named = ["accounts", "securities", "interfaces"].iter().any(|key| fields.contains(key));
+    let rights = rights(fields);
+    is_named.then_some(rights)
+}
+
+fn rights(fields: &mut Fields) -> TradingRights {
+    let accounts = fields.read("accounts", |field, value| ids_of(field, value, RIGHTS_ITEMS_MAX));
+    let securities = fields.read("securities", |field, value| ids_of(field, value, RIGHTS_ITEMS_MAX));
+    TradingRights {
+        accounts: accounts.map(|ids| ids.into_iter().map(AccountId).collect()),
+        securities: securities.map(|ids| ids.into_iter().map(SecurityId).collect()),
+        interfaces: fields.read("interfaces", interfaces_of),
+    }
+}
+
+fn interfaces_of(field: &'static str, value: Value) -> Result<BTreeSet<TradingInterface>, FieldError> {
+    let names = TradingInterface::ALL.map(TradingInterface::name).join(", ");
+    let malformed = || FieldError::malformed(field, format!("must be a list of {names}"));
+    let Value::Array(items) = value else { return Err(malformed()) };
+    let named = |item: &Value| TradingInterface::ALL.into_iter().find(|one| item.as_str() == Some(one.name()));
+    items.iter().map(|item| named(item).ok_or_else(malformed)).collect()
 }
 
 fn needed(fields: &mut Fields, field: &'static str) -> Option<String> {
@@ -136,7 +211,6 @@ fn needed(fields: &mut Fields, field: &'static str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::FieldError;
 
     #[test]
     fn what_is_missing_is_asked_for_by_name() {
@@ -153,5 +227,25 @@ mod tests {
         assert_eq!((user.strategy, user.replace), (None, false));
         let token = TokenBody::parse(br#"{"name": "robot", "role": "STRATEGY", "strategy": "A", "days": 7}"#).unwrap();
         assert_eq!((token.strategy.as_deref(), token.days), (Some("A"), Some(7)));
+        assert_eq!((user.rights, token.rights), (None, None));
+    }
+
+    #[test]
+    fn rights_are_lists_and_what_is_left_out_is_allowed() {
+        let rights = parse_rights(br#"{"accounts": [1, 2], "interfaces": ["REST", "FIX"], "securities": null}"#);
+        assert_eq!(rights.unwrap().to_string(), "accounts 1,2; interfaces REST,FIX");
+        assert_eq!(parse_rights(b"{}").unwrap(), TradingRights::default());
+        let body = br#"{"accounts": 1, "securities": [0], "interfaces": ["TELEX"], "account": [1]}"#;
+        let Err(BadBody::Fields(errors)) = parse_rights(body) else { panic!("it is refused") };
+        let told: Vec<_> = errors.iter().map(|error| format!("{}: {}", error.field, error.reason)).collect();
+        assert_eq!(
+            told,
+            [
+                "account: is not known here; did you mean 'accounts'?",
+                "accounts: must be a list of ids",
+                "securities: must be an id: an integer from 1 below 2^53",
+                "interfaces: must be a list of REST, FIX, STOMP",
+            ]
+        );
     }
 }

@@ -39,7 +39,9 @@ pub mod subscription;
 pub mod transaction_body;
 pub mod settlement;
 
-pub use access::{AuditVO, IdentityVO, LoginBody, NewTokenVO, RoleVO, TokenBody, TokenVO, UserBody, UserVO};
+pub use access::{
+    AuditVO, IdentityVO, LoginBody, NewTokenVO, RightsVO, RoleVO, TokenBody, TokenVO, UserBody, UserVO, parse_rights,
+};
 pub use fields::{BadBody, FieldError};
 pub use health::{CheckVO, HealthVO};
 pub use market::{BarVO, OrderBookVO, TickVO, TradeVO};

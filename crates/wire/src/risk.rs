@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use domain::query::PreTradeCheck;
-use domain::risk::{BurstLimit, DeadManTimer, RiskLimitName, RiskLimits, RiskLimitsChange, RiskScope, SelfTradePrevention};
+use domain::risk::{
+    BurstLimit, DeadManTimer, RiskLimitName, RiskLimits, RiskLimitsChange, RiskScope, SelfTradePrevention,
+};
 use domain::{Amount, Decimal, Quantity, SecurityId, Text, TradingState};
 use serde::Serialize;
 use serde_json::Value;
@@ -81,7 +83,10 @@ impl LimitsVO {
             self_trade: limits.self_trade.and_then(name_of),
             messages_per_second: limits.messages_per_second,
             execution_breaker: limits.execution_breaker.map(BurstVO::from_domain),
-            restricted_securities: limits.restricted_securities.as_ref().map(|list| list.iter().map(|id| id.0).collect()),
+            restricted_securities: limits
+                .restricted_securities
+                .as_ref()
+                .map(|list| list.iter().map(|id| id.0).collect()),
         }
     }
 }

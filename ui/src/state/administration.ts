@@ -7,9 +7,11 @@ export function administrationOf(server: Server): Administration {
   return {
     users: server.users,
     addUser: server.addUser,
+    setUserRights: server.setUserRights,
     removeUser: server.removeUser,
     tokens: server.tokens,
     makeToken: server.makeToken,
+    setTokenRights: server.setTokenRights,
     revokeToken: server.revokeToken,
     audit: server.audit,
     parameters: server.parameters,

@@ -35,6 +35,7 @@ import type {
   Tick,
   TokenVO,
   Trade,
+  TradingRights,
   TradingState,
   TradingStateName,
   TransactionVO,
@@ -333,6 +334,8 @@ export interface Administration {
   removeUser(name: string): Promise<void>;
   tokens(): Promise<TokenVO[]>;
   makeToken(token: { name: string; role: Role; strategy?: string; days?: number }): Promise<NewTokenVO>;
+  setUserRights(name: string, rights: TradingRights): Promise<void>;
+  setTokenRights(name: string, rights: TradingRights): Promise<void>;
   revokeToken(name: string): Promise<void>;
   /** The newest first. */
   audit(limit: number): Promise<AuditVO[]>;

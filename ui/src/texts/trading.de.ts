@@ -83,6 +83,7 @@ export const trading: typeof english = {
     door: 'Tür',
     user: 'Benutzer',
     role: 'Rolle',
+    rights: 'Darf handeln',
     created: 'Angelegt',
     times: 'Mal',
     key: 'Schlüssel',

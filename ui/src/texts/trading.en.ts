@@ -83,6 +83,7 @@ export const trading = {
     door: 'Door',
     user: 'User',
     role: 'Role',
+    rights: 'May trade',
     created: 'Created',
     times: 'Times',
     key: 'Key',

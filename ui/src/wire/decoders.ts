@@ -374,10 +374,12 @@ export const verdict = object<vo.VerdictVO>({
   fee: maybeNumber,
 });
 
+export const deadManTimer = object<vo.DeadManTimerVO>({ scope: text, seconds: number, expires: number, renewedBy: maybeText });
 export const killed = object<vo.KilledVO>({ scope: text, cancels: number });
 export const imported = object<vo.ImportedVO>({ changes: number });
 export const identity = object<vo.IdentityVO>({ user: maybeText, role, strategy: maybeText });
-export const user = object<vo.UserVO>({ name: text, role, strategy: maybeText, created: number });
+const rights = { accounts: maybe(list(number)), securities: maybe(list(number)), interfaces: maybe(list(text)) };
+export const user = object<vo.UserVO>({ name: text, role, strategy: maybeText, created: number, ...rights });
 
 const tokenFields = {
   name: text,
@@ -386,6 +388,7 @@ const tokenFields = {
   strategy: maybeText,
   created: number,
   expires: maybeNumber,
+  ...rights,
 };
 
 export const token = object<vo.TokenVO>(tokenFields);

@@ -146,8 +146,10 @@ export class Server {
   users = () => this.rest.get('/rest/user', list(read.user));
   addUser = (user: NewUser) => this.command('POST', '/rest/user', user);
   removeUser = (name: string) => this.command('DELETE', `/rest/user/${encodeURIComponent(name)}`);
+  setUserRights = (name: string, rights: vo.TradingRights) => this.command('PUT', `/rest/user/${encodeURIComponent(name)}/rights`, rights);
   tokens = () => this.rest.get('/rest/token', list(read.token));
   makeToken = (token: NewToken) => this.rest.request('POST', '/rest/token', token, read.newToken);
+  setTokenRights = (name: string, rights: vo.TradingRights) => this.command('PUT', `/rest/token/${encodeURIComponent(name)}/rights`, rights);
   revokeToken = (name: string) => this.command('DELETE', `/rest/token/${encodeURIComponent(name)}`);
 
   /** The newest come first. */

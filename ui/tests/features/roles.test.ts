@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { rolesFor } from '../../src/features/users/roles';
 import type { UserVO } from '../../src/wire/types';
 
-const user = (name: string, role: UserVO['role']): UserVO => ({ name, role, strategy: null, created: 0 });
+const user = (name: string, role: UserVO['role']): UserVO => ({ name, role, strategy: null, created: 0, accounts: null, securities: null, interfaces: null });
 
 test('while no user is an admin the next must be one, so that the server can be administered', () => {
   const admin = { roles: ['ADMIN'], usual: 'ADMIN', isAdminNeeded: true };

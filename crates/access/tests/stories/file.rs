@@ -120,5 +120,5 @@ fn a_file_of_a_newer_program_is_left_alone() {
     drop(UserStore::open(folder.path()).unwrap());
     let file = rusqlite::Connection::open(folder.path().join(FILE)).unwrap();
     file.pragma_update(None, "user_version", 99).unwrap();
-    expect!["access.sqlite has version 99; this program knows versions up to 2"].assert_eq(&refused(folder.path()));
+    expect!["access.sqlite has version 99; this program knows versions up to 3"].assert_eq(&refused(folder.path()));
 }

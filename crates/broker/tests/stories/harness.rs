@@ -132,7 +132,7 @@ impl BrokerHarness {
 
     /// The secret of a session, as a cookie holds it.
     pub(crate) fn log_in(&self, user: &str, role: UserRole) -> SecretString {
-        let identity = Identity { name: Some(user.into()), role };
+        let identity = Identity { name: Some(user.into()), role, rights: None };
         self.access.start_session(&identity).unwrap().text().into()
     }
 

@@ -235,8 +235,7 @@ fn the_answer_to_one_session_is_recorded_before_the_flood_of_another_is_worked_o
 
 #[test]
 fn a_strategy_s_cancel_stays_behind_its_own_orders_and_its_delivery_log() {
-    let ((inbox, lanes), trend) =
-        (inbox(), Caller { source: Source::Strategy, user: Some("TREND".into()), origin: None });
+    let ((inbox, lanes), trend) = (inbox(), Caller::new(Source::Strategy, Some("TREND".into())));
     let ask = |command| drop(inbox.command(CommandEnvelope { caller: trend.clone(), command }).unwrap());
     hand_over(&inbox, &Asked::Place(Some(1), 1, 1));
     inbox.append_delivery_log(vec![7], "TREND").unwrap();

@@ -18,6 +18,7 @@ use super::requests::order_request;
 use super::waiting_orders::{DisplaceReason, Displaced};
 use crate::moment::Moment;
 use crate::outbox::Outbox;
+use crate::risk::rights::check_trading_right;
 use crate::risk::{Candidate, Reservation, RiskApproval};
 use crate::trading::Trading;
 
@@ -92,6 +93,7 @@ impl Trading {
     ) -> Result<CheckedOrder, Refusal> {
         let int_id = self.check_ids(moment, caller, ask)?;
         let route = self.route(ask)?;
+        check_trading_right(caller, route.account, route.security.id)?;
         let terms = OrderTerms { quantity: ask.quantity, kind: ask.kind, tif: ask.tif };
         check_terms(&route.security, &terms)?;
         self.check_hours(moment.at, &route, &terms)?;

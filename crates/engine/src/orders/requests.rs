@@ -14,6 +14,7 @@ use super::reports::OrderReport;
 use super::transitions::{RequestKind, may_request};
 use crate::moment::Moment;
 use crate::outbox::Outbox;
+use crate::risk::rights::{check_account_right, check_trading_right};
 use crate::risk::{Candidate, Reservation};
 use crate::trading::Trading;
 
@@ -82,6 +83,7 @@ impl Trading {
             self.requestable_order(moment, caller, &ask.int_id, ask.cl_ord_id.as_deref(), RequestKind::Replace)?;
         check_unchanged(&order, &ask.restated)?;
         self.check_second_id(caller, &order, &ask.restated)?;
+        check_trading_right(caller, order.account, order.security)?;
         Ok(order)
     }
 
@@ -149,6 +151,7 @@ impl Trading {
     ) -> EngineResult {
         let order =
             self.requestable_order(moment, caller, &ask.int_id, ask.cl_ord_id.as_deref(), RequestKind::Cancel)?;
+        check_account_right(caller, order.account)?;
         check_restated(&order, &ask.restated)?;
         self.check_second_id(caller, &order, &ask.restated)?;
         // A waiting order is not at the venue, so it ends without it.

@@ -6,6 +6,7 @@ mod dead_man;
 mod exposure;
 mod gate;
 mod rate_limiter;
+pub(crate) mod rights;
 mod self_trade;
 mod states;
 

@@ -69,7 +69,7 @@ struct OrderContent {
     #[n(4)]
     kind: OrderKind,
     #[n(5)]
-    source: domain::Source,
+    source: Source,
 }
 
 impl OrderContent {

@@ -67,7 +67,7 @@ impl EngineFixture {
 }
 
 pub(crate) fn trader() -> Caller {
-    Caller { source: Source::Rest, user: Some("ann".into()), origin: None }
+    Caller::new(Source::Rest, Some("ann".into()))
 }
 
 pub(crate) fn adapter_name(adapter: usize) -> AdapterName {

@@ -43,7 +43,9 @@ impl LimitCase {
             RiskControl::MaxPosition if side == Side::Buy => RiskLimits { max_long: quantity, ..none },
             RiskControl::MaxPosition => RiskLimits { max_short: quantity, ..none },
             RiskControl::MaxGrossExposure => RiskLimits { max_gross_exposure: amount, ..none },
-            RiskControl::OrderRate | RiskControl::MessageRate | RiskControl::DuplicateContent => panic!("these count in time"),
+            RiskControl::OrderRate | RiskControl::MessageRate | RiskControl::DuplicateContent => {
+                panic!("these count in time")
+            }
         }
     }
 

@@ -54,7 +54,36 @@ fn a_change_counts_as_an_order_and_a_cancel_does_not() {
          cancel 1
          wait 1
          place 2 buy 1 AAPL @ 10",
-        expect![[r#""#]],
+        expect![[r#"
+            place 1 buy 1 AAPL @ 10
+                1 OPEN
+                to SIM-A: submit 1
+            venue accepts 1
+                1 SUBMITTED
+            modify 1 to 2 @ 10
+                1 PENDING_REPLACE
+                to SIM-A: replace 1 with 2 @ 10
+            venue replaces 1
+                1 SUBMITTED
+            modify 1 to 3 @ 10
+                1 PENDING_REPLACE
+                to SIM-A: replace 1 with 3 @ 10
+            venue replaces 1
+                1 SUBMITTED
+            check modify 1 to 4 @ 10
+                refused order-rate, notional 40, fee 0.02
+            modify 1 to 4 @ 10
+                refused order-rate: PLATFORM: 4 is above the limit of 3
+            place 2 buy 1 AAPL @ 10
+                refused order-rate: PLATFORM: 4 is above the limit of 3
+            cancel 1
+                1 PENDING_CANCEL
+                to SIM-A: cancel 1
+            wait 1
+            place 2 buy 1 AAPL @ 10
+                2 OPEN
+                to SIM-A: submit 2
+        "#]],
     );
 }
 
@@ -73,7 +102,32 @@ fn a_session_that_sends_too_much_may_only_cancel() {
          cancel 2
          wait 1
          place 4 buy 1 AAPL @ 10",
-        expect![[r#""#]],
+        expect![[r#"
+            place 1 buy 1 AAPL @ 10
+                1 OPEN
+                to SIM-A: submit 1
+            place 2 buy 1 AAPL @ 10
+                2 OPEN
+                to SIM-A: submit 2
+            cancel 1
+                1 PENDING_CANCEL
+                to SIM-A: cancel 1
+            check buy 1 AAPL @ 10
+                refused message-rate, notional 10, fee 0.005
+            place 3 buy 1 AAPL @ 10
+                refused message-rate: ACCOUNT-1: 4 is above the limit of 3
+            venue accepts 2
+                2 SUBMITTED
+            modify 2 to 2 @ 10
+                refused message-rate: ACCOUNT-1: 4 is above the limit of 3
+            cancel 2
+                2 PENDING_CANCEL
+                to SIM-A: cancel 2
+            wait 1
+            place 4 buy 1 AAPL @ 10
+                4 OPEN
+                to SIM-A: submit 4
+        "#]],
     );
 }
 
@@ -115,7 +169,75 @@ fn executed_orders_that_repeat_too_fast_halt_the_strategy_until_somebody_resumes
          set STRATEGY-1 ACTIVE
          place 7 buy 1 AAPL @ 10
          venue fills 7 1 @ 10 x7",
-        expect![[r#""#]],
+        expect![[r#"
+            place 1 buy 2 AAPL @ 10
+                1 OPEN
+                to SIM-A: submit 1
+            venue fills 1 1 @ 10 x1
+                fill 1 1 @ 10
+                booked BUY 1 @ 10
+                position 1 of 1 cost 10 realised 0
+                cash USD 99989.995
+                1 PARTIALLY_EXECUTED filled 1
+            venue fills 1 1 @ 10 x2
+                fill 1 1 @ 10
+                booked BUY 1 @ 10
+                position 1 of 2 cost 20 realised 0
+                cash USD 99979.99
+                1 EXECUTED filled 2
+            place 2 buy 1 AAPL @ 10
+                2 OPEN
+                to SIM-A: submit 2
+            venue fills 2 1 @ 10 x3
+                fill 2 1 @ 10
+                booked BUY 1 @ 10
+                position 1 of 3 cost 30 realised 0
+                cash USD 99969.985
+                2 EXECUTED filled 1
+            wait 60
+            place 3 buy 1 AAPL @ 10
+                3 OPEN
+                to SIM-A: submit 3
+            venue fills 3 1 @ 10 x4
+                fill 3 1 @ 10
+                booked BUY 1 @ 10
+                position 1 of 4 cost 40 realised 0
+                cash USD 99959.98
+                3 EXECUTED filled 1
+            place 4 buy 1 AAPL @ 10
+                4 OPEN
+                to SIM-A: submit 4
+            venue fills 4 1 @ 10 x5
+                fill 4 1 @ 10
+                booked BUY 1 @ 10
+                position 1 of 5 cost 50 realised 0
+                cash USD 99949.975
+                4 EXECUTED filled 1
+            place 5 buy 1 AAPL @ 10
+                5 OPEN
+                to SIM-A: submit 5
+            venue fills 5 1 @ 10 x6
+                fill 5 1 @ 10
+                booked BUY 1 @ 10
+                position 1 of 6 cost 60 realised 0
+                cash USD 99939.97
+                5 EXECUTED filled 1
+                Error trading-restricted: STRATEGY-1 is HALTED: 3 executed orders within 60000 ms
+                STRATEGY-1 is HALTED
+            place 6 sell 1 AAPL @ 10
+                refused trading-halted: trading is HALTED for STRATEGY-1
+            set STRATEGY-1 ACTIVE
+                STRATEGY-1 is ACTIVE
+            place 7 buy 1 AAPL @ 10
+                7 OPEN
+                to SIM-A: submit 7
+            venue fills 7 1 @ 10 x7
+                fill 7 1 @ 10
+                booked BUY 1 @ 10
+                position 1 of 7 cost 70 realised 0
+                cash USD 99929.965
+                7 EXECUTED filled 1
+        "#]],
     );
 }
 
@@ -137,7 +259,35 @@ fn a_restricted_security_may_only_be_cancelled() {
          cancel 2
          place 5 buy 1 ES @ 5000",
     );
-    expect![[r#""#]].assert_eq(&told);
+    expect![[r#"
+        place 1 buy 10 AAPL @ 10
+            1 OPEN
+            to SIM-A: submit 1
+        venue fills 1 10 @ 10 x1
+            fill 1 10 @ 10
+            booked BUY 10 @ 10
+            position 1 of 10 cost 100 realised 0
+            cash USD 99899.95
+            1 EXECUTED filled 10
+        place 2 buy 1 AAPL @ 9
+            2 OPEN
+            to SIM-A: submit 2
+        check buy 1 AAPL @ 10
+            refused restricted-security, notional 10, fee 0.005
+        place 3 buy 1 AAPL @ 10
+            refused restricted-security: security 1 is on the restricted list of ACCOUNT-1: only cancels are allowed
+        place 4 sell 10 AAPL @ 10
+            refused restricted-security: security 1 is on the restricted list of ACCOUNT-1: only cancels are allowed
+        modify 2 to 2 @ 9
+            refused restricted-security: security 1 is on the restricted list of ACCOUNT-1: only cancels are allowed
+        cancel 2
+            2 PENDING_CANCEL
+            to SIM-A: cancel 2
+        place 5 buy 1 ES @ 5000
+            5 OPEN
+            to SIM-A: submit 5
+    "#]]
+    .assert_eq(&told);
     let (state, replayed) = world.replayed();
     assert_eq!(state, replayed, "a replay gives another state");
 }
@@ -151,5 +301,15 @@ fn a_journal_of_before_modifications_were_counted_is_replayed_as_it_was() {
     let story = "place 1 buy 1 AAPL @ 10
                  venue accepts 1
                  modify 1 to 2 @ 10";
-    expect![[r#""#]].assert_eq(&world.run(story));
+    expect![[r#"
+        place 1 buy 1 AAPL @ 10
+            1 OPEN
+            to SIM-A: submit 1
+        venue accepts 1
+            1 SUBMITTED
+        modify 1 to 2 @ 10
+            1 PENDING_REPLACE
+            to SIM-A: replace 1 with 2 @ 10
+    "#]]
+    .assert_eq(&world.run(story));
 }

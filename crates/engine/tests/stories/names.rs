@@ -127,7 +127,7 @@ fn a_cancel_is_refused_when_a_restated_field_differs() {
 /// The refusal event of the session.
 fn refused(world: &mut StoryEngine, command: Command, may_be_known: bool) -> (String, Option<Order>, bool) {
     let origin = MessageOrigin { session: "BANK".into(), seq_num: 1, request_echo: None, poss_resend: may_be_known };
-    let caller = Caller { source: bank(), user: None, origin: Some(Box::new(origin)) };
+    let caller = Caller { origin: Some(Box::new(origin)), ..Caller::new(bank(), None) };
     let what = Input::Command(Box::new(CommandEnvelope { caller, command }));
     let mut out = Outbox::default();
     let _ = world.engine.apply(&Sequenced { sequence: 1, at: world.now, payload: what }, &mut out);

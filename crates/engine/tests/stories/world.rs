@@ -21,6 +21,7 @@ use fixture::{credit, reference, security};
 use language::{command, price, terms};
 
 pub(crate) struct StoryEngine {
+    pub(crate) caller: Caller,
     pub(crate) engine: Engine,
     pub(crate) inputs: Vec<Sequenced<Input>>,
     pub(crate) now: Timestamp,
@@ -32,7 +33,7 @@ const NOON: i64 = 1_794_830_400_000_000_000;
 impl StoryEngine {
     /// 100,000 USD in each account, venues connected.
     pub(crate) fn open() -> Self {
-        let mut world = Self { engine: Engine::default(), inputs: vec![], now: Timestamp(NOON) };
+        let mut world = Self { caller: trader(), engine: Engine::default(), inputs: vec![], now: Timestamp(NOON) };
         world.command(Command::Reference(reference())).unwrap();
         for (adapter, exchange) in [("SIM-A", 1), ("SIM-B", 2)] {
             let profile = AdapterCapabilities {
@@ -57,6 +58,23 @@ impl StoryEngine {
     /// Runs a script and returns it with the output of each line.
     pub(crate) fn run(&mut self, story: &str) -> String {
         story.lines().map(str::trim).filter(|line| !line.is_empty()).map(|line| self.line(line)).collect()
+    }
+
+    /// The same for commands of another caller.
+    pub(crate) fn run_as(&mut self, caller: &Caller, story: &str) -> String {
+        self.caller = caller.clone();
+        let told = self.run(story);
+        self.caller = trader();
+        told
+    }
+
+    /// `buy 1 AAPL @ 10` as a command.
+    pub(crate) fn place(&self, order: &str) -> Command {
+        command(&["place", "?"].into_iter().chain(order.split_whitespace()).collect::<Vec<_>>())
+    }
+
+    pub(crate) fn send(&mut self, envelope: CommandEnvelope) -> Result<Answer, Refusal> {
+        self.apply(Input::Command(Box::new(envelope))).0
     }
 
     fn line(&mut self, line: &str) -> String {
@@ -104,7 +122,8 @@ impl StoryEngine {
     }
 
     fn ask(&mut self, command: Command) -> (Vec<String>, Option<String>) {
-        let (reply, caused) = self.apply(Input::Command(Box::new(CommandEnvelope { caller: trader(), command })));
+        let caller = self.caller.clone();
+        let (reply, caused) = self.apply(Input::Command(Box::new(CommandEnvelope { caller, command })));
         let said = match reply {
             Err(refusal) => Some(format!("refused {}: {refusal}", refusal.code())),
             Ok(Answer::OrderId(id)) => Some(format!("id {id}")),
@@ -392,7 +411,7 @@ fn show(amount: Option<impl ToString>) -> String {
 }
 
 pub(crate) fn trader() -> Caller {
-    Caller { source: Source::Rest, user: Some("ann".into()), origin: None }
+    Caller::new(Source::Rest, Some("ann".into()))
 }
 
 fn joined(lines: impl Iterator<Item = String>) -> String {

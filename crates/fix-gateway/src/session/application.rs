@@ -207,7 +207,9 @@ impl GatewayApplication {
     fn command(&self, command: Command, echo: &RequestEcho) -> Result<(), MessageReject> {
         let origin = MessageOrigin { poss_resend: echo.may_be_resent(), ..self.store.hold_for_command(echo.encode()) };
         let user = self.principal.as_ref().and_then(|principal| principal.name.clone());
-        let caller = Caller { source: Source::Fix(self.comp_id.clone()), user, origin: Some(Box::new(origin)) };
+        let rights = self.principal.as_ref().and_then(|principal| principal.rights.as_deref().cloned().map(Box::new));
+        let source = Source::Fix(self.comp_id.clone());
+        let caller = Caller { source, user, origin: Some(Box::new(origin)), rights };
         let (house, pen, client) = (self.context.clone(), self.store.clone(), self.quota.clone());
         let envelope = CommandEnvelope { caller, command };
         match (CommandSubmission { context: house, store: pen, quota: client, envelope }).try_submit() {

@@ -69,7 +69,7 @@ impl Absent {
             tracing::info!(session = %self.comp_id, order = %order.int_id, "cancel on disconnect: order is cancelled");
             let command = Command::Cancel(CancelOrder::new(order.int_id.clone()));
             let user = Some("cancel on disconnect".into());
-            let caller = Caller { source: Source::Platform, user, origin: None };
+            let caller = Caller::new(Source::Platform, user);
             if let Ok(ticket) = self.inbox.command(CommandEnvelope { caller, command })
                 && let Ok(reply) = ticket.recv().await
                 && let Err(refusal) = reply.outcome

@@ -7,10 +7,14 @@ use access::{
     Access, AccessChannel, AccessCredentials, AccessDenied, AccessGrant, AccessRequest, Actor, Identity, UserRole,
 };
 use domain::Text;
+use domain::rights::{TradingInterface, TradingRights};
 use fix::{FixMessage, LogonDecision, PreparedDecision, tag};
 use secrecy::{ExposeSecret, SecretString};
 
 use super::session_status::SessionStatus;
+
+/// As in the refusal of an order.
+const INTERFACE_NOT_PERMITTED: &str = "interface-not-permitted";
 
 /// The authenticated client.
 #[derive(Debug, Clone)]
@@ -20,6 +24,8 @@ pub(crate) struct Principal {
     pub(crate) strategy: Option<Text>,
     /// The session ends when this is revoked; credentials of the session file are valid until the program stops.
     pub(crate) pass: Option<AccessGrant>,
+    /// What it may trade; absent: everything.
+    pub(crate) rights: Option<Arc<TradingRights>>,
 }
 
 /// The credentials in a Logon.
@@ -98,7 +104,14 @@ impl LogonAttempt {
             self.access.audit_refusal(&Actor { user: identity.name, request: visit }, "forbidden", text).await;
             return Err(format!("forbidden: {text}"));
         }
-        Ok(Principal { name: identity.name, strategy: identity.role.strategy().cloned(), pass })
+        if identity.rights.as_ref().is_some_and(|rights| !rights.allows_interface(TradingInterface::Fix)) {
+            let text = "this user may not trade over FIX";
+            let actor = Actor { user: identity.name, request: visit };
+            self.access.audit_refusal(&actor, INTERFACE_NOT_PERMITTED, text).await;
+            return Err(format!("{INTERFACE_NOT_PERMITTED}: {text}"));
+        }
+        let strategy = identity.role.strategy().cloned();
+        Ok(Principal { name: identity.name, strategy, pass, rights: identity.rights })
     }
 
     /// Where no users are configured a password is ignored and the client is anonymous. So an engine that always sends
@@ -122,7 +135,7 @@ impl LogonAttempt {
         let password = credentials.password.as_ref().map_or("", |password| password.expose_secret());
         let is_right = || constant_time_eq(name, &expected.username) & constant_time_eq(password, &expected.password);
         self.access.check_secret(&format!("FIX {}", self.session), visit, is_right).await?;
-        Ok(Identity { name: Some(name.into()), role: UserRole::Trader })
+        Ok(Identity { name: Some(name.into()), role: UserRole::Trader, rights: None })
     }
 }
 

@@ -65,7 +65,7 @@ fn limits(orders_per_second: u32) -> RiskLimits {
 }
 
 fn envelope(command: Command) -> CommandEnvelope {
-    CommandEnvelope { caller: Caller { source: Source::Rest, user: Some("trader".into()), origin: None }, command }
+    CommandEnvelope { caller: Caller::new(Source::Rest, Some("trader".into())), command }
 }
 
 /// The `number`-th order, counted from 0. Accounts, strategies and securities take turns; buys lie below the market, sells above it.

@@ -269,7 +269,7 @@ mod tests {
 
     fn said(at: i64) -> Input {
         let event = GenericEvent { strategy: ECHO, name: "echo".into(), body: at.to_string().into() };
-        let caller = Caller { source: Source::Strategy, user: Some("ECHO".into()), origin: None };
+        let caller = Caller::new(Source::Strategy, Some("ECHO".into()));
         Input::Command(Box::new(CommandEnvelope { caller, command: Command::Publish(event) }))
     }
 

@@ -141,7 +141,7 @@ impl StrategySet {
                 self.fail(place, failures::flooded(failures::CALLBACK_COMMANDS_EXCEEDED));
             }
             let runner = &mut self.runners[place];
-            let caller = Caller { source: Source::Strategy, user: Some(runner.identity().name.clone()), origin: None };
+            let caller = Caller::new(Source::Strategy, Some(runner.identity().name.clone()));
             let asked = runner.commands();
             if self.failed[place] {
                 drop(asked);

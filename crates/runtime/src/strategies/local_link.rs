@@ -34,7 +34,7 @@ impl CommandRouter {
     pub fn connect(&self, who: &StrategyIdentity, has_diary: bool) -> LocalLink {
         let mailbox = Arc::new(StrategyQueue::new(who.id));
         self.queues.add(who.id, mailbox.clone());
-        let caller = Caller { source: Source::Strategy, user: Some(who.name.clone()), origin: None };
+        let caller = Caller::new(Source::Strategy, Some(who.name.clone()));
         let (inbox, clerk) = (self.bus.inbox.clone(), self.reply_collector.clone());
         LocalLink {
             identity: who.clone(),

@@ -9,6 +9,7 @@ mod rest_orders;
 mod closing;
 mod http_behaviour;
 mod control;
+mod risk_controls;
 mod log;
 mod silent_connections;
 mod endpoints;

@@ -190,7 +190,7 @@ fn order(number: u64) -> PlaceOrder {
 }
 
 fn envelope(command: Command) -> CommandEnvelope {
-    CommandEnvelope { caller: Caller { source: Source::Rest, user: None, origin: None }, command }
+    CommandEnvelope { caller: Caller::new(Source::Rest, None), command }
 }
 
 /// The limits of a server as it is installed, but for the pace.

@@ -54,7 +54,7 @@ impl KillSwitch {
     async fn killed(&self, scope: RiskScope, reason: Option<&str>) -> ControlReply {
         let reason = reason.map(|text| text.chars().take(REASON_CHARACTERS_MAX).collect::<String>());
         let command = Command::Kill { scope, reason: reason.map(Text::from) };
-        let caller = Caller { source: Source::Platform, user: None, origin: None };
+        let caller = Caller::new(Source::Platform, None);
         let done = async {
             let place =
                 self.bus.inbox.command_when_free(CommandEnvelope { caller, command }, InFlightPermit::default());

@@ -303,12 +303,14 @@ pub(super) const OPERATIONS: &[Operation] = &[
         .with_body(Needed("UserBody"))
         .with_failures(&[409, 422])
         .with_note("From the first user on every caller must log in, the caller of this too."),
+    operation_row("user::set_rights", "Sets what a user may trade", Nothing).with_body(Needed("RightsBody")).with_failures(&[422]),
     operation_row("user::remove", "Removes a user", Nothing),
     operation_row("token::list", "All tokens, without their secrets", List("TokenVO")),
     operation_row("token::make", "Makes a token", One("NewTokenVO"))
         .with_body(Needed("TokenBody"))
         .with_failures(&[409, 422])
         .with_note("The answer is the only place where it is ever seen."),
+    operation_row("token::set_rights", "Sets what a token may trade", Nothing).with_body(Needed("RightsBody")).with_failures(&[422]),
     operation_row("token::revoke", "Revokes a token", Nothing),
     operation_row("audit::list", "What was refused, and what was done with power", List("AuditVO")),
     operation_row("runtime::parameters", "Every effective parameter, secrets as `***`", Parameters),

@@ -134,9 +134,9 @@ pub(crate) async fn disarm_dead_man(
     AuthenticatedClient(caller): AuthenticatedClient,
     PathText(scope): PathText,
 ) -> Result<Response, Problem> {
-    let scope: RiskScope = scope
-        .parse()
-        .map_err(|_| Problem::new("malformed-path", "the scope must be PLATFORM, ACCOUNT-<id>, STRATEGY-<id> or SECURITY-<id>"))?;
+    let scope: RiskScope = scope.parse().map_err(|_| {
+        Problem::new("malformed-path", "the scope must be PLATFORM, ACCOUNT-<id>, STRATEGY-<id> or SECURITY-<id>")
+    })?;
     let reply = state.command(caller, Command::DisarmDeadMan { scope }).await?;
     Ok(response::with_sequence(reply.sequence, response::empty()))
 }

@@ -4,7 +4,8 @@ use access::{InvalidPassword, InvalidRole, Password, PrincipalName, User, UserRo
 use axum::extract::State;
 use axum::response::Response;
 use domain::Refusal;
-use wire::{FieldError, RoleVO, UserBody, UserVO, json};
+use domain::rights::TradingRights;
+use wire::{FieldError, RightsVO, RoleVO, UserBody, UserVO, json, parse_rights};
 
 use crate::app_state::AppState;
 use crate::authorization::AlreadyAudited;
@@ -19,7 +20,8 @@ pub(crate) async fn list(State(state): State<AppState>, form: ListFormat) -> Res
 }
 
 fn to_vo(user: &User) -> UserVO<'_> {
-    UserVO { name: user.name.as_str(), role: role_vo(&user.role), created: user.created.into() }
+    let rights = RightsVO::from_domain(user.rights.as_deref());
+    UserVO { name: user.name.as_str(), role: role_vo(&user.role), created: user.created.into(), rights }
 }
 
 pub(crate) fn role_vo(role: &UserRole) -> RoleVO<'_> {
@@ -31,13 +33,41 @@ pub(crate) async fn add(
     AuthenticatedClient(caller): AuthenticatedClient,
     JsonBody(body): JsonBody,
 ) -> Result<Response, Problem> {
-    let UserBody { name, password, role, strategy, replace } = UserBody::parse(&body)?;
+    let UserBody { name, password, role, strategy, replace, rights } = UserBody::parse(&body)?;
     let (name, role) = (parse_name(&name)?, parse_role(&state, &role, strategy.as_deref())?);
     let password = Password::new(password.into()).map_err(|error| vec![password_error(&error)])?;
+    check_rights(&state, rights.as_ref())?;
     state
-        .with_register(move |register, at| register.add_user((&name, &role, &password), replace, &caller.actor, at))
+        .with_register(move |register, at| {
+            register.add_user((&name, &role, &password), replace, &caller.actor, at)?;
+            rights.map_or(Ok(()), |rights| register.set_user_rights(&name, &rights, &caller.actor, at))
+        })
         .await?;
     Ok(mark_audited(response::empty()))
+}
+
+pub(crate) async fn set_rights(
+    State(state): State<AppState>,
+    AuthenticatedClient(caller): AuthenticatedClient,
+    PathText(name): PathText,
+    JsonBody(body): JsonBody,
+) -> Result<Response, Problem> {
+    let rights = parse_rights(&body)?;
+    check_rights(&state, Some(&rights))?;
+    let name: PrincipalName = name.parse().map_err(|_| unknown_user(&name))?;
+    state.with_register(move |register, at| register.set_user_rights(&name, &rights, &caller.actor, at)).await?;
+    Ok(mark_audited(response::empty()))
+}
+
+/// A misspelt id would allow something else.
+pub(crate) fn check_rights(state: &AppState, rights: Option<&TradingRights>) -> Result<(), Refusal> {
+    let (Some(rights), reference) = (rights, state.reference()) else { return Ok(()) };
+    let unknown = rights.accounts.iter().flatten().find(|id| !reference.accounts.contains_key(id));
+    if let Some(id) = unknown {
+        return Err(Refusal::UnknownAccount(id.to_string().into()));
+    }
+    let unknown = rights.securities.iter().flatten().find(|id| !reference.securities.contains_key(id));
+    unknown.map_or(Ok(()), |id| Err(Refusal::UnknownSecurity(*id)))
 }
 
 pub(crate) async fn remove(

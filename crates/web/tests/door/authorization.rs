@@ -165,6 +165,10 @@ fn a_strategy_leaves_what_belongs_to_others_alone() {
     };
     assert_eq!(kill("PLATFORM"), "403 foreign-strategy");
     assert_eq!(kill("STRATEGY-1"), "403 foreign-strategy");
+    let dead_man = |method: &str, path: &str, body: &str| code(&desk.call(method, path, &json(&momentum), body));
+    let timer = "/rest/risk/dead-man-timer";
+    assert_eq!(dead_man("PUT", timer, r#"{"scope": "PLATFORM", "seconds": 30}"#), "403 foreign-strategy");
+    assert_eq!(dead_man("DELETE", &format!("{timer}/STRATEGY-1"), ""), "403 foreign-strategy");
     let reduced = desk.call("DELETE", "/rest/position/7", &momentum, "");
     assert_eq!(status(&reduced), "HTTP/1.1 200 OK", "a position that nobody knows is for the engine to refuse");
     let told: Vec<_> = desk.commands().into_iter().map(|envelope| envelope.command).collect();

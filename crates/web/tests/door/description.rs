@@ -99,6 +99,11 @@ fn every_row_answers_what_the_description_says() {
     }
 }
 
+fn dead_man_timer() -> domain::risk::DeadManTimer {
+    let (scope, expires) = (domain::RiskScope::Platform, domain::Timestamp(1_794_839_430_000_000_000));
+    domain::risk::DeadManTimer { scope, seconds: 30, expires, renewed_by: None }
+}
+
 /// An answer of the type that belongs to the request.
 fn fitting(wanted: &RequestPayload) -> Answer {
     match wanted {
@@ -107,6 +112,7 @@ fn fitting(wanted: &RequestPayload) -> Answer {
             Command::NextOrderId(_) => Answer::OrderId("A-2".parse().unwrap()),
             Command::Record(_) => Answer::Transaction(booked(1)),
             Command::Kill { .. } => Answer::Killed { cancels: 3 },
+            Command::ArmDeadMan { .. } => Answer::DeadManTimers(vec![dead_man_timer()]),
             _ => Answer::Done,
         },
         RequestPayload::Query(query) => match **query {
@@ -117,6 +123,7 @@ fn fitting(wanted: &RequestPayload) -> Answer {
             Query::DailyTransactions(_) => Answer::Transactions(vec![]),
             Query::Transaction(_) => Answer::Transaction(booked(1)),
             Query::TradingStates => Answer::TradingStates(vec![]),
+            Query::DeadManTimers => Answer::DeadManTimers(vec![dead_man_timer()]),
             Query::Limits => Answer::Limits(vec![]),
             Query::CheckOrder(..) | Query::CheckModify(..) => {
                 Answer::PreTradeCheck(PreTradeCheck { refusal: None, notional: None, fee: None })

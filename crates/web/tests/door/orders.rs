@@ -38,7 +38,7 @@ fn limit_order() -> PlaceOrder {
 }
 
 fn from_rest(command: Command) -> CommandEnvelope {
-    CommandEnvelope { caller: Caller { source: Source::Rest, user: None, origin: None }, command }
+    CommandEnvelope { caller: Caller::new(Source::Rest, None), command }
 }
 
 #[test]

@@ -127,8 +127,8 @@ fn an_admin_adds_changes_and_removes_users() {
         connection: close
         transfer-encoding: chunked
 
-        99
-        [{"name":"boss","role":"ADMIN","strategy":null,"created":1794839400000},{"name":"robot","role":"STRATEGY","strategy":"MOMENTUM","created":1794839400000}]
+        101
+        [{"name":"boss","role":"ADMIN","strategy":null,"created":1794839400000,"accounts":null,"securities":null,"interfaces":null},{"name":"robot","role":"STRATEGY","strategy":"MOMENTUM","created":1794839400000,"accounts":null,"securities":null,"interfaces":null}]
         0
 
     "#]].assert_eq(&list());
@@ -151,10 +151,10 @@ fn a_token_is_seen_once_and_works_until_it_is_revoked() {
         x-content-type-options: nosniff
         cache-control: no-store
         x-request-id: story
-        content-length: 215
+        content-length: 267
         connection: close
 
-        {"name":"robot","prefix":"*","role":"VIEWER","strategy":null,"created":1794839400000,"expires":1795444200000,"token":"rialto_*_*"}"#]]
+        {"name":"robot","prefix":"*","role":"VIEWER","strategy":null,"created":1794839400000,"expires":1795444200000,"accounts":null,"securities":null,"interfaces":null,"token":"rialto_*_*"}"#]]
     .assert_eq(&blotted(&made));
     let token = made.split_once("\"token\":\"").unwrap().1.split('"').next().unwrap();
     let bearer = format!("Authorization: Bearer {token}\r\n");

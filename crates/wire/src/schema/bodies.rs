@@ -1,7 +1,7 @@
 //! Schemas of request bodies; null means that a key is absent. Unknown keys are ignored in the bodies that the
 //! interface specification defines, and rejected in the others.
 
-use super::platform::ROLES;
+use super::platform::{INTERFACES, ROLES};
 use super::schema_type::RequestType as Given;
 use super::schema_type::SchemaType::{self, *};
 use super::trading::{ORDER_TYPES, SELF_TRADES, SIDES, TIFS, TRADING_STATES, TRANSACTION_TYPES};
@@ -185,6 +185,17 @@ pub(super) const SHAPES: &[ObjectSchema] = &[
         .strict()
         .with_example(r#"{"user": "anna", "password": "correct horse"}"#),
     shape(
+        "RightsBody",
+        "What a user or a token may trade. What is left out, or null, allows everything; an empty list nothing.",
+        &[
+            optional("accounts", Maybe(&List(&ID))),
+            optional("securities", Maybe(&List(&ID))),
+            optional("interfaces", Maybe(&List(&OneOf(INTERFACES)))),
+        ],
+    )
+    .strict()
+    .with_example(r#"{"accounts": [1], "interfaces": ["REST", "FIX"]}"#),
+    shape(
         "UserBody",
         "A new user, or with `replace` a new password and role for an existing one. The role strategy \
         needs the name of its strategy, the others take none.",
@@ -194,6 +205,9 @@ pub(super) const SHAPES: &[ObjectSchema] = &[
             required("role", OneOf(ROLES)),
             optional("strategy", Maybe(&LONG)),
             optional("replace", Maybe(&Flag)),
+            optional("accounts", Maybe(&List(&ID))),
+            optional("securities", Maybe(&List(&ID))),
+            optional("interfaces", Maybe(&List(&OneOf(INTERFACES)))),
         ],
     )
     .strict()
@@ -207,6 +221,9 @@ pub(super) const SHAPES: &[ObjectSchema] = &[
             required("role", OneOf(ROLES)),
             optional("strategy", Maybe(&LONG)),
             optional("days", Maybe(&Sent(Given::Days))),
+            optional("accounts", Maybe(&List(&ID))),
+            optional("securities", Maybe(&List(&ID))),
+            optional("interfaces", Maybe(&List(&OneOf(INTERFACES)))),
         ],
     )
     .strict()

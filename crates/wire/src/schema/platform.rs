@@ -144,7 +144,15 @@ pub(super) const SHAPES: &[ObjectSchema] = &[
     shape(
         "UserVO",
         "A user with the role, and the strategy that the role strategy is bound to.",
-        &[required("name", Text), required("role", OneOf(ROLES)), required("strategy", Maybe(&Text)), required("created", Millis)],
+        &[
+            required("name", Text),
+            required("role", OneOf(ROLES)),
+            required("strategy", Maybe(&Text)),
+            required("created", Millis),
+            required("accounts", Maybe(&List(&Id))),
+            required("securities", Maybe(&List(&Id))),
+            required("interfaces", Maybe(&List(&OneOf(INTERFACES)))),
+        ],
     )
     .with_example(golden!("UserVO")),
     shape(
@@ -157,6 +165,9 @@ pub(super) const SHAPES: &[ObjectSchema] = &[
             required("strategy", Maybe(&Text)),
             required("created", Millis),
             required("expires", Millis),
+            required("accounts", Maybe(&List(&Id))),
+            required("securities", Maybe(&List(&Id))),
+            required("interfaces", Maybe(&List(&OneOf(INTERFACES)))),
         ],
     )
     .with_example(golden!("TokenVO")),
@@ -170,6 +181,9 @@ pub(super) const SHAPES: &[ObjectSchema] = &[
             required("strategy", Maybe(&Text)),
             required("created", Millis),
             required("expires", Millis),
+            required("accounts", Maybe(&List(&Id))),
+            required("securities", Maybe(&List(&Id))),
+            required("interfaces", Maybe(&List(&OneOf(INTERFACES)))),
             required("token", Text),
         ],
     )
@@ -250,3 +264,4 @@ const SECURITY_TYPES: &[&str] =
     &["Stock", "Forex", "Future", "Option", "Index", "Bond", "Commodity", "Fund", "PerpetualSwap"];
 const PHASES: &[&str] = &["INIT", "PREFEED", "START", "RUN", "EXIT"];
 pub(super) const ROLES: &[&str] = &["VIEWER", "TRADER", "STRATEGY", "ADMIN"];
+pub(super) const INTERFACES: &[&str] = &["REST", "FIX", "STOMP"];

@@ -182,13 +182,16 @@ fn problems_and_health() {
 fn access() {
     let (role, bound) = (RoleVO::new("trader", None), RoleVO::new("strategy", Some("MOMENTUM")));
     check(&IdentityVO { user: Some("anna"), role: role.clone() }, golden!("IdentityVO"));
-    check(&UserVO { name: "anna", role, created: at(0).into() }, golden!("UserVO"));
+    let rights = "accounts 1; interfaces REST,FIX".parse().unwrap();
+    let rights = || RightsVO::from_domain(Some(&rights));
+    check(&UserVO { name: "anna", role, created: at(0).into(), rights: rights() }, golden!("UserVO"));
     let token = || TokenVO {
         name: "robot",
         prefix: "0123456789ab",
         role: bound.clone(),
         created: at(0).into(),
         expires: at(86_400).into(),
+        rights: RightsVO::default(),
     };
     check(&token(), golden!("TokenVO"));
     check(&NewTokenVO { known: token(), token: "rialto_0123456789ab_secret" }, golden!("NewTokenVO"));

@@ -110,7 +110,7 @@ type Parse = fn(&[u8]) -> Result<(), BadBody>;
 #[test]
 fn every_body_that_is_shown_is_taken() {
     let order: Parse = |body| OrderBody::parse(body).map(drop);
-    let parsers: [(&str, Parse); 20] = [
+    let parsers: [(&str, Parse); 21] = [
         ("MarketOrderVO", order),
         ("LimitOrderVO", order),
         ("StopOrderVO", order),
@@ -129,6 +129,7 @@ fn every_body_that_is_shown_is_taken() {
         ("ImportBody", |body| parse_import(body).map(drop)),
         ("FixNumbersBody", |body| FixNumbersBody::parse(body).map(drop)),
         ("LoginBody", |body| LoginBody::parse(body).map(drop)),
+        ("RightsBody", |body| parse_rights(body).map(drop)),
         ("UserBody", |body| UserBody::parse(body).map(drop)),
         ("TokenBody", |body| TokenBody::parse(body).map(drop)),
     ];

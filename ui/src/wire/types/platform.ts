@@ -89,6 +89,14 @@ export interface LimitsVO {
   restrictedSecurities: readonly number[] | null;
 }
 
+/** Unless it is renewed in time, the kill switch of its scope fires. */
+export interface DeadManTimerVO {
+  scope: string;
+  seconds: number;
+  expires: number;
+  renewedBy: string | null;
+}
+
 export interface KilledVO {
   scope: string;
   cancels: number;
@@ -101,14 +109,21 @@ export interface IdentityVO {
   strategy: string | null;
 }
 
-export interface UserVO {
+/** What a user or a token may trade; `null`: everything. */
+export interface TradingRights {
+  accounts: readonly number[] | null;
+  securities: readonly number[] | null;
+  interfaces: readonly string[] | null;
+}
+
+export interface UserVO extends TradingRights {
   name: string;
   role: Role;
   strategy: string | null;
   created: number;
 }
 
-export interface TokenVO {
+export interface TokenVO extends TradingRights {
   name: string;
   prefix: string;
   role: Role;

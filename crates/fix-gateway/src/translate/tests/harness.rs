@@ -198,7 +198,7 @@ impl GatewayHarness {
             request_echo: Some(echo.encode().into()),
             poss_resend: echo.may_be_resent(),
         };
-        let caller = Caller { source: Source::Fix("CLIENT".into()), user: None, origin: Some(Box::new(origin)) };
+        let caller = Caller { origin: Some(Box::new(origin)), ..Caller::new(Source::Fix("CLIENT".into()), None) };
         self.apply(Input::Command(Box::new(CommandEnvelope { caller, command })))
     }
 
@@ -224,7 +224,7 @@ impl GatewayHarness {
     }
 
     fn command_as(&mut self, source: Source, user: Option<&str>, command: Command) -> Vec<OutgoingMessage> {
-        let caller = Caller { source, user: user.map(Into::into), origin: None };
+        let caller = Caller::new(source, user.map(Into::into));
         self.apply(Input::Command(Box::new(CommandEnvelope { caller, command })))
     }
 
