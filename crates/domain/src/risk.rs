@@ -313,6 +313,9 @@ pub struct EngineSettings {
     /// survive a restart with the same configuration.
     #[n(6)]
     pub platform_limits: RiskLimits,
+    /// Part of its notional that the opening part of a short sale reserves; none in journals that were written before.
+    #[cbor(n(8), with = "crate::amount::decimal", default)]
+    pub short_margin_rate: Decimal,
     /// The dead-man timer of the platform: always armed, from the start on.
     #[n(9)]
     pub dead_man_seconds: Option<u32>,
@@ -333,6 +336,7 @@ impl Default for EngineSettings {
             resend_within_seconds: 30,
             venue_timeout_seconds: 10,
             platform_limits: RiskLimits::default(),
+            short_margin_rate: Decimal::new(5, 1),
             dead_man_seconds: None,
             counts_modifications: true,
         }

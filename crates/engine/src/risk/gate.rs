@@ -199,7 +199,7 @@ impl Trading {
         self.portfolio.exposure(scope, &self.valuer(moment.at)).ok_or(Refusal::ExposureUnknown(scope))
     }
 
-    /// A buy needs its notional and fees; a margined security its margin, for the part that opens.
+    /// A buy needs its notional and fees; a margined security and a short sale their margin, for the part that opens.
     fn reservation(
         &self,
         candidate: &Candidate<'_>,
@@ -207,10 +207,11 @@ impl Trading {
         worth: &OrderValue,
     ) -> Result<Reservation, Refusal> {
         let security = &candidate.route.security;
+        let is_margin = security.is_margined() || candidate.side == Side::Sell;
         let unit_cash = match self.unit_cash(security, candidate.side, worth)? {
-            _ if security.is_margined() && opening.is_zero() => Amount::ZERO,
+            _ if is_margin && opening.is_zero() => Amount::ZERO,
             // Spread over the whole remaining quantity, since only a part of it may open.
-            margin if security.is_margined() => margin.scaled(divide(opening.0, candidate.leaves_quantity()?.0)?)?,
+            margin if is_margin => margin.scaled(divide(opening.0, candidate.leaves_quantity()?.0)?)?,
             price => price,
         };
         Ok(Reservation { quantity: candidate.terms.quantity, unit_notional: worth.unit_notional, unit_cash })
@@ -221,7 +222,7 @@ impl Trading {
         match side {
             _ if security.is_margined() => worth.unit_notional.scaled(self.settings.margin_rate)?.plus(worth.unit_fee),
             Side::Buy => worth.unit_notional.plus(worth.unit_fee),
-            Side::Sell => Ok(Amount::ZERO),
+            Side::Sell => worth.unit_notional.scaled(self.settings.short_margin_rate),
         }
     }
 

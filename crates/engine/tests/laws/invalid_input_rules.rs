@@ -58,6 +58,7 @@ pub(crate) fn odd_settings() -> impl Strategy<Value = EngineSettings> {
             base_currency,
             trading_zone: zone.into(),
             margin_rate: margin,
+            short_margin_rate: margin,
             slippage_percent: slippage,
             resend_within_seconds: u32::MAX,
             venue_timeout_seconds: u32::MAX,

@@ -11,6 +11,8 @@ use crate::model_reports::scopes;
 
 /// Margined securities need this part of their notional.
 const MARGIN_RATE: Decimal = Decimal::from_parts(1, 0, 0, false, 1);
+/// Short sales need this part of theirs.
+const SHORT_MARGIN_RATE: Decimal = Decimal::from_parts(5, 0, 0, false, 1);
 const ONE_PERCENT: Decimal = Decimal::from_parts(1, 0, 0, false, 2);
 
 impl Model {
@@ -39,7 +41,7 @@ impl Model {
         let cash = match order.side {
             _ if self.security(order.security).is_margined() => notional * MARGIN_RATE + fee,
             Side::Buy => notional + fee,
-            Side::Sell => Decimal::ZERO,
+            Side::Sell => notional * SHORT_MARGIN_RATE,
         };
         Units { notional, cash }
     }
@@ -52,7 +54,11 @@ impl Model {
                 ((notional * MARGIN_RATE + fee) * share).round_dp(12)
             }
             Side::Buy => notional + fee,
-            Side::Sell => Decimal::ZERO,
+            Side::Sell if opening.is_zero() => Decimal::ZERO,
+            Side::Sell => {
+                let share = divide(opening, self.still(ask)).unwrap();
+                (notional * SHORT_MARGIN_RATE * share).round_dp(12)
+            }
         }
     }
 

@@ -293,6 +293,76 @@ fn a_restricted_security_may_only_be_cancelled() {
 }
 
 #[test]
+fn a_short_sale_reserves_half_of_its_notional_for_the_part_that_opens() {
+    check(
+        RiskScope::Platform,
+        none(),
+        "check sell 20001 AAPL @ 10
+         check sell 20000 AAPL @ 10
+         place 1 buy 1000 AAPL @ 10
+         venue fills 1 1000 @ 10 x1
+         check sell 1000 AAPL @ 10
+         place 2 sell 1000 AAPL @ 10
+         place 3 sell 17998 AAPL @ 10
+         place 4 sell 2 AAPL @ 10
+         venue accepts 3
+         modify 3 to 18000 @ 10
+         cancel 3
+         venue cancels 3
+         place 5 sell 2 AAPL @ 10",
+        expect![[r#"
+            check sell 20001 AAPL @ 10
+                refused insufficient-cash, notional 200010, fee 100.005
+            check sell 20000 AAPL @ 10
+                would pass, notional 200000, fee 100
+            place 1 buy 1000 AAPL @ 10
+                1 OPEN
+                to SIM-A: submit 1
+            venue fills 1 1000 @ 10 x1
+                fill 1 1000 @ 10
+                booked BUY 1000 @ 10
+                position 1 of 1000 cost 10000 realised 0
+                cash USD 89995
+                1 EXECUTED filled 1000
+            check sell 1000 AAPL @ 10
+                would pass, notional 10000, fee 5
+            place 2 sell 1000 AAPL @ 10
+                2 OPEN
+                to SIM-A: submit 2
+            place 3 sell 17998 AAPL @ 10
+                3 OPEN
+                to SIM-A: submit 3
+            place 4 sell 2 AAPL @ 10
+                refused insufficient-cash: needs 10 USD, available are 5 USD
+            venue accepts 3
+                3 SUBMITTED
+            modify 3 to 18000 @ 10
+                refused insufficient-cash: needs 10 USD, available are 5 USD
+            cancel 3
+                3 PENDING_CANCEL
+                to SIM-A: cancel 3
+            venue cancels 3
+                3 CANCELED
+            place 5 sell 2 AAPL @ 10
+                5 OPEN
+                to SIM-A: submit 5
+        "#]],
+    );
+}
+
+#[test]
+fn without_a_rate_a_short_sale_needs_nothing_as_in_journals_of_before() {
+    let mut world = StoryEngine::open();
+    let before = EngineSettings { short_margin_rate: Default::default(), ..EngineSettings::default() };
+    world.command(Command::Configure(before)).unwrap();
+    expect![[r#"
+        check sell 100000 AAPL @ 10
+            would pass, notional 1000000, fee 500
+    "#]]
+    .assert_eq(&world.run("check sell 100000 AAPL @ 10"));
+}
+
+#[test]
 fn a_journal_of_before_modifications_were_counted_is_replayed_as_it_was() {
     let mut world = StoryEngine::open();
     let before = EngineSettings { counts_modifications: false, ..EngineSettings::default() };

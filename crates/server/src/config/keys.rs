@@ -211,7 +211,7 @@ keys! {
     risk_max_short: Option<Quantity> = "risk.maxShort", "";
     /// Largest sum of all positions' values, long and short.
     risk_max_gross_exposure: Option<Amount> = "risk.maxGrossExposure", "";
-    /// Whether buys need cash.
+    /// Whether buys, futures and short sales need cash.
     risk_cash_check: bool = "risk.cashCheck", "true";
     /// Orders and modifications a second.
     risk_orders_per_second: Option<u32> = "risk.ordersPerSecond", "1000";
@@ -235,6 +235,8 @@ keys! {
     risk_self_trade: SelfTradePrevention = "risk.selfTrade", "refuse-newest";
     /// Part of their value that futures and swaps need as cash.
     risk_margin_rate: Fraction<0, 1> = "risk.marginRate", "0.1";
+    /// Part of its value that a short sale needs as cash while it is open, for the part that is not held.
+    risk_short_margin_rate: Fraction<0, 10> = "risk.shortMarginRate", "0.5";
     /// What a market order is expected to cost beyond the opposite side, in percent.
     risk_slippage_percent: Fraction<0, 100> = "risk.slippagePercent", "1";
 

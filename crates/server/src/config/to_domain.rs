@@ -32,6 +32,7 @@ impl Config {
             base_currency: self.portfolio_base_currency,
             trading_zone: self.trading_zone.0.clone(),
             margin_rate: self.risk_margin_rate.0,
+            short_margin_rate: self.risk_short_margin_rate.0,
             slippage_percent: self.risk_slippage_percent.0,
             resend_within_seconds: self.recovery_resend_within_seconds,
             venue_timeout_seconds: self.recovery_answer_within_seconds,
