@@ -3,9 +3,10 @@
 
 use std::future::ready;
 use std::mem;
+use std::time::Duration;
 
 use access::{AccessChannel, AccessCredentials, AccessRequest, Actor, Identity, UserRole};
-use bus::{Inbox, QuotaClient, ReplyReceiver};
+use bus::{Inbox, Operations, QuotaClient, ReplyReceiver};
 use domain::{Caller, Command, CommandEnvelope, Source};
 use stomp::session::{self, BrokerRequest, Publication};
 use stomp::{DestinationKind, MonotonicTime, StompAction};
@@ -19,6 +20,11 @@ use crate::transport::Transport;
 
 /// Header of a strategy's message to a queue: the strategy that its credentials are bound to.
 const STRATEGY_HEADER: &str = "strategy";
+
+/// How often a message that is not durable yet looks whether the journal's disk has stalled.
+const STALL_LOOK_EVERY: Duration = Duration::from_millis(100);
+const JOURNAL_STALLED: &str =
+    "journal-stalled: the journal's disk does not answer; whether this is published is known when it answers again";
 
 /// A part of the server acts with all permissions.
 const INTERNAL_IDENTITY: Identity = Identity { name: None, role: UserRole::Admin, rights: None };
@@ -221,9 +227,15 @@ impl<T: Transport> StompConnection<T> {
             }
         }
         let user = self.identity.as_ref().and_then(|identity| identity.name.as_ref());
-        let inbox = self.broker.bus.inbox.clone();
+        let (inbox, operations) = (self.broker.bus.inbox.clone(), self.broker.bus.operations.clone());
         let client = inbox.quotas().session(user, self.origin.peer);
-        self.pending = Some(Box::pin(async move { submit_all(&inbox, &client, envelopes, receipt).await }));
+        self.pending = Some(Box::pin(async move {
+            tokio::select! {
+                biased;
+                outcome = submit_all(&inbox, &client, envelopes, receipt.clone()) => outcome,
+                () = stalled(&*operations) => ActionOutcome::Refused(JOURNAL_STALLED.to_owned(), receipt),
+            }
+        }));
     }
 }
 
@@ -231,6 +243,16 @@ fn engine_publication(work: &BrokerRequest) -> Option<&Publication> {
     match work {
         BrokerRequest::Publish(sent) if translate::is_generic_event(&sent.destination) => Some(sent),
         _ => None,
+    }
+}
+
+/// Ready when the journal's disk does not answer.
+async fn stalled(operations: &dyn Operations) {
+    loop {
+        tokio::time::sleep(STALL_LOOK_EVERY).await;
+        if operations.is_journal_stalled() {
+            return;
+        }
     }
 }
 

@@ -11,6 +11,7 @@ use domain::{Command, Query, Report, SecurityId};
 use crate::blocking::block_on;
 use crate::inbox_metrics::InboxMetrics;
 use crate::lanes::{self, EngineWaker, LaneDepth, LaneLimits, LanePermit, RequestClass, RequestReceiver};
+use crate::outbound_gate::OutboundGate;
 use crate::quotas::{InFlightLimits, InFlightPermit, Quotas};
 use crate::reply::{ReplyReceiver, ReplySender, reply_channel};
 
@@ -56,6 +57,7 @@ pub struct Inbox {
     reports: Sender<Report>,
     prices: Arc<PriceQueue>,
     metrics: Arc<InboxMetrics>,
+    outbound_gate: OutboundGate,
 }
 
 /// Receiving side, for the engine loop.
@@ -64,6 +66,7 @@ pub struct InboxReceiver {
     pub reports: Receiver<Report>,
     /// Signals that prices wait.
     pub wake: Receiver<()>,
+    pub outbound_gate: OutboundGate,
     prices: Arc<PriceQueue>,
 }
 
@@ -84,8 +87,10 @@ pub fn inbox_with(room: LaneLimits, unanswered: InFlightLimits) -> (Inbox, Inbox
         reports: report_sender,
         prices: prices.clone(),
         metrics: Arc::default(),
+        outbound_gate: OutboundGate::default(),
     };
-    (inbox, InboxReceiver { requests: RequestReceiver::new(lanes, rings), reports, wake, prices })
+    let outbound_gate = inbox.outbound_gate.clone();
+    (inbox, InboxReceiver { requests: RequestReceiver::new(lanes, rings), reports, wake, outbound_gate, prices })
 }
 
 impl Inbox {
@@ -190,6 +195,11 @@ impl Inbox {
         place.send(request, session)?;
         self.waker.wake();
         Ok(())
+    }
+
+    /// Shut by a kill that the disk keeps waiting.
+    pub fn outbound_gate(&self) -> &OutboundGate {
+        &self.outbound_gate
     }
 
     /// In-flight limits, and what counts against them.

@@ -9,6 +9,7 @@ pub mod inbox;
 pub mod lanes;
 pub mod ledger;
 pub mod operations;
+pub mod outbound_gate;
 pub mod instruction_queue;
 pub mod quotas;
 mod inbox_metrics;
@@ -22,6 +23,7 @@ pub use inbox_metrics::InboxMetrics;
 pub use instruction_queue::{InstructionQueue, InstructionRouter};
 pub use ledger::Ledger;
 pub use operations::Operations;
+pub use outbound_gate::OutboundGate;
 pub use quotas::{InFlightPermit, QuotaClient, Quotas};
 pub use reply::{Reply, ReplyReceiver};
 

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use bus::reply::{Reply, ReplySender};
-use domain::{AdapterName, Instruction, MessageOrigin, PublishedEvent};
+use domain::{AdapterName, Instruction, MessageOrigin, PublishedEvent, RiskScope};
 
 /// Output of one input, waiting for durability.
 pub(crate) struct GatedOutput {
@@ -15,12 +15,22 @@ pub(crate) struct GatedOutput {
     pub(crate) ledger_record: Option<Vec<u8>>,
     /// The session message of the input: its number is durable from now on.
     pub(crate) origin: Option<Box<MessageOrigin>>,
+    /// The scope of a kill or a trading state: what was held back for it need not be any more.
+    pub(crate) gate_scope: Option<RiskScope>,
 }
 
 impl GatedOutput {
     pub(crate) fn reply(sequence: u64, promise: ReplySender, reply: Reply) -> Self {
         let reply = Some((promise, reply));
-        Self { sequence, reply, events: vec![], instructions: vec![], ledger_record: None, origin: None }
+        Self {
+            sequence,
+            reply,
+            events: vec![],
+            instructions: vec![],
+            ledger_record: None,
+            origin: None,
+            gate_scope: None,
+        }
     }
 }
 

@@ -21,7 +21,7 @@ use tracing::error;
 use self::intake::{InputBatch, LoopWake};
 use crate::gate::{Gate, GatedOutput};
 use crate::journal_records;
-use crate::requests::{UnansweredRequest, needs_marks, origin_of, security_of};
+use crate::requests::{UnansweredRequest, gate_scope_of, needs_marks, origin_of, security_of};
 use crate::sequencer::Sequencer;
 use crate::simulation::RunDigest;
 use crate::snapshot_writer::{SnapshotJob, SnapshotWriter};
@@ -339,14 +339,14 @@ impl LiveLoop {
         let outcome = self.parts.engine.apply(&input, &mut self.out);
         let Sequenced { sequence, at, payload: what } = input;
         self.applied_sequence = sequence;
-        let origin = origin_of(what);
+        let (gate_scope, origin) = (gate_scope_of(&what), origin_of(what));
         if let Some(digest) = &mut self.digest {
             self.out.events.iter().for_each(|event| digest.update(event));
         }
         let events = self.out.events.drain(..).map(|event| PublishedEvent { sequence, at, event }).collect();
         let instructions = std::mem::take(&mut self.out.instructions);
         let reply = promise.map(|promise| (promise, Reply { sequence, outcome }));
-        self.gate.push(GatedOutput { sequence, reply, events, instructions, ledger_record: None, origin });
+        self.gate.push(GatedOutput { sequence, reply, events, instructions, ledger_record: None, origin, gate_scope });
     }
 
     /// Releases everything that is durable.
@@ -379,8 +379,10 @@ impl LiveLoop {
         }
         events.extend(held.events);
         for (adapter, instruction) in held.instructions {
-            self.unsent.send(&mut self.parts.instructions, &adapter, instruction);
+            let gate = &self.parts.inbox.outbound_gate;
+            self.unsent.send(&mut self.parts.instructions, gate, &adapter, instruction);
         }
+        held.gate_scope.into_iter().for_each(|scope| self.parts.inbox.outbound_gate.open(scope));
         if let Some((promise, reply)) = held.reply {
             promise.send(reply);
         }

@@ -1,7 +1,7 @@
 //! Classification of requests and inputs.
 
 use bus::RequestPayload;
-use domain::{Input, MessageOrigin, SecurityId};
+use domain::{Command, Input, MessageOrigin, RiskScope, SecurityId};
 
 /// A request that is recorded and not answered yet.
 pub(crate) enum UnansweredRequest {
@@ -9,6 +9,17 @@ pub(crate) enum UnansweredRequest {
     Query(Box<domain::Query>),
     LedgerRecord(u64, Vec<u8>),
     NoReply,
+}
+
+/// The scope of a kill, or of a trading state: once it is released, the engine itself decides what may leave.
+pub(crate) fn gate_scope_of(input: &Input) -> Option<RiskScope> {
+    match input {
+        Input::Command(envelope) => match envelope.command {
+            Command::Kill { scope, .. } | Command::SetTradingState { scope, .. } => Some(scope),
+            _ => None,
+        },
+        _ => None,
+    }
 }
 
 /// The session message of an input.

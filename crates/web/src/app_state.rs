@@ -8,7 +8,7 @@ use access::{Access, UserStore, UserStoreError};
 use bus::history::HistoryError;
 use bus::lanes::RequestClass;
 use bus::{Bus, History, InboxError, Operations, Quotas, Reply, ReplyReceiver};
-use domain::{Answer, Command, CommandEnvelope, Query, ReferenceData, Timestamp};
+use domain::{Answer, Command, CommandEnvelope, Query, ReferenceData, RiskScope, Timestamp};
 use tokio::sync::Semaphore;
 
 use crate::caller::HttpCaller;
@@ -97,11 +97,12 @@ impl AppState {
     /// A command: the reply means that it is durable. Without a reply the outcome is unknown, and the response says so.
     pub(crate) async fn command(&self, speaker: HttpCaller, command: Command) -> Result<EngineReply, Problem> {
         self.check_stall(&command)?;
+        let kill = kill_scope(&command);
         let command = self.scoped_command(&speaker, command).await?;
         let actor = speaker.actor.clone();
         let ticket =
             self.submit(CommandEnvelope { caller: speaker.caller(), command }).await.map_err(closed_problem)?;
-        let reply = self.await_reply(ticket).await?.ok_or_else(|| {
+        let reply = self.await_command(ticket, kill).await?.ok_or_else(|| {
             Problem::new(
                 "outcome-unknown",
                 "no answer came, so it is not known whether this took effect; look an order up by its intId before \
@@ -211,6 +212,20 @@ impl AppState {
         Ok(done.await??)
     }
 
+    /// A kill whose disk does not answer shuts the outbound gate.
+    async fn await_command(&self, ticket: ReplyReceiver, kill: Option<RiskScope>) -> Result<Option<Reply>, Problem> {
+        let reply = self.await_reply(ticket).await;
+        if let (Err(_), Some(scope)) = (&reply, kill) {
+            self.0.bus.inbox.outbound_gate().shut(scope);
+            return Err(Problem::new(
+                "journal-stalled",
+                "the journal's disk does not answer: orders of this scope that were not sent are held back from now on; it is \
+                 halted and its orders are cancelled when the disk answers",
+            ));
+        }
+        reply
+    }
+
     /// None where no reply came in time.
     async fn await_reply(&self, ticket: ReplyReceiver) -> Result<Option<Reply>, Problem> {
         let patience = self.settings().limits.request_timeout;
@@ -238,6 +253,13 @@ impl AppState {
             return Ok(());
         }
         Err(Problem::new("journal-stalled", "the journal's disk does not answer; this request had no effect"))
+    }
+}
+
+fn kill_scope(command: &Command) -> Option<RiskScope> {
+    match command {
+        Command::Kill { scope, .. } => Some(*scope),
+        _ => None,
     }
 }
 

@@ -21,6 +21,7 @@ use tokio::task::JoinSet;
 use super::command_submission::{CommandSubmission, SubmissionResult, Waits, engine_unavailable};
 use super::credential_watch::{CREDENTIALS_REVOKED, CredentialWatch};
 use super::event_router::ReportSource;
+use super::local_rejects::{cancel_rate_exceeded, journal_stalled, order_rate_exceeded};
 use super::logon::{LogonAttempt, LogonCredentials, Principal};
 use super::message_log::MessageLog;
 use super::rate_limiter::MessageRateLimiter;
@@ -124,13 +125,16 @@ impl GatewayApplication {
     }
 
     fn on_new_order(&mut self, message: &FixMessage<'_>, line: &mut dyn SessionSender) {
+        if self.context.bus.operations.is_journal_stalled() {
+            return self.submit(message, Err(journal_stalled()), line);
+        }
         let reference = self.reference();
         let strategy = self.principal.as_ref().and_then(|principal| principal.strategy.as_ref());
         if self.order_rate.try_accept(line.now()) {
             let command = translate::order(message, &reference, self.rules(), strategy).map(Command::Place);
             return self.submit(message, command, line);
         }
-        let (echo, reject) = (RequestEcho::from_message(message), self.order_rate_exceeded());
+        let (echo, reject) = (RequestEcho::from_message(message), order_rate_exceeded(self.rules()));
         match echo.may_be_resent() {
             // It may be known already: the engine decides, and no new order results.
             true => self.submit(message, Err(reject), line),
@@ -140,8 +144,9 @@ impl GatewayApplication {
 
     fn on_replace(&mut self, message: &FixMessage<'_>, line: &mut dyn SessionSender) {
         let command = match self.order_rate.try_accept(line.now()) {
+            _ if self.context.bus.operations.is_journal_stalled() => Err(journal_stalled()),
             true => translate::replace(message, &self.reference(), self.rules()).map(Command::Modify),
-            false => Err(self.order_rate_exceeded()),
+            false => Err(order_rate_exceeded(self.rules())),
         };
         self.submit(message, command, line);
     }
@@ -150,7 +155,7 @@ impl GatewayApplication {
     fn mass_cancel(&mut self, message: &FixMessage<'_>, line: &mut dyn SessionSender) {
         let command = match self.cancel_rate.try_accept(line.now()) {
             true => translate::mass_cancel(message, &self.reference()).map(Command::MassCancel),
-            false => Err(self.cancel_rate_exceeded()),
+            false => Err(cancel_rate_exceeded(self.rules())),
         };
         self.submit(message, command, line);
     }
@@ -159,7 +164,7 @@ impl GatewayApplication {
     fn on_cancel(&mut self, message: &FixMessage<'_>, line: &mut dyn SessionSender) {
         let command = match self.cancel_rate.try_accept(line.now()) {
             true => translate::cancel(message, &self.reference()).map(Command::Cancel),
-            false => Err(self.cancel_rate_exceeded()),
+            false => Err(cancel_rate_exceeded(self.rules())),
         };
         self.submit(message, command, line);
     }
@@ -176,16 +181,6 @@ impl GatewayApplication {
     fn repeated_field(&self, message: &FixMessage<'_>) -> Option<MessageFault> {
         let tag = self.context.dictionary.repeated_field(message)?;
         Some(MessageFault::at(SessionRejectReason::TagAppearsTwice, tag))
-    }
-
-    fn order_rate_exceeded(&self) -> MessageReject {
-        let most = self.rules().max_orders_per_second.unwrap_or_default();
-        MessageReject::other("too-many-orders", &format!("more than {most} orders a second"))
-    }
-
-    fn cancel_rate_exceeded(&self) -> MessageReject {
-        let most = self.rules().max_cancels_per_second.unwrap_or_default();
-        MessageReject::other("too-many-cancels", &format!("more than {most} cancels a second"))
     }
 
     /// Submits a command to the engine with the number of its message, or rejects the message. The engine's answer
@@ -208,8 +203,7 @@ impl GatewayApplication {
         let origin = MessageOrigin { poss_resend: echo.may_be_resent(), ..self.store.hold_for_command(echo.encode()) };
         let user = self.principal.as_ref().and_then(|principal| principal.name.clone());
         let rights = self.principal.as_ref().and_then(|principal| principal.rights.as_deref().cloned().map(Box::new));
-        let source = Source::Fix(self.comp_id.clone());
-        let caller = Caller { source, user, origin: Some(Box::new(origin)), rights };
+        let caller = Caller { source: Source::Fix(self.comp_id.clone()), user, origin: Some(Box::new(origin)), rights };
         let (house, pen, client) = (self.context.clone(), self.store.clone(), self.quota.clone());
         let envelope = CommandEnvelope { caller, command };
         match (CommandSubmission { context: house, store: pen, quota: client, envelope }).try_submit() {

@@ -1,6 +1,7 @@
 //! One client session: logon, inbound messages, reports.
 
 mod application;
+mod local_rejects;
 mod logon;
 mod credential_watch;
 mod rate_limiter;

@@ -81,6 +81,34 @@ fn a_disk_that_does_not_answer_is_told_and_nothing_is_acknowledged() {
 }
 
 #[test]
+fn a_kill_while_the_disk_hangs_keeps_orders_that_were_not_sent_from_leaving() {
+    if !fault_injector::is_possible() {
+        return;
+    }
+    let desk = TestPlatform::new();
+    let server = desk.start();
+    let mut client = server.client();
+    client.place(&with_id(limit(AAPL, "BUY", 1, "250"), "resting"));
+    client.wait_for_status("resting", "SUBMITTED");
+    let meddler = inject(&server, JOURNAL, "fdatasync", DiskFault::Delay);
+    let waiting = client.submit(&with_id(limit(AAPL, "BUY", 1, "250"), "waiting"));
+    assert_eq!((waiting.status, body_of(&waiting)["code"].clone()), (503, json!("journal-stalled")));
+    let killed = client.post("/rest/risk/kill", r#"{"scope":"PLATFORM"}"#).unwrap();
+    let detail = body_of(&killed)["detail"].clone();
+    assert!(killed.status == 503 && detail.as_str().unwrap().contains("held back from now on"), "{detail}");
+    drop(meddler);
+    let is_answered = || (client.get("/rest/execution/order/waiting").unwrap().status == 200).then_some(());
+    wait_for("the disk to answer again", is_answered);
+    let held_back = client.wait_for_status("waiting", "REJECTED");
+    let reason = "not handed to the adapter: the kill switch was used while the journal's disk did not answer";
+    assert_eq!(held_back["reason"], json!(reason));
+    client.wait_for_status("resting", "CANCELED");
+    assert_eq!(client.get_json("/rest/risk/state")[0]["state"], json!("HALTED"));
+    server.stop();
+    assert_agree(desk.data());
+}
+
+#[test]
 fn a_venue_that_can_not_write_its_ledger_leaves_no_order_in_doubt_for_long() {
     if !fault_injector::is_possible() {
         return;

@@ -13,6 +13,10 @@ use super::protocol::{Checked, ControlReply, Stated, Status};
 
 /// How long a kill may take to be durable.
 const KILL_WAIT_MAX: Duration = Duration::from_secs(30);
+/// How often it is looked whether the journal's disk has stalled.
+const STALL_LOOK_EVERY: Duration = Duration::from_millis(100);
+const JOURNAL_STALLED: &str = "the journal's disk does not answer (journal-stalled): orders that were not sent are held back \
+    from now on, the halt and the cancels follow when the disk answers";
 /// How long the engine may take to say what its states are.
 const STATUS_WAIT_MAX: Duration = Duration::from_secs(2);
 /// As over REST.
@@ -60,7 +64,15 @@ impl KillSwitch {
                 self.bus.inbox.command_when_free(CommandEnvelope { caller, command }, InFlightPermit::default());
             place.await.ok()?.recv().await.ok()
         };
-        let Ok(Some(reply)) = timeout(KILL_WAIT_MAX, done).await else {
+        let answered = tokio::select! {
+            biased;
+            answered = timeout(KILL_WAIT_MAX, done) => answered,
+            () = self.stalled() => {
+                self.bus.inbox.outbound_gate().shut(scope);
+                return ControlReply::Refused { detail: JOURNAL_STALLED.into() };
+            }
+        };
+        let Ok(Some(reply)) = answered else {
             return ControlReply::Refused {
                 detail: "the engine gave no answer: it is not known whether it took effect".into(),
             };
@@ -71,6 +83,16 @@ impl KillSwitch {
             }
             Ok(_) => ControlReply::Refused { detail: "the engine's answer is about something else".into() },
             Err(refusal) => ControlReply::Refused { detail: refusal.to_string() },
+        }
+    }
+
+    /// Ready when the journal's disk does not answer. The kill is in the inbox by then.
+    async fn stalled(&self) {
+        loop {
+            tokio::time::sleep(STALL_LOOK_EVERY).await;
+            if self.bus.operations.is_journal_stalled() {
+                return;
+            }
         }
     }
 
