@@ -44,6 +44,11 @@ impl LimitOrderBook {
         }
     }
 
+    /// Changes which of two orders of one owner is cancelled; for venues where the incoming order says so.
+    pub fn set_self_trade(&mut self, rule: SelfTradeRule) {
+        self.rules.self_trade = rule;
+    }
+
     /// Matches the order against the other side; the remainder rests or expires, as the match policy requires. Orders
     /// without a price that still rest from an auction are not matched.
     pub fn place(

@@ -21,5 +21,7 @@ pub mod book;
 pub use book::SelfTradeRule;
 pub use config::{ConfigError, ListedSecurity, OpeningQuotes, ParticipantActivity, VenueConfig, VenueFees};
 pub use faults::Faults;
+pub use participants::{ParticipantAction, ParticipantProfile, Participants, QuoteBounds};
 pub use record::VenueRecord;
+pub use rng::Rng;
 pub use venue::{VenueOutput, VenueSimulator};

@@ -34,7 +34,7 @@ const REGIME_MOVES: u32 = 200;
 
 /// An action of a participant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ParticipantAction {
+pub enum ParticipantAction {
     Cancel(u64),
     /// Matches, and rests.
     Quote(BookOrder),
@@ -64,22 +64,22 @@ impl Regime {
 
 /// Initial parameters of the participants of a security, in whole numbers.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct ParticipantProfile {
-    pub(crate) mid: i64,
-    pub(crate) spread: u32,
+pub struct ParticipantProfile {
+    pub mid: i64,
+    pub spread: u32,
     /// Zero for an index, which has no quotes.
-    pub(crate) size: u64,
-    pub(crate) volatility: Decimal,
-    pub(crate) activity: ParticipantActivity,
+    pub size: u64,
+    pub volatility: Decimal,
+    pub activity: ParticipantActivity,
 }
 
 /// Price range that clients' orders leave to the first quotes: neither side may reach its bounds.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct QuoteBounds {
-    pub(crate) bid_above: i64,
-    pub(crate) bid_below: i64,
-    pub(crate) ask_above: i64,
-    pub(crate) ask_below: i64,
+pub struct QuoteBounds {
+    pub bid_above: i64,
+    pub bid_below: i64,
+    pub ask_above: i64,
+    pub ask_below: i64,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -90,7 +90,7 @@ struct StandingQuote {
 }
 
 #[derive(Debug)]
-pub(crate) struct Participants {
+pub struct Participants {
     profile: ParticipantProfile,
     rng: Rng,
     /// In thousandths of a tick, as is `sigma`, the standard deviation of one move.
@@ -108,7 +108,8 @@ pub(crate) fn client_order(key: u64) -> Option<OrderId> {
 }
 
 impl Participants {
-    pub(crate) fn new(profile: ParticipantProfile, rng: Rng) -> Self {
+    #[must_use]
+    pub fn new(profile: ParticipantProfile, rng: Rng) -> Self {
         Self {
             fair: profile.mid * MILLI,
             sigma: sigma(&profile),
@@ -122,12 +123,13 @@ impl Participants {
     }
 
     /// The fair price in ticks.
-    pub(crate) fn fair(&self) -> i64 {
+    #[must_use]
+    pub fn fair(&self) -> i64 {
         self.fair.div_euclid(MILLI)
     }
 
     /// The opening quotes, the same for every seed, with the mid as near to the usual one as the range allows.
-    pub(crate) fn open(&mut self, room: QuoteBounds, book: &LimitOrderBook) -> Vec<ParticipantAction> {
+    pub fn open(&mut self, room: QuoteBounds, book: &LimitOrderBook) -> Vec<ParticipantAction> {
         let spread = i64::from(self.profile.spread);
         // The best bid is half a spread below the mid, the best ask a spread above the bid.
         let lowest = room.bid_above.max(room.ask_above.saturating_sub(spread)).saturating_add(1 + spread / 2);
@@ -139,13 +141,13 @@ impl Participants {
     }
 
     /// Nanoseconds to the next action; none if no participant acts.
-    pub(crate) fn next_delay_nanos(&mut self) -> Option<i64> {
+    pub fn next_delay_nanos(&mut self) -> Option<i64> {
         let mean = NANOS_PER_SECOND / per_second(self.profile.activity)?;
         i64::try_from(mean / 2 + self.rng.below(mean)).ok()
     }
 
     /// One action in continuous trading.
-    pub(crate) fn next_actions(&mut self, book: &LimitOrderBook) -> Vec<ParticipantAction> {
+    pub fn next_actions(&mut self, book: &LimitOrderBook) -> Vec<ParticipantAction> {
         match self.rng.below(100) {
             _ if self.profile.size == 0 => self.drift(),
             deed if deed < PRICE_MOVES_PERCENT => {

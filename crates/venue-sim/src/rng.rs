@@ -2,11 +2,12 @@
 
 /// SplitMix64: one addition and a few mixes per number; every seed is good.
 #[derive(Debug, Clone)]
-pub(crate) struct Rng(u64);
+pub struct Rng(u64);
 
 impl Rng {
     /// A stream of its own for each `stream` of a seed.
-    pub(crate) fn new(seed: u64, stream: u64) -> Self {
+    #[must_use]
+    pub fn new(seed: u64, stream: u64) -> Self {
         Self(mix(seed ^ mix(stream)))
     }
 
@@ -16,12 +17,12 @@ impl Rng {
     }
 
     /// A number from 0 up to and without `bound`; the modulo bias is far below what a market shows.
-    pub(crate) fn below(&mut self, bound: u64) -> u64 {
+    pub fn below(&mut self, bound: u64) -> u64 {
         self.next() % bound.max(1)
     }
 
     /// True once in `n` on average: never with 0, always with 1.
-    pub(crate) fn one_in(&mut self, n: u32) -> bool {
+    pub fn one_in(&mut self, n: u32) -> bool {
         n > 0 && self.below(n.into()) == 0
     }
 
