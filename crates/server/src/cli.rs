@@ -93,6 +93,9 @@ pub enum CliCommand {
     /// Give programs a key of their own; a running server sees it within a second.
     #[command(subcommand)]
     Token(TokenCommand),
+    /// An exchange in its own process, to try clients against.
+    #[command(subcommand)]
+    Venue(VenueCommand),
 }
 
 #[derive(Debug, Subcommand)]
@@ -158,6 +161,29 @@ pub enum UserCommand {
 }
 
 #[derive(Debug, Subcommand)]
+pub enum VenueCommand {
+    /// Run the venue lab: an exchange that speaks the protocols of real venues
+    ///
+    /// When it serves, it prints one line of JSON with the addresses of its interfaces on standard output. Logs go to standard
+    /// error. SIGTERM or Ctrl-C stops it in order. Its ledger is in the data folder; a restart goes on from there.
+    #[command(verbatim_doc_comment)]
+    Serve {
+        /// Configuration file (TOML) with symbols and accounts
+        #[arg(value_name = "CONFIG")]
+        config: Option<PathBuf>,
+        /// Two accounts with keys of every kind, five symbols, and any free ports
+        #[arg(long)]
+        demo: bool,
+        /// Where ledger and keys are kept
+        #[arg(long, value_name = "DIR", default_value = "venue-data")]
+        data_dir: PathBuf,
+        /// One key of the configuration; may be repeated
+        #[arg(long, value_name = "KEY=VALUE")]
+        set: Vec<String>,
+    },
+}
+
+#[derive(Debug, Subcommand)]
 pub enum TokenCommand {
     /// Make a token and print it, this once
     ///
@@ -211,6 +237,7 @@ Examples:
   rialto strategy run PAIRS --server http://localhost:9090
   rialto user add anna --role trader            from now on, callers log in
   rialto token new robot --role trader          a key for a program
+  rialto venue serve --demo                     an exchange that speaks Binance's protocol, to try clients against
 
 Data:
   Everything is kept in one folder, ./data unless --data-dir says otherwise: the journal, snapshots, the read model
@@ -271,6 +298,7 @@ mod tests {
               strategy       What strategies there are, and a crate for one of your own
               user           Manage users; a running server sees it within a second
               token          Give programs a key of their own; a running server sees it within a second
+              venue          An exchange in its own process, to try clients against
               help           Print this message or the help of the given subcommand(s)
 
             Options:
@@ -295,6 +323,7 @@ mod tests {
               rialto strategy run PAIRS --server http://localhost:9090
               rialto user add anna --role trader            from now on, callers log in
               rialto token new robot --role trader          a key for a program
+              rialto venue serve --demo                     an exchange that speaks Binance's protocol, to try clients against
 
             Data:
               Everything is kept in one folder, ./data unless --data-dir says otherwise: the journal, snapshots, the read model

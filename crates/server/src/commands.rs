@@ -6,7 +6,7 @@ use std::path::Path;
 use storage::{Loss, StorageError, journal};
 
 use crate::accept_loss;
-use crate::cli::{CliCommand, JournalCommand, TokenCommand, UserCommand};
+use crate::cli::{CliCommand, JournalCommand, TokenCommand, UserCommand, VenueCommand};
 use crate::compose;
 use crate::config::{Config, ConfigArgs, show};
 use crate::control;
@@ -26,6 +26,7 @@ use crate::strategy_template;
 use crate::tls::CertificateSource;
 use crate::traces::Traces;
 use crate::user_admin::UserAdmin;
+use crate::venue;
 
 pub fn execute(command: CliCommand, strategies: strategy::StrategyRegistry) -> Result<(), ExitFailure> {
     if writes_data(&command) {
@@ -50,13 +51,20 @@ pub fn execute(command: CliCommand, strategies: strategy::StrategyRegistry) -> R
         CliCommand::Strategy(command) => strategy(command, &strategies),
         CliCommand::User(command) => user(command),
         CliCommand::Token(command) => token(command),
+        CliCommand::Venue(VenueCommand::Serve { config, demo, data_dir, set }) => {
+            venue::serve(config.as_deref(), demo, &data_dir, &set)
+        }
     }
 }
 
 /// Whether it creates files in the data folder.
 fn writes_data(command: &CliCommand) -> bool {
     match command {
-        CliCommand::Serve { .. } | CliCommand::Import { .. } | CliCommand::User(_) | CliCommand::Token(_) => true,
+        CliCommand::Serve { .. }
+        | CliCommand::Import { .. }
+        | CliCommand::User(_)
+        | CliCommand::Token(_)
+        | CliCommand::Venue(_) => true,
         CliCommand::Journal(command) => matches!(command, JournalCommand::AcceptLoss { .. }),
         CliCommand::CheckConfig(_)
         | CliCommand::SampleConfig

@@ -64,5 +64,7 @@ pub mod signals;
 pub mod traces;
 /// The certificate of the TLS doors.
 pub mod tls;
+/// The venue lab, from the command line.
+mod venue;
 
 pub use run::{run, run_with};

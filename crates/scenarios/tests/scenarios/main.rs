@@ -21,6 +21,7 @@ mod fix_orders;
 mod quickfix;
 mod fix_examples;
 mod topics_examples;
+mod venue_lab;
 mod watchers;
 mod strategies;
 mod description;

@@ -1,0 +1,186 @@
+//! Venue lab, judged by outside clients: programs in `venue_lab/` trade with well-known libraries against a real
+//! `rialto venue serve` and compare what they have with its ledger.
+
+use std::env;
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+
+use scenarios::binary;
+use scenarios::wait::wait_for;
+use serde_json::Value;
+use tempfile::TempDir;
+
+const JUDGES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/venue_lab");
+
+/// The environment variable that names a Python with ccxt; `make test` installs it and sets this.
+const PYTHON: &str = "EXAMPLES_PYTHON";
+
+/// A running lab. Dropping it kills it.
+struct LabProcess {
+    child: Child,
+    ready: Value,
+}
+
+fn command(folder: &Path, settings: &[&str]) -> Command {
+    let mut command = Command::new(binary::rialto());
+    command.args(["venue", "serve", "--demo", "--data-dir"]).arg(folder);
+    for setting in settings {
+        command.args(["--set", setting]);
+    }
+    command
+}
+
+impl LabProcess {
+    fn start(folder: &Path, settings: &[&str]) -> Self {
+        let mut child = command(folder, settings).stdout(Stdio::piped()).spawn().expect("the binary can be started");
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().expect("it is piped")).read_line(&mut line).expect("a ready line");
+        let ready = serde_json::from_str(&line).unwrap_or_else(|error| panic!("not a ready line: {line} {error}"));
+        Self { child, ready }
+    }
+
+    fn address(&self, name: &str) -> String {
+        self.ready[name].as_str().and_then(|url| url.split_once("://")).expect("the face is on").1.to_owned()
+    }
+
+    /// Status and body of a GET.
+    fn get(&self, face: &str, path: &str) -> (u16, Value) {
+        let address = self.address(face);
+        let mut stream = std::net::TcpStream::connect(&address).expect("the face answers");
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").expect("it is sent");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("an answer");
+        let status = answer.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
+        let body = answer.split_once("\r\n\r\n").expect("a body").1;
+        (status, serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {body}")))
+    }
+
+    fn kill(mut self) {
+        self.child.kill().expect("it can be killed");
+        self.child.wait().expect("it ends");
+    }
+}
+
+impl Drop for LabProcess {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn judge(name: &str, lab: &LabProcess) -> Output {
+    let python = env::var_os(PYTHON).unwrap_or_else(|| panic!("{PYTHON} is not set; `make test` sets it"));
+    let folder = tempfile::tempdir().unwrap();
+    let ready = folder.path().join("ready.json");
+    fs::write(&ready, lab.ready.to_string()).unwrap();
+    let run = Command::new(PathBuf::from(python)).arg(Path::new(JUDGES).join(name)).arg(ready).output();
+    run.unwrap_or_else(|error| panic!("{name} can't be started: {error}; `make setup` installs what it needs"))
+}
+
+/// Runs a judge; what it prints is what its client saw.
+fn approves(name: &str, lab: &LabProcess) {
+    let run = judge(name, lab);
+    let [said, errors] = [&run.stdout, &run.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+    assert!(run.status.success(), "{said}\n{errors}");
+    let expected = fs::read_to_string(Path::new(JUDGES).join(name).with_extension("txt")).unwrap_or_default();
+    assert_eq!(said, expected, "{errors}");
+}
+
+fn folder() -> TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+#[test]
+fn ccxt_trades_over_rest_and_agrees_with_the_ledger_also_after_a_kill() {
+    let folder = folder();
+    let lab = LabProcess::start(folder.path(), &["activity=off"]);
+    approves("ccxt_rest.py", &lab);
+    let before = lab.get("admin", "/ledger");
+    lab.kill();
+    let again = LabProcess::start(folder.path(), &["activity=off"]);
+    assert_eq!(again.get("admin", "/ledger"), before);
+}
+
+#[test]
+fn the_clients_of_binance_and_of_its_community_agree_with_the_ledger() {
+    let folder = folder();
+    approves("binance_clients.py", &LabProcess::start(folder.path(), &["activity=off"]));
+}
+
+#[test]
+fn seeded_participants_trade_and_survive_a_kill() {
+    let folder = folder();
+    let settings = ["activity=busy", "limits.requestWeightPerMinute=10000000"];
+    let lab = LabProcess::start(folder.path(), &settings);
+    let last_trade = |lab: &LabProcess| {
+        let (_, trades) = lab.get("binanceRest", "/api/v3/trades?symbol=BTCUSDT&limit=1");
+        trades[0]["id"].as_u64().expect("there is a trade")
+    };
+    wait_for("trades of the participants", || (last_trade(&lab) >= 5).then_some(()));
+    let seen = last_trade(&lab);
+    lab.kill();
+    let again = LabProcess::start(folder.path(), &settings);
+    assert!(last_trade(&again) >= seen, "a trade that was shown is not lost");
+}
+
+#[test]
+fn a_damaged_ledger_is_refused_and_so_is_another_configuration() {
+    let folder = folder();
+    let path = folder.path().join("ledger");
+    let lab = LabProcess::start(folder.path(), &["activity=busy"]);
+    let begun = fs::metadata(&path).unwrap().len();
+    let has_grown = || fs::metadata(&path).is_ok_and(|file| file.len() > begun + 200);
+    wait_for("records of the participants", || has_grown().then_some(()));
+    lab.kill();
+    let refused = |settings: &[&str]| {
+        let run = command(folder.path(), settings).output().expect("the binary can be started");
+        (run.status.code(), String::from_utf8_lossy(&run.stderr).into_owned())
+    };
+    let (code, text) = refused(&["activity=calm"]);
+    assert_eq!(code, Some(2), "{text}");
+    assert!(text.contains("begun with other symbols, accounts, activity or seed"), "{text}");
+
+    let mut bytes = fs::read(&path).unwrap();
+    bytes[40] ^= 1;
+    fs::write(&path, bytes).unwrap();
+    let (code, text) = refused(&["activity=busy"]);
+    assert_eq!(code, Some(4), "{text}");
+    assert!(text.contains("a good record follows"), "{text}");
+}
+
+#[test]
+fn a_configuration_that_cannot_work_is_refused_with_its_key() {
+    let refused = |settings: &[&str]| {
+        let run = command(folder().path(), settings).output().expect("the binary can be started");
+        (run.status.code(), String::from_utf8_lossy(&run.stderr).into_owned())
+    };
+    for (setting, reason) in [
+        ("activity=wild", "activity: wild is not off, calm or busy"),
+        ("colour=red", "unknown field `colour`"),
+        ("bind=0.0.0.0", "bind: 0.0.0.0 is not a loopback address"),
+        ("symbols=[]", "symbols: there is none"),
+        ("seed", "seed: not of the form KEY=VALUE"),
+    ] {
+        let (code, text) = refused(&[setting]);
+        assert_eq!(code, Some(2), "{setting}: {text}");
+        assert!(text.contains(reason), "{setting}: {text}");
+    }
+}
+
+#[test]
+fn too_many_requests_are_429_then_418_with_the_documented_headers() {
+    let folder = folder();
+    let lab = LabProcess::start(folder.path(), &["activity=off", "limits.requestWeightPerMinute=30"]);
+    let (status, info) = lab.get("binanceRest", "/api/v3/exchangeInfo?symbol=BTCUSDT");
+    assert_eq!((status, &info["rateLimits"][0]["limit"]), (200, &Value::from(30)));
+    let answers: Vec<(u16, i64)> = (0..40)
+        .map(|_| lab.get("binanceRest", "/api/v3/depth?symbol=BTCUSDT"))
+        .map(|(status, body)| (status, body["code"].as_i64().unwrap_or(0)))
+        .collect();
+    let first_of = |status: u16| answers.iter().position(|answer| answer.0 == status);
+    assert!(first_of(200) < first_of(429) && first_of(429) < first_of(418), "{answers:?}");
+    assert_eq!(answers.last(), Some(&(418, -1003)));
+}

@@ -1,0 +1,46 @@
+"""What the judges of the venue lab share: its addresses, its keys, and its ledger."""
+
+import json
+import sys
+import urllib.request
+
+
+class Lab:
+    """The lab whose ready line is in the file that the first argument names."""
+
+    def __init__(self):
+        with open(sys.argv[1], encoding="utf-8") as file:
+            self.ready = json.load(file)
+        with open(self.ready["keys"], encoding="utf-8") as file:
+            self.keys = json.load(file)
+
+    def key(self, account, kind):
+        """The API key, and the secret or the private key."""
+        found = next(key for key in self.keys if (key["account"], key["kind"]) == (account, kind))
+        return found["apiKey"], found.get("secret") or found["privateKeyPem"]
+
+    def ledger(self):
+        with urllib.request.urlopen(self.ready["admin"] + "/ledger") as answer:
+            return json.load(answer)
+
+    def compare(self, account, orders, trades, balances):
+        """What a client has against the ledger: every entry and every value, in the venue's names."""
+        seen = {
+            "orders": [(o["symbol"], str(o["orderId"]), o["clientOrderId"], o["side"], o["type"], o["timeInForce"],
+                        o["price"], o["origQty"], o["executedQty"], o["status"]) for o in orders],
+            "trades": [(t["symbol"], str(t["id"]), str(t["orderId"]), t["price"], t["qty"], t["commission"],
+                        t["commissionAsset"], t["isMaker"], str(t["time"])) for t in trades],
+            "balances": [(b["asset"], b["free"], b["locked"]) for b in balances],
+        }
+        fields = {
+            "orders": ("symbol", "orderId", "clientOrderId", "side", "type", "timeInForce", "price", "quantity", "filled",
+                       "status"),
+            "trades": ("symbol", "tradeId", "orderId", "price", "quantity", "commission", "commissionAsset", "maker", "time"),
+            "balances": ("asset", "free", "locked"),
+        }
+        print(account, "paid in", sorted({trade["commissionAsset"] for trade in trades}))
+        ledger = self.ledger()
+        for kind, names in fields.items():
+            kept = [tuple(entry[name] for name in names) for entry in ledger[kind] if entry["account"] == account]
+            assert sorted(seen[kind]) == sorted(kept), f"{account}: the client has {seen[kind]}, the ledger {kept}"
+            print(account, kind, len(kept), "equal the ledger")

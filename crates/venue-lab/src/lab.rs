@@ -1,0 +1,181 @@
+//! Composition of the lab: data folder, ledger, exchange, keys and faces; and its end.
+
+use std::fmt;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::path::Path;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use axum::Router;
+use serde_json::{Map, Value};
+use storage::StorageError;
+use storage::lock::DataDirLock;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::Runtime;
+use tokio::sync::oneshot;
+
+use crate::binance::{self, BinanceState};
+use crate::config::{LabConfig, LabConfigError};
+use crate::faults::LabFaults;
+use crate::ledger::{LedgerError, SpotLedger};
+use crate::sequencer::{self, ExchangeHandle};
+use crate::{admin, keys};
+
+const LEDGER_FILE: &str = "ledger";
+/// How long requests in progress may take after a stop.
+const STOP_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// After a failed accept, as when no file is left to open.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// Why the lab does not start, or ended by itself.
+#[derive(Debug)]
+pub enum LabError {
+    Config(LabConfigError),
+    Ledger(LedgerError),
+    Storage(StorageError),
+    Io(String, io::Error),
+    /// The exchange's thread ended without an error of the disk.
+    Exchange,
+}
+
+impl fmt::Display for LabError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Config(error) => write!(f, "the configuration can't be used: {error}"),
+            Self::Ledger(error) => error.fmt(f),
+            Self::Storage(error) => error.fmt(f),
+            Self::Io(doing, error) => write!(f, "cannot {doing}: {error}"),
+            Self::Exchange => f.write_str("the thread of the exchange ended"),
+        }
+    }
+}
+
+impl std::error::Error for LabError {}
+
+/// A lab that serves.
+pub struct RunningLab {
+    runtime: Runtime,
+    thread: JoinHandle<Result<(), StorageError>>,
+    has_ended: oneshot::Receiver<()>,
+    addresses: Map<String, Value>,
+    exchange: ExchangeHandle,
+    _lock: DataDirLock,
+}
+
+impl RunningLab {
+    pub fn start(config: LabConfig, folder: &Path) -> Result<Self, LabError> {
+        let lock = DataDirLock::acquire(folder).map_err(LabError::Storage)?;
+        let path = folder.join(LEDGER_FILE);
+        let now = sequencer::now_micros();
+        let (ledger, exchange) =
+            SpotLedger::open(&path, &config.setup, &config.genesis, now).map_err(LabError::Ledger)?;
+        let mut keys = keys::configured(&config.keys).map_err(LabError::Config)?;
+        let mut addresses = Map::from_iter([("ready".to_owned(), Value::Bool(true))]);
+        if config.makes_demo_keys {
+            let made = keys::demo(folder, &config.setup.accounts);
+            let (demo_keys, path) = made.map_err(|error| LabError::Io("use the key file".to_owned(), error))?;
+            keys.extend(demo_keys);
+            addresses.insert("keys".to_owned(), path.display().to_string().into());
+        }
+        let runtime = Runtime::new().map_err(|error| LabError::Io("start threads".to_owned(), error))?;
+        let (exchange, thread, has_ended) = sequencer::start(exchange, ledger);
+        let mut lab = Self { runtime, thread, has_ended, addresses, exchange: exchange.clone(), _lock: lock };
+        let rates = binance::RateLimits::new(config.limits);
+        let faults = Arc::new(LabFaults::default());
+        let state = Arc::new(BinanceState { exchange: exchange.clone(), keys, rates, faults: faults.clone() });
+        let ports = config.ports;
+        lab.serve("binanceRest", (config.bind, ports.rest), binance::rest::router(state.clone()))?;
+        lab.serve_sockets(
+            ("binanceWsApi", binance::ws_api::PATH),
+            (config.bind, ports.ws_api),
+            &state,
+            binance::ws_api::serve,
+        )?;
+        lab.serve_sockets(("binanceStreams", ""), (config.bind, ports.streams), &state, binance::streams::serve)?;
+        lab.serve("admin", (config.bind, ports.admin), admin::router(exchange, faults))?;
+        Ok(lab)
+    }
+
+    /// Opens a port for a face; none where the face is off.
+    fn open(
+        &mut self,
+        (name, scheme, path): (&str, &str, &str),
+        (bind, port): (IpAddr, Option<u16>),
+    ) -> Result<Option<(TcpListener, SocketAddr)>, LabError> {
+        let Some(port) = port else { return Ok(None) };
+        let error = |error| LabError::Io(format!("open {bind}:{port} for {name}"), error);
+        let listener = self.runtime.block_on(TcpListener::bind((bind, port))).map_err(error)?;
+        let address = listener.local_addr().map_err(error)?;
+        self.addresses.insert(name.to_owned(), format!("{scheme}://{address}{path}").into());
+        Ok(Some((listener, address)))
+    }
+
+    /// Serves an HTTP face.
+    fn serve(&mut self, name: &str, port: (IpAddr, Option<u16>), router: Router) -> Result<(), LabError> {
+        let Some((listener, address)) = self.open((name, "http", ""), port)? else { return Ok(()) };
+        let service = router.into_make_service_with_connect_info::<SocketAddr>();
+        self.runtime.spawn(async move {
+            if let Err(error) = axum::serve(listener, service).await {
+                tracing::error!(%error, %address, "the port is not served any more");
+            }
+        });
+        Ok(())
+    }
+
+    /// Serves a face of WebSockets: a task for each connection.
+    fn serve_sockets<F: Future<Output = io::Result<()>> + Send + 'static>(
+        &mut self,
+        (name, path): (&str, &str),
+        port: (IpAddr, Option<u16>),
+        state: &Arc<BinanceState>,
+        serve: fn(Arc<BinanceState>, TcpStream, SocketAddr) -> F,
+    ) -> Result<(), LabError> {
+        let Some((listener, _)) = self.open((name, "ws", path), port)? else { return Ok(()) };
+        let state = state.clone();
+        self.runtime.spawn(async move {
+            loop {
+                match listener.accept().await {
+                    Ok((stream, peer)) => {
+                        let connection = serve(state.clone(), stream, peer);
+                        tokio::spawn(async move {
+                            if let Err(error) = connection.await {
+                                tracing::debug!(%error, %peer, "a WebSocket connection ended");
+                            }
+                        });
+                    }
+                    Err(error) => {
+                        tracing::warn!(%error, "a connection was not accepted; the next attempt is in a moment");
+                        tokio::time::sleep(ACCEPT_PAUSE).await;
+                    }
+                }
+            }
+        });
+        Ok(())
+    }
+
+    /// One line of JSON with the addresses of all faces.
+    #[must_use]
+    pub fn ready_line(&self) -> String {
+        Value::Object(self.addresses.clone()).to_string()
+    }
+
+    /// Serves until `stop` gets a message or its sender is dropped, then ends in order.
+    pub fn run_until(self, stop: oneshot::Receiver<()>) -> Result<(), LabError> {
+        let Self { runtime, thread, has_ended, exchange, _lock, .. } = self;
+        runtime.block_on(async {
+            tokio::select! {
+                _ = stop => {}
+                _ = has_ended => {}
+            }
+        });
+        drop(exchange);
+        runtime.shutdown_timeout(STOP_TIMEOUT);
+        match thread.join() {
+            Ok(ended) => ended.map_err(LabError::Storage),
+            Err(_) => Err(LabError::Exchange),
+        }
+    }
+}

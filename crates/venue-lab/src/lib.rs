@@ -1,0 +1,20 @@
+//! Venue lab: an exchange in its own process that speaks the protocols of real venues, for trying clients against it.
+//!
+//! One truth, several faces. The exchange matches with the engine of the simulated venues; its ledger is appended and
+//! synced before any answer leaves. The faces are written from the venues' public documentation.
+
+mod admin;
+mod binance;
+mod config;
+mod exchange;
+mod faults;
+mod keys;
+mod lab;
+mod ledger;
+mod sequencer;
+mod signature;
+mod websocket;
+
+pub use config::{LabConfig, LabConfigError};
+pub use lab::{LabError, RunningLab};
+pub use ledger::LedgerError;
