@@ -2,6 +2,7 @@
 
 use minicbor::{Decode, Encode};
 
+pub use crate::accepted_loss::AcceptedLoss;
 use crate::amount::{Amount, Currency, Price, Quantity};
 use crate::ids::{AccountId, AdapterName, ExchangeId, IntId, PositionId, SecurityId, StrategyId, Text, Uuid};
 use crate::market::{Mark, OrderBook, Tick, Trade};
@@ -224,21 +225,6 @@ pub enum Command {
     /// The end of the journal was lost, and somebody has said that it may go on without it.
     #[n(40)]
     AcceptLoss(#[n(0)] AcceptedLoss),
-}
-
-/// What is known of records that are gone. Numbers up to these may be out in the world, and some beyond them: none of them is
-/// given again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
-pub struct AcceptedLoss {
-    /// The last sequence that was left.
-    #[n(0)]
-    pub end: u64,
-    /// The highest order number that anything knew.
-    #[n(1)]
-    pub order: u64,
-    /// The highest number of a transaction that anything knew.
-    #[n(2)]
-    pub transaction: u64,
 }
 
 /// The settlement price of a security for a day: used when the security itself, or an option on it, expires then.

@@ -1,6 +1,7 @@
 //! Domain types: ids, amounts, securities, orders, positions, and the four messages `Command`, `Report`, `Event` and
 //! `Instruction`. Pure data: no clock, no file, no socket.
 
+mod accepted_loss;
 pub mod amount;
 mod decimal_math;
 pub mod calendar;

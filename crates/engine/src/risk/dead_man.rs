@@ -1,5 +1,5 @@
-//! Dead-man timers: the kill switch of a scope fires when nobody renews its timer in time. Part of the journalled state: a
-//! timer that ran out while the server was down fires when it starts.
+//! Dead-man timers: the kill switch of a scope fires when its timer is not renewed in time. Part of the journalled state:
+//! a timer that ran out while the server was down fires when it starts.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Dead-man timers: the kill switch fires when nobody renews.
+//! Dead-man timers: the kill switch fires when a timer is not renewed.
 
 use domain::risk::EngineSettings;
 use domain::{Command, RiskScope};
