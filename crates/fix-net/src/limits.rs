@@ -10,7 +10,7 @@ pub const SESSION_QUEUE_MAX: usize = 8_192;
 pub const WIRE_BYTES_MAX: usize = 1 << 20;
 
 /// Bytes read from a socket at once.
-pub const READ_BYTES: usize = 64 << 10;
+pub const READ_BYTES: usize = 16 << 10;
 
 /// Bytes that a session reads and makes before other sessions have the thread.
 pub const TURN_BYTES: usize = 16 << 10;
