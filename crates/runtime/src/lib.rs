@@ -5,6 +5,7 @@ mod gate;
 mod live;
 mod loss;
 mod sequencer;
+mod stamped_batch;
 mod journal_records;
 mod recovery;
 pub mod simulation;

@@ -3,9 +3,10 @@
 
 mod intake;
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
-use bus::inbox::{EngineRequest, InboxReceiver, RequestPayload};
+use bus::inbox::{EngineRequest, InboxReceiver};
 use bus::reply::{Reply, ReplySender};
 use bus::{Catalogue, EventFeed, InstructionRouter};
 use crossbeam_channel::Receiver;
@@ -14,7 +15,7 @@ use domain::query::Answer;
 use domain::report::Report;
 use domain::{Event, Input, PublishedEvent, SecurityId, Sequenced, Timestamp};
 use engine::{Engine, Outbox};
-use storage::journal::{DurabilityEvent, Journal, JournalBatch, JournalRecord};
+use storage::journal::{AppendError, DurabilityEvent, Journal, JournalBatch, JournalRecord};
 use storage::{JournalLedger, SnapshotStore};
 use tracing::error;
 
@@ -25,6 +26,7 @@ use crate::requests::{UnansweredRequest, gate_scope_of, needs_marks, origin_of, 
 use crate::sequencer::Sequencer;
 use crate::simulation::RunDigest;
 use crate::snapshot_writer::{SnapshotJob, SnapshotWriter};
+use crate::stamped_batch::{StampedBatch, StampedRequest};
 use crate::unsent_instructions::UnsentInstructions;
 
 pub type EngineClock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
@@ -77,6 +79,8 @@ pub struct LiveLoop {
     read_model_sequence: u64,
     /// Sequence that the engine has applied: what an answer reflects. The rest of the batch is numbered already.
     applied_sequence: u64,
+    /// Requests that were taken and did not fit into the batch; they go first.
+    carried_over: VecDeque<EngineRequest>,
     /// Whether a venue has reported since the last valuation.
     traded: bool,
     inputs_since_snapshot: u64,
@@ -101,6 +105,7 @@ impl LiveLoop {
             unsent: UnsentInstructions::default(),
             read_model_sequence: recovered.last_sequence,
             applied_sequence: recovered.last_sequence,
+            carried_over: VecDeque::new(),
             traded: false,
             inputs_since_snapshot: recovered.replayed,
             snapshot_due: None,
@@ -114,10 +119,13 @@ impl LiveLoop {
         self.parts.catalogue.replace(self.parts.engine.reference().clone());
         loop {
             self.wait();
-            match self.take() {
+            let cycle = match self.take() {
                 LoopWake::Work(taken) => self.run_cycle(taken),
                 LoopWake::Stop => return self.finish(),
-                LoopWake::Failed(error) => return self.fail(error),
+                LoopWake::Failed(error) => Err(error),
+            };
+            if let Err(error) = cycle {
+                return self.fail(error);
             }
         }
     }
@@ -130,27 +138,32 @@ impl LiveLoop {
 
     /// One turn with what is there, or why the loop ends.
     pub fn step(mut self) -> Result<Self, LiveExit> {
-        match self.take() {
+        let cycle = match self.take() {
             LoopWake::Work(taken) => self.run_cycle(taken),
             LoopWake::Stop => return Err(self.finish()),
-            LoopWake::Failed(error) => return Err(self.fail(error)),
+            LoopWake::Failed(error) => Err(error),
+        };
+        match cycle {
+            Ok(()) => Ok(self),
+            Err(error) => Err(self.fail(error)),
         }
-        Ok(self)
     }
 
-    /// What became durable meanwhile leaves before anything else is worked on.
-    fn run_cycle(&mut self, taken: InputBatch) {
+    /// What became durable meanwhile leaves before anything else is worked on. Fails where the journal takes no more: nothing
+    /// that it refused was applied or may be published.
+    fn run_cycle(&mut self, taken: InputBatch) -> Result<(), String> {
         self.release();
         let now = (self.parts.clock)();
-        self.handle_prices(now, taken.prices);
-        self.handle_inputs(now, taken.requests, taken.reports, taken.mark_due);
+        self.handle_prices(now, taken.prices)?;
+        self.handle_inputs(now, taken.requests, taken.reports, taken.mark_due)?;
         self.release();
         self.unsent.flush(&mut self.parts.instructions);
         self.write_snapshot_if_due();
+        Ok(())
     }
 
     /// Raw prices are published at once: they show nothing of trading.
-    fn handle_prices(&mut self, now: Timestamp, prices: Vec<MarketData>) {
+    fn handle_prices(&mut self, now: Timestamp, prices: Vec<MarketData>) -> Result<(), String> {
         let mut journalled = Vec::new();
         for data in prices {
             let input = Input::Market(data);
@@ -165,7 +178,7 @@ impl LiveLoop {
             };
             self.apply_price(Sequenced { sequence, at: now, payload: input });
         }
-        self.journal(now, journalled);
+        self.journal(now, journalled)
     }
 
     fn apply_price(&mut self, input: Sequenced<Input>) {
@@ -182,33 +195,36 @@ impl LiveLoop {
     }
 
     /// Stamps everything with one reading of the clock, hands it to the journal as one batch, and applies it.
-    fn handle_inputs(&mut self, now: Timestamp, requests: Vec<EngineRequest>, reports: Vec<Report>, pulse: bool) {
-        let mut inputs = Vec::with_capacity(requests.len() + reports.len() + 2);
-        let mut records = Vec::with_capacity(inputs.capacity());
-        let mut asked = Vec::with_capacity(requests.len());
-        records.extend(self.sequencer.reservation());
+    fn handle_inputs(
+        &mut self,
+        now: Timestamp,
+        mut requests: VecDeque<EngineRequest>,
+        reports: Vec<Report>,
+        pulse: bool,
+    ) -> Result<(), String> {
+        let mut batch = StampedBatch::new(now, requests.len() + reports.len());
+        self.sequencer.reservation().into_iter().for_each(|record| batch.push_record(record));
         self.applied_sequence = self.sequencer.last();
         if pulse {
             self.close_bars(now);
         }
         if self.parts.engine.next_deadline().is_some_and(|deadline| deadline <= now) {
-            self.stamp(now, Input::Clock, &mut inputs, &mut records);
+            batch.push_input(&mut self.sequencer, Input::Clock);
         }
-        self.stamp_marks(now, &requests, !reports.is_empty(), pulse, &mut inputs, &mut records);
+        self.stamp_marks(&mut batch, &requests, !reports.is_empty(), pulse);
         for report in reports {
-            self.stamp(now, Input::Report(report), &mut inputs, &mut records);
+            batch.push_input(&mut self.sequencer, Input::Report(report));
         }
-        let first_request = inputs.len();
-        for request in requests {
-            asked.push(self.stamp_request(now, request, &mut inputs, &mut records));
+        while !batch.is_full()
+            && let Some(request) = requests.pop_front()
+        {
+            batch.push_request(&mut self.sequencer, request);
         }
-        if !self.journal(now, records) {
-            // Nothing of this may be published: reply channels are dropped, and the loop ends.
-            return;
-        }
-        let rest = inputs.split_off(first_request);
-        inputs.into_iter().for_each(|input| self.apply(input, None));
-        self.apply_requests(now, rest, asked);
+        self.carried_over.append(&mut requests);
+        self.journal(now, batch.records)?;
+        batch.unasked.into_iter().for_each(|input| self.apply(input, None));
+        batch.requests.into_iter().for_each(|request| self.apply_request(now, request));
+        Ok(())
     }
 
     fn close_bars(&mut self, now: Timestamp) {
@@ -221,29 +237,14 @@ impl LiveLoop {
         }
     }
 
-    fn stamp(
-        &mut self,
-        at: Timestamp,
-        what: Input,
-        inputs: &mut Vec<Sequenced<Input>>,
-        records: &mut Vec<JournalRecord>,
-    ) -> u64 {
-        let sequence = self.sequencer.next();
-        records.push(journal_records::input(sequence, &what));
-        inputs.push(Sequenced { sequence, at, payload: what });
-        sequence
-    }
-
     /// The newest relevant prices that changed come first, so that the following inputs are checked against them. At
     /// the valuation also without any, where something was traded since: portfolio values are published then.
     fn stamp_marks(
         &mut self,
-        now: Timestamp,
-        requests: &[EngineRequest],
+        batch: &mut StampedBatch,
+        requests: &VecDeque<EngineRequest>,
         reports: bool,
         pulse: bool,
-        inputs: &mut Vec<Sequenced<Input>>,
-        records: &mut Vec<JournalRecord>,
     ) {
         let mut marks = Vec::new();
         if reports || requests.iter().any(|request| needs_marks(&request.payload)) {
@@ -256,77 +257,41 @@ impl LiveLoop {
         }
         let values_due = pulse && std::mem::take(&mut self.traded);
         if values_due || !marks.is_empty() {
-            self.stamp(now, Input::Marks(marks), inputs, records);
+            batch.push_input(&mut self.sequencer, Input::Marks(marks));
         }
         self.traded |= reports;
     }
 
-    fn stamp_request(
-        &mut self,
-        now: Timestamp,
-        request: EngineRequest,
-        inputs: &mut Vec<Sequenced<Input>>,
-        records: &mut Vec<JournalRecord>,
-    ) -> (ReplySender, UnansweredRequest) {
-        let asked = match request.payload {
-            RequestPayload::Command(envelope) => {
-                self.stamp(now, Input::Command(envelope), inputs, records);
-                UnansweredRequest::Command
-            }
-            RequestPayload::Query(query) => UnansweredRequest::Query(query),
-            RequestPayload::LedgerRecord(bytes) => {
-                let sequence = self.sequencer.next();
-                records.push(journal_records::ledger(sequence, bytes.clone()));
-                UnansweredRequest::LedgerRecord(sequence, bytes)
-            }
-            RequestPayload::DeliveryLog(record) => {
-                records.push(journal_records::delivery_log(self.sequencer.next(), record));
-                UnansweredRequest::NoReply
-            }
-        };
-        (request.reply_to, asked)
-    }
-
-    /// Whether the journal accepted them. `wait` left room, so only a failed journal refuses.
-    fn journal(&mut self, now: Timestamp, records: Vec<JournalRecord>) -> bool {
+    /// `wait` left room, so only a failed journal refuses.
+    fn journal(&mut self, now: Timestamp, records: Vec<JournalRecord>) -> Result<(), String> {
         if records.is_empty() {
-            return true;
+            return Ok(());
         }
         self.inputs_since_snapshot += records.len() as u64;
         self.journalled_at = now;
         let taken = self.parts.journal.append(JournalBatch { time: now.0, records });
-        if let Err(refused) = &taken {
-            error!(reason = ?refused.reason, "journal refused a batch; stopping");
-        }
-        taken.is_ok()
+        taken.map_err(|refused| match refused.reason {
+            AppendError::Failed { error } => error,
+            other => format!("the journal refused a batch: {other}"),
+        })
     }
 
-    /// In order of arrival, so that a query sees the command before it.
-    fn apply_requests(
-        &mut self,
-        now: Timestamp,
-        inputs: Vec<Sequenced<Input>>,
-        asked: Vec<(ReplySender, UnansweredRequest)>,
-    ) {
-        let mut inputs = inputs.into_iter();
-        for (promise, asked) in asked {
-            match asked {
-                UnansweredRequest::Command => {
-                    let input = inputs.next().expect("every command was stamped");
-                    self.apply(input, Some(promise));
-                }
-                UnansweredRequest::Query(query) => {
-                    let sequence = self.applied_sequence;
-                    let outcome = self.parts.engine.answer(now, sequence, &query);
-                    self.gate.push(GatedOutput::reply(self.visible_sequence(), promise, Reply { sequence, outcome }));
-                }
-                UnansweredRequest::LedgerRecord(sequence, bytes) => {
-                    let mut held = GatedOutput::reply(sequence, promise, Reply { sequence, outcome: Ok(Answer::Done) });
-                    held.ledger_record = Some(bytes);
-                    self.gate.push(held);
-                }
-                UnansweredRequest::NoReply => {}
+    /// Requests come in order of arrival, so that a query sees the command before it.
+    fn apply_request(&mut self, now: Timestamp, request: StampedRequest) {
+        let promise = request.reply_to;
+        match request.payload {
+            UnansweredRequest::Command(input) => self.apply(input, Some(promise)),
+            UnansweredRequest::Query(query) => {
+                let sequence = self.applied_sequence;
+                let outcome = self.parts.engine.answer(now, sequence, &query);
+                self.gate.push(GatedOutput::reply(self.visible_sequence(), promise, Reply { sequence, outcome }));
             }
+            UnansweredRequest::LedgerRecord(sequence, bytes) => {
+                let mut held = GatedOutput::reply(sequence, promise, Reply { sequence, outcome: Ok(Answer::Done) });
+                held.ledger_record = Some(bytes);
+                self.gate.push(held);
+            }
+            UnansweredRequest::NoReply => {}
         }
     }
 
@@ -415,6 +380,8 @@ impl LiveLoop {
 
     /// Everything that was taken in becomes durable and is released, then the event feed closes.
     fn finish(mut self) -> LiveExit {
+        // The turn that saw the stop may have read the last durability event already.
+        self.release();
         // A snapshot must not know more than the journal, not even of records that nothing waits for.
         while !self.gate.is_empty() || self.parts.journal.durable() < self.visible_sequence() {
             if let Ok(DurabilityEvent::Failed { error }) = self.parts.journal.durability_events().recv() {

@@ -1,11 +1,11 @@
 //! Classification of requests and inputs.
 
 use bus::RequestPayload;
-use domain::{Command, Input, MessageOrigin, RiskScope, SecurityId};
+use domain::{Command, Input, MessageOrigin, RiskScope, SecurityId, Sequenced};
 
 /// A request that is recorded and not answered yet.
 pub(crate) enum UnansweredRequest {
-    Command,
+    Command(Sequenced<Input>),
     Query(Box<domain::Query>),
     LedgerRecord(u64, Vec<u8>),
     NoReply,

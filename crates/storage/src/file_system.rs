@@ -15,6 +15,7 @@ pub trait WritableFile: Send {
     fn sync(&self) -> io::Result<()>;
 }
 
+/// The operations on files that the writers need.
 pub trait FileSystem: Send + Sync {
     fn create(&self, path: &Path) -> io::Result<Box<dyn WritableFile>>;
     fn open(&self, path: &Path) -> io::Result<Box<dyn WritableFile>>;
@@ -27,6 +28,7 @@ pub trait FileSystem: Send + Sync {
     fn truncate(&self, path: &Path, length: u64) -> io::Result<()>;
 }
 
+/// The file system of the operating system.
 pub struct OsFileSystem;
 
 impl FileSystem for OsFileSystem {

@@ -1,5 +1,6 @@
 //! What one turn of the loop takes in, and how long the loop sleeps before it.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use bus::inbox::EngineRequest;
@@ -24,7 +25,7 @@ const QUEUE_RETRY_INTERVAL: Duration = Duration::from_millis(1);
 /// Input of one turn.
 #[derive(Default)]
 pub(super) struct InputBatch {
-    pub(super) requests: Vec<EngineRequest>,
+    pub(super) requests: VecDeque<EngineRequest>,
     pub(super) reports: Vec<Report>,
     pub(super) prices: Vec<MarketData>,
     pub(super) mark_due: bool,
@@ -85,7 +86,12 @@ impl LiveLoop {
     /// Takes what else waits, so that one commit carries it all.
     fn drain(&mut self, taken: &mut InputBatch) {
         let lanes = &self.parts.inbox;
-        taken.requests = lanes.requests.take_batch(REQUESTS_PER_TURN_MAX, |asked| self.parts.engine.knows_order(asked));
+        taken.requests = std::mem::take(&mut self.carried_over);
+        if taken.requests.is_empty() {
+            let engine = &self.parts.engine;
+            let taken_now = lanes.requests.take_batch(REQUESTS_PER_TURN_MAX, |asked| engine.knows_order(asked));
+            taken.requests = taken_now.into();
+        }
         taken.reports.extend(self.unsent.drain());
         taken.reports.extend(lanes.reports.try_iter().take(REPORTS_PER_TURN_MAX));
         taken.prices = lanes.drain_prices();
@@ -103,7 +109,7 @@ impl LiveLoop {
         if !self.journal_has_room() {
             return longest;
         }
-        if !(self.unsent.is_empty() && self.parts.inbox.requests.is_empty()) {
+        if !(self.unsent.is_empty() && self.carried_over.is_empty() && self.parts.inbox.requests.is_empty()) {
             return Duration::ZERO;
         }
         let now = (self.parts.clock)();

@@ -150,7 +150,8 @@ impl Journal {
         Inspected { lock, options, disk: Arc::new(OsFileSystem), scan, notes_head: false }.open()
     }
 
-    pub(crate) fn open_on(
+    /// As [`Self::open`], on another file system.
+    pub fn open_on(
         disk: Arc<dyn FileSystem>,
         lock: &DataDirLock,
         options: &JournalOptions,

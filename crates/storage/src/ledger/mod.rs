@@ -125,6 +125,7 @@ impl JournalLedger {
 }
 
 /// All records as they were.
+#[derive(Default)]
 pub struct LedgerSnapshot(BTreeMap<String, BTreeMap<u64, Arc<ByteVec>>>);
 
 impl LedgerSnapshot {
