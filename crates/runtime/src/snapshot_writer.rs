@@ -136,14 +136,7 @@ mod tests {
 
     fn job(sequence: u64) -> SnapshotJob {
         let engine = Engine::default().snapshot();
-        SnapshotJob {
-            sequence,
-            engine,
-            ledger: storage::LedgerSnapshot::default(),
-            reserved: 0,
-            digest: None,
-            at: Timestamp(0),
-        }
+        SnapshotJob { sequence, engine, ledger: LedgerSnapshot::default(), reserved: 0, digest: None, at: Timestamp(0) }
     }
 
     /// Threads of this process that write snapshots, now.
