@@ -24,7 +24,7 @@ use domain::{
 use runtime::{LiveExit, LiveLoop, LiveOptions, LiveParts, RecoveredState, recover};
 use storage::journal::{InstanceId, Journal, JournalOptions};
 use storage::lock::DataDirLock;
-use storage::{JournalLedger, SnapshotStore};
+use storage::{JournalLedger, SnapshotStore, StorageError};
 use tempfile::TempDir;
 
 use crate::test_disk::TestDisk;
@@ -76,7 +76,7 @@ impl LiveFixture {
     }
 
     pub(crate) fn start(&self) -> RunningLoop {
-        let lock = DataDirLock::acquire(self.folder.path()).unwrap();
+        let lock = self.lock_folder();
         let (_, journal) = Journal::open_on(self.disk.clone(), &lock, &self.journal, &mut |_| {}).unwrap();
         let snapshots = SnapshotStore::open_on(self.snapshot_disk.clone(), &lock, INSTANCE).unwrap();
         let (inbox, requests) = inbox_with(self.lanes, InFlightLimits::default());
@@ -92,6 +92,17 @@ impl LiveFixture {
             build: "stories".into(),
         };
         RunningLoop::spawn((inbox, requests), storage, options, recovered)
+    }
+
+    /// The thread that writes snapshots holds the folder a moment longer than a loop that has failed; a process would be gone.
+    fn lock_folder(&self) -> DataDirLock {
+        loop {
+            match DataDirLock::acquire(self.folder.path()) {
+                Ok(lock) => return lock,
+                Err(StorageError::Locked { .. }) => thread::yield_now(),
+                Err(other) => panic!("{other}"),
+            }
+        }
     }
 
     /// A text without the name of the temporary folder.
