@@ -1,5 +1,6 @@
 //! Runtime: calls `apply()` and supplies the time. Live loop, durability gate, recovery, simulation, strategy host.
 
+pub mod clock;
 mod requests;
 mod gate;
 mod live;

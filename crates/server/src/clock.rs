@@ -1,55 +1,32 @@
-//! The one clock of the program: it begins at the wall's time and goes on by the steady clock, so that no step of the wall changes
-//! how long anything takes. Where the two part it approaches the wall slowly, and it never goes back (decision 0019).
+//! The one clock of the program: `runtime::clock` read from the machine's own clocks, by any thread (decision 0019).
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use domain::Timestamp;
+use runtime::clock::{ClockReading as Reading, MonotonicClock, STEP_NANOS};
 use rustix::time::{ClockId, clock_gettime};
 
 /// A clock as everybody takes it.
 pub type ServerClock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
-
-/// A part of the time that passes by which the clock may run faster or slower to approach the wall: a twentieth, so a step of an
-/// hour is made up for in twenty hours, and no duration is off by more than five percent.
-pub const SLEW_PART: i64 = 20;
-/// A greater step of the wall between two readings is told.
-pub const STEP_NANOS: i64 = 1_000_000_000;
 
 const NANOS_PER_SECOND: f64 = 1e9;
 
 #[derive(Debug)]
 pub struct SystemClock {
     offset_seconds: i64,
-    hands: Mutex<Hands>,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Hands {
-    /// The last answer.
-    last: i64,
-    /// The wall and the steady clock at that reading; none before the first.
-    read: Option<Reading>,
-}
-
-/// Both clocks of the machine, in nanoseconds.
-#[derive(Debug, Clone, Copy)]
-struct Reading {
-    wall: i64,
-    steady: i64,
+    hands: Mutex<MonotonicClock>,
 }
 
 impl SystemClock {
     pub fn new(offset_seconds: i64) -> Self {
-        Self { offset_seconds, hands: Mutex::new(Hands { last: i64::MIN, read: None }) }
+        Self { offset_seconds, hands: Mutex::default() }
     }
 
     /// Everything from now on is later than this: what a journal ends with, for instance.
     pub fn start_after(&self, past: Timestamp) {
         let ahead = past.0.saturating_sub(self.now().0);
-        let mut hands = self.lock();
-        hands.last = hands.last.max(past.0);
-        drop(hands);
+        self.lock().start_after(past);
         if ahead > STEP_NANOS {
             tracing::error!(
                 seconds = seconds(ahead),
@@ -60,7 +37,7 @@ impl SystemClock {
     }
 
     pub fn now(&self) -> Timestamp {
-        let (at, step) = self.monotonic(Reading::take);
+        let (at, step) = self.monotonic(take_reading);
         if let Some(step) = step {
             tracing::error!(
                 seconds = seconds(step),
@@ -87,32 +64,18 @@ impl SystemClock {
     fn monotonic(&self, read: impl FnOnce() -> Reading) -> (Timestamp, Option<i64>) {
         let mut hands = self.lock();
         let reading = read();
-        let wanted = Timestamp(reading.wall).plus_seconds(self.offset_seconds).0;
-        let (next, step) = match hands.read {
-            None => (wanted, 0),
-            Some(before) => {
-                let elapsed = reading.steady.saturating_sub(before.steady).max(0);
-                let expected = hands.last.saturating_add(elapsed);
-                let slew = elapsed / SLEW_PART;
-                let correction = wanted.saturating_sub(expected).clamp(-slew, slew);
-                (expected.saturating_add(correction), reading.wall.saturating_sub(before.wall).saturating_sub(elapsed))
-            }
-        };
-        let after_last = hands.last.checked_add(1).expect("the clock stands before the year 2262");
-        *hands = Hands { last: next.max(after_last), read: Some(reading) };
-        (Timestamp(hands.last), (step.abs() > STEP_NANOS).then_some(step))
+        hands.advance(reading, self.offset_seconds)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Hands> {
+    fn lock(&self) -> MutexGuard<'_, MonotonicClock> {
         // The hands are set in one statement.
         self.hands.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Reading {
-    fn take() -> Self {
-        Self { wall: wall_nanos(), steady: steady_nanos() }
-    }
+/// Both clocks of the machine.
+fn take_reading() -> Reading {
+    Reading { wall: wall_nanos(), steady: steady_nanos() }
 }
 
 #[allow(clippy::cast_precision_loss, reason = "for people to read")]
