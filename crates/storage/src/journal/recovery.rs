@@ -1,12 +1,15 @@
 //! Journal recovery: cuts a torn end, drops an unused segment, syncs what was only written.
 
+use std::fs::File;
+use std::io;
 use std::path::Path;
 
 use super::scan::{JournalScan, JournalSummary};
 use super::segment::{HEADER_BYTES, Segment};
 use super::writer::OpenSegment;
 use crate::block::BlockPosition;
-use crate::file_system::{FileSystem, zero_fill};
+use crate::file_system::{FileSystem, WritableFile, write_all_at, zero_fill};
+use crate::tail;
 use crate::{StorageError, TornWrite};
 
 /// Repairs the end of a journal that was walked through. Gives the segment to go on with, if there is one.
@@ -26,7 +29,8 @@ pub(crate) fn repair(
         last => last,
     };
     disk.sync_folder(folder).map_err(StorageError::io("sync", folder))?;
-    let open = last.map(|(segment, end)| reopen(disk, &segment, end, scan.summary.torn.as_ref())).transpose()?;
+    let (torn, synced) = (scan.summary.torn.as_ref(), scan.synced);
+    let open = last.map(|(segment, end)| reopen(disk, &segment, end, torn, synced)).transpose()?;
     Ok((scan.summary, open))
 }
 
@@ -44,12 +48,15 @@ fn reopen(
     segment: &Segment,
     end: u64,
     torn: Option<&TornWrite>,
+    synced: Option<(u64, u64)>,
 ) -> Result<OpenSegment, StorageError> {
     let Segment { path, header } = segment;
     let medium = disk.open(path).map_err(StorageError::io("open", path))?;
     let dirty = torn.filter(|torn| torn.file == *path).map_or(0, |torn| torn.bytes);
     let length = std::fs::metadata(path).map_err(StorageError::io("read", path))?.len();
-    zero_fill(medium.as_ref(), end, end + dirty)
+    let from = synced.filter(|(number, _)| *number == header.number).map_or(HEADER_BYTES as u64, |(_, offset)| offset);
+    rewrite(medium.as_ref(), path, from, end)
+        .and_then(|()| zero_fill(medium.as_ref(), end, end + dirty))
         .and_then(|()| zero_fill(medium.as_ref(), length.max(end), header.capacity))
         // Also where nothing was cut: frames found here may never have been synced, and now they count.
         .and_then(|()| medium.sync())
@@ -61,4 +68,11 @@ fn reopen(
         capacity: header.capacity,
         position: BlockPosition { offset: end, ..header.frames_start() },
     })
+}
+
+/// Frames that were found behind the head may be in the memory of the machine only: after a sync that failed it takes them for
+/// synced, and syncs them no more. What is written again is synced again.
+fn rewrite(medium: &dyn WritableFile, path: &Path, from: u64, end: u64) -> io::Result<()> {
+    let found = tail::read_range(&File::open(path)?, from, end.saturating_sub(from))?;
+    write_all_at(medium, &found, from)
 }

@@ -94,6 +94,8 @@ pub(crate) struct JournalScan {
     /// What the journal must have, and whether that was met.
     head: Option<Head>,
     is_head_met: bool,
+    /// Where what the head tells of ends: the number of a segment, and an offset in it. All before is surely on the disk.
+    pub(crate) synced: Option<(u64, u64)>,
 }
 
 impl JournalScan {
@@ -109,7 +111,7 @@ impl JournalScan {
             head: ChainHash::GENESIS,
             torn: None,
         };
-        Self { summary, last: None, before_last: None, at: None, head, is_head_met: false }
+        Self { summary, last: None, before_last: None, at: None, head, is_head_met: false, synced: None }
     }
 
     pub(crate) fn run(
@@ -153,7 +155,11 @@ impl JournalScan {
         let mut frames = SegmentReader::new(segment, file)?;
         self.at = Some((frames.segment().clone(), frames.offset()));
         while let Some(frame) = self.next_frame(&mut frames, next)? {
+            let was_met = self.is_head_met;
             self.count(&frame, frames.head());
+            if self.is_head_met && !was_met {
+                self.synced = Some((frames.segment().header.number, frames.offset()));
+            }
             self.at.iter_mut().for_each(|(_, offset)| *offset = frames.offset());
             progress(frames.offset());
         }

@@ -35,6 +35,36 @@ fn after_any_power_cut_nothing_that_was_reported_durable_is_lost() {
     assert!(torn > 0, "no cut has torn a frame: the test does not test");
 }
 
+/// After a failed sync an operating system shows what was written and takes it for synced, whatever the disk has.
+#[test]
+fn frames_that_a_failed_sync_left_are_written_again_before_they_count() {
+    let bench = JournalFixture::new();
+    let (_, mut journal) = bench.open();
+    append_durable(&mut journal, 1, "kept");
+    bench.disk.0.sync_fails.store(true, Ordering::SeqCst);
+    journal.append(batch(2, "in the memory of the machine")).unwrap();
+    wait_failed(&journal);
+    drop(journal);
+    let path = bench.segments().remove(0);
+    let shown = fs::read(&path).unwrap();
+    let disk = RecordingDisk::default();
+    for name in [path.clone(), bench.journal_folder().join("head"), bench.journal_folder().join("next.ready")] {
+        disk.0.lock().unwrap().names.insert(name, 0);
+    }
+    let lock = DataDirLock::acquire(bench.folder.path()).unwrap();
+    let (found, _journal) = Journal::open_on(Arc::new(disk.clone()), &lock, &bench.options, &mut |_| {}).unwrap();
+    assert_eq!(found.last_sequence, 2, "it was written, so it may count");
+    let steps = disk.0.lock().unwrap().steps.clone();
+    let is_second = |bytes: &[u8]| String::from_utf8_lossy(bytes).contains("in the memory of the machine");
+    let rewritten = steps.iter().find_map(|step| match step {
+        DiskOperation::Write { offset, bytes, .. } if is_second(bytes) => Some((*offset, bytes.clone())),
+        _ => None,
+    });
+    let (offset, bytes) = rewritten.expect("the frame is written again");
+    let start = usize::try_from(offset).unwrap();
+    assert_eq!(bytes, shown[start..start + bytes.len()], "byte by byte as it was");
+}
+
 #[derive(Debug, Clone)]
 enum DiskOperation {
     Create { file: usize, path: PathBuf },
