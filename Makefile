@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run test damage kill power-cut record-release audit test-screen test-stories test-docs test-rust bench lint build doc setup node ui
+.PHONY: help run test damage kill power-cut record-release simulate simulate-bugs audit test-screen test-stories test-docs test-rust bench lint build doc setup node ui
 
 # The binary is built once; end-to-end tests find it by this name.
 TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))
@@ -76,11 +76,18 @@ record-release: build ## keep a data folder of this version for the tests of the
 audit: ## what it is built from: advisories, licences, sources, and a bill of materials in target/sbom.cdx.json
 	@scripts/audit.py
 
+simulate: ## run the whole system in simulated time on all cores, an hour of faults per seed (SEEDS=, SEED=)
+	cargo run --release -p simulator -- --seed $(or $(SEED),1) --seeds $(or $(SEEDS),200) --hours 1 --jobs $$(nproc) --coverage
+
+simulate-bugs: ## search a seed for every planted bug (SEEDS=)
+	cargo run --release -p simulator --features planted-bugs -- --bugs --seeds $(or $(SEEDS),1000)
+
 test-docs: ## the programs in the documentation of the strategy interface
 	cargo test -p strategy --doc --quiet
 
 test-rust: ## every other test, the end-to-end stories included
 	cargo build -p server --example troupe
+	cargo test -p simulator --features planted-bugs --test planted_bugs
 	@if command -v cargo-nextest >/dev/null; then \
 	  cargo nextest run --workspace --no-fail-fast; \
 	else \

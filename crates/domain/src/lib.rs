@@ -14,6 +14,7 @@ pub mod market;
 pub mod order;
 mod pending;
 pub mod phase;
+pub mod planted_bugs;
 pub mod portfolio;
 pub mod query;
 pub mod reference;
@@ -35,6 +36,7 @@ pub use instruction::Instruction;
 pub use lookup_map::{LookupMap, SecurityMap};
 pub use market::{Bar, BarSize, BookLevel, Mark, OrderBook, Tick, Trade};
 pub use order::{Fill, OrdStatus, Order, OrderKind, OrderStatus, Side, Source, TimeInForce};
+pub use planted_bugs::PlantedBug;
 pub use portfolio::{CashBalance, Charge, ChargeKind, PortfolioValue, Position, Transaction, TransactionKind};
 pub use query::{Answer, Query};
 pub use reference::{

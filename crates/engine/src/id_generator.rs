@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use domain::command::AcceptedLoss;
-use domain::{AccountId, IntId, Text, TransactionId, Uuid};
+use domain::{AccountId, IntId, PlantedBug, Text, TransactionId, Uuid};
 use minicbor::{Decode, Encode};
 
 use crate::trading::Trading;
@@ -41,6 +41,9 @@ impl IdGenerator {
     }
 
     pub(crate) fn next_order(&mut self) -> u64 {
+        if PlantedBug::ReuseOrderNumber.is_planted() && self.orders % 20 == 19 && self.bookings.is_multiple_of(2) {
+            return self.orders;
+        }
         self.orders += 1;
         self.orders
     }

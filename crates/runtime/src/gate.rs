@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use bus::reply::{Reply, ReplySender};
-use domain::{AdapterName, Instruction, MessageOrigin, PublishedEvent, RiskScope};
+use domain::{AdapterName, Instruction, MessageOrigin, PlantedBug, PublishedEvent, RiskScope};
 
 /// Output of one input, waiting for durability.
 pub(crate) struct GatedOutput {
@@ -44,7 +44,8 @@ impl Gate {
 
     /// The next output that may be released.
     pub(crate) fn pop_durable(&mut self, durable: u64) -> Option<GatedOutput> {
-        self.0.pop_front_if(|held| held.sequence <= durable)
+        let ahead = u64::from(PlantedBug::ReleaseAtWrongSequence.is_planted());
+        self.0.pop_front_if(|held| held.sequence <= durable + ahead)
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -13,7 +13,7 @@ use crossbeam_channel::Receiver;
 use domain::command::MarketData;
 use domain::query::Answer;
 use domain::report::Report;
-use domain::{Event, Input, PublishedEvent, SecurityId, Sequenced, Timestamp};
+use domain::{Event, Input, PlantedBug, PublishedEvent, SecurityId, Sequenced, Timestamp};
 use engine::{Engine, Outbox};
 use storage::journal::{AppendError, DurabilityEvent, Journal, JournalBatch, JournalRecord};
 use storage::{JournalLedger, SnapshotStore};
@@ -348,7 +348,8 @@ impl LiveLoop {
             self.unsent.send(&mut self.parts.instructions, gate, &adapter, instruction);
         }
         held.gate_scope.into_iter().for_each(|scope| self.parts.inbox.outbound_gate.open(scope));
-        if let Some((promise, reply)) = held.reply {
+        let is_dropped = |reply: &Reply| reply.outcome.is_err() && PlantedBug::DropRefusal.is_planted();
+        if let Some((promise, reply)) = held.reply.filter(|(_, reply)| !is_dropped(reply)) {
             promise.send(reply);
         }
     }
@@ -362,7 +363,8 @@ impl LiveLoop {
             self.inputs_since_snapshot = 0;
         }
         let durable = self.parts.journal.durable();
-        if let Some(scene) = self.snapshot_due.take_if(|scene| scene.sequence <= durable) {
+        let is_early = PlantedBug::SnapshotAheadOfJournal.is_planted();
+        if let Some(scene) = self.snapshot_due.take_if(|scene| is_early || scene.sequence <= durable) {
             self.snapshot_writer.start(scene);
         }
     }

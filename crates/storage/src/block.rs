@@ -5,6 +5,8 @@ use std::fmt;
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 
+use domain::PlantedBug;
+
 pub(crate) const HEAD_BYTES: usize = 12;
 /// No block is longer, so a damaged length can't ask for much memory.
 pub(crate) const LIMIT_BYTES: usize = 16 << 20;
@@ -121,7 +123,8 @@ impl BlockReader {
         if !read_whole(&mut self.file, &mut self.block[HEAD_BYTES..])? {
             return Ok(Err(BlockError::Cut));
         }
-        Ok(if is_valid(&self.block, self.position) { Ok(()) } else { Err(BlockError::Checksum) })
+        let is_good = is_valid(&self.block, self.position) || PlantedBug::AcceptTornEnd.is_planted();
+        Ok(if is_good { Ok(()) } else { Err(BlockError::Checksum) })
     }
 
     /// Where the next block is expected.

@@ -38,6 +38,11 @@ fn crates_obey_the_lints() {
 }
 
 #[test]
+fn planted_bugs_are_not_released() {
+    check(rules::planted_bugs_are_not_released);
+}
+
+#[test]
 fn no_file_names_a_machine() {
     check(rules::no_file_names_a_machine);
 }

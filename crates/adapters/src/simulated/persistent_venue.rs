@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::Path;
 
 use domain::report::VenueSnapshot;
-use domain::{OrderId, SecurityId, Timestamp};
+use domain::{OrderId, PlantedBug, SecurityId, Timestamp};
 use storage::append_log::AppendLog;
 use storage::{FileSystem, StorageError};
 use venue_sim::{ConfigError, Faults, ListedSecurity, VenueConfig, VenueOutput, VenueRecord, VenueSimulator};
@@ -113,7 +113,7 @@ impl PersistentVenue {
     }
 
     fn sync_ledger(&mut self) -> Result<(), StorageError> {
-        if !self.synced {
+        if !self.synced && !PlantedBug::UnsyncedVenueLedger.is_planted() {
             self.ledger.sync()?;
             self.synced = true;
         }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use domain::order::{BaseState, ExecType, Fill, Order};
 use domain::report::VenueFill;
 use domain::{
-    AccountId, AdapterName, Amount, Charge, Decimal, Event, OrderId, Overflow, Price, Quantity, Refusal, Security,
-    Side, Text, Timestamp, Transaction, TransactionKind,
+    AccountId, AdapterName, Amount, Charge, Decimal, Event, OrderId, Overflow, PlantedBug, Price, Quantity, Refusal,
+    Security, Side, Text, Timestamp, Transaction, TransactionKind,
 };
 
 use super::executions::{BookedExecution, Costs, execution_key};
@@ -55,7 +55,10 @@ impl Trading {
     ) -> bool {
         let Some(account) = self.account_of(report, out) else { return false };
         let key = execution_key(adapter, account, &fill.exec_id);
-        if self.orders.executions.contains(key) {
+        if PlantedBug::ForgetFill.is_planted() && key.is_multiple_of(8) {
+            return false;
+        }
+        if self.orders.executions.contains(key) && !PlantedBug::BookRepeatedFill.is_planted() {
             self.orders.repeated_executions += 1;
             return false;
         }

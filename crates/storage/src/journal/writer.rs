@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TrySendError};
+use domain::PlantedBug;
 
 use super::chain::{ChainHash, InstanceId};
 use super::frame::{FRAME_HEAD_BYTES, FrameBuilder};
@@ -184,7 +185,7 @@ impl JournalWriter {
         open.position.offset += bytes.len() as u64;
         (self.head, self.last) = (head, self.frame.last());
         self.unsynced.get_or_insert_with(Instant::now);
-        if self.must_sync_now() {
+        if self.must_sync_now() && !PlantedBug::AcknowledgeBeforeSync.is_planted() {
             self.sync_if_needed()?;
         }
         self.shared.record_frame(self.frame.count(), self.frame.bytes().len());
@@ -204,6 +205,9 @@ impl JournalWriter {
     fn sync_if_needed(&mut self) -> Result<(), StorageError> {
         if let (Some(open), Some(_)) = (&self.open, self.unsynced) {
             let begun = Instant::now();
+            if PlantedBug::HeadBeforeSync.is_planted() {
+                self.head_file.note(self.last, self.head);
+            }
             open.medium.sync().map_err(StorageError::io("sync", &open.path))?;
             self.shared.record_sync(begun.elapsed());
             self.unsynced = None;
@@ -223,7 +227,7 @@ impl JournalWriter {
             SegmentHeader { instance: self.instance, number, first, capacity: self.capacity, previous: self.head };
         let path = self.folder.join(segment::file_name(first));
         write_all_at(spare.medium.as_ref(), &header.encode(), 0)
-            .and_then(|()| spare.medium.sync())
+            .and_then(|()| if PlantedBug::UnsyncedSegmentHeader.is_planted() { Ok(()) } else { spare.medium.sync() })
             .and_then(|()| self.disk.rename(&spare.path, &path))
             .map_err(StorageError::io("begin", &path))?;
         self.spares.request();

@@ -1,5 +1,5 @@
 //! Every crate inherits the workspace's lints; every pure crate has a `clippy.toml` that bans clocks, files and
-//! sockets.
+//! sockets; no crate that is released can switch planted bugs on.
 
 use crate::manifest::entries;
 use crate::tree::Tree;
@@ -19,6 +19,25 @@ pub fn crates_inherit_lints(tree: &Tree) -> Vec<Violation> {
         if PURE.contains(&name) {
             violations.extend(impure(tree, name));
         }
+    }
+    violations
+}
+
+/// Crates that may name the feature with the planted bugs.
+const BUGGY_ON_REQUEST: [&str; 2] = ["domain", "simulator"];
+const BUG_FEATURE: &str = "planted-bugs";
+
+/// Only the simulator builds the platform with planted bugs, and only where it is told to.
+pub fn planted_bugs_are_not_released(tree: &Tree) -> Vec<Violation> {
+    let mut violations = Vec::new();
+    for name in tree.crates() {
+        let path = format!("crates/{name}/Cargo.toml");
+        let Some(file) = tree.text(&path) else { continue };
+        let is_named = |line: &str| line.contains(BUG_FEATURE) && !BUGGY_ON_REQUEST.contains(&name);
+        let is_default = |line: &str| line.starts_with("default") && line.contains(BUG_FEATURE);
+        let wrong = file.numbered_lines().filter(|(_, line)| is_named(line) || is_default(line));
+        violations
+            .extend(wrong.map(|(line, _)| Violation::new(&path, line, "planted bugs are for the simulator alone")));
     }
     violations
 }
@@ -57,6 +76,18 @@ mod tests {
         assert_eq!(
             check(&[("crates/web/Cargo.toml", "[package]\nworkspace = true\n")]),
             "crates/web/Cargo.toml:1: `[lints] workspace = true` is missing"
+        );
+    }
+
+    #[test]
+    fn no_released_crate_names_the_planted_bugs() {
+        let server = "[dependencies]\ndomain = { workspace = true, features = [\"planted-bugs\"] }\n";
+        let simulator = "[features]\ndefault = [\"planted-bugs\"]\nplanted-bugs = [\"domain/planted-bugs\"]\n";
+        let tree = [("crates/server/Cargo.toml", server), ("crates/simulator/Cargo.toml", simulator)];
+        assert_eq!(
+            report(planted_bugs_are_not_released(&Tree::from_texts(&tree))),
+            "crates/server/Cargo.toml:2: planted bugs are for the simulator alone\n\
+             crates/simulator/Cargo.toml:2: planted bugs are for the simulator alone"
         );
     }
 

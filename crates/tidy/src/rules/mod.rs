@@ -18,6 +18,6 @@ pub use length::functions_and_files_are_short;
 pub use links::links_resolve;
 pub use machine::no_file_names_a_machine;
 pub use makefile::targets_describe_themselves;
-pub use manifests::crates_inherit_lints;
+pub use manifests::{crates_inherit_lints, planted_bugs_are_not_released};
 pub use marks::no_mark_is_left_over;
 pub use names::{names_are_of_the_field, type_names_are_unique};

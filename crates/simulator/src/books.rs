@@ -1,0 +1,145 @@
+//! What the files say, read apart from the platform: the journal from its first record on, and the venue's ledger.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use bus::inbox::inbox;
+use domain::report::VenueFill;
+use domain::{Command, Event, Input, IntId, Order, OrderId, Text, Transaction};
+use engine::Engine;
+use runtime::{RecoveredState, recover};
+use storage::append_log::AppendLog;
+use storage::journal::{self, JournalEntry, JournalReader};
+use storage::{JournalLedger, SnapshotStore, StorageError};
+use venue_sim::VenueRecord;
+
+use crate::platform::{INSTANCE, Machine};
+
+/// The kind of an input in the journal: see docs/journal-format.md.
+const INPUT: u8 = 1;
+
+/// The state and the history that follow from the journal alone, without any snapshot.
+pub(crate) struct JournalBooks {
+    pub(crate) engine: Engine,
+    pub(crate) recovered: RecoveredState,
+    pub(crate) events: BTreeMap<u64, Vec<Event>>,
+    /// Commands by their sequence.
+    pub(crate) commands: BTreeMap<u64, Command>,
+    /// How often each kind of record was met.
+    pub(crate) record_kinds: BTreeMap<u8, u64>,
+    pub(crate) orders: BTreeMap<OrderId, Arc<Order>>,
+    pub(crate) transactions: Vec<Arc<Transaction>>,
+}
+
+impl JournalBooks {
+    /// The journal up to this sequence, which is its last.
+    pub(crate) fn read(machine: &Machine, end: u64) -> Result<Self, String> {
+        let snapshots = SnapshotStore::look(&machine.folder, INSTANCE);
+        let ledger = JournalLedger::new(inbox().0);
+        let mut events = BTreeMap::new();
+        let mut keep = |sequence: u64, published: &[domain::PublishedEvent]| {
+            let of_input: Vec<Event> = published.iter().map(|published| published.event.clone()).collect();
+            if !of_input.is_empty() {
+                events.insert(sequence, of_input);
+            }
+        };
+        // A reader that has nothing yet makes recovery begin at the beginning.
+        let (engine, recovered) = recover(&machine.folder, end, &snapshots, &ledger, 0, &mut keep, &mut |_| {})
+            .map_err(|error| machine.text(&error))?;
+        let (commands, record_kinds) = read_commands(machine)?;
+        let mut books =
+            Self { engine, recovered, events, commands, record_kinds, orders: BTreeMap::new(), transactions: vec![] };
+        books.fold();
+        Ok(books)
+    }
+
+    fn fold(&mut self) {
+        for event in self.events.values().flatten() {
+            match event {
+                Event::Order(order) => drop(self.orders.insert(order.id, order.clone())),
+                Event::Transaction(transaction) => self.transactions.push(transaction.clone()),
+                _ => {}
+            }
+        }
+    }
+}
+
+type CommandsAndKinds = (BTreeMap<u64, Command>, BTreeMap<u8, u64>);
+
+fn read_commands(machine: &Machine) -> Result<CommandsAndKinds, String> {
+    let (mut commands, mut kinds) = (BTreeMap::new(), BTreeMap::new());
+    let mut visit = |entry: JournalEntry<'_>| -> Result<(), StorageError> {
+        *kinds.entry(entry.kind).or_default() += 1;
+        if entry.kind == INPUT
+            && let Ok(Input::Command(envelope)) = minicbor::decode::<Input>(entry.payload)
+        {
+            commands.insert(entry.sequence, envelope.command);
+        }
+        Ok(())
+    };
+    JournalReader::open(&machine.folder.join(journal::FOLDER), 0)
+        .and_then(|reader| reader.replay(&mut visit, &mut |_| {}))
+        .map_err(|error| machine.text(&error))?;
+    Ok((commands, kinds))
+}
+
+/// What the venue has done, by its own ledger.
+#[derive(Default)]
+pub(crate) struct VenueBooks {
+    /// How often each order reached the venue.
+    pub(crate) submitted: BTreeMap<OrderId, u64>,
+    pub(crate) executions: BTreeMap<Text, VenueFill>,
+    pub(crate) repeated_executions: Vec<Text>,
+    pub(crate) ended: BTreeMap<OrderId, &'static str>,
+}
+
+impl VenueBooks {
+    pub(crate) fn read(machine: &Machine) -> Result<Self, String> {
+        let mut books = Self::default();
+        let path = machine.ledger();
+        if path.exists() {
+            let mut visit = |payload: &[u8]| {
+                books.apply(minicbor::decode(payload).map_err(|error| error.to_string())?);
+                Ok(())
+            };
+            AppendLog::read(&path, &mut visit).map_err(|error| machine.text(&error))?;
+        }
+        Ok(books)
+    }
+
+    fn apply(&mut self, record: VenueRecord) {
+        match record {
+            VenueRecord::Submitted(submission) => *self.submitted.entry(submission.order).or_default() += 1,
+            VenueRecord::Traded(trade) => {
+                for execution in trade.executions {
+                    let fill = VenueFill {
+                        order: execution.order,
+                        exec_id: execution.exec_id.clone(),
+                        quantity: trade.quantity,
+                        price: trade.price,
+                        at: Some(trade.at),
+                        fee: execution.fee,
+                        charges: vec![],
+                    };
+                    if self.executions.insert(execution.exec_id.clone(), fill).is_some() {
+                        self.repeated_executions.push(execution.exec_id);
+                    }
+                }
+            }
+            VenueRecord::Rejected { order, .. } => drop(self.ended.insert(order, "rejected")),
+            VenueRecord::Canceled { order, .. } => drop(self.ended.insert(order, "canceled")),
+            VenueRecord::Expired { order, .. } => drop(self.ended.insert(order, "expired")),
+            VenueRecord::Accepted { .. } | VenueRecord::Replaced { .. } | VenueRecord::Activated { .. } => {}
+        }
+    }
+}
+
+/// The id by which a command names its order, where it does.
+pub(crate) fn named_order(command: &Command) -> Option<&IntId> {
+    match command {
+        Command::Place(order) => order.int_id.as_ref(),
+        Command::Modify(change) => Some(&change.int_id),
+        Command::Cancel(cancel) => Some(&cancel.int_id),
+        _ => None,
+    }
+}

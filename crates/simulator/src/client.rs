@@ -1,0 +1,282 @@
+//! Seeded clients. Each keeps its own log of what it asked for and what it was told: the witness against the platform.
+
+use bus::reply::{NoReply, Reply, ReplyReceiver};
+use domain::command::{Caller, CancelOrder, Command, CommandEnvelope, ModifyOrder, PlaceOrder};
+use domain::order::{OrderKind, Side, Source, TimeInForce};
+use domain::query::Answer;
+use domain::risk::{RiskScope, TradingState};
+use domain::{AccountId, IntId, OrderId, Quantity, SecurityId};
+
+use crate::market::{ACCOUNTS, STOCKS, account_of, cents};
+use crate::rng::SeededRng;
+use crate::schedule::OPERATOR;
+
+/// A client changes and cancels its newest orders only.
+const ORDERS_REMEMBERED: usize = 12;
+
+pub(crate) struct SeededClient {
+    number: usize,
+    pub(crate) account: AccountId,
+    orders_named: u64,
+    pub(crate) log: Vec<LogEntry>,
+    waiting: Vec<(usize, ReplyReceiver)>,
+}
+
+/// One request and what became of it.
+#[derive(Debug, Clone)]
+pub(crate) struct LogEntry {
+    pub(crate) intent: Intent,
+    pub(crate) outcome: RequestOutcome,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum Intent {
+    Place(Box<PlaceOrder>, IntId),
+    Modify(IntId),
+    Cancel(IntId),
+    /// Trading states and the kill switch.
+    Operate(String),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum RequestOutcome {
+    Waiting,
+    Accepted {
+        sequence: u64,
+        order: Option<OrderId>,
+    },
+    Refused {
+        sequence: u64,
+        code: &'static str,
+    },
+    /// The platform ended before it answered, or did not take the request.
+    Unknown,
+    /// The platform was not there, or had no room: the request had no effect.
+    NotSent,
+}
+
+impl SeededClient {
+    pub(crate) fn new(number: usize) -> Self {
+        Self { number, account: account_of(number), orders_named: 0, log: vec![], waiting: vec![] }
+    }
+
+    pub(crate) fn name(&self) -> String {
+        if self.number == OPERATOR { "operator".to_owned() } else { format!("trader {}", self.number + 1) }
+    }
+
+    /// What the client does at this draw.
+    pub(crate) fn decide(&mut self, draw: u64) -> (Intent, CommandEnvelope) {
+        let mut rng = SeededRng::new(draw, 7);
+        let (intent, command) = if self.number == OPERATOR { operate(&mut rng) } else { self.trade(&mut rng) };
+        (intent, self.envelope(command))
+    }
+
+    fn envelope(&self, command: Command) -> CommandEnvelope {
+        let caller = Caller { source: Source::Rest, user: Some(self.name().as_str().into()), origin: None };
+        CommandEnvelope { caller, command }
+    }
+
+    fn trade(&mut self, rng: &mut SeededRng) -> (Intent, Command) {
+        let known = self.known_orders();
+        match (rng.below(20), rng.pick(&known).cloned()) {
+            (0..=4, Some(order)) => self.cancel(order),
+            (5..=7, Some(order)) => modify(rng, order),
+            (8, Some(order)) => self.place_again(&order).unwrap_or_else(|| self.cancel(order)),
+            (9, _) => self.cancel("NO-SUCH-ORDER".parse().expect("it is short and printable")),
+            _ => self.place(rng),
+        }
+    }
+
+    /// The newest orders that may exist.
+    fn known_orders(&self) -> Vec<IntId> {
+        let placed = self.log.iter().rev().filter_map(|entry| match (&entry.intent, &entry.outcome) {
+            (_, RequestOutcome::Refused { .. } | RequestOutcome::NotSent) => None,
+            (Intent::Place(_, int_id), _) => Some(int_id.clone()),
+            _ => None,
+        });
+        placed.take(ORDERS_REMEMBERED).collect()
+    }
+
+    fn place(&mut self, rng: &mut SeededRng) -> (Intent, Command) {
+        self.orders_named += 1;
+        let int_id: IntId = format!("T{}-{}", self.number + 1, self.orders_named).parse().expect("short and printable");
+        let (security, _, opening) = *rng.pick(&STOCKS).unwrap_or(&STOCKS[0]);
+        let side = if rng.one_in(2) { Side::Buy } else { Side::Sell };
+        let (kind, tif) = draw_terms(rng, side, opening);
+        // One in sixteen is larger than the platform allows, one in sixteen is nothing.
+        let quantity = match rng.below(16) {
+            0 => 5_000,
+            1 => 0,
+            _ => rng.between(1, 150),
+        };
+        let order = PlaceOrder {
+            int_id: Some(int_id.clone()),
+            cl_ord_id: None,
+            security: SecurityId(security),
+            account: Some(self.account),
+            strategy: None,
+            exchange: None,
+            side,
+            quantity: Quantity::from(quantity),
+            kind,
+            tif,
+            exchange_order: false,
+            reference: None,
+        };
+        (Intent::Place(Box::new(order.clone()), int_id), Command::Place(order))
+    }
+
+    /// The same order once more, as a client does that was not answered.
+    fn place_again(&self, int_id: &IntId) -> Option<(Intent, Command)> {
+        self.log.iter().rev().find_map(|entry| match &entry.intent {
+            Intent::Place(order, named) if named == int_id => {
+                Some((Intent::Place(order.clone(), named.clone()), Command::Place((**order).clone())))
+            }
+            _ => None,
+        })
+    }
+
+    fn cancel(&self, order: IntId) -> (Intent, Command) {
+        (Intent::Cancel(order.clone()), Command::Cancel(CancelOrder::new(order)))
+    }
+
+    /// A request of the operator that ends a run.
+    pub(crate) fn resume_all(&self) -> Vec<(Intent, CommandEnvelope)> {
+        let scopes = ACCOUNTS.map(|account| RiskScope::Account(AccountId(account)));
+        let resume = |scope| set_state(scope, TradingState::Active);
+        std::iter::once(RiskScope::Platform)
+            .chain(scopes)
+            .map(resume)
+            .map(|(intent, command)| (intent, self.envelope(command)))
+            .collect()
+    }
+
+    /// A cancel of everything that the client may have in the market.
+    pub(crate) fn cancel_all(&self) -> Vec<(Intent, CommandEnvelope)> {
+        let mut orders: Vec<IntId> = self.log.iter().filter_map(|entry| entry.placed().cloned()).collect();
+        orders.sort();
+        orders.dedup();
+        let cancels = orders.into_iter().map(|order| self.cancel(order));
+        cancels.map(|(intent, command)| (intent, self.envelope(command))).collect()
+    }
+
+    pub(crate) fn note(&mut self, intent: Intent, sent: Option<ReplyReceiver>) {
+        let outcome = if sent.is_some() { RequestOutcome::Waiting } else { RequestOutcome::NotSent };
+        self.log.push(LogEntry { intent, outcome });
+        self.waiting.extend(sent.map(|reply| (self.log.len() - 1, reply)));
+    }
+
+    /// Replies that have come, as the trace tells them.
+    pub(crate) fn receive(&mut self) -> Vec<(String, RequestOutcome)> {
+        let (name, mut answered) = (self.name(), Vec::new());
+        let log = &mut self.log;
+        self.waiting.retain_mut(|(entry, reply)| {
+            let Some(told) = reply.try_recv() else { return true };
+            log[*entry].outcome = outcome_of(told);
+            let LogEntry { intent, outcome } = &log[*entry];
+            answered.push((format!("{name} is told {intent}: {outcome}"), outcome.clone()));
+            false
+        });
+        answered
+    }
+
+    pub(crate) fn is_waiting(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+}
+
+impl LogEntry {
+    pub(crate) fn placed(&self) -> Option<&IntId> {
+        match &self.intent {
+            Intent::Place(_, int_id) => Some(int_id),
+            Intent::Modify(_) | Intent::Cancel(_) | Intent::Operate(_) => None,
+        }
+    }
+}
+
+fn outcome_of(told: Result<Reply, NoReply>) -> RequestOutcome {
+    match told {
+        Err(NoReply) => RequestOutcome::Unknown,
+        Ok(Reply { sequence, outcome: Ok(Answer::Order(order)) }) => {
+            RequestOutcome::Accepted { sequence, order: Some(order.id) }
+        }
+        Ok(Reply { sequence, outcome: Ok(_) }) => RequestOutcome::Accepted { sequence, order: None },
+        Ok(Reply { sequence, outcome: Err(refusal) }) => RequestOutcome::Refused { sequence, code: refusal.code() },
+    }
+}
+
+fn draw_terms(rng: &mut SeededRng, side: Side, opening: i64) -> (OrderKind, TimeInForce) {
+    let away = rng.between(-3, 12) * opening / 1_000;
+    let signed = if side == Side::Buy { -away } else { away };
+    let limit = cents(opening + signed);
+    let tif = *rng.pick(&[TimeInForce::Day, TimeInForce::Gtc, TimeInForce::Gtc]).unwrap_or(&TimeInForce::Day);
+    match rng.below(12) {
+        0..=2 => (OrderKind::Market, TimeInForce::Day),
+        3 => (OrderKind::Limit { limit }, TimeInForce::Ioc),
+        4 => (OrderKind::Limit { limit }, TimeInForce::Fok),
+        5 => (OrderKind::Stop { stop: cents(opening - signed) }, tif),
+        // Far from the market: outside the collar.
+        6 => (OrderKind::Limit { limit: cents(opening * 2) }, tif),
+        _ => (OrderKind::Limit { limit }, tif),
+    }
+}
+
+fn modify(rng: &mut SeededRng, order: IntId) -> (Intent, Command) {
+    let quantity = (!rng.one_in(3)).then(|| Quantity::from(rng.between(1, 200)));
+    let change = ModifyOrder {
+        int_id: order.clone(),
+        cl_ord_id: None,
+        quantity,
+        limit: None,
+        stop: None,
+        tif: None,
+        restated: domain::command::RestatedFields::default(),
+        reference: quantity.is_none().then(|| "noted".into()),
+    };
+    (Intent::Modify(order), Command::Modify(change))
+}
+
+fn operate(rng: &mut SeededRng) -> (Intent, Command) {
+    let account = RiskScope::Account(AccountId(*rng.pick(&ACCOUNTS).unwrap_or(&1)));
+    match rng.below(12) {
+        0 => {
+            let command = Command::Kill { scope: account, reason: Some("drill".into()) };
+            (Intent::Operate(format!("kill {account}")), command)
+        }
+        1 => set_state(account, TradingState::Reducing),
+        2..=4 => set_state(RiskScope::Platform, TradingState::Active),
+        _ => set_state(account, TradingState::Active),
+    }
+}
+
+fn set_state(scope: RiskScope, state: TradingState) -> (Intent, Command) {
+    let intent = Intent::Operate(format!("{} for {scope}", state.name()));
+    (intent, Command::SetTradingState { scope, state, reason: None })
+}
+
+impl std::fmt::Display for Intent {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Place(order, int_id) => {
+                let (side, quantity, security) = (order.side, order.quantity, order.security);
+                write!(f, "{int_id} {side:?} {quantity} of {security} {} {}", order.kind.name(), order.tif.name())?;
+                order.kind.limit().map_or(Ok(()), |limit| write!(f, " at {limit}"))
+            }
+            Self::Modify(order) => write!(f, "modify {order}"),
+            Self::Cancel(order) => write!(f, "cancel {order}"),
+            Self::Operate(what) => f.write_str(what),
+        }
+    }
+}
+
+impl std::fmt::Display for RequestOutcome {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Waiting => f.write_str("no answer yet"),
+            Self::Accepted { sequence, .. } => write!(f, "accepted at {sequence}"),
+            Self::Refused { sequence, code } => write!(f, "refused at {sequence}, {code}"),
+            Self::Unknown => f.write_str("no answer, the outcome is unknown"),
+            Self::NotSent => f.write_str("not sent"),
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! What the runs have reached: transitions of orders, refusals, kinds of journal records, kinds of faults. What was never reached is
+//! listed too.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use domain::order::{ExecType, OrdStatus};
+use domain::{Event, IntId};
+
+use crate::books::JournalBooks;
+use crate::client::{RequestOutcome, SeededClient};
+use crate::schedule::Fault;
+
+/// The page that lists every code: the list of what could be reached.
+const ERRORS: &str = include_str!("../../../docs/errors.md");
+/// Kinds of journal records by number: see docs/journal-format.md.
+const RECORD_KINDS: [(u8, &str); 4] = [(1, "input"), (2, "reservation"), (3, "ledger record"), (4, "delivery log")];
+const CHANGES: [ExecType; 16] = [
+    ExecType::PendingNew,
+    ExecType::New,
+    ExecType::Rejected,
+    ExecType::PartialFill,
+    ExecType::Fill,
+    ExecType::PendingCancel,
+    ExecType::CancelRejected,
+    ExecType::Canceled,
+    ExecType::Expired,
+    ExecType::PendingReplace,
+    ExecType::ReplaceRejected,
+    ExecType::Replaced,
+    ExecType::TradeCancel,
+    ExecType::TradeCorrect,
+    ExecType::InDoubt,
+    ExecType::DoubtResolved,
+];
+
+#[derive(Debug, Clone, Default)]
+pub struct Coverage {
+    faults: BTreeMap<&'static str, u64>,
+    /// From a status by a change to a status.
+    transitions: BTreeMap<(String, String, String), u64>,
+    changes: BTreeSet<ExecType>,
+    refusals: BTreeMap<&'static str, u64>,
+    records: BTreeMap<u8, u64>,
+    starts: u64,
+    torn_ends: u64,
+    orders: u64,
+    fills: u64,
+    unknown: u64,
+    statuses: BTreeMap<IntId, OrdStatus>,
+}
+
+impl Coverage {
+    pub(crate) fn fault(&mut self, kind: &'static str) {
+        *self.faults.entry(kind).or_default() += 1;
+    }
+
+    pub(crate) fn start(&mut self, torn: bool) {
+        self.starts += 1;
+        self.torn_ends += u64::from(torn);
+    }
+
+    pub(crate) fn event(&mut self, event: &Event) {
+        let Event::OrderStatus(status) = event else { return };
+        let before = self.statuses.insert(status.int_id.clone(), status.status);
+        let from = before.map_or("(none)", OrdStatus::name);
+        let key = (from.to_owned(), format!("{:?}", status.exec_type), status.status.name().to_owned());
+        *self.transitions.entry(key).or_default() += 1;
+        self.changes.insert(status.exec_type);
+    }
+
+    pub(crate) fn books(&mut self, books: &JournalBooks) {
+        for (kind, count) in &books.record_kinds {
+            *self.records.entry(*kind).or_default() += count;
+        }
+        self.orders += books.orders.len() as u64;
+        self.fills += books.transactions.len() as u64;
+    }
+
+    pub(crate) fn clients(&mut self, clients: &[SeededClient]) {
+        for entry in clients.iter().flat_map(|client| &client.log) {
+            match &entry.outcome {
+                RequestOutcome::Refused { code, .. } => *self.refusals.entry(code).or_default() += 1,
+                RequestOutcome::Unknown => self.unknown += 1,
+                RequestOutcome::Waiting | RequestOutcome::Accepted { .. } | RequestOutcome::NotSent => {}
+            }
+        }
+    }
+
+    /// Adds the counts of another run.
+    pub fn add(&mut self, other: &Self) {
+        add_counts(&mut self.faults, &other.faults);
+        add_counts(&mut self.transitions, &other.transitions);
+        add_counts(&mut self.refusals, &other.refusals);
+        add_counts(&mut self.records, &other.records);
+        self.changes.extend(&other.changes);
+        self.starts += other.starts;
+        self.torn_ends += other.torn_ends;
+        self.orders += other.orders;
+        self.fills += other.fills;
+        self.unknown += other.unknown;
+    }
+
+    /// How often faults of all kinds were injected.
+    pub fn faults_injected(&self) -> u64 {
+        self.faults.values().sum()
+    }
+}
+
+fn add_counts<K: Ord + Clone>(sum: &mut BTreeMap<K, u64>, other: &BTreeMap<K, u64>) {
+    for (key, count) in other {
+        *sum.entry(key.clone()).or_default() += count;
+    }
+}
+
+/// Codes of the first column of the page's tables.
+fn listed_codes() -> BTreeSet<&'static str> {
+    let first_cell = |line: &'static str| line.strip_prefix("| `")?.split_once('`').map(|(code, _)| code);
+    ERRORS.lines().filter_map(first_cell).collect()
+}
+
+impl fmt::Display for Coverage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "starts          {} ({} after a torn write)", self.starts, self.torn_ends)?;
+        writeln!(f, "orders          {}, bookings {}", self.orders, self.fills)?;
+        writeln!(f, "unknown ends    {} requests without an answer", self.unknown)?;
+        writeln!(f, "\nfaults")?;
+        for kind in Fault::KINDS {
+            writeln!(f, "{:>9}  {kind}", self.faults.get(kind).copied().unwrap_or(0))?;
+        }
+        writeln!(f, "\ntransitions of orders")?;
+        for ((from, change, to), count) in &self.transitions {
+            writeln!(f, "{count:>9}  {from} - {change} -> {to}")?;
+        }
+        writeln!(f, "\nrefusals")?;
+        for (code, count) in &self.refusals {
+            writeln!(f, "{count:>9}  {code}")?;
+        }
+        writeln!(f, "\njournal records")?;
+        for (kind, name) in RECORD_KINDS {
+            writeln!(f, "{:>9}  {name}", self.records.get(&kind).copied().unwrap_or(0))?;
+        }
+        let changes = CHANGES.iter().filter(|change| !self.changes.contains(change));
+        writeln!(f, "\nchanges of orders never reached\n  {:?}", changes.collect::<Vec<_>>())?;
+        let codes = listed_codes().into_iter().filter(|code| !self.refusals.contains_key(code));
+        writeln!(f, "\ncodes of docs/errors.md never reached\n  {}", codes.collect::<Vec<_>>().join(", "))
+    }
+}

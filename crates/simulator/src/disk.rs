@@ -1,0 +1,298 @@
+//! Simulated disk. Files lie in a real folder, so that the readers of `storage` work unchanged; which bytes of them are durable is
+//! known here alone. At a power cut the files become what a disk may hold then: all that was synced, and of the rest any sectors.
+//!
+//! A kill of the process is gentler: what was written stays in the memory of the machine, synced or not.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use storage::{FileSystem, OsFileSystem, WritableFile};
+
+use crate::rng::SeededRng;
+
+const SECTOR_BYTES: u64 = 512;
+const EIO: i32 = 5;
+const ENOSPC: i32 = 28;
+
+#[derive(Clone)]
+pub(crate) struct SimulatedDisk(Arc<Mutex<DiskState>>);
+
+struct DiskState {
+    files: Vec<DiskFile>,
+    names: BTreeMap<PathBuf, usize>,
+    /// Names that a power cut may undo: the folder was not synced since.
+    unsynced_names: Vec<PathBuf>,
+    rng: SeededRng,
+    /// The power goes at this operation, counted down; absent = it stays.
+    cut_in: Option<u32>,
+    is_cut: bool,
+    sync_fails: bool,
+    write_fails: bool,
+    is_full: bool,
+}
+
+/// What has surely reached the disk, and the writes that are still on their way.
+#[derive(Default)]
+struct DiskFile {
+    synced: Vec<u8>,
+    pending: Vec<(u64, Vec<u8>)>,
+    length: u64,
+    /// A sync has failed: the machine shows what was written and takes it for synced, whatever the disk has.
+    is_deceptive: bool,
+}
+
+impl SimulatedDisk {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(Arc::new(Mutex::new(DiskState {
+            files: vec![],
+            names: BTreeMap::new(),
+            unsynced_names: vec![],
+            rng: SeededRng::new(seed, 0),
+            cut_in: None,
+            is_cut: false,
+            sync_fails: false,
+            write_fails: false,
+            is_full: false,
+        })))
+    }
+
+    pub(crate) fn shared(&self) -> Arc<dyn FileSystem> {
+        Arc::new(self.clone())
+    }
+
+    /// The power goes at the n-th operation from now, 1 being the next.
+    pub(crate) fn cut_at(&self, operation: u32) {
+        self.lock().cut_in = Some(operation);
+    }
+
+    pub(crate) fn is_cut(&self) -> bool {
+        self.lock().is_cut
+    }
+
+    /// The next sync of the journal fails, and what becomes of the data is unknown.
+    pub(crate) fn fail_next_sync(&self) {
+        self.lock().sync_fails = true;
+    }
+
+    pub(crate) fn fail_next_write(&self) {
+        self.lock().write_fails = true;
+    }
+
+    pub(crate) fn set_full(&self, is_full: bool) {
+        self.lock().is_full = is_full;
+    }
+
+    /// Faults that wait for their moment are forgotten.
+    pub(crate) fn heal(&self) {
+        let mut state = self.lock();
+        (state.cut_in, state.sync_fails, state.write_fails, state.is_full) = (None, false, false, false);
+    }
+
+    /// Makes the files what the disk holds without power, and switches it on again.
+    pub(crate) fn power_cut(&self) -> io::Result<()> {
+        let mut state = self.lock();
+        let state = &mut *state;
+        for path in std::mem::take(&mut state.unsynced_names) {
+            if state.names.contains_key(&path) && state.rng.one_in(2) {
+                state.names.remove(&path);
+                fs::remove_file(&path)?;
+            }
+        }
+        for (path, file) in &state.names {
+            let file = &mut state.files[*file];
+            if !file.pending.is_empty() || std::mem::take(&mut file.is_deceptive) {
+                file.settle(&mut state.rng);
+                file.length = file.synced.len() as u64;
+                fs::write(path, &file.synced)?;
+            }
+        }
+        (state.cut_in, state.is_cut, state.sync_fails, state.write_fails) = (None, false, false, false);
+        Ok(())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, DiskState> {
+        // One thread uses it.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl DiskState {
+    /// Counts the operation; an error where the power is gone.
+    fn begin(&mut self) -> io::Result<()> {
+        match &mut self.cut_in {
+            Some(left) if *left <= 1 => self.is_cut = true,
+            Some(left) => *left -= 1,
+            None => {}
+        }
+        if self.is_cut { Err(io::Error::from_raw_os_error(EIO)) } else { Ok(()) }
+    }
+
+    fn add(&mut self, path: &Path) -> usize {
+        self.files.push(DiskFile::default());
+        let file = self.files.len() - 1;
+        self.names.insert(path.to_owned(), file);
+        self.unsynced_names.push(path.to_owned());
+        file
+    }
+
+    fn file(&self, path: &Path) -> io::Result<usize> {
+        self.names.get(path).copied().ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
+    /// The folder is synced as a whole.
+    fn sync_names(&mut self, folder: &Path) {
+        self.unsynced_names.retain(|path| path.parent() != Some(folder));
+    }
+}
+
+impl DiskFile {
+    fn sync(&mut self) {
+        for (offset, bytes) in std::mem::take(&mut self.pending) {
+            self.put(offset, &bytes);
+        }
+    }
+
+    /// Of what was not synced any sectors may have arrived, each with all writes or with those up to one of them.
+    fn settle(&mut self, rng: &mut SeededRng) {
+        let mut left_behind = BTreeSet::new();
+        for (offset, bytes) in std::mem::take(&mut self.pending) {
+            for (at, piece) in sectors(offset, &bytes) {
+                let sector = at / SECTOR_BYTES;
+                if left_behind.contains(&sector) || rng.one_in(2) {
+                    left_behind.insert(sector);
+                } else {
+                    self.put(at, piece);
+                }
+            }
+        }
+    }
+
+    fn put(&mut self, offset: u64, bytes: &[u8]) {
+        let start = usize::try_from(offset).expect("files here are small");
+        let end = start + bytes.len();
+        self.synced.resize(self.synced.len().max(end), 0);
+        self.synced[start..end].copy_from_slice(bytes);
+    }
+}
+
+fn is_of_journal(path: &Path) -> bool {
+    path.parent().is_some_and(|folder| folder.ends_with(storage::journal::FOLDER))
+}
+
+fn sectors(mut offset: u64, mut bytes: &[u8]) -> Vec<(u64, &[u8])> {
+    let mut sectors = Vec::new();
+    while !bytes.is_empty() {
+        let room = usize::try_from(SECTOR_BYTES - offset % SECTOR_BYTES).expect("below the size of a sector");
+        let (sector, rest) = bytes.split_at(room.min(bytes.len()));
+        sectors.push((offset, sector));
+        offset += sector.len() as u64;
+        bytes = rest;
+    }
+    sectors
+}
+
+impl FileSystem for SimulatedDisk {
+    fn create(&self, path: &Path) -> io::Result<Box<dyn WritableFile>> {
+        let mut state = self.lock();
+        state.begin()?;
+        let inner = OsFileSystem.create(path)?;
+        let file = state.add(path);
+        Ok(Box::new(SimulatedFile { file, is_of_journal: is_of_journal(path), inner, disk: self.clone() }))
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Box<dyn WritableFile>> {
+        let mut state = self.lock();
+        state.begin()?;
+        let file = state.file(path)?;
+        let inner = OsFileSystem.open(path)?;
+        Ok(Box::new(SimulatedFile { file, is_of_journal: is_of_journal(path), inner, disk: self.clone() }))
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        let mut state = self.lock();
+        let begun = state.begin();
+        if begun.is_err() && state.rng.one_in(2) {
+            return begun;
+        }
+        let file = state.file(from)?;
+        state.names.remove(from);
+        state.names.insert(to.to_owned(), file);
+        state.unsynced_names.retain(|path| path != from && path != to);
+        fs::rename(from, to)?;
+        begun
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        let mut state = self.lock();
+        let begun = state.begin();
+        if begun.is_err() && state.rng.one_in(2) {
+            return begun;
+        }
+        state.names.remove(path);
+        fs::remove_file(path)?;
+        begun
+    }
+
+    fn sync_folder(&self, folder: &Path) -> io::Result<()> {
+        let mut state = self.lock();
+        state.begin()?;
+        state.sync_names(folder);
+        Ok(())
+    }
+
+    fn truncate(&self, path: &Path, length: u64) -> io::Result<()> {
+        let mut state = self.lock();
+        state.begin()?;
+        let file = state.file(path)?;
+        let file = &mut state.files[file];
+        file.sync();
+        file.synced.resize(usize::try_from(length).expect("files here are small"), 0);
+        file.length = length;
+        OsFileSystem.truncate(path, length)
+    }
+}
+
+struct SimulatedFile {
+    file: usize,
+    /// Syncs fail there alone: a log without a head cannot tell what a failed sync left.
+    is_of_journal: bool,
+    inner: Box<dyn WritableFile>,
+    disk: SimulatedDisk,
+}
+
+impl WritableFile for SimulatedFile {
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize> {
+        let mut state = self.disk.lock();
+        let begun = state.begin();
+        if begun.is_ok() && std::mem::take(&mut state.write_fails) {
+            return Err(io::Error::from_raw_os_error(EIO));
+        }
+        let is_full = state.is_full;
+        let file = &mut state.files[self.file];
+        let end = offset + bytes.len() as u64;
+        if is_full && end > file.length {
+            return Err(io::Error::from_raw_os_error(ENOSPC));
+        }
+        // A write that the power cut interrupts may have arrived in part.
+        file.pending.push((offset, bytes.to_vec()));
+        begun?;
+        file.length = file.length.max(end);
+        self.inner.write_at(bytes, offset)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        let mut state = self.disk.lock();
+        state.begin()?;
+        if self.is_of_journal && std::mem::take(&mut state.sync_fails) {
+            let DiskState { files, rng, .. } = &mut *state;
+            files[self.file].settle(rng);
+            files[self.file].is_deceptive = true;
+            return Err(io::Error::from_raw_os_error(EIO));
+        }
+        state.files[self.file].sync();
+        Ok(())
+    }
+}

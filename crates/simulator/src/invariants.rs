@@ -1,0 +1,257 @@
+//! The invariants, checked after every restart and at the end against the clients' own logs and the venue's ledger.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use domain::order::PendingRequest;
+use domain::query::{Answer, Filter};
+use domain::{AccountId, Decimal, IntId, OrderId, Query, SecurityId, StrategyId, Text, Transaction, TransactionKind};
+
+use crate::books::{JournalBooks, VenueBooks, named_order};
+use crate::client::{Intent, LogEntry, RequestOutcome, SeededClient};
+use crate::platform::FoundState;
+use crate::read_model::SimulatedReadModel;
+
+/// A promise that was broken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BrokenInvariant {
+    pub invariant: &'static str,
+    pub detail: String,
+}
+
+impl fmt::Display for BrokenInvariant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.invariant, self.detail)
+    }
+}
+
+pub(crate) type InvariantResult = Result<(), BrokenInvariant>;
+
+pub(crate) fn broken(invariant: &'static str, detail: impl Into<String>) -> BrokenInvariant {
+    BrokenInvariant { invariant, detail: detail.into() }
+}
+
+fn ensure(holds: bool, invariant: &'static str, detail: impl FnOnce() -> String) -> InvariantResult {
+    if holds { Ok(()) } else { Err(broken(invariant, detail())) }
+}
+
+/// What all checks look at.
+pub(crate) struct Evidence<'a> {
+    pub(crate) books: &'a JournalBooks,
+    pub(crate) venue: &'a VenueBooks,
+    pub(crate) clients: &'a [SeededClient],
+    pub(crate) read_model: &'a SimulatedReadModel,
+    pub(crate) end: u64,
+}
+
+impl Evidence<'_> {
+    /// Holds at any moment, however the process ended before.
+    pub(crate) fn check(&self) -> InvariantResult {
+        self.released_stays()?;
+        self.answers_stay()?;
+        self.ids_are_unique()?;
+        self.no_order_without_a_client()?;
+        self.refused_stays_refused()?;
+        self.venue_saw_each_order_once()?;
+        self.fills_are_booked_once()?;
+        self.positions_and_cash()
+    }
+
+    /// I6, I8: what left the platform once is what a replay gives.
+    fn released_stays(&self) -> InvariantResult {
+        for (sequence, events) in self.read_model.released() {
+            ensure(sequence <= self.end, "released before it was durable", || {
+                format!("events of input {sequence} were published, the journal ends at {}", self.end)
+            })?;
+            let replayed = self.books.events.get(&sequence);
+            ensure(replayed == Some(&events), "replay differs", || {
+                format!("input {sequence}: {events:?} was published, a replay gives {replayed:?}")
+            })?;
+        }
+        Ok(())
+    }
+
+    fn entries(&self) -> impl Iterator<Item = &LogEntry> {
+        self.clients.iter().flat_map(|client| &client.log)
+    }
+
+    /// I1: what a client was told is in the journal, with the order that it named.
+    fn answers_stay(&self) -> InvariantResult {
+        for entry in self.entries() {
+            let (RequestOutcome::Accepted { sequence, .. } | RequestOutcome::Refused { sequence, .. }) = entry.outcome
+            else {
+                continue;
+            };
+            let command = self.books.commands.get(&sequence);
+            ensure(command.is_some(), "acknowledged and lost", || format!("{}: {}", entry.intent, entry.outcome))?;
+            let named = command.and_then(named_order);
+            let asked = match &entry.intent {
+                Intent::Place(_, int_id) | Intent::Modify(int_id) | Intent::Cancel(int_id) => Some(int_id),
+                Intent::Operate(_) => None,
+            };
+            ensure(named == asked, "acknowledged and lost", || {
+                format!("{}: {}, but input {sequence} is {command:?}", entry.intent, entry.outcome)
+            })?;
+        }
+        Ok(())
+    }
+
+    /// One order per id of a client, one id per order, and the number that the client was told.
+    fn ids_are_unique(&self) -> InvariantResult {
+        let mut numbers: BTreeMap<&IntId, OrderId> = BTreeMap::new();
+        for order in self.books.orders.values() {
+            let before = numbers.insert(&order.int_id, order.id);
+            ensure(before.is_none(), "an id was given twice", || {
+                format!("{}: {before:?} and {}", order.int_id, order.id)
+            })?;
+        }
+        let mut named: BTreeMap<OrderId, &IntId> = BTreeMap::new();
+        for entry in self.entries() {
+            let (Intent::Place(_, int_id), RequestOutcome::Accepted { order: Some(number), .. }) =
+                (&entry.intent, &entry.outcome)
+            else {
+                continue;
+            };
+            let other = named.insert(*number, int_id).filter(|other| *other != int_id);
+            ensure(other.is_none(), "an id was given twice", || {
+                format!("order number {number}: {other:?} and {int_id}")
+            })?;
+            ensure(numbers.get(int_id) == Some(number), "acknowledged and lost", || {
+                format!("{int_id} was accepted as number {number}, the journal has {:?}", numbers.get(int_id))
+            })?;
+        }
+        Ok(())
+    }
+
+    /// No phantom: every order was asked for.
+    fn no_order_without_a_client(&self) -> InvariantResult {
+        let asked: BTreeSet<&IntId> = self.entries().filter_map(LogEntry::placed).collect();
+        let stranger = self.books.orders.values().find(|order| !asked.contains(&order.int_id));
+        ensure(stranger.is_none(), "an order that nobody placed", || format!("{stranger:?}"))
+    }
+
+    /// I5: what every answer refused does not exist.
+    fn refused_stays_refused(&self) -> InvariantResult {
+        let mut may_exist: BTreeMap<&IntId, bool> = BTreeMap::new();
+        for entry in self.entries() {
+            let Some(int_id) = entry.placed() else { continue };
+            let refused = matches!(entry.outcome, RequestOutcome::Refused { .. } | RequestOutcome::NotSent);
+            *may_exist.entry(int_id).or_default() |= !refused;
+        }
+        let ghost = self.books.orders.values().find(|order| may_exist.get(&order.int_id) == Some(&false));
+        ensure(ghost.is_none(), "refused and there all the same", || format!("{ghost:?}"))
+    }
+
+    /// I2, and no order at the venue that the journal does not know.
+    fn venue_saw_each_order_once(&self) -> InvariantResult {
+        for (order, times) in &self.venue.submitted {
+            ensure(*times == 1, "sent to the venue twice", || format!("order number {order}: {times} times"))?;
+            ensure(self.books.orders.contains_key(order), "the venue has an order that is not in the journal", || {
+                format!("order number {order}")
+            })?;
+        }
+        let repeated = self.venue.repeated_executions.first();
+        ensure(repeated.is_none(), "the venue gave an execution id twice", || format!("{repeated:?}"))
+    }
+
+    /// I3, the half that holds always: nothing is booked twice, and nothing that the venue does not have.
+    fn fills_are_booked_once(&self) -> InvariantResult {
+        let mut booked = BTreeSet::new();
+        for transaction in self.books.transactions.iter().filter(|transaction| is_trade(transaction)) {
+            let exec_id = transaction.ext_id.clone().unwrap_or_else(|| "".into());
+            ensure(booked.insert(exec_id.clone()), "a fill was booked twice", || format!("execution {exec_id}"))?;
+            let fill = self.venue.executions.get(&exec_id);
+            let is_as_reported = fill
+                .is_some_and(|fill| fill.price == transaction.price && fill.quantity.0 == transaction.quantity.0.abs());
+            ensure(is_as_reported, "a fill that the venue does not have", || {
+                format!("execution {exec_id}: booked {transaction:?}, at the venue {fill:?}")
+            })?;
+        }
+        Ok(())
+    }
+
+    /// I3, the other half: once all is quiet every fill of the venue is booked.
+    pub(crate) fn no_fill_is_missing(&self) -> InvariantResult {
+        let booked: BTreeSet<&Text> =
+            self.books.transactions.iter().filter_map(|transaction| transaction.ext_id.as_ref()).collect();
+        let missing = self.venue.executions.values().find(|fill| !booked.contains(&fill.exec_id));
+        ensure(missing.is_none(), "a fill is missing", || format!("the venue has {missing:?}"))
+    }
+
+    /// I9 and liveness: no order hangs between the platform and the venue.
+    pub(crate) fn no_order_is_undecided(&self) -> InvariantResult {
+        for order in self.books.orders.values() {
+            let hangs = order.in_doubt || order.pending != PendingRequest::Nothing || order.state.is_working();
+            ensure(!hangs, "an order stays undecided", || {
+                let at_venue = self.venue.ended.get(&order.id);
+                format!(
+                    "{}: {:?}, in doubt {}, at the venue {at_venue:?}",
+                    order.int_id,
+                    order.status(),
+                    order.in_doubt
+                )
+            })?;
+        }
+        Ok(())
+    }
+
+    /// I4: positions and cash follow from the transactions, to the last digit.
+    fn positions_and_cash(&self) -> InvariantResult {
+        let (at, engine) = (self.books.recovered.at, &self.books.engine);
+        let ask = |query: Query| engine.answer(at, self.end, &query);
+        let Ok(Answer::Positions(positions)) = ask(Query::Positions(Filter::default())) else {
+            return Err(broken("positions are not the sum of fills", "the question was not answered"));
+        };
+        let Ok(Answer::Balances(balances)) = ask(Query::Balances(Filter::default())) else {
+            return Err(broken("cash is not the sum of transactions", "the question was not answered"));
+        };
+        let mut held: BTreeMap<(StrategyId, AccountId, SecurityId), Decimal> = BTreeMap::new();
+        let mut cash: BTreeMap<(StrategyId, AccountId), Decimal> = BTreeMap::new();
+        for transaction in &self.books.transactions {
+            *cash.entry((transaction.strategy, transaction.account)).or_default() += cash_effect(transaction);
+            if let Some(security) = transaction.security {
+                *held.entry((transaction.strategy, transaction.account, security)).or_default() +=
+                    transaction.quantity.0;
+            }
+        }
+        for position in &positions {
+            let expected = held.remove(&(position.strategy, position.account, position.security)).unwrap_or_default();
+            ensure(position.quantity.0 == expected, "positions are not the sum of fills", || {
+                format!(
+                    "{} in account {}: {} instead of {expected}",
+                    position.security, position.account, position.quantity
+                )
+            })?;
+        }
+        // Positions that were closed on an earlier day are no longer listed.
+        let missing = held.iter().find(|(_, quantity)| !quantity.is_zero());
+        ensure(missing.is_none(), "positions are not the sum of fills", || format!("{missing:?} is not held"))?;
+        for balance in &balances {
+            let expected = cash.get(&(balance.strategy, balance.account)).copied().unwrap_or_default();
+            ensure(balance.amount.0 == expected, "cash is not the sum of transactions", || {
+                format!("account {}: {} instead of {expected}", balance.account, balance.amount)
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// I8: a snapshot and the end of the journal give the same state as the whole journal.
+pub(crate) fn same_state(found: &FoundState, books: &JournalBooks) -> InvariantResult {
+    ensure(found.state == books.engine.encode_state(), "a snapshot differs from the journal", || {
+        format!("recovered from snapshot {} to {}", found.recovered.snapshot, found.recovered.last_sequence)
+    })?;
+    ensure(found.recovered.digest == books.recovered.digest, "the digest differs", || {
+        format!("recovered from snapshot {}", found.recovered.snapshot)
+    })
+}
+
+fn is_trade(transaction: &Transaction) -> bool {
+    matches!(transaction.kind, TransactionKind::Buy | TransactionKind::Sell)
+}
+
+fn cash_effect(transaction: &Transaction) -> Decimal {
+    let costs = transaction.execution_commission.0 + transaction.clearing_commission.0 + transaction.fee.0;
+    let value = transaction.quantity.0 * transaction.price.0;
+    if is_trade(transaction) { -value - costs } else { value - costs }
+}

@@ -1,0 +1,30 @@
+//! Simulator of the whole system: the real engine, live loop, gate, journal, snapshots, recovery, adapter and venue on one thread, in
+//! simulated time, on a simulated disk, with seeded clients and faults. Everything follows from the seed. See docs/simulator.md.
+
+mod books;
+mod client;
+mod clock;
+mod coverage;
+mod disk;
+mod invariants;
+mod market;
+mod platform;
+mod read_model;
+mod rng;
+pub mod schedule;
+mod shorten;
+mod simulation;
+mod trace;
+
+pub use coverage::Coverage;
+pub use invariants::BrokenInvariant;
+pub use shorten::shorten;
+pub use simulation::{Plan, RunReport, run};
+
+impl Plan {
+    /// The plan of a seed: so much simulated time in which things go wrong.
+    pub fn of_seed(seed: u64, minutes: u32) -> Self {
+        let length = i64::from(minutes) * 60 * schedule::SECOND;
+        Self { seed, steps: schedule::draw(seed, length), length, is_traced: false }
+    }
+}

@@ -1,0 +1,169 @@
+//! The command line of the simulator.
+
+use std::io;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Instant;
+
+use clap::Parser;
+use simulator::{Coverage, Plan, RunReport, run, shorten};
+
+const NANOS_PER_SECOND: f64 = 1e9;
+const SECONDS_PER_DAY: f64 = 86_400.0;
+/// A longer schedule is not printed.
+const STEPS_PRINTED_MAX: usize = 60;
+
+/// Runs the whole system in simulated time, with seeded clients and faults, and checks its promises.
+#[derive(Debug, Parser)]
+struct Arguments {
+    /// The first seed
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// How many seeds
+    #[arg(long, default_value_t = 1)]
+    seeds: u64,
+    /// Simulated hours of each run in which things go wrong
+    #[arg(long, conflicts_with = "minutes")]
+    hours: Option<u32>,
+    /// The same in minutes
+    #[arg(long, default_value_t = 10)]
+    minutes: u32,
+    /// Runs at the same time; each has one thread
+    #[arg(long, default_value_t = 1)]
+    jobs: usize,
+    /// Print what happens, step by step
+    #[arg(long)]
+    trace: bool,
+    /// Print what was reached and what never was
+    #[arg(long)]
+    coverage: bool,
+    /// Print a failure as it is, without a search for a shorter schedule
+    #[arg(long)]
+    no_shorten: bool,
+    /// Search a seed for every planted bug, instead of running the platform as it is
+    #[cfg(feature = "planted-bugs")]
+    #[arg(long)]
+    bugs: bool,
+}
+
+/// Sums over all runs.
+#[derive(Default)]
+struct Totals {
+    coverage: Coverage,
+    simulated: i64,
+    runs: u64,
+    failures: u64,
+}
+
+fn main() -> io::Result<ExitCode> {
+    let arguments = Arguments::parse();
+    #[cfg(feature = "planted-bugs")]
+    if arguments.bugs {
+        return search_bugs(&arguments);
+    }
+    let begun = Instant::now();
+    let totals = run_all(&arguments)?;
+    totals.print(begun);
+    if arguments.coverage {
+        println!("\n{}", totals.coverage);
+    }
+    Ok(if totals.failures == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+impl Arguments {
+    fn plan(&self, seed: u64) -> Plan {
+        let minutes = self.hours.map_or(self.minutes, |hours| hours.saturating_mul(60));
+        Plan { is_traced: self.trace, ..Plan::of_seed(seed, minutes) }
+    }
+}
+
+/// Each thread takes the next seed until there is none.
+fn run_all(arguments: &Arguments) -> io::Result<Totals> {
+    let (next, end) = (AtomicU64::new(arguments.seed), arguments.seed.saturating_add(arguments.seeds));
+    let (sender, reports) = mpsc::channel();
+    thread::scope(|scope| {
+        for _ in 0..arguments.jobs.max(1) {
+            let (next, sender) = (&next, sender.clone());
+            scope.spawn(move || {
+                while let Some(seed) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|seed| *seed < end) {
+                    if sender.send((seed, run(&arguments.plan(seed)))).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        let mut totals = Totals::default();
+        for (seed, report) in reports {
+            totals.add(seed, report?, arguments)?;
+        }
+        Ok(totals)
+    })
+}
+
+impl Totals {
+    fn add(&mut self, seed: u64, report: RunReport, arguments: &Arguments) -> io::Result<()> {
+        self.coverage.add(&report.coverage);
+        self.simulated += report.simulated;
+        self.runs += 1;
+        println!("seed {seed}: {}, trace {}", verdict(&report), report.hash);
+        if report.violation.is_some() {
+            self.failures += 1;
+            explain(&arguments.plan(seed), report, arguments)?;
+        }
+        Ok(())
+    }
+
+    #[allow(clippy::cast_precision_loss, reason = "for people to read")]
+    fn print(&self, begun: Instant) {
+        let (simulated, real) = (self.simulated as f64 / NANOS_PER_SECOND, begun.elapsed().as_secs_f64());
+        println!(
+            "{} seeds, {:.2} simulated days in {real:.1} s ({:.0} times real time), {} faults, {} failures",
+            self.runs,
+            simulated / SECONDS_PER_DAY,
+            simulated / real.max(1e-9),
+            self.coverage.faults_injected(),
+            self.failures
+        );
+    }
+}
+
+fn verdict(report: &RunReport) -> String {
+    report.violation.as_ref().map_or("kept".to_owned(), |violation| format!("BROKEN {violation}"))
+}
+
+fn explain(plan: &Plan, failed: RunReport, arguments: &Arguments) -> io::Result<()> {
+    let (steps, report) = if arguments.no_shorten { (plan.steps.clone(), failed) } else { shorten(plan, failed)? };
+    println!("  a schedule of {} steps that breaks it: {}", steps.len(), verdict(&report));
+    if steps.len() <= STEPS_PRINTED_MAX {
+        steps.iter().for_each(|step| println!("    {step}"));
+    }
+    println!("  its last lines:");
+    report.last_lines.iter().for_each(|line| println!("    {line}"));
+    Ok(())
+}
+
+/// The first seed that finds each bug.
+#[cfg(feature = "planted-bugs")]
+fn search_bugs(arguments: &Arguments) -> io::Result<ExitCode> {
+    let mut missed = 0;
+    for bug in domain::PlantedBug::ALL {
+        domain::planted_bugs::plant(Some(bug));
+        let mut found = None;
+        for seed in arguments.seed..arguments.seed.saturating_add(arguments.seeds) {
+            found = run(&arguments.plan(seed))?.violation.map(|violation| (seed, violation));
+            if found.is_some() {
+                break;
+            }
+        }
+        missed += u32::from(found.is_none());
+        match found {
+            Some((seed, violation)) => println!("{bug:?}: found by seed {seed}: {violation}"),
+            None => println!("{bug:?}: NOT FOUND by {} seeds", arguments.seeds),
+        }
+    }
+    domain::planted_bugs::plant(None);
+    Ok(if missed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}

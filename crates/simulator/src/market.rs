@@ -1,0 +1,86 @@
+//! The small world of every run: one exchange that is always open, three stocks, two accounts with cash, one simulated venue.
+
+use std::sync::Arc;
+
+use domain::command::{Command, MarketDataSubscription, ReferenceChange};
+use domain::risk::{BurstLimit, EngineSettings, RiskLimits, SelfTradePrevention};
+use domain::{AccountId, AdapterName, Amount, Decimal, Price, Quantity, SecurityId, StrategyId};
+use venue_sim::{Faults, ListedSecurity, OpeningQuotes, ParticipantActivity, SelfTradeRule, VenueConfig, VenueFees};
+
+/// Number, symbol and opening price in cents.
+pub(crate) const STOCKS: [(u64, &str, i64); 3] = [(1, "ALPHA", 1_000), (2, "BRAVO", 5_000), (3, "CHARLIE", 20_000)];
+pub(crate) const ACCOUNTS: [u64; 2] = [1, 2];
+const CASH: i64 = 2_000_000;
+const LATENCY_NANOS: i64 = 2_000_000;
+
+pub(crate) fn adapter() -> AdapterName {
+    AdapterName::new("SIMULATED", None)
+}
+
+pub(crate) fn cents(cents: i64) -> Price {
+    Price(Decimal::new(cents, 2))
+}
+
+/// What the server tells the engine at every start, and what only at the first.
+pub(crate) fn startup(is_first: bool) -> Vec<Command> {
+    let mut commands = vec![Command::Configure(settings())];
+    if is_first {
+        commands.push(Command::Reference(reference()));
+        commands.extend(ACCOUNTS.map(|account| Command::Record(samples::credit(account, CASH))));
+    }
+    let subscribe = |(security, ..): (u64, &str, i64)| {
+        Command::Subscribe(MarketDataSubscription { strategy: StrategyId::SERVER, security: SecurityId(security) })
+    };
+    commands.extend(STOCKS.map(subscribe));
+    commands
+}
+
+fn settings() -> EngineSettings {
+    let platform_limits = RiskLimits {
+        max_order_quantity: Some(Quantity::from(1_000)),
+        price_collar_percent: Some(Amount::from(20)),
+        max_open_orders: Some(60),
+        cash_check: Some(true),
+        orders_per_second: Some(50),
+        reject_breaker: Some(BurstLimit { count: 20, millis: 10_000 }),
+        self_trade: Some(SelfTradePrevention::RejectNewest),
+        ..RiskLimits::default()
+    };
+    EngineSettings { platform_limits, ..EngineSettings::default() }
+}
+
+fn reference() -> Vec<ReferenceChange> {
+    let stocks = STOCKS.map(|(id, symbol, _)| ReferenceChange::Security(samples::stock(id, symbol)));
+    let accounts = ACCOUNTS.map(|id| ReferenceChange::Account(samples::account(id, &format!("account {id}"))));
+    std::iter::once(ReferenceChange::Exchange(samples::exchange())).chain(stocks).chain(accounts).collect()
+}
+
+pub(crate) fn venue(seed: u64) -> VenueConfig {
+    VenueConfig {
+        name: "SIM".into(),
+        feed: "SIM".into(),
+        exchange: Arc::new(samples::exchange()),
+        listings: STOCKS.map(|(id, symbol, opening)| listing(id, symbol, opening)).into(),
+        seed,
+        activity: ParticipantActivity::Calm,
+        latency_nanos: LATENCY_NANOS,
+        fees: Some(VenueFees { maker: Decimal::new(1, 4), taker: Decimal::new(3, 4) }),
+        self_trade: SelfTradeRule::CancelNewest,
+        faults: Faults { seed, ..Faults::default() },
+    }
+}
+
+fn listing(id: u64, symbol: &str, opening: i64) -> ListedSecurity {
+    let quotes = OpeningQuotes {
+        mid: cents(opening),
+        spread_ticks: 2,
+        size: Quantity::from(400),
+        volatility: Decimal::new(3, 1),
+    };
+    ListedSecurity { security: Arc::new(samples::stock(id, symbol)), opening: quotes }
+}
+
+/// The account of a trader.
+pub(crate) fn account_of(trader: usize) -> AccountId {
+    AccountId(ACCOUNTS[trader % ACCOUNTS.len()])
+}

@@ -1,0 +1,282 @@
+//! The platform below its sockets: inbox, live loop, gate, journal, snapshots, recovery, adapter and venue, composed as the server
+//! composes them, but stepped by hand on one thread.
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use adapters::simulated::{SimulatedVenueSettings, VenueControls, newest_order};
+use adapters::{AdapterHost, SimulatedAdapter, VenueBackoff};
+use bus::inbox::{Inbox, inbox};
+use bus::reply::ReplyReceiver;
+use bus::{Catalogue, EventFeed, EventReceiver, InstructionQueue, InstructionRouter};
+use crossbeam_channel::{Sender, bounded};
+use domain::{Caller, Command, CommandEnvelope, EventClass, OrderId};
+use engine::Engine;
+use runtime::{LiveExit, LiveLoop, LiveOptions, LiveParts, RecoveredState, recover};
+use storage::journal::{Inspected, InstanceId, Journal, JournalOptions, JournalWorker, KnownSequence};
+use storage::lock::DataDirLock;
+use storage::{JournalLedger, SnapshotStore};
+
+use crate::clock::SimulatedClock;
+use crate::disk::SimulatedDisk;
+use crate::market;
+use crate::read_model::SimulatedReadModel;
+
+pub(crate) const INSTANCE: InstanceId = InstanceId(*b"simulated system");
+const SNAPSHOT_EVERY_INPUTS: u64 = 150;
+/// Few, so that a hanging disk fills the queue.
+const QUEUE_BATCHES: usize = 16;
+const FEED_CAPACITY: usize = 1 << 16;
+/// Instructions that the adapter takes before it looks at the venue again, as its thread does.
+const INSTRUCTIONS_PER_CYCLE: usize = 256;
+
+/// What outlives a process: the data folder on its disk, the clocks of the machine, the read model.
+#[derive(Clone)]
+pub(crate) struct Machine {
+    pub(crate) folder: PathBuf,
+    pub(crate) disk: SimulatedDisk,
+    pub(crate) clock: SimulatedClock,
+    pub(crate) read_model: SimulatedReadModel,
+    pub(crate) seed: u64,
+    pub(crate) segment_bytes: u64,
+}
+
+impl Machine {
+    pub(crate) fn ledger(&self) -> PathBuf {
+        self.folder.join("venues").join("SIMULATED.ledger")
+    }
+
+    /// An error without the name of the folder, which differs from run to run.
+    pub(crate) fn text(&self, error: &dyn std::fmt::Display) -> String {
+        let folder = self.folder.display().to_string();
+        error.to_string().replace(&format!("{folder}/"), "").replace(&folder, "the data folder")
+    }
+}
+
+/// A running process.
+pub(crate) struct Platform {
+    pub(crate) inbox: Inbox,
+    machine: Machine,
+    live: LiveLoop,
+    worker: JournalWorker,
+    instructions: InstructionQueue,
+    venue: Option<AdapterHost<SimulatedAdapter>>,
+    controls: Option<VenueControls>,
+    pub(crate) events: EventReceiver,
+    stop: Sender<()>,
+    /// What the engine is still to be told before the venue is opened.
+    startup: VecDeque<Command>,
+    asked: Option<ReplyReceiver>,
+    _lock: DataDirLock,
+}
+
+/// What recovery found.
+pub(crate) struct FoundState {
+    pub(crate) recovered: RecoveredState,
+    /// The state of the engine, encoded.
+    pub(crate) state: Vec<u8>,
+    pub(crate) torn: bool,
+}
+
+impl Platform {
+    pub(crate) fn start(machine: &Machine) -> Result<(Self, FoundState), String> {
+        let told = |error: &dyn std::fmt::Display| machine.text(error);
+        let lock = DataDirLock::acquire(&machine.folder).map_err(|error| told(&error))?;
+        let inspected = inspect(machine, &lock)?;
+        let end = inspected.found().last_sequence;
+        let snapshots = SnapshotStore::open_on(machine.disk.shared(), &lock, INSTANCE).map_err(|error| told(&error))?;
+        let (inbox, lanes) = inbox();
+        let ledger = Arc::new(JournalLedger::new(inbox.clone()));
+        let (engine, recovered) = replay(machine, end, &snapshots, &ledger)?;
+        check_orders(machine, engine.last_order())?;
+        let (summary, journal, worker) = inspected.open_by_hand().map_err(|error| told(&error))?;
+        machine.clock.start_after(recovered.at);
+        let found =
+            FoundState { recovered: recovered.clone(), state: engine.encode_state(), torn: summary.torn.is_some() };
+        let startup = market::startup(engine.reference().accounts.is_empty()).into();
+        let feed = EventFeed::default();
+        let events = feed.subscribe(&[EventClass::OrderStatus, EventClass::Fill], FEED_CAPACITY);
+        let mut router = InstructionRouter::default();
+        let instructions = router.open(market::adapter());
+        let (stop, stopped) = bounded(1);
+        let parts = LiveParts {
+            engine,
+            inbox: lanes,
+            journal,
+            snapshots: snapshots.into(),
+            ledger,
+            feed,
+            catalogue: Catalogue::default(),
+            instructions: router,
+            event_sink: {
+                let read_model = machine.read_model.clone();
+                Box::new(move |through, events| read_model.append(through, events))
+            },
+            clock: machine.clock.shared(),
+            stop: stopped,
+        };
+        let live = LiveLoop::new(parts, options(), &recovered).by_hand();
+        let platform = Self {
+            inbox,
+            machine: machine.clone(),
+            live,
+            worker,
+            instructions,
+            venue: None,
+            controls: None,
+            events,
+            stop,
+            startup,
+            asked: None,
+            _lock: lock,
+        };
+        Ok((platform, found))
+    }
+
+    /// One turn of the live loop; the reason where it ended.
+    pub(crate) fn step(mut self) -> Result<Self, LiveExit> {
+        self.live = self.live.step()?;
+        Ok(self)
+    }
+
+    /// How long the loop may sleep, in nanoseconds.
+    pub(crate) fn sleep_nanos(&self) -> i64 {
+        i64::try_from(self.live.sleep_time().as_nanos()).unwrap_or(i64::MAX)
+    }
+
+    pub(crate) fn has_unwritten(&self) -> bool {
+        self.worker.has_work()
+    }
+
+    /// One commit of the journal.
+    pub(crate) fn commit(&mut self) {
+        self.worker.commit();
+    }
+
+    pub(crate) fn has_instructions(&self) -> bool {
+        !self.instructions.is_empty() && self.venue.is_some()
+    }
+
+    /// The adapter takes instructions and delivers what the venue reports. Nanoseconds until it is due again.
+    pub(crate) fn step_venue(&mut self) -> Result<i64, String> {
+        let at = self.machine.clock.now();
+        let Some(host) = &mut self.venue else { return Ok(i64::MAX) };
+        for instruction in self.instructions.try_iter().take(INSTRUCTIONS_PER_CYCLE) {
+            host.handle(at, &instruction).map_err(|error| format!("{error:?}"))?;
+        }
+        host.step(at).map_err(|error| format!("{error:?}"))?;
+        Ok(host.next_due().map_or(i64::MAX, |due| due.nanos_since(at).max(0)))
+    }
+
+    pub(crate) fn controls(&self) -> Option<&VenueControls> {
+        self.controls.as_ref()
+    }
+
+    /// Tells the engine what comes next at a start; opens the venue after the last. Whether the venue was opened now.
+    pub(crate) fn go_on_starting(&mut self) -> Result<bool, String> {
+        if self.venue.is_some() {
+            return Ok(false);
+        }
+        match self.asked.as_mut().map(ReplyReceiver::try_recv) {
+            Some(None) => return Ok(false),
+            Some(Some(Err(_))) => return Ok(false),
+            Some(Some(Ok(reply))) => drop(reply.outcome.map_err(|refusal| format!("start: {refusal}"))?),
+            None => {}
+        }
+        self.asked = None;
+        match self.startup.pop_front() {
+            Some(command) => {
+                let envelope = CommandEnvelope { caller: Caller::platform(), command };
+                self.asked = Some(self.inbox.command(envelope).map_err(|error| format!("start: {error:?}"))?);
+                Ok(false)
+            }
+            None => self.open_venue().map(|()| true),
+        }
+    }
+
+    fn open_venue(&mut self) -> Result<(), String> {
+        let machine = &self.machine;
+        let folder = machine.folder.join("venues");
+        std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
+        let settings = SimulatedVenueSettings { ledger: machine.ledger(), venue: market::venue(machine.seed) };
+        let adapter = SimulatedAdapter::open_on(machine.disk.shared(), settings, machine.clock.now())
+            .map_err(|error| machine.text(&error))?;
+        self.controls = Some(adapter.controls());
+        let host = AdapterHost::attach(market::adapter(), adapter, self.inbox.clone(), VenueBackoff::default());
+        self.venue = Some(host.map_err(|error| format!("{error:?}"))?);
+        Ok(())
+    }
+
+    pub(crate) fn is_started(&self) -> bool {
+        self.venue.is_some()
+    }
+
+    /// Everything that was taken in is durable before the loop ends.
+    pub(crate) fn stop(mut self) -> Result<LiveExit, String> {
+        if let Some(venue) = &mut self.venue {
+            venue.disconnect(self.machine.clock.now()).map_err(|error| format!("{error:?}"))?;
+        }
+        loop {
+            while self.worker.has_work() {
+                self.worker.commit();
+            }
+            self.live = match self.live.step() {
+                Ok(live) => live,
+                Err(ended) => return Ok(ended),
+            };
+            if !self.worker.has_work() {
+                break;
+            }
+        }
+        self.stop.try_send(()).map_err(|error| error.to_string())?;
+        match self.live.step() {
+            Ok(_) => Err("the loop went on after it was stopped".to_owned()),
+            Err(ended) => Ok(ended),
+        }
+    }
+}
+
+fn options() -> LiveOptions {
+    LiveOptions { snapshot_every_inputs: SNAPSHOT_EVERY_INPUTS, journal_ticks: false, build: "simulated".to_owned() }
+}
+
+fn inspect(machine: &Machine, lock: &DataDirLock) -> Result<Inspected, String> {
+    let snapshot =
+        SnapshotStore::look(&machine.folder, INSTANCE).newest_claim().map_err(|error| machine.text(&error))?;
+    let snapshot =
+        snapshot.map(|(sequence, _)| KnownSequence { sequence, says: format!("a snapshot is of {sequence}") });
+    let sequence = machine.read_model.newest_event();
+    let read_model = KnownSequence { sequence, says: format!("the read model has event {sequence}") };
+    let options = JournalOptions {
+        segment_bytes: machine.segment_bytes,
+        queue_batches: QUEUE_BATCHES,
+        witnesses: snapshot.into_iter().chain([read_model]).collect(),
+        ..JournalOptions::new(INSTANCE)
+    };
+    Journal::inspect_on(machine.disk.shared(), lock, &options, &mut |_| {}).map_err(|error| machine.text(&error))
+}
+
+fn replay(
+    machine: &Machine,
+    end: u64,
+    snapshots: &SnapshotStore,
+    ledger: &JournalLedger,
+) -> Result<(Engine, RecoveredState), String> {
+    let read_model = &machine.read_model;
+    let mut catch_up = |through: u64, _: &[domain::PublishedEvent]| read_model.catch_up(through);
+    recover(&machine.folder, end, snapshots, ledger, read_model.applied(), &mut catch_up, &mut |_| {})
+        .map_err(|error| machine.text(&error))
+}
+
+/// As the server asks the ledgers of its venues at a start.
+fn check_orders(machine: &Machine, last: OrderId) -> Result<(), String> {
+    let path: &Path = &machine.ledger();
+    match newest_order(path) {
+        Ok(Some(order)) if order > last => {
+            Err(format!("the venue's ledger has order number {order}, and the journal's last is {last}"))
+        }
+        // One that is not there, or cannot be read, shows when the venue opens it.
+        Ok(_) | Err(_) => Ok(()),
+    }
+}

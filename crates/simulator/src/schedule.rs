@@ -1,0 +1,200 @@
+//! The schedule of a run: who does what when, and what goes wrong. It follows from the seed alone, and it can be shortened.
+
+use std::fmt;
+
+use crate::rng::SeededRng;
+
+pub const SECOND: i64 = 1_000_000_000;
+pub const MILLI: i64 = 1_000_000;
+/// Nothing goes wrong before: the platform starts and the venue logs on.
+const QUIET_START: i64 = 5 * SECOND;
+/// On average a client acts so often.
+const ACTION_EVERY: i64 = 4 * SECOND;
+/// On average something goes wrong so often.
+const FAULT_EVERY: i64 = 45 * SECOND;
+
+/// Traders; the last client is the operator.
+pub const TRADERS: usize = 3;
+pub const OPERATOR: usize = TRADERS;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    /// Simulated time since the beginning.
+    pub at: i64,
+    pub what: Happening,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Happening {
+    /// The client acts; what it does follows from the draw and from what it knows.
+    Client {
+        client: usize,
+        draw: u64,
+    },
+    Fault(Fault),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// The process is killed; what was written stays.
+    Kill,
+    /// The power goes at the n-th operation on the disk; unsynced sectors are lost or not.
+    PowerCut {
+        operation: u32,
+    },
+    OrderlyStop,
+    SyncFails,
+    WriteFails,
+    DiskFull {
+        seconds: i64,
+    },
+    SlowDisk {
+        seconds: i64,
+    },
+    HangingDisk {
+        seconds: i64,
+    },
+    /// The wall clock is set.
+    ClockSet {
+        seconds: i64,
+    },
+    /// The read model forgets part of what it had; all of it where the draw is 0.
+    ReadModelRolledBack {
+        draw: u64,
+    },
+    Venue {
+        fault: VenueLineFault,
+        seconds: i64,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum VenueLineFault {
+    Reject,
+    Delay,
+    Duplicate,
+    Drop,
+    Reorder,
+    Disconnect,
+    Mute,
+}
+
+impl Fault {
+    /// Every kind, for the coverage.
+    pub const KINDS: [&'static str; 17] = [
+        "kill",
+        "power cut",
+        "orderly stop",
+        "sync fails",
+        "write fails",
+        "disk full",
+        "slow disk",
+        "hanging disk",
+        "clock set",
+        "read model rolled back",
+        "venue rejects",
+        "venue delays",
+        "venue duplicates",
+        "venue drops",
+        "venue reorders",
+        "venue disconnects",
+        "venue is mute",
+    ];
+
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Kill => "kill",
+            Self::PowerCut { .. } => "power cut",
+            Self::OrderlyStop => "orderly stop",
+            Self::SyncFails => "sync fails",
+            Self::WriteFails => "write fails",
+            Self::DiskFull { .. } => "disk full",
+            Self::SlowDisk { .. } => "slow disk",
+            Self::HangingDisk { .. } => "hanging disk",
+            Self::ClockSet { .. } => "clock set",
+            Self::ReadModelRolledBack { .. } => "read model rolled back",
+            Self::Venue { fault, .. } => fault.kind(),
+        }
+    }
+
+    fn draw(rng: &mut SeededRng) -> Self {
+        let seconds = rng.between(1, 30);
+        match rng.below(20) {
+            0..=2 => Self::Kill,
+            3..=6 => Self::PowerCut { operation: u32::try_from(rng.between(1, 24)).unwrap_or(1) },
+            7 => Self::OrderlyStop,
+            8 => Self::SyncFails,
+            9 => Self::WriteFails,
+            10 => Self::DiskFull { seconds },
+            11 => Self::SlowDisk { seconds },
+            12 => Self::HangingDisk { seconds },
+            13 => Self::ClockSet { seconds: rng.between(-7_200, 7_200) },
+            14 => Self::ReadModelRolledBack { draw: rng.below(4) },
+            _ => Self::Venue { fault: VenueLineFault::draw(rng), seconds },
+        }
+    }
+}
+
+impl VenueLineFault {
+    fn kind(self) -> &'static str {
+        match self {
+            Self::Reject => "venue rejects",
+            Self::Delay => "venue delays",
+            Self::Duplicate => "venue duplicates",
+            Self::Drop => "venue drops",
+            Self::Reorder => "venue reorders",
+            Self::Disconnect => "venue disconnects",
+            Self::Mute => "venue is mute",
+        }
+    }
+
+    fn draw(rng: &mut SeededRng) -> Self {
+        let all = [Self::Reject, Self::Delay, Self::Duplicate, Self::Drop, Self::Reorder, Self::Disconnect, Self::Mute];
+        *rng.pick(&all).unwrap_or(&Self::Disconnect)
+    }
+}
+
+/// The schedule of a seed, in order of time.
+pub fn draw(seed: u64, length: i64) -> Vec<Step> {
+    let mut steps = Vec::new();
+    for client in 0..=OPERATOR {
+        let mut rng = SeededRng::new(seed, 100 + client as u64);
+        let every = if client == OPERATOR { 15 * ACTION_EVERY } else { ACTION_EVERY };
+        let acts = |rng: &mut SeededRng| Happening::Client { client, draw: rng.next() };
+        fill(&mut steps, &mut rng, every, length, acts);
+    }
+    let mut rng = SeededRng::new(seed, 1);
+    fill(&mut steps, &mut rng, FAULT_EVERY, length, |rng| Happening::Fault(Fault::draw(rng)));
+    steps.sort_by_key(|step| step.at);
+    steps
+}
+
+fn fill(
+    steps: &mut Vec<Step>,
+    rng: &mut SeededRng,
+    every: i64,
+    length: i64,
+    draw: impl Fn(&mut SeededRng) -> Happening,
+) {
+    let mut at = QUIET_START;
+    loop {
+        at += rng.between(1, 2 * every);
+        if at >= length {
+            return;
+        }
+        steps.push(Step { at, what: draw(rng) });
+    }
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (seconds, millis) = (self.at / SECOND, self.at % SECOND / MILLI);
+        match &self.what {
+            Happening::Client { client: OPERATOR, draw } => write!(f, "{seconds}.{millis:03} operator (draw {draw})"),
+            Happening::Client { client, draw } => {
+                write!(f, "{seconds}.{millis:03} trader {} (draw {draw})", client + 1)
+            }
+            Happening::Fault(fault) => write!(f, "{seconds}.{millis:03} {fault:?}"),
+        }
+    }
+}

@@ -1,0 +1,407 @@
+//! One run: simulated time, one queue of what comes next, the platform, its clients and its faults.
+
+mod ending;
+mod injection;
+
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use domain::Event;
+use runtime::LiveExit;
+use venue_sim::Faults;
+
+use crate::books::{JournalBooks, VenueBooks};
+use crate::client::{RequestOutcome, SeededClient};
+use crate::clock::SimulatedClock;
+use crate::coverage::Coverage;
+use crate::disk::SimulatedDisk;
+use crate::invariants::{BrokenInvariant, Evidence, InvariantResult, broken, same_state};
+use crate::platform::{Machine, Platform};
+use crate::read_model::SimulatedReadModel;
+use crate::rng::SeededRng;
+use crate::schedule::{MILLI, SECOND, Step, TRADERS};
+use crate::trace::Trace;
+
+const MICRO: i64 = 1_000;
+const NEVER: i64 = i64::MAX;
+/// How long a killed process stays away.
+const DOWN: i64 = 500 * MILLI;
+/// The longest sleep of the adapter's thread.
+const VENUE_SLEEP_MAX: i64 = SECOND;
+/// A loop that turns more often in a simulated second than this does not sleep.
+const TURNS_PER_SECOND_MAX: u32 = 20_000;
+/// Segments hold about ten minutes, so that every run begins several.
+const SEGMENT_BYTES: u64 = 128 << 10;
+const SEGMENT_MINUTES: i64 = 10;
+
+/// What a run is made of.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    pub seed: u64,
+    pub steps: Vec<Step>,
+    /// Simulated time in which things may go wrong.
+    pub length: i64,
+    pub is_traced: bool,
+}
+
+/// How a run ended.
+pub struct RunReport {
+    pub hash: String,
+    pub violation: Option<BrokenInvariant>,
+    pub last_lines: Vec<String>,
+    pub coverage: Coverage,
+    /// Simulated nanoseconds.
+    pub simulated: i64,
+}
+
+/// Runs the plan from the beginning to the end or to the first broken promise.
+pub fn run(plan: &Plan) -> io::Result<RunReport> {
+    let folder = tempfile::Builder::new().prefix("rialto-simulator-").tempdir_in(scratch())?;
+    let mut simulation = SimulatedRun::new(plan, folder.path().join("data"));
+    let played = catch_unwind(AssertUnwindSafe(|| simulation.play(&plan.steps, plan.length)));
+    let violation = played.unwrap_or_else(|panic| Err(broken("the platform panicked", panic_text(&*panic)))).err();
+    if let Some(violation) = &violation {
+        simulation.trace.line(format_args!("BROKEN {violation}"));
+    }
+    let simulated = simulation.machine.clock.steady();
+    let SimulatedRun { trace, coverage, .. } = simulation;
+    Ok(RunReport { hash: trace.hash(), violation, last_lines: trace.last_lines(), coverage, simulated })
+}
+
+fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
+    text.unwrap_or("without a text").to_owned()
+}
+
+/// Memory, where the machine offers it as a folder.
+fn scratch() -> std::path::PathBuf {
+    let memory = std::path::PathBuf::from("/dev/shm");
+    if memory.is_dir() { memory } else { std::env::temp_dir() }
+}
+
+struct SimulatedRun {
+    machine: Machine,
+    platform: Option<Platform>,
+    clients: Vec<SeededClient>,
+    trace: Trace,
+    coverage: Coverage,
+    /// Delays of threads and disks.
+    delays: SeededRng,
+    /// When what is due next: turn of the loop, commit of the journal, turn of the adapter, start of the process.
+    loop_at: i64,
+    disk_at: i64,
+    venue_at: i64,
+    start_at: i64,
+    slow_until: i64,
+    hanging_until: i64,
+    full_until: i64,
+    venue_faulty_until: i64,
+    venue_faults: Faults,
+    /// Turns of the loop since that simulated second began.
+    turns: (i64, u32),
+}
+
+impl SimulatedRun {
+    fn new(plan: &Plan, folder: std::path::PathBuf) -> Self {
+        let minutes = plan.length / (60 * SECOND);
+        let segments = u64::try_from(minutes / SEGMENT_MINUTES).unwrap_or(1).clamp(1, 32);
+        let machine = Machine {
+            folder,
+            disk: SimulatedDisk::new(plan.seed),
+            clock: SimulatedClock::new(),
+            read_model: SimulatedReadModel::default(),
+            seed: plan.seed,
+            segment_bytes: SEGMENT_BYTES * segments,
+        };
+        Self {
+            machine,
+            platform: None,
+            clients: (0..=TRADERS).map(SeededClient::new).collect(),
+            trace: Trace::new(plan.is_traced),
+            coverage: Coverage::default(),
+            delays: SeededRng::new(plan.seed, 2),
+            loop_at: NEVER,
+            disk_at: NEVER,
+            venue_at: NEVER,
+            start_at: 0,
+            slow_until: 0,
+            hanging_until: 0,
+            full_until: 0,
+            venue_faulty_until: 0,
+            venue_faults: Faults::default(),
+            turns: (0, 0),
+        }
+    }
+
+    fn play(&mut self, steps: &[Step], length: i64) -> InvariantResult {
+        for step in steps {
+            self.run_until(step.at)?;
+            self.carry_out(&step.what)?;
+        }
+        self.run_until(length)?;
+        self.come_to_rest()
+    }
+
+    fn now(&self) -> i64 {
+        self.machine.clock.steady()
+    }
+
+    /// Everything that is due before then.
+    fn run_until(&mut self, end: i64) -> InvariantResult {
+        loop {
+            self.end_faults();
+            let next = self.loop_at.min(self.disk_at).min(self.venue_at).min(self.start_at);
+            if next >= end {
+                self.set_time(end);
+                return Ok(());
+            }
+            self.set_time(next);
+            self.run_next(next)?;
+        }
+    }
+
+    fn set_time(&mut self, at: i64) {
+        self.machine.clock.advance_to(at);
+        self.trace.set_time(self.now());
+    }
+
+    fn run_next(&mut self, due: i64) -> InvariantResult {
+        if self.start_at == due {
+            return self.start();
+        }
+        if self.disk_at == due {
+            return self.commit();
+        }
+        if self.venue_at == due {
+            return self.step_venue();
+        }
+        self.step_loop()
+    }
+
+    fn delay(&mut self) -> i64 {
+        self.delays.between(MICRO, 200 * MICRO)
+    }
+
+    fn wake_loop(&mut self) {
+        let at = self.now() + self.delay();
+        self.loop_at = self.loop_at.min(at);
+    }
+
+    fn step_loop(&mut self) -> InvariantResult {
+        let Some(platform) = self.platform.take() else {
+            self.loop_at = NEVER;
+            return Ok(());
+        };
+        self.count_turn()?;
+        let platform = match platform.step() {
+            Ok(platform) => platform,
+            Err(exit) => return self.on_exit(&exit),
+        };
+        self.loop_at = self.now().saturating_add(platform.sleep_nanos().max(MICRO));
+        self.platform = Some(platform);
+        self.after_work()
+    }
+
+    fn count_turn(&mut self) -> InvariantResult {
+        let second = self.now() / SECOND;
+        let count = if self.turns.0 == second { self.turns.1 + 1 } else { 1 };
+        self.turns = (second, count);
+        if count > TURNS_PER_SECOND_MAX {
+            return Err(broken("the loop does not sleep", format!("{count} turns in one second")));
+        }
+        Ok(())
+    }
+
+    /// Looks at what the last step left: replies, events, writes, instructions.
+    fn after_work(&mut self) -> InvariantResult {
+        if self.machine.disk.is_cut() {
+            return self.end_process("the power is gone", true);
+        }
+        self.receive_replies(true)?;
+        self.receive_events();
+        self.schedule_commit();
+        let now = self.now();
+        let wake = now + self.delay();
+        let Some(platform) = &mut self.platform else { return Ok(()) };
+        let is_waiting = platform.is_started();
+        if platform.has_instructions() {
+            self.venue_at = self.venue_at.min(wake);
+        }
+        match platform.go_on_starting() {
+            Ok(true) => {
+                self.venue_at = now;
+                self.apply_venue_faults();
+            }
+            Ok(false) => {}
+            Err(reason) => return self.on_start_refused(&reason),
+        }
+        if !is_waiting {
+            self.loop_at = self.loop_at.min(wake);
+        }
+        Ok(())
+    }
+
+    /// A platform that runs owes every request an answer.
+    fn receive_replies(&mut self, is_running: bool) -> InvariantResult {
+        for client in &mut self.clients {
+            for (text, outcome) in client.receive() {
+                self.trace.line(&text);
+                if is_running && outcome == RequestOutcome::Unknown {
+                    return Err(broken("an answer was dropped", text));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn receive_events(&mut self) {
+        let Some(platform) = &mut self.platform else { return };
+        while let Some(published) = platform.events.try_recv() {
+            self.coverage.event(&published.event);
+            match &published.event {
+                Event::OrderStatus(status) => {
+                    let (order, what, filled) = (&status.int_id, status.exec_type, status.filled);
+                    self.trace.line(format_args!("{order} {what:?}: {:?}, filled {filled}", status.status));
+                }
+                Event::Fill(fill) => {
+                    let (order, quantity, price, id) = (&fill.int_id, fill.quantity, fill.price, &fill.ext_id);
+                    self.trace.line(format_args!("{order} traded {quantity} at {price}, execution {id}"));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn schedule_commit(&mut self) {
+        let Some(platform) = &self.platform else { return };
+        if !platform.has_unwritten() || self.disk_at != NEVER {
+            return;
+        }
+        let now = self.now();
+        let latency = match now {
+            now if now < self.hanging_until => self.hanging_until - now,
+            now if now < self.slow_until => self.delays.between(20 * MILLI, 900 * MILLI),
+            _ => self.delays.between(50 * MICRO, 4 * MILLI),
+        };
+        self.disk_at = now + latency;
+    }
+
+    fn commit(&mut self) -> InvariantResult {
+        self.disk_at = NEVER;
+        if let Some(platform) = &mut self.platform {
+            platform.commit();
+        }
+        self.wake_loop();
+        if self.machine.disk.is_cut() {
+            return self.end_process("the power is gone", true);
+        }
+        self.schedule_commit();
+        Ok(())
+    }
+
+    fn step_venue(&mut self) -> InvariantResult {
+        self.venue_at = NEVER;
+        let Some(platform) = &mut self.platform else { return Ok(()) };
+        let due = match platform.step_venue() {
+            Ok(due) => due,
+            Err(reason) => return Err(broken("the adapter stopped", reason)),
+        };
+        self.venue_at = self.now() + due.clamp(MICRO, VENUE_SLEEP_MAX);
+        self.wake_loop();
+        if self.machine.disk.is_cut() {
+            return self.end_process("the power is gone", true);
+        }
+        Ok(())
+    }
+
+    /// The process starts on what the last one left, and everything is compared.
+    fn start(&mut self) -> InvariantResult {
+        self.start_at = NEVER;
+        self.machine.clock.restart();
+        let (platform, found) = match Platform::start(&self.machine) {
+            Ok(started) => started,
+            Err(reason) => return self.on_start_refused(&reason),
+        };
+        if self.machine.disk.is_cut() {
+            drop(platform);
+            return self.end_process("the power is gone", true);
+        }
+        let end = found.recovered.last_sequence;
+        let (snapshot, replayed) = (found.recovered.snapshot, found.recovered.replayed);
+        self.coverage.start(found.torn);
+        let state = blake3::hash(&found.state).to_hex();
+        self.trace.line(format_args!(
+            "the platform starts: journal to {end}, snapshot {snapshot}, {replayed} replayed, state {}",
+            &state[..16]
+        ));
+        let books =
+            JournalBooks::read(&self.machine, end).map_err(|reason| broken("the journal cannot be read", reason))?;
+        same_state(&found, &books)?;
+        self.check(&books, end, false)?;
+        self.platform = Some(platform);
+        self.after_work()?;
+        self.wake_loop();
+        Ok(())
+    }
+
+    fn check(&mut self, books: &JournalBooks, end: u64, is_final: bool) -> InvariantResult {
+        let unreadable = |reason| broken("the venue's ledger cannot be read", reason);
+        let venue = VenueBooks::read(&self.machine).map_err(unreadable)?;
+        let evidence =
+            Evidence { books, venue: &venue, clients: &self.clients, read_model: &self.machine.read_model, end };
+        evidence.check()?;
+        if is_final {
+            self.coverage.books(books);
+            self.coverage.clients(&self.clients);
+            evidence.no_fill_is_missing()?;
+            evidence.no_order_is_undecided()?;
+        }
+        Ok(())
+    }
+
+    /// Right on a disk that fails now; otherwise a platform that does not start is a broken promise.
+    fn on_start_refused(&mut self, reason: &str) -> InvariantResult {
+        self.trace.line(format_args!("the platform does not start: {reason}"));
+        if self.machine.disk.is_cut() {
+            return self.end_process("the power is gone", true);
+        }
+        let is_excused = self.now() < self.full_until || reason.contains("Input/output error");
+        if !is_excused {
+            return Err(broken("the platform does not start", reason));
+        }
+        self.end_process("it tries again", false)
+    }
+
+    fn on_exit(&mut self, exit: &LiveExit) -> InvariantResult {
+        match exit {
+            LiveExit::JournalFailed(reason) => {
+                let reason = self.machine.text(reason);
+                self.end_process(&format!("the journal failed: {reason}"), self.machine.disk.is_cut())
+            }
+            LiveExit::Stopped(_) => Err(broken("the platform stopped by itself", "nobody asked for it")),
+        }
+    }
+
+    /// The process is gone; with the power also what was not synced. It starts again after a while.
+    fn end_process(&mut self, why: &str, power: bool) -> InvariantResult {
+        self.trace.line(format_args!("the process ends: {why}"));
+        self.platform = None;
+        self.receive_replies(false)?;
+        if power {
+            self.machine.disk.power_cut().map_err(|error| broken("the simulator failed", error.to_string()))?;
+        }
+        (self.loop_at, self.disk_at, self.venue_at) = (NEVER, NEVER, NEVER);
+        self.start_at = self.now() + DOWN;
+        Ok(())
+    }
+
+    fn stop(&mut self) -> InvariantResult {
+        let Some(platform) = self.platform.take() else { return Ok(()) };
+        let ended = platform.stop().map_err(|reason| broken("an orderly stop failed", reason))?;
+        let told = match ended {
+            LiveExit::Stopped(digest) => format!("stopped in order, digest {}", digest.unwrap_or_default()),
+            LiveExit::JournalFailed(reason) => format!("the journal failed: {}", self.machine.text(&reason)),
+        };
+        self.end_process(&told, self.machine.disk.is_cut())
+    }
+}

@@ -1,0 +1,62 @@
+//! The end of a run: nothing goes wrong any more, and nothing may stay open.
+
+use super::injection::faults_of;
+use super::{NEVER, SimulatedRun};
+use crate::books::JournalBooks;
+use crate::invariants::{InvariantResult, broken, same_state};
+use crate::platform::Platform;
+use crate::schedule::{MILLI, OPERATOR, SECOND, TRADERS, VenueLineFault};
+
+/// After the last fault the platform has so long to come to rest, before and after the last orders are cancelled.
+const REST: i64 = 90 * SECOND;
+
+impl SimulatedRun {
+    /// Nothing goes wrong any more: what can be answered is answered, and nothing stays open.
+    pub(super) fn come_to_rest(&mut self) -> InvariantResult {
+        self.trace.line("from now on nothing goes wrong");
+        self.machine.disk.heal();
+        let now = self.now();
+        (self.full_until, self.slow_until, self.hanging_until) = (0, 0, 0);
+        // A report that was lost on a standing line is found at the next log-on, so the line is cut once more.
+        self.venue_faulty_until = now + SECOND;
+        self.venue_faults = faults_of(VenueLineFault::Disconnect, self.machine.seed);
+        self.apply_venue_faults();
+        // A commit that hangs is made now.
+        self.disk_at = if self.disk_at == NEVER { NEVER } else { now };
+        self.run_until(now + REST)?;
+        for (intent, envelope) in self.clients[OPERATOR].resume_all() {
+            self.send(OPERATOR, intent, envelope);
+        }
+        self.run_until(self.now() + SECOND)?;
+        for trader in 0..TRADERS {
+            for (intent, envelope) in self.clients[trader].cancel_all() {
+                self.send(trader, intent, envelope);
+                self.run_until(self.now() + MILLI)?;
+            }
+        }
+        self.run_until(self.now() + REST)?;
+        self.end_of_run()
+    }
+
+    fn end_of_run(&mut self) -> InvariantResult {
+        if let Some(client) = self.clients.iter().find(|client| client.is_waiting()) {
+            return Err(broken("a request was never answered", client.name()));
+        }
+        if !self.platform.as_ref().is_some_and(Platform::is_started) {
+            return Err(broken("the platform does not start", "it is not there though nothing is wrong any more"));
+        }
+        self.stop()?;
+        self.start_at = NEVER;
+        let (platform, found) =
+            Platform::start(&self.machine).map_err(|reason| broken("the platform does not start", reason))?;
+        let end = found.recovered.last_sequence;
+        let books =
+            JournalBooks::read(&self.machine, end).map_err(|reason| broken("the journal cannot be read", reason))?;
+        drop(platform);
+        same_state(&found, &books)?;
+        self.check(&books, end, true)?;
+        let state = blake3::hash(&found.state).to_hex();
+        self.trace.line(format_args!("the run ends: journal to {end}, state {}", &state[..16]));
+        Ok(())
+    }
+}

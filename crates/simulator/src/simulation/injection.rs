@@ -1,0 +1,101 @@
+//! What the schedule makes happen: requests of clients, and faults.
+
+use venue_sim::Faults;
+
+use super::SimulatedRun;
+use crate::client::Intent;
+use crate::invariants::InvariantResult;
+use crate::platform::Platform;
+use crate::schedule::{Fault, Happening, SECOND, VenueLineFault};
+
+impl SimulatedRun {
+    pub(super) fn carry_out(&mut self, what: &Happening) -> InvariantResult {
+        match what {
+            Happening::Client { client, draw } => {
+                let (intent, envelope) = self.clients[*client].decide(*draw);
+                self.send(*client, intent, envelope);
+                Ok(())
+            }
+            Happening::Fault(fault) => {
+                self.trace.line(format_args!("FAULT {fault:?}"));
+                self.coverage.fault(fault.kind());
+                self.inject(*fault)
+            }
+        }
+    }
+
+    pub(super) fn send(&mut self, client: usize, intent: Intent, envelope: domain::CommandEnvelope) {
+        let client = &mut self.clients[client];
+        let sent = self.platform.as_ref().filter(|platform| platform.is_started());
+        let sent = sent.and_then(|platform| platform.inbox.command(envelope).ok());
+        let (name, hint) = (client.name(), if sent.is_some() { "asks" } else { "finds no platform" });
+        self.trace.line(format_args!("{name} {hint}: {intent}"));
+        client.note(intent, sent);
+        self.wake_loop();
+    }
+
+    fn inject(&mut self, fault: Fault) -> InvariantResult {
+        let now = self.now();
+        match fault {
+            Fault::Kill => return self.end_process("killed", false),
+            Fault::OrderlyStop => return self.stop(),
+            Fault::PowerCut { operation } => self.machine.disk.cut_at(operation),
+            Fault::SyncFails => self.machine.disk.fail_next_sync(),
+            Fault::WriteFails => self.machine.disk.fail_next_write(),
+            Fault::DiskFull { seconds } => {
+                self.machine.disk.set_full(true);
+                self.full_until = now + seconds * SECOND;
+            }
+            Fault::SlowDisk { seconds } => self.slow_until = now + seconds * SECOND,
+            Fault::HangingDisk { seconds } => self.hanging_until = now + seconds * SECOND,
+            Fault::ClockSet { seconds } => self.machine.clock.set_wall_by(seconds * SECOND),
+            Fault::ReadModelRolledBack { draw } => {
+                let applied = self.machine.read_model.applied();
+                self.machine.read_model.roll_back_to(applied / 4 * draw);
+                return self.end_process("killed, and the read model is older", false);
+            }
+            Fault::Venue { fault, seconds } => {
+                self.venue_faulty_until = now + seconds * SECOND;
+                self.venue_faults = faults_of(fault, self.machine.seed);
+                self.apply_venue_faults();
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn apply_venue_faults(&mut self) {
+        let controls = self.platform.as_ref().and_then(Platform::controls);
+        if let Some(controls) = controls {
+            controls.set_faults(self.venue_faults);
+            self.venue_at = self.now();
+        }
+    }
+
+    pub(super) fn end_faults(&mut self) {
+        let now = self.now();
+        if self.full_until != 0 && now >= self.full_until {
+            self.full_until = 0;
+            self.machine.disk.set_full(false);
+            self.trace.line("the disk has room again");
+        }
+        if self.venue_faulty_until != 0 && now >= self.venue_faulty_until {
+            self.venue_faulty_until = 0;
+            self.venue_faults = Faults { seed: self.machine.seed, ..Faults::default() };
+            self.trace.line("the venue works again");
+            self.apply_venue_faults();
+        }
+    }
+}
+
+pub(super) fn faults_of(fault: VenueLineFault, seed: u64) -> Faults {
+    let none = Faults { seed, ..Faults::default() };
+    match fault {
+        VenueLineFault::Reject => Faults { reject_every: 3, ..none },
+        VenueLineFault::Delay => Faults { delay_nanos: 3 * SECOND, ..none },
+        VenueLineFault::Duplicate => Faults { duplicate_one_in: 2, ..none },
+        VenueLineFault::Drop => Faults { drop_one_in: 3, ..none },
+        VenueLineFault::Reorder => Faults { reorder_one_in: 3, ..none },
+        VenueLineFault::Disconnect => Faults { disconnected: true, ..none },
+        VenueLineFault::Mute => Faults { muted: true, ..none },
+    }
+}

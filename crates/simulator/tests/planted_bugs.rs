@@ -1,0 +1,50 @@
+//! Every planted bug is found by its recorded seed. Needs the feature `planted-bugs`.
+
+#![cfg(feature = "planted-bugs")]
+
+use domain::PlantedBug;
+use domain::planted_bugs::plant;
+use simulator::{Plan, run, shorten};
+
+/// Simulated minutes in which things go wrong.
+const MINUTES: u32 = 5;
+
+/// What the seed finds of the bug; the switch is off again afterwards.
+fn found(bug: Option<PlantedBug>, seed: u64) -> Option<&'static str> {
+    plant(bug);
+    let report = run(&Plan::of_seed(seed, MINUTES)).unwrap();
+    plant(None);
+    report.violation.map(|violation| violation.invariant)
+}
+
+macro_rules! recorded {
+    ($($name:ident: $bug:ident, $seed:literal, $promise:literal;)*) => {$(
+        #[test]
+        fn $name() {
+            assert_eq!(found(Some(PlantedBug::$bug), $seed), Some($promise));
+            assert_eq!(found(None, $seed), None, "the same seed without the bug");
+        }
+    )*};
+}
+
+recorded! {
+    acknowledge_before_sync: AcknowledgeBeforeSync, 2, "the platform does not start";
+    head_before_sync: HeadBeforeSync, 16, "the platform does not start";
+    release_at_wrong_sequence: ReleaseAtWrongSequence, 14, "the platform does not start";
+    drop_refusal: DropRefusal, 1, "an answer was dropped";
+    forget_fill: ForgetFill, 1, "a fill is missing";
+    book_repeated_fill: BookRepeatedFill, 1, "a fill was booked twice";
+    reuse_order_number: ReuseOrderNumber, 1, "the platform panicked";
+    skip_reconciled_fills: SkipReconciledFills, 1, "a fill is missing";
+    unsynced_venue_ledger: UnsyncedVenueLedger, 2, "a fill that the venue does not have";
+}
+
+#[test]
+fn the_schedule_of_a_failure_is_made_short() {
+    plant(Some(PlantedBug::DropRefusal));
+    let plan = Plan::of_seed(1, MINUTES);
+    let (steps, report) = shorten(&plan, run(&plan).unwrap()).unwrap();
+    plant(None);
+    assert_eq!(report.violation.map(|violation| violation.invariant), Some("an answer was dropped"));
+    assert_eq!(steps.len(), 1, "one request that is refused is enough: {steps:?}");
+}
