@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run test damage kill power-cut record-release simulate simulate-bugs audit test-screen test-stories test-docs test-rust bench lint build doc setup node ui
+.PHONY: help run test damage kill power-cut record-release simulate simulate-bugs audit test-bugs test-screen test-stories test-docs test-rust bench lint build doc setup node ui
 
 # The binary is built once; end-to-end tests find it by this name.
 TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))
@@ -53,7 +53,7 @@ run: build ## build the server and start the demo on http://localhost:9090 (ARGS
 
 # One stage that fails does not hide the others. The Rust tests come last: their runner's closing summary ends the run.
 test: ## run all checks: tools, format, lints, stories, rules of the repository
-	@MAKE="$(MAKE)" scripts/test-stages.sh setup ui lint audit build test-screen test-stories test-docs test-rust
+	@MAKE="$(MAKE)" scripts/test-stages.sh setup ui lint audit build test-screen test-stories test-docs test-bugs test-rust
 
 test-screen: ui ## the screen's types, unit tests and size
 	cd ui && npm test --silent
@@ -82,12 +82,14 @@ simulate: ## run the whole system in simulated time on all cores, an hour of fau
 simulate-bugs: ## search a seed for every planted bug (SEEDS=)
 	cargo run --release -p simulator --features planted-bugs -- --bugs --seeds $(or $(SEEDS),1000)
 
+test-bugs: ## the simulator finds every planted bug by its recorded seed
+	cargo test -p simulator --features planted-bugs --test planted_bugs
+
 test-docs: ## the programs in the documentation of the strategy interface
 	cargo test -p strategy --doc --quiet
 
 test-rust: ## every other test, the end-to-end stories included
 	cargo build -p server --example troupe
-	cargo test -p simulator --features planted-bugs --test planted_bugs
 	@if command -v cargo-nextest >/dev/null; then \
 	  cargo nextest run --workspace --no-fail-fast; \
 	else \

@@ -1,4 +1,4 @@
-//! Seeded clients. Each keeps its own log of what it asked for and what it was told: the witness against the platform.
+//! Seeded clients. Each keeps its own log of what it asked for and what it was told: the record against the platform.
 
 use bus::reply::{NoReply, Reply, ReplyReceiver};
 use domain::command::{Caller, CancelOrder, Command, CommandEnvelope, ModifyOrder, PlaceOrder};
@@ -72,7 +72,7 @@ impl SeededClient {
     }
 
     fn envelope(&self, command: Command) -> CommandEnvelope {
-        let caller = Caller { source: Source::Rest, user: Some(self.name().as_str().into()), origin: None };
+        let caller = Caller::new(Source::Rest, Some(self.name().as_str().into()));
         CommandEnvelope { caller, command }
     }
 

@@ -113,10 +113,11 @@ fn add_counts<K: Ord + Clone>(sum: &mut BTreeMap<K, u64>, other: &BTreeMap<K, u6
     }
 }
 
-/// Codes of the first column of the page's tables.
+/// Codes of the page's table: its second column.
 fn listed_codes() -> BTreeSet<&'static str> {
-    let first_cell = |line: &'static str| line.strip_prefix("| `")?.split_once('`').map(|(code, _)| code);
-    ERRORS.lines().filter_map(first_cell).collect()
+    let code =
+        |line: &'static str| line.strip_prefix("| ")?.split('|').nth(1)?.trim().strip_prefix('`')?.strip_suffix('`');
+    ERRORS.lines().filter_map(code).collect()
 }
 
 impl fmt::Display for Coverage {

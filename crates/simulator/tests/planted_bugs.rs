@@ -12,7 +12,7 @@ const MINUTES: u32 = 5;
 /// What the seed finds of the bug; the switch is off again afterwards.
 fn found(bug: Option<PlantedBug>, seed: u64) -> Option<&'static str> {
     plant(bug);
-    let report = run(&Plan::of_seed(seed, MINUTES)).unwrap();
+    let report = run(&Plan::of_seed(seed, MINUTES)).expect("a temporary folder can be written");
     plant(None);
     report.violation.map(|violation| violation.invariant)
 }
@@ -29,8 +29,8 @@ macro_rules! recorded {
 
 recorded! {
     acknowledge_before_sync: AcknowledgeBeforeSync, 2, "the platform does not start";
-    head_before_sync: HeadBeforeSync, 16, "the platform does not start";
-    release_at_wrong_sequence: ReleaseAtWrongSequence, 14, "the platform does not start";
+    head_before_sync: HeadBeforeSync, 14, "the platform does not start";
+    release_at_wrong_sequence: ReleaseAtWrongSequence, 35, "acknowledged and lost";
     drop_refusal: DropRefusal, 1, "an answer was dropped";
     forget_fill: ForgetFill, 1, "a fill is missing";
     book_repeated_fill: BookRepeatedFill, 1, "a fill was booked twice";

@@ -7,7 +7,7 @@ const MINUTES: u32 = 3;
 const SEEDS_PER_TEST: u64 = 50;
 
 fn report(seed: u64, minutes: u32) -> RunReport {
-    run(&Plan::of_seed(seed, minutes)).unwrap()
+    run(&Plan::of_seed(seed, minutes)).expect("a temporary folder can be written")
 }
 
 fn broken_promises(first: u64) -> Vec<String> {
