@@ -271,7 +271,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
     operation_row("risk::dead_man_timers", "The dead-man timers that run", List("DeadManTimerVO")),
     operation_row("risk::arm_dead_man", "Arms or renews the dead-man timer of a scope", One("DeadManTimerVO"))
         .with_body(Needed("DeadManBody"))
-        .with_failures(&[422])
+        .with_failures(&[409, 422])
         .with_note("Unless it is renewed in time, the kill switch of the scope fires."),
     operation_row("risk::disarm_dead_man", "Ends the dead-man timer of a scope", Nothing).with_failures(&[409, 422]),
     operation_row("history::orders", "Orders of all times, by id; those that fit every parameter", List("OrderVO"))
