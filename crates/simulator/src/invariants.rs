@@ -126,8 +126,8 @@ impl Evidence<'_> {
     /// No phantom: every order was asked for.
     fn no_order_without_a_client(&self) -> InvariantResult {
         let asked: BTreeSet<&IntId> = self.entries().filter_map(LogEntry::placed).collect();
-        let stranger = self.books.orders.values().find(|order| !asked.contains(&order.int_id));
-        ensure(stranger.is_none(), "an order that nobody placed", || format!("{stranger:?}"))
+        let unknown = self.books.orders.values().find(|order| !asked.contains(&order.int_id));
+        ensure(unknown.is_none(), "an order that nobody placed", || format!("{unknown:?}"))
     }
 
     /// I5: what every answer refused does not exist.
