@@ -13,7 +13,7 @@ mod descriptions;
 use serde_json::{Map, Value, json};
 
 use schema_type::SchemaType;
-pub use schema_type::reference;
+pub use schema_type::{SCOPE_PATTERN, reference};
 
 /// An object with its fields.
 pub(crate) struct ObjectSchema {

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use wire::fields::ID_LIMIT;
+use wire::schema::SCOPE_PATTERN;
 
 use crate::endpoints::Endpoint;
 use crate::pagination::PAGE_LIMIT_MAX;
@@ -39,18 +40,16 @@ fn is_needed(row: &Endpoint, name: &str) -> bool {
     }
 }
 
-/// As `RiskScope` is written.
-const SCOPE: &str = "^(PLATFORM|(ACCOUNT|STRATEGY|SECURITY)-[1-9][0-9]{0,14})$";
-
 fn in_path_of(row: &Endpoint, name: &str) -> (&'static str, Value) {
     let text = || json!({ "type": "string", "minLength": 1 });
     match name {
         "id" if row.handler.starts_with("fix::") => ("the session's id", text()),
         "id" => ("its id", json!({ "type": "integer", "minimum": 1, "maximum": ID_LIMIT - 1 })),
         "intId" => ("the order's intId", text()),
-        "scope" => {
-            ("PLATFORM, ACCOUNT-, STRATEGY- or SECURITY- with an id", json!({ "type": "string", "pattern": SCOPE }))
-        }
+        "scope" => (
+            "PLATFORM, ACCOUNT-, STRATEGY- or SECURITY- with an id",
+            json!({ "type": "string", "pattern": SCOPE_PATTERN }),
+        ),
         _ => ("its name", text()),
     }
 }

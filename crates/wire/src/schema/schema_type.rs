@@ -84,7 +84,7 @@ impl SchemaType {
             Self::Currency => json!({ "type": "string", "pattern": "^[A-Z0-9]{1,8}$" }),
             Self::Uuid => json!({ "type": "string", "format": "uuid" }),
             Self::IntId => json!({ "type": "string", "pattern": INT_ID }),
-            Self::Scope => json!({ "type": "string", "pattern": SCOPE }),
+            Self::Scope => json!({ "type": "string", "pattern": SCOPE_PATTERN }),
             Self::OneOf(names) => json!({ "type": "string", "enum": names }),
             Self::Shape(name) => reference(name),
             Self::AnyOf(names) => json!({ "anyOf": names.iter().map(|name| reference(name)).collect::<Vec<_>>() }),
@@ -97,7 +97,8 @@ impl SchemaType {
 
 /// Printable, and neither `.` nor `..`, which are removed from every path.
 const INT_ID: &str = "^([!-\\-/-~][!-~]{0,63}|\\.[!-\\-/-~][!-~]{0,62}|\\.\\.[!-~]{1,62})$";
-const SCOPE: &str = "^(PLATFORM|(ACCOUNT|STRATEGY|SECURITY)-[1-9][0-9]{0,14})$";
+/// How a scope of risk is written.
+pub const SCOPE_PATTERN: &str = "^(PLATFORM|(ACCOUNT|STRATEGY|SECURITY)-[1-9][0-9]{0,14})$";
 
 /// A JSON number in a text.
 const NUMBER: &str = "^-?[0-9]+(\\.[0-9]+)?([eE][+-]?[0-9]+)?$";
