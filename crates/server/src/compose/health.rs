@@ -48,9 +48,10 @@ impl AdapterSessions {
 
 impl Health {
     pub(super) fn new(core: &Core) -> Self {
+        let journal = core.journal.monitor();
         Self {
-            journal: core.journal.monitor(),
-            stall: Stall::default(),
+            stall: Stall::new(journal.clone()),
+            journal,
             read_model: core.read_model.clone(),
             feed: EventFeed::default(),
             sessions: Mutex::default(),
@@ -71,7 +72,7 @@ impl Health {
     /// Keeps up with the adapters until the feed ends.
     pub(super) fn follow_feed(self: &Arc<Self>) -> std::io::Result<()> {
         let mut listener = self.feed.subscribe(&[EventClass::Session], SESSION_EVENTS_MAX);
-        self.stall.watch(self.journal.clone())?;
+        self.stall.watch()?;
         let health = self.clone();
         let thread = std::thread::Builder::new().name("health".into());
         thread.spawn(move || {

@@ -1,7 +1,7 @@
 //! Stall detection: a thread of its own checks whether the journal makes progress, so that a disk that hangs is noticed.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -13,42 +13,55 @@ pub(crate) const JOURNAL_STALL_MAX: Duration = Duration::from_millis(1_500);
 /// So often it is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
+/// No stall: the journal never becomes durable that far.
+const NOT_STALLED: u64 = u64::MAX;
+
 /// Shared by the thread that checks and the interfaces.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Stall(Arc<AtomicBool>);
+#[derive(Clone)]
+pub(super) struct Stall {
+    journal: JournalMonitor,
+    /// How far the journal was durable when it stalled.
+    stalled_at: Arc<AtomicU64>,
+}
 
 impl Stall {
+    pub(super) fn new(journal: JournalMonitor) -> Self {
+        Self { journal, stalled_at: Arc::new(AtomicU64::new(NOT_STALLED)) }
+    }
+
+    /// Asks the journal too: a disk that answers again refuses nobody until the next look.
     pub(super) fn is_stalled(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.stalled_at.load(Ordering::Relaxed) == self.journal.durable()
     }
 
     /// For as long as the program runs.
-    pub(super) fn watch(&self, journal: JournalMonitor) -> std::io::Result<()> {
+    pub(super) fn watch(&self) -> std::io::Result<()> {
         let stall = self.clone();
         let look = move || {
-            let mut progress = Progress { durable: journal.durable(), waited: Duration::ZERO };
+            let mut progress = Progress { durable: stall.journal.durable(), waited: Duration::ZERO };
             loop {
                 let begun = Instant::now();
                 thread::sleep(LOOK_EVERY);
-                let is_stalled = progress.is_stalled(journal.durable(), journal.lag(), begun.elapsed());
-                stall.set(is_stalled, &journal);
+                let durable = stall.journal.durable();
+                let is_stalled = progress.is_stalled(durable, stall.journal.lag(), begun.elapsed());
+                stall.set(if is_stalled { durable } else { NOT_STALLED });
             }
         };
         thread::Builder::new().name("journal-watch".into()).spawn(look).map(drop)
     }
 
-    fn set(&self, is_stalled: bool, journal: &JournalMonitor) {
-        if self.0.swap(is_stalled, Ordering::Relaxed) == is_stalled {
+    fn set(&self, stalled_at: u64) {
+        if self.stalled_at.swap(stalled_at, Ordering::Relaxed) == stalled_at {
             return;
         }
-        let durable = journal.durable();
-        if is_stalled {
+        let durable = self.journal.durable();
+        if stalled_at == NOT_STALLED {
+            info!(durable, "the journal's disk answers again");
+        } else {
             error!(
                 durable,
                 "the journal's disk does not answer: nothing is acknowledged before it does (journal-stalled)"
             );
-        } else {
-            info!(durable, "the journal's disk answers again");
         }
     }
 }
