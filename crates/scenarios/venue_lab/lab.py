@@ -23,8 +23,9 @@ class Lab:
         with urllib.request.urlopen(self.ready["admin"] + "/ledger") as answer:
             return json.load(answer)
 
-    def compare(self, account, orders, trades, balances):
-        """What a client has against the ledger: every entry and every value, in the venue's names."""
+    def compare(self, account, orders, trades, balances, before=None):
+        """What a client has against the ledger: every entry and every value, in the venue's names. Orders and trades of the
+        ledger `before` the client began are left out."""
         seen = {
             "orders": [(o["symbol"], str(o["orderId"]), o["clientOrderId"], o["side"], o["type"], o["timeInForce"],
                         o["price"], o["origQty"], o["executedQty"], o["status"]) for o in orders],
@@ -41,6 +42,8 @@ class Lab:
         print(account, "paid in", sorted({trade["commissionAsset"] for trade in trades}))
         ledger = self.ledger()
         for kind, names in fields.items():
-            kept = [tuple(entry[name] for name in names) for entry in ledger[kind] if entry["account"] == account]
+            old = before[kind] if before and kind != "balances" else []
+            entries = [entry for entry in ledger[kind] if entry["account"] == account and entry not in old]
+            kept = [tuple(entry[name] for name in names) for entry in entries]
             assert sorted(seen[kind]) == sorted(kept), f"{account}: the client has {seen[kind]}, the ledger {kept}"
             print(account, kind, len(kept), "equal the ledger")

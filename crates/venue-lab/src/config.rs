@@ -201,6 +201,8 @@ fn two() -> u32 {
 }
 
 const REST_PORT: u16 = 9_100;
+const WS_API_PORT: u16 = 9_101;
+const STREAMS_PORT: u16 = 9_102;
 const ADMIN_PORT: u16 = 9_109;
 
 impl LabConfig {
@@ -254,8 +256,8 @@ impl RawLab {
         let port = |raw: &RawPort, usual: u16| (!raw.off).then(|| raw.port.unwrap_or(if is_demo { 0 } else { usual }));
         let ports = LabPorts {
             rest: port(&self.binance.rest, REST_PORT),
-            ws_api: self.binance.ws_api.port.filter(|_| !self.binance.ws_api.off),
-            streams: self.binance.streams.port.filter(|_| !self.binance.streams.off),
+            ws_api: port(&self.binance.ws_api, WS_API_PORT),
+            streams: port(&self.binance.streams, STREAMS_PORT),
             admin: port(&self.admin, ADMIN_PORT),
         };
         let keys = self

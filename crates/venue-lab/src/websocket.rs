@@ -139,6 +139,12 @@ impl WebSocketConnection {
         self.flush().await
     }
 
+    /// Ends the connection with a close frame.
+    pub(crate) async fn close(&mut self) -> io::Result<()> {
+        self.write(Message::Close(None))?;
+        self.flush().await
+    }
+
     fn write(&mut self, message: Message) -> io::Result<()> {
         match self.socket.write(message) {
             Err(error) if would_block(&error) => Ok(()),

@@ -111,6 +111,18 @@ fn the_clients_of_binance_and_of_its_community_agree_with_the_ledger() {
 }
 
 #[test]
+fn ccxt_trades_over_websockets_and_its_events_agree_with_the_ledger() {
+    let folder = folder();
+    approves("ccxt_ws.py", &LabProcess::start(folder.path(), &["activity=off"]));
+}
+
+#[test]
+fn the_clients_of_binance_and_of_its_community_agree_over_websockets_too() {
+    let folder = folder();
+    approves("binance_ws.py", &LabProcess::start(folder.path(), &["activity=off"]));
+}
+
+#[test]
 fn seeded_participants_trade_and_survive_a_kill() {
     let folder = folder();
     let settings = ["activity=busy", "limits.requestWeightPerMinute=10000000"];

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 use tokio::net::TcpStream;
-use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 
 use super::encode::TimeUnit;
 use super::error::ApiError;
@@ -72,10 +72,16 @@ pub(crate) async fn serve(state: Arc<BinanceState>, stream: TcpStream, peer: Soc
                 Some(Incoming::Text(text)) => {
                     let Some(answer) = session.handle(&text).await else { return Ok(()) };
                     // The events of earlier commands come before the answer to a query.
-                    while let (false, Ok(batch)) = (session.has_commanded, events.try_recv()) {
-                        send_events(&mut connection, &mut session, &batch).await?;
+                    while !session.has_commanded {
+                        match events.try_recv() {
+                            Ok(batch) => send_events(&mut connection, &mut session, &batch).await?,
+                            Err(TryRecvError::Empty) => break,
+                            Err(TryRecvError::Lagged(_) | TryRecvError::Closed) => return Ok(()),
+                        }
                     }
-                    connection.send(answer.to_string()).await?;
+                    if !session.is_ended {
+                        connection.send(answer.to_string()).await?;
+                    }
                 }
             },
             batch = events.recv() => match batch {
@@ -85,7 +91,7 @@ pub(crate) async fn serve(state: Arc<BinanceState>, stream: TcpStream, peer: Soc
             },
         }
     }
-    Ok(())
+    connection.close().await
 }
 
 async fn send_events(
