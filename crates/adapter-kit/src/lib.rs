@@ -1,0 +1,13 @@
+//! Adapter kit: what an adapter of a real venue is built on, apart from the venue's own protocol.
+//!
+//! The parts that decide something are pure: they get the time and read no clock, so that an hour is a test of seconds.
+
+pub mod budget;
+pub mod request_queue;
+pub mod file_write;
+
+pub use budget::{
+    BudgetFile, BudgetRecord, BudgetRefusal, HoldKind, HoldScope, HoldSignal, LaneShares, RateRule, RequestBudget,
+    RequestCost, RequestGrant, RequestLane, VenueAnswer,
+};
+pub use request_queue::{QueuedRequest, RequestQueue};

@@ -1,0 +1,9 @@
+//! Tests of the adapter kit.
+#![allow(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
+
+mod rate_limited_venue;
+mod budget;
+mod budget_file;
+mod budget_hour;
+mod budget_properties;
+mod request_queue;
