@@ -4,10 +4,16 @@
 
 pub mod budget;
 pub mod request_queue;
+pub mod venue_clock;
+pub mod reconnect;
+pub mod renewal;
 pub mod file_write;
 
 pub use budget::{
     BudgetFile, BudgetRecord, BudgetRefusal, HoldKind, HoldScope, HoldSignal, LaneShares, RateRule, RequestBudget,
     RequestCost, RequestGrant, RequestLane, VenueAnswer,
 };
+pub use reconnect::{NextConnect, ReconnectPolicy, ReconnectRule};
+pub use renewal::{ConnectionNumber, ConnectionRenewal, MessageCopy, RenewalAction, RenewalRule};
 pub use request_queue::{QueuedRequest, RequestQueue};
+pub use venue_clock::{ClockOffset, ClockRefusal, ClockSample, VenueClock};

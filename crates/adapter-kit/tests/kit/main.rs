@@ -7,3 +7,6 @@ mod budget_file;
 mod budget_hour;
 mod budget_properties;
 mod request_queue;
+mod venue_clock;
+mod reconnect;
+mod renewal;
