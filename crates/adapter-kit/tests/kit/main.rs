@@ -10,3 +10,6 @@ mod request_queue;
 mod venue_clock;
 mod reconnect;
 mod renewal;
+mod credentials;
+mod live_rules;
+mod planted_secret;
