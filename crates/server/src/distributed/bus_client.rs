@@ -1,89 +1,63 @@
 //! Bus client of a strategy process. It reconnects, resumes after the last received event and resends unanswered
 //! commands under the same key; when the server has ended a run, it releases it and starts the next.
 
-use std::collections::{BTreeSet, VecDeque};
-use std::convert::Infallible;
 use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Sender, bounded};
-use domain::command::{ReferenceChange, StrategyPhase};
-use domain::{Bar, Command, Event, PublishedEvent, ReferenceData, SecurityId, Text};
-use runtime::strategies::protocol::{
-    self, Resume, ServerEnvelope, ServerMessage, StrategyRequest, StrategyRequestBody,
-};
+use crossbeam_channel::Sender;
+use domain::command::StrategyPhase;
+use domain::{Bar, Event, PublishedEvent, ReferenceData};
+use runtime::strategies::protocol::{self, Resume, ServerMessage, StrategyRequestBody};
 use runtime::strategies::{LinkLost, StrategyDelivery};
-use stomp::StompFrame;
+use stomp::{StompCommand, StompFrame};
 use strategy::{CommandRejection, StrategyIdentity};
-use tokio::net::TcpStream;
-use tokio::sync::{mpsc, oneshot};
-use tokio::task::spawn_blocking;
-use tokio::time::{interval, sleep, timeout};
-use wire::topics::{SHARED_GENERIC_EVENT, SHARED_MARKET_DATA};
+use tokio::sync::mpsc;
+use tokio::time::{interval, sleep};
 
-use super::ack_policy::AckPolicy;
 use super::backoff::ReconnectBackoff;
-use super::bus_handle::StrategyRun;
+use super::current_run::{CurrentRun, StrategyRun};
 use super::duplicate_filter::DuplicateFilter;
-use super::phase_tracker::{PhaseNotice, PhaseTracker};
-use super::remote_link::{OutgoingItem, OutgoingPayload, RemoteLink};
+use super::link_state::{LinkEvent, LinkState};
+use super::phase_tracker::PhaseNotice;
+use super::remote_link::{OutgoingItem, OutgoingPayload};
+use super::server_connection::{ProcessIdentity, ServerConnection, Subscription, subscription_of};
 use super::server_time::ServerTime;
-use super::stomp_client::StompClient;
 use super::unanswered::UnansweredRequests;
-use super::{ALREADY_RUNNING, REQUESTS, build, delivery_queue};
+use super::{ALREADY_RUNNING, build};
 
-/// Deliveries that are queued for the strategy: beyond this prices are dropped, and with one more event of its own it
-/// is lost.
-const DELIVERIES_MAX: usize = 65_536;
 /// Without a connection for this long the client gives up.
 const RECONNECT_MAX: Duration = Duration::from_secs(30);
 /// How long to retry while another process runs the strategy: a killed one is declared dead after two seconds.
 const ATTACH_RETRY_MAX: Duration = Duration::from_secs(4);
-const CONNECT_MAX: Duration = Duration::from_secs(5);
 /// How often expired commands are searched.
 const DEADLINES_EVERY: Duration = Duration::from_millis(500);
 /// A strategy whose run has ended returns from its call-back within this time, or it hangs and its process ends.
 const RELEASE_MAX: Duration = Duration::from_secs(5);
 
-/// Locates the broker; blocks.
-pub(super) type BrokerLocator = Arc<dyn Fn() -> io::Result<String> + Send + Sync>;
-
-/// State of the bus client.
+/// What survives a connection. A connection has its own state, and so has a run.
 pub(super) struct BusClient {
-    broker: BrokerLocator,
-    strategy: Text,
-    /// Unique to this process.
-    address: String,
-    token: Option<String>,
-    pub(super) takes_over: bool,
+    process: ProcessIdentity,
+    takes_over: bool,
     time: ServerTime,
-    runs: Sender<StrategyRun>,
-    outgoing: mpsc::WeakSender<OutgoingItem>,
-    /// Items that are not sent yet.
-    queued: mpsc::Receiver<OutgoingItem>,
+    queues: ClientQueues,
+    state: LinkState,
+    /// The newest run, also when it has ended.
+    run: Option<CurrentRun>,
     reference: Arc<ReferenceData>,
-    /// Changes of reference data from before the attach.
-    changes: Vec<ReferenceChange>,
-    run: Option<u64>,
-    deliveries: Option<Sender<StrategyDelivery>>,
-    /// Ends when the strategy has released its run.
-    released: Option<oneshot::Receiver<Infallible>>,
-    phases: PhaseTracker,
     duplicates: DuplicateFilter,
-    wanted: BTreeSet<SecurityId>,
-    epoch: u64,
-    number: u64,
-    ack_policy: AckPolicy,
-    is_connected: bool,
-    is_attached: bool,
-    /// It has requested to leave, and repeats that after a reconnect.
-    is_leaving: bool,
-    /// Bars of history that came before the phase that needs them.
-    history: Vec<Bar>,
-    /// Requests from before the connection.
-    unsent: VecDeque<StrategyRequestBody>,
     unanswered: UnansweredRequests,
+    last_epoch: u64,
+    /// The strategy leaves: the server is told after every reconnect.
+    exit_requested: bool,
+}
+
+/// The ends of the queues between the client and the threads of the process.
+pub(super) struct ClientQueues {
+    pub(super) runs: Sender<StrategyRun>,
+    pub(super) outgoing: mpsc::WeakSender<OutgoingItem>,
+    /// Items that are not sent yet.
+    pub(super) queued: mpsc::Receiver<OutgoingItem>,
 }
 
 /// Why a connection ended.
@@ -118,96 +92,104 @@ fn lost(reason: impl Into<String>) -> ConnectionEnd {
     ConnectionEnd::Final(LinkLost(reason.into()))
 }
 
+/// Since when the client has no connection, and how it tries again.
+struct Retries {
+    begun: Instant,
+    away_since: Instant,
+    backoff: ReconnectBackoff,
+    /// Whether it was logged that another process runs the strategy.
+    has_warned: bool,
+}
+
+impl Retries {
+    fn new() -> Self {
+        let now = Instant::now();
+        Self { begun: now, away_since: now, backoff: ReconnectBackoff::new(), has_warned: false }
+    }
+}
+
 impl BusClient {
-    pub(super) fn new(
-        broker: BrokerLocator,
-        strategy: Text,
-        token: Option<String>,
-        time: ServerTime,
-        runs: Sender<StrategyRun>,
-        (outgoing, queued): (mpsc::WeakSender<OutgoingItem>, mpsc::Receiver<OutgoingItem>),
-    ) -> Self {
+    pub(super) fn new(process: ProcessIdentity, takes_over: bool, time: ServerTime, queues: ClientQueues) -> Self {
         Self {
-            broker,
-            strategy,
-            address: format!("{:x}-{:x}", time.now().0, std::process::id()),
-            token,
-            takes_over: false,
+            process,
+            takes_over,
             time,
-            runs,
-            outgoing,
-            queued,
-            reference: Arc::default(),
-            changes: vec![],
+            queues,
+            state: LinkState::Connecting,
             run: None,
-            deliveries: None,
-            released: None,
-            phases: PhaseTracker::default(),
+            reference: Arc::default(),
             duplicates: DuplicateFilter::default(),
-            wanted: BTreeSet::new(),
-            epoch: 0,
-            number: 0,
-            ack_policy: AckPolicy::default(),
-            is_connected: false,
-            is_attached: false,
-            is_leaving: false,
-            history: vec![],
-            unsent: VecDeque::new(),
             unanswered: UnansweredRequests::default(),
+            last_epoch: 0,
+            exit_requested: false,
         }
     }
 
     pub(super) async fn run(mut self) -> LinkLost {
-        let (begun, mut has_knocked) = (Instant::now(), false);
-        let mut away_since = begun;
-        let mut backoff = ReconnectBackoff::new();
+        let mut retries = Retries::new();
         loop {
-            let ended = self.run_connection().await;
-            if std::mem::take(&mut self.is_connected) {
-                away_since = Instant::now();
+            let ended = self.run_connection(&mut retries).await;
+            let was_attached = self.state.is_attached();
+            let (event, lost) = match self.on_connection_end(ended, was_attached, &mut retries).await {
+                Ok(event) => (event, None),
+                Err(lost) => (LinkEvent::Closed, Some(lost)),
+            };
+            self.state = self.state.after(event).expect("only a link that is not lost has had a connection");
+            if let Some(lost) = lost {
+                return lost;
             }
-            match ended {
-                Err(ConnectionEnd::Final(lost)) => return lost,
-                Err(ConnectionEnd::Connection(error)) if away_since.elapsed() > RECONNECT_MAX => {
-                    return LinkLost(format!("the server can't be reached: {error}"));
-                }
-                Err(ConnectionEnd::AlreadyRunning(text)) if begun.elapsed() > ATTACH_RETRY_MAX => {
-                    return LinkLost(text);
-                }
-                Err(ConnectionEnd::AlreadyRunning(_)) if !std::mem::replace(&mut has_knocked, true) => {
+            if was_attached {
+                retries.backoff = ReconnectBackoff::new();
+            }
+            sleep(retries.backoff.next_pause()).await;
+        }
+    }
+
+    /// What the end of a connection means for the link; fails where it does not come back.
+    async fn on_connection_end(
+        &mut self,
+        ended: Result<(), ConnectionEnd>,
+        was_attached: bool,
+        retries: &mut Retries,
+    ) -> Result<LinkEvent, LinkLost> {
+        match ended {
+            Ok(()) => return Err(LinkLost("it left".to_owned())),
+            Err(ConnectionEnd::Final(lost)) => return Err(lost),
+            Err(ConnectionEnd::RunEnded(reason)) => {
+                let hangs = |LinkLost(hang)| LinkLost(format!("the server ended the run: {reason}; {hang}"));
+                self.release_run().await.map_err(hangs)?;
+                tracing::warn!(%reason, "server ended the run; starting a new one");
+                return Ok(LinkEvent::RunEnded);
+            }
+            Err(ConnectionEnd::AlreadyRunning(text)) if retries.begun.elapsed() > ATTACH_RETRY_MAX => {
+                return Err(LinkLost(text));
+            }
+            Err(ConnectionEnd::AlreadyRunning(_)) => {
+                if !std::mem::replace(&mut retries.has_warned, true) {
                     tracing::info!("another process runs this strategy; retrying in case it has just ended");
                 }
-                Err(ConnectionEnd::AlreadyRunning(_)) => {}
-                Err(ConnectionEnd::RunEnded(reason)) => match self.release_run().await {
-                    Ok(()) => tracing::warn!(%reason, "server ended the run; starting a new one"),
-                    Err(LinkLost(hang)) => return LinkLost(format!("the server ended the run: {reason}; {hang}")),
-                },
-                Err(ConnectionEnd::Connection(error)) if self.is_attached => {
-                    tracing::warn!(%error, "connection lost; reconnecting");
-                }
-                Err(ConnectionEnd::Connection(error)) => {
-                    tracing::warn!(%error, "server not reachable; retrying");
-                }
-                Ok(()) => return LinkLost("it left".to_owned()),
             }
-            if std::mem::take(&mut self.is_attached) {
-                backoff = ReconnectBackoff::new();
+            Err(ConnectionEnd::Connection(error)) if retries.away_since.elapsed() > RECONNECT_MAX => {
+                return Err(LinkLost(format!("the server can't be reached: {error}")));
             }
-            sleep(backoff.next_pause()).await;
+            Err(ConnectionEnd::Connection(error)) if was_attached => {
+                tracing::warn!(%error, "connection lost; reconnecting");
+            }
+            Err(ConnectionEnd::Connection(error)) => tracing::warn!(%error, "server not reachable; retrying"),
         }
+        Ok(LinkEvent::ConnectionLost)
     }
 
     /// The run has ended: waits until the strategy has released it. Its requests are dropped meanwhile.
     async fn release_run(&mut self) -> Result<(), LinkLost> {
-        self.deliveries = None;
-        let Some(mut let_go) = self.released.take() else { return Ok(()) };
+        let Some(mut released) = self.run.as_mut().and_then(CurrentRun::end) else { return Ok(()) };
         let patience = sleep(RELEASE_MAX);
         tokio::pin!(patience);
         loop {
             tokio::select! {
-                _ = &mut let_go => return Ok(()),
-                said = self.queued.recv() => match said {
-                    Some(said) => self.is_leaving |= matches!(said.payload, OutgoingPayload::Request(StrategyRequestBody::Exit)),
+                _ = &mut released => return Ok(()),
+                item = self.queues.queued.recv() => match item {
+                    Some(item) => self.exit_requested |= is_exit(&item),
                     None => return Ok(()),
                 },
                 () = &mut patience => return Err(LinkLost("a call-back of the strategy does not return".to_owned())),
@@ -215,25 +197,26 @@ impl BusClient {
         }
     }
 
-    async fn run_connection(&mut self) -> Result<(), ConnectionEnd> {
-        let connecting = async {
-            let broker = self.broker.clone();
-            let stream = TcpStream::connect(spawn_blocking(move || broker()).await??).await?;
-            stream.set_nodelay(true)?;
-            StompClient::connect(stream, self.token.as_deref()).await
-        };
-        let mut line = timeout(CONNECT_MAX, connecting).await.map_err(io::Error::other)??;
-        self.is_connected = true;
-        line.subscribe("own", &delivery_queue(&self.strategy, &self.address)).await?;
-        line.subscribe("prices", &format!("/topic/{SHARED_MARKET_DATA}")).await?;
-        line.subscribe("events", &format!("/topic/{SHARED_GENERIC_EVENT}")).await?;
-        self.send_hello(&mut line).await?;
+    async fn run_connection(&mut self, retries: &mut Retries) -> Result<(), ConnectionEnd> {
+        // Later than every one before, also those of a process that died.
+        self.last_epoch = self.time.now().0.unsigned_abs().max(self.last_epoch + 1);
+        let mut connection = ServerConnection::open(&self.process, self.last_epoch).await?;
+        let ended = self.converse(&mut connection).await;
+        retries.away_since = Instant::now();
+        ended
+    }
+
+    async fn converse(&mut self, connection: &mut ServerConnection) -> Result<(), ConnectionEnd> {
+        connection.subscribe().await?;
+        let resume = self.run.as_ref().map(|run| Resume { run: run.id, last_sequence: self.duplicates.newest() });
+        let takes_over = self.takes_over;
+        connection.send(StrategyRequestBody::Hello { build: build().into(), resume, takes_over }).await?;
         let mut deadlines = interval(DEADLINES_EVERY);
         loop {
             tokio::select! {
-                frame = line.next() => self.on_frame(&frame?, &mut line).await?,
-                said = self.queued.recv() => match said {
-                    Some(said) => self.send_item(said, &mut line).await?,
+                frame = connection.next() => self.on_frame(&frame?, connection).await?,
+                item = self.queues.queued.recv() => match item {
+                    Some(item) => self.send_item(item, connection).await?,
                     None => return Ok(()),
                 },
                 _ = deadlines.tick() => self.expire_commands(),
@@ -241,102 +224,88 @@ impl BusClient {
         }
     }
 
-    async fn send_hello(&mut self, line: &mut StompClient<TcpStream>) -> Result<(), ConnectionEnd> {
-        // Later than every one before, also those of a process that died.
-        self.epoch = self.time.now().0.unsigned_abs().max(self.epoch + 1);
-        (self.number, self.ack_policy) = (0, AckPolicy::default());
-        self.history.clear();
-        self.changes.clear();
-        let resume = self.run.map(|run| Resume { run, last_sequence: self.duplicates.newest() });
-        let takes_over = self.takes_over;
-        self.send(StrategyRequestBody::Hello { build: build().into(), resume, takes_over }, line).await
+    /// A transition that the table does not have is an error of the server, and costs the connection.
+    fn advance(&mut self, event: LinkEvent) -> Result<(), ConnectionEnd> {
+        let illegal = || io::Error::other(format!("the server sent {event:?} to a link that is {:?}", self.state));
+        self.state = self.state.after(event).ok_or_else(illegal)?;
+        Ok(())
     }
 
-    async fn send(&self, request: StrategyRequestBody, line: &mut StompClient<TcpStream>) -> Result<(), ConnectionEnd> {
-        let (strategy, address) = (self.strategy.clone(), self.address.as_str().into());
-        let letter = StrategyRequest { strategy, epoch: self.epoch, body: request, address };
-        Ok(line.send_to(REQUESTS, protocol::encode(letter)).await?)
-    }
-
-    async fn send_item(&mut self, said: OutgoingItem, line: &mut StompClient<TcpStream>) -> Result<(), ConnectionEnd> {
-        if said.run.is_some() && said.run != self.run {
-            return Ok(());
-        }
-        let request = match said.payload {
-            OutgoingPayload::Heartbeat if self.is_attached => {
+    async fn send_item(&mut self, item: OutgoingItem, connection: &mut ServerConnection) -> Result<(), ConnectionEnd> {
+        self.exit_requested |= is_exit(&item);
+        let Some(run) = self.run.as_mut().filter(|run| item.run.is_none_or(|id| id == run.id)) else { return Ok(()) };
+        let is_attached = self.state.is_attached();
+        let request = match item.payload {
+            OutgoingPayload::Heartbeat if is_attached => {
                 StrategyRequestBody::Heartbeat { heard: self.duplicates.newest() }
             }
             OutgoingPayload::Heartbeat => return Ok(()),
+            // A request with a key is kept among the unanswered ones while there is no connection.
             OutgoingPayload::Command(command) => {
-                return self.send_keyed(line, |client| client.register_command(command)).await;
+                run.note_subscription(&command);
+                self.unanswered.command(self.time.now(), command)
             }
-            OutgoingPayload::DeliveryRecord(record) => {
-                return self.send_keyed(line, |client| client.unanswered.delivery_record(record)).await;
+            OutgoingPayload::DeliveryRecord(record) => self.unanswered.delivery_record(record),
+            OutgoingPayload::Request(request) => {
+                run.phases.on_request(&request);
+                if !is_attached {
+                    run.unsent.push_back(request);
+                    return Ok(());
+                }
+                request
             }
-            OutgoingPayload::Request(request) => request,
         };
-        self.is_leaving |= request == StrategyRequestBody::Exit;
-        self.phases.on_request(&request);
-        if self.is_attached {
-            self.send(request, line).await
-        } else {
-            self.unsent.push_back(request);
-            Ok(())
-        }
+        if is_attached { self.send_request(request, connection).await } else { Ok(()) }
     }
 
-    /// A request with a key is kept among the unanswered ones while there is no connection.
-    async fn send_keyed(
+    async fn send_request(
         &mut self,
-        line: &mut StompClient<TcpStream>,
-        keyed: impl FnOnce(&mut Self) -> StrategyRequestBody,
+        request: StrategyRequestBody,
+        connection: &mut ServerConnection,
     ) -> Result<(), ConnectionEnd> {
-        let request = keyed(self);
-        if self.is_attached { self.send(request, line).await } else { Ok(()) }
-    }
-
-    fn register_command(&mut self, command: Box<Command>) -> StrategyRequestBody {
-        match &*command {
-            Command::Subscribe(wish) => drop(self.wanted.insert(wish.security)),
-            Command::Unsubscribe(wish) => drop(self.wanted.remove(&wish.security)),
-            _ => {}
+        if request == StrategyRequestBody::Exit {
+            self.advance(LinkEvent::ExitSent)?;
         }
-        self.unanswered.command(self.time.now(), command)
+        Ok(connection.send(request).await?)
     }
 
-    async fn on_frame(&mut self, frame: &StompFrame, line: &mut StompClient<TcpStream>) -> Result<(), ConnectionEnd> {
-        if frame.command != stomp::StompCommand::Message {
+    async fn on_frame(&mut self, frame: &StompFrame, connection: &mut ServerConnection) -> Result<(), ConnectionEnd> {
+        if frame.command != StompCommand::Message {
             let text = frame.headers.get("message").unwrap_or_default();
             let text = format!("the broker says {}: {text}", frame.command.name());
             // A client that was never accepted is not accepted by a retry.
             return Err(if self.run.is_none() { lost(login_error(&text)) } else { io::Error::other(text).into() });
         }
-        match frame.headers.get("subscription") {
-            Some("own") => {
-                let envelope = minicbor::decode(&frame.body).map_err(io::Error::other)?;
-                self.on_envelope(envelope, line).await?;
-                self.acknowledge(frame.body.len(), line).await
-            }
-            Some("prices") => {
+        match subscription_of(frame) {
+            Subscription::Own => self.on_own_frame(frame, connection).await,
+            Subscription::Prices => {
                 self.on_price(frame);
                 Ok(())
             }
-            _ => self.on_generic_event(frame),
+            Subscription::GenericEvents => self.on_generic_event(frame),
         }
+    }
+
+    async fn on_own_frame(
+        &mut self,
+        frame: &StompFrame,
+        connection: &mut ServerConnection,
+    ) -> Result<(), ConnectionEnd> {
+        if let Some(message) = connection.accept(&frame.body)? {
+            self.handle(message, connection).await?;
+        }
+        if let Some(acknowledgement) = connection.acknowledgement(frame.body.len())
+            && self.state.is_attached()
+        {
+            connection.send(acknowledgement).await?;
+        }
+        Ok(())
     }
 
     fn on_price(&self, frame: &StompFrame) {
         let Some(event) = wire::decode_topics::market_data(&frame.body) else { return };
-        let is_wanted = match &event {
-            Event::Tick(tick) => self.wanted.contains(&tick.security),
-            Event::Trade(trade) => self.wanted.contains(&trade.security),
-            Event::Book(book) => self.wanted.contains(&book.security),
-            Event::Bar(bar) => self.wanted.contains(&bar.security),
-            _ => false,
-        };
-        if is_wanted && let Some(heard) = &self.deliveries {
-            // A strategy that is behind receives newer prices later.
-            let _ = heard.try_send(StrategyDelivery::Event(self.published(frame, event)));
+        if let Some(run) = self.run.as_ref().filter(|run| run.wants(&event)) {
+            run.deliver_price(self.published(frame, event));
         }
     }
 
@@ -354,125 +323,82 @@ impl BusClient {
         PublishedEvent { sequence, at: self.time.now(), event }
     }
 
-    /// The server sends only a bounded window ahead of the acknowledgements.
-    async fn acknowledge(&mut self, bytes: usize, line: &mut StompClient<TcpStream>) -> Result<(), ConnectionEnd> {
-        if self.ack_policy.is_ack_due(bytes) && self.is_attached {
-            self.send(StrategyRequestBody::Ack { number: self.number }, line).await?;
-        }
-        Ok(())
-    }
-
-    async fn on_envelope(
-        &mut self,
-        envelope: ServerEnvelope,
-        line: &mut StompClient<TcpStream>,
-    ) -> Result<(), ConnectionEnd> {
-        // Leftovers of an older connection in the queue were sent again already.
-        if envelope.epoch != self.epoch {
-            return Ok(());
-        }
-        // A client that is not attached has no run id.
-        if let ServerMessage::HelloRejected { code, text } = envelope.message {
-            let is_taken = &*code == ALREADY_RUNNING;
-            let refused = lost(format!("the server refused ({code}): {text}"));
-            return Err(if is_taken { ConnectionEnd::AlreadyRunning(text.to_string()) } else { refused });
-        }
-        if envelope.number <= self.number {
-            return Ok(());
-        }
-        if envelope.number != self.number + 1 {
-            return Err(io::Error::other("a parcel is missing").into());
-        }
-        self.number = envelope.number;
-        self.handle(envelope.message, line).await
-    }
-
-    async fn handle(&mut self, message: ServerMessage, line: &mut StompClient<TcpStream>) -> Result<(), ConnectionEnd> {
+    async fn handle(&mut self, message: ServerMessage, connection: &mut ServerConnection) -> Result<(), ConnectionEnd> {
         match message {
-            ServerMessage::Reference { changes } => {
-                self.changes.extend(changes);
-                Ok(())
-            }
+            ServerMessage::Reference { changes } => connection.changes.extend(changes),
             ServerMessage::Welcome { id, run, is_resumed, reference, now, has_diary } => {
                 self.time.set(now);
-                self.changes.extend(reference);
-                self.reference = Arc::new(protocol::reference(std::mem::take(&mut self.changes)));
-                let who = StrategyIdentity { id, name: self.strategy.clone(), run };
+                let mut changes = std::mem::take(&mut connection.changes);
+                changes.extend(reference);
+                self.reference = Arc::new(protocol::reference(changes));
                 if !is_resumed {
                     self.release_run().await.map_err(ConnectionEnd::Final)?;
-                    self.start_run(who, has_diary)?;
+                    self.start_run(StrategyIdentity { id, name: self.process.strategy.clone(), run }, has_diary)?;
                 }
-                self.on_welcome(line).await
+                self.on_welcome(connection).await?;
             }
+            ServerMessage::HelloRejected { code, text } => return Err(rejected(&code, &text)),
             ServerMessage::Reconnect => {
-                Err(io::Error::other("the server calls it back to where it stopped hearing").into())
+                return Err(io::Error::other("the server calls it back to where it stopped hearing").into());
             }
             ServerMessage::Disconnected { reason, may_return: true } => {
-                Err(ConnectionEnd::RunEnded(reason.to_string()))
+                return Err(ConnectionEnd::RunEnded(reason.to_string()));
             }
             ServerMessage::Disconnected { reason, may_return: false } => {
-                Err(lost(format!("the server ended the run: {reason}")))
+                return Err(lost(format!("the server ended the run: {reason}")));
             }
             ServerMessage::Event { sequence, at, class, payload } => {
-                if !self.duplicates.is_new(sequence, class, &payload) {
-                    return Ok(());
-                }
-                match protocol::event(sequence, at, class, &payload) {
-                    Some(published) => self.deliver(StrategyDelivery::Event(published)),
-                    None => Ok(()),
+                if self.duplicates.is_new(sequence, class, &payload)
+                    && let Some(published) = protocol::event(sequence, at, class, &payload)
+                {
+                    self.deliver(StrategyDelivery::Event(published))?;
                 }
             }
-            ServerMessage::Answer { key, refusal } => self.on_answer(key, refusal),
-            ServerMessage::Enter { bars, is_partial: true, .. } => {
-                self.history.extend(bars);
-                Ok(())
+            ServerMessage::Answer { key, refusal } => self.on_answer(key, refusal)?,
+            ServerMessage::Enter { bars, is_partial: true, .. } => connection.history.extend(bars),
+            ServerMessage::Enter { phase, bars, is_partial: false } => {
+                self.enter_phase(phase, bars, connection).await?;
             }
-            ServerMessage::Enter { phase, bars, is_partial: false } => self.enter_phase(phase, bars, line).await,
-            // It has no number and was handled before.
-            ServerMessage::HelloRejected { .. } => Ok(()),
         }
+        Ok(())
     }
 
     async fn enter_phase(
         &mut self,
         phase: StrategyPhase,
         bars: Vec<Bar>,
-        line: &mut StompClient<TcpStream>,
+        connection: &mut ServerConnection,
     ) -> Result<(), ConnectionEnd> {
-        let past = std::mem::take(&mut self.history).into_iter().chain(bars).collect();
-        match self.phases.on_phase(phase) {
-            PhaseNotice::New => self.deliver(StrategyDelivery::Enter(phase, Arc::new(past))),
+        let history = std::mem::take(&mut connection.history).into_iter().chain(bars).collect();
+        let Some(run) = &mut self.run else { return Ok(()) };
+        match run.phases.on_phase(phase) {
+            PhaseNotice::New => self.deliver(StrategyDelivery::Enter(phase, Arc::new(history))),
             PhaseNotice::InProgress => Ok(()),
-            PhaseNotice::Resend(entered) => self.send(entered, line).await,
+            PhaseNotice::Resend(entered) => Ok(connection.send(entered).await?),
         }
     }
 
-    async fn on_welcome(&mut self, line: &mut StompClient<TcpStream>) -> Result<(), ConnectionEnd> {
+    async fn on_welcome(&mut self, connection: &mut ServerConnection) -> Result<(), ConnectionEnd> {
+        self.advance(LinkEvent::Welcomed)?;
         // An attached client that reconnects replaces no other process.
-        (self.is_attached, self.takes_over) = (true, false);
+        self.takes_over = false;
         tracing::info!("attached to the server");
         for request in self.unanswered.to_resend() {
-            self.send(request, line).await?;
+            connection.send(request).await?;
         }
-        while let Some(request) = self.unsent.pop_front() {
-            self.send(request, line).await?;
+        while let Some(request) = self.run.as_mut().and_then(|run| run.unsent.pop_front()) {
+            self.send_request(request, connection).await?;
         }
-        if self.is_leaving { self.send(StrategyRequestBody::Exit, line).await } else { Ok(()) }
+        if self.exit_requested { self.send_request(StrategyRequestBody::Exit, connection).await } else { Ok(()) }
     }
 
     /// Requests of the previous run are dropped.
-    fn start_run(&mut self, who: StrategyIdentity, has_diary: bool) -> Result<(), ConnectionEnd> {
+    fn start_run(&mut self, identity: StrategyIdentity, records_deliveries: bool) -> Result<(), ConnectionEnd> {
         self.unanswered.clear();
-        self.unsent.clear();
-        self.wanted.clear();
-        (self.run, self.phases) = (Some(who.run), PhaseTracker::default());
-        let (heard, deliveries) = bounded(DELIVERIES_MAX);
-        let said = self.outgoing.upgrade().ok_or_else(|| lost("it left"))?;
-        let (link, let_go) = RemoteLink::new(who.run, deliveries, said);
-        (self.deliveries, self.released) = (Some(heard), Some(let_go));
-        let life =
-            StrategyRun { identity: who, reference: self.reference.clone(), link, records_deliveries: has_diary };
-        self.runs.send(life).map_err(|_| lost("it left"))
+        let outgoing = self.queues.outgoing.upgrade().ok_or_else(|| lost("it left"))?;
+        let (current, run) = CurrentRun::begin(identity, self.reference.clone(), records_deliveries, outgoing);
+        self.run = Some(current);
+        self.queues.runs.send(run).map_err(|_| lost("it left"))
     }
 
     fn on_answer(&mut self, key: u64, refusal: Option<protocol::CommandRefusal>) -> Result<(), ConnectionEnd> {
@@ -491,10 +417,18 @@ impl BusClient {
     }
 
     fn deliver(&self, delivery: StrategyDelivery) -> Result<(), ConnectionEnd> {
-        let Some(heard) = &self.deliveries else { return Ok(()) };
-        match heard.try_send(delivery) {
-            Ok(()) | Err(crossbeam_channel::TrySendError::Disconnected(_)) => Ok(()),
-            Err(crossbeam_channel::TrySendError::Full(_)) => Err(lost("the strategy leaves its events unread")),
-        }
+        let delivered = self.run.as_ref().map_or(Ok(()), |run| run.deliver(delivery));
+        delivered.map_err(|_| lost("the strategy leaves its events unread"))
+    }
+}
+
+fn is_exit(item: &OutgoingItem) -> bool {
+    matches!(item.payload, OutgoingPayload::Request(StrategyRequestBody::Exit))
+}
+
+fn rejected(code: &str, text: &str) -> ConnectionEnd {
+    match code {
+        ALREADY_RUNNING => ConnectionEnd::AlreadyRunning(text.to_owned()),
+        _ => lost(format!("the server refused ({code}): {text}")),
     }
 }

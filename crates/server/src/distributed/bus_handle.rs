@@ -5,27 +5,19 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use crossbeam_channel::{Receiver, bounded};
-use domain::{ReferenceData, Text};
+use domain::Text;
 use runtime::strategies::LinkLost;
 use runtime::strategies::protocol::StrategyRequestBody;
-use strategy::StrategyIdentity;
 use tokio::sync::mpsc;
 
-use super::bus_client::BusClient;
-use super::remote_link::{OutgoingItem, OutgoingPayload, RemoteLink};
+use super::bus_client::{BusClient, ClientQueues};
+use super::current_run::StrategyRun;
+use super::remote_link::{OutgoingItem, OutgoingPayload};
+use super::server_connection::ProcessIdentity;
 use super::server_time::ServerTime;
 
 /// Items of the strategy that are not sent yet.
 const OUTGOING_QUEUE_MAX: usize = 8_192;
-
-/// A run of the strategy: it begins with INIT.
-pub struct StrategyRun {
-    pub identity: StrategyIdentity,
-    pub reference: Arc<ReferenceData>,
-    pub link: RemoteLink,
-    /// Whether the strategy records its deliveries.
-    pub records_deliveries: bool,
-}
 
 pub struct BusHandle {
     runs: Receiver<StrategyRun>,
@@ -46,9 +38,10 @@ impl BusHandle {
         let (begun, lives) = bounded(1);
         let (said, waiting) = mpsc::channel(OUTGOING_QUEUE_MAX);
         let time = ServerTime::new();
-        let mut client =
-            BusClient::new(Arc::new(broker), strategy, token, time.clone(), begun, (said.downgrade(), waiting));
-        client.takes_over = takes_over;
+        let address = format!("{:x}-{:x}", time.now().0, std::process::id());
+        let process = ProcessIdentity { broker: Arc::new(broker), strategy, address, token };
+        let queues = ClientQueues { runs: begun, outgoing: said.downgrade(), queued: waiting };
+        let client = BusClient::new(process, takes_over, time.clone(), queues);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let run = move || runtime.block_on(client.run());
         let thread = std::thread::Builder::new().name("conversation".into()).spawn(run)?;

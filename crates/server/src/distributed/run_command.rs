@@ -8,7 +8,8 @@ use runtime::strategies::{LinkLost, RunnerEvent, RunnerExit, StrategyConfig, Str
 use strategy::{StrategyRegistry, StrategyRunner};
 use tracing::info;
 
-use super::bus_handle::{BusHandle, StrategyRun};
+use super::bus_handle::BusHandle;
+use super::current_run::StrategyRun;
 use crate::config::Config;
 use crate::config::environment::TOKEN_VARIABLE;
 use crate::exit_failure::{Exit, ExitFailure};
