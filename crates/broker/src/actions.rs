@@ -6,7 +6,7 @@ use std::mem;
 use std::time::Duration;
 
 use access::{AccessChannel, AccessCredentials, AccessRequest, Actor, Identity, UserRole};
-use bus::{Inbox, Operations, QuotaClient, ReplyReceiver};
+use bus::{Inbox, JournalStatus, QuotaClient, ReplyReceiver};
 use domain::{Caller, Command, CommandEnvelope, Source};
 use stomp::session::{self, BrokerRequest, Publication};
 use stomp::{DestinationKind, MonotonicTime, StompAction};
@@ -227,13 +227,13 @@ impl<T: Transport> StompConnection<T> {
             }
         }
         let user = self.identity.as_ref().and_then(|identity| identity.name.as_ref());
-        let (inbox, operations) = (self.broker.bus.inbox.clone(), self.broker.bus.operations.clone());
+        let (inbox, journal) = (self.broker.bus.inbox.clone(), self.broker.bus.journal.clone());
         let client = inbox.quotas().session(user, self.origin.peer);
         self.pending = Some(Box::pin(async move {
             tokio::select! {
                 biased;
                 outcome = submit_all(&inbox, &client, envelopes, receipt.clone()) => outcome,
-                () = stalled(&*operations) => ActionOutcome::Refused(JOURNAL_STALLED.to_owned(), receipt),
+                () = stalled(&*journal) => ActionOutcome::Refused(JOURNAL_STALLED.to_owned(), receipt),
             }
         }));
     }
@@ -247,10 +247,10 @@ fn engine_publication(work: &BrokerRequest) -> Option<&Publication> {
 }
 
 /// Ready when the journal's disk does not answer.
-async fn stalled(operations: &dyn Operations) {
+async fn stalled(journal: &dyn JournalStatus) {
     loop {
         tokio::time::sleep(STALL_LOOK_EVERY).await;
-        if operations.is_journal_stalled() {
+        if journal.is_stalled() {
             return;
         }
     }

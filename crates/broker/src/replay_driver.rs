@@ -130,7 +130,7 @@ async fn read_history(
     let turn = turns.acquire_owned().await.map_err(|_| stops())?;
     let share = room.held.share_within(room.limit, PAGE_OCTETS_MAX.min(room.limit));
     let share = share.ok_or_else(|| NotRead::Later(TOO_MUCH_HELD.to_owned()))?;
-    let as_of = bus.operations.durable();
+    let as_of = bus.journal.durable();
     let reading = spawn_blocking(move || {
         let found = subscription_replay::read(&*bus.history, as_of, at, reached);
         drop(turn);
@@ -147,7 +147,7 @@ fn stops() -> NotRead {
 
 /// A sequence in the future is an error: it is another server's, or this one lost its data.
 async fn check_history_available(bus: &Bus, at: ReplayPosition) -> Result<(), NotRead> {
-    if at.sequence <= bus.operations.durable() {
+    if at.sequence <= bus.journal.durable() {
         return Ok(());
     }
     let busy = |_| NotRead::Later("too many requests wait for the engine".to_owned());

@@ -102,21 +102,21 @@ pub(crate) mod tests {
     use bus::inbox::inbox;
     use bus::{Catalogue, EventFeed, Reply};
     use domain::{Answer, Timestamp};
-    use samples::NullOperations;
+    use samples::NullHistory;
     use tempfile::TempDir;
 
     use super::*;
 
     /// State of a broker whose engine is at this sequence, all of it in the journal, and answers nothing else.
     pub(crate) fn broker_state(sequence: u64) -> (Arc<BrokerState>, TempDir) {
-        let ((inbox, lanes), bystander) = (inbox(), Arc::new(NullOperations::with_durable(move || sequence)));
+        let ((inbox, lanes), bystander) = (inbox(), Arc::new(NullHistory::with_durable(move || sequence)));
         std::thread::spawn(move || {
             for request in &lanes.requests {
                 request.reply_to.send(Reply { sequence, outcome: Ok(Answer::Done) });
             }
         });
         let (feed, catalogue) = (EventFeed::default(), Catalogue::default());
-        let bus = Bus { inbox, feed, catalogue, history: bystander.clone(), operations: bystander };
+        let bus = Bus { inbox, feed, catalogue, history: bystander.clone(), journal: bystander };
         let settings = BrokerSettings {
             server: "Rialto/test".into(),
             max_rate_per_connection: Rate::per_second(50).unwrap(),

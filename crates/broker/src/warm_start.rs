@@ -40,7 +40,7 @@ pub(crate) async fn start(broker: &BrokerState, listener: &mut EventReceiver) {
         match broker.bus.inbox.query(Query::TradingStates) {
             Ok(ticket) => {
                 let Ok(reply) = ticket.recv().await else { return };
-                let sequence = reply.sequence.min(broker.bus.operations.durable());
+                let sequence = reply.sequence.min(broker.bus.journal.durable());
                 return publisher::begin_behind(broker, listener, sequence).await;
             }
             Err(InboxError::Busy) => sleep(REPLAY_RETRY).await,

@@ -22,17 +22,17 @@ pub use inbox::{EngineRequest, Inbox, InboxError, RequestPayload};
 pub use inbox_metrics::InboxMetrics;
 pub use instruction_queue::{InstructionQueue, InstructionRouter};
 pub use ledger::Ledger;
-pub use operations::Operations;
+pub use operations::{BarStore, FixSessionAdmin, HealthChecks, JournalStatus, ServerAdmin, StrategyAdmin};
 pub use outbound_gate::OutboundGate;
 pub use quotas::{InFlightPermit, QuotaClient, Quotas};
 pub use reply::{Reply, ReplyReceiver};
 
-/// Everything that an edge is given.
+/// What every edge is given.
 #[derive(Clone)]
 pub struct Bus {
     pub inbox: Inbox,
     pub feed: EventFeed,
     pub catalogue: Catalogue,
     pub history: std::sync::Arc<dyn History>,
-    pub operations: std::sync::Arc<dyn Operations>,
+    pub journal: std::sync::Arc<dyn JournalStatus>,
 }

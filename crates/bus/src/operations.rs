@@ -1,4 +1,5 @@
-//! Operations of the server that edges may call: health, parameters, metrics, logs, sessions, strategies.
+//! Operations of the server, one trait for each thing that an edge may need: the state of the journal, readiness, the
+//! program, bars, FIX sessions, strategies.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -108,25 +109,30 @@ pub enum StrategyError {
     Failed(String),
 }
 
-pub trait Operations: Send + Sync {
+/// How far the journal is.
+pub trait JournalStatus: Send + Sync {
+    /// The sequence up to which everything is durable, including everything acknowledged before this call.
+    fn durable(&self) -> u64;
+
+    /// Whether the journal's disk has not answered for too long: nothing is acknowledged meanwhile.
+    fn is_stalled(&self) -> bool {
+        false
+    }
+}
+
+/// Readiness of the server.
+pub trait HealthChecks: Send + Sync {
     /// All readiness checks.
     fn checks(&self) -> Vec<HealthCheck>;
+}
 
+/// What an operator may do with the program around the engine.
+pub trait ServerAdmin: Send + Sync {
     /// Every effective parameter, secrets as `***`.
     fn parameters(&self) -> BTreeMap<String, String>;
 
     /// Begins an orderly stop.
     fn shutdown(&self);
-
-    /// The sequence up to which everything is durable, including everything acknowledged before this call.
-    fn durable(&self) -> u64;
-
-    /// Whether the journal's disk has not answered for too long: nothing is acknowledged meanwhile.
-    fn is_journal_stalled(&self) -> bool {
-        false
-    }
-
-    fn broker_endpoints(&self) -> BrokerEndpoints;
 
     /// Reads reference data, from this folder or from the configured one, and sends the differences to the engine;
     /// returns their number. Blocks.
@@ -138,19 +144,28 @@ pub trait Operations: Send + Sync {
     /// The newest lines of the log, as many as are kept, oldest first, each with its number. Numbers rise from line to
     /// line, also over a restart, and stay below 2^53.
     fn log_lines(&self) -> Vec<(u64, LogLine)>;
+}
 
+/// Bars that outlive a restart.
+pub trait BarStore: Send + Sync {
     /// The newest bars that were stored as they closed, oldest first, also of earlier starts. Blocks.
-    fn stored_bars(&self, security: SecurityId, size: BarSize, count: usize) -> Vec<Bar>;
+    fn newest_bars(&self, security: SecurityId, size: BarSize, count: usize) -> Vec<Bar>;
+}
 
-    /// The sessions of the FIX gateway; none while it is closed.
-    fn fix_sessions(&self) -> Vec<FixSessionStatus>;
+/// What an operator may do with the sessions of the FIX gateway.
+pub trait FixSessionAdmin: Send + Sync {
+    /// All sessions.
+    fn sessions(&self) -> Vec<FixSessionStatus>;
 
     /// Blocks until it is done.
-    fn command_fix_session(&self, id: &str, act: FixSessionCommand) -> Result<(), FixSessionError>;
+    fn command(&self, id: &str, act: FixSessionCommand) -> Result<(), FixSessionError>;
+}
 
+/// What an operator may do with the strategies that this server runs.
+pub trait StrategyAdmin: Send + Sync {
     /// Starts a strategy and moves it through its phases to RUN. Blocks.
-    fn start_strategy(&self, name: &str) -> Result<(), StrategyError>;
+    fn start(&self, name: &str) -> Result<(), StrategyError>;
 
     /// Stops a strategy through EXIT. Blocks.
-    fn stop_strategy(&self, name: &str) -> Result<(), StrategyError>;
+    fn stop(&self, name: &str) -> Result<(), StrategyError>;
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use access::Access;
 use bus::operations::{FixSessionCommand, FixSessionError, FixSessionStatus};
-use bus::{Bus, Ledger};
+use bus::{Bus, FixSessionAdmin, Ledger};
 use domain::Timestamp;
 use fix::{CancelOnDisconnect, Dictionary, FixSession, SessionEngine, SessionSettings, UtcTimestamp};
 use fix_net::{Acceptor, LogonAuthenticator, SessionClock, SessionQueue, TlsWrapper, run_session, session_queue};
@@ -159,13 +159,13 @@ pub struct FixOperations {
     runtime: Handle,
 }
 
-impl FixOperations {
-    pub fn sessions(&self) -> Vec<FixSessionStatus> {
+impl FixSessionAdmin for FixOperations {
+    fn sessions(&self) -> Vec<FixSessionStatus> {
         self.statuses.iter().map(|status| status.snapshot(self.clock.now())).collect()
     }
 
-    /// Blocks until it is done, and so must not be called by a thread of a runtime.
-    pub fn command(&self, id: &str, act: FixSessionCommand) -> Result<(), FixSessionError> {
+    /// Must not be called by a thread of a runtime.
+    fn command(&self, id: &str, act: FixSessionCommand) -> Result<(), FixSessionError> {
         let status = self.statuses.iter().find(|status| status.id() == id).ok_or(FixSessionError::UnknownSession)?;
         status.command(act, &self.runtime)
     }

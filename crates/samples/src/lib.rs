@@ -1,9 +1,9 @@
 //! Sample domain objects for tests and benchmarks, each with plain defaults: `Security { tradeable: false, ..stock(7,
 //! "TEST") }` is a stock that differs in one field.
 
-mod null_operations;
+mod null_history;
 
-pub use null_operations::NullOperations;
+pub use null_history::NullHistory;
 
 use domain::command::RecordTransaction;
 use domain::order::{BaseState, OrderTerms, PendingRequest};

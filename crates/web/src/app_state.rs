@@ -7,7 +7,7 @@ use std::time::Duration;
 use access::{Access, UserStore, UserStoreError};
 use bus::history::HistoryError;
 use bus::lanes::RequestClass;
-use bus::{Bus, History, InboxError, Operations, Quotas, Reply, ReplyReceiver};
+use bus::{Bus, History, InboxError, Quotas, Reply, ReplyReceiver};
 use domain::{Answer, Command, CommandEnvelope, Query, ReferenceData, RiskScope, Timestamp};
 use tokio::sync::Semaphore;
 
@@ -16,6 +16,7 @@ use crate::dispatch::unanswered;
 use crate::list_cache::ListCache;
 use crate::metrics::HttpMetrics;
 use crate::problem::Problem;
+use crate::services::WebServices;
 use crate::settings::WebSettings;
 use crate::strategy_scope::{FOREIGN_STRATEGY, StrategyScope};
 
@@ -30,6 +31,7 @@ pub(crate) struct AppState(Arc<AppStateInner>);
 
 struct AppStateInner {
     bus: Bus,
+    services: WebServices,
     access: Arc<Access>,
     settings: WebSettings,
     list_cache: ListCache,
@@ -45,10 +47,11 @@ pub(crate) struct EngineReply {
 }
 
 impl AppState {
-    pub(crate) fn new(bus: Bus, access: Arc<Access>, settings: WebSettings) -> Self {
+    pub(crate) fn new(bus: Bus, services: WebServices, access: Arc<Access>, settings: WebSettings) -> Self {
         let aside = Arc::new(Semaphore::new(settings.limits.blocking_calls));
         Self(Arc::new(AppStateInner {
             bus,
+            services,
             access,
             settings,
             list_cache: ListCache::default(),
@@ -77,13 +80,9 @@ impl AppState {
         &self.0.metrics
     }
 
-    pub(crate) fn operations(&self) -> &dyn Operations {
-        &*self.0.bus.operations
-    }
-
-    /// For blocking work.
-    pub(crate) fn shared_operations(&self) -> Arc<dyn Operations> {
-        self.0.bus.operations.clone()
+    /// The server around the engine.
+    pub(crate) fn services(&self) -> &WebServices {
+        &self.0.services
     }
 
     /// A query: without an answer it had no effect.
@@ -178,7 +177,7 @@ impl AppState {
         &self,
         question: impl FnOnce(&dyn History, u64) -> Result<T, HistoryError> + Send + 'static,
     ) -> Result<(u64, T), Problem> {
-        let (as_of, history) = (self.operations().durable(), self.0.bus.history.clone());
+        let (as_of, history) = (self.0.bus.journal.durable(), self.0.bus.history.clone());
         let found = self.blocking(move || question(&*history, as_of)).await?;
         found.map(|found| (as_of, found)).map_err(history_problem)
     }
@@ -242,14 +241,14 @@ impl AppState {
 
     /// Ready when the journal has stalled.
     async fn stalled(&self) {
-        while !self.operations().is_journal_stalled() {
+        while !self.0.bus.journal.is_stalled() {
             tokio::time::sleep(STALL_LOOK_EVERY).await;
         }
     }
 
     /// Nothing new is begun on a disk that does not answer, but the kill switch.
     fn check_stall(&self, command: &Command) -> Result<(), Problem> {
-        if RequestClass::from_command(command) == RequestClass::Kill || !self.operations().is_journal_stalled() {
+        if RequestClass::from_command(command) == RequestClass::Kill || !self.0.bus.journal.is_stalled() {
             return Ok(());
         }
         Err(Problem::new("journal-stalled", "the journal's disk does not answer; this request had no effect"))

@@ -3,6 +3,7 @@
 
 mod limits;
 mod settings;
+mod services;
 
 mod middleware;
 mod caller;
@@ -62,6 +63,7 @@ pub use axum::Router;
 pub use caller::ConnectionInfo;
 pub use limits::{Http2Limits, HttpLimits};
 use ports::HttpPort;
+pub use services::WebServices;
 pub use settings::WebSettings;
 pub use ui_files::UiFiles;
 pub use upgrade_socket::UpgradeSocket;
@@ -86,19 +88,11 @@ impl From<TcpListener> for HttpListeners {
     }
 }
 
-/// Serves with the default settings until `shutdown` is ready, then completes requests in progress.
+/// Serves until `shutdown` is ready, then completes requests in progress.
 pub async fn serve(
-    listener: TcpListener,
-    bus: Bus,
-    access: Arc<Access>,
-    shutdown: impl Future<Output = ()>,
-) -> io::Result<()> {
-    serve_with(listener, bus, access, WebSettings::default(), shutdown).await
-}
-
-pub async fn serve_with(
     listeners: impl Into<HttpListeners>,
     bus: Bus,
+    services: WebServices,
     access: Arc<Access>,
     mut settings: WebSettings,
     shutdown: impl Future<Output = ()>,
@@ -110,7 +104,7 @@ pub async fn serve_with(
         settings.ports.push(port.listener.local_addr()?.port());
     }
     let (limits, others) = (settings.limits.clone(), take(&mut settings.others));
-    let router = router::router(app_state::AppState::new(bus, access, settings), others);
+    let router = router::router(app_state::AppState::new(bus, services, access, settings), others);
     ports::serve((http, https), router, &limits, shutdown).await;
     Ok(())
 }

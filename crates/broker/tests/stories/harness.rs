@@ -10,11 +10,11 @@ use access::{Access, AccessChannel, AccessRequest, Actor, Identity, NewToken, Pa
 use broker::{AllowedHosts, Broker, BrokerLimits, BrokerMetrics, BrokerSettings, Rate, StompListeners};
 use bus::inbox::{InboxReceiver, inbox};
 use bus::operations::LogLine;
-use bus::{Bus, Catalogue, EventFeed, History, Operations, Reply, RequestPayload};
+use bus::{Bus, Catalogue, EventFeed, History, JournalStatus, Reply, RequestPayload};
 use domain::event::{Alarm, AlarmLevel};
 use domain::*;
 use rustls::server::ResolvesServerCert;
-use samples::NullOperations;
+use samples::NullHistory;
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 use tokio::net::TcpListener;
@@ -56,13 +56,13 @@ impl BrokerHarness {
         destinations: &[&str],
         certificates: Option<Arc<dyn ResolvesServerCert>>,
     ) -> Self {
-        let nothing = Arc::new(NullOperations::with_durable(|| 0));
+        let nothing = Arc::new(NullHistory::with_durable(|| 0));
         Self::open_after((nothing.clone(), nothing), limits, destinations, certificates)
     }
 
     /// With a past, and a program around the engine that knows how far that goes.
     pub(crate) fn open_after(
-        (history, operations): (Arc<dyn History>, Arc<dyn Operations>),
+        (history, journal): (Arc<dyn History>, Arc<dyn JournalStatus>),
         limits: BrokerLimits,
         destinations: &[&str],
         certificates: Option<Arc<dyn ResolvesServerCert>>,
@@ -80,7 +80,7 @@ impl BrokerHarness {
             let (feed, engine) = (feed.clone(), engine.clone());
             move || run_engine(&lanes, &feed, &engine)
         });
-        let bus = Bus { inbox, feed: feed.clone(), catalogue, history, operations };
+        let bus = Bus { inbox, feed: feed.clone(), catalogue, history, journal };
         let (folder, access, nanos) = access_fixture();
         let broker = Broker::new(settings(limits, destinations), bus, access.clone());
         let hosts = AllowedHosts { allowed_origins: vec!["https://friend.example".into()], ..AllowedHosts::default() };

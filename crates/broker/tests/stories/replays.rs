@@ -11,7 +11,7 @@ use bus::history::{Found, HistoryError, OrderSearch, PageRequest, SortOrder, Sto
 use domain::command::GenericEvent;
 use domain::query::Filter;
 use domain::{Event, EventClass, Order, OrderStatus, StrategyId, Timestamp, Transaction, TransactionId};
-use samples::NullOperations;
+use samples::NullHistory;
 
 use crate::harness::BrokerHarness;
 use crate::test_client::TestStompClient;
@@ -92,7 +92,7 @@ impl History for Past {
 /// A broker on which all of the past was published too.
 fn broker_with_history(past: &Arc<Past>, bodies: &[String], limits: BrokerLimits) -> BrokerHarness {
     let durable = bodies.len() as u64;
-    let program = Arc::new(NullOperations::with_durable(move || durable));
+    let program = Arc::new(NullHistory::with_durable(move || durable));
     let broker = BrokerHarness::open_after((past.clone(), program), limits, &[], None);
     for (sequence, body) in (1..).zip(bodies) {
         broker.publish(sequence, Event::Generic(Arc::new(event(body))));

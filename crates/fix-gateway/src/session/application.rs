@@ -125,7 +125,7 @@ impl GatewayApplication {
     }
 
     fn on_new_order(&mut self, message: &FixMessage<'_>, line: &mut dyn SessionSender) {
-        if self.context.bus.operations.is_journal_stalled() {
+        if self.context.bus.journal.is_stalled() {
             return self.submit(message, Err(journal_stalled()), line);
         }
         let reference = self.reference();
@@ -144,7 +144,7 @@ impl GatewayApplication {
 
     fn on_replace(&mut self, message: &FixMessage<'_>, line: &mut dyn SessionSender) {
         let command = match self.order_rate.try_accept(line.now()) {
-            _ if self.context.bus.operations.is_journal_stalled() => Err(journal_stalled()),
+            _ if self.context.bus.journal.is_stalled() => Err(journal_stalled()),
             true => translate::replace(message, &self.reference(), self.rules()).map(Command::Modify),
             false => Err(order_rate_exceeded(self.rules())),
         };
@@ -389,7 +389,7 @@ impl Application for GatewayApplication {
         let pass = self.principal.as_ref().and_then(|principal| principal.pass.clone());
         self.credential_watch =
             pass.map(|pass| CredentialWatch::start(self.context.access.clone(), pass, self.handle().clone()));
-        self.store.on_first_logon(self.context.bus.operations.durable());
+        self.store.on_first_logon(self.context.bus.journal.durable());
         self.read_confirmation = ReadConfirmation::new(self.store.has_unconfirmed());
         let (begins_anew, read_before) = self.store.confirmed_position();
         let resume_point =

@@ -113,7 +113,7 @@ impl EngineClient {
         after: u64,
         at: Timestamp,
     ) -> Result<Vec<PublishedEvent>, CommandRefused> {
-        let as_of = self.0.operations.durable();
+        let as_of = self.0.journal.durable();
         let mut missed = vec![];
         let mut page = PageRequest { after, limit: MISSED_EVENTS_PAGE };
         loop {

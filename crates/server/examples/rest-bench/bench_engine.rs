@@ -19,7 +19,6 @@ use domain::{
     OrderKind, Price, Query, Report, Security, SecurityId, Side, Source, Tick, TimeInForce, Timestamp,
 };
 use runtime::{LiveExit, LiveLoop, LiveOptions, LiveParts, recover};
-use samples::NullOperations;
 use storage::journal::{self, InstanceId, Journal, SyncMode};
 use storage::lock::DataDirLock;
 use storage::{JournalLedger, ReadModel, SnapshotStore};
@@ -75,7 +74,7 @@ impl BenchEngine {
             feed: EventFeed::default(),
             catalogue: Catalogue::default(),
             history: Arc::new(ReadModel::open(&lock, INSTANCE, 0)?),
-            operations: Arc::new(NullOperations::with_durable(move || watch.durable())),
+            journal: Arc::new(watch),
         };
         let parts = LiveParts {
             engine,

@@ -1,5 +1,6 @@
 //! Servers of the benchmark: REST as the server opens it, and bare handlers beside it, on as many threads.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
@@ -9,9 +10,11 @@ use axum::Router;
 use axum::body::Bytes;
 use axum::http::header;
 use axum::routing::get;
+use bus::operations::{BrokerEndpoints, HealthCheck, LogLine, ReferenceError, StrategyError};
+use bus::{HealthChecks, ServerAdmin, StrategyAdmin};
 use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
-use web::{HttpLimits, WebSettings};
+use web::{HttpLimits, WebServices, WebSettings};
 
 use crate::Outcome;
 use crate::bench_engine::{BenchEngine, now};
@@ -37,7 +40,8 @@ impl BenchServers {
         let limits = HttpLimits { requests_per_second: REQUESTS_PER_SECOND, ..HttpLimits::default() };
         let (ours, listener) = listen(&ours_on)?;
         let settings = WebSettings { limits, ..WebSettings::default() };
-        ours_on.spawn(web::serve_with(listener, context.bus.clone(), access, settings, std::future::pending()));
+        let services = services(folder);
+        ours_on.spawn(web::serve(listener, context.bus.clone(), services, access, settings, std::future::pending()));
         Ok(Self { ours, ours_on, bare_on })
     }
 
@@ -54,6 +58,55 @@ impl BenchServers {
     pub(crate) fn close(self) {
         self.ours_on.shutdown_background();
         self.bare_on.shutdown_background();
+    }
+}
+
+/// Nothing around the engine is measured, so nothing is there.
+struct NoServices;
+
+fn services(folder: &Path) -> WebServices {
+    let none = Arc::new(NoServices);
+    WebServices {
+        health: none.clone(),
+        admin: none.clone(),
+        bars: Arc::new(storage::BarFiles::open(folder.join("bars"), 0)),
+        fix_sessions: None,
+        strategies: none,
+        broker: BrokerEndpoints::default(),
+    }
+}
+
+impl HealthChecks for NoServices {
+    fn checks(&self) -> Vec<HealthCheck> {
+        vec![]
+    }
+}
+
+impl ServerAdmin for NoServices {
+    fn parameters(&self) -> BTreeMap<String, String> {
+        BTreeMap::new()
+    }
+
+    fn shutdown(&self) {}
+
+    fn load_reference(&self, _: Option<&Path>) -> Result<usize, ReferenceError> {
+        Ok(0)
+    }
+
+    fn write_metrics(&self, _: &mut String) {}
+
+    fn log_lines(&self) -> Vec<(u64, LogLine)> {
+        vec![]
+    }
+}
+
+impl StrategyAdmin for NoServices {
+    fn start(&self, _: &str) -> Result<(), StrategyError> {
+        Err(StrategyError::NotRunnable)
+    }
+
+    fn stop(&self, _: &str) -> Result<(), StrategyError> {
+        Err(StrategyError::NotRunnable)
     }
 }
 

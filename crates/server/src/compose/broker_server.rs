@@ -1,7 +1,7 @@
 //! Broker server: STOMP topics over TCP, TLS and WebSocket, on a runtime of its own.
 
 use std::net::SocketAddr;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use ::web::Router;
@@ -39,7 +39,6 @@ pub(super) struct BrokerServer {
 pub(super) struct RunningBroker {
     broker: Broker,
     runtime: Runtime,
-    bridge: OnceLock<AbortHandle>,
     close: oneshot::Sender<()>,
     served: JoinHandle<std::io::Result<()>>,
 }
@@ -107,7 +106,7 @@ impl BrokerServer {
         let broker = self.broker.clone();
         let serving = self.broker.serve(listeners, logging::subscribe(), async { drop(closed.await) });
         let served = self.runtime.spawn(serving);
-        RunningBroker { broker, runtime: self.runtime, bridge: OnceLock::new(), close, served }
+        RunningBroker { broker, runtime: self.runtime, close, served }
     }
 }
 
@@ -146,17 +145,16 @@ fn limits(config: &Config) -> broker::BrokerLimits {
 
 impl RunningBroker {
     /// Strategies in processes of their own come in by the broker's queues.
-    pub(super) fn bridge(&self, controls: HostHandle, clock: runtime::EngineClock) {
+    pub(super) fn bridge(&self, controls: HostHandle, clock: runtime::EngineClock) -> AbortHandle {
         let broker = self.broker.clone();
         let bridge = self.runtime.spawn(StrategyBridge::serve(move || broker.connect_internal(), controls, clock));
-        // There is one for the whole life of the server.
-        let _ = self.bridge.set(bridge.abort_handle());
+        bridge.abort_handle()
     }
 
-    /// Everybody is told that the server stops.
-    pub(super) fn close(self) {
-        // Strategies have left, and a bridge whose connection closes would make it again.
-        self.bridge.get().into_iter().for_each(AbortHandle::abort);
+    /// Every client is told that the server stops. Strategies have left by then, and a bridge whose connection closes
+    /// would make it again.
+    pub(super) fn close(self, bridge: Option<AbortHandle>) {
+        bridge.iter().for_each(AbortHandle::abort);
         // Doors that closed by themselves no longer listen.
         self.close.send(()).unwrap_or(());
         drop(self.runtime.block_on(self.served));

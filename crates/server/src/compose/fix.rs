@@ -3,7 +3,7 @@
 use std::fs;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use access::Access;
 use fix_gateway::{DEMO_SETTINGS, FixOperations, FixSessionFile, Gateway, GatewayParts, TlsWrapper, tls_acceptor};
@@ -23,12 +23,11 @@ use crate::tls::Certificate;
 /// Threads that serve sessions; the engine and the journal want the rest of the machine.
 const FIX_THREADS: usize = 2;
 
-/// Where the operators' end of the door is told, once it is open.
-pub(super) type FixOperationsSlot = Arc<OnceLock<FixOperations>>;
-
 pub(super) struct FixServer {
     pub(super) address: SocketAddr,
     pub(super) uses_tls: bool,
+    /// What operators may do with its sessions.
+    pub(super) operations: FixOperations,
     runtime: Runtime,
     close: oneshot::Sender<()>,
     served: JoinHandle<std::io::Result<()>>,
@@ -43,7 +42,7 @@ impl FixServer {
         data_dir: &DataDir,
         engine: &EngineThread,
         access: &Arc<Access>,
-        (operators, connections): (&FixOperationsSlot, Connections),
+        connections: Connections,
     ) -> Result<Option<Self>, ExitFailure> {
         let Some(sessions) = sessions else { return Ok(None) };
         let Some(port) = port(config, &sessions)? else { return Ok(None) };
@@ -66,13 +65,12 @@ impl FixServer {
             wall: data_dir.clock.wall(),
         };
         let gateway = Gateway::open(parts, &sessions).map_err(|reason| ExitFailure::new(Exit::Failed, reason))?;
-        // Only this start tells it.
-        let _ = operators.set(gateway.operations(runtime.handle().clone()));
+        let operations = gateway.operations(runtime.handle().clone());
         let (close, closed) = oneshot::channel::<()>();
         let uses_tls = secure.is_some();
         let served =
             runtime.spawn(gateway.serve((listener, secure), connections.fix_callers, async { drop(closed.await) }));
-        Ok(Some(Self { address, uses_tls, runtime, close, served }))
+        Ok(Some(Self { address, uses_tls, operations, runtime, close, served }))
     }
 
     /// Every client is logged out.

@@ -1,8 +1,6 @@
 //! What simulated markets list: the securities of their exchange that have opening quotes, those of the start and those
 //! that are imported later.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
 use adapters::simulated::VenueControls;
 use domain::{ExchangeId, ReferenceData};
 use venue_sim::{ListedSecurity, OpeningQuotes};
@@ -10,26 +8,21 @@ use venue_sim::{ListedSecurity, OpeningQuotes};
 use crate::reference::ReferenceSet;
 
 /// The simulated markets that run, each with the exchange it is.
-#[derive(Clone, Default)]
-pub(super) struct SimulatedMarkets(Arc<Mutex<Vec<(ExchangeId, VenueControls)>>>);
+#[derive(Default)]
+pub(super) struct SimulatedMarkets(Vec<(ExchangeId, VenueControls)>);
 
 impl SimulatedMarkets {
-    pub(super) fn add(&self, exchange: ExchangeId, controls: VenueControls) {
-        self.lock().push((exchange, controls));
+    pub(super) fn add(&mut self, exchange: ExchangeId, controls: VenueControls) {
+        self.0.push((exchange, controls));
     }
 
     /// Lists what `known` does not have yet. To be done before anybody asks for its prices.
     pub(super) fn list_new(&self, known: &ReferenceData, reference: &ReferenceSet) {
-        for (exchange, controls) in &*self.lock() {
+        for (exchange, controls) in &self.0 {
             let listed = listings(*exchange, &reference.data, reference);
             let is_new = |listing: &ListedSecurity| !known.securities.contains_key(&listing.security.id);
             listed.into_iter().filter(is_new).for_each(|listing| controls.list(listing));
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Vec<(ExchangeId, VenueControls)>> {
-        // A list is whole between any two statements that hold the lock.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -16,9 +16,12 @@ mod storage;
 mod broker_metrics;
 
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-use bus::EventFeed;
+use ::storage::ReadModel;
+use ::storage::journal::JournalMonitor;
+use broker::BrokerMonitor;
+use bus::{EventFeed, Inbox};
 use prometheus_client::encoding::text::encode_registry;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeGaugeValue, EncodeLabelSet, EncodeMetric, NoLabelSet};
 use prometheus_client::metrics::MetricType;
@@ -29,36 +32,44 @@ use prometheus_client::registry::Registry;
 use super::recovered_core::Core;
 use orders::OrderChangeCollector;
 
+/// What is counted from before the engine runs.
+pub(super) struct MetricSources {
+    journal: JournalMonitor,
+    read_model: Arc<ReadModel>,
+    inbox: Inbox,
+    clock: clock::ClockCollector,
+    changes: OrderChangeCollector,
+}
+
+impl MetricSources {
+    pub(super) fn start(core: &Core, feed: EventFeed) -> std::io::Result<Self> {
+        Ok(Self {
+            journal: core.journal.monitor(),
+            read_model: core.read_model.clone(),
+            inbox: core.inbox.clone(),
+            clock: clock::ClockCollector::start(core.clock.clone()),
+            changes: OrderChangeCollector::start(feed)?,
+        })
+    }
+}
+
 pub(super) struct ProgramMetrics {
     registry: Registry,
-    changes: OrderChangeCollector,
-    broker: Arc<OnceLock<broker::BrokerMonitor>>,
 }
 
 impl ProgramMetrics {
-    pub(super) fn new(core: &Core) -> Self {
-        let (journal, read_model) = (core.journal.monitor(), core.read_model.clone());
-        let (changes, broker) = (OrderChangeCollector::default(), Arc::<OnceLock<_>>::default());
+    pub(super) fn new(sources: MetricSources, broker: BrokerMonitor) -> Self {
+        let MetricSources { journal, read_model, inbox, clock, changes } = sources;
         let mut registry = Registry::default();
         let ours = registry.sub_registry_with_prefix("rialto");
-        ours.register_collector(Box::new(changes.clone()));
+        ours.register_collector(Box::new(changes));
         ours.register_collector(Box::new(storage::StorageCollector { journal, read_model }));
-        ours.register_collector(Box::new(inbox::InboxCollector(core.inbox.clone())));
-        ours.register_collector(Box::new(clock::ClockCollector::start(core.clock.clone())));
-        ours.register_collector(Box::new(broker_metrics::BrokerCollector(broker.clone())));
+        ours.register_collector(Box::new(inbox::InboxCollector(inbox)));
+        ours.register_collector(Box::new(clock));
+        ours.register_collector(Box::new(broker_metrics::BrokerCollector(broker)));
         ours.register_collector(Box::new(log::Log));
         registry.register_collector(Box::new(process::ProcessCollector));
-        Self { registry, changes, broker }
-    }
-
-    /// Where the broker is to be told, once it is there.
-    pub(super) fn broker_slot(&self) -> Arc<OnceLock<broker::BrokerMonitor>> {
-        self.broker.clone()
-    }
-
-    /// Counts changes of orders until nobody holds the numbers any more.
-    pub(super) fn count_orders(&self, feed: EventFeed) -> std::io::Result<()> {
-        self.changes.start(feed)
+        Self { registry }
     }
 
     pub(super) fn write(&self, text: &mut String) {

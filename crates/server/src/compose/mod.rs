@@ -1,5 +1,7 @@
 //! Composition: configuration in, running parts out. The only place where the interfaces, the engine and the venues meet.
 
+/// Sessions of the adapters.
+mod adapter_sessions;
 /// Alarms of the engine, in the log too.
 mod alarms;
 /// Bars that outlive a restart.
@@ -45,10 +47,12 @@ mod demo_history;
 
 use std::sync::Arc;
 
-use crossbeam_channel::bounded;
+use bus::{Bus, EventFeed};
+use crossbeam_channel::{Receiver, Sender, bounded};
 use fix_gateway::FixSessionFile;
 use runtime::LiveExit;
 use tracing::info;
+use web::WebServices;
 
 use crate::bind_policy;
 use crate::config::Config;
@@ -61,12 +65,17 @@ use crate::reference;
 use crate::server_file::ServerFile;
 use crate::signals;
 use crate::tls::{Certificate, CertificateSource};
+use adapter_sessions::AdapterSessions;
 use broker_server::BrokerServer;
 use engine_thread::EngineThread;
 use fix::FixServer;
 use health::Health;
+use metrics::{MetricSources, ProgramMetrics};
 use operations::ServerOperations;
 use recovered_core::Core;
+use reference_import::ReferenceImporter;
+use stall::JournalWatch;
+use strategies::StrategyControls;
 use web_server::WebServer;
 
 /// Runs the server until it is told to stop.
@@ -75,75 +84,100 @@ pub fn serve(config: &Config, registry: strategy::StrategyRegistry) -> Result<()
     let data_dir = DataDir::open(config)?;
     ServerFile::clear(data_dir.lock.folder())?;
     let access = Arc::new(bind_policy::open(config, data_dir.clock.shared())?);
-    let (stop, stopped) = bounded(1);
-    let ask_to_stop = stop.clone();
-    // A stop that was asked for already is as good.
-    signals::on_stop(move || ask_to_stop.try_send(()).unwrap_or(()))
-        .map_err(|error| ExitFailure::new(Exit::Failed, format!("can't listen for signals: {error}")))?;
+    let (stop, stopped) = stop_requests()?;
     let kill_signals = kill_signals()?;
     let mut reference = data_dir.reference.clone();
     let core = Core::recover(config, &data_dir)?;
-    let health = Arc::new(Health::new(&core));
-    let program = ServerOperations::new(config, &core, health.clone(), stop);
-    let (broker_doors, watched_topics, markets) =
-        (program.broker_endpoints(), program.broker_monitor(), program.markets());
-    let (controls, fix_operators) = (program.strategy_controls(), program.fix_operations());
-    let stored_bars = program.stored_bars();
-    let listening =
-        health.follow_feed().and_then(|()| program.count_orders()).and_then(|()| alarms::log(health.feed()));
-    listening.map_err(|error| ExitFailure::new(Exit::Failed, format!("can't start a thread: {error}")))?;
-    let bus = program.bus(&core);
+    let (watch, bus) = FeedListeners::start(&core)
+        .map_err(|error| ExitFailure::new(Exit::Failed, format!("can't start a thread: {error}")))?;
+    let read_model = core.read_model.clone();
     let mut engine = EngineThread::start(config, core, bus)?;
     let is_first_start = engine.bus.catalogue.current().accounts.is_empty();
     startup_commands::send_all(config, &data_dir, &reference, &engine.bus)?;
-    let switch = KillSwitch { bus: engine.bus.clone(), access: access.clone() };
+
+    let sessions = fix::sessions(config)?;
+    let connections = open_files::share(sessions.as_ref().map_or(0, |sessions| sessions.names().len()))?;
+    let certificate = certificate(config, sessions.as_ref())?;
+    let topics = BrokerServer::open(config, connections.broker, &engine.bus, access.clone())?;
+    let FeedListeners { journal, adapters, metrics } = watch;
+    let health = Arc::new(Health { journal, read_model, sessions: adapters.clone(), broker: topics.monitor() });
+    let switch = KillSwitch { bus: engine.bus.clone(), health: health.clone(), access: access.clone() };
     control::serve(data_dir.lock.folder(), switch, kill_signals)
         .map_err(|error| ExitFailure::new(Exit::Failed, format!("can't start the control thread: {error}")))?;
+
     let bars = bar_storage::start(config, data_dir.lock.folder(), &engine.bus.feed)?;
     if is_first_start {
         demo_history::generate(config, &reference, data_dir.clock.now(), &bars)?;
     } else {
         resumed_prices::resume(config, &mut reference, &engine.bus, &bars, data_dir.clock.now());
     }
-    // Only this start tells it.
-    let _ = stored_bars.set(bars.clone());
-    let strategies = strategies::start(config, registry, &engine, bars, &controls)?;
-    let venues = venues::open(config, &data_dir, &reference, &mut engine, (&health, &markets))?;
-    let sessions = fix::sessions(config)?;
-    let connections = open_files::share(sessions.as_ref().map_or(0, |sessions| sessions.names().len()))?;
-    let certificate = certificate(config, sessions.as_ref())?;
-    let topics = BrokerServer::open(config, connections.broker, &engine.bus, access.clone())?;
-    // Only this start tells it.
-    let _ = (broker_doors.set(topics.endpoints(config)), watched_topics.set(topics.monitor()));
-    health.set_broker_monitor(topics.monitor());
-    let web = WebServer::open(config, connections.http, &engine.bus, access.clone(), certificate.as_ref(), &topics)?;
-    let fix = FixServer::open(
-        config,
-        sessions,
-        certificate.as_ref(),
-        &data_dir,
-        &engine,
-        &access,
-        (&fix_operators, connections),
-    )?;
+    let strategies = strategies::start(config, registry, &engine, bars.clone())?;
+    let (venues, markets) = venues::open(config, &data_dir, &reference, &mut engine, &adapters)?;
+
+    let fix = FixServer::open(config, sessions, certificate.as_ref(), &data_dir, &engine, &access, connections)?;
+    let Bus { inbox, catalogue, .. } = engine.bus.clone();
+    let admin = ServerOperations {
+        parameters: config.parameters(),
+        importer: ReferenceImporter::new(config.reference_path.clone(), inbox, catalogue, markets),
+        metrics: ProgramMetrics::new(metrics, topics.monitor()),
+        stop,
+    };
+    let services = WebServices {
+        health,
+        admin: Arc::new(admin),
+        bars,
+        fix_sessions: fix.as_ref().map(|fix| Arc::new(fix.operations.clone()) as _),
+        strategies: Arc::new(StrategyControls(strategies.handle())),
+        broker: topics.endpoints(config),
+    };
+    let bus = (&engine.bus, services);
+    let web = WebServer::open(config, connections.http, bus, access.clone(), certificate.as_ref(), &topics)?;
     let endpoints = endpoints(&web, &topics, fix.as_ref());
     let topics = topics.serve(config, certificate, [web.http, web.https]);
-    health.wait_for_venues();
+    adapters.wait_for_venues();
     strategies.start_all();
-    if config.strategies_distributed {
-        topics.bridge(strategies.handle(), engine.clock.clone());
-    }
+    let bridge = config.strategies_distributed.then(|| topics.bridge(strategies.handle(), engine.clock.clone()));
     let beacon = ServerFile::write(data_dir.lock.folder(), &endpoints)?;
     print_ready_line(&endpoints)?;
     info!("serving on {web}");
     let ended = engine.wait(&stopped);
     drop(beacon);
-    shutdown::stop(fix, topics, web, strategies, venues, engine, ended)
+    shutdown::stop(fix, (topics, bridge), web, strategies, venues, engine, ended)
+}
+
+/// What listens from before the engine runs, so that nothing is missed.
+struct FeedListeners {
+    journal: Arc<JournalWatch>,
+    adapters: Arc<AdapterSessions>,
+    metrics: MetricSources,
+}
+
+impl FeedListeners {
+    /// With the bus of the engine that is about to run.
+    fn start(core: &Core) -> std::io::Result<(Self, Bus)> {
+        let feed = EventFeed::default();
+        let journal = JournalWatch::start(core.journal.monitor())?;
+        let adapters = AdapterSessions::follow(&feed)?;
+        let metrics = MetricSources::start(core, feed.clone())?;
+        alarms::log(feed.clone())?;
+        let bus = core.bus(feed, journal.clone());
+        Ok((Self { journal, adapters, metrics }, bus))
+    }
 }
 
 fn print_ready_line(endpoints: &Endpoints) -> Result<(), ExitFailure> {
     let failed = |error| ExitFailure::new(Exit::Failed, format!("can't print the ready line: {error}"));
     endpoints.print().map_err(failed)
+}
+
+/// Where a stop is asked for, by a signal too, and where it is read.
+fn stop_requests() -> Result<(Sender<()>, Receiver<()>), ExitFailure> {
+    let (stop, stopped) = bounded(1);
+    let ask_to_stop = stop.clone();
+    // A stop that was asked for already is as good.
+    signals::on_stop(move || ask_to_stop.try_send(()).unwrap_or(()))
+        .map_err(|error| ExitFailure::new(Exit::Failed, format!("can't listen for signals: {error}")))?;
+    Ok((stop, stopped))
 }
 
 /// Taken before the engine runs, so that none is lost; one that waits already is as good.
@@ -177,10 +211,8 @@ fn endpoints(web: &WebServer, topics: &BrokerServer, fix: Option<&FixServer>) ->
 pub fn import(config: &Config, data_dir: DataDir) -> Result<usize, ExitFailure> {
     let reference = data_dir.reference.clone();
     let core = Core::recover(config, &data_dir)?;
-    let (stop, _stopped) = bounded(1);
-    let health = Arc::new(Health::new(&core));
-    let program = ServerOperations::new(config, &core, health, stop);
-    let bus = program.bus(&core);
+    let journal = Arc::new(core.journal.monitor());
+    let bus = core.bus(EventFeed::default(), journal);
     let engine = EngineThread::start(config, core, bus)?;
     let changes = reference::differences(&engine.bus.catalogue.current(), &reference.data);
     let count = changes.len();

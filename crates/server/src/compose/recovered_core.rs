@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use bus::inbox::{Inbox, InboxReceiver, inbox_with};
+use bus::{Bus, Catalogue, EventFeed, JournalStatus};
 use runtime::{RecoveredState, RecoveryError, recover};
 use storage::journal::{Inspected, Journal, JournalOptions};
 use storage::{JournalLedger, ReadModel, SnapshotStore};
@@ -46,6 +47,14 @@ impl Core {
         data_dir.clock.start_after(recovered.at);
         let clock = data_dir.clock.shared();
         Ok(Self { folder, engine, recovered, journal, snapshots, read_model, ledger, inbox, lanes, clock })
+    }
+}
+
+impl Core {
+    /// The bus between this engine and the edges.
+    pub(super) fn bus(&self, feed: EventFeed, journal: Arc<dyn JournalStatus>) -> Bus {
+        let history = self.read_model.clone();
+        Bus { inbox: self.inbox.clone(), feed, catalogue: Catalogue::default(), history, journal }
     }
 }
 

@@ -22,13 +22,14 @@ pub(super) struct ReferenceImporter {
 }
 
 impl ReferenceImporter {
-    pub(super) fn new(configured: Option<ReferencePath>, inbox: Inbox, catalogue: Catalogue) -> Self {
-        Self { configured, inbox, catalogue, markets: SimulatedMarkets::default(), one_at_a_time: Mutex::default() }
-    }
-
-    /// Where simulated markets are to be told, so that they list what is new.
-    pub(super) fn markets(&self) -> SimulatedMarkets {
-        self.markets.clone()
+    /// The markets list what is new.
+    pub(super) fn new(
+        configured: Option<ReferencePath>,
+        inbox: Inbox,
+        catalogue: Catalogue,
+        markets: SimulatedMarkets,
+    ) -> Self {
+        Self { configured, inbox, catalogue, markets, one_at_a_time: Mutex::default() }
     }
 
     /// Without a folder and without a configured one there is nothing to read, and nothing differs.
@@ -89,7 +90,7 @@ mod tests {
     fn importer(current: ReferenceData) -> (ReferenceImporter, InboxReceiver) {
         let ((inbox, lanes), catalogue) = (inbox(), Catalogue::default());
         catalogue.replace(Arc::new(current));
-        (ReferenceImporter::new(Some(ReferencePath::Demo), inbox, catalogue), lanes)
+        (ReferenceImporter::new(Some(ReferencePath::Demo), inbox, catalogue, SimulatedMarkets::default()), lanes)
     }
 
     /// Answers whatever is asked, and tells what it was.

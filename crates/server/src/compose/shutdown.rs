@@ -2,6 +2,7 @@
 
 use runtime::LiveExit;
 use runtime::strategies::StrategyHost;
+use tokio::task::AbortHandle;
 use tracing::info;
 
 use super::broker_server::RunningBroker;
@@ -14,7 +15,7 @@ use crate::exit_failure::{Exit, ExitFailure};
 /// First nobody new comes in, then strategies take their leave, then the venues are left, then the engine writes its last word.
 pub(super) fn stop(
     fix: Option<FixServer>,
-    topics: RunningBroker,
+    (topics, bridge): (RunningBroker, Option<AbortHandle>),
     web: WebServer,
     strategies: StrategyHost,
     venues: SimulatedVenues,
@@ -30,7 +31,7 @@ pub(super) fn stop(
     // Strategies in processes of their own hear of it over the broker.
     strategies.close();
     if ended.is_none() {
-        topics.close();
+        topics.close(bridge);
     }
     venues.stop();
     match ended.unwrap_or_else(|| engine.stop()) {

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use bus::JournalStatus;
 use storage::journal::JournalMonitor;
 use tracing::{error, info};
 
@@ -17,37 +18,44 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 const NOT_STALLED: u64 = u64::MAX;
 
 /// Shared by the thread that checks and the interfaces.
-#[derive(Clone)]
-pub(super) struct Stall {
+pub(super) struct JournalWatch {
     journal: JournalMonitor,
     /// How far the journal was durable when it stalled.
-    stalled_at: Arc<AtomicU64>,
+    stalled_at: AtomicU64,
 }
 
-impl Stall {
-    pub(super) fn new(journal: JournalMonitor) -> Self {
-        Self { journal, stalled_at: Arc::new(AtomicU64::new(NOT_STALLED)) }
+impl JournalStatus for JournalWatch {
+    fn durable(&self) -> u64 {
+        self.journal.durable()
     }
 
     /// Asks the journal too: a disk that answers again refuses nobody until the next look.
-    pub(super) fn is_stalled(&self) -> bool {
+    fn is_stalled(&self) -> bool {
         self.stalled_at.load(Ordering::Relaxed) == self.journal.durable()
     }
+}
 
+impl JournalWatch {
     /// For as long as the program runs.
-    pub(super) fn watch(&self) -> std::io::Result<()> {
-        let stall = self.clone();
+    pub(super) fn start(journal: JournalMonitor) -> std::io::Result<Arc<Self>> {
+        let watch = Arc::new(Self { journal, stalled_at: AtomicU64::new(NOT_STALLED) });
+        let watched = watch.clone();
         let look = move || {
-            let mut progress = Progress { durable: stall.journal.durable(), waited: Duration::ZERO };
+            let mut progress = Progress { durable: watched.journal.durable(), waited: Duration::ZERO };
             loop {
                 let begun = Instant::now();
                 thread::sleep(LOOK_EVERY);
-                let durable = stall.journal.durable();
-                let is_stalled = progress.is_stalled(durable, stall.journal.lag(), begun.elapsed());
-                stall.set(if is_stalled { durable } else { NOT_STALLED });
+                let durable = watched.journal.durable();
+                let is_stalled = progress.is_stalled(durable, watched.journal.lag(), begun.elapsed());
+                watched.set(if is_stalled { durable } else { NOT_STALLED });
             }
         };
-        thread::Builder::new().name("journal-watch".into()).spawn(look).map(drop)
+        thread::Builder::new().name("journal-watch".into()).spawn(look)?;
+        Ok(watch)
+    }
+
+    pub(super) fn monitor(&self) -> &JournalMonitor {
+        &self.journal
     }
 
     fn set(&self, stalled_at: u64) {

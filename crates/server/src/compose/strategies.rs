@@ -1,8 +1,9 @@
 //! Strategies in the server: checked before anything trades, started when the venues are there.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
+use bus::StrategyAdmin;
 use bus::operations::StrategyError;
 use runtime::strategies::{HostError, HostHandle, HostSettings, StrategyConfig, StrategyHost};
 use storage::BarFiles;
@@ -15,8 +16,18 @@ use crate::exit_failure::{Exit, ExitFailure};
 use crate::input_problem::Problems;
 use crate::nearest::hint;
 
-/// Where strategies can be started and stopped, once there is a host.
-pub(super) type HostSlot = Arc<OnceLock<HostHandle>>;
+/// Starts and stops strategies for an operator.
+pub(super) struct StrategyControls(pub(super) HostHandle);
+
+impl StrategyAdmin for StrategyControls {
+    fn start(&self, name: &str) -> Result<(), StrategyError> {
+        self.0.start(name).map_err(to_edge_error)
+    }
+
+    fn stop(&self, name: &str) -> Result<(), StrategyError> {
+        self.0.stop(name).map_err(to_edge_error)
+    }
+}
 
 /// Every instance must be one that can be built, so that a misspelt parameter stops the start and not the trading day.
 pub fn check(config: &Config, registry: &StrategyRegistry, reference: &domain::ReferenceData) -> Result<(), Problems> {
@@ -33,15 +44,11 @@ pub(super) fn start(
     registry: StrategyRegistry,
     engine: &EngineThread,
     bars: Arc<BarFiles>,
-    slot: &HostSlot,
 ) -> Result<StrategyHost, ExitFailure> {
     check(config, &registry, &engine.bus.catalogue.current())
         .map_err(|problems| ExitFailure::configuration(&problems))?;
-    let host = StrategyHost::open(engine.bus.clone(), engine.clock.clone(), registry, settings(config, bars))
-        .map_err(|error| ExitFailure::new(Exit::Failed, format!("can't start the strategy host: {error}")))?;
-    // Only this start tells it.
-    let _ = slot.set(host.handle());
-    Ok(host)
+    StrategyHost::open(engine.bus.clone(), engine.clock.clone(), registry, settings(config, bars))
+        .map_err(|error| ExitFailure::new(Exit::Failed, format!("can't start the strategy host: {error}")))
 }
 
 fn instances(config: &Config) -> Vec<StrategyConfig> {
@@ -76,7 +83,7 @@ pub(crate) fn explain(problem: &BuildError, registry: &StrategyRegistry) -> Stri
 }
 
 /// What an edge may tell of the host's trouble.
-pub(super) fn to_edge_error(trouble: HostError) -> StrategyError {
+fn to_edge_error(trouble: HostError) -> StrategyError {
     match trouble {
         HostError::NotConfigured => StrategyError::NotRunnable,
         HostError::AlreadyRunning | HostError::RunsInOtherProcess => StrategyError::AlreadyRunning,

@@ -12,9 +12,9 @@ use domain::{AdapterName, Decimal, Exchange, ReferenceData};
 use venue_sim::book::SelfTradeRule;
 use venue_sim::{Faults, ParticipantActivity, VenueConfig, VenueFees};
 
+use super::adapter_sessions::AdapterSessions;
 use super::disconnect_cycle;
 use super::engine_thread::EngineThread;
-use super::health::Health;
 use super::listings::{SimulatedMarkets, listings};
 use crate::config::{self, Config, ConfiguredVenue, Fraction, SIMULATED, VenueFault, VenueFaultKind};
 use crate::data_dir::DataDir;
@@ -36,22 +36,22 @@ pub(super) fn open(
     data_dir: &DataDir,
     desk: &ReferenceSet,
     engine: &mut EngineThread,
-    (health, markets): (&Health, &SimulatedMarkets),
-) -> Result<SimulatedVenues, ExitFailure> {
+    sessions: &AdapterSessions,
+) -> Result<(SimulatedVenues, SimulatedMarkets), ExitFailure> {
     let folder = engine.folder.join(VENUES);
     std::fs::create_dir_all(&folder).map_err(|error| ExitFailure::io("create", &folder, &error))?;
     let reference = engine.bus.catalogue.current();
     let venues = config.venues(&reference).map_err(|problems| ExitFailure::configuration(&problems))?;
     config.check_restricted(&reference).map_err(|problems| ExitFailure::configuration(&problems))?;
-    let mut running = Vec::with_capacity(venues.len());
+    let (mut running, mut markets) = (Vec::with_capacity(venues.len()), SimulatedMarkets::default());
     for venue in venues {
-        health.require_adapter(&venue.adapter);
+        sessions.require(&venue.adapter);
         let settings = SimulatedVenueSettings {
             ledger: folder.join(format!("{}.ledger", venue.adapter)),
             venue: venue_config(config, &venue, &reference, desk)?,
         };
         let cut = disconnect_period(config, &venue);
-        let (thread, controls) = start(settings, venue.adapter, data_dir, engine, markets)?;
+        let (thread, controls) = start(settings, venue.adapter, data_dir, engine, &mut markets)?;
         running.push(thread);
         if let Some(period) = cut {
             running.push(
@@ -59,7 +59,7 @@ pub(super) fn open(
             );
         }
     }
-    Ok(SimulatedVenues(running))
+    Ok((SimulatedVenues(running), markets))
 }
 
 fn start(
@@ -67,7 +67,7 @@ fn start(
     adapter: AdapterName,
     data_dir: &DataDir,
     engine: &mut EngineThread,
-    markets: &SimulatedMarkets,
+    markets: &mut SimulatedMarkets,
 ) -> Result<(VenueThread, VenueControls), ExitFailure> {
     let failed = |error: &dyn std::fmt::Display| ExitFailure::new(Exit::Failed, format!("venue {adapter}: {error}"));
     let exchange = settings.venue.exchange.id;

@@ -9,7 +9,7 @@ use access::Access;
 use bus::Bus;
 use tokio::runtime::Runtime;
 use tokio::sync::{Notify, oneshot};
-use web::{HttpLimits, HttpListeners, HttpsListener, UiFiles, WebSettings};
+use web::{HttpLimits, HttpListeners, HttpsListener, UiFiles, WebServices, WebSettings};
 
 use super::broker_server::BrokerServer;
 use super::listener::{bind, bind_failure};
@@ -33,7 +33,7 @@ impl WebServer {
     pub(super) fn open(
         config: &Config,
         connections: usize,
-        bus: &Bus,
+        (bus, services): (&Bus, WebServices),
         access: Arc<Access>,
         certificate: Option<&Arc<Certificate>>,
         topics: &BrokerServer,
@@ -53,7 +53,7 @@ impl WebServer {
         let listeners = HttpListeners { http: http_listener, https: https_listener };
         let (close, closed) = oneshot::channel::<()>();
         let settings = settings(config, connections, topics, ui_files(config)?);
-        let serving = web::serve_with(listeners, bus.clone(), access, settings, async { drop(closed.await) });
+        let serving = web::serve(listeners, bus.clone(), services, access, settings, async { drop(closed.await) });
         let served = runtime.spawn(serving);
         Ok(Self { http, https, runtime, close, served })
     }

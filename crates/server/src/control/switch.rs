@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use access::{Access, AccessChannel, AccessRequest, Actor};
-use bus::{Bus, InFlightPermit, ReplyReceiver};
+use bus::{Bus, HealthChecks, InFlightPermit, ReplyReceiver};
 use domain::risk::RiskScope;
 use domain::{Answer, Caller, Command, CommandEnvelope, Query, Source, Text};
 use tokio::time::timeout;
@@ -24,6 +24,7 @@ const REASON_CHARACTERS_MAX: usize = 256;
 
 pub struct KillSwitch {
     pub bus: Bus,
+    pub health: Arc<dyn HealthChecks>,
     pub access: Arc<Access>,
 }
 
@@ -90,7 +91,7 @@ impl KillSwitch {
     async fn stalled(&self) {
         loop {
             tokio::time::sleep(STALL_LOOK_EVERY).await;
-            if self.bus.operations.is_journal_stalled() {
+            if self.bus.journal.is_stalled() {
                 return;
             }
         }
@@ -109,7 +110,7 @@ impl KillSwitch {
     }
 
     pub(super) async fn status(&self) -> Status {
-        let checks: Vec<Checked> = self.bus.operations.checks().into_iter().map(Checked::from).collect();
+        let checks: Vec<Checked> = self.health.checks().into_iter().map(Checked::from).collect();
         Status {
             version: env!("CARGO_PKG_VERSION").into(),
             ready: checks.iter().all(|check| check.ok),

@@ -42,8 +42,8 @@ impl BusHarness {
             catalogue: catalogue.clone(),
         };
         std::thread::spawn(move || engine.run(&lanes));
-        let operations = Arc::new(samples::NullOperations::with_durable(|| u64::MAX));
-        let bus = Bus { inbox, feed, catalogue, history: past, operations };
+        let journal = Arc::new(samples::NullHistory::with_durable(|| u64::MAX));
+        let bus = Bus { inbox, feed, catalogue, history: past, journal };
         let clock: runtime::EngineClock = Arc::new(wall_clock);
         let settings = HostSettings {
             instances: vec![],

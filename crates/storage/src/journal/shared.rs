@@ -145,6 +145,12 @@ impl JournalMonitor {
     }
 }
 
+impl bus::JournalStatus for JournalMonitor {
+    fn durable(&self) -> u64 {
+        self.0.durable()
+    }
+}
+
 fn bucket(took: Duration) -> usize {
     let bits = u128::BITS - took.as_micros().leading_zeros();
     usize::try_from(bits).map_or(SYNC_BUCKETS - 1, |bits| bits.min(SYNC_BUCKETS - 1))

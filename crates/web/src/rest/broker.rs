@@ -14,13 +14,12 @@ use crate::problem::Problem;
 use crate::response;
 
 pub(crate) async fn main(State(state): State<AppState>, called: RequestAuthority) -> Result<Response, Problem> {
-    let url = called.main_url(&state.operations().broker_endpoints()).ok_or_else(|| broker_closed("STOMP over TCP"))?;
+    let url = called.main_url(&state.services().broker).ok_or_else(|| broker_closed("STOMP over TCP"))?;
     Ok(response::value(json::encode(&url)))
 }
 
 pub(crate) async fn ws(State(state): State<AppState>, called: RequestAuthority) -> Result<Response, Problem> {
-    let url =
-        called.ws_url(&state.operations().broker_endpoints()).ok_or_else(|| broker_closed("STOMP over WebSocket"))?;
+    let url = called.ws_url(&state.services().broker).ok_or_else(|| broker_closed("STOMP over WebSocket"))?;
     Ok(response::value(json::encode(&url)))
 }
 

@@ -13,7 +13,7 @@ use crate::problem::Problem;
 use crate::response;
 
 pub(crate) async fn sessions(State(state): State<AppState>, form: ListFormat) -> Response {
-    let sessions = state.operations().fix_sessions();
+    let sessions = state.services().fix_session_states();
     response::list(form, sessions, |session, text| json::write(&to_vo(session), text))
 }
 
@@ -71,13 +71,14 @@ async fn set_sequence_numbers(state: &AppState, id: String, new: FixSessionComma
 }
 
 fn sequence_numbers(state: &AppState, id: &str) -> Option<(u64, u64)> {
-    let sessions = state.operations().fix_sessions();
+    let sessions = state.services().fix_session_states();
     sessions.iter().find(|session| session.id == id).map(|session| (session.next_in, session.next_out))
 }
 
 async fn command(state: &AppState, id: String, act: FixSessionCommand) -> Result<Response, Problem> {
-    let (operations, name) = (state.shared_operations(), id.clone());
-    let acted = state.blocking(move || operations.command_fix_session(&name, act)).await?;
+    let (gateway, name) = (state.services().fix_sessions.clone(), id.clone());
+    let command = move || gateway.ok_or(FixSessionError::UnknownSession)?.command(&name, act);
+    let acted = state.blocking(command).await?;
     acted.map_err(|trouble| match trouble {
         FixSessionError::UnknownSession => Problem::new("unknown-session", format!("FIX session {id} is not known")),
         FixSessionError::Connected => {

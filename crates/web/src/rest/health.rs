@@ -15,7 +15,7 @@ pub(crate) async fn live() -> Response {
 
 /// Ready if every check passes.
 pub(crate) async fn ready(State(state): State<AppState>) -> Response {
-    let checks = state.operations().checks();
+    let checks = state.services().health.checks();
     let shown = checks.iter().map(|check| CheckVO { name: &check.name, ok: check.ok, detail: &check.detail });
     let health = HealthVO::new(shown.collect());
     let mut response = response::value(json::encode(&health));

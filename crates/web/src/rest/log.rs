@@ -28,7 +28,7 @@ pub(crate) async fn lines(
 ) -> Result<Response, Problem> {
     let levels = levels(&parameters)?;
     let PageRequest { after, limit } = parameters.page()?;
-    let mut lines = state.operations().log_lines();
+    let mut lines = state.services().admin.log_lines();
     lines.retain(|(number, line)| levels.contains(&line.level) && *number > after);
     let skipped = if after == 0 { lines.len().saturating_sub(limit) } else { 0 };
     let page: Vec<_> = lines.into_iter().skip(skipped).take(limit).collect();

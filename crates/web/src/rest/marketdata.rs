@@ -80,8 +80,8 @@ async fn stored_and_live(
     live: Vec<Arc<Bar>>,
 ) -> Result<Vec<Arc<Bar>>, Problem> {
     // The files contain those of the engine too.
-    let (operations, count) = (state.shared_operations(), stored_max.saturating_add(live.len()));
-    let stored = state.blocking(move || operations.stored_bars(security, size, count)).await?;
+    let (bars, count) = (state.services().bars.clone(), stored_max.saturating_add(live.len()));
+    let stored = state.blocking(move || bars.newest_bars(security, size, count)).await?;
     let is_older = |bar: &Bar| live.first().is_none_or(|first| bar.at < first.at);
     let older: Vec<_> = stored.into_iter().filter(is_older).map(Arc::new).collect();
     Ok(older.into_iter().chain(live).collect())

@@ -27,12 +27,12 @@ const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset
 const PLAIN: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 pub(crate) async fn all(State(state): State<AppState>, headers: HeaderMap) -> Result<Response, Problem> {
-    let operations = state.shared_operations();
+    let services = state.services().clone();
     let (mut text, sessions) = state
         .blocking(move || {
             let mut text = String::new();
-            operations.write_metrics(&mut text);
-            (text, operations.fix_sessions())
+            services.admin.write_metrics(&mut text);
+            (text, services.fix_session_states())
         })
         .await?;
     state.metrics().write(&mut text);

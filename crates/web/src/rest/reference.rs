@@ -1,7 +1,6 @@
 //! Reference data import from files: only differences are applied.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use axum::extract::{Extension, State};
 use axum::response::Response;
@@ -39,8 +38,8 @@ pub(crate) async fn import(
 }
 
 async fn import_files(state: &AppState, folder: Option<PathBuf>) -> Result<usize, Problem> {
-    let operations: Arc<dyn bus::Operations> = state.shared_operations();
-    state.blocking(move || operations.load_reference(folder.as_deref())).await?.map_err(import_problem)
+    let admin = state.services().admin.clone();
+    state.blocking(move || admin.load_reference(folder.as_deref())).await?.map_err(import_problem)
 }
 
 fn import_problem(trouble: ReferenceError) -> Problem {

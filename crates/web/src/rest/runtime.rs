@@ -8,11 +8,11 @@ use crate::app_state::AppState;
 use crate::response;
 
 pub(crate) async fn parameters(State(state): State<AppState>) -> Response {
-    response::value(json::encode(&state.operations().parameters()))
+    response::value(json::encode(&state.services().admin.parameters()))
 }
 
 /// The shutdown is orderly, so this response is still sent.
 pub(crate) async fn exit(State(state): State<AppState>) -> Response {
-    state.operations().shutdown();
+    state.services().admin.shutdown();
     response::empty()
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use axum::extract::State;
 use axum::response::Response;
-use bus::Operations;
+use bus::StrategyAdmin;
 use bus::operations::StrategyError;
 use domain::{Answer, Query};
 use wire::{StrategyVO, json};
@@ -33,7 +33,7 @@ pub(crate) async fn start(
     PathText(name): PathText,
     _: NoBody,
 ) -> Result<Response, Problem> {
-    command(&state, name, |operations, name| operations.start_strategy(name)).await
+    command(&state, name, |strategies, name| strategies.start(name)).await
 }
 
 pub(crate) async fn stop(
@@ -41,21 +41,21 @@ pub(crate) async fn stop(
     PathText(name): PathText,
     _: NoBody,
 ) -> Result<Response, Problem> {
-    command(&state, name, |operations, name| operations.stop_strategy(name)).await
+    command(&state, name, |strategies, name| strategies.stop(name)).await
 }
 
 /// A strategy runs through its phases meanwhile, which may take long.
 async fn command(
     state: &AppState,
     name: String,
-    act: fn(&dyn Operations, &str) -> Result<(), StrategyError>,
+    act: fn(&dyn StrategyAdmin, &str) -> Result<(), StrategyError>,
 ) -> Result<Response, Problem> {
     if state.reference().strategy_named(&name).is_none() {
         return Err(Problem::new("unknown-strategy", format!("strategy {name} is not known")).into_not_found());
     }
-    let operations = state.shared_operations();
+    let strategies = state.services().strategies.clone();
     let called = name.clone();
-    let done = state.blocking(move || act(&*operations, &called)).await?;
+    let done = state.blocking(move || act(&*strategies, &called)).await?;
     done.map(|()| response::empty()).map_err(|trouble| strategy_problem(&name, trouble))
 }
 

@@ -13,7 +13,7 @@ use crate::response;
 
 /// With the ports of this server, by the host name of the request.
 pub(crate) async fn document(State(state): State<AppState>, called: RequestAuthority) -> Response {
-    let servers = servers(&called, &state.operations().broker_endpoints());
+    let servers = servers(&called, &state.services().broker);
     response::value(wire::json::encode(&asyncapi::document(env!("CARGO_PKG_VERSION"), &servers)))
 }
 

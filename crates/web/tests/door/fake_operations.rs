@@ -7,11 +7,12 @@ use std::sync::{Arc, Mutex};
 use bus::History;
 use bus::history::{Found, HistoryError, OrderSearch, PageRequest, SortOrder, StoredEvent, Stretch};
 use bus::operations::{
-    BrokerEndpoints, FixSessionCommand, FixSessionError, FixSessionStatus, HealthCheck, LogLine, Operations,
-    ReferenceError, StrategyError,
+    BarStore, BrokerEndpoints, FixSessionAdmin, FixSessionCommand, FixSessionError, FixSessionStatus, HealthCheck,
+    HealthChecks, JournalStatus, LogLine, ReferenceError, ServerAdmin, StrategyAdmin, StrategyError,
 };
 use domain::query::Filter;
 use domain::{Bar, BarSize, Order, OrderStatus, SecurityId, Transaction, TransactionId};
+use web::WebServices;
 
 /// Everything up to this sequence is durable.
 pub(crate) const DURABLE: u64 = 4_700;
@@ -33,27 +34,40 @@ pub(crate) struct FakeOperations {
     pub(crate) history: FakeHistory,
 }
 
-impl Operations for FakeOperations {
+impl FakeOperations {
+    pub(crate) fn services(self: &Arc<Self>) -> WebServices {
+        WebServices {
+            health: self.clone(),
+            admin: self.clone(),
+            bars: self.clone(),
+            fix_sessions: Some(self.clone()),
+            strategies: self.clone(),
+            broker: self.broker.clone(),
+        }
+    }
+}
+
+impl JournalStatus for FakeOperations {
+    fn durable(&self) -> u64 {
+        DURABLE
+    }
+}
+
+impl HealthChecks for FakeOperations {
     fn checks(&self) -> Vec<HealthCheck> {
         let check = |name: &str, ok, detail: &str| HealthCheck { name: name.into(), ok, detail: detail.into() };
         let adapters = if self.adapter_is_down { "SIMULATED is DISCONNECTED" } else { "all are LOGGED_ON" };
         vec![check("journal", true, "durable"), check("adapters", !self.adapter_is_down, adapters)]
     }
+}
 
+impl ServerAdmin for FakeOperations {
     fn parameters(&self) -> BTreeMap<String, String> {
         [("http.port", "0"), ("auth.secret", "***")].map(|(key, value)| (key.into(), value.into())).into()
     }
 
     fn shutdown(&self) {
         *self.stopped.lock().unwrap() = true;
-    }
-
-    fn durable(&self) -> u64 {
-        DURABLE
-    }
-
-    fn broker_endpoints(&self) -> BrokerEndpoints {
-        self.broker.clone()
     }
 
     fn load_reference(&self, folder: Option<&Path>) -> Result<usize, ReferenceError> {
@@ -68,29 +82,35 @@ impl Operations for FakeOperations {
     fn log_lines(&self) -> Vec<(u64, LogLine)> {
         (1..).zip(self.log.clone()).collect()
     }
+}
 
-    fn stored_bars(&self, _security: SecurityId, _size: BarSize, count: usize) -> Vec<Bar> {
+impl BarStore for FakeOperations {
+    fn newest_bars(&self, _security: SecurityId, _size: BarSize, count: usize) -> Vec<Bar> {
         let mut bars = self.bars.clone();
         bars.split_off(bars.len().saturating_sub(count))
     }
+}
 
-    fn fix_sessions(&self) -> Vec<FixSessionStatus> {
+impl FixSessionAdmin for FakeOperations {
+    fn sessions(&self) -> Vec<FixSessionStatus> {
         self.fix.clone()
     }
 
-    fn command_fix_session(&self, id: &str, act: FixSessionCommand) -> Result<(), FixSessionError> {
+    fn command(&self, id: &str, act: FixSessionCommand) -> Result<(), FixSessionError> {
         if !self.fix.iter().any(|session| session.id == id) {
             return Err(FixSessionError::UnknownSession);
         }
         self.fix_acts.lock().unwrap().push((id.into(), act));
         Ok(())
     }
+}
 
-    fn start_strategy(&self, _: &str) -> Result<(), StrategyError> {
+impl StrategyAdmin for FakeOperations {
+    fn start(&self, _: &str) -> Result<(), StrategyError> {
         Err(StrategyError::NotRunnable)
     }
 
-    fn stop_strategy(&self, _: &str) -> Result<(), StrategyError> {
+    fn stop(&self, _: &str) -> Result<(), StrategyError> {
         Err(StrategyError::NotRunnable)
     }
 }

@@ -83,7 +83,7 @@ impl TestServer {
             feed: EventFeed::default(),
             catalogue: catalogue.clone(),
             history: program.clone(),
-            operations: program.clone(),
+            journal: program.clone(),
         };
         let received = Arc::new(Mutex::new(vec![]));
         std::thread::spawn({
@@ -92,8 +92,8 @@ impl TestServer {
         });
         let users = TestUsers::default();
         let (stop, stopped) = oneshot::channel::<()>();
-        let served =
-            runtime.spawn(web::serve_with(listener, bus, users.access(), settings, async move { drop(stopped.await) }));
+        let stopped = async move { drop(stopped.await) };
+        let served = runtime.spawn(web::serve(listener, bus, program.services(), users.access(), settings, stopped));
         Self { address, program, inbox, catalogue, users, received, stop: Some(stop), served: Some(served), runtime }
     }
 

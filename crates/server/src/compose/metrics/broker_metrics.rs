@@ -1,7 +1,6 @@
 //! Metrics of the broker, once it runs.
 
 use std::fmt;
-use std::sync::{Arc, OnceLock};
 
 use broker::BrokerMonitor;
 use prometheus_client::collector::Collector;
@@ -11,7 +10,7 @@ use super::{EncodeResult, encode_counter, encode_gauge};
 
 const OLDEST_EVENT_HELP: &str = "For how long the oldest event waits that is not published";
 
-pub(super) struct BrokerCollector(pub(super) Arc<OnceLock<BrokerMonitor>>);
+pub(super) struct BrokerCollector(pub(super) BrokerMonitor);
 
 impl fmt::Debug for BrokerCollector {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> EncodeResult {
@@ -21,7 +20,7 @@ impl fmt::Debug for BrokerCollector {
 
 impl Collector for BrokerCollector {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> EncodeResult {
-        let Some(numbers) = self.0.get().and_then(BrokerMonitor::metrics) else { return Ok(()) };
+        let Some(numbers) = self.0.metrics() else { return Ok(()) };
         let gauges = [
             ("topic_clients", "Connections to the broker", numbers.connections),
             ("topic_subscriptions", "Subscriptions of all connections", numbers.subscriptions),

@@ -35,10 +35,11 @@ struct OrderChangeCounts {
 
 impl OrderChangeCollector {
     /// Until nobody holds the numbers any more.
-    pub(super) fn start(&self, feed: EventFeed) -> std::io::Result<()> {
-        let counted = Arc::downgrade(&self.0);
+    pub(super) fn start(feed: EventFeed) -> std::io::Result<Self> {
+        let changes = Self::default();
+        let counted = Arc::downgrade(&changes.0);
         thread::Builder::new().name("metrics".into()).spawn(move || follow_feed(&counted, &feed))?;
-        Ok(())
+        Ok(changes)
     }
 }
 
