@@ -2,7 +2,6 @@
 //! orders are cancelled, and a warning is raised for those that expire next. Everything follows from journalled inputs,
 //! so a replay settles the same with the same ids.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use domain::amount::divide;
@@ -13,7 +12,6 @@ use domain::{
     AdapterName, Amount, Caller, Date, Decimal, Order, Overflow, Position, Price, Quantity, Refusal, Security,
     SecurityId, SecurityKind, Text, Timestamp, Transaction, TransactionKind,
 };
-use minicbor::{Decode, Encode};
 
 use crate::moment::Moment;
 use crate::orders::transitions::{RequestKind, may_request};
@@ -22,19 +20,6 @@ use crate::trading::{Trading, valuer};
 
 /// A warning is raised this many days before a security expires, and on the day itself, while a position is open.
 const EXPIRY_WARNING_DAYS: i64 = 2;
-
-/// A settlement price is kept for this many days after its day.
-const SETTLEMENT_PRICE_RETENTION_DAYS: i64 = 31;
-
-#[derive(Debug, Clone, Default, Encode, Decode)]
-pub(crate) struct Expirations {
-    /// Settlement prices that were set, each for one day.
-    #[n(0)]
-    prices: BTreeMap<(SecurityId, Date), Price>,
-    /// Expired without a known price. A later quote is not the settlement value, so only a settlement price counts.
-    #[n(1)]
-    unsettled: BTreeSet<SecurityId>,
-}
 
 /// How one unit of a security is settled.
 struct SettlementTerms {
@@ -305,15 +290,6 @@ impl Trading {
     fn days_left(&self, security: &Security, at: Timestamp) -> Option<i64> {
         let calendar = self.reference.calendar(security.exchange).ok()?;
         security.expiration().map(|last_day| calendar.days_until(last_day, at))
-    }
-}
-
-impl Expirations {
-    fn prune(&mut self, today: Date) {
-        let is_kept = |day: &Date| {
-            day.0.until(today.0).is_ok_and(|age| i64::from(age.get_days()) <= SETTLEMENT_PRICE_RETENTION_DAYS)
-        };
-        self.prices.retain(|(_, day), _| is_kept(day));
     }
 }
 

@@ -10,12 +10,16 @@ mod portfolio;
 mod bookings;
 mod marks;
 mod reference_index;
+mod adapter_states;
 mod adapters;
+mod subscription_set;
 mod subscriptions;
 mod lifecycle;
 mod day;
+mod expirations;
 mod expiration;
 mod id_generator;
+mod int_ids;
 mod market;
 mod codec;
 #[cfg(test)]

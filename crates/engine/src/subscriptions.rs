@@ -1,40 +1,12 @@
 //! Market data subscriptions of strategies. A security is subscribed at its venues while at least one strategy
 //! subscribes.
 
-use std::collections::BTreeSet;
-
 use domain::command::MarketDataSubscription;
 use domain::query::{Answer, EngineResult};
-use domain::{Event, Instruction, SecurityId, StrategyId};
-use minicbor::{Decode, Encode};
+use domain::{Event, Instruction, SecurityId};
 
 use crate::outbox::Outbox;
 use crate::trading::Trading;
-
-#[derive(Debug, Clone, Default, Encode, Decode)]
-pub(crate) struct MarketDataSubscriptions {
-    /// Ordered by security, so that all subscriptions of one security are adjacent.
-    #[n(0)]
-    by_security: BTreeSet<(SecurityId, StrategyId)>,
-}
-
-impl MarketDataSubscriptions {
-    pub(crate) fn list(&self) -> Vec<MarketDataSubscription> {
-        self.by_security
-            .iter()
-            .map(|(security, strategy)| MarketDataSubscription { strategy: *strategy, security: *security })
-            .collect()
-    }
-
-    pub(crate) fn securities(&self) -> impl Iterator<Item = SecurityId> {
-        let securities: BTreeSet<_> = self.by_security.iter().map(|(security, _)| *security).collect();
-        securities.into_iter()
-    }
-
-    fn has_subscribers(&self, security: SecurityId) -> bool {
-        self.by_security.range((security, StrategyId(0))..=(security, StrategyId(u64::MAX))).next().is_some()
-    }
-}
 
 impl Trading {
     pub(crate) fn subscribe(&mut self, wish: MarketDataSubscription, out: &mut Outbox) -> EngineResult {

@@ -16,20 +16,20 @@ use domain::{
 };
 use minicbor::{Decode, Encode};
 
-use crate::adapters::AdapterStates;
-use crate::expiration::Expirations;
+use crate::adapter_states::AdapterStates;
+use crate::expirations::Expirations;
 use crate::id_generator::IdGenerator;
 use crate::marks::Marks;
 use crate::moment::Moment;
 use crate::orders::OrderRegistry;
-use crate::orders::mass_cancels::MassCancels;
-use crate::orders::venue_timeouts::VenueTimeouts;
-use crate::orders::waiting_orders::WaitingOrders;
+use crate::orders::mass_cancel_results::MassCancels;
+use crate::orders::timeout_queue::VenueTimeouts;
+use crate::orders::wait_queue::WaitingOrders;
 use crate::outbox::Outbox;
 use crate::portfolio::{Portfolio, Valuer};
 use crate::reference_index::ReferenceIndex;
 use crate::risk::Risk;
-use crate::subscriptions::MarketDataSubscriptions;
+use crate::subscription_set::MarketDataSubscriptions;
 
 #[derive(Debug, Encode, Decode)]
 pub(crate) struct Trading {

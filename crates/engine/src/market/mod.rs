@@ -142,4 +142,4 @@ impl MarketState {
 }
 
 #[cfg(test)]
-mod stories;
+mod tests;

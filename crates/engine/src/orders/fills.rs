@@ -12,9 +12,9 @@ use domain::{
 
 use super::executions::{BookedExecution, Costs, execution_key};
 use super::order_events::{OrderChange, publish_order};
-use super::reports::OrderReport;
 use super::transitions::{OrderEvent, next_state};
 use crate::moment::Moment;
+use crate::orders::ticket::OrderReport;
 use crate::outbox::Outbox;
 use crate::portfolio::BookingPlan;
 use crate::trading::{Trading, valuer};
@@ -314,7 +314,8 @@ impl Trading {
             // Only an excess was busted.
             _ => OrderEvent::FilledInFull,
         };
-        let state = next_state(order.state, turn).unwrap_or(order.state);
+        // A pair that the table does not have is told, and nothing changes.
+        let state = next_state(order.state, turn).ok_or_else(|| Refusal::OrderClosed(order.int_id.clone()))?;
         let security = self.reference.security(order.security)?;
         let fill = VenueFill {
             order: order.id,

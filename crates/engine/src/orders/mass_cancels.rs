@@ -1,66 +1,18 @@
 //! Mass cancels of a session, carried out once however often they are sent.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use domain::command::MassCancelRequest;
 use domain::event::MassCancelReport;
 use domain::order::Order;
 use domain::query::{Answer, EngineResult};
-use domain::{Caller, Event, MessageOrigin, Source, Text, Timestamp};
-use minicbor::{Decode, Encode};
+use domain::{Caller, Event, MessageOrigin, Timestamp};
 
 use super::transitions::{RequestKind, may_request};
 use crate::moment::Moment;
+use crate::orders::mass_cancel_results::MassCancelResult;
 use crate::outbox::Outbox;
 use crate::trading::Trading;
-
-/// Mass cancels kept per session; beyond that the oldest is dropped, because none is refused for that.
-const MASS_CANCELS_KEPT_MAX: usize = 1_000;
-
-/// By session, then by ClOrdID.
-#[derive(Debug, Clone, Default, Encode, Decode)]
-#[cbor(transparent)]
-pub(crate) struct MassCancels(#[n(0)] BTreeMap<Text, BTreeMap<Text, MassCancelResult>>);
-
-/// When a mass cancel was carried out, and its result.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
-pub(crate) struct MassCancelResult {
-    #[n(0)]
-    pub(crate) at: Timestamp,
-    #[n(1)]
-    affected: u64,
-    #[n(2)]
-    not_cancellable: u64,
-}
-
-impl MassCancels {
-    pub(crate) fn get(&self, source: &Source, cl_ord_id: &str) -> Option<MassCancelResult> {
-        let Source::Fix(comp_id) = source else { return None };
-        self.0.get(comp_id)?.get(cl_ord_id).copied()
-    }
-
-    fn insert(&mut self, source: &Source, cl_ord_id: &Text, obeyed: MassCancelResult) {
-        let Source::Fix(comp_id) = source else { return };
-        let own = self.0.entry(comp_id.clone()).or_default();
-        own.insert(cl_ord_id.clone(), obeyed);
-        let oldest = own.iter().min_by_key(|(_, obeyed)| obeyed.at).map(|(name, _)| name.clone());
-        if let Some(oldest) = oldest.filter(|_| own.len() > MASS_CANCELS_KEPT_MAX) {
-            own.remove(&oldest);
-        }
-    }
-
-    /// Removes those from before `kept_since`.
-    fn remove_older_than(&mut self, kept_since: Timestamp) -> Vec<(Source, Text)> {
-        let mut old = Vec::new();
-        self.0.retain(|comp_id, own| {
-            let gone = own.extract_if(.., |_, obeyed| obeyed.at < kept_since);
-            old.extend(gone.map(|(name, _)| (Source::Fix(comp_id.clone()), name)));
-            !own.is_empty()
-        });
-        old
-    }
-}
 
 impl Trading {
     /// Cancels the open orders of a session, all or those of one security. Orders whose venue is not connected stay.

@@ -1,5 +1,10 @@
 //! Orders: entry, requests, venue reports, fills. Kept while they are open or of today.
 
+pub(crate) mod wait_queue;
+pub(crate) mod ticket;
+pub(crate) mod timeout_queue;
+pub(crate) mod mass_cancel_results;
+pub(crate) mod terms_check;
 mod executions;
 pub(crate) mod fills;
 pub(crate) mod order_entry;

@@ -3,20 +3,23 @@
 use std::sync::Arc;
 
 use domain::command::PlaceOrder;
-use domain::order::{BaseState, ExecType, Order, OrderKind, OrderTerms, PendingRequest, Side};
+use domain::order::{BaseState, ExecType, Order, OrderKind, OrderTerms, PendingRequest};
 use domain::query::{Answer, EngineResult};
 use domain::refusal::DuplicateOrder;
 use domain::report::SessionState;
 use domain::{
-    AccountId, AdapterName, Caller, ExchangeId, Instruction, IntId, MarketPhase, OrderId, Price, Quantity, Refusal,
-    Security, StrategyId, TimeInForce, Timestamp,
+    AccountId, AdapterName, Caller, ExchangeId, Instruction, IntId, MarketPhase, OrderId, Quantity, Refusal,
+    StrategyId, TimeInForce, Timestamp,
 };
 
 use super::order_events::{OrderChange, publish_order};
-use super::reduce_position::Reduction;
-use super::requests::order_request;
-use super::waiting_orders::{DisplaceReason, Displaced};
 use crate::moment::Moment;
+use crate::orders::terms_check::check_terms;
+use crate::orders::ticket::OrderRoute;
+use crate::orders::ticket::Reduction;
+use crate::orders::ticket::order_request;
+use crate::orders::wait_queue::DisplaceReason;
+use crate::orders::wait_queue::Displaced;
 use crate::outbox::Outbox;
 use crate::risk::rights::check_trading_right;
 use crate::risk::{Candidate, Reservation, RiskApproval};
@@ -35,16 +38,6 @@ struct CheckedOrder {
     displaced: Vec<Displaced>,
     /// Or it is cancelled together with the orders that it would trade with.
     cancels_both: bool,
-}
-
-/// Adapter, account and strategy of an order.
-#[derive(Debug, Clone)]
-pub(crate) struct OrderRoute {
-    pub(crate) security: Arc<Security>,
-    pub(crate) account: AccountId,
-    pub(crate) strategy: StrategyId,
-    pub(crate) exchange: ExchangeId,
-    pub(crate) adapter: AdapterName,
 }
 
 impl Trading {
@@ -298,65 +291,5 @@ fn new_order(
         source: caller.source.clone(),
         submitted_by: caller.user.clone(),
         changed_at: moment.at,
-    }
-}
-
-/// The rules of the security itself.
-pub(crate) fn check_terms(security: &Security, terms: &OrderTerms) -> Result<(), Refusal> {
-    if !security.tradeable || matches!(security.kind, domain::SecurityKind::Index) {
-        return Err(Refusal::NotTradeable(security.id));
-    }
-    check_quantity(security, terms.quantity)?;
-    for (field, price) in [("limit", terms.kind.limit()), ("stop", terms.kind.stop())] {
-        price.map_or(Ok(()), |price| check_price(security, field, price))?;
-    }
-    check_notional(security, terms)
-}
-
-fn check_quantity(security: &Security, quantity: Quantity) -> Result<(), Refusal> {
-    let (field, value) = ("quantity", quantity.0);
-    if !quantity.is_positive() {
-        return Err(Refusal::NotPositive { field, value });
-    }
-    if !quantity.is_multiple_of(security.qty_incr) {
-        return Err(Refusal::NotAMultiple { field, value, step: security.qty_incr });
-    }
-    match (security.min_qty, security.max_qty) {
-        (Some(min), _) if quantity < min => Err(Refusal::TooSmall { field, value, limit: min.0 }),
-        (_, Some(max)) if quantity > max => Err(Refusal::TooLarge { field, value, limit: max.0 }),
-        _ => Ok(()),
-    }
-}
-
-fn check_price(security: &Security, field: &'static str, price: Price) -> Result<(), Refusal> {
-    let value = price.0;
-    if !price.is_positive() {
-        return Err(Refusal::NotPositive { field, value });
-    }
-    if !price.is_multiple_of(security.price_incr) {
-        return Err(Refusal::NotAMultiple { field, value, step: security.price_incr });
-    }
-    match (security.min_price, security.max_price) {
-        (Some(min), _) if price < min => Err(Refusal::TooSmall { field, value, limit: min.0 }),
-        (_, Some(max)) if price > max => Err(Refusal::TooLarge { field, value, limit: max.0 }),
-        _ => Ok(()),
-    }
-}
-
-fn check_notional(security: &Security, terms: &OrderTerms) -> Result<(), Refusal> {
-    let price = terms.kind.limit().or(terms.kind.stop());
-    let (Some(min), Some(price)) = (security.min_notional, price) else { return Ok(()) };
-    let notional = terms.quantity.value_at(price, security.contract_size)?;
-    if notional < min {
-        return Err(Refusal::TooSmall { field: "notional", value: notional.0, limit: min.0 });
-    }
-    Ok(())
-}
-
-/// The side of a position that an order of this side would lower.
-pub(crate) fn is_closing_side(side: Side, position: Quantity) -> bool {
-    match side {
-        Side::Buy => position.is_negative(),
-        Side::Sell => position.is_positive(),
     }
 }

@@ -9,9 +9,9 @@ use domain::report::{VenueOrder, VenueOrderState, VenueSnapshot};
 use domain::{AdapterName, Instruction, OrderId, PlantedBug, Text};
 
 use super::order_events::{OrderChange, publish_order};
-use super::reports::OrderReport;
 use super::venue_timeouts::awaits_venue;
 use crate::moment::Moment;
+use crate::orders::ticket::OrderReport;
 use crate::outbox::Outbox;
 use crate::trading::Trading;
 

@@ -9,19 +9,13 @@ use domain::order::{Order, OrderKind, OrderTerms, PendingRequest, Side};
 use domain::query::EngineResult;
 use domain::{Caller, Position, Quantity, Refusal, Security, TimeInForce};
 
-use super::order_entry::check_terms;
-use super::waiting_orders::{DisplaceReason, Displaced};
 use crate::moment::Moment;
+use crate::orders::terms_check::check_terms;
+use crate::orders::ticket::Reduction;
+use crate::orders::wait_queue::DisplaceReason;
+use crate::orders::wait_queue::Displaced;
 use crate::outbox::Outbox;
 use crate::trading::Trading;
-
-/// What a reducing order needs besides its terms.
-#[derive(Debug, Default)]
-pub(crate) struct Reduction {
-    pub(crate) displaced: Vec<Displaced>,
-    /// By how much less these can then close.
-    pub(crate) freed: Quantity,
-}
 
 impl Trading {
     pub(crate) fn reduce(

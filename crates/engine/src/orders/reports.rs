@@ -4,21 +4,14 @@ use std::sync::Arc;
 
 use domain::order::{ExecType, Order, OrderTerms, PendingRequest};
 use domain::report::{Report, ReportKind};
-use domain::{AdapterName, OrderId, Text, Timestamp};
+use domain::{AdapterName, OrderId, Text};
 
 use super::order_events::{OrderChange, publish_order};
-use super::transitions::{OrderEvent, next_state};
+use super::transitions::{OrderEvent, PendingState, RequestEvent, next_pending, next_state, settled};
 use crate::moment::Moment;
+use crate::orders::ticket::OrderReport;
 use crate::outbox::Outbox;
 use crate::trading::Trading;
-
-/// A venue report on one order, with the venue's time.
-#[derive(Clone, Copy)]
-pub(crate) struct OrderReport {
-    pub(crate) moment: Moment,
-    pub(crate) order: OrderId,
-    pub(crate) ext_at: Option<Timestamp>,
-}
 
 impl Trading {
     pub(crate) fn on_report(&mut self, moment: Moment, report: &Report, out: &mut Outbox) {
@@ -83,7 +76,7 @@ impl Trading {
         let unanswered = order.pending.clone();
         let order = self.orders.change(report.order, |order| {
             order.state = state;
-            order.pending = PendingRequest::Nothing;
+            order.pending = settled(std::mem::take(&mut order.pending), RequestEvent::Ended);
             order.in_doubt = false;
             order.reason = Some(reason.clone());
             order.changed_at = report.moment.at;
@@ -104,7 +97,7 @@ impl Trading {
         };
         let order = self.orders.change(report.order, |order| {
             order.state = state;
-            order.pending = PendingRequest::Nothing;
+            order.pending = settled(std::mem::take(&mut order.pending), RequestEvent::Ended);
             order.in_doubt = false;
             order.reason = asked.or(reason.cloned());
             order.changed_at = report.moment.at;
@@ -168,7 +161,7 @@ impl Trading {
             order.in_doubt = false;
             order.reason = why;
             order.changed_at = report.moment.at;
-            order.pending = std::mem::take(&mut order.pending).without_replace();
+            order.pending = settled(std::mem::take(&mut order.pending), RequestEvent::Replaced);
         });
         self.risk.on_replaced(&order);
         self.reserve_again(&order);
@@ -191,14 +184,16 @@ impl Trading {
     fn on_request_rejected(&mut self, report: OrderReport, step: ExecType, reason: &Text, out: &mut Outbox) {
         let Some(order) = self.find_order(report, out) else { return };
         let is_cancel = step == ExecType::CancelRejected;
+        let event = if is_cancel { RequestEvent::CancelRejected } else { RequestEvent::ReplaceRejected };
         let (cancel, replace) = (order.pending.cancel(), order.pending.replace().map(|(request, _)| request));
-        let Some(request) = if is_cancel { cancel } else { replace }.cloned() else {
+        let asked = if is_cancel { cancel } else { replace };
+        let legal = next_pending(PendingState::of(&order.pending), event);
+        let Some(request) = asked.filter(|_| legal.is_some()).cloned() else {
             return warn_no_pending_request(order, step, out);
         };
         self.orders.record_rejection(step, &request, report.order, reason);
         let order = self.orders.change(report.order, |order| {
-            let pending = std::mem::take(&mut order.pending);
-            order.pending = if is_cancel { pending.without_cancel() } else { pending.without_replace() };
+            order.pending = settled(std::mem::take(&mut order.pending), event);
             order.in_doubt = false;
             order.reason = Some(reason.clone());
             order.changed_at = report.moment.at;

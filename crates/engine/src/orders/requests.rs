@@ -8,11 +8,13 @@ use domain::query::PreTradeCheck;
 use domain::query::{Answer, EngineResult};
 use domain::{Caller, Event, Instruction, IntId, Price, Quantity, Refusal, RiskScope, Source, Text, TimeInForce};
 
-use super::order_entry::{OrderRoute, check_terms};
 use super::order_events::{OrderChange, publish_order};
-use super::reports::OrderReport;
 use super::transitions::{RequestKind, may_request};
 use crate::moment::Moment;
+use crate::orders::terms_check::check_terms;
+use crate::orders::ticket::OrderReport;
+use crate::orders::ticket::OrderRoute;
+use crate::orders::ticket::order_request;
 use crate::outbox::Outbox;
 use crate::risk::rights::{check_account_right, check_trading_right};
 use crate::risk::{Candidate, Reservation};
@@ -252,10 +254,6 @@ impl Trading {
         }
         orders.len()
     }
-}
-
-pub(super) fn order_request(caller: &Caller, cl_ord_id: Option<Text>) -> OrderRequest {
-    OrderRequest { cl_ord_id, source: caller.source.clone(), requested_by: caller.user.clone(), reason: None }
 }
 
 /// The reason why an earlier request was refused does not apply to this one; a doubt remains.

@@ -1,4 +1,4 @@
-//! Transition tables of an order: one for the base state, one for the pending request.
+//! Transition tables of an order: one for the base state, one for the pending request. Both are in the documentation.
 
 use domain::order::{BaseState, PendingRequest};
 
@@ -72,20 +72,106 @@ pub(crate) enum RequestKind {
     Replace,
 }
 
+/// Which requests the venue has not answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PendingState {
+    Nothing,
+    Replace,
+    Cancel,
+    /// A cancel overtook a replace; each gets its own answer.
+    CancelOverReplace,
+}
+
+impl PendingState {
+    pub(crate) fn of(pending: &PendingRequest) -> Self {
+        match pending {
+            PendingRequest::Nothing => Self::Nothing,
+            PendingRequest::Replace(..) => Self::Replace,
+            PendingRequest::Cancel(_, None) => Self::Cancel,
+            PendingRequest::Cancel(_, Some(_)) => Self::CancelOverReplace,
+        }
+    }
+}
+
+/// Events of the pending request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RequestEvent {
+    CancelSent,
+    ReplaceSent,
+    CancelRejected,
+    ReplaceRejected,
+    /// The venue has new terms, also without a request.
+    Replaced,
+    /// The order was cancelled, expired or rejected.
+    Ended,
+}
+
+impl From<RequestKind> for RequestEvent {
+    fn from(request: RequestKind) -> Self {
+        match request {
+            RequestKind::Cancel => Self::CancelSent,
+            RequestKind::Replace => Self::ReplaceSent,
+        }
+    }
+}
+
+/// What is pending after an event; `None` where it is not legal. A pair that is not listed is refused.
+pub(crate) fn next_pending(pending: PendingState, event: RequestEvent) -> Option<PendingState> {
+    use PendingState::{Cancel, CancelOverReplace, Nothing, Replace};
+    Some(match (pending, event) {
+        (Nothing, RequestEvent::CancelSent) => Cancel,
+        // A cancel overtakes a replace that the venue has not answered.
+        (Replace, RequestEvent::CancelSent) => CancelOverReplace,
+        (Nothing, RequestEvent::ReplaceSent) => Replace,
+        (Cancel, RequestEvent::CancelRejected) => Nothing,
+        (CancelOverReplace, RequestEvent::CancelRejected) => Replace,
+        (Replace, RequestEvent::ReplaceRejected | RequestEvent::Replaced) => Nothing,
+        (CancelOverReplace, RequestEvent::ReplaceRejected | RequestEvent::Replaced) => Cancel,
+        (Nothing | Cancel, RequestEvent::Replaced) => pending,
+        (_, RequestEvent::Ended) => Nothing,
+        _ => return None,
+    })
+}
+
+/// The requests that are left after an answer of the venue.
+pub(crate) fn settled(pending: PendingRequest, event: RequestEvent) -> PendingRequest {
+    match event {
+        RequestEvent::CancelRejected => pending.without_cancel(),
+        RequestEvent::ReplaceRejected | RequestEvent::Replaced => pending.without_replace(),
+        RequestEvent::Ended => PendingRequest::Nothing,
+        RequestEvent::CancelSent | RequestEvent::ReplaceSent => pending,
+    }
+}
+
 /// Whether a request may be made while another is pending.
 pub(crate) fn may_request(pending: &PendingRequest, ask: RequestKind) -> bool {
-    match (pending, ask) {
-        (PendingRequest::Nothing, RequestKind::Cancel | RequestKind::Replace) => true,
-        // A cancel overtakes a replace that the venue has not answered.
-        (PendingRequest::Replace(..), RequestKind::Cancel) => true,
-        (PendingRequest::Cancel(..), RequestKind::Cancel | RequestKind::Replace)
-        | (PendingRequest::Replace(..), RequestKind::Replace) => false,
-    }
+    next_pending(PendingState::of(pending), ask.into()).is_some()
 }
 
 #[cfg(test)]
 mod tests {
+    use domain::order::{OrderKind, OrderRequest, OrderTerms, Source, TimeInForce};
+
     use super::*;
+
+    const PENDING: [PendingState; 4] =
+        [PendingState::Nothing, PendingState::Replace, PendingState::Cancel, PendingState::CancelOverReplace];
+    const REQUEST_EVENTS: [RequestEvent; 6] = [
+        RequestEvent::CancelSent,
+        RequestEvent::ReplaceSent,
+        RequestEvent::CancelRejected,
+        RequestEvent::ReplaceRejected,
+        RequestEvent::Replaced,
+        RequestEvent::Ended,
+    ];
+
+    /// The rows of the documentation that begin with one of these states.
+    fn documented(states: &[String]) -> String {
+        let page = include_str!("../../../../docs/order-states.md");
+        let rows = page.lines().filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |"));
+        let of_states = rows.filter(|row| states.iter().any(|state| row.starts_with(&format!("{state} |"))));
+        of_states.map(|row| format!("{row}\n")).collect()
+    }
 
     #[test]
     fn every_pair_is_in_the_grid() {
@@ -96,13 +182,54 @@ mod tests {
                 grid += &format!("{state:?} | {turn:?} | {next}\n");
             }
         }
-        let documented = include_str!("../../../../docs/order-states.md");
-        let rows: String = documented
-            .lines()
-            .filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |"))
-            .filter(|row| BaseState::ALL.iter().any(|state| row.starts_with(&format!("{state:?} |"))))
-            .map(|row| format!("{row}\n"))
-            .collect();
+        let rows = documented(&BaseState::ALL.map(|state| format!("{state:?}")));
         assert_eq!(rows, grid, "docs/order-states.md has another table than transitions.rs");
+    }
+
+    #[test]
+    fn every_pair_of_the_pending_request_is_in_the_grid() {
+        let mut grid = String::new();
+        for pending in PENDING {
+            for event in REQUEST_EVENTS {
+                let next = next_pending(pending, event).map_or("–".into(), |next| format!("{next:?}"));
+                grid += &format!("{pending:?} | {event:?} | {next}\n");
+            }
+        }
+        let rows = documented(&PENDING.map(|pending| format!("{pending:?}")));
+        assert_eq!(rows, grid, "docs/order-states.md has another table than transitions.rs");
+    }
+
+    fn request() -> OrderRequest {
+        OrderRequest { cl_ord_id: None, source: Source::Rest, requested_by: None, reason: None }
+    }
+
+    fn terms() -> OrderTerms {
+        OrderTerms { quantity: 1.into(), kind: OrderKind::Market, tif: TimeInForce::Day }
+    }
+
+    fn pending(state: PendingState) -> PendingRequest {
+        let replace = PendingRequest::Replace(Box::new(request()), Box::new(terms()));
+        match state {
+            PendingState::Nothing => PendingRequest::Nothing,
+            PendingState::Replace => replace,
+            PendingState::Cancel => PendingRequest::Nothing.overtaken_by(request()),
+            PendingState::CancelOverReplace => replace.overtaken_by(request()),
+        }
+    }
+
+    #[test]
+    fn a_pending_request_changes_as_the_table_says() {
+        for state in PENDING {
+            for event in REQUEST_EVENTS {
+                let Some(next) = next_pending(state, event) else { continue };
+                let before = pending(state);
+                let after = match event {
+                    RequestEvent::CancelSent => before.overtaken_by(request()),
+                    RequestEvent::ReplaceSent => pending(PendingState::Replace),
+                    answered => settled(before, answered),
+                };
+                assert_eq!(PendingState::of(&after), next, "{state:?} {event:?}");
+            }
+        }
     }
 }

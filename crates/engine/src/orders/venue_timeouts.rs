@@ -1,27 +1,13 @@
 //! Venue timeouts: an order whose request the venue has not answered in time is put in doubt, and an alarm is raised. A
 //! connection that is up but silent must not look like a slow order.
 
-use std::collections::VecDeque;
-
 use domain::order::{BaseState, Order, PendingRequest};
-use domain::{OrderId, Text, Timestamp};
-use minicbor::{Decode, Encode};
+use domain::{OrderId, Text};
 
-use super::reports::OrderReport;
 use crate::moment::Moment;
+use crate::orders::ticket::OrderReport;
 use crate::outbox::Outbox;
 use crate::trading::Trading;
-
-/// In the order of their deadlines: all have the same timeout.
-#[derive(Debug, Clone, Default, Encode, Decode)]
-#[cbor(transparent)]
-pub(crate) struct VenueTimeouts(#[n(0)] VecDeque<(Timestamp, OrderId)>);
-
-impl VenueTimeouts {
-    pub(crate) fn next_due(&self) -> Option<Timestamp> {
-        self.0.front().map(|(due, _)| *due)
-    }
-}
 
 pub(crate) fn awaits_venue(order: &Order) -> bool {
     order.state == BaseState::PendingNew || order.pending != PendingRequest::Nothing

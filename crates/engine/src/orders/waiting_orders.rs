@@ -2,100 +2,26 @@
 //! them or flip a position. Such an order is open, its reason names what it waits for, and it is not at the venue yet.
 //! It is part of the journalled state and survives a restart.
 
-use std::collections::BTreeMap;
-
 use domain::order::{BaseState, ExecType, Order, OrderRequest, OrderTerms, PendingRequest};
-use domain::{Caller, OrderId, Quantity, Refusal, Text, Timestamp};
-use minicbor::{Decode, Encode};
+use domain::{Caller, OrderId, Quantity, Refusal, Text};
 
-use super::order_entry::check_terms;
 use super::order_events::{OrderChange, publish_order};
-use super::reports::OrderReport;
-use super::requests::order_request;
 use super::transitions::{RequestKind, may_request};
 use crate::moment::Moment;
+use crate::orders::terms_check::check_terms;
+use crate::orders::ticket::OrderReport;
+use crate::orders::ticket::order_request;
+use crate::orders::wait_queue::Displaced;
+use crate::orders::wait_queue::WaitingOrder;
 use crate::outbox::Outbox;
 use crate::risk::Candidate;
 use crate::trading::Trading;
-
-/// Orders that may wait at a time; another is refused as if nothing could be cancelled for it.
-const WAITING_ORDERS_MAX: usize = 1_000;
 
 /// The venue must cancel or reduce the others within this time, or the order is rejected.
 const WAIT_TIMEOUT_SECONDS: i64 = 5;
 
 /// A reason names this many orders; beyond that it gives the count.
 const NAMES_MAX: usize = 5;
-
-/// All have the same timeout, so the one with the lowest id is due first.
-#[derive(Debug, Clone, Default, Encode, Decode)]
-#[cbor(transparent)]
-pub(crate) struct WaitingOrders(#[n(0)] BTreeMap<OrderId, WaitingOrder>);
-
-#[derive(Debug, Clone, Encode, Decode)]
-struct WaitingOrder {
-    #[n(0)]
-    due: Timestamp,
-    #[n(1)]
-    displaced: Vec<Displaced>,
-}
-
-/// An order that must end or shrink before another is sent.
-#[derive(Debug, Clone, Encode, Decode)]
-pub(crate) struct Displaced {
-    #[n(0)]
-    pub(crate) order: OrderId,
-    /// The quantity that it is reduced to; absent where it is cancelled.
-    #[n(1)]
-    pub(crate) leaves_quantity: Option<Quantity>,
-    #[n(2)]
-    pub(crate) reason: DisplaceReason,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
-#[cbor(index_only)]
-pub(crate) enum DisplaceReason {
-    #[n(0)]
-    SelfTrade,
-    #[n(1)]
-    PositionClosed,
-}
-
-impl DisplaceReason {
-    /// The reason that the displaced order shows.
-    fn displaced_text(self, by: &Order) -> Text {
-        match self {
-            Self::SelfTrade => format!("self-trade: order {} of the same account meets it", by.int_id).into(),
-            Self::PositionClosed => "position-closed".into(),
-        }
-    }
-
-    /// The code of the refusal where the venue does not answer.
-    fn code(self) -> &'static str {
-        match self {
-            Self::SelfTrade => "self-trade",
-            Self::PositionClosed => "would-flip",
-        }
-    }
-}
-
-impl WaitingOrders {
-    pub(crate) fn contains(&self, order: OrderId) -> bool {
-        self.0.contains_key(&order)
-    }
-
-    pub(crate) fn is_full(&self) -> bool {
-        self.0.len() >= WAITING_ORDERS_MAX
-    }
-
-    pub(crate) fn next_due(&self) -> Option<Timestamp> {
-        self.0.first_key_value().map(|(_, wait)| wait.due)
-    }
-
-    pub(crate) fn remove(&mut self, order: OrderId) -> bool {
-        self.0.remove(&order).is_some()
-    }
-}
 
 impl Trading {
     /// The reason that an order shows while it waits.

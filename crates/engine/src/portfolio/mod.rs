@@ -1,6 +1,7 @@
 //! Portfolio: positions, cash and P/L, changed only by booked transactions.
 
 mod booking;
+mod bounds;
 mod books;
 mod day;
 mod position_state;
@@ -9,18 +10,17 @@ mod table;
 mod totals;
 mod used_uuids;
 mod valuer;
+mod values;
 
 #[cfg(test)]
-mod model;
-#[cfg(test)]
-mod stories;
+mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::Hash;
 use std::sync::Arc;
 
 use domain::{
-    Amount, Currency, Decimal, Event, Mark, PortfolioValue, PositionId, SecurityId, StrategyId, Timestamp, Transaction,
+    Amount, Currency, Event, Mark, PortfolioValue, PositionId, SecurityId, StrategyId, Timestamp, Transaction,
 };
 use minicbor::{Decode, Encode};
 
@@ -30,14 +30,12 @@ use self::position_state::{Contract, PositionState};
 use self::table::Table;
 use self::totals::PortfolioTotals;
 use self::used_uuids::UsedUuids;
+use self::values::{cash_balance, position};
 use crate::outbox::Outbox;
 
 pub(crate) use self::booking::BookingPlan;
 pub(crate) use self::totals::PositionExposure;
 pub(crate) use self::valuer::Valuer;
-
-/// 10^18. No quantity, cost, P/L, balance or value exceeds it, so all sums fit.
-const AMOUNT_MAX: Decimal = Decimal::from_parts(0xa764_0000, 0x0de0_b6b3, 0, false, 0);
 
 /// Values that changed only by market prices are published this often.
 const PUBLISH_EVERY_MILLIS: i64 = 1_000;
@@ -142,7 +140,7 @@ impl Portfolio {
         let valued = valuer.value(row.key.security, contract, &holding);
         self.live.positions.set(row.index, row.key, holding);
         self.totals.set_position(row.index, row.key, holding.currency, &valued);
-        let position = queries::position(row.index, row.key, &holding, &valued);
+        let position = position(row.index, row.key, &holding, &valued);
         self.moved.remove(&position.id);
         out.publish(Event::Position(Arc::new(position)));
     }
@@ -151,7 +149,7 @@ impl Portfolio {
         let before = self.live.cash.row(row.index).map(|(_, amount)| *amount);
         self.live.cash.set(row.index, row.key, row.value);
         self.totals.set_cash(row.key, before.unwrap_or(Amount::ZERO), row.value);
-        out.publish(Event::Cash(Arc::new(queries::cash_balance(row.index, row.key, row.value))));
+        out.publish(Event::Cash(Arc::new(cash_balance(row.index, row.key, row.value))));
         if before.is_none() {
             self.warn_of_missing_rate(row.key.currency, valuer, out);
         }
@@ -249,7 +247,7 @@ impl Portfolio {
         self.refresh(valuer);
         for place in corrected(&wrong, &self.live.cash) {
             let (key, amount) = self.live.cash.rows()[place];
-            out.publish(Event::Cash(Arc::new(queries::cash_balance(place, key, amount))));
+            out.publish(Event::Cash(Arc::new(cash_balance(place, key, amount))));
         }
     }
 
@@ -261,11 +259,6 @@ impl Portfolio {
         }
         books
     }
-}
-
-/// Whether an amount is at most [`AMOUNT_MAX`]. One with no more digits is within, wherever its point is.
-fn is_within_bound(amount: Decimal) -> bool {
-    amount.mantissa().unsigned_abs() <= AMOUNT_MAX.mantissa().unsigned_abs() || amount.abs() <= AMOUNT_MAX
 }
 
 /// Updates the value of a position; returns whether it changed.

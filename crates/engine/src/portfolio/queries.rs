@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use domain::query::Filter;
 use domain::{
-    AccountId, Amount, BalanceId, CashBalance, PortfolioValue, Position, PositionId, Quantity, RiskScope, SecurityId,
-    StrategyId, Timestamp, Transaction, TransactionId,
+    AccountId, Amount, CashBalance, PortfolioValue, Position, PositionId, Quantity, RiskScope, SecurityId, StrategyId,
+    Timestamp, Transaction, TransactionId,
 };
 
-use super::books::{CashKey, PositionKey, id_at};
+use super::books::{PositionKey, id_at};
 use super::position_state::PositionState;
 use super::totals::PositionExposure;
-use super::valuer::PositionValuation;
+use super::values::{cash_balance, position};
 use super::{Portfolio, Valuer};
 
 impl Portfolio {
@@ -154,41 +154,6 @@ impl Portfolio {
                 value.minus(totals.flow(scope, valuer)?).ok()
             }
         }
-    }
-}
-
-pub(super) fn position(
-    place: usize,
-    key: PositionKey,
-    holding: &PositionState,
-    valued: &PositionValuation,
-) -> Position {
-    Position {
-        id: PositionId(id_at(place)),
-        strategy: key.strategy,
-        security: key.security,
-        account: key.account,
-        quantity: holding.quantity,
-        cost: holding.cost,
-        avg_price: valued.contract_size.and_then(|size| holding.avg_price(size)),
-        realized_pl: holding.realized_pl,
-        unrealized_pl: valued.worth.map(|(_, unrealized)| unrealized),
-        market_price: valued.price,
-        market_value: valued.worth.map(|(market, _)| market),
-        currency: holding.currency,
-        changed_at: holding.changed_at,
-        commissions: holding.commissions,
-        fees: holding.fees,
-    }
-}
-
-pub(super) fn cash_balance(place: usize, key: CashKey, amount: Amount) -> CashBalance {
-    CashBalance {
-        id: BalanceId(id_at(place)),
-        strategy: key.strategy,
-        account: key.account,
-        currency: key.currency,
-        amount,
     }
 }
 

@@ -72,7 +72,7 @@ fn worth(holding: &PositionState, market: Option<Amount>, contract: Option<Contr
 
 fn market_value(holding: &PositionState, price: Price, contract: Contract) -> Option<Amount> {
     let value = holding.quantity.value_at(price, contract.size).ok()?;
-    super::is_within_bound(value.0).then(|| rounded(value.0))
+    super::bounds::is_within_bound(value.0).then(|| rounded(value.0))
 }
 
 pub(super) fn rounded(amount: Decimal) -> Amount {

@@ -8,7 +8,7 @@ use domain::{Amount, Decimal, Mark, Overflow, Price, Quantity, Refusal, Security
 
 use super::{ApplicableLimits, Candidate, Reservation, RiskApproval, exposure};
 use crate::moment::Moment;
-use crate::orders::order_entry::is_closing_side;
+use crate::orders::terms_check::is_closing_side;
 use crate::trading::Trading;
 
 /// Factor of a percentage.

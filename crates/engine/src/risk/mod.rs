@@ -18,7 +18,7 @@ use domain::{AccountId, Caller, OrderId, Overflow, Quantity, SecurityId, Strateg
 use minicbor::{Decode, Encode};
 
 use crate::moment::Moment;
-use crate::orders::order_entry::OrderRoute;
+use crate::orders::ticket::OrderRoute;
 use dead_man::DeadManTimers;
 use exposure::OpenOrderExposure;
 pub(crate) use exposure::Reservation;

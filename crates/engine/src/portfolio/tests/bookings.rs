@@ -3,7 +3,8 @@
 use domain::Timestamp;
 use expect_test::expect;
 
-use super::{AMOUNT_MAX, Portfolio, PortfolioFixture, check, transaction};
+use super::super::bounds::AMOUNT_MAX;
+use super::{Portfolio, PortfolioFixture, check, transaction};
 
 #[test]
 fn what_expires_settles_at_its_price_and_worthless_at_zero() {

@@ -2,6 +2,7 @@
 
 mod bookings;
 mod days;
+mod model;
 mod trades;
 mod values;
 
@@ -16,7 +17,7 @@ use domain::{
 };
 use expect_test::Expect;
 
-use super::{AMOUNT_MAX, Portfolio, Valuer};
+use super::{Portfolio, Valuer};
 use crate::marks::Marks;
 use crate::outbox::Outbox;
 use crate::samples;

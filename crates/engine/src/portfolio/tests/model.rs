@@ -10,8 +10,7 @@ use domain::{
 };
 use proptest::prelude::*;
 
-use super::Portfolio;
-use super::stories::PortfolioFixture;
+use super::{Portfolio, PortfolioFixture};
 
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Model {

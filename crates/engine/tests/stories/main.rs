@@ -1,0 +1,25 @@
+//! Engine scenarios: scripts of one line a step, compared with the whole output.
+
+// A script that cannot be run is a failed test.
+#![allow(clippy::unwrap_used)]
+
+mod world;
+
+mod intake;
+mod orders;
+mod recovery;
+mod risk;
+mod controls;
+mod dead_man;
+mod rights;
+mod expiration;
+mod bookings;
+mod charges;
+mod changes;
+mod names;
+mod overtaken;
+mod reserves;
+mod self_trade;
+mod waiting;
+mod closing;
+mod fix_matrix;
