@@ -89,7 +89,7 @@ test-docs: ## the programs in the documentation of the strategy interface
 	cargo test -p strategy --doc --quiet
 
 test-rust: ## every other test, the end-to-end stories included
-	cargo build -p server --example troupe
+	cargo build -p server --example misbehaving_strategies
 	@if command -v cargo-nextest >/dev/null; then \
 	  cargo nextest run --workspace --no-fail-fast; \
 	else \

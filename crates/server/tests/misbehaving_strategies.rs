@@ -13,7 +13,7 @@ use serde_json::Value;
 const AAPL: &str = "1";
 
 fn launch(folder: &tempfile::TempDir, members: &[&str]) -> ServerLauncher {
-    ServerLauncher::with_program(&troupe(), &folder.path().join("data"))
+    ServerLauncher::with_program(&misbehaving_strategies(), &folder.path().join("data"))
         .set("strategies.instances", instances(members))
         .set("strategies.hangSeconds", 1)
         .set("strategies.ordersPerSecond", 20)
@@ -25,9 +25,9 @@ fn instances(members: &[&str]) -> String {
 }
 
 /// Cargo puts examples beside the tests.
-fn troupe() -> PathBuf {
+fn misbehaving_strategies() -> PathBuf {
     let test = std::env::current_exe().unwrap();
-    test.ancestors().nth(2).unwrap().join("examples").join("troupe")
+    test.ancestors().nth(2).unwrap().join("examples").join("misbehaving_strategies")
 }
 
 fn json(client: &mut HttpClient, path: &str) -> Value {

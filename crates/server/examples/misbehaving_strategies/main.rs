@@ -1,4 +1,4 @@
-//! `rialto` with a troupe of strategies that misbehave, one in each way, and one that does not. Tests start it to see that
+//! `rialto` with strategies that misbehave, one in each way, and one that does not. Tests start it to see that
 //! a strategy that panics, hangs or floods is stopped alone.
 
 use std::process::ExitCode;
@@ -11,7 +11,7 @@ use strategy::{
 };
 
 fn main() -> ExitCode {
-    let troupe = [
+    let misbehaving = [
         Panicker::BLUEPRINT,
         Hanger::BLUEPRINT,
         Flooder::BLUEPRINT,
@@ -19,7 +19,7 @@ fn main() -> ExitCode {
         Reporter::BLUEPRINT,
         Historian::BLUEPRINT,
     ];
-    let registry = troupe.into_iter().fold(samples::registry(), strategy::StrategyRegistry::with);
+    let registry = misbehaving.into_iter().fold(samples::registry(), strategy::StrategyRegistry::with);
     server::run_with(registry, std::env::args_os())
 }
 

@@ -13,7 +13,6 @@ use expect_test::{expect, expect_file};
 use serde_json::Value;
 
 /// What a run tells of money, of what was waited for in vain, and of how orders ended.
-#[path = "simulate/told.rs"]
 mod told;
 
 fn rialto(words: &[&str]) -> Output {
@@ -54,7 +53,7 @@ fn run_demo(plan: &str) -> (tempfile::TempDir, String) {
 fn the_demo_of_trends_comes_out_as_it_always_did() {
     let (folder, summary) = run_demo("trend.toml");
     let results = fs::read_to_string(folder.path().join("results.json")).unwrap();
-    expect_file!["../../../contract/simulation/trend.json"].assert_eq(&results);
+    expect_file!["../../../../contract/simulation/trend.json"].assert_eq(&results);
     let (_, again) = run_demo("trend.toml");
     assert_eq!(digest(&summary), digest(&again));
     assert!(results.contains(digest(&summary)));
@@ -64,7 +63,7 @@ fn the_demo_of_trends_comes_out_as_it_always_did() {
 fn the_demo_of_market_making_comes_out_as_it_always_did() {
     let (folder, _) = run_demo("maker.toml");
     let results = fs::read_to_string(folder.path().join("results.json")).unwrap();
-    expect_file!["../../../contract/simulation/maker.json"].assert_eq(&results);
+    expect_file!["../../../../contract/simulation/maker.json"].assert_eq(&results);
     let fills = fs::read_to_string(folder.path().join("fills.csv")).unwrap();
     assert!(fills.lines().skip(1).all(|line| line.contains(",queue-position,")), "{fills}");
 }
@@ -122,7 +121,8 @@ fn a_limit_that_refuses_is_named_with_the_strategy_that_has_it() {
     let lines = "ordersPerSecond = 1\n[[data]]\nfile = 'ticks.csv'\nsecurity = 'AAPL'\nkind = 'tick'\n\
                  [[strategy]]\nname = 'FLOODER'\nsample = 'flooder'\n";
     fs::write(&plan, lines).unwrap();
-    let summary = said(&Command::new(troupe()).args(["simulate", text(&plan)]).env_clear().output().unwrap());
+    let summary =
+        said(&Command::new(misbehaving_strategies()).args(["simulate", text(&plan)]).env_clear().output().unwrap());
     let wanted =
         "  first refused   2025-01-01T00:00:00.2Z FLOODER: order-rate: 2 is above the limit of 1 for strategy FLOODER";
     assert!(summary.lines().any(|line| line == wanted), "{summary}");
@@ -141,8 +141,8 @@ fn the_warm_up_ends_at_the_very_start() {
     assert_eq!((first[0], first[6], first[9]), ("1735689840000", "21", "1735689840000"));
 }
 
-fn troupe() -> PathBuf {
-    std::env::current_exe().unwrap().ancestors().nth(2).unwrap().join("examples/troupe")
+fn misbehaving_strategies() -> PathBuf {
+    std::env::current_exe().unwrap().ancestors().nth(2).unwrap().join("examples/misbehaving_strategies")
 }
 
 /// The hanger never returns from its first price.
@@ -154,7 +154,7 @@ fn an_interrupted_run_leaves_nothing_even_when_a_strategy_does_not_let_go() {
     let lines = "output = 'deep/results'\n[[data]]\nfile = 'ticks.csv'\nsecurity = 'AAPL'\nkind = 'tick'\n\
                  [[strategy]]\nname = 'STUCK'\nsample = 'hanger'\n";
     fs::write(&plan, lines).unwrap();
-    let mut run = Command::new(troupe());
+    let mut run = Command::new(misbehaving_strategies());
     let run = run.args(["simulate", text(&plan)]).env_clear().stderr(std::process::Stdio::piped()).spawn().unwrap();
     // The table of fills is opened when trading begins.
     let fills = folder.path().join(format!("deep/results/.unfinished-{}/fills.csv", run.id()));
@@ -329,7 +329,8 @@ fn a_strategy_that_floods_or_panics_is_stopped_alone_and_the_report_says_so() {
                  [[strategy]]\nname = 'FLOODER'\nsample = 'flooder'\n[[strategy]]\nname = 'PANICKER'\nsample = 'panicker'\n\
                  [[strategy]]\nname = 'TREND'\nsample = 'moving-average-cross'\n";
     fs::write(&plan, lines).unwrap();
-    let summary = said(&Command::new(troupe()).args(["simulate", text(&plan)]).env_clear().output().unwrap());
+    let summary =
+        said(&Command::new(misbehaving_strategies()).args(["simulate", text(&plan)]).env_clear().output().unwrap());
     let stopped: Vec<&str> = summary.lines().filter(|line| line.contains("stopped")).collect();
     assert_eq!(
         stopped,

@@ -4,7 +4,6 @@
 #![allow(clippy::unwrap_used, reason = "a step of a story that fails shall end it")]
 
 /// A server that only says where the broker is now.
-#[path = "processes/signpost.rs"]
 mod signpost;
 
 use std::net::SocketAddr;
@@ -22,9 +21,9 @@ use tempfile::TempDir;
 use signpost::signpost;
 
 /// Cargo puts examples beside the tests.
-fn troupe() -> PathBuf {
+fn misbehaving_strategies() -> PathBuf {
     let test = std::env::current_exe().unwrap();
-    test.ancestors().nth(2).unwrap().join("examples").join("troupe")
+    test.ancestors().nth(2).unwrap().join("examples").join("misbehaving_strategies")
 }
 
 struct Story {
@@ -46,7 +45,7 @@ impl Drop for Process {
 impl Story {
     fn begin(settings: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let launch = ServerLauncher::with_program(&troupe(), &folder.path().join("data"))
+        let launch = ServerLauncher::with_program(&misbehaving_strategies(), &folder.path().join("data"))
             .set("strategies.distributed", true)
             .set("strategies.hangSeconds", 2);
         let launch = settings.iter().fold(launch, |launch, (key, value)| launch.set(key, value));
@@ -77,7 +76,7 @@ impl Story {
     fn run_with(&self, member: &str, http: SocketAddr, flags: &[&str]) -> Process {
         let name = member.to_uppercase();
         let log = std::fs::File::options().create(true).append(true).open(self.log_path()).unwrap();
-        let mut command = Command::new(troupe());
+        let mut command = Command::new(misbehaving_strategies());
         command.args(["strategy", "run", &name, "--server", &format!("http://{http}")]).args(flags);
         command.arg("--set").arg(format!("strategies.instances={name}:{member} security=1"));
         Process(command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn().unwrap())
