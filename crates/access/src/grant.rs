@@ -11,7 +11,7 @@ use crate::role::UserRole;
 use crate::secret::SecretDigest;
 use crate::user_store::{AccessToken, User};
 
-/// Checked by [`Access::is_valid`](crate::Access::stands).
+/// Checked by [`Access::is_valid`](crate::Access::is_valid).
 #[derive(Debug, Clone)]
 pub struct AccessGrant(pub(crate) GrantBasis);
 

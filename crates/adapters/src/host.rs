@@ -21,7 +21,9 @@ pub const BACKOFF_MAX_MILLIS: i64 = 10_000;
 /// Pauses between reconnects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct VenueBackoff {
+    /// Before the first attempt.
     pub first_millis: i64,
+    /// Before any attempt.
     pub max_millis: i64,
 }
 
@@ -39,6 +41,7 @@ impl VenueBackoff {
     }
 }
 
+/// Runs an adapter: instructions in, reports out, reconnects.
 pub struct AdapterHost<A> {
     adapter: A,
     engine: EngineLink,
@@ -91,6 +94,7 @@ impl<A: Adapter> AdapterHost<A> {
         self.adapter.waker()
     }
 
+    /// Carries out an instruction of the engine.
     pub fn handle(&mut self, at: Timestamp, instruction: &Instruction) -> Result<(), InboxError> {
         self.track_subscriptions(at, instruction);
         let sending = match &self.session {

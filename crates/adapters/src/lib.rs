@@ -1,6 +1,8 @@
 //! Venue adapters. An adapter translates one venue's protocol; the host keeps its session up and forwards reports and
 //! prices to the engine. All decisions are made in the engine.
 
+#![warn(missing_docs)]
+
 pub mod host;
 pub mod conformance;
 pub mod simulated;

@@ -23,8 +23,11 @@ pub const SLEEP_MAX_MILLIS: u64 = 1_000;
 
 /// Connections of a hosted adapter.
 pub struct AdapterIo {
+    /// Where reports go.
     pub inbox: Inbox,
+    /// Where instructions come from.
     pub instructions: InstructionQueue,
+    /// The time of reports.
     pub clock: AdapterClock,
     /// The adapter logs off and ends when this receives a message or is closed.
     pub stop: Receiver<()>,

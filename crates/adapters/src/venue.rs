@@ -14,6 +14,7 @@ use domain::{Order, SecurityId, Text, Timestamp};
 /// An order session at a venue. The venue's answers come out of `deliver`, never out of the request itself: sent does
 /// not mean accepted.
 pub trait OrderSession: Send {
+    /// What the venue offers.
     fn capabilities(&self) -> AdapterCapabilities;
 
     /// Connects to the venue and logs on. Until this succeeds, and after `disconnect`, everything is `NotSent`.
@@ -22,10 +23,13 @@ pub trait OrderSession: Send {
     /// All our orders and fills at the venue. Earlier reports are contained in it or never needed.
     fn snapshot(&mut self, at: Timestamp) -> Result<VenueSnapshot, SessionLost>;
 
+    /// Sends a new order.
     fn submit(&mut self, at: Timestamp, order: &Order) -> SendOutcome;
 
+    /// Asks for new terms of an order.
     fn modify(&mut self, at: Timestamp, order: &Order, terms: OrderTerms) -> SendOutcome;
 
+    /// Asks to cancel an order.
     fn cancel(&mut self, at: Timestamp, order: &Order) -> SendOutcome;
 
     /// Delivers everything that the venue has reported since the last call, in the venue's order.
@@ -37,13 +41,16 @@ pub trait OrderSession: Send {
     /// Wakes the host when `deliver` has something before it is due.
     fn waker(&self) -> Receiver<()>;
 
+    /// Ends the connection.
     fn disconnect(&mut self, at: Timestamp);
 }
 
 /// Market data of a venue; it comes out of `deliver` too, so that both keep the venue's order.
 pub trait MarketFeed: Send {
+    /// Prices of a security are wanted.
     fn subscribe(&mut self, at: Timestamp, security: SecurityId) -> SendOutcome;
 
+    /// Prices of a security are not wanted any more.
     fn unsubscribe(&mut self, at: Timestamp, security: SecurityId) -> SendOutcome;
 }
 
@@ -57,6 +64,7 @@ pub trait ReportSink {
     /// `at` is the venue's own time.
     fn on_report(&mut self, at: Option<Timestamp>, said: ReportKind);
 
+    /// A price.
     fn on_market_data(&mut self, data: MarketData);
 }
 

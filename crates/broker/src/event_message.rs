@@ -10,8 +10,27 @@ use stomp::{Destination, Headers, StompMessage};
 use wire::topics;
 
 use crate::memory_budget::Share;
-use crate::recent_events::ReplayPosition;
 use crate::translate::{headers, topic_of};
+
+/// The position of an event among all stored ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct ReplayPosition {
+    pub(crate) sequence: u64,
+    /// Index among the stored events of that sequence, from zero on.
+    pub(crate) index: u32,
+}
+
+impl ReplayPosition {
+    /// After all events of a sequence.
+    pub(crate) fn end_of(sequence: u64) -> Self {
+        Self { sequence, index: u32::MAX }
+    }
+
+    /// As in the header of a message, from which a subscription can resume.
+    pub(crate) fn id(self) -> String {
+        format!("{}-{}", self.sequence, self.index)
+    }
+}
 
 /// An event, and its messages once they are encoded.
 pub(crate) struct EventMessage {

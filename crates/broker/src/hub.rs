@@ -14,7 +14,7 @@ use stomp::{Destination, DestinationKind, DestinationPattern, MonotonicTime, Sto
 
 use crate::close_reason::CloseReason;
 use crate::connections::{ConnectionEntry, ConnectionId, Connections, MarketTopic};
-use crate::event_message::{Encoding, EventMessage, MessageIds};
+use crate::event_message::{Encoding, EventMessage, MessageIds, ReplayPosition};
 use crate::last_value_cache::LastValueCache;
 use crate::limits::{BrokerLimits, EVENTS_PER_LOCK};
 use crate::memory_budget::MemoryBudget;
@@ -22,7 +22,7 @@ use crate::metrics::BrokerMetrics;
 use crate::no_local::NoLocalEvents;
 use crate::outbound_queue::OutboundQueue;
 use crate::queue_dispatcher::QueueDispatcher;
-use crate::recent_events::{RecentEvents, ReplayPosition};
+use crate::recent_events::RecentEvents;
 use crate::snapshot::{SnapshotStep, SnapshotValue, SubscriptionSnapshot};
 use crate::strategy_bus::StrategyBus;
 use crate::subscription_replay::{ReplayStep, SubscriptionReplay};

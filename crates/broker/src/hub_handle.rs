@@ -11,9 +11,9 @@ use stomp::session::{DeliveryToken, Publication, Subscription, SubscriptionKey};
 
 use crate::connections::ConnectionId;
 use crate::event_message::MessageIds;
+use crate::event_message::ReplayPosition;
 use crate::hub::{Hub, SubscriptionStart};
 use crate::outbound_queue::OutboundQueue;
-use crate::recent_events::ReplayPosition;
 use crate::snapshot::{SnapshotValue, SubscriptionSnapshot};
 use crate::subscription_replay::{ReplayStep, SubscriptionReplay};
 

@@ -47,6 +47,7 @@ mod memory_budget;
 
 mod translate;
 mod warm_start;
+mod event_publication;
 mod publisher;
 
 use std::io;

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bus::EventReceiver;
-use bus::history::is_stored;
 use bus::operations::LogLine;
 use domain::{EventClass, PublishedEvent};
 use tokio::sync::mpsc;
@@ -12,13 +11,11 @@ use tokio::task::yield_now;
 use tokio::time::{Instant, sleep_until, timeout};
 use wire::LogEventVO;
 
+use crate::event_publication::publish_batch;
 use crate::limits::{EVENTS_AT_ONCE, LOG_LINES_PER_SECOND_MAX};
 use crate::publish_lag::HEARTBEAT_EVERY;
 use crate::state::BrokerState;
 use crate::{translate, warm_start};
-
-/// Longest age of an event: a clock that was set must not look like a stalled broker.
-const WAITED_MAX: Duration = Duration::from_secs(60);
 
 pub(crate) const LOG_WARN: &str = "log-event.warn";
 
@@ -48,24 +45,6 @@ pub(crate) fn subscribe_feed(broker: &BrokerState) -> EventReceiver {
     broker.bus.feed.subscribe(&EventClass::ALL, broker.limits.events)
 }
 
-/// Replays may join behind a sequence that the engine has answered with. Before it answered it had published everything up
-/// to there: that waits here, and is told before, so that whoever joins has it from history and does not hear it again.
-pub(crate) async fn begin_behind(broker: &BrokerState, listener: &mut EventReceiver, sequence: u64) {
-    let is_behind = |published: &PublishedEvent| published.sequence > sequence && is_stored(published.event.class());
-    let (mut waiting, mut behind) = (listener.waiting(), Vec::new());
-    while waiting > 0 && behind.is_empty() {
-        let at_once = waiting.min(EVENTS_AT_ONCE);
-        let mut events: Vec<_> = std::iter::from_fn(|| listener.try_recv()).take(at_once).collect();
-        waiting -= at_once;
-        let first = events.iter().position(is_behind).unwrap_or(events.len());
-        behind = events.split_off(first);
-        publish_batch(broker, events);
-        yield_now().await;
-    }
-    broker.hub.start_after(sequence);
-    publish_batch(broker, behind);
-}
-
 /// Waits for the next event, and signals that it runs.
 async fn next(broker: &BrokerState, listener: &mut EventReceiver) -> Option<PublishedEvent> {
     loop {
@@ -74,15 +53,6 @@ async fn next(broker: &BrokerState, listener: &mut EventReceiver) -> Option<Publ
             return next;
         }
     }
-}
-
-fn publish_batch(broker: &BrokerState, events: Vec<PublishedEvent>) {
-    let now = broker.clock.now();
-    // Only where more are queued than are received at once, the first has waited.
-    let is_behind = events.len() > EVENTS_AT_ONCE;
-    let waited = events.first().filter(|_| is_behind).map_or(0, |first| broker.access.now().0 - first.at.0);
-    broker.publish_lag.on_events(now, Duration::from_nanos(waited.max(0).unsigned_abs()).min(WAITED_MAX));
-    broker.hub.publish_events(now, events, &broker.bus.catalogue.current());
 }
 
 /// Publishes log lines until there are no more, limited per second; of the others only the count.
@@ -148,9 +118,9 @@ mod tests {
     use stomp::session::{AckMode, Subscription, SubscriptionKey};
 
     use super::*;
+    use crate::event_message::ReplayPosition;
     use crate::hub_handle::HubHandle;
     use crate::outbound_queue::OutboundQueue;
-    use crate::recent_events::ReplayPosition;
     use crate::state::tests::broker_state;
 
     fn everything() -> Subscription {

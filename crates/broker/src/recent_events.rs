@@ -7,28 +7,8 @@ use std::sync::Arc;
 use bus::history::is_stored;
 use domain::PublishedEvent;
 
-use crate::event_message::EventMessage;
+use crate::event_message::{EventMessage, ReplayPosition};
 use crate::limits::{RECENT_BYTES_MAX, RECENT_EVENTS_MAX};
-
-/// The position of an event among all stored ones.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct ReplayPosition {
-    pub(crate) sequence: u64,
-    /// Index among the stored events of that sequence, from zero on.
-    pub(crate) index: u32,
-}
-
-impl ReplayPosition {
-    /// After all events of a sequence.
-    pub(crate) fn end_of(sequence: u64) -> Self {
-        Self { sequence, index: u32::MAX }
-    }
-
-    /// As in the header of a message, from which a subscription can resume.
-    pub(crate) fn id(self) -> String {
-        format!("{}-{}", self.sequence, self.index)
-    }
-}
 
 /// The newest events.
 #[derive(Default)]

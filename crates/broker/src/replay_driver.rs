@@ -12,9 +12,8 @@ use tokio::task::spawn_blocking;
 
 use crate::close_reason::CloseReason;
 use crate::connection::{HistoryRead, StompConnection};
-use crate::event_message::{EVENT_BYTES, MessageIds};
+use crate::event_message::{EVENT_BYTES, MessageIds, ReplayPosition};
 use crate::limits::{REPLAY_PAGE_BYTES, REPLAY_PAGE_EVENTS, REPLAY_PAUSE, REPLAY_RETRY};
-use crate::recent_events::ReplayPosition;
 use crate::subscription_replay::{self, HistoryPage, NotRead, ReplayStep, SubscriptionReplay};
 use crate::transport::Transport;
 

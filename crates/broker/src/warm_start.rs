@@ -9,8 +9,8 @@ use domain::report::SessionState;
 use domain::{AdapterName, Answer, Event, PublishedEvent, Query};
 use tokio::time::sleep;
 
+use crate::event_publication::begin_behind;
 use crate::limits::REPLAY_RETRY;
-use crate::publisher;
 use crate::state::BrokerState;
 
 /// Queries the engine for its state and caches it; subscribers that are connected already receive it once more.
@@ -41,7 +41,7 @@ pub(crate) async fn start(broker: &BrokerState, listener: &mut EventReceiver) {
             Ok(ticket) => {
                 let Ok(reply) = ticket.recv().await else { return };
                 let sequence = reply.sequence.min(broker.bus.journal.durable());
-                return publisher::begin_behind(broker, listener, sequence).await;
+                return begin_behind(broker, listener, sequence).await;
             }
             Err(InboxError::Busy) => sleep(REPLAY_RETRY).await,
             Err(InboxError::Stopped) => return,

@@ -34,6 +34,7 @@ impl EventFeed {
         EventReceiver(receiver)
     }
 
+    /// Sends an event to every subscriber of its class.
     pub fn publish(&self, published: &PublishedEvent) {
         let class = class_bit(published.event.class());
         self.lock().subscribers.retain(|listener| listener.classes & class == 0 || listener.send(published));
@@ -66,10 +67,12 @@ impl EventSubscriber {
 }
 
 impl EventReceiver {
+    /// Waits for the next event; `None` when no more will come.
     pub async fn recv(&mut self) -> Option<PublishedEvent> {
         self.0.recv().await
     }
 
+    /// As [`Self::recv`], for a thread.
     pub fn recv_blocking(&mut self) -> Option<PublishedEvent> {
         self.0.blocking_recv()
     }

@@ -12,7 +12,9 @@ use minicbor::Decode;
 /// A page of a list: entries after a key, up to a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PageRequest {
+    /// Only what follows this.
     pub after: u64,
+    /// How many at the most.
     pub limit: usize,
 }
 
@@ -20,8 +22,11 @@ pub struct PageRequest {
 /// more octets than wanted, but one at least.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stretch {
+    /// Only what follows this sequence and index.
     pub after: (u64, u32),
+    /// How many at the most.
     pub limit: usize,
+    /// How many octets of payload at the most.
     pub octets: usize,
 }
 
@@ -37,7 +42,9 @@ pub struct Found {
 /// From which end a list is read; a page continues after its key in that direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SortOrder {
+    /// The oldest first.
     Oldest,
+    /// The newest first.
     Newest,
 }
 
@@ -54,12 +61,15 @@ impl SortOrder {
 /// Search criteria for orders; absent or empty ones do not narrow.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct OrderSearch {
+    /// Strategy, account and security.
     pub filter: Filter,
+    /// A text to look for.
     pub text: Option<TextSearch>,
     /// Any of these.
     pub statuses: Vec<OrdStatus>,
     /// Any of these.
     pub sources: Vec<SourceSearch>,
+    /// Without the orders of strategies.
     pub exclude_strategies: bool,
     /// Placed at this instant or later.
     pub from: Option<Timestamp>,
@@ -96,11 +106,14 @@ impl From<Filter> for OrderSearch {
 pub enum HistoryError {
     /// It did not reach the caller's sequence in time; retry.
     Behind {
+        /// What it has.
         applied: u64,
+        /// What was asked for.
         wanted: u64,
     },
     /// Too many ask at the same time; try again.
     Busy,
+    /// Why it failed.
     Failed(String),
 }
 
@@ -144,9 +157,13 @@ pub fn is_stored(class: EventClass) -> bool {
 /// An event as it was published, for clients that catch up: its payload in the journal's encoding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredEvent {
+    /// The input that caused it.
     pub sequence: u64,
+    /// When it happened.
     pub at: Timestamp,
+    /// Its event class.
     pub class: u8,
+    /// The event in CBOR.
     pub payload: Vec<u8>,
 }
 
@@ -185,6 +202,7 @@ impl StoredEvent {
 
 /// Every call first waits, at most two seconds, until the read model has applied the caller's sequence.
 pub trait History: Send + Sync {
+    /// Orders that match a search, as of a sequence.
     fn orders(
         &self,
         as_of: u64,
@@ -193,8 +211,10 @@ pub trait History: Send + Sync {
         page: PageRequest,
     ) -> Result<Vec<Arc<Order>>, HistoryError>;
 
+    /// The states that an order went through, oldest first.
     fn order_events(&self, as_of: u64, int_id: &str) -> Result<Vec<OrderStatus>, HistoryError>;
 
+    /// Transactions that match a filter, as of a sequence.
     fn transactions(
         &self,
         as_of: u64,
@@ -203,10 +223,13 @@ pub trait History: Send + Sync {
         page: PageRequest,
     ) -> Result<Vec<Arc<Transaction>>, HistoryError>;
 
+    /// One transaction by its id.
     fn transaction(&self, as_of: u64, id: TransactionId) -> Result<Option<Arc<Transaction>>, HistoryError>;
 
+    /// Everything that happened, after a sequence.
     fn events(&self, as_of: u64, page: PageRequest) -> Result<Vec<StoredEvent>, HistoryError>;
 
+    /// A stretch of what happened.
     fn events_behind(&self, as_of: u64, stretch: Stretch) -> Result<Found, HistoryError>;
 }
 

@@ -15,38 +15,13 @@ use crate::outbound_gate::OutboundGate;
 use crate::quotas::{InFlightLimits, InFlightPermit, Quotas};
 use crate::reply::{ReplyReceiver, ReplySender, reply_channel};
 
-pub use crate::lanes::REQUESTS_MAX;
+pub use crate::lanes::{EngineRequest, REQUESTS_MAX};
+pub use crate::request::{InboxError, RequestPayload};
 
 /// Reports that may wait for the engine; an adapter with one more waits.
 pub const REPORTS_MAX: usize = 8_192;
 /// Trades of one security that may wait for the engine; beyond that the oldest are counted and dropped.
 pub const TRADES_PER_SECURITY_MAX: usize = 64;
-
-/// A request to the engine with its reply channel.
-#[derive(Debug)]
-pub struct EngineRequest {
-    pub payload: RequestPayload,
-    pub reply_to: ReplySender,
-}
-
-#[derive(Debug)]
-pub enum RequestPayload {
-    Command(Box<CommandEnvelope>),
-    Query(Box<Query>),
-    /// A ledger record: journalled, not applied.
-    LedgerRecord(Vec<u8>),
-    /// A record of a strategy's delivery log: journalled, not applied, not answered.
-    DeliveryLog(Vec<u8>),
-}
-
-/// Why a request was not accepted: it had no effect.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum InboxError {
-    /// Too many requests wait.
-    Busy,
-    /// The engine has stopped.
-    Stopped,
-}
 
 /// Sending side, for edges and adapters.
 #[derive(Clone)]
@@ -62,18 +37,23 @@ pub struct Inbox {
 
 /// Receiving side, for the engine loop.
 pub struct InboxReceiver {
+    /// Commands, queries and records.
     pub requests: RequestReceiver,
+    /// Reports of venues.
     pub reports: Receiver<Report>,
     /// Signals that prices wait.
     pub wake: Receiver<()>,
+    /// Scopes of kills that wait for the disk.
     pub outbound_gate: OutboundGate,
     prices: Arc<PriceQueue>,
 }
 
+/// An inbox with the default limits.
 pub fn inbox() -> (Inbox, InboxReceiver) {
     inbox_with(LaneLimits::default(), InFlightLimits::default())
 }
 
+/// An inbox with these limits.
 pub fn inbox_with(room: LaneLimits, unanswered: InFlightLimits) -> (Inbox, InboxReceiver) {
     let (ring, rings) = bounded(1);
     let (report_sender, reports) = bounded(REPORTS_MAX);
@@ -94,6 +74,7 @@ pub fn inbox_with(room: LaneLimits, unanswered: InFlightLimits) -> (Inbox, Inbox
 }
 
 impl Inbox {
+    /// Sends a command; refused where its lane is full.
     pub fn command(&self, envelope: CommandEnvelope) -> Result<ReplyReceiver, InboxError> {
         self.command_within(envelope, InFlightPermit::default())
     }
@@ -118,6 +99,7 @@ impl Inbox {
         self.send_reserved(place, envelope, allowance)
     }
 
+    /// Sends a query; refused where the lane is full.
     pub fn query(&self, query: Query) -> Result<ReplyReceiver, InboxError> {
         self.query_within(query, InFlightPermit::default())
     }
@@ -170,6 +152,7 @@ impl Inbox {
         self.lanes.reserve(RequestClass::from_command(command)).await
     }
 
+    /// Sends a command in a slot that was reserved for it.
     pub fn send_reserved(
         &self,
         place: LanePermit,

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use domain::{AdapterName, Text};
 
+/// Refusals, and when prices and reports came last.
 #[derive(Debug, Default)]
 pub struct InboxMetrics {
     refusals: Mutex<BTreeMap<&'static str, u64>>,

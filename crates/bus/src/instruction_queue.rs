@@ -53,6 +53,7 @@ impl fmt::Display for InstructionError {
 }
 
 impl InstructionRouter {
+    /// Opens the queue of an adapter.
     pub fn open(&mut self, adapter: AdapterName) -> InstructionQueue {
         let (queue, outlet) = bounded(INSTRUCTIONS_MAX);
         self.0.insert(adapter, VenueQueue { queue, cancels: PendingCancels::default() });
@@ -75,10 +76,12 @@ impl InstructionRouter {
         lost
     }
 
+    /// Whether cancels wait behind a full queue.
     pub fn has_waiting(&self) -> bool {
         self.0.values().any(|way| !way.cancels.queue.is_empty())
     }
 
+    /// The adapters.
     pub fn names(&self) -> impl Iterator<Item = &AdapterName> {
         self.0.keys()
     }

@@ -16,7 +16,9 @@ pub fn losses_of(session: &str) -> String {
 /// A record of a stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LedgerRecord {
+    /// Unique in its stream.
     pub key: u64,
+    /// The content; the ledger does not read it.
     pub bytes: Vec<u8>,
 }
 
@@ -36,6 +38,7 @@ pub fn stream_session(stream: &str) -> Option<&str> {
     stream.strip_prefix(SESSION_STREAM)
 }
 
+/// Durable records by stream and key.
 pub trait Ledger: Send + Sync {
     /// The reply comes when the record is durable.
     fn append(&self, stream: &str, key: u64, bytes: &[u8]) -> Result<ReplyReceiver, InboxError>;

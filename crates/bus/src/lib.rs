@@ -1,6 +1,8 @@
 //! Interfaces between the edges and the engine: a bounded inbox with reply channels, an event feed by class, reference
 //! data, and the traits for history, ledger and operations.
 
+#![warn(missing_docs)]
+
 mod blocking;
 pub mod catalogue;
 pub mod feed;
@@ -14,6 +16,7 @@ pub mod instruction_queue;
 pub mod quotas;
 mod inbox_metrics;
 pub mod reply;
+mod request;
 
 pub use catalogue::Catalogue;
 pub use feed::{EventFeed, EventReceiver};
@@ -30,9 +33,14 @@ pub use reply::{Reply, ReplyReceiver};
 /// What every edge is given.
 #[derive(Clone)]
 pub struct Bus {
+    /// Requests to the engine.
     pub inbox: Inbox,
+    /// Events of the engine.
     pub feed: EventFeed,
+    /// Reference data.
     pub catalogue: Catalogue,
+    /// What happened before.
     pub history: std::sync::Arc<dyn History>,
+    /// How far the journal is durable.
     pub journal: std::sync::Arc<dyn JournalStatus>,
 }

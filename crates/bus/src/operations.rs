@@ -11,15 +11,20 @@ use domain::{Bar, BarSize, Refusal, SecurityId, Timestamp};
 /// One line of `/health/ready`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HealthCheck {
+    /// What is checked.
     pub name: String,
+    /// Whether it is well.
     pub ok: bool,
+    /// For the operator.
     pub detail: String,
 }
 
 /// Addresses of the broker for clients; a disabled listener has no port.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct BrokerEndpoints {
+    /// STOMP over TCP.
     pub tcp_port: Option<u16>,
+    /// STOMP over WebSocket.
     pub ws_port: Option<u16>,
     /// Replaces the host name that the client used.
     pub public_host: Option<String>,
@@ -39,9 +44,13 @@ pub enum ReferenceError {
 /// A line of the program's log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogLine {
+    /// When it was written.
     pub at: Timestamp,
+    /// `ERROR`, `WARN`, `INFO`, `DEBUG` or `TRACE`.
     pub level: &'static str,
+    /// The part of the program that wrote it.
     pub logger: String,
+    /// The text, with its fields.
     pub message: String,
     /// The error behind it, as text.
     pub error: Option<String>,
@@ -54,14 +63,19 @@ pub struct FixSessionStatus {
     pub id: String,
     /// As we send it.
     pub sender_comp_id: String,
+    /// The client's, as we send it.
     pub target_comp_id: String,
+    /// Whether it is connected and logged on.
     pub state: SessionState,
     /// Address of the client while it is connected.
     pub peer: Option<IpAddr>,
     /// MsgSeqNum of the next inbound and the next outbound message.
     pub next_in: u64,
+    /// MsgSeqNum of the next outbound message.
     pub next_out: u64,
+    /// When the last message came.
     pub last_received: Option<Timestamp>,
+    /// When the last message was sent.
     pub last_sent: Option<Timestamp>,
     /// When the sequence numbers are reset by the schedule; none: never.
     pub next_reset: Option<Timestamp>,
@@ -70,6 +84,7 @@ pub struct FixSessionStatus {
 }
 
 impl FixSessionStatus {
+    /// Whether the client is logged on.
     pub fn is_logged_on(&self) -> bool {
         self.state == SessionState::LoggedOn
     }
@@ -78,11 +93,15 @@ impl FixSessionStatus {
 /// Operator actions on a session of the FIX gateway.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FixSessionCommand {
+    /// Ends the session in order.
     Logout,
     /// Both sequence numbers are set to 1.
     ResetSeqNums,
+    /// Sets the numbers that are given.
     SetSeqNums {
+        /// MsgSeqNum of the next inbound message.
         next_in: Option<u64>,
+        /// MsgSeqNum of the next outbound message.
         next_out: Option<u64>,
     },
 }
@@ -103,7 +122,9 @@ pub enum FixSessionError {
 pub enum StrategyError {
     /// This program contains no code for it.
     NotRunnable,
+    /// It runs already.
     AlreadyRunning,
+    /// It does not run.
     NotRunning,
     /// What failed.
     Failed(String),

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use domain::{Command, Text};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::lanes::RequestClass;
+use crate::request::RequestClass;
 
 /// Unanswered commands of one session; at the limit its socket is not read.
 pub const IN_FLIGHT_PER_SESSION_MAX: usize = 256;
@@ -28,8 +28,11 @@ const IPV6_NETWORK: u128 = u128::MAX << 64;
 /// Limits for orders and other commands; cancels have the same limits apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InFlightLimits {
+    /// Of one session.
     pub per_session: usize,
+    /// Of one user, over all interfaces.
     pub per_user: usize,
+    /// Of one address.
     pub per_peer: usize,
 }
 
@@ -46,14 +49,19 @@ impl Default for InFlightLimits {
 /// The limit that was reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum InFlightLimit {
+    /// Of one session.
     Session,
+    /// Of one user.
     User,
+    /// Of one address.
     Peer,
 }
 
 impl InFlightLimit {
+    /// All limits.
     pub const ALL: [Self; 3] = [Self::Session, Self::User, Self::Peer];
 
+    /// As metrics and texts call it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Session => "session",
@@ -162,6 +170,7 @@ impl QuotaClient {
         client
     }
 
+    /// A permit of every limit for this command; fails with the limit that was reached.
     pub fn try_acquire(&self, command: &Command) -> Result<InFlightPermit, InFlightLimit> {
         self.try_acquire_class(RequestClass::from_command(command))
     }

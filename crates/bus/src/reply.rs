@@ -12,7 +12,9 @@ use crate::quotas::InFlightPermit;
 /// An answer with the sequence that it reflects.
 #[derive(Debug)]
 pub struct Reply {
+    /// What the answer reflects.
     pub sequence: u64,
+    /// The answer, or why the request was refused.
     pub outcome: Result<Answer, Refusal>,
 }
 
@@ -34,12 +36,14 @@ pub struct ReplySender {
     permit: InFlightPermit,
 }
 
+/// A channel for one reply.
 pub fn reply_channel() -> (ReplySender, ReplyReceiver) {
     let (sender, receiver) = oneshot::channel();
     (ReplySender { sender, metrics: None, permit: InFlightPermit::default() }, ReplyReceiver(receiver))
 }
 
 impl ReplyReceiver {
+    /// Waits for the reply.
     pub async fn recv(self) -> Result<Reply, NoReply> {
         self.0.await.map_err(|_| NoReply)
     }
@@ -53,6 +57,7 @@ impl ReplyReceiver {
         }
     }
 
+    /// As [`Self::recv`], for a thread.
     pub fn recv_blocking(self) -> Result<Reply, NoReply> {
         self.0.blocking_recv().map_err(|_| NoReply)
     }

@@ -12,6 +12,7 @@ pub mod lookup_map;
 pub mod instruction;
 pub mod market;
 pub mod order;
+mod order_terms;
 mod pending;
 pub mod phase;
 pub mod planted_bugs;

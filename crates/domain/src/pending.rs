@@ -4,7 +4,7 @@
 use minicbor::{Decode, Encode};
 
 use crate::ids::Text;
-use crate::order::{OrderTerms, Source};
+use crate::order_terms::{OrderTerms, Source};
 
 /// The pending request. Boxed, since few orders have one and every order has the field.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Encode, Decode)]

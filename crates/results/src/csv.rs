@@ -8,8 +8,9 @@ use domain::order::ExecType;
 use domain::{Event, Fill, Order, OrderId, Price, ReferenceData, Side, Text, Transaction};
 
 use crate::figures::growth;
+use crate::names::{strategy_name, symbol};
 use crate::round_trips::RoundTrip;
-use crate::run_recorder::{deal, strategy_name, symbol};
+use crate::run_recorder::deal;
 use crate::run_results::{OrderOutcomes, RunResults};
 use crate::series::DayValue;
 

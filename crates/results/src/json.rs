@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::figures::{Figures, Monthly, Trades, Yearly};
 use crate::rates::to_f64;
 use crate::run_results::{
-    OpenPosition, OrderOutcomes, RefusalSummary, ReportHeading, ResultRow, RunResults, StrategyStop, Unconverted,
+    Figures, Monthly, OpenPosition, OrderOutcomes, RefusalSummary, ReportHeading, ResultRow, RunResults, StrategyStop,
+    Trades, Unconverted, Yearly,
 };
 
 pub fn write(heading: &ReportHeading, outcome: &RunResults) -> String {

@@ -5,6 +5,7 @@
 mod run_recorder;
 mod series;
 mod round_trips;
+mod names;
 mod position_tracker;
 mod rates;
 pub mod figures;
@@ -14,11 +15,10 @@ pub mod json;
 pub mod page;
 
 pub use csv::{DailyValuesCsv, EquityCsv, FillsCsv, OpenPositionsCsv, OrdersCsv, RoundTripsCsv, rounded};
-pub use figures::{Figures, Monthly, Yearly};
 pub use round_trips::RoundTrip;
-pub use run_recorder::{Assumptions, RunRecorder};
+pub use run_recorder::RunRecorder;
 pub use run_results::{
-    Month, OpenPosition, OrderOutcomes, ProfitLoss, RefusalSummary, ReportHeading, ReportedFill, ResultRow, RunResults,
-    StrategyStop, Unconverted,
+    Assumptions, Figures, Month, Monthly, OpenPosition, OrderOutcomes, ProfitLoss, RefusalSummary, ReportHeading,
+    ReportedFill, ResultRow, RunResults, StrategyStop, Trades, Unconverted, Yearly,
 };
 pub use series::{Curve, DayValue, Drawdown, Point};

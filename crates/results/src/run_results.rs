@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use domain::{Currency, Date, Price, Quantity, SecurityId, Side, StrategyId, Text, Timestamp};
 
-use crate::figures::{Figures, Trades};
 use crate::series::{DayValue, Point};
 
 /// Heading of a report.
@@ -196,4 +195,77 @@ pub struct OpenPosition {
     /// Its valuation price: the other side's quote, else the last price.
     pub price: Option<Price>,
     pub unrealized: Option<f64>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Figures {
+    pub from: Timestamp,
+    pub to: Timestamp,
+    pub start_value: f64,
+    pub end_value: f64,
+    pub total_return: Option<f64>,
+    /// Before costs.
+    pub profit_loss: ProfitLoss,
+    pub yearly: Yearly,
+    pub monthly: Monthly,
+    pub max_drawdown: f64,
+    pub max_drawdown_days: f64,
+    /// After costs.
+    pub trades: Trades,
+    pub traded: f64,
+    pub turnover: Option<f64>,
+    pub costs: f64,
+}
+
+/// Round trips, counted as they end.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Trades {
+    pub count: u64,
+    pub won: u64,
+    pub lost: u64,
+    pub profit: f64,
+    /// Positive.
+    pub loss: f64,
+    pub largest_win: f64,
+    /// Positive.
+    pub largest_loss: f64,
+    pub days_held: f64,
+}
+
+/// From daily values, scaled to a year.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Yearly {
+    pub cagr: Option<f64>,
+    pub volatility: Option<f64>,
+    pub sharpe: Option<f64>,
+    pub sortino: Option<f64>,
+    pub calmar: Option<f64>,
+}
+
+/// From the performance of each month.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Monthly {
+    pub months: usize,
+    pub average: Option<f64>,
+    pub deviation: Option<f64>,
+    pub average_year: Option<f64>,
+    pub deviation_year: Option<f64>,
+    pub sharpe: Option<f64>,
+    pub calmar: Option<f64>,
+    pub best: Option<f64>,
+    pub worst: Option<f64>,
+}
+
+/// Assumptions of the figures.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Assumptions {
+    /// A year, as a fraction.
+    pub risk_free_rate: f64,
+    pub days_per_year: f64,
+}
+
+impl Default for Assumptions {
+    fn default() -> Self {
+        Self { risk_free_rate: 0.0, days_per_year: 252.0 }
+    }
 }

@@ -10,7 +10,7 @@ use crate::headers::Headers;
 use crate::version::StompVersion;
 
 /// The tail of a MESSAGE frame, from `destination` to the NUL. Share it in an `Arc`; only the head differs between
-/// subscribers and is written by [`ConnectionSubscriptions`](crate::Subscriptions).
+/// subscribers and is written by [`ConnectionSubscriptions`](crate::ConnectionSubscriptions).
 #[derive(Debug, PartialEq, Eq)]
 pub struct StompMessage {
     id: u64,

@@ -11,13 +11,16 @@ use domain::{
     ReferenceData, Security, SecurityId, Side, Text, Tick, TimeInForce, Timestamp,
 };
 
+use crate::identity::StrategyIdentity;
 use crate::order;
 use crate::price_history::{BARS_MAX, BarHistoryRequest, PriceHistoryRequest};
-use crate::runner::{COMMANDS_PER_CALL_MAX, StrategyIdentity};
+use crate::rejection::CommandRejection;
 use crate::selection::{PriceKind, Selection};
-use crate::strategy::CommandRejection;
 use crate::timers::Timers;
 use crate::view::{OwnOrder, StrategyView};
+
+/// Commands of one callback; with one more the strategy is [flooding](crate::StrategyRunner::is_flooding).
+pub const COMMANDS_PER_CALL_MAX: usize = 1_024;
 
 /// State behind the context: everything around a strategy but the strategy itself.
 #[derive(Debug, Default)]

@@ -6,6 +6,8 @@
 #![warn(missing_docs)]
 
 mod strategy;
+mod identity;
+mod rejection;
 mod context;
 pub mod order;
 mod view;
@@ -26,12 +28,14 @@ pub struct Tutorial;
 pub use domain;
 pub use ta_lib;
 
-pub use context::{Context, OrderModification};
+pub use context::{COMMANDS_PER_CALL_MAX, Context, OrderModification};
+pub use identity::StrategyIdentity;
 pub use parameter::{Parameter, StrategySettings};
 pub use price_history::{BARS_MAX, BarHistoryRequest, PriceHistory, PriceHistoryRequest};
 pub use registry::{StrategyDefinition, StrategyRegistry};
-pub use runner::{COMMANDS_PER_CALL_MAX, StrategyIdentity, StrategyRunner};
+pub use rejection::CommandRejection;
+pub use runner::StrategyRunner;
 pub use selection::{PriceKind, Selection};
-pub use strategy::{CommandRejection, Strategy};
+pub use strategy::Strategy;
 pub use timers::{TIMERS_MAX, Timer};
 pub use view::{OwnOrder, StrategyView};

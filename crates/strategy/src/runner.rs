@@ -5,39 +5,15 @@ use std::sync::Arc;
 
 use domain::command::StrategyPhase;
 use domain::risk::RiskScope;
-use domain::{Command, Event, PublishedEvent, ReferenceData, Refusal, StrategyId, Text, Tick, Timestamp};
+use domain::{Command, Event, PublishedEvent, ReferenceData, Refusal, Text, Tick, Timestamp};
 
 use crate::context::{Context, StrategyContextState};
+use crate::identity::StrategyIdentity;
 use crate::price_history::{BarHistoryRequest, PriceHistory, PriceHistoryRequest};
+use crate::rejection::CommandRejection;
 use crate::selection::{PriceKind, Selection};
-use crate::strategy::{CommandRejection, Strategy};
+use crate::strategy::Strategy;
 use crate::view::StrategyView;
-
-/// Commands of one callback; with one more the strategy is [flooding](Seat::is_flooding).
-pub const COMMANDS_PER_CALL_MAX: usize = 1_024;
-
-/// Characters of the strategy's name in its order ids.
-const NAME_IN_ORDERS_MAX: usize = 24;
-
-/// Identity of a strategy run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StrategyIdentity {
-    /// The id in reference data.
-    pub id: StrategyId,
-    /// The name under which it trades.
-    pub name: Text,
-    /// A number that no earlier run had: it keeps the order ids of runs apart.
-    pub run: u64,
-}
-
-impl StrategyIdentity {
-    /// Prefix of its order ids, before their number: short and printable.
-    pub(crate) fn order_prefix(&self) -> String {
-        let printable = self.name.chars().filter(char::is_ascii_graphic).take(NAME_IN_ORDERS_MAX);
-        let name: String = printable.collect();
-        format!("{name}-{}-", self.run)
-    }
-}
 
 /// Runs one strategy: events and phases in, commands out.
 pub struct StrategyRunner {
@@ -217,7 +193,7 @@ impl StrategyRunner {
         !self.state.commands.is_empty()
     }
 
-    /// Whether one callback sent more than [`COMMANDS_PER_CALL_MAX`] commands; the surplus was dropped.
+    /// Whether one callback sent more than [`COMMANDS_PER_CALL_MAX`](crate::COMMANDS_PER_CALL_MAX) commands; the surplus was dropped.
     pub fn is_flooding(&self) -> bool {
         self.state.is_flooding
     }

@@ -4,12 +4,12 @@ use domain::command::GenericEvent;
 use domain::event::SessionChange;
 use domain::risk::TradingStateChange;
 use domain::{
-    Bar, CashBalance, Command, Fill, Order, OrderBook, OrderStatus, PortfolioValue, Position, Text, Tick, Trade,
-    Transaction,
+    Bar, CashBalance, Fill, Order, OrderBook, OrderStatus, PortfolioValue, Position, Tick, Trade, Transaction,
 };
 
 use crate::context::Context;
 use crate::price_history::PriceHistory;
+use crate::rejection::CommandRejection;
 use crate::timers::Timer;
 
 /// A strategy. Phases come in this order: `init`, `prefeed`, `start`, `run`, `exit`; events come from `start` to `exit`.
@@ -84,15 +84,4 @@ pub trait Strategy: Send {
 
     /// The simulation is over, after EXIT: commands have no effect any more.
     fn on_end_of_simulation(&mut self, context: &mut Context<'_>) {}
-}
-
-/// A refused command, and why.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CommandRejection {
-    /// The command.
-    pub command: Command,
-    /// Stable, kebab-case; the same codes as at every other interface.
-    pub code: Text,
-    /// For people, with the numbers behind it.
-    pub reason: Text,
 }

@@ -6,6 +6,8 @@
 mod tree;
 mod violation;
 mod rust_text;
+mod rust_paths;
+mod module_graph;
 mod markdown;
 mod manifest;
 pub mod rules;

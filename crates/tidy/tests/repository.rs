@@ -71,3 +71,18 @@ fn type_names_are_unique() {
 fn names_are_of_the_field() {
     check(rules::names_are_of_the_field);
 }
+
+#[test]
+fn files_have_no_cycles() {
+    check(rules::files_have_no_cycles);
+}
+
+#[test]
+fn modules_have_one_style() {
+    check(rules::modules_have_one_style);
+}
+
+#[test]
+fn unit_tests_have_one_place() {
+    check(rules::unit_tests_have_one_place);
+}

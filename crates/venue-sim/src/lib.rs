@@ -15,6 +15,7 @@ mod rng;
 mod venue_calendar;
 mod stops;
 mod tape;
+mod market_data;
 pub mod replay;
 pub mod book;
 

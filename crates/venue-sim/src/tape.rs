@@ -1,14 +1,6 @@
 //! Market data publication of one security: quotes are conflated, trades are not.
 
-use domain::command::MarketData;
-use domain::{BookLevel, OrderBook, Side, Text, Tick, Timestamp, Trade};
-
-use crate::book::{self, AuctionIndication, DepthLevel};
-use crate::grid::Grid;
-use crate::market::SecurityMarket;
-
-/// Levels of each side in a published book.
-const BOOK_LEVELS: usize = 10;
+use domain::{OrderBook, Side, Tick, Timestamp};
 
 /// Most trades of one security in one publication; further ones show in the volume only.
 const TRADES_MAX: usize = 10_000;
@@ -16,17 +8,17 @@ const TRADES_MAX: usize = 10_000;
 #[derive(Debug, Default)]
 pub(crate) struct Tape {
     pub(crate) subscribed: bool,
-    trades: Vec<Print>,
-    tick: Option<Tick>,
-    book: Option<OrderBook>,
+    pub(crate) trades: Vec<Print>,
+    pub(crate) tick: Option<Tick>,
+    pub(crate) book: Option<OrderBook>,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Print {
-    price: i64,
-    lots: u64,
-    aggressor: Option<Side>,
-    at: Timestamp,
+pub(crate) struct Print {
+    pub(crate) price: i64,
+    pub(crate) lots: u64,
+    pub(crate) aggressor: Option<Side>,
+    pub(crate) at: Timestamp,
 }
 
 impl Tape {
@@ -44,84 +36,4 @@ impl Tape {
             self.trades.push(Print { price, lots, aggressor, at });
         }
     }
-}
-
-impl SecurityMarket {
-    /// Unpublished market data: the trades, and tick and book where they changed.
-    pub(crate) fn publish(&mut self, feed: &Text, at: Timestamp) -> Vec<MarketData> {
-        if !self.tape.subscribed {
-            return Vec::new();
-        }
-        let mut data: Vec<_> = self.new_trades(feed);
-        let (tick, book) = self.view(feed, at);
-        if self.tape.tick.as_ref().is_none_or(|old| Tick { at, ..old.clone() } != tick) {
-            self.tape.tick = Some(tick.clone());
-            data.push(MarketData::Tick(tick));
-        }
-        if self.tape.book.as_ref().is_none_or(|old| (&old.bids, &old.asks) != (&book.bids, &book.asks)) {
-            self.tape.book = Some(book.clone());
-            data.push(MarketData::Book(book));
-        }
-        data
-    }
-
-    fn new_trades(&mut self, feed: &Text) -> Vec<MarketData> {
-        let (security, grid) = (self.id(), self.grid);
-        let prints = self.tape.trades.drain(..);
-        let trade = |print: Print| Trade {
-            security,
-            feed: feed.clone(),
-            at: print.at,
-            price: grid.price(print.price),
-            quantity: grid.quantity(print.lots),
-            aggressor: print.aggressor,
-            ext_id: None,
-        };
-        prints.map(|print| MarketData::Trade(trade(print))).collect()
-    }
-
-    fn view(&self, feed: &Text, at: Timestamp) -> (Tick, OrderBook) {
-        let [bids, asks] = self.levels();
-        let top = |levels: &[BookLevel]| levels.first().copied();
-        let (bid, ask) = (top(&bids), top(&asks));
-        let tick = Tick {
-            security: self.id(),
-            feed: feed.clone(),
-            at,
-            last: self.last.map(|last| self.grid.price(last.price)),
-            last_at: self.last.map(|last| last.at),
-            vol_last: self.last.and_then(|last| last.lots).map(|lots| self.grid.quantity(lots)),
-            bid: bid.map(|level| level.price),
-            ask: ask.map(|level| level.price),
-            vol_bid: bid.map(|level| level.quantity),
-            vol_ask: ask.map(|level| level.quantity),
-            vol: self.volume.filter(|_| self.is_tradeable()).map(|lots| self.grid.quantity(lots)),
-        };
-        (tick, OrderBook { security: self.id(), feed: feed.clone(), at, bids, asks })
-    }
-
-    /// While orders are crossed before an auction, the indicative auction shows as one level on both sides.
-    fn levels(&self) -> [Vec<BookLevel>; 2] {
-        let crossed = self.book.best_bid().zip(self.book.best_ask()).is_some_and(|(bid, ask)| bid >= ask);
-        let auction = if crossed { self.book.auction_price(self.reference()) } else { None };
-        [book::BookSide::Buy, book::BookSide::Sell]
-            .map(|side| side_levels(&self.grid, self.book.depth(side), auction, side))
-    }
-}
-
-fn side_levels(
-    grid: &Grid,
-    depth: impl Iterator<Item = DepthLevel>,
-    auction: Option<AuctionIndication>,
-    side: book::BookSide,
-) -> Vec<BookLevel> {
-    let level = |price, lots| BookLevel { price: grid.price(price), quantity: grid.quantity(lots) };
-    let stays = |price: i64| match (auction, side) {
-        (None, _) => true,
-        (Some(auction), book::BookSide::Buy) => price < auction.price,
-        (Some(auction), book::BookSide::Sell) => price > auction.price,
-    };
-    let indicated = auction.map(|auction| level(auction.price, auction.lots));
-    let standing = depth.filter(|depth| stays(depth.price)).map(|depth| level(depth.price, depth.lots));
-    indicated.into_iter().chain(standing).take(BOOK_LEVELS).collect()
 }

@@ -12,13 +12,13 @@ use domain::{Answer, Command, CommandEnvelope, Query, ReferenceData, RiskScope, 
 use tokio::sync::Semaphore;
 
 use crate::caller::HttpCaller;
-use crate::dispatch::unanswered;
 use crate::list_cache::ListCache;
 use crate::metrics::HttpMetrics;
 use crate::problem::Problem;
 use crate::services::WebServices;
 use crate::settings::WebSettings;
 use crate::strategy_scope::{FOREIGN_STRATEGY, StrategyScope};
+use crate::unanswered::unanswered;
 
 /// How often a request that waits for an answer checks whether the journal has stalled.
 const STALL_LOOK_EVERY: Duration = Duration::from_millis(100);

@@ -7,7 +7,7 @@ use axum::response::{IntoResponse, Response};
 use domain::Source;
 
 use crate::app_state::AppState;
-use crate::caller::{HttpCaller, audit_visit, is_secure, is_ui};
+use crate::caller::{Authenticated, HttpCaller, audit_visit, is_secure, is_ui};
 use crate::connection_limiter::HttpPermit;
 use crate::credentials::from_headers;
 use crate::dispatch::Dispatch;
@@ -20,10 +20,6 @@ const CHALLENGE: HeaderValue = HeaderValue::from_static("Basic realm=\"Rialto\""
 
 /// Audited actions that need no admin role.
 const AUDITED_BELOW_ADMIN: [&str; 2] = ["risk::kill", "risk::disarm_dead_man"];
-
-/// The request was authorized.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Authenticated;
 
 /// The answer tells of an act that is in the audit already.
 #[derive(Debug, Clone, Copy)]

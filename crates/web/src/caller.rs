@@ -73,3 +73,7 @@ pub(crate) fn peer(request: &Request) -> Option<IpAddr> {
 pub(crate) fn is_ui(headers: &HeaderMap) -> bool {
     headers.get("rialto-source").is_some_and(|source| source == "UI")
 }
+
+/// The request was authorized.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Authenticated;

@@ -8,7 +8,6 @@ use axum::response::{IntoResponse, Response};
 use bus::lanes::RequestClass;
 use bus::quotas::InFlightLimit;
 use bus::{InFlightPermit, QuotaClient};
-use tokio::task_local;
 use tokio::time::timeout;
 
 use crate::app_state::AppState;
@@ -17,6 +16,7 @@ use crate::endpoints::Endpoint;
 use crate::extract::QueryParameters;
 use crate::problem::Problem;
 use crate::rate_limit::HttpRateLimiter;
+use crate::unanswered::with_permit;
 
 pub(crate) struct Dispatch {
     pub(crate) state: AppState,
@@ -25,21 +25,10 @@ pub(crate) struct Dispatch {
     pub(crate) next: Next,
 }
 
-task_local! {
-    /// What the request that is served here counts as. Whatever it asks of the engine takes a copy along, so that a client
-    /// who hangs up makes no room for more before that is done.
-    static UNANSWERED: InFlightPermit;
-}
-
-/// What the request that is served here counts as.
-pub(crate) fn unanswered() -> InFlightPermit {
-    UNANSWERED.try_with(InFlightPermit::clone).unwrap_or_default()
-}
-
 impl Dispatch {
     pub(crate) async fn run(self, mut request: Request) -> Response {
         match self.check(&mut request).await {
-            Ok(unanswered) => UNANSWERED.scope(unanswered, self.next.run(request)).await,
+            Ok(unanswered) => with_permit(unanswered, self.next.run(request)).await,
             Err(problem) => problem.into_response(),
         }
     }

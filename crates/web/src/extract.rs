@@ -15,8 +15,7 @@ use http_body_util::{BodyExt, Collected, LengthLimitError, Limited};
 use wire::fields::ID_LIMIT;
 
 use crate::app_state::AppState;
-use crate::authorization::Authenticated;
-use crate::caller::HttpCaller;
+use crate::caller::{Authenticated, HttpCaller};
 use crate::endpoints::Endpoint;
 use crate::limits::HttpLimits;
 use crate::problem::Problem;

@@ -9,6 +9,7 @@ mod middleware;
 mod caller;
 mod authorization;
 mod dispatch;
+mod unanswered;
 mod cors;
 mod credentials;
 mod host_check;

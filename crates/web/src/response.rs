@@ -10,7 +10,7 @@ use domain::IntId;
 
 use crate::list_cache::CachedList;
 use crate::list_format::ListFormat;
-use crate::openapi;
+use crate::openapi::operations;
 
 /// Live state is complete up to this sequence; events up to it are included.
 pub(crate) const SEQUENCE_HEADER: &str = "rialto-sequence";
@@ -32,7 +32,7 @@ pub(crate) fn list<I: Send + 'static>(
     match form {
         ListFormat::Json => with_media_type(form, streamed(wire::json::list(items, write).map(Bytes::from))),
         ListFormat::Csv(handler) => {
-            let table = wire::csv::table(items, &openapi::columns(handler), write);
+            let table = wire::csv::table(items, &operations::columns(handler), write);
             with_media_type(form, streamed(table.map(Bytes::from)))
         }
     }

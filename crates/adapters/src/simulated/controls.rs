@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use venue_sim::{Faults, ListedSecurity};
 
+/// Controls of a running simulated venue.
 #[derive(Clone)]
 pub struct VenueControls {
     state: Arc<Mutex<ControlState>>,
@@ -36,6 +37,7 @@ impl VenueControls {
         }
     }
 
+    /// The current faults.
     pub fn faults(&self) -> Faults {
         self.lock().faults
     }

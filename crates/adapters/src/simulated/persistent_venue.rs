@@ -40,7 +40,9 @@ impl VenueLedger for AppendLog {
 /// Why a simulated venue does not start.
 #[derive(Debug)]
 pub enum OpenError {
+    /// Its settings are wrong.
     Config(ConfigError),
+    /// Its ledger cannot be read.
     Ledger(StorageError),
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use domain::command::CancelOrder;
-use domain::{AccountId, Caller, IntId, MessageOrigin};
+use domain::{AccountId, Caller, Command, IntId, MessageOrigin};
 use proptest::prelude::*;
 
 use super::*;

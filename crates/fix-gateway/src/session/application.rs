@@ -22,8 +22,9 @@ use super::command_submission::{CommandSubmission, SubmissionResult, Waits, engi
 use super::credential_watch::{CREDENTIALS_REVOKED, CredentialWatch};
 use super::event_router::ReportSource;
 use super::local_rejects::{cancel_rate_exceeded, journal_stalled, order_rate_exceeded};
-use super::logon::{LogonAttempt, LogonCredentials, Principal};
+use super::logon::{LogonAttempt, LogonCredentials};
 use super::message_log::MessageLog;
+use super::principal::Principal;
 use super::rate_limiter::MessageRateLimiter;
 use super::read_confirmation::{ConfirmationStep, ReadConfirmation};
 use super::report_feeder::{ReportFeeder, ReportItem, ResumePoint, SessionWaker};

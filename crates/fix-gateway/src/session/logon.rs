@@ -3,30 +3,16 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use access::{
-    Access, AccessChannel, AccessCredentials, AccessDenied, AccessGrant, AccessRequest, Actor, Identity, UserRole,
-};
-use domain::Text;
-use domain::rights::{TradingInterface, TradingRights};
+use access::{Access, AccessChannel, AccessCredentials, AccessDenied, AccessRequest, Actor, Identity, UserRole};
+use domain::rights::TradingInterface;
 use fix::{FixMessage, LogonDecision, PreparedDecision, tag};
 use secrecy::{ExposeSecret, SecretString};
 
+use super::principal::Principal;
 use super::session_status::SessionStatus;
 
 /// As in the refusal of an order.
 const INTERFACE_NOT_PERMITTED: &str = "interface-not-permitted";
-
-/// The authenticated client.
-#[derive(Debug, Clone)]
-pub(crate) struct Principal {
-    pub(crate) name: Option<Text>,
-    /// Trades for this strategy alone.
-    pub(crate) strategy: Option<Text>,
-    /// The session ends when this is revoked; credentials of the session file are valid until the program stops.
-    pub(crate) pass: Option<AccessGrant>,
-    /// What it may trade; absent: everything.
-    pub(crate) rights: Option<Arc<TradingRights>>,
-}
 
 /// The credentials in a Logon.
 pub(crate) struct LogonCredentials {

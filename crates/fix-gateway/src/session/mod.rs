@@ -3,6 +3,7 @@
 mod application;
 mod local_rejects;
 mod logon;
+mod principal;
 mod credential_watch;
 mod rate_limiter;
 mod report_feeder;

@@ -10,7 +10,7 @@ use fix::{SessionSettings, UtcTimestamp};
 use fix_net::SessionHandle;
 use tokio::runtime::Handle;
 
-use super::logon::Principal;
+use super::principal::Principal;
 use crate::store::SessionStore;
 
 pub(crate) struct SessionStatus {

@@ -55,41 +55,6 @@ pub(crate) const EXCHANGE_ORDER: Tag = 7003;
 /// Used where an id is required and there is none.
 pub(crate) const NONE: &str = "NONE";
 
-const NAMES: [(Tag, &str); 25] = [
-    (ACCOUNT, "Account"),
-    (CL_ORD_ID, "ClOrdID"),
-    (SECURITY_ID_SOURCE, "SecurityIDSource"),
-    (ORDER_QTY, "OrderQty"),
-    (ORD_TYPE, "OrdType"),
-    (ORIG_CL_ORD_ID, "OrigClOrdID"),
-    (PRICE, "Price"),
-    (SECURITY_ID, "SecurityID"),
-    (SIDE, "Side"),
-    (SYMBOL, "Symbol"),
-    (TIME_IN_FORCE, "TimeInForce"),
-    (TRANSACT_TIME, "TransactTime"),
-    (STOP_PX, "StopPx"),
-    (EX_DESTINATION, "ExDestination"),
-    (EXPIRE_TIME, "ExpireTime"),
-    (SECURITY_EXCHANGE, "SecurityExchange"),
-    (EXPIRE_DATE, "ExpireDate"),
-    (MASS_CANCEL_REQUEST_TYPE, "MassCancelRequestType"),
-    (MASS_STATUS_REQ_ID, "MassStatusReqID"),
-    (MASS_STATUS_REQ_TYPE, "MassStatusReqType"),
-    (STRATEGY_ID, "StrategyID"),
-    (STRATEGY_NAME, "StrategyName"),
-    (EXCHANGE_ORDER, "ExchangeOrder"),
-    (ORDER_ID, "OrderID"),
-    (ORD_STATUS_REQ_ID, "OrdStatusReqID"),
-];
-
-/// `OrdType (40)`.
-pub(crate) fn tag_with_name(tag: Tag) -> String {
-    let name = NAMES.iter().find(|(known, _)| *known == tag).map(|(_, name)| *name);
-    let name = name.or_else(|| super::terms::field_name(tag));
-    name.map_or_else(|| format!("tag {tag}"), |name| format!("{name} ({tag})"))
-}
-
 pub(crate) fn side(side: Side) -> &'static str {
     match side {
         Side::Buy => "1",

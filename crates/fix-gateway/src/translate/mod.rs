@@ -2,6 +2,7 @@
 
 pub(crate) mod field;
 mod field_reader;
+mod tag_names;
 mod resolve;
 mod scope;
 mod validation;

@@ -9,6 +9,7 @@ use super::field_reader::{MessageReject, parse_decimal};
 use super::reject_codes;
 use super::report::{ExecTypeProfile, order_status_as, printable_text, write_utc};
 use super::request_echo::RequestEcho;
+use super::tag_names;
 
 /// Time and id of an answer.
 pub(crate) struct ReplyContext<'a> {
@@ -148,7 +149,7 @@ fn no_open_orders_text(echo: &RequestEcho) -> String {
     let is_of_one = echo.get(field::MASS_STATUS_REQ_TYPE) == Some("1");
     let security = [field::SECURITY_ID, field::SYMBOL].into_iter().find_map(|tag| Some((tag, echo.get(tag)?)));
     match security.filter(|_| is_of_one) {
-        Some((tag, value)) => format!("none of your orders in {} {value} is open", field::tag_with_name(tag)),
+        Some((tag, value)) => format!("none of your orders in {} {value} is open", tag_names::tag_with_name(tag)),
         None => "none of your orders is open".to_owned(),
     }
 }

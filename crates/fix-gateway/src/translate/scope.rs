@@ -3,10 +3,11 @@
 use domain::{Order, ReferenceData, SecurityId};
 use fix::FixMessage;
 
-use super::field::{MASS_CANCEL_REQUEST_TYPE, MASS_STATUS_REQ_TYPE, SECURITY_ID, tag_with_name};
+use super::field::{MASS_CANCEL_REQUEST_TYPE, MASS_STATUS_REQ_TYPE, SECURITY_ID};
 use super::field_reader::{MessageReject, required};
 use super::reject_codes::UNSUPPORTED;
 use super::resolve;
+use super::tag_names::tag_with_name;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RequestScope {

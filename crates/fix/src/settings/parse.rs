@@ -1,8 +1,9 @@
 //! Session settings from the parsed file. Unreadable values are errors with their line.
 
+use super::error::SettingsError;
 use super::names::{KNOWN, WITHOUT_EFFECT, nearest};
 use super::raw::{RawEntry, RawSection, RawSettings};
-use super::{
+use super::session_settings::{
     CancelOnDisconnect, ConnectionType, DictionaryChoice, FixCredentials, FixSettings, GatewaySettings, SessionId,
     SessionSettings,
 };
@@ -12,29 +13,7 @@ use crate::schedule::{Schedule, SessionHours};
 use jiff::civil::{self, Weekday};
 use jiff::tz::TimeZone;
 use std::collections::BTreeSet;
-use std::fmt;
 use std::str::FromStr;
-
-/// An error, and its line in the file.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct SettingsError {
-    pub line: usize,
-    pub reason: String,
-}
-
-impl SettingsError {
-    pub(super) fn new(line: usize, reason: String) -> Self {
-        Self { line, reason }
-    }
-}
-
-impl fmt::Display for SettingsError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}: {}", self.line, self.reason)
-    }
-}
-
-impl std::error::Error for SettingsError {}
 
 pub(super) fn settings(raw: &RawSettings) -> Result<FixSettings, Vec<SettingsError>> {
     let mut errors = BTreeSet::new();

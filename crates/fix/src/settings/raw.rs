@@ -1,6 +1,6 @@
 //! Settings file as written: sections of `Name=value` lines.
 
-use super::SettingsError;
+use super::error::SettingsError;
 
 #[derive(Debug, Default)]
 pub(super) struct RawSettings {

@@ -2,7 +2,8 @@
 
 use domain::Timestamp;
 
-use super::{append, escaped, span, time_axis};
+use super::html::{append, escaped, span};
+use super::time_axis;
 use crate::series::Point;
 
 const WIDTH: f64 = 960.0;

@@ -1,9 +1,8 @@
 //! Figures with their definitions: as a tooltip on the name, and in a list below.
 
+use super::html::{append, escaped};
 use super::number_format::{count, maybe, money, percent, plain, when};
-use super::{append, escaped};
-use crate::figures::Figures;
-use crate::run_results::RunResults;
+use crate::run_results::{Figures, RunResults};
 
 struct Row {
     name: &'static str,

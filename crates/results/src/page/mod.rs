@@ -2,17 +2,16 @@
 
 mod chart;
 mod glossary;
+mod html;
 mod number_format;
 mod time_axis;
 mod tables;
 
-use std::fmt::Write;
-
-use domain::{Side, Timestamp};
+use domain::Side;
 
 use crate::run_results::{ReportHeading, ReportedFill, RunResults};
-use crate::series::Point;
 use chart::{Chart, Scale, Sign};
+use html::{append, escaped};
 use number_format::{count, percent, price, round_money, when};
 
 /// Fills that the table shows.
@@ -119,17 +118,4 @@ fn sign(side: Side) -> Sign {
 fn fill_label(deal: &ReportedFill) -> String {
     let side = crate::csv::side(deal.side);
     format!("{} {side} {} @ {} ({})", when(deal.at), deal.quantity, deal.price, deal.rule)
-}
-
-/// Text that is safe between tags and in attributes.
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
-}
-
-fn append(page: &mut String, text: std::fmt::Arguments<'_>) {
-    page.write_fmt(text).expect("a string takes everything");
-}
-
-fn span(points: &[Point]) -> Option<(Timestamp, Timestamp)> {
-    Some((points.first()?.at, points.last()?.at))
 }

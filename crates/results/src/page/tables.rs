@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use domain::Price;
 
+use super::html::{append, escaped};
 use super::number_format::{count, maybe, money, percent, plain, when};
-use super::{append, escaped};
-use crate::figures::{Figures, Trades};
-use crate::run_results::{Month, RefusalSummary, ReportHeading, ResultRow, RunResults, StrategyStop, Unconverted};
+use crate::run_results::{
+    Figures, Month, RefusalSummary, ReportHeading, ResultRow, RunResults, StrategyStop, Trades, Unconverted,
+};
 
 /// The monthly return with the strongest colour.
 const FULL_COLOUR: f64 = 0.10;

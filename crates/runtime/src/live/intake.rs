@@ -1,15 +1,12 @@
 //! What one turn of the loop takes in, and how long the loop sleeps before it.
 
-use std::collections::VecDeque;
 use std::time::Duration;
 
-use bus::inbox::EngineRequest;
 use crossbeam_channel::{Select, TryRecvError};
-use domain::command::MarketData;
-use domain::report::Report;
 use storage::journal::DurabilityEvent;
 
 use super::LiveLoop;
+use super::input_batch::{InputBatch, LoopWake};
 
 /// Requests of each lane that one turn of the loop takes: whatever comes meanwhile, a cancel too, waits for its end.
 const REQUESTS_PER_TURN_MAX: usize = 128;
@@ -21,21 +18,6 @@ const BATCHES_PER_CYCLE: usize = 2;
 const MARK_INTERVAL: Duration = Duration::from_secs(1);
 /// How often an adapter's full queue is checked while cancels wait for it.
 const QUEUE_RETRY_INTERVAL: Duration = Duration::from_millis(1);
-
-/// Input of one turn.
-#[derive(Default)]
-pub(super) struct InputBatch {
-    pub(super) requests: VecDeque<EngineRequest>,
-    pub(super) reports: Vec<Report>,
-    pub(super) prices: Vec<MarketData>,
-    pub(super) mark_due: bool,
-}
-
-pub(super) enum LoopWake {
-    Work(InputBatch),
-    Stop,
-    Failed(String),
-}
 
 impl LiveLoop {
     /// Sleeps until there is work. While the journal is behind, nothing is taken in.

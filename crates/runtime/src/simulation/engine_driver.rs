@@ -13,12 +13,12 @@ use engine::{Engine, Outbox};
 use storage::price_files::PriceRecord;
 use strategy::StrategyRunner;
 
+use super::digest::RunDigest;
 use super::last_prices::LastPrices;
 use super::observer::Observer;
-use super::setup::SimulationError;
+use super::run_input::{SimulationError, SimulationResult};
 use super::strategy_set::StrategySet;
 use super::venues::ReplayVenues;
-use super::{RunDigest, SimulationResult};
 
 pub(super) struct EngineDriver<'a> {
     engine: Engine,

@@ -7,6 +7,7 @@
 //! prices arrive; positions are valued at the close of bars and at the end of a day; then the next row goes to the
 //! venue and to the strategies. Commands of a strategy run before anything else.
 
+mod run_input;
 mod setup;
 mod observer;
 mod digest;
@@ -35,8 +36,9 @@ pub use journal_replay::{CommandDifference, JournalReplay, JournalReplayResult, 
 use last_prices::LastPrices;
 pub use observer::{Observer, ObserverResult};
 use pending_inputs::PendingInputs;
+use run_input::NEVER;
+pub use run_input::{OpeningCash, SimulationError, SimulationResult, SimulationSetup, VenueSetup};
 pub use run_progress::RunProgress;
-pub use setup::{OpeningCash, SimulationError, SimulationSetup, VenueSetup};
 use strategy_set::{ROUNDS_MAX, StrategySet};
 use venues::ReplayVenues;
 
@@ -44,24 +46,9 @@ use crate::strategies::OnFailure;
 use engine_driver::EngineDriver;
 
 const NANOS_PER_DAY: i64 = 86_400_000_000_000;
-/// An instant that never comes.
-const NEVER: Timestamp = Timestamp(i64::MAX);
 
 /// Progress is reported after this many rows.
 const PROGRESS_INTERVAL_ROWS: u64 = 65_536;
-
-/// What a run came to.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SimulationResult {
-    /// Rows of the data that were played.
-    pub events: u64,
-    pub orders: u64,
-    pub fills: u64,
-    pub from: Timestamp,
-    pub to: Timestamp,
-    /// Over orders, fills, positions and cash.
-    pub digest: String,
-}
 
 pub struct Simulation<'a> {
     driver: EngineDriver<'a>,
@@ -94,14 +81,6 @@ pub struct Simulation<'a> {
 }
 
 impl<'a> Simulation<'a> {
-    pub fn new(
-        setup: SimulationSetup,
-        source: Box<dyn PriceSource + 'a>,
-        observer: &'a mut dyn Observer,
-    ) -> Result<Self, SimulationError> {
-        setup::build(setup, source, observer)
-    }
-
     pub fn run(mut self) -> Result<SimulationResult, SimulationError> {
         let from = self.start()?;
         let mut row = None;

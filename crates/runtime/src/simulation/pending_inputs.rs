@@ -6,7 +6,7 @@ use std::sync::Arc;
 use domain::{Bar, Timestamp};
 use storage::price_files::PriceRecord;
 
-use super::setup::SimulationError;
+use super::run_input::SimulationError;
 
 /// Prices on their way at a time; a feed latency that needs more is refused.
 pub(super) const DELAYED_MAX: usize = 1_000_000;

@@ -10,7 +10,7 @@ use storage::price_files::PriceRecord;
 use strategy::PriceHistory;
 
 use super::Simulation;
-use super::setup::{OpeningCash, SimulationError};
+use super::run_input::{OpeningCash, SimulationError};
 use crate::strategies::OnFailure;
 
 impl Simulation<'_> {
@@ -85,7 +85,7 @@ impl Simulation<'_> {
         self.driver.set_observed_time(Some(to));
         self.now = self.now.plus_seconds(1);
         self.driver.revalue_at_end(self.now, &mut self.last_prices, &mut self.strategies, &mut self.venues)?;
-        if self.day_ends != super::NEVER {
+        if self.day_ends != super::run_input::NEVER {
             self.driver.notify_end_of_day(to)?;
         }
         self.strategies.end(self.now);

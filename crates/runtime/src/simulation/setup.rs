@@ -1,15 +1,12 @@
 //! Simulation setup and its errors.
 
 use std::collections::BTreeSet;
-use std::fmt;
-use std::sync::Arc;
 
 use domain::report::{AdapterCapabilities, Report, ReportKind, SessionState, VenueSnapshot};
 use domain::risk::EngineSettings;
-use domain::{AdapterName, BarSize, Command, ExchangeId, Refusal, SecurityId, Timestamp};
-use storage::price_files::{InvalidPriceData, PriceSource};
-use strategy::StrategyRunner;
-use venue_sim::replay::{FillRule, ReplayVenue};
+use domain::{Command, SecurityId, Timestamp};
+use storage::price_files::PriceSource;
+use venue_sim::replay::FillRule;
 
 use super::Simulation;
 use super::bar_aggregator::BarAggregator;
@@ -17,86 +14,12 @@ use super::engine_driver::EngineDriver;
 use super::last_prices::LastPrices;
 use super::observer::Observer;
 use super::pending_inputs::PendingInputs;
-use super::run_progress::RunProgress;
+use super::run_input::{NEVER, SimulationError, SimulationSetup, VenueSetup};
 use super::strategy_set::StrategySet;
 use super::venues::ReplayVenues;
-use crate::strategies::OnFailure;
-
-pub struct SimulationSetup {
-    pub settings: EngineSettings,
-    /// Reference data and limits, applied before anything else.
-    pub commands: Vec<Command>,
-    /// Opening cash of the accounts.
-    pub opening_cash: Vec<OpeningCash>,
-    pub venues: Vec<VenueSetup>,
-    pub runners: Vec<StrategyRunner>,
-    /// What happens to the open orders of a strategy that fails.
-    pub on_failure: OnFailure,
-    /// Trading begins here; earlier data warms up. Absent: with the first row.
-    pub from: Option<Timestamp>,
-    /// Data from here on is not played, nor the rest of a bar that is not over.
-    pub until: Option<Timestamp>,
-    /// From the venue to the strategies.
-    pub feed_latency_nanos: i64,
-    /// How often positions are valued and loss limits checked.
-    pub valuation_nanos: i64,
-    /// Bars that the data has.
-    pub recorded_bars: BTreeSet<(SecurityId, BarSize)>,
-    /// Securities of which the data has ticks, trades or books.
-    pub priced: BTreeSet<SecurityId>,
-    /// Where the run reports its progress.
-    pub progress: Arc<RunProgress>,
-}
-
-/// Opening cash of an account; it gets it where strategies subscribe to securities that it can trade.
-pub struct OpeningCash {
-    pub securities: Vec<SecurityId>,
-    pub credit: Command,
-}
-
-/// A venue, its adapter, and its securities.
-pub struct VenueSetup {
-    pub adapter: AdapterName,
-    pub exchanges: Vec<ExchangeId>,
-    pub securities: Vec<SecurityId>,
-    pub venue: ReplayVenue,
-}
-
-#[derive(Debug)]
-pub enum SimulationError {
-    Data(InvalidPriceData),
-    /// There is nothing to play.
-    NoData,
-    /// The engine refused a setup command.
-    Refused(Refusal),
-    /// More prices are delayed than the limit.
-    FeedTooLate,
-    /// The observer failed.
-    Observer(String),
-}
-
-impl fmt::Display for SimulationError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Data(bad) => bad.fmt(f),
-            Self::NoData => f.write_str("the data has no row in the time that is to be played"),
-            Self::Refused(refusal) => write!(f, "the engine refused to begin: {refusal}"),
-            Self::FeedTooLate => f.write_str("the feed latency keeps more than a million prices on their way"),
-            Self::Observer(reason) => f.write_str(reason),
-        }
-    }
-}
-
-impl std::error::Error for SimulationError {}
-
-impl From<InvalidPriceData> for SimulationError {
-    fn from(bad: InvalidPriceData) -> Self {
-        Self::Data(bad)
-    }
-}
 
 /// Reads the first row, for the start time, and applies the setup commands.
-pub(super) fn build<'a>(
+fn build<'a>(
     setup: SimulationSetup,
     mut source: Box<dyn PriceSource + 'a>,
     observer: &'a mut dyn Observer,
@@ -121,12 +44,12 @@ pub(super) fn build<'a>(
         on_failure: setup.on_failure,
         opening_cash: setup.opening_cash,
         next_valuation: now,
-        day_ends: super::NEVER,
+        day_ends: NEVER,
         has_closed: false,
         closed_at: Timestamp(i64::MIN),
         now,
         progress: setup.progress.clone(),
-        next_due: super::NEVER,
+        next_due: NEVER,
         events: 0,
     };
     simulation.configure_engine(setup.settings, setup.commands)?;
@@ -151,7 +74,15 @@ fn build_venues(setup: &SimulationSetup) -> ReplayVenues {
     floor
 }
 
-impl Simulation<'_> {
+impl<'a> Simulation<'a> {
+    pub fn new(
+        setup: SimulationSetup,
+        source: Box<dyn PriceSource + 'a>,
+        observer: &'a mut dyn Observer,
+    ) -> Result<Self, SimulationError> {
+        build(setup, source, observer)
+    }
+
     fn configure_engine(&mut self, settings: EngineSettings, commands: Vec<Command>) -> Result<(), SimulationError> {
         for command in std::iter::once(Command::Configure(settings)).chain(commands) {
             self.driver.command(self.now, command, &mut self.strategies, &mut self.venues)?;

@@ -9,7 +9,7 @@ use storage::price_files::PriceRecord;
 use strategy::{BarHistoryRequest, PriceHistory, PriceHistoryRequest, PriceKind, StrategyRunner};
 
 use super::Simulation;
-use super::setup::SimulationError;
+use super::run_input::SimulationError;
 
 /// The newest prices of the warm-up, as many as requested.
 #[derive(Debug, Default)]

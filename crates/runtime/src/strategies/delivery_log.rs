@@ -7,7 +7,7 @@ use minicbor::{Decode, Encode};
 use strategy::{CommandRejection, PriceHistory, StrategyIdentity};
 
 use super::event_codec;
-use super::protocol::encode;
+use super::reference_codec::encode;
 
 /// Bytes after which a record is written.
 const RECORD_BYTES: usize = 8 * 1_024;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use domain::{Event, EventClass};
 use minicbor::Decode;
 
-use super::protocol::{changes, encode, reference};
+use super::reference_codec::{changes, encode, reference};
 
 /// Class and payload of an event that a strategy can get.
 pub(crate) fn to_bytes(event: &Event) -> Option<(u8, Vec<u8>)> {

@@ -4,6 +4,7 @@
 mod link;
 mod strategy_queue;
 pub(crate) mod event_codec;
+mod reference_codec;
 pub(crate) mod delivery_log;
 mod local_link;
 mod reply_collector;
@@ -11,6 +12,7 @@ mod dispatcher;
 mod strategy_thread;
 pub(crate) mod failures;
 mod instance;
+mod host_settings;
 mod supervisor;
 mod orphaned;
 mod engine_client;
@@ -19,7 +21,8 @@ mod remote;
 pub mod protocol;
 
 pub use delivery_log::DeliveryRecord;
-pub use host::{HostError, HostHandle, HostSettings, OnFailure, StrategyConfig, StrategyHost};
+pub use host::{HostHandle, StrategyHost};
+pub use host_settings::{HostError, HostSettings, OnFailure, StrategyConfig};
 pub use link::{LinkLost, StrategyDelivery, StrategyLink};
 pub use local_link::{CommandRouter, LocalLink};
 pub use remote::{AttachedStrategy, ProcessHeartbeat};

@@ -7,7 +7,10 @@ use minicbor::{Decode, Encode};
 use strategy::{BarHistoryRequest, PriceHistory};
 
 use super::event_codec;
+use super::reference_codec::changes;
 use super::reply_collector::CommandReject;
+
+pub use super::reference_codec::{encode, reference};
 
 /// Protocol version, checked together with the version of the program.
 pub const PROTOCOL: u32 = 4;
@@ -268,35 +271,6 @@ impl ServerMessage {
 pub fn event(sequence: u64, at: Timestamp, class: u8, payload: &[u8]) -> Option<PublishedEvent> {
     let event = event_codec::from_bytes(class, payload)?;
     Some(PublishedEvent { sequence, at, event })
-}
-
-/// Reference data as the changes that make it.
-pub(super) fn changes(data: &ReferenceData) -> Vec<ReferenceChange> {
-    let exchanges = data.exchanges.values().map(|exchange| ReferenceChange::Exchange((**exchange).clone()));
-    let families = data.families.values().map(|family| ReferenceChange::Family((**family).clone()));
-    let securities = data.securities.values().map(|security| ReferenceChange::Security((**security).clone()));
-    let accounts = data.accounts.values().map(|account| ReferenceChange::Account((**account).clone()));
-    let strategies = data.strategies.values().map(|strategy| ReferenceChange::Strategy((**strategy).clone()));
-    exchanges.chain(families).chain(securities).chain(accounts).chain(strategies).collect()
-}
-
-pub fn reference(changes: Vec<ReferenceChange>) -> ReferenceData {
-    let mut data = ReferenceData::default();
-    for change in changes {
-        match change {
-            ReferenceChange::Exchange(exchange) => drop(data.exchanges.insert(exchange.id, exchange.into())),
-            ReferenceChange::Family(family) => drop(data.families.insert(family.id, family.into())),
-            ReferenceChange::Security(security) => drop(data.securities.insert(security.id, security.into())),
-            ReferenceChange::Account(account) => drop(data.accounts.insert(account.id, account.into())),
-            ReferenceChange::Strategy(strategy) => drop(data.strategies.insert(strategy.id, strategy.into())),
-            ReferenceChange::RetireSecurity(id) => drop(data.securities.remove(&id)),
-        }
-    }
-    data
-}
-
-pub fn encode<T: Encode<()>>(value: T) -> Vec<u8> {
-    minicbor::to_vec(value).expect("a vector takes everything")
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use tracing::{error, info, warn};
 
 use super::engine_client::{CommandRefused, EngineClient};
 use super::failures::{self, disconnected};
-use super::host::{HostError, HostSettings, OnFailure, StrategyConfig};
+use super::host_settings::{HostError, HostSettings, OnFailure, StrategyConfig};
 use super::instance::{InstanceKind, RunningInstance};
 use super::local_link::{CommandRouter, LocalLink};
 use super::orphaned::OrphanedStrategies;

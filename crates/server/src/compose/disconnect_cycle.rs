@@ -1,12 +1,14 @@
 //! The line to a simulated venue that is cut and joined again on purpose, while everything else goes on.
 
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use adapters::simulated::VenueControls;
-use crossbeam_channel::{Receiver, RecvTimeoutError, bounded};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use venue_sim::Faults;
 
-use super::venues::VenueThread;
+/// What a thread is ended by, and waited for with.
+pub(super) type VenueThread = (Sender<()>, JoinHandle<()>);
 
 /// The other faults of the venue stay as they are.
 pub(super) fn start(controls: VenueControls, period: Duration) -> std::io::Result<VenueThread> {

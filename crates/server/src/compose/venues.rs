@@ -1,19 +1,18 @@
 //! The simulated venues: each lives in our process but is reached like any other, through its adapter.
 
 use std::sync::Arc;
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use adapters::host::VenueBackoff;
 use adapters::simulated::{SimulatedAdapter, SimulatedVenueSettings, VenueControls};
 use adapters::thread::{AdapterIo, spawn};
-use crossbeam_channel::{Sender, bounded};
+use crossbeam_channel::bounded;
 use domain::{AdapterName, Decimal, Exchange, ReferenceData};
 use venue_sim::book::SelfTradeRule;
 use venue_sim::{Faults, ParticipantActivity, VenueConfig, VenueFees};
 
 use super::adapter_sessions::AdapterSessions;
-use super::disconnect_cycle;
+use super::disconnect_cycle::{self, VenueThread};
 use super::engine_thread::EngineThread;
 use super::listings::{SimulatedMarkets, listings};
 use crate::config::{self, Config, ConfiguredVenue, Fraction, SIMULATED, VenueFault, VenueFaultKind};
@@ -24,9 +23,6 @@ use crate::traces::VENUES;
 
 const NANOS_PER_MICRO: i64 = 1_000;
 const NANOS_PER_MILLI: i64 = 1_000_000;
-
-/// What a thread is ended by, and waited for with.
-pub(super) type VenueThread = (Sender<()>, JoinHandle<()>);
 
 /// Running adapters, and those who cut their lines.
 pub(super) struct SimulatedVenues(Vec<VenueThread>);

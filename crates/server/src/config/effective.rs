@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::keys::{KEYS, Key};
+use super::entry::{ConfigEntry, ConfigOrigin, RawConfig};
+use super::key::Key;
 use super::profile::ConfigProfile;
-use super::raw::{ConfigEntry, ConfigOrigin, RawConfig};
 use super::setting::Setting;
 use crate::input_problem::Problems;
 use crate::nearest::hint;
@@ -33,29 +33,30 @@ impl ConfigLine {
 
 /// Reads texts as values: every key is read once, every problem is collected.
 pub(super) struct ConfigReader {
+    keys: &'static [Key],
     winners: BTreeMap<String, ConfigEntry>,
     done: Effective,
     problems: Problems,
 }
 
 impl ConfigReader {
-    pub(super) fn from_raw(raw: RawConfig) -> Self {
+    pub(super) fn from_raw(raw: RawConfig, keys: &'static [Key]) -> Self {
         let (mut winners, mut problems) = (BTreeMap::new(), raw.problems);
         for written in raw.written {
-            if KEYS.iter().any(|key| key.name == written.name) {
+            if keys.iter().any(|key| key.name == written.name) {
                 winners.insert(written.name.clone(), written);
             } else {
-                let hint = hint(&written.name, KEYS.iter().map(|key| key.name));
+                let hint = hint(&written.name, keys.iter().map(|key| key.name));
                 problems.add(&written.origin, format!("unknown key '{}'{hint}", written.name));
             }
         }
         let done = Effective { lines: Vec::new(), profiles: raw.profiles, notices: raw.notices };
-        Self { winners, done, problems }
+        Self { keys, winners, done, problems }
     }
 
     /// The value of a key, or `None` and a problem.
     pub(super) fn value<T: Setting>(&mut self, name: &str) -> Option<T> {
-        let key = KEYS.iter().find(|key| key.name == name)?;
+        let key = self.keys.iter().find(|key| key.name == name)?;
         let default =
             || ConfigEntry { name: name.to_owned(), text: key.default.to_owned(), origin: ConfigOrigin::Default };
         let ConfigEntry { text, origin, .. } = self.winners.remove(name).unwrap_or_else(default);

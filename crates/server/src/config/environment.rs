@@ -1,6 +1,7 @@
 //! Environment variables that begin with `RIALTO_`.
 
-use super::keys::{KEYS, Key};
+use super::key::Key;
+use super::keys::KEYS;
 use crate::nearest::nearest;
 
 pub const PREFIX: &str = "RIALTO_";

@@ -3,10 +3,12 @@
 //! Flags win over the environment, the environment over the file, the file over profiles, profiles over defaults.
 
 mod arguments;
+pub mod entry;
 pub mod effective;
 pub mod environment;
 mod toml_file;
 pub mod venue_faults;
+pub mod key;
 pub mod keys;
 mod to_domain;
 pub mod messaging;
@@ -21,9 +23,11 @@ pub mod show;
 mod tests;
 
 pub use arguments::ConfigArgs;
-pub use keys::{Config, KEYS, Key};
+pub use entry::RawConfig;
+pub use key::Key;
+pub use keys::{Config, KEYS};
 pub use names::{FilePath, HostName, ListenPort, ServedExchanges, SessionFile, SimulatedVenue, WebOrigin};
-pub use raw::{RawConfig, Sources};
+pub use raw::Sources;
 pub use setting::{AnonymousRole, Fraction, JournalTicks, LogFormat, LogLevel, MarketActivity, ReferencePath};
 pub use to_domain::{ConfiguredVenue, SIMULATED};
 pub use venue_faults::{VenueFault, VenueFaultKind};
@@ -37,6 +41,6 @@ impl Config {
     }
 
     pub fn from_raw(raw: RawConfig) -> Result<Self, Problems> {
-        Self::read(ConfigReader::from_raw(raw))
+        Self::read(ConfigReader::from_raw(raw, KEYS))
     }
 }

@@ -1,12 +1,11 @@
 //! Raw configuration, by layer: profile, file, environment, flags. Only syntax is checked here.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 
+use super::entry::{ConfigEntry, ConfigOrigin, RawConfig};
 use super::environment::{VariableMeaning, meaning};
 use super::profile::{ConfigProfile, DEFAULT_PROFILE, profile};
 use super::toml_file;
-use crate::input_problem::Problems;
 
 /// The sources of a configuration.
 #[derive(Debug, Clone, Default)]
@@ -19,45 +18,6 @@ pub struct Sources {
     pub set: Vec<String>,
     pub data_dir: Option<PathBuf>,
     pub ui_dir: Option<PathBuf>,
-}
-
-/// An entry: a text for a key, both unchecked.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ConfigEntry {
-    pub name: String,
-    pub text: String,
-    pub origin: ConfigOrigin,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ConfigOrigin {
-    Default,
-    Profile(&'static str),
-    File { path: PathBuf, line: usize },
-    Environment { variable: String },
-    Flag(&'static str),
-}
-
-impl fmt::Display for ConfigOrigin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Default => write!(f, "default"),
-            Self::Profile(name) => write!(f, "profile {name}"),
-            Self::File { path, line } => write!(f, "{} line {line}", path.display()),
-            Self::Environment { variable } => write!(f, "{variable}"),
-            Self::Flag(flag) => write!(f, "{flag}"),
-        }
-    }
-}
-
-/// All entries; of two for a key the later one wins.
-#[derive(Debug, Default)]
-pub struct RawConfig {
-    pub written: Vec<ConfigEntry>,
-    pub profiles: Vec<&'static ConfigProfile>,
-    pub notices: Vec<String>,
-    /// Syntax problems.
-    pub problems: Problems,
 }
 
 impl RawConfig {

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::effective::ConfigLine;
-use super::keys::{Config, KEYS, Key};
+use super::key::Key;
+use super::keys::{Config, KEYS};
 use super::profile::PROFILES;
 use super::setting::{BETWEEN_ITEMS, Literal};
 

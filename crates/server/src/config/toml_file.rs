@@ -5,7 +5,7 @@ use std::path::Path;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::raw::{ConfigEntry, ConfigOrigin};
+use super::entry::{ConfigEntry, ConfigOrigin};
 use super::setting::BETWEEN_ITEMS;
 use crate::input_problem::Problems;
 

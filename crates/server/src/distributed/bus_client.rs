@@ -21,7 +21,7 @@ use super::duplicate_filter::DuplicateFilter;
 use super::link_state::{LinkEvent, LinkState};
 use super::phase_tracker::PhaseNotice;
 use super::remote_link::{OutgoingItem, OutgoingPayload};
-use super::server_connection::{ProcessIdentity, ServerConnection, Subscription, subscription_of};
+use super::server_connection::{FrameSource, ProcessIdentity, ServerConnection, source_of};
 use super::server_time::ServerTime;
 use super::unanswered::UnansweredRequests;
 use super::{ALREADY_RUNNING, build};
@@ -276,13 +276,13 @@ impl BusClient {
             // A client that was never accepted is not accepted by a retry.
             return Err(if self.run.is_none() { lost(login_error(&text)) } else { io::Error::other(text).into() });
         }
-        match subscription_of(frame) {
-            Subscription::Own => self.on_own_frame(frame, connection).await,
-            Subscription::Prices => {
+        match source_of(frame) {
+            FrameSource::Own => self.on_own_frame(frame, connection).await,
+            FrameSource::Prices => {
                 self.on_price(frame);
                 Ok(())
             }
-            Subscription::GenericEvents => self.on_generic_event(frame),
+            FrameSource::GenericEvents => self.on_generic_event(frame),
         }
     }
 

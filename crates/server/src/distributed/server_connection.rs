@@ -32,7 +32,7 @@ pub(super) struct ProcessIdentity {
 }
 
 /// What a frame carries.
-pub(super) enum Subscription {
+pub(super) enum FrameSource {
     Own,
     Prices,
     GenericEvents,
@@ -112,10 +112,10 @@ impl ServerConnection {
     }
 }
 
-pub(super) fn subscription_of(frame: &StompFrame) -> Subscription {
+pub(super) fn source_of(frame: &StompFrame) -> FrameSource {
     match frame.headers.get("subscription") {
-        Some("own") => Subscription::Own,
-        Some("prices") => Subscription::Prices,
-        _ => Subscription::GenericEvents,
+        Some("own") => FrameSource::Own,
+        Some("prices") => FrameSource::Prices,
+        _ => FrameSource::GenericEvents,
     }
 }

@@ -13,6 +13,9 @@ use tracing::{Event, Level, Subscriber};
 use tracing_subscriber::Layer;
 use tracing_subscriber::layer::Context;
 
+/// The target of alarms: topics have them already, so they are not sent there as lines of the log.
+pub const ALARM_TARGET: &str = "alarm";
+
 /// Lines that are kept; of more the oldest are forgotten, standard error had them.
 pub const LOG_LINES_KEPT: usize = 1_000;
 /// What is kept of a text; the rest of a longer one stands on standard error only.
@@ -49,7 +52,7 @@ impl LogRing {
     fn push(&self, line: LogLine) {
         let mut kept = self.lock();
         // Topics have the alarm itself.
-        if let Some(listener) = kept.listener.as_ref().filter(|_| line.logger != super::ALARM_TARGET) {
+        if let Some(listener) = kept.listener.as_ref().filter(|_| line.logger != ALARM_TARGET) {
             // Nobody who logs waits for whoever listens.
             let _ = listener.try_send(line.clone());
         }

@@ -9,6 +9,8 @@ use crate::message::StompMessage;
 use crate::session::DeliveryToken;
 use queue::{MessageQueue, QueueEntry};
 
+pub use queue::{DELIVERIES_MAX, QueueDelivery};
+
 mod queue;
 
 /// Queues that hold a message or have a consumer; a SEND or SUBSCRIBE that needs one more is rejected.
@@ -17,8 +19,7 @@ pub const QUEUES_MAX: usize = 1_024;
 pub const QUEUE_MESSAGES_MAX: usize = 10_000;
 /// Octets in all queues; one more is rejected.
 pub const QUEUES_BYTES_MAX: usize = 16 * 1_024 * 1_024;
-/// Deliveries of one message; when the last is not acknowledged, the message becomes a dead letter.
-pub const DELIVERIES_MAX: u32 = 6;
+
 /// Queue of messages that no consumer acknowledges. When it is full, its oldest message is evicted.
 pub const DEAD_LETTERS: &str = "ActiveMQ.DLQ";
 
@@ -38,15 +39,6 @@ impl fmt::Display for QueueFull {
             Self::Bytes { limit } => write!(f, "the queues hold {limit} octets and take no more"),
         }
     }
-}
-
-/// A message for a consumer; its token comes back with the acknowledgement.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct QueueDelivery<C> {
-    pub consumer: C,
-    pub token: DeliveryToken,
-    pub message: Arc<StompMessage>,
-    pub redelivered: bool,
 }
 
 /// All queues by name. `C` identifies a consumer for the application: one subscription of one connection.

@@ -3,9 +3,20 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use super::{DELIVERIES_MAX, QueueDelivery};
 use crate::message::StompMessage;
 use crate::session::DeliveryToken;
+
+/// Deliveries of one message; when the last is not acknowledged, the message becomes a dead letter.
+pub const DELIVERIES_MAX: u32 = 6;
+
+/// A message for a consumer; its token comes back with the acknowledgement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QueueDelivery<C> {
+    pub consumer: C,
+    pub token: DeliveryToken,
+    pub message: Arc<StompMessage>,
+    pub redelivered: bool,
+}
 
 /// A message that no consumer has acknowledged yet.
 #[derive(Debug)]

@@ -5,20 +5,21 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::protocol_error::ProtocolError;
-use super::subscriptions::{AckMode, SubscriptionKey};
+use super::subscription_key::SubscriptionKey;
+use super::subscriptions::AckMode;
 use super::unacked::DeliveryToken;
 use crate::destination::{Destination, DestinationPattern};
 use crate::frame::StompCommand;
 use crate::headers::Headers;
 
-/// What the driver does next. Where it cannot execute an action, it calls [`StompSession::close_with_error`](super::Session::refuse)
+/// What the driver does next. Where it cannot execute an action, it calls [`StompSession::close_with_error`](super::StompSession::close_with_error)
 /// and drops the actions that follow.
 #[derive(Debug, PartialEq, Eq)]
 pub enum StompAction {
     /// A whole frame or a heart-beat for the control lane.
     Send(Cow<'static, [u8]>),
-    /// Answer, at any later time, by [`StompSession::on_authenticated`](super::Session::admit) or
-    /// [`StompSession::close_with_error`](super::Session::refuse).
+    /// Answer, at any later time, by [`StompSession::on_authenticated`](super::StompSession::on_authenticated) or
+    /// [`StompSession::close_with_error`](super::StompSession::close_with_error).
     Authenticate(ConnectCredentials),
     /// From now on matching messages go to this subscription. An earlier action has sent its RECEIPT.
     Subscribe(Subscription),
@@ -28,7 +29,7 @@ pub enum StompAction {
         work: BrokerRequest,
         receipt: Option<String>,
     },
-    /// A transaction: executed as a whole or, with [`StompSession::close_with_error`](super::Session::refuse), not at all.
+    /// A transaction: executed as a whole or, with [`StompSession::close_with_error`](super::StompSession::close_with_error), not at all.
     Commit {
         work: Vec<BrokerRequest>,
         receipt: Option<String>,

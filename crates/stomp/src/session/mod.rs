@@ -21,6 +21,7 @@ mod unacked;
 mod request;
 mod rules;
 mod selector;
+mod subscription_key;
 mod subscriptions;
 mod transactions;
 
@@ -32,7 +33,8 @@ pub use rules::{
     AnyTopic, CONNECT_WAIT_MAX, DESTINATIONS_MAX, EARLY_BYTES_MAX, Permissions, SUBSCRIPTIONS_MAX, StompRules,
     TopicCatalog,
 };
-pub use subscriptions::{AckMode, ConnectionSubscriptions, DeliveryFlags, SubscriptionKey, WriteOutcome};
+pub use subscription_key::{DeliveryFlags, SubscriptionKey};
+pub use subscriptions::{AckMode, ConnectionSubscriptions, WriteOutcome};
 pub use transactions::{TRANSACTION_BYTES_MAX, TRANSACTION_FRAMES_MAX, TRANSACTIONS_MAX};
 pub use unacked::DeliveryToken;
 

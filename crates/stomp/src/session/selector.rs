@@ -1,6 +1,6 @@
 //! Subscription matching. Most connections have a few patterns, which are matched one by one; for many a tree is built.
 
-use super::subscriptions::SubscriptionKey;
+use super::subscription_key::SubscriptionKey;
 use crate::destination::{Destination, DestinationPattern};
 use crate::topics::TopicTree;
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::protocol_error::ProtocolError;
 use super::selector::Selector;
+use super::subscription_key::{DeliveryFlags, SubscriptionKey};
 use super::unacked::{DeliveryToken, UnackedDeliveries};
 use crate::destination::{DestinationKind, DestinationPattern};
 use crate::escape::Escapes;
@@ -12,10 +13,6 @@ use crate::frame::{encode_headers, encode_number};
 use crate::lanes::Broadcast;
 use crate::message::StompMessage;
 use crate::version::StompVersion;
-
-/// A subscription of one connection; keys are not reused.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct SubscriptionKey(pub u32);
 
 /// How a client acknowledges messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,18 +39,6 @@ pub(crate) enum AckTarget {
     Delivery(String),
     /// 1.1, and 1.0 without the subscription.
     Message { id: String, subscription: Option<String> },
-}
-
-/// The part of a message that differs between subscribers.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct DeliveryFlags {
-    pub redelivered: bool,
-    /// A last value from before the subscription.
-    pub snapshot: bool,
-    /// An event from before the subscription.
-    pub replayed: bool,
-    /// How many older values of the topic this one replaced.
-    pub conflated: u64,
 }
 
 /// The outcome of writing a message.

@@ -6,52 +6,20 @@
 
 mod error;
 mod csv_file;
+mod price_record;
 mod row_decoder;
 mod merged_prices;
 pub mod synthetic;
 #[cfg(test)]
 mod tests;
 
-use std::path::PathBuf;
-
-use domain::{Bar, BarSize, OrderBook, SecurityId, Text, Tick, Timestamp, Trade};
+use domain::{SecurityId, Timestamp};
 
 use csv_file::CsvFile;
 pub use error::InvalidPriceData;
 pub use merged_prices::MergedPrices;
+pub use price_record::{PriceFileKind, PriceFileSpec, PriceRecord};
 use row_decoder::RowDecoder;
-
-/// The content of a row.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum PriceRecord {
-    Tick(Tick),
-    Trade(Trade),
-    Book(OrderBook),
-    Bar(Bar),
-}
-
-impl PriceRecord {
-    /// When it was so; of a bar, when its span began.
-    #[inline]
-    pub fn at(&self) -> Timestamp {
-        match self {
-            Self::Tick(tick) => tick.at,
-            Self::Trade(trade) => trade.at,
-            Self::Book(book) => book.at,
-            Self::Bar(bar) => bar.at,
-        }
-    }
-
-    #[inline]
-    pub fn security(&self) -> SecurityId {
-        match self {
-            Self::Tick(tick) => tick.security,
-            Self::Trade(trade) => trade.security,
-            Self::Book(book) => book.security,
-            Self::Bar(bar) => bar.security,
-        }
-    }
-}
 
 /// Past prices in order of time.
 pub trait PriceSource {
@@ -65,28 +33,6 @@ pub trait PriceSource {
 
     /// How much was read, and how much there is, in whatever unit the source counts.
     fn progress(&self) -> (u64, u64);
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PriceFileKind {
-    Tick,
-    Trade,
-    Book,
-    Bar(BarSize),
-}
-
-/// A price file and its security.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PriceFileSpec {
-    pub path: PathBuf,
-    /// How messages call it.
-    pub name: String,
-    pub kind: PriceFileKind,
-    pub security: SecurityId,
-    /// The name that the prices carry.
-    pub feed: Text,
-    /// Futures and commodities have traded below zero; of others such a price is nonsense.
-    pub may_be_negative: bool,
 }
 
 /// A file that is being read.

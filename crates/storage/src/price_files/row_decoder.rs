@@ -4,7 +4,7 @@ use domain::{Bar, BarSize, BookLevel, OrderBook, Price, Quantity, SecurityId, Si
 
 use super::csv_file::{Column, CsvFile};
 use super::error::InvalidPriceData;
-use super::{PriceFileKind, PriceFileSpec, PriceRecord};
+use super::price_record::{PriceFileKind, PriceFileSpec, PriceRecord};
 
 /// Levels of a book that a file can hold on each side.
 const LEVELS_MAX: usize = 50;

@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use domain::BarSize;
+
 use super::*;
 
 fn file(folder: &Path, name: &str, kind: PriceFileKind, text: &str) -> PriceFileSpec {

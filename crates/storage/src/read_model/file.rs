@@ -18,6 +18,9 @@ use crate::file_system::{FileSystem, OsFileSystem, parent};
 use crate::journal::InstanceId;
 use crate::{Loss, StorageError};
 
+/// The file of the read model inside a data folder.
+pub const FILE: &str = "read-model.sqlite";
+
 /// This process is the only writer, so only another program that opens the file can make us wait.
 pub(super) const BUSY_WAIT: Duration = Duration::from_secs(5);
 /// The write-ahead log is copied into the file when it has this many pages of 4 KiB.
@@ -70,7 +73,7 @@ fn refused(path: &Path, journal_end: u64, trouble: ReadModelFileError) -> Storag
 
 /// As the operator is told.
 pub fn has_event(data_folder: &Path, newest: u64) -> String {
-    format!("the read model {} has event {newest}", data_folder.join(super::FILE).display())
+    format!("the read model {} has event {newest}", data_folder.join(FILE).display())
 }
 
 pub(super) fn is_condemned(path: &Path) -> bool {

@@ -10,11 +10,11 @@ use bus::history::{Found, HistoryError, OrderSearch, PageRequest, SortOrder, Sto
 use domain::query::Filter;
 use domain::{Fill, Order, OrderStatus, Timestamp, Transaction, TransactionId};
 use minicbor::Decode;
-use rusqlite::types::Type;
 use rusqlite::{Connection, Params, Row, params, params_from_iter};
 
 use super::ReadModel;
 use super::checksum;
+use super::rows::{bound, decode};
 use super::search::SearchStatement;
 
 // Behind key and payload stand the values that the checksums cover, each row's with its own. An event that is not found
@@ -48,9 +48,6 @@ const EVENTS: &str = "SELECT sequence, payload, sequence, ordinal, at, class, ch
     WHERE sequence > ?1 ORDER BY sequence, ordinal";
 const EVENTS_BEHIND: &str = "SELECT sequence, payload, sequence, ordinal, at, class, checksum FROM events
     WHERE (sequence, ordinal) > (?1, ?2) ORDER BY sequence, ordinal";
-/// A row of orders, with its checksum behind it.
-pub(super) const ORDER_COLUMNS: &str =
-    "id, payload, int_id, strategy, account, security, at, status, source, words, checksum";
 
 /// Where the values of a row stand that its checksum covers.
 const EVENT: Range<usize> = 1..6;
@@ -215,17 +212,7 @@ fn decode_event<T: for<'b> Decode<'b, ()>>(row: &Row<'_>, link: Range<usize>) ->
     decode(row)
 }
 
-pub(super) fn decode<T: for<'b> Decode<'b, ()>>(row: &Row<'_>) -> rusqlite::Result<T> {
-    let bytes = row.get_ref(1)?.as_blob()?;
-    minicbor::decode(bytes).map_err(|error| rusqlite::Error::FromSqlConversionFailure(1, Type::Blob, Box::new(error)))
-}
-
 fn stored_event(row: &Row<'_>) -> rusqlite::Result<StoredEvent> {
     checksum::check(row, EVENT)?;
     Ok(StoredEvent { sequence: row.get(0)?, payload: row.get(1)?, at: Timestamp(row.get(4)?), class: row.get(5)? })
-}
-
-/// SQLite's integers end at 2^63 - 1, and nothing that is stored has so large a number.
-pub(super) fn bound(number: u64) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
 }

@@ -18,6 +18,7 @@ mod schema;
 mod checksum;
 mod writer;
 mod payload;
+mod rows;
 mod readers;
 mod history;
 mod search;
@@ -35,15 +36,13 @@ use domain::PublishedEvent;
 use crate::StorageError;
 use crate::journal::InstanceId;
 use crate::lock::DataDirLock;
-pub use file::has_event;
+pub use file::{FILE, has_event};
 use progress::ApplyProgress;
 use queue::EventQueue;
 use readers::ReaderPool;
 pub use remembered::{Remembered, keep_aside, remembered};
 use writer::ReadModelWriter;
 
-/// The name of the file inside a data folder.
-pub const FILE: &str = "read-model.sqlite";
 /// Events that may wait for the read model; the producer of one more waits.
 pub const READ_MODEL_EVENTS_MAX: usize = 131_072;
 /// A larger file is not checked completely at the start, page by page and row by row; its damage is found when it is read.

@@ -6,7 +6,8 @@ use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 
-use super::{FILE, checksum, file, schema};
+use super::file::{self, FILE};
+use super::{checksum, schema};
 use crate::StorageError;
 use crate::journal::InstanceId;
 

@@ -6,7 +6,7 @@ use domain::Order;
 use rusqlite::types::Value;
 use rusqlite::{Connection, params};
 
-use super::history::{ORDER_COLUMNS, bound};
+use super::rows::{ORDER_COLUMNS, bound};
 
 /// Separator between the names of an order, so that no part is found across them.
 const NAME_SEPARATOR: &str = "\n";
@@ -36,7 +36,7 @@ pub(crate) fn backfill(connection: &Connection) -> rusqlite::Result<()> {
     let mut rows = orders.query([])?;
     while let Some(row) = rows.next()? {
         let id: i64 = row.get(0)?;
-        let order: Order = super::history::decode(row)?;
+        let order: Order = super::rows::decode(row)?;
         let SearchColumns { at, status, source, words } = SearchColumns::from_order(&order);
         update.execute(params![id, at, status, source, words])?;
     }

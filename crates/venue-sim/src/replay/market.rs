@@ -7,10 +7,11 @@ use domain::{
     Timestamp, Trade,
 };
 
+use super::config::{ReplayConfig, unsupported_tif};
 use super::quotes::{ReplayQuotes, is_beyond, reaches};
+use super::reports::{ReplayIds, Reports, rejected};
 use super::rule::FillRule;
 use super::working_order::WorkingOrder;
-use super::{ReplayConfig, ReplayIds, Reports, rejected, unsupported_tif};
 
 #[derive(Debug)]
 pub(super) struct ReplayMarket {

@@ -10,6 +10,8 @@
 //! - Stops are triggered by trades, by the other side's quote where nothing trades, and by the range of bars.
 
 mod rule;
+mod config;
+mod reports;
 mod quotes;
 mod working_order;
 mod market;
@@ -18,33 +20,19 @@ use std::collections::VecDeque;
 
 use domain::order::OrderTerms;
 use domain::report::ReportKind;
-use domain::{
-    Bar, Decimal, Exchange, Order, OrderBook, OrderId, Security, SecurityId, SecurityMap, Text, Tick, TimeInForce,
-    Timestamp, Trade,
-};
+use domain::{Bar, Exchange, Order, OrderBook, OrderId, Security, SecurityId, SecurityMap, Tick, Timestamp, Trade};
 
+pub use config::ReplayConfig;
 pub use rule::FillRule;
 
 use market::ReplayMarket;
+use reports::{ReplayIds, Reports, rejected};
 use working_order::WorkingOrder;
 
 /// Requests on their way at a time; a further one is rejected.
 pub const IN_FLIGHT_MAX: usize = 1_000_000;
 
 const BUSY: &str = "busy: too many requests are underway";
-
-#[derive(Debug, Clone)]
-pub struct ReplayConfig {
-    /// Prefix of every id that the venue generates.
-    pub name: Text,
-    pub rule: FillRule,
-    /// From us to the market, and the same for the way back.
-    pub order_latency_nanos: i64,
-    /// How many ticks worse than by the rule market and stop orders are filled.
-    pub slippage_ticks: u32,
-    /// Fee as a fraction of the traded value; absent: the fee of the security's family.
-    pub fee_rate: Option<Decimal>,
-}
 
 /// A report of the venue and its time.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,23 +62,9 @@ enum ReplayRequest {
     Cancel(SecurityId, OrderId),
 }
 
-/// Id generator for orders and executions.
-#[derive(Debug)]
-struct ReplayIds {
-    name: Text,
-    /// Prefix of an execution's number: the rule and the venue.
-    execution: String,
-    orders: u64,
-    executions: u64,
-}
-
-/// Reports of matching, before they are sent.
-type Reports = Vec<ReportKind>;
-
 impl ReplayVenue {
     pub fn new(config: ReplayConfig) -> Self {
-        let execution = format!("{}:{}-", config.rule.name(), config.name);
-        let ids = ReplayIds { name: config.name.clone(), execution, orders: 0, executions: 0 };
+        let ids = ReplayIds::new(&config);
         Self {
             config,
             markets: Vec::new(),
@@ -246,32 +220,6 @@ impl ReplayVenue {
     }
 }
 
-impl ReplayIds {
-    fn order(&mut self) -> Text {
-        self.orders += 1;
-        Text::numbered(&[&self.name, "-O"], self.orders)
-    }
-
-    /// The id of an execution: its prefix is the fill rule.
-    fn execution(&mut self) -> Text {
-        self.executions += 1;
-        Text::numbered(&[&self.execution], self.executions)
-    }
-}
-
 fn later(at: Timestamp, nanos: i64) -> Timestamp {
     Timestamp(at.0.saturating_add(nanos))
-}
-
-fn rejected(order: OrderId, reason: &str) -> ReportKind {
-    ReportKind::Rejected { order, reason: reason.into() }
-}
-
-/// Why a time in force is not supported, where only prices are recorded.
-fn unsupported_tif(tif: TimeInForce, at: Timestamp) -> Option<&'static str> {
-    match tif {
-        TimeInForce::Ato | TimeInForce::Atc => Some("tif: auctions are not recorded"),
-        TimeInForce::Gtd { until } if until <= at => Some("tif: the date has passed"),
-        _ => None,
-    }
 }

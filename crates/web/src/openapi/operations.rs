@@ -345,3 +345,9 @@ const CHANGING: &str = "\
 What is left out keeps its value; `reference` changes at once, because no venue has to agree; tif changes among DAY, GTC \
 and GTD only; side, security, account, strategy and kind can't change. The path names the kind that \
 the order has.";
+
+/// The columns of a list, in the order in which they are described.
+pub(crate) fn columns(handler: &str) -> Vec<&'static str> {
+    let reply = OPERATIONS.iter().find(|operation| operation.handler == handler);
+    reply.map(|operation| operation.response.columns()).unwrap_or_default()
+}

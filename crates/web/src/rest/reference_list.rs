@@ -12,7 +12,8 @@ use domain::ReferenceData;
 
 use crate::app_state::AppState;
 use crate::list_format::{IfNoneMatch, ListFormat};
-use crate::{openapi, response};
+use crate::openapi::operations;
+use crate::response;
 
 /// The requested format of a list, and the client's tags.
 pub(crate) struct ListRequest {
@@ -34,7 +35,7 @@ impl ListRequest {
             match self.form {
                 ListFormat::Json => wire::json::list(items, write).map(Bytes::from).collect(),
                 ListFormat::Csv(handler) => {
-                    let columns = openapi::columns(handler);
+                    let columns = operations::columns(handler);
                     wire::csv::table(items, &columns, write).map(Bytes::from).collect()
                 }
             }

@@ -1,7 +1,7 @@
 //! Schemas of reference data and platform resources: accounts, securities, users, health.
 
+use super::object::{ObjectSchema, golden, optional, required, shape, variant};
 use super::schema_type::SchemaType::*;
-use super::{ObjectSchema, golden, optional, required, shape, variant};
 
 pub(super) const SHAPES: &[ObjectSchema] = &[
     shape(

@@ -1,7 +1,7 @@
 //! Schemas of orders, money, prices and history.
 
+use super::object::{ObjectSchema, golden, optional, required, shape, variant};
 use super::schema_type::SchemaType::*;
-use super::{ObjectSchema, golden, optional, required, shape, variant};
 
 pub(super) const SHAPES: &[ObjectSchema] = &[
     shape(

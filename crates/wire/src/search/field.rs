@@ -4,9 +4,8 @@ use std::cmp::Ordering;
 
 use domain::{Currency, Date, Decimal, Security, SecurityKind};
 
-use super::parser::SearchValue;
+use super::pattern::{BadSearch, SearchValue, TextPattern};
 use super::token::SearchOperator;
-use super::{BadSearch, TextPattern};
 use crate::number::decimal;
 use crate::security::{object_type, option_type};
 

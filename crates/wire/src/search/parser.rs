@@ -1,8 +1,9 @@
 //! Search parser: tokens to an expression, OR of ANDs of terms that may be negated.
 
+use super::expression::{Expression, SEARCH_DEPTH_MAX};
 use super::field::FieldCondition;
+use super::pattern::{BadSearch, SearchValue, TextPattern};
 use super::token::{SearchOperator, SearchToken, TokenKind, tokens};
-use super::{BadSearch, Expression, SEARCH_DEPTH_MAX, TextPattern};
 
 pub(super) fn parse(text: &str) -> Result<Expression, BadSearch> {
     let end = text.chars().count() + 1;
@@ -131,13 +132,6 @@ impl Parser {
             Some(TokenKind::Open | TokenKind::Quoted(_) | TokenKind::Operator(_)) => true,
         }
     }
-}
-
-/// What a field is compared with.
-pub(super) struct SearchValue {
-    pub(super) at: usize,
-    pub(super) text: String,
-    pub(super) pattern: TextPattern,
 }
 
 fn pattern(at: usize, word: &str) -> Result<TextPattern, BadSearch> {

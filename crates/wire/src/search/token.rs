@@ -1,6 +1,6 @@
 //! Search tokens: words, quoted texts, operators and parentheses, each with its position.
 
-use super::BadSearch;
+use super::pattern::BadSearch;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct SearchToken {

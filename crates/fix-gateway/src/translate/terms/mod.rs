@@ -1,13 +1,10 @@
 //! Order fields: honoured, compared, refused (they could change an execution and are not supported) or ignored. No
 //! order is traded on other terms than the client sent.
 
-mod table;
+pub(super) mod table;
 mod security_description;
 #[cfg(test)]
-mod docs_table;
-
-use std::collections::BTreeMap;
-use std::sync::OnceLock;
+mod tests;
 
 use domain::Security;
 use fix::tag::{self, Tag};
@@ -16,23 +13,9 @@ use fix::{FixMessage, GatewaySettings};
 use super::field::{EXPIRE_DATE, EXPIRE_TIME, TIME_IN_FORCE};
 use super::field_reader::MessageReject;
 use super::reject_codes::{TERM_NOT_OFFERED, UNSUPPORTED};
+use super::tag_names::tag_with_name;
 
-pub(crate) use table::{AppliesTo, TABLE, Treatment};
-
-/// Fields that share a treatment and its reason.
-pub(crate) struct Term {
-    pub(crate) fields: &'static [(Tag, &'static str)],
-    pub(crate) messages: AppliesTo,
-    pub(crate) treatment: Treatment,
-    /// For the documentation.
-    #[cfg_attr(not(test), expect(dead_code, reason = "the test that holds the page against the table prints it"))]
-    pub(crate) why: &'static str,
-}
-
-/// The name that FIX gives a field of the table.
-pub(crate) fn field_name(tag: Tag) -> Option<&'static str> {
-    known_field(tag).map(|known| known.name)
-}
+use table::{Treatment, known_field};
 
 /// Rejects the first term that is not supported.
 pub(crate) fn check(
@@ -108,7 +91,7 @@ fn unsupported_value(tag: Tag, value: &[u8], treatment: Treatment) -> MessageRej
     let shown = value.escape_ascii();
     match treatment {
         Treatment::Compared => {
-            let text = format!("{} {shown} is not that of the security", crate::translate::field::tag_with_name(tag));
+            let text = format!("{} {shown} is not that of the security", tag_with_name(tag));
             MessageReject::new(UNSUPPORTED, TERM_NOT_OFFERED, &text)
         }
         _ => term_not_offered(tag, &format!(": {shown}")),
@@ -116,21 +99,6 @@ fn unsupported_value(tag: Tag, value: &[u8], treatment: Treatment) -> MessageRej
 }
 
 fn term_not_offered(tag: Tag, rest: &str) -> MessageReject {
-    let text = format!("{} is not offered{rest}", crate::translate::field::tag_with_name(tag));
+    let text = format!("{} is not offered{rest}", tag_with_name(tag));
     MessageReject::new(UNSUPPORTED, TERM_NOT_OFFERED, &text)
-}
-
-#[derive(Clone, Copy)]
-struct KnownField {
-    name: &'static str,
-    term: &'static Term,
-}
-
-fn known_field(tag: Tag) -> Option<KnownField> {
-    static BY_TAG: OnceLock<BTreeMap<Tag, KnownField>> = OnceLock::new();
-    let by_tag = BY_TAG.get_or_init(|| {
-        let of = |term: &'static Term| term.fields.iter().map(move |(tag, name)| (*tag, KnownField { name, term }));
-        TABLE.iter().flat_map(of).collect()
-    });
-    by_tag.get(&tag).copied()
 }

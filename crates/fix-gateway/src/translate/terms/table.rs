@@ -1,9 +1,10 @@
 //! Every field of New Order Single and Order Cancel/Replace Request of FIX 4.4, groups and their members included.
 //! Tests compare it with the dictionary, and `docs/fix.md` with it.
 
-use fix::tag::Tag;
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
-use super::Term;
+use fix::tag::Tag;
 
 pub(super) const EXEC_INST: Tag = 18;
 
@@ -36,6 +37,36 @@ impl AppliesTo {
             Self::Replace => msg_type == b"G",
         }
     }
+}
+
+/// Fields that share a treatment and its reason.
+pub(crate) struct Term {
+    pub(crate) fields: &'static [(Tag, &'static str)],
+    pub(crate) messages: AppliesTo,
+    pub(crate) treatment: Treatment,
+    /// For the documentation.
+    #[cfg_attr(not(test), expect(dead_code, reason = "the test that holds the page against the table prints it"))]
+    pub(crate) why: &'static str,
+}
+
+/// The name that FIX gives a field of the table.
+pub(crate) fn field_name(tag: Tag) -> Option<&'static str> {
+    known_field(tag).map(|known| known.name)
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct KnownField {
+    pub(super) name: &'static str,
+    pub(super) term: &'static Term,
+}
+
+pub(super) fn known_field(tag: Tag) -> Option<KnownField> {
+    static BY_TAG: OnceLock<BTreeMap<Tag, KnownField>> = OnceLock::new();
+    let by_tag = BY_TAG.get_or_init(|| {
+        let of = |term: &'static Term| term.fields.iter().map(move |(tag, name)| (*tag, KnownField { name, term }));
+        TABLE.iter().flat_map(of).collect()
+    });
+    by_tag.get(&tag).copied()
 }
 
 /// Values of counts and quantities without effect.

@@ -3,7 +3,7 @@
 use expect_test::expect;
 
 use super::harness::GatewayHarness;
-use crate::translate::terms::{AppliesTo, TABLE, Term, Treatment};
+use crate::translate::terms::table::{AppliesTo, TABLE, Term, Treatment};
 
 const ORDER: &str = "35=D|11=X|54=1|38=100|40=2|44=10|60=20261116-12:00:00|48=1";
 const REPLACE: &str = "35=G|11=Y|41=X|54=1|38=110|40=2|44=10|60=20261116-12:00:00|48=1";

@@ -6,7 +6,7 @@ use broker::BrokerMonitor;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::DescriptorEncoder;
 
-use super::{EncodeResult, encode_counter, encode_gauge};
+use super::encoding::{EncodeResult, encode_counter, encode_gauge};
 
 const OLDEST_EVENT_HELP: &str = "For how long the oldest event waits that is not published";
 

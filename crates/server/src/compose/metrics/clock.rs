@@ -6,7 +6,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::DescriptorEncoder;
 
-use super::{EncodeResult, encode_gauge};
+use super::encoding::{EncodeResult, encode_gauge};
 
 const NANOS_PER_SECOND: f64 = 1e9;
 

@@ -11,7 +11,7 @@ use domain::Text;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::DescriptorEncoder;
 
-use super::{EncodeResult, encode_counters, encode_gauges};
+use super::encoding::{EncodeResult, encode_counters, encode_gauges};
 
 pub(super) struct InboxCollector(pub(super) Inbox);
 

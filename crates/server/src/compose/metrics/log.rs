@@ -3,7 +3,7 @@
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::DescriptorEncoder;
 
-use super::{EncodeResult, encode_counter};
+use super::encoding::{EncodeResult, encode_counter};
 use crate::logging;
 
 #[derive(Debug)]

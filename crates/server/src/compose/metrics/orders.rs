@@ -11,7 +11,7 @@ use domain::{Event, EventClass};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::DescriptorEncoder;
 
-use super::{EncodeResult, encode_counter, encode_counters};
+use super::encoding::{EncodeResult, encode_counter, encode_counters};
 
 /// Changes that may wait to be counted; of more some are missed, and that is counted.
 const ORDER_CHANGES_MAX: usize = 65_536;

@@ -3,7 +3,7 @@
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::DescriptorEncoder;
 
-use super::{EncodeResult, encode_gauge};
+use super::encoding::{EncodeResult, encode_gauge};
 
 /// The kernel counts memory in pages of this size.
 const PAGE_BYTES: u64 = 4_096;

@@ -8,7 +8,7 @@ use prometheus_client::encoding::DescriptorEncoder;
 use storage::ReadModel;
 use storage::journal::{JournalMetrics, JournalMonitor};
 
-use super::{EncodeResult, encode_counter, encode_gauge, encode_histogram};
+use super::encoding::{EncodeResult, encode_counter, encode_gauge, encode_histogram};
 
 const MICROS_PER_SECOND: f64 = 1e6;
 

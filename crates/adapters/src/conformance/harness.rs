@@ -1,23 +1,17 @@
-//! Conformance kit: rules that every adapter must keep, run against a [`Harness`]. The author of an adapter supplies
-//! the harness; the kit makes a new one for every rule and returns which rules were kept.
-
-mod conformance_client;
-mod rules;
-
-use std::fmt;
+//! The test environment that the author of an adapter supplies, and the verdict about a rule.
 
 use domain::order::OrderTerms;
 use domain::report::VenueSnapshot;
 use domain::{Order, Timestamp};
 
 use crate::venue::Adapter;
-use conformance_client::ConformanceClient;
 
 /// Test environment of the adapter. It begins disconnected, with the market open.
 pub trait Harness {
     /// Always the same adapter, until `restart`.
     fn adapter(&mut self) -> &mut dyn Adapter;
 
+    /// The time at the venue.
     fn now(&self) -> Timestamp;
 
     /// Lets enough time pass for the venue to answer.
@@ -32,6 +26,7 @@ pub trait Harness {
     /// Cuts the connection to the venue. Earlier requests have reached it; its reports are lost from now on.
     fn disconnect(&mut self);
 
+    /// Restores the connection.
     fn reconnect(&mut self);
 
     /// Adapter and, where it runs in the same process, venue crash and start again from their files.
@@ -53,37 +48,13 @@ pub enum OrderIntent {
     Trade,
 }
 
-/// A rule and whether it was kept.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RuleOutcome {
-    pub rule: &'static str,
-    pub verdict: RuleVerdict,
-}
-
+/// Whether a rule was kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RuleVerdict {
+    /// It was kept.
     Passed,
     /// What happened instead.
     Failed(String),
     /// The harness cannot test it.
     NotSupported(&'static str),
-}
-
-/// Runs every rule in a harness of its own.
-pub fn check<H: Harness>(make: impl Fn() -> H) -> Vec<RuleOutcome> {
-    let judge = |(rule, kept): (&'static str, rules::Rule<H>)| {
-        let verdict = kept(&mut ConformanceClient::new(make())).err().unwrap_or(RuleVerdict::Passed);
-        RuleOutcome { rule, verdict }
-    };
-    rules::all().into_iter().map(judge).collect()
-}
-
-impl fmt::Display for RuleOutcome {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.verdict {
-            RuleVerdict::Passed => write!(f, "kept: {}", self.rule),
-            RuleVerdict::Failed(seen) => write!(f, "BROKEN: {}: {seen}", self.rule),
-            RuleVerdict::NotSupported(why) => write!(f, "not shown: {}: {why}", self.rule),
-        }
-    }
 }

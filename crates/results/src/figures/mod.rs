@@ -4,8 +4,7 @@
 use domain::Timestamp;
 
 use crate::round_trips::RoundTrip;
-use crate::run_recorder::Assumptions;
-use crate::run_results::{Month, ProfitLoss};
+use crate::run_results::{Assumptions, Month, Monthly, Trades, Yearly};
 use crate::series::{DayValue, Drawdown};
 
 const SECONDS_PER_YEAR: f64 = 365.25 * 86_400.0;
@@ -16,65 +15,6 @@ const MONTHS_PER_YEAR: f64 = 12.0;
 const YEARS_MIN: f64 = 1.0 / MONTHS_PER_YEAR;
 /// A ratio of return to risk needs that many returns.
 const RETURNS_MIN: usize = 2;
-
-#[derive(Debug, Clone, PartialEq)]
-pub struct Figures {
-    pub from: Timestamp,
-    pub to: Timestamp,
-    pub start_value: f64,
-    pub end_value: f64,
-    pub total_return: Option<f64>,
-    /// Before costs.
-    pub profit_loss: ProfitLoss,
-    pub yearly: Yearly,
-    pub monthly: Monthly,
-    pub max_drawdown: f64,
-    pub max_drawdown_days: f64,
-    /// After costs.
-    pub trades: Trades,
-    pub traded: f64,
-    pub turnover: Option<f64>,
-    pub costs: f64,
-}
-
-/// From daily values, scaled to a year.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Yearly {
-    pub cagr: Option<f64>,
-    pub volatility: Option<f64>,
-    pub sharpe: Option<f64>,
-    pub sortino: Option<f64>,
-    pub calmar: Option<f64>,
-}
-
-/// From the performance of each month.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Monthly {
-    pub months: usize,
-    pub average: Option<f64>,
-    pub deviation: Option<f64>,
-    pub average_year: Option<f64>,
-    pub deviation_year: Option<f64>,
-    pub sharpe: Option<f64>,
-    pub calmar: Option<f64>,
-    pub best: Option<f64>,
-    pub worst: Option<f64>,
-}
-
-/// Round trips, counted as they end.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Trades {
-    pub count: u64,
-    pub won: u64,
-    pub lost: u64,
-    pub profit: f64,
-    /// Positive.
-    pub loss: f64,
-    pub largest_win: f64,
-    /// Positive.
-    pub largest_loss: f64,
-    pub days_held: f64,
-}
 
 impl Trades {
     pub fn add(&mut self, trip: &RoundTrip) {

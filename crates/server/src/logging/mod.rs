@@ -20,16 +20,13 @@ use tracing_subscriber::{Layer, fmt, registry};
 use crate::config::{Config, LogFormat, LogLevel};
 use ring::LogRing;
 
-pub use ring::{LOG_LINES_KEPT, LOG_LINES_WAITING_MAX, LOG_TEXT_BYTES_MAX};
+pub use ring::{ALARM_TARGET, LOG_LINES_KEPT, LOG_LINES_WAITING_MAX, LOG_TEXT_BYTES_MAX};
 
 /// Libraries whose smaller talk is about themselves.
 const QUIET_TARGETS: [&str; 4] = ["hyper", "hyper_util", "tower", "mio"];
 
 /// Lines that may wait for standard error; of more the newest are dropped and counted.
 pub const LOG_LINES_QUEUED_MAX: usize = 16_384;
-
-/// What alarms of the engine are logged under.
-pub const ALARM_TARGET: &str = "alarm";
 
 /// A process has one log.
 static RING: LazyLock<LogRing> = LazyLock::new(LogRing::default);

@@ -9,11 +9,14 @@ use domain::{
     Transaction, TransactionKind,
 };
 
-use crate::figures::{self, Figures, Trades};
+use crate::figures;
+use crate::names::{strategy_name, symbol};
 use crate::position_tracker::PositionTracker;
 use crate::rates::{Rates, to_f64};
 use crate::round_trips::{MissingRate, RoundTrip, RoundTrips, TripBooking, costs};
-use crate::run_results::{Month, ProfitLoss, ReportedFill, ResultRow, RunResults, Unconverted};
+use crate::run_results::{
+    Assumptions, Figures, Month, ProfitLoss, ReportedFill, ResultRow, RunResults, Trades, Unconverted,
+};
 use crate::series::{Curve, DayValue, Downsampled, Drawdown};
 
 /// Fills in the table of a report.
@@ -22,20 +25,6 @@ const FILLS_SHOWN_MAX: usize = 200;
 const MARKS_MAX: usize = 250;
 /// Securities with a price chart.
 pub(crate) const CHARTS_MAX: usize = 12;
-
-/// Assumptions of the figures.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Assumptions {
-    /// A year, as a fraction.
-    pub risk_free_rate: f64,
-    pub days_per_year: f64,
-}
-
-impl Default for Assumptions {
-    fn default() -> Self {
-        Self { risk_free_rate: 0.0, days_per_year: 252.0 }
-    }
-}
 
 pub struct RunRecorder {
     assumptions: Assumptions,
@@ -341,14 +330,6 @@ pub(crate) fn deal(fill: &Fill) -> ReportedFill {
         rule: rule.into(),
         execution: fill.ext_id.clone(),
     }
-}
-
-pub(crate) fn symbol(reference: &ReferenceData, id: SecurityId) -> Text {
-    reference.securities.get(&id).map_or_else(|| id.to_string().into(), |security| security.symbol.clone())
-}
-
-pub(crate) fn strategy_name(reference: &ReferenceData, id: StrategyId) -> Text {
-    reference.strategies.get(&id).map_or_else(|| id.to_string().into(), |strategy| strategy.name.clone())
 }
 
 /// The return of each month: its last value against the last one before it.

@@ -6,7 +6,7 @@ use std::path::Path;
 use fix::Dictionary;
 use fix::tag::Tag;
 
-use super::{AppliesTo, TABLE, Term, Treatment};
+use super::table::{AppliesTo, TABLE, Term, Treatment};
 
 const BEGIN: &str = "<!-- terms: printed from the table in crates/fix-gateway, UPDATE_EXPECT=1 writes it -->\n";
 const END: &str = "<!-- end of terms -->\n";

@@ -1,7 +1,7 @@
 //! OpenAPI 3.1 document, from the endpoint table, the table of codes and the schemas of `wire`. Decision 0006: no
 //! derive macros; tests validate it.
 
-mod operations;
+pub(crate) mod operations;
 
 mod parameters;
 
@@ -18,12 +18,6 @@ use operations::{Operation, TAGS, operation};
 pub(crate) fn text() -> &'static [u8] {
     static TEXT: OnceLock<Vec<u8>> = OnceLock::new();
     TEXT.get_or_init(|| wire::json::encode(&document()))
-}
-
-/// The columns of a list, in the order in which they are described.
-pub(crate) fn columns(handler: &str) -> Vec<&'static str> {
-    let reply = operations::OPERATIONS.iter().find(|operation| operation.handler == handler);
-    reply.map(|operation| operation.response.columns()).unwrap_or_default()
 }
 
 fn document() -> Value {

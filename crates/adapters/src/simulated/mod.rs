@@ -26,9 +26,11 @@ pub use persistent_venue::{OpenError, newest_order};
 pub struct SimulatedVenueSettings {
     /// The venue's ledger file; it is created where it is missing.
     pub ledger: PathBuf,
+    /// The venue itself.
     pub venue: VenueConfig,
 }
 
+/// Adapter of a simulated venue in this process.
 pub struct SimulatedAdapter {
     settings: SimulatedVenueSettings,
     disk: Arc<dyn FileSystem>,
@@ -61,6 +63,7 @@ impl SimulatedAdapter {
         Ok(Self { settings, disk, controls, venue: Some(market), session: None })
     }
 
+    /// Controls of the venue.
     pub fn controls(&self) -> VenueControls {
         self.controls.clone()
     }

@@ -1,25 +1,14 @@
-//! JSON schemas (2020-12) of everything that clients receive and send. They are written by hand beside the value
-//! objects, and every golden file is validated against its schema.
-
-mod schema_type;
-
-mod platform;
-mod trading;
-
-mod bodies;
-
-mod descriptions;
+//! Schema of an object: its fields, its variants, its example.
 
 use serde_json::{Map, Value, json};
 
-use schema_type::SchemaType;
-pub use schema_type::{SCOPE_PATTERN, reference};
+use super::schema_type::{SchemaType, reference};
 
 /// An object with its fields.
 pub(crate) struct ObjectSchema {
-    name: &'static str,
+    pub(super) name: &'static str,
     description: &'static str,
-    fields: &'static [SchemaField],
+    pub(super) fields: &'static [SchemaField],
     /// Fields that only some variants have, by `objectType`.
     variants: &'static [SchemaVariant],
     /// Text of a golden file, or of a body that its own parser accepts.
@@ -31,7 +20,7 @@ pub(crate) struct ObjectSchema {
 }
 
 pub(crate) struct SchemaField {
-    name: &'static str,
+    pub(super) name: &'static str,
     kind: SchemaType,
     is_needed: bool,
 }
@@ -45,54 +34,34 @@ pub(crate) struct SchemaVariant {
     own: &'static [&'static str],
 }
 
-/// Every schema by its name.
-pub fn schemas() -> Map<String, Value> {
-    shapes().flat_map(ObjectSchema::schemas).collect()
-}
-
-/// The keys of the schema with this name, in their order.
-pub fn keys(name: &str) -> Vec<&'static str> {
-    let found = shapes().find(|shape| shape.name == name);
-    found.map(|shape| shape.fields.iter().map(|field| field.name).collect()).unwrap_or_default()
-}
-
-/// An example for the schema with this name.
-pub fn example(name: &str) -> Option<Value> {
-    shapes().find(|shape| shape.name == name)?.examples().into_iter().next()
-}
-
-fn shapes() -> impl Iterator<Item = &'static ObjectSchema> {
-    platform::SHAPES.iter().chain(trading::SHAPES).chain(bodies::SHAPES)
-}
-
-const fn shape(name: &'static str, says: &'static str, fields: &'static [SchemaField]) -> ObjectSchema {
+pub(super) const fn shape(name: &'static str, says: &'static str, fields: &'static [SchemaField]) -> ObjectSchema {
     ObjectSchema { name, description: says, fields, variants: &[], example: None, is_exact: false, keys_min: 0 }
 }
 
 impl ObjectSchema {
-    const fn with_example(mut self, example: &'static str) -> Self {
+    pub(super) const fn with_example(mut self, example: &'static str) -> Self {
         self.example = Some(example);
         self
     }
 
     /// A body that the interface specification does not define: a misspelt key is rejected.
-    const fn strict(mut self) -> Self {
+    pub(super) const fn strict(mut self) -> Self {
         self.is_exact = true;
         self
     }
 
-    const fn with_at_least(mut self, keys_min: usize) -> Self {
+    pub(super) const fn with_at_least(mut self, keys_min: usize) -> Self {
         self.keys_min = keys_min;
         self
     }
 
-    const fn with_variants(mut self, variants: &'static [SchemaVariant]) -> Self {
+    pub(super) const fn with_variants(mut self, variants: &'static [SchemaVariant]) -> Self {
         self.variants = variants;
         self
     }
 
     /// Its own schema, and one of each variant.
-    fn schemas(&self) -> Vec<(String, Value)> {
+    pub(super) fn schemas(&self) -> Vec<(String, Value)> {
         let forms = self.variants.iter().map(|variant| (variant.name.to_owned(), variant.schema(self)));
         std::iter::once((self.name.to_owned(), self.schema())).chain(forms).collect()
     }
@@ -133,7 +102,7 @@ impl ObjectSchema {
     /// The schema of a field, with its meaning in front of the description of its type.
     fn describe_field(&self, field: &SchemaField) -> Value {
         let mut schema = field.kind.schema();
-        if let Some(means) = descriptions::description(self.name, field.name) {
+        if let Some(means) = super::descriptions::description(self.name, field.name) {
             let of_kind = schema["description"].as_str().map(|says| format!("; {says}")).unwrap_or_default();
             schema["description"] = format!("{means}{of_kind}").into();
         }
@@ -141,7 +110,7 @@ impl ObjectSchema {
     }
 
     /// A golden file may hold a list of them.
-    fn examples(&self) -> Vec<Value> {
+    pub(super) fn examples(&self) -> Vec<Value> {
         let parsed = self.example.map(|text| serde_json::from_str(text).expect("examples are JSON, as a test checks"));
         match parsed {
             Some(Value::Array(items)) => items,
@@ -177,7 +146,7 @@ fn choice(says: &str, variants: &[SchemaVariant]) -> Value {
     })
 }
 
-const fn variant(
+pub(super) const fn variant(
     name: &'static str,
     says: &'static str,
     object_types: &'static [&'static str],
@@ -187,12 +156,12 @@ const fn variant(
 }
 
 /// A field that is always present.
-const fn required(name: &'static str, kind: SchemaType) -> SchemaField {
+pub(super) const fn required(name: &'static str, kind: SchemaType) -> SchemaField {
     SchemaField { name, kind, is_needed: true }
 }
 
 /// An optional field.
-const fn optional(name: &'static str, kind: SchemaType) -> SchemaField {
+pub(super) const fn optional(name: &'static str, kind: SchemaType) -> SchemaField {
     SchemaField { name, kind, is_needed: false }
 }
 
@@ -202,4 +171,5 @@ macro_rules! golden {
         include_str!(concat!("../../../../contract/json/", $name, ".json"))
     };
 }
-use golden;
+
+pub(super) use golden;

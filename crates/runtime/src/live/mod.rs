@@ -1,6 +1,7 @@
 //! Live loop: take a batch, stamp it, hand it to the journal, apply it, release what is durable. The engine never waits
 //! for the disk, and nothing leaves before it is durable.
 
+mod input_batch;
 mod intake;
 
 use std::collections::VecDeque;
@@ -19,7 +20,7 @@ use storage::journal::{AppendError, DurabilityEvent, Journal, JournalBatch, Jour
 use storage::{JournalLedger, SnapshotStore};
 use tracing::error;
 
-use self::intake::{InputBatch, LoopWake};
+use self::input_batch::{InputBatch, LoopWake};
 use crate::gate::{Gate, GatedOutput};
 use crate::journal_records;
 use crate::requests::{UnansweredRequest, gate_scope_of, needs_marks, origin_of, security_of};

@@ -10,10 +10,13 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crossbeam_channel::{Receiver, RecvError, Sender};
-use domain::{Caller, Command, CommandEnvelope, Source, Text};
+use domain::{Caller, CommandEnvelope, Source, Text};
 use tokio::sync::{Semaphore, TryAcquireError};
 
-use crate::inbox::{EngineRequest, InboxError, RequestPayload};
+use crate::reply::ReplySender;
+use crate::request::{InboxError, RequestPayload};
+
+pub use crate::request::RequestClass;
 
 /// Orders, other commands, queries and delivery log records that may wait for the engine.
 pub const REQUESTS_MAX: usize = 8_192;
@@ -24,12 +27,25 @@ pub const KILLS_MAX: usize = 1_024;
 /// Ledger records that may wait for the engine, besides all requests.
 pub const RECORDS_MAX: usize = 8_192;
 
+/// A request to the engine with its reply channel.
+#[derive(Debug)]
+pub struct EngineRequest {
+    /// What is asked.
+    pub payload: RequestPayload,
+    /// Where the reply goes.
+    pub reply_to: ReplySender,
+}
+
 /// How much may wait for the engine; a request beyond that waits at its edge or is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LaneLimits {
+    /// Orders, other commands, queries and delivery log records.
     pub requests: usize,
+    /// Cancels and mass cancels.
     pub cancels: usize,
+    /// Kills and trading states.
     pub kills: usize,
+    /// Ledger records.
     pub records: usize,
 }
 
@@ -39,42 +55,12 @@ impl Default for LaneLimits {
     }
 }
 
-/// Classes with separate capacity.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RequestClass {
-    Request,
-    Cancel,
-    Kill,
-    Record,
-}
-
-impl RequestClass {
-    pub fn from_command(command: &Command) -> Self {
-        match command {
-            Command::Cancel(_) | Command::MassCancel(_) => Self::Cancel,
-            Command::Kill { .. } | Command::SetTradingState { .. } | Command::ArmDeadMan { .. } => Self::Kill,
-            _ => Self::Request,
-        }
-    }
-
-    pub(crate) fn from_payload(wanted: &RequestPayload) -> Self {
-        match wanted {
-            RequestPayload::Command(envelope) => Self::from_command(&envelope.command),
-            RequestPayload::Query(_) | RequestPayload::DeliveryLog(_) => Self::Request,
-            RequestPayload::LedgerRecord(_) => Self::Record,
-        }
-    }
-
-    /// A record of a session keeps its place among what that session sent, and need not wait for others.
-    fn is_urgent(self, has_session: bool) -> bool {
-        matches!(self, Self::Cancel | Self::Kill) || self == Self::Record && has_session
-    }
-}
-
 /// How many requests wait in each lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LaneDepth {
+    /// In the ordinary lane.
     pub ordinary: usize,
+    /// In the urgent lane.
     pub urgent: usize,
 }
 
@@ -271,6 +257,7 @@ impl RequestReceiver {
         &self.wake
     }
 
+    /// Whether nothing waits.
     pub fn is_empty(&self) -> bool {
         self.lanes.depth() == LaneDepth { ordinary: 0, urgent: 0 }
     }
@@ -305,10 +292,12 @@ impl RequestReceiver {
         }
     }
 
+    /// Everything that waits, oldest first.
     pub fn try_iter(&self) -> impl Iterator<Item = EngineRequest> {
         std::iter::from_fn(|| self.try_recv())
     }
 
+    /// Waits for requests until no more can come.
     pub fn iter(&self) -> impl Iterator<Item = EngineRequest> {
         std::iter::from_fn(|| self.recv().ok())
     }

@@ -1,0 +1,40 @@
+//! Conformance kit: rules that every adapter must keep, run against a [`Harness`]. The author of an adapter supplies
+//! the harness; the kit makes a new one for every rule and returns which rules were kept.
+
+mod conformance_client;
+mod harness;
+mod rules;
+
+use std::fmt;
+
+use conformance_client::ConformanceClient;
+
+pub use harness::{DurableView, Harness, OrderIntent, RuleVerdict};
+
+/// A rule and whether it was kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RuleOutcome {
+    /// The rule, as a sentence.
+    pub rule: &'static str,
+    /// Whether it was kept.
+    pub verdict: RuleVerdict,
+}
+
+/// Runs every rule in a harness of its own.
+pub fn check<H: Harness>(make: impl Fn() -> H) -> Vec<RuleOutcome> {
+    let judge = |(rule, kept): (&'static str, rules::Rule<H>)| {
+        let verdict = kept(&mut ConformanceClient::new(make())).err().unwrap_or(RuleVerdict::Passed);
+        RuleOutcome { rule, verdict }
+    };
+    rules::all().into_iter().map(judge).collect()
+}
+
+impl fmt::Display for RuleOutcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.verdict {
+            RuleVerdict::Passed => write!(f, "kept: {}", self.rule),
+            RuleVerdict::Failed(seen) => write!(f, "BROKEN: {}: {seen}", self.rule),
+            RuleVerdict::NotSupported(why) => write!(f, "not shown: {}: {why}", self.rule),
+        }
+    }
+}
