@@ -4,7 +4,8 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 
 use scenarios::http::{HttpClient, HttpRequest};
-use scenarios::wait::DEADLINE;
+use scenarios::server::RunningServer;
+use scenarios::wait::{DEADLINE, wait_for};
 use serde_json::Value;
 
 use crate::test_platform::{AAPL, TestPlatform, limit};
@@ -173,5 +174,41 @@ fn a_token_that_is_revoked_on_the_command_line_ends_what_it_had_opened() {
     let words = robot.frame();
     assert!(words.starts_with("ERROR\nmessage:credentials were revoked or changed; log in again\n"), "{words}");
     other.subscribe(1, "/topic/order-status.>");
+    server.stop();
+}
+
+/// A thousand subscriptions of the longest kind, no two of which share a name.
+fn subscribe_to_much(client: &mut HttpClient, number: u32) -> TopicListener {
+    let mut listener = TopicListener::join(client);
+    for id in 1..1_000 {
+        let names: Vec<_> = (0..30).map(|place| format!("client{number}-subscription{id}-{place}")).collect();
+        listener.send(&format!("SUBSCRIBE\nid:{id}\ndestination:/topic/generic-event.{}\n\n", names.join(".")));
+    }
+    listener.send("SUBSCRIBE\nid:0\ndestination:/topic/fill.>\nreceipt:all\n\n");
+    listener
+}
+
+fn resident_megabytes(server: &RunningServer) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", server.pid())).unwrap();
+    let kilobytes = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+    kilobytes.trim().trim_end_matches(" kB").parse::<u64>().unwrap() / 1_024
+}
+
+#[test]
+fn memory_of_subscriptions_is_given_back_when_their_clients_are_gone() {
+    let desk = TestPlatform::new();
+    let server = desk.start();
+    let mut client = server.client();
+    subscribe_to_much(&mut client, 0);
+    let before = resident_megabytes(&server);
+    let listeners: Vec<_> = (1..=8).map(|number| subscribe_to_much(&mut client, number)).collect();
+    let most = wait_for("the subscriptions to take memory", || {
+        let now = resident_megabytes(&server);
+        (now > before + 40).then_some(now)
+    });
+    drop(listeners);
+    wait_for(&format!("{most} MB to become little more than {before}"), || {
+        (resident_megabytes(&server) < before + 20).then_some(())
+    });
     server.stop();
 }
