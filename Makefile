@@ -2,17 +2,17 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run test damage kill power-cut record-release simulate simulate-bugs audit test-bugs test-screen test-stories test-docs test-rust bench lint build doc setup node ui
+.PHONY: help run test damage kill power-cut record-release fuzz simulate simulate-bugs audit test-bugs test-screen test-stories test-docs test-rust bench lint build doc setup node ui
 
 # The binary is built once; end-to-end tests find it by this name.
 TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))
 RIALTO := $(TARGET)/release/rialto
 export RIALTO_BIN := $(RIALTO)
 
-# Commands and the Debian packages that bring them: a C compiler for SQLite, a tool that makes syncs fail, and what the
+# Commands and the Debian packages that bring them: a C compiler for SQLite, tools that make syncs fail and set clocks, and what the
 # README calls the server with. QuickFIX is the foreign FIX client of the tests and the peer of the benchmark. Go and Mono
 # build programs of examples/stomp.
-TOOLS := cc=gcc strace=strace curl=curl python:ensurepip=python3-venv g++=g++ chromium=chromium java=default-jre-headless \
+TOOLS := cc=gcc strace=strace faketime=faketime curl=curl python:ensurepip=python3-venv g++=g++ chromium=chromium java=default-jre-headless \
   /usr/include/quickfix/Session.h=libquickfix-dev go=golang-go mcs=mono-mcs mono=mono-runtime
 
 # Node for the machine that has none, or too old a one; where it has been installed, it comes first.
@@ -41,6 +41,10 @@ ASYNCAPI_CHECK := $(abspath crates/scenarios/asyncapi)
 # Programs that make clients of the description of the interface; the tests run those of examples/clients.
 GENERATORS := openapi-python-client==0.29.1 openapi-generator-cli==7.26.0
 CLIENT_EXAMPLES := $(abspath examples/clients)
+
+# Crate and target of each fuzz target.
+FUZZ_TARGETS := fix:framing fix:parser fix:session stomp:codec stomp:session server:bodies server:records server:journal \
+  server:snapshots server:states server:configuration server:reference server:prices server:plans
 
 # What the trading screen is built from.
 UI_SOURCES := ui/src ui/public ui/index.html ui/package-lock.json ui/vite.config.ts ui/svelte.config.js ui/tsconfig.json
@@ -72,6 +76,13 @@ power-cut: build ## cut the server's power 200 times on a disk that forgets what
 
 record-release: build ## keep a data folder of this version for the tests of the next ones
 	RIALTO_RECORD=$(abspath crates/scenarios/tests/releases) cargo test -p scenarios --test scenarios data_folder_of_every_release -- --nocapture
+
+fuzz: ## every fuzz target for ten minutes, in release mode (SECONDS=)
+	@for target in $(FUZZ_TARGETS); do \
+	  echo "== $$target"; \
+	  BOLERO_RANDOM_ITERATIONS=1000000000 BOLERO_RANDOM_TEST_TIME_MS=$(or $(SECONDS),600)000 \
+	    cargo test --release -p $${target%%:*} --test fuzz -- --exact $${target##*:} || exit 1; \
+	done
 
 audit: ## what it is built from: advisories, licences, sources, and a bill of materials in target/sbom.cdx.json
 	@scripts/audit.py
