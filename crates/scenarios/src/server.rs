@@ -1,5 +1,6 @@
 //! Server process: started on its own folder and free ports, stopped or killed.
 
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -22,7 +23,7 @@ pub struct ServerLauncher {
     folder: PathBuf,
     settings: Vec<String>,
     open_files: Option<u32>,
-    environment: Vec<(String, PathBuf)>,
+    environment: Vec<(String, OsString)>,
     log_is_read: bool,
 }
 
@@ -78,8 +79,8 @@ impl ServerLauncher {
     }
 
     /// With another variable in its environment.
-    pub fn with_variable(mut self, name: &str, value: &Path) -> Self {
-        self.environment.push((name.to_owned(), value.to_owned()));
+    pub fn with_variable(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
+        self.environment.push((name.to_owned(), value.as_ref().to_owned()));
         self
     }
 

@@ -23,7 +23,7 @@ use crate::test_platform::{TestPlatform, TraderClient, limit};
 use client::{FixClient, Message};
 
 /// A session that keeps its numbers, beside the demo's own.
-const STEADY: &str = "
+pub(crate) const STEADY: &str = "
 [DEFAULT]
 ConnectionType=acceptor
 BeginString=FIX.4.4
@@ -40,18 +40,18 @@ TargetCompID=STEADY
 ";
 
 /// The demo platform with another session file.
-fn server_with(sessions: &str) -> TestPlatform {
+pub(crate) fn server_with(sessions: &str) -> TestPlatform {
     let server = TestPlatform::new();
     fs::create_dir_all(server.data().join("fix")).unwrap();
     fs::write(server.data().join("fix/sessions.cfg"), sessions).unwrap();
     server
 }
 
-fn buy(id: &str, quantity: u64, price: &str) -> String {
+pub(crate) fn buy(id: &str, quantity: u64, price: &str) -> String {
     format!("35=D|11={id}|54=1|38={quantity}|40=2|44={price}|48=1|59=1")
 }
 
-fn session(server: &RunningServer, id: &str) -> Value {
+pub(crate) fn session(server: &RunningServer, id: &str) -> Value {
     let response = server.client().get("/rest/fix/sessions").unwrap();
     let sessions: Vec<Value> = serde_json::from_str(&response.body).unwrap();
     sessions.into_iter().find(|session| session["id"] == id).unwrap()
