@@ -6,6 +6,7 @@
 mod world;
 
 mod intake;
+mod memory;
 mod orders;
 mod recovery;
 mod risk;

@@ -27,6 +27,7 @@ mod strategies;
 mod description;
 mod generated_clients;
 mod readme;
+mod proof;
 mod lifecycle;
 mod clock;
 mod restart;

@@ -7,8 +7,10 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use storage::journal;
+
 use super::flow::Random;
-use crate::test_platform::TestPlatform;
+use crate::test_platform::{AAPL, TestPlatform, TraderClient, limit};
 
 /// A record of the notes: size of the file, offset and length of the old bytes.
 const RECORD_BYTES: usize = 24;
@@ -44,24 +46,28 @@ impl ForgetfulDisk {
     /// While the server is dead. Of its unsynced writes each file keeps the first ones, as many as chance says and often none;
     /// of unsynced names the first ones stay too.
     pub(crate) fn cut(&mut self, random: &mut Random) {
-        self.forget_names(random);
+        self.cut_with(&mut |unsynced| kept(unsynced, random));
+    }
+
+    fn cut_with(&mut self, keep: &mut dyn FnMut(usize) -> usize) {
+        self.forget_names(keep);
         let files = files_by_inode(&self.root);
         for entry in fs::read_dir(&self.notes).unwrap().map(|entry| entry.unwrap().path()) {
             let inode = entry.file_name().unwrap().to_str().unwrap().strip_suffix(".file").map(str::to_owned);
             let path = inode.and_then(|inode| files.get(&inode.parse::<u64>().unwrap()));
             if let Some(path) = path {
-                self.forgotten += forget_writes(path, &fs::read(&entry).unwrap(), random);
+                self.forgotten += forget_writes(path, &fs::read(&entry).unwrap(), keep);
             }
         }
         fs::remove_dir_all(&self.notes).unwrap();
         fs::create_dir(&self.notes).unwrap();
     }
 
-    fn forget_names(&self, random: &mut Random) {
+    fn forget_names(&self, keep: &mut dyn FnMut(usize) -> usize) {
         let text = fs::read_to_string(self.notes.join("names")).unwrap_or_default();
         let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split('\t').collect()).collect();
         let unsynced: Vec<_> = (0..lines.len()).filter(|at| !is_synced(&lines, *at)).collect();
-        let stay = kept(unsynced.len(), random);
+        let stay = keep(unsynced.len());
         for at in unsynced[stay..].iter().rev() {
             self.undo_name(&lines[*at]);
         }
@@ -96,7 +102,7 @@ fn kept(count: usize, random: &mut Random) -> usize {
     usize::try_from(random.between((0, most))).unwrap()
 }
 
-fn forget_writes(path: &Path, notes: &[u8], random: &mut Random) -> usize {
+fn forget_writes(path: &Path, notes: &[u8], keep: &mut dyn FnMut(usize) -> usize) -> usize {
     let number = |at: usize| u64::from_le_bytes(notes[at..at + 8].try_into().unwrap());
     let length = |at: usize| usize::try_from(number(at + 16)).unwrap();
     let mut records = Vec::new();
@@ -105,7 +111,7 @@ fn forget_writes(path: &Path, notes: &[u8], random: &mut Random) -> usize {
         records.push(at);
         at += RECORD_BYTES + length(at);
     }
-    let forgotten = records.split_off(kept(records.len(), random));
+    let forgotten = records.split_off(keep(records.len()));
     let file = File::options().write(true).open(path).unwrap();
     for at in forgotten.iter().rev() {
         let old = &notes[at + RECORD_BYTES..at + RECORD_BYTES + length(*at)];
@@ -126,4 +132,20 @@ fn files_by_inode(folder: &Path) -> BTreeMap<u64, PathBuf> {
         }
     }
     files
+}
+
+/// The method itself: without syncs the same cut loses what was acknowledged.
+#[test]
+fn without_syncs_a_power_cut_loses_acknowledged_orders() {
+    let Some((desk, mut disk)) = ForgetfulDisk::under(TestPlatform::new().set("journal.sync", "os")) else { return };
+    let server = desk.start();
+    for _ in 0..20 {
+        server.client().place(&limit(AAPL, "BUY", 1, "250"));
+    }
+    server.kill();
+    let folder = desk.data().join(journal::FOLDER);
+    let end = || journal::verify(&folder, &mut |_| {}).map_or(0, |report| report.good.last_sequence);
+    let acknowledged = end();
+    disk.cut_with(&mut |_| 0);
+    assert!(acknowledged > 20 && end() < acknowledged, "{} of {acknowledged}", end());
 }
