@@ -13,3 +13,7 @@ mod renewal;
 mod credentials;
 mod live_rules;
 mod planted_secret;
+mod loopback;
+mod http;
+mod websocket;
+mod system_roots;

@@ -1,0 +1,15 @@
+//! Connections to a venue: addresses, TLS, proxy, HTTP and WebSocket.
+//!
+//! Every wait has a limit and every answer a largest size. A failure says whether the venue may have received the request.
+
+mod address;
+mod dialer;
+mod http;
+mod tls;
+mod websocket;
+
+pub use address::{InvalidVenueUrl, VenueUrl};
+pub use dialer::{DialError, Dialer, PROXY_HEADER_BYTES_MAX, ProxyServer, VenueStream};
+pub use http::{RequestFailure, VenueHttp, VenueHttpLimits, VenueRequest, VenueResponse};
+pub use tls::{TlsRoots, TlsRootsError, tls_config};
+pub use websocket::{SocketError, SocketLimits, SocketMessage, VenueSocket};
