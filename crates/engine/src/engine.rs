@@ -2,7 +2,7 @@
 
 use domain::command::Command;
 use domain::query::{Answer, EngineResult};
-use domain::{CommandEnvelope, Input, Mark, Query, Refusal, SecurityId, Sequenced, Timestamp};
+use domain::{CommandEnvelope, Input, Mark, Query, SecurityId, Sequenced, Timestamp};
 
 use crate::market::MarketState;
 use crate::moment::Moment;
@@ -116,7 +116,7 @@ impl Engine {
 
     /// The whole trading state, in one encoding: equal states have equal bytes.
     pub fn encode_state(&self) -> Vec<u8> {
-        encode(&self.trading)
+        self.trading.encode_state()
     }
 
     /// A copy of the trading state, to be encoded on another thread: copying takes a fraction of the time of encoding.
@@ -144,12 +144,8 @@ pub struct StateSnapshot(Trading);
 impl StateSnapshot {
     /// The same bytes as those of the engine that was copied.
     pub fn encode_state(&self) -> Vec<u8> {
-        encode(&self.0)
+        self.0.encode_state()
     }
-}
-
-fn encode(trading: &Trading) -> Vec<u8> {
-    minicbor::to_vec(trading).expect("a vector takes everything")
 }
 
 /// The security of a command: its newest price must be applied before the command.
@@ -158,59 +154,5 @@ pub fn security_of(command: &Command) -> Option<SecurityId> {
         Command::Place(ask) => Some(ask.security),
         Command::Record(ask) => ask.security,
         _ => None,
-    }
-}
-
-impl Trading {
-    fn query(&self, moment: Moment, query: &Query) -> EngineResult {
-        Ok(match query {
-            Query::OpenOrders(filter) => {
-                let fits = |order: &&std::sync::Arc<domain::Order>| {
-                    filter.matches(order.strategy, order.account, Some(order.security))
-                };
-                Answer::Orders(self.orders.open().filter(fits).cloned().collect())
-            }
-            Query::Order(name) => match self.orders.by_any_id(name) {
-                orders if orders.is_empty() => return Err(Refusal::UnknownOrder(name.clone())),
-                orders => Answer::Orders(orders),
-            },
-            Query::ClientOrder(client, name) => {
-                let own = self.orders.by_used_id(name).filter(|order| order.source == *client);
-                let found = own.max_by_key(|order| (order.is_open(), order.id));
-                Answer::Orders(vec![found.cloned().ok_or_else(|| Refusal::UnknownOrder(name.clone()))?])
-            }
-            Query::Positions(filter) => Answer::Positions(self.portfolio.positions(*filter)),
-            Query::Balances(filter) => Answer::Balances(self.portfolio.balances(*filter)),
-            Query::PortfolioValue(strategy) => {
-                Answer::PortfolioValues(self.portfolio.values(&self.valuer(moment.at), *strategy))
-            }
-            Query::DailyTransactions(filter) => {
-                Answer::Transactions(self.portfolio.dated_in(&self.platform_day(moment.at), *filter))
-            }
-            Query::Transaction(id) => {
-                let found = self.portfolio.transaction(*id).ok_or(Refusal::UnknownTransaction(*id))?;
-                Answer::Transaction(found)
-            }
-            Query::TradingStates => Answer::TradingStates(self.risk.states()),
-            Query::DeadManTimers => Answer::DeadManTimers(self.risk.dead_man_timers()),
-            Query::Limits => Answer::Limits(self.risk.limits()),
-            Query::CheckOrder(ask, caller) => Answer::PreTradeCheck(self.pre_trade_check(moment, caller, ask)),
-            Query::CheckModify(ask, caller) => Answer::PreTradeCheck(self.pre_trade_check_modify(moment, caller, ask)),
-            Query::Subscriptions => Answer::Subscriptions(self.subscriptions.list()),
-            Query::Adapters => Answer::Adapters(self.adapters.sessions()),
-            Query::Phases => Answer::Phases(self.phases()),
-            Query::Marks => Answer::Marks(self.marks.all().copied().collect()),
-            Query::State => Answer::State(encode(self)),
-            Query::Ticks(_) | Query::Book(_) | Query::Bars(..) => unreachable!("answered by the market half"),
-        })
-    }
-
-    fn needs_mark(&self, security: SecurityId) -> bool {
-        let is_held = |id: &SecurityId| self.portfolio.holds(*id);
-        self.marks.is_pair(security)
-            || is_held(&security)
-            || self.orders.has_open(security)
-            // The settlement value of an option depends on its underlying alone.
-            || self.reference.options_on(security).iter().any(is_held)
     }
 }

@@ -1,6 +1,9 @@
 //! The trading engine: one state, one `apply()`. No clock, no lock, no file.
 
 mod engine;
+mod commands;
+mod reports;
+mod queries;
 mod moment;
 pub mod outbox;
 mod trading;

@@ -3,17 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use domain::command::{
-    CancelOrder, Command, MessageOrigin, Mode, ModifyOrder, ReferenceChange, RejectedRequest, StrategyFailure,
-    StrategyPhase,
-};
-use domain::event::{LifeCycle, RefusedCommand, SessionChange};
-use domain::query::{Answer, EngineResult};
+use domain::command::{Mode, ReferenceChange, StrategyFailure, StrategyPhase};
 use domain::risk::EngineSettings;
-use domain::{
-    Caller, Event, Mark, Order, OrderId, Refusal, RiskLimits, RiskScope, SecurityId, StrategyId, StrategyRecord,
-    Timestamp,
-};
+use domain::{Mark, OrderId, SecurityId, StrategyId, StrategyRecord, Timestamp};
 use minicbor::{Decode, Encode};
 
 use crate::adapter_states::AdapterStates;
@@ -110,6 +102,10 @@ impl Default for Trading {
 }
 
 impl Trading {
+    pub(crate) fn encode_state(&self) -> Vec<u8> {
+        minicbor::to_vec(self).expect("a vector takes everything")
+    }
+
     /// What is written to disk, without what is made from it.
     pub(crate) fn copy_for_disk(&self) -> Self {
         Self {
@@ -141,165 +137,6 @@ impl Trading {
         self
     }
 
-    /// Carries out or refuses a command. A session gets the refusal as an event too, which survives a crash.
-    pub(crate) fn on_command(
-        &mut self,
-        moment: Moment,
-        envelope: &domain::CommandEnvelope,
-        out: &mut Outbox,
-    ) -> EngineResult {
-        let reply = self.dispatch(moment, envelope, out);
-        if let (Err(refusal), Some(origin)) = (&reply, &envelope.caller.origin) {
-            out.publish(Event::Refused(Arc::new(self.refused_command(origin, envelope, refusal))));
-        }
-        reply
-    }
-
-    fn refused_command(
-        &self,
-        origin: &MessageOrigin,
-        envelope: &domain::CommandEnvelope,
-        refusal: &Refusal,
-    ) -> RefusedCommand {
-        let known = match refusal {
-            Refusal::DuplicateOrder(known) => known.order.as_ref(),
-            _ => None,
-        };
-        let (order, request) = match &envelope.command {
-            Command::Modify(ModifyOrder { int_id, cl_ord_id, .. })
-            | Command::Cancel(CancelOrder { int_id, cl_ord_id, .. }) => {
-                (self.find_client_order(&envelope.caller, int_id.as_str()), cl_ord_id.as_deref())
-            }
-            _ => (known, None),
-        };
-        let same = known.zip(order).filter(|(known, order)| origin.poss_resend && known.id == order.id);
-        let refused = same.zip(request).and_then(|((order, _), request)| self.orders.reject_reason(request, order.id));
-        let (source, code, text) = (envelope.caller.source.clone(), refusal.code().into(), refusal.to_string().into());
-        RefusedCommand {
-            origin: origin.clone(),
-            source,
-            code,
-            text,
-            order: order.map(|order| Box::new(Order::clone(order))),
-            is_repeated: same.is_some(),
-            refused_before: refused.cloned(),
-        }
-    }
-
-    /// Only answers, with the state of the order.
-    fn reject_request(&self, caller: &Caller, ask: &RejectedRequest, out: &mut Outbox) -> EngineResult {
-        if let Some(origin) = &caller.origin {
-            let order = ask.order.as_ref().and_then(|name| self.find_client_order(caller, name));
-            out.publish(Event::Refused(Arc::new(RefusedCommand {
-                origin: MessageOrigin::clone(origin),
-                source: caller.source.clone(),
-                code: ask.code.clone(),
-                text: ask.text.clone(),
-                order: order.map(|order| Box::new(Order::clone(order))),
-                is_repeated: false,
-                refused_before: None,
-            })));
-        }
-        Ok(Answer::Done)
-    }
-
-    fn dispatch(&mut self, moment: Moment, envelope: &domain::CommandEnvelope, out: &mut Outbox) -> EngineResult {
-        let caller = &envelope.caller;
-        match &envelope.command {
-            Command::Place(ask) => self.place(moment, caller, ask, out),
-            Command::Modify(ask) => self.modify(moment, caller, ask, out),
-            Command::Cancel(ask) => self.cancel(moment, caller, ask, out),
-            Command::MassCancel(ask) => self.mass_cancel(moment, caller, ask, out),
-            Command::RejectRequest(ask) => self.reject_request(caller, ask, out),
-            Command::Reduce(ask) => self.reduce(moment, caller, ask, out),
-            Command::Record(ask) => self.record(moment, ask, out),
-            Command::SetSettlementPrice(ask) => self.set_settlement_price(moment, ask, out),
-            Command::ResetPositions => self.reset_positions(moment, out),
-            Command::ResetCash => self.reset_cash(moment, out),
-            Command::NextOrderId(account) => self.next_order_id(*account),
-            Command::Subscribe(wish) => self.subscribe(*wish, out),
-            Command::Unsubscribe(wish) => self.unsubscribe(*wish, out),
-            Command::SetTradingState { scope, state, reason } => {
-                self.set_state(moment, caller, *scope, *state, reason.clone(), out);
-                Ok(Answer::Done)
-            }
-            Command::Kill { scope, reason } => self.kill(moment, caller, *scope, reason.clone(), out),
-            Command::ArmDeadMan { scope, seconds } => self.arm_dead_man(moment, caller, *scope, *seconds),
-            Command::DisarmDeadMan { scope } => self.disarm_dead_man(*scope),
-            Command::SetLimits { scope, limits } => {
-                self.set_limits(*scope, limits, out);
-                Ok(Answer::Done)
-            }
-            Command::ChangeLimits { scope, change } => {
-                let limits = self.risk.limits_of(*scope).changed_by(change);
-                self.set_limits(*scope, &limits, out);
-                Ok(Answer::Done)
-            }
-            Command::Reference(changes) => self.change_reference(moment, changes, out),
-            Command::EnterPhase { strategy, mode, phase, failure } => {
-                let step = LifeCycle { strategy: *strategy, mode: *mode, phase: *phase, failure: failure.clone() };
-                self.enter_phase(step, out)
-            }
-            Command::Configure(settings) => self.configure(moment, settings, out),
-            Command::Publish(event) => {
-                out.publish(Event::Generic(Arc::new(event.clone())));
-                Ok(Answer::Done)
-            }
-            Command::AcceptLoss(loss) => {
-                self.ids.skip(loss);
-                let text = format!("records of the journal after {} are lost and were given up", loss.end);
-                out.error("journal-loss-accepted", text);
-                Ok(Answer::Done)
-            }
-            Command::AnnounceSession { adapter, state } => {
-                let change = SessionChange { adapter: adapter.clone(), state: *state };
-                out.publish(Event::Session(Arc::new(change)));
-                Ok(Answer::Done)
-            }
-        }
-    }
-
-    fn next_order_id(&mut self, account: domain::AccountId) -> EngineResult {
-        self.reference.account(account)?;
-        Ok(Answer::OrderId(self.mint_int_id(account)))
-    }
-
-    fn set_limits(&mut self, scope: RiskScope, limits: &RiskLimits, out: &mut Outbox) {
-        self.risk.set_limits(scope, limits.clone());
-        out.publish(Event::Limits(scope, Arc::new(limits.clone())));
-    }
-
-    fn change_reference(&mut self, moment: Moment, changes: &[ReferenceChange], out: &mut Outbox) -> EngineResult {
-        self.reference.check(changes)?;
-        let retired = changes.iter().filter_map(|change| match change {
-            ReferenceChange::RetireSecurity(id) => Some(*id),
-            _ => None,
-        });
-        let used: BTreeSet<SecurityId> = retired.filter(|id| self.is_used(*id)).collect();
-        self.reference.apply_changes(changes, |id| used.contains(&id));
-        self.reference.advance(moment.at);
-        self.reindex(moment.at);
-        out.publish(Event::Reference(self.reference.data().clone()));
-        Ok(Answer::Done)
-    }
-
-    fn is_used(&self, security: SecurityId) -> bool {
-        self.orders.is_used(security) || self.portfolio.is_used(security)
-    }
-
-    fn configure(&mut self, moment: Moment, settings: &EngineSettings, out: &mut Outbox) -> EngineResult {
-        domain::calendar::date_in(&settings.trading_zone, moment.at)
-            .map_err(|unknown| Refusal::UnknownZone(unknown.0.into()))?;
-        if self.settings.platform_limits != settings.platform_limits {
-            self.set_limits(RiskScope::Platform, &settings.platform_limits, out);
-        }
-        self.configure_dead_man(moment, settings);
-        self.settings = settings.clone();
-        self.set_day_end(moment.at);
-        self.reindex(moment.at);
-        Ok(Answer::Done)
-    }
-
     /// New prices: values positions and checks the loss limits.
     pub(crate) fn on_marks(&mut self, moment: Moment, marks: &[Mark], out: &mut Outbox) {
         self.marks.update(marks);
@@ -312,8 +149,18 @@ impl Trading {
         valuer(&self.marks, &self.reference, &self.settings, at)
     }
 
+    /// Whether prices of the security are part of the trading state.
+    pub(crate) fn needs_mark(&self, security: SecurityId) -> bool {
+        let is_held = |id: &SecurityId| self.portfolio.holds(*id);
+        self.marks.is_pair(security)
+            || is_held(&security)
+            || self.orders.has_open(security)
+            // The settlement value of an option depends on its underlying alone.
+            || self.reference.options_on(security).iter().any(is_held)
+    }
+
     /// Rebuilds what is derived from reference data and settings.
-    fn reindex(&mut self, at: Timestamp) {
+    pub(crate) fn reindex(&mut self, at: Timestamp) {
         self.marks.index_pairs(self.reference.data());
         self.portfolio.refresh(&valuer(&self.marks, &self.reference, &self.settings, at));
     }

@@ -15,9 +15,6 @@ use crate::trading::Trading;
 /// The field of a request.
 const SECONDS: &str = "seconds";
 
-/// Absent in a state that never had a timer.
-pub(super) type DeadManTimers = Option<BTreeMap<RiskScope, DeadManTimer>>;
-
 impl Risk {
     pub(crate) fn dead_man_timers(&self) -> Vec<DeadManTimer> {
         self.dead_man.iter().flat_map(BTreeMap::values).cloned().collect()

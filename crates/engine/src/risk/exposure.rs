@@ -8,7 +8,7 @@ use domain::{AccountId, Amount, LookupMap, OrderId, Overflow, Quantity, Security
 use minicbor::{Decode, Encode};
 
 use super::fixed_point::FixedPoint;
-use super::touches;
+use super::scopes::touches;
 
 /// Possible cost of an order, per unit of its quantity, in base currency at the prices when it was checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]

@@ -6,7 +6,9 @@ use domain::refusal::RiskControl;
 use domain::risk::{RiskScope, TradingState};
 use domain::{Amount, Decimal, Mark, Overflow, Price, Quantity, Refusal, Security, SecurityId};
 
-use super::{ApplicableLimits, Candidate, Reservation, RiskApproval, exposure};
+use super::candidate::{Candidate, RiskApproval};
+use super::exposure::{self, Reservation};
+use super::scopes::ApplicableLimits;
 use crate::moment::Moment;
 use crate::orders::terms_check::is_closing_side;
 use crate::trading::Trading;
@@ -23,18 +25,18 @@ struct OrderValue {
 impl Trading {
     /// What the order reserves and which orders must be cancelled before it, or why it is refused.
     pub(crate) fn check_risk(&self, moment: Moment, candidate: &Candidate<'_>) -> Result<RiskApproval, Refusal> {
-        let binding = self.risk.applicable_limits(candidate.scopes());
+        let binding = ApplicableLimits::of(candidate.scopes(), &self.risk.limits);
         let opening = self.opening_quantity(candidate)?;
         self.check_state(candidate, opening)?;
         check_restricted(candidate, &binding)?;
         if !candidate.is_released {
             if candidate.replaces.is_none() || self.settings.counts_modifications {
-                self.risk.check_rate(moment.at, &binding)?;
+                self.risk.rates.check_rate(moment.at, &binding)?;
             }
-            self.risk.check_messages(moment.at, candidate.caller, &binding)?;
+            self.risk.rates.check_messages(moment.at, candidate.caller, &binding)?;
         }
         if candidate.replaces.is_none() {
-            self.risk.check_repetition(moment.at, candidate, &binding)?;
+            self.risk.rates.check_repetition(moment.at, candidate, &binding)?;
         }
         let met = self.check_self_trade(moment, candidate, &binding)?;
         self.check_prices(moment, candidate, &binding)?;

@@ -2,27 +2,30 @@
 //! scopes of an order applies.
 
 pub(crate) mod fixed_point;
+mod candidate;
 mod dead_man;
 mod exposure;
 mod gate;
 mod rate_limiter;
 pub(crate) mod rights;
+mod scopes;
 mod self_trade;
 mod states;
 
 use std::collections::BTreeMap;
 
-use domain::order::{Order, OrderTerms, Side};
-use domain::risk::{RiskLimits, RiskScope, TradingStateChange};
+use domain::order::{Order, Side};
+use domain::risk::{DeadManTimer, RiskLimits, RiskScope, TradingStateChange};
 use domain::{AccountId, Caller, OrderId, Overflow, Quantity, SecurityId, StrategyId};
 use minicbor::{Decode, Encode};
 
 use crate::moment::Moment;
-use crate::orders::ticket::OrderRoute;
-use dead_man::DeadManTimers;
+pub(crate) use candidate::{Candidate, RiskApproval};
 use exposure::OpenOrderExposure;
 pub(crate) use exposure::Reservation;
 use rate_limiter::RiskRateLimiter;
+use scopes::scopes;
+pub(crate) use scopes::touches;
 
 #[derive(Debug, Clone, Default, Encode, Decode)]
 pub(crate) struct Risk {
@@ -34,78 +37,12 @@ pub(crate) struct Risk {
     rates: RiskRateLimiter,
     #[n(3)]
     exposure: OpenOrderExposure,
+    /// Absent in a state that never had a timer.
     #[n(4)]
-    dead_man: DeadManTimers,
-}
-
-/// An order, or new terms for one, before the checks.
-pub(crate) struct Candidate<'a> {
-    pub(crate) route: &'a OrderRoute,
-    pub(crate) side: Side,
-    pub(crate) terms: OrderTerms,
-    /// The open order whose terms these would become.
-    pub(crate) replaces: Option<&'a Order>,
-    pub(crate) reduce_only: bool,
-    /// What orders of its side give up before it is sent, so that it may close that much more.
-    pub(crate) freed: Quantity,
-    /// An accepted order that waited for others: the rates have counted it.
-    pub(crate) is_released: bool,
-    pub(crate) caller: &'a Caller,
-}
-
-/// An order that passed the checks.
-pub(crate) struct RiskApproval {
-    pub(crate) reservation: Reservation,
-    /// Orders of the same account that must be cancelled before it is sent.
-    pub(crate) self_trades: Vec<OrderId>,
-}
-
-impl Candidate<'_> {
-    /// The remaining quantity.
-    pub(crate) fn leaves_quantity(&self) -> Result<Quantity, Overflow> {
-        self.terms.quantity.minus(self.replaces.map_or(Quantity::ZERO, |order| order.filled))
-    }
-
-    pub(crate) fn scopes(&self) -> [RiskScope; 4] {
-        scopes(self.route.account, self.route.strategy, self.route.security.id)
-    }
-}
-
-/// The scopes of an order.
-pub(crate) fn scopes(account: AccountId, strategy: StrategyId, security: SecurityId) -> [RiskScope; 4] {
-    [RiskScope::Platform, RiskScope::Account(account), RiskScope::Strategy(strategy), RiskScope::Security(security)]
-}
-
-pub(crate) fn touches(scope: RiskScope, account: AccountId, strategy: StrategyId, security: SecurityId) -> bool {
-    scopes(account, strategy, security).contains(&scope)
-}
-
-/// The limits of all scopes of an order, looked up once.
-struct ApplicableLimits<'a> {
-    limits: [Option<(RiskScope, &'a RiskLimits)>; 4],
-    /// How many of them exist, from the front: a dozen checks iterate over them.
-    count: usize,
-}
-
-impl<'a> ApplicableLimits<'a> {
-    /// The scopes where one limit is set, and its value.
-    fn each<T>(&self, limit: impl Fn(&'a RiskLimits) -> Option<T>) -> impl Iterator<Item = (RiskScope, T)> {
-        self.limits[..self.count].iter().flatten().filter_map(move |(scope, limits)| Some((*scope, limit(limits)?)))
-    }
+    dead_man: Option<BTreeMap<RiskScope, DeadManTimer>>,
 }
 
 impl Risk {
-    fn applicable_limits(&self, scopes: [RiskScope; 4]) -> ApplicableLimits<'_> {
-        let mut binding = ApplicableLimits { limits: [None; 4], count: 0 };
-        for scope in scopes {
-            if let Some(limits) = self.limits.get(&scope) {
-                binding.limits[binding.count] = Some((scope, limits));
-                binding.count += 1;
-            }
-        }
-        binding
-    }
-
     pub(crate) fn limits(&self) -> Vec<(RiskScope, RiskLimits)> {
         self.limits.iter().map(|(scope, limits)| (*scope, limits.clone())).collect()
     }

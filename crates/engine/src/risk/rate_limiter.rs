@@ -9,7 +9,8 @@ use domain::risk::{BurstLimit, RiskLimits, RiskScope};
 use domain::{Caller, Quantity, Refusal, SecurityId, Source, Text, Timestamp};
 use minicbor::{Decode, Encode};
 
-use super::{ApplicableLimits, Candidate, Risk};
+use super::candidate::Candidate;
+use super::scopes::{ApplicableLimits, scopes};
 
 #[derive(Debug, Clone, Default, Encode, Decode)]
 pub(super) struct RiskRateLimiter {
@@ -135,7 +136,7 @@ impl RiskRateLimiter {
         caller: &Caller,
         limits: &BTreeMap<RiskScope, RiskLimits>,
     ) {
-        for scope in super::scopes(order.account, order.strategy, order.security) {
+        for scope in scopes(order.account, order.strategy, order.security) {
             let Some(guard) = limits.get(&scope).and_then(|limits| limits.duplicate_guard) else { continue };
             let recent = self.recent.entry(scope).or_default();
             drop_older(recent, at, guard, |content| content.at);
@@ -170,12 +171,10 @@ impl RiskRateLimiter {
         }
         is_reached
     }
-}
 
-impl Risk {
     pub(super) fn check_rate(&self, at: Timestamp, binding: &ApplicableLimits<'_>) -> Result<(), Refusal> {
         for (scope, per_second) in binding.each(|limits| limits.orders_per_second) {
-            if self.rates.level(scope, at, per_second) < TOKEN {
+            if self.level(scope, at, per_second) < TOKEN {
                 let (value, limit) = ((u64::from(per_second) + 1).into(), per_second.into());
                 return Err(Refusal::Limit { control: RiskControl::OrderRate, scope, value, limit });
             }
@@ -192,7 +191,7 @@ impl Risk {
     ) -> Result<(), Refusal> {
         for (scope, per_second) in binding.each(|limits| limits.messages_per_second) {
             let Some(session) = session_of(caller) else { return Ok(()) };
-            if self.rates.session_level(&(scope, session), at, per_second) < TOKEN {
+            if self.session_level(&(scope, session), at, per_second) < TOKEN {
                 let (value, limit) = ((u64::from(per_second) + 1).into(), per_second.into());
                 return Err(Refusal::Limit { control: RiskControl::MessageRate, scope, value, limit });
             }
@@ -216,7 +215,7 @@ impl Risk {
         };
         for (scope, guard) in binding.each(|limits| limits.duplicate_guard) {
             let within = |known: &&OrderContent| is_within(known.at, at, guard) && known.same_content(&content);
-            let alike = self.rates.recent.get(&scope).map_or(0, |recent| recent.iter().filter(within).count());
+            let alike = self.recent.get(&scope).map_or(0, |recent| recent.iter().filter(within).count());
             if alike >= guard.count as usize {
                 let (value, limit) = ((alike + 1).into(), guard.count.into());
                 return Err(Refusal::Limit { control: RiskControl::DuplicateContent, scope, value, limit });

@@ -7,7 +7,8 @@ use domain::order::{Order, OrderKind, OrderTerms, Side};
 use domain::risk::{RiskScope, SelfTradePrevention};
 use domain::{AccountId, MarketPhase, OrderId, Price, Refusal, TimeInForce};
 
-use super::{ApplicableLimits, Candidate};
+use super::candidate::Candidate;
+use super::scopes::ApplicableLimits;
 use crate::moment::Moment;
 use crate::trading::Trading;
 

@@ -7,7 +7,8 @@ use domain::query::{Answer, EngineResult};
 use domain::risk::{RiskScope, TradingState, TradingStateChange};
 use domain::{AdapterName, Amount, Caller, Event, OrderId, Text};
 
-use super::{Risk, scopes};
+use super::Risk;
+use super::scopes::scopes;
 use crate::moment::Moment;
 use crate::outbox::Outbox;
 use crate::trading::Trading;

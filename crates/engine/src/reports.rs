@@ -1,0 +1,48 @@
+//! Reports of venues: the match over all of them.
+
+use domain::OrderId;
+use domain::order::ExecType;
+use domain::report::{Report, ReportKind};
+
+use crate::moment::Moment;
+use crate::orders::ticket::OrderReport;
+use crate::outbox::Outbox;
+use crate::trading::Trading;
+
+impl Trading {
+    pub(crate) fn on_report(&mut self, moment: Moment, report: &Report, out: &mut Outbox) {
+        if report.kind.order().is_some_and(|order| !self.owns_order(&report.adapter, order, out)) {
+            return;
+        }
+        self.halt_for_unknown(moment, &report.adapter, report.kind.order(), out);
+        let word = |order: OrderId| OrderReport { moment, order, ext_at: report.ext_at };
+        match &report.kind {
+            ReportKind::Attached(profile) => self.on_adapter_attached(moment, &report.adapter, profile, out),
+            ReportKind::Session(state) => self.on_session_change(moment, &report.adapter, *state, out),
+            ReportKind::Snapshot(snapshot) => self.reconcile(moment, &report.adapter, snapshot, out),
+            ReportKind::Accepted { order, ext_id } => self.on_accepted(word(*order), ext_id.as_ref(), out),
+            ReportKind::Rejected { order, reason } | ReportKind::NotSent { order, reason } => {
+                self.on_rejected(word(*order), reason, out);
+            }
+            ReportKind::Filled(fill) => self.on_fill(moment, &report.adapter, fill, report.ext_at, out),
+            ReportKind::Canceled { order, reason } => {
+                self.on_ended(word(*order), ExecType::Canceled, reason.as_ref(), out);
+            }
+            ReportKind::Expired { order, reason } => {
+                self.on_ended(word(*order), ExecType::Expired, reason.as_ref(), out);
+            }
+            ReportKind::Replaced { order, terms, ext_id } => {
+                self.on_replaced(word(*order), *terms, ext_id.as_ref(), out);
+            }
+            ReportKind::CancelRejected { order, reason } => self.on_cancel_rejected(word(*order), reason, out),
+            ReportKind::ReplaceRejected { order, reason } => self.on_replace_rejected(word(*order), reason, out),
+            ReportKind::Busted { order, exec_id, reason } => {
+                self.on_bust(word(*order), &report.adapter, exec_id, reason.as_ref(), out);
+            }
+            ReportKind::Corrected { exec_id, by } => {
+                self.on_correction(word(by.order), &report.adapter, exec_id, by, out);
+            }
+            ReportKind::DeliveryUnknown { order, reason } => self.on_in_doubt(word(*order), reason, out),
+        }
+    }
+}
