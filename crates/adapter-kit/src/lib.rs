@@ -8,6 +8,7 @@ pub mod venue_clock;
 pub mod reconnect;
 pub mod renewal;
 pub mod connection;
+pub mod recording;
 pub mod credentials;
 pub mod file_write;
 

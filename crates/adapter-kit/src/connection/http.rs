@@ -1,6 +1,5 @@
 //! HTTP client of a venue: bounded answers, one time limit, and failures that say whether the request may have arrived.
 
-use std::fmt;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -11,7 +10,8 @@ use hyper::header::HOST;
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
 
-use super::{DialError, Dialer, VenueUrl};
+use super::{DialError, Dialer, RequestFailure, VenueRequest, VenueResponse, VenueUrl};
+use crate::recording::LineRecorder;
 
 /// The least that hyper takes.
 const HEADER_BYTES_MIN: usize = 8 * 1_024;
@@ -39,42 +39,6 @@ impl Default for VenueHttpLimits {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct VenueRequest {
-    pub method: &'static str,
-    /// Path and query, beginning with a slash.
-    pub path: String,
-    pub headers: Vec<(String, String)>,
-    pub body: String,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct VenueResponse {
-    pub status: u16,
-    /// Names in small letters. Values that are no text are left out.
-    pub headers: Vec<(String, String)>,
-    pub body: Vec<u8>,
-}
-
-impl VenueResponse {
-    pub fn header(&self, name: &str) -> Option<&str> {
-        self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
-    }
-
-    pub fn text(&self) -> String {
-        String::from_utf8_lossy(&self.body).into_owned()
-    }
-}
-
-/// Why there is no answer. An answer of any status is an answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum RequestFailure {
-    /// The venue certainly did not receive the request.
-    NotSent(String),
-    /// The venue may have received the request, and may have acted on it.
-    Unknown(String),
-}
-
 /// Client for one address of a venue. Connections are kept and used again.
 #[derive(Debug)]
 pub struct VenueHttp {
@@ -82,16 +46,31 @@ pub struct VenueHttp {
     dialer: Dialer,
     limits: VenueHttpLimits,
     idle: Mutex<Vec<(SendRequest<Full<Bytes>>, Instant)>>,
+    recorder: Option<LineRecorder>,
 }
 
 impl VenueHttp {
     pub fn new(url: VenueUrl, dialer: Dialer, limits: VenueHttpLimits) -> Self {
-        Self { url, dialer, limits, idle: Mutex::new(Vec::new()) }
+        Self { url, dialer, limits, idle: Mutex::new(Vec::new()), recorder: None }
+    }
+
+    /// Records every request and answer.
+    pub fn recorded(self, recorder: LineRecorder) -> Self {
+        Self { recorder: Some(recorder), ..self }
     }
 
     /// Sends the request once. It is sent again only where it certainly did not leave on a kept connection that the venue
     /// had closed. Redirects are answers like others.
     pub async fn send(&self, request: &VenueRequest) -> Result<VenueResponse, RequestFailure> {
+        let number = self.recorder.as_ref().map(|recorder| recorder.on_request(request));
+        let outcome = self.send_once(request).await;
+        if let (Some(recorder), Some(number)) = (&self.recorder, number) {
+            recorder.on_response(number, &outcome);
+        }
+        outcome
+    }
+
+    async fn send_once(&self, request: &VenueRequest) -> Result<VenueResponse, RequestFailure> {
         let mut message = self.message(request)?;
         while let Some(connection) = self.take_idle() {
             match self.exchange(connection, message).await {
@@ -187,14 +166,3 @@ fn describe(error: &hyper::Error) -> String {
     let cause = std::error::Error::source(error).map(|cause| format!(": {cause}")).unwrap_or_default();
     format!("{error}{cause}")
 }
-
-impl fmt::Display for RequestFailure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotSent(reason) => write!(f, "not sent: {reason}"),
-            Self::Unknown(reason) => write!(f, "outcome unknown: {reason}"),
-        }
-    }
-}
-
-impl std::error::Error for RequestFailure {}

@@ -11,7 +11,8 @@ use tokio_tungstenite::tungstenite::error::CapacityError;
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use tokio_tungstenite::tungstenite::{Bytes, Error, Message};
 
-use super::{DialError, Dialer, VenueStream, VenueUrl};
+use super::{DialError, Dialer, SocketMessage, VenueStream, VenueUrl};
+use crate::recording::LineRecorder;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SocketLimits {
@@ -35,12 +36,6 @@ impl Default for SocketLimits {
             send_timeout: Duration::from_secs(10),
         }
     }
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum SocketMessage {
-    Text(String),
-    Binary(Vec<u8>),
 }
 
 /// The connection is of no more use; a message that was being sent may have arrived.
@@ -72,6 +67,7 @@ pub struct VenueSocket {
     limits: SocketLimits,
     heard_at: Instant,
     ping_at: Instant,
+    recorder: Option<LineRecorder>,
 }
 
 impl VenueSocket {
@@ -80,6 +76,7 @@ impl VenueSocket {
         headers: &[(String, String)],
         dialer: &Dialer,
         limits: SocketLimits,
+        recorder: Option<LineRecorder>,
     ) -> Result<Self, SocketError> {
         let stream = dialer.dial(url).await.map_err(SocketError::Dial)?;
         let broken = |_| SocketError::Broken("the address is malformed".to_owned());
@@ -95,12 +92,25 @@ impl VenueSocket {
             .await
             .map_err(|_| SocketError::HandshakeTimeout)?
             .map_err(|error| translate(error, &limits))?;
+        if let Some(recorder) = &recorder {
+            recorder.on_opened(&format!("{}{}", url.authority(), url.path));
+        }
         let now = Instant::now();
-        Ok(Self { stream, limits, heard_at: now, ping_at: now + limits.ping_interval })
+        Ok(Self { stream, limits, heard_at: now, ping_at: now + limits.ping_interval, recorder })
     }
 
     /// The next message. Pings are answered and sent inside. It may be dropped and called again without a loss.
     pub async fn receive(&mut self) -> Result<SocketMessage, SocketError> {
+        let received = self.next_message().await;
+        match (&self.recorder, &received) {
+            (Some(recorder), Ok(message)) => recorder.on_received(message),
+            (Some(recorder), Err(error)) => recorder.on_closed(&error.to_string()),
+            (None, _) => {}
+        }
+        received
+    }
+
+    async fn next_message(&mut self) -> Result<SocketMessage, SocketError> {
         loop {
             let silent_at = self.heard_at + self.limits.silence_timeout;
             match tokio::time::timeout_at(self.ping_at.min(silent_at), self.stream.next()).await {
@@ -119,11 +129,18 @@ impl VenueSocket {
     }
 
     pub async fn send(&mut self, text: impl Into<String>) -> Result<(), SocketError> {
-        self.write(Message::text(text.into())).await
+        let text = text.into();
+        if let Some(recorder) = &self.recorder {
+            recorder.on_sent(&text);
+        }
+        self.write(Message::text(text)).await
     }
 
     /// Says good-bye; the venue's own is not waited for longer than a message may take.
     pub async fn close(mut self) {
+        if let Some(recorder) = &self.recorder {
+            recorder.on_closed("by us");
+        }
         let farewell = async {
             // Whatever goes wrong, the connection ends here.
             let _ = self.stream.close(None).await;

@@ -17,3 +17,4 @@ mod loopback;
 mod http;
 mod websocket;
 mod system_roots;
+mod recording;

@@ -13,7 +13,7 @@ use crate::budget::at;
 use crate::credentials::{KEY, SECRET, hmac_file, write};
 
 /// What a search would find: the secrets themselves and any eight characters in a row of them.
-fn assert_hidden(text: &str) {
+pub(crate) fn assert_hidden(text: &str) {
     for secret in [KEY, SECRET] {
         for start in 0..secret.len() - 8 {
             assert!(!text.contains(&secret[start..start + 8]), "the secret is in: {text}");

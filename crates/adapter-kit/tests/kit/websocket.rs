@@ -43,7 +43,7 @@ where
 }
 
 async fn connect(address: SocketAddr, limits: SocketLimits) -> Result<VenueSocket, SocketError> {
-    VenueSocket::connect(&url("ws", "127.0.0.1", address), &[], &dialer(), limits).await
+    VenueSocket::connect(&url("ws", "127.0.0.1", address), &[], &dialer(), limits, None).await
 }
 
 async fn first_failure(address: SocketAddr, limits: SocketLimits) -> String {
@@ -100,7 +100,7 @@ async fn headers_and_path_of_the_handshake_are_ours() {
     .await;
     let target = format!("ws://127.0.0.1:{}/ws-api/v3?x=1", address.port()).parse().unwrap();
     let headers = [("X-Key".to_owned(), "k1".to_owned())];
-    let refused = VenueSocket::connect(&target, &headers, &dialer(), patient()).await.unwrap_err();
+    let refused = VenueSocket::connect(&target, &headers, &dialer(), patient(), None).await.unwrap_err();
     let SocketError::Refused { status, retry_after } = refused else { panic!("{refused}") };
     assert_eq!((status, retry_after.as_deref()), (429, Some("11")));
     let head = heads.lock().unwrap()[0].to_lowercase();
@@ -230,6 +230,6 @@ async fn websockets_run_over_tls() {
     })
     .await;
     let target = url("wss", "localhost", address);
-    let mut socket = VenueSocket::connect(&target, &[], &dialer_to(&pem, None, AMPLE), patient()).await.unwrap();
+    let mut socket = VenueSocket::connect(&target, &[], &dialer_to(&pem, None, AMPLE), patient(), None).await.unwrap();
     assert_eq!(socket.receive().await.unwrap(), text("secret"));
 }

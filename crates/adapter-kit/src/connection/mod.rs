@@ -5,11 +5,13 @@
 mod address;
 mod dialer;
 mod http;
+mod message;
 mod tls;
 mod websocket;
 
 pub use address::{InvalidVenueUrl, VenueUrl};
 pub use dialer::{DialError, Dialer, PROXY_HEADER_BYTES_MAX, ProxyServer, VenueStream};
-pub use http::{RequestFailure, VenueHttp, VenueHttpLimits, VenueRequest, VenueResponse};
+pub use http::{VenueHttp, VenueHttpLimits};
+pub use message::{RequestFailure, SocketMessage, VenueRequest, VenueResponse};
 pub use tls::{TlsRoots, TlsRootsError, tls_config};
-pub use websocket::{SocketError, SocketLimits, SocketMessage, VenueSocket};
+pub use websocket::{SocketError, SocketLimits, VenueSocket};
