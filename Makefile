@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run test damage kill power-cut record-release fuzz simulate simulate-bugs audit test-bugs test-screen test-stories test-docs test-rust bench lint build doc setup node ui
+.PHONY: help run test venue-faults damage kill power-cut record-release fuzz simulate simulate-bugs audit test-bugs test-screen test-stories test-docs test-rust bench lint build doc setup node ui
 
 # The binary is built once; end-to-end tests find it by this name.
 TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))
@@ -117,6 +117,10 @@ bench: setup build ## measure the trading core against its aims, the matching en
 	benches/simulation/run.sh
 	cargo build --release -p fix-net --example fix-echo
 	cargo run --release -p fix-net --example fix-bench
+
+venue-faults: setup ## play every fault of the venue lab to outside clients, and print what they saw
+	cargo build -p server
+	scripts/venue-faults.sh $(TARGET)/debug/rialto $(EXAMPLES_PYTHON)
 
 lint: ## check format and lints, warnings denied
 	cargo fmt --all --check

@@ -1,8 +1,12 @@
 """What the judges of the venue lab share: its addresses, its keys, and its ledger."""
 
+import faulthandler
 import json
 import sys
 import urllib.request
+
+# A judge that hangs says where, and ends.
+faulthandler.dump_traceback_later(120, exit=True)
 
 
 class Lab:
@@ -22,6 +26,15 @@ class Lab:
     def ledger(self):
         with urllib.request.urlopen(self.ready["admin"] + "/ledger") as answer:
             return json.load(answer)
+
+    def admin(self, path, body=None, method=None):
+        """A request to the admin port; the answer as text."""
+        request = urllib.request.Request(self.ready["admin"] + path, data=body, method=method)
+        with urllib.request.urlopen(request) as answer:
+            return answer.read().decode()
+
+    def arm(self, fault, **options):
+        self.admin("/faults", json.dumps({"fault": fault, **options}).encode(), "POST")
 
     def compare(self, account, orders, trades, balances, before=None):
         """What a client has against the ledger: every entry and every value, in the venue's names. Orders and trades of the

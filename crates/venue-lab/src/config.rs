@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use venue_sim::ParticipantActivity;
 
 use crate::exchange::{AccountRules, ExchangeSetup, OpeningMarket, SymbolRules, Units, UnitsError};
+use crate::fault_script::{self, ScriptLine};
 
 /// The exchange that `--demo` opens.
 const DEMO: &str = include_str!("demo.toml");
@@ -37,6 +38,7 @@ pub struct LabConfig {
     /// Keys of configured accounts; the demo makes its own.
     pub(crate) keys: Vec<ConfiguredKey>,
     pub(crate) makes_demo_keys: bool,
+    pub(crate) faults: Vec<ScriptLine>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -86,6 +88,9 @@ struct RawLab {
     admin: RawPort,
     #[serde(default)]
     limits: RequestLimits,
+    /// Lines of a script of faults.
+    #[serde(default)]
+    faults: Vec<String>,
     #[serde(flatten)]
     exchange: RawExchange,
 }
@@ -266,7 +271,10 @@ impl RawLab {
             .iter()
             .zip(0..)
             .flat_map(|(raw, account)| raw.keys.iter().map(move |key| ConfiguredKey { account, raw: key.clone() }));
+        let faults = fault_script::parse(&self.faults.join("\n"))
+            .map_err(|reason| LabConfigError(format!("faults: {reason}")))?;
         Ok(LabConfig {
+            faults,
             bind: self.bind,
             ports,
             limits: self.limits,
@@ -326,6 +334,8 @@ impl RawSymbol {
             price_min: tick,
             price_max: read("maxPrice", &self.max_price)?,
             step,
+            order_tick: tick,
+            order_step: step,
             quantity_min: self.min_qty.as_deref().map_or(Ok(step), |text| read("minQty", text))?,
             quantity_max: read("maxQty", &self.max_qty)?,
             notional_min: read("minNotional", &self.min_notional)?,

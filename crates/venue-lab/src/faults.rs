@@ -1,126 +1,39 @@
-//! Faults that the lab is told to inject: by name, from the n-th matching request or event on, so many times or for so long.
+//! Faults that the lab is told to inject: by name, from the n-th matching request or event on, so many times or for so long, or by
+//! a seed; by the admin port or by a script.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::Deserialize;
 use serde_json::{Value, json};
+use venue_sim::Rng;
 
+use crate::catalogue::Fault;
+use crate::fault_script::{Moment, ScriptLine};
 use crate::sequencer::now_micros;
 
 const MICROS: i64 = 1_000_000;
 /// Injections that are listed; of more the oldest are dropped.
 const INJECTED_MAX: usize = 1_000;
-
-macro_rules! faults {
-    ($($(#[$meta:meta])* $variant:ident = $name:literal),+ $(,)?) => {
-        /// A fault that a venue was seen to have.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub(crate) enum Fault {
-            $($(#[$meta])* $variant),+
-        }
-
-        impl Fault {
-            const ALL: &'static [(Fault, &'static str)] = &[$((Fault::$variant, $name)),+];
-        }
-    };
-}
-
-faults! {
-    /// A new order is taken, and answered -1007.
-    TakenUnknown = "taken-unknown",
-    /// A new order is not taken, and answered -1007.
-    NotTakenUnknown = "not-taken-unknown",
-    /// A new order is taken, and the connection is cut instead of an answer.
-    CutAnswer = "cut-answer",
-    /// The query of an order that exists is answered -2013.
-    LateQuery = "late-query",
-    /// An order request reaches the matching engine just before its window ends.
-    LateRequest = "late-request",
-    /// No event of an account is sent; the connection lives.
-    StreamMute = "stream-mute",
-    /// A subscription to a market stream is confirmed and never sends.
-    StreamNever = "stream-never",
-    /// The subscriptions of a connection end.
-    KeyExpired = "key-expired",
-    /// A connection is told of a shutdown and ended.
-    ServerShutdown = "server-shutdown",
-    /// The events of one command come in reverse order, and twice.
-    EventsShuffled = "events-shuffled",
-    /// The event of a trade is not sent.
-    FillOnlyInList = "fill-only-in-list",
-    /// A list of orders or trades lacks its newer half.
-    ListPartial = "list-partial",
-    /// One message of changes of a book is not sent.
-    DepthDamage = "depth-damage",
-    /// The venue's clock is three seconds ahead.
-    ClockOff = "clock-off",
-    /// A request is answered 429.
-    RateLimited = "rate-limited",
-    /// An answer about an order has an unknown field and an unknown status.
-    OddValues = "odd-values",
-    /// A signed request is answered -2015.
-    KeyRevoked = "key-revoked",
-    /// New orders are rejected, cancels are accepted.
-    CancelOnly = "cancel-only",
-}
-
-/// What the venue does without any fault: ids of clients are free again, trade ids are those of one symbol.
-const ALWAYS: [&str; 2] = ["id-reused", "trade-ids-repeat"];
-
-/// Faults of the catalogue that this build does not inject yet.
-const NOT_YET: [&str; 16] = [
-    "replace-half",
-    "replace-cut",
-    "fill-after-cancel",
-    "fills-replayed",
-    "order-ids-reissued",
-    "odd-fills",
-    "fee-foreign",
-    "strangers",
-    "balance-moves",
-    "filters-change",
-    "endpoint-moved",
-    "signature-rule",
-    "fix-numbers-reset",
-    "fix-gap-flags",
-    "fix-logon-blocked",
-    "fix-contradiction",
-];
-
-impl Fault {
-    pub(crate) fn name(self) -> &'static str {
-        Self::ALL.iter().find(|(fault, _)| *fault == self).map_or("", |(_, name)| name)
-    }
-
-    fn parse(name: &str) -> Result<Self, String> {
-        if let Some((fault, _)) = Self::ALL.iter().find(|(_, known)| *known == name) {
-            return Ok(*fault);
-        }
-        if ALWAYS.contains(&name) {
-            return Err(format!("fault: {name} needs no arming: the venue is always so"));
-        }
-        if NOT_YET.contains(&name) {
-            return Err(format!("fault: {name} is not injected by this build yet"));
-        }
-        let known: Vec<_> = Self::ALL.iter().map(|(_, name)| *name).collect();
-        Err(format!("fault: {name} is none of {}", known.join(", ")))
-    }
-}
+/// Of the matching requests or events of a fault with a seed, one in so many is struck.
+const SEEDED_ONE_IN: u32 = 4;
 
 /// A request of the admin port.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct FaultRequest {
-    fault: String,
+    pub(crate) fault: String,
     /// The first matching request or event that it strikes, counted from 1.
     #[serde(default = "first")]
-    from: u64,
+    pub(crate) from: u64,
     /// How many it strikes; without a count and without seconds it is one.
     #[serde(default)]
-    count: Option<u64>,
+    pub(crate) count: Option<u64>,
     /// How long it lasts.
     #[serde(default)]
-    seconds: Option<u32>,
+    pub(crate) seconds: Option<u32>,
+    /// Decides which of the matching ones it strikes: one in four on average. Without a seed it strikes each.
+    #[serde(default)]
+    pub(crate) seed: Option<u64>,
 }
 
 fn first() -> u64 {
@@ -136,9 +49,26 @@ struct ArmedFault {
     until_micros: Option<i64>,
     /// Matching requests or events so far.
     seen: u64,
+    choice: Option<Rng>,
 }
 
 impl ArmedFault {
+    fn new(request: &FaultRequest) -> Result<Self, String> {
+        let fault = Fault::parse(&request.fault)?;
+        if request.from == 0 || request.count == Some(0) || request.seconds == Some(0) {
+            return Err("from, count, seconds: must be at least 1".to_owned());
+        }
+        let is_open = request.seconds.is_some() || request.seed.is_some();
+        Ok(Self {
+            fault,
+            from: request.from,
+            left: request.count.or(if is_open { None } else { Some(1) }),
+            until_micros: request.seconds.map(|seconds| now_micros() + i64::from(seconds) * MICROS),
+            seen: 0,
+            choice: request.seed.map(|seed| Rng::new(seed, fault.number())),
+        })
+    }
+
     fn is_over(&self, now: i64) -> bool {
         self.left == Some(0) || self.until_micros.is_some_and(|until| now > until)
     }
@@ -148,7 +78,8 @@ impl ArmedFault {
             return false;
         }
         self.seen += 1;
-        if self.seen < self.from {
+        let is_chosen = self.choice.as_mut().is_none_or(|choice| choice.one_in(SEEDED_ONE_IN));
+        if self.seen < self.from || !is_chosen {
             return false;
         }
         self.left = self.left.map(|left| left - 1);
@@ -156,11 +87,22 @@ impl ArmedFault {
     }
 }
 
+/// What was injected: the fault, how many requests and order requests there were until then, and when.
+#[derive(Debug)]
+struct Injection {
+    fault: Fault,
+    requests: u64,
+    orders: u64,
+    time_micros: i64,
+}
+
 #[derive(Debug, Default)]
 struct FaultState {
     armed: Vec<ArmedFault>,
-    /// Name and time of what was injected.
-    injected: Vec<(&'static str, i64)>,
+    injected: Vec<Injection>,
+    script: Vec<ScriptLine>,
+    requests: u64,
+    orders: u64,
 }
 
 #[derive(Debug, Default)]
@@ -175,18 +117,28 @@ impl LabFaults {
     }
 
     pub(crate) fn arm(&self, request: &FaultRequest) -> Result<(), String> {
-        let fault = Fault::parse(&request.fault)?;
-        if request.from == 0 || request.count == Some(0) || request.seconds == Some(0) {
-            return Err("from, count, seconds: must be at least 1".to_owned());
+        let armed = ArmedFault::new(request)?;
+        self.state().armed.push(armed);
+        Ok(())
+    }
+
+    /// Lines without a moment are armed now, the others when their moment comes.
+    pub(crate) fn add_script(&self, lines: Vec<ScriptLine>) -> Result<(), String> {
+        let (now, later): (Vec<_>, Vec<_>) = lines.into_iter().partition(|line| line.moment == Moment::Now);
+        for line in &later {
+            ArmedFault::new(&line.request)?;
         }
-        let left = request.count.or(if request.seconds.is_none() { Some(1) } else { None });
-        let until_micros = request.seconds.map(|seconds| now_micros() + i64::from(seconds) * MICROS);
-        self.state().armed.push(ArmedFault { fault, from: request.from, left, until_micros, seen: 0 });
+        for line in now {
+            self.arm(&line.request)?;
+        }
+        self.state().script.extend(later);
         Ok(())
     }
 
     pub(crate) fn disarm_all(&self) {
-        self.state().armed.clear();
+        let mut state = self.state();
+        state.armed.clear();
+        state.script.clear();
     }
 
     pub(crate) fn list(&self) -> Value {
@@ -196,8 +148,44 @@ impl LabFaults {
             let seconds = armed.until_micros.map(|until| (until - now) / MICROS);
             json!({ "fault": armed.fault.name(), "from": armed.from, "seen": armed.seen, "left": armed.left, "seconds": seconds })
         });
-        let injected = state.injected.iter().map(|(name, at)| json!({ "fault": name, "time": at / 1_000 }));
-        json!({ "armed": armed.collect::<Vec<_>>(), "injected": injected.collect::<Vec<_>>() })
+        let injected = state.injected.iter().map(|entry| {
+            json!({
+                "fault": entry.fault.name(),
+                "request": entry.requests,
+                "order": entry.orders,
+                "time": entry.time_micros / 1_000,
+            })
+        });
+        let script = state.script.iter().map(|line| line.text.clone());
+        json!({
+            "armed": armed.collect::<Vec<_>>(),
+            "script": script.collect::<Vec<_>>(),
+            "injected": injected.collect::<Vec<_>>(),
+        })
+    }
+
+    /// What was injected, without times: the same for the same seeds, scripts and requests.
+    pub(crate) fn transcript(&self) -> String {
+        let line =
+            |entry: &Injection| format!("request {} order {}: {}\n", entry.requests, entry.orders, entry.fault.name());
+        self.state().injected.iter().map(line).collect()
+    }
+
+    /// Counts a request; lines of a script whose moment it is are armed.
+    pub(crate) fn count_request(&self, is_order: bool) {
+        let mut state = self.state();
+        state.requests += 1;
+        state.orders += u64::from(is_order);
+        let (requests, orders) = (state.requests, state.orders);
+        let is_due = |line: &ScriptLine| match line.moment {
+            Moment::Now => true,
+            Moment::Order(number) => is_order && number == orders,
+            Moment::Request(number) => number == requests,
+        };
+        let (due, later): (Vec<_>, Vec<_>) = std::mem::take(&mut state.script).into_iter().partition(is_due);
+        state.script = later;
+        // They were checked when the script was added.
+        state.armed.extend(due.iter().filter_map(|line| ArmedFault::new(&line.request).ok()));
     }
 
     /// Counts a matching request or event; true where the fault strikes it.
@@ -213,7 +201,8 @@ impl LabFaults {
             if state.injected.len() >= INJECTED_MAX {
                 state.injected.remove(0);
             }
-            state.injected.push((fault.name(), now));
+            let (requests, orders) = (state.requests, state.orders);
+            state.injected.push(Injection { fault, requests, orders, time_micros: now });
         }
         is_struck
     }
@@ -223,24 +212,72 @@ impl LabFaults {
         let now = now_micros();
         self.state().armed.iter().any(|armed| armed.fault == fault && !armed.is_over(now))
     }
+
+    /// Notes a fault that lasts when it is first seen by a client.
+    pub(crate) fn lasts(&self, fault: Fault) -> bool {
+        if !self.is_armed(fault) {
+            return false;
+        }
+        let is_new = self.state().armed.iter().any(|armed| armed.fault == fault && armed.seen == 0);
+        if is_new {
+            self.strikes(fault);
+        }
+        true
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fault_script;
 
     fn request(text: &str) -> FaultRequest {
         serde_json::from_str(text).unwrap()
+    }
+
+    fn struck(faults: &LabFaults, fault: Fault, matches: usize) -> Vec<bool> {
+        (0..matches).map(|_| faults.strikes(fault)).collect()
     }
 
     #[test]
     fn a_fault_strikes_from_the_nth_match_on_as_often_as_asked() {
         let faults = LabFaults::default();
         faults.arm(&request(r#"{"fault":"taken-unknown","from":3,"count":2}"#)).unwrap();
-        let struck: Vec<bool> = (0..6).map(|_| faults.strikes(Fault::TakenUnknown)).collect();
-        assert_eq!(struck, [false, false, true, true, false, false]);
+        assert_eq!(struck(&faults, Fault::TakenUnknown, 6), [false, false, true, true, false, false]);
         assert!(!faults.strikes(Fault::LateQuery));
         assert_eq!(faults.list()["injected"].as_array().map(Vec::len), Some(2));
+    }
+
+    #[test]
+    fn a_seed_decides_which_matches_are_struck_and_decides_so_again() {
+        let run = |seed: u64| {
+            let faults = LabFaults::default();
+            faults.arm(&request(&format!(r#"{{"fault":"late-query","seed":{seed}}}"#))).unwrap();
+            struck(&faults, Fault::LateQuery, 400)
+        };
+        assert_eq!(run(7), run(7));
+        assert_ne!(run(7), run(8));
+        let count = run(7).iter().filter(|struck| **struck).count();
+        assert!((60..140).contains(&count), "{count} of 400 is not about one in four");
+    }
+
+    #[test]
+    fn a_script_arms_at_the_nth_order_and_at_once() {
+        let faults = LabFaults::default();
+        let script = "# comment\nat order 2: taken-unknown\nat request 3 for 20 s: stream-mute\n2 times: late-query\n";
+        faults.add_script(fault_script::parse(script).unwrap()).unwrap();
+        assert_eq!(struck(&faults, Fault::LateQuery, 3), [true, true, false]);
+        faults.count_request(true);
+        assert!(!faults.strikes(Fault::TakenUnknown));
+        faults.count_request(true);
+        assert!(faults.strikes(Fault::TakenUnknown) && !faults.strikes(Fault::StreamMute));
+        faults.count_request(false);
+        assert!(faults.strikes(Fault::StreamMute) && faults.strikes(Fault::StreamMute));
+        assert_eq!(
+            faults.transcript(),
+            "request 0 order 0: late-query\nrequest 0 order 0: late-query\nrequest 2 order 2: taken-unknown\n\
+             request 3 order 2: stream-mute\nrequest 3 order 2: stream-mute\n"
+        );
     }
 
     #[test]
@@ -256,7 +293,11 @@ mod tests {
     fn what_cannot_be_injected_is_refused_by_its_name() {
         let faults = LabFaults::default();
         let refused = |text| faults.arm(&request(text)).unwrap_err();
-        assert_eq!(refused(r#"{"fault":"strangers"}"#), "fault: strangers is not injected by this build yet");
+        assert_eq!(
+            refused(r#"{"fault":"fix-gap-flags"}"#),
+            "fault: fix-gap-flags needs a FIX face, and this build has none"
+        );
+        assert_eq!(refused(r#"{"fault":"id-reused"}"#), "fault: id-reused needs no arming: the venue is always so");
         assert!(refused(r#"{"fault":"gremlins"}"#).starts_with("fault: gremlins is none of taken-unknown,"));
         assert_eq!(refused(r#"{"fault":"late-query","from":0}"#), "from, count, seconds: must be at least 1");
     }

@@ -16,11 +16,13 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 
+use crate::admin::AdminState;
 use crate::binance::{self, BinanceState};
 use crate::config::{LabConfig, LabConfigError};
 use crate::faults::LabFaults;
 use crate::ledger::{LedgerError, SpotLedger};
 use crate::sequencer::{self, ExchangeHandle};
+use crate::sessions::Sessions;
 use crate::{admin, keys};
 
 const LEDGER_FILE: &str = "ledger";
@@ -85,7 +87,16 @@ impl RunningLab {
         let mut lab = Self { runtime, thread, has_ended, addresses, exchange: exchange.clone(), _lock: lock };
         let rates = binance::RateLimits::new(config.limits);
         let faults = Arc::new(LabFaults::default());
-        let state = Arc::new(BinanceState { exchange: exchange.clone(), keys, rates, faults: faults.clone() });
+        faults.add_script(config.faults).map_err(|reason| LabError::Config(LabConfigError(reason)))?;
+        let sessions = Arc::new(Sessions::default());
+        let state = BinanceState {
+            exchange: exchange.clone(),
+            keys,
+            rates,
+            faults: faults.clone(),
+            sessions: sessions.clone(),
+        };
+        let state = Arc::new(state);
         let ports = config.ports;
         lab.serve("binanceRest", (config.bind, ports.rest), binance::rest::router(state.clone()))?;
         lab.serve_sockets(
@@ -95,7 +106,7 @@ impl RunningLab {
             binance::ws_api::serve,
         )?;
         lab.serve_sockets(("binanceStreams", ""), (config.bind, ports.streams), &state, binance::streams::serve)?;
-        lab.serve("admin", (config.bind, ports.admin), admin::router(exchange, faults))?;
+        lab.serve("admin", (config.bind, ports.admin), admin::router(AdminState { exchange, faults, sessions }))?;
         Ok(lab)
     }
 

@@ -5,13 +5,16 @@
 
 mod admin;
 mod binance;
+mod catalogue;
 mod config;
 mod exchange;
+mod fault_script;
 mod faults;
 mod keys;
 mod lab;
 mod ledger;
 mod sequencer;
+mod sessions;
 mod signature;
 mod websocket;
 

@@ -71,22 +71,27 @@ impl Drop for LabProcess {
     }
 }
 
-fn judge(name: &str, lab: &LabProcess) -> Output {
+fn judge(name: &str, lab: &LabProcess, arguments: &[&str]) -> Output {
     let python = env::var_os(PYTHON).unwrap_or_else(|| panic!("{PYTHON} is not set; `make test` sets it"));
     let folder = tempfile::tempdir().unwrap();
     let ready = folder.path().join("ready.json");
     fs::write(&ready, lab.ready.to_string()).unwrap();
-    let run = Command::new(PathBuf::from(python)).arg(Path::new(JUDGES).join(name)).arg(ready).output();
+    let run = Command::new(PathBuf::from(python)).arg(Path::new(JUDGES).join(name)).arg(ready).args(arguments).output();
     run.unwrap_or_else(|error| panic!("{name} can't be started: {error}; `make setup` installs what it needs"))
 }
 
-/// Runs a judge; what it prints is what its client saw.
-fn approves(name: &str, lab: &LabProcess) {
-    let run = judge(name, lab);
+/// What a judge prints is what its client saw.
+fn says(name: &str, lab: &LabProcess, arguments: &[&str]) -> String {
+    let run = judge(name, lab, arguments);
     let [said, errors] = [&run.stdout, &run.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
     assert!(run.status.success(), "{said}\n{errors}");
+    said
+}
+
+fn approves(name: &str, lab: &LabProcess) {
+    let said = says(name, lab, &[]);
     let expected = fs::read_to_string(Path::new(JUDGES).join(name).with_extension("txt")).unwrap_or_default();
-    assert_eq!(said, expected, "{errors}");
+    assert_eq!(said, expected);
 }
 
 fn folder() -> TempDir {
@@ -120,6 +125,51 @@ fn ccxt_trades_over_websockets_and_its_events_agree_with_the_ledger() {
 fn the_clients_of_binance_and_of_its_community_agree_over_websockets_too() {
     let folder = folder();
     approves("binance_ws.py", &LabProcess::start(folder.path(), &["activity=off"]));
+}
+
+#[test]
+fn every_fault_strikes_a_client_and_leaves_the_ledger_true_also_after_a_kill() {
+    let folder = folder();
+    let lab = LabProcess::start(folder.path(), &["activity=off"]);
+    approves("faults.py", &lab);
+    let before = lab.get("admin", "/ledger");
+    lab.kill();
+    let again = LabProcess::start(folder.path(), &["activity=off"]);
+    assert_eq!(again.get("admin", "/ledger"), before);
+}
+
+#[test]
+fn the_same_seed_and_script_and_the_same_requests_give_the_same_transcript() {
+    let run = |seed: &str| {
+        let folder = folder();
+        says("transcript.py", &LabProcess::start(folder.path(), &["activity=off"]), &[seed])
+    };
+    let (first, again, other) = (run("1"), run("1"), run("2"));
+    assert_eq!(first, again);
+    assert_ne!(first, other);
+    for line in [" order 7: cut-answer", ": key-revoked", ": odd-values"] {
+        assert!(first.contains(line), "{line} is not in {first}");
+    }
+}
+
+#[test]
+fn a_script_in_the_configuration_is_armed_from_the_start_and_a_wrong_one_is_refused() {
+    let data = folder();
+    let script = r#"faults=["at order 7: taken-unknown", "for 600 s: stream-mute"]"#;
+    let lab = LabProcess::start(data.path(), &["activity=off", script]);
+    let (_, faults) = lab.get("admin", "/faults");
+    assert_eq!(faults["script"], serde_json::json!(["at order 7: taken-unknown"]));
+    assert_eq!(faults["armed"][0]["fault"], "stream-mute");
+    for (setting, reason) in [
+        (r#"faults=["at order 7: gremlins"]"#, "fault: gremlins is none of"),
+        (r#"faults=["taken-unknown"]"#, "faults: line 1: no colon"),
+        (r#"faults=["at order 1: fix-gap-flags"]"#, "fix-gap-flags needs a FIX face"),
+    ] {
+        let run = command(folder().path(), &[setting]).output().expect("the binary can be started");
+        let text = String::from_utf8_lossy(&run.stderr).into_owned();
+        assert_eq!(run.status.code(), Some(2), "{setting}: {text}");
+        assert!(text.contains(reason), "{setting}: {text}");
+    }
 }
 
 #[test]

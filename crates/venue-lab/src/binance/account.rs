@@ -113,9 +113,11 @@ impl ApiCall<'_> {
         let (symbol, from_id, range) = (self.symbol()?, self.params.id("orderId")?, self.list_range()?);
         let (account, unit) = (self.account, self.unit);
         let answer = move |exchange: &SpotExchange| {
-            let orders = exchange.market(&symbol)?.orders.range(from_id.unwrap_or(0)..);
-            let own: Vec<&SpotOrder> =
-                orders.map(|(_, order)| order).filter(|order| order.account == account).collect();
+            let market = exchange.market(&symbol)?;
+            let archived = market.archive.iter().filter(|order| order.id >= from_id.unwrap_or(0));
+            let orders = archived.chain(market.orders.range(from_id.unwrap_or(0)..).map(|(_, order)| order));
+            let mut own: Vec<&SpotOrder> = orders.filter(|order| order.account == account).collect();
+            own.sort_by_key(|order| order.id);
             let selected = range.select(own, |order| order.time_micros, from_id.is_some());
             Ok(selected.into_iter().map(|order| encode::order(order, unit)).collect())
         };

@@ -119,13 +119,13 @@ pub(super) fn filters(rules: &SymbolRules) -> Value {
             "filterType": "PRICE_FILTER",
             "minPrice": text(rules.price_min),
             "maxPrice": text(rules.price_max),
-            "tickSize": text(rules.tick),
+            "tickSize": text(rules.order_tick),
         },
         {
             "filterType": "LOT_SIZE",
             "minQty": text(rules.quantity_min),
             "maxQty": text(rules.quantity_max),
-            "stepSize": text(rules.step),
+            "stepSize": text(rules.order_step),
         },
         {
             "filterType": "MARKET_LOT_SIZE",

@@ -1,25 +1,50 @@
-//! Injection of faults into requests: before a method is executed, and into its answer.
+//! Injection of faults into requests: before a method is executed, in its place, and into its answer.
 
 use std::time::Duration;
 
 use serde_json::Value;
 
 use super::ApiCall;
+use super::encode;
 use super::error::ApiError;
 use super::methods::ApiMethod;
-use crate::faults::Fault;
+use crate::catalogue::Fault;
+use crate::exchange::{
+    CancelRequest, Canceled, NewSpotOrder, PreventionMode, SpotCommand, SpotExchange, SpotOrderType, SpotReject,
+    SpotSide, SpotStatus, SpotTimeInForce, Units,
+};
 use crate::sequencer::now_micros;
 
 /// How long before the end of its window a late request is passed on.
 const LATE_MARGIN_MICROS: i64 = 200_000;
 const RETRY_AFTER_SECONDS: i64 = 5;
+/// What comes from outside under the fault `balance-moves`.
+const MOVED: Units = Units(1_250_000_000);
 
 impl ApiCall<'_> {
     pub(super) async fn inject_before(&self, method: ApiMethod) -> Result<(), ApiError> {
         let faults = &self.state.faults;
         let is_order = method == ApiMethod::OrderPlace;
-        if self.deadline_micros.is_some() && faults.strikes(Fault::KeyRevoked) {
+        faults.count_request(is_order);
+        self.refuse_by_fault(is_order)?;
+        if is_order && faults.strikes(Fault::FiltersChange) {
+            self.command(SpotCommand::ChangeFilters { symbol: self.symbol()? }).await?;
+        }
+        if is_order && faults.strikes(Fault::LateRequest) {
+            let wait = self.deadline_micros.unwrap_or(0) - LATE_MARGIN_MICROS - now_micros();
+            tokio::time::sleep(Duration::from_micros(u64::try_from(wait).unwrap_or(0))).await;
+        }
+        Ok(())
+    }
+
+    fn refuse_by_fault(&self, is_order: bool) -> Result<(), ApiError> {
+        let faults = &self.state.faults;
+        let is_signed = self.deadline_micros.is_some();
+        if is_signed && faults.strikes(Fault::KeyRevoked) {
             return Err(ApiError::new(401, -2015, "Invalid API-key, IP, or permissions for action."));
+        }
+        if is_signed && faults.strikes(Fault::SignatureRule) {
+            return Err(ApiError::bad_request(-1022, "Signature for this request is not valid."));
         }
         if faults.strikes(Fault::RateLimited) {
             let mut error = ApiError::new(429, -1003, "Too many requests queued.");
@@ -29,19 +54,59 @@ impl ApiCall<'_> {
         if is_order && faults.strikes(Fault::CancelOnly) {
             return Err(ApiError::bad_request(-2010, "Market is closed."));
         }
+        if is_order && faults.strikes(Fault::EndpointMoved) {
+            let text = "Order type not supported for this endpoint. Please use the Algo Order API endpoints instead.";
+            return Err(ApiError::bad_request(-4120, text));
+        }
         if is_order && faults.strikes(Fault::NotTakenUnknown) {
             return Err(ApiError::unknown_fate());
-        }
-        if is_order && faults.strikes(Fault::LateRequest) {
-            let wait = self.deadline_micros.unwrap_or(0) - LATE_MARGIN_MICROS - now_micros();
-            tokio::time::sleep(Duration::from_micros(u64::try_from(wait).unwrap_or(0))).await;
         }
         Ok(())
     }
 
-    pub(super) fn inject_after(&self, method: ApiMethod, result: Result<Value, ApiError>) -> Result<Value, ApiError> {
+    /// How an order is placed: rightly, or with an id of before or a commission in a third asset.
+    pub(super) fn place_command(&self, order: NewSpotOrder) -> SpotCommand {
+        let faults = &self.state.faults;
+        let reissues_id = faults.strikes(Fault::OrderIdsReissued);
+        let has_foreign_fee = faults.strikes(Fault::FeeForeign);
+        if reissues_id || has_foreign_fee {
+            SpotCommand::PlaceOddly { order, reissues_id, has_foreign_fee }
+        } else {
+            SpotCommand::Place(order)
+        }
+    }
+
+    /// The order is filled, and its cancel is confirmed. None where the fault does not strike, or nothing rests.
+    pub(super) async fn fill_instead(&self, cancel: &CancelRequest) -> Result<Option<Value>, ApiError> {
+        if !self.state.faults.strikes(Fault::FillAfterCancel) {
+            return Ok(None);
+        }
+        let wanted = cancel.order.clone();
+        let find = move |exchange: &SpotExchange| {
+            let market = exchange.market(&wanted.symbol)?;
+            let found = market.find_order(wanted.account, wanted.order_id, wanted.client_id.as_deref());
+            Ok::<_, SpotReject>(found.cloned())
+        };
+        let Some(mut order) = self.state.exchange.query(find).await?? else { return Ok(None) };
+        let hit = SpotCommand::Hit { order: cancel.order.clone() };
+        if self.state.exchange.command(hit, self.deadline_micros).await?.is_err() {
+            return Ok(None);
+        }
+        order.status = SpotStatus::Canceled;
+        let cancel_id = cancel.cancel_id.clone().unwrap_or_else(|| format!("cancel-{}", order.id));
+        Ok(Some(encode::canceled(&Canceled { order, cancel_id }, self.unit)))
+    }
+
+    pub(super) async fn inject_after(
+        &self,
+        method: ApiMethod,
+        result: Result<Value, ApiError>,
+    ) -> Result<Value, ApiError> {
         let mut answer = result?;
         let faults = &self.state.faults;
+        if method == ApiMethod::OrderPlace {
+            self.move_the_account().await?;
+        }
         match method {
             ApiMethod::OrderPlace if faults.strikes(Fault::TakenUnknown) => return Err(ApiError::unknown_fate()),
             ApiMethod::OrderPlace if faults.strikes(Fault::CutAnswer) => return Err(ApiError::cut()),
@@ -62,5 +127,57 @@ impl ApiCall<'_> {
             _ => {}
         }
         Ok(answer)
+    }
+
+    /// What happens to the account behind the client's back.
+    async fn move_the_account(&self) -> Result<(), ApiError> {
+        let faults = &self.state.faults;
+        if faults.strikes(Fault::Strangers) {
+            for order in self.strange_orders().await? {
+                // One that the account cannot pay does not come.
+                let _ = self.state.exchange.command(SpotCommand::Place(order), None).await?;
+            }
+        }
+        if faults.strikes(Fault::BalanceMoves) {
+            let symbol = self.symbol()?;
+            let quote =
+                move |exchange: &SpotExchange| exchange.market(&symbol).map(|market| market.rules.quote.clone());
+            let asset = self.state.exchange.query(quote).await??;
+            self.command(SpotCommand::Transfer { account: self.account, asset, amount: MOVED }).await?;
+        }
+        Ok(())
+    }
+
+    /// A market order and one that rests, as from the venue's own screen.
+    async fn strange_orders(&self) -> Result<[NewSpotOrder; 2], ApiError> {
+        let symbol = self.symbol()?;
+        let account = self.account;
+        let make = move |exchange: &SpotExchange| {
+            let market = exchange.market(&symbol)?;
+            let rules = &market.rules;
+            let low = Units(market.last.0 / 2 / rules.order_tick.0 * rules.order_tick.0);
+            // Twice the least notional at half the price, in steps.
+            let least = Units(rules.notional_min.0.saturating_mul(4)).over(market.last).unwrap_or(rules.quantity_min);
+            let steps = least.0.max(rules.quantity_min.0) / rules.order_step.0 + 1;
+            let order = NewSpotOrder {
+                account,
+                symbol: symbol.clone(),
+                side: SpotSide::Buy,
+                kind: SpotOrderType::Market,
+                time_in_force: SpotTimeInForce::Gtc,
+                quantity: Some(Units(steps * rules.order_step.0)),
+                quote_quantity: None,
+                price: None,
+                stop_price: None,
+                client_id: Some(format!("web_{}", market.next_order)),
+                prevention: PreventionMode::None,
+                strategy_id: None,
+                strategy_type: None,
+            };
+            let client_id = Some(format!("web_{}", market.next_order + 1));
+            let resting = NewSpotOrder { kind: SpotOrderType::Limit, price: Some(low), client_id, ..order.clone() };
+            Ok::<_, SpotReject>([order, resting])
+        };
+        Ok(self.state.exchange.query(make).await??)
     }
 }

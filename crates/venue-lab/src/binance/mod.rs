@@ -23,10 +23,12 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use crate::catalogue::Fault;
 use crate::exchange::AccountIndex;
-use crate::faults::{Fault, LabFaults};
+use crate::faults::LabFaults;
 use crate::keys::KeyRing;
 use crate::sequencer::{ExchangeHandle, now_micros};
+use crate::sessions::Sessions;
 use encode::TimeUnit;
 use error::ApiError;
 use methods::ApiMethod;
@@ -42,12 +44,13 @@ pub(crate) struct BinanceState {
     pub(crate) keys: KeyRing,
     pub(crate) rates: RateLimits,
     pub(crate) faults: Arc<LabFaults>,
+    pub(crate) sessions: Arc<Sessions>,
 }
 
 impl BinanceState {
     /// The venue's clock.
     pub(crate) fn now(&self) -> i64 {
-        let is_off = self.faults.is_armed(Fault::ClockOff);
+        let is_off = self.faults.lasts(Fault::ClockOff);
         now_micros() + if is_off { CLOCK_OFF_MICROS } else { 0 }
     }
 }
@@ -67,7 +70,7 @@ impl ApiCall<'_> {
     pub(crate) async fn execute(&self, method: ApiMethod) -> Result<Value, ApiError> {
         self.inject_before(method).await?;
         let result = self.execute_rightly(method).await;
-        self.inject_after(method, result)
+        self.inject_after(method, result).await
     }
 
     async fn execute_rightly(&self, method: ApiMethod) -> Result<Value, ApiError> {

@@ -6,12 +6,15 @@ use super::ApiCall;
 use super::encode::{self, ResponseType, text};
 use super::error::ApiError;
 use super::params::Params;
+use crate::catalogue::Fault;
 use crate::exchange::{
     Applied, BNB_DISCOUNT, CancelRequest, CancelRestriction, NewSpotOrder, OrderReference, PreventionMode, SpotCommand,
     SpotOrderType, SpotSide, SpotTimeInForce, Units,
 };
 use crate::sequencer::now_micros;
 
+/// The reject of the new order under the fault `replace-half`.
+const TOO_MANY_ORDERS: &str = "Too many new orders.";
 const STRATEGY_TYPE_MIN: i64 = 1_000_000;
 
 impl ApiCall<'_> {
@@ -20,7 +23,7 @@ impl ApiCall<'_> {
         refuse_replace_parameters(self.params)?;
         let (rates, now) = (&self.state.rates, now_micros());
         rates.check_orders(self.account, now)?;
-        match self.command(SpotCommand::Place(order)).await? {
+        match self.command(self.place_command(order)).await? {
             Applied::Placed(placed) => {
                 rates.add_order(self.account, now);
                 if !placed.fills.is_empty() {
@@ -58,6 +61,9 @@ impl ApiCall<'_> {
             cancel_id: self.params.client_id("newClientOrderId")?,
             restriction: self.restriction()?,
         };
+        if let Some(confirmed) = self.fill_instead(&cancel).await? {
+            return Ok(confirmed);
+        }
         match self.command(SpotCommand::Cancel(cancel)).await? {
             Applied::Canceled(canceled) => match canceled.first() {
                 Some(canceled) => Ok(encode::canceled(canceled, self.unit)),
@@ -101,6 +107,12 @@ impl ApiCall<'_> {
             Err(error) => return Err(error),
         };
         let is_over_limit = over_limit.is_some();
+        let faults = &self.state.faults;
+        if faults.strikes(Fault::ReplaceCut) {
+            self.command(SpotCommand::Place(order)).await?;
+            return Err(ApiError::cut());
+        }
+        let over_limit = over_limit.or_else(|| faults.strikes(Fault::ReplaceHalf).then(|| TOO_MANY_ORDERS.to_owned()));
         let applied = self.command(SpotCommand::CancelReplace { cancel, order, stops_on_failure, over_limit }).await?;
         if !is_over_limit {
             self.state.rates.add_order(self.account, now);
@@ -151,7 +163,7 @@ impl ApiCall<'_> {
         }
     }
 
-    async fn command(&self, command: SpotCommand) -> Result<Applied, ApiError> {
+    pub(super) async fn command(&self, command: SpotCommand) -> Result<Applied, ApiError> {
         Ok(self.state.exchange.command(command, self.deadline_micros).await??)
     }
 

@@ -15,7 +15,7 @@ use super::BinanceState;
 use super::encode::TimeUnit;
 use super::params::percent_decode;
 use super::stream_events::{self, MarketStream};
-use crate::faults::Fault;
+use crate::catalogue::Fault;
 use crate::sequencer::VenueEvents;
 use crate::websocket::{Incoming, WebSocketConnection};
 
@@ -38,14 +38,16 @@ struct StreamSession {
 }
 
 /// Serves one connection until it ends.
-pub(crate) async fn serve(state: Arc<BinanceState>, stream: TcpStream, _peer: SocketAddr) -> io::Result<()> {
+pub(crate) async fn serve(state: Arc<BinanceState>, stream: TcpStream, peer: SocketAddr) -> io::Result<()> {
+    // Before the client knows that it is connected: it must miss no change from then on.
+    let mut events = state.exchange.subscribe();
     let mut connection = WebSocketConnection::accept(stream).await?;
+    let entry = state.sessions.open("streams", peer);
     let symbols = state.exchange.query(|exchange| {
         let entry = |(name, index): (&String, &usize)| (name.to_lowercase(), (*index, name.clone()));
         exchange.by_symbol.iter().map(entry).collect::<BTreeMap<_, _>>()
     });
     let symbols = Arc::new(symbols.await.map_err(|_| io::Error::other("the exchange has stopped"))?);
-    let mut events = state.exchange.subscribe();
     let Some(mut session) = StreamSession::open(state, &connection.target, symbols) else { return Ok(()) };
     let mut timer = interval(TICK);
     timer.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -64,6 +66,7 @@ pub(crate) async fn serve(state: Arc<BinanceState>, stream: TcpStream, _peer: So
             },
             _ = timer.tick() => session.on_tick().await,
         };
+        entry.describe(|| session.streams.keys().cloned().collect::<Vec<_>>().join(" "));
         for message in messages {
             connection.send(message.to_string()).await?;
         }

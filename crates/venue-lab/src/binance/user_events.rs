@@ -19,6 +19,13 @@ pub(crate) fn encode(event: &VenueEvent, account: AccountIndex, unit: TimeUnit) 
                 "B": balances.iter().map(balance).collect::<Vec<_>>(),
             }))
         }
+        VenueEvent::Transfer { account: owner, asset, amount, time_micros } if *owner == account => Some(json!({
+            "e": "balanceUpdate",
+            "E": unit.encode(now_micros()),
+            "a": asset,
+            "d": text(*amount),
+            "T": unit.encode(*time_micros),
+        })),
         _ => None,
     }
 }

@@ -14,8 +14,8 @@ use super::error::ApiError;
 use super::methods::{self, MethodRow};
 use super::params::Params;
 use super::{ApiCall, BinanceState, security, user_events};
+use crate::catalogue::Fault;
 use crate::exchange::AccountIndex;
-use crate::faults::Fault;
 use crate::sequencer::{VenueEvents, now_micros};
 use crate::websocket::{Incoming, WebSocketConnection};
 
@@ -23,6 +23,8 @@ pub(crate) const PATH: &str = "/ws-api/v3";
 /// Weight of a connection, and of each session method.
 const CONNECT_WEIGHT: u32 = 2;
 const SESSION_WEIGHT: u32 = 2;
+/// Events of trades that a connection keeps; older ones are dropped.
+const SENT_TRADES_MAX: usize = 1_000;
 const SUBSCRIPTIONS_MAX: usize = 1_000;
 const SUBSCRIPTIONS_EVER_MAX: u32 = 65_535;
 
@@ -38,6 +40,8 @@ struct UserSubscription {
     account: AccountIndex,
     /// It ends with the logon that it was made by.
     is_by_logon: bool,
+    /// It was confirmed and never sends, by a fault.
+    is_silent: bool,
 }
 
 struct WsApiSession {
@@ -53,6 +57,8 @@ struct WsApiSession {
     is_ended: bool,
     /// The last request was a command: its answer comes before its events.
     has_commanded: bool,
+    /// Events of trades that were sent, for the fault that sends them once more.
+    sent_trades: Vec<Value>,
 }
 
 /// Serves one connection until it ends.
@@ -62,6 +68,7 @@ pub(crate) async fn serve(state: Arc<BinanceState>, stream: TcpStream, peer: Soc
     if path != PATH || state.rates.charge(peer.ip(), CONNECT_WEIGHT, now_micros()).is_err() {
         return Ok(());
     }
+    let entry = state.sessions.open("wsApi", peer);
     let mut session = WsApiSession::new(state, peer, query);
     let mut events = session.state.exchange.subscribe();
     while !session.is_ended {
@@ -71,6 +78,7 @@ pub(crate) async fn serve(state: Arc<BinanceState>, stream: TcpStream, peer: Soc
                 Some(Incoming::Control) => {}
                 Some(Incoming::Text(text)) => {
                     let Some(answer) = session.handle(&text).await else { return Ok(()) };
+                    entry.describe(|| session.describe());
                     // The events of earlier commands come before the answer to a query.
                     while !session.has_commanded {
                         match events.try_recv() {
@@ -120,7 +128,14 @@ impl WsApiSession {
             next_subscription: 0,
             is_ended: false,
             has_commanded: false,
+            sent_trades: Vec::new(),
         }
+    }
+
+    fn describe(&self) -> String {
+        let logon = self.logon.as_ref().map(|logon| format!("logged on to account {}", logon.account));
+        let subscribed = self.subscriptions.values().map(|entry| format!("events of account {}", entry.account));
+        logon.into_iter().chain(subscribed).collect::<Vec<_>>().join(", ")
     }
 
     /// What the subscribers are told of a command, and what faults make of it.
@@ -134,7 +149,9 @@ impl WsApiSession {
             events.reverse();
             events.extend(events.clone());
         }
-        events.retain(|event| event["event"]["x"] != "TRADE" || !faults.strikes(Fault::FillOnlyInList));
+        events.retain(|event| !is_trade(event) || !faults.strikes(Fault::FillOnlyInList));
+        self.add_odd_fills(&mut events);
+        self.replay_fills(&mut events);
         let now = self.unit.encode(now_micros());
         if faults.strikes(Fault::KeyExpired) {
             let ended = std::mem::take(&mut self.subscriptions).into_keys();
@@ -148,8 +165,35 @@ impl WsApiSession {
         events
     }
 
+    /// Before an event of a trade one with quantity 0 and the same trade id.
+    fn add_odd_fills(&self, events: &mut Vec<Value>) {
+        let Some(at) = events.iter().position(is_trade) else { return };
+        if self.state.faults.strikes(Fault::OddFills) {
+            let mut odd = events[at].clone();
+            for (name, value) in [("l", "0.00000000"), ("Y", "0.00000000"), ("n", "0")] {
+                odd["event"][name] = value.into();
+            }
+            events.insert(at, odd);
+        }
+    }
+
+    fn replay_fills(&mut self, events: &mut Vec<Value>) {
+        let trades: Vec<Value> = events.iter().filter(|event| is_trade(event)).cloned().collect();
+        if trades.is_empty() {
+            return;
+        }
+        self.sent_trades.extend(trades);
+        self.sent_trades.drain(..self.sent_trades.len().saturating_sub(SENT_TRADES_MAX));
+        if self.state.faults.strikes(Fault::FillsReplayed) {
+            events.extend(self.sent_trades.clone());
+        }
+    }
+
     fn encode_event(&self, event: &crate::exchange::VenueEvent) -> Vec<Value> {
         let encode = |(id, subscription): (&u32, &UserSubscription)| {
+            if subscription.is_silent {
+                return None;
+            }
             let event = user_events::encode(event, subscription.account, self.unit)?;
             Some(json!({ "subscriptionId": id, "event": event }))
         };
@@ -310,7 +354,8 @@ impl WsApiSession {
         }
         let id = self.next_subscription;
         self.next_subscription += 1;
-        self.subscriptions.insert(id, UserSubscription { account, is_by_logon });
+        let is_silent = self.state.faults.strikes(Fault::StreamNever);
+        self.subscriptions.insert(id, UserSubscription { account, is_by_logon, is_silent });
         Ok(json!({ "subscriptionId": id }))
     }
 
@@ -328,6 +373,10 @@ impl WsApiSession {
             }
         }
     }
+}
+
+fn is_trade(event: &Value) -> bool {
+    event["event"]["x"] == "TRADE"
 }
 
 /// JSON values as the texts that they were sent as.

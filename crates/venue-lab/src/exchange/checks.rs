@@ -40,7 +40,7 @@ fn check_prices(market: &SpotMarket, new: &NewSpotOrder, at: i64) -> Result<(), 
     let rules = &market.rules;
     for price in [new.price, new.stop_price].into_iter().flatten() {
         let in_range = (rules.price_min..=rules.price_max).contains(&price);
-        if !in_range || rules.ticks(price).is_none() {
+        if !in_range || price.steps(rules.order_tick).is_none() {
             return Err(SpotReject::filter("PRICE_FILTER"));
         }
     }
@@ -68,12 +68,19 @@ fn quantity_of(market: &SpotMarket, new: &NewSpotOrder) -> Result<Units, SpotRej
 
 fn check_quantity(market: &SpotMarket, new: &NewSpotOrder, quantity: Units) -> Result<(), SpotReject> {
     let rules = &market.rules;
-    let fits = (rules.quantity_min..=rules.quantity_max).contains(&quantity) && rules.lots(quantity).is_some();
+    let fits = (rules.quantity_min..=rules.quantity_max).contains(&quantity) && is_on_step(market, new, quantity);
     match (fits, new.kind) {
         (true, _) => Ok(()),
         (false, SpotOrderType::Market) if rules.quantity_max < quantity => Err(SpotReject::filter("MARKET_LOT_SIZE")),
         (false, _) => Err(SpotReject::filter("LOT_SIZE")),
     }
+}
+
+/// An amount of the quote asset gives a quantity of the book's steps, whatever orders must keep to.
+fn is_on_step(market: &SpotMarket, new: &NewSpotOrder, quantity: Units) -> bool {
+    let rules = &market.rules;
+    let step = if new.quantity.is_some() { rules.order_step } else { rules.step };
+    quantity.steps(step).is_some()
 }
 
 fn check_notional(market: &SpotMarket, new: &NewSpotOrder, quantity: Units, at: i64) -> Result<(), SpotReject> {

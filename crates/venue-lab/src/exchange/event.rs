@@ -49,6 +49,13 @@ pub(crate) enum VenueEvent {
         balances: Vec<(String, Units, Units)>,
         time_micros: i64,
     },
+    /// An amount came from outside, or left.
+    Transfer {
+        account: AccountIndex,
+        asset: String,
+        amount: Units,
+        time_micros: i64,
+    },
     Trade {
         market: usize,
         trade: PublicTrade,

@@ -26,6 +26,9 @@ pub(crate) struct SymbolRules {
     pub(crate) price_min: Units,
     pub(crate) price_max: Units,
     pub(crate) step: Units,
+    /// The steps that new orders must keep to: those of the book, or coarser ones.
+    pub(crate) order_tick: Units,
+    pub(crate) order_step: Units,
     pub(crate) quantity_min: Units,
     pub(crate) quantity_max: Units,
     pub(crate) notional_min: Units,
@@ -81,6 +84,8 @@ pub(crate) struct SpotMarket {
     pub(crate) stops_up: BTreeSet<(i64, u64)>,
     /// Stops that a falling price triggers, by the negative price: the highest first.
     pub(crate) stops_down: BTreeSet<(i64, u64)>,
+    /// Ended orders whose ids were given to other ones.
+    pub(crate) archive: Vec<SpotOrder>,
     pub(crate) trades: VecDeque<PublicTrade>,
     pub(crate) account_trades: BTreeMap<AccountIndex, Vec<AccountTrade>>,
     pub(crate) prevented: Vec<PreventedMatch>,
@@ -112,6 +117,7 @@ impl SpotMarket {
             client_ids: BTreeMap::new(),
             stops_up: BTreeSet::new(),
             stops_down: BTreeSet::new(),
+            archive: Vec::new(),
             trades: VecDeque::new(),
             account_trades: BTreeMap::new(),
             prevented: Vec::new(),

@@ -14,7 +14,7 @@ use super::units::Units;
 use super::{Applied, Placed, SpotExchange};
 
 /// Book keys of simulated participants have the top bit.
-const PARTICIPANT_KEY: u64 = 1 << 63;
+pub(super) const PARTICIPANT_KEY: u64 = 1 << 63;
 
 impl SpotExchange {
     pub(super) fn place(&mut self, new: &NewSpotOrder, at: i64) -> Result<Placed, SpotReject> {
@@ -31,10 +31,9 @@ impl SpotExchange {
 
     /// Adds the order to the market's list, not yet to its book.
     fn enter(&mut self, new: &NewSpotOrder, quantity: Units, index: usize, at: i64) -> u64 {
-        let id = self.markets[index].next_order;
+        let id = self.next_order_id(index, new.account);
         let client_id = new.client_id.clone().unwrap_or_else(|| self.generated_id(index, id));
         let market = &mut self.markets[index];
-        market.next_order += 1;
         let is_stop = new.kind.is_triggered();
         let order = SpotOrder {
             id,
@@ -163,7 +162,13 @@ impl SpotExchange {
     }
 
     /// Prints a trade and settles both sides; returns the taker's, where a client's order took.
-    fn on_trade(&mut self, market: usize, trade: &BookTrade, taker: SpotSide, at: i64) -> Option<AccountTrade> {
+    pub(super) fn on_trade(
+        &mut self,
+        market: usize,
+        trade: &BookTrade,
+        taker: SpotSide,
+        at: i64,
+    ) -> Option<AccountTrade> {
         let state = &mut self.markets[market];
         state.touched.insert((taker.book().opposite(), trade.price));
         let (price, quantity) = (state.rules.price(trade.price), state.rules.quantity(trade.lots));

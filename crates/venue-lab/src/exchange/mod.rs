@@ -8,6 +8,7 @@ mod amend;
 mod cancel;
 mod checks;
 mod event;
+mod intervention;
 mod market;
 mod matching;
 mod order;
@@ -25,7 +26,7 @@ pub(crate) use event::{ExecutionType, SpotExecution, VenueEvent};
 pub(crate) use market::{AVERAGE_MINUTES, OpeningMarket, SpotMarket, SymbolRules};
 pub(crate) use order::{
     AccountIndex, AccountTrade, Amendment, CancelRestriction, NewSpotOrder, PreventedMatch, PreventionMode,
-    PublicTrade, SpotOrder, SpotOrderType, SpotSide, SpotTimeInForce, WireName,
+    PublicTrade, SpotOrder, SpotOrderType, SpotSide, SpotStatus, SpotTimeInForce, WireName,
 };
 pub(crate) use reject::SpotReject;
 pub(crate) use settlement::BNB_DISCOUNT;
@@ -106,6 +107,40 @@ pub(crate) enum SpotCommand {
         #[n(0)]
         symbol: u32,
     },
+    /// An order that the venue treats oddly.
+    #[n(6)]
+    PlaceOddly {
+        #[n(0)]
+        order: NewSpotOrder,
+        /// It gets the id of an ended order.
+        #[n(1)]
+        reissues_id: bool,
+        /// Its commission is charged in a third asset.
+        #[n(2)]
+        has_foreign_fee: bool,
+    },
+    /// A participant takes all of a resting order.
+    #[n(7)]
+    Hit {
+        #[n(0)]
+        order: OrderReference,
+    },
+    /// An amount comes from outside, or leaves.
+    #[n(8)]
+    Transfer {
+        #[n(0)]
+        account: AccountIndex,
+        #[n(1)]
+        asset: String,
+        #[n(2)]
+        amount: Units,
+    },
+    /// Coarser steps of price and quantity for new orders.
+    #[n(9)]
+    ChangeFilters {
+        #[n(0)]
+        symbol: String,
+    },
 }
 
 /// A placed order as it stands after matching, and its trades as taker.
@@ -158,6 +193,9 @@ pub(crate) struct SpotExchange {
     events: Vec<VenueEvent>,
     /// Balances that the current command changed.
     changed: BTreeSet<(AccountIndex, String)>,
+    /// How the current command places its order.
+    has_foreign_fee: bool,
+    reissues_id: bool,
 }
 
 impl SpotExchange {
@@ -175,6 +213,8 @@ impl SpotExchange {
             seed: setup.seed,
             events: Vec::new(),
             changed: BTreeSet::new(),
+            has_foreign_fee: false,
+            reissues_id: false,
         }
     }
 
@@ -192,6 +232,13 @@ impl SpotExchange {
                 self.amend(order, *quantity, new_client_id.as_deref(), at)
             }
             SpotCommand::Act { symbol } => self.act(*symbol, at),
+            SpotCommand::PlaceOddly { order, reissues_id, has_foreign_fee } => {
+                let placed = self.place_oddly(order, *reissues_id, *has_foreign_fee, at);
+                placed.map(|placed| Applied::Placed(Box::new(placed)))
+            }
+            SpotCommand::Hit { order } => self.hit(order, at),
+            SpotCommand::Transfer { account, asset, amount } => Ok(self.transfer(*account, asset, *amount, at)),
+            SpotCommand::ChangeFilters { symbol } => self.change_filters(symbol),
         };
         self.publish_changes(at);
         applied

@@ -103,12 +103,21 @@ impl SpotExchange {
     fn charge(&mut self, execution: &Execution, order: &SpotOrder, is_maker: bool) -> (Units, String) {
         let rules = &self.accounts[order.account as usize].rules;
         let rate = if is_maker { rules.maker_rate } else { rules.taker_rate };
+        if self.has_foreign_fee
+            && let Some((fee, asset)) = self.commission_in_third(execution.market, execution.quote, rate, order.account)
+        {
+            return self.take_commission(order, fee, asset);
+        }
         let in_bnb = if rules.pays_in_bnb { self.commission_in_bnb(execution, rate) } else { None };
         let has_bnb = |fee: &Units| self.accounts[order.account as usize].free(BNB) >= *fee;
         let (fee, asset) = match in_bnb.filter(has_bnb) {
             Some(fee) => (fee, BNB.to_owned()),
             None => self.commission_in_received(execution, order.side, rate),
         };
+        self.take_commission(order, fee, asset)
+    }
+
+    fn take_commission(&mut self, order: &SpotOrder, fee: Units, asset: String) -> (Units, String) {
         self.accounts[order.account as usize].credit(&asset, Units(-fee.0));
         self.changed.insert((order.account, asset.clone()));
         (fee, asset)
