@@ -9,7 +9,7 @@ use domain::command::{CommandEnvelope, MarketData};
 use domain::{Command, Query, Report, SecurityId};
 
 use crate::blocking::block_on;
-use crate::inbox_metrics::InboxMetrics;
+use crate::inbox_metrics::{InboxMetrics, PriceDrop};
 use crate::lanes::{self, EngineWaker, LaneDepth, LaneLimits, LanePermit, RequestClass, RequestReceiver};
 use crate::outbound_gate::OutboundGate;
 use crate::quotas::{InFlightLimits, InFlightPermit, Quotas};
@@ -46,6 +46,7 @@ pub struct InboxReceiver {
     /// Scopes of kills that wait for the disk.
     pub outbound_gate: OutboundGate,
     prices: Arc<PriceQueue>,
+    metrics: Arc<InboxMetrics>,
 }
 
 /// An inbox with the default limits.
@@ -69,8 +70,9 @@ pub fn inbox_with(room: LaneLimits, unanswered: InFlightLimits) -> (Inbox, Inbox
         metrics: Arc::default(),
         outbound_gate: OutboundGate::default(),
     };
-    let outbound_gate = inbox.outbound_gate.clone();
-    (inbox, InboxReceiver { requests: RequestReceiver::new(lanes, rings), reports, wake, outbound_gate, prices })
+    let (outbound_gate, metrics) = (inbox.outbound_gate.clone(), inbox.metrics.clone());
+    let requests = RequestReceiver::new(lanes, rings);
+    (inbox, InboxReceiver { requests, reports, wake, outbound_gate, prices, metrics })
 }
 
 impl Inbox {
@@ -204,7 +206,9 @@ impl Inbox {
     /// Never waits: a newer price replaces one that the engine has not seen yet.
     pub fn send_price(&self, data: MarketData) {
         self.metrics.record_price(data.feed());
-        self.prices.push(data);
+        if let Some(dropped) = self.prices.push(data) {
+            self.metrics.count_dropped_prices(dropped, 1);
+        }
     }
 
     /// Metrics of the inbox.
@@ -217,12 +221,12 @@ impl InboxReceiver {
     /// All prices that wait, by security.
     pub fn drain_prices(&self) -> Vec<MarketData> {
         let waiting = std::mem::take(&mut *self.prices.lock());
-        waiting.by_security.into_values().flat_map(SecurityPrices::into_data).collect()
+        waiting.into_values().flat_map(SecurityPrices::into_data).collect()
     }
 
-    /// How many prices were replaced by newer ones before the engine saw them.
-    pub fn drain_skipped(&self) -> u64 {
-        std::mem::take(&mut self.prices.lock().skipped)
+    /// Metrics of the inbox.
+    pub fn metrics(&self) -> &InboxMetrics {
+        &self.metrics
     }
 }
 
@@ -231,11 +235,7 @@ struct PriceQueue {
     wake: Sender<()>,
 }
 
-#[derive(Default)]
-struct PendingPrices {
-    by_security: BTreeMap<SecurityId, SecurityPrices>,
-    skipped: u64,
-}
+type PendingPrices = BTreeMap<SecurityId, SecurityPrices>;
 
 /// Waiting market data of one security: a quote replaces the one before; trades add up to volume and are kept.
 #[derive(Default)]
@@ -251,25 +251,25 @@ impl PriceQueue {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn push(&self, data: MarketData) {
-        let mut board = self.lock();
-        let skipped = board.by_security.entry(data.security()).or_default().push(data);
-        board.skipped += u64::from(skipped);
-        drop(board);
+    /// Why something older was dropped for it, if it was.
+    fn push(&self, data: MarketData) -> Option<PriceDrop> {
+        let dropped = self.lock().entry(data.security()).or_default().push(data);
         // A full wake channel means that the engine is woken already.
         let _ = self.wake.try_send(());
+        dropped
     }
 }
 
 impl SecurityPrices {
-    /// Returns whether something older was dropped for it.
-    fn push(&mut self, data: MarketData) -> bool {
+    /// Why something older was dropped for it, if it was.
+    fn push(&mut self, data: MarketData) -> Option<PriceDrop> {
         match data {
-            MarketData::Tick(tick) => self.tick.replace(tick).is_some(),
-            MarketData::Book(book) => self.book.replace(book).is_some(),
+            MarketData::Tick(tick) => self.tick.replace(tick).map(|_| PriceDrop::Replaced),
+            MarketData::Book(book) => self.book.replace(book).map(|_| PriceDrop::Replaced),
             MarketData::Trade(trade) => {
                 self.trades.push_back(trade);
-                self.trades.len() > TRADES_PER_SECURITY_MAX && self.trades.pop_front().is_some()
+                let is_full = self.trades.len() > TRADES_PER_SECURITY_MAX;
+                is_full.then(|| self.trades.pop_front()).flatten().map(|_| PriceDrop::TooManyTrades)
             }
         }
     }
@@ -361,7 +361,34 @@ mod tests {
             inbox.send_price(tick(security, bid));
         }
         assert!(lanes.wake.try_recv().is_ok());
-        assert_eq!(lanes.drain_skipped(), 1);
         assert_eq!(lanes.drain_prices(), vec![tick(1, 11), tick(2, 20)]);
+        inbox.send_price(tick(1, 12));
+        assert_eq!(dropped(&inbox), [1, 0, 0, 0], "after the engine took them, nothing is replaced");
+    }
+
+    #[test]
+    fn of_too_many_trades_the_oldest_are_dropped_and_counted() {
+        let (inbox, lanes) = inbox();
+        let count = TRADES_PER_SECURITY_MAX as i64 + 2;
+        let trades: Vec<_> = (0..count).map(trade).collect();
+        trades.iter().cloned().for_each(|trade| inbox.send_price(trade));
+        assert_eq!(lanes.drain_prices(), trades[2..]);
+        assert_eq!(dropped(&inbox), [0, 2, 0, 0]);
+    }
+
+    fn trade(number: i64) -> MarketData {
+        MarketData::Trade(domain::Trade {
+            security: SecurityId(1),
+            feed: "test".into(),
+            at: Timestamp(number),
+            price: 10.into(),
+            quantity: 1.into(),
+            aggressor: None,
+            ext_id: None,
+        })
+    }
+
+    fn dropped(inbox: &Inbox) -> [u64; 4] {
+        inbox.metrics().dropped_prices().map(|(_, count)| count)
     }
 }

@@ -1,17 +1,48 @@
-//! Inbox metrics: refusals by code, and when each adapter and feed was last heard. Nothing else depends on them.
+//! Inbox metrics: refusals by code, prices that were dropped, and when each adapter and feed was last heard. Nothing else
+//! depends on them.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use domain::{AdapterName, Text};
 
-/// Refusals, and when prices and reports came last.
+/// Why the engine did not apply a price.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PriceDrop {
+    /// A newer quote or book of the security came first.
+    Replaced,
+    /// Too many trades of the security waited.
+    TooManyTrades,
+    /// The next block of sequence numbers was not durable yet.
+    NoSequence,
+    /// The security is unknown, or the values are invalid.
+    Invalid,
+}
+
+impl PriceDrop {
+    /// All reasons.
+    pub const ALL: [Self; 4] = [Self::Replaced, Self::TooManyTrades, Self::NoSequence, Self::Invalid];
+
+    /// As the metrics name it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Replaced => "replaced",
+            Self::TooManyTrades => "too-many-trades",
+            Self::NoSequence => "no-sequence",
+            Self::Invalid => "invalid",
+        }
+    }
+}
+
+/// Refusals, dropped prices, and when prices and reports came last.
 #[derive(Debug, Default)]
 pub struct InboxMetrics {
     refusals: Mutex<BTreeMap<&'static str, u64>>,
     reports: Mutex<BTreeMap<AdapterName, Instant>>,
     prices: Mutex<BTreeMap<Text, Instant>>,
+    dropped_prices: [AtomicU64; PriceDrop::ALL.len()],
 }
 
 impl InboxMetrics {
@@ -25,6 +56,16 @@ impl InboxMetrics {
 
     pub(crate) fn record_price(&self, feed: &Text) {
         record_time(&self.prices, feed);
+    }
+
+    /// Prices that the engine did not apply.
+    pub fn count_dropped_prices(&self, reason: PriceDrop, count: u64) {
+        self.dropped_prices[reason as usize].fetch_add(count, Ordering::Relaxed);
+    }
+
+    /// Prices that the engine did not apply, by reason.
+    pub fn dropped_prices(&self) -> [(PriceDrop, u64); PriceDrop::ALL.len()] {
+        PriceDrop::ALL.map(|reason| (reason, self.dropped_prices[reason as usize].load(Ordering::Relaxed)))
     }
 
     /// Commands that the engine refused, by code.

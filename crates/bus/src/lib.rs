@@ -22,7 +22,7 @@ pub use catalogue::Catalogue;
 pub use feed::{EventFeed, EventReceiver};
 pub use history::History;
 pub use inbox::{EngineRequest, Inbox, InboxError, RequestPayload};
-pub use inbox_metrics::InboxMetrics;
+pub use inbox_metrics::{InboxMetrics, PriceDrop};
 pub use instruction_queue::{InstructionQueue, InstructionRouter};
 pub use ledger::Ledger;
 pub use operations::{BarStore, FixSessionAdmin, HealthChecks, JournalStatus, ServerAdmin, StrategyAdmin};

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use bus::inbox::{EngineRequest, InboxReceiver};
 use bus::reply::{Reply, ReplySender};
-use bus::{Catalogue, EventFeed, InstructionRouter};
+use bus::{Catalogue, EventFeed, InstructionRouter, PriceDrop};
 use crossbeam_channel::Receiver;
 use domain::command::MarketData;
 use domain::query::Answer;
@@ -165,7 +165,8 @@ impl LiveLoop {
 
     /// Raw prices are published at once: they show nothing of trading.
     fn handle_prices(&mut self, now: Timestamp, prices: Vec<MarketData>) -> Result<(), String> {
-        let mut journalled = Vec::new();
+        let (mut journalled, mut unnumbered) = (Vec::new(), 0);
+        let invalid_before = self.parts.engine.dropped_prices();
         for data in prices {
             let input = Input::Market(data);
             let sequence = if self.options.journal_ticks {
@@ -174,11 +175,17 @@ impl LiveLoop {
                 sequence
             } else {
                 // Without a number a price waits for the next of its security.
-                let Some(sequence) = self.sequencer.next_unjournalled() else { continue };
+                let Some(sequence) = self.sequencer.next_unjournalled() else {
+                    unnumbered += 1;
+                    continue;
+                };
                 sequence
             };
             self.apply_price(Sequenced { sequence, at: now, payload: input });
         }
+        let metrics = self.parts.inbox.metrics();
+        metrics.count_dropped_prices(PriceDrop::NoSequence, unnumbered);
+        metrics.count_dropped_prices(PriceDrop::Invalid, self.parts.engine.dropped_prices() - invalid_before);
         self.journal(now, journalled)
     }
 

@@ -5,6 +5,7 @@
 mod back_pressure;
 mod failure;
 mod fixture;
+mod prices;
 mod release;
 mod stop;
 mod test_disk;

@@ -1,4 +1,4 @@
-//! What came through the inbox: refusals, and when each adapter and each feed was last heard.
+//! What came through the inbox: refusals, dropped prices, and when each adapter and each feed was last heard.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,7 +17,7 @@ pub(super) struct InboxCollector(pub(super) Inbox);
 
 impl fmt::Debug for InboxCollector {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> EncodeResult {
-        f.write_str("Door")
+        f.write_str("InboxCollector")
     }
 }
 
@@ -37,6 +37,13 @@ impl Collector for InboxCollector {
         let heard = ages("adapter", last_received(adapters, &prices));
         let help = "Since an adapter last reported something or gave a price";
         encode_gauges(&mut encoder, "adapter_last_message_age_seconds", help, heard)?;
+        let dropped = tally.dropped_prices().map(|(reason, count)| ([("reason", reason.name())], count));
+        encode_counters(
+            &mut encoder,
+            "market_data_dropped",
+            "Prices that the engine did not apply, by reason",
+            dropped,
+        )?;
         let priced = ages("feed", prices);
         encode_gauges(&mut encoder, "market_data_age_seconds", "Since the last price of a feed came", priced)
     }
