@@ -1,6 +1,6 @@
 //! Recording of every message to and from a venue, masked, and its replay into an adapter.
 //!
-//! One JSON object a line, so that a recording can be read, cut and sent to somebody else. What is secret is masked
+//! One JSON object a line, so that a recording can be read, cut and given away. What is secret is masked
 //! before it reaches the file.
 
 mod masker;

@@ -1,0 +1,211 @@
+//! Translation between our words and the toy venue's. Pure, so that a recording can be replayed into it.
+
+use std::collections::BTreeMap;
+
+use adapter_kit::connection::{RequestFailure, VenueRequest, VenueResponse};
+use adapter_kit::recording::{RecordedEvent, RecordedMessage, ReplayTarget};
+use adapter_kit::{HoldSignal, RequestLane, VenueAnswer};
+use domain::command::MarketData;
+use domain::order::OrderTerms;
+use domain::report::{ReportKind, VenueFill, VenueOrder, VenueOrderState, VenueSnapshot};
+use domain::{Order, OrderId, OrderKind, SecurityId, Text, Tick, TimeInForce, Timestamp};
+use serde_json::{Value, json};
+
+/// What a request was for; it decides what its answer means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ToyCall {
+    Submit(OrderId),
+    Replace(OrderId),
+    Cancel(OrderId),
+}
+
+/// What a message of the stream means.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum ToyEvent {
+    Ready,
+    /// A subscription took effect.
+    Done,
+    Report(ReportKind),
+    Price(MarketData),
+}
+
+impl ToyCall {
+    pub(crate) fn lane(self) -> RequestLane {
+        match self {
+            Self::Submit(_) => RequestLane::Submit,
+            Self::Replace(_) => RequestLane::Replace,
+            Self::Cancel(_) => RequestLane::Cancel,
+        }
+    }
+
+    pub(crate) fn order(self) -> OrderId {
+        let (Self::Submit(order) | Self::Replace(order) | Self::Cancel(order)) = self;
+        order
+    }
+
+    /// The call of a recorded request.
+    fn of_request(method: &str, path: &str, body: &str) -> Option<Self> {
+        let named = || path.rsplit('/').next()?.parse().ok().map(OrderId);
+        let body: Value = serde_json::from_str(body).unwrap_or_default();
+        match method {
+            "POST" => Some(Self::Submit(OrderId(body["clientId"].as_str()?.parse().ok()?))),
+            "PUT" => named().map(Self::Replace),
+            "DELETE" => named().map(Self::Cancel),
+            _ => None,
+        }
+    }
+
+    /// The venue did not receive it.
+    pub(crate) fn not_sent(self, reason: Text) -> ReportKind {
+        match self {
+            Self::Submit(order) => ReportKind::NotSent { order, reason },
+            Self::Replace(order) => ReportKind::ReplaceRejected { order, reason },
+            Self::Cancel(order) => ReportKind::CancelRejected { order, reason },
+        }
+    }
+
+    fn rejected(self, reason: Text) -> ReportKind {
+        match self {
+            Self::Submit(order) => ReportKind::Rejected { order, reason },
+            Self::Replace(_) | Self::Cancel(_) => self.not_sent(reason),
+        }
+    }
+}
+
+pub(crate) fn submit(order: &Order) -> VenueRequest {
+    let (quantity, limit) = terms_json(order.terms);
+    let symbol = order.security.0.to_string();
+    request(
+        "POST",
+        "/orders",
+        &json!({ "clientId": order.id.0.to_string(), "symbol": symbol, "quantity": quantity, "limit": limit }),
+    )
+}
+
+pub(crate) fn replace(order: &Order, terms: OrderTerms) -> VenueRequest {
+    let (quantity, limit) = terms_json(terms);
+    request("PUT", &format!("/orders/{}", order.id.0), &json!({ "quantity": quantity, "limit": limit }))
+}
+
+pub(crate) fn cancel(order: &Order) -> VenueRequest {
+    request("DELETE", &format!("/orders/{}", order.id.0), &Value::Null)
+}
+
+pub(crate) fn list() -> VenueRequest {
+    request("GET", "/orders", &Value::Null)
+}
+
+fn request(method: &'static str, path: &str, body: &Value) -> VenueRequest {
+    let body = if body.is_null() { String::new() } else { body.to_string() };
+    VenueRequest { method, path: path.to_owned(), headers: Vec::new(), body }
+}
+
+fn terms_json(terms: OrderTerms) -> (String, String) {
+    let OrderKind::Limit { limit } = terms.kind else { panic!("the toy venue has limit orders only") };
+    (terms.quantity.to_string(), limit.to_string())
+}
+
+/// What an answer means. What the venue did with the order comes by the stream; an answer only tells what it refused.
+pub(crate) fn report_of_answer(call: ToyCall, outcome: &Result<VenueResponse, RequestFailure>) -> Option<ReportKind> {
+    match outcome {
+        Err(RequestFailure::NotSent(reason)) => Some(call.not_sent(reason.as_str().into())),
+        Err(RequestFailure::Unknown(reason)) => Some(unknown(call, reason)),
+        Ok(response) if response.status >= 500 => Some(unknown(call, &response.text())),
+        // A duplicate says that the first one lives.
+        Ok(response) if response.status < 400 || response.status == 409 => None,
+        Ok(response) => Some(call.rejected(response.text().as_str().into())),
+    }
+}
+
+fn unknown(call: ToyCall, reason: &str) -> ReportKind {
+    ReportKind::DeliveryUnknown { order: call.order(), reason: reason.into() }
+}
+
+/// What an answer says about rate limits.
+pub(crate) fn usage_of(now: Timestamp, response: &VenueResponse) -> VenueAnswer {
+    let used = response.header("x-used-weight").and_then(|text| text.parse().ok());
+    let hold = HoldSignal::of_http(response.status, response.header("retry-after"), now);
+    VenueAnswer { used: used.map(|used| ("weight/1m".to_owned(), used)).into_iter().collect(), hold }
+}
+
+/// `None` where the message is not understood.
+pub(crate) fn event_of(at: Timestamp, text: &str) -> Option<ToyEvent> {
+    let event: Value = serde_json::from_str(text).ok()?;
+    let order = || order_of(&event["order"]);
+    let report = match event["event"].as_str()? {
+        "ready" => return Some(ToyEvent::Ready),
+        "done" => return Some(ToyEvent::Done),
+        "price" => {
+            let security = SecurityId(event["symbol"].as_str()?.parse().ok()?);
+            let last = event["last"].as_str()?.parse().ok();
+            let tick = Tick { feed: "toy".into(), at, last, ..Tick::empty(security) };
+            return Some(ToyEvent::Price(MarketData::Tick(tick)));
+        }
+        "filled" => ReportKind::Filled(fill_of(&event["fill"])?),
+        "accepted" => order().map(|order| ReportKind::Accepted { order: order.order, ext_id: order.ext_id })?,
+        "canceled" => order().map(|order| ReportKind::Canceled { order: order.order, reason: None })?,
+        "replaced" => order().map(|order| ReportKind::Replaced {
+            order: order.order,
+            terms: order.terms,
+            ext_id: order.ext_id,
+        })?,
+        _ => return None,
+    };
+    Some(ToyEvent::Report(report))
+}
+
+/// `None` where any part is not understood: a partial list is never taken for a whole one.
+pub(crate) fn snapshot_of(text: &str) -> Option<VenueSnapshot> {
+    let listed: Value = serde_json::from_str(text).ok()?;
+    let orders = listed["orders"].as_array()?.iter().map(order_of).collect::<Option<_>>()?;
+    let fills = listed["fills"].as_array()?.iter().map(fill_of).collect::<Option<_>>()?;
+    Some(VenueSnapshot { orders, fills, complete: true })
+}
+
+fn order_of(order: &Value) -> Option<VenueOrder> {
+    let kind = OrderKind::Limit { limit: order["limit"].as_str()?.parse().ok()? };
+    let terms = OrderTerms { quantity: order["quantity"].as_str()?.parse().ok()?, kind, tif: TimeInForce::Gtc };
+    let state = if order["state"] == "live" { VenueOrderState::Live } else { VenueOrderState::Canceled };
+    let id = OrderId(order["clientId"].as_str()?.parse().ok()?);
+    Some(VenueOrder { order: id, ext_id: order["orderId"].as_str().map(Into::into), terms, state, reason: None })
+}
+
+fn fill_of(fill: &Value) -> Option<VenueFill> {
+    Some(VenueFill {
+        order: OrderId(fill["clientId"].as_str()?.parse().ok()?),
+        exec_id: fill["execId"].as_str()?.into(),
+        quantity: fill["quantity"].as_str()?.parse().ok()?,
+        price: fill["price"].as_str()?.parse().ok()?,
+        at: None,
+        fee: None,
+        charges: Vec::new(),
+    })
+}
+
+/// Decodes a recording: the reports that the adapter made of it.
+#[derive(Debug, Default)]
+pub(crate) struct ToyReplay {
+    pub(crate) reports: Vec<ReportKind>,
+    calls: BTreeMap<u64, ToyCall>,
+}
+
+impl ReplayTarget for ToyReplay {
+    fn on_recorded(&mut self, at: Timestamp, message: &RecordedMessage) {
+        match &message.event {
+            RecordedEvent::Request { number, method, path, body, .. } => {
+                self.calls.extend(ToyCall::of_request(method, path, body).map(|call| (*number, call)));
+            }
+            RecordedEvent::Response { number, status, headers, body } => {
+                let response =
+                    VenueResponse { status: *status, headers: headers.clone(), body: body.clone().into_bytes() };
+                let call = self.calls.remove(number);
+                self.reports.extend(call.and_then(|call| report_of_answer(call, &Ok(response))));
+            }
+            RecordedEvent::Received { text } => match event_of(at, text) {
+                Some(ToyEvent::Report(report)) => self.reports.push(report),
+                Some(ToyEvent::Ready | ToyEvent::Done | ToyEvent::Price(_)) | None => {}
+            },
+            _ => {}
+        }
+    }
+}
