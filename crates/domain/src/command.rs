@@ -7,6 +7,7 @@ use crate::amount::{Amount, Currency, Price, Quantity};
 use crate::ids::{AccountId, AdapterName, ExchangeId, IntId, PositionId, SecurityId, StrategyId, Text, Uuid};
 use crate::market::{Mark, OrderBook, Tick, Trade};
 use crate::order::{OrderKind, Side, Source, TimeInForce};
+use crate::order_properties::OrderProperties;
 pub use crate::phase::StrategyPhase;
 use crate::portfolio::TransactionKind;
 use crate::reference::{Account, Exchange, Security, SecurityFamily, StrategyRecord};
@@ -266,6 +267,8 @@ pub struct PlaceOrder {
     pub exchange_order: bool,
     #[n(11)]
     pub reference: Option<Text>,
+    #[n(12)]
+    pub properties: OrderProperties,
 }
 
 /// New terms for an open order; absent fields keep their value.
@@ -319,6 +322,14 @@ pub struct RestatedFields {
     /// A second id of the order, besides the one that the request names.
     #[n(6)]
     pub order: Option<Text>,
+    #[n(7)]
+    pub post_only: Option<bool>,
+    #[n(8)]
+    pub display_quantity: Option<Quantity>,
+    #[n(9)]
+    pub min_quantity: Option<Quantity>,
+    #[n(10)]
+    pub reduce_only: Option<bool>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]

@@ -5,6 +5,7 @@ use minicbor::{Decode, Encode};
 
 use crate::amount::{Amount, Overflow, Price, Quantity};
 use crate::ids::{AccountId, AdapterName, ExchangeId, IntId, OrderId, SecurityId, StrategyId, Text};
+use crate::order_properties::OrderProperties;
 use crate::time::Timestamp;
 
 pub use crate::order_terms::{OrderKind, OrderTerms, Side, Source, TimeInForce};
@@ -119,9 +120,8 @@ pub struct Order {
     pub strategy: StrategyId,
     #[n(12)]
     pub adapter: AdapterName,
-    /// May only reduce the position of its strategy, account and security.
     #[n(13)]
-    pub reduce_only: bool,
+    pub properties: OrderProperties,
     #[n(14)]
     pub state: BaseState,
     #[n(15)]
@@ -306,6 +306,8 @@ pub struct ClientView {
     /// The venue's id of the execution that is busted or corrected.
     #[n(9)]
     pub exec_ref_id: Option<Text>,
+    #[n(10)]
+    pub properties: OrderProperties,
 }
 
 /// An execution.

@@ -96,6 +96,18 @@ pub enum Refusal {
     NotNeeded {
         field: &'static str,
     },
+    /// A property of the order and a type or time in force that exclude each other.
+    PropertyNotAllowed {
+        property: &'static str,
+        with: &'static str,
+    },
+    /// The venue does not have this property.
+    PropertyNotOffered {
+        property: &'static str,
+        adapter: AdapterName,
+    },
+    /// More of this order could turn the position round together with one that may only reduce it.
+    ReduceOnlyOrderOpen(IntId),
     Missing {
         field: &'static str,
     },
@@ -256,6 +268,9 @@ impl Refusal {
             Self::OtherOrder { .. } => "other-order",
             Self::NotNeeded { .. } => "not-needed",
             Self::Missing { .. } => "missing",
+            Self::PropertyNotAllowed { .. } => "property-not-allowed",
+            Self::PropertyNotOffered { .. } => "property-not-offered",
+            Self::ReduceOnlyOrderOpen(_) => "reduce-only-order-open",
             Self::PositionClosed(_) => "position-closed",
             Self::NotHeld { .. } => "not-held",
             Self::WrongSign { .. } => "wrong-sign",
@@ -307,6 +322,8 @@ impl Refusal {
             | Self::NotNeeded { field }
             | Self::Missing { field }
             | Self::OtherOrder { field, .. }
+            | Self::PropertyNotAllowed { property: field, .. }
+            | Self::PropertyNotOffered { property: field, .. }
             | Self::FieldFixed(field) => Some(field),
             Self::NotHeld { .. } => Some("quantity"),
             Self::DateInThePast => Some("tifDateTime"),
@@ -384,6 +401,13 @@ impl fmt::Display for Refusal {
             Self::OtherOrder { int_id, field } => write!(f, "{field} is not that of order {int_id}"),
             Self::NotNeeded { field } => write!(f, "{field} does not belong to this kind of order"),
             Self::Missing { field } => write!(f, "{field} is needed"),
+            Self::PropertyNotAllowed { property, with } => write!(f, "{property} is not possible with {with}"),
+            Self::PropertyNotOffered { property, adapter } => {
+                write!(f, "the venue of {adapter} does not offer {property}")
+            }
+            Self::ReduceOnlyOrderOpen(id) => {
+                write!(f, "order {id} may only reduce the position: cancel or reduce it first")
+            }
             Self::PositionClosed(id) => write!(f, "position {id} is closed"),
             Self::NotHeld { held, change } => {
                 write!(f, "an EXPIRATION of {change} must lower the position, and {held} are held")

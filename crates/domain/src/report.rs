@@ -5,6 +5,7 @@ use minicbor::{Decode, Encode};
 use crate::amount::{Amount, Price, Quantity};
 use crate::ids::{AdapterName, ExchangeId, OrderId, Text};
 use crate::order::OrderTerms;
+use crate::order_properties::OrderProperty;
 use crate::portfolio::Charge;
 use crate::time::Timestamp;
 
@@ -152,6 +153,16 @@ pub struct AdapterCapabilities {
     /// Not a live venue.
     #[n(3)]
     pub simulated: bool,
+    /// The order properties that the venue offers; an order with another one is refused before it is sent.
+    #[n(12)]
+    #[cbor(default)]
+    pub order_properties: Vec<OrderProperty>,
+}
+
+impl AdapterCapabilities {
+    pub fn offers(&self, property: OrderProperty) -> bool {
+        self.order_properties.contains(&property)
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Encode, Decode)]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use domain::report::{AdapterCapabilities, SessionState};
-use domain::{AdapterName, ExchangeId};
+use domain::{AdapterName, ExchangeId, OrderProperties, OrderProperty};
 use minicbor::{Decode, Encode};
 
 #[derive(Debug, Clone, Default, Encode, Decode)]
@@ -38,6 +38,16 @@ impl AdapterStates {
             Some(desk) => desk.session.min(SessionState::Connected),
             None => SessionState::Disconnected,
         }
+    }
+
+    /// The first of these properties that the venue does not offer.
+    pub(crate) fn missing_property(
+        &self,
+        adapter: &AdapterName,
+        properties: &OrderProperties,
+    ) -> Option<OrderProperty> {
+        let offers = |property| self.0.get(adapter).is_some_and(|desk| desk.capabilities.offers(property));
+        properties.needs().find(|property| !offers(*property))
     }
 
     pub(crate) fn rejects_duplicates(&self, adapter: &AdapterName) -> bool {

@@ -32,6 +32,7 @@ impl Trading {
         self.expire_venue_timeouts(moment, out);
         if self.day_ends.is_some_and(|end| moment.at >= end) {
             self.roll(moment, out);
+            self.trim_all(moment, true, out);
         }
     }
 

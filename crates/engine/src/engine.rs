@@ -29,6 +29,7 @@ impl Engine {
             Input::Command(envelope) => return self.on_command(moment, envelope, out),
             Input::Report(report) => {
                 self.trading.advance_to(moment).on_report(moment, report, out);
+                self.trading.trim_after_report(moment, report, out);
                 self.trading.release_cleared(moment, out);
                 self.trading.clear_answered();
             }
@@ -40,6 +41,7 @@ impl Engine {
 
     fn on_command(&mut self, moment: Moment, envelope: &CommandEnvelope, out: &mut Outbox) -> EngineResult {
         let reply = self.trading.advance_to(moment).on_command(moment, envelope, out);
+        self.trading.trim_after_command(moment, &envelope.command, out);
         self.trading.release_cleared(moment, out);
         if matches!(envelope.command, Command::Reference(_)) {
             self.market.register_securities(self.trading.reference.data());

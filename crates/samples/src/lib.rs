@@ -113,7 +113,7 @@ pub fn order(id: u64) -> Order {
         account: AccountId(1),
         strategy: StrategyId::SERVER,
         adapter: AdapterName::new("SIMULATED", None),
-        reduce_only: false,
+        properties: domain::OrderProperties::default(),
         state: BaseState::PendingNew,
         pending: PendingRequest::Nothing,
         filled: Quantity::ZERO,

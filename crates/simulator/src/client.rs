@@ -122,6 +122,7 @@ impl SeededClient {
             tif,
             exchange_order: false,
             reference: None,
+            properties: domain::OrderProperties::default(),
         };
         (Intent::Place(Box::new(order.clone()), int_id), Command::Place(order))
     }

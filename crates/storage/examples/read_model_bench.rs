@@ -138,7 +138,7 @@ fn order(id: u64, state: BaseState) -> Order {
         account: AccountId(1 + id % 3),
         strategy: StrategyId(1 + id % 4),
         adapter: AdapterName::new("SIM", None),
-        reduce_only: false,
+        properties: domain::OrderProperties::default(),
         state,
         pending: PendingRequest::Nothing,
         filled: if state == BaseState::Filled { quantity } else { Quantity::ZERO },

@@ -1,8 +1,8 @@
 //! Order constructors: `order::market(...)`, `order::limit(...)`. The other fields (account, time in force, the
-//! strategy's own note) have defaults and can be set on the result.
+//! strategy's own note, properties such as post-only) have defaults and can be set on the result.
 
 use domain::command::PlaceOrder;
-use domain::{OrderKind, Price, Quantity, SecurityId, Side, TimeInForce};
+use domain::{OrderKind, OrderProperties, Price, Quantity, SecurityId, Side, TimeInForce};
 
 /// A market order.
 pub fn market(security: SecurityId, side: Side, quantity: Quantity) -> PlaceOrder {
@@ -38,5 +38,6 @@ fn place_order(security: SecurityId, side: Side, quantity: Quantity, kind: Order
         tif: TimeInForce::Day,
         exchange_order: false,
         reference: None,
+        properties: OrderProperties::default(),
     }
 }

@@ -22,6 +22,8 @@ pub(crate) struct ClientOrder {
     pub(crate) ext_id: Option<Text>,
     pub(crate) stage: OrderStage,
     pub(crate) filled: Quantity,
+    /// What an iceberg shows of its open quantity.
+    pub(crate) shown: Option<Quantity>,
     /// Its time priority: the number of the record that gave it.
     pub(crate) priority: u64,
     fills: Vec<(u64, VenueFill)>,
@@ -80,11 +82,29 @@ impl ClientOrder {
             ext_id: None,
             stage: OrderStage::InFlight,
             filled: Quantity::ZERO,
+            shown: None,
             priority: 0,
             fills: Vec::new(),
             reason: None,
             submission,
         }
+    }
+
+    /// The next part of an iceberg is shown.
+    fn refill(&mut self) {
+        self.shown = self.submission.properties.display_quantity.map(|peak| peak.min(self.remaining()));
+    }
+
+    /// What is left of the part that an iceberg shows, after a trade in which it did not take; whether a new part is
+    /// shown, which goes to the end of the queue.
+    fn deduct_shown(&mut self, traded: Quantity) -> bool {
+        let Some(shown) = self.shown else { return false };
+        self.shown = Some(shown.minus(traded).unwrap_or_default().max(Quantity::ZERO));
+        let is_used_up = self.shown.is_some_and(Quantity::is_zero) && !self.remaining().is_zero();
+        if is_used_up {
+            self.refill();
+        }
+        is_used_up
     }
 
     fn to_snapshot(&self) -> VenueOrder {
@@ -172,16 +192,21 @@ impl ClientOrders {
         let held = self.find_mut(order);
         held.stage = OrderStage::from_terms(&held.terms);
         held.ext_id = Some(ext_id.clone());
+        held.refill();
         (held.terms_at, held.priority) = (at, place);
     }
 
     fn replace(&mut self, order: OrderId, at: Timestamp, terms: OrderTerms) {
         let place = self.records;
         let held = self.find_mut(order);
-        if !keeps_place(&held.terms, &terms) {
-            held.priority = place;
-        }
+        let keeps_place = keeps_place(&held.terms, &terms);
         (held.terms, held.terms_at) = (terms, at);
+        if keeps_place {
+            held.shown = held.shown.map(|shown| shown.min(held.remaining()));
+        } else {
+            held.priority = place;
+            held.refill();
+        }
         self.close_if_filled(order);
     }
 
@@ -189,9 +214,11 @@ impl ClientOrders {
         let place = self.records;
         let held = self.find_mut(order);
         (held.stage, held.priority) = (OrderStage::Book, place);
+        held.refill();
     }
 
     fn trade(&mut self, trade: &VenueTrade) {
+        let records = self.records;
         for execution in &trade.executions {
             self.executions += 1;
             let number = self.executions;
@@ -207,6 +234,11 @@ impl ClientOrders {
             let held = self.find_mut(execution.order);
             held.filled = held.filled.plus(trade.quantity).expect("a sum within the order's quantity");
             held.fills.push((number, fill));
+            if trade.aggressor == Some(held.submission.side) {
+                held.refill();
+            } else if held.deduct_shown(trade.quantity) {
+                held.priority = records;
+            }
             self.close_if_filled(execution.order);
         }
     }

@@ -17,6 +17,9 @@ pub const BOOK_ORDERS_MAX: u32 = 1_000_000;
 /// Most requests between the client and the books; a further one is refused as `busy`.
 pub const REQUESTS_UNDERWAY_MAX: usize = 100_000;
 
+/// Parts in which an iceberg is shown; one with more is rejected, because each part is a trade of its own.
+pub const ICEBERG_PARTS_MAX: u32 = 100;
+
 #[derive(Debug, Clone)]
 pub struct VenueConfig {
     /// Prefix of every id that the venue generates, so it is unique among venues and never changes.

@@ -252,7 +252,7 @@ impl Participants {
 
     fn new_order(&mut self, side: BookSide, price: i64, lots: u64) -> BookOrder {
         self.next_key += 1;
-        BookOrder { key: self.next_key, side, limit: Some(price), lots, owner: ANONYMOUS }
+        BookOrder { key: self.next_key, side, limit: Some(price), lots, owner: ANONYMOUS, iceberg: None }
     }
 }
 

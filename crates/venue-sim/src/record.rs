@@ -1,7 +1,9 @@
 //! Venue ledger records. Each is written before the client is told.
 
 use domain::order::OrderTerms;
-use domain::{AccountId, Amount, ExchangeId, OrderId, Price, Quantity, SecurityId, Side, Text, Timestamp};
+use domain::{
+    AccountId, Amount, ExchangeId, OrderId, OrderProperties, Price, Quantity, SecurityId, Side, Text, Timestamp,
+};
 use minicbor::{Decode, Encode};
 
 /// A change of clients' orders. Trades among the participants are not recorded.
@@ -103,6 +105,8 @@ pub struct SubmittedOrder {
     pub side: Side,
     #[n(6)]
     pub terms: OrderTerms,
+    #[n(7)]
+    pub properties: OrderProperties,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]

@@ -5,6 +5,7 @@ use std::fmt;
 use domain::Text;
 
 use crate::book;
+use crate::config::ICEBERG_PARTS_MAX;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reject {
@@ -30,6 +31,9 @@ pub(crate) enum Reject {
     OrderInFlight,
     KindChanged,
     TifChanged,
+    /// An order of that type and time in force cannot have this property.
+    Property(&'static str),
+    TooManyParts,
     Book(book::BookReject),
 }
 
@@ -69,6 +73,8 @@ impl fmt::Display for Reject {
             Self::OrderInFlight => f.write_str("order-underway: it has not reached the book"),
             Self::KindChanged => f.write_str("type: a replace cannot change it"),
             Self::TifChanged => f.write_str("tif: a replace can change it among DAY, GTC and GTD only"),
+            Self::TooManyParts => write!(f, "displayQuantity: shown in more than {ICEBERG_PARTS_MAX} parts"),
+            Self::Property(name) => write!(f, "{name}: not possible for this order"),
             Self::Book(refusal) => write!(f, "{}: {refusal}", refusal.code()),
         }
     }

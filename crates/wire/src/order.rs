@@ -38,6 +38,15 @@ pub struct OrderVO<'a> {
     limit: Option<ExactDecimal>,
     #[serde(skip_serializing_if = "Option::is_none")]
     stop: Option<ExactDecimal>,
+    /// Properties are present where they are set.
+    #[serde(skip_serializing_if = "is_false")]
+    post_only: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    display_quantity: Option<ExactDecimal>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    min_quantity: Option<ExactDecimal>,
+    #[serde(skip_serializing_if = "is_false")]
+    reduce_only: bool,
 }
 
 impl<'a> OrderVO<'a> {
@@ -69,6 +78,10 @@ impl<'a> OrderVO<'a> {
             submitted_by: order.submitted_by.as_deref(),
             limit: exact(order.terms.kind.limit()),
             stop: exact(order.terms.kind.stop()),
+            post_only: order.properties.post_only,
+            display_quantity: exact(order.properties.display_quantity),
+            min_quantity: exact(order.properties.min_quantity),
+            reduce_only: order.properties.reduce_only,
         }
     }
 }
@@ -146,6 +159,11 @@ pub(crate) fn side(side: Side) -> &'static str {
         Side::Buy => "BUY",
         Side::Sell => "SELL",
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 fn good_till(tif: TimeInForce) -> Option<Millis> {

@@ -3,8 +3,8 @@
 
 use domain::command::{ModifyOrder, PlaceOrder, RestatedFields};
 use domain::{
-    AccountId, Calendar, Date, ExchangeId, IntId, OrderKind, Price, Quantity, ReferenceData, SecurityId, Side,
-    StrategyId, Text, TimeInForce, Timestamp,
+    AccountId, Calendar, Date, ExchangeId, IntId, OrderKind, OrderProperties, Price, Quantity, ReferenceData,
+    SecurityId, Side, StrategyId, Text, TimeInForce, Timestamp,
 };
 use serde_json::Value;
 
@@ -75,6 +75,10 @@ pub struct OrderBody {
     until: Option<GoodTill>,
     exchange_order: Option<bool>,
     reference: Option<Text>,
+    post_only: Option<bool>,
+    display_quantity: Option<Quantity>,
+    min_quantity: Option<Quantity>,
+    reduce_only: Option<bool>,
 }
 
 /// A time in force, before the instant it may need is known.
@@ -120,6 +124,10 @@ impl OrderBody {
             until: fields.read("tifDateTime", until_of),
             exchange_order: fields.flag("exchangeOrder"),
             reference: fields.text("reference", REFERENCE_LENGTH_MAX).map(Text::from),
+            post_only: fields.flag("postOnly"),
+            display_quantity: fields.decimal("displayQuantity").map(Quantity),
+            min_quantity: fields.decimal("minQuantity").map(Quantity),
+            reduce_only: fields.flag("reduceOnly"),
         };
         fields.finish(Some(order))
     }
@@ -139,6 +147,7 @@ impl OrderBody {
         else {
             return Err(faults.0);
         };
+        let properties = self.properties();
         Ok(PlaceOrder {
             int_id: self.int_id,
             cl_ord_id: None,
@@ -152,6 +161,7 @@ impl OrderBody {
             tif,
             exchange_order: self.exchange_order.unwrap_or(false),
             reference: self.reference,
+            properties,
         })
     }
 
@@ -187,6 +197,10 @@ impl OrderBody {
                 strategy,
                 exchange: self.exchange,
                 order: None,
+                post_only: self.post_only,
+                display_quantity: self.display_quantity,
+                min_quantity: self.min_quantity,
+                reduce_only: self.reduce_only,
             },
             reference: self.reference,
         })
@@ -208,6 +222,15 @@ impl OrderBody {
             faults.push(FieldError::unexpected(field, format!("does not belong to a {name}")));
         }
         faults
+    }
+
+    fn properties(&self) -> OrderProperties {
+        OrderProperties {
+            post_only: self.post_only.unwrap_or(false),
+            display_quantity: self.display_quantity,
+            min_quantity: self.min_quantity,
+            reduce_only: self.reduce_only.unwrap_or(false),
+        }
     }
 
     fn strategy(&self, reference: &ReferenceData) -> Result<Option<StrategyId>, FieldError> {

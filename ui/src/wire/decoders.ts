@@ -132,6 +132,10 @@ export const order = object<vo.OrderVO>({
   submittedBy: maybeText,
   limit: optional(number),
   stop: optional(number),
+  postOnly: optional(flag),
+  displayQuantity: optional(number),
+  minQuantity: optional(number),
+  reduceOnly: optional(flag),
 });
 
 export const orderStatus = object<vo.OrderStatusVO>({

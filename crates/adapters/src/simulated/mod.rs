@@ -11,7 +11,7 @@ use std::sync::Arc;
 use crossbeam_channel::Receiver;
 use domain::order::OrderTerms;
 use domain::report::{AdapterCapabilities, VenueSnapshot};
-use domain::{Order, SecurityId, Timestamp};
+use domain::{Order, OrderProperty, SecurityId, Timestamp};
 use storage::{FileSystem, OsFileSystem, StorageError};
 use venue_sim::{VenueConfig, VenueOutput, VenueSimulator};
 
@@ -129,7 +129,13 @@ impl SimulatedAdapter {
 impl OrderSession for SimulatedAdapter {
     fn capabilities(&self) -> AdapterCapabilities {
         let exchanges = vec![self.settings.venue.exchange.id];
-        AdapterCapabilities { exchanges, expires_orders: true, rejects_duplicates: true, simulated: true }
+        AdapterCapabilities {
+            exchanges,
+            expires_orders: true,
+            rejects_duplicates: true,
+            simulated: true,
+            order_properties: OrderProperty::ALL.to_vec(),
+        }
     }
 
     fn connect(&mut self, at: Timestamp) -> Result<(), SessionLost> {

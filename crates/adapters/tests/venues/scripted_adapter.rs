@@ -70,6 +70,7 @@ pub(crate) fn capabilities() -> AdapterCapabilities {
         expires_orders: true,
         rejects_duplicates: true,
         simulated: true,
+        order_properties: vec![],
     }
 }
 

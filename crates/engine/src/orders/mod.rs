@@ -16,6 +16,7 @@ pub(crate) mod registry;
 pub(crate) mod reports;
 pub(crate) mod requests;
 mod resting;
+mod reduce_only;
 mod reduce_position;
 pub(crate) mod order_events;
 pub(crate) mod venue_timeouts;

@@ -8,13 +8,13 @@ use domain::query::{Answer, EngineResult};
 use domain::refusal::DuplicateOrder;
 use domain::report::SessionState;
 use domain::{
-    AccountId, AdapterName, Caller, ExchangeId, Instruction, IntId, MarketPhase, OrderId, Quantity, Refusal,
-    StrategyId, TimeInForce, Timestamp,
+    AccountId, AdapterName, Caller, ExchangeId, Instruction, IntId, MarketPhase, OrderId, OrderProperties, Quantity,
+    Refusal, StrategyId, TimeInForce, Timestamp,
 };
 
 use super::order_events::{OrderChange, publish_order};
 use crate::moment::Moment;
-use crate::orders::terms_check::check_terms;
+use crate::orders::terms_check::{check_properties, check_terms};
 use crate::orders::ticket::OrderRoute;
 use crate::orders::ticket::Reduction;
 use crate::orders::ticket::order_request;
@@ -32,8 +32,8 @@ const NO_ORDER: &str = "NONE";
 struct CheckedOrder {
     int_id: Option<IntId>,
     route: OrderRoute,
+    terms: OrderTerms,
     reservation: Reservation,
-    reduce_only: bool,
     /// Orders that must be cancelled or reduced before it is sent.
     displaced: Vec<Displaced>,
     /// Or it is cancelled together with the orders that it would trade with.
@@ -87,18 +87,20 @@ impl Trading {
         let int_id = self.check_ids(moment, caller, ask)?;
         let route = self.route(ask)?;
         check_trading_right(caller, route.account, route.security.id)?;
-        let terms = OrderTerms { quantity: ask.quantity, kind: ask.kind, tif: ask.tif };
-        check_terms(&route.security, &terms)?;
-        self.check_hours(moment.at, &route, &terms)?;
+        let asked = OrderTerms { quantity: ask.quantity, kind: ask.kind, tif: ask.tif };
+        check_terms(&route.security, &asked)?;
+        check_properties(&route.security, &asked, &ask.properties)?;
+        self.check_hours(moment.at, &route, &asked)?;
         self.check_adapter(&route.adapter)?;
-        let (reduce_only, Reduction { displaced, freed }) = (reduction.is_some(), reduction.unwrap_or_default());
-        let side = ask.side;
+        self.check_offered(&route.adapter, &ask.properties)?;
+        let (terms, Reduction { displaced, freed }) = self.size(&route, ask, reduction)?;
+        let (side, reduce_only) = (ask.side, ask.properties.reduce_only);
         let candidate =
             Candidate { route: &route, side, terms, replaces: None, reduce_only, freed, is_released: false, caller };
         let RiskApproval { reservation, self_trades: met } = self.check_risk(moment, &candidate)?;
         let ends_both = !met.is_empty() && self.cancels_both(route.account);
         let displaced = displaced_by(met, displaced, ends_both);
-        Ok(CheckedOrder { int_id, route, reservation, reduce_only, displaced, cancels_both: ends_both })
+        Ok(CheckedOrder { int_id, route, terms, reservation, displaced, cancels_both: ends_both })
     }
 
     /// The id of the order where the client chose one; `None`: generate one.
@@ -211,6 +213,14 @@ impl Trading {
         }
     }
 
+    /// Whether the venue has what the order needs.
+    fn check_offered(&self, adapter: &AdapterName, properties: &OrderProperties) -> Result<(), Refusal> {
+        match self.adapters.missing_property(adapter, properties) {
+            Some(missing) => Err(Refusal::PropertyNotOffered { property: missing.name(), adapter: adapter.clone() }),
+            None => Ok(()),
+        }
+    }
+
     fn accept(
         &mut self,
         moment: Moment,
@@ -219,10 +229,13 @@ impl Trading {
         draft: CheckedOrder,
         out: &mut Outbox,
     ) -> Arc<Order> {
-        let CheckedOrder { int_id, route, reservation, reduce_only, displaced, cancels_both: ends_both } = draft;
+        let CheckedOrder { int_id, route, terms, reservation, displaced, cancels_both: ends_both } = draft;
         let int_id = int_id.unwrap_or_else(|| self.mint_int_id(route.account));
         let id = OrderId(self.ids.next_order());
-        let mut order = new_order(moment, caller, ask, reduce_only, id, int_id, route);
+        let mut order = new_order(moment, caller, ask, terms, id, int_id, route);
+        if terms.quantity != ask.quantity {
+            order.reason = Some(format!("reduce-only: cut from {} to {}", ask.quantity, terms.quantity).into());
+        }
         if !displaced.is_empty() && !ends_both {
             order.reason = Some(self.wait_reason(&displaced));
         }
@@ -260,7 +273,7 @@ fn new_order(
     moment: Moment,
     caller: &Caller,
     ask: &PlaceOrder,
-    reduce_only: bool,
+    terms: OrderTerms,
     id: OrderId,
     int_id: IntId,
     route: OrderRoute,
@@ -272,14 +285,14 @@ fn new_order(
         cl_ord_id: ask.cl_ord_id.clone(),
         at: moment.at,
         side: ask.side,
-        terms: OrderTerms { quantity: ask.quantity, kind: ask.kind, tif: ask.tif },
+        terms,
         exchange_order: ask.exchange_order,
         exchange: route.exchange,
         security: route.security.id,
         account: route.account,
         strategy: route.strategy,
         adapter: route.adapter,
-        reduce_only,
+        properties: ask.properties,
         state: BaseState::PendingNew,
         pending: PendingRequest::Nothing,
         filled: Quantity::ZERO,

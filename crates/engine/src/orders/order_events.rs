@@ -94,5 +94,6 @@ fn client_view(order: &Order, change: &OrderChange<'_>) -> Option<ClientView> {
         on_behalf_of: change.request.as_ref().and_then(|request| request.requested_by.clone()),
         exec_id: change.fill.map(|fill| fill.ext_id.clone()),
         exec_ref_id: change.exec_ref_id.clone(),
+        properties: order.properties,
     })
 }

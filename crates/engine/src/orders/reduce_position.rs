@@ -7,7 +7,7 @@ use std::sync::Arc;
 use domain::command::{PlaceOrder, ReducePosition};
 use domain::order::{Order, OrderKind, OrderTerms, PendingRequest, Side};
 use domain::query::EngineResult;
-use domain::{Caller, Position, Quantity, Refusal, Security, TimeInForce};
+use domain::{Caller, OrderProperties, Position, Quantity, Refusal, Security, TimeInForce};
 
 use crate::moment::Moment;
 use crate::orders::terms_check::check_terms;
@@ -48,7 +48,8 @@ impl Trading {
         if quantity > closable || closable.is_zero() {
             return Err(Refusal::WouldFlip { open: closable });
         }
-        let reduction = self.plan_displacement(&protective, resting.plus(quantity)?.minus(closable)?)?;
+        let excess = resting.plus(quantity)?.minus(closable)?;
+        let reduction = self.plan_displacement(&protective, excess, DisplaceReason::PositionClosed)?;
         if !reduction.displaced.is_empty() && self.waiting_orders.is_full() {
             return Err(Refusal::WouldFlip { open: open.minus(all)?.max(Quantity::ZERO) });
         }
@@ -63,7 +64,7 @@ impl Trading {
         }
         let working = self.orders.working(holding.account, holding.security, side);
         let mut orders: Vec<_> =
-            working.filter(|order| order.strategy == holding.strategy && is_protective(order)).cloned().collect();
+            working.filter(|order| order.strategy == holding.strategy && can_be_displaced(order)).cloned().collect();
         orders.sort_unstable_by_key(|order| (order.pending.cancel().is_none(), Reverse(order.id)));
         orders
     }
@@ -73,7 +74,12 @@ impl Trading {
     }
 
     /// The orders to displace until nothing is in excess, and how far.
-    fn plan_displacement(&self, orders: &[Arc<Order>], mut excess: Quantity) -> Result<Reduction, Refusal> {
+    pub(super) fn plan_displacement(
+        &self,
+        orders: &[Arc<Order>],
+        mut excess: Quantity,
+        reason: DisplaceReason,
+    ) -> Result<Reduction, Refusal> {
         let mut reduction = Reduction::default();
         for order in orders {
             if !excess.is_positive() {
@@ -85,11 +91,7 @@ impl Trading {
             let may_shrink = part > excess && !self.waiting_orders.contains(order.id);
             let leaves = if may_shrink { reduced(security, order, excess) } else { None };
             let given = if leaves.is_some() { excess } else { part };
-            reduction.displaced.push(Displaced {
-                order: order.id,
-                leaves_quantity: leaves,
-                reason: DisplaceReason::PositionClosed,
-            });
+            reduction.displaced.push(Displaced { order: order.id, leaves_quantity: leaves, reason });
             reduction.freed = reduction.freed.plus(given)?;
             excess = excess.minus(given)?;
         }
@@ -97,18 +99,18 @@ impl Trading {
     }
 }
 
-/// Orders that can be cancelled: no order that trades or ends at once, and no other close.
-fn is_protective(order: &Order) -> bool {
+/// No order that trades or ends at once, such as another close.
+pub(super) fn can_be_displaced(order: &Order) -> bool {
     let is_on_its_way = match (order.terms.tif, order.terms.kind) {
         (TimeInForce::Ioc | TimeInForce::Fok, _) => true,
         (TimeInForce::Ato | TimeInForce::Atc, _) => false,
         (_, kind) => kind == OrderKind::Market,
     };
-    !is_on_its_way && !order.reduce_only
+    !is_on_its_way
 }
 
 /// The quantity of an order that is reduced by this much; absent where it can only be cancelled.
-fn reduced(security: &Security, order: &Order, by: Quantity) -> Option<Quantity> {
+pub(super) fn reduced(security: &Security, order: &Order, by: Quantity) -> Option<Quantity> {
     let quantity = order.terms.quantity.minus(by).ok()?;
     let is_possible = order.pending == PendingRequest::Nothing
         && quantity > order.filled
@@ -130,5 +132,6 @@ fn market_order(holding: &Position, side: Side, quantity: Quantity) -> PlaceOrde
         tif: TimeInForce::Day,
         exchange_order: false,
         reference: None,
+        properties: OrderProperties::REDUCE_ONLY,
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use domain::lookup_map::fingerprint;
 use domain::order::{ExecType, Order, OrderRequest, Side};
-use domain::{AccountId, IntId, LookupMap, OrderId, SecurityId, Source, Text, Timestamp};
+use domain::{AccountId, IntId, LookupMap, OrderId, SecurityId, Source, StrategyId, Text, Timestamp};
 use minicbor::{Decode, Decoder, Encode, Encoder};
 
 use super::cl_ord_ids::ClOrdIdIndex;
@@ -32,8 +32,30 @@ pub(crate) struct OrderRegistry {
     open: BTreeSet<OrderId>,
     open_counts: LookupMap<SecurityId, usize>,
     resting: RestingOrders,
+    /// Working orders that may only reduce a position.
+    reduce_only: BTreeMap<PositionSide, BTreeSet<OrderId>>,
     /// By the fingerprint of the id.
     by_int_id: LookupMap<u128, OrderId>,
+}
+
+/// A position, and the side of the orders that could close or increase it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct PositionSide {
+    pub(crate) strategy: StrategyId,
+    pub(crate) account: AccountId,
+    pub(crate) security: SecurityId,
+    pub(crate) side: Side,
+}
+
+impl PositionSide {
+    pub(crate) fn of_order(order: &Order) -> Self {
+        let Order { strategy, account, security, side, .. } = *order;
+        Self { strategy, account, security, side }
+    }
+
+    pub(crate) fn opposite(self) -> Self {
+        Self { side: self.side.opposite(), ..self }
+    }
 }
 
 /// Index entries of an order while it is open.
@@ -188,6 +210,19 @@ impl OrderRegistry {
         self.orders_by_ids(working.flat_map(WorkingOrders::all))
     }
 
+    pub(crate) fn has_reduce_only(&self) -> bool {
+        !self.reduce_only.is_empty()
+    }
+
+    pub(crate) fn reduce_only_sides(&self) -> Vec<PositionSide> {
+        self.reduce_only.keys().copied().collect()
+    }
+
+    /// Working orders that may only reduce this position.
+    pub(crate) fn reduce_only(&self, side: PositionSide) -> impl Iterator<Item = &Arc<Order>> {
+        self.orders_by_ids(self.reduce_only.get(&side).into_iter().flatten().copied())
+    }
+
     pub(crate) fn has_open(&self, security: SecurityId) -> bool {
         self.open_counts.get(&security).is_some_and(|count| *count > 0)
     }
@@ -232,9 +267,25 @@ impl OrderRegistry {
         self.update_indexes(order, IndexEntry::NONE);
     }
 
+    fn index_reduce_only(&mut self, order: &Order, is_working: bool) {
+        let side = PositionSide::of_order(order);
+        let orders = self.reduce_only.entry(side).or_default();
+        if is_working {
+            orders.insert(order.id);
+        } else {
+            orders.remove(&order.id);
+        }
+        if orders.is_empty() {
+            self.reduce_only.remove(&side);
+        }
+    }
+
     fn update_indexes(&mut self, order: &Order, before: IndexEntry) {
         let after = IndexEntry::from_order(order);
         self.resting.update(order, before.class, after.class);
+        if order.properties.reduce_only && before.class.is_some() != after.class.is_some() {
+            self.index_reduce_only(order, after.class.is_some());
+        }
         if before.is_open == after.is_open {
             return;
         }

@@ -105,12 +105,13 @@ impl Trading {
         check_terms(&route.security, &terms)?;
         self.check_hours(moment.at, &route, &terms)?;
         self.check_adapter(&order.adapter)?;
+        self.check_growth(&order, &terms)?;
         let candidate = Candidate {
             route: &route,
             side: order.side,
             terms,
             replaces: Some(&order),
-            reduce_only: order.reduce_only,
+            reduce_only: order.properties.reduce_only,
             freed: Quantity::ZERO,
             is_released: false,
             caller,
@@ -298,9 +299,17 @@ fn first_difference(order: &Order, restated: &RestatedFields) -> Option<&'static
         ("accountId", restated.account.is_some_and(|account| account != order.account)),
         ("strategyId", restated.strategy.is_some_and(|strategy| strategy != order.strategy)),
         ("exchangeId", restated.exchange.is_some_and(|exchange| exchange != order.exchange)),
+        ("postOnly", restated.post_only.is_some_and(|flag| flag != order.properties.post_only)),
+        ("displayQuantity", is_other(restated.display_quantity, order.properties.display_quantity)),
+        ("minQuantity", is_other(restated.min_quantity, order.properties.min_quantity)),
+        ("reduceOnly", restated.reduce_only.is_some_and(|flag| flag != order.properties.reduce_only)),
         ("objectType", restated.kind.is_some_and(|kind| !kind.same_kind(&order.terms.kind))),
     ];
     differs.into_iter().find(|(_, differs)| *differs).map(|(field, _)| field)
+}
+
+fn is_other(restated: Option<Quantity>, own: Option<Quantity>) -> bool {
+    restated.is_some() && restated != own
 }
 
 /// The order's terms with the requested changes; a total below the filled quantity is raised to it.

@@ -1,7 +1,7 @@
 //! Checks of the terms of an order against the rules of its security.
 
-use domain::order::{OrderTerms, Side};
-use domain::{Price, Quantity, Refusal, Security};
+use domain::order::{OrderKind, OrderTerms, Side};
+use domain::{OrderProperties, Price, Quantity, Refusal, Security, TimeInForce};
 
 /// The rules of the security itself.
 pub(crate) fn check_terms(security: &Security, terms: &OrderTerms) -> Result<(), Refusal> {
@@ -15,14 +15,62 @@ pub(crate) fn check_terms(security: &Security, terms: &OrderTerms) -> Result<(),
     check_notional(security, terms)
 }
 
-fn check_quantity(security: &Security, quantity: Quantity) -> Result<(), Refusal> {
-    let (field, value) = ("quantity", quantity.0);
+/// Which properties go with which terms.
+pub(crate) fn check_properties(
+    security: &Security,
+    terms: &OrderTerms,
+    properties: &OrderProperties,
+) -> Result<(), Refusal> {
+    if properties.post_only {
+        check_kind("postOnly", terms.kind, matches!(terms.kind, OrderKind::Limit { .. }))?;
+        check_rests("postOnly", terms.tif)?;
+    }
+    if let Some(shown) = properties.display_quantity {
+        check_kind("displayQuantity", terms.kind, terms.kind.limit().is_some())?;
+        check_rests("displayQuantity", terms.tif)?;
+        check_part(security, "displayQuantity", shown, terms.quantity)?;
+    }
+    if let Some(least) = properties.min_quantity {
+        check_kind("minQuantity", terms.kind, terms.kind.stop().is_none())?;
+        check_tif("minQuantity", terms.tif, terms.tif == TimeInForce::Ioc)?;
+        check_part(security, "minQuantity", least, terms.quantity)?;
+    }
+    Ok(())
+}
+
+fn check_kind(property: &'static str, kind: OrderKind, is_allowed: bool) -> Result<(), Refusal> {
+    if is_allowed { Ok(()) } else { Err(Refusal::PropertyNotAllowed { property, with: kind.name() }) }
+}
+
+/// Only an order that rests in the book can be shown in part, or be the one that others trade with.
+fn check_rests(property: &'static str, tif: TimeInForce) -> Result<(), Refusal> {
+    check_tif(property, tif, matches!(tif, TimeInForce::Day | TimeInForce::Gtc | TimeInForce::Gtd { .. }))
+}
+
+fn check_tif(property: &'static str, tif: TimeInForce, is_allowed: bool) -> Result<(), Refusal> {
+    if is_allowed { Ok(()) } else { Err(Refusal::PropertyNotAllowed { property, with: tif.name() }) }
+}
+
+/// A part of the order's quantity.
+fn check_part(security: &Security, field: &'static str, part: Quantity, whole: Quantity) -> Result<(), Refusal> {
+    check_step(security, field, part)?;
+    if part > whole { Err(Refusal::TooLarge { field, value: part.0, limit: whole.0 }) } else { Ok(()) }
+}
+
+fn check_step(security: &Security, field: &'static str, quantity: Quantity) -> Result<(), Refusal> {
+    let value = quantity.0;
     if !quantity.is_positive() {
         return Err(Refusal::NotPositive { field, value });
     }
     if !quantity.is_multiple_of(security.qty_incr) {
         return Err(Refusal::NotAMultiple { field, value, step: security.qty_incr });
     }
+    Ok(())
+}
+
+fn check_quantity(security: &Security, quantity: Quantity) -> Result<(), Refusal> {
+    let (field, value) = ("quantity", quantity.0);
+    check_step(security, field, quantity)?;
     match (security.min_qty, security.max_qty) {
         (Some(min), _) if quantity < min => Err(Refusal::TooSmall { field, value, limit: min.0 }),
         (_, Some(max)) if quantity > max => Err(Refusal::TooLarge { field, value, limit: max.0 }),

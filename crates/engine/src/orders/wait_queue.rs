@@ -41,6 +41,9 @@ pub(crate) enum DisplaceReason {
     SelfTrade,
     #[n(1)]
     PositionClosed,
+    /// It may only reduce the position, and another order of its side could close its part.
+    #[n(2)]
+    ReduceOnly,
 }
 
 impl DisplaceReason {
@@ -49,6 +52,7 @@ impl DisplaceReason {
         match self {
             Self::SelfTrade => format!("self-trade: order {} of the same account meets it", by.int_id).into(),
             Self::PositionClosed => "position-closed".into(),
+            Self::ReduceOnly => format!("reduce-only: order {} of the same side goes before it", by.int_id).into(),
         }
     }
 
@@ -56,7 +60,7 @@ impl DisplaceReason {
     pub(crate) fn code(self) -> &'static str {
         match self {
             Self::SelfTrade => "self-trade",
-            Self::PositionClosed => "would-flip",
+            Self::PositionClosed | Self::ReduceOnly => "would-flip",
         }
     }
 }

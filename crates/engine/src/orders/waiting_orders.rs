@@ -41,7 +41,7 @@ impl Trading {
         out: &mut Outbox,
     ) {
         for first in &displaced {
-            self.displace(moment, caller, order, first, out);
+            self.displace(moment, caller, first, first.reason.displaced_text(order), out);
         }
         let due = moment.at.plus_seconds(WAIT_TIMEOUT_SECONDS);
         self.waiting_orders.0.insert(order.id, WaitingOrder { due, displaced });
@@ -57,7 +57,7 @@ impl Trading {
         out: &mut Outbox,
     ) {
         for first in displaced {
-            self.displace(moment, caller, order, first, out);
+            self.displace(moment, caller, first, first.reason.displaced_text(order), out);
         }
         let reason = format!("self-trade: would trade with the account's own {}", self.names_of(displaced.iter()));
         let report = OrderReport { moment, order: order.id, ext_at: None };
@@ -65,9 +65,9 @@ impl Trading {
     }
 
     /// A cancel that is pending already is not requested again.
-    fn displace(&mut self, moment: Moment, caller: &Caller, by: &Order, first: &Displaced, out: &mut Outbox) {
+    pub(super) fn displace(&mut self, moment: Moment, caller: &Caller, first: &Displaced, why: Text, out: &mut Outbox) {
         let Some(order) = self.orders.get(first.order).cloned() else { return };
-        let request = OrderRequest { reason: Some(first.reason.displaced_text(by)), ..order_request(caller, None) };
+        let request = OrderRequest { reason: Some(why), ..order_request(caller, None) };
         match first.leaves_quantity {
             Some(quantity) => {
                 let terms = OrderTerms { quantity, ..order.terms };
@@ -127,12 +127,12 @@ impl Trading {
             side: order.side,
             terms: order.terms,
             replaces: Some(order),
-            reduce_only: order.reduce_only,
+            reduce_only: order.properties.reduce_only,
             freed: Quantity::ZERO,
             is_released: true,
             caller: &caller,
         };
-        if order.reduce_only {
+        if order.properties.reduce_only {
             let closable = self.closable(&candidate)?;
             candidate.terms.quantity = order.terms.quantity.min(closable);
             if candidate.terms.quantity.is_zero() {

@@ -302,6 +302,7 @@ pub(crate) fn place_order(ticket: &RandomOrder, now: Timestamp) -> PlaceOrder {
         tif: ticket.tif.tif(now),
         exchange_order: false,
         reference: None,
+        properties: domain::OrderProperties::default(),
     }
 }
 

@@ -81,6 +81,7 @@ pub(crate) fn profile(adapter: usize) -> AdapterCapabilities {
         expires_orders: adapter == 0,
         rejects_duplicates: adapter == 0,
         simulated: true,
+        order_properties: vec![],
     }
 }
 

@@ -84,6 +84,7 @@ pub(crate) fn odd_place() -> impl Strategy<Value = PlaceOrder> {
         tif: terms.tif,
         exchange_order: true,
         reference: None,
+        properties: domain::OrderProperties::default(),
     })
 }
 
@@ -145,6 +146,7 @@ fn odd_said() -> impl Strategy<Value = ReportKind> {
             expires_orders: false,
             rejects_duplicates: true,
             simulated: false,
+            order_properties: vec![],
         })),
         2 => session.prop_map(ReportKind::Session),
         2 => odd_picture().prop_map(ReportKind::Snapshot),

@@ -28,6 +28,7 @@ impl Trial {
             tif: candidate.terms.tif,
             exchange_order: false,
             reference: None,
+            properties: domain::OrderProperties::default(),
         };
         match self.query(&Query::CheckOrder(ask, trader())) {
             Ok(Answer::PreTradeCheck(verdict)) => verdict.refusal,

@@ -29,7 +29,10 @@ impl Trial {
             (order.id, order.status(), order.filled(), order.remaining(), order.avg_price()),
             "{seen:?}"
         );
-        assert_eq!((seen.terms, seen.reduce_only, seen.is_open()), (order.terms, order.reduce_only, order.is_open()));
+        assert_eq!(
+            (seen.terms, seen.properties.reduce_only, seen.is_open()),
+            (order.terms, order.reduce_only, order.is_open())
+        );
         assert_eq!(seen.ext_id.is_some(), order.is_named_there, "the venue's id of {}", order.int_id);
     }
 

@@ -34,6 +34,7 @@ fn order(id: &str) -> Command {
         tif: TimeInForce::Day,
         exchange_order: false,
         reference: None,
+        properties: domain::OrderProperties::default(),
     })
 }
 

@@ -19,6 +19,7 @@ mod charges;
 mod changes;
 mod names;
 mod overtaken;
+mod properties;
 mod reserves;
 mod self_trade;
 mod waiting;

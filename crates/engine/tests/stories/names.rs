@@ -28,6 +28,7 @@ fn from_fix(cl_ord_id: &str) -> Command {
         tif: TimeInForce::Day,
         exchange_order: false,
         reference: None,
+        properties: domain::OrderProperties::default(),
     })
 }
 

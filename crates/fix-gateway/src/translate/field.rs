@@ -9,6 +9,7 @@ pub(crate) const AVG_PX: Tag = 6;
 pub(crate) const CL_ORD_ID: Tag = 11;
 pub(crate) const CUM_QTY: Tag = 14;
 pub(crate) const EXEC_ID: Tag = 17;
+pub(crate) const EXEC_INST: Tag = 18;
 pub(crate) const EXEC_REF_ID: Tag = 19;
 pub(crate) const SECURITY_ID_SOURCE: Tag = 22;
 pub(crate) const LAST_PX: Tag = 31;
@@ -30,6 +31,8 @@ pub(crate) const STOP_PX: Tag = 99;
 pub(crate) const EX_DESTINATION: Tag = 100;
 pub(crate) const CXL_REJ_REASON: Tag = 102;
 pub(crate) const ORD_REJ_REASON: Tag = 103;
+pub(crate) const MIN_QTY: Tag = 110;
+pub(crate) const MAX_FLOOR: Tag = 111;
 pub(crate) const EXPIRE_TIME: Tag = 126;
 pub(crate) const EXEC_TYPE: Tag = 150;
 pub(crate) const LEAVES_QTY: Tag = 151;
@@ -54,6 +57,11 @@ pub(crate) const EXCHANGE_ORDER: Tag = 7003;
 
 /// Used where an id is required and there is none.
 pub(crate) const NONE: &str = "NONE";
+
+/// ExecInst: participate, don't initiate.
+pub(crate) const POST_ONLY: &str = "6";
+/// ExecInst: do not increase.
+pub(crate) const REDUCE_ONLY: &str = "E";
 
 pub(crate) fn side(side: Side) -> &'static str {
     match side {

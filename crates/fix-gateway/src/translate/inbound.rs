@@ -4,13 +4,15 @@
 use domain::command::{
     CancelOrder, Command, MassCancelRequest, ModifyOrder, PlaceOrder, RejectedRequest, RestatedFields,
 };
-use domain::{Calendar, IntId, OrderKind, Price, Quantity, ReferenceData, Security, Side, Text, TimeInForce};
+use domain::{
+    Calendar, IntId, OrderKind, OrderProperties, Price, Quantity, ReferenceData, Security, Side, Text, TimeInForce,
+};
 use fix::tag::Tag;
 use fix::{FixMessage, GatewaySettings};
 
 use super::field::{
-    CL_ORD_ID, EXCHANGE_ORDER, EXPIRE_DATE, EXPIRE_TIME, ORD_TYPE, ORDER_ID, ORDER_QTY, ORIG_CL_ORD_ID, PRICE, SIDE,
-    STOP_PX, SYMBOL, TIME_IN_FORCE, TRANSACT_TIME,
+    CL_ORD_ID, EXCHANGE_ORDER, EXEC_INST, EXPIRE_DATE, EXPIRE_TIME, MAX_FLOOR, MIN_QTY, ORD_TYPE, ORDER_ID, ORDER_QTY,
+    ORIG_CL_ORD_ID, POST_ONLY, PRICE, REDUCE_ONLY, SIDE, STOP_PX, SYMBOL, TIME_IN_FORCE, TRANSACT_TIME,
 };
 use super::field_reader::{MessageReject, date, decimal, flag, required, text_field, time};
 use super::reject_codes::{UNKNOWN_ORDER, UNSUPPORTED};
@@ -47,6 +49,7 @@ pub(crate) fn order(
         tif: time_in_force(message, reference, Some(security))?.unwrap_or(TimeInForce::Day),
         exchange_order: flag(message, EXCHANGE_ORDER)?,
         reference: None,
+        properties: properties(message)?,
     })
 }
 
@@ -62,6 +65,7 @@ pub(crate) fn replace(
     let security = resolve::security(message, reference)?;
     terms::check(message, security.map(|security| &**security), rules)?;
     time(message, TRANSACT_TIME)?;
+    let (properties, is_instructed) = (properties(message)?, text_field(message, EXEC_INST).is_some());
     let restated = RestatedFields {
         side: Some(side(message)?),
         security: security.map(|security| security.id),
@@ -70,6 +74,10 @@ pub(crate) fn replace(
         strategy: resolve::strategy(message, reference, None)?,
         exchange: resolve::destination(message, reference)?,
         order: order_id_beside(message),
+        post_only: is_instructed.then_some(properties.post_only),
+        display_quantity: properties.display_quantity,
+        min_quantity: properties.min_quantity,
+        reduce_only: is_instructed.then_some(properties.reduce_only),
     };
     Ok(ModifyOrder {
         int_id,
@@ -137,6 +145,18 @@ fn target_order(message: &FixMessage<'_>) -> Result<IntId, MessageReject> {
 /// OrderID (37) beside OrigClOrdID (41): the engine checks that both identify the same order.
 fn order_id_beside(message: &FixMessage<'_>) -> Option<Text> {
     text_field(message, ORIG_CL_ORD_ID).and_then(|_| text_field(message, ORDER_ID)).map(Text::from)
+}
+
+/// ExecInst (18) is a list; the terms were checked to be known.
+fn properties(message: &FixMessage<'_>) -> Result<OrderProperties, MessageReject> {
+    let instructions = text_field(message, EXEC_INST).unwrap_or_default();
+    let has = |wanted: &str| instructions.split(' ').any(|value| value == wanted);
+    Ok(OrderProperties {
+        post_only: has(POST_ONLY),
+        display_quantity: decimal(message, MAX_FLOOR)?.map(Quantity),
+        min_quantity: decimal(message, MIN_QTY)?.map(Quantity).filter(|least| !least.is_zero()),
+        reduce_only: has(REDUCE_ONLY),
+    })
 }
 
 fn side(message: &FixMessage<'_>) -> Result<Side, MessageReject> {

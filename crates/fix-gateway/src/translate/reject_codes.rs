@@ -43,7 +43,11 @@ pub(crate) fn ord_rej_reason(code: &str, text: &str) -> u64 {
         | "max-open-notional" | "max-position" | "max-gross-exposure" | "order-rate" | "message-rate" => ABOVE_LIMIT,
         "unknown-order" => ORD_REJ_UNKNOWN_ORDER,
         "duplicate-order" => DUPLICATE_ORDER,
-        "no-auction" | "order-type-not-offered" | TERM_NOT_OFFERED => UNSUPPORTED,
+        "no-auction"
+        | "order-type-not-offered"
+        | "property-not-offered"
+        | "property-not-allowed"
+        | TERM_NOT_OFFERED => UNSUPPORTED,
         "unknown-account" | "account-inactive" | "no-account" => UNKNOWN_ACCOUNT,
         // These concern a quantity or a price, and the text begins with which.
         "not-positive" | "not-a-multiple" | "too-small" | "too-large" if text.starts_with("quantity") => {

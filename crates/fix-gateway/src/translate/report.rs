@@ -1,7 +1,9 @@
 //! Execution Reports and Order Cancel Rejects.
 
 use domain::order::{ClientView, ExecType, OrdStatus, OrderStatus, OrderTerms};
-use domain::{AccountId, Order, Price, Quantity, ReferenceData, SecurityId, Side, Source, TimeInForce, Timestamp};
+use domain::{
+    AccountId, Order, OrderProperties, Price, Quantity, ReferenceData, SecurityId, Side, Source, TimeInForce, Timestamp,
+};
 use fix::tag::Tag;
 use fix::{OutgoingMessage, UtcTimestamp};
 
@@ -28,6 +30,7 @@ pub(super) struct ExecutionReport<'a> {
     pub(super) security: SecurityId,
     pub(super) side: Side,
     pub(super) terms: OrderTerms,
+    pub(super) properties: OrderProperties,
     pub(super) filled: Quantity,
     pub(super) remaining: Quantity,
     pub(super) average: Option<Price>,
@@ -92,6 +95,7 @@ fn execution_report(
         security: view.security,
         side: view.side,
         terms: view.terms,
+        properties: view.properties,
         filled: status.filled,
         remaining: status.remaining,
         average: status.avg_price,
@@ -244,6 +248,7 @@ pub(super) fn order_status_as(
         security: order.security,
         side: order.side,
         terms: order.terms,
+        properties: order.properties,
         filled: order.filled,
         remaining: order.remaining(),
         average: order.avg_price(),
@@ -266,6 +271,7 @@ impl ExecutionReport<'_> {
         report.number(field::ACCOUNT, self.account.0).field(field::SIDE, field::side(self.side));
         self.write_security(reference, &mut report);
         self.write_terms(&mut report);
+        self.write_properties(&mut report);
         self.write_quantities(&mut report);
         write_utc(&mut report, field::TRANSACT_TIME, self.at);
         if let Some(text) = &self.text {
@@ -295,6 +301,25 @@ impl ExecutionReport<'_> {
         report.field(field::TIME_IN_FORCE, field::time_in_force(*tif));
         if let TimeInForce::Gtd { until } = tif {
             write_utc(&mut *report, field::EXPIRE_TIME, *until);
+        }
+    }
+
+    fn write_properties(&self, report: &mut OutgoingMessage) {
+        let OrderProperties { post_only, display_quantity, min_quantity, reduce_only } = self.properties;
+        let exec_inst = match (post_only, reduce_only) {
+            (true, true) => Some("6 E"),
+            (true, false) => Some(field::POST_ONLY),
+            (false, true) => Some(field::REDUCE_ONLY),
+            (false, false) => None,
+        };
+        if let Some(instructions) = exec_inst {
+            report.field(field::EXEC_INST, instructions);
+        }
+        if let Some(least) = min_quantity {
+            report.display(field::MIN_QTY, least);
+        }
+        if let Some(shown) = display_quantity {
+            report.display(field::MAX_FLOOR, shown);
         }
     }
 

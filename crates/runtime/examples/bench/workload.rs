@@ -40,6 +40,7 @@ pub(crate) fn logon() -> Vec<Report> {
         expires_orders: true,
         rejects_duplicates: false,
         simulated: true,
+        order_properties: vec![],
     };
     let picture = VenueSnapshot { complete: true, ..VenueSnapshot::default() };
     [
@@ -85,6 +86,7 @@ pub(crate) fn order(number: u64) -> CommandEnvelope {
         tif: TimeInForce::Day,
         exchange_order: false,
         reference: None,
+        properties: domain::OrderProperties::default(),
     }))
 }
 

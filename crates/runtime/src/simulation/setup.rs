@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use domain::report::{AdapterCapabilities, Report, ReportKind, SessionState, VenueSnapshot};
 use domain::risk::EngineSettings;
-use domain::{Command, SecurityId, Timestamp};
+use domain::{Command, OrderProperty, SecurityId, Timestamp};
 use storage::price_files::PriceSource;
 use venue_sim::replay::FillRule;
 
@@ -94,8 +94,13 @@ impl<'a> Simulation<'a> {
     fn open_venues(&mut self, venues: Vec<VenueSetup>) -> Result<(), SimulationError> {
         for VenueSetup { adapter, exchanges, securities, venue } in venues {
             self.venues.add(adapter.clone(), venue, &securities);
-            let profile =
-                AdapterCapabilities { exchanges, expires_orders: true, rejects_duplicates: true, simulated: true };
+            let profile = AdapterCapabilities {
+                exchanges,
+                expires_orders: true,
+                rejects_duplicates: true,
+                simulated: true,
+                order_properties: OrderProperty::ALL.to_vec(),
+            };
             let words = [
                 ReportKind::Attached(profile),
                 ReportKind::Session(SessionState::Connected),

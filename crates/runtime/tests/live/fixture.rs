@@ -189,6 +189,7 @@ impl RunningLoop {
             tif: TimeInForce::Day,
             exchange_order: false,
             reference: None,
+            properties: domain::OrderProperties::default(),
         };
         self.try_command(Command::Place(order))
     }
@@ -334,7 +335,13 @@ fn live_parts(
 
 fn logon() -> [ReportKind; 4] {
     let exchanges = vec![samples::EXCHANGE];
-    let profile = AdapterCapabilities { exchanges, expires_orders: true, rejects_duplicates: false, simulated: true };
+    let profile = AdapterCapabilities {
+        exchanges,
+        expires_orders: true,
+        rejects_duplicates: false,
+        simulated: true,
+        order_properties: vec![],
+    };
     [
         ReportKind::Attached(profile),
         ReportKind::Session(SessionState::Connected),

@@ -185,6 +185,7 @@ fn order(number: u64) -> PlaceOrder {
         tif: TimeInForce::Day,
         exchange_order: false,
         reference: None,
+        properties: domain::OrderProperties::default(),
     }
 }
 
@@ -226,7 +227,13 @@ fn quote(security: u64) -> MarketData {
 /// What an adapter says until it is open for orders.
 fn logon() -> [ReportKind; 4] {
     let exchanges = vec![samples::EXCHANGE];
-    let profile = AdapterCapabilities { exchanges, expires_orders: true, rejects_duplicates: false, simulated: true };
+    let profile = AdapterCapabilities {
+        exchanges,
+        expires_orders: true,
+        rejects_duplicates: false,
+        simulated: true,
+        order_properties: vec![],
+    };
     [
         ReportKind::Attached(profile),
         ReportKind::Session(SessionState::Connected),

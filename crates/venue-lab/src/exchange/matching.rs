@@ -150,6 +150,7 @@ impl SpotExchange {
             limit: if order.kind.has_limit() { rules.ticks(order.price) } else { None },
             lots: rules.lots(order.open_quantity()).unwrap_or(0),
             owner: order.account + 1,
+            iceberg: None,
         }
     }
 

@@ -1,6 +1,6 @@
 //! Auction: finds the price and trades at it.
 //!
-//! Self-trade prevention does not apply here: in an auction no order chooses its counterparty.
+//! Hidden lots take part like shown ones. Self-trade prevention does not apply here: in an auction no order chooses its counterparty.
 
 use std::cmp::Reverse;
 use std::iter;
@@ -52,7 +52,7 @@ impl LimitOrderBook {
     fn price_steps(&self) -> impl Iterator<Item = (i64, BookSide, u64)> {
         let levels = |side: BookSide| {
             move |rung: super::ladder::PriceLevel| {
-                let lots = self.queues.levels[rung.level].lots;
+                let lots = self.queues.levels[rung.level].all_lots();
                 (side.price(rung.rank), side, lots)
             }
         };
@@ -77,13 +77,13 @@ impl LimitOrderBook {
         let priced: u64 = self.ladders[side as usize]
             .iter()
             .take_while(|rung| rung.rank <= side.rank(price))
-            .map(|rung| self.queues.levels[rung.level].lots)
+            .map(|rung| self.queues.levels[rung.level].all_lots())
             .sum();
         self.unpriced_lots(side) + priced
     }
 
     fn unpriced_lots(&self, side: BookSide) -> u64 {
-        self.queues.levels[unpriced(side)].lots
+        self.queues.levels[unpriced(side)].all_lots()
     }
 }
 

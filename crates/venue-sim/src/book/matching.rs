@@ -28,18 +28,19 @@ impl LimitOrderBook {
         MatchOutcome::Filled
     }
 
-    /// Whether the order would fill completely. An own order on the other side ends it or is skipped, as in the sweep.
-    pub(super) fn can_fill(&self, order: &BookOrder) -> bool {
+    /// Whether so many lots of the order would trade at once. An own order on the other side ends it or is skipped, as
+    /// in the sweep.
+    pub(super) fn can_trade(&self, order: &BookOrder, lots: u64) -> bool {
         let stops = self.rules.self_trade == SelfTradeRule::CancelNewest;
         let reach = worst_rank(order);
-        let mut wanted = order.lots;
+        let mut wanted = lots;
         let reachable = self.ladders[order.side.opposite() as usize]
             .iter()
             .take_while(|rung| rung.rank <= reach)
             .flat_map(|rung| self.queues.iter(rung.level));
         for maker in reachable {
             if !self.is_own(order, maker) {
-                wanted = wanted.saturating_sub(self.queues.slots[maker].lots);
+                wanted = wanted.saturating_sub(self.queues.lots(maker));
             } else if stops {
                 return false;
             }
@@ -73,22 +74,26 @@ impl LimitOrderBook {
         taker_left
     }
 
-    /// Deducts traded lots from a resting order, which is removed when it has none; its key and what is left.
+    /// Deducts traded lots from a resting order; its key and what is left. It is removed when that is nothing, and
+    /// shows the next part of what it hides when all that was shown has traded.
     pub(super) fn deduct(&mut self, slot: u32, lots: u64) -> (u64, u64) {
         let order = &self.queues.slots[slot];
-        let (key, left) = (order.key, order.lots - lots);
-        if left == 0 {
+        let (key, shown, level) = (order.key, order.lots - lots, order.level);
+        let hidden = self.queues.hidden(slot);
+        if shown == 0 && hidden == 0 {
             self.remove(slot);
-        } else {
-            let side = self.queues.levels[order.level].side;
-            self.reduce(slot, side, lots);
+            return (key, 0);
         }
-        (key, left)
+        self.lots[self.queues.levels[level].side as usize] -= lots;
+        self.queues.reduce(slot, lots);
+        if shown == 0 {
+            self.queues.refill(slot);
+        }
+        (key, shown + hidden)
     }
 
     fn prevent_self_trade(&mut self, maker: u32, out: &mut impl FnMut(BookEvent)) {
-        let order = &self.queues.slots[maker];
-        let (key, lots) = (order.key, order.lots);
+        let (key, lots) = (self.queues.slots[maker].key, self.queues.lots(maker));
         self.remove(maker);
         out(BookEvent::Prevented { key, lots });
     }
@@ -102,7 +107,9 @@ fn worst_rank(order: &BookOrder) -> i64 {
 
 fn leftover(lots: u64, how: MatchPolicy) -> MatchOutcome {
     match how {
-        MatchPolicy::Rest => MatchOutcome::Resting { lots },
-        MatchPolicy::Immediate | MatchPolicy::FillOrKill => MatchOutcome::Expired { lots },
+        MatchPolicy::Rest | MatchPolicy::PostOnly => MatchOutcome::Resting { lots },
+        MatchPolicy::Immediate | MatchPolicy::ImmediateAtLeast(_) | MatchPolicy::FillOrKill => {
+            MatchOutcome::Expired { lots }
+        }
     }
 }

@@ -15,7 +15,7 @@ mod types;
 
 pub use types::{
     ANONYMOUS, AuctionIndication, BookEvent, BookOrder, BookReject, BookRules, BookSide, BookTrade, DepthLevel,
-    MAX_ORDERS, MatchOutcome, MatchPolicy, SelfTradeRule,
+    Iceberg, MAX_ORDERS, MatchOutcome, MatchPolicy, SelfTradeRule,
 };
 
 use ladder::PriceLadder;
@@ -59,11 +59,17 @@ impl LimitOrderBook {
     ) -> Result<MatchOutcome, BookReject> {
         self.check_new(order)?;
         match how {
-            MatchPolicy::Rest if order.limit.is_none() => return Err(BookReject::NoLimit),
-            MatchPolicy::Rest => self.check_capacity(order)?,
+            MatchPolicy::Rest | MatchPolicy::PostOnly if order.limit.is_none() => return Err(BookReject::NoLimit),
+            MatchPolicy::PostOnly if order.limit.is_some_and(|limit| self.would_trade(order.side, limit)) => {
+                return Err(BookReject::WouldTake);
+            }
+            MatchPolicy::Rest | MatchPolicy::PostOnly => self.check_capacity(order)?,
             MatchPolicy::Immediate => {}
-            MatchPolicy::FillOrKill if self.can_fill(order) => {}
-            MatchPolicy::FillOrKill => return Ok(MatchOutcome::Expired { lots: order.lots }),
+            MatchPolicy::ImmediateAtLeast(lots) if lots <= order.lots && self.can_trade(order, lots) => {}
+            MatchPolicy::FillOrKill if self.can_trade(order, order.lots) => {}
+            MatchPolicy::ImmediateAtLeast(_) | MatchPolicy::FillOrKill => {
+                return Ok(MatchOutcome::Expired { lots: order.lots });
+            }
         }
         let outcome = self.sweep(order, how, out);
         if let MatchOutcome::Resting { lots } = outcome {
@@ -141,7 +147,14 @@ impl LimitOrderBook {
         Some(side.price(best.rank))
     }
 
-    /// The price levels of a side, best first.
+    /// Whether an order of this side and limit would trade at once, be it with one of its own owner.
+    #[must_use]
+    pub fn would_trade(&self, side: BookSide, limit: i64) -> bool {
+        let other = side.opposite();
+        self.best(other).is_some_and(|best| other.rank(best) <= other.rank(limit))
+    }
+
+    /// The price levels of a side, best first, without hidden lots.
     pub fn depth(&self, side: BookSide) -> impl Iterator<Item = DepthLevel> {
         self.ladders[side as usize].iter().map(move |rung| {
             let level = &self.queues.levels[rung.level];
@@ -219,7 +232,7 @@ impl LimitOrderBook {
         let order = self.queues.order(slot);
         let others = self.lots(order.side) - order.lots;
         match others.checked_add(lots) {
-            Some(_) => Ok((slot, BookOrder { limit, lots, ..order })),
+            Some(_) => Ok((slot, BookOrder { limit, lots, iceberg: order.iceberg.map(Iceberg::refreshed), ..order })),
             None => Err(BookReject::TooManyLots),
         }
     }
@@ -234,14 +247,10 @@ impl LimitOrderBook {
         let now = self.queues.order(slot);
         let keeps = now.limit == order.limit && order.lots <= now.lots;
         if keeps {
-            self.reduce(slot, order.side, now.lots - order.lots);
+            self.queues.shrink(slot, now.lots - order.lots);
+            self.lots[order.side as usize] -= now.lots - order.lots;
         }
         keeps
-    }
-
-    fn reduce(&mut self, slot: u32, side: BookSide, by: u64) {
-        self.queues.reduce(slot, by);
-        self.lots[side as usize] -= by;
     }
 
     fn insert(&mut self, order: &BookOrder) {
@@ -253,7 +262,7 @@ impl LimitOrderBook {
     /// Appends a slot that is in no queue to the order's queue.
     fn enqueue(&mut self, slot: u32, order: &BookOrder) {
         let level = self.level_for(order);
-        self.queues.slots[slot].lots = order.lots;
+        self.queues.set_lots(slot, order);
         self.queues.push_back(slot, level);
         self.lots[order.side as usize] += order.lots;
     }
@@ -279,7 +288,7 @@ impl LimitOrderBook {
     /// Removes the slot from its queue, and an empty level from the ladder.
     fn unlink(&mut self, slot: u32) {
         let level = self.queues.slots[slot].level;
-        let lots = self.queues.slots[slot].lots;
+        let lots = self.queues.lots(slot);
         self.queues.unlink(slot);
         let queue = &self.queues.levels[level];
         self.lots[queue.side as usize] -= lots;
@@ -292,6 +301,6 @@ impl LimitOrderBook {
     /// Frees a slot that is in no queue.
     fn release(&mut self, slot: u32) {
         self.index.remove(self.queues.slots[slot].key, slot);
-        self.queues.slots.release(slot);
+        self.queues.release(slot);
     }
 }

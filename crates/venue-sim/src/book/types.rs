@@ -46,13 +46,35 @@ pub struct BookOrder {
     pub limit: Option<i64>,
     pub lots: u64,
     pub owner: u32,
+    /// None: all lots are shown.
+    pub iceberg: Option<Iceberg>,
+}
+
+/// How much of an order is shown in the book.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Iceberg {
+    /// Shown now; the other lots are hidden.
+    pub shown: u64,
+    /// Shown again, at the end of the queue, when all that was shown has traded.
+    pub peak: u64,
+}
+
+impl Iceberg {
+    /// With all that it ever shows.
+    pub(super) fn refreshed(self) -> Self {
+        Iceberg { shown: self.peak, ..self }
+    }
 }
 
 /// What happens to lots without a counterparty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MatchPolicy {
     Rest,
+    /// As `Rest`, and the order is refused where any of it would trade at once.
+    PostOnly,
     Immediate,
+    /// As `Immediate`, where at least so many lots trade; otherwise none do.
+    ImmediateAtLeast(u64),
     FillOrKill,
 }
 
@@ -131,6 +153,7 @@ pub enum BookReject {
     NoLimit,
     TooManyLots,
     BookFull,
+    WouldTake,
 }
 
 impl BookReject {
@@ -144,6 +167,7 @@ impl BookReject {
             BookReject::NoLimit => "no-limit",
             BookReject::TooManyLots => "too-many-lots",
             BookReject::BookFull => "book-full",
+            BookReject::WouldTake => "would-take",
         }
     }
 }
@@ -157,6 +181,7 @@ impl fmt::Display for BookReject {
             BookReject::NoLimit => "limit: an order without a price cannot rest outside an auction",
             BookReject::TooManyLots => "lots: one side of the book would hold more than 64 bits count",
             BookReject::BookFull => "book: holds as many orders as its rules allow",
+            BookReject::WouldTake => "a post-only order would trade at once",
         })
     }
 }

@@ -11,7 +11,10 @@ use super::config::{ReplayConfig, unsupported_tif};
 use super::quotes::{ReplayQuotes, is_beyond, reaches};
 use super::reports::{ReplayIds, Reports, rejected};
 use super::rule::FillRule;
+use super::shares::{consume_queue_ahead, consume_trade, in_full};
 use super::working_order::WorkingOrder;
+
+const WOULD_TAKE: &str = "would-take: a post-only order would trade at once";
 
 #[derive(Debug)]
 pub(super) struct ReplayMarket {
@@ -66,6 +69,9 @@ impl ReplayMarket {
         if let Some(reason) = unsupported_tif(order.terms.tif, at) {
             return words.push(rejected(order.id, reason));
         }
+        if self.would_take(&order, order.limit()) {
+            return words.push(rejected(order.id, WOULD_TAKE));
+        }
         let waits = self.rule == FillRule::NextBarOpen;
         if order.is_market()
             && !waits
@@ -77,6 +83,12 @@ impl ReplayMarket {
         words.push(ReportKind::Accepted { order: order.id, ext_id: Some(minted.order()) });
         self.match_on_arrival(at, &mut order, words, minted);
         self.rest_or_end(order, words);
+    }
+
+    /// Whether a post-only order would trade at once at this limit.
+    fn would_take(&self, order: &WorkingOrder, limit: Option<Price>) -> bool {
+        let opposite = self.quotes.opposite(order.side).filter(|_| order.properties.post_only);
+        opposite.zip(limit).is_some_and(|(price, limit)| reaches(order.side, price, limit))
     }
 
     /// Why there is no counterparty for a taker of this side.
@@ -139,6 +151,9 @@ impl ReplayMarket {
         }
         if let Some(reason) = unsupported_tif(terms.tif, at) {
             return words.push(ReportKind::ReplaceRejected { order: id, reason: reason.into() });
+        }
+        if self.would_take(&self.working[place], terms.kind.limit()) {
+            return words.push(ReportKind::ReplaceRejected { order: id, reason: WOULD_TAKE.into() });
         }
         let mut order = self.working.remove(place);
         let keeps_place = order.terms.kind == terms.kind && terms.quantity <= order.terms.quantity;
@@ -315,13 +330,22 @@ impl ReplayMarket {
         match self.rule {
             FillRule::Touch => in_full(order, limit),
             FillRule::Cross | FillRule::QueuePosition if is_beyond => in_full(order, limit),
-            FillRule::Depth => consume_trade(order, limit, left),
+            FillRule::Depth => consume_trade(order.remaining(), limit, left),
             FillRule::QueuePosition => {
                 consume_queue_ahead(order, left);
-                consume_trade(order, limit, left)
+                self.trade_shown(order, limit, left)
             }
             FillRule::Cross | FillRule::NextBarOpen => Vec::new(),
         }
+    }
+
+    /// The part of a trade that fills what our order shows. The next part of an iceberg waits behind its level.
+    fn trade_shown(&self, order: &mut WorkingOrder, limit: Price, left: &mut Quantity) -> Vec<BookLevel> {
+        let filled = consume_trade(order.shown(), limit, left);
+        if filled.first().is_some_and(|part| order.deduct_shown(part.quantity)) {
+            order.ahead = self.quotes.shown_at(order.side, limit);
+        }
+        filled
     }
 
     /// The first price of a bar: waiting orders trade there, and so does a limit that it reaches.
@@ -407,12 +431,12 @@ impl ReplayMarket {
         is_within.then(|| BookLevel { price: self.with_slippage(order, level.price), ..level })
     }
 
-    /// Level by level; all or nothing for a FOK.
+    /// Level by level; nothing where that is less than must trade at once.
     fn fill_by_depth(&mut self, order: &WorkingOrder, wanted: Quantity) -> Vec<BookLevel> {
         let before = self.quotes.clone();
         let levels = self.quotes.take_liquidity(order.side, wanted, order.limit());
         let got = levels.iter().fold(Quantity::ZERO, |sum, level| sum.plus(level.quantity).unwrap_or(sum));
-        if order.terms.tif == TimeInForce::Fok && got < wanted {
+        if got < order.least() {
             self.quotes = before;
             return Vec::new();
         }
@@ -457,26 +481,4 @@ impl ReplayMarket {
         let value = quantity.value_at(price, self.contract_size).ok()?;
         value.abs().scaled(self.fee_rate?).ok()
     }
-}
-
-fn in_full(order: &WorkingOrder, price: Price) -> Vec<BookLevel> {
-    vec![BookLevel { price, quantity: order.remaining() }]
-}
-
-/// The part of a trade that fills our order.
-fn consume_trade(order: &WorkingOrder, limit: Price, left: &mut Quantity) -> Vec<BookLevel> {
-    let quantity = order.remaining().min(*left);
-    if quantity.is_zero() {
-        return Vec::new();
-    }
-    *left = left.minus(quantity).unwrap_or_default();
-    vec![BookLevel { price: limit, quantity }]
-}
-
-/// A trade first fills the quantity ahead of us.
-fn consume_queue_ahead(order: &mut WorkingOrder, left: &mut Quantity) {
-    let ahead = order.ahead.unwrap_or_default();
-    let passed = ahead.min(*left);
-    order.ahead = Some(ahead.minus(passed).unwrap_or_default());
-    *left = left.minus(passed).unwrap_or_default();
 }

@@ -14,6 +14,7 @@ mod config;
 mod reports;
 mod quotes;
 mod working_order;
+mod shares;
 mod market;
 
 use std::collections::VecDeque;

@@ -1,7 +1,7 @@
 //! Working orders of a replay venue.
 
 use domain::order::OrderTerms;
-use domain::{Order, OrderId, OrderKind, Price, Quantity, SecurityId, Side, TimeInForce};
+use domain::{Order, OrderId, OrderKind, OrderProperties, Price, Quantity, SecurityId, Side, TimeInForce};
 
 #[derive(Debug, Clone)]
 pub(super) struct WorkingOrder {
@@ -9,9 +9,12 @@ pub(super) struct WorkingOrder {
     pub(super) security: SecurityId,
     pub(super) side: Side,
     pub(super) terms: OrderTerms,
+    pub(super) properties: OrderProperties,
     pub(super) filled: Quantity,
     /// A stop whose price was reached.
     pub(super) is_triggered: bool,
+    /// What is left of the part that an iceberg shows.
+    pub(super) shown: Option<Quantity>,
     /// Quantity ahead of it at its price; absent while that is unknown.
     pub(super) ahead: Option<Quantity>,
     /// The market's day on which it saw its first price.
@@ -25,8 +28,10 @@ impl From<&Order> for WorkingOrder {
             security: order.security,
             side: order.side,
             terms: order.terms,
+            properties: order.properties,
             filled: order.filled,
             is_triggered: false,
+            shown: order.properties.display_quantity,
             ahead: None,
             day: None,
         }
@@ -36,6 +41,27 @@ impl From<&Order> for WorkingOrder {
 impl WorkingOrder {
     pub(super) fn remaining(&self) -> Quantity {
         self.terms.quantity.minus(self.filled).unwrap_or_default().max(Quantity::ZERO)
+    }
+
+    /// What it shows of its open quantity.
+    pub(super) fn shown(&self) -> Quantity {
+        self.shown.map_or(self.remaining(), |shown| shown.min(self.remaining()))
+    }
+
+    /// A part of what an iceberg shows has traded; whether all of it has, so that the next part is shown.
+    pub(super) fn deduct_shown(&mut self, traded: Quantity) -> bool {
+        let Some(shown) = self.shown else { return false };
+        let is_used_up = shown <= traded;
+        self.shown = if is_used_up { self.properties.display_quantity } else { shown.minus(traded).ok() };
+        is_used_up
+    }
+
+    /// What must trade at once, or nothing does.
+    pub(super) fn least(&self) -> Quantity {
+        match self.terms.tif {
+            TimeInForce::Fok => self.remaining(),
+            _ => self.properties.min_quantity.unwrap_or_default(),
+        }
     }
 
     pub(super) fn is_done(&self) -> bool {

@@ -4,9 +4,12 @@ use domain::order::OrderTerms;
 use domain::report::ReportKind;
 use domain::{MarketPhase, OrderId, Text, TimeInForce};
 
+use super::order_entry::check_parts;
 use super::trading::MatchResult;
 use super::{VenueOutput, VenueSimulator};
+use crate::book::BookReject;
 use crate::client_orders::{ClientOrder, OrderStage};
+use crate::market::to_book;
 use crate::record::VenueRecord;
 use crate::reject::Reject;
 use crate::task_queue::VenueTask;
@@ -42,6 +45,7 @@ impl VenueSimulator {
         if held.terms.tif != terms.tif && !(lasts(held.terms.tif) && lasts(terms.tif)) {
             return Err(Reject::TifChanged);
         }
+        check_parts(terms, &held.submission.properties)?;
         self.check_terms(market, terms)
     }
 
@@ -85,7 +89,11 @@ impl VenueSimulator {
         let market = self.markets.get_mut(&held.security()).expect("checked to be listed");
         let lots = market.grid.lots(open).ok_or(Reject::Quantity)?;
         let limit = terms.kind.limit().and_then(|limit| market.grid.ticks(limit));
+        let (is_post_only, side) = (held.submission.properties.post_only, to_book(held.submission.side));
         match limit.filter(|_| self.phase == MarketPhase::Continuous) {
+            Some(limit) if is_post_only && market.book.would_trade(side, limit) => {
+                return Err(Reject::Book(BookReject::WouldTake));
+            }
             Some(limit) => {
                 let outcome = market.book.replace(order.0, limit, lots, &mut |event| met.events.push(event))?;
                 met.outcome = Some((order, outcome));

@@ -2,12 +2,15 @@
 
 use domain::order::OrderTerms;
 use domain::report::{ReportKind, VenueOrderState};
-use domain::{AccountId, MarketPhase, Order, OrderId, OrderKind, SecurityId, TimeInForce, Timestamp};
+use domain::{
+    AccountId, MarketPhase, Order, OrderId, OrderKind, OrderProperties, Quantity, SecurityId, TimeInForce, Timestamp,
+};
 
 use super::trading::MatchResult;
 use super::{VenueOutput, VenueSimulator};
-use crate::book::{self, MatchPolicy};
+use crate::book::{self, Iceberg, MatchPolicy};
 use crate::client_orders::{ClientOrder, OrderStage};
+use crate::config::ICEBERG_PARTS_MAX;
 use crate::market::{SecurityMarket, to_book};
 use crate::participants;
 use crate::record::{SubmittedOrder, VenueRecord};
@@ -27,6 +30,7 @@ impl VenueSimulator {
             security: order.security,
             side: order.side,
             terms: order.terms,
+            properties: order.properties,
         };
         self.record(VenueRecord::Submitted(submission), out);
         if self.reports.rejects_next() {
@@ -76,7 +80,8 @@ impl VenueSimulator {
         if !market.is_tradeable() {
             return Err(Reject::NotTradeable);
         }
-        self.check_terms(market, &held.terms)
+        self.check_terms(market, &held.terms)?;
+        check_properties(market, &held.terms, &submission.properties)
     }
 
     /// Checks for new and for changed orders alike.
@@ -176,8 +181,9 @@ impl VenueSimulator {
     fn match_order(&mut self, order: OrderId) -> Result<MatchResult, book::BookReject> {
         let entry = self.book_order(order);
         let held = self.orders.open(order);
-        let (security, side, how) = (held.security(), held.submission.side, match_policy(&held.terms));
+        let (security, side) = (held.security(), held.submission.side);
         let market = self.markets.get_mut(&security).expect("checked to be listed");
+        let how = match_policy(market, held);
         let mut met = MatchResult::new(security, Some(side));
         if self.phase == MarketPhase::Continuous {
             let outcome = market.book.place(&entry, how, &mut |event| met.events.push(event))?;
@@ -196,7 +202,10 @@ impl VenueSimulator {
         let on_tick = |price| market.grid.ticks(price).expect("checked to be on a tick");
         let limit = held.terms.kind.limit().map(on_tick);
         let (side, account) = (to_book(held.submission.side), held.submission.account);
-        book::BookOrder { key: order.0, side, limit, lots, owner: self.owner(account) }
+        let lots_of = |quantity| market.grid.lots(quantity).expect("checked to be whole lots");
+        let peak = held.submission.properties.display_quantity.map(lots_of);
+        let iceberg = peak.map(|peak| Iceberg { shown: held.shown.map_or(peak, lots_of), peak });
+        book::BookOrder { key: order.0, side, limit, lots, owner: self.owner(account), iceberg }
     }
 
     fn owner(&mut self, account: AccountId) -> u32 {
@@ -234,9 +243,39 @@ impl VenueSimulator {
     }
 }
 
-fn match_policy(terms: &OrderTerms) -> MatchPolicy {
+/// Which properties go with which orders here.
+fn check_properties(market: &SecurityMarket, terms: &OrderTerms, properties: &OrderProperties) -> Result<(), Reject> {
+    let rests = matches!(terms.tif, TimeInForce::Day | TimeInForce::Gtc | TimeInForce::Gtd { .. });
+    let is_part = |part: Quantity| market.grid.lots(part).is_some_and(|lots| lots > 0) && part <= terms.quantity;
+    if properties.post_only && !(rests && matches!(terms.kind, OrderKind::Limit { .. })) {
+        return Err(Reject::Property("postOnly"));
+    }
+    if properties.display_quantity.is_some_and(|shown| !(rests && terms.kind.limit().is_some() && is_part(shown))) {
+        return Err(Reject::Property("displayQuantity"));
+    }
+    check_parts(terms, properties)?;
+    if properties.min_quantity.is_some_and(|least| terms.tif != TimeInForce::Ioc || !is_part(least)) {
+        return Err(Reject::Property("minQuantity"));
+    }
+    Ok(())
+}
+
+/// Of an iceberg, also where its quantity is to change.
+pub(super) fn check_parts(terms: &OrderTerms, properties: &OrderProperties) -> Result<(), Reject> {
+    let most = properties.display_quantity.map(|shown| shown.scaled(ICEBERG_PARTS_MAX.into()));
+    match most {
+        Some(Ok(most)) if terms.quantity > most => Err(Reject::TooManyParts),
+        _ => Ok(()),
+    }
+}
+
+fn match_policy(market: &SecurityMarket, held: &ClientOrder) -> MatchPolicy {
+    let (terms, properties) = (&held.terms, &held.submission.properties);
+    let least = properties.min_quantity.and_then(|least| market.grid.lots(least));
     match (terms.tif, terms.kind.limit()) {
+        _ if properties.post_only => MatchPolicy::PostOnly,
         (TimeInForce::Fok, _) => MatchPolicy::FillOrKill,
+        (TimeInForce::Ioc, _) if least.is_some() => MatchPolicy::ImmediateAtLeast(least.unwrap_or_default()),
         (TimeInForce::Ioc, _) | (_, None) => MatchPolicy::Immediate,
         (_, Some(_)) => MatchPolicy::Rest,
     }

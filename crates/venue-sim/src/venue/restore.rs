@@ -54,7 +54,8 @@ impl VenueSimulator {
         self.markets.get(&held.security()).is_some_and(|market| {
             let prices = [held.terms.kind.limit(), held.terms.kind.stop()];
             let on_tick = prices.into_iter().flatten().all(|price| market.grid.ticks(price).is_some());
-            on_tick && market.grid.lots(held.remaining()).is_some()
+            let quantities = [Some(held.remaining()), held.shown, held.submission.properties.display_quantity];
+            on_tick && quantities.into_iter().flatten().all(|quantity| market.grid.lots(quantity).is_some())
         })
     }
 }

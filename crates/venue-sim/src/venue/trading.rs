@@ -97,8 +97,13 @@ impl VenueSimulator {
 
     /// Ends the remainder of an order that does not rest.
     fn end_unfilled(&mut self, order: OrderId, out: &mut Vec<VenueOutput>) {
-        let terms = self.orders.open(order).terms;
+        let held = self.orders.open(order);
+        let terms = held.terms;
+        let is_below_minimum = held.submission.properties.min_quantity.is_some_and(|least| held.filled < least);
         match (terms.tif, terms.kind) {
+            (TimeInForce::Ioc, _) if is_below_minimum => {
+                self.expire_with_reason(order, "IOC: less than its minimum quantity at its price", out);
+            }
             (TimeInForce::Fok, _) => self.expire_with_reason(order, "FOK: not fillable in full at once", out),
             (TimeInForce::Ioc, _) => self.expire_with_reason(order, "IOC: no more at its price", out),
             _ => self.cancel_with_reason(order, Some(NO_LIQUIDITY.into()), out),

@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 
 use venue_sim::book::{
-    AuctionIndication, BookEvent, BookOrder, BookReject, BookRules, BookSide, BookTrade, DepthLevel, MatchOutcome,
-    MatchPolicy, SelfTradeRule,
+    AuctionIndication, BookEvent, BookOrder, BookReject, BookRules, BookSide, BookTrade, DepthLevel, Iceberg,
+    MatchOutcome, MatchPolicy, SelfTradeRule,
 };
 
 pub(crate) struct Model {
@@ -25,11 +25,22 @@ impl Model {
         out: &mut Vec<BookEvent>,
     ) -> Result<MatchOutcome, BookReject> {
         self.check(order)?;
-        if how == MatchPolicy::Rest {
+        if matches!(how, MatchPolicy::Rest | MatchPolicy::PostOnly) {
             order.limit.ok_or(BookReject::NoLimit)?;
+        }
+        let makers = self.ranked(order.side.opposite());
+        if how == MatchPolicy::PostOnly && makers.iter().any(|maker| maker.limit.is_some_and(|at| accepts(order, at))) {
+            return Err(BookReject::WouldTake);
+        }
+        if matches!(how, MatchPolicy::Rest | MatchPolicy::PostOnly) {
             self.check_room(order)?;
         }
-        if how == MatchPolicy::FillOrKill && !self.trial(order) {
+        let least = match how {
+            MatchPolicy::FillOrKill => order.lots,
+            MatchPolicy::ImmediateAtLeast(lots) => lots,
+            _ => 0,
+        };
+        if self.trial(order) < least {
             return Ok(MatchOutcome::Expired { lots: order.lots });
         }
         Ok(self.take(*order, how, out))
@@ -38,7 +49,7 @@ impl Model {
     pub(crate) fn queue(&mut self, order: &BookOrder) -> Result<(), BookReject> {
         self.check(order)?;
         self.check_room(order)?;
-        self.orders.push(*order);
+        self.orders.push(resting(*order));
         Ok(())
     }
 
@@ -59,7 +70,7 @@ impl Model {
             return Ok(MatchOutcome::Resting { lots });
         }
         let old = self.orders.remove(at);
-        let order = BookOrder { limit: Some(limit), lots, ..old };
+        let order = refreshed(BookOrder { limit: Some(limit), lots, ..old });
         Ok(self.take(order, MatchPolicy::Rest, out))
     }
 
@@ -67,7 +78,7 @@ impl Model {
         let at = self.check_change(key, lots)?;
         if !self.trim(at, limit, lots) {
             let old = self.orders.remove(at);
-            self.orders.push(BookOrder { limit, lots, ..old });
+            self.orders.push(refreshed(BookOrder { limit, lots, ..old }));
         }
         Ok(())
     }
@@ -92,7 +103,7 @@ impl Model {
             let (Some(buyer), Some(seller)) = (front(BookSide::Buy), front(BookSide::Sell)) else {
                 return traded;
             };
-            let lots = buyer.lots.min(seller.lots);
+            let lots = shown(&buyer).min(shown(&seller));
             self.deduct(buyer.key, lots);
             self.deduct(seller.key, lots);
             traded += lots;
@@ -128,10 +139,10 @@ impl Model {
             let Some(price) = order.limit else { continue };
             match levels.last_mut() {
                 Some(level) if level.price == price => {
-                    level.lots += order.lots;
+                    level.lots += shown(&order);
                     level.orders += 1;
                 }
-                _ => levels.push(DepthLevel { price, lots: order.lots, orders: 1 }),
+                _ => levels.push(DepthLevel { price, lots: shown(&order), orders: 1 }),
             }
         }
         levels
@@ -142,7 +153,7 @@ impl Model {
         let me = self.orders[at];
         let ahead = self.orders[..at].iter();
         let same = ahead.filter(|order| order.side == me.side && order.limit == me.limit);
-        Some(same.map(|order| order.lots).sum())
+        Some(same.map(shown).sum())
     }
 
     pub(crate) fn lots(&self, side: BookSide) -> u64 {
@@ -181,15 +192,20 @@ impl Model {
         let order = &mut self.orders[at];
         let keeps = order.limit == limit && lots <= order.lots;
         if keeps {
-            order.lots = lots;
+            *order = resting(BookOrder { lots, ..*order });
         }
         keeps
     }
 
-    /// Plays the order in a copy of the book and looks whether it was filled.
-    fn trial(&self, order: &BookOrder) -> bool {
+    /// Plays the order in a copy of the book: the lots that trade.
+    fn trial(&self, order: &BookOrder) -> u64 {
         let mut copy = Model { rules: self.rules, orders: self.orders.clone() };
-        copy.take(*order, MatchPolicy::Immediate, &mut Vec::new()) == MatchOutcome::Filled
+        match copy.take(*order, MatchPolicy::Immediate, &mut Vec::new()) {
+            MatchOutcome::Filled => order.lots,
+            MatchOutcome::Resting { lots } | MatchOutcome::Expired { lots } | MatchOutcome::Prevented { lots } => {
+                order.lots - lots
+            }
+        }
     }
 
     fn take(&mut self, mut order: BookOrder, how: MatchPolicy, out: &mut Vec<BookEvent>) -> MatchOutcome {
@@ -212,8 +228,8 @@ impl Model {
         }
         match (order.lots, how) {
             (0, _) => MatchOutcome::Filled,
-            (lots, MatchPolicy::Rest) => {
-                self.orders.push(order);
+            (lots, MatchPolicy::Rest | MatchPolicy::PostOnly) => {
+                self.orders.push(resting(order));
                 MatchOutcome::Resting { lots }
             }
             (lots, _) => MatchOutcome::Expired { lots },
@@ -221,7 +237,7 @@ impl Model {
     }
 
     fn trade(&mut self, order: &mut BookOrder, maker: &BookOrder) -> BookEvent {
-        let lots = order.lots.min(maker.lots);
+        let lots = order.lots.min(shown(maker));
         order.lots -= lots;
         self.deduct(maker.key, lots);
         BookEvent::Traded(BookTrade {
@@ -236,9 +252,14 @@ impl Model {
 
     fn deduct(&mut self, key: u64, lots: u64) {
         let at = self.at(key).expect("a resting order");
-        self.orders[at].lots -= lots;
-        if self.orders[at].lots == 0 {
-            self.orders.remove(at);
+        let mut order = self.orders.remove(at);
+        let shown = shown(&order).saturating_sub(lots);
+        order.lots -= lots;
+        order.iceberg = order.iceberg.map(|iceberg| Iceberg { shown, ..iceberg });
+        match (order.lots, order.iceberg) {
+            (0, _) => {}
+            (_, Some(Iceberg { shown: 0, .. })) => self.orders.push(refreshed(order)),
+            _ => self.orders.insert(at, order),
         }
     }
 
@@ -255,6 +276,20 @@ impl Model {
     fn at(&self, key: u64) -> Option<usize> {
         self.orders.iter().position(|order| order.key == key)
     }
+}
+
+fn shown(order: &BookOrder) -> u64 {
+    order.iceberg.map_or(order.lots, |iceberg| iceberg.shown.min(order.lots))
+}
+
+/// No more is shown than is there.
+fn resting(order: BookOrder) -> BookOrder {
+    let shown = shown(&order);
+    BookOrder { iceberg: order.iceberg.map(|iceberg| Iceberg { shown, ..iceberg }), ..order }
+}
+
+fn refreshed(order: BookOrder) -> BookOrder {
+    resting(BookOrder { iceberg: order.iceberg.map(|iceberg| Iceberg { shown: iceberg.peak, ..iceberg }), ..order })
 }
 
 fn accepts(order: &BookOrder, price: i64) -> bool {

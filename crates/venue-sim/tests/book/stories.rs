@@ -51,6 +51,85 @@ fn prices_below_nought_and_at_the_ends_of_the_scale_are_prices() {
 }
 
 #[test]
+fn an_iceberg_shows_a_part_and_refills_behind_the_others() {
+    check(&expect![[r#"
+        sell 1 25 @ 100 shows 10             => resting 25
+        sell 2 10 @ 100                      => resting 10
+        depth                                => - | 20 in 2 @ 100
+        buy 3 12 @ 100                       => 3 takes 10 of 1 @ 100 (left 2 and 15)
+                                             => 3 takes 2 of 2 @ 100 (left 0 and 8)
+                                             => filled
+        depth                                => - | 18 in 2 @ 100
+        buy 4 13 @ 100                       => 4 takes 8 of 2 @ 100 (left 5 and 0)
+                                             => 4 takes 5 of 1 @ 100 (left 0 and 10)
+                                             => filled
+        book                                 => - | 1: 10 @ 100
+        replace 1 4 @ 100                    => resting 4
+        depth                                => - | 4 in 1 @ 100
+        buy 5 9 @ 100 fok                    => expired 9
+        cancel 1                             => 1: 4 @ 100
+    "#]]);
+}
+
+#[test]
+fn hidden_lots_fill_an_order_that_must_fill_and_take_part_in_an_auction() {
+    check(&expect![[r#"
+        sell 1 25 @ 100 shows 10             => resting 25
+        buy 2 26 @ 100 fok                   => expired 26
+        buy 3 5 @ 100 fok                    => 3 takes 5 of 1 @ 100 (left 0 and 20)
+                                             => filled
+        queue buy 4 30 @ 101                 => queued
+        queue sell 5 5 @ 100                 => queued
+        indicate 100                         => 25 @ 100, surplus 5 buy 0 sell
+        uncross 100                          => 4 takes 5 of 1 @ 100 (left 25 and 15)
+                                             => 4 takes 5 of 5 @ 100 (left 20 and 0)
+                                             => 4 takes 10 of 1 @ 100 (left 10 and 5)
+                                             => 4 takes 5 of 1 @ 100 (left 5 and 0)
+                                             => 25 traded
+        book                                 => 4: 5 @ 101 | -
+    "#]]);
+}
+
+#[test]
+fn a_taker_is_filled_part_by_part_and_its_own_rest_is_hidden() {
+    check(&expect![[r#"
+        sell 1 20 @ 100                      => resting 20
+        buy 2 60 @ 101 shows 15              => 2 takes 20 of 1 @ 100 (left 40 and 0)
+                                             => resting 40
+        depth                                => 15 in 1 @ 101 | -
+        sell 3 40 @ 101                      => 3 takes 15 of 2 @ 101 (left 25 and 25)
+                                             => 3 takes 15 of 2 @ 101 (left 10 and 10)
+                                             => 3 takes 10 of 2 @ 101 (left 0 and 0)
+                                             => filled
+    "#]]);
+}
+
+#[test]
+fn a_post_only_order_never_takes() {
+    check(&expect![[r#"
+        sell 1 10 @ 100 own 1                => resting 10
+        buy 2 10 @ 100 post-only             => refused would-take
+        buy 3 10 @ 100 own 1 post-only       => refused would-take
+        buy 4 10 @ 99 post-only              => resting 10
+        buy 5 10 post-only                   => refused no-limit
+        book                                 => 4: 10 @ 99 | 1: 10 @ 100
+    "#]]);
+}
+
+#[test]
+fn less_than_the_minimum_does_not_trade() {
+    check(&expect![[r#"
+        sell 1 10 @ 100                      => resting 10
+        sell 2 10 @ 101                      => resting 10
+        buy 3 50 @ 100 least 11 ioc          => expired 50
+        buy 4 50 @ 101 least 11 ioc          => 4 takes 10 of 1 @ 100 (left 40 and 0)
+                                             => 4 takes 10 of 2 @ 101 (left 30 and 0)
+                                             => expired 30
+        book                                 => - | -
+    "#]]);
+}
+
+#[test]
 fn an_immediate_order_never_rests() {
     check(&expect![[r#"
         buy 1 10 @ 100 ioc                   => expired 10

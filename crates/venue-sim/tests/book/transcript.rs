@@ -2,7 +2,8 @@
 
 use expect_test::Expect;
 use venue_sim::book::{
-    ANONYMOUS, BookEvent, BookOrder, BookReject, BookRules, BookSide, LimitOrderBook, MatchOutcome, MatchPolicy,
+    ANONYMOUS, BookEvent, BookOrder, BookReject, BookRules, BookSide, Iceberg, LimitOrderBook, MatchOutcome,
+    MatchPolicy,
 };
 
 pub(crate) fn check(story: &Expect) {
@@ -75,7 +76,13 @@ fn order(words: &[&str]) -> BookOrder {
         limit: limit(words),
         lots: words[2].parse().expect("lots"),
         owner: owner.map_or(ANONYMOUS, |at| words[at + 1].parse().expect("an owner")),
+        iceberg: number_after(words, "shows").map(|peak| Iceberg { shown: peak, peak }),
     }
+}
+
+fn number_after(words: &[&str], name: &str) -> Option<u64> {
+    let at = words.iter().position(|word| *word == name)?;
+    Some(words[at + 1].parse().expect("a number"))
 }
 
 fn limit(words: &[&str]) -> Option<i64> {
@@ -89,8 +96,12 @@ fn tick(word: &str) -> i64 {
 
 fn how(words: &[&str]) -> MatchPolicy {
     match words.last() {
+        Some(&"ioc") if words.contains(&"least") => {
+            MatchPolicy::ImmediateAtLeast(number_after(words, "least").expect("lots"))
+        }
         Some(&"ioc") => MatchPolicy::Immediate,
         Some(&"fok") => MatchPolicy::FillOrKill,
+        Some(&"post-only") => MatchPolicy::PostOnly,
         _ => MatchPolicy::Rest,
     }
 }

@@ -22,6 +22,48 @@ fn a_resting_order_is_replaced_and_canceled() {
 }
 
 #[test]
+fn a_post_only_order_never_takes() {
+    check(
+        FillRule::Touch,
+        "
+        quote 10 x 11           =>
+        1 buy 10 @ 11 gtc post-only => 1 rejected (would-take: a post-only order would trade at once)
+        2 buy 10 @ 10 post-only => 2 accepted
+        replace 2 to 10 @ 11    => 2 not replaced (would-take: a post-only order would trade at once)
+        replace 2 to 10 @ 10.5  => 2 replaced
+        quote 10 x 10.5         => 2 filled 10 @ 10.5 by touch
+        ",
+    );
+}
+
+#[test]
+fn an_order_with_a_minimum_trades_at_least_that_or_not_at_all() {
+    check(
+        FillRule::Depth,
+        "
+        book 9x50 | 11x70 12x90 =>
+        1 buy 100 @ 11 ioc least 71 => 1 accepted, 1 expired (IOC: the rest could not trade at once)
+        2 buy 100 @ 11 ioc least 70 => 2 accepted, 2 filled 70 @ 11 by depth, 2 expired (IOC: the rest could not trade at once)
+        ",
+    );
+}
+
+#[test]
+fn every_part_of_an_iceberg_waits_behind_its_level() {
+    check(
+        FillRule::QueuePosition,
+        "
+        book 9x50 | 11x70       =>
+        1 buy 30 @ 9 gtc showing 20 => 1 accepted
+        trade 60 @ 9            => 1 filled 10 @ 9 by queue-position
+        trade 60 @ 9            => 1 filled 10 @ 9 by queue-position
+        trade 55 @ 9            => 1 filled 5 @ 9 by queue-position
+        trade 10 @ 9            => 1 filled 5 @ 9 by queue-position
+        ",
+    );
+}
+
+#[test]
 fn a_day_order_ends_with_the_day_of_its_first_price_and_a_day_without_prices_is_none() {
     check(
         FillRule::Touch,

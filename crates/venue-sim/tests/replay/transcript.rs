@@ -12,13 +12,24 @@ use std::fmt::Write;
 use domain::order::OrderTerms;
 use domain::report::ReportKind;
 use domain::{
-    Bar, BarSize, BookLevel, Decimal, Exchange, Order, OrderBook, OrderKind, Price, Quantity, SecurityId, Side, Tick,
-    TimeInForce, Timestamp, Trade,
+    Bar, BarSize, BookLevel, Decimal, Exchange, Order, OrderBook, OrderKind, OrderProperties, Price, Quantity,
+    SecurityId, Side, Tick, TimeInForce, Timestamp, Trade,
 };
 use venue_sim::replay::{FillRule, ReplayConfig, ReplayVenue};
 
 const SECURITY: SecurityId = SecurityId(1);
 const START: Timestamp = Timestamp(1_735_689_600_000_000_000);
+
+/// `post-only`, `showing 10` or `least 10`, behind the time in force.
+fn properties<'a>(words: &'a [&'a str]) -> (&'a [&'a str], OrderProperties) {
+    let none = OrderProperties::default();
+    match words {
+        [words @ .., "post-only"] => (words, OrderProperties { post_only: true, ..none }),
+        [words @ .., "showing", part] => (words, OrderProperties { display_quantity: Some(quantity(part)), ..none }),
+        [words @ .., "least", part] => (words, OrderProperties { min_quantity: Some(quantity(part)), ..none }),
+        words => (words, none),
+    }
+}
 
 struct ReplayFixture {
     venue: ReplayVenue,
@@ -86,6 +97,7 @@ impl ReplayFixture {
 
     fn submit(&mut self, order: &str, side: &str, amount: &str, terms: &[&str]) {
         let (kind, rest) = kind(terms);
+        let (rest, properties) = properties(rest);
         let tif = match rest {
             [] | ["day"] => TimeInForce::Day,
             ["gtc"] => TimeInForce::Gtc,
@@ -97,7 +109,7 @@ impl ReplayFixture {
         };
         let side = if side == "buy" { Side::Buy } else { Side::Sell };
         let terms = OrderTerms { quantity: quantity(amount), kind, tif };
-        let order = Order { side, terms, security: SECURITY, ..samples::order(order.parse().unwrap()) };
+        let order = Order { side, terms, properties, security: SECURITY, ..samples::order(order.parse().unwrap()) };
         self.venue.submit(self.now, &order);
     }
 

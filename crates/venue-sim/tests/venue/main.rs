@@ -22,6 +22,8 @@ mod market_data;
 mod orders;
 /// Participants that act by themselves.
 mod participants;
+/// Orders that only rest, that show a part, that need a minimum.
+mod properties;
 /// The ledger, and coming back from it.
 mod restart;
 /// Stops and stop-limits.

@@ -12,8 +12,8 @@ use domain::order::OrderTerms;
 use domain::reference::TradingHours;
 use domain::report::{ReportKind, VenueFill, VenueOrderState, VenueSnapshot};
 use domain::{
-    AccountId, AdapterName, BookLevel, Exchange, Order, OrderId, OrderKind, Price, Quantity, Security, SecurityId,
-    SecurityKind, Side, TimeInForce, Timestamp,
+    AccountId, AdapterName, BookLevel, Exchange, Order, OrderId, OrderKind, OrderProperties, Price, Quantity, Security,
+    SecurityId, SecurityKind, Side, TimeInForce, Timestamp,
 };
 use venue_sim::record::VenueTrade;
 use venue_sim::{
@@ -161,12 +161,13 @@ pub(crate) fn at(time: &str) -> Timestamp {
     Timestamp(MONDAY + seconds * SECOND)
 }
 
-/// `7 buy 100 STOCK limit 10.01 DAY [account 2]`
+/// `7 buy 100 STOCK limit 10.01 DAY [post-only | showing 10 | at-least 10] [account 2]`
 fn order(words: &[&str], now: Timestamp) -> Order {
     let (words, account) = match words {
         [words @ .., "account", number] => (words, number.parse().unwrap()),
         words => (words, 1),
     };
+    let (words, properties) = properties(words);
     let side = if words[1] == "buy" { Side::Buy } else { Side::Sell };
     Order {
         at: now,
@@ -174,7 +175,22 @@ fn order(words: &[&str], now: Timestamp) -> Order {
         security: security(words[3]),
         account: AccountId(account),
         terms: terms(words[2], &words[4..]),
+        properties,
         ..blank_order(id(words[0]))
+    }
+}
+
+fn properties<'a>(words: &'a [&'a str]) -> (&'a [&'a str], OrderProperties) {
+    let none = OrderProperties::default();
+    match words {
+        [words @ .., "post-only"] => (words, OrderProperties { post_only: true, ..none }),
+        [words @ .., "showing", part] => {
+            (words, OrderProperties { display_quantity: Some(part.parse().unwrap()), ..none })
+        }
+        [words @ .., "at-least", part] => {
+            (words, OrderProperties { min_quantity: Some(part.parse().unwrap()), ..none })
+        }
+        words => (words, none),
     }
 }
 

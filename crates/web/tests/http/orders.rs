@@ -34,6 +34,7 @@ fn limit_order() -> PlaceOrder {
         tif: TimeInForce::Day,
         exchange_order: false,
         reference: None,
+        properties: domain::OrderProperties::default(),
     }
 }
 

@@ -33,6 +33,10 @@ macro_rules! order {
             optional("tifDateTime", Maybe(&UNTIL)),
             optional("exchangeOrder", Maybe(&Flag)),
             optional("reference", Maybe(&NOTE)),
+            optional("postOnly", Maybe(&Flag)),
+            optional("displayQuantity", Maybe(&NUMBER)),
+            optional("minQuantity", Maybe(&NUMBER)),
+            optional("reduceOnly", Maybe(&Flag)),
             $($field),*
         ]
     };
@@ -56,6 +60,10 @@ macro_rules! change {
             optional("strategyName", Maybe(&NOTE)),
             optional("exchangeId", Maybe(&ID)),
             optional("reference", Maybe(&NOTE)),
+            optional("postOnly", Maybe(&Flag)),
+            optional("displayQuantity", Maybe(&NUMBER)),
+            optional("minQuantity", Maybe(&NUMBER)),
+            optional("reduceOnly", Maybe(&Flag)),
         ]
     };
 }

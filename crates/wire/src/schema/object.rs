@@ -123,10 +123,12 @@ impl ObjectSchema {
 impl SchemaVariant {
     /// The common fields, and those of this variant.
     fn schema(&self, shape: &ObjectSchema) -> Value {
-        let has = |field: &&SchemaField| field.is_needed || self.own.contains(&field.name);
+        let is_always_there = |field: &&SchemaField| field.is_needed || self.own.contains(&field.name);
+        let is_common = |field: &SchemaField| !shape.variants.iter().any(|other| other.own.contains(&field.name));
+        let has = |field: &&SchemaField| is_always_there(field) || is_common(field);
         let mut schema = shape.object(self.says, shape.fields.iter().filter(has));
         schema["properties"]["objectType"] = json!({ "type": "string", "enum": self.object_types });
-        schema["required"] = shape.fields.iter().filter(has).map(|field| field.name).collect();
+        schema["required"] = shape.fields.iter().filter(is_always_there).map(|field| field.name).collect();
         schema
     }
 }

@@ -34,6 +34,10 @@ pub(super) const SHAPES: &[ObjectSchema] = &[
             required("submittedBy", Maybe(&Text)),
             optional("limit", Number),
             optional("stop", Number),
+            optional("postOnly", Flag),
+            optional("displayQuantity", Number),
+            optional("minQuantity", Number),
+            optional("reduceOnly", Flag),
         ],
     )
     .with_variants(&[

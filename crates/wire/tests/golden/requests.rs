@@ -49,6 +49,7 @@ fn plain(side: Side, kind: OrderKind) -> PlaceOrder {
         tif: TimeInForce::Day,
         exchange_order: false,
         reference: None,
+        properties: domain::OrderProperties::default(),
     }
 }
 
@@ -193,6 +194,21 @@ fn a_modification_changes_what_it_names() {
 }
 
 #[test]
+fn properties_of_an_order_are_read() {
+    let body = r#"{"securityId": 1, "side": "BUY", "quantity": 100, "limit": 10, "postOnly": true,
+        "displayQuantity": "25", "minQuantity": 50, "reduceOnly": true}"#;
+    let kind = OrderKind::Limit { limit: price("10") };
+    let properties = domain::OrderProperties {
+        post_only: true,
+        display_quantity: Some(Quantity::from(25)),
+        min_quantity: Some(Quantity::from(50)),
+        reduce_only: true,
+    };
+    let expected = PlaceOrder { quantity: Quantity::from(100), properties, ..plain(Side::Buy, kind) };
+    assert_eq!(place(OrderType::Limit, body.as_bytes()), Ok(expected));
+}
+
+#[test]
 fn an_order_as_it_was_read_can_be_sent_back_as_a_modification() {
     let order = samples::orders().remove(1);
     let body = String::from_utf8(wire::json::encode(&wire::OrderVO::from_domain(&order))).unwrap();
@@ -211,6 +227,9 @@ fn an_order_as_it_was_read_can_be_sent_back_as_a_modification() {
             strategy: Some(order.strategy),
             exchange: Some(order.exchange),
             order: None,
+            post_only: Some(true),
+            display_quantity: Some(Quantity::from(25)),
+            ..RestatedFields::default()
         },
         reference: order.reference,
     };

@@ -128,13 +128,16 @@ fn security(id: u64, symbol: &str, kind: SecurityKind) -> Security {
 
 pub(crate) fn orders() -> Vec<Order> {
     let (limit, stop) = (price("272.40"), price("270.00"));
-    let market = Order { source: Source::Ui, ..order(1, OrderKind::Market, TimeInForce::Ioc) };
+    let none = OrderProperties::default();
+    let properties = OrderProperties { min_quantity: Some(quantity("50")), ..none };
+    let market = Order { source: Source::Ui, properties, ..order(1, OrderKind::Market, TimeInForce::Ioc) };
     let limit_order = Order {
         cl_ord_id: Some("C-17".into()),
         source: Source::Fix("CLIENT".into()),
         state: BaseState::PartiallyFilled,
         filled: quantity("30"),
         turnover: amount("8171.1"),
+        properties: OrderProperties { post_only: true, display_quantity: Some(quantity("25")), ..none },
         ..order(2, OrderKind::Limit { limit }, TimeInForce::Gtc)
     };
     let until = at(86_400);
@@ -150,6 +153,7 @@ pub(crate) fn orders() -> Vec<Order> {
         in_doubt: true,
         reason: Some("the connection broke before the venue answered".into()),
         source: Source::Strategy,
+        properties: OrderProperties::REDUCE_ONLY,
         ..order(4, OrderKind::StopLimit { limit, stop }, TimeInForce::Day)
     };
     vec![market, limit_order, stop_order, stop_limit]

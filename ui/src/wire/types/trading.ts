@@ -29,6 +29,10 @@ export interface OrderVO {
   submittedBy: string | null;
   limit?: number;
   stop?: number;
+  postOnly?: boolean;
+  displayQuantity?: number;
+  minQuantity?: number;
+  reduceOnly?: boolean;
 }
 
 export interface OrderStatusVO {

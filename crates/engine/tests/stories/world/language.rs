@@ -5,7 +5,8 @@ use domain::command::{
 };
 use domain::order::{OrderKind, OrderTerms, Side};
 use domain::{
-    AccountId, ExchangeId, PositionId, Price, Quantity, RiskScope, StrategyId, TimeInForce, Timestamp, TransactionKind,
+    AccountId, ExchangeId, OrderProperties, PositionId, Price, Quantity, RiskScope, StrategyId, TimeInForce, Timestamp,
+    TransactionKind,
 };
 
 use super::NOON;
@@ -88,6 +89,13 @@ fn place(id: &str, side: &str, quantity: &str, symbol: &str, rest: &[&str]) -> P
         ["@", limit, rest @ ..] => (OrderKind::Limit { limit: price(limit) }, rest),
         other => panic!("not a kind of order: {other:?}"),
     };
+    let named = |word: &str| rest.iter().skip_while(|other| **other != word).nth(1).map(|text| text.parse().unwrap());
+    let properties = OrderProperties {
+        post_only: rest.contains(&"post-only"),
+        display_quantity: named("showing"),
+        min_quantity: named("at-least"),
+        reduce_only: rest.contains(&"reduce-only"),
+    };
     let after = |word: &str| rest.iter().skip_while(|other| **other != word).nth(1).map(|id| id.parse().unwrap());
     PlaceOrder {
         int_id: (id != "?").then(|| id.parse().unwrap()),
@@ -102,6 +110,7 @@ fn place(id: &str, side: &str, quantity: &str, symbol: &str, rest: &[&str]) -> P
         tif: rest.first().map_or(TimeInForce::Day, |word| tif(word)),
         exchange_order: false,
         reference: None,
+        properties,
     }
 }
 

@@ -12,8 +12,8 @@ use domain::report::{
     AdapterCapabilities, Report, ReportKind, SessionState, VenueFill, VenueOrder, VenueOrderState, VenueSnapshot,
 };
 use domain::{
-    AdapterName, Caller, CommandEnvelope, Event, ExchangeId, Input, Instruction, Mark, OrderId, Query, Refusal,
-    RiskLimits, RiskScope, Sequenced, Source, Timestamp,
+    AdapterName, Caller, CommandEnvelope, Event, ExchangeId, Input, Instruction, Mark, OrderId, OrderProperty, Query,
+    Refusal, RiskLimits, RiskScope, Sequenced, Source, Timestamp,
 };
 use engine::{Engine, Outbox};
 
@@ -41,6 +41,7 @@ impl StoryEngine {
                 expires_orders: true,
                 rejects_duplicates: true,
                 simulated: true,
+                order_properties: if adapter == "SIM-A" { OrderProperty::ALL.to_vec() } else { vec![] },
             };
             world.say(adapter, ReportKind::Attached(profile));
             world.say(adapter, ReportKind::Session(SessionState::Connected));

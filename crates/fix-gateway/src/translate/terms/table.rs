@@ -15,7 +15,7 @@ pub(crate) enum Treatment {
     Honoured,
     /// Must match the security.
     Compared,
-    /// Could change an execution and is not supported. These values are allowed: they have no effect.
+    /// Could change an execution and is not supported. These values are allowed: they are honoured or have no effect.
     Refused { passing: &'static [&'static str] },
     /// Cannot change an execution.
     Ignored,
@@ -234,11 +234,12 @@ pub(crate) const TABLE: &[Term] = &[
     // How it is to be executed.
     refused(
         &[(EXEC_INST, "ExecInst")],
-        &["1", "5"],
-        "of several values all must pass; 6 (post only), E (reduce only) and G (all or none) are not offered yet",
+        &["1", "5", "6", "E"],
+        "6 (post only) and E (reduce only) are honoured, 1 and 5 change nothing; of several values all must pass",
     ),
-    refused(&[(110, "MinQty")], ZERO, "minimum quantity"),
-    refused(&[(111, "MaxFloor"), (210, "MaxShow")], NO_VALUES, "display quantity: the whole would be shown"),
+    honoured(&[(110, "MinQty")], "at least this much trades at once, with 59=3; 0 is none"),
+    honoured(&[(111, "MaxFloor")], "only this much is shown in the book"),
+    refused(&[(210, "MaxShow")], NO_VALUES, "the display quantity is 111"),
     refused(&[(168, "EffectiveTime")], NO_VALUES, "an order works from when it is accepted"),
     refused(
         &[(386, "NoTradingSessions"), (336, "TradingSessionID"), (625, "TradingSessionSubID")],

@@ -12,8 +12,8 @@ use domain::report::{
 };
 use domain::{
     AdapterName, Answer, Caller, CommandEnvelope, Event, Exchange, ExchangeId, Input, Mark, MessageOrigin, Order,
-    OrderKind, OrderStatus, Price, Quantity, Query, Security, SecurityId, Sequenced, Side, Source, StrategyId,
-    StrategyRecord, TimeInForce, Timestamp,
+    OrderKind, OrderProperty, OrderStatus, Price, Quantity, Query, Security, SecurityId, Sequenced, Side, Source,
+    StrategyId, StrategyRecord, TimeInForce, Timestamp,
 };
 use engine::{Engine, Outbox};
 use fix::{
@@ -67,6 +67,7 @@ impl GatewayHarness {
             expires_orders: true,
             rejects_duplicates: true,
             simulated: true,
+            order_properties: OrderProperty::ALL.to_vec(),
         };
         floor.venue_report(ReportKind::Attached(served));
         floor.venue_report(ReportKind::Session(SessionState::Connected));
@@ -369,6 +370,7 @@ fn an_order() -> PlaceOrder {
         tif: TimeInForce::Day,
         exchange_order: false,
         reference: None,
+        properties: domain::OrderProperties::default(),
     }
 }
 

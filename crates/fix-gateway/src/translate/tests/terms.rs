@@ -64,7 +64,8 @@ fn a_value_that_asks_for_what_is_done_anyway_passes() {
     for term in TABLE {
         let Treatment::Refused { passing } = term.treatment else { continue };
         for (tag, value) in term.fields.iter().flat_map(|(tag, _)| passing.iter().map(move |value| (tag, value))) {
-            if term.messages != AppliesTo::Replace {
+            // Reduce-only is honoured, and nothing is held here.
+            if term.messages != AppliesTo::Replace && *value != "E" {
                 let told = heard(&format!("{ORDER}|{tag}={value}"));
                 assert_eq!(told, "8(X) A/A id X of 100 cum 0 leaves 100 avg 0", "{tag}={value}");
             }
@@ -73,7 +74,7 @@ fn a_value_that_asks_for_what_is_done_anyway_passes() {
 }
 
 /// Fields that are added to a valid order and to a valid replace.
-const ADDED: [&str; 24] = [
+const ADDED: [&str; 28] = [
     "18=6",
     "18=1 5",
     "18=5 6",
@@ -88,6 +89,10 @@ const ADDED: [&str; 24] = [
     "110=0",
     "110=50",
     "111=10",
+    "18=E",
+    "18=G",
+    "18=6 E|111=10",
+    "59=3|110=50",
     "423=1",
     "386=1|336=2",
     "59=0|126=20261120-16:00:00",
@@ -113,9 +118,9 @@ fn told_with_each(message: &str) -> String {
 #[test]
 fn orders_with_terms() {
     expect![[r#"
-        18=6 => term-not-offered: ExecInst (18) is not offered: 6
+        18=6 => taken
         18=1 5 => taken
-        18=5 6 => term-not-offered: ExecInst (18) is not offered: 5 6
+        18=5 6 => taken
         18= => taken
         15=USD => taken
         15=EUR => term-not-offered: Currency (15) EUR is not that of the security
@@ -125,8 +130,12 @@ fn orders_with_terms() {
         854=1 => term-not-offered: QtyType (854) 1 is not that of the security
         168=20991231-12:00:00 => term-not-offered: EffectiveTime (168) is not offered: 20991231-12:00:00
         110=0 => taken
-        110=50 => term-not-offered: MinQty (110) is not offered: 50
-        111=10 => term-not-offered: MaxFloor (111) is not offered: 10
+        110=50 => property-not-allowed: minQuantity is not possible with DAY
+        111=10 => taken
+        18=E => would-flip: may only reduce the position, of which 0 can be closed beside orders on their way
+        18=G => term-not-offered: ExecInst (18) is not offered: G
+        18=6 E|111=10 => would-flip: may only reduce the position, of which 0 can be closed beside orders on their way
+        59=3|110=50 => taken
         423=1 => term-not-offered: PriceType (423) is not offered: 1
         386=1|336=2 => term-not-offered: NoTradingSessions (386) is not offered: 1
         59=0|126=20261120-16:00:00 => term-not-offered: ExpireTime (126) is not offered without TimeInForce (59) 6 (good till date)
@@ -139,9 +148,9 @@ fn orders_with_terms() {
         7003=Y => taken
     "#]].assert_eq(&told_with_each(ORDER));
     expect![[r#"
-        18=6 => term-not-offered: ExecInst (18) is not offered: 6
+        18=6 => field-fixed: postOnly of an order cannot be changed
         18=1 5 => taken
-        18=5 6 => term-not-offered: ExecInst (18) is not offered: 5 6
+        18=5 6 => field-fixed: postOnly of an order cannot be changed
         18= => taken
         15=USD => taken
         15=EUR => term-not-offered: Currency (15) EUR is not that of the security
@@ -151,8 +160,12 @@ fn orders_with_terms() {
         854=1 => term-not-offered: QtyType (854) 1 is not that of the security
         168=20991231-12:00:00 => term-not-offered: EffectiveTime (168) is not offered: 20991231-12:00:00
         110=0 => taken
-        110=50 => term-not-offered: MinQty (110) is not offered: 50
-        111=10 => term-not-offered: MaxFloor (111) is not offered: 10
+        110=50 => field-fixed: minQuantity of an order cannot be changed
+        111=10 => field-fixed: displayQuantity of an order cannot be changed
+        18=E => field-fixed: reduceOnly of an order cannot be changed
+        18=G => term-not-offered: ExecInst (18) is not offered: G
+        18=6 E|111=10 => field-fixed: postOnly of an order cannot be changed
+        59=3|110=50 => field-fixed: minQuantity of an order cannot be changed
         423=1 => term-not-offered: PriceType (423) is not offered: 1
         386=1|336=2 => term-not-offered: NoTradingSessions (386) is not offered: 1
         59=0|126=20261120-16:00:00 => term-not-offered: ExpireTime (126) is not offered without TimeInForce (59) 6 (good till date)

@@ -126,7 +126,7 @@ fn replaces(scribe: &mut FlowRecorder, _: &RunningServer) {
 }
 
 fn term(scribe: &mut FlowRecorder, _: &RunningServer) {
-    scribe.say("35=D|11=term-1|54=1|38=100|40=2|44=280|48=1|55=AAPL|18=6");
+    scribe.say("35=D|11=term-1|54=1|38=100|40=2|44=280|48=1|55=AAPL|18=G");
     scribe.hear(1);
 }
 

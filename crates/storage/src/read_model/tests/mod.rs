@@ -112,7 +112,7 @@ fn order(id: u64, state: BaseState) -> Order {
         account: AccountId(10 + id),
         strategy: StrategyId(id),
         adapter: AdapterName::new("SIM", None),
-        reduce_only: false,
+        properties: domain::OrderProperties::default(),
         state,
         pending: PendingRequest::Nothing,
         filled: Quantity::ZERO,
