@@ -4,15 +4,15 @@ use minicbor::{Decode, Encode};
 
 pub use crate::accepted_loss::AcceptedLoss;
 use crate::amount::{Amount, Currency, Price, Quantity};
+pub use crate::caller::{Caller, MessageOrigin};
 use crate::ids::{AccountId, AdapterName, ExchangeId, IntId, PositionId, SecurityId, StrategyId, Text, Uuid};
 use crate::market::{Mark, OrderBook, Tick, Trade};
-use crate::order::{OrderKind, Side, Source, TimeInForce};
+use crate::order::{OrderKind, Side, TimeInForce};
 use crate::order_properties::OrderProperties;
 pub use crate::phase::StrategyPhase;
 use crate::portfolio::TransactionKind;
 use crate::reference::{Account, Exchange, Security, SecurityFamily, StrategyRecord};
 use crate::report::{Report, SessionState};
-use crate::rights::TradingRights;
 use crate::risk::{EngineSettings, RiskLimits, RiskLimitsChange, RiskScope, TradingState};
 use crate::time::{Date, Timestamp};
 
@@ -78,46 +78,6 @@ pub struct CommandEnvelope {
     pub caller: Caller,
     #[n(1)]
     pub command: Command,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
-pub struct Caller {
-    #[n(0)]
-    pub source: Source,
-    #[n(1)]
-    pub user: Option<Text>,
-    #[n(2)]
-    pub origin: Option<Box<MessageOrigin>>,
-    /// What the user or token may trade; absent: everything.
-    #[n(3)]
-    pub rights: Option<Box<TradingRights>>,
-}
-
-impl Caller {
-    /// Without a session message, and with all rights.
-    pub fn new(source: Source, user: Option<Text>) -> Self {
-        Self { source, user, origin: None, rights: None }
-    }
-
-    pub fn platform() -> Self {
-        Self::new(Source::Platform, None)
-    }
-}
-
-/// The session message of a command: order and inbound MsgSeqNum become durable together.
-#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
-pub struct MessageOrigin {
-    #[n(0)]
-    pub session: Text,
-    #[n(1)]
-    pub seq_num: u64,
-    /// Fields of the request that a reject echoes.
-    #[n(2)]
-    pub request_echo: Option<Text>,
-    /// PossResend: the sender may have sent the same message before.
-    #[n(3)]
-    #[cbor(default)]
-    pub poss_resend: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]

@@ -5,6 +5,7 @@ mod accepted_loss;
 pub mod amount;
 mod decimal_math;
 pub mod calendar;
+mod caller;
 pub mod command;
 pub mod event;
 pub mod ids;

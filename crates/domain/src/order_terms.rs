@@ -142,6 +142,33 @@ pub enum Source {
     Platform,
 }
 
+/// By which ids a source names its orders.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IdPolicy<'a> {
+    /// By ids that are unique on the platform.
+    Platform,
+    /// By ids that this session chose itself. Every request has a new one, any of the chain names the order, and another
+    /// session may use the same.
+    Session(&'a Text),
+}
+
+impl Source {
+    pub fn id_policy(&self) -> IdPolicy<'_> {
+        match self {
+            Self::Fix(comp_id) => IdPolicy::Session(comp_id),
+            Self::Rest | Self::Ui | Self::Strategy | Self::Platform => IdPolicy::Platform,
+        }
+    }
+
+    /// The session that chooses its ids itself, where it is one.
+    pub fn session(&self) -> Option<&Text> {
+        match self.id_policy() {
+            IdPolicy::Session(session) => Some(session),
+            IdPolicy::Platform => None,
+        }
+    }
+}
+
 impl fmt::Display for Source {
     /// As clients see it: `REST`, `UI`, `STRATEGY`, `FIX:<CompID>`, `PLATFORM`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -73,6 +73,11 @@ fn names_are_of_the_field() {
 }
 
 #[test]
+fn engine_knows_no_interface() {
+    check(rules::engine_knows_no_interface);
+}
+
+#[test]
 fn files_have_no_cycles() {
     check(rules::files_have_no_cycles);
 }

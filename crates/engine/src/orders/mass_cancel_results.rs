@@ -26,13 +26,12 @@ pub(crate) struct MassCancelResult {
 
 impl MassCancels {
     pub(crate) fn get(&self, source: &Source, cl_ord_id: &str) -> Option<MassCancelResult> {
-        let Source::Fix(comp_id) = source else { return None };
-        self.0.get(comp_id)?.get(cl_ord_id).copied()
+        self.0.get(source.session()?)?.get(cl_ord_id).copied()
     }
 
     pub(crate) fn insert(&mut self, source: &Source, cl_ord_id: &Text, obeyed: MassCancelResult) {
-        let Source::Fix(comp_id) = source else { return };
-        let own = self.0.entry(comp_id.clone()).or_default();
+        let Some(session) = source.session() else { return };
+        let own = self.0.entry(session.clone()).or_default();
         own.insert(cl_ord_id.clone(), obeyed);
         let oldest = own.iter().min_by_key(|(_, obeyed)| obeyed.at).map(|(name, _)| name.clone());
         if let Some(oldest) = oldest.filter(|_| own.len() > MASS_CANCELS_KEPT_MAX) {
@@ -40,12 +39,12 @@ impl MassCancels {
         }
     }
 
-    /// Removes those from before `kept_since`.
-    pub(crate) fn remove_older_than(&mut self, kept_since: Timestamp) -> Vec<(Source, Text)> {
+    /// Removes those from before `kept_since`; returns their sessions and ids.
+    pub(crate) fn remove_older_than(&mut self, kept_since: Timestamp) -> Vec<(Text, Text)> {
         let mut old = Vec::new();
-        self.0.retain(|comp_id, own| {
+        self.0.retain(|session, own| {
             let gone = own.extract_if(.., |_, obeyed| obeyed.at < kept_since);
-            old.extend(gone.map(|(name, _)| (Source::Fix(comp_id.clone()), name)));
+            old.extend(gone.map(|(name, _)| (session.clone(), name)));
             !own.is_empty()
         });
         old

@@ -61,8 +61,8 @@ impl Trading {
 
     /// Drops old ones and keeps only the fact that their ids were used.
     pub(crate) fn retire_mass_cancels(&mut self, kept_since: Timestamp) {
-        for (source, name) in self.mass_cancels.remove_older_than(kept_since) {
-            self.orders.retire_name(&source, &name);
+        for (session, name) in self.mass_cancels.remove_older_than(kept_since) {
+            self.orders.retire_name(&session, &name);
         }
     }
 }

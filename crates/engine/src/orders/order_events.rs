@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use domain::order::{ClientView, ExecType, Order, OrderRequest, OrderStatus};
-use domain::{Event, Fill, Source, Text, Timestamp};
+use domain::{Event, Fill, Text, Timestamp};
 
 use crate::moment::Moment;
 use crate::outbox::Outbox;
@@ -80,11 +80,10 @@ fn status(moment: Moment, order: &Order, change: OrderChange<'_>) -> OrderStatus
     }
 }
 
-/// Only a FIX session may need to send it later; other orders are spared the size.
+/// Only a session may need to send it later; other orders are spared the size.
 fn client_view(order: &Order, change: &OrderChange<'_>) -> Option<ClientView> {
-    let Source::Fix(comp_id) = &order.source else { return None };
     Some(ClientView {
-        comp_id: comp_id.clone(),
+        comp_id: order.source.session()?.clone(),
         cl_ord_id: change.previous_cl_ord_id.as_ref().or(order.cl_ord_id.as_ref()).cloned(),
         side: order.side,
         security: order.security,

@@ -238,11 +238,11 @@ impl OrderRegistry {
 
     /// Whether a session used this ClOrdID for something that is no longer kept.
     pub(crate) fn is_retired_name(&self, source: &Source, name: &str) -> bool {
-        name_key(source, name).is_some_and(|key| self.retired_names.contains(&key))
+        source.session().is_some_and(|session| self.retired_names.contains(&name_key(session, name)))
     }
 
-    pub(crate) fn retire_name(&mut self, source: &Source, name: &str) {
-        self.retired_names.extend(name_key(source, name));
+    pub(crate) fn retire_name(&mut self, session: &str, name: &str) {
+        self.retired_names.insert(name_key(session, name));
     }
 
     /// Drops orders that ended before `kept_since` and keeps only the fact that their ids are used.
@@ -255,9 +255,10 @@ impl OrderRegistry {
             self.retired_accounts.insert(order.id, order.account);
         }
         let ids: BTreeSet<OrderId> = retired.iter().map(|order| order.id).collect();
-        let sources: BTreeMap<OrderId, &Source> = retired.iter().map(|order| (order.id, &order.source)).collect();
+        let of_session = |order: &'_ Arc<Order>| Some((order.id, order.source.session()?.clone()));
+        let sessions: BTreeMap<OrderId, Text> = retired.iter().filter_map(of_session).collect();
         for (name, order) in self.cl_ord_ids.retire(&ids) {
-            sources.get(&order).iter().for_each(|source| self.retire_name(source, &name));
+            sessions.get(&order).iter().for_each(|session| self.retire_name(session, &name));
         }
         self.executions.retire(&ids);
     }
@@ -304,12 +305,8 @@ fn id_key(id: &str) -> u128 {
     fingerprint(&[id.as_bytes()])
 }
 
-/// Only FIX clients send PossResend.
-fn name_key(source: &Source, name: &str) -> Option<u128> {
-    match source {
-        Source::Fix(comp_id) => Some(fingerprint(&[comp_id.as_bytes(), name.as_bytes()])),
-        _ => None,
-    }
+fn name_key(session: &str, name: &str) -> u128 {
+    fingerprint(&[session.as_bytes(), name.as_bytes()])
 }
 
 impl<C> Encode<C> for OrderRegistry {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use domain::order::{ExecType, Order, OrderTerms, PendingRequest};
+use domain::order::{BaseState, ExecType, Order, OrderTerms, PendingRequest};
 use domain::{AdapterName, OrderId, Text};
 
 use super::order_events::{OrderChange, publish_order};
@@ -206,12 +206,7 @@ impl Trading {
         order
     }
 
-    pub(crate) fn transition(
-        &self,
-        order: &Order,
-        turn: OrderEvent,
-        out: &mut Outbox,
-    ) -> Option<domain::order::BaseState> {
+    pub(crate) fn transition(&self, order: &Order, turn: OrderEvent, out: &mut Outbox) -> Option<BaseState> {
         let next = next_state(order.state, turn);
         if next.is_none() {
             let text = format!("order {}: {turn:?} is not legal when {:?}", order.int_id, order.state);
@@ -221,9 +216,9 @@ impl Trading {
     }
 }
 
-/// For an order that is over, the requests were already rejected as too late.
+/// When an order ended or was rejected, its requests were refused as too late: what the venue says to them later is no news.
 fn warn_no_pending_request(order: &Order, step: ExecType, out: &mut Outbox) {
-    if order.is_open() {
+    if !matches!(order.state, BaseState::Canceled | BaseState::Rejected) {
         out.warn("nothing-pending", format!("order {}: {step:?} without such a request", order.int_id));
     }
 }

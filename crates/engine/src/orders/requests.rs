@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use domain::command::{CancelOrder, ModifyOrder, RestatedFields};
-use domain::order::{ExecType, Order, OrderKind, OrderRequest, OrderTerms, PendingRequest};
+use domain::order::{ExecType, IdPolicy, Order, OrderKind, OrderRequest, OrderTerms, PendingRequest};
 use domain::query::PreTradeCheck;
 use domain::query::{Answer, EngineResult};
-use domain::{Caller, Event, Instruction, IntId, Price, Quantity, Refusal, RiskScope, Source, Text, TimeInForce};
+use domain::{Caller, Event, Instruction, IntId, Price, Quantity, Refusal, RiskScope, Text, TimeInForce};
 
 use super::order_events::{OrderChange, publish_order};
 use super::transitions::{RequestKind, may_request};
@@ -189,15 +189,15 @@ impl Trading {
         Ok(order.clone())
     }
 
-    /// A FIX client names its own orders by any ClOrdID of their chain; an id used on several days means the open
-    /// order, else the newest.
+    /// The order that the caller means by a name. A session's id that was used on several days means the open order, else
+    /// the newest.
     pub(crate) fn find_client_order(&self, caller: &Caller, name: &str) -> Option<&Arc<Order>> {
-        match caller.source {
-            Source::Fix(_) => {
+        match caller.source.id_policy() {
+            IdPolicy::Session(_) => {
                 let own = self.orders.by_cl_ord_id(name).filter(|order| order.source == caller.source);
                 own.max_by_key(|order| (order.is_open(), order.id))
             }
-            _ => self.orders.by_id(name),
+            IdPolicy::Platform => self.orders.by_id(name),
         }
     }
 

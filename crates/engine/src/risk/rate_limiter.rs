@@ -30,18 +30,6 @@ pub(super) struct RiskRateLimiter {
 /// Sessions whose messages are counted; of more, those that have sent nothing for a second are forgotten.
 const SESSIONS_KEPT: usize = 1_024;
 
-/// The name of the caller's session: the FIX session, else the user of the interface. The screen is a client of REST.
-/// The platform itself has none.
-fn session_of(caller: &Caller) -> Option<Text> {
-    let user = caller.user.as_deref().unwrap_or_default();
-    match &caller.source {
-        Source::Fix(_) => Some(caller.source.to_string().into()),
-        Source::Rest | Source::Ui => Some(format!("REST:{user}").into()),
-        Source::Strategy => Some(format!("STRATEGY:{user}").into()),
-        Source::Platform => None,
-    }
-}
-
 /// Tokens in millionths, so that time refills them exactly enough without fractions.
 #[derive(Debug, Clone, Copy, Encode, Decode)]
 struct TokenBucket {
@@ -118,7 +106,7 @@ impl RiskRateLimiter {
     ) {
         for scope in scopes {
             let Some(per_second) = limits.get(&scope).and_then(|limits| limits.messages_per_second) else { continue };
-            let Some(session) = session_of(caller) else { return };
+            let Some(session) = caller.message_source() else { return };
             let key = (scope, session);
             let millionths = self.session_level(&key, at, per_second).saturating_sub(TOKEN);
             let sessions = self.sessions.get_or_insert_default();
@@ -190,7 +178,7 @@ impl RiskRateLimiter {
         binding: &ApplicableLimits<'_>,
     ) -> Result<(), Refusal> {
         for (scope, per_second) in binding.each(|limits| limits.messages_per_second) {
-            let Some(session) = session_of(caller) else { return Ok(()) };
+            let Some(session) = caller.message_source() else { return Ok(()) };
             if self.session_level(&(scope, session), at, per_second) < TOKEN {
                 let (value, limit) = ((u64::from(per_second) + 1).into(), per_second.into());
                 return Err(Refusal::Limit { control: RiskControl::MessageRate, scope, value, limit });

@@ -339,3 +339,47 @@ fn a_snapshot_has_the_venues_id_of_an_order_that_was_only_filled() {
     );
     assert_eq!(world.order("7").unwrap().ext_id.as_deref(), Some("V7"));
 }
+
+#[test]
+fn an_answer_to_a_request_that_is_not_pending_is_told_unless_the_order_ended() {
+    check(
+        "place 7 buy 100 AAPL @ 10.50
+         venue accepts 7
+         venue refuses-replace 7
+         venue fills 7 100 @ 10.50 x1
+         venue refuses-cancel 7
+         place 8 buy 100 AAPL @ 10.50
+         venue accepts 8
+         cancel 8
+         venue cancels 8
+         venue refuses-cancel 8",
+        expect![[r#"
+            place 7 buy 100 AAPL @ 10.50
+                7 OPEN
+                to SIM-A: submit 7
+            venue accepts 7
+                7 SUBMITTED
+            venue refuses-replace 7
+                Warn nothing-pending: order 7: ReplaceRejected without such a request
+            venue fills 7 100 @ 10.50 x1
+                fill 7 100 @ 10.5
+                booked BUY 100 @ 10.5
+                position 1 of 100 cost 1050 realised 0
+                cash USD 98949.5
+                7 EXECUTED filled 100
+            venue refuses-cancel 7
+                Warn nothing-pending: order 7: CancelRejected without such a request
+            place 8 buy 100 AAPL @ 10.50
+                8 OPEN
+                to SIM-A: submit 8
+            venue accepts 8
+                8 SUBMITTED
+            cancel 8
+                8 PENDING_CANCEL
+                to SIM-A: cancel 8
+            venue cancels 8
+                8 CANCELED
+            venue refuses-cancel 8
+        "#]],
+    );
+}
