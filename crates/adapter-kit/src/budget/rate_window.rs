@@ -12,6 +12,9 @@ use super::{LaneShares, RequestLane};
 /// A span is counted in so many parts; what was used in a part is free again when the whole part is older than the span.
 pub const WINDOW_PARTS: i64 = 64;
 
+/// A larger count of a venue or of a file is taken for this, so that sums stay within 64 bits.
+const COUNT_MAX: u64 = u32::MAX as u64;
+
 const NANOS_PER_SECOND: i64 = 1_000_000_000;
 
 /// A rate limit as the venue states it.
@@ -102,7 +105,7 @@ impl CountedWindow {
         if self.corrected_by.is_none_or(|newest| request > newest) {
             self.corrected_by = Some(request);
             // What was answered since this request left may have reached the venue after it.
-            self.set_answered(now, used.saturating_add(meanwhile));
+            self.set_answered(now, used.min(COUNT_MAX) + meanwhile);
         }
     }
 
@@ -114,9 +117,9 @@ impl CountedWindow {
     /// Continues a count of before a restart; what was unanswered then counts as answered now.
     pub(super) fn restore(&mut self, now: Timestamp, parts: &[(Timestamp, u64)], unanswered: u64) {
         for (at, weight) in parts {
-            self.add((*at).min(now), *weight);
+            self.add((*at).min(now), (*weight).min(COUNT_MAX));
         }
-        self.add(now, unanswered);
+        self.add(now, unanswered.min(COUNT_MAX));
         self.advance(now);
     }
 
@@ -137,9 +140,9 @@ impl CountedWindow {
         }
         let newest = self.parts.back().map_or(i64::MIN, |(part, _)| *part);
         let part = newest.max(now.0.div_euclid(self.part_nanos()));
-        self.answered = self.answered.saturating_add(weight);
+        self.answered += weight;
         match self.parts.back_mut() {
-            Some((newest, counted)) if *newest == part => *counted = counted.saturating_add(weight),
+            Some((newest, counted)) if *newest == part => *counted += weight,
             _ => self.parts.push_back((part, weight)),
         }
     }

@@ -80,6 +80,18 @@ fn the_venues_counter_corrects_ours_in_both_directions() {
 }
 
 #[test]
+fn a_counter_that_makes_no_sense_ends_with_its_span() {
+    let mut budget = RequestBudget::new(vec![rule("weight/1m", 60, u32::MAX, LaneShares::WHOLE)]).unwrap();
+    for second in 0..5 {
+        if let Ok(grant) = budget.request(at(second), RequestLane::Cancel, RequestCost::of(&[7])) {
+            budget.on_answer(at(second), grant, &used("weight/1m", u64::MAX - second.unsigned_abs()));
+        }
+    }
+    assert_eq!(budget.usage(at(5))[0].used, u64::from(u32::MAX));
+    assert_eq!(budget.usage(at(66))[0].used, 0);
+}
+
+#[test]
 fn what_was_certainly_not_sent_is_given_back_and_a_lost_answer_is_not() {
     let mut budget = budget();
     let first = budget.request(at(0), RequestLane::Submit, RequestCost::of(&[40])).unwrap();

@@ -18,3 +18,4 @@ mod http;
 mod websocket;
 mod system_roots;
 mod recording;
+mod foreign_input;

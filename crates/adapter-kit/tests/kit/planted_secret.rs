@@ -6,6 +6,7 @@ use std::io;
 use std::panic;
 use std::sync::{Arc, Mutex};
 
+use adapter_kit::connection::{VenueRequest, VenueResponse};
 use adapter_kit::credentials::{CredentialSource, CredentialWatch, SigningKey, VenueCredentials};
 use adapter_kit::{BudgetFile, HoldSignal, RequestBudget};
 
@@ -50,6 +51,16 @@ fn debug_and_display_show_the_masked_key_only() {
     );
     assert_hidden(&text);
     assert!(text.contains("vmPU…"), "{text}");
+}
+
+#[test]
+fn requests_and_answers_do_not_show_what_they_carry() {
+    let headers = vec![("X-Key".to_owned(), KEY.to_owned())];
+    let (path, body) = (format!("/order?signature={SECRET}"), SECRET.to_owned());
+    let request = VenueRequest { method: "POST", path, headers: headers.clone(), body };
+    let response = VenueResponse { status: 200, headers, body: SECRET.as_bytes().to_vec() };
+    let text = format!("{request:?} {response:?}");
+    assert_eq!(text, "VenueRequest(POST /order, 1 headers, 64 bytes) VenueResponse(200, 1 headers, 64 bytes)");
 }
 
 #[test]
