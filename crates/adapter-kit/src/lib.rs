@@ -7,6 +7,7 @@ pub mod request_queue;
 pub mod venue_clock;
 pub mod reconnect;
 pub mod renewal;
+pub mod listings;
 pub mod connection;
 pub mod recording;
 pub mod credentials;

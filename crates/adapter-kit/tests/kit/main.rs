@@ -19,3 +19,4 @@ mod websocket;
 mod system_roots;
 mod recording;
 mod foreign_input;
+mod listings;
