@@ -149,6 +149,7 @@ impl OrderSession for ToyAdapter {
             expires_orders: false,
             rejects_duplicates: true,
             simulated: true,
+            order_properties: Vec::new(),
         }
     }
 
