@@ -54,6 +54,11 @@ pub fn execute(command: CliCommand, strategies: strategy::StrategyRegistry) -> R
         CliCommand::Venue(VenueCommand::Serve { config, demo, data_dir, set }) => {
             venue::serve(config.as_deref(), demo, &data_dir, &set)
         }
+        CliCommand::Venue(VenueCommand::Certify { client, faults, seed, timeout, report }) => {
+            let faults = faults.into_iter().filter(|fault| fault != "all").collect();
+            let timeout = std::time::Duration::from_secs(timeout);
+            venue::certify(&venue_lab::CertifyRequest { client, faults, seed, timeout, folder: report })
+        }
     }
 }
 

@@ -1,11 +1,11 @@
-//! `rialto venue serve`: runs the venue lab until a signal.
+//! `rialto venue serve` runs the venue lab until a signal; `rialto venue certify` runs a client through its faults.
 
 use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
 use tokio::sync::oneshot;
-use venue_lab::{LabConfig, LabError, LedgerError, RunningLab};
+use venue_lab::{CertifyRequest, LabConfig, LabError, LedgerError, RunningLab};
 
 use crate::config::{Config, Sources};
 use crate::exit_failure::{Exit, ExitFailure};
@@ -26,11 +26,25 @@ pub(crate) fn serve(file: Option<&Path>, is_demo: bool, folder: &Path, settings:
         .map_err(|error| ExitFailure::new(Exit::Failed, format!("cannot wait for signals: {error}")))?;
     let lab = RunningLab::start(config, folder).map_err(failure)?;
     private::close(folder)?;
-    print_ready(&lab.ready_line())?;
+    print_line(&lab.ready_line())?;
     lab.run_until(stop).map_err(failure)
 }
 
-fn print_ready(line: &str) -> Result<(), ExitFailure> {
+pub(crate) fn certify(request: &CertifyRequest) -> Result<(), ExitFailure> {
+    let certificate = venue_lab::certify(request, &mut |line| {
+        // Who closed the output reads the report.
+        let _ = print_line(line);
+    });
+    let certificate = certificate.map_err(failure)?;
+    print_line(&certificate.to_string())?;
+    if certificate.failed == 0 {
+        return Ok(());
+    }
+    let report = request.folder.join("report.html");
+    Err(ExitFailure::new(Exit::Failed, format!("the client failed; {} names the differences", report.display())))
+}
+
+fn print_line(line: &str) -> Result<(), ExitFailure> {
     let mut out = io::stdout().lock();
     writeln!(out, "{line}")
         .and_then(|()| out.flush())
@@ -40,6 +54,7 @@ fn print_ready(line: &str) -> Result<(), ExitFailure> {
 fn failure(error: LabError) -> ExitFailure {
     match error {
         LabError::Storage(error) | LabError::Ledger(LedgerError::Storage(error)) => error.into(),
+        LabError::Ledger(LedgerError::Lost { .. }) => ExitFailure::new(Exit::Damaged, error.to_string()),
         LabError::Config(_) | LabError::Ledger(LedgerError::Configuration) => {
             ExitFailure::new(Exit::Refused, error.to_string())
         }

@@ -13,8 +13,9 @@ use venue_sim::book::BookSide;
 
 use crate::catalogue::{ALWAYS, FIX, Fault};
 use crate::exchange::{AccountTrade, SpotExchange, SpotMarket, SpotOrder};
+use crate::fault_request::FaultRequest;
 use crate::fault_script;
-use crate::faults::{FaultRequest, LabFaults};
+use crate::faults::LabFaults;
 use crate::sequencer::ExchangeHandle;
 use crate::sessions::Sessions;
 
@@ -120,7 +121,7 @@ fn encode_balances(exchange: &SpotExchange) -> Vec<Value> {
 }
 
 /// Numbers are strings, so that no reader rounds them.
-fn encode_ledger(exchange: &SpotExchange) -> Value {
+pub(crate) fn encode_ledger(exchange: &SpotExchange) -> Value {
     let name = |account: u32| exchange.accounts[account as usize].rules.name.clone();
     let orders =
         exchange.markets.iter().flat_map(|market: &SpotMarket| market.archive.iter().chain(market.orders.values()));

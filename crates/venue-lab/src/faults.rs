@@ -3,11 +3,11 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use serde::Deserialize;
 use serde_json::{Value, json};
 use venue_sim::Rng;
 
 use crate::catalogue::Fault;
+use crate::fault_request::FaultRequest;
 use crate::fault_script::{Moment, ScriptLine};
 use crate::sequencer::now_micros;
 
@@ -16,29 +16,6 @@ const MICROS: i64 = 1_000_000;
 const INJECTED_MAX: usize = 1_000;
 /// Of the matching requests or events of a fault with a seed, one in so many is struck.
 const SEEDED_ONE_IN: u32 = 4;
-
-/// A request of the admin port.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct FaultRequest {
-    pub(crate) fault: String,
-    /// The first matching request or event that it strikes, counted from 1.
-    #[serde(default = "first")]
-    pub(crate) from: u64,
-    /// How many it strikes; without a count and without seconds it is one.
-    #[serde(default)]
-    pub(crate) count: Option<u64>,
-    /// How long it lasts.
-    #[serde(default)]
-    pub(crate) seconds: Option<u32>,
-    /// Decides which of the matching ones it strikes: one in four on average. Without a seed it strikes each.
-    #[serde(default)]
-    pub(crate) seed: Option<u64>,
-}
-
-fn first() -> u64 {
-    1
-}
 
 #[derive(Debug)]
 struct ArmedFault {

@@ -19,6 +19,7 @@ use tokio::sync::oneshot;
 use crate::admin::AdminState;
 use crate::binance::{self, BinanceState};
 use crate::config::{LabConfig, LabConfigError};
+use crate::fault_request::FaultRequest;
 use crate::faults::LabFaults;
 use crate::ledger::{LedgerError, SpotLedger};
 use crate::sequencer::{self, ExchangeHandle};
@@ -64,6 +65,7 @@ pub struct RunningLab {
     has_ended: oneshot::Receiver<()>,
     addresses: Map<String, Value>,
     exchange: ExchangeHandle,
+    faults: Arc<LabFaults>,
     _lock: DataDirLock,
 }
 
@@ -84,9 +86,17 @@ impl RunningLab {
         }
         let runtime = Runtime::new().map_err(|error| LabError::Io("start threads".to_owned(), error))?;
         let (exchange, thread, has_ended) = sequencer::start(exchange, ledger);
-        let mut lab = Self { runtime, thread, has_ended, addresses, exchange: exchange.clone(), _lock: lock };
-        let rates = binance::RateLimits::new(config.limits);
         let faults = Arc::new(LabFaults::default());
+        let mut lab = Self {
+            runtime,
+            thread,
+            has_ended,
+            addresses,
+            exchange: exchange.clone(),
+            faults: faults.clone(),
+            _lock: lock,
+        };
+        let rates = binance::RateLimits::new(config.limits);
         faults.add_script(config.faults).map_err(|reason| LabError::Config(LabConfigError(reason)))?;
         let sessions = Arc::new(Sessions::default());
         let state = BinanceState {
@@ -171,6 +181,25 @@ impl RunningLab {
     #[must_use]
     pub fn ready_line(&self) -> String {
         Value::Object(self.addresses.clone()).to_string()
+    }
+
+    pub(crate) fn arm(&self, request: &FaultRequest) -> Result<(), String> {
+        self.faults.arm(request)
+    }
+
+    /// How many faults were injected so far.
+    pub(crate) fn injections(&self) -> usize {
+        self.faults.list()["injected"].as_array().map_or(0, Vec::len)
+    }
+
+    pub(crate) fn ledger(&self) -> Result<Value, LabError> {
+        self.runtime.block_on(self.exchange.query(admin::encode_ledger)).map_err(|_| LabError::Exchange)
+    }
+
+    /// Ends in order.
+    pub(crate) fn stop(self) -> Result<(), LabError> {
+        let (_, stop) = oneshot::channel();
+        self.run_until(stop)
     }
 
     /// Serves until `stop` gets a message or its sender is dropped, then ends in order.

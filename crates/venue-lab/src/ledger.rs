@@ -1,8 +1,12 @@
 //! Ledger: the commands that changed the exchange, in order, appended and synced before any answer leaves.
 //!
 //! Each record has its time and the counts of orders and trades after it. A restart applies the commands again; where a
-//! count comes out otherwise, the ledger belongs to another build and the start is refused.
+//! count comes out otherwise, the ledger belongs to another build and the start is refused. How many records were synced is
+//! noted beside it: a record at the end that cannot be read is cut only where nobody was told of it.
 
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use minicbor::{Decode, Encode};
@@ -37,7 +41,14 @@ enum SpotRecord {
 pub(crate) struct SpotLedger {
     log: AppendLog,
     is_synced: bool,
+    records: u64,
+    /// Has the number of records that were synced. It is written without a sync: after a power cut it may be too small, which
+    /// is safe.
+    acknowledged: File,
 }
+
+/// The name of the file with the number of synced records, behind that of the ledger.
+const ACKNOWLEDGED: &str = "acknowledged";
 
 /// Why a ledger cannot be used.
 #[derive(Debug)]
@@ -45,12 +56,21 @@ pub enum LedgerError {
     Storage(StorageError),
     /// It was begun with another configuration.
     Configuration,
+    /// Records that clients were told of cannot be read.
+    Lost {
+        readable: u64,
+        acknowledged: u64,
+    },
 }
 
 impl std::fmt::Display for LedgerError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Storage(error) => error.fmt(f),
+            Self::Lost { readable, acknowledged } => write!(
+                f,
+                "the ledger is damaged: {acknowledged} records were acknowledged, and only the first {readable} can be read"
+            ),
             Self::Configuration => f.write_str(
                 "the ledger was begun with other symbols, accounts, activity or seed: use another --data-dir, or the \
                  configuration from before",
@@ -77,6 +97,7 @@ impl SpotLedger {
         configuration: &str,
         now_micros: i64,
     ) -> Result<(Self, SpotExchange), LedgerError> {
+        check_acknowledged(path)?;
         let mut replay = Replay { setup, configuration, exchange: None, is_other_configuration: false };
         let opened = AppendLog::open(path, &mut |payload| replay.apply(payload));
         if replay.is_other_configuration {
@@ -86,7 +107,8 @@ impl SpotLedger {
         if let Some(TornWrite { .. }) = found.torn {
             tracing::warn!(path = %path.display(), "the last record was torn and never acknowledged: it was cut");
         }
-        let mut ledger = Self { log, is_synced: true };
+        let acknowledged = open_acknowledged(path).map_err(|error| failed(&error))?;
+        let mut ledger = Self { log, is_synced: true, records: found.records, acknowledged };
         let exchange = match replay.exchange {
             Some(exchange) => exchange,
             None => ledger.begin(setup, configuration, now_micros)?,
@@ -109,16 +131,44 @@ impl SpotLedger {
 
     fn append(&mut self, record: &SpotRecord) -> Result<(), StorageError> {
         self.is_synced = false;
+        self.records += 1;
         self.log.append(&minicbor::to_vec(record).expect("a vector takes all that is written"))
     }
 
     pub(crate) fn sync(&mut self) -> Result<(), StorageError> {
         if !self.is_synced {
             self.log.sync()?;
+            self.acknowledged.write_all_at(&self.records.to_be_bytes(), 0).map_err(|error| StorageError::Failed {
+                reason: format!("the ledger's count can't be written: {error}"),
+            })?;
             self.is_synced = true;
         }
         Ok(())
     }
+}
+
+fn failed(error: &io::Error) -> LedgerError {
+    LedgerError::Storage(StorageError::Failed { reason: format!("the ledger's count can't be used: {error}") })
+}
+
+fn open_acknowledged(ledger: &Path) -> io::Result<File> {
+    File::options().write(true).create(true).truncate(false).open(ledger.with_extension(ACKNOWLEDGED))
+}
+
+/// Refuses a ledger of which a record that was acknowledged cannot be read, before anything is cut.
+fn check_acknowledged(path: &Path) -> Result<(), LedgerError> {
+    let noted = match fs::read(path.with_extension(ACKNOWLEDGED)) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(failed(&error)),
+    };
+    let acknowledged = noted.try_into().map_or(0, u64::from_be_bytes);
+    if acknowledged == 0 {
+        return Ok(());
+    }
+    let readable =
+        if path.exists() { AppendLog::read(path, &mut |_| Ok(())).map_err(LedgerError::Storage)? } else { 0 };
+    if readable < acknowledged { Err(LedgerError::Lost { readable, acknowledged }) } else { Ok(()) }
 }
 
 impl Replay<'_> {

@@ -6,8 +6,10 @@
 mod admin;
 mod binance;
 mod catalogue;
+mod certify;
 mod config;
 mod exchange;
+mod fault_request;
 mod fault_script;
 mod faults;
 mod keys;
@@ -18,6 +20,7 @@ mod sessions;
 mod signature;
 mod websocket;
 
+pub use certify::{Certificate, CertifyRequest, certify};
 pub use config::{LabConfig, LabConfigError};
 pub use lab::{LabError, RunningLab};
 pub use ledger::LedgerError;

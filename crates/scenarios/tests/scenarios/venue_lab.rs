@@ -210,7 +210,74 @@ fn a_damaged_ledger_is_refused_and_so_is_another_configuration() {
     fs::write(&path, bytes).unwrap();
     let (code, text) = refused(&["activity=busy"]);
     assert_eq!(code, Some(4), "{text}");
-    assert!(text.contains("a good record follows"), "{text}");
+    assert!(text.contains("records were acknowledged, and only the first 0 can be read"), "{text}");
+}
+
+/// A bit of the last record: it looks like one that a crash has cut, but clients were told of it.
+#[test]
+fn a_damaged_last_record_is_refused_where_it_was_acknowledged_and_cut_where_it_was_not() {
+    let folder = folder();
+    let path = folder.path().join("ledger");
+    LabProcess::start(folder.path(), &["activity=off"]).kill();
+    let whole = fs::read(&path).unwrap();
+    fs::write(&path, [whole.as_slice(), &whole[whole.len() - 20..]].concat()).unwrap();
+    LabProcess::start(folder.path(), &["activity=off"]).kill();
+    assert_eq!(fs::read(&path).unwrap(), whole, "what nobody was told of is cut");
+
+    let mut damaged = whole;
+    *damaged.last_mut().unwrap() ^= 1;
+    fs::write(&path, &damaged).unwrap();
+    let run = command(folder.path(), &["activity=off"]).output().expect("the binary can be started");
+    let text = String::from_utf8_lossy(&run.stderr).into_owned();
+    assert_eq!(run.status.code(), Some(4), "{text}");
+    assert!(text.contains("1 records were acknowledged, and only the first 0 can be read"), "{text}");
+    assert_eq!(fs::read(&path).unwrap(), damaged, "nothing is cut");
+}
+
+fn certify(folder: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
+    let mut command = Command::new(binary::rialto());
+    command.args(["venue", "certify", "--report"]).arg(folder).args(arguments);
+    let run = command.output().expect("the binary can be started");
+    let [said, errors] = [&run.stdout, &run.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+    (run.status.code(), said, errors)
+}
+
+/// A certificate means something: a client that believes all that it is told fails under most faults.
+#[test]
+fn a_naive_honest_client_fails_under_more_than_twenty_faults() {
+    let folder = folder();
+    let python = env::var(PYTHON).unwrap_or_else(|_| panic!("{PYTHON} is not set; `make test` sets it"));
+    let client = format!("{python} {}/../../examples/venue/naive_client.py", env!("CARGO_MANIFEST_DIR"));
+    let (code, said, errors) = certify(folder.path(), &["--client", &client]);
+    assert_eq!(code, Some(1), "{said}{errors}");
+    let report: Value = serde_json::from_slice(&fs::read(folder.path().join("report.json")).unwrap()).unwrap();
+    let [passed, failed, hidden] = ["passed", "failed", "notShown"].map(|name| report[name].as_u64().unwrap());
+    assert_eq!(said.lines().last(), Some(format!("{passed} passed, {failed} failed, {hidden} not shown").as_str()));
+    assert!(failed >= 20, "{said}");
+    assert_eq!(passed + failed + hidden, 36, "{said}");
+    // Under these it must come out right, or the comparison itself is wrong.
+    for fault in ["not-taken-unknown", "filters-change", "id-reused", "fee-foreign"] {
+        assert!(said.contains(&format!("{fault} passed")), "{said}");
+    }
+    assert!(said.contains("fix-gap-flags not shown: this build has no FIX face"), "{said}");
+    let page = fs::read_to_string(folder.path().join("report.html")).unwrap();
+    assert!(page.contains(said.lines().last().unwrap()), "{page}");
+}
+
+#[test]
+fn a_client_that_writes_no_books_fails_and_one_that_does_nothing_is_not_shown() {
+    let folder = folder();
+    let (code, said, errors) = certify(folder.path(), &["--client", "true", "--faults", "taken-unknown"]);
+    assert_eq!((code, said.lines().last()), (Some(0), Some("0 passed, 0 failed, 1 not shown")), "{errors}");
+    let (code, said, errors) = certify(folder.path(), &["--client", "true", "--faults", "id-reused"]);
+    assert_eq!(code, Some(1), "{errors}");
+    assert_eq!(said, "id-reused failed: the client wrote no books\n0 passed, 1 failed, 0 not shown\n");
+    let (code, said, _) = certify(folder.path(), &["--client", "sleep 60", "--faults", "id-reused", "--timeout", "1"]);
+    assert_eq!(code, Some(1));
+    assert!(said.contains("the client did not end within 1 s"), "{said}");
+    let (code, _, errors) = certify(folder.path(), &["--client", "true", "--faults", "gremlins"]);
+    assert_eq!(code, Some(2), "{errors}");
+    assert!(errors.contains("faults: gremlins is none of taken-unknown,"), "{errors}");
 }
 
 #[test]
