@@ -13,6 +13,7 @@ pub use crate::phase::StrategyPhase;
 use crate::portfolio::TransactionKind;
 use crate::reference::{Account, Exchange, Security, SecurityFamily, StrategyRecord};
 use crate::report::{Report, SessionState};
+pub use crate::restated_fields::RestatedFields;
 use crate::risk::{EngineSettings, RiskLimits, RiskLimitsChange, RiskScope, TradingState};
 use crate::time::{Date, Timestamp};
 
@@ -261,35 +262,6 @@ impl ModifyOrder {
         let has_terms = self.quantity.is_some() || self.limit.is_some() || self.stop.is_some() || self.tif.is_some();
         self.reference.is_some() && !has_terms
     }
-}
-
-/// Fields of its order that a request may repeat but not change.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Encode, Decode)]
-pub struct RestatedFields {
-    #[n(0)]
-    pub side: Option<Side>,
-    #[n(1)]
-    pub security: Option<SecurityId>,
-    #[n(2)]
-    pub account: Option<AccountId>,
-    /// Its prices are not compared.
-    #[n(3)]
-    pub kind: Option<OrderKind>,
-    #[n(4)]
-    pub strategy: Option<StrategyId>,
-    #[n(5)]
-    pub exchange: Option<ExchangeId>,
-    /// A second id of the order, besides the one that the request names.
-    #[n(6)]
-    pub order: Option<Text>,
-    #[n(7)]
-    pub post_only: Option<bool>,
-    #[n(8)]
-    pub display_quantity: Option<Quantity>,
-    #[n(9)]
-    pub min_quantity: Option<Quantity>,
-    #[n(10)]
-    pub reduce_only: Option<bool>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]

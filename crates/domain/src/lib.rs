@@ -22,6 +22,7 @@ pub mod portfolio;
 pub mod query;
 pub mod reference;
 pub mod refusal;
+mod restated_fields;
 pub mod report;
 pub mod rights;
 pub mod risk;

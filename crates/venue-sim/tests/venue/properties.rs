@@ -69,16 +69,7 @@ fn an_iceberg_shows_a_part_also_after_a_restart() {
          10:04 submit 4 sell 10 STOCK limit 10.00 IOC account 3
          10:05 restart
          10:05 submit 5 sell 12 STOCK limit 10.00 IOC account 3
-         10:05 book STOCK
-         10:06 replace 1 35 limit 10.00 GTC
-         10:06 book STOCK
-         10:07 replace 1 80 limit 10.00 GTC
-         10:07 book STOCK
-         10:08 replace 1 2001 limit 10.00 GTC
-         10:09 submit 6 buy 5 STOCK limit 10.00 GTC showing 6
-         10:09 submit 7 buy 500 STOCK limit 10.00 GTC showing 4
-         10:10 cancel 1
-         10:10 book STOCK",
+         10:05 book STOCK",
         &expect![[r#"
             10:00 submit 1 buy 50 STOCK limit 10.00 GTC showing 20
                 accepted 1 as SIM-O1
@@ -114,15 +105,40 @@ fn an_iceberg_shows_a_part_also_after_a_restart() {
             10:05 book STOCK
                 tick 10 x 10.01 (13 x 100) last 10 (7) vol 12
                 book bids 13 @ 10, 100 @ 9.99, 200 @ 9.98 (+7) asks 100 @ 10.01, 200 @ 10.02, 300 @ 10.03 (+7)
+        "#]],
+    );
+}
+
+#[test]
+fn a_changed_iceberg_gives_up_hidden_lots_first() {
+    check(
+        "10:00 submit 1 buy 50 STOCK limit 10.00 GTC showing 20
+         10:01 submit 2 sell 7 STOCK limit 10.00 IOC account 3
+         10:06 replace 1 35 limit 10.00 GTC
+         10:06 book STOCK
+         10:07 replace 1 80 limit 10.00 GTC
+         10:07 book STOCK
+         10:08 replace 1 2001 limit 10.00 GTC
+         10:09 submit 6 buy 5 STOCK limit 10.00 GTC showing 6
+         10:09 submit 7 buy 500 STOCK limit 10.00 GTC showing 4
+         10:10 cancel 1
+         10:10 book STOCK",
+        &expect![[r#"
+            10:00 submit 1 buy 50 STOCK limit 10.00 GTC showing 20
+                accepted 1 as SIM-O1
+            10:01 submit 2 sell 7 STOCK limit 10.00 IOC account 3
+                accepted 2 as SIM-O2
+                filled 1 7 @ 10 by SIM-1
+                filled 2 7 @ 10 by SIM-2
             10:06 replace 1 35 limit 10.00 GTC
                 replaced 1: 35 @ 10 GTC
             10:06 book STOCK
-                tick 10 x 10.01 (8 x 100) last 10 (7) vol 12
-                book bids 8 @ 10, 100 @ 9.99, 200 @ 9.98 (+7) asks 100 @ 10.01, 200 @ 10.02, 300 @ 10.03 (+7)
+                tick 10 x 10.01 (13 x 100) last 10 (7) vol 7
+                book bids 13 @ 10, 100 @ 9.99, 200 @ 9.98 (+7) asks 100 @ 10.01, 200 @ 10.02, 300 @ 10.03 (+7)
             10:07 replace 1 80 limit 10.00 GTC
                 replaced 1: 80 @ 10 GTC
             10:07 book STOCK
-                tick 10 x 10.01 (20 x 100) last 10 (7) vol 12
+                tick 10 x 10.01 (20 x 100) last 10 (7) vol 7
                 book bids 20 @ 10, 100 @ 9.99, 200 @ 9.98 (+7) asks 100 @ 10.01, 200 @ 10.02, 300 @ 10.03 (+7)
             10:08 replace 1 2001 limit 10.00 GTC
                 replace of 1 refused: displayQuantity: shown in more than 100 parts
@@ -133,7 +149,7 @@ fn an_iceberg_shows_a_part_also_after_a_restart() {
             10:10 cancel 1
                 canceled 1
             10:10 book STOCK
-                tick 9.99 x 10.01 (100 x 100) last 10 (7) vol 12
+                tick 9.99 x 10.01 (100 x 100) last 10 (7) vol 7
                 book bids 100 @ 9.99, 200 @ 9.98, 300 @ 9.97 (+7) asks 100 @ 10.01, 200 @ 10.02, 300 @ 10.03 (+7)
         "#]],
     );
