@@ -312,6 +312,10 @@ export const server: ServerTexts = {
   general: GENERAL,
   fields: {
     quantity: 'Menge',
+    postOnly: 'Nur einstellen',
+    displayQuantity: 'Gezeigte Menge',
+    minQuantity: 'Mindestmenge',
+    reduceOnly: 'Nur verringern',
     limit: 'Limit',
     stop: 'Stop',
     tif: 'Gültigkeit',

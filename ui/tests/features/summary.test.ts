@@ -31,6 +31,18 @@ test('every kind is told from the others, with all its prices', () => {
   ]);
 });
 
+test('properties stand behind the prices', () => {
+  expect([
+    english({ postOnly: true, displayQuantity: '100' }),
+    english({ kind: 'MarketOrder', tif: 'IOC', minQuantity: '500', reduceOnly: true }),
+    german({ postOnly: true, displayQuantity: '1.000', reduceOnly: true, quantity: '2000' }),
+  ]).toEqual([
+    'Sell 2,000 AAPL limit 254 · Post only · Shown quantity 100',
+    'Sell 2,000 AAPL at market · Minimum quantity 500 · Reduce only',
+    expect.stringContaining('· Nur einstellen'),
+  ]);
+});
+
 test('numbers stand as they were understood, and what is none does not look like one', () => {
   expect([
     german({ quantity: '1000,5', limit: '272,405' }),

@@ -47,6 +47,33 @@ test('a limit order is what stands in the form and no more', () => {
   });
 });
 
+test('properties go only with the types and times in force that have them', () => {
+  const asked = { ...FORM, postOnly: true, displayQuantity: '25', minQuantity: '50', reduceOnly: true };
+  const properties = (change: Partial<TicketForm>) => {
+    const { postOnly, displayQuantity, minQuantity, reduceOnly } = bodyOf({ ...asked, ...change }, 1, formats);
+    return [postOnly, displayQuantity, minQuantity, reduceOnly];
+  };
+  expect(properties({})).toEqual([true, 25, undefined, true]);
+  expect(properties({ tif: 'IOC' })).toEqual([undefined, undefined, 50, true]);
+  expect(properties({ tif: 'FOK' })).toEqual([undefined, undefined, undefined, true]);
+  expect(properties({ kind: 'StopLimitOrder', stop: '270' })).toEqual([undefined, 25, undefined, true]);
+  expect(properties({ kind: 'MarketOrder', tif: 'IOC' })).toEqual([undefined, undefined, 50, true]);
+  expect(properties({ displayQuantity: '2.500' })).toEqual([true, 2.5, undefined, true]);
+});
+
+test('a change never names the properties, which an order keeps for life', () => {
+  const order = { ...ORDER, displayQuantity: 25, reduceOnly: true } as OrderVO;
+  const form = { ...formOf(order, formats, 'UTC'), quantity: '50' };
+  expect([form.displayQuantity, form.reduceOnly]).toEqual(['25', true]);
+  expect(changeOf(order, form, formats, 'UTC')).toEqual({
+    intId: 'ALPHA-4',
+    objectType: 'StopLimitOrder',
+    securityId: 1,
+    side: 'SELL',
+    quantity: 50,
+  });
+});
+
 test('prices go only with the kinds that have them', () => {
   const priced = { ...FORM, stop: '270' };
   const prices = (kind: TicketForm['kind']) => {

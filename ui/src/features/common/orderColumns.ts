@@ -9,6 +9,7 @@ import type { Texts } from '../../texts';
 import type { Formats } from '../../texts/formats';
 import { serverText } from '../../texts/server';
 import type { OrderVO } from '../../wire/types';
+import { propertiesOf } from './properties';
 import { securityColumn } from './symbols';
 
 type Column = GridColumn<OrderVO>;
@@ -33,6 +34,7 @@ export function orderColumns(reference: Reference, texts: Texts, formats: Format
     instants('expires', column.expires, 130, (row) => row.tifDateTime, (at) => (at === null ? '' : formats.dateTime(at)), {
       hidden: true,
     }),
+    words('properties', column.properties, 140, (row) => propertiesOf(row, texts, formats).join(', '), { hidden: true }),
     ...identityColumns(reference, texts),
     words('reason', column.reason, 180, ({ reason }) => (reason === null ? '' : serverText(texts.server, formats, null, reason))),
   ];

@@ -23,6 +23,10 @@ export interface TicketForm {
   strategyId: number | null;
   exchangeId: number | null;
   reference: string;
+  postOnly: boolean;
+  displayQuantity: string;
+  minQuantity: string;
+  reduceOnly: boolean;
 }
 
 export const BLANK: TicketForm = {
@@ -38,6 +42,10 @@ export const BLANK: TicketForm = {
   strategyId: null,
   exchangeId: null,
   reference: '',
+  postOnly: false,
+  displayQuantity: '',
+  minQuantity: '',
+  reduceOnly: false,
 };
 
 export function hasLimit(kind: OrderKind): boolean {
@@ -46,6 +54,20 @@ export function hasLimit(kind: OrderKind): boolean {
 
 export function hasStop(kind: OrderKind): boolean {
   return kind === 'StopOrder' || kind === 'StopLimitOrder';
+}
+
+const RESTING: readonly TimeInForce[] = ['DAY', 'GTC', 'GTD'];
+
+type Terms = Pick<TicketForm, 'kind' | 'tif'>;
+
+/** Which properties an order of this type and time in force can have; the dry run says what its venue does not offer. */
+export function propertiesFor({ kind, tif }: Terms): { postOnly: boolean; displayQuantity: boolean; minQuantity: boolean } {
+  const rests = RESTING.includes(tif);
+  return {
+    postOnly: rests && kind === 'LimitOrder',
+    displayQuantity: rests && hasLimit(kind),
+    minQuantity: tif === 'IOC' && !hasStop(kind),
+  };
 }
 
 export type NeededField = 'quantity' | 'limit' | 'stop' | 'tifDateTime';
@@ -66,17 +88,19 @@ export function isComplete(form: TicketForm): boolean {
   return form.securityId !== null && missingIn(form).length === 0;
 }
 
-const AMOUNTS = ['quantity', 'limit', 'stop'] as const;
+const PRICES_AND_QUANTITY = ['quantity', 'limit', 'stop'] as const;
+const AMOUNTS = [...PRICES_AND_QUANTITY, 'displayQuantity', 'minQuantity'] as const;
 
 /** Visible number fields whose text could mean more than one number. */
 export function unclearIn(form: TicketForm, formats: Formats): readonly (typeof AMOUNTS)[number][] {
-  const isShown = { quantity: true, limit: hasLimit(form.kind), stop: hasStop(form.kind) };
+  const isShown = { quantity: true, limit: hasLimit(form.kind), stop: hasStop(form.kind), ...propertiesFor(form) };
   return AMOUNTS.filter((key) => isShown[key] && isUnclear(form[key], formats));
 }
 
 /** The order that the form means. An empty number is left out, and the server's error names it. */
 export function bodyOf(form: TicketForm, securityId: number, formats: Formats): OrderBody {
   const { kind, tif } = form;
+  const offers = propertiesFor(form);
   const given = <Key extends keyof OrderBody>(key: Key, value: OrderBody[Key] | null | ''): Partial<OrderBody> =>
     value === null || value === '' ? {} : { [key]: value };
   return {
@@ -92,6 +116,10 @@ export function bodyOf(form: TicketForm, securityId: number, formats: Formats): 
     ...given('strategyId', form.strategyId),
     ...given('exchangeId', form.exchangeId),
     ...given('reference', form.reference.trim()),
+    ...given('postOnly', (form.postOnly && offers.postOnly) || null),
+    ...given('displayQuantity', offers.displayQuantity ? amountOf(form.displayQuantity, formats) : ''),
+    ...given('minQuantity', offers.minQuantity ? amountOf(form.minQuantity, formats) : ''),
+    ...given('reduceOnly', form.reduceOnly || null),
   };
 }
 
@@ -151,6 +179,10 @@ export function formOf(order: OrderVO, formats: Formats, timeZone: string): Tick
     strategyId: order.strategyId,
     exchangeId: order.exchangeId,
     reference: order.reference ?? '',
+    postOnly: order.postOnly ?? false,
+    displayQuantity: typed(order.displayQuantity, formats),
+    minQuantity: typed(order.minQuantity, formats),
+    reduceOnly: order.reduceOnly ?? false,
   };
 }
 
@@ -173,7 +205,7 @@ export function changeOf(
   const isChanged = (key: keyof OrderBody): boolean => meant[key] !== undefined && meant[key] !== before[key];
   // A day means something only beside the kind of time that it belongs to.
   const life = isChanged('tif') || isChanged('tifDateTime') ? (['tif', 'tifDateTime'] as const) : [];
-  const changed = [...AMOUNTS.filter(isChanged), ...life].filter((key) => meant[key] !== undefined);
+  const changed = [...PRICES_AND_QUANTITY.filter(isChanged), ...life].filter((key) => meant[key] !== undefined);
   return { intId: order.intId, objectType, securityId, side, ...Object.fromEntries(changed.map((key) => [key, meant[key]])) };
 }
 

@@ -3,12 +3,13 @@
 import type { Texts } from '../../texts';
 import { NOTHING, type Formats } from '../../texts/formats';
 import type { OrderBody } from '../../wire/types';
+import { propertiesOf } from '../common/properties';
 
 type Amount = OrderBody['quantity'];
 
 export function summaryOf(order: OrderBody, symbol: string, texts: Texts, formats: Formats): string {
   const side = texts.common[order.side === 'BUY' ? 'buy' : 'sell'];
-  const words = [side, understood(order.quantity, formats), symbol, ...pricesOf(order, texts, formats)];
+  const words = [side, understood(order.quantity, formats), symbol, ...pricesOf(order, texts, formats), ...propertiesOf(order, texts, formats).map((word) => `· ${word}`)];
   return words.filter((word) => word !== '').join(' ');
 }
 

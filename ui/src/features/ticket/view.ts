@@ -11,7 +11,7 @@ import { summaryOf } from './summary';
 import { NO_REMARKS, remarksOf, runWhile, type DryRun, type Remarks } from './verdict';
 
 /** The fields beside which a remark can stand. */
-export const SHOWN = ['quantity', 'limit', 'stop', 'tif', 'tifDateTime', 'accountId', 'strategyId', 'exchangeId', 'reference'];
+export const SHOWN = ['quantity', 'limit', 'stop', 'tif', 'tifDateTime', 'accountId', 'strategyId', 'exchangeId', 'reference', 'postOnly', 'displayQuantity', 'minQuantity'];
 
 /** An order that is large enough to be confirmed. */
 export interface Question {
@@ -51,7 +51,7 @@ export interface ViewContext {
 
 export interface TicketView extends TicketState {
   security: SecurityVO | null;
-  unclear: readonly ('quantity' | 'limit' | 'stop')[];
+  unclear: ReturnType<typeof ticket.unclearIn>;
   missing: readonly ticket.NeededField[];
   /** What would be sent, as soon as there is enough of it. */
   body: OrderBody | null;

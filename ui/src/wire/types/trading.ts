@@ -162,4 +162,8 @@ export interface OrderBody {
   tifDateTime?: number | string;
   exchangeOrder?: boolean;
   reference?: string;
+  postOnly?: boolean;
+  displayQuantity?: number | string;
+  minQuantity?: number | string;
+  reduceOnly?: boolean;
 }
