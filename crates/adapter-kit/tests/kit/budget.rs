@@ -80,6 +80,20 @@ fn the_venues_counter_corrects_ours_in_both_directions() {
 }
 
 #[test]
+fn what_was_answered_since_a_request_left_may_have_reached_the_venue_after_it() {
+    let mut budget = budget();
+    let slow = budget.request(at(0), RequestLane::Submit, RequestCost::of(&[10])).unwrap();
+    let fast = budget.request(at(0), RequestLane::Submit, RequestCost::of(&[10])).unwrap();
+    budget.on_answer(at(1), slow, &VenueAnswer::default());
+    budget.on_answer(at(2), fast, &used("weight/1m", 10));
+    assert_eq!(budget.usage(at(2))[0].used, 20);
+    // What was answered before a request left is in the counter of its answer.
+    let later = budget.request(at(3), RequestLane::Submit, RequestCost::of(&[10])).unwrap();
+    budget.on_answer(at(4), later, &used("weight/1m", 25));
+    assert_eq!(budget.usage(at(4))[0].used, 25);
+}
+
+#[test]
 fn a_counter_that_makes_no_sense_ends_with_its_span() {
     let mut budget = RequestBudget::new(vec![rule("weight/1m", 60, u32::MAX, LaneShares::WHOLE)]).unwrap();
     for second in 0..5 {

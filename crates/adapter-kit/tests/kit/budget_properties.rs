@@ -56,7 +56,8 @@ struct DelayedExchange {
 
 impl DelayedExchange {
     fn new(style: CounterStyle) -> Self {
-        let ours = vec![rule("10s", 10, 100, LaneShares::STANDARD), rule("60s", 60, 300, LaneShares::STANDARD)];
+        // Without a reserve, which would hide a count that is too low.
+        let ours = vec![rule("10s", 10, 100, LaneShares::WHOLE), rule("60s", 60, 300, LaneShares::WHOLE)];
         let limit = |name, span_millis, limit| VenueLimit { name, span_millis, limit, style };
         let theirs = vec![limit("10s", 10_000, 100), limit("60s", 60_000, 300)];
         Self {
