@@ -11,6 +11,7 @@ use domain::command::MarketData;
 use domain::report::{ReportKind, SessionState};
 use domain::{AdapterName, Instruction, OrderId, Report, SecurityId, Text, Timestamp};
 
+use crate::request_fence::RequestFence;
 use crate::venue::{Adapter, ReportSink, SendOutcome, SessionLost};
 
 /// The first pause after a lost or refused session; each further one is twice as long.
@@ -66,8 +67,9 @@ enum HostSession {
 impl<A: Adapter> AdapterHost<A> {
     /// Reports the capabilities of the adapter to the engine. The first `step` after the engine's LOGON connects.
     pub fn attach(name: AdapterName, adapter: A, inbox: Inbox, backoff: VenueBackoff) -> Result<Self, InboxError> {
-        let mut line = EngineLink { name, inbox, outcome: Ok(()) };
-        line.send_report(ReportKind::Attached(adapter.capabilities()))?;
+        let capabilities = adapter.capabilities();
+        let mut line = EngineLink { name, inbox, fence: RequestFence::new(&capabilities), outcome: Ok(()) };
+        line.send_report(ReportKind::Attached(capabilities))?;
         Ok(Self { adapter, engine: line, backoff, subscriptions: BTreeSet::new(), session: HostSession::NotGreeted })
     }
 
@@ -96,12 +98,14 @@ impl<A: Adapter> AdapterHost<A> {
 
     /// Carries out an instruction of the engine.
     pub fn handle(&mut self, at: Timestamp, instruction: &Instruction) -> Result<(), InboxError> {
+        self.engine.fence.start(at);
         self.track_subscriptions(at, instruction);
         let sending = match &self.session {
             HostSession::LoggedOn => self.send(at, instruction),
             HostSession::NotGreeted => SendOutcome::NotSent("not logged on yet".into()),
             HostSession::Disconnected { why, .. } => SendOutcome::NotSent(format!("not logged on: {why}").into()),
         };
+        self.engine.fence.record(at, instruction, &sending);
         match not_sent_report(instruction, sending) {
             Some(said) => self.engine.send_report(said),
             None => Ok(()),
@@ -126,7 +130,11 @@ impl<A: Adapter> AdapterHost<A> {
             }
             Instruction::Subscribe(security) => drop(self.subscriptions.insert(*security)),
             Instruction::Unsubscribe(security) => drop(self.subscriptions.remove(security)),
-            Instruction::LogOn | Instruction::Submit(_) | Instruction::Replace(..) | Instruction::Cancel(_) => {}
+            Instruction::LogOn
+            | Instruction::Submit(_)
+            | Instruction::Replace(..)
+            | Instruction::Cancel(_)
+            | Instruction::Inquire(_) => {}
         }
     }
 
@@ -137,7 +145,10 @@ impl<A: Adapter> AdapterHost<A> {
         }
         self.engine.send_report(ReportKind::Session(SessionState::Connected))?;
         match self.adapter.snapshot(at) {
-            Ok(snapshot) => self.engine.send_report(ReportKind::Snapshot(snapshot))?,
+            Ok(mut snapshot) => {
+                snapshot.dead_after = self.engine.fence.of_all();
+                self.engine.send_report(ReportKind::Snapshot(snapshot))?;
+            }
             Err(broken) => return self.on_session_lost(at, &broken),
         }
         self.session = HostSession::LoggedOn;
@@ -160,7 +171,7 @@ impl<A: Adapter> AdapterHost<A> {
 
     fn subscribe(&mut self, at: Timestamp, security: SecurityId) -> SendOutcome {
         let sending = self.adapter.subscribe(at, security);
-        if let SendOutcome::NotSent(reason) | SendOutcome::Unknown(reason) = &sending {
+        if let SendOutcome::NotSent(reason) | SendOutcome::Unknown { reason, .. } = &sending {
             tracing::warn!(
                 adapter = %self.engine.name, %security, %reason,
                 "market data subscription failed; it is retried with the next session"
@@ -185,6 +196,7 @@ impl<A: Adapter> AdapterHost<A> {
             Instruction::Submit(order) => self.adapter.submit(at, order),
             Instruction::Replace(order, terms) => self.adapter.modify(at, order, *terms),
             Instruction::Cancel(order) => self.adapter.cancel(at, order),
+            Instruction::Inquire(order) => self.adapter.inquire(at, order),
             Instruction::Subscribe(security) => self.subscribe(at, *security),
             Instruction::Unsubscribe(security) => self.adapter.unsubscribe(at, *security),
         }
@@ -217,12 +229,15 @@ fn not_sent_report(instruction: &Instruction, sending: SendOutcome) -> Option<Re
         Instruction::Submit(order) => (order.id, |order, reason| ReportKind::NotSent { order, reason }),
         Instruction::Replace(order, _) => (order.id, |order, reason| ReportKind::ReplaceRejected { order, reason }),
         Instruction::Cancel(order) => (order.id, |order, reason| ReportKind::CancelRejected { order, reason }),
-        Instruction::LogOn | Instruction::Subscribe(_) | Instruction::Unsubscribe(_) => return None,
+        // What was not asked is asked again.
+        Instruction::LogOn | Instruction::Inquire(_) | Instruction::Subscribe(_) | Instruction::Unsubscribe(_) => {
+            return None;
+        }
     };
     match sending {
         SendOutcome::Sent => None,
         SendOutcome::NotSent(reason) => Some(said(order, reason)),
-        SendOutcome::Unknown(reason) => Some(ReportKind::DeliveryUnknown { order, reason }),
+        SendOutcome::Unknown { reason, dead_after } => Some(ReportKind::DeliveryUnknown { order, reason, dead_after }),
     }
 }
 
@@ -230,6 +245,7 @@ fn not_sent_report(instruction: &Instruction, sending: SendOutcome) -> Option<Re
 struct EngineLink {
     name: AdapterName,
     inbox: Inbox,
+    fence: RequestFence,
     /// Whether the engine was still running at the last report.
     outcome: Result<(), InboxError>,
 }
@@ -242,7 +258,10 @@ impl EngineLink {
 }
 
 impl ReportSink for EngineLink {
-    fn on_report(&mut self, at: Option<Timestamp>, said: ReportKind) {
+    fn on_report(&mut self, at: Option<Timestamp>, mut said: ReportKind) {
+        if let ReportKind::Inquiry(answer) = &mut said {
+            answer.dead_after = self.fence.of_order(answer.order);
+        }
         if self.outcome.is_ok() {
             self.outcome = self.inbox.send_report(Report { adapter: self.name.clone(), ext_at: at, kind: said });
         }

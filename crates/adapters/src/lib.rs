@@ -4,6 +4,7 @@
 #![warn(missing_docs)]
 
 pub mod host;
+mod request_fence;
 pub mod conformance;
 pub mod simulated;
 pub mod thread;

@@ -20,7 +20,8 @@ pub trait OrderSession: Send {
     /// Connects to the venue and logs on. Until this succeeds, and after `disconnect`, everything is `NotSent`.
     fn connect(&mut self, at: Timestamp) -> Result<(), SessionLost>;
 
-    /// All our orders and fills at the venue. Earlier reports are contained in it or never needed.
+    /// All our orders and fills at the venue, `as_of` this instant; the host adds `dead_after`. Earlier reports are
+    /// contained in it or never needed.
     fn snapshot(&mut self, at: Timestamp) -> Result<VenueSnapshot, SessionLost>;
 
     /// Sends a new order.
@@ -32,7 +33,12 @@ pub trait OrderSession: Send {
     /// Asks to cancel an order.
     fn cancel(&mut self, at: Timestamp, order: &Order) -> SendOutcome;
 
-    /// Delivers everything that the venue has reported since the last call, in the venue's order.
+    /// Asks the venue what it knows of an order. The answer is `ReportKind::Inquiry` with `as_of` = this instant; the host
+    /// adds `dead_after`. An answer that fails or is cut is no answer: it is asked again.
+    fn inquire(&mut self, at: Timestamp, order: &Order) -> SendOutcome;
+
+    /// Delivers everything that the venue has reported since the last call, in the venue's order. Where reports may have
+    /// been lost and the session is up, `ReportKind::Gap` comes before the next report.
     fn deliver(&mut self, at: Timestamp, sink: &mut dyn ReportSink) -> Result<(), SessionLost>;
 
     /// When `deliver` is due next, where that follows from the time alone.
@@ -76,7 +82,13 @@ pub enum SendOutcome {
     /// The venue certainly did not receive it.
     NotSent(Text),
     /// The venue may have received it. A timeout after sending is this, never a rejection.
-    Unknown(Text),
+    Unknown {
+        /// Why it is not known.
+        reason: Text,
+        /// After it the request can no longer take effect, where the request itself says so; otherwise it follows from
+        /// the capabilities. Never later than these promise.
+        dead_after: Option<Timestamp>,
+    },
 }
 
 /// There is no session, or it was lost.

@@ -13,6 +13,8 @@ pub enum Instruction {
     /// The order with its current terms, and the new ones.
     Replace(Arc<Order>, OrderTerms),
     Cancel(Arc<Order>),
+    /// The venue is asked what it knows of the order.
+    Inquire(Arc<Order>),
     Subscribe(SecurityId),
     Unsubscribe(SecurityId),
 }

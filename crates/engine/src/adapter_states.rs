@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use domain::report::{AdapterCapabilities, SessionState};
-use domain::{AdapterName, ExchangeId, OrderProperties, OrderProperty};
+use domain::{AdapterName, ExchangeId, OrderProperties, OrderProperty, Timestamp};
 use minicbor::{Decode, Encode};
 
 #[derive(Debug, Clone, Default, Encode, Decode)]
@@ -50,8 +50,20 @@ impl AdapterStates {
         properties.needs().find(|property| !offers(*property))
     }
 
-    pub(crate) fn rejects_duplicates(&self, adapter: &AdapterName) -> bool {
-        self.0.get(adapter).is_some_and(|desk| desk.capabilities.rejects_duplicates)
+    /// Whether an order that did arrive after all would be refused when it is sent again.
+    pub(crate) fn allows_resend(&self, adapter: &AdapterName) -> bool {
+        self.0.get(adapter).is_some_and(|desk| desk.capabilities.refuses_repeated_ids.allows_resend())
+    }
+
+    /// Whether something that the venue did not show at that instant is not there and cannot come any more.
+    pub(crate) fn proves_absence(
+        &self,
+        adapter: &AdapterName,
+        as_of: Timestamp,
+        dead_after: Option<Timestamp>,
+    ) -> bool {
+        let Some(desk) = self.0.get(adapter) else { return false };
+        dead_after.is_some_and(|fence| as_of >= fence.plus_millis(desk.capabilities.read_lag_millis()))
     }
 
     pub(crate) fn expires_orders(&self, adapter: &AdapterName) -> bool {

@@ -19,7 +19,7 @@ impl Trading {
     /// The next instant at which the engine has work to do without an input.
     pub(crate) fn next_deadline(&self) -> Option<Timestamp> {
         let expiry = self.expiries.first().map(|(at, _)| *at);
-        let (venue, waiting) = (self.venue_timeouts.next_due(), self.waiting_orders.next_due());
+        let (venue, waiting) = (self.next_inquiry(), self.waiting_orders.next_due());
         [self.day_ends, expiry, venue, waiting, self.risk.next_dead_man()].into_iter().flatten().min()
     }
 

@@ -31,6 +31,7 @@ impl Engine {
                 self.trading.advance_to(moment).on_report(moment, report, out);
                 self.trading.trim_after_report(moment, report, out);
                 self.trading.release_cleared(moment, out);
+                self.trading.settle_inquiry(report.kind.order());
                 self.trading.clear_answered();
             }
             Input::Marks(marks) => self.trading.advance_to(moment).on_marks(moment, marks, out),

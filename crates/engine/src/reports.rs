@@ -42,7 +42,11 @@ impl Trading {
             ReportKind::Corrected { exec_id, by } => {
                 self.on_correction(word(by.order), &report.adapter, exec_id, by, out);
             }
-            ReportKind::DeliveryUnknown { order, reason } => self.on_in_doubt(word(*order), reason, out),
+            ReportKind::DeliveryUnknown { order, reason, dead_after } => {
+                self.on_delivery_unknown(word(*order), reason, *dead_after, out);
+            }
+            ReportKind::Gap => self.on_gap(moment, &report.adapter, out),
+            ReportKind::Inquiry(answer) => self.on_inquiry_answer(moment, answer, out),
         }
     }
 }

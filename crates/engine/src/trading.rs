@@ -14,6 +14,7 @@ use crate::id_generator::IdGenerator;
 use crate::marks::Marks;
 use crate::moment::Moment;
 use crate::orders::OrderRegistry;
+use crate::orders::inquiry_queue::InquiryQueue;
 use crate::orders::mass_cancel_results::MassCancels;
 use crate::orders::timeout_queue::VenueTimeouts;
 use crate::orders::wait_queue::WaitingOrders;
@@ -70,6 +71,9 @@ pub(crate) struct Trading {
     #[n(17)]
     #[cbor(default)]
     pub(crate) unknown_orders: BTreeSet<OrderId>,
+    #[n(18)]
+    #[cbor(default)]
+    pub(crate) inquiries: InquiryQueue,
 }
 
 impl Default for Trading {
@@ -97,6 +101,7 @@ impl Default for Trading {
             expirations: Expirations::default(),
             waiting_orders: WaitingOrders::default(),
             unknown_orders: BTreeSet::new(),
+            inquiries: InquiryQueue::default(),
         }
     }
 }
@@ -127,6 +132,7 @@ impl Trading {
             expirations: self.expirations.clone(),
             waiting_orders: self.waiting_orders.clone(),
             unknown_orders: self.unknown_orders.clone(),
+            inquiries: self.inquiries.clone(),
         }
     }
 

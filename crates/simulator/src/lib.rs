@@ -25,6 +25,6 @@ impl Plan {
     /// The plan of a seed: so much simulated time in which things go wrong.
     pub fn of_seed(seed: u64, minutes: u32) -> Self {
         let length = i64::from(minutes) * 60 * schedule::SECOND;
-        Self { seed, steps: schedule::draw(seed, length), length, is_traced: false }
+        Self { seed, steps: schedule::draw(seed, length), length, has_late_requests: false, is_traced: false }
     }
 }

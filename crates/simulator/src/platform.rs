@@ -39,6 +39,7 @@ pub(crate) struct Machine {
     pub(crate) clock: SimulatedClock,
     pub(crate) read_model: SimulatedReadModel,
     pub(crate) seed: u64,
+    pub(crate) has_late_requests: bool,
     pub(crate) segment_bytes: u64,
 }
 
@@ -199,7 +200,7 @@ impl Platform {
         let machine = &self.machine;
         let folder = machine.folder.join("venues");
         std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
-        let settings = SimulatedVenueSettings { ledger: machine.ledger(), venue: market::venue(machine.seed) };
+        let settings = SimulatedVenueSettings { ledger: machine.ledger(), venue: market::venue(machine) };
         let adapter = SimulatedAdapter::open_on(machine.disk.shared(), settings, machine.clock.now())
             .map_err(|error| machine.text(&error))?;
         self.controls = Some(adapter.controls());

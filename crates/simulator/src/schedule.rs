@@ -77,11 +77,15 @@ pub enum VenueLineFault {
     Reorder,
     Disconnect,
     Mute,
+    /// Requests never arrive, though the line is up.
+    Lose,
+    /// Requests arrive late.
+    Late,
 }
 
 impl Fault {
     /// Every kind, for the coverage.
-    pub const KINDS: [&'static str; 17] = [
+    pub const KINDS: [&'static str; 19] = [
         "kill",
         "power cut",
         "orderly stop",
@@ -99,6 +103,8 @@ impl Fault {
         "venue reorders",
         "venue disconnects",
         "venue is mute",
+        "venue loses requests",
+        "venue gets requests late",
     ];
 
     pub fn kind(&self) -> &'static str {
@@ -145,9 +151,12 @@ impl VenueLineFault {
             Self::Reorder => "venue reorders",
             Self::Disconnect => "venue disconnects",
             Self::Mute => "venue is mute",
+            Self::Lose => "venue loses requests",
+            Self::Late => "venue gets requests late",
         }
     }
 
+    /// Without lost and late requests: the recorded seeds of planted bugs know only these.
     fn draw(rng: &mut SeededRng) -> Self {
         let all = [Self::Reject, Self::Delay, Self::Duplicate, Self::Drop, Self::Reorder, Self::Disconnect, Self::Mute];
         *rng.pick(&all).unwrap_or(&Self::Disconnect)

@@ -183,7 +183,14 @@ impl ClientOrders {
         let orders = self.orders.values().map(ClientOrder::to_snapshot).collect();
         let mut fills: Vec<_> = self.orders.values().flat_map(|held| &held.fills).collect();
         fills.sort_by_key(|(number, _)| *number);
-        VenueSnapshot { orders, fills: fills.into_iter().map(|(_, fill)| fill.clone()).collect(), complete: true }
+        let fills = fills.into_iter().map(|(_, fill)| fill.clone()).collect();
+        VenueSnapshot { orders, fills, complete: true, ..VenueSnapshot::default() }
+    }
+
+    /// An order with its fills.
+    pub(crate) fn find(&self, order: OrderId) -> Option<(VenueOrder, Vec<VenueFill>)> {
+        let held = self.orders.get(&order)?;
+        Some((held.to_snapshot(), held.fills.iter().map(|(_, fill)| fill.clone()).collect()))
     }
 
     fn accept(&mut self, order: OrderId, at: Timestamp, ext_id: &Text) {

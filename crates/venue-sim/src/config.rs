@@ -32,6 +32,8 @@ pub struct VenueConfig {
     pub activity: ParticipantActivity,
     /// From order entry to the book.
     pub latency_nanos: i64,
+    /// How late a request may arrive under the fault *late*: one that was sent before that long can no longer take effect.
+    pub request_life_nanos: i64,
     /// None: the venue reports no fees, and those of the security's family apply.
     pub fees: Option<VenueFees>,
     /// Which of two orders of one account is cancelled when they would trade with each other.
@@ -95,8 +97,8 @@ pub enum ConfigError {
 
 impl VenueConfig {
     pub(crate) fn check(&self) -> Result<(), ConfigError> {
-        if self.latency_nanos < 0 {
-            return Err(ConfigError::NegativeLatency(self.latency_nanos));
+        if let Some(negative) = [self.latency_nanos, self.request_life_nanos].into_iter().find(|nanos| *nanos < 0) {
+            return Err(ConfigError::NegativeLatency(negative));
         }
         let mut seen = BTreeSet::new();
         for listing in &self.listings {

@@ -1,7 +1,7 @@
-//! Fault injection on the report channel: reject, delay, duplicate, drop, reorder, disconnect, mute.
+//! Fault injection on the line of a client: reject, delay, duplicate, drop, reorder, disconnect, mute, lose, late.
 //!
-//! The ledger is never affected: a fault changes which reports leave and when, never what was done. A client that
-//! missed something finds it in the snapshot.
+//! The ledger is never affected: a fault changes which requests arrive and which reports leave, and when, never what was
+//! done. A client that missed something finds it in the snapshot, or asks.
 
 use domain::Timestamp;
 
@@ -29,6 +29,10 @@ pub struct Faults {
     pub disconnected: bool,
     /// *mute*: requests are carried out, but no report and no market data leave; those of that time are lost.
     pub muted: bool,
+    /// *lose*: a request never arrives, though the line is up.
+    pub lose_one_in: u32,
+    /// *late*: a request arrives late, within the venue's `request_life_nanos`.
+    pub late_one_in: u32,
 }
 
 /// Report channel from the venue to its client.
@@ -39,16 +43,18 @@ pub(crate) struct ReportChannel {
     orders_seen: u32,
     /// When the newest report in order leaves: later ones do not overtake it.
     last_leave: Timestamp,
+    /// A report was lost, and the client does not know it yet.
+    pub(crate) has_gap: bool,
 }
 
 impl ReportChannel {
     pub(crate) fn new(faults: Faults) -> Self {
-        Self { faults, rng: Rng::new(faults.seed, 0), orders_seen: 0, last_leave: Timestamp(i64::MIN) }
+        Self { faults, rng: Rng::new(faults.seed, 0), orders_seen: 0, last_leave: Timestamp(i64::MIN), has_gap: false }
     }
 
     /// Delayed reports keep their time.
     pub(crate) fn set(&mut self, faults: Faults) {
-        *self = Self { last_leave: self.last_leave, ..Self::new(faults) };
+        *self = Self { last_leave: self.last_leave, has_gap: self.has_gap, ..Self::new(faults) };
     }
 
     pub(crate) fn faults(&self) -> &Faults {
@@ -70,6 +76,24 @@ impl ReportChannel {
         }
         self.orders_seen = (self.orders_seen + 1) % self.faults.reject_every;
         self.orders_seen == 0
+    }
+
+    /// Whether a request that is sent now never arrives.
+    pub(crate) fn loses_request(&mut self) -> bool {
+        self.rng.one_in(self.faults.lose_one_in)
+    }
+
+    /// How long a request is on its way, besides the latency; less than the longest possible.
+    pub(crate) fn request_delay(&mut self, life_nanos: i64) -> i64 {
+        if life_nanos == 0 || !self.rng.one_in(self.faults.late_one_in) {
+            return 0;
+        }
+        i64::try_from(self.rng.below(life_nanos.unsigned_abs())).unwrap_or(0)
+    }
+
+    /// When the answer to an inquiry leaves: with the reports, and never lost where these are.
+    pub(crate) fn answer_time(&mut self, at: Timestamp) -> Timestamp {
+        self.send_time(at)
     }
 
     /// The times at which a report leaves: none if it is lost, two if it is duplicated.

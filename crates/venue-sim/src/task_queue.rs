@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use domain::order::OrderTerms;
 use domain::report::ReportKind;
-use domain::{LookupMap, OrderId, SecurityId, Timestamp};
+use domain::{LookupMap, Order, OrderId, SecurityId, Timestamp};
 
 #[derive(Debug)]
 pub(crate) enum VenueTask {
@@ -18,8 +18,22 @@ pub(crate) enum VenueTask {
     Submit(OrderId),
     Replace(OrderId, OrderTerms),
     Cancel(OrderId),
+    /// A request that took its time on the way arrives.
+    Arrive(LateRequest),
+    /// The order that the client asked about, and when.
+    Inquire(OrderId, Timestamp),
+    /// The client hears the number of the last report.
+    Heartbeat,
     /// A participant acts.
     Participate(SecurityId),
+}
+
+/// A request of the client, before the venue has it.
+#[derive(Debug)]
+pub(crate) enum LateRequest {
+    Submit(Box<Order>),
+    Replace(OrderId, OrderTerms),
+    Cancel(OrderId),
 }
 
 impl VenueTask {
@@ -30,8 +44,9 @@ impl VenueTask {
             Self::Phase => 1,
             Self::Resume(_) => 2,
             Self::Expire(_) => 3,
-            Self::Submit(_) | Self::Replace(..) | Self::Cancel(_) => 4,
+            Self::Arrive(_) | Self::Submit(_) | Self::Replace(..) | Self::Cancel(_) | Self::Inquire(..) => 4,
             Self::Participate(_) => 5,
+            Self::Heartbeat => 6,
         }
     }
 

@@ -113,6 +113,11 @@ impl Harness for ToyHarness {
         self.venue.set_down(false);
     }
 
+    /// Its stream has no numbers.
+    fn lose_reports(&mut self, _: bool) -> bool {
+        false
+    }
+
     /// The venue is another process: only the adapter starts again.
     fn restart(&mut self) {
         self.adapter = adapter_of(&self.venue, &self.folder, self.recorder.clone());

@@ -15,7 +15,7 @@ use adapter_kit::recording::{MessageRecorder, RecorderClock};
 use adapters::{MarketFeed, OrderSession, ReportSink, SendOutcome, SessionLost};
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use domain::order::OrderTerms;
-use domain::report::{AdapterCapabilities, ReportKind, VenueSnapshot};
+use domain::report::{AdapterCapabilities, RefusesRepeatedIds, ReportKind, VenueSnapshot};
 use domain::{Order, SecurityId, Text, Timestamp};
 use serde_json::json;
 use tokio::runtime::Runtime;
@@ -147,7 +147,8 @@ impl OrderSession for ToyAdapter {
         AdapterCapabilities {
             exchanges: vec![samples::EXCHANGE],
             expires_orders: false,
-            rejects_duplicates: true,
+            refuses_repeated_ids: RefusesRepeatedIds::Forever,
+            request_timing: None,
             simulated: true,
             order_properties: Vec::new(),
         }
@@ -159,12 +160,13 @@ impl OrderSession for ToyAdapter {
         Ok(())
     }
 
-    fn snapshot(&mut self, _: Timestamp) -> Result<VenueSnapshot, SessionLost> {
+    fn snapshot(&mut self, at: Timestamp) -> Result<VenueSnapshot, SessionLost> {
         let lost = |reason: String| SessionLost(reason.into());
         let mut request = protocol::list();
         request.headers.push(self.key_header());
         let response = self.runtime.block_on(self.http.send(&request)).map_err(|failure| lost(failure.to_string()))?;
         let snapshot = if response.status == 200 { protocol::snapshot_of(&response.text()) } else { None };
+        let snapshot = snapshot.map(|snapshot| VenueSnapshot { as_of: Some(at), ..snapshot });
         snapshot.ok_or_else(|| lost(format!("the list of orders cannot be used (status {})", response.status)))
     }
 
@@ -178,6 +180,11 @@ impl OrderSession for ToyAdapter {
 
     fn cancel(&mut self, at: Timestamp, order: &Order) -> SendOutcome {
         self.send(at, ToyCall::Cancel(order.id), protocol::cancel(order))
+    }
+
+    /// The list has every order, so it answers for one.
+    fn inquire(&mut self, at: Timestamp, order: &Order) -> SendOutcome {
+        self.send(at, ToyCall::Inquire(order.id, at), protocol::list())
     }
 
     fn deliver(&mut self, _: Timestamp, sink: &mut dyn ReportSink) -> Result<(), SessionLost> {

@@ -7,7 +7,7 @@ use adapter_kit::recording::{RecordedEvent, RecordedMessage, ReplayTarget};
 use adapter_kit::{HoldSignal, RequestLane, VenueAnswer};
 use domain::command::MarketData;
 use domain::order::OrderTerms;
-use domain::report::{ReportKind, VenueFill, VenueOrder, VenueOrderState, VenueSnapshot};
+use domain::report::{InquiryAnswer, InquiryResult, ReportKind, VenueFill, VenueOrder, VenueOrderState, VenueSnapshot};
 use domain::{Order, OrderId, OrderKind, SecurityId, Text, Tick, TimeInForce, Timestamp};
 use serde_json::{Value, json};
 
@@ -17,6 +17,8 @@ pub(crate) enum ToyCall {
     Submit(OrderId),
     Replace(OrderId),
     Cancel(OrderId),
+    /// With the instant of the question.
+    Inquire(OrderId, Timestamp),
 }
 
 /// What a message of the stream means.
@@ -35,11 +37,12 @@ impl ToyCall {
             Self::Submit(_) => RequestLane::Submit,
             Self::Replace(_) => RequestLane::Replace,
             Self::Cancel(_) => RequestLane::Cancel,
+            Self::Inquire(..) => RequestLane::Inquiry,
         }
     }
 
     pub(crate) fn order(self) -> OrderId {
-        let (Self::Submit(order) | Self::Replace(order) | Self::Cancel(order)) = self;
+        let (Self::Submit(order) | Self::Replace(order) | Self::Cancel(order) | Self::Inquire(order, _)) = self;
         order
     }
 
@@ -56,18 +59,20 @@ impl ToyCall {
     }
 
     /// The venue did not receive it.
-    pub(crate) fn not_sent(self, reason: Text) -> ReportKind {
-        match self {
+    pub(crate) fn not_sent(self, reason: Text) -> Option<ReportKind> {
+        Some(match self {
+            // It is asked again.
+            Self::Inquire(..) => return None,
             Self::Submit(order) => ReportKind::NotSent { order, reason },
             Self::Replace(order) => ReportKind::ReplaceRejected { order, reason },
             Self::Cancel(order) => ReportKind::CancelRejected { order, reason },
-        }
+        })
     }
 
-    fn rejected(self, reason: Text) -> ReportKind {
+    fn rejected(self, reason: Text) -> Option<ReportKind> {
         match self {
-            Self::Submit(order) => ReportKind::Rejected { order, reason },
-            Self::Replace(_) | Self::Cancel(_) => self.not_sent(reason),
+            Self::Submit(order) => Some(ReportKind::Rejected { order, reason }),
+            Self::Replace(_) | Self::Cancel(_) | Self::Inquire(..) => self.not_sent(reason),
         }
     }
 }
@@ -108,17 +113,31 @@ fn terms_json(terms: OrderTerms) -> (String, String) {
 /// What an answer means. What the venue did with the order comes by the stream; an answer only tells what it refused.
 pub(crate) fn report_of_answer(call: ToyCall, outcome: &Result<VenueResponse, RequestFailure>) -> Option<ReportKind> {
     match outcome {
-        Err(RequestFailure::NotSent(reason)) => Some(call.not_sent(reason.as_str().into())),
+        Ok(response) if response.status == 200 && matches!(call, ToyCall::Inquire(..)) => answer_of(call, response),
+        _ if matches!(call, ToyCall::Inquire(..)) => None,
+        Err(RequestFailure::NotSent(reason)) => call.not_sent(reason.as_str().into()),
         Err(RequestFailure::Unknown(reason)) => Some(unknown(call, reason)),
         Ok(response) if response.status >= 500 => Some(unknown(call, &response.text())),
         // A duplicate says that the first one lives.
         Ok(response) if response.status < 400 || response.status == 409 => None,
-        Ok(response) => Some(call.rejected(response.text().as_str().into())),
+        Ok(response) => call.rejected(response.text().as_str().into()),
     }
 }
 
 fn unknown(call: ToyCall, reason: &str) -> ReportKind {
-    ReportKind::DeliveryUnknown { order: call.order(), reason: reason.into() }
+    ReportKind::DeliveryUnknown { order: call.order(), reason: reason.into(), dead_after: None }
+}
+
+/// What the list says of one order; a list that is not understood says nothing.
+fn answer_of(call: ToyCall, response: &VenueResponse) -> Option<ReportKind> {
+    let ToyCall::Inquire(order, as_of) = call else { return None };
+    let VenueSnapshot { orders, fills, .. } = snapshot_of(&response.text())?;
+    let fills = fills.into_iter().filter(|fill| fill.order == order).collect();
+    let result = match orders.into_iter().find(|seen| seen.order == order) {
+        Some(seen) => InquiryResult::Found(seen, fills),
+        None => InquiryResult::NotFound,
+    };
+    Some(ReportKind::Inquiry(InquiryAnswer { order, as_of, dead_after: None, result }))
 }
 
 /// What an answer says about rate limits.
@@ -159,7 +178,7 @@ pub(crate) fn snapshot_of(text: &str) -> Option<VenueSnapshot> {
     let listed: Value = serde_json::from_str(text).ok()?;
     let orders = listed["orders"].as_array()?.iter().map(order_of).collect::<Option<_>>()?;
     let fills = listed["fills"].as_array()?.iter().map(fill_of).collect::<Option<_>>()?;
-    Some(VenueSnapshot { orders, fills, complete: true })
+    Some(VenueSnapshot { orders, fills, complete: true, ..VenueSnapshot::default() })
 }
 
 fn order_of(order: &Value) -> Option<VenueOrder> {

@@ -2,7 +2,7 @@
 
 use domain::command::MarketData;
 use domain::order::OrderTerms;
-use domain::report::{ReportKind, VenueFill, VenueOrder, VenueOrderState, VenueSnapshot};
+use domain::report::{InquiryAnswer, ReportKind, VenueFill, VenueOrder, VenueOrderState, VenueSnapshot};
 use domain::{Order, OrderId, SecurityId, Timestamp};
 
 use super::{DurableView, Harness, OrderIntent, RuleVerdict};
@@ -14,6 +14,8 @@ pub(super) type RuleResult<T = ()> = Result<T, RuleVerdict>;
 pub(super) struct ConformanceClient<H> {
     pub(super) harness: H,
     received: ReceivedReports,
+    /// When the venue was last asked for a snapshot or about an order.
+    pub(super) asked_at: Timestamp,
 }
 
 /// Everything reported since the start, or since it was last read.
@@ -45,7 +47,7 @@ impl ReportSink for ReceivedReports {
 
 impl<H: Harness> ConformanceClient<H> {
     pub(super) fn new(harness: H) -> Self {
-        Self { harness, received: ReceivedReports::default() }
+        Self { harness, received: ReceivedReports::default(), asked_at: Timestamp(0) }
     }
 
     pub(super) fn connect(&mut self) -> RuleResult {
@@ -65,6 +67,7 @@ impl<H: Harness> ConformanceClient<H> {
 
     pub(super) fn snapshot(&mut self) -> RuleResult<VenueSnapshot> {
         let at = self.harness.now();
+        self.asked_at = at;
         self.harness.adapter().snapshot(at).or_else(|reason| failed(format!("no snapshot: {reason}")))
     }
 
@@ -88,6 +91,27 @@ impl<H: Harness> ConformanceClient<H> {
     pub(super) fn cancel(&mut self, order: &Order) -> SendOutcome {
         let at = self.harness.now();
         self.harness.adapter().cancel(at, order)
+    }
+
+    pub(super) fn inquire(&mut self, order: &Order) -> SendOutcome {
+        let at = self.harness.now();
+        self.asked_at = at;
+        self.harness.adapter().inquire(at, order)
+    }
+
+    /// Asks about an order and waits for the only answer.
+    pub(super) fn ask_about(&mut self, order: &Order) -> RuleResult<InquiryAnswer> {
+        self.take_reports();
+        sent(&self.inquire(order))?;
+        self.wait()?;
+        let answers = self.take_reports().into_iter().filter_map(|said| match said {
+            ReportKind::Inquiry(answer) if answer.order == order.id => Some(answer),
+            _ => None,
+        });
+        match <[InquiryAnswer; 1]>::try_from(answers.collect::<Vec<_>>()) {
+            Ok([answer]) => Ok(answer),
+            Err(answers) => failed(format!("order {} was asked about: {} answers", order.id, answers.len())),
+        }
     }
 
     pub(super) fn subscribe(&mut self, security: SecurityId) -> SendOutcome {
@@ -154,7 +178,7 @@ pub(super) fn failed<T>(seen: impl Into<String>) -> RuleResult<T> {
 pub(super) fn sent(sending: &SendOutcome) -> RuleResult {
     match sending {
         SendOutcome::Sent => Ok(()),
-        SendOutcome::NotSent(reason) | SendOutcome::Unknown(reason) => failed(format!("was not sent: {reason}")),
+        SendOutcome::NotSent(reason) | SendOutcome::Unknown { reason, .. } => failed(format!("was not sent: {reason}")),
     }
 }
 
@@ -179,7 +203,8 @@ fn order_of(said: &ReportKind) -> Option<OrderId> {
         | ReportKind::NotSent { order, .. }
         | ReportKind::DeliveryUnknown { order, .. } => Some(*order),
         ReportKind::Filled(fill) | ReportKind::Corrected { by: fill, .. } => Some(fill.order),
-        ReportKind::Attached(_) | ReportKind::Session(_) | ReportKind::Snapshot(_) => None,
+        ReportKind::Inquiry(answer) => Some(answer.order),
+        ReportKind::Attached(_) | ReportKind::Session(_) | ReportKind::Snapshot(_) | ReportKind::Gap => None,
     }
 }
 
@@ -200,6 +225,8 @@ fn report_name(said: &ReportKind) -> &'static str {
         ReportKind::Corrected { .. } => "corrected",
         ReportKind::NotSent { .. } => "unsent",
         ReportKind::DeliveryUnknown { .. } => "lost",
+        ReportKind::Gap => "gap",
+        ReportKind::Inquiry(_) => "answered",
     }
 }
 

@@ -29,6 +29,10 @@ pub trait Harness {
     /// Restores the connection.
     fn reconnect(&mut self);
 
+    /// From now on every report is lost on a session that stays up, until it is switched off; false where the harness
+    /// cannot do that.
+    fn lose_reports(&mut self, lost: bool) -> bool;
+
     /// Adapter and, where it runs in the same process, venue crash and start again from their files.
     fn restart(&mut self);
 

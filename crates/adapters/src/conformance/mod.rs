@@ -3,6 +3,7 @@
 
 mod conformance_client;
 mod harness;
+mod inquiry_rules;
 mod rules;
 
 use std::fmt;
@@ -26,7 +27,7 @@ pub fn check<H: Harness>(make: impl Fn() -> H) -> Vec<RuleOutcome> {
         let verdict = kept(&mut ConformanceClient::new(make())).err().unwrap_or(RuleVerdict::Passed);
         RuleOutcome { rule, verdict }
     };
-    rules::all().into_iter().map(judge).collect()
+    rules::all().into_iter().chain(inquiry_rules::all()).map(judge).collect()
 }
 
 impl fmt::Display for RuleOutcome {

@@ -137,6 +137,7 @@ fn reconnect_keeps_snapshot<H: Harness>(desk: &mut ConformanceClient<H>) -> Rule
     desk.connect()?;
     let after = desk.snapshot()?;
     snapshot_shows(&after, &business, desk.fills())?;
+    let after = VenueSnapshot { as_of: before.as_of, ..after };
     if after == before { Ok(()) } else { failed(format!("before {before:?}, after {after:?}")) }
 }
 
@@ -278,7 +279,7 @@ fn snapshot_shows(snapshot: &VenueSnapshot, business: &OrderScenario, fills: &[V
     }
 }
 
-fn accepted<H: Harness>(desk: &mut ConformanceClient<H>) -> RuleResult<Order> {
+pub(super) fn accepted<H: Harness>(desk: &mut ConformanceClient<H>) -> RuleResult<Order> {
     let order = desk.send(OrderIntent::Rest)?;
     expect_reports(desk, order.id, &["accepted"])?;
     Ok(order)
@@ -309,17 +310,21 @@ fn expect_all_not_sent<H: Harness>(desk: &mut ConformanceClient<H>) -> RuleResul
     }
 }
 
-fn expect_reports<H: Harness>(desk: &mut ConformanceClient<H>, order: OrderId, expected: &[&str]) -> RuleResult {
+pub(super) fn expect_reports<H: Harness>(
+    desk: &mut ConformanceClient<H>,
+    order: OrderId,
+    expected: &[&str],
+) -> RuleResult {
     let heard = desk.reports_for(order)?;
     if heard == expected { Ok(()) } else { failed(format!("order {order}: expected {expected:?}, reported {heard:?}")) }
 }
 
-fn has_state(snapshot: &VenueSnapshot, order: OrderId, state: VenueOrderState) -> RuleResult {
+pub(super) fn has_state(snapshot: &VenueSnapshot, order: OrderId, state: VenueOrderState) -> RuleResult {
     let known = order_in(snapshot, order)?.state;
     if known == state { Ok(()) } else { failed(format!("order {order} is {state:?}, the snapshot has {known:?}")) }
 }
 
-fn filled_in_full(order: &Order, fills: &[VenueFill]) -> RuleResult {
+pub(super) fn filled_in_full(order: &Order, fills: &[VenueFill]) -> RuleResult {
     let of_order = fills.iter().filter(|fill| fill.order == order.id);
     let filled = of_order.map(|fill| fill.quantity).try_fold(Quantity::ZERO, Quantity::plus);
     match filled {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use crossbeam_channel::Receiver;
 use domain::order::OrderTerms;
-use domain::report::{AdapterCapabilities, VenueSnapshot};
+use domain::report::{AdapterCapabilities, RefusesRepeatedIds, RequestTiming, VenueSnapshot};
 use domain::{Order, OrderProperty, SecurityId, Timestamp};
 use storage::{FileSystem, OsFileSystem, StorageError};
 use venue_sim::{VenueConfig, VenueOutput, VenueSimulator};
@@ -20,6 +20,8 @@ use controls::ControlChange;
 pub use controls::VenueControls;
 use persistent_venue::PersistentVenue;
 pub use persistent_venue::{OpenError, newest_order};
+
+const NANOS_PER_MILLI: i64 = 1_000_000;
 
 /// Settings of one simulated venue.
 #[derive(Debug, Clone)]
@@ -115,8 +117,15 @@ impl SimulatedAdapter {
         match market.apply(request) {
             Ok(()) => SendOutcome::Sent,
             // The record may have reached the file, and then the order exists.
-            Err(error) => SendOutcome::Unknown(self.fail(&error).0),
+            Err(error) => SendOutcome::Unknown { reason: self.fail(&error).0, dead_after: None },
         }
+    }
+
+    /// Only a venue whose requests may come late needs to say how late.
+    fn request_timing(&self) -> Option<RequestTiming> {
+        let life_nanos = self.settings.venue.request_life_nanos;
+        let life_millis = u32::try_from(life_nanos / NANOS_PER_MILLI + 1).ok();
+        (life_nanos > 0).then_some(RequestTiming { life_millis, read_lag_millis: 0 })
     }
 
     /// A venue that cannot write its ledger stops.
@@ -132,7 +141,8 @@ impl OrderSession for SimulatedAdapter {
         AdapterCapabilities {
             exchanges,
             expires_orders: true,
-            rejects_duplicates: true,
+            refuses_repeated_ids: RefusesRepeatedIds::Forever,
+            request_timing: self.request_timing(),
             simulated: true,
             order_properties: OrderProperty::ALL.to_vec(),
         }
@@ -148,13 +158,18 @@ impl OrderSession for SimulatedAdapter {
         Ok(())
     }
 
-    fn snapshot(&mut self, _: Timestamp) -> Result<VenueSnapshot, SessionLost> {
+    fn snapshot(&mut self, at: Timestamp) -> Result<VenueSnapshot, SessionLost> {
         let snapshot = self.connected()?.snapshot();
-        snapshot.map_err(|error| self.fail(&error))
+        let snapshot = snapshot.map_err(|error| self.fail(&error))?;
+        Ok(VenueSnapshot { as_of: Some(at), ..snapshot })
     }
 
     fn submit(&mut self, at: Timestamp, order: &Order) -> SendOutcome {
         self.send(|venue, out| venue.submit(at, order, out))
+    }
+
+    fn inquire(&mut self, at: Timestamp, order: &Order) -> SendOutcome {
+        self.send(|venue, out| venue.inquire(at, order.id, out))
     }
 
     fn modify(&mut self, at: Timestamp, order: &Order, terms: OrderTerms) -> SendOutcome {
@@ -270,7 +285,7 @@ mod tests {
     fn an_order_that_a_venue_cannot_write_down_is_in_doubt() {
         let (_folder, mut simulated) = on_a_full_disk(Full::AtWrite);
         let at = START.plus_seconds(2);
-        assert!(matches!(simulated.submit(at, &order(2, "9")), SendOutcome::Unknown(_)));
+        assert!(matches!(simulated.submit(at, &order(2, "9")), SendOutcome::Unknown { .. }));
         assert!(matches!(simulated.submit(at, &order(3, "9")), SendOutcome::NotSent(_)));
         assert!(simulated.deliver(at, &mut Heard::default()).is_err());
         assert_starts_again(simulated);

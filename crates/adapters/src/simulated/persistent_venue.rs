@@ -97,6 +97,7 @@ impl PersistentVenue {
     pub(super) fn catch_up(&mut self, at: Timestamp) -> Result<(), StorageError> {
         let written = self.apply(|venue, out| venue.advance(at, out));
         self.clear_outputs();
+        self.venue.start_session();
         written
     }
 

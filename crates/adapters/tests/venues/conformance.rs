@@ -77,3 +77,21 @@ fn an_adapter_that_uses_an_id_again_is_caught() {
     ];
     assert_eq!(broken_by(FaultKind::ReusesIds), rules);
 }
+
+#[test]
+fn an_adapter_that_answers_wrongly_is_caught_by_the_rule_for_it() {
+    let only = [
+        (FaultKind::AnswersOtherTerms, "an inquiry finds a resting order with its terms"),
+        (FaultKind::AnswersWithoutFills, "an inquiry finds every fill of an order"),
+        (FaultKind::AnswersLive, "an inquiry finds how an order ended"),
+        (FaultKind::SwallowsAbsence, "an inquiry about an order that never came is answered"),
+        (FaultKind::SendsAgain, "an inquiry makes no order"),
+        (FaultKind::DatesAnswersLate, "an answer is as of its question, not later"),
+        (FaultKind::PretendsInquiries, "without a session nobody is asked"),
+        (FaultKind::UndatedSnapshot, "a snapshot says as of when it is"),
+        (FaultKind::HidesGaps, "a lost report is told before the next one"),
+    ];
+    for (lie, rule) in only {
+        assert_eq!(broken_by(lie), [rule], "{lie:?}");
+    }
+}

@@ -6,7 +6,7 @@ use adapters::{MarketFeed, OrderSession, ReportSink, SendOutcome, SessionLost, S
 use crossbeam_channel::Receiver;
 use domain::command::MarketData;
 use domain::order::OrderTerms;
-use domain::report::{AdapterCapabilities, ReportKind, VenueSnapshot};
+use domain::report::{AdapterCapabilities, InquiryAnswer, InquiryResult, ReportKind, VenueOrderState, VenueSnapshot};
 use domain::{Order, OrderId, SecurityId, Timestamp};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +27,24 @@ pub(crate) enum FaultKind {
     WithholdsPrices,
     /// All fills have one id.
     ReusesIds,
+    /// Answers with the terms of another order.
+    AnswersOtherTerms,
+    /// Its answers have no fills.
+    AnswersWithoutFills,
+    /// Its answers know open orders only.
+    AnswersLive,
+    /// Does not answer about an order that the venue does not have.
+    SwallowsAbsence,
+    /// Sends an order that it is asked about and that the venue does not have.
+    SendsAgain,
+    /// Its answers are as of their arrival.
+    DatesAnswersLate,
+    /// Reports inquiries as sent that it did not send.
+    PretendsInquiries,
+    /// Its snapshot does not say as of when it is.
+    UndatedSnapshot,
+    /// Does not tell that reports were lost.
+    HidesGaps,
 }
 
 pub(crate) struct FaultyAdapter {
@@ -35,6 +53,8 @@ pub(crate) struct FaultyAdapter {
     known: BTreeSet<OrderId>,
     /// Orders that `SpeaksTooSoon` has not sent yet.
     held: Vec<(Timestamp, Order)>,
+    /// Orders that `SendsAgain` was asked about.
+    asked_about: Vec<Order>,
 }
 
 /// The copy of an order that `Doubles` makes has its id plus this.
@@ -42,7 +62,7 @@ const SECOND: u64 = 1_000_000;
 
 impl FaultyAdapter {
     pub(crate) fn new(honest: SimulatedAdapter, lie: FaultKind) -> Self {
-        Self { honest, lie, known: BTreeSet::new(), held: Vec::new() }
+        Self { honest, lie, known: BTreeSet::new(), held: Vec::new(), asked_about: Vec::new() }
     }
 
     fn send_held(&mut self, at: Timestamp, sink: &mut dyn ReportSink) {
@@ -67,6 +87,7 @@ impl OrderSession for FaultyAdapter {
         let mut snapshot = self.honest.snapshot(at)?;
         match self.lie {
             FaultKind::ForgetsFills => snapshot.fills.clear(),
+            FaultKind::UndatedSnapshot => snapshot.as_of = None,
             FaultKind::ReusesIds => snapshot.fills.iter_mut().for_each(|fill| fill.exec_id = "1".into()),
             _ => {}
         }
@@ -99,9 +120,23 @@ impl OrderSession for FaultyAdapter {
         self.honest.cancel(at, order)
     }
 
+    fn inquire(&mut self, at: Timestamp, order: &Order) -> SendOutcome {
+        let asked = self.honest.inquire(at, order);
+        if self.lie == FaultKind::SendsAgain && asked == SendOutcome::Sent {
+            self.asked_about.push(order.clone());
+        }
+        match self.lie {
+            FaultKind::PretendsInquiries => SendOutcome::Sent,
+            _ => asked,
+        }
+    }
+
     fn deliver(&mut self, at: Timestamp, sink: &mut dyn ReportSink) -> Result<(), SessionLost> {
         self.send_held(at, sink);
         let delivered = self.honest.deliver(at, &mut FaultySink { lie: self.lie, sink });
+        for order in std::mem::take(&mut self.asked_about) {
+            self.honest.submit(at, &order);
+        }
         if self.lie == FaultKind::HidesLostSessions { Ok(()) } else { delivered }
     }
 
@@ -134,9 +169,33 @@ struct FaultySink<'a> {
     sink: &'a mut dyn ReportSink,
 }
 
+impl FaultySink<'_> {
+    /// Whether the answer is given at all.
+    fn change_answer(&self, at: Option<Timestamp>, answer: &mut InquiryAnswer) -> bool {
+        match (self.lie, &mut answer.result) {
+            (FaultKind::SwallowsAbsence, InquiryResult::NotFound) => return false,
+            (FaultKind::AnswersOtherTerms, InquiryResult::Found(seen, _)) => seen.terms.quantity = 1.into(),
+            (FaultKind::AnswersWithoutFills, InquiryResult::Found(_, fills)) => fills.clear(),
+            (FaultKind::AnswersLive, InquiryResult::Found(seen, _)) => seen.state = VenueOrderState::Live,
+            (FaultKind::DatesAnswersLate, _) => answer.as_of = at.unwrap_or(answer.as_of),
+            (FaultKind::ReusesIds, InquiryResult::Found(_, fills)) => {
+                fills.iter_mut().for_each(|fill| fill.exec_id = "1".into());
+            }
+            _ => {}
+        }
+        true
+    }
+}
+
 impl ReportSink for FaultySink<'_> {
     fn on_report(&mut self, at: Option<Timestamp>, mut said: ReportKind) {
+        if let ReportKind::Inquiry(answer) = &mut said
+            && !self.change_answer(at, answer)
+        {
+            return;
+        }
         match (self.lie, &mut said) {
+            (FaultKind::HidesGaps, ReportKind::Gap) => return,
             (FaultKind::SwallowsCancels, ReportKind::Canceled { .. })
             | (FaultKind::SpeaksTooSoon, ReportKind::Accepted { .. }) => return,
             (FaultKind::Doubles, ReportKind::Accepted { order, .. }) => order.0 %= SECOND,

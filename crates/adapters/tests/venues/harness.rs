@@ -76,6 +76,11 @@ impl<A: Adapter> Harness for SimulatedHarness<A> {
         self.controls.set_faults(Faults::default());
     }
 
+    fn lose_reports(&mut self, lost: bool) -> bool {
+        self.controls.set_faults(Faults { drop_one_in: lost.into(), ..Faults::default() });
+        true
+    }
+
     fn restart(&mut self) {
         let simulated = open(&self.folder, self.now);
         self.controls = simulated.controls();

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use adapters::{AdapterHost, SendOutcome, VenueBackoff};
 use bus::InboxError;
 use bus::inbox::InboxReceiver;
-use domain::report::{ReportKind, SessionState};
+use domain::report::{ReportKind, SessionState, VenueSnapshot};
 use domain::{Instruction, OrderId, Report, SecurityId, Timestamp};
 
 use crate::fixture::{adapter_name, order, terms};
-use crate::scripted_adapter::{ScriptedAdapter, capabilities, snapshot};
+use crate::scripted_adapter::{ScriptedAdapter, capabilities};
 
 const START: Timestamp = Timestamp(1_000_000_000_000);
 const BACKOFF: VenueBackoff = VenueBackoff { first_millis: 100, max_millis: 500 };
@@ -55,6 +55,11 @@ impl HostFixture {
 
 fn session(state: SessionState) -> ReportKind {
     ReportKind::Session(state)
+}
+
+/// Nothing was sent before.
+fn snapshot() -> VenueSnapshot {
+    VenueSnapshot { dead_after: Some(START), ..crate::scripted_adapter::snapshot() }
 }
 
 fn log_on() -> Vec<ReportKind> {
@@ -158,11 +163,12 @@ fn the_result_of_sending_a_request_is_reported_exactly() {
         ReportKind::ReplaceRejected { order: OrderId(2), reason: reason() },
         ReportKind::CancelRejected { order: OrderId(3), reason: reason() },
     ];
-    let unknown = [1, 2, 3].map(|id| ReportKind::DeliveryUnknown { order: OrderId(id), reason: reason() });
+    let unknown =
+        [1, 2, 3].map(|id| ReportKind::DeliveryUnknown { order: OrderId(id), reason: reason(), dead_after: None });
     let cases = [
         (SendOutcome::Sent, vec![]),
         (SendOutcome::NotSent(reason()), not_sent.to_vec()),
-        (SendOutcome::Unknown(reason()), unknown.to_vec()),
+        (SendOutcome::Unknown { reason: reason(), dead_after: None }, unknown.to_vec()),
     ];
     for (sending, told) in cases {
         let mut stage = HostFixture::logged_on();

@@ -20,6 +20,7 @@ pub(crate) fn venue() -> VenueConfig {
         seed: 1,
         activity: ParticipantActivity::Off,
         latency_nanos: LATENCY_NANOS,
+        request_life_nanos: 0,
         fees: None,
         self_trade: SelfTradeRule::CancelNewest,
         faults: Faults::default(),

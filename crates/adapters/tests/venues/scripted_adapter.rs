@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use adapters::{MarketFeed, OrderSession, ReportSink, SendOutcome, SessionLost};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use domain::order::OrderTerms;
-use domain::report::{AdapterCapabilities, ReportKind, VenueSnapshot};
+use domain::report::{AdapterCapabilities, RefusesRepeatedIds, ReportKind, VenueSnapshot};
 use domain::{ExchangeId, Order, SecurityId, Timestamp};
 
 #[derive(Clone)]
@@ -61,14 +61,15 @@ impl ScriptedAdapter {
 }
 
 pub(crate) fn snapshot() -> VenueSnapshot {
-    VenueSnapshot { orders: Vec::new(), fills: Vec::new(), complete: true }
+    VenueSnapshot { complete: true, as_of: Some(Timestamp(0)), ..VenueSnapshot::default() }
 }
 
 pub(crate) fn capabilities() -> AdapterCapabilities {
     AdapterCapabilities {
         exchanges: vec![ExchangeId(1)],
         expires_orders: true,
-        rejects_duplicates: true,
+        refuses_repeated_ids: RefusesRepeatedIds::Forever,
+        request_timing: None,
         simulated: true,
         order_properties: vec![],
     }
@@ -102,6 +103,10 @@ impl OrderSession for ScriptedAdapter {
 
     fn cancel(&mut self, _: Timestamp, order: &Order) -> SendOutcome {
         self.ask(format!("cancel {}", order.id))
+    }
+
+    fn inquire(&mut self, _: Timestamp, order: &Order) -> SendOutcome {
+        self.ask(format!("ask about {}", order.id))
     }
 
     fn deliver(&mut self, at: Timestamp, sink: &mut dyn ReportSink) -> Result<(), SessionLost> {

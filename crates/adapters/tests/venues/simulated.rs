@@ -7,7 +7,9 @@ use std::sync::Arc;
 use adapters::simulated::{OpenError, SimulatedVenueSettings, VenueControls};
 use adapters::{AdapterHost, SimulatedAdapter, VenueBackoff};
 use bus::inbox::InboxReceiver;
-use domain::report::{ReportKind, SessionState, VenueFill, VenueOrder, VenueOrderState, VenueSnapshot};
+use domain::report::{
+    InquiryAnswer, InquiryResult, ReportKind, SessionState, VenueFill, VenueOrder, VenueOrderState, VenueSnapshot,
+};
 use domain::{Instruction, Order, OrderId, Report, Security, SecurityId, Timestamp};
 use tempfile::TempDir;
 use venue_sim::{Faults, VenueRecord};
@@ -26,6 +28,8 @@ const NO_FAULTS: Faults = Faults {
     reorder_one_in: 0,
     disconnected: false,
     muted: false,
+    lose_one_in: 0,
+    late_one_in: 0,
 };
 
 struct SimulatedFixture {
@@ -81,8 +85,16 @@ impl SimulatedFixture {
         self.host.step(self.now).unwrap();
     }
 
+    /// A snapshot is as of now, which is taken as told.
     fn heard(&self) -> Vec<ReportKind> {
-        self.lanes.reports.try_iter().map(|report| report.kind).collect()
+        let undated = |report: Report| match report.kind {
+            ReportKind::Snapshot(snapshot) => {
+                assert_eq!(snapshot.as_of, Some(self.now));
+                ReportKind::Snapshot(VenueSnapshot { as_of: None, dead_after: None, ..snapshot })
+            }
+            other => other,
+        };
+        self.lanes.reports.try_iter().map(undated).collect()
     }
 
     fn set_faults(&mut self, faults: Faults) {
@@ -118,7 +130,7 @@ fn picture() -> VenueSnapshot {
         state: VenueOrderState::Live,
         reason: None,
     };
-    VenueSnapshot { orders: vec![known], fills: vec![fill()], complete: true }
+    VenueSnapshot { orders: vec![known], fills: vec![fill()], complete: true, ..VenueSnapshot::default() }
 }
 
 fn log_on(snapshot: VenueSnapshot) -> [ReportKind; 4] {
@@ -279,4 +291,59 @@ fn a_security_that_is_listed_while_the_venue_runs_has_prices_and_trades() {
     desk.submit(Order { security: late, ..order(1, "11") });
     desk.step_after_millis(1_000);
     assert!(matches!(desk.heard().as_slice(), [ReportKind::Accepted { .. }, ReportKind::Filled(_)]));
+}
+
+fn ask(desk: &mut SimulatedFixture, id: u64) {
+    desk.take(Instruction::Inquire(Arc::new(order(id, "11"))));
+}
+
+#[test]
+fn an_order_whose_reports_were_lost_is_found_by_asking() {
+    let mut desk = SimulatedFixture::open();
+    desk.set_faults(Faults { drop_one_in: 1, ..NO_FAULTS });
+    desk.submit(order(1, "11"));
+    let sent_at = desk.now;
+    desk.step_after_millis(3);
+    assert_eq!(desk.heard(), []);
+    ask(&mut desk, 1);
+    let asked_at = desk.now;
+    desk.step_after_millis(3);
+    let VenueSnapshot { orders, fills, .. } = picture();
+    let answer = InquiryAnswer {
+        order: OrderId(1),
+        as_of: asked_at,
+        dead_after: Some(sent_at),
+        result: InquiryResult::Found(orders[0].clone(), fills),
+    };
+    assert_eq!(desk.heard(), [ReportKind::Gap, ReportKind::Inquiry(answer)]);
+}
+
+#[test]
+fn a_lost_report_is_told_after_a_second_where_nothing_follows_it() {
+    let mut desk = SimulatedFixture::open();
+    desk.set_faults(Faults { drop_one_in: 1, ..NO_FAULTS });
+    desk.submit(order(1, "11"));
+    desk.step_after_millis(900);
+    assert_eq!(desk.heard(), []);
+    desk.step_after_millis(200);
+    assert_eq!(desk.heard(), [ReportKind::Gap]);
+    desk.step_after_millis(5_000);
+    assert_eq!(desk.heard(), []);
+}
+
+#[test]
+fn an_order_that_was_lost_on_its_way_is_not_there() {
+    let mut desk = SimulatedFixture::open();
+    desk.set_faults(Faults { lose_one_in: 1, ..NO_FAULTS });
+    desk.submit(order(1, "11"));
+    desk.set_faults(NO_FAULTS);
+    let sent_at = desk.now;
+    desk.step_after_millis(5);
+    ask(&mut desk, 1);
+    let asked_at = desk.now;
+    desk.step_after_millis(3);
+    let (dead_after, result) = (Some(sent_at), InquiryResult::NotFound);
+    let answer = InquiryAnswer { order: OrderId(1), as_of: asked_at, dead_after, result };
+    assert_eq!(desk.heard(), [ReportKind::Inquiry(answer)]);
+    assert_eq!(read(&desk.ledger()), []);
 }

@@ -10,7 +10,7 @@ use bus::InstructionRouter;
 use bus::inbox::InboxReceiver;
 use crossbeam_channel::{Sender, bounded};
 use domain::command::MarketData;
-use domain::report::{ReportKind, SessionState};
+use domain::report::{ReportKind, SessionState, VenueSnapshot};
 use domain::{Instruction, OrderId, SecurityId};
 use venue_sim::{ParticipantActivity, VenueConfig};
 
@@ -67,7 +67,7 @@ fn log_on() -> [ReportKind; 5] {
     [
         ReportKind::Attached(capabilities()),
         ReportKind::Session(SessionState::Connected),
-        ReportKind::Snapshot(snapshot()),
+        ReportKind::Snapshot(VenueSnapshot { dead_after: Some(START), ..snapshot() }),
         ReportKind::Session(SessionState::LoggedOn),
         ReportKind::Session(SessionState::Subscribed),
     ]

@@ -3,6 +3,8 @@
 pub(crate) mod wait_queue;
 pub(crate) mod ticket;
 pub(crate) mod timeout_queue;
+pub(crate) mod inquiry_queue;
+mod inquiries;
 pub(crate) mod mass_cancel_results;
 pub(crate) mod terms_check;
 mod executions;

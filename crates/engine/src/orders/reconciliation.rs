@@ -15,6 +15,10 @@ use crate::orders::ticket::OrderReport;
 use crate::outbox::Outbox;
 use crate::trading::Trading;
 
+/// Why an order ended that the venue certainly does not have.
+pub(super) const NEVER_ARRIVED: &str = "the order never reached the venue";
+const LOST_REQUEST: &str = "the request was lost with the connection";
+
 impl Trading {
     pub(crate) fn reconcile(
         &mut self,
@@ -34,22 +38,33 @@ impl Trading {
         for fill in reported.filter(|fill| self.owns_order(adapter, fill.order, out)).collect::<Vec<_>>() {
             self.on_fill(moment, adapter, fill, fill.at, out);
         }
+        let requests_are_over = self.requests_are_over(adapter, snapshot);
+        let lost = requests_are_over.then_some(LOST_REQUEST);
         for seen in owned {
-            self.apply_final_state(moment, seen, out);
+            self.apply_final_state(moment, seen, lost, out);
         }
+        let is_conclusive = snapshot.complete && requests_are_over;
         let seen: BTreeSet<OrderId> = snapshot.orders.iter().map(|order| order.order).collect();
         let of_adapter = self.orders.open().filter(|order| order.adapter == *adapter);
         // A waiting order was never sent, so the venue cannot have it.
         let unseen = of_adapter.filter(|order| !seen.contains(&order.id) && !self.waiting_orders.contains(order.id));
         for order in unseen.cloned().collect::<Vec<_>>() {
-            self.resolve_missing(moment, &order, snapshot.complete, out);
+            self.resolve_missing(moment, &order, is_conclusive, out);
         }
         self.adapters.mark_reconciled(adapter);
+        self.resume_inquiries(moment, adapter);
         self.cancel_expired(moment, Some(adapter), out);
     }
 
+    /// Whether every request has taken effect by the instant of the snapshot, or never will. In journals of earlier builds
+    /// none was on its way.
+    fn requests_are_over(&self, adapter: &AdapterName, snapshot: &VenueSnapshot) -> bool {
+        let is_over = |as_of| self.adapters.proves_absence(adapter, as_of, snapshot.dead_after);
+        snapshot.as_of.is_none_or(is_over)
+    }
+
     /// First what must be known before fills are booked: the order is there, with these terms.
-    fn apply_venue_order(&mut self, moment: Moment, seen: &VenueOrder, out: &mut Outbox) {
+    pub(super) fn apply_venue_order(&mut self, moment: Moment, seen: &VenueOrder, out: &mut Outbox) {
         let report = OrderReport { moment, order: seen.order, ext_at: None };
         if self.orders.retired_account(seen.order).is_some() {
             return;
@@ -66,15 +81,22 @@ impl Trading {
         }
     }
 
-    /// Then, with all fills booked, how it ended or what became of a request.
-    fn apply_final_state(&mut self, moment: Moment, seen: &VenueOrder, out: &mut Outbox) {
+    /// Then, with all fills booked, how it ended or what became of a request: `lost` is why one that does not show is over;
+    /// absent where it may still take effect.
+    pub(super) fn apply_final_state(
+        &mut self,
+        moment: Moment,
+        seen: &VenueOrder,
+        lost: Option<&str>,
+        out: &mut Outbox,
+    ) {
         let report = OrderReport { moment, order: seen.order, ext_at: None };
         let Some(order) = self.orders.get(seen.order).cloned() else { return };
         if !order.is_open() {
             return;
         }
         match seen.state {
-            VenueOrderState::Live => self.resolve_live(report, &order, out),
+            VenueOrderState::Live => self.resolve_live(report, &order, lost, out),
             VenueOrderState::Canceled if order.state.is_working() => {
                 self.on_ended(report, ExecType::Canceled, seen.reason.as_ref(), out);
             }
@@ -86,31 +108,35 @@ impl Trading {
                 self.on_rejected(report, &reason, out);
             }
             VenueOrderState::Canceled | VenueOrderState::Expired | VenueOrderState::Rejected => {
-                self.resolve_live(report, &order, out);
+                self.resolve_live(report, &order, lost, out);
             }
         }
     }
 
     /// A request that the venue's snapshot does not show was lost with the connection. A cancel is sent again, since a
     /// second one does no harm and the client relies on it; a replace could be stale and is refused.
-    fn resolve_live(&mut self, report: OrderReport, order: &Arc<Order>, out: &mut Outbox) {
-        let reason = Text::from("the request was lost with the connection");
-        match &order.pending {
-            PendingRequest::Cancel(_, overtaken) if order.state.is_working() => {
+    fn resolve_live(&mut self, report: OrderReport, order: &Arc<Order>, lost: Option<&str>, out: &mut Outbox) {
+        match (&order.pending, lost.map(Text::from)) {
+            (PendingRequest::Nothing, _) if order.in_doubt => drop(self.resolve_doubt(report, order, out)),
+            (PendingRequest::Nothing, _) | (_, None) => {}
+            (PendingRequest::Cancel(_, overtaken), Some(lost)) if order.state.is_working() => {
                 if overtaken.is_some() {
-                    self.on_replace_rejected(report, &reason, out);
+                    self.on_replace_rejected(report, &lost, out);
                 }
                 self.resend_cancel(report, order, out);
             }
-            PendingRequest::Cancel(..) | PendingRequest::Replace(..) => self.reject_pending(report, &reason, out),
-            PendingRequest::Nothing if order.in_doubt => drop(self.resolve_doubt(report, order, out)),
-            PendingRequest::Nothing => {}
+            (PendingRequest::Cancel(..) | PendingRequest::Replace(..), Some(lost)) => {
+                self.reject_pending(report, &lost, out);
+            }
         }
     }
 
     fn resend_cancel(&mut self, report: OrderReport, order: &Order, out: &mut Outbox) {
         let order = self.resolve_doubt(report, order, out);
-        self.start_venue_timeout(report.moment, order.id);
+        // One that is asked about already is asked again anyway, at its growing pauses.
+        if self.inquiries.get(order.id).is_none() {
+            self.start_venue_timeout(report.moment, order.id);
+        }
         out.instruct(&order.adapter, Instruction::Cancel(order.clone()));
     }
 
@@ -125,9 +151,9 @@ impl Trading {
     }
 
     /// An open order that the venue's snapshot does not show.
-    fn resolve_missing(&mut self, moment: Moment, order: &Arc<Order>, complete: bool, out: &mut Outbox) {
+    fn resolve_missing(&mut self, moment: Moment, order: &Arc<Order>, is_conclusive: bool, out: &mut Outbox) {
         let report = OrderReport { moment, order: order.id, ext_at: None };
-        if !complete {
+        if !is_conclusive {
             return self.on_in_doubt(report, &"the venue did not mention the order".into(), out);
         }
         if order.state != BaseState::PendingNew {
@@ -137,7 +163,7 @@ impl Trading {
         if order.pending == PendingRequest::Nothing && self.may_resend(moment, order) {
             self.resend(moment, order, out);
         } else {
-            self.on_rejected(report, &"the order never reached the venue".into(), out);
+            self.on_rejected(report, &NEVER_ARRIVED.into(), out);
         }
     }
 
@@ -145,7 +171,7 @@ impl Trading {
     fn may_resend(&self, moment: Moment, order: &Order) -> bool {
         let age_seconds = moment.at.seconds_since(order.at);
         let limit_seconds = i64::from(self.settings.resend_within_seconds);
-        self.adapters.rejects_duplicates(&order.adapter) && limit_seconds > 0 && age_seconds <= limit_seconds
+        self.adapters.allows_resend(&order.adapter) && limit_seconds > 0 && age_seconds <= limit_seconds
     }
 
     fn resend(&mut self, moment: Moment, order: &Order, out: &mut Outbox) {

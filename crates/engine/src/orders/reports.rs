@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use domain::order::{BaseState, ExecType, Order, OrderTerms, PendingRequest};
-use domain::{AdapterName, OrderId, Text};
+use domain::{AdapterName, OrderId, Text, Timestamp};
 
+use super::inquiry_queue::INQUIRY_FIRST_SECONDS;
 use super::order_events::{OrderChange, publish_order};
+use super::reconciliation::NEVER_ARRIVED;
 use super::transitions::{OrderEvent, PendingState, RequestEvent, next_pending, next_state, settled};
 use crate::orders::ticket::OrderReport;
 use crate::outbox::Outbox;
@@ -14,6 +16,10 @@ use crate::trading::Trading;
 impl Trading {
     pub(crate) fn on_accepted(&mut self, report: OrderReport, ext_id: Option<&Text>, out: &mut Outbox) {
         let Some(order) = self.find_order(report, out) else { return };
+        if order.state == BaseState::Rejected && order.reason.as_deref() == Some(NEVER_ARRIVED) {
+            let text = format!("order {}: {NEVER_ARRIVED}, and now the venue has accepted it", order.int_id);
+            return out.error("late-arrival", text);
+        }
         let Some(state) = self.transition(order, OrderEvent::Accepted, out) else { return };
         // A confirmation that comes after a fill still has the venue's id.
         let is_news = state != order.state || (ext_id.is_some() && ext_id != order.ext_id.as_ref());
@@ -174,6 +180,28 @@ impl Trading {
     /// Whether the venue has it is unknown: it keeps its status, and its exposure stays reserved until the venue
     /// answers.
     pub(crate) fn on_in_doubt(&mut self, report: OrderReport, reason: &Text, out: &mut Outbox) {
+        self.mark_in_doubt(report, reason, out);
+        if self.orders.get(report.order).is_some_and(|order| order.in_doubt) {
+            let ask_at = report.moment.at.plus_seconds(INQUIRY_FIRST_SECONDS.into());
+            self.start_inquiry(report.order, ask_at, |_| {});
+        }
+    }
+
+    /// The adapter does not know whether a request arrived.
+    pub(crate) fn on_delivery_unknown(
+        &mut self,
+        report: OrderReport,
+        reason: &Text,
+        dead_after: Option<Timestamp>,
+        out: &mut Outbox,
+    ) {
+        self.on_in_doubt(report, reason, out);
+        if self.inquiries.get(report.order).is_some() {
+            self.inquiries.change(report.order, |inquiry| inquiry.dead_after = inquiry.dead_after.max(dead_after));
+        }
+    }
+
+    pub(super) fn mark_in_doubt(&mut self, report: OrderReport, reason: &Text, out: &mut Outbox) {
         let Some(order) = self.find_order(report, out) else { return };
         if order.in_doubt || !order.is_open() {
             return;

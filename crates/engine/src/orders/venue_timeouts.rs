@@ -1,11 +1,10 @@
-//! Venue timeouts: an order whose request the venue has not answered in time is put in doubt, and an alarm is raised. A
-//! connection that is up but silent must not look like a slow order.
+//! Venue timeouts: an order whose request the venue has not answered is asked about, and after the configured time put
+//! in doubt with an alarm. A connection that is up but silent must not look like a slow order.
 
+use domain::OrderId;
 use domain::order::{BaseState, Order, PendingRequest};
-use domain::{OrderId, Text};
 
 use crate::moment::Moment;
-use crate::orders::ticket::OrderReport;
 use crate::outbox::Outbox;
 use crate::trading::Trading;
 
@@ -31,12 +30,13 @@ impl Trading {
     }
 
     pub(crate) fn expire_venue_timeouts(&mut self, moment: Moment, out: &mut Outbox) {
-        while let Some((_, order)) = self.venue_timeouts.0.pop_front_if(|(due, _)| *due <= moment.at) {
-            let waits = self.orders.get(order).filter(|order| awaits_venue(order) && !order.in_doubt);
-            let Some(int_id) = waits.map(|order| order.int_id.clone()) else { continue };
-            let reason = format!("the venue has not answered for {} s", self.settings.venue_timeout_seconds);
-            out.warn("no-answer", format!("order {int_id}: {reason}"));
-            self.on_in_doubt(OrderReport { moment, order, ext_at: None }, &Text::from(reason), out);
+        let first = |trading: &Self| trading.venue_timeouts.0.front().copied();
+        while let Some((deadline, order)) = first(self).filter(|due| self.first_question(due.0) <= moment.at) {
+            self.venue_timeouts.0.pop_front();
+            if self.orders.get(order).is_some_and(|order| awaits_venue(order) && !order.in_doubt) {
+                self.start_inquiry(order, moment.at, |inquiry| inquiry.doubt_at = Some(deadline));
+            }
         }
+        self.send_inquiries(moment, out);
     }
 }

@@ -4,7 +4,7 @@
 use domain::command::{Command, RecordTransaction, ReferenceChange};
 use domain::query::EngineResult;
 use domain::reference::{OptionRight, TradingHours};
-use domain::report::{AdapterCapabilities, Report, ReportKind, SessionState, VenueSnapshot};
+use domain::report::{AdapterCapabilities, RefusesRepeatedIds, Report, ReportKind, SessionState, VenueSnapshot};
 use domain::{
     Account, AccountId, AdapterName, Amount, Caller, CommandEnvelope, Currency, Decimal, Exchange, ExchangeId,
     FamilyId, Input, Price, Quantity, Security, SecurityFamily, SecurityId, SecurityKind, Sequenced, Source,
@@ -79,7 +79,8 @@ pub(crate) fn profile(adapter: usize) -> AdapterCapabilities {
     AdapterCapabilities {
         exchanges: vec![ExchangeId(1), ExchangeId(2)],
         expires_orders: adapter == 0,
-        rejects_duplicates: adapter == 0,
+        refuses_repeated_ids: if adapter == 0 { RefusesRepeatedIds::Forever } else { RefusesRepeatedIds::Never },
+        request_timing: None,
         simulated: true,
         order_properties: vec![],
     }

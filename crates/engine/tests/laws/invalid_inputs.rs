@@ -6,7 +6,8 @@ use domain::command::{
 };
 use domain::order::{OrderKind, OrderTerms};
 use domain::report::{
-    AdapterCapabilities, Report, ReportKind, SessionState, VenueFill, VenueOrder, VenueOrderState, VenueSnapshot,
+    AdapterCapabilities, InquiryAnswer, InquiryResult, RefusesRepeatedIds, Report, ReportKind, SessionState, VenueFill,
+    VenueOrder, VenueOrderState, VenueSnapshot,
 };
 use domain::{
     AccountId, AdapterName, Amount, BookLevel, CommandEnvelope, Currency, Decimal, ExchangeId, Input, IntId, Mark,
@@ -144,7 +145,7 @@ fn odd_said() -> impl Strategy<Value = ReportKind> {
         1 => Just(ReportKind::Attached(AdapterCapabilities {
             exchanges: vec![ExchangeId(1), ExchangeId(77)],
             expires_orders: false,
-            rejects_duplicates: true,
+            refuses_repeated_ids: RefusesRepeatedIds::Forever, request_timing: None,
             simulated: false,
             order_properties: vec![],
         })),
@@ -161,7 +162,9 @@ fn odd_said() -> impl Strategy<Value = ReportKind> {
         2 => (order(), exec_id()).prop_map(|(order, exec_id)| ReportKind::Busted { order, exec_id, reason: None }),
         2 => (exec_id(), odd_fill()).prop_map(|(exec_id, by)| ReportKind::Corrected { exec_id, by }),
         1 => order().prop_map(move |order| ReportKind::NotSent { order, reason: reason() }),
-        1 => order().prop_map(move |order| ReportKind::DeliveryUnknown { order, reason: reason() }),
+        1 => Just(ReportKind::Gap),
+        4 => odd_answer().prop_map(ReportKind::Inquiry),
+        1 => order().prop_map(move |order| ReportKind::DeliveryUnknown { order, reason: reason(), dead_after: None }),
     ]
 }
 
@@ -175,6 +178,15 @@ fn odd_fill() -> impl Strategy<Value = VenueFill> {
         fee: None,
         charges: vec![],
     })
+}
+
+fn odd_answer() -> impl Strategy<Value = InquiryAnswer> {
+    let found = odd_picture().prop_filter_map("an order was found", |picture| {
+        Some(InquiryResult::Found(picture.orders.first()?.clone(), picture.fills))
+    });
+    let result = prop_oneof![2 => found, 1 => Just(InquiryResult::NotFound)];
+    (order(), instant(), prop::option::of(instant()), result)
+        .prop_map(|(order, as_of, dead_after, result)| InquiryAnswer { order, as_of, dead_after, result })
 }
 
 fn odd_picture() -> impl Strategy<Value = VenueSnapshot> {
@@ -193,7 +205,7 @@ fn odd_picture() -> impl Strategy<Value = VenueSnapshot> {
     });
     let orders = prop::collection::vec(seen, 0..3);
     (orders, prop::collection::vec(odd_fill(), 0..3), any::<bool>())
-        .prop_map(|(orders, fills, complete)| VenueSnapshot { orders, fills, complete })
+        .prop_map(|(orders, fills, complete)| VenueSnapshot { orders, fills, complete, ..VenueSnapshot::default() })
 }
 
 fn odd_mark() -> impl Strategy<Value = Mark> {

@@ -34,6 +34,8 @@ impl Model {
             }
             // Doubt changes no status.
             ReportKind::DeliveryUnknown { .. } => {}
+            // A question changes nothing; answers are stories of their own.
+            ReportKind::Gap | ReportKind::Inquiry(_) => {}
         }
     }
 

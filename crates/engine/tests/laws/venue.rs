@@ -62,7 +62,7 @@ impl Trial {
                 let exec_id = self.known_execution(order, which);
                 ReportKind::Corrected { exec_id, by: self.new_fill(order, quantity, ticks) }
             }
-            RandomReport::Loses => ReportKind::DeliveryUnknown { order: id, reason },
+            RandomReport::Loses => ReportKind::DeliveryUnknown { order: id, reason, dead_after: None },
         }
     }
 

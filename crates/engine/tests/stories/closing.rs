@@ -265,6 +265,7 @@ fn without_an_answer_in_five_seconds_the_close_is_rejected() {
             wait 5
             clock
                 A-1 REJECTED (would-flip: the venue has not cancelled or reduced order 2 within 5 s)
+                to SIM-A: ask about 2
             venue cancels 2
                 2 CANCELED (position-closed)
             close 1
@@ -416,7 +417,8 @@ fn a_waiting_order_still_waits_after_a_restart() {
          close 1",
     );
     let mut restored = Engine::from_state(&world.engine.encode_state()).unwrap();
-    assert_eq!(restored.next_deadline(), Some(world.now.plus_seconds(5)));
+    // First the venue is asked about the cancel.
+    assert_eq!(restored.next_deadline(), Some(world.now.plus_seconds(1)));
     let before = world.inputs.len();
     expect![[r#"
         venue cancels 2

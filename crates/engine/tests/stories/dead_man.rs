@@ -37,9 +37,11 @@ fn a_timer_that_is_renewed_does_not_fire_and_one_that_is_not_kills_its_scope() {
         clock
             Warn no-answer: order 1: the venue has not answered for 10 s
             1 OPEN (the venue has not answered for 10 s)
+            to SIM-A: ask about 1
         dead-man ACCOUNT-1
         wait 29
         clock
+            to SIM-A: ask about 1
         timers
             ACCOUNT-1 of 30 s fires in 1 s, renewed by ann
         wait 1
@@ -180,6 +182,7 @@ fn a_timer_survives_a_restart_and_fires_after_it() {
             Warn no-answer: order 1: the venue has not answered for 10 s
             1 PENDING_CANCEL (the venue has not answered for 10 s)
             to SIM-A: cancel 1
+            to SIM-A: ask about 1
     "#]].assert_eq(&told);
     assert_eq!(
         world.command(Command::DisarmDeadMan { scope: RiskScope::Platform }).unwrap_err().code(),

@@ -475,6 +475,7 @@ fn a_late_fill_in_what_has_expired_is_settled_at_the_next_roll() {
                 booked EXPIRATION -1 @ 5010 (settled at the last price)
                 position 9 of 0 cost 0 realised 500
                 cash USD 100500
+                to SIM-A: ask about 1
             positions
                 position 9 of 0 cost 0 realised 500
         "#]],

@@ -5,6 +5,7 @@
 
 mod world;
 
+mod inquiries;
 mod intake;
 mod memory;
 mod orders;

@@ -267,6 +267,7 @@ fn without_an_answer_of_the_venue_the_other_order_is_not_sent() {
             wait 5
             clock
                 3 REJECTED (would-flip: the venue has not cancelled or reduced order 2 within 5 s)
+                to SIM-A: ask about 2
             venue replaces 2
                 2 SUBMITTED (reduce-only: order 3 of the same side goes before it)
             open

@@ -284,6 +284,7 @@ fn a_late_fill_of_yesterday_is_booked_and_older_orders_are_dropped_but_not_their
             clock
                 Warn no-answer: order 2: the venue has not answered for 10 s
                 2 OPEN (the venue has not answered for 10 s)
+                to SIM-A: ask about 2
             venue fills 1 40 @ 10 x2
                 Warn late-fill: order 1: filled after it was Canceled; the fill is booked
                 fill 1 40 @ 10
@@ -293,6 +294,7 @@ fn a_late_fill_of_yesterday_is_booked_and_older_orders_are_dropped_but_not_their
                 1 CANCELED filled 100
             wait 172800
             clock
+                to SIM-A: ask about 2
             venue fills #1 40 @ 10 x2
             venue fills #1 5 @ 10 x3
                 Error fill-not-booked: execution x3 of order number 1 comes days late: record it by hand
@@ -339,10 +341,12 @@ fn a_venue_that_stays_silent_puts_the_order_in_doubt() {
                 2 SUBMITTED
             wait 9
             clock
+                to SIM-A: ask about 1
             wait 1
             clock
                 Warn no-answer: order 1: the venue has not answered for 10 s
                 1 OPEN (the venue has not answered for 10 s)
+                to SIM-A: ask about 1
             order 1
                 1 OPEN 0 of 100 LimitOrder in doubt
             order 2
@@ -354,6 +358,8 @@ fn a_venue_that_stays_silent_puts_the_order_in_doubt() {
             clock
                 Warn no-answer: order 2: the venue has not answered for 10 s
                 2 PENDING_CANCEL (the venue has not answered for 10 s)
+                to SIM-A: ask about 1
+                to SIM-A: ask about 2
             venue accepts 1
                 1 SUBMITTED
             venue cancels 2

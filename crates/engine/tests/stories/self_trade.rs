@@ -267,6 +267,7 @@ fn the_policy_of_an_account_comes_before_that_of_the_platform() {
         clock
             Warn no-answer: order 1: the venue has not answered for 10 s
             1 PENDING_CANCEL (the venue has not answered for 10 s)
+            to SIM-A: ask about 1
         mark SAP 100 100.1
         place 3 buy 1 SAP @ 100
             3 OPEN

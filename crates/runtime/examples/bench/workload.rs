@@ -3,7 +3,9 @@
 use domain::command::{MarketData, PlaceOrder, RecordTransaction, ReferenceChange};
 use domain::order::{OrderKind, Side};
 use domain::reference::{Account, Exchange, Security, SecurityFamily, SecurityKind, StrategyRecord, TradingHours};
-use domain::report::{AdapterCapabilities, Report, ReportKind, SessionState, VenueFill, VenueSnapshot};
+use domain::report::{
+    AdapterCapabilities, RefusesRepeatedIds, Report, ReportKind, SessionState, VenueFill, VenueSnapshot,
+};
 use domain::risk::{BurstLimit, EngineSettings, RiskLimits, SelfTradePrevention};
 use domain::time::TimeOfDay;
 use domain::{
@@ -38,7 +40,8 @@ pub(crate) fn logon() -> Vec<Report> {
     let profile = AdapterCapabilities {
         exchanges: vec![EXCHANGE],
         expires_orders: true,
-        rejects_duplicates: false,
+        refuses_repeated_ids: RefusesRepeatedIds::Never,
+        request_timing: None,
         simulated: true,
         order_properties: vec![],
     };

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use domain::report::{AdapterCapabilities, Report, ReportKind, SessionState, VenueSnapshot};
+use domain::report::{AdapterCapabilities, RefusesRepeatedIds, Report, ReportKind, SessionState, VenueSnapshot};
 use domain::risk::EngineSettings;
 use domain::{Command, OrderProperty, SecurityId, Timestamp};
 use storage::price_files::PriceSource;
@@ -97,7 +97,8 @@ impl<'a> Simulation<'a> {
             let profile = AdapterCapabilities {
                 exchanges,
                 expires_orders: true,
-                rejects_duplicates: true,
+                refuses_repeated_ids: RefusesRepeatedIds::Forever,
+                request_timing: None,
                 simulated: true,
                 order_properties: OrderProperty::ALL.to_vec(),
             };

@@ -16,7 +16,7 @@ use bus::{
 use crossbeam_channel::{Receiver, Sender, bounded};
 use domain::command::{MarketData, PlaceOrder, ReferenceChange};
 use domain::query::{Answer, Filter};
-use domain::report::{AdapterCapabilities, Report, ReportKind, SessionState, VenueSnapshot};
+use domain::report::{AdapterCapabilities, RefusesRepeatedIds, Report, ReportKind, SessionState, VenueSnapshot};
 use domain::{
     AccountId, AdapterName, Caller, Command, CommandEnvelope, Event, EventClass, Instruction, OrderId, OrderKind,
     Price, PublishedEvent, Query, SecurityId, Side, Source, TimeInForce, Timestamp,
@@ -338,7 +338,8 @@ fn logon() -> [ReportKind; 4] {
     let profile = AdapterCapabilities {
         exchanges,
         expires_orders: true,
-        rejects_duplicates: false,
+        refuses_repeated_ids: RefusesRepeatedIds::Never,
+        request_timing: None,
         simulated: true,
         order_properties: vec![],
     };

@@ -40,4 +40,5 @@ mod disk;
 mod damage;
 mod lost;
 mod in_doubt;
+mod lost_reports;
 mod kill;

@@ -12,7 +12,7 @@ use bus::inbox::{Inbox, inbox};
 use bus::{Bus, Catalogue, EventFeed, InstructionQueue, InstructionRouter, ReplyReceiver};
 use crossbeam_channel::{Sender, bounded};
 use domain::command::{MarketData, PlaceOrder, ReferenceChange};
-use domain::report::{AdapterCapabilities, ReportKind, SessionState, VenueSnapshot};
+use domain::report::{AdapterCapabilities, RefusesRepeatedIds, ReportKind, SessionState, VenueSnapshot};
 use domain::risk::{BurstLimit, EngineSettings, RiskLimits, SelfTradePrevention};
 use domain::{
     AccountId, AdapterName, Amount, Caller, Command, CommandEnvelope, Decimal, Exchange, FamilyId, Instruction,
@@ -230,7 +230,8 @@ fn logon() -> [ReportKind; 4] {
     let profile = AdapterCapabilities {
         exchanges,
         expires_orders: true,
-        rejects_duplicates: false,
+        refuses_repeated_ids: RefusesRepeatedIds::Never,
+        request_timing: None,
         simulated: true,
         order_properties: vec![],
     };

@@ -97,6 +97,7 @@ fn venue_config(
             config::MarketActivity::Busy => ParticipantActivity::Busy,
         },
         latency_nanos: config.simulated_latency_micros.0 * NANOS_PER_MICRO,
+        request_life_nanos: request_life_nanos(config, venue),
         fees: fees(config),
         self_trade: SelfTradeRule::CancelNewest,
         faults: faults(config, venue),
@@ -112,6 +113,14 @@ fn fees(config: &Config) -> Option<VenueFees> {
     rates.iter().any(Option::is_some).then_some(VenueFees { maker, taker })
 }
 
+/// Requests that come late come within this time.
+const LATE_REQUEST_MAX_NANOS: i64 = 5_000 * NANOS_PER_MILLI;
+
+fn request_life_nanos(config: &Config, venue: &ConfiguredVenue) -> i64 {
+    let is_late = configured_faults(config, venue).any(|fault| matches!(fault, VenueFaultKind::Late(_)));
+    if is_late { LATE_REQUEST_MAX_NANOS } else { 0 }
+}
+
 /// What the configuration wishes to go wrong at this venue.
 fn faults(config: &Config, venue: &ConfiguredVenue) -> Faults {
     let none = Faults { seed: config.demo_seed, ..Faults::default() };
@@ -123,6 +132,8 @@ fn faults(config: &Config, venue: &ConfiguredVenue) -> Faults {
         VenueFaultKind::Reorder(reorder_one_in) => Faults { reorder_one_in, ..faults },
         VenueFaultKind::Disconnect => Faults { disconnected: true, ..faults },
         VenueFaultKind::Mute => Faults { muted: true, ..faults },
+        VenueFaultKind::Lose(lose_one_in) => Faults { lose_one_in, ..faults },
+        VenueFaultKind::Late(late_one_in) => Faults { late_one_in, ..faults },
         // Comes and goes: see `cuts`.
         VenueFaultKind::Cut(_) => faults,
     })

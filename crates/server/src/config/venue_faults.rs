@@ -30,13 +30,18 @@ pub enum VenueFaultKind {
     Cut(u32),
     /// Requests are executed, but no report is sent.
     Mute,
+    /// One request in n never arrives, though the connection stands.
+    Lose(u32),
+    /// One request in n arrives up to five seconds late.
+    Late(u32),
 }
 
 impl Setting for VenueFault {
     const LITERAL: Literal = Literal::Quoted;
 
     fn shape() -> String {
-        "QUALIFIER:FAULT or *:FAULT with reject=n, delay=<ms>, duplicate=n, drop=n, reorder=n, disconnect, cut=<ms> or mute"
+        "QUALIFIER:FAULT or *:FAULT with reject=n, delay=<ms>, duplicate=n, drop=n, reorder=n, lose=n, late=n, disconnect, \
+         cut=<ms> or mute"
             .into()
     }
 
@@ -59,6 +64,8 @@ impl Setting for VenueFault {
             VenueFaultKind::Disconnect => "disconnect".into(),
             VenueFaultKind::Cut(millis) => format!("cut={millis}"),
             VenueFaultKind::Mute => "mute".into(),
+            VenueFaultKind::Lose(odds) => format!("lose={odds}"),
+            VenueFaultKind::Late(odds) => format!("late={odds}"),
         };
         format!("{}:{fault}", self.qualifier.as_deref().unwrap_or("*"))
     }
@@ -75,6 +82,8 @@ fn parse_fault(text: &str) -> Option<VenueFaultKind> {
         ("duplicate", Some(odds)) => VenueFaultKind::Duplicate(odds),
         ("drop", Some(odds)) => VenueFaultKind::Drop(odds),
         ("reorder", Some(odds)) => VenueFaultKind::Reorder(odds),
+        ("lose", Some(odds)) => VenueFaultKind::Lose(odds),
+        ("late", Some(odds)) => VenueFaultKind::Late(odds),
         ("cut", Some(millis)) => VenueFaultKind::Cut(millis),
         ("disconnect", None) if text == "disconnect" => VenueFaultKind::Disconnect,
         ("mute", None) if text == "mute" => VenueFaultKind::Mute,
@@ -89,7 +98,7 @@ mod tests {
     #[test]
     fn a_fault_is_shown_as_it_was_written() {
         let counted = ["ALPHA:reject=10", "*:delay=50", "B:duplicate=3", "B:drop=4", "B:reorder=5", "B:cut=6000"];
-        for text in [&counted[..], &["*:mute", "A:disconnect"]].concat() {
+        for text in [&counted[..], &["*:mute", "A:disconnect", "*:lose=3", "C:late=2"]].concat() {
             assert_eq!(VenueFault::parse(text).unwrap().show(), text);
         }
     }

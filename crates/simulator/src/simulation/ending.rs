@@ -1,11 +1,12 @@
 //! The end of a run: nothing goes wrong any more, and nothing may stay open.
 
-use super::injection::faults_of;
+use venue_sim::Faults;
+
 use super::{NEVER, SimulatedRun};
 use crate::books::JournalBooks;
 use crate::invariants::{InvariantResult, broken, same_state};
 use crate::platform::Platform;
-use crate::schedule::{MILLI, OPERATOR, SECOND, TRADERS, VenueLineFault};
+use crate::schedule::{MILLI, OPERATOR, SECOND, TRADERS};
 
 /// After the last fault the platform has so long to come to rest, before and after the last orders are cancelled.
 const REST: i64 = 90 * SECOND;
@@ -17,9 +18,9 @@ impl SimulatedRun {
         self.machine.disk.heal();
         let now = self.now();
         (self.full_until, self.slow_until, self.hanging_until) = (0, 0, 0);
-        // A report that was lost on a standing line is found at the next log-on, so the line is cut once more.
-        self.venue_faulty_until = now + SECOND;
-        self.venue_faults = faults_of(VenueLineFault::Disconnect, self.machine.seed);
+        // The line stays as it is: what was lost on it is found by asking.
+        self.venue_faulty_until = 0;
+        self.venue_faults = Faults { seed: self.machine.seed, ..Faults::default() };
         self.apply_venue_faults();
         // A commit that hangs is made now.
         self.disk_at = if self.disk_at == NEVER { NEVER } else { now };

@@ -87,7 +87,7 @@ impl SimulatedRun {
     }
 }
 
-pub(super) fn faults_of(fault: VenueLineFault, seed: u64) -> Faults {
+fn faults_of(fault: VenueLineFault, seed: u64) -> Faults {
     let none = Faults { seed, ..Faults::default() };
     match fault {
         VenueLineFault::Reject => Faults { reject_every: 3, ..none },
@@ -97,5 +97,7 @@ pub(super) fn faults_of(fault: VenueLineFault, seed: u64) -> Faults {
         VenueLineFault::Reorder => Faults { reorder_one_in: 3, ..none },
         VenueLineFault::Disconnect => Faults { disconnected: true, ..none },
         VenueLineFault::Mute => Faults { muted: true, ..none },
+        VenueLineFault::Lose => Faults { lose_one_in: 2, ..none },
+        VenueLineFault::Late => Faults { late_one_in: 2, ..none },
     }
 }

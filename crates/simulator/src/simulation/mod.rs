@@ -41,6 +41,8 @@ pub struct Plan {
     pub steps: Vec<Step>,
     /// Simulated time in which things may go wrong.
     pub length: i64,
+    /// Requests to the venue may take effect seconds after they were sent.
+    pub has_late_requests: bool,
     pub is_traced: bool,
 }
 
@@ -111,6 +113,7 @@ impl SimulatedRun {
             clock: SimulatedClock::new(),
             read_model: SimulatedReadModel::default(),
             seed: plan.seed,
+            has_late_requests: plan.has_late_requests,
             segment_bytes: SEGMENT_BYTES * segments,
         };
         Self {

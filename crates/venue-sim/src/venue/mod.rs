@@ -22,6 +22,8 @@
 //!   price.
 //! - A replace that only lowers the quantity keeps its queue position; any other loses it. A quantity below the filled
 //!   one is set to the filled one, which ends the order.
+//! - Every report has a number, so that a client knows when it missed one: a gap is told before the next report, or after
+//!   a second.
 //! - A known order id never makes a second order: the last report on the first one is repeated, without a record. There
 //!   is no report while the first is still on its way, or finished so long ago that only its id is kept.
 
@@ -29,14 +31,14 @@ mod order_entry;
 mod trading;
 mod changes;
 mod clock;
+mod line;
 mod restore;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use domain::command::MarketData;
-use domain::order::OrderTerms;
 use domain::report::{ReportKind, VenueSnapshot};
-use domain::{AccountId, Date, MarketPhase, Order, OrderId, SecurityId, Text, Timestamp};
+use domain::{AccountId, Date, MarketPhase, SecurityId, Text, Timestamp};
 
 use crate::client_orders::ClientOrders;
 use crate::config::{ConfigError, ListedSecurity, REQUESTS_UNDERWAY_MAX, VenueConfig};
@@ -117,28 +119,6 @@ impl VenueSimulator {
         self.markets.insert(id, market);
         self.tasks.push(self.now, VenueTask::Resume(id));
         Ok(true)
-    }
-
-    pub fn submit(&mut self, at: Timestamp, order: &Order, out: &mut Vec<VenueOutput>) {
-        if self.start_request(at, out) {
-            self.receive(order, out);
-            self.advance(at, out);
-        }
-    }
-
-    /// Requests new terms; the order is named by its id.
-    pub fn replace(&mut self, at: Timestamp, order: &Order, terms: OrderTerms, out: &mut Vec<VenueOutput>) {
-        if self.start_request(at, out) {
-            self.receive_replace(order.id, terms, out);
-            self.advance(at, out);
-        }
-    }
-
-    pub fn cancel(&mut self, at: Timestamp, order: OrderId, out: &mut Vec<VenueOutput>) {
-        if self.start_request(at, out) {
-            self.receive_cancel(order, out);
-            self.advance(at, out);
-        }
     }
 
     /// Runs everything that is due by then, each task at its own instant. Time never runs backwards: an earlier instant
@@ -226,6 +206,9 @@ impl VenueSimulator {
             VenueTask::Submit(order) => self.enter_book(order, out),
             VenueTask::Replace(order, terms) => self.apply_replace(order, terms, out),
             VenueTask::Cancel(order) => self.apply_cancel(order, out),
+            VenueTask::Arrive(request) => self.receive_request(request, out),
+            VenueTask::Inquire(order, as_of) => self.answer_inquiry(order, as_of, out),
+            VenueTask::Heartbeat => self.send_heartbeat(out),
             VenueTask::Participate(security) => self.run_participants(security, horizon, out),
         }
     }
@@ -256,8 +239,9 @@ impl VenueSimulator {
         if let Some(leaves) = second {
             self.schedule_report(said.clone(), leaves, out);
         }
-        if let Some(leaves) = first {
-            self.schedule_report(said, leaves, out);
+        match first {
+            Some(leaves) => self.schedule_report(said, leaves, out),
+            None => self.lose_report(),
         }
     }
 
@@ -268,9 +252,15 @@ impl VenueSimulator {
         }
     }
 
-    fn emit_report(&self, said: ReportKind, at: Timestamp, out: &mut Vec<VenueOutput>) {
-        if !self.reports.is_silent() {
-            out.push(VenueOutput::Report { said, at });
+    fn emit_report(&mut self, said: ReportKind, at: Timestamp, out: &mut Vec<VenueOutput>) {
+        // Without a session nothing is missed: the next one begins with a snapshot.
+        match self.reports.is_silent() {
+            true if self.reports.is_disconnected() => {}
+            true => self.lose_report(),
+            false => {
+                self.report_gap(out);
+                out.push(VenueOutput::Report { said, at });
+            }
         }
     }
 

@@ -1,5 +1,7 @@
 use expect_test::expect;
 
+use venue_sim::VenueConfig;
+
 use crate::venue_client::{quiet, run_story};
 
 #[test]
@@ -112,6 +114,40 @@ fn a_dropped_report_is_in_the_snapshot() {
 }
 
 #[test]
+fn a_request_that_is_lost_or_late_is_not_there_when_the_venue_is_asked_before() {
+    let slow = VenueConfig { request_life_nanos: 5_000_000_000, ..quiet() };
+    let told = run_story(
+        slow,
+        "
+        10:00:00 faults lose
+        10:00:00 submit 1 buy 10 STOCK limit 9 DAY
+        10:00:00 faults late
+        10:00:00 submit 2 buy 10 STOCK limit 9 DAY
+        10:00:00 ask 2
+        10:00:05 ask 2
+        10:00:05 ask 1
+        10:00:05 picture
+        ",
+    );
+    expect![[r#"
+        10:00:00 faults lose
+        10:00:00 submit 1 buy 10 STOCK limit 9 DAY
+        10:00:00 faults late
+        10:00:00 submit 2 buy 10 STOCK limit 9 DAY
+        10:00:00 ask 2
+            no order 2
+        10:00:05 ask 2
+            accepted 2 as SIM-O1
+            order 2 is Live with 10 @ 9 DAY
+        10:00:05 ask 1
+            no order 1
+        10:00:05 picture
+            2 10 @ 9 DAY live
+    "#]]
+    .assert_eq(&told);
+}
+
+#[test]
 fn some_reports_are_overtaken() {
     let told = run_story(
         quiet(),
@@ -157,6 +193,7 @@ fn a_muted_venue_trades_without_reports_and_publishes_the_market_when_unmuted() 
         10:00 submit 1 buy 10 STOCK limit 10.01 DAY
         10:01 faults none
         10:01 wait
+            gap
             tick 9.99 x 10.01 (100 x 90) last 10.01 (10) vol 10
             book bids 100 @ 9.99, 200 @ 9.98, 300 @ 9.97 (+7) asks 90 @ 10.01, 200 @ 10.02, 300 @ 10.03 (+7)
         10:01 picture

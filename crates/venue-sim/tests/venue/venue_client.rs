@@ -10,7 +10,7 @@ use std::sync::Arc;
 use domain::command::MarketData;
 use domain::order::OrderTerms;
 use domain::reference::TradingHours;
-use domain::report::{ReportKind, VenueFill, VenueOrderState, VenueSnapshot};
+use domain::report::{InquiryAnswer, InquiryResult, ReportKind, VenueFill, VenueOrderState, VenueSnapshot};
 use domain::{
     AccountId, AdapterName, BookLevel, Exchange, Order, OrderId, OrderKind, OrderProperties, Price, Quantity, Security,
     SecurityId, SecurityKind, Side, TimeInForce, Timestamp,
@@ -95,6 +95,7 @@ impl VenueClient {
                 self.venue.replace(self.now, &order, terms(words[1], &words[2..]), out);
             }
             "cancel" => self.venue.cancel(self.now, id(words[0]), out),
+            "ask" => self.venue.inquire(self.now, id(words[0]), out),
             "wait" => self.venue.advance(self.now, out),
             "subscribe" => {
                 self.venue.subscribe(security(words[0]), out);
@@ -145,6 +146,8 @@ impl VenueClient {
                 "duplicate" => faults.duplicate_one_in = number,
                 "drop" => faults.drop_one_in = number,
                 "reorder" => faults.reorder_one_in = number,
+                "lose" => faults.lose_one_in = number,
+                "late" => faults.late_one_in = number,
                 "disconnect" => faults.disconnected = true,
                 "mute" => faults.muted = true,
                 other => panic!("no such fault: {other}"),
@@ -250,6 +253,7 @@ pub(crate) fn quiet() -> VenueConfig {
         seed: 1,
         activity: ParticipantActivity::Off,
         latency_nanos: 0,
+        request_life_nanos: 0,
         fees: None,
         self_trade: SelfTradeRule::CancelNewest,
         faults: Faults::default(),
@@ -315,6 +319,14 @@ pub(crate) fn report_line(said: &ReportKind) -> String {
         ReportKind::Replaced { order, terms, .. } => format!("replaced {order}: {}", terms_text(terms)),
         ReportKind::CancelRejected { order, reason } => format!("cancel of {order} refused: {reason}"),
         ReportKind::ReplaceRejected { order, reason } => format!("replace of {order} refused: {reason}"),
+        ReportKind::Gap => "gap".into(),
+        ReportKind::Inquiry(InquiryAnswer { order, result: InquiryResult::NotFound, .. }) => {
+            format!("no order {order}")
+        }
+        ReportKind::Inquiry(InquiryAnswer { result: InquiryResult::Found(seen, fills), .. }) => {
+            let filled = fills.iter().map(|fill| format!(", {}", fill_text(fill))).collect::<String>();
+            format!("order {} is {:?} with {}{filled}", seen.order, seen.state, terms_text(&seen.terms))
+        }
         other => format!("{other:?}"),
     }
 }

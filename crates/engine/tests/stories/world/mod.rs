@@ -9,7 +9,8 @@ use std::sync::Arc;
 use domain::command::Command;
 use domain::query::Answer;
 use domain::report::{
-    AdapterCapabilities, Report, ReportKind, SessionState, VenueFill, VenueOrder, VenueOrderState, VenueSnapshot,
+    AdapterCapabilities, InquiryAnswer, InquiryResult, RefusesRepeatedIds, Report, ReportKind, SessionState, VenueFill,
+    VenueOrder, VenueOrderState, VenueSnapshot,
 };
 use domain::{
     AdapterName, Caller, CommandEnvelope, Event, ExchangeId, Input, Instruction, Mark, OrderId, OrderProperty, Query,
@@ -39,7 +40,8 @@ impl StoryEngine {
             let profile = AdapterCapabilities {
                 exchanges: vec![ExchangeId(exchange)],
                 expires_orders: true,
-                rejects_duplicates: true,
+                refuses_repeated_ids: RefusesRepeatedIds::Forever,
+                request_timing: None,
                 simulated: true,
                 order_properties: if adapter == "SIM-A" { OrderProperty::ALL.to_vec() } else { vec![] },
             };
@@ -221,13 +223,49 @@ impl StoryEngine {
             ["corrects", id, old, "to", quantity, "@", at, exec] => {
                 ReportKind::Corrected { exec_id: (*old).into(), by: fill(id, quantity, at, exec) }
             }
-            ["lost", id] => ReportKind::DeliveryUnknown { order: self.number(id), reason: "time-out".into() },
+            ["lost", id] => {
+                ReportKind::DeliveryUnknown { order: self.number(id), reason: "time-out".into(), dead_after: None }
+            }
+            ["lost", id, "for", seconds] => ReportKind::DeliveryUnknown {
+                order: self.number(id),
+                reason: "time-out".into(),
+                dead_after: Some(self.now.plus_seconds(seconds.parse().unwrap())),
+            },
             ["disconnects"] => ReportKind::Session(SessionState::Disconnected),
             ["connects"] => ReportKind::Session(SessionState::Connected),
             ["logs-on"] => ReportKind::Session(SessionState::LoggedOn),
             ["shows", parts @ ..] => ReportKind::Snapshot(self.picture(parts)),
+            ["gap"] => ReportKind::Gap,
+            // Asked now; nothing sent before can take effect any more.
+            ["misses", id] => self.not_found(id, 0, Some(0)),
+            // Asked so many seconds ago.
+            ["found", seconds, "ago", parts @ ..] => self.answer(parts, seconds.parse().unwrap(), Some(0)),
+            // A request may still take effect for so many seconds, or nobody knows how long.
+            ["misses", id, "with-requests-for", seconds] => self.not_found(id, 0, seconds.parse().ok()),
+            ["finds", id, "with-requests-for", seconds] => self.answer(&[*id], 0, seconds.parse().ok()),
+            ["finds", parts @ ..] => self.answer(parts, 0, Some(0)),
             other => panic!("not a word of a venue: {other:?}"),
         }
+    }
+
+    fn answer(&self, parts: &[&str], seconds_ago: i64, requests_for: Option<i64>) -> ReportKind {
+        let VenueSnapshot { mut orders, fills, .. } = self.picture(parts);
+        let seen = orders.remove(0);
+        ReportKind::Inquiry(InquiryAnswer {
+            order: seen.order,
+            as_of: self.now.plus_seconds(-seconds_ago),
+            dead_after: requests_for.map(|seconds| self.now.plus_seconds(seconds - seconds_ago)),
+            result: InquiryResult::Found(seen, fills),
+        })
+    }
+
+    fn not_found(&self, id: &str, seconds_ago: i64, requests_for: Option<i64>) -> ReportKind {
+        ReportKind::Inquiry(InquiryAnswer {
+            order: self.number(id),
+            as_of: self.now.plus_seconds(-seconds_ago),
+            dead_after: requests_for.map(|seconds| self.now.plus_seconds(seconds - seconds_ago)),
+            result: InquiryResult::NotFound,
+        })
     }
 
     /// `7:live 8:canceled fill:7:40@10:x1`, and `partly` where the snapshot is not complete.
@@ -320,6 +358,7 @@ impl StoryEngine {
                     format!("replace {} with {} @ {}", order.int_id, terms.quantity, show(terms.kind.limit()))
                 }
                 Instruction::Cancel(order) => format!("cancel {}", order.int_id),
+                Instruction::Inquire(order) => format!("ask about {}", order.int_id),
                 Instruction::Subscribe(security) => format!("subscribe {security}"),
                 Instruction::LogOn => "log on".into(),
                 Instruction::Unsubscribe(security) => format!("unsubscribe {security}"),

@@ -7,8 +7,8 @@ use std::sync::{Arc, OnceLock};
 use domain::command::{CancelOrder, Command, ModifyOrder, PlaceOrder, ReferenceChange, RestatedFields};
 use domain::order::OrderTerms;
 use domain::report::{
-    AdapterCapabilities as Served, Report, ReportKind, SessionState, VenueFill, VenueOrder, VenueOrderState,
-    VenueSnapshot,
+    AdapterCapabilities as Served, RefusesRepeatedIds, Report, ReportKind, SessionState, VenueFill, VenueOrder,
+    VenueOrderState, VenueSnapshot,
 };
 use domain::{
     AdapterName, Answer, Caller, CommandEnvelope, Event, Exchange, ExchangeId, Input, Mark, MessageOrigin, Order,
@@ -65,7 +65,8 @@ impl GatewayHarness {
         let served = Served {
             exchanges: vec![samples::EXCHANGE, ExchangeId(2)],
             expires_orders: true,
-            rejects_duplicates: true,
+            refuses_repeated_ids: RefusesRepeatedIds::Forever,
+            request_timing: None,
             simulated: true,
             order_properties: OrderProperty::ALL.to_vec(),
         };
@@ -255,7 +256,7 @@ impl GatewayHarness {
             ("replaces", _) => ReportKind::Replaced { order, terms: wanted(&found), ext_id: None },
             ("keeps", ["uncancelled", ..]) => ReportKind::CancelRejected { order, reason: rest[1..].join(" ").into() },
             ("keeps", ["unreplaced", ..]) => ReportKind::ReplaceRejected { order, reason: rest[1..].join(" ").into() },
-            ("loses", _) => ReportKind::DeliveryUnknown { order, reason: reason.into() },
+            ("loses", _) => ReportKind::DeliveryUnknown { order, reason: reason.into(), dead_after: None },
             _ => panic!("no venue says {verb} {rest:?}"),
         }
     }

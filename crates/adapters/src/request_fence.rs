@@ -1,0 +1,115 @@
+//! The instant after which requests that were sent can no longer take effect.
+
+use std::collections::VecDeque;
+
+use domain::report::{AdapterCapabilities, RequestTiming};
+use domain::{Instruction, OrderId, Timestamp};
+
+use crate::venue::SendOutcome;
+
+/// Until when the requests that were sent can still take effect. Of older ones nothing needs to be kept.
+pub(crate) struct RequestFence {
+    /// `None` where there is no bound.
+    life_millis: Option<i64>,
+    /// The instant of each request that can still take effect, in the order of sending.
+    requests: VecDeque<(Timestamp, OrderId)>,
+    /// A process before this one may have sent requests until this one began.
+    started: Option<Timestamp>,
+}
+
+impl RequestFence {
+    pub(crate) fn new(capabilities: &AdapterCapabilities) -> Self {
+        let life_millis = match capabilities.request_timing {
+            None => Some(0),
+            Some(RequestTiming { life_millis, .. }) => life_millis.map(i64::from),
+        };
+        Self { life_millis, requests: VecDeque::new(), started: None }
+    }
+
+    pub(crate) fn start(&mut self, at: Timestamp) {
+        self.started.get_or_insert(at);
+    }
+
+    pub(crate) fn record(&mut self, at: Timestamp, instruction: &Instruction, sending: &SendOutcome) {
+        let (Instruction::Submit(order) | Instruction::Replace(order, _) | Instruction::Cancel(order)) = instruction
+        else {
+            return;
+        };
+        let Some(life_millis) = self.life_millis else { return };
+        while self.requests.front().is_some_and(|(sent_at, _)| sent_at.plus_millis(life_millis) < at) {
+            self.requests.pop_front();
+        }
+        if !matches!(sending, SendOutcome::NotSent(_)) {
+            self.requests.push_back((at, order.id));
+        }
+    }
+
+    /// After it no request on the order can take effect.
+    pub(crate) fn of_order(&self, order: OrderId) -> Option<Timestamp> {
+        let newest = self.requests.iter().rev().find(|(_, of)| *of == order);
+        self.dead_after(newest)
+    }
+
+    pub(crate) fn of_all(&self) -> Option<Timestamp> {
+        self.dead_after(self.requests.back())
+    }
+
+    fn dead_after(&self, request: Option<&(Timestamp, OrderId)>) -> Option<Timestamp> {
+        let newest = request.map(|(sent_at, _)| *sent_at).or(self.started)?;
+        self.life_millis.map(|millis| newest.plus_millis(millis))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use domain::report::RefusesRepeatedIds;
+
+    use super::*;
+
+    fn fence(timing: Option<RequestTiming>) -> RequestFence {
+        RequestFence::new(&AdapterCapabilities {
+            exchanges: vec![],
+            expires_orders: true,
+            refuses_repeated_ids: RefusesRepeatedIds::WhileOpen,
+            simulated: false,
+            request_timing: timing,
+            order_properties: vec![],
+        })
+    }
+
+    fn submit(fence: &mut RequestFence, millis: i64, id: u64, sending: &SendOutcome) {
+        let at = Timestamp(0).plus_millis(millis);
+        fence.record(at, &Instruction::Submit(Arc::new(samples::order(id))), sending);
+    }
+
+    #[test]
+    fn a_request_lives_from_its_sending_and_one_of_an_earlier_process_from_the_start() {
+        let mut fence = fence(Some(RequestTiming { life_millis: Some(5_000), read_lag_millis: 100 }));
+        let millis = |at: Option<Timestamp>| at.map(|at| at.nanos_since(Timestamp(0)) / 1_000_000);
+        fence.start(Timestamp(0).plus_millis(1_000));
+        submit(&mut fence, 2_000, 1, &SendOutcome::Sent);
+        submit(&mut fence, 3_000, 2, &SendOutcome::Unknown { reason: "cut".into(), dead_after: None });
+        submit(&mut fence, 4_000, 3, &SendOutcome::NotSent("full".into()));
+        let of = |fence: &RequestFence| [1, 2, 3].map(|id| millis(fence.of_order(OrderId(id))));
+        assert_eq!(of(&fence), [Some(7_000), Some(8_000), Some(6_000)]);
+        assert_eq!(millis(fence.of_all()), Some(8_000));
+        // The first two can no longer take effect, so only the start is remembered of them.
+        submit(&mut fence, 9_000, 4, &SendOutcome::Sent);
+        assert_eq!(of(&fence), [Some(6_000); 3]);
+        assert_eq!(fence.requests.len(), 1);
+    }
+
+    #[test]
+    fn without_a_bound_nothing_is_ever_over() {
+        let mut endless = fence(Some(RequestTiming { life_millis: None, read_lag_millis: 0 }));
+        endless.start(Timestamp(0));
+        submit(&mut endless, 1, 1, &SendOutcome::Sent);
+        assert_eq!((endless.of_order(OrderId(1)), endless.of_all()), (None, None));
+        let mut immediate = fence(None);
+        assert_eq!(immediate.of_all(), None);
+        submit(&mut immediate, 1, 1, &SendOutcome::Sent);
+        assert_eq!(immediate.of_order(OrderId(1)), Some(Timestamp(0).plus_millis(1)));
+    }
+}

@@ -1,0 +1,514 @@
+//! Orders that their venue is asked about: without an answer, in doubt, or after a gap of its reports.
+
+use expect_test::{Expect, expect};
+
+use crate::world::StoryEngine;
+
+fn check(story: &str, told: Expect) {
+    let mut world = StoryEngine::open();
+    told.assert_eq(&world.run(story));
+    let (state, replayed) = world.replayed();
+    assert_eq!(state, replayed, "a replay gives another state");
+}
+
+#[test]
+fn an_order_without_an_answer_is_asked_about_and_settled_by_what_the_venue_knows() {
+    check(
+        "place 1 buy 100 AAPL @ 10
+         wait 1
+         clock
+         venue finds 1:live fill:1:40@10:x1
+         wait 1
+         clock
+         order 1",
+        expect![[r#"
+            place 1 buy 100 AAPL @ 10
+                1 OPEN
+                to SIM-A: submit 1
+            wait 1
+            clock
+                to SIM-A: ask about 1
+            venue finds 1:live fill:1:40@10:x1
+                1 SUBMITTED
+                fill 1 40 @ 10
+                booked BUY 40 @ 10
+                position 1 of 40 cost 400 realised 0
+                cash USD 99599.8
+                1 PARTIALLY_EXECUTED filled 40
+            wait 1
+            clock
+            order 1
+                1 PARTIALLY_EXECUTED 40 of 100 LimitOrder
+        "#]],
+    );
+}
+
+#[test]
+fn questions_are_repeated_at_growing_pauses_until_the_venue_answers() {
+    check(
+        "place 1 buy 100 AAPL @ 10
+         wait 1
+         clock
+         wait 1
+         clock
+         wait 1
+         clock
+         wait 1
+         clock
+         wait 4
+         clock
+         wait 2
+         clock
+         wait 6
+         clock
+         wait 16
+         clock
+         wait 32
+         clock
+         wait 60
+         clock
+         venue accepts 1
+         wait 60
+         clock",
+        expect![[r#"
+            place 1 buy 100 AAPL @ 10
+                1 OPEN
+                to SIM-A: submit 1
+            wait 1
+            clock
+                to SIM-A: ask about 1
+            wait 1
+            clock
+                to SIM-A: ask about 1
+            wait 1
+            clock
+            wait 1
+            clock
+                to SIM-A: ask about 1
+            wait 4
+            clock
+                to SIM-A: ask about 1
+            wait 2
+            clock
+                Warn no-answer: order 1: the venue has not answered for 10 s
+                1 OPEN (the venue has not answered for 10 s)
+            wait 6
+            clock
+                to SIM-A: ask about 1
+            wait 16
+            clock
+                to SIM-A: ask about 1
+            wait 32
+            clock
+                to SIM-A: ask about 1
+            wait 60
+            clock
+                to SIM-A: ask about 1
+            venue accepts 1
+                1 SUBMITTED
+            wait 60
+            clock
+        "#]],
+    );
+}
+
+#[test]
+fn an_order_that_the_venue_does_not_have_ends_only_when_nothing_can_arrive_any_more() {
+    check(
+        "place 1 buy 100 AAPL @ 10
+         wait 1
+         clock
+         venue misses 1 with-requests-for 4
+         venue misses 1 with-requests-for ever
+         order 1
+         wait 5
+         clock
+         venue misses 1
+         order 1",
+        expect![[r#"
+            place 1 buy 100 AAPL @ 10
+                1 OPEN
+                to SIM-A: submit 1
+            wait 1
+            clock
+                to SIM-A: ask about 1
+            venue misses 1 with-requests-for 4
+            venue misses 1 with-requests-for ever
+            order 1
+                1 OPEN 0 of 100 LimitOrder
+            wait 5
+            clock
+                to SIM-A: ask about 1
+            venue misses 1
+                1 REJECTED (the order never reached the venue)
+            order 1
+                1 REJECTED 0 of 100 LimitOrder
+        "#]],
+    );
+}
+
+#[test]
+fn an_unknown_outcome_names_the_instant_after_which_absence_counts() {
+    check(
+        "place 1 buy 100 AAPL @ 10
+         venue lost 1 for 5
+         wait 1
+         clock
+         venue misses 1
+         wait 3
+         clock
+         venue misses 1
+         wait 2
+         clock
+         venue misses 1
+         order 1",
+        expect![[r#"
+            place 1 buy 100 AAPL @ 10
+                1 OPEN
+                to SIM-A: submit 1
+            venue lost 1 for 5
+                1 OPEN (time-out)
+            wait 1
+            clock
+                to SIM-A: ask about 1
+            venue misses 1
+            wait 3
+            clock
+                to SIM-A: ask about 1
+            venue misses 1
+            wait 2
+            clock
+                to SIM-A: ask about 1
+            venue misses 1
+                1 REJECTED (the order never reached the venue)
+            order 1
+                1 REJECTED 0 of 100 LimitOrder
+        "#]],
+    );
+}
+
+#[test]
+fn an_order_is_never_sent_again_by_an_inquiry_and_a_late_arrival_is_an_alarm() {
+    check(
+        "place 1 buy 100 AAPL @ 10
+         wait 1
+         clock
+         venue misses 1
+         venue accepts 1
+         venue fills 1 100 @ 10 x1
+         order 1
+         positions",
+        expect![[r#"
+            place 1 buy 100 AAPL @ 10
+                1 OPEN
+                to SIM-A: submit 1
+            wait 1
+            clock
+                to SIM-A: ask about 1
+            venue misses 1
+                1 REJECTED (the order never reached the venue)
+            venue accepts 1
+                Error late-arrival: order 1: the order never reached the venue, and now the venue has accepted it
+            venue fills 1 100 @ 10 x1
+                Warn late-fill: order 1: filled after it was Rejected; the fill is booked
+                fill 1 100 @ 10
+                booked BUY 100 @ 10
+                position 1 of 100 cost 1000 realised 0
+                cash USD 98999.5
+                1 REJECTED filled 100 (the order never reached the venue)
+            order 1
+                1 REJECTED 100 of 100 LimitOrder
+            positions
+                position 1 of 100 cost 1000 realised 0
+        "#]],
+    );
+}
+
+#[test]
+fn a_cancel_that_never_arrived_is_sent_again_and_a_replace_is_refused() {
+    check(
+        "place 1 buy 100 AAPL @ 10
+         venue accepts 1
+         place 2 buy 100 AAPL @ 9
+         venue accepts 2
+         cancel 1
+         modify 2 to 50 @ 9.5
+         wait 1
+         clock
+         venue finds 1:live with-requests-for 3
+         venue finds 2:live with-requests-for 3
+         wait 5
+         clock
+         venue finds 1:live
+         venue finds 2:live
+         open",
+        expect![[r#"
+            place 1 buy 100 AAPL @ 10
+                1 OPEN
+                to SIM-A: submit 1
+            venue accepts 1
+                1 SUBMITTED
+            place 2 buy 100 AAPL @ 9
+                2 OPEN
+                to SIM-A: submit 2
+            venue accepts 2
+                2 SUBMITTED
+            cancel 1
+                1 PENDING_CANCEL
+                to SIM-A: cancel 1
+            modify 2 to 50 @ 9.5
+                2 PENDING_REPLACE
+                to SIM-A: replace 2 with 50 @ 9.5
+            wait 1
+            clock
+                to SIM-A: ask about 1
+                to SIM-A: ask about 2
+            venue finds 1:live with-requests-for 3
+            venue finds 2:live with-requests-for 3
+            wait 5
+            clock
+                to SIM-A: ask about 1
+                to SIM-A: ask about 2
+            venue finds 1:live
+                1 PENDING_CANCEL
+                to SIM-A: cancel 1
+            venue finds 2:live
+                2 SUBMITTED (the request never reached the venue)
+            open
+                1 PENDING_CANCEL 0 of 100 LimitOrder
+                2 SUBMITTED 0 of 100 LimitOrder
+        "#]],
+    );
+}
+
+#[test]
+fn an_answer_that_is_older_than_the_last_report_brings_only_its_fills() {
+    check(
+        "place 1 buy 100 AAPL @ 10
+         wait 1
+         clock
+         venue accepts 1
+         modify 1 to 50 @ 9.5
+         wait 1
+         venue replaces 1
+         venue found 1 ago 1:canceled fill:1:40@10:x1
+         order 1",
+        expect![[r#"
+            place 1 buy 100 AAPL @ 10
+                1 OPEN
+                to SIM-A: submit 1
+            wait 1
+            clock
+                to SIM-A: ask about 1
+            venue accepts 1
+                1 SUBMITTED
+            modify 1 to 50 @ 9.5
+                1 PENDING_REPLACE
+                to SIM-A: replace 1 with 50 @ 9.5
+            wait 1
+            venue replaces 1
+                1 SUBMITTED
+            venue found 1 ago 1:canceled fill:1:40@10:x1
+                fill 1 40 @ 10
+                booked BUY 40 @ 10
+                position 1 of 40 cost 400 realised 0
+                cash USD 99599.8
+                1 PARTIALLY_EXECUTED filled 40
+            order 1
+                1 PARTIALLY_EXECUTED 40 of 50 LimitOrder
+        "#]],
+    );
+}
+
+#[test]
+fn after_a_gap_every_open_order_is_asked_about_even_if_it_ends_meanwhile() {
+    check(
+        "place 1 buy 100 AAPL @ 10
+         venue accepts 1
+         place 2 buy 100 AAPL @ 9
+         venue accepts 2
+         wait 30
+         venue gap
+         venue cancels 1
+         venue finds 1:canceled fill:1:40@10:x1
+         venue finds 2:live
+         wait 2
+         clock
+         positions",
+        expect![[r#"
+            place 1 buy 100 AAPL @ 10
+                1 OPEN
+                to SIM-A: submit 1
+            venue accepts 1
+                1 SUBMITTED
+            place 2 buy 100 AAPL @ 9
+                2 OPEN
+                to SIM-A: submit 2
+            venue accepts 2
+                2 SUBMITTED
+            wait 30
+            venue gap
+                Warn report-gap: SIM-A: reports may be lost; 2 open orders are asked about
+                to SIM-A: ask about 1
+                to SIM-A: ask about 2
+            venue cancels 1
+                1 CANCELED
+            venue finds 1:canceled fill:1:40@10:x1
+                Warn late-fill: order 1: filled after it was Canceled; the fill is booked
+                fill 1 40 @ 10
+                booked BUY 40 @ 10
+                position 1 of 40 cost 400 realised 0
+                cash USD 99599.8
+                1 CANCELED filled 40
+            venue finds 2:live
+            wait 2
+            clock
+            positions
+                position 1 of 40 cost 400 realised 0
+        "#]],
+    );
+}
+
+#[test]
+fn while_the_line_is_down_nobody_is_asked_and_after_the_log_on_what_is_still_open() {
+    check(
+        "place 1 buy 100 AAPL @ 10
+         wait 1
+         clock
+         venue disconnects
+         wait 1
+         clock
+         wait 60
+         clock
+         venue connects
+         venue shows partly
+         venue logs-on
+         wait 1
+         clock
+         venue finds 1:live
+         wait 60
+         clock
+         order 1",
+        expect![[r#"
+            place 1 buy 100 AAPL @ 10
+                1 OPEN
+                to SIM-A: submit 1
+            wait 1
+            clock
+                to SIM-A: ask about 1
+            venue disconnects
+                SIM-A DISCONNECTED
+                1 OPEN (the connection was lost before the venue answered)
+            wait 1
+            clock
+            wait 60
+            clock
+            venue connects
+                SIM-A CONNECTED
+            venue shows partly
+            venue logs-on
+                SIM-A LOGGED_ON
+            wait 1
+            clock
+                to SIM-A: ask about 1
+            venue finds 1:live
+                1 SUBMITTED
+            wait 60
+            clock
+            order 1
+                1 SUBMITTED 0 of 100 LimitOrder
+        "#]],
+    );
+}
+
+#[test]
+fn an_accepted_order_that_the_venue_no_longer_knows_stays_in_doubt_with_one_alarm() {
+    check(
+        "place 1 buy 100 AAPL @ 10
+         venue accepts 1
+         cancel 1
+         wait 1
+         clock
+         venue misses 1
+         wait 1
+         clock
+         venue misses 1
+         order 1
+         venue cancels 1",
+        expect![[r#"
+            place 1 buy 100 AAPL @ 10
+                1 OPEN
+                to SIM-A: submit 1
+            venue accepts 1
+                1 SUBMITTED
+            cancel 1
+                1 PENDING_CANCEL
+                to SIM-A: cancel 1
+            wait 1
+            clock
+                to SIM-A: ask about 1
+            venue misses 1
+                Error order-vanished: order 1: the venue does not know the order that it had accepted
+                1 PENDING_CANCEL (the venue does not know the order that it had accepted)
+            wait 1
+            clock
+                to SIM-A: ask about 1
+            venue misses 1
+            order 1
+                1 PENDING_CANCEL 0 of 100 LimitOrder in doubt
+            venue cancels 1
+                1 CANCELED
+        "#]],
+    );
+}
+
+#[test]
+fn an_answer_about_another_order_is_refused() {
+    check(
+        "place 1 buy 100 AAPL @ 10
+         place 2 buy 100 AAPL @ 10
+         wait 1
+         clock
+         venue finds 1:live fill:2:40@10:x1
+         open",
+        expect![[r#"
+            place 1 buy 100 AAPL @ 10
+                1 OPEN
+                to SIM-A: submit 1
+            place 2 buy 100 AAPL @ 10
+                2 OPEN
+                to SIM-A: submit 2
+            wait 1
+            clock
+                to SIM-A: ask about 1
+                to SIM-A: ask about 2
+            venue finds 1:live fill:2:40@10:x1
+                Error foreign-report: SIM-A was asked about order 1 and speaks of another
+            open
+                1 OPEN 0 of 100 LimitOrder
+                2 OPEN 0 of 100 LimitOrder
+        "#]],
+    );
+}
+
+#[test]
+fn inquiries_survive_a_restart() {
+    let mut world = StoryEngine::open();
+    world.run(
+        "place 1 buy 100 AAPL @ 10
+         wait 1
+         clock
+         venue lost 1 for 5",
+    );
+    let state = world.engine.encode_state();
+    let mut again =
+        StoryEngine { engine: engine::Engine::from_state(&state).unwrap(), now: world.now, ..StoryEngine::open() };
+    let rest = "wait 1
+         clock
+         venue misses 1
+         wait 10
+         clock
+         venue misses 1";
+    assert_eq!(again.run(rest), world.run(rest));
+    assert_eq!(again.engine.encode_state(), world.engine.encode_state());
+}

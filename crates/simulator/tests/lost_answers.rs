@@ -1,0 +1,41 @@
+//! Answers and requests that are lost or late on a line that stays up: every order is settled by asking, and none is sent twice.
+
+use simulator::schedule::{Fault, Happening, Step, VenueLineFault};
+use simulator::{Plan, run};
+
+/// Simulated minutes in which things go wrong; three of rest follow, without a new log-on.
+const MINUTES: u32 = 3;
+const SEEDS_PER_TEST: u64 = 50;
+const FAULTS: [VenueLineFault; 4] =
+    [VenueLineFault::Lose, VenueLineFault::Late, VenueLineFault::Drop, VenueLineFault::Mute];
+
+/// The schedule of the seed, with a fault of the line wherever something goes wrong.
+fn plan(seed: u64) -> Plan {
+    let plan = Plan::of_seed(seed, MINUTES);
+    let fault =
+        |place: usize| Fault::Venue { fault: FAULTS[(place + usize::from(seed.is_multiple_of(2))) % 4], seconds: 25 };
+    let step = |(place, step): (usize, Step)| match step.what {
+        Happening::Fault(_) => Step { what: Happening::Fault(fault(place)), ..step },
+        Happening::Client { .. } => step,
+    };
+    let steps = plan.steps.into_iter().enumerate().map(step).collect();
+    Plan { steps, has_late_requests: true, ..plan }
+}
+
+fn broken_promises(first: u64) -> Vec<String> {
+    let broken = |seed: u64| {
+        let report = run(&plan(seed)).expect("a temporary folder can be written");
+        report.violation.map(|violation| format!("seed {seed}: {violation}"))
+    };
+    (first..first + SEEDS_PER_TEST).filter_map(broken).collect()
+}
+
+#[test]
+fn seeds_1_to_50_settle_every_order_while_the_line_stays_up() {
+    assert_eq!(broken_promises(1), Vec::<String>::new());
+}
+
+#[test]
+fn seeds_51_to_100_settle_every_order_while_the_line_stays_up() {
+    assert_eq!(broken_promises(51), Vec::<String>::new());
+}
