@@ -6,7 +6,7 @@ use std::path::Path;
 use storage::{Loss, StorageError, journal};
 
 use crate::accept_loss;
-use crate::cli::{CliCommand, JournalCommand, TokenCommand, UserCommand, VenueCommand};
+use crate::cli::{CliCommand, JournalCommand, TokenCommand, UserCommand};
 use crate::compose;
 use crate::config::{Config, ConfigArgs, show};
 use crate::control;
@@ -27,6 +27,7 @@ use crate::tls::CertificateSource;
 use crate::traces::Traces;
 use crate::user_admin::UserAdmin;
 use crate::venue;
+use crate::venue_command::VenueCommand;
 
 pub fn execute(command: CliCommand, strategies: strategy::StrategyRegistry) -> Result<(), ExitFailure> {
     if writes_data(&command) {

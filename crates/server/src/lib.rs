@@ -66,5 +66,7 @@ pub mod traces;
 pub mod tls;
 /// The venue lab, from the command line.
 mod venue;
+/// The arguments of its commands.
+pub mod venue_command;
 
 pub use run::{run, run_with};

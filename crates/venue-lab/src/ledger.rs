@@ -2,7 +2,7 @@
 //!
 //! Each record has its time and the counts of orders and trades after it. A restart applies the commands again; where a
 //! count comes out otherwise, the ledger belongs to another build and the start is refused. How many records were synced is
-//! noted beside it: a record at the end that cannot be read is cut only where nobody was told of it.
+//! noted beside it: a record at the end that cannot be read is cut only where no client was told of it.
 
 use std::fs::{self, File};
 use std::io;

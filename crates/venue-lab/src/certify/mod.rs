@@ -1,15 +1,19 @@
 //! Certificate of a client: it trades a plan at a lab of its own under each fault, and its books are compared with the ledger.
 
+mod certificate;
 mod compare;
 mod plan;
 mod report;
 
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
+
+pub use certificate::{Certificate, CertifyRequest};
+use certificate::{FaultResult, Verdict};
 
 use crate::catalogue::{ALWAYS, FIX, Fault};
 use crate::config::{LabConfig, LabConfigError};
@@ -17,61 +21,6 @@ use crate::lab::{LabError, RunningLab};
 
 /// How often a running client is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
-
-/// What is asked for.
-#[derive(Debug, Clone)]
-pub struct CertifyRequest {
-    /// A command line for the shell.
-    pub client: String,
-    /// Names of the catalogue; empty means all.
-    pub faults: Vec<String>,
-    pub seed: u64,
-    /// A client that takes longer under one fault is ended.
-    pub timeout: Duration,
-    /// Where the reports and the files of each fault are written.
-    pub folder: PathBuf,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Verdict {
-    Passed,
-    Failed,
-    NotShown,
-}
-
-impl Verdict {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Passed => "passed",
-            Self::Failed => "failed",
-            Self::NotShown => "not shown",
-        }
-    }
-}
-
-/// What came out under one fault.
-#[derive(Debug)]
-pub(crate) struct FaultResult {
-    pub(crate) fault: String,
-    pub(crate) verdict: Verdict,
-    /// The first difference, or why the fault was not shown.
-    pub(crate) reason: String,
-    pub(crate) injected: usize,
-}
-
-/// Counts of a certificate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Certificate {
-    pub passed: usize,
-    pub failed: usize,
-    pub not_shown: usize,
-}
-
-impl std::fmt::Display for Certificate {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} passed, {} failed, {} not shown", self.passed, self.failed, self.not_shown)
-    }
-}
 
 /// Runs the client under each fault; `progress` gets a line for each. The reports are in the folder afterwards.
 pub fn certify(request: &CertifyRequest, progress: &mut dyn FnMut(&str)) -> Result<Certificate, LabError> {

@@ -5,7 +5,7 @@ use std::io;
 
 use serde_json::json;
 
-use super::{Certificate, CertifyRequest, FaultResult};
+use super::certificate::{Certificate, CertifyRequest, FaultResult};
 
 pub(super) fn write(request: &CertifyRequest, counts: Certificate, results: &[FaultResult]) -> io::Result<()> {
     let entry = |result: &FaultResult| {
