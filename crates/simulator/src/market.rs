@@ -7,8 +7,6 @@ use domain::risk::{BurstLimit, EngineSettings, RiskLimits, SelfTradePrevention};
 use domain::{AccountId, AdapterName, Amount, Decimal, Price, Quantity, SecurityId, StrategyId};
 use venue_sim::{Faults, ListedSecurity, OpeningQuotes, ParticipantActivity, SelfTradeRule, VenueConfig, VenueFees};
 
-use crate::platform::Machine;
-
 /// Number, symbol and opening price in cents.
 pub(crate) const STOCKS: [(u64, &str, i64); 3] = [(1, "ALPHA", 1_000), (2, "BRAVO", 5_000), (3, "CHARLIE", 20_000)];
 pub(crate) const ACCOUNTS: [u64; 2] = [1, 2];
@@ -59,8 +57,7 @@ fn reference() -> Vec<ReferenceChange> {
     std::iter::once(ReferenceChange::Exchange(samples::exchange())).chain(stocks).chain(accounts).collect()
 }
 
-pub(crate) fn venue(machine: &Machine) -> VenueConfig {
-    let seed = machine.seed;
+pub(crate) fn venue(seed: u64, has_late_requests: bool) -> VenueConfig {
     VenueConfig {
         name: "SIM".into(),
         feed: "SIM".into(),
@@ -69,7 +66,7 @@ pub(crate) fn venue(machine: &Machine) -> VenueConfig {
         seed,
         activity: ParticipantActivity::Calm,
         latency_nanos: LATENCY_NANOS,
-        request_life_nanos: if machine.has_late_requests { REQUEST_LIFE_NANOS } else { 0 },
+        request_life_nanos: if has_late_requests { REQUEST_LIFE_NANOS } else { 0 },
         fees: Some(VenueFees { maker: Decimal::new(1, 4), taker: Decimal::new(3, 4) }),
         self_trade: SelfTradeRule::CancelNewest,
         faults: Faults { seed, ..Faults::default() },

@@ -200,7 +200,10 @@ impl Platform {
         let machine = &self.machine;
         let folder = machine.folder.join("venues");
         std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
-        let settings = SimulatedVenueSettings { ledger: machine.ledger(), venue: market::venue(machine) };
+        let settings = SimulatedVenueSettings {
+            ledger: machine.ledger(),
+            venue: market::venue(machine.seed, machine.has_late_requests),
+        };
         let adapter = SimulatedAdapter::open_on(machine.disk.shared(), settings, machine.clock.now())
             .map_err(|error| machine.text(&error))?;
         self.controls = Some(adapter.controls());

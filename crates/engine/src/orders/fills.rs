@@ -60,6 +60,7 @@ impl Trading {
         }
         if self.orders.executions.contains(key) && !PlantedBug::BookRepeatedFill.is_planted() {
             self.orders.repeated_executions += 1;
+            self.compare_repeated(key, fill, out);
             return false;
         }
         let Some(order) = self.orders.get(fill.order) else {
@@ -80,6 +81,18 @@ impl Trading {
                 out.error("fill-not-booked", text);
                 false
             }
+        }
+    }
+
+    /// The same id with another price or quantity is no repetition: one of the two is missing or wrong.
+    fn compare_repeated(&self, key: u128, fill: &VenueFill, out: &mut Outbox) {
+        let Some(booked) = self.orders.executions.get(key).filter(|booked| !booked.busted) else { return };
+        if (booked.order, booked.quantity, booked.price) != (fill.order, fill.quantity, fill.price) {
+            let text = format!(
+                "execution {} of order number {}: {} @ {} is booked for order number {}, and now it is {} @ {}",
+                fill.exec_id, fill.order, booked.quantity, booked.price, booked.order, fill.quantity, fill.price
+            );
+            out.error("execution-differs", text);
         }
     }
 

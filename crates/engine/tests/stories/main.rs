@@ -5,6 +5,7 @@
 
 mod world;
 
+mod gaps;
 mod inquiries;
 mod intake;
 mod memory;
