@@ -117,6 +117,7 @@ bench: setup build ## measure the trading core against its aims, the matching en
 	benches/simulation/run.sh
 	cargo build --release -p fix-net --example fix-echo
 	cargo run --release -p fix-net --example fix-bench
+	cargo run --release -p venue-lab --example venue_bench
 
 venue-faults: setup ## play every fault of the venue lab to outside clients, and print what they saw
 	cargo build -p server

@@ -1,0 +1,132 @@
+//! Load of the WebSocket API face: `order.place` on many connections while a thousand sockets are open.
+//!
+//! `cargo run --release -p venue-lab --example venue_bench [CONNECTIONS] [ORDERS]` prints orders a second and latencies. Each order is
+//! a signed LIMIT IOC that is written to the ledger and synced before its answer.
+
+use std::error::Error;
+use std::fs;
+use std::net::TcpStream;
+use std::thread;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use ring::hmac;
+use serde_json::{Value, json};
+use tungstenite::{Message, WebSocket};
+use venue_lab::{LabConfig, RunningLab};
+
+const CONNECTIONS: usize = 64;
+const ORDERS: usize = 50_000;
+const OPEN_SOCKETS: usize = 1_000;
+
+type BenchResult<T> = Result<T, Box<dyn Error + Send + Sync>>;
+
+/// Where to connect, and by which key.
+#[derive(Clone)]
+struct Access {
+    url: String,
+    api_key: String,
+    secret: String,
+}
+
+fn main() -> BenchResult<()> {
+    let number = |at: usize, usual: usize| std::env::args().nth(at).and_then(|text| text.parse().ok()).unwrap_or(usual);
+    let (connections, orders) = (number(1, CONNECTIONS), number(2, ORDERS));
+    let folder = tempfile::tempdir()?;
+    let settings = [
+        "activity=off",
+        "limits.requestWeightPerMinute=4000000000",
+        "limits.rawRequestsPer5Minutes=4000000000",
+        "limits.ordersPer10Seconds=4000000000",
+        "limits.ordersPerDay=4000000000",
+    ];
+    let config = LabConfig::load(None, true, &settings.map(ToOwned::to_owned))?;
+    let lab = RunningLab::start(config, folder.path())?;
+    let ready: Value = serde_json::from_str(&lab.ready_line())?;
+    let (_stop, stopped) = tokio::sync::oneshot::channel();
+    thread::spawn(move || lab.run_until(stopped));
+    let access = access(&ready)?;
+
+    let idle: Vec<_> = (0..OPEN_SOCKETS).map(|_| connect(&access.url)).collect::<Result<_, _>>()?;
+    let began = Instant::now();
+    let clients: Vec<_> = (0..connections)
+        .map(|client| (client, access.clone()))
+        .map(|(client, access)| thread::spawn(move || trade(&access, client, orders / connections)))
+        .collect();
+    let mut latencies = Vec::new();
+    for client in clients {
+        latencies.extend(client.join().map_err(|_| "a client failed")??);
+    }
+    report(&mut latencies, began.elapsed(), connections, idle.len());
+    Ok(())
+}
+
+fn report(latencies: &mut [Duration], took: Duration, connections: usize, idle: usize) {
+    latencies.sort_unstable();
+    let at = |thousandth: usize| latencies[(latencies.len() - 1) * thousandth / 1_000];
+    println!(
+        "venue lab, order.place on {connections} connections, {idle} more sockets open: {} orders, {:.0} a second, p50 {:?}, p99 {:?}, \
+         p99.9 {:?}",
+        latencies.len(),
+        latencies.len() as f64 / took.as_secs_f64(),
+        at(500),
+        at(990),
+        at(999),
+    );
+}
+
+fn access(ready: &Value) -> BenchResult<Access> {
+    let path = ready["keys"].as_str().ok_or("the ready line names no keys")?;
+    let keys: Value = serde_json::from_slice(&fs::read(path)?)?;
+    let text = |value: &Value| value.as_str().map(ToOwned::to_owned).ok_or("a text is missing");
+    Ok(Access {
+        url: text(&ready["binanceWsApi"])?,
+        api_key: text(&keys[0]["apiKey"])?,
+        secret: text(&keys[0]["secret"])?,
+    })
+}
+
+fn connect(url: &str) -> BenchResult<WebSocket<TcpStream>> {
+    let address = url.trim_start_matches("ws://").split('/').next().unwrap_or_default();
+    let stream = TcpStream::connect(address)?;
+    stream.set_nodelay(true)?;
+    Ok(tungstenite::client(url, stream)?.0)
+}
+
+/// Orders one after the other; the time of each from the request to the answer.
+fn trade(access: &Access, client: usize, orders: usize) -> BenchResult<Vec<Duration>> {
+    let mut socket = connect(&access.url)?;
+    let key = hmac::Key::new(hmac::HMAC_SHA256, access.secret.as_bytes());
+    let mut latencies = Vec::with_capacity(orders);
+    for number in 0..orders {
+        let request = order(access, &key, &format!("c{client}-{number}"))?;
+        let sent = Instant::now();
+        socket.send(Message::Text(request.into()))?;
+        let answer = loop {
+            if let Message::Text(text) = socket.read()? {
+                break text;
+            }
+        };
+        latencies.push(sent.elapsed());
+        let answer: Value = serde_json::from_str(&answer)?;
+        if answer["status"] != 200 {
+            return Err(answer.to_string().into());
+        }
+    }
+    Ok(latencies)
+}
+
+fn order(access: &Access, key: &hmac::Key, id: &str) -> BenchResult<String> {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH)?.as_millis();
+    // By name, as the signature covers them.
+    let payload = format!(
+        "apiKey={}&newClientOrderId={id}&price=50000&quantity=0.001&side=BUY&symbol=BTCUSDT&timeInForce=IOC&timestamp={now}&type=LIMIT",
+        access.api_key
+    );
+    let signature: String =
+        hmac::sign(key, payload.as_bytes()).as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
+    let pairs = payload.split('&').filter_map(|pair| pair.split_once('='));
+    let mut params: serde_json::Map<String, Value> =
+        pairs.map(|(name, value)| (name.to_owned(), value.into())).collect();
+    params.insert("signature".to_owned(), signature.into());
+    Ok(json!({ "id": id, "method": "order.place", "params": params }).to_string())
+}
