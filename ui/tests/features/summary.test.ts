@@ -37,8 +37,8 @@ test('properties stand behind the prices', () => {
     english({ kind: 'MarketOrder', tif: 'IOC', minQuantity: '500', reduceOnly: true }),
     german({ postOnly: true, displayQuantity: '1.000', reduceOnly: true, quantity: '2000' }),
   ]).toEqual([
-    'Sell 2,000 AAPL limit 254 · Post only · Shown quantity 100',
-    'Sell 2,000 AAPL at market · Minimum quantity 500 · Reduce only',
+    'Sell 2,000 AAPL limit 254 · Post only · Display qty 100',
+    'Sell 2,000 AAPL at market · Min qty 500 · Reduce only',
     expect.stringContaining('· Nur einstellen'),
   ]);
 });
