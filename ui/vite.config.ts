@@ -27,6 +27,20 @@ const withoutForeignThemes = {
   transform: (code: string, id: string) => (id.endsWith('/dockview.css') ? UNUSED_OF_DOCK.reduce(withoutRules, code) : undefined),
 };
 
+/** Panels neither float nor leave the window, and tabs have no menus and groups: the library registers what does that one by one. */
+const UNUSED_DOCK_MODULES = /\t(FloatingGroup|PopoutWindow|EdgeGroup|TabGroupChips|ContextMenu)Module,?$/gm;
+const withoutFloatingPanels = {
+  name: 'without-floating-panels',
+  enforce: 'pre' as const,
+  transform: (code: string, id: string) => (id.includes('/dockview-core/') ? withoutModules(code) : undefined),
+};
+
+/** A module that is in no list is dropped where the bundler knows that making it has no effect. */
+function withoutModules(code: string): string {
+  const listed = code.replace(/const AllModules = \[[^\]]*\]/, (list) => list.replace(UNUSED_DOCK_MODULES, ''));
+  return listed.replaceAll('= defineModule(', '= /* @__PURE__ */ defineModule(');
+}
+
 /** Grids have our own theme too; the library's default brings icons and controls that are nowhere in sight. */
 const withoutDefaultTheme = {
   name: 'without-default-theme',
@@ -43,7 +57,7 @@ function withoutRules(styles: string, word: string): string {
 }
 
 export default defineConfig({
-  plugins: [svelte(), withoutForeignThemes, withoutDefaultTheme],
+  plugins: [svelte(), withoutForeignThemes, withoutFloatingPanels, withoutDefaultTheme],
   define: { __SCREEN_VERSION__: JSON.stringify(version) },
   build: {
     target: 'es2022',
