@@ -75,7 +75,7 @@ mod tests {
             refuses_repeated_ids: RefusesRepeatedIds::WhileOpen,
             simulated: false,
             request_timing: timing,
-            order_properties: vec![],
+            ..AdapterCapabilities::default()
         })
     }
 

@@ -148,9 +148,8 @@ impl OrderSession for ToyAdapter {
             exchanges: vec![samples::EXCHANGE],
             expires_orders: false,
             refuses_repeated_ids: RefusesRepeatedIds::Forever,
-            request_timing: None,
             simulated: true,
-            order_properties: Vec::new(),
+            ..AdapterCapabilities::default()
         }
     }
 

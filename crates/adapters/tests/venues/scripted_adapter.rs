@@ -69,9 +69,8 @@ pub(crate) fn capabilities() -> AdapterCapabilities {
         exchanges: vec![ExchangeId(1)],
         expires_orders: true,
         refuses_repeated_ids: RefusesRepeatedIds::Forever,
-        request_timing: None,
         simulated: true,
-        order_properties: vec![],
+        ..AdapterCapabilities::default()
     }
 }
 

@@ -80,9 +80,8 @@ pub(crate) fn profile(adapter: usize) -> AdapterCapabilities {
         exchanges: vec![ExchangeId(1), ExchangeId(2)],
         expires_orders: adapter == 0,
         refuses_repeated_ids: if adapter == 0 { RefusesRepeatedIds::Forever } else { RefusesRepeatedIds::Never },
-        request_timing: None,
         simulated: true,
-        order_properties: vec![],
+        ..AdapterCapabilities::default()
     }
 }
 

@@ -145,9 +145,9 @@ fn odd_said() -> impl Strategy<Value = ReportKind> {
         1 => Just(ReportKind::Attached(AdapterCapabilities {
             exchanges: vec![ExchangeId(1), ExchangeId(77)],
             expires_orders: false,
-            refuses_repeated_ids: RefusesRepeatedIds::Forever, request_timing: None,
+            refuses_repeated_ids: RefusesRepeatedIds::Forever,
             simulated: false,
-            order_properties: vec![],
+            ..AdapterCapabilities::default()
         })),
         2 => session.prop_map(ReportKind::Session),
         2 => odd_picture().prop_map(ReportKind::Snapshot),

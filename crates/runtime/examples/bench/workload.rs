@@ -41,9 +41,8 @@ pub(crate) fn logon() -> Vec<Report> {
         exchanges: vec![EXCHANGE],
         expires_orders: true,
         refuses_repeated_ids: RefusesRepeatedIds::Never,
-        request_timing: None,
         simulated: true,
-        order_properties: vec![],
+        ..AdapterCapabilities::default()
     };
     let picture = VenueSnapshot { complete: true, ..VenueSnapshot::default() };
     [

@@ -98,9 +98,9 @@ impl<'a> Simulation<'a> {
                 exchanges,
                 expires_orders: true,
                 refuses_repeated_ids: RefusesRepeatedIds::Forever,
-                request_timing: None,
                 simulated: true,
                 order_properties: OrderProperty::ALL.to_vec(),
+                ..AdapterCapabilities::default()
             };
             let words = [
                 ReportKind::Attached(profile),

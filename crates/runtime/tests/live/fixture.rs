@@ -339,9 +339,8 @@ fn logon() -> [ReportKind; 4] {
         exchanges,
         expires_orders: true,
         refuses_repeated_ids: RefusesRepeatedIds::Never,
-        request_timing: None,
         simulated: true,
-        order_properties: vec![],
+        ..AdapterCapabilities::default()
     };
     [
         ReportKind::Attached(profile),

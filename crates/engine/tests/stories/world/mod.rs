@@ -41,9 +41,9 @@ impl StoryEngine {
                 exchanges: vec![ExchangeId(exchange)],
                 expires_orders: true,
                 refuses_repeated_ids: RefusesRepeatedIds::Forever,
-                request_timing: None,
                 simulated: true,
                 order_properties: if adapter == "SIM-A" { OrderProperty::ALL.to_vec() } else { vec![] },
+                ..AdapterCapabilities::default()
             };
             world.say(adapter, ReportKind::Attached(profile));
             world.say(adapter, ReportKind::Session(SessionState::Connected));

@@ -1,0 +1,120 @@
+//! What an adapter offers and what its venue promises.
+
+use minicbor::data::Type;
+use minicbor::{Decode, Decoder, Encode, Encoder};
+
+use crate::ids::ExchangeId;
+use crate::order_properties::OrderProperty;
+
+/// Capabilities of an adapter. The default promises nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Encode, Decode)]
+pub struct AdapterCapabilities {
+    #[n(0)]
+    pub exchanges: Vec<ExchangeId>,
+    /// Expires DAY and GTD orders by itself; otherwise the engine cancels them.
+    #[n(1)]
+    pub expires_orders: bool,
+    /// How long the venue refuses a second order with a known client id.
+    #[n(2)]
+    pub refuses_repeated_ids: RefusesRepeatedIds,
+    /// Not a live venue.
+    #[n(3)]
+    pub simulated: bool,
+    /// Absent: a request takes effect when it is sent, or never, and all that the venue knows can be read at once.
+    #[n(4)]
+    pub request_timing: Option<RequestTiming>,
+    /// The order properties that the venue offers; an order with another one is refused before it is sent.
+    #[n(12)]
+    #[cbor(default)]
+    pub order_properties: Vec<OrderProperty>,
+}
+
+impl AdapterCapabilities {
+    pub fn offers(&self, property: OrderProperty) -> bool {
+        self.order_properties.contains(&property)
+    }
+
+    /// How long after a change the venue's answers may still lack it.
+    pub fn read_lag_millis(&self) -> i64 {
+        self.request_timing.map_or(0, |timing| timing.read_lag_millis.into())
+    }
+}
+
+/// How long a venue refuses a second order with a known client id. Only with the last two may an order that certainly
+/// did not arrive be sent again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum RefusesRepeatedIds {
+    #[default]
+    Never,
+    /// An id may be used again when its order has ended.
+    WhileOpen,
+    /// For the trading day.
+    Day,
+    Forever,
+}
+
+impl RefusesRepeatedIds {
+    /// Whether an order that did arrive after all would be refused when it is sent again.
+    pub fn allows_resend(self) -> bool {
+        matches!(self, Self::Day | Self::Forever)
+    }
+}
+
+/// What a venue promises about time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+pub struct RequestTiming {
+    /// How long after sending a request can still take effect; absent where there is no bound.
+    #[n(0)]
+    pub life_millis: Option<u32>,
+    /// How long after a change the venue's answers may still lack it.
+    #[n(1)]
+    pub read_lag_millis: u32,
+}
+
+/// The extremes are the truth values of earlier builds.
+impl<C> Encode<C> for RefusesRepeatedIds {
+    fn encode<W: minicbor::encode::Write>(
+        &self,
+        e: &mut Encoder<W>,
+        _: &mut C,
+    ) -> Result<(), minicbor::encode::Error<W::Error>> {
+        match self {
+            Self::Never => e.bool(false)?,
+            Self::WhileOpen => e.u8(1)?,
+            Self::Day => e.u8(2)?,
+            Self::Forever => e.bool(true)?,
+        };
+        Ok(())
+    }
+}
+
+impl<'b, C> Decode<'b, C> for RefusesRepeatedIds {
+    fn decode(d: &mut Decoder<'b>, _: &mut C) -> Result<Self, minicbor::decode::Error> {
+        if d.datatype()? == Type::Bool {
+            return Ok(if d.bool()? { Self::Forever } else { Self::Never });
+        }
+        match d.u8()? {
+            1 => Ok(Self::WhileOpen),
+            2 => Ok(Self::Day),
+            other => Err(minicbor::decode::Error::unknown_variant(other.into())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn how_ids_are_refused_is_read_as_it_was_written_and_as_earlier_builds_wrote_it() {
+        use RefusesRepeatedIds::{Day, Forever, Never, WhileOpen};
+        for refuses in [Never, WhileOpen, Day, Forever] {
+            let bytes = minicbor::to_vec(refuses).unwrap();
+            assert_eq!(minicbor::decode::<RefusesRepeatedIds>(&bytes).unwrap(), refuses);
+        }
+        let before = [true, false].map(|refused| minicbor::to_vec(refused).unwrap());
+        let read = before.map(|bytes| minicbor::decode::<RefusesRepeatedIds>(&bytes).unwrap());
+        assert_eq!(read, [Forever, Never]);
+        assert!(minicbor::decode::<RefusesRepeatedIds>(&[7]).is_err());
+    }
+}

@@ -1,0 +1,32 @@
+//! Executions, as the venue reports them.
+
+use minicbor::{Decode, Encode};
+
+use crate::amount::{Amount, Price, Quantity};
+use crate::ids::{OrderId, Text};
+use crate::portfolio::Charge;
+use crate::time::Timestamp;
+
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct VenueFill {
+    #[n(0)]
+    pub order: OrderId,
+    #[n(1)]
+    pub exec_id: Text,
+    #[n(2)]
+    pub quantity: Quantity,
+    #[n(3)]
+    pub price: Price,
+    /// The venue's trade time.
+    #[n(4)]
+    pub at: Option<Timestamp>,
+    /// The venue's fee in the security's currency; below zero it is a rebate. Without one the fee of the security's
+    /// family applies.
+    #[n(5)]
+    pub fee: Option<Amount>,
+    /// Charges by kind, where the venue reports more than a fee: a kind listed here replaces the family's, in any
+    /// currency.
+    #[n(6)]
+    #[cbor(default)]
+    pub charges: Vec<Charge>,
+}
