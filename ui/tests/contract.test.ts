@@ -11,6 +11,7 @@ const CONTRACT = resolve(dirname(fileURLToPath(import.meta.url)), '../../contrac
 
 const READ: Record<string, Decoder<unknown>> = {
   AccountVO: decoders.account,
+  AdapterVO: decoders.adapter,
   AuditVO: decoders.audit,
   Bar: decoders.bar,
   CashBalanceVO: decoders.cashBalance,

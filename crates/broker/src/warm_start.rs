@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use bus::{EventReceiver, InFlightPermit, InboxError};
 use domain::event::SessionChange;
-use domain::query::Filter;
-use domain::report::SessionState;
-use domain::{AdapterName, Answer, Event, PublishedEvent, Query};
+use domain::query::{AdapterStatus, Filter};
+use domain::{Answer, Event, PublishedEvent, Query};
 use tokio::time::sleep;
 
 use crate::event_publication::begin_behind;
@@ -67,6 +66,6 @@ fn events(answer: Answer) -> Vec<Event> {
     }
 }
 
-fn session((adapter, state): (AdapterName, SessionState)) -> Event {
-    Event::Session(Arc::new(SessionChange { adapter, state }))
+fn session(status: AdapterStatus) -> Event {
+    Event::Session(Arc::new(SessionChange { adapter: status.adapter, state: status.session }))
 }

@@ -9,6 +9,7 @@ use std::str::FromStr;
 use minicbor::{Decode, Decoder, Encode, Encoder};
 use rust_decimal::{Decimal, RoundingStrategy};
 
+use crate::currency::Currency;
 pub use crate::decimal_math::Overflow;
 use crate::decimal_math::{add, compare, divide_evenly, is_multiple, multiply};
 
@@ -193,65 +194,6 @@ pub struct Money {
     pub currency: Currency,
 }
 
-/// A currency code: one to eight upper-case letters and digits (`USD`, `USDT`).
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Currency([u8; 8]);
-
-/// A text that is not a currency code.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct InvalidCurrency;
-
-impl Currency {
-    pub const USD: Self = Self(*b"USD\0\0\0\0\0");
-
-    pub fn as_str(&self) -> &str {
-        let length = self.0.iter().position(|byte| *byte == 0).unwrap_or(self.0.len());
-        std::str::from_utf8(&self.0[..length]).expect("only ASCII gets in")
-    }
-}
-
-impl FromStr for Currency {
-    type Err = InvalidCurrency;
-
-    fn from_str(text: &str) -> Result<Self, InvalidCurrency> {
-        let legal = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit();
-        if text.is_empty() || text.len() > 8 || !text.bytes().all(legal) {
-            return Err(InvalidCurrency);
-        }
-        let mut code = [0; 8];
-        code[..text.len()].copy_from_slice(text.as_bytes());
-        Ok(Self(code))
-    }
-}
-
-impl fmt::Display for Currency {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl fmt::Debug for Currency {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl<C> Encode<C> for Currency {
-    fn encode<W: minicbor::encode::Write>(
-        &self,
-        e: &mut Encoder<W>,
-        _: &mut C,
-    ) -> Result<(), minicbor::encode::Error<W::Error>> {
-        e.str(self.as_str())?.ok()
-    }
-}
-
-impl<'b, C> Decode<'b, C> for Currency {
-    fn decode(d: &mut Decoder<'b>, _: &mut C) -> Result<Self, minicbor::decode::Error> {
-        d.str()?.parse().map_err(|InvalidCurrency| minicbor::decode::Error::message("not a currency"))
-    }
-}
-
 /// Division, rounded half to even at [`DIVISION_DECIMALS`].
 pub fn divide(dividend: Decimal, divisor: Decimal) -> Result<Decimal, Overflow> {
     divide_evenly(dividend, divisor).or_else(|| dividend.checked_div(divisor)).map(rounded).ok_or(Overflow)
@@ -361,12 +303,5 @@ mod tests {
         assert!(price.is_multiple_of(Decimal::ZERO));
         assert!(price.is_multiple_of("0.05".parse().unwrap()));
         assert!(!price.is_multiple_of("0.1".parse().unwrap()));
-    }
-
-    #[test]
-    fn a_currency_is_upper_case() {
-        assert_eq!("USDT".parse::<Currency>().unwrap().to_string(), "USDT");
-        assert_eq!("usd".parse::<Currency>(), Err(InvalidCurrency));
-        assert_eq!("".parse::<Currency>(), Err(InvalidCurrency));
     }
 }

@@ -3,8 +3,9 @@
 use minicbor::{Decode, Encode};
 
 pub use crate::accepted_loss::AcceptedLoss;
-use crate::amount::{Amount, Currency, Price, Quantity};
+use crate::amount::{Amount, Price, Quantity};
 pub use crate::caller::{Caller, MessageOrigin};
+use crate::currency::Currency;
 use crate::ids::{AccountId, AdapterName, ExchangeId, IntId, PositionId, SecurityId, StrategyId, Text, Uuid};
 use crate::market::{Mark, OrderBook, Tick, Trade};
 use crate::order::{OrderKind, Side, TimeInForce};
@@ -364,6 +365,7 @@ pub struct MarketDataSubscription {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+#[expect(clippy::large_enum_variant, reason = "most changes are securities, so a box would save nothing")]
 pub enum ReferenceChange {
     #[n(0)]
     Exchange(#[n(0)] Exchange),

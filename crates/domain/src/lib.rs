@@ -6,7 +6,9 @@ pub mod amount;
 mod decimal_math;
 pub mod calendar;
 mod caller;
+pub mod characters;
 pub mod command;
+mod currency;
 pub mod event;
 pub mod ids;
 pub mod lookup_map;
@@ -28,9 +30,10 @@ pub mod rights;
 pub mod risk;
 pub mod time;
 
-pub use amount::{Amount, Currency, Money, Overflow, Price, Quantity};
+pub use amount::{Amount, Money, Overflow, Price, Quantity};
 pub use calendar::{Calendar, MarketPhase, TradingSession};
 pub use command::{Caller, Command, CommandEnvelope, Input, MessageOrigin, Sequenced};
+pub use currency::{Currency, InvalidCurrency};
 pub use event::{Event, EventClass, PublishedEvent};
 pub use ids::{
     AccountId, AdapterName, BalanceId, ExchangeId, FamilyId, IntId, OrderId, PositionId, SecurityId, StrategyId, Text,

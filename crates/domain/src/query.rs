@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use crate::amount::Amount;
 use crate::command::{Caller, MarketDataSubscription, ModifyOrder, PlaceOrder, StrategyFailure, StrategyPhase};
-use crate::ids::{AccountId, AdapterName, IntId, SecurityId, StrategyId, Text, TransactionId};
+use crate::ids::{AccountId, AdapterName, ExchangeId, IntId, SecurityId, StrategyId, Text, TransactionId};
 use crate::market::{Bar, BarSize, Mark, OrderBook, Tick};
 use crate::order::{Order, Source};
+use crate::order_properties::OrderProperty;
 use crate::portfolio::{CashBalance, PortfolioValue, Position, Transaction};
 use crate::refusal::Refusal;
 use crate::report::SessionState;
@@ -88,9 +89,20 @@ pub enum Answer {
     Marks(Vec<Mark>),
     Book(Option<Arc<OrderBook>>),
     Bars(Vec<Arc<Bar>>),
-    Adapters(Vec<(AdapterName, SessionState)>),
+    Adapters(Vec<AdapterStatus>),
     Phases(Vec<(StrategyId, StrategyPhase, Option<StrategyFailure>)>),
     State(Vec<u8>),
+}
+
+/// An adapter: its session and what its venue offers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AdapterStatus {
+    pub adapter: AdapterName,
+    pub session: SessionState,
+    /// Not a live venue.
+    pub simulated: bool,
+    pub exchanges: Vec<ExchangeId>,
+    pub order_properties: Vec<OrderProperty>,
 }
 
 /// The result of a dry run.

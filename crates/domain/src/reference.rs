@@ -7,7 +7,8 @@ use std::sync::Arc;
 use minicbor::{Decode, Encode};
 use rust_decimal::Decimal;
 
-use crate::amount::{Amount, Currency, Price, Quantity};
+use crate::amount::{Amount, Price, Quantity};
+use crate::currency::Currency;
 use crate::ids::{AccountId, AdapterName, ExchangeId, FamilyId, SecurityId, StrategyId, Text};
 use crate::time::{Date, TimeOfDay};
 

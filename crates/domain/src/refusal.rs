@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use rust_decimal::Decimal;
 
-use crate::amount::{Currency, Overflow, Price, Quantity};
+use crate::amount::{Overflow, Price, Quantity};
+use crate::currency::Currency;
 use crate::ids::{AccountId, AdapterName, ExchangeId, IntId, SecurityId, Text, TransactionId, Uuid};
 use crate::order::Order;
 use crate::phase::StrategyPhase;

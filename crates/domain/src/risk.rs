@@ -293,7 +293,7 @@ pub struct EngineSettings {
     #[n(0)]
     pub instance: u64,
     #[n(1)]
-    pub base_currency: crate::amount::Currency,
+    pub base_currency: crate::currency::Currency,
     /// The platform day begins at midnight of this zone.
     #[n(2)]
     pub trading_zone: Text,
@@ -329,7 +329,7 @@ impl Default for EngineSettings {
     fn default() -> Self {
         Self {
             instance: 1,
-            base_currency: crate::amount::Currency::USD,
+            base_currency: crate::currency::Currency::USD,
             trading_zone: "UTC".into(),
             margin_rate: Decimal::new(1, 1),
             slippage_percent: Decimal::ONE,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use domain::query::AdapterStatus;
 use domain::report::{AdapterCapabilities, SessionState};
 use domain::{AdapterName, ExchangeId, OrderProperties, OrderProperty, Timestamp};
 use minicbor::{Decode, Encode};
@@ -76,7 +77,14 @@ impl AdapterStates {
         }
     }
 
-    pub(crate) fn sessions(&self) -> Vec<(AdapterName, SessionState)> {
-        self.0.keys().map(|name| (name.clone(), self.session(name))).collect()
+    pub(crate) fn statuses(&self) -> Vec<AdapterStatus> {
+        let status = |(name, desk): (&AdapterName, &AdapterState)| AdapterStatus {
+            adapter: name.clone(),
+            session: self.session(name),
+            simulated: desk.capabilities.simulated,
+            exchanges: desk.capabilities.exchanges.clone(),
+            order_properties: desk.capabilities.order_properties.clone(),
+        };
+        self.0.iter().map(status).collect()
     }
 }

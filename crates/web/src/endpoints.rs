@@ -46,6 +46,7 @@ macro_rules! with_endpoints {
         $asked! {
             GET    "/rest/account"                                 Viewer []                                            account::list;
             GET    "/rest/account/{name}"                          Viewer []                                            account::one;
+            GET    "/rest/adapter"                                 Viewer []                                            adapter::list;
             GET    "/rest/security"                                Viewer []                                            security::list;
             GET    "/rest/security/{id}"                           Viewer []                                            security::one;
             GET    "/rest/security-family"                         Viewer []                                            security::families;

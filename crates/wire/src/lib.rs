@@ -9,6 +9,7 @@ pub mod security;
 pub mod order;
 pub mod portfolio;
 
+pub mod adapter;
 pub mod market;
 pub mod notifications;
 
@@ -42,6 +43,7 @@ pub mod settlement;
 pub use access::{
     AuditVO, IdentityVO, LoginBody, NewTokenVO, RightsVO, RoleVO, TokenBody, TokenVO, UserBody, UserVO, parse_rights,
 };
+pub use adapter::AdapterVO;
 pub use fields::{BadBody, FieldError};
 pub use health::{CheckVO, HealthVO};
 pub use market::{BarVO, OrderBookVO, TickVO, TradeVO};

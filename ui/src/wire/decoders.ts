@@ -34,6 +34,16 @@ export const account = object<vo.AccountVO>({
   extClearingAccount: maybeText,
 });
 
+export const adapter = object<vo.AdapterVO>({
+  name: text,
+  adapterType: text,
+  sessionQualifier: maybeText,
+  state: sessionState,
+  simulated: flag,
+  exchangeIds: list(number),
+  orderProperties: list(text),
+});
+
 export const exchange = object<vo.ExchangeVO>({
   id: number,
   name: text,

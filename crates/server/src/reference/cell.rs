@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use domain::characters::is_symbol;
 use domain::time::TimeOfDay;
 use domain::{Amount, Currency, Date, Decimal, Price, Quantity, Settlement, Text, Timestamp};
 
@@ -35,6 +36,17 @@ impl Cell for Text {
     fn read(text: &str) -> Option<Self> {
         let good = text.chars().count() <= TEXT_MAX && !text.chars().any(char::is_control);
         good.then(|| Self::from(text))
+    }
+}
+
+/// The symbol of a security.
+pub(super) struct Symbol(pub Text);
+
+impl Cell for Symbol {
+    const SHAPE: &'static str = "a symbol of at most 64 visible characters";
+
+    fn read(text: &str) -> Option<Self> {
+        is_symbol(text).then(|| Self(text.into()))
     }
 }
 

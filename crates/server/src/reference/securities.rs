@@ -3,7 +3,7 @@
 use domain::reference::OptionRight;
 use domain::{ExchangeId, FamilyId, Price, Quantity, Security, SecurityId, SecurityKind};
 
-use super::cell::{Cell, Id, Isin, MonthYear, NotNegative, Positive};
+use super::cell::{Cell, Id, Isin, MonthYear, NotNegative, Positive, Symbol};
 use super::check::unique;
 use super::sheet::{self, SheetRow, SheetRows};
 use super::source::ReferenceFiles;
@@ -71,7 +71,7 @@ pub(super) fn read(files: &ReferenceFiles, problems: &mut Problems) -> SheetRows
 
 /// Every cell is read, so that all errors of a row are reported.
 fn security(row: &mut SheetRow<'_>) -> Option<Security> {
-    let (id, symbol, kind) = (row.required::<Id>("id"), row.required("symbol"), kind(row));
+    let (id, symbol, kind) = (row.required::<Id>("id"), row.required::<Symbol>("symbol"), kind(row));
     let (description, isin) = (row.optional("description"), row.optional::<Isin>("isin"));
     let (bbgid, ric, conid) = (row.optional("bbgid"), row.optional("ric"), row.optional("conid"));
     let (adapter_ticker, underlying) = (row.optional("adapterTicker"), row.optional::<Id>("underlyingId"));
@@ -84,7 +84,7 @@ fn security(row: &mut SheetRow<'_>) -> Option<Security> {
     let security = Security {
         id: SecurityId(id?.0),
         kind: kind?,
-        symbol: symbol?,
+        symbol: symbol?.0,
         description,
         isin: isin.map(|isin| isin.0),
         bbgid,

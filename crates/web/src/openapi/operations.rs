@@ -87,7 +87,7 @@ pub(super) fn operation(handler: &str) -> &'static Operation {
 impl Operation {
     pub(super) fn tag(&self) -> &'static str {
         match self.module_name() {
-            "account" | "security" | "exchange" | "strategy" | "reference" => "Reference data",
+            "account" | "adapter" | "security" | "exchange" | "strategy" | "reference" => "Reference data",
             "order" => "Orders",
             "position" | "portfolio" => "Positions",
             "transaction" => "Transactions",
@@ -103,7 +103,8 @@ impl Operation {
     /// Whether the response has the sequence up to which it is complete.
     pub(super) fn is_live(&self) -> bool {
         let of_the_engine = ["Orders", "Positions", "Transactions", "Market data", "Risk", "History"];
-        of_the_engine.contains(&self.tag()) && self.handler != "order::next_id" || self.handler == "strategy::list"
+        of_the_engine.contains(&self.tag()) && self.handler != "order::next_id"
+            || matches!(self.handler, "strategy::list" | "adapter::list")
     }
 
     fn module_name(&self) -> &'static str {
@@ -153,6 +154,7 @@ use ResponseKind::{
 pub(super) const OPERATIONS: &[Operation] = &[
     operation_row("account::list", "All accounts", TaggedList("AccountVO")).with_note("Pages of every origin may read this."),
     operation_row("account::one", "An account by its name", One("AccountVO")),
+    operation_row("adapter::list", "All adapters, with their sessions and what their venues offer", List("AdapterVO")),
     operation_row("security::list", "All securities", TaggedList("SecurityVO")),
     operation_row("security::one", "A security by its id", One("SecurityVO")),
     operation_row("security::families", "All security families", TaggedList("SecurityFamilyVO")),

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use wire::fields::ID_LIMIT;
-use wire::schema::SCOPE_PATTERN;
+use wire::schema::{CURRENCY_PATTERN, SCOPE_PATTERN};
 
 use crate::endpoints::Endpoint;
 use crate::pagination::PAGE_LIMIT_MAX;
@@ -109,7 +109,7 @@ fn instant() -> Value {
 }
 
 fn currency() -> Value {
-    json!({ "type": "string", "pattern": "^[A-Z0-9]{1,8}$", "examples": ["EUR"] })
+    json!({ "type": "string", "pattern": CURRENCY_PATTERN, "examples": ["EUR"] })
 }
 
 fn bar_sizes() -> [&'static str; domain::BarSize::ALL.len()] {

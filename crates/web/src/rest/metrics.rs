@@ -9,9 +9,9 @@ use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use bus::operations::FixSessionStatus;
-use domain::report::SessionState;
+use domain::query::AdapterStatus;
 use domain::risk::{DeadManTimer, TradingState, TradingStateChange};
-use domain::{AdapterName, Answer, Order, Query, RiskScope};
+use domain::{Answer, Order, Query, RiskScope};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::text::{encode_eof, encode_registry};
 use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric};
@@ -59,7 +59,7 @@ fn media_type(headers: &HeaderMap) -> &'static str {
 #[derive(Debug)]
 struct TradingGauges {
     open: Vec<Arc<Order>>,
-    adapters: Vec<(AdapterName, SessionState)>,
+    adapters: Vec<AdapterStatus>,
     states: Vec<TradingStateChange>,
     dead_man_timers: Vec<DeadManTimer>,
 }
@@ -105,7 +105,7 @@ impl Collector for TradingGauges {
         let in_doubt = self.open.iter().filter(|order| order.in_doubt).count() as u64;
         let help = "Orders of which it is unknown whether the venue has them";
         encoder.encode_descriptor("orders_in_doubt", help, None, MetricType::Gauge)?.encode_gauge(&in_doubt)?;
-        let adapters = self.adapters.iter().map(|(name, state)| ([("adapter", name.to_string())], *state as u64));
+        let adapters = self.adapters.iter().map(|one| ([("adapter", one.adapter.to_string())], one.session as u64));
         gauges(encoder, "adapter_state", "0 disconnected, 1 connected, 2 logged on, 3 subscribed", adapters)?;
         let timers = self.dead_man_timers.len() as u64;
         let help = "Dead-man timers that run";

@@ -1,6 +1,7 @@
 //! REST handlers, by resource.
 
 pub(crate) mod account;
+pub(crate) mod adapter;
 pub(crate) mod exchange;
 pub(crate) mod reference;
 mod reference_list;

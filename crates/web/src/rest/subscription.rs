@@ -16,8 +16,8 @@ use crate::response;
 pub(crate) async fn feeds(State(doors): State<AppState>, form: ListFormat) -> Result<Response, Problem> {
     let reply = doors.query(Query::Adapters).await?;
     let Answer::Adapters(adapters) = reply.answer else { return Err(Problem::unexpected_answer()) };
-    let active = adapters.into_iter().filter(|(_, state)| *state > SessionState::Disconnected);
-    let names = active.map(|(adapter, _)| adapter).collect();
+    let active = adapters.into_iter().filter(|status| status.session > SessionState::Disconnected);
+    let names = active.map(|status| status.adapter).collect();
     let list = response::list(form, names, |name: &domain::AdapterName, text| json::write(&&*name.0, text));
     Ok(response::with_sequence(reply.sequence, list))
 }

@@ -1,6 +1,7 @@
 //! Further resources: broker, log, FIX sessions, strategies.
 
 use bus::operations::{BrokerEndpoints, FixSessionCommand, FixSessionStatus, LogLine};
+use domain::query::AdapterStatus;
 use domain::report::SessionState;
 use domain::{AdapterName, Answer, Query, Refusal, Timestamp};
 use web::WebSettings;
@@ -163,9 +164,24 @@ fn busy_engine(wanted: &bus::RequestPayload) -> crate::test_server::Outcome {
     let bus::RequestPayload::Query(query) = wanted else { return Err(Refusal::AmountTooLarge) };
     Ok(match **query {
         Query::OpenOrders(_) => Answer::Orders(vec![order("A-1"), order("A-2")]),
-        Query::Adapters => Answer::Adapters(vec![(AdapterName::new("SIMULATED", None), SessionState::LoggedOn)]),
+        Query::Adapters => Answer::Adapters(vec![AdapterStatus {
+            adapter: AdapterName::new("SIMULATED", None),
+            session: SessionState::LoggedOn,
+            simulated: true,
+            exchanges: vec![domain::ExchangeId(1)],
+            order_properties: vec![domain::OrderProperty::PostOnly],
+        }]),
         _ => Answer::TradingStates(vec![]),
     })
+}
+
+#[test]
+fn adapters_are_listed_with_what_their_venues_offer() {
+    let server = TestServer::open(busy_engine);
+    let answer = server.get("/rest/adapter");
+    let expected = r#"[{"name":"SIMULATED","adapterType":"SIMULATED","sessionQualifier":null,"state":"LOGGED_ON","simulated":true,"exchangeIds":[1],"orderProperties":["postOnly","reduceOnly"]}]"#;
+    assert!(answer.contains(&format!("\n{expected}\n")), "{answer}");
+    assert!(answer.contains("\nrialto-sequence: 4711\n"), "{answer}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use domain::command::{MarketDataSubscription, SettlementPrice};
-use domain::query::Filter;
+use domain::query::{AdapterStatus, Filter};
 use domain::report::SessionState;
 use domain::{
     AdapterName, Answer, Bar, BarSize, BookLevel, Command, OrderBook, Price, Quantity, Query, Refusal, SecurityId,
@@ -20,7 +20,14 @@ const UNSUBSCRIBE: &str = "/rest/subscription/marketdata/unsubscribe";
 #[test]
 fn the_feeds_are_those_of_the_adapters_that_are_connected() {
     let name = |qualifier| AdapterName::new("SIMULATED", Some(qualifier));
-    let adapters = vec![(name("ALPHA"), SessionState::Subscribed), (name("BETA"), SessionState::Disconnected)];
+    let adapter = |qualifier, session| AdapterStatus {
+        adapter: name(qualifier),
+        session,
+        simulated: true,
+        exchanges: vec![],
+        order_properties: vec![],
+    };
+    let adapters = vec![adapter("ALPHA", SessionState::Subscribed), adapter("BETA", SessionState::Disconnected)];
     let server = TestServer::open(move |_| Ok(Answer::Adapters(adapters.clone())));
     let answer = server.get("/rest/subscription/marketdata/supported-feed");
     assert!(answer.contains("\n[\"SIMULATED-ALPHA\"]\n"), "{answer}");

@@ -14,7 +14,7 @@ mod descriptions;
 use serde_json::{Map, Value};
 
 use object::ObjectSchema;
-pub use schema_type::{SCOPE_PATTERN, reference};
+pub use schema_type::{CURRENCY_PATTERN, SCOPE_PATTERN, reference};
 
 /// Every schema by its name.
 pub fn schemas() -> Map<String, Value> {

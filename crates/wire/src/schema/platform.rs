@@ -22,6 +22,20 @@ pub(super) const SHAPES: &[ObjectSchema] = &[
     )
     .with_example(golden!("AccountVO")),
     shape(
+        "AdapterVO",
+        "An adapter: the state of its session, and what its venue offers.",
+        &[
+            required("name", Text),
+            required("adapterType", Text),
+            required("sessionQualifier", Maybe(&Text)),
+            required("state", OneOf(SESSION_STATES)),
+            required("simulated", Flag),
+            required("exchangeIds", List(&Id)),
+            required("orderProperties", List(&OneOf(ORDER_PROPERTIES))),
+        ],
+    )
+    .with_example(golden!("AdapterVO")),
+    shape(
         "SecurityVO",
         "Something that is traded or observed; the keys of a kind stand only on that kind.",
         &[
@@ -262,6 +276,8 @@ pub(super) const SHAPES: &[ObjectSchema] = &[
 
 const SECURITY_TYPES: &[&str] =
     &["Stock", "Forex", "Future", "Option", "Index", "Bond", "Commodity", "Fund", "PerpetualSwap"];
+pub(super) const SESSION_STATES: &[&str] = &["DISCONNECTED", "CONNECTED", "LOGGED_ON", "SUBSCRIBED"];
+const ORDER_PROPERTIES: &[&str] = &["postOnly", "displayQuantity", "minQuantity", "reduceOnly"];
 const PHASES: &[&str] = &["INIT", "PREFEED", "START", "RUN", "EXIT"];
 pub(super) const ROLES: &[&str] = &["VIEWER", "TRADER", "STRATEGY", "ADMIN"];
 pub(super) const INTERFACES: &[&str] = &["REST", "FIX", "STOMP"];

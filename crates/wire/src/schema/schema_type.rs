@@ -14,6 +14,9 @@ const NAME_LENGTH_MAX: usize = 64;
 const PASSWORD_LENGTH_MIN: usize = 8;
 const PASSWORD_BYTES_MAX: usize = 1_024;
 
+/// Upper-case ASCII letters and digits, and letters of other scripts. At most 48 bytes of UTF-8, so 16 Chinese characters.
+pub const CURRENCY_PATTERN: &str = r"^(?:[A-Z0-9]|[^\u0000-\u007F]){1,48}$";
+
 pub(crate) enum SchemaType {
     /// An id given by the server.
     Id,
@@ -81,7 +84,7 @@ impl SchemaType {
             Self::Millis => json!({ "type": "integer", "description": "epoch milliseconds" }),
             Self::Date => json!({ "type": "string", "format": "date" }),
             Self::Hour => json!({ "type": "string", "pattern": "^[0-2][0-9]:[0-5][0-9]$" }),
-            Self::Currency => json!({ "type": "string", "pattern": "^[A-Z0-9]{1,8}$" }),
+            Self::Currency => json!({ "type": "string", "pattern": CURRENCY_PATTERN }),
             Self::Uuid => json!({ "type": "string", "format": "uuid" }),
             Self::IntId => json!({ "type": "string", "pattern": INT_ID }),
             Self::Scope => json!({ "type": "string", "pattern": SCOPE_PATTERN }),

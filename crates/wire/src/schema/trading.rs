@@ -1,6 +1,7 @@
 //! Schemas of orders, money, prices and history.
 
 use super::object::{ObjectSchema, golden, optional, required, shape, variant};
+use super::platform::SESSION_STATES;
 use super::schema_type::SchemaType::*;
 
 pub(super) const SHAPES: &[ObjectSchema] = &[
@@ -260,7 +261,7 @@ pub(super) const SHAPES: &[ObjectSchema] = &[
             required("dateTime", Millis),
             required("adapter", Text),
             required("qualifier", Maybe(&Text)),
-            required("state", OneOf(&["DISCONNECTED", "CONNECTED", "LOGGED_ON", "SUBSCRIBED"])),
+            required("state", OneOf(SESSION_STATES)),
         ],
     )
     .with_example(golden!("SessionEvent")),

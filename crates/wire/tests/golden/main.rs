@@ -40,6 +40,8 @@ macro_rules! golden {
 fn reference_data() {
     let reference = samples::reference_data();
     check(&AccountVO::from_domain(&reference.accounts[&domain::AccountId(1)]), golden!("AccountVO"));
+    let status = samples::adapter_status();
+    check(&AdapterVO::from_domain(&status, &reference), golden!("AdapterVO"));
     check(&ExchangeVO::from_domain(&reference.exchanges[&domain::ExchangeId(2)]), golden!("ExchangeVO"));
     check(&SecurityFamilyVO::from_domain(&samples::family()), golden!("SecurityFamilyVO"));
     let strategy = &reference.strategies[&StrategyId(2)];

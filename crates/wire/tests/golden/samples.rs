@@ -5,7 +5,9 @@ use std::sync::Arc;
 use domain::command::GenericEvent;
 use domain::market::BookLevel;
 use domain::order::{BaseState, ExecType, OrderRequest, OrderTerms, PendingRequest};
+use domain::query::AdapterStatus;
 use domain::reference::{Holiday, OptionRight, TradingHours};
+use domain::report::SessionState;
 use domain::risk::{BurstLimit, SelfTradePrevention};
 use domain::*;
 
@@ -259,6 +261,16 @@ pub(crate) fn transaction() -> Transaction {
 
 pub(crate) fn generic_event() -> GenericEvent {
     GenericEvent { strategy: StrategyId(2), name: "signal".into(), body: "{\"long\": true}".into() }
+}
+
+pub(crate) fn adapter_status() -> AdapterStatus {
+    AdapterStatus {
+        adapter: AdapterName::new("SIMULATED", Some("ALPHA")),
+        session: SessionState::Subscribed,
+        simulated: true,
+        exchanges: vec![ExchangeId(1)],
+        order_properties: vec![OrderProperty::PostOnly, OrderProperty::MinQuantity],
+    }
 }
 
 pub(crate) fn cash_balance() -> CashBalance {

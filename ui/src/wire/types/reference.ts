@@ -1,6 +1,6 @@
 /** Value objects of reference data: securities, exchanges, accounts and strategies. */
 
-import type { Phase, SecurityKind } from './names';
+import type { Phase, SecurityKind, SessionState } from './names';
 
 export interface AccountVO {
   id: number;
@@ -13,6 +13,17 @@ export interface AccountVO {
   extAccountGroup: string | null;
   extAllocationProfile: string | null;
   extClearingAccount: string | null;
+}
+
+/** A line to a venue, and what the venue offers. */
+export interface AdapterVO {
+  name: string;
+  adapterType: string;
+  sessionQualifier: string | null;
+  state: SessionState;
+  simulated: boolean;
+  exchangeIds: readonly number[];
+  orderProperties: readonly string[];
 }
 
 export interface TradingHours {
