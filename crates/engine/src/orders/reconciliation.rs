@@ -53,6 +53,7 @@ impl Trading {
         }
         self.adapters.mark_reconciled(adapter);
         self.resume_inquiries(moment, adapter);
+        self.resume_kills(moment, adapter, out);
         self.cancel_expired(moment, Some(adapter), out);
     }
 
@@ -167,11 +168,13 @@ impl Trading {
         }
     }
 
-    /// Decision 0003: only where the venue certainly does not have it and would refuse a duplicate.
+    /// Decision 0003: only where the venue certainly does not have it and would refuse a duplicate. A killed order is never
+    /// sent again.
     fn may_resend(&self, moment: Moment, order: &Order) -> bool {
         let age_seconds = moment.at.seconds_since(order.at);
         let limit_seconds = i64::from(self.settings.resend_within_seconds);
-        self.adapters.allows_resend(&order.adapter) && limit_seconds > 0 && age_seconds <= limit_seconds
+        let is_fresh = limit_seconds > 0 && age_seconds <= limit_seconds;
+        self.adapters.allows_resend(&order.adapter) && is_fresh && !self.risk.is_killed(order.id)
     }
 
     fn resend(&mut self, moment: Moment, order: &Order, out: &mut Outbox) {

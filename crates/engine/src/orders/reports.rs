@@ -20,6 +20,10 @@ impl Trading {
             let text = format!("order {}: {NEVER_ARRIVED}, and now the venue has accepted it", order.int_id);
             return out.error("late-arrival", text);
         }
+        // An inquiry has settled the order, and its confirmation comes late.
+        if order.state == BaseState::Canceled && (ext_id.is_none() || ext_id == order.ext_id.as_ref()) {
+            return;
+        }
         let Some(state) = self.transition(order, OrderEvent::Accepted, out) else { return };
         // A confirmation that comes after a fill still has the venue's id.
         let is_news = state != order.state || (ext_id.is_some() && ext_id != order.ext_id.as_ref());
@@ -40,6 +44,9 @@ impl Trading {
 
     pub(crate) fn on_rejected(&mut self, report: OrderReport, reason: &Text, out: &mut Outbox) {
         let Some(order) = self.find_order(report, out) else { return };
+        if has_ended_as(order, BaseState::Rejected) {
+            return;
+        }
         let Some(state) = self.transition(order, OrderEvent::Refused, out) else { return };
         let unanswered = order.pending.clone();
         let order = self.orders.change(report.order, |order| {
@@ -57,6 +64,9 @@ impl Trading {
 
     pub(crate) fn on_ended(&mut self, report: OrderReport, step: ExecType, reason: Option<&Text>, out: &mut Outbox) {
         let Some(order) = self.find_order(report, out) else { return };
+        if has_ended_as(order, BaseState::Canceled) {
+            return;
+        }
         let pending = order.pending.clone();
         // The client that requested the cancel may have given a reason.
         let asked = pending.cancel().filter(|_| step == ExecType::Canceled).and_then(|request| request.reason.clone());
@@ -242,6 +252,12 @@ impl Trading {
         }
         next
     }
+}
+
+/// An inquiry or a snapshot may have settled an order before its last report arrives, and a report may come twice: what
+/// says the same is no news.
+fn has_ended_as(order: &Order, state: BaseState) -> bool {
+    order.state == state && order.pending == PendingRequest::Nothing
 }
 
 /// When an order ended or was rejected, its requests were refused as too late: what the venue says to them later is no news.

@@ -223,7 +223,7 @@ impl Trading {
     }
 
     /// An order that was never sent ends at once.
-    pub(super) fn send_cancel(
+    pub(crate) fn send_cancel(
         &mut self,
         moment: Moment,
         order: &Order,

@@ -6,6 +6,7 @@ mod candidate;
 mod dead_man;
 mod exposure;
 mod gate;
+mod killed_orders;
 mod rate_limiter;
 pub(crate) mod rights;
 mod scopes;
@@ -14,7 +15,7 @@ mod states;
 
 use std::collections::BTreeMap;
 
-use domain::order::{Order, Side};
+use domain::order::{Order, OrderRequest, Side};
 use domain::risk::{DeadManTimer, RiskLimits, RiskScope, TradingStateChange};
 use domain::{AccountId, Caller, OrderId, Overflow, Quantity, SecurityId, StrategyId};
 use minicbor::{Decode, Encode};
@@ -40,6 +41,9 @@ pub(crate) struct Risk {
     /// Absent in a state that never had a timer.
     #[n(4)]
     dead_man: Option<BTreeMap<RiskScope, DeadManTimer>>,
+    /// Open orders that a kill meant, with its request; absent where there are none.
+    #[n(5)]
+    killed: Option<BTreeMap<OrderId, OrderRequest>>,
 }
 
 impl Risk {
@@ -105,6 +109,7 @@ impl Risk {
 
     pub(crate) fn on_fill(&mut self, order: &Order) {
         self.exposure.update(order);
+        self.forget_killed(order);
     }
 
     /// The venue accepted new terms.
@@ -115,6 +120,7 @@ impl Risk {
     /// The order ended, or keeps its terms.
     pub(crate) fn on_settled(&mut self, order: &Order) {
         self.exposure.withdraw(order);
+        self.forget_killed(order);
     }
 
     pub(crate) fn rebuild<'a>(&mut self, orders: impl Iterator<Item = &'a Order>) {

@@ -49,6 +49,7 @@ impl Trading {
         let switch = Caller { user: Some(kill_user(caller, reason.as_deref())), ..caller.clone() };
         self.set_state(moment, caller, scope, TradingState::Halted, reason, out);
         let cancels = self.cancel_all(moment, &switch, scope, out);
+        self.remember_killed(&switch, scope);
         Ok(Answer::Killed { cancels })
     }
 

@@ -8,6 +8,7 @@ mod world;
 mod gaps;
 mod inquiries;
 mod intake;
+mod kills;
 mod memory;
 mod orders;
 mod recovery;
