@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bus::inbox::inbox;
-use domain::report::VenueFill;
+use domain::report::{VenueFill, VenueOrderState};
 use domain::{Command, Event, Input, IntId, Order, OrderId, Text, Transaction};
 use engine::Engine;
 use runtime::{RecoveredState, recover};
 use storage::append_log::AppendLog;
 use storage::journal::{self, JournalEntry, JournalReader};
 use storage::{JournalLedger, SnapshotStore, StorageError};
-use venue_sim::VenueRecord;
+use venue_sim::{ClientOrder, VenueRecord};
 
 use crate::platform::{INSTANCE, Machine};
 
@@ -99,7 +99,7 @@ impl VenueBooks {
         let path = machine.ledger();
         if path.exists() {
             let mut visit = |payload: &[u8]| {
-                books.apply(minicbor::decode(payload).map_err(|error| error.to_string())?);
+                VenueRecord::decode_batch(payload)?.into_iter().for_each(|record| books.apply(record));
                 Ok(())
             };
             AppendLog::read(&path, &mut visit).map_err(|error| machine.text(&error))?;
@@ -129,8 +129,28 @@ impl VenueBooks {
             VenueRecord::Rejected { order, .. } => drop(self.ended.insert(order, "rejected")),
             VenueRecord::Canceled { order, .. } => drop(self.ended.insert(order, "canceled")),
             VenueRecord::Expired { order, .. } => drop(self.ended.insert(order, "expired")),
-            VenueRecord::Accepted { .. } | VenueRecord::Replaced { .. } | VenueRecord::Activated { .. } => {}
+            VenueRecord::Kept(held) => self.apply_kept(&held),
+            VenueRecord::Accepted { .. }
+            | VenueRecord::Replaced { .. }
+            | VenueRecord::Activated { .. }
+            | VenueRecord::Compacted(_) => {}
         }
+    }
+}
+
+impl VenueBooks {
+    /// An order of a compacted ledger; so few orders are traded here that the venue keeps them all.
+    fn apply_kept(&mut self, held: &ClientOrder) {
+        let order = held.submission().order;
+        *self.submitted.entry(order).or_default() += 1;
+        self.executions.extend(held.fills().map(|fill| (fill.exec_id.clone(), fill.clone())));
+        let ended = match held.final_state().0 {
+            VenueOrderState::Live => return,
+            VenueOrderState::Rejected => "rejected",
+            VenueOrderState::Canceled => "canceled",
+            VenueOrderState::Expired => "expired",
+        };
+        self.ended.insert(order, ended);
     }
 }
 

@@ -15,6 +15,8 @@ pub mod schedule;
 mod shorten;
 mod simulation;
 mod trace;
+#[cfg(test)]
+mod venue_ledger;
 
 pub use coverage::Coverage;
 pub use invariants::BrokenInvariant;

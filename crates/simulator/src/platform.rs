@@ -23,6 +23,9 @@ use crate::disk::SimulatedDisk;
 use crate::market;
 use crate::read_model::SimulatedReadModel;
 
+/// A small one, so that every run compacts the venue's ledger many times.
+const LEDGER_COMPACT_BYTES: u64 = 8 << 10;
+
 pub(crate) const INSTANCE: InstanceId = InstanceId(*b"simulated system");
 const SNAPSHOT_EVERY_INPUTS: u64 = 150;
 /// Few, so that a hanging disk fills the queue.
@@ -203,6 +206,7 @@ impl Platform {
         let settings = SimulatedVenueSettings {
             ledger: machine.ledger(),
             venue: market::venue(machine.seed, machine.has_late_requests),
+            compact_at_bytes: LEDGER_COMPACT_BYTES,
         };
         let adapter = SimulatedAdapter::open_on(machine.disk.shared(), settings, machine.clock.now())
             .map_err(|error| machine.text(&error))?;

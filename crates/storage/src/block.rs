@@ -82,6 +82,7 @@ pub(crate) struct BlockReader {
     /// Blocks never pass this offset.
     end: u64,
     block: Vec<u8>,
+    last_length: u64,
 }
 
 impl BlockReader {
@@ -89,7 +90,7 @@ impl BlockReader {
     pub(crate) fn new(file: File, start: BlockPosition, end: u64) -> io::Result<Self> {
         let mut file = BufReader::with_capacity(READ_BUFFER_BYTES, file);
         file.seek(SeekFrom::Start(start.offset))?;
-        Ok(Self { file, position: start, end, block: Vec::new() })
+        Ok(Self { file, position: start, end, block: Vec::new(), last_length: 0 })
     }
 
     /// Steps to the next block. After a fault the reader stays where it was and can be called again: another
@@ -97,7 +98,8 @@ impl BlockReader {
     pub(crate) fn step(&mut self) -> io::Result<Result<(), BlockError>> {
         let outcome = self.read_block()?;
         if outcome.is_ok() {
-            self.position.offset += self.block.len() as u64;
+            self.last_length = self.block.len() as u64;
+            self.position.offset += self.last_length;
         } else {
             // Also drops what was read ahead, which a writer may have changed since.
             self.file.seek(SeekFrom::Start(self.position.offset))?;
@@ -130,6 +132,11 @@ impl BlockReader {
     /// Where the next block is expected.
     pub(crate) fn position(&self) -> BlockPosition {
         self.position
+    }
+
+    /// The length of the last good block, with its head.
+    pub(crate) fn last_length(&self) -> u64 {
+        self.last_length
     }
 
     pub(crate) fn end(&self) -> u64 {

@@ -1,125 +1,25 @@
 //! Client orders of the venue: a fold over its ledger, the same live and after a restart.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 use domain::order::OrderTerms;
 use domain::report::{VenueFill, VenueOrder, VenueOrderState, VenueSnapshot};
-use domain::{OrderId, Quantity, SecurityId, Text, TimeInForce, Timestamp};
+use domain::{OrderId, Text, Timestamp};
 
-use crate::record::{SubmittedOrder, VenueRecord, VenueTrade};
+use crate::client_order::{ClientOrder, OrderStage};
+use crate::record::{LedgerSummary, VenueRecord, VenueTrade};
+use crate::retired_orders::RetiredOrders;
 
 /// How many finished orders stay in the snapshot. It is far more than a client can miss between two snapshots, because
 /// only open orders finish while it is disconnected. Of older ones only the id is kept, so that none is accepted twice.
 pub(crate) const FINISHED_ORDERS_KEPT: usize = 10_000;
-
-/// A client's order.
-#[derive(Debug, Clone)]
-pub(crate) struct ClientOrder {
-    pub(crate) submission: SubmittedOrder,
-    pub(crate) terms: OrderTerms,
-    /// When it got its current terms: a DAY order ends with that day.
-    pub(crate) terms_at: Timestamp,
-    pub(crate) ext_id: Option<Text>,
-    pub(crate) stage: OrderStage,
-    pub(crate) filled: Quantity,
-    /// What an iceberg shows of its open quantity.
-    pub(crate) shown: Option<Quantity>,
-    /// Its time priority: the number of the record that gave it.
-    pub(crate) priority: u64,
-    fills: Vec<(u64, VenueFill)>,
-    reason: Option<Text>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum OrderStage {
-    /// Between entry and book.
-    InFlight,
-    /// A stop that is not triggered.
-    StopPending,
-    /// Not in the book: for the closing auction, or to be traded at once.
-    OutsideBook,
-    Book,
-    Filled,
-    Ended(VenueOrderState),
-}
-
-impl OrderStage {
-    /// Where an accepted order is before it is activated or traded.
-    fn from_terms(terms: &OrderTerms) -> Self {
-        match terms.tif {
-            _ if terms.kind.stop().is_some() => Self::StopPending,
-            TimeInForce::Atc | TimeInForce::Ioc | TimeInForce::Fok => Self::OutsideBook,
-            _ => Self::Book,
-        }
-    }
-
-    pub(crate) fn is_done(self) -> bool {
-        matches!(self, Self::Filled | Self::Ended(_))
-    }
-}
-
-impl ClientOrder {
-    pub(crate) fn security(&self) -> SecurityId {
-        self.submission.security
-    }
-
-    pub(crate) fn remaining(&self) -> Quantity {
-        self.terms.quantity.minus(self.filled).expect("no order is filled beyond its quantity")
-    }
-
-    /// The last reported state, besides fills.
-    pub(crate) fn final_state(&self) -> (VenueOrderState, Option<&Text>) {
-        match self.stage {
-            OrderStage::Ended(fate) => (fate, self.reason.as_ref()),
-            _ => (VenueOrderState::Live, None),
-        }
-    }
-
-    fn submitted(submission: SubmittedOrder) -> Self {
-        Self {
-            terms: submission.terms,
-            terms_at: submission.at,
-            ext_id: None,
-            stage: OrderStage::InFlight,
-            filled: Quantity::ZERO,
-            shown: None,
-            priority: 0,
-            fills: Vec::new(),
-            reason: None,
-            submission,
-        }
-    }
-
-    /// The next part of an iceberg is shown.
-    fn refill(&mut self) {
-        self.shown = self.submission.properties.display_quantity.map(|peak| peak.min(self.remaining()));
-    }
-
-    /// What is left of the part that an iceberg shows, after a trade in which it did not take; whether a new part is
-    /// shown, which goes to the end of the queue.
-    fn deduct_shown(&mut self, traded: Quantity) -> bool {
-        let Some(shown) = self.shown else { return false };
-        self.shown = Some(shown.minus(traded).unwrap_or_default().max(Quantity::ZERO));
-        let is_used_up = self.shown.is_some_and(Quantity::is_zero) && !self.remaining().is_zero();
-        if is_used_up {
-            self.refill();
-        }
-        is_used_up
-    }
-
-    fn to_snapshot(&self) -> VenueOrder {
-        let (fate, reason) = self.final_state();
-        let (order, ext_id) = (self.submission.order, self.ext_id.clone());
-        VenueOrder { order, ext_id, terms: self.terms, state: fate, reason: reason.cloned() }
-    }
-}
 
 /// All orders that are open or finished recently.
 #[derive(Debug, Default)]
 pub(crate) struct ClientOrders {
     orders: BTreeMap<OrderId, ClientOrder>,
     finished: VecDeque<OrderId>,
-    retired: BTreeSet<OrderId>,
+    retired: RetiredOrders,
     records: u64,
     acceptances: u64,
     executions: u64,
@@ -131,6 +31,8 @@ impl ClientOrders {
     pub(crate) fn apply(&mut self, record: &VenueRecord) {
         self.records += 1;
         match record {
+            VenueRecord::Compacted(summary) => *self = Self::compacted_to(summary),
+            VenueRecord::Kept(held) => self.keep(held),
             VenueRecord::Submitted(submission) => {
                 self.orders.insert(submission.order, ClientOrder::submitted(submission.clone()));
             }
@@ -146,13 +48,47 @@ impl ClientOrders {
         }
     }
 
+    /// Records that give the same state as all records so far.
+    pub(crate) fn compacted(&self) -> impl Iterator<Item = VenueRecord> {
+        let summary = LedgerSummary {
+            records: self.records,
+            acceptances: self.acceptances,
+            executions: self.executions,
+            known_below: self.retired.known_below(),
+            retired: self.retired.runs(),
+        };
+        let finished = self.finished.iter().filter_map(|order| self.orders.get(order));
+        let kept = finished.chain(self.unfinished()).map(|held| VenueRecord::Kept(Box::new(held.clone())));
+        std::iter::once(VenueRecord::Compacted(summary)).chain(kept)
+    }
+
+    fn compacted_to(summary: &LedgerSummary) -> Self {
+        Self {
+            retired: RetiredOrders::from_runs(summary.known_below, &summary.retired),
+            records: summary.records,
+            acceptances: summary.acceptances,
+            executions: summary.executions,
+            ..Self::default()
+        }
+    }
+
+    /// It is a part of the state, not a further record.
+    fn keep(&mut self, held: &ClientOrder) {
+        self.records -= 1;
+        let order = held.submission.order;
+        self.orders.insert(order, held.clone());
+        if held.stage.is_done() {
+            self.finished.push_back(order);
+        }
+    }
+
     pub(crate) fn get(&self, order: OrderId) -> Option<&ClientOrder> {
         self.orders.get(&order)
     }
 
     /// Whether the venue has ever received it.
     pub(crate) fn contains(&self, order: OrderId) -> bool {
-        self.orders.contains_key(&order) || self.retired.contains(&order)
+        self.orders.contains_key(&order) || self.retired.contains(order)
     }
 
     /// An order that is in a book or in the task queue.
@@ -286,4 +222,49 @@ impl ClientOrders {
 /// A decrease at the same price keeps the queue position; any other change loses it, as in the book.
 fn keeps_place(old: &OrderTerms, new: &OrderTerms) -> bool {
     old.kind.limit() == new.kind.limit() && new.quantity <= old.quantity
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::order::TimeInForce;
+    use domain::{AccountId, ExchangeId, OrderKind, OrderProperties, SecurityId, Side};
+
+    use super::*;
+    use crate::record::SubmittedOrder;
+
+    fn submitted(id: u64) -> VenueRecord {
+        let kind = OrderKind::Limit { limit: "10.05".parse().unwrap() };
+        VenueRecord::Submitted(SubmittedOrder {
+            at: Timestamp(1_780_574_400_000_000_000),
+            order: OrderId(id),
+            account: AccountId(1),
+            exchange: ExchangeId(1),
+            security: SecurityId(7),
+            side: Side::Buy,
+            terms: OrderTerms { quantity: 100.into(), kind, tif: TimeInForce::Day },
+            properties: OrderProperties::default(),
+        })
+    }
+
+    fn rejected(id: u64) -> VenueRecord {
+        VenueRecord::Rejected { at: Timestamp(0), order: OrderId(id), reason: "market closed".into() }
+    }
+
+    #[test]
+    fn a_compacted_ledger_is_as_long_as_what_is_kept_and_gives_the_same_orders() {
+        let mut orders = ClientOrders::default();
+        let all = 3 * FINISHED_ORDERS_KEPT as u64;
+        (1..=all).flat_map(|id| [submitted(id), rejected(id)]).for_each(|record| orders.apply(&record));
+        orders.apply(&submitted(all + 1));
+        let records: Vec<_> = orders.compacted().collect();
+        assert_eq!(records.len(), 1 + FINISHED_ORDERS_KEPT + 1);
+        let bytes: usize = records.iter().map(|record| minicbor::to_vec(record).unwrap().len()).sum();
+        assert!(bytes < 100 * records.len(), "{bytes} bytes");
+        let mut again = ClientOrders::default();
+        records.iter().for_each(|record| again.apply(record));
+        assert_eq!(again.snapshot(), orders.snapshot());
+        assert_eq!(again.compacted().collect::<Vec<_>>(), records);
+        let known = [1, all, all + 1, all + 2].map(|id| again.contains(OrderId(id)));
+        assert_eq!(known, [true, true, true, false]);
+    }
 }

@@ -1,10 +1,10 @@
 //! Venue ledger records. Each is written before the client is told.
 
 use domain::order::OrderTerms;
-use domain::{
-    AccountId, Amount, ExchangeId, OrderId, OrderProperties, Price, Quantity, SecurityId, Side, Text, Timestamp,
-};
-use minicbor::{Decode, Encode};
+use domain::{Amount, OrderId, Price, Quantity, SecurityId, Side, Text, Timestamp};
+use minicbor::{Decode, Decoder, Encode};
+
+pub use crate::client_order::{ClientOrder, SubmittedOrder};
 
 /// A change of clients' orders. Trades among the participants are not recorded.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
@@ -69,13 +69,57 @@ pub enum VenueRecord {
         #[n(2)]
         reason: Text,
     },
+    /// The ledger was compacted: it begins with this and with the orders that are kept.
+    #[n(8)]
+    Compacted(#[n(0)] LedgerSummary),
+    /// One order of a compacted ledger, with all its fills.
+    #[n(9)]
+    Kept(#[n(0)] Box<ClientOrder>),
+}
+
+/// What a compacted ledger keeps of the records that it no longer has.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Encode, Decode)]
+pub struct LedgerSummary {
+    /// How many records there were: time priorities are their numbers.
+    #[n(0)]
+    pub records: u64,
+    /// Ids of orders and executions continue from here.
+    #[n(1)]
+    pub acceptances: u64,
+    #[n(2)]
+    pub executions: u64,
+    /// All ids below are known.
+    #[n(3)]
+    pub known_below: u64,
+    /// Ids of orders that are no longer kept, as runs: the first, and how many.
+    #[n(4)]
+    pub retired: Vec<(u64, u64)>,
+}
+
+impl LedgerSummary {
+    fn newest_order(&self) -> Option<OrderId> {
+        let below = self.known_below.checked_sub(1).map(OrderId);
+        self.retired.last().map(|(first, count)| OrderId(first + count - 1)).max(below)
+    }
 }
 
 impl VenueRecord {
-    /// The orders of the record: two where clients traded with each other.
+    /// The records of one write, in their order: after a crash all of them are in the ledger or none.
+    pub fn decode_batch(payload: &[u8]) -> Result<Vec<Self>, String> {
+        let mut decoder = Decoder::new(payload);
+        let mut records = Vec::new();
+        while decoder.position() < payload.len() {
+            records.push(decoder.decode().map_err(|error| error.to_string())?);
+        }
+        Ok(records)
+    }
+
+    /// The orders of the record: two where clients traded with each other; of many the newest.
     pub fn orders(&self) -> impl Iterator<Item = OrderId> {
         let (one, executions) = match self {
             Self::Submitted(submission) => (Some(submission.order), &[][..]),
+            Self::Kept(held) => (Some(held.submission.order), &[][..]),
+            Self::Compacted(summary) => (summary.newest_order(), &[][..]),
             Self::Traded(trade) => (None, &trade.executions[..]),
             Self::Accepted { order, .. }
             | Self::Rejected { order, .. }
@@ -86,27 +130,6 @@ impl VenueRecord {
         };
         one.into_iter().chain(executions.iter().map(|execution| execution.order))
     }
-}
-
-/// An order as submitted.
-#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
-pub struct SubmittedOrder {
-    #[n(0)]
-    pub at: Timestamp,
-    #[n(1)]
-    pub order: OrderId,
-    #[n(2)]
-    pub account: AccountId,
-    #[n(3)]
-    pub exchange: ExchangeId,
-    #[n(4)]
-    pub security: SecurityId,
-    #[n(5)]
-    pub side: Side,
-    #[n(6)]
-    pub terms: OrderTerms,
-    #[n(7)]
-    pub properties: OrderProperties,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]

@@ -246,7 +246,6 @@ export const trading = {
     displayQuantity: 'Display qty',
     minQuantity: 'Min qty',
     reduceOnly: 'Reduce only',
-    notOffered: (venue: string) => `${venue} does not offer this`,
     more: 'More',
     chooseSecurity: 'Choose a security',
     notional: 'Notional',

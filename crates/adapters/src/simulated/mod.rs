@@ -3,9 +3,9 @@
 
 mod controls;
 mod persistent_venue;
+mod settings;
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use crossbeam_channel::Receiver;
@@ -20,17 +20,9 @@ use controls::ControlChange;
 pub use controls::VenueControls;
 use persistent_venue::PersistentVenue;
 pub use persistent_venue::{OpenError, newest_order};
+pub use settings::{LEDGER_COMPACT_BYTES, SimulatedVenueSettings};
 
 const NANOS_PER_MILLI: i64 = 1_000_000;
-
-/// Settings of one simulated venue.
-#[derive(Debug, Clone)]
-pub struct SimulatedVenueSettings {
-    /// The venue's ledger file; it is created where it is missing.
-    pub ledger: PathBuf,
-    /// The venue itself.
-    pub venue: VenueConfig,
-}
 
 /// Adapter of a simulated venue in this process.
 pub struct SimulatedAdapter {
@@ -61,7 +53,7 @@ impl SimulatedAdapter {
         at: Timestamp,
     ) -> Result<Self, OpenError> {
         let controls = VenueControls::new(settings.venue.faults);
-        let market = PersistentVenue::open(disk.as_ref(), &settings.ledger, settings.venue.clone(), at)?;
+        let market = PersistentVenue::open(&disk, &settings, at)?;
         Ok(Self { settings, disk, controls, venue: Some(market), session: None })
     }
 
@@ -90,7 +82,8 @@ impl SimulatedAdapter {
     fn restart(&mut self, at: Timestamp) -> Result<(), SessionLost> {
         if self.venue.is_none() {
             let venue = VenueConfig { faults: self.controls.faults(), ..self.settings.venue.clone() };
-            let market = PersistentVenue::open(self.disk.as_ref(), &self.settings.ledger, venue, at);
+            let market =
+                PersistentVenue::open(&self.disk, &SimulatedVenueSettings { venue, ..self.settings.clone() }, at);
             self.venue = Some(market.map_err(|error| SessionLost(error.to_string().into()))?);
         }
         Ok(())
@@ -252,6 +245,10 @@ mod tests {
         fn sync(&mut self) -> Result<(), StorageError> {
             Err(full())
         }
+
+        fn bytes(&self) -> u64 {
+            0
+        }
     }
 
     fn full() -> StorageError {
@@ -272,7 +269,11 @@ mod tests {
     /// Connected, with an order in the book, when the disk fills up.
     fn on_a_full_disk(full: Full) -> (tempfile::TempDir, SimulatedAdapter) {
         let folder = tempfile::tempdir().unwrap();
-        let settings = SimulatedVenueSettings { ledger: folder.path().join("venue.log"), venue: venue() };
+        let settings = SimulatedVenueSettings {
+            ledger: folder.path().join("venue.log"),
+            venue: venue(),
+            compact_at_bytes: LEDGER_COMPACT_BYTES,
+        };
         let mut simulated = SimulatedAdapter::open(settings, START).unwrap();
         simulated.connect(START).unwrap();
         assert_eq!(simulated.submit(START, &order(1, "9")), SendOutcome::Sent);
@@ -282,23 +283,16 @@ mod tests {
     }
 
     #[test]
-    fn an_order_that_a_venue_cannot_write_down_is_in_doubt() {
-        let (_folder, mut simulated) = on_a_full_disk(Full::AtWrite);
-        let at = START.plus_seconds(2);
-        assert!(matches!(simulated.submit(at, &order(2, "9")), SendOutcome::Unknown { .. }));
-        assert!(matches!(simulated.submit(at, &order(3, "9")), SendOutcome::NotSent(_)));
-        assert!(simulated.deliver(at, &mut Heard::default()).is_err());
-        assert_starts_again(simulated);
-    }
-
-    #[test]
-    fn nothing_is_reported_that_a_power_cut_could_undo() {
-        let (_folder, mut simulated) = on_a_full_disk(Full::AtSync);
-        assert_eq!(simulated.submit(START.plus_seconds(2), &order(2, "9")), SendOutcome::Sent);
-        let mut heard = Heard::default();
-        assert!(simulated.deliver(START.plus_seconds(3), &mut heard).is_err());
-        assert_eq!(heard.0, []);
-        assert_starts_again(simulated);
+    fn nothing_is_reported_that_a_venue_cannot_write_down_or_that_a_power_cut_could_undo() {
+        for full in [Full::AtWrite, Full::AtSync] {
+            let (_folder, mut simulated) = on_a_full_disk(full);
+            assert_eq!(simulated.submit(START.plus_seconds(2), &order(2, "9")), SendOutcome::Sent);
+            let (at, mut heard) = (START.plus_seconds(3), Heard::default());
+            assert!(simulated.deliver(at, &mut heard).is_err());
+            assert_eq!(heard.0, []);
+            assert!(matches!(simulated.submit(at, &order(3, "9")), SendOutcome::NotSent(_)));
+            assert_starts_again(simulated);
+        }
     }
 
     /// The next session is with a venue restored from its file.

@@ -1,21 +1,33 @@
 //! Simulated venue with a durable ledger: records are synced before reports leave.
+//!
+//! All records between two syncs are one write. So a power cut leaves all of them or none, and never a torn record in front
+//! of a good one. A ledger that has grown is compacted: replaced in one step by the orders that are kept.
 
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use domain::report::VenueSnapshot;
 use domain::{OrderId, PlantedBug, SecurityId, Timestamp};
 use storage::append_log::AppendLog;
 use storage::{FileSystem, StorageError};
-use venue_sim::{ConfigError, Faults, ListedSecurity, VenueConfig, VenueOutput, VenueRecord, VenueSimulator};
+use venue_sim::{ConfigError, Faults, ListedSecurity, VenueOutput, VenueRecord, VenueSimulator};
 
+use super::settings::SimulatedVenueSettings;
 use crate::venue::ReportSink;
+
+/// So many bytes of records are written together; more than this are synced in several steps.
+const BATCH_BYTES: usize = 1 << 20;
 
 pub(super) struct PersistentVenue {
     venue: VenueSimulator,
+    disk: Arc<dyn FileSystem>,
+    path: PathBuf,
     ledger: Box<dyn VenueLedger>,
-    /// Records are written at once, but a power cut could still undo them.
-    synced: bool,
+    /// Records that are not written yet.
+    batch: Vec<u8>,
+    /// The ledger is compacted when it is longer.
+    compact_at: LedgerSize,
     /// Outputs that wait until the records before them are synced. They never outlive one turn of the host.
     outputs: Vec<VenueOutput>,
 }
@@ -25,6 +37,16 @@ pub(super) trait VenueLedger: Send {
     fn append(&mut self, record: &[u8]) -> Result<(), StorageError>;
 
     fn sync(&mut self) -> Result<(), StorageError>;
+
+    fn bytes(&self) -> u64;
+}
+
+/// When a ledger is compacted.
+#[derive(Debug, Clone, Copy)]
+struct LedgerSize {
+    /// Never when it is shorter.
+    least_bytes: u64,
+    next_bytes: u64,
 }
 
 impl VenueLedger for AppendLog {
@@ -34,6 +56,10 @@ impl VenueLedger for AppendLog {
 
     fn sync(&mut self) -> Result<(), StorageError> {
         AppendLog::sync(self)
+    }
+
+    fn bytes(&self) -> u64 {
+        AppendLog::bytes(self)
     }
 }
 
@@ -50,8 +76,8 @@ pub enum OpenError {
 pub fn newest_order(path: &Path) -> Result<Option<OrderId>, StorageError> {
     let mut newest = None;
     let mut visit = |payload: &[u8]| {
-        let record: VenueRecord = minicbor::decode(payload).map_err(|error| error.to_string())?;
-        newest = newest.max(record.orders().max());
+        let records = VenueRecord::decode_batch(payload)?;
+        newest = newest.max(records.iter().flat_map(VenueRecord::orders).max());
         Ok(())
     };
     AppendLog::read(path, &mut visit)?;
@@ -60,24 +86,30 @@ pub fn newest_order(path: &Path) -> Result<Option<OrderId>, StorageError> {
 
 impl PersistentVenue {
     pub(super) fn open(
-        disk: &dyn FileSystem,
-        path: &Path,
-        config: VenueConfig,
+        disk: &Arc<dyn FileSystem>,
+        settings: &SimulatedVenueSettings,
         at: Timestamp,
     ) -> Result<Self, OpenError> {
+        let SimulatedVenueSettings { ledger: path, venue: config, compact_at_bytes } = settings.clone();
         let mut records = Vec::new();
         let mut replay = |payload: &[u8]| {
-            records.push(minicbor::decode::<VenueRecord>(payload).map_err(|error| error.to_string())?);
+            records.extend(VenueRecord::decode_batch(payload)?);
             Ok(())
         };
-        let (replayed, ledger) = AppendLog::open_on(disk, path, &mut replay).map_err(OpenError::Ledger)?;
-        tracing::info!(venue = %config.name, records = replayed.records, "venue ledger replayed");
+        let (replayed, mut ledger) =
+            AppendLog::open_on(disk.as_ref(), &path, &mut replay).map_err(OpenError::Ledger)?;
+        ledger.confirm_found().map_err(OpenError::Ledger)?;
+        tracing::info!(venue = %config.name, writes = replayed.records, records = records.len(), "venue ledger replayed");
         let mut venue = VenueSimulator::new(config, at).map_err(OpenError::Config)?;
         venue.restore(records, at);
-        Ok(Self { venue, ledger: Box::new(ledger), synced: true, outputs: Vec::new() })
+        let compact_at = LedgerSize { least_bytes: compact_at_bytes, next_bytes: compact_at_bytes };
+        let (disk, ledger) = (disk.clone(), Box::new(ledger));
+        let mut opened = Self { venue, disk, path, ledger, batch: Vec::new(), compact_at, outputs: Vec::new() };
+        opened.compact_if_due().map_err(OpenError::Ledger)?;
+        Ok(opened)
     }
 
-    /// Runs an action at the venue and writes its records.
+    /// Runs an action at the venue and keeps its records for the next sync.
     pub(super) fn apply(
         &mut self,
         deed: impl FnOnce(&mut VenueSimulator, &mut Vec<VenueOutput>),
@@ -86,11 +118,10 @@ impl PersistentVenue {
         deed(&mut self.venue, &mut self.outputs);
         for output in &self.outputs[first..] {
             if let VenueOutput::Record(record) = output {
-                self.ledger.append(&encode(record))?;
-                self.synced = false;
+                encode(record, &mut self.batch);
             }
         }
-        Ok(())
+        if self.batch.len() > BATCH_BYTES { self.sync_ledger() } else { Ok(()) }
     }
 
     /// Continues without a session: the changes are in the next snapshot.
@@ -116,10 +147,33 @@ impl PersistentVenue {
     }
 
     fn sync_ledger(&mut self) -> Result<(), StorageError> {
-        if !self.synced && !PlantedBug::UnsyncedVenueLedger.is_planted() {
-            self.ledger.sync()?;
-            self.synced = true;
+        if self.batch.is_empty() {
+            return Ok(());
         }
+        self.ledger.append(&self.batch)?;
+        self.batch.clear();
+        if !PlantedBug::UnsyncedVenueLedger.is_planted() {
+            self.ledger.sync()?;
+        }
+        self.compact_if_due()
+    }
+
+    /// Replaces a long ledger by the orders that are kept, where that saves something: a venue that has just been compacted is
+    /// not again when it starts. Everything before is durable already.
+    fn compact_if_due(&mut self) -> Result<(), StorageError> {
+        if self.ledger.bytes() < self.compact_at.next_bytes {
+            return Ok(());
+        }
+        let payloads = batches(self.venue.compacted_ledger());
+        let compacted: u64 = payloads.iter().map(|payload| payload.len() as u64).sum();
+        let before = self.ledger.bytes();
+        self.compact_at.next_bytes = self.compact_at.least_bytes.max(2 * compacted);
+        if 16 * compacted > 15 * before {
+            return Ok(());
+        }
+        self.ledger = Box::new(AppendLog::replace_on(self.disk.as_ref(), &self.path, payloads)?);
+        let (ledger, bytes) = (self.path.display(), self.ledger.bytes());
+        tracing::info!(%ledger, before, bytes, "venue ledger compacted");
         Ok(())
     }
 
@@ -163,8 +217,20 @@ impl PersistentVenue {
     }
 }
 
-fn encode(record: &VenueRecord) -> Vec<u8> {
-    minicbor::to_vec(record).expect("a vector takes all that is written")
+fn encode(record: &VenueRecord, batch: &mut Vec<u8>) {
+    minicbor::encode(record, batch).expect("a vector takes all that is written");
+}
+
+/// Many records in a write, so that a large ledger is few writes.
+fn batches(records: impl Iterator<Item = VenueRecord>) -> Vec<Vec<u8>> {
+    let mut batches = vec![Vec::new()];
+    for record in records {
+        if batches.last().is_some_and(|batch| batch.len() > BATCH_BYTES) {
+            batches.push(Vec::new());
+        }
+        batches.iter_mut().next_back().into_iter().for_each(|batch| encode(&record, batch));
+    }
+    batches
 }
 
 impl fmt::Display for OpenError {

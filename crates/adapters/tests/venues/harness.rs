@@ -4,7 +4,7 @@ use std::path::Path;
 
 use adapters::Adapter;
 use adapters::conformance::{DurableView, Harness, OrderIntent};
-use adapters::simulated::{SimulatedAdapter, SimulatedVenueSettings, VenueControls};
+use adapters::simulated::{LEDGER_COMPACT_BYTES, SimulatedAdapter, SimulatedVenueSettings, VenueControls};
 use domain::order::OrderTerms;
 use domain::{Order, Timestamp};
 use storage::append_log::AppendLog;
@@ -35,7 +35,11 @@ impl<A: Adapter> SimulatedHarness<A> {
 }
 
 pub(crate) fn settings(folder: &TempDir) -> SimulatedVenueSettings {
-    SimulatedVenueSettings { ledger: folder.path().join("venue.log"), venue: venue() }
+    SimulatedVenueSettings {
+        ledger: folder.path().join("venue.log"),
+        venue: venue(),
+        compact_at_bytes: LEDGER_COMPACT_BYTES,
+    }
 }
 
 fn open(folder: &TempDir, at: Timestamp) -> SimulatedAdapter {
@@ -89,7 +93,7 @@ impl<A: Adapter> Harness for SimulatedHarness<A> {
 
     /// What another venue would know that starts from the same ledger.
     fn durable_view(&self) -> Option<DurableView> {
-        let SimulatedVenueSettings { ledger, venue } = settings(&self.folder);
+        let SimulatedVenueSettings { ledger, venue, .. } = settings(&self.folder);
         let now = self.now;
         Some(Box::new(move || {
             let mut heir = VenueSimulator::new(venue.clone(), now).unwrap();
@@ -102,7 +106,7 @@ impl<A: Adapter> Harness for SimulatedHarness<A> {
 pub(crate) fn read(ledger: &Path) -> Vec<VenueRecord> {
     let mut records = Vec::new();
     let mut replay = |payload: &[u8]| {
-        records.push(minicbor::decode(payload).unwrap());
+        records.extend(VenueRecord::decode_batch(payload).unwrap());
         Ok(())
     };
     AppendLog::open(ledger, &mut replay).unwrap();

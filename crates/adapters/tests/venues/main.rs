@@ -6,6 +6,7 @@ mod market;
 mod scripted_adapter;
 mod faulty_adapter;
 mod harness;
+mod ledger;
 mod conformance;
 mod host;
 mod simulated;

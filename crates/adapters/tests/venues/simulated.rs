@@ -237,11 +237,13 @@ fn kind(record: &VenueRecord) -> &'static str {
     }
 }
 
-/// The ledger of a venue that took and filled an order.
+/// The ledger of a venue that took an order, and then filled another one.
 fn used_ledger() -> (TempDir, PathBuf) {
     let mut desk = SimulatedFixture::open();
-    desk.submit(order(1, "11"));
-    desk.step_after_millis(3);
+    for limit in ["9", "11"] {
+        desk.submit(order(if limit == "9" { 1 } else { 2 }, limit));
+        desk.step_after_millis(3);
+    }
     let ledger = desk.ledger();
     (desk.folder, ledger)
 }
@@ -271,9 +273,10 @@ fn a_damaged_ledger_is_refused_with_its_place() {
 #[test]
 fn an_invalid_venue_configuration_names_the_field() {
     let folder = tempfile::tempdir().unwrap();
-    let SimulatedVenueSettings { ledger, mut venue } = settings(&folder);
+    let SimulatedVenueSettings { ledger, mut venue, compact_at_bytes } = settings(&folder);
     venue.latency_nanos = -1;
-    let refusal = SimulatedAdapter::open(SimulatedVenueSettings { ledger, venue }, START).err().unwrap();
+    let refusal =
+        SimulatedAdapter::open(SimulatedVenueSettings { ledger, venue, compact_at_bytes }, START).err().unwrap();
     assert_eq!(refusal.to_string(), "latency: -1 ns is negative");
 }
 

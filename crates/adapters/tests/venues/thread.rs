@@ -117,9 +117,9 @@ fn an_adapter_whose_engine_has_stopped_logs_off() {
 #[test]
 fn a_venue_with_participants_moves_by_itself() {
     let folder = tempfile::tempdir().unwrap();
-    let SimulatedVenueSettings { ledger, venue } = settings(&folder);
+    let SimulatedVenueSettings { ledger, venue, compact_at_bytes } = settings(&folder);
     let venue = VenueConfig { activity: ParticipantActivity::Busy, ..venue };
-    let simulated = SimulatedAdapter::open(SimulatedVenueSettings { ledger, venue }, START).unwrap();
+    let simulated = SimulatedAdapter::open(SimulatedVenueSettings { ledger, venue, compact_at_bytes }, START).unwrap();
     let mut running = run(simulated, quick_clock());
     running.instruct(Instruction::Subscribe(SecurityId(7)));
     let mut quotes: Vec<MarketData> = Vec::new();

@@ -17,8 +17,8 @@ use storage::append_log::AppendLog;
 use storage::journal::{self, JournalEntry, JournalReader};
 use storage::lock::DataDirLock;
 use storage::snapshot::{self, SnapshotStore};
-use venue_sim::VenueRecord;
 use venue_sim::record::SubmittedOrder;
+use venue_sim::{ClientOrder, VenueRecord};
 
 /// The kind of a journal record that holds an input.
 const INPUT: u8 = 1;
@@ -177,7 +177,7 @@ impl VenueLedgers {
 
     fn take(&mut self, ledger: &Path) {
         let mut note = |payload: &[u8]| {
-            self.note(minicbor::decode(payload).map_err(|error| error.to_string())?);
+            VenueRecord::decode_batch(payload)?.into_iter().for_each(|record| self.note(record));
             Ok(())
         };
         let (replayed, _) = AppendLog::open(ledger, &mut note).unwrap();
@@ -198,7 +198,17 @@ impl VenueLedgers {
                     assert_eq!(before, None, "a venue gave an execution's id twice");
                 }
             }
+            VenueRecord::Kept(held) => self.note_kept(&held),
             _ => {}
+        }
+    }
+
+    /// An order of a compacted ledger.
+    fn note_kept(&mut self, held: &ClientOrder) {
+        self.submitted.insert(held.submission().order, held.submission().clone());
+        for fill in held.fills() {
+            let execution = LedgerExecution { order: fill.order, quantity: fill.quantity, price: fill.price };
+            self.executions.insert(fill.exec_id.clone(), execution);
         }
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use adapters::host::VenueBackoff;
-use adapters::simulated::{SimulatedAdapter, SimulatedVenueSettings, VenueControls};
+use adapters::simulated::{LEDGER_COMPACT_BYTES, SimulatedAdapter, SimulatedVenueSettings, VenueControls};
 use adapters::thread::{AdapterIo, spawn};
 use crossbeam_channel::bounded;
 use domain::{AdapterName, Decimal, Exchange, ReferenceData};
@@ -45,6 +45,7 @@ pub(super) fn open(
         let settings = SimulatedVenueSettings {
             ledger: folder.join(format!("{}.ledger", venue.adapter)),
             venue: venue_config(config, &venue, &reference, desk)?,
+            compact_at_bytes: LEDGER_COMPACT_BYTES,
         };
         let cut = disconnect_period(config, &venue);
         let (thread, controls) = start(settings, venue.adapter, data_dir, engine, &mut markets)?;

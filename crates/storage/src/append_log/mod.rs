@@ -22,6 +22,8 @@ pub struct AppendLog {
     /// Where the next record goes.
     position: BlockPosition,
     block: Vec<u8>,
+    /// The last record that was found, with its offset. A process before this one may have written it and not synced it.
+    last_found: Option<(u64, Vec<u8>)>,
     failed: Option<String>,
 }
 
@@ -55,15 +57,50 @@ impl AppendLog {
         replay: &mut dyn FnMut(&[u8]) -> Result<(), String>,
     ) -> Result<(LogReplay, Self), StorageError> {
         if !path.exists() {
-            create(disk, path).map_err(StorageError::io("create", path))?;
+            Self::replace_on(disk, path, [])?;
         }
         let mut blocks = open_blocks(path)?;
         let (records, fault) = read_all(&mut blocks, path, replay)?;
         let torn = truncate_torn_end(disk, &blocks, path, fault)?;
         let medium = disk.open(path).map_err(StorageError::io("open", path))?;
-        let place = blocks.position();
-        let log = Self { path: path.to_owned(), medium, position: place, block: Vec::new(), failed: None };
+        let position = blocks.position();
+        let last_found = (records > 0).then(|| last_block(&blocks)).flatten();
+        let log = Self { path: path.to_owned(), medium, position, block: Vec::new(), last_found, failed: None };
         Ok((LogReplay { records, torn }, log))
+    }
+
+    /// Replaces the log by one with these records. Whatever happens meanwhile, there is either the old log or the new one,
+    /// and the new one is durable.
+    pub fn replace_on(
+        disk: &dyn FileSystem,
+        path: &Path,
+        payloads: impl IntoIterator<Item = Vec<u8>>,
+    ) -> Result<Self, StorageError> {
+        let unnamed = unnamed(path);
+        let medium = create(disk, &unnamed).map_err(StorageError::io("create", &unnamed))?;
+        let (block, position) = (Vec::new(), START);
+        let mut log = Self { path: path.to_owned(), medium, position, block, last_found: None, failed: None };
+        payloads.into_iter().try_for_each(|payload| log.append(&payload))?;
+        log.sync()?;
+        disk.rename(&unnamed, path).map_err(StorageError::io("rename", &unnamed))?;
+        Ok(log)
+    }
+
+    /// Makes what was found durable, before anything is written behind it: a record that only the operating system's memory
+    /// had would otherwise be damage in the middle after a power cut. It is written again, because a sync that failed once
+    /// proves nothing when it succeeds later.
+    pub fn confirm_found(&mut self) -> Result<(), StorageError> {
+        self.check_usable()?;
+        if let Some((offset, block)) = self.last_found.take() {
+            let written = write_all_at(self.medium.as_ref(), &block, offset);
+            self.check_io("write", written)?;
+        }
+        self.sync()
+    }
+
+    /// The size of the file.
+    pub fn bytes(&self) -> u64 {
+        self.position.offset
     }
 
     /// Writes one record. It survives a crash of the process at once, and a power cut after `sync`.
@@ -105,15 +142,24 @@ impl AppendLog {
     }
 }
 
-/// The file gets its name when its beginning is durable.
-fn create(disk: &dyn FileSystem, path: &Path) -> io::Result<()> {
+/// The name of a file until its content is durable.
+fn unnamed(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".new");
-    let unnamed = PathBuf::from(name);
-    let medium = disk.create(&unnamed)?;
+    PathBuf::from(name)
+}
+
+fn create(disk: &dyn FileSystem, path: &Path) -> io::Result<Box<dyn WritableFile>> {
+    let medium = disk.create(path)?;
     write_all_at(medium.as_ref(), &MAGIC, 0)?;
-    medium.sync()?;
-    disk.rename(&unnamed, path)
+    Ok(medium)
+}
+
+/// The last good record with its offset.
+fn last_block(blocks: &BlockReader) -> Option<(u64, Vec<u8>)> {
+    let offset = blocks.position().offset.checked_sub(blocks.last_length())?;
+    let block = tail::read_range(blocks.file(), offset, blocks.last_length()).ok()?;
+    Some((offset, block))
 }
 
 fn open_blocks(path: &Path) -> Result<BlockReader, StorageError> {

@@ -139,6 +139,11 @@ impl VenueSimulator {
         self.orders.snapshot()
     }
 
+    /// Records that restore the same state as all records so far.
+    pub fn compacted_ledger(&self) -> impl Iterator<Item = VenueRecord> {
+        self.orders.compacted()
+    }
+
     /// Subscribes its market data, beginning with tick and book; false if it is not listed here.
     pub fn subscribe(&mut self, security: SecurityId, out: &mut Vec<VenueOutput>) -> bool {
         let Some(market) = self.markets.get_mut(&security) else {

@@ -9,7 +9,7 @@ use domain::{
 use super::trading::MatchResult;
 use super::{VenueOutput, VenueSimulator};
 use crate::book::{self, Iceberg, MatchPolicy};
-use crate::client_orders::{ClientOrder, OrderStage};
+use crate::client_order::{ClientOrder, OrderStage};
 use crate::config::ICEBERG_PARTS_MAX;
 use crate::market::{SecurityMarket, to_book};
 use crate::participants;

@@ -5,7 +5,7 @@ use domain::{Amount, MarketPhase, OrderId, OrderKind, Overflow, SecurityId, Side
 
 use super::{VenueOutput, VenueSimulator};
 use crate::book::{self, BookEvent, MatchOutcome};
-use crate::client_orders::OrderStage;
+use crate::client_order::OrderStage;
 use crate::config::VenueFees;
 use crate::participants;
 use crate::record::{VenueExecution, VenueRecord, VenueTrade};

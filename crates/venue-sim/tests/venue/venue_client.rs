@@ -388,6 +388,8 @@ pub(crate) fn record_line(record: &VenueRecord) -> String {
         VenueRecord::Traded(deal) => deal_line(deal),
         VenueRecord::Canceled { order, .. } => format!("canceled {order}"),
         VenueRecord::Expired { order, reason, .. } => format!("expired {order}: {reason}"),
+        VenueRecord::Compacted(summary) => format!("compacted after {} records", summary.records),
+        VenueRecord::Kept(held) => format!("kept {}", held.submission().order),
     }
 }
 

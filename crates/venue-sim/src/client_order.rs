@@ -1,0 +1,156 @@
+//! One client's order at the venue, as it was submitted and as it is.
+
+use domain::order::OrderTerms;
+use domain::report::{VenueFill, VenueOrder, VenueOrderState};
+use domain::{
+    AccountId, ExchangeId, OrderId, OrderProperties, Quantity, SecurityId, Side, Text, TimeInForce, Timestamp,
+};
+use minicbor::{Decode, Encode};
+
+/// An order as submitted.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct SubmittedOrder {
+    #[n(0)]
+    pub at: Timestamp,
+    #[n(1)]
+    pub order: OrderId,
+    #[n(2)]
+    pub account: AccountId,
+    #[n(3)]
+    pub exchange: ExchangeId,
+    #[n(4)]
+    pub security: SecurityId,
+    #[n(5)]
+    pub side: Side,
+    #[n(6)]
+    pub terms: OrderTerms,
+    #[n(7)]
+    pub properties: OrderProperties,
+}
+
+/// A client's order.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct ClientOrder {
+    #[n(0)]
+    pub(crate) submission: SubmittedOrder,
+    #[n(1)]
+    pub(crate) terms: OrderTerms,
+    /// When it got its current terms: a DAY order ends with that day.
+    #[n(2)]
+    pub(crate) terms_at: Timestamp,
+    #[n(3)]
+    pub(crate) ext_id: Option<Text>,
+    #[n(4)]
+    pub(crate) stage: OrderStage,
+    #[n(5)]
+    pub(crate) filled: Quantity,
+    /// What an iceberg shows of its open quantity.
+    #[n(6)]
+    pub(crate) shown: Option<Quantity>,
+    /// Its time priority: the number of the record that gave it.
+    #[n(7)]
+    pub(crate) priority: u64,
+    /// With the number of each among all executions.
+    #[n(8)]
+    pub(crate) fills: Vec<(u64, VenueFill)>,
+    #[n(9)]
+    pub(crate) reason: Option<Text>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+pub(crate) enum OrderStage {
+    /// Between entry and book.
+    #[n(0)]
+    InFlight,
+    /// A stop that is not triggered.
+    #[n(1)]
+    StopPending,
+    /// Not in the book: for the closing auction, or to be traded at once.
+    #[n(2)]
+    OutsideBook,
+    #[n(3)]
+    Book,
+    #[n(4)]
+    Filled,
+    #[n(5)]
+    Ended(#[n(0)] VenueOrderState),
+}
+
+impl OrderStage {
+    /// Where an accepted order is before it is activated or traded.
+    pub(crate) fn from_terms(terms: &OrderTerms) -> Self {
+        match terms.tif {
+            _ if terms.kind.stop().is_some() => Self::StopPending,
+            TimeInForce::Atc | TimeInForce::Ioc | TimeInForce::Fok => Self::OutsideBook,
+            _ => Self::Book,
+        }
+    }
+
+    pub(crate) fn is_done(self) -> bool {
+        matches!(self, Self::Filled | Self::Ended(_))
+    }
+}
+
+impl ClientOrder {
+    pub fn submission(&self) -> &SubmittedOrder {
+        &self.submission
+    }
+
+    pub fn fills(&self) -> impl Iterator<Item = &VenueFill> {
+        self.fills.iter().map(|(_, fill)| fill)
+    }
+
+    pub(crate) fn security(&self) -> SecurityId {
+        self.submission.security
+    }
+
+    pub(crate) fn remaining(&self) -> Quantity {
+        self.terms.quantity.minus(self.filled).expect("no order is filled beyond its quantity")
+    }
+
+    /// The last reported state, besides fills.
+    pub fn final_state(&self) -> (VenueOrderState, Option<&Text>) {
+        match self.stage {
+            OrderStage::Ended(fate) => (fate, self.reason.as_ref()),
+            _ => (VenueOrderState::Live, None),
+        }
+    }
+
+    pub(crate) fn submitted(submission: SubmittedOrder) -> Self {
+        Self {
+            terms: submission.terms,
+            terms_at: submission.at,
+            ext_id: None,
+            stage: OrderStage::InFlight,
+            filled: Quantity::ZERO,
+            shown: None,
+            priority: 0,
+            fills: Vec::new(),
+            reason: None,
+            submission,
+        }
+    }
+
+    /// The next part of an iceberg is shown.
+    pub(crate) fn refill(&mut self) {
+        self.shown = self.submission.properties.display_quantity.map(|peak| peak.min(self.remaining()));
+    }
+
+    /// What is left of the part that an iceberg shows, after a trade in which it did not take; whether a new part is
+    /// shown, which goes to the end of the queue.
+    pub(crate) fn deduct_shown(&mut self, traded: Quantity) -> bool {
+        let Some(shown) = self.shown else { return false };
+        self.shown = Some(shown.minus(traded).unwrap_or_default().max(Quantity::ZERO));
+        let is_used_up = self.shown.is_some_and(Quantity::is_zero) && !self.remaining().is_zero();
+        if is_used_up {
+            self.refill();
+        }
+        is_used_up
+    }
+
+    pub(crate) fn to_snapshot(&self) -> VenueOrder {
+        let (fate, reason) = self.final_state();
+        let (order, ext_id) = (self.submission.order, self.ext_id.clone());
+        VenueOrder { order, ext_id, terms: self.terms, state: fate, reason: reason.cloned() }
+    }
+}
