@@ -1,6 +1,6 @@
 /** Manual use: typing over a selection, pressing every sign, making the window narrow. */
 
-import { fillTicket, grid, row, runOnRow, ticket } from './locators.mjs';
+import { fillTicket, grid, row, runOnRow, show, ticket } from './locators.mjs';
 import { openScreen } from './harness.mjs';
 
 const QUIET = ['demo.activity=off'];
@@ -154,7 +154,12 @@ async function followsTheWindow({ server, page, shoot }) {
 /** A venue that goes in the middle of a session is seen on every page, and so are its prices, until it is back. */
 async function seesAVenueGo({ server, page, watch, shoot }) {
   watch.allow(/503/);
+  const sap = (await server.call('GET', '/rest/security')).find(({ symbol }) => symbol === 'SAP').id;
+  for (const securityId of [sap, AAPL]) await server.call('POST', '/rest/execution/order/market', { securityId, side: 'BUY', quantity: 3 });
   await openScreen(page, server);
+  await show(page, 'Positions');
+  const price = (symbol, look) => row(page, 'Positions', symbol).locator(`[col-id="marketPrice"] .cell${look}`);
+  await price('SAP', ':not(.stale)').waitFor();
   const lights = page.getByRole('status', { name: 'Venues' });
   const light = (name) => lights.getByText(name, { exact: true });
   await light('ALPHA').waitFor();
@@ -168,6 +173,9 @@ async function seesAVenueGo({ server, page, watch, shoot }) {
   const id = await cell('SAP').getAttribute('row-id');
   await grid(page, 'Market').locator(`[row-id="${id}"] [col-id="bid"] .cell.stale`).waitFor();
   await page.getByRole('region', { name: 'Chart' }).getByText('stale').waitFor();
+  await price('SAP', '.stale').waitFor();
+  await price('AAPL', ':not(.stale)').waitFor();
+  await ticket(page).getByTitle('stale').first().waitFor();
   await shoot('story-venue-away');
   const fresh = grid(page, 'Market').locator('[row-id="1"] [col-id="bid"] .cell:not(.stale)');
   await fresh.waitFor();

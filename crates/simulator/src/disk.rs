@@ -296,3 +296,6 @@ impl WritableFile for SimulatedFile {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -15,8 +15,6 @@ pub mod schedule;
 mod shorten;
 mod simulation;
 mod trace;
-#[cfg(test)]
-mod venue_ledger;
 
 pub use coverage::Coverage;
 pub use invariants::BrokenInvariant;

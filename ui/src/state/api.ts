@@ -8,6 +8,7 @@
 
 import type {
   AccountVO,
+  AdapterVO,
   AuditVO,
   Bar,
   BarSize,
@@ -264,6 +265,8 @@ export interface Venue {
 export interface Sessions {
   /** Those to venues; clients that trade by FIX are in `fix`. Key: adapter and qualifier, `SIMULATED-ALPHA`. */
   adapters: Table<string, AdapterSession>;
+  /** What each adapter says of its lines and its venue; read at each connect and while it is looked at. */
+  details: Table<string, AdapterVO>;
   venues: Readable<readonly Venue[]>;
   /** Whether the venue of this feed is away. */
   isAway(feed: string): boolean;

@@ -5,7 +5,8 @@ import { session } from '../wire/decoders';
 import type { Feed, Message } from '../wire/feed';
 import type { Server } from '../wire/server';
 import { topics } from '../wire/topics';
-import type { AccountVO, FixSessionVO, Health, SessionState } from '../wire/types';
+import type { AccountVO, AdapterVO, FixSessionVO, Health, SessionState } from '../wire/types';
+import { AdapterList } from './adapters';
 import type { AdapterSession, Clock, Readable, Sessions, Stop, Table, Venue } from './api';
 import { Cell, derive } from './readable';
 import { Rows, View } from './table';
@@ -28,7 +29,7 @@ function isSessionState(text: string): text is SessionState {
 export interface SessionsTools {
   feed: Feed;
   clock: Clock;
-  server: Pick<Server, 'fixSessions' | 'health' | 'logoutFix' | 'resetFix'>;
+  server: Pick<Server, 'adapters' | 'fixSessions' | 'health' | 'logoutFix' | 'resetFix'>;
   /** Sessions of these accounts are venues; all other sessions belong to clients. */
   accounts: Readable<readonly AccountVO[]>;
   /** A venue was lost, or came back. */
@@ -38,10 +39,12 @@ export interface SessionsTools {
 
 export class SessionList implements Sessions {
   readonly adapters: Table<string, AdapterSession>;
+  readonly details: Table<string, AdapterVO>;
   readonly venues: Readable<readonly Venue[]>;
   readonly fix: Rows<string, FixSessionVO>;
   readonly health = new Cell<Health | null>(null);
   private readonly known: Rows<string, AdapterSession>;
+  private readonly described: AdapterList;
   /** Sessions received on the topic since the last connect: newer than the health reply. */
   private readonly received = new Set<string>();
   /** Venues that were away at the last notification. */
@@ -50,6 +53,8 @@ export class SessionList implements Sessions {
 
   constructor(private readonly tools: SessionsTools) {
     this.known = new Rows(tools.clock, adapterKey);
+    this.described = new AdapterList(tools.server, tools.clock);
+    this.details = this.described.rows;
     const keys = derive([tools.accounts], (accounts) => new Map(accounts.filter(({ active }) => active).map(venueOf)));
     this.adapters = new View(this.known, derive([keys], (venues) => (row: AdapterSession) => venues.has(adapterKey(row))));
     this.venues = derive([this.known, keys], (_, venues) => [...venues].flatMap(([key, name]) => this.venue(key, name)));
@@ -62,7 +67,8 @@ export class SessionList implements Sessions {
   /** At each connect: loads the state of the venues. */
   async load(): Promise<void> {
     this.received.clear();
-    this.applyHealth(await this.tools.server.health());
+    const [health] = await Promise.all([this.tools.server.health(), this.described.load()]);
+    this.applyHealth(health);
   }
 
   isAway(feed: string): boolean {

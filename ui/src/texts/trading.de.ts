@@ -240,6 +240,7 @@ export const trading: typeof english = {
     displayQuantity: 'Gezeigte Menge',
     minQuantity: 'Mindestmenge',
     reduceOnly: 'Nur verringern',
+    notOffered: (venue) => `${venue} bietet das nicht an`,
     more: 'Mehr',
     chooseSecurity: 'Wertpapier wählen',
     notional: 'Gegenwert',

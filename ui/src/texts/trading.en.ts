@@ -246,6 +246,7 @@ export const trading = {
     displayQuantity: 'Display qty',
     minQuantity: 'Min qty',
     reduceOnly: 'Reduce only',
+    notOffered: (venue: string) => `${venue} does not offer this`,
     more: 'More',
     chooseSecurity: 'Choose a security',
     notional: 'Notional',

@@ -63,6 +63,7 @@ export class Server {
   }
 
   accounts = () => this.rest.get('/rest/account', list(read.account));
+  adapters = () => this.rest.get('/rest/adapter', list(read.adapter));
   securities = () => this.rest.get('/rest/security', list(read.security));
   families = () => this.rest.get('/rest/security-family', list(read.securityFamily));
   exchanges = () => this.rest.get('/rest/exchange', list(read.exchange));

@@ -61,11 +61,19 @@ const REFERENCE = { priceDigits: () => 2, securities: { get: () => [] } } as unk
 
 test('values and profit of a position fade while no messages arrive', () => {
   const shown = (isLive: boolean) => {
-    const columns = positionColumns(REFERENCE, texts, formats, isLive);
+    const columns = positionColumns(REFERENCE, texts, formats, isLive, () => false);
     return ['unrealized', 'marketPrice', 'marketValue', 'realized'].map((id) => painted(columns, id, LONG));
   };
   expect(shown(true)).toEqual(['+5.00', '272.00', '2,720.00', '-2.00']);
   expect(shown(false)).toEqual(['+5.00 stale', '272.00 stale', '2,720.00 stale', '-2.00 stale']);
+});
+
+test('a position fades with the price of its own security, unless it is closed', () => {
+  const columns = positionColumns(REFERENCE, texts, formats, true, (securityId) => securityId === 1);
+  const shown = (position: PositionVO) => ['marketPrice', 'marketValue', 'quantity'].map((id) => painted(columns, id, position));
+  expect(shown(LONG)).toEqual(['272.00 stale', '2,720.00 stale', '']);
+  expect(shown({ ...LONG, securityId: 2 })).toEqual(['272.00', '2,720.00', '']);
+  expect(shown({ ...LONG, quantity: 0 })).toEqual(['272.00', '2,720.00', '']);
 });
 
 test('an open order without current reports does not look live', () => {

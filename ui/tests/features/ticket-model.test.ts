@@ -41,7 +41,7 @@ function server(): Server {
     order: () => (isThere ? [order({ intId: 'ID-1' })] : []),
     orderEvents: () => [],
   };
-  const lists = ['families', 'exchanges', 'accounts', 'log'];
+  const lists = ['families', 'exchanges', 'accounts', 'adapters', 'log'];
   const answer = (name: string, body: OrderBody) => (answers[name] ? answers[name](body) : lists.includes(name) ? [] : { sequence: 1, value: [] });
   return new Proxy({}, { get: (_, name: string) => async (body: OrderBody) => answer(name, body) }) as Server;
 }

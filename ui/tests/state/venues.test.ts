@@ -20,6 +20,7 @@ function sessionsWith(states: Record<string, string>) {
   const accounts = new Cell<readonly AccountVO[]>([account(1, 'SIMULATED', 'ALPHA'), account(2, 'SIMULATED', 'BETA')]);
   const server = {
     health: () => Promise.resolve(health(states)),
+    adapters: () => Promise.resolve([]),
     fixSessions: () => Promise.resolve([]),
     logoutFix: () => Promise.resolve(),
     resetFix: () => Promise.resolve(),

@@ -7,7 +7,7 @@ import type { Formats } from '../../texts/formats';
 import type { PositionVO } from '../../wire/types';
 import { securityColumn } from '../common/symbols';
 
-/** Columns that move with the market, and are stale without current prices. */
+/** Columns that move with the market: stale without a connection, and where the price of their own security is. */
 const LIVE_COLUMNS: ReadonlySet<string> = new Set(['unrealized', 'marketPrice', 'marketValue', 'realized']);
 
 export function positionColumns(
@@ -15,9 +15,11 @@ export function positionColumns(
   texts: Texts,
   formats: Formats,
   isLive: boolean,
+  isStale: (securityId: number) => boolean,
 ): GridColumn<PositionVO>[] {
+  const isOld = ({ securityId, quantity }: PositionVO): boolean => !isLive || (quantity !== 0 && isStale(securityId));
   const columns = plainColumns(reference, texts, formats);
-  return columns.map((column) => (LIVE_COLUMNS.has(column.id) ? aging(column, () => !isLive) : column));
+  return columns.map((column) => (LIVE_COLUMNS.has(column.id) ? aging(column, isOld) : column));
 }
 
 function plainColumns(reference: Reference, texts: Texts, formats: Formats): GridColumn<PositionVO>[] {
