@@ -29,6 +29,7 @@ pub mod report;
 pub mod rights;
 pub mod risk;
 pub mod time;
+mod wire_id;
 
 pub use amount::{Amount, Money, Overflow, Price, Quantity};
 pub use calendar::{Calendar, MarketPhase, TradingSession};
@@ -55,3 +56,4 @@ pub use report::Report;
 pub use risk::{RiskLimits, RiskScope, TradingState};
 pub use rust_decimal::Decimal;
 pub use time::{Date, Timestamp};
+pub use wire_id::{NoWireId, WireId};

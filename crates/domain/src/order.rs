@@ -148,6 +148,10 @@ pub struct Order {
     pub submitted_by: Option<Text>,
     #[n(24)]
     pub changed_at: Timestamp,
+    /// Number of its newest request to the venue; the submit has 0. See [`crate::WireId`].
+    #[n(25)]
+    #[cbor(default)]
+    pub request: u32,
 }
 
 impl Order {

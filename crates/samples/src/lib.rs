@@ -125,6 +125,7 @@ pub fn order(id: u64) -> Order {
         source: Source::Rest,
         submitted_by: None,
         changed_at: Timestamp(0),
+        request: 0,
     }
 }
 

@@ -120,6 +120,7 @@ impl VenueBooks {
                         at: Some(trade.at),
                         fee: execution.fee,
                         charges: vec![],
+                        ext_order: None,
                     };
                     if self.executions.insert(execution.exec_id.clone(), fill).is_some() {
                         self.repeated_executions.push(execution.exec_id);

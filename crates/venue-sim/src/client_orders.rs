@@ -173,6 +173,7 @@ impl ClientOrders {
                 at: Some(trade.at),
                 fee: execution.fee,
                 charges: vec![],
+                ext_order: None,
             };
             let held = self.find_mut(execution.order);
             held.filled = held.filled.plus(trade.quantity).expect("a sum within the order's quantity");

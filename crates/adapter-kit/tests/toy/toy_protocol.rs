@@ -198,6 +198,7 @@ fn fill_of(fill: &Value) -> Option<VenueFill> {
         at: None,
         fee: None,
         charges: Vec::new(),
+        ext_order: None,
     })
 }
 

@@ -118,6 +118,7 @@ fn fill() -> VenueFill {
         at: Some(arrival()),
         fee: None,
         charges: vec![],
+        ext_order: None,
     }
 }
 

@@ -29,4 +29,7 @@ pub struct VenueFill {
     #[n(6)]
     #[cbor(default)]
     pub charges: Vec<Charge>,
+    /// The venue's order: it tells the legs of one order apart. Either all fills of an adapter have it, or none.
+    #[n(7)]
+    pub ext_order: Option<Text>,
 }

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use domain::order::{BaseState, ExecType, Fill, Order};
 use domain::report::VenueFill;
 use domain::{
-    AccountId, AdapterName, Amount, Charge, Decimal, Event, OrderId, Overflow, PlantedBug, Price, Quantity, Refusal,
-    Security, Side, Text, Timestamp, Transaction, TransactionKind,
+    AccountId, AdapterName, Amount, Charge, Decimal, Event, Overflow, PlantedBug, Price, Quantity, Refusal, Security,
+    Side, Text, Timestamp, Transaction, TransactionKind,
 };
 
-use super::executions::{BookedExecution, Costs, execution_key};
+use super::executions::{BookedExecution, Costs, ExecutionId};
 use super::order_events::{OrderChange, publish_order};
 use super::transitions::{OrderEvent, next_state};
 use crate::moment::Moment;
@@ -54,18 +54,19 @@ impl Trading {
         out: &mut Outbox,
     ) -> bool {
         let Some(account) = self.account_of(report, out) else { return false };
-        let key = execution_key(adapter, account, &fill.exec_id);
-        if PlantedBug::ForgetFill.is_planted() && key.is_multiple_of(8) {
+        let id = execution_id(adapter, account, fill);
+        if PlantedBug::ForgetFill.is_planted() && id.key().is_multiple_of(8) {
             return false;
         }
-        if self.orders.executions.contains(key) && !PlantedBug::BookRepeatedFill.is_planted() {
+        if self.is_repeated(&id, fill, out) && !PlantedBug::BookRepeatedFill.is_planted() {
             self.orders.repeated_executions += 1;
-            self.compare_repeated(key, fill, out);
             return false;
         }
         let Some(order) = self.orders.get(fill.order) else {
-            let text =
-                format!("execution {} of order number {} comes days late: record it by hand", fill.exec_id, fill.order);
+            let text = format!(
+                "execution {} of order number {}, {} @ {}, is not known and comes days late: record it by hand",
+                fill.exec_id, fill.order, fill.quantity, fill.price
+            );
             out.error("fill-not-booked", text);
             return false;
         };
@@ -73,7 +74,7 @@ impl Trading {
             Ok(effect) => {
                 warn_unusual_fill(order, &effect, out);
                 let published = Arc::new(published_fill(report, order, fill));
-                self.book_fill(report, key, &published, effect, instead_of, out);
+                self.book_fill(report, &id, &published, effect, instead_of, out);
                 true
             }
             Err(refusal) => {
@@ -84,16 +85,19 @@ impl Trading {
         }
     }
 
-    /// The same id with another price or quantity is no repetition: one of the two is missing or wrong.
-    fn compare_repeated(&self, key: u128, fill: &VenueFill, out: &mut Outbox) {
-        let Some(booked) = self.orders.executions.get(key).filter(|booked| !booked.busted) else { return };
-        if (booked.order, booked.quantity, booked.price) != (fill.order, fill.quantity, fill.price) {
+    /// The same execution with another price or quantity is no repetition: one of the two is missing or wrong.
+    fn is_repeated(&self, id: &ExecutionId<'_>, fill: &VenueFill, out: &mut Outbox) -> bool {
+        let Some(booked) = self.orders.executions.get(id) else {
+            return self.orders.executions.is_retired(id, fill);
+        };
+        if !booked.busted && (booked.quantity, booked.price) != (fill.quantity, fill.price) {
             let text = format!(
-                "execution {} of order number {}: {} @ {} is booked for order number {}, and now it is {} @ {}",
-                fill.exec_id, fill.order, booked.quantity, booked.price, booked.order, fill.quantity, fill.price
+                "execution {} of order number {}: {} @ {} is booked, and now it is {} @ {}",
+                fill.exec_id, fill.order, booked.quantity, booked.price, fill.quantity, fill.price
             );
             out.error("execution-differs", text);
         }
+        true
     }
 
     /// Also of an order that is no longer kept.
@@ -158,7 +162,7 @@ impl Trading {
     fn book_fill(
         &mut self,
         report: OrderReport,
-        key: u128,
+        id: &ExecutionId<'_>,
         fill: &Arc<Fill>,
         effect: FillEffect,
         instead_of: Option<&Text>,
@@ -171,8 +175,9 @@ impl Trading {
             busted: false,
             costs: effect.costs,
             charges: effect.charges,
+            ext_order: id.ext_order.cloned(),
         };
-        self.orders.executions.insert(key, execution);
+        self.orders.executions.insert(id, execution);
         out.publish(Event::Fill(fill.clone()));
         self.commit_fill(report.moment, effect.booking, out);
         let order = self.orders.change(fill.order, |order| {
@@ -224,7 +229,7 @@ impl Trading {
             settlement_date: None,
             ext_id: Some(fill.exec_id.clone()),
             int_order_id: Some(order.int_id.clone()),
-            ext_order_id: order.ext_id.clone(),
+            ext_order_id: fill.ext_order.as_ref().or(order.ext_id.as_ref()).cloned(),
             kind: match order.side {
                 Side::Buy => TransactionKind::Buy,
                 Side::Sell => TransactionKind::Sell,
@@ -286,15 +291,15 @@ impl Trading {
         out: &mut Outbox,
     ) -> Option<Arc<Order>> {
         let order = self.find_order(report, out).cloned()?;
-        let key = execution_key(adapter, order.account, exec_id);
-        let stands = |execution: &&BookedExecution| !execution.busted && execution.order == order.id;
-        let Some(execution) = self.orders.executions.get(key).filter(stands).cloned() else {
-            self.block_execution(key, order.id);
+        let id = ExecutionId { adapter, account: order.account, order: order.id, ext_order: None, exec_id };
+        let stands = |execution: &&BookedExecution| !execution.busted;
+        let Some(execution) = self.orders.executions.get(&id).filter(stands).cloned() else {
+            self.block_execution(&id);
             out.error("unknown-execution", format!("order {}: no execution {exec_id} to undo", order.int_id));
             return None;
         };
         match self.bust_effect(report, &order, exec_id, &execution) {
-            Ok(effect) => Some(self.book_bust(report, &order, key, reason, effect, out)),
+            Ok(effect) => Some(self.book_bust(report, &id, reason, effect, out)),
             Err(refusal) => {
                 out.error("bust-not-booked", format!("order {}: {exec_id} stays: {refusal}", order.int_id));
                 None
@@ -303,12 +308,12 @@ impl Trading {
     }
 
     /// A bust may overtake its fill, which then must not be booked.
-    fn block_execution(&mut self, key: u128, order: OrderId) {
-        if !self.orders.executions.contains(key) {
-            let costs = Costs::default();
-            let (quantity, price) = (Quantity::ZERO, Price::ZERO);
-            let execution = BookedExecution { order, quantity, price, busted: true, costs, charges: vec![] };
-            self.orders.executions.insert(key, execution);
+    fn block_execution(&mut self, id: &ExecutionId<'_>) {
+        if self.orders.executions.get(id).is_none() {
+            let (quantity, price, costs) = (Quantity::ZERO, Price::ZERO, Costs::default());
+            let (order, charges, ext_order) = (id.order, vec![], None);
+            let execution = BookedExecution { order, quantity, price, busted: true, costs, charges, ext_order };
+            self.orders.executions.insert(id, execution);
         }
     }
 
@@ -338,6 +343,7 @@ impl Trading {
             at: report.ext_at,
             fee: None,
             charges: vec![],
+            ext_order: execution.ext_order.clone(),
         };
         let opposite = Order { side: order.side.opposite(), ..order.clone() };
         let costs = execution.costs.negated();
@@ -354,17 +360,16 @@ impl Trading {
     fn book_bust(
         &mut self,
         report: OrderReport,
-        order: &Order,
-        key: u128,
+        id: &ExecutionId<'_>,
         reason: Option<&Text>,
         effect: FillEffect,
         out: &mut Outbox,
     ) -> Arc<Order> {
         self.commit_fill(report.moment, effect.booking, out);
-        if let Some(execution) = self.orders.executions.get_mut(key) {
+        if let Some(execution) = self.orders.executions.get_mut(id) {
             execution.busted = true;
         }
-        let order = self.orders.change(order.id, |order| {
+        let order = self.orders.change(id.order, |order| {
             order.state = effect.state;
             order.filled = effect.filled;
             order.turnover = effect.turnover;
@@ -393,6 +398,11 @@ impl Trading {
             publish_bust(report, &order, exec_id, out);
         }
     }
+}
+
+fn execution_id<'a>(adapter: &'a AdapterName, account: AccountId, fill: &'a VenueFill) -> ExecutionId<'a> {
+    let VenueFill { order, ext_order, exec_id, .. } = fill;
+    ExecutionId { adapter, account, order: *order, ext_order: ext_order.as_ref(), exec_id }
 }
 
 fn foreign_charges(security: &Security, fill: &VenueFill) -> Vec<Charge> {

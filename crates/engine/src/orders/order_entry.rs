@@ -304,5 +304,6 @@ fn new_order(
         source: caller.source.clone(),
         submitted_by: caller.user.clone(),
         changed_at: moment.at,
+        request: 0,
     }
 }

@@ -133,6 +133,7 @@ impl Trading {
     }
 
     fn resend_cancel(&mut self, report: OrderReport, order: &Order, out: &mut Outbox) {
+        self.orders.change(order.id, |order| order.request += 1);
         let order = self.resolve_doubt(report, order, out);
         // One that is asked about already is asked again anyway, at its growing pauses.
         if self.inquiries.get(order.id).is_none() {

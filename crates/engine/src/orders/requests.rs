@@ -53,6 +53,7 @@ impl Trading {
         let order = self.orders.change(order.id, |order| {
             clear_reject_reason(order, &request);
             order.pending = PendingRequest::Replace(Box::new(request.clone()), Box::new(terms));
+            order.request += 1;
             order.changed_at = moment.at;
         });
         publish_order(moment, &order, OrderChange::plain(ExecType::PendingReplace).for_request(Some(request)), out);
@@ -230,8 +231,10 @@ impl Trading {
         request: OrderRequest,
         out: &mut Outbox,
     ) -> Arc<Order> {
+        let is_waiting = self.waiting_orders.contains(order.id);
         let order = self.orders.change(order.id, |order| {
             clear_reject_reason(order, &request);
+            order.request += u32::from(!is_waiting);
             order.pending = std::mem::take(&mut order.pending).overtaken_by(request.clone());
             order.changed_at = moment.at;
         });

@@ -177,6 +177,7 @@ fn odd_fill() -> impl Strategy<Value = VenueFill> {
         at: None,
         fee: None,
         charges: vec![],
+        ext_order: None,
     })
 }
 

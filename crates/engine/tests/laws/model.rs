@@ -24,8 +24,8 @@ pub(crate) struct Model {
     pub(crate) families: Vec<SecurityFamily>,
     pub(crate) orders: Vec<Order>,
     pub(crate) bookings: Vec<Booking>,
-    /// Adapter, account and id of every execution that was ever spoken of.
-    pub(crate) executions: Vec<(usize, AccountId, String)>,
+    /// Adapter, order and id of every execution that was ever spoken of.
+    pub(crate) executions: Vec<(usize, OrderId, String)>,
     pub(crate) marks: BTreeMap<SecurityId, Mark>,
     pub(crate) limits: BTreeMap<RiskScope, RiskLimits>,
     pub(crate) states: BTreeMap<RiskScope, TradingState>,

@@ -126,8 +126,7 @@ impl Model {
 
     fn fill(&mut self, adapter: usize, fill: &VenueFill) {
         let Some(place) = self.place_of(fill.order) else { return };
-        let account = self.orders[place].account;
-        let known = (adapter, account, fill.exec_id.to_string());
+        let known = (adapter, fill.order, fill.exec_id.to_string());
         if self.executions.contains(&known) {
             return;
         }
@@ -147,12 +146,12 @@ impl Model {
 
     fn bust(&mut self, adapter: usize, id: OrderId, exec_id: &str) {
         let Some(place) = self.place_of(id) else { return };
-        let (account, was_over) = (self.orders[place].account, !self.orders[place].is_open());
+        let was_over = !self.orders[place].is_open();
         let of_order = self.orders[place].executions.iter();
         let Some(which) = of_order.clone().position(|execution| execution.exec_id == exec_id && !execution.is_undone)
         else {
             // What is undone before it was seen will never count.
-            let known = (adapter, account, exec_id.to_string());
+            let known = (adapter, id, exec_id.to_string());
             if !self.executions.contains(&known) {
                 self.executions.push(known);
             }
@@ -259,5 +258,14 @@ pub(crate) fn scopes(order: &Order) -> [RiskScope; 4] {
 
 /// A fill as a venue reports it.
 pub(crate) fn venue_fill(order: OrderId, exec_id: &str, quantity: i64, price: Price) -> VenueFill {
-    VenueFill { order, exec_id: exec_id.into(), quantity: quantity.into(), price, at: None, fee: None, charges: vec![] }
+    VenueFill {
+        order,
+        exec_id: exec_id.into(),
+        quantity: quantity.into(),
+        price,
+        at: None,
+        fee: None,
+        charges: vec![],
+        ext_order: None,
+    }
 }

@@ -115,6 +115,7 @@ impl Trial {
                 at: None,
                 fee: None,
                 charges: vec![],
+                ext_order: None,
             }));
             if matches!(shown, RandomSnapshot::LiveFilled) && order.is_working() {
                 picture.fills.push(self.new_fill(order, 1, 0));

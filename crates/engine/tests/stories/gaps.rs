@@ -227,7 +227,7 @@ fn an_execution_that_comes_again_with_other_numbers_is_an_alarm_and_not_booked()
                 1 PARTIALLY_EXECUTED filled 40
             venue fills 1 40 @ 10 x1
             venue fills 1 50 @ 10 x1
-                Error execution-differs: execution x1 of order number 1: 40 @ 10 is booked for order number 1, and now it is 50 @ 10
+                Error execution-differs: execution x1 of order number 1: 40 @ 10 is booked, and now it is 50 @ 10
             order 1
                 1 PARTIALLY_EXECUTED 40 of 100 LimitOrder
         "#]],

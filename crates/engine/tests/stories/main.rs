@@ -6,6 +6,7 @@
 mod world;
 
 mod gaps;
+mod identity;
 mod inquiries;
 mod intake;
 mod kills;

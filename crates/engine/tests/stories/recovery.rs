@@ -297,7 +297,7 @@ fn a_late_fill_of_yesterday_is_booked_and_older_orders_are_dropped_but_not_their
                 to SIM-A: ask about 2
             venue fills #1 40 @ 10 x2
             venue fills #1 5 @ 10 x3
-                Error fill-not-booked: execution x3 of order number 1 comes days late: record it by hand
+                Error fill-not-booked: execution x3 of order number 1, 5 @ 10, is not known and comes days late: record it by hand
             venue-b fills 2 1 @ 10 y1
                 Error foreign-report: SIM-B reports on order 2, which is at SIM-A
             order 1

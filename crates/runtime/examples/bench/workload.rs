@@ -122,6 +122,7 @@ pub(crate) fn filled(number: u64) -> Report {
         at: None,
         fee: None,
         charges: vec![],
+        ext_order: None,
     }))
 }
 

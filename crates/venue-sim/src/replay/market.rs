@@ -472,8 +472,8 @@ impl ReplayMarket {
     ) {
         order.filled = order.filled.plus(quantity).unwrap_or(order.terms.quantity);
         let (exec_id, fee) = (minted.execution(), self.fee(quantity, price));
-        let (order, at, charges) = (order.id, Some(at), vec![]);
-        words.push(ReportKind::Filled(VenueFill { order, exec_id, quantity, price, at, fee, charges }));
+        let (order, at, charges, ext_order) = (order.id, Some(at), vec![], None);
+        words.push(ReportKind::Filled(VenueFill { order, exec_id, quantity, price, at, fee, charges, ext_order }));
     }
 
     /// Where the sum does not fit, the engine refuses the fill for the same reason.

@@ -66,8 +66,8 @@ impl VenueSimulator {
         let deal = VenueTrade { at: self.now, security, price, quantity, aggressor, executions: executions.clone() };
         self.record(VenueRecord::Traded(deal), out);
         for VenueExecution { order, exec_id, fee } in executions {
-            let (at, charges) = (Some(self.now), vec![]);
-            let fill = VenueFill { order, exec_id, quantity, price, at, fee, charges };
+            let (at, charges, ext_order) = (Some(self.now), vec![], None);
+            let fill = VenueFill { order, exec_id, quantity, price, at, fee, charges, ext_order };
             self.send_report(ReportKind::Filled(fill), out);
         }
     }

@@ -191,6 +191,7 @@ impl StoryEngine {
             at: None,
             fee: None,
             charges: vec![],
+            ext_order: None,
         };
         match words {
             ["accepts", id] => ReportKind::Accepted { order: self.number(id), ext_id: Some(format!("V{id}").into()) },
@@ -203,6 +204,9 @@ impl StoryEngine {
             ["fills", id, quantity, "@", at, exec, "charging", charges @ ..] => {
                 let charges = charges.chunks(3).map(charge).collect();
                 ReportKind::Filled(VenueFill { charges, ..fill(id, quantity, at, exec) })
+            }
+            ["fills", id, quantity, "@", at, exec, "of", leg] => {
+                ReportKind::Filled(VenueFill { ext_order: Some((*leg).into()), ..fill(id, quantity, at, exec) })
             }
             ["cancels", id] => ReportKind::Canceled { order: self.number(id), reason: None },
             ["expires", id] => ReportKind::Expired { order: self.number(id), reason: Some("day over".into()) },
@@ -282,6 +286,7 @@ impl StoryEngine {
                     at: None,
                     fee: None,
                     charges: vec![],
+                    ext_order: None,
                 }),
                 [id, fate] => picture.orders.push(VenueOrder {
                     order: self.number(id),

@@ -354,6 +354,7 @@ fn fill(order: &Order, exec_id: &str, quantity: &str, price: &str) -> VenueFill 
         at: None,
         fee: None,
         charges: vec![],
+        ext_order: None,
     }
 }
 

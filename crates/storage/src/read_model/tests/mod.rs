@@ -124,6 +124,7 @@ fn order(id: u64, state: BaseState) -> Order {
         source: Source::Rest,
         submitted_by: None,
         changed_at: Timestamp(6),
+        request: 0,
     }
 }
 
