@@ -15,11 +15,8 @@ use crate::config::Config;
 use crate::data_dir_identity::DataDirIdentity;
 use crate::exit_failure::{Exit, ExitFailure};
 use crate::private;
-use crate::traces::Traces;
+use crate::traces::{LOST, Traces};
 use crate::user_admin::actor;
-
-/// Where what was lost is kept, inside the data folder.
-const FOLDER: &str = "lost";
 
 /// Says what was done.
 pub fn accept(config: &Config, up_to: u64) -> Result<String, ExitFailure> {
@@ -30,7 +27,7 @@ pub fn accept(config: &Config, up_to: u64) -> Result<String, ExitFailure> {
     let lock = DataDirLock::acquire(&config.data_dir)?;
     private::close(lock.folder())?;
     let instance = DataDirIdentity::load(&lock)?.journal_id();
-    let traces = Traces::read(lock.folder(), instance)?;
+    let traces = Traces::read_with_lost(lock.folder(), instance)?;
     let report = check(lock.folder(), instance, &traces)?;
     if report.damage.is_none() && report.known.is_empty() {
         let end = report.good.last_sequence;
@@ -38,7 +35,7 @@ pub fn accept(config: &Config, up_to: u64) -> Result<String, ExitFailure> {
         return Err(ExitFailure::new(Exit::Refused, text));
     }
     let now = SystemClock::new(config.clock_offset.0).now();
-    let aside = lock.folder().join(FOLDER).join(now.0.to_string());
+    let aside = lock.folder().join(LOST).join(now.0.to_string());
     give_up(config, &lock, instance, up_to, &traces, &aside, now)?;
     Ok(summary(up_to, &report, &aside))
 }

@@ -12,6 +12,8 @@ use storage::{Loss, SnapshotStore, StorageError};
 
 /// The folder of the venues' own ledgers inside the data folder.
 pub const VENUES: &str = "venues";
+/// Where `accept-loss` keeps what it put aside, inside the data folder.
+pub const LOST: &str = "lost";
 const LEDGER_EXTENSION: &str = "ledger";
 
 /// The highest numbers that are known outside the journal's segments.
@@ -21,6 +23,16 @@ pub struct Traces {
     snapshot: Option<(u64, PathBuf)>,
     read_model: Option<Remembered>,
     ledgers: Vec<(PathBuf, OrderId)>,
+    /// Of read models and snapshots that an accepted loss has put aside.
+    aside: HighestNumbers,
+}
+
+/// What no new record may repeat.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct HighestNumbers {
+    sequence: u64,
+    order: u64,
+    transaction: u64,
 }
 
 impl Traces {
@@ -31,7 +43,18 @@ impl Traces {
             snapshot: SnapshotStore::look(data_folder, instance).newest_claim()?,
             read_model: remembered(data_folder, instance),
             ledgers: ledgers(&data_folder.join(VENUES)),
+            aside: HighestNumbers::default(),
         })
+    }
+
+    /// Also what an interrupted `accept-loss` has put aside: nothing else may remember these numbers.
+    pub fn read_with_lost(data_folder: &Path, instance: InstanceId) -> Result<Self, StorageError> {
+        let mut traces = Self::read(data_folder, instance)?;
+        for folder in subfolders(&data_folder.join(LOST)) {
+            let kept = Self::read(&folder, instance)?;
+            traces.aside = traces.aside.max(kept.highest());
+        }
+        Ok(traces)
     }
 
     /// For the journal, which looks at its head file itself.
@@ -70,20 +93,44 @@ impl Traces {
 
     /// The highest sequence that anything knows.
     pub fn sequence(&self) -> u64 {
-        let snapshot = self.snapshot.as_ref().map(|(sequence, _)| *sequence);
-        let read_model = self.read_model.map(|known| known.event.max(known.applied));
-        [self.head, snapshot, read_model].into_iter().flatten().max().unwrap_or(0)
+        self.highest().sequence
     }
 
     /// The highest number of an order that anything knows.
     pub fn order(&self) -> u64 {
-        let ledgers = self.ledgers.iter().map(|(_, order)| order.0);
-        ledgers.chain(self.read_model.map(|known| known.order)).max().unwrap_or(0)
+        self.highest().order
     }
 
     pub fn transaction(&self) -> u64 {
-        self.read_model.map_or(0, |known| known.transaction)
+        self.highest().transaction
     }
+
+    fn highest(&self) -> HighestNumbers {
+        let snapshot = self.snapshot.as_ref().map_or(0, |(sequence, _)| *sequence);
+        let model = self.read_model.unwrap_or_default();
+        let ledgers = self.ledgers.iter().map(|(_, order)| order.0).max().unwrap_or(0);
+        let known = HighestNumbers {
+            sequence: self.head.unwrap_or(0).max(snapshot).max(model.event).max(model.applied),
+            order: ledgers.max(model.order),
+            transaction: model.transaction,
+        };
+        known.max(self.aside)
+    }
+}
+
+impl HighestNumbers {
+    fn max(self, other: Self) -> Self {
+        Self {
+            sequence: self.sequence.max(other.sequence),
+            order: self.order.max(other.order),
+            transaction: self.transaction.max(other.transaction),
+        }
+    }
+}
+
+fn subfolders(folder: &Path) -> Vec<PathBuf> {
+    let paths = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    paths.filter(|path| path.is_dir()).collect()
 }
 
 /// The newest order of each ledger that has one. One that cannot be read is refused when its venue opens it.

@@ -93,15 +93,33 @@ fn a_lost_end_is_refused_and_the_way_back_repeats_nothing() {
     crashed.restore();
     // Also without the head file: the read model knows, and so does the venue.
     let head = crashed.desk.data().join("journal/head");
+    let claim = fs::read(&head).unwrap();
     fs::remove_file(&head).unwrap();
     segments(newest.parent().unwrap()).iter().for_each(|path| fs::remove_file(path).unwrap());
     crashed.is_refused("everything deleted");
-    fs::remove_file(crashed.desk.data().join("read-model.sqlite")).unwrap();
-    crashed.is_refused("everything deleted, the read model too");
+    interrupt_acceptance(crashed.desk.data());
+    crashed.is_refused("everything deleted, the read model put aside");
+    fs::write(&head, claim).unwrap();
+    let ledgers = crashed.desk.data().join("venues");
+    let hidden = crashed.desk.data().join("venues-hidden");
+    fs::rename(&ledgers, &hidden).unwrap();
     accept(&crashed.desk);
+    fs::rename(&hidden, &ledgers).unwrap();
     let server = crashed.desk.start();
     assert_halted(&server);
     assert_nothing_is_inherited(&crashed, server);
+}
+
+/// As a command leaves the folder that was killed before its last step: only what it put aside knows the numbers.
+fn interrupt_acceptance(data_folder: &Path) {
+    let aside = data_folder.join("lost/1");
+    fs::create_dir_all(&aside).unwrap();
+    for name in ["read-model.sqlite", "read-model.sqlite-wal", "read-model.sqlite-shm"] {
+        let from = data_folder.join(name);
+        if from.exists() {
+            fs::rename(from, aside.join(name)).unwrap();
+        }
+    }
 }
 
 /// Only with the right number, only once, and with an audit entry.
