@@ -7,11 +7,12 @@
 //! accounts those are: a refusal comes as late as it would for any other.
 
 use std::collections::BTreeMap;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use domain::Timestamp;
+use net::peer_network;
 
 /// Failures without a delay, for typing errors.
 const FREE_FAILURES: u32 = 3;
@@ -32,8 +33,6 @@ const LOGIN_KNOWN_SECONDS: i64 = 30 * 24 * 60 * 60;
 const THROTTLE_KEYS_MAX: usize = 2_048;
 /// Known logins among them: the rest is for failures, which would not be counted otherwise.
 const KNOWN_LOGINS_MAX: usize = THROTTLE_KEYS_MAX / 2;
-/// The part of an IPv6 address that one customer usually has alone.
-const IPV6_NETWORK: u128 = u128::MAX << 64;
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum ThrottleKey {
@@ -103,7 +102,7 @@ impl LoginThrottle {
         peer: IpAddr,
         at: Timestamp,
     ) -> Result<LoginAttempt<'_>, TooManyAttempts> {
-        let (peer, name) = (network(peer), account.to_owned());
+        let (peer, name) = (peer_network(peer), account.to_owned());
         let (login, account, peer) =
             (ThrottleKey::Login(name.clone(), peer), ThrottleKey::Account(name), ThrottleKey::Peer(peer));
         let mut trails = self.lock();
@@ -201,13 +200,6 @@ fn delay_after(failures: u32, free: u32) -> Duration {
     let Some(doublings) = failures.checked_sub(free) else { return Duration::ZERO };
     let factor = 2_u32.checked_pow(doublings).unwrap_or(u32::MAX);
     LOGIN_DELAY_FIRST.saturating_mul(factor).min(LOGIN_DELAY_MAX)
-}
-
-fn network(peer: IpAddr) -> IpAddr {
-    match peer.to_canonical() {
-        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & IPV6_NETWORK).into(),
-        v4 @ IpAddr::V4(_) => v4,
-    }
 }
 
 #[cfg(test)]
@@ -366,14 +358,6 @@ mod tests {
             0,
             "an attempt that was dropped without an answer is no failure"
         );
-    }
-
-    #[test]
-    fn one_customer_of_ipv6_is_one_peer() {
-        let address = |text: &str| text.parse::<IpAddr>().unwrap();
-        assert_eq!(network(address("2001:db8:1:2:3::4")), network(address("2001:db8:1:2::9")));
-        assert_ne!(network(address("2001:db8:1:2::9")), network(address("2001:db8:1:3::9")));
-        assert_eq!(network(address("::ffff:10.0.0.1")), HOME);
     }
 
     #[test]

@@ -8,12 +8,12 @@ use std::time::Duration;
 use access::{AccessChannel, AccessCredentials, AccessRequest, Actor, Identity, UserRole};
 use bus::{Inbox, JournalStatus, QuotaClient, ReplyReceiver};
 use domain::{Caller, Command, CommandEnvelope, Source};
+use net::ConnectionPermit;
 use stomp::session::{self, BrokerRequest, Publication};
 use stomp::{DestinationKind, MonotonicTime, StompAction};
 
 use crate::close_reason::CloseReason;
 use crate::connection::{ActionOutcome, PendingAction, PresentedCredentials, StompConnection};
-use crate::connection_limiter::ConnectionPermit;
 use crate::permissions::{may_run_strategies, rights};
 use crate::translate;
 use crate::transport::Transport;
@@ -144,7 +144,7 @@ impl<T: Transport> StompConnection<T> {
             ActionOutcome::Refused(text, receipt) => self.reject(&text, receipt.as_deref()),
             ActionOutcome::Authenticated(identity, pass) => {
                 pass.into_iter().for_each(|pass| self.hub.on_authenticated(pass));
-                self.permit.iter_mut().for_each(ConnectionPermit::mark_authenticated);
+                self.permit.as_ref().map(ConnectionPermit::mark_authenticated);
                 self.transport.admit();
                 let distributed = self.broker.distributed && may_run_strategies(&identity);
                 let rights = rights(&identity.role, &self.broker.client_destinations, distributed);

@@ -11,6 +11,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use access::{AccessCredentials, AccessGrant, Identity};
+use net::ConnectionPermit;
 use stomp::lanes::{ConsumerPressure, ConsumerProgress, FrameBatch, OutboundLanes, SlowConsumer, StallLimits};
 use stomp::session::CloseCause;
 use stomp::{MonotonicTime, StompAction, StompSession};
@@ -18,7 +19,6 @@ use tokio::task::coop::consume_budget;
 use tokio::time::{Sleep, sleep, sleep_until, timeout};
 
 use crate::close_reason::{self, CloseReason, codes};
-use crate::connection_limiter::ConnectionPermit;
 use crate::hub_handle::HubHandle;
 use crate::limits::{BATCH_BYTES, CLOSE_BYTES_MAX, CLOSE_WAIT_MAX, FAULT_LINGER};
 use crate::outbound_queue::{OutboundQueue, QueueDepth};
@@ -146,7 +146,9 @@ impl<T: Transport> StompConnection<T> {
     /// With the permit that was acquired for it.
     #[must_use]
     pub(crate) fn with_permit(mut self, taken: ConnectionPermit) -> Self {
-        taken.set_mailbox(&self.hub.mailbox);
+        // It is told why, where that is possible.
+        let mailbox = self.hub.mailbox.clone();
+        taken.on_eviction(move || mailbox.close(CloseReason::Evicted));
         self.permit = Some(taken);
         self
     }

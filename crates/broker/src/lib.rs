@@ -9,9 +9,7 @@ mod metrics;
 mod publish_lag;
 mod monitor;
 
-mod connection_limiter;
 mod ports;
-mod socket_options;
 mod allowed_hosts;
 mod upgrade;
 
@@ -57,7 +55,6 @@ use access::Access;
 use axum::Router;
 use bus::operations::LogLine;
 use bus::{Bus, EventReceiver};
-use rustls::ServerConfig;
 use rustls::server::ResolvesServerCert;
 use tokio::io::DuplexStream;
 use tokio::net::TcpListener;
@@ -72,7 +69,7 @@ pub use allowed_hosts::AllowedHosts;
 pub use limits::*;
 pub use metrics::BrokerMetrics;
 pub use monitor::BrokerMonitor;
-pub use socket_options::configure_socket;
+pub use ports::configure_socket;
 pub use state::BrokerSettings;
 pub use stomp::lanes::{Rate, StallLimits};
 pub use stomp::{DestinationPattern, InvalidDestination};
@@ -162,7 +159,8 @@ async fn serve(
 
 fn ports(broker: &Arc<BrokerState>, listeners: StompListeners) -> io::Result<Vec<(TcpListener, StompPort)>> {
     let StompListeners { tcp, tls, ws, certificates, mut hosts } = listeners;
-    let config = certificates.map(tls_config).transpose().map_err(io::Error::other)?;
+    let config =
+        certificates.map(|certificates| net::server_config(certificates, &[])).transpose().map_err(io::Error::other)?;
     let mut ports = Vec::new();
     if let Some(listener) = ws {
         hosts.ports.push(listener.local_addr()?.port());
@@ -171,11 +169,4 @@ fn ports(broker: &Arc<BrokerState>, listeners: StompListeners) -> io::Result<Vec
     ports.extend(tls.zip(config.clone()).map(|(listener, config)| (listener, StompPort::Tls(config))));
     ports.extend(tcp.map(|listener| (listener, StompPort::Tcp(config))));
     Ok(ports)
-}
-
-/// TLS 1.2 and 1.3 by ring.
-fn tls_config(certificates: Arc<dyn ResolvesServerCert>) -> Result<Arc<ServerConfig>, rustls::Error> {
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let builder = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
-    Ok(Arc::new(builder.with_no_client_auth().with_cert_resolver(certificates)))
 }

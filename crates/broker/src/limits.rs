@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use net::ConnectionLimits;
 use stomp::lanes::{RELIABLE_BYTES_MAX, StallLimits};
 
 /// Connections of all ports of the broker together, `/stomp` included; one more is closed without an answer.
@@ -101,6 +102,17 @@ pub struct BrokerLimits {
     pub stall_limits: StallLimits,
 }
 
+impl BrokerLimits {
+    pub(crate) fn connection_limits(&self) -> ConnectionLimits {
+        ConnectionLimits {
+            all: self.connections,
+            unauthenticated: self.unauthenticated,
+            per_address: self.connections_per_address,
+            per_local_address: self.connections_per_local_address,
+        }
+    }
+}
+
 impl Default for BrokerLimits {
     fn default() -> Self {
         Self {
@@ -132,11 +144,7 @@ pub(crate) const LOCAL_BYTES: usize = 64 * 1_024;
 /// Octets that the system buffers for a socket until the peer has acknowledged them.
 pub(crate) const SEND_BUFFER_BYTES: usize = 64 * 1_024;
 /// Octets of these that are not sent: with more, the socket is not writable.
-#[cfg(target_os = "linux")]
 pub(crate) const UNSENT_BYTES_MAX: u32 = 16 * 1_024;
-/// A peer that has not acknowledged our bytes by then is gone.
-#[cfg(target_os = "linux")]
-pub(crate) const TCP_UNACKNOWLEDGED_MAX: Duration = Duration::from_secs(30);
 /// Octets per write to a socket; what is still queued can be conflated.
 pub(crate) const BATCH_BYTES: usize = 16 * 1_024;
 /// Octets per read.

@@ -4,7 +4,6 @@ use std::convert::Infallible;
 use std::io;
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
@@ -12,6 +11,7 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use net::{ConnectionLimitReached, ConnectionPermit, SocketOptions};
 use rustls::ServerConfig;
 use stomp::lanes::OutboundLanes;
 use tokio::io::{AsyncRead, AsyncWrite, DuplexStream};
@@ -21,17 +21,13 @@ use tokio_rustls::TlsAcceptor;
 use tower::ServiceExt;
 
 use crate::connection::{ConnectionOrigin, PresentedCredentials, StompConnection};
-use crate::connection_limiter::{ConnectionLimitReached, ConnectionPermit};
-use crate::limits::LOCAL_BYTES;
-use crate::socket_options::configure_socket;
+use crate::limits::{LOCAL_BYTES, SEND_BUFFER_BYTES, UNSENT_BYTES_MAX};
 use crate::state::BrokerState;
 use crate::stream::ByteStream;
-use crate::upgrade::UpgradeOrigin;
+use crate::upgrade::{UpgradeOrigin, UpgradePermit};
 
 /// First byte of a TLS handshake.
 const TLS_HANDSHAKE: u8 = 0x16;
-/// Pause after a failed accept, as when the process has too many open files.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// Protocol of a port.
 #[derive(Clone)]
@@ -45,13 +41,8 @@ pub(crate) enum StompPort {
 /// Accepts until it is dropped.
 pub(crate) async fn serve(broker: Arc<BrokerState>, listener: TcpListener, port: StompPort) {
     loop {
-        match listener.accept().await {
-            Ok((stream, from)) => accept(&broker, stream, from.ip(), &port),
-            Err(error) => {
-                tracing::warn!(%error, "accept failed; retrying in 100 ms");
-                tokio::time::sleep(ACCEPT_PAUSE).await;
-            }
-        }
+        let (stream, from) = net::accept(&listener).await;
+        accept(&broker, stream, from.ip(), &port);
     }
 }
 
@@ -65,9 +56,20 @@ fn accept(broker: &Arc<BrokerState>, stream: TcpStream, from: IpAddr, port: &Sto
             return tracing::debug!(%from, "connection limit per address reached: connection rejected");
         }
     };
-    let caller = place.unauthenticated_id();
-    let task = tokio::spawn(serve_connection(broker.clone(), stream, port.clone(), place));
-    broker.connection_limiter.set_task(caller, task.abort_handle());
+    let handle = place.handle();
+    let task = tokio::spawn(serve_connection(broker.clone(), stream, port.clone(), place)).abort_handle();
+    handle.or_on_eviction(move || task.abort());
+}
+
+/// Small send buffers, because a price in the kernel's buffer can no longer be conflated, and by default the kernel buffers
+/// megabytes for a client that does not read. A failure costs only speed, and older prices for a slow reader.
+pub fn configure_socket(stream: &TcpStream) {
+    let options = SocketOptions {
+        send_buffer_bytes: Some(SEND_BUFFER_BYTES),
+        unsent_bytes_max: Some(UNSENT_BYTES_MAX),
+        keepalive: None,
+    };
+    let _ = options.apply(stream);
 }
 
 /// State of TLS and upgrades is boxed, so that a plain connection uses little memory.
@@ -77,12 +79,7 @@ async fn serve_connection(broker: Arc<BrokerState>, stream: TcpStream, port: Sto
         StompPort::Tcp(None) => serve_stream(broker, &stream.peer_addr(), stream, place).await,
         StompPort::Tcp(Some(tls)) => detect_tls(broker, stream, tls, place).await,
         StompPort::Tls(tls) => Box::pin(serve_tls(broker, stream, tls, place)).await,
-        // The upgrade acquires its own permit, and this one is released.
-        StompPort::WebSocket(router) => {
-            let served = Box::pin(serve_upgrade(&broker, stream, router)).await;
-            drop(place);
-            served
-        }
+        StompPort::WebSocket(router) => Box::pin(serve_upgrade(&broker, stream, router, place)).await,
     };
     if let Err(error) = served {
         tracing::debug!(%error, "connection closed during handshake");
@@ -141,10 +138,17 @@ pub(crate) fn serve_internal(broker: Arc<BrokerState>) -> DuplexStream {
     theirs
 }
 
-async fn serve_upgrade(broker: &BrokerState, stream: TcpStream, router: Router) -> io::Result<()> {
+async fn serve_upgrade(
+    broker: &BrokerState,
+    stream: TcpStream,
+    router: Router,
+    permit: ConnectionPermit,
+) -> io::Result<()> {
+    let permit = UpgradePermit::new(permit);
     let reached = UpgradeOrigin { local: stream.local_addr()?, peer: stream.peer_addr()?, secure: false };
     let service = service_fn(move |mut request: hyper::Request<Incoming>| {
         request.extensions_mut().insert(reached);
+        request.extensions_mut().insert(permit.clone());
         let router = router.clone();
         async move {
             Ok::<_, Infallible>(router.oneshot(request.map(Body::new)).await.unwrap_or_else(|never| match never {}))

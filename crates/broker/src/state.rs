@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use access::Access;
 use bus::Bus;
+use net::ConnectionLimiter;
 use stomp::DestinationPattern;
 use stomp::lanes::{OutboundLanes, Rate};
 use stomp::session::StompRules;
 use tokio::sync::Semaphore;
 
 use crate::clock::BrokerClock;
-use crate::connection_limiter::ConnectionLimiter;
 use crate::hub::Hub;
 use crate::known_topics::KnownTopics;
 use crate::limits::{BrokerLimits, REPLAY_READS_MAX};
@@ -77,7 +77,7 @@ impl BrokerState {
             websocket_rules: Arc::new(StompRules { heart_beat_grace: WEBSOCKET_GRACE, ..rules.clone() }),
             stream_rules: Arc::new(rules),
             max_rate: settings.max_rate_per_connection,
-            connection_limiter: ConnectionLimiter::new(&settings.limits),
+            connection_limiter: ConnectionLimiter::new(settings.limits.connection_limits()),
             limits: settings.limits,
         })
     }

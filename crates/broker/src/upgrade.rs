@@ -12,12 +12,13 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get};
 use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
+use net::{ConnectionLimitReached, ConnectionPermit};
+use parking_lot::Mutex;
 use tungstenite::error::{Error, ProtocolError};
 use tungstenite::handshake::server::create_response_with_body;
 
 use crate::allowed_hosts::AllowedHosts;
 use crate::connection::{ConnectionOrigin, PresentedCredentials, StompConnection};
-use crate::connection_limiter::ConnectionLimitReached;
 use crate::state::BrokerState;
 use crate::websocket::WebSocketTransport;
 
@@ -36,6 +37,20 @@ pub struct UpgradeOrigin {
     pub peer: SocketAddr,
     /// Over TLS.
     pub secure: bool,
+}
+
+/// The permit of a connection to our own port, for the WebSocket that it becomes.
+#[derive(Clone)]
+pub(crate) struct UpgradePermit(Arc<Mutex<Option<ConnectionPermit>>>);
+
+impl UpgradePermit {
+    pub(crate) fn new(permit: ConnectionPermit) -> Self {
+        Self(Arc::new(Mutex::new(Some(permit))))
+    }
+
+    fn take(self) -> Option<ConnectionPermit> {
+        self.0.lock().take()
+    }
 }
 
 /// `/stomp`, for ports that check hosts and origins themselves; `reached` extracts what such a port knows of a request.
@@ -73,7 +88,8 @@ fn upgrade(broker: Arc<BrokerState>, reached: Option<UpgradeOrigin>, mut request
         return (StatusCode::UPGRADE_REQUIRED, "this connection cannot become a WebSocket").into_response();
     };
     let peer = reached.map(|reached| reached.peer.ip().to_canonical());
-    let place = match broker.connection_limiter.acquire(peer) {
+    let held = request.extensions_mut().remove::<UpgradePermit>().and_then(UpgradePermit::take);
+    let place = match held.map_or_else(|| broker.connection_limiter.acquire(peer), Ok) {
         Ok(place) => place,
         Err(ConnectionLimitReached::Connections) => {
             return (StatusCode::SERVICE_UNAVAILABLE, "too many connections").into_response();

@@ -5,11 +5,12 @@
 
 use std::collections::HashMap;
 use std::hash::Hash;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use domain::{Command, Text};
+use net::peer_network;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::request::RequestClass;
@@ -22,8 +23,6 @@ pub const IN_FLIGHT_PER_USER_MAX: usize = 2_048;
 pub const IN_FLIGHT_PER_PEER_MAX: usize = 4_096;
 /// From this many users or peers on, those with nothing in flight are dropped.
 const QUOTAS_KEPT: usize = 1_024;
-/// The part of an IPv6 address that one customer usually has alone.
-const IPV6_NETWORK: u128 = u128::MAX << 64;
 
 /// Limits for orders and other commands; cancels have the same limits apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -151,7 +150,8 @@ impl Quotas {
     /// A client of which only user and address are known.
     pub fn client(&self, user: Option<&Text>, peer: Option<IpAddr>) -> QuotaClient {
         let user = user.map(|user| (InFlightLimit::User, shared(&self.users, user.clone(), self.limits.per_user)));
-        let peer = peer.map(|peer| (InFlightLimit::Peer, shared(&self.peers, network(peer), self.limits.per_peer)));
+        let peer =
+            peer.map(|peer| (InFlightLimit::Peer, shared(&self.peers, peer_network(peer), self.limits.per_peer)));
         QuotaClient { quotas: user.into_iter().chain(peer).collect(), throttled: self.throttled.clone() }
     }
 
@@ -225,13 +225,6 @@ fn shared<K: Eq + Hash>(quotas: &Mutex<HashMap<K, Arc<Quota>>>, name: K, most: u
 fn lock<T>(quotas: &Mutex<T>) -> MutexGuard<'_, T> {
     // The map is consistent between any two statements that hold the lock.
     quotas.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn network(peer: IpAddr) -> IpAddr {
-    match peer.to_canonical() {
-        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & IPV6_NETWORK).into(),
-        v4 @ IpAddr::V4(_) => v4,
-    }
 }
 
 #[cfg(test)]

@@ -3,13 +3,14 @@
 
 use crate::limits::{
     AUTHENTICATION_SECONDS, HANDSHAKE_SECONDS, READ_BYTES, UNAUTHENTICATED_BYTES_MAX, UNAUTHENTICATED_CONNECTIONS_MAX,
+    UNAUTHENTICATED_PER_ADDRESS_MAX,
 };
-use crate::pending_connections::{PendingConnections, PendingSlot};
 use crate::session_queue::{IncomingConnection, SessionHandle};
 use crate::stream::{SessionStream, TlsWrapper, configure_stream};
 use fix::{
     ConnectionType, DisconnectReason, FixDecoder, FixMessage, Framer, PreparedDecision, SessionId, SessionSettings, tag,
 };
+use net::{ConnectionLimiter, ConnectionLimits, ConnectionPermit};
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::io;
@@ -21,10 +22,7 @@ use tokio::io::AsyncReadExt;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::yield_now;
-use tokio::time::{sleep, timeout};
-
-/// Pause after a failed accept, such as when there are no more sockets.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+use tokio::time::timeout;
 
 /// Authenticates a connection by its first message. Meanwhile the connection does not take the session's slot, so an
 /// unauthenticated peer cannot lock out the client.
@@ -96,32 +94,24 @@ impl Acceptor {
 
     /// Accepts connections until `shutdown` becomes true.
     pub async fn run(self, mut shutdown: watch::Receiver<bool>) {
-        let callers = Arc::new(PendingConnections::at_most(self.callers_max));
+        let callers = ConnectionLimiter::new(unauthenticated_limits(self.callers_max));
         let directory = Arc::new(self.directory);
         loop {
-            let accepted = tokio::select! {
+            let (socket, caller) = tokio::select! {
                 _ = shutdown.wait_for(|stop| *stop) => return,
-                accepted = self.listener.accept() => accepted,
+                accepted = net::accept(&self.listener) => accepted,
             };
-            match accepted {
-                Ok((socket, caller)) => {
-                    // A dropped socket is closed: such a connection costs nothing more.
-                    let admitted = directory.allows(caller.ip()).then(|| callers.register(caller.ip())).flatten();
-                    let Some(place) = admitted else { continue };
-                    let (directory, secure) = (directory.clone(), self.secure.clone());
-                    tokio::spawn(async move {
-                        if let Err(reason) = directory.accept_connection(socket, caller.ip(), secure, place).await {
-                            tracing::info!(peer = %caller, %reason, "connection rejected before Logon");
-                        }
-                    });
-                    // A connection that has sent bytes is read before the next one can evict it.
-                    yield_now().await;
+            // A dropped socket is closed: such a connection costs nothing more.
+            let admitted = directory.allows(caller.ip()).then(|| callers.acquire(Some(caller.ip())).ok()).flatten();
+            let Some(permit) = admitted else { continue };
+            let (directory, secure) = (directory.clone(), self.secure.clone());
+            tokio::spawn(async move {
+                if let Err(reason) = directory.accept_connection(socket, caller.ip(), secure, permit).await {
+                    tracing::info!(peer = %caller, %reason, "connection rejected before Logon");
                 }
-                Err(error) => {
-                    tracing::warn!(%error, "accept failed; retrying");
-                    sleep(ACCEPT_PAUSE).await;
-                }
-            }
+            });
+            // A connection that has sent bytes is read before the next one can evict it.
+            yield_now().await;
         }
     }
 }
@@ -138,15 +128,16 @@ impl SessionDirectory {
         socket: TcpStream,
         caller: IpAddr,
         secure: Option<TlsWrapper>,
-        mut place: PendingSlot,
+        permit: ConnectionPermit,
     ) -> Result<(), DisconnectReason> {
+        let mut eviction = permit.eviction();
         let heard = tokio::select! {
             biased;
             heard = timeout(Duration::from_secs(HANDSHAKE_SECONDS), read_logon(socket, secure)) => heard,
-            () = place.evicted() => return Err(DisconnectReason::Evicted),
+            () = eviction.wait() => return Err(DisconnectReason::Evicted),
         };
         let (stream, bytes) = heard.map_err(|_| DisconnectReason::LogonTimeout)??;
-        if !place.mark_active() {
+        if !permit.mark_authenticated() {
             return Err(DisconnectReason::Evicted);
         }
         let (entry, introduction) = self.authenticate_logon(caller.to_canonical(), &bytes).await?;
@@ -180,6 +171,12 @@ impl SessionDirectory {
         let thought = timeout(Duration::from_secs(AUTHENTICATION_SECONDS), deliberation).await;
         Ok((entry, thought.map_err(|_| DisconnectReason::LogonTimeout)?))
     }
+}
+
+/// Of callers before their Logon: those that have sent one count as well until it is judged, and are not evicted.
+fn unauthenticated_limits(all: usize) -> ConnectionLimits {
+    let per_address = UNAUTHENTICATED_PER_ADDRESS_MAX;
+    ConnectionLimits { all, unauthenticated: all, per_address, per_local_address: per_address }
 }
 
 async fn read_logon(

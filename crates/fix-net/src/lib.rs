@@ -9,7 +9,6 @@ mod durable_store;
 mod dictionary_cache;
 mod connection;
 mod session_task;
-mod pending_connections;
 mod acceptor;
 
 pub use acceptor::{Acceptor, AuthFuture, LogonAuthenticator};

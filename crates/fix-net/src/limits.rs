@@ -1,5 +1,6 @@
 //! Limits of the TCP driver, each with its outcome.
 
+use net::TcpKeepalive;
 use std::time::Duration;
 
 /// Messages and requests that are queued for a session's task; more are rejected at once with `SessionQueueFull`.
@@ -47,15 +48,10 @@ pub const CLOSE_WAIT_SECONDS: u64 = 1;
 /// may request its peer's last message again.
 pub const FINAL_FLUSH_SECONDS: u64 = 2;
 
-/// A peer that has not acknowledged our bytes by then is gone, whatever its heartbeats.
-#[cfg(target_os = "linux")]
-pub const TCP_UNACKNOWLEDGED_MAX: Duration = Duration::from_secs(30);
-
 /// TCP keep-alive after this long without traffic; a peer that does not answer several of them is gone. It detects the
 /// end of a peer without heartbeats (108=0).
-pub const KEEPALIVE_AFTER: Duration = Duration::from_secs(30);
-pub const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(10);
-pub const KEEPALIVE_PROBES_MAX: u32 = 3;
+pub const KEEPALIVE: TcpKeepalive =
+    TcpKeepalive { after: Duration::from_secs(30), interval: Duration::from_secs(10), probes: 3 };
 
 /// Messages that one bulk sender may queue for a session's task; it continues when they are handled, and leaves room
 /// for others.

@@ -5,10 +5,10 @@ use axum::extract::Request;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use domain::Source;
+use net::PermitHandle;
 
 use crate::app_state::AppState;
 use crate::caller::{Authenticated, HttpCaller, audit_visit, is_secure, is_ui};
-use crate::connection_limiter::HttpPermit;
 use crate::credentials::from_headers;
 use crate::dispatch::Dispatch;
 use crate::endpoints::{Endpoint, RequiredRole};
@@ -39,7 +39,7 @@ pub(crate) async fn authorize(state: &AppState, row: &Endpoint, mut request: Req
         Err(problem) => return problem.into_response(),
     };
     let actor = is_audited(row).then(|| caller.actor.clone());
-    request.extensions().get::<HttpPermit>().into_iter().for_each(HttpPermit::mark_authenticated);
+    request.extensions().get::<PermitHandle>().map(PermitHandle::mark_authenticated);
     request.extensions_mut().insert(Authenticated);
     request.extensions_mut().insert(caller);
     match actor {

@@ -15,6 +15,7 @@ use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use net::{ConnectionPermit, PermitHandle};
 use rustls::ServerConfig;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
@@ -22,7 +23,6 @@ use tokio::sync::watch;
 use tower::ServiceExt;
 
 use crate::caller::ConnectionInfo;
-use crate::connection_limiter::{Eviction, HttpConnectionSlot, HttpPermit};
 use crate::http2_keepalive::Http2Activity;
 use crate::limits::HttpLimits;
 use crate::protocol_detect::{HttpVersion, detect_version, tls_handshake};
@@ -37,19 +37,20 @@ pub(crate) struct HttpConnection {
     /// Changes for the last time when the server stops.
     pub(crate) closing: watch::Receiver<()>,
     /// Its place among all connections.
-    pub(crate) permit: HttpConnectionSlot,
+    pub(crate) permit: ConnectionPermit,
 }
 
 /// What each request of a connection carries.
 #[derive(Clone)]
 struct Met {
     reached: ConnectionInfo,
-    seat: HttpPermit,
+    seat: PermitHandle,
 }
 
 impl HttpConnection {
     /// Until it ends, or has to give way to others.
-    pub(crate) async fn serve(self, stream: TcpStream, tls: Option<Arc<ServerConfig>>, evicted: Eviction) {
+    pub(crate) async fn serve(self, stream: TcpStream, tls: Option<Arc<ServerConfig>>) {
+        let mut eviction = self.permit.eviction();
         // Answers are small and awaited; a failure here costs only speed.
         let _ = stream.set_nodelay(true);
         let served = async {
@@ -62,7 +63,7 @@ impl HttpConnection {
             ended = served => if let Err(error) = ended {
                 tracing::debug!(%error, "a connection ended early");
             },
-            () = evicted.wait() => tracing::debug!("a connection gave way to another"),
+            () = eviction.wait() => tracing::debug!("a connection gave way to another"),
         }
     }
 
@@ -93,7 +94,7 @@ impl HttpConnection {
         S: AsyncRead + AsyncWrite + HasTcpStream + Unpin + Send + 'static,
     {
         let Self { router, limits, closing, permit: place } = self;
-        let met = Met { reached, seat: place.permit() };
+        let met = Met { reached, seat: place.handle() };
         let stream = WriteTimeoutStream::new(stream, opening, place, limits.write_timeout);
         match version {
             HttpVersion::Http1 => serve_http1(stream, met, router, &limits, closing).await,
@@ -199,7 +200,7 @@ fn note_upgrade(socket: &UpgradeSocket, answer: &Response) {
 }
 
 async fn respond(router: Router, met: Met, mut request: Request<Incoming>) -> Result<Response, Infallible> {
-    let _busy = met.seat.begin();
+    let _busy = met.seat.begin_request();
     request.extensions_mut().insert(met.reached);
     request.extensions_mut().insert(met.seat);
     router.oneshot(request.map(Body::new)).await

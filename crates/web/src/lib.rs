@@ -41,12 +41,10 @@ mod ui_files;
 
 mod ports;
 /// How many connections there may be, and of whom.
-mod connection_limiter;
 /// Connections beyond the limit.
 mod overload;
 mod connection;
 mod protocol_detect;
-mod tls;
 mod write_timeout;
 mod upgrade_socket;
 mod http2_keepalive;
@@ -64,6 +62,7 @@ pub use axum::Router;
 pub use caller::ConnectionInfo;
 pub use limits::{Http2Limits, HttpLimits};
 use ports::HttpPort;
+use protocol_detect::ALPN_PROTOCOLS;
 pub use services::WebServices;
 pub use settings::WebSettings;
 pub use ui_files::UiFiles;
@@ -111,6 +110,6 @@ pub async fn serve(
 }
 
 fn https_port(https: HttpsListener) -> io::Result<HttpPort> {
-    let tls = tls::server_config(https.certificates).map_err(io::Error::other)?;
+    let tls = net::server_config(https.certificates, &ALPN_PROTOCOLS).map_err(io::Error::other)?;
     Ok(HttpPort { listener: https.listener, tls: Some(tls) })
 }

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use net::ConnectionLimits;
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HttpLimits {
     /// A longer body is 413.
@@ -50,15 +52,16 @@ pub struct Http2Limits {
 }
 
 impl HttpLimits {
-    /// Connections of those who were not let in yet: three quarters, the rest is kept for those who were. This machine has
-    /// as many, because proxies are there.
-    pub(crate) fn unauthenticated_max(&self) -> usize {
-        (self.connections / 4 * 3).max(1)
-    }
-
-    /// Connections of one address, all of one IPv6 network (/64) counted as one.
-    pub(crate) fn connections_per_address(&self) -> usize {
-        (self.connections / 4).max(1)
+    /// Peers that have not logged in get three quarters, the rest is kept for those that have. This machine has as many,
+    /// because proxies are there; another address has a quarter.
+    pub(crate) fn connection_limits(&self) -> ConnectionLimits {
+        let unauthenticated = (self.connections / 4 * 3).max(1);
+        ConnectionLimits {
+            all: self.connections,
+            unauthenticated,
+            per_address: (self.connections / 4).max(1),
+            per_local_address: unauthenticated,
+        }
     }
 }
 

@@ -11,8 +11,9 @@ use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
-use crate::tls::HTTP2_PROTOCOL;
-
+/// Of TLS, the preferred one first.
+pub(crate) const ALPN_PROTOCOLS: [&[u8]; 2] = [HTTP2_PROTOCOL, b"http/1.1"];
+const HTTP2_PROTOCOL: &[u8] = b"h2";
 /// First bytes of an HTTP/2 client.
 const HTTP2_PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 

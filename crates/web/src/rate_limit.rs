@@ -2,12 +2,13 @@
 //! own.
 
 use std::collections::HashMap;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use axum::extract::Request;
 use domain::Text;
+use net::peer_network;
 
 use crate::caller::{ConnectionInfo, HttpCaller};
 use crate::problem::Problem;
@@ -44,7 +45,7 @@ impl HttpRateLimiter {
         let peer = request
             .extensions()
             .get::<ConnectionInfo>()
-            .map(|reached| RateSubject::Peer(network_prefix(reached.peer.ip())));
+            .map(|reached| RateSubject::Peer(peer_network(reached.peer.ip())));
         peer.map_or(Ok(()), |who| self.check(RateKey { subject: who, is_urgent }, now))
     }
 
@@ -78,14 +79,6 @@ impl HttpRateLimiter {
     }
 }
 
-/// One customer has 2^64 addresses of IPv6, so they count as one.
-fn network_prefix(peer: IpAddr) -> IpAddr {
-    match peer.to_canonical() {
-        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
-        address @ IpAddr::V4(_) => address,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -95,7 +88,7 @@ mod tests {
     }
 
     fn admitted(pace: &HttpRateLimiter, name: &str, now: Instant) -> usize {
-        let peer = || sender(RateSubject::Peer(network_prefix(name.parse().unwrap())));
+        let peer = || sender(RateSubject::Peer(peer_network(name.parse().unwrap())));
         (0..100).filter(|_| pace.try_accept(peer(), now)).count()
     }
 

@@ -5,16 +5,16 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use net::ConnectionPermit;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
-use crate::connection_limiter::HttpConnectionSlot;
 use crate::upgrade_socket::{HasTcpStream, UpgradeSocket};
 
 pub(crate) struct WriteTimeoutStream<S> {
     /// The place among all connections. It is free before the stream is closed, and when a request turns the connection
     /// into a WebSocket.
-    permit: Option<HttpConnectionSlot>,
+    permit: Option<ConnectionPermit>,
     stream: S,
     /// Bytes that were read for the protocol detection, to be read again.
     prefetched: Vec<u8>,
@@ -27,7 +27,7 @@ pub(crate) struct WriteTimeoutStream<S> {
 }
 
 impl<S> WriteTimeoutStream<S> {
-    pub(crate) fn new(stream: S, prefetched: Vec<u8>, place: HttpConnectionSlot, write_timeout: Duration) -> Self {
+    pub(crate) fn new(stream: S, prefetched: Vec<u8>, place: ConnectionPermit, write_timeout: Duration) -> Self {
         let permit = Some(place);
         Self { permit, stream, prefetched, write_timeout, deadline: None, upgrade_socket: None, is_configured: false }
     }

@@ -3,25 +3,21 @@
 #[cfg(test)]
 mod tests;
 
-use std::io;
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use net::ConnectionLimiter;
 use rustls::ServerConfig;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use crate::connection::HttpConnection;
-use crate::connection_limiter::HttpConnectionLimiter;
 use crate::limits::HttpLimits;
 use crate::overload::OverloadResponder;
-
-/// Pause after a failed accept, such as for lack of file handles.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// A port, with TLS or without.
 pub(crate) struct HttpPort {
@@ -37,38 +33,32 @@ pub(crate) async fn serve(
     shutdown: impl Future<Output = ()>,
 ) {
     let (close, closing) = watch::channel(());
-    let limiter = HttpConnectionLimiter::new(limits);
+    let limiter = ConnectionLimiter::new(limits.connection_limits());
     let limits = Arc::new(limits.clone());
     let (mut connections, mut turned_away) = (JoinSet::new(), OverloadResponder::default());
     let mut shutdown = pin!(shutdown);
     loop {
-        let (port, accepted) = tokio::select! {
+        let (port, (stream, from)) = tokio::select! {
             () = &mut shutdown => break,
             accepted = accept(http.as_ref()) => accepted,
             accepted = accept(https.as_ref()) => accepted,
             Some(_) = connections.join_next() => continue,
         };
-        match accepted.map(|(stream, from)| (stream, limiter.acquire(from.ip()))) {
-            Ok((stream, Some((place, evicted)))) => {
-                let (router, limits, closing) = (router.clone(), limits.clone(), closing.clone());
-                let connection = HttpConnection { router, limits, closing, permit: place };
-                connections.spawn(connection.serve(stream, port.tls.clone(), evicted));
-            }
-            Ok((stream, None)) => turned_away.reject(stream, port.tls.is_some()),
-            Err(error) => {
-                tracing::warn!(%error, "a connection could not be accepted");
-                tokio::time::sleep(ACCEPT_PAUSE).await;
-            }
-        }
+        let Ok(permit) = limiter.acquire(Some(from.ip())) else {
+            turned_away.reject(stream, port.tls.is_some());
+            continue;
+        };
+        let (router, limits, closing) = (router.clone(), limits.clone(), closing.clone());
+        connections.spawn(HttpConnection { router, limits, closing, permit }.serve(stream, port.tls.clone()));
     }
     drop((http, https, close));
     finish(connections, limits.shutdown_grace).await;
 }
 
 /// Waits for ever at a port that is not there.
-async fn accept(port: Option<&HttpPort>) -> (&HttpPort, io::Result<(TcpStream, SocketAddr)>) {
+async fn accept(port: Option<&HttpPort>) -> (&HttpPort, (TcpStream, SocketAddr)) {
     match port {
-        Some(port) => (port, port.listener.accept().await),
+        Some(port) => (port, net::accept(&port.listener).await),
         None => std::future::pending().await,
     }
 }

@@ -13,6 +13,7 @@ use http_body_util::BodyExt;
 use hyper::client::conn::{http1, http2};
 use hyper::rt::{Read, Write};
 use hyper_util::rt::{TokioExecutor, TokioIo};
+use net::PermitHandle;
 use rustls::pki_types::{PrivateKeyDer, ServerName};
 use rustls::sign::{CertifiedKey, SingleCertAndKey};
 use rustls::{ClientConfig, RootCertStore, SupportedProtocolVersion, crypto};
@@ -23,10 +24,9 @@ use tokio::task::JoinHandle;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
-use crate::connection_limiter::HttpPermit;
 use crate::limits::HttpLimits;
 use crate::ports::{HttpPort, serve};
-use crate::tls;
+use crate::protocol_detect::ALPN_PROTOCOLS;
 
 /// Responds `hello`, with the client's text.
 pub(super) fn hello_router() -> Router {
@@ -35,7 +35,7 @@ pub(super) fn hello_router() -> Router {
 
 /// As the authorization does: a connection with a request counts as authenticated.
 async fn mark_authenticated(request: Request, next: Next) -> Response {
-    request.extensions().get::<HttpPermit>().unwrap().mark_authenticated();
+    request.extensions().get::<PermitHandle>().unwrap().mark_authenticated();
     next.run(request).await
 }
 
@@ -57,7 +57,7 @@ impl PortHarness {
         roots.add(certificate.clone()).unwrap();
         let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).unwrap();
         let pair = CertifiedKey::from_der(vec![certificate], key, &crypto::ring::default_provider()).unwrap();
-        let tls = tls::server_config(Arc::new(SingleCertAndKey::from(pair))).unwrap();
+        let tls = net::server_config(Arc::new(SingleCertAndKey::from(pair)), &ALPN_PROTOCOLS).unwrap();
         let (stop, stopped) = oneshot::channel();
         let served = tokio::spawn(async move {
             let ports =
