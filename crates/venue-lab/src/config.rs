@@ -10,6 +10,8 @@ use venue_sim::ParticipantActivity;
 
 use crate::exchange::{AccountRules, ExchangeSetup, OpeningMarket, SymbolRules, Units, UnitsError};
 use crate::fault_script::{self, ScriptLine};
+use crate::fix_config::RawFix;
+use crate::fix_face::{FixFaceConfig, FixVersion};
 
 /// The exchange that `--demo` opens.
 const DEMO: &str = include_str!("demo.toml");
@@ -38,6 +40,7 @@ pub struct LabConfig {
     /// Keys of configured accounts; the demo makes its own.
     pub(crate) keys: Vec<ConfiguredKey>,
     pub(crate) makes_demo_keys: bool,
+    pub(crate) fix_faces: Vec<FixFaceConfig>,
     pub(crate) faults: Vec<ScriptLine>,
 }
 
@@ -86,6 +89,10 @@ struct RawLab {
     binance: RawBinance,
     #[serde(default)]
     admin: RawPort,
+    #[serde(default)]
+    fix44: RawFix,
+    #[serde(default)]
+    fix42: RawFix,
     #[serde(default)]
     limits: RequestLimits,
     /// Lines of a script of faults.
@@ -208,6 +215,8 @@ fn two() -> u32 {
 const REST_PORT: u16 = 9_100;
 const WS_API_PORT: u16 = 9_101;
 const STREAMS_PORT: u16 = 9_102;
+const FIX44_PORT: u16 = 9_103;
+const FIX42_PORT: u16 = 9_104;
 const ADMIN_PORT: u16 = 9_109;
 
 impl LabConfig {
@@ -265,6 +274,12 @@ impl RawLab {
             streams: port(&self.binance.streams, STREAMS_PORT),
             admin: port(&self.admin, ADMIN_PORT),
         };
+        let setup = self.exchange.setup()?;
+        let usual = |usual: u16| if is_demo { 0 } else { usual };
+        let fix_faces = vec![
+            self.fix44.check(FixVersion::Fix44, usual(FIX44_PORT), &setup.accounts)?,
+            self.fix42.check(FixVersion::Fix42, usual(FIX42_PORT), &setup.accounts)?,
+        ];
         let keys = self
             .exchange
             .accounts
@@ -279,8 +294,9 @@ impl RawLab {
             ports,
             limits: self.limits,
             keys: keys.collect(),
-            setup: self.exchange.setup()?,
+            setup,
             genesis,
+            fix_faces,
             makes_demo_keys: is_demo,
         })
     }

@@ -14,13 +14,15 @@ use storage::StorageError;
 use storage::lock::DataDirLock;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Runtime;
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
+use tokio::task::JoinHandle as Task;
 
 use crate::admin::AdminState;
 use crate::binance::{self, BinanceState};
 use crate::config::{LabConfig, LabConfigError};
 use crate::fault_request::FaultRequest;
 use crate::faults::LabFaults;
+use crate::fix_face::{self, FixFaceConfig, FixFaceState};
 use crate::ledger::{LedgerError, SpotLedger};
 use crate::sequencer::{self, ExchangeHandle};
 use crate::sessions::Sessions;
@@ -66,6 +68,8 @@ pub struct RunningLab {
     addresses: Map<String, Value>,
     exchange: ExchangeHandle,
     faults: Arc<LabFaults>,
+    stop_sessions: watch::Sender<bool>,
+    session_tasks: Vec<Task<()>>,
     _lock: DataDirLock,
 }
 
@@ -94,6 +98,8 @@ impl RunningLab {
             addresses,
             exchange: exchange.clone(),
             faults: faults.clone(),
+            stop_sessions: watch::Sender::new(false),
+            session_tasks: Vec::new(),
             _lock: lock,
         };
         let rates = binance::RateLimits::new(config.limits);
@@ -116,6 +122,16 @@ impl RunningLab {
             binance::ws_api::serve,
         )?;
         lab.serve_sockets(("binanceStreams", ""), (config.bind, ports.streams), &state, binance::streams::serve)?;
+        let symbols = config.setup.symbols.iter().zip(0..).map(|(rules, market)| (rules.name.clone(), market));
+        let fix_state = FixFaceState {
+            exchange: exchange.clone(),
+            faults: faults.clone(),
+            sessions: sessions.clone(),
+            markets: Arc::new(symbols.collect()),
+        };
+        for face in &config.fix_faces {
+            lab.serve_fix(config.bind, face, &fix_state)?;
+        }
         lab.serve("admin", (config.bind, ports.admin), admin::router(AdminState { exchange, faults, sessions }))?;
         Ok(lab)
     }
@@ -177,6 +193,15 @@ impl RunningLab {
         Ok(())
     }
 
+    /// Serves a generic FIX face.
+    fn serve_fix(&mut self, bind: IpAddr, face: &FixFaceConfig, state: &FixFaceState) -> Result<(), LabError> {
+        let port = (bind, face.port);
+        let Some((listener, _)) = self.open((face.version.face(), "tcp", ""), port)? else { return Ok(()) };
+        let _entered = self.runtime.enter();
+        self.session_tasks.extend(fix_face::serve(face, state, listener, &self.stop_sessions.subscribe()));
+        Ok(())
+    }
+
     /// One line of JSON with the addresses of all faces.
     #[must_use]
     pub fn ready_line(&self) -> String {
@@ -204,12 +229,16 @@ impl RunningLab {
 
     /// Serves until `stop` gets a message or its sender is dropped, then ends in order.
     pub fn run_until(self, stop: oneshot::Receiver<()>) -> Result<(), LabError> {
-        let Self { runtime, thread, has_ended, exchange, _lock, .. } = self;
+        let Self { runtime, thread, has_ended, exchange, stop_sessions, session_tasks, _lock, .. } = self;
         runtime.block_on(async {
             tokio::select! {
                 _ = stop => {}
                 _ = has_ended => {}
             }
+            stop_sessions.send_replace(true);
+            let parting = futures_util::future::join_all(session_tasks);
+            // A client that does not answer its Logout is left.
+            let _ = tokio::time::timeout(STOP_TIMEOUT, parting).await;
         });
         drop(exchange);
         runtime.shutdown_timeout(STOP_TIMEOUT);

@@ -5,6 +5,7 @@
 
 mod admin;
 mod binance;
+mod book_view;
 mod catalogue;
 mod certify;
 mod config;
@@ -12,9 +13,12 @@ mod exchange;
 mod fault_request;
 mod fault_script;
 mod faults;
+mod fix_config;
+mod fix_face;
 mod keys;
 mod lab;
 mod ledger;
+mod publisher;
 mod sequencer;
 mod sessions;
 mod signature;

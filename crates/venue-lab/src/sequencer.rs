@@ -1,36 +1,44 @@
 //! Sequencer: one thread owns exchange and ledger, takes requests in batches, syncs once per batch, then answers.
 
+use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TrySendError};
 use storage::StorageError;
-use tokio::sync::{broadcast, oneshot};
+use tokio::sync::oneshot;
 
-use crate::exchange::{Applied, SpotCommand, SpotExchange, SpotReject, VenueEvent};
+use crate::exchange::{Applied, SpotCommand, SpotExchange, SpotReject};
 use crate::ledger::SpotLedger;
+use crate::publisher::{EventPublisher, VenueEvents};
 
 /// Requests that wait for the exchange; more are refused with -1008.
 const INBOX_MAX: usize = 10_000;
 /// Requests that share one sync.
 const BATCH_MAX: usize = 1_000;
-/// Batches of events that a slow stream may be behind before it loses some.
-const EVENTS_MAX: usize = 10_000;
 /// Without work the thread wakes this often, to see whether it is to stop.
 const IDLE: Duration = Duration::from_millis(200);
 
 /// A reply that leaves once everything before it is on disk.
 type DeferredReply = Box<dyn FnOnce() + Send>;
 type ExchangeQuery = Box<dyn FnOnce(&SpotExchange) -> DeferredReply + Send>;
+/// What a command came to.
+pub(crate) type CommandResult = Result<Applied, SpotReject>;
 
 enum ExchangeRequest {
     Command {
         command: Box<SpotCommand>,
         /// A command that is taken later than this is rejected.
         deadline_micros: Option<i64>,
-        reply: oneshot::Sender<Result<Applied, SpotReject>>,
+        reply: Box<dyn FnOnce(CommandResult) + Send>,
     },
     Query(ExchangeQuery),
+}
+
+/// What leaves once the ledger is on disk, in the order in which it came about.
+enum Outgoing {
+    Reply(DeferredReply),
+    Events(VenueEvents),
 }
 
 /// Why a request got no answer of the exchange.
@@ -40,22 +48,18 @@ pub(crate) enum Unavailable {
     Stopped,
 }
 
-/// Events of one command, in order.
-pub(crate) type VenueEvents = std::sync::Arc<Vec<VenueEvent>>;
-
 #[derive(Clone)]
 pub(crate) struct ExchangeHandle {
     inbox: Sender<ExchangeRequest>,
-    events: broadcast::Sender<VenueEvents>,
+    pub(crate) events: Arc<EventPublisher>,
 }
 
 pub(crate) struct ExchangeThread {
     exchange: SpotExchange,
     ledger: SpotLedger,
     inbox: Receiver<ExchangeRequest>,
-    events: broadcast::Sender<VenueEvents>,
-    replies: Vec<DeferredReply>,
-    published: Vec<VenueEvents>,
+    events: Arc<EventPublisher>,
+    outgoing: Vec<Outgoing>,
 }
 
 pub(crate) fn now_micros() -> i64 {
@@ -69,9 +73,9 @@ type Started = (ExchangeHandle, JoinHandle<Result<(), StorageError>>, oneshot::R
 /// Starts the thread. It ends with `Ok` once every handle is dropped, and with the error where the disk fails.
 pub(crate) fn start(exchange: SpotExchange, ledger: SpotLedger) -> Started {
     let (sender, inbox) = crossbeam_channel::bounded(INBOX_MAX);
-    let (events, _) = broadcast::channel(EVENTS_MAX);
+    let events = Arc::new(EventPublisher::default());
     let handle = ExchangeHandle { inbox: sender, events: events.clone() };
-    let mut sequencer = ExchangeThread { exchange, ledger, inbox, events, replies: Vec::new(), published: Vec::new() };
+    let mut sequencer = ExchangeThread { exchange, ledger, inbox, events, outgoing: Vec::new() };
     let (ended, has_ended) = oneshot::channel::<()>();
     let run = move || {
         // Dropped however the thread ends, which is the signal.
@@ -118,7 +122,7 @@ impl ExchangeThread {
         match request {
             ExchangeRequest::Query(query) => {
                 let reply = query(&self.exchange);
-                self.replies.push(reply);
+                self.outgoing.push(Outgoing::Reply(reply));
             }
             ExchangeRequest::Command { command, deadline_micros, reply } => {
                 let now = self.now();
@@ -127,23 +131,26 @@ impl ExchangeThread {
                 } else {
                     self.apply(&command, now)?
                 };
-                // A client that is gone needs no answer.
-                self.replies.push(Box::new(move || drop(reply.send(applied))));
+                self.outgoing.push(Outgoing::Reply(Box::new(move || reply(applied))));
+                self.take_events();
             }
         }
         Ok(())
     }
 
-    fn apply(&mut self, command: &SpotCommand, now: i64) -> Result<Result<Applied, SpotReject>, StorageError> {
+    fn apply(&mut self, command: &SpotCommand, now: i64) -> Result<CommandResult, StorageError> {
         let applied = self.exchange.apply(command, now);
         if applied.as_ref().is_ok_and(Applied::is_change) {
             self.ledger.record(command, &self.exchange)?;
         }
+        Ok(applied)
+    }
+
+    fn take_events(&mut self) {
         let events = self.exchange.take_events();
         if !events.is_empty() {
-            self.published.push(VenueEvents::new(events));
+            self.outgoing.push(Outgoing::Events(VenueEvents::new(events)));
         }
-        Ok(applied)
     }
 
     fn run_participants(&mut self) -> Result<(), StorageError> {
@@ -152,20 +159,22 @@ impl ExchangeThread {
         while let Some((_, symbol)) = self.exchange.next_action().filter(|(due, _)| *due <= now) {
             // Participants are never rejected.
             let _ = self.apply(&SpotCommand::Act { symbol }, now)?;
+            self.take_events();
         }
         Ok(())
     }
 
     /// Syncs, then lets answers and events out.
     fn flush(&mut self) -> Result<(), StorageError> {
-        if self.replies.is_empty() && self.published.is_empty() {
+        if self.outgoing.is_empty() {
             return Ok(());
         }
         self.ledger.sync()?;
-        self.replies.drain(..).for_each(|reply| reply());
-        for batch in self.published.drain(..) {
-            // Without a stream there is no receiver.
-            let _ = self.events.send(batch);
+        for outgoing in self.outgoing.drain(..) {
+            match outgoing {
+                Outgoing::Reply(reply) => reply(),
+                Outgoing::Events(batch) => self.events.publish(&batch),
+            }
         }
         Ok(())
     }
@@ -176,10 +185,21 @@ impl ExchangeHandle {
         &self,
         command: SpotCommand,
         deadline_micros: Option<i64>,
-    ) -> Result<Result<Applied, SpotReject>, Unavailable> {
+    ) -> Result<CommandResult, Unavailable> {
         let (reply, answer) = oneshot::channel();
-        self.send(ExchangeRequest::Command { command: Box::new(command), deadline_micros, reply })?;
+        // A client that is gone needs no answer.
+        self.command_then(command, deadline_micros, move |applied| drop(reply.send(applied)))?;
         answer.await.map_err(|_| Unavailable::Stopped)
+    }
+
+    /// As [`Self::command`], but the result goes to `then`, on the thread of the exchange.
+    pub(crate) fn command_then(
+        &self,
+        command: SpotCommand,
+        deadline_micros: Option<i64>,
+        then: impl FnOnce(CommandResult) + Send + 'static,
+    ) -> Result<(), Unavailable> {
+        self.send(ExchangeRequest::Command { command: Box::new(command), deadline_micros, reply: Box::new(then) })
     }
 
     pub(crate) async fn query<T: Send + 'static>(
@@ -187,12 +207,21 @@ impl ExchangeHandle {
         query: impl FnOnce(&SpotExchange) -> T + Send + 'static,
     ) -> Result<T, Unavailable> {
         let (reply, answer) = oneshot::channel();
+        self.query_then(query, move |result| drop(reply.send(result)))?;
+        answer.await.map_err(|_| Unavailable::Stopped)
+    }
+
+    /// As [`Self::query`], but the result goes to `then`, on the thread of the exchange.
+    pub(crate) fn query_then<T: Send + 'static>(
+        &self,
+        query: impl FnOnce(&SpotExchange) -> T + Send + 'static,
+        then: impl FnOnce(T) + Send + 'static,
+    ) -> Result<(), Unavailable> {
         let query = move |exchange: &SpotExchange| -> DeferredReply {
             let result = query(exchange);
-            Box::new(move || drop(reply.send(result)))
+            Box::new(move || then(result))
         };
-        self.send(ExchangeRequest::Query(Box::new(query)))?;
-        answer.await.map_err(|_| Unavailable::Stopped)
+        self.send(ExchangeRequest::Query(Box::new(query)))
     }
 
     fn send(&self, request: ExchangeRequest) -> Result<(), Unavailable> {
@@ -200,9 +229,5 @@ impl ExchangeHandle {
             TrySendError::Full(_) => Unavailable::Busy,
             TrySendError::Disconnected(_) => Unavailable::Stopped,
         })
-    }
-
-    pub(crate) fn subscribe(&self) -> broadcast::Receiver<VenueEvents> {
-        self.events.subscribe()
     }
 }

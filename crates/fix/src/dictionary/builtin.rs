@@ -1,4 +1,4 @@
-//! Built-in FIX 4.4 dictionary: QuickFIX's, as packed by hotfix-dictionary.
+//! Built-in dictionaries of FIX 4.4 and 4.2: QuickFIX's, as packed by hotfix-dictionary.
 
 use super::field_type::FieldType;
 use super::spec::{DictionarySpec, FieldSpec, Item, MessageSpec};
@@ -9,7 +9,14 @@ use hotfix_dictionary::{Dictionary, LayoutItem, LayoutItemKind, TagU32};
 pub(super) const ORDER_EXTENSIONS: [(Tag, &str); 3] = [(7001, "STRING"), (7002, "STRING"), (7003, "BOOLEAN")];
 
 pub(super) fn fix44() -> DictionarySpec {
-    let packed = Dictionary::fix44();
+    unpack(&Dictionary::fix44())
+}
+
+pub(super) fn fix42() -> DictionarySpec {
+    unpack(&Dictionary::fix42())
+}
+
+fn unpack(packed: &Dictionary) -> DictionarySpec {
     let component = |name: &str| packed.component_by_name(name).map(|c| items(c.items())).unwrap_or_default();
     DictionarySpec {
         version: packed.version().to_owned(),

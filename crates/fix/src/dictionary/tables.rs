@@ -120,6 +120,11 @@ impl Dictionary {
         Self::flatten(builtin::fix44())
     }
 
+    /// FIX 4.2 as QuickFIX ships it.
+    pub fn fix42() -> Self {
+        Self::flatten(builtin::fix42())
+    }
+
     /// FIX 4.4 with the platform's own tags 7001 to 7003 on New Order Single.
     pub fn fix44_with_extensions() -> Self {
         Self::flatten(builtin::fix44_with_extensions())

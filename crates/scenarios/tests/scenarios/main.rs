@@ -22,6 +22,7 @@ mod quickfix;
 mod fix_examples;
 mod topics_examples;
 mod venue_lab;
+mod venue_lab_fix;
 mod watchers;
 mod strategies;
 mod description;

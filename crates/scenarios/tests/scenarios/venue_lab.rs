@@ -18,12 +18,12 @@ const JUDGES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/venue_lab");
 const PYTHON: &str = "EXAMPLES_PYTHON";
 
 /// A running lab. Dropping it kills it.
-struct LabProcess {
+pub(crate) struct LabProcess {
     child: Child,
-    ready: Value,
+    pub(crate) ready: Value,
 }
 
-fn command(folder: &Path, settings: &[&str]) -> Command {
+pub(crate) fn command(folder: &Path, settings: &[&str]) -> Command {
     let mut command = Command::new(binary::rialto());
     command.args(["venue", "serve", "--demo", "--data-dir"]).arg(folder);
     for setting in settings {
@@ -33,7 +33,7 @@ fn command(folder: &Path, settings: &[&str]) -> Command {
 }
 
 impl LabProcess {
-    fn start(folder: &Path, settings: &[&str]) -> Self {
+    pub(crate) fn start(folder: &Path, settings: &[&str]) -> Self {
         let mut child = command(folder, settings).stdout(Stdio::piped()).spawn().expect("the binary can be started");
         let mut line = String::new();
         BufReader::new(child.stdout.take().expect("it is piped")).read_line(&mut line).expect("a ready line");
@@ -41,12 +41,12 @@ impl LabProcess {
         Self { child, ready }
     }
 
-    fn address(&self, name: &str) -> String {
+    pub(crate) fn address(&self, name: &str) -> String {
         self.ready[name].as_str().and_then(|url| url.split_once("://")).expect("the face is on").1.to_owned()
     }
 
     /// Status and body of a GET.
-    fn get(&self, face: &str, path: &str) -> (u16, Value) {
+    pub(crate) fn get(&self, face: &str, path: &str) -> (u16, Value) {
         let address = self.address(face);
         let mut stream = std::net::TcpStream::connect(&address).expect("the face answers");
         write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").expect("it is sent");
@@ -57,7 +57,7 @@ impl LabProcess {
         (status, serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {body}")))
     }
 
-    fn kill(mut self) {
+    pub(crate) fn kill(mut self) {
         self.child.kill().expect("it can be killed");
         self.child.wait().expect("it ends");
     }

@@ -173,6 +173,7 @@ impl ApiCall<'_> {
                 prevention: PreventionMode::None,
                 strategy_id: None,
                 strategy_type: None,
+                has_unique_id: false,
             };
             let client_id = Some(format!("web_{}", market.next_order + 1));
             let resting = NewSpotOrder { kind: SpotOrderType::Limit, price: Some(low), client_id, ..order.clone() };

@@ -208,6 +208,7 @@ impl ApiCall<'_> {
             prevention: prevention.unwrap_or(PreventionMode::None),
             strategy_id: params.integer("strategyId")?,
             strategy_type: strategy_type(params)?,
+            has_unique_id: false,
         };
         Ok((order, response_type(params, kind)?))
     }

@@ -94,6 +94,17 @@ impl MarketStream {
         })
     }
 
+    /// The market whose events it sends, or collects until its period is over.
+    pub(crate) fn market_of_events(&self) -> Option<usize> {
+        match self {
+            Self::Trade(market)
+            | Self::AggTrade(market)
+            | Self::BookTicker(market, _)
+            | Self::DepthDiff { market, .. } => Some(*market),
+            _ => None,
+        }
+    }
+
     /// Tenths of a second between two messages.
     pub(crate) fn period_ticks(&self) -> u64 {
         match self {

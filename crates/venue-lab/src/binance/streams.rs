@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
-use tokio::sync::broadcast::error::RecvError;
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
 use super::BinanceState;
@@ -16,7 +15,7 @@ use super::encode::TimeUnit;
 use super::params::percent_decode;
 use super::stream_events::{self, MarketStream};
 use crate::catalogue::Fault;
-use crate::sequencer::VenueEvents;
+use crate::publisher::{EventInterest, VenueEvents};
 use crate::websocket::{Incoming, WebSocketConnection};
 
 /// The finest period of a stream.
@@ -40,7 +39,7 @@ struct StreamSession {
 /// Serves one connection until it ends.
 pub(crate) async fn serve(state: Arc<BinanceState>, stream: TcpStream, peer: SocketAddr) -> io::Result<()> {
     // Before the client knows that it is connected: it must miss no change from then on.
-    let mut events = state.exchange.subscribe();
+    let mut events = state.exchange.events.subscribe_queue(EventInterest::every_market());
     let mut connection = WebSocketConnection::accept(stream).await?;
     let entry = state.sessions.open("streams", peer);
     let symbols = state.exchange.query(|exchange| {
@@ -49,6 +48,7 @@ pub(crate) async fn serve(state: Arc<BinanceState>, stream: TcpStream, peer: Soc
     });
     let symbols = Arc::new(symbols.await.map_err(|_| io::Error::other("the exchange has stopped"))?);
     let Some(mut session) = StreamSession::open(state, &connection.target, symbols) else { return Ok(()) };
+    events.set_interest(session.interest());
     let mut timer = interval(TICK);
     timer.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
@@ -57,12 +57,16 @@ pub(crate) async fn serve(state: Arc<BinanceState>, stream: TcpStream, peer: Soc
                 None => return Ok(()),
                 Some(_) if session.is_flooding() => return Ok(()),
                 Some(Incoming::Control) => Vec::new(),
-                Some(Incoming::Text(text)) => vec![session.handle(&text)],
+                Some(Incoming::Text(text)) => {
+                    let answer = session.handle(&text);
+                    events.set_interest(session.interest());
+                    vec![answer]
+                }
             },
-            batch = events.recv() => match batch {
-                Ok(batch) => session.on_events(&batch),
+            batch = events.receive() => match batch {
+                Some(batch) => session.on_events(&batch),
                 // A client that reads too slowly is disconnected, as the venue does.
-                Err(RecvError::Lagged(_) | RecvError::Closed) => return Ok(()),
+                None => return Ok(()),
             },
             _ = timer.tick() => session.on_tick().await,
         };
@@ -108,6 +112,12 @@ impl StreamSession {
             let stream = if never { MarketStream::Silent } else { MarketStream::parse(name, &self.symbols) };
             self.streams.entry(name.to_owned()).or_insert(stream);
         }
+    }
+
+    /// The markets whose events any stream sends; the others send by the clock.
+    fn interest(&self) -> EventInterest {
+        let markets = self.streams.values().filter_map(MarketStream::market_of_events).collect();
+        EventInterest { markets, ..EventInterest::default() }
     }
 
     fn is_flooding(&mut self) -> bool {

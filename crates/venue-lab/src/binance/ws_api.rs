@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 use tokio::net::TcpStream;
-use tokio::sync::broadcast::error::{RecvError, TryRecvError};
+use tokio::sync::mpsc::error::TryRecvError;
 
 use super::encode::TimeUnit;
 use super::error::ApiError;
@@ -16,7 +16,8 @@ use super::params::Params;
 use super::{ApiCall, BinanceState, security, user_events};
 use crate::catalogue::Fault;
 use crate::exchange::AccountIndex;
-use crate::sequencer::{VenueEvents, now_micros};
+use crate::publisher::{EventInterest, EventQueue, VenueEvents};
+use crate::sequencer::now_micros;
 use crate::websocket::{Incoming, WebSocketConnection};
 
 pub(crate) const PATH: &str = "/ws-api/v3";
@@ -52,6 +53,7 @@ struct WsApiSession {
     connected_micros: i64,
     logon: Option<Logon>,
     subscriptions: BTreeMap<u32, UserSubscription>,
+    interest: EventInterest,
     next_subscription: u32,
     /// The venue has announced its shutdown.
     is_ended: bool,
@@ -70,7 +72,7 @@ pub(crate) async fn serve(state: Arc<BinanceState>, stream: TcpStream, peer: Soc
     }
     let entry = state.sessions.open("wsApi", peer);
     let mut session = WsApiSession::new(state, peer, query);
-    let mut events = session.state.exchange.subscribe();
+    let mut events = session.state.exchange.events.subscribe_queue(EventInterest::default());
     while !session.is_ended {
         tokio::select! {
             incoming = connection.receive() => match incoming? {
@@ -78,13 +80,14 @@ pub(crate) async fn serve(state: Arc<BinanceState>, stream: TcpStream, peer: Soc
                 Some(Incoming::Control) => {}
                 Some(Incoming::Text(text)) => {
                     let Some(answer) = session.handle(&text).await else { return Ok(()) };
+                    session.update_interest(&events);
                     entry.describe(|| session.describe());
                     // The events of earlier commands come before the answer to a query.
                     while !session.has_commanded {
-                        match events.try_recv() {
-                            Ok(batch) => send_events(&mut connection, &mut session, &batch).await?,
+                        match events.try_receive() {
+                            Ok(batch) => send_events(&mut connection, &mut session, &events, &batch).await?,
                             Err(TryRecvError::Empty) => break,
-                            Err(TryRecvError::Lagged(_) | TryRecvError::Closed) => return Ok(()),
+                            Err(TryRecvError::Disconnected) => return Ok(()),
                         }
                     }
                     if !session.is_ended {
@@ -92,10 +95,10 @@ pub(crate) async fn serve(state: Arc<BinanceState>, stream: TcpStream, peer: Soc
                     }
                 }
             },
-            batch = events.recv() => match batch {
-                Ok(batch) => send_events(&mut connection, &mut session, &batch).await?,
+            batch = events.receive() => match batch {
+                Some(batch) => send_events(&mut connection, &mut session, &events, &batch).await?,
                 // A client that reads too slowly is disconnected: it must not miss an event unknowingly.
-                Err(RecvError::Lagged(_) | RecvError::Closed) => return Ok(()),
+                None => return Ok(()),
             },
         }
     }
@@ -105,11 +108,13 @@ pub(crate) async fn serve(state: Arc<BinanceState>, stream: TcpStream, peer: Soc
 async fn send_events(
     connection: &mut WebSocketConnection,
     session: &mut WsApiSession,
+    events: &EventQueue,
     batch: &VenueEvents,
 ) -> io::Result<()> {
     for event in session.on_events(batch) {
         connection.send(event.to_string()).await?;
     }
+    session.update_interest(events);
     Ok(())
 }
 
@@ -125,10 +130,20 @@ impl WsApiSession {
             connected_micros: now_micros(),
             logon: None,
             subscriptions: BTreeMap::new(),
+            interest: EventInterest::default(),
             next_subscription: 0,
             is_ended: false,
             has_commanded: false,
             sent_trades: Vec::new(),
+        }
+    }
+
+    /// Only what a subscription is about wakes the connection.
+    fn update_interest(&mut self, events: &EventQueue) {
+        let accounts = self.subscriptions.values().map(|subscription| subscription.account).collect();
+        if accounts != self.interest.accounts {
+            self.interest = EventInterest { accounts, ..EventInterest::default() };
+            events.set_interest(self.interest.clone());
         }
     }
 

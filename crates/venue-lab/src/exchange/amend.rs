@@ -2,7 +2,7 @@
 
 use super::event::ExecutionType;
 use super::order::{Amendment, SpotOrder, SpotSide, SpotStatus};
-use super::reject::{SpotReject, UNKNOWN_ORDER};
+use super::reject::{DUPLICATE_ORDER, SpotReject, UNKNOWN_ORDER};
 use super::units::Units;
 use super::{Applied, OrderReference, SpotExchange};
 
@@ -62,15 +62,13 @@ impl SpotExchange {
         }
         let holder = new_client_id.and_then(|id| market.find_order(order.account, None, Some(id)));
         match holder {
-            Some(holder) if holder.id != order.id && holder.status.is_open() => {
-                Err(SpotReject::amend("Duplicate order sent."))
-            }
+            Some(holder) if holder.id != order.id && holder.status.is_open() => Err(SpotReject::amend(DUPLICATE_ORDER)),
             _ => Ok(()),
         }
     }
 
     /// Fewer lots in the book and less reserved. Not below what is executed.
-    fn reduce(&mut self, index: usize, order: &SpotOrder, quantity: Units) {
+    pub(super) fn reduce(&mut self, index: usize, order: &SpotOrder, quantity: Units) {
         let kept = Units(quantity.0.max(order.executed.0));
         let by = Units(order.quantity.0 - kept.0);
         let released = match order.side {
@@ -93,7 +91,14 @@ impl SpotExchange {
         self.lock(index, order.id, Units(-released.0));
     }
 
-    fn note_amendment(&mut self, index: usize, before: &SpotOrder, quantity: Units, client_id: String, at: i64) {
+    pub(super) fn note_amendment(
+        &mut self,
+        index: usize,
+        before: &SpotOrder,
+        quantity: Units,
+        client_id: String,
+        at: i64,
+    ) {
         let market = &mut self.markets[index];
         let execution_id = market.next_execution;
         let Some(order) = market.orders.get_mut(&before.id) else { return };

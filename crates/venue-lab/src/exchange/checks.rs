@@ -2,8 +2,8 @@
 
 use super::SpotExchange;
 use super::market::SpotMarket;
-use super::order::{NewSpotOrder, SpotOrderType, SpotSide};
-use super::reject::SpotReject;
+use super::order::{NewSpotOrder, SpotOrder, SpotOrderType, SpotSide};
+use super::reject::{DUPLICATE_ORDER, SpotReject};
 use super::units::Units;
 
 /// What a new order needs once it has passed every check.
@@ -33,6 +33,32 @@ impl SpotExchange {
             return Err(SpotReject::insufficient_balance());
         }
         Ok(OrderPlan { market: index, quantity, lock })
+    }
+
+    /// Checks an open order under its new terms; returns what is to be reserved for what is not executed.
+    pub(super) fn check_replaced(
+        &self,
+        index: usize,
+        order: &SpotOrder,
+        new: &NewSpotOrder,
+        at: i64,
+    ) -> Result<Units, SpotReject> {
+        let market = &self.markets[index];
+        let quantity = new.quantity.unwrap_or(order.quantity);
+        check_prices(market, new, at)?;
+        check_quantity(market, new, quantity)?;
+        check_notional(market, new, quantity, at)?;
+        check_client_id(market, new)?;
+        check_execution(market, new)?;
+        let left = quantity.minus(order.executed).filter(|left| left.is_positive());
+        let left = left.ok_or_else(|| SpotReject::amend("The new quantity is not more than what is executed."))?;
+        let lock = lock_of(market, new, left).ok_or_else(SpotReject::insufficient_balance)?;
+        let asset = if order.side == SpotSide::Buy { &market.rules.quote } else { &market.rules.base };
+        let available = self.accounts[order.account as usize].free(asset).plus(order.locked);
+        match available {
+            Some(available) if available >= lock => Ok(lock),
+            _ => Err(SpotReject::insufficient_balance()),
+        }
     }
 }
 
@@ -107,11 +133,14 @@ fn check_open_orders(market: &SpotMarket, new: &NewSpotOrder) -> Result<(), Spot
     Ok(())
 }
 
-/// An id is free again once its order has ended.
+/// An id is free again once its order has ended, unless the request says otherwise.
 fn check_client_id(market: &SpotMarket, new: &NewSpotOrder) -> Result<(), SpotReject> {
     let Some(id) = &new.client_id else { return Ok(()) };
+    if new.has_unique_id && market.client_ids.contains_key(&(new.account, id.clone())) {
+        return Err(SpotReject::order(DUPLICATE_ORDER));
+    }
     match market.find_order(new.account, None, Some(id)) {
-        Some(order) if order.status.is_open() => Err(SpotReject::order("Duplicate order sent.")),
+        Some(order) if order.status.is_open() => Err(SpotReject::order(DUPLICATE_ORDER)),
         _ => Ok(()),
     }
 }

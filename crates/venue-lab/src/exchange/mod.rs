@@ -13,6 +13,7 @@ mod market;
 mod matching;
 mod order;
 mod reject;
+mod replace;
 mod settlement;
 mod units;
 
@@ -28,7 +29,7 @@ pub(crate) use order::{
     AccountIndex, AccountTrade, Amendment, CancelRestriction, NewSpotOrder, PreventedMatch, PreventionMode,
     PublicTrade, SpotOrder, SpotOrderType, SpotSide, SpotStatus, SpotTimeInForce, WireName,
 };
-pub(crate) use reject::SpotReject;
+pub(crate) use reject::{DUPLICATE_ORDER, INSUFFICIENT_BALANCE, SpotReject};
 pub(crate) use settlement::BNB_DISCOUNT;
 pub(crate) use units::{Units, UnitsError};
 
@@ -63,6 +64,22 @@ pub(crate) struct CancelRequest {
     pub(crate) cancel_id: Option<String>,
     #[n(2)]
     pub(crate) restriction: Option<CancelRestriction>,
+}
+
+/// New terms for an open order, which keeps its id and what it has executed.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub(crate) struct ReplaceRequest {
+    #[n(0)]
+    pub(crate) order: OrderReference,
+    /// The whole quantity, with what is executed.
+    #[n(1)]
+    pub(crate) quantity: Units,
+    #[n(2)]
+    pub(crate) price: Option<Units>,
+    #[n(3)]
+    pub(crate) stop_price: Option<Units>,
+    #[n(4)]
+    pub(crate) new_client_id: String,
 }
 
 /// Everything that changes the exchange.
@@ -141,6 +158,8 @@ pub(crate) enum SpotCommand {
         #[n(0)]
         symbol: String,
     },
+    #[n(10)]
+    Replace(#[n(0)] ReplaceRequest),
 }
 
 /// A placed order as it stands after matching, and its trades as taker.
@@ -239,6 +258,7 @@ impl SpotExchange {
             SpotCommand::Hit { order } => self.hit(order, at),
             SpotCommand::Transfer { account, asset, amount } => Ok(self.transfer(*account, asset, *amount, at)),
             SpotCommand::ChangeFilters { symbol } => self.change_filters(symbol),
+            SpotCommand::Replace(replace) => self.replace(replace, at),
         };
         self.publish_changes(at);
         applied

@@ -144,6 +144,10 @@ pub(crate) struct NewSpotOrder {
     pub(crate) strategy_id: Option<i64>,
     #[n(12)]
     pub(crate) strategy_type: Option<i32>,
+    /// The client's id must never have been used before; otherwise it is free again once its order has ended.
+    #[n(13)]
+    #[cbor(default)]
+    pub(crate) has_unique_id: bool,
 }
 
 /// An order as the exchange has it.

@@ -8,6 +8,8 @@ pub(crate) struct SpotReject {
 }
 
 pub(crate) const UNKNOWN_ORDER: &str = "Unknown order sent.";
+pub(crate) const DUPLICATE_ORDER: &str = "Duplicate order sent.";
+pub(crate) const INSUFFICIENT_BALANCE: &str = "Account has insufficient balance for requested action.";
 
 impl SpotReject {
     pub(crate) fn new(code: i32, text: impl Into<String>) -> Self {
@@ -35,7 +37,7 @@ impl SpotReject {
     }
 
     pub(crate) fn insufficient_balance() -> Self {
-        Self::order("Account has insufficient balance for requested action.")
+        Self::order(INSUFFICIENT_BALANCE)
     }
 
     pub(crate) fn outside_window() -> Self {

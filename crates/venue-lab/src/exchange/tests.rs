@@ -58,6 +58,7 @@ fn new_order(line: &str) -> NewSpotOrder {
         prevention: after("stp").and_then(PreventionMode::parse).unwrap_or(PreventionMode::None),
         strategy_id: None,
         strategy_type: None,
+        has_unique_id: false,
     }
 }
 
@@ -78,6 +79,16 @@ fn command(line: &str) -> SpotCommand {
             quantity: units(words[2]).unwrap(),
             new_client_id: Some(words[1].to_owned()),
         },
+        "replace" => {
+            let after = |name: &str| words.iter().position(|word| *word == name).map(|place| words[place + 1]);
+            SpotCommand::Replace(ReplaceRequest {
+                order: reference(),
+                new_client_id: words[2].to_owned(),
+                quantity: units(words[3]).unwrap(),
+                price: after("@").and_then(units),
+                stop_price: after("stop").and_then(units),
+            })
+        }
         other => panic!("{other}"),
     }
 }
@@ -358,4 +369,52 @@ fn check_balances(exchange: &SpotExchange, line: &str) {
             assert_eq!((balance.free.0 + balance.locked.0, balance.locked.0), (total, locked), "{line}: {asset}");
         }
     }
+}
+
+/// It keeps its id and what it has executed; under a better price it trades, and what it cannot be is refused.
+#[test]
+fn an_order_is_replaced_under_its_own_id() {
+    check(
+        "place A a BUY LIMIT GTC 1 @ 90
+         replace A a b 0.5 @ 90
+         replace A b c 2 @ 101
+         replace A c d 0.5 @ 101
+         replace A c a 3 @ 95
+         replace A c d 3 @ 5000
+         replace A c d 3 @ 95
+         replace A a e 3 @ 95
+         place A s SELL STOP_LOSS_LIMIT GTC 1 @ 80 stop 85
+         replace A s t 2 @ 81 stop 86
+         cancel A t
+         cancel A d",
+        &expect![[r#"
+            place A a BUY LIMIT GTC 1 @ 90
+              a NEW NEW
+            replace A a b 0.5 @ 90
+              b REPLACED NEW
+            replace A b c 2 @ 101
+              c REPLACED NEW
+              c TRADE PARTIALLY_FILLED 1 @ 101 taker fee 0.001 BTC
+            replace A c d 0.5 @ 101
+              -2038 The new quantity is not more than what is executed.
+            replace A c a 3 @ 95
+              -2010 Duplicate order sent.
+            replace A c d 3 @ 5000
+              -1013 Filter failure: PERCENT_PRICE_BY_SIDE
+            replace A c d 3 @ 95
+              d REPLACED PARTIALLY_FILLED
+            replace A a e 3 @ 95
+              -2011 Unknown order sent.
+            place A s SELL STOP_LOSS_LIMIT GTC 1 @ 80 stop 85
+              s NEW NEW
+            replace A s t 2 @ 81 stop 86
+              t REPLACED NEW
+            cancel A t
+              t CANCELED CANCELED
+            cancel A d
+              d CANCELED CANCELED
+            A: BTC 10.999 + 0, USDT 9899 + 0
+            B: BNB 1 + 0, BTC 10 + 0, USDT 10000 + 0
+        "#]],
+    );
 }

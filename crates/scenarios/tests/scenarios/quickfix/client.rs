@@ -24,9 +24,14 @@ pub(crate) struct Client {
 impl Client {
     /// Connects as CLIENT to this port, with a retry every second; with more arguments for the program.
     pub(crate) fn call(port: u16, arguments: &[&str]) -> Self {
+        Self::start(&settings_for(port), arguments)
+    }
+
+    /// Connects as a settings file of QuickFIX says.
+    pub(crate) fn start(text: &str, arguments: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let settings = folder.path().join("client.cfg");
-        std::fs::write(&settings, settings_for(port)).unwrap();
+        std::fs::write(&settings, text).unwrap();
         let mut process = Command::new(program())
             .arg(&settings)
             .args(arguments)

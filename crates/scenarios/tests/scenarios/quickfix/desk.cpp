@@ -1,5 +1,6 @@
 // A FIX client made with QuickFIX, whose trader is a story: each line of standard input is a message to send
-// (35=D|11=a|…), and the end of the input logs out. All it hears goes to standard output, a line each.
+// (35=D|11=a|…, with a group as 146=[55=A;55=B]), and the end of the input logs out. All it hears goes to standard output, a
+// line each.
 #include <quickfix/Application.h>
 #include <quickfix/MessageStore.h>
 #include <quickfix/Session.h>
@@ -43,6 +44,18 @@ struct Desk : NullApplication {
   }
 };
 
+// Entries with semicolons between them, and their fields with commas.
+void addGroup(Message& message, int count, const std::string& entries) {
+  std::istringstream rest(entries.substr(1, entries.size() - 2));
+  for (std::string entry; std::getline(rest, entry, ';');) {
+    Group group(count, std::stoi(entry));
+    std::istringstream fields(entry);
+    for (std::string field; std::getline(fields, field, ',');)
+      group.setField(std::stoi(field), field.substr(field.find('=') + 1));
+    message.addGroup(group);
+  }
+}
+
 void send(const std::string& line, const SessionID& session) {
   Message message;
   std::istringstream fields(line);
@@ -52,6 +65,8 @@ void send(const std::string& line, const SessionID& session) {
     const std::string value = field.substr(equals + 1);
     if (tag == 35 || tag == 97) {
       message.getHeader().setField(tag, value);
+    } else if (value[0] == '[') {
+      addGroup(message, tag, value);
     } else {
       message.setField(tag, value);
     }

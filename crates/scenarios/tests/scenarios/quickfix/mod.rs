@@ -1,7 +1,7 @@
 //! A real FIX client, made with QuickFIX, trades with the real binary.
 
-mod client;
-mod relay;
+pub(crate) mod client;
+pub(crate) mod relay;
 
 use scenarios::server::RunningServer;
 use scenarios::wait::wait_for;

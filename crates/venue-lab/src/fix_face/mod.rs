@@ -1,0 +1,135 @@
+//! Generic FIX 4.4 and 4.2: sessions of accounts for orders and market data, and drop copies.
+
+mod application;
+mod fields;
+mod inbox;
+mod market_data;
+mod orders;
+mod reports;
+mod scope;
+mod security_list;
+mod tags;
+mod version;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use fix::{Dictionary, FixSession, FixSettings, MemoryStore, SessionEngine, SessionId, SessionSettings};
+use fix_net::{Acceptor, SessionClock, SessionHandle, run_session, session_queue};
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use crate::exchange::AccountIndex;
+use crate::faults::LabFaults;
+use crate::sequencer::{ExchangeHandle, now_micros};
+use crate::sessions::Sessions;
+use application::FixApplication;
+use inbox::SessionInbox;
+use reports::ReportScope;
+use scope::SessionScope;
+pub(crate) use version::FixVersion;
+
+/// SenderCompID (49) of the lab.
+pub(crate) const LAB_COMP_ID: &str = "LAB";
+
+/// Session settings that every face has. CompIDs and version are set for each session.
+const SETTINGS: &str = "[SESSION]\nConnectionType=acceptor\nSocketAcceptPort=0\nBeginString=FIX.4.4\nSenderCompID=LAB\n\
+     TargetCompID=CLIENT\nNonStopSession=Y\n";
+
+/// A session of the configuration.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct FixSessionConfig {
+    /// SenderCompID (49) of the client.
+    pub(crate) comp_id: String,
+    pub(crate) account: AccountIndex,
+    pub(crate) account_name: String,
+    pub(crate) is_drop_copy: bool,
+}
+
+/// A face of the configuration.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct FixFaceConfig {
+    pub(crate) version: FixVersion,
+    pub(crate) port: Option<u16>,
+    /// Whether missed messages come again; otherwise numbers begin at 1 with each Logon.
+    pub(crate) resends: bool,
+    pub(crate) sessions: Vec<FixSessionConfig>,
+}
+
+/// What the sessions of all faces share.
+#[derive(Clone)]
+pub(crate) struct FixFaceState {
+    pub(crate) exchange: ExchangeHandle,
+    pub(crate) faults: Arc<LabFaults>,
+    pub(crate) sessions: Arc<Sessions>,
+    pub(crate) markets: Arc<BTreeMap<String, usize>>,
+}
+
+/// Starts the sessions of a face and accepts their clients until `stop` becomes true.
+pub(crate) fn serve(
+    config: &FixFaceConfig,
+    state: &FixFaceState,
+    listener: TcpListener,
+    stop: &watch::Receiver<bool>,
+) -> Vec<JoinHandle<()>> {
+    let dictionary = Arc::new(config.version.dictionary());
+    // A reject of this run has no number of one before.
+    let rejects = Arc::new(AtomicU64::new(now_micros().unsigned_abs()));
+    let mut tasks = Vec::new();
+    let mut accepted = Vec::new();
+    for session in &config.sessions {
+        let settings = Arc::new(settings(config, session));
+        let (handle, task) = start_session(&settings, session, state, (&dictionary, &rejects), stop);
+        accepted.push((settings, handle));
+        tasks.push(task);
+    }
+    tasks.push(tokio::spawn(Acceptor::new(listener, accepted, None).run(stop.clone())));
+    tasks
+}
+
+fn start_session(
+    settings: &Arc<SessionSettings>,
+    session: &FixSessionConfig,
+    state: &FixFaceState,
+    (dictionary, rejects): (&Arc<Dictionary>, &Arc<AtomicU64>),
+    stop: &watch::Receiver<bool>,
+) -> (SessionHandle, JoinHandle<()>) {
+    let (handle, queue) = session_queue();
+    let version = if settings.id.begin_string == FixVersion::Fix42.begin_string() {
+        FixVersion::Fix42
+    } else {
+        FixVersion::Fix44
+    };
+    let scope = SessionScope {
+        report: ReportScope { version, account: session.account_name.clone(), is_drop_copy: session.is_drop_copy },
+        account: session.account,
+        exchange: state.exchange.clone(),
+        faults: state.faults.clone(),
+        inbox: Arc::new(SessionInbox::new(handle.clone())),
+        markets: state.markets.clone(),
+        rejects: rejects.clone(),
+        keeps_reports: settings.persist_messages,
+    };
+    let clock = SessionClock::system();
+    let store = MemoryStore::new(clock.now());
+    let engine = SessionEngine::new(
+        FixSession::new(settings.clone(), Some(dictionary.clone()), store),
+        FixApplication::new(Arc::new(scope), state.sessions.clone()),
+    );
+    (handle, tokio::spawn(run_session(engine, queue, None, clock, stop.clone())))
+}
+
+fn settings(config: &FixFaceConfig, session: &FixSessionConfig) -> SessionSettings {
+    let mut parsed = FixSettings::parse(SETTINGS).expect("the settings of the faces are right");
+    let mut settings = parsed.sessions.remove(0);
+    settings.id = SessionId {
+        begin_string: config.version.begin_string().to_owned(),
+        sender: LAB_COMP_ID.to_owned(),
+        target: session.comp_id.clone(),
+    };
+    settings.persist_messages = config.resends;
+    settings.reset_on_logon = !config.resends;
+    settings
+}
