@@ -34,7 +34,7 @@ QUICKFIX_WHEEL := quickfix-ssl==1.15.1.post4
 QUICKFIX_SOURCE := quickfix==1.16.0
 
 # Clients of Binance that judge the venue lab.
-VENUE_CLIENTS := ccxt==4.5.90 binance-sdk-spot==13.2.0 python-binance==1.0.37
+VENUE_CLIENTS := ccxt==4.5.90 binance-sdk-spot==13.2.0 python-binance==1.0.37 binance-fix-connector==1.2.0
 
 # AsyncAPI's own parser, which looks at the description of the topics.
 ASYNCAPI_CHECK := $(abspath crates/scenarios/asyncapi)
@@ -161,7 +161,7 @@ setup: node ## check that the tools are there; install missing Debian packages w
 	    || { echo "PyPI has no wheel of it for this Python: compiling $(QUICKFIX_SOURCE), once, for some minutes"; \
 	      $(VENV)/bin/pip install -q --disable-pip-version-check $(QUICKFIX_SOURCE); } \
 	    || { echo "could not install QuickFIX for Python: it needs PyPI" >&2; exit 1; }; }
-	@$(EXAMPLES_PYTHON) -c 'import ccxt, binance, binance_sdk_spot' 2>/dev/null || { \
+	@$(EXAMPLES_PYTHON) -c 'import ccxt, binance, binance_sdk_spot, binance_fix_connector' 2>/dev/null || { \
 	  echo "installing $(VENUE_CLIENTS) into $(VENV)"; \
 	  $(VENV)/bin/pip install -q --disable-pip-version-check $(VENUE_CLIENTS) \
 	    || { echo "could not install $(VENUE_CLIENTS): they need PyPI" >&2; exit 1; }; }

@@ -14,7 +14,7 @@ pub(crate) type Level = (Units, Units);
 pub(crate) struct BookSnapshot {
     pub(crate) request: Vec<u8>,
     pub(crate) market: usize,
-    update_id: u64,
+    pub(crate) update_id: u64,
     levels: [Vec<Level>; 2],
     pub(crate) last: Level,
     pub(crate) time_micros: i64,
@@ -105,7 +105,7 @@ impl BookView {
 }
 
 /// Deletions first, so that a book of fixed depth is never too deep.
-fn compare(side: BookSide, before: &[Level], after: &[Level]) -> Vec<LevelChange> {
+pub(crate) fn compare(side: BookSide, before: &[Level], after: &[Level]) -> Vec<LevelChange> {
     let before: BTreeMap<Units, Units> = before.iter().copied().collect();
     let now: BTreeMap<Units, Units> = after.iter().copied().collect();
     let gone = before.iter().filter(|(price, _)| !now.contains_key(price));

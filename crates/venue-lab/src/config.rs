@@ -41,15 +41,28 @@ pub struct LabConfig {
     pub(crate) keys: Vec<ConfiguredKey>,
     pub(crate) makes_demo_keys: bool,
     pub(crate) fix_faces: Vec<FixFaceConfig>,
+    pub(crate) tls: TlsUse,
     pub(crate) faults: Vec<ScriptLine>,
 }
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LabPorts {
+    /// Order entry, drop copy and market data of Binance's FIX.
+    pub(crate) binance_fix: [Option<u16>; 3],
     pub(crate) rest: Option<u16>,
     pub(crate) ws_api: Option<u16>,
     pub(crate) streams: Option<u16>,
     pub(crate) admin: Option<u16>,
+}
+
+/// Which faces are encrypted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum TlsUse {
+    /// As at the venue, those of Binance's FIX; the others are plain.
+    #[default]
+    Fix,
+    Off,
 }
 
 /// Rate limits, as `exchangeInfo` lists them.
@@ -88,6 +101,8 @@ struct RawLab {
     #[serde(default)]
     binance: RawBinance,
     #[serde(default)]
+    tls: TlsUse,
+    #[serde(default)]
     admin: RawPort,
     #[serde(default)]
     fix44: RawFix,
@@ -120,6 +135,15 @@ struct RawBinance {
     rest: RawPort,
     ws_api: RawPort,
     streams: RawPort,
+    fix: RawBinanceFix,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+struct RawBinanceFix {
+    order_entry: RawPort,
+    drop_copy: RawPort,
+    market_data: RawPort,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -217,6 +241,8 @@ const WS_API_PORT: u16 = 9_101;
 const STREAMS_PORT: u16 = 9_102;
 const FIX44_PORT: u16 = 9_103;
 const FIX42_PORT: u16 = 9_104;
+/// Order entry, drop copy and market data of Binance's FIX.
+const BINANCE_FIX_PORTS: [u16; 3] = [9_105, 9_106, 9_107];
 const ADMIN_PORT: u16 = 9_109;
 
 impl LabConfig {
@@ -268,7 +294,14 @@ impl RawLab {
         }
         let genesis = serde_json::to_string(&self.exchange).map_err(|error| LabConfigError(error.to_string()))?;
         let port = |raw: &RawPort, usual: u16| (!raw.off).then(|| raw.port.unwrap_or(if is_demo { 0 } else { usual }));
+        let fix = &self.binance.fix;
+        let [order_entry, drop_copy, market_data] = BINANCE_FIX_PORTS;
         let ports = LabPorts {
+            binance_fix: [
+                port(&fix.order_entry, order_entry),
+                port(&fix.drop_copy, drop_copy),
+                port(&fix.market_data, market_data),
+            ],
             rest: port(&self.binance.rest, REST_PORT),
             ws_api: port(&self.binance.ws_api, WS_API_PORT),
             streams: port(&self.binance.streams, STREAMS_PORT),
@@ -297,6 +330,7 @@ impl RawLab {
             setup,
             genesis,
             fix_faces,
+            tls: self.tls,
             makes_demo_keys: is_demo,
         })
     }

@@ -1,5 +1,6 @@
 //! Composition of the lab: data folder, ledger, exchange, keys and faces; and its end.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -16,17 +17,19 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Runtime;
 use tokio::sync::{oneshot, watch};
 use tokio::task::JoinHandle as Task;
+use tokio_rustls::TlsAcceptor;
 
 use crate::admin::AdminState;
+use crate::binance::fix::{BinanceFixState, FixService};
 use crate::binance::{self, BinanceState};
-use crate::config::{LabConfig, LabConfigError};
+use crate::config::{LabConfig, LabConfigError, TlsUse};
 use crate::fault_request::FaultRequest;
 use crate::faults::LabFaults;
 use crate::fix_face::{self, FixFaceConfig, FixFaceState};
 use crate::ledger::{LedgerError, SpotLedger};
 use crate::sequencer::{self, ExchangeHandle};
 use crate::sessions::Sessions;
-use crate::{admin, keys};
+use crate::{admin, keys, tls};
 
 const LEDGER_FILE: &str = "ledger";
 /// How long requests in progress may take after a stop.
@@ -103,7 +106,7 @@ impl RunningLab {
             _lock: lock,
         };
         let rates = binance::RateLimits::new(config.limits);
-        faults.add_script(config.faults).map_err(|reason| LabError::Config(LabConfigError(reason)))?;
+        faults.add_script(config.faults.clone()).map_err(|reason| LabError::Config(LabConfigError(reason)))?;
         let sessions = Arc::new(Sessions::default());
         let state = BinanceState {
             exchange: exchange.clone(),
@@ -113,27 +116,67 @@ impl RunningLab {
             sessions: sessions.clone(),
         };
         let state = Arc::new(state);
-        let ports = config.ports;
-        lab.serve("binanceRest", (config.bind, ports.rest), binance::rest::router(state.clone()))?;
-        lab.serve_sockets(
-            ("binanceWsApi", binance::ws_api::PATH),
-            (config.bind, ports.ws_api),
-            &state,
-            binance::ws_api::serve,
-        )?;
-        lab.serve_sockets(("binanceStreams", ""), (config.bind, ports.streams), &state, binance::streams::serve)?;
-        let symbols = config.setup.symbols.iter().zip(0..).map(|(rules, market)| (rules.name.clone(), market));
+        lab.serve_binance(&config, &state, folder)?;
+        let symbols = market_indexes(&config);
         let fix_state = FixFaceState {
             exchange: exchange.clone(),
             faults: faults.clone(),
             sessions: sessions.clone(),
-            markets: Arc::new(symbols.collect()),
+            markets: symbols,
         };
         for face in &config.fix_faces {
             lab.serve_fix(config.bind, face, &fix_state)?;
         }
-        lab.serve("admin", (config.bind, ports.admin), admin::router(AdminState { exchange, faults, sessions }))?;
+        let admin_state = AdminState { exchange, faults, sessions };
+        lab.serve("admin", (config.bind, config.ports.admin), admin::router(admin_state))?;
         Ok(lab)
+    }
+
+    /// Opens the faces of Binance.
+    fn serve_binance(&mut self, config: &LabConfig, state: &Arc<BinanceState>, folder: &Path) -> Result<(), LabError> {
+        let ports = config.ports;
+        self.serve("binanceRest", (config.bind, ports.rest), binance::rest::router(state.clone()))?;
+        self.serve_sockets(
+            ("binanceWsApi", binance::ws_api::PATH),
+            (config.bind, ports.ws_api),
+            state,
+            binance::ws_api::serve,
+        )?;
+        self.serve_sockets(("binanceStreams", ""), (config.bind, ports.streams), state, binance::streams::serve)?;
+        let fix_state =
+            BinanceFixState { api: state.clone(), comp_ids: Arc::default(), markets: market_indexes(config) };
+        let acceptor = match config.tls {
+            TlsUse::Fix => Some(
+                tls::acceptor(folder).map_err(|error| LabError::Io("use the certificate in tls".to_owned(), error))?,
+            ),
+            TlsUse::Off => None,
+        };
+        for (service, port) in FixService::ALL.into_iter().zip(ports.binance_fix) {
+            self.serve_binance_fix(service, (config.bind, port), &fix_state, acceptor.as_ref())?;
+        }
+        Ok(())
+    }
+
+    /// Serves one of Binance's FIX faces: a task for each connection.
+    fn serve_binance_fix(
+        &mut self,
+        service: FixService,
+        port: (IpAddr, Option<u16>),
+        state: &BinanceFixState,
+        acceptor: Option<&TlsAcceptor>,
+    ) -> Result<(), LabError> {
+        let scheme = if acceptor.is_some() { "tcp+tls" } else { "tcp" };
+        let Some((listener, _)) = self.open((service.face(), scheme, ""), port)? else { return Ok(()) };
+        let (state, acceptor) = (state.clone(), acceptor.cloned());
+        self.runtime.spawn(accept_connections(listener, move |socket, peer| {
+            let (state, acceptor) = (state.clone(), acceptor.clone());
+            async move {
+                socket.set_nodelay(true)?;
+                let stream = tls::wrap(socket, acceptor.as_ref()).await?;
+                binance::fix::serve(state, service, stream, peer).await
+            }
+        }));
+        Ok(())
     }
 
     /// Opens a port for a face; none where the face is off.
@@ -172,24 +215,7 @@ impl RunningLab {
     ) -> Result<(), LabError> {
         let Some((listener, _)) = self.open((name, "ws", path), port)? else { return Ok(()) };
         let state = state.clone();
-        self.runtime.spawn(async move {
-            loop {
-                match listener.accept().await {
-                    Ok((stream, peer)) => {
-                        let connection = serve(state.clone(), stream, peer);
-                        tokio::spawn(async move {
-                            if let Err(error) = connection.await {
-                                tracing::debug!(%error, %peer, "a WebSocket connection ended");
-                            }
-                        });
-                    }
-                    Err(error) => {
-                        tracing::warn!(%error, "a connection was not accepted; the next attempt is in a moment");
-                        tokio::time::sleep(ACCEPT_PAUSE).await;
-                    }
-                }
-            }
-        });
+        self.runtime.spawn(accept_connections(listener, move |stream, peer| serve(state.clone(), stream, peer)));
         Ok(())
     }
 
@@ -247,4 +273,32 @@ impl RunningLab {
             Err(_) => Err(LabError::Exchange),
         }
     }
+}
+
+/// Accepts connections for ever, each in a task of its own.
+async fn accept_connections<F: Future<Output = io::Result<()>> + Send + 'static>(
+    listener: TcpListener,
+    serve: impl Fn(TcpStream, SocketAddr) -> F,
+) {
+    loop {
+        match listener.accept().await {
+            Ok((stream, peer)) => {
+                let connection = serve(stream, peer);
+                tokio::spawn(async move {
+                    if let Err(error) = connection.await {
+                        tracing::debug!(%error, %peer, "a connection ended");
+                    }
+                });
+            }
+            Err(error) => {
+                tracing::warn!(%error, "a connection was not accepted; the next attempt is in a moment");
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+            }
+        }
+    }
+}
+
+/// Every symbol and its market.
+fn market_indexes(config: &LabConfig) -> Arc<BTreeMap<String, usize>> {
+    Arc::new(config.setup.symbols.iter().zip(0..).map(|(rules, market)| (rules.name.clone(), market)).collect())
 }

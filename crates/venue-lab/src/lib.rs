@@ -22,6 +22,7 @@ mod publisher;
 mod sequencer;
 mod sessions;
 mod signature;
+mod tls;
 mod websocket;
 
 pub use certify::{Certificate, CertifyRequest, certify};

@@ -128,6 +128,12 @@ fn the_clients_of_binance_and_of_its_community_agree_over_websockets_too() {
 }
 
 #[test]
+fn the_fix_connector_of_binance_agrees_with_the_ledger() {
+    let folder = folder();
+    approves("binance_fix.py", &LabProcess::start(folder.path(), &["activity=off"]));
+}
+
+#[test]
 fn every_fault_strikes_a_client_and_leaves_the_ledger_true_also_after_a_kill() {
     let folder = folder();
     let lab = LabProcess::start(folder.path(), &["activity=off"]);

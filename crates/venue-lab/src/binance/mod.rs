@@ -4,6 +4,7 @@ mod account;
 mod encode;
 mod error;
 mod exchange_info;
+pub(crate) mod fix;
 mod injection;
 mod klines;
 mod market_data;
