@@ -30,6 +30,7 @@ pub mod rights;
 pub mod risk;
 pub mod time;
 mod wire_id;
+mod venue_symbols;
 
 pub use amount::{Amount, Money, Overflow, Price, Quantity};
 pub use calendar::{Calendar, MarketPhase, TradingSession};
@@ -57,3 +58,4 @@ pub use risk::{RiskLimits, RiskScope, TradingState};
 pub use rust_decimal::Decimal;
 pub use time::{Date, Timestamp};
 pub use wire_id::{NoWireId, WireId};
+pub use venue_symbols::VenueSymbols;

@@ -11,6 +11,7 @@ use crate::amount::{Amount, Price, Quantity};
 use crate::currency::Currency;
 use crate::ids::{AccountId, AdapterName, ExchangeId, FamilyId, SecurityId, StrategyId, Text};
 use crate::time::{Date, TimeOfDay};
+use crate::venue_symbols::VenueSymbols;
 
 /// An exchange.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
@@ -170,6 +171,17 @@ pub struct Security {
     pub min_notional: Option<Amount>,
     #[n(21)]
     pub tradeable: bool,
+    /// Its symbols at venues that have one of their own.
+    #[n(22)]
+    pub venue_symbols: VenueSymbols,
+}
+
+impl Security {
+    /// The symbol by which a venue knows it.
+    pub fn symbol_at(&self, venue: &str) -> &Text {
+        let own = self.venue_symbols.0.get(venue);
+        own.or(self.adapter_ticker.as_ref()).unwrap_or(&self.symbol)
+    }
 }
 
 /// Kind of a security, with the fields of that kind.

@@ -26,5 +26,6 @@ pub(crate) fn security(id: u64, kind: SecurityKind, currency: &str, contract_siz
         price_incr: Decimal::ZERO,
         min_notional: None,
         tradeable: true,
+        venue_symbols: Default::default(),
     }
 }

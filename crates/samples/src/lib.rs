@@ -79,6 +79,7 @@ pub fn stock(id: u64, symbol: &str) -> Security {
         price_incr: cent(),
         min_notional: None,
         tradeable: true,
+        venue_symbols: Default::default(),
     }
 }
 

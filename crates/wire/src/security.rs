@@ -1,5 +1,7 @@
 //! Securities of every kind: keys of one kind are present only there, beside those that all have.
 
+use std::collections::BTreeMap;
+
 use domain::reference::OptionRight;
 use domain::{Currency, Security, SecurityKind};
 use serde::Serialize;
@@ -31,6 +33,7 @@ pub struct SecurityVO<'a> {
     price_incr: ExactDecimal,
     min_notional: Option<ExactDecimal>,
     tradeable: bool,
+    venue_symbols: BTreeMap<&'a str, &'a str>,
     #[serde(flatten)]
     kind: KindVO<'a>,
 }
@@ -71,6 +74,7 @@ impl<'a> SecurityVO<'a> {
             price_incr: ExactDecimal(security.price_incr),
             min_notional: exact(security.min_notional),
             tradeable: security.tradeable,
+            venue_symbols: security.venue_symbols.0.iter().map(|(venue, symbol)| (&**venue, &**symbol)).collect(),
             kind: KindVO::from_domain(&security.kind),
         }
     }

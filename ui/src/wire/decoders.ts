@@ -95,6 +95,7 @@ export const security = object<vo.SecurityVO>({
   priceIncr: maybeNumber,
   minNotional: maybeNumber,
   tradeable: flag,
+  venueSymbols: textsByKey,
   baseCurrency: optional(text),
   transactionCurrency: optional(text),
   expiration: optional(maybeText),

@@ -217,6 +217,7 @@ fn security(id: SecurityId, kind: SecurityKind, exchange: u64, contract_size: &s
         price_incr: tick.parse().unwrap(),
         min_notional: None,
         tradeable: true,
+        venue_symbols: Default::default(),
     }
 }
 

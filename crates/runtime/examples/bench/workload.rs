@@ -244,6 +244,7 @@ fn stock(id: SecurityId) -> Security {
         price_incr: Decimal::new(1, 2),
         min_notional: None,
         tradeable: true,
+        venue_symbols: Default::default(),
     }
 }
 

@@ -1,7 +1,9 @@
 //! securities.csv.
 
+use std::collections::BTreeMap;
+
 use domain::reference::OptionRight;
-use domain::{ExchangeId, FamilyId, Price, Quantity, Security, SecurityId, SecurityKind};
+use domain::{ExchangeId, FamilyId, Price, Quantity, Security, SecurityId, SecurityKind, Text, VenueSymbols};
 
 use super::cell::{Cell, Id, Isin, MonthYear, NotNegative, Positive, Symbol};
 use super::check::unique;
@@ -45,6 +47,9 @@ const COLUMNS: [&str; 32] = [
     "couponFrequency",
 ];
 
+/// Optional: folders from before this column do not have it.
+const COLUMNS_OPTIONAL: [&str; 1] = ["venueSymbols"];
+
 /// Columns that belong to some kinds only.
 const COLUMNS_OF_KINDS: [(&str, &[&str]); 10] = [
     ("baseCurrency", &["Forex"]),
@@ -63,7 +68,8 @@ const KINDS: [&str; 9] = ["Stock", "Forex", "Future", "Option", "Index", "Bond",
 
 pub(super) fn read(files: &ReferenceFiles, problems: &mut Problems) -> SheetRows<Security> {
     let file = "securities.csv";
-    let securities = sheet::read(file, files.text(file), &COLUMNS, problems, security);
+    let columns = (&COLUMNS[..], &COLUMNS_OPTIONAL[..]);
+    let securities = sheet::read_columns(file, files.text(file), columns, problems, security);
     unique(&securities, "id", |security| security.id, problems);
     unique(&securities, "symbol", |security| (security.symbol.clone(), security.exchange), problems);
     securities
@@ -81,6 +87,7 @@ fn security(row: &mut SheetRow<'_>) -> Option<Security> {
     let (min_price, max_price) = (row.optional("minPrice"), row.optional("maxPrice"));
     let (lot, tick) = (row.required::<NotNegative>("qtyIncr"), row.required::<NotNegative>("priceIncr"));
     let (min_notional, tradeable) = (row.optional("minNotional"), row.required("tradeable"));
+    let venue_symbols = row.optional("venueSymbols").unwrap_or_default();
     let security = Security {
         id: SecurityId(id?.0),
         kind: kind?,
@@ -104,6 +111,7 @@ fn security(row: &mut SheetRow<'_>) -> Option<Security> {
         price_incr: tick?.0,
         min_notional,
         tradeable: tradeable?,
+        venue_symbols,
     };
     check_ranges(row, &security);
     check_kind(row, &security);
@@ -171,6 +179,23 @@ impl Cell for OptionRight {
             "PUT" => Some(Self::Put),
             _ => None,
         }
+    }
+}
+
+impl Cell for VenueSymbols {
+    const SHAPE: &'static str = "VENUE=SYMBOL, with ; between several, each venue once";
+
+    fn read(text: &str) -> Option<Self> {
+        let mut symbols = BTreeMap::new();
+        for pair in text.split(';').map(str::trim).filter(|pair| !pair.is_empty()) {
+            let (venue, symbol) = pair.split_once('=')?;
+            let is_name = !venue.is_empty() && venue.bytes().all(|byte| byte.is_ascii_alphanumeric());
+            let symbol = Text::read(symbol).filter(|symbol| is_name && !symbol.is_empty())?;
+            if symbols.insert(venue.into(), symbol).is_some() {
+                return None;
+            }
+        }
+        Some(Self(symbols))
     }
 }
 

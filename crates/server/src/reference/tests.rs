@@ -62,11 +62,33 @@ fn every_column_of_a_security_is_read() {
     let reference = demo();
     let shown = [6, 26, 27, 30].map(|id| format!("{:?}\n", reference.data.securities[&SecurityId(id)])).concat();
     expect![[r#"
-        Security { id: SecurityId(6), kind: Forex { base: EUR, transaction: USD }, symbol: "EUR.USD", description: Some("Euro against US dollar"), isin: None, bbgid: None, ric: Some("EUR="), conid: Some("12087792"), adapter_ticker: Some("EURUSD"), underlying: None, family: Some(FamilyId(2)), exchange: ExchangeId(1), currency: USD, contract_size: 1, min_qty: Some(1), max_qty: Some(50000000), qty_incr: 1, min_price: None, max_price: None, price_incr: 0.00001, min_notional: None, tradeable: true }
-        Security { id: SecurityId(26), kind: Future { expiration: 2027-05-20, month_year: "202706", first_notice: Some(2027-05-24) }, symbol: "CLM7", description: Some("Crude oil future, June 2027"), isin: None, bbgid: None, ric: Some("CLM7"), conid: None, adapter_ticker: None, underlying: None, family: Some(FamilyId(19)), exchange: ExchangeId(2), currency: USD, contract_size: 1000, min_qty: Some(1), max_qty: Some(500), qty_incr: 1, min_price: None, max_price: None, price_incr: 0.01, min_notional: None, tradeable: true }
-        Security { id: SecurityId(27), kind: Option { expiration: 2027-03-19, strike: 280, right: Call }, symbol: "AAPL270319C280", description: Some("Apple call 280, March 2027"), isin: None, bbgid: None, ric: None, conid: None, adapter_ticker: None, underlying: Some(SecurityId(1)), family: Some(FamilyId(20)), exchange: ExchangeId(2), currency: USD, contract_size: 100, min_qty: Some(1), max_qty: Some(5000), qty_incr: 1, min_price: Some(0.01), max_price: None, price_incr: 0.01, min_notional: None, tradeable: true }
-        Security { id: SecurityId(30), kind: Bond { maturity: 2034-11-15, coupon: 4.25, coupon_frequency: 2 }, symbol: "T425N34", description: Some("US Treasury note 4.25 % November 2034"), isin: Some("US91282CLW90"), bbgid: None, ric: None, conid: None, adapter_ticker: None, underlying: None, family: Some(FamilyId(22)), exchange: ExchangeId(2), currency: USD, contract_size: 10, min_qty: Some(1), max_qty: Some(10000), qty_incr: 1, min_price: None, max_price: None, price_incr: 0.015625, min_notional: None, tradeable: true }
+        Security { id: SecurityId(6), kind: Forex { base: EUR, transaction: USD }, symbol: "EUR.USD", description: Some("Euro against US dollar"), isin: None, bbgid: None, ric: Some("EUR="), conid: Some("12087792"), adapter_ticker: Some("EURUSD"), underlying: None, family: Some(FamilyId(2)), exchange: ExchangeId(1), currency: USD, contract_size: 1, min_qty: Some(1), max_qty: Some(50000000), qty_incr: 1, min_price: None, max_price: None, price_incr: 0.00001, min_notional: None, tradeable: true, venue_symbols: {} }
+        Security { id: SecurityId(26), kind: Future { expiration: 2027-05-20, month_year: "202706", first_notice: Some(2027-05-24) }, symbol: "CLM7", description: Some("Crude oil future, June 2027"), isin: None, bbgid: None, ric: Some("CLM7"), conid: None, adapter_ticker: None, underlying: None, family: Some(FamilyId(19)), exchange: ExchangeId(2), currency: USD, contract_size: 1000, min_qty: Some(1), max_qty: Some(500), qty_incr: 1, min_price: None, max_price: None, price_incr: 0.01, min_notional: None, tradeable: true, venue_symbols: {} }
+        Security { id: SecurityId(27), kind: Option { expiration: 2027-03-19, strike: 280, right: Call }, symbol: "AAPL270319C280", description: Some("Apple call 280, March 2027"), isin: None, bbgid: None, ric: None, conid: None, adapter_ticker: None, underlying: Some(SecurityId(1)), family: Some(FamilyId(20)), exchange: ExchangeId(2), currency: USD, contract_size: 100, min_qty: Some(1), max_qty: Some(5000), qty_incr: 1, min_price: Some(0.01), max_price: None, price_incr: 0.01, min_notional: None, tradeable: true, venue_symbols: {} }
+        Security { id: SecurityId(30), kind: Bond { maturity: 2034-11-15, coupon: 4.25, coupon_frequency: 2 }, symbol: "T425N34", description: Some("US Treasury note 4.25 % November 2034"), isin: Some("US91282CLW90"), bbgid: None, ric: None, conid: None, adapter_ticker: None, underlying: None, family: Some(FamilyId(22)), exchange: ExchangeId(2), currency: USD, contract_size: 10, min_qty: Some(1), max_qty: Some(10000), qty_incr: 1, min_price: None, max_price: None, price_incr: 0.015625, min_notional: None, tradeable: true, venue_symbols: {} }
     "#]].assert_eq(&shown);
+}
+
+#[test]
+fn a_security_has_a_symbol_at_each_venue() {
+    let symbols = |cell: &str| {
+        let folder = Folder::of_the_demo();
+        let path = folder.0.path().join("securities.csv");
+        let lines = std::fs::read_to_string(&path).unwrap();
+        let cells = ["venueSymbols", cell].into_iter().chain(std::iter::repeat(""));
+        let lines: Vec<_> = lines.lines().zip(cells).map(|(line, cell)| format!("{line},{cell}")).collect();
+        std::fs::write(&path, lines.join("\n")).unwrap();
+        let read = folder.read().map_err(|problems| problems.to_string())?;
+        let of = |id, venue| read.data.securities[&SecurityId(id)].symbol_at(venue).to_string();
+        Ok::<_, String>(format!("{} {} {}", of(1, "MAIN"), of(1, "SPARE"), of(1, "OTHER")))
+    };
+    assert_eq!(symbols("MAIN=AAPL.N; SPARE=苹果=X"), Ok("AAPL.N 苹果=X AAPL".into()));
+    for wrong in ["AAPL", "MAIN=", "=AAPL", "MA IN=A", "MAIN=A;MAIN=B"] {
+        let expected = "is not VENUE=SYMBOL, with ; between several, each venue once";
+        assert_eq!(symbols(wrong), Err(format!("securities.csv line 2, column venueSymbols: '{wrong}' {expected}")));
+    }
+    // Without one of its own, a venue has the ticker of all adapters.
+    assert_eq!(&**demo().data.securities[&SecurityId(6)].symbol_at("MAIN"), "EURUSD");
 }
 
 #[test]

@@ -61,6 +61,7 @@ pub(super) const SHAPES: &[ObjectSchema] = &[
             required("priceIncr", Number),
             required("minNotional", Maybe(&Number)),
             required("tradeable", Flag),
+            required("venueSymbols", TextsByKey),
             optional("baseCurrency", Currency),
             optional("transactionCurrency", Currency),
             optional("expiration", Date),

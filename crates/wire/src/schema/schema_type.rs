@@ -21,6 +21,8 @@ pub(crate) enum SchemaType {
     /// An id given by the server.
     Id,
     Text,
+    /// Texts by names that the data give.
+    TextsByKey,
     Flag,
     /// A flag that may be absent, but not false.
     True,
@@ -77,6 +79,7 @@ impl SchemaType {
         match self {
             Self::Id => json!({ "type": "integer", "minimum": 1, "maximum": ID_LIMIT - 1 }),
             Self::Text => json!({ "type": "string" }),
+            Self::TextsByKey => json!({ "type": "object", "additionalProperties": { "type": "string" } }),
             Self::Flag => json!({ "type": "boolean" }),
             Self::True => json!({ "type": "boolean", "const": true }),
             Self::Number => json!({ "type": "number", "description": "exact, to its last digit" }),

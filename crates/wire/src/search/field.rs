@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use domain::{Currency, Date, Decimal, Security, SecurityKind};
+use domain::{Currency, Date, Decimal, Security, SecurityKind, VenueSymbols};
 
 use super::pattern::{BadSearch, SearchValue, TextPattern};
 use super::token::SearchOperator;
@@ -12,6 +12,8 @@ use crate::security::{object_type, option_type};
 /// The value of a field.
 enum FieldValue<'a> {
     Text(&'a str),
+    /// One of them matches.
+    Symbols(&'a VenueSymbols),
     Number(Decimal),
     Date(Date),
     Flag(bool),
@@ -51,6 +53,10 @@ const FIELDS: &[(&str, ValueType, FieldGetter)] = &[
     ("priceIncr", ValueType::Number, |security| Some(FieldValue::Number(security.price_incr))),
     ("minNotional", ValueType::Number, |security| number(security.min_notional.map(|amount| amount.0))),
     ("tradeable", ValueType::Flag, |security| Some(FieldValue::Flag(security.tradeable))),
+    ("venueSymbols", ValueType::Text, |security| {
+        let symbols = &security.venue_symbols;
+        (!symbols.0.is_empty()).then_some(FieldValue::Symbols(symbols))
+    }),
     ("baseCurrency", ValueType::Text, |security| pair(security).map(|(base, _)| FieldValue::Text(base.as_str()))),
     ("transactionCurrency", ValueType::Text, |security| {
         pair(security).map(|(_, other)| FieldValue::Text(other.as_str()))
@@ -159,6 +165,9 @@ impl FieldCondition {
         match (&self.condition, held) {
             (Condition::Something, _) => true,
             (Condition::Text(pattern), FieldValue::Text(text)) => pattern.is(text),
+            (Condition::Text(pattern), FieldValue::Symbols(symbols)) => {
+                symbols.0.values().any(|symbol| pattern.is(symbol))
+            }
             (Condition::Number(operator, wanted), FieldValue::Number(number)) => operator.accepts(number.cmp(wanted)),
             (Condition::Date(operator, wanted), FieldValue::Date(date)) => operator.accepts(date.cmp(wanted)),
             (Condition::Flag(wanted), FieldValue::Flag(flag)) => *wanted == flag,

@@ -32,6 +32,7 @@ fn security(id: u64, symbol: &str, description: Option<&str>, kind: SecurityKind
         price_incr: Decimal::new(1, 2),
         min_notional: None,
         tradeable: id != 5,
+        venue_symbols: Default::default(),
     }
 }
 
@@ -261,6 +262,17 @@ proptest! {
             prop_assert!((1..=text.chars().count() + 1).contains(&bad.at), "{:?}", bad);
         }
     }
+}
+
+#[test]
+fn a_security_is_found_by_its_symbol_at_any_venue() {
+    let symbols = [("MAIN", "BTCUSDT"), ("SPARE", "XBT")].map(|(venue, symbol)| (venue.into(), symbol.into()));
+    let mut security = securities().remove(0);
+    let finds = |query: &str, security: &Security| SecuritySearch::parse(query).unwrap().matches(security);
+    assert!(!finds("venueSymbols:*", &security));
+    security.venue_symbols = domain::VenueSymbols(symbols.into());
+    let found = ["venueSymbols:xbt", "venueSymbols:BTC*", "venueSymbols:*", "venueSymbols:ETH"];
+    assert_eq!(found.map(|query| finds(query, &security)), [true, true, true, false]);
 }
 
 /// Every key of the JSON is searchable.

@@ -124,6 +124,7 @@ fn security(id: u64, symbol: &str, kind: SecurityKind) -> Security {
         min_qty: Some(quantity("1")),
         min_price: Some(price("0.01")),
         tradeable: symbol != "SPX",
+        venue_symbols: VenueSymbols([("MAIN".into(), symbol.replace('.', "").into())].into()),
         ..::samples::stock(id, symbol)
     }
 }

@@ -89,6 +89,7 @@ export interface SecurityVO {
   priceIncr: number | null;
   minNotional: number | null;
   tradeable: boolean;
+  venueSymbols: Record<string, string>;
   /** Forex. */
   baseCurrency?: string;
   transactionCurrency?: string;

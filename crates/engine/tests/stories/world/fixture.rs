@@ -175,6 +175,7 @@ fn a_security(
         price_incr: tick.parse().unwrap(),
         min_notional: None,
         tradeable: true,
+        venue_symbols: Default::default(),
     }
 }
 
