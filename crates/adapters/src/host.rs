@@ -43,8 +43,8 @@ impl VenueBackoff {
 }
 
 /// Runs an adapter: instructions in, reports out, reconnects.
-pub struct AdapterHost<A> {
-    adapter: A,
+pub struct AdapterHost {
+    adapter: Box<dyn Adapter>,
     engine: EngineLink,
     backoff: VenueBackoff,
     /// Securities that the engine has subscribed, kept over all sessions.
@@ -64,9 +64,14 @@ enum HostSession {
     LoggedOn,
 }
 
-impl<A: Adapter> AdapterHost<A> {
+impl AdapterHost {
     /// Reports the capabilities of the adapter to the engine. The first `step` after the engine's LOGON connects.
-    pub fn attach(name: AdapterName, adapter: A, inbox: Inbox, backoff: VenueBackoff) -> Result<Self, InboxError> {
+    pub fn attach(
+        name: AdapterName,
+        adapter: Box<dyn Adapter>,
+        inbox: Inbox,
+        backoff: VenueBackoff,
+    ) -> Result<Self, InboxError> {
         let capabilities = adapter.capabilities();
         let mut line = EngineLink { name, inbox, fence: RequestFence::new(&capabilities), outcome: Ok(()) };
         line.send_report(ReportKind::Attached(capabilities))?;

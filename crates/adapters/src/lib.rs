@@ -7,14 +7,18 @@ pub mod host;
 mod request_fence;
 pub mod conformance;
 pub mod simulated;
+pub mod simulated_venue;
 pub mod thread;
 pub mod venue;
+pub mod venue_type;
 
 pub use conformance::{Harness, RuleOutcome, check};
 pub use host::{AdapterHost, VenueBackoff};
 pub use simulated::SimulatedAdapter;
-pub use thread::{AdapterClock, AdapterIo, spawn};
+pub use simulated_venue::SimulatedVenueType;
+pub use thread::{AdapterClock, AdapterIo, VenueThread, spawn};
 pub use venue::{Adapter, MarketFeed, OrderSession, ReportSink, SendOutcome, SessionLost};
+pub use venue_type::{OpenVenue, OpenVenueError, VenueContext, VenueSetting, VenueSettings, VenueType};
 
 /// Orders, shared with `tests`.
 #[cfg(test)]

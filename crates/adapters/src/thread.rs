@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bus::instruction_queue::INSTRUCTIONS_MAX;
 use bus::{Inbox, InboxError, InstructionQueue};
-use crossbeam_channel::{Receiver, Select, TryRecvError};
+use crossbeam_channel::{Receiver, Select, Sender, TryRecvError};
 use domain::{AdapterName, Timestamp};
 
 use crate::host::{AdapterHost, VenueBackoff};
@@ -33,10 +33,32 @@ pub struct AdapterIo {
     pub stop: Receiver<()>,
 }
 
+/// A thread of a venue, and what ends it.
+pub struct VenueThread {
+    stop: Sender<()>,
+    thread: JoinHandle<()>,
+}
+
+impl VenueThread {
+    /// A thread that ends when the other end of this channel is closed.
+    pub fn new(stop: Sender<()>, thread: JoinHandle<()>) -> Self {
+        Self { stop, thread }
+    }
+
+    /// Ends all of them and waits; all are told first, so that none waits for another.
+    pub fn stop_all(threads: Vec<Self>) {
+        let told: Vec<_> = threads.into_iter().map(|Self { stop, thread }| (drop(stop), thread)).collect();
+        for ((), thread) in told {
+            // A thread that panicked has said so in the log.
+            drop(thread.join());
+        }
+    }
+}
+
 /// Spawns the thread of an adapter. It ends on stop, or when the engine has stopped.
-pub fn spawn<A: Adapter + 'static>(
+pub fn spawn(
     name: AdapterName,
-    adapter: A,
+    adapter: Box<dyn Adapter>,
     doors: AdapterIo,
     backoff: VenueBackoff,
 ) -> io::Result<JoinHandle<()>> {
@@ -47,7 +69,12 @@ pub fn spawn<A: Adapter + 'static>(
     })
 }
 
-fn run<A: Adapter>(name: AdapterName, adapter: A, doors: &AdapterIo, backoff: VenueBackoff) -> Result<(), InboxError> {
+fn run(
+    name: AdapterName,
+    adapter: Box<dyn Adapter>,
+    doors: &AdapterIo,
+    backoff: VenueBackoff,
+) -> Result<(), InboxError> {
     let mut at = (doors.clock)();
     let mut host = AdapterHost::attach(name, adapter, doors.inbox.clone(), backoff)?;
     let served = serve(&mut host, doors, &mut at);
@@ -55,7 +82,7 @@ fn run<A: Adapter>(name: AdapterName, adapter: A, doors: &AdapterIo, backoff: Ve
     served.and(left)
 }
 
-fn serve<A: Adapter>(host: &mut AdapterHost<A>, doors: &AdapterIo, at: &mut Timestamp) -> Result<(), InboxError> {
+fn serve(host: &mut AdapterHost, doors: &AdapterIo, at: &mut Timestamp) -> Result<(), InboxError> {
     let mut stops = false;
     while !stops {
         host.step(*at)?;
@@ -71,7 +98,7 @@ fn serve<A: Adapter>(host: &mut AdapterHost<A>, doors: &AdapterIo, at: &mut Time
 }
 
 /// Until there is an instruction, a wake-up, a deadline of the host, or a stop.
-fn sleep<A: Adapter>(host: &AdapterHost<A>, doors: &AdapterIo, at: Timestamp) {
+fn sleep(host: &AdapterHost, doors: &AdapterIo, at: Timestamp) {
     let bell = host.waker();
     let mut wakers = Select::new();
     for waker in [&bell, &doors.stop] {
@@ -90,8 +117,8 @@ fn until(due: Option<Timestamp>, at: Timestamp) -> Duration {
     Duration::from_nanos(nanos).min(longest)
 }
 
-fn drain_instructions<A: Adapter>(
-    host: &mut AdapterHost<A>,
+fn drain_instructions(
+    host: &mut AdapterHost,
     outlet: &InstructionQueue,
     at: Timestamp,
     count_max: usize,

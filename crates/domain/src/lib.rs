@@ -57,5 +57,5 @@ pub use report::Report;
 pub use risk::{RiskLimits, RiskScope, TradingState};
 pub use rust_decimal::Decimal;
 pub use time::{Date, Timestamp};
-pub use wire_id::{NoWireId, WireId};
 pub use venue_symbols::VenueSymbols;
+pub use wire_id::{NoWireId, WireId};

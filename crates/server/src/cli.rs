@@ -9,6 +9,7 @@ use crate::simulate::arguments::SimulateArgs;
 use crate::strategy_commands::StrategyCommand;
 use crate::user_admin::{RightsArgs, RoleArgs};
 use crate::venue_command::VenueCommand;
+use crate::venues_command::VenuesCommand;
 
 /// Rialto, an open trading platform
 ///
@@ -97,6 +98,9 @@ pub enum CliCommand {
     /// An exchange in its own process, to try clients against.
     #[command(subcommand)]
     Venue(VenueCommand),
+    /// The venues of the configuration.
+    #[command(subcommand)]
+    Venues(VenuesCommand),
 }
 
 #[derive(Debug, Subcommand)]
@@ -277,6 +281,7 @@ mod tests {
               user           Manage users; a running server sees it within a second
               token          Give programs a key of their own; a running server sees it within a second
               venue          An exchange in its own process, to try clients against
+              venues         The venues of the configuration
               help           Print this message or the help of the given subcommand(s)
 
             Options:

@@ -28,6 +28,7 @@ use crate::traces::Traces;
 use crate::user_admin::UserAdmin;
 use crate::venue;
 use crate::venue_command::VenueCommand;
+use crate::venues_command::{self, VenuesCommand};
 
 pub fn execute(command: CliCommand, strategies: strategy::StrategyRegistry) -> Result<(), ExitFailure> {
     if writes_data(&command) {
@@ -52,6 +53,7 @@ pub fn execute(command: CliCommand, strategies: strategy::StrategyRegistry) -> R
         CliCommand::Strategy(command) => strategy(command, &strategies),
         CliCommand::User(command) => user(command),
         CliCommand::Token(command) => token(command),
+        CliCommand::Venues(VenuesCommand::List(config)) => print(&venues_command::list(&load(config)?)),
         CliCommand::Venue(VenueCommand::Serve { config, demo, data_dir, set }) => {
             venue::serve(config.as_deref(), demo, &data_dir, &set)
         }
@@ -77,7 +79,8 @@ fn writes_data(command: &CliCommand) -> bool {
         | CliCommand::Kill { .. }
         | CliCommand::Status(_)
         | CliCommand::Simulate(_)
-        | CliCommand::Strategy(_) => false,
+        | CliCommand::Strategy(_)
+        | CliCommand::Venues(_) => false,
     }
 }
 
@@ -164,7 +167,7 @@ fn check_config(config: &Config, strategies: &strategy::StrategyRegistry) -> Res
     }
     if let Some(path) = &config.reference_path {
         let reference = reference::read(path).map_err(|problems| ExitFailure::reference(&problems))?;
-        config.venues(&reference.data).map_err(|problems| ExitFailure::configuration(&problems))?;
+        config.check_venues(&reference.data).map_err(|problems| ExitFailure::configuration(&problems))?;
         config.check_restricted(&reference.data).map_err(|problems| ExitFailure::configuration(&problems))?;
         compose::strategies::check(config, strategies, &reference.data)
             .map_err(|problems| ExitFailure::configuration(&problems))?;
@@ -233,8 +236,8 @@ mod tests {
     fn a_good_configuration_is_shown_with_what_it_names() {
         let text = check_config(&config(&["http.port=0"]), &strategy::samples::registry()).unwrap();
         expect![[r#"
-            log.level = info  (default)
-                  The least important lines to write.
+            venues.BETA.faults = not set  (simulated.faults, default)
+                  Faults, to certify what trades there.
 
             reference data: 2 exchanges, 25 families, 33 securities, 3 accounts, 4 strategies, 33 opening quotes
             FIX sessions: the demo's, which the first start writes to data/fix/sessions.cfg
@@ -281,7 +284,7 @@ mod tests {
         assert_eq!(failure.exit, Exit::Refused);
         expect![[r#"
             the configuration can't be used:
-              simulated.venues: no exchange has the code 'NYSE'"#]]
+              simulated.venues, --set: venues.ALPHA.exchange: no exchange has the code 'NYSE' (known: RCM, SMX)"#]]
         .assert_eq(&failure.to_string());
     }
 

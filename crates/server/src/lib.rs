@@ -68,5 +68,9 @@ pub mod tls;
 mod venue;
 /// The arguments of its commands.
 pub mod venue_command;
+/// The types of venues there are.
+pub mod venue_types;
+/// The configured venues, from the command line.
+pub mod venues_command;
 
 pub use run::{run, run_with};

@@ -65,7 +65,7 @@ pub(crate) struct Platform {
     live: LiveLoop,
     worker: JournalWorker,
     instructions: InstructionQueue,
-    venue: Option<AdapterHost<SimulatedAdapter>>,
+    venue: Option<AdapterHost>,
     controls: Option<VenueControls>,
     pub(crate) events: EventReceiver,
     stop: Sender<()>,
@@ -211,7 +211,8 @@ impl Platform {
         let adapter = SimulatedAdapter::open_on(machine.disk.shared(), settings, machine.clock.now())
             .map_err(|error| machine.text(&error))?;
         self.controls = Some(adapter.controls());
-        let host = AdapterHost::attach(market::adapter(), adapter, self.inbox.clone(), VenueBackoff::default());
+        let host =
+            AdapterHost::attach(market::adapter(), Box::new(adapter), self.inbox.clone(), VenueBackoff::default());
         self.venue = Some(host.map_err(|error| format!("{error:?}"))?);
         Ok(())
     }

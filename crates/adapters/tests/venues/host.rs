@@ -16,7 +16,7 @@ const BACKOFF: VenueBackoff = VenueBackoff { first_millis: 100, max_millis: 500 
 
 struct HostFixture {
     puppet: ScriptedAdapter,
-    host: AdapterHost<ScriptedAdapter>,
+    host: AdapterHost,
     lanes: InboxReceiver,
 }
 
@@ -24,7 +24,7 @@ impl HostFixture {
     fn set() -> Self {
         let puppet = ScriptedAdapter::new();
         let (inbox, lanes) = bus::inbox::inbox();
-        let host = AdapterHost::attach(adapter_name(), puppet.clone(), inbox, BACKOFF).unwrap();
+        let host = AdapterHost::attach(adapter_name(), Box::new(puppet.clone()), inbox, BACKOFF).unwrap();
         Self { puppet, host, lanes }
     }
 

@@ -35,7 +35,7 @@ const NO_FAULTS: Faults = Faults {
 struct SimulatedFixture {
     folder: TempDir,
     controls: VenueControls,
-    host: AdapterHost<SimulatedAdapter>,
+    host: AdapterHost,
     lanes: InboxReceiver,
     now: Timestamp,
 }
@@ -50,7 +50,7 @@ impl SimulatedFixture {
         let simulated = SimulatedAdapter::open(settings(&folder), now).unwrap();
         let controls = simulated.controls();
         let (inbox, lanes) = bus::inbox::inbox();
-        let host = AdapterHost::attach(adapter_name(), simulated, inbox, VenueBackoff::default()).unwrap();
+        let host = AdapterHost::attach(adapter_name(), Box::new(simulated), inbox, VenueBackoff::default()).unwrap();
         let mut desk = Self { folder, controls, host, lanes, now };
         desk.take(Instruction::LogOn);
         desk.host.step(now).unwrap();

@@ -34,7 +34,7 @@ fn run(adapter: impl Adapter + 'static, clock: AdapterClock) -> ThreadFixture {
     let (stop, stopped) = bounded(1);
     outlets.send(&adapter_name(), Instruction::LogOn).unwrap();
     let doors = AdapterIo { inbox, instructions: outlet, clock, stop: stopped };
-    let thread = spawn(adapter_name(), adapter, doors, VenueBackoff::default()).unwrap();
+    let thread = spawn(adapter_name(), Box::new(adapter), doors, VenueBackoff::default()).unwrap();
     ThreadFixture { lanes, outlets, stop, thread }
 }
 

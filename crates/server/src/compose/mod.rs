@@ -6,8 +6,6 @@ mod adapter_sessions;
 mod alarms;
 /// Bars that outlive a restart.
 mod bar_storage;
-/// Lines to venues that come and go on purpose.
-mod disconnect_cycle;
 /// The engine's thread.
 mod engine_thread;
 /// The FIX door.
@@ -20,16 +18,14 @@ mod health;
 mod reference_import;
 /// Ports.
 mod listener;
-/// What simulated markets list.
-mod listings;
 /// Numbers of the program for whoever watches it.
 mod metrics;
 /// What the engine is told at every start, and what only at the first.
 mod startup_commands;
 /// What the program around the engine can do for an edge.
 mod operations;
-/// Where simulated prices go on after a restart.
-mod resumed_prices;
+/// The prices that were seen last before this start.
+mod last_prices;
 /// A disk that does not answer.
 mod stall;
 /// How the parts stop.
@@ -38,7 +34,9 @@ mod shutdown;
 pub mod strategies;
 /// The publish-subscribe door.
 mod broker_server;
-/// The simulated venues.
+/// Accounts of the venues.
+mod venue_accounts;
+/// The venues.
 mod venues;
 /// The HTTP and HTTPS door.
 mod web_server;
@@ -86,13 +84,13 @@ pub fn serve(config: &Config, registry: strategy::StrategyRegistry) -> Result<()
     let access = Arc::new(bind_policy::open(config, data_dir.clock.shared())?);
     let (stop, stopped) = stop_requests()?;
     let kill_signals = kill_signals()?;
-    let mut reference = data_dir.reference.clone();
+    let reference = data_dir.reference.clone();
     let core = Core::recover(config, &data_dir)?;
     let (watch, bus) = FeedListeners::start(&core)
         .map_err(|error| ExitFailure::new(Exit::Failed, format!("can't start a thread: {error}")))?;
     let read_model = core.read_model.clone();
     let mut engine = EngineThread::start(config, core, bus)?;
-    let is_first_start = engine.bus.catalogue.current().accounts.is_empty();
+    let is_first_start = startup_commands::is_first_start(&engine.bus);
     startup_commands::send_all(config, &data_dir, &reference, &engine.bus)?;
 
     let sessions = fix::sessions(config)?;
@@ -106,19 +104,20 @@ pub fn serve(config: &Config, registry: strategy::StrategyRegistry) -> Result<()
         .map_err(|error| ExitFailure::new(Exit::Failed, format!("can't start the control thread: {error}")))?;
 
     let bars = bar_storage::start(config, data_dir.lock.folder(), &engine.bus.feed)?;
+    let mut seen_prices = std::collections::BTreeMap::new();
     if is_first_start {
         demo_history::generate(config, &reference, data_dir.clock.now(), &bars)?;
     } else {
-        resumed_prices::resume(config, &mut reference, &engine.bus, &bars, data_dir.clock.now());
+        seen_prices = last_prices::read(&reference, &engine.bus, &bars, data_dir.clock.now());
     }
     let strategies = strategies::start(config, registry, &engine, bars.clone())?;
-    let (venues, markets) = venues::open(config, &data_dir, &reference, &mut engine, &adapters)?;
+    let (venues, imports) = venues::open(config, &reference, &seen_prices, &mut engine, &adapters)?;
 
     let fix = FixServer::open(config, sessions, certificate.as_ref(), &data_dir, &engine, &access, connections)?;
     let Bus { inbox, catalogue, .. } = engine.bus.clone();
     let admin = ServerOperations {
         parameters: config.parameters(),
-        importer: ReferenceImporter::new(config.reference_path.clone(), inbox, catalogue, markets),
+        importer: ReferenceImporter::new(config.reference_path.clone(), inbox, catalogue, imports),
         metrics: ProgramMetrics::new(metrics, topics.monitor()),
         stop,
     };

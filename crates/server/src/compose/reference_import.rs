@@ -8,7 +8,7 @@ use bus::{Catalogue, Inbox};
 use domain::command::{Command, MarketDataSubscription, ReferenceChange};
 use domain::{Caller, CommandEnvelope, ReferenceData, StrategyId};
 
-use super::listings::SimulatedMarkets;
+use super::venues::ImportListeners;
 use crate::config::ReferencePath;
 use crate::reference;
 
@@ -16,20 +16,20 @@ pub(super) struct ReferenceImporter {
     configured: Option<ReferencePath>,
     inbox: Inbox,
     catalogue: Catalogue,
-    markets: SimulatedMarkets,
+    venues: ImportListeners,
     /// Two that compared with the same picture would tell the engine the same things twice.
     one_at_a_time: Mutex<()>,
 }
 
 impl ReferenceImporter {
-    /// The markets list what is new.
+    /// The venues receive what is imported.
     pub(super) fn new(
         configured: Option<ReferencePath>,
         inbox: Inbox,
         catalogue: Catalogue,
-        markets: SimulatedMarkets,
+        venues: ImportListeners,
     ) -> Self {
-        Self { configured, inbox, catalogue, markets, one_at_a_time: Mutex::default() }
+        Self { configured, inbox, catalogue, venues, one_at_a_time: Mutex::default() }
     }
 
     /// Without a folder and without a configured one there is nothing to read, and nothing differs.
@@ -42,7 +42,10 @@ impl ReferenceImporter {
         let _turn = self.one_at_a_time.lock().unwrap_or_else(PoisonError::into_inner);
         let current = self.catalogue.current();
         let changes = reference::differences(&current, &reference.data);
-        self.markets.list_new(&current, &reference);
+        let quotes = reference.opening_quotes();
+        for venue in &self.venues {
+            venue.on_import(&current, &reference.data, &quotes);
+        }
         self.apply(&current, &changes)?;
         Ok(changes.len())
     }
@@ -90,7 +93,7 @@ mod tests {
     fn importer(current: ReferenceData) -> (ReferenceImporter, InboxReceiver) {
         let ((inbox, lanes), catalogue) = (inbox(), Catalogue::default());
         catalogue.replace(Arc::new(current));
-        (ReferenceImporter::new(Some(ReferencePath::Demo), inbox, catalogue, SimulatedMarkets::default()), lanes)
+        (ReferenceImporter::new(Some(ReferencePath::Demo), inbox, catalogue, ImportListeners::default()), lanes)
     }
 
     /// Answers whatever is asked, and tells what it was.

@@ -8,7 +8,7 @@ use tracing::info;
 use super::broker_server::RunningBroker;
 use super::engine_thread::EngineThread;
 use super::fix::FixServer;
-use super::venues::SimulatedVenues;
+use super::venues::RunningVenues;
 use super::web_server::WebServer;
 use crate::exit_failure::{Exit, ExitFailure};
 
@@ -18,7 +18,7 @@ pub(super) fn stop(
     (topics, bridge): (RunningBroker, Option<AbortHandle>),
     web: WebServer,
     strategies: StrategyHost,
-    venues: SimulatedVenues,
+    venues: RunningVenues,
     engine: EngineThread,
     ended: Option<LiveExit>,
 ) -> Result<(), ExitFailure> {

@@ -6,6 +6,7 @@ use domain::command::{Command, MarketDataSubscription, RecordTransaction, Refere
 use domain::query::Answer;
 use domain::{AccountId, Amount, Caller, CommandEnvelope, Price, StrategyId, TransactionKind};
 
+use super::venue_accounts;
 use crate::config::Config;
 use crate::data_dir::DataDir;
 use crate::exit_failure::{Exit, ExitFailure};
@@ -18,13 +19,23 @@ pub(super) fn send_all(
     bus: &Bus,
 ) -> Result<(), ExitFailure> {
     command(bus, Command::Configure(config.engine_settings(data_dir.instance.number())))?;
-    if bus.catalogue.current().accounts.is_empty() {
+    let has_accounts = !bus.catalogue.current().accounts.is_empty();
+    if is_first_start(bus) {
         send_reference_changes(bus, reference::differences(&bus.catalogue.current(), &reference.data))?;
-        if let Some(cash) = config.demo_opening_cash {
-            credit_opening_cash(config, bus, cash)?;
-        }
+    }
+    let accounts = venue_accounts::missing(&config.venues, &bus.catalogue.current());
+    send_reference_changes(bus, accounts.map_err(|problems| ExitFailure::configuration(&problems))?)?;
+    match config.demo_opening_cash {
+        Some(cash) if !has_accounts => credit_opening_cash(config, bus, cash)?,
+        _ => {}
     }
     subscribe_to_all(bus)
+}
+
+/// Whether there is no reference data yet. Accounts do not count: a venue makes its own.
+pub(super) fn is_first_start(bus: &Bus) -> bool {
+    let current = bus.catalogue.current();
+    current.exchanges.is_empty() && current.securities.is_empty()
 }
 
 pub(super) fn send_reference_changes(bus: &Bus, changes: Vec<ReferenceChange>) -> Result<(), ExitFailure> {

@@ -18,9 +18,19 @@ pub struct ConfigEntry {
 pub enum ConfigOrigin {
     Default,
     Profile(&'static str),
-    File { path: PathBuf, line: usize },
-    Environment { variable: String },
+    File {
+        path: PathBuf,
+        line: usize,
+    },
+    Environment {
+        variable: String,
+    },
     Flag(&'static str),
+    /// A setting of a venue that follows from a key.
+    Derived {
+        key: &'static str,
+        from: Box<ConfigOrigin>,
+    },
 }
 
 impl fmt::Display for ConfigOrigin {
@@ -31,6 +41,7 @@ impl fmt::Display for ConfigOrigin {
             Self::File { path, line } => write!(f, "{} line {line}", path.display()),
             Self::Environment { variable } => write!(f, "{variable}"),
             Self::Flag(flag) => write!(f, "{flag}"),
+            Self::Derived { key, from } => write!(f, "{key}, {from}"),
         }
     }
 }

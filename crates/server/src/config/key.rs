@@ -33,14 +33,19 @@ impl Key {
 
     /// The environment variable: `RIALTO_` and the name in upper snake case, humps split too.
     pub fn variable(&self) -> String {
-        let mut variable = "RIALTO_".to_owned();
-        for request in self.name.chars() {
-            match request {
-                '.' => variable.push('_'),
-                hump if hump.is_ascii_uppercase() => variable.extend(['_', hump]),
-                other => variable.push(other.to_ascii_uppercase()),
-            }
-        }
-        variable
+        format!("RIALTO_{}", upper_snake(self.name))
     }
+}
+
+/// `LATENCY_MICROS` for `latencyMicros`; a dot is an underscore.
+pub(super) fn upper_snake(name: &str) -> String {
+    let mut variable = String::with_capacity(name.len());
+    for letter in name.chars() {
+        match letter {
+            '.' => variable.push('_'),
+            hump if hump.is_ascii_uppercase() => variable.extend(['_', hump]),
+            other => variable.push(other.to_ascii_uppercase()),
+        }
+    }
+    variable
 }

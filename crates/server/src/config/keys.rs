@@ -11,13 +11,14 @@ use storage::journal::SyncMode;
 use super::effective::{ConfigReader, Effective};
 use super::key::Key;
 use super::messaging::{ClientDestination, EventRate};
-use super::names::{FilePath, HostName, ListenPort, SessionFile, SimulatedVenue, WebOrigin};
+use super::names::{FilePath, HostName, ListenPort, SessionFile, WebOrigin};
 use super::setting::{
     AnonymousRole, Fraction, JournalTicks, ListenAddress, LogFormat, LogLevel, MarketActivity, ReferencePath,
     SecurityNumber, TimeZoneName, Whole,
 };
+use super::simulated_keys;
 use super::strategies::StrategyInstance;
-use super::venue_faults::VenueFault;
+use super::venues::{self, ConfiguredVenue};
 use crate::input_problem::Problems;
 
 /// A hundred years of 365.25 days: no test of a calendar needs more.
@@ -31,6 +32,8 @@ macro_rules! keys {
         #[derive(Debug, Clone)]
         pub struct Config {
             $( $(#[doc = $doc])+ pub $field: $kind, )+
+            /// The venues, in the order in which they are first named.
+            pub venues: Vec<ConfiguredVenue>,
             /// The texts of the values and their origins.
             pub effective: Effective,
         }
@@ -38,12 +41,18 @@ macro_rules! keys {
         impl Config {
             pub(super) fn read(mut reading: ConfigReader) -> Result<Self, Problems> {
                 $( let $field = reading.value::<$kind>($name); )+
+                let venues = venues::read(&mut reading);
                 let effective = reading.finish()?;
                 let ($( Some($field), )+) = ($( $field, )+) else { return Err(Problems::default()) };
-                Ok(Self { $( $field, )+ effective })
+                Ok(Self { $( $field, )+ venues, effective })
             }
         }
     };
+}
+
+/// Every key, those of the demo's venues last. Settings of venues are no keys: each type has its own.
+pub fn all_keys() -> impl Iterator<Item = &'static Key> {
+    KEYS.iter().chain(simulated_keys::KEYS)
 }
 
 keys! {
@@ -111,20 +120,9 @@ keys! {
 
     /// Folder of CSV files with exchanges, securities, accounts and strategies, read at first start.
     reference_path: Option<ReferencePath> = "reference.path", "";
-    /// Simulated venues, by the session qualifier of their accounts, and the exchanges they serve.
-    simulated_venues: Vec<SimulatedVenue> = "simulated.venues", "";
-    /// From order entry to the book of a simulated venue.
-    simulated_latency_micros: Whole<0, 60_000_000> = "simulated.latencyMicros", "50";
-    /// What a simulated venue charges an order that rested, in percent of the trade's worth; below zero it pays. Blank,
-    /// as the next one: the fee of the security's family.
-    simulated_maker_fee_percent: Option<Fraction<-10, 10>> = "simulated.makerFeePercent", "";
-    /// What it charges the order that came and took.
-    simulated_taker_fee_percent: Option<Fraction<-10, 10>> = "simulated.takerFeePercent", "";
-    /// Faults of simulated venues, to certify what trades there.
-    simulated_faults: Vec<VenueFault> = "simulated.faults", "";
-    /// How lively a simulated market is; off = the opening quotes stand still.
+    /// How lively the demo's markets are; off = the opening quotes stand still.
     demo_activity: MarketActivity = "demo.activity", "calm";
-    /// The same seed gives the same market.
+    /// The same seed gives the same markets of the demo.
     demo_seed: u64 = "demo.seed", "1";
     /// Credit of each active account at first start, in base currency.
     demo_opening_cash: Option<Amount> = "demo.openingCash", "";
@@ -244,8 +242,8 @@ mod tests {
 
     #[test]
     fn no_two_keys_share_a_name_or_a_variable() {
-        let names: BTreeSet<_> = KEYS.iter().map(|key| key.name).collect();
-        let variables: BTreeSet<_> = KEYS.iter().map(Key::variable).collect();
-        assert_eq!((names.len(), variables.len()), (KEYS.len(), KEYS.len()));
+        let names: BTreeSet<_> = all_keys().map(|key| key.name).collect();
+        let variables: BTreeSet<_> = all_keys().map(Key::variable).collect();
+        assert_eq!((names.len(), variables.len()), (all_keys().count(), all_keys().count()));
     }
 }

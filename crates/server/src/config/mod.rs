@@ -7,13 +7,14 @@ pub mod entry;
 pub mod effective;
 pub mod environment;
 mod toml_file;
-pub mod venue_faults;
 pub mod key;
 pub mod keys;
 mod to_domain;
 pub mod messaging;
 pub mod names;
 pub mod profile;
+mod simulated_keys;
+mod venues;
 pub mod raw;
 pub mod strategies;
 pub mod setting;
@@ -25,12 +26,11 @@ mod tests;
 pub use arguments::ConfigArgs;
 pub use entry::RawConfig;
 pub use key::Key;
-pub use keys::{Config, KEYS};
-pub use names::{FilePath, HostName, ListenPort, ServedExchanges, SessionFile, SimulatedVenue, WebOrigin};
+pub use keys::{Config, KEYS, all_keys};
+pub use names::{FilePath, HostName, ListenPort, SessionFile, WebOrigin};
 pub use raw::Sources;
 pub use setting::{AnonymousRole, Fraction, JournalTicks, LogFormat, LogLevel, MarketActivity, ReferencePath};
-pub use to_domain::{ConfiguredVenue, SIMULATED};
-pub use venue_faults::{VenueFault, VenueFaultKind};
+pub use venues::ConfiguredVenue;
 
 use crate::input_problem::Problems;
 use effective::ConfigReader;
@@ -41,6 +41,6 @@ impl Config {
     }
 
     pub fn from_raw(raw: RawConfig) -> Result<Self, Problems> {
-        Self::read(ConfigReader::from_raw(raw, KEYS))
+        Self::read(ConfigReader::from_raw(raw, all_keys().collect()))
     }
 }

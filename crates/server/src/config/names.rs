@@ -1,8 +1,6 @@
-//! Ports, files, hosts, origins, venues.
+//! Ports, files, hosts, origins.
 
 use std::path::PathBuf;
-
-use domain::Text;
 
 use super::setting::{Literal, Setting};
 
@@ -121,51 +119,5 @@ impl Setting for WebOrigin {
 
     fn show(&self) -> String {
         self.0.clone()
-    }
-}
-
-/// A simulated venue: the session qualifier of its accounts, and the exchanges it serves.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SimulatedVenue {
-    pub qualifier: Text,
-    pub exchanges: ServedExchanges,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ServedExchanges {
-    All,
-    /// By code.
-    These(Vec<Text>),
-}
-
-impl Setting for SimulatedVenue {
-    const LITERAL: Literal = Literal::Quoted;
-
-    fn shape() -> String {
-        "QUALIFIER:CODE or QUALIFIER:CODE+CODE or QUALIFIER:*, with the codes of exchanges".to_owned()
-    }
-
-    fn parse(text: &str) -> Result<Self, String> {
-        let (qualifier, exchanges) = text.split_once(':').unwrap_or((text, ""));
-        let codes: Vec<&str> = exchanges.split('+').collect();
-        let legal = |name: &str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric());
-        let served = match codes[..] {
-            ["*"] => Some(ServedExchanges::All),
-            _ if codes.iter().all(|code| legal(code)) => {
-                Some(ServedExchanges::These(codes.into_iter().map(Text::from).collect()))
-            }
-            _ => None,
-        };
-        served
-            .filter(|_| legal(qualifier))
-            .map(|exchanges| Self { qualifier: qualifier.into(), exchanges })
-            .ok_or_else(|| format!("'{text}' is not {}", Self::shape()))
-    }
-
-    fn show(&self) -> String {
-        match &self.exchanges {
-            ServedExchanges::All => format!("{}:*", self.qualifier),
-            ServedExchanges::These(codes) => format!("{}:{}", self.qualifier, codes.join("+")),
-        }
     }
 }

@@ -66,8 +66,8 @@ impl RawConfig {
 
     fn add_variable(&mut self, variable: &str, text: &str) {
         match meaning(variable) {
-            VariableMeaning::Key(key) => {
-                self.add(key.name, text, ConfigOrigin::Environment { variable: variable.to_owned() });
+            VariableMeaning::Name(name) => {
+                self.add(&name, text, ConfigOrigin::Environment { variable: variable.to_owned() });
             }
             VariableMeaning::Misspelt(right) => {
                 self.problems.add(variable, format!("unknown variable; did you mean '{right}'?"));

@@ -408,8 +408,7 @@ impl<T: Setting> Setting for Option<T> {
     }
 }
 
-/// Separator of list items outside of a TOML file.
-pub const BETWEEN_ITEMS: char = ',';
+pub use adapters::venue_type::BETWEEN_ITEMS;
 
 impl<T: Setting> Setting for Vec<T> {
     const LITERAL: Literal = Literal::List;

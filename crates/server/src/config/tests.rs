@@ -4,7 +4,6 @@ use expect_test::{expect, expect_file};
 
 use super::show::sample;
 use super::*;
-use crate::reference;
 
 fn variables(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
     pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
@@ -71,22 +70,23 @@ fn flags_win_over_environment_over_file_over_profile_over_default() {
 fn parameters_hold_every_key_and_the_version() {
     let parameters = Config::load(&Sources::default()).unwrap().parameters();
     assert_eq!(parameters["product.version"], show::VERSION);
-    assert!(KEYS.iter().all(|key| parameters.contains_key(key.name)));
-    assert_eq!(parameters.len(), KEYS.len() + 2);
+    assert!(all_keys().all(|key| parameters.contains_key(key.name)));
+    let of_venues = parameters.keys().filter(|name| name.starts_with("venues.")).count();
+    assert_eq!(parameters.len(), all_keys().count() + of_venues + 2);
 }
 
 #[test]
 fn a_file_alone_brings_no_profile() {
     let config = with_file("", |sources, _| Config::load(&sources).unwrap());
-    assert_eq!((config.reference_path, config.simulated_venues), (None, vec![]));
+    assert_eq!((config.reference_path, config.venues.len()), (None, 0));
 }
 
 #[test]
 fn of_two_profiles_the_later_wins() {
     let sources = Sources { profiles: assignments(&["demo", "simulated"]), ..Sources::default() };
     let config = Config::load(&sources).unwrap();
-    let venue = SimulatedVenue { qualifier: "SIM".into(), exchanges: ServedExchanges::All };
-    assert_eq!((config.reference_path, config.simulated_venues), (Some(ReferencePath::Demo), vec![venue]));
+    let adapters: Vec<_> = config.adapters().map(|name| name.to_string()).collect();
+    assert_eq!((config.reference_path, adapters), (Some(ReferencePath::Demo), vec!["SIMULATED-SIM".to_owned()]));
 }
 
 #[test]
@@ -167,10 +167,10 @@ fn wrong_values_of_flags_and_variables_name_where_they_stand() {
     expect![[r#"
         --set: unknown key 'demo.activty'; did you mean 'demo.activity'?
         RIALTO_HTTP_PORT: http.port: '70000' is not a whole number from 0 to 65535, or off
-        --set: simulated.venues: 'ALPHA' is not QUALIFIER:CODE or QUALIFIER:CODE+CODE or QUALIFIER:*, with the codes of exchanges
         RIALTO_TRADING_ZONE: trading.zone: 'Atlantis' is not a time zone, such as UTC or Europe/Zurich
         --set: clock.offset: '9999999999' is not a whole number from -3155760000 to 3155760000
-        --set: log.level: 'loud' is not one of error, warn, info, debug, trace"#]].assert_eq(&Config::load(&sources).unwrap_err().to_string());
+        --set: log.level: 'loud' is not one of error, warn, info, debug, trace
+        --set: simulated.venues: 'ALPHA' is not NAME:CODE or NAME:*, with the code of an exchange or * for the only one"#]].assert_eq(&Config::load(&sources).unwrap_err().to_string());
 }
 
 #[test]
@@ -215,20 +215,6 @@ fn the_engine_s_own_defaults_are_those_of_the_table() {
 }
 
 #[test]
-fn venues_serve_the_exchanges_of_their_codes() {
-    let data = reference::demo().data;
-    let venues = |text: &str| {
-        let config = set(&[&format!("simulated.venues={text}")]).unwrap();
-        config.venues(&data).map_or_else(|problems| problems.to_string(), |venues| format!("{venues:?}"))
-    };
-    expect![[r#"[ConfiguredVenue { adapter: "SIMULATED-ALPHA", exchanges: [ExchangeId(1)] }, ConfiguredVenue { adapter: "SIMULATED-BETA", exchanges: [ExchangeId(2)] }]"#]].assert_eq(&venues("ALPHA:RCM,BETA:SMX"));
-    expect![[r#"[ConfiguredVenue { adapter: "SIMULATED-SIM", exchanges: [ExchangeId(1), ExchangeId(2)] }]"#]]
-        .assert_eq(&venues("SIM:*"));
-    expect!["simulated.venues: no exchange has the code 'SMXX'; did you mean 'SMX'?"]
-        .assert_eq(&venues("SIM:RCM+SMXX"));
-}
-
-#[test]
 fn the_committed_sample_is_the_table() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../rialto.sample.toml");
     let committed = std::fs::read_to_string(path).unwrap_or_default();
@@ -241,6 +227,19 @@ fn the_sample_with_every_key_switched_on_is_the_default() {
     let switched_on = |line: &str| if is_key(&line) { line[1..].to_owned() } else { line.to_owned() };
     let text = sample().lines().map(switched_on).collect::<Vec<_>>().join("\n");
     let parameters = |text: &str| with_file(text, |sources, _| Config::load(&sources).unwrap().parameters());
-    assert_eq!(sample().lines().filter(is_key).count(), KEYS.len());
+    assert_eq!(sample().lines().filter(is_key).count(), all_keys().count());
     assert_eq!(parameters(&text), parameters(""));
+}
+
+#[test]
+fn the_venue_of_the_sample_with_every_setting_is_one_with_the_defaults() {
+    let sample = sample();
+    let (_, venues) = sample.split_once("# [[venues]]\n").unwrap();
+    let given = ["name = \"MAIN\"", "type = \"simulated\""];
+    let settings = venues.lines().filter_map(|line| line.strip_prefix("#   ")).filter(|line| line.contains(" = "));
+    let settings = settings.filter(|line| !line.starts_with("name") && !line.starts_with("type"));
+    let written: Vec<_> = ["[[venues]]"].into_iter().chain(given).chain(settings).collect();
+    let parameters = |text: &str| with_file(text, |sources, _| Config::load(&sources).unwrap().parameters());
+    let short = format!("[[venues]]\n{}", given.join("\n"));
+    assert_eq!(parameters(&written.join("\n")), parameters(&short));
 }

@@ -6,23 +6,12 @@ use std::net::SocketAddr;
 use bus::lanes::LaneLimits;
 use bus::quotas::InFlightLimits;
 use domain::risk::EngineSettings;
-use domain::{AdapterName, Exchange, ExchangeId, ReferenceData, RiskLimits, SecurityId};
+use domain::{AdapterName, ReferenceData, RiskLimits, SecurityId};
 use storage::journal::{InstanceId, JournalOptions};
 
 use super::keys::Config;
-use super::names::{ServedExchanges, SimulatedVenue};
+use super::venues::ConfiguredVenue;
 use crate::input_problem::Problems;
-use crate::nearest::hint;
-
-/// The adapter type of accounts at simulated venues.
-pub const SIMULATED: &str = "SIMULATED";
-
-/// A simulated venue with the exchanges that it serves.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ConfiguredVenue {
-    pub adapter: AdapterName,
-    pub exchanges: Vec<ExchangeId>,
-}
 
 impl Config {
     /// Settings of the engine.
@@ -123,41 +112,22 @@ impl Config {
         self.http_hosts.iter().chain(&self.broker_public_host).map(|host| host.0.clone()).collect()
     }
 
-    /// Whether an adapter can trade real money; this version has simulated ones only.
+    /// Whether orders leave for a venue that is neither simulated nor paper.
     pub fn has_live_adapter(&self) -> bool {
-        self.adapters().any(|adapter| !adapter.0.starts_with(SIMULATED))
+        self.venues.iter().any(|venue| venue.kind.is_live(&venue.settings))
     }
 
-    /// The adapters of the simulated venues.
+    /// The adapters of the venues.
     pub fn adapters(&self) -> impl Iterator<Item = AdapterName> {
-        self.simulated_venues.iter().map(|venue| AdapterName::new(SIMULATED, Some(&venue.qualifier)))
+        self.venues.iter().map(ConfiguredVenue::adapter)
     }
 
-    /// The simulated venues, with exchange codes looked up.
-    pub fn venues(&self, reference: &ReferenceData) -> Result<Vec<ConfiguredVenue>, Problems> {
+    /// What only reference data shows to be wrong in the settings of venues.
+    pub fn check_venues(&self, reference: &ReferenceData) -> Result<(), Problems> {
         let mut problems = Problems::default();
-        let venues = self.simulated_venues.iter().map(|venue| resolve(venue, reference, &mut problems)).collect();
-        problems.none_or(venues)
+        for venue in &self.venues {
+            venue.add_problems(venue.kind.check_reference(&venue.settings, reference), &mut problems);
+        }
+        problems.none_or(())
     }
-}
-
-fn resolve(venue: &SimulatedVenue, reference: &ReferenceData, problems: &mut Problems) -> ConfiguredVenue {
-    let exchanges = match &venue.exchanges {
-        ServedExchanges::All => reference.exchanges.keys().copied().collect(),
-        ServedExchanges::These(codes) => codes.iter().filter_map(|code| with_code(code, reference, problems)).collect(),
-    };
-    ConfiguredVenue { adapter: AdapterName::new(SIMULATED, Some(&venue.qualifier)), exchanges }
-}
-
-fn with_code(code: &str, reference: &ReferenceData, problems: &mut Problems) -> Option<ExchangeId> {
-    let found = reference.exchanges.values().find(|exchange| code_of(exchange) == Some(code));
-    if found.is_none() {
-        let hint = hint(code, reference.exchanges.values().filter_map(|exchange| code_of(exchange)));
-        problems.add("simulated.venues", format!("no exchange has the code '{code}'{hint}"));
-    }
-    found.map(|exchange| exchange.id)
-}
-
-fn code_of(exchange: &Exchange) -> Option<&str> {
-    exchange.code.as_deref()
 }

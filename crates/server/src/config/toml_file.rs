@@ -1,5 +1,6 @@
 //! TOML file to entries with lines: tables become dots.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use toml::Spanned;
@@ -43,7 +44,29 @@ impl Reader<'_> {
             let name = format!("{prefix}{}", name.get_ref());
             match value.get_ref() {
                 DeValue::Table(inner) => self.read_table(&format!("{name}."), inner),
+                DeValue::Array(venues) if name == "venues" => self.read_venues(venues),
                 _ => self.read_value(name, value),
+            }
+        }
+    }
+
+    /// `[[venues]]`: the settings of each become `venues.NAME.key`.
+    fn read_venues(&mut self, venues: &[Spanned<DeValue<'_>>]) {
+        let mut names = BTreeSet::new();
+        for venue in venues {
+            let DeValue::Table(table) = venue.get_ref() else {
+                self.add_problem(venue.span().start, "venues: each venue is a table, [[venues]]");
+                continue;
+            };
+            match table.get("name").map(Spanned::get_ref) {
+                Some(DeValue::String(name)) if names.insert(name.to_string()) => {
+                    self.read_table(&format!("venues.{name}."), table);
+                }
+                Some(DeValue::String(name)) => {
+                    self.add_problem(venue.span().start, &format!("venues.{name}: another venue has this name"));
+                }
+                Some(_) => self.add_problem(venue.span().start, "venues: the name of a venue is a text"),
+                None => self.add_problem(venue.span().start, "venues: a venue has no name"),
             }
         }
     }

@@ -20,7 +20,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use domain::ReferenceData;
+use domain::{ReferenceData, SecurityId};
+use venue_sim::OpeningQuotes;
 
 pub use differences::{commands, differences};
 pub use opening_quotes::OpeningQuote;
@@ -36,6 +37,17 @@ use source::ReferenceFiles;
 pub struct ReferenceSet {
     pub data: ReferenceData,
     pub openings: Vec<OpeningQuote>,
+}
+
+impl ReferenceSet {
+    /// The opening quotes by security.
+    pub fn opening_quotes(&self) -> BTreeMap<SecurityId, OpeningQuotes> {
+        let quotes = |opening: &OpeningQuote| {
+            let OpeningQuote { security, mid, spread_ticks, size, volatility } = *opening;
+            (security, OpeningQuotes { mid, spread_ticks, size, volatility })
+        };
+        self.openings.iter().map(quotes).collect()
+    }
 }
 
 /// The built-in demo reference data.

@@ -1,29 +1,25 @@
-//! Where the prices of a simulated market go on after a restart: at the last ones that were seen. The opening quotes of the
-//! reference data are those of its first day.
+//! The prices that were seen last before this start: a simulated market continues there. The opening quotes of the reference
+//! data are those of its first day.
 
 use std::collections::BTreeMap;
 
 use bus::Bus;
 use domain::query::{Answer, Query};
-use domain::{BarSize, Decimal, Mark, Price, Security, SecurityId, Timestamp};
+use domain::{BarSize, Mark, Price, SecurityId, Timestamp};
 use storage::BarFiles;
 
-use crate::config::{Config, MarketActivity};
-use crate::reference::{OpeningQuote, ReferenceSet};
+use crate::reference::ReferenceSet;
 
-/// Moves the opening quotes to the newest price that journal or stored bars have. Where nobody quotes (`demo.activity` is
-/// off) the opening quotes stand by definition.
-pub(super) fn resume(config: &Config, reference: &mut ReferenceSet, bus: &Bus, bars: &BarFiles, now: Timestamp) {
-    if config.demo_activity == MarketActivity::Off {
-        return;
-    }
+/// The newest price that journal or stored bars have of each security with opening quotes.
+pub(super) fn read(
+    reference: &ReferenceSet,
+    bus: &Bus,
+    bars: &BarFiles,
+    now: Timestamp,
+) -> BTreeMap<SecurityId, Price> {
     let marks = marks(bus);
-    for opening in &mut reference.openings {
-        let Some(security) = reference.data.securities.get(&opening.security) else { continue };
-        if let Some(price) = last_price(marks.get(&opening.security), bars, opening.security, now) {
-            opening.mid = quotable(price, opening, security);
-        }
-    }
+    let price = |security| last_price(marks.get(&security), bars, security, now).map(|price| (security, price));
+    reference.openings.iter().filter_map(|opening| price(opening.security)).collect()
 }
 
 fn marks(bus: &Bus) -> BTreeMap<SecurityId, Mark> {
@@ -41,13 +37,6 @@ fn last_price(mark: Option<&Mark>, bars: &BarFiles, security: SecurityId, now: T
     let by_bar = bar.map(|bar| (bar.at.plus_seconds(bar.size.seconds()), bar.close));
     let by_mark = mark.and_then(|mark| Some((mark.at, mark.mid().or_else(|| mark.reference())?)));
     by_bar.into_iter().chain(by_mark).max_by_key(|(at, _)| *at).map(|(_, price)| price)
-}
-
-/// On a tick, and high enough that the best bid is a price too.
-fn quotable(price: Price, opening: &OpeningQuote, security: &Security) -> Price {
-    let lowest = Decimal::from(opening.spread_ticks / 2 + 1);
-    let ticks = (price.0 / security.price_incr).round().max(lowest);
-    Price(ticks * security.price_incr)
 }
 
 #[cfg(test)]
@@ -82,19 +71,5 @@ mod tests {
         assert_eq!(seen(None), Some(21.into()));
         assert_eq!(seen(Some(mark(5, 10, 12))), Some(11.into()));
         assert_eq!(seen(Some(mark(500, 10, 12))), Some(21.into()));
-    }
-
-    #[test]
-    fn a_price_between_two_ticks_or_too_low_for_a_bid_is_moved_to_one_that_can_be_quoted() {
-        let opening = OpeningQuote {
-            security: SecurityId(1),
-            mid: 5.into(),
-            spread_ticks: 4,
-            size: 1.into(),
-            volatility: Decimal::ONE,
-        };
-        let security = Security { price_incr: Decimal::new(5, 1), ..samples::stock(1, "ONE") };
-        let quoted = |price: Decimal| quotable(Price(price), &opening, &security).to_string();
-        assert_eq!([quoted(Decimal::new(1026, 1)), quoted(Decimal::new(1, 1))], ["102.5", "1.5"]);
     }
 }

@@ -1,0 +1,108 @@
+//! Faults of a simulated venue, as they are configured.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// A fault of a venue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum VenueFault {
+    /// Every n-th new order is rejected.
+    Reject(u32),
+    /// Every report is late by this many milliseconds.
+    Delay(u32),
+    /// One report in n is sent twice.
+    Duplicate(u32),
+    /// One report in n is lost.
+    Drop(u32),
+    /// One report in n is overtaken by later ones.
+    Reorder(u32),
+    /// The venue can't be reached.
+    Disconnect,
+    /// The connection is cut after so many milliseconds and restored after as many, over and over.
+    Cut(u32),
+    /// Requests are executed, but no report is sent.
+    Mute,
+    /// One request in n never arrives, though the connection stands.
+    Lose(u32),
+    /// One request in n arrives up to five seconds late.
+    Late(u32),
+}
+
+impl VenueFault {
+    /// The forms of a fault.
+    pub const SHAPE: &'static str =
+        "reject=n, delay=<ms>, duplicate=n, drop=n, reorder=n, lose=n, late=n, disconnect, cut=<ms> or mute";
+}
+
+/// The text is no fault.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UnknownFault;
+
+impl FromStr for VenueFault {
+    type Err = UnknownFault;
+
+    fn from_str(text: &str) -> Result<Self, UnknownFault> {
+        let (name, number) = match text.split_once('=') {
+            Some((name, number)) => (name, number.parse().ok().filter(|number| *number > 0)),
+            None => (text, None),
+        };
+        Ok(match (name, number) {
+            ("reject", Some(nth)) => Self::Reject(nth),
+            ("delay", Some(millis)) => Self::Delay(millis),
+            ("duplicate", Some(odds)) => Self::Duplicate(odds),
+            ("drop", Some(odds)) => Self::Drop(odds),
+            ("reorder", Some(odds)) => Self::Reorder(odds),
+            ("lose", Some(odds)) => Self::Lose(odds),
+            ("late", Some(odds)) => Self::Late(odds),
+            ("cut", Some(millis)) => Self::Cut(millis),
+            ("disconnect", None) if text == "disconnect" => Self::Disconnect,
+            ("mute", None) if text == "mute" => Self::Mute,
+            _ => return Err(UnknownFault),
+        })
+    }
+}
+
+impl fmt::Display for VenueFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Reject(nth) => write!(f, "reject={nth}"),
+            Self::Delay(millis) => write!(f, "delay={millis}"),
+            Self::Duplicate(odds) => write!(f, "duplicate={odds}"),
+            Self::Drop(odds) => write!(f, "drop={odds}"),
+            Self::Reorder(odds) => write!(f, "reorder={odds}"),
+            Self::Disconnect => f.write_str("disconnect"),
+            Self::Cut(millis) => write!(f, "cut={millis}"),
+            Self::Mute => f.write_str("mute"),
+            Self::Lose(odds) => write!(f, "lose={odds}"),
+            Self::Late(odds) => write!(f, "late={odds}"),
+        }
+    }
+}
+
+impl fmt::Display for UnknownFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "not one of {}", VenueFault::SHAPE)
+    }
+}
+
+impl std::error::Error for UnknownFault {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_is_shown_as_it_was_written() {
+        let counted = ["reject=10", "delay=50", "duplicate=3", "drop=4", "reorder=5", "cut=6000", "lose=3", "late=2"];
+        for text in [&counted[..], &["mute", "disconnect"]].concat() {
+            assert_eq!(text.parse::<VenueFault>().unwrap().to_string(), text);
+        }
+    }
+
+    #[test]
+    fn what_is_no_fault_is_refused() {
+        for text in ["reject", "reject=0", "cut", "mute=1", "explode", "", "drop=-1"] {
+            assert_eq!(text.parse::<VenueFault>(), Err(UnknownFault), "{text}");
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! Venue types: what a kind of venue can be configured with, and how a venue of that kind is opened. The server has a table of
+//! them; it knows nothing else of a kind.
+
+mod setting;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use bus::Catalogue;
+use domain::{AdapterName, Exchange, Price, ReferenceData, SecurityId};
+use venue_sim::OpeningQuotes;
+
+pub use setting::{BETWEEN_ITEMS, COMMON_SETTINGS, SettingForm, SettingProblem, VenueSetting, VenueSettings};
+
+use crate::thread::{AdapterClock, VenueThread};
+use crate::venue::Adapter;
+
+/// A kind of venue. A configured venue names it as its `type`.
+pub trait VenueType: Sync {
+    /// `type` in the configuration; in upper case it is the adapter type of accounts.
+    fn name(&self) -> &'static str;
+
+    /// What venues of this type are, in one line.
+    fn description(&self) -> &'static str;
+
+    /// What its adapter was proven against.
+    fn proof(&self) -> VenueProof;
+
+    /// Its settings beside the common ones, in groups.
+    fn settings(&self) -> &'static [&'static [VenueSetting]];
+
+    /// Whether orders leave for a venue that is neither simulated nor paper.
+    fn is_live(&self, settings: &VenueSettings) -> bool;
+
+    /// What is wrong between settings that are right each for itself.
+    fn check(&self, settings: &VenueSettings) -> Vec<SettingProblem>;
+
+    /// What is wrong once the reference data is known.
+    fn check_reference(&self, settings: &VenueSettings, reference: &ReferenceData) -> Vec<SettingProblem>;
+
+    /// Opens the venue. Connecting comes later, on the adapter's own thread.
+    fn open(&self, settings: &VenueSettings, context: &VenueContext<'_>) -> Result<OpenVenue, OpenVenueError>;
+}
+
+/// What an adapter was proven against.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum VenueProof {
+    /// The venue is part of the server.
+    OwnVenue,
+    /// The venue lab, which behaves as the venue's documentation says.
+    Lab,
+    /// The venue itself: a transcript of a first contact is replayed by the tests.
+    Venue,
+}
+
+impl VenueProof {
+    /// Its name in interfaces.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::OwnVenue => "OWN_VENUE",
+            Self::Lab => "LAB",
+            Self::Venue => "VENUE",
+        }
+    }
+}
+
+impl fmt::Display for VenueProof {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::OwnVenue => "part of the server",
+            Self::Lab => "proven against the lab, not yet against the venue",
+            Self::Venue => "proven against the venue",
+        })
+    }
+}
+
+/// What a venue is opened with.
+pub struct VenueContext<'a> {
+    /// The adapter's name, which is part of the names of its files.
+    pub adapter: AdapterName,
+    /// The folder of all venues' files; it exists.
+    pub folder: &'a Path,
+    /// The time of reports.
+    pub clock: AdapterClock,
+    /// Reference data, always the newest.
+    pub catalogue: Catalogue,
+    /// Opening quotes of securities.
+    pub opening_quotes: &'a BTreeMap<SecurityId, OpeningQuotes>,
+    /// Prices that were seen last before this start.
+    pub last_prices: &'a BTreeMap<SecurityId, Price>,
+}
+
+impl VenueContext<'_> {
+    /// A file of this venue alone.
+    pub fn file(&self, extension: &str) -> PathBuf {
+        self.folder.join(format!("{}.{extension}", self.adapter))
+    }
+}
+
+/// A venue that is open and not connected yet.
+pub struct OpenVenue {
+    /// Its adapter.
+    pub adapter: Box<dyn Adapter>,
+    /// Receives securities that are imported while the server runs.
+    pub imports: Option<Box<dyn ImportListener>>,
+    /// Threads that end with the venue.
+    pub threads: Vec<VenueThread>,
+}
+
+impl OpenVenue {
+    /// A venue that is its adapter alone.
+    pub fn new(adapter: impl Adapter + 'static) -> Self {
+        Self { adapter: Box::new(adapter), imports: None, threads: Vec::new() }
+    }
+}
+
+/// Receives reference data that is imported while the server runs, before the engine knows it.
+pub trait ImportListener: Send + Sync {
+    /// `known` is what the engine knows so far.
+    fn on_import(
+        &self,
+        known: &ReferenceData,
+        imported: &ReferenceData,
+        opening_quotes: &BTreeMap<SecurityId, OpeningQuotes>,
+    );
+}
+
+/// Why a venue could not be opened.
+#[derive(Debug)]
+pub struct OpenVenueError(pub String);
+
+impl fmt::Display for OpenVenueError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl std::error::Error for OpenVenueError {}
+
+/// The exchange of that code; `*` is the only exchange there is.
+pub fn exchange_of<'a>(code: &str, reference: &'a ReferenceData) -> Result<&'a Arc<Exchange>, String> {
+    let mut exchanges = reference.exchanges.values();
+    if code != "*" {
+        let found = exchanges.find(|exchange| exchange.code.as_deref() == Some(code));
+        return found.ok_or_else(|| format!("no exchange has the code '{code}'{}", known_codes(reference)));
+    }
+    match (exchanges.next(), exchanges.next()) {
+        (Some(only), None) => Ok(only),
+        (None, _) => Err("there is no exchange in the reference data".into()),
+        (Some(_), Some(_)) => Err(format!("there are several exchanges: name one{}", known_codes(reference))),
+    }
+}
+
+fn known_codes(reference: &ReferenceData) -> String {
+    let codes: Vec<&str> = reference.exchanges.values().filter_map(|exchange| exchange.code.as_deref()).collect();
+    if codes.is_empty() { String::new() } else { format!(" (known: {})", codes.join(", ")) }
+}

@@ -1,0 +1,61 @@
+//! `rialto venues …` on the command line: the venues of the configuration.
+
+use std::fmt::Write;
+
+use clap::Subcommand;
+
+use crate::config::{Config, ConfigArgs, ConfiguredVenue};
+
+#[derive(Debug, Subcommand)]
+pub enum VenuesCommand {
+    /// List the configured venues: adapter, what it is, and what it was proven against.
+    List(ConfigArgs),
+}
+
+const HEADINGS: [&str; 5] = ["VENUE", "ADAPTER", "ORDERS", "ACCOUNT", "ADAPTER IS"];
+
+/// A line for each venue.
+pub fn list(config: &Config) -> String {
+    let rows: Vec<_> = [HEADINGS.map(str::to_owned)].into_iter().chain(config.venues.iter().map(row)).collect();
+    let widths: [usize; 5] =
+        std::array::from_fn(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0));
+    let mut text = String::new();
+    for row in &rows {
+        let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}"));
+        writeln!(text, "{}", cells.collect::<Vec<_>>().join("  ").trim_end()).expect("a string takes every text");
+    }
+    text
+}
+
+fn row(venue: &ConfiguredVenue) -> [String; 5] {
+    let orders = if venue.kind.is_live(&venue.settings) { "live" } else { "simulated" };
+    [
+        venue.settings.name().to_string(),
+        venue.adapter().to_string(),
+        orders.to_owned(),
+        venue.settings.text("account").unwrap_or("-").to_owned(),
+        venue.kind.proof().to_string(),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use crate::config::Sources;
+
+    #[test]
+    fn each_venue_has_a_line() {
+        let set = ["venues.THIRD.type=simulated", "venues.THIRD.account=Zürich Desk"];
+        let set = set.iter().map(|text| (*text).to_owned()).collect();
+        let config = Config::load(&Sources { set, ..Sources::default() }).unwrap();
+        expect![[r#"
+            VENUE  ADAPTER          ORDERS     ACCOUNT      ADAPTER IS
+            ALPHA  SIMULATED-ALPHA  simulated  -            part of the server
+            BETA   SIMULATED-BETA   simulated  -            part of the server
+            THIRD  SIMULATED-THIRD  simulated  Zürich Desk  part of the server
+        "#]]
+        .assert_eq(&list(&config));
+    }
+}
