@@ -141,3 +141,34 @@ fn ledgers(folder: &Path) -> Vec<(PathBuf, OrderId)> {
     let newest = |path: PathBuf| newest_order(&path).ok().flatten().map(|order| (path, order));
     paths.into_iter().filter_map(newest).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use storage::lock::DataDirLock;
+    use tempfile::TempDir;
+
+    use super::*;
+
+    const INSTANCE: InstanceId = InstanceId([7; 16]);
+
+    fn keep_snapshot(data_folder: &Path, sequence: u64) {
+        fs::create_dir_all(data_folder).unwrap();
+        let lock = DataDirLock::acquire(data_folder).unwrap();
+        SnapshotStore::open(&lock, INSTANCE).unwrap().write(sequence, b"state", "test").unwrap();
+    }
+
+    #[test]
+    fn numbers_that_an_interrupted_accept_loss_put_aside_are_not_forgotten() {
+        let folder = TempDir::new().unwrap();
+        keep_snapshot(folder.path(), 5);
+        keep_snapshot(&folder.path().join(LOST).join("1"), 9_000_000_000);
+        keep_snapshot(&folder.path().join(LOST).join("2"), 40);
+        let start = Traces::read(folder.path(), INSTANCE).unwrap();
+        assert_eq!((start.sequence(), start.witnesses(folder.path()).len()), (5, 1));
+        let goes_on = Traces::read_with_lost(folder.path(), INSTANCE).unwrap();
+        assert_eq!(
+            (goes_on.sequence(), goes_on.witnesses(folder.path())),
+            (9_000_000_000, start.witnesses(folder.path()))
+        );
+    }
+}
