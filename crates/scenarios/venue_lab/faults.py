@@ -221,7 +221,7 @@ def main():
         if fault not in wanted:
             continue
         if entry["kind"] == "fix":
-            print(fault, "waits for a FIX face")
+            print(fault, "strikes FIX sessions alone")
         elif fault in PLACING:
             print(fault, rest.placing(fault))
         elif fault in OF_EVENTS:

@@ -1,10 +1,12 @@
-//! Load of the WebSocket API face: `order.place` on many connections while a thousand sockets are open.
+//! Load of the WebSocket API face and of the FIX 4.4 face while a thousand sockets are open.
 //!
 //! `cargo run --release -p venue-lab --example venue_bench [CONNECTIONS] [ORDERS]` prints orders a second and latencies. Each order is
-//! a signed LIMIT IOC that is written to the ledger and synced before its answer.
+//! a LIMIT IOC that is written to the ledger and synced before its answer. Over WebSockets (`order.place`, signed) each connection has one order
+//! at a time; over FIX one session sends without waiting.
 
 use std::error::Error;
 use std::fs;
+use std::io::{self, BufWriter, Read, Write};
 use std::net::TcpStream;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -57,7 +59,57 @@ fn main() -> BenchResult<()> {
         latencies.extend(client.join().map_err(|_| "a client failed")??);
     }
     report(&mut latencies, began.elapsed(), connections, idle.len());
+    let rate = trade_fix(&ready, orders)?;
+    println!(
+        "venue lab, FIX 4.4 on one session, {} more sockets open: {orders} orders, {rate:.0} a second",
+        idle.len()
+    );
     Ok(())
+}
+
+/// Orders over FIX without waiting; orders a second, from the first request to the last report.
+fn trade_fix(ready: &Value, orders: usize) -> BenchResult<f64> {
+    let address = ready["fix44"].as_str().ok_or("the ready line has no fix44")?.trim_start_matches("tcp://");
+    let stream = TcpStream::connect(address)?;
+    stream.set_nodelay(true)?;
+    let mut reader = stream.try_clone()?;
+    let mut writer = BufWriter::new(stream);
+    writer.write_all(&fix_frame(1, "A", "98=0|108=60|141=Y|"))?;
+    writer.flush()?;
+    let began = Instant::now();
+    let writing = thread::spawn(move || -> io::Result<()> {
+        for number in 0..orders {
+            let order = format!("11=f{number}|38=0.001|40=2|44=50000|54=1|55=BTCUSDT|59=3|60=20260101-00:00:00|");
+            writer.write_all(&fix_frame(number + 2, "D", &order))?;
+        }
+        writer.flush()
+    });
+    // Each order is reported as new, and then as expired.
+    let (mut bytes, mut rest, mut ended) = (vec![0; 1 << 16], Vec::new(), 0);
+    while ended < orders {
+        let count = reader.read(&mut bytes)?;
+        if count == 0 {
+            return Err("the session ended".into());
+        }
+        rest.extend_from_slice(&bytes[..count]);
+        ended += rest.windows(7).filter(|window| *window == b"\x01150=C\x01").count();
+        // A field may be cut in two.
+        rest.drain(..rest.len().saturating_sub(6));
+    }
+    let took = began.elapsed();
+    writing.join().map_err(|_| "the writer failed")??;
+    Ok(orders as f64 / took.as_secs_f64())
+}
+
+fn fix_frame(number: usize, kind: &str, fields: &str) -> Vec<u8> {
+    let mut time = Vec::new();
+    fix_net::now().write(3, &mut time);
+    let body = format!("35={kind}|34={number}|49=ALPHA|52={}|56=LAB|{fields}", String::from_utf8_lossy(&time));
+    let body = body.replace('|', "\x01");
+    let mut frame = format!("8=FIX.4.4\x019={}\x01{body}", body.len()).into_bytes();
+    let sum = frame.iter().fold(0_u8, |sum, byte| sum.wrapping_add(*byte));
+    frame.extend_from_slice(format!("10={sum:03}\x01").as_bytes());
+    frame
 }
 
 fn report(latencies: &mut [Duration], took: Duration, connections: usize, idle: usize) {

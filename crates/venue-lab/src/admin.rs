@@ -11,7 +11,7 @@ use axum::{Json, Router};
 use serde_json::{Value, json};
 use venue_sim::book::BookSide;
 
-use crate::catalogue::{ALWAYS, FIX, Fault};
+use crate::catalogue::{ALWAYS, Fault};
 use crate::exchange::{AccountTrade, SpotExchange, SpotMarket, SpotOrder};
 use crate::fault_request::FaultRequest;
 use crate::fault_script;
@@ -72,9 +72,10 @@ async fn disarm_all(State(state): State<AdminState>) -> Json<Value> {
 
 /// Every name, what happens, and whether it can be armed.
 fn catalogue() -> Value {
-    let armed = Fault::ALL.iter().map(|(_, name, text)| json!({ "fault": name, "text": text, "kind": "armed" }));
-    let other = |kind: &'static str| move |name: &&str| json!({ "fault": name, "kind": kind });
-    armed.chain(ALWAYS.iter().map(other("always"))).chain(FIX.iter().map(other("fix"))).collect()
+    let armed = Fault::ALL.iter().map(|(fault, name, text)| {
+        json!({ "fault": name, "text": text, "kind": if fault.is_of_fix() { "fix" } else { "armed" } })
+    });
+    armed.chain(ALWAYS.iter().map(|name| json!({ "fault": name, "kind": "always" }))).collect()
 }
 
 async fn ledger(State(state): State<AdminState>) -> Result<Json<Value>, StatusCode> {

@@ -45,17 +45,23 @@ faults! {
     OddValues = "odd-values": "the answer about an order has an unknown field and an unknown status",
     KeyRevoked = "key-revoked": "a signed request is answered 401 -2015",
     CancelOnly = "cancel-only": "a new order is rejected with \"Market is closed.\"; cancels are accepted",
+    FixNumbersReset = "fix-numbers-reset": "after a new order on a generic FIX session the venue logs out and begins at 1 in both directions",
+    FixGapFlags = "fix-gap-flags": "a gap fill on a generic FIX session has no GapFillFlag and no PossDupFlag, and comes twice",
+    FixLogonBlocked = "fix-logon-blocked": "a FIX Logon is refused, and so is every one of the same SenderCompID for twice its HeartBtInt",
+    FixContradiction = "fix-contradiction": "the FIX report of a cancel has the order's own ClOrdID, no OrigClOrdID, and says that the order is new",
 }
 
 /// What the venue does without any fault: ids of clients are free again, trade ids are those of one symbol.
 pub(crate) const ALWAYS: [&str; 2] = ["id-reused", "trade-ids-repeat"];
 
-/// Faults of the catalogue that need a FIX face, which this build does not have.
-pub(crate) const FIX: [&str; 4] = ["fix-numbers-reset", "fix-gap-flags", "fix-logon-blocked", "fix-contradiction"];
-
 impl Fault {
     pub(crate) fn name(self) -> &'static str {
         Self::ALL.iter().find(|(fault, ..)| *fault == self).map_or("", |(_, name, _)| name)
+    }
+
+    /// Whether it strikes FIX sessions alone.
+    pub(crate) fn is_of_fix(self) -> bool {
+        matches!(self, Self::FixNumbersReset | Self::FixGapFlags | Self::FixLogonBlocked | Self::FixContradiction)
     }
 
     /// Its place in the catalogue: the stream of random numbers that decides for it.
@@ -69,9 +75,6 @@ impl Fault {
         }
         if ALWAYS.contains(&name) {
             return Err(format!("fault: {name} needs no arming: the venue is always so"));
-        }
-        if FIX.contains(&name) {
-            return Err(format!("fault: {name} needs a FIX face, and this build has none"));
         }
         let known: Vec<_> = Self::ALL.iter().map(|(_, name, _)| *name).collect();
         Err(format!("fault: {name} is none of {}", known.join(", ")))

@@ -8,6 +8,7 @@ use domain::Decimal;
 use serde::{Deserialize, Serialize};
 use venue_sim::ParticipantActivity;
 
+use crate::config_error::LabConfigError;
 use crate::exchange::{AccountRules, ExchangeSetup, OpeningMarket, SymbolRules, Units, UnitsError};
 use crate::fault_script::{self, ScriptLine};
 use crate::fix_config::RawFix;
@@ -15,18 +16,6 @@ use crate::fix_face::{FixFaceConfig, FixVersion};
 
 /// The exchange that `--demo` opens.
 const DEMO: &str = include_str!("demo.toml");
-
-/// Why a configuration cannot be used; it names the key.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LabConfigError(pub String);
-
-impl std::fmt::Display for LabConfigError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for LabConfigError {}
 
 /// A checked configuration.
 #[derive(Debug)]

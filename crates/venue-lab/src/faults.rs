@@ -270,10 +270,6 @@ mod tests {
     fn what_cannot_be_injected_is_refused_by_its_name() {
         let faults = LabFaults::default();
         let refused = |text| faults.arm(&request(text)).unwrap_err();
-        assert_eq!(
-            refused(r#"{"fault":"fix-gap-flags"}"#),
-            "fault: fix-gap-flags needs a FIX face, and this build has none"
-        );
         assert_eq!(refused(r#"{"fault":"id-reused"}"#), "fault: id-reused needs no arming: the venue is always so");
         assert!(refused(r#"{"fault":"gremlins"}"#).starts_with("fault: gremlins is none of taken-unknown,"));
         assert_eq!(refused(r#"{"fault":"late-query","from":0}"#), "from, count, seconds: must be at least 1");

@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use ring::signature::{Ed25519KeyPair, KeyPair, RsaKeyPair};
 use serde::{Deserialize, Serialize};
 
-use crate::config::{ConfiguredKey, LabConfigError};
+use crate::config::ConfiguredKey;
+use crate::config_error::LabConfigError;
 use crate::exchange::AccountRules;
 use crate::signature::{ED25519, HMAC, RSA, SignatureVerifier, pem_bytes, pem_text};
 

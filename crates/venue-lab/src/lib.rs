@@ -9,6 +9,7 @@ mod book_view;
 mod catalogue;
 mod certify;
 mod config;
+mod config_error;
 mod exchange;
 mod fault_request;
 mod fault_script;
@@ -26,6 +27,7 @@ mod tls;
 mod websocket;
 
 pub use certify::{Certificate, CertifyRequest, certify};
-pub use config::{LabConfig, LabConfigError};
+pub use config::LabConfig;
+pub use config_error::LabConfigError;
 pub use lab::{LabError, RunningLab};
 pub use ledger::LedgerError;

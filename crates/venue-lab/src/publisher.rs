@@ -1,4 +1,4 @@
-//! Publisher: hands the events of each command to those who want them, and wakes nobody else.
+//! Publisher: hands the events of each command to those who want them, and wakes no other.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -4,6 +4,8 @@
 use std::collections::BTreeMap;
 use std::env;
 use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -54,6 +56,7 @@ fn shown(line: &str) -> String {
         match tag {
             "17" if value.starts_with('R') => Some("17=R".to_owned()),
             "272" => None,
+            "122" => Some("122=T".to_owned()),
             _ => (!VARYING.contains(&tag)).then(|| field.to_owned()),
         }
     });
@@ -346,4 +349,124 @@ fn fix_sessions_that_cannot_work_are_refused_with_their_key() {
         assert_eq!(run.status.code(), Some(2), "{setting}: {text}");
         assert!(text.contains(reason), "{setting}: {text}");
     }
+}
+
+/// A client with a plain socket, which says exactly what a story wants. It has no clock: its times are those of the lab's messages.
+struct PlainClient {
+    socket: TcpStream,
+    received: Vec<u8>,
+    number: u64,
+    time: String,
+}
+
+impl PlainClient {
+    fn connect(lab: &LabProcess, number: u64) -> Self {
+        let socket = TcpStream::connect(lab.address("fix44")).unwrap();
+        socket.set_read_timeout(Some(scenarios::wait::DEADLINE)).unwrap();
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs();
+        // Seconds of the day are enough of a time; the day is that of the machine.
+        let day = Command::new("date").args(["-u", "-d", &format!("@{now}"), "+%Y%m%d-%H:%M:%S"]).output().unwrap();
+        let time = String::from_utf8(day.stdout).unwrap().trim().to_owned();
+        Self { socket, received: Vec::new(), number, time }
+    }
+
+    fn say(&mut self, kind: &str, fields: &str) {
+        let body = format!("35={kind}|34={}|49=ALPHA|52={}|56=LAB|{fields}", self.number, self.time);
+        let body = body.trim_end_matches('|').replace('|', "\x01") + "\x01";
+        let mut frame = format!("8=FIX.4.4\x019={}\x01{body}", body.len()).into_bytes();
+        let sum = frame.iter().fold(0_u8, |sum, byte| sum.wrapping_add(*byte));
+        frame.extend_from_slice(format!("10={sum:03}\x01").as_bytes());
+        self.socket.write_all(&frame).unwrap();
+        self.number += 1;
+    }
+
+    /// The next message without what differs from run to run, its number first; none where the lab has hung up.
+    fn hear(&mut self) -> Option<String> {
+        loop {
+            let end = self.received.windows(4).position(|window| window == b"\x0110=").map(|sum| sum + 8);
+            if let Some(end) = end.filter(|end| *end <= self.received.len()) {
+                let message: Vec<u8> = self.received.drain(..end).collect();
+                let message = String::from_utf8_lossy(&message).replace('\x01', "|");
+                let number = message.split('|').find(|field| field.starts_with("34=")).unwrap_or_default().to_owned();
+                return Some(format!("{number} {}", shown(&message)));
+            }
+            let mut piece = [0; 4096];
+            match self.socket.read(&mut piece) {
+                Ok(count @ 1..) => self.received.extend_from_slice(&piece[..count]),
+                _ => return None,
+            }
+        }
+    }
+
+    fn hear_all(&mut self, count: usize) -> Vec<String> {
+        (0..count).map(|_| self.hear().unwrap_or_default()).collect()
+    }
+}
+
+fn arm(lab: &LabProcess, fault: &str) {
+    let address = lab.address("admin");
+    let mut stream = TcpStream::connect(&address).unwrap();
+    let body = format!(r#"{{"fault":"{fault}"}}"#);
+    let length = body.len();
+    write!(
+        stream,
+        "POST /faults HTTP/1.1\r\nHost: {address}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}"
+    )
+    .unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+}
+
+#[test]
+fn the_faults_of_fix_strike_a_session_and_leave_the_ledger_true() {
+    let folder = tempfile::tempdir().unwrap();
+    let lab = LabProcess::start(folder.path(), &["activity=off"]);
+    let mut client = PlainClient::connect(&lab, 1);
+    client.say("A", "98=0|108=30");
+    assert_eq!(client.hear_all(1), ["34=1 35=A|98=0|108=30"]);
+
+    arm(&lab, "fix-contradiction");
+    let order = |id: &str| format!("11={id}|38=0.01|40=2|44=59000|54=1|55=BTCUSDT|60=20261116-12:00:00");
+    client.say("D", &order("a"));
+    client.say("F", "11=c|41=a|54=1|55=BTCUSDT|60=20261116-12:00:00");
+    let report = "35=8|1=ALPHA|6=0|11=a|14=0|17=BTCUSDT-N|37=1|38=0.01000000|39=0|40=2|44=59000|54=1|55=BTCUSDT|59=1";
+    assert_eq!(
+        client.hear_all(2),
+        [
+            format!("34=2 {}|150=0|151=0.01000000", report.replace("-N", "-1")),
+            format!("34=3 {}|150=4|151=0.01000000", report.replace("-N", "-2")),
+        ],
+        "the second is the report of the cancel"
+    );
+    assert_eq!(lab.get("admin", "/ledger").1["orders"][0]["status"], "CANCELED");
+
+    arm(&lab, "fix-gap-flags");
+    client.say("2", "7=1|16=1");
+    assert_eq!(client.hear_all(2), ["34=1 35=4|122=T|36=2", "34=1 35=4|122=T|36=2"]);
+    client.say("2", "7=1|16=1");
+    assert_eq!(client.hear_all(1), ["34=1 35=4|43=Y|122=T|36=2|123=Y"], "the next one is right");
+
+    arm(&lab, "fix-numbers-reset");
+    client.say("D", &order("b"));
+    let told: Vec<String> = std::iter::from_fn(|| client.hear()).collect();
+    assert!(told.iter().any(|line| line.contains("35=5|58=Sequence numbers are reset")), "{told:?}");
+    let mut client = PlainClient::connect(&lab, client.number);
+    client.say("A", "98=0|108=30");
+    assert_eq!(client.hear_all(2), ["34=1 35=A|98=0|108=30", "34=2 35=2|7=1|16=0"]);
+    drop(client);
+
+    arm(&lab, "fix-logon-blocked");
+    let log_on = || {
+        let mut client = PlainClient::connect(&lab, 1);
+        client.say("A", "98=0|108=1|141=Y");
+        client.hear()
+    };
+    assert_eq!(log_on().unwrap(), "34=1 35=5|58=the Logon was refused: SenderCompID (49) is in use");
+    scenarios::wait::wait_for("the session to be free again", || log_on().filter(|line| line.contains("35=A")));
+    let (_, faults) = lab.get("admin", "/faults");
+    assert_eq!(faults["injected"].as_array().unwrap().len(), 4, "{faults}");
+    let (_, ledger) = lab.get("admin", "/ledger");
+    let statuses: Vec<_> = ledger["orders"].as_array().unwrap().iter().map(|order| &order["status"]).collect();
+    assert_eq!(statuses, ["CANCELED", "NEW"]);
 }

@@ -15,8 +15,9 @@ use std::time::{Duration, Instant};
 pub use certificate::{Certificate, CertifyRequest};
 use certificate::{FaultResult, Verdict};
 
-use crate::catalogue::{ALWAYS, FIX, Fault};
-use crate::config::{LabConfig, LabConfigError};
+use crate::catalogue::{ALWAYS, Fault};
+use crate::config::LabConfig;
+use crate::config_error::LabConfigError;
 use crate::lab::{LabError, RunningLab};
 
 /// How often a running client is looked at.
@@ -45,7 +46,7 @@ pub fn certify(request: &CertifyRequest, progress: &mut dyn FnMut(&str)) -> Resu
 /// The faults in the order of the catalogue.
 fn wanted(names: &[String]) -> Result<Vec<String>, LabError> {
     let armed = Fault::ALL.iter().map(|(_, name, _)| *name);
-    let all: Vec<String> = armed.chain(ALWAYS).chain(FIX).map(ToOwned::to_owned).collect();
+    let all: Vec<String> = armed.chain(ALWAYS).map(ToOwned::to_owned).collect();
     if let Some(name) = names.iter().find(|name| !all.contains(name)) {
         let known = all.join(", ");
         return Err(LabError::Config(LabConfigError(format!("faults: {name} is none of {known}"))));
@@ -55,9 +56,6 @@ fn wanted(names: &[String]) -> Result<Vec<String>, LabError> {
 
 fn certify_fault(request: &CertifyRequest, fault: &str) -> Result<FaultResult, LabError> {
     let result = |verdict, reason: String, injected| FaultResult { fault: fault.to_owned(), verdict, reason, injected };
-    if FIX.contains(&fault) {
-        return Ok(result(Verdict::NotShown, "this build has no FIX face".to_owned(), 0));
-    }
     let folder = request.folder.join(fault);
     let io_error = |doing: &'static str| move |error: io::Error| LabError::Io(doing.to_owned(), error);
     if folder.exists() {

@@ -66,6 +66,10 @@ pub(crate) fn arming(fault: &str, seed: u64) -> Option<FaultRequest> {
         // These strike at the first occasion: a client has few of them.
         Fault::LateQuery => (1, Some(REPEATS), None),
         Fault::StreamNever
+        | Fault::FixNumbersReset
+        | Fault::FixGapFlags
+        | Fault::FixLogonBlocked
+        | Fault::FixContradiction
         | Fault::ListPartial
         | Fault::ReplaceHalf
         | Fault::ReplaceCut

@@ -2,7 +2,7 @@
 
 use venue_sim::book::BookSide;
 
-use super::order::{AccountIndex, AccountTrade, PublicTrade, SpotOrder};
+use super::order::{AccountIndex, AccountTrade, PublicTrade, SpotOrder, SpotStatus};
 use super::units::Units;
 use super::{SpotExchange, SpotMarket};
 
@@ -39,6 +39,16 @@ pub(crate) struct SpotExecution {
     pub(crate) cancel_id: Option<String>,
     pub(crate) execution_id: u64,
     pub(crate) time_micros: i64,
+}
+
+impl SpotExecution {
+    /// The report of a cancel as some venues give it: under the order's own id, and of an order that is still new.
+    pub(crate) fn contradictory(&self) -> Self {
+        let mut report = self.clone();
+        report.cancel_id = None;
+        report.order.status = SpotStatus::New;
+        report
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use fix::{
     Application, BusinessRejectReason, DisconnectReason, FixMessage, LogonDecision, LogonTicket, OutgoingMessage,
@@ -14,7 +15,8 @@ use super::market_data::{self, MarketDataRequests};
 use super::scope::SessionScope;
 use super::tags;
 use super::version::FixVersion;
-use crate::exchange::VenueEvent;
+use crate::catalogue::Fault;
+use crate::exchange::{ExecutionType, VenueEvent};
 use crate::publisher::{EventInterest, EventSubscription, VenueEvents};
 use crate::sequencer::Unavailable;
 use crate::sessions::{SessionEntry, Sessions};
@@ -33,6 +35,8 @@ pub(crate) struct FixApplication {
     sessions: Arc<Sessions>,
     peer: Option<IpAddr>,
     entry: Option<SessionEntry>,
+    /// Until when a fault refuses every Logon.
+    blocked_until: Option<Instant>,
 }
 
 impl FixApplication {
@@ -51,6 +55,7 @@ impl FixApplication {
             sessions,
             peer: None,
             entry: None,
+            blocked_until: None,
         }
     }
 
@@ -60,7 +65,12 @@ impl FixApplication {
             return Ok(false);
         }
         match (message.msg_type(), scope.report.version) {
-            (b"D", _) => scope.new_order(message)?,
+            (b"D", _) => {
+                scope.new_order(message)?;
+                if scope.faults.strikes(Fault::FixNumbersReset) {
+                    scope.inbox.reset_numbers();
+                }
+            }
             (b"F", _) => scope.cancel_order(message)?,
             (b"G", _) => scope.replace_order(message)?,
             (b"H", _) => scope.order_status(message)?,
@@ -104,7 +114,12 @@ impl FixApplication {
     fn report_of(&self, event: &VenueEvent) -> Option<OutgoingMessage> {
         match event {
             VenueEvent::Execution(report) if report.order.account == self.scope.account => {
-                Some(self.scope.report.execution(report))
+                let is_struck =
+                    report.kind == ExecutionType::Canceled && self.scope.faults.strikes(Fault::FixContradiction);
+                Some(match is_struck {
+                    true => self.scope.report.execution(&report.contradictory()),
+                    false => self.scope.report.execution(report),
+                })
             }
             _ => None,
         }
@@ -128,8 +143,16 @@ impl Application for FixApplication {
         self.peer = peer;
     }
 
-    fn on_logon(&mut self, _logon: &FixMessage<'_>, _ticket: LogonTicket) -> LogonDecision {
-        LogonDecision::Accept
+    fn on_logon(&mut self, logon: &FixMessage<'_>, _ticket: LogonTicket) -> LogonDecision {
+        let now = Instant::now();
+        if self.scope.faults.strikes(Fault::FixLogonBlocked) {
+            let heartbeat = Duration::from_secs(logon.number(tag::HEART_BT_INT).unwrap_or_default());
+            self.blocked_until = Some(now + heartbeat * 2);
+        }
+        match self.blocked_until {
+            Some(until) if now < until => LogonDecision::Reject("SenderCompID (49) is in use".to_owned()),
+            _ => LogonDecision::Accept,
+        }
     }
 
     fn on_logged_on(&mut self, line: &mut dyn SessionSender) {
@@ -155,6 +178,10 @@ impl Application for FixApplication {
             answer.field(tags::BUSINESS_REJECT_REF_ID, id);
         }
         self.send(answer, line);
+    }
+
+    fn is_ready(&self) -> bool {
+        self.scope.is_ready()
     }
 
     fn on_wake(&mut self, line: &mut dyn SessionSender) {

@@ -51,6 +51,13 @@ impl SessionInbox {
         self.push(SessionInput::Message(Box::new(message)));
     }
 
+    /// Logs the client out; both sequence numbers begin at 1 again.
+    pub(crate) fn reset_numbers(&self) {
+        let handle = self.handle.clone();
+        // A session that is gone has no numbers.
+        tokio::spawn(async move { handle.reset().await.ok() });
+    }
+
     pub(crate) fn take(&self) -> VecDeque<SessionInput> {
         self.is_woken.store(false, Ordering::Release);
         std::mem::take(&mut *self.queue.lock().unwrap_or_else(PoisonError::into_inner))

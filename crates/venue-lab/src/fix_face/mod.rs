@@ -1,6 +1,7 @@
 //! Generic FIX 4.4 and 4.2: sessions of accounts for orders and market data, and drop copies.
 
 mod application;
+mod fault_stream;
 mod fields;
 mod inbox;
 mod market_data;
@@ -85,7 +86,9 @@ pub(crate) fn serve(
         accepted.push((settings, handle));
         tasks.push(task);
     }
-    tasks.push(tokio::spawn(Acceptor::new(listener, accepted, None).run(stop.clone())));
+    tasks.push(tokio::spawn(
+        Acceptor::new(listener, accepted, Some(fault_stream::wrapper(&state.faults))).run(stop.clone()),
+    ));
     tasks
 }
 
@@ -111,6 +114,7 @@ fn start_session(
         markets: state.markets.clone(),
         rejects: rejects.clone(),
         keeps_reports: settings.persist_messages,
+        pending: Arc::default(),
     };
     let clock = SessionClock::system();
     let store = MemoryStore::new(clock.now());

@@ -32,8 +32,9 @@ impl SessionScope {
             Ok(order) => order,
             Err(error) => return self.reject_order(&request, (self.report.version.other_order_reason(), &error.text)),
         };
-        let scope = self.clone();
+        let (scope, pending) = (self.clone(), self.begin_command());
         let then = move |applied: CommandResult| {
+            drop(pending);
             // What became of an order that was taken is told by the events.
             if let Err(reject) = applied {
                 // The session is told, or gone.
@@ -144,8 +145,9 @@ impl SessionScope {
         order: OrderReference,
         command: SpotCommand,
     ) -> Result<(), Unavailable> {
-        let scope = self.clone();
+        let (scope, pending) = (self.clone(), self.begin_command());
         let then = move |applied: CommandResult| {
+            drop(pending);
             let Err(reject) = applied else { return };
             let asked = scope.clone();
             let find = move |exchange: &SpotExchange| find(exchange, &order);

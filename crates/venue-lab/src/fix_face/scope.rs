@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use super::inbox::SessionInbox;
 use super::reports::ReportScope;
@@ -22,9 +22,33 @@ pub(crate) struct SessionScope {
     pub(crate) rejects: Arc<AtomicU64>,
     /// Reports from while the client was away are sent after its next Logon.
     pub(crate) keeps_reports: bool,
+    /// Commands of the session that the exchange has not executed.
+    pub(crate) pending: Arc<AtomicUsize>,
+}
+
+/// Commands of a session that wait for the exchange; the session is not read while there are so many.
+pub(crate) const PENDING_MAX: usize = 1_000;
+
+/// A command on its way; dropping it ends that.
+pub(crate) struct PendingCommand(Arc<AtomicUsize>);
+
+impl Drop for PendingCommand {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
+    }
 }
 
 impl SessionScope {
+    /// It must end before the session is told of the command's result, which wakes it to read on.
+    pub(crate) fn begin_command(&self) -> PendingCommand {
+        self.pending.fetch_add(1, Ordering::AcqRel);
+        PendingCommand(self.pending.clone())
+    }
+
+    pub(crate) fn is_ready(&self) -> bool {
+        self.pending.load(Ordering::Acquire) < PENDING_MAX
+    }
+
     /// ExecID (17) of a reject.
     pub(crate) fn next_reject_id(&self) -> String {
         format!("R{}", self.rejects.fetch_add(1, Ordering::Relaxed))

@@ -434,7 +434,13 @@ impl FixConnection {
             let own = &mut self.own_requests;
             reports.retain(|report| own.remove(request_id(report)));
         }
-        reports.into_iter().map(reports::execution).collect()
+        let encode = |report: &SpotExecution| match report.kind {
+            ExecutionType::Canceled if faults.strikes(Fault::FixContradiction) => {
+                reports::execution(&report.contradictory())
+            }
+            _ => reports::execution(report),
+        };
+        reports.into_iter().map(encode).collect()
     }
 }
 

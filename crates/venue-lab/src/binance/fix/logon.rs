@@ -9,6 +9,7 @@ use super::reject::missing;
 use super::{BinanceFixState, FixService, VENUE};
 use crate::binance::error::ApiError;
 use crate::binance::security;
+use crate::catalogue::Fault;
 use crate::exchange::AccountIndex;
 use crate::sequencer::now_micros;
 
@@ -45,7 +46,8 @@ pub(super) fn log_on(
     check_settings(message, service)?;
     let account = authenticate(state, message, comp_id)?;
     let heartbeat = i64::try_from(heartbeat_seconds).unwrap_or_default();
-    let claim = state.comp_ids.claim(service, account, comp_id, heartbeat)?;
+    let is_blocked = state.api.faults.strikes(Fault::FixLogonBlocked);
+    let claim = state.comp_ids.claim(service, account, comp_id, heartbeat, is_blocked)?;
     let wants_acks_only = message.text(RESPONSE_MODE) == Some("2");
     Ok(FixLogon { account, heartbeat_seconds, wants_acks_only, claim })
 }
@@ -109,7 +111,7 @@ fn authenticate(state: &BinanceFixState, message: &FixMessage<'_>, comp_id: &str
     let text = |tag| message.text(tag).unwrap_or_default();
     let signed = ["A", comp_id, VENUE, text(tag::MSG_SEQ_NUM), text(tag::SENDING_TIME)].join("\x01");
     security::check_signature(key, &signed, signature)?;
-    if api.faults.strikes(crate::catalogue::Fault::KeyRevoked) {
+    if api.faults.strikes(Fault::KeyRevoked) {
         return Err(ApiError::new(401, -2_015, "Invalid API-key, IP, or permissions for action."));
     }
     tracing::debug!(account = key.account, comp_id, at = now_micros(), "logged on");

@@ -42,15 +42,21 @@ impl CompIds {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// With `is_blocked` the id is blocked as after a cut, by a fault.
     pub(super) fn claim(
         self: &Arc<Self>,
         service: FixService,
         account: AccountIndex,
         comp_id: &str,
         heartbeat_seconds: i64,
+        is_blocked: bool,
     ) -> Result<CompIdClaim, ApiError> {
         let now = now_micros();
         let mut table = self.table();
+        if is_blocked {
+            let until = now + 2 * heartbeat_seconds * MICROS;
+            table.comp_ids.insert((account, comp_id.to_owned()), CompIdUse::BlockedUntil(until));
+        }
         table.count_attempt(service, account, now)?;
         table.check_connections(service, account)?;
         let key = (account, comp_id.to_owned());
@@ -122,20 +128,20 @@ mod tests {
     #[test]
     fn a_comp_id_is_free_after_a_logout_and_blocked_after_a_cut() {
         let comp_ids = Arc::new(CompIds::default());
-        let claim = |id: &str| comp_ids.claim(FixService::OrderEntry, 0, id, 5);
+        let claim = |id: &str| comp_ids.claim(FixService::OrderEntry, 0, id, 5, false);
         let mut first = claim("A").unwrap();
         assert_eq!(code(claim("A")), -1033);
         first.is_logged_out = true;
         drop(first);
         drop(claim("A").unwrap());
         assert_eq!(code(claim("A")), -1033, "it went without a Logout");
-        assert_eq!(code(comp_ids.claim(FixService::OrderEntry, 1, "A", 5)), 0, "another account has its own");
+        assert_eq!(code(comp_ids.claim(FixService::OrderEntry, 1, "A", 5, false)), 0, "another account has its own");
     }
 
     #[test]
     fn connections_and_attempts_of_an_account_are_limited() {
         let comp_ids = Arc::new(CompIds::default());
-        let claim = |number: usize| comp_ids.claim(FixService::DropCopy, 0, &number.to_string(), 5);
+        let claim = |number: usize| comp_ids.claim(FixService::DropCopy, 0, &number.to_string(), 5, false);
         let open: Vec<_> = (0..10).map(|number| claim(number).unwrap()).collect();
         let refused = claim(10).err().unwrap();
         assert_eq!(
