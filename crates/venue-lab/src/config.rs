@@ -51,6 +51,8 @@ pub(crate) enum TlsUse {
     /// As at the venue, those of Binance's FIX; the others are plain.
     #[default]
     Fix,
+    /// Every face but the admin port.
+    All,
     Off,
 }
 

@@ -10,6 +10,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use axum::Router;
+use rustls::ServerConfig;
 use serde_json::{Map, Value};
 use storage::StorageError;
 use storage::lock::DataDirLock;
@@ -30,6 +31,7 @@ use crate::fix_face::{self, FixFaceConfig, FixFaceState};
 use crate::ledger::{LedgerError, SpotLedger};
 use crate::sequencer::{self, ExchangeHandle};
 use crate::sessions::Sessions;
+use crate::tls_listener::{PeerAddress, TlsListener};
 use crate::{admin, keys, tls};
 
 const LEDGER_FILE: &str = "ledger";
@@ -72,6 +74,8 @@ pub struct RunningLab {
     addresses: Map<String, Value>,
     exchange: ExchangeHandle,
     faults: Arc<LabFaults>,
+    /// Where all faces are encrypted.
+    tls: Option<Arc<ServerConfig>>,
     stop_sessions: watch::Sender<bool>,
     session_tasks: Vec<Task<()>>,
     _lock: DataDirLock,
@@ -92,6 +96,14 @@ impl RunningLab {
             keys.extend(demo_keys);
             addresses.insert("keys".to_owned(), path.display().to_string().into());
         }
+        let tls_config = match config.tls {
+            TlsUse::Fix | TlsUse::All => {
+                let made = tls::server_config(folder);
+                Some(made.map_err(|error| LabError::Io("use the certificate in tls".to_owned(), error))?)
+            }
+            TlsUse::Off => None,
+        };
+        let tls_of_all = tls_config.clone().filter(|_| config.tls == TlsUse::All);
         let runtime = Runtime::new().map_err(|error| LabError::Io("start threads".to_owned(), error))?;
         let (exchange, thread, has_ended) = sequencer::start(exchange, ledger);
         let faults = Arc::new(LabFaults::default());
@@ -102,6 +114,7 @@ impl RunningLab {
             addresses,
             exchange: exchange.clone(),
             faults: faults.clone(),
+            tls: tls_of_all.clone(),
             stop_sessions: watch::Sender::new(false),
             session_tasks: Vec::new(),
             _lock: lock,
@@ -115,9 +128,10 @@ impl RunningLab {
             rates,
             faults: faults.clone(),
             sessions: sessions.clone(),
+            tls: tls_of_all,
         };
         let state = Arc::new(state);
-        lab.serve_binance(&config, &state, folder)?;
+        lab.serve_binance(&config, &state, tls_config)?;
         let symbols = market_indexes(&config);
         let fix_state = FixFaceState {
             exchange: exchange.clone(),
@@ -129,14 +143,20 @@ impl RunningLab {
             lab.serve_fix(config.bind, face, &fix_state)?;
         }
         let admin_state = AdminState { exchange, faults, sessions };
-        lab.serve("admin", (config.bind, config.ports.admin), admin::router(admin_state))?;
+        lab.serve("admin", (config.bind, config.ports.admin), admin::router(admin_state), None)?;
         Ok(lab)
     }
 
     /// Opens the faces of Binance.
-    fn serve_binance(&mut self, config: &LabConfig, state: &Arc<BinanceState>, folder: &Path) -> Result<(), LabError> {
+    fn serve_binance(
+        &mut self,
+        config: &LabConfig,
+        state: &Arc<BinanceState>,
+        tls_config: Option<Arc<ServerConfig>>,
+    ) -> Result<(), LabError> {
         let ports = config.ports;
-        self.serve("binanceRest", (config.bind, ports.rest), binance::rest::router(state.clone()))?;
+        let router = binance::rest::router(state.clone());
+        self.serve("binanceRest", (config.bind, ports.rest), router, self.tls.clone())?;
         self.serve_sockets(
             ("binanceWsApi", binance::ws_api::PATH),
             (config.bind, ports.ws_api),
@@ -146,12 +166,7 @@ impl RunningLab {
         self.serve_sockets(("binanceStreams", ""), (config.bind, ports.streams), state, binance::streams::serve)?;
         let fix_state =
             BinanceFixState { api: state.clone(), comp_ids: Arc::default(), markets: market_indexes(config) };
-        let acceptor = match config.tls {
-            TlsUse::Fix => Some(
-                tls::acceptor(folder).map_err(|error| LabError::Io("use the certificate in tls".to_owned(), error))?,
-            ),
-            TlsUse::Off => None,
-        };
+        let acceptor = tls_config.map(TlsAcceptor::from);
         for (service, port) in FixService::ALL.into_iter().zip(ports.binance_fix) {
             self.serve_binance_fix(service, (config.bind, port), &fix_state, acceptor.as_ref())?;
         }
@@ -195,11 +210,22 @@ impl RunningLab {
     }
 
     /// Serves an HTTP face.
-    fn serve(&mut self, name: &str, port: (IpAddr, Option<u16>), router: Router) -> Result<(), LabError> {
-        let Some((listener, address)) = self.open((name, "http", ""), port)? else { return Ok(()) };
-        let service = router.into_make_service_with_connect_info::<SocketAddr>();
+    fn serve(
+        &mut self,
+        name: &str,
+        port: (IpAddr, Option<u16>),
+        router: Router,
+        tls: Option<Arc<ServerConfig>>,
+    ) -> Result<(), LabError> {
+        let scheme = if tls.is_some() { "https" } else { "http" };
+        let Some((listener, address)) = self.open((name, scheme, ""), port)? else { return Ok(()) };
+        let service = router.into_make_service_with_connect_info::<PeerAddress>();
         self.runtime.spawn(async move {
-            if let Err(error) = axum::serve(listener, service).await {
+            let served = match tls {
+                None => axum::serve(listener, service).await,
+                Some(config) => axum::serve(TlsListener::new(listener, address, config.into()), service).await,
+            };
+            if let Err(error) = served {
                 tracing::error!(%error, %address, "the port is not served any more");
             }
         });
@@ -214,7 +240,9 @@ impl RunningLab {
         state: &Arc<BinanceState>,
         serve: fn(Arc<BinanceState>, TcpStream, SocketAddr) -> F,
     ) -> Result<(), LabError> {
-        let Some((listener, _)) = self.open((name, "ws", path), port)? else { return Ok(()) };
+        let Some((listener, _)) = self.open((name, if self.tls.is_some() { "wss" } else { "ws" }, path), port)? else {
+            return Ok(());
+        };
         let state = state.clone();
         self.runtime.spawn(accept_connections(listener, move |stream, peer| serve(state.clone(), stream, peer)));
         Ok(())

@@ -24,6 +24,7 @@ mod sequencer;
 mod sessions;
 mod signature;
 mod tls;
+mod tls_listener;
 mod websocket;
 
 pub use certify::{Certificate, CertifyRequest, certify};

@@ -17,12 +17,12 @@ use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 
 /// How long a client may take for the handshake.
-const HANDSHAKE_MAX: Duration = Duration::from_secs(10);
+pub(crate) const HANDSHAKE_MAX: Duration = Duration::from_secs(10);
 /// The names under which a lab is reached.
 const NAMES: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 
 /// TLS with the certificate `tls/cert.pem` of the folder.
-pub(crate) fn acceptor(folder: &Path) -> io::Result<TlsAcceptor> {
+pub(crate) fn server_config(folder: &Path) -> io::Result<Arc<ServerConfig>> {
     let folder = folder.join("tls");
     let [certificate, key] = ["cert.pem", "key.pem"].map(|name| folder.join(name));
     if !certificate.exists() {
@@ -38,7 +38,7 @@ pub(crate) fn acceptor(folder: &Path) -> io::Result<TlsAcceptor> {
         .with_safe_default_protocol_versions()
         .map_err(io::Error::other)?;
     let config = builder.with_no_client_auth().with_single_cert(vec![certificate], key).map_err(io::Error::other)?;
-    Ok(TlsAcceptor::from(Arc::new(config)))
+    Ok(Arc::new(config))
 }
 
 /// Certificate and key. It does not expire: a lab serves loopback addresses only.

@@ -1,8 +1,10 @@
 //! WebSocket connections of the lab: tungstenite on tokio's readiness, with pings and a limit of silence.
 
 use std::io::{self, Read, Write};
+use std::sync::Arc;
 use std::time::Duration;
 
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 use tungstenite::error::Error;
@@ -38,8 +40,55 @@ impl Write for ReadyStream {
     }
 }
 
+/// Plain or secured.
+enum ClientStream {
+    Plain(ReadyStream),
+    Tls(Box<StreamOwned<ServerConnection, ReadyStream>>),
+}
+
+impl ClientStream {
+    fn new(stream: TcpStream, tls: Option<Arc<ServerConfig>>) -> io::Result<Self> {
+        let stream = ReadyStream(stream);
+        let Some(config) = tls else { return Ok(Self::Plain(stream)) };
+        let connection = ServerConnection::new(config).map_err(io::Error::other)?;
+        Ok(Self::Tls(Box::new(StreamOwned::new(connection, stream))))
+    }
+
+    fn socket(&self) -> &TcpStream {
+        match self {
+            Self::Plain(stream) => &stream.0,
+            Self::Tls(stream) => &stream.sock.0,
+        }
+    }
+}
+
+impl Read for ClientStream {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Plain(stream) => stream.read(buffer),
+            Self::Tls(stream) => stream.read(buffer),
+        }
+    }
+}
+
+impl Write for ClientStream {
+    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Plain(stream) => stream.write(buffer),
+            Self::Tls(stream) => stream.write(buffer),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Plain(stream) => stream.flush(),
+            Self::Tls(stream) => stream.flush(),
+        }
+    }
+}
+
 pub(crate) struct WebSocketConnection {
-    socket: WebSocket<ReadyStream>,
+    socket: WebSocket<ClientStream>,
     /// Path and query of the request.
     pub(crate) target: String,
     pings: Interval,
@@ -60,13 +109,13 @@ fn would_block(error: &Error) -> bool {
 }
 
 impl WebSocketConnection {
-    pub(crate) async fn accept(stream: TcpStream) -> io::Result<Self> {
+    pub(crate) async fn accept(stream: TcpStream, tls: Option<Arc<ServerConfig>>) -> io::Result<Self> {
         stream.set_nodelay(true)?;
-        tokio::time::timeout(HANDSHAKE_MAX, Self::shake_hands(stream)).await?
+        tokio::time::timeout(HANDSHAKE_MAX, Self::shake_hands(ClientStream::new(stream, tls)?)).await?
     }
 
     #[allow(clippy::result_large_err, reason = "the library's type of a refusal")]
-    async fn shake_hands(stream: TcpStream) -> io::Result<Self> {
+    async fn shake_hands(stream: ClientStream) -> io::Result<Self> {
         let mut target = String::new();
         let note = |request: &Request, response: Response| -> Result<Response, ErrorResponse> {
             target = request.uri().path_and_query().map(ToString::to_string).unwrap_or_default();
@@ -75,14 +124,14 @@ impl WebSocketConnection {
         let config = WebSocketConfig::default()
             .max_message_size(Some(MESSAGE_BYTES_MAX))
             .max_frame_size(Some(MESSAGE_BYTES_MAX));
-        let mut outcome = tungstenite::accept_hdr_with_config(ReadyStream(stream), note, Some(config));
+        let mut outcome = tungstenite::accept_hdr_with_config(stream, note, Some(config));
         let socket = loop {
             match outcome {
                 Ok(socket) => break socket,
                 Err(HandshakeError::Failure(error)) => return Err(io::Error::other(error)),
                 Err(HandshakeError::Interrupted(unfinished)) => {
                     // The answer is small and never blocks; what is missing is a part of the request.
-                    unfinished.get_ref().get_ref().0.readable().await?;
+                    unfinished.get_ref().get_ref().socket().readable().await?;
                     outcome = unfinished.handshake();
                 }
             }
@@ -123,7 +172,7 @@ impl WebSocketConnection {
     /// Waits for input, and pings meanwhile.
     async fn wait_readable(&mut self) -> io::Result<()> {
         tokio::select! {
-            readable = self.socket.get_ref().0.readable() => return readable,
+            readable = self.socket.get_ref().socket().readable() => return readable,
             _ = self.pings.tick() => {}
         }
         let now = Instant::now();
@@ -156,7 +205,7 @@ impl WebSocketConnection {
         loop {
             match self.socket.flush() {
                 Ok(()) | Err(Error::ConnectionClosed) => return Ok(()),
-                Err(error) if would_block(&error) => self.socket.get_ref().0.writable().await?,
+                Err(error) if would_block(&error) => self.socket.get_ref().socket().writable().await?,
                 Err(error) => return Err(io::Error::other(error)),
             }
         }

@@ -134,6 +134,12 @@ fn the_fix_connector_of_binance_agrees_with_the_ledger() {
 }
 
 #[test]
+fn rest_and_websockets_are_encrypted_by_a_setting() {
+    let folder = folder();
+    approves("tls.py", &LabProcess::start(folder.path(), &["activity=off", "tls=all"]));
+}
+
+#[test]
 fn every_fault_strikes_a_client_and_leaves_the_ledger_true_also_after_a_kill() {
     let folder = folder();
     let lab = LabProcess::start(folder.path(), &["activity=off"]);

@@ -46,6 +46,8 @@ pub(crate) struct BinanceState {
     pub(crate) rates: RateLimits,
     pub(crate) faults: Arc<LabFaults>,
     pub(crate) sessions: Arc<Sessions>,
+    /// Where the WebSocket faces are encrypted.
+    pub(crate) tls: Option<Arc<rustls::ServerConfig>>,
 }
 
 impl BinanceState {

@@ -17,6 +17,7 @@ use super::params::Params;
 use super::rate_limits::OrderCounts;
 use super::{ApiCall, BinanceState, security};
 use crate::sequencer::now_micros;
+use crate::tls_listener::PeerAddress;
 
 /// The largest request body.
 const BODY_BYTES_MAX: usize = 64 * 1024;
@@ -49,7 +50,7 @@ pub(crate) fn router(state: Arc<BinanceState>) -> Router {
 
 async fn handle(
     State(state): State<Arc<BinanceState>>,
-    ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    ConnectInfo(PeerAddress(peer)): ConnectInfo<PeerAddress>,
     request: Request,
 ) -> Response {
     let mut answer_headers = AnswerHeaders::default();

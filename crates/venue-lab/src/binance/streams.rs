@@ -40,7 +40,7 @@ struct StreamSession {
 pub(crate) async fn serve(state: Arc<BinanceState>, stream: TcpStream, peer: SocketAddr) -> io::Result<()> {
     // Before the client knows that it is connected: it must miss no change from then on.
     let mut events = state.exchange.events.subscribe_queue(EventInterest::every_market());
-    let mut connection = WebSocketConnection::accept(stream).await?;
+    let mut connection = WebSocketConnection::accept(stream, state.tls.clone()).await?;
     let entry = state.sessions.open("streams", peer);
     let symbols = state.exchange.query(|exchange| {
         let entry = |(name, index): (&String, &usize)| (name.to_lowercase(), (*index, name.clone()));

@@ -65,7 +65,7 @@ struct WsApiSession {
 
 /// Serves one connection until it ends.
 pub(crate) async fn serve(state: Arc<BinanceState>, stream: TcpStream, peer: SocketAddr) -> io::Result<()> {
-    let mut connection = WebSocketConnection::accept(stream).await?;
+    let mut connection = WebSocketConnection::accept(stream, state.tls.clone()).await?;
     let (path, query) = connection.target.split_once('?').unwrap_or((&connection.target, ""));
     if path != PATH || state.rates.charge(peer.ip(), CONNECT_WEIGHT, now_micros()).is_err() {
         return Ok(());
