@@ -1,0 +1,37 @@
+//! Requests over REST.
+
+use std::sync::Arc;
+
+use adapter_kit::connection::{RequestFailure, VenueHttp};
+use domain::Timestamp;
+
+use crate::protocol::answers::{CallAnswer, decode_rest};
+use crate::protocol::encoding::{RequestStamp, encode_rest};
+use crate::protocol::requests::BinanceRequest;
+use crate::protocol::signing::RequestSigner;
+
+/// Signs, sends and reads requests over REST.
+#[derive(Debug)]
+pub struct RestClient {
+    http: VenueHttp,
+    signer: Arc<RequestSigner>,
+}
+
+impl RestClient {
+    pub fn new(http: VenueHttp, signer: Arc<RequestSigner>) -> Self {
+        Self { http, signer }
+    }
+
+    /// Sends a request once. An answer of any status is an answer; its meaning says whether the request took effect.
+    pub async fn call(
+        &self,
+        request: &BinanceRequest,
+        stamp: RequestStamp,
+        clock: impl Fn() -> Timestamp,
+    ) -> Result<CallAnswer, RequestFailure> {
+        let encoded = encode_rest(request, &self.signer, stamp);
+        let sent = encoded.map_err(|reason| RequestFailure::NotSent(reason.to_string()))?;
+        let response = self.http.send(&sent).await?;
+        Ok(decode_rest(&response, clock()))
+    }
+}

@@ -1,0 +1,15 @@
+//! Adapter of Binance spot, on the adapter kit.
+//!
+//! The parts that decide something are pure: they get the time and bytes from their caller. Everything is written from
+//! the venue's public documentation and shares no code with the venue lab, which tests it.
+
+pub mod protocol;
+pub mod depth_book;
+pub mod market_mapping;
+pub mod client_id;
+pub mod order_mapping;
+pub mod symbol_rules;
+pub mod executions;
+pub mod rate_rules;
+pub mod addresses;
+pub mod connection;

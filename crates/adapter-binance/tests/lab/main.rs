@@ -1,0 +1,8 @@
+//! The connections against the venue lab, another program by other hands, which is started by the test.
+#![allow(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
+
+mod lab;
+mod orders;
+mod private_events;
+mod market_data;
+mod faults;

@@ -1,0 +1,8 @@
+//! Orders, executions and rate limits in the venue's words, and back.
+#![allow(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
+
+mod tickets;
+mod filters;
+mod executions;
+mod rates;
+mod market_data;
