@@ -139,7 +139,8 @@ impl AdapterHost {
             | Instruction::Submit(_)
             | Instruction::Replace(..)
             | Instruction::Cancel(_)
-            | Instruction::Inquire(_) => {}
+            | Instruction::Inquire(_)
+            | Instruction::AskStatement(_) => {}
         }
     }
 
@@ -202,6 +203,7 @@ impl AdapterHost {
             Instruction::Replace(order, terms) => self.adapter.modify(at, order, *terms),
             Instruction::Cancel(order) => self.adapter.cancel(at, order),
             Instruction::Inquire(order) => self.adapter.inquire(at, order),
+            Instruction::AskStatement(account) => self.adapter.ask_statement(at, *account),
             Instruction::Subscribe(security) => self.subscribe(at, *security),
             Instruction::Unsubscribe(security) => self.adapter.unsubscribe(at, *security),
         }
@@ -235,9 +237,11 @@ fn not_sent_report(instruction: &Instruction, sending: SendOutcome) -> Option<Re
         Instruction::Replace(order, _) => (order.id, |order, reason| ReportKind::ReplaceRejected { order, reason }),
         Instruction::Cancel(order) => (order.id, |order, reason| ReportKind::CancelRejected { order, reason }),
         // What was not asked is asked again.
-        Instruction::LogOn | Instruction::Inquire(_) | Instruction::Subscribe(_) | Instruction::Unsubscribe(_) => {
-            return None;
-        }
+        Instruction::LogOn
+        | Instruction::Inquire(_)
+        | Instruction::AskStatement(_)
+        | Instruction::Subscribe(_)
+        | Instruction::Unsubscribe(_) => return None,
     };
     match sending {
         SendOutcome::Sent => None,

@@ -9,7 +9,7 @@ use crossbeam_channel::Receiver;
 use domain::command::MarketData;
 use domain::order::OrderTerms;
 use domain::report::{AdapterCapabilities, ReportKind, VenueSnapshot};
-use domain::{Order, SecurityId, Text, Timestamp};
+use domain::{AccountId, Order, SecurityId, Text, Timestamp};
 
 /// An order session at a venue. The venue's answers come out of `deliver`, never out of the request itself: sent does
 /// not mean accepted.
@@ -36,6 +36,10 @@ pub trait OrderSession: Send {
     /// Asks the venue what it knows of an order. The answer is `ReportKind::Inquiry` with `as_of` = this instant; the host
     /// adds `dead_after`. An answer that fails or is cut is no answer: it is asked again.
     fn inquire(&mut self, at: Timestamp, order: &Order) -> SendOutcome;
+
+    /// Asks the venue what it holds for an account. The answer is `ReportKind::Statement` with `as_of` = this instant. What
+    /// the venue does not know it leaves out, and says so; an answer that fails is no answer.
+    fn ask_statement(&mut self, at: Timestamp, account: AccountId) -> SendOutcome;
 
     /// Delivers everything that the venue has reported since the last call, in the venue's order. Where reports may have
     /// been lost and the session is up, `ReportKind::Gap` comes before the next report.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::ids::SecurityId;
+use crate::ids::{AccountId, SecurityId};
 use crate::order::{Order, OrderTerms};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,6 +15,8 @@ pub enum Instruction {
     Cancel(Arc<Order>),
     /// The venue is asked what it knows of the order.
     Inquire(Arc<Order>),
+    /// The venue is asked what it holds for the account.
+    AskStatement(AccountId),
     Subscribe(SecurityId),
     Unsubscribe(SecurityId),
 }

@@ -47,7 +47,9 @@ pub use market::{Bar, BarSize, BookLevel, Mark, OrderBook, Tick, Trade};
 pub use order::{Fill, OrdStatus, Order, OrderKind, OrderStatus, Side, Source, TimeInForce};
 pub use order_properties::{OrderProperties, OrderProperty};
 pub use planted_bugs::PlantedBug;
-pub use portfolio::{CashBalance, Charge, ChargeKind, PortfolioValue, Position, Transaction, TransactionKind};
+pub use portfolio::{
+    CashBalance, Charge, ChargeKind, EntryKind, PortfolioValue, Position, Transaction, TransactionKind,
+};
 pub use query::{Answer, Query};
 pub use reference::{
     Account, Exchange, ReferenceData, Security, SecurityFamily, SecurityKind, Settlement, StrategyRecord,

@@ -120,6 +120,77 @@ pub struct Transaction {
     #[n(18)]
     #[cbor(default)]
     pub charges: Vec<Charge>,
+    /// What the venue calls an entry of its own.
+    #[n(19)]
+    pub venue_kind: Option<EntryKind>,
+}
+
+/// What a venue books besides trades. The kind of its transaction is the nearest of ours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Encode, Decode)]
+#[cbor(index_only)]
+pub enum EntryKind {
+    /// Paid between those who are long and short of a swap.
+    #[n(0)]
+    Funding,
+    #[n(1)]
+    Interest,
+    /// Between accounts, or in and out of the venue.
+    #[n(2)]
+    Transfer,
+    /// A small rest is exchanged; each currency is an entry.
+    #[n(3)]
+    Dust,
+    /// One currency for another; each is an entry.
+    #[n(4)]
+    Conversion,
+    /// Of an earlier booking of the venue.
+    #[n(5)]
+    Correction,
+    #[n(6)]
+    Fee,
+    #[n(7)]
+    Dividend,
+}
+
+impl EntryKind {
+    pub const ALL: [Self; 8] = [
+        Self::Funding,
+        Self::Interest,
+        Self::Transfer,
+        Self::Dust,
+        Self::Conversion,
+        Self::Correction,
+        Self::Fee,
+        Self::Dividend,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Funding => "FUNDING",
+            Self::Interest => "INTEREST",
+            Self::Transfer => "TRANSFER",
+            Self::Dust => "DUST",
+            Self::Conversion => "CONVERSION",
+            Self::Correction => "CORRECTION",
+            Self::Fee => "FEE",
+            Self::Dividend => "DIVIDEND",
+        }
+    }
+
+    /// The kind of a transaction that moves so much cash. What a venue pays for a position, or corrects, is a result;
+    /// what is moved or exchanged is none.
+    pub fn transaction_kind(self, amount: Amount) -> TransactionKind {
+        let comes_in = !amount.is_negative();
+        match self {
+            Self::Funding | Self::Interest if comes_in => TransactionKind::InterestReceived,
+            Self::Funding | Self::Interest => TransactionKind::InterestPaid,
+            Self::Correction | Self::Fee if comes_in => TransactionKind::Refund,
+            Self::Correction | Self::Fee => TransactionKind::Fees,
+            Self::Dividend if comes_in => TransactionKind::Dividend,
+            Self::Transfer | Self::Dust | Self::Conversion if comes_in => TransactionKind::Credit,
+            Self::Transfer | Self::Dust | Self::Conversion | Self::Dividend => TransactionKind::Debit,
+        }
+    }
 }
 
 /// Charge of a venue, a broker or a clearer for a fill; below zero it is a rebate.
@@ -209,6 +280,12 @@ pub struct CashBalance {
     pub currency: Currency,
     #[n(4)]
     pub amount: Amount,
+    /// What the venue holds of it for the whole account, all strategies together, by its last statement.
+    #[n(5)]
+    pub venue_total: Option<Amount>,
+    /// The part of it that open orders hold.
+    #[n(6)]
+    pub venue_locked: Option<Amount>,
 }
 
 /// Value of a strategy in base currency; a figure is absent where a rate is missing.

@@ -1,12 +1,13 @@
 //! Risk limits and trading states per scope. The strictest scope of an order applies.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use minicbor::{Decode, Encode};
 use rust_decimal::Decimal;
 
 use crate::amount::{Amount, Quantity};
+use crate::currency::Currency;
 use crate::ids::{AccountId, SecurityId, StrategyId, Text};
 use crate::time::Timestamp;
 
@@ -293,7 +294,7 @@ pub struct EngineSettings {
     #[n(0)]
     pub instance: u64,
     #[n(1)]
-    pub base_currency: crate::currency::Currency,
+    pub base_currency: Currency,
     /// The platform day begins at midnight of this zone.
     #[n(2)]
     pub trading_zone: Text,
@@ -323,13 +324,17 @@ pub struct EngineSettings {
     #[n(10)]
     #[cbor(default)]
     pub counts_modifications: bool,
+    /// Currencies without a market rate that are worth as much as another; none in journals that were written before.
+    #[n(12)]
+    #[cbor(default)]
+    pub pegs: BTreeMap<Currency, Currency>,
 }
 
 impl Default for EngineSettings {
     fn default() -> Self {
         Self {
             instance: 1,
-            base_currency: crate::currency::Currency::USD,
+            base_currency: Currency::USD,
             trading_zone: "UTC".into(),
             margin_rate: Decimal::new(1, 1),
             slippage_percent: Decimal::ONE,
@@ -339,6 +344,7 @@ impl Default for EngineSettings {
             short_margin_rate: Decimal::new(5, 1),
             dead_man_seconds: None,
             counts_modifications: true,
+            pegs: [(Currency::USDT, Currency::USD)].into(),
         }
     }
 }

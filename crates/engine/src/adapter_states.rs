@@ -67,6 +67,10 @@ impl AdapterStates {
         dead_after.is_some_and(|fence| as_of >= fence.plus_millis(desk.capabilities.read_lag_millis()))
     }
 
+    pub(crate) fn gives_statements(&self, adapter: &AdapterName) -> bool {
+        self.0.get(adapter).is_some_and(|desk| desk.capabilities.lists.statement)
+    }
+
     pub(crate) fn expires_orders(&self, adapter: &AdapterName) -> bool {
         self.0.get(adapter).is_none_or(|desk| desk.capabilities.expires_orders)
     }

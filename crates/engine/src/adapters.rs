@@ -50,8 +50,10 @@ impl Trading {
             desk.reconciled = false;
         }
         out.publish(Event::Session(Arc::new(SessionChange { adapter: adapter.clone(), state })));
-        if state == SessionState::Disconnected {
-            self.mark_unanswered_in_doubt(moment, adapter, out);
+        match state {
+            SessionState::Disconnected => self.mark_unanswered_in_doubt(moment, adapter, out),
+            SessionState::LoggedOn => self.ask_statements(adapter, out),
+            SessionState::Connected | SessionState::Subscribed => {}
         }
     }
 }

@@ -74,6 +74,7 @@ impl Trading {
             strategy,
             description: ask.description.clone(),
             charges: vec![],
+            venue_kind: None,
         };
         Ok((transaction, security))
     }

@@ -187,6 +187,7 @@ impl Trading {
             strategy: held.strategy,
             description: Some(terms.description.clone()),
             charges: vec![],
+            venue_kind: None,
         }
     }
 

@@ -15,6 +15,9 @@ pub(crate) struct Marks {
     pairs: LookupMap<(Currency, Currency), Vec<SecurityId>>,
     #[cbor(skip)]
     pair_ids: BTreeSet<SecurityId>,
+    /// Currencies that are worth as much as another where no pair tells. Follows from the settings.
+    #[cbor(skip)]
+    pegs: BTreeMap<Currency, Currency>,
 }
 
 impl Marks {
@@ -27,6 +30,10 @@ impl Marks {
                 self.add_pair((base, transaction), security.id);
             }
         }
+    }
+
+    pub(crate) fn set_pegs(&mut self, pegs: &BTreeMap<Currency, Currency>) {
+        self.pegs.clone_from(pegs);
     }
 
     fn add_pair(&mut self, pair: (Currency, Currency), security: SecurityId) {
@@ -54,8 +61,18 @@ impl Marks {
         self.pair_ids.contains(&security)
     }
 
-    /// How much of `to` one `from` is worth: by the pair, else by its inverse, else over USD.
+    /// How much of `to` one `from` is worth: by the market, else by what the currencies are pegged to.
     pub(crate) fn rate(&self, from: Currency, to: Currency) -> Option<Decimal> {
+        let pegged = |currency: Currency| self.pegs.get(&currency).copied().unwrap_or(currency);
+        let by_peg = || {
+            let (from_peg, to_peg) = (pegged(from), pegged(to));
+            ((from_peg, to_peg) != (from, to)).then(|| self.market_rate(from_peg, to_peg))?
+        };
+        self.market_rate(from, to).or_else(by_peg)
+    }
+
+    /// By the pair, else by its inverse, else over USD.
+    fn market_rate(&self, from: Currency, to: Currency) -> Option<Decimal> {
         if from == to {
             return Some(Decimal::ONE);
         }
@@ -144,6 +161,22 @@ mod tests {
         let mut marks = desk();
         marks.update(&[mark(4, "1.2", "1.2")]);
         assert_eq!(rate(&marks, "EUR", "USD"), "1.2");
+    }
+
+    #[test]
+    fn a_pegged_currency_is_worth_its_peg_until_a_pair_tells() {
+        let mut marks = desk();
+        marks.update(&[mark(1, "1.09", "1.11")]);
+        assert_eq!(rate(&marks, "USDT", "USD"), "none");
+        marks.set_pegs(&[(Currency::USDT, Currency::USD), (currency("EURC"), currency("EUR"))].into());
+        assert_eq!(rate(&marks, "USDT", "USD"), "1");
+        assert_eq!(rate(&marks, "EURC", "USDT"), "1.1");
+        assert_eq!(rate(&marks, "USDT", "EUR"), "0.909090909091");
+        assert_eq!(rate(&marks, "USDT", "CHF"), "none");
+        marks.add_pair((Currency::USDT, Currency::USD), SecurityId(9));
+        marks.update(&[mark(9, "0.98", "0.98")]);
+        assert_eq!(rate(&marks, "USDT", "USD"), "0.98");
+        assert_eq!(rate(&marks, "EUR", "USDT"), "1.1224489795915");
     }
 
     #[test]

@@ -47,6 +47,8 @@ impl Trading {
             }
             ReportKind::Gap => self.on_gap(moment, &report.adapter, out),
             ReportKind::Inquiry(answer) => self.on_inquiry_answer(moment, answer, out),
+            ReportKind::Entry(entry) => self.on_entry(moment, &report.adapter, entry, out),
+            ReportKind::Statement(statement) => self.on_statement(&report.adapter, statement, out),
         }
     }
 }

@@ -9,6 +9,7 @@ use domain::{Mark, OrderId, SecurityId, StrategyId, StrategyRecord, Timestamp};
 use minicbor::{Decode, Encode};
 
 use crate::adapter_states::AdapterStates;
+use crate::entry_store::EntryStore;
 use crate::expirations::Expirations;
 use crate::id_generator::IdGenerator;
 use crate::marks::Marks;
@@ -74,6 +75,10 @@ pub(crate) struct Trading {
     #[n(18)]
     #[cbor(default)]
     pub(crate) inquiries: InquiryQueue,
+    /// Entries of venues that are booked.
+    #[n(23)]
+    #[cbor(default)]
+    pub(crate) entries: EntryStore,
 }
 
 impl Default for Trading {
@@ -102,6 +107,7 @@ impl Default for Trading {
             waiting_orders: WaitingOrders::default(),
             unknown_orders: BTreeSet::new(),
             inquiries: InquiryQueue::default(),
+            entries: EntryStore::default(),
         }
     }
 }
@@ -133,6 +139,7 @@ impl Trading {
             waiting_orders: self.waiting_orders.clone(),
             unknown_orders: self.unknown_orders.clone(),
             inquiries: self.inquiries.clone(),
+            entries: self.entries.clone(),
         }
     }
 
@@ -168,6 +175,7 @@ impl Trading {
     /// Rebuilds what is derived from reference data and settings.
     pub(crate) fn reindex(&mut self, at: Timestamp) {
         self.marks.index_pairs(self.reference.data());
+        self.marks.set_pegs(&self.settings.pegs);
         self.portfolio.refresh(&valuer(&self.marks, &self.reference, &self.settings, at));
     }
 

@@ -234,6 +234,7 @@ mod tests {
             strategy: StrategyId(2),
             description: None,
             charges: vec![],
+            venue_kind: None,
         }
     }
 

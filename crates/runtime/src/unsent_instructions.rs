@@ -71,7 +71,7 @@ fn not_sent_report(adapter: &AdapterName, instruction: Instruction, reason: &str
         // The adapter gets all of them when it is attached again.
         Instruction::LogOn | Instruction::Subscribe(_) | Instruction::Unsubscribe(_) => return None,
         // It is asked again.
-        Instruction::Inquire(_) => return None,
+        Instruction::Inquire(_) | Instruction::AskStatement(_) => return None,
     };
     Some(Report { adapter: adapter.clone(), ext_at: None, kind: said })
 }

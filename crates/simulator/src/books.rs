@@ -134,6 +134,8 @@ impl VenueBooks {
             VenueRecord::Accepted { .. }
             | VenueRecord::Replaced { .. }
             | VenueRecord::Activated { .. }
+            | VenueRecord::Opened { .. }
+            | VenueRecord::Accounts(_)
             | VenueRecord::Compacted(_) => {}
         }
     }

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use domain::command::{Command, MarketDataSubscription, ReferenceChange};
 use domain::risk::{BurstLimit, EngineSettings, RiskLimits, SelfTradePrevention};
 use domain::{AccountId, AdapterName, Amount, Decimal, Price, Quantity, SecurityId, StrategyId};
-use venue_sim::{Faults, ListedSecurity, OpeningQuotes, ParticipantActivity, SelfTradeRule, VenueConfig, VenueFees};
+use venue_sim::{
+    Faults, ListedSecurity, OpeningQuotes, ParticipantActivity, SelfTradeRule, UnitCosts, VenueConfig, VenueFees,
+};
 
 /// Number, symbol and opening price in cents.
 pub(crate) const STOCKS: [(u64, &str, i64); 3] = [(1, "ALPHA", 1_000), (2, "BRAVO", 5_000), (3, "CHARLIE", 20_000)];
@@ -67,6 +69,7 @@ pub(crate) fn venue(seed: u64, has_late_requests: bool) -> VenueConfig {
         activity: ParticipantActivity::Calm,
         latency_nanos: LATENCY_NANOS,
         request_life_nanos: if has_late_requests { REQUEST_LIFE_NANOS } else { 0 },
+        deposits: vec![],
         fees: Some(VenueFees { maker: Decimal::new(1, 4), taker: Decimal::new(3, 4) }),
         self_trade: SelfTradeRule::CancelNewest,
         faults: Faults { seed, ..Faults::default() },
@@ -80,7 +83,7 @@ fn listing(id: u64, symbol: &str, opening: i64) -> ListedSecurity {
         size: Quantity::from(400),
         volatility: Decimal::new(3, 1),
     };
-    ListedSecurity { security: Arc::new(samples::stock(id, symbol)), opening: quotes }
+    ListedSecurity { security: Arc::new(samples::stock(id, symbol)), opening: quotes, costs: UnitCosts::default() }
 }
 
 /// The account of a trader.

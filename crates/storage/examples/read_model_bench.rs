@@ -214,6 +214,7 @@ fn transaction(order: &Order) -> Transaction {
         strategy: order.strategy,
         description: None,
         charges: vec![],
+        venue_kind: None,
     }
 }
 

@@ -33,6 +33,9 @@ impl ClientOrders {
         match record {
             VenueRecord::Compacted(summary) => *self = Self::compacted_to(summary),
             VenueRecord::Kept(held) => self.keep(held),
+            VenueRecord::Opened { .. } => {}
+            // A part of the state, not a further record.
+            VenueRecord::Accounts(_) => self.records -= 1,
             VenueRecord::Submitted(submission) => {
                 self.orders.insert(submission.order, ClientOrder::submitted(submission.clone()));
             }

@@ -5,8 +5,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use domain::calendar::UnknownTimeZone;
-use domain::{Decimal, Exchange, Price, Quantity, Security, SecurityId, SecurityKind, Text};
+use domain::{Amount, Decimal, Exchange, Price, Quantity, Security, SecurityId, SecurityKind, Text};
 
+use crate::account::Deposit;
 use crate::book::SelfTradeRule;
 use crate::faults::Faults;
 use crate::grid::Grid;
@@ -38,6 +39,8 @@ pub struct VenueConfig {
     pub fees: Option<VenueFees>,
     /// Which of two orders of one account is cancelled when they would trade with each other.
     pub self_trade: SelfTradeRule,
+    /// What the accounts begin with, in a new ledger.
+    pub deposits: Vec<Deposit>,
     pub faults: Faults,
 }
 
@@ -46,6 +49,15 @@ pub struct VenueConfig {
 pub struct ListedSecurity {
     pub security: Arc<Security>,
     pub opening: OpeningQuotes,
+    pub costs: UnitCosts,
+}
+
+/// What a client pays per unit besides the price, in the security's currency: statements know it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct UnitCosts {
+    pub commission: Amount,
+    /// Where the venue itself charges none.
+    pub fee: Amount,
 }
 
 /// The first quotes of a security. An index has only a mid and a volatility.

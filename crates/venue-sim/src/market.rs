@@ -5,7 +5,7 @@ use std::sync::Arc;
 use domain::{Security, SecurityId, Side, Timestamp};
 
 use crate::book::{self, BookEvent, BookRules, LimitOrderBook, MatchPolicy};
-use crate::config::{BOOK_ORDERS_MAX, ConfigError, ListedSecurity, VenueConfig};
+use crate::config::{BOOK_ORDERS_MAX, ConfigError, ListedSecurity, UnitCosts, VenueConfig};
 use crate::grid::Grid;
 use crate::participants::{ParticipantAction, ParticipantProfile, Participants, QuoteBounds};
 use crate::rng::Rng;
@@ -16,6 +16,7 @@ use crate::tape::Tape;
 pub(crate) struct SecurityMarket {
     pub(crate) security: Arc<Security>,
     pub(crate) grid: Grid,
+    pub(crate) costs: UnitCosts,
     pub(crate) book: LimitOrderBook,
     pub(crate) stops: StopOrders,
     pub(crate) participants: Participants,
@@ -56,6 +57,7 @@ impl SecurityMarket {
         Ok(Self {
             security: Arc::clone(&listing.security),
             grid,
+            costs: listing.costs,
             book: LimitOrderBook::new(rules),
             stops: StopOrders::default(),
             participants: Participants::new(character, Rng::new(config.seed, listing.security.id.0)),

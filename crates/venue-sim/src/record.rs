@@ -1,9 +1,10 @@
 //! Venue ledger records. Each is written before the client is told.
 
 use domain::order::OrderTerms;
-use domain::{Amount, OrderId, Price, Quantity, SecurityId, Side, Text, Timestamp};
+use domain::{AccountId, Amount, OrderId, Price, Quantity, SecurityId, Side, Text, Timestamp};
 use minicbor::{Decode, Decoder, Encode};
 
+pub use crate::account::{Deposit, SettledAsset, TradeSettlement, VenueAccount};
 pub use crate::client_order::{ClientOrder, SubmittedOrder};
 
 /// A change of clients' orders. Trades among the participants are not recorded.
@@ -75,6 +76,17 @@ pub enum VenueRecord {
     /// One order of a compacted ledger, with all its fills.
     #[n(9)]
     Kept(#[n(0)] Box<ClientOrder>),
+    /// The accounts were opened: the first record of a ledger.
+    #[n(10)]
+    Opened {
+        #[n(0)]
+        at: Timestamp,
+        #[n(1)]
+        deposits: Vec<Deposit>,
+    },
+    /// All accounts of a compacted ledger.
+    #[n(11)]
+    Accounts(#[n(0)] Vec<(AccountId, VenueAccount)>),
 }
 
 /// What a compacted ledger keeps of the records that it no longer has.
@@ -121,6 +133,7 @@ impl VenueRecord {
             Self::Kept(held) => (Some(held.submission.order), &[][..]),
             Self::Compacted(summary) => (summary.newest_order(), &[][..]),
             Self::Traded(trade) => (None, &trade.executions[..]),
+            Self::Opened { .. } | Self::Accounts(_) => (None, &[][..]),
             Self::Accepted { order, .. }
             | Self::Rejected { order, .. }
             | Self::Replaced { order, .. }
@@ -160,4 +173,7 @@ pub struct VenueExecution {
     /// The client's fee.
     #[n(2)]
     pub fee: Option<Amount>,
+    /// Absent in ledgers of earlier builds, and where the value does not fit.
+    #[n(3)]
+    pub settlement: Option<TradeSettlement>,
 }

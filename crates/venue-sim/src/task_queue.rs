@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use domain::order::OrderTerms;
 use domain::report::ReportKind;
-use domain::{LookupMap, Order, OrderId, SecurityId, Timestamp};
+use domain::{AccountId, LookupMap, Order, OrderId, SecurityId, Timestamp};
 
 #[derive(Debug)]
 pub(crate) enum VenueTask {
@@ -22,6 +22,8 @@ pub(crate) enum VenueTask {
     Arrive(LateRequest),
     /// The order that the client asked about, and when.
     Inquire(OrderId, Timestamp),
+    /// The account that the client asked for, and when.
+    Statement(AccountId, Timestamp),
     /// The client hears the number of the last report.
     Heartbeat,
     /// A participant acts.
@@ -44,7 +46,12 @@ impl VenueTask {
             Self::Phase => 1,
             Self::Resume(_) => 2,
             Self::Expire(_) => 3,
-            Self::Arrive(_) | Self::Submit(_) | Self::Replace(..) | Self::Cancel(_) | Self::Inquire(..) => 4,
+            Self::Arrive(_)
+            | Self::Submit(_)
+            | Self::Replace(..)
+            | Self::Cancel(_)
+            | Self::Inquire(..)
+            | Self::Statement(..) => 4,
             Self::Participate(_) => 5,
             Self::Heartbeat => 6,
         }

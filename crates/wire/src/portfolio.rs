@@ -1,6 +1,6 @@
 //! Positions, transactions, cash.
 
-use domain::{CashBalance, Charge, Currency, PortfolioValue, Position, Transaction, Uuid};
+use domain::{CashBalance, Charge, Currency, EntryKind, PortfolioValue, Position, Transaction, Uuid};
 use serde::Serialize;
 
 use crate::json::{AsText, DateText, ExactDecimal, Millis, exact};
@@ -69,6 +69,7 @@ pub struct TransactionVO<'a> {
     strategy_id: u64,
     description: Option<&'a str>,
     charges: Vec<ChargeVO>,
+    venue_kind: Option<&'static str>,
 }
 
 #[derive(Debug, Serialize)]
@@ -106,6 +107,7 @@ impl<'a> TransactionVO<'a> {
             strategy_id: transaction.strategy.0,
             description: transaction.description.as_deref(),
             charges: transaction.charges.iter().map(ChargeVO::from_domain).collect(),
+            venue_kind: transaction.venue_kind.map(EntryKind::name),
         }
     }
 }
@@ -118,6 +120,8 @@ pub struct CashBalanceVO {
     account_id: u64,
     currency: AsText<Currency>,
     amount: ExactDecimal,
+    venue_total: Option<ExactDecimal>,
+    venue_locked: Option<ExactDecimal>,
 }
 
 impl CashBalanceVO {
@@ -128,6 +132,8 @@ impl CashBalanceVO {
             account_id: balance.account.0,
             currency: AsText(balance.currency),
             amount: balance.amount.into(),
+            venue_total: exact(balance.venue_total),
+            venue_locked: exact(balance.venue_locked),
         }
     }
 }

@@ -232,6 +232,7 @@ export const transaction = object<vo.TransactionVO>({
   strategyId: number,
   description: maybeText,
   charges: list(charge),
+  venueKind: maybeText,
 });
 
 export const cashBalance = object<vo.CashBalanceVO>({
@@ -240,6 +241,8 @@ export const cashBalance = object<vo.CashBalanceVO>({
   accountId: number,
   currency: text,
   amount: number,
+  venueTotal: maybeNumber,
+  venueLocked: maybeNumber,
 });
 
 export const portfolioValue = object<vo.PortfolioValueVO>({

@@ -89,6 +89,7 @@ export function transaction(change: Partial<TransactionVO> = {}): TransactionVO 
     strategyId: 1,
     description: null,
     charges: [],
+    venueKind: null,
     ...change,
   };
 }

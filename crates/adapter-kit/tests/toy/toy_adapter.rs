@@ -16,7 +16,7 @@ use adapters::{MarketFeed, OrderSession, ReportSink, SendOutcome, SessionLost};
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use domain::order::OrderTerms;
 use domain::report::{AdapterCapabilities, RefusesRepeatedIds, ReportKind, VenueSnapshot};
-use domain::{Order, SecurityId, Text, Timestamp};
+use domain::{AccountId, Order, SecurityId, Text, Timestamp};
 use serde_json::json;
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -184,6 +184,11 @@ impl OrderSession for ToyAdapter {
     /// The list has every order, so it answers for one.
     fn inquire(&mut self, at: Timestamp, order: &Order) -> SendOutcome {
         self.send(at, ToyCall::Inquire(order.id, at), protocol::list())
+    }
+
+    /// This venue has none.
+    fn ask_statement(&mut self, _: Timestamp, _: AccountId) -> SendOutcome {
+        SendOutcome::NotSent("the venue gives no statements".into())
     }
 
     fn deliver(&mut self, _: Timestamp, sink: &mut dyn ReportSink) -> Result<(), SessionLost> {

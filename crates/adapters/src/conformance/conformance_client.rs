@@ -2,8 +2,10 @@
 
 use domain::command::MarketData;
 use domain::order::OrderTerms;
-use domain::report::{InquiryAnswer, ReportKind, VenueFill, VenueOrder, VenueOrderState, VenueSnapshot};
-use domain::{Order, OrderId, SecurityId, Timestamp};
+use domain::report::{
+    InquiryAnswer, ReportKind, VenueFill, VenueOrder, VenueOrderState, VenueSnapshot, VenueStatement,
+};
+use domain::{AccountId, Order, OrderId, SecurityId, Timestamp};
 
 use super::{DurableView, Harness, OrderIntent, RuleVerdict};
 use crate::venue::{ReportSink, SendOutcome, SessionLost};
@@ -114,6 +116,27 @@ impl<H: Harness> ConformanceClient<H> {
         }
     }
 
+    pub(super) fn ask_statement(&mut self, account: AccountId) -> SendOutcome {
+        let at = self.harness.now();
+        self.asked_at = at;
+        self.harness.adapter().ask_statement(at, account)
+    }
+
+    /// Asks for a statement and waits for the only answer.
+    pub(super) fn ask_for_statement(&mut self, account: AccountId) -> RuleResult<VenueStatement> {
+        self.take_reports();
+        sent(&self.ask_statement(account))?;
+        self.wait()?;
+        let answers = self.take_reports().into_iter().filter_map(|said| match said {
+            ReportKind::Statement(statement) if statement.account == account => Some(statement),
+            _ => None,
+        });
+        match <[VenueStatement; 1]>::try_from(answers.collect::<Vec<_>>()) {
+            Ok([statement]) => Ok(statement),
+            Err(answers) => failed(format!("account {account}: {} statements", answers.len())),
+        }
+    }
+
     pub(super) fn subscribe(&mut self, security: SecurityId) -> SendOutcome {
         let at = self.harness.now();
         self.harness.adapter().subscribe(at, security)
@@ -204,7 +227,12 @@ fn order_of(said: &ReportKind) -> Option<OrderId> {
         | ReportKind::DeliveryUnknown { order, .. } => Some(*order),
         ReportKind::Filled(fill) | ReportKind::Corrected { by: fill, .. } => Some(fill.order),
         ReportKind::Inquiry(answer) => Some(answer.order),
-        ReportKind::Attached(_) | ReportKind::Session(_) | ReportKind::Snapshot(_) | ReportKind::Gap => None,
+        ReportKind::Attached(_)
+        | ReportKind::Session(_)
+        | ReportKind::Snapshot(_)
+        | ReportKind::Gap
+        | ReportKind::Statement(_)
+        | ReportKind::Entry(_) => None,
     }
 }
 
@@ -227,7 +255,14 @@ fn report_name(said: &ReportKind) -> &'static str {
         ReportKind::DeliveryUnknown { .. } => "lost",
         ReportKind::Gap => "gap",
         ReportKind::Inquiry(_) => "answered",
+        ReportKind::Statement(_) => "statement",
+        ReportKind::Entry(_) => "entry",
     }
+}
+
+/// Their charges are compared by other rules.
+fn is_same_trade(known: &VenueFill, fill: &VenueFill) -> bool {
+    (known.order, &known.exec_id, known.quantity, known.price) == (fill.order, &fill.exec_id, fill.quantity, fill.price)
 }
 
 /// Whether a venue that reports this would still have it after a crash. A reject need not be kept.
@@ -236,7 +271,7 @@ fn is_durable(said: &ReportKind, snapshot: &VenueSnapshot) -> bool {
     let ended = |order: &OrderId, state: VenueOrderState| known(order).is_some_and(|known| known.state == state);
     match said {
         ReportKind::Accepted { order, .. } => known(order).is_some(),
-        ReportKind::Filled(fill) => snapshot.fills.contains(fill),
+        ReportKind::Filled(fill) => snapshot.fills.iter().any(|known| is_same_trade(known, fill)),
         ReportKind::Canceled { order, .. } => ended(order, VenueOrderState::Canceled),
         ReportKind::Expired { order, .. } => ended(order, VenueOrderState::Expired),
         ReportKind::Replaced { order, terms, .. } => known(order).is_some_and(|known| known.terms == *terms),

@@ -5,6 +5,7 @@ mod conformance_client;
 mod harness;
 mod inquiry_rules;
 mod rules;
+mod statement_rules;
 
 use std::fmt;
 
@@ -27,7 +28,7 @@ pub fn check<H: Harness>(make: impl Fn() -> H) -> Vec<RuleOutcome> {
         let verdict = kept(&mut ConformanceClient::new(make())).err().unwrap_or(RuleVerdict::Passed);
         RuleOutcome { rule, verdict }
     };
-    rules::all().into_iter().chain(inquiry_rules::all()).map(judge).collect()
+    rules::all().into_iter().chain(inquiry_rules::all()).chain(statement_rules::all()).map(judge).collect()
 }
 
 impl fmt::Display for RuleOutcome {

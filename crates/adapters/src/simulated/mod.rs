@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use crossbeam_channel::Receiver;
 use domain::order::OrderTerms;
-use domain::report::{AdapterCapabilities, RefusesRepeatedIds, RequestTiming, VenueSnapshot};
-use domain::{Order, OrderProperty, SecurityId, Timestamp};
+use domain::report::{AdapterCapabilities, ListingCapabilities, RefusesRepeatedIds, RequestTiming, VenueSnapshot};
+use domain::{AccountId, Order, OrderProperty, SecurityId, Timestamp};
 use storage::{FileSystem, OsFileSystem, StorageError};
 use venue_sim::{VenueConfig, VenueOutput, VenueSimulator};
 
@@ -137,6 +137,7 @@ impl OrderSession for SimulatedAdapter {
             refuses_repeated_ids: RefusesRepeatedIds::Forever,
             request_timing: self.request_timing(),
             simulated: true,
+            lists: ListingCapabilities { statement: true, ..ListingCapabilities::default() },
             order_properties: OrderProperty::ALL.to_vec(),
         }
     }
@@ -163,6 +164,10 @@ impl OrderSession for SimulatedAdapter {
 
     fn inquire(&mut self, at: Timestamp, order: &Order) -> SendOutcome {
         self.send(|venue, out| venue.inquire(at, order.id, out))
+    }
+
+    fn ask_statement(&mut self, at: Timestamp, account: AccountId) -> SendOutcome {
+        self.send(|venue, out| venue.ask_statement(at, account, out))
     }
 
     fn modify(&mut self, at: Timestamp, order: &Order, terms: OrderTerms) -> SendOutcome {

@@ -101,10 +101,15 @@ impl PersistentVenue {
         ledger.confirm_found().map_err(OpenError::Ledger)?;
         tracing::info!(venue = %config.name, writes = replayed.records, records = records.len(), "venue ledger replayed");
         let mut venue = VenueSimulator::new(config, at).map_err(OpenError::Config)?;
+        let is_new = records.is_empty();
         venue.restore(records, at);
         let compact_at = LedgerSize { least_bytes: compact_at_bytes, next_bytes: compact_at_bytes };
         let (disk, ledger) = (disk.clone(), Box::new(ledger));
         let mut opened = Self { venue, disk, path, ledger, batch: Vec::new(), compact_at, outputs: Vec::new() };
+        if is_new {
+            let recorded = opened.apply(|venue, out| venue.open_accounts(at, out)).and_then(|()| opened.sync_ledger());
+            recorded.map_err(OpenError::Ledger)?;
+        }
         opened.compact_if_due().map_err(OpenError::Ledger)?;
         Ok(opened)
     }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use domain::{Decimal, ExchangeId, Price, ReferenceData, Security, SecurityId};
-use venue_sim::{ListedSecurity, OpeningQuotes};
+use venue_sim::{ListedSecurity, OpeningQuotes, UnitCosts};
 
 use crate::simulated::VenueControls;
 use crate::venue_type::ImportListener;
@@ -36,9 +36,23 @@ pub(super) fn opening(
 ) -> Vec<ListedSecurity> {
     let listed = quotes.iter().filter_map(|(id, opening)| {
         let security = reference.securities.get(id)?;
-        (security.exchange == exchange).then(|| ListedSecurity { security: security.clone(), opening: *opening })
+        let costs = || unit_costs(security, reference);
+        (security.exchange == exchange).then(|| ListedSecurity {
+            security: security.clone(),
+            opening: *opening,
+            costs: costs(),
+        })
     });
     listed.collect()
+}
+
+/// As the family of the security says.
+fn unit_costs(security: &Security, reference: &ReferenceData) -> UnitCosts {
+    let family = reference.family_of(security);
+    family.map_or_else(UnitCosts::default, |family| UnitCosts {
+        commission: family.execution_commission.plus(family.clearing_commission).unwrap_or_default(),
+        fee: family.fee,
+    })
 }
 
 /// The same, at the last prices where there are any.

@@ -6,9 +6,9 @@ mod listings;
 
 use std::time::Duration;
 
-use domain::{Decimal, ReferenceData};
+use domain::{Decimal, Money, ReferenceData};
 use venue_sim::book::SelfTradeRule;
-use venue_sim::{Faults, ParticipantActivity, VenueConfig, VenueFees};
+use venue_sim::{Deposit, Faults, ParticipantActivity, VenueConfig, VenueFees};
 
 pub use fault::VenueFault;
 
@@ -141,8 +141,16 @@ fn venue_config(settings: &VenueSettings, context: &VenueContext<'_>) -> Result<
         request_life_nanos: request_life_nanos(settings),
         fees: fees(settings),
         self_trade: SelfTradeRule::CancelNewest,
+        deposits: deposits(context, &reference),
         faults: faults(settings),
     })
+}
+
+/// The opening cash that the engine credits to the accounts of this adapter.
+fn deposits(context: &VenueContext<'_>, reference: &ReferenceData) -> Vec<Deposit> {
+    let Some(Money { amount, currency }) = context.opening_cash else { return Vec::new() };
+    let own = reference.accounts.values().filter(|account| account.active && account.adapter() == context.adapter);
+    own.map(|account| Deposit { account: account.id, currency, amount }).collect()
 }
 
 fn seed(settings: &VenueSettings) -> u64 {

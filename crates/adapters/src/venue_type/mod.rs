@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bus::Catalogue;
-use domain::{AdapterName, Exchange, Price, ReferenceData, SecurityId};
+use domain::{AdapterName, Exchange, Money, Price, ReferenceData, SecurityId};
 use venue_sim::OpeningQuotes;
 
 pub use setting::{BETWEEN_ITEMS, COMMON_SETTINGS, SettingForm, SettingProblem, VenueSetting, VenueSettings};
@@ -90,6 +90,8 @@ pub struct VenueContext<'a> {
     pub opening_quotes: &'a BTreeMap<SecurityId, OpeningQuotes>,
     /// Prices that were seen last before this start.
     pub last_prices: &'a BTreeMap<SecurityId, Price>,
+    /// The cash that each active account gets now; none after the first start.
+    pub opening_cash: Option<Money>,
 }
 
 impl VenueContext<'_> {

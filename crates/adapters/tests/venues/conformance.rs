@@ -95,3 +95,19 @@ fn an_adapter_that_answers_wrongly_is_caught_by_the_rule_for_it() {
         assert_eq!(broken_by(lie), [rule], "{lie:?}");
     }
 }
+
+#[test]
+fn an_adapter_whose_money_is_wrong_is_caught_by_the_rule_for_it() {
+    let charges = "the cash of a statement changes by the value and the charges of a fill";
+    let only = [
+        (FaultKind::StatesNoLocks, "a statement says what open orders hold"),
+        (FaultKind::StatesNoPositions, "a statement has the positions of the account"),
+        (FaultKind::DropsFees, charges),
+        (FaultKind::ChargesTwice, charges),
+        (FaultKind::DatesStatementsLate, "a statement is as of its question, not later"),
+        (FaultKind::PretendsStatements, "without a session no statement is asked for"),
+    ];
+    for (lie, rule) in only {
+        assert_eq!(broken_by(lie), [rule], "{lie:?}");
+    }
+}

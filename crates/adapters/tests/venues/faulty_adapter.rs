@@ -6,8 +6,11 @@ use adapters::{MarketFeed, OrderSession, ReportSink, SendOutcome, SessionLost, S
 use crossbeam_channel::Receiver;
 use domain::command::MarketData;
 use domain::order::OrderTerms;
-use domain::report::{AdapterCapabilities, InquiryAnswer, InquiryResult, ReportKind, VenueOrderState, VenueSnapshot};
-use domain::{Order, OrderId, SecurityId, Timestamp};
+use domain::report::{
+    AdapterCapabilities, InquiryAnswer, InquiryResult, ReportKind, VenueFill, VenueOrderState, VenueSnapshot,
+    VenueStatement,
+};
+use domain::{AccountId, Amount, Charge, ChargeKind, Currency, Order, OrderId, SecurityId, Timestamp};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FaultKind {
@@ -45,6 +48,18 @@ pub(crate) enum FaultKind {
     UndatedSnapshot,
     /// Does not tell that reports were lost.
     HidesGaps,
+    /// Its statements do not say what open orders hold.
+    StatesNoLocks,
+    /// Its statements have no positions.
+    StatesNoPositions,
+    /// Reports fills without their fees, everywhere.
+    DropsFees,
+    /// Reports the fee of each fill in two ways, everywhere.
+    ChargesTwice,
+    /// Its statements are as of their arrival.
+    DatesStatementsLate,
+    /// Reports questions for statements as sent that it did not send.
+    PretendsStatements,
 }
 
 pub(crate) struct FaultyAdapter {
@@ -89,7 +104,7 @@ impl OrderSession for FaultyAdapter {
             FaultKind::ForgetsFills => snapshot.fills.clear(),
             FaultKind::UndatedSnapshot => snapshot.as_of = None,
             FaultKind::ReusesIds => snapshot.fills.iter_mut().for_each(|fill| fill.exec_id = "1".into()),
-            _ => {}
+            lie => snapshot.fills.iter_mut().for_each(|fill| change_fee(lie, fill)),
         }
         Ok(snapshot)
     }
@@ -129,6 +144,11 @@ impl OrderSession for FaultyAdapter {
             FaultKind::PretendsInquiries => SendOutcome::Sent,
             _ => asked,
         }
+    }
+
+    fn ask_statement(&mut self, at: Timestamp, account: AccountId) -> SendOutcome {
+        let asked = self.honest.ask_statement(at, account);
+        if self.lie == FaultKind::PretendsStatements { SendOutcome::Sent } else { asked }
     }
 
     fn deliver(&mut self, at: Timestamp, sink: &mut dyn ReportSink) -> Result<(), SessionLost> {
@@ -181,9 +201,30 @@ impl FaultySink<'_> {
             (FaultKind::ReusesIds, InquiryResult::Found(_, fills)) => {
                 fills.iter_mut().for_each(|fill| fill.exec_id = "1".into());
             }
+            (lie, InquiryResult::Found(_, fills)) => fills.iter_mut().for_each(|fill| change_fee(lie, fill)),
             _ => {}
         }
         true
+    }
+}
+
+/// With the account's currency in the market of all tests.
+fn change_fee(lie: FaultKind, fill: &mut VenueFill) {
+    match (lie, fill.fee) {
+        (FaultKind::DropsFees, _) => fill.fee = None,
+        (FaultKind::ChargesTwice, Some(amount)) => {
+            fill.charges = vec![Charge { amount, currency: Currency::USD, kind: ChargeKind::Fee }];
+        }
+        _ => {}
+    }
+}
+
+fn change_statement(lie: FaultKind, at: Option<Timestamp>, statement: &mut VenueStatement) {
+    match lie {
+        FaultKind::StatesNoLocks => statement.cash.iter_mut().for_each(|balance| balance.locked = Amount::ZERO),
+        FaultKind::StatesNoPositions => statement.positions.clear(),
+        FaultKind::DatesStatementsLate => statement.as_of = at.unwrap_or(statement.as_of),
+        _ => {}
     }
 }
 
@@ -201,6 +242,8 @@ impl ReportSink for FaultySink<'_> {
             (FaultKind::Doubles, ReportKind::Accepted { order, .. }) => order.0 %= SECOND,
             (FaultKind::Doubles, ReportKind::Filled(fill)) => fill.order.0 %= SECOND,
             (FaultKind::ReusesIds, ReportKind::Filled(fill)) => fill.exec_id = "1".into(),
+            (lie, ReportKind::Filled(fill)) => change_fee(lie, fill),
+            (lie, ReportKind::Statement(statement)) => change_statement(lie, at, statement),
             _ => {}
         }
         self.sink.on_report(at, said);

@@ -6,10 +6,10 @@ use adapters::Adapter;
 use adapters::conformance::{DurableView, Harness, OrderIntent};
 use adapters::simulated::{LEDGER_COMPACT_BYTES, SimulatedAdapter, SimulatedVenueSettings, VenueControls};
 use domain::order::OrderTerms;
-use domain::{Order, Timestamp};
+use domain::{Decimal, Order, Timestamp};
 use storage::append_log::AppendLog;
 use tempfile::TempDir;
-use venue_sim::{Faults, VenueRecord, VenueSimulator};
+use venue_sim::{Faults, VenueConfig, VenueFees, VenueRecord, VenueSimulator};
 
 use crate::fixture::{order, terms};
 use crate::market::{LATENCY_NANOS, START, venue};
@@ -42,8 +42,12 @@ pub(crate) fn settings(folder: &TempDir) -> SimulatedVenueSettings {
     }
 }
 
+/// With fees, so that statements and fills can disagree about them.
 fn open(folder: &TempDir, at: Timestamp) -> SimulatedAdapter {
-    SimulatedAdapter::open(settings(folder), at).unwrap()
+    let fees = Some(VenueFees { maker: Decimal::ZERO, taker: Decimal::new(1, 3) });
+    let settings = settings(folder);
+    let venue = VenueConfig { fees, ..settings.venue };
+    SimulatedAdapter::open(SimulatedVenueSettings { venue, ..settings }, at).unwrap()
 }
 
 impl<A: Adapter> Harness for SimulatedHarness<A> {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use domain::{Decimal, Timestamp};
-use venue_sim::{Faults, ListedSecurity, OpeningQuotes, ParticipantActivity, SelfTradeRule, VenueConfig};
+use venue_sim::{Faults, ListedSecurity, OpeningQuotes, ParticipantActivity, SelfTradeRule, UnitCosts, VenueConfig};
 
 /// A Thursday noon.
 pub(crate) const START: Timestamp = Timestamp(1_780_574_400_000_000_000);
@@ -16,13 +16,18 @@ pub(crate) fn venue() -> VenueConfig {
         name: "SIM".into(),
         feed: "SIM".into(),
         exchange: Arc::new(samples::exchange()),
-        listings: vec![ListedSecurity { security: Arc::new(samples::stock(7, "TEST")), opening }],
+        listings: vec![ListedSecurity {
+            security: Arc::new(samples::stock(7, "TEST")),
+            opening,
+            costs: UnitCosts::default(),
+        }],
         seed: 1,
         activity: ParticipantActivity::Off,
         latency_nanos: LATENCY_NANOS,
         request_life_nanos: 0,
         fees: None,
         self_trade: SelfTradeRule::CancelNewest,
+        deposits: vec![],
         faults: Faults::default(),
     }
 }

@@ -6,7 +6,7 @@ use adapters::{MarketFeed, OrderSession, ReportSink, SendOutcome, SessionLost};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use domain::order::OrderTerms;
 use domain::report::{AdapterCapabilities, RefusesRepeatedIds, ReportKind, VenueSnapshot};
-use domain::{ExchangeId, Order, SecurityId, Timestamp};
+use domain::{AccountId, ExchangeId, Order, SecurityId, Timestamp};
 
 #[derive(Clone)]
 pub(crate) struct ScriptedAdapter {
@@ -106,6 +106,10 @@ impl OrderSession for ScriptedAdapter {
 
     fn inquire(&mut self, _: Timestamp, order: &Order) -> SendOutcome {
         self.ask(format!("ask about {}", order.id))
+    }
+
+    fn ask_statement(&mut self, _: Timestamp, account: AccountId) -> SendOutcome {
+        self.ask(format!("statement of {account}"))
     }
 
     fn deliver(&mut self, at: Timestamp, sink: &mut dyn ReportSink) -> Result<(), SessionLost> {

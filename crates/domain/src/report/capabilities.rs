@@ -3,6 +3,7 @@
 use minicbor::data::Type;
 use minicbor::{Decode, Decoder, Encode, Encoder};
 
+use super::ListingCapabilities;
 use crate::ids::ExchangeId;
 use crate::order_properties::OrderProperty;
 
@@ -23,6 +24,10 @@ pub struct AdapterCapabilities {
     /// Absent: a request takes effect when it is sent, or never, and all that the venue knows can be read at once.
     #[n(4)]
     pub request_timing: Option<RequestTiming>,
+    /// What the venue can list while the session is up.
+    #[n(6)]
+    #[cbor(default)]
+    pub lists: ListingCapabilities,
     /// The order properties that the venue offers; an order with another one is refused before it is sent.
     #[n(12)]
     #[cbor(default)]

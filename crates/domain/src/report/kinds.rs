@@ -2,7 +2,7 @@
 
 use minicbor::{Decode, Encode};
 
-use super::{AdapterCapabilities, InquiryAnswer, SessionState, VenueFill, VenueSnapshot};
+use super::{AdapterCapabilities, InquiryAnswer, SessionState, VenueEntry, VenueFill, VenueSnapshot, VenueStatement};
 use crate::ids::{AdapterName, OrderId, Text};
 use crate::order::OrderTerms;
 use crate::time::Timestamp;
@@ -124,13 +124,24 @@ pub enum ReportKind {
     /// The answer to an inquiry about one order.
     #[n(16)]
     Inquiry(#[n(0)] InquiryAnswer),
+    /// What the venue holds for an account.
+    #[n(19)]
+    Statement(#[n(0)] VenueStatement),
+    /// The venue booked something on an account besides a trade.
+    #[n(20)]
+    Entry(#[n(0)] VenueEntry),
 }
 
 impl ReportKind {
     /// The order of the report, if it is about one.
     pub fn order(&self) -> Option<OrderId> {
         match self {
-            Self::Attached(_) | Self::Session(_) | Self::Snapshot(_) | Self::Gap => None,
+            Self::Attached(_)
+            | Self::Session(_)
+            | Self::Snapshot(_)
+            | Self::Gap
+            | Self::Statement(_)
+            | Self::Entry(_) => None,
             Self::Accepted { order, .. }
             | Self::Rejected { order, .. }
             | Self::Canceled { order, .. }

@@ -1,17 +1,23 @@
 //! Venue reports, as an adapter delivers them.
 
 mod capabilities;
+mod entries;
 mod fills;
 mod inquiries;
 mod kinds;
+mod listings;
 mod orders;
 mod session;
 mod snapshots;
+mod statements;
 
 pub use capabilities::{AdapterCapabilities, RefusesRepeatedIds, RequestTiming};
+pub use entries::VenueEntry;
 pub use fills::VenueFill;
 pub use inquiries::{InquiryAnswer, InquiryResult};
 pub use kinds::{Report, ReportKind};
+pub use listings::{FillsScope, ListingCapabilities};
 pub use orders::{VenueOrder, VenueOrderState};
 pub use session::SessionState;
 pub use snapshots::VenueSnapshot;
+pub use statements::{VenueBalance, VenuePosition, VenueStatement};

@@ -245,6 +245,7 @@ impl Trading {
             strategy: order.strategy,
             description: None,
             charges: vec![],
+            venue_kind: None,
         }
     }
 

@@ -43,7 +43,9 @@ impl Trading {
         let all = self.risk.open_for_strategy(holding.account, holding.strategy, holding.security, side)?;
         let protective = self.protective_orders(&holding, side, all);
         let resting = self.open_quantity(&protective)?;
-        let closable = open.minus(all.minus(resting)?)?.max(Quantity::ZERO);
+        let security = self.reference.security(holding.security)?;
+        let deliverable = self.portfolio.deliverable(holding.strategy, holding.account, security).abs();
+        let closable = deliverable.minus(all.minus(resting)?)?.max(Quantity::ZERO);
         let quantity = ask.quantity.unwrap_or(closable);
         if quantity > closable || closable.is_zero() {
             return Err(Refusal::WouldFlip { open: closable });

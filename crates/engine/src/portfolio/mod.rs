@@ -6,6 +6,7 @@ mod books;
 mod day;
 mod position_state;
 mod queries;
+mod statements;
 mod table;
 mod totals;
 mod used_uuids;
@@ -19,8 +20,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::hash::Hash;
 use std::sync::Arc;
 
+use domain::report::VenueStatement;
 use domain::{
-    Amount, Currency, Event, Mark, PortfolioValue, PositionId, SecurityId, StrategyId, Timestamp, Transaction,
+    AccountId, Amount, Currency, Event, Mark, PortfolioValue, PositionId, SecurityId, StrategyId, Timestamp,
+    Transaction,
 };
 use minicbor::{Decode, Encode};
 
@@ -30,7 +33,7 @@ use self::position_state::{Contract, PositionState};
 use self::table::Table;
 use self::totals::PortfolioTotals;
 use self::used_uuids::UsedUuids;
-use self::values::{cash_balance, position};
+use self::values::position;
 use crate::outbox::Outbox;
 
 pub(crate) use self::booking::BookingPlan;
@@ -70,6 +73,10 @@ pub(crate) struct Portfolio {
     /// Booked before today and dated today or later, oldest booking first.
     #[cbor(n(10), with = "ahead", default)]
     dated_ahead: Vec<Arc<Transaction>>,
+    /// The last statement of each account.
+    #[n(11)]
+    #[cbor(default)]
+    statements: BTreeMap<AccountId, VenueStatement>,
     #[cbor(skip)]
     totals: PortfolioTotals,
 }
@@ -149,7 +156,7 @@ impl Portfolio {
         let before = self.live.cash.row(row.index).map(|(_, amount)| *amount);
         self.live.cash.set(row.index, row.key, row.value);
         self.totals.set_cash(row.key, before.unwrap_or(Amount::ZERO), row.value);
-        out.publish(Event::Cash(Arc::new(cash_balance(row.index, row.key, row.value))));
+        out.publish(Event::Cash(Arc::new(self.balance(row.index, row.key, row.value))));
         if before.is_none() {
             self.warn_of_missing_rate(row.key.currency, valuer, out);
         }
@@ -247,7 +254,7 @@ impl Portfolio {
         self.refresh(valuer);
         for place in corrected(&wrong, &self.live.cash) {
             let (key, amount) = self.live.cash.rows()[place];
-            out.publish(Event::Cash(Arc::new(cash_balance(place, key, amount))));
+            out.publish(Event::Cash(Arc::new(self.balance(place, key, amount))));
         }
     }
 

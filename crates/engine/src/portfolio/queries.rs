@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use domain::query::Filter;
 use domain::{
-    AccountId, Amount, CashBalance, PortfolioValue, Position, PositionId, Quantity, RiskScope, SecurityId, StrategyId,
-    Timestamp, Transaction, TransactionId,
+    AccountId, Amount, CashBalance, Decimal, PortfolioValue, Position, PositionId, Quantity, RiskScope, Security,
+    SecurityId, SecurityKind, StrategyId, Timestamp, Transaction, TransactionId,
 };
 
-use super::books::{PositionKey, id_at};
+use super::books::{CashKey, PositionKey, id_at};
 use super::position_state::PositionState;
 use super::totals::PositionExposure;
-use super::values::{cash_balance, position};
+use super::values::position;
 use super::{Portfolio, Valuer};
 
 impl Portfolio {
@@ -39,7 +39,7 @@ impl Portfolio {
     pub(crate) fn balances(&self, filter: Filter) -> Vec<CashBalance> {
         let rows = self.live.cash.rows().iter().enumerate();
         rows.filter(|(_, (key, _))| filter.matches(key.strategy, key.account, None))
-            .map(|(place, (key, amount))| cash_balance(place, *key, *amount))
+            .map(|(place, (key, amount))| self.balance(place, *key, *amount))
             .collect()
     }
 
@@ -95,6 +95,21 @@ impl Portfolio {
     pub(crate) fn quantity(&self, strategy: StrategyId, account: AccountId, security: SecurityId) -> Quantity {
         let held = self.live.positions.get(PositionKey { strategy, account, security });
         held.map_or(Quantity::ZERO, |holding| holding.quantity)
+    }
+
+    /// How much of a position can be sold. Of a currency pair the venue holds the base, less what was charged in it, in whole
+    /// lots.
+    pub(crate) fn deliverable(&self, strategy: StrategyId, account: AccountId, security: &Security) -> Quantity {
+        let held = self.quantity(strategy, account, security.id);
+        let SecurityKind::Forex { base, .. } = security.kind else { return held };
+        let cash = self.live.cash.get(CashKey { strategy, account, currency: base }).copied().unwrap_or_default();
+        if !held.is_positive() || !cash.is_negative() {
+            return held;
+        }
+        let left = cash.over(security.contract_size).and_then(|owed| held.plus(Quantity(owed.0))).unwrap_or(held);
+        let lot = security.qty_incr;
+        let rest = if lot.is_zero() { Decimal::ZERO } else { left.0.checked_rem(lot).unwrap_or_default() };
+        Quantity(left.0 - rest).max(Quantity::ZERO)
     }
 
     /// Whether there is an open position in a security.

@@ -1,8 +1,8 @@
-//! Positions and balances as clients see them.
+//! Positions as clients see them.
 
-use domain::{Amount, BalanceId, CashBalance, Position, PositionId};
+use domain::{Position, PositionId};
 
-use super::books::{CashKey, PositionKey, id_at};
+use super::books::{PositionKey, id_at};
 use super::position_state::PositionState;
 use super::valuer::PositionValuation;
 
@@ -28,15 +28,5 @@ pub(super) fn position(
         changed_at: holding.changed_at,
         commissions: holding.commissions,
         fees: holding.fees,
-    }
-}
-
-pub(super) fn cash_balance(place: usize, key: CashKey, amount: Amount) -> CashBalance {
-    CashBalance {
-        id: BalanceId(id_at(place)),
-        strategy: key.strategy,
-        account: key.account,
-        currency: key.currency,
-        amount,
     }
 }

@@ -64,7 +64,7 @@ impl Trading {
     /// How much of the position the order could close, besides other closing orders.
     pub(crate) fn closable(&self, candidate: &Candidate<'_>) -> Result<Quantity, Refusal> {
         let route = candidate.route;
-        let position = self.portfolio.quantity(route.strategy, route.account, route.security.id);
+        let position = self.portfolio.deliverable(route.strategy, route.account, &route.security);
         if !is_closing_side(candidate.side, position) {
             return Ok(Quantity::ZERO);
         }

@@ -54,6 +54,7 @@ pub(crate) fn odd_settings() -> impl Strategy<Value = EngineSettings> {
     let zone = select(vec!["UTC", "Mars/Olympus", "America/New_York"]);
     (currency(), zone, decimal(), decimal(), odd_limits()).prop_map(
         |(base_currency, zone, margin, slippage, limits)| EngineSettings {
+            pegs: EngineSettings::default().pegs,
             instance: u64::MAX,
             base_currency,
             trading_zone: zone.into(),

@@ -35,7 +35,7 @@ impl Model {
             // Doubt changes no status.
             ReportKind::DeliveryUnknown { .. } => {}
             // A question changes nothing; answers are stories of their own.
-            ReportKind::Gap | ReportKind::Inquiry(_) => {}
+            ReportKind::Gap | ReportKind::Inquiry(_) | ReportKind::Statement(_) | ReportKind::Entry(_) => {}
         }
     }
 

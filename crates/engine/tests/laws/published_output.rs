@@ -160,7 +160,7 @@ fn sent(out: &Outbox) -> Vec<(usize, Sent)> {
             Instruction::Replace(order, terms) => Sent::Replace(order.id, *terms),
             Instruction::Cancel(order) => Sent::Cancel(order.id),
             // A question does nothing at the venue.
-            Instruction::Inquire(_) => return None,
+            Instruction::Inquire(_) | Instruction::AskStatement(_) => return None,
             other => panic!("no subscription was made: {other:?}"),
         };
         Some((adapter, what))

@@ -259,3 +259,52 @@ fn the_day_loss_of_a_security_counts_its_costs() {
     let (state, replayed) = world.replayed();
     assert_eq!(state, replayed, "a replay gives another state");
 }
+
+#[test]
+fn a_fee_in_the_base_asset_lowers_what_can_be_sold_until_it_is_given_back() {
+    check(
+        "place 1 buy 100 EUR.USD @ 1.2
+         venue accepts 1
+         venue fills 1 100 @ 1.1 x1 charging FEE 0.25 EUR
+         cash
+         close 1
+         order A-1
+         venue busts 1 x1
+         cash",
+        expect![[r#"
+            place 1 buy 100 EUR.USD @ 1.2
+                1 OPEN
+                to SIM-A: submit 1
+            venue accepts 1
+                1 SUBMITTED
+            venue fills 1 100 @ 1.1 x1 charging FEE 0.25 EUR
+                fill 1 100 @ 1.1
+                booked BUY 100 @ 1.1, FEE 0.25 EUR
+                position 3 of 100 cost 110 realised 0
+                cash USD 99890
+                booked FEES -1 @ 0.25 EUR of order 1
+                cash EUR -0.25
+                1 EXECUTED filled 100
+            cash
+                1/1 99890 USD
+                1/2 100000 USD
+                1/1 -0.25 EUR
+            close 1
+                A-1 OPEN
+                to SIM-A: submit A-1
+            order A-1
+                A-1 OPEN 0 of 99 MarketOrder
+            venue busts 1 x1
+                booked SELL -100 @ 1.1, FEE -0.25 EUR
+                position 3 of 0 cost 0 realised 0
+                cash USD 100000
+                booked REFUND 1 @ 0.25 EUR of order 1
+                cash EUR 0
+                1 SUBMITTED
+            cash
+                1/1 100000 USD
+                1/2 100000 USD
+                1/1 0 EUR
+        "#]],
+    );
+}

@@ -20,6 +20,8 @@ mod rights;
 mod expiration;
 mod bookings;
 mod charges;
+mod statements;
+mod entries;
 mod changes;
 mod names;
 mod overtaken;

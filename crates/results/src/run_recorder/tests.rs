@@ -55,6 +55,7 @@ fn booking(at: i64, quantity: i64, price: i64) -> Event {
         strategy: StrategyId(2),
         description: None,
         charges: vec![],
+        venue_kind: None,
     }))
 }
 

@@ -54,7 +54,7 @@ impl ReplayVenues {
             Instruction::Replace(order, terms) => venue.replace(at, order, *terms),
             Instruction::Cancel(order) => venue.cancel(at, order),
             // It loses nothing and answers everything, only later.
-            Instruction::Inquire(_) => {}
+            Instruction::Inquire(_) | Instruction::AskStatement(_) => {}
             // Every recorded price is played anyway, and the venue is always connected.
             Instruction::Subscribe(_) | Instruction::Unsubscribe(_) | Instruction::LogOn => {}
         }

@@ -102,7 +102,15 @@ mod tests {
 
     fn cash(sequence: u64, strategy: StrategyId) -> PublishedEvent {
         let (id, account, currency) = (BalanceId(1), AccountId(1), Currency::USD);
-        let balance = CashBalance { id, strategy, account, currency, amount: Amount::ZERO };
+        let balance = CashBalance {
+            id,
+            strategy,
+            account,
+            currency,
+            amount: Amount::ZERO,
+            venue_total: None,
+            venue_locked: None,
+        };
         PublishedEvent { sequence, at: Timestamp(0), event: Event::Cash(Arc::new(balance)) }
     }
 

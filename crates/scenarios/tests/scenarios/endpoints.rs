@@ -25,6 +25,7 @@ GET /rest/security.search?query=(apple => 400 malformed-search
 GET /rest/forex?baseCurrency=EUR&transactionCurrency=USD => 200 -
 GET /rest/forex?baseCurrency=USD&transactionCurrency=EUR => 404 unknown-pair
 GET /rest/forex?baseCurrency=EUR => 400 missing-parameter
+GET /rest/adapter => 200 -
 GET /rest/exchange => 200 -
 GET /rest/strategy => 200 -
 POST /rest/strategy/CROSS/stop => 200 -

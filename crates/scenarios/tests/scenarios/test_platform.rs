@@ -107,7 +107,7 @@ pub(crate) trait TraderClient {
     /// Waits until the venue has brought an order that far.
     fn wait_for_status(&mut self, int_id: &str, status: &str) -> Value;
 
-    /// Orders that are open, positions and cash, without the times at which they changed.
+    /// Orders that are open, positions and cash, without the times at which they changed and what the venue states.
     fn account_state(&mut self) -> Value;
 }
 
@@ -180,7 +180,9 @@ pub(crate) fn fields(object: &Value, names: &[&str]) -> Value {
 fn without_times(value: &mut Value) {
     match value {
         Value::Object(fields) => {
-            fields.remove("dateTime");
+            for name in ["dateTime", "venueTotal", "venueLocked"] {
+                fields.remove(name);
+            }
             fields.values_mut().for_each(without_times);
         }
         Value::Array(items) => items.iter_mut().for_each(without_times),

@@ -6,7 +6,7 @@ use adapters::host::VenueBackoff;
 use adapters::thread::{AdapterIo, VenueThread, spawn};
 use adapters::venue_type::{ImportListener, OpenVenue, VenueContext};
 use crossbeam_channel::bounded;
-use domain::{AdapterName, Price, SecurityId};
+use domain::{AdapterName, Money, Price, SecurityId};
 
 use super::adapter_sessions::AdapterSessions;
 use super::engine_thread::EngineThread;
@@ -27,6 +27,7 @@ pub(super) fn open(
     last_prices: &BTreeMap<SecurityId, Price>,
     engine: &mut EngineThread,
     sessions: &AdapterSessions,
+    is_first_start: bool,
 ) -> Result<(RunningVenues, ImportListeners), ExitFailure> {
     let folder = engine.folder.join(VENUES);
     std::fs::create_dir_all(&folder).map_err(|error| ExitFailure::io("create", &folder, &error))?;
@@ -34,6 +35,9 @@ pub(super) fn open(
     config.check_venues(&known).map_err(|problems| ExitFailure::configuration(&problems))?;
     config.check_restricted(&known).map_err(|problems| ExitFailure::configuration(&problems))?;
     let opening_quotes = reference.opening_quotes();
+    // Cash of a later start is not credited, so venues get none either.
+    let credited = config.demo_opening_cash.filter(|_| is_first_start);
+    let opening_cash = credited.map(|amount| Money { amount, currency: config.portfolio_base_currency });
     let (mut threads, mut imports) = (Vec::new(), Vec::new());
     for venue in &config.venues {
         let adapter = venue.adapter();
@@ -45,6 +49,7 @@ pub(super) fn open(
             catalogue: engine.bus.catalogue.clone(),
             opening_quotes: &opening_quotes,
             last_prices,
+            opening_cash,
         };
         let opened = venue.kind.open(&venue.settings, &context).map_err(|error| failure(&adapter, &error))?;
         let OpenVenue { adapter: venue_adapter, imports: listener, threads: own } = opened;

@@ -12,6 +12,7 @@ use super::effective::{ConfigReader, Effective};
 use super::key::Key;
 use super::messaging::{ClientDestination, EventRate};
 use super::names::{FilePath, HostName, ListenPort, SessionFile, WebOrigin};
+use super::pegs::Peg;
 use super::setting::{
     AnonymousRole, Fraction, JournalTicks, ListenAddress, LogFormat, LogLevel, MarketActivity, ReferencePath,
     SecurityNumber, TimeZoneName, Whole,
@@ -144,6 +145,8 @@ keys! {
 
     /// Currency of totals and of limits.
     portfolio_base_currency: Currency = "portfolio.baseCurrency", "USD";
+    /// Currencies that are valued as much as another where no currency pair has a price, such as stable coins.
+    portfolio_pegs: Vec<Peg> = "portfolio.pegs", "USDT=USD";
     /// The platform's day begins at midnight of this zone.
     trading_zone: TimeZoneName = "trading.zone", "UTC";
     /// Seconds added to the wall clock.

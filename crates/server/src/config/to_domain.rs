@@ -28,6 +28,7 @@ impl Config {
             platform_limits: self.platform_limits(),
             dead_man_seconds: self.risk_dead_man_seconds.and_then(|seconds| u32::try_from(seconds.0).ok()),
             counts_modifications: true,
+            pegs: self.portfolio_pegs.iter().map(|peg| (peg.currency, peg.worth)).collect(),
         }
     }
 

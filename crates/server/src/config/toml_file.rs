@@ -10,6 +10,9 @@ use super::entry::{ConfigEntry, ConfigOrigin};
 use super::setting::BETWEEN_ITEMS;
 use crate::input_problem::Problems;
 
+/// Keys that may be written as a table of pairs.
+const PAIRS: [&str; 1] = ["portfolio.pegs"];
+
 /// Entries of a file, and its problems.
 #[derive(Debug, Default)]
 pub(super) struct FileEntries {
@@ -43,6 +46,9 @@ impl Reader<'_> {
         for (name, value) in table {
             let name = format!("{prefix}{}", name.get_ref());
             match value.get_ref() {
+                DeValue::Table(inner) if PAIRS.contains(&name.as_str()) => {
+                    self.read_pairs(name, inner, value.span().start);
+                }
                 DeValue::Table(inner) => self.read_table(&format!("{name}."), inner),
                 DeValue::Array(venues) if name == "venues" => self.read_venues(venues),
                 _ => self.read_value(name, value),
@@ -68,6 +74,20 @@ impl Reader<'_> {
                 Some(_) => self.add_problem(venue.span().start, "venues: the name of a venue is a text"),
                 None => self.add_problem(venue.span().start, "venues: a venue has no name"),
             }
+        }
+    }
+
+    /// `{ a = "b" }` as it would be in a flag: `a=b`.
+    fn read_pairs(&mut self, name: String, pairs: &DeTable<'_>, offset: usize) {
+        let pair = |(key, value): (&Spanned<_>, &Spanned<DeValue<'_>>)| {
+            Some(format!("{}={}", key.get_ref(), text_of(value.get_ref())?))
+        };
+        match pairs.iter().map(|(key, value)| pair((key, value))).collect::<Option<Vec<String>>>() {
+            Some(texts) => {
+                let (text, origin) = (texts.join(&BETWEEN_ITEMS.to_string()), self.origin_at(offset));
+                self.entries.written.push(ConfigEntry { name, text, origin });
+            }
+            None => self.add_problem(offset, &format!("{name}: no key holds a value of this kind")),
         }
     }
 

@@ -33,6 +33,7 @@ mod changes;
 mod clock;
 mod line;
 mod restore;
+mod statements;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -40,6 +41,7 @@ use domain::command::MarketData;
 use domain::report::{ReportKind, VenueSnapshot};
 use domain::{AccountId, Date, MarketPhase, SecurityId, Text, Timestamp};
 
+use crate::accounts::VenueAccounts;
 use crate::client_orders::ClientOrders;
 use crate::config::{ConfigError, ListedSecurity, REQUESTS_UNDERWAY_MAX, VenueConfig};
 use crate::faults::{Faults, ReportChannel};
@@ -67,6 +69,7 @@ pub struct VenueSimulator {
     sessions: VenueCalendar,
     markets: BTreeMap<SecurityId, SecurityMarket>,
     orders: ClientOrders,
+    accounts: VenueAccounts,
     tasks: TaskQueue,
     reports: ReportChannel,
     phase: MarketPhase,
@@ -95,6 +98,7 @@ impl VenueSimulator {
             sessions,
             markets,
             orders: ClientOrders::default(),
+            accounts: VenueAccounts::default(),
             tasks: agenda,
             reports: ReportChannel::new(config.faults),
             phase: MarketPhase::Closed,
@@ -141,7 +145,7 @@ impl VenueSimulator {
 
     /// Records that restore the same state as all records so far.
     pub fn compacted_ledger(&self) -> impl Iterator<Item = VenueRecord> {
-        self.orders.compacted()
+        self.orders.compacted().chain(self.accounts.compacted())
     }
 
     /// Subscribes its market data, beginning with tick and book; false if it is not listed here.
@@ -213,6 +217,7 @@ impl VenueSimulator {
             VenueTask::Cancel(order) => self.apply_cancel(order, out),
             VenueTask::Arrive(request) => self.receive_request(request, out),
             VenueTask::Inquire(order, as_of) => self.answer_inquiry(order, as_of, out),
+            VenueTask::Statement(account, as_of) => self.answer_statement(account, as_of, out),
             VenueTask::Heartbeat => self.send_heartbeat(out),
             VenueTask::Participate(security) => self.run_participants(security, horizon, out),
         }
@@ -230,6 +235,7 @@ impl VenueSimulator {
     /// The only way to change a client's order: first the record, then the report.
     fn record(&mut self, record: VenueRecord, out: &mut Vec<VenueOutput>) {
         self.orders.apply(&record);
+        self.accounts.apply(&record);
         for order in record.orders() {
             if self.orders.get(order).is_none_or(|held| held.stage.is_done()) {
                 self.tasks.drop_expiry(order);

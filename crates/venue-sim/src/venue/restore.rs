@@ -16,7 +16,10 @@ impl VenueSimulator {
     /// # Panics
     /// Where a record contradicts earlier ones: the ledger is not this venue's, or a part of it is missing.
     pub fn restore(&mut self, records: impl IntoIterator<Item = VenueRecord>, at: Timestamp) {
-        records.into_iter().for_each(|record| self.orders.apply(&record));
+        for record in records {
+            self.orders.apply(&record);
+            self.accounts.apply(&record);
+        }
         self.now = self.now.max(at);
         self.fill_books();
         let unfinished: Vec<_> = self.orders.unfinished().map(|held| (held.submission.order, held.stage)).collect();

@@ -1,8 +1,9 @@
 //! Trades, auctions and triggers, and their reports.
 
 use domain::report::{ReportKind, VenueFill};
-use domain::{Amount, MarketPhase, OrderId, OrderKind, Overflow, SecurityId, Side, TimeInForce};
+use domain::{Amount, MarketPhase, OrderId, OrderKind, Overflow, Price, Quantity, SecurityId, Side, TimeInForce};
 
+use super::statements::{costs, settlement};
 use super::{VenueOutput, VenueSimulator};
 use crate::book::{self, BookEvent, MatchOutcome};
 use crate::client_order::OrderStage;
@@ -59,13 +60,13 @@ impl VenueSimulator {
         market.on_trade(trade, aggressor, self.now);
         let (price, quantity) = (market.grid.price(trade.price), market.grid.quantity(trade.lots));
         let worth = quantity.value_at(price, market.security.contract_size);
-        let executions = self.executions(trade, self.fees(worth, aggressor));
+        let executions = self.executions((security, price, quantity), trade, self.fees(worth, aggressor));
         if executions.is_empty() {
             return;
         }
         let deal = VenueTrade { at: self.now, security, price, quantity, aggressor, executions: executions.clone() };
         self.record(VenueRecord::Traded(deal), out);
-        for VenueExecution { order, exec_id, fee } in executions {
+        for VenueExecution { order, exec_id, fee, .. } in executions {
             let (at, charges, ext_order) = (Some(self.now), vec![], None);
             let fill = VenueFill { order, exec_id, quantity, price, at, fee, charges, ext_order };
             self.send_report(ReportKind::Filled(fill), out);
@@ -80,12 +81,28 @@ impl VenueSimulator {
     }
 
     /// The clients' sides of a trade, each with the next free id.
-    fn executions(&self, trade: &book::BookTrade, [maker_fee, taker_fee]: [Option<Amount>; 2]) -> Vec<VenueExecution> {
+    fn executions(
+        &self,
+        (security, price, quantity): (SecurityId, Price, Quantity),
+        trade: &book::BookTrade,
+        [maker_fee, taker_fee]: [Option<Amount>; 2],
+    ) -> Vec<VenueExecution> {
+        let market = &self.markets[&security];
+        let settled = |order: OrderId, fee| {
+            let held = &self.orders.open(order).submission;
+            let costs = costs(market.costs, quantity, fee)?;
+            settlement((held.account, held.side), &market.security, (quantity, price), costs)
+        };
         let sides = [(trade.maker, maker_fee), (trade.taker, taker_fee)];
         let clients = sides.into_iter().filter_map(|(key, fee)| Some((participants::client_order(key)?, fee)));
         (self.orders.executions() + 1..)
             .zip(clients)
-            .map(|(number, (order, fee))| VenueExecution { order, exec_id: self.exec_id(number), fee })
+            .map(|(number, (order, fee))| VenueExecution {
+                order,
+                exec_id: self.exec_id(number),
+                fee,
+                settlement: settled(order, fee),
+            })
             .collect()
     }
 

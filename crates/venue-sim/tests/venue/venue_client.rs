@@ -10,15 +10,17 @@ use std::sync::Arc;
 use domain::command::MarketData;
 use domain::order::OrderTerms;
 use domain::reference::TradingHours;
-use domain::report::{InquiryAnswer, InquiryResult, ReportKind, VenueFill, VenueOrderState, VenueSnapshot};
+use domain::report::{
+    InquiryAnswer, InquiryResult, ReportKind, VenueFill, VenueOrderState, VenueSnapshot, VenueStatement,
+};
 use domain::{
     AccountId, AdapterName, BookLevel, Exchange, Order, OrderId, OrderKind, OrderProperties, Price, Quantity, Security,
     SecurityId, SecurityKind, Side, TimeInForce, Timestamp,
 };
 use venue_sim::record::VenueTrade;
 use venue_sim::{
-    Faults, ListedSecurity, OpeningQuotes, ParticipantActivity, SelfTradeRule, VenueConfig, VenueOutput, VenueRecord,
-    VenueSimulator,
+    Faults, ListedSecurity, OpeningQuotes, ParticipantActivity, SelfTradeRule, UnitCosts, VenueConfig, VenueOutput,
+    VenueRecord, VenueSimulator,
 };
 
 /// 2026-11-16T00:00:00Z, a Monday.
@@ -96,6 +98,8 @@ impl VenueClient {
             }
             "cancel" => self.venue.cancel(self.now, id(words[0]), out),
             "ask" => self.venue.inquire(self.now, id(words[0]), out),
+            "open-accounts" => self.venue.open_accounts(self.now, out),
+            "state" => self.venue.ask_statement(self.now, AccountId(words[0].parse().unwrap()), out),
             "wait" => self.venue.advance(self.now, out),
             "subscribe" => {
                 self.venue.subscribe(security(words[0]), out);
@@ -256,6 +260,7 @@ pub(crate) fn quiet() -> VenueConfig {
         request_life_nanos: 0,
         fees: None,
         self_trade: SelfTradeRule::CancelNewest,
+        deposits: vec![],
         faults: Faults::default(),
     }
 }
@@ -304,7 +309,7 @@ fn listing(id: SecurityId, kind: SecurityKind, tick: &str, opening: OpeningQuote
         kind,
         ..samples::stock(id.0, &format!("S{id}"))
     };
-    ListedSecurity { security: Arc::new(security), opening }
+    ListedSecurity { security: Arc::new(security), opening, costs: UnitCosts::default() }
 }
 
 pub(crate) fn report_line(said: &ReportKind) -> String {
@@ -320,6 +325,8 @@ pub(crate) fn report_line(said: &ReportKind) -> String {
         ReportKind::CancelRejected { order, reason } => format!("cancel of {order} refused: {reason}"),
         ReportKind::ReplaceRejected { order, reason } => format!("replace of {order} refused: {reason}"),
         ReportKind::Gap => "gap".into(),
+        ReportKind::Statement(statement) => statement_line(statement),
+        ReportKind::Entry(entry) => format!("entry {} {} {}", entry.ext_id, entry.amount, entry.currency),
         ReportKind::Inquiry(InquiryAnswer { order, result: InquiryResult::NotFound, .. }) => {
             format!("no order {order}")
         }
@@ -390,7 +397,21 @@ pub(crate) fn record_line(record: &VenueRecord) -> String {
         VenueRecord::Expired { order, reason, .. } => format!("expired {order}: {reason}"),
         VenueRecord::Compacted(summary) => format!("compacted after {} records", summary.records),
         VenueRecord::Kept(held) => format!("kept {}", held.submission().order),
+        VenueRecord::Opened { deposits, .. } => format!("opened with {} deposits", deposits.len()),
+        VenueRecord::Accounts(kept) => format!("{} accounts kept", kept.len()),
     }
+}
+
+fn statement_line(statement: &VenueStatement) -> String {
+    let cash = statement.cash.iter().map(|held| format!(" {} {} locked {}", held.total, held.currency, held.locked));
+    let positions = statement.positions.iter().map(|held| format!(" {} of {}", held.quantity, held.security));
+    let is_complete = (statement.cash_complete, statement.positions_complete);
+    let known = match is_complete {
+        (true, true) => "",
+        (false, true) => ", cash unknown",
+        _ => " unknown",
+    };
+    format!("account {}:{}{known}", statement.account, cash.chain(positions).collect::<Vec<_>>().join(","))
 }
 
 fn deal_line(deal: &VenueTrade) -> String {

@@ -34,6 +34,7 @@ pub(crate) fn booked(id: u64) -> Arc<Transaction> {
         strategy: StrategyId(1),
         description: None,
         charges: vec![],
+        venue_kind: None,
     })
 }
 

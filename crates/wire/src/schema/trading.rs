@@ -135,6 +135,7 @@ pub(super) const SHAPES: &[ObjectSchema] = &[
             required("strategyId", Id),
             required("description", Maybe(&Text)),
             required("charges", List(&Shape("ChargeVO"))),
+            required("venueKind", Maybe(&OneOf(ENTRY_KINDS))),
         ],
     )
     .with_example(golden!("TransactionVO")),
@@ -145,8 +146,16 @@ pub(super) const SHAPES: &[ObjectSchema] = &[
     ),
     shape(
         "CashBalanceVO",
-        "Cash of a strategy in an account.",
-        &[required("id", Id), required("strategyId", Id), required("accountId", Id), required("currency", Currency), required("amount", Number)],
+        "Cash of a strategy in an account; beside it what the venue holds for the whole account, by its last statement.",
+        &[
+            required("id", Id),
+            required("strategyId", Id),
+            required("accountId", Id),
+            required("currency", Currency),
+            required("amount", Number),
+            required("venueTotal", Maybe(&Number)),
+            required("venueLocked", Maybe(&Number)),
+        ],
     )
     .with_example(golden!("CashBalanceVO")),
     shape(
@@ -401,6 +410,8 @@ pub(super) const TRANSACTION_TYPES: &[&str] = &[
     "FEES",
     "REFUND",
 ];
+const ENTRY_KINDS: &[&str] =
+    &["FUNDING", "INTEREST", "TRANSFER", "DUST", "CONVERSION", "CORRECTION", "FEE", "DIVIDEND"];
 const CHARGE_KINDS: &[&str] = &["EXECUTION_COMMISSION", "CLEARING_COMMISSION", "FEE"];
 const BAR_SIZES: &[&str] = &["SEC_1", "MIN_1", "MIN_5", "MIN_15", "HOUR_1", "DAY_1"];
 pub(super) const TRADING_STATES: &[&str] = &["ACTIVE", "REDUCING", "HALTED"];

@@ -257,6 +257,7 @@ pub(crate) fn transaction() -> Transaction {
         strategy: StrategyId(2),
         description: None,
         charges: vec![Charge { amount: amount("0.0002"), currency: currency("BNB"), kind: ChargeKind::Fee }],
+        venue_kind: None,
     }
 }
 
@@ -281,6 +282,8 @@ pub(crate) fn cash_balance() -> CashBalance {
         account: AccountId(1),
         currency: currency("USDT"),
         amount: amount("1000000.00"),
+        venue_total: Some(amount("1000250.5")),
+        venue_locked: Some(amount("2500")),
     }
 }
 

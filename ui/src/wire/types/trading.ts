@@ -101,6 +101,8 @@ export interface TransactionVO {
   strategyId: number;
   description: string | null;
   charges: ChargeVO[];
+  /** What the venue calls an entry of its own: FUNDING, DUST … */
+  venueKind: string | null;
 }
 
 /** What a fill cost in another currency than its own. */
@@ -116,6 +118,9 @@ export interface CashBalanceVO {
   accountId: number;
   currency: string;
   amount: number;
+  /** What the venue holds for the whole account, by its last statement. */
+  venueTotal: number | null;
+  venueLocked: number | null;
 }
 
 /** A value that needs a missing exchange rate is `null`. */

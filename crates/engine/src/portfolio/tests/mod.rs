@@ -209,6 +209,7 @@ fn transaction(words: &[&str], id: u64, at: Timestamp) -> Transaction {
         strategy: StrategyId(after("for").map_or(1, |id| id.parse().unwrap())),
         description: None,
         charges: vec![],
+        venue_kind: None,
     }
 }
 

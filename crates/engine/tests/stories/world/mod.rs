@@ -9,12 +9,13 @@ use std::sync::Arc;
 use domain::command::Command;
 use domain::query::Answer;
 use domain::report::{
-    AdapterCapabilities, InquiryAnswer, InquiryResult, RefusesRepeatedIds, Report, ReportKind, SessionState, VenueFill,
-    VenueOrder, VenueOrderState, VenueSnapshot,
+    AdapterCapabilities, InquiryAnswer, InquiryResult, ListingCapabilities, RefusesRepeatedIds, Report, ReportKind,
+    SessionState, VenueBalance, VenueEntry, VenueFill, VenueOrder, VenueOrderState, VenuePosition, VenueSnapshot,
+    VenueStatement,
 };
 use domain::{
-    AdapterName, Caller, CommandEnvelope, Event, ExchangeId, Input, Instruction, Mark, OrderId, OrderProperty, Query,
-    Refusal, RiskLimits, RiskScope, Sequenced, Source, Timestamp,
+    AdapterName, Caller, CommandEnvelope, EntryKind, Event, ExchangeId, Input, Instruction, Mark, OrderId,
+    OrderProperty, Query, Refusal, RiskLimits, RiskScope, Sequenced, Source, Timestamp,
 };
 use engine::{Engine, Outbox};
 
@@ -42,6 +43,7 @@ impl StoryEngine {
                 expires_orders: true,
                 refuses_repeated_ids: RefusesRepeatedIds::Forever,
                 simulated: true,
+                lists: ListingCapabilities { statement: adapter == "SIM-B", ..ListingCapabilities::default() },
                 order_properties: if adapter == "SIM-A" { OrderProperty::ALL.to_vec() } else { vec![] },
                 ..AdapterCapabilities::default()
             };
@@ -240,6 +242,25 @@ impl StoryEngine {
             ["logs-on"] => ReportKind::Session(SessionState::LoggedOn),
             ["shows", parts @ ..] => ReportKind::Snapshot(self.picture(parts)),
             ["gap"] => ReportKind::Gap,
+            ["books", id, kind, account, amount, currency, rest @ ..] => {
+                let (security, quantity) = match rest {
+                    [] => (None, None),
+                    ["of", symbol] => (Some(security(symbol)), None),
+                    ["of", quantity, symbol] => (Some(security(symbol)), Some(quantity.parse().unwrap())),
+                    other => panic!("not an entry: {other:?}"),
+                };
+                ReportKind::Entry(VenueEntry {
+                    ext_id: (*id).into(),
+                    kind: EntryKind::ALL.into_iter().find(|known| known.name() == *kind).unwrap(),
+                    account: domain::AccountId(account.parse().unwrap()),
+                    currency: currency.parse().unwrap(),
+                    amount: amount.parse().unwrap(),
+                    security,
+                    quantity,
+                    at: None,
+                })
+            }
+            ["states", account, seconds, "ago", parts @ ..] => self.statement(account, seconds, parts),
             // Asked now; nothing sent before can take effect any more.
             ["misses", id] => self.not_found(id, 0, Some(0)),
             // Asked so many seconds ago.
@@ -306,6 +327,34 @@ impl StoryEngine {
         picture
     }
 
+    /// `USD:99000:locked:50 ES:2`, and `partly` where the statement is not complete.
+    fn statement(&self, account: &str, seconds_ago: &str, parts: &[&str]) -> ReportKind {
+        let seconds: i64 = seconds_ago.parse().unwrap();
+        let is_complete = !parts.contains(&"partly");
+        let mut statement = VenueStatement {
+            as_of: self.now.plus_seconds(-seconds),
+            account: domain::AccountId(account.parse().unwrap()),
+            cash: vec![],
+            positions: vec![],
+            cash_complete: is_complete,
+            positions_complete: is_complete,
+        };
+        for part in parts.iter().filter(|part| part.contains(':')) {
+            match part.split(':').collect::<Vec<_>>()[..] {
+                [currency, total, "locked", locked] => statement.cash.push(VenueBalance {
+                    currency: currency.parse().unwrap(),
+                    total: total.parse().unwrap(),
+                    locked: locked.parse().unwrap(),
+                }),
+                [symbol, quantity] => statement
+                    .positions
+                    .push(VenuePosition { security: security(symbol), quantity: quantity.parse().unwrap() }),
+                _ => panic!("not a part of a statement: {part}"),
+            }
+        }
+        ReportKind::Statement(statement)
+    }
+
     fn look(&self, words: &[&str]) -> String {
         let query = match words {
             ["open"] => Query::OpenOrders(Default::default()),
@@ -328,11 +377,9 @@ impl StoryEngine {
         match self.engine.answer(self.now, 0, &query) {
             Ok(Answer::Orders(orders)) => joined(orders.iter().map(|order| order_line(order))),
             Ok(Answer::Positions(positions)) if words == ["costs"] => joined(positions.iter().map(cost_line)),
-            Ok(Answer::Balances(balances)) => joined(
-                balances
-                    .iter()
-                    .map(|held| format!("{}/{} {} {}", held.strategy, held.account, held.amount, held.currency)),
-            ),
+            Ok(Answer::Balances(balances)) => joined(balances.iter().map(|held| {
+                format!("{}/{} {} {}{}", held.strategy, held.account, held.amount, held.currency, venue_side(held))
+            })),
             Ok(Answer::Transactions(booked)) => {
                 joined(booked.iter().map(|booked| format!("{} {} at {}", booked.id, booked.kind.name(), booked.at)))
             }
@@ -364,6 +411,7 @@ impl StoryEngine {
                 }
                 Instruction::Cancel(order) => format!("cancel {}", order.int_id),
                 Instruction::Inquire(order) => format!("ask about {}", order.int_id),
+                Instruction::AskStatement(account) => format!("ask for the statement of account {account}"),
                 Instruction::Subscribe(security) => format!("subscribe {security}"),
                 Instruction::LogOn => "log on".into(),
                 Instruction::Unsubscribe(security) => format!("unsubscribe {security}"),
@@ -395,12 +443,18 @@ fn describe_event(event: &Event) -> Option<String> {
         Event::Fill(fill) => format!("fill {} {} @ {}", fill.int_id, fill.quantity, fill.price),
         Event::Transaction(booked) => transaction_line(booked),
         Event::Position(position) => position_line(position),
-        Event::Cash(balance) => format!("cash {} {}", balance.currency, balance.amount),
+        Event::Cash(balance) => format!("cash {} {}{}", balance.currency, balance.amount, venue_side(balance)),
         Event::Alarm(alarm) => format!("{:?} {}: {}", alarm.level, alarm.code, alarm.text),
         Event::TradingState(change) => format!("{} is {}", change.scope, change.state.name()),
         Event::Session(change) => format!("{} {}", change.adapter, change.state.name()),
         _ => return None,
     })
+}
+
+/// What the venue holds, where it said so.
+fn venue_side(balance: &domain::CashBalance) -> String {
+    let sides = balance.venue_total.zip(balance.venue_locked);
+    sides.map_or(String::new(), |(total, locked)| format!(", at the venue {total}, locked {locked}"))
 }
 
 /// With what only some have: charges in other currencies, the fill that a charge belongs to, why something was settled.
@@ -412,8 +466,17 @@ fn transaction_line(booked: &domain::Transaction) -> String {
     let of = of.map_or(String::new(), |order| format!(" {} of order {order}", booked.currency));
     let is_settled = booked.settlement_date.is_some();
     let why = booked.description.as_ref().filter(|_| is_settled).map_or(String::new(), |text| format!(" ({text})"));
+    let venue = booked.venue_kind.map_or(String::new(), |kind| {
+        format!(
+            " {}, {} {} of strategy {}",
+            booked.currency,
+            kind.name(),
+            show(booked.ext_id.as_ref()),
+            booked.strategy
+        )
+    });
     format!(
-        "booked {} {} @ {}{of}{}{why}",
+        "booked {} {} @ {}{of}{}{why}{venue}",
         booked.kind.name(),
         booked.quantity,
         booked.price,

@@ -69,6 +69,7 @@ impl GatewayHarness {
             request_timing: None,
             simulated: true,
             order_properties: OrderProperty::ALL.to_vec(),
+            ..Served::default()
         };
         floor.venue_report(ReportKind::Attached(served));
         floor.venue_report(ReportKind::Session(SessionState::Connected));

@@ -189,6 +189,7 @@ fn transaction(id: u64) -> Transaction {
         strategy: StrategyId(3 - id),
         description: None,
         charges: vec![],
+        venue_kind: None,
     }
 }
 

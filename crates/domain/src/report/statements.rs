@@ -1,0 +1,57 @@
+//! Statements: what a venue holds for an account.
+
+use minicbor::{Decode, Encode};
+
+use crate::amount::{Amount, Quantity};
+use crate::currency::Currency;
+use crate::ids::{AccountId, SecurityId};
+use crate::time::Timestamp;
+
+/// What the venue holds for an account, as of an instant.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct VenueStatement {
+    /// When the venue was asked, by our clock: the statement is not older.
+    #[n(0)]
+    pub as_of: Timestamp,
+    #[n(1)]
+    pub account: AccountId,
+    #[n(2)]
+    pub cash: Vec<VenueBalance>,
+    #[n(3)]
+    pub positions: Vec<VenuePosition>,
+    /// Whether a currency that is not here is not held.
+    #[n(4)]
+    pub cash_complete: bool,
+    /// Whether a security that is not here is not held.
+    #[n(5)]
+    pub positions_complete: bool,
+}
+
+impl VenueStatement {
+    pub fn balance(&self, currency: Currency) -> Option<&VenueBalance> {
+        self.cash.iter().find(|balance| balance.currency == currency)
+    }
+}
+
+/// An asset at a venue. A spot venue does not tell cash from a position in a currency pair: the total of an asset is the
+/// cash in it and the quantities of the positions whose base it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+pub struct VenueBalance {
+    #[n(0)]
+    pub currency: Currency,
+    /// Everything, also what is locked.
+    #[n(1)]
+    pub total: Amount,
+    /// The part that open orders hold.
+    #[n(2)]
+    pub locked: Amount,
+}
+
+/// A position at a venue. Currency pairs are not among them: see [`VenueBalance`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+pub struct VenuePosition {
+    #[n(0)]
+    pub security: SecurityId,
+    #[n(1)]
+    pub quantity: Quantity,
+}
