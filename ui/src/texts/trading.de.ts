@@ -125,6 +125,16 @@ export const trading: typeof english = {
     FEES: 'Gebühren',
     REFUND: 'Erstattung',
   },
+  venueKind: {
+    FUNDING: 'Finanzierung',
+    INTEREST: 'Zinsen',
+    TRANSFER: 'Übertrag',
+    DUST: 'Restbetrag',
+    CONVERSION: 'Umtausch',
+    CORRECTION: 'Berichtigung',
+    DIVIDEND: 'Dividende',
+    FEE: 'Gebühr',
+  },
   refusal: {
     needsTrader: 'dazu braucht es die Rolle Händler',
     needsAdmin: 'dazu braucht es die Rolle Verwalter',
@@ -346,7 +356,7 @@ export const trading: typeof english = {
   },
   transactions: { empty: 'Heute keine Transaktionen' },
   cut: { text: 'Nur die neuesten', hint: 'Der Server hat ältere; sie werden hier weder gezeigt noch exportiert' },
-  balances: { empty: 'Keine Salden' },
+  balances: { empty: 'Keine Salden', venueTotal: 'Am Handelsplatz', venueLocked: 'Dort gesperrt' },
   strategies: {
     stopTitle: (name: string) => `${name} anhalten?`,
     stopText: 'Sie erteilt keine Orders mehr und hört keine Kurse mehr. Ihre offenen Orders und Positionen bleiben, wie sie sind.',

@@ -131,6 +131,17 @@ export const trading = {
     FEES: 'Fees',
     REFUND: 'Refund',
   },
+  /** What venues book besides trades. */
+  venueKind: {
+    FUNDING: 'funding',
+    INTEREST: 'interest',
+    TRANSFER: 'transfer',
+    DUST: 'dust',
+    CONVERSION: 'conversion',
+    CORRECTION: 'correction',
+    DIVIDEND: 'dividend',
+    FEE: 'fee',
+  } as Readonly<Record<string, string>>,
   refusal: {
     needsTrader: 'this needs the role trader',
     needsAdmin: 'this needs the role admin',
@@ -352,7 +363,7 @@ export const trading = {
   },
   transactions: { empty: 'No transactions today' },
   cut: { text: 'Newest only', hint: 'The server has older ones; they are neither shown here nor exported' },
-  balances: { empty: 'No balances' },
+  balances: { empty: 'No balances', venueTotal: 'Venue total', venueLocked: 'Locked there' },
   strategies: {
     empty: 'No strategies',
     start: 'Start',

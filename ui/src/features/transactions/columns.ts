@@ -38,12 +38,18 @@ export function commissionOf(
   return (executionCommission ?? 0) + (clearingCommission ?? 0);
 }
 
+/** What the venue booked besides trades is named as the venue calls it, too. */
+export function typeWord({ type, venueKind }: Pick<TransactionVO, 'type' | 'venueKind'>, texts: Texts): string {
+  const word = texts.transactionType[type];
+  return venueKind === null ? word : `${word}: ${texts.venueKind[venueKind] ?? venueKind}`;
+}
+
 function typeColumn(texts: Texts): GridColumn<TransactionVO> {
   return {
-    ...words('kind', texts.column.kind, 84, (row) => texts.transactionType[row.type]),
+    ...words('kind', texts.column.kind, 84, (row) => typeWord(row, texts)),
     paint: (cell, row) => {
       const tone = row.type === 'BUY' || row.type === 'SELL' ? SIDE_TONE[row.type] : 'quiet';
-      paintBadge(cell, tone, texts.transactionType[row.type]);
+      paintBadge(cell, tone, typeWord(row, texts));
     },
   };
 }
