@@ -8,7 +8,7 @@ use std::fmt;
 
 use domain::Decimal;
 
-use crate::protocol::market_answers::{DepthLevel, DepthSnapshot};
+use crate::protocol::market_answers::{DepthSnapshot, WireLevel};
 use crate::protocol::market_events::DepthDifference;
 
 /// Differences that wait for a snapshot; with one more the oldest are dropped, and a newer snapshot is needed.
@@ -94,22 +94,22 @@ impl DepthBook {
         *self = Self::default();
     }
 
-    pub fn best_bid(&self) -> Option<DepthLevel> {
+    pub fn best_bid(&self) -> Option<WireLevel> {
         self.bids.last_key_value().map(level)
     }
 
-    pub fn best_ask(&self) -> Option<DepthLevel> {
+    pub fn best_ask(&self) -> Option<WireLevel> {
         self.asks.first_key_value().map(level)
     }
 
     /// Bids, best first, as far as all levels are known.
-    pub fn bids(&self) -> impl Iterator<Item = DepthLevel> + '_ {
+    pub fn bids(&self) -> impl Iterator<Item = WireLevel> + '_ {
         let edge = self.bid_edge;
         self.bids.iter().rev().map(level).take_while(move |bid| edge.is_none_or(|edge| bid.price >= edge))
     }
 
     /// Asks, best first, as far as all levels are known.
-    pub fn asks(&self) -> impl Iterator<Item = DepthLevel> + '_ {
+    pub fn asks(&self) -> impl Iterator<Item = WireLevel> + '_ {
         let edge = self.ask_edge;
         self.asks.iter().map(level).take_while(move |ask| edge.is_none_or(|edge| ask.price <= edge))
     }
@@ -150,7 +150,7 @@ impl DepthBook {
     }
 
     fn continue_from(&mut self, last: i64, difference: &DepthDifference) -> DepthStep {
-        let is_negative = |level: &DepthLevel| level.quantity < Decimal::ZERO || level.price < Decimal::ZERO;
+        let is_negative = |level: &WireLevel| level.quantity < Decimal::ZERO || level.price < Decimal::ZERO;
         let mut levels = difference.bids.iter().chain(&difference.asks);
         if difference.last < difference.first || levels.any(is_negative) {
             return self.discard(DepthGap::Malformed { update: difference.first }, None);
@@ -183,17 +183,17 @@ impl DepthBook {
     }
 }
 
-fn level((price, quantity): (&Decimal, &Decimal)) -> DepthLevel {
-    DepthLevel { price: *price, quantity: *quantity }
+fn level((price, quantity): (&Decimal, &Decimal)) -> WireLevel {
+    WireLevel { price: *price, quantity: *quantity }
 }
 
-fn side(levels: &[DepthLevel]) -> BTreeMap<Decimal, Decimal> {
+fn side(levels: &[WireLevel]) -> BTreeMap<Decimal, Decimal> {
     let mut side = BTreeMap::new();
     levels.iter().for_each(|level| set(&mut side, level));
     side
 }
 
-fn set(side: &mut BTreeMap<Decimal, Decimal>, level: &DepthLevel) {
+fn set(side: &mut BTreeMap<Decimal, Decimal>, level: &WireLevel) {
     if level.quantity.is_zero() {
         side.remove(&level.price);
     } else {
@@ -202,7 +202,7 @@ fn set(side: &mut BTreeMap<Decimal, Decimal>, level: &DepthLevel) {
 }
 
 /// A side that has as many levels as were asked for may have more at the venue. Levels come best first.
-fn edge(levels: &[DepthLevel], limit: usize) -> Option<Decimal> {
+fn edge(levels: &[WireLevel], limit: usize) -> Option<Decimal> {
     levels.last().filter(|_| levels.len() >= limit).map(|worst| worst.price)
 }
 

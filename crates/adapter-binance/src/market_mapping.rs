@@ -5,7 +5,7 @@ use domain::{
 };
 
 use crate::depth_book::DepthBook;
-use crate::protocol::market_answers::{DepthLevel, Kline};
+use crate::protocol::market_answers::{Kline, WireLevel};
 use crate::protocol::market_events::{QuoteEvent, TradeEvent};
 
 /// The security that a symbol stands for, and the name of the feed.
@@ -18,7 +18,7 @@ pub struct FeedSecurity {
 impl FeedSecurity {
     /// A side of the book that is empty has no price. Quotes have no time of their own.
     pub fn tick(&self, quote: &QuoteEvent, at: Timestamp) -> Tick {
-        let side = |level: DepthLevel| Some(level).filter(|level| !level.price.is_zero() && !level.quantity.is_zero());
+        let side = |level: WireLevel| Some(level).filter(|level| !level.price.is_zero() && !level.quantity.is_zero());
         let (bid, ask) = (side(quote.bid), side(quote.ask));
         Tick {
             feed: self.feed.clone(),
@@ -46,7 +46,7 @@ impl FeedSecurity {
 
     /// The best levels; `None` while there is no book.
     pub fn book(&self, book: &DepthBook, at: Timestamp, levels: usize) -> Option<OrderBook> {
-        let level = |level: DepthLevel| BookLevel { price: Price(level.price), quantity: Quantity(level.quantity) };
+        let level = |level: WireLevel| BookLevel { price: Price(level.price), quantity: Quantity(level.quantity) };
         book.is_ready().then(|| OrderBook {
             security: self.security,
             feed: self.feed.clone(),

@@ -17,7 +17,7 @@ pub struct ServerTime {
 
 /// Price and quantity; a quantity of zero removes the level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DepthLevel {
+pub struct WireLevel {
     pub price: Decimal,
     pub quantity: Decimal,
 }
@@ -27,8 +27,8 @@ pub struct DepthLevel {
 pub struct DepthSnapshot {
     #[serde(rename = "lastUpdateId")]
     pub last_update: WireInteger,
-    pub bids: Vec<DepthLevel>,
-    pub asks: Vec<DepthLevel>,
+    pub bids: Vec<WireLevel>,
+    pub asks: Vec<WireLevel>,
 }
 
 /// A bar, from its array.
@@ -45,7 +45,7 @@ pub struct Kline {
     pub quote_volume: Decimal,
 }
 
-impl<'de> Deserialize<'de> for DepthLevel {
+impl<'de> Deserialize<'de> for WireLevel {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_seq(LevelVisitor)
     }
@@ -54,17 +54,17 @@ impl<'de> Deserialize<'de> for DepthLevel {
 struct LevelVisitor;
 
 impl<'de> Visitor<'de> for LevelVisitor {
-    type Value = DepthLevel;
+    type Value = WireLevel;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("price and quantity")
     }
 
     /// What follows is not known; earlier versions had an empty array there.
-    fn visit_seq<A: SeqAccess<'de>>(self, mut level: A) -> Result<DepthLevel, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut level: A) -> Result<WireLevel, A::Error> {
         let (price, quantity) = (next::<_, WireDecimal>(&mut level)?.0, next::<_, WireDecimal>(&mut level)?.0);
         skip_rest(&mut level)?;
-        Ok(DepthLevel { price, quantity })
+        Ok(WireLevel { price, quantity })
     }
 }
 

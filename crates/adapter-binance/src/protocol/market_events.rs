@@ -11,7 +11,7 @@ use serde::de::{Error, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use super::answers::excerpt;
-use super::market_answers::DepthLevel;
+use super::market_answers::WireLevel;
 use super::wire_values::{WireDecimal, WireInteger, decimal_of};
 
 /// What a frame of a market stream says.
@@ -38,8 +38,8 @@ pub enum MarketEvent {
 pub struct QuoteEvent {
     pub symbol: String,
     pub update: i64,
-    pub bid: DepthLevel,
-    pub ask: DepthLevel,
+    pub bid: WireLevel,
+    pub ask: WireLevel,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,8 +60,8 @@ pub struct DepthDifference {
     pub at: WireInteger,
     pub first: i64,
     pub last: i64,
-    pub bids: Vec<DepthLevel>,
-    pub asks: Vec<DepthLevel>,
+    pub bids: Vec<WireLevel>,
+    pub asks: Vec<WireLevel>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -143,7 +143,7 @@ struct WireEvent<'a> {
 /// `b` and `a` are a price in a best quote and levels in a depth difference.
 enum PriceOrLevels {
     Price(Decimal),
-    Levels(Vec<DepthLevel>),
+    Levels(Vec<WireLevel>),
 }
 
 /// Reads a frame of a combined or a raw stream.
@@ -183,7 +183,7 @@ impl WireEvent<'_> {
 
     fn quote(self) -> Option<QuoteEvent> {
         let side = |price: Option<PriceOrLevels>, quantity: Option<WireDecimal>| match price? {
-            PriceOrLevels::Price(price) => Some(DepthLevel { price, quantity: quantity?.0 }),
+            PriceOrLevels::Price(price) => Some(WireLevel { price, quantity: quantity?.0 }),
             PriceOrLevels::Levels(_) => None,
         };
         Some(QuoteEvent {

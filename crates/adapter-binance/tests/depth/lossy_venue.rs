@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use adapter_binance::protocol::market_answers::{DepthLevel, DepthSnapshot};
+use adapter_binance::protocol::market_answers::{DepthSnapshot, WireLevel};
 use adapter_binance::protocol::market_events::DepthDifference;
 use adapter_binance::protocol::wire_values::WireInteger;
 use domain::Decimal;
@@ -85,8 +85,8 @@ fn set(side: &mut BTreeMap<i64, i64>, changes: &mut BTreeMap<i64, i64>, price: i
     changes.insert(price, quantity);
 }
 
-fn levels<'a>(side: impl Iterator<Item = (&'a i64, &'a i64)>, limit: usize) -> Vec<DepthLevel> {
-    let level = |(price, quantity): (&i64, &i64)| DepthLevel {
+fn levels<'a>(side: impl Iterator<Item = (&'a i64, &'a i64)>, limit: usize) -> Vec<WireLevel> {
+    let level = |(price, quantity): (&i64, &i64)| WireLevel {
         price: Decimal::from(*price),
         quantity: Decimal::from(*quantity),
     };

@@ -1,15 +1,15 @@
 //! Each rule of the documentation as a story.
 
 use adapter_binance::depth_book::{BUFFERED_DIFFERENCES_MAX, DepthBook, DepthGap, DepthStep};
-use adapter_binance::protocol::market_answers::{DepthLevel, DepthSnapshot};
+use adapter_binance::protocol::market_answers::{DepthSnapshot, WireLevel};
 use adapter_binance::protocol::market_events::DepthDifference;
 use adapter_binance::protocol::wire_values::WireInteger;
 
 /// `"10x1 9x2"`: price and quantity.
-fn levels(text: &str) -> Vec<DepthLevel> {
+fn levels(text: &str) -> Vec<WireLevel> {
     let level = |text: &str| {
         let (price, quantity) = text.split_once('x').unwrap();
-        DepthLevel { price: price.parse().unwrap(), quantity: quantity.parse().unwrap() }
+        WireLevel { price: price.parse().unwrap(), quantity: quantity.parse().unwrap() }
     };
     text.split_whitespace().map(level).collect()
 }
@@ -24,7 +24,7 @@ fn difference(first: i64, last: i64, bids: &str, asks: &str) -> DepthDifference 
 }
 
 fn shown(book: &DepthBook) -> String {
-    let side = |levels: Vec<DepthLevel>| {
+    let side = |levels: Vec<WireLevel>| {
         let texts: Vec<_> = levels.iter().map(|level| format!("{}x{}", level.price, level.quantity)).collect();
         texts.join(" ")
     };

@@ -32,10 +32,10 @@ fn every_stream_that_is_used() {
     ];
     let lines: String = frames.iter().map(|frame| format!("{:?}\n", decode_market_event(frame))).collect();
     expect![[r#"
-        Quote(QuoteEvent { symbol: "BNBUSDT", update: 400900217, bid: DepthLevel { price: 25.35190000, quantity: 31.21000000 }, ask: DepthLevel { price: 25.36520000, quantity: 40.66000000 } })
-        Quote(QuoteEvent { symbol: "BNBUSDT", update: 400900217, bid: DepthLevel { price: 25.35190000, quantity: 31.21000000 }, ask: DepthLevel { price: 25.36520000, quantity: 40.66000000 } })
+        Quote(QuoteEvent { symbol: "BNBUSDT", update: 400900217, bid: WireLevel { price: 25.35190000, quantity: 31.21000000 }, ask: WireLevel { price: 25.36520000, quantity: 40.66000000 } })
+        Quote(QuoteEvent { symbol: "BNBUSDT", update: 400900217, bid: WireLevel { price: 25.35190000, quantity: 31.21000000 }, ask: WireLevel { price: 25.36520000, quantity: 40.66000000 } })
         Trade(TradeEvent { symbol: "币安人生USDT", id: 12345, price: 0.001, quantity: 100, at: WireInteger(1672515782136), is_buyer_maker: true })
-        Depth(DepthDifference { symbol: "BNBBTC", at: WireInteger(1672515782136), first: 157, last: 160, bids: [DepthLevel { price: 0.0024, quantity: 10 }], asks: [DepthLevel { price: 0.0026, quantity: 100 }, DepthLevel { price: 0.0027, quantity: 0 }] })
+        Depth(DepthDifference { symbol: "BNBBTC", at: WireInteger(1672515782136), first: 157, last: 160, bids: [WireLevel { price: 0.0024, quantity: 10 }], asks: [WireLevel { price: 0.0026, quantity: 100 }, WireLevel { price: 0.0027, quantity: 0 }] })
         Kline(KlineEvent { symbol: "BNBBTC", interval: "1m", opened: WireInteger(1672515780000), open: WireDecimal(0.0010), high: WireDecimal(0.0025), low: WireDecimal(0.0015), close: WireDecimal(0.0020), volume: WireDecimal(1000), is_closed: false })
         ServerShutdown
         Other("aggTrade")
