@@ -115,6 +115,7 @@ impl Risk {
     /// The venue accepted new terms.
     pub(crate) fn on_replaced(&mut self, order: &Order) {
         self.exposure.accept(order);
+        self.forget_killed(order);
     }
 
     /// The order ended, or keeps its terms.

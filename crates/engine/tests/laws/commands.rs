@@ -283,6 +283,7 @@ impl Order {
             proposed: None,
             deadline: None,
             is_forgotten: false,
+            is_killed: false,
             waits: None,
         }
     }

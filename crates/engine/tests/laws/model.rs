@@ -90,6 +90,8 @@ pub(crate) struct Order {
     pub(crate) deadline: Option<Timestamp>,
     /// Of an earlier day and over: no longer known.
     pub(crate) is_forgotten: bool,
+    /// A kill meant it: it is cancelled after every log-on, and never sent again.
+    pub(crate) is_killed: bool,
     /// Not sent before others have ended.
     pub(crate) waits: Option<ModelWait>,
 }

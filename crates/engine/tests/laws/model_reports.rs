@@ -10,6 +10,7 @@ use crate::model::{Execution, Model, ModelRequest, ModelSession, Order, Sent};
 impl Model {
     pub(crate) fn on_report(&mut self, adapter: usize, said: &ReportKind) {
         self.take_in(adapter, said);
+        self.forget_killed();
         self.release_cleared();
     }
 
@@ -202,6 +203,25 @@ impl Model {
                 self.settle_unseen(place);
             }
         }
+        self.forget_killed();
+        self.resume_kills(adapter);
+    }
+
+    /// What a kill could not cancel is cancelled after the log-on.
+    fn resume_kills(&mut self, adapter: usize) {
+        let is_left = |order: &Order| order.is_killed && order.adapter() == adapter && Self::can_be_cancelled(order);
+        let orders = self.orders.iter().enumerate().filter(|(_, order)| is_left(order));
+        let places: Vec<usize> = orders.map(|(place, _)| place).collect();
+        places.into_iter().for_each(|place| self.ask_cancel(place));
+    }
+
+    pub(crate) fn remember_killed(&mut self, scope: RiskScope) {
+        let in_scope = self.orders.iter_mut().filter(|order| scopes(order).contains(&scope) && order.is_open());
+        in_scope.for_each(|order| order.is_killed = true);
+    }
+
+    fn forget_killed(&mut self) {
+        self.orders.iter_mut().filter(|order| !order.is_open()).for_each(|order| order.is_killed = false);
     }
 
     fn adopt(&mut self, seen: &VenueOrder) {
@@ -238,7 +258,7 @@ impl Model {
         let is_fresh = self.now.seconds_since(order.placed_at) <= 30;
         if order.base() != BaseState::PendingNew {
             self.end(order.id);
-        } else if order.asked == ModelRequest::Nothing && is_fresh && order.adapter() == 0 {
+        } else if order.asked == ModelRequest::Nothing && is_fresh && order.adapter() == 0 && !order.is_killed {
             self.sent.push((order.adapter(), Sent::Submit(order.id)));
         } else {
             self.reject(order.id);

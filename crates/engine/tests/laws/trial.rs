@@ -124,6 +124,7 @@ impl Trial {
         let hit = |order: &Order| scopes(order).contains(&scope) && Model::can_be_cancelled(order);
         let places: Vec<_> = orders.filter(|(_, order)| hit(order)).map(|(place, _)| place).collect();
         places.iter().for_each(|place| self.model.ask_cancel(*place));
+        self.model.remember_killed(scope);
         self.model.release_cleared();
         let (reply, out) = self.command(Command::Kill { scope, reason: None });
         assert_eq!(reply, Ok(Answer::Killed { cancels: places.len() }));
