@@ -3,6 +3,7 @@
 
 mod language;
 mod fixture;
+mod money;
 
 use std::sync::Arc;
 
@@ -10,12 +11,11 @@ use domain::command::Command;
 use domain::query::Answer;
 use domain::report::{
     AdapterCapabilities, InquiryAnswer, InquiryResult, ListingCapabilities, RefusesRepeatedIds, Report, ReportKind,
-    SessionState, VenueBalance, VenueEntry, VenueFill, VenueOrder, VenueOrderState, VenuePosition, VenueSnapshot,
-    VenueStatement,
+    SessionState, VenueFill, VenueOrder, VenueOrderState, VenueSnapshot,
 };
 use domain::{
-    AdapterName, Caller, CommandEnvelope, EntryKind, Event, ExchangeId, Input, Instruction, Mark, OrderId,
-    OrderProperty, Query, Refusal, RiskLimits, RiskScope, Sequenced, Source, Timestamp,
+    AdapterName, Caller, CommandEnvelope, Event, ExchangeId, Input, Instruction, Mark, OrderId, OrderProperty, Query,
+    Refusal, RiskLimits, RiskScope, Sequenced, Source, Timestamp,
 };
 use engine::{Engine, Outbox};
 
@@ -185,6 +185,9 @@ impl StoryEngine {
     }
 
     fn said(&self, words: &[&str]) -> ReportKind {
+        if let Some(said) = money::said(self.now, words) {
+            return said;
+        }
         let fill = |id: &str, quantity: &str, at: &str, exec: &str| VenueFill {
             order: self.number(id),
             exec_id: exec.into(),
@@ -242,25 +245,6 @@ impl StoryEngine {
             ["logs-on"] => ReportKind::Session(SessionState::LoggedOn),
             ["shows", parts @ ..] => ReportKind::Snapshot(self.picture(parts)),
             ["gap"] => ReportKind::Gap,
-            ["books", id, kind, account, amount, currency, rest @ ..] => {
-                let (security, quantity) = match rest {
-                    [] => (None, None),
-                    ["of", symbol] => (Some(security(symbol)), None),
-                    ["of", quantity, symbol] => (Some(security(symbol)), Some(quantity.parse().unwrap())),
-                    other => panic!("not an entry: {other:?}"),
-                };
-                ReportKind::Entry(VenueEntry {
-                    ext_id: (*id).into(),
-                    kind: EntryKind::ALL.into_iter().find(|known| known.name() == *kind).unwrap(),
-                    account: domain::AccountId(account.parse().unwrap()),
-                    currency: currency.parse().unwrap(),
-                    amount: amount.parse().unwrap(),
-                    security,
-                    quantity,
-                    at: None,
-                })
-            }
-            ["states", account, seconds, "ago", parts @ ..] => self.statement(account, seconds, parts),
             // Asked now; nothing sent before can take effect any more.
             ["misses", id] => self.not_found(id, 0, Some(0)),
             // Asked so many seconds ago.
@@ -325,34 +309,6 @@ impl StoryEngine {
             }
         }
         picture
-    }
-
-    /// `USD:99000:locked:50 ES:2`, and `partly` where the statement is not complete.
-    fn statement(&self, account: &str, seconds_ago: &str, parts: &[&str]) -> ReportKind {
-        let seconds: i64 = seconds_ago.parse().unwrap();
-        let is_complete = !parts.contains(&"partly");
-        let mut statement = VenueStatement {
-            as_of: self.now.plus_seconds(-seconds),
-            account: domain::AccountId(account.parse().unwrap()),
-            cash: vec![],
-            positions: vec![],
-            cash_complete: is_complete,
-            positions_complete: is_complete,
-        };
-        for part in parts.iter().filter(|part| part.contains(':')) {
-            match part.split(':').collect::<Vec<_>>()[..] {
-                [currency, total, "locked", locked] => statement.cash.push(VenueBalance {
-                    currency: currency.parse().unwrap(),
-                    total: total.parse().unwrap(),
-                    locked: locked.parse().unwrap(),
-                }),
-                [symbol, quantity] => statement
-                    .positions
-                    .push(VenuePosition { security: security(symbol), quantity: quantity.parse().unwrap() }),
-                _ => panic!("not a part of a statement: {part}"),
-            }
-        }
-        ReportKind::Statement(statement)
     }
 
     fn look(&self, words: &[&str]) -> String {
