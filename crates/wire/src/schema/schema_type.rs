@@ -14,8 +14,9 @@ const NAME_LENGTH_MAX: usize = 64;
 const PASSWORD_LENGTH_MIN: usize = 8;
 const PASSWORD_BYTES_MAX: usize = 1_024;
 
-/// Upper-case ASCII letters and digits, and letters of other scripts. At most 48 bytes of UTF-8, so 16 Chinese characters.
-pub const CURRENCY_PATTERN: &str = r"^(?:[A-Z0-9]|[^\u0000-\u007F]){1,48}$";
+/// Upper-case ASCII letters and digits, with Chinese or Korean letters up to 16 of them: each such code is taken. The rule
+/// itself, which goes by the category of a letter, is in `domain::currency`, and a pattern cannot say it.
+pub const CURRENCY_PATTERN: &str = r"^(?:[A-Z0-9]{1,48}|[A-Z0-9\u4E00-\u9FA5\uAC00-\uD7A3]{1,16})$";
 
 pub(crate) enum SchemaType {
     /// An id given by the server.
