@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run test venue-faults damage kill power-cut record-release fuzz simulate simulate-bugs audit test-bugs test-screen test-stories test-docs test-rust bench lint build doc setup node ui
+.PHONY: help run test venue-faults damage kill kill-faults lost-answers power-cut record-release fuzz simulate simulate-bugs audit test-bugs test-screen test-stories test-docs test-rust bench lint build doc setup node ui
 
 # The binary is built once; end-to-end tests find it by this name.
 TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))
@@ -70,6 +70,12 @@ damage: build ## harm a crashed journal in 200 random ways: no server starts on 
 
 kill: build ## kill the server 1,000 times under load over REST, FIX, topics and strategies: nothing is lost or doubled (KILLS=, RIALTO_SEED=)
 	RIALTO_KILLS=$(or $(KILLS),1000) cargo test -p scenarios --test scenarios killed_again_and_again -- --nocapture
+
+kill-faults: build ## the same at venues that lose, double and reorder reports and lose requests: kills meet reconciliation (KILLS=, RIALTO_SEED=)
+	RIALTO_FAULT_KILLS=$(or $(KILLS),1000) cargo test -p scenarios --test scenarios killed_while_it_reconciles -- --nocapture
+
+lost-answers: ## 1,000 seeds of lost and late requests and reports on a line that stays up: every order is settled, none is sent twice (SEEDS=)
+	RIALTO_LOST_ANSWER_SEEDS=$(or $(SEEDS),1000) cargo test --release -p simulator --test lost_answers
 
 power-cut: build ## cut the server's power 200 times on a disk that forgets what was not synced (CUTS=, RIALTO_SEED=)
 	RIALTO_POWER_CUTS=$(or $(CUTS),200) cargo test -p scenarios --test scenarios loses_its_power -- --nocapture

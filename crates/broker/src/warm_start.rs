@@ -67,5 +67,6 @@ fn events(answer: Answer) -> Vec<Event> {
 }
 
 fn session(status: AdapterStatus) -> Event {
-    Event::Session(Arc::new(SessionChange { adapter: status.adapter, state: status.session }))
+    let lines = status.lines.into_iter().map(|line| line.state).collect();
+    Event::Session(Arc::new(SessionChange { adapter: status.adapter, state: status.session, lines }))
 }

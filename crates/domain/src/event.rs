@@ -10,7 +10,7 @@ use crate::market::{Bar, OrderBook, Tick, Trade};
 use crate::order::{Fill, Order, OrderStatus, Source};
 use crate::portfolio::{CashBalance, PortfolioValue, Position, Transaction};
 use crate::reference::ReferenceData;
-use crate::report::SessionState;
+use crate::report::{LineState, SessionState};
 use crate::risk::{RiskLimits, RiskScope, TradingStateChange};
 use crate::time::Timestamp;
 
@@ -108,6 +108,10 @@ pub struct SessionChange {
     pub adapter: AdapterName,
     #[n(1)]
     pub state: SessionState,
+    /// The lines of an adapter; none of a client's session.
+    #[n(2)]
+    #[cbor(default)]
+    pub lines: Vec<LineState>,
 }
 
 /// A message for the operator.

@@ -10,8 +10,9 @@ use crate::order::{Order, Source};
 use crate::order_properties::OrderProperty;
 use crate::portfolio::{CashBalance, PortfolioValue, Position, Transaction};
 use crate::refusal::Refusal;
-use crate::report::SessionState;
+use crate::report::{LineState, OpenFor, SessionState};
 use crate::risk::{DeadManTimer, RiskLimits, RiskScope, TradingStateChange};
+use crate::time::Timestamp;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Query {
@@ -103,6 +104,16 @@ pub struct AdapterStatus {
     pub simulated: bool,
     pub exchanges: Vec<ExchangeId>,
     pub order_properties: Vec<OrderProperty>,
+    pub open_for: OpenFor,
+    pub lines: Vec<LineStatus>,
+}
+
+/// A line of an adapter, with what the server has seen of it since it started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LineStatus {
+    pub state: LineState,
+    pub since: Option<Timestamp>,
+    pub last_heard: Option<Timestamp>,
 }
 
 /// The result of a dry run.

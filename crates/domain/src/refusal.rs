@@ -10,6 +10,7 @@ use crate::currency::Currency;
 use crate::ids::{AccountId, AdapterName, ExchangeId, IntId, SecurityId, Text, TransactionId, Uuid};
 use crate::order::Order;
 use crate::phase::StrategyPhase;
+use crate::report::LineKind;
 use crate::rights::TradingInterface;
 use crate::risk::{RiskScope, TradingState};
 
@@ -68,6 +69,11 @@ pub enum Refusal {
     MarketClosed(ExchangeId),
     AdapterDown(AdapterName),
     AdapterReconciling(AdapterName),
+    /// A line of the adapter is down: only cancels pass, and orders that reduce a position.
+    LineDown {
+        adapter: AdapterName,
+        line: LineKind,
+    },
     /// An order with this id exists; it is unchanged.
     DuplicateOrder(DuplicateOrder),
     /// A session has used this ClOrdID, and not for an order that is still kept.
@@ -258,6 +264,7 @@ impl Refusal {
             Self::MarketClosed(_) => "market-closed",
             Self::AdapterDown(_) => "adapter-down",
             Self::AdapterReconciling(_) => "adapter-reconciling",
+            Self::LineDown { .. } => "line-down",
             Self::DuplicateOrder(_) | Self::ClOrdIdUsed(_) => "duplicate-order",
             Self::DuplicateTransaction(_) => "duplicate-transaction",
             Self::OrderClosed(_) => "order-closed",
@@ -377,6 +384,9 @@ impl fmt::Display for Refusal {
             Self::AdapterDown(name) => write!(f, "the adapter {name} is not connected, try again later"),
             Self::AdapterReconciling(name) => {
                 write!(f, "the adapter {name} is comparing orders with its venue, try again soon")
+            }
+            Self::LineDown { adapter, line } => {
+                write!(f, "the {} line of {adapter} is down: only orders that reduce a position pass", line.name())
             }
             Self::DuplicateOrder(known) => {
                 write!(f, "an order with the id {} exists already and was not touched", known.int_id)

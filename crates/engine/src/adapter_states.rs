@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use domain::query::AdapterStatus;
-use domain::report::{AdapterCapabilities, SessionState};
-use domain::{AdapterName, ExchangeId, OrderProperties, OrderProperty, Timestamp};
+use domain::query::{AdapterStatus, LineStatus};
+use domain::report::{AdapterCapabilities, LineKind, LineState, OpenFor, SessionState};
+use domain::{AdapterName, ExchangeId, OrderProperties, OrderProperty, Text, Timestamp};
 use minicbor::{Decode, Encode};
 
 #[derive(Debug, Clone, Default, Encode, Decode)]
@@ -20,6 +20,25 @@ pub(crate) struct AdapterState {
     /// Reconciled with the venue since it connected.
     #[n(2)]
     pub(crate) reconciled: bool,
+    /// Lines that failed while the session stays up, with the reason; absent where there are none.
+    #[n(3)]
+    pub(crate) down: Option<BTreeMap<LineKind, Option<Text>>>,
+}
+
+impl AdapterState {
+    /// Whether that changed anything.
+    pub(crate) fn set_line(&mut self, line: LineKind, up: bool, reason: Option<&Text>) -> bool {
+        let mut down = self.down.take().unwrap_or_default();
+        let was_down = if up { down.remove(&line).is_some() } else { down.insert(line, reason.cloned()).is_some() };
+        self.down = Some(down).filter(|down| !down.is_empty());
+        was_down == up
+    }
+
+    fn line(&self, session: SessionState, line: LineKind) -> LineState {
+        let needed = if line == LineKind::Prices { SessionState::Subscribed } else { SessionState::LoggedOn };
+        let failed = self.down.as_ref().and_then(|down| down.get(&line));
+        LineState { line, up: session >= needed && failed.is_none(), reason: failed.cloned().flatten() }
+    }
 }
 
 impl AdapterStates {
@@ -39,6 +58,18 @@ impl AdapterStates {
             Some(desk) => desk.session.min(SessionState::Connected),
             None => SessionState::Disconnected,
         }
+    }
+
+    /// The lines of an adapter, as they follow from its session and from what it has reported of them.
+    pub(crate) fn lines(&self, adapter: &AdapterName) -> Vec<LineState> {
+        let session = self.session(adapter);
+        self.0.get(adapter).map_or(vec![], |desk| LineKind::ALL.map(|line| desk.line(session, line)).to_vec())
+    }
+
+    /// The first line without which no position may be opened at the venue.
+    pub(crate) fn line_down(&self, adapter: &AdapterName) -> Option<LineKind> {
+        let down = self.0.get(adapter)?.down.as_ref()?;
+        down.keys().copied().find(|line| *line != LineKind::Prices)
     }
 
     /// The first of these properties that the venue does not offer.
@@ -88,7 +119,14 @@ impl AdapterStates {
             simulated: desk.capabilities.simulated,
             exchanges: desk.capabilities.exchanges.clone(),
             order_properties: desk.capabilities.order_properties.clone(),
+            open_for: OpenFor::new(self.session(name), &self.lines(name)),
+            lines: self.lines(name).into_iter().map(unseen).collect(),
         };
         self.0.iter().map(status).collect()
     }
+}
+
+/// When it was seen is known outside of the journalled state.
+fn unseen(state: LineState) -> LineStatus {
+    LineStatus { state, since: None, last_heard: None }
 }

@@ -125,7 +125,7 @@ impl Trading {
                 Ok(Answer::Done)
             }
             Command::AnnounceSession { adapter, state } => {
-                let change = SessionChange { adapter: adapter.clone(), state: *state };
+                let change = SessionChange { adapter: adapter.clone(), state: *state, lines: vec![] };
                 out.publish(Event::Session(Arc::new(change)));
                 Ok(Answer::Done)
             }

@@ -1,9 +1,10 @@
 //! Engine: applies inputs and answers queries. The runtime calls it and supplies the time.
 
 use domain::command::Command;
-use domain::query::{Answer, EngineResult};
+use domain::query::{AdapterStatus, Answer, EngineResult};
 use domain::{CommandEnvelope, Input, Mark, Query, SecurityId, Sequenced, Timestamp};
 
+use crate::line_monitor::LineMonitor;
 use crate::market::MarketState;
 use crate::moment::Moment;
 use crate::outbox::Outbox;
@@ -14,6 +15,7 @@ use crate::trading::Trading;
 pub struct Engine {
     market: MarketState,
     trading: Trading,
+    lines: LineMonitor,
 }
 
 /// A snapshot that cannot be read.
@@ -33,6 +35,8 @@ impl Engine {
                 self.trading.release_cleared(moment, out);
                 self.trading.settle_inquiry(report.kind.order());
                 self.trading.clear_answered();
+                let Self { lines, trading, .. } = self;
+                lines.on_report(moment.at, report, || trading.adapters.lines(&report.adapter));
             }
             Input::Marks(marks) => self.trading.advance_to(moment).on_marks(moment, marks, out),
             Input::Clock => self.trading.advance_to(moment).on_clock(moment, out),
@@ -56,8 +60,20 @@ impl Engine {
             Query::Ticks(filter) => Ok(Answer::Ticks(self.market.ticks(*filter))),
             Query::Book(security) => Ok(Answer::Book(self.market.book(*security))),
             Query::Bars(security, size) => Ok(Answer::Bars(self.market.bars(*security, *size))),
+            Query::Adapters => Ok(Answer::Adapters(self.adapter_statuses())),
             trading => self.trading.query(Moment { sequence, at }, trading),
         }
+    }
+
+    fn adapter_statuses(&self) -> Vec<AdapterStatus> {
+        let mut statuses = self.trading.adapters.statuses();
+        let last_price = |status: &AdapterStatus| {
+            let securities = self.trading.reference.data().securities.values();
+            let listed = securities.filter(|security| status.exchanges.contains(&security.exchange));
+            listed.filter_map(|security| self.market.tick(security.id)).map(|tick| tick.at).max()
+        };
+        self.lines.complete(&mut statuses, last_price);
+        statuses
     }
 
     /// The newest prices that changed since the last call and are relevant: of securities with positions, open orders
@@ -137,7 +153,7 @@ impl Engine {
         trading.rebuild_indexes();
         let mut market = MarketState::default();
         market.register_securities(trading.reference.data());
-        Ok(Self { market, trading })
+        Ok(Self { market, trading, lines: LineMonitor::default() })
     }
 }
 

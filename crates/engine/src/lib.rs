@@ -21,6 +21,7 @@ mod statements;
 mod subscription_set;
 mod subscriptions;
 mod lifecycle;
+mod line_monitor;
 mod day;
 mod expirations;
 mod expiration;

@@ -43,11 +43,12 @@ impl Trading {
             Query::CheckOrder(ask, caller) => Answer::PreTradeCheck(self.pre_trade_check(moment, caller, ask)),
             Query::CheckModify(ask, caller) => Answer::PreTradeCheck(self.pre_trade_check_modify(moment, caller, ask)),
             Query::Subscriptions => Answer::Subscriptions(self.subscriptions.list()),
-            Query::Adapters => Answer::Adapters(self.adapters.statuses()),
             Query::Phases => Answer::Phases(self.phases()),
             Query::Marks => Answer::Marks(self.marks.all().copied().collect()),
             Query::State => Answer::State(self.encode_state()),
-            Query::Ticks(_) | Query::Book(_) | Query::Bars(..) => unreachable!("answered by the market half"),
+            Query::Ticks(_) | Query::Book(_) | Query::Bars(..) | Query::Adapters => {
+                unreachable!("answered by the engine as a whole")
+            }
         })
     }
 }

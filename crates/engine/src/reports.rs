@@ -2,7 +2,7 @@
 
 use domain::OrderId;
 use domain::order::ExecType;
-use domain::report::{Report, ReportKind};
+use domain::report::{LineState, Report, ReportKind};
 
 use crate::moment::Moment;
 use crate::orders::ticket::OrderReport;
@@ -46,6 +46,10 @@ impl Trading {
                 self.on_delivery_unknown(word(*order), reason, *dead_after, out);
             }
             ReportKind::Gap => self.on_gap(moment, &report.adapter, out),
+            ReportKind::Line { line, up, reason } => {
+                let state = LineState { line: *line, up: *up, reason: reason.clone() };
+                self.on_line_change(moment, &report.adapter, &state, out);
+            }
             ReportKind::Inquiry(answer) => self.on_inquiry_answer(moment, answer, out),
             ReportKind::Entry(entry) => self.on_entry(moment, &report.adapter, entry, out),
             ReportKind::Statement(statement) => self.on_statement(&report.adapter, statement, out),

@@ -1,9 +1,11 @@
-//! Fault injection on the line of a client: reject, delay, duplicate, drop, reorder, disconnect, mute, lose, late.
+//! Fault injection on the lines of a client: reject, delay, duplicate, drop, reorder, disconnect, mute, lose, late, and lines
+//! that are down apart.
 //!
 //! The ledger is never affected: a fault changes which requests arrive and which reports leave, and when, never what was
 //! done. A client that missed something finds it in the snapshot, or asks.
 
 use domain::Timestamp;
+use domain::report::LineKind;
 
 use crate::rng::Rng;
 
@@ -33,6 +35,39 @@ pub struct Faults {
     pub lose_one_in: u32,
     /// *late*: a request arrives late, within the venue's `request_life_nanos`.
     pub late_one_in: u32,
+    /// Lines that are down while the session stays up. The adapter sees it in `VenueSimulator::faults`.
+    pub lines_down: LinesDown,
+}
+
+/// Which lines of a session are down; they fail apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct LinesDown {
+    /// *noTrading*: no request reaches the venue.
+    pub trading: bool,
+    /// *noPrivate*: the reports of that time are lost; answers to inquiries come.
+    pub private: bool,
+    /// *noPrices*: the prices of that time are lost.
+    pub prices: bool,
+}
+
+impl LinesDown {
+    /// With this line down too.
+    #[must_use]
+    pub fn with(self, line: LineKind) -> Self {
+        match line {
+            LineKind::Trading => Self { trading: true, ..self },
+            LineKind::Private => Self { private: true, ..self },
+            LineKind::Prices => Self { prices: true, ..self },
+        }
+    }
+
+    pub fn is_down(self, line: LineKind) -> bool {
+        match line {
+            LineKind::Trading => self.trading,
+            LineKind::Private => self.private,
+            LineKind::Prices => self.prices,
+        }
+    }
 }
 
 /// Report channel from the venue to its client.

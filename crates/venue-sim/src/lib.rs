@@ -26,7 +26,7 @@ pub mod book;
 pub use account::Deposit;
 pub use book::SelfTradeRule;
 pub use config::{ConfigError, ListedSecurity, OpeningQuotes, ParticipantActivity, UnitCosts, VenueConfig, VenueFees};
-pub use faults::Faults;
+pub use faults::{Faults, LinesDown};
 pub use participants::{ParticipantAction, ParticipantProfile, Participants, QuoteBounds};
 pub use record::{ClientOrder, VenueRecord};
 pub use rng::Rng;

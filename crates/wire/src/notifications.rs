@@ -2,6 +2,7 @@
 
 use domain::command::Mode;
 use domain::event::{Alarm, AlarmLevel, LifeCycle, SessionChange};
+use domain::report::{LineState, OpenFor};
 use domain::risk::TradingStateChange;
 use domain::{AdapterName, ReferenceData, RiskScope, Timestamp};
 use serde::Serialize;
@@ -49,12 +50,31 @@ pub struct SessionEventVO<'a> {
     adapter: &'a str,
     qualifier: Option<&'a str>,
     state: &'static str,
+    /// Of an adapter; a client's session has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    open_for: Option<&'static str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    lines: Vec<LineStateVO<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct LineStateVO<'a> {
+    line: &'static str,
+    up: bool,
+    reason: Option<&'a str>,
 }
 
 impl<'a> SessionEventVO<'a> {
     pub fn from_domain(at: Timestamp, event: &'a SessionChange, reference: &'a ReferenceData) -> Self {
         let (adapter, qualifier) = split_adapter(&event.adapter, reference);
-        Self { date_time: at.into(), adapter, qualifier, state: event.state.name() }
+        let open_for = (!event.lines.is_empty()).then(|| OpenFor::new(event.state, &event.lines).name());
+        let line = |state: &'a LineState| LineStateVO {
+            line: state.line.name(),
+            up: state.up,
+            reason: state.reason.as_deref(),
+        };
+        let lines = event.lines.iter().map(line).collect();
+        Self { date_time: at.into(), adapter, qualifier, state: event.state.name(), open_for, lines }
     }
 }
 

@@ -131,6 +131,7 @@ const ORDERS = {
   'market-closed': [['exchange {id} is closed, and this order needs an open market', 'die Börse ist geschlossen, und diese Order braucht einen offenen Markt']],
   'adapter-down': [['the adapter {name} is not connected, try again later', '{name} ist nicht verbunden: später noch einmal']],
   'adapter-reconciling': [['the adapter {name} is comparing orders with its venue, try again soon', '{name} gleicht Orders ab: gleich noch einmal']],
+  'line-down': [['the {line} line of {name} is down: only orders that reduce a position pass', 'die Leitung {line} von {name} ist unterbrochen: nur Orders, die eine Position verkleinern']],
   'position-closed': [['position {id} is closed', 'die Position ist geschlossen']],
 } satisfies Record<string, readonly Rule[]>;
 
@@ -299,6 +300,7 @@ const GENERAL: Record<string, string> = {
   'access-unavailable': 'Benutzer lassen sich gerade nicht nachschlagen',
   'adapter-down': 'der Handelsplatz ist nicht verbunden',
   'adapter-reconciling': 'der Handelsplatz gleicht Orders ab',
+  'line-down': 'eine Leitung zum Handelsplatz ist unterbrochen',
   'door-closed': 'diesen Zugang hat der Server nicht offen',
   'history-behind': 'die Vergangenheit ist noch nicht nachgetragen: gleich noch einmal',
   busy: 'zu viele Anfragen warten',

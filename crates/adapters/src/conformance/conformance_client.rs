@@ -231,6 +231,7 @@ fn order_of(said: &ReportKind) -> Option<OrderId> {
         | ReportKind::Session(_)
         | ReportKind::Snapshot(_)
         | ReportKind::Gap
+        | ReportKind::Line { .. }
         | ReportKind::Statement(_)
         | ReportKind::Entry(_) => None,
     }
@@ -254,6 +255,7 @@ fn report_name(said: &ReportKind) -> &'static str {
         ReportKind::NotSent { .. } => "unsent",
         ReportKind::DeliveryUnknown { .. } => "lost",
         ReportKind::Gap => "gap",
+        ReportKind::Line { .. } => "line",
         ReportKind::Inquiry(_) => "answered",
         ReportKind::Statement(_) => "statement",
         ReportKind::Entry(_) => "entry",

@@ -1,7 +1,7 @@
 //! The test environment that the author of an adapter supplies, and the verdict about a rule.
 
 use domain::order::OrderTerms;
-use domain::report::VenueSnapshot;
+use domain::report::{LineKind, VenueSnapshot};
 use domain::{Order, Timestamp};
 
 use crate::venue::Adapter;
@@ -32,6 +32,13 @@ pub trait Harness {
     /// From now on every report is lost on a session that stays up, until it is switched off; false where the harness
     /// cannot do that.
     fn lose_reports(&mut self, lost: bool) -> bool;
+
+    /// Takes a line of a session that stays up down, or up again. False where the harness cannot do that, or where the
+    /// adapter has no such line apart; then the rules about lines are not shown.
+    fn switch_line(&mut self, line: LineKind, up: bool) -> bool {
+        let _ = (line, up);
+        false
+    }
 
     /// Adapter and, where it runs in the same process, venue crash and start again from their files.
     fn restart(&mut self);

@@ -4,6 +4,7 @@
 mod conformance_client;
 mod harness;
 mod inquiry_rules;
+mod line_rules;
 mod rules;
 mod statement_rules;
 
@@ -28,7 +29,8 @@ pub fn check<H: Harness>(make: impl Fn() -> H) -> Vec<RuleOutcome> {
         let verdict = kept(&mut ConformanceClient::new(make())).err().unwrap_or(RuleVerdict::Passed);
         RuleOutcome { rule, verdict }
     };
-    rules::all().into_iter().chain(inquiry_rules::all()).chain(statement_rules::all()).map(judge).collect()
+    let more = inquiry_rules::all().into_iter().chain(statement_rules::all()).chain(line_rules::all());
+    rules::all().into_iter().chain(more).map(judge).collect()
 }
 
 impl fmt::Display for RuleOutcome {

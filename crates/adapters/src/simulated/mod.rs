@@ -2,6 +2,7 @@
 //! reconciliation after every connect.
 
 mod controls;
+mod lines;
 mod persistent_venue;
 mod settings;
 
@@ -10,14 +11,17 @@ use std::sync::Arc;
 
 use crossbeam_channel::Receiver;
 use domain::order::OrderTerms;
-use domain::report::{AdapterCapabilities, ListingCapabilities, RefusesRepeatedIds, RequestTiming, VenueSnapshot};
+use domain::report::{
+    AdapterCapabilities, LineKind, ListingCapabilities, RefusesRepeatedIds, RequestTiming, VenueSnapshot,
+};
 use domain::{AccountId, Order, OrderProperty, SecurityId, Timestamp};
 use storage::{FileSystem, OsFileSystem, StorageError};
-use venue_sim::{VenueConfig, VenueOutput, VenueSimulator};
+use venue_sim::{LinesDown, VenueConfig, VenueOutput, VenueSimulator};
 
 use crate::venue::{MarketFeed, OrderSession, ReportSink, SendOutcome, SessionLost};
 use controls::ControlChange;
 pub use controls::VenueControls;
+use lines::{OpenLines, SWITCHED_OFF};
 use persistent_venue::PersistentVenue;
 pub use persistent_venue::{OpenError, newest_order};
 pub use settings::{LEDGER_COMPACT_BYTES, SimulatedVenueSettings};
@@ -38,6 +42,8 @@ pub struct SimulatedAdapter {
 #[derive(Default)]
 struct SimulatedSession {
     subscribed: BTreeSet<SecurityId>,
+    /// As the client was told.
+    lines_down: LinesDown,
 }
 
 impl SimulatedAdapter {
@@ -102,6 +108,14 @@ impl SimulatedAdapter {
         }
     }
 
+    /// A request on the trading line.
+    fn request(&mut self, request: impl FnOnce(&mut VenueSimulator, &mut Vec<VenueOutput>)) -> SendOutcome {
+        if self.controls.faults().lines_down.trading {
+            return SendOutcome::NotSent(SWITCHED_OFF.into());
+        }
+        self.send(request)
+    }
+
     fn send(&mut self, request: impl FnOnce(&mut VenueSimulator, &mut Vec<VenueOutput>)) -> SendOutcome {
         let market = match self.connected() {
             Ok(market) => market,
@@ -112,6 +126,19 @@ impl SimulatedAdapter {
             // The record may have reached the file, and then the order exists.
             Err(error) => SendOutcome::Unknown { reason: self.fail(&error).0, dead_after: None },
         }
+    }
+
+    /// Which lines are down. A feed that is back begins with all prices.
+    fn tell_lines(&mut self, sink: &mut dyn ReportSink) -> LinesDown {
+        let down = self.controls.faults().lines_down;
+        let Some(session) = &mut self.session else { return down };
+        let is_back = lines::tell_lines(&mut session.lines_down, down, sink).contains(&LineKind::Prices);
+        for security in session.subscribed.clone().into_iter().filter(|_| is_back) {
+            drop(self.send(|venue, out| {
+                venue.subscribe(security, out);
+            }));
+        }
+        down
     }
 
     /// Only a venue whose requests may come late needs to say how late.
@@ -139,6 +166,7 @@ impl OrderSession for SimulatedAdapter {
             simulated: true,
             lists: ListingCapabilities { statement: true, ..ListingCapabilities::default() },
             order_properties: OrderProperty::ALL.to_vec(),
+            lines: LineKind::ALL.to_vec(),
         }
     }
 
@@ -159,27 +187,29 @@ impl OrderSession for SimulatedAdapter {
     }
 
     fn submit(&mut self, at: Timestamp, order: &Order) -> SendOutcome {
-        self.send(|venue, out| venue.submit(at, order, out))
+        self.request(|venue, out| venue.submit(at, order, out))
     }
 
     fn inquire(&mut self, at: Timestamp, order: &Order) -> SendOutcome {
-        self.send(|venue, out| venue.inquire(at, order.id, out))
+        self.request(|venue, out| venue.inquire(at, order.id, out))
     }
 
     fn ask_statement(&mut self, at: Timestamp, account: AccountId) -> SendOutcome {
-        self.send(|venue, out| venue.ask_statement(at, account, out))
+        self.request(|venue, out| venue.ask_statement(at, account, out))
     }
 
     fn modify(&mut self, at: Timestamp, order: &Order, terms: OrderTerms) -> SendOutcome {
-        self.send(|venue, out| venue.replace(at, order, terms, out))
+        self.request(|venue, out| venue.replace(at, order, terms, out))
     }
 
     fn cancel(&mut self, at: Timestamp, order: &Order) -> SendOutcome {
-        self.send(|venue, out| venue.cancel(at, order.id, out))
+        self.request(|venue, out| venue.cancel(at, order.id, out))
     }
 
     fn deliver(&mut self, at: Timestamp, sink: &mut dyn ReportSink) -> Result<(), SessionLost> {
-        let delivered = self.connected()?.deliver(at, sink);
+        self.connected()?;
+        let down = self.tell_lines(sink);
+        let delivered = self.connected()?.deliver(at, &mut OpenLines { down, sink });
         delivered.map_err(|error| self.fail(&error))
     }
 

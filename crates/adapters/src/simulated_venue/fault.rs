@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use domain::report::LineKind;
+
 /// A fault of a venue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VenueFault {
@@ -26,12 +28,22 @@ pub enum VenueFault {
     Lose(u32),
     /// One request in n arrives up to five seconds late.
     Late(u32),
+    /// This line is down while the session stays up.
+    LineDown(LineKind),
 }
 
 impl VenueFault {
     /// The forms of a fault.
-    pub const SHAPE: &'static str =
-        "reject=n, delay=<ms>, duplicate=n, drop=n, reorder=n, lose=n, late=n, disconnect, cut=<ms> or mute";
+    pub const SHAPE: &'static str = "reject=n, delay=<ms>, duplicate=n, drop=n, reorder=n, lose=n, late=n, disconnect, cut=<ms>, mute, noTrading, \
+         noPrivate or noPrices";
+}
+
+fn line_fault(line: LineKind) -> &'static str {
+    match line {
+        LineKind::Trading => "noTrading",
+        LineKind::Private => "noPrivate",
+        LineKind::Prices => "noPrices",
+    }
 }
 
 /// The text is no fault.
@@ -57,7 +69,7 @@ impl FromStr for VenueFault {
             ("cut", Some(millis)) => Self::Cut(millis),
             ("disconnect", None) if text == "disconnect" => Self::Disconnect,
             ("mute", None) if text == "mute" => Self::Mute,
-            _ => return Err(UnknownFault),
+            _ => Self::LineDown(LineKind::ALL.into_iter().find(|line| line_fault(*line) == text).ok_or(UnknownFault)?),
         })
     }
 }
@@ -75,6 +87,7 @@ impl fmt::Display for VenueFault {
             Self::Mute => f.write_str("mute"),
             Self::Lose(odds) => write!(f, "lose={odds}"),
             Self::Late(odds) => write!(f, "late={odds}"),
+            Self::LineDown(line) => f.write_str(line_fault(*line)),
         }
     }
 }
@@ -94,7 +107,7 @@ mod tests {
     #[test]
     fn a_fault_is_shown_as_it_was_written() {
         let counted = ["reject=10", "delay=50", "duplicate=3", "drop=4", "reorder=5", "cut=6000", "lose=3", "late=2"];
-        for text in [&counted[..], &["mute", "disconnect"]].concat() {
+        for text in [&counted[..], &["mute", "disconnect", "noTrading", "noPrivate", "noPrices"]].concat() {
             assert_eq!(text.parse::<VenueFault>().unwrap().to_string(), text);
         }
     }

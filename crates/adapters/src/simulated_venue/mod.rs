@@ -200,6 +200,7 @@ fn faults(settings: &VenueSettings) -> Faults {
         VenueFault::Mute => Faults { muted: true, ..faults },
         VenueFault::Lose(lose_one_in) => Faults { lose_one_in, ..faults },
         VenueFault::Late(late_one_in) => Faults { late_one_in, ..faults },
+        VenueFault::LineDown(line) => Faults { lines_down: faults.lines_down.with(line), ..faults },
         // Comes and goes: `disconnect_cycle`.
         VenueFault::Cut(_) => faults,
     })

@@ -6,6 +6,8 @@ use adapters::conformance::{RuleOutcome, RuleVerdict};
 use crate::faulty_adapter::{FaultKind, FaultyAdapter};
 use crate::harness::SimulatedHarness;
 
+const SENT_ON_A_FAILED_LINE: &str = "on a trading line that is down nothing is sent";
+
 fn not_kept(outcomes: &[RuleOutcome]) -> Vec<&'static str> {
     outcomes.iter().filter(|outcome| outcome.verdict != RuleVerdict::Passed).map(|outcome| outcome.rule).collect()
 }
@@ -23,10 +25,11 @@ fn broken_by(lie: FaultKind) -> Vec<&'static str> {
 
 #[test]
 fn an_adapter_that_pretends_success_is_caught() {
-    assert_eq!(broken_by(FaultKind::Pretends), ["without a session nothing is sent"]);
+    assert_eq!(broken_by(FaultKind::Pretends), ["without a session nothing is sent", SENT_ON_A_FAILED_LINE]);
     let lost = "a lost session is reported, and no new one is possible while the connection is down";
     assert_eq!(broken_by(FaultKind::HidesLostSessions), [lost]);
-    assert_eq!(broken_by(FaultKind::WithholdsPrices), ["a subscription brings prices"]);
+    let withheld = ["a subscription brings prices", "a price line that is back brings prices again"];
+    assert_eq!(broken_by(FaultKind::WithholdsPrices), withheld);
 }
 
 #[test]
@@ -64,6 +67,7 @@ fn an_adapter_that_reports_before_the_venue_has_recorded_is_caught() {
         "the snapshot after a disconnect has what was missed",
         "nothing is reported after a disconnect",
         "nothing is reported before it is recorded",
+        SENT_ON_A_FAILED_LINE,
     ];
     assert_eq!(broken_by(FaultKind::SpeaksTooSoon), rules);
 }
@@ -87,13 +91,14 @@ fn an_adapter_that_answers_wrongly_is_caught_by_the_rule_for_it() {
         (FaultKind::SwallowsAbsence, "an inquiry about an order that never came is answered"),
         (FaultKind::SendsAgain, "an inquiry makes no order"),
         (FaultKind::DatesAnswersLate, "an answer is as of its question, not later"),
-        (FaultKind::PretendsInquiries, "without a session nobody is asked"),
         (FaultKind::UndatedSnapshot, "a snapshot says as of when it is"),
         (FaultKind::HidesGaps, "a lost report is told before the next one"),
     ];
     for (lie, rule) in only {
         assert_eq!(broken_by(lie), [rule], "{lie:?}");
     }
+    let pretended = ["without a session nobody is asked", SENT_ON_A_FAILED_LINE];
+    assert_eq!(broken_by(FaultKind::PretendsInquiries), pretended);
 }
 
 #[test]
@@ -110,4 +115,14 @@ fn an_adapter_whose_money_is_wrong_is_caught_by_the_rule_for_it() {
     for (lie, rule) in only {
         assert_eq!(broken_by(lie), [rule], "{lie:?}");
     }
+}
+
+#[test]
+fn an_adapter_that_hides_the_state_of_its_lines_or_does_not_live_with_it_is_caught() {
+    let reported = "a line that fails is reported, and that it is back";
+    assert_eq!(broken_by(FaultKind::HidesLines), [reported]);
+    assert_eq!(broken_by(FaultKind::PretendsLine), [SENT_ON_A_FAILED_LINE]);
+    let asked = "while the private line is down an order can be asked about";
+    assert_eq!(broken_by(FaultKind::AnswersPrivately), [asked]);
+    assert_eq!(broken_by(FaultKind::LosesFeed), ["a price line that is back brings prices again"]);
 }

@@ -7,7 +7,7 @@ use crossbeam_channel::Receiver;
 use domain::command::MarketData;
 use domain::order::OrderTerms;
 use domain::report::{
-    AdapterCapabilities, InquiryAnswer, InquiryResult, ReportKind, VenueFill, VenueOrderState, VenueSnapshot,
+    AdapterCapabilities, InquiryAnswer, InquiryResult, LineKind, ReportKind, VenueFill, VenueOrderState, VenueSnapshot,
     VenueStatement,
 };
 use domain::{AccountId, Amount, Charge, ChargeKind, Currency, Order, OrderId, SecurityId, Timestamp};
@@ -60,6 +60,14 @@ pub(crate) enum FaultKind {
     DatesStatementsLate,
     /// Reports questions for statements as sent that it did not send.
     PretendsStatements,
+    /// Does not tell that a line has failed or is back.
+    HidesLines,
+    /// Reports requests as sent on a line that is down.
+    PretendsLine,
+    /// Drops answers while its private line is down.
+    AnswersPrivately,
+    /// Brings no prices any more once their line has failed.
+    LosesFeed,
 }
 
 pub(crate) struct FaultyAdapter {
@@ -70,6 +78,8 @@ pub(crate) struct FaultyAdapter {
     held: Vec<(Timestamp, Order)>,
     /// Orders that `SendsAgain` was asked about.
     asked_about: Vec<Order>,
+    /// Lines that have failed; those of prices stay here.
+    failed: BTreeSet<LineKind>,
 }
 
 /// The copy of an order that `Doubles` makes has its id plus this.
@@ -77,7 +87,7 @@ const SECOND: u64 = 1_000_000;
 
 impl FaultyAdapter {
     pub(crate) fn new(honest: SimulatedAdapter, lie: FaultKind) -> Self {
-        Self { honest, lie, known: BTreeSet::new(), held: Vec::new(), asked_about: Vec::new() }
+        Self { honest, lie, known: BTreeSet::new(), held: Vec::new(), asked_about: Vec::new(), failed: BTreeSet::new() }
     }
 
     fn send_held(&mut self, at: Timestamp, sink: &mut dyn ReportSink) {
@@ -142,6 +152,7 @@ impl OrderSession for FaultyAdapter {
         }
         match self.lie {
             FaultKind::PretendsInquiries => SendOutcome::Sent,
+            FaultKind::PretendsLine if self.failed.contains(&LineKind::Trading) => SendOutcome::Sent,
             _ => asked,
         }
     }
@@ -153,7 +164,7 @@ impl OrderSession for FaultyAdapter {
 
     fn deliver(&mut self, at: Timestamp, sink: &mut dyn ReportSink) -> Result<(), SessionLost> {
         self.send_held(at, sink);
-        let delivered = self.honest.deliver(at, &mut FaultySink { lie: self.lie, sink });
+        let delivered = self.honest.deliver(at, &mut FaultySink { lie: self.lie, sink, failed: &mut self.failed });
         for order in std::mem::take(&mut self.asked_about) {
             self.honest.submit(at, &order);
         }
@@ -187,6 +198,7 @@ impl MarketFeed for FaultyAdapter {
 struct FaultySink<'a> {
     lie: FaultKind,
     sink: &'a mut dyn ReportSink,
+    failed: &'a mut BTreeSet<LineKind>,
 }
 
 impl FaultySink<'_> {
@@ -194,6 +206,7 @@ impl FaultySink<'_> {
     fn change_answer(&self, at: Option<Timestamp>, answer: &mut InquiryAnswer) -> bool {
         match (self.lie, &mut answer.result) {
             (FaultKind::SwallowsAbsence, InquiryResult::NotFound) => return false,
+            (FaultKind::AnswersPrivately, _) if self.failed.contains(&LineKind::Private) => return false,
             (FaultKind::AnswersOtherTerms, InquiryResult::Found(seen, _)) => seen.terms.quantity = 1.into(),
             (FaultKind::AnswersWithoutFills, InquiryResult::Found(_, fills)) => fills.clear(),
             (FaultKind::AnswersLive, InquiryResult::Found(seen, _)) => seen.state = VenueOrderState::Live,
@@ -235,8 +248,14 @@ impl ReportSink for FaultySink<'_> {
         {
             return;
         }
+        if let ReportKind::Line { line, up, .. } = said {
+            match up && line != LineKind::Prices {
+                true => self.failed.remove(&line),
+                false => self.failed.insert(line),
+            };
+        }
         match (self.lie, &mut said) {
-            (FaultKind::HidesGaps, ReportKind::Gap) => return,
+            (FaultKind::HidesGaps, ReportKind::Gap) | (FaultKind::HidesLines, ReportKind::Line { .. }) => return,
             (FaultKind::SwallowsCancels, ReportKind::Canceled { .. })
             | (FaultKind::SpeaksTooSoon, ReportKind::Accepted { .. }) => return,
             (FaultKind::Doubles, ReportKind::Accepted { order, .. }) => order.0 %= SECOND,
@@ -250,7 +269,8 @@ impl ReportSink for FaultySink<'_> {
     }
 
     fn on_market_data(&mut self, data: MarketData) {
-        if self.lie != FaultKind::WithholdsPrices {
+        let is_lost = self.lie == FaultKind::LosesFeed && self.failed.contains(&LineKind::Prices);
+        if self.lie != FaultKind::WithholdsPrices && !is_lost {
             self.sink.on_market_data(data);
         }
     }

@@ -6,10 +6,11 @@ use adapters::Adapter;
 use adapters::conformance::{DurableView, Harness, OrderIntent};
 use adapters::simulated::{LEDGER_COMPACT_BYTES, SimulatedAdapter, SimulatedVenueSettings, VenueControls};
 use domain::order::OrderTerms;
+use domain::report::LineKind;
 use domain::{Decimal, Order, Timestamp};
 use storage::append_log::AppendLog;
 use tempfile::TempDir;
-use venue_sim::{Faults, VenueConfig, VenueFees, VenueRecord, VenueSimulator};
+use venue_sim::{Faults, LinesDown, VenueConfig, VenueFees, VenueRecord, VenueSimulator};
 
 use crate::fixture::{order, terms};
 use crate::market::{LATENCY_NANOS, START, venue};
@@ -86,6 +87,16 @@ impl<A: Adapter> Harness for SimulatedHarness<A> {
 
     fn lose_reports(&mut self, lost: bool) -> bool {
         self.controls.set_faults(Faults { drop_one_in: lost.into(), ..Faults::default() });
+        true
+    }
+
+    fn switch_line(&mut self, line: LineKind, up: bool) -> bool {
+        let lines_down = LinesDown {
+            trading: line == LineKind::Trading && !up,
+            private: line == LineKind::Private && !up,
+            prices: line == LineKind::Prices && !up,
+        };
+        self.controls.set_faults(Faults { lines_down, ..Faults::default() });
         true
     }
 

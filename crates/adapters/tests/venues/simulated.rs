@@ -12,7 +12,7 @@ use domain::report::{
 };
 use domain::{Instruction, Order, OrderId, Report, Security, SecurityId, Timestamp};
 use tempfile::TempDir;
-use venue_sim::{Faults, VenueRecord};
+use venue_sim::{Faults, LinesDown, VenueRecord};
 
 use crate::fixture::{adapter_name, order};
 use crate::harness::{read, settings};
@@ -30,6 +30,7 @@ const NO_FAULTS: Faults = Faults {
     muted: false,
     lose_one_in: 0,
     late_one_in: 0,
+    lines_down: LinesDown { trading: false, private: false, prices: false },
 };
 
 struct SimulatedFixture {

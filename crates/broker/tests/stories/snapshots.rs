@@ -187,7 +187,7 @@ fn where_too_much_is_remembered_the_oldest_orders_give_way_and_those_that_are_do
 
 fn session(qualifier: &str, state: SessionState) -> Event {
     let adapter = AdapterName::new("SIMULATED", Some(qualifier));
-    Event::Session(Arc::new(SessionChange { adapter, state }))
+    Event::Session(Arc::new(SessionChange { adapter, state, lines: vec![] }))
 }
 
 #[test]

@@ -4,6 +4,7 @@ use minicbor::data::Type;
 use minicbor::{Decode, Decoder, Encode, Encoder};
 
 use super::ListingCapabilities;
+use super::session::LineKind;
 use crate::ids::ExchangeId;
 use crate::order_properties::OrderProperty;
 
@@ -28,6 +29,10 @@ pub struct AdapterCapabilities {
     #[n(6)]
     #[cbor(default)]
     pub lists: ListingCapabilities,
+    /// The lines whose state the adapter reports apart; the others are up while the session is.
+    #[n(7)]
+    #[cbor(default)]
+    pub lines: Vec<LineKind>,
     /// The order properties that the venue offers; an order with another one is refused before it is sent.
     #[n(12)]
     #[cbor(default)]

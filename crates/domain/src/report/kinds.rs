@@ -2,7 +2,9 @@
 
 use minicbor::{Decode, Encode};
 
-use super::{AdapterCapabilities, InquiryAnswer, SessionState, VenueEntry, VenueFill, VenueSnapshot, VenueStatement};
+use super::{
+    AdapterCapabilities, InquiryAnswer, LineKind, SessionState, VenueEntry, VenueFill, VenueSnapshot, VenueStatement,
+};
 use crate::ids::{AdapterName, OrderId, Text};
 use crate::order::OrderTerms;
 use crate::time::Timestamp;
@@ -130,6 +132,16 @@ pub enum ReportKind {
     /// The venue booked something on an account besides a trade.
     #[n(20)]
     Entry(#[n(0)] VenueEntry),
+    /// A line of a session that is up has failed or is back. Again with the same state it only says that the line was heard.
+    #[n(22)]
+    Line {
+        #[n(0)]
+        line: LineKind,
+        #[n(1)]
+        up: bool,
+        #[n(2)]
+        reason: Option<Text>,
+    },
 }
 
 impl ReportKind {
@@ -140,6 +152,7 @@ impl ReportKind {
             | Self::Session(_)
             | Self::Snapshot(_)
             | Self::Gap
+            | Self::Line { .. }
             | Self::Statement(_)
             | Self::Entry(_) => None,
             Self::Accepted { order, .. }

@@ -18,6 +18,6 @@ pub use inquiries::{InquiryAnswer, InquiryResult};
 pub use kinds::{Report, ReportKind};
 pub use listings::{FillsScope, ListingCapabilities};
 pub use orders::{VenueOrder, VenueOrderState};
-pub use session::SessionState;
+pub use session::{LineKind, LineState, OpenFor, SessionState};
 pub use snapshots::VenueSnapshot;
 pub use statements::{VenueBalance, VenuePosition, VenueStatement};

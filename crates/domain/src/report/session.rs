@@ -1,6 +1,8 @@
-//! The state of a session at a venue.
+//! The state of a session at a venue, and of its lines.
 
 use minicbor::{Decode, Encode};
+
+use crate::ids::Text;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Encode, Decode)]
 #[cbor(index_only)]
@@ -25,6 +27,73 @@ impl SessionState {
             Self::Connected => "CONNECTED",
             Self::LoggedOn => "LOGGED_ON",
             Self::Subscribed => "SUBSCRIBED",
+        }
+    }
+}
+
+/// A connection to a venue. The lines of a session fail apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
+#[cbor(index_only)]
+pub enum LineKind {
+    /// Requests and their answers.
+    #[n(0)]
+    Trading,
+    /// The stream of order and fill reports.
+    #[n(1)]
+    Private,
+    #[n(2)]
+    Prices,
+}
+
+impl LineKind {
+    pub const ALL: [Self; 3] = [Self::Trading, Self::Private, Self::Prices];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Trading => "TRADING",
+            Self::Private => "PRIVATE",
+            Self::Prices => "PRICES",
+        }
+    }
+}
+
+/// A line that is up or down.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct LineState {
+    #[n(0)]
+    pub line: LineKind,
+    #[n(1)]
+    pub up: bool,
+    /// Why it is down, where the adapter knows.
+    #[n(2)]
+    pub reason: Option<Text>,
+}
+
+/// What can be sent to a venue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum OpenFor {
+    /// Not logged on, or not reconciled.
+    Nothing,
+    /// Cancels, and orders that only reduce a position: the trading or the private line is down.
+    Reduce,
+    Orders,
+}
+
+impl OpenFor {
+    pub fn new(session: SessionState, lines: &[LineState]) -> Self {
+        let is_down = |state: &LineState| !state.up && state.line != LineKind::Prices;
+        match session {
+            SessionState::Disconnected | SessionState::Connected => Self::Nothing,
+            SessionState::LoggedOn | SessionState::Subscribed if lines.iter().any(is_down) => Self::Reduce,
+            SessionState::LoggedOn | SessionState::Subscribed => Self::Orders,
+        }
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Nothing => "NOTHING",
+            Self::Reduce => "REDUCE",
+            Self::Orders => "ORDERS",
         }
     }
 }

@@ -4,7 +4,7 @@ use domain::amount::divide;
 use domain::order::{Order, OrderKind, OrderTerms, Side};
 use domain::refusal::RiskControl;
 use domain::risk::{RiskScope, TradingState};
-use domain::{Amount, Decimal, Mark, Overflow, Price, Quantity, Refusal, Security, SecurityId};
+use domain::{Amount, Decimal, Mark, MarketPhase, Overflow, Price, Quantity, Refusal, Security, SecurityId};
 
 use super::candidate::{Candidate, RiskApproval};
 use super::exposure::{self, Reservation};
@@ -28,6 +28,7 @@ impl Trading {
         let binding = ApplicableLimits::of(candidate.scopes(), &self.risk.limits);
         let opening = self.opening_quantity(candidate)?;
         self.check_state(candidate, opening)?;
+        self.check_lines(candidate, opening)?;
         check_restricted(candidate, &binding)?;
         if !candidate.is_released {
             if candidate.replaces.is_none() || self.settings.counts_modifications {
@@ -39,7 +40,10 @@ impl Trading {
             self.risk.rates.check_repetition(moment.at, candidate, &binding)?;
         }
         let met = self.check_self_trade(moment, candidate, &binding)?;
-        self.check_prices(moment, candidate, &binding)?;
+        if opening.is_positive() {
+            self.check_stale(moment, candidate, &binding)?;
+        }
+        self.check_prices(candidate, &binding)?;
         let worth = self.worth(&candidate.route.security, candidate.side, candidate.terms.kind)?;
         check_size(candidate, &worth, &binding)?;
         let reservation = self.reservation(candidate, opening, &worth)?;
@@ -94,21 +98,38 @@ impl Trading {
         Ok(())
     }
 
-    fn check_prices(
+    /// Nobody opens a position where its orders could not be followed.
+    fn check_lines(&self, candidate: &Candidate<'_>, opening: Quantity) -> Result<(), Refusal> {
+        let adapter = &candidate.route.adapter;
+        match self.adapters.line_down(adapter).filter(|_| opening.is_positive()) {
+            Some(line) => Err(Refusal::LineDown { adapter: adapter.clone(), line }),
+            None => Ok(()),
+        }
+    }
+
+    /// A position is not opened on an old price. Outside of continuous trading no prices are expected.
+    fn check_stale(
         &self,
         moment: Moment,
         candidate: &Candidate<'_>,
         binding: &ApplicableLimits<'_>,
     ) -> Result<(), Refusal> {
+        if self.reference.phase(candidate.route.exchange, moment.at) != MarketPhase::Continuous {
+            return Ok(());
+        }
         let security = candidate.route.security.id;
-        let mark = self.marks.get(security);
         for (_, limit_seconds) in binding.each(|limits| limits.stale_after_seconds) {
-            let mark = mark.ok_or(Refusal::NoReferencePrice(security))?;
+            let mark = self.marks.get(security).ok_or(Refusal::NoReferencePrice(security))?;
             let age_seconds = moment.at.seconds_since(mark.at);
             if age_seconds > i64::from(limit_seconds) {
                 return Err(Refusal::StalePrice { security, age_seconds, limit_seconds });
             }
         }
+        Ok(())
+    }
+
+    fn check_prices(&self, candidate: &Candidate<'_>, binding: &ApplicableLimits<'_>) -> Result<(), Refusal> {
+        let mark = self.marks.get(candidate.route.security.id);
         let Some(reference) = mark.and_then(Mark::reference) else { return Ok(()) };
         for (_, percent) in binding.each(|limits| limits.price_collar_percent) {
             check_collar(candidate, reference, percent.0)?;

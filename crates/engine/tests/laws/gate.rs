@@ -44,6 +44,9 @@ impl Model {
             self.check_duplicates(ask)?;
         }
         self.meets_no_own_order(ask)?;
+        if opening > Decimal::ZERO {
+            self.fits_age(ask)?;
+        }
         self.fits_prices(ask)?;
         let (notional, fee) = self.worth(ask.security, ask.side, ask.terms.kind)?;
         self.fits_size(ask, notional)?;
@@ -177,8 +180,12 @@ impl Model {
         said(RiskScope::Account(account)).or_else(|| said(RiskScope::Platform))
     }
 
-    fn fits_prices(&self, ask: &Candidate) -> Result<(), Refusal> {
+    /// Only what opens a position needs a young price, and only in continuous trading.
+    fn fits_age(&self, ask: &Candidate) -> Result<(), Refusal> {
         let security = ask.security;
+        if self.phase(self.security(security).exchange) != MarketPhase::Continuous {
+            return Ok(());
+        }
         let mark = self.marks[&security];
         for (_, limit_seconds) in self.bound(ask, |limits| limits.stale_after_seconds) {
             let age_seconds = (self.now.0 - mark.at.0) / 1_000_000_000;
@@ -186,6 +193,11 @@ impl Model {
                 return Err(Refusal::StalePrice { security, age_seconds, limit_seconds });
             }
         }
+        Ok(())
+    }
+
+    fn fits_prices(&self, ask: &Candidate) -> Result<(), Refusal> {
+        let mark = self.marks[&ask.security];
         let Some(price) = ask.terms.kind.limit() else { return Ok(()) };
         let reference = ask.terms.kind.stop().or(mark.reference()).unwrap();
         for (_, percent) in self.bound(ask, |limits| limits.price_collar_percent) {

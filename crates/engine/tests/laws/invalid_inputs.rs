@@ -6,8 +6,8 @@ use domain::command::{
 };
 use domain::order::{OrderKind, OrderTerms};
 use domain::report::{
-    AdapterCapabilities, InquiryAnswer, InquiryResult, RefusesRepeatedIds, Report, ReportKind, SessionState, VenueFill,
-    VenueOrder, VenueOrderState, VenueSnapshot,
+    AdapterCapabilities, InquiryAnswer, InquiryResult, LineKind, RefusesRepeatedIds, Report, ReportKind, SessionState,
+    VenueFill, VenueOrder, VenueOrderState, VenueSnapshot,
 };
 use domain::{
     AccountId, AdapterName, Amount, BookLevel, CommandEnvelope, Currency, Decimal, ExchangeId, Input, IntId, Mark,
@@ -163,6 +163,7 @@ fn odd_said() -> impl Strategy<Value = ReportKind> {
         2 => (exec_id(), odd_fill()).prop_map(|(exec_id, by)| ReportKind::Corrected { exec_id, by }),
         1 => order().prop_map(move |order| ReportKind::NotSent { order, reason: reason() }),
         1 => Just(ReportKind::Gap),
+        1 => (0..3_usize, any::<bool>()).prop_map(|(line, up)| ReportKind::Line { line: LineKind::ALL[line], up, reason: None }),
         4 => odd_answer().prop_map(ReportKind::Inquiry),
         1 => order().prop_map(move |order| ReportKind::DeliveryUnknown { order, reason: reason(), dead_after: None }),
     ]

@@ -36,7 +36,11 @@ impl Model {
             // Doubt changes no status.
             ReportKind::DeliveryUnknown { .. } => {}
             // A question changes nothing; answers are stories of their own.
-            ReportKind::Gap | ReportKind::Inquiry(_) | ReportKind::Statement(_) | ReportKind::Entry(_) => {}
+            ReportKind::Gap
+            | ReportKind::Line { .. }
+            | ReportKind::Inquiry(_)
+            | ReportKind::Statement(_)
+            | ReportKind::Entry(_) => {}
         }
     }
 

@@ -10,6 +10,7 @@ mod identity;
 mod inquiries;
 mod intake;
 mod kills;
+mod lines;
 mod memory;
 mod orders;
 mod recovery;

@@ -181,7 +181,7 @@ fn a_stale_price_refuses_the_order() {
          place 2 buy 1 AAPL market
          mark AAPL 10 10.02
          place 3 buy 1 AAPL market
-         place 4 buy 1 SAP @ 10 GTC",
+         place 4 buy 1 ES @ 10",
         expect![[r#"
             place 1 buy 1 AAPL market
                 1 OPEN
@@ -193,8 +193,50 @@ fn a_stale_price_refuses_the_order() {
             place 3 buy 1 AAPL market
                 3 OPEN
                 to SIM-A: submit 3
+            place 4 buy 1 ES @ 10
+                refused stale-price: the newest price of security 2 is 6 s old, more than 5 s
+        "#]],
+    );
+}
+
+#[test]
+fn an_old_price_refuses_only_what_opens_a_position_and_closed_hours_are_not_stale() {
+    check(
+        RiskScope::Platform,
+        RiskLimits { stale_after_seconds: Some(5), ..none() },
+        "mark SAP 10 10.02
+         place 1 buy 10 AAPL @ 10
+         venue accepts 1
+         venue fills 1 10 @ 10 x1
+         wait 60
+         place 2 buy 1 AAPL @ 10
+         check sell 11 AAPL @ 9.5
+         place 3 sell 10 AAPL @ 9.5
+         place 4 buy 1 SAP @ 10 GTC",
+        expect![[r#"
+            mark SAP 10 10.02
+            place 1 buy 10 AAPL @ 10
+                1 OPEN
+                to SIM-A: submit 1
+            venue accepts 1
+                1 SUBMITTED
+            venue fills 1 10 @ 10 x1
+                fill 1 10 @ 10
+                booked BUY 10 @ 10
+                position 1 of 10 cost 100 realised 0
+                cash USD 99899.95
+                1 EXECUTED filled 10
+            wait 60
+            place 2 buy 1 AAPL @ 10
+                refused stale-price: the newest price of security 1 is 60 s old, more than 5 s
+            check sell 11 AAPL @ 9.5
+                refused stale-price, notional 104.5, fee 0.055
+            place 3 sell 10 AAPL @ 9.5
+                3 OPEN
+                to SIM-A: submit 3
             place 4 buy 1 SAP @ 10 GTC
-                refused no-reference-price: no price of security 4 is known
+                4 OPEN
+                to SIM-B: submit 4
         "#]],
     );
 }

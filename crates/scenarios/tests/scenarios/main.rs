@@ -41,5 +41,6 @@ mod disk;
 mod damage;
 mod lost;
 mod in_doubt;
+mod lines;
 mod lost_reports;
 mod kill;

@@ -5,6 +5,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use bus::EventFeed;
+use domain::event::SessionChange;
 use domain::report::SessionState;
 use domain::{AdapterName, Event, EventClass};
 use tracing::warn;
@@ -23,13 +24,13 @@ pub(super) struct AdapterSessions {
 
 #[derive(Default)]
 struct SessionStates {
-    states: BTreeMap<AdapterName, SessionState>,
+    states: BTreeMap<AdapterName, Arc<SessionChange>>,
     venues: BTreeSet<AdapterName>,
 }
 
 impl SessionStates {
     fn of_venues(&self) -> impl Iterator<Item = (&AdapterName, SessionState)> {
-        let state = |venue| self.states.get(venue).copied().unwrap_or(SessionState::Disconnected);
+        let state = |venue| self.states.get(venue).map_or(SessionState::Disconnected, |change| change.state);
         self.venues.iter().map(move |venue| (venue, state(venue)))
     }
 }
@@ -43,7 +44,7 @@ impl AdapterSessions {
         std::thread::Builder::new().name("health".into()).spawn(move || {
             while let Some(published) = listener.recv_blocking() {
                 if let Event::Session(change) = published.event {
-                    followed.lock().states.insert(change.adapter.clone(), change.state);
+                    followed.lock().states.insert(change.adapter.clone(), change);
                     followed.changed.notify_all();
                 }
             }
@@ -56,9 +57,17 @@ impl AdapterSessions {
         self.lock().venues.insert(adapter.clone());
     }
 
-    /// The adapters without which the server is not ready.
-    pub(super) fn of_venues(&self) -> Vec<(AdapterName, SessionState)> {
-        self.lock().of_venues().map(|(adapter, state)| (adapter.clone(), state)).collect()
+    /// The adapters without which the server is not ready, with their lines.
+    pub(super) fn of_venues(&self) -> Vec<SessionChange> {
+        let sessions = self.lock();
+        let none = |adapter: &AdapterName| SessionChange {
+            adapter: adapter.clone(),
+            state: SessionState::Disconnected,
+            lines: vec![],
+        };
+        let change =
+            |venue| sessions.states.get(venue).map_or_else(|| none(venue), |change| SessionChange::clone(change));
+        sessions.venues.iter().map(change).collect()
     }
 
     /// Until every venue takes orders and its first prices are known: who trades on the ready line must not be too early.

@@ -6,8 +6,8 @@ use broker::{BrokerMonitor, OLDEST_EVENT_MAX};
 use bus::HealthChecks;
 use bus::JournalStatus;
 use bus::operations::HealthCheck;
-use domain::AdapterName;
-use domain::report::SessionState;
+use domain::event::SessionChange;
+use domain::report::{LineKind, LineState, OpenFor, SessionState};
 use storage::ReadModel;
 
 use super::adapter_sessions::AdapterSessions;
@@ -22,10 +22,10 @@ pub(super) struct Health {
 
 impl HealthChecks for Health {
     fn checks(&self) -> Vec<HealthCheck> {
-        let check = |(adapter, state): (AdapterName, SessionState)| HealthCheck {
-            name: format!("adapter {adapter}"),
-            ok: state >= SessionState::LoggedOn,
-            detail: state.name().into(),
+        let check = |change: SessionChange| HealthCheck {
+            name: format!("adapter {}", change.adapter),
+            ok: OpenFor::new(change.state, &change.lines) == OpenFor::Orders,
+            detail: adapter_detail(&change),
         };
         let own = [self.journal_check(), self.read_model_check()];
         let venues = self.sessions.of_venues().into_iter().map(check);
@@ -58,4 +58,14 @@ impl Health {
         let detail = problem.clone().unwrap_or_else(|| format!("applied up to {applied}"));
         HealthCheck { name: "read-model".into(), ok: problem.is_none(), detail }
     }
+}
+
+/// The state of the session, and the lines that are down apart from it.
+fn adapter_detail(change: &SessionChange) -> String {
+    let is_apart = |state: &&LineState| !state.up && state.line != LineKind::Prices;
+    let down = change.lines.iter().filter(is_apart).filter(|_| change.state >= SessionState::LoggedOn);
+    down.fold(change.state.name().to_owned(), |detail, state| {
+        let reason = state.reason.as_ref().map_or(String::new(), |reason| format!(": {reason}"));
+        format!("{detail}, the {} line is down{reason}", state.line.name())
+    })
 }

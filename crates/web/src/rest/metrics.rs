@@ -9,9 +9,9 @@ use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use bus::operations::FixSessionStatus;
-use domain::query::AdapterStatus;
+use domain::query::{AdapterStatus, LineStatus};
 use domain::risk::{DeadManTimer, TradingState, TradingStateChange};
-use domain::{Answer, Order, Query, RiskScope};
+use domain::{AdapterName, Answer, Order, Query, RiskScope};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::text::{encode_eof, encode_registry};
 use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric};
@@ -90,6 +90,14 @@ impl TradingGauges {
         counts
     }
 
+    fn by_line(&self, number: impl Fn(&LineStatus) -> Option<u64>) -> BTreeMap<[(&'static str, String); 2], u64> {
+        let lines = self.adapters.iter().flat_map(|one| one.lines.iter().map(move |line| (&one.adapter, line)));
+        let label = |adapter: &AdapterName, line: &LineStatus| {
+            [("adapter", adapter.to_string()), ("line", line.state.line.name().to_owned())]
+        };
+        lines.filter_map(|(adapter, line)| Some((label(adapter, line), number(line)?))).collect()
+    }
+
     /// The platform's state is present also where it was never changed.
     fn by_scope(&self) -> BTreeMap<[(&'static str, String); 1], u64> {
         let label = |scope: &RiskScope| [("scope", scope.to_string())];
@@ -107,6 +115,10 @@ impl Collector for TradingGauges {
         encoder.encode_descriptor("orders_in_doubt", help, None, MetricType::Gauge)?.encode_gauge(&in_doubt)?;
         let adapters = self.adapters.iter().map(|one| ([("adapter", one.adapter.to_string())], one.session as u64));
         gauges(encoder, "adapter_state", "0 disconnected, 1 connected, 2 logged on, 3 subscribed", adapters)?;
+        gauges(encoder, "adapter_line_up", "0 down, 1 up", self.by_line(|line| Some(u64::from(line.state.up))))?;
+        let help = "When the line was last heard, in seconds since 1970";
+        let heard = |line: &LineStatus| line.last_heard.map(|at| at.millis().unsigned_abs() / 1_000);
+        gauges(encoder, "adapter_line_last_heard_seconds", help, self.by_line(heard))?;
         let timers = self.dead_man_timers.len() as u64;
         let help = "Dead-man timers that run";
         encoder.encode_descriptor("dead_man_timers", help, None, MetricType::Gauge)?.encode_gauge(&timers)?;

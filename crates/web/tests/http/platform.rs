@@ -1,8 +1,8 @@
 //! Further resources: broker, log, FIX sessions, strategies.
 
 use bus::operations::{BrokerEndpoints, FixSessionCommand, FixSessionStatus, LogLine};
-use domain::query::AdapterStatus;
-use domain::report::SessionState;
+use domain::query::{AdapterStatus, LineStatus};
+use domain::report::{LineKind, LineState, OpenFor, SessionState};
 use domain::{AdapterName, Answer, Query, Refusal, Timestamp};
 use web::WebSettings;
 
@@ -170,6 +170,12 @@ fn busy_engine(wanted: &bus::RequestPayload) -> crate::test_server::Outcome {
             simulated: true,
             exchanges: vec![domain::ExchangeId(1)],
             order_properties: vec![domain::OrderProperty::PostOnly],
+            open_for: OpenFor::Reduce,
+            lines: vec![LineStatus {
+                state: LineState { line: LineKind::Private, up: false, reason: Some("no pong".into()) },
+                since: Timestamp::from_millis(1_000),
+                last_heard: Timestamp::from_millis(500),
+            }],
         }]),
         _ => Answer::TradingStates(vec![]),
     })
@@ -179,7 +185,7 @@ fn busy_engine(wanted: &bus::RequestPayload) -> crate::test_server::Outcome {
 fn adapters_are_listed_with_what_their_venues_offer() {
     let server = TestServer::open(busy_engine);
     let answer = server.get("/rest/adapter");
-    let expected = r#"[{"name":"SIMULATED","adapterType":"SIMULATED","sessionQualifier":null,"state":"LOGGED_ON","simulated":true,"exchangeIds":[1],"orderProperties":["postOnly","reduceOnly"]}]"#;
+    let expected = r#"[{"name":"SIMULATED","adapterType":"SIMULATED","sessionQualifier":null,"state":"LOGGED_ON","simulated":true,"exchangeIds":[1],"orderProperties":["postOnly","reduceOnly"],"openFor":"REDUCE","lines":[{"line":"PRIVATE","up":false,"since":1000,"lastHeard":500,"reason":"no pong"}]}]"#;
     assert!(answer.contains(&format!("\n{expected}\n")), "{answer}");
     assert!(answer.contains("\nrialto-sequence: 4711\n"), "{answer}");
 }
@@ -208,6 +214,8 @@ fn metrics_are_served_in_prometheus_format() {
         r#"rialto_open_orders{status="OPEN",door="REST"} 2"#,
         "rialto_orders_in_doubt 0",
         r#"rialto_adapter_state{adapter="SIMULATED"} 2"#,
+        r#"rialto_adapter_line_up{adapter="SIMULATED",line="PRIVATE"} 0"#,
+        r#"rialto_adapter_line_last_heard_seconds{adapter="SIMULATED",line="PRIVATE"} 0"#,
         r#"rialto_trading_state{scope="PLATFORM"} 0"#,
         r#"rialto_auth_failures_total{code="wrong-credentials"} 0"#,
         r#"rialto_fix_session_state{session="CLIENT"} 1"#,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use domain::command::{MarketDataSubscription, SettlementPrice};
 use domain::query::{AdapterStatus, Filter};
-use domain::report::SessionState;
+use domain::report::{OpenFor, SessionState};
 use domain::{
     AdapterName, Answer, Bar, BarSize, BookLevel, Command, OrderBook, Price, Quantity, Query, Refusal, SecurityId,
     StrategyId, Tick, Timestamp,
@@ -26,6 +26,8 @@ fn the_feeds_are_those_of_the_adapters_that_are_connected() {
         simulated: true,
         exchanges: vec![],
         order_properties: vec![],
+        open_for: OpenFor::Orders,
+        lines: vec![],
     };
     let adapters = vec![adapter("ALPHA", SessionState::Subscribed), adapter("BETA", SessionState::Disconnected)];
     let server = TestServer::open(move |_| Ok(Answer::Adapters(adapters.clone())));

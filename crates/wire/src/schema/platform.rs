@@ -32,9 +32,22 @@ pub(super) const SHAPES: &[ObjectSchema] = &[
             required("simulated", Flag),
             required("exchangeIds", List(&Id)),
             required("orderProperties", List(&OneOf(ORDER_PROPERTIES))),
+            required("openFor", OneOf(OPEN_FOR)),
+            required("lines", List(&Shape("LineVO"))),
         ],
     )
     .with_example(golden!("AdapterVO")),
+    shape(
+        "LineVO",
+        "A connection of an adapter to its venue, and what the server has seen of it since it started.",
+        &[
+            required("line", OneOf(LINES)),
+            required("up", Flag),
+            required("since", Maybe(&Millis)),
+            required("lastHeard", Maybe(&Millis)),
+            required("reason", Maybe(&Text)),
+        ],
+    ),
     shape(
         "SecurityVO",
         "Something that is traded or observed; the keys of a kind stand only on that kind.",
@@ -278,6 +291,8 @@ pub(super) const SHAPES: &[ObjectSchema] = &[
 const SECURITY_TYPES: &[&str] =
     &["Stock", "Forex", "Future", "Option", "Index", "Bond", "Commodity", "Fund", "PerpetualSwap"];
 pub(super) const SESSION_STATES: &[&str] = &["DISCONNECTED", "CONNECTED", "LOGGED_ON", "SUBSCRIBED"];
+pub(super) const OPEN_FOR: &[&str] = &["NOTHING", "REDUCE", "ORDERS"];
+pub(super) const LINES: &[&str] = &["TRADING", "PRIVATE", "PRICES"];
 const ORDER_PROPERTIES: &[&str] = &["postOnly", "displayQuantity", "minQuantity", "reduceOnly"];
 const PHASES: &[&str] = &["INIT", "PREFEED", "START", "RUN", "EXIT"];
 pub(super) const ROLES: &[&str] = &["VIEWER", "TRADER", "STRATEGY", "ADMIN"];

@@ -1,7 +1,7 @@
 //! Schemas of orders, money, prices and history.
 
 use super::object::{ObjectSchema, golden, optional, required, shape, variant};
-use super::platform::SESSION_STATES;
+use super::platform::{LINES, OPEN_FOR, SESSION_STATES};
 use super::schema_type::SchemaType::*;
 
 pub(super) const SHAPES: &[ObjectSchema] = &[
@@ -265,15 +265,22 @@ pub(super) const SHAPES: &[ObjectSchema] = &[
     .with_example(golden!("LifeCycleEvent")),
     shape(
         "SessionEvent",
-        "An adapter that came or went.",
+        "An adapter that came or went, or one of its lines.",
         &[
             required("dateTime", Millis),
             required("adapter", Text),
             required("qualifier", Maybe(&Text)),
             required("state", OneOf(SESSION_STATES)),
+            optional("openFor", OneOf(OPEN_FOR)),
+            optional("lines", List(&Shape("LineState"))),
         ],
     )
     .with_example(golden!("SessionEvent")),
+    shape(
+        "LineState",
+        "A connection of an adapter to its venue.",
+        &[required("line", OneOf(LINES)), required("up", Flag), required("reason", Maybe(&Text))],
+    ),
     shape(
         "TradingState",
         "Whether a scope may trade.",

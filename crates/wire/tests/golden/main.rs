@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use domain::command::{MarketDataSubscription, Mode, StrategyPhase};
 use domain::event::{Alarm, AlarmLevel, LifeCycle, SessionChange};
-use domain::report::SessionState;
+use domain::report::{LineKind, LineState, SessionState};
 use domain::risk::{DeadManTimer, TradingStateChange};
 use domain::{AdapterName, Event, PublishedEvent, Refusal, RiskScope, SecurityId, StrategyId, TradingState};
 use expect_test::ExpectFile;
@@ -91,7 +91,9 @@ fn notices() {
     check(&LifeCycleVO::from_domain(at(0), &phase, &reference), golden!("LifeCycleEvent"));
 
     let adapter = AdapterName::new("SIMULATED", Some("ALPHA"));
-    let session = SessionChange { adapter, state: SessionState::LoggedOn };
+    let line = |line| LineState { line, up: line != LineKind::Prices, reason: None };
+    let lines = LineKind::ALL.map(line).to_vec();
+    let session = SessionChange { adapter, state: SessionState::LoggedOn, lines };
     check(&SessionEventVO::from_domain(at(0), &session, &reference), golden!("SessionEvent"));
 
     let alarm =

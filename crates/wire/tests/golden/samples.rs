@@ -5,9 +5,9 @@ use std::sync::Arc;
 use domain::command::GenericEvent;
 use domain::market::BookLevel;
 use domain::order::{BaseState, ExecType, OrderRequest, OrderTerms, PendingRequest};
-use domain::query::AdapterStatus;
+use domain::query::{AdapterStatus, LineStatus};
 use domain::reference::{Holiday, OptionRight, TradingHours};
-use domain::report::SessionState;
+use domain::report::{LineKind, LineState, OpenFor, SessionState};
 use domain::risk::{BurstLimit, SelfTradePrevention};
 use domain::*;
 
@@ -272,7 +272,15 @@ pub(crate) fn adapter_status() -> AdapterStatus {
         simulated: true,
         exchanges: vec![ExchangeId(1)],
         order_properties: vec![OrderProperty::PostOnly, OrderProperty::MinQuantity],
+        open_for: OpenFor::Reduce,
+        lines: LineKind::ALL.map(line_status).to_vec(),
     }
+}
+
+/// The private line is down.
+fn line_status(line: LineKind) -> LineStatus {
+    let (up, reason) = if line == LineKind::Private { (false, Some("no pong for 60 s".into())) } else { (true, None) };
+    LineStatus { state: LineState { line, up, reason }, since: Some(at(0)), last_heard: Some(at(0)) }
 }
 
 pub(crate) fn cash_balance() -> CashBalance {

@@ -2,8 +2,8 @@
 //! topics; all write down every answer. The server is killed in the middle of it, again and again. After each kill the clients'
 //! logs, the journal and the venues' ledgers are compared.
 //!
-//! `RIALTO_KILLS` says how often (20), `RIALTO_POWER_CUTS` how often with a disk that forgets what was not synced (2),
-//! `RIALTO_SEED` repeats a run; all are printed.
+//! `RIALTO_KILLS` says how often (20), `RIALTO_FAULT_KILLS` how often at venues with bad lines (10), `RIALTO_POWER_CUTS` how often
+//! with a disk that forgets what was not synced (2), `RIALTO_SEED` repeats a run; all are printed.
 
 mod flow;
 mod fix_flow;
@@ -30,6 +30,9 @@ use power_cut::ForgetfulDisk;
 use topic_flow::TopicFlow;
 
 const KILLS: u64 = 20;
+const FAULT_KILLS: u64 = 10;
+/// Reports are lost, doubled and overtaken, and requests are lost, so that inquiries are always on their way.
+const FAULTS: &str = "*:drop=6,*:duplicate=5,*:reorder=7,*:lose=20";
 const POWER_CUTS: u64 = 2;
 /// A kill comes after so many acknowledgements, at the least and at the most.
 const ACKNOWLEDGED: (u64, u64) = (20, 400);
@@ -43,6 +46,15 @@ fn a_server_that_is_killed_again_and_again_loses_nothing_and_doubles_nothing() {
     let (kills, seed) = (number("RIALTO_KILLS", KILLS), number("RIALTO_SEED", u64::from(std::process::id())));
     println!("kill test: RIALTO_KILLS={kills} RIALTO_SEED={seed}");
     Story::new(seed).run(&platform(), kills);
+}
+
+/// The same while the server asks venues with bad lines what has become of its orders.
+#[test]
+fn a_server_that_is_killed_while_it_reconciles_loses_nothing_and_doubles_nothing() {
+    let kills = number("RIALTO_FAULT_KILLS", FAULT_KILLS);
+    let seed = number("RIALTO_SEED", u64::from(std::process::id()));
+    println!("kill test with faults: RIALTO_FAULT_KILLS={kills} RIALTO_SEED={seed}");
+    Story::new(seed).run(&platform().set("simulated.faults", FAULTS), kills);
 }
 
 /// The same with power cuts: what the server had not synced is gone.

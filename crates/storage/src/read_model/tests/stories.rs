@@ -149,8 +149,11 @@ fn whatever_happened_can_be_decoded_again() {
     let subscription = command::MarketDataSubscription { strategy: StrategyId(1), security: SecurityId(21) };
     let (mode, phase) = (command::Mode::RealTime, command::StrategyPhase::Run);
     let phase = LifeCycle { strategy: StrategyId(1), mode, phase, failure: None };
-    let session =
-        SessionChange { adapter: AdapterName::new("SIM", None), state: domain::report::SessionState::LoggedOn };
+    let session = SessionChange {
+        adapter: AdapterName::new("SIM", None),
+        state: domain::report::SessionState::LoggedOn,
+        lines: vec![],
+    };
     let halted = TradingStateChange {
         scope: RiskScope::Platform,
         state: TradingState::Halted,
@@ -178,7 +181,7 @@ fn whatever_happened_can_be_decoded_again() {
     assert_eq!(classes, events.iter().map(|published| published.event.class() as u8).collect::<Vec<_>>());
     reads(&past[0].payload, (subscription, true));
     reads(&past[1].payload, (phase.strategy, phase.mode, phase.phase));
-    reads(&past[2].payload, (session.adapter, session.state));
+    reads(&past[2].payload, session);
     reads(&past[3].payload, halted);
     reads(&past[4].payload, (RiskScope::Platform, limits));
     reads(&past[5].payload, (0_u8, Text::from("desk"), Text::from("text")));
