@@ -3,6 +3,7 @@
 
 mod language;
 mod fixture;
+mod lines;
 mod money;
 
 use std::sync::Arc;
@@ -10,8 +11,8 @@ use std::sync::Arc;
 use domain::command::Command;
 use domain::query::Answer;
 use domain::report::{
-    AdapterCapabilities, InquiryAnswer, InquiryResult, LineKind, ListingCapabilities, RefusesRepeatedIds, Report,
-    ReportKind, SessionState, VenueFill, VenueOrder, VenueOrderState, VenueSnapshot,
+    AdapterCapabilities, InquiryAnswer, InquiryResult, ListingCapabilities, RefusesRepeatedIds, Report, ReportKind,
+    SessionState, VenueFill, VenueOrder, VenueOrderState, VenueSnapshot,
 };
 use domain::{
     AdapterName, Caller, CommandEnvelope, Event, ExchangeId, Input, Instruction, Mark, OrderId, OrderProperty, Query,
@@ -185,7 +186,7 @@ impl StoryEngine {
     }
 
     fn said(&self, words: &[&str]) -> ReportKind {
-        if let Some(said) = money::said(self.now, words) {
+        if let Some(said) = money::said(self.now, words).or_else(|| lines::said(words)) {
             return said;
         }
         let fill = |id: &str, quantity: &str, at: &str, exec: &str| VenueFill {
@@ -240,16 +241,8 @@ impl StoryEngine {
                 reason: "time-out".into(),
                 dead_after: Some(self.now.plus_seconds(seconds.parse().unwrap())),
             },
-            ["disconnects"] => ReportKind::Session(SessionState::Disconnected),
-            ["connects"] => ReportKind::Session(SessionState::Connected),
-            ["logs-on"] => ReportKind::Session(SessionState::LoggedOn),
             ["shows", parts @ ..] => ReportKind::Snapshot(self.picture(parts)),
             ["gap"] => ReportKind::Gap,
-            [line @ ("trading" | "private" | "prices"), state @ ("down" | "up")] => {
-                let line = LineKind::ALL.into_iter().find(|kind| kind.name().eq_ignore_ascii_case(line)).unwrap();
-                let (up, reason) = if *state == "up" { (true, None) } else { (false, Some("no pong".into())) };
-                ReportKind::Line { line, up, reason }
-            }
             // Asked now; nothing sent before can take effect any more.
             ["misses", id] => self.not_found(id, 0, Some(0)),
             // Asked so many seconds ago.
@@ -346,7 +339,9 @@ impl StoryEngine {
                 joined(booked.iter().map(|booked| format!("{} {} at {}", booked.id, booked.kind.name(), booked.at)))
             }
             Ok(Answer::Positions(positions)) => joined(positions.iter().map(position_line)),
-            Ok(Answer::Adapters(adapters)) => adapters.first().map_or(String::new(), |first| self.lines_line(first)),
+            Ok(Answer::Adapters(adapters)) => {
+                adapters.first().map_or(String::new(), |first| lines::lines_line(self.now, first))
+            }
             Ok(Answer::DeadManTimers(timers)) => joined(timers.iter().map(|timer| self.timer_line(timer))),
             Ok(Answer::PreTradeCheck(verdict)) => format!(
                 "{}, notional {}, fee {}",
@@ -356,16 +351,6 @@ impl StoryEngine {
             ),
             other => format!("{other:?}"),
         }
-    }
-
-    /// `REDUCE: TRADING up since 3 s heard 1 s ago, PRIVATE down since ...`
-    fn lines_line(&self, status: &domain::query::AdapterStatus) -> String {
-        let ago = |at: Option<Timestamp>| at.map_or("?".into(), |at| self.now.seconds_since(at).to_string());
-        let line = |line: &domain::query::LineStatus| {
-            let state = if line.state.up { "up" } else { "down" };
-            format!("{} {state} for {} s heard {} s ago", line.state.line.name(), ago(line.since), ago(line.last_heard))
-        };
-        format!("{}: {}", status.open_for.name(), status.lines.iter().map(line).collect::<Vec<_>>().join(", "))
     }
 
     fn timer_line(&self, timer: &domain::risk::DeadManTimer) -> String {
@@ -419,7 +404,7 @@ fn describe_event(event: &Event) -> Option<String> {
         Event::Cash(balance) => format!("cash {} {}{}", balance.currency, balance.amount, venue_side(balance)),
         Event::Alarm(alarm) => format!("{:?} {}: {}", alarm.level, alarm.code, alarm.text),
         Event::TradingState(change) => format!("{} is {}", change.scope, change.state.name()),
-        Event::Session(change) => session_line(change),
+        Event::Session(change) => lines::session_line(change),
         _ => return None,
     })
 }
@@ -428,13 +413,6 @@ fn describe_event(event: &Event) -> Option<String> {
 fn venue_side(balance: &domain::CashBalance) -> String {
     let sides = balance.venue_total.zip(balance.venue_locked);
     sides.map_or(String::new(), |(total, locked)| format!(", at the venue {total}, locked {locked}"))
-}
-
-/// With the lines that are down apart from the session.
-fn session_line(change: &domain::event::SessionChange) -> String {
-    let down = change.lines.iter().filter(|state| state.reason.is_some());
-    let down: String = down.map(|state| format!(", {} down", state.line.name())).collect();
-    format!("{} {}{down}", change.adapter, change.state.name())
 }
 
 /// With what only some have: charges in other currencies, the fill that a charge belongs to, why something was settled.
