@@ -18,8 +18,10 @@ import type {
   Health,
   IdentityVO,
   LimitsVO,
+  LineVO,
   LogEvent,
   NewTokenVO,
+  OpenFor,
   OrderBody,
   OrderBook,
   OrderStatus,
@@ -259,6 +261,8 @@ export interface Venue {
   /** As the screen shows it: `ALPHA`. */
   name: string;
   isAway: boolean;
+  openFor: OpenFor;
+  lines: readonly LineVO[];
 }
 
 /** Sessions of the server with venues and FIX clients, and its health. */

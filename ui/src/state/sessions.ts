@@ -57,7 +57,7 @@ export class SessionList implements Sessions {
     this.details = this.described.rows;
     const keys = derive([tools.accounts], (accounts) => new Map(accounts.filter(({ active }) => active).map(venueOf)));
     this.adapters = new View(this.known, derive([keys], (venues) => (row: AdapterSession) => venues.has(adapterKey(row))));
-    this.venues = derive([this.known, keys], (_, venues) => [...venues].flatMap(([key, name]) => this.venue(key, name)));
+    this.venues = derive([this.known, keys, this.details], (_, venues) => [...venues].flatMap(([key, name]) => this.venue(key, name)));
     this.venues.subscribe((venues) => this.notify(venues));
     this.fix = new Rows(tools.clock, (row) => row.id);
     tools.feed.subscribe(topics.sessions, { message: (message) => this.receive(message) }, { snapshot: true });
@@ -78,8 +78,10 @@ export class SessionList implements Sessions {
   look(): Stop {
     this.lookers += 1;
     void this.poll();
+    let isDone = false;
     return () => {
-      this.lookers -= 1;
+      if (!isDone) this.lookers -= 1;
+      isDone = true;
     };
   }
 
@@ -96,6 +98,7 @@ export class SessionList implements Sessions {
       const event = decodeText(session, message.body);
       if (!message.isSnapshot) this.received.add(adapterKey(event));
       this.known.upsert(event);
+      this.described.refresh();
     } catch (error) {
       this.tools.onTrouble(error);
     }
@@ -103,7 +106,8 @@ export class SessionList implements Sessions {
 
   private async poll(): Promise<void> {
     try {
-      const [fix, health] = await Promise.all([this.tools.server.fixSessions(), this.tools.server.health()]);
+      const { server } = this.tools;
+      const [fix, health] = await Promise.all([server.fixSessions(), server.health(), this.described.load()]);
       this.showFix(fix);
       this.applyHealth(health);
     } catch {
@@ -127,7 +131,8 @@ export class SessionList implements Sessions {
   /** A venue without a known session is left out. */
   private venue(key: string, name: string): Venue[] {
     const session = this.known.row(key);
-    return session === undefined ? [] : [{ key, name, isAway: !REACHED.has(session.state) }];
+    const { openFor = 'ORDERS', lines = [] } = this.details.row(key) ?? {};
+    return session === undefined ? [] : [{ key, name, isAway: !REACHED.has(session.state), openFor, lines }];
   }
 
   private notify(venues: readonly Venue[]): void {

@@ -1,11 +1,13 @@
 import type { Texts } from './en';
 import { admin } from './admin.de';
+import { connectivity } from './lines.de';
 import { server } from './server.de';
 import { trading } from './trading.de';
 
 export const de: Texts = {
   ...trading,
   ...admin,
+  ...connectivity,
   server,
   common: {
     cancel: 'Abbrechen',

@@ -1,4 +1,5 @@
 import { admin } from './admin.en';
+import { connectivity } from './lines.en';
 import { server } from './server.en';
 import { trading } from './trading.en';
 
@@ -6,6 +7,7 @@ import { trading } from './trading.en';
 export const en = {
   ...trading,
   ...admin,
+  ...connectivity,
   server,
   common: {
     cancel: 'Cancel',

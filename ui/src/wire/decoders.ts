@@ -34,6 +34,14 @@ export const account = object<vo.AccountVO>({
   extClearingAccount: maybeText,
 });
 
+const line = object<vo.LineVO>({
+  line: oneOf('TRADING', 'PRIVATE', 'PRICES'),
+  up: flag,
+  since: maybeNumber,
+  lastHeard: maybeNumber,
+  reason: maybeText,
+});
+
 export const adapter = object<vo.AdapterVO>({
   name: text,
   adapterType: text,
@@ -42,6 +50,8 @@ export const adapter = object<vo.AdapterVO>({
   simulated: flag,
   exchangeIds: list(number),
   orderProperties: list(text),
+  lines: list(line),
+  openFor: oneOf('ORDERS', 'REDUCE', 'NOTHING'),
 });
 
 export const exchange = object<vo.ExchangeVO>({

@@ -17,6 +17,10 @@ export type Role = 'VIEWER' | 'TRADER' | 'STRATEGY' | 'ADMIN';
 export type Phase = 'INIT' | 'PREFEED' | 'START' | 'RUN' | 'EXIT';
 export type TradingStateName = 'ACTIVE' | 'REDUCING' | 'HALTED';
 export type SessionState = 'DISCONNECTED' | 'CONNECTED' | 'LOGGED_ON' | 'SUBSCRIBED';
+/** What of a venue fails apart: orders and their answers, the account's own stream, prices. */
+export type LineKind = 'TRADING' | 'PRIVATE' | 'PRICES';
+/** What a venue can be sent now; `REDUCE` leaves cancels and orders that reduce a position. */
+export type OpenFor = 'ORDERS' | 'REDUCE' | 'NOTHING';
 export type LogLevel = 'ERROR' | 'WARN' | 'INFO' | 'DEBUG' | 'TRACE';
 export type SecurityKind =
   | 'Stock'

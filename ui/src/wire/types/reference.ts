@@ -1,6 +1,6 @@
 /** Value objects of reference data: securities, exchanges, accounts and strategies. */
 
-import type { Phase, SecurityKind, SessionState } from './names';
+import type { LineKind, OpenFor, Phase, SecurityKind, SessionState } from './names';
 
 export interface AccountVO {
   id: number;
@@ -24,6 +24,18 @@ export interface AdapterVO {
   simulated: boolean;
   exchangeIds: readonly number[];
   orderProperties: readonly string[];
+  lines: readonly LineVO[];
+  openFor: OpenFor;
+}
+
+export interface LineVO {
+  line: LineKind;
+  up: boolean;
+  /** When it came up or went down. */
+  since: number | null;
+  lastHeard: number | null;
+  /** Why it is down. */
+  reason: string | null;
 }
 
 export interface TradingHours {
