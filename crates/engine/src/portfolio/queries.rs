@@ -16,6 +16,9 @@ use super::totals::PositionExposure;
 use super::values::position;
 use super::{Portfolio, Valuer};
 
+/// A debt of more than this part of a position is not taken for charges (a hundredth).
+const CHARGED_PART: Decimal = Decimal::ONE_HUNDRED;
+
 impl Portfolio {
     /// Open positions and those closed today.
     pub(crate) fn positions(&self, filter: Filter) -> Vec<Position> {
@@ -98,7 +101,7 @@ impl Portfolio {
     }
 
     /// How much of a position can be sold. Of a currency pair the venue holds the base, less what was charged in it, in whole
-    /// lots.
+    /// lots. Charges are a small part of a position: a larger debt in the base was borrowed, and must not stop a close.
     pub(crate) fn deliverable(&self, strategy: StrategyId, account: AccountId, security: &Security) -> Quantity {
         let held = self.quantity(strategy, account, security.id);
         let SecurityKind::Forex { base, .. } = security.kind else { return held };
@@ -107,6 +110,9 @@ impl Portfolio {
             return held;
         }
         let left = cash.over(security.contract_size).and_then(|owed| held.plus(Quantity(owed.0))).unwrap_or(held);
+        if left.0 < held.0 - held.0 / CHARGED_PART {
+            return held;
+        }
         let lot = security.qty_incr;
         let rest = if lot.is_zero() { Decimal::ZERO } else { left.0.checked_rem(lot).unwrap_or_default() };
         Quantity(left.0 - rest).max(Quantity::ZERO)
