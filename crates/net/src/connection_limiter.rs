@@ -14,7 +14,7 @@ use tokio::time::timeout;
 use crate::peer_network;
 
 /// Evicted connections that have not ended yet, beyond the limit of all; with more a new one is refused.
-pub const CLOSING_MAX: usize = 64;
+pub const CLOSING_MAX: usize = 1_024;
 
 /// How many connections there may be at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
