@@ -114,8 +114,10 @@ impl FixApplication {
     fn report_of(&self, event: &VenueEvent) -> Option<OutgoingMessage> {
         match event {
             VenueEvent::Execution(report) if report.order.account == self.scope.account => {
-                let is_struck =
-                    report.kind == ExecutionType::Canceled && self.scope.faults.strikes(Fault::FixContradiction);
+                // A session that nobody is logged on to gets the events too: it must not use up the fault of one that is.
+                let is_struck = self.entry.is_some()
+                    && report.kind == ExecutionType::Canceled
+                    && self.scope.faults.strikes(Fault::FixContradiction);
                 Some(match is_struck {
                     true => self.scope.report.execution(&report.contradictory()),
                     false => self.scope.report.execution(report),
