@@ -137,8 +137,8 @@ build: ui ## build the rialto binary in release mode, with the screen in it
 	@scripts/install-packages.sh cc=gcc
 	REQUIRE_UI=1 cargo build --release -p server
 
-doc: ## build the documentation of the crates into target/doc
-	cargo doc --workspace --no-deps
+doc: ## build the documentation of the crates into target/doc; a broken link fails
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
 
 # Packages are installed when the lock file is newer than they are, the screen is built when a source is newer than it.
 ui: node ## build the trading screen into ui/dist

@@ -69,7 +69,7 @@ pub struct FixSessionStatus {
     pub state: SessionState,
     /// Address of the client while it is connected.
     pub peer: Option<IpAddr>,
-    /// MsgSeqNum of the next inbound and the next outbound message.
+    /// MsgSeqNum of the next inbound message.
     pub next_in: u64,
     /// MsgSeqNum of the next outbound message.
     pub next_out: u64,

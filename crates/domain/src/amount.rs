@@ -23,38 +23,46 @@ macro_rules! amount {
         pub struct $name(pub Decimal);
 
         impl $name {
+            /// Nothing; also the default.
             pub const ZERO: Self = Self(Decimal::ZERO);
 
+            /// Whether it is exactly zero, with any number of decimals.
             #[inline]
             pub fn is_zero(self) -> bool {
                 self.0.is_zero()
             }
 
+            /// Whether it is more than zero; zero itself is not.
             #[inline]
             pub fn is_positive(self) -> bool {
                 self.0.is_sign_positive() && !self.0.is_zero()
             }
 
+            /// Whether it is less than zero; a zero with a minus sign is not.
             #[inline]
             pub fn is_negative(self) -> bool {
                 self.0.is_sign_negative() && !self.0.is_zero()
             }
 
+            /// The same size without the sign.
             #[inline]
             pub fn abs(self) -> Self {
                 Self(self.0.abs())
             }
 
+            /// The same size with the opposite sign.
             #[inline]
             pub fn negated(self) -> Self {
                 Self(-self.0)
             }
 
+            /// The exact sum; an error where digits would be lost.
             #[inline]
             pub fn plus(self, other: Self) -> Result<Self, Overflow> {
                 add(self.0, other.0).map(Self)
             }
 
+            /// The exact difference; an error where digits would be lost.
             #[inline]
             pub fn minus(self, other: Self) -> Result<Self, Overflow> {
                 add(self.0, -other.0).map(Self)
@@ -76,6 +84,8 @@ macro_rules! amount {
                 }
             }
 
+            /// The quotient, rounded half to even at [`DIVISION_DECIMALS`]; an error where the divisor is zero or the
+            /// result does not fit.
             #[inline]
             pub fn over(self, divisor: Decimal) -> Result<Self, Overflow> {
                 divide(self.0, divisor).map(Self)
@@ -188,8 +198,10 @@ impl Quantity {
 /// An amount in a currency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
 pub struct Money {
+    /// How much; the sign is that of the booking or balance.
     #[n(0)]
     pub amount: Amount,
+    /// The currency that the amount is in.
     #[n(1)]
     pub currency: Currency,
 }
@@ -221,6 +233,7 @@ pub fn encode_decimal<W: minicbor::encode::Write>(
     }
 }
 
+/// Reads what [`encode_decimal`] wrote; an error where the scale is above 28 or the bytes are not 16.
 pub fn decode_decimal(d: &mut Decoder<'_>) -> Result<Decimal, minicbor::decode::Error> {
     if d.datatype()? == minicbor::data::Type::Bytes {
         let bytes =
@@ -237,6 +250,7 @@ pub fn decode_decimal(d: &mut Decoder<'_>) -> Result<Decimal, minicbor::decode::
 pub mod decimal {
     use super::{Decimal, Decoder, Encoder, decode_decimal, encode_decimal};
 
+    /// Writes the decimal as [`encode_decimal`] does.
     pub fn encode<C, W: minicbor::encode::Write>(
         decimal: &Decimal,
         e: &mut Encoder<W>,
@@ -245,6 +259,7 @@ pub mod decimal {
         encode_decimal(*decimal, e)
     }
 
+    /// Reads the decimal as [`decode_decimal`] does.
     pub fn decode<C>(d: &mut Decoder<'_>, _: &mut C) -> Result<Decimal, minicbor::decode::Error> {
         decode_decimal(d)
     }

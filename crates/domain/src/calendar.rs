@@ -19,9 +19,11 @@ pub struct Calendar {
 /// The phase of an exchange at an instant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MarketPhase {
+    /// No orders are collected and nothing trades.
     Closed,
     /// Orders are collected for the opening auction.
     OpeningCall,
+    /// Orders trade as soon as they match.
     Continuous,
     /// Orders are collected for the closing auction.
     ClosingCall,
@@ -32,13 +34,18 @@ pub enum MarketPhase {
 pub struct TradingSession {
     /// The exchange day that the session belongs to: the day of its open.
     pub day: Date,
+    /// When the opening call begins; the same as `open` where the exchange has no opening auction.
     pub opening_call: Timestamp,
+    /// When continuous trading begins.
     pub open: Timestamp,
+    /// When the closing call begins; the same as `close` where the exchange has no closing auction.
     pub closing_call: Timestamp,
+    /// The end of the session: at this instant it is closed.
     pub close: Timestamp,
 }
 
 impl TradingSession {
+    /// The phase at an instant, which is `Closed` outside this session.
     pub fn phase(&self, at: Timestamp) -> MarketPhase {
         if at < self.opening_call || at >= self.close {
             MarketPhase::Closed
@@ -60,11 +67,13 @@ pub struct UnknownTimeZone(pub String);
 const DAYS_AHEAD_MAX: i64 = 31;
 
 impl Calendar {
+    /// The calendar of an exchange; an error where its time zone is unknown.
     pub fn new(exchange: Arc<Exchange>) -> Result<Self, UnknownTimeZone> {
         let zone = zone(&exchange.time_zone)?;
         Ok(Self { exchange, zone })
     }
 
+    /// The phase of the exchange at an instant.
     pub fn phase(&self, at: Timestamp) -> MarketPhase {
         self.session_at(at).map_or(MarketPhase::Closed, |session| session.phase(at))
     }
@@ -84,6 +93,7 @@ impl Calendar {
             .find(|session| session.close > at)
     }
 
+    /// The date that the clocks of the exchange show at an instant.
     pub fn local_date(&self, at: Timestamp) -> civil::Date {
         self.zone.to_datetime(at.to_jiff()).date()
     }
@@ -107,10 +117,12 @@ impl Calendar {
         self.local_date(at).until(day.0).map_or(i64::MAX, |span| i64::from(span.get_days()))
     }
 
+    /// Whether orders with time in force ATO are possible.
     pub fn has_opening_auction(&self) -> bool {
         self.exchange.opening_auction_minutes > 0
     }
 
+    /// Whether orders with time in force ATC are possible.
     pub fn has_closing_auction(&self) -> bool {
         self.exchange.closing_auction_minutes > 0
     }

@@ -9,10 +9,13 @@ use crate::rights::TradingRights;
 /// Who sent a command.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct Caller {
+    /// The interface that the command came through.
     #[n(0)]
     pub source: Source,
+    /// The user or token that logged in; absent where no login is required, and for the platform itself.
     #[n(1)]
     pub user: Option<Text>,
+    /// The session message behind the command; absent where it did not come from a FIX session.
     #[n(2)]
     pub origin: Option<Box<MessageOrigin>>,
     /// What the user or token may trade; absent: everything.
@@ -26,6 +29,7 @@ impl Caller {
         Self { source, user, origin: None, rights: None }
     }
 
+    /// The platform itself: kill switch, recovery, clock.
     pub fn platform() -> Self {
         Self::new(Source::Platform, None)
     }
@@ -46,8 +50,10 @@ impl Caller {
 /// The session message of a command: order and inbound MsgSeqNum become durable together.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct MessageOrigin {
+    /// The session, named by the CompID of its client.
     #[n(0)]
     pub session: Text,
+    /// The inbound MsgSeqNum of the message.
     #[n(1)]
     pub seq_num: u64,
     /// Fields of the request that a reject echoes.

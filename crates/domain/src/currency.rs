@@ -25,6 +25,7 @@ impl Currency {
     /// Of UTF-8: sixteen characters of three bytes.
     pub const BYTES_MAX: usize = 48;
 
+    /// The US dollar, the base currency where the configuration names none.
     pub const USD: Self = Self::from_ascii(b"USD");
 
     /// The stable coin that is pegged to the dollar by default.
@@ -40,6 +41,7 @@ impl Currency {
         Self(bytes)
     }
 
+    /// The code without the zeros that fill its place.
     pub fn as_str(&self) -> &str {
         let length = self.0.iter().position(|byte| *byte == 0).unwrap_or(self.0.len());
         std::str::from_utf8(&self.0[..length]).expect("only whole texts get in")

@@ -17,32 +17,54 @@ use crate::time::Timestamp;
 /// An event with the input that caused it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PublishedEvent {
+    /// The sequence of the input that caused it; several events may share one.
     pub sequence: u64,
+    /// When that input was sequenced.
     pub at: Timestamp,
+    /// What happened.
     pub event: Event,
 }
 
+/// Everything that the engine publishes. Payloads are the state after the change, not the difference.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
+    /// New prices of a security, merged with those that were known.
     Tick(Arc<Tick>),
+    /// A trade between others in the market.
     Trade(Arc<Trade>),
+    /// A new order book of a security.
     Book(Arc<OrderBook>),
+    /// A bar that has just closed.
     Bar(Arc<Bar>),
+    /// An order with its whole state, on every change.
     Order(Arc<Order>),
+    /// A change of an order's status, as an execution report would tell it.
     OrderStatus(Arc<OrderStatus>),
+    /// An execution of one of our orders.
     Fill(Arc<Fill>),
+    /// A booking.
     Transaction(Arc<Transaction>),
+    /// A position after a booking, or at most once a second with new prices.
     Position(Arc<Position>),
+    /// A cash balance after a change.
     Cash(Arc<CashBalance>),
+    /// The value of a strategy.
     Portfolio(Arc<PortfolioValue>),
     /// A strategy subscribed to prices (`true`) or unsubscribed.
     Subscription(MarketDataSubscription, bool),
+    /// A strategy entered a phase.
     LifeCycle(Arc<LifeCycle>),
+    /// The connection of an adapter or of a client session changed.
     Session(Arc<SessionChange>),
+    /// What is allowed in a scope changed.
     TradingState(Arc<TradingStateChange>),
+    /// The limits of a scope changed; all of them are in the event.
     Limits(RiskScope, Arc<RiskLimits>),
+    /// The operator should know something.
     Alarm(Arc<Alarm>),
+    /// A strategy sent something to others.
     Generic(Arc<GenericEvent>),
+    /// Reference data changed; all of it is in the event.
     Reference(Arc<ReferenceData>),
     /// A command of a session was refused; other callers get the refusal only as the reply.
     Refused(Arc<RefusedCommand>),
@@ -53,13 +75,16 @@ pub enum Event {
 /// A refused command of a session. Journalled as an event, so that it can be reported again after a crash.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct RefusedCommand {
+    /// The session message that is answered.
     #[n(0)]
     pub origin: MessageOrigin,
+    /// The session that sent it.
     #[n(1)]
     pub source: Source,
     /// Of the refusal: stable, kebab-case.
     #[n(2)]
     pub code: Text,
+    /// For people: the reason with its numbers.
     #[n(3)]
     pub text: Text,
     /// The order that the command named, or whose id it tried to use again.
@@ -77,8 +102,10 @@ pub struct RefusedCommand {
 /// Result of a session's mass cancel. It can be reported again after a crash.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct MassCancelReport {
+    /// The session message that is answered.
     #[n(0)]
     pub origin: MessageOrigin,
+    /// The session that sent it.
     #[n(1)]
     pub source: Source,
     /// Orders whose cancel was sent.
@@ -89,12 +116,16 @@ pub struct MassCancelReport {
     pub not_cancellable: u64,
 }
 
+/// A phase that a strategy entered.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct LifeCycle {
+    /// The strategy that runs.
     #[n(0)]
     pub strategy: StrategyId,
+    /// Whether it runs live or over recorded prices.
     #[n(1)]
     pub mode: Mode,
+    /// The phase that began.
     #[n(2)]
     pub phase: StrategyPhase,
     /// With EXIT: why the platform stopped it.
@@ -102,10 +133,13 @@ pub struct LifeCycle {
     pub failure: Option<StrategyFailure>,
 }
 
+/// The new state of a connection: of an adapter to its venue, or of a client's session to us.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct SessionChange {
+    /// The adapter, or the name of the client's session.
     #[n(0)]
     pub adapter: AdapterName,
+    /// The state that it has now.
     #[n(1)]
     pub state: SessionState,
     /// The lines of an adapter; none of a client's session.
@@ -117,27 +151,34 @@ pub struct SessionChange {
 /// A message for the operator.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct Alarm {
+    /// How urgent it is.
     #[n(0)]
     pub level: AlarmLevel,
     /// Stable, kebab-case.
     #[n(1)]
     pub code: Text,
+    /// For people: what happened, with which order, file or venue.
     #[n(2)]
     pub text: Text,
 }
 
+/// How urgent an alarm is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Encode, Decode)]
 #[cbor(index_only)]
 pub enum AlarmLevel {
+    /// Nothing has to be done.
     #[n(0)]
     Info,
+    /// The platform helped itself, or something needs attention soon.
     #[n(1)]
     Warn,
+    /// The operator has to act.
     #[n(2)]
     Error,
 }
 
 /// The class of an event, for subscriptions.
+#[expect(missing_docs, reason = "each is the class of the event of the same name")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum EventClass {
@@ -165,6 +206,7 @@ pub enum EventClass {
 }
 
 impl EventClass {
+    /// All classes, in the order of the enum.
     pub const ALL: [Self; 21] = [
         Self::Tick,
         Self::Trade,
@@ -191,6 +233,7 @@ impl EventClass {
 }
 
 impl Event {
+    /// The class that subscribers choose it by.
     pub fn class(&self) -> EventClass {
         match self {
             Self::Tick(_) => EventClass::Tick,

@@ -25,15 +25,23 @@ macro_rules! id {
 }
 
 id!(
+    /// The number of a security, chosen in the reference data.
     SecurityId,
+    /// The number of a security family, chosen in the reference data.
     FamilyId,
+    /// The number of an exchange, chosen in the reference data.
     ExchangeId,
+    /// The number of an account, chosen in the reference data.
     AccountId,
+    /// The number of a strategy, chosen in the reference data.
     StrategyId,
     /// The number of an order, given by the engine; clients use its [`IntId`].
     OrderId,
+    /// The number of a position, given by the engine for each strategy, security and account.
     PositionId,
+    /// The number of a booking, given by the engine.
     TransactionId,
+    /// The number of a cash balance, given by the engine for each strategy, account and currency.
     BalanceId,
 );
 
@@ -158,6 +166,7 @@ pub struct IntId(#[n(0)] Text);
 pub struct InvalidIntId;
 
 impl IntId {
+    /// In characters, which are bytes here.
     pub const LENGTH_MAX: usize = 64;
 
     /// As [`Text::numbered`].
@@ -167,6 +176,7 @@ impl IntId {
         Ok(Self(text))
     }
 
+    /// The id as clients write it.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -212,6 +222,7 @@ impl fmt::Debug for IntId {
 pub struct AdapterName(#[n(0)] pub Text);
 
 impl AdapterName {
+    /// The name of an adapter; the qualifier tells several adapters of one type apart.
     pub fn new(adapter_type: &str, qualifier: Option<&str>) -> Self {
         match qualifier {
             Some(qualifier) => Self(format!("{adapter_type}-{qualifier}").into()),

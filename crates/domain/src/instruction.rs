@@ -5,18 +5,23 @@ use std::sync::Arc;
 use crate::ids::{AccountId, SecurityId};
 use crate::order::{Order, OrderTerms};
 
+/// A message from the engine to an adapter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Instruction {
     /// Sent after the subscriptions of an adapter that attached: it may now connect to its venue.
     LogOn,
+    /// A new order for the venue.
     Submit(Arc<Order>),
     /// The order with its current terms, and the new ones.
     Replace(Arc<Order>, OrderTerms),
+    /// The order is to be cancelled at the venue.
     Cancel(Arc<Order>),
     /// The venue is asked what it knows of the order.
     Inquire(Arc<Order>),
     /// The venue is asked what it holds for the account.
     AskStatement(AccountId),
+    /// Prices of the security are wanted from now on.
     Subscribe(SecurityId),
+    /// Prices of the security are no longer wanted.
     Unsubscribe(SecurityId),
 }

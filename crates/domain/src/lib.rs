@@ -1,6 +1,8 @@
 //! Domain types: ids, amounts, securities, orders, positions, and the four messages `Command`, `Report`, `Event` and
 //! `Instruction`. Pure data: no clock, no file, no socket.
 
+#![warn(missing_docs)]
+
 mod accepted_loss;
 pub mod amount;
 mod decimal_math;
@@ -13,6 +15,7 @@ pub mod event;
 pub mod ids;
 pub mod lookup_map;
 pub mod instruction;
+mod manual_booking;
 pub mod market;
 pub mod order;
 mod order_properties;
@@ -24,6 +27,7 @@ pub mod portfolio;
 pub mod query;
 pub mod reference;
 pub mod refusal;
+mod refusal_text;
 mod restated_fields;
 pub mod report;
 pub mod rights;

@@ -20,6 +20,7 @@ impl<K, V> Default for LookupMap<K, V> {
 }
 
 impl<K: Eq + Hash, V> LookupMap<K, V> {
+    /// The value of a key, where it has one.
     #[inline]
     pub fn get<Q: Eq + Hash + ?Sized>(&self, key: &Q) -> Option<&V>
     where
@@ -28,6 +29,7 @@ impl<K: Eq + Hash, V> LookupMap<K, V> {
         self.0.get(key)
     }
 
+    /// The value of a key to be changed, where it has one.
     #[inline]
     pub fn get_mut<Q: Eq + Hash + ?Sized>(&mut self, key: &Q) -> Option<&mut V>
     where
@@ -36,6 +38,7 @@ impl<K: Eq + Hash, V> LookupMap<K, V> {
         self.0.get_mut(key)
     }
 
+    /// Whether the key has a value.
     #[inline]
     pub fn contains<Q: Eq + Hash + ?Sized>(&self, key: &Q) -> bool
     where
@@ -44,6 +47,7 @@ impl<K: Eq + Hash, V> LookupMap<K, V> {
         self.0.contains_key(key)
     }
 
+    /// Sets the value of a key and returns the one before.
     #[inline]
     pub fn insert(&mut self, key: K, value: V) -> Option<V> {
         self.0.insert(key, value)
@@ -58,6 +62,7 @@ impl<K: Eq + Hash, V> LookupMap<K, V> {
         self.0.entry(key).or_default()
     }
 
+    /// Removes a key and returns its value.
     #[inline]
     pub fn remove<Q: Eq + Hash + ?Sized>(&mut self, key: &Q) -> Option<V>
     where
@@ -66,11 +71,13 @@ impl<K: Eq + Hash, V> LookupMap<K, V> {
         self.0.remove(key)
     }
 
+    /// How many keys have a value.
     #[inline]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
+    /// Whether no key has a value.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -101,6 +108,7 @@ impl<V> Default for SecurityMap<V> {
 }
 
 impl<V: Copy> SecurityMap<V> {
+    /// A copy of the value of a security, where it has one.
     #[inline]
     pub fn get(&self, security: SecurityId) -> Option<V> {
         match slot_index(security).and_then(|place| self.dense.get(place)) {
@@ -114,6 +122,7 @@ impl<V: Copy> SecurityMap<V> {
         self.sparse.get(&security).copied()
     }
 
+    /// Sets the value of a security.
     pub fn insert(&mut self, security: SecurityId, value: V) {
         match slot_index(security).filter(|place| *place < DENSE_IDS_MAX) {
             Some(place) => {
@@ -124,6 +133,7 @@ impl<V: Copy> SecurityMap<V> {
         }
     }
 
+    /// Removes the value of a security; without one nothing happens.
     pub fn remove(&mut self, security: SecurityId) {
         match slot_index(security).and_then(|place| self.dense.get_mut(place)) {
             Some(near) => *near = None,

@@ -10,24 +10,34 @@ use crate::time::Timestamp;
 /// The newest quote and last trade of a security.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct Tick {
+    /// The security that the prices are of.
     #[n(0)]
     pub security: SecurityId,
+    /// The feed that sent the newest of them.
     #[n(1)]
     pub feed: Text,
+    /// When the newest of them was sent, by the feed's clock.
     #[n(2)]
     pub at: Timestamp,
+    /// Price of the last trade in the security's currency; absent before the first.
     #[n(3)]
     pub last: Option<Price>,
+    /// When that trade was; absent before the first.
     #[n(4)]
     pub last_at: Option<Timestamp>,
+    /// Quantity of the last trade; absent where the feed does not tell.
     #[n(5)]
     pub vol_last: Option<Quantity>,
+    /// Best bid price in the security's currency; absent where there is no bid.
     #[n(6)]
     pub bid: Option<Price>,
+    /// Best offered price in the security's currency; absent where there is no offer.
     #[n(7)]
     pub ask: Option<Price>,
+    /// Quantity at the best bid; absent where the feed does not tell.
     #[n(8)]
     pub vol_bid: Option<Quantity>,
+    /// Quantity at the best offer; absent where the feed does not tell.
     #[n(9)]
     pub vol_ask: Option<Quantity>,
     /// Traded today.
@@ -114,18 +124,25 @@ fn set_if_some<T>(known: &mut Option<T>, newer: Option<T>) {
 /// A trade that happened in the market.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct Trade {
+    /// The security that was traded.
     #[n(0)]
     pub security: SecurityId,
+    /// The feed that reported it.
     #[n(1)]
     pub feed: Text,
+    /// When it was, by the feed's clock.
     #[n(2)]
     pub at: Timestamp,
+    /// Per unit, in the security's currency.
     #[n(3)]
     pub price: Price,
+    /// How much changed hands, always positive.
     #[n(4)]
     pub quantity: Quantity,
+    /// The side that crossed the spread; absent where the feed does not tell.
     #[n(5)]
     pub aggressor: Option<Side>,
+    /// The feed's own id of the trade; absent where it has none.
     #[n(6)]
     pub ext_id: Option<Text>,
 }
@@ -133,46 +150,63 @@ pub struct Trade {
 /// The best levels of both sides, best first.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct OrderBook {
+    /// The security whose book it is.
     #[n(0)]
     pub security: SecurityId,
+    /// The feed that sent it.
     #[n(1)]
     pub feed: Text,
+    /// When it was sent, by the feed's clock.
     #[n(2)]
     pub at: Timestamp,
+    /// Bids, the highest price first.
     #[n(3)]
     pub bids: Vec<BookLevel>,
+    /// Offers, the lowest price first.
     #[n(4)]
     pub asks: Vec<BookLevel>,
 }
 
+/// All orders of one side at one price.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
 pub struct BookLevel {
+    /// Per unit, in the security's currency.
     #[n(0)]
     pub price: Price,
+    /// How much rests at this price, all orders together.
     #[n(1)]
     pub quantity: Quantity,
 }
 
+/// How long a bar lasts. Days are those of UTC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
 #[cbor(index_only)]
 pub enum BarSize {
+    /// One second.
     #[n(0)]
     Sec1,
+    /// One minute.
     #[n(1)]
     Min1,
+    /// Five minutes.
     #[n(2)]
     Min5,
+    /// A quarter of an hour.
     #[n(3)]
     Min15,
+    /// One hour.
     #[n(4)]
     Hour1,
+    /// One day.
     #[n(5)]
     Day1,
 }
 
 impl BarSize {
+    /// All sizes, the shortest first.
     pub const ALL: [Self; 6] = [Self::Sec1, Self::Min1, Self::Min5, Self::Min15, Self::Hour1, Self::Day1];
 
+    /// As clients and configuration write it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Sec1 => "SEC_1",
@@ -184,6 +218,7 @@ impl BarSize {
         }
     }
 
+    /// The length in seconds.
     pub fn seconds(self) -> i64 {
         match self {
             Self::Sec1 => 1,
@@ -205,24 +240,34 @@ impl BarSize {
 /// Prices in a span of time; `at` is the start of the span.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct Bar {
+    /// The security that the prices are of.
     #[n(0)]
     pub security: SecurityId,
+    /// The feed of its first price.
     #[n(1)]
     pub feed: Text,
+    /// The start of the span; it ends [`BarSize::seconds`] later.
     #[n(2)]
     pub at: Timestamp,
+    /// How long the span is.
     #[n(3)]
     pub size: BarSize,
+    /// The first price.
     #[n(4)]
     pub open: Price,
+    /// The highest price.
     #[n(5)]
     pub high: Price,
+    /// The lowest price.
     #[n(6)]
     pub low: Price,
+    /// The last price.
     #[n(7)]
     pub close: Price,
+    /// Quantity traded in the span; zero where its prices are mids of quotes.
     #[n(8)]
     pub vol: Quantity,
+    /// Average price weighted by volume; absent where nothing was traded.
     #[n(9)]
     pub vwap: Option<Price>,
 }
@@ -230,12 +275,16 @@ pub struct Bar {
 /// The prices of one security as trading sees them: risk, P/L and valuation use nothing else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
 pub struct Mark {
+    /// The security that the prices are of.
     #[n(0)]
     pub security: SecurityId,
+    /// Best bid price; absent where there is no bid.
     #[n(1)]
     pub bid: Option<Price>,
+    /// Best offered price; absent where there is no offer.
     #[n(2)]
     pub ask: Option<Price>,
+    /// Price of the last trade; absent before the first.
     #[n(3)]
     pub last: Option<Price>,
     /// Time of the feed.
@@ -244,6 +293,7 @@ pub struct Mark {
 }
 
 impl Mark {
+    /// Half-way between bid and ask; absent where one of them is.
     pub fn mid(&self) -> Option<Price> {
         let sum = self.bid?.plus(self.ask?).ok()?;
         sum.over(rust_decimal::Decimal::TWO).ok()

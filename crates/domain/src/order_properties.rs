@@ -6,6 +6,7 @@ use minicbor::{Decode, Decoder, Encode, Encoder};
 
 use crate::amount::Quantity;
 
+/// Conditions on the execution of an order; the default has none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct OrderProperties {
     /// Never takes: the venue rejects it where it would trade at once.
@@ -19,6 +20,7 @@ pub struct OrderProperties {
 }
 
 impl OrderProperties {
+    /// Only reduces a position, without other conditions.
     pub const REDUCE_ONLY: Self =
         Self { post_only: false, display_quantity: None, min_quantity: None, reduce_only: true };
 
@@ -33,17 +35,22 @@ impl OrderProperties {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Encode, Decode)]
 #[cbor(index_only)]
 pub enum OrderProperty {
+    /// An order that would trade at once is rejected.
     #[n(0)]
     PostOnly,
+    /// Only a part of the order is shown in the book.
     #[n(1)]
     DisplayQuantity,
+    /// Less than a quantity does not trade.
     #[n(2)]
     MinQuantity,
 }
 
 impl OrderProperty {
+    /// All properties, in the order of the enum.
     pub const ALL: [Self; 3] = [Self::PostOnly, Self::DisplayQuantity, Self::MinQuantity];
 
+    /// The key of the property in REST bodies.
     pub fn name(self) -> &'static str {
         match self {
             Self::PostOnly => "postOnly",

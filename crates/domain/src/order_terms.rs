@@ -8,16 +8,20 @@ use crate::amount::{Price, Quantity};
 use crate::ids::Text;
 use crate::time::Timestamp;
 
+/// The direction of an order or a fill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
 #[cbor(index_only)]
 pub enum Side {
+    /// Adds to the position.
     #[n(0)]
     Buy,
+    /// Takes from the position; more than is held opens a short one.
     #[n(1)]
     Sell,
 }
 
 impl Side {
+    /// The side of a counterparty.
     pub fn opposite(self) -> Self {
         match self {
             Self::Buy => Self::Sell,
@@ -37,28 +41,37 @@ impl Side {
 /// The type of an order with the prices it needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
 pub enum OrderKind {
+    /// Trades at any price.
     #[n(0)]
     Market,
+    /// Trades at its limit or better, else rests in the book.
     #[n(1)]
     Limit {
+        /// The worst price per unit, in the security's currency.
         #[n(0)]
         limit: Price,
     },
+    /// Becomes a market order once its stop price is reached.
     #[n(2)]
     Stop {
+        /// The price that triggers it: a buy at or above, a sell at or below.
         #[n(0)]
         stop: Price,
     },
+    /// Becomes a limit order once its stop price is reached.
     #[n(3)]
     StopLimit {
+        /// The worst price per unit after the trigger.
         #[n(0)]
         limit: Price,
+        /// The price that triggers it: a buy at or above, a sell at or below.
         #[n(1)]
         stop: Price,
     },
 }
 
 impl OrderKind {
+    /// The limit price of the types that have one.
     pub fn limit(&self) -> Option<Price> {
         match *self {
             Self::Limit { limit } | Self::StopLimit { limit, .. } => Some(limit),
@@ -66,6 +79,7 @@ impl OrderKind {
         }
     }
 
+    /// The stop price of the types that have one.
     pub fn stop(&self) -> Option<Price> {
         match *self {
             Self::Stop { stop } | Self::StopLimit { stop, .. } => Some(stop),
@@ -73,6 +87,7 @@ impl OrderKind {
         }
     }
 
+    /// As clients see it: the `objectType` of the order.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Market => "MarketOrder",
@@ -82,27 +97,34 @@ impl OrderKind {
         }
     }
 
+    /// Whether both are of one type, whatever their prices.
     pub fn same_kind(&self, other: &Self) -> bool {
         std::mem::discriminant(self) == std::mem::discriminant(other)
     }
 }
 
+/// How long an order lives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
 pub enum TimeInForce {
+    /// To the end of the exchange's day.
     #[n(0)]
     Day,
+    /// Until it is filled or cancelled.
     #[n(1)]
     Gtc,
     /// At the opening auction.
     #[n(2)]
     Ato,
+    /// What does not trade at once is cancelled.
     #[n(3)]
     Ioc,
+    /// All of it trades at once, or nothing does.
     #[n(4)]
     Fok,
     /// Until that instant.
     #[n(5)]
     Gtd {
+        /// The instant at which it expires.
         #[n(0)]
         until: Timestamp,
     },
@@ -112,6 +134,7 @@ pub enum TimeInForce {
 }
 
 impl TimeInForce {
+    /// As clients see it; the date of a GTD is not part of it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Day => "DAY",
@@ -128,10 +151,13 @@ impl TimeInForce {
 /// The interface that an order came through.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub enum Source {
+    /// A client of the REST interface.
     #[n(0)]
     Rest,
+    /// The trading screen.
     #[n(1)]
     Ui,
+    /// A strategy, inside the server or in its own process.
     #[n(2)]
     Strategy,
     /// The CompID of the client.
@@ -153,6 +179,7 @@ pub enum IdPolicy<'a> {
 }
 
 impl Source {
+    /// By which ids this source names its orders.
     pub fn id_policy(&self) -> IdPolicy<'_> {
         match self {
             Self::Fix(comp_id) => IdPolicy::Session(comp_id),
@@ -185,10 +212,13 @@ impl fmt::Display for Source {
 /// The terms that a replace can change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
 pub struct OrderTerms {
+    /// The total quantity, what is filled included.
     #[n(0)]
     pub quantity: Quantity,
+    /// The type with its prices.
     #[n(1)]
     pub kind: OrderKind,
+    /// How long it lives.
     #[n(2)]
     pub tif: TimeInForce,
 }

@@ -9,17 +9,20 @@ use crate::order_terms::{OrderTerms, Source};
 /// The pending request. Boxed, since few orders have one and every order has the field.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Encode, Decode)]
 pub enum PendingRequest {
+    /// Every request on the order is answered.
     #[n(0)]
     #[default]
     Nothing,
     /// With the replace that it overtook, which still gets its own answer.
     #[n(1)]
     Cancel(#[n(0)] Box<OrderRequest>, #[n(1)] Option<Box<ReplaceRequest>>),
+    /// The venue has not answered new terms, which are the second part.
     #[n(2)]
     Replace(#[n(0)] Box<OrderRequest>, #[n(1)] Box<OrderTerms>),
 }
 
 impl PendingRequest {
+    /// The cancel that the venue has not answered.
     pub fn cancel(&self) -> Option<&OrderRequest> {
         match self {
             Self::Cancel(request, _) => Some(request),
@@ -74,8 +77,10 @@ impl PendingRequest {
 /// A request for other terms.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct ReplaceRequest {
+    /// Who asked for them.
     #[n(0)]
     pub request: OrderRequest,
+    /// The terms that were asked for.
     #[n(1)]
     pub terms: OrderTerms,
 }
@@ -83,8 +88,10 @@ pub struct ReplaceRequest {
 /// Source of a request, and its ClOrdID where it came by FIX.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct OrderRequest {
+    /// The ClOrdID of the request; absent for interfaces other than FIX.
     #[n(0)]
     pub cl_ord_id: Option<Text>,
+    /// The interface that it came through.
     #[n(1)]
     pub source: Source,
     /// The user, or the cause of a request of the platform.

@@ -31,6 +31,7 @@ pub enum PlantedBug {
 }
 
 impl PlantedBug {
+    /// All faults, in the order of the enum.
     pub const ALL: [Self; 12] = [
         Self::AcknowledgeBeforeSync,
         Self::HeadBeforeSync,
@@ -52,6 +53,7 @@ impl PlantedBug {
         switches::PLANTED.get() == Some(self)
     }
 
+    /// Never: this build has no faults on purpose.
     #[cfg(not(feature = "planted-bugs"))]
     pub const fn is_planted(self) -> bool {
         false

@@ -14,8 +14,10 @@ use crate::report::{LineState, OpenFor, SessionState};
 use crate::risk::{DeadManTimer, RiskLimits, RiskScope, TradingStateChange};
 use crate::time::Timestamp;
 
+/// A question about live state; answering it changes nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Query {
+    /// Orders that are not finished.
     OpenOrders(Filter),
     /// Open, of today or of yesterday, by intId, else by any ClOrdID that was used for it.
     Order(Text),
@@ -23,25 +25,37 @@ pub enum Query {
     ClientOrder(Source, Text),
     /// Open ones and those closed today.
     Positions(Filter),
+    /// Cash by strategy, account and currency.
     Balances(Filter),
+    /// Of one strategy, or of each where none is named.
     PortfolioValue(Option<StrategyId>),
+    /// Bookings that are dated on the current platform day.
     DailyTransactions(Filter),
     /// Of today; older ones are in the history.
     Transaction(TransactionId),
+    /// The trading state of each scope in which it was ever set.
     TradingStates,
+    /// The timers that run.
     DeadManTimers,
+    /// The limits of every scope that has some.
     Limits,
     /// Dry run of a new order.
     CheckOrder(PlaceOrder, Caller),
     /// Dry run of new terms for an open order.
     CheckModify(ModifyOrder, Caller),
+    /// Which strategy is subscribed to which security.
     Subscriptions,
+    /// The newest prices of the securities that have some.
     Ticks(Filter),
     /// The prices by which trading values: the last journalled ones, also from before a restart.
     Marks,
+    /// The newest order book of a security.
     Book(SecurityId),
+    /// The closed bars of a security and a size that are kept.
     Bars(SecurityId, BarSize),
+    /// The state of each adapter and its lines.
     Adapters,
+    /// The phase of each strategy that has run.
     Phases,
     /// The whole trading state, encoded: equal states have equal bytes.
     State,
@@ -50,12 +64,16 @@ pub enum Query {
 /// Narrows a list; absent fields do not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Filter {
+    /// Only what belongs to this strategy.
     pub strategy: Option<StrategyId>,
+    /// Only what belongs to this account.
     pub account: Option<AccountId>,
+    /// Only what is about this security.
     pub security: Option<SecurityId>,
 }
 
 impl Filter {
+    /// Whether an entry of these belongs to the list.
     pub fn matches(&self, strategy: StrategyId, account: AccountId, security: Option<SecurityId>) -> bool {
         self.strategy.is_none_or(|wanted| wanted == strategy)
             && self.account.is_none_or(|wanted| wanted == account)
@@ -66,59 +84,92 @@ impl Filter {
 /// The content of a reply.
 pub type EngineResult = Result<Answer, Refusal>;
 
+/// The answer to a command or a query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
+    /// The command was carried out and has nothing to show.
     Done,
     /// The order that was placed, changed or is to be cancelled.
     Order(Arc<Order>),
+    /// The id that was reserved.
     OrderId(IntId),
+    /// The booking, as recorded or as asked for.
     Transaction(Arc<Transaction>),
+    /// The scope is halted.
     Killed {
+        /// How many orders are being cancelled.
         cancels: usize,
     },
+    /// The orders that were asked for.
     Orders(Vec<Arc<Order>>),
+    /// The positions that were asked for.
     Positions(Vec<Position>),
+    /// The balances that were asked for.
     Balances(Vec<CashBalance>),
+    /// One value for each strategy.
     PortfolioValues(Vec<PortfolioValue>),
+    /// The bookings that were asked for, newest first.
     Transactions(Vec<Arc<Transaction>>),
+    /// One entry for each scope whose state was ever set.
     TradingStates(Vec<TradingStateChange>),
+    /// The timers that run.
     DeadManTimers(Vec<DeadManTimer>),
+    /// The limits of each scope that has some.
     Limits(Vec<(RiskScope, RiskLimits)>),
+    /// The result of a dry run.
     PreTradeCheck(PreTradeCheck),
+    /// Pairs of strategy and security.
     Subscriptions(Vec<MarketDataSubscription>),
+    /// The newest prices, one entry for each security.
     Ticks(Vec<Arc<Tick>>),
+    /// The prices by which trading values, one entry for each security.
     Marks(Vec<Mark>),
+    /// The newest order book; absent before the first.
     Book(Option<Arc<OrderBook>>),
+    /// Closed bars, oldest first.
     Bars(Vec<Arc<Bar>>),
+    /// One entry for each adapter.
     Adapters(Vec<AdapterStatus>),
+    /// Strategy, its newest phase, and the failure that ended it.
     Phases(Vec<(StrategyId, StrategyPhase, Option<StrategyFailure>)>),
+    /// The encoded trading state.
     State(Vec<u8>),
 }
 
 /// An adapter: its session and what its venue offers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AdapterStatus {
+    /// The name of the adapter.
     pub adapter: AdapterName,
+    /// The state of its connection to the venue.
     pub session: SessionState,
     /// Not a live venue.
     pub simulated: bool,
+    /// The exchanges that it serves.
     pub exchanges: Vec<ExchangeId>,
+    /// The order properties that its venue offers.
     pub order_properties: Vec<OrderProperty>,
+    /// What can be sent to the venue now.
     pub open_for: OpenFor,
+    /// The lines of the session, which fail apart.
     pub lines: Vec<LineStatus>,
 }
 
 /// A line of an adapter, with what the server has seen of it since it started.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LineStatus {
+    /// Which line, and whether it is up.
     pub state: LineState,
+    /// Since when it is up or down; absent before the server has seen it.
     pub since: Option<Timestamp>,
+    /// When the last message came on it; absent before the first.
     pub last_heard: Option<Timestamp>,
 }
 
 /// The result of a dry run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PreTradeCheck {
+    /// The first refusal that the order would get; absent: it would be accepted.
     pub refusal: Option<Refusal>,
     /// In base currency; absent where no price or rate is known.
     pub notional: Option<Amount>,

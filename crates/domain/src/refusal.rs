@@ -1,6 +1,5 @@
 //! Refusals: why a command was not carried out, with a stable code. Each edge maps the code to its own error.
 
-use std::fmt;
 use std::sync::Arc;
 
 use rust_decimal::Decimal;
@@ -14,17 +13,28 @@ use crate::report::LineKind;
 use crate::rights::TradingInterface;
 use crate::risk::{RiskScope, TradingState};
 
+/// Why a command was refused. The command has changed nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
+    /// No security has this id.
     UnknownSecurity(SecurityId),
+    /// No account has this id or name.
     UnknownAccount(Text),
+    /// No strategy has this id or name.
     UnknownStrategy(Text),
+    /// No exchange has this id.
     UnknownExchange(ExchangeId),
+    /// No order that is open, of today or of yesterday has this id.
     UnknownOrder(Text),
+    /// No position has this number.
     UnknownPosition(u64),
+    /// No booking of today has this number.
     UnknownTransaction(TransactionId),
+    /// The security can only be watched.
     NotTradeable(SecurityId),
+    /// The last day of the security is over.
     Expired(SecurityId),
+    /// The account takes no new orders.
     AccountInactive(AccountId),
     /// No active account has a route to the security's exchange.
     NoAccount(ExchangeId),
@@ -34,155 +44,242 @@ pub enum Refusal {
     BookingAccountAmbiguous(Vec<AccountId>),
     /// The account's adapter does not serve that exchange.
     NoRoute {
+        /// The account of the order.
         account: AccountId,
+        /// The exchange that its adapter does not serve.
         exchange: ExchangeId,
     },
+    /// The security is not listed on the exchange that the order names.
     NotListed {
+        /// The security of the order.
         security: SecurityId,
+        /// The exchange that the order names.
         exchange: ExchangeId,
+        /// The exchange that lists the security.
         listed_on: ExchangeId,
     },
+    /// A value must be more than zero, or a price of a booking not less.
     NotPositive {
+        /// The field of the request.
         field: &'static str,
+        /// As the client sent it.
         value: Decimal,
     },
+    /// A quantity is not a multiple of the lot size, or a price not of the tick size.
     NotAMultiple {
+        /// The field of the request.
         field: &'static str,
+        /// As the client sent it.
         value: Decimal,
+        /// The lot or tick size.
         step: Decimal,
     },
+    /// A value is below what the security allows.
     TooSmall {
+        /// The field of the request.
         field: &'static str,
+        /// As the client sent it, or what follows from it.
         value: Decimal,
+        /// The smallest value that is allowed.
         limit: Decimal,
     },
+    /// A value is above what is allowed or possible.
     TooLarge {
+        /// The field of the request.
         field: &'static str,
+        /// As the client sent it.
         value: Decimal,
+        /// The largest value that is allowed.
         limit: Decimal,
     },
+    /// The date of a GTD order is over.
     DateInThePast,
     /// The exchange has no such auction.
     NoAuction {
+        /// The time in force that needs the auction.
         tif: &'static str,
     },
+    /// The exchange is closed, and the order cannot wait for its open.
     MarketClosed(ExchangeId),
+    /// The adapter is not connected to its venue.
     AdapterDown(AdapterName),
+    /// The adapter has connected and still compares orders with its venue.
     AdapterReconciling(AdapterName),
     /// A line of the adapter is down: only cancels pass, and orders that reduce a position.
     LineDown {
+        /// The adapter of the order.
         adapter: AdapterName,
+        /// The line that is down.
         line: LineKind,
     },
     /// An order with this id exists; it is unchanged.
     DuplicateOrder(DuplicateOrder),
     /// A session has used this ClOrdID, and not for an order that is still kept.
     ClOrdIdUsed(Text),
+    /// A booking with this id is recorded already.
     DuplicateTransaction(Uuid),
+    /// The order is finished.
     OrderClosed(IntId),
+    /// A cancel of the order is on its way.
     CancelPending(IntId),
+    /// A replace of the order is on its way; one at a time.
     ReplacePending(IntId),
+    /// The order waits for the cancel of others and is not at the venue yet: it can only be cancelled.
     OrderWaiting(IntId),
     /// A modification cannot change this.
     FieldFixed(&'static str),
     /// No venue gives an open order this time in force.
     TifFixed {
+        /// The time in force of the order.
         now: &'static str,
+        /// The time in force that was asked for.
         wanted: &'static str,
     },
     /// A booking of a security is in the security's own currency.
     BookingCurrency {
+        /// The security that is booked.
         security: SecurityId,
+        /// The currency that the booking must have.
         currency: Currency,
     },
     /// A restated field is that of another order.
     OtherOrder {
+        /// The order that the request names.
         int_id: IntId,
+        /// The field that does not belong to it.
         field: &'static str,
     },
+    /// A field does not belong to this kind of order.
     NotNeeded {
+        /// The field of the request.
         field: &'static str,
     },
     /// A property of the order and a type or time in force that exclude each other.
     PropertyNotAllowed {
+        /// The property that was asked for.
         property: &'static str,
+        /// The order type or time in force that excludes it.
         with: &'static str,
     },
     /// The venue does not have this property.
     PropertyNotOffered {
+        /// The property that was asked for.
         property: &'static str,
+        /// The adapter of the venue.
         adapter: AdapterName,
     },
     /// More of this order could turn the position round together with one that may only reduce it.
     ReduceOnlyOrderOpen(IntId),
+    /// A field is needed.
     Missing {
+        /// The field of the request.
         field: &'static str,
     },
+    /// Nothing of the position is open.
     PositionClosed(u64),
     /// An EXPIRATION that would not reduce the position.
     NotHeld {
+        /// What is held; negative for a short.
         held: Quantity,
+        /// What the booking would add to it.
         change: Quantity,
     },
+    /// The sign of a quantity does not fit the kind of the booking.
     WrongSign {
+        /// The field of the request.
         field: &'static str,
+        /// As the client sent it.
         value: Decimal,
     },
+    /// The value in base currency cannot be computed, and a limit needs it.
     NoRate {
+        /// The currency of the security.
         from: Currency,
+        /// The base currency.
         to: Currency,
     },
     /// The account has a currency without a rate, so its cash in base currency is unknown.
     CashUnknown(AccountId),
     /// A position of the scope is in a currency without a rate.
     ExposureUnknown(RiskScope),
+    /// The trading state of a scope does not allow the order.
     TradingState {
+        /// The scope with that state.
         scope: RiskScope,
+        /// The state: halted, or reducing.
         state: TradingState,
     },
+    /// The order would exceed a limit.
     Limit {
+        /// Which control found it.
         control: RiskControl,
+        /// The scope whose limit it is.
         scope: RiskScope,
+        /// What the order would lead to, in the unit of the limit.
         value: Decimal,
+        /// The limit itself.
         limit: Decimal,
     },
     /// The user or token lacks the right.
     NotPermitted(MissingRight),
     /// The security is on a restricted list of the scope.
     Restricted {
+        /// The scope whose list it is.
         scope: RiskScope,
+        /// The security of the order.
         security: SecurityId,
     },
     /// No dead-man timer of the scope runs.
     NoDeadMan(RiskScope),
     /// The configuration arms the timer of the platform, so it cannot be disarmed.
     DeadManConfigured,
+    /// The price is too far on the aggressive side of the market.
     PriceCollar {
+        /// The price of the order.
         price: Price,
+        /// The price that it is measured from.
         reference: Price,
+        /// How far it may be away, in percent of the reference.
         percent: Decimal,
     },
+    /// A limit needs a price of the security, and none is known.
     NoReferencePrice(SecurityId),
+    /// A limit needs a fresh price of the security, and the newest is too old.
     StalePrice {
+        /// The security of the order.
         security: SecurityId,
+        /// How old the newest price is.
         age_seconds: i64,
+        /// How old it may be.
         limit_seconds: u32,
     },
+    /// The account's cash, less what open orders reserve, does not cover the order.
     InsufficientCash {
+        /// What the order would reserve.
         needed: Decimal,
+        /// What no other order reserves.
         available: Decimal,
+        /// The currency of both amounts.
         currency: Currency,
     },
+    /// The order could trade with this one of the same account.
     SelfTrade(IntId),
+    /// The order may only reduce a position and is larger than what can be closed.
     WouldFlip {
+        /// What no other order closes yet.
         open: Quantity,
     },
+    /// An amount does not fit into 28 digits.
     AmountTooLarge,
+    /// The time zone database has no zone of this name.
     UnknownZone(Text),
     /// A strategy's phases come in order.
     PhaseOrder {
+        /// The strategy, by name.
         strategy: Text,
+        /// Its phase; absent where it has not started.
         now: Option<StrategyPhase>,
+        /// The phase that it cannot enter from there.
         wanted: StrategyPhase,
     },
 }
@@ -190,29 +287,43 @@ pub enum Refusal {
 /// The known order behind a duplicate, where it is still kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DuplicateOrder {
+    /// The id that was used twice.
     pub int_id: IntId,
+    /// The order that has it; absent where it is no longer in memory.
     pub order: Option<Arc<Order>>,
 }
 
 /// What a user or token may not trade, or not through this interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MissingRight {
+    /// Orders for this account are not permitted.
     Account(AccountId),
+    /// Orders in this security are not permitted.
     Security(SecurityId),
+    /// Orders over this interface are not permitted.
     Interface(TradingInterface),
 }
 
 /// A numeric control of the risk gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RiskControl {
+    /// Quantity of one order.
     MaxOrderQuantity,
+    /// Value of one order in base currency.
     MaxOrderNotional,
+    /// Number of open orders.
     MaxOpenOrders,
+    /// Value of the positions and open orders of one side, in base currency.
     MaxOpenNotional,
+    /// Quantity of a long or short position if everything open were filled.
     MaxPosition,
+    /// Value of all positions and open orders without their signs, in base currency.
     MaxGrossExposure,
+    /// New orders and modifications in a second.
     OrderRate,
+    /// Messages of one session in a second.
     MessageRate,
+    /// Orders of the same content within a time.
     DuplicateContent,
 }
 
@@ -342,135 +453,4 @@ impl Refusal {
             _ => None,
         }
     }
-}
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::UnknownSecurity(id) => write!(f, "security {id} is not known"),
-            Self::UnknownAccount(name) => write!(f, "account {name} is not known"),
-            Self::UnknownStrategy(name) => write!(f, "strategy {name} is not known"),
-            Self::UnknownExchange(id) => write!(f, "exchange {id} is not known"),
-            Self::UnknownOrder(id) => write!(f, "order {id} is neither open nor of today or yesterday"),
-            Self::UnknownPosition(id) => write!(f, "position {id} is not known"),
-            Self::UnknownTransaction(id) => write!(f, "transaction {id} is not known"),
-            Self::NotTradeable(id) => write!(f, "security {id} cannot be traded"),
-            Self::Expired(id) => write!(f, "security {id} has expired"),
-            Self::AccountInactive(id) => write!(f, "account {id} is not active"),
-            Self::NoAccount(id) => write!(f, "no active account reaches exchange {id}"),
-            Self::AccountAmbiguous(ids) => {
-                write!(f, "several accounts reach the exchange, choose one of {}", list(ids))
-            }
-            Self::BookingAccountAmbiguous(ids) => {
-                write!(f, "several accounts are active, choose one of {}", list(ids))
-            }
-            Self::NoRoute { account, exchange } => write!(f, "account {account} has no route to exchange {exchange}"),
-            Self::NotListed { security, exchange, listed_on } => {
-                write!(f, "security {security} is not listed on exchange {exchange}, but on exchange {listed_on}")
-            }
-            Self::NotPositive { field, value } => write!(f, "{field} {} must be more than zero", value.normalize()),
-            Self::NotAMultiple { field, value, step } => {
-                write!(f, "{field} {} is not a multiple of {}", value.normalize(), step.normalize())
-            }
-            Self::TooSmall { field, value, limit } => {
-                write!(f, "{field} {} is below the minimum of {}", value.normalize(), limit.normalize())
-            }
-            Self::TooLarge { field, value, limit } => {
-                write!(f, "{field} {} is above the maximum of {}", value.normalize(), limit.normalize())
-            }
-            Self::DateInThePast => write!(f, "the good-till date lies in the past"),
-            Self::NoAuction { tif } => write!(f, "the exchange has no auction for {tif}"),
-            Self::MarketClosed(id) => write!(f, "exchange {id} is closed, and this order needs an open market"),
-            Self::AdapterDown(name) => write!(f, "the adapter {name} is not connected, try again later"),
-            Self::AdapterReconciling(name) => {
-                write!(f, "the adapter {name} is comparing orders with its venue, try again soon")
-            }
-            Self::LineDown { adapter, line } => {
-                write!(f, "the {} line of {adapter} is down: only orders that reduce a position pass", line.name())
-            }
-            Self::DuplicateOrder(known) => {
-                write!(f, "an order with the id {} exists already and was not touched", known.int_id)
-            }
-            Self::ClOrdIdUsed(id) => write!(f, "the ClOrdID {id} was used before, and nothing was done"),
-            Self::DuplicateTransaction(uuid) => write!(f, "transaction {uuid} is recorded already"),
-            Self::OrderClosed(id) => write!(f, "order {id} is finished"),
-            Self::CancelPending(id) => write!(f, "order {id} is being cancelled already"),
-            Self::ReplacePending(id) => write!(f, "order {id} is being replaced already"),
-            Self::OrderWaiting(id) => {
-                write!(
-                    f,
-                    "order {id} waits for the cancel of others and is not at the venue yet; it can only be cancelled"
-                )
-            }
-            Self::FieldFixed(field) => write!(f, "{field} of an order cannot be changed"),
-            Self::TifFixed { now, wanted } => {
-                write!(f, "tif of a live order changes among DAY, GTC and GTD only, not from {now} to {wanted}")
-            }
-            Self::BookingCurrency { security, currency } => {
-                write!(f, "currency of a booking of security {security} must be {currency}, that of the security")
-            }
-            Self::OtherOrder { int_id, field } => write!(f, "{field} is not that of order {int_id}"),
-            Self::NotNeeded { field } => write!(f, "{field} does not belong to this kind of order"),
-            Self::Missing { field } => write!(f, "{field} is needed"),
-            Self::PropertyNotAllowed { property, with } => write!(f, "{property} is not possible with {with}"),
-            Self::PropertyNotOffered { property, adapter } => {
-                write!(f, "the venue of {adapter} does not offer {property}")
-            }
-            Self::ReduceOnlyOrderOpen(id) => {
-                write!(f, "order {id} may only reduce the position: cancel or reduce it first")
-            }
-            Self::PositionClosed(id) => write!(f, "position {id} is closed"),
-            Self::NotHeld { held, change } => {
-                write!(f, "an EXPIRATION of {change} must lower the position, and {held} are held")
-            }
-            Self::WrongSign { field, value } => {
-                write!(f, "{field} {} has the wrong sign for this type", value.normalize())
-            }
-            Self::NoRate { from, to } => write!(f, "no rate from {from} to {to} is known"),
-            Self::CashUnknown(id) => write!(f, "account {id} holds a currency without a rate, its cash is not known"),
-            Self::ExposureUnknown(scope) => {
-                write!(f, "{scope} holds a currency without a rate, its exposure is not known")
-            }
-            Self::TradingState { scope, state } => write!(f, "trading is {} for {scope}", state.name()),
-            Self::Limit { scope, value, limit, .. } => {
-                write!(f, "{scope}: {} is above the limit of {}", value.normalize(), limit.normalize())
-            }
-            Self::NotPermitted(MissingRight::Account(id)) => write!(f, "this user may not trade account {id}"),
-            Self::NotPermitted(MissingRight::Security(id)) => write!(f, "this user may not trade security {id}"),
-            Self::NotPermitted(MissingRight::Interface(interface)) => {
-                write!(f, "this user may not trade over {}", interface.name())
-            }
-            Self::Restricted { scope, security } => {
-                write!(f, "security {security} is on the restricted list of {scope}: only cancels are allowed")
-            }
-            Self::NoDeadMan(scope) => write!(f, "no dead-man timer of {scope} runs; name the seconds to arm one"),
-            Self::DeadManConfigured => {
-                write!(f, "the configuration (risk.deadManSeconds) arms the dead-man timer of PLATFORM")
-            }
-            Self::PriceCollar { price, reference, percent } => {
-                write!(f, "price {price} is more than {} % through the reference of {reference}", percent.normalize())
-            }
-            Self::NoReferencePrice(id) => write!(f, "no price of security {id} is known"),
-            Self::StalePrice { security, age_seconds, limit_seconds } => {
-                write!(f, "the newest price of security {security} is {age_seconds} s old, more than {limit_seconds} s")
-            }
-            Self::InsufficientCash { needed, available, currency } => {
-                write!(f, "needs {} {currency}, available are {} {currency}", needed.normalize(), available.normalize())
-            }
-            Self::SelfTrade(id) => write!(f, "would trade with the account's own order {id}"),
-            Self::WouldFlip { open } => {
-                write!(f, "may only reduce the position, of which {open} can be closed beside orders on their way")
-            }
-            Self::AmountTooLarge => write!(f, "an amount does not fit into 28 digits"),
-            Self::UnknownZone(zone) => write!(f, "time zone {zone} is not known"),
-            Self::PhaseOrder { strategy, now, wanted } => {
-                let now = now.map_or("not started", StrategyPhase::name);
-                write!(f, "strategy {strategy} is {now} and cannot enter {}", wanted.name())
-            }
-        }
-    }
-}
-
-fn list(ids: &[AccountId]) -> String {
-    ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }

@@ -12,10 +12,13 @@ use crate::order::Source;
 /// An absent list allows everything.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Encode, Decode)]
 pub struct TradingRights {
+    /// The accounts that may be traded; an empty list allows none.
     #[n(0)]
     pub accounts: Option<BTreeSet<AccountId>>,
+    /// The securities that may be traded; an empty list allows none.
     #[n(1)]
     pub securities: Option<BTreeSet<SecurityId>>,
+    /// The interfaces that orders may come through; an empty list allows none.
     #[n(2)]
     pub interfaces: Option<BTreeSet<TradingInterface>>,
 }
@@ -27,6 +30,7 @@ pub enum TradingInterface {
     /// The trading screen is a client of it.
     #[n(0)]
     Rest,
+    /// FIX sessions.
     #[n(1)]
     Fix,
     /// Strategies in their own processes.
@@ -35,8 +39,10 @@ pub enum TradingInterface {
 }
 
 impl TradingInterface {
+    /// All interfaces, in the order of the enum.
     pub const ALL: [Self; 3] = [Self::Rest, Self::Fix, Self::Stomp];
 
+    /// As clients see it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Rest => "REST",
@@ -57,14 +63,17 @@ impl TradingInterface {
 }
 
 impl TradingRights {
+    /// Whether orders for the account are permitted.
     pub fn allows_account(&self, account: AccountId) -> bool {
         self.accounts.as_ref().is_none_or(|accounts| accounts.contains(&account))
     }
 
+    /// Whether orders in the security are permitted.
     pub fn allows_security(&self, security: SecurityId) -> bool {
         self.securities.as_ref().is_none_or(|securities| securities.contains(&security))
     }
 
+    /// Whether orders over the interface are permitted.
     pub fn allows_interface(&self, interface: TradingInterface) -> bool {
         self.interfaces.as_ref().is_none_or(|interfaces| interfaces.contains(&interface))
     }

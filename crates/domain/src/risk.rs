@@ -14,12 +14,16 @@ use crate::time::Timestamp;
 /// Scope of a limit or a trading state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
 pub enum RiskScope {
+    /// Every order.
     #[n(0)]
     Platform,
+    /// Orders of one account.
     #[n(1)]
     Account(#[n(0)] AccountId),
+    /// Orders of one strategy.
     #[n(2)]
     Strategy(#[n(0)] StrategyId),
+    /// Orders in one security.
     #[n(3)]
     Security(#[n(0)] SecurityId),
 }
@@ -61,6 +65,7 @@ pub struct InvalidRiskScope;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Encode, Decode)]
 #[cbor(index_only)]
 pub enum TradingState {
+    /// Everything that the limits allow.
     #[n(0)]
     #[default]
     Active,
@@ -73,6 +78,7 @@ pub enum TradingState {
 }
 
 impl TradingState {
+    /// As clients see it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Active => "ACTIVE",
@@ -85,14 +91,19 @@ impl TradingState {
 /// A trading state with its user and reason.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct TradingStateChange {
+    /// Where the state applies.
     #[n(0)]
     pub scope: RiskScope,
+    /// What is allowed there now.
     #[n(1)]
     pub state: TradingState,
+    /// Since when.
     #[n(2)]
     pub at: Timestamp,
+    /// For people: why; absent where the caller gave no reason.
     #[n(3)]
     pub reason: Option<Text>,
+    /// The user that set it; absent where the platform did, or no login is required.
     #[n(4)]
     pub changed_by: Option<Text>,
 }
@@ -100,8 +111,10 @@ pub struct TradingStateChange {
 /// A dead-man timer: the kill switch of a scope that fires unless the timer is renewed in time.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct DeadManTimer {
+    /// The scope that is killed.
     #[n(0)]
     pub scope: RiskScope,
+    /// How long it runs after each renewal.
     #[n(1)]
     pub seconds: u32,
     /// When the kill switch fires.
@@ -118,6 +131,7 @@ pub const DEAD_MAN_SECONDS_MAX: u32 = 86_400;
 /// The limits of one scope; an absent limit does not apply.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Encode, Decode)]
 pub struct RiskLimits {
+    /// Quantity of one order, in units of its security.
     #[n(0)]
     pub max_order_quantity: Option<Quantity>,
     /// In base currency, like every notional here.
@@ -129,15 +143,19 @@ pub struct RiskLimits {
     /// An order that needs a price is refused when the newest is older.
     #[n(3)]
     pub stale_after_seconds: Option<u32>,
+    /// Number of orders that may be open at a time.
     #[n(4)]
     pub max_open_orders: Option<u32>,
     /// Worst case: the position and all open buys, or all open sells.
     #[n(5)]
     pub max_open_notional: Option<Amount>,
+    /// Quantity of a long position if everything open were filled.
     #[n(6)]
     pub max_long: Option<Quantity>,
+    /// Quantity of a short position if everything open were filled, as a positive number.
     #[n(7)]
     pub max_short: Option<Quantity>,
+    /// Value of all positions and open orders without their signs, in base currency.
     #[n(8)]
     pub max_gross_exposure: Option<Amount>,
     /// Whether orders need cash; absent = the platform's setting, there absent = yes.
@@ -146,8 +164,10 @@ pub struct RiskLimits {
     /// New orders and modifications.
     #[n(10)]
     pub orders_per_second: Option<u32>,
+    /// Orders of the same content from which the next is refused.
     #[n(11)]
     pub duplicate_guard: Option<BurstLimit>,
+    /// Rejects of venues that halt the scope.
     #[n(12)]
     pub reject_breaker: Option<BurstLimit>,
     /// Loss of the platform day, realised and unrealised, from which only reducing orders are allowed.
@@ -156,6 +176,7 @@ pub struct RiskLimits {
     /// Drawdown from the highest net value of the day, from which trading is halted.
     #[n(14)]
     pub max_drawdown: Option<Amount>,
+    /// What happens to an order that would trade with one of the same account.
     #[n(15)]
     pub self_trade: Option<SelfTradePrevention>,
     /// New orders, modifications and cancels of one session in a second. Cancels count and always pass.
@@ -173,13 +194,16 @@ pub struct RiskLimits {
 /// their value.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Encode, Decode)]
 pub struct RiskLimitsChange {
+    /// The new values; a limit that is named and absent here is removed.
     #[n(0)]
     pub limits: RiskLimits,
+    /// The limits that change.
     #[n(1)]
     pub named: Vec<RiskLimitName>,
 }
 
 /// Names of the limits, each with the number of its field in [`RiskLimits`].
+#[expect(missing_docs, reason = "each is the field of the same name")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Encode, Decode)]
 #[cbor(index_only)]
 pub enum RiskLimitName {
@@ -263,8 +287,10 @@ impl RiskLimits {
 /// A number of occurrences within a time window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
 pub struct BurstLimit {
+    /// How many of them trigger it.
     #[n(0)]
     pub count: u32,
+    /// The length of the window in milliseconds.
     #[n(1)]
     pub millis: u32,
 }
@@ -277,6 +303,7 @@ pub enum SelfTradePrevention {
     /// Accepted: the venue prevents self-trades, or they may happen.
     #[n(0)]
     Allow,
+    /// The new order is refused.
     #[n(1)]
     RejectNewest,
     /// The resting one is cancelled first; the new one is sent when the venue has confirmed that.
@@ -293,6 +320,7 @@ pub struct EngineSettings {
     /// Identifies this data folder; generated ids contain it.
     #[n(0)]
     pub instance: u64,
+    /// The currency of values and of limits on notionals.
     #[n(1)]
     pub base_currency: Currency,
     /// The platform day begins at midnight of this zone.

@@ -21,18 +21,22 @@ const VALID_RANGE: std::ops::Range<i64> = -9_214_560_000 * NANOS_PER_SECOND..9_2
 pub struct Timestamp(#[n(0)] pub i64);
 
 impl Timestamp {
+    /// An instant from milliseconds since 1970 in UTC; absent where it does not fit.
     pub fn from_millis(millis: i64) -> Option<Self> {
         millis.checked_mul(NANOS_PER_MILLI).map(Self)
     }
 
+    /// Whole milliseconds since 1970 in UTC, rounded down.
     pub fn millis(self) -> i64 {
         self.0.div_euclid(NANOS_PER_MILLI)
     }
 
+    /// So many seconds later, or earlier where they are negative; it stops at the ends of the range.
     pub fn plus_seconds(self, seconds: i64) -> Self {
         Self(self.0.saturating_add(seconds.saturating_mul(NANOS_PER_SECOND)))
     }
 
+    /// So many milliseconds later, or earlier where they are negative; it stops at the ends of the range.
     pub fn plus_millis(self, millis: i64) -> Self {
         Self(self.0.saturating_add(millis.saturating_mul(NANOS_PER_MILLI)))
     }
@@ -42,6 +46,7 @@ impl Timestamp {
         self.0.saturating_sub(earlier.0)
     }
 
+    /// Whole seconds from `earlier` to this, rounded toward zero; negative where it is later.
     pub fn seconds_since(self, earlier: Self) -> i64 {
         self.nanos_since(earlier) / NANOS_PER_SECOND
     }
@@ -51,6 +56,7 @@ impl Timestamp {
         if VALID_RANGE.contains(&self.0) { Ok(self) } else { Err(InvalidTimestamp::OutOfRange) }
     }
 
+    /// The same instant in the type of the calendar library.
     pub fn to_jiff(self) -> jiff::Timestamp {
         jiff::Timestamp::from_nanosecond(self.0.into()).expect("64-bit nanoseconds lie within the years jiff knows")
     }
@@ -59,6 +65,7 @@ impl Timestamp {
 /// Why a text or a calendar instant is no [`Timestamp`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum InvalidTimestamp {
+    /// The text is not a date and time with a zone; with the reason.
     Unreadable(String),
     /// A year that 64-bit nanoseconds do not reach, or not with a margin for additions.
     OutOfRange,

@@ -18,6 +18,7 @@ const RADIX: u32 = 36;
 pub struct WireId {
     /// The number of the data folder: several installations may trade on one account.
     pub instance: u64,
+    /// The number of the order.
     pub order: OrderId,
     /// The submit has 0.
     pub request: u32,

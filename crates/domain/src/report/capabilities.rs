@@ -11,6 +11,7 @@ use crate::order_properties::OrderProperty;
 /// Capabilities of an adapter. The default promises nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Encode, Decode)]
 pub struct AdapterCapabilities {
+    /// The exchanges that it serves; orders for others have no route.
     #[n(0)]
     pub exchanges: Vec<ExchangeId>,
     /// Expires DAY and GTD orders by itself; otherwise the engine cancels them.
@@ -40,6 +41,7 @@ pub struct AdapterCapabilities {
 }
 
 impl AdapterCapabilities {
+    /// Whether the venue has this order property.
     pub fn offers(&self, property: OrderProperty) -> bool {
         self.order_properties.contains(&property)
     }
@@ -54,12 +56,14 @@ impl AdapterCapabilities {
 /// did not arrive be sent again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum RefusesRepeatedIds {
+    /// A second order with the same id is a second order.
     #[default]
     Never,
     /// An id may be used again when its order has ended.
     WhileOpen,
     /// For the trading day.
     Day,
+    /// An id is never accepted again.
     Forever,
 }
 

@@ -11,12 +11,16 @@ use crate::time::Timestamp;
 /// A booking of the venue. Its id is unique within the venue and the account.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct VenueEntry {
+    /// The venue's id of the booking: a second report with it is not booked again.
     #[n(0)]
     pub ext_id: Text,
+    /// What the venue booked.
     #[n(1)]
     pub kind: EntryKind,
+    /// The account that it booked on.
     #[n(2)]
     pub account: AccountId,
+    /// The currency of the amount.
     #[n(3)]
     pub currency: Currency,
     /// Signed: what comes in is positive. With a quantity: what that quantity is worth, zero where the venue does not tell.

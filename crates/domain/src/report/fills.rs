@@ -7,14 +7,19 @@ use crate::ids::{OrderId, Text};
 use crate::portfolio::Charge;
 use crate::time::Timestamp;
 
+/// An execution of one of our orders.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct VenueFill {
+    /// Our number of the order.
     #[n(0)]
     pub order: OrderId,
+    /// The venue's id of the execution: a second report with it is not booked again.
     #[n(1)]
     pub exec_id: Text,
+    /// How much was traded by this execution, always positive.
     #[n(2)]
     pub quantity: Quantity,
+    /// Per unit, in the security's currency.
     #[n(3)]
     pub price: Price,
     /// The venue's trade time.

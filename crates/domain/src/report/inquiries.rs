@@ -9,6 +9,7 @@ use crate::time::Timestamp;
 /// What a venue said about one order that it was asked about.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct InquiryAnswer {
+    /// Our number of the order.
     #[n(0)]
     pub order: OrderId,
     /// When the venue was asked, by our clock: the answer is not older.
@@ -18,15 +19,18 @@ pub struct InquiryAnswer {
     /// the adapter host.
     #[n(2)]
     pub dead_after: Option<Timestamp>,
+    /// What the venue knows of it.
     #[n(3)]
     pub result: InquiryResult,
 }
 
+/// Whether a venue knows an order.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub enum InquiryResult {
     /// The order with all its fills.
     #[n(0)]
     Found(#[n(0)] VenueOrder, #[n(1)] Vec<VenueFill>),
+    /// The venue has no such order; by itself no proof that it cannot still arrive.
     #[n(1)]
     NotFound,
 }

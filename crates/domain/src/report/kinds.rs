@@ -9,111 +9,148 @@ use crate::ids::{AdapterName, OrderId, Text};
 use crate::order::OrderTerms;
 use crate::time::Timestamp;
 
+/// A message of an adapter to the engine.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct Report {
+    /// The adapter that sent it.
     #[n(0)]
     pub adapter: AdapterName,
     /// The venue's own time.
     #[n(1)]
     pub ext_at: Option<Timestamp>,
+    /// What it says.
     #[n(2)]
     pub kind: ReportKind,
 }
 
+/// What an adapter can report.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub enum ReportKind {
     /// The adapter has started and names its capabilities.
     #[n(0)]
     Attached(#[n(0)] AdapterCapabilities),
+    /// The connection to the venue changed.
     #[n(1)]
     Session(#[n(0)] SessionState),
     /// The venue's orders and fills; sent after each connect, before new orders.
     #[n(2)]
     Snapshot(#[n(0)] VenueSnapshot),
+    /// The venue has the order in its market.
     #[n(3)]
     Accepted {
+        /// Our number of the order.
         #[n(0)]
         order: OrderId,
+        /// The venue's id of the order; absent where it gives none.
         #[n(1)]
         ext_id: Option<Text>,
     },
+    /// The venue never accepted the order.
     #[n(4)]
     Rejected {
+        /// Our number of the order.
         #[n(0)]
         order: OrderId,
+        /// The venue's text.
         #[n(1)]
         reason: Text,
     },
+    /// An order was filled, in part or whole.
     #[n(5)]
     Filled(#[n(0)] VenueFill),
+    /// The order left the market unfilled, by our cancel or the venue's own.
     #[n(6)]
     Canceled {
+        /// Our number of the order.
         #[n(0)]
         order: OrderId,
+        /// The venue's text; absent where it gives none.
         #[n(1)]
         reason: Option<Text>,
     },
+    /// The time in force of the order ended at the venue.
     #[n(7)]
     Expired {
+        /// Our number of the order.
         #[n(0)]
         order: OrderId,
+        /// The venue's text; absent where it gives none.
         #[n(1)]
         reason: Option<Text>,
     },
+    /// The venue has applied new terms.
     #[n(8)]
     Replaced {
+        /// Our number of the order.
         #[n(0)]
         order: OrderId,
+        /// The terms that apply now.
         #[n(1)]
         terms: OrderTerms,
+        /// The venue's new id of the order; absent where the old one stays.
         #[n(2)]
         ext_id: Option<Text>,
     },
+    /// The venue did not cancel; the order is as it was.
     #[n(9)]
     CancelRejected {
+        /// Our number of the order.
         #[n(0)]
         order: OrderId,
+        /// The venue's text.
         #[n(1)]
         reason: Text,
     },
+    /// The venue did not apply new terms; the order is as it was.
     #[n(10)]
     ReplaceRejected {
+        /// Our number of the order.
         #[n(0)]
         order: OrderId,
+        /// The venue's text.
         #[n(1)]
         reason: Text,
     },
     /// A fill is busted.
     #[n(11)]
     Busted {
+        /// Our number of the order.
         #[n(0)]
         order: OrderId,
+        /// The venue's id of the execution that no longer counts.
         #[n(1)]
         exec_id: Text,
+        /// The venue's text; absent where it gives none.
         #[n(2)]
         reason: Option<Text>,
     },
     /// A fill is corrected; `exec_id` names the fill it replaces.
     #[n(12)]
     Corrected {
+        /// The venue's id of the execution that no longer counts.
         #[n(0)]
         exec_id: Text,
+        /// The execution that counts instead, with an id of its own.
         #[n(1)]
         by: VenueFill,
     },
     /// From the adapter itself: the request certainly did not reach the venue.
     #[n(13)]
     NotSent {
+        /// Our number of the order.
         #[n(0)]
         order: OrderId,
+        /// The adapter's text.
         #[n(1)]
         reason: Text,
     },
     /// From the adapter itself: whether the request reached the venue is unknown.
     #[n(14)]
     DeliveryUnknown {
+        /// Our number of the order.
         #[n(0)]
         order: OrderId,
+        /// The adapter's text.
         #[n(1)]
         reason: Text,
         /// After it the request can no longer take effect.
@@ -135,10 +172,13 @@ pub enum ReportKind {
     /// A line of a session that is up has failed or is back. Again with the same state it only says that the line was heard.
     #[n(22)]
     Line {
+        /// Which line.
         #[n(0)]
         line: LineKind,
+        /// Whether it works.
         #[n(1)]
         up: bool,
+        /// Why it is down, where the adapter knows.
         #[n(2)]
         reason: Option<Text>,
     },

@@ -4,9 +4,11 @@ use minicbor::{Decode, Encode};
 
 use crate::ids::Text;
 
+/// How far an adapter is connected to its venue, or a client's session to us.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Encode, Decode)]
 #[cbor(index_only)]
 pub enum SessionState {
+    /// Nothing can be sent.
     #[n(0)]
     Disconnected,
     /// Connected; orders and fills are being reconciled.
@@ -21,6 +23,7 @@ pub enum SessionState {
 }
 
 impl SessionState {
+    /// As clients see it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Disconnected => "DISCONNECTED",
@@ -41,13 +44,16 @@ pub enum LineKind {
     /// The stream of order and fill reports.
     #[n(1)]
     Private,
+    /// Market data.
     #[n(2)]
     Prices,
 }
 
 impl LineKind {
+    /// All lines, in the order of the enum.
     pub const ALL: [Self; 3] = [Self::Trading, Self::Private, Self::Prices];
 
+    /// As clients see it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Trading => "TRADING",
@@ -60,8 +66,10 @@ impl LineKind {
 /// A line that is up or down.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct LineState {
+    /// Which line.
     #[n(0)]
     pub line: LineKind,
+    /// Whether it works.
     #[n(1)]
     pub up: bool,
     /// Why it is down, where the adapter knows.
@@ -76,10 +84,12 @@ pub enum OpenFor {
     Nothing,
     /// Cancels, and orders that only reduce a position: the trading or the private line is down.
     Reduce,
+    /// Everything.
     Orders,
 }
 
 impl OpenFor {
+    /// What a venue is open for with this session and these lines; a price line that is down closes nothing.
     pub fn new(session: SessionState, lines: &[LineState]) -> Self {
         let is_down = |state: &LineState| !state.up && state.line != LineKind::Prices;
         match session {
@@ -89,6 +99,7 @@ impl OpenFor {
         }
     }
 
+    /// As clients see it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Nothing => "NOTHING",

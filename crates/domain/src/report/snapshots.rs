@@ -11,6 +11,7 @@ pub struct VenueSnapshot {
     /// Every order at the venue that is open or changed recently.
     #[n(0)]
     pub orders: Vec<VenueOrder>,
+    /// The executions of these orders; those that are known already are not booked again.
     #[n(1)]
     pub fills: Vec<VenueFill>,
     /// Whether every order is here that had reached the venue.

@@ -13,10 +13,13 @@ pub struct VenueStatement {
     /// When the venue was asked, by our clock: the statement is not older.
     #[n(0)]
     pub as_of: Timestamp,
+    /// Our account that it is of.
     #[n(1)]
     pub account: AccountId,
+    /// What is held of each currency or asset.
     #[n(2)]
     pub cash: Vec<VenueBalance>,
+    /// What is held of each security.
     #[n(3)]
     pub positions: Vec<VenuePosition>,
     /// Whether a currency that is not here is not held.
@@ -28,6 +31,7 @@ pub struct VenueStatement {
 }
 
 impl VenueStatement {
+    /// The entry of a currency; absent where the statement has none.
     pub fn balance(&self, currency: Currency) -> Option<&VenueBalance> {
         self.cash.iter().find(|balance| balance.currency == currency)
     }
@@ -37,6 +41,7 @@ impl VenueStatement {
 /// cash in it and the quantities of the positions whose base it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
 pub struct VenueBalance {
+    /// The currency or asset.
     #[n(0)]
     pub currency: Currency,
     /// Everything, also what is locked.
@@ -50,8 +55,10 @@ pub struct VenueBalance {
 /// A position at a venue. Currency pairs are not among them: see [`VenueBalance`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
 pub struct VenuePosition {
+    /// The security that is held.
     #[n(0)]
     pub security: SecurityId,
+    /// How much is held; negative for a short.
     #[n(1)]
     pub quantity: Quantity,
 }
