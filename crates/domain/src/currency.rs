@@ -13,7 +13,7 @@ use crate::characters::{is_code_character, mixes_alphabets};
 ///
 /// The text is inline and filled with zeros, so that a code is copied and compared without a look-up; the order is that
 /// of the texts. A code that ends within its first word, as most do, is compared and hashed by that word alone. Decision
-/// 0030 has the measurements.
+/// 0029 has the measurements.
 #[derive(Clone, Copy, Eq, PartialOrd, Ord)]
 pub struct Currency([u8; Self::BYTES_MAX]);
 

@@ -6,6 +6,9 @@ mod test_platform;
 mod evidence;
 
 mod rest_orders;
+mod order_properties;
+mod scripts_and_names;
+mod statements;
 mod closing;
 mod http_behaviour;
 mod control;
