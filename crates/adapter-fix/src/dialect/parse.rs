@@ -1,0 +1,309 @@
+//! A dialect from its file. Every problem is found, not only the first.
+
+use domain::report::RefusesRepeatedIds;
+use fix::tag::{self, Tag};
+use toml::de::DeTable;
+
+use super::codes::{ExecKind, OrdState};
+use super::problem::{DialectError, Problems};
+use super::section::Section;
+use super::{
+    Dialect, DialectProof, ExecIdRule, ExecutionRules, ExtraField, FieldValue, FixVersion, IdRules, LogonCredentials,
+    LogonRules, OrderQuery, OrderRules, PropertyFields, RecoveryRules, SessionRules, SideCodes, Throttle, TifCodes,
+    TypeCodes,
+};
+
+/// Message types that we send.
+const REQUESTS: [&str; 5] = ["D", "F", "G", "H", "AF"];
+
+/// Fields of requests that follow from the order.
+const ORDER_FIELDS: [Tag; 18] = [11, 37, 38, 40, 41, 44, 54, 55, 59, 60, 99, 126, 432, 584, 585, 790, 9, 10];
+
+const TAG_MAX: Tag = 999_999_999;
+
+pub(super) fn dialect(text: &str) -> Result<Dialect, DialectError> {
+    let mut problems = Problems::new(text);
+    let (table, errors) = DeTable::parse_recoverable(text);
+    for error in &errors {
+        let place = error.span().map_or(0, |span| span.start);
+        problems.add(place, "", error.message().trim().replace('\n', "; "));
+    }
+    // After a syntax error a key may be read as part of another.
+    let dialect = if errors.is_empty() { read(&Section::root(table.get_ref()), &mut problems) } else { None };
+    problems.into_result(dialect)
+}
+
+fn read(root: &Section<'_>, problems: &mut Problems<'_>) -> Option<Dialect> {
+    root.check_keys(
+        &[
+            "name",
+            "description",
+            "version",
+            "proof",
+            "session",
+            "logon",
+            "ids",
+            "orders",
+            "fields",
+            "executions",
+            "recovery",
+            "throttle",
+        ],
+        problems,
+    );
+    let versions = [("FIX.4.2", FixVersion::Fix42), ("FIX.4.4", FixVersion::Fix44)];
+    let proofs = [DialectProof::Program, DialectProof::Lab, DialectProof::Unproven].map(|proof| (proof.name(), proof));
+    root.required_text("version", problems)?;
+    let version = root.choice("version", &versions, problems)?;
+    let session = session(&root.section("session", problems), problems);
+    let recovery = recovery(&root.section("recovery", problems), version, &session, problems);
+    let dialect = Dialect {
+        proof: root.choice("proof", &proofs, problems).unwrap_or(DialectProof::Unproven),
+        description: root.text("description", problems).unwrap_or_default(),
+        version,
+        session,
+        logon: logon(&root.section("logon", problems), version, problems),
+        ids: ids(&root.section("ids", problems), problems),
+        fields: fields(root, problems),
+        executions: executions(&root.section("executions", problems), version, problems),
+        recovery,
+        throttle: throttle(&root.section("throttle", problems), problems),
+        orders: orders(&root.section("orders", problems), problems)?,
+        name: root.required_text("name", problems)?,
+    };
+    Some(dialect)
+}
+
+fn session(section: &Section<'_>, problems: &mut Problems<'_>) -> SessionRules {
+    section.check_keys(&["heartbeatSeconds", "resetOnLogon", "timeDigits"], problems);
+    SessionRules {
+        heartbeat_seconds: section.whole("heartbeatSeconds", 1..=3_600, problems).unwrap_or(30),
+        reset_on_logon: section.flag("resetOnLogon", false, problems),
+        time_digits: section.whole("timeDigits", 0..=9, problems).unwrap_or(3),
+    }
+}
+
+fn logon(section: &Section<'_>, version: FixVersion, problems: &mut Problems<'_>) -> LogonRules {
+    section.check_keys(&["credentials"], problems);
+    let words = [("none", LogonCredentials::None), ("password", LogonCredentials::Password)];
+    let credentials = section.choice("credentials", &words, problems).unwrap_or(LogonCredentials::None);
+    if version == FixVersion::Fix42 && credentials == LogonCredentials::Password {
+        section.refuse::<()>("credentials", "FIX.4.2 has no Username and Password", problems);
+    }
+    LogonRules { credentials }
+}
+
+fn ids(section: &Section<'_>, problems: &mut Problems<'_>) -> IdRules {
+    section.check_keys(&["lengthMax", "separator", "refusesRepeated"], problems);
+    let words = [
+        ("never", RefusesRepeatedIds::Never),
+        ("while-open", RefusesRepeatedIds::WhileOpen),
+        ("day", RefusesRepeatedIds::Day),
+        ("forever", RefusesRepeatedIds::Forever),
+    ];
+    let separators = [("-", '-'), ("_", '_'), (".", '.'), (":", ':'), ("x", 'x')];
+    IdRules {
+        length_max: section.whole("lengthMax", 8..=255, problems).unwrap_or(36),
+        separator: section.choice("separator", &separators, problems).unwrap_or('-'),
+        refuses_repeated: section.choice("refusesRepeated", &words, problems).unwrap_or_default(),
+    }
+}
+
+fn orders(section: &Section<'_>, problems: &mut Problems<'_>) -> Option<OrderRules> {
+    section.check_keys(
+        &["cancel", "replace", "account", "expires", "sides", "types", "timesInForce", "properties"],
+        problems,
+    );
+    let types = types(&section.section("types", problems), problems);
+    let times_in_force = times_in_force(&section.section("timesInForce", problems), problems);
+    if types == TypeCodes::default() {
+        section.refuse::<()>("types", "offers no type of order", problems);
+    }
+    if times_in_force == TifCodes::default() {
+        section.refuse::<()>("timesInForce", "offers no time in force", problems);
+    }
+    let sides = section.section("sides", problems);
+    sides.check_keys(&["buy", "sell"], problems);
+    let side = |key, code: &str, problems: &mut Problems<'_>| sides.text(key, problems).unwrap_or(code.to_owned());
+    Some(OrderRules {
+        cancel: section.flag("cancel", true, problems),
+        replace: section.flag("replace", true, problems),
+        account: section.flag("account", false, problems),
+        expires: section.flag("expires", false, problems),
+        sides: SideCodes { buy: side("buy", "1", problems), sell: side("sell", "2", problems) },
+        types,
+        times_in_force,
+        properties: properties(&section.section("properties", problems), problems),
+    })
+}
+
+fn types(section: &Section<'_>, problems: &mut Problems<'_>) -> TypeCodes {
+    section.check_keys(&["market", "limit", "stop", "stopLimit"], problems);
+    check_distinct(section, problems);
+    let mut code = |key| section.text(key, problems);
+    TypeCodes { market: code("market"), limit: code("limit"), stop: code("stop"), stop_limit: code("stopLimit") }
+}
+
+fn times_in_force(section: &Section<'_>, problems: &mut Problems<'_>) -> TifCodes {
+    section.check_keys(&["day", "gtc", "ato", "ioc", "fok", "gtd", "atc"], problems);
+    check_distinct(section, problems);
+    let mut code = |key| section.text(key, problems);
+    TifCodes {
+        day: code("day"),
+        gtc: code("gtc"),
+        ato: code("ato"),
+        ioc: code("ioc"),
+        fok: code("fok"),
+        gtd: code("gtd"),
+        atc: code("atc"),
+    }
+}
+
+/// Two keys with one code could not be told apart in a report.
+fn check_distinct(section: &Section<'_>, problems: &mut Problems<'_>) {
+    let mut seen: Vec<(String, String)> = Vec::new();
+    for (key, _) in section.keys() {
+        // Values that are no texts are noted when they are read.
+        let Some(code) = section.text(&key, &mut Problems::new("")) else { continue };
+        match seen.iter().find(|(_, known)| *known == code) {
+            Some((other, _)) => drop(section.refuse::<()>(&key, &format!("has the code of {other}"), problems)),
+            None => seen.push((key, code)),
+        }
+    }
+}
+
+fn properties(section: &Section<'_>, problems: &mut Problems<'_>) -> PropertyFields {
+    section.check_keys(&["postOnly", "displayQuantity", "minQuantity"], problems);
+    let post_only = section.section("postOnly", problems);
+    post_only.check_keys(&["tag", "value"], problems);
+    let mut tag_of = |key| {
+        let field = section.section(key, problems);
+        field.check_keys(&["tag"], problems);
+        if field.is_present() { required_tag(&field, problems) } else { None }
+    };
+    let (display_quantity, min_quantity) = (tag_of("displayQuantity"), tag_of("minQuantity"));
+    let post_only = if post_only.is_present() {
+        required_tag(&post_only, problems).zip(post_only.required_text("value", problems))
+    } else {
+        None
+    };
+    PropertyFields { post_only, display_quantity, min_quantity }
+}
+
+fn required_tag(section: &Section<'_>, problems: &mut Problems<'_>) -> Option<Tag> {
+    if !section.keys().iter().any(|(key, _)| key == "tag") {
+        return section.refuse("tag", "is missing", problems);
+    }
+    section.whole("tag", 1..=TAG_MAX, problems)
+}
+
+fn fields(root: &Section<'_>, problems: &mut Problems<'_>) -> Vec<ExtraField> {
+    let sections = root.sections("fields", problems);
+    sections.iter().filter_map(|section| extra_field(section, problems)).collect()
+}
+
+fn extra_field(section: &Section<'_>, problems: &mut Problems<'_>) -> Option<ExtraField> {
+    section.check_keys(&["messages", "tag", "value"], problems);
+    let tag = required_tag(section, problems);
+    if let Some(tag) = tag.filter(|tag| tag::is_header(*tag) || ORDER_FIELDS.contains(tag)) {
+        section.refuse::<()>("tag", &format!("{tag} is set by the platform"), problems);
+    }
+    let messages = section.texts("messages", problems).unwrap_or_else(|| vec!["D".to_owned(), "G".to_owned()]);
+    for message in messages.iter().filter(|message| !REQUESTS.contains(&message.as_str())) {
+        let reason = format!("{message} is no message that is sent (known: {})", REQUESTS.join(", "));
+        section.refuse::<()>("messages", &reason, problems);
+    }
+    let value = section.required_text("value", problems)?;
+    let value = match value.as_str() {
+        "{account}" => FieldValue::Account,
+        "{currency}" => FieldValue::Currency,
+        "{exchange}" => FieldValue::Exchange,
+        "{order}" => FieldValue::OrderId,
+        other if other.contains(['{', '}']) => {
+            let known = "is no placeholder (known: {account}, {currency}, {exchange}, {order})";
+            return section.refuse("value", &format!("{other} {known}"), problems);
+        }
+        _ => FieldValue::Constant(value),
+    };
+    Some(ExtraField { messages, tag: tag?, value })
+}
+
+fn executions(section: &Section<'_>, version: FixVersion, problems: &mut Problems<'_>) -> ExecutionRules {
+    section.check_keys(
+        &["execIdTag", "execIds", "leavesQty", "statusConfirms", "commission", "execTypes", "statuses"],
+        problems,
+    );
+    let is_old = version == FixVersion::Fix42;
+    let of_version = if is_old { &[][..] } else { ExecKind::SINCE_43 };
+    let exec_ids = [("unique", ExecIdRule::Unique), ("repeat", ExecIdRule::Repeat)];
+    ExecutionRules {
+        has_exec_trans_type: is_old,
+        exec_id_tag: section.whole("execIdTag", 1..=TAG_MAX, problems).unwrap_or(17),
+        exec_ids: section.choice("execIds", &exec_ids, problems).unwrap_or(ExecIdRule::Unique),
+        leaves_qty: section.flag("leavesQty", true, problems),
+        status_confirms: section.flag("statusConfirms", false, problems),
+        commission: section.flag("commission", false, problems),
+        exec_types: table(section, "execTypes", ExecKind::WORDS, &[ExecKind::STANDARD, of_version].concat(), problems),
+        statuses: table(section, "statuses", OrdState::WORDS, OrdState::STANDARD, problems),
+    }
+}
+
+/// The standard's table with what the dialect says otherwise.
+fn table<T: Copy>(
+    parent: &Section<'_>,
+    key: &str,
+    words: &[(&str, T)],
+    standard: &[(&str, T)],
+    problems: &mut Problems<'_>,
+) -> Vec<(String, T)> {
+    let section = parent.section(key, problems);
+    let own = section.keys().into_iter().filter_map(|(code, _)| {
+        let meaning = section.choice(&code, words, problems)?;
+        Some((code, meaning))
+    });
+    let own: Vec<(String, T)> = own.collect();
+    let standard = standard.iter().map(|(code, meaning)| ((*code).to_owned(), *meaning));
+    own.into_iter().chain(standard).collect()
+}
+
+fn recovery(
+    section: &Section<'_>,
+    version: FixVersion,
+    session: &SessionRules,
+    problems: &mut Problems<'_>,
+) -> RecoveryRules {
+    section.check_keys(&["resend", "orders", "requestLifeSeconds", "readLagMillis"], problems);
+    let queries = [("status", OrderQuery::Status), ("mass-status", OrderQuery::MassStatus), ("none", OrderQuery::None)];
+    let rules = RecoveryRules {
+        resend: section.flag("resend", !session.reset_on_logon, problems),
+        orders: section.choice("orders", &queries, problems).unwrap_or(OrderQuery::None),
+        request_life_seconds: section.whole("requestLifeSeconds", 1..=86_400, problems),
+        read_lag_millis: section.whole("readLagMillis", 0..=600_000, problems).unwrap_or(0),
+    };
+    if rules.resend && session.reset_on_logon {
+        let reason = "numbers that begin at 1 at each log-on leave nothing to send again (session.resetOnLogon)";
+        section.refuse::<()>("resend", reason, problems);
+    }
+    if !rules.resend && rules.orders == OrderQuery::None {
+        section.refuse::<()>("orders", "without resends the venue must be asked: status or mass-status", problems);
+    }
+    if rules.orders == OrderQuery::MassStatus && version == FixVersion::Fix42 {
+        section.refuse::<()>("orders", "FIX.4.2 has no Order Mass Status Request", problems);
+    }
+    rules
+}
+
+fn throttle(section: &Section<'_>, problems: &mut Problems<'_>) -> Option<Throttle> {
+    section.check_keys(&["messages", "seconds"], problems);
+    if !section.is_present() {
+        return None;
+    }
+    let missing = |key: &'static str| !section.keys().iter().any(|(known, _)| known == key);
+    for key in ["messages", "seconds"].into_iter().filter(|key| missing(key)) {
+        section.refuse::<()>(key, "is missing", problems);
+    }
+    let messages = section.whole("messages", 1..=1_000_000, problems);
+    messages
+        .zip(section.whole("seconds", 1..=86_400, problems))
+        .map(|(messages, seconds)| Throttle { messages, seconds })
+}

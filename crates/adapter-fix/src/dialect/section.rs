@@ -1,0 +1,148 @@
+//! A table of a dialect file, read key by key. A wrong value is noted, and reading goes on with the default.
+
+use std::ops::RangeInclusive;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::problem::Problems;
+
+pub(super) struct Section<'a> {
+    /// Empty for the file itself, else with a dot at its end.
+    path: String,
+    /// Absent where the file does not have the table.
+    table: Option<&'a DeTable<'a>>,
+    offset: usize,
+}
+
+impl<'a> Section<'a> {
+    pub(super) fn root(table: &'a DeTable<'a>) -> Self {
+        Self { path: String::new(), table: Some(table), offset: 0 }
+    }
+
+    pub(super) fn is_present(&self) -> bool {
+        self.table.is_some()
+    }
+
+    /// The keys that the file has, in its order, with their places.
+    pub(super) fn keys(&self) -> Vec<(String, usize)> {
+        let keys = self.table.into_iter().flat_map(|table| table.iter());
+        keys.map(|(key, _)| (key.get_ref().to_string(), key.span().start)).collect()
+    }
+
+    pub(super) fn field(&self, key: &str) -> String {
+        format!("{}{key}", self.path)
+    }
+
+    pub(super) fn offset(&self, key: &str) -> usize {
+        self.get(key).map_or(self.offset, |value| value.span().start)
+    }
+
+    fn get(&self, key: &str) -> Option<&'a Spanned<DeValue<'a>>> {
+        self.table.and_then(|table| table.get(key))
+    }
+
+    /// Every key must be one of these.
+    pub(super) fn check_keys(&self, known: &[&str], problems: &mut Problems<'_>) {
+        for (key, offset) in self.keys() {
+            if !known.contains(&key.as_str()) {
+                problems.add(offset, &self.field(&key), format!("is no key (known: {})", known.join(", ")));
+            }
+        }
+    }
+
+    pub(super) fn section(&self, key: &str, problems: &mut Problems<'_>) -> Section<'a> {
+        let table = match self.get(key).map(Spanned::get_ref) {
+            Some(DeValue::Table(table)) => Some(table),
+            Some(_) => {
+                problems.add(self.offset(key), &self.field(key), "is not a table");
+                None
+            }
+            None => None,
+        };
+        Section { path: format!("{}.", self.field(key)), table, offset: self.offset(key) }
+    }
+
+    /// The tables of `[[key]]`.
+    pub(super) fn sections(&self, key: &str, problems: &mut Problems<'_>) -> Vec<Section<'a>> {
+        let items = match self.get(key).map(Spanned::get_ref) {
+            None => return Vec::new(),
+            Some(DeValue::Array(items)) => items,
+            Some(_) => {
+                problems.add(self.offset(key), &self.field(key), "is not a list of tables");
+                return Vec::new();
+            }
+        };
+        let mut sections = Vec::new();
+        for (place, item) in items.iter().enumerate() {
+            let (path, offset) = (format!("{}[{}]", self.field(key), place + 1), item.span().start);
+            match item.get_ref() {
+                DeValue::Table(table) => sections.push(Section { path: path + ".", table: Some(table), offset }),
+                _ => problems.add(offset, &path, "is not a table"),
+            }
+        }
+        sections
+    }
+
+    /// A text that is not empty.
+    pub(super) fn text(&self, key: &str, problems: &mut Problems<'_>) -> Option<String> {
+        match self.get(key).map(Spanned::get_ref)? {
+            DeValue::String(text) if !text.is_empty() && !text.chars().any(char::is_control) => Some(text.to_string()),
+            _ => self.refuse(key, "is not a text of printable characters", problems),
+        }
+    }
+
+    pub(super) fn required_text(&self, key: &str, problems: &mut Problems<'_>) -> Option<String> {
+        if self.get(key).is_none() {
+            return self.refuse(key, "is missing", problems);
+        }
+        self.text(key, problems)
+    }
+
+    pub(super) fn texts(&self, key: &str, problems: &mut Problems<'_>) -> Option<Vec<String>> {
+        let DeValue::Array(items) = self.get(key).map(Spanned::get_ref)? else {
+            return self.refuse(key, "is not a list of texts", problems);
+        };
+        let text = |item: &Spanned<DeValue<'_>>| match item.get_ref() {
+            DeValue::String(text) => Some(text.to_string()),
+            _ => None,
+        };
+        let texts = items.iter().map(text).collect::<Option<Vec<_>>>();
+        texts.or_else(|| self.refuse(key, "is not a list of texts", problems))
+    }
+
+    pub(super) fn flag(&self, key: &str, default: bool, problems: &mut Problems<'_>) -> bool {
+        match self.get(key).map(Spanned::get_ref) {
+            None => default,
+            Some(DeValue::Boolean(flag)) => *flag,
+            Some(_) => self.refuse(key, "is not true or false", problems).unwrap_or(default),
+        }
+    }
+
+    pub(super) fn whole<N>(&self, key: &str, range: RangeInclusive<N>, problems: &mut Problems<'_>) -> Option<N>
+    where
+        N: std::str::FromStr + PartialOrd + std::fmt::Display,
+    {
+        let number = match self.get(key).map(Spanned::get_ref)? {
+            DeValue::Integer(number) => number.to_string().parse().ok(),
+            _ => None,
+        };
+        let reason = format!("is not a whole number from {} to {}", range.start(), range.end());
+        number.filter(|number| range.contains(number)).or_else(|| self.refuse(key, &reason, problems))
+    }
+
+    pub(super) fn choice<T: Copy>(&self, key: &str, words: &[(&str, T)], problems: &mut Problems<'_>) -> Option<T> {
+        let word = match self.get(key).map(Spanned::get_ref)? {
+            DeValue::String(word) => word.to_string(),
+            _ => String::new(),
+        };
+        let found = words.iter().find(|(known, _)| *known == word).map(|(_, value)| *value);
+        let known: Vec<&str> = words.iter().map(|(known, _)| *known).collect();
+        found.or_else(|| self.refuse(key, &format!("is not one of {}", known.join(", ")), problems))
+    }
+
+    pub(super) fn refuse<T>(&self, key: &str, reason: &str, problems: &mut Problems<'_>) -> Option<T> {
+        problems.add(self.offset(key), &self.field(key), reason);
+        None
+    }
+}

@@ -1,0 +1,18 @@
+//! Dialects that are part of the program.
+
+/// Name and file of each.
+pub const SHIPPED_DIALECTS: &[(&str, &str)] = &[
+    ("generic-44", include_str!("../../dialects/generic-44.toml")),
+    ("generic-42", include_str!("../../dialects/generic-42.toml")),
+    ("rialto", include_str!("../../dialects/rialto.toml")),
+    ("quickfix-executor", include_str!("../../dialects/quickfix-executor.toml")),
+    ("quickfix-executor-42", include_str!("../../dialects/quickfix-executor-42.toml")),
+    ("quickfix-ordermatch", include_str!("../../dialects/quickfix-ordermatch.toml")),
+];
+
+/// JSON schema of a dialect file.
+pub const DIALECT_SCHEMA: &str = include_str!("../../dialects/dialect.schema.json");
+
+pub fn shipped_dialect(name: &str) -> Option<&'static str> {
+    SHIPPED_DIALECTS.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
+}

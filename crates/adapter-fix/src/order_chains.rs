@@ -1,0 +1,175 @@
+//! What is known of the orders at the venue since the start: the id by which the venue knows each, its terms, what is filled, and
+//! open questions. All of it can be lost: after a restart the venue is asked.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use domain::order::OrderTerms;
+use domain::{Order, OrderId, Quantity, Timestamp, WireId};
+use fix::SeqNum;
+
+use crate::requests::RequestKind;
+
+/// Ended orders that are kept for late fills; of older ones the venue is asked again where that is needed.
+pub const ENDED_CHAINS_MAX: usize = 10_000;
+/// Sent requests that a Reject (3) or Business Message Reject (j) can refer to; an older one stays unanswered.
+pub const SENT_REQUESTS_MAX: usize = 10_000;
+/// Fills of one order that a bust or a correction can refer to.
+pub const CHAIN_FILLS_MAX: usize = 10_000;
+
+/// A request that was sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SentRequest {
+    pub id: WireId,
+    pub kind: RequestKind,
+}
+
+/// What was asked about an order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Question {
+    pub as_of: Timestamp,
+    /// What the engine had booked.
+    pub filled: Quantity,
+    pub terms: OrderTerms,
+}
+
+#[derive(Debug, Clone, Default)]
+pub(crate) struct OrderChain {
+    /// The number of the request by which the venue knows the order.
+    pub known: Option<u32>,
+    /// The terms as the venue confirmed them.
+    pub terms: Option<OrderTerms>,
+    /// Terms that were asked for, by the number of the request.
+    pub asked: Vec<(u32, OrderTerms)>,
+    pub kinds: Vec<(u32, RequestKind)>,
+    /// CumQty (14); absent where nothing was heard.
+    pub cum_qty: Option<Quantity>,
+    /// ExecID and the id that was reported for it, the newest last.
+    pub fills: VecDeque<(String, String)>,
+    /// Oldest first.
+    pub questions: VecDeque<Question>,
+    pub has_ended: bool,
+}
+
+impl OrderChain {
+    pub(crate) fn kind(&self, request: u32) -> Option<RequestKind> {
+        self.kinds.iter().find(|(number, _)| *number == request).map(|(_, kind)| *kind)
+    }
+
+    pub(crate) fn asked_terms(&self, request: u32) -> Option<OrderTerms> {
+        self.asked.iter().find(|(number, _)| *number == request).map(|(_, terms)| *terms)
+    }
+
+    pub(crate) fn add_fill(&mut self, exec_id: &str, reported: &str) {
+        if self.fills.iter().any(|(_, known)| known == reported) {
+            return;
+        }
+        if self.fills.len() == CHAIN_FILLS_MAX {
+            self.fills.pop_front();
+        }
+        self.fills.push_back((exec_id.to_owned(), reported.to_owned()));
+    }
+
+    /// The newest fill of that ExecID, as it was reported.
+    pub(crate) fn reported_fill(&self, exec_id: &str) -> Option<&str> {
+        self.fills.iter().rev().find(|(known, _)| known == exec_id).map(|(_, reported)| reported.as_str())
+    }
+}
+
+/// The orders of a session.
+#[derive(Debug, Default)]
+pub struct OrderChains {
+    chains: BTreeMap<OrderId, OrderChain>,
+    /// In the order of their ends.
+    ended: VecDeque<OrderId>,
+    sent: VecDeque<(SeqNum, SentRequest)>,
+}
+
+impl OrderChains {
+    /// A new order is about to be sent: nothing of it is filled.
+    pub fn on_new_order(&mut self, order: &Order) {
+        let chain = self.chain(order.id);
+        chain.terms = Some(order.terms);
+        chain.asked.push((order.request, order.terms));
+        chain.kinds.push((order.request, RequestKind::New));
+        chain.cum_qty = Some(Quantity::ZERO);
+    }
+
+    pub fn on_cancel(&mut self, order: &Order) {
+        self.learn(order).kinds.push((order.request, RequestKind::Cancel));
+    }
+
+    pub fn on_replace(&mut self, order: &Order, terms: OrderTerms) {
+        let chain = self.learn(order);
+        chain.kinds.push((order.request, RequestKind::Replace));
+        chain.asked.push((order.request, terms));
+    }
+
+    pub fn on_question(&mut self, at: Timestamp, order: &Order) {
+        let question = Question { as_of: at, filled: order.filled, terms: order.terms };
+        let chain = self.learn(order);
+        // One question is enough: the oldest answers for all.
+        if chain.questions.is_empty() {
+            chain.questions.push_back(question);
+        }
+    }
+
+    /// Questions of an earlier connection get no answers.
+    pub fn on_disconnected(&mut self) {
+        self.sent.clear();
+        self.chains.values_mut().for_each(|chain| chain.questions.clear());
+    }
+
+    /// A request left with that number.
+    pub fn on_sent(&mut self, number: SeqNum, request: SentRequest) {
+        if self.sent.len() == SENT_REQUESTS_MAX {
+            self.sent.pop_front();
+        }
+        self.sent.push_back((number, request));
+    }
+
+    pub fn sent(&self, number: SeqNum) -> Option<SentRequest> {
+        self.sent.iter().rev().find(|(known, _)| *known == number).map(|(_, request)| *request)
+    }
+
+    /// The id by which the venue knows the order. Where that was not heard since the start, it is that of the submit, or where
+    /// the order was replaced before, that of the newest request before this one.
+    pub fn known_id(&self, instance: u64, order: &Order) -> WireId {
+        let heard = self.chains.get(&order.id).and_then(|chain| chain.known);
+        let likely = if order.revision == 0 { 0 } else { order.request.saturating_sub(1) };
+        WireId { instance, order: order.id, request: heard.unwrap_or(likely) }
+    }
+
+    pub(crate) fn get(&self, order: OrderId) -> Option<&OrderChain> {
+        self.chains.get(&order)
+    }
+
+    pub(crate) fn chain(&mut self, order: OrderId) -> &mut OrderChain {
+        self.chains.entry(order).or_default()
+    }
+
+    /// What the engine knows of an order that is new to us.
+    fn learn(&mut self, order: &Order) -> &mut OrderChain {
+        let chain = self.chain(order.id);
+        chain.terms.get_or_insert(order.terms);
+        chain.cum_qty = chain.cum_qty.max(Some(order.filled));
+        chain
+    }
+
+    pub(crate) fn end(&mut self, order: OrderId) {
+        let chain = self.chain(order);
+        if std::mem::replace(&mut chain.has_ended, true) {
+            return;
+        }
+        self.ended.push_back(order);
+        if self.ended.len() > ENDED_CHAINS_MAX
+            && let Some(oldest) = self.ended.pop_front()
+        {
+            self.chains.remove(&oldest);
+        }
+    }
+
+    /// Orders with an open question.
+    pub(crate) fn questioned(&self) -> Vec<OrderId> {
+        self.chains.iter().filter(|(_, chain)| !chain.questions.is_empty()).map(|(order, _)| *order).collect()
+    }
+}

@@ -1,0 +1,422 @@
+//! Messages of the venue as reports to the engine: Execution Report (8), Order Cancel Reject (9), Reject (3), Business Message
+//! Reject (j).
+
+use domain::report::{InquiryAnswer, InquiryResult, ReportKind, VenueFill, VenueOrder, VenueOrderState};
+use domain::{Amount, Charge, ChargeKind, OrderId, Quantity, Text, Timestamp, WireId};
+use fix::FixMessage;
+
+use crate::dialect::{Dialect, ExecIdRule, ExecKind, OrdState};
+use crate::execution::{ExecutionFields, contradiction, decimal, terms_of};
+use crate::order_chains::{OrderChains, Question};
+use crate::requests::RequestKind;
+use crate::wire_ids::ClientIds;
+
+/// What a message means.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum InboundMeaning {
+    Report(ReportKind),
+    /// Nothing may be concluded: it is an alarm, and the venue is asked about the order.
+    Unclear {
+        order: Option<OrderId>,
+        reason: String,
+    },
+    /// An order that we did not place.
+    Foreign {
+        id: String,
+    },
+}
+
+/// Translates the messages of one session.
+pub struct FixTranslator {
+    dialect: Dialect,
+    ids: ClientIds,
+    pub chains: OrderChains,
+}
+
+impl FixTranslator {
+    pub fn new(dialect: Dialect, instance: u64) -> Self {
+        let ids = ClientIds::new(instance, dialect.ids.clone());
+        Self { dialect, ids, chains: OrderChains::default() }
+    }
+
+    pub fn dialect(&self) -> &Dialect {
+        &self.dialect
+    }
+
+    pub fn ids(&self) -> &ClientIds {
+        &self.ids
+    }
+
+    /// What a message means, with the venue's time; messages of other types mean nothing.
+    pub fn translate(&mut self, message: &FixMessage<'_>) -> (Option<Timestamp>, Vec<InboundMeaning>) {
+        let at = message.time(60).map(|time| Timestamp(time.nanos()));
+        let meanings = match message.msg_type() {
+            b"8" => self.on_execution(message),
+            b"9" => self.on_cancel_reject(message),
+            b"3" | b"j" => self.on_reject(message),
+            _ => Vec::new(),
+        };
+        (at, meanings)
+    }
+
+    fn on_execution(&mut self, message: &FixMessage<'_>) -> Vec<InboundMeaning> {
+        let ours = [11, 41].map(|tag| message.text(tag).and_then(|text| self.ids.read(text)));
+        let fields = ExecutionFields::read(&self.dialect, message);
+        if let Some(done) = self.end_of_mass_status(message, ours[0]) {
+            return done;
+        }
+        let id = match ours {
+            [Some(id), Some(other)] if id.order != other.order => {
+                return unclear(Some(id.order), "ClOrdID (11) and OrigClOrdID (41) name two orders".to_owned());
+            }
+            [Some(id), _] | [None, Some(id)] => id,
+            [None, None] => {
+                let id = message.text(11).or_else(|| message.text(37)).unwrap_or_default().to_owned();
+                return vec![InboundMeaning::Foreign { id }];
+            }
+        };
+        match fields {
+            Ok(fields) => self.interpret(message, id, &fields),
+            Err(reason) => unclear(Some(id.order), reason),
+        }
+    }
+
+    fn interpret(&mut self, message: &FixMessage<'_>, id: WireId, fields: &ExecutionFields<'_>) -> Vec<InboundMeaning> {
+        let question = self.chains.get(id.order).and_then(|chain| chain.questions.front().copied());
+        if fields.kind == ExecKind::Status
+            && let Some(question) = question
+        {
+            return self.answer(message, id, fields, question);
+        }
+        if let Some(reason) = contradiction(&self.dialect.executions, fields) {
+            return unclear(Some(id.order), reason);
+        }
+        let order = id.order;
+        let reason = || fields.text.map(Text::from);
+        match self.meant(id, fields) {
+            ExecKind::PendingNew | ExecKind::Pending | ExecKind::Status => Vec::new(),
+            ExecKind::New => {
+                self.chains.chain(order).known = Some(id.request);
+                report(ReportKind::Accepted { order, ext_id: fields.order_id.map(Text::from) })
+            }
+            ExecKind::Trade => self.on_trade(message, order, fields),
+            ExecKind::Canceled => {
+                self.chains.end(order);
+                report(ReportKind::Canceled { order, reason: reason() })
+            }
+            ExecKind::Expired => {
+                self.chains.end(order);
+                report(ReportKind::Expired { order, reason: reason() })
+            }
+            ExecKind::Rejected => {
+                self.chains.end(order);
+                report(ReportKind::Rejected { order, reason: reject_reason(message, "OrdRejReason", 103) })
+            }
+            ExecKind::Replaced => self.on_replaced(message, id, fields),
+            ExecKind::Restated => self.on_restated(message, order, fields),
+            ExecKind::Bust => self.on_bust(order, fields),
+            ExecKind::Correct => self.on_correction(message, order, fields),
+        }
+    }
+
+    /// At some venues a status report confirms a request.
+    fn meant(&self, id: WireId, fields: &ExecutionFields<'_>) -> ExecKind {
+        if fields.kind != ExecKind::Status || !self.dialect.executions.status_confirms {
+            return fields.kind;
+        }
+        let replaces =
+            || self.chains.get(id.order).and_then(|chain| chain.kind(id.request)) == Some(RequestKind::Replace);
+        match fields.condition.state {
+            OrdState::Canceled => ExecKind::Canceled,
+            OrdState::Expired => ExecKind::Expired,
+            state if fields.orig_cl_ord_id.is_some() && state != OrdState::PendingRequest && replaces() => {
+                ExecKind::Replaced
+            }
+            _ => ExecKind::Status,
+        }
+    }
+
+    fn on_trade(
+        &mut self,
+        message: &FixMessage<'_>,
+        order: OrderId,
+        fields: &ExecutionFields<'_>,
+    ) -> Vec<InboundMeaning> {
+        // Venues send executions of nothing at times.
+        let Some(fill) = self.fill(message, order, fields) else { return Vec::new() };
+        let missing = self.missing_before(order, &fill, fields);
+        let chain = self.chains.chain(order);
+        chain.add_fill(fields.exec_id.unwrap_or_default(), &fill.exec_id);
+        chain.cum_qty = chain.cum_qty.max(fields.condition.cum_qty);
+        if fields.condition.state == OrdState::Filled {
+            self.chains.end(order);
+        }
+        let mut meanings = report(ReportKind::Filled(fill));
+        meanings.extend(missing.map(|reason| InboundMeaning::Unclear { order: Some(order), reason }));
+        meanings
+    }
+
+    /// CumQty (14) has more than what was reported: an execution is missing.
+    fn missing_before(&self, order: OrderId, fill: &VenueFill, fields: &ExecutionFields<'_>) -> Option<String> {
+        let (known, cum_qty) = (self.chains.get(order)?.cum_qty?, fields.condition.cum_qty?);
+        let before = cum_qty.minus(fill.quantity).ok()?;
+        (before > known).then(|| format!("{before} were filled before this execution, but only {known} were reported"))
+    }
+
+    fn fill(&self, message: &FixMessage<'_>, order: OrderId, fields: &ExecutionFields<'_>) -> Option<VenueFill> {
+        let quantity = fields.last_qty.filter(|quantity| quantity.is_positive())?;
+        let (fee, charges) = self.commission(message);
+        Some(VenueFill {
+            order,
+            exec_id: self.exec_id(fields.exec_id?, fields.condition.cum_qty).into(),
+            quantity,
+            price: fields.last_px?,
+            at: fields.at,
+            fee,
+            charges,
+            ext_order: None,
+        })
+    }
+
+    /// Where ExecIDs begin at 1 again, what was filled until then is part of the id.
+    fn exec_id(&self, exec_id: &str, cum_qty: Option<Quantity>) -> String {
+        match (self.dialect.executions.exec_ids, cum_qty) {
+            (ExecIdRule::Repeat, Some(cum_qty)) => format!("{exec_id}@{}", cum_qty.0.normalize()),
+            (ExecIdRule::Unique | ExecIdRule::Repeat, _) => exec_id.to_owned(),
+        }
+    }
+
+    /// An absolute commission (13=3): without its currency it is a fee in the security's.
+    fn commission(&self, message: &FixMessage<'_>) -> (Option<Amount>, Vec<Charge>) {
+        let is_absolute = message.get(13) == Some(b"3");
+        let amount = decimal(message, 12).ok().flatten().filter(|_| self.dialect.executions.commission && is_absolute);
+        let Some(amount) = amount.map(Amount) else { return (None, Vec::new()) };
+        match message.text(479).and_then(|currency| currency.parse().ok()) {
+            Some(currency) => (None, vec![Charge { amount, currency, kind: ChargeKind::ExecutionCommission }]),
+            None => (Some(amount), Vec::new()),
+        }
+    }
+
+    fn on_replaced(
+        &mut self,
+        message: &FixMessage<'_>,
+        id: WireId,
+        fields: &ExecutionFields<'_>,
+    ) -> Vec<InboundMeaning> {
+        let chain = self.chains.get(id.order);
+        let base = chain.and_then(|chain| chain.asked_terms(id.request).or(chain.terms));
+        let Some(terms) = terms_of(&self.dialect, message, base) else {
+            return unclear(Some(id.order), "the order was replaced, and its terms are not told".to_owned());
+        };
+        let chain = self.chains.chain(id.order);
+        chain.known = Some(id.request);
+        chain.terms = Some(terms);
+        let ext_id = fields.order_id.map(Text::from);
+        report(ReportKind::Replaced { order: id.order, terms, ext_id })
+    }
+
+    /// The venue itself changed the order; a stop that was triggered has the terms that it had.
+    fn on_restated(
+        &mut self,
+        message: &FixMessage<'_>,
+        order: OrderId,
+        fields: &ExecutionFields<'_>,
+    ) -> Vec<InboundMeaning> {
+        let before = self.chains.get(order).and_then(|chain| chain.terms);
+        let Some((before, terms)) = before.and_then(|base| Some((base, terms_of(&self.dialect, message, Some(base))?)))
+        else {
+            return unclear(Some(order), "the venue changed the order, and its terms before are not known".to_owned());
+        };
+        if terms == before {
+            return Vec::new();
+        }
+        self.chains.chain(order).terms = Some(terms);
+        report(ReportKind::Replaced { order, terms, ext_id: fields.order_id.map(Text::from) })
+    }
+
+    fn on_bust(&mut self, order: OrderId, fields: &ExecutionFields<'_>) -> Vec<InboundMeaning> {
+        let Some(exec_id) = self.referred_fill(order, fields) else {
+            return unclear(Some(order), "an execution is busted that was not reported".to_owned());
+        };
+        self.chains.chain(order).cum_qty = fields.condition.cum_qty;
+        report(ReportKind::Busted { order, exec_id, reason: fields.text.map(Text::from) })
+    }
+
+    fn on_correction(
+        &mut self,
+        message: &FixMessage<'_>,
+        order: OrderId,
+        fields: &ExecutionFields<'_>,
+    ) -> Vec<InboundMeaning> {
+        let (Some(exec_id), Some(by)) = (self.referred_fill(order, fields), self.fill(message, order, fields)) else {
+            return unclear(Some(order), "an execution is corrected that was not reported".to_owned());
+        };
+        let chain = self.chains.chain(order);
+        chain.add_fill(fields.exec_id.unwrap_or_default(), &by.exec_id);
+        chain.cum_qty = fields.condition.cum_qty;
+        report(ReportKind::Corrected { exec_id, by })
+    }
+
+    /// ExecRefID (19) as it was reported. Unique ids need no memory.
+    fn referred_fill(&self, order: OrderId, fields: &ExecutionFields<'_>) -> Option<Text> {
+        let exec_id = fields.exec_ref_id?;
+        match self.dialect.executions.exec_ids {
+            ExecIdRule::Unique => Some(exec_id.into()),
+            ExecIdRule::Repeat => self.chains.get(order)?.reported_fill(exec_id).map(Text::from),
+        }
+    }
+
+    /// The answer to a question. Executions are not part of it: where the venue has more than was reported, nothing is concluded.
+    fn answer(
+        &mut self,
+        message: &FixMessage<'_>,
+        id: WireId,
+        fields: &ExecutionFields<'_>,
+        question: Question,
+    ) -> Vec<InboundMeaning> {
+        let order = id.order;
+        self.chains.chain(order).questions.clear();
+        if fields.is_unknown_order() {
+            return not_found(order, question);
+        }
+        if let Some(reason) = contradiction(&self.dialect.executions, fields) {
+            return unclear(Some(order), reason);
+        }
+        let chain = self.chains.chain(order);
+        let (known, shown) = (chain.cum_qty.unwrap_or(question.filled), fields.condition.cum_qty);
+        if let Some(more) = shown.filter(|shown| *shown > known) {
+            return unclear(Some(order), format!("the venue has filled {more}, but only {known} were reported"));
+        }
+        // An answer from before the newest execution says nothing about now.
+        if shown.is_some_and(|shown| shown < known) {
+            return Vec::new();
+        }
+        let base = chain.terms.unwrap_or(question.terms);
+        let terms = terms_of(&self.dialect, message, Some(base)).unwrap_or(base);
+        let state = fields.condition.state;
+        // A venue names the order by the id under which it knows it, unless a request is pending.
+        if state.is_open() && state != OrdState::PendingRequest {
+            (chain.known, chain.terms) = (Some(id.request), Some(terms));
+        }
+        let seen = VenueOrder {
+            order,
+            ext_id: fields.order_id.map(Text::from),
+            terms,
+            state: venue_state(state),
+            reason: fields.text.map(Text::from),
+        };
+        if !state.is_open() {
+            self.chains.end(order);
+        }
+        inquiry(order, question, InquiryResult::Found(seen, Vec::new()))
+    }
+
+    /// The last report of a mass status: what was asked about and not listed is not open at the venue.
+    fn end_of_mass_status(&mut self, message: &FixMessage<'_>, ours: Option<WireId>) -> Option<Vec<InboundMeaning>> {
+        let is_empty = message.number(911) == Some(0);
+        let is_last = message.flag(912) || is_empty;
+        if message.get(584).is_none() || !is_last {
+            return None;
+        }
+        let mut meanings = Vec::new();
+        if let Some(id) = ours.filter(|_| !is_empty) {
+            let fields = ExecutionFields::read(&self.dialect, message);
+            match fields {
+                Ok(fields) => meanings.extend(self.interpret(message, id, &fields)),
+                Err(reason) => return Some(unclear(Some(id.order), reason)),
+            }
+        }
+        for order in self.chains.questioned() {
+            if let Some(question) = self.chains.chain(order).questions.pop_front() {
+                meanings.extend(not_found(order, question));
+            }
+        }
+        Some(meanings)
+    }
+
+    fn on_cancel_reject(&mut self, message: &FixMessage<'_>) -> Vec<InboundMeaning> {
+        let Some(id) = message.text(11).and_then(|text| self.ids.read(text)) else {
+            let id = message.text(11).unwrap_or_default().to_owned();
+            return vec![InboundMeaning::Foreign { id }];
+        };
+        let sent = self.chains.get(id.order).and_then(|chain| chain.kind(id.request));
+        let kind = match message.text(434) {
+            Some("1") => Some(RequestKind::Cancel),
+            Some("2") => Some(RequestKind::Replace),
+            _ => sent,
+        };
+        self.refuse(id, kind, reject_reason(message, "CxlRejReason", 102))
+    }
+
+    /// Names the request by its number (45), or by its id (379).
+    fn on_reject(&mut self, message: &FixMessage<'_>) -> Vec<InboundMeaning> {
+        let by_number = message.number(45).and_then(|number| self.chains.sent(number));
+        let by_id = message.text(379).and_then(|text| self.ids.read(text));
+        let reason = reject_reason(message, "reason", if message.msg_type() == b"3" { 373 } else { 380 });
+        match (by_number, by_id) {
+            (Some(sent), _) => self.refuse(sent.id, Some(sent.kind), reason),
+            (None, Some(id)) => {
+                let kind = self.chains.get(id.order).and_then(|chain| chain.kind(id.request));
+                self.refuse(id, kind, reason)
+            }
+            (None, None) => unclear(None, format!("the venue refused a message: {reason}")),
+        }
+    }
+
+    fn refuse(&mut self, id: WireId, kind: Option<RequestKind>, reason: Text) -> Vec<InboundMeaning> {
+        let order = id.order;
+        match kind {
+            Some(RequestKind::New) => {
+                self.chains.end(order);
+                report(ReportKind::Rejected { order, reason })
+            }
+            Some(RequestKind::Cancel) => report(ReportKind::CancelRejected { order, reason }),
+            Some(RequestKind::Replace) => report(ReportKind::ReplaceRejected { order, reason }),
+            // A question that is refused has no answer.
+            Some(RequestKind::Status | RequestKind::MassStatus) => {
+                self.chains.chain(order).questions.clear();
+                Vec::new()
+            }
+            None => unclear(Some(order), format!("a request of before the start was refused: {reason}")),
+        }
+    }
+}
+
+fn report(kind: ReportKind) -> Vec<InboundMeaning> {
+    vec![InboundMeaning::Report(kind)]
+}
+
+fn unclear(order: Option<OrderId>, reason: String) -> Vec<InboundMeaning> {
+    vec![InboundMeaning::Unclear { order, reason }]
+}
+
+fn not_found(order: OrderId, question: Question) -> Vec<InboundMeaning> {
+    inquiry(order, question, InquiryResult::NotFound)
+}
+
+fn inquiry(order: OrderId, question: Question, result: InquiryResult) -> Vec<InboundMeaning> {
+    report(ReportKind::Inquiry(InquiryAnswer { order, as_of: question.as_of, dead_after: None, result }))
+}
+
+fn venue_state(state: OrdState) -> VenueOrderState {
+    match state {
+        OrdState::Canceled => VenueOrderState::Canceled,
+        OrdState::Expired => VenueOrderState::Expired,
+        OrdState::Rejected => VenueOrderState::Rejected,
+        OrdState::PendingNew
+        | OrdState::New
+        | OrdState::PartiallyFilled
+        | OrdState::Filled
+        | OrdState::PendingRequest
+        | OrdState::Working => VenueOrderState::Live,
+    }
+}
+
+/// The venue's text, else its code.
+fn reject_reason(message: &FixMessage<'_>, name: &str, tag: fix::tag::Tag) -> Text {
+    match (message.text(58), message.text(tag)) {
+        (Some(text), _) if !text.is_empty() => text.into(),
+        (_, Some(code)) => format!("{name} ({tag}) {code}").into(),
+        _ => "rejected by the venue".into(),
+    }
+}

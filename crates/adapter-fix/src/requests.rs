@@ -1,0 +1,255 @@
+//! Requests to the venue: New Order (D), Cancel (F), Replace (G), Order Status (H), Mass Status (AF). What the dialect does not
+//! offer is refused here, before anything is sent.
+
+use std::fmt;
+
+use domain::order::OrderTerms;
+use domain::{Decimal, Order, OrderProperties, OrderProperty, TimeInForce, Timestamp, WireId};
+use fix::tag::Tag;
+use fix::{OutgoingMessage, UtcTimestamp};
+
+use crate::dialect::{Dialect, FieldValue, FixVersion, OrderQuery, PropertyFields};
+use crate::wire_ids::ClientIds;
+
+/// What a request is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RequestKind {
+    New,
+    Cancel,
+    Replace,
+    Status,
+    MassStatus,
+}
+
+impl RequestKind {
+    pub fn msg_type(self) -> &'static str {
+        match self {
+            Self::New => "D",
+            Self::Cancel => "F",
+            Self::Replace => "G",
+            Self::Status => "H",
+            Self::MassStatus => "AF",
+        }
+    }
+}
+
+/// Why a request is not sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RequestRefusal {
+    pub code: &'static str,
+    pub reason: String,
+}
+
+impl RequestRefusal {
+    pub(crate) fn new(code: &'static str, reason: impl Into<String>) -> Self {
+        Self { code, reason: reason.into() }
+    }
+}
+
+impl fmt::Display for RequestRefusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.code, self.reason)
+    }
+}
+
+impl std::error::Error for RequestRefusal {}
+
+/// What a message needs besides the order.
+#[derive(Debug, Clone, Copy)]
+pub struct OrderContext<'a> {
+    pub symbol: &'a str,
+    /// The account's name at the venue.
+    pub account: Option<&'a str>,
+    pub currency: &'a str,
+    pub exchange: Option<&'a str>,
+    pub at: Timestamp,
+}
+
+pub fn new_order(
+    dialect: &Dialect,
+    ids: &ClientIds,
+    order: &Order,
+    context: &OrderContext<'_>,
+) -> Result<OutgoingMessage, RequestRefusal> {
+    let mut message = OutgoingMessage::new(RequestKind::New.msg_type());
+    message.field(11, ids.write(WireId::newest(ids.instance(), order))?);
+    write_instrument(dialect, order, context, &mut message);
+    write_terms(dialect, order.terms, &mut message)?;
+    write_properties(&dialect.orders.properties, order.properties, &mut message)?;
+    write_fields(dialect, RequestKind::New, order, context, &mut message)?;
+    Ok(message)
+}
+
+/// `known` is the id by which the venue knows the order now.
+pub fn cancel(
+    dialect: &Dialect,
+    ids: &ClientIds,
+    order: &Order,
+    known: WireId,
+    context: &OrderContext<'_>,
+) -> Result<OutgoingMessage, RequestRefusal> {
+    if !dialect.orders.cancel {
+        return Err(RequestRefusal::new("venue-no-cancel", "the venue takes no cancels"));
+    }
+    let mut message = OutgoingMessage::new(RequestKind::Cancel.msg_type());
+    write_chain(ids, order, known, &mut message)?;
+    write_instrument(dialect, order, context, &mut message);
+    message.field(38, digits(order.terms.quantity.0));
+    write_fields(dialect, RequestKind::Cancel, order, context, &mut message)?;
+    Ok(message)
+}
+
+pub fn replace(
+    dialect: &Dialect,
+    ids: &ClientIds,
+    (order, known): (&Order, WireId),
+    terms: OrderTerms,
+    context: &OrderContext<'_>,
+) -> Result<OutgoingMessage, RequestRefusal> {
+    if !dialect.orders.replace {
+        return Err(RequestRefusal::new("venue-no-replace", "the venue takes no replaces"));
+    }
+    let mut message = OutgoingMessage::new(RequestKind::Replace.msg_type());
+    write_chain(ids, order, known, &mut message)?;
+    write_instrument(dialect, order, context, &mut message);
+    write_terms(dialect, terms, &mut message)?;
+    write_properties(&dialect.orders.properties, order.properties, &mut message)?;
+    write_fields(dialect, RequestKind::Replace, order, context, &mut message)?;
+    Ok(message)
+}
+
+pub fn order_status(
+    dialect: &Dialect,
+    ids: &ClientIds,
+    order: &Order,
+    known: WireId,
+    context: &OrderContext<'_>,
+) -> Result<OutgoingMessage, RequestRefusal> {
+    if dialect.recovery.orders != OrderQuery::Status {
+        return Err(RequestRefusal::new("venue-no-status", "the venue answers no questions about an order"));
+    }
+    let mut message = OutgoingMessage::new(RequestKind::Status.msg_type());
+    message.field(11, ids.write(known)?);
+    write_order_id(order, &mut message);
+    message.field(54, dialect.orders.sides.code(order.side)).field(55, context.symbol);
+    write_fields(dialect, RequestKind::Status, order, context, &mut message)?;
+    Ok(message)
+}
+
+/// Asks for all open orders under an id of our own.
+pub fn mass_status(dialect: &Dialect, request_id: &str) -> Result<OutgoingMessage, RequestRefusal> {
+    if dialect.version == FixVersion::Fix42 {
+        return Err(RequestRefusal::new("venue-no-status", "FIX 4.2 has no mass status"));
+    }
+    let mut message = OutgoingMessage::new(RequestKind::MassStatus.msg_type());
+    message.field(584, request_id).field(585, "7");
+    Ok(message)
+}
+
+fn write_chain(
+    ids: &ClientIds,
+    order: &Order,
+    known: WireId,
+    message: &mut OutgoingMessage,
+) -> Result<(), RequestRefusal> {
+    message.field(11, ids.write(WireId::newest(ids.instance(), order))?).field(41, ids.write(known)?);
+    write_order_id(order, message);
+    Ok(())
+}
+
+fn write_order_id(order: &Order, message: &mut OutgoingMessage) {
+    if let Some(ext_id) = order.ext_id.as_deref().filter(|id| is_sendable(id)) {
+        message.field(37, ext_id);
+    }
+}
+
+fn write_instrument(dialect: &Dialect, order: &Order, context: &OrderContext<'_>, message: &mut OutgoingMessage) {
+    message.field(54, dialect.orders.sides.code(order.side)).field(55, context.symbol);
+    message.time(60, utc(context.at), dialect.session.time_digits);
+    if let Some(account) = context.account.filter(|_| dialect.orders.account) {
+        message.field(1, account);
+    }
+}
+
+fn write_terms(dialect: &Dialect, terms: OrderTerms, message: &mut OutgoingMessage) -> Result<(), RequestRefusal> {
+    let orders = &dialect.orders;
+    let kind = orders.types.code(&terms.kind).ok_or_else(|| {
+        RequestRefusal::new("venue-order-type", format!("the venue has no orders of type {}", terms.kind.name()))
+    })?;
+    let tif = orders.times_in_force.code(terms.tif).ok_or_else(|| {
+        RequestRefusal::new("venue-tif", format!("the venue has no orders with {}", terms.tif.name()))
+    })?;
+    message.field(38, digits(terms.quantity.0)).field(40, kind).field(59, tif);
+    if let Some(limit) = terms.kind.limit() {
+        message.field(44, digits(limit.0));
+    }
+    if let Some(stop) = terms.kind.stop() {
+        message.field(99, digits(stop.0));
+    }
+    if let TimeInForce::Gtd { until } = terms.tif {
+        message.time(126, utc(until), dialect.session.time_digits);
+    }
+    Ok(())
+}
+
+fn write_properties(
+    fields: &PropertyFields,
+    properties: OrderProperties,
+    message: &mut OutgoingMessage,
+) -> Result<(), RequestRefusal> {
+    let refused = |property: OrderProperty| {
+        RequestRefusal::new("venue-property", format!("{}: the venue does not offer it", property.name()))
+    };
+    for property in properties.needs() {
+        let (tag, value) = match property {
+            OrderProperty::PostOnly => fields.post_only.clone(),
+            OrderProperty::DisplayQuantity => quantity_field(fields.display_quantity, properties.display_quantity),
+            OrderProperty::MinQuantity => quantity_field(fields.min_quantity, properties.min_quantity),
+        }
+        .ok_or_else(|| refused(property))?;
+        message.field(tag, value);
+    }
+    Ok(())
+}
+
+fn quantity_field(tag: Option<Tag>, quantity: Option<domain::Quantity>) -> Option<(Tag, String)> {
+    Some((tag?, digits(quantity?.0)))
+}
+
+fn write_fields(
+    dialect: &Dialect,
+    kind: RequestKind,
+    order: &Order,
+    context: &OrderContext<'_>,
+    message: &mut OutgoingMessage,
+) -> Result<(), RequestRefusal> {
+    let wanted = |messages: &[String]| messages.iter().any(|msg_type| msg_type == kind.msg_type());
+    for field in dialect.fields.iter().filter(|field| wanted(&field.messages)) {
+        let value = match &field.value {
+            FieldValue::Constant(text) => Some(text.clone()),
+            FieldValue::Account => context.account.map(str::to_owned),
+            FieldValue::Currency => Some(context.currency.to_owned()),
+            FieldValue::Exchange => context.exchange.map(str::to_owned),
+            FieldValue::OrderId => Some(order.int_id.to_string()),
+        };
+        let value = value.filter(|text| is_sendable(text)).ok_or_else(|| {
+            RequestRefusal::new("venue-field", format!("tag {}: there is no value for it", field.tag))
+        })?;
+        message.field(field.tag, value);
+    }
+    Ok(())
+}
+
+/// A value may not hold the delimiter.
+fn is_sendable(text: &str) -> bool {
+    !text.is_empty() && !text.chars().any(char::is_control)
+}
+
+/// Without zeros at the end.
+fn digits(number: Decimal) -> String {
+    number.normalize().to_string()
+}
+
+pub(crate) fn utc(at: Timestamp) -> UtcTimestamp {
+    UtcTimestamp::from_nanos(at.0)
+}

@@ -1,0 +1,180 @@
+//! Dialect files: what is wrong with one is told with its field and line, and the shipped ones are right.
+
+#![allow(clippy::unwrap_used, reason = "a step of a story that fails shall end it")]
+
+use adapter_fix::{DIALECT_SCHEMA, Dialect, SHIPPED_DIALECTS};
+use expect_test::expect;
+use serde_json::Value;
+
+const SMALLEST: &str =
+    "name = 'x'\nversion = 'FIX.4.4'\n[orders.types]\nlimit = '2'\n[orders.timesInForce]\nday = '0'\n";
+
+fn problems(text: &str) -> String {
+    Dialect::parse(text).map_or_else(|error| error.to_string(), |_| "no problem".to_owned()) + "\n"
+}
+
+#[test]
+fn the_smallest_dialect_has_a_name_a_version_a_type_and_a_time_in_force() {
+    let dialect = Dialect::parse(SMALLEST).unwrap();
+    assert_eq!((dialect.name.as_str(), dialect.recovery.resend, dialect.ids.length_max), ("x", true, 36));
+    expect![[r#"
+        line 1: version: is missing
+    "#]]
+    .assert_eq(&problems("name = 'x'"));
+    expect![[r#"
+        line 1: name: is missing
+        line 1: orders.timesInForce: offers no time in force
+        line 1: orders.types: offers no type of order
+    "#]]
+    .assert_eq(&problems("version = 'FIX.4.4'"));
+}
+
+#[test]
+fn every_problem_is_told_with_its_field_and_line() {
+    let text = r#"
+name = 7
+version = "FIX.4.2"
+color = "blue"
+
+[session]
+heartbeatSeconds = 0
+resetOnLogon = "yes"
+
+[logon]
+credentials = "password"
+
+[ids]
+separator = "+"
+
+[orders]
+cancel = 1
+
+[orders.types]
+limit = "2"
+stop = "2"
+peg = "P"
+
+[orders.timesInForce]
+day = 0
+
+[orders.properties]
+postOnly = { tag = 18 }
+minQuantity = {}
+
+[[fields]]
+tag = 49
+value = "me"
+
+[[fields]]
+messages = ["D", "X"]
+tag = 5001
+value = "{colour}"
+
+[executions]
+execIds = "sometimes"
+[executions.execTypes]
+Z = "nonsense"
+
+[recovery]
+resend = false
+orders = "mass-status"
+
+[throttle]
+messages = 5
+"#;
+    expect![[r#"
+        line 2: name: is not a text of printable characters
+        line 4: color: is no key (known: name, description, version, proof, session, logon, ids, orders, fields, executions, recovery, throttle)
+        line 7: session.heartbeatSeconds: is not a whole number from 1 to 3600
+        line 8: session.resetOnLogon: is not true or false
+        line 11: logon.credentials: FIX.4.2 has no Username and Password
+        line 14: ids.separator: is not one of -, _, ., :, x
+        line 17: orders.cancel: is not true or false
+        line 21: orders.types.stop: has the code of limit
+        line 22: orders.types.peg: is no key (known: market, limit, stop, stopLimit)
+        line 24: orders.timesInForce: offers no time in force
+        line 25: orders.timesInForce.day: is not a text of printable characters
+        line 28: orders.properties.postOnly.value: is missing
+        line 29: orders.properties.minQuantity.tag: is missing
+        line 32: fields[1].tag: 49 is set by the platform
+        line 36: fields[2].messages: X is no message that is sent (known: D, F, G, H, AF)
+        line 38: fields[2].value: {colour} is no placeholder (known: {account}, {currency}, {exchange}, {order})
+        line 41: executions.execIds: is not one of unique, repeat
+        line 43: executions.execTypes.Z: is not one of pending-new, new, trade, pending, canceled, replaced, expired, rejected, restated, bust, correct, status
+        line 47: recovery.orders: FIX.4.2 has no Order Mass Status Request
+        line 49: throttle.seconds: is missing
+    "#]]
+    .assert_eq(&problems(text));
+}
+
+#[test]
+fn what_is_no_toml_is_told_with_its_line() {
+    expect![[r#"
+        line 2: extra `=`, expected nothing
+        line 2: unexpected key or value, expected newline, `#`
+    "#]]
+    .assert_eq(&problems("name = 'x'\nversion = = 2\n"));
+}
+
+#[test]
+fn a_dialect_without_any_way_to_recover_is_refused() {
+    let with = |recovery: &str| problems(&format!("{SMALLEST}{recovery}"));
+    expect![[r#"
+        line 8: recovery.resend: numbers that begin at 1 at each log-on leave nothing to send again (session.resetOnLogon)
+        line 7: recovery.orders: without resends the venue must be asked: status or mass-status
+    "#]]
+    .assert_eq(&(with("[recovery]\nresend = true\n[session]\nresetOnLogon = true") + &with("[recovery]\nresend = false")));
+    assert_eq!(with("[recovery]\nresend = false\norders = 'mass-status'"), "no problem\n");
+}
+
+fn as_json(text: &str) -> Value {
+    fn of(value: toml::Value) -> Value {
+        match value {
+            toml::Value::String(text) => text.into(),
+            toml::Value::Integer(number) => number.into(),
+            toml::Value::Boolean(flag) => flag.into(),
+            toml::Value::Array(items) => items.into_iter().map(of).collect(),
+            toml::Value::Table(table) => table.into_iter().map(|(key, value)| (key, of(value))).collect(),
+            other => panic!("{other} is not used in dialects"),
+        }
+    }
+    of(toml::Value::Table(text.parse().unwrap()))
+}
+
+#[test]
+fn every_shipped_dialect_is_read_and_fits_the_schema() {
+    let schema = jsonschema::validator_for(&serde_json::from_str(DIALECT_SCHEMA).unwrap()).unwrap();
+    for (name, text) in SHIPPED_DIALECTS {
+        let dialect = Dialect::parse(text).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!(dialect.name, *name);
+        assert!(!dialect.description.is_empty(), "{name}");
+        let errors: Vec<String> = schema.iter_errors(&as_json(text)).map(|error| error.to_string()).collect();
+        assert_eq!(errors, [""; 0], "{name}");
+        assert_eq!(Dialect::shipped(name), Some(dialect));
+    }
+    assert_eq!(Dialect::shipped("generic-99"), None);
+}
+
+#[test]
+fn the_schema_knows_the_same_keys_as_the_reader() {
+    let schema = jsonschema::validator_for(&serde_json::from_str(DIALECT_SCHEMA).unwrap()).unwrap();
+    let wrong = [
+        "color = 'blue'",
+        "[session]\nheartbeatSeconds = 0",
+        "[logon]\ncredentials = 'card'",
+        "[ids]\nlengthMax = 7",
+        "[orders.properties]\nminQuantity = {}",
+        "[[fields]]\nmessages = ['X']\ntag = 1\nvalue = 'a'",
+        "[executions]\nexecIds = 'sometimes'",
+        "[executions.statuses]\nZ = 'nonsense'",
+        "[recovery]\norders = 'phone'",
+        "[throttle]\nmessages = 1",
+    ];
+    for part in wrong {
+        let text = format!("{}\n{part}", if part.starts_with("color") { "" } else { SMALLEST });
+        let text = if part.starts_with("color") { format!("{part}\n{SMALLEST}") } else { text };
+        assert_ne!(problems(&text), "no problem\n", "{part}");
+        assert!(!schema.is_valid(&as_json(&text)), "{part}");
+    }
+    assert!(schema.is_valid(&as_json(SMALLEST)));
+}

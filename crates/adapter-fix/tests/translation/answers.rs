@@ -1,0 +1,78 @@
+//! Answers to questions about orders: status reports, one by one or for all open orders.
+
+use adapter_fix::{Dialect, SHIPPED_DIALECTS};
+use domain::Order;
+use expect_test::expect;
+
+use crate::story::{NOW, Story, order};
+
+fn ask(story: &mut Story, order: &Order) {
+    story.translator.chains.on_question(NOW.parse().unwrap(), order);
+}
+
+#[test]
+fn a_status_answers_the_question_and_counts_only_where_no_execution_is_missing() {
+    let mut story = Story::new("generic-44");
+    let held = Order { filled: 40.into(), ..order(1) };
+    for answer in [
+        "37=V1|17=0|150=I|39=1|38=100|44=10.5|14=40|151=60",
+        "37=V1|17=0|150=I|39=1|38=100|44=10.5|14=70|151=30",
+        "37=V1|17=0|150=I|39=1|38=100|44=10.5|14=10|151=90",
+        "37=V1|17=0|150=I|39=4|38=100|14=40|151=0",
+        "37=NONE|17=0|150=I|39=8|14=0|151=0|103=5|58=unknown",
+        "37=V1|17=0|150=I|39=2|38=100|14=40|151=60",
+    ] {
+        ask(&mut story, &held);
+        story.venue(&format!("8 11=R7-1-0|{answer}"));
+    }
+    story.venue("8 11=R7-1-0|37=V1|17=0|150=I|39=1|38=100|14=40|151=60");
+    expect![[r#"
+        < 35=8|11=R7-1-0|37=V1|17=0|150=I|39=1|38=100|44=10.5|14=40|151=60
+            1 found as of 2026-11-16T12:00:00Z: Live, 100 @ 10.5 GTC
+        < 35=8|11=R7-1-0|37=V1|17=0|150=I|39=1|38=100|44=10.5|14=70|151=30
+            ALARM order 1: the venue has filled 70, but only 40 were reported
+        < 35=8|11=R7-1-0|37=V1|17=0|150=I|39=1|38=100|44=10.5|14=10|151=90
+            nothing
+        < 35=8|11=R7-1-0|37=V1|17=0|150=I|39=4|38=100|14=40|151=0
+            1 found as of 2026-11-16T12:00:00Z: Canceled, 100 @ 10.5 GTC
+        < 35=8|11=R7-1-0|37=NONE|17=0|150=I|39=8|14=0|151=0|103=5|58=unknown
+            1 not found as of 2026-11-16T12:00:00Z
+        < 35=8|11=R7-1-0|37=V1|17=0|150=I|39=2|38=100|14=40|151=60
+            ALARM order 1: the order is filled by OrdStatus (39), but CumQty (14) is 40, LeavesQty (151) 60, OrderQty (38) 100
+        < 35=8|11=R7-1-0|37=V1|17=0|150=I|39=1|38=100|14=40|151=60
+            nothing
+    "#]]
+    .assert_eq(&story.told);
+}
+
+#[test]
+fn what_a_mass_status_does_not_list_is_not_open() {
+    let generic = SHIPPED_DIALECTS[0].1;
+    let text = generic.replace("orders = \"status\"", "orders = \"mass-status\"");
+    let mut story = Story::of(Dialect::parse(&text).unwrap());
+    for id in [1, 2, 3] {
+        ask(&mut story, &order(id));
+    }
+    story.venue("8 11=R7-1-0|37=V1|17=0|150=I|39=0|38=100|44=10.5|14=0|151=100|584=M1|911=2|912=N");
+    story.venue("8 11=R7-3-0|37=V3|17=0|150=I|39=0|38=100|44=10.5|14=0|151=100|584=M1|911=2|912=Y");
+    ask(&mut story, &order(1));
+    story.venue("8 37=NONE|17=0|150=I|39=8|14=0|151=0|584=M2|911=0|58=no open orders");
+    expect![[r#"
+        < 35=8|11=R7-1-0|37=V1|17=0|150=I|39=0|38=100|44=10.5|14=0|151=100|584=M1|911=2|912=N
+            1 found as of 2026-11-16T12:00:00Z: Live, 100 @ 10.5 GTC
+        < 35=8|11=R7-3-0|37=V3|17=0|150=I|39=0|38=100|44=10.5|14=0|151=100|584=M1|911=2|912=Y
+            3 found as of 2026-11-16T12:00:00Z: Live, 100 @ 10.5 GTC; 2 not found as of 2026-11-16T12:00:00Z
+        < 35=8|37=NONE|17=0|150=I|39=8|14=0|151=0|584=M2|911=0|58=no open orders
+            1 not found as of 2026-11-16T12:00:00Z
+    "#]]
+    .assert_eq(&story.told);
+}
+
+#[test]
+fn a_question_of_a_lost_connection_has_no_answer() {
+    let mut story = Story::new("generic-44");
+    ask(&mut story, &order(1));
+    story.translator.chains.on_disconnected();
+    story.venue("8 11=R7-1-0|37=V1|17=0|150=I|39=0|38=100|14=0|151=100");
+    assert!(story.told.ends_with("nothing\n"), "{}", story.told);
+}

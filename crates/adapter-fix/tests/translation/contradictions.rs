@@ -1,0 +1,89 @@
+//! A report that contradicts itself is an alarm and a question to the venue. Nothing of it is believed.
+
+use expect_test::expect;
+
+use crate::story::{Story, order};
+
+#[test]
+fn a_status_that_its_quantities_contradict_is_not_believed() {
+    let mut story = Story::new("generic-44");
+    story.submit(&order(1));
+    story.told.clear();
+    for report in [
+        "150=0|39=0|38=100|14=10|151=90",
+        "150=F|39=2|38=100|14=40|151=60|32=40|31=10",
+        "150=F|39=1|38=100|14=100|151=0|32=100|31=10",
+        "150=F|39=0|38=100|14=0|151=100|32=10|31=10",
+        "150=4|39=4|38=100|14=0|151=100",
+        "150=4|39=0|38=100|14=0|151=100",
+        "150=8|39=0|38=100|14=0|151=100",
+        "150=C|39=4|38=100|14=0|151=0",
+        "150=0|39=0|38=100|14=0|151=70",
+        "150=F|39=1|38=100|14=5|151=95|32=10|31=10",
+        "150=F|39=1|38=100|14=10|151=90|32=10",
+        "150=F|39=1|38=100|14=ten|151=90|32=10|31=10",
+        "150=Z|39=1|38=100|14=10|151=90",
+        "150=0|39=Z|38=100|14=0|151=100",
+        "150=0|38=100|14=0|151=100",
+    ] {
+        story.venue(&format!("8 11=R7-1-0|37=V1|17=E1|{report}"));
+    }
+    story.venue("8 11=R7-1-0|41=R7-2-0|37=V1|17=E1|150=4|39=4|14=0|151=0");
+    expect![[r#"
+        < 35=8|11=R7-1-0|37=V1|17=E1|150=0|39=0|38=100|14=10|151=90
+            ALARM order 1: the order is new by OrdStatus (39), but CumQty (14) is 10, LeavesQty (151) 90, OrderQty (38) 100
+        < 35=8|11=R7-1-0|37=V1|17=E1|150=F|39=2|38=100|14=40|151=60|32=40|31=10
+            ALARM order 1: the order is filled by OrdStatus (39), but CumQty (14) is 40, LeavesQty (151) 60, OrderQty (38) 100
+        < 35=8|11=R7-1-0|37=V1|17=E1|150=F|39=1|38=100|14=100|151=0|32=100|31=10
+            ALARM order 1: the order is filled in part by OrdStatus (39), but CumQty (14) is 100, LeavesQty (151) 0, OrderQty (38) 100
+        < 35=8|11=R7-1-0|37=V1|17=E1|150=F|39=0|38=100|14=0|151=100|32=10|31=10
+            ALARM order 1: LastQty (32) is 10, and CumQty (14) only 0
+        < 35=8|11=R7-1-0|37=V1|17=E1|150=4|39=4|38=100|14=0|151=100
+            ALARM order 1: the order has ended by OrdStatus (39), but CumQty (14) is 0, LeavesQty (151) 100, OrderQty (38) 100
+        < 35=8|11=R7-1-0|37=V1|17=E1|150=4|39=0|38=100|14=0|151=100
+            ALARM order 1: the order was cancelled by ExecType (150), and OrdStatus (39) says new
+        < 35=8|11=R7-1-0|37=V1|17=E1|150=8|39=0|38=100|14=0|151=100
+            ALARM order 1: the order was rejected by ExecType (150), and OrdStatus (39) says new
+        < 35=8|11=R7-1-0|37=V1|17=E1|150=C|39=4|38=100|14=0|151=0
+            ALARM order 1: the order was expired by ExecType (150), and OrdStatus (39) says canceled
+        < 35=8|11=R7-1-0|37=V1|17=E1|150=0|39=0|38=100|14=0|151=70
+            ALARM order 1: the order is new by OrdStatus (39), but CumQty (14) is 0, LeavesQty (151) 70, OrderQty (38) 100
+        < 35=8|11=R7-1-0|37=V1|17=E1|150=F|39=1|38=100|14=5|151=95|32=10|31=10
+            ALARM order 1: LastQty (32) is 10, and CumQty (14) only 5
+        < 35=8|11=R7-1-0|37=V1|17=E1|150=F|39=1|38=100|14=10|151=90|32=10
+            ALARM order 1: an execution without LastPx (31)
+        < 35=8|11=R7-1-0|37=V1|17=E1|150=F|39=1|38=100|14=ten|151=90|32=10|31=10
+            ALARM order 1: tag 14 is 'ten', which is no number
+        < 35=8|11=R7-1-0|37=V1|17=E1|150=Z|39=1|38=100|14=10|151=90
+            ALARM order 1: ExecType (150) is 'Z', which the dialect does not know
+        < 35=8|11=R7-1-0|37=V1|17=E1|150=0|39=Z|38=100|14=0|151=100
+            ALARM order 1: OrdStatus (39) is 'Z', which the dialect does not know
+        < 35=8|11=R7-1-0|37=V1|17=E1|150=0|38=100|14=0|151=100
+            ALARM order 1: OrdStatus (39) is missing
+        < 35=8|11=R7-1-0|41=R7-2-0|37=V1|17=E1|150=4|39=4|14=0|151=0
+            ALARM order 1: ClOrdID (11) and OrigClOrdID (41) name two orders
+    "#]]
+    .assert_eq(&story.told);
+}
+
+#[test]
+fn an_execution_that_is_missing_is_an_alarm_and_the_one_that_came_is_booked() {
+    let mut story = Story::new("generic-44");
+    story.submit(&order(1));
+    story.told.clear();
+    story.venue("8 11=R7-1-0|37=V1|17=E1|150=F|39=1|38=100|14=10|151=90|32=10|31=10");
+    story.venue("8 11=R7-1-0|37=V1|17=E3|150=F|39=1|38=100|14=40|151=60|32=10|31=10");
+    story.venue("8 43=Y|11=R7-1-0|37=V1|17=E2|150=F|39=1|38=100|14=30|151=70|32=20|31=10");
+    story.venue("8 11=R7-1-0|37=V1|17=E4|150=F|39=1|38=100|14=40|151=60|32=0|31=0");
+    expect![[r#"
+        < 35=8|11=R7-1-0|37=V1|17=E1|150=F|39=1|38=100|14=10|151=90|32=10|31=10
+            1 filled 10 @ 10 (E1)
+        < 35=8|11=R7-1-0|37=V1|17=E3|150=F|39=1|38=100|14=40|151=60|32=10|31=10
+            1 filled 10 @ 10 (E3); ALARM order 1: 30 were filled before this execution, but only 10 were reported
+        < 35=8|43=Y|11=R7-1-0|37=V1|17=E2|150=F|39=1|38=100|14=30|151=70|32=20|31=10
+            1 filled 20 @ 10 (E2)
+        < 35=8|11=R7-1-0|37=V1|17=E4|150=F|39=1|38=100|14=40|151=60|32=0|31=0
+            nothing
+    "#]]
+    .assert_eq(&story.told);
+}

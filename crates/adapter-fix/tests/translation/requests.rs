@@ -1,0 +1,138 @@
+//! Orders, cancels, replaces and questions as messages; what the dialect does not offer is refused.
+
+use adapter_fix::{ClientIds, Dialect, MessageCheck, SHIPPED_DIALECTS, mass_status, new_order, order_status};
+use domain::order::OrderTerms;
+use domain::{Order, OrderKind, OrderProperties, Side, TimeInForce};
+use expect_test::expect;
+
+use crate::story::{INSTANCE, Story, context, order, shown, terms};
+
+fn ids(dialect: &Dialect) -> ClientIds {
+    ClientIds::new(INSTANCE, dialect.ids.clone())
+}
+
+fn all_terms() -> Vec<OrderTerms> {
+    let (limit, stop) = ("10.50".parse().unwrap(), "10.4".parse().unwrap());
+    let kinds =
+        [OrderKind::Market, OrderKind::Limit { limit }, OrderKind::Stop { stop }, OrderKind::StopLimit { limit, stop }];
+    let until = "2026-12-31T22:00:00Z".parse().unwrap();
+    let tifs = [
+        TimeInForce::Day,
+        TimeInForce::Gtc,
+        TimeInForce::Ato,
+        TimeInForce::Ioc,
+        TimeInForce::Fok,
+        TimeInForce::Gtd { until },
+        TimeInForce::Atc,
+    ];
+    let of = |kind| tifs.map(|tif| OrderTerms { quantity: 100.into(), kind, tif });
+    kinds.into_iter().flat_map(of).collect()
+}
+
+#[test]
+fn every_message_of_every_dialect_keeps_to_its_dictionary() {
+    for (name, _) in SHIPPED_DIALECTS {
+        let dialect = Dialect::shipped(name).unwrap();
+        let mut check = MessageCheck::new(&dialect);
+        let mut sent = 0;
+        for terms in all_terms() {
+            let order = Order { terms, side: Side::Sell, ..order(1) };
+            let Ok(message) = new_order(&dialect, &ids(&dialect), &order, &context()) else { continue };
+            assert_eq!(check.check(&message), Ok(()), "{name}: {}", shown(&Ok(message)));
+            sent += 1;
+        }
+        assert!(sent > 0, "{name}");
+        let order = Order { ext_id: Some("V1".into()), request: 1, ..order(1) };
+        let known = domain::WireId { instance: INSTANCE, order: order.id, request: 0 };
+        let others = [
+            adapter_fix::cancel(&dialect, &ids(&dialect), &order, known, &context()),
+            adapter_fix::replace(&dialect, &ids(&dialect), (&order, known), terms(60, "10"), &context()),
+            order_status(&dialect, &ids(&dialect), &order, known, &context()),
+            mass_status(&dialect, "R7-M-1"),
+        ];
+        for message in others.into_iter().flatten() {
+            assert_eq!(check.check(&message), Ok(()), "{name}: {}", shown(&Ok(message)));
+        }
+    }
+}
+
+#[test]
+fn every_type_with_every_time_in_force() {
+    let dialect = Dialect::shipped("quickfix-ordermatch").unwrap();
+    let lines = all_terms().into_iter().map(|terms| {
+        let message = new_order(&dialect, &ids(&dialect), &Order { terms, ..order(1) }, &context());
+        format!("{} {}: {}\n", terms.kind.name(), terms.tif.name(), shown(&message))
+    });
+    let lines: String = lines.filter(|line| !line.contains("venue-order-type")).collect();
+    expect![[r#"
+        LimitOrder DAY: 35=D|11=R7-1-0|21=1|38=100|40=2|44=10.5|54=1|55=MSFT|59=0|60=20261116-12:00:00.000
+        LimitOrder GTC: venue-tif: the venue has no orders with GTC
+        LimitOrder ATO: venue-tif: the venue has no orders with ATO
+        LimitOrder IOC: venue-tif: the venue has no orders with IOC
+        LimitOrder FOK: venue-tif: the venue has no orders with FOK
+        LimitOrder GTD: venue-tif: the venue has no orders with GTD
+        LimitOrder ATC: venue-tif: the venue has no orders with ATC
+    "#]]
+    .assert_eq(&lines);
+    let generic = Dialect::shipped("generic-44").unwrap();
+    let lines = all_terms().into_iter().skip(7).map(|terms| {
+        let order = Order { terms, ..order(1) };
+        shown(&new_order(&generic, &ids(&generic), &order, &context())) + "\n"
+    });
+    let lines: String = lines.step_by(5).collect();
+    expect![[r#"
+        35=D|11=R7-1-0|21=1|38=100|40=2|44=10.5|54=1|55=MSFT|59=0|60=20261116-12:00:00.000
+        35=D|11=R7-1-0|21=1|38=100|40=2|44=10.5|54=1|55=MSFT|59=6|60=20261116-12:00:00.000|126=20261231-22:00:00.000
+        35=D|11=R7-1-0|21=1|38=100|40=3|54=1|55=MSFT|59=3|60=20261116-12:00:00.000|99=10.4
+        35=D|11=R7-1-0|21=1|38=100|40=4|44=10.5|54=1|55=MSFT|59=1|60=20261116-12:00:00.000|99=10.4
+        35=D|11=R7-1-0|21=1|38=100|40=4|44=10.5|54=1|55=MSFT|59=7|60=20261116-12:00:00.000|99=10.4
+    "#]]
+    .assert_eq(&lines);
+}
+
+#[test]
+fn properties_and_fields_of_the_dialect_are_added_or_refused() {
+    let text = "name = 'x'\nversion = 'FIX.4.4'\n[orders]\naccount = true\n[orders.types]\nlimit = '2'\n\
+                [orders.timesInForce]\ngtc = '1'\n[orders.properties]\npostOnly = { tag = 18, value = '6' }\n\
+                [[fields]]\ntag = 15\nvalue = '{currency}'\n[[fields]]\nmessages = ['D', 'F']\ntag = 7001\n\
+                value = '{order}'\n[[fields]]\ntag = 207\nvalue = '{exchange}'\n[ids]\nseparator = 'x'\nlengthMax = 8\n";
+    let dialect = Dialect::parse(text).unwrap();
+    let told = |order: &Order| shown(&new_order(&dialect, &ids(&dialect), order, &context())) + "\n";
+    let post_only = OrderProperties { post_only: true, ..OrderProperties::default() };
+    let hidden = OrderProperties { display_quantity: Some(10.into()), ..OrderProperties::default() };
+    let lines = [
+        told(&Order { properties: post_only, ..order(71) }),
+        told(&Order { properties: hidden, ..order(1) }),
+        told(&order(36 * 36 * 36 * 36)),
+        shown(&new_order(
+            &dialect,
+            &ids(&dialect),
+            &order(1),
+            &adapter_fix::OrderContext { exchange: None, ..context() },
+        )),
+    ];
+    expect![[r#"
+        35=D|1=DESK|11=R7x1Zx0|15=USD|18=6|38=100|40=2|44=10.5|54=1|55=MSFT|59=1|60=20261116-12:00:00.000|207=XNAS|7001=TEST-71
+        venue-property: displayQuantity: the venue does not offer it
+        venue-id-length: R7x10000x0 has more than the 8 characters that the venue takes
+        venue-field: tag 207: there is no value for it"#]]
+    .assert_eq(&lines.concat());
+    assert_eq!(ids(&dialect).read("R7x1Zx0").map(|id| id.order.0), Some(71));
+    assert_eq!(ids(&dialect).read("R8x1Zx0"), None, "of another installation");
+}
+
+#[test]
+fn what_the_venue_does_not_take_is_not_sent() {
+    let mut story = Story::new("quickfix-executor");
+    story.cancel(&Order { request: 1, ..order(1) });
+    story.replace(&Order { request: 1, ..order(1) }, terms(50, "10"));
+    let dialect = Dialect::shipped("quickfix-executor").unwrap();
+    let known = story.translator.chains.known_id(INSTANCE, &order(1));
+    let status = order_status(&dialect, &ids(&dialect), &order(1), known, &context());
+    story.told += &shown(&status);
+    expect![[r#"
+        > venue-no-cancel: the venue takes no cancels
+        > venue-no-replace: the venue takes no replaces
+        venue-no-status: the venue answers no questions about an order"#]]
+    .assert_eq(&story.told);
+}
