@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use domain::Timestamp;
+use domain::{SeededRng, Timestamp};
 
 const NANOS_PER_SECOND: i64 = 1_000_000_000;
 
@@ -36,12 +36,12 @@ pub struct ReconnectPolicy {
     attempts: VecDeque<Timestamp>,
     failures: u32,
     not_before: Option<Timestamp>,
-    random: u64,
+    random: SeededRng,
 }
 
 impl ReconnectPolicy {
     pub fn new(rule: ReconnectRule, seed: u64) -> Self {
-        Self { rule, attempts: VecDeque::new(), failures: 0, not_before: None, random: seed }
+        Self { rule, attempts: VecDeque::new(), failures: 0, not_before: None, random: SeededRng::from_seed(seed) }
     }
 
     /// When the next attempt is allowed; not before `now`.
@@ -94,15 +94,6 @@ impl ReconnectPolicy {
         let millis = self.rule.first_millis.saturating_mul(factor).min(self.rule.max_millis);
         let nanos = millis.saturating_mul(1_000_000);
         let half = nanos / 2;
-        i64::try_from(half + self.random() % (nanos - half + 1)).unwrap_or(i64::MAX)
-    }
-
-    /// SplitMix64: small, and the same on every machine.
-    fn random(&mut self) -> u64 {
-        self.random = self.random.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.random;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        mixed ^ (mixed >> 31)
+        i64::try_from(half + self.random.below(nanos - half + 1)).unwrap_or(i64::MAX)
     }
 }

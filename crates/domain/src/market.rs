@@ -83,6 +83,15 @@ impl Tick {
         }
     }
 
+    /// Takes the quote of a book: the best level of each side, and none where a side is empty.
+    pub fn set_quote(&mut self, book: &OrderBook) {
+        let (bid, ask) = (book.bids.first(), book.asks.first());
+        self.set_feed(&book.feed);
+        self.at = book.at;
+        (self.bid, self.vol_bid) = (bid.map(|level| level.price), bid.map(|level| level.quantity));
+        (self.ask, self.vol_ask) = (ask.map(|level| level.price), ask.map(|level| level.quantity));
+    }
+
     /// Drops a quote that the opposite side has crossed: it is stale.
     fn clear_crossed_side(&mut self, newer: &Self) {
         if !matches!((self.bid, self.ask), (Some(bid), Some(ask)) if bid > ask) {
@@ -320,6 +329,19 @@ impl From<&Tick> for Mark {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_quote_of_a_book_is_its_best_levels_and_an_empty_side_has_none() {
+        let level = |price: i64, quantity: i64| BookLevel { price: price.into(), quantity: quantity.into() };
+        let (security, feed) = (SecurityId(1), Text::from("F"));
+        let mut newest =
+            Tick { bid: Some(98.into()), ask: Some(100.into()), last: Some(99.into()), ..Tick::empty(security) };
+        let bids = vec![level(97, 5), level(96, 7)];
+        let book = OrderBook { security, feed: feed.clone(), at: Timestamp(7), bids, asks: vec![] };
+        newest.set_quote(&book);
+        let (bid, vol_bid, last) = (Some(97.into()), Some(5.into()), Some(99.into()));
+        assert_eq!(newest, Tick { feed, at: Timestamp(7), bid, vol_bid, last, ..Tick::empty(security) });
+    }
 
     #[test]
     fn what_a_tick_leaves_out_is_kept_unless_the_other_side_has_passed_it() {

@@ -5,10 +5,9 @@ use domain::command::{Caller, CancelOrder, Command, CommandEnvelope, ModifyOrder
 use domain::order::{OrderKind, Side, Source, TimeInForce};
 use domain::query::Answer;
 use domain::risk::{RiskScope, TradingState};
-use domain::{AccountId, IntId, OrderId, Quantity, SecurityId};
+use domain::{AccountId, IntId, OrderId, Quantity, SecurityId, SeededRng};
 
 use crate::market::{ACCOUNTS, STOCKS, account_of, cents};
-use crate::rng::SeededRng;
 use crate::schedule::OPERATOR;
 
 /// A client changes and cancels its newest orders only.

@@ -10,7 +10,6 @@ mod invariants;
 mod market;
 mod platform;
 mod read_model;
-mod rng;
 pub mod schedule;
 mod shorten;
 mod simulation;

@@ -1,8 +1,7 @@
 //! The schedule of a run: who does what when, and what goes wrong. It follows from the seed alone, and it can be shortened.
 
+use domain::SeededRng;
 use std::fmt;
-
-use crate::rng::SeededRng;
 
 pub const SECOND: i64 = 1_000_000_000;
 pub const MILLI: i64 = 1_000_000;
@@ -169,7 +168,7 @@ pub fn draw(seed: u64, length: i64) -> Vec<Step> {
     for client in 0..=OPERATOR {
         let mut rng = SeededRng::new(seed, 100 + client as u64);
         let every = if client == OPERATOR { 15 * ACTION_EVERY } else { ACTION_EVERY };
-        let acts = |rng: &mut SeededRng| Happening::Client { client, draw: rng.next() };
+        let acts = |rng: &mut SeededRng| Happening::Client { client, draw: rng.next_u64() };
         fill(&mut steps, &mut rng, every, length, acts);
     }
     let mut rng = SeededRng::new(seed, 1);

@@ -3,8 +3,8 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use domain::SeededRng;
 use serde_json::{Value, json};
-use venue_sim::Rng;
 
 use crate::catalogue::Fault;
 use crate::fault_request::FaultRequest;
@@ -26,7 +26,7 @@ struct ArmedFault {
     until_micros: Option<i64>,
     /// Matching requests or events so far.
     seen: u64,
-    choice: Option<Rng>,
+    choice: Option<SeededRng>,
 }
 
 impl ArmedFault {
@@ -42,7 +42,7 @@ impl ArmedFault {
             left: request.count.or(if is_open { None } else { Some(1) }),
             until_micros: request.seconds.map(|seconds| now_micros() + i64::from(seconds) * MICROS),
             seen: 0,
-            choice: request.seed.map(|seed| Rng::new(seed, fault.number())),
+            choice: request.seed.map(|seed| SeededRng::new(seed, fault.number())),
         })
     }
 

@@ -4,10 +4,8 @@
 //! The ledger is never affected: a fault changes which requests arrive and which reports leave, and when, never what was
 //! done. A client that missed something finds it in the snapshot, or asks.
 
-use domain::Timestamp;
 use domain::report::LineKind;
-
-use crate::rng::Rng;
+use domain::{SeededRng, Timestamp};
 
 /// How much later a reordered report leaves.
 pub const REORDER_NANOS: i64 = 50_000_000;
@@ -74,7 +72,7 @@ impl LinesDown {
 #[derive(Debug)]
 pub(crate) struct ReportChannel {
     faults: Faults,
-    rng: Rng,
+    rng: SeededRng,
     orders_seen: u32,
     /// When the newest report in order leaves: later ones do not overtake it.
     last_leave: Timestamp,
@@ -84,7 +82,13 @@ pub(crate) struct ReportChannel {
 
 impl ReportChannel {
     pub(crate) fn new(faults: Faults) -> Self {
-        Self { faults, rng: Rng::new(faults.seed, 0), orders_seen: 0, last_leave: Timestamp(i64::MIN), has_gap: false }
+        Self {
+            faults,
+            rng: SeededRng::new(faults.seed, 0),
+            orders_seen: 0,
+            last_leave: Timestamp(i64::MIN),
+            has_gap: false,
+        }
     }
 
     /// Delayed reports keep their time.

@@ -15,7 +15,6 @@ mod client_order;
 mod client_orders;
 mod retired_orders;
 mod reject;
-mod rng;
 mod venue_calendar;
 mod stops;
 mod tape;
@@ -29,5 +28,4 @@ pub use config::{ConfigError, ListedSecurity, OpeningQuotes, ParticipantActivity
 pub use faults::{Faults, LinesDown};
 pub use participants::{ParticipantAction, ParticipantProfile, Participants, QuoteBounds};
 pub use record::{ClientOrder, VenueRecord};
-pub use rng::Rng;
 pub use venue::{VenueOutput, VenueSimulator};

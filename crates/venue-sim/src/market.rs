@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use domain::{Security, SecurityId, Side, Timestamp};
+use domain::{Security, SecurityId, SeededRng, Side, Timestamp};
 
 use crate::book::{self, BookEvent, BookRules, LimitOrderBook, MatchPolicy};
 use crate::config::{BOOK_ORDERS_MAX, ConfigError, ListedSecurity, UnitCosts, VenueConfig};
 use crate::grid::Grid;
 use crate::participants::{ParticipantAction, ParticipantProfile, Participants, QuoteBounds};
-use crate::rng::Rng;
 use crate::stops::StopOrders;
 use crate::tape::Tape;
 
@@ -60,7 +59,7 @@ impl SecurityMarket {
             costs: listing.costs,
             book: LimitOrderBook::new(rules),
             stops: StopOrders::default(),
-            participants: Participants::new(character, Rng::new(config.seed, listing.security.id.0)),
+            participants: Participants::new(character, SeededRng::new(config.seed, listing.security.id.0)),
             tape: Tape::default(),
             next_action_at: None,
             halted: false,

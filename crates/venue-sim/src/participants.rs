@@ -1,11 +1,10 @@
 //! Simulated participants of one security: a market maker that quotes several levels around a drifting fair price, and
 //! takers. They propose actions; the venue carries them out.
 
-use domain::{Decimal, OrderId};
+use domain::{Decimal, OrderId, SeededRng};
 
 use crate::book::{ANONYMOUS, BookOrder, BookSide, LimitOrderBook};
 use crate::config::ParticipantActivity;
-use crate::rng::Rng;
 
 /// Quotes on each side.
 pub(crate) const LEVELS: u32 = 10;
@@ -92,7 +91,7 @@ struct StandingQuote {
 #[derive(Debug)]
 pub struct Participants {
     profile: ParticipantProfile,
-    rng: Rng,
+    rng: SeededRng,
     /// In thousandths of a tick, as is `sigma`, the standard deviation of one move.
     fair: i64,
     sigma: i64,
@@ -109,7 +108,7 @@ pub(crate) fn client_order(key: u64) -> Option<OrderId> {
 
 impl Participants {
     #[must_use]
-    pub fn new(profile: ParticipantProfile, rng: Rng) -> Self {
+    pub fn new(profile: ParticipantProfile, rng: SeededRng) -> Self {
         Self {
             fair: profile.mid * MILLI,
             sigma: sigma(&profile),

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use domain::{Amount, Bar, BarSize, Decimal, Event, Price, Quantity, SecurityId, Text, Timestamp};
+use domain::{Bar, BarSize, Event, OpenBar, Price, Quantity, SecurityId, Text, Timestamp};
 
 use crate::outbox::Outbox;
 
@@ -19,19 +19,6 @@ pub(super) struct BarBuilder {
     open: [Option<OpenBar>; SIZES],
     closed: [VecDeque<Arc<Bar>>; SIZES],
     next_close: Timestamp,
-}
-
-#[derive(Debug, Clone)]
-struct OpenBar {
-    feed: Text,
-    start: Timestamp,
-    end: Timestamp,
-    open: Price,
-    high: Price,
-    low: Price,
-    close: Price,
-    vol: Quantity,
-    turnover: Amount,
 }
 
 impl BarBuilder {
@@ -55,14 +42,14 @@ impl BarBuilder {
         self.close_until(at, out);
         let [second, ..] = &mut self.open;
         match second {
-            Some(forming) => forming.update_price(price),
+            Some(forming) => forming.add_price(price),
             None => {
                 let forming = second.insert(OpenBar::new(price, feed.clone(), BarSize::Sec1, at));
-                self.next_close = self.next_close.min(forming.end);
+                self.next_close = self.next_close.min(forming.end());
             }
         }
         if let (Some(forming), Some(quantity)) = (second, quantity) {
-            forming.add_volume(quantity, quantity.value_at(price, Decimal::ONE).unwrap_or_default());
+            forming.add_volume(price, quantity);
         }
     }
 
@@ -71,20 +58,20 @@ impl BarBuilder {
         if at < self.next_close {
             return;
         }
-        for (place, size) in BarSize::ALL.into_iter().enumerate() {
-            if let Some(over) = self.open[place].take_if(|forming| forming.end <= at) {
+        for place in 0..SIZES {
+            if let Some(over) = self.open[place].take_if(|forming| forming.end() <= at) {
                 self.merge_into(place + 1, &over);
-                self.close(place, over.into_bar(self.security, size), out);
+                self.close(place, over.into_bar(self.security), out);
             }
         }
-        self.next_close = self.open.iter().flatten().map(|forming| forming.end).min().unwrap_or(Timestamp(i64::MAX));
+        self.next_close = self.open.iter().flatten().map(OpenBar::end).min().unwrap_or(Timestamp(i64::MAX));
     }
 
     fn merge_into(&mut self, place: usize, part: &OpenBar) {
         let Some(size) = BarSize::ALL.get(place) else { return };
         match &mut self.open[place] {
             Some(forming) => forming.merge(part),
-            nothing => *nothing = Some(part.start_longer(*size)),
+            nothing => *nothing = Some(part.lengthened(*size)),
         }
     }
 
@@ -102,66 +89,5 @@ impl BarBuilder {
     pub(super) fn closed(&self, size: BarSize) -> Vec<Arc<Bar>> {
         let place = BarSize::ALL.iter().position(|known| *known == size);
         place.map_or(Vec::new(), |place| self.closed[place].iter().cloned().collect())
-    }
-}
-
-impl OpenBar {
-    fn new(price: Price, feed: Text, size: BarSize, at: Timestamp) -> Self {
-        let start = size.start_of(at);
-        Self {
-            feed,
-            start,
-            end: start.plus_seconds(size.seconds()),
-            open: price,
-            high: price,
-            low: price,
-            close: price,
-            vol: Quantity::ZERO,
-            turnover: Amount::ZERO,
-        }
-    }
-
-    /// A longer bar that starts with this one.
-    fn start_longer(&self, size: BarSize) -> Self {
-        let start = size.start_of(self.start);
-        Self { start, end: start.plus_seconds(size.seconds()), ..self.clone() }
-    }
-
-    fn update_price(&mut self, price: Price) {
-        if price > self.high {
-            self.high = price;
-        } else if price < self.low {
-            self.low = price;
-        }
-        self.close = price;
-    }
-
-    /// Nothing is booked from a bar, so a volume that would overflow just stays.
-    fn add_volume(&mut self, quantity: Quantity, value: Amount) {
-        self.vol = self.vol.plus(quantity).unwrap_or(self.vol);
-        self.turnover = self.turnover.plus(value).unwrap_or(self.turnover);
-    }
-
-    fn merge(&mut self, part: &Self) {
-        self.update_price(part.high);
-        self.update_price(part.low);
-        self.close = part.close;
-        self.add_volume(part.vol, part.turnover);
-    }
-
-    fn into_bar(self, security: SecurityId, size: BarSize) -> Bar {
-        let vwap = (!self.vol.is_zero()).then(|| self.turnover.over(self.vol.0).ok()).flatten();
-        Bar {
-            security,
-            feed: self.feed,
-            at: self.start,
-            size,
-            open: self.open,
-            high: self.high,
-            low: self.low,
-            close: self.close,
-            vol: self.vol,
-            vwap: vwap.map(|vwap| Price(vwap.0)),
-        }
     }
 }

@@ -108,15 +108,8 @@ impl SecurityMarketData {
     fn on_book(&mut self, book: &OrderBook, out: &mut Outbox) -> bool {
         let book = Arc::new(book.clone());
         self.book = Some(book.clone());
-        let (bid, ask) = (book.bids.first(), book.asks.first());
-        let newest = Tick {
-            at: book.at,
-            bid: bid.map(|level| level.price),
-            vol_bid: bid.map(|level| level.quantity),
-            ask: ask.map(|level| level.price),
-            vol_ask: ask.map(|level| level.quantity),
-            ..self.last_tick(book.feed.clone())
-        };
+        let mut newest = self.last_tick(book.feed.clone());
+        newest.set_quote(&book);
         out.publish(Event::Book(book));
         self.publish_tick(newest, out)
     }

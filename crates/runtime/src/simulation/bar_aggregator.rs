@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use domain::{Bar, BarSize, Decimal, Price, SecurityId, Timestamp};
+use domain::{Bar, BarSize, OpenBar, SecurityId, Timestamp};
 
 type Key = (SecurityId, BarSize);
 
@@ -12,14 +12,7 @@ pub(super) struct BarAggregator {
     /// By recorded bars: the sizes built from them, and since when.
     sources: BTreeMap<Key, BTreeMap<BarSize, Timestamp>>,
     /// By the end of their span.
-    open: BTreeMap<(Timestamp, SecurityId, BarSize), AggregatedBar>,
-}
-
-#[derive(Debug)]
-struct AggregatedBar {
-    bar: Bar,
-    /// Price × volume; absent once a part did not have it.
-    turnover: Option<Decimal>,
+    open: BTreeMap<(Timestamp, SecurityId, BarSize), OpenBar>,
 }
 
 impl BarAggregator {
@@ -37,8 +30,8 @@ impl BarAggregator {
             }
             let key = (start.plus_seconds(size.seconds()), part.security, *size);
             match self.open.get_mut(&key) {
-                Some(forming) => forming.add(part),
-                None => drop(self.open.insert(key, AggregatedBar::begin(part, *size, start))),
+                Some(forming) => forming.merge(&OpenBar::from(part)),
+                None => drop(self.open.insert(key, OpenBar::from(part).lengthened(*size))),
             }
         }
     }
@@ -50,38 +43,14 @@ impl BarAggregator {
     /// A bar whose span is over, the shorter ones first.
     pub(super) fn pop_closed(&mut self, now: Timestamp) -> Option<Arc<Bar>> {
         let first = self.open.first_entry()?;
-        (first.key().0 <= now).then(|| Arc::new(first.remove().into_bar()))
+        let (ends, security, _) = *first.key();
+        (ends <= now).then(|| Arc::new(first.remove().into_bar(security)))
     }
-}
-
-impl AggregatedBar {
-    fn begin(part: &Bar, size: BarSize, start: Timestamp) -> Self {
-        Self { bar: Bar { size, at: start, ..part.clone() }, turnover: turnover(part) }
-    }
-
-    /// Nothing is booked from a bar, so a volume that would overflow just stays.
-    fn add(&mut self, part: &Bar) {
-        let Self { bar, turnover: sum } = self;
-        bar.high = bar.high.max(part.high);
-        bar.low = bar.low.min(part.low);
-        bar.close = part.close;
-        bar.vol = bar.vol.plus(part.vol).unwrap_or(bar.vol);
-        *sum = sum.zip(turnover(part)).and_then(|(sum, more)| sum.checked_add(more));
-    }
-
-    fn into_bar(self) -> Bar {
-        let vwap = self.turnover.and_then(|turnover| turnover.checked_div(self.bar.vol.0));
-        Bar { vwap: vwap.map(|exact| Price(exact.round_dp(domain::amount::DIVISION_DECIMALS))), ..self.bar }
-    }
-}
-
-fn turnover(bar: &Bar) -> Option<Decimal> {
-    bar.vwap?.0.checked_mul(bar.vol.0)
 }
 
 #[cfg(test)]
 mod tests {
-    use domain::Quantity;
+    use domain::{Price, Quantity};
 
     use super::*;
 

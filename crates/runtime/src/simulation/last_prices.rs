@@ -68,11 +68,7 @@ impl LastPrices {
     /// The best levels of a book; a missing side is cleared.
     pub(super) fn mark_book(&mut self, book: &OrderBook) {
         let Some(place) = self.index_of(book.security) else { return };
-        let newest = self.change(place);
-        let (bid, ask) = (book.bids.first(), book.asks.first());
-        (newest.at, newest.feed) = (book.at, book.feed.clone());
-        (newest.bid, newest.vol_bid) = (bid.map(|level| level.price), bid.map(|level| level.quantity));
-        (newest.ask, newest.vol_ask) = (ask.map(|level| level.price), ask.map(|level| level.quantity));
+        self.change(place).set_quote(book);
     }
 
     /// The newest tick of a security, which changes now.

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use domain::{Bar, BarSize, Decimal, Price, Quantity, Security, SecurityId, Timestamp};
+use domain::{Bar, BarSize, Decimal, Price, Quantity, Security, SecurityId, SeededRng, Timestamp};
 use storage::BarFiles;
 
 use crate::config::Config;
@@ -139,7 +139,7 @@ struct PriceWalk {
     /// In parts of where it arrives, as everything here.
     price: i64,
     width: u64,
-    state: u64,
+    rng: SeededRng,
 }
 
 impl PriceWalk {
@@ -150,7 +150,7 @@ impl PriceWalk {
     fn new(volatility: Decimal, seed: u64) -> Self {
         let deviation = volatility.checked_mul(WALK_UNIT.into()).unwrap_or_default();
         let width = deviation / Decimal::from(MILLI * ROOT_OF_STEPS_PER_YEAR) * Decimal::from(WIDTH_IN_DEVIATIONS);
-        Self { price: WALK_UNIT, width: u64::try_from(width.round()).unwrap_or(0), state: seed }
+        Self { price: WALK_UNIT, width: u64::try_from(width.round()).unwrap_or(0), rng: SeededRng::from_seed(seed) }
     }
 
     /// Every minute from one instant up to another, oldest first.
@@ -200,12 +200,8 @@ impl PriceWalk {
         self.price = (self.price + step).max(WALK_FLOOR);
     }
 
-    /// SplitMix64, as everywhere in the house.
     fn random_below(&mut self, bound: u64) -> i64 {
-        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let word = (self.state ^ (self.state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        i64::try_from((word ^ (word >> 31)) % bound.max(1)).unwrap_or(0)
+        i64::try_from(self.rng.below(bound)).unwrap_or(0)
     }
 }
 

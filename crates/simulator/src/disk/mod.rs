@@ -3,6 +3,7 @@
 //!
 //! A kill of the process is gentler: what was written stays in the memory of the machine, synced or not.
 
+use domain::SeededRng;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
@@ -10,8 +11,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use storage::{FileSystem, OsFileSystem, WritableFile};
-
-use crate::rng::SeededRng;
 
 const SECTOR_BYTES: u64 = 512;
 const EIO: i32 = 5;

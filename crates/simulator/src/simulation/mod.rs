@@ -6,7 +6,7 @@ mod injection;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use domain::Event;
+use domain::{Event, SeededRng};
 use runtime::LiveExit;
 use venue_sim::Faults;
 
@@ -18,7 +18,6 @@ use crate::disk::SimulatedDisk;
 use crate::invariants::{BrokenInvariant, Evidence, InvariantResult, broken, same_state};
 use crate::platform::{Machine, Platform};
 use crate::read_model::SimulatedReadModel;
-use crate::rng::SeededRng;
 use crate::schedule::{MILLI, SECOND, Step, TRADERS};
 use crate::trace::Trace;
 

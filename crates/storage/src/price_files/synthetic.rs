@@ -4,7 +4,7 @@
 use std::io::{self, Write};
 
 use domain::time::InvalidTimestamp;
-use domain::{BarSize, Decimal, Timestamp};
+use domain::{BarSize, Decimal, SeededRng, Timestamp};
 
 use super::PriceFileKind;
 
@@ -111,7 +111,7 @@ struct RandomWalk {
     floor: i64,
     step: u64,
     tick_size: Decimal,
-    state: u64,
+    rng: SeededRng,
 }
 
 impl RandomWalk {
@@ -123,7 +123,7 @@ impl RandomWalk {
             floor: (price / 10).max(BOOK_LEVELS + 1),
             step: plan.step_ticks.into(),
             tick_size: plan.tick_size,
-            state: plan.seed,
+            rng: SeededRng::from_seed(plan.seed),
         }
     }
 
@@ -179,11 +179,7 @@ impl RandomWalk {
         (1 + self.below(50)) * 100
     }
 
-    /// SplitMix64.
     fn below(&mut self, bound: u64) -> i64 {
-        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let word = (self.state ^ (self.state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        i64::try_from((word ^ (word >> 31)) % bound.max(1)).unwrap_or(0)
+        i64::try_from(self.rng.below(bound)).unwrap_or(0)
     }
 }

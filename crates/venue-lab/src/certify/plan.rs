@@ -1,7 +1,7 @@
 //! Plan of a certificate: what the client is to trade, and how each fault is armed meanwhile.
 
+use domain::SeededRng;
 use serde_json::{Value, json};
-use venue_sim::Rng;
 
 use crate::catalogue::Fault;
 use crate::fault_request::FaultRequest;
@@ -55,7 +55,7 @@ pub(crate) fn plan(fault: &str) -> Value {
 /// How a fault is armed: the seed chooses the first request or event that it strikes. None for what needs no arming.
 pub(crate) fn arming(fault: &str, seed: u64) -> Option<FaultRequest> {
     let known = Fault::parse(fault).ok()?;
-    let chosen = Rng::new(seed, known.number()).below(3);
+    let chosen = SeededRng::new(seed, known.number()).below(3);
     let (from, count, seconds) = match known {
         // Requests of any kind: not the first ones, by which a client begins.
         Fault::RateLimited | Fault::KeyRevoked | Fault::SignatureRule => (4 + chosen, Some(REPEATS), None),

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use domain::Decimal;
+use domain::{Decimal, SeededRng};
 use venue_sim::book::{BookOrder, BookRules, BookSide, LimitOrderBook, MatchPolicy};
-use venue_sim::{ParticipantAction, ParticipantActivity, ParticipantProfile, Participants, QuoteBounds, Rng};
+use venue_sim::{ParticipantAction, ParticipantActivity, ParticipantProfile, Participants, QuoteBounds};
 
 use super::order::{AccountIndex, AccountTrade, PreventedMatch, PublicTrade, SpotOrder, SpotOrderType, SpotSide};
 use super::units::Units;
@@ -110,7 +110,7 @@ impl SpotMarket {
         };
         let mut market = Self {
             book: LimitOrderBook::new(BookRules::default()),
-            participants: Participants::new(profile, Rng::new(seed, stream)),
+            participants: Participants::new(profile, SeededRng::new(seed, stream)),
             next_action_micros: None,
             orders: BTreeMap::new(),
             open: BTreeSet::new(),

@@ -292,7 +292,7 @@ impl SpotExchange {
 
     /// An id that the venue makes up for an order or a cancel without one: the same in each replay.
     fn generated_id(&self, market: usize, salt: u64) -> String {
-        let mut rng = venue_sim::Rng::new(self.seed ^ salt, market as u64);
+        let mut rng = domain::SeededRng::new(self.seed ^ salt, market as u64);
         let letters = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
         let letter = |_| char::from(letters[usize::try_from(rng.below(letters.len() as u64)).unwrap_or(0)]);
         (0..22).map(letter).collect()

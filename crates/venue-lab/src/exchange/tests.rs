@@ -323,7 +323,7 @@ fn a_client_id_is_free_again_when_its_order_has_ended() {
 #[test]
 fn nothing_is_made_and_nothing_is_lost() {
     let mut exchange = exchange();
-    let mut rng = venue_sim::Rng::new(11, 3);
+    let mut rng = domain::SeededRng::new(11, 3);
     for at in 2..3_000_i64 {
         let mut pick = |bound: u64| rng.below(bound);
         let account = ["A", "B"][usize::from(pick(2) == 1)];
