@@ -14,6 +14,7 @@ const READ: Record<string, Decoder<unknown>> = {
   AdapterVO: decoders.adapter,
   AuditVO: decoders.audit,
   Bar: decoders.bar,
+  BreakVO: decoders.breakVo,
   CashBalanceVO: decoders.cashBalance,
   DeadManTimerVO: decoders.deadManTimer,
   ExchangeVO: decoders.exchange,

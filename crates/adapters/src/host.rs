@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use bus::{Inbox, InboxError};
 use crossbeam_channel::Receiver;
 use domain::command::MarketData;
-use domain::report::{ReportKind, SessionState};
+use domain::report::{ListingScope, ReportKind, SessionState};
 use domain::{AdapterName, Instruction, OrderId, Report, SecurityId, Text, Timestamp};
 
 use crate::request_fence::RequestFence;
@@ -140,7 +140,9 @@ impl AdapterHost {
             | Instruction::Replace(..)
             | Instruction::Cancel(_)
             | Instruction::Inquire(_)
-            | Instruction::AskStatement(_) => {}
+            | Instruction::AskStatement(_)
+            | Instruction::ListOpenOrders
+            | Instruction::ListFills { .. } => {}
         }
     }
 
@@ -204,6 +206,8 @@ impl AdapterHost {
             Instruction::Cancel(order) => self.adapter.cancel(at, order),
             Instruction::Inquire(order) => self.adapter.inquire(at, order),
             Instruction::AskStatement(account) => self.adapter.ask_statement(at, *account),
+            Instruction::ListOpenOrders => self.adapter.list_open_orders(at),
+            Instruction::ListFills { security, cursor } => self.adapter.list_fills(at, *security, cursor.as_ref()),
             Instruction::Subscribe(security) => self.subscribe(at, *security),
             Instruction::Unsubscribe(security) => self.adapter.unsubscribe(at, *security),
         }
@@ -233,6 +237,8 @@ impl AdapterHost {
 /// The report to the engine where a request was not sent. A subscription is tried again with the next session.
 fn not_sent_report(instruction: &Instruction, sending: SendOutcome) -> Option<ReportKind> {
     let (order, said): (_, fn(OrderId, Text) -> ReportKind) = match instruction {
+        Instruction::ListOpenOrders => return failed_listing(ListingScope::OpenOrders, sending),
+        Instruction::ListFills { security, .. } => return failed_listing(ListingScope::Fills(*security), sending),
         Instruction::Submit(order) => (order.id, |order, reason| ReportKind::NotSent { order, reason }),
         Instruction::Replace(order, _) => (order.id, |order, reason| ReportKind::ReplaceRejected { order, reason }),
         Instruction::Cancel(order) => (order.id, |order, reason| ReportKind::CancelRejected { order, reason }),
@@ -247,6 +253,16 @@ fn not_sent_report(instruction: &Instruction, sending: SendOutcome) -> Option<Re
         SendOutcome::Sent => None,
         SendOutcome::NotSent(reason) => Some(said(order, reason)),
         SendOutcome::Unknown { reason, dead_after } => Some(ReportKind::DeliveryUnknown { order, reason, dead_after }),
+    }
+}
+
+/// A list that was not asked for, or of which nobody knows, is asked for again.
+fn failed_listing(scope: ListingScope, sending: SendOutcome) -> Option<ReportKind> {
+    match sending {
+        SendOutcome::Sent => None,
+        SendOutcome::NotSent(reason) | SendOutcome::Unknown { reason, .. } => {
+            Some(ReportKind::ListingFailed { scope, reason })
+        }
     }
 }
 
@@ -268,8 +284,10 @@ impl EngineLink {
 
 impl ReportSink for EngineLink {
     fn on_report(&mut self, at: Option<Timestamp>, mut said: ReportKind) {
-        if let ReportKind::Inquiry(answer) = &mut said {
-            answer.dead_after = self.fence.of_order(answer.order);
+        match &mut said {
+            ReportKind::Inquiry(answer) => answer.dead_after = self.fence.of_order(answer.order),
+            ReportKind::OpenOrders(page) => page.dead_after = self.fence.of_all(),
+            _ => {}
         }
         if self.outcome.is_ok() {
             self.outcome = self.inbox.send_report(Report { adapter: self.name.clone(), ext_at: at, kind: said });

@@ -41,6 +41,14 @@ pub trait OrderSession: Send {
     /// the venue does not know it leaves out, and says so; an answer that fails is no answer.
     fn ask_statement(&mut self, at: Timestamp, account: AccountId) -> SendOutcome;
 
+    /// Asks the venue for all open orders. The answer is `ReportKind::OpenOrders`, page by page, all with `as_of` = this
+    /// instant, or `ReportKind::ListingFailed`; the host adds `dead_after`. Half a list is never passed on as a whole one.
+    fn list_open_orders(&mut self, at: Timestamp) -> SendOutcome;
+
+    /// Asks the venue for the fills from a cursor on: of one security where its capabilities say so. The answer is one page,
+    /// `ReportKind::Fills`, or `ReportKind::ListingFailed`; the engine asks for the next page.
+    fn list_fills(&mut self, at: Timestamp, security: Option<SecurityId>, cursor: Option<&Text>) -> SendOutcome;
+
     /// Delivers everything that the venue has reported since the last call, in the venue's order. Where reports may have
     /// been lost and the session is up, `ReportKind::Gap` comes before the next report.
     fn deliver(&mut self, at: Timestamp, sink: &mut dyn ReportSink) -> Result<(), SessionLost>;

@@ -1,6 +1,7 @@
 //! Cache key of an event: what its message is the last value of. It is computed without building a topic name, because
 //! most topics have no subscriber.
 
+use domain::breaks::{BreakId, BreakState};
 use domain::{
     AccountId, AdapterName, BarSize, Currency, Event, EventClass, OrdStatus, OrderId, PositionId, RiskScope,
     SecurityId, StrategyId,
@@ -14,6 +15,7 @@ pub(crate) enum CacheKey {
     /// One topic may carry several of these: all adapters of a kind.
     Session(AdapterName),
     TradingState(RiskScope),
+    Break(BreakId),
     LifeCycle(StrategyId),
     Portfolio(StrategyId),
     /// And here all accounts.
@@ -63,6 +65,8 @@ impl DeliveryClass {
             Event::LifeCycle(change) => Self::State(CacheKey::LifeCycle(change.strategy)),
             Event::Session(change) => Self::State(CacheKey::Session(change.adapter.clone())),
             Event::TradingState(change) => Self::State(CacheKey::TradingState(change.scope)),
+            Event::Break(found) if found.state == BreakState::Open => Self::State(CacheKey::Break(found.id)),
+            Event::Break(found) => Self::FinalState(CacheKey::Break(found.id)),
             _ => Self::Transient,
         }
     }

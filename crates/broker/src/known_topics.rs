@@ -144,8 +144,8 @@ mod tests {
 
     #[test]
     fn only_what_is_kept_can_be_replayed() {
-        let kept = "order-status, fill, transaction, market-data-subscription, life-cycle, session, risk, log-event, \
-                    generic-event";
+        let kept = "order-status, fill, transaction, market-data-subscription, life-cycle, session, risk, break, \
+                    log-event, generic-event";
         for wanted in ["/topic/>", "/topic/order-status.>", "/topic/the service.*.*", "/topic/fill.SERVER.*"] {
             assert_eq!(check(wanted, true), Ok(()), "{wanted}");
         }

@@ -22,6 +22,7 @@ pub(crate) async fn load_state(broker: &BrokerState, listener: &mut EventReceive
         Query::Balances(all),
         Query::PortfolioValue(None),
         Query::TradingStates,
+        Query::Breaks,
         Query::Adapters,
     ];
     for query in queries {
@@ -61,6 +62,7 @@ fn events(answer: Answer) -> Vec<Event> {
         Answer::Balances(balances) => balances.into_iter().map(|one| Event::Cash(Arc::new(one))).collect(),
         Answer::PortfolioValues(values) => values.into_iter().map(|one| Event::Portfolio(Arc::new(one))).collect(),
         Answer::TradingStates(states) => states.into_iter().map(|one| Event::TradingState(Arc::new(one))).collect(),
+        Answer::Breaks(breaks) => breaks.into_iter().map(Event::Break).collect(),
         Answer::Adapters(sessions) => sessions.into_iter().map(session).collect(),
         _ => vec![],
     }

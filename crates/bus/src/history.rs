@@ -141,7 +141,8 @@ pub fn is_stored(class: EventClass) -> bool {
         | EventClass::Alarm
         | EventClass::Generic
         | EventClass::Refused
-        | EventClass::MassCancel => true,
+        | EventClass::MassCancel
+        | EventClass::Break => true,
         EventClass::Tick
         | EventClass::Trade
         | EventClass::Book
@@ -189,6 +190,7 @@ impl StoredEvent {
             EventClass::Generic => Event::Generic(Arc::new(self.decode()?)),
             EventClass::Refused => Event::Refused(Arc::new(self.decode()?)),
             EventClass::MassCancel => Event::MassCancel(Arc::new(self.decode()?)),
+            EventClass::Break => Event::Break(Arc::new(self.decode()?)),
             // Snapshots are not kept.
             _ => return None,
         };

@@ -42,7 +42,7 @@ impl Caller {
             Source::Fix(_) => Some(self.source.to_string().into()),
             Source::Rest | Source::Ui => Some(format!("REST:{user}").into()),
             Source::Strategy => Some(format!("STRATEGY:{user}").into()),
-            Source::Platform => None,
+            Source::Platform | Source::External => None,
         }
     }
 }

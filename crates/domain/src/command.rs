@@ -4,6 +4,7 @@ use minicbor::{Decode, Encode};
 
 pub use crate::accepted_loss::AcceptedLoss;
 use crate::amount::{Price, Quantity};
+use crate::breaks::SettleBreak;
 pub use crate::caller::{Caller, MessageOrigin};
 use crate::ids::{AccountId, AdapterName, ExchangeId, IntId, PositionId, SecurityId, StrategyId, Text};
 pub use crate::manual_booking::{RecordTransaction, SettlementPrice};
@@ -230,9 +231,26 @@ pub enum Command {
         #[n(0)]
         scope: RiskScope,
     },
+    /// A person settles a break.
+    #[n(50)]
+    SettleBreak(#[n(0)] SettleBreak),
     /// The end of the journal was lost, and somebody has said that it may go on without it.
     #[n(40)]
     AcceptLoss(#[n(0)] AcceptedLoss),
+    /// An order that nobody placed here goes to a strategy.
+    #[n(51)]
+    Claim(#[n(0)] ClaimOrder),
+}
+
+/// Which order goes to which strategy.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct ClaimOrder {
+    /// The order.
+    #[n(0)]
+    pub int_id: IntId,
+    /// The strategy that it belongs to.
+    #[n(1)]
+    pub strategy: StrategyId,
 }
 
 /// A new order as requested: the engine sets defaults for absent fields, the same for every interface.

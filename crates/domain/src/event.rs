@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use minicbor::{Decode, Encode};
 
+use crate::breaks::Break;
 use crate::command::{GenericEvent, MarketDataSubscription, MessageOrigin, Mode, StrategyFailure, StrategyPhase};
 use crate::ids::{AdapterName, StrategyId, Text};
 use crate::market::{Bar, OrderBook, Tick, Trade};
@@ -70,6 +71,8 @@ pub enum Event {
     Refused(Arc<RefusedCommand>),
     /// A mass cancel of a session was carried out; the outcome of each order follows.
     MassCancel(Arc<MassCancelReport>),
+    /// A break was found, or changed.
+    Break(Arc<Break>),
 }
 
 /// A refused command of a session. Journalled as an event, so that it can be reported again after a crash.
@@ -203,11 +206,12 @@ pub enum EventClass {
     Reference,
     Refused,
     MassCancel,
+    Break,
 }
 
 impl EventClass {
     /// All classes, in the order of the enum.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::Tick,
         Self::Trade,
         Self::Book,
@@ -229,6 +233,7 @@ impl EventClass {
         Self::Reference,
         Self::Refused,
         Self::MassCancel,
+        Self::Break,
     ];
 }
 
@@ -257,6 +262,7 @@ impl Event {
             Self::Reference(_) => EventClass::Reference,
             Self::Refused(_) => EventClass::Refused,
             Self::MassCancel(_) => EventClass::MassCancel,
+            Self::Break(_) => EventClass::Break,
         }
     }
 

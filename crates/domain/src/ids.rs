@@ -48,6 +48,8 @@ id!(
 impl StrategyId {
     /// The server itself, which always exists.
     pub const SERVER: Self = Self(1);
+    /// The owner of orders that nobody placed here; it exists from the first of them on. Reference data never has this id.
+    pub const EXTERNAL: Self = Self(999_999_999_999_999);
 }
 
 /// A short shared text.

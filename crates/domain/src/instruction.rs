@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::ids::{AccountId, SecurityId};
+use crate::ids::{AccountId, SecurityId, Text};
 use crate::order::{Order, OrderTerms};
 
 /// A message from the engine to an adapter.
@@ -20,6 +20,15 @@ pub enum Instruction {
     Inquire(Arc<Order>),
     /// The venue is asked what it holds for the account.
     AskStatement(AccountId),
+    /// The venue is asked for all open orders.
+    ListOpenOrders,
+    /// The venue is asked for the fills from a cursor on, of one security where it lists them so.
+    ListFills {
+        /// Absent: of all securities.
+        security: Option<SecurityId>,
+        /// Absent: from the beginning.
+        cursor: Option<Text>,
+    },
     /// Prices of the security are wanted from now on.
     Subscribe(SecurityId),
     /// Prices of the security are no longer wanted.

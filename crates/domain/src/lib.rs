@@ -6,6 +6,7 @@
 mod accepted_loss;
 pub mod amount;
 mod decimal_math;
+pub mod breaks;
 pub mod calendar;
 mod caller;
 pub mod characters;

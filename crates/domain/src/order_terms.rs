@@ -166,6 +166,9 @@ pub enum Source {
     /// The platform itself: kill switch, recovery, clock.
     #[n(4)]
     Platform,
+    /// Nobody here: the venue has an order that we did not place.
+    #[n(5)]
+    External,
 }
 
 /// By which ids a source names its orders.
@@ -183,7 +186,7 @@ impl Source {
     pub fn id_policy(&self) -> IdPolicy<'_> {
         match self {
             Self::Fix(comp_id) => IdPolicy::Session(comp_id),
-            Self::Rest | Self::Ui | Self::Strategy | Self::Platform => IdPolicy::Platform,
+            Self::Rest | Self::Ui | Self::Strategy | Self::Platform | Self::External => IdPolicy::Platform,
         }
     }
 
@@ -197,7 +200,7 @@ impl Source {
 }
 
 impl fmt::Display for Source {
-    /// As clients see it: `REST`, `UI`, `STRATEGY`, `FIX:<CompID>`, `PLATFORM`.
+    /// As clients see it: `REST`, `UI`, `STRATEGY`, `FIX:<CompID>`, `PLATFORM`, `EXTERNAL`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Rest => f.write_str("REST"),
@@ -205,6 +208,7 @@ impl fmt::Display for Source {
             Self::Strategy => f.write_str("STRATEGY"),
             Self::Fix(comp_id) => write!(f, "FIX:{comp_id}"),
             Self::Platform => f.write_str("PLATFORM"),
+            Self::External => f.write_str("EXTERNAL"),
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::amount::Amount;
+use crate::breaks::{Break, BreakId};
 use crate::command::{Caller, MarketDataSubscription, ModifyOrder, PlaceOrder, StrategyFailure, StrategyPhase};
 use crate::ids::{AccountId, AdapterName, ExchangeId, IntId, SecurityId, StrategyId, Text, TransactionId};
 use crate::market::{Bar, BarSize, Mark, OrderBook, Tick};
@@ -55,6 +56,12 @@ pub enum Query {
     Bars(SecurityId, BarSize),
     /// The state of each adapter and its lines.
     Adapters,
+    /// All that are kept, oldest first.
+    Breaks,
+    /// One break.
+    Break(BreakId),
+    /// How far the comparison with each venue lags behind.
+    ReconciliationLags,
     /// The phase of each strategy that has run.
     Phases,
     /// The whole trading state, encoded: equal states have equal bytes.
@@ -130,6 +137,12 @@ pub enum Answer {
     Bars(Vec<Arc<Bar>>),
     /// One entry for each adapter.
     Adapters(Vec<AdapterStatus>),
+    /// Breaks, oldest first.
+    Breaks(Vec<Arc<Break>>),
+    /// One break.
+    Break(Arc<Break>),
+    /// One entry for each adapter and scope.
+    ReconciliationLags(Vec<ReconciliationLag>),
     /// Strategy, its newest phase, and the failure that ended it.
     Phases(Vec<(StrategyId, StrategyPhase, Option<StrategyFailure>)>),
     /// The encoded trading state.
@@ -164,6 +177,17 @@ pub struct LineStatus {
     pub since: Option<Timestamp>,
     /// When the last message came on it; absent before the first.
     pub last_heard: Option<Timestamp>,
+}
+
+/// How long ago the state was that a venue was last compared with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReconciliationLag {
+    /// The adapter of the venue.
+    pub adapter: AdapterName,
+    /// Kebab-case.
+    pub scope: &'static str,
+    /// The age.
+    pub seconds: i64,
 }
 
 /// The result of a dry run.

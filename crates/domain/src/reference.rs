@@ -380,6 +380,11 @@ pub struct StrategyRecord {
     pub auto_activate: bool,
 }
 
+impl StrategyRecord {
+    /// The reserved name of [`StrategyId::EXTERNAL`].
+    pub const EXTERNAL: &'static str = "EXTERNAL";
+}
+
 /// All reference data, shared: a change replaces the whole, readers keep the old one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ReferenceData {

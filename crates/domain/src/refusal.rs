@@ -5,6 +5,7 @@ use std::sync::Arc;
 use rust_decimal::Decimal;
 
 use crate::amount::{Overflow, Price, Quantity};
+use crate::breaks::{BreakId, BreakState};
 use crate::currency::Currency;
 use crate::ids::{AccountId, AdapterName, ExchangeId, IntId, SecurityId, Text, TransactionId, Uuid};
 use crate::order::Order;
@@ -30,6 +31,17 @@ pub enum Refusal {
     UnknownPosition(u64),
     /// No booking of today has this number.
     UnknownTransaction(TransactionId),
+    /// No break that is kept has this id.
+    UnknownBreak(BreakId),
+    /// The break is settled in another way already.
+    BreakSettled {
+        /// The break.
+        id: BreakId,
+        /// How it is settled.
+        state: BreakState,
+    },
+    /// Only a person can repair it.
+    NothingToRepair(BreakId),
     /// The security can only be watched.
     NotTradeable(SecurityId),
     /// The last day of the security is over.
@@ -126,6 +138,12 @@ pub enum Refusal {
     ReplacePending(IntId),
     /// The order waits for the cancel of others and is not at the venue yet: it can only be cancelled.
     OrderWaiting(IntId),
+    /// It was not placed here: it can be cancelled and claimed, not changed.
+    ExternalOrder(IntId),
+    /// It was placed here, or is claimed already.
+    NotExternal(IntId),
+    /// Only orders that nobody placed here belong to EXTERNAL.
+    ReservedStrategy,
     /// A modification cannot change this.
     FieldFixed(&'static str),
     /// No venue gives an open order this time in force.
@@ -360,6 +378,9 @@ impl Refusal {
             Self::UnknownOrder(_) => "unknown-order",
             Self::UnknownPosition(_) => "unknown-position",
             Self::UnknownTransaction(_) => "unknown-transaction",
+            Self::UnknownBreak(_) => "unknown-break",
+            Self::BreakSettled { .. } => "break-settled",
+            Self::NothingToRepair(_) => "nothing-to-repair",
             Self::NotTradeable(_) => "not-tradeable",
             Self::Expired(_) => "security-expired",
             Self::AccountInactive(_) => "account-inactive",
@@ -382,6 +403,9 @@ impl Refusal {
             Self::CancelPending(_) => "cancel-pending",
             Self::ReplacePending(_) => "replace-pending",
             Self::OrderWaiting(_) => "order-waiting",
+            Self::ExternalOrder(_) => "external-order",
+            Self::NotExternal(_) => "not-external",
+            Self::ReservedStrategy => "reserved-strategy",
             Self::FieldFixed(_) | Self::BookingCurrency { .. } => "field-fixed",
             Self::TifFixed { .. } => "tif-fixed",
             Self::OtherOrder { .. } => "other-order",
@@ -430,7 +454,7 @@ impl Refusal {
             | Self::NoAccount(_)
             | Self::AccountAmbiguous(_)
             | Self::BookingAccountAmbiguous(_) => Some("accountId"),
-            Self::UnknownStrategy(_) => Some("strategyId"),
+            Self::UnknownStrategy(_) | Self::ReservedStrategy => Some("strategyId"),
             Self::UnknownExchange(_) | Self::NoRoute { .. } | Self::NotListed { .. } => Some("exchangeId"),
             Self::BookingCurrency { .. } => Some("currency"),
             Self::NotPositive { field, .. }

@@ -16,6 +16,11 @@ impl fmt::Display for Refusal {
             Self::UnknownOrder(id) => write!(f, "order {id} is neither open nor of today or yesterday"),
             Self::UnknownPosition(id) => write!(f, "position {id} is not known"),
             Self::UnknownTransaction(id) => write!(f, "transaction {id} is not known"),
+            Self::UnknownBreak(id) => write!(f, "break {id} is not known"),
+            Self::BreakSettled { id, state } => write!(f, "break {id} is {}", state.name()),
+            Self::NothingToRepair(id) => {
+                write!(f, "break {id} cannot be repaired by the platform: record the correction and accept it")
+            }
             Self::NotTradeable(id) => write!(f, "security {id} cannot be traded"),
             Self::Expired(id) => write!(f, "security {id} has expired"),
             Self::AccountInactive(id) => write!(f, "account {id} is not active"),
@@ -62,6 +67,16 @@ impl fmt::Display for Refusal {
                 write!(
                     f,
                     "order {id} waits for the cancel of others and is not at the venue yet; it can only be cancelled"
+                )
+            }
+            Self::ExternalOrder(id) => {
+                write!(f, "order {id} was not placed here: it can be cancelled and claimed, not changed")
+            }
+            Self::NotExternal(id) => write!(f, "order {id} belongs to a strategy already"),
+            Self::ReservedStrategy => {
+                write!(
+                    f,
+                    "the strategy EXTERNAL has only orders that were not placed here; claim them to close a position"
                 )
             }
             Self::FieldFixed(field) => write!(f, "{field} of an order cannot be changed"),

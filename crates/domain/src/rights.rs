@@ -57,7 +57,7 @@ impl TradingInterface {
             Source::Rest | Source::Ui => Some(Self::Rest),
             Source::Fix(_) => Some(Self::Fix),
             Source::Strategy => Some(Self::Stomp),
-            Source::Platform => None,
+            Source::Platform | Source::External => None,
         }
     }
 }

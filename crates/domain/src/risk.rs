@@ -314,6 +314,17 @@ pub enum SelfTradePrevention {
     CancelBoth,
 }
 
+/// Pauses between two lists of one kind while the session is up; 0 = never.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Encode, Decode)]
+pub struct ReconciliationSettings {
+    /// Between two lists of open orders.
+    #[n(0)]
+    pub open_orders_seconds: u32,
+    /// Between two lists of fills.
+    #[n(1)]
+    pub fills_seconds: u32,
+}
+
 /// Settings of the engine, given at start and whenever the configuration changes.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct EngineSettings {
@@ -356,6 +367,10 @@ pub struct EngineSettings {
     #[n(12)]
     #[cbor(default)]
     pub pegs: BTreeMap<Currency, Currency>,
+    /// How often venues list what they have; never in journals that were written before.
+    #[n(11)]
+    #[cbor(default)]
+    pub reconciliation: ReconciliationSettings,
 }
 
 impl Default for EngineSettings {
@@ -373,6 +388,7 @@ impl Default for EngineSettings {
             dead_man_seconds: None,
             counts_modifications: true,
             pegs: [(Currency::USDT, Currency::USD)].into(),
+            reconciliation: ReconciliationSettings { open_orders_seconds: 30, fills_seconds: 60 },
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use domain::query::{AdapterStatus, LineStatus};
-use domain::report::{AdapterCapabilities, LineKind, LineState, OpenFor, SessionState};
+use domain::report::{AdapterCapabilities, LineKind, LineState, ListingCapabilities, OpenFor, SessionState};
 use domain::{AdapterName, ExchangeId, OrderProperties, OrderProperty, Text, Timestamp};
 use minicbor::{Decode, Encode};
 
@@ -72,6 +72,12 @@ impl AdapterStates {
         down.keys().copied().find(|line| *line != LineKind::Prices)
     }
 
+    /// Whether requests would not reach the venue, though the session is up.
+    pub(crate) fn is_trading_line_down(&self, adapter: &AdapterName) -> bool {
+        let down = self.0.get(adapter).and_then(|desk| desk.down.as_ref());
+        down.is_some_and(|down| down.contains_key(&LineKind::Trading))
+    }
+
     /// The first of these properties that the venue does not offer.
     pub(crate) fn missing_property(
         &self,
@@ -100,6 +106,15 @@ impl AdapterStates {
 
     pub(crate) fn gives_statements(&self, adapter: &AdapterName) -> bool {
         self.0.get(adapter).is_some_and(|desk| desk.capabilities.lists.statement)
+    }
+
+    /// What its venue can list while the session is up.
+    pub(crate) fn lists(&self, adapter: &AdapterName) -> Option<ListingCapabilities> {
+        self.0.get(adapter).map(|desk| desk.capabilities.lists)
+    }
+
+    pub(crate) fn read_lag_millis(&self, adapter: &AdapterName) -> i64 {
+        self.0.get(adapter).map_or(0, |desk| desk.capabilities.read_lag_millis())
     }
 
     pub(crate) fn expires_orders(&self, adapter: &AdapterName) -> bool {

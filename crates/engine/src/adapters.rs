@@ -22,6 +22,7 @@ impl Trading {
         out: &mut Outbox,
     ) {
         self.mark_unanswered_in_doubt(moment, adapter, out);
+        self.stop_listings(adapter);
         let desk = AdapterState {
             capabilities: profile.clone(),
             session: SessionState::Disconnected,
@@ -57,8 +58,14 @@ impl Trading {
         }
         self.publish_session(adapter, state, out);
         match state {
-            SessionState::Disconnected => self.mark_unanswered_in_doubt(moment, adapter, out),
-            SessionState::LoggedOn => self.ask_statements(adapter, out),
+            SessionState::Disconnected => {
+                self.stop_listings(adapter);
+                self.mark_unanswered_in_doubt(moment, adapter, out);
+            }
+            SessionState::LoggedOn => {
+                self.ask_statements(adapter, out);
+                self.start_listings(moment, adapter);
+            }
             SessionState::Connected | SessionState::Subscribed => {}
         }
     }

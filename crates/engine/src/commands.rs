@@ -82,6 +82,7 @@ impl Trading {
             Command::Place(ask) => self.place(moment, caller, ask, out),
             Command::Modify(ask) => self.modify(moment, caller, ask, out),
             Command::Cancel(ask) => self.cancel(moment, caller, ask, out),
+            Command::Claim(ask) => self.claim(moment, caller, ask, out),
             Command::MassCancel(ask) => self.mass_cancel(moment, caller, ask, out),
             Command::RejectRequest(ask) => self.reject_request(caller, ask, out),
             Command::Reduce(ask) => self.reduce(moment, caller, ask, out),
@@ -108,6 +109,7 @@ impl Trading {
                 self.set_limits(*scope, &limits, out);
                 Ok(Answer::Done)
             }
+            Command::SettleBreak(ask) => self.settle_break(moment, caller, ask, out),
             Command::Reference(changes) => self.change_reference(moment, changes, out),
             Command::EnterPhase { strategy, mode, phase, failure } => {
                 let step = LifeCycle { strategy: *strategy, mode: *mode, phase: *phase, failure: failure.clone() };

@@ -20,7 +20,8 @@ impl Trading {
     pub(crate) fn next_deadline(&self) -> Option<Timestamp> {
         let expiry = self.expiries.first().map(|(at, _)| *at);
         let (venue, waiting) = (self.next_inquiry(), self.waiting_orders.next_due());
-        [self.day_ends, expiry, venue, waiting, self.risk.next_dead_man()].into_iter().flatten().min()
+        let listing = self.listings.next_due();
+        [self.day_ends, expiry, venue, waiting, listing, self.risk.next_dead_man()].into_iter().flatten().min()
     }
 
     pub(crate) fn on_clock(&mut self, moment: Moment, out: &mut Outbox) {
@@ -30,6 +31,7 @@ impl Trading {
         self.reject_timed_out(moment, out);
         self.release_cleared(moment, out);
         self.expire_venue_timeouts(moment, out);
+        self.send_listings(moment, out);
         if self.day_ends.is_some_and(|end| moment.at >= end) {
             self.roll(moment, out);
             self.trim_all(moment, true, out);
@@ -71,8 +73,10 @@ impl Trading {
         let kept_since = day_start.plus_seconds(-ORDER_RETENTION_SECONDS);
         self.orders.retire(kept_since);
         self.retire_mass_cancels(kept_since);
+        self.breaks.retire(kept_since);
         self.portfolio.roll(day_start, &valuer(&self.marks, &self.reference, &self.settings, moment.at));
         self.set_day_end(moment.at);
+        self.list_day(moment);
         // Settled in the new day, whose lists then show the bookings.
         self.settle_expired(moment, out);
     }

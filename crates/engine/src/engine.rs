@@ -34,6 +34,8 @@ impl Engine {
                 self.trading.trim_after_report(moment, report, out);
                 self.trading.release_cleared(moment, out);
                 self.trading.settle_inquiry(report.kind.order());
+                self.trading.record_breaks(moment, report, out);
+                self.trading.list_fills_of_ended(moment, &report.adapter, &report.kind);
                 self.trading.clear_answered();
                 let Self { lines, trading, .. } = self;
                 lines.on_report(moment.at, report, || trading.adapters.lines(&report.adapter));

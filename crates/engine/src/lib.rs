@@ -3,6 +3,7 @@
 mod engine;
 mod commands;
 mod reports;
+mod reconciliation;
 mod queries;
 mod moment;
 pub mod outbox;

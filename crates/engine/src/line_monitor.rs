@@ -78,6 +78,7 @@ fn is_heard(line: LineKind, said: &ReportKind) -> bool {
         | ReportKind::Busted { .. }
         | ReportKind::Corrected { .. }
         | ReportKind::Entry(_)
+        | ReportKind::External(_)
         | ReportKind::Gap => line == LineKind::Private,
         _ => line == LineKind::Trading,
     }

@@ -109,6 +109,7 @@ impl ReferenceIndex {
                 ReferenceChange::RetireSecurity(id) => {
                     self.security(*id)?;
                 }
+                ReferenceChange::Strategy(strategy) if is_reserved(strategy) => return Err(Refusal::ReservedStrategy),
                 _ => {}
             }
         }
@@ -131,6 +132,11 @@ impl ReferenceIndex {
         self.options = options(&self.data);
         self.sessions_end = Timestamp::default();
     }
+}
+
+/// The name and the id of EXTERNAL belong to the engine.
+fn is_reserved(strategy: &StrategyRecord) -> bool {
+    strategy.id == StrategyId::EXTERNAL || &*strategy.name == StrategyRecord::EXTERNAL
 }
 
 fn options(data: &ReferenceData) -> BTreeMap<SecurityId, Vec<SecurityId>> {

@@ -45,6 +45,7 @@ impl Trading {
             ReportKind::DeliveryUnknown { order, reason, dead_after } => {
                 self.on_delivery_unknown(word(*order), reason, *dead_after, out);
             }
+            ReportKind::External(seen) => self.on_external(moment, &report.adapter, seen, report.ext_at, out),
             ReportKind::Gap => self.on_gap(moment, &report.adapter, out),
             ReportKind::Line { line, up, reason } => {
                 let state = LineState { line: *line, up: *up, reason: reason.clone() };
@@ -53,6 +54,11 @@ impl Trading {
             ReportKind::Inquiry(answer) => self.on_inquiry_answer(moment, answer, out),
             ReportKind::Entry(entry) => self.on_entry(moment, &report.adapter, entry, out),
             ReportKind::Statement(statement) => self.on_statement(&report.adapter, statement, out),
+            ReportKind::OpenOrders(page) => self.on_open_orders(moment, &report.adapter, page, out),
+            ReportKind::Fills(page) => self.on_fills(moment, &report.adapter, page, out),
+            ReportKind::ListingFailed { scope, reason } => {
+                self.on_listing_failed(moment, &report.adapter, *scope, reason, out);
+            }
         }
     }
 }

@@ -21,6 +21,8 @@ use crate::orders::timeout_queue::VenueTimeouts;
 use crate::orders::wait_queue::WaitingOrders;
 use crate::outbox::Outbox;
 use crate::portfolio::{Portfolio, Valuer};
+use crate::reconciliation::breaks::Breaks;
+use crate::reconciliation::listings::Listings;
 use crate::reference_index::ReferenceIndex;
 use crate::risk::Risk;
 use crate::subscription_set::MarketDataSubscriptions;
@@ -79,6 +81,12 @@ pub(crate) struct Trading {
     #[n(23)]
     #[cbor(default)]
     pub(crate) entries: EntryStore,
+    #[n(19)]
+    #[cbor(default)]
+    pub(crate) listings: Listings,
+    #[n(20)]
+    #[cbor(default)]
+    pub(crate) breaks: Breaks,
 }
 
 impl Default for Trading {
@@ -108,6 +116,8 @@ impl Default for Trading {
             unknown_orders: BTreeSet::new(),
             inquiries: InquiryQueue::default(),
             entries: EntryStore::default(),
+            listings: Listings::default(),
+            breaks: Breaks::default(),
         }
     }
 }
@@ -140,6 +150,8 @@ impl Trading {
             unknown_orders: self.unknown_orders.clone(),
             inquiries: self.inquiries.clone(),
             entries: self.entries.clone(),
+            listings: self.listings.clone(),
+            breaks: self.breaks.clone(),
         }
     }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, VecDeque};
 
 use bus::instruction_queue::InstructionError;
 use bus::{InstructionRouter, OutboundGate};
-use domain::report::{Report, ReportKind};
+use domain::report::{ListingScope, Report, ReportKind};
 use domain::{AdapterName, Instruction, OrderId};
 use tracing::warn;
 
@@ -72,6 +72,10 @@ fn not_sent_report(adapter: &AdapterName, instruction: Instruction, reason: &str
         Instruction::LogOn | Instruction::Subscribe(_) | Instruction::Unsubscribe(_) => return None,
         // It is asked again.
         Instruction::Inquire(_) | Instruction::AskStatement(_) => return None,
+        Instruction::ListOpenOrders => ReportKind::ListingFailed { scope: ListingScope::OpenOrders, reason },
+        Instruction::ListFills { security, .. } => {
+            ReportKind::ListingFailed { scope: ListingScope::Fills(security), reason }
+        }
     };
     Some(Report { adapter: adapter.clone(), ext_at: None, kind: said })
 }

@@ -1,7 +1,7 @@
 //! One client's order at the venue, as it was submitted and as it is.
 
 use domain::order::OrderTerms;
-use domain::report::{VenueFill, VenueOrder, VenueOrderState};
+use domain::report::{ExternalFill, ExternalOrder, VenueFill, VenueOrder, VenueOrderState};
 use domain::{
     AccountId, ExchangeId, OrderId, OrderProperties, Quantity, SecurityId, Side, Text, TimeInForce, Timestamp,
 };
@@ -91,6 +91,14 @@ impl OrderStage {
     }
 }
 
+/// Orders that somebody else placed on a client's account have numbers from here on; a client's own never has one.
+pub(crate) const STRANGERS_FROM: u64 = 1 << 62;
+
+/// A number that does not fit 63 bits is a client's mistake, and told to it.
+pub(crate) fn is_stranger(order: OrderId) -> bool {
+    (STRANGERS_FROM..1 << 63).contains(&order.0)
+}
+
 impl ClientOrder {
     pub fn submission(&self) -> &SubmittedOrder {
         &self.submission
@@ -146,6 +154,31 @@ impl ClientOrder {
             self.refill();
         }
         is_used_up
+    }
+
+    /// As an order that its client did not place; only once the venue has accepted it.
+    pub(crate) fn to_external(&self) -> Option<ExternalOrder> {
+        let (fate, reason) = self.final_state();
+        let fills = self.fills().map(|fill| ExternalFill {
+            exec_id: fill.exec_id.clone(),
+            quantity: fill.quantity,
+            price: fill.price,
+            at: fill.at,
+            fee: fill.fee,
+            charges: fill.charges.clone(),
+        });
+        let ext_id = self.ext_id.clone()?;
+        Some(ExternalOrder {
+            client_id: Some(format!("elsewhere-{ext_id}").into()),
+            ext_id,
+            account: self.submission.account,
+            security: self.submission.security,
+            side: self.submission.side,
+            terms: self.terms,
+            state: fate,
+            fills: fills.collect(),
+            reason: reason.cloned(),
+        })
     }
 
     pub(crate) fn to_snapshot(&self) -> VenueOrder {

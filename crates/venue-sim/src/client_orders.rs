@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use domain::order::OrderTerms;
-use domain::report::{VenueFill, VenueOrder, VenueOrderState, VenueSnapshot};
+use domain::report::{ExternalOrder, VenueFill, VenueOrder, VenueOrderState, VenueSnapshot};
 use domain::{OrderId, Text, Timestamp};
 
-use crate::client_order::{ClientOrder, OrderStage};
+use crate::client_order::{ClientOrder, OrderStage, STRANGERS_FROM, is_stranger};
 use crate::record::{LedgerSummary, VenueRecord, VenueTrade};
 use crate::retired_orders::RetiredOrders;
 
@@ -20,6 +20,8 @@ pub(crate) struct ClientOrders {
     orders: BTreeMap<OrderId, ClientOrder>,
     finished: VecDeque<OrderId>,
     retired: RetiredOrders,
+    /// The order of each fill that is kept, by its number.
+    fills: BTreeMap<u64, OrderId>,
     records: u64,
     acceptances: u64,
     executions: u64,
@@ -80,6 +82,7 @@ impl ClientOrders {
         self.records -= 1;
         let order = held.submission.order;
         self.orders.insert(order, held.clone());
+        self.fills.extend(held.fills.iter().map(|(number, _)| (*number, order)));
         if held.stage.is_done() {
             self.finished.push_back(order);
         }
@@ -118,18 +121,61 @@ impl ClientOrders {
         self.executions
     }
 
+    /// The number of the next order of somebody else: no record has the number of another.
+    pub(crate) fn next_stranger(&self) -> OrderId {
+        OrderId(STRANGERS_FROM + self.records)
+    }
+
+    /// The number of an order that somebody else placed.
+    pub(crate) fn stranger_named(&self, ext_id: &Text) -> Option<OrderId> {
+        let mut strangers = self.orders.range(OrderId(STRANGERS_FROM)..);
+        strangers.find(|(_, held)| held.ext_id.as_ref() == Some(ext_id)).map(|(number, _)| *number)
+    }
+
+    /// An order that somebody else placed, as its client sees it.
+    pub(crate) fn external(&self, order: OrderId) -> Option<ExternalOrder> {
+        self.orders.get(&order).filter(|_| is_stranger(order))?.to_external()
+    }
+
     pub(crate) fn snapshot(&self) -> VenueSnapshot {
-        let orders = self.orders.values().map(ClientOrder::to_snapshot).collect();
-        let mut fills: Vec<_> = self.orders.values().flat_map(|held| &held.fills).collect();
+        let own = || self.orders.range(..OrderId(STRANGERS_FROM)).map(|(_, held)| held);
+        let orders = own().map(ClientOrder::to_snapshot).collect();
+        let external =
+            self.orders.range(OrderId(STRANGERS_FROM)..).filter_map(|(_, held)| held.to_external()).collect();
+        let mut fills: Vec<_> = own().flat_map(|held| &held.fills).collect();
         fills.sort_by_key(|(number, _)| *number);
         let fills = fills.into_iter().map(|(_, fill)| fill.clone()).collect();
-        VenueSnapshot { orders, fills, complete: true, ..VenueSnapshot::default() }
+        VenueSnapshot { orders, fills, external, complete: true, ..VenueSnapshot::default() }
     }
 
     /// An order with its fills.
     pub(crate) fn find(&self, order: OrderId) -> Option<(VenueOrder, Vec<VenueFill>)> {
         let held = self.orders.get(&order)?;
         Some((held.to_snapshot(), held.fills.iter().map(|(_, fill)| fill.clone()).collect()))
+    }
+
+    /// The client's own, in the order of their ids.
+    pub(crate) fn list_open(&self) -> Vec<VenueOrder> {
+        self.unfinished().filter(|held| !is_stranger(held.submission.order)).map(ClientOrder::to_snapshot).collect()
+    }
+
+    /// The fills of the client's own orders among so many after that number, in the venue's order.
+    pub(crate) fn list_fills(&self, after: Option<u64>, count: usize) -> ListedFills {
+        let before = after.unwrap_or(0);
+        let mut numbers = self.fills.range(before.saturating_add(1)..);
+        let listed: Vec<_> = numbers.by_ref().take(count).collect();
+        let is_last = numbers.next().is_none();
+        let end = listed.last().filter(|_| !is_last).map_or(self.executions, |(number, _)| **number);
+        let fill = |(number, order): &(&u64, &OrderId)| {
+            let fills = &self.orders.get(*order)?.fills;
+            fills.iter().find(|(of_fill, _)| of_fill == *number).map(|(_, fill)| fill.clone())
+        };
+        ListedFills {
+            fills: listed.iter().filter(|(_, order)| !is_stranger(**order)).filter_map(fill).collect(),
+            end,
+            is_last,
+            is_cut: end.saturating_sub(before) > listed.len() as u64,
+        }
     }
 
     fn accept(&mut self, order: OrderId, at: Timestamp, ext_id: &Text) {
@@ -168,6 +214,7 @@ impl ClientOrders {
         for execution in &trade.executions {
             self.executions += 1;
             let number = self.executions;
+            self.fills.insert(number, execution.order);
             let fill = VenueFill {
                 order: execution.order,
                 exec_id: execution.exec_id.clone(),
@@ -210,8 +257,14 @@ impl ClientOrders {
         if self.finished.len() > FINISHED_ORDERS_KEPT
             && let Some(oldest) = self.finished.pop_front()
         {
-            self.orders.remove(&oldest);
-            self.retired.insert(oldest);
+            let retired = self.orders.remove(&oldest);
+            for (number, _) in retired.iter().flat_map(|order| &order.fills) {
+                self.fills.remove(number);
+            }
+            // Nobody sends the number of a stranger's order again.
+            if !is_stranger(oldest) {
+                self.retired.insert(oldest);
+            }
         }
     }
 
@@ -221,6 +274,17 @@ impl ClientOrders {
             .get_mut(&order)
             .unwrap_or_else(|| panic!("record {records} of the ledger: order {order} is unknown"))
     }
+}
+
+/// A part of the client's fills.
+pub(crate) struct ListedFills {
+    pub(crate) fills: Vec<VenueFill>,
+    /// The number of the last one.
+    pub(crate) end: u64,
+    /// None follows.
+    pub(crate) is_last: bool,
+    /// Some between are no longer kept.
+    pub(crate) is_cut: bool,
 }
 
 /// A decrease at the same price keeps the queue position; any other change loses it, as in the book.

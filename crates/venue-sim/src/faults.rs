@@ -1,4 +1,4 @@
-//! Fault injection on the lines of a client: reject, delay, duplicate, drop, reorder, disconnect, mute, lose, late, and lines
+//! Fault injection on the lines of a client: reject, delay, duplicate, drop, reorder, disconnect, mute, lose, late, strangers, and lines
 //! that are down apart.
 //!
 //! The ledger is never affected: a fault changes which requests arrive and which reports leave, and when, never what was
@@ -33,6 +33,9 @@ pub struct Faults {
     pub lose_one_in: u32,
     /// *late*: a request arrives late, within the venue's `request_life_nanos`.
     pub late_one_in: u32,
+    /// *strangers*: after every n-th new order somebody else places the same on the account, counted from the moment this
+    /// is set; 0 is none.
+    pub strangers_every: u32,
     /// Lines that are down while the session stays up. The adapter sees it in `VenueSimulator::faults`.
     pub lines_down: LinesDown,
 }
@@ -74,6 +77,7 @@ pub(crate) struct ReportChannel {
     faults: Faults,
     rng: SeededRng,
     orders_seen: u32,
+    orders_copied: u32,
     /// When the newest report in order leaves: later ones do not overtake it.
     last_leave: Timestamp,
     /// A report was lost, and the client does not know it yet.
@@ -86,6 +90,7 @@ impl ReportChannel {
             faults,
             rng: SeededRng::new(faults.seed, 0),
             orders_seen: 0,
+            orders_copied: 0,
             last_leave: Timestamp(i64::MIN),
             has_gap: false,
         }
@@ -115,6 +120,15 @@ impl ReportChannel {
         }
         self.orders_seen = (self.orders_seen + 1) % self.faults.reject_every;
         self.orders_seen == 0
+    }
+
+    /// Whether somebody else places the same order now.
+    pub(crate) fn copies_next(&mut self) -> bool {
+        if self.faults.strangers_every == 0 {
+            return false;
+        }
+        self.orders_copied = (self.orders_copied + 1) % self.faults.strangers_every;
+        self.orders_copied == 0
     }
 
     /// Whether a request that is sent now never arrives.

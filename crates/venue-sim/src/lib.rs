@@ -28,4 +28,4 @@ pub use config::{ConfigError, ListedSecurity, OpeningQuotes, ParticipantActivity
 pub use faults::{Faults, LinesDown};
 pub use participants::{ParticipantAction, ParticipantProfile, Participants, QuoteBounds};
 pub use record::{ClientOrder, VenueRecord};
-pub use venue::{VenueOutput, VenueSimulator};
+pub use venue::{FILLS_PER_PAGE, OPEN_ORDERS_PER_PAGE, VenueOutput, VenueSimulator};

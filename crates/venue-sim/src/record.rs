@@ -5,6 +5,7 @@ use domain::{AccountId, Amount, OrderId, Price, Quantity, SecurityId, Side, Text
 use minicbor::{Decode, Decoder, Encode};
 
 pub use crate::account::{Deposit, SettledAsset, TradeSettlement, VenueAccount};
+use crate::client_order::is_stranger;
 pub use crate::client_order::{ClientOrder, SubmittedOrder};
 
 /// A change of clients' orders. Trades among the participants are not recorded.
@@ -124,6 +125,11 @@ impl VenueRecord {
             records.push(decoder.decode().map_err(|error| error.to_string())?);
         }
         Ok(records)
+    }
+
+    /// The newest order in the record that a client sent.
+    pub fn newest_order(&self) -> Option<OrderId> {
+        self.orders().filter(|order| !is_stranger(*order)).max()
     }
 
     /// The orders of the record: two where clients traded with each other; of many the newest.

@@ -24,6 +24,10 @@ pub(crate) enum VenueTask {
     Inquire(OrderId, Timestamp),
     /// The account that the client asked for, and when.
     Statement(AccountId, Timestamp),
+    /// When the client asked for its open orders.
+    ListOpenOrders(Timestamp),
+    /// When the client asked for its fills, and after which.
+    ListFills(Timestamp, Option<u64>),
     /// The client hears the number of the last report.
     Heartbeat,
     /// A participant acts.
@@ -52,6 +56,7 @@ impl VenueTask {
             | Self::Cancel(_)
             | Self::Inquire(..)
             | Self::Statement(..) => 4,
+            Self::ListOpenOrders(_) | Self::ListFills(..) => 4,
             Self::Participate(_) => 5,
             Self::Heartbeat => 6,
         }

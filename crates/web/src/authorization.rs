@@ -19,7 +19,7 @@ use crate::response::SEQUENCE_HEADER;
 const CHALLENGE: HeaderValue = HeaderValue::from_static("Basic realm=\"Rialto\"");
 
 /// Audited actions that need no admin role.
-const AUDITED_BELOW_ADMIN: [&str; 2] = ["risk::kill", "risk::disarm_dead_man"];
+const AUDITED_BELOW_ADMIN: [&str; 3] = ["risk::kill", "risk::disarm_dead_man", "order::claim"];
 
 /// The answer tells of an act that is in the audit already.
 #[derive(Debug, Clone, Copy)]
@@ -97,7 +97,7 @@ fn role_too_low(role: &access::UserRole, needed: RequiredRole) -> Problem {
     Problem::new("role-too-low", format!("this needs the role {needed}, and yours is {role}"))
 }
 
-/// Administrative actions: everything that requires an admin, the kill switch, and the end of a dead-man timer.
+/// Administrative actions: everything that requires an admin, the kill switch, the end of a dead-man timer, and claims.
 fn is_audited(row: &Endpoint) -> bool {
     row.role == RequiredRole::Admin && row.method != "GET" || AUDITED_BELOW_ADMIN.contains(&row.handler)
 }

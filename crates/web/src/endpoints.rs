@@ -84,6 +84,7 @@ macro_rules! with_endpoints {
             POST   "/rest/execution/modify/order/limit"            Trader []                                            order::modify_limit;
             POST   "/rest/execution/modify/order/stop"             Trader []                                            order::modify_stop;
             POST   "/rest/execution/modify/order/stoplimit"        Trader []                                            order::modify_stop_limit;
+            POST   "/rest/order/{intId}/claim"                     Trader []                                            order::claim;
             POST   "/rest/next-order-id"                           Trader []                                            order::next_id;
 
             GET    "/rest/subscription/marketdata/supported-feed"  Viewer []                                            subscription::feeds;
@@ -104,6 +105,12 @@ macro_rules! with_endpoints {
             GET    "/rest/risk/dead-man-timer"                     Viewer []                                            risk::dead_man_timers;
             PUT    "/rest/risk/dead-man-timer"                     Trader []                                            risk::arm_dead_man;
             DELETE "/rest/risk/dead-man-timer/{scope}"             Trader []                                            risk::disarm_dead_man;
+
+            GET    "/rest/break"                                   Viewer [state]                                       breaks::list;
+            GET    "/rest/break/{id}"                              Viewer []                                            breaks::one;
+            POST   "/rest/break/{id}/explain"                      Admin  []                                            breaks::explain;
+            POST   "/rest/break/{id}/accept"                       Admin  []                                            breaks::accept;
+            POST   "/rest/break/{id}/repair"                       Admin  []                                            breaks::repair;
 
             GET    "/rest/history/order"                           Viewer [text strategy account security source withoutStrategies status from to sort after limit]  history::orders;
             GET    "/rest/history/order/{intId}/event"             Viewer [after limit]                                 history::order_events;

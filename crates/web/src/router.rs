@@ -12,9 +12,9 @@ use crate::endpoints::with_endpoints;
 use crate::middleware::{Middleware, handle};
 use crate::problem::Problem;
 use crate::rest::{
-    account, adapter, audit, broker, docs, exchange, fix, health, history, log, login, marketdata, metrics, order,
-    portfolio, position, reference, risk, runtime, security, settings, strategy, subscription, token, topic_docs,
-    transaction, user,
+    account, adapter, audit, breaks, broker, docs, exchange, fix, health, history, log, login, marketdata, metrics,
+    order, portfolio, position, reference, risk, runtime, security, settings, strategy, subscription, token,
+    topic_docs, transaction, user,
 };
 
 pub(crate) fn router(state: AppState, others: Router) -> Router {

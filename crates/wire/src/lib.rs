@@ -21,6 +21,7 @@ pub mod asyncapi;
 pub mod decode_topics;
 
 pub mod access;
+mod breaks;
 pub mod health;
 pub mod operations;
 pub mod problem;
@@ -38,12 +39,15 @@ pub mod search;
 mod strategy_name;
 pub mod subscription;
 pub mod transaction_body;
+mod claim_body;
 pub mod settlement;
 
 pub use access::{
     AuditVO, IdentityVO, LoginBody, NewTokenVO, RightsVO, RoleVO, TokenBody, TokenVO, UserBody, UserVO, parse_rights,
 };
 pub use adapter::AdapterVO;
+pub use breaks::{BreakBody, BreakVO, COMMENT_LENGTH_MAX};
+pub use claim_body::ClaimBody;
 pub use fields::{BadBody, FieldError};
 pub use health::{CheckVO, HealthVO};
 pub use market::{BarVO, OrderBookVO, TickVO, TradeVO};

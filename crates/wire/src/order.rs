@@ -181,6 +181,7 @@ pub fn source_name(source: &Source) -> &'static str {
         Source::Strategy => "STRATEGY",
         Source::Fix(_) => "FIX",
         Source::Platform => "PLATFORM",
+        Source::External => "EXTERNAL",
     }
 }
 

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::json::Millis;
 use crate::{
-    BarVO, CashBalanceVO, FillVO, LifeCycleVO, LimitsVO, LogEventVO, OrderBookVO, OrderStatusVO, OrderVO,
+    BarVO, BreakVO, CashBalanceVO, FillVO, LifeCycleVO, LimitsVO, LogEventVO, OrderBookVO, OrderStatusVO, OrderVO,
     PortfolioValueVO, PositionVO, SessionEventVO, SubscriptionVO, TickVO, TradeVO, TradingStateVO, TransactionVO,
 };
 
@@ -41,6 +41,7 @@ pub(crate) enum EventVO<'a> {
     Session(SessionEventVO<'a>),
     TradingState(TradingStateVO<'a>),
     Limits(Box<LimitsVO>),
+    Break(Box<BreakVO<'a>>),
     LogEvent(LogEventVO<'a>),
     Generic(GenericEventVO<'a>),
     /// Only that it changed; the data itself is in the lists of reference data.
@@ -78,6 +79,7 @@ impl<'a> EventVO<'a> {
             Event::Session(change) => Self::Session(SessionEventVO::from_domain(at, change, reference)),
             Event::TradingState(change) => Self::TradingState(TradingStateVO::from_domain(change)),
             Event::Limits(scope, limits) => Self::Limits(Box::new(LimitsVO::from_domain(*scope, limits))),
+            Event::Break(found) => Self::Break(Box::new(BreakVO::from_domain(found, reference))),
             Event::Alarm(alarm) => Self::LogEvent(LogEventVO::from_domain(at, alarm)),
             Event::Generic(event) => Self::Generic(GenericEventVO::from_domain(event, reference)),
             Event::Reference(_) => Self::Reference,
@@ -104,6 +106,7 @@ impl<'a> EventVO<'a> {
             Self::Session(_) => "Session",
             Self::TradingState(_) => "TradingState",
             Self::Limits(_) => "Limits",
+            Self::Break(_) => "Break",
             Self::LogEvent(_) => "LogEvent",
             Self::Generic(_) => "Generic",
             Self::Reference => "Reference",

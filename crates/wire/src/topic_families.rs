@@ -35,6 +35,7 @@ pub const SEGMENTS: &[(&str, &str)] = &[
     ("currency", "A currency, such as USD"),
     ("adapter", "The kind of an adapter, such as SIMULATED"),
     ("scope", "PLATFORM, ACCOUNT-, STRATEGY- or SECURITY- with an id"),
+    ("breakId", "The id of a break"),
     ("level", "error, warn or info"),
     ("name", "The name of an event, chosen by the sender"),
 ];
@@ -147,6 +148,13 @@ const RISK: TopicFamily = TopicFamily {
     payloads: &["TradingState"],
     ..STATE_EVENT
 };
+const BREAK: TopicFamily = TopicFamily {
+    roots: &["break"],
+    segments: &["breakId"],
+    description: "A difference between us and a venue, when it is found and whenever it changes.",
+    payloads: &["BreakVO"],
+    ..STATE_EVENT
+};
 const LOG_EVENT: TopicFamily = TopicFamily {
     roots: &["log-event"],
     segments: &["level"],
@@ -192,6 +200,7 @@ pub const FAMILIES: &[TopicFamily] = &[
     LIFE_CYCLE,
     SESSION,
     RISK,
+    BREAK,
     LOG_EVENT,
     GENERIC_EVENT,
     STRATEGY_BUS_PRICES,
@@ -216,6 +225,7 @@ pub const fn for_class(class: EventClass) -> Option<&'static TopicFamily> {
         EventClass::LifeCycle => &LIFE_CYCLE,
         EventClass::Session => &SESSION,
         EventClass::TradingState => &RISK,
+        EventClass::Break => &BREAK,
         EventClass::Alarm => &LOG_EVENT,
         EventClass::Generic => &GENERIC_EVENT,
         EventClass::Limits | EventClass::Reference | EventClass::Refused | EventClass::MassCancel => return None,

@@ -98,11 +98,27 @@ const ORDERS = {
   'order-waiting': [
     ['order {id} waits for the cancel of others and is not at the venue yet; it can only be cancelled', 'Order {id} wartet auf die Streichung anderer und ist noch nicht am Handelsplatz; sie lässt sich nur streichen'],
   ],
+  'external-order': [
+    ['order {id} was not placed here: it can be cancelled and claimed, not changed', 'Order {id} wurde nicht hier aufgegeben: sie lässt sich streichen und übernehmen, nicht ändern'],
+  ],
+  'not-external': [['order {id} belongs to a strategy already', 'Order {id} gehört schon einer Strategie']],
+  'reserved-strategy': [
+    ['the strategy EXTERNAL has only orders that were not placed here; claim them to close a position', 'die Strategie EXTERNAL hat nur Orders, die nicht hier aufgegeben wurden; übernehmen Sie diese, um eine Position zu schließen'],
+  ],
   'field-fixed': [
     ['{field:f} of an order cannot be changed', '{field} einer Order lässt sich nicht ändern'],
     ['currency of a booking of security {id} must be {currency}, that of the security', 'die Währung der Buchung muss {currency} sein, die des Wertpapiers'],
   ],
   'property-not-allowed': [['{field:f} is not possible with {with}', '{field} ist nicht möglich mit {with}']],
+  // What a repair would do, and why a break settled by itself.
+  'nothing-to-repair': [
+    ['asks the venue to cancel the order', 'der Handelsplatz wird gebeten, die Order zu streichen'],
+    ['ends the order here as CANCELED', 'die Order endet hier als gestrichen'],
+    ['undoes execution {id} and books {quantity:n} @ {price:n}', 'nimmt Ausführung {id} zurück und bucht {quantity} zu {price}'],
+    ['books {amount:n} {currency} of fees for execution {id}', 'bucht {amount} {currency} Gebühren für Ausführung {id}'],
+    ['both sides agree again', 'beide Seiten stimmen wieder überein'],
+    ['taken over from the venue', 'vom Handelsplatz übernommen'],
+  ],
   'property-not-offered': [['the venue of {adapter} does not offer {field:f}', 'der Handelsplatz von {adapter} bietet {field} nicht']],
   'reduce-only-order-open': [['order {id} may only reduce the position: cancel or reduce it first', 'Order {id} darf die Position nur verringern: zuerst streichen oder verkleinern']],
   'tif-fixed': [['tif of a live order changes among DAY, GTC and GTD only, not from {now} to {wanted}', 'die Gültigkeit einer offenen Order wechselt nur zwischen DAY, GTC und GTD, nicht von {now} zu {wanted}']],
@@ -214,6 +230,9 @@ const GENERAL: Record<string, string> = {
   'cancel-pending': 'die Order wird schon gestrichen',
   'replace-pending': 'die Order wird schon geändert',
   'order-waiting': 'die Order wartet auf die Streichung anderer',
+  'external-order': 'die Order wurde nicht hier aufgegeben',
+  'not-external': 'die Order gehört schon einer Strategie',
+  'reserved-strategy': 'die Strategie EXTERNAL nimmt keine Orders an',
   'session-connected': 'der Teilnehmer der Sitzung ist verbunden',
   'position-closed': 'die Position ist geschlossen',
   'not-runnable': 'dieser Server hat kein Programm der Strategie',
@@ -284,6 +303,9 @@ const GENERAL: Record<string, string> = {
   'restricted-security': 'das Wertpapier ist gesperrt: nur Streichen ist erlaubt',
   'order-rate': 'zu viele Orders und Änderungen in der Sekunde',
   'message-rate': 'die Sitzung sendet zu viel: nur Streichen ist erlaubt',
+  'break-settled': 'diese Abweichung ist bereits anders erledigt',
+  'nothing-to-repair': 'diese Abweichung kann die Plattform nicht selbst beheben',
+  'unknown-break': 'diese Abweichung ist nicht bekannt',
   'no-dead-man-timer': 'für diesen Bereich läuft kein Totmann-Timer',
   'dead-man-configured': 'die Konfiguration stellt diesen Totmann-Timer: er lässt sich nicht beenden',
   'duplicate-content': 'zu viele gleiche Orders in kurzer Zeit',

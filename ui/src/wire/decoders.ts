@@ -3,8 +3,9 @@
 import { type Decoder, flag, list, maybe, nothing, number, object, oneOf, optional, record, text, textsByKey } from './decode';
 import type * as vo from './types';
 
+export { audit, identity, newToken, token, user } from './accessDecoders';
+
 const side = oneOf('BUY', 'SELL');
-const role = oneOf('VIEWER', 'TRADER', 'STRATEGY', 'ADMIN');
 const phase = oneOf('INIT', 'PREFEED', 'START', 'RUN', 'EXIT');
 const sessionState = oneOf('DISCONNECTED', 'CONNECTED', 'LOGGED_ON', 'SUBSCRIBED');
 const tif = oneOf('DAY', 'GTC', 'ATO', 'IOC', 'FOK', 'GTD', 'ATC');
@@ -402,38 +403,31 @@ export const verdict = object<vo.VerdictVO>({
   fee: maybeNumber,
 });
 
+export const breakVo = object<vo.BreakVO>({
+  id: text,
+  kind: oneOf('ORDER', 'TERMS', 'FILL', 'FEE', 'CASH', 'POSITION', 'EXTERNAL'),
+  state: oneOf('OPEN', 'EXPLAINED', 'REPAIRED', 'ACCEPTED'),
+  adapter: text,
+  account: maybeText,
+  security: maybeText,
+  intOrderId: maybeText,
+  extOrderId: maybeText,
+  currency: maybeText,
+  ours: maybe(textsByKey),
+  theirs: maybe(textsByKey),
+  difference: maybeText,
+  value: maybeText,
+  evidence: object<vo.BreakVO['evidence']>({ report: text, sequence: number, hash: text }),
+  since: text,
+  changedAt: text,
+  changedBy: maybeText,
+  comment: maybeText,
+  repair: maybeText,
+});
+
 export const deadManTimer = object<vo.DeadManTimerVO>({ scope: text, seconds: number, expires: number, renewedBy: maybeText });
 export const killed = object<vo.KilledVO>({ scope: text, cancels: number });
 export const imported = object<vo.ImportedVO>({ changes: number });
-export const identity = object<vo.IdentityVO>({ user: maybeText, role, strategy: maybeText });
-const rights = { accounts: maybe(list(number)), securities: maybe(list(number)), interfaces: maybe(list(text)) };
-export const user = object<vo.UserVO>({ name: text, role, strategy: maybeText, created: number, ...rights });
-
-const tokenFields = {
-  name: text,
-  prefix: text,
-  role,
-  strategy: maybeText,
-  created: number,
-  expires: maybeNumber,
-  ...rights,
-};
-
-export const token = object<vo.TokenVO>(tokenFields);
-export const newToken = object<vo.NewTokenVO>({ ...tokenFields, token: text });
-
-export const audit = object<vo.AuditVO>({
-  id: number,
-  dateTime: number,
-  user: maybeText,
-  door: text,
-  peer: maybeText,
-  action: text,
-  outcome: text,
-  detail: maybeText,
-  times: number,
-  lastDateTime: number,
-});
 
 export const health = object<vo.Health>({
   status: oneOf('UP', 'DOWN'),
@@ -460,6 +454,7 @@ const PAST: { [Kind in keyof vo.PastKinds]: Decoder<vo.PastKinds[Kind]> } = {
   LifeCycle: lifeCycle,
   Session: session,
   TradingState: tradingState,
+  Break: breakVo,
   Limits: limits,
   LogEvent: logEvent,
   Generic: generic,

@@ -10,7 +10,8 @@ fn the_toy_adapter_keeps_every_rule_that_can_be_shown() {
     let outcomes = check(|| ToyHarness::start(None));
     let not_kept: Vec<_> = outcomes.iter().filter(|outcome| outcome.verdict != RuleVerdict::Passed).collect();
     let told: Vec<_> = not_kept.iter().map(ToString::to_string).collect();
-    // What the venue has on its disk cannot be seen from outside, its stream loses nothing, and it gives no statements.
+    // What the venue has on its disk cannot be seen from outside, its stream loses nothing, it gives no statements, and
+    // nobody else trades there.
     let not_shown = [
         "not shown: nothing is reported before it is recorded: the harness has no durable view",
         "not shown: a lost report is told before the next one: the harness cannot lose reports",
@@ -19,6 +20,11 @@ fn the_toy_adapter_keeps_every_rule_that_can_be_shown() {
         "not shown: the cash of a statement changes by the value and the charges of a fill: the venue gives no statements",
         "not shown: a statement is as of its question, not later: the venue gives no statements",
         "not shown: without a session no statement is asked for: the venue gives no statements",
+        "not shown: an order that was placed elsewhere is reported: the harness cannot place orders elsewhere",
+        "not shown: an order that was placed elsewhere is reported with its fills: the harness cannot place orders elsewhere",
+        "not shown: the snapshot has orders that were placed elsewhere: the harness cannot place orders elsewhere",
+        "not shown: an order that was placed elsewhere can be cancelled: the harness cannot place orders elsewhere",
+        "not shown: an inquiry finds an order that was placed elsewhere: the harness cannot place orders elsewhere",
     ];
     assert_eq!(told, not_shown);
     assert!(outcomes.iter().map(RuleOutcome::to_string).all(|text| !text.is_empty()));

@@ -119,6 +119,10 @@ impl Harness for ToyHarness {
     }
 
     /// The venue is another process: only the adapter starts again.
+    fn place_elsewhere(&mut self, _: OrderIntent) -> bool {
+        false
+    }
+
     fn restart(&mut self) {
         self.adapter = adapter_of(&self.venue, &self.folder, self.recorder.clone());
     }

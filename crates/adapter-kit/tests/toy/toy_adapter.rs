@@ -15,7 +15,9 @@ use adapter_kit::recording::{MessageRecorder, RecorderClock};
 use adapters::{MarketFeed, OrderSession, ReportSink, SendOutcome, SessionLost};
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use domain::order::OrderTerms;
-use domain::report::{AdapterCapabilities, RefusesRepeatedIds, ReportKind, VenueSnapshot};
+use domain::report::{
+    AdapterCapabilities, FillsScope, ListingCapabilities, RefusesRepeatedIds, ReportKind, VenueSnapshot,
+};
 use domain::{AccountId, Order, SecurityId, Text, Timestamp};
 use serde_json::json;
 use tokio::runtime::Runtime;
@@ -149,6 +151,7 @@ impl OrderSession for ToyAdapter {
             expires_orders: false,
             refuses_repeated_ids: RefusesRepeatedIds::Forever,
             simulated: true,
+            lists: ListingCapabilities { open_orders: true, fills: Some(FillsScope::All), ..Default::default() },
             ..AdapterCapabilities::default()
         }
     }
@@ -189,6 +192,18 @@ impl OrderSession for ToyAdapter {
     /// This venue has none.
     fn ask_statement(&mut self, _: Timestamp, _: AccountId) -> SendOutcome {
         SendOutcome::NotSent("the venue gives no statements".into())
+    }
+
+    fn list_open_orders(&mut self, at: Timestamp) -> SendOutcome {
+        self.send(at, ToyCall::ListOpenOrders(at), protocol::list())
+    }
+
+    /// The cursor is the number of fills that are known.
+    fn list_fills(&mut self, at: Timestamp, _: Option<SecurityId>, cursor: Option<&Text>) -> SendOutcome {
+        match cursor.map_or(Ok(0), |cursor| cursor.parse()) {
+            Ok(known) => self.send(at, ToyCall::ListFills(at, known), protocol::list()),
+            Err(_) => SendOutcome::NotSent("the cursor is not a number".into()),
+        }
     }
 
     fn deliver(&mut self, _: Timestamp, sink: &mut dyn ReportSink) -> Result<(), SessionLost> {

@@ -37,7 +37,7 @@ impl ToyLanes {
         let mut state = self.lock();
         let (budget, queue) = &mut *state;
         self.file.save_holds(budget).map_err(|error| error.to_string())?;
-        let purpose = (call.lane(), RequestCost::of(&[1]), Some(call.order().0));
+        let purpose = (call.lane(), RequestCost::of(&[1]), call.order().map(|order| order.0));
         queue.push(now, budget, purpose, (call, request)).map_err(|refusal| refusal.to_string())?;
         self.pushed.notify_one();
         Ok(())

@@ -7,8 +7,11 @@ use adapter_kit::recording::{RecordedEvent, RecordedMessage, ReplayTarget};
 use adapter_kit::{HoldSignal, RequestLane, VenueAnswer};
 use domain::command::MarketData;
 use domain::order::OrderTerms;
-use domain::report::{InquiryAnswer, InquiryResult, ReportKind, VenueFill, VenueOrder, VenueOrderState, VenueSnapshot};
-use domain::{Order, OrderId, OrderKind, SecurityId, Text, Tick, TimeInForce, Timestamp};
+use domain::report::{
+    FillsPage, InquiryAnswer, InquiryResult, ListingScope, OpenOrdersPage, ReportKind, VenueFill, VenueOrder,
+    VenueOrderState, VenueSnapshot,
+};
+use domain::{Order, OrderId, OrderKind, Quantity, SecurityId, Text, Tick, TimeInForce, Timestamp};
 use serde_json::{Value, json};
 
 /// What a request was for; it decides what its answer means.
@@ -19,6 +22,10 @@ pub(crate) enum ToyCall {
     Cancel(OrderId),
     /// With the instant of the question.
     Inquire(OrderId, Timestamp),
+    /// With the instant of the question.
+    ListOpenOrders(Timestamp),
+    /// With the instant of the question, and how many fills are known.
+    ListFills(Timestamp, usize),
 }
 
 /// What a message of the stream means.
@@ -37,13 +44,24 @@ impl ToyCall {
             Self::Submit(_) => RequestLane::Submit,
             Self::Replace(_) => RequestLane::Replace,
             Self::Cancel(_) => RequestLane::Cancel,
-            Self::Inquire(..) => RequestLane::Inquiry,
+            Self::Inquire(..) | Self::ListOpenOrders(_) | Self::ListFills(..) => RequestLane::Inquiry,
         }
     }
 
-    pub(crate) fn order(self) -> OrderId {
-        let (Self::Submit(order) | Self::Replace(order) | Self::Cancel(order) | Self::Inquire(order, _)) = self;
-        order
+    pub(crate) fn order(self) -> Option<OrderId> {
+        match self {
+            Self::Submit(order) | Self::Replace(order) | Self::Cancel(order) | Self::Inquire(order, _) => Some(order),
+            Self::ListOpenOrders(_) | Self::ListFills(..) => None,
+        }
+    }
+
+    /// What only asks; an answer that cannot be used is none.
+    fn scope(self) -> Option<ListingScope> {
+        match self {
+            Self::ListOpenOrders(_) => Some(ListingScope::OpenOrders),
+            Self::ListFills(..) => Some(ListingScope::Fills(None)),
+            _ => None,
+        }
     }
 
     /// The call of a recorded request.
@@ -63,6 +81,8 @@ impl ToyCall {
         Some(match self {
             // It is asked again.
             Self::Inquire(..) => return None,
+            Self::ListOpenOrders(_) => ReportKind::ListingFailed { scope: ListingScope::OpenOrders, reason },
+            Self::ListFills(..) => ReportKind::ListingFailed { scope: ListingScope::Fills(None), reason },
             Self::Submit(order) => ReportKind::NotSent { order, reason },
             Self::Replace(order) => ReportKind::ReplaceRejected { order, reason },
             Self::Cancel(order) => ReportKind::CancelRejected { order, reason },
@@ -72,7 +92,7 @@ impl ToyCall {
     fn rejected(self, reason: Text) -> Option<ReportKind> {
         match self {
             Self::Submit(order) => Some(ReportKind::Rejected { order, reason }),
-            Self::Replace(_) | Self::Cancel(_) | Self::Inquire(..) => self.not_sent(reason),
+            _ => self.not_sent(reason),
         }
     }
 }
@@ -112,20 +132,51 @@ fn terms_json(terms: OrderTerms) -> (String, String) {
 
 /// What an answer means. What the venue did with the order comes by the stream; an answer only tells what it refused.
 pub(crate) fn report_of_answer(call: ToyCall, outcome: &Result<VenueResponse, RequestFailure>) -> Option<ReportKind> {
+    if call.scope().is_some() {
+        return list_of(call, outcome);
+    }
     match outcome {
         Ok(response) if response.status == 200 && matches!(call, ToyCall::Inquire(..)) => answer_of(call, response),
         _ if matches!(call, ToyCall::Inquire(..)) => None,
         Err(RequestFailure::NotSent(reason)) => call.not_sent(reason.as_str().into()),
-        Err(RequestFailure::Unknown(reason)) => Some(unknown(call, reason)),
-        Ok(response) if response.status >= 500 => Some(unknown(call, &response.text())),
+        Err(RequestFailure::Unknown(reason)) => unknown(call, reason),
+        Ok(response) if response.status >= 500 => unknown(call, &response.text()),
         // A duplicate says that the first one lives.
         Ok(response) if response.status < 400 || response.status == 409 => None,
         Ok(response) => call.rejected(response.text().as_str().into()),
     }
 }
 
-fn unknown(call: ToyCall, reason: &str) -> ReportKind {
-    ReportKind::DeliveryUnknown { order: call.order(), reason: reason.into(), dead_after: None }
+fn unknown(call: ToyCall, reason: &str) -> Option<ReportKind> {
+    call.order().map(|order| ReportKind::DeliveryUnknown { order, reason: reason.into(), dead_after: None })
+}
+
+/// A list that is not understood has failed; it is never an empty one.
+fn list_of(call: ToyCall, outcome: &Result<VenueResponse, RequestFailure>) -> Option<ReportKind> {
+    let listed = match outcome {
+        Ok(response) if response.status == 200 => snapshot_of(&response.text()),
+        _ => None,
+    };
+    let Some(VenueSnapshot { mut orders, fills, .. }) = listed else {
+        return call.not_sent("the list cannot be used".into());
+    };
+    let filled =
+        |order: &VenueOrder| fills.iter().filter(|fill| fill.order == order.order).map(|fill| fill.quantity.0).sum();
+    orders.retain(|order| order.state == VenueOrderState::Live && Quantity(filled(order)) < order.terms.quantity);
+    Some(match call {
+        ToyCall::ListFills(as_of, known) => ReportKind::Fills(FillsPage {
+            security: None,
+            from: (known > 0).then(|| known.to_string().into()),
+            next_cursor: Some(fills.len().to_string().into()),
+            fills: fills.into_iter().skip(known).collect(),
+            last: true,
+            as_of,
+        }),
+        ToyCall::ListOpenOrders(as_of) => {
+            ReportKind::OpenOrders(OpenOrdersPage { as_of, dead_after: None, page: 0, last: true, orders })
+        }
+        _ => return None,
+    })
 }
 
 /// What the list says of one order; a list that is not understood says nothing.

@@ -3,12 +3,16 @@
 use domain::command::MarketData;
 use domain::order::OrderTerms;
 use domain::report::{
-    InquiryAnswer, ReportKind, VenueFill, VenueOrder, VenueOrderState, VenueSnapshot, VenueStatement,
+    FillsPage, FillsScope, InquiryAnswer, OpenOrdersPage, ReportKind, VenueFill, VenueOrder, VenueOrderState,
+    VenueSnapshot, VenueStatement,
 };
-use domain::{AccountId, Order, OrderId, SecurityId, Timestamp};
+use domain::{AccountId, Order, OrderId, SecurityId, Text, Timestamp};
 
 use super::{DurableView, Harness, OrderIntent, RuleVerdict};
 use crate::venue::{ReportSink, SendOutcome, SessionLost};
+
+/// A venue that lists so few fills on more pages lists them for ever.
+const FILLS_PAGES_MAX: usize = 100;
 
 /// Result of a rule: kept, or the verdict.
 pub(super) type RuleResult<T = ()> = Result<T, RuleVerdict>;
@@ -137,6 +141,53 @@ impl<H: Harness> ConformanceClient<H> {
         }
     }
 
+    pub(super) fn ask_for_open_orders(&mut self) -> SendOutcome {
+        let at = self.harness.now();
+        self.asked_at = at;
+        self.harness.adapter().list_open_orders(at)
+    }
+
+    /// All pages of open orders that come for one question.
+    pub(super) fn list_open_orders(&mut self) -> RuleResult<Vec<OpenOrdersPage>> {
+        self.take_reports();
+        sent(&self.ask_for_open_orders())?;
+        self.wait()?;
+        let pages = self.take_reports().into_iter().filter_map(|said| match said {
+            ReportKind::OpenOrders(page) => Some(page),
+            _ => None,
+        });
+        Ok(pages.collect())
+    }
+
+    /// The fills from a cursor on, to their end, and the next cursor.
+    pub(super) fn list_fills(&mut self, cursor: Option<&Text>) -> RuleResult<(Vec<VenueFill>, Option<Text>)> {
+        let (mut fills, mut cursor) = (Vec::new(), cursor.cloned());
+        for _ in 0..FILLS_PAGES_MAX {
+            let page = self.fills_page(cursor.as_ref())?;
+            fills.extend(page.fills);
+            cursor = page.next_cursor;
+            if page.last {
+                return Ok((fills, cursor));
+            }
+        }
+        failed(format!("the list of fills has more than {FILLS_PAGES_MAX} pages"))
+    }
+
+    fn fills_page(&mut self, cursor: Option<&Text>) -> RuleResult<FillsPage> {
+        self.take_reports();
+        let security = self.harness.order(OrderIntent::Rest).security;
+        let at = self.harness.now();
+        let adapter = self.harness.adapter();
+        let is_of_one = adapter.capabilities().lists.fills == Some(FillsScope::PerSecurity);
+        sent(&adapter.list_fills(at, is_of_one.then_some(security), cursor))?;
+        self.wait()?;
+        let page = self.take_reports().into_iter().find_map(|said| match said {
+            ReportKind::Fills(page) => Some(page),
+            _ => None,
+        });
+        page.map_or_else(|| failed("no fills were listed"), Ok)
+    }
+
     pub(super) fn subscribe(&mut self, security: SecurityId) -> SendOutcome {
         let at = self.harness.now();
         self.harness.adapter().subscribe(at, security)
@@ -162,7 +213,7 @@ impl<H: Harness> ConformanceClient<H> {
     pub(super) fn reports_for(&mut self, order: OrderId) -> RuleResult<Vec<&'static str>> {
         self.wait()?;
         let said = self.take_reports();
-        let mut words: Vec<_> = said.iter().filter(|said| order_of(said) == Some(order)).map(report_name).collect();
+        let mut words: Vec<_> = said.iter().filter(|said| said.order() == Some(order)).map(report_name).collect();
         words.dedup();
         Ok(words)
     }
@@ -213,30 +264,6 @@ pub(super) fn order_in(snapshot: &VenueSnapshot, order: OrderId) -> RuleResult<&
     }
 }
 
-fn order_of(said: &ReportKind) -> Option<OrderId> {
-    match said {
-        ReportKind::Accepted { order, .. }
-        | ReportKind::Rejected { order, .. }
-        | ReportKind::Canceled { order, .. }
-        | ReportKind::Expired { order, .. }
-        | ReportKind::Replaced { order, .. }
-        | ReportKind::CancelRejected { order, .. }
-        | ReportKind::ReplaceRejected { order, .. }
-        | ReportKind::Busted { order, .. }
-        | ReportKind::NotSent { order, .. }
-        | ReportKind::DeliveryUnknown { order, .. } => Some(*order),
-        ReportKind::Filled(fill) | ReportKind::Corrected { by: fill, .. } => Some(fill.order),
-        ReportKind::Inquiry(answer) => Some(answer.order),
-        ReportKind::Attached(_)
-        | ReportKind::Session(_)
-        | ReportKind::Snapshot(_)
-        | ReportKind::Gap
-        | ReportKind::Line { .. }
-        | ReportKind::Statement(_)
-        | ReportKind::Entry(_) => None,
-    }
-}
-
 fn report_name(said: &ReportKind) -> &'static str {
     match said {
         ReportKind::Attached(_) => "attached",
@@ -254,11 +281,14 @@ fn report_name(said: &ReportKind) -> &'static str {
         ReportKind::Corrected { .. } => "corrected",
         ReportKind::NotSent { .. } => "unsent",
         ReportKind::DeliveryUnknown { .. } => "lost",
+        ReportKind::External(_) => "external",
         ReportKind::Gap => "gap",
         ReportKind::Line { .. } => "line",
         ReportKind::Inquiry(_) => "answered",
         ReportKind::Statement(_) => "statement",
         ReportKind::Entry(_) => "entry",
+        ReportKind::OpenOrders(_) | ReportKind::Fills(_) => "listed",
+        ReportKind::ListingFailed { .. } => "not listed",
     }
 }
 

@@ -40,6 +40,9 @@ pub trait Harness {
         false
     }
 
+    /// Somebody places an order on the account that the adapter did not send; false where the harness cannot do that.
+    fn place_elsewhere(&mut self, aim: OrderIntent) -> bool;
+
     /// Adapter and, where it runs in the same process, venue crash and start again from their files.
     fn restart(&mut self);
 

@@ -3,8 +3,10 @@
 
 mod conformance_client;
 mod harness;
+mod external_rules;
 mod inquiry_rules;
 mod line_rules;
+mod listing_rules;
 mod rules;
 mod statement_rules;
 
@@ -29,8 +31,15 @@ pub fn check<H: Harness>(make: impl Fn() -> H) -> Vec<RuleOutcome> {
         let verdict = kept(&mut ConformanceClient::new(make())).err().unwrap_or(RuleVerdict::Passed);
         RuleOutcome { rule, verdict }
     };
-    let more = inquiry_rules::all().into_iter().chain(statement_rules::all()).chain(line_rules::all());
-    rules::all().into_iter().chain(more).map(judge).collect()
+    rules::all()
+        .into_iter()
+        .chain(inquiry_rules::all())
+        .chain(listing_rules::all())
+        .chain(statement_rules::all())
+        .chain(line_rules::all())
+        .chain(external_rules::all())
+        .map(judge)
+        .collect()
 }
 
 impl fmt::Display for RuleOutcome {

@@ -32,7 +32,14 @@ pub(super) struct OpenLines<'a> {
 impl ReportSink for OpenLines<'_> {
     fn on_report(&mut self, at: Option<Timestamp>, said: ReportKind) {
         // An answer comes on the line of its question.
-        let is_answer = matches!(said, ReportKind::Inquiry(_) | ReportKind::Statement(_));
+        let is_answer = matches!(
+            said,
+            ReportKind::Inquiry(_)
+                | ReportKind::Statement(_)
+                | ReportKind::OpenOrders(_)
+                | ReportKind::Fills(_)
+                | ReportKind::ListingFailed { .. }
+        );
         let line = if is_answer { LineKind::Trading } else { LineKind::Private };
         if !self.down.is_down(line) {
             self.sink.on_report(at, said);

@@ -12,9 +12,9 @@ use std::sync::Arc;
 use crossbeam_channel::Receiver;
 use domain::order::OrderTerms;
 use domain::report::{
-    AdapterCapabilities, LineKind, ListingCapabilities, RefusesRepeatedIds, RequestTiming, VenueSnapshot,
+    AdapterCapabilities, FillsScope, LineKind, ListingCapabilities, RefusesRepeatedIds, RequestTiming, VenueSnapshot,
 };
-use domain::{AccountId, Order, OrderProperty, SecurityId, Timestamp};
+use domain::{AccountId, Order, OrderProperty, SecurityId, Source, Text, Timestamp};
 use storage::{FileSystem, OsFileSystem, StorageError};
 use venue_sim::{LinesDown, VenueConfig, VenueOutput, VenueSimulator};
 
@@ -164,9 +164,9 @@ impl OrderSession for SimulatedAdapter {
             refuses_repeated_ids: RefusesRepeatedIds::Forever,
             request_timing: self.request_timing(),
             simulated: true,
-            lists: ListingCapabilities { statement: true, ..ListingCapabilities::default() },
             order_properties: OrderProperty::ALL.to_vec(),
             lines: LineKind::ALL.to_vec(),
+            lists: ListingCapabilities { open_orders: true, fills: Some(FillsScope::All), statement: true },
         }
     }
 
@@ -191,11 +191,25 @@ impl OrderSession for SimulatedAdapter {
     }
 
     fn inquire(&mut self, at: Timestamp, order: &Order) -> SendOutcome {
-        self.request(|venue, out| venue.inquire(at, order.id, out))
+        self.request(|venue, out| match order.source {
+            Source::External => venue.inquire_external(at, order, out),
+            _ => venue.inquire(at, order.id, out),
+        })
     }
 
     fn ask_statement(&mut self, at: Timestamp, account: AccountId) -> SendOutcome {
         self.request(|venue, out| venue.ask_statement(at, account, out))
+    }
+
+    fn list_open_orders(&mut self, at: Timestamp) -> SendOutcome {
+        self.request(|venue, out| venue.list_open_orders(at, out))
+    }
+
+    fn list_fills(&mut self, at: Timestamp, security: Option<SecurityId>, cursor: Option<&Text>) -> SendOutcome {
+        match security {
+            None => self.request(|venue, out| venue.list_fills(at, cursor, out)),
+            Some(_) => SendOutcome::NotSent("fills are listed for all securities together".into()),
+        }
     }
 
     fn modify(&mut self, at: Timestamp, order: &Order, terms: OrderTerms) -> SendOutcome {
@@ -203,7 +217,10 @@ impl OrderSession for SimulatedAdapter {
     }
 
     fn cancel(&mut self, at: Timestamp, order: &Order) -> SendOutcome {
-        self.request(|venue, out| venue.cancel(at, order.id, out))
+        self.request(|venue, out| match order.source {
+            Source::External => venue.cancel_external(at, order, out),
+            _ => venue.cancel(at, order.id, out),
+        })
     }
 
     fn deliver(&mut self, at: Timestamp, sink: &mut dyn ReportSink) -> Result<(), SessionLost> {

@@ -77,7 +77,7 @@ pub fn newest_order(path: &Path) -> Result<Option<OrderId>, StorageError> {
     let mut newest = None;
     let mut visit = |payload: &[u8]| {
         let records = VenueRecord::decode_batch(payload)?;
-        newest = newest.max(records.iter().flat_map(VenueRecord::orders).max());
+        newest = newest.max(records.iter().filter_map(VenueRecord::newest_order).max());
         Ok(())
     };
     AppendLog::read(path, &mut visit)?;

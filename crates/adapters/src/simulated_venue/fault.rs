@@ -30,11 +30,13 @@ pub enum VenueFault {
     Late(u32),
     /// This line is down while the session stays up.
     LineDown(LineKind),
+    /// After every n-th new order somebody else places the same on the account.
+    Strangers(u32),
 }
 
 impl VenueFault {
     /// The forms of a fault.
-    pub const SHAPE: &'static str = "reject=n, delay=<ms>, duplicate=n, drop=n, reorder=n, lose=n, late=n, disconnect, cut=<ms>, mute, noTrading, \
+    pub const SHAPE: &'static str = "reject=n, delay=<ms>, duplicate=n, drop=n, reorder=n, lose=n, late=n, strangers=n, disconnect, cut=<ms>, mute, noTrading, \
          noPrivate or noPrices";
 }
 
@@ -66,6 +68,7 @@ impl FromStr for VenueFault {
             ("reorder", Some(odds)) => Self::Reorder(odds),
             ("lose", Some(odds)) => Self::Lose(odds),
             ("late", Some(odds)) => Self::Late(odds),
+            ("strangers", Some(nth)) => Self::Strangers(nth),
             ("cut", Some(millis)) => Self::Cut(millis),
             ("disconnect", None) if text == "disconnect" => Self::Disconnect,
             ("mute", None) if text == "mute" => Self::Mute,
@@ -88,6 +91,7 @@ impl fmt::Display for VenueFault {
             Self::Lose(odds) => write!(f, "lose={odds}"),
             Self::Late(odds) => write!(f, "late={odds}"),
             Self::LineDown(line) => f.write_str(line_fault(*line)),
+            Self::Strangers(nth) => write!(f, "strangers={nth}"),
         }
     }
 }
@@ -107,7 +111,9 @@ mod tests {
     #[test]
     fn a_fault_is_shown_as_it_was_written() {
         let counted = ["reject=10", "delay=50", "duplicate=3", "drop=4", "reorder=5", "cut=6000", "lose=3", "late=2"];
-        for text in [&counted[..], &["mute", "disconnect", "noTrading", "noPrivate", "noPrices"]].concat() {
+        for text in
+            [&counted[..], &["mute", "disconnect", "noTrading", "noPrivate", "noPrices", "strangers=1"]].concat()
+        {
             assert_eq!(text.parse::<VenueFault>().unwrap().to_string(), text);
         }
     }

@@ -201,6 +201,7 @@ fn faults(settings: &VenueSettings) -> Faults {
         VenueFault::Lose(lose_one_in) => Faults { lose_one_in, ..faults },
         VenueFault::Late(late_one_in) => Faults { late_one_in, ..faults },
         VenueFault::LineDown(line) => Faults { lines_down: faults.lines_down.with(line), ..faults },
+        VenueFault::Strangers(strangers_every) => Faults { strangers_every, ..faults },
         // Comes and goes: `disconnect_cycle`.
         VenueFault::Cut(_) => faults,
     })

@@ -93,6 +93,11 @@ fn an_adapter_that_answers_wrongly_is_caught_by_the_rule_for_it() {
         (FaultKind::DatesAnswersLate, "an answer is as of its question, not later"),
         (FaultKind::UndatedSnapshot, "a snapshot says as of when it is"),
         (FaultKind::HidesGaps, "a lost report is told before the next one"),
+        (FaultKind::HidesExternalOrders, "an order that was placed elsewhere is reported"),
+        (FaultKind::HidesExternalFills, "an order that was placed elsewhere is reported with its fills"),
+        (FaultKind::ForgetsExternalOrders, "the snapshot has orders that were placed elsewhere"),
+        (FaultKind::KeepsExternalOrders, "an order that was placed elsewhere can be cancelled"),
+        (FaultKind::MissesExternalOrders, "an inquiry finds an order that was placed elsewhere"),
     ];
     for (lie, rule) in only {
         assert_eq!(broken_by(lie), [rule], "{lie:?}");
@@ -125,4 +130,20 @@ fn an_adapter_that_hides_the_state_of_its_lines_or_does_not_live_with_it_is_caug
     let asked = "while the private line is down an order can be asked about";
     assert_eq!(broken_by(FaultKind::AnswersPrivately), [asked]);
     assert_eq!(broken_by(FaultKind::LosesFeed), ["a price line that is back brings prices again"]);
+}
+
+#[test]
+fn an_adapter_that_lists_wrongly_is_caught_by_the_rule_for_it() {
+    let only = [
+        (FaultKind::ListsNothing, "the list of open orders has every open order with its terms"),
+        (FaultKind::ListsEnded, "the list of open orders has none that ended"),
+        (FaultKind::ListsWithoutEnd, "the pages of a list are numbered, and one is the last"),
+        (FaultKind::DatesListsLate, "a list is as of its question, not later"),
+        (FaultKind::ListsNoFills, "the list of fills has every fill once"),
+        (FaultKind::IgnoresCursors, "a cursor goes on where the last list ended"),
+        (FaultKind::PretendsLists, "without a session nothing is listed"),
+    ];
+    for (lie, rule) in only {
+        assert_eq!(broken_by(lie), [rule], "{lie:?}");
+    }
 }

@@ -7,10 +7,10 @@ use crossbeam_channel::Receiver;
 use domain::command::MarketData;
 use domain::order::OrderTerms;
 use domain::report::{
-    AdapterCapabilities, InquiryAnswer, InquiryResult, LineKind, ReportKind, VenueFill, VenueOrderState, VenueSnapshot,
-    VenueStatement,
+    AdapterCapabilities, InquiryAnswer, InquiryResult, LineKind, ReportKind, VenueFill, VenueOrder, VenueOrderState,
+    VenueSnapshot, VenueStatement,
 };
-use domain::{AccountId, Amount, Charge, ChargeKind, Currency, Order, OrderId, SecurityId, Timestamp};
+use domain::{AccountId, Amount, Charge, ChargeKind, Currency, Order, OrderId, SecurityId, Source, Text, Timestamp};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FaultKind {
@@ -68,6 +68,30 @@ pub(crate) enum FaultKind {
     AnswersPrivately,
     /// Brings no prices any more once their line has failed.
     LosesFeed,
+    /// Lists orders that have ended as open.
+    ListsEnded,
+    /// Its list of open orders has none.
+    ListsNothing,
+    /// Its list of open orders never ends.
+    ListsWithoutEnd,
+    /// Its lists are as of their arrival.
+    DatesListsLate,
+    /// Lists no fills.
+    ListsNoFills,
+    /// Lists all fills, whatever the cursor.
+    IgnoresCursors,
+    /// Reports lists as asked for that it did not ask for.
+    PretendsLists,
+    /// Does not tell of an order that somebody else placed.
+    HidesExternalOrders,
+    /// Its snapshot has our own orders only.
+    ForgetsExternalOrders,
+    /// Reports orders of somebody else without their fills.
+    HidesExternalFills,
+    /// Never sends the cancel of an order that somebody else placed.
+    KeepsExternalOrders,
+    /// Asks about orders of somebody else by our number.
+    MissesExternalOrders,
 }
 
 pub(crate) struct FaultyAdapter {
@@ -113,6 +137,7 @@ impl OrderSession for FaultyAdapter {
         match self.lie {
             FaultKind::ForgetsFills => snapshot.fills.clear(),
             FaultKind::UndatedSnapshot => snapshot.as_of = None,
+            FaultKind::ForgetsExternalOrders => snapshot.external.clear(),
             FaultKind::ReusesIds => snapshot.fills.iter_mut().for_each(|fill| fill.exec_id = "1".into()),
             lie => snapshot.fills.iter_mut().for_each(|fill| change_fee(lie, fill)),
         }
@@ -142,11 +167,19 @@ impl OrderSession for FaultyAdapter {
     }
 
     fn cancel(&mut self, at: Timestamp, order: &Order) -> SendOutcome {
+        if self.lie == FaultKind::KeepsExternalOrders && order.source == Source::External {
+            return SendOutcome::Sent;
+        }
         self.honest.cancel(at, order)
     }
 
     fn inquire(&mut self, at: Timestamp, order: &Order) -> SendOutcome {
-        let asked = self.honest.inquire(at, order);
+        let asked = match self.lie {
+            FaultKind::MissesExternalOrders => {
+                self.honest.inquire(at, &Order { source: Source::Rest, ..order.clone() })
+            }
+            _ => self.honest.inquire(at, order),
+        };
         if self.lie == FaultKind::SendsAgain && asked == SendOutcome::Sent {
             self.asked_about.push(order.clone());
         }
@@ -162,9 +195,24 @@ impl OrderSession for FaultyAdapter {
         if self.lie == FaultKind::PretendsStatements { SendOutcome::Sent } else { asked }
     }
 
+    fn list_open_orders(&mut self, at: Timestamp) -> SendOutcome {
+        let asked = self.honest.list_open_orders(at);
+        if self.lie == FaultKind::PretendsLists { SendOutcome::Sent } else { asked }
+    }
+
+    fn list_fills(&mut self, at: Timestamp, security: Option<SecurityId>, cursor: Option<&Text>) -> SendOutcome {
+        let cursor = cursor.filter(|_| self.lie != FaultKind::IgnoresCursors);
+        self.honest.list_fills(at, security, cursor)
+    }
+
     fn deliver(&mut self, at: Timestamp, sink: &mut dyn ReportSink) -> Result<(), SessionLost> {
         self.send_held(at, sink);
-        let delivered = self.honest.deliver(at, &mut FaultySink { lie: self.lie, sink, failed: &mut self.failed });
+        let ended = match self.lie {
+            FaultKind::ListsEnded => self.honest.snapshot(at).map(ended_orders).unwrap_or_default(),
+            _ => vec![],
+        };
+        let mut sink = FaultySink { lie: self.lie, ended, sink, failed: &mut self.failed };
+        let delivered = self.honest.deliver(at, &mut sink);
         for order in std::mem::take(&mut self.asked_about) {
             self.honest.submit(at, &order);
         }
@@ -194,9 +242,17 @@ impl MarketFeed for FaultyAdapter {
     }
 }
 
+/// As if they were open.
+fn ended_orders(snapshot: VenueSnapshot) -> Vec<VenueOrder> {
+    let ended = snapshot.orders.into_iter().filter(|order| order.state != VenueOrderState::Live);
+    ended.map(|order| VenueOrder { state: VenueOrderState::Live, ..order }).collect()
+}
+
 /// The venue's reports, changed by the fault.
 struct FaultySink<'a> {
     lie: FaultKind,
+    /// Orders that `ListsEnded` lists as open.
+    ended: Vec<VenueOrder>,
     sink: &'a mut dyn ReportSink,
     failed: &'a mut BTreeSet<LineKind>,
 }
@@ -241,8 +297,27 @@ fn change_statement(lie: FaultKind, at: Option<Timestamp>, statement: &mut Venue
     }
 }
 
+impl FaultySink<'_> {
+    fn change_list(&self, at: Option<Timestamp>, said: &mut ReportKind) {
+        match (self.lie, said) {
+            (FaultKind::ListsEnded, ReportKind::OpenOrders(page)) => page.orders.extend_from_slice(&self.ended),
+            (FaultKind::ListsNothing, ReportKind::OpenOrders(page)) => page.orders.clear(),
+            (FaultKind::ListsWithoutEnd, ReportKind::OpenOrders(page)) => page.last = false,
+            (FaultKind::DatesListsLate, ReportKind::OpenOrders(page)) => page.as_of = at.unwrap_or(page.as_of),
+            (FaultKind::DatesListsLate, ReportKind::Fills(page)) => page.as_of = at.unwrap_or(page.as_of),
+            (FaultKind::ListsNoFills, ReportKind::Fills(page)) => page.fills.clear(),
+            (FaultKind::ReusesIds, ReportKind::Fills(page)) => {
+                page.fills.iter_mut().for_each(|fill| fill.exec_id = "1".into());
+            }
+            (lie, ReportKind::Fills(page)) => page.fills.iter_mut().for_each(|fill| change_fee(lie, fill)),
+            _ => {}
+        }
+    }
+}
+
 impl ReportSink for FaultySink<'_> {
     fn on_report(&mut self, at: Option<Timestamp>, mut said: ReportKind) {
+        self.change_list(at, &mut said);
         if let ReportKind::Inquiry(answer) = &mut said
             && !self.change_answer(at, answer)
         {
@@ -256,6 +331,8 @@ impl ReportSink for FaultySink<'_> {
         }
         match (self.lie, &mut said) {
             (FaultKind::HidesGaps, ReportKind::Gap) | (FaultKind::HidesLines, ReportKind::Line { .. }) => return,
+            (FaultKind::HidesExternalOrders, ReportKind::External(seen)) if seen.fills.is_empty() => return,
+            (FaultKind::HidesExternalFills, ReportKind::External(seen)) => seen.fills.clear(),
             (FaultKind::SwallowsCancels, ReportKind::Canceled { .. })
             | (FaultKind::SpeaksTooSoon, ReportKind::Accepted { .. }) => return,
             (FaultKind::Doubles, ReportKind::Accepted { order, .. }) => order.0 %= SECOND,

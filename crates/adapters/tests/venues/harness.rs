@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use adapters::Adapter;
 use adapters::conformance::{DurableView, Harness, OrderIntent};
 use adapters::simulated::{LEDGER_COMPACT_BYTES, SimulatedAdapter, SimulatedVenueSettings, VenueControls};
+use adapters::{Adapter, SendOutcome};
 use domain::order::OrderTerms;
 use domain::report::LineKind;
 use domain::{Decimal, Order, Timestamp};
@@ -23,6 +23,8 @@ pub(crate) struct SimulatedHarness<A> {
     controls: VenueControls,
     now: Timestamp,
     orders: u64,
+    /// Somebody else copies the next order.
+    is_copied: bool,
 }
 
 impl<A: Adapter> SimulatedHarness<A> {
@@ -31,7 +33,7 @@ impl<A: Adapter> SimulatedHarness<A> {
         let simulated = open(&folder, START);
         let controls = simulated.controls();
         let adapter = wrap(simulated);
-        Self { folder, wrap: Box::new(wrap), adapter, controls, now: START, orders: 0 }
+        Self { folder, wrap: Box::new(wrap), adapter, controls, now: START, orders: 0, is_copied: false }
     }
 }
 
@@ -65,6 +67,9 @@ impl<A: Adapter> Harness for SimulatedHarness<A> {
     }
 
     fn order(&mut self, aim: OrderIntent) -> Order {
+        if std::mem::take(&mut self.is_copied) {
+            self.controls.set_faults(Faults::default());
+        }
         self.orders += 1;
         let limit = match aim {
             OrderIntent::Rest => "9",
@@ -98,6 +103,14 @@ impl<A: Adapter> Harness for SimulatedHarness<A> {
         };
         self.controls.set_faults(Faults { lines_down, ..Faults::default() });
         true
+    }
+
+    /// It copies an order of the adapter's.
+    fn place_elsewhere(&mut self, aim: OrderIntent) -> bool {
+        let like = self.order(aim);
+        self.controls.set_faults(Faults { strangers_every: 1, ..Faults::default() });
+        self.is_copied = true;
+        self.adapter.submit(self.now, &like) == SendOutcome::Sent
     }
 
     fn restart(&mut self) {

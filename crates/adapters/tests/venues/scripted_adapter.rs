@@ -6,7 +6,7 @@ use adapters::{MarketFeed, OrderSession, ReportSink, SendOutcome, SessionLost};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use domain::order::OrderTerms;
 use domain::report::{AdapterCapabilities, RefusesRepeatedIds, ReportKind, VenueSnapshot};
-use domain::{AccountId, ExchangeId, Order, SecurityId, Timestamp};
+use domain::{AccountId, ExchangeId, Order, SecurityId, Text, Timestamp};
 
 #[derive(Clone)]
 pub(crate) struct ScriptedAdapter {
@@ -110,6 +110,15 @@ impl OrderSession for ScriptedAdapter {
 
     fn ask_statement(&mut self, _: Timestamp, account: AccountId) -> SendOutcome {
         self.ask(format!("statement of {account}"))
+    }
+
+    fn list_open_orders(&mut self, _: Timestamp) -> SendOutcome {
+        self.ask("list open orders".to_owned())
+    }
+
+    fn list_fills(&mut self, _: Timestamp, security: Option<SecurityId>, cursor: Option<&Text>) -> SendOutcome {
+        let security = security.map_or(String::new(), |security| format!(" of {security}"));
+        self.ask(format!("list fills{security} after {}", cursor.map_or("the beginning", |cursor| cursor.as_ref())))
     }
 
     fn deliver(&mut self, at: Timestamp, sink: &mut dyn ReportSink) -> Result<(), SessionLost> {

@@ -31,6 +31,7 @@ const NO_FAULTS: Faults = Faults {
     lose_one_in: 0,
     late_one_in: 0,
     lines_down: LinesDown { trading: false, private: false, prices: false },
+    strangers_every: 0,
 };
 
 struct SimulatedFixture {

@@ -3,7 +3,8 @@
 use minicbor::{Decode, Encode};
 
 use super::{
-    AdapterCapabilities, InquiryAnswer, LineKind, SessionState, VenueEntry, VenueFill, VenueSnapshot, VenueStatement,
+    AdapterCapabilities, ExternalOrder, FillsPage, InquiryAnswer, LineKind, ListingScope, OpenOrdersPage, SessionState,
+    VenueEntry, VenueFill, VenueSnapshot, VenueStatement,
 };
 use crate::ids::{AdapterName, OrderId, Text};
 use crate::order::OrderTerms;
@@ -182,6 +183,26 @@ pub enum ReportKind {
         #[n(2)]
         reason: Option<Text>,
     },
+    /// A page of the venue's open orders.
+    #[n(17)]
+    OpenOrders(#[n(0)] OpenOrdersPage),
+    /// A page of the venue's fills.
+    #[n(18)]
+    Fills(#[n(0)] FillsPage),
+    /// A list failed, was cut or is older than asked for: nothing follows from it, and it is asked for again.
+    #[n(23)]
+    ListingFailed {
+        /// What was asked for.
+        #[n(0)]
+        scope: ListingScope,
+        /// Why nothing came of it.
+        #[n(1)]
+        reason: Text,
+    },
+    /// An order at the venue that we did not place, with all that is known of it: the first report adopts it, later ones
+    /// update it.
+    #[n(21)]
+    External(#[n(0)] Box<ExternalOrder>),
 }
 
 impl ReportKind {
@@ -189,12 +210,16 @@ impl ReportKind {
     pub fn order(&self) -> Option<OrderId> {
         match self {
             Self::Attached(_)
+            | Self::External(_)
             | Self::Session(_)
             | Self::Snapshot(_)
             | Self::Gap
             | Self::Line { .. }
             | Self::Statement(_)
-            | Self::Entry(_) => None,
+            | Self::Entry(_)
+            | Self::OpenOrders(_)
+            | Self::Fills(_)
+            | Self::ListingFailed { .. } => None,
             Self::Accepted { order, .. }
             | Self::Rejected { order, .. }
             | Self::Canceled { order, .. }

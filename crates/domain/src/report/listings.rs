@@ -3,6 +3,10 @@
 
 use minicbor::{Decode, Encode};
 
+use super::{VenueFill, VenueOrder};
+use crate::ids::{AccountId, SecurityId, Text};
+use crate::time::Timestamp;
+
 /// What a venue can list while the session is up. The default is nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Encode, Decode)]
 pub struct ListingCapabilities {
@@ -27,4 +31,62 @@ pub enum FillsScope {
     /// Only of one security at a time.
     #[n(1)]
     PerSecurity,
+}
+
+/// What a list is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Encode, Decode)]
+pub enum ListingScope {
+    /// All open orders.
+    #[n(0)]
+    OpenOrders,
+    /// Of all securities, or of one.
+    #[n(1)]
+    Fills(#[n(0)] Option<SecurityId>),
+    /// What an account holds.
+    #[n(2)]
+    Statement(#[n(0)] AccountId),
+}
+
+/// A page of all open orders. The list counts only when all its pages came, in order, with one `as_of`.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct OpenOrdersPage {
+    /// When the venue was asked for the first page, by our clock.
+    #[n(0)]
+    pub as_of: Timestamp,
+    /// After it no request that was sent so far can take effect; absent where that is not known. Set by the adapter
+    /// host.
+    #[n(1)]
+    pub dead_after: Option<Timestamp>,
+    /// From 0.
+    #[n(2)]
+    pub page: u32,
+    /// No page follows.
+    #[n(3)]
+    pub last: bool,
+    /// The orders of this page.
+    #[n(4)]
+    pub orders: Vec<VenueOrder>,
+}
+
+/// Fills from a cursor on, in the venue's order. The next page is asked for with `next_cursor`.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct FillsPage {
+    /// Absent: of all securities.
+    #[n(0)]
+    pub security: Option<SecurityId>,
+    /// The cursor that was asked from; absent at the beginning.
+    #[n(1)]
+    pub from: Option<Text>,
+    /// The fills of this page.
+    #[n(2)]
+    pub fills: Vec<VenueFill>,
+    /// Where the next question begins; absent where nothing was ever filled.
+    #[n(4)]
+    pub next_cursor: Option<Text>,
+    /// No fill is missing after these, as of the question.
+    #[n(5)]
+    pub last: bool,
+    /// When the venue was asked, by our clock.
+    #[n(6)]
+    pub as_of: Timestamp,
 }

@@ -2,6 +2,7 @@
 
 mod capabilities;
 mod entries;
+mod external;
 mod fills;
 mod inquiries;
 mod kinds;
@@ -13,10 +14,11 @@ mod statements;
 
 pub use capabilities::{AdapterCapabilities, RefusesRepeatedIds, RequestTiming};
 pub use entries::VenueEntry;
+pub use external::{ExternalFill, ExternalOrder};
 pub use fills::VenueFill;
 pub use inquiries::{InquiryAnswer, InquiryResult};
 pub use kinds::{Report, ReportKind};
-pub use listings::{FillsScope, ListingCapabilities};
+pub use listings::{FillsPage, FillsScope, ListingCapabilities, ListingScope, OpenOrdersPage};
 pub use orders::{VenueOrder, VenueOrderState};
 pub use session::{LineKind, LineState, OpenFor, SessionState};
 pub use snapshots::VenueSnapshot;

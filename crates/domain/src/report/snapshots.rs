@@ -2,7 +2,7 @@
 
 use minicbor::{Decode, Encode};
 
-use super::{VenueFill, VenueOrder};
+use super::{ExternalOrder, VenueFill, VenueOrder};
 use crate::time::Timestamp;
 
 /// The venue's orders and fills, for reconciliation.
@@ -24,4 +24,8 @@ pub struct VenueSnapshot {
     /// host.
     #[n(4)]
     pub dead_after: Option<Timestamp>,
+    /// Orders at the venue that we did not place, open or changed recently, with all their fills.
+    #[n(5)]
+    #[cbor(default)]
+    pub external: Vec<ExternalOrder>,
 }

@@ -161,9 +161,22 @@ impl ExecutionStore {
         self.place(id).map(|place| &mut self.booked[place].1)
     }
 
+    /// In the order of booking.
+    pub(super) fn of_order(&self, order: OrderId) -> impl Iterator<Item = &BookedExecution> {
+        self.booked.iter().map(|(_, execution)| execution).filter(move |execution| execution.order == order)
+    }
+
+    /// In place of a busted one with the same id, which it corrects.
     pub(crate) fn insert(&mut self, id: &ExecutionId<'_>, execution: BookedExecution) {
         let key = id.key();
-        let key = if self.index.contains(&key) { id.leg_key() } else { key };
+        let key = match self.index.get(&key).copied() {
+            None => key,
+            Some(place) if self.booked[place].1.busted && self.booked[place].1.is_of_leg(id.ext_order) => {
+                self.booked[place].1 = execution;
+                return;
+            }
+            Some(_) => id.leg_key(),
+        };
         self.index.insert(key, self.booked.len());
         self.booked.push((key, execution));
     }

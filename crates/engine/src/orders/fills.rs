@@ -45,7 +45,7 @@ impl Trading {
     }
 
     /// Returns whether it was booked; `instead_of` is the execution that it corrects.
-    fn apply_fill(
+    pub(super) fn apply_fill(
         &mut self,
         report: OrderReport,
         adapter: &AdapterName,
@@ -58,7 +58,9 @@ impl Trading {
         if PlantedBug::ForgetFill.is_planted() && id.key().is_multiple_of(8) {
             return false;
         }
-        if self.is_repeated(&id, fill, out) && !PlantedBug::BookRepeatedFill.is_planted() {
+        // A correction may keep the id of what it corrects.
+        let is_corrected = instead_of == Some(&fill.exec_id);
+        if !is_corrected && self.is_repeated(&id, fill, out) && !PlantedBug::BookRepeatedFill.is_planted() {
             self.orders.repeated_executions += 1;
             return false;
         }
@@ -68,6 +70,7 @@ impl Trading {
                 fill.exec_id, fill.order, fill.quantity, fill.price
             );
             out.error("fill-not-booked", text);
+            self.note_unbooked(adapter, fill);
             return false;
         };
         match self.effect_of(report, order, fill) {
@@ -80,28 +83,14 @@ impl Trading {
             Err(refusal) => {
                 let text = format!("order {}: execution {} cannot be booked: {refusal}", order.int_id, fill.exec_id);
                 out.error("fill-not-booked", text);
+                self.note_unbooked(adapter, fill);
                 false
             }
         }
     }
 
-    /// The same execution with another price or quantity is no repetition: one of the two is missing or wrong.
-    fn is_repeated(&self, id: &ExecutionId<'_>, fill: &VenueFill, out: &mut Outbox) -> bool {
-        let Some(booked) = self.orders.executions.get(id) else {
-            return self.orders.executions.is_retired(id, fill);
-        };
-        if !booked.busted && (booked.quantity, booked.price) != (fill.quantity, fill.price) {
-            let text = format!(
-                "execution {} of order number {}: {} @ {} is booked, and now it is {} @ {}",
-                fill.exec_id, fill.order, booked.quantity, booked.price, fill.quantity, fill.price
-            );
-            out.error("execution-differs", text);
-        }
-        true
-    }
-
     /// Also of an order that is no longer kept.
-    fn account_of(&self, report: OrderReport, out: &mut Outbox) -> Option<AccountId> {
+    pub(super) fn account_of(&self, report: OrderReport, out: &mut Outbox) -> Option<AccountId> {
         let retired = self.orders.retired_account(report.order);
         retired.or_else(|| self.find_order(report, out).map(|order| order.account))
     }
@@ -127,7 +116,7 @@ impl Trading {
     }
 
     /// A kind of charge that the venue reports replaces the family's.
-    fn costs_of_fill(&self, security: &Security, fill: &VenueFill) -> Result<Costs, Refusal> {
+    pub(super) fn costs_of_fill(&self, security: &Security, fill: &VenueFill) -> Result<Costs, Refusal> {
         let mut costs = self.costs(security, fill.quantity)?;
         fill.charges.iter().for_each(|charge| *costs.of_kind(charge.kind) = Amount::ZERO);
         costs.fee = fill.fee.unwrap_or(costs.fee);
@@ -139,7 +128,7 @@ impl Trading {
     }
 
     /// Charges in other currencies are planned too, so that the fill and all charges are booked, or nothing.
-    fn plan_fill(&self, transaction: Transaction, security: &Security) -> Result<BookingPlan, Refusal> {
+    pub(super) fn plan_fill(&self, transaction: Transaction, security: &Security) -> Result<BookingPlan, Refusal> {
         for charge in &transaction.charges {
             self.portfolio.plan(charge_of(&transaction, charge), None)?;
         }
@@ -206,7 +195,7 @@ impl Trading {
         }
     }
 
-    fn commit_fill(&mut self, moment: Moment, booking: BookingPlan, out: &mut Outbox) {
+    pub(super) fn commit_fill(&mut self, moment: Moment, booking: BookingPlan, out: &mut Outbox) {
         let transaction = booking.transaction().clone();
         self.ids.consume_booking_id();
         self.portfolio.commit(booking, &valuer(&self.marks, &self.reference, &self.settings, moment.at), out);
@@ -401,7 +390,7 @@ impl Trading {
     }
 }
 
-fn execution_id<'a>(adapter: &'a AdapterName, account: AccountId, fill: &'a VenueFill) -> ExecutionId<'a> {
+pub(super) fn execution_id<'a>(adapter: &'a AdapterName, account: AccountId, fill: &'a VenueFill) -> ExecutionId<'a> {
     let VenueFill { order, ext_order, exec_id, .. } = fill;
     ExecutionId { adapter, account, order: *order, ext_order: ext_order.as_ref(), exec_id }
 }

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use domain::breaks::BreakRepair;
 use domain::order::{BaseState, ExecType, Order};
 use domain::report::{InquiryAnswer, InquiryResult, SessionState, VenueFill, VenueOrder};
 use domain::{AdapterName, Instruction, OrderId, Text, Timestamp};
@@ -33,7 +34,7 @@ impl Trading {
     }
 
     /// The order is asked about from the given instant on, sooner where it was to be asked anyway.
-    pub(super) fn start_inquiry(&mut self, order: OrderId, ask_at: Timestamp, edit: impl FnOnce(&mut Inquiry)) {
+    pub(crate) fn start_inquiry(&mut self, order: OrderId, ask_at: Timestamp, edit: impl FnOnce(&mut Inquiry)) {
         self.inquiries.change(order, |inquiry| {
             inquiry.restart(ask_at);
             edit(inquiry);
@@ -51,6 +52,7 @@ impl Trading {
         }
         out.warn("report-gap", format!("{adapter}: reports may be lost; {} open orders are asked about", orders.len()));
         self.send_inquiries(moment, out);
+        self.list_fills_after_gap(moment, adapter);
     }
 
     /// Asks what is due; an order that nothing is to be learnt about is forgotten.
@@ -184,6 +186,7 @@ impl Trading {
             return;
         }
         out.error("order-vanished", format!("order {}: {VANISHED}", order.int_id));
+        self.note_vanished(order, Some(BreakRepair::EndHere));
         let order = self.orders.change(order.id, |order| {
             order.in_doubt = true;
             order.reason = Some(VANISHED.into());

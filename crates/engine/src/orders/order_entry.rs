@@ -153,7 +153,7 @@ impl Trading {
             return Err(Refusal::NotListed { security, exchange, listed_on });
         }
         let strategy = ask.strategy.unwrap_or(StrategyId::SERVER);
-        self.reference.strategy(strategy)?;
+        self.check_strategy(strategy)?;
         let account = match ask.account {
             Some(account) => account,
             None => self.default_account(exchange)?,

@@ -8,6 +8,7 @@ use domain::order::{BaseState, ExecType, Order, PendingRequest};
 use domain::report::{VenueOrder, VenueOrderState, VenueSnapshot};
 use domain::{AdapterName, Instruction, OrderId, PlantedBug, Text};
 
+use super::external::external_key;
 use super::order_events::{OrderChange, publish_order};
 use super::venue_timeouts::awaits_venue;
 use crate::moment::Moment;
@@ -43,8 +44,12 @@ impl Trading {
         for seen in owned {
             self.apply_final_state(moment, seen, lost, out);
         }
+        for seen in &snapshot.external {
+            self.on_external(moment, adapter, seen, None, out);
+        }
         let is_conclusive = snapshot.complete && requests_are_over;
-        let seen: BTreeSet<OrderId> = snapshot.orders.iter().map(|order| order.order).collect();
+        let external = snapshot.external.iter().filter_map(|seen| self.orders.external(external_key(adapter, seen)));
+        let seen: BTreeSet<OrderId> = snapshot.orders.iter().map(|order| order.order).chain(external).collect();
         let of_adapter = self.orders.open().filter(|order| order.adapter == *adapter);
         // A waiting order was never sent, so the venue cannot have it.
         let unseen = of_adapter.filter(|order| !seen.contains(&order.id) && !self.waiting_orders.contains(order.id));
@@ -65,7 +70,7 @@ impl Trading {
     }
 
     /// First what must be known before fills are booked: the order is there, with these terms.
-    pub(super) fn apply_venue_order(&mut self, moment: Moment, seen: &VenueOrder, out: &mut Outbox) {
+    pub(crate) fn apply_venue_order(&mut self, moment: Moment, seen: &VenueOrder, out: &mut Outbox) {
         let report = OrderReport { moment, order: seen.order, ext_at: None };
         if self.orders.retired_account(seen.order).is_some() {
             return;
@@ -84,7 +89,7 @@ impl Trading {
 
     /// Then, with all fills booked, how it ended or what became of a request: `lost` is why one that does not show is over;
     /// absent where it may still take effect.
-    pub(super) fn apply_final_state(
+    pub(crate) fn apply_final_state(
         &mut self,
         moment: Moment,
         seen: &VenueOrder,
@@ -160,6 +165,8 @@ impl Trading {
         }
         if order.state != BaseState::PendingNew {
             out.error("order-vanished", format!("order {}: the venue no longer knows it", order.int_id));
+            // It ends here, and which way it ended there nobody knows.
+            self.note_vanished(order, None);
             return self.on_ended(report, ExecType::Canceled, Some(&"the venue no longer knows the order".into()), out);
         }
         if order.pending == PendingRequest::Nothing && self.may_resend(moment, order) {

@@ -89,7 +89,10 @@ impl Trading {
                 self.trim(moment, side, true, out);
                 self.trim(moment, side.opposite(), true, out);
             }
-            ReportKind::Snapshot(_) | ReportKind::Busted { .. } | ReportKind::Corrected { .. } => {
+            ReportKind::Snapshot(_)
+            | ReportKind::External(_)
+            | ReportKind::Busted { .. }
+            | ReportKind::Corrected { .. } => {
                 self.trim_all(moment, true, out);
             }
             // What the venue does not reduce is cancelled.

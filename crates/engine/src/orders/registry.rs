@@ -26,6 +26,10 @@ pub(crate) struct OrderRegistry {
     retired_accounts: BTreeMap<OrderId, AccountId>,
     /// Fingerprints of ClOrdIDs of orders that are no longer kept, and of mass cancels.
     retired_names: BTreeSet<u128>,
+    /// Orders that were not placed here, also those that are no longer kept, by the key of the venue's order.
+    external: BTreeMap<u128, OrderId>,
+    /// Keys of such orders that could not be adopted, and of which that was told.
+    not_adopted: BTreeSet<u128>,
     /// How many executions were reported twice.
     pub(crate) repeated_executions: u64,
     // Derived from the orders, not on disk.
@@ -89,6 +93,8 @@ impl OrderRegistry {
             retired_ids: self.retired_ids.clone(),
             retired_accounts: self.retired_accounts.clone(),
             retired_names: self.retired_names.clone(),
+            external: self.external.clone(),
+            not_adopted: self.not_adopted.clone(),
             repeated_executions: self.repeated_executions,
             ..Self::default()
         }
@@ -105,6 +111,22 @@ impl OrderRegistry {
         }
         self.index(&order);
         self.orders.push(order);
+    }
+
+    /// Our number of an order that was not placed here.
+    pub(crate) fn external(&self, key: u128) -> Option<OrderId> {
+        self.external.get(&key).copied()
+    }
+
+    pub(crate) fn insert_external(&mut self, key: u128, order: &Arc<Order>) {
+        self.external.insert(key, order.id);
+        self.not_adopted.remove(&key);
+        self.insert(order.clone());
+    }
+
+    /// Returns whether that is new.
+    pub(crate) fn mark_not_adopted(&mut self, key: u128) -> bool {
+        self.not_adopted.insert(key)
     }
 
     /// A request uses its ClOrdID: that of a replace names the order from now on, that of a cancel never does.
@@ -315,7 +337,7 @@ impl<C> Encode<C> for OrderRegistry {
         e: &mut Encoder<W>,
         ctx: &mut C,
     ) -> Result<(), minicbor::encode::Error<W::Error>> {
-        e.array(9)?;
+        e.array(11)?;
         crate::codec::encode_shared(self.orders.iter(), e, ctx)?;
         self.cl_ord_ids.active.encode(e, ctx)?;
         self.executions.encode(e, ctx)?;
@@ -324,7 +346,10 @@ impl<C> Encode<C> for OrderRegistry {
         self.repeated_executions.encode(e, ctx)?;
         self.cl_ord_ids.used.encode(e, ctx)?;
         crate::codec::encode_keys(&self.retired_names, e)?;
-        self.cl_ord_ids.requests.encode(e, ctx)
+        self.cl_ord_ids.requests.encode(e, ctx)?;
+        let external: Vec<_> = self.external.iter().map(|(key, order)| (*key, *order)).collect();
+        crate::codec::encode_keyed(&external, e, ctx)?;
+        crate::codec::encode_keys(&self.not_adopted, e)
     }
 }
 
@@ -340,13 +365,17 @@ impl<'b, C> Decode<'b, C> for OrderRegistry {
             repeated_executions: u64::decode(d, ctx)?,
             ..Self::default()
         };
-        // Older snapshots end here, or before the next two.
+        // Older snapshots end here, or before the next two, or before the last two.
         if parts.is_none_or(|parts| parts > 6) {
             registry.cl_ord_ids.used = BTreeMap::decode(d, ctx)?;
         }
         if parts.is_none_or(|parts| parts > 7) {
             registry.retired_names = crate::codec::decode_keys(d)?;
             registry.cl_ord_ids.requests = BTreeMap::decode(d, ctx)?;
+        }
+        if parts.is_none_or(|parts| parts > 9) {
+            registry.external = crate::codec::decode_keyed(d, ctx)?.into_iter().collect();
+            registry.not_adopted = crate::codec::decode_keys(d)?;
         }
         let orders: Vec<_> = registry.orders.iter().cloned().collect();
         orders.iter().for_each(|order| registry.index(order));
@@ -363,9 +392,9 @@ mod tests {
         let mut registry = OrderRegistry::default();
         registry.cl_ord_ids.assign(&"X".into(), OrderId(1));
         let now = minicbor::to_vec(&registry).unwrap();
-        // An array of nine parts, the last three of them empty: older ones had seven or six.
-        assert_eq!((now[0], &now[now.len() - 3..]), (0x89, &[0xa0, 0x80, 0xa0][..]));
-        for (head, missing) in [(0x87, 2), (0x86, 3)] {
+        // An array of eleven parts, the last five of them empty: older ones had nine, seven or six.
+        assert_eq!((now[0], &now[now.len() - 5..]), (0x8b, &[0xa0, 0x80, 0xa0, 0xa0, 0x80][..]));
+        for (head, missing) in [(0x89, 2), (0x87, 4), (0x86, 5)] {
             let mut before = now[..now.len() - missing].to_vec();
             before[0] = head;
             let read: OrderRegistry = minicbor::decode(&before).unwrap();

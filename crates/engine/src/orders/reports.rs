@@ -18,7 +18,9 @@ impl Trading {
         let Some(order) = self.find_order(report, out) else { return };
         if order.state == BaseState::Rejected && order.reason.as_deref() == Some(NEVER_ARRIVED) {
             let text = format!("order {}: {NEVER_ARRIVED}, and now the venue has accepted it", order.int_id);
-            return out.error("late-arrival", text);
+            out.error("late-arrival", text);
+            let late = order.clone();
+            return self.note_open_at_venue(&late, ext_id, None);
         }
         // An inquiry has settled the order, and its confirmation comes late.
         if order.state == BaseState::Canceled && (ext_id.is_none() || ext_id == order.ext_id.as_ref()) {

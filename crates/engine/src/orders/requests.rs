@@ -6,7 +6,7 @@ use domain::command::{CancelOrder, ModifyOrder, RestatedFields};
 use domain::order::{ExecType, IdPolicy, Order, OrderKind, OrderRequest, OrderTerms, PendingRequest};
 use domain::query::PreTradeCheck;
 use domain::query::{Answer, EngineResult};
-use domain::{Caller, Event, Instruction, IntId, Price, Quantity, Refusal, RiskScope, Text, TimeInForce};
+use domain::{Caller, Event, Instruction, IntId, Price, Quantity, Refusal, RiskScope, Source, Text, TimeInForce};
 
 use super::order_events::{OrderChange, publish_order};
 use super::transitions::{RequestKind, may_request};
@@ -84,6 +84,9 @@ impl Trading {
     fn modifiable_order(&self, moment: Moment, caller: &Caller, ask: &ModifyOrder) -> Result<Arc<Order>, Refusal> {
         let order =
             self.requestable_order(moment, caller, &ask.int_id, ask.cl_ord_id.as_deref(), RequestKind::Replace)?;
+        if order.source == Source::External {
+            return Err(Refusal::ExternalOrder(order.int_id.clone()));
+        }
         check_unchanged(&order, &ask.restated)?;
         self.check_second_id(caller, &order, &ask.restated)?;
         check_trading_right(caller, order.account, order.security)?;

@@ -3,7 +3,7 @@
 //! It is part of the journalled state and survives a restart.
 
 use domain::order::{BaseState, ExecType, Order, OrderRequest, OrderTerms, PendingRequest};
-use domain::{Caller, OrderId, Quantity, Refusal, Text};
+use domain::{Caller, OrderId, Quantity, Refusal, Source, Text};
 
 use super::order_events::{OrderChange, publish_order};
 use super::transitions::{RequestKind, may_request};
@@ -68,7 +68,8 @@ impl Trading {
     pub(super) fn displace(&mut self, moment: Moment, caller: &Caller, first: &Displaced, why: Text, out: &mut Outbox) {
         let Some(order) = self.orders.get(first.order).cloned() else { return };
         let request = OrderRequest { reason: Some(why), ..order_request(caller, None) };
-        match first.leaves_quantity {
+        // An order that was not placed here cannot be changed, so it is cancelled as a whole.
+        match first.leaves_quantity.filter(|_| order.source != Source::External) {
             Some(quantity) => {
                 let terms = OrderTerms { quantity, ..order.terms };
                 drop(self.send_replace(moment, &order, terms, request, out));

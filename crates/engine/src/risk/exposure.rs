@@ -163,6 +163,12 @@ impl OpenOrderExposure {
         self.add(order, &change);
     }
 
+    pub(crate) fn release(&mut self, order: &Order) {
+        if let Some(reserved) = self.reserved.remove(&order.id) {
+            self.add(order, &OrderExposure::default().minus(&reserved.counted));
+        }
+    }
+
     pub(crate) fn rebuild<'a>(&mut self, orders: impl Iterator<Item = &'a Order>) {
         orders.for_each(|order| self.update(order));
     }

@@ -124,6 +124,11 @@ impl Risk {
         self.forget_killed(order);
     }
 
+    /// The order reserves nothing more, though it may be open.
+    pub(crate) fn release(&mut self, order: &Order) {
+        self.exposure.release(order);
+    }
+
     pub(crate) fn rebuild<'a>(&mut self, orders: impl Iterator<Item = &'a Order>) {
         self.exposure.rebuild(orders);
     }

@@ -127,6 +127,7 @@ impl Trading {
             }
             let reason = format!("{adapter} has order number {order}, which is not known here");
             out.error("unknown-order-at-venue", reason.clone());
+            self.note_unknown_order(adapter, order);
             for account in self.reference.accounts_at(adapter) {
                 self.restrict(moment, RiskScope::Account(account), TradingState::Halted, reason.clone(), out);
             }

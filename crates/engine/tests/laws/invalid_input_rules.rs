@@ -4,7 +4,7 @@ use domain::command::ReferenceChange;
 use domain::reference::{
     Exchange, Security, SecurityFamily, SecurityKind, StrategyRecord as DomainStrategy, TradingHours,
 };
-use domain::risk::{BurstLimit, EngineSettings, SelfTradePrevention};
+use domain::risk::{BurstLimit, EngineSettings, ReconciliationSettings, SelfTradePrevention};
 use domain::time::TimeOfDay;
 use domain::{
     Account, AccountId, Amount, Currency, ExchangeId, FamilyId, Price, Quantity, RiskLimits, SecurityId, StrategyId,
@@ -66,6 +66,7 @@ pub(crate) fn odd_settings() -> impl Strategy<Value = EngineSettings> {
             platform_limits: limits,
             dead_man_seconds: Some(u32::MAX),
             counts_modifications: true,
+            reconciliation: ReconciliationSettings { open_orders_seconds: u32::MAX, fills_seconds: 1 },
         },
     )
 }

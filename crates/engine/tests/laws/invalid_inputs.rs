@@ -6,8 +6,9 @@ use domain::command::{
 };
 use domain::order::{OrderKind, OrderTerms};
 use domain::report::{
-    AdapterCapabilities, InquiryAnswer, InquiryResult, LineKind, RefusesRepeatedIds, Report, ReportKind, SessionState,
-    VenueFill, VenueOrder, VenueOrderState, VenueSnapshot,
+    AdapterCapabilities, FillsPage, FillsScope, InquiryAnswer, InquiryResult, LineKind, ListingCapabilities,
+    ListingScope, OpenOrdersPage, RefusesRepeatedIds, Report, ReportKind, SessionState, VenueFill, VenueOrder,
+    VenueOrderState, VenueSnapshot,
 };
 use domain::{
     AccountId, AdapterName, Amount, BookLevel, CommandEnvelope, Currency, Decimal, ExchangeId, Input, IntId, Mark,
@@ -147,6 +148,7 @@ fn odd_said() -> impl Strategy<Value = ReportKind> {
             expires_orders: false,
             refuses_repeated_ids: RefusesRepeatedIds::Forever,
             simulated: false,
+            lists: ListingCapabilities { open_orders: true, fills: Some(FillsScope::All), ..Default::default() },
             ..AdapterCapabilities::default()
         })),
         2 => session.prop_map(ReportKind::Session),
@@ -165,6 +167,9 @@ fn odd_said() -> impl Strategy<Value = ReportKind> {
         1 => Just(ReportKind::Gap),
         1 => (0..3_usize, any::<bool>()).prop_map(|(line, up)| ReportKind::Line { line: LineKind::ALL[line], up, reason: None }),
         4 => odd_answer().prop_map(ReportKind::Inquiry),
+        4 => odd_page().prop_map(ReportKind::OpenOrders),
+        4 => odd_fills().prop_map(ReportKind::Fills),
+        1 => Just(ReportKind::ListingFailed { scope: ListingScope::OpenOrders, reason: reason() }),
         1 => order().prop_map(move |order| ReportKind::DeliveryUnknown { order, reason: reason(), dead_after: None }),
     ]
 }
@@ -189,6 +194,32 @@ fn odd_answer() -> impl Strategy<Value = InquiryAnswer> {
     let result = prop_oneof![2 => found, 1 => Just(InquiryResult::NotFound)];
     (order(), instant(), prop::option::of(instant()), result)
         .prop_map(|(order, as_of, dead_after, result)| InquiryAnswer { order, as_of, dead_after, result })
+}
+
+fn odd_page() -> impl Strategy<Value = OpenOrdersPage> {
+    (odd_picture(), instant(), prop::option::of(instant()), 0..3_u32, any::<bool>()).prop_map(
+        |(picture, as_of, dead_after, page, last)| OpenOrdersPage {
+            as_of,
+            dead_after,
+            page,
+            last,
+            orders: picture.orders,
+        },
+    )
+}
+
+fn odd_fills() -> impl Strategy<Value = FillsPage> {
+    let cursor = || prop::option::of(select(vec![Text::from("1"), Text::from("2")]));
+    (odd_picture(), instant(), cursor(), cursor(), any::<bool>()).prop_map(
+        |(picture, as_of, from, next_cursor, last)| FillsPage {
+            security: None,
+            from,
+            fills: picture.fills,
+            next_cursor,
+            last,
+            as_of,
+        },
+    )
 }
 
 fn odd_picture() -> impl Strategy<Value = VenueSnapshot> {

@@ -40,7 +40,9 @@ impl Model {
             | ReportKind::Line { .. }
             | ReportKind::Inquiry(_)
             | ReportKind::Statement(_)
-            | ReportKind::Entry(_) => {}
+            | ReportKind::Entry(_)
+            | ReportKind::External(_) => {}
+            ReportKind::OpenOrders(_) | ReportKind::Fills(_) | ReportKind::ListingFailed { .. } => {}
         }
     }
 

@@ -32,6 +32,7 @@ fn look_at_all(fixture: &EngineFixture, check: domain::command::PlaceOrder) {
         Query::Ticks(filter),
         Query::Marks,
         Query::Adapters,
+        Query::ReconciliationLags,
         Query::Phases,
         Query::State,
     ];

@@ -161,6 +161,7 @@ fn sent(out: &Outbox) -> Vec<(usize, Sent)> {
             Instruction::Cancel(order) => Sent::Cancel(order.id),
             // A question does nothing at the venue.
             Instruction::Inquire(_) | Instruction::AskStatement(_) => return None,
+            Instruction::ListOpenOrders | Instruction::ListFills { .. } => return None,
             other => panic!("no subscription was made: {other:?}"),
         };
         Some((adapter, what))

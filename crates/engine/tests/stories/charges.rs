@@ -143,6 +143,8 @@ fn a_charge_that_does_not_fit_keeps_its_fill_out_of_the_books() {
                 1 SUBMITTED
             venue fills 1 100 @ 10 x1 charging FEE 2000000000000000000 BNB
                 Error fill-not-booked: order 1: execution x1 cannot be booked: an amount does not fit into 28 digits
+                Warn break-found: B1: FILL at SIM-A: we have nothing, the venue has quantity 100, price 10
+                B1 FILL OPEN: ours nothing, theirs quantity 100, price 10
             positions
                 nothing
             cash

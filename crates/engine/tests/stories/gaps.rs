@@ -141,6 +141,8 @@ fn an_accepted_order_that_the_venue_no_longer_knows_stays_in_doubt_with_one_alar
             venue misses 1
                 Error order-vanished: order 1: the venue does not know the order that it had accepted
                 1 PENDING_CANCEL (the venue does not know the order that it had accepted)
+                Warn break-found: B1: ORDER at SIM-A: we have status PENDING_CANCEL, quantity 100, limit 10, tif DAY, filled 0, the venue has nothing
+                B1 ORDER OPEN: ours status PENDING_CANCEL, quantity 100, limit 10, tif DAY, filled 0, theirs nothing
             wait 1
             clock
                 to SIM-A: ask about 1
@@ -228,6 +230,8 @@ fn an_execution_that_comes_again_with_other_numbers_is_an_alarm_and_not_booked()
             venue fills 1 40 @ 10 x1
             venue fills 1 50 @ 10 x1
                 Error execution-differs: execution x1 of order number 1: 40 @ 10 is booked, and now it is 50 @ 10
+                Warn break-found: B1: FILL at SIM-A: we have order 1, quantity 40, price 10, the venue has order 1, quantity 50, price 10
+                B1 FILL OPEN: ours order 1, quantity 40, price 10, theirs order 1, quantity 50, price 10
             order 1
                 1 PARTIALLY_EXECUTED 40 of 100 LimitOrder
         "#]],

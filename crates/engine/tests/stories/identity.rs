@@ -124,6 +124,8 @@ fn two_legs_of_one_order_may_use_one_trade_id_and_a_fill_without_a_leg_repeats_e
             venue fills 1 10 @ 10 1 of V2
             venue fills 1 20 @ 10 1 of V2
                 Error execution-differs: execution 1 of order number 1: 10 @ 10 is booked, and now it is 20 @ 10
+                Warn break-found: B1: FILL at SIM-A: we have order 1, quantity 10, price 10, the venue has order 1, quantity 20, price 10
+                B1 FILL OPEN: ours order 1, quantity 10, price 10, theirs order 1, quantity 20, price 10
             venue fills 1 10 @ 10 1
         "#]],
     );
@@ -157,6 +159,8 @@ fn a_fill_of_an_order_that_is_no_longer_kept_is_known_only_if_it_is_the_very_sam
             venue fills #1 100.0 @ 10.00 x1
             venue fills #1 90 @ 10 x1
                 Error fill-not-booked: execution x1 of order number 1, 90 @ 10, is not known and comes days late: record it by hand
+                Warn break-found: B1: FILL at SIM-A: we have nothing, the venue has quantity 90, price 10
+                B1 FILL OPEN: ours nothing, theirs quantity 90, price 10
         "#]],
     );
 }

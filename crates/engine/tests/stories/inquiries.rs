@@ -209,6 +209,8 @@ fn an_order_is_never_sent_again_by_an_inquiry_and_a_late_arrival_is_an_alarm() {
                 1 REJECTED (the order never reached the venue)
             venue accepts 1
                 Error late-arrival: order 1: the order never reached the venue, and now the venue has accepted it
+                Warn break-found: B1: ORDER at SIM-A: we have status REJECTED, quantity 100, limit 10, tif DAY, filled 0, the venue has status LIVE
+                B1 ORDER OPEN: ours status REJECTED, quantity 100, limit 10, tif DAY, filled 0, theirs status LIVE
             venue fills 1 100 @ 10 x1
                 Warn late-fill: order 1: filled after it was Rejected; the fill is booked
                 fill 1 100 @ 10

@@ -189,3 +189,41 @@ fn every_line_says_since_when_it_is_up_or_down_and_when_it_was_heard() {
         "#]],
     );
 }
+
+#[test]
+fn nothing_is_listed_while_the_trading_line_is_down() {
+    let told = expect![[r#"
+        clock
+            to SIM-A: list open orders
+            to SIM-A: list fills after the beginning
+        venue lists
+        venue lists-fills from - to 7
+        venue trading down
+            SIM-A LOGGED_ON, TRADING down
+            Warn line-down: SIM-A: the TRADING line is down (no pong); only cancels and orders that reduce a position pass until it is back
+        wait 60
+        clock
+        venue trading up
+            SIM-A LOGGED_ON
+        wait 9
+        clock
+        wait 1
+        clock
+            to SIM-A: list open orders
+            to SIM-A: list fills after 7
+    "#]];
+    let mut world = StoryEngine::listing();
+    told.assert_eq(&world.run(
+        "clock
+         venue lists
+         venue lists-fills from - to 7
+         venue trading down
+         wait 60
+         clock
+         venue trading up
+         wait 9
+         clock
+         wait 1
+         clock",
+    ));
+}

@@ -5,12 +5,15 @@
 
 mod world;
 
+mod external;
 mod gaps;
 mod identity;
 mod inquiries;
 mod intake;
 mod kills;
 mod lines;
+mod breaks;
+mod listings;
 mod memory;
 mod orders;
 mod recovery;

@@ -215,6 +215,8 @@ fn an_order_that_vanished_raises_an_alarm() {
             venue shows
                 Error order-vanished: order 1: the venue no longer knows it
                 1 CANCELED (the venue no longer knows the order)
+                Warn break-found: B1: ORDER at SIM-A: we have status SUBMITTED, quantity 100, limit 10, tif DAY, filled 0, the venue has nothing
+                B1 ORDER OPEN: ours status SUBMITTED, quantity 100, limit 10, tif DAY, filled 0, theirs nothing
             order 1
                 1 CANCELED 0 of 100 LimitOrder
         "#]],
@@ -298,6 +300,8 @@ fn a_late_fill_of_yesterday_is_booked_and_older_orders_are_dropped_but_not_their
             venue fills #1 40 @ 10 x2
             venue fills #1 5 @ 10 x3
                 Error fill-not-booked: execution x3 of order number 1, 5 @ 10, is not known and comes days late: record it by hand
+                Warn break-found: B1: FILL at SIM-A: we have nothing, the venue has quantity 5, price 10
+                B1 FILL OPEN: ours nothing, theirs quantity 5, price 10
             venue-b fills 2 1 @ 10 y1
                 Error foreign-report: SIM-B reports on order 2, which is at SIM-A
             order 1
@@ -398,6 +402,10 @@ fn an_order_that_the_venue_has_and_nobody_here_knows_halts_its_account_once() {
                 Error unknown-order-at-venue: SIM-A has order number 22, which is not known here
                 Error unknown-order: a venue reports on order number 21, which is not known
                 Error unknown-order: a venue reports on order number 22, which is not known
+                Warn break-found: B1: EXTERNAL at SIM-A: we have nothing, the venue has order 21
+                B1 EXTERNAL OPEN: ours nothing, theirs order 21
+                Warn break-found: B2: EXTERNAL at SIM-A: we have nothing, the venue has order 22
+                B2 EXTERNAL OPEN: ours nothing, theirs order 22
             venue logs-on
                 SIM-A LOGGED_ON
             place 1 buy 1 AAPL @ 10
@@ -421,6 +429,8 @@ fn an_order_that_the_venue_has_and_nobody_here_knows_halts_its_account_once() {
                 Error trading-restricted: ACCOUNT-1 is HALTED: SIM-A has order number 23, which is not known here
                 ACCOUNT-1 is HALTED
                 Error unknown-order: a venue reports on order number 23, which is not known
+                Warn break-found: B3: EXTERNAL at SIM-A: we have nothing, the venue has order 23
+                B3 EXTERNAL OPEN: ours nothing, theirs order 23
             place 3 buy 1 AAPL @ 10
                 refused trading-halted: trading is HALTED for ACCOUNT-1
         "#]],

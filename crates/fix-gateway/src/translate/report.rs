@@ -183,7 +183,7 @@ fn requested_by(view: &ClientView) -> String {
         Some(Source::Strategy) => "asked for by a strategy",
         // Without a request of the order's own.
         Some(Source::Fix(_)) => "asked for by a mass cancel",
-        Some(Source::Platform) => "asked for by the platform",
+        Some(Source::Platform | Source::External) => "asked for by the platform",
     };
     view.on_behalf_of.as_ref().map_or_else(|| door.to_owned(), |name| format!("{door}, {name}"))
 }

@@ -55,6 +55,7 @@ impl ReplayVenues {
             Instruction::Cancel(order) => venue.cancel(at, order),
             // It loses nothing and answers everything, only later.
             Instruction::Inquire(_) | Instruction::AskStatement(_) => {}
+            Instruction::ListOpenOrders | Instruction::ListFills { .. } => {}
             // Every recorded price is played anyway, and the venue is always connected.
             Instruction::Subscribe(_) | Instruction::Unsubscribe(_) | Instruction::LogOn => {}
         }

@@ -51,6 +51,10 @@ POST /rest/risk/check/modify {"intId": "REST-1", "limit": 251} => 422 missing
 POST /rest/execution/modify/order/limit {"intId": "REST-1", "limit": 251} => 200 -
 await REST-1 SUBMITTED
 POST /rest/execution/modify/order/limit {"intId": "REST-1", "reference": "hedge"} => 200 -
+POST /rest/order/REST-1/claim {"strategy": "SERVER"} => 409 not-external
+POST /rest/order/REST-1/claim {"strategy": "NOBODY"} => 422 unknown-strategy
+POST /rest/order/REST-1/claim {} => 422 missing
+POST /rest/order/NOBODY/claim {"strategy": "SERVER"} => 404 unknown-order
 POST /rest/execution/modify/order/limit {"intId": "REST-1", "tif": "IOC"} => 422 tif-fixed
 POST /rest/execution/order/limit {"intId": "..", "securityId": 1, "side": "BUY", "quantity": 10, "limit": 250} => 400 malformed-field
 POST /rest/execution/modify/order/limit {"intId": "NOBODY", "limit": 251} => 422 unknown-order
@@ -171,6 +175,15 @@ DELETE /rest/risk/dead-man-timer/PLANET => 400 malformed-path
 POST /rest/risk/kill {"scope": "ACCOUNT-2"} => 200 -
 POST /rest/risk/kill {"scope": "ACCOUNT-999"} => 422 unknown-account
 POST /rest/risk/kill {"reason": "fire"} => 422 missing
+
+GET /rest/break => 200 -
+GET /rest/break?state=ALL => 200 -
+GET /rest/break?state=LOST => 400 malformed-parameter
+GET /rest/break/B1 => 404 unknown-break
+GET /rest/break/1 => 400 malformed-path
+POST /rest/break/B1/explain {"comment": "known"} => 404 unknown-break
+POST /rest/break/B1/accept {} => 422 missing
+POST /rest/break/B1/repair {"comment": "known", "by": "me"} => 422 unknown-field
 
 GET /rest/history/order?limit=3 => 200 -
 GET /rest/history/order?text=rest-&source=REST&status=EXECUTED,CANCELED&withoutStrategies=true&from=1 => 200 -

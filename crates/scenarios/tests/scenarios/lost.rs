@@ -15,6 +15,7 @@ use storage::lock::DataDirLock;
 use storage::{SnapshotStore, journal};
 
 use crate::test_platform::{AAPL, TestPlatform, TraderClient, body_of, fields, limit, market};
+use crate::topics::TopicListener;
 
 const DAMAGES: u64 = 5;
 /// The text of every refusal after a loss.
@@ -150,8 +151,36 @@ fn assert_halted(server: &RunningServer) {
     let audit = client.get_json("/rest/audit?limit=100");
     let is_noted = |row: &Value| row["action"] == "journal accept-loss";
     assert!(audit.as_array().unwrap().iter().any(is_noted), "{audit}");
+    assert_break(&mut client);
     let resume = json!({ "scope": "ACCOUNT-1", "state": "ACTIVE", "reason": "looked at" }).to_string();
     assert_eq!(client.put("/rest/risk/state", &resume).unwrap().status, 200);
+}
+
+/// The order that nobody knows is a break: over REST and on its topic, until an operator accepts it.
+fn assert_break(client: &mut HttpClient) {
+    let own =
+        |found: &Value| fields(found, &["id", "kind", "state", "adapter", "ours", "theirs", "changedBy", "comment"]);
+    let found = client.get_json("/rest/break");
+    let expected = json!({
+        "id": "B1", "kind": "EXTERNAL", "state": "OPEN", "adapter": "SIMULATED-ALPHA", "ours": null,
+        "theirs": { "order": "1" }, "changedBy": null, "comment": null,
+    });
+    assert_eq!(own(&found[0]), expected, "{found}");
+    assert_eq!(found[0]["evidence"]["report"], "order number 1");
+    let mut topic = TopicListener::join(client);
+    topic.send("SUBSCRIBE\nid:1\ndestination:/topic/break.>\nsnapshot:true\n\n");
+    assert_eq!(topic.headers_and_body().1, found[0]);
+    let repair = client.post("/rest/break/B1/repair", r#"{"comment": "do it"}"#).unwrap();
+    assert_eq!((repair.status, body_of(&repair)["code"].clone()), (409, json!("nothing-to-repair")));
+    let accepted = client.post("/rest/break/B1/accept", r#"{"comment": "recorded by hand"}"#).unwrap();
+    assert_eq!(accepted.status, 200, "{accepted:?}");
+    assert_eq!(topic.headers_and_body().1, body_of(&accepted));
+    assert_eq!(client.get_json("/rest/break/B1"), body_of(&accepted));
+    assert_eq!(client.get_json("/rest/break"), json!([]));
+    assert_eq!(client.get_json("/rest/break?state=ALL"), json!([body_of(&accepted)]));
+    let audit = client.get_json("/rest/audit?limit=100");
+    let is_noted = |row: &Value| row["detail"].as_str().unwrap().contains("accept B1: recorded by hand");
+    assert!(audit.as_array().unwrap().iter().any(is_noted), "{audit}");
 }
 
 /// A new order is a new one, for us and for the venue, and the halt does not come again.

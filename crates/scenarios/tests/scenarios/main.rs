@@ -16,6 +16,7 @@ mod risk_controls;
 mod log;
 mod silent_connections;
 mod endpoints;
+mod external_orders;
 mod metrics;
 mod topics;
 mod topics_replay;

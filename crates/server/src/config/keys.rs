@@ -142,6 +142,10 @@ keys! {
     recovery_resend_within_seconds: u32 = "recovery.resendWithinSeconds", "30";
     /// A request that the venue has not answered for so long puts its order in doubt, with a warning; 0 = never.
     recovery_answer_within_seconds: u32 = "recovery.answerWithinSeconds", "10";
+    /// Pause between two lists of a venue's open orders while it is connected; 0 = never.
+    reconciliation_open_orders_seconds: u32 = "reconciliation.openOrdersSeconds", "30";
+    /// Pause between two lists of a venue's fills while it is connected; 0 = never.
+    reconciliation_fills_seconds: u32 = "reconciliation.fillsSeconds", "60";
 
     /// Currency of totals and of limits.
     portfolio_base_currency: Currency = "portfolio.baseCurrency", "USD";

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 use bus::lanes::LaneLimits;
 use bus::quotas::InFlightLimits;
-use domain::risk::EngineSettings;
+use domain::risk::{EngineSettings, ReconciliationSettings};
 use domain::{AdapterName, ReferenceData, RiskLimits, SecurityId};
 use storage::journal::{InstanceId, JournalOptions};
 
@@ -29,6 +29,10 @@ impl Config {
             dead_man_seconds: self.risk_dead_man_seconds.and_then(|seconds| u32::try_from(seconds.0).ok()),
             counts_modifications: true,
             pegs: self.portfolio_pegs.iter().map(|peg| (peg.currency, peg.worth)).collect(),
+            reconciliation: ReconciliationSettings {
+                open_orders_seconds: self.reconciliation_open_orders_seconds,
+                fills_seconds: self.reconciliation_fills_seconds,
+            },
         }
     }
 

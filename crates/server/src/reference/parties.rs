@@ -124,5 +124,11 @@ fn strategy(row: &mut SheetRow<'_>) -> Option<StrategyRecord> {
     if &*strategy.name == SERVER {
         row.add_problem("name", "SERVER always exists and has the id 1");
     }
+    if strategy.id == StrategyId::EXTERNAL {
+        row.add_problem("id", "it belongs to the strategy EXTERNAL, which the platform makes");
+    }
+    if &*strategy.name == StrategyRecord::EXTERNAL {
+        row.add_problem("name", "EXTERNAL is for orders that nobody placed here; the platform makes it");
+    }
     Some(strategy)
 }

@@ -38,6 +38,7 @@ pub(crate) fn encode_event(event: &Event, into: &mut Vec<u8>) -> bool {
         Event::Generic(event) => encode(event.as_ref(), into),
         Event::Refused(refused) => encode(refused.as_ref(), into),
         Event::MassCancel(cancel) => encode(cancel.as_ref(), into),
+        Event::Break(found) => encode(found.as_ref(), into),
         Event::Order(_)
         | Event::Tick(_)
         | Event::Trade(_)

@@ -26,12 +26,14 @@ const INSERT_EVENT: &str = "INSERT INTO events (payload, sequence, ordinal, at, 
 const INSERT_ORDER_EVENT: &str = "INSERT INTO order_events VALUES (?1, ?2, ?3, ?4)";
 const INSERT_FILL: &str = "INSERT INTO fills VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
 const INSERT_TRANSACTION: &str = "INSERT OR REPLACE INTO transactions VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
-// Of what is indexed only the names of an order can change: the venue gives it one, and its note may be another.
+// Of what is indexed the names of an order can change: the venue gives it one, and its note may be another. A claim changes its
+// strategy.
 const UPSERT_ORDER: &str = "INSERT INTO orders
     (id, payload, int_id, strategy, account, security, at, status, source, words, checksum)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
     ON CONFLICT (id) DO UPDATE SET
-        payload = excluded.payload, status = excluded.status, words = excluded.words, checksum = excluded.checksum";
+        payload = excluded.payload, strategy = excluded.strategy, status = excluded.status, words = excluded.words,
+        checksum = excluded.checksum";
 const UPDATE_APPLIED: &str = "UPDATE model SET applied = ?1, checksum = ?2";
 
 pub(crate) struct ReadModelWriter {

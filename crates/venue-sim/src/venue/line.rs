@@ -1,7 +1,7 @@
 //! The line between a client and the venue: requests that are lost or late, reports that are lost, and inquiries.
 
 use domain::order::OrderTerms;
-use domain::report::{InquiryAnswer, InquiryResult, ReportKind};
+use domain::report::{InquiryAnswer, ReportKind};
 use domain::{Order, OrderId, Timestamp};
 
 use super::{VenueOutput, VenueSimulator};
@@ -28,9 +28,19 @@ impl VenueSimulator {
     /// Asks what the venue knows of an order. The question takes the way of all requests, so that it is answered after
     /// those before it.
     pub fn inquire(&mut self, at: Timestamp, order: OrderId, out: &mut Vec<VenueOutput>) {
+        self.ask(at, |now| VenueTask::Inquire(order, now), out);
+    }
+
+    /// A question arrives after the requests before it.
+    pub(super) fn ask(
+        &mut self,
+        at: Timestamp,
+        question: impl FnOnce(Timestamp) -> VenueTask,
+        out: &mut Vec<VenueOutput>,
+    ) {
         if self.start_request(at, out) && !self.reports.loses_request() {
             let arrives = Timestamp(self.now.0.saturating_add(self.config.latency_nanos));
-            self.tasks.push(arrives, VenueTask::Inquire(order, self.now));
+            self.tasks.push(arrives, question(self.now));
             self.advance(at, out);
         }
     }
@@ -60,12 +70,9 @@ impl VenueSimulator {
     }
 
     pub(super) fn answer_inquiry(&mut self, order: OrderId, as_of: Timestamp, out: &mut Vec<VenueOutput>) {
-        let result = match self.orders.find(order) {
-            Some((seen, fills)) => InquiryResult::Found(seen, fills),
-            None => InquiryResult::NotFound,
-        };
+        let result = self.known(order);
         let leaves = self.reports.answer_time(self.now);
-        let answer = InquiryAnswer { order, as_of, dead_after: None, result };
+        let answer = InquiryAnswer { order: self.client_number(order), as_of, dead_after: None, result };
         self.schedule_report(ReportKind::Inquiry(answer), leaves, out);
     }
 

@@ -32,14 +32,18 @@ mod trading;
 mod changes;
 mod clock;
 mod line;
+mod listings;
 mod restore;
 mod statements;
+mod strangers;
+
+pub use listings::{FILLS_PER_PAGE, OPEN_ORDERS_PER_PAGE};
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use domain::command::MarketData;
 use domain::report::{ReportKind, VenueSnapshot};
-use domain::{AccountId, Date, MarketPhase, SecurityId, Text, Timestamp};
+use domain::{AccountId, Date, MarketPhase, OrderId, SecurityId, Text, Timestamp};
 
 use crate::accounts::VenueAccounts;
 use crate::client_orders::ClientOrders;
@@ -78,6 +82,8 @@ pub struct VenueSimulator {
     now: Timestamp,
     /// Accounts by their owner number in the books.
     owners: BTreeMap<AccountId, u32>,
+    /// The clients' numbers of orders that somebody else placed, by the venue's.
+    client_numbers: BTreeMap<OrderId, OrderId>,
     /// Markets with something to publish.
     changed_markets: BTreeSet<SecurityId>,
 }
@@ -105,6 +111,7 @@ impl VenueSimulator {
             day: None,
             now: at,
             owners: BTreeMap::new(),
+            client_numbers: BTreeMap::new(),
             changed_markets: BTreeSet::new(),
             config,
         })
@@ -218,6 +225,8 @@ impl VenueSimulator {
             VenueTask::Arrive(request) => self.receive_request(request, out),
             VenueTask::Inquire(order, as_of) => self.answer_inquiry(order, as_of, out),
             VenueTask::Statement(account, as_of) => self.answer_statement(account, as_of, out),
+            VenueTask::ListOpenOrders(as_of) => self.answer_open_orders(as_of, out),
+            VenueTask::ListFills(as_of, after) => self.answer_fills(as_of, after, out),
             VenueTask::Heartbeat => self.send_heartbeat(out),
             VenueTask::Participate(security) => self.run_participants(security, horizon, out),
         }
@@ -245,6 +254,7 @@ impl VenueSimulator {
     }
 
     fn send_report(&mut self, said: ReportKind, out: &mut Vec<VenueOutput>) {
+        let Some(said) = self.as_client_hears(said) else { return };
         let at = self.now;
         let [first, second] = self.reports.send_times(at);
         if let Some(leaves) = second {

@@ -38,6 +38,9 @@ impl VenueSimulator {
         } else if !self.send(VenueTask::Submit(order.id)) {
             self.reject(order.id, Reject::Busy, out);
         }
+        if self.reports.copies_next() {
+            self.place_stranger(order, out);
+        }
     }
 
     /// The last report on a known order.
@@ -220,7 +223,7 @@ impl VenueSimulator {
         self.send_report(ReportKind::Accepted { order, ext_id: Some(ext_id) }, out);
     }
 
-    fn reject(&mut self, order: OrderId, why: Reject, out: &mut Vec<VenueOutput>) {
+    pub(super) fn reject(&mut self, order: OrderId, why: Reject, out: &mut Vec<VenueOutput>) {
         let reason = why.text();
         self.record(VenueRecord::Rejected { at: self.now, order, reason: reason.clone() }, out);
         self.send_report(ReportKind::Rejected { order, reason }, out);

@@ -152,6 +152,7 @@ impl VenueClient {
                 "reorder" => faults.reorder_one_in = number,
                 "lose" => faults.lose_one_in = number,
                 "late" => faults.late_one_in = number,
+                "strangers" => faults.strangers_every = number,
                 "disconnect" => faults.disconnected = true,
                 "mute" => faults.muted = true,
                 other => panic!("no such fault: {other}"),

@@ -228,6 +228,10 @@ pub(super) const OPERATIONS: &[Operation] = &[
         .with_body(Needed("OrderChangeBody"))
         .with_failures(&[409, 422])
         .with_note(CHANGING),
+    operation_row("order::claim", "Gives an order that nobody placed here to a strategy", Nothing)
+        .with_body(Needed("ClaimBody"))
+        .with_failures(&[409, 422])
+        .with_note("Its fills go along: each is undone under EXTERNAL and booked again under the strategy, at its price."),
     operation_row("order::next_id", "An intId for the next order of an account", Text("the id, never given twice"))
         .with_body(Id("the account's id"))
         .with_failures(&[422]),
@@ -276,6 +280,18 @@ pub(super) const OPERATIONS: &[Operation] = &[
         .with_failures(&[409, 422])
         .with_note("Unless it is renewed in time, the kill switch of the scope fires."),
     operation_row("risk::disarm_dead_man", "Ends the dead-man timer of a scope", Nothing).with_failures(&[409, 422]),
+    operation_row("breaks::list", "Open differences between us and the venues, by id; settled ones with `state`", List("BreakVO"))
+        .with_note("Settled ones are kept until the end of the next day."),
+    operation_row("breaks::one", "One break", One("BreakVO")),
+    operation_row("breaks::explain", "Says why a break is there; it may still be accepted or repaired", One("BreakVO"))
+        .with_body(Needed("BreakBody"))
+        .with_failures(&[409]),
+    operation_row("breaks::accept", "Leaves a difference as it is", One("BreakVO"))
+        .with_body(Needed("BreakBody"))
+        .with_failures(&[409]),
+    operation_row("breaks::repair", "Takes over the venue's side, or tells the venue: `repair` says which", One("BreakVO"))
+        .with_body(Needed("BreakBody"))
+        .with_failures(&[409, 422, 503]),
     operation_row("history::orders", "Orders of all times, by id; those that fit every parameter", List("OrderVO"))
         .with_note("A page goes on after the id of the last order before; one that is shorter than its limit is the last."),
     operation_row("history::order_events", "What happened to an order", List("OrderStatusVO")),

@@ -1,5 +1,6 @@
 //! Path and query parameters.
 
+use domain::breaks::BreakState;
 use serde_json::{Value, json};
 use wire::fields::ID_LIMIT;
 use wire::schema::{CURRENCY_PATTERN, SCOPE_PATTERN};
@@ -44,6 +45,9 @@ fn in_path_of(row: &Endpoint, name: &str) -> (&'static str, Value) {
     let text = || json!({ "type": "string", "minLength": 1 });
     match name {
         "id" if row.handler.starts_with("fix::") => ("the session's id", text()),
+        "id" if row.handler.starts_with("breaks::") => {
+            ("the break's id", json!({ "type": "string", "pattern": "^B[0-9]+$", "examples": ["B17"] }))
+        }
         "id" => ("its id", json!({ "type": "integer", "minimum": 1, "maximum": ID_LIMIT - 1 })),
         "intId" => ("the order's intId", text()),
         "scope" => (
@@ -75,6 +79,7 @@ fn in_query_of(row: &Endpoint, name: &str) -> (&'static str, Value) {
         "withoutStrategies" => {
             ("true leaves out what strategies have placed", json!({ "type": "boolean", "default": false }))
         }
+        "state" => ("in this state, or all of them", json!({ "type": "string", "enum": states(), "default": "OPEN" })),
         "status" => (
             "only with one of these, separated by commas",
             json!({ "type": "string", "pattern": statuses(), "examples": ["EXECUTED,CANCELED"] }),
@@ -97,6 +102,10 @@ fn in_query_of(row: &Endpoint, name: &str) -> (&'static str, Value) {
 /// A list of sources.
 const SOURCES: &str =
     "^(REST|UI|STRATEGY|PLATFORM|FIX(:[!-+\\--~]+)?)(,(REST|UI|STRATEGY|PLATFORM|FIX(:[!-+\\--~]+)?))*$";
+
+fn states() -> Vec<&'static str> {
+    BreakState::ALL.iter().map(|state| state.name()).chain(["ALL"]).collect()
+}
 
 fn statuses() -> String {
     let names = domain::order::OrdStatus::ALL.map(domain::order::OrdStatus::name).join("|");

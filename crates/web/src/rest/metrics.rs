@@ -9,7 +9,8 @@ use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use bus::operations::FixSessionStatus;
-use domain::query::{AdapterStatus, LineStatus};
+use domain::breaks::{Break, BreakKind, BreakState};
+use domain::query::{AdapterStatus, LineStatus, ReconciliationLag};
 use domain::risk::{DeadManTimer, TradingState, TradingStateChange};
 use domain::{AdapterName, Answer, Order, Query, RiskScope};
 use prometheus_client::collector::Collector;
@@ -56,25 +57,35 @@ fn media_type(headers: &HeaderMap) -> &'static str {
 }
 
 /// Current state of the engine.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct TradingGauges {
     open: Vec<Arc<Order>>,
     adapters: Vec<AdapterStatus>,
     states: Vec<TradingStateChange>,
     dead_man_timers: Vec<DeadManTimer>,
+    lags: Vec<ReconciliationLag>,
+    breaks: Vec<Arc<Break>>,
 }
 
 impl TradingGauges {
     async fn query(state: &AppState) -> Result<Self, Problem> {
-        let answers =
-            [Query::OpenOrders(Default::default()), Query::Adapters, Query::TradingStates, Query::DeadManTimers];
-        let mut seen = Self { open: vec![], adapters: vec![], states: vec![], dead_man_timers: vec![] };
+        let answers = [
+            Query::OpenOrders(Default::default()),
+            Query::Adapters,
+            Query::TradingStates,
+            Query::DeadManTimers,
+            Query::ReconciliationLags,
+            Query::Breaks,
+        ];
+        let mut seen = Self::default();
         for query in answers {
             match state.query(query).await?.answer {
                 Answer::Orders(open) => seen.open = open,
                 Answer::Adapters(adapters) => seen.adapters = adapters,
                 Answer::TradingStates(states) => seen.states = states,
                 Answer::DeadManTimers(timers) => seen.dead_man_timers = timers,
+                Answer::ReconciliationLags(lags) => seen.lags = lags,
+                Answer::Breaks(breaks) => seen.breaks = breaks,
                 _ => return Err(Problem::unexpected_answer()),
             }
         }
@@ -119,6 +130,17 @@ impl Collector for TradingGauges {
         let help = "When the line was last heard, in seconds since 1970";
         let heard = |line: &LineStatus| line.last_heard.map(|at| at.millis().unsigned_abs() / 1_000);
         gauges(encoder, "adapter_line_last_heard_seconds", help, self.by_line(heard))?;
+        let open = |kind: BreakKind| {
+            let is_open = |found: &&Arc<Break>| found.difference.kind == kind && found.state == BreakState::Open;
+            ([("kind", kind.name())], self.breaks.iter().filter(is_open).count() as u64)
+        };
+        gauges(encoder, "breaks_open", "Differences to venues that nobody has settled", BreakKind::ALL.map(open))?;
+        let lags = self.lags.iter().map(|lag| {
+            let labels = [("adapter", lag.adapter.to_string()), ("scope", lag.scope.to_owned())];
+            (labels, u64::try_from(lag.seconds).unwrap_or(0))
+        });
+        let help = "Age of the state that our orders and fills were last compared with";
+        gauges(encoder, "reconcile_lag_seconds", help, lags)?;
         let timers = self.dead_man_timers.len() as u64;
         let help = "Dead-man timers that run";
         encoder.encode_descriptor("dead_man_timers", help, None, MetricType::Gauge)?.encode_gauge(&timers)?;

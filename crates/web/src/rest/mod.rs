@@ -30,6 +30,7 @@ pub(crate) mod user;
 pub(crate) mod docs;
 pub(crate) mod topic_docs;
 
+pub(crate) mod breaks;
 pub(crate) mod broker;
 pub(crate) mod fix;
 pub(crate) mod health;

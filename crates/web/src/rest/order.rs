@@ -3,10 +3,10 @@
 use axum::Extension;
 use axum::extract::State;
 use axum::response::Response;
-use domain::command::{CancelOrder, ModifyOrder};
+use domain::command::{CancelOrder, ClaimOrder, ModifyOrder};
 use domain::{AccountId, Answer, Command, ExchangeId, IntId, Query, Refusal, Text};
 use wire::fields::bare_id;
-use wire::{OrderBody, OrderType, OrderVO, json};
+use wire::{ClaimBody, OrderBody, OrderType, OrderVO, json};
 
 use crate::app_state::{AppState, EngineReply};
 use crate::caller::HttpCaller;
@@ -54,6 +54,20 @@ pub(crate) async fn cancel(
 ) -> Result<Response, Problem> {
     let Ok(int_id) = id.parse::<IntId>() else { return Err(unknown_order(id)) };
     let command = Command::Cancel(CancelOrder::new(int_id));
+    let reply = state.command(caller, command).await.map_err(Problem::into_not_found)?;
+    Ok(response::with_sequence(reply.sequence, response::empty()))
+}
+
+/// An order that nobody placed here goes to a strategy.
+pub(crate) async fn claim(
+    State(state): State<AppState>,
+    PathText(id): PathText,
+    AuthenticatedClient(caller): AuthenticatedClient,
+    JsonBody(body): JsonBody,
+) -> Result<Response, Problem> {
+    let strategy = ClaimBody::parse(&body)?.find(&state.reference())?;
+    let Ok(int_id) = id.parse::<IntId>() else { return Err(unknown_order(id)) };
+    let command = Command::Claim(ClaimOrder { int_id, strategy });
     let reply = state.command(caller, command).await.map_err(Problem::into_not_found)?;
     Ok(response::with_sequence(reply.sequence, response::empty()))
 }

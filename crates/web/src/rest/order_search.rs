@@ -12,7 +12,7 @@ pub(crate) const SEARCH_TEXT_MAX: usize = 100;
 /// What orders come from, as a client names it; of the FIX port one client may be named too.
 /// Sources that orders are searched by at once.
 const SOURCES_MAX: usize = 64;
-const SOURCES: [&str; 4] = ["REST", "UI", "STRATEGY", "PLATFORM"];
+const SOURCES: [&str; 5] = ["REST", "UI", "STRATEGY", "PLATFORM", "EXTERNAL"];
 const FIX: &str = "FIX";
 
 pub(super) fn order_search(parameters: &QueryParameters, reference: &ReferenceData) -> Result<OrderSearch, Problem> {

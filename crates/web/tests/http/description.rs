@@ -99,6 +99,20 @@ fn every_row_answers_what_the_description_says() {
     }
 }
 
+fn found_break() -> std::sync::Arc<domain::breaks::Break> {
+    use domain::breaks::{Break, BreakEvidence, BreakId, BreakKind, BreakState, Difference};
+    std::sync::Arc::new(Break {
+        id: BreakId(1),
+        state: BreakState::Open,
+        difference: Difference::new(BreakKind::External, &domain::AdapterName::new("SIMULATED", None)),
+        evidence: BreakEvidence { report: "order number 7".into(), sequence: 1, hash: "00".into() },
+        since: domain::Timestamp(0),
+        changed_at: domain::Timestamp(0),
+        changed_by: None,
+        comment: None,
+    })
+}
+
 fn dead_man_timer() -> domain::risk::DeadManTimer {
     let (scope, expires) = (domain::RiskScope::Platform, domain::Timestamp(1_794_839_430_000_000_000));
     domain::risk::DeadManTimer { scope, seconds: 30, expires, renewed_by: None }
@@ -113,6 +127,7 @@ fn fitting(wanted: &RequestPayload) -> Answer {
             Command::Record(_) => Answer::Transaction(booked(1)),
             Command::Kill { .. } => Answer::Killed { cancels: 3 },
             Command::ArmDeadMan { .. } => Answer::DeadManTimers(vec![dead_man_timer()]),
+            Command::SettleBreak(_) => Answer::Break(found_break()),
             _ => Answer::Done,
         },
         RequestPayload::Query(query) => match **query {
@@ -133,6 +148,9 @@ fn fitting(wanted: &RequestPayload) -> Answer {
             Query::Bars(..) => Answer::Bars(vec![]),
             Query::Marks => Answer::Marks(vec![]),
             Query::Adapters => Answer::Adapters(vec![]),
+            Query::ReconciliationLags => Answer::ReconciliationLags(vec![]),
+            Query::Breaks => Answer::Breaks(vec![found_break()]),
+            Query::Break(_) => Answer::Break(found_break()),
             Query::Phases => Answer::Phases(vec![]),
             Query::Subscriptions | Query::State => Answer::Done,
         },

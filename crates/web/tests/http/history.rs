@@ -105,8 +105,8 @@ fn a_search_that_cannot_be_is_refused_by_name() {
     let cases = [
         ("text=", "text must be a part of a name or a note, of 1 to 100 characters"),
         (&format!("text={long}"), "text must be a part of a name or a note, of 1 to 100 characters"),
-        ("source=PHONE", "source must be one or several of REST,UI,STRATEGY,PLATFORM,FIX,FIX:<CompID>"),
-        ("source=UI,", "source must be one or several of REST,UI,STRATEGY,PLATFORM,FIX,FIX:<CompID>"),
+        ("source=PHONE", "source must be one or several of REST,UI,STRATEGY,PLATFORM,EXTERNAL,FIX,FIX:<CompID>"),
+        ("source=UI,", "source must be one or several of REST,UI,STRATEGY,PLATFORM,EXTERNAL,FIX,FIX:<CompID>"),
         ("withoutStrategies=yes", "withoutStrategies must be true or false"),
         (
             "status=DONE",

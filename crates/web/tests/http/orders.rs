@@ -1,10 +1,10 @@
 //! Orders: place, change, cancel.
 
-use domain::command::{CancelOrder, PlaceOrder, ReducePosition};
+use domain::command::{CancelOrder, ClaimOrder, PlaceOrder, ReducePosition};
 use domain::refusal::DuplicateOrder;
 use domain::{
     AccountId, AdapterName, Answer, Caller, Command, CommandEnvelope, Decimal, IntId, OrderKind, PositionId, Price,
-    Query, Refusal, SecurityId, Side, Source, TimeInForce,
+    Query, Refusal, SecurityId, Side, Source, StrategyId, TimeInForce,
 };
 use expect_test::expect;
 
@@ -188,6 +188,27 @@ fn an_order_is_cancelled_by_its_path() {
 
     let server = refusing(Refusal::UnknownOrder("A-9".into()));
     assert_eq!(code(&server.delete("/rest/execution/order/A-9")), "404 unknown-order");
+}
+
+#[test]
+fn an_order_that_nobody_placed_here_is_claimed_for_a_strategy_by_name() {
+    let server = accepting("A-1");
+    assert_eq!(status(&server.post("/rest/order/A-1/claim", r#"{"strategy": "MOMENTUM"}"#)), "HTTP/1.1 200 OK");
+    let claim = ClaimOrder { int_id: "A-1".parse().unwrap(), strategy: StrategyId(2) };
+    assert_eq!(server.commands(), [from_rest(Command::Claim(claim))]);
+    let refused = [
+        (r#"{"strategy": "NOBODY"}"#, "422 unknown-strategy"),
+        (r#"{"strategy": 2}"#, "400 malformed-field"),
+        (r#"{"strategyName": "MOMENTUM"}"#, "422 unknown-field"),
+        ("{}", "422 missing"),
+    ];
+    for (body, expected) in refused {
+        assert_eq!(code(&server.post("/rest/order/A-1/claim", body)), expected, "{body}");
+    }
+    assert_eq!(code(&server.post("/rest/order/two%20words/claim", r#"{"strategy": "MOMENTUM"}"#)), "404 unknown-order");
+
+    let server = refusing(Refusal::NotExternal("A-1".parse().unwrap()));
+    assert_eq!(code(&server.post("/rest/order/A-1/claim", r#"{"strategy": "MOMENTUM"}"#)), "409 not-external");
 }
 
 #[test]

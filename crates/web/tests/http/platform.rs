@@ -1,7 +1,7 @@
 //! Further resources: broker, log, FIX sessions, strategies.
 
 use bus::operations::{BrokerEndpoints, FixSessionCommand, FixSessionStatus, LogLine};
-use domain::query::{AdapterStatus, LineStatus};
+use domain::query::{AdapterStatus, LineStatus, ReconciliationLag};
 use domain::report::{LineKind, LineState, OpenFor, SessionState};
 use domain::{AdapterName, Answer, Query, Refusal, Timestamp};
 use web::WebSettings;
@@ -177,6 +177,11 @@ fn busy_engine(wanted: &bus::RequestPayload) -> crate::test_server::Outcome {
                 last_heard: Timestamp::from_millis(500),
             }],
         }]),
+        Query::ReconciliationLags => Answer::ReconciliationLags(vec![ReconciliationLag {
+            adapter: AdapterName::new("SIMULATED", None),
+            scope: "fills",
+            seconds: 61,
+        }]),
         _ => Answer::TradingStates(vec![]),
     })
 }
@@ -216,6 +221,7 @@ fn metrics_are_served_in_prometheus_format() {
         r#"rialto_adapter_state{adapter="SIMULATED"} 2"#,
         r#"rialto_adapter_line_up{adapter="SIMULATED",line="PRIVATE"} 0"#,
         r#"rialto_adapter_line_last_heard_seconds{adapter="SIMULATED",line="PRIVATE"} 0"#,
+        r#"rialto_reconcile_lag_seconds{adapter="SIMULATED",scope="fills"} 61"#,
         r#"rialto_trading_state{scope="PLATFORM"} 0"#,
         r#"rialto_auth_failures_total{code="wrong-credentials"} 0"#,
         r#"rialto_fix_session_state{session="CLIENT"} 1"#,

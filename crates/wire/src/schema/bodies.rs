@@ -151,6 +151,13 @@ pub(super) const SHAPES: &[ObjectSchema] = &[
     .strict()
     .with_example(r#"{"securityId": 24, "price": 6789.25, "date": "2027-03-19"}"#),
     shape(
+        "ClaimBody",
+        "The strategy that an order belongs to which nobody placed here, by its name.",
+        &[required("strategy", NOTE)],
+    )
+    .strict()
+    .with_example(r#"{"strategy": "SERVER"}"#),
+    shape(
         "SubscriptionBody",
         "Whose wish it is no longer, and for which security; the flag is not looked at.",
         &[required("strategyName", NOTE), required("securityId", ID), optional("subscribe", Maybe(&Flag))],
@@ -173,6 +180,9 @@ pub(super) const SHAPES: &[ObjectSchema] = &[
     )
     .strict()
     .with_example(r#"{"scope": "ACCOUNT-1", "seconds": 30}"#),
+    shape("BreakBody", "What somebody says about a break.", &[required("comment", Text)])
+        .strict()
+        .with_example(r#"{"comment": "the venue confirmed it by phone"}"#),
     shape("LimitsBody", "Limits of a scope that are to change; null removes one, what is left out stays.", LIMITS)
         .strict()
         .with_example(golden!("LimitsVO")),

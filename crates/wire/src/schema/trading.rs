@@ -294,6 +294,38 @@ pub(super) const SHAPES: &[ObjectSchema] = &[
     )
     .with_example(golden!("TradingState")),
     shape(
+        "BreakVO",
+        "A difference between us and a venue.",
+        &[
+            required("id", Text),
+            required("kind", OneOf(&["ORDER", "TERMS", "FILL", "FEE", "CASH", "POSITION", "EXTERNAL"])),
+            required("state", OneOf(&["OPEN", "EXPLAINED", "REPAIRED", "ACCEPTED"])),
+            required("adapter", Text),
+            required("account", Maybe(&Text)),
+            required("security", Maybe(&Text)),
+            required("intOrderId", Maybe(&Text)),
+            required("extOrderId", Maybe(&Text)),
+            required("currency", Maybe(&Currency)),
+            required("ours", Maybe(&Shape("BreakSide"))),
+            required("theirs", Maybe(&Shape("BreakSide"))),
+            required("difference", Maybe(&Text)),
+            required("value", Maybe(&Text)),
+            required("evidence", Shape("BreakEvidence")),
+            required("since", Text),
+            required("changedAt", Text),
+            required("changedBy", Maybe(&Text)),
+            required("comment", Maybe(&Text)),
+            required("repair", Maybe(&Text)),
+        ],
+    )
+    .with_example(golden!("BreakVO")),
+    shape("BreakSide", "The values of one side by name, all as text.", &[]),
+    shape(
+        "BreakEvidence",
+        "The report of the venue that showed the difference.",
+        &[required("report", Text), required("sequence", Whole), required("hash", Text)],
+    ),
+    shape(
         "LimitsVO",
         "The limits of a scope; null does not bind.",
         &[
@@ -386,6 +418,7 @@ const EVENTS: &[&str] = &[
     "LifeCycleEvent",
     "SessionEvent",
     "TradingState",
+    "BreakVO",
     "LimitsVO",
     "LogEvent",
     "GenericEvent",

@@ -13,6 +13,7 @@ mod topics_page;
 
 use std::sync::Arc;
 
+use domain::breaks::{Break, BreakEvidence, BreakId, BreakKind, BreakRepair, BreakSide, BreakState, Difference};
 use domain::command::{MarketDataSubscription, Mode, StrategyPhase};
 use domain::event::{Alarm, AlarmLevel, LifeCycle, SessionChange};
 use domain::report::{LineKind, LineState, SessionState};
@@ -166,6 +167,43 @@ fn risk() {
         fee: None,
     };
     check(&VerdictVO::from_domain(&refused), golden!("VerdictVO"));
+}
+
+#[test]
+fn breaks() {
+    let difference = Difference {
+        account: Some(domain::AccountId(1)),
+        security: Some(SecurityId(1)),
+        order: Some(domain::OrderId(1)),
+        int_order_id: Some("ALPHA-1".parse().unwrap()),
+        ext_order_id: Some("V1".into()),
+        exec_id: Some("X7".into()),
+        currency: Some("USD".parse().unwrap()),
+        ours: Some(BreakSide::new([("fee", "0.5".to_owned())])),
+        theirs: Some(BreakSide::new([("fee", "0.75".to_owned())])),
+        amount: Some(domain::Amount(number("0.25"))),
+        value: Some(domain::Amount(number("0.25"))),
+        repair: Some(BreakRepair::BookFee {
+            amount: domain::Amount(number("0.25")),
+            currency: "USD".parse().unwrap(),
+            exec_id: "X7".into(),
+        }),
+        ..Difference::new(BreakKind::Fee, &AdapterName::new("SIMULATED", Some("ALPHA")))
+    };
+    let told = "execution X7 of order number 1: 10 @ 272.4 for a fee of 0.75 USD";
+    let evidence = BreakEvidence { report: told.into(), sequence: 1234, hash: "00ff".into() };
+    let (since, changed_at) = (at(0), at(30));
+    let found = Break {
+        id: BreakId(17),
+        state: BreakState::Explained,
+        difference,
+        evidence,
+        since,
+        changed_at,
+        changed_by: Some("anna".into()),
+        comment: Some("the venue changed its fees".into()),
+    };
+    check(&BreakVO::from_domain(&found, &samples::reference_data()), golden!("BreakVO"));
 }
 
 #[test]

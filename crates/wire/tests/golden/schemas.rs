@@ -110,7 +110,7 @@ type Parse = fn(&[u8]) -> Result<(), BadBody>;
 #[test]
 fn every_body_that_is_shown_is_taken() {
     let order: Parse = |body| OrderBody::parse(body).map(drop);
-    let parsers: [(&str, Parse); 21] = [
+    let parsers: [(&str, Parse); 23] = [
         ("MarketOrderVO", order),
         ("LimitOrderVO", order),
         ("StopOrderVO", order),
@@ -122,9 +122,11 @@ fn every_body_that_is_shown_is_taken() {
         ("SubscribeBody", |body| SubscriptionBody::parse(body).map(drop)),
         ("SubscriptionBody", |body| SubscriptionBody::parse(body).map(drop)),
         ("SettlementBody", |body| SettlementBody::parse(body).map(drop)),
+        ("ClaimBody", |body| ClaimBody::parse(body).map(drop)),
         ("StateBody", |body| StateBody::parse(body).map(drop)),
         ("KillBody", |body| KillBody::parse(body).map(drop)),
         ("DeadManBody", |body| DeadManBody::parse(body).map(drop)),
+        ("BreakBody", |body| BreakBody::parse(body).map(drop)),
         ("LimitsBody", |body| parse_limits(body).map(drop)),
         ("ImportBody", |body| parse_import(body).map(drop)),
         ("FixNumbersBody", |body| FixNumbersBody::parse(body).map(drop)),

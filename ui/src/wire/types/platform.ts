@@ -90,6 +90,32 @@ export interface LimitsVO {
 }
 
 /** Unless it is renewed in time, the kill switch of its scope fires. */
+export type BreakKind = 'ORDER' | 'TERMS' | 'FILL' | 'FEE' | 'CASH' | 'POSITION' | 'EXTERNAL';
+export type BreakState = 'OPEN' | 'EXPLAINED' | 'REPAIRED' | 'ACCEPTED';
+
+/** A difference between us and a venue; amounts and instants are texts. */
+export interface BreakVO {
+  id: string;
+  kind: BreakKind;
+  state: BreakState;
+  adapter: string;
+  account: string | null;
+  security: string | null;
+  intOrderId: string | null;
+  extOrderId: string | null;
+  currency: string | null;
+  ours: Record<string, string> | null;
+  theirs: Record<string, string> | null;
+  difference: string | null;
+  value: string | null;
+  evidence: { report: string; sequence: number; hash: string };
+  since: string;
+  changedAt: string;
+  changedBy: string | null;
+  comment: string | null;
+  repair: string | null;
+}
+
 export interface DeadManTimerVO {
   scope: string;
   seconds: number;
@@ -188,6 +214,7 @@ export interface PastKinds {
   LifeCycle: LifeCycleEvent;
   Session: SessionEvent;
   TradingState: TradingState;
+  Break: BreakVO;
   Limits: LimitsVO;
   LogEvent: LogEvent;
   Generic: GenericEvent;

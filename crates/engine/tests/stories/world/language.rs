@@ -1,7 +1,9 @@
 //! Script language of the scenarios: lines to commands.
 
+use domain::breaks::{BreakStep, SettleBreak};
 use domain::command::{
-    CancelOrder, Command, ModifyOrder, PlaceOrder, RecordTransaction, ReducePosition, RestatedFields, SettlementPrice,
+    CancelOrder, ClaimOrder, Command, ModifyOrder, PlaceOrder, RecordTransaction, ReducePosition, RestatedFields,
+    SettlementPrice,
 };
 use domain::order::{OrderKind, OrderTerms, Side};
 use domain::{
@@ -30,11 +32,20 @@ pub(super) fn command(words: &[&str]) -> Command {
         ["close", id] => reduce(id, None),
         ["reduce", id, quantity] => reduce(id, Some(quantity.parse().unwrap())),
         ["next-id"] => Command::NextOrderId(AccountId(1)),
+        ["claim", id, "for", strategy] => {
+            Command::Claim(ClaimOrder { int_id: id.parse().unwrap(), strategy: StrategyId(strategy.parse().unwrap()) })
+        }
+        ["kill", scope] => Command::Kill { scope: scope.parse().unwrap(), reason: None },
         ["kill"] => Command::Kill { scope: RiskScope::Platform, reason: None },
         ["dead-man", scope, rest @ ..] => {
             let seconds = rest.first().map(|seconds| seconds.parse().unwrap());
             Command::ArmDeadMan { scope: scope.parse().unwrap(), seconds }
         }
+        [step @ ("explain" | "accept" | "repair"), id, comment @ ..] => Command::SettleBreak(SettleBreak {
+            id: id.parse().unwrap(),
+            step: BreakStep::ALL.into_iter().find(|known| known.name() == *step).unwrap(),
+            comment: comment.join(" ").into(),
+        }),
         ["disarm", scope] => Command::DisarmDeadMan { scope: scope.parse().unwrap() },
         ["set", scope, state] => Command::SetTradingState {
             scope: scope.parse().unwrap(),

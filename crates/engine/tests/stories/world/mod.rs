@@ -1,9 +1,11 @@
 //! Scenario fixture: two exchanges, two accounts, a few securities, and a script language of one line a step. `run`
 //! returns every line with its output.
 
+mod external;
 mod language;
 mod fixture;
 mod lines;
+mod listings;
 mod money;
 
 use std::sync::Arc;
@@ -12,7 +14,7 @@ use domain::command::Command;
 use domain::query::Answer;
 use domain::report::{
     AdapterCapabilities, InquiryAnswer, InquiryResult, ListingCapabilities, RefusesRepeatedIds, Report, ReportKind,
-    SessionState, VenueFill, VenueOrder, VenueOrderState, VenueSnapshot,
+    SessionState, VenueFill, VenueOrder, VenueSnapshot,
 };
 use domain::{
     AdapterName, Caller, CommandEnvelope, Event, ExchangeId, Input, Instruction, Mark, OrderId, OrderProperty, Query,
@@ -20,6 +22,7 @@ use domain::{
 };
 use engine::{Engine, Outbox};
 
+use external::{external, state};
 use fixture::{credit, reference, security};
 use language::{command, price, terms};
 
@@ -118,9 +121,10 @@ impl StoryEngine {
                 (self.apply(Input::Clock).1, None)
             }
             ["clock"] => (self.apply(Input::Clock).1, None),
-            ["open" | "positions" | "costs" | "cash" | "daily" | "order" | "check" | "timers" | "lines", ..] => {
-                (vec![], Some(self.look(words)))
-            }
+            [
+                "open" | "breaks" | "positions" | "costs" | "cash" | "daily" | "order" | "check" | "timers" | "lines",
+                ..,
+            ] => (vec![], Some(self.look(words))),
             ["venue", rest @ ..] => (self.venue("SIM-A", rest), None),
             ["venue-b", rest @ ..] => (self.venue("SIM-B", rest), None),
             _ => self.ask(command(words)),
@@ -242,6 +246,7 @@ impl StoryEngine {
                 dead_after: Some(self.now.plus_seconds(seconds.parse().unwrap())),
             },
             ["shows", parts @ ..] => ReportKind::Snapshot(self.picture(parts)),
+            ["external", parts @ ..] => ReportKind::External(Box::new(external(parts))),
             ["gap"] => ReportKind::Gap,
             // Asked now; nothing sent before can take effect any more.
             ["misses", id] => self.not_found(id, 0, Some(0)),
@@ -251,7 +256,7 @@ impl StoryEngine {
             ["misses", id, "with-requests-for", seconds] => self.not_found(id, 0, seconds.parse().ok()),
             ["finds", id, "with-requests-for", seconds] => self.answer(&[*id], 0, seconds.parse().ok()),
             ["finds", parts @ ..] => self.answer(parts, 0, Some(0)),
-            other => panic!("not a word of a venue: {other:?}"),
+            other => self.listed(other),
         }
     }
 
@@ -291,16 +296,14 @@ impl StoryEngine {
                     charges: vec![],
                     ext_order: None,
                 }),
+                ["ext", id, fate] => {
+                    picture.external.push(external(&[id, "buy", "100", "AAPL", "@", "10", fate]));
+                }
                 [id, fate] => picture.orders.push(VenueOrder {
                     order: self.number(id),
                     ext_id: Some(format!("V{id}").into()),
                     terms: self.order(id).map_or(terms("1", "1"), |order| order.terms),
-                    state: match fate {
-                        "live" => VenueOrderState::Live,
-                        "canceled" => VenueOrderState::Canceled,
-                        "expired" => VenueOrderState::Expired,
-                        _ => VenueOrderState::Rejected,
-                    },
+                    state: state(fate),
                     reason: None,
                 }),
                 _ => panic!("not a part of a snapshot: {part}"),
@@ -315,6 +318,7 @@ impl StoryEngine {
             ["order", id] => Query::Order((*id).into()),
             ["timers"] => Query::DeadManTimers,
             ["lines"] => Query::Adapters,
+            ["breaks"] => Query::Breaks,
             ["costs"] => Query::Positions(Default::default()),
             ["cash"] => Query::Balances(Default::default()),
             ["daily"] => Query::DailyTransactions(Default::default()),
@@ -342,6 +346,7 @@ impl StoryEngine {
             Ok(Answer::Adapters(adapters)) => {
                 adapters.first().map_or(String::new(), |first| lines::lines_line(self.now, first))
             }
+            Ok(Answer::Breaks(breaks)) => joined(breaks.iter().map(|found| listings::break_line(found))),
             Ok(Answer::DeadManTimers(timers)) => joined(timers.iter().map(|timer| self.timer_line(timer))),
             Ok(Answer::PreTradeCheck(verdict)) => format!(
                 "{}, notional {}, fee {}",
@@ -370,6 +375,8 @@ impl StoryEngine {
                 Instruction::Cancel(order) => format!("cancel {}", order.int_id),
                 Instruction::Inquire(order) => format!("ask about {}", order.int_id),
                 Instruction::AskStatement(account) => format!("ask for the statement of account {account}"),
+                Instruction::ListOpenOrders => "list open orders".into(),
+                Instruction::ListFills { security, cursor } => listings::question(*security, cursor.as_ref()),
                 Instruction::Subscribe(security) => format!("subscribe {security}"),
                 Instruction::LogOn => "log on".into(),
                 Instruction::Unsubscribe(security) => format!("unsubscribe {security}"),
@@ -405,6 +412,7 @@ fn describe_event(event: &Event) -> Option<String> {
         Event::Alarm(alarm) => format!("{:?} {}: {}", alarm.level, alarm.code, alarm.text),
         Event::TradingState(change) => format!("{} is {}", change.scope, change.state.name()),
         Event::Session(change) => lines::session_line(change),
+        Event::Break(found) => listings::break_line(found),
         _ => return None,
     })
 }

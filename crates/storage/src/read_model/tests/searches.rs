@@ -144,3 +144,18 @@ fn every_search_has_an_index() {
     let dated = OrderSearch { from: Some(Timestamp(5)), to: Some(Timestamp(6)), ..OrderSearch::default() };
     assert!(plan(&dated).contains("orders_by_at"), "{}", plan(&dated));
 }
+
+#[test]
+fn an_order_that_was_claimed_is_found_under_its_new_strategy() {
+    let fixture = ReadModelFixture::new();
+    let model = fixture.open();
+    let claimed = Order { strategy: StrategyId(2), ..order(1, BaseState::Filled) };
+    let seen = [order(1, BaseState::Filled), claimed.clone()];
+    let events = seen.map(|order| PublishedEvent { sequence: 1, at: Timestamp(1), event: picture(&order) });
+    model.append(1, &events);
+    let of = |strategy| {
+        let filter = Filter { strategy: Some(StrategyId(strategy)), ..Filter::default() };
+        model.orders(1, &filter.into(), SortOrder::Oldest, ALL).unwrap()
+    };
+    assert_eq!((of(1), of(2)), (vec![], vec![Arc::new(claimed)]));
+}

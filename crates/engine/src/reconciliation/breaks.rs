@@ -1,0 +1,176 @@
+//! All breaks, open and settled.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use domain::Timestamp;
+use domain::breaks::{Break, BreakEvidence, BreakId, BreakKind, BreakState, Difference};
+use domain::lookup_map::fingerprint;
+use minicbor::{Decode, Decoder, Encode, Encoder};
+
+/// Breaks that are kept; of more the oldest settled one is forgotten, and where all are open no further one is recorded.
+pub(crate) const BREAKS_KEPT_MAX: usize = 10_000;
+
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Breaks {
+    breaks: BTreeMap<BreakId, Arc<Break>>,
+    last: u64,
+    /// Found in the current report; empty between two inputs.
+    pub(super) found: Vec<FoundDifference>,
+    /// Derived: the newest break of each subject.
+    by_subject: BTreeMap<u128, BreakId>,
+}
+
+/// A difference on its way to a break.
+#[derive(Debug, Clone)]
+pub(super) struct FoundDifference {
+    pub(super) difference: Difference,
+    /// What the venue said.
+    pub(super) told: String,
+    /// The venue's side is taken over already, because it has the venue's id.
+    pub(super) is_taken_over: bool,
+}
+
+/// What became of a difference that was found.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Recorded {
+    New(BreakId),
+    /// The values of an open break changed.
+    Changed(BreakId),
+    /// It is known with the same values.
+    Known,
+    /// There are too many open ones.
+    Refused,
+}
+
+impl Breaks {
+    pub(crate) fn get(&self, id: BreakId) -> Option<&Arc<Break>> {
+        self.breaks.get(&id)
+    }
+
+    /// By id.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<Break>> {
+        self.breaks.values()
+    }
+
+    pub(super) fn open_of_kind(&self, kind: BreakKind) -> impl Iterator<Item = &Arc<Break>> {
+        let is_open = move |found: &&Arc<Break>| found.state == BreakState::Open && found.difference.kind == kind;
+        self.breaks.values().filter(is_open)
+    }
+
+    /// A break that somebody knows, and whose values are the same, is no news.
+    pub(super) fn record(&mut self, difference: Difference, evidence: BreakEvidence, at: Timestamp) -> Recorded {
+        let before = self.by_subject.get(&subject(&difference)).and_then(|id| self.breaks.get(id));
+        match before.map(|before| (before.id, before.state, has_same_values(&before.difference, &difference))) {
+            Some((_, BreakState::Open, true)) => return Recorded::Known,
+            Some((id, BreakState::Open, false)) => {
+                self.change(id, |found| {
+                    (found.difference, found.evidence, found.changed_at) = (difference, evidence, at);
+                });
+                return Recorded::Changed(id);
+            }
+            Some((id, BreakState::Explained | BreakState::Accepted, true)) if self.is_by_person(id) => {
+                return Recorded::Known;
+            }
+            _ => {}
+        }
+        if !self.make_room() {
+            return Recorded::Refused;
+        }
+        self.last += 1;
+        let id = BreakId(self.last);
+        self.insert(Break {
+            id,
+            state: BreakState::Open,
+            difference,
+            evidence,
+            since: at,
+            changed_at: at,
+            changed_by: None,
+            comment: None,
+        });
+        Recorded::New(id)
+    }
+
+    fn is_by_person(&self, id: BreakId) -> bool {
+        self.breaks.get(&id).is_some_and(|found| found.state == BreakState::Accepted || found.changed_by.is_some())
+    }
+
+    pub(super) fn change(&mut self, id: BreakId, edit: impl FnOnce(&mut Break)) -> Option<Arc<Break>> {
+        edit(Arc::make_mut(self.breaks.get_mut(&id)?));
+        self.breaks.get(&id).cloned()
+    }
+
+    /// Settled ones are forgotten with the orders of their time.
+    pub(crate) fn retire(&mut self, kept_since: Timestamp) {
+        self.breaks.retain(|_, found| found.state == BreakState::Open || found.changed_at >= kept_since);
+        self.by_subject = newest_by_subject(&self.breaks);
+    }
+
+    fn make_room(&mut self) -> bool {
+        if self.breaks.len() < BREAKS_KEPT_MAX {
+            return true;
+        }
+        let oldest = self.breaks.values().find(|found| found.state != BreakState::Open).map(|found| found.id);
+        oldest.is_some_and(|id| self.breaks.remove(&id).is_some())
+    }
+
+    fn insert(&mut self, found: Break) {
+        self.by_subject.insert(subject(&found.difference), found.id);
+        self.breaks.insert(found.id, Arc::new(found));
+    }
+}
+
+fn newest_by_subject(breaks: &BTreeMap<BreakId, Arc<Break>>) -> BTreeMap<u128, BreakId> {
+    breaks.values().map(|found| (subject(&found.difference), found.id)).collect()
+}
+
+fn has_same_values(one: &Difference, other: &Difference) -> bool {
+    (&one.ours, &one.theirs) == (&other.ours, &other.theirs)
+}
+
+/// What a break is about, whatever its values.
+fn subject(of: &Difference) -> u128 {
+    let number = |id: Option<u64>| {
+        id.map_or([0; 9], |id| {
+            let mut bytes = [1; 9];
+            bytes[1..].copy_from_slice(&id.to_le_bytes());
+            bytes
+        })
+    };
+    fingerprint(&[
+        of.kind.name().as_bytes(),
+        of.adapter.0.as_bytes(),
+        &number(of.account.map(|id| id.0)),
+        &number(of.security.map(|id| id.0)),
+        &number(of.order.map(|id| id.0)),
+        of.exec_id.as_deref().unwrap_or_default().as_bytes(),
+        of.currency.as_ref().map_or("", |currency| currency.as_str()).as_bytes(),
+    ])
+}
+
+/// Written only where there was a break, so that the state of other engines is what earlier builds wrote.
+impl<C> Encode<C> for Breaks {
+    fn encode<W: minicbor::encode::Write>(
+        &self,
+        e: &mut Encoder<W>,
+        ctx: &mut C,
+    ) -> Result<(), minicbor::encode::Error<W::Error>> {
+        e.array(2)?.u64(self.last)?;
+        crate::codec::encode_shared(self.breaks.values(), e, ctx)
+    }
+
+    fn is_nil(&self) -> bool {
+        self.last == 0
+    }
+}
+
+impl<'b, C> Decode<'b, C> for Breaks {
+    fn decode(d: &mut Decoder<'b>, ctx: &mut C) -> Result<Self, minicbor::decode::Error> {
+        d.array()?;
+        let last = d.u64()?;
+        let breaks: BTreeMap<BreakId, Arc<Break>> = crate::codec::decode_by_key(d, ctx, |found: &Break| found.id)?;
+        let by_subject = newest_by_subject(&breaks);
+        Ok(Self { breaks, last, by_subject, ..Self::default() })
+    }
+}

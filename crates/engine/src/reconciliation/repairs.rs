@@ -1,0 +1,141 @@
+//! What people do with breaks: explain, accept, repair.
+
+use std::sync::Arc;
+
+use domain::breaks::{Break, BreakId, BreakRepair, BreakStep, Difference, SettleBreak};
+use domain::order::{ExecType, Order};
+use domain::query::{Answer, EngineResult};
+use domain::report::{SessionState, VenueFill};
+use domain::{Amount, Caller, Currency, Instruction, Price, Refusal, Text, Transaction, TransactionKind};
+
+use crate::moment::Moment;
+use crate::orders::ticket::OrderReport;
+use crate::outbox::Outbox;
+use crate::trading::Trading;
+
+impl Trading {
+    pub(crate) fn breaks(&self) -> Vec<Arc<Break>> {
+        self.breaks.iter().cloned().collect()
+    }
+
+    pub(crate) fn find_break(&self, id: BreakId) -> Result<&Arc<Break>, Refusal> {
+        self.breaks.get(id).ok_or(Refusal::UnknownBreak(id))
+    }
+
+    /// A person settles a break. A repair is carried out first, and where it cannot be, the break stays as it is.
+    pub(crate) fn settle_break(
+        &mut self,
+        moment: Moment,
+        caller: &Caller,
+        ask: &SettleBreak,
+        out: &mut Outbox,
+    ) -> EngineResult {
+        let found = self.find_break(ask.id)?.clone();
+        if found.state.after(ask.step).is_none() {
+            return Err(Refusal::BreakSettled { id: found.id, state: found.state });
+        }
+        if ask.step == BreakStep::Repair {
+            let repair = found.difference.repair.clone().ok_or(Refusal::NothingToRepair(found.id))?;
+            self.carry_out(moment, &found, &repair, out)?;
+        }
+        self.change_break(moment, ask.id, ask.step, (caller.user.clone(), ask.comment.clone()), out);
+        Ok(Answer::Break(self.find_break(ask.id)?.clone()))
+    }
+
+    fn carry_out(
+        &mut self,
+        moment: Moment,
+        found: &Break,
+        repair: &BreakRepair,
+        out: &mut Outbox,
+    ) -> Result<(), Refusal> {
+        match repair {
+            BreakRepair::CancelAtVenue => self.cancel_at_venue(&found.difference, out),
+            BreakRepair::EndHere => self.end_here(moment, &found.difference, out),
+            BreakRepair::CorrectFill(fill) => self.correct_fill(moment, &found.difference, fill, out),
+            BreakRepair::BookFee { amount, currency, exec_id } => {
+                self.book_fee(moment, found, (*amount, *currency), exec_id, out)
+            }
+        }
+    }
+
+    fn order_of(&self, difference: &Difference) -> Result<&Arc<Order>, Refusal> {
+        let order = difference.order.and_then(|id| self.orders.get(id));
+        let name = || difference.int_order_id.as_ref().map_or_else(|| "?".into(), |id| Text::from(id.as_str()));
+        order.ok_or_else(|| Refusal::UnknownOrder(name()))
+    }
+
+    /// The venue alone has it: its answer ends nothing here.
+    fn cancel_at_venue(&mut self, difference: &Difference, out: &mut Outbox) -> Result<(), Refusal> {
+        let order = self.order_of(difference)?;
+        if self.adapters.session(&order.adapter) < SessionState::LoggedOn {
+            return Err(Refusal::AdapterDown(order.adapter.clone()));
+        }
+        let id = order.id;
+        let order = self.orders.change(id, |order| order.request += 1);
+        out.instruct(&order.adapter, Instruction::Cancel(order.clone()));
+        Ok(())
+    }
+
+    fn end_here(&mut self, moment: Moment, difference: &Difference, out: &mut Outbox) -> Result<(), Refusal> {
+        let order = self.order_of(difference)?;
+        if !order.is_open() {
+            return Err(Refusal::OrderClosed(order.int_id.clone()));
+        }
+        let report = OrderReport { moment, order: order.id, ext_at: None };
+        self.on_ended(report, ExecType::Canceled, Some(&"the venue no longer knows the order".into()), out);
+        Ok(())
+    }
+
+    fn correct_fill(
+        &mut self,
+        moment: Moment,
+        difference: &Difference,
+        fill: &VenueFill,
+        out: &mut Outbox,
+    ) -> Result<(), Refusal> {
+        let order = self.order_of(difference)?;
+        let (id, adapter) = (order.id, order.adapter.clone());
+        let report = OrderReport { moment, order: id, ext_at: fill.at };
+        self.on_correction(report, &adapter, &fill.exec_id, fill, out);
+        Ok(())
+    }
+
+    /// The difference is a booking of its own, with the id of the execution.
+    fn book_fee(
+        &mut self,
+        moment: Moment,
+        found: &Break,
+        (amount, currency): (Amount, Currency),
+        exec_id: &Text,
+        out: &mut Outbox,
+    ) -> Result<(), Refusal> {
+        let order = self.order_of(&found.difference)?.clone();
+        let kind = if amount.is_negative() { TransactionKind::Refund } else { TransactionKind::Fees };
+        let (id, uuid) = self.ids.next_booking(self.settings.instance);
+        let transaction = Transaction {
+            id,
+            uuid,
+            at: moment.at,
+            settlement_date: None,
+            ext_id: Some(exec_id.clone()),
+            int_order_id: Some(order.int_id.clone()),
+            ext_order_id: order.ext_id.clone(),
+            kind,
+            quantity: kind.cash_sign().unwrap_or_default(),
+            price: Price(amount.abs().0),
+            execution_commission: Amount::ZERO,
+            clearing_commission: Amount::ZERO,
+            fee: Amount::ZERO,
+            currency,
+            account: order.account,
+            security: Some(order.security),
+            strategy: order.strategy,
+            description: Some(format!("repairs break {}", found.id).into()),
+            charges: vec![],
+            venue_kind: None,
+        };
+        self.book(moment, transaction, None, out)?;
+        self.add_costs(&order, exec_id, amount)
+    }
+}

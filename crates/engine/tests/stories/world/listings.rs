@@ -1,0 +1,104 @@
+//! Words of a venue that lists its open orders and fills.
+
+use domain::breaks::{Break, BreakSide};
+use domain::report::{
+    AdapterCapabilities, FillsPage, FillsScope, ListingCapabilities, ListingScope, OpenOrdersPage, RefusesRepeatedIds,
+    ReportKind, SessionState, VenueSnapshot,
+};
+use domain::{ExchangeId, OrderProperty, SecurityId, Text};
+
+use super::StoryEngine;
+use super::language::terms;
+
+/// `B1 ORDER OPEN: ours status CANCELED, theirs status LIVE by ann (why)`
+pub(super) fn break_line(found: &Break) -> String {
+    let side = |side: &Option<BreakSide>| match side {
+        Some(side) => side.0.iter().map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(", "),
+        None => "nothing".to_owned(),
+    };
+    let Break { id, state, difference, changed_by, comment, .. } = found;
+    let show =
+        |text: &Option<Text>, before: &str| text.as_ref().map_or(String::new(), |text| format!("{before}{text}"));
+    format!(
+        "{id} {} {}: ours {}, theirs {}{}{}",
+        difference.kind.name(),
+        state.name(),
+        side(&difference.ours),
+        side(&difference.theirs),
+        show(comment, "; "),
+        show(changed_by, " by ")
+    )
+}
+
+/// `list fills after 7`
+pub(super) fn question(security: Option<SecurityId>, cursor: Option<&Text>) -> String {
+    let of = security.map_or(String::new(), |security| format!(" of {security}"));
+    format!("list fills{of} after {}", cursor.map_or("the beginning", |cursor| cursor.as_ref()))
+}
+
+impl StoryEngine {
+    /// As `open`, with venue A listing its open orders and its fills.
+    pub(crate) fn listing() -> Self {
+        Self::listing_fills(FillsScope::All)
+    }
+
+    pub(crate) fn listing_fills(scope: FillsScope) -> Self {
+        let mut world = Self::open();
+        let lists = ListingCapabilities { open_orders: true, fills: Some(scope), ..Default::default() };
+        let profile = AdapterCapabilities {
+            exchanges: vec![ExchangeId(1)],
+            expires_orders: true,
+            refuses_repeated_ids: RefusesRepeatedIds::Forever,
+            simulated: true,
+            order_properties: OrderProperty::ALL.to_vec(),
+            lists,
+            ..AdapterCapabilities::default()
+        };
+        world.say("SIM-A", ReportKind::Attached(profile));
+        world.say("SIM-A", ReportKind::Session(SessionState::Connected));
+        world.say("SIM-A", ReportKind::Snapshot(VenueSnapshot { complete: true, ..VenueSnapshot::default() }));
+        world.say("SIM-A", ReportKind::Session(SessionState::LoggedOn));
+        world
+    }
+
+    pub(super) fn listed(&self, words: &[&str]) -> ReportKind {
+        match words {
+            // Asked now, one page.
+            ["lists", parts @ ..] => self.page(parts, 0, (0, true)),
+            ["listed", seconds, "ago", parts @ ..] => self.page(parts, seconds.parse().unwrap(), (0, true)),
+            // `page 0 of …` has more pages behind it, `page 1 of` too; `end 2` is the last one.
+            ["page", page, parts @ ..] => self.page(parts, 0, (page.parse().unwrap(), false)),
+            ["end", page, parts @ ..] => self.page(parts, 0, (page.parse().unwrap(), true)),
+            ["lists-fills", "from", from, "to", next, parts @ ..] => {
+                let cursor = |cursor: &str| (cursor != "-").then(|| Text::from(cursor));
+                ReportKind::Fills(FillsPage {
+                    security: None,
+                    from: cursor(from),
+                    fills: self.picture(parts).fills,
+                    next_cursor: cursor(next),
+                    last: !parts.contains(&"more"),
+                    as_of: self.now,
+                })
+            }
+            ["lists-terms", id, quantity, "@", limit] => {
+                let mut orders = self.picture(&[&format!("{id}:live")]).orders;
+                orders[0].terms = terms(quantity, limit);
+                let as_of = self.now;
+                ReportKind::OpenOrders(OpenOrdersPage { as_of, dead_after: Some(as_of), page: 0, last: true, orders })
+            }
+            ["fails-to-list", "orders"] => {
+                ReportKind::ListingFailed { scope: ListingScope::OpenOrders, reason: "status 503".into() }
+            }
+            ["fails-to-list", "fills"] => {
+                ReportKind::ListingFailed { scope: ListingScope::Fills(None), reason: "status 503".into() }
+            }
+            other => panic!("not a word of a venue: {other:?}"),
+        }
+    }
+
+    fn page(&self, parts: &[&str], seconds_ago: i64, (page, last): (u32, bool)) -> ReportKind {
+        let as_of = self.now.plus_seconds(-seconds_ago);
+        let orders = self.picture(parts).orders;
+        ReportKind::OpenOrders(OpenOrdersPage { as_of, dead_after: Some(as_of), page, last, orders })
+    }
+}
