@@ -14,8 +14,8 @@ const CHUNKS = [
   { name: 'base', test: /node_modules\/(svelte|esm-env|clsx)|src\/(state|texts|wire|parts\/[^/]+$)/, priority: 4 },
   { name: 'grid', test: /node_modules\/ag-/, priority: 4 },
   { name: 'chart', test: /node_modules\/(lightweight-charts|fancy-canvas)/, priority: 4 },
-  { name: 'widgets', test: /src\/(features\/(book|chart|common|market|orders|positions|ticket)|parts\/grid)/, priority: 3 },
-  { name: 'past', test: /src\/features\/(balances|history|transactions)/, priority: 1 },
+  { name: 'widgets', test: /src\/(features\/(book|chart|common(?!\/(ClaimOrder|OrderEvents))|market|orders|positions|ticket)|parts\/grid)/, priority: 3 },
+  { name: 'past', test: /src\/features\/(balances|history|transactions|common\/(ClaimOrder|OrderEvents))/, priority: 1 },
   { name: 'administration', test: /src\/features/, priority: 0 },
 ];
 

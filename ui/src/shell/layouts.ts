@@ -54,6 +54,7 @@ const TALL: Record<Page, readonly Placement[]> = {
     { widget: 'history', beside: 'orders', direction: 'within' },
     { widget: 'transactions', beside: 'orders', direction: 'within' },
     { widget: 'risk', beside: 'sessions', direction: 'within' },
+    { widget: 'breaks', beside: 'orders', direction: 'within' },
   ],
   admin: [
     { widget: 'users' },

@@ -30,6 +30,7 @@ export const WIDGETS: Record<WidgetId, Widget> = {
   risk: { load: () => import('../features/risk/Risk.svelte') },
   users: { load: () => import('../features/users/Users.svelte'), role: 'ADMIN' },
   audit: { load: () => import('../features/audit/Audit.svelte'), role: 'ADMIN' },
+  breaks: { load: () => import('../features/breaks/Breaks.svelte') },
   parameters: { load: () => import('../features/parameters/Parameters.svelte') },
 };
 

@@ -8,20 +8,15 @@
 
 import type {
   AccountVO,
-  AdapterVO,
   AuditVO,
   Bar,
   BarSize,
   CashBalanceVO,
   ExchangeVO,
-  FixSessionVO,
-  Health,
   IdentityVO,
   LimitsVO,
-  LineVO,
   LogEvent,
   NewTokenVO,
-  OpenFor,
   OrderBody,
   OrderBook,
   OrderStatus,
@@ -32,7 +27,6 @@ import type {
   Role,
   SecurityFamilyVO,
   SecurityVO,
-  SessionEvent,
   Side,
   StrategyVO,
   Tick,
@@ -46,6 +40,9 @@ import type {
   VerdictVO,
 } from '../wire/types';
 import type { Memory } from './storage';
+import type { Breaks, Sessions } from './venueApi';
+
+export type { AdapterSession, Breaks, Sessions, Venue } from './venueApi';
 
 export type Stop = () => void;
 
@@ -211,6 +208,8 @@ export interface Trading {
   /** The same for a change of a live order. */
   checkChange(change: OrderBody, signal?: AbortSignal): Promise<VerdictVO>;
   reducePosition(positionId: number, quantity: number): Promise<void>;
+  /** Gives an external order, and the position that it made, to the strategy of this name. */
+  claim(intId: string, strategy: string): Promise<void>;
   /** Whether the role of the current user may trade. */
   mayTrade: Readable<boolean>;
 }
@@ -247,39 +246,6 @@ export interface Strategies {
   selected: Table<number, StrategyVO>;
   start(name: string): Promise<void>;
   stop(name: string): Promise<void>;
-}
-
-/** Session of an adapter. `dateTime` is `null` where the session was established before this screen connected. */
-export interface AdapterSession extends Omit<SessionEvent, 'dateTime'> {
-  dateTime: number | null;
-}
-
-/** Where orders go and prices come from: one for each session that an active account names. */
-export interface Venue {
-  /** As prices name it: `SIMULATED-ALPHA`. */
-  key: string;
-  /** As the screen shows it: `ALPHA`. */
-  name: string;
-  isAway: boolean;
-  openFor: OpenFor;
-  lines: readonly LineVO[];
-}
-
-/** Sessions of the server with venues and FIX clients, and its health. */
-export interface Sessions {
-  /** Those to venues; clients that trade by FIX are in `fix`. Key: adapter and qualifier, `SIMULATED-ALPHA`. */
-  adapters: Table<string, AdapterSession>;
-  /** What each adapter says of its lines and its venue; read at each connect and while it is looked at. */
-  details: Table<string, AdapterVO>;
-  venues: Readable<readonly Venue[]>;
-  /** Whether the venue of this feed is away. */
-  isAway(feed: string): boolean;
-  fix: Table<string, FixSessionVO>;
-  health: Readable<Health | null>;
-  /** Polls `fix` and `health` until the returned function is called. */
-  look(): Stop;
-  logoutFix(id: string): Promise<void>;
-  resetFix(id: string): Promise<void>;
 }
 
 export interface LogLine extends LogEvent {
@@ -436,6 +402,8 @@ export interface IntentMap {
   cancelAll: null;
   /** Show the events of an order. */
   orderEvents: string;
+  /** Show the open breaks. */
+  breaks: null;
 }
 
 export interface Clock {
@@ -483,5 +451,6 @@ export interface Stores {
   sessions: Sessions;
   log: Log;
   risk: Risk;
+  breaks: Breaks;
   administration: Administration;
 }

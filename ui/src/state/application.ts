@@ -7,6 +7,7 @@ import { Session } from './access';
 import { administrationOf } from './administration';
 import type { Clock, Fill, Stores } from './api';
 import { LiveBars } from './bars';
+import { BreakList } from './breaks';
 import { Connection } from './connection';
 import type { AppContext } from './context';
 import { Book, Tape } from './depth';
@@ -92,6 +93,7 @@ export function createApplication({ server, feed, clock, memory, language }: App
   const isAway = (feed: string) => sessions.isAway(feed);
   const market = new MarketPrices({ ...tools, mayTrade, isLive, isAway, onTick: (at) => connection.onTick(at) });
   const risk = new RiskStore(tools);
+  const breaks = new BreakList({ ...tools, onChange: (found) => notifier.breakChanged(found) });
   const stores: Stores = {
     clock,
     access,
@@ -115,6 +117,7 @@ export function createApplication({ server, feed, clock, memory, language }: App
     sessions,
     log: new LogLines({ ...tools, onError: (line) => notifier.serverError(line) }),
     risk,
+    breaks,
     administration: administrationOf(server),
   };
 

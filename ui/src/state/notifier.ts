@@ -3,7 +3,7 @@
 import type { Texts } from '../texts';
 import type { Formats } from '../texts/formats';
 import { UNREACHABLE, WireError } from '../wire/error';
-import type { LogEvent, OrderVO } from '../wire/types';
+import type { BreakVO, LogEvent, OrderVO } from '../wire/types';
 import type { Fill, Notifications, Readable, Reference, Settings } from './api';
 import { OrderFills } from './fills';
 import type { Messages } from './messages';
@@ -57,6 +57,15 @@ export class Notifier {
     const { venueAway, venueBack, venueAwayDetail } = this.words();
     const [kind, title, detail] = isAway ? (['warning', venueAway, venueAwayDetail] as const) : (['success', venueBack, ''] as const);
     this.tools.notifications.raise(kind, title(name), detail, `venue ${name}`);
+  }
+
+  /** One notice for each break, from when it is found until it is settled. */
+  breakChanged({ id, kind, state, adapter, account, changedBy }: BreakVO): void {
+    const { breaks } = this.tools.texts.get();
+    const isOpen = state === 'OPEN';
+    const title = isOpen ? breaks.opened(id, breaks.kind[kind]) : breaks.settled(id, breaks.state[state]);
+    const detail = isOpen ? [adapter, account].filter(Boolean).join(', ') : (changedBy ?? '');
+    this.tools.notifications.raise(isOpen ? 'warning' : 'success', title, detail, `break ${id}`);
   }
 
   /** This browser remembered a strategy that the server does not have. */

@@ -1,6 +1,6 @@
 /** Tones of states: good, waiting, bad. The words are in the texts. */
 
-import type { LogLevel, OrderStatus, Phase, SessionState, Side, TradingStateName } from '../wire/types';
+import type { BreakState, LogLevel, OrderStatus, Phase, SessionState, Side, TradingStateName } from '../wire/types';
 
 export type Tone = 'buy' | 'sell' | 'done' | 'ok' | 'wait' | 'warn' | 'bad' | 'quiet';
 
@@ -27,5 +27,7 @@ export const SESSION_TONE: Record<SessionState, Tone> = {
 };
 
 export const TRADING_TONE: Record<TradingStateName, Tone> = { ACTIVE: 'ok', REDUCING: 'warn', HALTED: 'bad' };
+
+export const BREAK_TONE: Record<BreakState, Tone> = { OPEN: 'bad', EXPLAINED: 'quiet', REPAIRED: 'done', ACCEPTED: 'quiet' };
 
 export const LEVEL_TONE: Record<LogLevel, Tone> = { ERROR: 'bad', WARN: 'warn', INFO: 'quiet', DEBUG: 'quiet', TRACE: 'quiet' };

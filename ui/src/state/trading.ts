@@ -10,7 +10,7 @@ const NOT_FOUND = 404;
 /** Most cancels that are sent at the same time. */
 const CANCELS_AT_ONCE = 8;
 
-type Source = Pick<Server, 'order' | 'orderEvents' | 'place' | 'modify' | 'cancel' | 'check' | 'checkChange' | 'reducePosition'>;
+type Source = Pick<Server, 'order' | 'orderEvents' | 'place' | 'modify' | 'cancel' | 'claim' | 'check' | 'checkChange' | 'reducePosition'>;
 
 export class TradingStore implements Trading {
   readonly mayTrade: Readable<boolean>;
@@ -39,6 +39,10 @@ export class TradingStore implements Trading {
 
   cancel(intId: string): Promise<void> {
     return this.server.cancel(intId);
+  }
+
+  claim(intId: string, strategy: string): Promise<void> {
+    return this.server.claim(intId, strategy);
   }
 
   async cancelAll(intIds: readonly string[]): Promise<{ requested: number; failed: number }> {

@@ -1,6 +1,8 @@
 import type { Texts } from './en';
 import { admin } from './admin.de';
 import { connectivity } from './lines.de';
+import { reconciliation } from './breaks.de';
+import { external } from './claim.de';
 import { server } from './server.de';
 import { trading } from './trading.de';
 
@@ -8,6 +10,8 @@ export const de: Texts = {
   ...trading,
   ...admin,
   ...connectivity,
+  ...reconciliation,
+  ...external,
   server,
   common: {
     cancel: 'Abbrechen',
@@ -221,6 +225,7 @@ export const de: Texts = {
     risk: 'Risiko',
     users: 'Benutzer und Schlüssel',
     audit: 'Prüfspur',
+    breaks: 'Abweichungen',
     parameters: 'Konfiguration',
   },
 };

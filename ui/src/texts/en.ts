@@ -1,5 +1,7 @@
 import { admin } from './admin.en';
 import { connectivity } from './lines.en';
+import { reconciliation } from './breaks.en';
+import { external } from './claim.en';
 import { server } from './server.en';
 import { trading } from './trading.en';
 
@@ -8,6 +10,8 @@ export const en = {
   ...trading,
   ...admin,
   ...connectivity,
+  ...reconciliation,
+  ...external,
   server,
   common: {
     cancel: 'Cancel',
@@ -221,6 +225,7 @@ export const en = {
     risk: 'Risk',
     users: 'Users and tokens',
     audit: 'Audit',
+    breaks: 'Breaks',
     parameters: 'Configuration',
   },
 };

@@ -15,6 +15,8 @@ export interface Formats {
   price(value: Maybe, digits: number): string;
   /** With as many places as it needs. */
   quantity(value: Maybe): string;
+  /** A decimal that is too long for a number, with every digit that it has; any other text as it is. */
+  exact(decimal: string): string;
   /** A quantity where room is scarce: `1,600`, but `68.1k` and `2.25M`. */
   size(value: Maybe): string;
   /** Two places, grouped. */
@@ -52,6 +54,7 @@ export function formatsOf(settings: FormatSettings, now: () => number = Date.now
   return {
     price: (value, digits) => (value == null ? NOTHING : fixed(digits).format(value)),
     quantity: number({ maximumFractionDigits: 8 }),
+    exact: exactly(locale),
     size: sizes(number),
     money: number({ minimumFractionDigits: 2, maximumFractionDigits: 2 }),
     signed: number({ minimumFractionDigits: 2, maximumFractionDigits: 2, signDisplay: 'exceptZero' }),
@@ -65,6 +68,15 @@ export function formatsOf(settings: FormatSettings, now: () => number = Date.now
     date,
     age,
   };
+}
+
+const DECIMAL = /^-?\d+(?:\.(\d+))?$/;
+/** More places than any amount has. */
+const PLACES_MAX = 20;
+
+function exactly(locale: string | undefined): (decimal: string) => string {
+  const format = new Intl.NumberFormat(locale, { maximumFractionDigits: PLACES_MAX });
+  return (decimal) => (DECIMAL.test(decimal) ? format.format(decimal as Intl.StringNumericLiteral) : decimal);
 }
 
 /** What would be written as 10,000 or more is written in thousands, with the suffix `k`. */

@@ -25,6 +25,10 @@ export class Rest {
     return (await this.snapshot(path, decoder)).value;
   }
 
+  async text(path: string): Promise<string> {
+    return (await this.call('GET', path)).text().catch(unreached);
+  }
+
   async snapshot<T>(path: string, decoder: Decoder<T>): Promise<Snapshot<T>> {
     const response = await this.call('GET', path);
     const sequence = Number(response.headers.get('rialto-sequence') ?? 0);

@@ -2,6 +2,7 @@
 
 import { type Decoder, list, record, text } from './decode';
 import * as read from './decoders';
+import { comparisonsIn } from './metrics';
 import type { Method, Snapshot, Rest } from './rest';
 import type * as vo from './types';
 
@@ -121,12 +122,20 @@ export class Server {
   modify = (order: vo.OrderBody) =>
     this.command('POST', `/rest/execution/modify/order/${ORDER_PATHS[order.objectType]}`, order);
   cancel = (intId: string) => this.command('DELETE', `/rest/execution/order/${encodeURIComponent(intId)}`);
+  claim = (intId: string, strategy: string) => this.command('POST', `/rest/order/${encodeURIComponent(intId)}/claim`, { strategy });
   check = (order: vo.OrderBody, signal?: AbortSignal) =>
     this.rest.request('POST', '/rest/risk/check', order, read.verdict, signal);
   checkChange = (order: vo.OrderBody, signal?: AbortSignal) =>
     this.rest.request('POST', '/rest/risk/check/modify', order, read.verdict, signal);
   nextOrderId = (accountId: number) => this.rest.request('POST', '/rest/next-order-id', accountId, text);
   reducePosition = (id: number, quantity: number) => this.command('POST', `/rest/position/reduce/${id}`, quantity);
+
+  /** Open ones, and those that were settled since yesterday. */
+  breaks = () => this.rest.snapshot('/rest/break?state=ALL', list(read.breakVo));
+  comparisons = async () => comparisonsIn(await this.rest.text('/metrics'));
+  explainBreak = (id: string, comment: string) => this.settleBreak(id, 'explain', comment);
+  acceptBreak = (id: string, comment: string) => this.settleBreak(id, 'accept', comment);
+  repairBreak = (id: string, comment: string) => this.settleBreak(id, 'repair', comment);
 
   tradingStates = () => this.rest.snapshot('/rest/risk/state', list(read.tradingState));
   setTradingState = (scope: string, state: vo.TradingStateName, reason: string) =>
@@ -178,6 +187,10 @@ export class Server {
       rows.push(...last);
     }
     return { sequence, value: rows.reverse() };
+  }
+
+  private settleBreak(id: string, act: 'explain' | 'accept' | 'repair', comment: string): Promise<void> {
+    return this.command('POST', `/rest/break/${encodeURIComponent(id)}/${act}`, { comment });
   }
 
   private async command(method: Method, path: string, body?: unknown): Promise<void> {

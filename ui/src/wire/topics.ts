@@ -15,6 +15,7 @@ export const topics = {
   lifeCycles: 'life-cycle.>',
   sessions: 'session.>',
   risk: 'risk.>',
+  breaks: 'break.>',
   log: 'log-event.>',
 } as const;
 

@@ -8,3 +8,4 @@ export type * from './types/reference';
 export type * from './types/trading';
 export type * from './types/market';
 export type * from './types/platform';
+export type * from './types/comparison';

@@ -1,6 +1,6 @@
 /** Value objects with the fields that a test does not care about. */
 
-import type { OrderVO, PortfolioValueVO, Tick, TransactionVO } from '../../src/wire/types';
+import type { BreakVO, OrderVO, PortfolioValueVO, Tick, TransactionVO } from '../../src/wire/types';
 
 export function order(change: Partial<OrderVO> = {}): OrderVO {
   return {
@@ -90,6 +90,32 @@ export function transaction(change: Partial<TransactionVO> = {}): TransactionVO 
     description: null,
     charges: [],
     venueKind: null,
+    ...change,
+  };
+}
+
+/** A break that was found at 08:39:12. */
+export function found(change: Partial<BreakVO> = {}): BreakVO {
+  return {
+    id: 'B1',
+    kind: 'CASH',
+    state: 'OPEN',
+    adapter: 'SIMULATED-ALPHA',
+    account: 'SIM',
+    security: null,
+    intOrderId: null,
+    extOrderId: null,
+    currency: null,
+    ours: { total: '10' },
+    theirs: { total: '9' },
+    difference: '-1',
+    value: '1',
+    evidence: { report: 'USD 9', sequence: 7, hash: 'abc' },
+    since: '2026-11-16T08:39:12Z',
+    changedAt: '2026-11-16T08:39:12Z',
+    changedBy: null,
+    comment: null,
+    repair: null,
     ...change,
   };
 }

@@ -1,6 +1,7 @@
 /** The columns of an order, the same in the list of open orders and in the history. */
 
 import { paintBadge } from '../../parts/badges';
+import { setText } from '../../parts/grid/cells';
 import { figures, instants, words } from '../../parts/grid/make';
 import type { GridColumn } from '../../parts/grid/types';
 import type { Reference } from '../../state/api';
@@ -9,6 +10,7 @@ import type { Texts } from '../../texts';
 import type { Formats } from '../../texts/formats';
 import { serverText } from '../../texts/server';
 import type { OrderVO } from '../../wire/types';
+import { isExternal } from './external';
 import { propertiesOf } from './properties';
 import { securityColumn } from './symbols';
 
@@ -20,7 +22,7 @@ export function orderColumns(reference: Reference, texts: Texts, formats: Format
     value === null ? '' : formats.price(value, reference.priceDigits(row.securityId));
   return [
     instants('time', column.time, 78, (row) => row.dateTime, formats.moment, { sorted: 'desc' }),
-    securityColumn(reference, texts, formats, 74, (row) => row.securityId),
+    securityColumn(reference, texts, formats, 74, (row) => row.securityId, {}, (row) => (isExternal(row) ? texts.claim.tag : '')),
     sideColumn(texts),
     figures('quantity', column.quantity, 62, (row) => row.quantity, formats.quantity),
     figures('limit', column.limit, 64, (row) => row.limit ?? null, priced),
@@ -44,7 +46,7 @@ function identityColumns(reference: Reference, texts: Texts): Column[] {
   const { column } = texts;
   return [
     words('source', column.source, 88, (row) => row.source),
-    words('strategy', column.strategy, 88, (row) => reference.strategyName(row.strategyId)),
+    strategyColumn(reference, texts),
     words('account', column.account, 110, (row) => reference.accountName(row.accountId), { hidden: true }),
     words('exchange', column.exchange, 76, (row) => reference.exchangeCode(row.exchangeId), { hidden: true }),
     words('intId', column.intId, 96, (row) => row.intId),
@@ -52,6 +54,20 @@ function identityColumns(reference: Reference, texts: Texts): Column[] {
     words('venueId', column.venueId, 150, (row) => row.extId ?? '', { hidden: true }),
     words('reference', column.reference, 110, (row) => row.reference ?? '', { hidden: true }),
   ];
+}
+
+/** An order that was not placed here is marked. */
+function strategyColumn(reference: Reference, texts: Texts): Column {
+  const value = (row: OrderVO): string => reference.strategyName(row.strategyId);
+  return {
+    ...words('strategy', texts.column.strategy, 88, value),
+    paint: (cell, row) => {
+      const external = isExternal(row);
+      setText(cell, value(row));
+      cell.classList.toggle('external', external);
+      cell.title = external ? texts.claim.hint : '';
+    },
+  };
 }
 
 function sideColumn(texts: Texts): Column {

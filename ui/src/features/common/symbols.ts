@@ -62,16 +62,19 @@ export function securityColumn<Row>(
   least: number,
   idOf: (row: Row) => number | null,
   options: Partial<GridColumn<Row>> = {},
+  /** A word before the symbol, for rows that are marked. */
+  tagOf: (row: Row) => string = () => '',
 ): GridColumn<Row> {
   const symbolOf = (row: Row): string => (idOf(row) === null ? '' : reference.symbol(idOf(row)));
   const width = symbolWidth(reference.securities.get().map(({ symbol }) => symbol), least, 20);
   const paint = (cell: HTMLElement, row: Row): void => {
-    const symbol = symbolOf(row);
-    if (cell.textContent === symbol) return;
+    const [symbol, tag] = [symbolOf(row), tagOf(row)];
+    if (cell.textContent === tag + symbol) return;
     paintSymbol(cell, symbol, () => {
       const security = reference.securities.row(idOf(row) ?? 0);
       return security === undefined ? '' : termsOf(security, reference, texts, formats);
     });
+    if (tag !== '') cell.prepend(part('tag', tag));
   };
   return { ...words<Row>('symbol', texts.column.symbol, width, symbolOf, options), paint };
 }

@@ -8,6 +8,7 @@ import type { Texts } from '../../texts';
 import type { Formats } from '../../texts/formats';
 import { WireError } from '../../wire/error';
 import type { OrderBody, OrderVO } from '../../wire/types';
+import { isReserved } from '../common/external';
 import { isOutcomeUnknown } from '../common/outcome';
 import { estimateOf, mustConfirm, notionalOf } from './confirm';
 import { Dispatch, EarlierOrder } from './dispatch';
@@ -254,9 +255,10 @@ export class TicketModel {
     this.set({ question: null, isChangedElsewhere: true, changing: now, form, sendRemarks: NO_REMARKS });
   }
 
-  /** An order belongs to the selected strategy; the server's own strategy is the default and is not named. */
+  /** An order belongs to the selected strategy. The server's own is the default and is not named; for external orders nobody orders. */
   private chosenStrategy(id: number | null): number | null {
-    return id !== null && this.tools.stores.reference.strategyName(id) === 'SERVER' ? null : id;
+    const name = id === null ? 'SERVER' : this.tools.stores.reference.strategyName(id);
+    return name === 'SERVER' || isReserved({ name }) ? null : id;
   }
 
   private blank(): ticket.TicketForm {
