@@ -16,7 +16,7 @@ export interface Venue {
   name: string;
   isAway: boolean;
   openFor: OpenFor;
-  lines: readonly LineVO[];
+  lines: LineVO[];
 }
 
 /** Sessions of the server with venues and FIX clients, and its health. */

@@ -5,6 +5,9 @@
 
 export type Decoder<T> = (value: unknown, path: string) => T;
 
+/** What a decoder gives. */
+export type Decoded<D> = D extends Decoder<infer T> ? T : never;
+
 export class DecodeError extends Error {
   constructor(path: string, expected: string, found: unknown) {
     super(`${path || 'the value'} should be ${expected}, and is ${shown(found)}`);
@@ -58,15 +61,22 @@ export function list<T>(decoder: Decoder<T>): Decoder<T[]> {
   };
 }
 
-type Fields<T> = { [Key in keyof Required<T>]: Decoder<Key extends keyof T ? T[Key] : never> };
+type Fields = Record<string, Decoder<unknown>>;
 
-/** Every key of the type has a decoder: the compiler checks it. */
-export function object<T extends object>(fields: Fields<T>): Decoder<T> {
-  const decoders = Object.entries(fields) as [string, Decoder<unknown>][];
+/** Keys whose decoder also takes what is missing. */
+type OptionalKeys<F extends Fields> = { [Key in keyof F]: undefined extends Decoded<F[Key]> ? Key : never }[keyof F];
+
+type Values<F extends Fields> = { [Key in Exclude<keyof F, OptionalKeys<F>>]: Decoded<F[Key]> } & {
+  [Key in OptionalKeys<F>]?: Decoded<F[Key]>;
+};
+
+/** The type of the object follows from the decoders of its keys. */
+export function object<F extends Fields>(fields: F): Decoder<{ [Key in keyof Values<F>]: Values<F>[Key] }> {
+  const decoders = Object.entries(fields);
   return (value, path) => {
     const keyed = record(value, path);
     for (const [key, decode] of decoders) decode(keyed[key], path ? `${path}.${key}` : key);
-    return keyed as T;
+    return keyed as Values<F>;
   };
 }
 

@@ -1,6 +1,12 @@
 /** What the screen reads of the server's metrics: when the books were last compared with those of each venue. */
 
-import type { Comparison } from './types';
+/** How old the state of a venue is that the books here were last compared with. */
+export interface Comparison {
+  adapter: string;
+  /** What was compared: `open-orders`, `fills`, `statement`. */
+  scope: string;
+  lagSeconds: number;
+}
 
 const LINE = /^rialto_reconcile_lag_seconds\{([^}]*)\} (\S+)$/gm;
 const LABEL = /(\w+)="((?:[^"\\]|\\.)*)"/g;

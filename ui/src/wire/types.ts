@@ -1,11 +1,14 @@
 /**
- * The value objects of the server, as `contract/json/` has them. Decimals are JSON numbers; instants are epoch
- * milliseconds; dates are `YYYY-MM-DD`. A key that may be absent is `null`, never missing.
+ * The value objects of the server, as `contract/json/` has them: their types follow from their decoders. Decimals are JSON
+ * numbers; instants are epoch milliseconds; dates are `YYYY-MM-DD`. A key that may be absent is `null`, never missing.
  */
 
-export type * from './types/names';
-export type * from './types/reference';
-export type * from './types/trading';
-export type * from './types/market';
-export type * from './types/platform';
-export type * from './types/comparison';
+export type * from './values/names';
+export type * from './values/reference';
+export type * from './values/trading';
+export type * from './values/market';
+export type * from './values/risk';
+export type * from './values/platform';
+export type * from './values/access';
+export type * from './values/past';
+export type { Comparison } from './metrics';
