@@ -1,14 +1,15 @@
 //! Identities, users, tokens and the audit, in both directions.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use domain::rights::{TradingInterface, TradingRights};
-use domain::{AccountId, SecurityId};
-use serde::Serialize;
+use domain::{AccountId, SecurityId, Timestamp};
 use serde_json::Value;
 
 use crate::fields::{BadBody, FieldError, Fields, ids_of};
 use crate::json::Millis;
+use crate::value_object::value_object;
 
 /// Longer names, passwords and roles are never valid.
 const TEXT_BYTES_MAX: usize = 4_096;
@@ -17,7 +18,7 @@ const TEXT_BYTES_MAX: usize = 4_096;
 pub const RIGHTS_ITEMS_MAX: usize = 10_000;
 
 /// A role by its upper-case name, with the strategy it is bound to.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 pub struct RoleVO<'a> {
     role: String,
     strategy: Option<&'a str>,
@@ -29,38 +30,65 @@ impl<'a> RoleVO<'a> {
     }
 }
 
-/// The caller as the server has authenticated it; an anonymous caller has no name.
-#[derive(Debug, Serialize)]
-pub struct IdentityVO<'a> {
-    pub user: Option<&'a str>,
-    #[serde(flatten)]
-    pub role: RoleVO<'a>,
+value_object! {
+    /// The caller as authenticated by the server; an anonymous caller has no name.
+    pub struct IdentityVO<'a> ("IdentityVO", golden)
+    from (user: Option<&'a str>, role: RoleVO<'a>) {
+        user: Option<&'a str> = user,
+        role: String [OneOf(ROLES)] = role.role,
+        strategy: Option<&'a str> = role.strategy,
+    }
 }
 
-#[derive(Debug, Serialize)]
-pub struct UserVO<'a> {
-    pub name: &'a str,
-    #[serde(flatten)]
-    pub role: RoleVO<'a>,
-    pub created: Millis,
-    #[serde(flatten)]
-    pub rights: RightsVO,
+value_object! {
+    /// A user with the role, and the strategy that the role strategy is bound to.
+    pub struct UserVO<'a> ("UserVO", golden)
+    from (name: &'a str, role: RoleVO<'a>, created: Timestamp, rights: RightsVO) {
+        name: &'a str = name,
+        role: String [OneOf(ROLES)] = role.role,
+        strategy: Option<&'a str> = role.strategy,
+        created: Millis = created.into(),
+        accounts: Option<Vec<u64>> = rights.accounts,
+        securities: Option<Vec<u64>> = rights.securities,
+        interfaces: Option<Vec<&'static str>> [Maybe(&List(&OneOf(INTERFACES)))] = rights.interfaces,
+    }
 }
 
-#[derive(Debug, Serialize)]
-pub struct TokenVO<'a> {
-    pub name: &'a str,
-    pub prefix: &'a str,
-    #[serde(flatten)]
-    pub role: RoleVO<'a>,
-    pub created: Millis,
-    pub expires: Millis,
-    #[serde(flatten)]
-    pub rights: RightsVO,
+value_object! {
+    /// The key of a program, without its secret.
+    pub struct TokenVO<'a> ("TokenVO", golden)
+    from (name: &'a str, prefix: &'a str, role: RoleVO<'a>, life: Range<Timestamp>, rights: RightsVO) {
+        name: &'a str = name,
+        prefix: &'a str = prefix,
+        role: String [OneOf(ROLES)] = role.role,
+        strategy: Option<&'a str> = role.strategy,
+        created: Millis = life.start.into(),
+        expires: Millis = life.end.into(),
+        accounts: Option<Vec<u64>> = rights.accounts,
+        securities: Option<Vec<u64>> = rights.securities,
+        interfaces: Option<Vec<&'static str>> [Maybe(&List(&OneOf(INTERFACES)))] = rights.interfaces,
+    }
+}
+
+value_object! {
+    /// A key when it is made: the only time that it is seen whole.
+    pub struct NewTokenVO<'a> ("NewTokenVO", golden)
+    from (known: TokenVO<'a>, token: &'a str) {
+        name: &'a str = known.name,
+        prefix: &'a str = known.prefix,
+        role: String [OneOf(ROLES)] = known.role,
+        strategy: Option<&'a str> = known.strategy,
+        created: Millis = known.created,
+        expires: Millis = known.expires,
+        accounts: Option<Vec<u64>> = known.accounts,
+        securities: Option<Vec<u64>> = known.securities,
+        interfaces: Option<Vec<&'static str>> [Maybe(&List(&OneOf(INTERFACES)))] = known.interfaces,
+        token: &'a str = token,
+    }
 }
 
 /// What a user or a token may trade; `null` means everything.
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default)]
 pub struct RightsVO {
     accounts: Option<Vec<u64>>,
     securities: Option<Vec<u64>>,
@@ -78,29 +106,21 @@ impl RightsVO {
     }
 }
 
-/// A new token: the only response that contains it in full.
-#[derive(Debug, Serialize)]
-pub struct NewTokenVO<'a> {
-    #[serde(flatten)]
-    pub known: TokenVO<'a>,
-    pub token: &'a str,
-}
-
-/// A row of the audit.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct AuditVO<'a> {
-    pub id: u64,
-    pub date_time: Millis,
-    pub user: Option<&'a str>,
-    pub door: &'a str,
-    pub peer: Option<&'a str>,
-    pub action: &'a str,
-    pub outcome: &'a str,
-    pub detail: &'a str,
-    /// Occurrences within a minute, and the time of the last one.
-    pub times: u64,
-    pub last_date_time: Millis,
+value_object! {
+    /// What was refused, or done with power; equal rows of one minute are counted in one.
+    pub struct AuditVO<'a> ("AuditVO", golden) {
+        id: u64,
+        dateTime: Millis,
+        user: Option<&'a str>,
+        door: &'a str,
+        peer: Option<&'a str>,
+        action: &'a str,
+        outcome: &'a str,
+        detail: &'a str,
+        // Occurrences within a minute, and the time of the last one.
+        times: u64 [Whole],
+        lastDateTime: Millis,
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

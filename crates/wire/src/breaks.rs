@@ -7,37 +7,49 @@ use serde::{Serialize, Serializer};
 
 use crate::fields::{BadBody, Fields};
 use crate::json::AsText;
+use crate::schema::SchemaType;
+use crate::value_object::{Described, value_object};
 
 /// Longest comment.
 pub const COMMENT_LENGTH_MAX: usize = 1_024;
 
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct BreakVO<'a> {
-    id: AsText<BreakId>,
-    kind: &'static str,
-    state: &'static str,
-    adapter: &'a str,
-    account: Option<&'a str>,
-    security: Option<&'a str>,
-    int_order_id: Option<&'a str>,
-    ext_order_id: Option<&'a str>,
-    currency: Option<&'a str>,
-    ours: Option<SideVO<'a>>,
-    theirs: Option<SideVO<'a>>,
-    difference: Option<AsText<Amount>>,
-    value: Option<AsText<Amount>>,
-    evidence: EvidenceVO<'a>,
-    since: AsText<Timestamp>,
-    changed_at: AsText<Timestamp>,
-    changed_by: Option<&'a str>,
-    comment: Option<&'a str>,
-    repair: Option<String>,
+value_object! {
+    /// A difference between us and a venue.
+    pub struct BreakVO<'a> ("BreakVO", golden)
+    from (found: &'a Break, reference: &'a ReferenceData)
+    let difference = &found.difference;
+    let account = difference.account.and_then(|id| reference.accounts.get(&id));
+    let security = difference.security.and_then(|id| reference.securities.get(&id)); {
+        id: AsText<BreakId> = AsText(found.id),
+        kind: &'static str [OneOf(&["ORDER", "TERMS", "FILL", "FEE", "CASH", "POSITION", "EXTERNAL"])] =
+            difference.kind.name(),
+        state: &'static str [OneOf(&["OPEN", "EXPLAINED", "REPAIRED", "ACCEPTED"])] = found.state.name(),
+        adapter: &'a str = &difference.adapter.0,
+        account: Option<&'a str> = account.map(|account| &*account.name),
+        security: Option<&'a str> = security.map(|security| &*security.symbol),
+        intOrderId: Option<&'a str> = difference.int_order_id.as_ref().map(domain::IntId::as_str),
+        extOrderId: Option<&'a str> = difference.ext_order_id.as_deref(),
+        currency: Option<&'a str> [Maybe(&Currency)] = difference.currency.as_ref().map(domain::Currency::as_str),
+        ours: Option<SideVO<'a>> = difference.ours.as_ref().map(SideVO),
+        theirs: Option<SideVO<'a>> = difference.theirs.as_ref().map(SideVO),
+        difference: Option<AsText<Amount>> = difference.amount.map(AsText),
+        value: Option<AsText<Amount>> = difference.value.map(AsText),
+        evidence: EvidenceVO<'a> = EvidenceVO::from_domain(&found.evidence),
+        since: AsText<Timestamp> = AsText(found.since),
+        changedAt: AsText<Timestamp> = AsText(found.changed_at),
+        changedBy: Option<&'a str> = found.changed_by.as_deref(),
+        comment: Option<&'a str> = found.comment.as_deref(),
+        repair: Option<String> = difference.repair.as_ref().map(ToString::to_string),
+    }
 }
 
 /// One flat object, with the values in their order.
 #[derive(Debug)]
 struct SideVO<'a>(&'a BreakSide);
+
+impl Described for SideVO<'_> {
+    const SCHEMA: SchemaType = SchemaType::Shape("BreakSide");
+}
 
 impl Serialize for SideVO<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -50,45 +62,13 @@ impl Serialize for SideVO<'_> {
     }
 }
 
-#[derive(Debug, Serialize)]
-struct EvidenceVO<'a> {
-    report: &'a str,
-    sequence: u64,
-    hash: &'a str,
-}
-
-impl<'a> EvidenceVO<'a> {
-    fn from_domain(evidence: &'a BreakEvidence) -> Self {
-        Self { report: &evidence.report, sequence: evidence.sequence, hash: &evidence.hash }
-    }
-}
-
-impl<'a> BreakVO<'a> {
-    pub fn from_domain(found: &'a Break, reference: &'a ReferenceData) -> Self {
-        let difference = &found.difference;
-        let account = difference.account.and_then(|id| reference.accounts.get(&id));
-        let security = difference.security.and_then(|id| reference.securities.get(&id));
-        Self {
-            id: AsText(found.id),
-            kind: difference.kind.name(),
-            state: found.state.name(),
-            adapter: &difference.adapter.0,
-            account: account.map(|account| &*account.name),
-            security: security.map(|security| &*security.symbol),
-            int_order_id: difference.int_order_id.as_ref().map(domain::IntId::as_str),
-            ext_order_id: difference.ext_order_id.as_deref(),
-            currency: difference.currency.as_ref().map(domain::Currency::as_str),
-            ours: difference.ours.as_ref().map(SideVO),
-            theirs: difference.theirs.as_ref().map(SideVO),
-            difference: difference.amount.map(AsText),
-            value: difference.value.map(AsText),
-            evidence: EvidenceVO::from_domain(&found.evidence),
-            since: AsText(found.since),
-            changed_at: AsText(found.changed_at),
-            changed_by: found.changed_by.as_deref(),
-            comment: found.comment.as_deref(),
-            repair: difference.repair.as_ref().map(ToString::to_string),
-        }
+value_object! {
+    /// The report of the venue that showed the difference.
+    pub(crate) struct EvidenceVO<'a> ("BreakEvidence")
+    from (evidence: &'a BreakEvidence) {
+        report: &'a str = &evidence.report,
+        sequence: u64 [Whole] = evidence.sequence,
+        hash: &'a str = &evidence.hash,
     }
 }
 

@@ -1,19 +1,22 @@
 //! Health and readiness of the server.
 
-use serde::Serialize;
+use crate::value_object::value_object;
 
-#[derive(Debug, Serialize)]
-pub struct HealthVO<'a> {
-    status: &'static str,
-    checks: Vec<CheckVO<'a>>,
+value_object! {
+    /// UP where every check is passed.
+    pub struct HealthVO<'a> ("Health", golden) {
+        status: &'static str [OneOf(&["UP", "DOWN"])],
+        checks: Vec<CheckVO<'a>>,
+    }
 }
 
-/// One check of readiness.
-#[derive(Debug, Serialize)]
-pub struct CheckVO<'a> {
-    pub name: &'a str,
-    pub ok: bool,
-    pub detail: &'a str,
+value_object! {
+    /// One check of readiness.
+    pub struct CheckVO<'a> ("Check") {
+        name: &'a str,
+        ok: bool,
+        detail: &'a str,
+    }
 }
 
 impl<'a> HealthVO<'a> {

@@ -2,141 +2,81 @@
 
 use domain::market::BookLevel;
 use domain::{Bar, OrderBook, Tick, Trade};
-use serde::Serialize;
 
 use crate::json::{ExactDecimal, Millis, exact};
 use crate::order::side;
+use crate::value_object::value_object;
 
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct TickVO<'a> {
-    object_type: &'static str,
-    security_id: u64,
-    feed: &'a str,
-    date_time: Millis,
-    last: Option<ExactDecimal>,
-    last_date_time: Option<Millis>,
-    vol_last: Option<ExactDecimal>,
-    bid: Option<ExactDecimal>,
-    ask: Option<ExactDecimal>,
-    vol_bid: Option<ExactDecimal>,
-    vol_ask: Option<ExactDecimal>,
-    vol: Option<ExactDecimal>,
-}
-
-impl<'a> TickVO<'a> {
-    pub fn from_domain(tick: &'a Tick) -> Self {
-        Self {
-            object_type: "Tick",
-            security_id: tick.security.0,
-            feed: &tick.feed,
-            date_time: tick.at.into(),
-            last: exact(tick.last),
-            last_date_time: tick.last_at.map(Into::into),
-            vol_last: exact(tick.vol_last),
-            bid: exact(tick.bid),
-            ask: exact(tick.ask),
-            vol_bid: exact(tick.vol_bid),
-            vol_ask: exact(tick.vol_ask),
-            vol: exact(tick.vol),
-        }
+value_object! {
+    /// The newest prices of a security.
+    pub struct TickVO<'a> ("Tick", golden)
+    from (tick: &'a Tick) {
+        objectType: &'static str [OneOf(&["Tick"])] = "Tick",
+        securityId: u64 = tick.security.0,
+        feed: &'a str = &tick.feed,
+        dateTime: Millis = tick.at.into(),
+        last: Option<ExactDecimal> = exact(tick.last),
+        lastDateTime: Option<Millis> = tick.last_at.map(Into::into),
+        volLast: Option<ExactDecimal> = exact(tick.vol_last),
+        bid: Option<ExactDecimal> = exact(tick.bid),
+        ask: Option<ExactDecimal> = exact(tick.ask),
+        volBid: Option<ExactDecimal> = exact(tick.vol_bid),
+        volAsk: Option<ExactDecimal> = exact(tick.vol_ask),
+        vol: Option<ExactDecimal> = exact(tick.vol),
     }
 }
 
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct BarVO<'a> {
-    object_type: &'static str,
-    security_id: u64,
-    feed: &'a str,
-    date_time: Millis,
-    bar_size: &'static str,
-    open: ExactDecimal,
-    high: ExactDecimal,
-    low: ExactDecimal,
-    close: ExactDecimal,
-    vol: ExactDecimal,
-    vwap: Option<ExactDecimal>,
-}
-
-impl<'a> BarVO<'a> {
-    pub fn from_domain(bar: &'a Bar) -> Self {
-        Self {
-            object_type: "Bar",
-            security_id: bar.security.0,
-            feed: &bar.feed,
-            date_time: bar.at.into(),
-            bar_size: bar.size.name(),
-            open: bar.open.into(),
-            high: bar.high.into(),
-            low: bar.low.into(),
-            close: bar.close.into(),
-            vol: bar.vol.into(),
-            vwap: exact(bar.vwap),
-        }
+value_object! {
+    /// The trades of a span of time.
+    pub struct BarVO<'a> ("Bar", golden)
+    from (bar: &'a Bar) {
+        objectType: &'static str [OneOf(&["Bar"])] = "Bar",
+        securityId: u64 = bar.security.0,
+        feed: &'a str = &bar.feed,
+        dateTime: Millis = bar.at.into(),
+        barSize: &'static str [OneOf(BAR_SIZES)] = bar.size.name(),
+        open: ExactDecimal = bar.open.into(),
+        high: ExactDecimal = bar.high.into(),
+        low: ExactDecimal = bar.low.into(),
+        close: ExactDecimal = bar.close.into(),
+        vol: ExactDecimal = bar.vol.into(),
+        vwap: Option<ExactDecimal> = exact(bar.vwap),
     }
 }
 
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct TradeVO<'a> {
-    object_type: &'static str,
-    security_id: u64,
-    feed: &'a str,
-    date_time: Millis,
-    price: ExactDecimal,
-    quantity: ExactDecimal,
-    aggressor_side: Option<&'static str>,
-    ext_id: Option<&'a str>,
-}
-
-impl<'a> TradeVO<'a> {
-    pub fn from_domain(trade: &'a Trade) -> Self {
-        Self {
-            object_type: "Trade",
-            security_id: trade.security.0,
-            feed: &trade.feed,
-            date_time: trade.at.into(),
-            price: trade.price.into(),
-            quantity: trade.quantity.into(),
-            aggressor_side: trade.aggressor.map(side),
-            ext_id: trade.ext_id.as_deref(),
-        }
+value_object! {
+    /// A trade of the market.
+    pub struct TradeVO<'a> ("Trade", golden)
+    from (trade: &'a Trade) {
+        objectType: &'static str [OneOf(&["Trade"])] = "Trade",
+        securityId: u64 = trade.security.0,
+        feed: &'a str = &trade.feed,
+        dateTime: Millis = trade.at.into(),
+        price: ExactDecimal = trade.price.into(),
+        quantity: ExactDecimal = trade.quantity.into(),
+        aggressorSide: Option<&'static str> [Maybe(&OneOf(SIDES))] = trade.aggressor.map(side),
+        extId: Option<&'a str> = trade.ext_id.as_deref(),
     }
 }
 
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct OrderBookVO<'a> {
-    object_type: &'static str,
-    security_id: u64,
-    feed: &'a str,
-    date_time: Millis,
-    bids: Vec<LevelVO>,
-    asks: Vec<LevelVO>,
-}
-
-#[derive(Debug, Serialize)]
-struct LevelVO {
-    price: ExactDecimal,
-    quantity: ExactDecimal,
-}
-
-impl<'a> OrderBookVO<'a> {
-    pub fn from_domain(book: &'a OrderBook) -> Self {
-        Self {
-            object_type: "OrderBook",
-            security_id: book.security.0,
-            feed: &book.feed,
-            date_time: book.at.into(),
-            bids: book.bids.iter().map(LevelVO::from_domain).collect(),
-            asks: book.asks.iter().map(LevelVO::from_domain).collect(),
-        }
+value_object! {
+    /// The levels of both sides, best first.
+    pub struct OrderBookVO<'a> ("OrderBook", golden)
+    from (book: &'a OrderBook) {
+        objectType: &'static str [OneOf(&["OrderBook"])] = "OrderBook",
+        securityId: u64 = book.security.0,
+        feed: &'a str = &book.feed,
+        dateTime: Millis = book.at.into(),
+        bids: Vec<LevelVO> = book.bids.iter().map(LevelVO::from_domain).collect(),
+        asks: Vec<LevelVO> = book.asks.iter().map(LevelVO::from_domain).collect(),
     }
 }
 
-impl LevelVO {
-    fn from_domain(level: &BookLevel) -> Self {
-        Self { price: level.price.into(), quantity: level.quantity.into() }
+value_object! {
+    /// Quantity at a price.
+    pub(crate) struct LevelVO ("PriceLevel")
+    from (level: &BookLevel) {
+        price: ExactDecimal = level.price.into(),
+        quantity: ExactDecimal = level.quantity.into(),
     }
 }

@@ -5,34 +5,22 @@ use domain::event::{Alarm, AlarmLevel, LifeCycle, SessionChange};
 use domain::report::{LineState, OpenFor};
 use domain::risk::TradingStateChange;
 use domain::{AdapterName, ReferenceData, RiskScope, Timestamp};
-use serde::Serialize;
 
 use crate::json::{AsText, Millis};
+use crate::value_object::value_object;
 
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct LifeCycleVO<'a> {
-    date_time: Millis,
-    strategy_name: Option<&'a str>,
-    mode: &'static str,
-    phase: &'static str,
-    /// With EXIT, where it was stopped: panicked, hung, flooded or lost.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    failure: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<&'a str>,
-}
-
-impl<'a> LifeCycleVO<'a> {
-    pub fn from_domain(at: Timestamp, event: &'a LifeCycle, reference: &'a ReferenceData) -> Self {
-        Self {
-            date_time: at.into(),
-            strategy_name: reference.strategies.get(&event.strategy).map(|strategy| &*strategy.name),
-            mode: mode(event.mode),
-            phase: event.phase.name(),
-            failure: event.failure.as_ref().map(|failure| failure.kind.name()),
-            reason: event.failure.as_ref().map(|failure| &*failure.text),
-        }
+value_object! {
+    /// A step in the life of a strategy.
+    pub struct LifeCycleVO<'a> ("LifeCycleEvent", golden)
+    from (at: Timestamp, event: &'a LifeCycle, reference: &'a ReferenceData) {
+        dateTime: Millis = at.into(),
+        strategyName: Option<&'a str> = reference.strategies.get(&event.strategy).map(|strategy| &*strategy.name),
+        mode: &'static str [OneOf(&["REAL_TIME", "SIMULATION"])] = mode(event.mode),
+        phase: &'static str [OneOf(&["INIT", "PREFEED", "START", "RUN", "EXIT"])] = event.phase.name(),
+        // With EXIT, where it was stopped: panicked, hung, flooded or lost.
+        ? failure: &'static str [OneOf(&["panicked", "hung", "flooded", "lost"])] =
+            event.failure.as_ref().map(|failure| failure.kind.name()),
+        ? reason: &'a str = event.failure.as_ref().map(|failure| &*failure.text),
     }
 }
 
@@ -43,38 +31,29 @@ fn mode(mode: Mode) -> &'static str {
     }
 }
 
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct SessionEventVO<'a> {
-    date_time: Millis,
-    adapter: &'a str,
-    qualifier: Option<&'a str>,
-    state: &'static str,
-    /// Of an adapter; a client's session has none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    open_for: Option<&'static str>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    lines: Vec<LineStateVO<'a>>,
+value_object! {
+    /// An adapter that came or went, or one of its lines.
+    pub struct SessionEventVO<'a> ("SessionEvent", golden)
+    from (at: Timestamp, event: &'a SessionChange, reference: &'a ReferenceData)
+    let (adapter, qualifier) = split_adapter(&event.adapter, reference);
+    // A client's session has no lines.
+    let has_lines = !event.lines.is_empty(); {
+        dateTime: Millis = at.into(),
+        adapter: &'a str = adapter,
+        qualifier: Option<&'a str> = qualifier,
+        state: &'static str [OneOf(SESSION_STATES)] = event.state.name(),
+        ? openFor: &'static str [OneOf(OPEN_FOR)] = has_lines.then(|| OpenFor::new(event.state, &event.lines).name()),
+        ? lines: Vec<LineStateVO<'a>> = has_lines.then(|| event.lines.iter().map(LineStateVO::from_domain).collect()),
+    }
 }
 
-#[derive(Debug, Serialize)]
-pub struct LineStateVO<'a> {
-    line: &'static str,
-    up: bool,
-    reason: Option<&'a str>,
-}
-
-impl<'a> SessionEventVO<'a> {
-    pub fn from_domain(at: Timestamp, event: &'a SessionChange, reference: &'a ReferenceData) -> Self {
-        let (adapter, qualifier) = split_adapter(&event.adapter, reference);
-        let open_for = (!event.lines.is_empty()).then(|| OpenFor::new(event.state, &event.lines).name());
-        let line = |state: &'a LineState| LineStateVO {
-            line: state.line.name(),
-            up: state.up,
-            reason: state.reason.as_deref(),
-        };
-        let lines = event.lines.iter().map(line).collect();
-        Self { date_time: at.into(), adapter, qualifier, state: event.state.name(), open_for, lines }
+value_object! {
+    /// A connection of an adapter to its venue.
+    pub struct LineStateVO<'a> ("LineState")
+    from (state: &'a LineState) {
+        line: &'static str [OneOf(LINES)] = state.line.name(),
+        up: bool = state.up,
+        reason: Option<&'a str> = state.reason.as_deref(),
     }
 }
 
@@ -87,62 +66,40 @@ pub(crate) fn split_adapter<'a>(adapter: &'a AdapterName, reference: &'a Referen
     }
 }
 
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct TradingStateVO<'a> {
-    scope: AsText<RiskScope>,
-    state: &'static str,
-    date_time: Millis,
-    reason: Option<&'a str>,
-    changed_by: Option<&'a str>,
-}
-
-impl<'a> TradingStateVO<'a> {
-    pub fn from_domain(change: &'a TradingStateChange) -> Self {
-        Self {
-            scope: AsText(change.scope),
-            state: change.state.name(),
-            date_time: change.at.into(),
-            reason: change.reason.as_deref(),
-            changed_by: change.changed_by.as_deref(),
-        }
+value_object! {
+    /// Whether a scope may trade.
+    pub struct TradingStateVO<'a> ("TradingState", golden)
+    from (change: &'a TradingStateChange) {
+        scope: AsText<RiskScope> = AsText(change.scope),
+        state: &'static str [OneOf(TRADING_STATES)] = change.state.name(),
+        dateTime: Millis = change.at.into(),
+        reason: Option<&'a str> = change.reason.as_deref(),
+        changedBy: Option<&'a str> = change.changed_by.as_deref(),
     }
 }
 
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct LogEventVO<'a> {
-    date_time: Millis,
-    level: &'static str,
-    logger: &'a str,
-    message: String,
-    exception_class: Option<&'a str>,
-    exception_message: Option<&'a str>,
+value_object! {
+    /// A line of the log.
+    pub struct LogEventVO<'a> ("LogEvent", golden) {
+        dateTime: Millis,
+        level: &'static str [OneOf(LOG_LEVELS)],
+        logger: &'a str,
+        message: String,
+        exceptionClass: Option<&'a str>,
+        exceptionMessage: Option<&'a str>,
+    }
 }
 
 impl<'a> LogEventVO<'a> {
     /// A line of the program's log; the underlying error is a separate field.
     pub fn of_line(at: Timestamp, level: &'static str, logger: &'a str, message: &str, error: Option<&'a str>) -> Self {
-        Self {
-            date_time: at.into(),
-            level,
-            logger,
-            message: message.to_owned(),
-            exception_class: None,
-            exception_message: error,
-        }
+        let message = message.to_owned();
+        Self { dateTime: at.into(), level, logger, message, exceptionClass: None, exceptionMessage: error }
     }
 
     /// An alarm's code leads the message, as it does in FIX texts.
     pub fn from_domain(at: Timestamp, alarm: &Alarm) -> Self {
-        Self {
-            date_time: at.into(),
-            level: level(alarm.level),
-            logger: "engine",
-            message: format!("{}: {}", alarm.code, alarm.text),
-            exception_class: None,
-            exception_message: None,
-        }
+        Self::of_line(at, level(alarm.level), "engine", &format!("{}: {}", alarm.code, alarm.text), None)
     }
 }
 

@@ -1,29 +1,28 @@
 //! Operator resources: FIX sessions, imports.
 
-use serde::Serialize;
-
 use crate::fields::{BadBody, FieldError, Fields, id_of};
 use crate::json::Millis;
+use crate::value_object::value_object;
 
 /// Longest path of a folder.
 const PATH_LENGTH_MAX: usize = 4_096;
 
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct FixSessionVO<'a> {
-    pub id: &'a str,
-    pub sender_comp_id: &'a str,
-    pub target_comp_id: &'a str,
-    /// `DISCONNECTED`, `CONNECTED` or `LOGGED_ON`.
-    pub state: &'static str,
-    pub peer: Option<String>,
-    pub next_in: u64,
-    pub next_out: u64,
-    pub last_received: Option<Millis>,
-    pub last_sent: Option<Millis>,
-    pub next_reset: Option<Millis>,
-    /// Why the last connection ended.
-    pub reason: Option<&'a str>,
+value_object! {
+    /// A session of the FIX gateway, with the next sequence numbers.
+    pub struct FixSessionVO<'a> ("FixSessionVO", golden) {
+        id: &'a str,
+        senderCompId: &'a str,
+        targetCompId: &'a str,
+        state: &'static str [OneOf(&["LOGGED_ON", "CONNECTED", "DISCONNECTED"])],
+        peer: Option<String>,
+        nextIn: u64 [Whole],
+        nextOut: u64 [Whole],
+        lastReceived: Option<Millis>,
+        lastSent: Option<Millis>,
+        nextReset: Option<Millis>,
+        // Why the last connection ended.
+        reason: Option<&'a str>,
+    }
 }
 
 /// New sequence numbers of a session; an absent one keeps its value.
@@ -54,10 +53,11 @@ fn number(fields: &mut Fields, name: &'static str) -> Option<u64> {
     })
 }
 
-/// Number of differences that were applied to the engine.
-#[derive(Debug, Serialize)]
-pub struct ImportedVO {
-    pub changes: usize,
+value_object! {
+    /// Number of differences that were applied.
+    pub struct ImportedVO ("ImportedVO", golden) {
+        changes: usize,
+    }
 }
 
 /// The folder with reference data, on the server's own machine.

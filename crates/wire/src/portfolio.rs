@@ -1,175 +1,100 @@
 //! Positions, transactions, cash.
 
 use domain::{CashBalance, Charge, Currency, EntryKind, PortfolioValue, Position, Transaction, Uuid};
-use serde::Serialize;
 
 use crate::json::{AsText, DateText, ExactDecimal, Millis, exact};
+use crate::value_object::value_object;
 
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct PositionVO {
-    id: u64,
-    strategy_id: u64,
-    security_id: u64,
-    account_id: u64,
-    quantity: ExactDecimal,
-    cost: ExactDecimal,
-    avg_price: Option<ExactDecimal>,
-    #[serde(rename = "realizedPL")]
-    realized_pl: ExactDecimal,
-    #[serde(rename = "unrealizedPL")]
-    unrealized_pl: Option<ExactDecimal>,
-    commissions: ExactDecimal,
-    fees: ExactDecimal,
-    market_price: Option<ExactDecimal>,
-    market_value: Option<ExactDecimal>,
-    currency: AsText<Currency>,
-}
-
-impl PositionVO {
-    pub fn from_domain(position: &Position) -> Self {
-        Self {
-            id: position.id.0,
-            strategy_id: position.strategy.0,
-            security_id: position.security.0,
-            account_id: position.account.0,
-            quantity: position.quantity.into(),
-            cost: position.cost.into(),
-            avg_price: exact(position.avg_price),
-            realized_pl: position.realized_pl.into(),
-            unrealized_pl: exact(position.unrealized_pl),
-            commissions: position.commissions.into(),
-            fees: position.fees.into(),
-            market_price: exact(position.market_price),
-            market_value: exact(position.market_value),
-            currency: AsText(position.currency),
-        }
+value_object! {
+    /// What a strategy holds of a security in an account. `realizedPL` and `unrealizedPL` are before costs; `commissions`
+    /// (execution and clearing) and `fees` of all its transactions stand beside them, in its currency.
+    pub struct PositionVO ("PositionVO", golden)
+    from (position: &Position) {
+        id: u64 = position.id.0,
+        strategyId: u64 = position.strategy.0,
+        securityId: u64 = position.security.0,
+        accountId: u64 = position.account.0,
+        quantity: ExactDecimal = position.quantity.into(),
+        cost: ExactDecimal = position.cost.into(),
+        avgPrice: Option<ExactDecimal> = exact(position.avg_price),
+        realizedPL: ExactDecimal = position.realized_pl.into(),
+        unrealizedPL: Option<ExactDecimal> = exact(position.unrealized_pl),
+        commissions: ExactDecimal = position.commissions.into(),
+        fees: ExactDecimal = position.fees.into(),
+        marketPrice: Option<ExactDecimal> = exact(position.market_price),
+        marketValue: Option<ExactDecimal> = exact(position.market_value),
+        currency: AsText<Currency> = AsText(position.currency),
     }
 }
 
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct TransactionVO<'a> {
-    id: u64,
-    uuid: AsText<Uuid>,
-    date_time: Millis,
-    settlement_date: Option<DateText>,
-    ext_id: Option<&'a str>,
-    int_order_id: Option<&'a str>,
-    ext_order_id: Option<&'a str>,
-    r#type: &'static str,
-    quantity: ExactDecimal,
-    price: ExactDecimal,
-    execution_commission: ExactDecimal,
-    clearing_commission: ExactDecimal,
-    fee: ExactDecimal,
-    currency: AsText<Currency>,
-    account_id: u64,
-    security_id: Option<u64>,
-    strategy_id: u64,
-    description: Option<&'a str>,
-    charges: Vec<ChargeVO>,
-    venue_kind: Option<&'static str>,
-}
-
-#[derive(Debug, Serialize)]
-struct ChargeVO {
-    amount: ExactDecimal,
-    currency: AsText<Currency>,
-    kind: &'static str,
-}
-
-impl ChargeVO {
-    fn from_domain(charge: &Charge) -> Self {
-        Self { amount: charge.amount.into(), currency: AsText(charge.currency), kind: charge.kind.name() }
+value_object! {
+    /// A booking. The quantity is signed, the price is the positive amount. `charges` lists what a fill cost in other
+    /// currencies than its own; each is booked by a FEES transaction (a rebate by a REFUND) with the same intOrderId.
+    pub struct TransactionVO<'a> ("TransactionVO", golden)
+    from (transaction: &'a Transaction) {
+        id: u64 = transaction.id.0,
+        uuid: AsText<Uuid> = AsText(transaction.uuid),
+        dateTime: Millis = transaction.at.into(),
+        settlementDate: Option<DateText> = transaction.settlement_date.map(AsText),
+        extId: Option<&'a str> = transaction.ext_id.as_deref(),
+        intOrderId: Option<&'a str> [Maybe(&IntId)] = transaction.int_order_id.as_ref().map(domain::IntId::as_str),
+        extOrderId: Option<&'a str> = transaction.ext_order_id.as_deref(),
+        r#type: &'static str [OneOf(TRANSACTION_TYPES)] = transaction.kind.name(),
+        quantity: ExactDecimal = transaction.quantity.into(),
+        price: ExactDecimal = transaction.price.into(),
+        executionCommission: ExactDecimal = transaction.execution_commission.into(),
+        clearingCommission: ExactDecimal = transaction.clearing_commission.into(),
+        fee: ExactDecimal = transaction.fee.into(),
+        currency: AsText<Currency> = AsText(transaction.currency),
+        accountId: u64 = transaction.account.0,
+        securityId: Option<u64> = transaction.security.map(|id| id.0),
+        strategyId: u64 = transaction.strategy.0,
+        description: Option<&'a str> = transaction.description.as_deref(),
+        charges: Vec<ChargeVO> = transaction.charges.iter().map(ChargeVO::from_domain).collect(),
+        venueKind: Option<&'static str> [Maybe(&OneOf(ENTRY_KINDS))] = transaction.venue_kind.map(EntryKind::name),
     }
 }
 
-impl<'a> TransactionVO<'a> {
-    pub fn from_domain(transaction: &'a Transaction) -> Self {
-        Self {
-            id: transaction.id.0,
-            uuid: AsText(transaction.uuid),
-            date_time: transaction.at.into(),
-            settlement_date: transaction.settlement_date.map(AsText),
-            ext_id: transaction.ext_id.as_deref(),
-            int_order_id: transaction.int_order_id.as_ref().map(domain::IntId::as_str),
-            ext_order_id: transaction.ext_order_id.as_deref(),
-            r#type: transaction.kind.name(),
-            quantity: transaction.quantity.into(),
-            price: transaction.price.into(),
-            execution_commission: transaction.execution_commission.into(),
-            clearing_commission: transaction.clearing_commission.into(),
-            fee: transaction.fee.into(),
-            currency: AsText(transaction.currency),
-            account_id: transaction.account.0,
-            security_id: transaction.security.map(|id| id.0),
-            strategy_id: transaction.strategy.0,
-            description: transaction.description.as_deref(),
-            charges: transaction.charges.iter().map(ChargeVO::from_domain).collect(),
-            venue_kind: transaction.venue_kind.map(EntryKind::name),
-        }
+value_object! {
+    /// What a fill cost in another currency than its own; below zero it is a rebate.
+    pub(crate) struct ChargeVO ("ChargeVO")
+    from (charge: &Charge) {
+        amount: ExactDecimal = charge.amount.into(),
+        currency: AsText<Currency> = AsText(charge.currency),
+        kind: &'static str [OneOf(CHARGE_KINDS)] = charge.kind.name(),
     }
 }
 
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct CashBalanceVO {
-    id: u64,
-    strategy_id: u64,
-    account_id: u64,
-    currency: AsText<Currency>,
-    amount: ExactDecimal,
-    venue_total: Option<ExactDecimal>,
-    venue_locked: Option<ExactDecimal>,
-}
-
-impl CashBalanceVO {
-    pub fn from_domain(balance: &CashBalance) -> Self {
-        Self {
-            id: balance.id.0,
-            strategy_id: balance.strategy.0,
-            account_id: balance.account.0,
-            currency: AsText(balance.currency),
-            amount: balance.amount.into(),
-            venue_total: exact(balance.venue_total),
-            venue_locked: exact(balance.venue_locked),
-        }
+value_object! {
+    /// Cash of a strategy in an account; beside it what the venue holds for the whole account, by its last statement.
+    pub struct CashBalanceVO ("CashBalanceVO", golden)
+    from (balance: &CashBalance) {
+        id: u64 = balance.id.0,
+        strategyId: u64 = balance.strategy.0,
+        accountId: u64 = balance.account.0,
+        currency: AsText<Currency> = AsText(balance.currency),
+        amount: ExactDecimal = balance.amount.into(),
+        venueTotal: Option<ExactDecimal> = exact(balance.venue_total),
+        venueLocked: Option<ExactDecimal> = exact(balance.venue_locked),
     }
 }
 
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct PortfolioValueVO {
-    strategy_id: u64,
-    date_time: Millis,
-    net_liq_value: Option<ExactDecimal>,
-    market_value: Option<ExactDecimal>,
-    cash_balance: Option<ExactDecimal>,
-    #[serde(rename = "realizedPL")]
-    realized_pl: Option<ExactDecimal>,
-    #[serde(rename = "unrealizedPL")]
-    unrealized_pl: Option<ExactDecimal>,
-    commissions: Option<ExactDecimal>,
-    fees: Option<ExactDecimal>,
-    open_positions: u64,
-    currency: AsText<Currency>,
-}
-
-impl PortfolioValueVO {
-    pub fn from_domain(value: &PortfolioValue) -> Self {
-        Self {
-            strategy_id: value.strategy.0,
-            date_time: value.at.into(),
-            net_liq_value: exact(value.net_liq_value),
-            market_value: exact(value.market_value),
-            cash_balance: exact(value.cash_balance),
-            realized_pl: exact(value.realized_pl),
-            unrealized_pl: exact(value.unrealized_pl),
-            commissions: exact(value.commissions),
-            fees: exact(value.fees),
-            open_positions: value.open_positions,
-            currency: AsText(value.currency),
-        }
+value_object! {
+    /// What a strategy is worth, in base currency; a value is null where a price or a rate is not known. `netLiqValue` and
+    /// `cashBalance` are after costs; `realizedPL` and `unrealizedPL` are before costs, with `commissions` and `fees`
+    /// beside them.
+    pub struct PortfolioValueVO ("PortfolioValueVO", golden)
+    from (value: &PortfolioValue) {
+        strategyId: u64 = value.strategy.0,
+        dateTime: Millis = value.at.into(),
+        netLiqValue: Option<ExactDecimal> = exact(value.net_liq_value),
+        marketValue: Option<ExactDecimal> = exact(value.market_value),
+        cashBalance: Option<ExactDecimal> = exact(value.cash_balance),
+        realizedPL: Option<ExactDecimal> = exact(value.realized_pl),
+        unrealizedPL: Option<ExactDecimal> = exact(value.unrealized_pl),
+        commissions: Option<ExactDecimal> = exact(value.commissions),
+        fees: Option<ExactDecimal> = exact(value.fees),
+        openPositions: u64 [Whole] = value.open_positions,
+        currency: AsText<Currency> = AsText(value.currency),
     }
 }

@@ -1,54 +1,51 @@
 //! Problem response of a failed request (RFC 9457).
 
 use domain::Order;
-use serde::Serialize;
 
 use crate::fields::FieldError;
 use crate::order::OrderVO;
+use crate::value_object::value_object;
 
 /// The media type of a problem.
 pub const MEDIA_TYPE: &str = "application/problem+json";
 
-#[derive(Debug, Serialize)]
-pub struct ProblemVO<'a> {
-    r#type: String,
-    title: &'a str,
-    status: u16,
-    detail: &'a str,
-    code: &'a str,
-    #[serde(skip_serializing_if = "<[FieldErrorVO<'_>]>::is_empty")]
-    errors: Vec<FieldErrorVO<'a>>,
-    /// The live order that a duplicate refers to.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    order: Option<OrderVO<'a>>,
+value_object! {
+    /// Why a call failed, as RFC 9457 has it. Programs go by the code, people by the detail.
+    pub struct ProblemVO<'a> ("Problem", golden) {
+        r#type: String,
+        title: &'a str,
+        status: u16,
+        detail: &'a str,
+        code: &'a str,
+        ? errors: Vec<FieldErrorVO<'a>>,
+        // The live order that a duplicate refers to.
+        ? order: OrderVO<'a>,
+    }
 }
 
-#[derive(Debug, Serialize)]
-struct FieldErrorVO<'a> {
-    field: &'a str,
-    code: &'a str,
-    reason: &'a str,
+value_object! {
+    /// A field that is to blame.
+    pub struct FieldErrorVO<'a> ("FieldError")
+    from (error: &'a FieldError) {
+        field: &'a str = &error.field,
+        code: &'a str = error.code,
+        reason: &'a str = &error.reason,
+    }
 }
 
 impl<'a> ProblemVO<'a> {
     pub fn new(status: u16, code: &'a str, title: &'a str, detail: &'a str) -> Self {
         let r#type = format!("urn:rialto:problem:{code}");
-        Self { r#type, title, status, detail, code, errors: vec![], order: None }
+        Self { r#type, title, status, detail, code, errors: None, order: None }
     }
 
     pub fn with_errors(mut self, errors: &'a [FieldError]) -> Self {
-        self.errors = errors.iter().map(FieldErrorVO::from_domain).collect();
+        self.errors = (!errors.is_empty()).then(|| errors.iter().map(FieldErrorVO::from_domain).collect());
         self
     }
 
     pub fn with_order(mut self, order: Option<&'a Order>) -> Self {
         self.order = order.map(OrderVO::from_domain);
         self
-    }
-}
-
-impl<'a> FieldErrorVO<'a> {
-    fn from_domain(error: &'a FieldError) -> Self {
-        Self { field: &error.field, code: error.code, reason: &error.reason }
     }
 }

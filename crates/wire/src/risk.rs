@@ -7,11 +7,11 @@ use domain::risk::{
     BurstLimit, DeadManTimer, RiskLimitName, RiskLimits, RiskLimitsChange, RiskScope, SelfTradePrevention,
 };
 use domain::{Amount, Decimal, Quantity, SecurityId, Text, TradingState};
-use serde::Serialize;
 use serde_json::Value;
 
 use crate::fields::{BadBody, FieldError, Fields, count_of, decimal_of, ids_of};
 use crate::json::{AsText, ExactDecimal, Millis, exact};
+use crate::value_object::value_object;
 
 /// Securities of one restricted list.
 pub const RESTRICTED_SECURITIES_MAX: usize = 10_000;
@@ -29,76 +29,45 @@ const SELF_TRADES: [(&str, SelfTradePrevention); 4] = [
     ("ALLOW", SelfTradePrevention::Allow),
 ];
 
-/// The limits of one scope; `null` means no limit.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct LimitsVO {
-    scope: AsText<RiskScope>,
-    max_order_quantity: Option<ExactDecimal>,
-    max_order_notional: Option<ExactDecimal>,
-    price_collar_percent: Option<ExactDecimal>,
-    stale_after_seconds: Option<u32>,
-    max_open_orders: Option<u32>,
-    max_open_notional: Option<ExactDecimal>,
-    max_long: Option<ExactDecimal>,
-    max_short: Option<ExactDecimal>,
-    max_gross_exposure: Option<ExactDecimal>,
-    cash_check: Option<bool>,
-    orders_per_second: Option<u32>,
-    duplicate_guard: Option<BurstVO>,
-    reject_breaker: Option<BurstVO>,
-    max_day_loss: Option<ExactDecimal>,
-    max_drawdown: Option<ExactDecimal>,
-    self_trade: Option<&'static str>,
-    messages_per_second: Option<u32>,
-    execution_breaker: Option<BurstVO>,
-    restricted_securities: Option<Vec<u64>>,
+value_object! {
+    /// The limits of a scope; null does not bind.
+    pub struct LimitsVO ("LimitsVO", golden)
+    from (scope: RiskScope, limits: &RiskLimits) {
+        scope: AsText<RiskScope> = AsText(scope),
+        maxOrderQuantity: Option<ExactDecimal> = exact(limits.max_order_quantity),
+        maxOrderNotional: Option<ExactDecimal> = exact(limits.max_order_notional),
+        priceCollarPercent: Option<ExactDecimal> = exact(limits.price_collar_percent),
+        staleAfterSeconds: Option<u32> = limits.stale_after_seconds,
+        maxOpenOrders: Option<u32> = limits.max_open_orders,
+        maxOpenNotional: Option<ExactDecimal> = exact(limits.max_open_notional),
+        maxLong: Option<ExactDecimal> = exact(limits.max_long),
+        maxShort: Option<ExactDecimal> = exact(limits.max_short),
+        maxGrossExposure: Option<ExactDecimal> = exact(limits.max_gross_exposure),
+        cashCheck: Option<bool> = limits.cash_check,
+        ordersPerSecond: Option<u32> = limits.orders_per_second,
+        duplicateGuard: Option<BurstVO> = limits.duplicate_guard.map(BurstVO::from_domain),
+        rejectBreaker: Option<BurstVO> = limits.reject_breaker.map(BurstVO::from_domain),
+        maxDayLoss: Option<ExactDecimal> = exact(limits.max_day_loss),
+        maxDrawdown: Option<ExactDecimal> = exact(limits.max_drawdown),
+        selfTrade: Option<&'static str> [Maybe(&OneOf(SELF_TRADES))] = limits.self_trade.and_then(name_of),
+        messagesPerSecond: Option<u32> = limits.messages_per_second,
+        executionBreaker: Option<BurstVO> = limits.execution_breaker.map(BurstVO::from_domain),
+        restrictedSecurities: Option<Vec<u64>> =
+            limits.restricted_securities.as_ref().map(|list| list.iter().map(|id| id.0).collect()),
+    }
 }
 
-#[derive(Debug, Serialize)]
-struct BurstVO {
-    count: u32,
-    millis: u32,
-}
-
-impl LimitsVO {
-    pub fn from_domain(scope: RiskScope, limits: &RiskLimits) -> Self {
-        Self {
-            scope: AsText(scope),
-            max_order_quantity: exact(limits.max_order_quantity),
-            max_order_notional: exact(limits.max_order_notional),
-            price_collar_percent: exact(limits.price_collar_percent),
-            stale_after_seconds: limits.stale_after_seconds,
-            max_open_orders: limits.max_open_orders,
-            max_open_notional: exact(limits.max_open_notional),
-            max_long: exact(limits.max_long),
-            max_short: exact(limits.max_short),
-            max_gross_exposure: exact(limits.max_gross_exposure),
-            cash_check: limits.cash_check,
-            orders_per_second: limits.orders_per_second,
-            duplicate_guard: limits.duplicate_guard.map(BurstVO::from_domain),
-            reject_breaker: limits.reject_breaker.map(BurstVO::from_domain),
-            max_day_loss: exact(limits.max_day_loss),
-            max_drawdown: exact(limits.max_drawdown),
-            self_trade: limits.self_trade.and_then(name_of),
-            messages_per_second: limits.messages_per_second,
-            execution_breaker: limits.execution_breaker.map(BurstVO::from_domain),
-            restricted_securities: limits
-                .restricted_securities
-                .as_ref()
-                .map(|list| list.iter().map(|id| id.0).collect()),
-        }
+value_object! {
+    /// So many in so many milliseconds.
+    pub(crate) struct BurstVO ("Burst")
+    from (burst: BurstLimit) {
+        count: u32 = burst.count,
+        millis: u32 = burst.millis,
     }
 }
 
 fn name_of(wanted: SelfTradePrevention) -> Option<&'static str> {
     SELF_TRADES.iter().find(|(_, choice)| *choice == wanted).map(|(name, _)| *name)
-}
-
-impl BurstVO {
-    fn from_domain(burst: BurstLimit) -> Self {
-        Self { count: burst.count, millis: burst.millis }
-    }
 }
 
 /// The limits by their keys in a body.
@@ -253,24 +222,14 @@ impl DeadManBody {
     }
 }
 
-/// A dead-man timer that runs.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct DeadManTimerVO<'a> {
-    scope: AsText<RiskScope>,
-    seconds: u32,
-    expires: Millis,
-    renewed_by: Option<&'a str>,
-}
-
-impl<'a> DeadManTimerVO<'a> {
-    pub fn from_domain(timer: &'a DeadManTimer) -> Self {
-        Self {
-            scope: AsText(timer.scope),
-            seconds: timer.seconds,
-            expires: timer.expires.into(),
-            renewed_by: timer.renewed_by.as_deref(),
-        }
+value_object! {
+    /// A dead-man timer: unless it is renewed in time, the kill switch of its scope fires.
+    pub struct DeadManTimerVO<'a> ("DeadManTimerVO", golden)
+    from (timer: &'a DeadManTimer) {
+        scope: AsText<RiskScope> = AsText(timer.scope),
+        seconds: u32 = timer.seconds,
+        expires: Millis = timer.expires.into(),
+        renewedBy: Option<&'a str> = timer.renewed_by.as_deref(),
     }
 }
 
@@ -283,41 +242,26 @@ fn scope(fields: &mut Fields) -> Option<RiskScope> {
     })
 }
 
-/// The effect of the kill switch.
-#[derive(Debug, Serialize)]
-pub struct KilledVO {
-    scope: AsText<RiskScope>,
-    /// Orders for which a cancel was sent.
-    cancels: usize,
-}
-
-impl KilledVO {
-    pub fn from_domain(scope: RiskScope, cancels: usize) -> Self {
-        Self { scope: AsText(scope), cancels }
+value_object! {
+    /// What the kill switch did: how many orders were asked to be cancelled.
+    pub struct KilledVO ("KilledVO", golden)
+    from (scope: RiskScope, cancels: usize) {
+        scope: AsText<RiskScope> = AsText(scope),
+        // Orders for which a cancel was sent.
+        cancels: usize = cancels,
     }
 }
 
-/// The result of a dry run.
-#[derive(Debug, Serialize)]
-pub struct VerdictVO {
-    accepted: bool,
-    code: Option<&'static str>,
-    field: Option<&'static str>,
-    reason: Option<String>,
-    notional: Option<ExactDecimal>,
-    fee: Option<ExactDecimal>,
-}
-
-impl VerdictVO {
-    pub fn from_domain(verdict: &PreTradeCheck) -> Self {
-        let refusal = verdict.refusal.as_ref();
-        Self {
-            accepted: refusal.is_none(),
-            code: refusal.map(domain::Refusal::code),
-            field: refusal.and_then(domain::Refusal::field),
-            reason: refusal.map(ToString::to_string),
-            notional: exact(verdict.notional),
-            fee: exact(verdict.fee),
-        }
+value_object! {
+    /// What would happen to an order.
+    pub struct VerdictVO ("VerdictVO", golden)
+    from (verdict: &PreTradeCheck)
+    let refusal = verdict.refusal.as_ref(); {
+        accepted: bool = refusal.is_none(),
+        code: Option<&'static str> = refusal.map(domain::Refusal::code),
+        field: Option<&'static str> = refusal.and_then(domain::Refusal::field),
+        reason: Option<String> = refusal.map(ToString::to_string),
+        notional: Option<ExactDecimal> = exact(verdict.notional),
+        fee: Option<ExactDecimal> = exact(verdict.fee),
     }
 }

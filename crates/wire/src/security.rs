@@ -3,79 +3,98 @@
 use std::collections::BTreeMap;
 
 use domain::reference::OptionRight;
-use domain::{Currency, Security, SecurityKind};
-use serde::Serialize;
+use domain::{Currency, Date, Decimal, Price, Security, SecurityKind};
 
 use crate::json::{AsText, DateText, ExactDecimal, exact};
+use crate::schema::{SchemaVariant, variant};
+use crate::value_object::value_object;
 
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct SecurityVO<'a> {
-    id: u64,
-    object_type: &'static str,
-    symbol: &'a str,
-    description: Option<&'a str>,
-    isin: Option<&'a str>,
-    bbgid: Option<&'a str>,
-    ric: Option<&'a str>,
-    conid: Option<&'a str>,
-    adapter_ticker: Option<&'a str>,
-    underlying_id: Option<u64>,
-    security_family_id: Option<u64>,
-    exchange_id: u64,
-    currency: AsText<Currency>,
-    contract_size: ExactDecimal,
-    min_qty: Option<ExactDecimal>,
-    max_qty: Option<ExactDecimal>,
-    qty_incr: ExactDecimal,
-    min_price: Option<ExactDecimal>,
-    max_price: Option<ExactDecimal>,
-    price_incr: ExactDecimal,
-    min_notional: Option<ExactDecimal>,
-    tradeable: bool,
-    venue_symbols: BTreeMap<&'a str, &'a str>,
-    #[serde(flatten)]
-    kind: KindVO<'a>,
+value_object! {
+    /// Something that is traded or observed; the keys of a kind stand only on that kind.
+    pub struct SecurityVO<'a> ("SecurityVO", golden)
+    from (security: &'a Security)
+    let kind = KindFields::of(&security.kind); {
+        id: u64 = security.id.0,
+        objectType: &'static str [OneOf(SECURITY_TYPES)] = object_type(&security.kind),
+        symbol: &'a str = &security.symbol,
+        description: Option<&'a str> = security.description.as_deref(),
+        isin: Option<&'a str> = security.isin.as_deref(),
+        bbgid: Option<&'a str> = security.bbgid.as_deref(),
+        ric: Option<&'a str> = security.ric.as_deref(),
+        conid: Option<&'a str> = security.conid.as_deref(),
+        adapterTicker: Option<&'a str> = security.adapter_ticker.as_deref(),
+        underlyingId: Option<u64> = security.underlying.map(|id| id.0),
+        securityFamilyId: Option<u64> = security.family.map(|id| id.0),
+        exchangeId: u64 = security.exchange.0,
+        currency: AsText<Currency> = AsText(security.currency),
+        contractSize: ExactDecimal = ExactDecimal(security.contract_size),
+        minQty: Option<ExactDecimal> = exact(security.min_qty),
+        maxQty: Option<ExactDecimal> = exact(security.max_qty),
+        qtyIncr: ExactDecimal = ExactDecimal(security.qty_incr),
+        minPrice: Option<ExactDecimal> = exact(security.min_price),
+        maxPrice: Option<ExactDecimal> = exact(security.max_price),
+        priceIncr: ExactDecimal = ExactDecimal(security.price_incr),
+        minNotional: Option<ExactDecimal> = exact(security.min_notional),
+        tradeable: bool = security.tradeable,
+        venueSymbols: BTreeMap<&'a str, &'a str> =
+            security.venue_symbols.0.iter().map(|(venue, symbol)| (&**venue, &**symbol)).collect(),
+        ? baseCurrency: AsText<Currency> = kind.pair.map(|(base, _)| AsText(base)),
+        ? transactionCurrency: AsText<Currency> = kind.pair.map(|(_, transaction)| AsText(transaction)),
+        ? expiration: DateText = kind.expiration.map(AsText),
+        ? monthYear: &'a str = kind.month.map(|(month_year, _)| month_year),
+        ? firstNotice: Option<DateText> = kind.month.map(|(_, first_notice)| first_notice.map(AsText)),
+        ? strike: ExactDecimal = kind.option.map(|(strike, _)| strike.into()),
+        ? optionType: &'static str [OneOf(OPTION_TYPES)] = kind.option.map(|(_, right)| option_type(right)),
+        ? maturity: DateText = kind.bond.map(|(maturity, ..)| AsText(maturity)),
+        ? coupon: ExactDecimal = kind.bond.map(|(_, coupon, _)| ExactDecimal(coupon)),
+        ? couponFrequency: u8 = kind.bond.map(|(.., frequency)| frequency),
+    }
+    .with_variants(KINDS)
 }
 
-/// Fields of only one kind.
-#[derive(Debug, Serialize)]
-#[serde(untagged, rename_all_fields = "camelCase")]
-enum KindVO<'a> {
-    Plain {},
-    Forex { base_currency: AsText<Currency>, transaction_currency: AsText<Currency> },
-    Future { expiration: DateText, month_year: &'a str, first_notice: Option<DateText> },
-    Option { expiration: DateText, strike: ExactDecimal, option_type: &'static str },
-    Bond { maturity: DateText, coupon: ExactDecimal, coupon_frequency: u8 },
+const KINDS: &[SchemaVariant] = &[
+    variant(
+        "PlainSecurityVO",
+        "A security without keys of its own kind.",
+        &["Stock", "Index", "Commodity", "Fund", "PerpetualSwap"],
+        &[],
+    ),
+    variant("ForexVO", "A currency pair.", &["Forex"], &["baseCurrency", "transactionCurrency"]),
+    variant("FutureVO", "A future.", &["Future"], &["expiration", "monthYear", "firstNotice"]),
+    variant("OptionVO", "An option.", &["Option"], &["expiration", "strike", "optionType"]),
+    variant("BondVO", "A bond.", &["Bond"], &["maturity", "coupon", "couponFrequency"]),
+];
+
+/// What only some kinds have.
+#[derive(Default)]
+struct KindFields<'a> {
+    pair: Option<(Currency, Currency)>,
+    expiration: Option<Date>,
+    /// Of a future: its month, and the first notice where it delivers.
+    month: Option<(&'a str, Option<Date>)>,
+    option: Option<(Price, OptionRight)>,
+    bond: Option<(Date, Decimal, u8)>,
 }
 
-impl<'a> SecurityVO<'a> {
-    pub fn from_domain(security: &'a Security) -> Self {
-        Self {
-            id: security.id.0,
-            object_type: object_type(&security.kind),
-            symbol: &security.symbol,
-            description: security.description.as_deref(),
-            isin: security.isin.as_deref(),
-            bbgid: security.bbgid.as_deref(),
-            ric: security.ric.as_deref(),
-            conid: security.conid.as_deref(),
-            adapter_ticker: security.adapter_ticker.as_deref(),
-            underlying_id: security.underlying.map(|id| id.0),
-            security_family_id: security.family.map(|id| id.0),
-            exchange_id: security.exchange.0,
-            currency: AsText(security.currency),
-            contract_size: ExactDecimal(security.contract_size),
-            min_qty: exact(security.min_qty),
-            max_qty: exact(security.max_qty),
-            qty_incr: ExactDecimal(security.qty_incr),
-            min_price: exact(security.min_price),
-            max_price: exact(security.max_price),
-            price_incr: ExactDecimal(security.price_incr),
-            min_notional: exact(security.min_notional),
-            tradeable: security.tradeable,
-            venue_symbols: security.venue_symbols.0.iter().map(|(venue, symbol)| (&**venue, &**symbol)).collect(),
-            kind: KindVO::from_domain(&security.kind),
+impl<'a> KindFields<'a> {
+    fn of(kind: &'a SecurityKind) -> Self {
+        let none = Self::default();
+        match *kind {
+            SecurityKind::Forex { base, transaction } => Self { pair: Some((base, transaction)), ..none },
+            SecurityKind::Future { expiration, ref month_year, first_notice } => {
+                Self { expiration: Some(expiration), month: Some((month_year, first_notice)), ..none }
+            }
+            SecurityKind::Option { expiration, strike, right } => {
+                Self { expiration: Some(expiration), option: Some((strike, right)), ..none }
+            }
+            SecurityKind::Bond { maturity, coupon, coupon_frequency } => {
+                Self { bond: Some((maturity, coupon, coupon_frequency)), ..none }
+            }
+            SecurityKind::Stock
+            | SecurityKind::Index
+            | SecurityKind::Commodity
+            | SecurityKind::Fund
+            | SecurityKind::PerpetualSwap => none,
         }
     }
 }
@@ -91,30 +110,6 @@ pub(crate) fn object_type(kind: &SecurityKind) -> &'static str {
         SecurityKind::Commodity => "Commodity",
         SecurityKind::Fund => "Fund",
         SecurityKind::PerpetualSwap => "PerpetualSwap",
-    }
-}
-
-impl<'a> KindVO<'a> {
-    fn from_domain(kind: &'a SecurityKind) -> Self {
-        match *kind {
-            SecurityKind::Forex { base, transaction } => {
-                Self::Forex { base_currency: AsText(base), transaction_currency: AsText(transaction) }
-            }
-            SecurityKind::Future { expiration, ref month_year, first_notice } => {
-                Self::Future { expiration: AsText(expiration), month_year, first_notice: first_notice.map(AsText) }
-            }
-            SecurityKind::Option { expiration, strike, right } => {
-                Self::Option { expiration: AsText(expiration), strike: strike.into(), option_type: option_type(right) }
-            }
-            SecurityKind::Bond { maturity, coupon, coupon_frequency } => {
-                Self::Bond { maturity: AsText(maturity), coupon: ExactDecimal(coupon), coupon_frequency }
-            }
-            SecurityKind::Stock
-            | SecurityKind::Index
-            | SecurityKind::Commodity
-            | SecurityKind::Fund
-            | SecurityKind::PerpetualSwap => Self::Plain {},
-        }
     }
 }
 

@@ -7,19 +7,23 @@ use domain::{Event, PublishedEvent, ReferenceData};
 use serde::Serialize;
 
 use crate::json::Millis;
+use crate::value_object::value_object;
 use crate::{
     BarVO, BreakVO, CashBalanceVO, FillVO, LifeCycleVO, LimitsVO, LogEventVO, OrderBookVO, OrderStatusVO, OrderVO,
     PortfolioValueVO, PositionVO, SessionEventVO, SubscriptionVO, TickVO, TradeVO, TradingStateVO, TransactionVO,
 };
 
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct PastEventVO<'a> {
-    sequence: u64,
-    date_time: Millis,
-    /// The value object type of `event`.
-    object_type: &'static str,
-    event: EventVO<'a>,
+value_object! {
+    /// What happened, with the sequence of the input that caused it; `objectType` says which `event` it is. That reference
+    /// data changed comes without more: the data is read where it is listed.
+    pub struct PastEventVO<'a> ("PastEvent", golden)
+    from (published: &'a PublishedEvent, reference: &'a ReferenceData)
+    let event = EventVO::from_domain(published, reference); {
+        sequence: u64 [Whole] = published.sequence,
+        dateTime: Millis = published.at.into(),
+        objectType: &'static str = event.object_type(),
+        event: EventVO<'a> [Maybe(&AnyOf(EVENTS))] = event,
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -48,13 +52,6 @@ pub(crate) enum EventVO<'a> {
     Reference,
     Refused(RefusedCommandVO<'a>),
     MassCancel(MassCancelVO<'a>),
-}
-
-impl<'a> PastEventVO<'a> {
-    pub fn from_domain(published: &'a PublishedEvent, reference: &'a ReferenceData) -> Self {
-        let event = EventVO::from_domain(published, reference);
-        Self { sequence: published.sequence, date_time: published.at.into(), object_type: event.object_type(), event }
-    }
 }
 
 impl<'a> EventVO<'a> {
@@ -153,21 +150,12 @@ impl<'a> MassCancelVO<'a> {
     }
 }
 
-/// A generic event between strategies.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct GenericEventVO<'a> {
-    strategy_name: Option<&'a str>,
-    name: &'a str,
-    body: &'a str,
-}
-
-impl<'a> GenericEventVO<'a> {
-    pub fn from_domain(event: &'a GenericEvent, reference: &'a ReferenceData) -> Self {
-        Self {
-            strategy_name: reference.strategies.get(&event.strategy).map(|strategy| &*strategy.name),
-            name: &event.name,
-            body: &event.body,
-        }
+value_object! {
+    /// A generic event between strategies.
+    pub struct GenericEventVO<'a> ("GenericEvent")
+    from (event: &'a GenericEvent, reference: &'a ReferenceData) {
+        strategyName: Option<&'a str> = reference.strategies.get(&event.strategy).map(|strategy| &*strategy.name),
+        name: &'a str = &event.name,
+        body: &'a str = &event.body,
     }
 }

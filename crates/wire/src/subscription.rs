@@ -2,10 +2,10 @@
 
 use domain::command::MarketDataSubscription;
 use domain::{ReferenceData, SecurityId};
-use serde::Serialize;
 
 use crate::fields::{BadBody, FieldError, Fields};
 use crate::strategy_name::{NamedStrategy, STRATEGY_NAME_LENGTH_MAX};
+use crate::value_object::value_object;
 
 /// The body of a request to subscribe or to unsubscribe; the path decides which.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,21 +43,12 @@ impl SubscriptionBody {
     }
 }
 
-/// The subscriber of prices, when it subscribes or unsubscribes.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct SubscriptionVO<'a> {
-    strategy_name: Option<&'a str>,
-    security_id: u64,
-    subscribe: bool,
-}
-
-impl<'a> SubscriptionVO<'a> {
-    pub fn from_domain(wish: MarketDataSubscription, is_wanted: bool, reference: &'a ReferenceData) -> Self {
-        Self {
-            strategy_name: reference.strategies.get(&wish.strategy).map(|strategy| &*strategy.name),
-            security_id: wish.security.0,
-            subscribe: is_wanted,
-        }
+value_object! {
+    /// A market data subscription of a strategy, when it begins or ends.
+    pub struct SubscriptionVO<'a> ("SubscriptionVO", golden)
+    from (wish: MarketDataSubscription, is_wanted: bool, reference: &'a ReferenceData) {
+        strategyName: Option<&'a str> = reference.strategies.get(&wish.strategy).map(|strategy| &*strategy.name),
+        securityId: u64 = wish.security.0,
+        subscribe: bool = is_wanted,
     }
 }

@@ -31,7 +31,7 @@ pub(crate) async fn list(
 fn to_vo(row: &AuditRow) -> AuditVO<'_> {
     AuditVO {
         id: row.id,
-        date_time: row.at.into(),
+        dateTime: row.at.into(),
         user: row.user.as_deref(),
         door: &row.door,
         peer: row.peer.as_deref(),
@@ -39,6 +39,6 @@ fn to_vo(row: &AuditRow) -> AuditVO<'_> {
         outcome: &row.outcome,
         detail: &row.detail,
         times: row.times,
-        last_date_time: row.last_at.into(),
+        lastDateTime: row.last_at.into(),
     }
 }

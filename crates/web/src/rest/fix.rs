@@ -20,15 +20,15 @@ pub(crate) async fn sessions(State(state): State<AppState>, form: ListFormat) ->
 fn to_vo(session: &FixSessionStatus) -> FixSessionVO<'_> {
     FixSessionVO {
         id: &session.id,
-        sender_comp_id: &session.sender_comp_id,
-        target_comp_id: &session.target_comp_id,
+        senderCompId: &session.sender_comp_id,
+        targetCompId: &session.target_comp_id,
         state: session.state.name(),
         peer: session.peer.map(|peer| peer.to_string()),
-        next_in: session.next_in,
-        next_out: session.next_out,
-        last_received: session.last_received.map(Into::into),
-        last_sent: session.last_sent.map(Into::into),
-        next_reset: session.next_reset.map(Into::into),
+        nextIn: session.next_in,
+        nextOut: session.next_out,
+        lastReceived: session.last_received.map(Into::into),
+        lastSent: session.last_sent.map(Into::into),
+        nextReset: session.next_reset.map(Into::into),
         reason: session.disconnect_reason.as_deref(),
     }
 }

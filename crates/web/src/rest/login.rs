@@ -75,5 +75,5 @@ fn with_cookie(mut response: Response, is_secure: bool, secret: Option<&Secret>)
 
 fn session_json(identity: &Identity) -> Vec<u8> {
     let role = RoleVO::new(identity.role.name(), identity.role.strategy().map(|strategy| &**strategy));
-    json::encode(&IdentityVO { user: identity.name.as_deref(), role })
+    json::encode(&IdentityVO::from_domain(identity.name.as_deref(), role))
 }

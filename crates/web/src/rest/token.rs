@@ -25,14 +25,8 @@ pub(crate) async fn list(State(state): State<AppState>, form: ListFormat) -> Res
 }
 
 fn to_vo(token: &AccessToken) -> TokenVO<'_> {
-    TokenVO {
-        name: token.name.as_str(),
-        prefix: &token.prefix,
-        role: role_vo(&token.role),
-        created: token.created.into(),
-        expires: token.expires.into(),
-        rights: RightsVO::from_domain(token.rights.as_deref()),
-    }
+    let (life, rights) = (token.created..token.expires, RightsVO::from_domain(token.rights.as_deref()));
+    TokenVO::from_domain(token.name.as_str(), &token.prefix, role_vo(&token.role), life, rights)
 }
 
 /// The response is the only place where the token is ever shown.
@@ -47,7 +41,7 @@ pub(crate) async fn make(
     let wanted = NewToken { name, role, days: days.unwrap_or(DAYS_DEFAULT) };
     let made = state.with_register(move |register, at| make_token(register, wanted, rights, &caller.actor, at)).await?;
     let (token, secret) = made;
-    Ok(mark_audited(response::output(json::encode(&NewTokenVO { known: to_vo(&token), token: secret.text() }))))
+    Ok(mark_audited(response::output(json::encode(&NewTokenVO::from_domain(to_vo(&token), secret.text())))))
 }
 
 /// The token is not known to anybody before its rights are set.

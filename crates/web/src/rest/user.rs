@@ -21,7 +21,7 @@ pub(crate) async fn list(State(state): State<AppState>, form: ListFormat) -> Res
 
 fn to_vo(user: &User) -> UserVO<'_> {
     let rights = RightsVO::from_domain(user.rights.as_deref());
-    UserVO { name: user.name.as_str(), role: role_vo(&user.role), created: user.created.into(), rights }
+    UserVO::from_domain(user.name.as_str(), role_vo(&user.role), user.created, rights)
 }
 
 pub(crate) fn role_vo(role: &UserRole) -> RoleVO<'_> {

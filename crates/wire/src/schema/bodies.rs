@@ -1,11 +1,10 @@
 //! Schemas of request bodies; null means that a key is absent. Unknown keys are ignored in the bodies that the
 //! interface specification defines, and rejected in the others.
 
+use super::names::{INTERFACES, ORDER_TYPES, ROLES, SELF_TRADES, SIDES, TIFS, TRADING_STATES, TRANSACTION_TYPES};
 use super::object::{ObjectSchema, SchemaField, golden, optional, required, shape};
-use super::platform::{INTERFACES, ROLES};
 use super::schema_type::RequestType as Given;
 use super::schema_type::SchemaType::{self, *};
-use super::trading::{ORDER_TYPES, SELF_TRADES, SIDES, TIFS, TRADING_STATES, TRANSACTION_TYPES};
 
 const ID: SchemaType = Sent(Given::Id);
 const FIX_NUMBER: SchemaType = Sent(Given::FixNumber);

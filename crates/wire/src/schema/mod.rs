@@ -1,11 +1,11 @@
-//! JSON schemas (2020-12) of everything that clients receive and send. They are written by hand beside the value
-//! objects, and every golden file is validated against its schema.
+//! JSON schemas (2020-12) of everything that clients receive and send. Those of value objects follow from their
+//! definitions; those of bodies are written by hand. Every golden file is validated against its schema.
 
 mod schema_type;
 mod object;
+pub(crate) mod names;
 
-mod platform;
-mod trading;
+mod value_objects;
 
 mod bodies;
 
@@ -13,7 +13,8 @@ mod descriptions;
 
 use serde_json::{Map, Value};
 
-use object::ObjectSchema;
+pub(crate) use object::{ObjectSchema, SchemaVariant, golden, optional, required, shape, variant};
+pub(crate) use schema_type::SchemaType;
 pub use schema_type::{CURRENCY_PATTERN, SCOPE_PATTERN, reference};
 
 /// Every schema by its name.
@@ -33,5 +34,5 @@ pub fn example(name: &str) -> Option<Value> {
 }
 
 fn shapes() -> impl Iterator<Item = &'static ObjectSchema> {
-    platform::SHAPES.iter().chain(trading::SHAPES).chain(bodies::SHAPES)
+    value_objects::SHAPES.iter().chain(bodies::SHAPES)
 }

@@ -34,28 +34,28 @@ pub(crate) struct SchemaVariant {
     own: &'static [&'static str],
 }
 
-pub(super) const fn shape(name: &'static str, says: &'static str, fields: &'static [SchemaField]) -> ObjectSchema {
+pub(crate) const fn shape(name: &'static str, says: &'static str, fields: &'static [SchemaField]) -> ObjectSchema {
     ObjectSchema { name, description: says, fields, variants: &[], example: None, is_exact: false, keys_min: 0 }
 }
 
 impl ObjectSchema {
-    pub(super) const fn with_example(mut self, example: &'static str) -> Self {
+    pub(crate) const fn with_example(mut self, example: &'static str) -> Self {
         self.example = Some(example);
         self
     }
 
     /// A body that the interface specification does not define: a misspelt key is rejected.
-    pub(super) const fn strict(mut self) -> Self {
+    pub(crate) const fn strict(mut self) -> Self {
         self.is_exact = true;
         self
     }
 
-    pub(super) const fn with_at_least(mut self, keys_min: usize) -> Self {
+    pub(crate) const fn with_at_least(mut self, keys_min: usize) -> Self {
         self.keys_min = keys_min;
         self
     }
 
-    pub(super) const fn with_variants(mut self, variants: &'static [SchemaVariant]) -> Self {
+    pub(crate) const fn with_variants(mut self, variants: &'static [SchemaVariant]) -> Self {
         self.variants = variants;
         self
     }
@@ -148,7 +148,7 @@ fn choice(says: &str, variants: &[SchemaVariant]) -> Value {
     })
 }
 
-pub(super) const fn variant(
+pub(crate) const fn variant(
     name: &'static str,
     says: &'static str,
     object_types: &'static [&'static str],
@@ -158,20 +158,20 @@ pub(super) const fn variant(
 }
 
 /// A field that is always present.
-pub(super) const fn required(name: &'static str, kind: SchemaType) -> SchemaField {
+pub(crate) const fn required(name: &'static str, kind: SchemaType) -> SchemaField {
     SchemaField { name, kind, is_needed: true }
 }
 
 /// An optional field.
-pub(super) const fn optional(name: &'static str, kind: SchemaType) -> SchemaField {
+pub(crate) const fn optional(name: &'static str, kind: SchemaType) -> SchemaField {
     SchemaField { name, kind, is_needed: false }
 }
 
 /// The text of a golden file.
 macro_rules! golden {
     ($name:literal) => {
-        include_str!(concat!("../../../../contract/json/", $name, ".json"))
+        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../contract/json/", $name, ".json"))
     };
 }
 
-pub(super) use golden;
+pub(crate) use golden;

@@ -124,15 +124,15 @@ fn what_happened_joins_by_its_sequence() {
 fn what_operators_see() {
     let session = FixSessionVO {
         id: "CLIENT",
-        sender_comp_id: "RIALTO",
-        target_comp_id: "CLIENT",
+        senderCompId: "RIALTO",
+        targetCompId: "CLIENT",
         state: "LOGGED_ON",
         peer: Some("127.0.0.1".into()),
-        next_in: 18,
-        next_out: 23,
-        last_received: Some(at(1).into()),
-        last_sent: Some(at(2).into()),
-        next_reset: None,
+        nextIn: 18,
+        nextOut: 23,
+        lastReceived: Some(at(1).into()),
+        lastSent: Some(at(2).into()),
+        nextReset: None,
         reason: Some("the peer logged out"),
     };
     check(&session, golden!("FixSessionVO"));
@@ -223,23 +223,16 @@ fn problems_and_health() {
 #[test]
 fn access() {
     let (role, bound) = (RoleVO::new("trader", None), RoleVO::new("strategy", Some("MOMENTUM")));
-    check(&IdentityVO { user: Some("anna"), role: role.clone() }, golden!("IdentityVO"));
+    check(&IdentityVO::from_domain(Some("anna"), role.clone()), golden!("IdentityVO"));
     let rights = "accounts 1; interfaces REST,FIX".parse().unwrap();
     let rights = || RightsVO::from_domain(Some(&rights));
-    check(&UserVO { name: "anna", role, created: at(0).into(), rights: rights() }, golden!("UserVO"));
-    let token = || TokenVO {
-        name: "robot",
-        prefix: "0123456789ab",
-        role: bound.clone(),
-        created: at(0).into(),
-        expires: at(86_400).into(),
-        rights: RightsVO::default(),
-    };
+    check(&UserVO::from_domain("anna", role, at(0), rights()), golden!("UserVO"));
+    let token = || TokenVO::from_domain("robot", "0123456789ab", bound.clone(), at(0)..at(86_400), RightsVO::default());
     check(&token(), golden!("TokenVO"));
-    check(&NewTokenVO { known: token(), token: "rialto_0123456789ab_secret" }, golden!("NewTokenVO"));
+    check(&NewTokenVO::from_domain(token(), "rialto_0123456789ab_secret"), golden!("NewTokenVO"));
     let row = AuditVO {
         id: 7,
-        date_time: at(0).into(),
+        dateTime: at(0).into(),
         user: Some("anna"),
         door: "REST",
         peer: Some("127.0.0.1"),
@@ -247,7 +240,7 @@ fn access() {
         outcome: "role-too-low",
         detail: "this needs the role admin, and yours is trader",
         times: 2,
-        last_date_time: at(1).into(),
+        lastDateTime: at(1).into(),
     };
     check(&row, golden!("AuditVO"));
 }

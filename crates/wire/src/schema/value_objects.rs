@@ -1,0 +1,72 @@
+//! The schemas of all value objects.
+
+use super::object::{ObjectSchema, shape};
+use crate::access::{AuditVO, IdentityVO, NewTokenVO, TokenVO, UserVO};
+use crate::adapter::{AdapterVO, LineVO};
+use crate::breaks::{BreakVO, EvidenceVO};
+use crate::health::{CheckVO, HealthVO};
+use crate::market::{BarVO, LevelVO, OrderBookVO, TickVO, TradeVO};
+use crate::notifications::{LifeCycleVO, LineStateVO, LogEventVO, SessionEventVO, TradingStateVO};
+use crate::operations::{FixSessionVO, ImportedVO};
+use crate::order::{FillVO, OrderStatusVO, OrderVO};
+use crate::portfolio::{CashBalanceVO, ChargeVO, PortfolioValueVO, PositionVO, TransactionVO};
+use crate::problem::{FieldErrorVO, ProblemVO};
+use crate::reference::{AccountVO, ExchangeVO, HolidayVO, SecurityFamilyVO, StrategyVO, TradingHoursVO};
+use crate::risk::{BurstVO, DeadManTimerVO, KilledVO, LimitsVO, VerdictVO};
+use crate::security::SecurityVO;
+use crate::stored_event::{GenericEventVO, PastEventVO};
+use crate::subscription::SubscriptionVO;
+
+pub(super) const SHAPES: &[ObjectSchema] = &[
+    AccountVO::OBJECT,
+    AdapterVO::OBJECT,
+    LineVO::OBJECT,
+    SecurityVO::OBJECT,
+    SecurityFamilyVO::OBJECT,
+    StrategyVO::OBJECT,
+    ExchangeVO::OBJECT,
+    TradingHoursVO::OBJECT,
+    HolidayVO::OBJECT,
+    ImportedVO::OBJECT,
+    IdentityVO::OBJECT,
+    shape("Settings", "Settings of a user: any JSON, not interpreted.", &[])
+        .with_example(r#"{"layout": "wide", "watchList": [1, 2, 3]}"#),
+    UserVO::OBJECT,
+    TokenVO::OBJECT,
+    NewTokenVO::OBJECT,
+    AuditVO::OBJECT,
+    FixSessionVO::OBJECT,
+    LogEventVO::OBJECT,
+    HealthVO::OBJECT,
+    CheckVO::OBJECT,
+    ProblemVO::OBJECT,
+    FieldErrorVO::OBJECT,
+    OrderVO::OBJECT,
+    OrderStatusVO::OBJECT,
+    FillVO::OBJECT,
+    PositionVO::OBJECT,
+    TransactionVO::OBJECT,
+    ChargeVO::OBJECT,
+    CashBalanceVO::OBJECT,
+    PortfolioValueVO::OBJECT,
+    TickVO::OBJECT,
+    BarVO::OBJECT,
+    TradeVO::OBJECT,
+    OrderBookVO::OBJECT,
+    LevelVO::OBJECT,
+    SubscriptionVO::OBJECT,
+    LifeCycleVO::OBJECT,
+    SessionEventVO::OBJECT,
+    LineStateVO::OBJECT,
+    TradingStateVO::OBJECT,
+    BreakVO::OBJECT,
+    shape("BreakSide", "The values of one side by name, all as text.", &[]),
+    EvidenceVO::OBJECT,
+    LimitsVO::OBJECT,
+    DeadManTimerVO::OBJECT,
+    BurstVO::OBJECT,
+    KilledVO::OBJECT,
+    VerdictVO::OBJECT,
+    GenericEventVO::OBJECT,
+    PastEventVO::OBJECT,
+];
