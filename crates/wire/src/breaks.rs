@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 
 use crate::fields::{BadBody, Fields};
 use crate::json::AsText;
-use crate::schema::SchemaType;
+use crate::object_schema::SchemaType;
 use crate::value_object::{Described, value_object};
 
 /// Longest comment.

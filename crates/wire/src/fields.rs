@@ -16,6 +16,9 @@ use crate::number::{BadNumber, decimal};
 /// Ids are smaller than this: every JSON parser represents such an integer exactly.
 pub const ID_LIMIT: u64 = 1 << 53;
 
+/// The highest sequence number of a FIX session.
+pub(crate) const FIX_NUMBER_MAX: u64 = (1 << 40) - 1;
+
 /// The code of a field with the wrong type or form.
 pub const MALFORMED_FIELD: &str = "malformed-field";
 /// The code of a key that the body does not have.

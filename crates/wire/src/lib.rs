@@ -2,6 +2,7 @@
 //! decimals are exact, instants are epoch milliseconds.
 
 pub mod json;
+mod object_schema;
 mod value_object;
 
 pub mod reference;

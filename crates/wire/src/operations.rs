@@ -1,6 +1,6 @@
 //! Operator resources: FIX sessions, imports.
 
-use crate::fields::{BadBody, FieldError, Fields, id_of};
+use crate::fields::{BadBody, FIX_NUMBER_MAX, FieldError, Fields, id_of};
 use crate::json::Millis;
 use crate::value_object::value_object;
 
@@ -42,9 +42,6 @@ impl FixNumbersBody {
         fields.finish_strict(Some(Self { next_in, next_out }))
     }
 }
-
-/// The highest sequence number of a FIX session.
-pub(crate) const FIX_NUMBER_MAX: u64 = (1 << 40) - 1;
 
 fn number(fields: &mut Fields, name: &'static str) -> Option<u64> {
     fields.read(name, |field, value| {

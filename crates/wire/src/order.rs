@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use domain::{Fill, Order, OrderStatus, Side, Source, TimeInForce};
 
 use crate::json::{ExactDecimal, Millis, exact};
-use crate::schema::{SchemaVariant, variant};
+use crate::object_schema::{SchemaVariant, variant};
 use crate::value_object::value_object;
 
 value_object! {

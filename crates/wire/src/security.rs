@@ -6,7 +6,7 @@ use domain::reference::OptionRight;
 use domain::{Currency, Date, Decimal, Price, Security, SecurityKind};
 
 use crate::json::{AsText, DateText, ExactDecimal, exact};
-use crate::schema::{SchemaVariant, variant};
+use crate::object_schema::{SchemaVariant, variant};
 use crate::value_object::value_object;
 
 value_object! {

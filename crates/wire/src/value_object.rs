@@ -9,7 +9,7 @@ use domain::time::TimeOfDay;
 use domain::{Amount, Currency, Date, RiskScope, Timestamp, Uuid};
 
 use crate::json::{AsText, ExactDecimal, Millis};
-use crate::schema::SchemaType;
+use crate::object_schema::SchemaType;
 
 /// What the schema says of a type, unless a field has an entry of its own.
 pub(crate) trait Described {
@@ -135,26 +135,26 @@ macro_rules! value_object {
         }
 
         impl $(<$life>)? $name $(<$life>)? {
-            pub(crate) const OBJECT: crate::schema::ObjectSchema = crate::schema::shape(
+            pub(crate) const OBJECT: crate::object_schema::ObjectSchema = crate::object_schema::shape(
                 $schema,
                 crate::value_object::text_of(concat!($($says),+)),
                 &[
-                    $(crate::schema::required(
+                    $(crate::object_schema::required(
                         crate::value_object::key(stringify!($field)),
                         value_object!(@schema $kind $([$shown])?),
                     ),)*
-                    $(crate::schema::optional(
+                    $(crate::object_schema::optional(
                         crate::value_object::key(stringify!($rare)),
                         value_object!(@schema $rare_kind $([$rare_shown])?),
                     ),)*
                 ],
             )
-            $(.with_example(crate::schema::$golden!($schema)))?
+            $(.with_example(crate::object_schema::$golden!($schema)))?
             $(.$with($given))*;
         }
 
         impl $(<$life>)? crate::value_object::Described for $name $(<$life>)? {
-            const SCHEMA: crate::schema::SchemaType = crate::schema::SchemaType::Shape($schema);
+            const SCHEMA: crate::object_schema::SchemaType = crate::object_schema::SchemaType::Shape($schema);
         }
     };
     (@schema $kind:ty) => {
@@ -162,7 +162,7 @@ macro_rules! value_object {
     };
     (@schema $kind:ty [$shown:expr]) => {{
         #[allow(unused_imports, reason = "not every entry needs a list of names")]
-        use crate::schema::{SchemaType::*, names::*};
+        use crate::object_schema::{SchemaType::*, names::*};
         $shown
     }};
 }

@@ -1,10 +1,12 @@
 //! Schemas of request bodies; null means that a key is absent. Unknown keys are ignored in the bodies that the
 //! interface specification defines, and rejected in the others.
 
-use super::names::{INTERFACES, ORDER_TYPES, ROLES, SELF_TRADES, SIDES, TIFS, TRADING_STATES, TRANSACTION_TYPES};
-use super::object::{ObjectSchema, SchemaField, golden, optional, required, shape};
-use super::schema_type::RequestType as Given;
-use super::schema_type::SchemaType::{self, *};
+use crate::object_schema::RequestType as Given;
+use crate::object_schema::SchemaType::{self, *};
+use crate::object_schema::names::{
+    INTERFACES, ORDER_TYPES, ROLES, SELF_TRADES, SIDES, TIFS, TRADING_STATES, TRANSACTION_TYPES,
+};
+use crate::object_schema::{ObjectSchema, SchemaField, golden, optional, required, shape};
 
 const ID: SchemaType = Sent(Given::Id);
 const FIX_NUMBER: SchemaType = Sent(Given::FixNumber);

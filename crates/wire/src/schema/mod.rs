@@ -1,21 +1,14 @@
 //! JSON schemas (2020-12) of everything that clients receive and send. Those of value objects follow from their
 //! definitions; those of bodies are written by hand. Every golden file is validated against its schema.
 
-mod schema_type;
-mod object;
-pub(crate) mod names;
-
 mod value_objects;
 
 mod bodies;
 
-mod descriptions;
-
 use serde_json::{Map, Value};
 
-pub(crate) use object::{ObjectSchema, SchemaVariant, golden, optional, required, shape, variant};
-pub(crate) use schema_type::SchemaType;
-pub use schema_type::{CURRENCY_PATTERN, SCOPE_PATTERN, reference};
+use crate::object_schema::ObjectSchema;
+pub use crate::object_schema::{CURRENCY_PATTERN, SCOPE_PATTERN, reference};
 
 /// Every schema by its name.
 pub fn schemas() -> Map<String, Value> {
@@ -35,4 +28,25 @@ pub fn example(name: &str) -> Option<Value> {
 
 fn shapes() -> impl Iterator<Item = &'static ObjectSchema> {
     value_objects::SHAPES.iter().chain(bodies::SHAPES)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::object_schema::descriptions::{description, is_published};
+
+    #[test]
+    fn every_field_that_is_published_has_a_meaning() {
+        let published = shapes().filter(|shape| is_published(shape.name));
+        let unexplained: Vec<_> = published
+            .flat_map(|shape| shape.fields.iter().map(move |field| (shape.name, field.name)))
+            .filter(|(shape, field)| description(shape, field).is_none())
+            .collect();
+        assert_eq!(unexplained, []);
+    }
+
+    #[test]
+    fn a_name_means_something_else_elsewhere() {
+        assert_eq!(description("Problem", "status"), None);
+    }
 }

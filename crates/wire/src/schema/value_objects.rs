@@ -1,12 +1,12 @@
 //! The schemas of all value objects.
 
-use super::object::{ObjectSchema, shape};
 use crate::access::{AuditVO, IdentityVO, NewTokenVO, TokenVO, UserVO};
 use crate::adapter::{AdapterVO, LineVO};
 use crate::breaks::{BreakVO, EvidenceVO};
 use crate::health::{CheckVO, HealthVO};
 use crate::market::{BarVO, LevelVO, OrderBookVO, TickVO, TradeVO};
 use crate::notifications::{LifeCycleVO, LineStateVO, LogEventVO, SessionEventVO, TradingStateVO};
+use crate::object_schema::{ObjectSchema, shape};
 use crate::operations::{FixSessionVO, ImportedVO};
 use crate::order::{FillVO, OrderStatusVO, OrderVO};
 use crate::portfolio::{CashBalanceVO, ChargeVO, PortfolioValueVO, PositionVO, TransactionVO};

@@ -6,9 +6,9 @@ use super::schema_type::{SchemaType, reference};
 
 /// An object with its fields.
 pub(crate) struct ObjectSchema {
-    pub(super) name: &'static str,
+    pub(crate) name: &'static str,
     description: &'static str,
-    pub(super) fields: &'static [SchemaField],
+    pub(crate) fields: &'static [SchemaField],
     /// Fields that only some variants have, by `objectType`.
     variants: &'static [SchemaVariant],
     /// Text of a golden file, or of a body that its own parser accepts.
@@ -20,7 +20,7 @@ pub(crate) struct ObjectSchema {
 }
 
 pub(crate) struct SchemaField {
-    pub(super) name: &'static str,
+    pub(crate) name: &'static str,
     kind: SchemaType,
     is_needed: bool,
 }
@@ -61,7 +61,7 @@ impl ObjectSchema {
     }
 
     /// Its own schema, and one of each variant.
-    pub(super) fn schemas(&self) -> Vec<(String, Value)> {
+    pub(crate) fn schemas(&self) -> Vec<(String, Value)> {
         let forms = self.variants.iter().map(|variant| (variant.name.to_owned(), variant.schema(self)));
         std::iter::once((self.name.to_owned(), self.schema())).chain(forms).collect()
     }
@@ -110,7 +110,7 @@ impl ObjectSchema {
     }
 
     /// A golden file may hold a list of them.
-    pub(super) fn examples(&self) -> Vec<Value> {
+    pub(crate) fn examples(&self) -> Vec<Value> {
         let parsed = self.example.map(|text| serde_json::from_str(text).expect("examples are JSON, as a test checks"));
         match parsed {
             Some(Value::Array(items)) => items,
