@@ -245,6 +245,13 @@ impl UserStore {
         })
     }
 
+    /// A copy of all of it as it is now, in a file that must not exist yet. Others may write meanwhile.
+    pub fn copy_to(&self, path: &Path) -> Result<(), AccessError> {
+        let text = path.to_string_lossy();
+        let copied = lock(&self.writer).execute("VACUUM INTO ?1", params![text]);
+        copied.map(drop).map_err(AccessError::sqlite("copy to", path))
+    }
+
     /// Something was done on the data folder itself.
     pub fn note(&self, actor: &Actor, detail: String, at: Timestamp) -> Result<(), AccessError> {
         self.record(&[AuditEntry::done(at, actor, detail)], &mut AuditAggregator::default())

@@ -15,5 +15,5 @@ pub mod strategies;
 mod unsent_instructions;
 
 pub use live::{EngineClock, EventSink, LiveExit, LiveLoop, LiveOptions, LiveParts};
-pub use loss::{go_on_after, last_order};
-pub use recovery::{RecoveredState, RecoveryError, recover};
+pub use loss::go_on_after;
+pub use recovery::{RecoveredState, RecoveryError, StateAt, recover, state_at};

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use domain::{Input, PublishedEvent, Sequenced, Timestamp};
+use bus::inbox::inbox;
+use domain::{Input, OrderId, PublishedEvent, Sequenced, Timestamp};
 use engine::{Engine, Outbox};
-use storage::journal::{self, JournalEntry, JournalReader, ScanProgress};
+use storage::journal::{self, InstanceId, JournalEntry, JournalReader, ScanProgress};
 use storage::{JournalLedger, SnapshotStore, StorageError};
 
 use tracing::warn;
@@ -85,20 +86,36 @@ pub fn recover(
     Ok((replay.engine, replay.recovered))
 }
 
+/// What can be said of a state without opening its journal for use.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StateAt {
+    pub last_order: OrderId,
+    /// Over everything so far; absent where the journal began under a build that did not keep it.
+    pub digest: Option<String>,
+}
+
+/// The state after a record.
+pub fn state_at(data_folder: &Path, instance: InstanceId, end: u64) -> Result<StateAt, RecoveryError> {
+    let snapshots = SnapshotStore::look(data_folder, instance);
+    let (engine, state) = replay_up_to(data_folder, end, &snapshots, &JournalLedger::new(inbox().0))?;
+    let digest = state.digest.map(|digest| digest.finish(&engine, state.at, end));
+    Ok(StateAt { last_order: engine.last_order(), digest })
+}
+
 /// The engine as it was after a record, for whoever only asks.
-pub(crate) fn replay_up_to(
+fn replay_up_to(
     folder: &Path,
     end: u64,
     snapshots: &SnapshotStore,
     ledger: &JournalLedger,
-) -> Result<Engine, RecoveryError> {
+) -> Result<(Engine, RecoveredState), RecoveryError> {
     let mut ignore = |_: u64, _: &[PublishedEvent]| {};
     let mut replay = RecoveryReplay::begin(snapshots, ledger, end, end, &mut ignore)?;
     let mut source = JournalReader::open(&folder.join(journal::FOLDER), replay.recovered.snapshot + 1)?;
     while let Some(entry) = source.read_to(end)? {
         replay.on_record(&entry)?;
     }
-    Ok(replay.engine)
+    Ok((replay.engine, replay.recovered))
 }
 
 struct RecoveryReplay<'a> {

@@ -125,6 +125,15 @@ impl ServerLauncher {
         ServerProcess::spawn(base_command(&self.program).args(words).arg("--data-dir").arg(&self.folder)).wait()
     }
 
+    /// As [`Self::run`], but SIGKILL ends it at the first of these system calls, by `strace`.
+    pub fn run_killed_at(&self, calls: &str, words: &[&str]) -> ServerExit {
+        let mut command = base_command(Path::new("strace"));
+        command.args(["-f", "-o", "/dev/null", "-e", &format!("trace={calls}")]);
+        command.args(["-e", &format!("inject={calls}:signal=KILL:when=1")]);
+        command.arg(&self.program).args(words).arg("--data-dir").arg(&self.folder);
+        ServerProcess::spawn(&mut command).wait()
+    }
+
     /// Runs a command of the binary that needs no folder.
     pub fn run_without_folder(&self, words: &[&str]) -> ServerExit {
         ServerProcess::spawn(base_command(&self.program).args(words)).wait()

@@ -48,9 +48,9 @@ pub fn check(data_folder: &Path, instance: InstanceId, traces: &Traces) -> Resul
     let show = &mut |walked: journal::ScanProgress| bar.show(walked.read, walked.total);
     let mut report = journal::verify_with(&folder, &witnesses, show)?;
     if traces.has_orders() && report.damage.is_none() && report.known.is_empty() {
-        let last = runtime::last_order(data_folder, instance, report.good.last_sequence);
-        let last = last.map_err(|problem| ExitFailure::new(Exit::Damaged, problem.to_string()))?;
-        report.known = traces.orders_beyond(last);
+        let state = runtime::state_at(data_folder, instance, report.good.last_sequence);
+        let state = state.map_err(|problem| ExitFailure::new(Exit::Damaged, problem.to_string()))?;
+        report.known = traces.orders_beyond(state.last_order);
     }
     Ok(report)
 }

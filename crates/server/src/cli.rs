@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
+use crate::backup::arguments::{BackupArgs, RestoreArgs};
 use crate::config::ConfigArgs;
 use crate::simulate::arguments::SimulateArgs;
 use crate::strategy_commands::StrategyCommand;
@@ -62,6 +63,17 @@ pub enum CliCommand {
     /// Look at a journal, or go on after a loss.
     #[command(subcommand)]
     Journal(JournalCommand),
+    /// Back up a data folder, also while a server trades on it
+    ///
+    /// Copies what is durable and new since the last backup there, checks it, and prints the hash that proves it.
+    #[command(verbatim_doc_comment)]
+    Backup(BackupArgs),
+    /// Make a data folder from a backup, up to any record or instant
+    ///
+    /// Writes nothing over: --data-dir must be new or empty. What comes out is a new instance, so that its ids never meet
+    /// those of the first folder.
+    #[command(verbatim_doc_comment)]
+    Restore(RestoreArgs),
     /// Halt trading and cancel what is open, without a network
     ///
     /// Asks the server that runs on the data folder over its control socket, and returns when the kill is durable. Where that
@@ -212,6 +224,7 @@ Examples:
   rialto check-config --config desk.toml        look before you leap
   rialto import reference/ --data-dir data      your own exchanges, securities and accounts
   rialto journal verify --data-dir data         prove that nothing was lost or changed
+  rialto backup /mnt/backup --data-dir data     a second copy, also while the server trades
   rialto kill --scope PLATFORM --data-dir data  stop everything, also when no network interface answers
   rialto simulate demo/simulation/trend.toml    strategies over two years of prices, and a report
   rialto strategy new my-idea --rialto .        a crate for a strategy of your own
@@ -274,6 +287,8 @@ mod tests {
               check-config   Check the configuration and show what every key means and where it was set
               sample-config  Print a commented configuration file with every key and its default
               journal        Look at a journal, or go on after a loss
+              backup         Back up a data folder, also while a server trades on it
+              restore        Make a data folder from a backup, up to any record or instant
               kill           Halt trading and cancel what is open, without a network
               status         Say how the server on a data folder is, without a network; the exit code is 1 where it is not ready
               simulate       Run strategies over prices of the past, on virtual time
@@ -299,6 +314,7 @@ mod tests {
               rialto check-config --config desk.toml        look before you leap
               rialto import reference/ --data-dir data      your own exchanges, securities and accounts
               rialto journal verify --data-dir data         prove that nothing was lost or changed
+              rialto backup /mnt/backup --data-dir data     a second copy, also while the server trades
               rialto kill --scope PLATFORM --data-dir data  stop everything, also when no network interface answers
               rialto simulate demo/simulation/trend.toml    strategies over two years of prices, and a report
               rialto strategy new my-idea --rialto .        a crate for a strategy of your own

@@ -6,6 +6,8 @@ use std::path::Path;
 use storage::{Loss, StorageError, journal};
 
 use crate::accept_loss;
+use crate::backup;
+use crate::backup::arguments::{BackupArgs, RestoreArgs};
 use crate::cli::{CliCommand, JournalCommand, TokenCommand, UserCommand};
 use crate::compose;
 use crate::config::{Config, ConfigArgs, show};
@@ -45,6 +47,12 @@ pub fn execute(command: CliCommand, strategies: strategy::StrategyRegistry) -> R
         CliCommand::Journal(JournalCommand::AcceptLoss { up_to, config }) => {
             print(&accept_loss::accept(&load_and_log(config)?, up_to)?)
         }
+        CliCommand::Backup(BackupArgs { folder, verify, config }) => {
+            print(&backup::back_up(&load_and_log(config)?, &folder, verify)?)
+        }
+        CliCommand::Restore(RestoreArgs { folder, to, same_instance, config }) => {
+            print(&backup::restore(&load_and_log(config)?, &folder, to, same_instance)?)
+        }
         CliCommand::Kill { scope, reason, config } => {
             print(&control::client::kill(&load(config)?.data_dir, scope, reason)?)
         }
@@ -70,6 +78,8 @@ fn writes_data(command: &CliCommand) -> bool {
     match command {
         CliCommand::Serve { .. }
         | CliCommand::Import { .. }
+        | CliCommand::Backup(_)
+        | CliCommand::Restore(_)
         | CliCommand::User(_)
         | CliCommand::Token(_)
         | CliCommand::Venue(_) => true,

@@ -1,4 +1,7 @@
 //! The identity of a data folder: random, made at first start, kept in the file `instance`.
+//!
+//! A folder that was restored from a backup has an identity of its own, so that no two folders give the same ids. Its journal goes
+//! on under the identity that its segments have, which a second line of the file says.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -11,15 +14,21 @@ use crate::exit_failure::{Exit, ExitFailure};
 
 const FILE: &str = "instance";
 
+/// Begins the line with the identity of the journal, where that is another one.
+const JOURNAL_LINE: &str = "journal ";
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DataDirIdentity([u8; 16]);
+pub struct DataDirIdentity {
+    own: [u8; 16],
+    journal: [u8; 16],
+}
 
 impl DataDirIdentity {
     /// Reads the identity of a folder that we hold, or gives it one.
     pub fn load(lock: &DataDirLock) -> Result<Self, ExitFailure> {
         let path = lock.folder().join(FILE);
         match fs::read_to_string(&path) {
-            Ok(text) => parse(text.trim()).ok_or_else(|| {
+            Ok(text) => parse(&text).ok_or_else(|| {
                 let reason = format!("{} does not hold 32 hexadecimal digits", path.display());
                 ExitFailure::new(Exit::Damaged, reason)
             }),
@@ -30,25 +39,39 @@ impl DataDirIdentity {
 
     /// The identity of a folder that somebody else may hold, where it has one.
     pub fn known(data_folder: &Path) -> Option<Self> {
-        let written = fs::read_to_string(data_folder.join(FILE)).ok().and_then(|text| parse(text.trim()));
+        let written = fs::read_to_string(data_folder.join(FILE)).ok().and_then(|text| parse(&text));
         let in_journal = || journal::instance_of(&data_folder.join(journal::FOLDER)).ok().flatten();
-        written.or_else(|| in_journal().map(|InstanceId(bytes)| Self(bytes)))
+        written.or_else(|| in_journal().map(|InstanceId(bytes)| Self::of(bytes)))
     }
 
     /// A journal without the file remembers whose it is; a folder without a journal becomes a new one.
     fn create(lock: &DataDirLock) -> Result<Self, ExitFailure> {
         let known = journal::instance_of(&lock.folder().join(journal::FOLDER)).map_err(ExitFailure::from)?;
         let instance = match known {
-            Some(InstanceId(bytes)) => Self(bytes),
-            None => Self(random().map_err(|error| ExitFailure::io("read", Path::new(RANDOM), &error))?),
+            Some(InstanceId(bytes)) => Self::of(bytes),
+            None => Self::of(random()?),
         };
         let path = lock.folder().join(FILE);
         instance.write_to(lock.folder()).map_err(|error| ExitFailure::io("write", &path, &error))?;
         Ok(instance)
     }
 
+    fn of(bytes: [u8; 16]) -> Self {
+        Self { own: bytes, journal: bytes }
+    }
+
+    /// A new one, for a folder that goes on with the journal of another.
+    pub fn new_for_journal(InstanceId(journal): InstanceId) -> Result<Self, ExitFailure> {
+        Ok(Self { own: random()?, journal })
+    }
+
+    /// As it was written by `Display`.
+    pub fn parse(text: &str) -> Option<Self> {
+        parse(text)
+    }
+
     /// Whole or not at all: a crash must not leave half an identity.
-    fn write_to(self, folder: &Path) -> io::Result<()> {
+    pub(crate) fn write_to(self, folder: &Path) -> io::Result<()> {
         let draft = folder.join("instance.new");
         let mut file = File::create(&draft)?;
         writeln!(file, "{self}")?;
@@ -59,32 +82,46 @@ impl DataDirIdentity {
 
     /// For the journal's segments.
     pub fn journal_id(self) -> InstanceId {
-        InstanceId(self.0)
+        InstanceId(self.journal)
     }
 
     /// For the engine, which puts it into the ids that it mints.
     pub fn number(self) -> u64 {
-        u64::from_be_bytes(self.0[..8].try_into().expect("eight of sixteen bytes"))
+        u64::from_be_bytes(self.own[..8].try_into().expect("eight of sixteen bytes"))
     }
 }
 
 impl std::fmt::Display for DataDirIdentity {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{:032x}", u128::from_be_bytes(self.0))
+        write!(f, "{:032x}", u128::from_be_bytes(self.own))?;
+        if self.journal != self.own {
+            write!(f, "\n{JOURNAL_LINE}{:032x}", u128::from_be_bytes(self.journal))?;
+        }
+        Ok(())
     }
 }
 
 fn parse(text: &str) -> Option<DataDirIdentity> {
+    let mut lines = text.trim().lines();
+    let own = parse_number(lines.next()?)?;
+    let journal = match lines.next() {
+        Some(line) => parse_number(line.strip_prefix(JOURNAL_LINE)?)?,
+        None => own,
+    };
+    lines.next().is_none().then_some(DataDirIdentity { own, journal })
+}
+
+fn parse_number(text: &str) -> Option<[u8; 16]> {
     let hexadecimal = text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
-    let number = u128::from_str_radix(text, 16).ok().filter(|_| hexadecimal);
-    number.map(|number| DataDirIdentity(number.to_be_bytes()))
+    u128::from_str_radix(text, 16).ok().filter(|_| hexadecimal).map(u128::to_be_bytes)
 }
 
 const RANDOM: &str = "/dev/urandom";
 
-fn random() -> io::Result<[u8; 16]> {
+fn random() -> Result<[u8; 16], ExitFailure> {
     let mut bytes = [0; 16];
-    File::open(RANDOM)?.read_exact(&mut bytes)?;
+    let read = File::open(RANDOM).and_then(|mut file| file.read_exact(&mut bytes));
+    read.map_err(|error| ExitFailure::io("read", Path::new(RANDOM), &error))?;
     Ok(bytes)
 }
 
@@ -125,6 +162,22 @@ mod tests {
             let refused = DataDirIdentity::load(&lock).unwrap_err().to_string();
             let expected = format!("{} does not hold 32 hexadecimal digits", folder.path().join(FILE).display());
             assert_eq!(refused, expected, "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_restored_folder_has_its_own_name_and_the_journal_of_another() {
+        let folder = tempfile::tempdir().unwrap();
+        let lock = DataDirLock::acquire(folder.path()).unwrap();
+        let journal = InstanceId([7; 16]);
+        let restored = DataDirIdentity::new_for_journal(journal).unwrap();
+        restored.write_to(folder.path()).unwrap();
+        assert_eq!(DataDirIdentity::load(&lock).unwrap(), restored);
+        assert_eq!((restored.journal_id(), DataDirIdentity::known(folder.path())), (journal, Some(restored)));
+        assert_ne!(restored.number(), DataDirIdentity::of(journal.0).number());
+        let written = fs::read_to_string(folder.path().join(FILE)).unwrap();
+        for bad in [format!("{written}{written}"), written.replace("journal ", "journal"), format!("{written}x")] {
+            assert_eq!(parse(&bad), None, "{bad}");
         }
     }
 

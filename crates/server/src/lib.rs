@@ -2,6 +2,8 @@
 
 /// The way back after a loss of the journal.
 pub mod accept_loss;
+/// A second copy of a data folder, and the way back from it.
+pub mod backup;
 /// Where a running server is found.
 pub mod server_file;
 /// The command line.

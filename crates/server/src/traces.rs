@@ -14,7 +14,7 @@ use storage::{Loss, SnapshotStore, StorageError};
 pub const VENUES: &str = "venues";
 /// Where `accept-loss` keeps what it put aside, inside the data folder.
 pub const LOST: &str = "lost";
-const LEDGER_EXTENSION: &str = "ledger";
+pub const LEDGER_EXTENSION: &str = "ledger";
 
 /// The highest numbers that are known outside the journal's segments.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

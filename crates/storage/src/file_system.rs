@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 
 use crate::StorageError;
@@ -72,6 +72,13 @@ impl WritableFile for File {
     }
 }
 
+/// The hash of a whole file, in hexadecimal digits.
+pub fn digest(path: &Path) -> io::Result<String> {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update_reader(File::open(path)?)?;
+    Ok(hasher.finalize().to_hex().to_string())
+}
+
 /// Goes on after short and interrupted writes.
 pub(crate) fn write_all_at(medium: &dyn WritableFile, mut bytes: &[u8], mut offset: u64) -> io::Result<()> {
     while !bytes.is_empty() {
@@ -97,6 +104,17 @@ pub(crate) fn zero_fill(medium: &dyn WritableFile, mut from: u64, to: u64) -> io
         from += length as u64;
     }
     Ok(())
+}
+
+/// A file that a backup has under a second name gets a copy of its own, before it is written again.
+pub(crate) fn unshare(disk: &dyn FileSystem, path: &Path) -> io::Result<()> {
+    if fs::metadata(path)?.nlink() < 2 {
+        return Ok(());
+    }
+    let own = path.with_extension("own");
+    fs::copy(path, &own)?;
+    File::open(&own)?.sync_all()?;
+    disk.rename(&own, path)
 }
 
 /// The folder is there and durable when it returns.

@@ -23,7 +23,7 @@ use controls::ControlChange;
 pub use controls::VenueControls;
 use lines::{OpenLines, SWITCHED_OFF};
 use persistent_venue::PersistentVenue;
-pub use persistent_venue::{OpenError, newest_order};
+pub use persistent_venue::{OpenError, copy_ledger_up_to, newest_order};
 pub use settings::{LEDGER_COMPACT_BYTES, SimulatedVenueSettings};
 
 const NANOS_PER_MILLI: i64 = 1_000_000;

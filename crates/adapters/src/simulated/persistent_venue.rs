@@ -84,6 +84,31 @@ pub fn newest_order(path: &Path) -> Result<Option<OrderId>, StorageError> {
     Ok(newest)
 }
 
+/// Copies a ledger up to the first record of an order above `last`: as it was before that order came. False, and no file, where
+/// that order is part of a compacted ledger, from which nothing can be taken out.
+pub fn copy_ledger_up_to(path: &Path, to: &Path, last: OrderId) -> Result<bool, StorageError> {
+    let (mut payloads, mut beyond) = (Vec::new(), None);
+    let mut visit = |payload: &[u8]| {
+        if beyond.is_some() {
+            return Ok(());
+        }
+        let mut records = VenueRecord::decode_batch(payload)?;
+        let end = records.iter().position(|record| record.orders().any(|order| order > last));
+        beyond = end.map(|end| records.swap_remove(end));
+        match end {
+            None => payloads.push(payload.to_vec()),
+            Some(end) => payloads.extend(batches(VenueRecord::decode_batch(payload)?.into_iter().take(end))),
+        }
+        Ok(())
+    };
+    AppendLog::read(path, &mut visit)?;
+    if matches!(beyond, Some(VenueRecord::Compacted(_) | VenueRecord::Kept(_))) {
+        return Ok(false);
+    }
+    let kept = payloads.into_iter().filter(|payload| !payload.is_empty());
+    AppendLog::replace_on(&storage::OsFileSystem, to, kept).map(|_| true)
+}
+
 impl PersistentVenue {
     pub(super) fn open(
         disk: &Arc<dyn FileSystem>,

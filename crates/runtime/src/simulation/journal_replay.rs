@@ -24,6 +24,8 @@ use crate::strategies::delivery_log::LoggedDelivery;
 pub struct JournalReplay<'a> {
     /// The data folder of the session.
     pub folder: &'a Path,
+    /// The last sequence to replay.
+    pub up_to: u64,
     /// A state that the session wrote, to be compared with the replayed one.
     pub snapshot: Option<StoredSnapshot>,
     /// None where strategies are not to run again.
@@ -70,7 +72,7 @@ pub fn replay_journal(
 ) -> Result<JournalReplayResult, RecoveryError> {
     let mut session = ReplaySession::new(what);
     let reader = JournalReader::open(&what.folder.join(journal::FOLDER), 1)?;
-    reader.replay(&mut |entry| session.on_record(&entry), progress)?;
+    reader.replay_to(what.up_to, &mut |entry| session.on_record(&entry), progress)?;
     Ok(session.finish())
 }
 
@@ -275,7 +277,7 @@ mod tests {
 
     /// Result of a journal of these records: numbers are times of timer deliveries, in a run that has begun.
     fn lived(records: &[Record]) -> (u64, Option<Difference>) {
-        let what = JournalReplay { folder: Path::new(""), snapshot: None, runner_factory: Some(&sit) };
+        let what = JournalReplay { folder: Path::new(""), up_to: u64::MAX, snapshot: None, runner_factory: Some(&sit) };
         let mut session = ReplaySession::new(&what);
         let echo = domain::StrategyRecord { id: ECHO, name: "ECHO".into(), auto_activate: true };
         let command = Command::Reference(vec![ReferenceChange::Strategy(echo)]);

@@ -44,6 +44,7 @@ mod session_replay;
 mod disk;
 mod damage;
 mod lost;
+mod backup;
 mod in_doubt;
 mod lines;
 mod lost_reports;

@@ -25,6 +25,9 @@ pub struct SimulateArgs {
     /// With --from-journal: run the strategies again and show the first command that differs.
     #[arg(long, requires = "from_journal")]
     pub strategies: bool,
+    /// With --from-journal: replay up to this record only.
+    #[arg(long, value_name = "SEQUENCE", requires = "from_journal")]
+    pub up_to: Option<u64>,
     #[command(flatten)]
     pub config: ConfigArgs,
 }

@@ -25,6 +25,7 @@ const NOT_RECORDED: &str = "the journal does not tell what strategies heard, so 
 /// replayed.
 pub(super) fn replay(
     folder: &Path,
+    up_to: Option<u64>,
     with_strategies: bool,
     config: &Config,
     registry: &StrategyRegistry,
@@ -39,7 +40,8 @@ pub(super) fn replay(
         make_runner(instances, registry, id, name, run, reference)
     };
     let seat = with_strategies.then_some(&seat as RunnerFactory<'_>);
-    let what = JournalReplay { folder, snapshot: snapshots.latest_valid(None)?, runner_factory: seat };
+    let up_to = up_to.unwrap_or(u64::MAX);
+    let what = JournalReplay { folder, up_to, snapshot: snapshots.latest_valid(Some(up_to))?, runner_factory: seat };
     let mut bar = ProgressReporter::new_for("replaying the journal");
     let found = replay_journal(&what, &mut |step| bar.show(step.read, step.total)).map_err(not_replayed)?;
     verdict(&found, with_strategies)

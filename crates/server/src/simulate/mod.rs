@@ -41,7 +41,9 @@ pub fn execute(arguments: SimulateArgs, registry: &StrategyRegistry) -> Result<S
     }
     match (arguments.command, arguments.from_journal, arguments.plan) {
         (Some(SimulateCommand::Generate(wish)), _, _) => generate::write(&wish),
-        (None, Some(folder), _) => journal_replay::replay(&folder, arguments.strategies, &config, registry),
+        (None, Some(folder), _) => {
+            journal_replay::replay(&folder, arguments.up_to, arguments.strategies, &config, registry)
+        }
         (None, None, Some(file)) => run(&file, arguments.out.as_deref(), registry),
         (None, None, None) => {
             Err(ExitFailure::new(Exit::Refused, "say which plan to run, or see: rialto simulate --help"))

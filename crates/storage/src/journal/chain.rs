@@ -1,6 +1,7 @@
 //! The identity of a journal and the hashes that link its frames.
 
 use std::fmt;
+use std::str::FromStr;
 
 /// The hash of a frame, contained in the next one: no frame can be changed, dropped or inserted without notice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,6 +31,18 @@ impl fmt::Display for InstanceId {
         write_hex(f, &self.0)
     }
 }
+
+impl FromStr for ChainHash {
+    type Err = InvalidHash;
+
+    fn from_str(text: &str) -> Result<Self, InvalidHash> {
+        blake3::Hash::from_hex(text).map(|hash| Self(*hash.as_bytes())).map_err(|_| InvalidHash)
+    }
+}
+
+/// A text that is not 64 hexadecimal digits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InvalidHash;
 
 fn write_hex(f: &mut fmt::Formatter<'_>, bytes: &[u8]) -> fmt::Result {
     bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"))

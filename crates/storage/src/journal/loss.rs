@@ -9,7 +9,7 @@ use super::chain::{ChainHash, InstanceId};
 use super::head;
 use super::scan::JournalScan;
 use super::segment::{self, HEADER_BYTES, Segment};
-use crate::file_system::{FileSystem, OsFileSystem, zero_fill};
+use crate::file_system::{FileSystem, OsFileSystem, unshare, zero_fill};
 use crate::lock::DataDirLock;
 use crate::{Damage, StorageError};
 
@@ -105,6 +105,7 @@ fn cut(folder: &Path, aside: &Path, at: Option<&(Segment, u64)>) -> io::Result<(
 fn blank(segment: &Segment, from: u64, aside: &Path) -> io::Result<()> {
     let name = segment.path.file_name().unwrap_or_default();
     fs::copy(&segment.path, aside.join(name))?;
+    unshare(&OsFileSystem, &segment.path)?;
     let file = OpenOptions::new().write(true).open(&segment.path)?;
     zero_fill(&file, from, segment.header.capacity)?;
     file.set_len(segment.header.capacity)?;

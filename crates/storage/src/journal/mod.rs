@@ -20,6 +20,7 @@ mod segment_reader;
 mod scan;
 mod head;
 mod loss;
+mod copy;
 mod recovery;
 mod writer;
 mod spare;
@@ -36,7 +37,8 @@ use std::thread::{self, JoinHandle};
 
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 
-pub use chain::{ChainHash, InstanceId};
+pub use chain::{ChainHash, InstanceId, InvalidHash};
+pub use copy::{BackupFolders, CopiedJournal, CopiedSegment, CopyLimit, back_up, durable_head, restore};
 pub use head::Head;
 pub use loss::{Left, accept as accept_loss, head_sequence, sync_head};
 pub use options::{JournalOptions, KnownSequence};

@@ -59,13 +59,23 @@ impl JournalReader {
 
     /// All records from here to the present end, for replay. `visit` may refuse and so end it.
     pub fn replay<E: From<StorageError>>(
+        self,
+        visit: &mut dyn FnMut(JournalEntry<'_>) -> Result<(), E>,
+        progress: &mut dyn FnMut(ScanProgress),
+    ) -> Result<(), E> {
+        self.replay_to(u64::MAX, visit, progress)
+    }
+
+    /// As [`Self::replay`], up to and with the sequence `limit`.
+    pub fn replay_to<E: From<StorageError>>(
         mut self,
+        limit: u64,
         visit: &mut dyn FnMut(JournalEntry<'_>) -> Result<(), E>,
         progress: &mut dyn FnMut(ScanProgress),
     ) -> Result<(), E> {
         let total = self.total_bytes()?;
         let mut reported = None;
-        while let Some(entry) = self.read_to(u64::MAX)? {
+        while let Some(entry) = self.read_to(limit)? {
             visit(entry)?;
             let read = self.read_before + self.frames.as_ref().map_or(0, SegmentReader::offset);
             if reported.replace(read) != Some(read) {

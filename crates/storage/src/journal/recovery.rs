@@ -8,7 +8,7 @@ use super::scan::{JournalScan, JournalSummary};
 use super::segment::{HEADER_BYTES, Segment};
 use super::writer::OpenSegment;
 use crate::block::BlockPosition;
-use crate::file_system::{FileSystem, WritableFile, write_all_at, zero_fill};
+use crate::file_system::{FileSystem, WritableFile, unshare, write_all_at, zero_fill};
 use crate::tail;
 use crate::{StorageError, TornWrite};
 
@@ -51,6 +51,7 @@ fn reopen(
     synced: Option<(u64, u64)>,
 ) -> Result<OpenSegment, StorageError> {
     let Segment { path, header } = segment;
+    unshare(disk, path).map_err(StorageError::io("copy", path))?;
     let medium = disk.open(path).map_err(StorageError::io("open", path))?;
     let dirty = torn.filter(|torn| torn.file == *path).map_or(0, |torn| torn.bytes);
     let length = std::fs::metadata(path).map_err(StorageError::io("read", path))?.len();

@@ -107,6 +107,11 @@ impl SegmentReader {
         self.blocks.body()
     }
 
+    /// All of that frame.
+    pub(crate) fn block(&self) -> &[u8] {
+        self.blocks.block()
+    }
+
     pub(crate) fn segment(&self) -> &Segment {
         &self.segment
     }

@@ -1,0 +1,216 @@
+//! A backup that is taken while clients trade, and data folders that are made from it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+
+use scenarios::fault_injector;
+use scenarios::server::{RunningServer, ServerExit};
+use scenarios::wait::wait_for;
+
+use crate::test_platform::{AAPL, MSFT, TestPlatform, TraderClient, launcher_for, limit, market};
+
+/// Clients that place and cancel orders until they are told to stop.
+struct Load {
+    stop: Arc<AtomicBool>,
+    clients: Vec<JoinHandle<u64>>,
+}
+
+impl Load {
+    fn on(server: &RunningServer) -> Self {
+        let stop = Arc::new(AtomicBool::new(false));
+        let trade = |(security, price): (u64, &'static str)| {
+            let (stop, mut client) = (stop.clone(), server.client());
+            thread::spawn(move || {
+                let mut placed = 0;
+                while !stop.load(Ordering::Relaxed) {
+                    let order = client.place(&limit(security, "BUY", 1, price));
+                    client.delete(&format!("/rest/execution/order/{order}")).unwrap();
+                    placed += 1;
+                }
+                placed
+            })
+        };
+        let clients = [(AAPL, "240"), (MSFT, "480"), (AAPL, "241")].map(trade).into();
+        Self { stop, clients }
+    }
+
+    fn stop(self) {
+        self.stop.store(true, Ordering::Relaxed);
+        let placed: u64 = self.clients.into_iter().map(|client| client.join().unwrap()).sum();
+        assert!(placed > 0, "there was no load");
+    }
+}
+
+/// A desk with a folder for its backups and restored folders.
+struct Desk {
+    platform: TestPlatform,
+    backups: PathBuf,
+}
+
+impl Desk {
+    fn new() -> Self {
+        let platform = TestPlatform::new().set("journal.segmentMegabytes", 1);
+        let backups = platform.data().with_file_name("backups");
+        Self { platform, backups }
+    }
+
+    fn back_up(&self) -> Vec<String> {
+        let taken = self.platform.launch.run(&["backup", self.backups.to_str().unwrap()]);
+        assert_eq!(taken.code, Some(0), "{taken}");
+        taken.output.lines().map(str::to_owned).collect()
+    }
+
+    fn restore(&self, name: &str, words: &[&str]) -> (PathBuf, ServerExit) {
+        let target = self.platform.data().with_file_name(name);
+        let launch = launcher_for(&target);
+        (target, launch.run(&[&["restore", self.backups.to_str().unwrap()], words].concat()))
+    }
+
+    /// The digest of the first so many records of the desk's own journal.
+    fn digest_at(&self, sequence: u64) -> String {
+        let (data, up_to) = (self.platform.data().to_str().unwrap(), sequence.to_string());
+        let ended = self.platform.launch.run(&["simulate", "--from-journal", data, "--up-to", &up_to]);
+        assert_eq!(ended.code, Some(0), "{ended}");
+        ended.output.lines().last().unwrap().to_owned()
+    }
+
+    fn wait_for_segments(&self, count: usize) {
+        let journal = self.platform.data().join("journal");
+        wait_for("segments", || (segments(&journal).len() >= count).then_some(()));
+    }
+}
+
+fn segments(folder: &Path) -> Vec<PathBuf> {
+    let files = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    files.filter(|path| path.extension().is_some_and(|end| end == "journal")).collect()
+}
+
+/// The value of a line such as `last sequence  1087`.
+fn value<'a>(lines: &'a [String], name: &str) -> &'a str {
+    let found = lines.iter().find_map(|line| line.strip_prefix(name));
+    found.unwrap_or_else(|| panic!("no {name}: {lines:?}")).trim()
+}
+
+fn sequence(lines: &[String]) -> u64 {
+    value(lines, "last sequence").parse().unwrap()
+}
+
+#[test]
+fn a_backup_under_load_restores_to_the_digest_of_its_sequence() {
+    let desk = Desk::new();
+    let server = desk.platform.start();
+    let mut client = server.client();
+    let bought = client.place(&market(AAPL, "BUY", 200));
+    client.wait_for_status(&bought, "EXECUTED");
+    let load = Load::on(&server);
+    desk.wait_for_segments(2);
+    // Killed in the middle: before the first segment is there, and before it has its name.
+    if fault_injector::is_possible() {
+        for call in ["link,linkat", "rename,renameat,renameat2"] {
+            let words = ["backup", desk.backups.to_str().unwrap()];
+            let killed = desk.platform.launch.run_killed_at(call, &words);
+            assert_eq!(killed.code, None, "{killed}");
+        }
+    }
+    let first = desk.back_up();
+    let second = desk.back_up();
+    load.stop();
+    server.stop();
+    assert!(sequence(&second) > sequence(&first), "{first:?} {second:?}");
+    assert!(!value(&first, "segments").contains(" 1 new") && value(&second, "segments").contains(" new"), "{second:?}");
+
+    let (folder, restored) = desk.restore("restored", &[]);
+    assert_eq!(restored.code, Some(0), "{restored}");
+    assert_eq!(restored.output.lines().last().unwrap(), desk.digest_at(sequence(&second)));
+    let to = format!("seq:{}", sequence(&first) - 1);
+    let (_, earlier) = desk.restore("earlier", &["--to", &to]);
+    assert_eq!(earlier.code, Some(0), "{earlier}");
+    assert_eq!(earlier.output.lines().last().unwrap(), desk.digest_at(sequence(&first) - 1));
+    goes_on_as_another(&desk, &folder, &bought);
+}
+
+/// The restored folder is a desk of its own that knows what was before.
+fn goes_on_as_another(desk: &Desk, folder: &Path, bought: &str) {
+    let name = |data: &Path| fs::read_to_string(data.join("instance")).unwrap().lines().next().unwrap().to_owned();
+    assert_ne!(name(folder), name(desk.platform.data()));
+    let launch = launcher_for(folder);
+    let server = launch.start();
+    let mut client = server.client();
+    assert_eq!(client.order(bought)["status"], "EXECUTED");
+    let sold = client.place(&market(AAPL, "SELL", 100));
+    client.wait_for_status(&sold, "EXECUTED");
+    let audit = client.get_json("/rest/audit?limit=100").to_string();
+    assert!(audit.contains("restored up to "), "{audit}");
+    server.stop();
+    let verified = launch.run(&["journal", "verify"]);
+    assert_eq!(verified.code, Some(0), "{verified}");
+    let replayed = launch.run(&["simulate", "--from-journal", folder.to_str().unwrap()]);
+    assert!(replayed.output.contains("is the one that the session wrote"), "{replayed}");
+}
+
+#[test]
+fn the_same_instance_goes_on_above_everything_that_was_given() {
+    let desk = Desk::new();
+    let server = desk.platform.start();
+    let mut client = server.client();
+    let before = client.place(&market(AAPL, "BUY", 10));
+    client.wait_for_status(&before, "EXECUTED");
+    let taken = desk.back_up();
+    let after = client.place(&market(AAPL, "BUY", 10));
+    client.wait_for_status(&after, "EXECUTED");
+    server.stop();
+    let (folder, restored) = desk.restore("again", &["--same-instance"]);
+    assert_eq!(restored.code, Some(0), "{restored}");
+    let text = |data: &Path| fs::read_to_string(data.join("instance")).unwrap();
+    assert_eq!(text(&folder), text(desk.platform.data()));
+    let server = launcher_for(&folder).start();
+    let mut client = server.client();
+    let next = client.place(&market(AAPL, "BUY", 10));
+    let placed = client.wait_for_status(&next, "EXECUTED");
+    assert!(next != before && next != after, "{next} was given before");
+    let number = client.get("/rest/execution/order").unwrap().header("rialto-sequence").map(str::to_owned);
+    let number: u64 = number.expect("every answer has its sequence").parse().unwrap();
+    assert!(number > sequence(&taken) + 1_000_000_000, "{number}: {placed}");
+    server.stop();
+}
+
+#[test]
+fn what_cannot_be_restored_is_refused_and_nothing_is_touched() {
+    let desk = Desk::new();
+    let server = desk.platform.start();
+    let mut client = server.client();
+    client.place(&limit(AAPL, "BUY", 5, "272.40"));
+    let none = desk.restore("none", &[]).1;
+    assert_eq!((none.code, none.log.contains("there is no backup in")), (Some(2), true), "{none}");
+    desk.back_up();
+    server.stop();
+    let data = desk.platform.data().file_name().unwrap().to_str().unwrap().to_owned();
+    let over = desk.restore(&data, &[]).1;
+    assert_eq!((over.code, over.log.contains("is in the way")), (Some(2), true), "{over}");
+    let late = desk.restore("late", &["--to", "seq:999999999"]).1;
+    assert_eq!((late.code, late.log.contains("--to is after the newest backup")), (Some(2), true), "{late}");
+    let stranger = TestPlatform::new();
+    stranger.start().stop();
+    let foreign = stranger.launch.run(&["backup", desk.backups.to_str().unwrap()]);
+    assert_eq!(
+        (foreign.code, foreign.log.contains("is a backup of another data folder")),
+        (Some(2), true),
+        "{foreign}"
+    );
+    damage_the_tail(&desk.backups);
+    let damaged = desk.restore("damaged", &[]).1;
+    assert_eq!((damaged.code, damaged.log.contains("does not end with record")), (Some(4), true), "{damaged}");
+    assert!(!desk.platform.data().with_file_name("damaged").exists());
+}
+
+fn damage_the_tail(backups: &Path) {
+    let point = fs::read_dir(backups.join("points")).unwrap().next().unwrap().unwrap().path();
+    let tail = segments(&point.join("journal")).remove(0);
+    let mut bytes = fs::read(&tail).unwrap();
+    let end = bytes.len();
+    bytes[end - 1] ^= 1;
+    fs::write(&tail, bytes).unwrap();
+}

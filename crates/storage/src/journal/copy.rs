@@ -1,0 +1,352 @@
+//! Copies of a journal: into a backup while it is written, and back from one. Every frame is checked on its way.
+//!
+//! A sealed segment never changes, so a backup shares its file (a hard link) where it can. Of the segment that is being
+//! written, the frames up to the limit are copied.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use super::chain::{ChainHash, InstanceId};
+use super::frame::{FrameBuilder, JournalFrame, RecordCursor};
+use super::head::{self, Head};
+use super::record::{JournalBatch, JournalRecord};
+use super::scan::ScanProgress;
+use super::segment::{self, HEADER_BYTES, Segment};
+use super::segment_reader::SegmentReader;
+use crate::StorageError;
+use crate::block::BlockPosition;
+use crate::file_system::{FileSystem, OsFileSystem};
+
+const UNFINISHED_EXTENSION: &str = "new";
+
+/// The last record of a copy: the first one beyond either limit ends it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CopyLimit {
+    pub sequence: u64,
+    /// Nanoseconds since 1970, UTC.
+    pub time: i64,
+}
+
+/// One segment of a copy.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CopiedSegment {
+    /// The name of its file.
+    pub file: String,
+    pub first: u64,
+    pub last: u64,
+    /// Of the last record.
+    pub time: i64,
+    /// Header and frames.
+    pub bytes: u64,
+    /// The hash of the last frame.
+    pub head: ChainHash,
+}
+
+/// A copy, with at least one segment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CopiedJournal {
+    pub instance: InstanceId,
+    pub segments: Vec<CopiedSegment>,
+}
+
+/// Where a backup keeps segments.
+#[derive(Debug, Clone, Copy)]
+pub struct BackupFolders<'a> {
+    /// Sealed ones, shared by all backups.
+    pub sealed: &'a Path,
+    /// The one that was being written, of this backup alone.
+    pub tail: &'a Path,
+}
+
+impl CopyLimit {
+    pub const NONE: Self = Self { sequence: u64::MAX, time: i64::MAX };
+
+    pub fn at_sequence(sequence: u64) -> Self {
+        Self { sequence, ..Self::NONE }
+    }
+
+    fn has(&self, sequence: u64, time: i64) -> bool {
+        sequence <= self.sequence && time <= self.time
+    }
+}
+
+impl CopiedJournal {
+    pub fn end(&self) -> Option<&CopiedSegment> {
+        self.segments.last()
+    }
+}
+
+/// How far a journal is surely on the disk, by its head file; none where that says nothing. A server may run.
+pub fn durable_head(data_folder: &Path) -> Result<Option<Head>, StorageError> {
+    const TRIES: usize = 100;
+    let folder = data_folder.join(super::FOLDER);
+    let mut found = head::read(&folder);
+    // It is written in place: what is read may be half of two.
+    for _ in 1..TRIES {
+        if !matches!(found, Err(StorageError::Damaged(_))) {
+            break;
+        }
+        found = head::read(&folder);
+    }
+    found
+}
+
+/// Copies a journal up to a sequence, also one that is being written; what `known` names is in `to` already and was checked when
+/// it came there. Where it fails, everything that is complete in `to` stays usable.
+pub fn back_up(
+    data_folder: &Path,
+    limit: u64,
+    known: &[CopiedSegment],
+    to: BackupFolders<'_>,
+    progress: &mut dyn FnMut(ScanProgress),
+) -> Result<CopiedJournal, StorageError> {
+    let folder = data_folder.join(super::FOLDER);
+    let listed: Vec<_> = segment::list(&folder)?.into_iter().filter(|(first, _)| *first <= limit).collect();
+    let mut work = BackupWork { to, before: None, read: 0, total: unknown_bytes(&listed, known), progress };
+    let mut segments: Vec<CopiedSegment> = Vec::with_capacity(listed.len());
+    for (index, (_, path)) in listed.iter().enumerate() {
+        let copied = match listed.get(index + 1) {
+            Some((_, next)) => work.sealed(path, next, known.get(index))?,
+            None => work.tail(path, limit)?,
+        };
+        segments.extend(copied);
+    }
+    sync_folder(to.sealed)?;
+    sync_folder(to.tail)?;
+    let Some(before) = work.before.filter(|_| !segments.is_empty()) else {
+        let reason = format!("there is no record in {} yet", folder.display());
+        return Err(StorageError::Setting { name: "backup", reason });
+    };
+    Ok(CopiedJournal { instance: before.header.instance, segments })
+}
+
+fn unknown_bytes(listed: &[(u64, PathBuf)], known: &[CopiedSegment]) -> u64 {
+    let new = listed.iter().filter(|(first, _)| !known.iter().any(|segment| segment.first == *first));
+    new.map(|(_, path)| fs::metadata(path).map_or(0, |found| found.len())).sum()
+}
+
+struct BackupWork<'a> {
+    to: BackupFolders<'a>,
+    /// The segment before the one that is copied.
+    before: Option<Segment>,
+    read: u64,
+    total: u64,
+    progress: &'a mut dyn FnMut(ScanProgress),
+}
+
+impl BackupWork<'_> {
+    /// A segment behind which another has frames on the disk.
+    fn sealed(
+        &mut self,
+        path: &Path,
+        next: &Path,
+        known: Option<&CopiedSegment>,
+    ) -> Result<Option<CopiedSegment>, StorageError> {
+        let (next, _) = Segment::open(next.to_owned())?;
+        let (found, _) = Segment::open(path.to_owned())?;
+        found.check_follows(self.before.as_ref())?;
+        let target = self.to.sealed.join(segment::file_name(found.header.first));
+        let is_known = |known: &&CopiedSegment| {
+            known.first == found.header.first && known.head == next.header.previous && target.exists()
+        };
+        let copied = match known.filter(is_known) {
+            Some(known) => known.clone(),
+            None => self.share(path, &target, &next)?,
+        };
+        self.before = Some(found);
+        Ok(Some(copied))
+    }
+
+    /// The file gets its name in the backup when all of it was read there and is good.
+    fn share(&mut self, path: &Path, target: &Path, next: &Segment) -> Result<CopiedSegment, StorageError> {
+        let unfinished = target.with_extension(UNFINISHED_EXTENSION);
+        link_or_copy(path, &unfinished).map_err(StorageError::io("copy", path))?;
+        let (found, _) = Segment::open(path.to_owned())?;
+        let file = File::open(&unfinished).map_err(StorageError::io("open", &unfinished))?;
+        let copied = self.walk(SegmentReader::new(found, file)?, next)?;
+        fs::rename(&unfinished, target).map_err(StorageError::io("rename", &unfinished))?;
+        Ok(copied)
+    }
+
+    fn walk(&mut self, mut frames: SegmentReader, next: &Segment) -> Result<CopiedSegment, StorageError> {
+        let mut copied = begin(&frames);
+        let fault = loop {
+            let frame = match frames.step()? {
+                Ok(frame) => frame,
+                Err(fault) => break fault,
+            };
+            let time = last_time(&frames, &frame);
+            note(&mut copied, frame.last, time, frames.offset(), frames.head());
+            self.show(frames.offset());
+        };
+        frames.check_sealed(fault, &next.header)?;
+        self.read += frames.segment().header.capacity;
+        Ok(copied)
+    }
+
+    fn tail(&mut self, path: &Path, limit: u64) -> Result<Option<CopiedSegment>, StorageError> {
+        let (found, file) = Segment::open(path.to_owned())?;
+        found.check_follows(self.before.as_ref())?;
+        self.before = Some(found.clone());
+        let mut frames = SegmentReader::new(found, file)?;
+        let read = self.read;
+        let (progress, total) = (&mut *self.progress, self.total);
+        let mut show = |offset: u64| progress(ScanProgress { read: total.min(read + offset), total });
+        copy_frames(&mut frames, self.to.tail, CopyLimit::at_sequence(limit), &mut show).map(|(copied, _)| copied)
+    }
+
+    fn show(&mut self, offset: u64) {
+        let total = self.total;
+        (self.progress)(ScanProgress { read: total.min(self.read + offset), total });
+    }
+}
+
+/// Copies the segments of a backup, in order, into an empty folder, up to the limit and with a head file; checks every frame and
+/// that each segment ends as the backup says.
+pub fn restore(
+    segments: &[(PathBuf, CopiedSegment)],
+    limit: CopyLimit,
+    data_folder: &Path,
+    progress: &mut dyn FnMut(ScanProgress),
+) -> Result<CopiedJournal, StorageError> {
+    let folder = data_folder.join(super::FOLDER);
+    fs::create_dir_all(&folder).map_err(StorageError::io("create", &folder))?;
+    let total: u64 = segments.iter().map(|(_, segment)| segment.bytes).sum();
+    let (mut read, mut before, mut copies) = (0, None, Vec::new());
+    for (path, expected) in segments {
+        let (found, file) = Segment::open(path.clone())?;
+        found.check_follows(before.as_ref())?;
+        if copies.last().is_some_and(|last: &CopiedSegment| last.head != found.header.previous) {
+            return Err(StorageError::damaged(path, 0, "it continues a frame that is not here"));
+        }
+        let mut frames = SegmentReader::new(found.clone(), file)?;
+        let mut show = |offset: u64| progress(ScanProgress { read: total.min(read + offset), total });
+        let (copied, is_whole) = copy_frames(&mut frames, &folder, limit, &mut show)?;
+        if is_whole && copied.as_ref().is_none_or(|copied| copied.head != expected.head) {
+            let reason = format!("it does not end with record {} as its backup says", expected.last);
+            return Err(StorageError::damaged(path, frames.offset(), reason));
+        }
+        read += expected.bytes;
+        before = Some(found);
+        copies.extend(copied);
+        if !is_whole {
+            break;
+        }
+    }
+    finish(&folder, before, copies)
+}
+
+fn finish(folder: &Path, before: Option<Segment>, segments: Vec<CopiedSegment>) -> Result<CopiedJournal, StorageError> {
+    let (Some(Segment { header, .. }), Some(end)) = (before, segments.last()) else {
+        let reason = "the backup has no record up to there".to_owned();
+        return Err(StorageError::Setting { name: "--to", reason });
+    };
+    let head = Head { instance: header.instance, sequence: end.last, hash: end.head };
+    let path = folder.join(head::FILE);
+    fs::write(&path, head.encode())
+        .and_then(|()| File::open(&path)?.sync_all())
+        .map_err(StorageError::io("write", &path))?;
+    sync_folder(folder)?;
+    Ok(CopiedJournal { instance: header.instance, segments })
+}
+
+/// Copies the frames of a segment up to the limit into a file of the same name in another folder, and says whether that is all of
+/// it. Nothing is left where not even the first record is within the limit.
+fn copy_frames(
+    frames: &mut SegmentReader,
+    folder: &Path,
+    limit: CopyLimit,
+    progress: &mut dyn FnMut(u64),
+) -> Result<(Option<CopiedSegment>, bool), StorageError> {
+    let mut copied = begin(frames);
+    let path = folder.join(&copied.file);
+    let failed = || StorageError::io("write", &path);
+    let mut file = BufWriter::new(File::create(&path).map_err(failed())?);
+    file.write_all(&frames.segment().header.encode()).map_err(failed())?;
+    let mut is_whole = true;
+    loop {
+        let place = BlockPosition { offset: frames.offset(), ..frames.segment().header.frames_start() };
+        let Ok(frame) = frames.step()? else { break };
+        let time = last_time(frames, &frame);
+        if limit.has(frame.last, time) {
+            file.write_all(frames.block()).map_err(failed())?;
+            note(&mut copied, frame.last, time, frames.offset(), frames.head());
+            progress(frames.offset());
+            continue;
+        }
+        is_whole = false;
+        if let Some((bytes, last, time, head)) = part_of(frames.body(), place, &frame, limit) {
+            file.write_all(&bytes).map_err(failed())?;
+            note(&mut copied, last, time, place.offset + bytes.len() as u64, head);
+        }
+        break;
+    }
+    let file = file.into_inner().map_err(|error| failed()(error.into_error()))?;
+    file.sync_all().map_err(failed())?;
+    if copied.last == 0 {
+        fs::remove_file(&path).map_err(StorageError::io("remove", &path))?;
+        return Ok((None, is_whole));
+    }
+    Ok((Some(copied), is_whole))
+}
+
+/// The records of a frame that are within the limit, as a frame of their own: many commands share a frame.
+fn part_of(
+    body: &[u8],
+    place: BlockPosition,
+    frame: &JournalFrame,
+    limit: CopyLimit,
+) -> Option<(Vec<u8>, u64, i64, ChainHash)> {
+    let mut part = FrameBuilder::new();
+    let mut cursor = RecordCursor::start();
+    let mut last = None;
+    while let Some(entry) = cursor.next(body).filter(|entry| limit.has(entry.sequence, entry.time)) {
+        let record = JournalRecord { sequence: entry.sequence, kind: entry.kind, payload: entry.payload.to_vec() };
+        part.push(&JournalBatch { time: entry.time, records: vec![record] });
+        last = Some((entry.sequence, entry.time));
+    }
+    let (sequence, time) = last?;
+    let head = part.finish(place, frame.previous);
+    Some((part.bytes().to_vec(), sequence, time, head))
+}
+
+fn begin(frames: &SegmentReader) -> CopiedSegment {
+    let header = &frames.segment().header;
+    CopiedSegment {
+        file: segment::file_name(header.first),
+        first: header.first,
+        last: 0,
+        time: 0,
+        bytes: HEADER_BYTES as u64,
+        head: header.previous,
+    }
+}
+
+fn note(copied: &mut CopiedSegment, last: u64, time: i64, bytes: u64, head: ChainHash) {
+    (copied.last, copied.time, copied.bytes, copied.head) = (last, time, bytes, head);
+}
+
+/// The latest time of a frame's records.
+fn last_time(frames: &SegmentReader, frame: &JournalFrame) -> i64 {
+    let mut cursor = RecordCursor::start();
+    let times = std::iter::from_fn(|| cursor.next(frames.body()).map(|entry| entry.time));
+    times.take(frame.count as usize).max().unwrap_or(i64::MIN)
+}
+
+/// One file under two names where both are on one disk, else a copy.
+fn link_or_copy(from: &Path, to: &Path) -> io::Result<()> {
+    match fs::remove_file(to) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    if fs::hard_link(from, to).is_ok() {
+        return Ok(());
+    }
+    fs::copy(from, to)?;
+    File::open(to)?.sync_all()
+}
+
+fn sync_folder(folder: &Path) -> Result<(), StorageError> {
+    OsFileSystem.sync_folder(folder).map_err(StorageError::io("sync", folder))
+}
