@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use storage::StorageError;
 use storage::journal::{
-    DurabilityEvent, FOLDER, InstanceId, Journal, JournalBatch, JournalEntry, JournalOptions, JournalReader,
-    JournalRecord, SyncMode, verify,
+    ChainAnchor, DurabilityEvent, FOLDER, Head, InstanceId, Journal, JournalBatch, JournalEntry, JournalOptions,
+    JournalReader, JournalRecord, StartAnchor, SyncMode, durable_head, verify,
 };
 use storage::lock::DataDirLock;
 
@@ -19,6 +19,7 @@ type Outcome<T> = Result<T, Box<dyn Error>>;
 
 const ROUND: Duration = Duration::from_secs(1);
 const PAYLOAD_BYTES: usize = 256;
+const START_PAYLOAD_BYTES: usize = 4 << 10;
 const IN_FLIGHT: u64 = 256;
 const BARE_FILE_BYTES: usize = 4 << 20;
 
@@ -35,8 +36,39 @@ fn main() -> Outcome<()> {
     }
     let records = replay(&folder.path().join("group-always"))?;
     println!("checked and read back        {records:>9} records/s");
+    for megabytes in [2, 20, 200] {
+        let [whole, anchored] = start(&folder.path().join(format!("start-{megabytes}")), megabytes)?;
+        let show = |(bytes, took): (u64, Duration)| format!("{bytes:>11} bytes in {took:>9.1?}");
+        println!("start, {megabytes:>3} MB: whole journal {}, from an anchor {}", show(whole), show(anchored));
+    }
     println!("load average                 {}", load_average());
     Ok(())
+}
+
+/// What a start reads of a journal of that size and how long it takes: without a snapshot, and with one at its end.
+fn start(folder: &Path, megabytes: u64) -> Outcome<[(u64, Duration); 2]> {
+    let options =
+        JournalOptions { sync: SyncMode::Os, segment_bytes: 1 << 20, ..JournalOptions::new(InstanceId([1; 16])) };
+    let (_, mut journal) = Journal::open(&DataDirLock::acquire(folder)?, &options, &mut |_| {})?;
+    for sequence in 1..=megabytes * (1 << 20) / START_PAYLOAD_BYTES as u64 {
+        let record = JournalRecord { sequence, kind: 1, payload: vec![7; START_PAYLOAD_BYTES] };
+        let mut batch = JournalBatch { time: 0, records: vec![record] };
+        while let Err(refused) = journal.append(batch) {
+            batch = refused.batch;
+            wait(&journal)?;
+        }
+    }
+    journal.close()?;
+    let Head { sequence, hash, .. } = durable_head(folder)?.ok_or("a journal that was closed has a head")?;
+    let head = ChainAnchor { sequence, hash };
+    let anchor = StartAnchor { snapshot: sequence, head, says: "the bench knows another record".to_owned() };
+    let inspect = |anchor: Option<StartAnchor>| -> Outcome<(u64, Duration)> {
+        let (begun, mut bytes) = (Instant::now(), 0);
+        let options = JournalOptions { anchor, ..options.clone() };
+        Journal::inspect(&DataDirLock::acquire(folder)?, &options, &mut |step| bytes = step.total)?;
+        Ok((bytes, begun.elapsed()))
+    };
+    Ok([inspect(None)?, inspect(Some(anchor))?])
 }
 
 /// Overwrites a zero-filled file record by record, each synced: the floor below every durable thing.

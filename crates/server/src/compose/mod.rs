@@ -20,6 +20,8 @@ mod reference_import;
 mod listener;
 /// Numbers of the program for whoever watches it.
 mod metrics;
+/// The part of the journal that a start does not read.
+mod older_segments;
 /// What the engine is told at every start, and what only at the first.
 mod startup_commands;
 /// What the program around the engine can do for an edge.

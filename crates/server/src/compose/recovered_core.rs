@@ -11,6 +11,7 @@ use storage::journal::{Inspected, Journal, JournalOptions};
 use storage::{JournalLedger, ReadModel, SnapshotStore};
 use tracing::{info, warn};
 
+use super::older_segments;
 use crate::config::Config;
 use crate::data_dir::DataDir;
 use crate::exit_failure::{Exit, ExitFailure};
@@ -37,6 +38,7 @@ impl Core {
         let traces = Traces::read(&folder, instance)?;
         let inspected = inspect_journal(config, data_dir, &traces)?;
         let end = inspected.found().last_sequence;
+        let checked_from = inspected.checked_from();
         let snapshots = SnapshotStore::open(&data_dir.lock, instance)?;
         let read_model = Arc::new(ReadModel::open(&data_dir.lock, instance, end)?);
         let (inbox, lanes) = inbox_with(config.lane_limits(), config.in_flight_limits());
@@ -44,6 +46,7 @@ impl Core {
         let (engine, recovered) = replay(&folder, end, &snapshots, &ledger, &read_model)?;
         traces.check_orders(&folder, end, engine.last_order())?;
         let journal = open_journal(inspected)?;
+        older_segments::check_in_background(&folder, checked_from);
         data_dir.clock.start_after(recovered.at);
         let clock = data_dir.clock.shared();
         Ok(Self { folder, engine, recovered, journal, snapshots, read_model, ledger, inbox, lanes, clock })
@@ -61,7 +64,9 @@ impl Core {
 fn inspect_journal(config: &Config, data_dir: &DataDir, traces: &Traces) -> Result<Inspected, ExitFailure> {
     let mut bar = ProgressReporter::new_for("checking the journal");
     let witnesses = traces.witnesses(data_dir.lock.folder());
-    let options = JournalOptions { witnesses, ..config.journal_options(data_dir.instance.journal_id()) };
+    let instance = data_dir.instance.journal_id();
+    let anchor = SnapshotStore::look(data_dir.lock.folder(), instance).newest_anchor()?;
+    let options = JournalOptions { witnesses, anchor, ..config.journal_options(instance) };
     Ok(Journal::inspect(&data_dir.lock, &options, &mut |step| bar.show(step.read, step.total))?)
 }
 

@@ -16,6 +16,13 @@ impl ChainHash {
     }
 }
 
+/// A frame that is known from elsewhere: its last sequence and its hash.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChainAnchor {
+    pub sequence: u64,
+    pub hash: ChainHash,
+}
+
 /// Which journal a segment belongs to; random, given once by the owner of a new data folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InstanceId(pub [u8; 16]);

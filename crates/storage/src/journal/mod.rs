@@ -37,14 +37,14 @@ use std::thread::{self, JoinHandle};
 
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 
-pub use chain::{ChainHash, InstanceId, InvalidHash};
+pub use chain::{ChainAnchor, ChainHash, InstanceId, InvalidHash};
 pub use copy::{BackupFolders, CopiedJournal, CopiedSegment, CopyLimit, back_up, durable_head, restore};
 pub use head::Head;
 pub use loss::{Left, accept as accept_loss, head_sequence, sync_head};
-pub use options::{JournalOptions, KnownSequence};
+pub use options::{JournalOptions, KnownSequence, StartAnchor};
 pub use reader::JournalReader;
 pub use record::{JournalBatch, JournalEntry, JournalRecord};
-pub use scan::{JournalSummary, ScanProgress, VerifyReport, instance_of, verify, verify_with};
+pub use scan::{JournalSummary, ScanProgress, VerifyReport, instance_of, verify, verify_older, verify_with};
 pub use shared::{COMMIT_BUCKETS, JournalMetrics, JournalMonitor, SYNC_BUCKETS, SyncTimes};
 pub use sync_mode::SyncMode;
 pub use writer::{DurabilityEvent, JournalWorker};
@@ -75,7 +75,7 @@ pub struct Journal {
     thread: Option<JoinHandle<()>>,
 }
 
-/// A journal that was checked from end to end, and of which nothing was changed yet.
+/// A journal that was checked, from end to end or from an anchor on, and of which nothing was changed yet.
 pub struct Inspected {
     lock: DataDirLock,
     options: JournalOptions,
@@ -113,7 +113,8 @@ pub enum AppendError {
 }
 
 impl Journal {
-    /// Checks the journal in the locked data folder from end to end, cuts a torn end, and starts the writer.
+    /// Checks the journal in the locked data folder from end to end, or from the anchor that the options have, cuts a torn end, and
+    /// starts the writer.
     pub fn open(
         lock: &DataDirLock,
         options: &JournalOptions,
@@ -318,7 +319,7 @@ impl Inspected {
         options.check()?;
         let folder = lock.folder().join(FOLDER);
         create_folder(disk.as_ref(), lock.folder(), &folder)?;
-        let mut scan = JournalScan::new(head::read(&folder)?);
+        let mut scan = JournalScan::new(head::read(&folder)?).with_anchor(options.anchor.clone());
         scan.run(&folder, Some(options.instance), progress)?;
         let known = scan.known_beyond(&folder, &options.witnesses);
         if !known.is_empty() {
@@ -330,6 +331,11 @@ impl Inspected {
 
     pub fn found(&self) -> &JournalSummary {
         &self.scan.summary
+    }
+
+    /// The first sequence that was checked, where older segments were left to [`verify_older`].
+    pub fn checked_from(&self) -> Option<u64> {
+        self.scan.walked_from
     }
 
     /// Cuts a torn end and starts the writer.

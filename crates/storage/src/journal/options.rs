@@ -1,6 +1,6 @@
 //! Sizes and limits of a journal.
 
-use super::chain::InstanceId;
+use super::chain::{ChainAnchor, InstanceId};
 use super::frame::FRAME_HEAD_BYTES;
 use super::segment::HEADER_BYTES;
 use super::sync_mode::SyncMode;
@@ -21,6 +21,17 @@ pub struct KnownSequence {
     pub says: String,
 }
 
+/// Where a start may begin to check: a snapshot knows the journal up to there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StartAnchor {
+    /// What comes after it is replayed.
+    pub snapshot: u64,
+    /// The chain's head when the snapshot was written: the journal must have this frame.
+    pub head: ChainAnchor,
+    /// Which file knows it: part of a sentence.
+    pub says: String,
+}
+
 #[derive(Debug, Clone)]
 pub struct JournalOptions {
     /// Whose journal it is. See `instance_of` for one that exists.
@@ -34,6 +45,8 @@ pub struct JournalOptions {
     pub queue_bytes: usize,
     /// What others remember: a journal that has less is not opened.
     pub witnesses: Vec<KnownSequence>,
+    /// Segments before it are not read at the start, only their headers.
+    pub anchor: Option<StartAnchor>,
 }
 
 impl JournalOptions {
@@ -45,6 +58,7 @@ impl JournalOptions {
             queue_batches: DEFAULT_QUEUE_BATCHES,
             queue_bytes: DEFAULT_QUEUE_BYTES,
             witnesses: Vec::new(),
+            anchor: None,
         }
     }
 

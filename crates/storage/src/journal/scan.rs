@@ -1,6 +1,7 @@
 //! Journal scan: checks every header, frame, checksum and link. Read-only.
 //!
-//! `Journal::open` trusts a journal only after this walk; `verify` prints it.
+//! `Journal::open` trusts a journal only after this walk; `verify` prints it. With an anchor the walk begins at the segment that the
+//! anchor stands in or before; of older segments only the headers are read.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -8,7 +9,7 @@ use std::path::{Path, PathBuf};
 use super::chain::{ChainHash, InstanceId};
 use super::frame::JournalFrame;
 use super::head::{self, Head};
-use super::options::KnownSequence;
+use super::options::{KnownSequence, StartAnchor};
 use super::segment::{self, Segment};
 use super::segment_reader::{SegmentEnd, SegmentReader};
 use crate::{Damage, StorageError, TornWrite};
@@ -21,7 +22,7 @@ pub struct JournalSummary {
     pub segments: u64,
     pub frames: u64,
     pub records: u64,
-    /// Headers and frames, without the room that is not used.
+    /// Headers and frames of the segments that were read, without the room that is not used.
     pub bytes: u64,
     pub first_sequence: Option<u64>,
     /// 0 while there is no record.
@@ -74,6 +75,22 @@ pub fn verify_with(
     Ok(VerifyReport { good: scan.summary, damage, known })
 }
 
+/// Checks what a start from an anchor has left out: all segments before the one that `sequence` stands in.
+pub fn verify_older(folder: &Path, sequence: u64) -> Result<(), StorageError> {
+    let (segments, checked) = check_segments(segment::list(folder)?, None);
+    let end = first_needed(&segments, sequence);
+    let mut scan = JournalScan::new(None);
+    for (index, segment) in segments.iter().enumerate().take(end) {
+        scan.walk(segment, segments.get(index + 1), &mut |_| {})?;
+    }
+    if end < segments.len() { Ok(()) } else { checked }
+}
+
+/// The place of the segment that a sequence stands in, or would.
+fn first_needed(segments: &[Segment], sequence: u64) -> usize {
+    segments.iter().rposition(|segment| segment.header.first <= sequence).unwrap_or(0)
+}
+
 /// The instance that a journal belongs to, if it has a segment yet.
 pub fn instance_of(folder: &Path) -> Result<Option<InstanceId>, StorageError> {
     if !folder.exists() {
@@ -94,6 +111,10 @@ pub(crate) struct JournalScan {
     /// What the journal must have, and whether that was met.
     head: Option<Head>,
     is_head_met: bool,
+    anchor: Option<StartAnchor>,
+    is_anchor_met: bool,
+    /// Where segments before were left out: the first sequence of those that were not.
+    pub(crate) walked_from: Option<u64>,
     /// Where what the head tells of ends: the number of a segment, and an offset in it. All before is surely on the disk.
     pub(crate) synced: Option<(u64, u64)>,
 }
@@ -111,7 +132,23 @@ impl JournalScan {
             head: ChainHash::GENESIS,
             torn: None,
         };
-        Self { summary, last: None, before_last: None, at: None, head, is_head_met: false, synced: None }
+        Self {
+            summary,
+            last: None,
+            before_last: None,
+            at: None,
+            head,
+            is_head_met: false,
+            anchor: None,
+            is_anchor_met: false,
+            walked_from: None,
+            synced: None,
+        }
+    }
+
+    /// Leaves out the segments before the anchor.
+    pub(crate) fn with_anchor(self, anchor: Option<StartAnchor>) -> Self {
+        Self { anchor, ..self }
     }
 
     pub(crate) fn run(
@@ -120,7 +157,8 @@ impl JournalScan {
         instance: Option<InstanceId>,
         progress: &mut dyn FnMut(ScanProgress),
     ) -> Result<(), StorageError> {
-        let (segments, checked) = check_segments(segment::list(folder)?, instance);
+        let (mut segments, checked) = check_segments(segment::list(folder)?, instance);
+        self.leave_out(&mut segments);
         let total = segment::total_bytes(segments.iter().map(|segment| segment.path.as_path()))?;
         let mut read = 0;
         for (index, segment) in segments.iter().enumerate() {
@@ -132,16 +170,35 @@ impl JournalScan {
         checked
     }
 
+    /// The chain goes on from the header of the first segment that stays. Whether what is before it leads there is checked later.
+    fn leave_out(&mut self, segments: &mut Vec<Segment>) {
+        let Some(anchor) = &self.anchor else { return };
+        let needed = first_needed(segments, anchor.snapshot.min(anchor.head.sequence));
+        let Some(first) = segments.get(needed).filter(|_| needed > 0) else { return };
+        self.summary.head = first.header.previous;
+        self.summary.first_sequence = Some(segments[0].header.first);
+        self.summary.segments = needed as u64;
+        self.walked_from = Some(first.header.first);
+        segments.drain(..needed);
+    }
+
     /// Who remembers more than was found.
     pub(crate) fn known_beyond(&self, folder: &Path, witnesses: &[KnownSequence]) -> Vec<String> {
         let end = self.summary.last_sequence;
         let file = folder.join(head::FILE);
-        let head = self.head.filter(|_| !self.is_head_met).map(|head| match head.sequence {
+        // After a power cut the head file may be older than the anchor, which is met.
+        let is_older = |head: &Head| self.walked_from.is_some_and(|first| head.sequence < first);
+        let missing = self.head.filter(|head| !self.is_head_met && !is_older(head));
+        let head = missing.map(|head| match head.sequence {
             sequence if sequence > end => format!("the head file {} knows of {sequence}", file.display()),
             sequence => format!("the head file {} knows another record {sequence}", file.display()),
         });
         let others = witnesses.iter().filter(|witness| witness.sequence > end);
-        head.into_iter().chain(others.map(|witness| witness.says.clone())).collect()
+        let known: Vec<_> = head.into_iter().chain(others.map(|witness| witness.says.clone())).collect();
+        match &self.anchor {
+            Some(anchor) if known.is_empty() && !self.is_anchor_met => vec![anchor.says.clone()],
+            _ => known,
+        }
     }
 
     fn walk(
@@ -212,6 +269,8 @@ impl JournalScan {
         self.summary.last_sequence = frame.last;
         self.summary.head = hash;
         self.is_head_met |= self.head.is_some_and(|head| head.sequence == frame.last && head.hash == hash);
+        let is_anchor = |anchor: &StartAnchor| anchor.head.sequence == frame.last && anchor.head.hash == hash;
+        self.is_anchor_met |= self.anchor.as_ref().is_some_and(is_anchor);
     }
 }
 

@@ -2,17 +2,21 @@
 //!
 //! ```text
 //! magic [8] · version u32 · zero u32 · instance [16] · sequence u64 · length of the state u64
-//! · digest of the state [32] · build, zero-padded [108] · checksum u32 over all before     (192 bytes)
+//! · digest of the state [32] · build, zero-padded [68] · sequence of the anchor u64 · its hash [32]
+//! · checksum u32 over all before                                                            (192 bytes)
 //! ```
+//!
+//! Earlier builds wrote no anchor: zeros, or the end of a long name of the build.
 
 use crate::bytes::field;
-use crate::journal::InstanceId;
+use crate::journal::{ChainAnchor, ChainHash, InstanceId};
 
 pub(crate) const HEADER_BYTES: usize = 192;
 /// A longer name of a build is refused.
-pub const BUILD_BYTES_MAX: usize = CHECKSUM_AT - BUILD_AT;
+pub const BUILD_BYTES_MAX: usize = ANCHOR_AT - BUILD_AT - 1;
 
 const BUILD_AT: usize = 80;
+const ANCHOR_AT: usize = 148;
 const CHECKSUM_AT: usize = HEADER_BYTES - 4;
 const MAGIC: [u8; 8] = *b"RIALTO-S";
 const VERSION: u32 = 1;
@@ -24,6 +28,8 @@ pub(crate) struct SnapshotHeader {
     pub(crate) length: u64,
     pub(crate) digest: [u8; 32],
     pub(crate) build: String,
+    /// The chain's head when it was written.
+    pub(crate) anchor: Option<ChainAnchor>,
 }
 
 impl SnapshotHeader {
@@ -44,6 +50,10 @@ impl SnapshotHeader {
         fields.extend_from_slice(build);
         let mut header = [0; HEADER_BYTES];
         header[..fields.len()].copy_from_slice(&fields);
+        if let Some(anchor) = self.anchor {
+            header[ANCHOR_AT..ANCHOR_AT + 8].copy_from_slice(&anchor.sequence.to_le_bytes());
+            header[ANCHOR_AT + 8..CHECKSUM_AT].copy_from_slice(&anchor.hash.0);
+        }
         let checksum = crc32c::crc32c(&header[..CHECKSUM_AT]);
         header[CHECKSUM_AT..].copy_from_slice(&checksum.to_le_bytes());
         Ok(header)
@@ -61,12 +71,17 @@ impl SnapshotHeader {
             return Err(format!("format version {version} is not known, this program reads {VERSION}"));
         }
         let build = bytes[BUILD_AT..CHECKSUM_AT].split(|byte| *byte == 0).next().unwrap_or_default();
+        let anchor = ChainAnchor {
+            sequence: u64::from_le_bytes(field(bytes, ANCHOR_AT)),
+            hash: ChainHash(field(bytes, ANCHOR_AT + 8)),
+        };
         Ok(Self {
             instance: InstanceId(field(bytes, 16)),
             sequence: u64::from_le_bytes(field(bytes, 32)),
             length: u64::from_le_bytes(field(bytes, 40)),
             digest: field(bytes, 48),
             build: String::from_utf8_lossy(build).into_owned(),
+            anchor: Some(anchor).filter(|anchor| anchor.sequence > 0 && build.len() <= BUILD_BYTES_MAX),
         })
     }
 

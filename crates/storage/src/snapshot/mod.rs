@@ -13,8 +13,8 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::file_system::{FileSystem, OsFileSystem, create_folder, write_all_at};
-use crate::journal::InstanceId;
+use crate::file_system::{FileSystem, OsFileSystem, create_folder, parent, write_all_at};
+use crate::journal::{self, ChainAnchor, InstanceId, StartAnchor};
 use crate::lock::DataDirLock;
 use crate::{Damage, StorageError};
 use header::{HEADER_BYTES, SnapshotHeader};
@@ -81,6 +81,7 @@ impl SnapshotStore {
             length: state.len() as u64,
             digest: digest(state),
             build: build.to_owned(),
+            anchor: self.journal_head(),
         };
         let header = header.encode().map_err(|reason| StorageError::Setting { name: "build", reason })?;
         let unfinished = self.folder.join(file_name(sequence, UNFINISHED_EXTENSION));
@@ -104,17 +105,35 @@ impl SnapshotStore {
     /// The newest snapshot of this journal by name and header, whatever became of its state: the journal was that far.
     pub fn newest_claim(&self) -> Result<Option<(u64, PathBuf)>, StorageError> {
         let is_ours = |sequence: u64, path: &Path| -> bool {
-            let mut header = [0; HEADER_BYTES];
-            let read = fs::File::open(path).and_then(|mut file| file.read_exact(&mut header));
             let belongs = |header: SnapshotHeader| header.check_belongs(self.instance, sequence);
-            read.is_ok() && SnapshotHeader::decode(&header).and_then(belongs).is_ok()
+            read_header(path).and_then(belongs).is_ok()
         };
         Ok(self.list(EXTENSION)?.into_iter().rev().find(|(sequence, path)| is_ours(*sequence, path)))
     }
 
-    /// Moves those that are newer than a sequence into another folder.
+    /// Where a start may begin to check the journal: what the newest snapshot knows of it. None where that was written by an older
+    /// build, or in a folder without a head file.
+    pub fn newest_anchor(&self) -> Result<Option<StartAnchor>, StorageError> {
+        let Some((snapshot, path)) = self.newest_claim()? else { return Ok(None) };
+        let Some(head) = read_header(&path).ok().and_then(|header| header.anchor) else { return Ok(None) };
+        let says = format!("the snapshot {} knows another record {}", path.display(), head.sequence);
+        Ok(Some(StartAnchor { snapshot, head, says }))
+    }
+
+    /// How far the journal is on the disk now, by its head file.
+    fn journal_head(&self) -> Option<ChainAnchor> {
+        let head = journal::durable_head(parent(&self.folder)).ok().flatten()?;
+        (head.instance == self.instance).then_some(ChainAnchor { sequence: head.sequence, hash: head.hash })
+    }
+
+    /// Moves those that are newer than a sequence, or know the journal beyond it, into another folder.
     pub fn keep_aside(&self, newer_than: u64, aside: &Path) -> Result<usize, StorageError> {
-        let newer: Vec<_> = self.list(EXTENSION)?.into_iter().filter(|(sequence, _)| *sequence > newer_than).collect();
+        let knows_more = |path: &Path| {
+            let anchor = read_header(path).ok().and_then(|header| header.anchor);
+            anchor.is_some_and(|anchor| anchor.sequence > newer_than)
+        };
+        let is_newer = |(sequence, path): &(u64, PathBuf)| *sequence > newer_than || knows_more(path);
+        let newer: Vec<_> = self.list(EXTENSION)?.into_iter().filter(is_newer).collect();
         let aside = aside.join(FOLDER);
         fs::create_dir_all(&aside).map_err(StorageError::io("create", &aside))?;
         for (sequence, path) in &newer {
@@ -207,6 +226,13 @@ impl SnapshotStore {
         found.sort();
         Ok(found)
     }
+}
+
+fn read_header(path: &Path) -> Result<SnapshotHeader, String> {
+    let mut header = [0; HEADER_BYTES];
+    let read = fs::File::open(path).and_then(|mut file| file.read_exact(&mut header));
+    read.map_err(|error| error.to_string())?;
+    SnapshotHeader::decode(&header)
 }
 
 fn file_name(sequence: u64, extension: &str) -> String {

@@ -165,7 +165,7 @@ fn a_snapshot_of_another_instance_or_under_a_wrong_name_is_refused() {
 fn a_build_name_that_does_not_fit_is_refused_before_anything_is_written() {
     let fixture = SnapshotFixture::with_two_snapshots();
     let refused = fixture.open().write(300, b"flat", &"x".repeat(BUILD_BYTES_MAX + 1)).unwrap_err().to_string();
-    assert_eq!(refused, "build: must be at most 108 bytes without a zero");
+    assert_eq!(refused, "build: must be at most 67 bytes without a zero");
     assert_eq!(fixture.files().len(), 2);
 }
 

@@ -1,6 +1,7 @@
 //! Journal tests. The fixture uses real files, with a disk in between that can be made to fail; it never waits for the
 //! real disk.
 
+mod anchors;
 mod copies;
 mod damage;
 mod faults;
