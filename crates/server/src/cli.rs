@@ -121,6 +121,16 @@ pub enum JournalCommand {
     ///
     /// Changes nothing, and may be called while a server runs.
     Verify(ConfigArgs),
+    /// Pack full segments and move them to the folder archive of the data folder; they stay part of the journal.
+    ///
+    /// May be called while a server runs. A segment is removed when its packed copy was read back and is good.
+    Archive {
+        /// So many full segments stay as they are, the newest.
+        #[arg(long, value_name = "SEGMENTS", default_value_t = 4)]
+        keep: usize,
+        #[command(flatten)]
+        config: ConfigArgs,
+    },
     /// Go on without records that are lost for good
     ///
     /// A start is refused (exit code 4) where the journal is damaged, or where its head file, a snapshot, the read model or a

@@ -44,6 +44,9 @@ pub fn execute(command: CliCommand, strategies: strategy::StrategyRegistry) -> R
         CliCommand::CheckConfig(arguments) => print(&check_config(&load(arguments)?, &strategies)?),
         CliCommand::SampleConfig => print(&show::sample()),
         CliCommand::Journal(JournalCommand::Verify(arguments)) => verify(&load_and_log(arguments)?),
+        CliCommand::Journal(JournalCommand::Archive { keep, config }) => {
+            print(&backup::archive(&load_and_log(config)?, keep)?)
+        }
         CliCommand::Journal(JournalCommand::AcceptLoss { up_to, config }) => {
             print(&accept_loss::accept(&load_and_log(config)?, up_to)?)
         }
@@ -83,7 +86,7 @@ fn writes_data(command: &CliCommand) -> bool {
         | CliCommand::User(_)
         | CliCommand::Token(_)
         | CliCommand::Venue(_) => true,
-        CliCommand::Journal(command) => matches!(command, JournalCommand::AcceptLoss { .. }),
+        CliCommand::Journal(command) => !matches!(command, JournalCommand::Verify(_)),
         CliCommand::CheckConfig(_)
         | CliCommand::SampleConfig
         | CliCommand::Kill { .. }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 
 use scenarios::fault_injector;
@@ -15,32 +15,38 @@ use crate::test_platform::{AAPL, MSFT, TestPlatform, TraderClient, launcher_for,
 /// Clients that place and cancel orders until they are told to stop.
 struct Load {
     stop: Arc<AtomicBool>,
-    clients: Vec<JoinHandle<u64>>,
+    placed: Arc<AtomicU64>,
+    clients: Vec<JoinHandle<()>>,
 }
 
 impl Load {
     fn on(server: &RunningServer) -> Self {
-        let stop = Arc::new(AtomicBool::new(false));
+        let (stop, placed) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
         let trade = |(security, price): (u64, &'static str)| {
-            let (stop, mut client) = (stop.clone(), server.client());
+            let (stop, placed, mut client) = (stop.clone(), placed.clone(), server.client());
             thread::spawn(move || {
-                let mut placed = 0;
                 while !stop.load(Ordering::Relaxed) {
                     let order = client.place(&limit(security, "BUY", 1, price));
                     client.delete(&format!("/rest/execution/order/{order}")).unwrap();
-                    placed += 1;
+                    placed.fetch_add(1, Ordering::Relaxed);
                 }
-                placed
             })
         };
         let clients = [(AAPL, "240"), (MSFT, "480"), (AAPL, "241")].map(trade).into();
-        Self { stop, clients }
+        Self { stop, placed, clients }
+    }
+
+    /// However long that takes: it ends where the load does not go on.
+    fn until(&self, reached: impl Fn() -> bool) {
+        while !reached() {
+            let before = self.placed.load(Ordering::Relaxed);
+            wait_for("the next order", || (self.placed.load(Ordering::Relaxed) > before).then_some(()));
+        }
     }
 
     fn stop(self) {
         self.stop.store(true, Ordering::Relaxed);
-        let placed: u64 = self.clients.into_iter().map(|client| client.join().unwrap()).sum();
-        assert!(placed > 0, "there was no load");
+        self.clients.into_iter().for_each(|client| client.join().unwrap());
     }
 }
 
@@ -77,9 +83,12 @@ impl Desk {
         ended.output.lines().last().unwrap().to_owned()
     }
 
-    fn wait_for_segments(&self, count: usize) {
-        let journal = self.platform.data().join("journal");
-        wait_for("segments", || (segments(&journal).len() >= count).then_some(()));
+    fn first_archived(&self) -> PathBuf {
+        self.platform.data().join("archive/00000000000000000001.journal.zst")
+    }
+
+    fn segments(&self) -> usize {
+        segments(&self.platform.data().join("journal")).len()
     }
 }
 
@@ -106,7 +115,7 @@ fn a_backup_under_load_restores_to_the_digest_of_its_sequence() {
     let bought = client.place(&market(AAPL, "BUY", 200));
     client.wait_for_status(&bought, "EXECUTED");
     let load = Load::on(&server);
-    desk.wait_for_segments(2);
+    load.until(|| desk.segments() >= 2);
     // Killed in the middle: before the first segment is there, and before it has its name.
     if fault_injector::is_possible() {
         for call in ["link,linkat", "rename,renameat,renameat2"] {
@@ -116,6 +125,9 @@ fn a_backup_under_load_restores_to_the_digest_of_its_sequence() {
         }
     }
     let first = desk.back_up();
+    let archived = desk.platform.launch.run(&["journal", "archive", "--keep", "0"]);
+    assert_eq!(archived.code, Some(0), "{archived}");
+    assert!(desk.first_archived().is_file(), "{archived}");
     let second = desk.back_up();
     load.stop();
     server.stop();
@@ -130,6 +142,21 @@ fn a_backup_under_load_restores_to_the_digest_of_its_sequence() {
     assert_eq!(earlier.code, Some(0), "{earlier}");
     assert_eq!(earlier.output.lines().last().unwrap(), desk.digest_at(sequence(&first) - 1));
     goes_on_as_another(&desk, &folder, &bought);
+    damage_before_the_snapshot_is_told(&desk);
+}
+
+/// It keeps nobody from trading, and whoever asks is told.
+fn damage_before_the_snapshot_is_told(desk: &Desk) {
+    let file = desk.first_archived();
+    let bytes = fs::read(&file).unwrap();
+    fs::write(&file, &bytes[..bytes.len() - 10]).unwrap();
+    let text = format!("{} is damaged at offset 0: it cannot be unpacked", file.display());
+    let server = desk.platform.start();
+    wait_for("the check of older segments", || server.log().contains(&text).then_some(()));
+    server.client().place(&limit(AAPL, "BUY", 1, "240"));
+    server.stop();
+    let verified = desk.platform.launch.run(&["journal", "verify"]);
+    assert_eq!((verified.code, verified.output.contains(&text)), (Some(4), true), "{verified}");
 }
 
 /// The restored folder is a desk of its own that knows what was before.

@@ -24,18 +24,36 @@ use crate::clock::SystemClock;
 use crate::config::Config;
 use crate::data_dir_identity::DataDirIdentity;
 use crate::exit_failure::{Exit, ExitFailure};
+use crate::progress::ProgressReporter;
 use folder::BackupFolder;
 use point::PointInProgress;
 
 pub use restore::restore;
 
+/// Packs full segments of the journal, and says how many.
+pub fn archive(config: &Config, keep: usize) -> Result<String, ExitFailure> {
+    let data = &config.data_dir;
+    check_journal(data)?;
+    let _held = hold_if_free(data)?;
+    let durable = journal::durable_head(data)?.map_or(0, |head| head.sequence);
+    let mut bar = ProgressReporter::new_for("packing segments");
+    let archived = journal::archive(data, durable, keep, &mut |step| bar.show(step.read, step.total))?;
+    let journal::Archived { segments, bytes, packed_bytes } = archived;
+    Ok(format!("{segments} segments with {bytes} bytes are in the archive now, with {packed_bytes} bytes\n"))
+}
+
+fn check_journal(data: &Path) -> Result<(), ExitFailure> {
+    let folder = data.join(journal::FOLDER);
+    if folder.is_dir() {
+        return Ok(());
+    }
+    Err(ExitFailure::new(Exit::Refused, format!("there is no journal in {}", folder.display())))
+}
+
 /// Takes a backup and says what is in it.
 pub fn back_up(config: &Config, folder: &Path, checks_all: bool) -> Result<String, ExitFailure> {
     let data = &config.data_dir;
-    if !data.join(journal::FOLDER).is_dir() {
-        let text = format!("there is no journal in {}", data.join(journal::FOLDER).display());
-        return Err(ExitFailure::new(Exit::Refused, text));
-    }
+    check_journal(data)?;
     let held = hold_if_free(data)?;
     let identity = DataDirIdentity::known(data)
         .ok_or_else(|| ExitFailure::new(Exit::Refused, format!("nothing was written yet in {}", data.display())))?;

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use super::chain::{ChainHash, InstanceId};
 use super::frame::{FrameBuilder, JournalFrame, RecordCursor};
 use super::head::{self, Head};
+use super::packed;
 use super::record::{JournalBatch, JournalRecord};
 use super::scan::ScanProgress;
 use super::segment::{self, HEADER_BYTES, Segment};
@@ -143,8 +144,8 @@ impl BackupWork<'_> {
         next: &Path,
         known: Option<&CopiedSegment>,
     ) -> Result<Option<CopiedSegment>, StorageError> {
-        let (next, _) = Segment::open(next.to_owned())?;
-        let (found, _) = Segment::open(path.to_owned())?;
+        let next = Segment::look(next.to_owned())?;
+        let found = Segment::look(path.to_owned())?;
         found.check_follows(self.before.as_ref())?;
         let target = self.to.sealed.join(segment::file_name(found.header.first));
         let is_known = |known: &&CopiedSegment| {
@@ -161,8 +162,12 @@ impl BackupWork<'_> {
     /// The file gets its name in the backup when all of it was read there and is good.
     fn share(&mut self, path: &Path, target: &Path, next: &Segment) -> Result<CopiedSegment, StorageError> {
         let unfinished = target.with_extension(UNFINISHED_EXTENSION);
-        link_or_copy(path, &unfinished).map_err(StorageError::io("copy", path))?;
-        let (found, _) = Segment::open(path.to_owned())?;
+        let found = Segment::look(path.to_owned())?;
+        if packed::is_packed(&found.path) {
+            packed::unpack_to(&found.path, &unfinished)?;
+        } else {
+            link_or_copy(path, &unfinished).map_err(StorageError::io("copy", path))?;
+        }
         let file = File::open(&unfinished).map_err(StorageError::io("open", &unfinished))?;
         let copied = self.walk(SegmentReader::new(found, file)?, next)?;
         fs::rename(&unfinished, target).map_err(StorageError::io("rename", &unfinished))?;

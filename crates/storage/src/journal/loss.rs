@@ -85,17 +85,19 @@ fn sync_file(path: &Path) -> io::Result<()> {
 /// Segments before the last good frame stay as they are; the one that it stands in is blanked behind it; the rest goes.
 fn cut(folder: &Path, aside: &Path, at: Option<&(Segment, u64)>) -> io::Result<()> {
     let has_good_frame = |offset: u64| offset > HEADER_BYTES as u64;
-    let stays = |path: &Path| {
-        at.is_some_and(|(last, offset)| path < last.path || (path == last.path && has_good_frame(*offset)))
+    let stays = |first: u64| {
+        let end = at.map(|(last, offset)| (last.header.first, has_good_frame(*offset)));
+        end.is_some_and(|(last, is_good)| first < last || (first == last && is_good))
     };
-    for (_, path) in segment::list(folder).map_err(io::Error::other)? {
-        if !stays(&path) {
+    for (first, path) in segment::list(folder).map_err(io::Error::other)? {
+        if !stays(first) {
             let name = path.file_name().unwrap_or_default();
             fs::rename(&path, aside.join(name))?;
         }
     }
     if let Some((segment, offset)) = at.filter(|(_, offset)| has_good_frame(*offset)) {
-        blank(segment, *offset, aside)?;
+        let segment = segment.clone().unpacked(folder).map_err(io::Error::other)?;
+        blank(&segment, *offset, aside)?;
     }
     OsFileSystem.sync_folder(folder)?;
     OsFileSystem.sync_folder(aside)

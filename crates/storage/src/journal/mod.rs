@@ -15,12 +15,14 @@ mod options;
 mod sync_mode;
 mod chain;
 mod frame;
+mod packed;
 mod segment;
 mod segment_reader;
 mod scan;
 mod head;
 mod loss;
 mod copy;
+mod archive;
 mod recovery;
 mod writer;
 mod spare;
@@ -37,11 +39,13 @@ use std::thread::{self, JoinHandle};
 
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 
+pub use archive::{Archived, archive};
 pub use chain::{ChainAnchor, ChainHash, InstanceId, InvalidHash};
 pub use copy::{BackupFolders, CopiedJournal, CopiedSegment, CopyLimit, back_up, durable_head, restore};
 pub use head::Head;
 pub use loss::{Left, accept as accept_loss, head_sequence, sync_head};
 pub use options::{JournalOptions, KnownSequence, StartAnchor};
+pub use packed::ARCHIVE;
 pub use reader::JournalReader;
 pub use record::{JournalBatch, JournalEntry, JournalRecord};
 pub use scan::{JournalSummary, ScanProgress, VerifyReport, instance_of, verify, verify_older, verify_with};

@@ -171,7 +171,7 @@ fn next_segment(folder: &Path, current: &Segment) -> Result<Option<Segment>, Sto
     let Some((_, path)) = listed.into_iter().find(|(first, _)| *first > current.header.first) else {
         return Ok(None);
     };
-    let (next, _) = Segment::open(path)?;
+    let next = Segment::look(path)?;
     next.check_follows(Some(current))?;
     Ok(Some(next))
 }

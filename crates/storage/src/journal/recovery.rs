@@ -30,7 +30,8 @@ pub(crate) fn repair(
     };
     disk.sync_folder(folder).map_err(StorageError::io("sync", folder))?;
     let (torn, synced) = (scan.summary.torn.as_ref(), scan.synced);
-    let open = last.map(|(segment, end)| reopen(disk, &segment, end, torn, synced)).transpose()?;
+    let reopen = |(segment, end): (Segment, u64)| reopen(disk, &segment.unpacked(folder)?, end, torn, synced);
+    let open = last.map(reopen).transpose()?;
     Ok((scan.summary, open))
 }
 

@@ -97,7 +97,7 @@ pub fn instance_of(folder: &Path) -> Result<Option<InstanceId>, StorageError> {
         return Ok(None);
     }
     let Some((_, path)) = segment::list(folder)?.into_iter().next() else { return Ok(None) };
-    Ok(Some(Segment::open(path)?.0.header.instance))
+    Ok(Some(Segment::look(path)?.header.instance))
 }
 
 pub(crate) struct JournalScan {
@@ -294,7 +294,7 @@ fn check_segment(
     before: Option<&Segment>,
     instance: Option<InstanceId>,
 ) -> Result<Segment, StorageError> {
-    let (segment, _) = Segment::open(path)?;
+    let segment = Segment::look(path)?;
     segment.check_follows(before)?;
     instance.map_or(Ok(()), |instance| segment.check_instance(instance))?;
     Ok(segment)

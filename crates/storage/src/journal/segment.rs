@@ -5,14 +5,17 @@
 //! · hash of the previous segment's end [32] · zeros · checksum u32 over all before        (128 bytes)
 //! ```
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use super::chain::{ChainHash, InstanceId};
+use super::packed;
 use crate::block::BlockPosition;
 use crate::bytes::field;
+use crate::file_system::{FileSystem, OsFileSystem};
 use crate::{StorageError, tail};
 
 pub(crate) const HEADER_BYTES: usize = 128;
@@ -94,13 +97,41 @@ pub(crate) struct Segment {
 
 impl Segment {
     pub(crate) fn open(path: PathBuf) -> Result<(Self, File), StorageError> {
-        let file = File::open(&path).map_err(StorageError::io("open", &path))?;
+        let (path, file) = open_file(path)?;
         let header = read_header(&file, &path)?;
-        if path.file_name().is_none_or(|name| name != file_name(header.first).as_str()) {
+        Ok((Self::named(path, header)?, file))
+    }
+
+    /// Only its header is read.
+    pub(crate) fn look(path: PathBuf) -> Result<Self, StorageError> {
+        if !packed::is_packed(&path) {
+            return Self::open(path).map(|(segment, _)| segment);
+        }
+        let mut bytes = [0; HEADER_BYTES];
+        packed::read_start(&path, &mut bytes)?;
+        let header = SegmentHeader::decode(&bytes).map_err(|reason| StorageError::damaged(&path, 0, reason))?;
+        Self::named(path, header)
+    }
+
+    fn named(path: PathBuf, header: SegmentHeader) -> Result<Self, StorageError> {
+        if first_in_path(&path) != Some(header.first) {
             let reason = format!("the file is named for another sequence than its header, {}", header.first);
             return Err(StorageError::damaged(&path, 0, reason));
         }
-        Ok((Self { path, header }, file))
+        Ok(Self { path, header })
+    }
+
+    /// The segment as a file of the journal's folder that can be written: out of the archive, where it is there.
+    pub(crate) fn unpacked(self, folder: &Path) -> Result<Self, StorageError> {
+        if !packed::is_packed(&self.path) {
+            return Ok(self);
+        }
+        let path = folder.join(file_name(self.header.first));
+        let unfinished = path.with_extension("unpacking");
+        packed::unpack_to(&self.path, &unfinished)?;
+        OsFileSystem.rename(&unfinished, &path).map_err(StorageError::io("unpack", &path))?;
+        OsFileSystem.remove(&self.path).map_err(StorageError::io("remove", &self.path))?;
+        Ok(Self { path, ..self })
     }
 
     /// `self` must be the very next segment after `before`.
@@ -141,15 +172,44 @@ pub(crate) fn file_name(first: u64) -> String {
     format!("{first:0NAME_DIGITS$}{EXTENSION}")
 }
 
-/// The segment files of a folder, as (first sequence, path), in order. Other files are ignored.
+/// A segment that was archived since it was listed is found there.
+fn open_file(path: PathBuf) -> Result<(PathBuf, File), StorageError> {
+    if packed::is_packed(&path) {
+        let file = packed::unpack(&path)?;
+        return Ok((path, file));
+    }
+    match File::open(&path) {
+        Ok(file) => Ok((path, file)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound && packed::path_of(&path).exists() => {
+            let path = packed::path_of(&path);
+            packed::unpack(&path).map(|file| (path, file))
+        }
+        Err(error) => Err(StorageError::io("open", &path)(error)),
+    }
+}
+
+/// The segments of a journal and of its archive, as (first sequence, path), in order. Other files are ignored.
 pub(crate) fn list(folder: &Path) -> Result<Vec<(u64, PathBuf)>, StorageError> {
+    // In this order: a segment comes into the archive before it leaves the journal.
+    let mut found: BTreeMap<u64, PathBuf> = list_in(folder)?.into_iter().collect();
+    for (first, path) in list_archive(folder)? {
+        found.entry(first).or_insert(path);
+    }
+    Ok(found.into_iter().collect())
+}
+
+/// Those of the archive alone.
+pub(crate) fn list_archive(folder: &Path) -> Result<Vec<(u64, PathBuf)>, StorageError> {
+    let archive = packed::folder_of(folder);
+    if archive.is_dir() { list_in(&archive) } else { Ok(Vec::new()) }
+}
+
+fn list_in(folder: &Path) -> Result<Vec<(u64, PathBuf)>, StorageError> {
     let failed = || StorageError::io("list", folder);
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).map_err(failed())? {
-        let entry = entry.map_err(failed())?;
-        if let Some(first) = entry.file_name().to_str().and_then(first_in_name) {
-            found.push((first, entry.path()));
-        }
+        let path = entry.map_err(failed())?.path();
+        found.extend(first_in_path(&path).map(|first| (first, path)));
     }
     found.sort();
     Ok(found)
@@ -160,7 +220,8 @@ pub(crate) fn total_bytes<'a>(paths: impl Iterator<Item = &'a Path>) -> Result<u
     let mut paths = paths.peekable();
     let mut total = 0;
     while let Some(path) = paths.next() {
-        let file = File::open(path).map_err(StorageError::io("open", path))?;
+        // One that was archived since it was listed counts as nothing here; whoever reads it finds it.
+        let Ok(file) = File::open(path) else { continue };
         let length = match paths.peek() {
             Some(_) => file.metadata().map(|found| found.len()),
             None => tail::used_bytes(&file),
@@ -170,7 +231,9 @@ pub(crate) fn total_bytes<'a>(paths: impl Iterator<Item = &'a Path>) -> Result<u
     Ok(total)
 }
 
-fn first_in_name(name: &str) -> Option<u64> {
+fn first_in_path(path: &Path) -> Option<u64> {
+    let stem = if packed::is_packed(path) { path.file_stem() } else { path.file_name() };
+    let name = stem?.to_str()?;
     let first = name.strip_suffix(EXTENSION)?.parse().ok()?;
     (file_name(first) == name).then_some(first)
 }

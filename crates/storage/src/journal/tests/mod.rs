@@ -2,6 +2,7 @@
 //! real disk.
 
 mod anchors;
+mod archives;
 mod copies;
 mod damage;
 mod faults;
