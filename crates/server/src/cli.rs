@@ -461,7 +461,7 @@ mod tests {
         expect![[r#"
             error: unrecognized subcommand 'server'
 
-              tip: some similar subcommands exist: 'user', 'serve'
+              tip: some similar subcommands exist: 'restore', 'user', 'serve'
 
             Usage: rialto <COMMAND>
 
