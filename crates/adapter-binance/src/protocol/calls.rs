@@ -14,6 +14,7 @@ pub enum BinanceCall {
     Amend,
     OrderStatus,
     OpenOrders,
+    AllOrders,
     MyTrades,
     Account,
     OrderCount,
@@ -64,7 +65,7 @@ const fn row(
     CallRow { call, rest, socket, security, weight, orders }
 }
 
-const TABLE: [CallRow; 17] = {
+const TABLE: [CallRow; 18] = {
     use BinanceCall as C;
     use CallSecurity::{Public, Session, Signed};
     use CallWeight::{ByDepth, Fixed, Narrowed};
@@ -94,6 +95,7 @@ const TABLE: [CallRow; 17] = {
         ),
         row(C::OrderStatus, Some(("GET", "/api/v3/order")), "order.status", Signed, Fixed(4), 0),
         row(C::OpenOrders, Some(("GET", "/api/v3/openOrders")), "openOrders.status", Signed, Narrowed(6, 80), 0),
+        row(C::AllOrders, Some(("GET", "/api/v3/allOrders")), "allOrders", Signed, Fixed(20), 0),
         row(C::MyTrades, Some(("GET", "/api/v3/myTrades")), "myTrades", Signed, Narrowed(5, 20), 0),
         row(C::Account, Some(("GET", "/api/v3/account")), "account.status", Signed, Fixed(20), 0),
         row(C::OrderCount, Some(("GET", "/api/v3/rateLimit/order")), "account.rateLimits.orders", Signed, Fixed(40), 0),

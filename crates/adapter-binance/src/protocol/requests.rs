@@ -9,6 +9,8 @@ use super::wire_values::millis_of;
 
 /// The most that a list of trades has in one answer.
 pub const TRADES_PAGE_MAX: i64 = 1_000;
+/// The most that a list of orders has in one answer.
+pub const ORDERS_PAGE_MAX: i64 = 1_000;
 /// The most that klines have in one answer.
 pub const KLINES_PAGE_MAX: i64 = 1_000;
 /// The most levels of a side in a depth snapshot.
@@ -142,6 +144,12 @@ impl BinanceRequest {
         let parameters = Parameters::default().maybe(symbol, |p, symbol| p.text("symbol", symbol));
         let weight = BinanceCall::OpenOrders.weight(symbol.is_some());
         Self { weight, ..Self::new(BinanceCall::OpenOrders, parameters) }
+    }
+
+    /// The newest orders of a symbol, open or ended.
+    pub fn all_orders(symbol: &str) -> Self {
+        let parameters = Parameters::default().text("symbol", symbol).integer("limit", ORDERS_PAGE_MAX);
+        Self::new(BinanceCall::AllOrders, parameters)
     }
 
     /// The venue lists trades by symbol only, oldest first from where it is told to begin.

@@ -1,6 +1,8 @@
 //! The venue lab as a process of its own, and connections to it.
 
 use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
@@ -50,13 +52,34 @@ impl Lab {
         self.ready[name].as_str().unwrap().parse().unwrap()
     }
 
+    /// Where a face of the lab listens.
+    pub(crate) fn socket_address(&self, name: &str) -> SocketAddr {
+        self.url(name).host_and_port().parse().unwrap()
+    }
+
+    /// The file that the setting `credentials` names.
+    pub(crate) fn write_credentials(&self, path: &Path, account: &str, kind: &str) {
+        let key = self.key(account, kind);
+        let text = |name: &str| key[name].as_str();
+        let signing = match text("secret") {
+            Some(secret) => format!("secret = \"{secret}\""),
+            None => format!("privateKey = \"\"\"\n{}\"\"\"", text("privateKeyPem").unwrap()),
+        };
+        let written = format!("apiKey = \"{}\"\n{signing}\n", text("apiKey").unwrap());
+        crate::harness::write_private(path, &written);
+    }
+
+    fn key(&self, account: &str, kind: &str) -> &Value {
+        let is_it = |key: &&Value| key["account"] == account && key["kind"] == kind;
+        self.keys.iter().find(is_it).unwrap()
+    }
+
     fn http(&self, name: &str) -> VenueHttp {
         VenueHttp::new(self.url(name), self.dialer.clone(), VenueHttpLimits::default())
     }
 
     pub(crate) fn signer(&self, account: &str, kind: &str) -> Arc<RequestSigner> {
-        let is_it = |key: &&Value| key["account"] == account && key["kind"] == kind;
-        let key = self.keys.iter().find(is_it).unwrap();
+        let key = self.key(account, kind);
         let text = |name: &str| key[name].as_str().map(ToOwned::to_owned);
         let signing = match text("secret") {
             Some(secret) => SigningKey::Secret(secret.into()),
@@ -95,8 +118,12 @@ impl Lab {
 
     /// The lab's own books.
     pub(crate) async fn ledger(&self) -> Value {
-        let request =
-            VenueRequest { method: "GET", path: "/ledger".to_owned(), headers: Vec::new(), body: String::new() };
+        self.admin("/ledger").await
+    }
+
+    /// A page of its admin port.
+    pub(crate) async fn admin(&self, path: &str) -> Value {
+        let request = VenueRequest { method: "GET", path: path.to_owned(), headers: Vec::new(), body: String::new() };
         serde_json::from_slice(&self.http("admin").send(&request).await.unwrap().body).unwrap()
     }
 }
@@ -158,5 +185,9 @@ impl LabSession {
 }
 
 pub(crate) fn run(story: impl Future<Output = ()>) {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(story);
+    run_value(story);
+}
+
+pub(crate) fn run_value<T>(story: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(story)
 }

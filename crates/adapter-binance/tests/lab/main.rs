@@ -6,3 +6,7 @@ mod orders;
 mod private_events;
 mod market_data;
 mod faults;
+mod harness;
+mod conformance;
+mod lab_trader;
+mod adapter_faults;

@@ -82,7 +82,7 @@ pub const FIRST_DAY_SECONDS: i64 = 24 * 3_600;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FirstDayLimit {
     first_live_at: Timestamp,
-    /// In the base currency.
+    /// In the currency of the security's price.
     notional_max: Amount,
 }
 

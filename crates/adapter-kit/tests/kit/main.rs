@@ -15,6 +15,7 @@ mod live_rules;
 mod planted_secret;
 mod loopback;
 mod http;
+mod network_venue;
 mod websocket;
 mod system_roots;
 mod recording;

@@ -1,5 +1,7 @@
 //! Conformance rules of statements. The security of the harness has a contract size of one.
 
+use std::collections::BTreeSet;
+
 use domain::report::{VenueFill, VenueStatement};
 use domain::{AccountId, Amount, Currency, Decimal, Overflow, Quantity, Timestamp};
 
@@ -33,6 +35,9 @@ fn statement_has_locked_cash<H: Harness>(desk: &mut ConformanceClient<H>) -> Rul
 fn statement_has_positions<H: Harness>(desk: &mut ConformanceClient<H>) -> RuleResult {
     let account = open(desk)?;
     let before = desk.ask_for_statement(account)?;
+    if !before.positions_complete {
+        return Err(RuleVerdict::NotSupported("the venue tells assets, not positions"));
+    }
     let (order, _) = trade(desk)?;
     let after = desk.ask_for_statement(account)?;
     let held = |statement: &VenueStatement| {
@@ -53,23 +58,53 @@ fn statement_agrees_with_charges<H: Harness>(desk: &mut ConformanceClient<H>) ->
     let total = |statement: &VenueStatement, currency: Currency| {
         statement.balance(currency).map_or(Amount::ZERO, |balance| balance.total)
     };
-    let own = after.cash.iter().map(|balance| balance.currency);
-    let Some(currency) = own.into_iter().find(|currency| total(&after, *currency) != total(&before, *currency)) else {
-        return failed("a trade changed no cash");
-    };
-    let paid = total(&after, currency).minus(total(&before, currency));
-    let side = |quantity: Quantity| order.side.signed(quantity);
-    match fills.iter().try_fold(Amount::ZERO, |sum, fill| sum.minus(cost_of(fill, side(fill.quantity), currency)?)) {
-        Ok(expected) if paid == Ok(expected) => Ok(()),
-        expected => failed(format!("cash changed by {paid:?}, by the fills {expected:?}")),
+    let own: BTreeSet<Currency> = before.cash.iter().chain(&after.cash).map(|balance| balance.currency).collect();
+    let is_changed = |currency: &Currency| total(&after, *currency) != total(&before, *currency);
+    let changed: Vec<Currency> = own.into_iter().filter(is_changed).collect();
+    let mut paid_in = 0;
+    for currency in &changed {
+        let change = total(&after, *currency).minus(total(&before, *currency));
+        let expected = AssetRole::ALL.map(|role| change_by(&order, &fills, *currency, role));
+        match expected.iter().position(|expected| *expected == change) {
+            Some(role) if AssetRole::ALL[role] == AssetRole::Quote => paid_in += 1,
+            Some(_) => {}
+            None => return failed(format!("{currency} changed by {change:?}, by the fills {expected:?}")),
+        }
     }
+    if paid_in == 1 { Ok(()) } else { failed(format!("a trade was paid in {paid_in} currencies of {changed:?}")) }
 }
 
-/// Value and charges in this currency.
-fn cost_of(fill: &VenueFill, quantity: Quantity, currency: Currency) -> Result<Amount, Overflow> {
-    let charges = fill.charges.iter().filter(|charge| charge.currency == currency).map(|charge| charge.amount);
-    let value = quantity.value_at(fill.price, Decimal::ONE)?;
-    charges.chain(fill.fee).try_fold(value, Amount::plus)
+/// What a currency is in a trade. At a spot venue the base is an asset like the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum AssetRole {
+    Quote,
+    Base,
+    /// Only charges are in it.
+    Charge,
+}
+
+impl AssetRole {
+    const ALL: [Self; 3] = [Self::Quote, Self::Base, Self::Charge];
+}
+
+/// How the fills and their charges change what is held of the currency.
+fn change_by(
+    order: &domain::Order,
+    fills: &[VenueFill],
+    currency: Currency,
+    role: AssetRole,
+) -> Result<Amount, Overflow> {
+    fills.iter().try_fold(Amount::ZERO, |sum, fill| {
+        let quantity = order.side.signed(fill.quantity);
+        let traded = match role {
+            AssetRole::Quote => Amount::ZERO.minus(quantity.value_at(fill.price, Decimal::ONE)?)?,
+            AssetRole::Base => Amount(quantity.0),
+            AssetRole::Charge => Amount::ZERO,
+        };
+        let charges = fill.charges.iter().filter(|charge| charge.currency == currency).map(|charge| charge.amount);
+        let fee = fill.fee.filter(|_| role == AssetRole::Quote);
+        charges.chain(fee).try_fold(sum.plus(traded)?, Amount::minus)
+    })
 }
 
 /// A later instant would compare the books with what was not yet in the statement.

@@ -78,6 +78,8 @@ impl fmt::Display for VenueProof {
 
 /// What a venue is opened with.
 pub struct VenueContext<'a> {
+    /// The number of the data folder, which is part of the client ids of requests.
+    pub instance: u64,
     /// The adapter's name, which is part of the names of its files.
     pub adapter: AdapterName,
     /// The folder of all venues' files; it exists.

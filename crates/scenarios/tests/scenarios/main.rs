@@ -27,6 +27,7 @@ mod fix_examples;
 mod topics_examples;
 mod venue_lab;
 mod venue_lab_fix;
+mod binance;
 mod watchers;
 mod strategies;
 mod description;

@@ -113,7 +113,9 @@ pub fn serve(config: &Config, registry: strategy::StrategyRegistry) -> Result<()
         seen_prices = last_prices::read(&reference, &engine.bus, &bars, data_dir.clock.now());
     }
     let strategies = strategies::start(config, registry, &engine, bars.clone())?;
-    let (venues, imports) = venues::open(config, &reference, &seen_prices, &mut engine, &adapters, is_first_start)?;
+    let instance = data_dir.instance.number();
+    let (venues, imports) =
+        venues::open(config, &reference, &seen_prices, &mut engine, &adapters, instance, is_first_start)?;
 
     let fix = FixServer::open(config, sessions, certificate.as_ref(), &data_dir, &engine, &access, connections)?;
     let Bus { inbox, catalogue, .. } = engine.bus.clone();

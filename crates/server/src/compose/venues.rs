@@ -27,6 +27,7 @@ pub(super) fn open(
     last_prices: &BTreeMap<SecurityId, Price>,
     engine: &mut EngineThread,
     sessions: &AdapterSessions,
+    instance: u64,
     is_first_start: bool,
 ) -> Result<(RunningVenues, ImportListeners), ExitFailure> {
     let folder = engine.folder.join(VENUES);
@@ -43,6 +44,7 @@ pub(super) fn open(
         let adapter = venue.adapter();
         sessions.require(&adapter);
         let context = VenueContext {
+            instance,
             adapter: adapter.clone(),
             folder: &folder,
             clock: engine.clock.clone(),

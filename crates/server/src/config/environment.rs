@@ -12,8 +12,8 @@ const VENUES_PREFIX: &str = "RIALTO_VENUES_";
 /// Where users are configured, this variable holds the token of command line clients.
 pub const TOKEN_VARIABLE: &str = "RIALTO_TOKEN";
 
-/// Variables of the Makefile and the tests, and the token of the command line.
-const OF_OUR_TOOLS: [&str; 2] = ["RIALTO_BIN", TOKEN_VARIABLE];
+/// Variables of the Makefile and the tests, the token of the command line, and the password of a proxy to venues.
+const OF_OUR_TOOLS: [&str; 3] = ["RIALTO_BIN", TOKEN_VARIABLE, "RIALTO_PROXY_AUTHORIZATION"];
 
 #[derive(Debug)]
 pub enum VariableMeaning {

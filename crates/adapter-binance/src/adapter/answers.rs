@@ -1,0 +1,207 @@
+//! What the network brings: answers go to what asked for them, events to the orders and prices.
+
+use adapter_kit::connection::RequestFailure;
+use adapter_kit::{ClockSample, RequestLane};
+use domain::report::{LineKind, ReportKind};
+use domain::{OrderId, Text, Timestamp};
+use serde::Deserialize;
+
+use super::account_reports::statement_of;
+use super::state::BinanceAdapter;
+use super::waiting::{RequestPurpose, RequestWay, UnansweredRequest};
+use crate::inquiry::InquiryStep;
+use crate::network::NetworkEvent;
+use crate::protocol::account_answers::BinanceAccount;
+use crate::protocol::answers::{CallAnswer, CallError};
+use crate::protocol::error_codes::ErrorMeaning;
+use crate::protocol::exchange_info::ExchangeInfo;
+use crate::protocol::market_answers::{DepthSnapshot, ServerTime};
+use crate::protocol::requests::BinanceRequest;
+use crate::protocol::user_events::UserEvent;
+
+/// Wrong signatures are a matter of one request; with the others no request would succeed.
+const INVALID_SIGNATURE: i64 = -1022;
+
+impl BinanceAdapter {
+    pub(super) fn on_network(&mut self, at: Timestamp, event: NetworkEvent) {
+        match event {
+            NetworkEvent::Answered { tag, answer } => self.on_answered(at, tag, &answer),
+            NetworkEvent::Failed { tag, failure } => self.on_failed(at, tag, &failure),
+            NetworkEvent::User(event) => self.on_user_event(event),
+            NetworkEvent::Gap(what) => {
+                tracing::warn!(adapter = %self.setup.adapter, what, "a private message cannot be read; orders are asked about");
+                self.outbox.report(ReportKind::Gap);
+            }
+            NetworkEvent::Revoked(error) => self.lose(format!("the venue revoked the session: {}", error.describe())),
+            NetworkEvent::SessionEnded(reason) => self.on_session_ended(at, &reason),
+            NetworkEvent::Market(event) => self.outbox.prices.extend(self.feed.on_event(event, at)),
+            NetworkEvent::StreamsConfirmed(streams) => {
+                self.feed.on_confirmed(&streams);
+                self.ask_for_books(at);
+            }
+            NetworkEvent::PricesUp => self.on_prices(true, None),
+            NetworkEvent::PricesDown(reason) => {
+                self.feed.on_line_down();
+                self.on_prices(false, Some(reason.into()));
+            }
+        }
+    }
+
+    /// A line that stays as it was is not told again.
+    fn on_prices(&mut self, up: bool, reason: Option<Text>) {
+        let Some(session) = self.session.as_mut().filter(|session| session.are_prices_up != up) else { return };
+        session.are_prices_up = up;
+        self.outbox.report(ReportKind::Line { line: LineKind::Prices, up, reason });
+    }
+
+    fn on_answered(&mut self, at: Timestamp, tag: u64, answer: &CallAnswer) {
+        let Some(UnansweredRequest { purpose, grant, sent_at }) = self.requests.remove(&tag) else { return };
+        self.gate.on_answer(at, grant, answer);
+        if let Err(error) = &answer.outcome
+            && error.meaning == ErrorMeaning::Key
+            && error.code != Some(INVALID_SIGNATURE)
+        {
+            self.lose(format!("the venue does not accept the key: {}", error.describe()));
+        }
+        let dead_after = sent_at.plus_millis(self.life_millis().into());
+        match purpose {
+            RequestPurpose::Order(order, kind) => {
+                self.tracker.on_answer((order, kind), answer, (at, dead_after), &mut self.outbox.reports);
+            }
+            RequestPurpose::Inquiry(order) => self.on_inquiry_answer(at, order, answer),
+            RequestPurpose::Statement(account, as_of) => self.on_statement(account, as_of, answer),
+            RequestPurpose::Time(sent) => self.on_time(sent, at, answer),
+            RequestPurpose::Listings => self.on_listings(answer),
+            RequestPurpose::Depth(symbol) => self.on_depth(at, &symbol, answer),
+            RequestPurpose::CancelLeg(order) => {
+                if let Err(error) = &answer.outcome {
+                    tracing::warn!(%order, reason = error.describe(), "an earlier leg of an order could not be cancelled");
+                }
+            }
+        }
+    }
+
+    fn on_failed(&mut self, at: Timestamp, tag: u64, failure: &RequestFailure) {
+        let Some(UnansweredRequest { purpose, grant, sent_at }) = self.requests.remove(&tag) else { return };
+        self.gate.on_failure(at, grant, failure);
+        let dead_after = sent_at.plus_millis(self.life_millis().into());
+        match (purpose, failure) {
+            (RequestPurpose::Order(order, kind), RequestFailure::NotSent(reason)) => {
+                self.tracker.on_request_not_sent((order, kind), reason.as_str().into(), &mut self.outbox.reports);
+            }
+            (RequestPurpose::Order(order, _), RequestFailure::Unknown(reason)) => {
+                self.tracker.on_no_answer(order, reason.as_str().into(), dead_after, &mut self.outbox.reports);
+            }
+            (RequestPurpose::Inquiry(order), _) => drop(self.inquiries.remove(&order)),
+            (RequestPurpose::Depth(symbol), _) => self.feed.on_snapshot_failed(&symbol, at),
+            (
+                RequestPurpose::CancelLeg(_)
+                | RequestPurpose::Statement(..)
+                | RequestPurpose::Time(_)
+                | RequestPurpose::Listings,
+                _,
+            ) => {}
+        }
+    }
+
+    /// Requests without an answer may have taken effect.
+    fn on_session_ended(&mut self, at: Timestamp, reason: &str) {
+        let unanswered = std::mem::take(&mut self.requests);
+        for request in unanswered.into_values() {
+            self.on_unanswered(at, request, reason);
+        }
+        self.lose(reason);
+    }
+
+    pub(super) fn on_unanswered(&mut self, at: Timestamp, request: UnansweredRequest, reason: &str) {
+        self.gate.on_no_answer(at, request.grant);
+        let dead_after = request.sent_at.plus_millis(self.life_millis().into());
+        match request.purpose {
+            RequestPurpose::Order(order, _) => {
+                self.tracker.on_no_answer(order, reason.into(), dead_after, &mut self.outbox.reports);
+            }
+            RequestPurpose::Inquiry(order) => drop(self.inquiries.remove(&order)),
+            RequestPurpose::Depth(symbol) => self.feed.on_snapshot_failed(&symbol, at),
+            RequestPurpose::CancelLeg(_)
+            | RequestPurpose::Statement(..)
+            | RequestPurpose::Time(_)
+            | RequestPurpose::Listings => {}
+        }
+    }
+
+    fn on_user_event(&mut self, event: UserEvent) {
+        match event {
+            UserEvent::Execution(event) => {
+                let quote = self.symbols.quote_of(&event.symbol);
+                self.tracker.on_execution(&event, quote, &mut self.outbox.reports);
+            }
+            UserEvent::BalanceMoved(moved) => self.on_balance_moved(&moved),
+            UserEvent::StreamTerminated => self.lose("the venue ended the private stream"),
+            UserEvent::ServerShutdown => self.lose("the venue ends the connection; a new one is opened"),
+            UserEvent::Balances(_) | UserEvent::ExternalLock(_) | UserEvent::ListStatus => {}
+            UserEvent::Other(kind) => tracing::info!(kind, "a private event of a kind that is not known"),
+        }
+    }
+
+    fn on_inquiry_answer(&mut self, at: Timestamp, order: OrderId, answer: &CallAnswer) {
+        let Some(mut inquiry) = self.inquiries.remove(&order) else { return };
+        match inquiry.on_answer(answer) {
+            InquiryStep::Ask(request) => {
+                let purpose = RequestPurpose::Inquiry(order);
+                match self.send(at, (RequestLane::Inquiry, RequestWay::Socket), purpose, request) {
+                    Ok(()) => drop(self.inquiries.insert(order, inquiry)),
+                    Err(reason) => tracing::warn!(%order, %reason, "an inquiry is not continued; it is made again"),
+                }
+            }
+            InquiryStep::Answer(told, legs) => {
+                self.tracker.on_picture(order, &legs);
+                self.outbox.report(ReportKind::Inquiry(told));
+            }
+            InquiryStep::CancelLeg(leg) => {
+                tracing::warn!(%order, "an order rests beside the one that replaced it; it is cancelled");
+                let cancel = BinanceRequest::cancel(inquiry.symbol(), &leg, &format!("R-leg-{}", order.0));
+                let way = (RequestLane::Cancel, RequestWay::Socket);
+                if let Err(reason) = self.send(at, way, RequestPurpose::CancelLeg(order), cancel) {
+                    tracing::warn!(%order, %reason, "an earlier leg could not be cancelled yet");
+                }
+            }
+            InquiryStep::GiveUp(reason) => tracing::warn!(%order, reason, "an inquiry has no answer; it is made again"),
+        }
+    }
+
+    fn on_statement(&mut self, account: domain::AccountId, as_of: Timestamp, answer: &CallAnswer) {
+        let read = answer.outcome.as_ref().map_err(CallError::describe);
+        let read = read.and_then(|result| BinanceAccount::deserialize(result).map_err(|reason| reason.to_string()));
+        match read {
+            Ok(told) => {
+                let statement = statement_of(account, as_of, &told);
+                self.outbox.report(ReportKind::Statement(statement));
+            }
+            Err(reason) => tracing::warn!(adapter = %self.setup.adapter, reason, "the venue gave no statement"),
+        }
+    }
+
+    fn on_time(&mut self, sent: Timestamp, received: Timestamp, answer: &CallAnswer) {
+        let time = answer.outcome.as_ref().ok().and_then(|result| ServerTime::deserialize(result).ok());
+        if let Some(venue) = time.and_then(|time| time.at.instant()) {
+            self.gate.on_time(&ClockSample { sent, received, venue });
+        }
+    }
+
+    /// A list that cannot be used leaves the one before it.
+    fn on_listings(&mut self, answer: &CallAnswer) {
+        let read = answer.outcome.as_ref().map_err(CallError::describe);
+        let read = read.and_then(|result| ExchangeInfo::deserialize(result).map_err(|reason| reason.to_string()));
+        if let Err(reason) = read.and_then(|info| self.on_exchange_info(info)) {
+            tracing::warn!(adapter = %self.setup.adapter, reason, "the venue's list of symbols is not used");
+        }
+    }
+
+    fn on_depth(&mut self, at: Timestamp, symbol: &str, answer: &CallAnswer) {
+        let snapshot = answer.outcome.as_ref().ok().and_then(|result| DepthSnapshot::deserialize(result).ok());
+        match snapshot {
+            Some(snapshot) => self.outbox.prices.extend(self.feed.on_snapshot(symbol, &snapshot, at)),
+            None => self.feed.on_snapshot_failed(symbol, at),
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! Log-on: the venue's time, its lists, then the session with its private events, and the streams of prices.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use adapter_kit::connection::SocketLimits;
+use adapter_kit::credentials::CredentialWatch;
+use adapter_kit::{ClockSample, NextConnect, RequestLane};
+use crossbeam_channel::unbounded;
+use domain::Timestamp;
+use serde::Deserialize;
+use tokio::sync::mpsc::unbounded_channel;
+
+use super::state::{BinanceAdapter, BinanceSession, Outbox, rest_client};
+use super::waiting::DueTimes;
+use crate::connection::{ApiOpenError, ApiSession};
+use crate::network::{EventSender, StreamTask, run_api};
+use crate::protocol::encoding::RequestStamp;
+use crate::protocol::error_codes::ErrorMeaning;
+use crate::protocol::exchange_info::ExchangeInfo;
+use crate::protocol::market_answers::ServerTime;
+use crate::protocol::requests::BinanceRequest;
+use crate::protocol::signing::RequestSigner;
+
+/// Connection, log-on and subscription together.
+const LOG_ON_TIMEOUT: Duration = Duration::from_secs(20);
+/// Questions for the venue's time before a log-on; the quickest counts.
+const CLOCK_SAMPLES: usize = 2;
+
+impl BinanceAdapter {
+    pub(super) fn log_on(&mut self, at: Timestamp) -> Result<(), String> {
+        match self.reconnect.next(at) {
+            NextConnect::At(allowed) if allowed <= at => {}
+            NextConnect::At(allowed) => return Err(format!("the venue's limit of log-ons is used up until {allowed}")),
+            NextConnect::Never { failures } => return Err(format!("{failures} log-ons failed in a row")),
+        }
+        self.reconnect.on_attempt(at);
+        self.refresh_credentials()?;
+        for _ in 0..CLOCK_SAMPLES {
+            self.sample_clock()?;
+        }
+        self.load_listings()?;
+        let first_day = self.setup.network.first_day_limit(at);
+        self.first_day = first_day.map_err(|error| format!("the first day cannot be remembered: {error}"))?;
+        let session = self.open_session()?;
+        self.start(session);
+        self.reconnect.on_success();
+        Ok(())
+    }
+
+    fn now(&self) -> Timestamp {
+        (self.setup.clock)()
+    }
+
+    /// A changed source is used from this log-on.
+    fn refresh_credentials(&mut self) -> Result<(), String> {
+        let Some(watch) = &mut self.setup.network.credentials else { return Err("credentials are missing".to_owned()) };
+        match watch.poll(&|name: &str| std::env::var(name).ok()) {
+            Ok(false) => return Ok(()),
+            Ok(true) => {}
+            Err(error) => tracing::warn!(%error, "the credentials cannot be read again; those in use stay"),
+        }
+        self.use_credentials()
+    }
+
+    fn use_credentials(&mut self) -> Result<(), String> {
+        let Some(watch) = &self.setup.network.credentials else { return Ok(()) };
+        let current = watch.current();
+        if let Some(recorder) = &self.setup.network.recorder {
+            recorder.add_credentials(&current);
+        }
+        self.signer = Arc::new(RequestSigner::new(&current).map_err(|error| error.to_string())?);
+        self.rest = Arc::new(rest_client(&self.setup, &self.signer));
+        Ok(())
+    }
+
+    /// A request over REST whose answer is waited for.
+    pub(super) fn ask<T: for<'de> Deserialize<'de>>(
+        &mut self,
+        lane: RequestLane,
+        request: &BinanceRequest,
+    ) -> Result<T, String> {
+        let (grant, stamp) = self.gate.admit(self.now(), lane, request)?;
+        let clock = Arc::clone(&self.setup.clock);
+        let outcome = self.runtime.block_on(self.rest.call(request, stamp, || clock()));
+        let now = self.now();
+        let answer = match outcome {
+            Ok(answer) => answer,
+            Err(failure) => {
+                self.gate.on_failure(now, grant, &failure);
+                return Err(format!("{}: {failure}", request.call.socket()));
+            }
+        };
+        self.gate.on_answer(now, grant, &answer);
+        let result = answer.outcome.map_err(|error| format!("{}: {}", request.call.socket(), error.describe()))?;
+        T::deserialize(&result).map_err(|reason| format!("{}: {reason}", request.call.socket()))
+    }
+
+    fn sample_clock(&mut self) -> Result<(), String> {
+        let sent = self.now();
+        let time: ServerTime = self.ask(RequestLane::Inquiry, &BinanceRequest::time())?;
+        let received = self.now();
+        let venue = time.at.instant().ok_or("the venue's time is out of range")?;
+        self.gate.on_time(&ClockSample { sent, received, venue });
+        Ok(())
+    }
+
+    fn load_listings(&mut self) -> Result<(), String> {
+        let info: ExchangeInfo = self.ask(RequestLane::Inquiry, &BinanceRequest::exchange_info())?;
+        self.on_exchange_info(info)
+    }
+
+    pub(super) fn on_exchange_info(&mut self, info: ExchangeInfo) -> Result<(), String> {
+        let now = self.now();
+        self.gate.on_limits(now, &info.rate_limits);
+        let changes = self.symbols.apply(info.symbols).map_err(|refused| refused.to_string())?;
+        tracing::info!(adapter = %self.setup.adapter, changes = changes.len(), "the venue's list of symbols is here");
+        Ok(())
+    }
+
+    /// Logs on and subscribes; from then on no private event is missed.
+    fn open_session(&mut self) -> Result<ApiSession, String> {
+        let requests = [BinanceRequest::log_on(), BinanceRequest::subscribe_user(self.signer.can_log_on())];
+        let mut stamps = Vec::new();
+        for request in &requests {
+            // The venue counts both; their answers are not read by the budget.
+            let (grant, stamp) = self.gate.admit(self.now(), RequestLane::Inquiry, request)?;
+            self.gate.on_no_answer(self.now(), grant);
+            stamps.push(stamp);
+        }
+        let stamp: RequestStamp = *stamps.first().ok_or("there is no request to log on with")?;
+        let opened = self.runtime.block_on(self.opening(stamp));
+        match opened {
+            Ok(session) => {
+                if let Some(watch) = &mut self.setup.network.credentials {
+                    watch.on_accepted();
+                }
+                Ok(session)
+            }
+            Err(OpeningError::Refused(reason)) => {
+                let has_older = self.setup.network.credentials.as_mut().is_some_and(CredentialWatch::on_refused);
+                if has_older {
+                    self.use_credentials()?;
+                }
+                Err(reason)
+            }
+            Err(OpeningError::Failed(reason)) => Err(reason),
+        }
+    }
+
+    async fn opening(&self, stamp: RequestStamp) -> Result<ApiSession, OpeningError> {
+        let opening = async {
+            let line = self.setup.network.recorder.as_ref().map(|recorder| recorder.line("api"));
+            let (url, dialer) = (&self.setup.addresses.ws_api, &self.setup.network.dialer);
+            let signer = Arc::clone(&self.signer);
+            let mut session = ApiSession::connect(url, dialer, SocketLimits::default(), line, signer)
+                .await
+                .map_err(|error| OpeningError::Failed(error.to_string()))?;
+            session.open(|| stamp, || (self.setup.clock)()).await.map_err(OpeningError::of)?;
+            Ok(session)
+        };
+        let late = |_| OpeningError::Failed("the venue did not confirm the log-on in time".to_owned());
+        tokio::time::timeout(LOG_ON_TIMEOUT, opening).await.map_err(late)?
+    }
+
+    fn start(&mut self, session: ApiSession) {
+        let (events, inbound) = unbounded();
+        let out = EventSender { events, wake: self.wake.0.clone() };
+        let (api, requests) = unbounded_channel();
+        let (streams, commands) = unbounded_channel();
+        self.runtime.spawn(run_api(session, requests, Arc::clone(&self.setup.clock), out.clone()));
+        let address = (self.setup.addresses.streams.clone(), self.setup.network.dialer.clone());
+        let task = StreamTask::new(address, self.setup.network.recorder.clone(), commands, out.clone());
+        self.runtime.spawn(task.run());
+        let begun = self.now();
+        let due = DueTimes::from(begun);
+        self.outbox = Outbox::default();
+        self.session = Some(BinanceSession { api, streams, events: inbound, out, are_prices_up: true, begun, due });
+    }
+}
+
+enum OpeningError {
+    /// The venue does not accept the key.
+    Refused(String),
+    Failed(String),
+}
+
+impl OpeningError {
+    fn of(error: ApiOpenError) -> Self {
+        let text = error.to_string();
+        match error {
+            ApiOpenError::Refused(error) if error.meaning == ErrorMeaning::Key => Self::Refused(text),
+            ApiOpenError::Refused(_) | ApiOpenError::Connection(_) | ApiOpenError::Encoding(_) => Self::Failed(text),
+        }
+    }
+}

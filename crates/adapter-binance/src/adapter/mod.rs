@@ -1,0 +1,14 @@
+//! The adapter of Binance spot. The host calls it on one thread; the network runs on a thread of its own, and what comes
+//! from there waits in a channel until it is taken.
+
+mod account_reports;
+mod answers;
+mod due_work;
+mod log_on;
+mod requests;
+mod session_traits;
+mod snapshot;
+mod state;
+mod waiting;
+
+pub use state::{BinanceAdapter, BinanceSetup};

@@ -1,0 +1,114 @@
+//! The adapter as the host knows it.
+
+use adapters::{MarketFeed, OrderSession, ReportSink, SendOutcome, SessionLost};
+use crossbeam_channel::Receiver;
+use domain::order::OrderTerms;
+use domain::report::{
+    AdapterCapabilities, LineKind, ListingCapabilities, RefusesRepeatedIds, RequestTiming, VenueSnapshot,
+};
+use domain::{AccountId, Order, SecurityId, Text, Timestamp};
+
+use super::state::{BinanceAdapter, Outbox};
+use crate::order_mapping::ORDER_PROPERTIES;
+
+/// How long after a change lists and queries may still lack it.
+const READ_LAG_MILLIS: u32 = 2_000;
+
+impl OrderSession for BinanceAdapter {
+    fn capabilities(&self) -> AdapterCapabilities {
+        AdapterCapabilities {
+            exchanges: vec![self.setup.exchange],
+            expires_orders: false,
+            refuses_repeated_ids: RefusesRepeatedIds::WhileOpen,
+            simulated: false,
+            request_timing: Some(RequestTiming {
+                life_millis: Some(self.life_millis()),
+                read_lag_millis: READ_LAG_MILLIS,
+            }),
+            lists: ListingCapabilities { statement: true, ..ListingCapabilities::default() },
+            lines: vec![LineKind::Prices],
+            order_properties: ORDER_PROPERTIES.to_vec(),
+        }
+    }
+
+    fn connect(&mut self, at: Timestamp) -> Result<(), SessionLost> {
+        self.log_on(at).map_err(|reason| SessionLost(reason.into()))
+    }
+
+    fn snapshot(&mut self, at: Timestamp) -> Result<VenueSnapshot, SessionLost> {
+        self.take_snapshot(at).map_err(|reason| SessionLost(reason.into()))
+    }
+
+    fn submit(&mut self, at: Timestamp, order: &Order) -> SendOutcome {
+        self.send_submit(at, order)
+    }
+
+    fn modify(&mut self, at: Timestamp, order: &Order, terms: OrderTerms) -> SendOutcome {
+        self.send_replace(at, order, terms)
+    }
+
+    fn cancel(&mut self, at: Timestamp, order: &Order) -> SendOutcome {
+        self.send_cancel(at, order)
+    }
+
+    fn inquire(&mut self, at: Timestamp, order: &Order) -> SendOutcome {
+        self.send_inquiry(at, order)
+    }
+
+    fn ask_statement(&mut self, at: Timestamp, account: AccountId) -> SendOutcome {
+        self.send_statement_request(at, account)
+    }
+
+    fn list_open_orders(&mut self, _: Timestamp) -> SendOutcome {
+        SendOutcome::NotSent("lists of open orders are not offered".into())
+    }
+
+    fn list_fills(&mut self, _: Timestamp, _: Option<SecurityId>, _: Option<&Text>) -> SendOutcome {
+        SendOutcome::NotSent("lists of fills are not offered".into())
+    }
+
+    fn deliver(&mut self, at: Timestamp, sink: &mut dyn ReportSink) -> Result<(), SessionLost> {
+        if self.session.is_none() {
+            return Err(SessionLost("not logged on".into()));
+        }
+        self.pump(at);
+        for (ext_at, said) in std::mem::take(&mut self.outbox.reports) {
+            sink.on_report(ext_at, said);
+        }
+        for data in std::mem::take(&mut self.outbox.prices) {
+            sink.on_market_data(data);
+        }
+        match self.outbox.lost.clone() {
+            Some(reason) => Err(SessionLost(reason)),
+            None => Ok(()),
+        }
+    }
+
+    fn next_due(&self) -> Option<Timestamp> {
+        self.session.as_ref().map(|session| session.due.check)
+    }
+
+    fn waker(&self) -> Receiver<()> {
+        self.wake.1.clone()
+    }
+
+    /// Dropping the commands ends both connections. What has no answer is asked about after the next log-on.
+    fn disconnect(&mut self, at: Timestamp) {
+        if self.session.take().is_some() {
+            self.forget_requests(at);
+            self.tracker.on_session_end();
+            self.feed.clear();
+            self.outbox = Outbox::default();
+        }
+    }
+}
+
+impl MarketFeed for BinanceAdapter {
+    fn subscribe(&mut self, _: Timestamp, security: SecurityId) -> SendOutcome {
+        self.send_subscription(security, true)
+    }
+
+    fn unsubscribe(&mut self, _: Timestamp, security: SecurityId) -> SendOutcome {
+        self.send_subscription(security, false)
+    }
+}

@@ -1,0 +1,188 @@
+//! What the adapter is made of, and what it remembers while it is logged on.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use adapter_kit::connection::{VenueHttp, VenueHttpLimits};
+use adapter_kit::credentials::FirstDayLimit;
+use adapter_kit::recording::RecorderClock;
+use adapter_kit::{NetworkVenue, ReconnectPolicy, ReconnectRule};
+use bus::Catalogue;
+use crossbeam_channel::{Receiver, Sender, bounded};
+use domain::command::MarketData;
+use domain::report::ReportKind;
+use domain::{AdapterName, ExchangeId, OrderId, Text, Timestamp};
+use tokio::runtime::Runtime;
+use tokio::sync::mpsc::UnboundedSender;
+
+use super::waiting::{DueTimes, UnansweredRequest};
+use crate::addresses::BinanceAddresses;
+use crate::connection::RestClient;
+use crate::inquiry::Inquiry;
+use crate::network::{EventSender, NetworkEvent, StreamCommand, TaggedRequest};
+use crate::order_tracker::{DatedReport, OrderTracker};
+use crate::price_feed::PriceFeed;
+use crate::protocol::signing::RequestSigner;
+use crate::request_gate::RequestGate;
+use crate::symbol_table::SymbolTable;
+use crate::traded_symbols::TradedSymbols;
+
+/// Beyond the receive window: for clocks that are not quite right.
+const LIFE_MARGIN_MILLIS: u32 = 1_000;
+/// Log-ons in five minutes; the venue allows 300 connections, and each log-on opens two.
+const LOG_ONS_MAX: usize = 100;
+const LOG_ONS_SECONDS: i64 = 300;
+
+/// What an adapter is made of.
+pub struct BinanceSetup {
+    pub adapter: AdapterName,
+    /// The name of the venue.
+    pub venue: Text,
+    pub instance: u64,
+    pub exchange: ExchangeId,
+    pub addresses: BinanceAddresses,
+    pub receive_window_millis: u32,
+    pub clock: RecorderClock,
+    pub catalogue: Catalogue,
+    pub network: NetworkVenue,
+}
+
+pub struct BinanceAdapter {
+    pub(super) setup: BinanceSetup,
+    pub(super) signer: Arc<RequestSigner>,
+    pub(super) rest: Arc<RestClient>,
+    pub(super) gate: RequestGate,
+    pub(super) symbols: SymbolTable,
+    pub(super) traded: TradedSymbols,
+    pub(super) tracker: OrderTracker,
+    pub(super) inquiries: BTreeMap<OrderId, Inquiry>,
+    pub(super) feed: PriceFeed,
+    pub(super) first_day: Option<FirstDayLimit>,
+    pub(super) reconnect: ReconnectPolicy,
+    pub(super) requests: BTreeMap<u64, UnansweredRequest>,
+    pub(super) next_tag: u64,
+    pub(super) session: Option<BinanceSession>,
+    pub(super) outbox: Outbox,
+    pub(super) wake: (Sender<()>, Receiver<()>),
+    pub(super) runtime: Runtime,
+}
+
+/// What is open while logged on.
+pub(super) struct BinanceSession {
+    pub(super) api: UnboundedSender<TaggedRequest>,
+    pub(super) streams: UnboundedSender<StreamCommand>,
+    pub(super) events: Receiver<NetworkEvent>,
+    /// For answers over REST.
+    pub(super) out: EventSender,
+    pub(super) are_prices_up: bool,
+    pub(super) begun: Timestamp,
+    pub(super) due: DueTimes,
+}
+
+/// What waits for `deliver`.
+#[derive(Default)]
+pub(super) struct Outbox {
+    pub(super) reports: Vec<DatedReport>,
+    pub(super) prices: Vec<MarketData>,
+    pub(super) lost: Option<Text>,
+}
+
+impl BinanceAdapter {
+    /// Connects nothing yet. Files of this venue begin with `files`.
+    pub fn open(setup: BinanceSetup, files: &Path) -> Result<Self, String> {
+        let credentials = setup.network.credentials.as_ref().ok_or("credentials are missing")?;
+        let signer = Arc::new(RequestSigner::new(&credentials.current()).map_err(|error| error.to_string())?);
+        let rest = Arc::new(rest_client(&setup, &signer));
+        let now = (setup.clock)();
+        let gate = RequestGate::open(files.with_extension("limits.json"), now, setup.receive_window_millis)?;
+        let traded = TradedSymbols::open(files.with_extension("symbols")).map_err(|error| error.to_string())?;
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .thread_name(setup.adapter.to_string())
+            .enable_all()
+            .build()
+            .map_err(|error| error.to_string())?;
+        let rule = ReconnectRule {
+            first_millis: 0,
+            max_millis: 0,
+            attempts_max: LOG_ONS_MAX,
+            attempts_seconds: LOG_ONS_SECONDS,
+            failures_max: None,
+        };
+        Ok(Self {
+            symbols: SymbolTable::new(setup.venue.clone(), setup.exchange, setup.catalogue.clone()),
+            tracker: OrderTracker::new(setup.instance),
+            feed: PriceFeed::new(setup.adapter.0.clone()),
+            reconnect: ReconnectPolicy::new(rule, setup.instance),
+            inquiries: BTreeMap::new(),
+            requests: BTreeMap::new(),
+            outbox: Outbox::default(),
+            wake: bounded(1),
+            first_day: None,
+            next_tag: 0,
+            session: None,
+            setup,
+            signer,
+            rest,
+            gate,
+            traded,
+            runtime,
+        })
+    }
+
+    /// Takes what the network has brought, so that `deliver` has it. For tests that wait for the venue.
+    pub fn pump(&mut self, at: Timestamp) {
+        let Some(session) = &self.session else { return };
+        let events: Vec<NetworkEvent> = session.events.try_iter().collect();
+        for event in events {
+            self.on_network(at, event);
+        }
+        self.handle_due_work(at);
+    }
+
+    /// Whether nothing is under way: every request is answered, every announced event is here, every book is whole.
+    pub fn is_settled(&self) -> bool {
+        let is_answered = self.requests.is_empty() && self.inquiries.is_empty() && !self.tracker.awaits_events();
+        let are_prices_up = self.session.as_ref().is_some_and(|session| session.are_prices_up);
+        is_answered && (!are_prices_up || self.feed.is_whole())
+    }
+
+    /// Whether the session has ended by itself.
+    pub fn is_lost(&self) -> bool {
+        self.outbox.lost.is_some()
+    }
+
+    pub fn are_prices_up(&self) -> bool {
+        self.session.as_ref().is_some_and(|session| session.are_prices_up)
+    }
+
+    pub fn is_logged_on(&self) -> bool {
+        self.session.is_some()
+    }
+
+    /// The first reason counts.
+    pub(super) fn lose(&mut self, reason: impl Into<Text>) {
+        self.outbox.lost.get_or_insert(reason.into());
+    }
+
+    /// After it a request that leaves now can no longer take effect.
+    pub(super) fn life_millis(&self) -> u32 {
+        self.setup.receive_window_millis.saturating_add(LIFE_MARGIN_MILLIS)
+    }
+}
+
+pub(super) fn rest_client(setup: &BinanceSetup, signer: &Arc<RequestSigner>) -> RestClient {
+    let http = VenueHttp::new(setup.addresses.rest.clone(), setup.network.dialer.clone(), VenueHttpLimits::default());
+    let http = match &setup.network.recorder {
+        Some(recorder) => http.recorded(recorder.line("rest")),
+        None => http,
+    };
+    RestClient::new(http, Arc::clone(signer))
+}
+
+impl Outbox {
+    pub(super) fn report(&mut self, said: ReportKind) {
+        self.reports.push((None, said));
+    }
+}

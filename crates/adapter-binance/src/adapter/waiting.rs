@@ -1,0 +1,56 @@
+//! Requests without an answer, and when what is due by the time alone is due.
+
+use adapter_kit::RequestGrant;
+use domain::{AccountId, OrderId, Timestamp};
+
+use crate::order_tracker::OrderRequestKind;
+
+/// How often it is looked after what is due.
+pub(super) const CHECK_MILLIS: i64 = 500;
+pub(super) const CLOCK_SECONDS: i64 = 60;
+pub(super) const LISTINGS_SECONDS: i64 = 300;
+
+/// What a request without an answer was for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum RequestPurpose {
+    Order(OrderId, OrderRequestKind),
+    /// An earlier leg of this order is cancelled; its order is asked about again.
+    CancelLeg(OrderId),
+    Inquiry(OrderId),
+    Statement(AccountId, Timestamp),
+    Time(Timestamp),
+    Listings,
+    Depth(String),
+}
+
+/// Which connection carries a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum RequestWay {
+    Socket,
+    Rest,
+}
+
+#[derive(Debug)]
+pub(super) struct UnansweredRequest {
+    pub(super) purpose: RequestPurpose,
+    pub(super) grant: RequestGrant,
+    pub(super) sent_at: Timestamp,
+}
+
+/// When each is due next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct DueTimes {
+    pub(super) check: Timestamp,
+    pub(super) clock: Timestamp,
+    pub(super) listings: Timestamp,
+}
+
+impl DueTimes {
+    pub(super) fn from(begun: Timestamp) -> Self {
+        Self {
+            check: begun.plus_millis(CHECK_MILLIS),
+            clock: begun.plus_seconds(CLOCK_SECONDS),
+            listings: begun.plus_seconds(LISTINGS_SECONDS),
+        }
+    }
+}

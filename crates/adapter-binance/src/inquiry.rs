@@ -1,0 +1,206 @@
+//! A question about one order, in several requests: the status under each id that it may have, then the trades of what was
+//! found. That an order is not there is said only where the list of orders lacks it too.
+
+use std::collections::VecDeque;
+
+use domain::report::{InquiryAnswer, InquiryResult};
+use domain::{Currency, Order, OrderId, TimeInForce, Timestamp, WireId};
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::client_id::client_id;
+use crate::order_picture::{PictureGap, own_id, picture};
+use crate::protocol::account_answers::BinanceTrade;
+use crate::protocol::answers::{CallAnswer, CallError};
+use crate::protocol::error_codes::ErrorMeaning;
+use crate::protocol::order_answers::BinanceOrder;
+use crate::protocol::requests::{BinanceRequest, OrderReference, TRADES_PAGE_MAX};
+
+/// Ids that are asked about, newest first; the list of orders has the rest.
+pub const INQUIRY_IDS_MAX: usize = 8;
+
+/// What comes next.
+#[derive(Debug, Clone, PartialEq)]
+pub enum InquiryStep {
+    Ask(BinanceRequest),
+    Answer(InquiryAnswer, Vec<BinanceOrder>),
+    /// An earlier leg must go before the order can be shown; it is asked about again.
+    CancelLeg(OrderReference),
+    /// No answer; it is asked again.
+    GiveUp(String),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum InquiryStage {
+    Status,
+    List,
+    Trades,
+}
+
+/// One question under way.
+#[derive(Debug, Clone)]
+pub struct Inquiry {
+    order: OrderId,
+    instance: u64,
+    as_of: Timestamp,
+    symbol: String,
+    quote: Currency,
+    stage: InquiryStage,
+    /// What was asked last is first.
+    ids: VecDeque<OrderReference>,
+    legs: Vec<BinanceOrder>,
+    unlisted: VecDeque<i64>,
+    trades: Vec<BinanceTrade>,
+}
+
+impl Inquiry {
+    /// With its first request.
+    pub fn start(
+        instance: u64,
+        order: &Order,
+        symbol: &str,
+        quote: Currency,
+        as_of: Timestamp,
+    ) -> (Self, BinanceRequest) {
+        let ids = references(instance, order);
+        let inquiry = Self {
+            order: order.id,
+            instance,
+            as_of,
+            symbol: symbol.to_owned(),
+            quote,
+            stage: InquiryStage::Status,
+            ids,
+            legs: Vec::new(),
+            unlisted: VecDeque::new(),
+            trades: Vec::new(),
+        };
+        let first = inquiry.status_request().unwrap_or_else(|| BinanceRequest::all_orders(symbol));
+        (inquiry, first)
+    }
+
+    pub fn symbol(&self) -> &str {
+        &self.symbol
+    }
+
+    pub fn on_answer(&mut self, answer: &CallAnswer) -> InquiryStep {
+        match self.stage {
+            InquiryStage::Status => self.on_status(answer),
+            InquiryStage::List => self.on_list(answer),
+            InquiryStage::Trades => self.on_trades(answer),
+        }
+    }
+
+    fn status_request(&self) -> Option<BinanceRequest> {
+        self.ids.front().map(|id| BinanceRequest::order_status(&self.symbol, id))
+    }
+
+    fn on_status(&mut self, answer: &CallAnswer) -> InquiryStep {
+        match &answer.outcome {
+            Ok(result) => match BinanceOrder::deserialize(result) {
+                Ok(leg) => self.add_leg(leg),
+                Err(reason) => return InquiryStep::GiveUp(reason.to_string()),
+            },
+            Err(error) if error.meaning == ErrorMeaning::NoSuchOrder => {}
+            Err(error) => return InquiryStep::GiveUp(error.describe()),
+        }
+        self.ids.pop_front();
+        match self.status_request() {
+            Some(next) => InquiryStep::Ask(next),
+            None if self.legs.is_empty() => {
+                self.stage = InquiryStage::List;
+                InquiryStep::Ask(BinanceRequest::all_orders(&self.symbol))
+            }
+            None => self.begin_trades(),
+        }
+    }
+
+    fn on_list(&mut self, answer: &CallAnswer) -> InquiryStep {
+        let orders: Vec<BinanceOrder> = match read(answer) {
+            Ok(orders) => orders,
+            Err(reason) => return InquiryStep::GiveUp(reason),
+        };
+        orders.into_iter().for_each(|leg| self.add_leg(leg));
+        if self.legs.is_empty() {
+            return self.answered(InquiryResult::NotFound);
+        }
+        self.begin_trades()
+    }
+
+    /// The same leg may be found under two ids, and ids of others are in the list.
+    fn add_leg(&mut self, leg: BinanceOrder) {
+        let is_own = own_id(self.instance, &leg.client_id).is_some_and(|id| id.order == self.order);
+        if is_own && self.legs.iter().all(|known| known.order_id != leg.order_id) {
+            self.legs.push(leg);
+        }
+    }
+
+    fn begin_trades(&mut self) -> InquiryStep {
+        self.stage = InquiryStage::Trades;
+        let filled = self.legs.iter().filter(|leg| !leg.filled.0.is_zero());
+        self.unlisted = filled.map(|leg| leg.order_id.0).collect();
+        self.next_trades(None)
+    }
+
+    fn next_trades(&mut self, from: Option<i64>) -> InquiryStep {
+        match self.unlisted.front() {
+            Some(order_id) => InquiryStep::Ask(BinanceRequest::order_trades(&self.symbol, *order_id, from)),
+            None => self.conclude(),
+        }
+    }
+
+    fn on_trades(&mut self, answer: &CallAnswer) -> InquiryStep {
+        let page: Vec<BinanceTrade> = match read(answer) {
+            Ok(page) => page,
+            Err(reason) => return InquiryStep::GiveUp(reason),
+        };
+        let is_full = i64::try_from(page.len()).is_ok_and(|count| count >= TRADES_PAGE_MAX);
+        let next = page.last().map(|trade| trade.id.0 + 1).filter(|_| is_full);
+        self.trades.extend(page);
+        if next.is_none() {
+            self.unlisted.pop_front();
+        }
+        self.next_trades(next)
+    }
+
+    fn conclude(&mut self) -> InquiryStep {
+        match picture(self.order, &self.legs, &self.trades, self.quote) {
+            Ok((seen, fills)) => self.answered(InquiryResult::Found(seen, fills)),
+            Err(PictureGap::TwoLive { order_id }) => InquiryStep::CancelLeg(OrderReference::Venue(order_id)),
+            Err(gap) => InquiryStep::GiveUp(gap.to_string()),
+        }
+    }
+
+    fn answered(&mut self, result: InquiryResult) -> InquiryStep {
+        let answer = InquiryAnswer { order: self.order, as_of: self.as_of, dead_after: None, result };
+        InquiryStep::Answer(answer, std::mem::take(&mut self.legs))
+    }
+}
+
+fn read<T: for<'de> Deserialize<'de>>(answer: &CallAnswer) -> Result<T, String> {
+    let result: &Value = answer.outcome.as_ref().map_err(CallError::describe)?;
+    T::deserialize(result).map_err(|reason| reason.to_string())
+}
+
+/// Every id under which the venue may know the order: those of its newest requests and that of its submit. Which of them
+/// were cancels is not known here; the venue has no order of that name then.
+fn references(instance: u64, order: &Order) -> VecDeque<OrderReference> {
+    let newest = WireId::newest(instance, order);
+    let tifs = tifs_of(order);
+    let ids = newest.with_earlier().enumerate();
+    let asked = ids.filter(|(place, id)| *place + 1 < INQUIRY_IDS_MAX || id.request == 0);
+    let named = asked.flat_map(|(_, id)| tifs.iter().filter_map(move |tif| client_id(&id.to_string(), *tif)));
+    let mut references: VecDeque<_> = VecDeque::new();
+    for id in named.map(OrderReference::Client) {
+        if !references.contains(&id) {
+            references.push_back(id);
+        }
+    }
+    references
+}
+
+/// A replace that is under way may have another time in force.
+fn tifs_of(order: &Order) -> Vec<TimeInForce> {
+    let wanted = order.pending.replace().map(|(_, terms)| terms.tif).filter(|tif| *tif != order.terms.tif);
+    [order.terms.tif].into_iter().chain(wanted).collect()
+}

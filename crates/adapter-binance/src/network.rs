@@ -1,0 +1,273 @@
+//! The network side of the adapter: tasks that pass on what comes and send what they are given. They decide nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use adapter_kit::connection::{Dialer, RequestFailure, SocketLimits, VenueUrl};
+use adapter_kit::recording::{MessageRecorder, RecorderClock};
+use crossbeam_channel::Sender;
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::time::Instant;
+
+use crate::connection::{ApiMessage, ApiSendError, ApiSession, RestClient, StreamSession};
+use crate::protocol::answers::{CallAnswer, CallError};
+use crate::protocol::encoding::RequestStamp;
+use crate::protocol::market_events::MarketEvent;
+use crate::protocol::requests::BinanceRequest;
+use crate::protocol::user_events::UserEvent;
+
+/// The venue takes at most five messages a second on a stream connection.
+const STREAM_COMMAND_PAUSE: Duration = Duration::from_millis(250);
+/// Pauses between attempts to open the streams: the first one, and the longest.
+const STREAM_PAUSE_FIRST: Duration = Duration::from_millis(100);
+const STREAM_PAUSE_MAX: Duration = Duration::from_secs(10);
+
+/// From the network to the adapter's thread.
+#[derive(Debug)]
+pub(crate) enum NetworkEvent {
+    Answered {
+        tag: u64,
+        answer: CallAnswer,
+    },
+    Failed {
+        tag: u64,
+        failure: RequestFailure,
+    },
+    User(UserEvent),
+    /// Private events may have been lost.
+    Gap(String),
+    Revoked(CallError),
+    SessionEnded(String),
+    Market(MarketEvent),
+    StreamsConfirmed(Vec<String>),
+    PricesUp,
+    PricesDown(String),
+}
+
+/// A request with the number that its answer comes back with.
+#[derive(Debug)]
+pub(crate) struct TaggedRequest {
+    pub(crate) tag: u64,
+    pub(crate) request: BinanceRequest,
+    pub(crate) stamp: RequestStamp,
+}
+
+#[derive(Debug)]
+pub(crate) enum StreamCommand {
+    Subscribe(Vec<String>),
+    Unsubscribe(Vec<String>),
+}
+
+/// The way to the adapter's thread.
+#[derive(Debug, Clone)]
+pub(crate) struct EventSender {
+    pub(crate) events: Sender<NetworkEvent>,
+    pub(crate) wake: Sender<()>,
+}
+
+impl EventSender {
+    pub(crate) fn send(&self, event: NetworkEvent) {
+        // A session that has ended is not interested; a full waker wakes already.
+        let _ = self.events.send(event);
+        let _ = self.wake.try_send(());
+    }
+}
+
+/// One request over REST.
+pub(crate) async fn call_rest(rest: Arc<RestClient>, sent: TaggedRequest, clock: RecorderClock, out: EventSender) {
+    let tag = sent.tag;
+    let outcome = rest.call(&sent.request, sent.stamp, || clock()).await;
+    out.send(match outcome {
+        Ok(answer) => NetworkEvent::Answered { tag, answer },
+        Err(failure) => NetworkEvent::Failed { tag, failure },
+    });
+}
+
+/// The session of the WebSocket API, until one side ends it.
+pub(crate) async fn run_api(
+    mut session: ApiSession,
+    mut requests: UnboundedReceiver<TaggedRequest>,
+    clock: RecorderClock,
+    out: EventSender,
+) {
+    let mut tags = BTreeMap::new();
+    loop {
+        tokio::select! {
+            received = session.receive(|| clock()) => match received {
+                Ok(message) => out.send(event_of(message, &mut tags)),
+                Err(error) => return out.send(NetworkEvent::SessionEnded(error.to_string())),
+            },
+            request = requests.recv() => match request {
+                None => return drop(session.close().await),
+                Some(request) => if let Err(reason) = send(&mut session, request, &mut tags, &out).await {
+                    return out.send(NetworkEvent::SessionEnded(reason));
+                },
+            },
+        }
+    }
+}
+
+async fn send(
+    session: &mut ApiSession,
+    TaggedRequest { tag, request, stamp }: TaggedRequest,
+    tags: &mut BTreeMap<u64, u64>,
+    out: &EventSender,
+) -> Result<(), String> {
+    match session.send(&request, stamp).await {
+        Ok(number) => drop(tags.insert(number, tag)),
+        Err(ApiSendError::NotSent(reason)) => {
+            out.send(NetworkEvent::Failed { tag, failure: RequestFailure::NotSent(reason.to_string()) });
+        }
+        Err(ApiSendError::Unknown(reason)) => {
+            let reason = reason.to_string();
+            out.send(NetworkEvent::Failed { tag, failure: RequestFailure::Unknown(reason.clone()) });
+            return Err(reason);
+        }
+    }
+    Ok(())
+}
+
+fn event_of(message: ApiMessage, tags: &mut BTreeMap<u64, u64>) -> NetworkEvent {
+    match message {
+        ApiMessage::Answer { number, answer, .. } => match tags.remove(&number) {
+            Some(tag) => NetworkEvent::Answered { tag, answer },
+            None => NetworkEvent::Gap(format!("an answer to request {number}, which was not made")),
+        },
+        ApiMessage::Event(event) => NetworkEvent::User(event),
+        ApiMessage::Gap(what) => NetworkEvent::Gap(what),
+        ApiMessage::Revoked(error) => NetworkEvent::Revoked(error),
+    }
+}
+
+/// Market streams: reconnects by itself and names all streams again, until the adapter drops its commands.
+pub(crate) struct StreamTask {
+    pub(crate) url: VenueUrl,
+    pub(crate) dialer: Dialer,
+    pub(crate) recorder: Option<Arc<MessageRecorder>>,
+    pub(crate) commands: UnboundedReceiver<StreamCommand>,
+    pub(crate) out: EventSender,
+    wanted: BTreeSet<String>,
+}
+
+/// Why a stream connection ended.
+enum StreamEnd {
+    Lost(String),
+    /// The adapter does not want it any more.
+    Stopped,
+}
+
+impl StreamTask {
+    pub(crate) fn new(
+        (url, dialer): (VenueUrl, Dialer),
+        recorder: Option<Arc<MessageRecorder>>,
+        commands: UnboundedReceiver<StreamCommand>,
+        out: EventSender,
+    ) -> Self {
+        Self { url, dialer, recorder, commands, out, wanted: BTreeSet::new() }
+    }
+
+    pub(crate) async fn run(mut self) {
+        let mut pause = STREAM_PAUSE_FIRST;
+        loop {
+            let line = self.recorder.as_ref().map(|recorder| recorder.line("streams"));
+            let connecting = StreamSession::connect(&self.url, &self.dialer, SocketLimits::default(), line);
+            let end = match connecting.await {
+                Ok(session) => {
+                    self.out.send(NetworkEvent::PricesUp);
+                    pause = STREAM_PAUSE_FIRST;
+                    self.follow(session).await
+                }
+                Err(error) => StreamEnd::Lost(error.to_string()),
+            };
+            match end {
+                StreamEnd::Stopped => return,
+                StreamEnd::Lost(reason) => self.out.send(NetworkEvent::PricesDown(reason)),
+            }
+            if self.wait(pause).await.is_none() {
+                return;
+            }
+            pause = (pause * 2).min(STREAM_PAUSE_MAX);
+        }
+    }
+
+    /// A pause in which commands are still taken; `None` where the adapter has ended.
+    async fn wait(&mut self, pause: Duration) -> Option<()> {
+        let until = Instant::now() + pause;
+        loop {
+            tokio::select! {
+                () = tokio::time::sleep_until(until) => return Some(()),
+                command = self.commands.recv() => drop(self.apply(command?)),
+            }
+        }
+    }
+
+    /// What is new of a command.
+    fn apply(&mut self, command: StreamCommand) -> (bool, Vec<String>) {
+        match command {
+            StreamCommand::Subscribe(streams) => {
+                self.wanted.extend(streams.iter().cloned());
+                (true, streams)
+            }
+            StreamCommand::Unsubscribe(streams) => {
+                self.wanted.retain(|stream| !streams.contains(stream));
+                (false, streams)
+            }
+        }
+    }
+
+    async fn follow(&mut self, mut session: StreamSession) -> StreamEnd {
+        let mut pending: Vec<(bool, Vec<String>)> = Vec::new();
+        if !self.wanted.is_empty() {
+            pending.push((true, self.wanted.iter().cloned().collect()));
+        }
+        let mut asked = BTreeMap::new();
+        let mut next_command = Instant::now();
+        loop {
+            tokio::select! {
+                received = session.receive() => match received {
+                    Ok(MarketEvent::Answered { id, refused }) => self.on_answered(id, refused, &mut asked),
+                    Ok(MarketEvent::ServerShutdown) => return StreamEnd::Lost("the venue ends the connection".to_owned()),
+                    Ok(event) => self.out.send(NetworkEvent::Market(event)),
+                    Err(error) => return StreamEnd::Lost(error.to_string()),
+                },
+                command = self.commands.recv() => match command {
+                    Some(command) => {
+                        let new = self.apply(command);
+                        merge(&mut pending, new);
+                    }
+                    None => {
+                        session.close().await;
+                        return StreamEnd::Stopped;
+                    }
+                },
+                () = tokio::time::sleep_until(next_command), if !pending.is_empty() => {
+                    let (is_subscribe, streams) = pending.remove(0);
+                    let sent = if is_subscribe { session.subscribe(&streams).await } else { session.unsubscribe(&streams).await };
+                    match sent {
+                        Ok(number) => drop(asked.insert(number, (is_subscribe, streams))),
+                        Err(error) => return StreamEnd::Lost(error.to_string()),
+                    }
+                    next_command = Instant::now() + STREAM_COMMAND_PAUSE;
+                },
+            }
+        }
+    }
+
+    fn on_answered(&self, id: Option<i64>, refused: Option<String>, asked: &mut BTreeMap<u64, (bool, Vec<String>)>) {
+        let found = id.and_then(|id| u64::try_from(id).ok()).and_then(|id| asked.remove(&id));
+        match (found, refused) {
+            (Some((true, streams)), None) => self.out.send(NetworkEvent::StreamsConfirmed(streams)),
+            (_, Some(reason)) => tracing::warn!(reason, "the venue refused a subscription of market streams"),
+            (_, None) => {}
+        }
+    }
+}
+
+/// Commands of one kind that wait are one.
+fn merge(pending: &mut Vec<(bool, Vec<String>)>, (is_subscribe, streams): (bool, Vec<String>)) {
+    match pending.last_mut() {
+        Some((is_same, waiting)) if *is_same == is_subscribe => waiting.extend(streams),
+        _ => pending.push((is_subscribe, streams)),
+    }
+}

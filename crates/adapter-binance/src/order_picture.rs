@@ -1,0 +1,138 @@
+//! The picture of one of our orders at the venue: its legs as one order, with all their fills.
+//!
+//! A cancel-replace makes a second order at the venue, so one of ours can have several legs; all carry its number in their
+//! client ids. A picture that is not whole is no picture: then nothing is said, and the venue is asked again.
+
+use std::fmt;
+
+use domain::order::OrderTerms;
+use domain::report::{VenueFill, VenueOrder, VenueOrderState};
+use domain::{Currency, OrderId, Quantity, Text, TimeInForce, WireId};
+
+use crate::client_id::read_client_id;
+use crate::executions::{BinanceFill, state_of};
+use crate::order_mapping::{ShownTerms, terms_of};
+use crate::protocol::account_answers::BinanceTrade;
+use crate::protocol::order_answers::BinanceOrder;
+use crate::protocol::venue_enums::BinanceOrderStatus;
+
+/// Why answers of the venue do not make a picture.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PictureGap {
+    /// There is no leg.
+    Empty,
+    /// The trades that were listed are not those that the order counts.
+    Trades { order_id: i64 },
+    /// A status, type or time in force that is not known, or numbers that are too large.
+    Unclear { order_id: i64 },
+    /// An earlier leg still rests beside the newest one.
+    TwoLive { order_id: i64 },
+}
+
+/// The request that a client id names, where it is one of ours.
+pub fn own_id(instance: u64, client_id: &str) -> Option<WireId> {
+    let id = read_client_id(client_id).request.parse::<WireId>().ok()?;
+    (id.instance == instance).then_some(id)
+}
+
+/// A fill with its commission, as the engine books it.
+pub fn venue_fill(order: OrderId, fill: &BinanceFill, quote: Currency) -> VenueFill {
+    let charge = fill.charge(quote);
+    if charge.is_err() {
+        tracing::error!(%order, asset = ?fill.commission_asset, "the commission's asset is no currency; it is not booked");
+    }
+    VenueFill {
+        order,
+        exec_id: fill.exec_id(),
+        quantity: fill.quantity,
+        price: fill.price,
+        at: fill.at,
+        fee: None,
+        charges: charge.into_iter().collect(),
+        ext_order: Some(ext_id(fill.order_id)),
+    }
+}
+
+pub fn ext_id(order_id: i64) -> Text {
+    order_id.to_string().into()
+}
+
+pub fn is_open(status: &BinanceOrderStatus) -> bool {
+    matches!(
+        status,
+        BinanceOrderStatus::New
+            | BinanceOrderStatus::PendingNew
+            | BinanceOrderStatus::PartiallyFilled
+            | BinanceOrderStatus::PendingCancel
+    )
+}
+
+/// The newest leg says how the order stands; earlier ones only have fills.
+pub fn picture(
+    order: OrderId,
+    legs: &[BinanceOrder],
+    trades: &[BinanceTrade],
+    quote: Currency,
+) -> Result<(VenueOrder, Vec<VenueFill>), PictureGap> {
+    let mut legs: Vec<&BinanceOrder> = legs.iter().collect();
+    legs.sort_by_key(|leg| (leg.created, leg.order_id));
+    let (newest, earlier) = legs.split_last().ok_or(PictureGap::Empty)?;
+    if let Some(stale) = earlier.iter().find(|leg| is_open(&leg.status)) {
+        return Err(PictureGap::TwoLive { order_id: stale.order_id.0 });
+    }
+    let mut fills = Vec::new();
+    for leg in &legs {
+        fills.extend(fills_of(leg, trades)?.iter().map(|fill| venue_fill(order, fill, quote)));
+    }
+    let unclear = || PictureGap::Unclear { order_id: newest.order_id.0 };
+    let before = earlier.iter().try_fold(Quantity::ZERO, |sum, leg| sum.plus(Quantity(leg.filled.0)));
+    let terms = before.ok().and_then(|before| terms_with(newest, &legs, before)).ok_or_else(unclear)?;
+    let state = state_of(&newest.status).ok_or_else(unclear)?;
+    let reason = newest.expiry_reason.as_deref().filter(|_| state == VenueOrderState::Expired).map(Text::from);
+    Ok((VenueOrder { order, ext_id: Some(ext_id(newest.order_id.0)), terms, state, reason }, fills))
+}
+
+/// `before`: what earlier legs have filled, which is part of our quantity.
+fn terms_with(newest: &BinanceOrder, legs: &[&BinanceOrder], before: Quantity) -> Option<OrderTerms> {
+    terms_of(&ShownTerms {
+        kind: &newest.kind,
+        tif: &newest.tif,
+        quantity: Quantity(newest.quantity.0).plus(before).ok()?,
+        price: domain::Price(newest.price.0),
+        stop_price: newest.stop_price.map(|price| domain::Price(price.0)).filter(|price| price.is_positive()),
+        marked: legs.iter().rev().find_map(|leg| marked(leg)),
+    })
+}
+
+/// A cancelled order may be shown with the id of its cancel, which has no mark.
+fn marked(leg: &BinanceOrder) -> Option<TimeInForce> {
+    read_client_id(&leg.client_id).tif
+}
+
+/// All fills of a leg, or none. Order ids can be issued again, so a trade from before the order is another one's.
+fn fills_of(leg: &BinanceOrder, trades: &[BinanceTrade]) -> Result<Vec<BinanceFill>, PictureGap> {
+    let is_of_leg = |trade: &&BinanceTrade| {
+        trade.symbol == leg.symbol
+            && trade.order_id == leg.order_id
+            && leg.created.is_none_or(|created| trade.time >= created)
+    };
+    let mut own: Vec<&BinanceTrade> = trades.iter().filter(is_of_leg).collect();
+    own.sort_by_key(|trade| trade.id);
+    own.dedup_by_key(|trade| trade.id);
+    let fills: Vec<_> = own.into_iter().filter_map(BinanceFill::of_trade).collect();
+    let filled = fills.iter().try_fold(Quantity::ZERO, |sum, fill| sum.plus(fill.quantity));
+    if filled == Ok(Quantity(leg.filled.0)) { Ok(fills) } else { Err(PictureGap::Trades { order_id: leg.order_id.0 }) }
+}
+
+impl fmt::Display for PictureGap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Empty => f.write_str("the venue has no order"),
+            Self::Trades { order_id } => write!(f, "the trades of the venue's order {order_id} are not all listed"),
+            Self::Unclear { order_id } => write!(f, "the venue's order {order_id} has a value that is not known"),
+            Self::TwoLive { order_id } => {
+                write!(f, "the venue's order {order_id} rests beside the one that replaced it")
+            }
+        }
+    }
+}

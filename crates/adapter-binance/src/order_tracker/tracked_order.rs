@@ -1,0 +1,159 @@
+//! One order at the venue, as far as it was reported.
+
+use domain::order::OrderTerms;
+use domain::report::ReportKind;
+use domain::{Decimal, OrderId, Price, Quantity, Text, WireId};
+
+use crate::client_id::read_client_id;
+use crate::order_mapping::{ShownTerms, terms_of};
+use crate::order_picture::ext_id;
+use crate::protocol::user_events::ExecutionEvent;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct TrackedOrder {
+    /// Of the leg that works.
+    pub(super) client_id: String,
+    pub(super) venue_id: Option<i64>,
+    pub(super) is_accepted: bool,
+    pub(super) is_ended: bool,
+    pub(super) replacing: Option<Replacing>,
+    /// The quantity of the last amendment that was reported.
+    pub(super) amended: Option<Decimal>,
+}
+
+/// A replace without an outcome.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Replacing {
+    pub terms: OrderTerms,
+    pub by: ReplacingBy,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ReplacingBy {
+    Amendment,
+    /// A new leg of this client id; and whether the old one was cancelled meanwhile.
+    Leg {
+        client_id: String,
+        is_canceled: bool,
+    },
+}
+
+impl TrackedOrder {
+    pub(super) fn new(client_id: String) -> Self {
+        Self { client_id, venue_id: None, is_accepted: false, is_ended: false, replacing: None, amended: None }
+    }
+
+    pub(super) fn accepted(client_id: String, venue_id: Option<i64>) -> Self {
+        Self { venue_id, is_accepted: true, ..Self::new(client_id) }
+    }
+
+    /// The order, or the leg that replaces it, is in the market.
+    pub(super) fn begin(&mut self, order: OrderId, event: &ExecutionEvent, told: &mut Vec<ReportKind>) {
+        let order_id = event.order_id.0;
+        if self.is_of_new_leg(event) {
+            self.finish_replace(order, order_id, told);
+        } else if self.is_of_unknown_leg(event) {
+            *self = Self { venue_id: Some(order_id), ..Self::new(event.order_client_id().to_owned()) };
+            self.accept(order, order_id, told);
+        } else {
+            self.accept(order, order_id, told);
+        }
+    }
+
+    /// A newer leg whose replace this process did not send: the engine must know that it lives.
+    fn is_of_unknown_leg(&self, event: &ExecutionEvent) -> bool {
+        let is_other = self.venue_id.is_some_and(|working| working != event.order_id.0);
+        is_other && request_of(event.order_client_id()) > request_of(&self.client_id)
+    }
+
+    pub(super) fn accept(&mut self, order: OrderId, order_id: i64, told: &mut Vec<ReportKind>) {
+        self.venue_id.get_or_insert(order_id);
+        if !self.is_accepted {
+            self.is_accepted = true;
+            told.push(accepted(order, order_id));
+        }
+    }
+
+    /// The new leg is there: it is the order from now on.
+    pub(super) fn finish_replace(&mut self, order: OrderId, order_id: i64, told: &mut Vec<ReportKind>) {
+        let Some(Replacing { terms, by: ReplacingBy::Leg { client_id, .. } }) = self.replacing.take() else { return };
+        self.client_id = client_id;
+        self.venue_id = Some(order_id);
+        told.push(replaced(order, terms, order_id));
+    }
+
+    /// Of the working leg only: the end of a leg that was or is being replaced is not the end of the order.
+    pub(super) fn end(&mut self, order: OrderId, event: &ExecutionEvent, said: ReportKind, told: &mut Vec<ReportKind>) {
+        let is_other_leg = self.venue_id.is_some_and(|working| working != event.order_id.0);
+        if is_other_leg && !self.is_of_new_leg(event) {
+            return;
+        }
+        if self.is_of_new_leg(event) {
+            self.finish_replace(order, event.order_id.0, told);
+        } else if let Some(Replacing { by: ReplacingBy::Leg { is_canceled, .. }, .. }) = &mut self.replacing {
+            *is_canceled = true;
+            return;
+        }
+        if matches!(said, ReportKind::Canceled { .. } | ReportKind::Expired { .. }) {
+            self.accept(order, event.order_id.0, told);
+        }
+        if !self.is_ended {
+            self.is_ended = true;
+            told.push(said);
+        }
+    }
+
+    /// Of an event or an answer, whichever is first. `terms` are those that the venue shows.
+    pub(super) fn amend(
+        &mut self,
+        order: OrderId,
+        order_id: i64,
+        terms: Option<OrderTerms>,
+        told: &mut Vec<ReportKind>,
+    ) {
+        let asked = self.replacing.take_if(|replacing| replacing.by == ReplacingBy::Amendment);
+        let Some(terms) = asked.map(|replacing| replacing.terms).or(terms) else { return };
+        let quantity = Some(terms.quantity.0);
+        if self.amended != quantity {
+            self.amended = quantity;
+            told.push(replaced(order, terms, order_id));
+        }
+    }
+
+    fn is_of_new_leg(&self, event: &ExecutionEvent) -> bool {
+        let is_leg = self.replacing.as_ref().is_some_and(|replacing| replacing.is_leg(event.order_client_id()));
+        is_leg && self.venue_id != Some(event.order_id.0)
+    }
+}
+
+impl Replacing {
+    /// Whether the leg that replaces the order has this client id.
+    pub(super) fn is_leg(&self, id: &str) -> bool {
+        matches!(&self.by, ReplacingBy::Leg { client_id, .. } if client_id == id)
+    }
+}
+
+fn request_of(client_id: &str) -> Option<u32> {
+    read_client_id(client_id).request.parse::<WireId>().ok().map(|id| id.request)
+}
+
+/// The terms that an event shows.
+pub(super) fn terms_shown(event: &ExecutionEvent) -> Option<OrderTerms> {
+    terms_of(&ShownTerms {
+        kind: &event.kind,
+        tif: &event.tif,
+        quantity: Quantity(event.quantity.0),
+        price: Price(event.price.0),
+        stop_price: Some(Price(event.stop_price.0)).filter(|price| price.is_positive()),
+        marked: read_client_id(event.order_client_id()).tif,
+    })
+}
+
+fn replaced(order: OrderId, terms: OrderTerms, order_id: i64) -> ReportKind {
+    ReportKind::Replaced { order, terms, ext_id: Some(ext_id(order_id)) }
+}
+
+fn accepted(order: OrderId, order_id: i64) -> ReportKind {
+    let ext_id: Option<Text> = Some(ext_id(order_id));
+    ReportKind::Accepted { order, ext_id }
+}

@@ -1,0 +1,156 @@
+//! The orders that were sent or seen, and what events mean for them.
+
+use std::collections::BTreeMap;
+
+use domain::report::{ReportKind, VenueOrderState};
+use domain::{Currency, Order, OrderId, Timestamp, WireId};
+
+use super::tracked_order::{Replacing, TrackedOrder, terms_shown};
+use crate::client_id::client_id;
+use crate::executions::{ExecutionMeaning, meaning_of_execution, state_of};
+use crate::order_picture::{own_id, venue_fill};
+use crate::protocol::order_answers::BinanceOrder;
+use crate::protocol::requests::OrderReference;
+use crate::protocol::user_events::ExecutionEvent;
+
+/// Orders that are remembered; beyond it the oldest that has ended is forgotten.
+pub const TRACKED_ORDERS_MAX: usize = 100_000;
+/// An event that an answer has announced comes within this time, or the private stream is not to be trusted.
+pub const EVENT_WITHIN_MILLIS: i64 = 3_000;
+
+/// A report with the venue's time.
+pub type DatedReport = (Option<Timestamp>, ReportKind);
+
+/// An event that must come after an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum AwaitedEvent {
+    Acceptance,
+    End,
+}
+
+#[derive(Debug, Default)]
+pub struct OrderTracker {
+    instance: u64,
+    pub(super) orders: BTreeMap<OrderId, TrackedOrder>,
+    pub(super) awaited: BTreeMap<(OrderId, AwaitedEvent), Timestamp>,
+}
+
+impl OrderTracker {
+    pub fn new(instance: u64) -> Self {
+        Self { instance, ..Self::default() }
+    }
+
+    /// Whether the order was sent already: the venue would take its id again once it has ended.
+    pub fn knows(&self, order: OrderId) -> bool {
+        self.orders.contains_key(&order)
+    }
+
+    /// A new order leaves under this client id.
+    pub fn on_submit(&mut self, order: OrderId, client_id: String) {
+        self.make_room();
+        self.orders.insert(order, TrackedOrder::new(client_id));
+    }
+
+    /// The order certainly did not leave.
+    pub fn on_not_sent(&mut self, order: OrderId) {
+        self.orders.remove(&order);
+    }
+
+    /// By which id the venue knows the working leg of the order.
+    pub fn reference(&self, order: &Order) -> Option<OrderReference> {
+        if let Some(known) = self.orders.get(&order.id) {
+            return Some(OrderReference::Client(known.client_id.clone()));
+        }
+        let told = order.ext_id.as_deref().and_then(|id| id.parse().ok()).map(OrderReference::Venue);
+        let submit = WireId { request: 0, ..WireId::newest(self.instance, order) };
+        told.or_else(|| client_id(&submit.to_string(), order.terms.tif).map(OrderReference::Client))
+    }
+
+    /// A replace leaves.
+    pub fn on_replace(&mut self, order: &Order, replacing: Replacing) {
+        let submit = WireId { request: 0, ..WireId::newest(self.instance, order) };
+        let known = self.orders.entry(order.id).or_insert_with(|| TrackedOrder::accepted(submit.to_string(), None));
+        known.replacing = Some(replacing);
+    }
+
+    /// What the venue shows of an order: later reports only add to it.
+    pub fn on_picture(&mut self, order: OrderId, legs: &[BinanceOrder]) {
+        let Some(newest) = legs.iter().max_by_key(|leg| (leg.created, leg.order_id)) else { return };
+        let has_ended = state_of(&newest.status).is_some_and(|state| state != VenueOrderState::Live);
+        self.make_room();
+        // A replace that is on its way may still take effect.
+        let replacing = self.orders.get(&order).and_then(|known| known.replacing.clone());
+        let shown = TrackedOrder {
+            is_ended: has_ended,
+            replacing: replacing.filter(|replacing| !replacing.is_leg(&newest.client_id)),
+            ..TrackedOrder::accepted(newest.client_id.clone(), Some(newest.order_id.0))
+        };
+        self.orders.insert(order, shown);
+        self.awaited.retain(|(of, _), _| *of != order);
+    }
+
+    /// The session ended: no event comes any more. A replace that is on its way may still take effect.
+    pub fn on_session_end(&mut self) {
+        self.awaited.clear();
+    }
+
+    /// Whether an announced event has not come in its time.
+    pub fn overdue(&self, now: Timestamp) -> Option<OrderId> {
+        let is_late = |since: &Timestamp| now >= since.plus_millis(EVENT_WITHIN_MILLIS);
+        self.awaited.iter().find(|(_, since)| is_late(since)).map(|((order, _), _)| *order)
+    }
+
+    pub fn awaits_events(&self) -> bool {
+        !self.awaited.is_empty()
+    }
+
+    /// An event of the private stream. `quote` is the symbol's quote asset.
+    pub fn on_execution(&mut self, event: &ExecutionEvent, quote: Currency, reports: &mut Vec<DatedReport>) {
+        let Some(id) = own_id(self.instance, event.order_client_id()) else { return };
+        let order = id.order;
+        let mut told = Vec::new();
+        self.make_room();
+        let known = self.orders.entry(order).or_insert_with(|| TrackedOrder::new(event.order_client_id().to_owned()));
+        match meaning_of_execution(event) {
+            ExecutionMeaning::Accepted => known.begin(order, event, &mut told),
+            ExecutionMeaning::Filled(fill) => {
+                known.begin(order, event, &mut told);
+                told.push(ReportKind::Filled(venue_fill(order, &fill, quote)));
+            }
+            ExecutionMeaning::Canceled { reason } => {
+                known.end(order, event, ReportKind::Canceled { order, reason }, &mut told);
+            }
+            ExecutionMeaning::Expired { reason } => {
+                known.end(order, event, ReportKind::Expired { order, reason }, &mut told);
+            }
+            ExecutionMeaning::Rejected { reason } => {
+                known.end(order, event, ReportKind::Rejected { order, reason }, &mut told);
+            }
+            ExecutionMeaning::Amended => known.amend(order, event.order_id.0, terms_shown(event), &mut told),
+            ExecutionMeaning::Nothing => {}
+            ExecutionMeaning::Unclear => told.push(ReportKind::Gap),
+        }
+        self.settle_awaited(order);
+        reports.extend(told.into_iter().map(|said| (event.at.instant(), said)));
+    }
+
+    /// The events of a command may also come before its answer.
+    fn settle_awaited(&mut self, order: OrderId) {
+        let Some(known) = self.orders.get(&order) else { return };
+        if known.is_accepted {
+            self.awaited.remove(&(order, AwaitedEvent::Acceptance));
+        }
+        if known.is_ended {
+            self.awaited.remove(&(order, AwaitedEvent::End));
+        }
+    }
+
+    fn make_room(&mut self) {
+        if self.orders.len() < TRACKED_ORDERS_MAX {
+            return;
+        }
+        if let Some(oldest) = self.orders.iter().find(|(_, known)| known.is_ended).map(|(id, _)| *id) {
+            self.orders.remove(&oldest);
+        }
+    }
+}

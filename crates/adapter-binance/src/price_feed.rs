@@ -1,0 +1,190 @@
+//! Prices of the subscribed symbols: best quotes, trades and books, in our words.
+//!
+//! A book begins with a snapshot that is asked for when its streams are confirmed. After a gap it is discarded at once and
+//! begins again.
+
+use std::collections::BTreeMap;
+
+use domain::command::MarketData;
+use domain::{SecurityId, Text, Timestamp};
+
+use crate::depth_book::{DepthBook, DepthStep};
+use crate::market_mapping::FeedSecurity;
+use crate::protocol::encoding::stream_name;
+use crate::protocol::market_answers::DepthSnapshot;
+use crate::protocol::market_events::{MarketEvent, QuoteEvent};
+
+/// Levels of a side that are published.
+pub const BOOK_LEVELS: usize = 20;
+/// Levels of a side in a snapshot; it weighs 25.
+pub const SNAPSHOT_LEVELS: u32 = 500;
+/// A snapshot that was refused, or was too old, is asked for again after so long.
+const SNAPSHOT_RETRY_MILLIS: i64 = 1_000;
+/// Streams of each symbol.
+const STREAMS: [&str; 3] = ["bookTicker", "trade", "depth@100ms"];
+
+#[derive(Debug)]
+pub struct PriceFeed {
+    feed: Text,
+    symbols: BTreeMap<String, SymbolFeed>,
+}
+
+#[derive(Debug)]
+struct SymbolFeed {
+    security: FeedSecurity,
+    is_confirmed: bool,
+    book: DepthBook,
+    /// The newest best quote; older ones may come behind it.
+    quoted: i64,
+    snapshot: SnapshotState,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum SnapshotState {
+    Wanted { from: Timestamp },
+    Asked,
+    Here,
+}
+
+impl PriceFeed {
+    pub fn new(feed: Text) -> Self {
+        Self { feed, symbols: BTreeMap::new() }
+    }
+
+    /// The names of its streams.
+    pub fn subscribe(&mut self, symbol: &str, security: SecurityId) -> Vec<String> {
+        let security = FeedSecurity { security, feed: self.feed.clone() };
+        let fresh = SymbolFeed {
+            security,
+            is_confirmed: false,
+            book: DepthBook::default(),
+            quoted: i64::MIN,
+            snapshot: SnapshotState::Wanted { from: Timestamp(0) },
+        };
+        self.symbols.insert(symbol.to_owned(), fresh);
+        streams(symbol)
+    }
+
+    pub fn unsubscribe(&mut self, symbol: &str) -> Vec<String> {
+        self.symbols.remove(symbol);
+        streams(symbol)
+    }
+
+    pub fn clear(&mut self) {
+        self.symbols.clear();
+    }
+
+    /// The venue has confirmed these streams.
+    pub fn on_confirmed(&mut self, confirmed: &[String]) {
+        for (symbol, feed) in &mut self.symbols {
+            feed.is_confirmed |= streams(symbol).iter().all(|stream| confirmed.contains(stream));
+        }
+    }
+
+    /// The connection ended: every book begins again on the next one.
+    pub fn on_line_down(&mut self) {
+        for feed in self.symbols.values_mut() {
+            feed.is_confirmed = false;
+            feed.book.reset();
+            feed.snapshot = SnapshotState::Wanted { from: Timestamp(0) };
+        }
+    }
+
+    /// Symbols whose snapshot is to be asked for now.
+    pub fn wanted_snapshots(&self, now: Timestamp) -> Vec<String> {
+        let is_due = |feed: &SymbolFeed| matches!(feed.snapshot, SnapshotState::Wanted { from } if from <= now);
+        let due = self.symbols.iter().filter(|(_, feed)| feed.is_confirmed && is_due(feed));
+        due.map(|(symbol, _)| symbol.clone()).collect()
+    }
+
+    pub fn on_snapshot_asked(&mut self, symbol: &str) {
+        if let Some(feed) = self.symbols.get_mut(symbol) {
+            feed.snapshot = SnapshotState::Asked;
+        }
+    }
+
+    pub fn on_snapshot_failed(&mut self, symbol: &str, now: Timestamp) {
+        if let Some(feed) = self.symbols.get_mut(symbol) {
+            feed.snapshot = SnapshotState::Wanted { from: now.plus_millis(SNAPSHOT_RETRY_MILLIS) };
+        }
+    }
+
+    /// Whether every subscribed symbol has its book.
+    pub fn is_whole(&self) -> bool {
+        self.symbols.values().all(|feed| feed.snapshot == SnapshotState::Here)
+    }
+
+    pub fn on_snapshot(&mut self, symbol: &str, snapshot: &DepthSnapshot, now: Timestamp) -> Vec<MarketData> {
+        let Some(feed) = self.symbols.get_mut(symbol) else { return Vec::new() };
+        let limit = usize::try_from(SNAPSHOT_LEVELS).unwrap_or(usize::MAX);
+        match feed.book.on_snapshot(snapshot, limit) {
+            DepthStep::Updated | DepthStep::Known => {
+                feed.snapshot = SnapshotState::Here;
+                feed.best(symbol, now).into_iter().chain(feed.published(now)).collect()
+            }
+            DepthStep::StaleSnapshot | DepthStep::Discarded(_) | DepthStep::Buffered => {
+                self.on_snapshot_failed(symbol, now);
+                Vec::new()
+            }
+        }
+    }
+
+    /// What a symbol sends that is not subscribed is dropped.
+    pub fn on_event(&mut self, event: MarketEvent, now: Timestamp) -> Option<MarketData> {
+        match event {
+            MarketEvent::Quote(quote) => {
+                let feed = self.symbols.get_mut(&quote.symbol)?;
+                if quote.update <= feed.quoted {
+                    return None;
+                }
+                feed.quoted = quote.update;
+                Some(MarketData::Tick(feed.security.tick(&quote, now)))
+            }
+            MarketEvent::Trade(trade) => {
+                let mut trade = self.symbols.get(&trade.symbol)?.security.trade(&trade)?;
+                // The venue's clock may be ahead of ours.
+                trade.at = trade.at.min(now);
+                Some(MarketData::Trade(trade))
+            }
+            MarketEvent::Depth(difference) => {
+                let feed = self.symbols.get_mut(&difference.symbol)?;
+                let symbol = difference.symbol.clone();
+                match feed.book.on_difference(difference) {
+                    DepthStep::Updated => feed.published(now),
+                    DepthStep::Discarded(gap) => {
+                        tracing::warn!(symbol, %gap, "the order book has a gap; it begins again");
+                        feed.snapshot = SnapshotState::Wanted { from: now };
+                        None
+                    }
+                    DepthStep::Known | DepthStep::Buffered | DepthStep::StaleSnapshot => None,
+                }
+            }
+            MarketEvent::Kline(_)
+            | MarketEvent::Answered { .. }
+            | MarketEvent::ServerShutdown
+            | MarketEvent::Other(_)
+            | MarketEvent::Unreadable(_) => None,
+        }
+    }
+}
+
+impl SymbolFeed {
+    fn published(&self, now: Timestamp) -> Option<MarketData> {
+        self.security.book(&self.book, now, BOOK_LEVELS).map(MarketData::Book)
+    }
+
+    /// In a quiet market no quote comes until something happens.
+    fn best(&self, symbol: &str, now: Timestamp) -> Option<MarketData> {
+        let quote = QuoteEvent {
+            symbol: symbol.to_owned(),
+            update: self.book.last_update()?,
+            bid: self.book.best_bid()?,
+            ask: self.book.best_ask()?,
+        };
+        (quote.update > self.quoted).then(|| MarketData::Tick(self.security.tick(&quote, now)))
+    }
+}
+
+fn streams(symbol: &str) -> Vec<String> {
+    STREAMS.map(|stream| stream_name(symbol, stream)).to_vec()
+}

@@ -1,0 +1,126 @@
+//! The venue type `binance-spot`: its settings, and how a venue of it is opened.
+
+use adapter_kit::connection::VenueUrl;
+use adapter_kit::recording::Masker;
+use adapter_kit::{NETWORK_SETTINGS, NetworkSettings, NetworkVenue};
+use adapters::venue_type::{
+    OpenVenue, OpenVenueError, SettingForm, SettingProblem, VenueContext, VenueProof, VenueSetting, VenueSettings,
+    VenueType, exchange_of,
+};
+use domain::ReferenceData;
+
+use crate::adapter::{BinanceAdapter, BinanceSetup};
+use crate::addresses::{AddressOverrides, BinanceAddresses};
+use crate::protocol::encoding::KEY_HEADER;
+
+/// For so long after its time stamp the venue carries a request out, where the setting says nothing else.
+const RECEIVE_WINDOW_DEFAULT: u32 = 5_000;
+
+/// The type `binance-spot`.
+pub struct BinanceSpotType;
+
+const ADDRESS: SettingForm =
+    SettingForm::Parsed("an address such as https://api.example", |text| text.parse::<VenueUrl>().is_ok());
+
+const SETTINGS: &[VenueSetting] = &[
+    VenueSetting::optional(
+        "exchange",
+        SettingForm::Text("the code of an exchange, or *"),
+        "*",
+        "Code of the exchange in the reference data that it is; * = the only one.",
+    ),
+    VenueSetting::optional("rest", ADDRESS, "", "Address of REST; blank: that of the environment."),
+    VenueSetting::optional("wsApi", ADDRESS, "", "Address of the WebSocket API; blank: that of the environment."),
+    VenueSetting::optional("streams", ADDRESS, "", "Address of the market streams; blank: that of the environment."),
+    VenueSetting::optional(
+        "receiveWindowMillis",
+        SettingForm::Whole(500, 60_000),
+        "5000",
+        "So long after it was sent the venue still carries a request out. An order without an answer is decided after it.",
+    ),
+];
+
+impl VenueType for BinanceSpotType {
+    fn name(&self) -> &'static str {
+        "binance-spot"
+    }
+
+    fn description(&self) -> &'static str {
+        "Binance spot"
+    }
+
+    fn proof(&self) -> VenueProof {
+        VenueProof::Lab
+    }
+
+    fn settings(&self) -> &'static [&'static [VenueSetting]] {
+        &[NETWORK_SETTINGS, SETTINGS]
+    }
+
+    fn is_live(&self, settings: &VenueSettings) -> bool {
+        !NetworkSettings::read(settings).is_paper
+    }
+
+    fn check(&self, settings: &VenueSettings) -> Vec<SettingProblem> {
+        let network = NetworkSettings::read(settings);
+        let addresses = match addresses(settings, &network) {
+            Ok(addresses) => addresses,
+            Err(problem) => return vec![problem],
+        };
+        let mut problems = effective(network, &addresses).check(&addresses.hosts());
+        if settings.is_on("paper") {
+            problems.push(SettingProblem { key: "paper", reason: "this version has no paper mode yet".to_owned() });
+        }
+        problems
+    }
+
+    fn check_reference(&self, settings: &VenueSettings, reference: &ReferenceData) -> Vec<SettingProblem> {
+        let problem = |reason| SettingProblem { key: "exchange", reason };
+        exchange_of(code(settings), reference).err().map(problem).into_iter().collect()
+    }
+
+    fn open(&self, settings: &VenueSettings, context: &VenueContext<'_>) -> Result<OpenVenue, OpenVenueError> {
+        let adapter = open_adapter(settings, context)?;
+        Ok(OpenVenue::new(adapter))
+    }
+}
+
+/// The adapter of a venue, not connected yet.
+pub fn open_adapter(settings: &VenueSettings, context: &VenueContext<'_>) -> Result<BinanceAdapter, OpenVenueError> {
+    let network = NetworkSettings::read(settings);
+    let addresses = addresses(settings, &network).map_err(|problem| OpenVenueError(problem.reason))?;
+    let mut masker = Masker::new();
+    masker.add_header(KEY_HEADER);
+    let network = effective(network, &addresses);
+    let network = NetworkVenue::open(network, &addresses.hosts(), masker, context)?;
+    let reference = context.catalogue.current();
+    let exchange = exchange_of(code(settings), &reference).map_err(OpenVenueError)?.id;
+    let setup = BinanceSetup {
+        adapter: context.adapter.clone(),
+        venue: settings.name().clone(),
+        instance: context.instance,
+        exchange,
+        addresses,
+        receive_window_millis: settings.value("receiveWindowMillis").unwrap_or(RECEIVE_WINDOW_DEFAULT),
+        clock: context.clock.clone(),
+        catalogue: context.catalogue.clone(),
+        network,
+    };
+    BinanceAdapter::open(setup, &context.folder.join(context.adapter.to_string())).map_err(OpenVenueError)
+}
+
+fn code(settings: &VenueSettings) -> &str {
+    settings.text("exchange").unwrap_or("*")
+}
+
+fn addresses(settings: &VenueSettings, network: &NetworkSettings) -> Result<BinanceAddresses, SettingProblem> {
+    let text = |key: &str| settings.text(key).map(ToOwned::to_owned);
+    let overrides = AddressOverrides { rest: text("rest"), ws_api: text("wsApi"), streams: text("streams") };
+    BinanceAddresses::new(network.environment, &overrides)
+        .map_err(|error| SettingProblem { key: error.setting, reason: error.reason.to_string() })
+}
+
+/// An address of the live venue is live, whatever the environment is called.
+fn effective(network: NetworkSettings, addresses: &BinanceAddresses) -> NetworkSettings {
+    NetworkSettings { environment: addresses.effective_environment(network.environment), ..network }
+}

@@ -1,0 +1,232 @@
+//! The whole adapter and the lab, with lines between them that can be cut, for the conformance kit and for stories.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use adapter_binance::venue_type::open_adapter;
+use adapter_binance::{BinanceAdapter, BinanceSpotType};
+use adapters::Adapter;
+use adapters::conformance::{DurableView, Harness, OrderIntent};
+use adapters::venue_type::{COMMON_SETTINGS, VenueContext, VenueSettings, VenueType};
+use bus::Catalogue;
+use domain::order::OrderTerms;
+use domain::report::LineKind;
+use domain::{
+    AdapterName, Decimal, Order, OrderKind, ReferenceData, Security, SecurityId, SecurityKind, TimeInForce, Timestamp,
+};
+use scenarios::proxy::CuttableProxy;
+use tempfile::TempDir;
+
+use crate::lab::{Lab, now};
+
+/// A wait for the lab that takes longer than this has failed, on any machine.
+const WAIT_MAX: Duration = Duration::from_secs(60);
+pub(crate) const INSTANCE: u64 = 7;
+pub(crate) const BITCOIN: SecurityId = SecurityId(7);
+
+pub(crate) struct LabHarness {
+    pub(crate) lab: Lab,
+    lines: LabLines,
+    pub(crate) adapter: BinanceAdapter,
+    folder: TempDir,
+    kind: &'static str,
+    orders: u64,
+    is_down: bool,
+    are_prices_down: bool,
+}
+
+struct LabLines {
+    rest: CuttableProxy,
+    api: CuttableProxy,
+    streams: CuttableProxy,
+}
+
+impl LabLines {
+    fn to(lab: &Lab) -> Self {
+        let line = |name: &str| CuttableProxy::to(lab.socket_address(name));
+        Self { rest: line("binanceRest"), api: line("binanceWsApi"), streams: line("binanceStreams") }
+    }
+
+    fn all(&self) -> [&CuttableProxy; 3] {
+        [&self.rest, &self.api, &self.streams]
+    }
+}
+
+impl LabHarness {
+    pub(crate) fn start(kind: &'static str) -> Self {
+        let (lab, folder) = (Lab::start(), tempfile::tempdir().unwrap());
+        let lines = LabLines::to(&lab);
+        lab.write_credentials(&folder.path().join("key.toml"), "ALPHA", kind);
+        let adapter = adapter_of(&lines, folder.path());
+        Self { lab, lines, adapter, folder, kind, orders: 0, is_down: false, are_prices_down: false }
+    }
+
+    /// Until the lab has answered everything and its reports are here, or the cut is noticed.
+    pub(crate) fn settle(&mut self) {
+        let begun = Instant::now();
+        let mut is_probed = false;
+        while !self.is_settled(&mut is_probed) {
+            assert!(begun.elapsed() < WAIT_MAX, "the lab did not answer");
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    /// The answer to a last question comes behind all events.
+    fn is_settled(&mut self, is_probed: &mut bool) -> bool {
+        self.adapter.pump(now());
+        if !self.adapter.is_logged_on() || self.adapter.is_lost() {
+            return true;
+        }
+        if self.is_down || self.are_prices_down == self.adapter.are_prices_up() || !self.adapter.is_settled() {
+            return false;
+        }
+        if !*is_probed {
+            *is_probed = true;
+            self.adapter.ask_for_time(now());
+            return false;
+        }
+        true
+    }
+
+    pub(crate) fn next_order(&mut self, terms: OrderTerms) -> Order {
+        self.orders += 1;
+        Order { terms, security: BITCOIN, exchange_order: true, ..samples::order(self.orders) }
+    }
+}
+
+fn adapter_of(lines: &LabLines, folder: &Path) -> BinanceAdapter {
+    let roots = folder.join("roots.pem");
+    fs::write(&roots, rcgen::generate_simple_self_signed(Vec::new()).unwrap().cert.pem()).unwrap();
+    let written: BTreeMap<&str, String> = [
+        ("environment", "testnet".to_owned()),
+        ("credentials", folder.join("key.toml").display().to_string()),
+        ("trustedCertificates", roots.display().to_string()),
+        ("rest", format!("http://{}", lines.rest.address())),
+        ("wsApi", format!("ws://{}/ws-api/v3", lines.api.address())),
+        ("streams", format!("ws://{}", lines.streams.address())),
+        ("name", "LAB".to_owned()),
+        ("type", "binance-spot".to_owned()),
+    ]
+    .into();
+    let tables: Vec<_> = [COMMON_SETTINGS].iter().chain(BinanceSpotType.settings()).copied().collect();
+    let written = written.iter().map(|(key, text)| (*key, text.as_str())).collect();
+    let settings = VenueSettings::read("LAB", &tables, &written).unwrap();
+    let problems = BinanceSpotType.check(&settings);
+    assert!(problems.is_empty(), "{problems:?}");
+    let catalogue = Catalogue::default();
+    catalogue.replace(Arc::new(reference()));
+    let context = VenueContext {
+        instance: INSTANCE,
+        adapter: AdapterName::new("BINANCE-SPOT", Some("LAB")),
+        folder,
+        clock: Arc::new(now),
+        catalogue,
+        opening_quotes: &BTreeMap::new(),
+        last_prices: &BTreeMap::new(),
+        opening_cash: None,
+    };
+    open_adapter(&settings, &context).unwrap()
+}
+
+/// Bitcoin for dollars, under another symbol than the venue's.
+fn reference() -> ReferenceData {
+    let (base, transaction) = ("BTC".parse().unwrap(), "USDT".parse().unwrap());
+    let bitcoin = Security {
+        kind: SecurityKind::Forex { base, transaction },
+        currency: transaction,
+        qty_incr: Decimal::new(1, 5),
+        adapter_ticker: Some("BTCUSDT".into()),
+        ..samples::stock(BITCOIN.0, "BTC/USDT")
+    };
+    let mut reference = ReferenceData::default();
+    reference.exchanges.insert(samples::EXCHANGE, Arc::new(samples::exchange()));
+    reference.securities.insert(BITCOIN, Arc::new(bitcoin));
+    reference
+}
+
+/// A buy; prices of the demo are far above 20,000.
+pub(crate) fn terms(quantity: &str, limit: Option<&str>) -> OrderTerms {
+    let kind = limit.map_or(OrderKind::Market, |limit| OrderKind::Limit { limit: limit.parse().unwrap() });
+    let tif = if limit.is_some() { TimeInForce::Day } else { TimeInForce::Ioc };
+    OrderTerms { quantity: quantity.parse().unwrap(), kind, tif }
+}
+
+impl Harness for LabHarness {
+    fn adapter(&mut self) -> &mut dyn Adapter {
+        &mut self.adapter
+    }
+
+    fn now(&self) -> Timestamp {
+        now()
+    }
+
+    fn advance(&mut self) {
+        self.settle();
+    }
+
+    fn order(&mut self, aim: OrderIntent) -> Order {
+        self.next_order(match aim {
+            OrderIntent::Rest => terms("0.01", Some("20000")),
+            OrderIntent::Trade => terms("0.002", None),
+        })
+    }
+
+    fn other_terms(&self, order: &Order) -> OrderTerms {
+        OrderTerms { quantity: "0.006".parse().unwrap(), ..order.terms }
+    }
+
+    fn disconnect(&mut self) {
+        self.settle();
+        self.is_down = true;
+        self.lines.all().into_iter().for_each(CuttableProxy::cut);
+    }
+
+    fn reconnect(&mut self) {
+        self.is_down = false;
+        self.lines.all().into_iter().for_each(CuttableProxy::restore);
+    }
+
+    /// Its stream has no numbers.
+    fn lose_reports(&mut self, _: bool) -> bool {
+        false
+    }
+
+    fn switch_line(&mut self, line: LineKind, up: bool) -> bool {
+        if line != LineKind::Prices {
+            return false;
+        }
+        self.are_prices_down = !up;
+        if up {
+            self.lines.streams.restore();
+        } else {
+            self.lines.streams.cut();
+        }
+        true
+    }
+
+    /// The adapter leaves out what was placed elsewhere.
+    fn place_elsewhere(&mut self, _: OrderIntent) -> bool {
+        false
+    }
+
+    /// The lab is another process: only the adapter starts again.
+    fn restart(&mut self) {
+        self.lab.write_credentials(&self.folder.path().join("key.toml"), "ALPHA", self.kind);
+        self.adapter = adapter_of(&self.lines, self.folder.path());
+    }
+
+    fn durable_view(&self) -> Option<DurableView> {
+        None
+    }
+}
+
+/// For its owner alone.
+pub(crate) fn write_private(path: &Path, text: &str) {
+    fs::write(path, text).unwrap();
+    fs::set_permissions(path, fs::Permissions::from_mode(0o600)).unwrap();
+}

@@ -1,0 +1,143 @@
+//! Questions about one order: every way through the venue's answers.
+
+use adapter_binance::inquiry::{Inquiry, InquiryStep};
+use adapter_binance::protocol::answers::CallAnswer;
+use adapter_binance::protocol::requests::BinanceRequest;
+use domain::report::InquiryResult;
+use domain::{Currency, Order};
+use expect_test::expect;
+use serde_json::{Value, json};
+
+use crate::venue_words::{INSTANCE, NOW, failure, success, terms};
+
+fn order(request: u32) -> Order {
+    Order { terms: terms("2", "100"), request, ..samples::order(5) }
+}
+
+fn leg(order_id: i64, client_id: &str, status: &str, filled: &str) -> Value {
+    json!({
+        "symbol": "BTCUSDT", "orderId": order_id, "clientOrderId": client_id, "price": "100", "origQty": "2",
+        "executedQty": filled, "status": status, "timeInForce": "GTC", "type": "LIMIT", "side": "BUY",
+        "time": 1_000 + order_id, "updateTime": 1_000 + order_id,
+    })
+}
+
+fn traded(order_id: i64, id: i64, quantity: &str, time: i64) -> Value {
+    json!({
+        "symbol": "BTCUSDT", "id": id, "orderId": order_id, "price": "100", "qty": quantity, "commission": "0.002",
+        "commissionAsset": "BTC", "time": time, "isMaker": true, "isBuyer": true,
+    })
+}
+
+fn absent() -> CallAnswer {
+    failure(400, -2013, "Order does not exist.")
+}
+
+/// Asks with these answers; gives each request, and how it ended.
+fn ask(order: &Order, answers: &[CallAnswer]) -> String {
+    let shown = |request: &BinanceRequest| format!("{} {}\n", request.call.socket(), request.parameters.encoded());
+    let (mut inquiry, first) = Inquiry::start(INSTANCE, order, "BTCUSDT", Currency::USDT, NOW);
+    let mut lines = shown(&first);
+    for answer in answers {
+        lines += &match inquiry.on_answer(answer) {
+            InquiryStep::Ask(request) => shown(&request),
+            InquiryStep::Answer(told, _) => match told.result {
+                InquiryResult::Found(seen, fills) => {
+                    let fills: Vec<_> =
+                        fills.iter().map(|fill| format!("{} {}", fill.exec_id, fill.quantity)).collect();
+                    format!("found {:?} {} of {:?}, fills {fills:?}\n", seen.state, seen.terms.quantity, seen.ext_id)
+                }
+                InquiryResult::NotFound => "not found\n".to_owned(),
+            },
+            InquiryStep::CancelLeg(leg) => format!("cancel the leg {leg:?}\n"),
+            InquiryStep::GiveUp(reason) => format!("no answer: {reason}\n"),
+        };
+    }
+    lines
+}
+
+#[test]
+fn an_order_is_found_with_all_its_fills() {
+    let found = success(&leg(70, "R1-5-0", "PARTIALLY_FILLED", "0.5"));
+    let trades = success(&json!([traded(70, 8, "0.2", 1_100), traded(70, 9, "0.3", 1_100)]));
+    expect![[r#"
+        order.status symbol=BTCUSDT&origClientOrderId=R1-5-0
+        myTrades symbol=BTCUSDT&orderId=70&limit=1000
+        found Live 2 of Some("70"), fills ["BTCUSDT:8 0.2", "BTCUSDT:9 0.3"]
+    "#]]
+    .assert_eq(&ask(&order(0), &[found, trades]));
+}
+
+#[test]
+fn an_order_is_not_there_only_where_the_list_lacks_it_too() {
+    let others = success(&json!([leg(70, "web_1", "NEW", "0"), leg(71, "R1-6-0", "NEW", "0")]));
+    expect![[r#"
+        order.status symbol=BTCUSDT&origClientOrderId=R1-5-1
+        order.status symbol=BTCUSDT&origClientOrderId=R1-5-0
+        allOrders symbol=BTCUSDT&limit=1000
+        not found
+    "#]]
+    .assert_eq(&ask(&order(1), &[absent(), absent(), others]));
+    let listed = success(&json!([leg(70, "R1-5-0", "CANCELED", "0")]));
+    expect![[r#"
+        order.status symbol=BTCUSDT&origClientOrderId=R1-5-0
+        allOrders symbol=BTCUSDT&limit=1000
+        found Canceled 2 of Some("70"), fills []
+    "#]]
+    .assert_eq(&ask(&order(0), &[absent(), listed]));
+}
+
+#[test]
+fn the_legs_of_an_order_are_one_order() {
+    let (first, second) = (leg(70, "R1-5-0", "CANCELED", "0.5"), leg(71, "R1-5-1", "NEW", "0"));
+    let trades = success(&json!([traded(70, 8, "0.5", 1_100)]));
+    expect![[r#"
+        order.status symbol=BTCUSDT&origClientOrderId=R1-5-1
+        order.status symbol=BTCUSDT&origClientOrderId=R1-5-0
+        myTrades symbol=BTCUSDT&orderId=70&limit=1000
+        found Live 2.5 of Some("71"), fills ["BTCUSDT:8 0.5"]
+    "#]]
+    .assert_eq(&ask(&order(1), &[success(&second), success(&first), trades]));
+}
+
+#[test]
+fn an_earlier_leg_that_still_rests_is_cancelled_first() {
+    let (first, second) = (leg(70, "R1-5-0", "NEW", "0"), leg(71, "R1-5-1", "NEW", "0"));
+    expect![[r#"
+        order.status symbol=BTCUSDT&origClientOrderId=R1-5-1
+        order.status symbol=BTCUSDT&origClientOrderId=R1-5-0
+        cancel the leg Venue(70)
+    "#]]
+    .assert_eq(&ask(&order(1), &[success(&second), success(&first)]));
+}
+
+#[test]
+fn a_list_that_lacks_trades_or_a_status_that_is_not_known_is_no_answer() {
+    let found = success(&leg(70, "R1-5-0", "FILLED", "2"));
+    let half = success(&json!([traded(70, 8, "1", 1_100)]));
+    let odd = success(&leg(70, "R1-5-0", "AUCTION", "0"));
+    let reissued = success(&json!([traded(70, 3, "2", 900), traded(70, 8, "2", 1_100)]));
+    let lines = [
+        ask(&order(0), &[found.clone(), half]),
+        ask(&order(0), &[odd]),
+        ask(&order(0), &[failure(503, -1007, "Timeout waiting for response from backend server.")]),
+        // The id of the order was another one's before.
+        ask(&order(0), &[found, reissued]),
+    ];
+    expect![[r#"
+        order.status symbol=BTCUSDT&origClientOrderId=R1-5-0
+        myTrades symbol=BTCUSDT&orderId=70&limit=1000
+        no answer: the trades of the venue's order 70 are not all listed
+
+        order.status symbol=BTCUSDT&origClientOrderId=R1-5-0
+        no answer: the venue's order 70 has a value that is not known
+
+        order.status symbol=BTCUSDT&origClientOrderId=R1-5-0
+        no answer: Timeout waiting for response from backend server. (-1007 TIMEOUT)
+
+        order.status symbol=BTCUSDT&origClientOrderId=R1-5-0
+        myTrades symbol=BTCUSDT&orderId=70&limit=1000
+        found Live 2 of Some("70"), fills ["BTCUSDT:8 2"]
+    "#]]
+    .assert_eq(&lines.join("\n"));
+}

@@ -1,0 +1,138 @@
+//! Replaces: an amendment keeps the order, a cancel-replace makes a second leg.
+
+use adapter_binance::order_tracker::OrderRequestKind::{Amend, CancelReplace};
+use adapter_binance::order_tracker::{OrderTracker, Replacing, ReplacingBy};
+use domain::Order;
+use expect_test::expect;
+use serde_json::{Value, json};
+
+use crate::venue_words::{FIRST, ORDER, Told, answer, canceled, event, failure, new, success, terms, tracker, trade};
+
+const SECOND: &str = "R1-5-1";
+
+/// Order 5 rests and is being replaced.
+fn replacing(by: ReplacingBy) -> (OrderTracker, Told) {
+    let mut tracker = tracker();
+    Told::default().event(&mut tracker, &new(70, FIRST));
+    let terms = terms("1", if by == ReplacingBy::Amendment { "100" } else { "101" });
+    let order = Order { id: ORDER, ..samples::order(ORDER.0) };
+    tracker.on_replace(&order, Replacing { terms, by });
+    (tracker, Told::default())
+}
+
+fn by_leg() -> (OrderTracker, Told) {
+    replacing(ReplacingBy::Leg { client_id: SECOND.to_owned(), is_canceled: false })
+}
+
+fn both_halves(cancel: &str, place: &str, refused: Value) -> Value {
+    let placed = json!({ "symbol": "BTCUSDT", "orderId": 71, "clientOrderId": SECOND });
+    let place_answer = if place == "SUCCESS" { placed } else { refused };
+    json!({ "cancelResult": cancel, "newOrderResult": place, "cancelResponse": {}, "newOrderResponse": place_answer })
+}
+
+#[test]
+fn an_amendment_is_told_once_by_its_answer_or_its_event() {
+    let order = json!({
+        "symbol": "BTCUSDT", "orderId": 70, "clientOrderId": FIRST, "price": "100", "qty": "1", "executedQty": "0",
+        "status": "NEW", "timeInForce": "GTC", "type": "LIMIT", "side": "BUY",
+    });
+    let amended = success(&json!({ "transactTime": 1, "executionId": 1, "amendedOrder": order }));
+    let event = event("REPLACED", "NEW", 70, FIRST, &json!({ "q": "1" }));
+    let (mut tracker, mut told) = replacing(ReplacingBy::Amendment);
+    told.answer(&mut tracker, Amend, &amended).event(&mut tracker, &event);
+    let (mut tracker, mut other) = replacing(ReplacingBy::Amendment);
+    other.event(&mut tracker, &event).answer(&mut tracker, Amend, &amended);
+    assert_eq!(told.lines(), other.lines());
+    expect![[r#"
+        5 replaced by 1 at Some(100) as 70
+    "#]]
+    .assert_eq(&told.lines());
+    let (mut tracker, mut told) = replacing(ReplacingBy::Amendment);
+    told.answer(&mut tracker, Amend, &failure(400, -2038, "Quantity can only be lowered."));
+    expect![[r#"
+        5 replace rejected: Quantity can only be lowered. (-2038 ORDER_AMEND_REJECTED)
+    "#]]
+    .assert_eq(&told.lines());
+}
+
+#[test]
+fn the_cancelled_leg_of_a_replaced_order_does_not_end_it() {
+    let success = success(&both_halves("SUCCESS", "SUCCESS", Value::Null));
+    let (mut tracker, mut told) = by_leg();
+    told.event(&mut tracker, &canceled(70, FIRST)).event(&mut tracker, &new(71, SECOND));
+    told.answer(&mut tracker, CancelReplace, &success);
+    let (mut second_tracker, mut other) = by_leg();
+    other.answer(&mut second_tracker, CancelReplace, &success);
+    other.event(&mut second_tracker, &canceled(70, FIRST)).event(&mut second_tracker, &new(71, SECOND));
+    assert_eq!(told.lines(), other.lines());
+    // A late fill of the old leg names it, and the new leg ends the order.
+    told.event(&mut tracker, &trade(70, FIRST, 3, "0.1")).event(&mut tracker, &trade(71, SECOND, 4, "0.2"));
+    told.event(&mut tracker, &event("CANCELED", "CANCELED", 71, "R1-5-2", &json!({ "C": SECOND })));
+    expect![[r#"
+        5 replaced by 1 at Some(101) as 71
+        5 filled 0.1 at 100, BTCUSDT:3 of 70, 0.01 BNB
+        5 filled 0.2 at 100, BTCUSDT:4 of 71, 0.01 BNB
+        5 canceled: -
+    "#]]
+    .assert_eq(&told.lines());
+}
+
+#[test]
+fn a_replace_that_takes_effect_after_a_question_or_a_restart_is_told() {
+    // The question found the order as it was; the replace comes behind it.
+    let (mut tracker, mut told) = by_leg();
+    let shown = json!({
+        "symbol": "BTCUSDT", "orderId": 70, "clientOrderId": FIRST, "price": "100", "origQty": "2", "executedQty": "0",
+        "status": "NEW", "timeInForce": "GTC", "type": "LIMIT", "side": "BUY", "time": 1,
+    });
+    tracker.on_picture(ORDER, &[serde_json::from_value(shown).unwrap()]);
+    tracker.on_session_end();
+    told.event(&mut tracker, &canceled(70, FIRST)).event(&mut tracker, &new(71, SECOND));
+    assert_eq!(told.lines(), "5 replaced by 1 at Some(101) as 71\n");
+    // A process that has not sent it sees the end of the one leg and the begin of the other.
+    let (mut tracker, mut told) = (crate::venue_words::tracker(), Told::default());
+    for event in [new(70, FIRST), canceled(70, FIRST), new(71, SECOND), new(70, FIRST), canceled(71, SECOND)] {
+        told.event(&mut tracker, &event);
+    }
+    assert_eq!(told.lines(), "5 accepted as 70\n5 canceled: -\n5 accepted as 71\n5 canceled: -\n");
+}
+
+#[test]
+fn a_replace_of_which_only_the_cancel_succeeded_ends_the_order() {
+    let refused = json!({ "code": -2010, "msg": "Filter failure: NOTIONAL" });
+    let half = json!({
+        "id": 1, "status": 409,
+        "error": { "code": -2021, "msg": "Order cancel-replace partially failed.", "data": both_halves("SUCCESS", "FAILURE", refused) },
+    });
+    let (mut tracker, mut told) = by_leg();
+    told.event(&mut tracker, &canceled(70, FIRST)).answer(&mut tracker, CancelReplace, &answer(&half));
+    expect![[r#"
+        5 canceled: cancelled, but its replacement was refused: Filter failure: NOTIONAL (-2010)
+    "#]]
+    .assert_eq(&told.lines());
+}
+
+#[test]
+fn a_replace_that_was_refused_leaves_the_order_and_one_without_an_outcome_is_unknown() {
+    let (mut tracker, mut told) = by_leg();
+    told.answer(&mut tracker, CancelReplace, &failure(400, -2022, "Order cancel-replace failed."));
+    told.event(&mut tracker, &canceled(70, FIRST));
+    let (mut tracker, mut lost) = by_leg();
+    lost.answer(&mut tracker, CancelReplace, &failure(503, -1007, "Timeout waiting for response from backend server."));
+    lost.event(&mut tracker, &canceled(70, FIRST)).event(&mut tracker, &new(71, SECOND));
+    expect![[r#"
+        5 replace rejected: Order cancel-replace failed. (-2022 CANCEL_REPLACE_FAILED)
+        5 canceled: -
+        5 unknown: Timeout waiting for response from backend server. (-1007 TIMEOUT), dead after Some(6000) ms
+        5 replaced by 1 at Some(101) as 71
+    "#]]
+    .assert_eq(&(told.lines() + &lost.lines()));
+    // An event contradicts the answer: the venue is asked.
+    let (mut tracker, mut told) = by_leg();
+    told.event(&mut tracker, &canceled(70, FIRST));
+    told.answer(&mut tracker, CancelReplace, &failure(400, -2022, "Order cancel-replace failed."));
+    expect![[r#"
+        5 unknown: Order cancel-replace failed. (-2022 CANCEL_REPLACE_FAILED), dead after Some(6000) ms
+    "#]]
+    .assert_eq(&told.lines());
+}

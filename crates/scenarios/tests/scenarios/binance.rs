@@ -1,0 +1,266 @@
+//! Binance spot on the real server, against the venue lab: orders by REST, and books that equal the venue's to the last digit.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::net::SocketAddr;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use domain::Decimal;
+use scenarios::http::HttpClient;
+use scenarios::proxy::CuttableProxy;
+use scenarios::server::{RunningServer, ServerLauncher};
+use scenarios::wait::wait_for;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::test_platform::{TraderClient, limit, market, with_id};
+use crate::venue_lab::LabProcess;
+
+const BITCOIN: u64 = 1;
+const CHINESE: u64 = 3;
+/// The asset whose position each security is.
+const BASES: [(u64, &str); 4] = [(BITCOIN, "BTC"), (2, "BNB"), (CHINESE, "币安人生"), (4, "ETH")];
+
+/// A lab, a line to it that can be cut, and how its server is started.
+struct LabPlatform {
+    lab: LabProcess,
+    account: &'static str,
+    api: CuttableProxy,
+    launch: ServerLauncher,
+    _folder: TempDir,
+}
+
+impl LabPlatform {
+    /// With nobody else in the market.
+    fn new(account: &'static str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let lab = LabProcess::start(&folder.path().join("lab"), &["activity=off"]);
+        write_reference(&folder.path().join("reference"));
+        write_credentials(&folder.path().join("key.toml"), &lab, account);
+        let api = CuttableProxy::to(host_of(&lab, "binanceWsApi"));
+        let launch = launcher(folder.path(), &lab, &api);
+        Self { lab, account, api, launch, _folder: folder }
+    }
+
+    /// Logged on, reconciled and with prices.
+    fn start(&self) -> RunningServer {
+        let server = self.launch.start();
+        wait_for_session(&mut server.client(), "SUBSCRIBED");
+        server
+    }
+
+    fn arm(&self, fault: &str) {
+        let address: SocketAddr = self.lab.address("admin").parse().unwrap();
+        let armed = HttpClient::new(address).post("/faults", &json!({ "fault": fault }).to_string()).unwrap();
+        assert_eq!(armed.status, 200, "{armed:?}");
+    }
+
+    /// Rows of the lab's ledger that are of our account.
+    fn ledger(&self, table: &str) -> Vec<Value> {
+        let (status, ledger) = self.lab.get("admin", "/ledger");
+        assert_eq!(status, 200);
+        let rows = ledger[table].as_array().unwrap().iter();
+        rows.filter(|row| row["account"] == self.account).cloned().collect()
+    }
+
+    fn venue_totals(&self) -> BTreeMap<String, Decimal> {
+        let total = |row: &Value| decimal(&row["free"]) + decimal(&row["locked"]);
+        let rows = self.ledger("balances");
+        rows.iter().map(|row| (row["asset"].as_str().unwrap().to_owned(), total(row).normalize())).collect()
+    }
+
+    /// The account begins with what the venue holds.
+    fn credit_opening_balances(&self, client: &mut HttpClient) {
+        for (asset, amount) in self.venue_totals() {
+            let credit = json!({ "type": "CREDIT", "price": amount.to_string(), "currency": asset, "accountId": 1 });
+            let booked = client.post("/rest/transaction", &credit.to_string()).unwrap();
+            assert_eq!(booked.status, 200, "{booked:?}");
+        }
+    }
+
+    fn expect_equal_books(&self, client: &mut HttpClient) {
+        let expected = self.venue_totals();
+        let mut seen = BTreeMap::new();
+        let equal = || {
+            seen = our_totals(client);
+            (seen == expected).then_some(())
+        };
+        wait_for(&format!("our totals to become {expected:?}"), equal);
+    }
+}
+
+/// Cash, and the quantities of the positions whose base it is.
+fn our_totals(client: &mut HttpClient) -> BTreeMap<String, Decimal> {
+    let mut totals: BTreeMap<String, Decimal> = BTreeMap::new();
+    for cash in client.get_json("/rest/portfolio/balance").as_array().unwrap() {
+        *totals.entry(cash["currency"].as_str().unwrap().to_owned()).or_default() += decimal(&cash["amount"]);
+    }
+    for position in client.get_json("/rest/position").as_array().unwrap() {
+        let base = BASES.iter().find(|(security, _)| position["securityId"] == *security).unwrap().1;
+        *totals.entry(base.to_owned()).or_default() += decimal(&position["quantity"]);
+    }
+    totals.into_iter().map(|(asset, total)| (asset, total.normalize())).collect()
+}
+
+fn decimal(value: &Value) -> Decimal {
+    let text = value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned);
+    text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
+fn wait_for_session(client: &mut HttpClient, state: &str) {
+    let look = || (client.get_json("/rest/adapter")[0]["state"] == state).then_some(());
+    wait_for(&format!("the session to become {state}"), look);
+}
+
+fn host_of(lab: &LabProcess, face: &str) -> SocketAddr {
+    lab.address(face).split('/').next().unwrap().parse().unwrap()
+}
+
+fn launcher(folder: &Path, lab: &LabProcess, api: &CuttableProxy) -> ServerLauncher {
+    let file = |name: &str| folder.join(name).display().to_string();
+    let venue = [
+        ("type", "binance-spot".to_owned()),
+        ("environment", "testnet".to_owned()),
+        ("account", "Lab".to_owned()),
+        ("credentials", file("key.toml")),
+        ("trustedCertificates", file("lab/tls/cert.pem")),
+        ("rest", format!("http://{}", lab.address("binanceRest"))),
+        ("wsApi", format!("ws://{}/ws-api/v3", api.address())),
+        ("streams", format!("ws://{}", lab.address("binanceStreams"))),
+    ];
+    let launch = ServerLauncher::in_folder(&folder.join("data"))
+        .set("reference.path", file("reference"))
+        .set("simulated.venues", "")
+        .set("portfolio.baseCurrency", "USDT")
+        .set("demo.openingCash", "")
+        .set("auth.anonymousRole", "admin");
+    venue.into_iter().fold(launch, |launch, (key, value)| launch.set(&format!("venues.LAB.{key}"), value))
+}
+
+/// An Ed25519 key, in a file for its owner alone.
+fn write_credentials(path: &Path, lab: &LabProcess, account: &str) {
+    let keys: Vec<Value> =
+        serde_json::from_str(&fs::read_to_string(lab.ready["keys"].as_str().unwrap()).unwrap()).unwrap();
+    let key = keys.iter().find(|key| key["account"] == account && key["kind"] == "ED25519").unwrap();
+    let (id, pem) = (key["apiKey"].as_str().unwrap(), key["privateKeyPem"].as_str().unwrap());
+    fs::write(path, format!("apiKey = \"{id}\"\nprivateKey = \"\"\"\n{pem}\"\"\"\n")).unwrap();
+    fs::set_permissions(path, fs::Permissions::from_mode(0o600)).unwrap();
+}
+
+/// One exchange that never closes, with four symbols of the lab.
+fn write_reference(folder: &Path) {
+    fs::create_dir(folder).unwrap();
+    let securities = "id,objectType,symbol,description,isin,bbgid,ric,conid,adapterTicker,underlyingId,securityFamilyId,exchangeId,\
+                      currency,contractSize,minQty,maxQty,qtyIncr,minPrice,maxPrice,priceIncr,minNotional,tradeable,baseCurrency,\
+                      transactionCurrency,expiration,monthYear,firstNotice,strike,optionType,maturity,coupon,couponFrequency\n\
+                      1,Forex,BTC.USDT,,,,,,BTCUSDT,,1,1,USDT,1,,,0.00001,,,0.01,,true,BTC,USDT,,,,,,,,\n\
+                      2,Forex,BNB.USDT,,,,,,BNBUSDT,,1,1,USDT,1,,,0.001,,,0.01,,true,BNB,USDT,,,,,,,,\n\
+                      4,Forex,ETH.USDT,,,,,,ETHUSDT,,1,1,USDT,1,,,0.0001,,,0.01,,true,ETH,USDT,,,,,,,,\n\
+                      3,Forex,币安人生USDT,,,,,,,,1,1,USDT,1,,,0.1,,,0.0001,,true,币安人生,USDT,,,,,,,,\n";
+    let files = [
+        (
+            "exchanges",
+            "id,name,code,mic,bloombergCode,timeZone,openingAuction,closingAuction\n1,Lab,LAB,XLAB,LB,UTC,0,0\n",
+        ),
+        ("trading-hours", "exchangeId,open,close,days\n1,00:00,24:00,MON TUE WED THU FRI SAT SUN\n"),
+        ("holidays", "exchangeId,date,open,close\n"),
+        (
+            "families",
+            "id,name,symbolRoot,isinRoot,ricRoot,currency,contractSize,priceIncr,underlyingId,exchangeId,executionCommission,clearingCommission,fee\n\
+             1,Coins in USDT,,,,USDT,1,0.01,,1,0,0,0\n",
+        ),
+        ("securities", securities),
+        (
+            "accounts",
+            "id,name,active,adapterType,sessionQualifier,extAccount,extAccountGroup,extAllocationProfile,extClearingAccount\n",
+        ),
+        ("strategies", "id,name,autoActivate\n"),
+        ("opening", "symbol,mid,spreadTicks,size,volatility\n"),
+    ];
+    for (name, text) in files {
+        fs::write(folder.join(format!("{name}.csv")), text).unwrap();
+    }
+}
+
+/// The first order: prices of every currency that the account holds come a moment after the log-on, and no order before.
+fn place_when_priced(client: &mut HttpClient, order: &Value) {
+    let place = || {
+        let answer = client.submit(order);
+        let is_unpriced = answer.status == 422 && answer.body.contains("cash-unknown");
+        assert!(answer.status == 200 || is_unpriced, "{order}: {answer:?}");
+        (answer.status == 200).then_some(())
+    };
+    wait_for("prices of what the account holds", place);
+}
+
+fn order_of(security: u64, side: &str, quantity: &str) -> Value {
+    let mut order = market(security, side, 1);
+    order["quantity"] = json!(quantity);
+    order
+}
+
+fn resting(int_id: &str) -> Value {
+    let mut order = with_id(limit(BITCOIN, "BUY", 1, "20000"), int_id);
+    order["quantity"] = json!("0.01");
+    order
+}
+
+#[test]
+fn orders_rest_fill_and_are_cancelled_and_books_equal_the_venues_with_fees_in_base_and_quote() {
+    let platform = LabPlatform::new("BETA");
+    let server = platform.start();
+    let mut client = server.client();
+    platform.credit_opening_balances(&mut client);
+    place_when_priced(&mut client, &resting("rests"));
+    client.wait_for_status("rests", "SUBMITTED");
+    assert_eq!(platform.ledger("orders")[0]["status"], "NEW");
+    assert_eq!(client.delete("/rest/execution/order/rests").unwrap().status, 200);
+    client.wait_for_status("rests", "CANCELED");
+    assert_eq!(platform.ledger("orders")[0]["status"], "CANCELED");
+
+    let trades =
+        [("buys", BITCOIN, "BUY", "0.01"), ("sells", BITCOIN, "SELL", "0.004"), ("chinese", CHINESE, "BUY", "100")];
+    for (int_id, security, side, quantity) in trades {
+        client.place(&with_id(order_of(security, side, quantity), int_id));
+        client.wait_for_status(int_id, "EXECUTED");
+    }
+    let fees: Vec<_> = platform.ledger("trades").iter().map(|trade| trade["commissionAsset"].clone()).collect();
+    assert_eq!(fees, ["BTC", "USDT", "币安人生"]);
+    platform.expect_equal_books(&mut client);
+    server.stop();
+}
+
+#[test]
+fn fees_in_bnb_a_cut_line_and_a_kill_with_an_order_in_flight_leave_equal_books() {
+    let platform = LabPlatform::new("ALPHA");
+    let server = platform.start();
+    let mut client = server.client();
+    platform.credit_opening_balances(&mut client);
+    place_when_priced(&mut client, &with_id(order_of(BITCOIN, "BUY", "0.01"), "buys"));
+    client.wait_for_status("buys", "EXECUTED");
+    assert_eq!(platform.ledger("trades")[0]["commissionAsset"], "BNB");
+    platform.expect_equal_books(&mut client);
+
+    client.place(&resting("rests"));
+    client.wait_for_status("rests", "SUBMITTED");
+    platform.api.cut();
+    wait_for_session(&mut client, "DISCONNECTED");
+    platform.api.restore();
+    wait_for_session(&mut client, "SUBSCRIBED");
+    client.wait_for_status("rests", "SUBMITTED");
+    assert_eq!(client.delete("/rest/execution/order/rests").unwrap().status, 200);
+    client.wait_for_status("rests", "CANCELED");
+
+    // The venue takes the order, the answer is cut, and the server dies.
+    platform.arm("cut-answer");
+    client.place(&with_id(order_of(BITCOIN, "SELL", "0.005"), "in-flight"));
+    wait_for("the venue to have the order", || (platform.ledger("trades").len() == 2).then_some(()));
+    server.kill();
+    let server = platform.start();
+    let mut client = server.client();
+    client.wait_for_status("in-flight", "EXECUTED");
+    assert_eq!(platform.ledger("trades").len(), 2, "it was sent once");
+    platform.expect_equal_books(&mut client);
+    server.stop();
+}
