@@ -33,6 +33,9 @@ export EXAMPLES_PYTHON := $(VENV)/bin/python
 QUICKFIX_WHEEL := quickfix-ssl==1.15.1.post4
 QUICKFIX_SOURCE := quickfix==1.16.0
 
+# QuickFIX's sample programs, venues for the FIX adapter.
+export QUICKFIX_PROGRAMS := $(TARGET)/quickfix-programs
+
 # Clients of Binance that judge the venue lab.
 VENUE_CLIENTS := ccxt==4.5.90 binance-sdk-spot==13.2.0 python-binance==1.0.37 binance-fix-connector==1.2.0
 
@@ -153,6 +156,7 @@ node: ## see to Node 20.19 or later: the machine's own, else one from PyPI in ta
 setup: node ## check that the tools are there; install missing Debian packages where allowed, and schemathesis
 	@command -v cargo >/dev/null || { echo "cargo is missing: install Rust 1.95 or later, https://rustup.rs" >&2; exit 1; }
 	@scripts/install-packages.sh $(TOOLS)
+	@scripts/quickfix-programs.sh $(QUICKFIX_PROGRAMS)
 	@[ -x $(SCHEMATHESIS_BIN) ] || { \
 	  echo "installing $(SCHEMATHESIS) into $(VENV)"; \
 	  rm -rf $(VENV) && python3 -m venv $(VENV) && $(VENV)/bin/pip install -q --disable-pip-version-check $(SCHEMATHESIS) \

@@ -40,6 +40,8 @@ pub struct ExecutionFields<'a> {
 const NO_ORDER_ID: &str = "NONE";
 /// OrdRejReason (103): unknown order.
 const UNKNOWN_ORDER: &str = "5";
+/// OrdRejReason (103): duplicate order.
+const DUPLICATE_ORDER: &str = "6";
 
 impl<'a> ExecutionFields<'a> {
     /// What cannot be read is an error that names the field.
@@ -65,6 +67,11 @@ impl<'a> ExecutionFields<'a> {
             text: message.text(58),
             reject_reason: message.text(103),
         })
+    }
+
+    /// A second order with a known id was refused; the first one lives.
+    pub fn is_duplicate(&self) -> bool {
+        self.reject_reason == Some(DUPLICATE_ORDER)
     }
 
     /// The answer to a question about an order that the venue does not know.

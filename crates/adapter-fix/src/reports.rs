@@ -108,6 +108,9 @@ impl FixTranslator {
                 self.chains.end(order);
                 report(ReportKind::Expired { order, reason: reason() })
             }
+            ExecKind::Rejected if fields.is_duplicate() => {
+                unclear(Some(order), "the venue refused the order as a duplicate: it has the first one".to_owned())
+            }
             ExecKind::Rejected => {
                 self.chains.end(order);
                 report(ReportKind::Rejected { order, reason: reject_reason(message, "OrdRejReason", 103) })

@@ -1,14 +1,13 @@
 //! Requests to the venue: New Order (D), Cancel (F), Replace (G), Order Status (H), Mass Status (AF). What the dialect does not
 //! offer is refused here, before anything is sent.
 
-use std::fmt;
-
 use domain::order::OrderTerms;
 use domain::{Decimal, Order, OrderProperties, OrderProperty, TimeInForce, Timestamp, WireId};
 use fix::tag::Tag;
 use fix::{OutgoingMessage, UtcTimestamp};
 
 use crate::dialect::{Dialect, FieldValue, FixVersion, OrderQuery, PropertyFields};
+use crate::request_refusal::RequestRefusal;
 use crate::wire_ids::ClientIds;
 
 /// What a request is about.
@@ -32,27 +31,6 @@ impl RequestKind {
         }
     }
 }
-
-/// Why a request is not sent.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RequestRefusal {
-    pub code: &'static str,
-    pub reason: String,
-}
-
-impl RequestRefusal {
-    pub(crate) fn new(code: &'static str, reason: impl Into<String>) -> Self {
-        Self { code, reason: reason.into() }
-    }
-}
-
-impl fmt::Display for RequestRefusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.code, self.reason)
-    }
-}
-
-impl std::error::Error for RequestRefusal {}
 
 /// What a message needs besides the order.
 #[derive(Debug, Clone, Copy)]

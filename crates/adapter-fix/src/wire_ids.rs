@@ -3,7 +3,7 @@
 use domain::WireId;
 
 use crate::dialect::IdRules;
-use crate::requests::RequestRefusal;
+use crate::request_refusal::RequestRefusal;
 
 /// Separator of a [`WireId`].
 const WIRE_SEPARATOR: &str = "-";

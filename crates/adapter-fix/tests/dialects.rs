@@ -9,29 +9,8 @@ use serde_json::Value;
 const SMALLEST: &str =
     "name = 'x'\nversion = 'FIX.4.4'\n[orders.types]\nlimit = '2'\n[orders.timesInForce]\nday = '0'\n";
 
-fn problems(text: &str) -> String {
-    Dialect::parse(text).map_or_else(|error| error.to_string(), |_| "no problem".to_owned()) + "\n"
-}
-
-#[test]
-fn the_smallest_dialect_has_a_name_a_version_a_type_and_a_time_in_force() {
-    let dialect = Dialect::parse(SMALLEST).unwrap();
-    assert_eq!((dialect.name.as_str(), dialect.recovery.resend, dialect.ids.length_max), ("x", true, 36));
-    expect![[r#"
-        line 1: version: is missing
-    "#]]
-    .assert_eq(&problems("name = 'x'"));
-    expect![[r#"
-        line 1: name: is missing
-        line 1: orders.timesInForce: offers no time in force
-        line 1: orders.types: offers no type of order
-    "#]]
-    .assert_eq(&problems("version = 'FIX.4.4'"));
-}
-
-#[test]
-fn every_problem_is_told_with_its_field_and_line() {
-    let text = r#"
+/// Wrong in every part.
+const WRONG: &str = r#"
 name = 7
 version = "FIX.4.2"
 color = "blue"
@@ -82,6 +61,29 @@ orders = "mass-status"
 [throttle]
 messages = 5
 "#;
+
+fn problems(text: &str) -> String {
+    Dialect::parse(text).map_or_else(|error| error.to_string(), |_| "no problem".to_owned()) + "\n"
+}
+
+#[test]
+fn the_smallest_dialect_has_a_name_a_version_a_type_and_a_time_in_force() {
+    let dialect = Dialect::parse(SMALLEST).unwrap();
+    assert_eq!((dialect.name.as_str(), dialect.recovery.resend, dialect.ids.length_max), ("x", true, 36));
+    expect![[r#"
+        line 1: version: is missing
+    "#]]
+    .assert_eq(&problems("name = 'x'"));
+    expect![[r#"
+        line 1: name: is missing
+        line 1: orders.timesInForce: offers no time in force
+        line 1: orders.types: offers no type of order
+    "#]]
+    .assert_eq(&problems("version = 'FIX.4.4'"));
+}
+
+#[test]
+fn every_problem_is_told_with_its_field_and_line() {
     expect![[r#"
         line 2: name: is not a text of printable characters
         line 4: color: is no key (known: name, description, version, proof, session, logon, ids, orders, fields, executions, recovery, throttle)
@@ -104,7 +106,7 @@ messages = 5
         line 47: recovery.orders: FIX.4.2 has no Order Mass Status Request
         line 49: throttle.seconds: is missing
     "#]]
-    .assert_eq(&problems(text));
+    .assert_eq(&problems(WRONG));
 }
 
 #[test]

@@ -6,6 +6,7 @@ use clap::{Parser, Subcommand};
 
 use crate::backup::arguments::{BackupArgs, RestoreArgs};
 use crate::config::ConfigArgs;
+use crate::fix_command::FixCommand;
 use crate::simulate::arguments::SimulateArgs;
 use crate::strategy_commands::StrategyCommand;
 use crate::user_admin::{RightsArgs, RoleArgs};
@@ -113,6 +114,9 @@ pub enum CliCommand {
     /// The venues of the configuration.
     #[command(subcommand)]
     Venues(VenuesCommand),
+    /// FIX to venues: dialects.
+    #[command(subcommand)]
+    Fix(FixCommand),
 }
 
 #[derive(Debug, Subcommand)]
@@ -307,6 +311,7 @@ mod tests {
               token          Give programs a key of their own; a running server sees it within a second
               venue          An exchange in its own process, to try clients against
               venues         The venues of the configuration
+              fix            FIX to venues: dialects
               help           Print this message or the help of the given subcommand(s)
 
             Options:

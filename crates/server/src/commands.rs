@@ -16,6 +16,7 @@ use crate::data_dir::DataDir;
 use crate::data_dir_identity::DataDirIdentity;
 use crate::distributed;
 use crate::exit_failure::{Exit, ExitFailure};
+use crate::fix_command;
 use crate::logging;
 use crate::passwords;
 use crate::private;
@@ -65,6 +66,7 @@ pub fn execute(command: CliCommand, strategies: strategy::StrategyRegistry) -> R
         CliCommand::User(command) => user(command),
         CliCommand::Token(command) => token(command),
         CliCommand::Venues(VenuesCommand::List(config)) => print(&venues_command::list(&load(config)?)),
+        CliCommand::Fix(command) => print(&fix_command::execute(&command)?),
         CliCommand::Venue(VenueCommand::Serve { config, demo, data_dir, set }) => {
             venue::serve(config.as_deref(), demo, &data_dir, &set)
         }
@@ -93,7 +95,8 @@ fn writes_data(command: &CliCommand) -> bool {
         | CliCommand::Status(_)
         | CliCommand::Simulate(_)
         | CliCommand::Strategy(_)
-        | CliCommand::Venues(_) => false,
+        | CliCommand::Venues(_)
+        | CliCommand::Fix(_) => false,
     }
 }
 

@@ -24,6 +24,7 @@ pub mod distributed;
 pub mod bind_policy;
 /// Why the program ends.
 pub mod exit_failure;
+pub mod fix_command;
 /// What a server stands on before its engine runs.
 pub mod data_dir;
 /// The identity of a data folder.

@@ -6,7 +6,8 @@ use adapters::venue_type::{COMMON_SETTINGS, VenueSetting, VenueType};
 
 use crate::nearest::hint;
 
-const BUILT_IN: &[&dyn VenueType] = &[&adapters::SimulatedVenueType, &adapter_binance::BinanceSpotType];
+const BUILT_IN: &[&dyn VenueType] =
+    &[&adapters::SimulatedVenueType, &adapter_binance::BinanceSpotType, &adapter_fix::FixVenueType];
 
 /// Types of a program that is built on this library.
 static FURTHER: OnceLock<&'static [&'static dyn VenueType]> = OnceLock::new();

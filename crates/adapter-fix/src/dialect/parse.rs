@@ -5,13 +5,13 @@ use fix::tag::{self, Tag};
 use toml::de::DeTable;
 
 use super::codes::{ExecKind, OrdState};
-use super::problem::{DialectError, Problems};
-use super::section::Section;
-use super::{
+use super::model::{
     Dialect, DialectProof, ExecIdRule, ExecutionRules, ExtraField, FieldValue, FixVersion, IdRules, LogonCredentials,
     LogonRules, OrderQuery, OrderRules, PropertyFields, RecoveryRules, SessionRules, SideCodes, Throttle, TifCodes,
     TypeCodes,
 };
+use super::problem::{DialectError, Problems};
+use super::section::Section;
 
 /// Message types that we send.
 const REQUESTS: [&str; 5] = ["D", "F", "G", "H", "AF"];
@@ -21,7 +21,14 @@ const ORDER_FIELDS: [Tag; 18] = [11, 37, 38, 40, 41, 44, 54, 55, 59, 60, 99, 126
 
 const TAG_MAX: Tag = 999_999_999;
 
-pub(super) fn dialect(text: &str) -> Result<Dialect, DialectError> {
+impl Dialect {
+    /// Reads a file; all that is wrong with it is told at once.
+    pub fn parse(text: &str) -> Result<Self, DialectError> {
+        dialect(text)
+    }
+}
+
+fn dialect(text: &str) -> Result<Dialect, DialectError> {
     let mut problems = Problems::new(text);
     let (table, errors) = DeTable::parse_recoverable(text);
     for error in &errors {

@@ -1,5 +1,7 @@
 //! Dialects that are part of the program.
 
+use super::model::Dialect;
+
 /// Name and file of each.
 pub const SHIPPED_DIALECTS: &[(&str, &str)] = &[
     ("generic-44", include_str!("../../dialects/generic-44.toml")),
@@ -15,4 +17,12 @@ pub const DIALECT_SCHEMA: &str = include_str!("../../dialects/dialect.schema.jso
 
 pub fn shipped_dialect(name: &str) -> Option<&'static str> {
     SHIPPED_DIALECTS.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
+}
+
+impl Dialect {
+    /// The shipped dialect of that name.
+    pub fn shipped(name: &str) -> Option<Self> {
+        let text = shipped_dialect(name)?;
+        Some(Self::parse(text).expect("a test reads every shipped dialect"))
+    }
 }

@@ -87,3 +87,16 @@ fn an_execution_that_is_missing_is_an_alarm_and_the_one_that_came_is_booked() {
     "#]]
     .assert_eq(&story.told);
 }
+
+#[test]
+fn a_refused_duplicate_does_not_end_the_order_that_lives() {
+    let mut story = Story::new("generic-44");
+    story.submit(&order(1));
+    story.told.clear();
+    story.venue("8 11=R7-1-0|37=V1|17=E1|150=8|39=8|38=100|14=0|151=0|103=6|58=duplicate");
+    expect![[r#"
+        < 35=8|11=R7-1-0|37=V1|17=E1|150=8|39=8|38=100|14=0|151=0|103=6|58=duplicate
+            ALARM order 1: the venue refused the order as a duplicate: it has the first one
+    "#]]
+    .assert_eq(&story.told);
+}

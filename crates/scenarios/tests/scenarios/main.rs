@@ -23,6 +23,7 @@ mod topics_replay;
 mod topics_description;
 mod fix_orders;
 mod quickfix;
+mod fix_venue;
 mod fix_examples;
 mod topics_examples;
 mod venue_lab;

@@ -266,8 +266,8 @@ mod tests {
             --set: simulated.faults: simulated.venues has no venue 'ALPHA'
             --set: venues.Low.type: the name of a venue has capital letters and digits only, not 'Low'
             --set: unknown key 'venues.THIRD'; a setting of a venue is venues.NAME.key
-            --set: venues.MAIN.type: 'simulatd' is no type of venue; did you mean 'simulated'? (known: simulated, binance-spot)
-            --set: venues.SPARE.type: is missing; it must be one of simulated, binance-spot
+            --set: venues.MAIN.type: 'simulatd' is no type of venue; did you mean 'simulated'? (known: simulated, binance-spot, fix)
+            --set: venues.SPARE.type: is missing; it must be one of simulated, binance-spot, fix
             --set: unknown key 'venues.FIFTH.latencyMicro'; did you mean 'venues.FIFTH.latencyMicros'?
             --set: unknown key 'venues.FIFTH.colour'
             --set: venues.FIFTH.name: 'SIXTH' is not FIFTH
@@ -287,8 +287,8 @@ mod tests {
         let file = "[[venues]]\nname = \"A\"\n[[venues]]\nname = \"A\"\n[[venues]]\nname = \"B\"\nseeds = 1\n";
         expect![[r#"
             desk.toml line 3: venues.A: another venue has this name
-            desk.toml line 2: venues.A.type: is missing; it must be one of simulated, binance-spot
-            desk.toml line 6: venues.B.type: is missing; it must be one of simulated, binance-spot"#]]
+            desk.toml line 2: venues.A.type: is missing; it must be one of simulated, binance-spot, fix
+            desk.toml line 6: venues.B.type: is missing; it must be one of simulated, binance-spot, fix"#]]
         .assert_eq(&shown_of_file(file));
     }
 

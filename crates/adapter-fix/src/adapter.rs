@@ -1,0 +1,379 @@
+//! The adapter of a FIX venue: the traits of the host over one order session.
+
+use std::collections::VecDeque;
+use std::path::Path;
+use std::time::Duration;
+
+use adapters::{MarketFeed, OrderSession, ReportSink, SendOutcome, SessionLost};
+use bus::Catalogue;
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
+use domain::order::OrderTerms;
+use domain::report::{AdapterCapabilities, ReportKind, RequestTiming, VenueSnapshot};
+use domain::{AccountId, ExchangeId, Order, SecurityId, Text, Timestamp};
+use fix::{FixDecoder, MessageStore, OutgoingMessage, SeqNum};
+use tokio::runtime::Runtime;
+
+use crate::dialect::{Dialect, OrderQuery};
+use crate::message_check::MessageCheck;
+use crate::number_store::SharedNumbers;
+use crate::order_chains::SentRequest;
+use crate::reports::{FixTranslator, InboundMeaning};
+use crate::request_rate::RequestRate;
+use crate::request_refusal::RequestRefusal;
+use crate::requests::{self, OrderContext, RequestKind};
+use crate::session::{Inbound, SessionPlan, VenueSession};
+
+/// How long a connect waits for the log-on before the host may send other answers.
+const LOGON_WAIT: Duration = Duration::from_secs(2);
+/// A session that has not logged on after this is ended, and the next address is tried.
+const LOGON_SECONDS_MAX: i64 = 15;
+/// The journal has a report that was passed on so long ago; one that is younger comes again after a crash.
+const CONFIRM_AFTER_SECONDS: i64 = 10;
+
+/// What an adapter is made of.
+pub(crate) struct FixSetup {
+    pub(crate) venue: Text,
+    pub(crate) dialect: Dialect,
+    pub(crate) instance: u64,
+    pub(crate) exchange: ExchangeId,
+    pub(crate) catalogue: Catalogue,
+    pub(crate) plan: SessionPlan,
+}
+
+pub struct FixAdapter {
+    setup: FixSetup,
+    translator: FixTranslator,
+    check: MessageCheck,
+    rate: RequestRate,
+    numbers: SharedNumbers,
+    session: Option<RunningSession>,
+    /// Sessions that were begun, for the next address.
+    attempts: usize,
+    /// From a session that has ended.
+    rest: VecDeque<Inbound>,
+    /// When the engine got everything below a number.
+    passed_on: VecDeque<(Timestamp, SeqNum)>,
+    mass_requests: u64,
+    wake: (Sender<()>, Receiver<()>),
+    runtime: Runtime,
+}
+
+struct RunningSession {
+    session: VenueSession,
+    begun: Timestamp,
+    is_logged_on: bool,
+}
+
+impl FixAdapter {
+    pub(crate) fn open(setup: FixSetup, numbers: &Path, now: Timestamp) -> std::io::Result<Self> {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+        Ok(Self {
+            translator: FixTranslator::new(setup.dialect.clone(), setup.instance),
+            check: MessageCheck::new(&setup.dialect),
+            rate: RequestRate::new(setup.dialect.throttle),
+            numbers: SharedNumbers::open(numbers, requests::utc(now))?,
+            setup,
+            session: None,
+            attempts: 0,
+            rest: VecDeque::new(),
+            passed_on: VecDeque::new(),
+            mass_requests: 0,
+            wake: bounded(1),
+            runtime,
+        })
+    }
+
+    /// A session that is under way, or a new one.
+    fn begin(&mut self, at: Timestamp) -> &mut RunningSession {
+        let is_stale = |running: &RunningSession| at.seconds_since(running.begun) >= LOGON_SECONDS_MAX;
+        if self.session.as_ref().is_some_and(is_stale) {
+            self.end_session();
+        }
+        let (runtime, setup, wake) = (&self.runtime, &self.setup, self.wake.0.clone());
+        let (numbers, attempts) = (self.numbers.clone(), &mut self.attempts);
+        self.session.get_or_insert_with(|| {
+            let session = VenueSession::start(runtime, &setup.dialect, &setup.plan, *attempts, numbers, wake);
+            *attempts += 1;
+            RunningSession { session, begun: at, is_logged_on: false }
+        })
+    }
+
+    fn end_session(&mut self) {
+        if let Some(running) = self.session.take() {
+            let rest = running.session.end(&self.runtime);
+            self.rest.extend(rest.into_iter().filter(|inbound| matches!(inbound, Inbound::Message(_))));
+        }
+        self.translator.chains.on_disconnected();
+    }
+
+    fn send(
+        &mut self,
+        at: Timestamp,
+        kind: RequestKind,
+        message: Result<OutgoingMessage, RequestRefusal>,
+    ) -> SendOutcome {
+        let Some(running) = self.session.as_ref().filter(|running| running.is_logged_on) else {
+            return SendOutcome::NotSent("not logged on".into());
+        };
+        let check = &mut self.check;
+        let checked = message.and_then(|message| check.check(&message).map(|()| message));
+        let granted = checked.and_then(|message| self.rate.take(at, kind).map(|()| message));
+        match granted {
+            Err(refusal) => SendOutcome::NotSent(refusal.to_string().into()),
+            Ok(message) => match running.session.send(message) {
+                true => SendOutcome::Sent,
+                false => SendOutcome::NotSent("venue-queue-full: too many requests wait for the connection".into()),
+            },
+        }
+    }
+
+    /// Runs a translation of an order with what the reference data says of it.
+    fn with_context<T>(
+        &self,
+        at: Timestamp,
+        order: &Order,
+        write: impl FnOnce(&OrderContext<'_>) -> Result<T, RequestRefusal>,
+    ) -> Result<T, RequestRefusal> {
+        let reference = self.setup.catalogue.current();
+        let Some(security) = reference.securities.get(&order.security) else {
+            return Err(RequestRefusal::new("venue-unlisted", "the security is not in the reference data"));
+        };
+        let account = reference.accounts.get(&order.account);
+        let currency = security.currency.to_string();
+        write(&OrderContext {
+            symbol: security.symbol_at(&self.setup.venue),
+            account: account.map(|account| account.ext_account.as_deref().unwrap_or(&account.name)),
+            currency: &currency,
+            exchange: reference.exchanges.get(&order.exchange).and_then(|exchange| exchange.code.as_deref()),
+            at,
+        })
+    }
+
+    fn on_inbound(&mut self, inbound: Inbound, sink: &mut dyn ReportSink) -> Result<(), SessionLost> {
+        match inbound {
+            Inbound::LoggedOn => {}
+            Inbound::Message(frame) => self.on_message(&frame, sink),
+            Inbound::Sent { number, kind, id } => {
+                if let Some(id) = self.translator.ids().read(&id) {
+                    self.translator.chains.on_sent(number, SentRequest { id, kind });
+                }
+            }
+            Inbound::Unsent { kind, id } => self.on_unsent(kind, &id, sink),
+            Inbound::Lost(reason) => return Err(SessionLost(reason.into())),
+        }
+        Ok(())
+    }
+
+    fn on_message(&mut self, frame: &[u8], sink: &mut dyn ReportSink) {
+        let mut decoder = FixDecoder::new();
+        // The session layer has decoded it before.
+        let Ok(message) = decoder.decode(frame) else { return };
+        let (at, meanings) = self.translator.translate(&message);
+        for meaning in meanings {
+            match meaning {
+                InboundMeaning::Report(report) => sink.on_report(at, report),
+                InboundMeaning::Unclear { order, reason } => {
+                    let venue = &self.setup.venue;
+                    tracing::error!(%venue, %reason, message = %fix::masked(frame), "a report of the venue is not believed; the venue is asked");
+                    if let Some(order) = order {
+                        sink.on_report(
+                            at,
+                            ReportKind::DeliveryUnknown { order, reason: reason.into(), dead_after: None },
+                        );
+                    }
+                }
+                InboundMeaning::Foreign { id } => {
+                    tracing::warn!(venue = %self.setup.venue, client_id = %id, "a report about an order of another client is ignored");
+                }
+            }
+        }
+    }
+
+    /// A request that was queued when the session ended has certainly not left.
+    fn on_unsent(&mut self, kind: RequestKind, id: &str, sink: &mut dyn ReportSink) {
+        let Some(order) = self.translator.ids().read(id).map(|id| id.order) else { return };
+        let reason: Text = "the session ended before the request left".into();
+        match kind {
+            RequestKind::New => sink.on_report(None, ReportKind::NotSent { order, reason }),
+            RequestKind::Cancel => sink.on_report(None, ReportKind::CancelRejected { order, reason }),
+            RequestKind::Replace => sink.on_report(None, ReportKind::ReplaceRejected { order, reason }),
+            RequestKind::Status | RequestKind::MassStatus => {}
+        }
+    }
+
+    /// What the engine has had for a while need not come again after a crash.
+    fn confirm(&mut self, at: Timestamp, next: SeqNum) {
+        let is_new = |(since, known): &(Timestamp, SeqNum)| at.seconds_since(*since) >= 1 && *known < next;
+        if self.passed_on.back().is_none_or(is_new) {
+            self.passed_on.push_back((at, next));
+        }
+        while let Some((since, number)) = self.passed_on.front().copied()
+            && at.seconds_since(since) >= CONFIRM_AFTER_SECONDS
+        {
+            self.passed_on.pop_front();
+            self.save(number);
+        }
+    }
+
+    fn save(&self, next: SeqNum) {
+        if let Err(error) = self.numbers.confirm_incoming(next) {
+            tracing::warn!(venue = %self.setup.venue, %error, "sequence numbers not saved; the venue may have to resend");
+        }
+    }
+}
+
+impl OrderSession for FixAdapter {
+    fn capabilities(&self) -> AdapterCapabilities {
+        let dialect = &self.setup.dialect;
+        let life_millis = dialect.recovery.request_life_seconds.map(|seconds| seconds.saturating_mul(1_000));
+        AdapterCapabilities {
+            exchanges: vec![self.setup.exchange],
+            expires_orders: dialect.orders.expires,
+            refuses_repeated_ids: dialect.ids.refuses_repeated,
+            simulated: false,
+            request_timing: Some(RequestTiming { life_millis, read_lag_millis: dialect.recovery.read_lag_millis }),
+            order_properties: dialect.orders.properties.offered(),
+            ..AdapterCapabilities::default()
+        }
+    }
+
+    fn connect(&mut self, at: Timestamp) -> Result<(), SessionLost> {
+        let running = self.begin(at);
+        loop {
+            match running.session.inbound().recv_timeout(LOGON_WAIT) {
+                Ok(Inbound::LoggedOn) => {
+                    running.is_logged_on = true;
+                    return Ok(());
+                }
+                Ok(Inbound::Lost(reason)) => {
+                    self.end_session();
+                    return Err(SessionLost(reason.into()));
+                }
+                // Nothing else comes before the log-on.
+                Ok(_) => {}
+                Err(RecvTimeoutError::Timeout) => return Err(SessionLost("the venue has not answered yet".into())),
+                Err(RecvTimeoutError::Disconnected) => {
+                    self.end_session();
+                    return Err(SessionLost("the session has ended".into()));
+                }
+            }
+        }
+    }
+
+    /// FIX has no list of orders with their executions: what is open is asked about order by order, and what was missed comes
+    /// again.
+    fn snapshot(&mut self, at: Timestamp) -> Result<VenueSnapshot, SessionLost> {
+        Ok(VenueSnapshot { as_of: Some(at), complete: false, ..VenueSnapshot::default() })
+    }
+
+    fn submit(&mut self, at: Timestamp, order: &Order) -> SendOutcome {
+        let (dialect, ids) = (self.translator.dialect(), self.translator.ids());
+        let message = self.with_context(at, order, |context| requests::new_order(dialect, ids, order, context));
+        let outcome = self.send(at, RequestKind::New, message);
+        if outcome == SendOutcome::Sent {
+            self.translator.chains.on_new_order(order);
+        }
+        outcome
+    }
+
+    fn modify(&mut self, at: Timestamp, order: &Order, terms: OrderTerms) -> SendOutcome {
+        let (dialect, ids) = (self.translator.dialect(), self.translator.ids());
+        let known = self.translator.chains.known_id(self.setup.instance, order);
+        let write = |context: &OrderContext<'_>| requests::replace(dialect, ids, (order, known), terms, context);
+        let message = self.with_context(at, order, write);
+        let outcome = self.send(at, RequestKind::Replace, message);
+        if outcome == SendOutcome::Sent {
+            self.translator.chains.on_replace(order, terms);
+        }
+        outcome
+    }
+
+    fn cancel(&mut self, at: Timestamp, order: &Order) -> SendOutcome {
+        let (dialect, ids) = (self.translator.dialect(), self.translator.ids());
+        let known = self.translator.chains.known_id(self.setup.instance, order);
+        let message = self.with_context(at, order, |context| requests::cancel(dialect, ids, order, known, context));
+        let outcome = self.send(at, RequestKind::Cancel, message);
+        if outcome == SendOutcome::Sent {
+            self.translator.chains.on_cancel(order);
+        }
+        outcome
+    }
+
+    fn inquire(&mut self, at: Timestamp, order: &Order) -> SendOutcome {
+        let (dialect, ids) = (self.translator.dialect(), self.translator.ids());
+        let outcome = match dialect.recovery.orders {
+            OrderQuery::None => SendOutcome::NotSent("venue-no-status: the venue answers no questions".into()),
+            OrderQuery::Status => {
+                let known = self.translator.chains.known_id(self.setup.instance, order);
+                let write = |context: &OrderContext<'_>| requests::order_status(dialect, ids, order, known, context);
+                let message = self.with_context(at, order, write);
+                self.send(at, RequestKind::Status, message)
+            }
+            OrderQuery::MassStatus => {
+                let message = requests::mass_status(dialect, &format!("M{}", self.mass_requests));
+                self.mass_requests += 1;
+                self.send(at, RequestKind::MassStatus, message)
+            }
+        };
+        if outcome == SendOutcome::Sent {
+            self.translator.chains.on_question(at, order);
+        }
+        outcome
+    }
+
+    fn ask_statement(&mut self, _: Timestamp, _: AccountId) -> SendOutcome {
+        SendOutcome::NotSent("the venue gives no statements".into())
+    }
+
+    fn list_open_orders(&mut self, _: Timestamp) -> SendOutcome {
+        SendOutcome::NotSent("the venue lists no open orders".into())
+    }
+
+    fn list_fills(&mut self, _: Timestamp, _: Option<SecurityId>, _: Option<&Text>) -> SendOutcome {
+        SendOutcome::NotSent("the venue lists no fills".into())
+    }
+
+    fn deliver(&mut self, at: Timestamp, sink: &mut dyn ReportSink) -> Result<(), SessionLost> {
+        let not_logged_on = || SessionLost("not logged on".into());
+        if !self.session.as_ref().is_some_and(|running| running.is_logged_on) {
+            return Err(not_logged_on());
+        }
+        while let Some(inbound) = self.rest.pop_front() {
+            self.on_inbound(inbound, sink)?;
+        }
+        // Before the channel is emptied: what comes meanwhile counts the next time.
+        let next = self.numbers.next_incoming();
+        while let Some(inbound) = self.session.as_ref().and_then(|running| running.session.inbound().try_recv().ok()) {
+            self.on_inbound(inbound, sink)?;
+        }
+        self.session.as_ref().ok_or_else(not_logged_on)?.session.resume();
+        self.confirm(at, next);
+        Ok(())
+    }
+
+    fn next_due(&self) -> Option<Timestamp> {
+        self.passed_on.front().map(|(since, _)| since.plus_seconds(CONFIRM_AFTER_SECONDS))
+    }
+
+    fn waker(&self) -> Receiver<()> {
+        self.wake.1.clone()
+    }
+
+    /// In order: the engine has everything that was delivered.
+    fn disconnect(&mut self, _: Timestamp) {
+        self.end_session();
+        if self.rest.is_empty() {
+            self.save(self.numbers.next_incoming());
+        }
+    }
+}
+
+impl MarketFeed for FixAdapter {
+    fn subscribe(&mut self, _: Timestamp, _: SecurityId) -> SendOutcome {
+        SendOutcome::NotSent("the session is for orders alone".into())
+    }
+
+    fn unsubscribe(&mut self, _: Timestamp, _: SecurityId) -> SendOutcome {
+        SendOutcome::Sent
+    }
+}

@@ -1,0 +1,276 @@
+//! What a dialect says.
+
+use domain::report::RefusesRepeatedIds;
+use domain::{OrderKind, OrderProperty, Side, TimeInForce};
+use fix::tag::Tag;
+
+use super::codes::{ExecKind, OrdState};
+
+/// How one venue speaks FIX.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Dialect {
+    pub name: String,
+    pub description: String,
+    pub version: FixVersion,
+    pub proof: DialectProof,
+    pub session: SessionRules,
+    pub logon: LogonRules,
+    pub ids: IdRules,
+    pub orders: OrderRules,
+    /// Fields that every message of some types has.
+    pub fields: Vec<ExtraField>,
+    pub executions: ExecutionRules,
+    pub recovery: RecoveryRules,
+    pub throttle: Option<Throttle>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FixVersion {
+    Fix42,
+    Fix44,
+}
+
+impl FixVersion {
+    /// BeginString (8).
+    pub fn begin_string(self) -> &'static str {
+        match self {
+            Self::Fix42 => "FIX.4.2",
+            Self::Fix44 => "FIX.4.4",
+        }
+    }
+}
+
+/// What a dialect was tried against.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DialectProof {
+    /// A program of others.
+    Program,
+    /// The venue lab.
+    Lab,
+    /// Nothing: it follows the venue's documentation.
+    Unproven,
+}
+
+impl DialectProof {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Program => "program",
+            Self::Lab => "lab",
+            Self::Unproven => "unproven",
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionRules {
+    pub heartbeat_seconds: u32,
+    /// Numbers begin at 1 at each log-on.
+    pub reset_on_logon: bool,
+    /// Digits of a second in timestamps.
+    pub time_digits: u8,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogonRules {
+    pub credentials: LogonCredentials,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogonCredentials {
+    None,
+    /// Username (553) and Password (554).
+    Password,
+}
+
+/// Rules for ClOrdID (11).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IdRules {
+    pub length_max: usize,
+    /// Stands between the numbers of an id.
+    pub separator: char,
+    pub refuses_repeated: RefusesRepeatedIds,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OrderRules {
+    pub cancel: bool,
+    pub replace: bool,
+    /// Whether requests have Account (1).
+    pub account: bool,
+    /// The venue itself ends DAY and GTD orders.
+    pub expires: bool,
+    pub sides: SideCodes,
+    pub types: TypeCodes,
+    pub times_in_force: TifCodes,
+    pub properties: PropertyFields,
+}
+
+/// Side (54).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SideCodes {
+    pub buy: String,
+    pub sell: String,
+}
+
+impl SideCodes {
+    pub fn code(&self, side: Side) -> &str {
+        match side {
+            Side::Buy => &self.buy,
+            Side::Sell => &self.sell,
+        }
+    }
+}
+
+/// OrdType (40); a type without a code is not offered.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TypeCodes {
+    pub market: Option<String>,
+    pub limit: Option<String>,
+    pub stop: Option<String>,
+    pub stop_limit: Option<String>,
+}
+
+impl TypeCodes {
+    pub fn code(&self, kind: &OrderKind) -> Option<&str> {
+        let code = match kind {
+            OrderKind::Market => &self.market,
+            OrderKind::Limit { .. } => &self.limit,
+            OrderKind::Stop { .. } => &self.stop,
+            OrderKind::StopLimit { .. } => &self.stop_limit,
+        };
+        code.as_deref()
+    }
+}
+
+/// TimeInForce (59); one without a code is not offered.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TifCodes {
+    pub day: Option<String>,
+    pub gtc: Option<String>,
+    pub ato: Option<String>,
+    pub ioc: Option<String>,
+    pub fok: Option<String>,
+    pub gtd: Option<String>,
+    pub atc: Option<String>,
+}
+
+impl TifCodes {
+    pub fn code(&self, tif: TimeInForce) -> Option<&str> {
+        let code = match tif {
+            TimeInForce::Day => &self.day,
+            TimeInForce::Gtc => &self.gtc,
+            TimeInForce::Ato => &self.ato,
+            TimeInForce::Ioc => &self.ioc,
+            TimeInForce::Fok => &self.fok,
+            TimeInForce::Gtd { .. } => &self.gtd,
+            TimeInForce::Atc => &self.atc,
+        };
+        code.as_deref()
+    }
+}
+
+/// The fields of order properties; one without a field is not offered.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct PropertyFields {
+    /// Tag and value.
+    pub post_only: Option<(Tag, String)>,
+    pub display_quantity: Option<Tag>,
+    pub min_quantity: Option<Tag>,
+}
+
+impl PropertyFields {
+    pub fn offered(&self) -> Vec<OrderProperty> {
+        let offered = [self.post_only.is_some(), self.display_quantity.is_some(), self.min_quantity.is_some()];
+        OrderProperty::ALL.into_iter().zip(offered).filter(|(_, is_offered)| *is_offered).map(|(p, _)| p).collect()
+    }
+}
+
+/// A field that the venue wants besides ours.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExtraField {
+    /// Message types that have it.
+    pub messages: Vec<String>,
+    pub tag: Tag,
+    pub value: FieldValue,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FieldValue {
+    Constant(String),
+    /// The account's name at the venue.
+    Account,
+    /// The currency of the security.
+    Currency,
+    /// The code of the order's exchange.
+    Exchange,
+    /// The platform's id of the order.
+    OrderId,
+}
+
+/// How Execution Reports (8) are read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExecutionRules {
+    /// ExecTransType (20) says whether an execution is new, busted, corrected or a status, as until FIX 4.2.
+    pub has_exec_trans_type: bool,
+    /// The field that names an execution.
+    pub exec_id_tag: Tag,
+    pub exec_ids: ExecIdRule,
+    /// Whether LeavesQty (151) can be relied on.
+    pub leaves_qty: bool,
+    /// A status report (150=I) with OrigClOrdID (41) confirms a cancel or a replace.
+    pub status_confirms: bool,
+    /// Commission (12) with CommCurrency (479) is the charge of a fill.
+    pub commission: bool,
+    /// Meanings of ExecType (150).
+    pub exec_types: Vec<(String, ExecKind)>,
+    /// Meanings of OrdStatus (39).
+    pub statuses: Vec<(String, OrdState)>,
+}
+
+impl ExecutionRules {
+    pub fn exec_kind(&self, code: &str) -> Option<ExecKind> {
+        self.exec_types.iter().find(|(known, _)| known == code).map(|(_, kind)| *kind)
+    }
+
+    pub fn state(&self, code: &str) -> Option<OrdState> {
+        self.statuses.iter().find(|(known, _)| known == code).map(|(_, state)| *state)
+    }
+}
+
+/// Whether a venue gives an ExecID once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExecIdRule {
+    /// Never twice for one order.
+    Unique,
+    /// They begin at 1 again after a restart: CumQty (14) tells two executions of one order apart.
+    Repeat,
+}
+
+/// How missed reports come back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecoveryRules {
+    /// Numbers go on from one connection to the next, and missed messages come again.
+    pub resend: bool,
+    pub orders: OrderQuery,
+    /// How long after sending a request can still take effect.
+    pub request_life_seconds: Option<u32>,
+    /// How long after a change the venue's answers may still lack it.
+    pub read_lag_millis: u32,
+}
+
+/// How the venue is asked about an order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OrderQuery {
+    /// Order Status Request (H).
+    Status,
+    /// Order Mass Status Request (AF).
+    MassStatus,
+    None,
+}
+
+/// No more than so many messages in so many seconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Throttle {
+    pub messages: u32,
+    pub seconds: u32,
+}

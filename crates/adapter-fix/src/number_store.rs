@@ -1,0 +1,200 @@
+//! Sequence numbers of a session on disk. Requests are not kept: a request that comes late could trade late, so a Resend Request
+//! is answered by a gap fill. The incoming number on disk follows only when the engine has the reports, so that after a crash the
+//! venue sends them again.
+
+use std::fs::{File, OpenOptions};
+use std::future::Future;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use fix::{MessageStore, MessageVisitor, SeqNum, StoreError, Traffic, UtcTimestamp};
+use fix_net::DurableStore;
+
+/// The file is written anew when it has so many lines.
+const LINES_MAX: usize = 100_000;
+
+/// Shared by the session's task and the adapter.
+#[derive(Debug, Clone)]
+pub(crate) struct SharedNumbers(Arc<Mutex<NumberStore>>);
+
+#[derive(Debug)]
+struct NumberStore {
+    path: PathBuf,
+    file: File,
+    lines: usize,
+    created: UtcTimestamp,
+    outgoing: SeqNum,
+    incoming: SeqNum,
+    /// The incoming number on disk.
+    confirmed: SeqNum,
+}
+
+impl SharedNumbers {
+    /// Goes on where the file ends; a line that is cut is not counted.
+    pub(crate) fn open(path: &Path, now: UtcTimestamp) -> io::Result<Self> {
+        let text = match std::fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+            Err(error) => return Err(error),
+        };
+        let (created, outgoing, incoming) = last_numbers(&text).unwrap_or((now, 1, 1));
+        let mut store = NumberStore {
+            path: path.to_owned(),
+            file: OpenOptions::new().create(true).append(true).open(path)?,
+            lines: LINES_MAX,
+            created,
+            outgoing,
+            incoming,
+            confirmed: incoming,
+        };
+        store.save()?;
+        Ok(Self(Arc::new(Mutex::new(store))))
+    }
+
+    /// The engine has everything up to here.
+    pub(crate) fn confirm_incoming(&self, next: SeqNum) -> io::Result<()> {
+        let mut store = self.lock();
+        if next <= store.confirmed || next > store.incoming {
+            return Ok(());
+        }
+        store.confirmed = next;
+        store.save()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, NumberStore> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Of the last whole line.
+fn last_numbers(text: &str) -> Option<(UtcTimestamp, SeqNum, SeqNum)> {
+    let end = text.rfind('\n')?;
+    text[..end].lines().rev().find_map(|line| {
+        let mut words = line.split(' ');
+        let created = words.next()?.parse().ok().map(UtcTimestamp::from_nanos)?;
+        let numbers = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
+        words.next().is_none().then_some((created, numbers.0, numbers.1))
+    })
+}
+
+impl NumberStore {
+    fn save(&mut self) -> io::Result<()> {
+        let line = format!("{} {} {}\n", self.created.nanos(), self.outgoing, self.confirmed);
+        if self.lines >= LINES_MAX {
+            return self.rewrite(&line);
+        }
+        self.lines += 1;
+        self.file.write_all(line.as_bytes())
+    }
+
+    fn rewrite(&mut self, line: &str) -> io::Result<()> {
+        let beside = self.path.with_extension("numbers.new");
+        let mut file = File::create(&beside)?;
+        file.write_all(line.as_bytes())?;
+        file.sync_all()?;
+        std::fs::rename(&beside, &self.path)?;
+        self.file = OpenOptions::new().append(true).open(&self.path)?;
+        self.lines = 1;
+        Ok(())
+    }
+}
+
+fn failed(error: &io::Error) -> StoreError {
+    StoreError(error.to_string())
+}
+
+impl MessageStore for SharedNumbers {
+    fn created(&self) -> UtcTimestamp {
+        self.lock().created
+    }
+
+    fn next_outgoing(&self) -> SeqNum {
+        self.lock().outgoing
+    }
+
+    fn next_incoming(&self) -> SeqNum {
+        self.lock().incoming
+    }
+
+    fn append(&mut self, number: SeqNum, _: Traffic, _: &[u8]) -> Result<(), StoreError> {
+        let mut store = self.lock();
+        store.outgoing = number + 1;
+        store.save().map_err(|error| failed(&error))
+    }
+
+    fn set_next_incoming(&mut self, next: SeqNum, _: Traffic) -> Result<(), StoreError> {
+        self.lock().incoming = next;
+        Ok(())
+    }
+
+    fn set_next_outgoing(&mut self, next: SeqNum) -> Result<(), StoreError> {
+        let mut store = self.lock();
+        store.outgoing = next;
+        store.save().map_err(|error| failed(&error))
+    }
+
+    /// Nothing is kept.
+    fn read(&mut self, _: SeqNum, _: SeqNum, _: &mut MessageVisitor<'_>) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    fn reset(&mut self, now: UtcTimestamp) -> Result<(), StoreError> {
+        let mut store = self.lock();
+        (store.created, store.outgoing, store.incoming, store.confirmed) = (now, 1, 1, 1);
+        store.save().map_err(|error| failed(&error))
+    }
+
+    fn refresh(&mut self) -> Result<(), StoreError> {
+        Ok(())
+    }
+}
+
+impl DurableStore for SharedNumbers {
+    fn flush(&mut self) -> impl Future<Output = Result<(), StoreError>> + Send {
+        std::future::ready(self.lock().file.sync_data().map_err(|error| failed(&error)))
+    }
+
+    fn flush_on_disconnect(&mut self) -> impl Future<Output = Result<(), StoreError>> + Send {
+        self.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn numbers(store: &SharedNumbers) -> (SeqNum, SeqNum) {
+        (store.next_outgoing(), store.next_incoming())
+    }
+
+    #[test]
+    fn numbers_go_on_after_a_restart_and_reports_that_the_engine_lacks_come_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("FIX-MAIN.numbers");
+        let now = UtcTimestamp::from_nanos(5);
+        let mut store = SharedNumbers::open(&path, now).unwrap();
+        assert_eq!(numbers(&store), (1, 1));
+        store.append(1, Traffic::Session, b"").unwrap();
+        store.append(2, Traffic::Application, b"").unwrap();
+        store.set_next_incoming(9, Traffic::Application).unwrap();
+        store.confirm_incoming(7).unwrap();
+        store.confirm_incoming(12).unwrap();
+        drop(store);
+        let store = SharedNumbers::open(&path, UtcTimestamp::from_nanos(6)).unwrap();
+        assert_eq!((numbers(&store), store.created()), ((3, 7), now));
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "5 3 7\n");
+    }
+
+    #[test]
+    fn a_cut_line_does_not_count_and_a_reset_begins_at_1() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("FIX-MAIN.numbers");
+        std::fs::write(&path, "5 3 7\n5 4 7\n5 9").unwrap();
+        let mut store = SharedNumbers::open(&path, UtcTimestamp::from_nanos(6)).unwrap();
+        assert_eq!(numbers(&store), (4, 7));
+        store.reset(UtcTimestamp::from_nanos(8)).unwrap();
+        drop(store);
+        assert_eq!(numbers(&SharedNumbers::open(&path, UtcTimestamp::from_nanos(9)).unwrap()), (1, 1));
+    }
+}

@@ -1,0 +1,243 @@
+//! The order session of a venue: a task that connects and logs on; what it receives waits in a channel for the adapter.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use crossbeam_channel::{Receiver, Sender, unbounded};
+use fix::{
+    Application, CancelOnDisconnect, CheckRules, ConnectionType, DictionaryChoice, Direction, DisconnectReason,
+    FixCredentials, FixDecoder, FixMessage, FixSession, GatewaySettings, LogonDecision, LogonTicket, OutgoingMessage,
+    Schedule, SeqNum, SessionEngine, SessionId, SessionSender, SessionSettings,
+};
+use fix_net::{SessionClock, SessionHandle, TlsWrapper, run_session, session_queue};
+use tokio::runtime::Runtime;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use crate::dialect::Dialect;
+use crate::number_store::SharedNumbers;
+use crate::requests::RequestKind;
+
+/// Messages of the venue that wait for the engine; beyond it nothing more is read.
+pub const INBOUND_MESSAGES_MAX: usize = 8_192;
+/// How long the end of a session waits for the venue's answer to our Logout.
+const LOGOUT_WAIT: Duration = Duration::from_secs(3);
+/// The task does not connect again by itself: the adapter begins a new session.
+const NEVER_SECONDS: u32 = 86_400;
+/// How far the venue's clock may be off.
+const MAX_LATENCY_SECONDS: u64 = 120;
+
+/// From the session's task to the adapter, in the order in which it happened.
+pub(crate) enum Inbound {
+    LoggedOn,
+    /// A message for the application.
+    Message(Vec<u8>),
+    /// A request left with that number.
+    Sent {
+        number: SeqNum,
+        kind: RequestKind,
+        id: String,
+    },
+    /// A request that was queued did not leave.
+    Unsent {
+        kind: RequestKind,
+        id: String,
+    },
+    Lost(String),
+}
+
+/// Where a session connects to, and as whom.
+#[derive(Clone)]
+pub(crate) struct SessionPlan {
+    pub(crate) sender: String,
+    pub(crate) target: String,
+    pub(crate) hosts: Vec<String>,
+    pub(crate) port: u16,
+    pub(crate) credentials: Option<FixCredentials>,
+    pub(crate) tls: Option<TlsWrapper>,
+}
+
+pub(crate) struct VenueSession {
+    handle: SessionHandle,
+    inbound: Receiver<Inbound>,
+    is_paused: Arc<AtomicBool>,
+    stop: watch::Sender<bool>,
+    task: JoinHandle<()>,
+}
+
+impl VenueSession {
+    pub(crate) fn start(
+        runtime: &Runtime,
+        dialect: &Dialect,
+        plan: &SessionPlan,
+        attempt: usize,
+        numbers: SharedNumbers,
+        wake: Sender<()>,
+    ) -> Self {
+        let (sender, inbound) = unbounded();
+        let is_paused = Arc::new(AtomicBool::new(false));
+        let application = VenueApplication { sender, wake, is_paused: is_paused.clone(), decoder: FixDecoder::new() };
+        let session = FixSession::new(Arc::new(settings(dialect, plan, attempt)), None, numbers);
+        let (handle, queue) = session_queue();
+        let (stop, stopped) = watch::channel(false);
+        let engine = SessionEngine::new(session, application);
+        let task = runtime.spawn(run_session(engine, queue, plan.tls.clone(), SessionClock::system(), stopped));
+        Self { handle, inbound, is_paused, stop, task }
+    }
+
+    pub(crate) fn inbound(&self) -> &Receiver<Inbound> {
+        &self.inbound
+    }
+
+    /// False where the queue is full.
+    pub(crate) fn send(&self, message: OutgoingMessage) -> bool {
+        self.handle.send(message).is_ok()
+    }
+
+    /// The adapter has taken everything: the session may read again.
+    pub(crate) fn resume(&self) {
+        if self.is_paused.swap(false, Ordering::SeqCst) {
+            // A session that has ended needs no room.
+            let _ = self.handle.wake();
+        }
+    }
+
+    /// Logs out; what the venue still sent is returned.
+    pub(crate) fn end(self, runtime: &Runtime) -> Vec<Inbound> {
+        self.stop.send_replace(true);
+        let mut task = self.task;
+        if runtime.block_on(async { tokio::time::timeout(LOGOUT_WAIT, &mut task).await }).is_err() {
+            task.abort();
+        }
+        self.inbound.try_iter().collect()
+    }
+}
+
+fn settings(dialect: &Dialect, plan: &SessionPlan, attempt: usize) -> SessionSettings {
+    let host = plan.hosts.get(attempt % plan.hosts.len().max(1)).cloned().unwrap_or_default();
+    SessionSettings {
+        id: SessionId {
+            begin_string: dialect.version.begin_string().to_owned(),
+            sender: plan.sender.clone(),
+            target: plan.target.clone(),
+        },
+        role: ConnectionType::Initiator {
+            host,
+            port: plan.port,
+            reconnect_seconds: NEVER_SECONDS,
+            credentials: plan.credentials.clone(),
+        },
+        schedule: Schedule::non_stop(),
+        heartbeat_seconds: dialect.session.heartbeat_seconds,
+        dictionary: DictionaryChoice::None,
+        validate_incoming: false,
+        check: CheckRules::default(),
+        reset_on_logon: dialect.session.reset_on_logon,
+        reset_on_logout: false,
+        reset_on_disconnect: false,
+        refresh_on_logon: false,
+        max_latency_seconds: Some(MAX_LATENCY_SECONDS),
+        check_comp_ids: true,
+        logon_timeout_seconds: 10,
+        logout_timeout_seconds: 2,
+        resend_request_chunk: None,
+        // A request that the venue missed is never sent again.
+        persist_messages: false,
+        send_next_expected: false,
+        send_last_processed: false,
+        fraction_digits: dialect.session.time_digits,
+        test_request_id: "TEST".to_owned(),
+        use_tls: plan.tls.is_some(),
+        message_log: None,
+        gateway: gateway_of_none(),
+    }
+}
+
+/// An initiator has no gateway.
+fn gateway_of_none() -> GatewaySettings {
+    GatewaySettings {
+        valid_order_types: Vec::new(),
+        standard_exec_types: false,
+        extended_messages: false,
+        cancel_on_disconnect: CancelOnDisconnect::Off,
+        cancel_on_disconnect_grace_seconds: 0,
+        max_orders_per_second: None,
+        ignore_user_defined_fields: false,
+        max_cancels_per_second: None,
+    }
+}
+
+struct VenueApplication {
+    sender: Sender<Inbound>,
+    wake: Sender<()>,
+    /// The channel was full when it was looked at.
+    is_paused: Arc<AtomicBool>,
+    decoder: FixDecoder,
+}
+
+impl VenueApplication {
+    fn pass(&self, inbound: Inbound) {
+        // An adapter that has gone needs nothing; a full waker wakes already.
+        let _ = self.sender.send(inbound);
+        let _ = self.wake.try_send(());
+    }
+}
+
+/// Kind and client id of a request.
+fn request_of(message: &FixMessage<'_>) -> Option<(RequestKind, String)> {
+    Some((kind_of(message.msg_type())?, message.text(11)?.to_owned()))
+}
+
+fn kind_of(msg_type: &[u8]) -> Option<RequestKind> {
+    let kinds = [RequestKind::New, RequestKind::Cancel, RequestKind::Replace, RequestKind::Status];
+    kinds.into_iter().find(|kind| kind.msg_type().as_bytes() == msg_type)
+}
+
+impl Application for VenueApplication {
+    /// An initiator is not asked.
+    fn on_logon(&mut self, _: &FixMessage<'_>, _: LogonTicket) -> LogonDecision {
+        LogonDecision::Accept
+    }
+
+    fn on_logged_on(&mut self, _: &mut dyn SessionSender) {
+        self.pass(Inbound::LoggedOn);
+    }
+
+    fn on_message(&mut self, message: &FixMessage<'_>, _: &mut dyn SessionSender) {
+        self.pass(Inbound::Message(message.bytes().to_vec()));
+    }
+
+    fn is_ready(&self) -> bool {
+        let is_full = self.sender.len() >= INBOUND_MESSAGES_MAX;
+        if is_full {
+            self.is_paused.store(true, Ordering::SeqCst);
+        }
+        !is_full
+    }
+
+    fn on_unsent(&mut self, message: OutgoingMessage) {
+        let id = message.fields_in_order().into_iter().find(|(tag, _)| *tag == 11).map(|(_, value)| value.to_vec());
+        if let (Some(kind), Some(id)) = (kind_of(message.msg_type()), id) {
+            self.pass(Inbound::Unsent { kind, id: String::from_utf8_lossy(&id).into_owned() });
+        }
+    }
+
+    fn on_disconnected(&mut self, reason: &DisconnectReason) {
+        self.pass(Inbound::Lost(reason.to_string()));
+    }
+
+    fn on_frame(&mut self, direction: Direction, frame: &[u8]) {
+        tracing::debug!(target: "fix-out", ?direction, frame = %fix::masked(frame), "message");
+        if direction == Direction::In {
+            return;
+        }
+        let sent = self.decoder.decode(frame).ok().and_then(|message| {
+            let (kind, id) = request_of(&message)?;
+            Some(Inbound::Sent { number: message.number(34)?, kind, id })
+        });
+        if let Some(sent) = sent {
+            self.pass(sent);
+        }
+    }
+}

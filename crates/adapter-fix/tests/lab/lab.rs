@@ -1,0 +1,59 @@
+//! The venue lab as a process of its own.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::test_adapter::VenueAddress;
+
+pub(crate) struct Lab {
+    process: Child,
+    ready: Value,
+    _folder: TempDir,
+}
+
+impl Lab {
+    /// With nobody else in the market but the opening quotes.
+    pub(crate) fn start() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let mut command = Command::new(scenarios::binary::rialto());
+        command.args(["venue", "serve", "--demo", "--set", "activity=off", "--data-dir"]).arg(folder.path());
+        let mut process = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        Self { process, ready: serde_json::from_str(&line).unwrap(), _folder: folder }
+    }
+
+    fn port(&self, face: &str) -> u16 {
+        self.ready[face].as_str().unwrap().rsplit(':').next().unwrap().parse().unwrap()
+    }
+
+    pub(crate) fn address(&self, face: &str) -> VenueAddress {
+        VenueAddress { port: self.port(face), sender: "ALPHA", target: "LAB" }
+    }
+
+    /// The next matching event has the fault.
+    pub(crate) fn arm(&self, fault: &str) {
+        let body = serde_json::json!({ "fault": fault }).to_string();
+        let request = format!(
+            "POST /faults HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\
+             Connection: close\r\n\r\n{body}",
+            body.len()
+        );
+        let mut socket = TcpStream::connect(("127.0.0.1", self.port("admin"))).unwrap();
+        socket.write_all(request.as_bytes()).unwrap();
+        let mut answer = String::new();
+        socket.read_to_string(&mut answer).unwrap();
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    }
+}
+
+impl Drop for Lab {
+    fn drop(&mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+    }
+}

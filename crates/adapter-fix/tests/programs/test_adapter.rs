@@ -1,0 +1,170 @@
+//! An adapter on a data folder, and everything that it reports.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use adapter_fix::{FixAdapter, FixVenueType, open_adapter};
+use adapters::venue_type::{COMMON_SETTINGS, VenueContext, VenueSettings, VenueType};
+use adapters::{OrderSession, ReportSink, SendOutcome};
+use bus::Catalogue;
+use domain::command::MarketData;
+use domain::order::OrderTerms;
+use domain::report::{InquiryResult, ReportKind};
+use domain::{AdapterName, Order, OrderKind, Side, TimeInForce, Timestamp};
+use tempfile::TempDir;
+
+const INSTANCE: u64 = 7;
+
+/// A wait that takes longer than this has failed, on any machine.
+const WAIT_MAX: Duration = Duration::from_secs(60);
+
+/// Where the venue is, and the CompIDs of both sides.
+pub(crate) struct VenueAddress {
+    pub(crate) port: u16,
+    pub(crate) sender: &'static str,
+    pub(crate) target: &'static str,
+}
+
+pub(crate) struct TestAdapter {
+    adapter: FixAdapter,
+    reports: Reports,
+}
+
+#[derive(Default)]
+struct Reports(Vec<String>);
+
+impl ReportSink for Reports {
+    fn on_report(&mut self, _: Option<Timestamp>, report: ReportKind) {
+        self.0.push(match report {
+            ReportKind::Accepted { order, .. } => format!("{order} accepted"),
+            ReportKind::Filled(fill) => {
+                format!("{} filled {} @ {} ({})", fill.order, fill.quantity, fill.price, fill.exec_id)
+            }
+            ReportKind::Canceled { order, .. } => format!("{order} cancelled"),
+            ReportKind::Rejected { order, reason } => format!("{order} rejected: {reason}"),
+            ReportKind::Replaced { order, terms, .. } => {
+                format!("{order} replaced: {} {:?}", terms.quantity, terms.kind)
+            }
+            ReportKind::DeliveryUnknown { order, reason, .. } => format!("{order} unclear: {reason}"),
+            ReportKind::Inquiry(answer) => match answer.result {
+                InquiryResult::Found(seen, _) => {
+                    format!("{} found: {:?} {}", answer.order, seen.state, seen.terms.quantity)
+                }
+                InquiryResult::NotFound => format!("{} not found", answer.order),
+            },
+            other => format!("{other:?}"),
+        });
+    }
+
+    fn on_market_data(&mut self, _: MarketData) {}
+}
+
+pub(crate) fn now() -> Timestamp {
+    let since_1970 = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    Timestamp(i64::try_from(since_1970.as_nanos()).unwrap())
+}
+
+/// A day order for 100 at 10.5.
+pub(crate) fn order(id: u64, side: Side) -> Order {
+    let kind = OrderKind::Limit { limit: "10.5".parse().unwrap() };
+    Order { side, terms: OrderTerms { quantity: 100.into(), kind, tif: TimeInForce::Day }, ..samples::order(id) }
+}
+
+fn catalogue() -> Catalogue {
+    let mut reference = domain::ReferenceData::default();
+    reference.exchanges.insert(samples::EXCHANGE, Arc::new(samples::exchange()));
+    for stock in [samples::stock(1, "MSFT"), samples::stock(2, "BTCUSDT")] {
+        reference.securities.insert(stock.id, Arc::new(stock));
+    }
+    let account = samples::account(1, "DESK");
+    reference.accounts.insert(account.id, Arc::new(account));
+    let catalogue = Catalogue::default();
+    catalogue.replace(Arc::new(reference));
+    catalogue
+}
+
+impl TestAdapter {
+    pub(crate) fn open(folder: &TempDir, dialect: &'static str, address: &VenueAddress) -> Self {
+        let port = address.port.to_string();
+        let written: BTreeMap<&str, &str> = [
+            ("name", "MAIN"),
+            ("type", "fix"),
+            ("dialect", dialect),
+            ("environment", "live"),
+            ("host", "127.0.0.1"),
+            ("port", &port),
+            ("tls", "false"),
+            ("senderCompId", address.sender),
+            ("targetCompId", address.target),
+        ]
+        .into();
+        let tables: Vec<_> = [COMMON_SETTINGS].iter().chain(FixVenueType.settings()).copied().collect();
+        let settings = VenueSettings::read("MAIN", &tables, &written).unwrap();
+        assert_eq!(FixVenueType.check(&settings), []);
+        Self { adapter: open_adapter(&settings, &context(folder.path())).unwrap(), reports: Reports::default() }
+    }
+
+    pub(crate) fn connect(&mut self) {
+        let begun = Instant::now();
+        while let Err(lost) = self.adapter.connect(now()) {
+            assert!(begun.elapsed() < WAIT_MAX, "no log-on: {lost}");
+        }
+        let snapshot = self.adapter.snapshot(now()).unwrap();
+        assert_eq!((snapshot.complete, snapshot.orders.len()), (false, 0));
+    }
+
+    pub(crate) fn submit(&mut self, order: &Order) {
+        assert_eq!(self.adapter.submit(now(), order), SendOutcome::Sent);
+    }
+
+    pub(crate) fn cancel(&mut self, order: &Order) -> SendOutcome {
+        self.adapter.cancel(now(), order)
+    }
+
+    pub(crate) fn replace(&mut self, order: &Order, terms: OrderTerms) -> SendOutcome {
+        self.adapter.modify(now(), order, terms)
+    }
+
+    pub(crate) fn inquire(&mut self, order: &Order) -> SendOutcome {
+        self.adapter.inquire(now(), order)
+    }
+
+    /// Everything that is reported, when there are so many reports.
+    pub(crate) fn reports(&mut self, count: usize) -> Vec<String> {
+        let begun = Instant::now();
+        while self.reports.0.len() < count {
+            assert!(begun.elapsed() < WAIT_MAX, "only {:?}", self.reports.0);
+            self.adapter.deliver(now(), &mut self.reports).unwrap();
+            let _ = self.adapter.waker().recv_timeout(Duration::from_millis(20));
+        }
+        std::mem::take(&mut self.reports.0)
+    }
+
+    /// Until the session is lost; the adapter is disconnected then, as the host does it.
+    pub(crate) fn lose(&mut self) {
+        let begun = Instant::now();
+        while self.adapter.deliver(now(), &mut self.reports).is_ok() {
+            assert!(begun.elapsed() < WAIT_MAX, "the session was not lost");
+            let _ = self.adapter.waker().recv_timeout(Duration::from_millis(20));
+        }
+        self.adapter.disconnect(now());
+        assert_eq!(self.adapter.submit(now(), &order(99, Side::Buy)), SendOutcome::NotSent("not logged on".into()));
+    }
+}
+
+fn context(folder: &Path) -> VenueContext<'_> {
+    static NONE: BTreeMap<domain::SecurityId, venue_sim::OpeningQuotes> = BTreeMap::new();
+    static NO_PRICES: BTreeMap<domain::SecurityId, domain::Price> = BTreeMap::new();
+    VenueContext {
+        instance: INSTANCE,
+        adapter: AdapterName::new("FIX", Some("MAIN")),
+        folder,
+        clock: Arc::new(now),
+        catalogue: catalogue(),
+        opening_quotes: &NONE,
+        last_prices: &NO_PRICES,
+        opening_cash: None,
+    }
+}
