@@ -322,6 +322,17 @@ pub enum MissingRight {
     Interface(TradingInterface),
 }
 
+impl MissingRight {
+    /// The code of the refusal.
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::Account(_) => "account-not-permitted",
+            Self::Security(_) => "security-not-permitted",
+            Self::Interface(_) => "interface-not-permitted",
+        }
+    }
+}
+
 /// A numeric control of the risk gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RiskControl {
@@ -423,9 +434,7 @@ impl Refusal {
             Self::TradingState { state: TradingState::Halted, .. } => "trading-halted",
             Self::TradingState { .. } => "trading-reducing",
             Self::Limit { control, .. } => control.code(),
-            Self::NotPermitted(MissingRight::Account(_)) => "account-not-permitted",
-            Self::NotPermitted(MissingRight::Security(_)) => "security-not-permitted",
-            Self::NotPermitted(MissingRight::Interface(_)) => "interface-not-permitted",
+            Self::NotPermitted(right) => right.code(),
             Self::Restricted { .. } => "restricted-security",
             Self::NoDeadMan(_) => "no-dead-man-timer",
             Self::DeadManConfigured => "dead-man-configured",

@@ -51,12 +51,12 @@ impl Load {
 }
 
 /// A desk with a folder for its backups and restored folders.
-struct Desk {
+struct BackupPlatform {
     platform: TestPlatform,
     backups: PathBuf,
 }
 
-impl Desk {
+impl BackupPlatform {
     fn new() -> Self {
         let platform = TestPlatform::new().set("journal.segmentMegabytes", 1);
         let backups = platform.data().with_file_name("backups");
@@ -109,7 +109,7 @@ fn sequence(lines: &[String]) -> u64 {
 
 #[test]
 fn a_backup_under_load_restores_to_the_digest_of_its_sequence() {
-    let desk = Desk::new();
+    let desk = BackupPlatform::new();
     let server = desk.platform.start();
     let mut client = server.client();
     let bought = client.place(&market(AAPL, "BUY", 200));
@@ -146,7 +146,7 @@ fn a_backup_under_load_restores_to_the_digest_of_its_sequence() {
 }
 
 /// It keeps nobody from trading, and whoever asks is told.
-fn damage_before_the_snapshot_is_told(desk: &Desk) {
+fn damage_before_the_snapshot_is_told(desk: &BackupPlatform) {
     let file = desk.first_archived();
     let bytes = fs::read(&file).unwrap();
     fs::write(&file, &bytes[..bytes.len() - 10]).unwrap();
@@ -160,7 +160,7 @@ fn damage_before_the_snapshot_is_told(desk: &Desk) {
 }
 
 /// The restored folder is a desk of its own that knows what was before.
-fn goes_on_as_another(desk: &Desk, folder: &Path, bought: &str) {
+fn goes_on_as_another(desk: &BackupPlatform, folder: &Path, bought: &str) {
     let name = |data: &Path| fs::read_to_string(data.join("instance")).unwrap().lines().next().unwrap().to_owned();
     assert_ne!(name(folder), name(desk.platform.data()));
     let launch = launcher_for(folder);
@@ -180,7 +180,7 @@ fn goes_on_as_another(desk: &Desk, folder: &Path, bought: &str) {
 
 #[test]
 fn the_same_instance_goes_on_above_everything_that_was_given() {
-    let desk = Desk::new();
+    let desk = BackupPlatform::new();
     let server = desk.platform.start();
     let mut client = server.client();
     let before = client.place(&market(AAPL, "BUY", 10));
@@ -206,7 +206,7 @@ fn the_same_instance_goes_on_above_everything_that_was_given() {
 
 #[test]
 fn what_cannot_be_restored_is_refused_and_nothing_is_touched() {
-    let desk = Desk::new();
+    let desk = BackupPlatform::new();
     let server = desk.platform.start();
     let mut client = server.client();
     client.place(&limit(AAPL, "BUY", 5, "272.40"));
