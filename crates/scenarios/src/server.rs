@@ -51,7 +51,7 @@ impl ServerLauncher {
         Self::with_program(&binary::rialto(), folder)
     }
 
-    /// As [`Self::on`], of another binary with the same command line.
+    /// As [`Self::in_folder`], of another binary with the same command line.
     pub fn with_program(program: &Path, folder: &Path) -> Self {
         let launch = Self {
             program: program.to_owned(),

@@ -79,6 +79,8 @@ pub enum CliCommand {
     ///
     /// Asks the server that runs on the data folder over its control socket, and returns when the kill is durable. Where that
     /// fails, SIGUSR1 to the server and a file named kill in the data folder kill everything too.
+    // The help shows its text as it is.
+    #[allow(rustdoc::invalid_html_tags)]
     #[command(verbatim_doc_comment)]
     Kill {
         /// What is to stop: PLATFORM, ACCOUNT-<id>, STRATEGY-<id> or SECURITY-<id>

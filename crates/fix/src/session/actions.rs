@@ -8,7 +8,7 @@ use std::ops::Range;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SessionAction {
-    /// A message in [`Actions::output`] is to be written.
+    /// A message in [`Actions::wire`] is to be written.
     Send(Range<usize>),
     /// The message that was just received is for the application.
     Deliver,

@@ -30,6 +30,8 @@ macro_rules! keys {
         pub const KEYS: &[Key] = &[$( Key::of::<$kind>($name, $default, &[$($doc),+]) ),+];
 
         /// The checked configuration: every key with its value.
+        // The descriptions are written into the sample file as they are.
+        #[allow(rustdoc::broken_intra_doc_links)]
         #[derive(Debug, Clone)]
         pub struct Config {
             $( $(#[doc = $doc])+ pub $field: $kind, )+

@@ -1,4 +1,4 @@
-//! Configuration: the entries ([`RawConfig`]) become checked values ([`Config`]).
+//! Configuration: the entries (`RawConfig`) become checked values (`Config`).
 //!
 //! Flags win over the environment, the environment over the file, the file over profiles, profiles over defaults.
 
