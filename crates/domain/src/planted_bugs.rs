@@ -24,7 +24,7 @@ pub enum PlantedBug {
     BookRepeatedFill,
     /// Some orders get the number of the one before.
     ReuseOrderNumber,
-    /// After a reconnect the fills of the venue's snapshot are left out.
+    /// Fills that only an answer of the venue tells (snapshot, list, inquiry) are left out.
     SkipReconciledFills,
     /// A simulated venue reports before its ledger is synced.
     UnsyncedVenueLedger,

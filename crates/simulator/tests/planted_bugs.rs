@@ -35,7 +35,7 @@ recorded! {
     forget_fill: ForgetFill, 1, "a fill is missing";
     book_repeated_fill: BookRepeatedFill, 1, "a fill was booked twice";
     reuse_order_number: ReuseOrderNumber, 1, "the platform panicked";
-    skip_reconciled_fills: SkipReconciledFills, 7, "a fill is missing";
+    skip_reconciled_fills: SkipReconciledFills, 1, "a fill is missing";
     unsynced_venue_ledger: UnsyncedVenueLedger, 2, "a fill that the venue does not have";
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use domain::breaks::BreakRepair;
 use domain::order::{BaseState, ExecType, Order};
 use domain::report::{InquiryAnswer, InquiryResult, SessionState, VenueFill, VenueOrder};
-use domain::{AdapterName, Instruction, OrderId, Text, Timestamp};
+use domain::{AdapterName, Instruction, OrderId, PlantedBug, Text, Timestamp};
 
 use super::inquiry_queue::{INQUIRIES_AFTER_GAP_PER_SECOND, INQUIRY_FIRST_SECONDS, Inquiry};
 use super::order_events::{OrderChange, publish_order};
@@ -153,7 +153,8 @@ impl Trading {
         if is_fresh {
             self.apply_venue_order(moment, seen, out);
         }
-        for fill in fills {
+        let is_skipped = PlantedBug::SkipReconciledFills.is_planted();
+        for fill in fills.iter().filter(|_| !is_skipped) {
             self.on_fill(moment, &order.adapter, fill, fill.at, out);
         }
         if is_fresh {
