@@ -285,10 +285,10 @@ pub(super) const OPERATIONS: &[Operation] = &[
     operation_row("breaks::one", "One break", One("BreakVO")),
     operation_row("breaks::explain", "Says why a break is there; it may still be accepted or repaired", One("BreakVO"))
         .with_body(Needed("BreakBody"))
-        .with_failures(&[409]),
+        .with_failures(&[409, 422]),
     operation_row("breaks::accept", "Leaves a difference as it is", One("BreakVO"))
         .with_body(Needed("BreakBody"))
-        .with_failures(&[409]),
+        .with_failures(&[409, 422]),
     operation_row("breaks::repair", "Takes over the venue's side, or tells the venue: `repair` says which", One("BreakVO"))
         .with_body(Needed("BreakBody"))
         .with_failures(&[409, 422, 503]),

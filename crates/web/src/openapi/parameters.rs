@@ -46,7 +46,7 @@ fn in_path_of(row: &Endpoint, name: &str) -> (&'static str, Value) {
     match name {
         "id" if row.handler.starts_with("fix::") => ("the session's id", text()),
         "id" if row.handler.starts_with("breaks::") => {
-            ("the break's id", json!({ "type": "string", "pattern": "^B[0-9]+$", "examples": ["B17"] }))
+            ("the break's id", json!({ "type": "string", "pattern": "^B[0-9]{1,19}$", "examples": ["B17"] }))
         }
         "id" => ("its id", json!({ "type": "integer", "minimum": 1, "maximum": ID_LIMIT - 1 })),
         "intId" => ("the order's intId", text()),
