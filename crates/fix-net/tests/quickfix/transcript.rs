@@ -3,7 +3,8 @@
 use crate::test_peer::wire_of;
 use fix::{Framer, SOH};
 use fix_net::now;
-use std::io::{ErrorKind, Read, Write};
+use std::error::Error;
+use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::time::Duration;
@@ -84,54 +85,56 @@ impl TranscriptClient {
 
     /// Plays the peer's lines; after each it reads as many answers as the transcript has, so that a surplus answer
     /// shows up in place of the next one.
-    pub(crate) fn play(&mut self, story: &QuickfixTranscript) -> String {
+    pub(crate) fn play(&mut self, story: &QuickfixTranscript) -> Result<String, Box<dyn Error>> {
         let mut told = String::new();
         let answer = |line: &str| line == "X" || line.starts_with("E ");
         for line in story.text.lines() {
             if answer(line) {
-                told += &self.hear();
+                told += &self.hear()?;
             } else {
                 told += &format!("{line}\n");
-                self.act(line);
+                self.act(line)?;
             }
         }
-        told
+        Ok(told)
     }
 
-    fn act(&mut self, line: &str) {
+    fn act(&mut self, line: &str) -> io::Result<()> {
         match line.split_once(' ') {
             None if line == "D" => self.line = None,
-            None => self.connect(),
+            None => self.connect()?,
             Some(("I", message)) => {
                 if self.line.is_none() {
-                    self.connect();
+                    self.connect()?;
                 }
                 // A line that the acceptor has closed shows when we listen.
                 let _ = self.line.as_mut().unwrap().write_all(&wire_of(message, now()));
             }
             Some(_) => {}
         }
+        Ok(())
     }
 
-    fn connect(&mut self) {
+    fn connect(&mut self) -> io::Result<()> {
         self.line = None;
         self.framer = Framer::new();
-        let line = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
-        line.set_read_timeout(Some(PATIENCE)).unwrap();
+        let line = TcpStream::connect(("127.0.0.1", self.port))?;
+        line.set_read_timeout(Some(PATIENCE))?;
         self.line = Some(line);
+        Ok(())
     }
 
     /// The next message, or that the connection is closed, in the format of a transcript.
-    fn hear(&mut self) -> String {
+    fn hear(&mut self) -> Result<String, Box<dyn Error>> {
         loop {
-            if let Some(frame) = self.framer.next_frame().unwrap() {
-                return shown(frame);
+            if let Some(frame) = self.framer.next_frame().map_err(|error| error.to_string())? {
+                return Ok(shown(frame));
             }
             let mut piece = [0; 4096];
-            match self.line.as_mut().unwrap().read(&mut piece) {
+            match self.line.as_mut().ok_or("there is no connection")?.read(&mut piece) {
                 Ok(length) if length > 0 => self.framer.buffer().extend_from_slice(&piece[..length]),
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return "nothing\n".to_owned(),
-                _ => return "X\n".to_owned(),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok("nothing\n".to_owned()),
+                _ => return Ok("X\n".to_owned()),
             }
         }
     }
