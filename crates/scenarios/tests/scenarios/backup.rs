@@ -58,7 +58,11 @@ struct BackupPlatform {
 
 impl BackupPlatform {
     fn new() -> Self {
-        let platform = TestPlatform::new().set("journal.segmentMegabytes", 1);
+        // A quick machine places more orders a second than the usual limits permit.
+        let platform = TestPlatform::new()
+            .set("journal.segmentMegabytes", 1)
+            .set("risk.ordersPerSecond", 100_000)
+            .set("http.requestsPerSecond", 1_000_000);
         let backups = platform.data().with_file_name("backups");
         Self { platform, backups }
     }
