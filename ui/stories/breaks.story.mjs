@@ -26,7 +26,7 @@ async function forget(server, intIds) {
 }
 
 async function loseLedger(server) {
-  await server.kill();
+  await server.shutDown();
   await rm(join(server.folder, 'venues', 'SIMULATED-ALPHA.ledger'));
   await server.run();
 }

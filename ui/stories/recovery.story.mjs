@@ -146,7 +146,7 @@ export default [
       await fillTicket(page, { Quantity: '5', 'Limit price': '250' });
       await ticket(page).getByText('Would be accepted').waitFor();
       watch.allow(...GONE);
-      await server.kill();
+      await server.shutDown();
       await ticket(page).getByText('No connection: not checked').waitFor();
       if (await ticket(page).getByText('Would be accepted').isVisible()) throw new Error('it still says accepted');
       await shoot('story-withdrawn');
@@ -164,7 +164,7 @@ export default [
       await cell('changePercent').getByText(/%$/).waitFor();
       if (!(await cell('last').getAttribute('title')).startsWith('Not traded yet')) throw new Error('it passes for a price of today');
       watch.allow(...GONE);
-      await server.kill();
+      await server.shutDown();
       await server.run();
       await page.getByText('Connected again').first().waitFor();
       await cell('last').getByText(/^1\.\d{5}$/).waitFor();

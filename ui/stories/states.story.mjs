@@ -25,7 +25,7 @@ async function settlesFate({ server, page, watch }) {
     await ticket(page).getByText('Would be accepted').waitFor();
     await page.keyboard.press('Enter');
     await ticket(page).getByText('Fate unknown').waitFor();
-    await server.kill();
+    await server.shutDown();
     await page.getByRole('status', { name: 'Connection' }).getByText('Offline').waitFor();
     for (const name of [/^Buy 7 AAPL/, 'Cancel all', 'Kill switch']) {
       check(await page.getByRole('button', { name }).isDisabled(), `${name} can be pressed while offline`);
@@ -70,7 +70,7 @@ async function bannersMoveNothing({ server, page, watch, shoot }) {
   await page.getByText(/^Trading is halted: new orders are refused .*the story is told/).waitFor();
   check((await place_()) === before, 'the page moved for a halt');
   await shoot('story-halted');
-  await server.kill();
+  await server.shutDown();
   await page.getByText('No connection to the server. What you see is old').waitFor();
   check((await place_()) === before, 'the page moved for a lost connection');
   await server.run();

@@ -54,7 +54,7 @@ fn what_expired_over_the_weekend_is_settled_at_the_start() {
     assert_eq!(refused.status, 422);
     assert!(refused.body.contains("security-expired"), "{}", refused.body);
     let settled = books(&mut client);
-    server.kill();
+    server.stop();
     let server = desk.launch_at(MONDAY + 60).start();
     assert_eq!(books(&mut server.client()), settled, "a replay settles nothing twice");
     server.stop();

@@ -81,7 +81,7 @@ fn a_chinese_asset_is_traded_for_one_of_ten_characters_over_rest_fix_and_topics(
         client.get_json("/rest/forex?baseCurrency=%E5%B8%81%E5%AE%89%E4%BA%BA%E7%94%9F&transactionCurrency=1000CHEEMS");
     assert_eq!(fields(&pair, &["id", "baseCurrency"]), json!({ "id": 90, "baseCurrency": "币安人生" }));
     let before = client.account_state();
-    server.kill();
+    server.stop();
     let server = desk.start();
     assert_eq!(server.client().account_state(), before, "the journal has the names as they were");
     server.stop();

@@ -102,7 +102,7 @@ fn goes_on_after_a_kill(port_key: &str, command: impl Fn(SocketAddr, &Path) -> C
     let mut example = Example::start(command(address, &last_event));
     example.hears(&["listening", "before OPEN", "before SUBMITTED"]);
     wait_until_written_down(&mut server.client(), "before", &last_event);
-    server.kill();
+    server.stop();
     let server = desk.start();
     place(&mut server.client(), "missed");
     example.hears(&["listening", "missed OPEN", "missed SUBMITTED"]);

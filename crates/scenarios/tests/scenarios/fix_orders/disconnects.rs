@@ -111,7 +111,7 @@ fn who_did_it_is_told_the_same_when_the_client_was_away() {
     super::reaches(&server, "CLIENT", "DISCONNECTED");
     assert_eq!(server.client().delete("/rest/execution/order/away").unwrap().status, 200);
     server.client().wait_for_status("away", "CANCELED");
-    server.kill();
+    server.stop();
     server = desk.start();
     client.log_on_anew(server.port_address("fix"));
     client.wait_for_messages(8);

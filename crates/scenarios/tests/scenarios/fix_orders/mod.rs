@@ -142,7 +142,7 @@ fn a_client_that_was_away_hears_what_happened_once() {
     reaches(&server, "STEADY", "DISCONNECTED");
     assert_eq!(server.client().delete("/rest/execution/order/b").unwrap().status, 200);
     server.client().wait_for_status("b", "CANCELED");
-    server.kill();
+    server.stop();
     server = desk.start();
     client.log_on(server.port_address("fix"));
     client.wait_for_messages(8);
@@ -178,7 +178,7 @@ fn a_client_whose_numbers_begin_anew_gets_a_picture_of_each_order() {
     reaches(&server, "CLIENT", "DISCONNECTED");
     assert_eq!(server.client().delete("/rest/execution/order/gone").unwrap().status, 200);
     server.client().wait_for_status("gone", "CANCELED");
-    server.kill();
+    server.stop();
     server = desk.start();
     client.log_on_anew(server.port_address("fix"));
     client.wait_for_messages(10);

@@ -37,7 +37,7 @@ fn an_order_is_found_by_every_name_it_had_whatever_the_connection() {
         client.wait_for_messages(count + 2);
     }
     client.disconnect();
-    server.kill();
+    server.stop();
     server = desk.start();
     client.log_on(server.port_address("fix"));
     let before = client.received.len();

@@ -144,7 +144,7 @@ fn a_new_day_of_the_platform_begins_the_numbers_anew_and_brings_pictures() {
     client.disconnect();
     reaches(&server, "STEADY", "DISCONNECTED");
     assert_eq!(session(&server, "STEADY")["nextReset"], json!(MIDNIGHT_MILLISECONDS));
-    server.kill();
+    server.stop();
     let server = desk.launch_at(DAY_SECONDS).start();
     client.seconds_ahead += DAY_SECONDS;
     assert_eq!(client.log_on_anew(server.port_address("fix")).get(34), Some("1"));
