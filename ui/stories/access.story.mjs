@@ -157,7 +157,7 @@ export default [
       await live(page);
       stage.watch.allow(/ERR_/);
       await context.clearCookies();
-      await server.kill();
+      await server.shutDown();
       await server.run();
       await page.getByRole('heading', { name: 'Log in to Rialto' }).waitFor();
       await page.getByText('Your session has ended').waitFor();

@@ -57,7 +57,7 @@ export default [
       const orders = grid(page, 'Order history');
       await orders.getByText('250.00').waitFor();
       watch.allow(...GONE, /503/);
-      await server.kill();
+      await server.shutDown();
       let failures = 1;
       const busy = { status: 503, contentType: 'application/problem+json', body: '{}' };
       await page.route(/history\/order\?/, (route) => (failures-- > 0 ? route.fulfill(busy) : route.continue()));

@@ -91,7 +91,7 @@ fn a_close_that_waits_outlives_a_crash_and_is_rejected_when_its_time_is_up() {
     let waiting = server.client().order(&closing);
     let reason = format!("waits for the venue to cancel order {protection}");
     assert_eq!(fields(&waiting, &["status", "reason"]), json!({ "status": "OPEN", "reason": reason }));
-    server.kill();
+    server.stop();
     let server = slow.start();
     let rejected = server.client().wait_for_status(&closing, "REJECTED");
     let reason = format!("would-flip: the venue has not cancelled or reduced order {protection} within 5 s");

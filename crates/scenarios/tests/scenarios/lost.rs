@@ -297,7 +297,7 @@ fn a_snapshot_that_cannot_be_decoded_is_passed_over() {
     let server = desk.start();
     let order = server.client().place(&limit(AAPL, "BUY", 1, "250"));
     server.client().wait_for_status(&order, "SUBMITTED");
-    server.kill();
+    server.stop();
     let folder = desk.data().join(journal::FOLDER);
     let instance = journal::instance_of(&folder).unwrap().unwrap();
     let lock = DataDirLock::acquire(desk.data()).unwrap();

@@ -76,7 +76,7 @@ fn an_order_is_found_by_its_id_after_a_restart_and_refused_a_second_time() {
     let order = with_id(market(AAPL, "BUY", 5), "mine-1");
     server.client().place(&order);
     server.client().wait_for_status("mine-1", "EXECUTED");
-    server.kill();
+    server.stop();
     let server = desk.start();
     let mut client = server.client();
     assert_eq!(client.order("mine-1")["filledQuantity"], json!(5));

@@ -104,7 +104,7 @@ fn a_client_that_is_cut_off_again_and_again_hears_every_event_once() {
     let mut heard = ReceivedMessage::default();
     let server = desk.start();
     trade_and_be_cut(&server, "first", &mut heard);
-    server.kill();
+    server.stop();
     let server = desk.start();
     trade_and_be_cut(&server, "second", &mut heard);
     // The last event of all, so that the end is known.

@@ -344,7 +344,7 @@ fn orders_ever(client: &mut HttpClient, name: &str) -> usize {
 #[test]
 fn one_in_a_process_warms_up_with_all_the_bars_that_it_may_ask_for() {
     let mut story = Story::begin(&[("demo.historyDays", "0")]);
-    story.server.kill();
+    story.server.stop();
     let minutes = story.folder.path().join("data/bars/MIN_1");
     std::fs::create_dir_all(&minutes).unwrap();
     let row = |number: i64| format!("{},1,9,1,{}\n", 1_735_689_600_000 + number * 60_000, 2 + number % 7);

@@ -168,14 +168,14 @@ fn a_client_that_says_what_it_expects_is_told_everything_after_a_cut() {
 }
 
 #[test]
-fn a_client_trades_on_after_the_server_was_killed() {
+fn a_client_trades_on_after_the_server_was_restarted() {
     let mut story = Story::begin();
     story.client.say(&order("resting", "38=100|40=2|44=250|59=1"));
     let before = story.client.hear_reports("0/0");
     assert_eq!(before, ["resting A/A filled 0", "resting 0/0 filled 0"]);
     story.relay.cut();
     story.client.hear_until("logged out");
-    story.server.kill();
+    story.server.stop();
     story.server = story.desk.start();
     story.server.client().delete("/rest/execution/order/resting").unwrap();
     story.server.client().wait_for_status("resting", "CANCELED");
