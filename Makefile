@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run test venue-faults damage kill kill-faults lost-answers power-cut record-release fuzz simulate simulate-bugs audit test-bugs test-screen test-stories test-docs test-rust bench lint build doc setup node ui
+.PHONY: help run test venue-faults damage kill kill-faults lost-answers power-cut soak record-release fuzz simulate simulate-bugs audit test-bugs test-screen test-stories test-docs test-rust bench lint build doc setup node ui
 
 # The binary is built once; end-to-end tests find it by this name.
 TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))
@@ -82,6 +82,9 @@ lost-answers: ## 1,000 seeds of lost and late requests and reports on a line tha
 
 power-cut: build ## cut the server's power 200 times on a disk that forgets what was not synced (CUTS=, RIALTO_SEED=)
 	RIALTO_POWER_CUTS=$(or $(CUTS),200) cargo test -p scenarios --test scenarios loses_its_power -- --nocapture
+
+soak: build ## trade for an hour at a steady rate, and print the server's memory for each order (MINUTES=, RATE=)
+	scripts/soak.py $(RIALTO) $(or $(MINUTES),60) $(or $(RATE),28)
 
 record-release: build ## keep a data folder of this version for the tests of the next ones
 	RIALTO_RECORD=$(abspath crates/scenarios/tests/releases) cargo test -p scenarios --test scenarios data_folder_of_every_release -- --nocapture
