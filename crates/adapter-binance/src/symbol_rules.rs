@@ -19,8 +19,9 @@ pub fn check_ticket(listings: &Listings, symbol: &BinanceSymbol, ticket: &OrderT
     if let Some(mode) = ticket.stp_mode.clone().filter(|mode| !symbol.stp_modes.contains(mode)) {
         return Err(TicketRefusal::SelfTradePrevention(mode));
     }
-    let prices = [ticket.price, ticket.stop_price].into_iter().flatten();
-    prices.map(Price).try_for_each(|price| check_price(listings, symbol, ticket, price))?;
+    for (field, price) in [("limit", ticket.price), ("stop", ticket.stop_price)] {
+        price.map_or(Ok(()), |price| check_price(listings, symbol, field, Price(price)))?;
+    }
     let quantity = Quantity(ticket.quantity);
     let listed = ListedOrder { symbol: ticket.symbol.clone(), quantity, price: ticket.price.map(Price) };
     listings.check(&listed).map_err(TicketRefusal::Listing)?;
@@ -32,7 +33,7 @@ pub fn check_ticket(listings: &Listings, symbol: &BinanceSymbol, ticket: &OrderT
 fn check_price(
     listings: &Listings,
     symbol: &BinanceSymbol,
-    ticket: &OrderTicket,
+    field: &'static str,
     price: Price,
 ) -> Result<(), TicketRefusal> {
     let bound = |field: fn(&WireFilter) -> Option<WireDecimal>| {
@@ -43,9 +44,9 @@ fn check_price(
     if min.is_some_and(|min| price < min) || max.is_some_and(|max| price > max) {
         return Err(TicketRefusal::Price { price, min, max });
     }
-    let tick = listings.get(&ticket.symbol).and_then(|listing| listing.tick);
+    let tick = listings.get(&symbol.symbol).and_then(|listing| listing.tick);
     match tick.filter(|tick| !price.is_multiple_of(*tick)) {
-        Some(tick) => Err(TicketRefusal::Listing(ListingRefusal::Tick { price, tick })),
+        Some(tick) => Err(TicketRefusal::Listing(ListingRefusal::Tick { field, price, tick: Price(tick) })),
         None => Ok(()),
     }
 }
@@ -63,7 +64,7 @@ fn check_market_lot(symbol: &BinanceSymbol, ticket: &OrderTicket) -> Result<(), 
         return Err(TicketRefusal::Listing(ListingRefusal::Quantity { quantity, min, max }));
     }
     match positive(filter.step_size).filter(|lot| !quantity.is_multiple_of(*lot)) {
-        Some(lot) => Err(TicketRefusal::Listing(ListingRefusal::Lot { quantity, lot })),
+        Some(lot) => Err(TicketRefusal::Listing(ListingRefusal::Lot { quantity, lot: Quantity(lot) })),
         None => Ok(()),
     }
 }

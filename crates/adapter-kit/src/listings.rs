@@ -6,21 +6,12 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use domain::report::VenueListing;
+pub use domain::report::{ListingRefusal, ListingStatus};
 use domain::{Amount, Decimal, Price, Quantity};
 
 /// Symbols of one venue, delisted ones included; a list with more is refused.
 pub const LISTINGS_MAX: usize = 100_000;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ListingStatus {
-    Trading,
-    /// Nothing is taken for now.
-    Halted,
-    /// Orders can be cancelled, new ones are refused.
-    CancelOnly,
-    /// The venue does not list it any more.
-    Delisted,
-}
 
 /// One symbol of a venue, with its filters. An absent filter does not apply.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,6 +25,21 @@ pub struct Listing {
     /// Price times quantity.
     pub notional_min: Option<Amount>,
     pub notional_max: Option<Amount>,
+}
+
+impl Listing {
+    /// For the engine, which knows the security by its own id.
+    pub fn venue_listing(&self) -> VenueListing {
+        VenueListing {
+            status: self.status,
+            tick: self.tick.map(Price),
+            lot: self.lot.map(Quantity),
+            quantity_min: self.quantity_min,
+            quantity_max: self.quantity_max,
+            notional_min: self.notional_min,
+            notional_max: self.notional_max,
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,17 +64,6 @@ pub enum ListingsRefused {
     NoStep {
         symbol: String,
     },
-}
-
-/// Why an order does not fit its listing.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ListingRefusal {
-    Unlisted,
-    Status(ListingStatus),
-    Tick { price: Price, tick: Decimal },
-    Lot { quantity: Quantity, lot: Decimal },
-    Quantity { quantity: Quantity, min: Option<Quantity>, max: Option<Quantity> },
-    Notional { min: Option<Amount>, max: Option<Amount> },
 }
 
 /// What is checked of an order. Without a price (a market order) price and notional are not checked.
@@ -113,15 +108,10 @@ impl Listings {
     /// Whether the venue would take the order.
     pub fn check(&self, order: &ListedOrder) -> Result<(), ListingRefusal> {
         let listing = self.0.get(&order.symbol).ok_or(ListingRefusal::Unlisted)?;
-        if listing.status != ListingStatus::Trading {
-            return Err(ListingRefusal::Status(listing.status));
-        }
-        check_steps(listing, order)?;
-        check_sizes(listing, order)
+        listing.venue_listing().check(order.quantity, order.price, None)
     }
 
-    /// Open orders that the venue would not take any more, after a change. What to do with them is the engine's business:
-    /// most venues keep them.
+    /// Open orders that the venue would not take any more, after a change. Most venues keep them.
     pub fn recheck<'a, K: Copy>(
         &self,
         open: impl IntoIterator<Item = (K, &'a ListedOrder)>,
@@ -144,85 +134,6 @@ fn checked(fresh: Vec<Listing>) -> Result<BTreeMap<String, Listing>, ListingsRef
     if listings.is_empty() { Err(ListingsRefused::Empty) } else { Ok(listings) }
 }
 
-fn check_steps(listing: &Listing, order: &ListedOrder) -> Result<(), ListingRefusal> {
-    if let (Some(price), Some(tick)) = (order.price, listing.tick)
-        && !price.is_multiple_of(tick)
-    {
-        return Err(ListingRefusal::Tick { price, tick });
-    }
-    match listing.lot {
-        Some(lot) if !order.quantity.is_multiple_of(lot) => Err(ListingRefusal::Lot { quantity: order.quantity, lot }),
-        _ => Ok(()),
-    }
-}
-
-fn check_sizes(listing: &Listing, order: &ListedOrder) -> Result<(), ListingRefusal> {
-    let Listing { quantity_min: min, quantity_max: max, .. } = *listing;
-    if !is_within(order.quantity, min, max) {
-        return Err(ListingRefusal::Quantity { quantity: order.quantity, min, max });
-    }
-    let Listing { notional_min: min, notional_max: max, .. } = *listing;
-    let notional = order.price.map(|price| order.quantity.value_at(price, Decimal::ONE));
-    match notional {
-        // A value that is too large for a number is too large for any venue.
-        Some(Err(_)) => Err(ListingRefusal::Notional { min, max }),
-        Some(Ok(notional)) if !is_within(notional, min, max) => Err(ListingRefusal::Notional { min, max }),
-        _ => Ok(()),
-    }
-}
-
-fn is_within<T: PartialOrd>(value: T, min: Option<T>, max: Option<T>) -> bool {
-    min.is_none_or(|min| value >= min) && max.is_none_or(|max| value <= max)
-}
-
-impl ListingStatus {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Trading => "trading",
-            Self::Halted => "halted",
-            Self::CancelOnly => "cancel-only",
-            Self::Delisted => "delisted",
-        }
-    }
-}
-
-impl ListingRefusal {
-    pub fn code(&self) -> &'static str {
-        match self {
-            Self::Unlisted => "venue-unlisted",
-            Self::Status(ListingStatus::Trading | ListingStatus::Halted) => "venue-halted",
-            Self::Status(ListingStatus::CancelOnly) => "venue-cancel-only",
-            Self::Status(ListingStatus::Delisted) => "venue-delisted",
-            Self::Tick { .. } => "venue-tick",
-            Self::Lot { .. } => "venue-lot",
-            Self::Quantity { .. } => "venue-quantity",
-            Self::Notional { .. } => "venue-notional",
-        }
-    }
-}
-
-impl fmt::Display for ListingRefusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: ", self.code())?;
-        match self {
-            Self::Unlisted => f.write_str("the venue does not list the symbol"),
-            Self::Status(status) => write!(f, "the symbol is {}", status.name()),
-            Self::Tick { price, tick } => write!(f, "the price {price} is no multiple of {tick}"),
-            Self::Lot { quantity, lot } => write!(f, "the quantity {quantity} is no multiple of {lot}"),
-            Self::Quantity { quantity, min, max } => {
-                write!(f, "the quantity {quantity} is not from {} to {}", shown(*min), shown(*max))
-            }
-            Self::Notional { min, max } => {
-                write!(f, "price times quantity is not from {} to {}", shown(*min), shown(*max))
-            }
-        }
-    }
-}
-
-fn shown<T: fmt::Display>(bound: Option<T>) -> String {
-    bound.map_or_else(|| "any".to_owned(), |bound| bound.to_string())
-}
-
 impl fmt::Display for ListingsRefused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -238,5 +149,4 @@ impl fmt::Display for ListingsRefused {
     }
 }
 
-impl std::error::Error for ListingRefusal {}
 impl std::error::Error for ListingsRefused {}

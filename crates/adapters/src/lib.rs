@@ -9,6 +9,7 @@ pub mod conformance;
 pub mod simulated;
 pub mod simulated_venue;
 pub mod thread;
+mod told_listings;
 pub mod venue;
 pub mod venue_type;
 
@@ -17,6 +18,7 @@ pub use host::{AdapterHost, VenueBackoff};
 pub use simulated::SimulatedAdapter;
 pub use simulated_venue::SimulatedVenueType;
 pub use thread::{AdapterClock, AdapterIo, VenueThread, spawn};
+pub use told_listings::ToldListings;
 pub use venue::{Adapter, MarketFeed, OrderSession, ReportSink, SendOutcome, SessionLost};
 pub use venue_type::{OpenVenue, OpenVenueError, VenueContext, VenueSetting, VenueSettings, VenueType};
 

@@ -10,7 +10,7 @@ use crate::currency::Currency;
 use crate::ids::{AccountId, AdapterName, ExchangeId, IntId, SecurityId, Text, TransactionId, Uuid};
 use crate::order::Order;
 use crate::phase::StrategyPhase;
-use crate::report::LineKind;
+use crate::report::{LineKind, ListingRefusal};
 use crate::rights::TradingInterface;
 use crate::risk::{RiskScope, TradingState};
 
@@ -185,6 +185,13 @@ pub enum Refusal {
         property: &'static str,
         /// The adapter of the venue.
         adapter: AdapterName,
+    },
+    /// The order does not fit what the venue takes of the security at present.
+    Listing {
+        /// The adapter of the venue.
+        adapter: AdapterName,
+        /// What does not fit.
+        refusal: ListingRefusal,
     },
     /// More of this order could turn the position round together with one that may only reduce it.
     ReduceOnlyOrderOpen(IntId),
@@ -424,6 +431,7 @@ impl Refusal {
             Self::Missing { .. } => "missing",
             Self::PropertyNotAllowed { .. } => "property-not-allowed",
             Self::PropertyNotOffered { .. } => "property-not-offered",
+            Self::Listing { refusal, .. } => refusal.code(),
             Self::ReduceOnlyOrderOpen(_) => "reduce-only-order-open",
             Self::PositionClosed(_) => "position-closed",
             Self::NotHeld { .. } => "not-held",
@@ -477,6 +485,7 @@ impl Refusal {
             | Self::PropertyNotAllowed { property: field, .. }
             | Self::PropertyNotOffered { property: field, .. }
             | Self::FieldFixed(field) => Some(field),
+            Self::Listing { refusal, .. } => refusal.field(),
             Self::NotHeld { .. } => Some("quantity"),
             Self::DateInThePast => Some("tifDateTime"),
             Self::NoAuction { .. } | Self::TifFixed { .. } => Some("tif"),

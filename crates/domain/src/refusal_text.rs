@@ -93,6 +93,9 @@ impl fmt::Display for Refusal {
             Self::PropertyNotOffered { property, adapter } => {
                 write!(f, "the venue of {adapter} does not offer {property}")
             }
+            Self::Listing { adapter, refusal } => {
+                write!(f, "the venue of {adapter} would refuse it: {}", refusal.reason())
+            }
             Self::ReduceOnlyOrderOpen(id) => {
                 write!(f, "order {id} may only reduce the position: cancel or reduce it first")
             }

@@ -56,6 +56,9 @@ impl Trading {
             ReportKind::Statement(statement) => self.on_statement(&report.adapter, statement, out),
             ReportKind::OpenOrders(page) => self.on_open_orders(moment, &report.adapter, page, out),
             ReportKind::Fills(page) => self.on_fills(moment, &report.adapter, page, out),
+            ReportKind::Listed { security, listing } => {
+                self.on_listed(moment, &report.adapter, (*security, *listing), out);
+            }
             ReportKind::ListingFailed { scope, reason } => {
                 self.on_listing_failed(moment, &report.adapter, *scope, reason, out);
             }

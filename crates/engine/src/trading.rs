@@ -26,6 +26,7 @@ use crate::reconciliation::listings::Listings;
 use crate::reference_index::ReferenceIndex;
 use crate::risk::Risk;
 use crate::subscription_set::MarketDataSubscriptions;
+use crate::venue_listings::VenueListings;
 
 #[derive(Debug, Encode, Decode)]
 pub(crate) struct Trading {
@@ -87,6 +88,10 @@ pub(crate) struct Trading {
     #[n(20)]
     #[cbor(default)]
     pub(crate) breaks: Breaks,
+    /// What venues take of securities.
+    #[n(28)]
+    #[cbor(default)]
+    pub(crate) venue_listings: VenueListings,
 }
 
 impl Default for Trading {
@@ -118,6 +123,7 @@ impl Default for Trading {
             entries: EntryStore::default(),
             listings: Listings::default(),
             breaks: Breaks::default(),
+            venue_listings: VenueListings::default(),
         }
     }
 }
@@ -152,6 +158,7 @@ impl Trading {
             entries: self.entries.clone(),
             listings: self.listings.clone(),
             breaks: self.breaks.clone(),
+            venue_listings: self.venue_listings.clone(),
         }
     }
 

@@ -289,6 +289,7 @@ fn report_name(said: &ReportKind) -> &'static str {
         ReportKind::Entry(_) => "entry",
         ReportKind::OpenOrders(_) | ReportKind::Fills(_) => "listed",
         ReportKind::ListingFailed { .. } => "not listed",
+        ReportKind::Listed { .. } => "listing",
     }
 }
 

@@ -43,6 +43,13 @@ pub trait Harness {
     /// Somebody places an order on the account that the adapter did not send; false where the harness cannot do that.
     fn place_elsewhere(&mut self, aim: OrderIntent) -> bool;
 
+    /// The venue changes what it takes of the security of the orders, as it never did before, and the adapter looks at the
+    /// venue's list again where it is logged on. False where the harness cannot do that; then the rules about listings are
+    /// not shown.
+    fn change_listing(&mut self) -> bool {
+        false
+    }
+
     /// Adapter and, where it runs in the same process, venue crash and start again from their files.
     fn restart(&mut self);
 

@@ -9,6 +9,7 @@ mod line_rules;
 mod listing_rules;
 mod rules;
 mod statement_rules;
+mod venue_listing_rules;
 
 use std::fmt;
 
@@ -38,6 +39,7 @@ pub fn check<H: Harness>(make: impl Fn() -> H) -> Vec<RuleOutcome> {
         .chain(statement_rules::all())
         .chain(line_rules::all())
         .chain(external_rules::all())
+        .chain(venue_listing_rules::all())
         .map(judge)
         .collect()
 }

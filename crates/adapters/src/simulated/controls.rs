@@ -1,8 +1,11 @@
 //! Runtime controls of a simulated venue: faults and listings, from any thread.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
+use domain::SecurityId;
+use domain::report::VenueListing;
 use venue_sim::{Faults, ListedSecurity};
 
 /// Controls of a running simulated venue.
@@ -18,6 +21,7 @@ struct ControlState {
     changed: bool,
     /// To be listed at the venue's next turn.
     listings: Vec<ListedSecurity>,
+    announced: BTreeMap<SecurityId, VenueListing>,
 }
 
 /// Changes since the venue last looked.
@@ -31,7 +35,12 @@ impl VenueControls {
     pub(super) fn new(faults: Faults) -> Self {
         let (wake_sender, wake_receiver) = bounded(1);
         Self {
-            state: Arc::new(Mutex::new(ControlState { faults, changed: false, listings: vec![] })),
+            state: Arc::new(Mutex::new(ControlState {
+                faults,
+                changed: false,
+                listings: vec![],
+                announced: BTreeMap::new(),
+            })),
             wake_sender,
             wake_receiver,
         }
@@ -54,6 +63,17 @@ impl VenueControls {
     pub fn list(&self, listing: ListedSecurity) {
         self.lock().listings.push(listing);
         self.wake();
+    }
+
+    /// The venue tells that it takes this of a security, and nothing else. It does not refuse other orders: only what is
+    /// told of a listing can be shown with it.
+    pub fn announce(&self, security: SecurityId, listing: VenueListing) {
+        self.lock().announced.insert(security, listing);
+        self.wake();
+    }
+
+    pub(super) fn announced(&self) -> BTreeMap<SecurityId, VenueListing> {
+        self.lock().announced.clone()
     }
 
     pub(super) fn take_change(&self) -> ControlChange {

@@ -18,6 +18,7 @@ use domain::{AccountId, Order, OrderProperty, SecurityId, Source, Text, Timestam
 use storage::{FileSystem, OsFileSystem, StorageError};
 use venue_sim::{LinesDown, VenueConfig, VenueOutput, VenueSimulator};
 
+use crate::told_listings::ToldListings;
 use crate::venue::{MarketFeed, OrderSession, ReportSink, SendOutcome, SessionLost};
 use controls::ControlChange;
 pub use controls::VenueControls;
@@ -36,6 +37,7 @@ pub struct SimulatedAdapter {
     /// None after its ledger failed: the next connect restarts it from the ledger.
     venue: Option<PersistentVenue>,
     session: Option<SimulatedSession>,
+    told_listings: ToldListings,
 }
 
 /// Ends with the connection, and with it all subscriptions.
@@ -60,7 +62,8 @@ impl SimulatedAdapter {
     ) -> Result<Self, OpenError> {
         let controls = VenueControls::new(settings.venue.faults);
         let market = PersistentVenue::open(&disk, &settings, at)?;
-        Ok(Self { settings, disk, controls, venue: Some(market), session: None })
+        let told_listings = ToldListings::default();
+        Ok(Self { settings, disk, controls, venue: Some(market), session: None, told_listings })
     }
 
     /// Controls of the venue.
@@ -226,6 +229,9 @@ impl OrderSession for SimulatedAdapter {
     fn deliver(&mut self, at: Timestamp, sink: &mut dyn ReportSink) -> Result<(), SessionLost> {
         self.connected()?;
         let down = self.tell_lines(sink);
+        for said in self.told_listings.changes(self.controls.announced()) {
+            sink.on_report(Some(at), said);
+        }
         let delivered = self.connected()?.deliver(at, &mut OpenLines { down, sink });
         delivered.map_err(|error| self.fail(&error))
     }

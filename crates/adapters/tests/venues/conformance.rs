@@ -147,3 +147,15 @@ fn an_adapter_that_lists_wrongly_is_caught_by_the_rule_for_it() {
         assert_eq!(broken_by(lie), [rule], "{lie:?}");
     }
 }
+
+#[test]
+fn an_adapter_that_tells_listings_wrongly_is_caught_by_the_rule_for_it() {
+    let (told, missed, again) = (
+        "a listing that changes is told",
+        "a listing that changed without a session is told after the log-on",
+        "a listing that did not change is not told again",
+    );
+    assert_eq!(broken_by(FaultKind::HidesListings), [told, missed, again]);
+    assert_eq!(broken_by(FaultKind::MissesListings), [missed]);
+    assert_eq!(broken_by(FaultKind::RepeatsListings), [again]);
+}

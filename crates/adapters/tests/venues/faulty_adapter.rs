@@ -92,6 +92,12 @@ pub(crate) enum FaultKind {
     KeepsExternalOrders,
     /// Asks about orders of somebody else by our number.
     MissesExternalOrders,
+    /// Does not tell what the venue takes of a security.
+    HidesListings,
+    /// Does not tell what changed before the session.
+    MissesListings,
+    /// Tells every listing again after a log-on.
+    RepeatsListings,
 }
 
 pub(crate) struct FaultyAdapter {
@@ -104,6 +110,14 @@ pub(crate) struct FaultyAdapter {
     asked_about: Vec<Order>,
     /// Lines that have failed; those of prices stay here.
     failed: BTreeSet<LineKind>,
+    listings: FaultyListings,
+}
+
+/// The listings that were told, and whether the session has just begun.
+#[derive(Default)]
+struct FaultyListings {
+    told: Vec<ReportKind>,
+    is_new_session: bool,
 }
 
 /// The copy of an order that `Doubles` makes has its id plus this.
@@ -111,7 +125,15 @@ const SECOND: u64 = 1_000_000;
 
 impl FaultyAdapter {
     pub(crate) fn new(honest: SimulatedAdapter, lie: FaultKind) -> Self {
-        Self { honest, lie, known: BTreeSet::new(), held: Vec::new(), asked_about: Vec::new(), failed: BTreeSet::new() }
+        Self {
+            honest,
+            lie,
+            known: BTreeSet::new(),
+            held: Vec::new(),
+            asked_about: Vec::new(),
+            failed: BTreeSet::new(),
+            listings: FaultyListings::default(),
+        }
     }
 
     fn send_held(&mut self, at: Timestamp, sink: &mut dyn ReportSink) {
@@ -129,6 +151,7 @@ impl OrderSession for FaultyAdapter {
 
     fn connect(&mut self, at: Timestamp) -> Result<(), SessionLost> {
         let connected = self.honest.connect(at);
+        self.listings.is_new_session = true;
         if self.lie == FaultKind::HidesLostSessions { Ok(()) } else { connected }
     }
 
@@ -211,8 +234,13 @@ impl OrderSession for FaultyAdapter {
             FaultKind::ListsEnded => self.honest.snapshot(at).map(ended_orders).unwrap_or_default(),
             _ => vec![],
         };
-        let mut sink = FaultySink { lie: self.lie, ended, sink, failed: &mut self.failed };
+        if self.lie == FaultKind::RepeatsListings && self.listings.is_new_session {
+            self.listings.told.iter().for_each(|said| sink.on_report(None, said.clone()));
+        }
+        let listings = &mut self.listings;
+        let mut sink = FaultySink { lie: self.lie, ended, sink, failed: &mut self.failed, listings };
         let delivered = self.honest.deliver(at, &mut sink);
+        self.listings.is_new_session = false;
         for order in std::mem::take(&mut self.asked_about) {
             self.honest.submit(at, &order);
         }
@@ -255,6 +283,7 @@ struct FaultySink<'a> {
     ended: Vec<VenueOrder>,
     sink: &'a mut dyn ReportSink,
     failed: &'a mut BTreeSet<LineKind>,
+    listings: &'a mut FaultyListings,
 }
 
 impl FaultySink<'_> {
@@ -329,7 +358,12 @@ impl ReportSink for FaultySink<'_> {
                 false => self.failed.insert(line),
             };
         }
+        if matches!(said, ReportKind::Listed { .. }) {
+            self.listings.told.push(said.clone());
+        }
         match (self.lie, &mut said) {
+            (FaultKind::HidesListings, ReportKind::Listed { .. }) => return,
+            (FaultKind::MissesListings, ReportKind::Listed { .. }) if self.listings.is_new_session => return,
             (FaultKind::HidesGaps, ReportKind::Gap) | (FaultKind::HidesLines, ReportKind::Line { .. }) => return,
             (FaultKind::HidesExternalOrders, ReportKind::External(seen)) if seen.fills.is_empty() => return,
             (FaultKind::HidesExternalFills, ReportKind::External(seen)) => seen.fills.clear(),

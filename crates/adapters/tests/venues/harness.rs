@@ -6,8 +6,8 @@ use adapters::conformance::{DurableView, Harness, OrderIntent};
 use adapters::simulated::{LEDGER_COMPACT_BYTES, SimulatedAdapter, SimulatedVenueSettings, VenueControls};
 use adapters::{Adapter, SendOutcome};
 use domain::order::OrderTerms;
-use domain::report::LineKind;
-use domain::{Decimal, Order, Timestamp};
+use domain::report::{LineKind, ListingStatus, VenueListing};
+use domain::{Decimal, Order, Quantity, Timestamp};
 use storage::append_log::AppendLog;
 use tempfile::TempDir;
 use venue_sim::{Faults, LinesDown, VenueConfig, VenueFees, VenueRecord, VenueSimulator};
@@ -25,6 +25,7 @@ pub(crate) struct SimulatedHarness<A> {
     orders: u64,
     /// Somebody else copies the next order.
     is_copied: bool,
+    listing_changes: i64,
 }
 
 impl<A: Adapter> SimulatedHarness<A> {
@@ -33,7 +34,16 @@ impl<A: Adapter> SimulatedHarness<A> {
         let simulated = open(&folder, START);
         let controls = simulated.controls();
         let adapter = wrap(simulated);
-        Self { folder, wrap: Box::new(wrap), adapter, controls, now: START, orders: 0, is_copied: false }
+        Self {
+            folder,
+            wrap: Box::new(wrap),
+            adapter,
+            controls,
+            now: START,
+            orders: 0,
+            is_copied: false,
+            listing_changes: 0,
+        }
     }
 }
 
@@ -111,6 +121,14 @@ impl<A: Adapter> Harness for SimulatedHarness<A> {
         self.controls.set_faults(Faults { strangers_every: 1, ..Faults::default() });
         self.is_copied = true;
         self.adapter.submit(self.now, &like) == SendOutcome::Sent
+    }
+
+    fn change_listing(&mut self) -> bool {
+        self.listing_changes += 1;
+        let lot = Some(Quantity::from(self.listing_changes));
+        let security = order(1, "9").security;
+        self.controls.announce(security, VenueListing { lot, ..VenueListing::new(ListingStatus::Trading) });
+        true
     }
 
     fn restart(&mut self) {

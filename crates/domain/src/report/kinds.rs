@@ -4,9 +4,9 @@ use minicbor::{Decode, Encode};
 
 use super::{
     AdapterCapabilities, ExternalOrder, FillsPage, InquiryAnswer, LineKind, ListingScope, OpenOrdersPage, SessionState,
-    VenueEntry, VenueFill, VenueSnapshot, VenueStatement,
+    VenueEntry, VenueFill, VenueListing, VenueSnapshot, VenueStatement,
 };
-use crate::ids::{AdapterName, OrderId, Text};
+use crate::ids::{AdapterName, OrderId, SecurityId, Text};
 use crate::order::OrderTerms;
 use crate::time::Timestamp;
 
@@ -203,6 +203,16 @@ pub enum ReportKind {
     /// update it.
     #[n(21)]
     External(#[n(0)] Box<ExternalOrder>),
+    /// What the venue takes of a security has changed, or is told for the first time. It replaces what was told before.
+    #[n(24)]
+    Listed {
+        /// The security.
+        #[n(0)]
+        security: SecurityId,
+        /// What the venue takes of it now.
+        #[n(1)]
+        listing: VenueListing,
+    },
 }
 
 impl ReportKind {
@@ -219,7 +229,8 @@ impl ReportKind {
             | Self::Entry(_)
             | Self::OpenOrders(_)
             | Self::Fills(_)
-            | Self::ListingFailed { .. } => None,
+            | Self::ListingFailed { .. }
+            | Self::Listed { .. } => None,
             Self::Accepted { order, .. }
             | Self::Rejected { order, .. }
             | Self::Canceled { order, .. }
@@ -247,5 +258,20 @@ mod tests {
         let expected = ReportKind::DeliveryUnknown { order: OrderId(5), reason: "x".into(), dead_after: None };
         assert_eq!(minicbor::decode::<ReportKind>(&before).unwrap(), expected);
         assert_eq!(minicbor::to_vec(&expected).unwrap(), before);
+    }
+
+    #[test]
+    fn a_listing_is_read_as_it_was_written() {
+        use crate::report::ListingStatus;
+        let bare = VenueListing::new(ListingStatus::CancelOnly);
+        let listing = VenueListing { tick: Some("0.05".parse().unwrap()), notional_max: Some(900.into()), ..bare };
+        for listing in [bare, listing] {
+            let told = ReportKind::Listed { security: SecurityId(7), listing };
+            let bytes = minicbor::to_vec(&told).unwrap();
+            assert_eq!(minicbor::decode::<ReportKind>(&bytes).unwrap(), told);
+        }
+        // Variant 24 of a security and a status; absent filters take no room.
+        let bytes = minicbor::to_vec(ReportKind::Listed { security: SecurityId(7), listing: bare }).unwrap();
+        assert_eq!(bytes, [0x82, 0x18, 24, 0x82, 7, 0x81, 2]);
     }
 }

@@ -11,6 +11,7 @@ mod orders;
 mod session;
 mod snapshots;
 mod statements;
+mod venue_listings;
 
 pub use capabilities::{AdapterCapabilities, RefusesRepeatedIds, RequestTiming};
 pub use entries::VenueEntry;
@@ -23,3 +24,4 @@ pub use orders::{VenueOrder, VenueOrderState};
 pub use session::{LineKind, LineState, OpenFor, SessionState};
 pub use snapshots::VenueSnapshot;
 pub use statements::{VenueBalance, VenuePosition, VenueStatement};
+pub use venue_listings::{ListingRefusal, ListingStatus, VenueListing};

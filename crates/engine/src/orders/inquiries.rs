@@ -41,18 +41,23 @@ impl Trading {
         });
     }
 
-    /// Reports were lost on a session that is up: every open order of the adapter is asked about, so many a second.
+    /// Reports were lost on a session that is up: every open order of the adapter is asked about.
     pub(crate) fn on_gap(&mut self, moment: Moment, adapter: &AdapterName, out: &mut Outbox) {
         let at_venue = |order: &&Arc<Order>| order.adapter == *adapter && !self.waiting_orders.contains(order.id);
         let orders: Vec<OrderId> = self.orders.open().filter(at_venue).map(|order| order.id).collect();
+        self.ask_about_all(moment, &orders);
+        out.warn("report-gap", format!("{adapter}: reports may be lost; {} open orders are asked about", orders.len()));
+        self.send_inquiries(moment, out);
+        self.list_fills_after_gap(moment, adapter);
+    }
+
+    /// Each of these orders is asked about whatever becomes of it, so many a second.
+    pub(crate) fn ask_about_all(&mut self, moment: Moment, orders: &[OrderId]) {
         for (place, order) in orders.iter().enumerate() {
             let seconds = i64::try_from(place / INQUIRIES_AFTER_GAP_PER_SECOND).unwrap_or(i64::MAX);
             let ask_at = moment.at.plus_seconds(seconds);
             self.start_inquiry(*order, ask_at, |inquiry| inquiry.gap_at = Some(moment.at));
         }
-        out.warn("report-gap", format!("{adapter}: reports may be lost; {} open orders are asked about", orders.len()));
-        self.send_inquiries(moment, out);
-        self.list_fills_after_gap(moment, adapter);
     }
 
     /// Asks what is due; an order that nothing is to be learnt about is forgotten.

@@ -94,6 +94,7 @@ impl Trading {
         self.check_adapter(&route.adapter)?;
         self.check_offered(&route.adapter, &ask.properties)?;
         let (terms, Reduction { displaced, freed }) = self.size(&route, ask, reduction)?;
+        self.check_listing(&route.adapter, route.security.id, &terms)?;
         let (side, reduce_only) = (ask.side, ask.properties.reduce_only);
         let candidate =
             Candidate { route: &route, side, terms, replaces: None, reduce_only, freed, is_released: false, caller };

@@ -10,7 +10,7 @@ use domain::order::{Order, OrderTerms};
 use domain::report::{Report, ReportKind};
 use domain::{Caller, Quantity, Refusal, Side};
 
-use super::reduce_position::{can_be_displaced, reduced};
+use super::reduce_position::can_be_displaced;
 use crate::moment::Moment;
 use crate::orders::registry::PositionSide;
 use crate::orders::terms_check::{check_terms, is_closing_side};
@@ -144,7 +144,7 @@ impl Trading {
             let part = self.open_after_requests(order)?;
             let may_shrink = may_reduce && part > excess && !self.waiting_orders.contains(order.id);
             let security = self.reference.security(order.security)?;
-            let leaves_quantity = if may_shrink { reduced(security, order, excess) } else { None };
+            let leaves_quantity = if may_shrink { self.reduced(security, order, excess) } else { None };
             let given = if leaves_quantity.is_some() { excess } else { part };
             trimmed.push(Displaced { order: order.id, leaves_quantity, reason: DisplaceReason::PositionClosed });
             excess = excess.minus(given)?;

@@ -91,13 +91,24 @@ impl Trading {
             let security = self.reference.security(order.security)?;
             // A waiting order is not at the venue: it can be withdrawn, but not replaced.
             let may_shrink = part > excess && !self.waiting_orders.contains(order.id);
-            let leaves = if may_shrink { reduced(security, order, excess) } else { None };
+            let leaves = if may_shrink { self.reduced(security, order, excess) } else { None };
             let given = if leaves.is_some() { excess } else { part };
             reduction.displaced.push(Displaced { order: order.id, leaves_quantity: leaves, reason });
             reduction.freed = reduction.freed.plus(given)?;
             excess = excess.minus(given)?;
         }
         Ok(reduction)
+    }
+
+    /// The quantity of an order that is reduced by this much; absent where it can only be cancelled.
+    pub(super) fn reduced(&self, security: &Security, order: &Order, by: Quantity) -> Option<Quantity> {
+        let quantity = order.terms.quantity.minus(by).ok()?;
+        let terms = OrderTerms { quantity, ..order.terms };
+        let is_possible = order.pending == PendingRequest::Nothing
+            && quantity > order.filled
+            && check_terms(security, &terms).is_ok()
+            && self.check_listing(&order.adapter, order.security, &terms).is_ok();
+        is_possible.then_some(quantity)
     }
 }
 
@@ -109,15 +120,6 @@ pub(super) fn can_be_displaced(order: &Order) -> bool {
         (_, kind) => kind == OrderKind::Market,
     };
     !is_on_its_way
-}
-
-/// The quantity of an order that is reduced by this much; absent where it can only be cancelled.
-pub(super) fn reduced(security: &Security, order: &Order, by: Quantity) -> Option<Quantity> {
-    let quantity = order.terms.quantity.minus(by).ok()?;
-    let is_possible = order.pending == PendingRequest::Nothing
-        && quantity > order.filled
-        && check_terms(security, &OrderTerms { quantity, ..order.terms }).is_ok();
-    is_possible.then_some(quantity)
 }
 
 fn market_order(holding: &Position, side: Side, quantity: Quantity) -> PlaceOrder {

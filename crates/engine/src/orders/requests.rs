@@ -109,6 +109,7 @@ impl Trading {
         check_terms(&route.security, &terms)?;
         self.check_hours(moment.at, &route, &terms)?;
         self.check_adapter(&order.adapter)?;
+        self.check_listing(&order.adapter, order.security, &terms)?;
         self.check_growth(&order, &terms)?;
         let candidate = Candidate {
             route: &route,

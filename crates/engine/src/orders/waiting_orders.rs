@@ -142,6 +142,7 @@ impl Trading {
             }
         }
         check_terms(&route.security, &candidate.terms)?;
+        self.check_listing(&order.adapter, order.security, &candidate.terms)?;
         self.check_hours(moment.at, &route, &candidate.terms)?;
         self.check_risk(moment, &candidate)?;
         Ok(Some(candidate.terms))

@@ -7,8 +7,8 @@ use domain::command::{
 use domain::order::{OrderKind, OrderTerms};
 use domain::report::{
     AdapterCapabilities, FillsPage, FillsScope, InquiryAnswer, InquiryResult, LineKind, ListingCapabilities,
-    ListingScope, OpenOrdersPage, RefusesRepeatedIds, Report, ReportKind, SessionState, VenueFill, VenueOrder,
-    VenueOrderState, VenueSnapshot,
+    ListingScope, ListingStatus, OpenOrdersPage, RefusesRepeatedIds, Report, ReportKind, SessionState, VenueFill,
+    VenueListing, VenueOrder, VenueOrderState, VenueSnapshot,
 };
 use domain::{
     AccountId, AdapterName, Amount, BookLevel, CommandEnvelope, Currency, Decimal, ExchangeId, Input, IntId, Mark,
@@ -169,9 +169,22 @@ fn odd_said() -> impl Strategy<Value = ReportKind> {
         4 => odd_answer().prop_map(ReportKind::Inquiry),
         4 => odd_page().prop_map(ReportKind::OpenOrders),
         4 => odd_fills().prop_map(ReportKind::Fills),
+        2 => odd_listing(),
         1 => Just(ReportKind::ListingFailed { scope: ListingScope::OpenOrders, reason: reason() }),
         1 => order().prop_map(move |order| ReportKind::DeliveryUnknown { order, reason: reason(), dead_after: None }),
     ]
+}
+
+/// Of known and unknown securities, with steps and bounds of any sign.
+fn odd_listing() -> impl Strategy<Value = ReportKind> {
+    let statuses = [ListingStatus::Trading, ListingStatus::Halted, ListingStatus::Delisted, ListingStatus::Unlisted];
+    let status = (0..statuses.len()).prop_map(move |place| statuses[place]);
+    (0..4_u64, status, prop::option::of(price()), prop::option::of(quantity())).prop_map(
+        |(security, status, tick, lot)| ReportKind::Listed {
+            security: SecurityId(security),
+            listing: VenueListing { tick, lot, quantity_max: lot, ..VenueListing::new(status) },
+        },
+    )
 }
 
 fn odd_fill() -> impl Strategy<Value = VenueFill> {

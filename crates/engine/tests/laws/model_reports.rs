@@ -42,7 +42,10 @@ impl Model {
             | ReportKind::Statement(_)
             | ReportKind::Entry(_)
             | ReportKind::External(_) => {}
-            ReportKind::OpenOrders(_) | ReportKind::Fills(_) | ReportKind::ListingFailed { .. } => {}
+            ReportKind::OpenOrders(_)
+            | ReportKind::Fills(_)
+            | ReportKind::ListingFailed { .. }
+            | ReportKind::Listed { .. } => {}
         }
     }
 

@@ -14,6 +14,7 @@ mod kills;
 mod lines;
 mod breaks;
 mod listings;
+mod venue_listings;
 mod memory;
 mod orders;
 mod recovery;

@@ -37,8 +37,10 @@ pub(crate) const TERM_NOT_OFFERED: &str = "term-not-offered";
 /// OrdRejReason for the code of a refusal.
 pub(crate) fn ord_rej_reason(code: &str, text: &str) -> u64 {
     match code {
-        "unknown-security" | "security-ambiguous" | "not-tradeable" | "security-expired" => UNKNOWN_SYMBOL,
-        "market-closed" => EXCHANGE_CLOSED,
+        "unknown-security" | "security-ambiguous" | "not-tradeable" | "security-expired" | "venue-unlisted"
+        | "venue-delisted" => UNKNOWN_SYMBOL,
+        "market-closed" | "venue-halted" | "venue-cancel-only" => EXCHANGE_CLOSED,
+        "venue-lot" | "venue-quantity" => INCORRECT_QUANTITY,
         "insufficient-cash" | "price-collar" | "max-order-quantity" | "max-order-notional" | "max-open-orders"
         | "max-open-notional" | "max-position" | "max-gross-exposure" | "order-rate" | "message-rate" => ABOVE_LIMIT,
         "unknown-order" => ORD_REJ_UNKNOWN_ORDER,

@@ -2,13 +2,14 @@
 
 use domain::breaks::{Break, BreakSide};
 use domain::report::{
-    AdapterCapabilities, FillsPage, FillsScope, ListingCapabilities, ListingScope, OpenOrdersPage, RefusesRepeatedIds,
-    ReportKind, SessionState, VenueSnapshot,
+    AdapterCapabilities, FillsPage, FillsScope, ListingCapabilities, ListingScope, ListingStatus, OpenOrdersPage,
+    RefusesRepeatedIds, ReportKind, SessionState, VenueListing, VenueSnapshot,
 };
 use domain::{ExchangeId, OrderProperty, SecurityId, Text};
 
 use super::StoryEngine;
-use super::language::terms;
+use super::fixture::security;
+use super::language::{price, terms};
 
 /// `B1 ORDER OPEN: ours status CANCELED, theirs status LIVE by ann (why)`
 pub(super) fn break_line(found: &Break) -> String {
@@ -28,6 +29,24 @@ pub(super) fn break_line(found: &Break) -> String {
         show(comment, "; "),
         show(changed_by, " by ")
     )
+}
+
+/// `trading tick 0.05 lot 10 from 20 to 100 worth 200 up-to 900`
+fn venue_listing(status: &str, filters: &[&str]) -> VenueListing {
+    use ListingStatus::{CancelOnly, Delisted, Halted, Trading, Unlisted};
+    let statuses = [Trading, Halted, CancelOnly, Delisted, Unlisted];
+    let filter = |name: &str| filters.chunks(2).find(|pair| pair[0] == name).map(|pair| pair[1]);
+    let quantity = |name| filter(name).map(|text| text.parse().unwrap());
+    let amount = |name| filter(name).map(|text| text.parse().unwrap());
+    VenueListing {
+        status: statuses.into_iter().find(|known| known.name() == status).unwrap(),
+        tick: filter("tick").map(price),
+        lot: quantity("lot"),
+        quantity_min: quantity("from"),
+        quantity_max: quantity("to"),
+        notional_min: amount("worth"),
+        notional_max: amount("up-to"),
+    }
 }
 
 /// `list fills after 7`
@@ -91,6 +110,9 @@ impl StoryEngine {
             }
             ["fails-to-list", "fills"] => {
                 ReportKind::ListingFailed { scope: ListingScope::Fills(None), reason: "status 503".into() }
+            }
+            ["takes", symbol, status, filters @ ..] => {
+                ReportKind::Listed { security: security(symbol), listing: venue_listing(status, filters) }
             }
             other => panic!("not a word of a venue: {other:?}"),
         }
