@@ -252,6 +252,9 @@ fn address_in(ready_line: &str, scheme: &str) -> Option<SocketAddr> {
     rest.split_once('"')?.0.parse().ok()
 }
 
+/// Of the log of a server whose scenario failed.
+const LOG_LINES_SHOWN: usize = 40;
+
 /// A child with its outputs collected.
 struct ServerProcess {
     child: Child,
@@ -313,7 +316,15 @@ impl ServerProcess {
 
 impl Drop for ServerProcess {
     fn drop(&mut self) {
+        let ended = self.child.try_wait().ok().flatten();
         self.end();
+        // What the scenario met may have its reason here, above all where the server ended by itself.
+        if thread::panicking() {
+            let log = self.log();
+            let tail: Vec<_> = log.lines().rev().take(LOG_LINES_SHOWN).collect();
+            let tail: Vec<_> = tail.into_iter().rev().collect();
+            eprintln!("a server that the failed scenario used had ended: {ended:?}; its log:\n{}", tail.join("\n"));
+        }
     }
 }
 

@@ -76,12 +76,11 @@ fn on_a_full_disk_every_order_that_was_answered_is_there_after_the_restart() {
 
 #[test]
 fn a_record_that_the_journal_refuses_ends_the_loop_and_had_no_effect() {
-    let mut fixture = LiveFixture::default();
-    fixture.journal.segment_bytes = 16 << 10;
+    let fixture = LiveFixture::default();
     let live = fixture.start_trading();
-    let record = live.inbox.append_ledger_record(vec![0; 20_000], None).unwrap();
+    let record = live.inbox.append_ledger_record(vec![0; 16 << 20], None).unwrap();
     assert_eq!(PendingReply::new(record).wait(), "no reply");
-    check_failed(&fixture, live, "the journal refused a batch: the batch has 20021 bytes, the limit is 16192");
+    check_failed(&fixture, live, "the journal refused a batch: a record has 16777237 bytes, the limit is 16777152");
     assert_eq!(fixture.restart().open_orders(), "");
 }
 

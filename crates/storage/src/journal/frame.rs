@@ -15,9 +15,32 @@ use crate::block::{self, BlockPosition, HEAD_BYTES};
 pub(crate) const FRAME_HEAD_BYTES: usize = HEAD_BYTES + 4 + 8 + 8 + 32;
 const RECORD_HEAD_BYTES: usize = 8 + 8 + 1 + 4;
 
+/// The largest batch of one frame.
+pub(crate) const BATCH_BYTES_MAX: usize = block::LIMIT_BYTES - FRAME_HEAD_BYTES;
+
 /// What a batch adds to a frame.
 pub(crate) fn batch_bytes(batch: &JournalBatch) -> usize {
-    batch.records.iter().map(|record| RECORD_HEAD_BYTES.saturating_add(record.payload.len())).sum()
+    batch.records.iter().map(record_bytes).sum()
+}
+
+pub(crate) fn record_bytes(record: &JournalRecord) -> usize {
+    RECORD_HEAD_BYTES.saturating_add(record.payload.len())
+}
+
+/// The same records in their order, in parts that each fit a frame.
+pub(crate) fn parts(records: Vec<JournalRecord>) -> Vec<Vec<JournalRecord>> {
+    let (mut parts, mut part, mut bytes) = (Vec::new(), Vec::with_capacity(records.len()), 0);
+    for record in records {
+        let more = record_bytes(&record);
+        if bytes + more > BATCH_BYTES_MAX {
+            parts.push(std::mem::take(&mut part));
+            bytes = 0;
+        }
+        bytes += more;
+        part.push(record);
+    }
+    parts.push(part);
+    parts
 }
 
 /// Collects batches into the bytes of one frame; the buffer is used again and again.

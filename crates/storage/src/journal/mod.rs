@@ -56,7 +56,7 @@ pub use writer::{DurabilityEvent, JournalWorker};
 use crate::file_system::{FileSystem, OsFileSystem, create_folder};
 use crate::lock::DataDirLock;
 use crate::{Loss, StorageError};
-use frame::FrameBuilder;
+use frame::{BATCH_BYTES_MAX, FrameBuilder};
 use head::HeadFile;
 use scan::JournalScan;
 use shared::JournalShared;
@@ -72,7 +72,6 @@ pub struct Journal {
     _lock: DataDirLock,
     queue: Option<Sender<QueuedBatch>>,
     queue_bytes: usize,
-    batch_limit: usize,
     last_sequence: u64,
     shared: Arc<JournalShared>,
     durability_events: Receiver<DurabilityEvent>,
@@ -200,7 +199,6 @@ impl Journal {
             _lock: lock.clone(),
             queue: Some(queue),
             queue_bytes: options.queue_bytes,
-            batch_limit: options.batch_limit(),
             last_sequence: recovered.last_sequence,
             shared,
             durability_events: news,
@@ -214,13 +212,18 @@ impl Journal {
         Ok(())
     }
 
-    /// Hands a batch to the writer and returns at once.
+    /// Hands a batch to the writer and returns at once. Where its records are more than one frame holds, it goes in parts.
     pub fn append(&mut self, batch: JournalBatch) -> Result<(), RefusedBatch> {
-        let (bytes, last) = match self.check(&batch) {
-            Ok(checked) => checked,
-            Err(reason) => return Err(RefusedBatch { batch, reason }),
-        };
+        if let Err(reason) = self.check(&batch) {
+            return Err(RefusedBatch { batch, reason });
+        }
+        let JournalBatch { time, records } = batch;
+        frame::parts(records).into_iter().try_for_each(|records| self.send(JournalBatch { time, records }))
+    }
+
+    fn send(&mut self, batch: JournalBatch) -> Result<(), RefusedBatch> {
         let Some(queue) = &self.queue else { return Err(self.refused_by_writer(batch)) };
+        let (bytes, last) = (frame::batch_bytes(&batch), batch.records.last().map_or(0, |record| record.sequence));
         // Counted before it is sent: the writer may process it before this thread continues.
         self.shared.record_queued(bytes);
         match queue.try_send(QueuedBatch { batch, bytes }) {
@@ -240,8 +243,7 @@ impl Journal {
         }
     }
 
-    /// The size of the batch and its last sequence, or why it is refused.
-    fn check(&self, batch: &JournalBatch) -> Result<(usize, u64), AppendError> {
+    fn check(&self, batch: &JournalBatch) -> Result<(), AppendError> {
         if batch.records.is_empty() {
             return Err(AppendError::Empty);
         }
@@ -252,14 +254,13 @@ impl Journal {
             }
             last = record.sequence;
         }
-        let bytes = frame::batch_bytes(batch);
-        if bytes > self.batch_limit {
-            return Err(AppendError::TooLarge { bytes, limit: self.batch_limit });
+        if let Some(bytes) = batch.records.iter().map(frame::record_bytes).find(|bytes| *bytes > BATCH_BYTES_MAX) {
+            return Err(AppendError::TooLarge { bytes, limit: BATCH_BYTES_MAX });
         }
         if self.shared.queued_bytes() >= self.queue_bytes {
             return Err(AppendError::QueueFull);
         }
-        Ok((bytes, last))
+        Ok(())
     }
 
     fn refused_by_writer(&self, batch: JournalBatch) -> RefusedBatch {
@@ -392,7 +393,7 @@ impl fmt::Display for AppendError {
             Self::QueueFull => f.write_str("the queue of the journal is full"),
             Self::Failed { error } => write!(f, "the journal has failed: {error}"),
             Self::Empty => f.write_str("the batch has no record"),
-            Self::TooLarge { bytes, limit } => write!(f, "the batch has {bytes} bytes, the limit is {limit}"),
+            Self::TooLarge { bytes, limit } => write!(f, "a record has {bytes} bytes, the limit is {limit}"),
             Self::SequenceNotRising { sequence, last } => {
                 write!(f, "sequence {sequence} is not above {last}")
             }

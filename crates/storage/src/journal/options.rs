@@ -1,10 +1,8 @@
 //! Sizes and limits of a journal.
 
 use super::chain::{ChainAnchor, InstanceId};
-use super::frame::FRAME_HEAD_BYTES;
-use super::segment::HEADER_BYTES;
 use super::sync_mode::SyncMode;
-use crate::{StorageError, block};
+use crate::StorageError;
 
 const DEFAULT_SEGMENT_BYTES: u64 = 64 << 20;
 const SMALLEST_SEGMENT_BYTES: u64 = 1 << 10;
@@ -72,11 +70,5 @@ impl JournalOptions {
             return refuse("journal.queue", "must have room for at least one batch".to_owned());
         }
         Ok(())
-    }
-
-    /// The largest batch: alone in a segment, and within the limit of a block.
-    pub(crate) fn batch_limit(&self) -> usize {
-        let room = usize::try_from(self.segment_bytes).map_or(usize::MAX, |bytes| bytes - HEADER_BYTES);
-        room.min(block::LIMIT_BYTES) - FRAME_HEAD_BYTES
     }
 }

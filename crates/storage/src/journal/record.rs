@@ -8,7 +8,8 @@ pub struct JournalRecord {
     pub payload: Vec<u8>,
 }
 
-/// Records that survive together or not at all, stamped with one time.
+/// Records that survive together or not at all, stamped with one time. More than a frame holds (16 MiB) survive part by part, in
+/// their order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JournalBatch {
     /// Nanoseconds since 1970, UTC.

@@ -15,13 +15,13 @@ use super::chain::{ChainHash, InstanceId};
 use super::frame::{FRAME_HEAD_BYTES, FrameBuilder};
 use super::head::HeadFile;
 use super::record::JournalBatch;
-use super::segment::{self, SegmentHeader};
+use super::segment::{self, HEADER_BYTES, SegmentHeader};
 use super::shared::JournalShared;
 use super::spare::SpareSource;
 use super::sync_mode::SyncMode;
 use crate::StorageError;
 use crate::block::BlockPosition;
-use crate::file_system::{FileSystem, WritableFile, write_all_at};
+use crate::file_system::{FileSystem, WritableFile, write_all_at, zero_fill};
 
 /// A frame that has grown to this size takes no further batch; only a single large batch makes a larger one.
 const COMMIT_BYTES: usize = 1 << 20;
@@ -153,7 +153,7 @@ impl JournalWriter {
         self.frame.clear();
         if !self.has_room(FRAME_HEAD_BYTES + first.bytes) {
             let record = first.batch.records.first().expect("empty batches are refused");
-            self.roll(record.sequence)?;
+            self.roll(record.sequence, FRAME_HEAD_BYTES + first.bytes)?;
         }
         self.add_batch(&first);
         while self.frame.bytes().len() < COMMIT_BYTES {
@@ -218,27 +218,23 @@ impl JournalWriter {
     }
 
     /// Goes on in a new segment. Its header is durable before the file gets its name, so a segment by name always
-    /// has a good header; and the old segment is synced before, in every mode, so the chain has no hole.
-    fn roll(&mut self, first: u64) -> Result<(), StorageError> {
+    /// has a good header; and the old segment is synced before, in every mode, so the chain has no hole. A frame that is
+    /// larger than a usual segment makes its own as large as it is.
+    fn roll(&mut self, first: u64, frame_bytes: usize) -> Result<(), StorageError> {
         self.sync_if_needed()?;
         let spare = self.spares.acquire()?;
         let number = self.open.as_ref().map_or(1, |open| open.number + 1);
-        let header =
-            SegmentHeader { instance: self.instance, number, first, capacity: self.capacity, previous: self.head };
+        let capacity = self.capacity.max((HEADER_BYTES + frame_bytes) as u64);
+        let header = SegmentHeader { instance: self.instance, number, first, capacity, previous: self.head };
         let path = self.folder.join(segment::file_name(first));
-        write_all_at(spare.medium.as_ref(), &header.encode(), 0)
+        zero_fill(spare.medium.as_ref(), self.capacity, capacity)
+            .and_then(|()| write_all_at(spare.medium.as_ref(), &header.encode(), 0))
             .and_then(|()| if PlantedBug::UnsyncedSegmentHeader.is_planted() { Ok(()) } else { spare.medium.sync() })
             .and_then(|()| self.disk.rename(&spare.path, &path))
             .map_err(StorageError::io("begin", &path))?;
         self.spares.request();
         self.head = header.hash();
-        self.open = Some(OpenSegment {
-            path,
-            medium: spare.medium,
-            number,
-            capacity: self.capacity,
-            position: header.frames_start(),
-        });
+        self.open = Some(OpenSegment { path, medium: spare.medium, number, capacity, position: header.frames_start() });
         Ok(())
     }
 }

@@ -46,8 +46,8 @@ fn a_batch_that_makes_no_sense_is_given_back_with_the_reason() {
     assert_eq!(refusal(vec![]), "the batch has no record");
     assert_eq!(refusal(vec![record(5, "again")]), "sequence 5 is not above 5");
     assert_eq!(refusal(vec![record(9, "late"), record(8, "early")]), "sequence 8 is not above 9");
-    let large = "x".repeat(1024);
-    assert_eq!(refusal(vec![record(6, &large)]), "the batch has 1045 bytes, the limit is 832");
+    let large = "x".repeat(16 << 20);
+    assert_eq!(refusal(vec![record(6, &large)]), "a record has 16777237 bytes, the limit is 16777152");
     append_durable(&mut journal, 6, "second");
 }
 
@@ -62,6 +62,35 @@ fn the_largest_batch_fills_a_segment_of_its_own() {
     journal.close().unwrap();
     assert_eq!(bench.segments().len(), 3);
     assert_eq!(bench.read(), [line(1, &large), line(2, &large), line(3, &large)]);
+}
+
+#[test]
+fn a_record_that_is_larger_than_a_segment_has_one_of_its_size() {
+    let bench = JournalFixture::new();
+    let (_, mut journal) = bench.open();
+    let large = "x".repeat(5000);
+    append_durable(&mut journal, 1, "before");
+    append_durable(&mut journal, 2, &large);
+    append_durable(&mut journal, 3, "after");
+    journal.close().unwrap();
+    let (_, journal) = bench.open();
+    journal.close().unwrap();
+    assert_eq!(bench.read(), [line(1, "before"), line(2, &large), line(3, "after")]);
+    let lengths = bench.segments().iter().map(|path| path.metadata().unwrap().len()).collect::<Vec<_>>();
+    assert_eq!(lengths, [1024, 5213, 1024]);
+}
+
+#[test]
+fn a_batch_of_more_than_a_frame_holds_goes_in_parts() {
+    let bench = JournalFixture::new();
+    let (_, mut journal) = bench.open();
+    let large = "x".repeat(7 << 20);
+    let records = (1..=5).map(|sequence| record(sequence, &large)).collect();
+    journal.append(JournalBatch { time: 0, records }).unwrap();
+    journal.close().unwrap();
+    let sequences = bench.read().iter().map(|line| line.split(' ').next().unwrap().to_owned()).collect::<Vec<_>>();
+    assert_eq!(sequences, ["1", "2", "3", "4", "5"]);
+    assert_eq!(bench.segments().len(), 3);
 }
 
 #[test]
