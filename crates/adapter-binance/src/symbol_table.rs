@@ -1,10 +1,13 @@
 //! What the venue lists, and which of our securities each symbol is.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use adapter_kit::listings::{ListingChange, Listings, ListingsRefused};
+use adapter_kit::listings::{Listing, ListingChange, ListingStatus, Listings, ListingsRefused};
+use adapters::ToldListings;
 use bus::Catalogue;
-use domain::{Currency, ExchangeId, Security, SecurityId, Text};
+use domain::report::{ReportKind, VenueListing};
+use domain::{Currency, ExchangeId, ReferenceData, Security, SecurityId, Text};
 
 use crate::protocol::exchange_info::BinanceSymbol;
 
@@ -15,18 +18,51 @@ pub struct SymbolTable {
     catalogue: Catalogue,
     listings: Listings,
     symbols: BTreeMap<String, BinanceSymbol>,
+    told: ToldListings,
+    /// The reference data whose listings were told; absent where the venue's list is newer.
+    told_for: Option<Arc<ReferenceData>>,
 }
 
 impl SymbolTable {
     pub fn new(venue: Text, exchange: ExchangeId, catalogue: Catalogue) -> Self {
-        Self { venue, exchange, catalogue, listings: Listings::default(), symbols: BTreeMap::new() }
+        Self {
+            venue,
+            exchange,
+            catalogue,
+            listings: Listings::default(),
+            symbols: BTreeMap::new(),
+            told: ToldListings::default(),
+            told_for: None,
+        }
     }
 
     /// The venue's whole list; gives what changed.
     pub fn apply(&mut self, symbols: Vec<BinanceSymbol>) -> Result<Vec<ListingChange>, ListingsRefused> {
         let changes = self.listings.apply(symbols.iter().map(BinanceSymbol::listing).collect())?;
         self.symbols = symbols.into_iter().map(|symbol| (symbol.symbol.clone(), symbol)).collect();
+        if !changes.is_empty() {
+            self.told_for = None;
+        }
         Ok(changes)
+    }
+
+    /// For the engine: what the venue takes of our securities, where that is not as it was told. A symbol that is none of
+    /// our securities is not told.
+    pub fn untold_listings(&mut self) -> Vec<ReportKind> {
+        let reference = self.catalogue.current();
+        let is_told = self.told_for.as_ref().is_some_and(|told_for| Arc::ptr_eq(told_for, &reference));
+        if is_told || self.symbols.is_empty() {
+            return Vec::new();
+        }
+        let own = reference.securities.values().filter(|security| security.exchange == self.exchange);
+        let now: Vec<_> = own.map(|security| (security.id, self.listing_of(security))).collect();
+        self.told_for = Some(reference);
+        self.told.changes(now)
+    }
+
+    fn listing_of(&self, security: &Security) -> VenueListing {
+        let listed = self.listings.get(security.symbol_at(&self.venue));
+        listed.map_or(VenueListing::new(ListingStatus::Unlisted), Listing::venue_listing)
     }
 
     pub fn listings(&self) -> &Listings {
@@ -47,10 +83,7 @@ impl SymbolTable {
     /// How much one unit of quantity is.
     pub fn contract_size(&self, security: SecurityId) -> domain::Decimal {
         let reference = self.catalogue.current();
-        reference
-            .securities
-            .get(&security)
-            .map_or(domain::Decimal::ONE, |known: &std::sync::Arc<Security>| known.contract_size)
+        reference.securities.get(&security).map_or(domain::Decimal::ONE, |known: &Arc<Security>| known.contract_size)
     }
 
     /// The asset of prices; the charge of a fill without a commission is in it.

@@ -16,6 +16,8 @@ use crate::protocol::answers::{CallAnswer, CallError};
 use crate::protocol::error_codes::ErrorMeaning;
 use crate::protocol::exchange_info::ExchangeInfo;
 use crate::protocol::market_answers::{DepthSnapshot, ServerTime};
+use crate::protocol::order_answers::place_error;
+use crate::protocol::refusal_codes::is_about_listing;
 use crate::protocol::requests::BinanceRequest;
 use crate::protocol::user_events::UserEvent;
 
@@ -66,6 +68,7 @@ impl BinanceAdapter {
         let dead_after = sent_at.plus_millis(self.life_millis().into());
         match purpose {
             RequestPurpose::Order(order, kind) => {
+                self.look_at_listings_after(at, answer);
                 self.tracker.on_answer((order, kind), answer, (at, dead_after), &mut self.outbox.reports);
             }
             RequestPurpose::Inquiry(order) => self.on_inquiry_answer(at, order, answer),
@@ -78,6 +81,16 @@ impl BinanceAdapter {
                     tracing::warn!(%order, reason = error.describe(), "an earlier leg of an order could not be cancelled");
                 }
             }
+        }
+    }
+
+    /// A refusal by filters or status says that the venue's list is not as we know it.
+    fn look_at_listings_after(&mut self, at: Timestamp, answer: &CallAnswer) {
+        let refused = answer.outcome.as_ref().err().and_then(place_error);
+        if let (Some((code, message)), Some(session)) = (refused, &mut self.session)
+            && is_about_listing(code, &message)
+        {
+            session.due.hasten_listings(at);
         }
     }
 

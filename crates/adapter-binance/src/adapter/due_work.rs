@@ -60,7 +60,11 @@ impl BinanceAdapter {
         }
     }
 
-    fn ask_for_listings(&mut self, at: Timestamp) {
+    /// Asks for the venue's list of symbols. One question at a time.
+    pub fn ask_for_listings(&mut self, at: Timestamp) {
+        if self.requests.values().any(|request| request.purpose == RequestPurpose::Listings) {
+            return;
+        }
         if let Some(session) = &mut self.session {
             session.due.listings = at.plus_seconds(LISTINGS_SECONDS);
         }

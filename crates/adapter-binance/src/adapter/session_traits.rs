@@ -72,6 +72,9 @@ impl OrderSession for BinanceAdapter {
             return Err(SessionLost("not logged on".into()));
         }
         self.pump(at);
+        for said in self.symbols.untold_listings() {
+            sink.on_report(None, said);
+        }
         for (ext_at, said) in std::mem::take(&mut self.outbox.reports) {
             sink.on_report(ext_at, said);
         }

@@ -9,6 +9,8 @@ use crate::order_tracker::OrderRequestKind;
 pub(super) const CHECK_MILLIS: i64 = 500;
 pub(super) const CLOCK_SECONDS: i64 = 60;
 pub(super) const LISTINGS_SECONDS: i64 = 300;
+/// Between two questions for the list, however many orders are refused.
+pub(super) const LISTINGS_AGAIN_SECONDS: i64 = 5;
 
 /// What a request without an answer was for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,5 +54,11 @@ impl DueTimes {
             clock: begun.plus_seconds(CLOCK_SECONDS),
             listings: begun.plus_seconds(LISTINGS_SECONDS),
         }
+    }
+
+    /// The venue's list is asked for soon.
+    pub(super) fn hasten_listings(&mut self, at: Timestamp) {
+        let asked_at = self.listings.plus_seconds(-LISTINGS_SECONDS);
+        self.listings = self.listings.min(asked_at.plus_seconds(LISTINGS_AGAIN_SECONDS).max(at));
     }
 }

@@ -91,7 +91,7 @@ impl OrderTracker {
                 if let Some(known) = self.orders.get_mut(&order) {
                     known.is_ended = true;
                 }
-                told.push(ReportKind::Rejected { order, reason: error.describe().into() });
+                told.push(ReportKind::Rejected { order, reason: error.refusal().into() });
             }
         }
     }
@@ -120,7 +120,7 @@ impl OrderTracker {
                 }
             }
             Err(error) if is_unknown(error) => told.push(lost(error.describe())),
-            Err(error) => told.push(ReportKind::CancelRejected { order, reason: error.describe().into() }),
+            Err(error) => told.push(ReportKind::CancelRejected { order, reason: error.refusal().into() }),
         }
     }
 
@@ -140,7 +140,7 @@ impl OrderTracker {
             Err(error) if is_unknown(error) => told.push(lost(error.describe())),
             Err(error) => {
                 self.forget_replace(order);
-                told.push(ReportKind::ReplaceRejected { order, reason: error.describe().into() });
+                told.push(ReportKind::ReplaceRejected { order, reason: error.refusal().into() });
             }
         }
     }
@@ -165,9 +165,12 @@ impl OrderTracker {
                 known.replacing = None;
                 told.push(ReportKind::ReplaceRejected { order, reason: reason.into() });
             }
-            CancelReplaceOutcome::Neither { reason, .. }
-            | CancelReplaceOutcome::PlacedOnly { reason, .. }
-            | CancelReplaceOutcome::Unknown { reason } => told.push(lost(reason)),
+            CancelReplaceOutcome::Neither { reason, .. } => {
+                told.push(lost(format!("the venue's answer contradicts its events: {reason}")));
+            }
+            CancelReplaceOutcome::PlacedOnly { reason, .. } | CancelReplaceOutcome::Unknown { reason } => {
+                told.push(lost(reason));
+            }
         }
     }
 

@@ -11,6 +11,7 @@ pub mod requests;
 pub mod encoding;
 pub mod error_codes;
 pub mod answers;
+pub mod refusal_codes;
 pub mod order_answers;
 pub mod account_answers;
 pub mod market_answers;

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::answers::CallError;
 use super::error_codes::{ErrorMeaning, meaning_of};
+use super::refusal_codes::refusal_code;
 use super::venue_enums::{BinanceLegResult, BinanceOrderStatus, BinanceOrderType, BinanceSide, BinanceTif};
 use super::wire_values::{WireDecimal, WireInteger};
 
@@ -147,14 +148,26 @@ fn outcome_of_legs(legs: &WireLegs) -> CancelReplaceOutcome {
 fn outcome_without_legs(error: &CallError) -> CancelReplaceOutcome {
     match error.meaning {
         ErrorMeaning::Unknown | ErrorMeaning::HalfDone => CancelReplaceOutcome::Unknown { reason: error.describe() },
-        meaning => CancelReplaceOutcome::Neither { meaning, reason: error.describe() },
+        meaning => CancelReplaceOutcome::Neither { meaning, reason: error.refusal() },
     }
 }
 
 fn leg_error(answer: &Value) -> Option<(ErrorMeaning, String)> {
     let error = WireLegError::deserialize(answer).ok()?;
     // The halves have no status of their own; 400 stands for an error that is not the venue's own.
-    Some((meaning_of(400, error.code.0, &error.msg), format!("{} ({})", error.msg, error.code.0)))
+    let meaning = meaning_of(400, error.code.0, &error.msg);
+    let code = refusal_code(Some(error.code.0), meaning, &error.msg);
+    let text = format!("{} ({})", error.msg, error.code.0);
+    let is_unknown = meaning == ErrorMeaning::Unknown;
+    Some((meaning, if is_unknown { text } else { format!("{code}: {text}") }))
+}
+
+/// Code and text of why an order was not placed: of its own half where there are two.
+pub fn place_error(error: &CallError) -> Option<(i64, String)> {
+    let legs = error.data.as_ref().and_then(|data| WireLegs::deserialize(data).ok());
+    let leg = legs.and_then(|legs| WireLegError::deserialize(&legs.place_answer).ok());
+    let leg = leg.map(|leg| (leg.code.0, leg.msg));
+    leg.or_else(|| Some((error.code?, error.message.clone())))
 }
 
 fn reason_of(error: Option<(ErrorMeaning, String)>) -> String {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use adapter_binance::protocol::requests::BinanceRequest;
 use adapter_binance::venue_type::open_adapter;
 use adapter_binance::{BinanceAdapter, BinanceSpotType};
 use adapters::Adapter;
@@ -17,12 +18,14 @@ use bus::Catalogue;
 use domain::order::OrderTerms;
 use domain::report::LineKind;
 use domain::{
-    AdapterName, Decimal, Order, OrderKind, ReferenceData, Security, SecurityId, SecurityKind, TimeInForce, Timestamp,
+    AdapterName, Decimal, Order, OrderKind, ReferenceData, Security, SecurityId, SecurityKind, Side, TimeInForce,
+    Timestamp,
 };
 use scenarios::proxy::CuttableProxy;
 use tempfile::TempDir;
 
-use crate::lab::{Lab, now};
+use crate::lab::{Lab, now, run_value};
+use crate::orders::ticket;
 
 /// A wait for the lab that takes longer than this has failed, on any machine.
 const WAIT_MAX: Duration = Duration::from_secs(60);
@@ -212,6 +215,18 @@ impl Harness for LabHarness {
     /// The adapter leaves out what was placed elsewhere.
     fn place_elsewhere(&mut self, _: OrderIntent) -> bool {
         false
+    }
+
+    /// The lab makes its steps coarser before it looks at the next order, which does not fit any more.
+    fn change_listing(&mut self) -> bool {
+        let odd = BinanceRequest::place(&ticket("BTCUSDT", Side::Buy, "0.01", Some("20000.01"), "R9-1-0"));
+        run_value(self.lab.arm("filters-change"));
+        let answer = run_value(self.lab.rest("HMAC").call(&odd));
+        assert!(answer.outcome.is_err(), "{answer:?}");
+        if self.adapter.is_logged_on() {
+            self.adapter.ask_for_listings(now());
+        }
+        true
     }
 
     /// The lab is another process: only the adapter starts again.

@@ -10,3 +10,4 @@ mod harness;
 mod conformance;
 mod lab_trader;
 mod adapter_faults;
+mod listings;

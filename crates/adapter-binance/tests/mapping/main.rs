@@ -3,6 +3,7 @@
 
 mod tickets;
 mod filters;
+mod listings;
 mod executions;
 mod rates;
 mod market_data;

@@ -55,15 +55,15 @@ fn each_half_is_read_on_its_own() {
     let lines: String = cases.iter().map(|(status, body)| format!("{:?}\n", outcome(*status, body))).collect();
     expect![[r#"
         Replaced(OrderAcknowledgement { symbol: "BTCUSDT", order_id: WireInteger(11), client_id: "new", at: Some(WireInteger(1648540168818)) })
-        CanceledOnly { reason: "Order would immediately match and take. (-2010)" }
+        CanceledOnly { reason: "venue-post-only: Order would immediately match and take. (-2010)" }
         Unknown { reason: "Timeout waiting for response from backend server. (-1007)" }
-        PlacedOnly { placed: OrderAcknowledgement { symbol: "BTCUSDT", order_id: WireInteger(11), client_id: "new", at: Some(WireInteger(1648540168818)) }, reason: "Unknown order sent. (-2011)" }
-        Neither { meaning: NoSuchOrder, reason: "Unknown order sent. (-2011)" }
-        Neither { meaning: NoSuchOrder, reason: "Unknown order sent. (-2011)" }
+        PlacedOnly { placed: OrderAcknowledgement { symbol: "BTCUSDT", order_id: WireInteger(11), client_id: "new", at: Some(WireInteger(1648540168818)) }, reason: "venue-unknown-order: Unknown order sent. (-2011)" }
+        Neither { meaning: NoSuchOrder, reason: "venue-unknown-order: Unknown order sent. (-2011)" }
+        Neither { meaning: NoSuchOrder, reason: "venue-unknown-order: Unknown order sent. (-2011)" }
         Unknown { reason: "Timeout waiting for response from backend server. (-1007)" }
         Unknown { reason: "cancel POSTPONED, new order SUCCESS" }
         Unknown { reason: "Order cancel-replace partially failed. (-2021 CANCEL_REPLACE_PARTIALLY_FAILED)" }
-        Neither { meaning: RateLimited, reason: "Too many new orders; current limit is 1 orders per 10 SECOND. (-1015 TOO_MANY_ORDERS)" }
+        Neither { meaning: RateLimited, reason: "venue-rate: Too many new orders; current limit is 1 orders per 10 SECOND. (-1015 TOO_MANY_ORDERS)" }
         Unknown { reason: "Timeout waiting for response from backend server. (-1007 TIMEOUT)" }
         Unknown { reason: "the answer has no halves" }
     "#]].assert_eq(&lines);

@@ -1,6 +1,7 @@
 //! Error codes: what each means for a request, whatever its status.
 
 use adapter_binance::protocol::error_codes::{ERROR_CODES, ErrorMeaning, meaning_of, meaning_of_status};
+use adapter_binance::protocol::refusal_codes::{is_about_listing, refusal_code};
 use expect_test::expect;
 
 #[test]
@@ -80,6 +81,63 @@ fn without_a_known_code_the_status_decides() {
         503 Unknown
         504 Unknown
         599 Unknown
+    "#]]
+    .assert_eq(&lines);
+}
+
+#[test]
+fn a_refusal_has_a_stable_code_before_the_venue_s_words() {
+    let messages = [
+        (-1013, "Filter failure: PRICE_FILTER"),
+        (-1013, "Filter failure: PERCENT_PRICE_BY_SIDE"),
+        (-1013, "Filter failure: LOT_SIZE"),
+        (-1013, "Filter failure: MARKET_LOT_SIZE"),
+        (-1013, "Filter failure: MIN_NOTIONAL"),
+        (-1013, "Filter failure: NOTIONAL"),
+        (-1013, "Filter failure: ICEBERG_PARTS"),
+        (-1013, "Filter failure: MAX_NUM_ORDERS"),
+        (-1013, "Filter failure: EXCHANGE_MAX_NUM_ALGO_ORDERS"),
+        (-1013, "Filter failure: MAX_POSITION"),
+        (-1013, "Filter failure: OF_TOMORROW"),
+        (-1121, "Invalid symbol."),
+        (-2010, "Market is closed."),
+        (-2010, "Account has insufficient balance for requested action."),
+        (-2010, "Order would immediately match and take."),
+        (-2010, "Stop price would trigger immediately."),
+        (-2011, "Unknown order sent."),
+        (-1015, "Too many new orders; current limit is 50 orders per 10 SECOND."),
+        (-1021, "Timestamp for this request is outside of the recvWindow."),
+        (-2015, "Invalid API-key, IP, or permissions for action."),
+        (-1102, "Mandatory parameter 'symbol' was not sent."),
+    ];
+    let line = |(code, message): (i64, &str)| {
+        let refusal = refusal_code(Some(code), meaning_of(400, code, message), message);
+        let again = if is_about_listing(code, message) { ", the list is looked at" } else { "" };
+        format!("{code} {message}: {refusal}{again}\n")
+    };
+    let lines: String = messages.into_iter().map(line).collect();
+    expect![[r#"
+        -1013 Filter failure: PRICE_FILTER: venue-price, the list is looked at
+        -1013 Filter failure: PERCENT_PRICE_BY_SIDE: venue-price, the list is looked at
+        -1013 Filter failure: LOT_SIZE: venue-quantity, the list is looked at
+        -1013 Filter failure: MARKET_LOT_SIZE: venue-quantity, the list is looked at
+        -1013 Filter failure: MIN_NOTIONAL: venue-notional, the list is looked at
+        -1013 Filter failure: NOTIONAL: venue-notional, the list is looked at
+        -1013 Filter failure: ICEBERG_PARTS: venue-property
+        -1013 Filter failure: MAX_NUM_ORDERS: venue-open-orders
+        -1013 Filter failure: EXCHANGE_MAX_NUM_ALGO_ORDERS: venue-open-orders
+        -1013 Filter failure: MAX_POSITION: venue-position
+        -1013 Filter failure: OF_TOMORROW: venue-refused
+        -1121 Invalid symbol.: venue-unlisted, the list is looked at
+        -2010 Market is closed.: venue-halted, the list is looked at
+        -2010 Account has insufficient balance for requested action.: venue-balance
+        -2010 Order would immediately match and take.: venue-post-only
+        -2010 Stop price would trigger immediately.: venue-trigger
+        -2011 Unknown order sent.: venue-unknown-order
+        -1015 Too many new orders; current limit is 50 orders per 10 SECOND.: venue-rate
+        -1021 Timestamp for this request is outside of the recvWindow.: venue-clock
+        -2015 Invalid API-key, IP, or permissions for action.: venue-key
+        -1102 Mandatory parameter 'symbol' was not sent.: venue-refused
     "#]]
     .assert_eq(&lines);
 }

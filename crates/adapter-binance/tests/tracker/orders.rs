@@ -50,9 +50,9 @@ fn a_refusal_is_a_reject_and_what_the_venue_does_not_know_is_not() {
         lines += &told.answer(&mut tracker(), Submit, &answer).lines();
     }
     expect![[r#"
-        5 rejected: Account has insufficient balance for requested action. (-2010 NEW_ORDER_REJECTED)
-        5 rejected: Timestamp for this request is outside of the recvWindow. (-1021 INVALID_TIMESTAMP)
-        5 rejected: Too many requests. (-1003 TOO_MANY_REQUESTS)
+        5 rejected: venue-balance: Account has insufficient balance for requested action. (-2010 NEW_ORDER_REJECTED)
+        5 rejected: venue-clock: Timestamp for this request is outside of the recvWindow. (-1021 INVALID_TIMESTAMP)
+        5 rejected: venue-rate: Too many requests. (-1003 TOO_MANY_REQUESTS)
         5 unknown: Timeout waiting for response from backend server. (-1007 TIMEOUT), dead after Some(6000) ms
         5 unknown: missing field `symbol`, dead after Some(6000) ms
     "#]]
@@ -75,7 +75,7 @@ fn a_cancel_ends_the_order_by_its_event_and_a_late_fill_is_told() {
         5 accepted as 70
         5 canceled: -
         5 filled 0.5 at 100, BTCUSDT:9 of 70, 0.01 BNB
-        5 cancel rejected: Unknown order sent. (-2011 CANCEL_REJECTED)
+        5 cancel rejected: venue-unknown-order: Unknown order sent. (-2011 CANCEL_REJECTED)
         5 unknown: An unknown error occurred. (-1000 UNKNOWN), dead after Some(6000) ms
     "#]]
     .assert_eq(&told.lines());

@@ -50,7 +50,7 @@ fn an_amendment_is_told_once_by_its_answer_or_its_event() {
     let (mut tracker, mut told) = replacing(ReplacingBy::Amendment);
     told.answer(&mut tracker, Amend, &failure(400, -2038, "Quantity can only be lowered."));
     expect![[r#"
-        5 replace rejected: Quantity can only be lowered. (-2038 ORDER_AMEND_REJECTED)
+        5 replace rejected: venue-refused: Quantity can only be lowered. (-2038 ORDER_AMEND_REJECTED)
     "#]]
     .assert_eq(&told.lines());
 }
@@ -107,7 +107,7 @@ fn a_replace_of_which_only_the_cancel_succeeded_ends_the_order() {
     let (mut tracker, mut told) = by_leg();
     told.event(&mut tracker, &canceled(70, FIRST)).answer(&mut tracker, CancelReplace, &answer(&half));
     expect![[r#"
-        5 canceled: cancelled, but its replacement was refused: Filter failure: NOTIONAL (-2010)
+        5 canceled: cancelled, but its replacement was refused: venue-notional: Filter failure: NOTIONAL (-2010)
     "#]]
     .assert_eq(&told.lines());
 }
@@ -121,7 +121,7 @@ fn a_replace_that_was_refused_leaves_the_order_and_one_without_an_outcome_is_unk
     lost.answer(&mut tracker, CancelReplace, &failure(503, -1007, "Timeout waiting for response from backend server."));
     lost.event(&mut tracker, &canceled(70, FIRST)).event(&mut tracker, &new(71, SECOND));
     expect![[r#"
-        5 replace rejected: Order cancel-replace failed. (-2022 CANCEL_REPLACE_FAILED)
+        5 replace rejected: venue-refused: Order cancel-replace failed. (-2022 CANCEL_REPLACE_FAILED)
         5 canceled: -
         5 unknown: Timeout waiting for response from backend server. (-1007 TIMEOUT), dead after Some(6000) ms
         5 replaced by 1 at Some(101) as 71
@@ -132,7 +132,7 @@ fn a_replace_that_was_refused_leaves_the_order_and_one_without_an_outcome_is_unk
     told.event(&mut tracker, &canceled(70, FIRST));
     told.answer(&mut tracker, CancelReplace, &failure(400, -2022, "Order cancel-replace failed."));
     expect![[r#"
-        5 unknown: Order cancel-replace failed. (-2022 CANCEL_REPLACE_FAILED), dead after Some(6000) ms
+        5 unknown: the venue's answer contradicts its events: venue-refused: Order cancel-replace failed. (-2022 CANCEL_REPLACE_FAILED), dead after Some(6000) ms
     "#]]
     .assert_eq(&told.lines());
 }
