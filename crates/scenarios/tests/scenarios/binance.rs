@@ -264,3 +264,47 @@ fn fees_in_bnb_a_cut_line_and_a_kill_with_an_order_in_flight_leave_equal_books()
     platform.expect_equal_books(&mut client);
     server.stop();
 }
+
+#[test]
+fn filters_that_change_refuse_an_order_before_it_leaves_and_cancels_still_work() {
+    let platform = LabPlatform::new("BETA");
+    let server = platform.start();
+    let mut client = server.client();
+    platform.credit_opening_balances(&mut client);
+    let at = |price: &str, int_id: &str| {
+        let mut order = resting(int_id);
+        order["limit"] = json!(price);
+        order
+    };
+    place_when_priced(&mut client, &at("20000.01", "rests"));
+    client.wait_for_status("rests", "SUBMITTED");
+
+    // The venue makes its steps coarser before it looks at the next order; nobody has told us.
+    platform.arm("filters-change");
+    client.place(&at("20000.01", "too-fine"));
+    let refused = client.wait_for_status("too-fine", "REJECTED");
+    assert_eq!(refused["reason"], "venue-price: Filter failure: PRICE_FILTER (-1013 INVALID_MESSAGE)");
+    let mut dry_run = at("20000.01", "checked");
+    dry_run["objectType"] = json!("LimitOrder");
+    wait_for("the venue's new tick", || {
+        let checked = client.post("/rest/risk/check", &dry_run.to_string()).unwrap();
+        checked.body.contains("venue-tick").then_some(())
+    });
+
+    let orders = platform.ledger("orders").len();
+    let refused = client.submit(&at("20000.01", "never-leaves"));
+    let body: Value = serde_json::from_str(&refused.body).unwrap();
+    assert_eq!((refused.status, &body["code"]), (422, &json!("venue-tick")), "{body}");
+    let changed = json!({ "intId": "rests", "limit": "20000.02" }).to_string();
+    let refused = client.post("/rest/execution/modify/order/limit", &changed).unwrap();
+    assert_eq!((refused.status, refused.body.contains("venue-tick")), (422, true), "{refused:?}");
+    assert_eq!(platform.ledger("orders").len(), orders, "nothing was sent");
+    let log = client.get_json("/rest/log").to_string();
+    assert!(log.contains("tick 0.1 (was 0.01)") && log.contains("rests (venue-tick)"), "{log}");
+
+    assert_eq!(client.delete("/rest/execution/order/rests").unwrap().status, 200);
+    client.wait_for_status("rests", "CANCELED");
+    client.place(&at("20000.1", "fits"));
+    client.wait_for_status("fits", "SUBMITTED");
+    server.stop();
+}
