@@ -72,6 +72,12 @@ pub struct OpeningQuotes {
     pub volatility: Decimal,
 }
 
+impl OpeningQuotes {
+    /// Where prices of another venue are followed.
+    pub const NONE: Self =
+        Self { mid: Price(Decimal::ZERO), spread_ticks: 0, size: Quantity::ZERO, volatility: Decimal::ZERO };
+}
+
 /// Fees of the venue, as fractions of the value of a trade; below zero it pays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct VenueFees {
@@ -90,6 +96,8 @@ pub enum ParticipantActivity {
     Calm,
     /// About fifty a second in each.
     Busy,
+    /// Nobody quotes here: prices of another venue are followed, and there are no opening quotes.
+    Followed,
 }
 
 /// Why a configuration is invalid.

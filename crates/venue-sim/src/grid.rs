@@ -30,6 +30,26 @@ impl Grid {
         u64::try_from(whole_steps(quantity.0, self.lot)?).ok()
     }
 
+    /// The highest tick that is not above the price; none where it is out of range.
+    pub(crate) fn ticks_down(&self, price: Price) -> Option<i64> {
+        let rest = price.0.checked_rem(self.tick)?;
+        let whole = self.ticks(Price(price.0.checked_sub(rest)?))?;
+        if rest.is_sign_negative() && !rest.is_zero() { whole.checked_sub(1) } else { Some(whole) }
+    }
+
+    /// The lowest tick that is not below the price; none where it is out of range.
+    pub(crate) fn ticks_up(&self, price: Price) -> Option<i64> {
+        let down = self.ticks_down(price)?;
+        if self.price(down) == price { Some(down) } else { down.checked_add(1) }
+    }
+
+    /// How many lots the quantity has; what is left over, or out of range, counts as nothing.
+    pub(crate) fn whole_lots(&self, quantity: Quantity) -> u64 {
+        let rest = quantity.0.checked_rem(self.lot);
+        let whole = rest.and_then(|rest| quantity.0.checked_sub(rest));
+        whole.and_then(|whole| self.lots(Quantity(whole))).unwrap_or(0)
+    }
+
     pub(crate) fn price(&self, ticks: i64) -> Price {
         Price(Decimal::from(ticks).checked_mul(self.tick).expect("the grid was checked up to the largest number"))
     }

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use domain::{Security, SecurityId, SeededRng, Side, Timestamp};
 
 use crate::book::{self, BookEvent, BookRules, LimitOrderBook, MatchPolicy};
-use crate::config::{BOOK_ORDERS_MAX, ConfigError, ListedSecurity, UnitCosts, VenueConfig};
+use crate::config::{BOOK_ORDERS_MAX, ConfigError, ListedSecurity, ParticipantActivity, UnitCosts, VenueConfig};
+use crate::followed::FollowedQuotes;
 use crate::grid::Grid;
-use crate::participants::{ParticipantAction, ParticipantProfile, Participants, QuoteBounds};
+use crate::participants::{self, ParticipantAction, ParticipantProfile, Participants, QuoteBounds};
 use crate::stops::StopOrders;
 use crate::tape::Tape;
 
@@ -19,6 +20,10 @@ pub(crate) struct SecurityMarket {
     pub(crate) book: LimitOrderBook,
     pub(crate) stops: StopOrders,
     pub(crate) participants: Participants,
+    /// What another venue shows, where its prices are followed.
+    pub(crate) followed: FollowedQuotes,
+    /// Since when its prices are not known.
+    pub(crate) unpriced_since: Option<Timestamp>,
     pub(crate) tape: Tape,
     /// When the participants act next, if they do.
     pub(crate) next_action_at: Option<Timestamp>,
@@ -30,6 +35,8 @@ pub(crate) struct SecurityMarket {
     pub(crate) volume: Option<u64>,
     rules: BookRules,
     is_index: bool,
+    /// Trades of clients are none of the market's.
+    is_followed: bool,
 }
 
 /// The last trade.
@@ -43,7 +50,8 @@ pub(crate) struct LastTrade {
 impl SecurityMarket {
     pub(crate) fn new(config: &VenueConfig, listing: &ListedSecurity, at: Timestamp) -> Result<Self, ConfigError> {
         let grid = listing.grid()?;
-        let (mid, size) = listing.opening(&grid)?;
+        let is_followed = config.activity == ParticipantActivity::Followed;
+        let (mid, size) = if is_followed { (1, 0) } else { listing.opening(&grid)? };
         let is_index = listing.is_index();
         let character = ParticipantProfile {
             mid,
@@ -60,6 +68,8 @@ impl SecurityMarket {
             book: LimitOrderBook::new(rules),
             stops: StopOrders::default(),
             participants: Participants::new(character, SeededRng::new(config.seed, listing.security.id.0)),
+            followed: FollowedQuotes::default(),
+            unpriced_since: is_followed.then_some(at),
             tape: Tape::default(),
             next_action_at: None,
             halted: false,
@@ -68,6 +78,7 @@ impl SecurityMarket {
             volume: Some(0),
             rules,
             is_index,
+            is_followed,
         })
     }
 
@@ -88,6 +99,7 @@ impl SecurityMarket {
     pub(crate) fn clear(&mut self) {
         self.book = LimitOrderBook::new(self.rules);
         self.stops = StopOrders::default();
+        self.followed = FollowedQuotes::default();
     }
 
     /// Adds the opening quotes to the book. They stay away from clients' orders and stops, so that the start of a venue
@@ -133,6 +145,37 @@ impl SecurityMarket {
         (events, aggressor.map(from_book))
     }
 
+    /// What makes the book show what the followed venue shows, or nothing of it.
+    pub(crate) fn follow_quotes(&mut self, is_shown: bool) -> Vec<ParticipantAction> {
+        let participants = &mut self.participants;
+        match is_shown {
+            true => self.followed.update(|side, price, lots| participants.new_order(side, price, lots)),
+            false => self.followed.remove_all(),
+        }
+    }
+
+    /// A trade of the followed venue: so much of it as clients' orders at its price or better would have been in it. Quotes
+    /// of that venue stand aside, since nobody knows who was first there.
+    pub(crate) fn take_from_clients(&mut self, taker: book::BookSide, price: i64, lots: u64) -> Vec<BookEvent> {
+        let maker = taker.opposite();
+        let is_met = |order: &book::BookOrder| {
+            let is_within = order.limit.is_some_and(|limit| maker.rank(limit) <= maker.rank(price));
+            is_within && participants::client_order(order.key).is_some()
+        };
+        if lots == 0 || !self.book.orders(maker).any(|order| is_met(&order)) {
+            return Vec::new();
+        }
+        let keys: Vec<u64> = self.followed.keys(maker).collect();
+        let aside: Vec<_> = keys.into_iter().filter_map(|key| self.book.cancel(key).ok()).collect();
+        let take = ParticipantAction::Take(self.participants.new_order(taker, price, lots));
+        let (events, _) = self.apply_action(take);
+        for quote in aside {
+            // There was room for it before.
+            let _ = self.book.queue(&quote);
+        }
+        events
+    }
+
     /// An index follows its fair price, which counts as its last trade.
     pub(crate) fn update_index(&mut self, at: Timestamp) {
         if self.is_index {
@@ -141,7 +184,9 @@ impl SecurityMarket {
     }
 
     pub(crate) fn on_trade(&mut self, trade: &book::BookTrade, aggressor: Option<Side>, at: Timestamp) {
-        self.last = Some(LastTrade { price: trade.price, lots: Some(trade.lots), at });
+        if !self.is_followed {
+            self.last = Some(LastTrade { price: trade.price, lots: Some(trade.lots), at });
+        }
         self.volume = self.volume.and_then(|volume| volume.checked_add(trade.lots));
         self.tape.print(trade.price, trade.lots, aggressor, at);
     }

@@ -249,7 +249,7 @@ impl Participants {
         }
     }
 
-    fn new_order(&mut self, side: BookSide, price: i64, lots: u64) -> BookOrder {
+    pub(crate) fn new_order(&mut self, side: BookSide, price: i64, lots: u64) -> BookOrder {
         self.next_key += 1;
         BookOrder { key: self.next_key, side, limit: Some(price), lots, owner: ANONYMOUS, iceberg: None }
     }
@@ -260,7 +260,7 @@ const PRICE_MAX: i64 = 1_000_000_000_000_000;
 
 fn per_second(activity: ParticipantActivity) -> Option<u64> {
     match activity {
-        ParticipantActivity::Off => None,
+        ParticipantActivity::Off | ParticipantActivity::Followed => None,
         ParticipantActivity::Calm => Some(3),
         ParticipantActivity::Busy => Some(50),
     }

@@ -25,7 +25,7 @@ impl BookSide {
 
     /// A number that is lower for the better price, so that both sides are walked alike. `!price` reverses the order
     /// without overflow and is its own inverse.
-    pub(super) fn rank(self, price: i64) -> i64 {
+    pub(crate) fn rank(self, price: i64) -> i64 {
         match self {
             BookSide::Buy => !price,
             BookSide::Sell => price,

@@ -27,6 +27,7 @@ impl VenueSimulator {
             MarketPhase::Continuous | MarketPhase::OpeningCall | MarketPhase::Closed => {}
         }
         for security in self.securities() {
+            self.show_followed(security, out);
             self.trigger_stops(security, out);
             self.schedule_participants(security);
         }
@@ -67,6 +68,7 @@ impl VenueSimulator {
         if self.phase == MarketPhase::Continuous {
             self.uncross(security, out);
         }
+        self.show_followed(security, out);
         self.trigger_stops(security, out);
         self.schedule_participants(security);
     }

@@ -31,6 +31,7 @@ mod order_entry;
 mod trading;
 mod changes;
 mod clock;
+mod following;
 mod line;
 mod listings;
 mod restore;
@@ -170,6 +171,11 @@ impl VenueSimulator {
         if let Some(market) = self.markets.get_mut(&security) {
             market.tape.subscribe(false);
         }
+    }
+
+    /// Whether the venue has ever received the order.
+    pub fn knows(&self, order: OrderId) -> bool {
+        self.orders.contains(order)
     }
 
     /// Delayed reports keep their time.

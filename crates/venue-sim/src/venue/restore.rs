@@ -21,6 +21,8 @@ impl VenueSimulator {
             self.accounts.apply(&record);
         }
         self.now = self.now.max(at);
+        let now = self.now;
+        self.markets.values_mut().filter_map(|market| market.unpriced_since.as_mut()).for_each(|since| *since = now);
         self.fill_books();
         let unfinished: Vec<_> = self.orders.unfinished().map(|held| (held.submission.order, held.stage)).collect();
         for (order, stage) in unfinished {

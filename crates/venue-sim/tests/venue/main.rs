@@ -15,6 +15,7 @@ mod configuration;
 mod faults;
 /// What the venue charges makers and takers.
 mod fees;
+mod following;
 mod statements;
 mod laws;
 /// Ticks, trades and books.

@@ -230,7 +230,7 @@ fn id(word: &str) -> OrderId {
     OrderId(word.parse().unwrap())
 }
 
-fn price(word: &str) -> Price {
+pub(crate) fn price(word: &str) -> Price {
     word.parse().unwrap()
 }
 
