@@ -24,5 +24,5 @@ mod network;
 pub mod adapter;
 pub mod venue_type;
 
-pub use adapter::{BinanceAdapter, BinanceSetup};
+pub use adapter::{BinanceAdapter, BinancePrices, BinanceSetup};
 pub use venue_type::BinanceSpotType;

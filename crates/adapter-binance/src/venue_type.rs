@@ -1,15 +1,18 @@
 //! The venue type `binance-spot`: its settings, and how a venue of it is opened.
 
+use std::path::PathBuf;
+
 use adapter_kit::connection::VenueUrl;
 use adapter_kit::recording::Masker;
 use adapter_kit::{NETWORK_SETTINGS, NetworkSettings, NetworkVenue};
+use adapters::paper::{self, PAPER_SETTINGS, PaperVenue, check_books};
 use adapters::venue_type::{
-    OpenVenue, OpenVenueError, SettingForm, SettingProblem, VenueContext, VenueProof, VenueSetting, VenueSettings,
-    VenueType, exchange_of,
+    OpenVenue, OpenVenueError, OrderMode, SettingForm, SettingProblem, VenueContext, VenueProof, VenueSetting,
+    VenueSettings, VenueType, exchange_of,
 };
 use domain::ReferenceData;
 
-use crate::adapter::{BinanceAdapter, BinanceSetup};
+use crate::adapter::{BinanceAdapter, BinancePrices, BinanceSetup, TRADED_SYMBOLS};
 use crate::addresses::{AddressOverrides, BinanceAddresses};
 use crate::protocol::encoding::KEY_HEADER;
 
@@ -54,11 +57,11 @@ impl VenueType for BinanceSpotType {
     }
 
     fn settings(&self) -> &'static [&'static [VenueSetting]] {
-        &[NETWORK_SETTINGS, SETTINGS]
+        &[NETWORK_SETTINGS, PAPER_SETTINGS, SETTINGS]
     }
 
-    fn is_live(&self, settings: &VenueSettings) -> bool {
-        !NetworkSettings::read(settings).is_paper
+    fn order_mode(&self, settings: &VenueSettings) -> OrderMode {
+        if is_paper(settings) { OrderMode::Paper } else { OrderMode::Live }
     }
 
     fn check(&self, settings: &VenueSettings) -> Vec<SettingProblem> {
@@ -67,11 +70,7 @@ impl VenueType for BinanceSpotType {
             Ok(addresses) => addresses,
             Err(problem) => return vec![problem],
         };
-        let mut problems = effective(network, &addresses).check(&addresses.hosts());
-        if settings.is_on("paper") {
-            problems.push(SettingProblem { key: "paper", reason: "this version has no paper mode yet".to_owned() });
-        }
-        problems
+        effective(network, &addresses).check(&addresses.hosts())
     }
 
     fn check_reference(&self, settings: &VenueSettings, reference: &ReferenceData) -> Vec<SettingProblem> {
@@ -80,22 +79,49 @@ impl VenueType for BinanceSpotType {
     }
 
     fn open(&self, settings: &VenueSettings, context: &VenueContext<'_>) -> Result<OpenVenue, OpenVenueError> {
-        let adapter = open_adapter(settings, context)?;
-        Ok(OpenVenue::new(adapter))
+        check_books(is_paper(settings), &[files(context).with_extension(TRADED_SYMBOLS)], context)?;
+        match is_paper(settings) {
+            true => open_paper(settings, context),
+            false => open_adapter(settings, context).map(OpenVenue::new),
+        }
     }
 }
 
 /// The adapter of a venue, not connected yet.
 pub fn open_adapter(settings: &VenueSettings, context: &VenueContext<'_>) -> Result<BinanceAdapter, OpenVenueError> {
+    BinanceAdapter::open(setup(settings, context)?, &files(context)).map_err(OpenVenueError)
+}
+
+/// Prices of the venue, orders at a simulated one.
+fn open_paper(settings: &VenueSettings, context: &VenueContext<'_>) -> Result<OpenVenue, OpenVenueError> {
+    let prices = BinancePrices::open(setup(settings, context)?, &files(context)).map_err(OpenVenueError)?;
+    let reference = context.catalogue.current();
+    let exchange = exchange_of(code(settings), &reference).map_err(OpenVenueError)?;
+    paper::open(prices, &PaperVenue { exchange, settings }, context)
+}
+
+/// What files of the venue begin with.
+fn files(context: &VenueContext<'_>) -> PathBuf {
+    context.folder.join(context.adapter.to_string())
+}
+
+fn is_paper(settings: &VenueSettings) -> bool {
+    NetworkSettings::read(settings).is_paper
+}
+
+fn setup(settings: &VenueSettings, context: &VenueContext<'_>) -> Result<BinanceSetup, OpenVenueError> {
     let network = NetworkSettings::read(settings);
     let addresses = addresses(settings, &network).map_err(|problem| OpenVenueError(problem.reason))?;
     let mut masker = Masker::new();
     masker.add_header(KEY_HEADER);
     let network = effective(network, &addresses);
+    // Paper mode signs nothing, so a key is not even read.
+    let credentials = network.credentials.clone().filter(|_| !network.is_paper);
+    let network = NetworkSettings { credentials, ..network };
     let network = NetworkVenue::open(network, &addresses.hosts(), masker, context)?;
     let reference = context.catalogue.current();
     let exchange = exchange_of(code(settings), &reference).map_err(OpenVenueError)?.id;
-    let setup = BinanceSetup {
+    Ok(BinanceSetup {
         adapter: context.adapter.clone(),
         venue: settings.name().clone(),
         instance: context.instance,
@@ -105,8 +131,7 @@ pub fn open_adapter(settings: &VenueSettings, context: &VenueContext<'_>) -> Res
         clock: context.clock.clone(),
         catalogue: context.catalogue.clone(),
         network,
-    };
-    BinanceAdapter::open(setup, &context.folder.join(context.adapter.to_string())).map_err(OpenVenueError)
+    })
 }
 
 fn code(settings: &VenueSettings) -> &str {

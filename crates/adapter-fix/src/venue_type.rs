@@ -6,8 +6,8 @@ use std::sync::Arc;
 use adapter_kit::connection::{TlsRoots, tls_config};
 use adapter_kit::credentials::{CredentialSource, ExposeSecret, LiveTarget, SigningKey, VenueEnvironment, check_live};
 use adapters::venue_type::{
-    OpenVenue, OpenVenueError, SettingForm, SettingProblem, VenueContext, VenueProof, VenueSetting, VenueSettings,
-    VenueType, exchange_of,
+    OpenVenue, OpenVenueError, OrderMode, SettingForm, SettingProblem, VenueContext, VenueProof, VenueSetting,
+    VenueSettings, VenueType, exchange_of,
 };
 use domain::ReferenceData;
 use fix::FixCredentials;
@@ -65,6 +65,12 @@ const SETTINGS: &[VenueSetting] = &[
          password) that only its owner can read, a credential of systemd, or variables of the environment.",
     ),
     VenueSetting::optional(
+        "paper",
+        SettingForm::Switch,
+        "false",
+        "Paper mode is not offered: a FIX venue brings no prices to fill orders from.",
+    ),
+    VenueSetting::optional(
         "allowLive",
         SettingForm::Switch,
         "false",
@@ -89,8 +95,8 @@ impl VenueType for FixVenueType {
         &[SETTINGS]
     }
 
-    fn is_live(&self, _: &VenueSettings) -> bool {
-        true
+    fn order_mode(&self, _: &VenueSettings) -> OrderMode {
+        OrderMode::Live
     }
 
     fn check(&self, settings: &VenueSettings) -> Vec<SettingProblem> {
@@ -105,6 +111,10 @@ impl VenueType for FixVenueType {
                     problems.push(SettingProblem { key: "credentials", reason });
                 }
             }
+        }
+        if settings.is_on("paper") {
+            let reason = "a FIX venue brings no prices, so there is nothing to fill orders from".to_owned();
+            problems.push(SettingProblem { key: "paper", reason });
         }
         let refusal = live_refusal(settings, environment(settings), settings.is_on("allowLive"));
         problems.extend(refusal.map(|reason| SettingProblem { key: "allowLive", reason }));

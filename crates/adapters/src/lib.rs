@@ -6,6 +6,7 @@
 pub mod host;
 mod request_fence;
 pub mod conformance;
+pub mod paper;
 pub mod simulated;
 pub mod simulated_venue;
 pub mod thread;
@@ -15,6 +16,7 @@ pub mod venue_type;
 
 pub use conformance::{Harness, RuleOutcome, check};
 pub use host::{AdapterHost, VenueBackoff};
+pub use paper::{PaperAdapter, PriceSession};
 pub use simulated::SimulatedAdapter;
 pub use simulated_venue::SimulatedVenueType;
 pub use thread::{AdapterClock, AdapterIo, VenueThread, spawn};

@@ -37,6 +37,7 @@ pub mod risk;
 mod seeded_rng;
 pub mod time;
 mod wire_id;
+mod venue_facts;
 mod venue_symbols;
 
 pub use amount::{Amount, Money, Overflow, Price, Quantity};
@@ -68,5 +69,6 @@ pub use risk::{RiskLimits, RiskScope, TradingState};
 pub use rust_decimal::Decimal;
 pub use seeded_rng::SeededRng;
 pub use time::{Date, Timestamp};
+pub use venue_facts::{OrderMode, VenueFacts, VenueProof};
 pub use venue_symbols::VenueSymbols;
 pub use wire_id::{NoWireId, WireId};

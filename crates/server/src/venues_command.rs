@@ -28,11 +28,11 @@ pub fn list(config: &Config) -> String {
 }
 
 fn row(venue: &ConfiguredVenue) -> [String; 5] {
-    let orders = if venue.kind.is_live(&venue.settings) { "live" } else { "simulated" };
+    let orders = venue.kind.order_mode(&venue.settings).name().to_ascii_lowercase();
     [
         venue.settings.name().to_string(),
         venue.adapter().to_string(),
-        orders.to_owned(),
+        orders,
         venue.settings.text("account").unwrap_or("-").to_owned(),
         venue.kind.proof().to_string(),
     ]
@@ -47,14 +47,21 @@ mod tests {
 
     #[test]
     fn each_venue_has_a_line() {
-        let set = ["venues.THIRD.type=simulated", "venues.THIRD.account=Zürich Desk"];
+        let set = [
+            "venues.THIRD.type=simulated",
+            "venues.THIRD.account=Zürich Desk",
+            "venues.LOOK.type=binance-spot",
+            "venues.LOOK.environment=live",
+            "venues.LOOK.paper=true",
+        ];
         let set = set.iter().map(|text| (*text).to_owned()).collect();
         let config = Config::load(&Sources { set, ..Sources::default() }).unwrap();
         expect![[r#"
-            VENUE  ADAPTER          ORDERS     ACCOUNT      ADAPTER IS
-            ALPHA  SIMULATED-ALPHA  simulated  -            part of the server
-            BETA   SIMULATED-BETA   simulated  -            part of the server
-            THIRD  SIMULATED-THIRD  simulated  Zürich Desk  part of the server
+            VENUE  ADAPTER            ORDERS     ACCOUNT      ADAPTER IS
+            ALPHA  SIMULATED-ALPHA    simulated  -            part of the server
+            BETA   SIMULATED-BETA     simulated  -            part of the server
+            THIRD  SIMULATED-THIRD    simulated  Zürich Desk  part of the server
+            LOOK   BINANCE-SPOT-LOOK  paper      -            proven against the lab, not yet against the venue
         "#]]
         .assert_eq(&list(&config));
     }

@@ -18,7 +18,9 @@ impl BinanceAdapter {
         let Some(session) = self.session.as_mut().filter(|session| session.due.check <= at) else { return };
         session.due.check = at.plus_millis(CHECK_MILLIS);
         let due = session.due;
-        if at >= session.begun.plus_seconds(SESSION_SECONDS_MAX) {
+        // Streams of prices are renewed by themselves.
+        let has_account = self.signer.is_some();
+        if has_account && at >= session.begun.plus_seconds(SESSION_SECONDS_MAX) {
             self.lose("the session is renewed before the venue ends it");
         }
         self.expire_requests(at);
@@ -26,7 +28,7 @@ impl BinanceAdapter {
             self.lose(format!("the private stream told nothing about order {order}, which the venue had confirmed"));
         }
         self.ask_for_books(at);
-        if due.clock <= at || !self.gate.has_time(at) {
+        if has_account && (due.clock <= at || !self.gate.has_time(at)) {
             self.ask_for_time(at);
         }
         if due.listings <= at {

@@ -35,6 +35,9 @@ impl BinanceAdapter {
             NextConnect::Never { failures } => return Err(format!("{failures} log-ons failed in a row")),
         }
         self.reconnect.on_attempt(at);
+        if self.signer.is_none() {
+            return self.open_prices();
+        }
         self.refresh_credentials()?;
         for _ in 0..CLOCK_SAMPLES {
             self.sample_clock()?;
@@ -43,7 +46,15 @@ impl BinanceAdapter {
         let first_day = self.setup.network.first_day_limit(at);
         self.first_day = first_day.map_err(|error| format!("the first day cannot be remembered: {error}"))?;
         let session = self.open_session()?;
-        self.start(session);
+        self.start(Some(session));
+        self.reconnect.on_success();
+        Ok(())
+    }
+
+    /// Without a key: the venue's lists, and the streams of prices.
+    fn open_prices(&mut self) -> Result<(), String> {
+        self.load_listings()?;
+        self.start(None);
         self.reconnect.on_success();
         Ok(())
     }
@@ -69,8 +80,9 @@ impl BinanceAdapter {
         if let Some(recorder) = &self.setup.network.recorder {
             recorder.add_credentials(&current);
         }
-        self.signer = Arc::new(RequestSigner::new(&current).map_err(|error| error.to_string())?);
-        self.rest = Arc::new(rest_client(&self.setup, &self.signer));
+        let signer = Arc::new(RequestSigner::new(&current).map_err(|error| error.to_string())?);
+        self.rest = Arc::new(rest_client(&self.setup, Some(&signer)));
+        self.signer = Some(signer);
         Ok(())
     }
 
@@ -120,7 +132,8 @@ impl BinanceAdapter {
 
     /// Logs on and subscribes; from then on no private event is missed.
     fn open_session(&mut self) -> Result<ApiSession, String> {
-        let requests = [BinanceRequest::log_on(), BinanceRequest::subscribe_user(self.signer.can_log_on())];
+        let signer = Arc::clone(self.signer.as_ref().ok_or("credentials are missing")?);
+        let requests = [BinanceRequest::log_on(), BinanceRequest::subscribe_user(signer.can_log_on())];
         let mut stamps = Vec::new();
         for request in &requests {
             // The venue counts both; their answers are not read by the budget.
@@ -129,7 +142,7 @@ impl BinanceAdapter {
             stamps.push(stamp);
         }
         let stamp: RequestStamp = *stamps.first().ok_or("there is no request to log on with")?;
-        let opened = self.runtime.block_on(self.opening(stamp));
+        let opened = self.runtime.block_on(self.opening(signer, stamp));
         match opened {
             Ok(session) => {
                 if let Some(watch) = &mut self.setup.network.credentials {
@@ -148,11 +161,10 @@ impl BinanceAdapter {
         }
     }
 
-    async fn opening(&self, stamp: RequestStamp) -> Result<ApiSession, OpeningError> {
+    async fn opening(&self, signer: Arc<RequestSigner>, stamp: RequestStamp) -> Result<ApiSession, OpeningError> {
         let opening = async {
             let line = self.setup.network.recorder.as_ref().map(|recorder| recorder.line("api"));
             let (url, dialer) = (&self.setup.addresses.ws_api, &self.setup.network.dialer);
-            let signer = Arc::clone(&self.signer);
             let mut session = ApiSession::connect(url, dialer, SocketLimits::default(), line, signer)
                 .await
                 .map_err(|error| OpeningError::Failed(error.to_string()))?;
@@ -163,12 +175,15 @@ impl BinanceAdapter {
         tokio::time::timeout(LOG_ON_TIMEOUT, opening).await.map_err(late)?
     }
 
-    fn start(&mut self, session: ApiSession) {
+    /// Without a session of the account, requests to it find nobody.
+    fn start(&mut self, session: Option<ApiSession>) {
         let (events, inbound) = unbounded();
         let out = EventSender { events, wake: self.wake.0.clone() };
         let (api, requests) = unbounded_channel();
         let (streams, commands) = unbounded_channel();
-        self.runtime.spawn(run_api(session, requests, Arc::clone(&self.setup.clock), out.clone()));
+        if let Some(session) = session {
+            self.runtime.spawn(run_api(session, requests, Arc::clone(&self.setup.clock), out.clone()));
+        }
         let address = (self.setup.addresses.streams.clone(), self.setup.network.dialer.clone());
         let task = StreamTask::new(address, self.setup.network.recorder.clone(), commands, out.clone());
         self.runtime.spawn(task.run());

@@ -5,10 +5,12 @@ mod account_reports;
 mod answers;
 mod due_work;
 mod log_on;
+mod prices;
 mod requests;
 mod session_traits;
 mod snapshot;
 mod state;
 mod waiting;
 
-pub use state::{BinanceAdapter, BinanceSetup};
+pub use prices::BinancePrices;
+pub use state::{BinanceAdapter, BinanceSetup, TRADED_SYMBOLS};

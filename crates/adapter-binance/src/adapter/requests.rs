@@ -86,7 +86,7 @@ impl BinanceAdapter {
     }
 
     /// The order as the venue wants it, or why it would be refused.
-    fn ticket(&self, at: Timestamp, order: &Order, terms: OrderTerms) -> Result<OrderTicket, Text> {
+    pub(super) fn ticket(&self, at: Timestamp, order: &Order, terms: OrderTerms) -> Result<OrderTicket, Text> {
         let symbol = self.symbols.symbol_of(order.security);
         let listed = symbol.as_deref().and_then(|symbol| self.symbols.get(symbol));
         let listed = listed.ok_or("venue-unlisted: the venue does not list the security")?;

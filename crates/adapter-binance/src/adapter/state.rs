@@ -28,6 +28,8 @@ use crate::request_gate::RequestGate;
 use crate::symbol_table::SymbolTable;
 use crate::traded_symbols::TradedSymbols;
 
+/// The extension of the file with the symbols that orders were sent for; the first order makes it.
+pub const TRADED_SYMBOLS: &str = "symbols";
 /// Beyond the receive window: for clocks that are not quite right.
 const LIFE_MARGIN_MILLIS: u32 = 1_000;
 /// Log-ons in five minutes; the venue allows 300 connections, and each log-on opens two.
@@ -50,7 +52,8 @@ pub struct BinanceSetup {
 
 pub struct BinanceAdapter {
     pub(super) setup: BinanceSetup,
-    pub(super) signer: Arc<RequestSigner>,
+    /// Absent where only prices are wanted: then no request is signed, and no order leaves.
+    pub(super) signer: Option<Arc<RequestSigner>>,
     pub(super) rest: Arc<RestClient>,
     pub(super) gate: RequestGate,
     pub(super) symbols: SymbolTable,
@@ -93,10 +96,19 @@ impl BinanceAdapter {
     pub fn open(setup: BinanceSetup, files: &Path) -> Result<Self, String> {
         let credentials = setup.network.credentials.as_ref().ok_or("credentials are missing")?;
         let signer = Arc::new(RequestSigner::new(&credentials.current()).map_err(|error| error.to_string())?);
-        let rest = Arc::new(rest_client(&setup, &signer));
+        Self::open_with(setup, Some(signer), files)
+    }
+
+    /// For prices alone.
+    pub(super) fn open_public(setup: BinanceSetup, files: &Path) -> Result<Self, String> {
+        Self::open_with(setup, None, files)
+    }
+
+    fn open_with(setup: BinanceSetup, signer: Option<Arc<RequestSigner>>, files: &Path) -> Result<Self, String> {
+        let rest = Arc::new(rest_client(&setup, signer.as_ref()));
         let now = (setup.clock)();
         let gate = RequestGate::open(files.with_extension("limits.json"), now, setup.receive_window_millis)?;
-        let traded = TradedSymbols::open(files.with_extension("symbols")).map_err(|error| error.to_string())?;
+        let traded = TradedSymbols::open(files.with_extension(TRADED_SYMBOLS)).map_err(|error| error.to_string())?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .thread_name(setup.adapter.to_string())
@@ -172,13 +184,16 @@ impl BinanceAdapter {
     }
 }
 
-pub(super) fn rest_client(setup: &BinanceSetup, signer: &Arc<RequestSigner>) -> RestClient {
+pub(super) fn rest_client(setup: &BinanceSetup, signer: Option<&Arc<RequestSigner>>) -> RestClient {
     let http = VenueHttp::new(setup.addresses.rest.clone(), setup.network.dialer.clone(), VenueHttpLimits::default());
     let http = match &setup.network.recorder {
         Some(recorder) => http.recorded(recorder.line("rest")),
         None => http,
     };
-    RestClient::new(http, Arc::clone(signer))
+    match signer {
+        Some(signer) => RestClient::new(http, Arc::clone(signer)),
+        None => RestClient::public(http),
+    }
 }
 
 impl Outbox {

@@ -6,20 +6,25 @@ use adapter_kit::connection::{RequestFailure, VenueHttp};
 use domain::Timestamp;
 
 use crate::protocol::answers::{CallAnswer, decode_rest};
-use crate::protocol::encoding::{RequestStamp, encode_rest};
+use crate::protocol::encoding::{RequestStamp, encode_public, encode_rest};
 use crate::protocol::requests::BinanceRequest;
 use crate::protocol::signing::RequestSigner;
 
-/// Signs, sends and reads requests over REST.
+/// Signs, sends and reads requests over REST. Without a key only public ones leave.
 #[derive(Debug)]
 pub struct RestClient {
     http: VenueHttp,
-    signer: Arc<RequestSigner>,
+    signer: Option<Arc<RequestSigner>>,
 }
 
 impl RestClient {
     pub fn new(http: VenueHttp, signer: Arc<RequestSigner>) -> Self {
-        Self { http, signer }
+        Self { http, signer: Some(signer) }
+    }
+
+    /// For public requests alone.
+    pub fn public(http: VenueHttp) -> Self {
+        Self { http, signer: None }
     }
 
     /// Sends a request once. An answer of any status is an answer; its meaning says whether the request took effect.
@@ -29,7 +34,10 @@ impl RestClient {
         stamp: RequestStamp,
         clock: impl Fn() -> Timestamp,
     ) -> Result<CallAnswer, RequestFailure> {
-        let encoded = encode_rest(request, &self.signer, stamp);
+        let encoded = match &self.signer {
+            Some(signer) => encode_rest(request, signer, stamp),
+            None => encode_public(request),
+        };
         let sent = encoded.map_err(|reason| RequestFailure::NotSent(reason.to_string()))?;
         let response = self.http.send(&sent).await?;
         Ok(decode_rest(&response, clock()))

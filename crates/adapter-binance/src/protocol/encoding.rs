@@ -35,6 +35,8 @@ pub enum SocketAuthority<'a> {
 pub enum EncodingError {
     /// REST does not have the call.
     SocketOnly,
+    /// It needs a key, and there is none.
+    NotPublic,
     Key(SigningKeyError),
 }
 
@@ -53,8 +55,21 @@ pub fn encode_rest(
             signed_query(&stamped(request.parameters.clone(), stamp), signer)?
         }
     };
+    Ok(rest_request(method, path, &query, headers))
+}
+
+/// For REST, without a key.
+pub fn encode_public(request: &BinanceRequest) -> Result<VenueRequest, EncodingError> {
+    let (method, path) = request.call.rest().ok_or(EncodingError::SocketOnly)?;
+    if request.call.security() != CallSecurity::Public {
+        return Err(EncodingError::NotPublic);
+    }
+    Ok(rest_request(method, path, &request.parameters.encoded(), Vec::new()))
+}
+
+fn rest_request(method: &'static str, path: &str, query: &str, headers: Vec<(String, String)>) -> VenueRequest {
     let path = if query.is_empty() { path.to_owned() } else { format!("{path}?{query}") };
-    Ok(VenueRequest { method, path, headers, body: String::new() })
+    VenueRequest { method, path, headers, body: String::new() }
 }
 
 /// The signature is made of the encoded text; its own Base64 is encoded after that.
@@ -114,6 +129,7 @@ pub fn stream_name(symbol: &str, stream: &str) -> String {
 impl fmt::Display for EncodingError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::NotPublic => f.write_str("the call needs a key, and there is none"),
             Self::SocketOnly => f.write_str("the call exists over the WebSocket API only"),
             Self::Key(reason) => reason.fmt(f),
         }

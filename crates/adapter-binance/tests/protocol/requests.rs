@@ -1,7 +1,8 @@
 //! Requests: every call as it leaves over REST and over the WebSocket API.
 
 use adapter_binance::protocol::encoding::{
-    EncodingError, RequestStamp, SocketAuthority, encode_rest, encode_socket, encode_stream_command, stream_name,
+    EncodingError, RequestStamp, SocketAuthority, encode_public, encode_rest, encode_socket, encode_stream_command,
+    stream_name,
 };
 use adapter_binance::protocol::requests::{BinanceRequest, OrderReference, OrderTicket, TradesFrom};
 use adapter_binance::protocol::venue_enums::{BinanceOrderType, BinanceSide, BinanceStpMode, BinanceTif};
@@ -193,4 +194,19 @@ fn streams_are_named_in_small_letters() {
         encode_stream_command(4, false, &streams[..1]),
         r#"{"id":4,"method":"UNSUBSCRIBE","params":["btcusdt@depth@100ms"]}"#
     );
+}
+
+#[test]
+fn without_a_key_only_public_calls_leave_and_as_they_do_with_one() {
+    let signer = hmac_signer();
+    let public: Vec<&str> =
+        all().iter().filter(|request| encode_public(request).is_ok()).map(|request| request.call.socket()).collect();
+    expect!["time exchangeInfo depth klines"].assert_eq(&public.join(" "));
+    for request in all() {
+        match encode_public(&request) {
+            Ok(sent) => assert_eq!(sent, encode_rest(&request, &signer, stamp()).unwrap()),
+            Err(refusal) => assert!(matches!(refusal, EncodingError::NotPublic | EncodingError::SocketOnly)),
+        }
+    }
+    assert_eq!(encode_public(&BinanceRequest::place(&ticket())), Err(EncodingError::NotPublic));
 }

@@ -10,11 +10,12 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crossbeam_channel::Receiver;
+use domain::command::MarketData;
 use domain::order::OrderTerms;
 use domain::report::{
     AdapterCapabilities, FillsScope, LineKind, ListingCapabilities, RefusesRepeatedIds, RequestTiming, VenueSnapshot,
 };
-use domain::{AccountId, Order, OrderProperty, SecurityId, Source, Text, Timestamp};
+use domain::{AccountId, Order, OrderId, OrderProperty, SecurityId, Source, Text, Timestamp};
 use storage::{FileSystem, OsFileSystem, StorageError};
 use venue_sim::{LinesDown, VenueConfig, VenueOutput, VenueSimulator};
 
@@ -69,6 +70,24 @@ impl SimulatedAdapter {
     /// Controls of the venue.
     pub fn controls(&self) -> VenueControls {
         self.controls.clone()
+    }
+
+    /// A price of the venue that this one follows. What it does to orders comes out of `deliver`.
+    pub(crate) fn follow(&mut self, at: Timestamp, data: &MarketData) -> Result<(), SessionLost> {
+        let followed = self.connected()?.apply(|venue, out| venue.follow(at, data, out));
+        followed.map_err(|error| self.fail(&error))
+    }
+
+    /// Prices of the venue that this one follows are not known any more.
+    pub(crate) fn forget_prices(&mut self) {
+        if let Some(market) = &mut self.venue {
+            market.forget_prices();
+        }
+    }
+
+    /// Whether the venue has ever received the order.
+    pub(crate) fn knows(&self, order: OrderId) -> bool {
+        self.venue.as_ref().is_some_and(|market| market.knows(order))
     }
 
     /// The venue with the current controls applied.
@@ -280,7 +299,6 @@ impl MarketFeed for SimulatedAdapter {
 mod tests {
     use std::io;
 
-    use domain::command::MarketData;
     use domain::report::ReportKind;
 
     use super::persistent_venue::VenueLedger;

@@ -220,6 +220,14 @@ impl PersistentVenue {
         self.venue.next_due()
     }
 
+    pub(super) fn forget_prices(&mut self) {
+        self.venue.forget_prices();
+    }
+
+    pub(super) fn knows(&self, order: OrderId) -> bool {
+        self.venue.knows(order)
+    }
+
     pub(super) fn is_disconnected(&self) -> bool {
         self.venue.faults().disconnected
     }

@@ -47,7 +47,7 @@ pub(super) fn opening(
 }
 
 /// As the family of the security says.
-fn unit_costs(security: &Security, reference: &ReferenceData) -> UnitCosts {
+pub(crate) fn unit_costs(security: &Security, reference: &ReferenceData) -> UnitCosts {
     let family = reference.family_of(security);
     family.map_or_else(UnitCosts::default, |family| UnitCosts {
         commission: family.execution_commission.plus(family.clearing_commission).unwrap_or_default(),

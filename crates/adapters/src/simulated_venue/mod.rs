@@ -14,10 +14,11 @@ pub use fault::VenueFault;
 
 use crate::simulated::{LEDGER_COMPACT_BYTES, SimulatedAdapter, SimulatedVenueSettings};
 use crate::venue_type::{
-    OpenVenue, OpenVenueError, SettingForm, SettingProblem, VenueContext, VenueProof, VenueSetting, VenueSettings,
-    VenueType, exchange_of,
+    OpenVenue, OpenVenueError, OrderMode, SettingForm, SettingProblem, VenueContext, VenueProof, VenueSetting,
+    VenueSettings, VenueType, exchange_of,
 };
 use listings::MarketListings;
+pub(crate) use listings::unit_costs;
 
 const NANOS_PER_MICRO: i64 = 1_000;
 const NANOS_PER_MILLI: i64 = 1_000_000;
@@ -85,8 +86,8 @@ impl VenueType for SimulatedVenueType {
         &[SETTINGS]
     }
 
-    fn is_live(&self, _: &VenueSettings) -> bool {
-        false
+    fn order_mode(&self, _: &VenueSettings) -> OrderMode {
+        OrderMode::Simulated
     }
 
     fn check(&self, _: &VenueSettings) -> Vec<SettingProblem> {
@@ -147,7 +148,7 @@ fn venue_config(settings: &VenueSettings, context: &VenueContext<'_>) -> Result<
 }
 
 /// The opening cash that the engine credits to the accounts of this adapter.
-fn deposits(context: &VenueContext<'_>, reference: &ReferenceData) -> Vec<Deposit> {
+pub(crate) fn deposits(context: &VenueContext<'_>, reference: &ReferenceData) -> Vec<Deposit> {
     let Some(Money { amount, currency }) = context.opening_cash else { return Vec::new() };
     let own = reference.accounts.values().filter(|account| account.active && account.adapter() == context.adapter);
     own.map(|account| Deposit { account: account.id, currency, amount }).collect()
@@ -166,7 +167,7 @@ fn activity(settings: &VenueSettings) -> ParticipantActivity {
 }
 
 /// None where no fee is configured; a rate that is not counts as nothing.
-fn fees(settings: &VenueSettings) -> Option<VenueFees> {
+pub(crate) fn fees(settings: &VenueSettings) -> Option<VenueFees> {
     let rates = ["makerFeePercent", "takerFeePercent"].map(|key| settings.value::<Decimal>(key));
     let [maker, taker] = rates.map(|rate| rate.map_or(Decimal::ZERO, |percent| percent / Decimal::ONE_HUNDRED));
     rates.iter().any(Option::is_some).then_some(VenueFees { maker, taker })

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use bus::Catalogue;
 use domain::{AdapterName, Exchange, Money, Price, ReferenceData, SecurityId};
+pub use domain::{OrderMode, VenueFacts, VenueProof};
 use venue_sim::OpeningQuotes;
 
 pub use setting::{BETWEEN_ITEMS, COMMON_SETTINGS, SettingForm, SettingProblem, VenueSetting, VenueSettings};
@@ -31,8 +32,18 @@ pub trait VenueType: Sync {
     /// Its settings beside the common ones, in groups.
     fn settings(&self) -> &'static [&'static [VenueSetting]];
 
+    /// Where orders go.
+    fn order_mode(&self, settings: &VenueSettings) -> OrderMode;
+
     /// Whether orders leave for a venue that is neither simulated nor paper.
-    fn is_live(&self, settings: &VenueSettings) -> bool;
+    fn is_live(&self, settings: &VenueSettings) -> bool {
+        self.order_mode(settings) == OrderMode::Live
+    }
+
+    /// What a trader should know of a venue.
+    fn facts(&self, settings: &VenueSettings) -> VenueFacts {
+        VenueFacts { orders: self.order_mode(settings), proof: self.proof() }
+    }
 
     /// What is wrong between settings that are right each for itself.
     fn check(&self, settings: &VenueSettings) -> Vec<SettingProblem>;
@@ -42,38 +53,6 @@ pub trait VenueType: Sync {
 
     /// Opens the venue. Connecting comes later, on the adapter's own thread.
     fn open(&self, settings: &VenueSettings, context: &VenueContext<'_>) -> Result<OpenVenue, OpenVenueError>;
-}
-
-/// What an adapter was proven against.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum VenueProof {
-    /// The venue is part of the server.
-    OwnVenue,
-    /// The venue lab, which behaves as the venue's documentation says.
-    Lab,
-    /// The venue itself: a transcript of a first contact is replayed by the tests.
-    Venue,
-}
-
-impl VenueProof {
-    /// Its name in interfaces.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::OwnVenue => "OWN_VENUE",
-            Self::Lab => "LAB",
-            Self::Venue => "VENUE",
-        }
-    }
-}
-
-impl fmt::Display for VenueProof {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::OwnVenue => "part of the server",
-            Self::Lab => "proven against the lab, not yet against the venue",
-            Self::Venue => "proven against the venue",
-        })
-    }
 }
 
 /// What a venue is opened with.

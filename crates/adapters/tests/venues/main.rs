@@ -4,9 +4,12 @@
 mod fixture;
 mod market;
 mod scripted_adapter;
+mod scripted_prices;
 mod faulty_adapter;
 mod harness;
 mod ledger;
+mod paper;
+mod paper_harness;
 mod conformance;
 mod host;
 mod simulated;

@@ -17,7 +17,7 @@ use tempfile::TempDir;
 use crate::test_platform::{TraderClient, limit, market, with_id};
 use crate::venue_lab::LabProcess;
 
-const BITCOIN: u64 = 1;
+pub(crate) const BITCOIN: u64 = 1;
 const CHINESE: u64 = 3;
 /// The asset whose position each security is.
 const BASES: [(u64, &str); 4] = [(BITCOIN, "BTC"), (2, "BNB"), (CHINESE, "币安人生"), (4, "ETH")];
@@ -91,7 +91,7 @@ impl LabPlatform {
 }
 
 /// Cash, and the quantities of the positions whose base it is.
-fn our_totals(client: &mut HttpClient) -> BTreeMap<String, Decimal> {
+pub(crate) fn our_totals(client: &mut HttpClient) -> BTreeMap<String, Decimal> {
     let mut totals: BTreeMap<String, Decimal> = BTreeMap::new();
     for cash in client.get_json("/rest/portfolio/balance").as_array().unwrap() {
         *totals.entry(cash["currency"].as_str().unwrap().to_owned()).or_default() += decimal(&cash["amount"]);
@@ -103,12 +103,12 @@ fn our_totals(client: &mut HttpClient) -> BTreeMap<String, Decimal> {
     totals.into_iter().map(|(asset, total)| (asset, total.normalize())).collect()
 }
 
-fn decimal(value: &Value) -> Decimal {
+pub(crate) fn decimal(value: &Value) -> Decimal {
     let text = value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned);
     text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
-fn wait_for_session(client: &mut HttpClient, state: &str) {
+pub(crate) fn wait_for_session(client: &mut HttpClient, state: &str) {
     let look = || (client.get_json("/rest/adapter")[0]["state"] == state).then_some(());
     wait_for(&format!("the session to become {state}"), look);
 }
@@ -149,7 +149,7 @@ fn write_credentials(path: &Path, lab: &LabProcess, account: &str) {
 }
 
 /// One exchange that never closes, with four symbols of the lab.
-fn write_reference(folder: &Path) {
+pub(crate) fn write_reference(folder: &Path) {
     fs::create_dir(folder).unwrap();
     let securities = "id,objectType,symbol,description,isin,bbgid,ric,conid,adapterTicker,underlyingId,securityFamilyId,exchangeId,\
                       currency,contractSize,minQty,maxQty,qtyIncr,minPrice,maxPrice,priceIncr,minNotional,tradeable,baseCurrency,\
@@ -194,13 +194,13 @@ fn place_when_priced(client: &mut HttpClient, order: &Value) {
     wait_for("prices of what the account holds", place);
 }
 
-fn order_of(security: u64, side: &str, quantity: &str) -> Value {
+pub(crate) fn order_of(security: u64, side: &str, quantity: &str) -> Value {
     let mut order = market(security, side, 1);
     order["quantity"] = json!(quantity);
     order
 }
 
-fn resting(int_id: &str) -> Value {
+pub(crate) fn resting(int_id: &str) -> Value {
     let mut order = with_id(limit(BITCOIN, "BUY", 1, "20000"), int_id);
     order["quantity"] = json!("0.01");
     order

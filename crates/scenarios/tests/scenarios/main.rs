@@ -29,6 +29,7 @@ mod topics_examples;
 mod venue_lab;
 mod venue_lab_fix;
 mod binance;
+mod paper;
 mod watchers;
 mod strategies;
 mod description;
