@@ -20,6 +20,8 @@ async function withoutPrivateStream({ server, page, watch, shoot }) {
   await row(page, 'Adapters', 'SIMULATED-ALPHA', 'reduce only').first().waitFor();
   await row(page, 'Adapters', 'SIMULATED-ALPHA').filter({ hasText: /down \d+ (s|min)/ }).first().waitFor();
   await row(page, 'Adapters', 'SIMULATED-BETA', 'open for orders').first().waitFor();
+  const adapter = row(page, 'Adapters', 'SIMULATED-BETA', 'simulated').first();
+  await adapter.getByTitle('part of the server').waitFor();
   await shoot('story-lines');
 }
 

@@ -1,7 +1,7 @@
 //! Adapters: their sessions, and what their venues offer.
 
 use domain::query::{AdapterStatus, LineStatus};
-use domain::{OrderProperty, ReferenceData};
+use domain::{OrderProperty, ReferenceData, VenueFacts};
 
 use crate::json::Millis;
 use crate::notifications::split_adapter;
@@ -13,7 +13,7 @@ const REDUCE_ONLY: &str = "reduceOnly";
 value_object! {
     /// An adapter: the state of its session, and what its venue offers.
     pub struct AdapterVO<'a> ("AdapterVO", golden)
-    from (status: &'a AdapterStatus, reference: &'a ReferenceData)
+    from (status: &'a AdapterStatus, facts: VenueFacts, reference: &'a ReferenceData)
     let (adapter_type, session_qualifier) = split_adapter(&status.adapter, reference);
     let offered = OrderProperty::ALL.into_iter().filter(|property| status.order_properties.contains(property)); {
         name: &'a str = &status.adapter.0,
@@ -21,6 +21,8 @@ value_object! {
         sessionQualifier: Option<&'a str> = session_qualifier,
         state: &'static str [OneOf(SESSION_STATES)] = status.session.name(),
         simulated: bool = status.simulated,
+        orders: &'static str [OneOf(ORDER_MODES)] = facts.orders.name(),
+        proof: &'static str [OneOf(VENUE_PROOFS)] = facts.proof.name(),
         exchangeIds: Vec<u64> = status.exchanges.iter().map(|exchange| exchange.0).collect(),
         orderProperties: Vec<&'static str> [List(&OneOf(ORDER_PROPERTIES))] =
             offered.map(OrderProperty::name).chain([REDUCE_ONLY]).collect(),

@@ -131,8 +131,8 @@ export class SessionList implements Sessions {
   /** A venue without a known session is left out. */
   private venue(key: string, name: string): Venue[] {
     const session = this.known.row(key);
-    const { openFor = 'ORDERS', lines = [] } = this.details.row(key) ?? {};
-    return session === undefined ? [] : [{ key, name, isAway: !REACHED.has(session.state), openFor, lines }];
+    const { openFor = 'ORDERS', lines = [], orders = null, proof = null } = this.details.row(key) ?? {};
+    return session === undefined ? [] : [{ key, name, isAway: !REACHED.has(session.state), openFor, lines, orders, proof }];
   }
 
   private notify(venues: readonly Venue[]): void {

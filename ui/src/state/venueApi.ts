@@ -1,6 +1,6 @@
 /** The interfaces of the stores about venues: sessions and lines, and differences between their books and ours. */
 
-import type { AdapterVO, BreakVO, Comparison, FixSessionVO, Health, LineVO, OpenFor, SessionEvent } from '../wire/types';
+import type { AdapterVO, BreakVO, Comparison, FixSessionVO, Health, LineVO, OpenFor, OrderMode, SessionEvent, VenueProof } from '../wire/types';
 import type { Freshness, Readable, Stop, Table } from './api';
 
 /** Session of an adapter. `dateTime` is `null` where the session was established before this screen connected. */
@@ -17,6 +17,9 @@ export interface Venue {
   isAway: boolean;
   openFor: OpenFor;
   lines: LineVO[];
+  /** `null` before the adapter has been read, as `proof`. */
+  orders: OrderMode | null;
+  proof: VenueProof | null;
 }
 
 /** Sessions of the server with venues and FIX clients, and its health. */

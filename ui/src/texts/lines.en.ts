@@ -3,6 +3,18 @@ export const connectivity = {
   lines: {
     line: { TRADING: 'Trading line', PRIVATE: 'Private stream', PRICES: 'Prices' },
     openFor: { ORDERS: 'open for orders', REDUCE: 'reduce only', NOTHING: 'closed' },
+    orders: {
+      title: 'Orders are',
+      LIVE: { word: 'live', hint: 'Orders go to the venue' },
+      PAPER: { word: 'paper', hint: 'Paper: real prices, simulated fills. No order leaves' },
+      SIMULATED: { word: 'simulated', hint: 'The venue is simulated, with its prices and its money' },
+    },
+    proof: {
+      title: 'Proven',
+      OWN_VENUE: { word: 'own venue', hint: 'part of the server' },
+      LAB: { word: 'lab only', hint: 'proven against the lab, not yet against the venue' },
+      VENUE: { word: 'venue', hint: 'proven against the venue' },
+    },
     venue: 'Venue is',
     up: 'up',
     heard: (age: string) => `${age} ago`,

@@ -10,7 +10,7 @@ use scenarios::wait::wait_for;
 use serde_json::{Value, json};
 
 use crate::binance::{BITCOIN, decimal, order_of, our_totals, resting, wait_for_session, write_reference};
-use crate::test_platform::{TraderClient, limit, with_id};
+use crate::test_platform::{TraderClient, fields, limit, with_id};
 use crate::venue_lab::LabProcess;
 
 const OPENING_CASH: u32 = 100_000;
@@ -76,6 +76,10 @@ fn without_a_key_orders_fill_at_the_venues_prices_and_never_reach_it_and_a_resta
     let server = launch.start();
     let mut client = server.client();
     wait_for_session(&mut client, "SUBSCRIBED");
+    let shown = fields(&client.get_json("/rest/adapter")[0], &["name", "simulated", "orders", "proof"]);
+    let expected = json!({ "name": "BINANCE-SPOT-LOOK", "simulated": true, "orders": "PAPER", "proof": "LAB" });
+    assert_eq!(shown, expected);
+
     wait_for_offer(&mut client, offer);
     client.place(&with_id(order_of(BITCOIN, "BUY", "0.01"), "buys"));
     client.wait_for_status("buys", "EXECUTED");

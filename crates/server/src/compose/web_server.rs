@@ -81,6 +81,7 @@ fn settings(config: &Config, connections: usize, topics: &BrokerServer, screen: 
         hosts: config.hosts(),
         ports: topics.ws.iter().map(SocketAddr::port).collect(),
         allowed_origins: config.http_allowed_origins.iter().map(|origin| origin.0.clone()).collect(),
+        venues: config.venue_facts(),
         others: topics.route().merge(screen.router()),
     }
 }

@@ -1,12 +1,12 @@
 //! Configuration to domain settings.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 
 use bus::lanes::LaneLimits;
 use bus::quotas::InFlightLimits;
 use domain::risk::{EngineSettings, ReconciliationSettings};
-use domain::{AdapterName, ReferenceData, RiskLimits, SecurityId};
+use domain::{AdapterName, ReferenceData, RiskLimits, SecurityId, VenueFacts};
 use storage::journal::{InstanceId, JournalOptions};
 
 use super::keys::Config;
@@ -120,6 +120,11 @@ impl Config {
     /// Whether orders leave for a venue that is neither simulated nor paper.
     pub fn has_live_adapter(&self) -> bool {
         self.venues.iter().any(|venue| venue.kind.is_live(&venue.settings))
+    }
+
+    /// What is known of each venue from its configuration.
+    pub fn venue_facts(&self) -> BTreeMap<AdapterName, VenueFacts> {
+        self.venues.iter().map(|venue| (venue.adapter(), venue.kind.facts(&venue.settings))).collect()
     }
 
     /// The adapters of the venues.

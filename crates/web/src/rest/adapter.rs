@@ -2,7 +2,8 @@
 
 use axum::extract::State;
 use axum::response::Response;
-use domain::{Answer, Query};
+use domain::query::AdapterStatus;
+use domain::{Answer, Query, VenueFacts};
 use wire::{AdapterVO, json};
 
 use crate::app_state::AppState;
@@ -14,6 +15,11 @@ pub(crate) async fn list(State(state): State<AppState>, form: ListFormat) -> Res
     let reply = state.query(Query::Adapters).await?;
     let Answer::Adapters(adapters) = reply.answer else { return Err(Problem::unexpected_answer()) };
     let reference = state.reference();
-    let write = move |status: &_, text: &mut _| json::write(&AdapterVO::from_domain(status, &reference), text);
+    let venues = state.settings().venues.clone();
+    let write = move |status: &AdapterStatus, text: &mut _| {
+        let facts = venues.get(&status.adapter).copied();
+        let facts = facts.unwrap_or_else(|| VenueFacts::unconfigured(status.simulated));
+        json::write(&AdapterVO::from_domain(status, facts, &reference), text);
+    };
     Ok(response::with_sequence(reply.sequence, response::list(form, adapters, write)))
 }

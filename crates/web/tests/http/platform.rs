@@ -190,7 +190,7 @@ fn busy_engine(wanted: &bus::RequestPayload) -> crate::test_server::Outcome {
 fn adapters_are_listed_with_what_their_venues_offer() {
     let server = TestServer::open(busy_engine);
     let answer = server.get("/rest/adapter");
-    let expected = r#"[{"name":"SIMULATED","adapterType":"SIMULATED","sessionQualifier":null,"state":"LOGGED_ON","simulated":true,"exchangeIds":[1],"orderProperties":["postOnly","reduceOnly"],"openFor":"REDUCE","lines":[{"line":"PRIVATE","up":false,"since":1000,"lastHeard":500,"reason":"no pong"}]}]"#;
+    let expected = r#"[{"name":"SIMULATED","adapterType":"SIMULATED","sessionQualifier":null,"state":"LOGGED_ON","simulated":true,"orders":"SIMULATED","proof":"OWN_VENUE","exchangeIds":[1],"orderProperties":["postOnly","reduceOnly"],"openFor":"REDUCE","lines":[{"line":"PRIVATE","up":false,"since":1000,"lastHeard":500,"reason":"no pong"}]}]"#;
     assert!(answer.contains(&format!("\n{expected}\n")), "{answer}");
     assert!(answer.contains("\nrialto-sequence: 4711\n"), "{answer}");
 }

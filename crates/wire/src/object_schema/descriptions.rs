@@ -136,6 +136,17 @@ const OF_SHAPES: &[(&str, &str, &str)] = &[
     ("SessionEvent", "state", "State of its connection to the venue"),
     ("SessionEvent", "openFor", "What can be sent to the venue; absent on a client's session"),
     ("SessionEvent", "lines", "The lines of the adapter; absent on a client's session"),
+    ("AdapterVO", "simulated", "Whether no order of it can cost money: they are simulated or paper"),
+    (
+        "AdapterVO",
+        "orders",
+        "Where orders go: LIVE to the venue, PAPER to a simulated one at the prices of the venue, SIMULATED",
+    ),
+    (
+        "AdapterVO",
+        "proof",
+        "What the adapter was proven against: LAB is not yet the VENUE itself; OWN_VENUE is part of the server",
+    ),
     ("AdapterVO", "openFor", "ORDERS, or REDUCE: only cancels and orders that reduce a position, or NOTHING"),
     ("AdapterVO", "lines", "Trading line, private stream and price feeds, which fail apart"),
     ("LineVO", "line", "Which one: requests, the stream of order reports, or prices"),

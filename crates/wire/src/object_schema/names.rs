@@ -56,6 +56,8 @@ pub(crate) const SELF_TRADES: &[&str] = &["REFUSE_NEWEST", "CANCEL_RESTING", "CA
 pub(crate) const SECURITY_TYPES: &[&str] =
     &["Stock", "Forex", "Future", "Option", "Index", "Bond", "Commodity", "Fund", "PerpetualSwap"];
 pub(crate) const SESSION_STATES: &[&str] = &["DISCONNECTED", "CONNECTED", "LOGGED_ON", "SUBSCRIBED"];
+pub(crate) const ORDER_MODES: &[&str] = &["LIVE", "PAPER", "SIMULATED"];
+pub(crate) const VENUE_PROOFS: &[&str] = &["OWN_VENUE", "LAB", "VENUE"];
 pub(crate) const OPEN_FOR: &[&str] = &["NOTHING", "REDUCE", "ORDERS"];
 pub(crate) const LINES: &[&str] = &["TRADING", "PRIVATE", "PRICES"];
 pub(crate) const ORDER_PROPERTIES: &[&str] = &["postOnly", "displayQuantity", "minQuantity", "reduceOnly"];

@@ -18,7 +18,9 @@ use domain::command::{MarketDataSubscription, Mode, StrategyPhase};
 use domain::event::{Alarm, AlarmLevel, LifeCycle, SessionChange};
 use domain::report::{LineKind, LineState, SessionState};
 use domain::risk::{DeadManTimer, TradingStateChange};
-use domain::{AdapterName, Event, PublishedEvent, Refusal, RiskScope, SecurityId, StrategyId, TradingState};
+use domain::{
+    AdapterName, Event, PublishedEvent, Refusal, RiskScope, SecurityId, StrategyId, TradingState, VenueFacts,
+};
 use expect_test::ExpectFile;
 use serde::Serialize;
 use wire::*;
@@ -42,7 +44,8 @@ fn reference_data() {
     let reference = samples::reference_data();
     check(&AccountVO::from_domain(&reference.accounts[&domain::AccountId(1)]), golden!("AccountVO"));
     let status = samples::adapter_status();
-    check(&AdapterVO::from_domain(&status, &reference), golden!("AdapterVO"));
+    let facts = VenueFacts::unconfigured(true);
+    check(&AdapterVO::from_domain(&status, facts, &reference), golden!("AdapterVO"));
     check(&ExchangeVO::from_domain(&reference.exchanges[&domain::ExchangeId(2)]), golden!("ExchangeVO"));
     check(&SecurityFamilyVO::from_domain(&samples::family()), golden!("SecurityFamilyVO"));
     let strategy = &reference.strategies[&StrategyId(2)];

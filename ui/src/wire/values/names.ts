@@ -45,6 +45,14 @@ export type SessionState = Decoded<typeof sessionState>;
 export const lineKind = oneOf('TRADING', 'PRIVATE', 'PRICES');
 export type LineKind = Decoded<typeof lineKind>;
 
+/** Where the orders of a venue go: to it, to a simulated one at its prices, or to one that is part of the server. */
+export const orderMode = oneOf('LIVE', 'PAPER', 'SIMULATED');
+export type OrderMode = Decoded<typeof orderMode>;
+
+/** What an adapter was proven against. */
+export const venueProof = oneOf('OWN_VENUE', 'LAB', 'VENUE');
+export type VenueProof = Decoded<typeof venueProof>;
+
 /** What a venue can be sent now; `REDUCE` leaves cancels and orders that reduce a position. */
 export const openFor = oneOf('ORDERS', 'REDUCE', 'NOTHING');
 export type OpenFor = Decoded<typeof openFor>;

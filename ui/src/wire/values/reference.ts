@@ -1,7 +1,7 @@
 /** Value objects of reference data: securities, exchanges, accounts, adapters and strategies. */
 
 import { type Decoded, flag, list, maybe, number, object, oneOf, optional, text, textsByKey } from '../decode';
-import { maybeText, maybeNumber, phase, sessionState, lineKind, openFor, securityKind } from './names';
+import { maybeText, maybeNumber, phase, sessionState, lineKind, openFor, orderMode, securityKind, venueProof } from './names';
 
 export const account = object({
   id: number,
@@ -35,6 +35,8 @@ export const adapter = object({
   sessionQualifier: maybeText,
   state: sessionState,
   simulated: flag,
+  orders: orderMode,
+  proof: venueProof,
   exchangeIds: list(number),
   orderProperties: list(text),
   lines: list(line),
