@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::fs;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
@@ -35,6 +36,8 @@ use crate::tls_listener::{PeerAddress, TlsListener};
 use crate::{admin, keys, tls};
 
 const LEDGER_FILE: &str = "ledger";
+/// The folder of the generic FIX sessions.
+const FIX_FOLDER: &str = "fix";
 /// How long requests in progress may take after a stop.
 const STOP_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -139,8 +142,10 @@ impl RunningLab {
             sessions: sessions.clone(),
             markets: symbols,
         };
+        let fix_folder = folder.join(FIX_FOLDER);
+        fs::create_dir_all(&fix_folder).map_err(|error| LabError::Io("make the folder fix".to_owned(), error))?;
         for face in &config.fix_faces {
-            lab.serve_fix(config.bind, face, &fix_state)?;
+            lab.serve_fix(config.bind, face, &fix_state, &fix_folder)?;
         }
         let admin_state = AdminState { exchange, faults, sessions };
         lab.serve("admin", (config.bind, config.ports.admin), admin::router(admin_state), None)?;
@@ -249,11 +254,18 @@ impl RunningLab {
     }
 
     /// Serves a generic FIX face.
-    fn serve_fix(&mut self, bind: IpAddr, face: &FixFaceConfig, state: &FixFaceState) -> Result<(), LabError> {
+    fn serve_fix(
+        &mut self,
+        bind: IpAddr,
+        face: &FixFaceConfig,
+        state: &FixFaceState,
+        folder: &Path,
+    ) -> Result<(), LabError> {
         let port = (bind, face.port);
         let Some((listener, _)) = self.open((face.version.face(), "tcp", ""), port)? else { return Ok(()) };
         let _entered = self.runtime.enter();
-        self.session_tasks.extend(fix_face::serve(face, state, listener, &self.stop_sessions.subscribe()));
+        let served = fix_face::serve(face, state, folder, listener, &self.stop_sessions.subscribe());
+        self.session_tasks.extend(served.map_err(LabError::Storage)?);
         Ok(())
     }
 

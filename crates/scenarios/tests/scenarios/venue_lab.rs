@@ -57,6 +57,13 @@ impl LabProcess {
         (status, serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {body}")))
     }
 
+    /// SIGTERM, and an orderly end.
+    pub(crate) fn stop(mut self) {
+        let told = Command::new("sh").args(["-c", "kill -TERM \"$0\"", &self.child.id().to_string()]).status();
+        assert!(told.is_ok_and(|status| status.success()));
+        assert!(self.child.wait().expect("it ends").success());
+    }
+
     pub(crate) fn kill(mut self) {
         self.child.kill().expect("it can be killed");
         self.child.wait().expect("it ends");

@@ -312,6 +312,34 @@ fn a_client_must_ask_where_the_venue_sends_nothing_again() {
     assert_eq!(reports(&one, 1), ["away I/0 filled 0.00000000"], "nothing is told before it asks");
 }
 
+/// A client that has kept its own numbers goes on where it was, and is told once more what it lost.
+#[test]
+fn numbers_and_messages_are_there_after_a_restart_of_the_lab() {
+    let folder = tempfile::tempdir().unwrap();
+    let lab = LabProcess::start(folder.path(), &["activity=off", TWO_DESKS]);
+    let relay = Relay::new();
+    relay.lead_to(lab.address("fix44").parse().unwrap());
+    let mut one = log_on("4.4", relay.port(), "ONE");
+    let mut two = log_on("4.4", port(&lab, "fix44"), "TWO");
+    one.say(&buy("before", "38=0.01|40=2|44=59000"));
+    assert_eq!(reports(&one, 1), ["before 0/0 filled 0.00000000"]);
+    relay.become_deaf();
+    two.say(&buy("lost", "38=0.01|40=1"));
+    assert_eq!(reports(&two, 3).len(), 3);
+    scenarios::wait::wait_for("the fill to be sent", || relay.has_lost("150=F").then_some(()));
+    relay.cut();
+    assert_eq!(one.hear(), "logged out");
+    lab.stop();
+    let lab = LabProcess::start(folder.path(), &["activity=off", TWO_DESKS]);
+    relay.lead_to(lab.address("fix44").parse().unwrap());
+    assert_eq!(one.hear(), "logged on");
+    let mut told = reports(&one, 2);
+    told.sort();
+    assert_eq!(told, ["lost 0/0 filled 0.00000000 again", "lost F/2 filled 0.01000000 again"]);
+    one.say(&buy("after", "38=0.01|40=2|44=59000"));
+    assert_eq!(reports(&one, 1), ["after 0/0 filled 0.00000000"]);
+}
+
 /// The ids of a client are used up for good, so a message that comes again after a kill does not trade again.
 #[test]
 fn an_order_that_comes_again_after_a_kill_is_not_taken_twice() {
@@ -323,7 +351,9 @@ fn an_order_that_comes_again_after_a_kill_is_not_taken_twice() {
     let before = lab.get("admin", "/ledger");
     lab.kill();
     let lab = LabProcess::start(folder.path(), &["activity=off"]);
-    let mut desk = log_on("4.4", port(&lab, "fix44"), "ALPHA");
+    // Another process, which begins with number 1.
+    let mut desk = Client::start(&settings("4.4", port(&lab, "fix44"), "ALPHA", "ResetOnLogon=Y\n"), &[]);
+    assert_eq!(desk.hear(), "logged on");
     desk.say(&format!("{}|97=Y", buy("once", "38=0.01|40=1")));
     let refused = desk.hear_message("8");
     assert_eq!(

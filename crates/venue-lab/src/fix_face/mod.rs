@@ -9,15 +9,18 @@ mod orders;
 mod reports;
 mod scope;
 mod security_list;
+mod session_file;
 mod tags;
 mod version;
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use fix::{Dictionary, FixSession, FixSettings, MemoryStore, SessionEngine, SessionId, SessionSettings};
-use fix_net::{Acceptor, SessionClock, SessionHandle, run_session, session_queue};
+use fix_net::{Acceptor, DurableStore, SessionClock, SessionHandle, run_session, session_queue};
+use storage::StorageError;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -30,6 +33,7 @@ use application::FixApplication;
 use inbox::SessionInbox;
 use reports::ReportScope;
 use scope::SessionScope;
+use session_file::SessionFile;
 pub(crate) use version::FixVersion;
 
 /// SenderCompID (49) of the lab.
@@ -68,13 +72,15 @@ pub(crate) struct FixFaceState {
     pub(crate) markets: Arc<BTreeMap<String, usize>>,
 }
 
-/// Starts the sessions of a face and accepts their clients until `stop` becomes true.
+/// Starts the sessions of a face and accepts their clients until `stop` becomes true. Sessions whose messages come again keep them in
+/// the folder.
 pub(crate) fn serve(
     config: &FixFaceConfig,
     state: &FixFaceState,
+    folder: &Path,
     listener: TcpListener,
     stop: &watch::Receiver<bool>,
-) -> Vec<JoinHandle<()>> {
+) -> Result<Vec<JoinHandle<()>>, StorageError> {
     let dictionary = Arc::new(config.version.dictionary());
     // A reject of this run has no number of one before.
     let rejects = Arc::new(AtomicU64::new(now_micros().unsigned_abs()));
@@ -82,21 +88,29 @@ pub(crate) fn serve(
     let mut accepted = Vec::new();
     for session in &config.sessions {
         let settings = Arc::new(settings(config, session));
-        let (handle, task) = start_session(&settings, session, state, (&dictionary, &rejects), stop);
+        let shared = (&dictionary, &rejects);
+        let now = SessionClock::system().now();
+        let (handle, task) = if config.resends {
+            let path = SessionFile::path_of(folder, config.version.face(), &session.comp_id);
+            start_session(&settings, session, state, shared, SessionFile::open(path, now)?, stop)
+        } else {
+            start_session(&settings, session, state, shared, MemoryStore::new(now), stop)
+        };
         accepted.push((settings, handle));
         tasks.push(task);
     }
     tasks.push(tokio::spawn(
         Acceptor::new(listener, accepted, Some(fault_stream::wrapper(&state.faults))).run(stop.clone()),
     ));
-    tasks
+    Ok(tasks)
 }
 
-fn start_session(
+fn start_session<S: DurableStore + Send + 'static>(
     settings: &Arc<SessionSettings>,
     session: &FixSessionConfig,
     state: &FixFaceState,
     (dictionary, rejects): (&Arc<Dictionary>, &Arc<AtomicU64>),
+    store: S,
     stop: &watch::Receiver<bool>,
 ) -> (SessionHandle, JoinHandle<()>) {
     let (handle, queue) = session_queue();
@@ -117,7 +131,6 @@ fn start_session(
         pending: Arc::default(),
     };
     let clock = SessionClock::system();
-    let store = MemoryStore::new(clock.now());
     let engine = SessionEngine::new(
         FixSession::new(settings.clone(), Some(dictionary.clone()), store),
         FixApplication::new(Arc::new(scope), state.sessions.clone()),
