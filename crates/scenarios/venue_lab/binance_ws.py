@@ -181,4 +181,5 @@ async def main():
     await community(lab)
 
 
-asyncio.run(main())
+if __name__ == "__main__":
+    asyncio.run(main())

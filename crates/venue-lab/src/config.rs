@@ -31,6 +31,7 @@ pub struct LabConfig {
     pub(crate) makes_demo_keys: bool,
     pub(crate) fix_faces: Vec<FixFaceConfig>,
     pub(crate) tls: TlsUse,
+    pub(crate) switches: BinanceSwitches,
     pub(crate) faults: Vec<ScriptLine>,
 }
 
@@ -54,6 +55,15 @@ pub(crate) enum TlsUse {
     /// Every face but the admin port.
     All,
     Off,
+}
+
+/// Parts of Binance that not every client wants to find.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct BinanceSwitches {
+    /// The older user data streams by listen keys.
+    pub(crate) has_listen_keys: bool,
+    /// The methods under `/sapi`, which the venue's testnet has not.
+    pub(crate) has_sapi: bool,
 }
 
 /// Rate limits, as `exchangeInfo` lists them.
@@ -127,6 +137,8 @@ struct RawBinance {
     ws_api: RawPort,
     streams: RawPort,
     fix: RawBinanceFix,
+    listen_keys: bool,
+    sapi: bool,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -197,6 +209,10 @@ pub(crate) struct RawKey {
     pub(crate) secret: Option<String>,
     #[serde(default)]
     pub(crate) public_key_pem: Option<String>,
+    #[serde(default = "yes")]
+    pub(crate) may_trade: bool,
+    #[serde(default)]
+    pub(crate) may_withdraw: bool,
 }
 
 fn loopback() -> IpAddr {
@@ -225,6 +241,10 @@ fn thousandth() -> String {
 
 fn two() -> u32 {
     2
+}
+
+fn yes() -> bool {
+    true
 }
 
 const REST_PORT: u16 = 9_100;
@@ -298,6 +318,7 @@ impl RawLab {
             streams: port(&self.binance.streams, STREAMS_PORT),
             admin: port(&self.admin, ADMIN_PORT),
         };
+        let switches = BinanceSwitches { has_listen_keys: self.binance.listen_keys, has_sapi: self.binance.sapi };
         let setup = self.exchange.setup()?;
         let usual = |usual: u16| if is_demo { 0 } else { usual };
         let fix_faces = vec![
@@ -322,6 +343,7 @@ impl RawLab {
             genesis,
             fix_faces,
             tls: self.tls,
+            switches,
             makes_demo_keys: is_demo,
         })
     }

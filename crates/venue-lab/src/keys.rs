@@ -21,8 +21,22 @@ const API_KEY_LENGTH: usize = 64;
 /// `ring` makes no RSA keys, so the demo's accounts share these two with everyone. They open nothing but a lab.
 const DEMO_RSA: [&str; 2] = [include_str!("../demo-keys/alpha-rsa.pem"), include_str!("../demo-keys/beta-rsa.pem")];
 
+/// What a key is allowed to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct KeyRights {
+    pub(crate) may_trade: bool,
+    pub(crate) may_withdraw: bool,
+}
+
+impl Default for KeyRights {
+    fn default() -> Self {
+        Self { may_trade: true, may_withdraw: false }
+    }
+}
+
 pub(crate) struct ApiKey {
     pub(crate) account: u32,
+    pub(crate) rights: KeyRights,
     pub(crate) verifier: SignatureVerifier,
 }
 
@@ -52,7 +66,8 @@ pub(crate) fn configured(keys: &[ConfiguredKey]) -> Result<KeyRing, LabConfigErr
             (kind, None, Some(pem)) => SignatureVerifier::from_public_pem(kind, pem).map_err(error)?,
             _ => return Err(error("RSA and ED25519 keys have a publicKeyPem")),
         };
-        if ring.insert(key.raw.api_key.clone(), ApiKey { account: key.account, verifier }).is_some() {
+        let rights = KeyRights { may_trade: key.raw.may_trade, may_withdraw: key.raw.may_withdraw };
+        if ring.insert(key.raw.api_key.clone(), ApiKey { account: key.account, rights, verifier }).is_some() {
             return Err(error("is there twice"));
         }
     }
@@ -72,7 +87,7 @@ pub(crate) fn demo(folder: &Path, accounts: &[AccountRules]) -> io::Result<(KeyR
         let account = account.and_then(|account| u32::try_from(account).ok());
         let account = account.ok_or_else(|| io::Error::other(format!("{} is no account", key.account)))?;
         let verifier = key.verifier().map_err(|reason| io::Error::other(format!("{}: {reason}", key.api_key)))?;
-        ring.insert(key.api_key, ApiKey { account, verifier });
+        ring.insert(key.api_key, ApiKey { account, rights: KeyRights::default(), verifier });
     }
     Ok((ring, path))
 }
@@ -118,7 +133,7 @@ fn ed25519_pem() -> io::Result<String> {
     Ok(pem_text("PRIVATE KEY", &[head.as_slice(), seed.as_slice()].concat()))
 }
 
-fn random_text() -> io::Result<String> {
+pub(crate) fn random_text() -> io::Result<String> {
     let letters = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
     let mut bytes = [0_u8; API_KEY_LENGTH];
     getrandom::fill(&mut bytes).map_err(io::Error::other)?;

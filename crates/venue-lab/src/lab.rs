@@ -131,6 +131,8 @@ impl RunningLab {
             rates,
             faults: faults.clone(),
             sessions: sessions.clone(),
+            listen_keys: config.switches.has_listen_keys.then(Arc::default),
+            has_sapi: config.switches.has_sapi,
             tls: tls_of_all,
         };
         let state = Arc::new(state);

@@ -23,11 +23,12 @@ pub(crate) struct EventInterest {
     pub(crate) markets: BTreeSet<usize>,
     /// Every market, whatever `markets` has.
     pub(crate) is_every_market: bool,
+    pub(crate) is_every_account: bool,
 }
 
 impl EventInterest {
-    pub(crate) fn every_market() -> Self {
-        Self { is_every_market: true, ..Self::default() }
+    pub(crate) fn everything() -> Self {
+        Self { is_every_market: true, is_every_account: true, ..Self::default() }
     }
 
     pub(crate) fn account(account: AccountIndex) -> Self {
@@ -35,15 +36,17 @@ impl EventInterest {
     }
 
     fn is_empty(&self) -> bool {
-        self.accounts.is_empty() && self.markets.is_empty() && !self.is_every_market
+        self.accounts.is_empty() && self.markets.is_empty() && !self.is_every_market && !self.is_every_account
+    }
+
+    fn wants_account(&self, account: AccountIndex) -> bool {
+        self.is_every_account || self.accounts.contains(&account)
     }
 
     fn wants(&self, event: &VenueEvent) -> bool {
         match event {
-            VenueEvent::Execution(report) => self.accounts.contains(&report.order.account),
-            VenueEvent::Balances { account, .. } | VenueEvent::Transfer { account, .. } => {
-                self.accounts.contains(account)
-            }
+            VenueEvent::Execution(report) => self.wants_account(report.order.account),
+            VenueEvent::Balances { account, .. } | VenueEvent::Transfer { account, .. } => self.wants_account(*account),
             VenueEvent::Trade { market, .. } | VenueEvent::Depth { market, .. } => {
                 self.is_every_market || self.markets.contains(market)
             }

@@ -282,6 +282,29 @@ fn a_damaged_last_record_is_refused_where_it_was_acknowledged_and_cut_where_it_w
     assert_eq!(fs::read(&path).unwrap(), damaged, "nothing is cut");
 }
 
+/// The older way to an account's events, which some clients need.
+#[test]
+fn the_client_of_the_community_agrees_by_listen_keys_where_they_are_switched_on() {
+    let data = folder();
+    approves("listen_keys.py", &LabProcess::start(data.path(), &["activity=off", "binance.listenKeys=true"]));
+}
+
+/// What a key may do; the testnet has no such methods, so they are switched on.
+#[test]
+fn a_key_says_what_it_may_do_and_does_no_more() {
+    let data = folder();
+    let keys = r#"accounts=[{account="ALPHA",maker="0.002",balances={USDT="1000000"},keys=[
+        {apiKey="reads",kind="HMAC",secret="s",mayTrade=false},
+        {apiKey="withdraws",kind="HMAC",secret="s",mayWithdraw=true}]}]"#;
+    let settings = ["activity=off", "binance.sapi=true", &keys.replace('\n', "")];
+    approves("key_rights.py", &LabProcess::start(data.path(), &settings));
+    let plain = LabProcess::start(folder().path(), &["activity=off"]);
+    for path in ["/sapi/v1/account/apiRestrictions", "/sapi/v1/asset/tradeFee"] {
+        let (status, body) = plain.get("binanceRest", path);
+        assert_eq!((status, body["code"].as_i64()), (404, Some(-1020)), "{path}");
+    }
+}
+
 fn certify(folder: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
     let mut command = Command::new(binary::rialto());
     command.args(["venue", "certify", "--report"]).arg(folder).args(arguments);

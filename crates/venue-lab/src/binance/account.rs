@@ -40,7 +40,7 @@ impl ListRange {
 }
 
 impl ApiCall<'_> {
-    async fn ask<T: Send + 'static>(
+    pub(super) async fn ask<T: Send + 'static>(
         &self,
         question: impl FnOnce(&SpotExchange) -> Result<T, SpotReject> + Send + 'static,
     ) -> Result<T, ApiError> {

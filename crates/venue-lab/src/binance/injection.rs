@@ -8,6 +8,7 @@ use super::ApiCall;
 use super::encode;
 use super::error::ApiError;
 use super::methods::ApiMethod;
+use super::security;
 use crate::catalogue::Fault;
 use crate::exchange::{
     CancelRequest, Canceled, NewSpotOrder, PreventionMode, SpotCommand, SpotExchange, SpotOrderType, SpotReject,
@@ -41,7 +42,7 @@ impl ApiCall<'_> {
         let faults = &self.state.faults;
         let is_signed = self.deadline_micros.is_some();
         if is_signed && faults.strikes(Fault::KeyRevoked) {
-            return Err(ApiError::new(401, -2015, "Invalid API-key, IP, or permissions for action."));
+            return Err(security::unauthorized());
         }
         if is_signed && faults.strikes(Fault::SignatureRule) {
             return Err(ApiError::bad_request(-1022, "Signature for this request is not valid."));

@@ -34,6 +34,20 @@ pub(crate) enum ApiMethod {
     PreventedMatches,
     Commission,
     MyFilters,
+    ListenKeyStart,
+    ListenKeyKeep,
+    ListenKeyClose,
+    ApiRestrictions,
+    TradeFee,
+}
+
+/// What a request must prove.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum MethodSecurity {
+    Public,
+    /// An API key, without a signature.
+    Key,
+    Signed,
 }
 
 /// A row of the table.
@@ -41,9 +55,9 @@ pub(crate) struct MethodRow {
     pub(crate) method: ApiMethod,
     pub(crate) verb: &'static str,
     pub(crate) path: &'static str,
-    /// Its name in the WebSocket API.
+    /// Its name in the WebSocket API; empty where it has none.
     pub(crate) name: &'static str,
-    pub(crate) is_signed: bool,
+    pub(crate) security: MethodSecurity,
     pub(crate) weight: u32,
     pub(crate) params: &'static [&'static str],
 }
@@ -87,7 +101,7 @@ const fn public(
     weight: u32,
     params: &'static [&'static str],
 ) -> MethodRow {
-    MethodRow { method, verb: "GET", path, name, is_signed: false, weight, params }
+    MethodRow { method, verb: "GET", path, name, security: MethodSecurity::Public, weight, params }
 }
 
 const fn signed(
@@ -98,7 +112,16 @@ const fn signed(
     weight: u32,
     params: &'static [&'static str],
 ) -> MethodRow {
-    MethodRow { method, verb, path, name, is_signed: true, weight, params }
+    MethodRow { method, verb, path, name, security: MethodSecurity::Signed, weight, params }
+}
+
+const fn listen_key(
+    method: ApiMethod,
+    verb: &'static str,
+    name: &'static str,
+    params: &'static [&'static str],
+) -> MethodRow {
+    MethodRow { method, verb, path: "/api/v3/userDataStream", name, security: MethodSecurity::Key, weight: 2, params }
 }
 
 pub(crate) static METHODS: &[MethodRow] = &[
@@ -218,12 +241,17 @@ pub(crate) static METHODS: &[MethodRow] = &[
     ),
     signed(ApiMethod::Commission, "GET", "/api/v3/account/commission", "account.commission", 20, &["symbol"]),
     signed(ApiMethod::MyFilters, "GET", "/api/v3/myFilters", "myFilters", 40, &["symbol"]),
+    listen_key(ApiMethod::ListenKeyStart, "POST", "userDataStream.start", &[]),
+    listen_key(ApiMethod::ListenKeyKeep, "PUT", "userDataStream.ping", &["listenKey"]),
+    listen_key(ApiMethod::ListenKeyClose, "DELETE", "userDataStream.stop", &["listenKey"]),
+    signed(ApiMethod::ApiRestrictions, "GET", "/sapi/v1/account/apiRestrictions", "", 1, &[]),
+    signed(ApiMethod::TradeFee, "GET", "/sapi/v1/asset/tradeFee", "", 1, &["symbol"]),
 ];
 
 impl MethodRow {
     pub(crate) fn known(&self) -> Vec<&'static str> {
         let mut known = self.params.to_vec();
-        if self.is_signed {
+        if self.security == MethodSecurity::Signed {
             known.extend(SIGNED);
         }
         known
@@ -256,6 +284,19 @@ impl MethodRow {
         }
     }
 
+    /// Methods that a key must be allowed to trade for.
+    pub(crate) fn is_trading(&self) -> bool {
+        matches!(
+            self.method,
+            ApiMethod::OrderPlace
+                | ApiMethod::OrderTest
+                | ApiMethod::OrderCancel
+                | ApiMethod::CancelReplace
+                | ApiMethod::Amend
+                | ApiMethod::CancelAll
+        )
+    }
+
     /// Methods whose answer shows the unfilled order count.
     pub(crate) fn is_order(&self) -> bool {
         matches!(self.method, ApiMethod::OrderPlace | ApiMethod::CancelReplace)
@@ -275,5 +316,5 @@ pub(crate) fn by_path(verb: &str, path: &str) -> Option<&'static MethodRow> {
 }
 
 pub(crate) fn by_name(name: &str) -> Option<&'static MethodRow> {
-    METHODS.iter().find(|row| row.name == name)
+    METHODS.iter().find(|row| !name.is_empty() && row.name == name)
 }

@@ -7,6 +7,7 @@ mod exchange_info;
 pub(crate) mod fix;
 mod injection;
 mod klines;
+mod listen_keys;
 mod market_data;
 mod methods;
 mod orders;
@@ -18,6 +19,9 @@ mod stream_events;
 pub(crate) mod streams;
 mod tickers;
 mod user_events;
+mod user_faults;
+mod user_streams;
+mod wallet;
 pub(crate) mod ws_api;
 
 use std::sync::Arc;
@@ -27,14 +31,16 @@ use serde_json::{Value, json};
 use crate::catalogue::Fault;
 use crate::exchange::AccountIndex;
 use crate::faults::LabFaults;
-use crate::keys::KeyRing;
+use crate::keys::{KeyRights, KeyRing};
 use crate::sequencer::{ExchangeHandle, now_micros};
 use crate::sessions::Sessions;
 use encode::TimeUnit;
 use error::ApiError;
-use methods::ApiMethod;
+use listen_keys::ListenKeys;
+use methods::{ApiMethod, MethodRow};
 use params::Params;
 pub(crate) use rate_limits::RateLimits;
+use security::SignedRequest;
 
 /// How far the clock is off under the fault `clock-off`.
 const CLOCK_OFF_MICROS: i64 = 3_000_000;
@@ -46,11 +52,25 @@ pub(crate) struct BinanceState {
     pub(crate) rates: RateLimits,
     pub(crate) faults: Arc<LabFaults>,
     pub(crate) sessions: Arc<Sessions>,
+    /// None where they are switched off.
+    pub(crate) listen_keys: Option<Arc<ListenKeys>>,
+    pub(crate) has_sapi: bool,
     /// Where the WebSocket faces are encrypted.
     pub(crate) tls: Option<Arc<rustls::ServerConfig>>,
 }
 
 impl BinanceState {
+    /// Whether the method is there: some are switched on.
+    fn offers(&self, row: &MethodRow) -> bool {
+        match row.method {
+            ApiMethod::ListenKeyStart | ApiMethod::ListenKeyKeep | ApiMethod::ListenKeyClose => {
+                self.listen_keys.is_some()
+            }
+            ApiMethod::ApiRestrictions | ApiMethod::TradeFee => self.has_sapi,
+            _ => true,
+        }
+    }
+
     /// The venue's clock.
     pub(crate) fn now(&self) -> i64 {
         let is_off = self.faults.lasts(Fault::ClockOff);
@@ -64,11 +84,24 @@ pub(crate) struct ApiCall<'a> {
     pub(crate) params: &'a Params,
     /// Zero where the method needs no account.
     pub(crate) account: AccountIndex,
+    pub(crate) rights: KeyRights,
     pub(crate) deadline_micros: Option<i64>,
     pub(crate) unit: TimeUnit,
 }
 
 impl ApiCall<'_> {
+    /// Takes over who signed the request, where that key may do so.
+    fn authorize(&mut self, row: &MethodRow, signed: &SignedRequest) -> Result<(), ApiError> {
+        if row.is_trading() && !signed.rights.may_trade {
+            return Err(security::unauthorized());
+        }
+        (self.account, self.rights) = (signed.account, signed.rights);
+        // The matching engine has the machine's clock.
+        let skew = self.state.now() - now_micros();
+        self.deadline_micros = Some(signed.deadline_micros - skew);
+        Ok(())
+    }
+
     /// Executes the method, with what the armed faults do to it before and after.
     pub(crate) async fn execute(&self, method: ApiMethod) -> Result<Value, ApiError> {
         self.inject_before(method).await?;
@@ -107,6 +140,11 @@ impl ApiCall<'_> {
             ApiMethod::PreventedMatches => self.prevented_matches().await,
             ApiMethod::Commission => self.commission().await,
             ApiMethod::MyFilters => self.my_filters().await,
+            ApiMethod::ListenKeyStart => self.start_listen_key(),
+            ApiMethod::ListenKeyKeep => self.keep_listen_key(),
+            ApiMethod::ListenKeyClose => self.close_listen_key(),
+            ApiMethod::ApiRestrictions => self.api_restrictions().await,
+            ApiMethod::TradeFee => self.trade_fee().await,
         }
     }
 

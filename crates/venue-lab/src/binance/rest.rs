@@ -12,10 +12,11 @@ use serde_json::Value;
 
 use super::encode::TimeUnit;
 use super::error::ApiError;
-use super::methods::{self, MethodRow};
+use super::methods::{self, MethodRow, MethodSecurity};
 use super::params::Params;
 use super::rate_limits::OrderCounts;
 use super::{ApiCall, BinanceState, security};
+use crate::keys::KeyRights;
 use crate::sequencer::now_micros;
 use crate::tls_listener::PeerAddress;
 
@@ -83,7 +84,7 @@ async fn execute(
     answer_headers: &mut AnswerHeaders,
 ) -> Result<Value, ApiError> {
     let now = now_micros();
-    let Some(row) = methods::by_path(&request.verb, &request.path) else {
+    let Some(row) = methods::by_path(&request.verb, &request.path).filter(|row| state.offers(row)) else {
         state.rates.charge(request.peer.ip(), 1, now)?;
         return Err(ApiError::new(404, -1020, "This operation is not supported."));
     };
@@ -107,14 +108,15 @@ async fn execute_row(
     answer_headers: &mut AnswerHeaders,
 ) -> Result<Value, ApiError> {
     let unit = time_unit(&request.headers)?;
-    let mut call = ApiCall { state, params, account: 0, deadline_micros: None, unit };
-    if row.is_signed {
-        let key = request.headers.get(API_KEY_HEADER).and_then(|value| value.to_str().ok());
-        let found = security::authenticate(&state.keys, key, &request.query, body, params, state.now())?;
-        // The matching engine has the machine's clock.
-        let skew = state.now() - now_micros();
-        call.account = found.account;
-        call.deadline_micros = Some(found.deadline_micros - skew);
+    let rights = KeyRights::default();
+    let mut call = ApiCall { state, params, account: 0, rights, deadline_micros: None, unit };
+    let key = request.headers.get(API_KEY_HEADER).and_then(|value| value.to_str().ok());
+    match row.security {
+        MethodSecurity::Public => {}
+        MethodSecurity::Key => call.account = security::find_key(&state.keys, key)?.account,
+        MethodSecurity::Signed => {
+            call.authorize(row, &security::authenticate(&state.keys, key, &request.query, body, params, state.now())?)?;
+        }
     }
     params.check_known(&row.known())?;
     let result = call.execute(row.method).await;

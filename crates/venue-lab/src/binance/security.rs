@@ -2,7 +2,7 @@
 
 use super::error::ApiError;
 use super::params::{Params, to_micros};
-use crate::keys::{ApiKey, KeyRing};
+use crate::keys::{ApiKey, KeyRights, KeyRing};
 
 const WINDOW_MICROS: i64 = 5_000_000;
 const WINDOW_MAX_MICROS: i64 = 60_000_000;
@@ -13,7 +13,13 @@ const API_KEY_LENGTH_MAX: usize = 128;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SignedRequest {
     pub(crate) account: u32,
+    pub(crate) rights: KeyRights,
     pub(crate) deadline_micros: i64,
+}
+
+/// The key is unknown, or may not do this.
+pub(crate) fn unauthorized() -> ApiError {
+    ApiError::new(401, -2015, "Invalid API-key, IP, or permissions for action.")
 }
 
 pub(crate) fn find_key<'a>(keys: &'a KeyRing, name: Option<&str>) -> Result<&'a ApiKey, ApiError> {
@@ -21,8 +27,7 @@ pub(crate) fn find_key<'a>(keys: &'a KeyRing, name: Option<&str>) -> Result<&'a 
         (1..=API_KEY_LENGTH_MAX).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_alphanumeric())
     };
     let name = name.filter(is_legal).ok_or_else(|| ApiError::new(401, -2014, "API-key format invalid."))?;
-    let unknown = || ApiError::new(401, -2015, "Invalid API-key, IP, or permissions for action.");
-    keys.get(name).ok_or_else(unknown)
+    keys.get(name).ok_or_else(unauthorized)
 }
 
 /// Checks timestamp and window; returns until when the request is valid.
@@ -64,7 +69,7 @@ pub(crate) fn authenticate(
     let signature = params.required("signature")?;
     let payload = format!("{}{}", without_signature(query), without_signature(body));
     check_signature(key, &payload, signature)?;
-    Ok(SignedRequest { account: key.account, deadline_micros })
+    Ok(SignedRequest { account: key.account, rights: key.rights, deadline_micros })
 }
 
 /// A signed request of the WebSocket API: the payload is every parameter by name, not percent-encoded.
@@ -75,7 +80,7 @@ pub(crate) fn authenticate_sorted(keys: &KeyRing, params: &Params, now: i64) -> 
     let pairs = params.sorted().into_iter().filter(|(name, _)| *name != "signature");
     let payload: Vec<String> = pairs.map(|(name, value)| format!("{name}={value}")).collect();
     check_signature(key, &payload.join("&"), signature)?;
-    Ok(SignedRequest { account: key.account, deadline_micros })
+    Ok(SignedRequest { account: key.account, rights: key.rights, deadline_micros })
 }
 
 pub(crate) fn check_signature(key: &ApiKey, payload: &str, signature: &str) -> Result<(), ApiError> {
@@ -119,8 +124,8 @@ mod tests {
     #[test]
     fn a_signature_covers_query_and_body_as_they_were_sent() {
         let secret = "NhqPtmdSJYdKjVHjA7PZj4Mge3R5YNiP1e3UZjInClVN65XAbvqqM6A7H5fATj0j";
-        let keys =
-            KeyRing::from([("key".to_owned(), ApiKey { account: 3, verifier: SignatureVerifier::hmac(secret) })]);
+        let verifier = SignatureVerifier::hmac(secret);
+        let keys = KeyRing::from([("key".to_owned(), ApiKey { account: 3, rights: KeyRights::default(), verifier })]);
         let signature = "c8db56825ae71d6d79447849e617115f4a920fa2acdcab2b053c4b2838bd6b71";
         let query = "symbol=LTCBTC&side=BUY&type=LIMIT&timeInForce=GTC";
         let body = format!("&quantity=1&price=0.1&recvWindow=5000&timestamp=1499827319559&signature={signature}");

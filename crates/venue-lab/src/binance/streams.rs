@@ -14,8 +14,10 @@ use super::BinanceState;
 use super::encode::TimeUnit;
 use super::params::percent_decode;
 use super::stream_events::{self, MarketStream};
+use super::user_streams::UserStreams;
 use crate::catalogue::Fault;
 use crate::publisher::{EventInterest, VenueEvents};
+use crate::sequencer::now_micros;
 use crate::websocket::{Incoming, WebSocketConnection};
 
 /// The finest period of a stream.
@@ -29,6 +31,9 @@ struct StreamSession {
     is_combined: bool,
     unit: TimeUnit,
     streams: BTreeMap<String, MarketStream>,
+    users: UserStreams,
+    /// The venue has announced its shutdown.
+    is_ended: bool,
     /// Symbols as the exchange has them, by their small letters.
     symbols: Arc<BTreeMap<String, (usize, String)>>,
     ticks: u64,
@@ -39,7 +44,7 @@ struct StreamSession {
 /// Serves one connection until it ends.
 pub(crate) async fn serve(state: Arc<BinanceState>, stream: TcpStream, peer: SocketAddr) -> io::Result<()> {
     // Before the client knows that it is connected: it must miss no change from then on.
-    let mut events = state.exchange.events.subscribe_queue(EventInterest::every_market());
+    let mut events = state.exchange.events.subscribe_queue(EventInterest::everything());
     let mut connection = WebSocketConnection::accept(stream, state.tls.clone()).await?;
     let entry = state.sessions.open("streams", peer);
     let symbols = state.exchange.query(|exchange| {
@@ -51,7 +56,7 @@ pub(crate) async fn serve(state: Arc<BinanceState>, stream: TcpStream, peer: Soc
     events.set_interest(session.interest());
     let mut timer = interval(TICK);
     timer.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    loop {
+    while !session.is_ended {
         let messages = tokio::select! {
             incoming = connection.receive() => match incoming? {
                 None => return Ok(()),
@@ -70,11 +75,12 @@ pub(crate) async fn serve(state: Arc<BinanceState>, stream: TcpStream, peer: Soc
             },
             _ = timer.tick() => session.on_tick().await,
         };
-        entry.describe(|| session.streams.keys().cloned().collect::<Vec<_>>().join(" "));
+        entry.describe(|| session.describe());
         for message in messages {
             connection.send(message.to_string()).await?;
         }
     }
+    connection.close().await
 }
 
 impl StreamSession {
@@ -89,11 +95,14 @@ impl StreamSession {
             None => return None,
         };
         let is_micros = option("timeUnit").is_some_and(|unit| unit.eq_ignore_ascii_case("microsecond"));
+        let unit = if is_micros { TimeUnit::Microseconds } else { TimeUnit::Milliseconds };
         let mut session = Self {
+            users: UserStreams::new(state.listen_keys.clone(), state.faults.clone(), unit),
             state,
             is_combined,
-            unit: if is_micros { TimeUnit::Microseconds } else { TimeUnit::Milliseconds },
+            unit,
             streams: BTreeMap::new(),
+            is_ended: false,
             symbols,
             ticks: 0,
             second: Instant::now(),
@@ -107,17 +116,31 @@ impl StreamSession {
 
     /// A name that is no stream is accepted and never sends, as at the venue.
     fn subscribe(&mut self, name: &str) {
-        if self.streams.len() < STREAMS_MAX {
+        if self.streams.len() + self.users.names().count() >= STREAMS_MAX {
+            return;
+        }
+        if !self.users.subscribe(name, now_micros()) {
             let never = self.state.faults.strikes(Fault::StreamNever);
             let stream = if never { MarketStream::Silent } else { MarketStream::parse(name, &self.symbols) };
             self.streams.entry(name.to_owned()).or_insert(stream);
         }
     }
 
+    fn unsubscribe(&mut self, name: &str) {
+        self.streams.remove(name);
+        self.users.unsubscribe(name);
+    }
+
+    /// Without listen keys, which open an account's events.
+    fn describe(&self) -> String {
+        let users = self.users.accounts().map(|account| format!("events of account {account}"));
+        self.streams.keys().cloned().chain(users).collect::<Vec<_>>().join(" ")
+    }
+
     /// The markets whose events any stream sends; the others send by the clock.
     fn interest(&self) -> EventInterest {
         let markets = self.streams.values().filter_map(MarketStream::market_of_events).collect();
-        EventInterest { markets, ..EventInterest::default() }
+        EventInterest { markets, accounts: self.users.accounts().collect(), ..EventInterest::default() }
     }
 
     fn is_flooding(&mut self) -> bool {
@@ -146,10 +169,10 @@ impl StreamSession {
                 Ok(Value::Null)
             }
             Some("UNSUBSCRIBE") => {
-                params.iter().filter_map(Value::as_str).for_each(|name| drop(self.streams.remove(name)));
+                params.iter().filter_map(Value::as_str).for_each(|name| self.unsubscribe(name));
                 Ok(Value::Null)
             }
-            Some("LIST_SUBSCRIPTIONS") => Ok(self.streams.keys().cloned().collect()),
+            Some("LIST_SUBSCRIPTIONS") => Ok(self.streams.keys().chain(self.users.names()).cloned().collect()),
             Some("SET_PROPERTY") => self.set_property(params),
             Some("GET_PROPERTY") => match params.first().and_then(Value::as_str) {
                 Some("combined") => Ok(self.is_combined.into()),
@@ -195,6 +218,14 @@ impl StreamSession {
             let data = stream_events::on_events(stream, batch, &symbols, unit);
             messages.extend(data.into_iter().map(|data| Self::wrap(is_combined, name, data)));
         }
+        let of_users = self.users.on_events(batch, now_micros());
+        if !of_users.is_empty() && self.state.faults.strikes(Fault::ServerShutdown) {
+            self.is_ended = true;
+        }
+        messages.extend(of_users.into_iter().map(|(name, data)| Self::wrap(is_combined, &name, data)));
+        if self.is_ended {
+            messages.push(json!({ "e": "serverShutdown", "E": unit.encode(now_micros()) }));
+        }
         messages
     }
 
@@ -214,6 +245,8 @@ impl StreamSession {
                 messages.extend(data.map(|data| Self::wrap(is_combined, name, data)));
             }
         }
+        let expired = self.users.on_tick(now_micros());
+        messages.extend(expired.into_iter().map(|(name, data)| Self::wrap(is_combined, &name, data)));
         messages
     }
 }

@@ -11,11 +11,13 @@ use tokio::sync::mpsc::error::TryRecvError;
 
 use super::encode::TimeUnit;
 use super::error::ApiError;
-use super::methods::{self, MethodRow};
+use super::methods::{self, MethodRow, MethodSecurity};
 use super::params::Params;
+use super::user_faults::{UserEvent, UserFaults};
 use super::{ApiCall, BinanceState, security, user_events};
 use crate::catalogue::Fault;
 use crate::exchange::AccountIndex;
+use crate::keys::KeyRights;
 use crate::publisher::{EventInterest, EventQueue, VenueEvents};
 use crate::sequencer::now_micros;
 use crate::websocket::{Incoming, WebSocketConnection};
@@ -24,8 +26,6 @@ pub(crate) const PATH: &str = "/ws-api/v3";
 /// Weight of a connection, and of each session method.
 const CONNECT_WEIGHT: u32 = 2;
 const SESSION_WEIGHT: u32 = 2;
-/// Events of trades that a connection keeps; older ones are dropped.
-const SENT_TRADES_MAX: usize = 1_000;
 const SUBSCRIPTIONS_MAX: usize = 1_000;
 const SUBSCRIPTIONS_EVER_MAX: u32 = 65_535;
 
@@ -33,6 +33,7 @@ const SUBSCRIPTIONS_EVER_MAX: u32 = 65_535;
 struct Logon {
     api_key: String,
     account: AccountIndex,
+    rights: KeyRights,
     since_micros: i64,
 }
 
@@ -59,8 +60,7 @@ struct WsApiSession {
     is_ended: bool,
     /// The last request was a command: its answer comes before its events.
     has_commanded: bool,
-    /// Events of trades that were sent, for the fault that sends them once more.
-    sent_trades: Vec<Value>,
+    faults: UserFaults<u32>,
 }
 
 /// Serves one connection until it ends.
@@ -122,6 +122,7 @@ impl WsApiSession {
     fn new(state: Arc<BinanceState>, peer: SocketAddr, query: &str) -> Self {
         let option = |name: &str| query.split('&').find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='));
         let is_micros = option("timeUnit").is_some_and(|unit| unit.eq_ignore_ascii_case("microsecond"));
+        let faults = UserFaults::new(state.faults.clone());
         Self {
             state,
             peer,
@@ -134,7 +135,7 @@ impl WsApiSession {
             next_subscription: 0,
             is_ended: false,
             has_commanded: false,
-            sent_trades: Vec::new(),
+            faults,
         }
     }
 
@@ -155,18 +156,11 @@ impl WsApiSession {
 
     /// What the subscribers are told of a command, and what faults make of it.
     fn on_events(&mut self, batch: &VenueEvents) -> Vec<Value> {
-        let mut events: Vec<Value> = batch.iter().flat_map(|event| self.encode_event(event)).collect();
-        let faults = self.state.faults.clone();
-        if events.is_empty() || faults.strikes(Fault::StreamMute) {
-            return Vec::new();
-        }
-        if faults.strikes(Fault::EventsShuffled) {
-            events.reverse();
-            events.extend(events.clone());
-        }
-        events.retain(|event| !is_trade(event) || !faults.strikes(Fault::FillOnlyInList));
-        self.add_odd_fills(&mut events);
-        self.replay_fills(&mut events);
+        let events = batch.iter().flat_map(|event| self.encode_event(event)).collect();
+        let Some(sent) = self.faults.strike(events) else { return Vec::new() };
+        let wrap = |sent: UserEvent<u32>| json!({ "subscriptionId": sent.subscription, "event": sent.event });
+        let mut events: Vec<Value> = sent.into_iter().map(wrap).collect();
+        let faults = &self.state.faults;
         let now = self.unit.encode(now_micros());
         if faults.strikes(Fault::KeyExpired) {
             let ended = std::mem::take(&mut self.subscriptions).into_keys();
@@ -180,37 +174,13 @@ impl WsApiSession {
         events
     }
 
-    /// Before an event of a trade one with quantity 0 and the same trade id.
-    fn add_odd_fills(&self, events: &mut Vec<Value>) {
-        let Some(at) = events.iter().position(is_trade) else { return };
-        if self.state.faults.strikes(Fault::OddFills) {
-            let mut odd = events[at].clone();
-            for (name, value) in [("l", "0.00000000"), ("Y", "0.00000000"), ("n", "0")] {
-                odd["event"][name] = value.into();
-            }
-            events.insert(at, odd);
-        }
-    }
-
-    fn replay_fills(&mut self, events: &mut Vec<Value>) {
-        let trades: Vec<Value> = events.iter().filter(|event| is_trade(event)).cloned().collect();
-        if trades.is_empty() {
-            return;
-        }
-        self.sent_trades.extend(trades);
-        self.sent_trades.drain(..self.sent_trades.len().saturating_sub(SENT_TRADES_MAX));
-        if self.state.faults.strikes(Fault::FillsReplayed) {
-            events.extend(self.sent_trades.clone());
-        }
-    }
-
-    fn encode_event(&self, event: &crate::exchange::VenueEvent) -> Vec<Value> {
+    fn encode_event(&self, event: &crate::exchange::VenueEvent) -> Vec<UserEvent<u32>> {
         let encode = |(id, subscription): (&u32, &UserSubscription)| {
             if subscription.is_silent {
                 return None;
             }
             let event = user_events::encode(event, subscription.account, self.unit)?;
-            Some(json!({ "subscriptionId": id, "event": event }))
+            Some(UserEvent { subscription: *id, event })
         };
         self.subscriptions.iter().filter_map(encode).collect()
     }
@@ -262,7 +232,7 @@ impl WsApiSession {
 
     /// The result, and the account where the request counts as an order.
     async fn execute(&mut self, method: &str, params: &Params) -> (Result<Value, ApiError>, Option<AccountIndex>) {
-        let row = methods::by_name(method);
+        let row = methods::by_name(method).filter(|row| self.state.offers(row));
         self.has_commanded = row.is_some_and(|row| row.verb != "GET");
         let Some(row) = row else {
             return (self.execute_session(method, params), None);
@@ -280,16 +250,17 @@ impl WsApiSession {
 
     async fn execute_row(&self, row: &MethodRow, params: &Params) -> (Result<Value, ApiError>, Option<AccountIndex>) {
         let state = &self.state;
-        let mut call = ApiCall { state, params, account: 0, deadline_micros: None, unit: self.unit };
-        if row.is_signed {
-            match self.authenticate(params) {
-                Ok(found) => {
-                    call.account = found.account;
-                    // The matching engine has the machine's clock.
-                    call.deadline_micros = Some(found.deadline_micros - (state.now() - now_micros()));
-                }
-                Err(error) => return (Err(error), None),
-            }
+        let rights = KeyRights::default();
+        let mut call = ApiCall { state, params, account: 0, rights, deadline_micros: None, unit: self.unit };
+        let authorized = match row.security {
+            MethodSecurity::Public => Ok(()),
+            MethodSecurity::Key => security::find_key(&state.keys, params.raw("apiKey")).map(|key| {
+                call.account = key.account;
+            }),
+            MethodSecurity::Signed => self.authenticate(params).and_then(|found| call.authorize(row, &found)),
+        };
+        if let Err(error) = authorized {
+            return (Err(error), None);
         }
         let mut known = row.known();
         known.extend(["apiKey", "returnRateLimits"]);
@@ -297,7 +268,7 @@ impl WsApiSession {
             Ok(()) => call.execute(row.method).await,
             Err(error) => Err(error),
         };
-        (result, row.is_signed.then_some(call.account))
+        (result, (row.security == MethodSecurity::Signed).then_some(call.account))
     }
 
     /// By a key and a signature in the request, else by the session's logon.
@@ -305,7 +276,7 @@ impl WsApiSession {
         match &self.logon {
             Some(logon) if !params.has("apiKey") => {
                 let deadline_micros = security::check_time(params, self.state.now())?;
-                Ok(security::SignedRequest { account: logon.account, deadline_micros })
+                Ok(security::SignedRequest { account: logon.account, rights: logon.rights, deadline_micros })
             }
             _ => security::authenticate_sorted(&self.state.keys, params, self.state.now()),
         }
@@ -325,8 +296,7 @@ impl WsApiSession {
                 Ok(self.subscriptions.keys().map(|id| json!({ "subscriptionId": id })).collect())
             }
             "userDataStream.subscribe" => {
-                let unauthorized = || ApiError::new(401, -2015, "Invalid API-key, IP, or permissions for action.");
-                let account = self.logon.as_ref().map(|logon| logon.account).ok_or_else(unauthorized)?;
+                let account = self.logon.as_ref().map(|logon| logon.account).ok_or_else(security::unauthorized)?;
                 self.subscribe(account, true)
             }
             "userDataStream.subscribe.signature" => {
@@ -345,7 +315,8 @@ impl WsApiSession {
         if !is_ed25519 {
             return Err(ApiError::bad_request(-4056, "HMAC_SHA256 API key is not supported."));
         }
-        self.logon = Some(Logon { api_key, account: found.account, since_micros: now_micros() });
+        let (account, rights) = (found.account, found.rights);
+        self.logon = Some(Logon { api_key, account, rights, since_micros: now_micros() });
         Ok(self.status())
     }
 
@@ -388,10 +359,6 @@ impl WsApiSession {
             }
         }
     }
-}
-
-fn is_trade(event: &Value) -> bool {
-    event["event"]["x"] == "TRADE"
 }
 
 /// JSON values as the texts that they were sent as.

@@ -23,6 +23,9 @@ use crate::lab::{LabError, RunningLab};
 /// How often a running client is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
+/// The labs of a certificate: nobody else trades, and clients that need the older parts of the venue find them.
+const LAB_SETTINGS: [&str; 3] = ["activity=off", "binance.listenKeys=true", "binance.sapi=true"];
+
 /// Runs the client under each fault; `progress` gets a line for each. The reports are in the folder afterwards.
 pub fn certify(request: &CertifyRequest, progress: &mut dyn FnMut(&str)) -> Result<Certificate, LabError> {
     let mut results = Vec::new();
@@ -62,7 +65,8 @@ fn certify_fault(request: &CertifyRequest, fault: &str) -> Result<FaultResult, L
         fs::remove_dir_all(&folder).map_err(io_error("remove the files of an earlier run"))?;
     }
     fs::create_dir_all(&folder).map_err(io_error("make a folder for the client's files"))?;
-    let config = LabConfig::load(None, true, &["activity=off".to_owned()]).map_err(LabError::Config)?;
+    let settings = LAB_SETTINGS.map(ToOwned::to_owned);
+    let config = LabConfig::load(None, true, &settings).map_err(LabError::Config)?;
     let lab = RunningLab::start(config, &folder.join("lab"))?;
     if let Some(armed) = plan::arming(fault, request.seed) {
         lab.arm(&armed).map_err(|reason| LabError::Config(LabConfigError(reason)))?;

@@ -208,6 +208,7 @@ pub(crate) struct SpotExchange {
     pub(crate) by_symbol: BTreeMap<String, usize>,
     pub(crate) accounts: Vec<SpotAccount>,
     pub(crate) now_micros: i64,
+    pub(crate) opened_micros: i64,
     seed: u64,
     events: Vec<VenueEvent>,
     /// Balances that the current command changed.
@@ -229,6 +230,7 @@ impl SpotExchange {
             by_symbol,
             accounts,
             now_micros: at,
+            opened_micros: at,
             seed: setup.seed,
             events: Vec::new(),
             changed: BTreeSet::new(),

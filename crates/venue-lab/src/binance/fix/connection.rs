@@ -310,12 +310,13 @@ impl FixConnection {
         if self.logon.wants_acks_only {
             self.own_requests.insert(request.id());
         }
-        let (state, account, frame) = (self.state.api.clone(), self.logon.account, frame.to_vec());
+        let (state, frame) = (self.state.api.clone(), frame.to_vec());
+        let (account, rights) = (self.logon.account, self.logon.rights);
         // The matching engine has the machine's clock.
         let deadline_micros = deadline_micros.map(|deadline| deadline - (state.now() - now_micros()));
         self.pending.push_back(Box::pin(async move {
             let unit = TimeUnit::Milliseconds;
-            let call = ApiCall { state: &state, params: &request.params, account, deadline_micros, unit };
+            let call = ApiCall { state: &state, params: &request.params, account, rights, deadline_micros, unit };
             let result = call.execute(kind.method()).await;
             Executed { frame, request, result }
         }));

@@ -11,6 +11,7 @@ use crate::binance::error::ApiError;
 use crate::binance::security;
 use crate::catalogue::Fault;
 use crate::exchange::AccountIndex;
+use crate::keys::{ApiKey, KeyRights};
 use crate::sequencer::now_micros;
 
 const MESSAGE_HANDLING: Tag = 25_035;
@@ -24,6 +25,7 @@ const WINDOW_MICROS: i64 = 5_000_000;
 /// A session that was let in.
 pub(super) struct FixLogon {
     pub(super) account: AccountIndex,
+    pub(super) rights: KeyRights,
     pub(super) heartbeat_seconds: u64,
     /// Only what its own requests came to is reported.
     pub(super) wants_acks_only: bool,
@@ -44,12 +46,16 @@ pub(super) fn log_on(
         return Err(unexpected(tag::HEART_BT_INT));
     }
     check_settings(message, service)?;
-    let account = authenticate(state, message, comp_id)?;
+    let key = authenticate(state, message, comp_id)?;
+    if service == FixService::OrderEntry && !key.rights.may_trade {
+        return Err(security::unauthorized());
+    }
+    let (account, rights) = (key.account, key.rights);
     let heartbeat = i64::try_from(heartbeat_seconds).unwrap_or_default();
     let is_blocked = state.api.faults.strikes(Fault::FixLogonBlocked);
     let claim = state.comp_ids.claim(service, account, comp_id, heartbeat, is_blocked)?;
     let wants_acks_only = message.text(RESPONSE_MODE) == Some("2");
-    Ok(FixLogon { account, heartbeat_seconds, wants_acks_only, claim })
+    Ok(FixLogon { account, rights, heartbeat_seconds, wants_acks_only, claim })
 }
 
 fn unexpected(tag: Tag) -> ApiError {
@@ -100,7 +106,11 @@ fn check_settings(message: &FixMessage<'_>, service: FixService) -> Result<(), A
 }
 
 /// The signature covers 35, 49, 56, 34 and 52, with SOH between them.
-fn authenticate(state: &BinanceFixState, message: &FixMessage<'_>, comp_id: &str) -> Result<AccountIndex, ApiError> {
+fn authenticate<'a>(
+    state: &'a BinanceFixState,
+    message: &FixMessage<'_>,
+    comp_id: &str,
+) -> Result<&'a ApiKey, ApiError> {
     let api = &state.api;
     let key = security::find_key(&api.keys, message.text(tag::USERNAME))?;
     if !key.verifier.is_ed25519() {
@@ -112,8 +122,8 @@ fn authenticate(state: &BinanceFixState, message: &FixMessage<'_>, comp_id: &str
     let signed = ["A", comp_id, VENUE, text(tag::MSG_SEQ_NUM), text(tag::SENDING_TIME)].join("\x01");
     security::check_signature(key, &signed, signature)?;
     if api.faults.strikes(Fault::KeyRevoked) {
-        return Err(ApiError::new(401, -2_015, "Invalid API-key, IP, or permissions for action."));
+        return Err(security::unauthorized());
     }
     tracing::debug!(account = key.account, comp_id, at = now_micros(), "logged on");
-    Ok(key.account)
+    Ok(key)
 }
