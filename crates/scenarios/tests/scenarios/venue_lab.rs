@@ -203,16 +203,33 @@ fn rendered(url: &str) -> String {
 }
 
 #[test]
-fn the_admin_page_shows_books_accounts_and_faults_in_a_browser() {
+fn the_admin_page_shows_books_accounts_sessions_faults_and_what_was_injected_in_a_browser() {
     let data = folder();
-    let lab = LabProcess::start(data.path(), &["activity=off", r#"faults=["for 600 s: stream-mute"]"#]);
+    let script = r#"faults=["for 600 s: stream-mute", "2 times: rate-limited"]"#;
+    let lab = LabProcess::start(data.path(), &["activity=off", script]);
+    assert_eq!(lab.get("binanceRest", "/api/v3/time").0, 429);
+    let address = lab.address("binanceStreams");
+    let mut stream = std::net::TcpStream::connect(&address).expect("the face answers");
+    let upgrade = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==";
+    write!(stream, "GET /ws/btcusdt@trade HTTP/1.1\r\nHost: {address}\r\n{upgrade}\r\n\r\n").expect("it is sent");
+    let session = wait_for("the session to be listed", || {
+        let (_, state) = lab.get("admin", "/state");
+        let listed = state["sessions"].as_array().unwrap().clone();
+        listed.into_iter().find(|session| session["text"] == "btcusdt@trade")
+    });
+    let row = format!("<tr><td>streams</td><td>{}</td>", session["peer"].as_str().unwrap());
     let page = rendered(&format!("http://{}/", lab.address("admin")));
     for shown in [
         "<option>fix-gap-flags</option>",
         "<option>币安人生USDT</option>",
-        "<td>stream-mute</td><td>1</td>",
+        "<td>stream-mute</td><td>1</td><td>0</td>",
+        "<td>rate-limited</td><td>1</td><td>1</td><td>1</td>",
+        "<td>rate-limited</td><td>1</td><td>0</td></tr>",
+        &row,
+        "<td>btcusdt@trade</td></tr>",
         "<tr><td>ALPHA</td><td>BTC</td><td>10.00000000</td><td>0.00000000</td></tr>",
         "<tr><td>60000.01000000</td><td>0.50000000</td><td>ask</td></tr>",
+        "<tr><td>59999.99000000</td><td>0.50000000</td><td>bid</td></tr>",
         "last 60000.00000000, 0 open orders of accounts",
         r#"<p id="lost" hidden="">"#,
     ] {
@@ -313,6 +330,19 @@ fn certify(folder: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
     (run.status.code(), said, errors)
 }
 
+/// A schema of the documentation.
+fn schema(name: &str) -> jsonschema::Validator {
+    let path = format!("{}/../../docs/venue-lab/{name}.schema.json", env!("CARGO_MANIFEST_DIR"));
+    let schema: Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
+    jsonschema::validator_for(&schema).unwrap()
+}
+
+fn expect_valid(name: &str, file: &Value) {
+    let errors: Vec<_> =
+        schema(name).iter_errors(file).map(|error| format!("{} {error}", error.instance_path())).collect();
+    assert!(errors.is_empty(), "{name}: {errors:?}");
+}
+
 /// A certificate means something: a client that believes all that it is told fails under most faults.
 #[test]
 fn a_naive_honest_client_fails_under_more_than_twenty_faults() {
@@ -333,6 +363,15 @@ fn a_naive_honest_client_fails_under_more_than_twenty_faults() {
     assert!(said.contains("fix-gap-flags not shown: the client did nothing that the fault strikes"), "{said}");
     let page = fs::read_to_string(folder.path().join("report.html")).unwrap();
     assert!(page.contains(said.lines().last().unwrap()), "{page}");
+    expect_valid("report", &report);
+    for name in ["id-reused", "trade-ids-repeat", "replace-cut", "strangers"] {
+        let file =
+            |file: &str| serde_json::from_slice(&fs::read(folder.path().join(name).join(file)).unwrap()).unwrap();
+        expect_valid("plan", &file("plan.json"));
+        expect_valid("books", &file("books.json"));
+    }
+    let odd = serde_json::json!({ "orders": [{ "symbol": "BTCUSDT" }], "trades": [], "balances": [] });
+    assert!(!schema("books").is_valid(&odd), "the schema looks at the entries");
 }
 
 #[test]
@@ -343,6 +382,15 @@ fn a_client_that_writes_no_books_fails_and_one_that_does_nothing_is_not_shown() 
     let (code, said, errors) = certify(folder.path(), &["--client", "true", "--faults", "id-reused"]);
     assert_eq!(code, Some(1), "{errors}");
     assert_eq!(said, "id-reused failed: the client wrote no books\n0 passed, 1 failed, 0 not shown\n");
+    // Books of an account that nobody touched equal the ledger, and show nothing.
+    let balance = |(asset, free): (&str, u64)| serde_json::json!({ "asset": asset, "free": free, "locked": 0 });
+    let opening = [("BNB", 50), ("BTC", 10), ("ETH", 100), ("USDT", 1_000_000), ("币安人生", 100_000)].map(balance);
+    let untouched = folder.path().join("untouched.json");
+    fs::write(&untouched, serde_json::json!({ "orders": [], "trades": [], "balances": opening }).to_string()).unwrap();
+    let client = format!("cp {} \"$RIALTO_VENUE_BOOKS\"", untouched.display());
+    let (code, said, errors) = certify(folder.path(), &["--client", &client, "--faults", "id-reused"]);
+    assert_eq!(code, Some(0), "{errors}");
+    assert_eq!(said, "id-reused not shown: the client sent no order\n0 passed, 0 failed, 1 not shown\n");
     let (code, said, _) = certify(folder.path(), &["--client", "sleep 60", "--faults", "id-reused", "--timeout", "1"]);
     assert_eq!(code, Some(1));
     assert!(said.contains("the client did not end within 1 s"), "{said}");

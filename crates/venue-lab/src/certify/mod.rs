@@ -82,6 +82,11 @@ fn certify_fault(request: &CertifyRequest, fault: &str) -> Result<FaultResult, L
         Some(trouble) => Some(trouble),
         None => compare::first_difference(&folder.join("books.json"), &ledger, plan::ACCOUNT),
     };
+    // Who trades nothing has equal books, and shows nothing.
+    let has_traded = ledger["orders"].as_array().is_some_and(|orders| !orders.is_empty());
+    if difference.is_none() && !has_traded {
+        return Ok(result(Verdict::NotShown, "the client sent no order".to_owned(), injected));
+    }
     let verdict = if difference.is_none() { Verdict::Passed } else { Verdict::Failed };
     Ok(result(verdict, difference.unwrap_or_default(), injected))
 }
