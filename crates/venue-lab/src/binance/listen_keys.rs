@@ -3,12 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use serde_json::{Value, json};
-
-use super::ApiCall;
 use super::error::ApiError;
 use crate::exchange::AccountIndex;
-use crate::keys;
 use crate::sequencer::now_micros;
 
 /// How long a key is valid after it was made or extended.
@@ -72,30 +68,6 @@ impl ListenKeys {
     /// Ends a key before its time.
     pub(crate) fn expire(&self, name: &str) {
         self.valid(now_micros()).remove(name);
-    }
-}
-
-impl ApiCall<'_> {
-    fn listen_keys(&self) -> Result<&ListenKeys, ApiError> {
-        let absent = || ApiError::new(404, -1020, "This operation is not supported.");
-        self.state.listen_keys.as_deref().ok_or_else(absent)
-    }
-
-    pub(super) fn start_listen_key(&self) -> Result<Value, ApiError> {
-        let failed = |_| ApiError::new(503, -1001, "Internal error; unable to process your request. Please try again.");
-        let new = keys::random_text().map_err(failed)?;
-        let name = self.listen_keys()?.start(self.account, new, now_micros());
-        Ok(json!({ "listenKey": name }))
-    }
-
-    pub(super) fn keep_listen_key(&self) -> Result<Value, ApiError> {
-        self.listen_keys()?.keep(self.params.required("listenKey")?, self.account, now_micros())?;
-        Ok(json!({}))
-    }
-
-    pub(super) fn close_listen_key(&self) -> Result<Value, ApiError> {
-        self.listen_keys()?.close(self.params.required("listenKey")?, self.account, now_micros())?;
-        Ok(json!({}))
     }
 }
 

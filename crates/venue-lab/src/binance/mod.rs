@@ -7,6 +7,7 @@ mod exchange_info;
 pub(crate) mod fix;
 mod injection;
 mod klines;
+mod listen_key_methods;
 mod listen_keys;
 mod market_data;
 mod methods;
