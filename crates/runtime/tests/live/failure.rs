@@ -76,7 +76,7 @@ fn on_a_full_disk_every_order_that_was_answered_is_there_after_the_restart() {
 
 #[test]
 fn a_record_that_the_journal_refuses_ends_the_loop_and_had_no_effect() {
-    let fixture = LiveFixture::default();
+    let mut fixture = LiveFixture::default();
     let live = fixture.start_trading();
     let record = live.inbox.append_ledger_record(vec![0; 16 << 20], None).unwrap();
     assert_eq!(PendingReply::new(record).wait(), "no reply");
