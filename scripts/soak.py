@@ -16,8 +16,9 @@ import tempfile
 import time
 import urllib.parse
 
-FREE_PORTS = ["http.port=0", "fix.port=0", "broker.tcp.port=0"]
+FREE_PORTS = [f"{name}.port=0" for name in ("http", "https", "fix", "broker.tcp", "broker.tls", "broker.ws")]
 AAPL = 1
+SETTLE_SECONDS = 60
 
 
 class Server:
@@ -70,6 +71,8 @@ def run(rialto, minutes, rate, data):
     samples.append((placed, server.memory()))
     server.stop()
     again = Server(rialto, data)
+    # What the replay needed for a moment goes back to the system.
+    time.sleep(SETTLE_SECONDS)
     after = again.memory()
     again.stop()
     return samples, after
