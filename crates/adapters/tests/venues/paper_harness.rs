@@ -7,7 +7,7 @@ use adapters::simulated::{LEDGER_COMPACT_BYTES, SimulatedVenueSettings, VenueCon
 use adapters::{Adapter, OrderSession, PaperAdapter, SendOutcome, SimulatedAdapter};
 use bus::Catalogue;
 use domain::order::OrderTerms;
-use domain::report::LineKind;
+use domain::report::{LineKind, ListingStatus, VenueListing};
 use domain::{Currency, Decimal, Order, ReferenceData, SecurityId, Timestamp};
 use tempfile::TempDir;
 use venue_sim::{
@@ -120,6 +120,11 @@ impl Harness for PaperHarness {
         self.controls.set_faults(Faults { strangers_every: 1, ..Faults::default() });
         self.is_copied = true;
         self.adapter.submit(self.now, &like) == SendOutcome::Sent
+    }
+
+    fn change_listing(&mut self) -> bool {
+        self.controls.announce(SECURITY, VenueListing::new(ListingStatus::Halted));
+        true
     }
 
     fn restart(&mut self) {

@@ -93,8 +93,8 @@ fn without_a_key_orders_fill_at_the_venues_prices_and_never_reach_it_and_a_resta
     // The venue takes no order of so little worth, so paper mode does not either.
     let mut tiny = with_id(limit(BITCOIN, "BUY", 1, "20000"), "tiny");
     tiny["quantity"] = json!("0.00001");
-    client.place(&tiny);
-    client.wait_for_status("tiny", "REJECTED");
+    let refused = client.submit(&tiny);
+    assert_eq!((refused.status, refused.body.contains("venue-notional")), (422, true), "{refused:?}");
     server.stop();
 
     let server = launch.start();
