@@ -11,7 +11,8 @@ use domain::{Amount, Decimal, Order, Text, Timestamp};
 
 use crate::connection::{Dialer, ProxyServer, TlsRoots, VenueUrl, tls_config};
 use crate::credentials::{
-    CredentialSource, CredentialWatch, FirstDayFile, FirstDayLimit, LiveTarget, VenueEnvironment, check_live,
+    CredentialSource, CredentialWatch, FirstDayFile, FirstDayLimit, KeyPermissions, KeyRefusal, LiveTarget,
+    VenueEnvironment, check_known_rights, check_live, check_permissions,
 };
 use crate::recording::{Masker, MessageRecorder};
 
@@ -35,8 +36,8 @@ pub const NETWORK_SETTINGS: &[VenueSetting] = &[
         }),
         "",
         "Where the key is: a TOML file with apiKey and secret or privateKey that only its owner can read, a credential of systemd, \
-         or variables of the environment (PREFIX_API_KEY, PREFIX_SECRET or PREFIX_PRIVATE_KEY). It is read again when the file \
-         changes. Only paper mode may do without.",
+         or variables of the environment (PREFIX_API_KEY, PREFIX_SECRET or PREFIX_PRIVATE_KEY). When the file changes, \
+         the new key is used at once, and the old one again where the venue refuses it. Only paper mode may do without.",
     ),
     VenueSetting::optional(
         "paper",
@@ -187,6 +188,20 @@ impl NetworkVenue {
     pub fn first_day_limit(&self, now: Timestamp) -> std::io::Result<Option<FirstDayLimit>> {
         let Some(file) = &self.first_day else { return Ok(None) };
         Ok(Some(FirstDayLimit::new(file.first_live_at(now)?, self.settings.first_day_limit)))
+    }
+}
+
+impl NetworkVenue {
+    pub fn is_real_money(&self) -> bool {
+        self.first_day.is_some()
+    }
+
+    /// Whether a key with these rights may be used here. To be called at each log-on, before a session is opened.
+    pub fn check_key(&self, permissions: KeyPermissions) -> Result<(), KeyRefusal> {
+        let NetworkSettings { venue, allow_withdraw, is_paper, .. } = &self.settings;
+        let allowed = allow_withdraw.as_deref();
+        check_permissions(venue, permissions, allowed, !is_paper)?;
+        check_known_rights(venue, permissions, allowed, self.is_real_money())
     }
 }
 

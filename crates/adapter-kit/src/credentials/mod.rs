@@ -14,7 +14,7 @@ pub use secrecy::{ExposeSecret, SecretString};
 pub use rotation::CredentialWatch;
 pub use rules::{
     FIRST_DAY_SECONDS, FirstDayFile, FirstDayLimit, FirstDayRefusal, KeyPermissions, KeyRefusal, LiveRefusal,
-    LiveTarget, VenueEnvironment, check_live, check_permissions,
+    LiveTarget, VenueEnvironment, check_known_rights, check_live, check_permissions,
 };
 pub use source::{CREDENTIALS_BYTES_MAX, CredentialEnvironment, CredentialError, CredentialSource};
 

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use super::{CredentialEnvironment, CredentialError, CredentialSource, VenueCredentials};
 
-/// Identity and time of a file: another value means that it was changed or replaced.
-type FileStamp = (u64, u64, i64, i64, u64);
+/// Identity and times of a file: another value means that it was changed, replaced or given another mode.
+type FileStamp = (u64, u64, u64, [i64; 4]);
 
 /// Credentials in use, and those that they replaced until the venue accepts the new ones.
 #[derive(Debug)]
@@ -30,15 +30,14 @@ impl CredentialWatch {
         Arc::clone(&self.current)
     }
 
-    /// Cheap, for a timer: reads the source again only where its file has changed.
+    /// Cheap, for a timer: reads the source again only where its file has changed. One that cannot be read is told once.
     pub fn poll(&mut self, environment: CredentialEnvironment<'_>) -> Result<bool, CredentialError> {
         let found = stamp(&self.source, environment);
         if found == self.stamp {
             return Ok(false);
         }
-        let changed = self.reload(environment)?;
         self.stamp = found;
-        Ok(changed)
+        self.reload(environment)
     }
 
     /// Reads the source again (SIGHUP). Where it cannot be read, the credentials in use stay.
@@ -70,5 +69,6 @@ impl CredentialWatch {
 
 fn stamp(source: &CredentialSource, environment: CredentialEnvironment<'_>) -> Option<FileStamp> {
     let metadata = fs::metadata(source.path(environment)?).ok()?;
-    Some((metadata.dev(), metadata.ino(), metadata.mtime(), metadata.mtime_nsec(), metadata.len()))
+    let times = [metadata.mtime(), metadata.mtime_nsec(), metadata.ctime(), metadata.ctime_nsec()];
+    Some((metadata.dev(), metadata.ino(), metadata.len(), times))
 }

@@ -19,8 +19,16 @@ pub struct KeyPermissions {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeyRefusal {
-    MayWithdraw { venue: String },
-    MayNotTrade { venue: String },
+    MayWithdraw {
+        venue: String,
+    },
+    MayNotTrade {
+        venue: String,
+    },
+    /// With real money, what is not known is not allowed.
+    RightsUnknown {
+        venue: String,
+    },
 }
 
 /// A key that may withdraw is refused unless the setting `allowWithdraw` names this venue: a setting that was copied from
@@ -36,6 +44,19 @@ pub fn check_permissions(
     }
     if permissions.may_trade == Some(false) && trades {
         return Err(KeyRefusal::MayNotTrade { venue: venue.to_owned() });
+    }
+    Ok(())
+}
+
+/// Where real money is at stake, a key of which nobody knows whether it may withdraw needs the same leave.
+pub fn check_known_rights(
+    venue: &str,
+    permissions: KeyPermissions,
+    allow_withdraw: Option<&str>,
+    is_real_money: bool,
+) -> Result<(), KeyRefusal> {
+    if is_real_money && permissions.may_withdraw.is_none() && allow_withdraw != Some(venue) {
+        return Err(KeyRefusal::RightsUnknown { venue: venue.to_owned() });
     }
     Ok(())
 }
@@ -149,6 +170,7 @@ impl KeyRefusal {
         match self {
             Self::MayWithdraw { .. } => "venue-key-may-withdraw",
             Self::MayNotTrade { .. } => "venue-key-may-not-trade",
+            Self::RightsUnknown { .. } => "venue-key-rights-unknown",
         }
     }
 }
@@ -164,6 +186,11 @@ impl fmt::Display for KeyRefusal {
             Self::MayNotTrade { venue } => {
                 write!(f, "the key of {venue} may not trade; give it the right, or use paper mode")
             }
+            Self::RightsUnknown { venue } => write!(
+                f,
+                "the venue does not tell whether the key of {venue} may withdraw; set allowWithdraw = \"{venue}\" to use it \
+                 all the same"
+            ),
         }
     }
 }

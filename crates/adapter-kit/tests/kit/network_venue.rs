@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use adapter_kit::credentials::FirstDayLimit;
+use adapter_kit::credentials::{FirstDayLimit, KeyPermissions};
 use adapter_kit::network_venue::{NETWORK_SETTINGS, NetworkSettings, NetworkVenue, check_first_day};
 use adapter_kit::recording::Masker;
 use adapters::venue_type::{VenueContext, VenueSettings};
@@ -59,6 +59,25 @@ fn a_value_of_another_form_is_refused_with_its_key() {
     let proxy = "is not an address such as http://proxy.example:3128";
     assert_eq!(read("proxy", "https://proxy.example"), format!("proxy: 'https://proxy.example' {proxy}"));
     assert_eq!(read("firstDayLimit", "-1"), "firstDayLimit: '-1' is not a decimal from 0 to 1000000000");
+}
+
+#[test]
+fn a_key_of_unknown_rights_is_refused_where_real_money_is_at_stake() {
+    let folder = tempfile::tempdir().unwrap();
+    let check = |environment, allow: &str, hosts: &[&str], may_withdraw| {
+        let written = [("environment", environment), ("allowLive", "true"), ("allowWithdraw", allow)];
+        let venue = open(folder.path(), 0o600, &written, hosts).unwrap();
+        venue.check_key(KeyPermissions { may_trade: Some(true), may_withdraw }).map_err(|refusal| refusal.code())
+    };
+    assert_eq!(check("live", "", REMOTE, None), Err("venue-key-rights-unknown"));
+    assert_eq!(check("live", "MAIN", REMOTE, None), Ok(()));
+    assert_eq!(check("live", "", LOOPBACK, None), Ok(()));
+    assert_eq!(check("testnet", "", REMOTE, None), Ok(()));
+    assert_eq!(check("live", "", REMOTE, Some(false)), Ok(()));
+    for (environment, hosts) in [("live", REMOTE), ("live", LOOPBACK), ("testnet", REMOTE)] {
+        assert_eq!(check(environment, "", hosts, Some(true)), Err("venue-key-may-withdraw"));
+        assert_eq!(check(environment, "MAIN", hosts, Some(true)), Ok(()));
+    }
 }
 
 /// Opens a venue in a folder, with credentials in a file of that mode.
