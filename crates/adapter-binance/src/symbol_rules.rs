@@ -3,6 +3,7 @@
 //! Filters that depend on the market or on the account (percent price, position, number of orders) stay with the venue.
 
 use adapter_kit::listings::{ListedOrder, ListingRefusal, Listings};
+use adapters::OrderRules;
 use domain::{Decimal, Price, Quantity};
 
 use crate::order_mapping::TicketRefusal;
@@ -27,6 +28,23 @@ pub fn check_ticket(listings: &Listings, symbol: &BinanceSymbol, ticket: &OrderT
     listings.check(&listed).map_err(TicketRefusal::Listing)?;
     check_market_lot(symbol, ticket)?;
     check_parts(symbol, ticket)
+}
+
+/// What the symbol says about orders, for whoever makes one.
+pub fn order_rules(symbol: &BinanceSymbol) -> OrderRules {
+    let of = |kind: &str, field: fn(&WireFilter) -> Option<WireDecimal>| {
+        symbol.filter(kind).and_then(field).map(|amount| amount.0).filter(|amount| *amount > Decimal::ZERO)
+    };
+    let by_side = of("PERCENT_PRICE_BY_SIDE", |filter| filter.bid_multiplier_down);
+    let listing = symbol.listing();
+    OrderRules {
+        tick: listing.tick,
+        lot: listing.lot,
+        quantity_min: listing.quantity_min,
+        notional_min: listing.notional_min,
+        price_min: of("PRICE_FILTER", |filter| filter.min_price).map(Price),
+        lowest_buy: by_side.or_else(|| of("PERCENT_PRICE", |filter| filter.multiplier_down)),
+    }
 }
 
 /// The bounds of prices, and the step of a trigger: the kit knows one price only.

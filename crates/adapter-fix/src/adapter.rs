@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::path::Path;
 use std::time::Duration;
 
-use adapters::{MarketFeed, OrderSession, ReportSink, SendOutcome, SessionLost};
+use adapters::{MarketFeed, OrderRules, OrderSession, ReportSink, SendOutcome, SessionLost};
 use bus::Catalogue;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use domain::order::OrderTerms;
@@ -235,6 +235,11 @@ impl OrderSession for FixAdapter {
             order_properties: dialect.orders.properties.offered(),
             ..AdapterCapabilities::default()
         }
+    }
+
+    /// The session is for orders alone; the reference data has the rules.
+    fn order_rules(&self, _: SecurityId) -> OrderRules {
+        OrderRules::default()
     }
 
     fn connect(&mut self, at: Timestamp) -> Result<(), SessionLost> {

@@ -6,6 +6,7 @@
 pub mod host;
 mod request_fence;
 pub mod conformance;
+pub mod first_contact;
 pub mod paper;
 pub mod simulated;
 pub mod simulated_venue;
@@ -15,14 +16,17 @@ pub mod venue;
 pub mod venue_type;
 
 pub use conformance::{Harness, RuleOutcome, check};
+pub use first_contact::{ContactOutcome, ContactPlan, ContactStep, StepOutcome, first_contact};
 pub use host::{AdapterHost, VenueBackoff};
 pub use paper::{PaperAdapter, PriceSession};
 pub use simulated::SimulatedAdapter;
 pub use simulated_venue::SimulatedVenueType;
 pub use thread::{AdapterClock, AdapterIo, VenueThread, spawn};
 pub use told_listings::ToldListings;
-pub use venue::{Adapter, MarketFeed, OrderSession, ReportSink, SendOutcome, SessionLost};
-pub use venue_type::{OpenVenue, OpenVenueError, VenueContext, VenueSetting, VenueSettings, VenueType};
+pub use venue::{Adapter, MarketFeed, OrderRules, OrderSession, ReportSink, SendOutcome, SessionLost};
+pub use venue_type::{
+    OpenVenue, OpenVenueError, RecordingSummary, VenueContext, VenueRecording, VenueSetting, VenueSettings, VenueType,
+};
 
 /// Orders, shared with `tests`.
 #[cfg(test)]

@@ -9,13 +9,16 @@ use crossbeam_channel::Receiver;
 use domain::command::MarketData;
 use domain::order::OrderTerms;
 use domain::report::{AdapterCapabilities, ReportKind, VenueSnapshot};
-use domain::{AccountId, Order, SecurityId, Text, Timestamp};
+use domain::{AccountId, Amount, Decimal, Order, Price, Quantity, SecurityId, Text, Timestamp};
 
 /// An order session at a venue. The venue's answers come out of `deliver`, never out of the request itself: sent does
 /// not mean accepted.
 pub trait OrderSession: Send {
     /// What the venue offers.
     fn capabilities(&self) -> AdapterCapabilities;
+
+    /// What the venue says about orders of a security, as far as it is known. Nothing is asked for it.
+    fn order_rules(&self, security: SecurityId) -> OrderRules;
 
     /// Connects to the venue and logs on. Until this succeeds, and after `disconnect`, everything is `NotSent`.
     fn connect(&mut self, at: Timestamp) -> Result<(), SessionLost>;
@@ -84,6 +87,23 @@ pub trait ReportSink {
 
     /// A price.
     fn on_market_data(&mut self, data: MarketData);
+}
+
+/// What a venue says about orders of a security; absent where it says nothing. What the reference data says applies then.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct OrderRules {
+    /// The step of prices.
+    pub tick: Option<Decimal>,
+    /// The step of quantities.
+    pub lot: Option<Decimal>,
+    /// The smallest quantity of an order.
+    pub quantity_min: Option<Quantity>,
+    /// The smallest quantity × price × contract size of an order.
+    pub notional_min: Option<Amount>,
+    /// The lowest limit.
+    pub price_min: Option<Price>,
+    /// The lowest limit of a buy, as a part of the market price.
+    pub lowest_buy: Option<Decimal>,
 }
 
 /// Result of sending a request to the venue.

@@ -1,6 +1,6 @@
 //! The adapter as the host knows it.
 
-use adapters::{MarketFeed, OrderSession, ReportSink, SendOutcome, SessionLost};
+use adapters::{MarketFeed, OrderRules, OrderSession, ReportSink, SendOutcome, SessionLost};
 use crossbeam_channel::Receiver;
 use domain::order::OrderTerms;
 use domain::report::{
@@ -10,6 +10,7 @@ use domain::{AccountId, Order, SecurityId, Text, Timestamp};
 
 use super::state::{BinanceAdapter, Outbox};
 use crate::order_mapping::ORDER_PROPERTIES;
+use crate::symbol_rules::order_rules;
 
 /// How long after a change lists and queries may still lack it.
 const READ_LAG_MILLIS: u32 = 2_000;
@@ -29,6 +30,12 @@ impl OrderSession for BinanceAdapter {
             lines: vec![LineKind::Prices],
             order_properties: ORDER_PROPERTIES.to_vec(),
         }
+    }
+
+    fn order_rules(&self, security: SecurityId) -> OrderRules {
+        let symbol = self.symbols.symbol_of(security);
+        let listed = symbol.and_then(|symbol| self.symbols.get(&symbol));
+        listed.map_or_else(OrderRules::default, order_rules)
     }
 
     fn connect(&mut self, at: Timestamp) -> Result<(), SessionLost> {

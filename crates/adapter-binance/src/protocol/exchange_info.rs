@@ -57,6 +57,9 @@ pub struct WireFilter {
     pub min_notional: Option<WireDecimal>,
     pub max_notional: Option<WireDecimal>,
     pub limit: Option<WireDecimal>,
+    /// The lowest price as a part of the average price: of both sides, or of a buy.
+    pub multiplier_down: Option<WireDecimal>,
+    pub bid_multiplier_down: Option<WireDecimal>,
     pub max_num_orders: Option<WireInteger>,
     pub max_num_algo_orders: Option<WireInteger>,
     pub max_num_iceberg_orders: Option<WireInteger>,

@@ -12,7 +12,7 @@ use adapter_kit::connection::{
 };
 use adapter_kit::credentials::{ExposeSecret, VenueCredentials};
 use adapter_kit::recording::{MessageRecorder, RecorderClock};
-use adapters::{MarketFeed, OrderSession, ReportSink, SendOutcome, SessionLost};
+use adapters::{MarketFeed, OrderRules, OrderSession, ReportSink, SendOutcome, SessionLost};
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use domain::order::OrderTerms;
 use domain::report::{
@@ -154,6 +154,10 @@ impl OrderSession for ToyAdapter {
             lists: ListingCapabilities { open_orders: true, fills: Some(FillsScope::All), ..Default::default() },
             ..AdapterCapabilities::default()
         }
+    }
+
+    fn order_rules(&self, _: SecurityId) -> OrderRules {
+        OrderRules::default()
     }
 
     fn connect(&mut self, _: Timestamp) -> Result<(), SessionLost> {

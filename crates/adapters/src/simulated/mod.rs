@@ -20,7 +20,7 @@ use storage::{FileSystem, OsFileSystem, StorageError};
 use venue_sim::{LinesDown, VenueConfig, VenueOutput, VenueSimulator};
 
 use crate::told_listings::ToldListings;
-use crate::venue::{MarketFeed, OrderSession, ReportSink, SendOutcome, SessionLost};
+use crate::venue::{MarketFeed, OrderRules, OrderSession, ReportSink, SendOutcome, SessionLost};
 use controls::ControlChange;
 pub use controls::VenueControls;
 use lines::{OpenLines, SWITCHED_OFF};
@@ -190,6 +190,11 @@ impl OrderSession for SimulatedAdapter {
             lines: LineKind::ALL.to_vec(),
             lists: ListingCapabilities { open_orders: true, fills: Some(FillsScope::All), statement: true },
         }
+    }
+
+    /// Its rules are those of the reference data.
+    fn order_rules(&self, _: SecurityId) -> OrderRules {
+        OrderRules::default()
     }
 
     fn connect(&mut self, at: Timestamp) -> Result<(), SessionLost> {

@@ -90,13 +90,33 @@ pub struct OpenVenue {
     pub imports: Option<Box<dyn ImportListener>>,
     /// Threads that end with the venue.
     pub threads: Vec<VenueThread>,
+    /// The recording of its messages, where one is made.
+    pub recording: Option<Box<dyn VenueRecording>>,
 }
 
 impl OpenVenue {
     /// A venue that is its adapter alone.
     pub fn new(adapter: impl Adapter + 'static) -> Self {
-        Self { adapter: Box::new(adapter), imports: None, threads: Vec::new() }
+        Self { adapter: Box::new(adapter), imports: None, threads: Vec::new(), recording: None }
     }
+}
+
+/// A recording of every message of a venue, with secrets masked.
+pub trait VenueRecording: Send {
+    /// Its file.
+    fn path(&self) -> &Path;
+
+    /// Reads it with the part of the adapter that decodes messages, as if they came now.
+    fn read_again(&self) -> Result<RecordingSummary, String>;
+}
+
+/// What the adapter made of a recording.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RecordingSummary {
+    /// How many messages it has.
+    pub messages: usize,
+    /// Those of the venue that the adapter cannot read, each in a line.
+    pub not_understood: Vec<String>,
 }
 
 /// Receives reference data that is imported while the server runs, before the engine knows it.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use adapters::{MarketFeed, OrderSession, ReportSink, SendOutcome, SessionLost, SimulatedAdapter};
+use adapters::{MarketFeed, OrderRules, OrderSession, ReportSink, SendOutcome, SessionLost, SimulatedAdapter};
 use crossbeam_channel::Receiver;
 use domain::command::MarketData;
 use domain::order::OrderTerms;
@@ -147,6 +147,10 @@ impl FaultyAdapter {
 impl OrderSession for FaultyAdapter {
     fn capabilities(&self) -> AdapterCapabilities {
         self.honest.capabilities()
+    }
+
+    fn order_rules(&self, security: SecurityId) -> OrderRules {
+        self.honest.order_rules(security)
     }
 
     fn connect(&mut self, at: Timestamp) -> Result<(), SessionLost> {

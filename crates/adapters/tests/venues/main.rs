@@ -11,6 +11,7 @@ mod ledger;
 mod paper;
 mod paper_harness;
 mod conformance;
+mod first_contact;
 mod host;
 mod simulated;
 mod thread;

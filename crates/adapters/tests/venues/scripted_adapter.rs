@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use adapters::{MarketFeed, OrderSession, ReportSink, SendOutcome, SessionLost};
+use adapters::{MarketFeed, OrderRules, OrderSession, ReportSink, SendOutcome, SessionLost};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use domain::order::OrderTerms;
 use domain::report::{AdapterCapabilities, RefusesRepeatedIds, ReportKind, VenueSnapshot};
@@ -81,6 +81,10 @@ fn unless<T>(why: Option<&'static str>, otherwise: T) -> Result<T, SessionLost> 
 impl OrderSession for ScriptedAdapter {
     fn capabilities(&self) -> AdapterCapabilities {
         capabilities()
+    }
+
+    fn order_rules(&self, _: SecurityId) -> OrderRules {
+        OrderRules::default()
     }
 
     fn connect(&mut self, _: Timestamp) -> Result<(), SessionLost> {

@@ -54,7 +54,7 @@ pub(super) fn open(
             opening_cash,
         };
         let opened = venue.kind.open(&venue.settings, &context).map_err(|error| failure(&adapter, &error))?;
-        let OpenVenue { adapter: venue_adapter, imports: listener, threads: own } = opened;
+        let OpenVenue { adapter: venue_adapter, imports: listener, threads: own, recording: _ } = opened;
         threads.push(start(&adapter, venue_adapter, engine)?);
         threads.extend(own);
         imports.extend(listener);
