@@ -18,6 +18,7 @@ pub mod rate_rules;
 pub mod request_gate;
 pub mod symbol_table;
 pub mod traded_symbols;
+pub mod transcript;
 pub mod addresses;
 pub mod connection;
 mod network;

@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use adapter_kit::connection::{Dialer, RequestFailure, SocketLimits, VenueUrl};
 use adapter_kit::recording::{MessageRecorder, RecorderClock};
-use crossbeam_channel::Sender;
-use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::sync::mpsc::{Receiver, Sender};
 use tokio::time::Instant;
 
 use crate::connection::{ApiMessage, ApiSendError, ApiSession, RestClient, StreamSession};
@@ -16,12 +15,21 @@ use crate::protocol::encoding::RequestStamp;
 use crate::protocol::market_events::MarketEvent;
 use crate::protocol::requests::BinanceRequest;
 use crate::protocol::user_events::UserEvent;
+use crate::transcript::STREAMS_LINE;
 
 /// The venue takes at most five messages a second on a stream connection.
 const STREAM_COMMAND_PAUSE: Duration = Duration::from_millis(250);
 /// Pauses between attempts to open the streams: the first one, and the longest.
 const STREAM_PAUSE_FIRST: Duration = Duration::from_millis(100);
 const STREAM_PAUSE_MAX: Duration = Duration::from_secs(10);
+
+/// Requests that wait for the WebSocket API; one more is refused (`venue-queue-full`). The rate limits admit fewer.
+pub(crate) const WAITING_REQUESTS_MAX: usize = 1_024;
+/// Commands that wait for the market streams; one more is refused, and made again with the next session.
+pub(crate) const STREAM_COMMANDS_MAX: usize = 4_096;
+/// Messages of the venue that the adapter's thread has not read. Then no more are read from the connections, and a venue that
+/// waits too long ends them.
+pub(crate) const NETWORK_EVENTS_MAX: usize = 65_536;
 
 /// From the network to the adapter's thread.
 #[derive(Debug)]
@@ -63,13 +71,14 @@ pub(crate) enum StreamCommand {
 #[derive(Debug, Clone)]
 pub(crate) struct EventSender {
     pub(crate) events: Sender<NetworkEvent>,
-    pub(crate) wake: Sender<()>,
+    pub(crate) wake: crossbeam_channel::Sender<()>,
 }
 
 impl EventSender {
-    pub(crate) fn send(&self, event: NetworkEvent) {
+    /// Waits where the adapter's thread is behind.
+    pub(crate) async fn send(&self, event: NetworkEvent) {
         // A session that has ended is not interested; a full waker wakes already.
-        let _ = self.events.send(event);
+        let _ = self.events.send(event).await;
         let _ = self.wake.try_send(());
     }
 }
@@ -81,13 +90,14 @@ pub(crate) async fn call_rest(rest: Arc<RestClient>, sent: TaggedRequest, clock:
     out.send(match outcome {
         Ok(answer) => NetworkEvent::Answered { tag, answer },
         Err(failure) => NetworkEvent::Failed { tag, failure },
-    });
+    })
+    .await;
 }
 
 /// The session of the WebSocket API, until one side ends it.
 pub(crate) async fn run_api(
     mut session: ApiSession,
-    mut requests: UnboundedReceiver<TaggedRequest>,
+    mut requests: Receiver<TaggedRequest>,
     clock: RecorderClock,
     out: EventSender,
 ) {
@@ -95,13 +105,13 @@ pub(crate) async fn run_api(
     loop {
         tokio::select! {
             received = session.receive(|| clock()) => match received {
-                Ok(message) => out.send(event_of(message, &mut tags)),
-                Err(error) => return out.send(NetworkEvent::SessionEnded(error.to_string())),
+                Ok(message) => out.send(event_of(message, &mut tags)).await,
+                Err(error) => return out.send(NetworkEvent::SessionEnded(error.to_string())).await,
             },
             request = requests.recv() => match request {
                 None => return drop(session.close().await),
                 Some(request) => if let Err(reason) = send(&mut session, request, &mut tags, &out).await {
-                    return out.send(NetworkEvent::SessionEnded(reason));
+                    return out.send(NetworkEvent::SessionEnded(reason)).await;
                 },
             },
         }
@@ -117,11 +127,11 @@ async fn send(
     match session.send(&request, stamp).await {
         Ok(number) => drop(tags.insert(number, tag)),
         Err(ApiSendError::NotSent(reason)) => {
-            out.send(NetworkEvent::Failed { tag, failure: RequestFailure::NotSent(reason.to_string()) });
+            out.send(NetworkEvent::Failed { tag, failure: RequestFailure::NotSent(reason.to_string()) }).await;
         }
         Err(ApiSendError::Unknown(reason)) => {
             let reason = reason.to_string();
-            out.send(NetworkEvent::Failed { tag, failure: RequestFailure::Unknown(reason.clone()) });
+            out.send(NetworkEvent::Failed { tag, failure: RequestFailure::Unknown(reason.clone()) }).await;
             return Err(reason);
         }
     }
@@ -145,7 +155,7 @@ pub(crate) struct StreamTask {
     pub(crate) url: VenueUrl,
     pub(crate) dialer: Dialer,
     pub(crate) recorder: Option<Arc<MessageRecorder>>,
-    pub(crate) commands: UnboundedReceiver<StreamCommand>,
+    pub(crate) commands: Receiver<StreamCommand>,
     pub(crate) out: EventSender,
     wanted: BTreeSet<String>,
 }
@@ -161,7 +171,7 @@ impl StreamTask {
     pub(crate) fn new(
         (url, dialer): (VenueUrl, Dialer),
         recorder: Option<Arc<MessageRecorder>>,
-        commands: UnboundedReceiver<StreamCommand>,
+        commands: Receiver<StreamCommand>,
         out: EventSender,
     ) -> Self {
         Self { url, dialer, recorder, commands, out, wanted: BTreeSet::new() }
@@ -170,11 +180,11 @@ impl StreamTask {
     pub(crate) async fn run(mut self) {
         let mut pause = STREAM_PAUSE_FIRST;
         loop {
-            let line = self.recorder.as_ref().map(|recorder| recorder.line("streams"));
+            let line = self.recorder.as_ref().map(|recorder| recorder.line(STREAMS_LINE));
             let connecting = StreamSession::connect(&self.url, &self.dialer, SocketLimits::default(), line);
             let end = match connecting.await {
                 Ok(session) => {
-                    self.out.send(NetworkEvent::PricesUp);
+                    self.out.send(NetworkEvent::PricesUp).await;
                     pause = STREAM_PAUSE_FIRST;
                     self.follow(session).await
                 }
@@ -182,7 +192,7 @@ impl StreamTask {
             };
             match end {
                 StreamEnd::Stopped => return,
-                StreamEnd::Lost(reason) => self.out.send(NetworkEvent::PricesDown(reason)),
+                StreamEnd::Lost(reason) => self.out.send(NetworkEvent::PricesDown(reason)).await,
             }
             if self.wait(pause).await.is_none() {
                 return;
@@ -226,9 +236,9 @@ impl StreamTask {
         loop {
             tokio::select! {
                 received = session.receive() => match received {
-                    Ok(MarketEvent::Answered { id, refused }) => self.on_answered(id, refused, &mut asked),
+                    Ok(MarketEvent::Answered { id, refused }) => self.on_answered(id, refused, &mut asked).await,
                     Ok(MarketEvent::ServerShutdown) => return StreamEnd::Lost("the venue ends the connection".to_owned()),
-                    Ok(event) => self.out.send(NetworkEvent::Market(event)),
+                    Ok(event) => self.out.send(NetworkEvent::Market(event)).await,
                     Err(error) => return StreamEnd::Lost(error.to_string()),
                 },
                 command = self.commands.recv() => match command {
@@ -254,10 +264,15 @@ impl StreamTask {
         }
     }
 
-    fn on_answered(&self, id: Option<i64>, refused: Option<String>, asked: &mut BTreeMap<u64, (bool, Vec<String>)>) {
+    async fn on_answered(
+        &self,
+        id: Option<i64>,
+        refused: Option<String>,
+        asked: &mut BTreeMap<u64, (bool, Vec<String>)>,
+    ) {
         let found = id.and_then(|id| u64::try_from(id).ok()).and_then(|id| asked.remove(&id));
         match (found, refused) {
-            (Some((true, streams)), None) => self.out.send(NetworkEvent::StreamsConfirmed(streams)),
+            (Some((true, streams)), None) => self.out.send(NetworkEvent::StreamsConfirmed(streams)).await,
             (_, Some(reason)) => tracing::warn!(reason, "the venue refused a subscription of market streams"),
             (_, None) => {}
         }

@@ -80,10 +80,12 @@ impl VenueType for BinanceSpotType {
 
     fn open(&self, settings: &VenueSettings, context: &VenueContext<'_>) -> Result<OpenVenue, OpenVenueError> {
         check_books(is_paper(settings), &[files(context).with_extension(TRADED_SYMBOLS)], context)?;
-        match is_paper(settings) {
-            true => open_paper(settings, context),
-            false => open_adapter(settings, context).map(OpenVenue::new),
+        if is_paper(settings) {
+            return open_paper(settings, context);
         }
+        let adapter = open_adapter(settings, context)?;
+        let recording = adapter.recording().map(|recording| Box::new(recording) as _);
+        Ok(OpenVenue { recording, ..OpenVenue::new(adapter) })
     }
 }
 

@@ -23,6 +23,9 @@ impl BinanceAdapter {
         if has_account && at >= session.begun.plus_seconds(SESSION_SECONDS_MAX) {
             self.lose("the session is renewed before the venue ends it");
         }
+        if self.poll_credentials() {
+            self.lose("the credentials have changed; the session begins again with the new key");
+        }
         self.expire_requests(at);
         if let Some(order) = self.tracker.overdue(at) {
             self.lose(format!("the private stream told nothing about order {order}, which the venue had confirmed"));

@@ -4,23 +4,23 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use adapter_kit::connection::SocketLimits;
-use adapter_kit::credentials::CredentialWatch;
 use adapter_kit::{ClockSample, NextConnect, RequestLane};
-use crossbeam_channel::unbounded;
 use domain::Timestamp;
 use serde::Deserialize;
-use tokio::sync::mpsc::unbounded_channel;
+use tokio::sync::mpsc::channel;
 
 use super::state::{BinanceAdapter, BinanceSession, Outbox, rest_client};
 use super::waiting::DueTimes;
 use crate::connection::{ApiOpenError, ApiSession};
-use crate::network::{EventSender, StreamTask, run_api};
+use crate::network::{EventSender, NETWORK_EVENTS_MAX, STREAM_COMMANDS_MAX, StreamTask, WAITING_REQUESTS_MAX, run_api};
+use crate::protocol::answers::CallAnswer;
 use crate::protocol::encoding::RequestStamp;
 use crate::protocol::error_codes::ErrorMeaning;
 use crate::protocol::exchange_info::ExchangeInfo;
 use crate::protocol::market_answers::ServerTime;
 use crate::protocol::requests::BinanceRequest;
 use crate::protocol::signing::RequestSigner;
+use crate::transcript::API_LINE;
 
 /// Connection, log-on and subscription together.
 const LOG_ON_TIMEOUT: Duration = Duration::from_secs(20);
@@ -43,6 +43,7 @@ impl BinanceAdapter {
             self.sample_clock()?;
         }
         self.load_listings()?;
+        self.check_key()?;
         let first_day = self.setup.network.first_day_limit(at);
         self.first_day = first_day.map_err(|error| format!("the first day cannot be remembered: {error}"))?;
         let session = self.open_session()?;
@@ -63,26 +64,48 @@ impl BinanceAdapter {
         (self.setup.clock)()
     }
 
-    /// A changed source is used from this log-on.
+    /// A changed source is used from this log-on. A key that cannot sign gives way to the one before it.
     fn refresh_credentials(&mut self) -> Result<(), String> {
-        let Some(watch) = &mut self.setup.network.credentials else { return Err("credentials are missing".to_owned()) };
-        match watch.poll(&|name: &str| std::env::var(name).ok()) {
-            Ok(false) => return Ok(()),
-            Ok(true) => {}
-            Err(error) => tracing::warn!(%error, "the credentials cannot be read again; those in use stay"),
+        self.poll_credentials();
+        self.use_credentials().or_else(|reason| {
+            tracing::warn!(adapter = %self.setup.adapter, reason, "the key cannot be used");
+            self.on_key_refused();
+            self.use_credentials()
+        })
+    }
+
+    /// Whether the source has changed; then the next log-on uses it.
+    pub(super) fn poll_credentials(&mut self) -> bool {
+        let Some(watch) = &mut self.setup.network.credentials else { return false };
+        watch.poll(&environment).unwrap_or_else(|error| {
+            tracing::warn!(%error, "the credentials cannot be read again; those in use stay");
+            false
+        })
+    }
+
+    /// The venue does not accept the key: the next log-on uses the one before it, or whatever the source has now.
+    pub(super) fn on_key_refused(&mut self) {
+        let Some(watch) = &mut self.setup.network.credentials else { return };
+        if !watch.on_refused()
+            && let Err(error) = watch.reload(&environment)
+        {
+            tracing::warn!(%error, "the credentials cannot be read again; those in use stay");
         }
-        self.use_credentials()
     }
 
     fn use_credentials(&mut self) -> Result<(), String> {
-        let Some(watch) = &self.setup.network.credentials else { return Ok(()) };
+        let Some(watch) = &self.setup.network.credentials else { return Err("credentials are missing".to_owned()) };
         let current = watch.current();
+        if self.signs_with.as_ref().is_some_and(|used| Arc::ptr_eq(&current, used)) {
+            return Ok(());
+        }
         if let Some(recorder) = &self.setup.network.recorder {
             recorder.add_credentials(&current);
         }
         let signer = Arc::new(RequestSigner::new(&current).map_err(|error| error.to_string())?);
         self.rest = Arc::new(rest_client(&self.setup, Some(&signer)));
         self.signer = Some(signer);
+        self.signs_with = Some(current);
         Ok(())
     }
 
@@ -92,20 +115,26 @@ impl BinanceAdapter {
         lane: RequestLane,
         request: &BinanceRequest,
     ) -> Result<T, String> {
+        let answer = self.call(lane, request)?;
+        let result = answer.outcome.map_err(|error| format!("{}: {}", request.call.socket(), error.describe()))?;
+        T::deserialize(&result).map_err(|reason| format!("{}: {reason}", request.call.socket()))
+    }
+
+    pub(super) fn call(&mut self, lane: RequestLane, request: &BinanceRequest) -> Result<CallAnswer, String> {
         let (grant, stamp) = self.gate.admit(self.now(), lane, request)?;
         let clock = Arc::clone(&self.setup.clock);
         let outcome = self.runtime.block_on(self.rest.call(request, stamp, || clock()));
         let now = self.now();
-        let answer = match outcome {
-            Ok(answer) => answer,
+        match outcome {
+            Ok(answer) => {
+                self.gate.on_answer(now, grant, &answer);
+                Ok(answer)
+            }
             Err(failure) => {
                 self.gate.on_failure(now, grant, &failure);
-                return Err(format!("{}: {failure}", request.call.socket()));
+                Err(format!("{}: {failure}", request.call.socket()))
             }
-        };
-        self.gate.on_answer(now, grant, &answer);
-        let result = answer.outcome.map_err(|error| format!("{}: {}", request.call.socket(), error.describe()))?;
-        T::deserialize(&result).map_err(|reason| format!("{}: {reason}", request.call.socket()))
+        }
     }
 
     fn sample_clock(&mut self) -> Result<(), String> {
@@ -151,10 +180,7 @@ impl BinanceAdapter {
                 Ok(session)
             }
             Err(OpeningError::Refused(reason)) => {
-                let has_older = self.setup.network.credentials.as_mut().is_some_and(CredentialWatch::on_refused);
-                if has_older {
-                    self.use_credentials()?;
-                }
+                self.on_key_refused();
                 Err(reason)
             }
             Err(OpeningError::Failed(reason)) => Err(reason),
@@ -163,7 +189,7 @@ impl BinanceAdapter {
 
     async fn opening(&self, signer: Arc<RequestSigner>, stamp: RequestStamp) -> Result<ApiSession, OpeningError> {
         let opening = async {
-            let line = self.setup.network.recorder.as_ref().map(|recorder| recorder.line("api"));
+            let line = self.setup.network.recorder.as_ref().map(|recorder| recorder.line(API_LINE));
             let (url, dialer) = (&self.setup.addresses.ws_api, &self.setup.network.dialer);
             let mut session = ApiSession::connect(url, dialer, SocketLimits::default(), line, signer)
                 .await
@@ -177,10 +203,10 @@ impl BinanceAdapter {
 
     /// Without a session of the account, requests to it find nobody.
     fn start(&mut self, session: Option<ApiSession>) {
-        let (events, inbound) = unbounded();
+        let (events, inbound) = channel(NETWORK_EVENTS_MAX);
         let out = EventSender { events, wake: self.wake.0.clone() };
-        let (api, requests) = unbounded_channel();
-        let (streams, commands) = unbounded_channel();
+        let (api, requests) = channel(WAITING_REQUESTS_MAX);
+        let (streams, commands) = channel(STREAM_COMMANDS_MAX);
         if let Some(session) = session {
             self.runtime.spawn(run_api(session, requests, Arc::clone(&self.setup.clock), out.clone()));
         }
@@ -192,6 +218,10 @@ impl BinanceAdapter {
         self.outbox = Outbox::default();
         self.session = Some(BinanceSession { api, streams, events: inbound, out, are_prices_up: true, begun, due });
     }
+}
+
+fn environment(name: &str) -> Option<String> {
+    std::env::var(name).ok()
 }
 
 enum OpeningError {

@@ -4,6 +4,7 @@
 mod account_reports;
 mod answers;
 mod due_work;
+mod key_rights;
 mod log_on;
 mod prices;
 mod requests;

@@ -7,6 +7,8 @@ use domain::order::OrderTerms;
 use domain::report::ReportKind;
 use domain::{AccountId, Order, OrderId, SecurityId, Text, TimeInForce, Timestamp, WireId};
 
+use tokio::sync::mpsc::error::TrySendError;
+
 use super::state::BinanceAdapter;
 use super::waiting::{RequestPurpose, RequestWay, UnansweredRequest};
 use crate::client_id::client_id;
@@ -33,16 +35,16 @@ impl BinanceAdapter {
         self.next_tag += 1;
         let sent = TaggedRequest { tag: self.next_tag, request, stamp };
         let handed = match way {
-            RequestWay::Socket => session.api.send(sent).is_ok(),
+            RequestWay::Socket => session.api.try_send(sent).map_err(|full| refusal_of(&full)),
             RequestWay::Rest => {
                 let clock = std::sync::Arc::clone(&self.setup.clock);
                 self.runtime.spawn(call_rest(std::sync::Arc::clone(&self.rest), sent, clock, session.out.clone()));
-                true
+                Ok(())
             }
         };
-        if !handed {
-            self.gate.on_failure(at, grant, &RequestFailure::NotSent("the session has ended".to_owned()));
-            return Err("the session has ended".into());
+        if let Err(reason) = handed {
+            self.gate.on_failure(at, grant, &RequestFailure::NotSent(reason.to_owned()));
+            return Err(reason.into());
         }
         self.requests.insert(self.next_tag, UnansweredRequest { purpose, grant, sent_at: at });
         Ok(())
@@ -204,10 +206,20 @@ impl BinanceAdapter {
             true => StreamCommand::Subscribe(self.feed.subscribe(&symbol, security)),
             false => StreamCommand::Unsubscribe(self.feed.unsubscribe(&symbol)),
         };
-        match session.streams.send(command) {
-            Ok(()) => SendOutcome::Sent,
-            Err(_) => SendOutcome::NotSent("the streams have ended".into()),
+        let Err(full) = session.streams.try_send(command) else { return SendOutcome::Sent };
+        if is_wanted {
+            // It is subscribed again with the next session.
+            self.feed.unsubscribe(&symbol);
         }
+        SendOutcome::NotSent(refusal_of(&full).into())
+    }
+}
+
+/// Nothing waits without an end, and nothing is queued in silence.
+fn refusal_of<T>(refused: &TrySendError<T>) -> &'static str {
+    match refused {
+        TrySendError::Full(_) => "venue-queue-full: too many requests wait for the connection",
+        TrySendError::Closed(_) => "the session has ended",
     }
 }
 

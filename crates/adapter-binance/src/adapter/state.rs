@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use adapter_kit::connection::{VenueHttp, VenueHttpLimits};
-use adapter_kit::credentials::FirstDayLimit;
+use adapter_kit::credentials::{FirstDayLimit, VenueCredentials};
 use adapter_kit::recording::RecorderClock;
 use adapter_kit::{NetworkVenue, ReconnectPolicy, ReconnectRule};
 use bus::Catalogue;
@@ -14,7 +14,7 @@ use domain::command::MarketData;
 use domain::report::ReportKind;
 use domain::{AdapterName, ExchangeId, OrderId, Text, Timestamp};
 use tokio::runtime::Runtime;
-use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::mpsc;
 
 use super::waiting::{DueTimes, UnansweredRequest};
 use crate::addresses::BinanceAddresses;
@@ -27,6 +27,7 @@ use crate::protocol::signing::RequestSigner;
 use crate::request_gate::RequestGate;
 use crate::symbol_table::SymbolTable;
 use crate::traded_symbols::TradedSymbols;
+use crate::transcript::{BinanceRecording, REST_LINE};
 
 /// The extension of the file with the symbols that orders were sent for; the first order makes it.
 pub const TRADED_SYMBOLS: &str = "symbols";
@@ -52,6 +53,10 @@ pub struct BinanceSetup {
 
 pub struct BinanceAdapter {
     pub(super) setup: BinanceSetup,
+    /// The credentials of the signer.
+    pub(super) signs_with: Option<Arc<VenueCredentials>>,
+    /// Whether it was told that the rights of the key are not known.
+    pub(super) is_unknown_told: bool,
     /// Absent where only prices are wanted: then no request is signed, and no order leaves.
     pub(super) signer: Option<Arc<RequestSigner>>,
     pub(super) rest: Arc<RestClient>,
@@ -73,9 +78,9 @@ pub struct BinanceAdapter {
 
 /// What is open while logged on.
 pub(super) struct BinanceSession {
-    pub(super) api: UnboundedSender<TaggedRequest>,
-    pub(super) streams: UnboundedSender<StreamCommand>,
-    pub(super) events: Receiver<NetworkEvent>,
+    pub(super) api: mpsc::Sender<TaggedRequest>,
+    pub(super) streams: mpsc::Sender<StreamCommand>,
+    pub(super) events: mpsc::Receiver<NetworkEvent>,
     /// For answers over REST.
     pub(super) out: EventSender,
     pub(super) are_prices_up: bool,
@@ -95,8 +100,9 @@ impl BinanceAdapter {
     /// Connects nothing yet. Files of this venue begin with `files`.
     pub fn open(setup: BinanceSetup, files: &Path) -> Result<Self, String> {
         let credentials = setup.network.credentials.as_ref().ok_or("credentials are missing")?;
-        let signer = Arc::new(RequestSigner::new(&credentials.current()).map_err(|error| error.to_string())?);
-        Self::open_with(setup, Some(signer), files)
+        let signs_with = credentials.current();
+        let signer = Arc::new(RequestSigner::new(&signs_with).map_err(|error| error.to_string())?);
+        Self::open_with(setup, Some((signs_with, signer)), files)
     }
 
     /// For prices alone.
@@ -104,7 +110,12 @@ impl BinanceAdapter {
         Self::open_with(setup, None, files)
     }
 
-    fn open_with(setup: BinanceSetup, signer: Option<Arc<RequestSigner>>, files: &Path) -> Result<Self, String> {
+    fn open_with(
+        setup: BinanceSetup,
+        key: Option<(Arc<VenueCredentials>, Arc<RequestSigner>)>,
+        files: &Path,
+    ) -> Result<Self, String> {
+        let (signs_with, signer) = key.unzip();
         let rest = Arc::new(rest_client(&setup, signer.as_ref()));
         let now = (setup.clock)();
         let gate = RequestGate::open(files.with_extension("limits.json"), now, setup.receive_window_millis)?;
@@ -134,6 +145,8 @@ impl BinanceAdapter {
             first_day: None,
             next_tag: 0,
             session: None,
+            is_unknown_told: false,
+            signs_with,
             setup,
             signer,
             rest,
@@ -145,8 +158,8 @@ impl BinanceAdapter {
 
     /// Takes what the network has brought, so that `deliver` has it. For tests that wait for the venue.
     pub fn pump(&mut self, at: Timestamp) {
-        let Some(session) = &self.session else { return };
-        let events: Vec<NetworkEvent> = session.events.try_iter().collect();
+        let Some(session) = &mut self.session else { return };
+        let events: Vec<NetworkEvent> = std::iter::from_fn(|| session.events.try_recv().ok()).collect();
         for event in events {
             self.on_network(at, event);
         }
@@ -163,6 +176,16 @@ impl BinanceAdapter {
     /// Whether the session has ended by itself.
     pub fn is_lost(&self) -> bool {
         self.outbox.lost.is_some()
+    }
+
+    /// The key in use, masked; blank without one.
+    pub fn key_in_use(&self) -> String {
+        self.signs_with.as_ref().map(ToString::to_string).unwrap_or_default()
+    }
+
+    /// The recording of its messages, where one is made.
+    pub fn recording(&self) -> Option<BinanceRecording> {
+        self.setup.network.recorder.as_ref().map(|recorder| BinanceRecording(recorder.path().to_owned()))
     }
 
     pub fn are_prices_up(&self) -> bool {
@@ -187,7 +210,7 @@ impl BinanceAdapter {
 pub(super) fn rest_client(setup: &BinanceSetup, signer: Option<&Arc<RequestSigner>>) -> RestClient {
     let http = VenueHttp::new(setup.addresses.rest.clone(), setup.network.dialer.clone(), VenueHttpLimits::default());
     let http = match &setup.network.recorder {
-        Some(recorder) => http.recorded(recorder.line("rest")),
+        Some(recorder) => http.recorded(recorder.line(REST_LINE)),
         None => http,
     };
     match signer {

@@ -18,6 +18,7 @@ pub enum BinanceCall {
     MyTrades,
     Account,
     OrderCount,
+    KeyRestrictions,
     LogOn,
     SubscribeUser,
     SubscribeUserSigned,
@@ -65,7 +66,7 @@ const fn row(
     CallRow { call, rest, socket, security, weight, orders }
 }
 
-const TABLE: [CallRow; 18] = {
+const TABLE: [CallRow; 19] = {
     use BinanceCall as C;
     use CallSecurity::{Public, Session, Signed};
     use CallWeight::{ByDepth, Fixed, Narrowed};
@@ -99,6 +100,15 @@ const TABLE: [CallRow; 18] = {
         row(C::MyTrades, Some(("GET", "/api/v3/myTrades")), "myTrades", Signed, Narrowed(5, 20), 0),
         row(C::Account, Some(("GET", "/api/v3/account")), "account.status", Signed, Fixed(20), 0),
         row(C::OrderCount, Some(("GET", "/api/v3/rateLimit/order")), "account.rateLimits.orders", Signed, Fixed(40), 0),
+        // Of the wallet, which the WebSocket API does not have; the name is for texts.
+        row(
+            C::KeyRestrictions,
+            Some(("GET", "/sapi/v1/account/apiRestrictions")),
+            "account.apiRestrictions",
+            Signed,
+            Fixed(1),
+            0,
+        ),
         row(C::LogOn, None, "session.logon", Signed, Fixed(2), 0),
         row(C::SubscribeUser, None, "userDataStream.subscribe", Session, Fixed(2), 0),
         row(C::SubscribeUserSigned, None, "userDataStream.subscribe.signature", Signed, Fixed(2), 0),
@@ -112,6 +122,16 @@ impl BinanceCall {
     fn row(self) -> &'static CallRow {
         // Every variant has its row; a test shows it.
         TABLE.iter().find(|row| row.call == self).unwrap_or(&TABLE[0])
+    }
+
+    /// The call of that method and path.
+    pub fn of_rest(method: &str, path: &str) -> Option<Self> {
+        TABLE.iter().find(|row| row.rest == Some((method, path))).map(|row| row.call)
+    }
+
+    /// The call of that method of the WebSocket API.
+    pub fn of_socket(method: &str) -> Option<Self> {
+        TABLE.iter().find(|row| row.socket == method).map(|row| row.call)
     }
 
     /// Method and path, where REST has the call.

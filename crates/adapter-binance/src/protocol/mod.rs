@@ -14,6 +14,7 @@ pub mod answers;
 pub mod refusal_codes;
 pub mod order_answers;
 pub mod account_answers;
+pub mod key_restrictions;
 pub mod market_answers;
 pub mod exchange_info;
 pub mod user_events;

@@ -182,6 +182,11 @@ impl BinanceRequest {
         Self::new(BinanceCall::OrderCount, Parameters::default())
     }
 
+    /// What the key may do.
+    pub fn key_restrictions() -> Self {
+        Self::new(BinanceCall::KeyRestrictions, Parameters::default())
+    }
+
     pub fn log_on() -> Self {
         Self::new(BinanceCall::LogOn, Parameters::default())
     }

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -28,7 +29,7 @@ use crate::lab::{Lab, now, run_value};
 use crate::orders::ticket;
 
 /// A wait for the lab that takes longer than this has failed, on any machine.
-const WAIT_MAX: Duration = Duration::from_secs(60);
+pub(crate) const WAIT_MAX: Duration = Duration::from_secs(60);
 pub(crate) const INSTANCE: u64 = 7;
 pub(crate) const BITCOIN: SecurityId = SecurityId(7);
 
@@ -69,6 +70,11 @@ impl LabHarness {
         Self { lab, lines, adapter, folder, kind, orders: 0, is_down: false, are_prices_down: false }
     }
 
+    /// The file of the adapter's key.
+    pub(crate) fn credentials(&self) -> PathBuf {
+        self.folder.path().join("key.toml")
+    }
+
     /// Until the lab has answered everything and its reports are here, or the cut is noticed.
     pub(crate) fn settle(&mut self) {
         let begun = Instant::now();
@@ -103,21 +109,30 @@ impl LabHarness {
 }
 
 fn adapter_of(lines: &LabLines, folder: &Path) -> BinanceAdapter {
+    adapter_at(lines.all().map(CuttableProxy::address), folder, &[])
+}
+
+/// The adapter of a venue with REST, WebSocket API and streams at these addresses, and a key in `key.toml`.
+pub(crate) fn adapter_at(
+    [rest, api, streams]: [SocketAddr; 3],
+    folder: &Path,
+    further: &[(&'static str, &str)],
+) -> BinanceAdapter {
     let roots = folder.join("roots.pem");
     fs::write(&roots, rcgen::generate_simple_self_signed(Vec::new()).unwrap().cert.pem()).unwrap();
     let written: BTreeMap<&str, String> = [
         ("environment", "testnet".to_owned()),
         ("credentials", folder.join("key.toml").display().to_string()),
         ("trustedCertificates", roots.display().to_string()),
-        ("rest", format!("http://{}", lines.rest.address())),
-        ("wsApi", format!("ws://{}/ws-api/v3", lines.api.address())),
-        ("streams", format!("ws://{}", lines.streams.address())),
+        ("rest", format!("http://{rest}")),
+        ("wsApi", format!("ws://{api}/ws-api/v3")),
+        ("streams", format!("ws://{streams}")),
         ("name", "LAB".to_owned()),
         ("type", "binance-spot".to_owned()),
     ]
     .into();
     let tables: Vec<_> = [COMMON_SETTINGS].iter().chain(BinanceSpotType.settings()).copied().collect();
-    let written = written.iter().map(|(key, text)| (*key, text.as_str())).collect();
+    let written = written.iter().map(|(key, text)| (*key, text.as_str())).chain(further.iter().copied()).collect();
     let settings = VenueSettings::read("LAB", &tables, &written).unwrap();
     let problems = BinanceSpotType.check(&settings);
     assert!(problems.is_empty(), "{problems:?}");

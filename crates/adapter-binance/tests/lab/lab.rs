@@ -48,8 +48,13 @@ impl Lab {
         Self { process, ready, keys: serde_json::from_str(&keys).unwrap(), dialer, _folder: folder }
     }
 
+    /// The address of a face.
+    pub(crate) fn face(&self, name: &str) -> String {
+        self.ready[name].as_str().unwrap().to_owned()
+    }
+
     fn url(&self, name: &str) -> VenueUrl {
-        self.ready[name].as_str().unwrap().parse().unwrap()
+        self.face(name).parse().unwrap()
     }
 
     /// Where a face of the lab listens.
@@ -72,6 +77,13 @@ impl Lab {
     fn key(&self, account: &str, kind: &str) -> &Value {
         let is_it = |key: &&Value| key["account"] == account && key["kind"] == kind;
         self.keys.iter().find(is_it).unwrap()
+    }
+
+    /// Key and secret, or the lines of its private key.
+    pub(crate) fn secrets(&self, account: &str, kind: &str) -> Vec<String> {
+        let key = self.key(account, kind);
+        let texts = ["apiKey", "secret", "privateKeyPem"].into_iter().filter_map(|name| key[name].as_str());
+        texts.flat_map(str::lines).filter(|line| !line.starts_with("-----")).map(ToOwned::to_owned).collect()
     }
 
     fn http(&self, name: &str) -> VenueHttp {

@@ -11,3 +11,5 @@ mod conformance;
 mod lab_trader;
 mod adapter_faults;
 mod listings;
+mod rotation;
+mod key_rights;

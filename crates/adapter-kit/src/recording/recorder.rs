@@ -48,6 +48,10 @@ impl MessageRecorder {
         Ok(Self { path: path.to_owned(), clock, state: Mutex::new(state) })
     }
 
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// The recorder of one connection.
     pub fn line(self: &Arc<Self>, name: &str) -> LineRecorder {
         LineRecorder { recorder: Arc::clone(self), line: name.to_owned() }
