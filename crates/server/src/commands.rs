@@ -30,6 +30,7 @@ use crate::tls::CertificateSource;
 use crate::traces::Traces;
 use crate::user_admin::UserAdmin;
 use crate::venue;
+use crate::venue_check;
 use crate::venue_command::VenueCommand;
 use crate::venues_command::{self, VenuesCommand};
 
@@ -66,6 +67,7 @@ pub fn execute(command: CliCommand, strategies: strategy::StrategyRegistry) -> R
         CliCommand::User(command) => user(command),
         CliCommand::Token(command) => token(command),
         CliCommand::Venues(VenuesCommand::List(config)) => print(&venues_command::list(&load(config)?)),
+        CliCommand::Venues(VenuesCommand::Check(arguments)) => venue_check::check(*arguments),
         CliCommand::Fix(command) => print(&fix_command::execute(&command)?),
         CliCommand::Venue(VenueCommand::Serve { config, demo, data_dir, set }) => {
             venue::serve(config.as_deref(), demo, &data_dir, &set)
@@ -89,13 +91,13 @@ fn writes_data(command: &CliCommand) -> bool {
         | CliCommand::Token(_)
         | CliCommand::Venue(_) => true,
         CliCommand::Journal(command) => !matches!(command, JournalCommand::Verify(_)),
+        CliCommand::Venues(command) => matches!(command, VenuesCommand::Check(_)),
         CliCommand::CheckConfig(_)
         | CliCommand::SampleConfig
         | CliCommand::Kill { .. }
         | CliCommand::Status(_)
         | CliCommand::Simulate(_)
         | CliCommand::Strategy(_)
-        | CliCommand::Venues(_)
         | CliCommand::Fix(_) => false,
     }
 }

@@ -71,6 +71,8 @@ pub mod tls;
 mod venue;
 /// The arguments of its commands.
 pub mod venue_command;
+/// The first contact with a configured venue.
+pub mod venue_check;
 /// The types of venues there are.
 pub mod venue_types;
 /// The configured venues, from the command line.

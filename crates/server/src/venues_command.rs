@@ -5,11 +5,19 @@ use std::fmt::Write;
 use clap::Subcommand;
 
 use crate::config::{Config, ConfigArgs, ConfiguredVenue};
+use crate::venue_check::VenueCheckArgs;
 
 #[derive(Debug, Subcommand)]
 pub enum VenuesCommand {
     /// List the configured venues: adapter, what it is, and what it was proven against.
     List(ConfigArgs),
+    /// First contact with a venue: log on, place and cancel an order, reconnect, compare.
+    ///
+    /// The order buys the smallest quantity far below the market, so that it does not trade. Each step is a line on standard output: ok, failed or
+    /// not offered, with the reason. All messages are recorded, with secrets masked, to a file that the last line names. Exits with 1
+    /// where a step failed. An order that may still be open is named on standard error. No server may run on the data folder.
+    #[command(verbatim_doc_comment)]
+    Check(Box<VenueCheckArgs>),
 }
 
 const HEADINGS: [&str; 5] = ["VENUE", "ADAPTER", "ORDERS", "ACCOUNT", "ADAPTER IS"];

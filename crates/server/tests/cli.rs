@@ -279,3 +279,64 @@ fn a_journal_is_proven_or_its_damage_is_named() {
     let damaged = rialto(folder.path(), &words, &[]);
     assert!(damaged.contains("is damaged at offset") && damaged.ends_with("exit 4\n"), "{damaged}");
 }
+
+/// The client id is another one in each run.
+fn without_client_id(text: &str) -> String {
+    let steady =
+        |line: &str| line.split_once("client id R").map_or(line, |(head, _)| head).trim_end().to_owned() + "\n";
+    text.lines().map(steady).collect()
+}
+
+#[test]
+fn a_simulated_venue_is_checked_in_a_folder_of_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let words = ["venues", "check", "ALPHA", "--set", "demo.activity=off", "--set", "log.level=error"];
+    expect![[r#"
+        log-on: ok: 0 orders and 0 fills of this check, a complete list
+        balances: ok: 1 assets
+        prices: ok: bid 272.39, ask 272.41
+        far order: ok: buy 1 AAPL at 136.19,
+        inquiry: ok: open, with the terms that were sent
+        open orders: ok: open, with the terms that were sent
+        reconnect: ok: open, with the terms that were sent
+        cancel: ok: cancelled
+        end of the order: ok: the venue has it as cancelled, without fills
+        fills: ok: none of the order among 0
+        balances again: ok: as before the order
+        transcript: not offered: the venue type records nothing
+        exit 0
+    "#]]
+    .assert_eq(&without_client_id(&rialto(folder.path(), &words, &[])));
+    let mut left: Vec<_> =
+        fs::read_dir(folder.path().join("data")).unwrap().map(|file| file.unwrap().file_name()).collect();
+    left.sort_unstable();
+    assert_eq!(left, ["instance", "lock"]);
+}
+
+#[test]
+fn a_check_of_a_venue_is_refused_beside_a_server_without_leave_and_for_what_is_not_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let refusals = |words: &[&str]| rialto(folder.path(), &[&["venues", "check"], words].concat(), &[]);
+    expect![[r#"
+        rialto: 'ALPA' is no venue; did you mean 'ALPHA'? (known: ALPHA, BETA)
+        exit 2
+    "#]]
+    .assert_eq(&refusals(&["ALPA"]));
+    expect![[r#"
+        rialto: --limit: 'much' is no price
+        exit 2
+    "#]]
+    .assert_eq(&refusals(&["ALPHA", "--limit", "much"]));
+    let live = ["type=binance-spot", "environment=live", "allowLive=true", "credentials=key.toml"];
+    let live: Vec<String> = live.iter().map(|setting| format!("--set=venues.MAIN.{setting}")).collect();
+    let words: Vec<&str> = ["MAIN"].into_iter().chain(live.iter().map(String::as_str)).collect();
+    expect![[r#"
+        rialto: MAIN may trade with real money (allowLive). The check buys the smallest quantity far below the market and cancels it. Add --yes-live to allow that
+        exit 2
+    "#]]
+    .assert_eq(&refusals(&words));
+    assert!(!folder.path().join("data").exists());
+    let _server = DataDirLock::acquire(&folder.path().join("data")).unwrap();
+    let refused = refusals(&["ALPHA"]);
+    assert!(refused.ends_with("): stop the server, then check the venue\nexit 3\n"), "{refused}");
+}

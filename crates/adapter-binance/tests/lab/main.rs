@@ -13,3 +13,4 @@ mod adapter_faults;
 mod listings;
 mod rotation;
 mod key_rights;
+mod first_contact;

@@ -30,6 +30,8 @@ mod operations;
 mod last_prices;
 /// A disk that does not answer.
 mod stall;
+/// What is known of a venue while no server runs.
+pub(crate) mod known_venue;
 /// How the parts stop.
 mod shutdown;
 /// Strategies in the server.
