@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run test venue-faults damage kill kill-faults lost-answers power-cut soak record-release fuzz simulate simulate-bugs audit test-bugs test-screen test-stories test-docs test-rust bench lint build doc setup node ui
+.PHONY: help run test venue-faults venue-clients damage kill kill-faults lost-answers power-cut soak record-release fuzz simulate simulate-bugs audit test-bugs test-screen test-stories test-docs test-rust bench lint build doc setup node ui
 
 # The binary is built once; end-to-end tests find it by this name.
 TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))
@@ -38,6 +38,9 @@ export QUICKFIX_PROGRAMS := $(TARGET)/quickfix-programs
 
 # Clients of Binance that judge the venue lab.
 VENUE_CLIENTS := ccxt==4.5.90 binance-sdk-spot==13.2.0 python-binance==1.0.37 binance-fix-connector==1.2.0
+# Frameworks that the lab is tried with; too large for every setup, so each has a folder of its own.
+NAUTILUS := nautilus_trader==1.221.0
+FREQTRADE := freqtrade==2026.9 ccxt==4.5.90
 
 # AsyncAPI's own parser, which looks at the description of the topics.
 ASYNCAPI_CHECK := $(abspath crates/scenarios/asyncapi)
@@ -134,6 +137,11 @@ bench: setup build ## measure the trading core against its aims, the matching en
 venue-faults: setup ## play every fault of the venue lab to outside clients, and print what they saw
 	cargo build -p server
 	scripts/venue-faults.sh $(TARGET)/debug/rialto $(EXAMPLES_PYTHON)
+
+venue-clients: setup ## run NautilusTrader, Freqtrade, ccxt and Rialto through the faults of the venue lab (large installs; CLIENTS=, FAULTS=, SEED=)
+	cargo build -p server
+	CLIENTS="$(CLIENTS)" FAULTS="$(FAULTS)" SEED="$(SEED)" \
+	  scripts/venue-clients.sh $(TARGET)/debug/rialto $(EXAMPLES_PYTHON) $(TARGET)/venue-clients "$(NAUTILUS)" "$(FREQTRADE)"
 
 lint: ## check format and lints, warnings denied
 	cargo fmt --all --check
