@@ -2,7 +2,8 @@
 //!
 //! `cargo run --release -p venue-lab --example venue_bench [CONNECTIONS] [ORDERS]` prints orders a second and latencies. Each order is
 //! a LIMIT IOC that is written to the ledger and synced before its answer. Over WebSockets (`order.place`, signed) each connection has one order
-//! at a time; over FIX one session sends without waiting.
+//! at a time, first as fast as answers come, which tells the rate, then at the rate of the aim, which tells the latency: as fast as answers
+//! come, every order waits for those of all other connections. Over FIX one session sends without waiting.
 
 use std::error::Error;
 use std::fs;
@@ -19,6 +20,8 @@ use venue_lab::{LabConfig, RunningLab};
 const CONNECTIONS: usize = 64;
 const ORDERS: usize = 50_000;
 const OPEN_SOCKETS: usize = 1_000;
+/// The rate at which latencies have an aim.
+const ORDERS_PER_SECOND: u32 = 5_000;
 
 type BenchResult<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
@@ -49,16 +52,19 @@ fn main() -> BenchResult<()> {
     let access = access(&ready)?;
 
     let idle: Vec<_> = (0..OPEN_SOCKETS).map(|_| connect(&access.url)).collect::<Result<_, _>>()?;
-    let began = Instant::now();
-    let clients: Vec<_> = (0..connections)
-        .map(|client| (client, access.clone()))
-        .map(|(client, access)| thread::spawn(move || trade(&access, client, orders / connections)))
-        .collect();
-    let mut latencies = Vec::new();
-    for client in clients {
-        latencies.extend(client.join().map_err(|_| "a client failed")??);
+    let every = Duration::from_secs(1) * u32::try_from(connections)? / ORDERS_PER_SECOND;
+    for (name, pause) in [("as fast as answers come", None), ("5,000 a second", Some(every))] {
+        let began = Instant::now();
+        let clients: Vec<_> = (0..connections)
+            .map(|client| (client, access.clone()))
+            .map(|(client, access)| thread::spawn(move || trade(&access, client, orders / connections, pause)))
+            .collect();
+        let mut latencies = Vec::new();
+        for client in clients {
+            latencies.extend(client.join().map_err(|_| "a client failed")??);
+        }
+        report(name, &mut latencies, began.elapsed(), connections, idle.len());
     }
-    report(&mut latencies, began.elapsed(), connections, idle.len());
     let rate = trade_fix(&ready, orders)?;
     println!(
         "venue lab, FIX 4.4 on one session, {} more sockets open: {orders} orders, {rate:.0} a second",
@@ -112,12 +118,12 @@ fn fix_frame(number: usize, kind: &str, fields: &str) -> Vec<u8> {
     frame
 }
 
-fn report(latencies: &mut [Duration], took: Duration, connections: usize, idle: usize) {
+fn report(name: &str, latencies: &mut [Duration], took: Duration, connections: usize, idle: usize) {
     latencies.sort_unstable();
     let at = |thousandth: usize| latencies[(latencies.len() - 1) * thousandth / 1_000];
     println!(
-        "venue lab, order.place on {connections} connections, {idle} more sockets open: {} orders, {:.0} a second, p50 {:?}, p99 {:?}, \
-         p99.9 {:?}",
+        "venue lab, order.place on {connections} connections, {name}, {idle} more sockets open: {} orders, {:.0} a second, p50 {:?}, \
+         p99 {:?}, p99.9 {:?}",
         latencies.len(),
         latencies.len() as f64 / took.as_secs_f64(),
         at(500),
@@ -144,14 +150,20 @@ fn connect(url: &str) -> BenchResult<WebSocket<TcpStream>> {
     Ok(tungstenite::client(url, stream)?.0)
 }
 
-/// Orders one after the other; the time of each from the request to the answer.
-fn trade(access: &Access, client: usize, orders: usize) -> BenchResult<Vec<Duration>> {
+/// Orders one after the other; the time of each from the moment when it was due to its answer. Without a pause each is due when the
+/// one before is answered.
+fn trade(access: &Access, client: usize, orders: usize, pause: Option<Duration>) -> BenchResult<Vec<Duration>> {
     let mut socket = connect(&access.url)?;
     let key = hmac::Key::new(hmac::HMAC_SHA256, access.secret.as_bytes());
     let mut latencies = Vec::with_capacity(orders);
+    // Connections are due one after the other, not all at once.
+    let place = u32::try_from(client)?;
+    let mut due = pause.map(|pause| Instant::now() + pause * place / u32::try_from(CONNECTIONS).unwrap_or(1));
     for number in 0..orders {
+        thread::sleep(due.map_or(Duration::ZERO, |due| due.saturating_duration_since(Instant::now())));
         let request = order(access, &key, &format!("c{client}-{number}"))?;
-        let sent = Instant::now();
+        let sent = due.unwrap_or_else(Instant::now);
+        due = due.zip(pause).map(|(due, pause)| due + pause);
         socket.send(Message::Text(request.into()))?;
         let answer = loop {
             if let Message::Text(text) = socket.read()? {
