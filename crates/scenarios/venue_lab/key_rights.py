@@ -1,11 +1,19 @@
-"""`python-binance` asks the venue lab what its keys may do, and tries them. The first argument names a file with the lab's ready line."""
+"""`python-binance` asks the venue lab what its keys may do, and tries them; `binance-fix-connector` tries one that may not trade. The first
+argument names a file with the lab's ready line."""
 
 import asyncio
+import logging
+import os
+from pathlib import Path
 
 from binance import AsyncClient
 from binance.exceptions import BinanceAPIException
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from lab import Lab
+
+# The test has the public half of this key.
+FIX_KEY = Ed25519PrivateKey.from_private_bytes(bytes(32))
 
 
 def client_of(lab, key, secret):
@@ -40,6 +48,25 @@ async def main():
     except BinanceAPIException as error:
         print("of none", error.status_code, error.code, error.message)
     await client.session.close()
+    log_on_by_fix(lab)
 
 
+def log_on_by_fix(lab):
+    # The connector trusts what OpenSSL trusts.
+    os.environ["SSL_CERT_FILE"] = str(Path(lab.ready["keys"]).parent / "tls" / "cert.pem")
+    from binance_fix_connector.fix_connector import BinanceFixConnector
+
+    for face, options in (("binanceFixOrderEntry", {}), ("binanceFixDropCopy", {"drop_copy_flag": "Y"})):
+        session = BinanceFixConnector(endpoint=lab.ready[face], api_key="readsByFix", private_key=FIX_KEY, sender_comp_id="READS",
+                                      reset_seq_num_flag="Y", **options)
+        session.connect()
+        session.logon()
+        answer = session.retrieve_messages_until(message_type=["3", "A"], timeout_seconds=40)[-1]
+        print(face, [answer.get(tag).decode() for tag in (35, 25016, 58) if answer.get(tag)])
+        session.disconnect()
+        # Otherwise its thread may read from the next connection, which gets the same file number.
+        session.receive_thread.join()
+
+
+logging.disable(logging.INFO)
 asyncio.run(main())

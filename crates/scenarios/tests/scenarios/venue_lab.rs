@@ -312,10 +312,12 @@ fn a_key_says_what_it_may_do_and_does_no_more() {
     let data = folder();
     let keys = r#"accounts=[{account="ALPHA",maker="0.002",balances={USDT="1000000"},keys=[
         {apiKey="reads",kind="HMAC",secret="s",mayTrade=false},
+        {apiKey="readsByFix",kind="ED25519",mayTrade=false,publicKeyPem="-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEAO2onvM62pC1io6jQKm8Nc2UyFXcd4kOmOsBIoYtZ2ik=\n-----END PUBLIC KEY-----"},
         {apiKey="withdraws",kind="HMAC",secret="s",mayWithdraw=true}]}]"#;
     let settings = ["activity=off", "binance.sapi=true", &keys.replace('\n', "")];
     approves("key_rights.py", &LabProcess::start(data.path(), &settings));
-    let plain = LabProcess::start(folder().path(), &["activity=off"]);
+    let other = folder();
+    let plain = LabProcess::start(other.path(), &["activity=off"]);
     for path in ["/sapi/v1/account/apiRestrictions", "/sapi/v1/asset/tradeFee"] {
         let (status, body) = plain.get("binanceRest", path);
         assert_eq!((status, body["code"].as_i64()), (404, Some(-1020)), "{path}");
