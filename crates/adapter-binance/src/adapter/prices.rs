@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use adapters::{MarketFeed, OrderSession, PriceSession, ReportSink, SendOutcome, SessionLost};
+use adapters::{MarketFeed, OrderRules, OrderSession, PriceSession, ReportSink, SendOutcome, SessionLost};
 use crossbeam_channel::Receiver;
 use domain::order::OrderTerms;
 use domain::report::AdapterCapabilities;
@@ -23,6 +23,10 @@ impl BinancePrices {
 impl PriceSession for BinancePrices {
     fn capabilities(&self) -> AdapterCapabilities {
         self.0.capabilities()
+    }
+
+    fn order_rules(&self, security: SecurityId) -> OrderRules {
+        self.0.order_rules(security)
     }
 
     fn connect(&mut self, at: Timestamp) -> Result<(), SessionLost> {

@@ -14,7 +14,7 @@ use domain::{AccountId, ExchangeId, Order, OrderBook, SecurityId, Text, Tick, Ti
 
 use super::price_session::PriceSession;
 use crate::simulated::{SimulatedAdapter, VenueControls};
-use crate::venue::{MarketFeed, OrderSession, ReportSink, SendOutcome, SessionLost};
+use crate::venue::{MarketFeed, OrderRules, OrderSession, ReportSink, SendOutcome, SessionLost};
 
 /// Prices of a real venue, orders at a simulated one.
 pub struct PaperAdapter {
@@ -203,6 +203,11 @@ impl OrderSession for PaperAdapter {
             lines: real.lines.iter().copied().filter(|line| *line == LineKind::Prices).collect(),
             ..simulated
         }
+    }
+
+    /// Orders are checked as the real venue would.
+    fn order_rules(&self, security: SecurityId) -> OrderRules {
+        self.prices.order_rules(security)
     }
 
     fn connect(&mut self, at: Timestamp) -> Result<(), SessionLost> {

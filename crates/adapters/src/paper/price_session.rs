@@ -3,14 +3,17 @@
 use crossbeam_channel::Receiver;
 use domain::order::OrderTerms;
 use domain::report::AdapterCapabilities;
-use domain::{Order, Text, Timestamp};
+use domain::{Order, SecurityId, Text, Timestamp};
 
-use crate::venue::{MarketFeed, ReportSink, SessionLost};
+use crate::venue::{MarketFeed, OrderRules, ReportSink, SessionLost};
 
 /// A session that brings the prices of a venue. It has no way to send an order, and needs no key.
 pub trait PriceSession: MarketFeed {
     /// What the venue's own adapter would offer.
     fn capabilities(&self) -> AdapterCapabilities;
+
+    /// What the venue says about orders of a security, as far as it is known.
+    fn order_rules(&self, security: SecurityId) -> OrderRules;
 
     /// Connects to the venue's public prices.
     fn connect(&mut self, at: Timestamp) -> Result<(), SessionLost>;

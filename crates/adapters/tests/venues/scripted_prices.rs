@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use adapters::{MarketFeed, PriceSession, ReportSink, SendOutcome, SessionLost};
+use adapters::{MarketFeed, OrderRules, PriceSession, ReportSink, SendOutcome, SessionLost};
 use crossbeam_channel::{Receiver, never};
 use domain::command::MarketData;
 use domain::order::OrderTerms;
@@ -87,6 +87,10 @@ impl PriceSession for ScriptedPrices {
             lines: vec![LineKind::Prices],
             ..AdapterCapabilities::default()
         }
+    }
+
+    fn order_rules(&self, _: SecurityId) -> OrderRules {
+        OrderRules::default()
     }
 
     fn connect(&mut self, _: Timestamp) -> Result<(), SessionLost> {
