@@ -3,7 +3,7 @@
 //! Filters that depend on the market or on the account (percent price, position, number of orders) stay with the venue.
 
 use adapter_kit::listings::{ListedOrder, ListingRefusal, Listings};
-use adapters::OrderRules;
+use adapters::VenueOrderRules;
 use domain::{Decimal, Price, Quantity};
 
 use crate::order_mapping::TicketRefusal;
@@ -31,13 +31,13 @@ pub fn check_ticket(listings: &Listings, symbol: &BinanceSymbol, ticket: &OrderT
 }
 
 /// What the symbol says about orders, for whoever makes one.
-pub fn order_rules(symbol: &BinanceSymbol) -> OrderRules {
+pub fn order_rules(symbol: &BinanceSymbol) -> VenueOrderRules {
     let of = |kind: &str, field: fn(&WireFilter) -> Option<WireDecimal>| {
         symbol.filter(kind).and_then(field).map(|amount| amount.0).filter(|amount| *amount > Decimal::ZERO)
     };
     let by_side = of("PERCENT_PRICE_BY_SIDE", |filter| filter.bid_multiplier_down);
     let listing = symbol.listing();
-    OrderRules {
+    VenueOrderRules {
         tick: listing.tick,
         lot: listing.lot,
         quantity_min: listing.quantity_min,

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::path::Path;
 use std::time::Duration;
 
-use adapters::{MarketFeed, OrderRules, OrderSession, ReportSink, SendOutcome, SessionLost};
+use adapters::{MarketFeed, OrderSession, ReportSink, SendOutcome, SessionLost, VenueOrderRules};
 use bus::Catalogue;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use domain::order::OrderTerms;
@@ -238,8 +238,8 @@ impl OrderSession for FixAdapter {
     }
 
     /// The session is for orders alone; the reference data has the rules.
-    fn order_rules(&self, _: SecurityId) -> OrderRules {
-        OrderRules::default()
+    fn order_rules(&self, _: SecurityId) -> VenueOrderRules {
+        VenueOrderRules::default()
     }
 
     fn connect(&mut self, at: Timestamp) -> Result<(), SessionLost> {

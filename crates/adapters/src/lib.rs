@@ -23,7 +23,7 @@ pub use simulated::SimulatedAdapter;
 pub use simulated_venue::SimulatedVenueType;
 pub use thread::{AdapterClock, AdapterIo, VenueThread, spawn};
 pub use told_listings::ToldListings;
-pub use venue::{Adapter, MarketFeed, OrderRules, OrderSession, ReportSink, SendOutcome, SessionLost};
+pub use venue::{Adapter, MarketFeed, OrderSession, ReportSink, SendOutcome, SessionLost, VenueOrderRules};
 pub use venue_type::{
     OpenVenue, OpenVenueError, RecordingSummary, VenueContext, VenueRecording, VenueSetting, VenueSettings, VenueType,
 };

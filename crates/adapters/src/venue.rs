@@ -18,7 +18,7 @@ pub trait OrderSession: Send {
     fn capabilities(&self) -> AdapterCapabilities;
 
     /// What the venue says about orders of a security, as far as it is known. Nothing is asked for it.
-    fn order_rules(&self, security: SecurityId) -> OrderRules;
+    fn order_rules(&self, security: SecurityId) -> VenueOrderRules;
 
     /// Connects to the venue and logs on. Until this succeeds, and after `disconnect`, everything is `NotSent`.
     fn connect(&mut self, at: Timestamp) -> Result<(), SessionLost>;
@@ -91,7 +91,7 @@ pub trait ReportSink {
 
 /// What a venue says about orders of a security; absent where it says nothing. What the reference data says applies then.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct OrderRules {
+pub struct VenueOrderRules {
     /// The step of prices.
     pub tick: Option<Decimal>,
     /// The step of quantities.

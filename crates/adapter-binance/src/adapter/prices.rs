@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use adapters::{MarketFeed, OrderRules, OrderSession, PriceSession, ReportSink, SendOutcome, SessionLost};
+use adapters::{MarketFeed, OrderSession, PriceSession, ReportSink, SendOutcome, SessionLost, VenueOrderRules};
 use crossbeam_channel::Receiver;
 use domain::order::OrderTerms;
 use domain::report::AdapterCapabilities;
@@ -25,7 +25,7 @@ impl PriceSession for BinancePrices {
         self.0.capabilities()
     }
 
-    fn order_rules(&self, security: SecurityId) -> OrderRules {
+    fn order_rules(&self, security: SecurityId) -> VenueOrderRules {
         self.0.order_rules(security)
     }
 

@@ -1,6 +1,6 @@
 //! The adapter as the host knows it.
 
-use adapters::{MarketFeed, OrderRules, OrderSession, ReportSink, SendOutcome, SessionLost};
+use adapters::{MarketFeed, OrderSession, ReportSink, SendOutcome, SessionLost, VenueOrderRules};
 use crossbeam_channel::Receiver;
 use domain::order::OrderTerms;
 use domain::report::{
@@ -32,10 +32,10 @@ impl OrderSession for BinanceAdapter {
         }
     }
 
-    fn order_rules(&self, security: SecurityId) -> OrderRules {
+    fn order_rules(&self, security: SecurityId) -> VenueOrderRules {
         let symbol = self.symbols.symbol_of(security);
         let listed = symbol.and_then(|symbol| self.symbols.get(&symbol));
-        listed.map_or_else(OrderRules::default, order_rules)
+        listed.map_or_else(VenueOrderRules::default, order_rules)
     }
 
     fn connect(&mut self, at: Timestamp) -> Result<(), SessionLost> {

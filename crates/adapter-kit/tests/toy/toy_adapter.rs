@@ -12,7 +12,7 @@ use adapter_kit::connection::{
 };
 use adapter_kit::credentials::{ExposeSecret, VenueCredentials};
 use adapter_kit::recording::{MessageRecorder, RecorderClock};
-use adapters::{MarketFeed, OrderRules, OrderSession, ReportSink, SendOutcome, SessionLost};
+use adapters::{MarketFeed, OrderSession, ReportSink, SendOutcome, SessionLost, VenueOrderRules};
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use domain::order::OrderTerms;
 use domain::report::{
@@ -156,8 +156,8 @@ impl OrderSession for ToyAdapter {
         }
     }
 
-    fn order_rules(&self, _: SecurityId) -> OrderRules {
-        OrderRules::default()
+    fn order_rules(&self, _: SecurityId) -> VenueOrderRules {
+        VenueOrderRules::default()
     }
 
     fn connect(&mut self, _: Timestamp) -> Result<(), SessionLost> {

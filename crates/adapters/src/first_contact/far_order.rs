@@ -4,7 +4,7 @@
 use domain::order::OrderTerms;
 use domain::{Amount, Decimal, OrderKind, Price, Quantity, Security, TimeInForce};
 
-use crate::venue::OrderRules;
+use crate::venue::VenueOrderRules;
 
 /// The lowest limit as a part of the market price, where the venue names none.
 const LOWEST_PART: Decimal = Decimal::ZERO;
@@ -14,7 +14,7 @@ const TWO: Decimal = Decimal::TWO;
 /// price that the venue takes.
 pub fn far_terms(
     security: &Security,
-    rules: &OrderRules,
+    rules: &VenueOrderRules,
     market: Option<Price>,
     limit: Option<Price>,
     tif: TimeInForce,
@@ -31,7 +31,7 @@ pub fn far_terms(
     Ok(OrderTerms { quantity, kind: OrderKind::Limit { limit }, tif })
 }
 
-fn far_limit(security: &Security, rules: &OrderRules, market: Price) -> Result<Price, String> {
+fn far_limit(security: &Security, rules: &VenueOrderRules, market: Price) -> Result<Price, String> {
     let lowest = rules.lowest_buy.unwrap_or(LOWEST_PART);
     let far = || {
         let part = Decimal::ONE.checked_add(lowest)?.checked_div(TWO)?;
@@ -43,7 +43,7 @@ fn far_limit(security: &Security, rules: &OrderRules, market: Price) -> Result<P
     if lowest < market { Ok(lowest) } else { Err(format!("no price below the market, {market}, is allowed")) }
 }
 
-fn smallest_quantity(security: &Security, rules: &OrderRules, limit: Price) -> Result<Quantity, String> {
+fn smallest_quantity(security: &Security, rules: &VenueOrderRules, limit: Price) -> Result<Quantity, String> {
     let lot = rules.lot.unwrap_or(security.qty_incr);
     let smallest = || {
         let worth = limit.0.checked_mul(security.contract_size)?;
@@ -76,7 +76,7 @@ mod tests {
     }
 
     /// Quantity and limit, or the reason.
-    fn far(security: &Security, rules: &OrderRules, market: Option<&str>, limit: Option<&str>) -> String {
+    fn far(security: &Security, rules: &VenueOrderRules, market: Option<&str>, limit: Option<&str>) -> String {
         let price = |text: Option<&str>| text.map(|text| text.parse().unwrap());
         match far_terms(security, rules, price(market), price(limit), TimeInForce::Day) {
             Ok(terms) => format!("{} at {}", terms.quantity, terms.kind.limit().unwrap()),
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn the_venue_s_rules_count_before_those_of_the_reference_data() {
-        let rules = OrderRules {
+        let rules = VenueOrderRules {
             tick: Some(decimal("0.1")),
             lot: Some(decimal("0.001")),
             quantity_min: Some(Quantity(decimal("0.001"))),
@@ -100,15 +100,15 @@ mod tests {
         };
         // 60 % of the market, and 5 / 36,000.06 in whole lots.
         assert_eq!(far(&bitcoin(), &rules, Some("60000.11"), None), "0.001 at 36000");
-        let finer = OrderRules { lot: Some(decimal("0.00001")), quantity_min: None, ..rules };
+        let finer = VenueOrderRules { lot: Some(decimal("0.00001")), quantity_min: None, ..rules };
         assert_eq!(far(&bitcoin(), &finer, Some("60000.11"), None), "0.00014 at 36000");
-        let narrow = OrderRules { lowest_buy: Some(decimal("0.9")), ..finer };
+        let narrow = VenueOrderRules { lowest_buy: Some(decimal("0.9")), ..finer };
         assert_eq!(far(&bitcoin(), &narrow, Some("1"), None), "5.55556 at 0.9");
     }
 
     #[test]
     fn without_rules_of_the_venue_the_reference_data_says_what_is_small() {
-        let none = OrderRules::default();
+        let none = VenueOrderRules::default();
         assert_eq!(far(&bitcoin(), &none, Some("60000.03"), None), "0.00001 at 30000.01");
         let stock = samples::stock(1, "TEST");
         assert_eq!(far(&stock, &none, Some("10"), None), "1 at 5");
@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn a_chosen_limit_counts_and_without_any_price_there_is_no_order() {
-        let (stock, none) = (samples::stock(1, "TEST"), OrderRules::default());
+        let (stock, none) = (samples::stock(1, "TEST"), VenueOrderRules::default());
         assert_eq!(far(&stock, &none, None, Some("3")), "1 at 3");
         assert_eq!(far(&stock, &none, Some("10"), Some("3")), "1 at 3");
         assert_eq!(far(&stock, &none, None, Some("0")), "0 is no limit of an order");

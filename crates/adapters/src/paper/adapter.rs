@@ -14,7 +14,7 @@ use domain::{AccountId, ExchangeId, Order, OrderBook, SecurityId, Text, Tick, Ti
 
 use super::price_session::PriceSession;
 use crate::simulated::{SimulatedAdapter, VenueControls};
-use crate::venue::{MarketFeed, OrderRules, OrderSession, ReportSink, SendOutcome, SessionLost};
+use crate::venue::{MarketFeed, OrderSession, ReportSink, SendOutcome, SessionLost, VenueOrderRules};
 
 /// Prices of a real venue, orders at a simulated one.
 pub struct PaperAdapter {
@@ -206,7 +206,7 @@ impl OrderSession for PaperAdapter {
     }
 
     /// Orders are checked as the real venue would.
-    fn order_rules(&self, security: SecurityId) -> OrderRules {
+    fn order_rules(&self, security: SecurityId) -> VenueOrderRules {
         self.prices.order_rules(security)
     }
 

@@ -5,7 +5,7 @@ use domain::order::OrderTerms;
 use domain::report::AdapterCapabilities;
 use domain::{Order, SecurityId, Text, Timestamp};
 
-use crate::venue::{MarketFeed, OrderRules, ReportSink, SessionLost};
+use crate::venue::{MarketFeed, ReportSink, SessionLost, VenueOrderRules};
 
 /// A session that brings the prices of a venue. It has no way to send an order, and needs no key.
 pub trait PriceSession: MarketFeed {
@@ -13,7 +13,7 @@ pub trait PriceSession: MarketFeed {
     fn capabilities(&self) -> AdapterCapabilities;
 
     /// What the venue says about orders of a security, as far as it is known.
-    fn order_rules(&self, security: SecurityId) -> OrderRules;
+    fn order_rules(&self, security: SecurityId) -> VenueOrderRules;
 
     /// Connects to the venue's public prices.
     fn connect(&mut self, at: Timestamp) -> Result<(), SessionLost>;

@@ -20,7 +20,7 @@ use storage::{FileSystem, OsFileSystem, StorageError};
 use venue_sim::{LinesDown, VenueConfig, VenueOutput, VenueSimulator};
 
 use crate::told_listings::ToldListings;
-use crate::venue::{MarketFeed, OrderRules, OrderSession, ReportSink, SendOutcome, SessionLost};
+use crate::venue::{MarketFeed, OrderSession, ReportSink, SendOutcome, SessionLost, VenueOrderRules};
 use controls::ControlChange;
 pub use controls::VenueControls;
 use lines::{OpenLines, SWITCHED_OFF};
@@ -193,8 +193,8 @@ impl OrderSession for SimulatedAdapter {
     }
 
     /// Its rules are those of the reference data.
-    fn order_rules(&self, _: SecurityId) -> OrderRules {
-        OrderRules::default()
+    fn order_rules(&self, _: SecurityId) -> VenueOrderRules {
+        VenueOrderRules::default()
     }
 
     fn connect(&mut self, at: Timestamp) -> Result<(), SessionLost> {

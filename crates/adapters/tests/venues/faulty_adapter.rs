@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use adapters::{MarketFeed, OrderRules, OrderSession, ReportSink, SendOutcome, SessionLost, SimulatedAdapter};
+use adapters::{MarketFeed, OrderSession, ReportSink, SendOutcome, SessionLost, SimulatedAdapter, VenueOrderRules};
 use crossbeam_channel::Receiver;
 use domain::command::MarketData;
 use domain::order::OrderTerms;
@@ -149,7 +149,7 @@ impl OrderSession for FaultyAdapter {
         self.honest.capabilities()
     }
 
-    fn order_rules(&self, security: SecurityId) -> OrderRules {
+    fn order_rules(&self, security: SecurityId) -> VenueOrderRules {
         self.honest.order_rules(security)
     }
 

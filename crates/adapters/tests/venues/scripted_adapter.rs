@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use adapters::{MarketFeed, OrderRules, OrderSession, ReportSink, SendOutcome, SessionLost};
+use adapters::{MarketFeed, OrderSession, ReportSink, SendOutcome, SessionLost, VenueOrderRules};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use domain::order::OrderTerms;
 use domain::report::{AdapterCapabilities, RefusesRepeatedIds, ReportKind, VenueSnapshot};
@@ -83,8 +83,8 @@ impl OrderSession for ScriptedAdapter {
         capabilities()
     }
 
-    fn order_rules(&self, _: SecurityId) -> OrderRules {
-        OrderRules::default()
+    fn order_rules(&self, _: SecurityId) -> VenueOrderRules {
+        VenueOrderRules::default()
     }
 
     fn connect(&mut self, _: Timestamp) -> Result<(), SessionLost> {

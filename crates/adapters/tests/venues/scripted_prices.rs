@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use adapters::{MarketFeed, OrderRules, PriceSession, ReportSink, SendOutcome, SessionLost};
+use adapters::{MarketFeed, PriceSession, ReportSink, SendOutcome, SessionLost, VenueOrderRules};
 use crossbeam_channel::{Receiver, never};
 use domain::command::MarketData;
 use domain::order::OrderTerms;
@@ -89,8 +89,8 @@ impl PriceSession for ScriptedPrices {
         }
     }
 
-    fn order_rules(&self, _: SecurityId) -> OrderRules {
-        OrderRules::default()
+    fn order_rules(&self, _: SecurityId) -> VenueOrderRules {
+        VenueOrderRules::default()
     }
 
     fn connect(&mut self, _: Timestamp) -> Result<(), SessionLost> {

@@ -297,7 +297,7 @@ fn while_closed_nothing_trades_and_the_open_begins_with_what_is_shown() {
     desk.quote((50, "9.99"), (4, "10"));
     desk.told += "09:00\n";
     desk.now = Timestamp(MONDAY + 9 * 3_600 * SECOND);
-    desk.step(|venue, at, out| venue.advance(at, out));
+    desk.step(VenueSimulator::advance);
     desk.quote((50, "9.99"), (50, "10"));
     desk.assert(&expect![[r#"
         Buy 1: 10 at 10
