@@ -22,7 +22,7 @@ const SIDES: [BookSide; 2] = [BookSide::Buy, BookSide::Sell];
 pub(crate) struct FollowedQuotes {
     /// Of each side, best first.
     shown: [Vec<ShownLevel>; 2],
-    standing: Vec<StandingQuote>,
+    standing: Vec<FollowedQuote>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,7 +32,7 @@ struct ShownLevel {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct StandingQuote {
+struct FollowedQuote {
     key: u64,
     side: BookSide,
     level: ShownLevel,
@@ -85,16 +85,16 @@ impl FollowedQuotes {
         mut new_order: impl FnMut(BookSide, i64, u64) -> BookOrder,
     ) -> Vec<ParticipantAction> {
         let shown = &self.shown;
-        let is_right = |quote: &StandingQuote| shown[quote.side as usize].contains(&quote.level);
+        let is_right = |quote: &FollowedQuote| shown[quote.side as usize].contains(&quote.level);
         let (right, wrong): (Vec<_>, Vec<_>) = self.standing.drain(..).partition(is_right);
         let mut actions: Vec<_> = wrong.into_iter().map(|quote| ParticipantAction::Cancel(quote.key)).collect();
         self.standing = right;
         for side in SIDES {
             for level in &self.shown[side as usize] {
-                let stands = |quote: &StandingQuote| (quote.side, quote.level) == (side, *level);
+                let stands = |quote: &FollowedQuote| (quote.side, quote.level) == (side, *level);
                 if !self.standing.iter().any(stands) {
                     let order = new_order(side, level.price, level.lots);
-                    self.standing.push(StandingQuote { key: order.key, side, level: *level });
+                    self.standing.push(FollowedQuote { key: order.key, side, level: *level });
                     actions.push(ParticipantAction::Quote(order));
                 }
             }

@@ -28,7 +28,7 @@ fn paper_mode_keeps_every_rule() {
 }
 
 /// Connected, with the engine's subscription.
-struct PaperDesk {
+struct PaperTrader {
     harness: PaperHarness,
     told: ToldReports,
 }
@@ -75,11 +75,11 @@ impl ReportSink for ToldReports {
     }
 }
 
-impl PaperDesk {
+impl PaperTrader {
     fn open() -> Self {
-        let mut desk = Self { harness: PaperHarness::new(), told: ToldReports::default() };
-        desk.connect();
-        desk
+        let mut trader = Self { harness: PaperHarness::new(), told: ToldReports::default() };
+        trader.connect();
+        trader
     }
 
     fn connect(&mut self) {
@@ -122,12 +122,12 @@ fn market(id: u64, side: Side, quantity: i64) -> Order {
 
 #[test]
 fn orders_fill_at_the_real_venues_touch_by_what_it_shows_and_cash_and_positions_follow() {
-    let mut desk = PaperDesk::open();
-    desk.submit("buys 100 at market", &market(1, Side::Buy, 100));
-    desk.submit("rests at 9.90", &order(2, "9.9"));
-    desk.state();
-    desk.harness.real.quote(SECURITY, (500, "9.85"), (30, "9.88"));
-    desk.deliver("30 are offered below it");
+    let mut trader = PaperTrader::open();
+    trader.submit("buys 100 at market", &market(1, Side::Buy, 100));
+    trader.submit("rests at 9.90", &order(2, "9.9"));
+    trader.state();
+    trader.harness.real.quote(SECURITY, (500, "9.85"), (30, "9.88"));
+    trader.deliver("30 are offered below it");
     let trade = Trade {
         security: SECURITY,
         feed: "REAL".into(),
@@ -137,10 +137,10 @@ fn orders_fill_at_the_real_venues_touch_by_what_it_shows_and_cash_and_positions_
         aggressor: Some(Side::Sell),
         ext_id: None,
     };
-    desk.harness.real.trade(trade);
-    desk.deliver("50 trade at its limit");
-    desk.state();
-    desk.assert(&expect![[r#"
+    trader.harness.real.trade(trade);
+    trader.deliver("50 trade at its limit");
+    trader.state();
+    trader.assert(&expect![[r#"
         connected
             9.99 / 10.01
         buys 100 at market
@@ -162,21 +162,21 @@ fn orders_fill_at_the_real_venues_touch_by_what_it_shows_and_cash_and_positions_
 
 #[test]
 fn an_order_is_replaced_and_cancelled_and_a_restart_keeps_it() {
-    let mut desk = PaperDesk::open();
+    let mut trader = PaperTrader::open();
     let rests = order(1, "9");
-    desk.submit("rests", &rests);
-    desk.send("replaced", |harness| harness.adapter.modify(harness.now, &rests, terms(60, "9.05")));
-    desk.harness.restart();
-    desk.connect();
-    let known = desk.harness.adapter.snapshot(desk.harness.now).unwrap();
+    trader.submit("rests", &rests);
+    trader.send("replaced", |harness| harness.adapter.modify(harness.now, &rests, terms(60, "9.05")));
+    trader.harness.restart();
+    trader.connect();
+    let known = trader.harness.adapter.snapshot(trader.harness.now).unwrap();
     assert_eq!(
         known.orders.iter().map(|order| (order.order, order.terms)).collect::<Vec<_>>(),
         [(rests.id, terms(60, "9.05"))]
     );
     assert!(known.complete);
-    desk.send("cancelled", |harness| harness.adapter.cancel(harness.now, &rests));
-    desk.state();
-    desk.assert(&expect![[r#"
+    trader.send("cancelled", |harness| harness.adapter.cancel(harness.now, &rests));
+    trader.state();
+    trader.assert(&expect![[r#"
         connected
             9.99 / 10.01
         rests
@@ -194,14 +194,14 @@ fn an_order_is_replaced_and_cancelled_and_a_restart_keeps_it() {
 
 #[test]
 fn without_prices_a_limit_rests_and_a_market_order_finds_nobody() {
-    let mut desk = PaperDesk::open();
-    desk.harness.real.switch_prices(false);
-    desk.deliver("prices fail");
-    desk.submit("buys at market", &market(1, Side::Buy, 100));
-    desk.submit("rests at 11", &order(2, "11"));
-    desk.harness.real.switch_prices(true);
-    desk.deliver("prices are back");
-    desk.assert(&expect![[r#"
+    let mut trader = PaperTrader::open();
+    trader.harness.real.switch_prices(false);
+    trader.deliver("prices fail");
+    trader.submit("buys at market", &market(1, Side::Buy, 100));
+    trader.submit("rests at 11", &order(2, "11"));
+    trader.harness.real.switch_prices(true);
+    trader.deliver("prices are back");
+    trader.assert(&expect![[r#"
         connected
             9.99 / 10.01
         prices fail
@@ -220,15 +220,15 @@ fn without_prices_a_limit_rests_and_a_market_order_finds_nobody() {
 
 #[test]
 fn what_the_real_venue_would_refuse_is_refused() {
-    let mut desk = PaperDesk::open();
-    desk.harness.real.allow_at_most(100);
+    let mut trader = PaperTrader::open();
+    trader.harness.real.allow_at_most(100);
     let rests = order(1, "9");
-    desk.submit("rests", &rests);
-    desk.submit("too much", &market(2, Side::Buy, 101));
-    desk.send("too much", |harness| harness.adapter.modify(harness.now, &rests, terms(101, "9")));
-    desk.harness.real.allow_at_most(10);
-    desk.submit("the first again", &rests);
-    desk.assert(&expect![[r#"
+    trader.submit("rests", &rests);
+    trader.submit("too much", &market(2, Side::Buy, 101));
+    trader.send("too much", |harness| harness.adapter.modify(harness.now, &rests, terms(101, "9")));
+    trader.harness.real.allow_at_most(10);
+    trader.submit("the first again", &rests);
+    trader.assert(&expect![[r#"
         connected
             9.99 / 10.01
         rests

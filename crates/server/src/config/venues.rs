@@ -277,6 +277,20 @@ mod tests {
     }
 
     #[test]
+    fn paper_needs_no_key_and_no_leave_and_is_refused_where_there_are_no_prices() {
+        let look = ["venues.LOOK.type=binance-spot", "venues.LOOK.environment=live", "venues.LOOK.paper=true"];
+        let config = Config::load(&sources(&look, &[])).unwrap();
+        assert!(!config.has_live_adapter());
+        let broker =
+            ["type=fix", "dialect=generic-44", "environment=testnet", "host=127.0.0.1", "port=5001", "tls=false"];
+        let session = ["senderCompId=RIALTO", "targetCompId=VENUE", "paper=true"];
+        let set: Vec<String> = broker.iter().chain(&session).map(|text| format!("venues.BROKER.{text}")).collect();
+        let set: Vec<&str> = set.iter().map(String::as_str).collect();
+        let refused = "a FIX venue brings no prices, so there is nothing to fill orders from";
+        assert_eq!(shown(&sources(&set, &[])), format!("--set: venues.BROKER.paper: {refused}"));
+    }
+
+    #[test]
     fn every_mistake_in_a_file_has_its_line() {
         let file = "venues = [1, { type = \"simulated\" }, { name = 2 }]\n";
         expect![[r#"

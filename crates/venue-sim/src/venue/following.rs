@@ -3,10 +3,10 @@
 //! - A client that takes gets what is shown, level by level. What it has taken stays taken until the other venue shows
 //!   another quantity at that price.
 //! - A client's order that rests is filled at its limit: by the other side's quotes that reach it, and by trades at its
-//!   price or better, whatever waited there before it. Nobody at the other venue sees it, so its queue position is not known.
+//!   price or better, whatever waited there before it: its queue position at the other venue is not known.
 //! - Stops are triggered by the other venue's trades, and by its quotes before the first of them.
-//! - While prices are not known, orders rest and market orders find nobody. What came meanwhile takes from the first quotes; what
-//!   rested before is filled at its limit where they have passed it.
+//! - While prices are not known, orders rest and market orders have no counterparty. What came meanwhile takes from the
+//!   first quotes; what rested before is filled at its limit where they have passed it.
 
 use domain::command::MarketData;
 use domain::{MarketPhase, OrderId, SecurityId, Side, Timestamp, Trade};

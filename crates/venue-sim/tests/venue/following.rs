@@ -110,16 +110,16 @@ fn limit(at: &str) -> OrderKind {
 
 #[test]
 fn takers_get_what_is_shown_level_by_level_and_what_they_took_stays_taken() {
-    let mut desk = FollowingVenue::new(config());
-    desk.submit(1, Side::Buy, 10, OrderKind::Market);
-    desk.book(&[(50, "9.99")], &[(30, "10.01"), (40, "10.02")]);
-    desk.submit(2, Side::Buy, 50, limit("10.02"));
+    let mut client = FollowingVenue::new(config());
+    client.submit(1, Side::Buy, 10, OrderKind::Market);
+    client.book(&[(50, "9.99")], &[(30, "10.01"), (40, "10.02")]);
+    client.submit(2, Side::Buy, 50, limit("10.02"));
     // The other venue has not seen the order: it shows the same, and then another quantity.
-    desk.book(&[(50, "9.99")], &[(30, "10.01"), (40, "10.02")]);
-    desk.submit(3, Side::Buy, 30, OrderKind::Market);
-    desk.quote((50, "9.99"), (25, "10.01"));
-    desk.submit(4, Side::Buy, 10, OrderKind::Market);
-    desk.assert(&expect![[r#"
+    client.book(&[(50, "9.99")], &[(30, "10.01"), (40, "10.02")]);
+    client.submit(3, Side::Buy, 30, OrderKind::Market);
+    client.quote((50, "9.99"), (25, "10.01"));
+    client.submit(4, Side::Buy, 10, OrderKind::Market);
+    client.assert(&expect![[r#"
         Buy 1: 10 at market
             accepted 1 as SIM-O1
             canceled 1: no-liquidity: no counterparty in the book
@@ -142,15 +142,15 @@ fn takers_get_what_is_shown_level_by_level_and_what_they_took_stays_taken() {
 
 #[test]
 fn what_rests_is_filled_at_its_limit_by_quotes_that_reach_it_and_by_trades() {
-    let mut desk = FollowingVenue::new(config());
-    desk.quote((50, "9.99"), (50, "10.01"));
-    desk.submit(1, Side::Buy, 100, limit("9.99"));
-    desk.trade(15, "9.99", Some(Side::Sell));
-    desk.trade(15, "10.01", Some(Side::Buy));
-    desk.trade(5, "9.98", None);
-    desk.quote((50, "9.97"), (60, "9.98"));
-    desk.quote((50, "9.97"), (60, "9.99"));
-    desk.assert(&expect![[r#"
+    let mut client = FollowingVenue::new(config());
+    client.quote((50, "9.99"), (50, "10.01"));
+    client.submit(1, Side::Buy, 100, limit("9.99"));
+    client.trade(15, "9.99", Some(Side::Sell));
+    client.trade(15, "10.01", Some(Side::Buy));
+    client.trade(5, "9.98", None);
+    client.quote((50, "9.97"), (60, "9.98"));
+    client.quote((50, "9.97"), (60, "9.99"));
+    client.assert(&expect![[r#"
         quote 50 9.99 / 10.01 50
         Buy 1: 100 at 9.99
             accepted 1 as SIM-O1
@@ -168,17 +168,17 @@ fn what_rests_is_filled_at_its_limit_by_quotes_that_reach_it_and_by_trades() {
 
 #[test]
 fn a_stop_waits_for_the_other_venues_trade_and_post_only_stays_out_of_its_quotes() {
-    let mut desk = FollowingVenue::new(config());
-    desk.quote((50, "9.99"), (50, "10.01"));
-    desk.trade(1, "10", Some(Side::Buy));
-    desk.submit(1, Side::Sell, 20, OrderKind::Stop { stop: price("9.95") });
+    let mut client = FollowingVenue::new(config());
+    client.quote((50, "9.99"), (50, "10.01"));
+    client.trade(1, "10", Some(Side::Buy));
+    client.submit(1, Side::Sell, 20, OrderKind::Stop { stop: price("9.95") });
     let terms = OrderTerms { quantity: 5.into(), kind: limit("10.01"), tif: TimeInForce::Gtc };
-    desk.submit_with(2, Side::Buy, terms, true);
+    client.submit_with(2, Side::Buy, terms, true);
     // Our own trade triggers nothing.
-    desk.submit(3, Side::Sell, 5, limit("9.94"));
-    desk.quote((50, "9.94"), (50, "9.96"));
-    desk.trade(1, "9.95", Some(Side::Sell));
-    desk.assert(&expect![[r#"
+    client.submit(3, Side::Sell, 5, limit("9.94"));
+    client.quote((50, "9.94"), (50, "9.96"));
+    client.trade(1, "9.95", Some(Side::Sell));
+    client.assert(&expect![[r#"
         quote 50 9.99 / 10.01 50
         trade 1 @ 10
         Sell 1: 20 at 9.95
@@ -196,14 +196,14 @@ fn a_stop_waits_for_the_other_venues_trade_and_post_only_stays_out_of_its_quotes
 
 #[test]
 fn prices_between_our_ticks_count_as_the_worse_ones_and_parts_of_a_lot_as_nothing() {
-    let mut desk = FollowingVenue::new(config());
-    desk.book(&[(10, "9.996"), (10, "9.991"), (10, "9.98")], &[(10, "10.001"), (10, "10.009")]);
-    desk.submit(1, Side::Buy, 20, OrderKind::Market);
-    desk.submit(2, Side::Sell, 20, OrderKind::Market);
+    let mut client = FollowingVenue::new(config());
+    client.book(&[(10, "9.996"), (10, "9.991"), (10, "9.98")], &[(10, "10.001"), (10, "10.009")]);
+    client.submit(1, Side::Buy, 20, OrderKind::Market);
+    client.submit(2, Side::Sell, 20, OrderKind::Market);
     let whole = Tick { bid: Some(price("9.97")), vol_bid: "0.9".parse().ok(), ..Tick::empty(STOCK) };
-    desk.follow("less than a lot is bid", MarketData::Tick(whole));
-    desk.submit(3, Side::Sell, 1, OrderKind::Market);
-    desk.assert(&expect![[r#"
+    client.follow("less than a lot is bid", MarketData::Tick(whole));
+    client.submit(3, Side::Sell, 1, OrderKind::Market);
+    client.assert(&expect![[r#"
         book of 3 bids and 2 offers
         Buy 1: 20 at market
             accepted 1 as SIM-O1
@@ -220,15 +220,15 @@ fn prices_between_our_ticks_count_as_the_worse_ones_and_parts_of_a_lot_as_nothin
 
 #[test]
 fn without_prices_orders_rest_and_market_orders_find_nobody() {
-    let mut desk = FollowingVenue::new(config());
-    desk.quote((50, "9.99"), (50, "10.01"));
-    desk.told += "prices are lost\n";
-    desk.venue.forget_prices();
-    desk.submit(1, Side::Buy, 10, OrderKind::Market);
-    desk.submit(2, Side::Buy, 10, limit("11"));
-    desk.quote((50, "9.99"), (4, "10.01"));
-    desk.submit(3, Side::Buy, 10, OrderKind::Market);
-    desk.assert(&expect![[r#"
+    let mut client = FollowingVenue::new(config());
+    client.quote((50, "9.99"), (50, "10.01"));
+    client.told += "prices are lost\n";
+    client.venue.forget_prices();
+    client.submit(1, Side::Buy, 10, OrderKind::Market);
+    client.submit(2, Side::Buy, 10, limit("11"));
+    client.quote((50, "9.99"), (4, "10.01"));
+    client.submit(3, Side::Buy, 10, OrderKind::Market);
+    client.assert(&expect![[r#"
         quote 50 9.99 / 10.01 50
         prices are lost
         Buy 1: 10 at market
@@ -246,10 +246,10 @@ fn without_prices_orders_rest_and_market_orders_find_nobody() {
 
 #[test]
 fn a_book_that_contradicts_itself_shows_nothing() {
-    let mut desk = FollowingVenue::new(config());
-    desk.book(&[(50, "10.02")], &[(50, "10.01")]);
-    desk.submit(1, Side::Buy, 10, OrderKind::Market);
-    desk.assert(&expect![[r#"
+    let mut client = FollowingVenue::new(config());
+    client.book(&[(50, "10.02")], &[(50, "10.01")]);
+    client.submit(1, Side::Buy, 10, OrderKind::Market);
+    client.assert(&expect![[r#"
         book of 1 bids and 1 offers
         Buy 1: 10 at market
             accepted 1 as SIM-O1
@@ -263,13 +263,13 @@ fn makers_and_takers_pay_their_fees_and_a_restart_keeps_the_order_and_waits_for_
         fees: Some(VenueFees { maker: "0.001".parse().unwrap(), taker: "0.002".parse().unwrap() }),
         ..config()
     };
-    let mut desk = FollowingVenue::new(config.clone());
-    desk.quote((50, "9.99"), (50, "10"));
-    desk.submit(1, Side::Buy, 80, limit("10"));
+    let mut client = FollowingVenue::new(config.clone());
+    client.quote((50, "9.99"), (50, "10"));
+    client.submit(1, Side::Buy, 80, limit("10"));
     let mut again = FollowingVenue::new(config);
-    again.now = Timestamp(desk.now.0 + DAY);
-    again.venue.restore(desk.records.clone(), again.now);
-    again.told = std::mem::take(&mut desk.told) + "restart\n";
+    again.now = Timestamp(client.now.0 + DAY);
+    again.venue.restore(client.records.clone(), again.now);
+    again.told = std::mem::take(&mut client.told) + "restart\n";
     again.submit(2, Side::Sell, 10, limit("10.01"));
     again.quote((50, "9.99"), (50, "10"));
     let fees: Vec<_> = again.venue.snapshot().fills.iter().map(|fill| fill.fee.unwrap().to_string()).collect();
@@ -290,16 +290,16 @@ fn makers_and_takers_pay_their_fees_and_a_restart_keeps_the_order_and_waits_for_
 #[test]
 fn while_closed_nothing_trades_and_the_open_begins_with_what_is_shown() {
     let config = VenueConfig { exchange: quiet().exchange, ..config() };
-    let mut desk = FollowingVenue::new(config.clone());
-    desk.now = Timestamp(MONDAY + 8 * 3_600 * SECOND);
-    desk.venue = VenueSimulator::new(config, desk.now).unwrap();
-    desk.submit(1, Side::Buy, 10, limit("10"));
-    desk.quote((50, "9.99"), (4, "10"));
-    desk.told += "09:00\n";
-    desk.now = Timestamp(MONDAY + 9 * 3_600 * SECOND);
-    desk.step(VenueSimulator::advance);
-    desk.quote((50, "9.99"), (50, "10"));
-    desk.assert(&expect![[r#"
+    let mut client = FollowingVenue::new(config.clone());
+    client.now = Timestamp(MONDAY + 8 * 3_600 * SECOND);
+    client.venue = VenueSimulator::new(config, client.now).unwrap();
+    client.submit(1, Side::Buy, 10, limit("10"));
+    client.quote((50, "9.99"), (4, "10"));
+    client.told += "09:00\n";
+    client.now = Timestamp(MONDAY + 9 * 3_600 * SECOND);
+    client.step(VenueSimulator::advance);
+    client.quote((50, "9.99"), (50, "10"));
+    client.assert(&expect![[r#"
         Buy 1: 10 at 10
             accepted 1 as SIM-O1
         quote 50 9.99 / 10 4
