@@ -15,7 +15,7 @@ use domain::{Order, OrderKind, SecurityId, TimeInForce, Timestamp};
 use tempfile::TempDir;
 
 use crate::toy_adapter::{ToyAdapter, ToySettings};
-use crate::toy_venue::ToyVenue;
+use crate::toy_server::ToyServer;
 
 pub(crate) const KEY: &str = "toy-key-0123456789abcdef";
 pub(crate) const SECRET: &str = "toy-secret-fedcba9876543210";
@@ -24,7 +24,7 @@ pub(crate) const SECRET: &str = "toy-secret-fedcba9876543210";
 const WAIT_MAX: Duration = Duration::from_secs(60);
 
 pub(crate) struct ToyHarness {
-    venue: ToyVenue,
+    venue: ToyServer,
     adapter: ToyAdapter,
     folder: TempDir,
     recorder: Option<Arc<MessageRecorder>>,
@@ -42,7 +42,7 @@ pub(crate) fn credentials() -> VenueCredentials {
 
 impl ToyHarness {
     pub(crate) fn start(recorder: Option<Arc<MessageRecorder>>) -> Self {
-        let (venue, folder) = (ToyVenue::start(), tempfile::tempdir().unwrap());
+        let (venue, folder) = (ToyServer::start(), tempfile::tempdir().unwrap());
         let adapter = adapter_of(&venue, &folder, recorder.clone());
         Self { venue, adapter, folder, recorder, is_down: false, orders: 0 }
     }
@@ -64,7 +64,7 @@ impl ToyHarness {
     }
 }
 
-fn adapter_of(venue: &ToyVenue, folder: &TempDir, recorder: Option<Arc<MessageRecorder>>) -> ToyAdapter {
+fn adapter_of(venue: &ToyServer, folder: &TempDir, recorder: Option<Arc<MessageRecorder>>) -> ToyAdapter {
     let settings = ToySettings {
         rest: format!("http://{}", venue.rest).parse().unwrap(),
         stream: format!("ws://{}/stream", venue.stream).parse().unwrap(),

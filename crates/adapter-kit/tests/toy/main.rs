@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
 mod toy_venue;
+mod toy_server;
 mod toy_protocol;
 mod toy_lanes;
 mod toy_adapter;

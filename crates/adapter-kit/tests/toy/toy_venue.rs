@@ -1,126 +1,25 @@
-//! The toy venue: orders over REST, reports and prices over a WebSocket. It buys and sells everything at 10.
+//! The toy venue: it buys and sells everything at 10. What it is told and what it tells is JSON; `toy_server` carries it.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::SocketAddr;
-use std::sync::{Arc, Mutex};
 
-use futures_util::{SinkExt, StreamExt};
 use serde_json::{Value, json};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::runtime::Runtime;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
-use tokio_tungstenite::tungstenite::Message;
 
 const MARKET: f64 = 10.0;
 
-pub(crate) struct ToyVenue {
-    book: Arc<Mutex<Book>>,
-    pub(crate) rest: SocketAddr,
-    pub(crate) stream: SocketAddr,
-    _runtime: Runtime,
-}
-
 #[derive(Default)]
-struct Book {
+pub(crate) struct ToyVenue {
     orders: BTreeMap<String, Value>,
     fills: Vec<Value>,
     subscribed: BTreeSet<String>,
     /// To the one connection that gets reports.
-    stream: Option<UnboundedSender<String>>,
-    sent: usize,
-    is_down: bool,
+    pub(crate) stream: Option<UnboundedSender<String>>,
+    pub(crate) sent: usize,
+    pub(crate) is_down: bool,
 }
 
 impl ToyVenue {
-    pub(crate) fn start() -> Self {
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-        let book = Arc::new(Mutex::new(Book::default()));
-        let listen = || runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
-        let (rest, stream) = (listen(), listen());
-        let (rest_address, stream_address) = (rest.local_addr().unwrap(), stream.local_addr().unwrap());
-        let shared = Arc::clone(&book);
-        runtime.spawn(async move {
-            loop {
-                tokio::spawn(serve_rest(rest.accept().await.unwrap().0, Arc::clone(&shared)));
-            }
-        });
-        let shared = Arc::clone(&book);
-        runtime.spawn(async move {
-            loop {
-                tokio::spawn(serve_stream(stream.accept().await.unwrap().0, Arc::clone(&shared)));
-            }
-        });
-        Self { book, rest: rest_address, stream: stream_address, _runtime: runtime }
-    }
-
-    /// Cuts all connections, or lets them come again.
-    pub(crate) fn set_down(&self, is_down: bool) {
-        let mut book = self.book.lock().unwrap();
-        book.is_down = is_down;
-        book.stream = None;
-    }
-
-    /// Messages that went to the present stream.
-    pub(crate) fn sent(&self) -> usize {
-        self.book.lock().unwrap().sent
-    }
-}
-
-async fn serve_rest(mut stream: TcpStream, book: Arc<Mutex<Book>>) {
-    while let Some((method, path, body)) = read_request(&mut stream).await {
-        let (status, answer) = {
-            let mut book = book.lock().unwrap();
-            if book.is_down {
-                return;
-            }
-            book.handle(&method, path.trim_start_matches("/orders").trim_start_matches('/'), &body)
-        };
-        let text = answer.to_string();
-        let head = format!("HTTP/1.1 {status} x\r\nx-used-weight: 1\r\ncontent-length: {}\r\n\r\n", text.len());
-        if stream.write_all((head + &text).as_bytes()).await.is_err() {
-            return;
-        }
-    }
-}
-
-async fn read_request(stream: &mut TcpStream) -> Option<(String, String, Value)> {
-    let mut head = Vec::new();
-    while !head.ends_with(b"\r\n\r\n") {
-        head.push(stream.read_u8().await.ok()?);
-    }
-    let head = String::from_utf8(head).ok()?.to_lowercase();
-    let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")?.parse().ok()).unwrap_or(0);
-    let mut body = vec![0; length];
-    stream.read_exact(&mut body).await.ok()?;
-    let mut words = head.split(' ');
-    Some((words.next()?.to_owned(), words.next()?.to_owned(), serde_json::from_slice(&body).unwrap_or_default()))
-}
-
-async fn serve_stream(stream: TcpStream, book: Arc<Mutex<Book>>) {
-    if book.lock().unwrap().is_down {
-        return;
-    }
-    let Ok(mut socket) = tokio_tungstenite::accept_async(stream).await else { return };
-    let mut events = book.lock().unwrap().open_stream();
-    loop {
-        tokio::select! {
-            event = events.recv() => match event {
-                Some(text) => drop(socket.send(Message::text(text)).await),
-                // Another connection, or a cut: no close, as when a line is cut.
-                None => return,
-            },
-            command = socket.next() => match command {
-                Some(Ok(Message::Text(text))) => book.lock().unwrap().subscribe(&serde_json::from_str(&text).unwrap()),
-                Some(Ok(_)) => {}
-                _ => return,
-            },
-        }
-    }
-}
-
-impl Book {
-    fn open_stream(&mut self) -> UnboundedReceiver<String> {
+    pub(crate) fn open_stream(&mut self) -> UnboundedReceiver<String> {
         let (sender, receiver) = unbounded_channel();
         (self.stream, self.sent, self.subscribed) = (Some(sender), 0, BTreeSet::new());
         self.send(&json!({ "event": "ready" }));
@@ -133,7 +32,7 @@ impl Book {
         }
     }
 
-    fn subscribe(&mut self, command: &Value) {
+    pub(crate) fn subscribe(&mut self, command: &Value) {
         if let Some(symbol) = command["subscribe"].as_str() {
             self.subscribed.insert(symbol.to_owned());
             // A subscription begins with the last price: orders come by another line and may be faster.
@@ -145,7 +44,8 @@ impl Book {
         self.send(&json!({ "event": "done" }));
     }
 
-    fn handle(&mut self, method: &str, id: &str, body: &Value) -> (u16, Value) {
+    /// A request with the id in its path: the status of the answer, and its body.
+    pub(crate) fn handle(&mut self, method: &str, id: &str, body: &Value) -> (u16, Value) {
         match method {
             "get" => (200, json!({ "orders": self.orders.values().collect::<Vec<_>>(), "fills": self.fills })),
             "post" => self.submit(body),
