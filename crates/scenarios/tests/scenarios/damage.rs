@@ -11,7 +11,9 @@ use crate::test_platform::{AAPL, TestPlatform, TraderClient, limit, with_id};
 #[test]
 fn a_good_journal_is_proven() {
     let desk = TestPlatform::new();
-    let order = trade_and_crash(&desk);
+    let server = desk.start();
+    let order = server.client().place(&limit(AAPL, "BUY", 1, "250"));
+    server.stop();
     let verified = desk.launch.run(&["journal", "verify"]);
     assert_eq!(verified.code, Some(0), "{verified}");
     let report = journal::verify(&desk.data().join(journal::FOLDER), &mut |_| {}).unwrap();
