@@ -174,8 +174,9 @@ impl FromStr for TimeOfDay {
         let (hours, minutes) = text.split_once(':').ok_or(InvalidTimeOfDay)?;
         let number = |part: &str| part.parse::<u16>().map_err(|_| InvalidTimeOfDay);
         let (hours, minutes) = (number(hours)?, number(minutes)?);
-        let total = hours * 60 + minutes;
-        (hours <= 24 && minutes < 60 && total <= 1440).then_some(Self(total)).ok_or(InvalidTimeOfDay)
+        // Bounds first: a large number of hours must not overflow.
+        let total = (hours <= 24 && minutes < 60).then(|| hours * 60 + minutes).filter(|total| *total <= 1440);
+        total.map(Self).ok_or(InvalidTimeOfDay)
     }
 }
 
@@ -201,7 +202,7 @@ mod tests {
         for text in ["00:00", "09:30", "24:00"] {
             assert_eq!(text.parse::<TimeOfDay>().unwrap().to_string(), text);
         }
-        for bad in ["9", "25:00", "24:01", "10:60", "x:00"] {
+        for bad in ["9", "25:00", "1093:00", "24:01", "10:60", "x:00"] {
             assert_eq!(bad.parse::<TimeOfDay>(), Err(InvalidTimeOfDay), "{bad}");
         }
     }
