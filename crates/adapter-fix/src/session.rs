@@ -97,7 +97,7 @@ impl VenueSession {
 
     /// The adapter has taken everything: the session may read again.
     pub(crate) fn resume(&self) {
-        if self.is_paused.swap(false, Ordering::SeqCst) {
+        if self.is_paused.compare_exchange(true, false, Ordering::SeqCst, Ordering::SeqCst).is_ok() {
             // A session that has ended needs no room.
             let _ = self.handle.wake();
         }

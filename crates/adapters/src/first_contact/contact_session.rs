@@ -225,7 +225,7 @@ impl<'a> ContactSession<'a> {
 
     /// True once: what is under way then is cleaned up without being interrupted again.
     pub(super) fn note_stop(&mut self) -> bool {
-        let is_stopped = self.stop.swap(false, Ordering::Relaxed);
+        let is_stopped = !self.is_interrupted && self.stop.load(Ordering::Relaxed);
         self.is_interrupted |= is_stopped;
         is_stopped
     }
