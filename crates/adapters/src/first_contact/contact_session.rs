@@ -225,6 +225,7 @@ impl<'a> ContactSession<'a> {
 
     /// True once: what is under way then is cleaned up without being interrupted again.
     pub(super) fn note_stop(&mut self) -> bool {
+        // No `swap(false)`: rustc 1.95 with optimisation sets a flag that is or-ed with its result, also where that is false.
         let is_stopped = !self.is_interrupted && self.stop.load(Ordering::Relaxed);
         self.is_interrupted |= is_stopped;
         is_stopped
