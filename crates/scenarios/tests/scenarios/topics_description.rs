@@ -6,9 +6,12 @@ use std::env;
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
+use std::time::Instant;
 
 use jsonschema::Validator;
 use scenarios::http::{HttpClient, HttpRequest};
+use scenarios::server::RunningServer;
+use scenarios::wait::{DEADLINE, wait_for};
 use serde_json::{Value, json};
 
 use crate::test_platform::{AAPL, TestPlatform, TraderClient, limit, market};
@@ -58,19 +61,42 @@ const STRATEGY: &str = "CROSS:moving-average-cross security=AAPL fast=50 slow=20
 #[test]
 fn a_real_message_of_every_channel_fits_the_description() {
     let desk = TestPlatform::new().set("demo.activity", "busy").set("strategies.instances", STRATEGY);
-    let server = desk.start();
+    let server = with_a_break(&desk);
     let mut client = server.client();
     let described = Described::new(description(&mut client));
     let mut listener = TopicListener::join(&mut client);
     listener.subscribe(1, "/topic/strategy-bus.>");
     listener.send("SUBSCRIBE\nid:2\ndestination:/topic/>\nsnapshot:true\n\n");
     make_news(&mut client, &mut listener);
+    accept_break(&mut client);
     let mut unheard = described.channels.keys().cloned().collect::<BTreeSet<_>>();
+    let until = Instant::now() + 4 * DEADLINE;
     while !unheard.is_empty() {
+        assert!(Instant::now() < until, "nothing was heard on {unheard:?}");
         let (headers, body) = listener.headers_and_body();
         unheard.remove(&described.check(&headers, &body));
     }
     server.stop();
+}
+
+/// A server whose venue has forgotten an open order.
+fn with_a_break(desk: &TestPlatform) -> RunningServer {
+    let server = desk.start();
+    let mut client = server.client();
+    let order = client.place(&limit(AAPL, "BUY", 10, "250.00"));
+    client.wait_for_status(&order, "SUBMITTED");
+    server.stop();
+    fs::remove_file(desk.data().join("venues/SIMULATED-ALPHA.ledger")).unwrap();
+    desk.start()
+}
+
+fn accept_break(client: &mut HttpClient) {
+    let found = wait_for("the break of the forgotten order", || {
+        client.get_json("/rest/break?state=ALL").as_array().unwrap().first().cloned()
+    });
+    let path = format!("/rest/break/{}/accept", found["id"].as_str().unwrap());
+    let accepted = client.post(&path, r#"{"comment": "a story"}"#).unwrap();
+    assert_eq!(accepted.status, 200, "{accepted:?}");
 }
 
 /// Something of every kind that does not happen by itself.
