@@ -20,7 +20,7 @@ use super::shared::JournalShared;
 use super::spare::SpareSource;
 use super::sync_mode::SyncMode;
 use crate::StorageError;
-use crate::block::BlockPosition;
+use crate::block::{self, BlockPosition};
 use crate::file_system::{FileSystem, WritableFile, write_all_at, zero_fill};
 
 /// A frame that has grown to this size takes no further batch; only a single large batch makes a larger one.
@@ -158,7 +158,9 @@ impl JournalWriter {
         self.add_batch(&first);
         while self.frame.bytes().len() < COMMIT_BYTES {
             let Ok(next) = self.queue.try_recv() else { break };
-            if !self.has_room(self.frame.bytes().len() + next.bytes) {
+            let bytes = self.frame.bytes().len() + next.bytes;
+            // A longer frame could be written, and would be taken for damage when it is read.
+            if bytes > block::LIMIT_BYTES || !self.has_room(bytes) {
                 self.carried_over = Some(next);
                 break;
             }

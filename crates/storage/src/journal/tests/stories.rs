@@ -94,6 +94,20 @@ fn a_batch_of_more_than_a_frame_holds_goes_in_parts() {
 }
 
 #[test]
+fn a_large_batch_behind_small_ones_shares_no_frame_that_would_be_too_long_to_read() {
+    let mut bench = JournalFixture::new();
+    bench.options.segment_bytes = 32 << 20;
+    let (_, mut journal) = bench.open();
+    let (small, large) = ("x".repeat(100 << 10), "y".repeat((16 << 20) - 200));
+    for sequence in 1..=3 {
+        journal.append(JournalBatch { time: 0, records: vec![record(sequence, &small)] }).unwrap();
+    }
+    journal.append(JournalBatch { time: 0, records: vec![record(4, &large)] }).unwrap();
+    journal.close().unwrap();
+    assert_eq!(bench.read().len(), 4);
+}
+
+#[test]
 fn segments_follow_one_another_and_the_report_has_all_of_them() {
     let bench = JournalFixture::new();
     let (_, mut journal) = bench.open();
