@@ -99,10 +99,13 @@ fn a_large_batch_behind_small_ones_shares_no_frame_that_would_be_too_long_to_rea
     bench.options.segment_bytes = 32 << 20;
     let (_, mut journal) = bench.open();
     let (small, large) = ("x".repeat(100 << 10), "y".repeat((16 << 20) - 200));
-    for sequence in 1..=3 {
-        journal.append(JournalBatch { time: 0, records: vec![record(sequence, &small)] }).unwrap();
-    }
-    journal.append(JournalBatch { time: 0, records: vec![record(4, &large)] }).unwrap();
+    // All made before the first is given away, so that they wait together.
+    let batch = |sequence| JournalBatch {
+        time: 0,
+        records: vec![record(sequence, if sequence < 4 { &small } else { &large })],
+    };
+    let batches: Vec<_> = (1..=4).map(batch).collect();
+    batches.into_iter().for_each(|batch| journal.append(batch).unwrap());
     journal.close().unwrap();
     assert_eq!(bench.read().len(), 4);
 }
