@@ -1,7 +1,7 @@
 //! Execution Report (8): its fields, and whether they agree with each other. A report that contradicts itself is not interpreted.
 
 use domain::order::OrderTerms;
-use domain::{Decimal, OrderKind, Price, Quantity, TimeInForce, Timestamp};
+use domain::{Decimal, Price, Quantity, TimeInForce, Timestamp};
 use fix::FixMessage;
 use fix::tag::Tag;
 
@@ -200,33 +200,10 @@ pub(crate) fn terms_of(dialect: &Dialect, message: &FixMessage<'_>, base: Option
     let stop = number(99).filter(|price| !price.is_zero()).map(Price);
     let quantity = number(38).map(Quantity).or(base.map(|terms| terms.quantity))?;
     let kind = match base {
-        Some(terms) => with_prices(terms.kind, limit, stop),
-        None => kind_of(dialect, message.text(40)?, limit, stop)?,
+        Some(terms) => terms.kind.with_prices(limit, stop),
+        None => dialect.orders.types.order_type(message.text(40)?)?.with_prices(limit, stop).ok()?,
     };
     Some(OrderTerms { quantity, kind, tif: tif_of(dialect, message, base)? })
-}
-
-fn with_prices(kind: OrderKind, shown_limit: Option<Price>, shown_stop: Option<Price>) -> OrderKind {
-    match kind {
-        OrderKind::Market => OrderKind::Market,
-        OrderKind::Limit { limit } => OrderKind::Limit { limit: shown_limit.unwrap_or(limit) },
-        OrderKind::Stop { stop } => OrderKind::Stop { stop: shown_stop.unwrap_or(stop) },
-        OrderKind::StopLimit { limit, stop } => {
-            OrderKind::StopLimit { limit: shown_limit.unwrap_or(limit), stop: shown_stop.unwrap_or(stop) }
-        }
-    }
-}
-
-fn kind_of(dialect: &Dialect, code: &str, limit: Option<Price>, stop: Option<Price>) -> Option<OrderKind> {
-    let types = &dialect.orders.types;
-    let is = |known: &Option<String>| known.as_deref() == Some(code);
-    match code {
-        _ if is(&types.market) => Some(OrderKind::Market),
-        _ if is(&types.limit) => Some(OrderKind::Limit { limit: limit? }),
-        _ if is(&types.stop) => Some(OrderKind::Stop { stop: stop? }),
-        _ if is(&types.stop_limit) => Some(OrderKind::StopLimit { limit: limit?, stop: stop? }),
-        _ => None,
-    }
 }
 
 /// Without a code the standard means DAY.

@@ -151,7 +151,7 @@ fn write_instrument(dialect: &Dialect, order: &Order, context: &OrderContext<'_>
 
 fn write_terms(dialect: &Dialect, terms: OrderTerms, message: &mut OutgoingMessage) -> Result<(), RequestRefusal> {
     let orders = &dialect.orders;
-    let kind = orders.types.code(&terms.kind).ok_or_else(|| {
+    let kind = orders.types.code(terms.kind.order_type()).ok_or_else(|| {
         RequestRefusal::new("venue-order-type", format!("the venue has no orders of type {}", terms.kind.name()))
     })?;
     let tif = orders.times_in_force.code(terms.tif).ok_or_else(|| {

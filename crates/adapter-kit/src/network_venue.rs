@@ -213,8 +213,8 @@ pub fn check_first_day(
     contract_size: Decimal,
 ) -> Result<(), Text> {
     let Some(limit) = limit.filter(|_| !order.properties.reduce_only) else { return Ok(()) };
-    let price = order.terms.kind.limit().or_else(|| order.terms.kind.stop());
-    let notional = price.and_then(|price| order.terms.quantity.value_at(price, contract_size).ok());
+    let notional =
+        order.terms.kind.own_price().and_then(|price| order.terms.quantity.value_at(price, contract_size).ok());
     limit.check(now, notional).map_err(|refusal| refusal.to_string().into())
 }
 

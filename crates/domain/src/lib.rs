@@ -22,6 +22,7 @@ mod open_bar;
 pub mod order;
 mod order_properties;
 mod order_terms;
+mod order_type;
 mod pending;
 pub mod phase;
 pub mod planted_bugs;
@@ -55,6 +56,7 @@ pub use market::{Bar, BarSize, BookLevel, Mark, OrderBook, Tick, Trade};
 pub use open_bar::OpenBar;
 pub use order::{Fill, OrdStatus, Order, OrderKind, OrderStatus, Side, Source, TimeInForce};
 pub use order_properties::{OrderProperties, OrderProperty};
+pub use order_type::{Activation, OrderType, PriceField, WorkingPrice};
 pub use planted_bugs::PlantedBug;
 pub use portfolio::{
     CashBalance, Charge, ChargeKind, EntryKind, PortfolioValue, Position, Transaction, TransactionKind,

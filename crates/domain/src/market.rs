@@ -313,6 +313,14 @@ impl Mark {
         self.last.or_else(|| self.mid()).or(self.bid).or(self.ask)
     }
 
+    /// The price that an order of this side would trade at.
+    pub fn opposite(&self, side: Side) -> Option<Price> {
+        match side {
+            Side::Buy => self.ask,
+            Side::Sell => self.bid,
+        }
+    }
+
     /// Valuation price of a position: a long could be sold at the bid, a short bought back at the ask.
     pub fn exit_price(&self, quantity: Quantity) -> Option<Price> {
         let side = if quantity.is_negative() { self.ask } else { self.bid };

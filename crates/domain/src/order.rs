@@ -8,7 +8,8 @@ use crate::ids::{AccountId, AdapterName, ExchangeId, IntId, OrderId, SecurityId,
 use crate::order_properties::OrderProperties;
 use crate::time::Timestamp;
 
-pub use crate::order_terms::{IdPolicy, OrderKind, OrderTerms, Side, Source, TimeInForce};
+pub use crate::order_terms::{IdPolicy, OrderTerms, Side, Source, TimeInForce};
+pub use crate::order_type::OrderKind;
 pub use crate::pending::{OrderRequest, PendingRequest, ReplaceRequest};
 
 /// State from quantities and venue reports, without pending requests.

@@ -1,11 +1,12 @@
-//! Terms of an order: side, type with its prices, quantity, time in force; and where it came from.
+//! Terms of an order: side, quantity, time in force; and where it came from. The types are in `order_type`.
 
 use std::fmt;
 
 use minicbor::{Decode, Encode};
 
-use crate::amount::{Price, Quantity};
+use crate::amount::Quantity;
 use crate::ids::Text;
+use crate::order_type::OrderKind;
 use crate::time::Timestamp;
 
 /// The direction of an order or a fill.
@@ -35,71 +36,6 @@ impl Side {
             Self::Buy => quantity,
             Self::Sell => quantity.negated(),
         }
-    }
-}
-
-/// The type of an order with the prices it needs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
-pub enum OrderKind {
-    /// Trades at any price.
-    #[n(0)]
-    Market,
-    /// Trades at its limit or better, else rests in the book.
-    #[n(1)]
-    Limit {
-        /// The worst price per unit, in the security's currency.
-        #[n(0)]
-        limit: Price,
-    },
-    /// Becomes a market order once its stop price is reached.
-    #[n(2)]
-    Stop {
-        /// The price that triggers it: a buy at or above, a sell at or below.
-        #[n(0)]
-        stop: Price,
-    },
-    /// Becomes a limit order once its stop price is reached.
-    #[n(3)]
-    StopLimit {
-        /// The worst price per unit after the trigger.
-        #[n(0)]
-        limit: Price,
-        /// The price that triggers it: a buy at or above, a sell at or below.
-        #[n(1)]
-        stop: Price,
-    },
-}
-
-impl OrderKind {
-    /// The limit price of the types that have one.
-    pub fn limit(&self) -> Option<Price> {
-        match *self {
-            Self::Limit { limit } | Self::StopLimit { limit, .. } => Some(limit),
-            Self::Market | Self::Stop { .. } => None,
-        }
-    }
-
-    /// The stop price of the types that have one.
-    pub fn stop(&self) -> Option<Price> {
-        match *self {
-            Self::Stop { stop } | Self::StopLimit { stop, .. } => Some(stop),
-            Self::Market | Self::Limit { .. } => None,
-        }
-    }
-
-    /// As clients see it: the `objectType` of the order.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Market => "MarketOrder",
-            Self::Limit { .. } => "LimitOrder",
-            Self::Stop { .. } => "StopOrder",
-            Self::StopLimit { .. } => "StopLimitOrder",
-        }
-    }
-
-    /// Whether both are of one type, whatever their prices.
-    pub fn same_kind(&self, other: &Self) -> bool {
-        std::mem::discriminant(self) == std::mem::discriminant(other)
     }
 }
 

@@ -4,7 +4,8 @@ use minicbor::{Decode, Encode};
 
 use crate::amount::Quantity;
 use crate::ids::{AccountId, ExchangeId, SecurityId, StrategyId, Text};
-use crate::order_terms::{OrderKind, Side};
+use crate::order_terms::Side;
+use crate::order_type::OrderKind;
 
 /// Fields of its order that a request may repeat but not change.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Encode, Decode)]

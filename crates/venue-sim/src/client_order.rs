@@ -3,7 +3,8 @@
 use domain::order::OrderTerms;
 use domain::report::{ExternalFill, ExternalOrder, VenueFill, VenueOrder, VenueOrderState};
 use domain::{
-    AccountId, ExchangeId, OrderId, OrderProperties, Quantity, SecurityId, Side, Text, TimeInForce, Timestamp,
+    AccountId, Activation, ExchangeId, OrderId, OrderProperties, Quantity, SecurityId, Side, Text, TimeInForce,
+    Timestamp,
 };
 use minicbor::{Decode, Encode};
 
@@ -79,10 +80,10 @@ pub(crate) enum OrderStage {
 impl OrderStage {
     /// Where an accepted order is before it is activated or traded.
     pub(crate) fn from_terms(terms: &OrderTerms) -> Self {
-        match terms.tif {
-            _ if terms.kind.stop().is_some() => Self::StopPending,
-            TimeInForce::Atc | TimeInForce::Ioc | TimeInForce::Fok => Self::OutsideBook,
-            _ => Self::Book,
+        match (terms.kind.activation(), terms.tif) {
+            (Activation::AtStop(_), _) => Self::StopPending,
+            (Activation::AtOnce, TimeInForce::Atc | TimeInForce::Ioc | TimeInForce::Fok) => Self::OutsideBook,
+            (Activation::AtOnce, _) => Self::Book,
         }
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use domain::IntId;
+use domain::{IntId, OrderType};
 
 use crate::list_cache::CachedList;
 use crate::list_format::ListFormat;
@@ -14,9 +14,6 @@ use crate::openapi::operations;
 
 /// Live state is complete up to this sequence; events up to it are included.
 pub(crate) const SEQUENCE_HEADER: &str = "rialto-sequence";
-
-/// Order types in paths, beside those of the orders themselves.
-const RESERVED_NAMES: [&str; 4] = ["market", "limit", "stop", "stoplimit"];
 
 const ACCEPT: HeaderValue = HeaderValue::from_static("Accept");
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
@@ -81,7 +78,7 @@ pub(crate) fn with_sequence(sequence: u64, mut response: Response) -> Response {
 
 /// The path of an order. An intId may contain characters with a meaning in a path, or be the name of a path itself.
 pub(crate) fn location(int_id: &IntId) -> HeaderValue {
-    let is_path = RESERVED_NAMES.contains(&int_id.as_str());
+    let is_path = OrderType::ALL.into_iter().any(|order_type| order_type.path() == int_id.as_str());
     let mut path = String::from("/rest/execution/order/");
     for byte in int_id.as_str().bytes() {
         match byte {

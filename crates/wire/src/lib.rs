@@ -56,7 +56,7 @@ pub use market::{BarVO, OrderBookVO, TickVO, TradeVO};
 pub use notifications::{LifeCycleVO, LogEventVO, SessionEventVO, TradingStateVO};
 pub use operations::{FixNumbersBody, FixSessionVO, ImportedVO};
 pub use order::{FillVO, OrderStatusVO, OrderVO};
-pub use order_body::{OrderBody, OrderType};
+pub use order_body::OrderBody;
 pub use portfolio::{CashBalanceVO, PortfolioValueVO, PositionVO, TransactionVO};
 pub use problem::ProblemVO;
 pub use reference::{AccountVO, ExchangeVO, SecurityFamilyVO, StrategyVO};

@@ -3,8 +3,8 @@
 
 use domain::command::{ModifyOrder, PlaceOrder, RestatedFields};
 use domain::{
-    AccountId, Calendar, Date, ExchangeId, IntId, OrderKind, OrderProperties, Price, Quantity, ReferenceData,
-    SecurityId, Side, StrategyId, Text, TimeInForce, Timestamp,
+    AccountId, Calendar, Date, ExchangeId, IntId, OrderKind, OrderProperties, OrderType, Price, PriceField, Quantity,
+    ReferenceData, SecurityId, Side, StrategyId, Text, TimeInForce, Timestamp,
 };
 use serde_json::Value;
 
@@ -18,44 +18,15 @@ const DAYS_BACK_MAX: usize = 31;
 
 const SIDES: [(&str, Side); 2] = [("BUY", Side::Buy), ("SELL", Side::Sell)];
 
-/// Which of the four kinds an order is, before its prices are known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OrderType {
-    Market,
-    Limit,
-    Stop,
-    StopLimit,
-}
-
-impl OrderType {
-    const NAMES: [(&'static str, Self); 4] = [
-        ("MarketOrder", Self::Market),
-        ("LimitOrder", Self::Limit),
-        ("StopOrder", Self::Stop),
-        ("StopLimitOrder", Self::StopLimit),
-    ];
-
-    pub fn name(self) -> &'static str {
-        self.with_prices(Price::ZERO, Price::ZERO).name()
+const ORDER_TYPES: [(&str, OrderType); OrderType::ALL.len()] = {
+    let mut named = [("", OrderType::Market); OrderType::ALL.len()];
+    let mut at = 0;
+    while at < named.len() {
+        named[at] = (OrderType::ALL[at].name(), OrderType::ALL[at]);
+        at += 1;
     }
-
-    fn has_limit(self) -> bool {
-        matches!(self, Self::Limit | Self::StopLimit)
-    }
-
-    fn has_stop(self) -> bool {
-        matches!(self, Self::Stop | Self::StopLimit)
-    }
-
-    fn with_prices(self, limit: Price, stop: Price) -> OrderKind {
-        match self {
-            Self::Market => OrderKind::Market,
-            Self::Limit => OrderKind::Limit { limit },
-            Self::Stop => OrderKind::Stop { stop },
-            Self::StopLimit => OrderKind::StopLimit { limit, stop },
-        }
-    }
-}
+    named
+};
 
 /// The body of a request, with every field parsed and none required yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -109,7 +80,7 @@ impl OrderBody {
     pub fn parse(body: &[u8]) -> Result<Self, BadBody> {
         let mut fields = Fields::parse(body)?;
         let order = Self {
-            order_type: fields.choice("objectType", &OrderType::NAMES),
+            order_type: fields.choice("objectType", &ORDER_TYPES),
             int_id: fields.read("intId", int_id_of),
             security: fields.id("securityId").map(SecurityId),
             account: fields.id("accountId").map(AccountId),
@@ -138,12 +109,11 @@ impl OrderBody {
         let security = faults.require("securityId", self.security);
         let side = faults.require("side", self.side);
         let quantity = faults.require("quantity", self.quantity);
-        let limit = faults.require_if(order_type.has_limit(), "limit", self.limit);
-        let stop = faults.require_if(order_type.has_stop(), "stop", self.stop);
+        let kind = faults.kind(order_type, self.limit, self.stop);
         let strategy = faults.collect(self.strategy(reference));
         let tif = faults.collect(self.tif(reference));
-        let (Some(security), Some(side), Some(quantity), Some(limit), Some(stop), Some(strategy), Some(tif), true) =
-            (security, side, quantity, limit, stop, strategy, tif, faults.0.is_empty())
+        let (Some(security), Some(side), Some(quantity), Some(kind), Some(strategy), Some(tif), true) =
+            (security, side, quantity, kind, strategy, tif, faults.0.is_empty())
         else {
             return Err(faults.0);
         };
@@ -157,7 +127,7 @@ impl OrderBody {
             exchange: self.exchange,
             side,
             quantity,
-            kind: order_type.with_prices(limit, stop),
+            kind,
             tif,
             exchange_order: self.exchange_order.unwrap_or(false),
             reference: self.reference,
@@ -193,7 +163,7 @@ impl OrderBody {
                 side: self.side,
                 security: self.security,
                 account: self.account,
-                kind: Some(order_type.with_prices(Price::ZERO, Price::ZERO)),
+                kind: order_type.with_prices(Some(Price::ZERO), Some(Price::ZERO)).ok(),
                 strategy,
                 exchange: self.exchange,
                 order: None,
@@ -214,12 +184,10 @@ impl OrderBody {
             let reason = format!("must be {name} here");
             faults.push(fault("objectType", "field-fixed", reason));
         }
-        let prices = [
-            ("limit", self.limit.is_some() && !order_type.has_limit()),
-            ("stop", self.stop.is_some() && !order_type.has_stop()),
-        ];
-        for (field, _) in prices.into_iter().filter(|(_, misplaced)| *misplaced) {
-            faults.push(FieldError::unexpected(field, format!("does not belong to a {name}")));
+        for (field, price) in [(PriceField::Limit, self.limit), (PriceField::Stop, self.stop)] {
+            if price.is_some() && !order_type.has(field) {
+                faults.push(FieldError::unexpected(field.name(), format!("does not belong to a {name}")));
+            }
         }
         faults
     }
@@ -324,8 +292,15 @@ impl FieldErrors {
         self.collect(value.ok_or_else(|| FieldError::missing(field)))
     }
 
-    /// A price that the type does not have is not read.
-    fn require_if(&mut self, needed: bool, field: &'static str, price: Option<Price>) -> Option<Price> {
-        if needed { self.require(field, price) } else { Some(Price::ZERO) }
+    /// Every price that the type needs is required; one that it does not have is not read.
+    fn kind(&mut self, order_type: OrderType, limit: Option<Price>, stop: Option<Price>) -> Option<OrderKind> {
+        for field in order_type.prices() {
+            let price = match field {
+                PriceField::Limit => limit,
+                PriceField::Stop => stop,
+            };
+            self.require(field.name(), price);
+        }
+        order_type.with_prices(limit, stop).ok()
     }
 }

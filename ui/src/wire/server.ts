@@ -6,12 +6,10 @@ import { comparisonsIn } from './metrics';
 import type { Method, Snapshot, Rest } from './rest';
 import type * as vo from './types';
 
-const ORDER_PATHS: Record<vo.OrderKind, string> = {
-  MarketOrder: 'market',
-  LimitOrder: 'limit',
-  StopOrder: 'stop',
-  StopLimitOrder: 'stoplimit',
-};
+/** The last part of the paths of a type: `stoplimit` for `StopLimitOrder`. */
+function orderPath(kind: vo.OrderKind): string {
+  return kind.replace(/Order$/, '').toLowerCase();
+}
 
 /** Most rows of one page. */
 export const PAGE_ROWS = 1_000;
@@ -114,13 +112,13 @@ export class Server {
 
   /** Gives the id of the order. */
   async place(order: vo.OrderBody): Promise<string> {
-    const headers = await this.rest.command('POST', `/rest/execution/order/${ORDER_PATHS[order.objectType]}`, order);
+    const headers = await this.rest.command('POST', `/rest/execution/order/${orderPath(order.objectType)}`, order);
     const location = headers.get('location') ?? '';
     return decodeURIComponent(location.slice(location.lastIndexOf('/') + 1));
   }
 
   modify = (order: vo.OrderBody) =>
-    this.command('POST', `/rest/execution/modify/order/${ORDER_PATHS[order.objectType]}`, order);
+    this.command('POST', `/rest/execution/modify/order/${orderPath(order.objectType)}`, order);
   cancel = (intId: string) => this.command('DELETE', `/rest/execution/order/${encodeURIComponent(intId)}`);
   claim = (intId: string, strategy: string) => this.command('POST', `/rest/order/${encodeURIComponent(intId)}/claim`, { strategy });
   check = (order: vo.OrderBody, signal?: AbortSignal) =>

@@ -1,7 +1,7 @@
 //! What a dialect says.
 
 use domain::report::RefusesRepeatedIds;
-use domain::{OrderKind, OrderProperty, Side, TimeInForce};
+use domain::{OrderProperty, OrderType, Side, TimeInForce};
 use fix::tag::Tag;
 
 use super::codes::{ExecKind, OrdState};
@@ -131,14 +131,19 @@ pub struct TypeCodes {
 }
 
 impl TypeCodes {
-    pub fn code(&self, kind: &OrderKind) -> Option<&str> {
-        let code = match kind {
-            OrderKind::Market => &self.market,
-            OrderKind::Limit { .. } => &self.limit,
-            OrderKind::Stop { .. } => &self.stop,
-            OrderKind::StopLimit { .. } => &self.stop_limit,
+    pub fn code(&self, order_type: OrderType) -> Option<&str> {
+        let code = match order_type {
+            OrderType::Market => &self.market,
+            OrderType::Limit => &self.limit,
+            OrderType::Stop => &self.stop,
+            OrderType::StopLimit => &self.stop_limit,
         };
         code.as_deref()
+    }
+
+    /// The type of this code, where the dialect has one.
+    pub fn order_type(&self, code: &str) -> Option<OrderType> {
+        OrderType::ALL.into_iter().find(|order_type| self.code(*order_type) == Some(code))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use domain::command::PlaceOrder;
-use domain::order::{BaseState, ExecType, Order, OrderKind, OrderTerms, PendingRequest};
+use domain::order::{BaseState, ExecType, Order, OrderTerms, PendingRequest};
 use domain::query::{Answer, EngineResult};
 use domain::refusal::DuplicateOrder;
 use domain::report::SessionState;
@@ -198,7 +198,7 @@ impl Trading {
                 Err(Refusal::MarketClosed(route.exchange))
             }
             TimeInForce::Day | TimeInForce::Gtc | TimeInForce::Gtd { .. }
-                if terms.kind == OrderKind::Market && phase == MarketPhase::Closed =>
+                if terms.kind.never_rests() && phase == MarketPhase::Closed =>
             {
                 Err(Refusal::MarketClosed(route.exchange))
             }

@@ -117,7 +117,7 @@ pub(super) fn can_be_displaced(order: &Order) -> bool {
     let is_on_its_way = match (order.terms.tif, order.terms.kind) {
         (TimeInForce::Ioc | TimeInForce::Fok, _) => true,
         (TimeInForce::Ato | TimeInForce::Atc, _) => false,
-        (_, kind) => kind == OrderKind::Market,
+        (_, kind) => kind.never_rests(),
     };
     !is_on_its_way
 }

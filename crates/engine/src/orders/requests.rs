@@ -6,7 +6,9 @@ use domain::command::{CancelOrder, ModifyOrder, RestatedFields};
 use domain::order::{ExecType, IdPolicy, Order, OrderKind, OrderRequest, OrderTerms, PendingRequest};
 use domain::query::PreTradeCheck;
 use domain::query::{Answer, EngineResult};
-use domain::{Caller, Event, Instruction, IntId, Price, Quantity, Refusal, RiskScope, Source, Text, TimeInForce};
+use domain::{
+    Caller, Event, Instruction, IntId, Price, PriceField, Quantity, Refusal, RiskScope, Source, Text, TimeInForce,
+};
 
 use super::order_events::{OrderChange, publish_order};
 use super::transitions::{RequestKind, may_request};
@@ -310,7 +312,7 @@ fn first_difference(order: &Order, restated: &RestatedFields) -> Option<&'static
         ("displayQuantity", is_other(restated.display_quantity, order.properties.display_quantity)),
         ("minQuantity", is_other(restated.min_quantity, order.properties.min_quantity)),
         ("reduceOnly", restated.reduce_only.is_some_and(|flag| flag != order.properties.reduce_only)),
-        ("objectType", restated.kind.is_some_and(|kind| !kind.same_kind(&order.terms.kind))),
+        ("objectType", restated.kind.is_some_and(|kind| kind.order_type() != order.terms.kind.order_type())),
     ];
     differs.into_iter().find(|(_, differs)| *differs).map(|(field, _)| field)
 }
@@ -328,23 +330,10 @@ fn new_terms(order: &Order, ask: &ModifyOrder) -> Result<OrderTerms, Refusal> {
 }
 
 fn new_kind(kind: &OrderKind, limit: Option<Price>, stop: Option<Price>) -> Result<OrderKind, Refusal> {
-    let no_limit = || limit.map_or(Ok(()), |_| Err(Refusal::NotNeeded { field: "limit" }));
-    let no_stop = || stop.map_or(Ok(()), |_| Err(Refusal::NotNeeded { field: "stop" }));
-    Ok(match *kind {
-        OrderKind::Market => {
-            no_limit().and_then(|()| no_stop())?;
-            OrderKind::Market
+    for (field, price) in [(PriceField::Limit, limit), (PriceField::Stop, stop)] {
+        if price.is_some() && !kind.order_type().has(field) {
+            return Err(Refusal::NotNeeded { field: field.name() });
         }
-        OrderKind::Limit { limit: old } => {
-            no_stop()?;
-            OrderKind::Limit { limit: limit.unwrap_or(old) }
-        }
-        OrderKind::Stop { stop: old } => {
-            no_limit()?;
-            OrderKind::Stop { stop: stop.unwrap_or(old) }
-        }
-        OrderKind::StopLimit { limit: old_limit, stop: old_stop } => {
-            OrderKind::StopLimit { limit: limit.unwrap_or(old_limit), stop: stop.unwrap_or(old_stop) }
-        }
-    })
+    }
+    Ok(kind.with_prices(limit, stop))
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use domain::order::{Order, Side};
-use domain::{AccountId, LookupMap, OrderId, Price, SecurityId, TimeInForce};
+use domain::{AccountId, Activation, LookupMap, OrderId, Price, SecurityId, TimeInForce, WorkingPrice};
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct RestingOrders(LookupMap<(AccountId, SecurityId), WorkingSides>);
@@ -48,13 +48,17 @@ impl WorkingClass {
             return None;
         }
         let terms = &order.terms;
-        Some(match (terms.tif, terms.kind.limit(), order.side) {
-            (TimeInForce::Ioc | TimeInForce::Fok, ..) => Self::NonResting,
-            _ if terms.kind.stop().is_some() => Self::NonResting,
-            (_, Some(limit), Side::Buy) => Self::Resting(PriceRank::Limit(limit)),
-            (_, Some(limit), Side::Sell) => Self::Resting(PriceRank::Limit(limit.negated())),
-            (TimeInForce::Ato | TimeInForce::Atc, None, _) => Self::Resting(PriceRank::Market),
-            (_, None, _) => Self::Market,
+        let (activation, price) = terms.kind.work();
+        Some(match (terms.tif, activation, price, order.side) {
+            (TimeInForce::Ioc | TimeInForce::Fok, ..) | (_, Activation::AtStop(_), ..) => Self::NonResting,
+            (_, Activation::AtOnce, WorkingPrice::Limit(limit), Side::Buy) => Self::Resting(PriceRank::Limit(limit)),
+            (_, Activation::AtOnce, WorkingPrice::Limit(limit), Side::Sell) => {
+                Self::Resting(PriceRank::Limit(limit.negated()))
+            }
+            (TimeInForce::Ato | TimeInForce::Atc, Activation::AtOnce, WorkingPrice::Any, _) => {
+                Self::Resting(PriceRank::Market)
+            }
+            (_, Activation::AtOnce, WorkingPrice::Any, _) => Self::Market,
         })
     }
 }

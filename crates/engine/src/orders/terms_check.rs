@@ -1,7 +1,7 @@
 //! Checks of the terms of an order against the rules of its security.
 
-use domain::order::{OrderKind, OrderTerms, Side};
-use domain::{OrderProperties, Price, Quantity, Refusal, Security, TimeInForce};
+use domain::order::{OrderTerms, Side};
+use domain::{OrderProperties, OrderProperty, OrderType, Price, Quantity, Refusal, Security, TimeInForce};
 
 /// The rules of the security itself.
 pub(crate) fn check_terms(security: &Security, terms: &OrderTerms) -> Result<(), Refusal> {
@@ -9,9 +9,7 @@ pub(crate) fn check_terms(security: &Security, terms: &OrderTerms) -> Result<(),
         return Err(Refusal::NotTradeable(security.id));
     }
     check_quantity(security, terms.quantity)?;
-    for (field, price) in [("limit", terms.kind.limit()), ("stop", terms.kind.stop())] {
-        price.map_or(Ok(()), |price| check_price(security, field, price))?;
-    }
+    terms.kind.prices().try_for_each(|(field, price)| check_price(security, field, price))?;
     check_notional(security, terms)
 }
 
@@ -22,24 +20,27 @@ pub(crate) fn check_properties(
     properties: &OrderProperties,
 ) -> Result<(), Refusal> {
     if properties.post_only {
-        check_kind("postOnly", terms.kind, matches!(terms.kind, OrderKind::Limit { .. }))?;
+        check_type(OrderProperty::PostOnly, terms.kind.order_type())?;
         check_rests("postOnly", terms.tif)?;
     }
     if let Some(shown) = properties.display_quantity {
-        check_kind("displayQuantity", terms.kind, terms.kind.limit().is_some())?;
+        check_type(OrderProperty::DisplayQuantity, terms.kind.order_type())?;
         check_rests("displayQuantity", terms.tif)?;
         check_part(security, "displayQuantity", shown, terms.quantity)?;
     }
     if let Some(least) = properties.min_quantity {
-        check_kind("minQuantity", terms.kind, terms.kind.stop().is_none())?;
+        check_type(OrderProperty::MinQuantity, terms.kind.order_type())?;
         check_tif("minQuantity", terms.tif, terms.tif == TimeInForce::Ioc)?;
         check_part(security, "minQuantity", least, terms.quantity)?;
     }
     Ok(())
 }
 
-fn check_kind(property: &'static str, kind: OrderKind, is_allowed: bool) -> Result<(), Refusal> {
-    if is_allowed { Ok(()) } else { Err(Refusal::PropertyNotAllowed { property, with: kind.name() }) }
+fn check_type(property: OrderProperty, order_type: OrderType) -> Result<(), Refusal> {
+    match order_type.allows(property) {
+        true => Ok(()),
+        false => Err(Refusal::PropertyNotAllowed { property: property.name(), with: order_type.name() }),
+    }
 }
 
 /// Only an order that rests in the book can be shown in part, or be the one that others trade with.
@@ -94,8 +95,7 @@ fn check_price(security: &Security, field: &'static str, price: Price) -> Result
 }
 
 fn check_notional(security: &Security, terms: &OrderTerms) -> Result<(), Refusal> {
-    let price = terms.kind.limit().or(terms.kind.stop());
-    let (Some(min), Some(price)) = (security.min_notional, price) else { return Ok(()) };
+    let (Some(min), Some(price)) = (security.min_notional, terms.kind.own_price()) else { return Ok(()) };
     let notional = terms.quantity.value_at(price, security.contract_size)?;
     if notional < min {
         return Err(Refusal::TooSmall { field: "notional", value: notional.0, limit: min.0 });

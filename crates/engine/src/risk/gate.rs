@@ -4,7 +4,10 @@ use domain::amount::divide;
 use domain::order::{Order, OrderKind, OrderTerms, Side};
 use domain::refusal::RiskControl;
 use domain::risk::{RiskScope, TradingState};
-use domain::{Amount, Decimal, Mark, MarketPhase, Overflow, Price, Quantity, Refusal, Security, SecurityId};
+use domain::{
+    Activation, Amount, Decimal, Mark, MarketPhase, Overflow, Price, Quantity, Refusal, Security, SecurityId,
+    WorkingPrice,
+};
 
 use super::candidate::{Candidate, RiskApproval};
 use super::exposure::{self, Reservation};
@@ -282,15 +285,14 @@ impl Trading {
 
     /// A limit is the worst price; a stop and a market order may slip.
     fn expected_price(&self, security: &Security, side: Side, kind: OrderKind) -> Option<Price> {
-        if let Some(limit) = kind.limit() {
-            return Some(limit);
-        }
-        let mark = self.marks.get(security.id);
-        let touch = |mark: &Mark| match side {
-            Side::Buy => mark.ask,
-            Side::Sell => mark.bid,
+        let price = match kind.work() {
+            (_, WorkingPrice::Limit(limit)) => return Some(limit),
+            (Activation::AtStop(stop), WorkingPrice::Any) => stop,
+            (Activation::AtOnce, WorkingPrice::Any) => {
+                let mark = self.marks.get(security.id)?;
+                mark.opposite(side).or_else(|| mark.reference())?
+            }
         };
-        let price = kind.stop().or_else(|| mark.and_then(|mark| touch(mark).or_else(|| mark.reference())))?;
         match side {
             Side::Buy => price.plus(price.scaled(self.settings.slippage_percent * HUNDREDTH).ok()?).ok(),
             Side::Sell => Some(price),
@@ -345,9 +347,12 @@ fn needs_cash(binding: &ApplicableLimits<'_>) -> bool {
 
 /// Only the aggressive side is checked: a buy far above the market, a sell far below it.
 fn check_collar(candidate: &Candidate<'_>, market: Price, percent: Decimal) -> Result<(), Refusal> {
-    let Some(price) = candidate.terms.kind.limit() else { return Ok(()) };
-    // A stop-limit is compared with the market as it will be when the stop is reached.
-    let reference = candidate.terms.kind.stop().unwrap_or(market);
+    let (price, reference) = match candidate.terms.kind.work() {
+        (_, WorkingPrice::Any) => return Ok(()),
+        (Activation::AtOnce, WorkingPrice::Limit(limit)) => (limit, market),
+        // It is compared with the market as it will be when the stop is reached.
+        (Activation::AtStop(stop), WorkingPrice::Limit(limit)) => (limit, stop),
+    };
     let band = reference.scaled(percent * HUNDREDTH)?;
     let through = match candidate.side {
         Side::Buy => price > reference.plus(band)?,

@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use domain::order::{Order, OrderKind, OrderTerms, Side};
+use domain::order::{Order, OrderTerms, Side};
 use domain::risk::{RiskScope, SelfTradePrevention};
-use domain::{AccountId, MarketPhase, OrderId, Price, Refusal, TimeInForce};
+use domain::{AccountId, Activation, MarketPhase, OrderId, Price, Refusal, TimeInForce, WorkingPrice};
 
 use super::candidate::Candidate;
 use super::scopes::ApplicableLimits;
@@ -30,8 +30,9 @@ impl Trading {
         binding: &ApplicableLimits<'_>,
     ) -> Result<Vec<OrderId>, Refusal> {
         let policy = policy(binding);
-        if policy == SelfTradePrevention::Allow || candidate.terms.kind.stop().is_some() {
-            return Ok(Vec::new());
+        match (policy, candidate.terms.kind.activation()) {
+            (SelfTradePrevention::Allow, _) | (_, Activation::AtStop(_)) => return Ok(Vec::new()),
+            (_, Activation::AtOnce) => {}
         }
         let mut met = self.self_trade_candidates(moment, candidate);
         let Some(first) = met.next() else { return Ok(Vec::new()) };
@@ -61,7 +62,7 @@ impl Trading {
         let sessions = TradablePhases::from_terms(&candidate.terms, phase);
         let own = self.orders.resting(route.account, route.security.id, candidate.side.opposite(), in_call);
         // Behind the first limit that is not reached, none is.
-        let own = own.take_while(move |own| own.terms.kind == OrderKind::Market || self.crosses(candidate, own));
+        let own = own.take_while(move |own| own.terms.kind.never_rests() || self.crosses(candidate, own));
         own.filter(move |own| {
             self.crosses(candidate, own) && sessions.overlap(TradablePhases::from_terms(&own.terms, phase))
         })
@@ -70,11 +71,12 @@ impl Trading {
     /// Whether the prices of both cross. A market order takes the best price, so it trades with a limit only where that
     /// is the best of its side.
     fn crosses(&self, candidate: &Candidate<'_>, own: &Order) -> bool {
-        match (candidate.terms.kind.limit(), own.terms.kind.limit()) {
-            (Some(limit), Some(resting)) => is_through(candidate.side, limit, resting),
-            (Some(limit), None) => self.is_best(candidate, candidate.side, limit),
-            (None, Some(resting)) => self.is_best(candidate, own.side, resting),
-            (None, None) => true,
+        use WorkingPrice::{Any, Limit};
+        match (candidate.terms.kind.working_price(), own.terms.kind.working_price()) {
+            (Limit(limit), Limit(resting)) => is_through(candidate.side, limit, resting),
+            (Limit(limit), Any) => self.is_best(candidate, candidate.side, limit),
+            (Any, Limit(resting)) => self.is_best(candidate, own.side, resting),
+            (Any, Any) => true,
         }
     }
 
@@ -95,7 +97,7 @@ impl TradablePhases {
             (TimeInForce::Atc, _) => Self { continuous: false, opening: false, closing: true },
             (TimeInForce::Ioc | TimeInForce::Fok, _) => Self { continuous: true, opening: false, closing: false },
             // It trades in the current session, and its remainder then ends.
-            (_, OrderKind::Market) => Self {
+            (_, kind) if kind.never_rests() => Self {
                 continuous: phase == MarketPhase::Continuous,
                 opening: phase == MarketPhase::OpeningCall,
                 closing: phase == MarketPhase::ClosingCall,

@@ -145,7 +145,7 @@ impl ReplayMarket {
         let Some(place) = self.index_of(id) else {
             return words.push(ReportKind::ReplaceRejected { order: id, reason: "unknown-order".into() });
         };
-        if !self.working[place].terms.kind.same_kind(&terms.kind) {
+        if self.working[place].terms.kind.order_type() != terms.kind.order_type() {
             return words
                 .push(ReportKind::ReplaceRejected { order: id, reason: "type: a replace cannot change it".into() });
         }

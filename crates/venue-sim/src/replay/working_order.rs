@@ -1,7 +1,9 @@
 //! Working orders of a replay venue.
 
 use domain::order::OrderTerms;
-use domain::{Order, OrderId, OrderKind, OrderProperties, Price, Quantity, SecurityId, Side, TimeInForce};
+use domain::{
+    Activation, Order, OrderId, OrderProperties, Price, Quantity, SecurityId, Side, TimeInForce, WorkingPrice,
+};
 
 #[derive(Debug, Clone)]
 pub(super) struct WorkingOrder {
@@ -70,7 +72,10 @@ impl WorkingOrder {
 
     /// A stop that waits for its price.
     pub(super) fn untriggered_stop(&self) -> Option<Price> {
-        self.terms.kind.stop().filter(|_| !self.is_triggered)
+        match self.terms.kind.activation() {
+            Activation::AtStop(stop) => (!self.is_triggered).then_some(stop),
+            Activation::AtOnce => None,
+        }
     }
 
     /// The limit that binds, where there is one.
@@ -80,7 +85,7 @@ impl WorkingOrder {
 
     /// Takes any price.
     pub(super) fn is_market(&self) -> bool {
-        matches!(self.terms.kind, OrderKind::Market | OrderKind::Stop { .. })
+        self.terms.kind.working_price() == WorkingPrice::Any
     }
 
     pub(super) fn is_immediate(&self) -> bool {

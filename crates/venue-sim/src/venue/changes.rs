@@ -38,7 +38,7 @@ impl VenueSimulator {
     fn check_replace(&self, order: OrderId, terms: &OrderTerms) -> Result<(), Reject> {
         let held = self.open_order(order)?;
         let market = self.markets.get(&held.security()).ok_or(Reject::NotListed)?;
-        if !held.terms.kind.same_kind(&terms.kind) {
+        if held.terms.kind.order_type() != terms.kind.order_type() {
             return Err(Reject::KindChanged);
         }
         let lasts = |tif| matches!(tif, TimeInForce::Day | TimeInForce::Gtc | TimeInForce::Gtd { .. });

@@ -3,7 +3,8 @@
 use domain::order::OrderTerms;
 use domain::report::{ReportKind, VenueOrderState};
 use domain::{
-    AccountId, MarketPhase, Order, OrderId, OrderKind, OrderProperties, Quantity, SecurityId, TimeInForce, Timestamp,
+    AccountId, Activation, MarketPhase, Order, OrderId, OrderProperties, OrderProperty, Quantity, SecurityId,
+    TimeInForce, Timestamp, WorkingPrice,
 };
 
 use super::trading::MatchResult;
@@ -98,10 +99,8 @@ impl VenueSimulator {
         if market.grid.lots(terms.quantity).is_none_or(|lots| lots == 0) {
             return Err(Reject::Quantity);
         }
-        for (field, price) in [("limit", terms.kind.limit()), ("stop", terms.kind.stop())] {
-            if price.is_some_and(|price| market.grid.ticks(price).is_none()) {
-                return Err(Reject::Price(field));
-            }
+        if let Some((field, _)) = terms.kind.prices().find(|(_, price)| market.grid.ticks(*price).is_none()) {
+            return Err(Reject::Price(field));
         }
         self.check_tif(terms)
     }
@@ -114,12 +113,10 @@ impl VenueSimulator {
             TimeInForce::Day | TimeInForce::Gtc | TimeInForce::Gtd { .. } => return Ok(()),
             TimeInForce::Ato | TimeInForce::Atc | TimeInForce::Ioc | TimeInForce::Fok => {}
         }
-        if terms.kind.stop().is_some() {
-            return Err(Reject::UnsupportedTif(tif.name()));
-        }
-        match self.sessions.has_auction(tif) {
-            true => Ok(()),
-            false => Err(Reject::NoAuction(tif.name())),
+        match terms.kind.activation() {
+            Activation::AtStop(_) => Err(Reject::UnsupportedTif(tif.name())),
+            Activation::AtOnce if !self.sessions.has_auction(tif) => Err(Reject::NoAuction(tif.name())),
+            Activation::AtOnce => Ok(()),
         }
     }
 
@@ -131,9 +128,7 @@ impl VenueSimulator {
                 Err(Reject::MarketClosed(terms.tif.name()))
             }
             (TimeInForce::Ato, Continuous | ClosingCall) => Err(Reject::OpeningOver),
-            (TimeInForce::Day | TimeInForce::Gtc | TimeInForce::Gtd { .. }, Closed)
-                if terms.kind == OrderKind::Market =>
-            {
+            (TimeInForce::Day | TimeInForce::Gtc | TimeInForce::Gtd { .. }, Closed) if terms.kind.never_rests() => {
                 Err(Reject::MarketClosed("a market order"))
             }
             _ => Ok(()),
@@ -143,7 +138,10 @@ impl VenueSimulator {
     /// Accepts an order that passed all checks; only the book can still refuse it.
     fn accept_order(&mut self, order: OrderId, out: &mut Vec<VenueOutput>) -> Result<(), Reject> {
         let held = self.orders.open(order);
-        let waits = held.terms.kind.stop().is_some() || held.terms.tif == TimeInForce::Atc;
+        let waits = match held.terms.kind.activation() {
+            Activation::AtStop(_) => true,
+            Activation::AtOnce => held.terms.tif == TimeInForce::Atc,
+        };
         if waits {
             self.accept(order, out);
             self.hold_outside_book(order, out);
@@ -250,10 +248,12 @@ impl VenueSimulator {
 fn check_properties(market: &SecurityMarket, terms: &OrderTerms, properties: &OrderProperties) -> Result<(), Reject> {
     let rests = matches!(terms.tif, TimeInForce::Day | TimeInForce::Gtc | TimeInForce::Gtd { .. });
     let is_part = |part: Quantity| market.grid.lots(part).is_some_and(|lots| lots > 0) && part <= terms.quantity;
-    if properties.post_only && !(rests && matches!(terms.kind, OrderKind::Limit { .. })) {
+    let allows = |property| terms.kind.order_type().allows(property);
+    if properties.post_only && !(rests && allows(OrderProperty::PostOnly)) {
         return Err(Reject::Property("postOnly"));
     }
-    if properties.display_quantity.is_some_and(|shown| !(rests && terms.kind.limit().is_some() && is_part(shown))) {
+    let can_show = rests && allows(OrderProperty::DisplayQuantity);
+    if properties.display_quantity.is_some_and(|shown| !(can_show && is_part(shown))) {
         return Err(Reject::Property("displayQuantity"));
     }
     check_parts(terms, properties)?;
@@ -275,11 +275,11 @@ pub(super) fn check_parts(terms: &OrderTerms, properties: &OrderProperties) -> R
 fn match_policy(market: &SecurityMarket, held: &ClientOrder) -> MatchPolicy {
     let (terms, properties) = (&held.terms, &held.submission.properties);
     let least = properties.min_quantity.and_then(|least| market.grid.lots(least));
-    match (terms.tif, terms.kind.limit()) {
+    match (terms.tif, terms.kind.working_price()) {
         _ if properties.post_only => MatchPolicy::PostOnly,
         (TimeInForce::Fok, _) => MatchPolicy::FillOrKill,
         (TimeInForce::Ioc, _) if least.is_some() => MatchPolicy::ImmediateAtLeast(least.unwrap_or_default()),
-        (TimeInForce::Ioc, _) | (_, None) => MatchPolicy::Immediate,
-        (_, Some(_)) => MatchPolicy::Rest,
+        (TimeInForce::Ioc, _) | (_, WorkingPrice::Any) => MatchPolicy::Immediate,
+        (_, WorkingPrice::Limit(_)) => MatchPolicy::Rest,
     }
 }

@@ -57,8 +57,7 @@ impl VenueSimulator {
     /// Whether its security is still listed, with ticks and lots that allow the order.
     fn is_restorable(&self, held: &ClientOrder) -> bool {
         self.markets.get(&held.security()).is_some_and(|market| {
-            let prices = [held.terms.kind.limit(), held.terms.kind.stop()];
-            let on_tick = prices.into_iter().flatten().all(|price| market.grid.ticks(price).is_some());
+            let on_tick = held.terms.kind.prices().all(|(_, price)| market.grid.ticks(price).is_some());
             let quantities = [Some(held.remaining()), held.shown, held.submission.properties.display_quantity];
             on_tick && quantities.into_iter().flatten().all(|quantity| market.grid.lots(quantity).is_some())
         })

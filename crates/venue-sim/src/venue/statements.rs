@@ -88,7 +88,7 @@ impl VenueSimulator {
         let remaining = order.remaining();
         match order.submission.side {
             Side::Buy => {
-                let price = order.terms.kind.limit().or(order.terms.kind.stop())?;
+                let price = order.terms.kind.own_price()?;
                 Some((security.currency, remaining.value_at(price, security.contract_size).ok()?))
             }
             Side::Sell => {

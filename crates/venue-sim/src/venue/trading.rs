@@ -1,7 +1,7 @@
 //! Trades, auctions and triggers, and their reports.
 
 use domain::report::{ReportKind, VenueFill};
-use domain::{Amount, MarketPhase, OrderId, OrderKind, Overflow, Price, Quantity, SecurityId, Side, TimeInForce};
+use domain::{Amount, MarketPhase, OrderId, Overflow, Price, Quantity, SecurityId, Side, TimeInForce, WorkingPrice};
 
 use super::statements::{costs, settlement};
 use super::{VenueOutput, VenueSimulator};
@@ -176,15 +176,10 @@ impl VenueSimulator {
         let leaves = |order: &OrderId| {
             let held = self.orders.open(*order);
             let is_for_auction = matches!(held.terms.tif, TimeInForce::Ato | TimeInForce::Atc);
-            held.stage == OrderStage::Book && (is_for_auction || has_no_price(&held.terms.kind))
+            held.stage == OrderStage::Book && (is_for_auction || held.terms.kind.working_price() == WorkingPrice::Any)
         };
         let book = &self.markets[&security].book;
         let standing = book.orders(book::BookSide::Buy).chain(book.orders(book::BookSide::Sell));
         standing.filter_map(|order| participants::client_order(order.key)).filter(leaves).collect()
     }
-}
-
-/// A triggered stop is a market order.
-fn has_no_price(kind: &OrderKind) -> bool {
-    kind.limit().is_none()
 }

@@ -4,9 +4,9 @@ use axum::Extension;
 use axum::extract::State;
 use axum::response::Response;
 use domain::command::{CancelOrder, ClaimOrder, ModifyOrder};
-use domain::{AccountId, Answer, Command, ExchangeId, IntId, Query, Refusal, Text};
+use domain::{AccountId, Answer, Command, ExchangeId, IntId, OrderType, Query, Refusal, Text};
 use wire::fields::bare_id;
-use wire::{ClaimBody, OrderBody, OrderType, OrderVO, json};
+use wire::{ClaimBody, OrderBody, OrderVO, json};
 
 use crate::app_state::{AppState, EngineReply};
 use crate::caller::HttpCaller;

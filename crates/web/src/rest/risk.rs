@@ -3,11 +3,11 @@
 use axum::extract::State;
 use axum::response::Response;
 use domain::risk::RiskLimitsChange;
-use domain::{Answer, Command, Query, ReferenceData, Refusal, RiskScope};
+use domain::{Answer, Command, OrderType, Query, ReferenceData, Refusal, RiskScope};
 use wire::risk::parse_limits;
 use wire::{
-    DeadManBody, DeadManTimerVO, FieldError, KillBody, KilledVO, LimitsVO, OrderBody, OrderType, StateBody,
-    TradingStateVO, VerdictVO, json,
+    DeadManBody, DeadManTimerVO, FieldError, KillBody, KilledVO, LimitsVO, OrderBody, StateBody, TradingStateVO,
+    VerdictVO, json,
 };
 
 use crate::app_state::AppState;

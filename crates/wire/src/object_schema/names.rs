@@ -21,7 +21,7 @@ pub(crate) const EVENTS: &[&str] = &[
     "LogEvent",
     "GenericEvent",
 ];
-pub(crate) const ORDER_TYPES: &[&str] = &["MarketOrder", "LimitOrder", "StopOrder", "StopLimitOrder"];
+pub(crate) const ORDER_TYPES: &[&str] = &domain::OrderType::NAMES;
 pub(crate) const SIDES: &[&str] = &["BUY", "SELL"];
 pub(crate) const TIFS: &[&str] = &["DAY", "GTC", "ATO", "IOC", "FOK", "GTD", "ATC"];
 pub(crate) const STATUSES: &[&str] = &[

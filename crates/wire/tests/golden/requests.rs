@@ -2,14 +2,12 @@
 
 use domain::command::{MarketDataSubscription, ModifyOrder, PlaceOrder, RecordTransaction, RestatedFields};
 use domain::{
-    AccountId, ExchangeId, OrderKind, Price, Quantity, RiskLimits, RiskScope, SecurityId, Side, StrategyId,
+    AccountId, ExchangeId, OrderKind, OrderType, Price, Quantity, RiskLimits, RiskScope, SecurityId, Side, StrategyId,
     TimeInForce, Timestamp, TradingState, TransactionKind,
 };
 use wire::operations::parse_import;
 use wire::risk::parse_limits;
-use wire::{
-    BadBody, FieldError, FixNumbersBody, KillBody, OrderBody, OrderType, StateBody, SubscriptionBody, TransactionBody,
-};
+use wire::{BadBody, FieldError, FixNumbersBody, KillBody, OrderBody, StateBody, SubscriptionBody, TransactionBody};
 
 use crate::samples::{self, number};
 

@@ -43,9 +43,9 @@ function ownByPrice(orders: readonly OrderVO[], securityId: number): ReadonlyMap
   return mine;
 }
 
-/** A stop-limit order is in the book only after its stop was triggered, which is unknown until its first fill. */
+/** An order with a stop is in the book only after its stop was triggered, which is unknown until its first fill. */
 function isWaitingForItsStop(order: OrderVO): boolean {
-  return order.objectType === 'StopLimitOrder' && order.filledQuantity === 0;
+  return order.stop !== undefined && order.filledQuantity === 0;
 }
 
 function spreadOf(book: OrderBook): number | null {

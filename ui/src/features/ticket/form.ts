@@ -5,7 +5,14 @@ import type { Formats } from '../../texts/formats';
 import type { OrderBody, OrderKind, OrderVO, Side, TimeInForce } from '../../wire/types';
 import { amountOf, isUnclear, typed } from '../common/amount';
 
-export const KINDS: readonly OrderKind[] = ['MarketOrder', 'LimitOrder', 'StopOrder', 'StopLimitOrder'];
+/** The order types with the prices that they need, in the order of the ticket. */
+const PRICES: Record<OrderKind, readonly ('limit' | 'stop')[]> = {
+  MarketOrder: [],
+  LimitOrder: ['limit'],
+  StopOrder: ['stop'],
+  StopLimitOrder: ['limit', 'stop'],
+};
+export const KINDS = Object.keys(PRICES) as OrderKind[];
 export const TIFS: readonly TimeInForce[] = ['DAY', 'GTC', 'GTD', 'IOC', 'FOK', 'ATO', 'ATC'];
 
 /** Numbers stay as they are typed; an id that is not chosen is left to the server. */
@@ -49,11 +56,11 @@ export const BLANK: TicketForm = {
 };
 
 export function hasLimit(kind: OrderKind): boolean {
-  return kind === 'LimitOrder' || kind === 'StopLimitOrder';
+  return PRICES[kind].includes('limit');
 }
 
 export function hasStop(kind: OrderKind): boolean {
-  return kind === 'StopOrder' || kind === 'StopLimitOrder';
+  return PRICES[kind].includes('stop');
 }
 
 const RESTING: readonly TimeInForce[] = ['DAY', 'GTC', 'GTD'];

@@ -4,6 +4,7 @@ import type { Texts } from '../../texts';
 import { NOTHING, type Formats } from '../../texts/formats';
 import type { OrderBody } from '../../wire/types';
 import { propertiesOf } from '../common/properties';
+import { hasLimit, hasStop } from './form';
 
 type Amount = OrderBody['quantity'];
 
@@ -14,15 +15,10 @@ export function summaryOf(order: OrderBody, symbol: string, texts: Texts, format
 }
 
 function pricesOf({ objectType, stop, limit }: OrderBody, { ticket }: Texts, formats: Formats): string[] {
-  const atStop = [ticket.atStop, understood(stop, formats)];
-  const atLimit = [ticket.atLimit, understood(limit, formats)];
-  const prices = {
-    MarketOrder: [ticket.market],
-    LimitOrder: atLimit,
-    StopOrder: atStop,
-    StopLimitOrder: [...atStop, ...atLimit],
-  };
-  return prices[objectType];
+  const atStop = hasStop(objectType) ? [ticket.atStop, understood(stop, formats)] : [];
+  const atLimit = hasLimit(objectType) ? [ticket.atLimit, understood(limit, formats)] : [];
+  const prices = [...atStop, ...atLimit];
+  return prices.length > 0 ? prices : [ticket.market];
 }
 
 /** How long the order lives, with the day that it is good till. */
