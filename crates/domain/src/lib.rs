@@ -35,6 +35,8 @@ mod restated_fields;
 pub mod report;
 pub mod rights;
 pub mod risk;
+mod risk_limits;
+mod risk_scope;
 mod seeded_rng;
 pub mod time;
 mod wire_id;
@@ -67,7 +69,7 @@ pub use reference::{
 };
 pub use refusal::Refusal;
 pub use report::Report;
-pub use risk::{RiskLimits, RiskScope, TradingState};
+pub use risk::{BurstLimit, RiskLimits, RiskScope, SelfTradePrevention, TradingState};
 pub use rust_decimal::Decimal;
 pub use seeded_rng::SeededRng;
 pub use time::{Date, Timestamp};

@@ -14,6 +14,8 @@ use crate::report::{LineKind, ListingRefusal};
 use crate::rights::TradingInterface;
 use crate::risk::{RiskScope, TradingState};
 
+pub use crate::risk::RiskControl;
+
 /// Why a command was refused. The command has changed nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
@@ -336,45 +338,6 @@ impl MissingRight {
             Self::Account(_) => "account-not-permitted",
             Self::Security(_) => "security-not-permitted",
             Self::Interface(_) => "interface-not-permitted",
-        }
-    }
-}
-
-/// A numeric control of the risk gate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum RiskControl {
-    /// Quantity of one order.
-    MaxOrderQuantity,
-    /// Value of one order in base currency.
-    MaxOrderNotional,
-    /// Number of open orders.
-    MaxOpenOrders,
-    /// Value of the positions and open orders of one side, in base currency.
-    MaxOpenNotional,
-    /// Quantity of a long or short position if everything open were filled.
-    MaxPosition,
-    /// Value of all positions and open orders without their signs, in base currency.
-    MaxGrossExposure,
-    /// New orders and modifications in a second.
-    OrderRate,
-    /// Messages of one session in a second.
-    MessageRate,
-    /// Orders of the same content within a time.
-    DuplicateContent,
-}
-
-impl RiskControl {
-    fn code(self) -> &'static str {
-        match self {
-            Self::MaxOrderQuantity => "max-order-quantity",
-            Self::MaxOrderNotional => "max-order-notional",
-            Self::MaxOpenOrders => "max-open-orders",
-            Self::MaxOpenNotional => "max-open-notional",
-            Self::MaxPosition => "max-position",
-            Self::MaxGrossExposure => "max-gross-exposure",
-            Self::OrderRate => "order-rate",
-            Self::MessageRate => "message-rate",
-            Self::DuplicateContent => "duplicate-content",
         }
     }
 }

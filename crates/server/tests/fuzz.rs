@@ -145,7 +145,7 @@ fn bodies() {
         let _ = wire::TransactionBody::parse(body);
         let _ = wire::SubscriptionBody::parse(body);
         let _ = wire::SettlementBody::parse(body);
-        let _ = wire::risk::parse_limits(body);
+        let _ = wire::limits::parse_limits(body);
         let _ = wire::KillBody::parse(body);
         let _ = wire::StateBody::parse(body);
         let _ = wire::LoginBody::parse(body);

@@ -1,6 +1,9 @@
 //! Problem codes, with status and meaning: part of the contract with clients. `docs/errors.md` is this table.
 
+use std::sync::LazyLock;
+
 use axum::http::StatusCode;
+use domain::refusal::RiskControl;
 
 #[derive(Debug, Clone, Copy)]
 pub struct Code {
@@ -19,9 +22,17 @@ const fn row(status: u16, code: &'static str, meaning: &'static str) -> Code {
     Code { code, status, meaning }
 }
 
+/// Every code, by status. Those of the risk gate's numeric controls follow from their own table.
+pub static CODES: LazyLock<Vec<Code>> = LazyLock::new(|| {
+    let controls = RiskControl::ALL.iter().map(|control| row(422, control.code(), control.meaning()));
+    let mut codes: Vec<_> = ROWS.iter().copied().chain(controls).collect();
+    codes.sort_by_key(|row| row.status);
+    codes
+});
+
 /// By status, then in the order of the checks of a request. An `unknown-` code is 404 where the name or id is in the
 /// path or in a parameter.
-pub const CODES: &[Code] = &[
+const ROWS: &[Code] = &[
     row(400, "missing-host", "the request has no Host header, or several"),
     row(400, "malformed-path", "a part of the path cannot be read"),
     row(400, "unknown-parameter", "the path does not take this query parameter"),
@@ -143,20 +154,7 @@ pub const CODES: &[Code] = &[
     row(422, "exposure-unknown", "the scope holds a currency without a rate, so its exposure is not known"),
     row(422, "trading-halted", "trading is halted in this scope: only cancels pass"),
     row(422, "trading-reducing", "only orders that lower exposure pass in this scope"),
-    row(422, "max-order-quantity", "above the largest quantity of one order"),
-    row(422, "max-order-notional", "above the largest value of one order"),
-    row(422, "max-open-orders", "above the number of orders that may be open"),
-    row(422, "max-open-notional", "above the value of orders that may be open"),
-    row(422, "max-position", "above the largest position"),
-    row(422, "max-gross-exposure", "above the largest exposure"),
     row(422, "restricted-security", "the security is on a restricted list: only cancels pass"),
-    row(422, "order-rate", "more orders and modifications a second than allowed"),
-    row(
-        422,
-        "message-rate",
-        "one session sends more orders, modifications and cancels a second than allowed; cancels pass",
-    ),
-    row(422, "duplicate-content", "too many equal orders in a short time"),
     row(422, "price-collar", "the price is too far on the aggressive side of the market"),
     row(422, "no-reference-price", "no price is known to check the order against"),
     row(422, "stale-price", "the newest price is too old to check the order against"),
@@ -200,7 +198,7 @@ mod tests {
              - Headers over the limit get a 431 without a body.\n\n\
              | Status | Code | Meaning |\n|---|---|---|\n",
         );
-        for Code { code, status, meaning } in CODES {
+        for Code { code, status, meaning } in CODES.iter() {
             page.push_str(&format!("| {status} | `{code}` | {meaning} |\n"));
         }
         page

@@ -4,6 +4,8 @@ import { tradingState } from '../wire/decoders';
 import type { Server } from '../wire/server';
 import { topics } from '../wire/topics';
 import type { LimitsVO, TradingState, TradingStateName } from '../wire/types';
+
+export { amountLimits, countLimits } from '../wire/values/risk';
 import type { Readable, Risk } from './api';
 import { Join, type JoinTools } from './join';
 import { derive } from './readable';

@@ -1,6 +1,8 @@
 //! Reject codes: OrdRejReason, CxlRejReason, MassCancelRejectReason for our refusal codes. Without a better one it is
 //! `other`, and Text has the rest.
 
+use domain::refusal::RiskControl;
+
 /// OrdRejReason (103).
 pub(crate) const VENUE_REFUSED: u64 = 0;
 pub(crate) const UNKNOWN_SYMBOL: u64 = 1;
@@ -41,8 +43,7 @@ pub(crate) fn ord_rej_reason(code: &str, text: &str) -> u64 {
         | "venue-delisted" => UNKNOWN_SYMBOL,
         "market-closed" | "venue-halted" | "venue-cancel-only" => EXCHANGE_CLOSED,
         "venue-lot" | "venue-quantity" => INCORRECT_QUANTITY,
-        "insufficient-cash" | "price-collar" | "max-order-quantity" | "max-order-notional" | "max-open-orders"
-        | "max-open-notional" | "max-position" | "max-gross-exposure" | "order-rate" | "message-rate" => ABOVE_LIMIT,
+        "insufficient-cash" | "price-collar" => ABOVE_LIMIT,
         "unknown-order" => ORD_REJ_UNKNOWN_ORDER,
         "duplicate-order" => DUPLICATE_ORDER,
         "no-auction"
@@ -55,6 +56,9 @@ pub(crate) fn ord_rej_reason(code: &str, text: &str) -> u64 {
         "not-positive" | "not-a-multiple" | "too-small" | "too-large" if text.starts_with("quantity") => {
             INCORRECT_QUANTITY
         }
+        // Here the content of the order is the reason, not its size.
+        "duplicate-content" => OTHER,
+        _ if RiskControl::ALL.iter().any(|control| control.code() == code) => ABOVE_LIMIT,
         _ => OTHER,
     }
 }

@@ -1,21 +1,22 @@
 //! Configuration keys, one table. Files, environment, flags, `check-config`, the sample file and `/config-params`
-//! follow from it: a new setting is one entry here, and its type defines the rest.
+//! follow from it: a new setting is one entry here, and its type defines the rest. The keys of the risk limits follow from
+//! their own table.
 
 use std::path::PathBuf;
 
-use domain::risk::{BurstLimit, SelfTradePrevention};
-use domain::{Amount, Currency, Quantity};
+use domain::{Amount, Currency, RiskLimits};
 use runtime::strategies::OnFailure;
 use storage::journal::SyncMode;
 
 use super::effective::{ConfigReader, Effective};
 use super::key::Key;
+use super::limit_keys;
 use super::messaging::{ClientDestination, EventRate};
 use super::names::{FilePath, HostName, ListenPort, SessionFile, WebOrigin};
 use super::pegs::Peg;
 use super::setting::{
     AnonymousRole, Fraction, JournalTicks, ListenAddress, LogFormat, LogLevel, MarketActivity, ReferencePath,
-    SecurityNumber, TimeZoneName, Whole,
+    TimeZoneName, Whole,
 };
 use super::simulated_keys;
 use super::strategies::StrategyInstance;
@@ -26,8 +27,13 @@ use crate::input_problem::Problems;
 const CENTURY_SECONDS: i64 = 3_155_760_000;
 
 macro_rules! keys {
-    ($( $(#[doc = $doc:literal])+ $field:ident: $kind:ty = $name:literal, $default:literal; )+) => {
-        pub const KEYS: &[Key] = &[$( Key::of::<$kind>($name, $default, &[$($doc),+]) ),+];
+    (
+        $( $(#[doc = $doc:literal])+ $field:ident: $kind:ty = $name:literal, $default:literal; )+
+        limits $limits:ident;
+        $( $(#[doc = $more_doc:literal])+ $more:ident: $more_kind:ty = $more_name:literal, $more_default:literal; )+
+    ) => {
+        const KEYS: &[Key] = &[$( Key::of::<$kind>($name, $default, &[$($doc),+]) ),+];
+        const MORE_KEYS: &[Key] = &[$( Key::of::<$more_kind>($more_name, $more_default, &[$($more_doc),+]) ),+];
 
         /// The checked configuration: every key with its value.
         // The descriptions are written into the sample file as they are.
@@ -35,6 +41,9 @@ macro_rules! keys {
         #[derive(Debug, Clone)]
         pub struct Config {
             $( $(#[doc = $doc])+ pub $field: $kind, )+
+            /// The limits of the whole platform.
+            pub $limits: RiskLimits,
+            $( $(#[doc = $more_doc])+ pub $more: $more_kind, )+
             /// The venues, in the order in which they are first named.
             pub venues: Vec<ConfiguredVenue>,
             /// The texts of the values and their origins.
@@ -44,10 +53,15 @@ macro_rules! keys {
         impl Config {
             pub(super) fn read(mut reading: ConfigReader) -> Result<Self, Problems> {
                 $( let $field = reading.value::<$kind>($name); )+
+                let $limits = limit_keys::read(&mut reading);
+                $( let $more = reading.value::<$more_kind>($more_name); )+
                 let venues = venues::read(&mut reading);
                 let effective = reading.finish()?;
-                let ($( Some($field), )+) = ($( $field, )+) else { return Err(Problems::default()) };
-                Ok(Self { $( $field, )+ venues, effective })
+                let ($( Some($field), )+ Some($limits), $( Some($more), )+) = ($( $field, )+ $limits, $( $more, )+)
+                else {
+                    return Err(Problems::default());
+                };
+                Ok(Self { $( $field, )+ $limits, $( $more, )+ venues, effective })
             }
         }
     };
@@ -55,7 +69,7 @@ macro_rules! keys {
 
 /// Every key, those of the demo's venues last. Settings of venues are no keys: each type has its own.
 pub fn all_keys() -> impl Iterator<Item = &'static Key> {
-    KEYS.iter().chain(simulated_keys::KEYS)
+    KEYS.iter().chain(limit_keys::KEYS).chain(MORE_KEYS).chain(simulated_keys::KEYS)
 }
 
 keys! {
@@ -158,46 +172,10 @@ keys! {
     /// Seconds added to the wall clock.
     clock_offset: Whole<{ -CENTURY_SECONDS }, CENTURY_SECONDS> = "clock.offset", "0";
 
-    /// Largest quantity of one order.
-    risk_max_order_quantity: Option<Quantity> = "risk.maxOrderQuantity", "";
-    /// Largest value of one order, in base currency like every value here.
-    risk_max_order_notional: Option<Amount> = "risk.maxOrderNotional", "";
-    /// How far a price may lie on the aggressive side of the market, in percent.
-    risk_price_collar_percent: Option<Amount> = "risk.priceCollarPercent", "50";
-    /// An order that needs a price is refused when the newest one is older.
-    risk_stale_after_seconds: Option<u32> = "risk.staleAfterSeconds", "";
-    /// Open orders at a time.
-    risk_max_open_orders: Option<u32> = "risk.maxOpenOrders", "";
-    /// Worst case value of positions together with open orders of one side.
-    risk_max_open_notional: Option<Amount> = "risk.maxOpenNotional", "";
-    /// Largest long position.
-    risk_max_long: Option<Quantity> = "risk.maxLong", "";
-    /// Largest short position, written without a sign.
-    risk_max_short: Option<Quantity> = "risk.maxShort", "";
-    /// Largest sum of all positions' values, long and short.
-    risk_max_gross_exposure: Option<Amount> = "risk.maxGrossExposure", "";
-    /// Whether buys, futures and short sales need cash.
-    risk_cash_check: bool = "risk.cashCheck", "true";
-    /// Orders and modifications a second.
-    risk_orders_per_second: Option<u32> = "risk.ordersPerSecond", "1000";
-    /// One more order of the same content within the time is refused.
-    risk_duplicate_guard: Option<BurstLimit> = "risk.duplicateGuard", "";
-    /// So many rejects of venues within the time halt trading.
-    risk_reject_breaker: Option<BurstLimit> = "risk.rejectBreaker", "100 in 10000ms";
-    /// Orders, modifications and cancels of one session (FIX session, or user of REST) a second; cancels count and always pass.
-    risk_messages_per_second: Option<u32> = "risk.messagesPerSecond", "";
-    /// So many executed orders within the time halt trading.
-    risk_execution_breaker: Option<BurstLimit> = "risk.executionBreaker", "";
-    /// Ids of securities in which only cancels are allowed.
-    risk_restricted_securities: Vec<SecurityNumber> = "risk.restrictedSecurities", "";
+    limits risk_limits;
+
     /// Dead-man timer of the platform: the kill switch fires unless the timer is renewed over REST within so many seconds.
     risk_dead_man_seconds: Option<Whole<1, 86_400>> = "risk.deadManSeconds", "";
-    /// Loss of a day at which only orders that reduce exposure pass.
-    risk_max_day_loss: Option<Amount> = "risk.maxDayLoss", "";
-    /// Fall from the day's highest value at which trading halts.
-    risk_max_drawdown: Option<Amount> = "risk.maxDrawdown", "";
-    /// What happens to an order that would meet a resting one of the same account.
-    risk_self_trade: SelfTradePrevention = "risk.selfTrade", "refuse-newest";
     /// Part of their value that futures and swaps need as cash.
     risk_margin_rate: Fraction<0, 1> = "risk.marginRate", "0.1";
     /// Part of its value that a short sale needs as cash while it is open, for the part that is not held.

@@ -200,7 +200,7 @@ fn decimals_keep_every_digit() {
 #[test]
 fn limits_and_settings_reach_the_engine() {
     let config = set(&["risk.maxShort=5", "risk.duplicateGuard=3 in 1000ms", "trading.zone=Europe/Zurich"]).unwrap();
-    let limits = config.platform_limits();
+    let limits = &config.risk_limits;
     assert_eq!(limits.max_short, Some(5.into()));
     assert_eq!(limits.duplicate_guard, Some(domain::risk::BurstLimit { count: 3, millis: 1000 }));
     assert_eq!(limits.orders_per_second, Some(1000));
@@ -210,7 +210,7 @@ fn limits_and_settings_reach_the_engine() {
 #[test]
 fn the_engine_s_own_defaults_are_those_of_the_table() {
     let config = set(&[]).unwrap();
-    let expected = domain::risk::EngineSettings { platform_limits: config.platform_limits(), ..Default::default() };
+    let expected = domain::risk::EngineSettings { platform_limits: config.risk_limits.clone(), ..Default::default() };
     assert_eq!(config.engine_settings(1), expected);
 }
 

@@ -1,12 +1,12 @@
 //! Configuration to domain settings.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use bus::lanes::LaneLimits;
 use bus::quotas::InFlightLimits;
 use domain::risk::{EngineSettings, ReconciliationSettings};
-use domain::{AdapterName, ReferenceData, RiskLimits, SecurityId, VenueFacts};
+use domain::{AdapterName, ReferenceData, VenueFacts};
 use storage::journal::{InstanceId, JournalOptions};
 
 use super::keys::Config;
@@ -25,7 +25,7 @@ impl Config {
             slippage_percent: self.risk_slippage_percent.0,
             resend_within_seconds: self.recovery_resend_within_seconds,
             venue_timeout_seconds: self.recovery_answer_within_seconds,
-            platform_limits: self.platform_limits(),
+            platform_limits: self.risk_limits.clone(),
             dead_man_seconds: self.risk_dead_man_seconds.and_then(|seconds| u32::try_from(seconds.0).ok()),
             counts_modifications: true,
             pegs: self.portfolio_pegs.iter().map(|peg| (peg.currency, peg.worth)).collect(),
@@ -36,42 +36,12 @@ impl Config {
         }
     }
 
-    /// The limits of the whole platform.
-    pub(super) fn platform_limits(&self) -> RiskLimits {
-        RiskLimits {
-            max_order_quantity: self.risk_max_order_quantity,
-            max_order_notional: self.risk_max_order_notional,
-            price_collar_percent: self.risk_price_collar_percent,
-            stale_after_seconds: self.risk_stale_after_seconds,
-            max_open_orders: self.risk_max_open_orders,
-            max_open_notional: self.risk_max_open_notional,
-            max_long: self.risk_max_long,
-            max_short: self.risk_max_short,
-            max_gross_exposure: self.risk_max_gross_exposure,
-            cash_check: Some(self.risk_cash_check),
-            orders_per_second: self.risk_orders_per_second,
-            duplicate_guard: self.risk_duplicate_guard,
-            reject_breaker: self.risk_reject_breaker,
-            max_day_loss: self.risk_max_day_loss,
-            max_drawdown: self.risk_max_drawdown,
-            self_trade: Some(self.risk_self_trade),
-            messages_per_second: self.risk_messages_per_second,
-            execution_breaker: self.risk_execution_breaker,
-            restricted_securities: self.restricted_securities(),
-        }
-    }
-
-    fn restricted_securities(&self) -> Option<BTreeSet<SecurityId>> {
-        let listed: BTreeSet<_> = self.risk_restricted_securities.iter().map(|number| number.0).collect();
-        (!listed.is_empty()).then_some(listed)
-    }
-
     /// A misspelt id on the restricted list would protect nothing.
     pub fn check_restricted(&self, reference: &ReferenceData) -> Result<(), Problems> {
         let mut problems = Problems::default();
-        for number in &self.risk_restricted_securities {
-            if !reference.securities.contains_key(&number.0) {
-                problems.add("risk.restrictedSecurities", format!("no security has the id {}", number.0));
+        for id in self.risk_limits.restricted_securities.iter().flatten() {
+            if !reference.securities.contains_key(id) {
+                problems.add("risk.restrictedSecurities", format!("no security has the id {id}"));
             }
         }
         problems.none_or(())

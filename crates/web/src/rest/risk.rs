@@ -4,7 +4,7 @@ use axum::extract::State;
 use axum::response::Response;
 use domain::risk::RiskLimitsChange;
 use domain::{Answer, Command, OrderType, Query, ReferenceData, Refusal, RiskScope};
-use wire::risk::parse_limits;
+use wire::limits::parse_limits;
 use wire::{
     DeadManBody, DeadManTimerVO, FieldError, KillBody, KilledVO, LimitsVO, OrderBody, StateBody, TradingStateVO,
     VerdictVO, json,

@@ -1,12 +1,11 @@
 //! Schemas of request bodies; null means that a key is absent. Unknown keys are ignored in the bodies that the
 //! interface specification defines, and rejected in the others.
 
+use crate::limits;
 use crate::object_schema::RequestType as Given;
 use crate::object_schema::SchemaType::{self, *};
-use crate::object_schema::names::{
-    INTERFACES, ORDER_TYPES, ROLES, SELF_TRADES, SIDES, TIFS, TRADING_STATES, TRANSACTION_TYPES,
-};
-use crate::object_schema::{ObjectSchema, SchemaField, golden, optional, required, shape};
+use crate::object_schema::names::{INTERFACES, ORDER_TYPES, ROLES, SIDES, TIFS, TRADING_STATES, TRANSACTION_TYPES};
+use crate::object_schema::{ObjectSchema, golden, optional, required, shape};
 
 const ID: SchemaType = Sent(Given::Id);
 const FIX_NUMBER: SchemaType = Sent(Given::FixNumber);
@@ -14,8 +13,6 @@ const NUMBER: SchemaType = Sent(Given::Number);
 const UNTIL: SchemaType = Sent(Given::Until);
 const NOTE: SchemaType = Sent(Given::Text(256));
 const LONG: SchemaType = Sent(Given::Text(4096));
-const COUNT: SchemaType = Sent(Given::Count);
-const POSITIVE: SchemaType = Sent(Given::Positive);
 const AT_LEAST_ONE: SchemaType = Sent(Given::AtLeastOne);
 
 /// The fields of every new order, and further ones.
@@ -184,7 +181,7 @@ pub(super) const SHAPES: &[ObjectSchema] = &[
     shape("BreakBody", "What somebody says about a break.", &[required("comment", Text)])
         .strict()
         .with_example(r#"{"comment": "the venue confirmed it by phone"}"#),
-    shape("LimitsBody", "Limits of a scope that are to change; null removes one, what is left out stays.", LIMITS)
+    shape("LimitsBody", "Limits of a scope that are to change; null removes one, what is left out stays.", limits::BODY)
         .strict()
         .with_example(golden!("LimitsVO")),
     shape("NewBurst", "So many in so many milliseconds.", &[required("count", AT_LEAST_ONE), required("millis", AT_LEAST_ONE)])
@@ -247,27 +244,4 @@ pub(super) const SHAPES: &[ObjectSchema] = &[
     )
     .strict()
     .with_example(r#"{"name": "robot", "role": "TRADER", "days": 30}"#),
-];
-
-const LIMITS: &[SchemaField] = &[
-    required("scope", Scope),
-    optional("maxOrderQuantity", Maybe(&POSITIVE)),
-    optional("maxOrderNotional", Maybe(&POSITIVE)),
-    optional("priceCollarPercent", Maybe(&POSITIVE)),
-    optional("staleAfterSeconds", Maybe(&COUNT)),
-    optional("maxOpenOrders", Maybe(&COUNT)),
-    optional("maxOpenNotional", Maybe(&POSITIVE)),
-    optional("maxLong", Maybe(&POSITIVE)),
-    optional("maxShort", Maybe(&POSITIVE)),
-    optional("maxGrossExposure", Maybe(&POSITIVE)),
-    optional("cashCheck", Maybe(&Flag)),
-    optional("ordersPerSecond", Maybe(&COUNT)),
-    optional("duplicateGuard", Maybe(&Shape("NewBurst"))),
-    optional("rejectBreaker", Maybe(&Shape("NewBurst"))),
-    optional("maxDayLoss", Maybe(&POSITIVE)),
-    optional("maxDrawdown", Maybe(&POSITIVE)),
-    optional("selfTrade", Maybe(&OneOf(SELF_TRADES))),
-    optional("messagesPerSecond", Maybe(&COUNT)),
-    optional("executionBreaker", Maybe(&Shape("NewBurst"))),
-    optional("restrictedSecurities", Maybe(&List(&ID))),
 ];

@@ -5,8 +5,8 @@ use domain::{
     AccountId, ExchangeId, OrderKind, OrderType, Price, Quantity, RiskLimits, RiskScope, SecurityId, Side, StrategyId,
     TimeInForce, Timestamp, TradingState, TransactionKind,
 };
+use wire::limits::parse_limits;
 use wire::operations::parse_import;
-use wire::risk::parse_limits;
 use wire::{BadBody, FieldError, FixNumbersBody, KillBody, OrderBody, StateBody, SubscriptionBody, TransactionBody};
 
 use crate::samples::{self, number};

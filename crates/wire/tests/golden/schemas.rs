@@ -5,8 +5,8 @@ use std::fs;
 
 use domain::{BarSize, OrderType, TransactionKind};
 use serde_json::{Value, json};
+use wire::limits::parse_limits;
 use wire::operations::parse_import;
-use wire::risk::parse_limits;
 use wire::schema::{example, reference, schemas};
 use wire::*;
 

@@ -1,31 +1,17 @@
 /** Limits of a scope as a form: one line per limit, empty where there is none. */
 
+import { amountLimits, countLimits } from '../../state/risk';
 import type { Formats } from '../../texts/formats';
 import type { CountWithin, LimitsVO } from '../../wire/types';
 import { amountOf, typed } from '../common/amount';
 
-export const AMOUNTS = [
-  'maxOrderQuantity',
-  'maxOrderNotional',
-  'priceCollarPercent',
-  'staleAfterSeconds',
-  'maxOpenOrders',
-  'maxOpenNotional',
-  'maxLong',
-  'maxShort',
-  'maxGrossExposure',
-  'ordersPerSecond',
-  'messagesPerSecond',
-  'maxDayLoss',
-  'maxDrawdown',
-] as const;
-
-export const COUNTS = ['duplicateGuard', 'rejectBreaker', 'executionBreaker'] as const;
-
-export type AmountName = (typeof AMOUNTS)[number];
-export type CountName = (typeof COUNTS)[number];
+export type AmountName = keyof typeof amountLimits;
+export type CountName = keyof typeof countLimits;
 export type LimitName = AmountName | CountName;
 export type LimitLines = Record<LimitName, string>;
+
+export const AMOUNTS = Object.keys(amountLimits) as AmountName[];
+export const COUNTS = Object.keys(countLimits) as CountName[];
 
 /** In the order of the form. */
 export const LINES: readonly LimitName[] = [...AMOUNTS, ...COUNTS];

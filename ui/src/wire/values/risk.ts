@@ -16,8 +16,8 @@ export type TradingState = Decoded<typeof tradingState>;
 export const countWithin = object({ count: number, millis: number });
 export type CountWithin = Decoded<typeof countWithin>;
 
-export const limits = object({
-  scope: text,
+/** Limits that are a number, in the order of the form. */
+export const amountLimits = {
   maxOrderQuantity: maybeNumber,
   maxOrderNotional: maybeNumber,
   priceCollarPercent: maybeNumber,
@@ -27,15 +27,25 @@ export const limits = object({
   maxLong: maybeNumber,
   maxShort: maybeNumber,
   maxGrossExposure: maybeNumber,
-  cashCheck: maybe(flag),
   ordersPerSecond: maybeNumber,
-  duplicateGuard: maybe(countWithin),
-  rejectBreaker: maybe(countWithin),
+  messagesPerSecond: maybeNumber,
   maxDayLoss: maybeNumber,
   maxDrawdown: maybeNumber,
-  selfTrade: maybeText,
-  messagesPerSecond: maybeNumber,
+};
+
+/** Limits that are a count within a time, in the order of the form. */
+export const countLimits = {
+  duplicateGuard: maybe(countWithin),
+  rejectBreaker: maybe(countWithin),
   executionBreaker: maybe(countWithin),
+};
+
+export const limits = object({
+  scope: text,
+  ...amountLimits,
+  ...countLimits,
+  cashCheck: maybe(flag),
+  selfTrade: maybeText,
   /** Ids of securities in which only cancels are allowed. */
   restrictedSecurities: maybe(list(number)),
 });
