@@ -34,7 +34,8 @@ use crate::context::GatewayContext;
 use crate::limits::{REPORTS_PER_TURN, REPORTS_QUEUED_MAX, STATUS_REQUESTS_MAX};
 use crate::store::{Cursor, SessionStore};
 use crate::translate::{
-    self, ExecTypeProfile, MessageReject, ReplyContext, ReportIds, RequestEcho, RequestScope, field,
+    self, ExecTypeProfile, MessageReject, MessageRow, ReplyContext, ReportIds, RequestEcho, RequestMeaning,
+    RequestScope, SessionTerms, field,
 };
 
 /// The adapter type in session events of clients: topic `session.FIX`.
@@ -125,57 +126,41 @@ impl GatewayApplication {
         }
     }
 
-    fn on_new_order(&mut self, message: &FixMessage<'_>, line: &mut dyn SessionSender) {
-        if self.context.bus.journal.is_stalled() {
+    /// Orders and modifications have one rate, cancels another that holds them back only far above what anybody needs.
+    fn on_command(&mut self, class: RequestMeaning, message: &FixMessage<'_>, line: &mut dyn SessionSender) {
+        let is_cancel = matches!(class, RequestMeaning::Cancel | RequestMeaning::MassCancel);
+        if !is_cancel && self.context.bus.journal.is_stalled() {
             return self.submit(message, Err(journal_stalled()), line);
+        }
+        let rate = if is_cancel { &mut self.cancel_rate } else { &mut self.order_rate };
+        if !rate.try_accept(line.now()) {
+            return self.on_rate_exceeded(class, message, line);
         }
         let reference = self.reference();
         let strategy = self.principal.as_ref().and_then(|principal| principal.strategy.as_ref());
-        if self.order_rate.try_accept(line.now()) {
-            let command = translate::order(message, &reference, self.rules(), strategy).map(Command::Place);
-            return self.submit(message, command, line);
-        }
-        let (echo, reject) = (RequestEcho::from_message(message), order_rate_exceeded(self.rules()));
-        match echo.may_be_resent() {
-            // It may be known already: the engine decides, and no new order results.
-            true => self.submit(message, Err(reject), line),
-            false => self.reject_request(&echo, msg_seq_num(message), &reject, line),
+        let session = SessionTerms { reference: &reference, rules: self.rules(), strategy };
+        if let Some(command) = translate::command(class, message, &session) {
+            self.submit(message, command, line);
         }
     }
 
-    fn on_replace(&mut self, message: &FixMessage<'_>, line: &mut dyn SessionSender) {
-        let command = match self.order_rate.try_accept(line.now()) {
-            _ if self.context.bus.journal.is_stalled() => Err(journal_stalled()),
-            true => translate::replace(message, &self.reference(), self.rules()).map(Command::Modify),
-            false => Err(order_rate_exceeded(self.rules())),
+    fn on_rate_exceeded(&mut self, class: RequestMeaning, message: &FixMessage<'_>, line: &mut dyn SessionSender) {
+        let reject = match class {
+            RequestMeaning::Cancel | RequestMeaning::MassCancel => cancel_rate_exceeded(self.rules()),
+            _ => order_rate_exceeded(self.rules()),
         };
-        self.submit(message, command, line);
-    }
-
-    /// Held back only far above what anybody needs, as [`Self::on_cancel`] is.
-    fn mass_cancel(&mut self, message: &FixMessage<'_>, line: &mut dyn SessionSender) {
-        let command = match self.cancel_rate.try_accept(line.now()) {
-            true => translate::mass_cancel(message, &self.reference()).map(Command::MassCancel),
-            false => Err(cancel_rate_exceeded(self.rules())),
-        };
-        self.submit(message, command, line);
-    }
-
-    /// Held back only far above what anybody needs.
-    fn on_cancel(&mut self, message: &FixMessage<'_>, line: &mut dyn SessionSender) {
-        let command = match self.cancel_rate.try_accept(line.now()) {
-            true => translate::cancel(message, &self.reference()).map(Command::Cancel),
-            false => Err(cancel_rate_exceeded(self.rules())),
-        };
-        self.submit(message, command, line);
-    }
-
-    fn is_supported(&self, kind: &[u8]) -> bool {
-        match kind {
-            b"D" | b"G" | b"F" => true,
-            b"H" | b"AF" | b"q" => self.rules().extended_messages,
-            _ => false,
+        let echo = RequestEcho::from_message(message);
+        // The engine answers a request with the state of its order. A new order has one only where it was sent before:
+        // the engine decides, and no new order results.
+        match class == RequestMeaning::Place && !echo.may_be_resent() {
+            true => self.reject_request(&echo, msg_seq_num(message), &reject, line),
+            false => self.submit(message, Err(reject), line),
         }
+    }
+
+    /// The row of the message, where this session offers it.
+    fn offered(&self, message: &FixMessage<'_>) -> Option<&'static MessageRow> {
+        MessageRow::by_type(message.msg_type()).filter(|row| !row.is_extended || self.rules().extended_messages)
     }
 
     /// A repeated field, whatever the session validates: an order with two quantities is not traded on one of them.
@@ -410,27 +395,23 @@ impl Application for GatewayApplication {
     }
 
     fn on_message(&mut self, message: &FixMessage<'_>, line: &mut dyn SessionSender) {
-        let is_named = translate::text_field(message, field::CL_ORD_ID).is_some();
-        let kind = message.msg_type();
         if self.credential_watch.as_ref().is_some_and(CredentialWatch::is_revoked) {
             return self.business_reject(BusinessRejectReason::NotAuthorized, Some(CREDENTIALS_REVOKED), message, line);
         }
-        if !self.is_supported(kind) {
+        let Some(row) = self.offered(message) else {
             return self.business_reject(BusinessRejectReason::UnsupportedMessageType, None, message, line);
-        }
-        if let Some(fault) = self.repeated_field(message).or_else(|| translate::validate(message)) {
+        };
+        if let Some(fault) = self.repeated_field(message).or_else(|| row.fault_in(message)) {
             return self.reject_invalid(fault, message, line);
         }
-        match kind {
-            b"D" | b"G" | b"F" if !is_named => {
-                let text = Some("missing-field: ClOrdID (11) is needed");
-                self.business_reject(BusinessRejectReason::ConditionallyRequiredFieldMissing, text, message, line);
-            }
-            b"D" => self.on_new_order(message, line),
-            b"G" => self.on_replace(message, line),
-            b"F" => self.on_cancel(message, line),
-            b"q" => self.mass_cancel(message, line),
-            _ => self.on_status_request(message, line),
+        if row.needs_cl_ord_id() && translate::text_field(message, field::CL_ORD_ID).is_none() {
+            let text = Some("missing-field: ClOrdID (11) is needed");
+            let reason = BusinessRejectReason::ConditionallyRequiredFieldMissing;
+            return self.business_reject(reason, text, message, line);
+        }
+        match row.becomes {
+            RequestMeaning::OrderStatus | RequestMeaning::MassStatus => self.on_status_request(message, line),
+            class => self.on_command(class, message, line),
         }
     }
 

@@ -13,7 +13,7 @@ use fix_net::SessionHandle;
 use super::command_submission::engine_unavailable;
 use crate::context::GatewayContext;
 use crate::translate::{
-    MessageReject, RequestEcho, RequestScope, application_not_available, field, order_status_report,
+    MessageReject, RequestEcho, RequestMeaning, RequestScope, application_not_available, field, order_status_report,
     status_request_rejected, unknown_order,
 };
 
@@ -40,8 +40,8 @@ struct QueriedOrders {
 impl StatusRequest {
     /// Any number of reports: each is made when the session has room for it.
     pub(crate) async fn handle(self) {
-        let sent = match self.echo.get(tag::MSG_TYPE) {
-            Some("H") => self.handle.send_all(iter::once(self.status().await)).await,
+        let sent = match self.echo.becomes() {
+            Some(RequestMeaning::OrderStatus) => self.handle.send_all(iter::once(self.status().await)).await,
             _ => match self.open_orders().await {
                 Ok(seen) => self.handle.send_all(self.mass_status(seen)).await,
                 // Without a result nothing is reported about the orders.

@@ -1,8 +1,10 @@
 //! Tags and values of orders and reports.
 
 use domain::order::{OrdStatus, Side, TimeInForce};
-use domain::{OrderKind, SecurityKind};
+use domain::{OrderType, SecurityKind};
 use fix::tag::Tag;
+
+use super::terms::table::field_name;
 
 pub(crate) const ACCOUNT: Tag = 1;
 pub(crate) const AVG_PX: Tag = 6;
@@ -70,13 +72,21 @@ pub(crate) fn side(side: Side) -> &'static str {
     }
 }
 
-pub(crate) fn ord_type(kind: &OrderKind) -> &'static str {
-    match kind {
-        OrderKind::Market => "1",
-        OrderKind::Limit { .. } => "2",
-        OrderKind::Stop { .. } => "3",
-        OrderKind::StopLimit { .. } => "4",
+/// OrdType (40) of a type, and its name in texts.
+pub(crate) fn ord_type(order_type: OrderType) -> (&'static str, &'static str) {
+    match order_type {
+        OrderType::Market => ("1", "market"),
+        OrderType::Limit => ("2", "limit"),
+        OrderType::Stop => ("3", "stop"),
+        OrderType::StopLimit => ("4", "stop limit"),
     }
+}
+
+/// OrdType (40) with its name, of all types: `1 (market), 2 (limit) or 3 (stop)`.
+pub(crate) fn ord_types() -> String {
+    let named = OrderType::ALL.map(ord_type).map(|(value, name)| format!("{value} ({name})"));
+    let (last, others) = named.split_last().expect("there are order types");
+    format!("{} or {last}", others.join(", "))
 }
 
 pub(crate) fn time_in_force(tif: TimeInForce) -> &'static str {
@@ -125,4 +135,40 @@ pub(crate) fn security_type(kind: &SecurityKind) -> Option<&'static str> {
         SecurityKind::Fund => Some("MF"),
         SecurityKind::Index | SecurityKind::Commodity | SecurityKind::PerpetualSwap => None,
     }
+}
+
+/// Names of fields in texts for people.
+const TAG_NAMES: [(Tag, &str); 25] = [
+    (ACCOUNT, "Account"),
+    (CL_ORD_ID, "ClOrdID"),
+    (SECURITY_ID_SOURCE, "SecurityIDSource"),
+    (ORDER_QTY, "OrderQty"),
+    (ORD_TYPE, "OrdType"),
+    (ORIG_CL_ORD_ID, "OrigClOrdID"),
+    (PRICE, "Price"),
+    (SECURITY_ID, "SecurityID"),
+    (SIDE, "Side"),
+    (SYMBOL, "Symbol"),
+    (TIME_IN_FORCE, "TimeInForce"),
+    (TRANSACT_TIME, "TransactTime"),
+    (STOP_PX, "StopPx"),
+    (EX_DESTINATION, "ExDestination"),
+    (EXPIRE_TIME, "ExpireTime"),
+    (SECURITY_EXCHANGE, "SecurityExchange"),
+    (EXPIRE_DATE, "ExpireDate"),
+    (MASS_CANCEL_REQUEST_TYPE, "MassCancelRequestType"),
+    (MASS_STATUS_REQ_ID, "MassStatusReqID"),
+    (MASS_STATUS_REQ_TYPE, "MassStatusReqType"),
+    (STRATEGY_ID, "StrategyID"),
+    (STRATEGY_NAME, "StrategyName"),
+    (EXCHANGE_ORDER, "ExchangeOrder"),
+    (ORDER_ID, "OrderID"),
+    (ORD_STATUS_REQ_ID, "OrdStatusReqID"),
+];
+
+/// `OrdType (40)`.
+pub(crate) fn tag_with_name(tag: Tag) -> String {
+    let name = TAG_NAMES.iter().find(|(known, _)| *known == tag).map(|(_, name)| *name);
+    let name = name.or_else(|| field_name(tag));
+    name.map_or_else(|| format!("tag {tag}"), |name| format!("{name} ({tag})"))
 }

@@ -6,8 +6,8 @@ use domain::{Date, Decimal, Timestamp};
 use fix::tag::Tag;
 use fix::{FixMessage, UtcTimestamp};
 
+use super::field::tag_with_name;
 use super::reject_codes::OTHER;
-use super::tag_names::tag_with_name;
 
 /// Why a message cannot become a command; its codes are those of OrdRejReason and CxlRejReason.
 #[derive(Debug, Clone, PartialEq, Eq)]

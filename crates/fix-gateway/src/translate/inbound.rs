@@ -5,24 +5,51 @@ use domain::command::{
     CancelOrder, Command, MassCancelRequest, ModifyOrder, PlaceOrder, RejectedRequest, RestatedFields,
 };
 use domain::{
-    Calendar, IntId, OrderKind, OrderProperties, Price, Quantity, ReferenceData, Security, Side, Text, TimeInForce,
+    Calendar, IntId, OrderKind, OrderProperties, OrderType, Price, PriceField, Quantity, ReferenceData, Security, Side,
+    Text, TimeInForce,
 };
 use fix::tag::Tag;
 use fix::{FixMessage, GatewaySettings};
 
 use super::field::{
     CL_ORD_ID, EXCHANGE_ORDER, EXEC_INST, EXPIRE_DATE, EXPIRE_TIME, MAX_FLOOR, MIN_QTY, ORD_TYPE, ORDER_ID, ORDER_QTY,
-    ORIG_CL_ORD_ID, POST_ONLY, PRICE, REDUCE_ONLY, SIDE, STOP_PX, SYMBOL, TIME_IN_FORCE, TRANSACT_TIME,
+    ORIG_CL_ORD_ID, POST_ONLY, PRICE, REDUCE_ONLY, SIDE, STOP_PX, SYMBOL, TIME_IN_FORCE, TRANSACT_TIME, ord_type,
+    ord_types,
 };
 use super::field_reader::{MessageReject, date, decimal, flag, required, text_field, time};
+use super::messages::{RefusalForm, RequestMeaning};
 use super::reject_codes::{UNKNOWN_ORDER, UNSUPPORTED};
 use super::request_echo::RequestEcho;
 use super::resolve;
 use super::scope::RequestScope;
 use super::terms;
 
+/// The session of a message, as far as its commands depend on it.
+pub(crate) struct SessionTerms<'a> {
+    pub(crate) reference: &'a ReferenceData,
+    pub(crate) rules: &'a GatewaySettings,
+    /// The strategy that the client is bound to.
+    pub(crate) strategy: Option<&'a Text>,
+}
+
+/// The command that a message means; `None` for one that only asks.
+pub(crate) fn command(
+    class: RequestMeaning,
+    message: &FixMessage<'_>,
+    session: &SessionTerms<'_>,
+) -> Option<Result<Command, MessageReject>> {
+    let SessionTerms { reference, rules, strategy } = *session;
+    Some(match class {
+        RequestMeaning::Place => order(message, reference, rules, strategy).map(Command::Place),
+        RequestMeaning::Modify => replace(message, reference, rules).map(Command::Modify),
+        RequestMeaning::Cancel => cancel(message, reference).map(Command::Cancel),
+        RequestMeaning::MassCancel => mass_cancel(message, reference).map(Command::MassCancel),
+        RequestMeaning::OrderStatus | RequestMeaning::MassStatus => return None,
+    })
+}
+
 /// A new order; the engine applies the defaults, the same for every interface.
-pub(crate) fn order(
+fn order(
     message: &FixMessage<'_>,
     reference: &ReferenceData,
     rules: &GatewaySettings,
@@ -54,7 +81,7 @@ pub(crate) fn order(
 }
 
 /// New terms for an order; all of them are stated anew, except for a time in force that stays.
-pub(crate) fn replace(
+fn replace(
     message: &FixMessage<'_>,
     reference: &ReferenceData,
     rules: &GatewaySettings,
@@ -92,7 +119,7 @@ pub(crate) fn replace(
 }
 
 /// A cancel needs only two ids; other fields must be readable, and must match the order.
-pub(crate) fn cancel(message: &FixMessage<'_>, reference: &ReferenceData) -> Result<CancelOrder, MessageReject> {
+fn cancel(message: &FixMessage<'_>, reference: &ReferenceData) -> Result<CancelOrder, MessageReject> {
     let cl_ord_id = cl_ord_id(message)?;
     let int_id = target_order(message)?;
     let restated = RestatedFields {
@@ -108,19 +135,16 @@ pub(crate) fn cancel(message: &FixMessage<'_>, reference: &ReferenceData) -> Res
 /// An unreadable request is answered by the engine, which knows the state of the order; also one whose id was used
 /// before.
 pub(crate) fn decline(echo: &RequestEcho, reject: MessageReject) -> Result<Command, MessageReject> {
-    let order = match echo {
-        echo if echo.is_request() => echo.target_order().map(Text::from),
-        echo if echo.is_new_order() => echo.get(CL_ORD_ID).map(Text::from),
-        _ => return Err(reject),
+    let order = match echo.refused_with() {
+        RefusalForm::CancelReject(_) => echo.target_order().map(Text::from),
+        RefusalForm::RejectedOrder => echo.get(CL_ORD_ID).map(Text::from),
+        RefusalForm::MassCancelReport | RefusalForm::BusinessReject => return Err(reject),
     };
     Ok(Command::RejectRequest(RejectedRequest { order, code: reject.code.into(), text: reject.text.into() }))
 }
 
 /// The scope of a mass cancel.
-pub(crate) fn mass_cancel(
-    message: &FixMessage<'_>,
-    reference: &ReferenceData,
-) -> Result<MassCancelRequest, MessageReject> {
+fn mass_cancel(message: &FixMessage<'_>, reference: &ReferenceData) -> Result<MassCancelRequest, MessageReject> {
     let cl_ord_id = text_field(message, CL_ORD_ID).map(Text::from);
     RequestScope::from_message(message, reference)
         .map(|scope| MassCancelRequest { security: scope.security(), cl_ord_id })
@@ -173,24 +197,39 @@ fn quantity(message: &FixMessage<'_>) -> Result<Quantity, MessageReject> {
 
 fn order_kind(message: &FixMessage<'_>, rules: &GatewaySettings) -> Result<OrderKind, MessageReject> {
     let value = required(message, ORD_TYPE)?;
-    let offered = |wanted: char| rules.valid_order_types.contains(&wanted);
-    let limit = || price(message, PRICE);
-    let stop = || price(message, STOP_PX);
-    match value {
-        [kind @ b'1'..=b'4'] if !offered(char::from(*kind)) => {
-            let text = format!("OrdType (40) {} is not offered on this session", char::from(*kind));
-            Err(MessageReject::new(UNSUPPORTED, "order-type-not-offered", &text))
-        }
-        b"1" => check_absent(message, PRICE).and_then(|()| check_absent(message, STOP_PX)).map(|()| OrderKind::Market),
-        b"2" => check_absent(message, STOP_PX).and_then(|()| Ok(OrderKind::Limit { limit: limit()? })),
-        b"3" => check_absent(message, PRICE).and_then(|()| Ok(OrderKind::Stop { stop: stop()? })),
-        b"4" => Ok(OrderKind::StopLimit { limit: limit()?, stop: stop()? }),
-        other => Err(MessageReject::invalid(ORD_TYPE, other, "1 (market), 2 (limit), 3 (stop) or 4 (stop limit)")),
+    let known = OrderType::ALL.into_iter().find(|order_type| ord_type(*order_type).0.as_bytes() == value);
+    let order_type = known.ok_or_else(|| MessageReject::invalid(ORD_TYPE, value, &ord_types()))?;
+    let (code, _) = ord_type(order_type);
+    if !rules.valid_order_types.iter().any(|offered| code.starts_with(*offered)) {
+        let text = format!("OrdType (40) {code} is not offered on this session");
+        return Err(MessageReject::new(UNSUPPORTED, "order-type-not-offered", &text));
+    }
+    let (limit, stop) = prices(message, order_type)?;
+    order_type.with_prices(limit, stop).map_err(|missing| MessageReject::missing(price_tag(missing)))
+}
+
+fn price_tag(field: PriceField) -> Tag {
+    match field {
+        PriceField::Limit => PRICE,
+        PriceField::Stop => STOP_PX,
     }
 }
 
-fn price(message: &FixMessage<'_>, tag: Tag) -> Result<Price, MessageReject> {
-    decimal(message, tag)?.map(Price).ok_or_else(|| MessageReject::missing(tag))
+/// Limit and stop, as far as the type has them; another price is rejected: it would have no effect.
+fn prices(message: &FixMessage<'_>, order_type: OrderType) -> Result<(Option<Price>, Option<Price>), MessageReject> {
+    for field in [PriceField::Limit, PriceField::Stop] {
+        if !order_type.has(field) {
+            check_absent(message, price_tag(field))?;
+        }
+    }
+    let price = |field| match order_type.has(field) {
+        true => decimal(message, price_tag(field))?
+            .map(Price)
+            .ok_or_else(|| MessageReject::missing(price_tag(field)))
+            .map(Some),
+        false => Ok(None),
+    };
+    Ok((price(PriceField::Limit)?, price(PriceField::Stop)?))
 }
 
 fn check_absent(message: &FixMessage<'_>, tag: Tag) -> Result<(), MessageReject> {

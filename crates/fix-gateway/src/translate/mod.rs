@@ -2,10 +2,9 @@
 
 pub(crate) mod field;
 mod field_reader;
-mod tag_names;
 mod resolve;
+mod messages;
 mod scope;
-mod validation;
 mod terms;
 mod inbound;
 mod request_echo;
@@ -19,7 +18,8 @@ mod tests;
 
 pub(crate) use exec_id::ExecIds;
 pub(crate) use field_reader::{MessageReject, text_field};
-pub(crate) use inbound::{cancel, decline, mass_cancel, order, replace};
+pub(crate) use inbound::{SessionTerms, command, decline};
+pub(crate) use messages::{MessageRow, RequestMeaning};
 pub(crate) use rejects::{
     ReplyContext, application_not_available, command_rejected, locally_rejected, mass_cancel_accepted,
     status_request_rejected, unknown_order,
@@ -27,4 +27,3 @@ pub(crate) use rejects::{
 pub(crate) use report::{ExecTypeProfile, ReportIds, order_state_report, order_status_report, report};
 pub(crate) use request_echo::RequestEcho;
 pub(crate) use scope::RequestScope;
-pub(crate) use validation::validate;

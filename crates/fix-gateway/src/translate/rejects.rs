@@ -6,10 +6,10 @@ use fix::{OutgoingMessage, tag};
 
 use super::field::{self, ord_status};
 use super::field_reader::{MessageReject, parse_decimal};
+use super::messages::{RefusalForm, RequestMeaning};
 use super::reject_codes;
 use super::report::{ExecTypeProfile, order_status_as, printable_text, write_utc};
 use super::request_echo::RequestEcho;
-use super::tag_names;
 
 /// Time and id of an answer.
 pub(crate) struct ReplyContext<'a> {
@@ -24,17 +24,18 @@ pub(crate) fn command_rejected(refused: &RefusedCommand, answering: &ReplyContex
     let echo = RequestEcho::decode(refused.origin.request_echo.as_deref().unwrap_or_default());
     let text = format!("{}: {}", refused.code, refused.text);
     let order = refused.order.as_deref();
-    if echo.is_mass_cancel() {
+    let form = echo.refused_with();
+    if form == RefusalForm::MassCancelReport {
         return mass_cancel_report(&echo, Err(&MessageReject::other(&refused.code, &refused.text)), answering.at);
     }
     if let Some((reason, order)) = refused.refused_before.as_deref().zip(order) {
         return repeated_reject(&echo, order, reason, answering.at);
     }
     // An unreadable order under the id of a live one, or of one that it may repeat, is the same order.
-    let is_again = refused.is_repeated || (echo.is_new_order() && echo.may_be_resent());
+    let is_again = refused.is_repeated || (form == RefusalForm::RejectedOrder && echo.may_be_resent());
     match order.filter(|known| &*refused.code == "duplicate-order" || is_again || known.is_open()) {
         Some(known) if is_again => repeated_status(&echo, known, answering),
-        _ if echo.is_request() => {
+        _ if matches!(form, RefusalForm::CancelReject(_)) => {
             cancel_reject(&echo, order, reject_codes::cxl_rej_reason(&refused.code), &text, answering.at)
         }
         Some(known) if &*refused.code == "duplicate-order" => duplicate_cl_ord_id(&echo, known, text, answering),
@@ -53,10 +54,10 @@ pub(crate) fn locally_rejected(
     reject: &MessageReject,
     answering: &ReplyContext<'_>,
 ) -> OutgoingMessage {
-    match echo {
-        echo if echo.is_new_order() => rejected_order(echo, reject.reason, &reject.display_text(), answering),
-        echo if echo.is_mass_cancel() => mass_cancel_report(echo, Err(reject), answering.at),
-        echo => application_not_available(echo, number, reject),
+    match echo.refused_with() {
+        RefusalForm::RejectedOrder => rejected_order(echo, reject.reason, &reject.display_text(), answering),
+        RefusalForm::MassCancelReport => mass_cancel_report(echo, Err(reject), answering.at),
+        RefusalForm::CancelReject(_) | RefusalForm::BusinessReject => application_not_available(echo, number, reject),
     }
 }
 
@@ -135,8 +136,8 @@ fn unknown_order_report(
 pub(crate) fn unknown_order(echo: &RequestEcho, at: Timestamp, exec_id: &str) -> OutgoingMessage {
     let order = echo.get(field::CL_ORD_ID).or(echo.get(field::ORDER_ID));
     let refusal = Refusal::UnknownOrder(order.unwrap_or(field::NONE).into());
-    let text = match echo.get(tag::MSG_TYPE) {
-        Some("AF") => no_open_orders_text(echo),
+    let text = match echo.becomes() {
+        Some(RequestMeaning::MassStatus) => no_open_orders_text(echo),
         _ => refusal.to_string(),
     };
     let text = &MessageReject::other(refusal.code(), &text).display_text();
@@ -149,7 +150,7 @@ fn no_open_orders_text(echo: &RequestEcho) -> String {
     let is_of_one = echo.get(field::MASS_STATUS_REQ_TYPE) == Some("1");
     let security = [field::SECURITY_ID, field::SYMBOL].into_iter().find_map(|tag| Some((tag, echo.get(tag)?)));
     match security.filter(|_| is_of_one) {
-        Some((tag, value)) => format!("none of your orders in {} {value} is open", tag_names::tag_with_name(tag)),
+        Some((tag, value)) => format!("none of your orders in {} {value} is open", field::tag_with_name(tag)),
         None => "none of your orders is open".to_owned(),
     }
 }
@@ -223,7 +224,11 @@ fn cancel_reject(echo: &RequestEcho, order: Option<&Order>, reason: u64, text: &
     reject.field(field::CL_ORD_ID, echo.get(field::CL_ORD_ID).unwrap_or(field::NONE));
     reject.field(field::ORIG_CL_ORD_ID, orig.unwrap_or(field::NONE));
     reject.field(field::ORD_STATUS, order.map_or("8", |order| ord_status(order.status())));
-    reject.number(field::CXL_REJ_RESPONSE_TO, if echo.is_replace() { 2 } else { 1 });
+    let response_to = match echo.refused_with() {
+        RefusalForm::CancelReject(response_to) => response_to,
+        RefusalForm::RejectedOrder | RefusalForm::MassCancelReport | RefusalForm::BusinessReject => 1,
+    };
+    reject.number(field::CXL_REJ_RESPONSE_TO, response_to);
     reject.number(field::CXL_REJ_REASON, reason).field(field::TEXT, printable_text(text));
     write_utc(&mut reject, field::TRANSACT_TIME, at);
     reject

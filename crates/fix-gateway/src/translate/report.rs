@@ -291,7 +291,7 @@ impl ExecutionReport<'_> {
 
     fn write_terms(&self, report: &mut OutgoingMessage) {
         let OrderTerms { quantity, kind, tif } = &self.terms;
-        report.display(field::ORDER_QTY, quantity).field(field::ORD_TYPE, field::ord_type(kind));
+        report.display(field::ORDER_QTY, quantity).field(field::ORD_TYPE, field::ord_type(kind.order_type()).0);
         if let Some(limit) = kind.limit() {
             report.display(field::PRICE, limit);
         }

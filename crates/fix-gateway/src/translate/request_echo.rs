@@ -4,28 +4,8 @@
 use fix::FixMessage;
 use fix::tag::{self, Tag};
 
-use super::field::{
-    ACCOUNT, CL_ORD_ID, MASS_CANCEL_REQUEST_TYPE, MASS_STATUS_REQ_ID, MASS_STATUS_REQ_TYPE, ORD_STATUS_REQ_ID,
-    ORDER_ID, ORDER_QTY, ORIG_CL_ORD_ID, POSS_RESEND, SECURITY_ID, SIDE, SYMBOL, TIME_IN_FORCE,
-};
-
-const ECHOED_TAGS: [Tag; 15] = [
-    tag::MSG_TYPE,
-    ACCOUNT,
-    CL_ORD_ID,
-    ORDER_ID,
-    ORDER_QTY,
-    ORIG_CL_ORD_ID,
-    SECURITY_ID,
-    SIDE,
-    SYMBOL,
-    TIME_IN_FORCE,
-    POSS_RESEND,
-    MASS_CANCEL_REQUEST_TYPE,
-    MASS_STATUS_REQ_ID,
-    MASS_STATUS_REQ_TYPE,
-    ORD_STATUS_REQ_ID,
-];
+use super::field::{CL_ORD_ID, ORDER_ID, ORIG_CL_ORD_ID, POSS_RESEND};
+use super::messages::{ECHOED_TAGS, MessageRow, RefusalForm, RequestMeaning};
 
 /// Field separator; it cannot occur in a field.
 const FIELD_END: char = '\u{1}';
@@ -56,21 +36,17 @@ impl RequestEcho {
         self.0.iter().find(|(kept, _)| *kept == tag).map(|(_, value)| value.as_str())
     }
 
-    pub(crate) fn is_new_order(&self) -> bool {
-        self.get(tag::MSG_TYPE) == Some("D")
+    fn row(&self) -> Option<&'static MessageRow> {
+        MessageRow::by_type(self.get(tag::MSG_TYPE)?.as_bytes())
     }
 
-    /// Of a request on one order.
-    pub(crate) fn is_request(&self) -> bool {
-        matches!(self.get(tag::MSG_TYPE), Some("F" | "G"))
+    /// What the message became; `None` where its type is not known.
+    pub(crate) fn becomes(&self) -> Option<RequestMeaning> {
+        self.row().map(|row| row.becomes)
     }
 
-    pub(crate) fn is_replace(&self) -> bool {
-        self.get(tag::MSG_TYPE) == Some("G")
-    }
-
-    pub(crate) fn is_mass_cancel(&self) -> bool {
-        self.get(tag::MSG_TYPE) == Some("q")
+    pub(crate) fn refused_with(&self) -> RefusalForm {
+        self.row().map_or(RefusalForm::BusinessReject, |row| row.refused_with)
     }
 
     /// The id of the order of a request.
@@ -81,7 +57,8 @@ impl RequestEcho {
     /// PossResend: the message may have been sent before. A request cannot have been accepted under the id of its
     /// order.
     pub(crate) fn may_be_resent(&self) -> bool {
-        let is_distinct = self.is_new_order() || self.get(CL_ORD_ID) != self.target_order();
+        let is_distinct =
+            self.refused_with() == RefusalForm::RejectedOrder || self.get(CL_ORD_ID) != self.target_order();
         self.get(POSS_RESEND) == Some("Y") && is_distinct
     }
 }
@@ -94,7 +71,7 @@ mod tests {
     fn what_is_written_is_read_back() {
         let echo = RequestEcho(vec![(35, "D".into()), (11, "a=b".into()), (97, "Y".into())]);
         assert_eq!(RequestEcho::decode(&echo.encode()), echo);
-        assert!(echo.is_new_order() && echo.may_be_resent() && !echo.is_replace());
+        assert!(echo.becomes() == Some(RequestMeaning::Place) && echo.may_be_resent());
         assert_eq!(RequestEcho::decode("rubbish"), RequestEcho::default());
     }
 }

@@ -97,7 +97,7 @@ fn only_match<'a>(
     if meant.next().is_some() {
         let text = format!(
             "{} {name} is listed on several exchanges, say which by 207",
-            crate::translate::tag_names::tag_with_name(tag)
+            crate::translate::field::tag_with_name(tag)
         );
         return Err(MessageReject::new(UNKNOWN_SYMBOL, AMBIGUOUS_SECURITY, &text));
     }
@@ -105,7 +105,7 @@ fn only_match<'a>(
 }
 
 fn unknown_security(tag: Tag, name: &str) -> MessageReject {
-    let text = format!("{} {name} is not known", crate::translate::tag_names::tag_with_name(tag));
+    let text = format!("{} {name} is not known", crate::translate::field::tag_with_name(tag));
     MessageReject::new(UNKNOWN_SYMBOL, "unknown-security", &text)
 }
 
@@ -140,7 +140,7 @@ fn exchange_from(
         codes.chain([&exchange.name]).any(|known| **known == *name) || exchange.id.to_string() == name
     };
     let found = reference.exchanges.values().find(|exchange| bears(exchange)).map(|exchange| exchange.id);
-    let unknown = || format!("{} {name} is not known", crate::translate::tag_names::tag_with_name(tag));
+    let unknown = || format!("{} {name} is not known", crate::translate::field::tag_with_name(tag));
     found.map(Some).ok_or_else(|| MessageReject::other("unknown-exchange", &unknown()))
 }
 

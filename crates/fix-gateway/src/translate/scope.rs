@@ -3,11 +3,12 @@
 use domain::{Order, ReferenceData, SecurityId};
 use fix::FixMessage;
 
-use super::field::{MASS_CANCEL_REQUEST_TYPE, MASS_STATUS_REQ_TYPE, SECURITY_ID};
+use super::field::SECURITY_ID;
+use super::field::tag_with_name;
 use super::field_reader::{MessageReject, required};
+use super::messages::MessageRow;
 use super::reject_codes::UNSUPPORTED;
 use super::resolve;
-use super::tag_names::tag_with_name;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RequestScope {
@@ -16,12 +17,10 @@ pub(crate) enum RequestScope {
 }
 
 impl RequestScope {
-    /// By 585 of an AF or 530 of a q; an H has the id of its order.
+    /// A request without such a field has the id of its order.
     pub(crate) fn from_message(message: &FixMessage<'_>, reference: &ReferenceData) -> Result<Self, MessageReject> {
-        let kind = match message.msg_type() {
-            b"AF" => MASS_STATUS_REQ_TYPE,
-            b"q" => MASS_CANCEL_REQUEST_TYPE,
-            _ => return Ok(Self::All),
+        let Some(kind) = MessageRow::by_type(message.msg_type()).and_then(|row| row.scope) else {
+            return Ok(Self::All);
         };
         match required(message, kind)? {
             b"7" => Ok(Self::All),

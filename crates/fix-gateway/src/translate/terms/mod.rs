@@ -10,10 +10,10 @@ use domain::Security;
 use fix::tag::{self, Tag};
 use fix::{FixMessage, GatewaySettings};
 
+use super::field::tag_with_name;
 use super::field::{EXPIRE_DATE, EXPIRE_TIME, TIME_IN_FORCE};
 use super::field_reader::MessageReject;
 use super::reject_codes::{TERM_NOT_OFFERED, UNSUPPORTED};
-use super::tag_names::tag_with_name;
 
 use table::{Treatment, known_field};
 

@@ -20,7 +20,9 @@ use fix::{
     CancelOnDisconnect, CheckRules, Dictionary, DictionaryChecker, FixDecoder, GatewaySettings, OutgoingMessage,
 };
 
-use crate::translate::{self, ExecIds, ExecTypeProfile, MessageReject, ReplyContext, ReportIds, RequestEcho};
+use crate::translate::{
+    self, ExecIds, ExecTypeProfile, MessageReject, MessageRow, ReplyContext, ReportIds, RequestEcho, SessionTerms,
+};
 
 /// 2026-11-16 12:00 UTC, a Monday.
 const NOON: i64 = 1_794_830_400_000_000_000;
@@ -175,19 +177,16 @@ impl GatewayHarness {
         let bytes = wire(text);
         let mut decoder = FixDecoder::new();
         let message = decoder.decode(&bytes).unwrap();
-        if let Some(fault) = translate::validate(&message) {
+        let row = MessageRow::by_type(message.msg_type()).unwrap();
+        if let Some(fault) = row.fault_in(&message) {
             let mut reject = OutgoingMessage::default();
             fault.reject(&message, &mut reject);
             return vec![reject];
         }
         let echo = RequestEcho::from_message(&message);
         let reference = self.engine.reference().clone();
-        let command = match message.msg_type() {
-            b"D" => translate::order(&message, &reference, &self.rules, None).map(Command::Place),
-            b"G" => translate::replace(&message, &reference, &self.rules).map(Command::Modify),
-            b"q" => translate::mass_cancel(&message, &reference).map(Command::MassCancel),
-            _ => translate::cancel(&message, &reference).map(Command::Cancel),
-        };
+        let session = SessionTerms { reference: &reference, rules: &self.rules, strategy: None };
+        let command = translate::command(row.becomes, &message, &session).unwrap();
         match command.or_else(|complaint| translate::decline(&echo, complaint)) {
             Ok(command) => self.submit(command, &echo),
             Err(complaint) => vec![self.refuse(&echo, &complaint)],

@@ -6,8 +6,8 @@ use fix::{FixDecoder, OutgoingMessage};
 
 use super::harness::{GatewayHarness, in_full, wire};
 use crate::translate::{
-    MessageReject, RequestEcho, RequestScope, application_not_available, status_request_rejected, unknown_order,
-    validate,
+    MessageReject, MessageRow, RequestEcho, RequestScope, application_not_available, status_request_rejected,
+    unknown_order,
 };
 
 fn scope(text: &str, reference: &ReferenceData) -> String {
@@ -122,7 +122,7 @@ fn what_an_answer_has_to_repeat_must_be_there_and_of_fix() {
 fn fault(bytes: &[u8]) -> String {
     let mut decoder = FixDecoder::new();
     let message = decoder.decode(bytes).unwrap();
-    validate(&message).map_or("taken".to_owned(), |fault| {
+    MessageRow::by_type(message.msg_type()).unwrap().fault_in(&message).map_or("taken".to_owned(), |fault| {
         let mut reject = OutgoingMessage::default();
         fault.reject(&message, &mut reject);
         in_full(&reject)
