@@ -15,6 +15,7 @@ pub use crate::phase::{Mode, StrategyFailure, StrategyFailureKind, StrategyPhase
 use crate::reference::{Account, Exchange, Security, SecurityFamily, StrategyRecord};
 use crate::report::{Report, SessionState};
 pub use crate::restated_fields::RestatedFields;
+use crate::retired_orders::RetiredOrdersInput;
 use crate::risk::{EngineSettings, RiskLimits, RiskLimitsChange, RiskScope, TradingState};
 use crate::time::Timestamp;
 
@@ -47,6 +48,9 @@ pub enum Input {
     /// A price of a feed.
     #[n(4)]
     Market(#[n(0)] MarketData),
+    /// Ids of retired orders go to the index on disk, or come back from it.
+    #[n(5)]
+    RetiredOrders(#[n(0)] RetiredOrdersInput),
 }
 
 /// A message of a market data feed; the market half of the engine keeps it.

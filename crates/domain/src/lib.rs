@@ -32,6 +32,7 @@ pub mod reference;
 pub mod refusal;
 mod refusal_text;
 mod restated_fields;
+mod retired_orders;
 pub mod report;
 pub mod rights;
 pub mod risk;
@@ -69,6 +70,7 @@ pub use reference::{
 };
 pub use refusal::Refusal;
 pub use report::Report;
+pub use retired_orders::{KeyList, RecalledKeys, RetiredOrdersInput};
 pub use risk::{BurstLimit, RiskLimits, RiskScope, SelfTradePrevention, TradingState};
 pub use rust_decimal::Decimal;
 pub use seeded_rng::SeededRng;

@@ -2,11 +2,12 @@
 
 use domain::command::Command;
 use domain::query::{AdapterStatus, Answer, EngineResult};
-use domain::{CommandEnvelope, Input, Mark, Query, SecurityId, Sequenced, Timestamp};
+use domain::{CommandEnvelope, Input, Mark, Query, RecalledKeys, Report, SecurityId, Sequenced, Timestamp};
 
 use crate::line_monitor::LineMonitor;
 use crate::market::MarketState;
 use crate::moment::Moment;
+use crate::orders::retired_keys::{RetiredKeyLookup, RetiredKeys};
 use crate::outbox::Outbox;
 use crate::trading::Trading;
 
@@ -42,6 +43,7 @@ impl Engine {
             }
             Input::Marks(marks) => self.trading.advance_to(moment).on_marks(moment, marks, out),
             Input::Clock => self.trading.advance_to(moment).on_clock(moment, out),
+            Input::RetiredOrders(told) => self.trading.advance_to(moment).on_retired_orders(told),
         }
         Ok(Answer::Done)
     }
@@ -143,6 +145,41 @@ impl Engine {
     /// A copy of the trading state, to be encoded on another thread: copying takes a fraction of the time of encoding.
     pub fn snapshot(&self) -> StateSnapshot {
         StateSnapshot(self.trading.copy_for_disk())
+    }
+
+    /// Whether an index on disk takes the keys of retired orders.
+    pub fn has_retired_index(&self) -> bool {
+        self.trading.orders.has_index()
+    }
+
+    /// The index must have every key that was retired up to this sequence: the state has forgotten them.
+    pub fn forgotten_through(&self) -> u64 {
+        self.trading.orders.forgotten_through()
+    }
+
+    /// The sequence of [`Self::keys_to_store`], which costs nothing.
+    pub fn stores_through(&self) -> Option<u64> {
+        self.trading.orders.stores_through()
+    }
+
+    /// Keys of retired orders that the index has to take; absent where that is nothing.
+    pub fn keys_to_store(&self) -> Option<RetiredKeys> {
+        self.trading.orders.keys_to_store()
+    }
+
+    /// What a command needs back from the index.
+    pub fn recall_for_command(&self, asked: &CommandEnvelope, index: &dyn RetiredKeyLookup, found: &mut RecalledKeys) {
+        self.trading.recall_for_command(asked, index, found);
+    }
+
+    /// What the answer to a query needs back from the index.
+    pub fn recall_for_query(&self, query: &Query, index: &dyn RetiredKeyLookup, found: &mut RecalledKeys) {
+        self.trading.recall_for_query(query, index, found);
+    }
+
+    /// What a report needs back from the index.
+    pub fn recall_for_report(&self, report: &Report, index: &dyn RetiredKeyLookup, found: &mut RecalledKeys) {
+        self.trading.recall_for_report(report, index, found);
     }
 
     /// How many orders the state has: open ones, and those of today and yesterday.

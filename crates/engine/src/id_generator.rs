@@ -38,6 +38,14 @@ impl IdGenerator {
         self.int_ids.values_mut().for_each(|last| *last = self.int_ids_above);
     }
 
+    /// Clients chose ids with numbers up to these, and nothing here remembers the ids any longer.
+    pub(crate) fn skip_numbers(&mut self, chosen: &BTreeMap<Text, u64>) {
+        for (prefix, number) in chosen {
+            let last = self.int_ids.get_mut(prefix).unwrap_or(&mut self.int_ids_above);
+            *last = number.max(last).to_owned();
+        }
+    }
+
     pub(crate) fn next_order(&mut self) -> u64 {
         if PlantedBug::ReuseOrderNumber.is_planted() && self.orders % 20 == 19 && self.bookings.is_multiple_of(2) {
             return self.orders;

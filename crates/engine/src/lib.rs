@@ -36,4 +36,5 @@ mod codec;
 mod samples;
 
 pub use engine::{Engine, InvalidSnapshot, StateSnapshot, security_of};
+pub use orders::retired_keys::{RetiredKeyLookup, RetiredKeys};
 pub use outbox::Outbox;

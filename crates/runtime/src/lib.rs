@@ -2,6 +2,7 @@
 
 pub mod clock;
 mod requests;
+mod retired_orders;
 mod gate;
 mod live;
 mod loss;
@@ -16,4 +17,4 @@ mod unsent_instructions;
 
 pub use live::{EngineClock, EventSink, LiveExit, LiveLoop, LiveOptions, LiveParts};
 pub use loss::go_on_after;
-pub use recovery::{RecoveredState, RecoveryError, StateAt, recover, state_at};
+pub use recovery::{RecoveredState, RecoveryError, RecoverySources, StateAt, recover, recover_from, state_at};

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use bus::inbox::inbox;
-use domain::{Input, OrderId, PublishedEvent, Sequenced, Timestamp};
+use domain::{Input, OrderId, PublishedEvent, RetiredOrdersInput, Sequenced, Timestamp};
 use engine::{Engine, Outbox};
 use storage::journal::{self, InstanceId, JournalEntry, JournalReader, ScanProgress};
-use storage::{JournalLedger, SnapshotStore, StorageError};
+use storage::{JournalLedger, RetiredIndex, SnapshotStore, StorageError};
 
 use tracing::warn;
 
@@ -64,8 +64,21 @@ impl From<StorageError> for RecoveryError {
     }
 }
 
+/// What an engine is recovered from.
+#[derive(Clone, Copy)]
+pub struct RecoverySources<'a> {
+    /// The data folder.
+    pub folder: &'a Path,
+    /// Of the journal's newest record.
+    pub last_sequence: u64,
+    pub snapshots: &'a SnapshotStore,
+    pub ledger: &'a JournalLedger,
+    /// Gets what is missing in it, where there is one.
+    pub retired: Option<&'a RetiredIndex>,
+}
+
 /// Builds the engine as it was. `reader` is offered every event after `reader_has`, so that the read model catches up.
-/// `last_sequence` is that of the journal's newest record.
+/// `last_sequence` is that of the journal's newest record. Ids of retired orders are taken as they are.
 pub fn recover(
     folder: &Path,
     last_sequence: u64,
@@ -75,10 +88,22 @@ pub fn recover(
     reader: &mut dyn FnMut(u64, &[PublishedEvent]),
     progress: &mut dyn FnMut(ScanProgress),
 ) -> Result<(Engine, RecoveredState), RecoveryError> {
+    let sources = RecoverySources { folder, last_sequence, snapshots, ledger, retired: None };
+    recover_from(&sources, reader_has, reader, progress)
+}
+
+/// As [`recover`], with an index of retired orders.
+pub fn recover_from(
+    sources: &RecoverySources<'_>,
+    reader_has: u64,
+    reader: &mut dyn FnMut(u64, &[PublishedEvent]),
+    progress: &mut dyn FnMut(ScanProgress),
+) -> Result<(Engine, RecoveredState), RecoveryError> {
+    let RecoverySources { folder, last_sequence, snapshots, .. } = *sources;
     if let Some((snapshot, _)) = snapshots.newest_claim()?.filter(|(snapshot, _)| *snapshot > last_sequence) {
         return Err(RecoveryError::JournalTooShort { journal: last_sequence, snapshot });
     }
-    let mut replay = RecoveryReplay::begin(snapshots, ledger, last_sequence, reader_has, reader)?;
+    let mut replay = RecoveryReplay::begin(sources, reader_has, reader)?;
     let from = replay.recovered.snapshot + 1;
     let source = JournalReader::open(&folder.join(journal::FOLDER), from)?;
     source.replay(&mut |entry| replay.on_record(&entry), progress)?;
@@ -110,7 +135,8 @@ fn replay_up_to(
     ledger: &JournalLedger,
 ) -> Result<(Engine, RecoveredState), RecoveryError> {
     let mut ignore = |_: u64, _: &[PublishedEvent]| {};
-    let mut replay = RecoveryReplay::begin(snapshots, ledger, end, end, &mut ignore)?;
+    let sources = RecoverySources { folder, last_sequence: end, snapshots, ledger, retired: None };
+    let mut replay = RecoveryReplay::begin(&sources, end, &mut ignore)?;
     let mut source = JournalReader::open(&folder.join(journal::FOLDER), replay.recovered.snapshot + 1)?;
     while let Some(entry) = source.read_to(end)? {
         replay.on_record(&entry)?;
@@ -123,6 +149,7 @@ struct RecoveryReplay<'a> {
     out: Outbox,
     recovered: RecoveredState,
     ledger: &'a JournalLedger,
+    retired: Option<&'a RetiredIndex>,
     reader_has: u64,
     reader: &'a mut dyn FnMut(u64, &[PublishedEvent]),
 }
@@ -131,15 +158,14 @@ impl<'a> RecoveryReplay<'a> {
     /// A reader that is behind the newest snapshot needs an older one, or the beginning. So does a build that cannot read the
     /// newest one: the journal has all that it was made of.
     fn begin(
-        snapshots: &SnapshotStore,
-        ledger: &'a JournalLedger,
-        last_sequence: u64,
+        sources: &RecoverySources<'a>,
         reader_has: u64,
         reader: &'a mut dyn FnMut(u64, &[PublishedEvent]),
     ) -> Result<Self, RecoveryError> {
+        let RecoverySources { last_sequence, snapshots, ledger, retired, .. } = *sources;
         let (engine, out) = (Engine::default(), Outbox::default());
         let recovered = RecoveredState { digest: Some(RunDigest::default()), ..RecoveredState::default() };
-        let mut replay = Self { engine, out, recovered, ledger, reader_has, reader };
+        let mut replay = Self { engine, out, recovered, ledger, retired, reader_has, reader };
         let mut limit = reader_has.min(last_sequence);
         while let Some(snapshot) = snapshots.latest_valid(Some(limit))? {
             let Err(reason) = replay.load(snapshot.sequence, &snapshot.state) else { break };
@@ -155,6 +181,9 @@ impl<'a> RecoveryReplay<'a> {
     fn load(&mut self, sequence: u64, state: &[u8]) -> Result<(), String> {
         let parts = journal_records::decode_snapshot(state).map_err(|UnreadableRecord(reason)| reason)?;
         let engine = Engine::from_state(parts.engine).map_err(|bad| bad.0.to_string())?;
+        if self.retired.is_some_and(|index| index.through() < engine.forgotten_through()) {
+            return Err("it has forgotten ids of retired orders that the index does not have".to_owned());
+        }
         self.ledger.import(parts.ledger)?;
         self.engine = engine;
         self.recovered.reserved = parts.reserved;
@@ -188,6 +217,17 @@ impl<'a> RecoveryReplay<'a> {
         Ok(())
     }
 
+    /// An index that is behind gets the keys that the engine is about to forget.
+    fn restore_index(&self, input: &Input) -> Result<(), RecoveryError> {
+        let (Some(index), Input::RetiredOrders(RetiredOrdersInput::Stored(through))) = (self.retired, input) else {
+            return Ok(());
+        };
+        if let Some(keys) = self.engine.keys_to_store().filter(|keys| keys.through == *through) {
+            index.store(keys.through, keys.ids, keys.others)?;
+        }
+        Ok(())
+    }
+
     fn apply(&mut self, entry: &JournalEntry<'_>) -> Result<(), RecoveryError> {
         let what = journal_records::decode_input(entry.payload)
             .map_err(|UnreadableRecord(reason)| RecoveryError::Unreadable { sequence: entry.sequence, reason })?;
@@ -195,6 +235,7 @@ impl<'a> RecoveryReplay<'a> {
         if let Input::Command(envelope) = &what {
             envelope.caller.origin.iter().for_each(|origin| self.ledger.record_seq_num(origin));
         }
+        self.restore_index(&what)?;
         // Callers were answered, and venues were instructed, when it happened.
         let _ = self.engine.apply(&Sequenced { sequence, at, payload: what }, &mut self.out);
         self.out.instructions.clear();

@@ -26,7 +26,7 @@ pub(crate) fn gate_scope_of(input: &Input) -> Option<RiskScope> {
 pub(crate) fn origin_of(input: Input) -> Option<Box<MessageOrigin>> {
     match input {
         Input::Command(envelope) => envelope.caller.origin,
-        Input::Report(_) | Input::Marks(_) | Input::Clock | Input::Market(_) => None,
+        Input::Report(_) | Input::Marks(_) | Input::Clock | Input::Market(_) | Input::RetiredOrders(_) => None,
     }
 }
 

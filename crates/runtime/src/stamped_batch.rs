@@ -19,6 +19,8 @@ pub(crate) struct StampedBatch {
     pub(crate) unasked: Vec<Sequenced<Input>>,
     pub(crate) requests: Vec<StampedRequest>,
     pub(crate) records: Vec<JournalRecord>,
+    /// Applied after the requests.
+    pub(crate) last: Option<Sequenced<Input>>,
     bytes: usize,
 }
 
@@ -31,7 +33,7 @@ pub(crate) struct StampedRequest {
 impl StampedBatch {
     pub(crate) fn new(at: Timestamp, room: usize) -> Self {
         let (unasked, requests, records) = (Vec::new(), Vec::with_capacity(room), Vec::with_capacity(room + 2));
-        Self { at, unasked, requests, records, bytes: 0 }
+        Self { at, unasked, requests, records, last: None, bytes: 0 }
     }
 
     pub(crate) fn is_full(&self) -> bool {
@@ -46,6 +48,11 @@ impl StampedBatch {
     pub(crate) fn push_input(&mut self, sequencer: &mut Sequencer, input: Input) {
         let stamped = self.stamp(sequencer, input);
         self.unasked.push(stamped);
+    }
+
+    /// Nothing may be pushed after it.
+    pub(crate) fn push_last(&mut self, sequencer: &mut Sequencer, input: Input) {
+        self.last = Some(self.stamp(sequencer, input));
     }
 
     pub(crate) fn push_request(&mut self, sequencer: &mut Sequencer, request: EngineRequest) {

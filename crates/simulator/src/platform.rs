@@ -110,6 +110,7 @@ impl Platform {
             journal,
             snapshots: snapshots.into(),
             ledger,
+            retired: None,
             feed,
             catalogue: Catalogue::default(),
             instructions: router,

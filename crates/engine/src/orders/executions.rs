@@ -130,6 +130,12 @@ fn content_key(key: u128, quantity: Quantity, price: Price) -> u128 {
     fingerprint(&[&key.to_le_bytes(), &bytes(quantity.0), &bytes(price.0)])
 }
 
+/// The keys under which a fill is known when its order is no longer kept; the last one is of earlier builds.
+pub(super) fn retired_keys(id: &ExecutionId<'_>, fill: &VenueFill) -> [u128; 3] {
+    let key = |key| content_key(key, fill.quantity, fill.price);
+    [key(id.key()), key(id.leg_key()), id.earlier_key()]
+}
+
 impl ExecutionStore {
     fn from_booked(booked: Vec<(u128, BookedExecution)>, retired: BTreeSet<u128>, earlier: EarlierExecutions) -> Self {
         let index = booked.iter().enumerate().map(|(place, (key, _))| (*key, place)).collect();
@@ -183,9 +189,25 @@ impl ExecutionStore {
 
     /// Whether exactly this fill was booked for an order that is no longer kept.
     pub(crate) fn is_retired(&self, id: &ExecutionId<'_>, fill: &VenueFill) -> bool {
-        let keys = [id.key(), id.leg_key()];
-        keys.iter().any(|key| self.retired.contains(&content_key(*key, fill.quantity, fill.price)))
-            || self.earlier.retired.contains(&id.earlier_key())
+        let [whole, leg, earlier] = retired_keys(id, fill);
+        [whole, leg].iter().any(|key| self.retired.contains(key)) || self.earlier.retired.contains(&earlier)
+    }
+
+    /// Keys of executions of orders that are no longer kept.
+    pub(super) fn retired_keys(&self) -> impl Iterator<Item = u128> {
+        self.retired.iter().chain(&self.earlier.retired).copied()
+    }
+
+    /// The index on disk has all of them.
+    pub(super) fn forget(&mut self) {
+        self.retired.clear();
+        self.earlier.retired.clear();
+    }
+
+    /// From the index, which does not know of which kind a key is; the kinds share no keys.
+    pub(super) fn recall(&mut self, keys: &[u128]) {
+        self.retired.extend(keys);
+        self.earlier.retired.extend(keys);
     }
 
     /// Drops the executions of these orders and keeps only their keys.

@@ -92,6 +92,12 @@ impl Trading {
     /// Also of an order that is no longer kept.
     pub(super) fn account_of(&self, report: OrderReport, out: &mut Outbox) -> Option<AccountId> {
         let retired = self.orders.retired_account(report.order);
+        if retired.is_none() && self.orders.is_forgotten(report.order) {
+            let text =
+                format!("order number {} is long gone and its account is not known: record by hand", report.order);
+            out.error("fill-not-booked", text);
+            return None;
+        }
         retired.or_else(|| self.find_order(report, out).map(|order| order.account))
     }
 

@@ -72,7 +72,7 @@ impl Trading {
     /// First what must be known before fills are booked: the order is there, with these terms.
     pub(crate) fn apply_venue_order(&mut self, moment: Moment, seen: &VenueOrder, out: &mut Outbox) {
         let report = OrderReport { moment, order: seen.order, ext_at: None };
-        if self.orders.retired_account(seen.order).is_some() {
+        if self.orders.is_retired(seen.order) {
             return;
         }
         let Some(order) = self.find_order(report, out).cloned() else { return };

@@ -6,13 +6,14 @@ use std::sync::Arc;
 
 use domain::lookup_map::fingerprint;
 use domain::order::{ExecType, Order, OrderRequest, Side};
-use domain::{AccountId, IntId, LookupMap, OrderId, SecurityId, Source, StrategyId, Text, Timestamp};
+use domain::{AccountId, IntId, LookupMap, OrderId, RecalledKeys, SecurityId, Source, StrategyId, Text, Timestamp};
 use minicbor::{Decode, Decoder, Encode, Encoder};
 
 use super::cl_ord_ids::ClOrdIdIndex;
 use super::executions::ExecutionStore;
 use super::orders_by_id::OrdersById;
 use super::resting::{RestingOrders, WorkingClass, WorkingOrders};
+use super::retired_keys::{IndexedOrders, RetiredKeys, RetiredOrderKeys};
 use super::transitions::RequestKind;
 
 #[derive(Debug, Clone, Default)]
@@ -20,12 +21,7 @@ pub(crate) struct OrderRegistry {
     orders: OrdersById,
     cl_ord_ids: ClOrdIdIndex,
     pub(crate) executions: ExecutionStore,
-    /// Fingerprints of ids of orders that are no longer kept.
-    retired_ids: BTreeSet<u128>,
-    /// The accounts of orders that are no longer kept: a venue may repeat its reports on them.
-    retired_accounts: BTreeMap<OrderId, AccountId>,
-    /// Fingerprints of ClOrdIDs of orders that are no longer kept, and of mass cancels.
-    retired_names: BTreeSet<u128>,
+    retired: RetiredOrderKeys,
     /// Orders that were not placed here, also those that are no longer kept, by the key of the venue's order.
     external: BTreeMap<u128, OrderId>,
     /// Keys of such orders that could not be adopted, and of which that was told.
@@ -81,7 +77,7 @@ impl IndexEntry {
 impl OrderRegistry {
     pub(crate) fn contains_id(&self, id: &IntId) -> bool {
         let key = id_key(id.as_str());
-        self.by_int_id.contains(&key) || self.retired_ids.contains(&key)
+        self.by_int_id.contains(&key) || self.retired.contains_id(key)
     }
 
     /// What is written to disk: indexes are made from it.
@@ -90,9 +86,7 @@ impl OrderRegistry {
             orders: self.orders.clone(),
             cl_ord_ids: self.cl_ord_ids.clone(),
             executions: self.executions.clone(),
-            retired_ids: self.retired_ids.clone(),
-            retired_accounts: self.retired_accounts.clone(),
-            retired_names: self.retired_names.clone(),
+            retired: self.retired.clone(),
             external: self.external.clone(),
             not_adopted: self.not_adopted.clone(),
             repeated_executions: self.repeated_executions,
@@ -255,26 +249,36 @@ impl OrderRegistry {
 
     /// The account of an order that is no longer kept.
     pub(crate) fn retired_account(&self, id: OrderId) -> Option<AccountId> {
-        self.retired_accounts.get(&id).copied()
+        self.retired.accounts.get(&id).copied()
+    }
+
+    /// Whether an order was kept once.
+    pub(crate) fn is_retired(&self, id: OrderId) -> bool {
+        self.retired.is_known(id)
+    }
+
+    /// Whether only the index on disk knows more of an order than its number.
+    pub(crate) fn is_forgotten(&self, id: OrderId) -> bool {
+        self.retired.is_forgotten(id)
     }
 
     /// Whether a session used this ClOrdID for something that is no longer kept.
     pub(crate) fn is_retired_name(&self, source: &Source, name: &str) -> bool {
-        source.session().is_some_and(|session| self.retired_names.contains(&name_key(session, name)))
+        source.session().is_some_and(|session| self.retired.names.contains(&name_key(session, name)))
     }
 
     pub(crate) fn retire_name(&mut self, session: &str, name: &str) {
-        self.retired_names.insert(name_key(session, name));
+        self.retired.names.insert(name_key(session, name));
     }
 
     /// Drops orders that ended before `kept_since` and keeps only the fact that their ids are used.
-    pub(crate) fn retire(&mut self, kept_since: Timestamp) {
+    pub(crate) fn retire(&mut self, sequence: u64, kept_since: Timestamp) {
+        self.retired.mark_added(sequence);
         let retired = self.orders.remove_where(|order| !order.is_open() && order.changed_at < kept_since);
         for order in &retired {
             let key = id_key(order.int_id.as_str());
             self.by_int_id.remove(&key);
-            self.retired_ids.insert(key);
-            self.retired_accounts.insert(order.id, order.account);
+            self.retired.insert(key, order);
         }
         let ids: BTreeSet<OrderId> = retired.iter().map(|order| order.id).collect();
         let of_session = |order: &'_ Arc<Order>| Some((order.id, order.source.session()?.clone()));
@@ -283,6 +287,53 @@ impl OrderRegistry {
             sessions.get(&order).iter().for_each(|session| self.retire_name(session, &name));
         }
         self.executions.retire(&ids);
+    }
+
+    /// From here on an index takes the keys of retired orders.
+    pub(crate) fn begin_index(&mut self) {
+        self.retired.begin();
+    }
+
+    pub(crate) fn has_index(&self) -> bool {
+        self.retired.indexed.is_some()
+    }
+
+    /// What the index has to take; absent where that is nothing.
+    pub(crate) fn keys_to_store(&self) -> Option<RetiredKeys> {
+        let through = self.retired.to_store()?;
+        let others = self.retired.other_keys().chain(self.executions.retired_keys()).collect();
+        Some(RetiredKeys { through, ids: self.retired.ids.iter().copied().collect(), others })
+    }
+
+    pub(crate) fn stores_through(&self) -> Option<u64> {
+        self.retired.to_store()
+    }
+
+    pub(crate) fn forgotten_through(&self) -> u64 {
+        self.retired.forgotten_through()
+    }
+
+    /// The index has all keys up to a sequence. Returns the numbers that no generated id may have.
+    pub(crate) fn forget(&mut self, through: u64) -> Option<BTreeMap<Text, u64>> {
+        let numbers = self.retired.forget(through)?;
+        self.executions.forget();
+        Some(numbers)
+    }
+
+    pub(crate) fn recall(&mut self, keys: &RecalledKeys) {
+        self.retired.recall(keys);
+        self.executions.recall(&keys.executions.0);
+    }
+
+    /// The key of an id that is not known here.
+    pub(crate) fn unknown_id_key(&self, id: &str) -> Option<u128> {
+        let key = id_key(id);
+        (!self.by_int_id.contains(&key) && !self.retired.contains_id(key)).then_some(key)
+    }
+
+    /// The key of a ClOrdID, where the source is a session.
+    pub(crate) fn session_name_key(&self, source: &Source, name: &str) -> Option<u128> {
+        source.session().map(|session| name_key(session, name))
     }
 
     fn index(&mut self, order: &Order) {
@@ -337,19 +388,20 @@ impl<C> Encode<C> for OrderRegistry {
         e: &mut Encoder<W>,
         ctx: &mut C,
     ) -> Result<(), minicbor::encode::Error<W::Error>> {
-        e.array(11)?;
+        e.array(if self.retired.indexed.is_some() { 12 } else { 11 })?;
         crate::codec::encode_shared(self.orders.iter(), e, ctx)?;
         self.cl_ord_ids.active.encode(e, ctx)?;
         self.executions.encode(e, ctx)?;
-        crate::codec::encode_keys(&self.retired_ids, e)?;
-        self.retired_accounts.encode(e, ctx)?;
+        crate::codec::encode_keys(&self.retired.ids, e)?;
+        self.retired.accounts.encode(e, ctx)?;
         self.repeated_executions.encode(e, ctx)?;
         self.cl_ord_ids.used.encode(e, ctx)?;
-        crate::codec::encode_keys(&self.retired_names, e)?;
+        crate::codec::encode_keys(&self.retired.names, e)?;
         self.cl_ord_ids.requests.encode(e, ctx)?;
         let external: Vec<_> = self.external.iter().map(|(key, order)| (*key, *order)).collect();
         crate::codec::encode_keyed(&external, e, ctx)?;
-        crate::codec::encode_keys(&self.not_adopted, e)
+        crate::codec::encode_keys(&self.not_adopted, e)?;
+        self.retired.indexed.iter().try_for_each(|indexed| indexed.encode(e, ctx))
     }
 }
 
@@ -360,8 +412,11 @@ impl<'b, C> Decode<'b, C> for OrderRegistry {
             orders: crate::codec::decode_shared(d, ctx)?,
             cl_ord_ids: ClOrdIdIndex { active: BTreeMap::decode(d, ctx)?, ..ClOrdIdIndex::default() },
             executions: ExecutionStore::decode(d, ctx)?,
-            retired_ids: crate::codec::decode_keys(d)?,
-            retired_accounts: BTreeMap::decode(d, ctx)?,
+            retired: RetiredOrderKeys {
+                ids: crate::codec::decode_keys(d)?,
+                accounts: BTreeMap::decode(d, ctx)?,
+                ..RetiredOrderKeys::default()
+            },
             repeated_executions: u64::decode(d, ctx)?,
             ..Self::default()
         };
@@ -370,12 +425,16 @@ impl<'b, C> Decode<'b, C> for OrderRegistry {
             registry.cl_ord_ids.used = BTreeMap::decode(d, ctx)?;
         }
         if parts.is_none_or(|parts| parts > 7) {
-            registry.retired_names = crate::codec::decode_keys(d)?;
+            registry.retired.names = crate::codec::decode_keys(d)?;
             registry.cl_ord_ids.requests = BTreeMap::decode(d, ctx)?;
         }
         if parts.is_none_or(|parts| parts > 9) {
             registry.external = crate::codec::decode_keyed(d, ctx)?.into_iter().collect();
             registry.not_adopted = crate::codec::decode_keys(d)?;
+        }
+        // Without an index, and in older snapshots, it is absent.
+        if parts.is_some_and(|parts| parts > 11) {
+            registry.retired.indexed = Some(IndexedOrders::decode(d, ctx)?);
         }
         let orders: Vec<_> = registry.orders.iter().cloned().collect();
         orders.iter().for_each(|order| registry.index(order));
@@ -386,6 +445,18 @@ impl<'b, C> Decode<'b, C> for OrderRegistry {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_snapshot_with_an_index_is_read_as_it_was_written() {
+        let mut registry = OrderRegistry::default();
+        registry.begin_index();
+        registry.retired.mark_added(7);
+        let written = minicbor::to_vec(&registry).unwrap();
+        assert_eq!(written[0], 0x8c, "twelve parts");
+        let read: OrderRegistry = minicbor::decode(&written).unwrap();
+        assert_eq!((read.has_index(), read.stores_through()), (true, Some(7)));
+        assert_eq!(minicbor::to_vec(&read).unwrap(), written);
+    }
 
     #[test]
     fn snapshots_of_older_builds_can_be_read() {

@@ -121,7 +121,7 @@ impl Trading {
         out: &mut Outbox,
     ) {
         for order in orders {
-            let is_known = self.orders.get(order).is_some() || self.orders.retired_account(order).is_some();
+            let is_known = self.orders.get(order).is_some() || self.orders.is_retired(order);
             if is_known || !self.unknown_orders.insert(order) {
                 continue;
             }

@@ -16,6 +16,7 @@ mod breaks;
 mod listings;
 mod venue_listings;
 mod memory;
+mod retired;
 mod orders;
 mod recovery;
 mod risk;

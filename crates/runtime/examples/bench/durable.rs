@@ -158,6 +158,7 @@ fn parts(
         journal,
         snapshots: snapshots.into(),
         ledger,
+        retired: None,
         feed,
         catalogue: Catalogue::default(),
         instructions: outlets,

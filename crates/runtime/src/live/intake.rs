@@ -61,7 +61,7 @@ impl LiveLoop {
         LoopWake::Work(taken)
     }
 
-    fn journal_has_room(&self) -> bool {
+    pub(super) fn journal_has_room(&self) -> bool {
         self.parts.journal.free_batches() >= BATCHES_PER_CYCLE
     }
 

@@ -17,13 +17,14 @@ use domain::report::Report;
 use domain::{Event, Input, PlantedBug, PublishedEvent, SecurityId, Sequenced, Timestamp};
 use engine::{Engine, Outbox};
 use storage::journal::{AppendError, DurabilityEvent, Journal, JournalBatch, JournalRecord};
-use storage::{JournalLedger, SnapshotStore};
+use storage::{JournalLedger, RetiredIndex, SnapshotStore};
 use tracing::error;
 
 use self::input_batch::{InputBatch, LoopWake};
 use crate::gate::{Gate, GatedOutput};
 use crate::journal_records;
 use crate::requests::{UnansweredRequest, gate_scope_of, needs_marks, origin_of, security_of};
+use crate::retired_orders::RetiredOrders;
 use crate::sequencer::Sequencer;
 use crate::simulation::RunDigest;
 use crate::snapshot_writer::{SnapshotJob, SnapshotWriter};
@@ -42,6 +43,8 @@ pub struct LiveParts {
     pub journal: Journal,
     pub snapshots: Arc<SnapshotStore>,
     pub ledger: Arc<JournalLedger>,
+    /// Takes the ids of retired orders; without it they stay in memory.
+    pub retired: Option<Arc<RetiredIndex>>,
     pub feed: EventFeed,
     pub catalogue: Catalogue,
     pub instructions: InstructionRouter,
@@ -88,6 +91,7 @@ pub struct LiveLoop {
     snapshot_writer: SnapshotWriter,
     /// A state that is written once it is durable.
     snapshot_due: Option<SnapshotJob>,
+    retired: Option<RetiredOrders>,
     next_mark_at: Timestamp,
     digest: Option<RunDigest>,
     /// When the newest input was journalled.
@@ -99,6 +103,7 @@ impl LiveLoop {
         Self {
             sequencer: Sequencer::resume_after(recovered.last_sequence, recovered.reserved),
             snapshot_writer: SnapshotWriter::new(parts.snapshots.clone(), options.build.clone()),
+            retired: parts.retired.clone().map(RetiredOrders::new),
             parts,
             options,
             out: Outbox::default(),
@@ -134,7 +139,8 @@ impl LiveLoop {
     /// For whoever steps the loop: it sleeps never and has no thread of its own.
     pub fn by_hand(self) -> Self {
         self.parts.catalogue.replace(self.parts.engine.reference().clone());
-        Self { snapshot_writer: self.snapshot_writer.without_thread(), ..self }
+        let retired = self.retired.map(RetiredOrders::without_thread);
+        Self { snapshot_writer: self.snapshot_writer.without_thread(), retired, ..self }
     }
 
     /// One turn with what is there, or why the loop ends.
@@ -220,6 +226,7 @@ impl LiveLoop {
             batch.push_input(&mut self.sequencer, Input::Clock);
         }
         self.stamp_marks(&mut batch, &requests, !reports.is_empty(), pulse);
+        self.stamp_recalled(&mut batch, &requests, &reports);
         for report in reports {
             batch.push_input(&mut self.sequencer, Input::Report(report));
         }
@@ -229,10 +236,31 @@ impl LiveLoop {
             batch.push_request(&mut self.sequencer, request);
         }
         self.carried_over.append(&mut requests);
+        self.stamp_retired(&mut batch);
         self.journal(now, batch.records)?;
         batch.unasked.into_iter().for_each(|input| self.apply(input, None));
         batch.requests.into_iter().for_each(|request| self.apply_request(now, request));
+        batch.last.into_iter().for_each(|input| self.apply(input, None));
         Ok(())
+    }
+
+    /// What the index knows of ids that the inputs of this turn name comes before them.
+    fn stamp_recalled(&mut self, batch: &mut StampedBatch, requests: &VecDeque<EngineRequest>, reports: &[Report]) {
+        let Some(retired) = &self.retired else { return };
+        if let Some(found) = retired.recall(&self.parts.engine, requests, reports) {
+            batch.push_input(&mut self.sequencer, Input::RetiredOrders(found));
+        }
+    }
+
+    /// What the engine forgets comes last: the inputs of this turn were looked up while the engine knew it.
+    fn stamp_retired(&mut self, batch: &mut StampedBatch) {
+        if !self.journal_has_room() {
+            return;
+        }
+        let told = self.retired.as_mut().and_then(|retired| retired.next_input(&self.parts.engine));
+        if let Some(told) = told {
+            batch.push_last(&mut self.sequencer, Input::RetiredOrders(told));
+        }
     }
 
     fn close_bars(&mut self, now: Timestamp) {

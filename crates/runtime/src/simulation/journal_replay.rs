@@ -135,7 +135,7 @@ impl<'a> ReplaySession<'a> {
         match stamped.payload {
             Input::Market(_) => self.result.prices += 1,
             Input::Command(envelope) => self.compare(*envelope),
-            Input::Report(_) | Input::Marks(_) | Input::Clock => {}
+            Input::Report(_) | Input::Marks(_) | Input::Clock | Input::RetiredOrders(_) => {}
         }
     }
 

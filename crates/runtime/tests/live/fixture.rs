@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, JoinHandle, Thread};
@@ -21,10 +22,10 @@ use domain::{
     AccountId, AdapterName, Caller, Command, CommandEnvelope, Event, EventClass, Instruction, OrderId, OrderKind,
     Price, PublishedEvent, Query, SecurityId, Side, Source, TimeInForce, Timestamp,
 };
-use runtime::{LiveExit, LiveLoop, LiveOptions, LiveParts, RecoveredState, recover};
+use runtime::{EngineClock, LiveExit, LiveLoop, LiveOptions, LiveParts, RecoveredState, RecoverySources, recover_from};
 use storage::journal::{InstanceId, Journal, JournalOptions};
 use storage::lock::DataDirLock;
-use storage::{JournalLedger, SnapshotStore, StorageError};
+use storage::{JournalLedger, RetiredIndex, SnapshotStore, StorageError};
 use tempfile::TempDir;
 
 use crate::test_disk::TestDisk;
@@ -33,7 +34,7 @@ const INSTANCE: InstanceId = InstanceId(*b"the live stories");
 const ADAPTER: &str = "VENUE";
 const TRADED: u64 = 1;
 const QUOTED: u64 = 2;
-/// A Wednesday at noon. Time stands still: nothing expires, and marks are taken once, at the start.
+/// A Wednesday at noon. Time stands still unless days pass: nothing expires, and marks are taken once, at the start.
 const NOON: Timestamp = Timestamp(1_795_003_200_000_000_000);
 const EVENTS_MAX: usize = 1_000;
 pub(crate) const NOTHING: [&str; 0] = [];
@@ -46,6 +47,10 @@ pub(crate) struct LiveFixture {
     pub(crate) journal: JournalOptions,
     pub(crate) lanes: LaneLimits,
     pub(crate) snapshot_every_inputs: u64,
+    /// Whether an index takes the ids of retired orders.
+    pub(crate) has_index: bool,
+    /// Days since noon.
+    pub(crate) days: Arc<AtomicI64>,
 }
 
 impl Default for LiveFixture {
@@ -57,6 +62,8 @@ impl Default for LiveFixture {
             journal: JournalOptions { segment_bytes: 1 << 20, ..JournalOptions::new(INSTANCE) },
             lanes: LaneLimits::default(),
             snapshot_every_inputs: u64::MAX,
+            has_index: false,
+            days: Arc::default(),
         }
     }
 }
@@ -81,11 +88,20 @@ impl LiveFixture {
         let snapshots = SnapshotStore::open_on(self.snapshot_disk.clone(), &lock, INSTANCE).unwrap();
         let (inbox, requests) = inbox_with(self.lanes, InFlightLimits::default());
         let ledger = Arc::new(JournalLedger::new(inbox.clone()));
-        let end = journal.last_sequence();
         let mut ignore = |_: u64, _: &[PublishedEvent]| {};
-        let found = recover(lock.folder(), end, &snapshots, &ledger, u64::MAX, &mut ignore, &mut |_| {});
+        let retired = self.has_index.then(|| Arc::new(RetiredIndex::open(&lock, INSTANCE).unwrap()));
+        let sources = RecoverySources {
+            folder: lock.folder(),
+            last_sequence: journal.last_sequence(),
+            snapshots: &snapshots,
+            ledger: &ledger,
+            retired: retired.as_deref(),
+        };
+        let found = recover_from(&sources, u64::MAX, &mut ignore, &mut |_| {});
         let (engine, recovered) = found.expect("the folder is recovered");
-        let storage = LiveStorage { engine, journal, snapshots, ledger };
+        let days = self.days.clone();
+        let clock: EngineClock = Arc::new(move || NOON.plus_seconds(days.load(Ordering::Relaxed) * 86_400));
+        let storage = LiveStorage { engine, journal, snapshots, ledger, retired, clock };
         let options = LiveOptions {
             snapshot_every_inputs: self.snapshot_every_inputs,
             journal_ticks: false,
@@ -116,6 +132,8 @@ struct LiveStorage {
     journal: Journal,
     snapshots: SnapshotStore,
     ledger: Arc<JournalLedger>,
+    retired: Option<Arc<RetiredIndex>>,
+    clock: EngineClock,
 }
 
 pub(crate) struct RunningLoop {
@@ -123,6 +141,8 @@ pub(crate) struct RunningLoop {
     pub(crate) ledger: Arc<JournalLedger>,
     pub(crate) venue: InstructionQueue,
     pub(crate) recovered: RecoveredState,
+    /// What the engine had forgotten when the loop began.
+    pub(crate) forgotten_through: u64,
     pub(crate) feed: EventFeed,
     orders: EventReceiver,
     ticks: EventReceiver,
@@ -145,11 +165,11 @@ impl RunningLoop {
         let venue = instructions.open(AdapterName(ADAPTER.into()));
         let (stop, stopped) = bounded(1);
         let (ledger, read_model) = (storage.ledger.clone(), Arc::<Mutex<Vec<String>>>::default());
-        let sink = read_model.clone();
+        let (sink, forgotten_through) = (read_model.clone(), storage.engine.forgotten_through());
         let parts = live_parts(requests, storage, feed.clone(), instructions, sink, stopped);
         let live = LiveLoop::new(parts, options, &recovered);
         let thread = thread::spawn(move || live.run());
-        Self { inbox, ledger, venue, recovered, feed, orders, ticks, read_model, stop, thread }
+        Self { inbox, ledger, venue, recovered, forgotten_through, feed, orders, ticks, read_model, stop, thread }
     }
 
     fn open_trading(&mut self) {
@@ -161,13 +181,16 @@ impl RunningLoop {
         ];
         self.command(Command::Reference(reference)).wait();
         self.command(Command::Record(samples::credit(1, 1_000_000))).wait();
-        for kind in logon() {
-            self.report(kind);
-        }
+        self.log_on();
         // Prices get numbers when the first block of numbers is durable, which it is with the first reply.
         self.pass_price();
         assert_eq!(self.query(Query::Adapters).wait(), "answered");
         self.venue.try_iter().for_each(drop);
+    }
+
+    /// The venue logs on and confirms that it has no order.
+    pub(crate) fn log_on(&self) {
+        logon().into_iter().for_each(|kind| self.report(kind));
     }
 
     pub(crate) fn place(&self, id: &str) -> PendingReply {
@@ -313,7 +336,7 @@ fn live_parts(
     sink: Arc<Mutex<Vec<String>>>,
     stop: Receiver<()>,
 ) -> LiveParts {
-    let LiveStorage { engine, journal, snapshots, ledger } = storage;
+    let LiveStorage { engine, journal, snapshots, ledger, retired, clock } = storage;
     let event_sink = Box::new(move |_: u64, events: &[PublishedEvent]| {
         let orders = events.iter().filter(|published| published.event.class() == EventClass::OrderStatus);
         sink.lock().unwrap().extend(orders.map(show_event));
@@ -324,11 +347,12 @@ fn live_parts(
         journal,
         snapshots: snapshots.into(),
         ledger,
+        retired,
         feed,
         catalogue: Catalogue::default(),
         instructions,
         event_sink,
-        clock: Arc::new(|| NOON),
+        clock,
         stop,
     }
 }

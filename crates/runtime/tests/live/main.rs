@@ -7,5 +7,6 @@ mod failure;
 mod fixture;
 mod prices;
 mod release;
+mod retired;
 mod stop;
 mod test_disk;

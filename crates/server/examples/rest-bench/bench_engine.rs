@@ -82,6 +82,7 @@ impl BenchEngine {
             journal,
             snapshots: snapshots.into(),
             ledger,
+            retired: None,
             feed: bus.feed.clone(),
             catalogue: bus.catalogue.clone(),
             instructions: outlets,

@@ -27,7 +27,8 @@ pub(super) struct EngineThread {
 impl EngineThread {
     /// On the bus of its foundation.
     pub(super) fn start(config: &Config, core: Core, bus: Bus) -> Result<Self, ExitFailure> {
-        let Core { folder, engine, recovered, journal, snapshots, read_model, ledger, lanes, clock, .. } = core;
+        let Core { folder, engine, recovered, journal, snapshots, read_model, retired, ledger, lanes, clock, .. } =
+            core;
         bus.catalogue.replace(engine.reference().clone());
         let mut outlets = bus::InstructionRouter::default();
         let opened = config.adapters().map(|name| (name.clone(), outlets.open(name))).collect();
@@ -39,6 +40,7 @@ impl EngineThread {
             journal,
             snapshots: snapshots.into(),
             ledger: ledger.clone(),
+            retired: Some(retired),
             feed: bus.feed.clone(),
             catalogue: bus.catalogue.clone(),
             instructions: outlets,

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use bus::inbox::{Inbox, InboxReceiver, inbox_with};
 use bus::{Bus, Catalogue, EventFeed, JournalStatus};
-use runtime::{RecoveredState, RecoveryError, recover};
+use runtime::{RecoveredState, RecoveryError, RecoverySources, recover_from};
 use storage::journal::{Inspected, Journal, JournalOptions};
-use storage::{JournalLedger, ReadModel, SnapshotStore};
+use storage::{JournalLedger, ReadModel, RetiredIndex, SnapshotStore};
 use tracing::{info, warn};
 
 use super::older_segments;
@@ -25,6 +25,7 @@ pub(super) struct Core {
     pub(super) journal: Journal,
     pub(super) snapshots: SnapshotStore,
     pub(super) read_model: Arc<ReadModel>,
+    pub(super) retired: Arc<RetiredIndex>,
     pub(super) ledger: Arc<JournalLedger>,
     pub(super) inbox: Inbox,
     pub(super) lanes: InboxReceiver,
@@ -41,15 +42,23 @@ impl Core {
         let checked_from = inspected.checked_from();
         let snapshots = SnapshotStore::open(&data_dir.lock, instance)?;
         let read_model = Arc::new(ReadModel::open(&data_dir.lock, instance, end)?);
+        let retired = Arc::new(RetiredIndex::open(&data_dir.lock, instance)?);
         let (inbox, lanes) = inbox_with(config.lane_limits(), config.in_flight_limits());
         let ledger = Arc::new(JournalLedger::new(inbox.clone()));
-        let (engine, recovered) = replay(&folder, end, &snapshots, &ledger, &read_model)?;
+        let sources = RecoverySources {
+            folder: &folder,
+            last_sequence: end,
+            snapshots: &snapshots,
+            ledger: &ledger,
+            retired: Some(&retired),
+        };
+        let (engine, recovered) = replay(&sources, &read_model)?;
         traces.check_orders(&folder, end, engine.last_order())?;
         let journal = open_journal(inspected)?;
         older_segments::check_in_background(&folder, checked_from);
         data_dir.clock.start_after(recovered.at);
         let clock = data_dir.clock.shared();
-        Ok(Self { folder, engine, recovered, journal, snapshots, read_model, ledger, inbox, lanes, clock })
+        Ok(Self { folder, engine, recovered, journal, snapshots, read_model, retired, ledger, inbox, lanes, clock })
     }
 }
 
@@ -79,18 +88,12 @@ fn open_journal(inspected: Inspected) -> Result<Journal, ExitFailure> {
 }
 
 fn replay(
-    folder: &std::path::Path,
-    end: u64,
-    snapshots: &SnapshotStore,
-    ledger: &JournalLedger,
+    sources: &RecoverySources<'_>,
     read_model: &ReadModel,
 ) -> Result<(engine::Engine, RecoveredState), ExitFailure> {
     let mut bar = ProgressReporter::new_for("replaying the journal");
-    let (engine, recovered) = recover(
-        folder,
-        end,
-        snapshots,
-        ledger,
+    let (engine, recovered) = recover_from(
+        sources,
         read_model.applied(),
         &mut |through, events| read_model.append(through, events),
         &mut |step| bar.show(step.read, step.total),

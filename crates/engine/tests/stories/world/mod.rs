@@ -166,7 +166,7 @@ impl StoryEngine {
         self.say(adapter, said)
     }
 
-    fn apply(&mut self, what: Input) -> (Result<Answer, Refusal>, Vec<String>) {
+    pub(crate) fn apply(&mut self, what: Input) -> (Result<Answer, Refusal>, Vec<String>) {
         let mut out = Outbox::default();
         let input = Sequenced { sequence: self.inputs.len() as u64 + 1, at: self.now, payload: what };
         let reply = self.engine.apply(&input, &mut out);
@@ -189,7 +189,7 @@ impl StoryEngine {
         self.order(int_id).map_or(OrderId(999), |order| order.id)
     }
 
-    fn said(&self, words: &[&str]) -> ReportKind {
+    pub(crate) fn said(&self, words: &[&str]) -> ReportKind {
         if let Some(said) = money::said(self.now, words).or_else(|| lines::said(words)) {
             return said;
         }
