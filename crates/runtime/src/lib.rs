@@ -1,6 +1,7 @@
 //! Runtime: calls `apply()` and supplies the time. Live loop, durability gate, recovery, simulation, strategy host.
 
 pub mod clock;
+mod catch_up;
 mod requests;
 mod retired_orders;
 mod gate;
@@ -15,6 +16,7 @@ mod snapshot_writer;
 pub mod strategies;
 mod unsent_instructions;
 
+pub use catch_up::keep_caught_up;
 pub use live::{EngineClock, EventSink, LiveExit, LiveLoop, LiveOptions, LiveParts};
 pub use loss::go_on_after;
 pub use recovery::{RecoveredState, RecoveryError, RecoverySources, StateAt, recover, recover_from, state_at};

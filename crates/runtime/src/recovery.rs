@@ -144,7 +144,7 @@ fn replay_up_to(
     Ok((replay.engine, replay.recovered))
 }
 
-struct RecoveryReplay<'a> {
+pub(crate) struct RecoveryReplay<'a> {
     engine: Engine,
     out: Outbox,
     recovered: RecoveredState,
@@ -157,7 +157,7 @@ struct RecoveryReplay<'a> {
 impl<'a> RecoveryReplay<'a> {
     /// A reader that is behind the newest snapshot needs an older one, or the beginning. So does a build that cannot read the
     /// newest one: the journal has all that it was made of.
-    fn begin(
+    pub(crate) fn begin(
         sources: &RecoverySources<'a>,
         reader_has: u64,
         reader: &'a mut dyn FnMut(u64, &[PublishedEvent]),
@@ -177,6 +177,11 @@ impl<'a> RecoveryReplay<'a> {
         Ok(replay)
     }
 
+    /// The sequence of the snapshot that the replay begins at; 0 = from the beginning.
+    pub(crate) fn snapshot(&self) -> u64 {
+        self.recovered.snapshot
+    }
+
     /// All of it or nothing.
     fn load(&mut self, sequence: u64, state: &[u8]) -> Result<(), String> {
         let parts = journal_records::decode_snapshot(state).map_err(|UnreadableRecord(reason)| reason)?;
@@ -193,7 +198,7 @@ impl<'a> RecoveryReplay<'a> {
         Ok(())
     }
 
-    fn on_record(&mut self, entry: &JournalEntry<'_>) -> Result<(), RecoveryError> {
+    pub(crate) fn on_record(&mut self, entry: &JournalEntry<'_>) -> Result<(), RecoveryError> {
         let unreadable =
             |UnreadableRecord(reason): UnreadableRecord| RecoveryError::Unreadable { sequence: entry.sequence, reason };
         match entry.kind {

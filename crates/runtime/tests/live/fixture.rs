@@ -23,14 +23,14 @@ use domain::{
     Price, PublishedEvent, Query, SecurityId, Side, Source, TimeInForce, Timestamp,
 };
 use runtime::{EngineClock, LiveExit, LiveLoop, LiveOptions, LiveParts, RecoveredState, RecoverySources, recover_from};
-use storage::journal::{InstanceId, Journal, JournalOptions};
+use storage::journal::{InstanceId, Journal, JournalMonitor, JournalOptions};
 use storage::lock::DataDirLock;
-use storage::{JournalLedger, RetiredIndex, SnapshotStore, StorageError};
+use storage::{JournalLedger, ReadModel, RetiredIndex, SnapshotStore, StorageError};
 use tempfile::TempDir;
 
 use crate::test_disk::TestDisk;
 
-const INSTANCE: InstanceId = InstanceId(*b"the live stories");
+pub(crate) const INSTANCE: InstanceId = InstanceId(*b"the live stories");
 const ADAPTER: &str = "VENUE";
 const TRADED: u64 = 1;
 const QUOTED: u64 = 2;
@@ -49,6 +49,8 @@ pub(crate) struct LiveFixture {
     pub(crate) snapshot_every_inputs: u64,
     /// Whether an index takes the ids of retired orders.
     pub(crate) has_index: bool,
+    /// A read model with room for so many events.
+    pub(crate) history_events: Option<usize>,
     /// Days since noon.
     pub(crate) days: Arc<AtomicI64>,
 }
@@ -63,6 +65,7 @@ impl Default for LiveFixture {
             lanes: LaneLimits::default(),
             snapshot_every_inputs: u64::MAX,
             has_index: false,
+            history_events: None,
             days: Arc::default(),
         }
     }
@@ -99,9 +102,11 @@ impl LiveFixture {
         };
         let found = recover_from(&sources, u64::MAX, &mut ignore, &mut |_| {});
         let (engine, recovered) = found.expect("the folder is recovered");
+        let open_model = |events| ReadModel::open_small(&lock, INSTANCE, journal.last_sequence(), events).unwrap();
+        let history = self.history_events.map(open_model).map(Arc::new);
         let days = self.days.clone();
         let clock: EngineClock = Arc::new(move || NOON.plus_seconds(days.load(Ordering::Relaxed) * 86_400));
-        let storage = LiveStorage { engine, journal, snapshots, ledger, retired, clock };
+        let storage = LiveStorage { engine, journal, snapshots, ledger, retired, history, clock };
         let options = LiveOptions {
             snapshot_every_inputs: self.snapshot_every_inputs,
             journal_ticks: false,
@@ -133,6 +138,7 @@ struct LiveStorage {
     snapshots: SnapshotStore,
     ledger: Arc<JournalLedger>,
     retired: Option<Arc<RetiredIndex>>,
+    history: Option<Arc<ReadModel>>,
     clock: EngineClock,
 }
 
@@ -143,6 +149,8 @@ pub(crate) struct RunningLoop {
     pub(crate) recovered: RecoveredState,
     /// What the engine had forgotten when the loop began.
     pub(crate) forgotten_through: u64,
+    pub(crate) history: Option<Arc<ReadModel>>,
+    pub(crate) monitor: JournalMonitor,
     pub(crate) feed: EventFeed,
     orders: EventReceiver,
     ticks: EventReceiver,
@@ -166,10 +174,25 @@ impl RunningLoop {
         let (stop, stopped) = bounded(1);
         let (ledger, read_model) = (storage.ledger.clone(), Arc::<Mutex<Vec<String>>>::default());
         let (sink, forgotten_through) = (read_model.clone(), storage.engine.forgotten_through());
+        let (history, monitor) = (storage.history.clone(), storage.journal.monitor());
         let parts = live_parts(requests, storage, feed.clone(), instructions, sink, stopped);
         let live = LiveLoop::new(parts, options, &recovered);
         let thread = thread::spawn(move || live.run());
-        Self { inbox, ledger, venue, recovered, forgotten_through, feed, orders, ticks, read_model, stop, thread }
+        Self {
+            inbox,
+            ledger,
+            venue,
+            recovered,
+            forgotten_through,
+            history,
+            monitor,
+            feed,
+            orders,
+            ticks,
+            read_model,
+            stop,
+            thread,
+        }
     }
 
     fn open_trading(&mut self) {
@@ -336,8 +359,9 @@ fn live_parts(
     sink: Arc<Mutex<Vec<String>>>,
     stop: Receiver<()>,
 ) -> LiveParts {
-    let LiveStorage { engine, journal, snapshots, ledger, retired, clock } = storage;
-    let event_sink = Box::new(move |_: u64, events: &[PublishedEvent]| {
+    let LiveStorage { engine, journal, snapshots, ledger, retired, history, clock } = storage;
+    let event_sink = Box::new(move |through: u64, events: &[PublishedEvent]| {
+        history.iter().for_each(|history| history.offer(through, events));
         let orders = events.iter().filter(|published| published.event.class() == EventClass::OrderStatus);
         sink.lock().unwrap().extend(orders.map(show_event));
     });

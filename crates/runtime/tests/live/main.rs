@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a step of a story that fails shall end it")]
 
 mod back_pressure;
+mod catch_up;
 mod failure;
 mod fixture;
 mod prices;

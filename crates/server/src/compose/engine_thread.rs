@@ -22,16 +22,30 @@ pub(super) struct EngineThread {
     instruction_queues: Vec<(domain::AdapterName, bus::InstructionQueue)>,
     read_model: Arc<storage::ReadModel>,
     thread: JoinHandle<()>,
+    catch_up: JoinHandle<()>,
 }
 
 impl EngineThread {
     /// On the bus of its foundation.
     pub(super) fn start(config: &Config, core: Core, bus: Bus) -> Result<Self, ExitFailure> {
-        let Core { folder, engine, recovered, journal, snapshots, read_model, retired, ledger, lanes, clock, .. } =
-            core;
+        let Core {
+            folder,
+            instance,
+            engine,
+            recovered,
+            journal,
+            snapshots,
+            read_model,
+            retired,
+            ledger,
+            lanes,
+            clock,
+            ..
+        } = core;
         bus.catalogue.replace(engine.reference().clone());
         let mut outlets = bus::InstructionRouter::default();
         let opened = config.adapters().map(|name| (name.clone(), outlets.open(name))).collect();
+        let catch_up = spawn_catch_up(folder.clone(), instance, read_model.clone(), journal.monitor())?;
         let (stop, stopped) = bounded(1);
         let (end, ended) = bounded(1);
         let parts = LiveParts {
@@ -46,7 +60,7 @@ impl EngineThread {
             instructions: outlets,
             event_sink: {
                 let read_model = read_model.clone();
-                Box::new(move |through, events| read_model.append(through, events))
+                Box::new(move |through, events| read_model.offer(through, events))
             },
             clock: clock.clone(),
             stop: stopped,
@@ -56,7 +70,7 @@ impl EngineThread {
             .name("engine".into())
             .spawn(move || drop(end.send(live.run())))
             .map_err(|error| ExitFailure::new(Exit::Failed, format!("can't start the engine's thread: {error}")))?;
-        Ok(Self { bus, folder, clock, ledger, stop, ended, instruction_queues: opened, read_model, thread })
+        Ok(Self { bus, folder, clock, ledger, stop, ended, instruction_queues: opened, read_model, thread, catch_up })
     }
 
     /// The engine's end of an adapter's queue, once.
@@ -82,8 +96,21 @@ impl EngineThread {
             // It can be rebuilt from the journal, so the stop is in order all the same.
             tracing::warn!(%problem, "the read model did not take its last events");
         }
+        drop(self.catch_up.join());
         ended
     }
+}
+
+/// The thread that reads from the journal what the read model missed. It ends with the read model.
+fn spawn_catch_up(
+    folder: std::path::PathBuf,
+    instance: storage::journal::InstanceId,
+    read_model: Arc<storage::ReadModel>,
+    journal: storage::journal::JournalMonitor,
+) -> Result<JoinHandle<()>, ExitFailure> {
+    let run = move || runtime::keep_caught_up(&folder, instance, &read_model, &|| journal.durable());
+    let thread = std::thread::Builder::new().name("read-model-catch-up".into()).spawn(run);
+    thread.map_err(|error| ExitFailure::new(Exit::Failed, format!("can't start a thread of the read model: {error}")))
 }
 
 fn options(config: &Config) -> LiveOptions {

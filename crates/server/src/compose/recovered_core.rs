@@ -7,7 +7,7 @@ use std::sync::Arc;
 use bus::inbox::{Inbox, InboxReceiver, inbox_with};
 use bus::{Bus, Catalogue, EventFeed, JournalStatus};
 use runtime::{RecoveredState, RecoveryError, RecoverySources, recover_from};
-use storage::journal::{Inspected, Journal, JournalOptions};
+use storage::journal::{Inspected, InstanceId, Journal, JournalOptions};
 use storage::{JournalLedger, ReadModel, RetiredIndex, SnapshotStore};
 use tracing::{info, warn};
 
@@ -20,6 +20,8 @@ use crate::traces::Traces;
 
 pub(super) struct Core {
     pub(super) folder: PathBuf,
+    /// The identity of the journal.
+    pub(super) instance: InstanceId,
     pub(super) engine: engine::Engine,
     pub(super) recovered: RecoveredState,
     pub(super) journal: Journal,
@@ -43,6 +45,8 @@ impl Core {
         let snapshots = SnapshotStore::open(&data_dir.lock, instance)?;
         let read_model = Arc::new(ReadModel::open(&data_dir.lock, instance, end)?);
         let retired = Arc::new(RetiredIndex::open(&data_dir.lock, instance)?);
+        let reader = read_model.clone();
+        let snapshots = snapshots.keep_for(move || reader.applied());
         let (inbox, lanes) = inbox_with(config.lane_limits(), config.in_flight_limits());
         let ledger = Arc::new(JournalLedger::new(inbox.clone()));
         let sources = RecoverySources {
@@ -58,7 +62,20 @@ impl Core {
         older_segments::check_in_background(&folder, checked_from);
         data_dir.clock.start_after(recovered.at);
         let clock = data_dir.clock.shared();
-        Ok(Self { folder, engine, recovered, journal, snapshots, read_model, retired, ledger, inbox, lanes, clock })
+        Ok(Self {
+            folder,
+            instance,
+            engine,
+            recovered,
+            journal,
+            snapshots,
+            read_model,
+            retired,
+            ledger,
+            inbox,
+            lanes,
+            clock,
+        })
     }
 }
 

@@ -43,7 +43,7 @@ use readers::ReaderPool;
 pub use remembered::{Remembered, keep_aside, remembered};
 use writer::ReadModelWriter;
 
-/// Events that may wait for the read model; the producer of one more waits.
+/// Events that may wait for the read model; with one more it is behind, and reads what it missed from the journal.
 pub const READ_MODEL_EVENTS_MAX: usize = 131_072;
 /// A larger file is not checked completely at the start, page by page and row by row; its damage is found when it is read.
 pub const READ_MODEL_CHECK_BYTES_MAX: u64 = 256 << 20;
@@ -78,6 +78,17 @@ impl Default for ReadModelLimits {
 }
 
 impl ReadModel {
+    /// As [`Self::open`], with room for fewer events.
+    pub fn open_small(
+        lock: &DataDirLock,
+        instance: InstanceId,
+        journal_end: u64,
+        events: usize,
+    ) -> Result<Self, StorageError> {
+        let limits = ReadModelLimits { events, ..ReadModelLimits::default() };
+        Self::open_with(limits, lock, instance, journal_end)
+    }
+
     /// Opens the model of a locked data folder. `journal_end` is the last sequence of the journal: a model that saw
     /// more proves that the journal lost its end, and nothing is opened. A bad file is moved aside and said so.
     pub fn open(lock: &DataDirLock, instance: InstanceId, journal_end: u64) -> Result<Self, StorageError> {
@@ -110,6 +121,39 @@ impl ReadModel {
     /// queue is full. After a failure nothing is queued: the journal has it.
     pub fn append(&self, through: u64, events: &[PublishedEvent]) {
         self.queue.push(through, events);
+    }
+
+    /// As [`Self::append`], but never waits: where the queue is full, the model is behind, and from then on nothing is queued until
+    /// [`Self::rejoin`].
+    pub fn offer(&self, through: u64, events: &[PublishedEvent]) {
+        if self.queue.offer(through, events) {
+            tracing::warn!(
+                applied = self.applied(),
+                through,
+                "read model is behind and reads what it missed from the journal; trading goes on"
+            );
+        }
+    }
+
+    /// Waits until the model is behind; returns the sequence after which events are missing. None when it was stopped.
+    pub fn wait_behind(&self) -> Option<u64> {
+        self.queue.wait_behind()
+    }
+
+    /// Everything up to a sequence was appended. Returns whether nothing is missing any more, or all is over.
+    pub fn rejoin(&self, through: u64) -> bool {
+        self.queue.rejoin(through)
+    }
+
+    /// Whether it reads what it missed from the journal.
+    pub fn is_behind(&self) -> bool {
+        self.queue.is_behind()
+    }
+
+    /// It cannot catch up: history is stale until the next start.
+    pub fn fail(&self, reason: String) {
+        self.progress.fail(reason);
+        self.queue.close();
     }
 
     /// Everything up to this sequence can be queried.

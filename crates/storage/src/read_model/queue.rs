@@ -1,5 +1,5 @@
-//! Event queue of the read model. The producer waits when it is full: no event may be lost, and a read model that is
-//! this far behind would not catch up otherwise.
+//! Event queue of the read model. The engine never waits for it: what finds no room is left out, and from then on everything, until
+//! somebody has read what is missing from the journal. Whoever reads the journal waits when it is full.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -19,6 +19,8 @@ pub(crate) struct EventQueue {
     filled: Condvar,
     /// There is room, or the queue is closed.
     emptied: Condvar,
+    /// Something was left out, or the queue is closed.
+    fell_behind: Condvar,
 }
 
 struct EventQueueState {
@@ -27,7 +29,17 @@ struct EventQueueState {
     offered: u64,
     /// Everything up to here was taken.
     taken: u64,
+    left_out: Option<LeftOut>,
     is_closed: bool,
+}
+
+/// What the engine offered and the queue did not take: it must come from the journal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct LeftOut {
+    /// The sequence of the newest event.
+    newest: u64,
+    /// Everything up to here was offered.
+    through: u64,
 }
 
 /// What one transaction makes of the queue: whole inputs up to and with `through`.
@@ -39,20 +51,65 @@ pub(crate) struct EventBatch {
 
 impl EventQueue {
     pub(crate) fn new(limit: usize, applied: u64) -> Self {
-        let waiting = EventQueueState { events: VecDeque::new(), offered: applied, taken: applied, is_closed: false };
-        Self { limit, state: Mutex::new(waiting), filled: Condvar::new(), emptied: Condvar::new() }
+        let (events, left_out) = (VecDeque::new(), None);
+        let waiting = EventQueueState { events, offered: applied, taken: applied, left_out, is_closed: false };
+        let (filled, emptied, fell_behind) = (Condvar::new(), Condvar::new(), Condvar::new());
+        Self { limit, state: Mutex::new(waiting), filled, emptied, fell_behind }
     }
 
+    /// Never waits. Returns whether it began to leave events out.
+    pub(crate) fn offer(&self, through: u64, events: &[PublishedEvent]) -> bool {
+        let mut waiting = self.lock();
+        if waiting.is_closed {
+            return false;
+        }
+        let newest = events.iter().rev().find(|published| payload::is_stored(&published.event));
+        let newest = newest.map(|published| published.sequence);
+        if let Some(left_out) = &mut waiting.left_out {
+            *left_out = LeftOut { newest: newest.unwrap_or(left_out.newest), through };
+            return false;
+        }
+        let is_full = waiting.events.len() >= self.limit;
+        if let Some(newest) = newest.filter(|_| is_full) {
+            waiting.left_out = Some(LeftOut { newest, through });
+            self.fell_behind.notify_all();
+            return true;
+        }
+        waiting.push(through, events);
+        self.filled.notify_one();
+        false
+    }
+
+    /// Waits until events were left out; returns the sequence after which they are missing. None when the queue is closed.
+    pub(crate) fn wait_behind(&self) -> Option<u64> {
+        let is_complete = |waiting: &mut EventQueueState| !waiting.is_closed && waiting.left_out.is_none();
+        let waiting = self.fell_behind.wait_while(self.lock(), is_complete).unwrap_or_else(PoisonError::into_inner);
+        (!waiting.is_closed).then_some(waiting.offered)
+    }
+
+    /// Everything up to a sequence was pushed. Returns whether nothing is missing: then the engine's events are taken again.
+    pub(crate) fn rejoin(&self, through: u64) -> bool {
+        let mut waiting = self.lock();
+        let Some(left_out) = waiting.left_out.take_if(|left_out| left_out.newest <= through) else {
+            return waiting.left_out.is_none() || waiting.is_closed;
+        };
+        waiting.offered = waiting.offered.max(left_out.through).max(through);
+        self.filled.notify_one();
+        true
+    }
+
+    pub(crate) fn is_behind(&self) -> bool {
+        self.lock().left_out.is_some()
+    }
+
+    /// Waits while the queue is full.
     pub(crate) fn push(&self, through: u64, events: &[PublishedEvent]) {
         let has_no_room = |waiting: &mut EventQueueState| !waiting.is_closed && waiting.events.len() >= self.limit;
         let mut waiting = self.emptied.wait_while(self.lock(), has_no_room).unwrap_or_else(PoisonError::into_inner);
         if waiting.is_closed {
             return;
         }
-        let seen = waiting.offered;
-        let new = events.iter().filter(|published| published.sequence > seen && payload::is_stored(&published.event));
-        waiting.events.extend(new.cloned());
-        waiting.offered = seen.max(through);
+        waiting.push(through, events);
         self.filled.notify_one();
     }
 
@@ -74,6 +131,7 @@ impl EventQueue {
         self.lock().is_closed = true;
         self.filled.notify_all();
         self.emptied.notify_all();
+        self.fell_behind.notify_all();
     }
 
     fn lock(&self) -> MutexGuard<'_, EventQueueState> {
@@ -83,6 +141,13 @@ impl EventQueue {
 }
 
 impl EventQueueState {
+    fn push(&mut self, through: u64, events: &[PublishedEvent]) {
+        let seen = self.offered;
+        let new = events.iter().filter(|published| published.sequence > seen && payload::is_stored(&published.event));
+        self.events.extend(new.cloned());
+        self.offered = seen.max(through);
+    }
+
     fn take_batch(&mut self) -> EventBatch {
         let count = self.whole_inputs();
         let events: Vec<_> = self.events.drain(..count).collect();
@@ -161,6 +226,37 @@ mod tests {
                 sequences.extend(taken.events.into_iter().map(|published| published.sequence));
             }
             assert_eq!(sequences, (1..=1_000).flat_map(|sequence| [sequence, sequence]).collect::<Vec<_>>());
+        });
+    }
+
+    #[test]
+    fn the_engine_never_waits_and_what_was_left_out_is_taken_once() {
+        let queue = EventQueue::new(3, 0);
+        let began: Vec<bool> = (1..=9).map(|sequence| queue.offer(sequence, &[alarm(sequence)])).collect();
+        assert_eq!(began.iter().position(|began| *began), Some(3));
+        assert_eq!((began.iter().filter(|began| **began).count(), queue.wait_behind()), (1, Some(3)));
+        let first = queue.take_batch(PATIENCE).unwrap();
+        assert_eq!((first.through, first.events.len()), (3, 3), "nothing beyond the gap counts as complete");
+        // From the journal, while the engine goes on.
+        queue.push(6, &[alarm(4), alarm(5), alarm(6)]);
+        assert!(!queue.rejoin(6));
+        queue.offer(10, &[alarm(10)]);
+        queue.offer(12, &[]);
+        assert_eq!(queue.take_batch(PATIENCE).map(|taken| taken.through), Some(6));
+        queue.push(10, &[alarm(7), alarm(8), alarm(9), alarm(10)]);
+        assert!(queue.rejoin(10) && !queue.is_behind());
+        assert!(!queue.offer(13, &[]), "a queue that is full may be offered nothing");
+        let rest = queue.take_batch(PATIENCE).unwrap();
+        assert_eq!((rest.through, rest.events), (13, (7..=10).map(alarm).collect()));
+    }
+
+    #[test]
+    fn who_waits_for_a_gap_is_told_when_the_queue_is_closed() {
+        let queue = EventQueue::new(3, 0);
+        thread::scope(|scope| {
+            let waiting = scope.spawn(|| queue.wait_behind());
+            queue.close();
+            assert_eq!(waiting.join().unwrap(), None);
         });
     }
 

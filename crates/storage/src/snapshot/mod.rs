@@ -37,6 +37,8 @@ pub struct SnapshotStore {
     folder: PathBuf,
     instance: InstanceId,
     disk: Arc<dyn FileSystem>,
+    /// The newest snapshot at or below this sequence is kept too.
+    needed: Option<Box<dyn Fn() -> u64 + Send + Sync>>,
 }
 
 /// The state after the input of that sequence.
@@ -61,16 +63,21 @@ impl SnapshotStore {
 
     /// To be read only: nothing is changed, and the folder may be in use.
     pub fn look(data_folder: &Path, instance: InstanceId) -> Self {
-        Self { _lock: None, folder: data_folder.join(FOLDER), instance, disk: Arc::new(OsFileSystem) }
+        Self { _lock: None, folder: data_folder.join(FOLDER), instance, disk: Arc::new(OsFileSystem), needed: None }
     }
 
     /// As [`Self::open`], on another file system.
     pub fn open_on(disk: Arc<dyn FileSystem>, lock: &DataDirLock, instance: InstanceId) -> Result<Self, StorageError> {
         let folder = lock.folder().join(FOLDER);
         create_folder(disk.as_ref(), lock.folder(), &folder)?;
-        let snapshots = Self { _lock: Some(lock.clone()), folder, instance, disk };
+        let snapshots = Self { _lock: Some(lock.clone()), folder, instance, disk, needed: None };
         snapshots.remove_unfinished()?;
         Ok(snapshots)
+    }
+
+    /// A read model that is behind begins at the newest snapshot at or below what it has: that one is kept too.
+    pub fn keep_for(self, needed: impl Fn() -> u64 + Send + Sync + 'static) -> Self {
+        Self { needed: Some(Box::new(needed)), ..self }
     }
 
     /// Returns when the snapshot is durable. It then is one of the two that are kept.
@@ -188,12 +195,15 @@ impl SnapshotStore {
         medium.sync()
     }
 
-    /// Leaves the snapshot just written and the one before it. Sequences only rise, so one above it is of a journal
+    /// Leaves the snapshot just written, the one before it and the one that is needed. Sequences only rise, so one above it is of a journal
     /// whose end was lost. The new snapshot is valid whether or not this works, so a failure is only logged.
     fn remove_others(&self, written: u64) {
         let removed = self.list(EXTENSION).and_then(|found| {
             let (mut older, lost): (Vec<_>, Vec<_>) = found.into_iter().partition(|(sequence, _)| *sequence <= written);
+            let needed = self.needed.as_ref().map(|needed| needed());
+            let base = needed.and_then(|needed| older.iter().rposition(|(sequence, _)| *sequence <= needed));
             older.truncate(older.len().saturating_sub(SNAPSHOTS_KEPT));
+            base.filter(|base| *base < older.len()).map(|base| older.remove(base));
             self.remove_all(older)?;
             self.remove_all(lost)
         });

@@ -227,3 +227,22 @@ fn a_snapshot_whose_sync_failed_is_not_one_and_the_two_before_it_stay() {
     assert_eq!(snapshots.latest_valid(None).unwrap(), Some(at_200()));
     assert!(fixture.path(100).exists());
 }
+
+#[test]
+fn the_snapshot_that_a_reader_needs_is_kept_until_the_reader_is_beyond_the_next() {
+    let folder = tempfile::tempdir().unwrap();
+    let lock = DataDirLock::acquire(folder.path()).unwrap();
+    let reached = Arc::new(std::sync::atomic::AtomicU64::new(15));
+    let needed = reached.clone();
+    let snapshots = SnapshotStore::open(&lock, InstanceId([7; 16])).unwrap();
+    let snapshots = snapshots.keep_for(move || needed.load(Ordering::Relaxed));
+    let kept = |written: u64| -> Vec<u64> {
+        snapshots.write(written, b"state", "test").unwrap();
+        snapshots.list(EXTENSION).unwrap().into_iter().map(|(sequence, _)| sequence).collect()
+    };
+    assert_eq!([kept(10), kept(20), kept(30), kept(40)], [vec![10], vec![10, 20], vec![10, 20, 30], vec![10, 30, 40]]);
+    reached.store(35, Ordering::Relaxed);
+    assert_eq!(kept(50), [30, 40, 50]);
+    reached.store(50, Ordering::Relaxed);
+    assert_eq!(kept(60), [50, 60]);
+}

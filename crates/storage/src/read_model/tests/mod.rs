@@ -1,5 +1,6 @@
 //! Read model tests: a small trading day, queried afterwards, and everything that can happen to the file in between.
 
+mod behind;
 mod bits;
 mod crash;
 mod damage;

@@ -1,0 +1,50 @@
+//! Catch-up of a read model: events that it missed come from the journal, by the code of a recovery.
+
+use std::path::Path;
+
+use bus::inbox::inbox;
+use domain::PublishedEvent;
+use storage::journal::{self, InstanceId, JournalReader};
+use storage::{JournalLedger, ReadModel, SnapshotStore};
+use tracing::{error, info};
+
+use crate::recovery::{RecoveryError, RecoveryReplay, RecoverySources};
+
+/// Runs until the model is stopped. `durable` says how far the journal may be read.
+pub fn keep_caught_up(folder: &Path, instance: InstanceId, model: &ReadModel, durable: &dyn Fn() -> u64) {
+    while let Some(missing_after) = model.wait_behind() {
+        match catch_up(folder, instance, model, missing_after, durable) {
+            Ok(through) => info!(missing_after, through, "read model has caught up"),
+            Err(problem) => {
+                error!(%problem, "read model cannot catch up; history is stale until the next start");
+                model.fail(format!("the read model cannot catch up: {problem}"));
+            }
+        }
+    }
+}
+
+/// Returns the sequence up to which the journal was read.
+fn catch_up(
+    folder: &Path,
+    instance: InstanceId,
+    model: &ReadModel,
+    missing_after: u64,
+    durable: &dyn Fn() -> u64,
+) -> Result<u64, RecoveryError> {
+    let (snapshots, ledger) = (SnapshotStore::look(folder, instance), JournalLedger::new(inbox().0));
+    let last_sequence = durable();
+    let sources = RecoverySources { folder, last_sequence, snapshots: &snapshots, ledger: &ledger, retired: None };
+    let mut append = |through: u64, events: &[PublishedEvent]| model.append(through, events);
+    let mut replay = RecoveryReplay::begin(&sources, missing_after, &mut append)?;
+    let mut source = JournalReader::open(&folder.join(journal::FOLDER), replay.snapshot() + 1)?;
+    loop {
+        // Read before the journal is: what is durable now was offered, or will be after the model takes events again.
+        let limit = durable();
+        while let Some(entry) = source.read_to(limit)? {
+            replay.on_record(&entry)?;
+        }
+        if model.rejoin(limit) {
+            return Ok(limit);
+        }
+    }
+}

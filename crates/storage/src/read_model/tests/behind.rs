@@ -1,0 +1,49 @@
+//! A disk under SQLite that does not answer: the engine goes on, and nothing is missing afterwards.
+
+use rusqlite::Connection;
+
+use super::*;
+
+/// Holds the file as another program or a hanging disk would.
+fn hold(fixture: &ReadModelFixture) -> Connection {
+    let holder = Connection::open(fixture.file()).unwrap();
+    holder.execute_batch("BEGIN IMMEDIATE").unwrap();
+    holder
+}
+
+/// The day again, under later sequences.
+fn day_of_round(round: u64) -> Vec<(u64, Vec<PublishedEvent>)> {
+    let later = |(sequence, events): (u64, Vec<PublishedEvent>)| {
+        let sequence = round * 8 + sequence;
+        (sequence, events.into_iter().map(|event| PublishedEvent { sequence, ..event }).collect())
+    };
+    day().into_iter().map(later).collect()
+}
+
+#[test]
+fn the_engine_does_not_wait_for_a_file_that_is_held_and_the_journal_gives_what_was_left_out() {
+    let fixture = ReadModelFixture::new();
+    let limits = ReadModelLimits { events: 3, timeout: PATIENCE, ..ReadModelLimits::default() };
+    let lock = DataDirLock::acquire(fixture.folder.path()).unwrap();
+    let model = ReadModel::open_with(limits, &lock, INSTANCE, u64::MAX).unwrap();
+    let holder = hold(&fixture);
+    // One transaction waits for the file, some events for the transaction, and the rest is left out.
+    let days: Vec<_> = (0..10).flat_map(day_of_round).collect();
+    days.iter().for_each(|(sequence, events)| model.offer(*sequence, events));
+    assert!(model.is_behind());
+    let missing_after = model.wait_behind().unwrap();
+    assert!(missing_after < 80 && !model.rejoin(missing_after), "{missing_after}");
+    holder.execute_batch("COMMIT").unwrap();
+    for (sequence, events) in days.iter().filter(|(sequence, _)| *sequence > missing_after) {
+        model.append(*sequence, events);
+    }
+    assert!(model.rejoin(80) && !model.is_behind());
+    model.offer(81, &[PublishedEvent { sequence: 81, at: Timestamp(81), event: alarm("it goes on") }]);
+    let found = model.events(81, ALL).unwrap();
+    let stored: Vec<u64> = found.iter().map(|event| event.sequence).collect();
+    let expected = days.iter().flat_map(|(sequence, events)| {
+        let kept = events.iter().filter(|event| !matches!(event.event, Event::Order(_)));
+        kept.map(|_| *sequence).collect::<Vec<_>>()
+    });
+    assert_eq!(stored, expected.chain([81]).collect::<Vec<_>>());
+}
