@@ -1,7 +1,8 @@
 //! The identity of a data folder: random, made at first start, kept in the file `instance`.
 //!
 //! A folder that was restored from a backup has an identity of its own, so that no two folders give the same ids. Its journal goes
-//! on under the identity that its segments have, which a second line of the file says.
+//! on under the identity that its segments have, which a second line of the file says. Beside the journal it has a copy of the file:
+//! without the file the segments would tell the first identity.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -26,20 +27,25 @@ pub struct DataDirIdentity {
 impl DataDirIdentity {
     /// Reads the identity of a folder that we hold, or gives it one.
     pub fn load(lock: &DataDirLock) -> Result<Self, ExitFailure> {
-        let path = lock.folder().join(FILE);
-        match fs::read_to_string(&path) {
-            Ok(text) => parse(&text).ok_or_else(|| {
-                let reason = format!("{} does not hold 32 hexadecimal digits", path.display());
-                ExitFailure::new(Exit::Damaged, reason)
-            }),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Self::create(lock),
-            Err(error) => Err(ExitFailure::io("read", &path, &error)),
+        let (own, copy) = (lock.folder().join(FILE), lock.folder().join(journal::FOLDER).join(FILE));
+        let instance = match read(&own)? {
+            Some(instance) => instance,
+            None => match read(&copy)? {
+                Some(instance) => instance.written(lock)?,
+                None => Self::create(lock)?,
+            },
+        };
+        // Folders that earlier builds restored have no copy.
+        if instance.is_restored() && !copy.exists() {
+            instance.written(lock)?;
         }
+        Ok(instance)
     }
 
     /// The identity of a folder that somebody else may hold, where it has one.
     pub fn known(data_folder: &Path) -> Option<Self> {
-        let written = fs::read_to_string(data_folder.join(FILE)).ok().and_then(|text| parse(&text));
+        let read = |folder: &Path| fs::read_to_string(folder.join(FILE)).ok().and_then(|text| parse(&text));
+        let written = read(data_folder).or_else(|| read(&data_folder.join(journal::FOLDER)));
         let in_journal = || journal::instance_of(&data_folder.join(journal::FOLDER)).ok().flatten();
         written.or_else(|| in_journal().map(|InstanceId(bytes)| Self::of(bytes)))
     }
@@ -51,9 +57,17 @@ impl DataDirIdentity {
             Some(InstanceId(bytes)) => Self::of(bytes),
             None => Self::of(random()?),
         };
+        instance.written(lock)
+    }
+
+    fn written(self, lock: &DataDirLock) -> Result<Self, ExitFailure> {
         let path = lock.folder().join(FILE);
-        instance.write_to(lock.folder()).map_err(|error| ExitFailure::io("write", &path, &error))?;
-        Ok(instance)
+        self.write_to(lock.folder()).map_err(|error| ExitFailure::io("write", &path, &error))?;
+        Ok(self)
+    }
+
+    fn is_restored(self) -> bool {
+        self.own != self.journal
     }
 
     fn of(bytes: [u8; 16]) -> Self {
@@ -70,8 +84,18 @@ impl DataDirIdentity {
         parse(text)
     }
 
-    /// Whole or not at all: a crash must not leave half an identity.
+    /// The copy comes first: a crash in between leaves the folder as it was.
     pub(crate) fn write_to(self, folder: &Path) -> io::Result<()> {
+        if self.is_restored() {
+            let beside = folder.join(journal::FOLDER);
+            fs::create_dir_all(&beside)?;
+            self.write_file(&beside)?;
+        }
+        self.write_file(folder)
+    }
+
+    /// Whole or not at all: a crash must not leave half an identity.
+    fn write_file(self, folder: &Path) -> io::Result<()> {
         let draft = folder.join("instance.new");
         let mut file = File::create(&draft)?;
         writeln!(file, "{self}")?;
@@ -98,6 +122,18 @@ impl std::fmt::Display for DataDirIdentity {
             write!(f, "\n{JOURNAL_LINE}{:032x}", u128::from_be_bytes(self.journal))?;
         }
         Ok(())
+    }
+}
+
+/// The identity in a file, where there is one.
+fn read(path: &Path) -> Result<Option<DataDirIdentity>, ExitFailure> {
+    match fs::read_to_string(path) {
+        Ok(text) => parse(&text).map(Some).ok_or_else(|| {
+            let reason = format!("{} does not hold 32 hexadecimal digits", path.display());
+            ExitFailure::new(Exit::Damaged, reason)
+        }),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(ExitFailure::io("read", path, &error)),
     }
 }
 
@@ -178,6 +214,23 @@ mod tests {
         let written = fs::read_to_string(folder.path().join(FILE)).unwrap();
         for bad in [format!("{written}{written}"), written.replace("journal ", "journal"), format!("{written}x")] {
             assert_eq!(parse(&bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_restored_folder_that_loses_the_file_keeps_its_own_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let lock = DataDirLock::acquire(folder.path()).unwrap();
+        let restored = DataDirIdentity::new_for_journal(InstanceId([7; 16])).unwrap();
+        restored.write_to(folder.path()).unwrap();
+        for file in [folder.path().join(FILE), folder.path().join(journal::FOLDER).join(FILE)] {
+            fs::remove_file(file).unwrap();
+            assert_eq!(DataDirIdentity::known(folder.path()), Some(restored));
+            assert_eq!(
+                DataDirIdentity::load(&lock).unwrap(),
+                restored,
+                "either file is enough, and both are written again"
+            );
         }
     }
 
