@@ -24,8 +24,9 @@ fn list_has_open_orders<H: Harness>(desk: &mut ConformanceClient<H>) -> RuleResu
     lists_open_orders(desk)?;
     desk.connect()?;
     let (rests, mut replaced) = (accepted(desk)?, accepted(desk)?);
-    replaced.terms = desk.harness.other_terms(&replaced);
-    sent(&desk.modify(&replaced, replaced.terms))?;
+    let terms = desk.harness.other_terms(&replaced);
+    sent(&desk.modify(&replaced, terms))?;
+    replaced.terms = terms;
     expect_reports(desk, replaced.id, &["replaced"])?;
     let listed = orders_of(desk.list_open_orders()?);
     let is_listed = |id: OrderId, terms| listed.iter().any(|seen| seen.order == id && seen.terms == terms);
