@@ -36,6 +36,7 @@ impl Engine {
                 self.trading.release_cleared(moment, out);
                 self.trading.settle_inquiry(report.kind.order());
                 self.trading.record_breaks(moment, report, out);
+                self.trading.list_fills_of_traded(moment, &report.adapter, &report.kind);
                 self.trading.list_fills_of_ended(moment, &report.adapter, &report.kind);
                 self.trading.clear_answered();
                 let Self { lines, trading, .. } = self;

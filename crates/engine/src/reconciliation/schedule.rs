@@ -103,6 +103,26 @@ impl Trading {
         out.warn("listing-failed", format!("{adapter}: {}: {reason}", scope_name(scope)));
     }
 
+    /// A venue that lists fills by security is asked for each that is traded, from the first report on. Orders that were
+    /// placed elsewhere trade too.
+    pub(crate) fn list_fills_of_traded(&mut self, moment: Moment, adapter: &AdapterName, said: &ReportKind) {
+        let scope = self.adapters.lists(adapter).and_then(|lists| lists.fills);
+        let is_by_security = scope == Some(FillsScope::PerSecurity) && self.settings.reconciliation.fills_seconds > 0;
+        if !is_by_security || self.adapters.session(adapter) < SessionState::LoggedOn {
+            return;
+        }
+        let traded = match said {
+            ReportKind::External(seen) => Some(seen.security),
+            other => other.order().and_then(|order| self.orders.get(order)).map(|order| order.security),
+        };
+        let Some(security) = traded.filter(|security| self.reference.security(*security).is_ok()) else { return };
+        if self.listings.get(adapter).is_none_or(|venue| !venue.fills.contains_key(&Some(security))) {
+            let ask_at = Some(moment.at.plus_seconds(FILLS_AFTER_END_SECONDS));
+            let listing = FillsListing { ask_at, done_as_of: Some(moment.at), ..FillsListing::default() };
+            self.listings.insert(adapter, |venue| drop(venue.fills.insert(Some(security), listing)));
+        }
+    }
+
     /// An order that ended with less than its quantity may have a fill that was lost before its end.
     pub(crate) fn list_fills_of_ended(&mut self, moment: Moment, adapter: &AdapterName, said: &ReportKind) {
         let (ReportKind::Canceled { order, .. } | ReportKind::Expired { order, .. }) = said else { return };
