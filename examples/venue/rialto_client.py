@@ -140,12 +140,18 @@ class LedgerIds:
         return next(iter(own or found), "")
 
 
+def number_of(ext_id):
+    """The venue's number of an order: Rialto names one that was placed elsewhere with its symbol."""
+    return ext_id.rsplit(":", 1)[-1]
+
+
 def order_entries(server, order, ids, first_limits):
     symbol = f"{BASES[order['securityId']]}USDT"
     kind = "MARKET" if order["objectType"] == "MarketOrder" else "LIMIT"
     common = {"symbol": symbol, "side": order["side"], "type": kind, "timeInForce": "GTC"}
     ext_id = order["extId"] or ""
-    yield common | {"orderId": ext_id, "clientOrderId": ids.client_id(symbol, ext_id, order["id"]), "price": str(order.get("limit", 0)),
+    number = number_of(ext_id)
+    yield common | {"orderId": number, "clientOrderId": ids.client_id(symbol, number, order["id"]), "price": str(order.get("limit", 0)),
                     "quantity": str(order["quantity"]), "filled": str(order["filledQuantity"]), "status": STATUS.get(order["status"], "NEW")}
     before = {}
     for event in server.get(f"/rest/history/order/{order['intId']}/event"):
@@ -161,7 +167,7 @@ def trade_entry(transaction, kinds):
     symbol, trade_id = transaction["extId"].rsplit(":", 1)
     charge = next(iter(transaction["charges"]), {"amount": 0, "currency": "USDT"})
     own = transaction["executionCommission"]
-    return {"symbol": symbol, "tradeId": trade_id, "orderId": transaction["extOrderId"], "price": str(transaction["price"]),
+    return {"symbol": symbol, "tradeId": trade_id, "orderId": number_of(transaction["extOrderId"]), "price": str(transaction["price"]),
             "quantity": str(abs(transaction["quantity"])), "commission": str(own or charge["amount"]),
             "commissionAsset": transaction["currency"] if own else charge["currency"],
             "maker": kinds.get(transaction["intOrderId"]) == "LimitOrder"}

@@ -3,13 +3,14 @@
 
 use std::collections::VecDeque;
 
-use domain::report::{InquiryAnswer, InquiryResult};
-use domain::{Currency, Order, OrderId, TimeInForce, Timestamp, WireId};
+use domain::report::{InquiryAnswer, InquiryResult, VenueFill, VenueOrder};
+use domain::{Currency, Order, OrderId, Source, Text, TimeInForce, Timestamp, WireId};
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::client_id::client_id;
-use crate::order_picture::{PictureGap, own_id, picture};
+use crate::external_orders::external_number;
+use crate::order_picture::{PictureGap, own_id, picture, shown_terms};
 use crate::protocol::account_answers::BinanceTrade;
 use crate::protocol::answers::{CallAnswer, CallError};
 use crate::protocol::error_codes::ErrorMeaning;
@@ -41,6 +42,8 @@ enum InquiryStage {
 #[derive(Debug, Clone)]
 pub struct Inquiry {
     order: OrderId,
+    /// Of an order that was placed elsewhere: its id here and at the venue.
+    external: Option<(Text, i64)>,
     instance: u64,
     as_of: Timestamp,
     symbol: String,
@@ -62,9 +65,14 @@ impl Inquiry {
         quote: Currency,
         as_of: Timestamp,
     ) -> (Self, BinanceRequest) {
-        let ids = references(instance, order);
+        let external = external_of(order);
+        let ids = match &external {
+            Some((_, number)) => [OrderReference::Venue(*number)].into(),
+            None => references(instance, order),
+        };
         let inquiry = Self {
             order: order.id,
+            external,
             instance,
             as_of,
             symbol: symbol.to_owned(),
@@ -77,6 +85,10 @@ impl Inquiry {
         };
         let first = inquiry.status_request().unwrap_or_else(|| BinanceRequest::all_orders(symbol));
         (inquiry, first)
+    }
+
+    pub fn is_external(&self) -> bool {
+        self.external.is_some()
     }
 
     pub fn symbol(&self) -> &str {
@@ -129,8 +141,11 @@ impl Inquiry {
 
     /// The same leg may be found under two ids, and ids of others are in the list.
     fn add_leg(&mut self, leg: BinanceOrder) {
-        let is_own = own_id(self.instance, &leg.client_id).is_some_and(|id| id.order == self.order);
-        if is_own && self.legs.iter().all(|known| known.order_id != leg.order_id) {
+        let is_meant = match &self.external {
+            Some((_, number)) => leg.order_id.0 == *number,
+            None => own_id(self.instance, &leg.client_id).is_some_and(|id| id.order == self.order),
+        };
+        if is_meant && self.legs.iter().all(|known| known.order_id != leg.order_id) {
             self.legs.push(leg);
         }
     }
@@ -165,10 +180,25 @@ impl Inquiry {
 
     fn conclude(&mut self) -> InquiryStep {
         match picture(self.order, &self.legs, &self.trades, self.quote) {
-            Ok((seen, fills)) => self.answered(InquiryResult::Found(seen, fills)),
+            Ok((seen, fills)) => {
+                let (seen, fills) = self.named(seen, fills);
+                self.answered(InquiryResult::Found(seen, fills))
+            }
             Err(PictureGap::TwoLive { order_id }) => InquiryStep::CancelLeg(OrderReference::Venue(order_id)),
             Err(gap) => InquiryStep::GiveUp(gap.to_string()),
         }
+    }
+
+    /// An order that was placed elsewhere has another id here, and no mark of ours.
+    fn named(&self, mut seen: VenueOrder, mut fills: Vec<VenueFill>) -> (VenueOrder, Vec<VenueFill>) {
+        if let Some((ext_id, _)) = &self.external {
+            seen.ext_id = Some(ext_id.clone());
+            fills.iter_mut().for_each(|fill| fill.ext_order = Some(ext_id.clone()));
+            let unmarked =
+                self.legs.last().and_then(|leg| shown_terms(&BinanceOrder { client_id: String::new(), ..leg.clone() }));
+            seen.terms = unmarked.unwrap_or(seen.terms);
+        }
+        (seen, fills)
     }
 
     fn answered(&mut self, result: InquiryResult) -> InquiryStep {
@@ -180,6 +210,11 @@ impl Inquiry {
 fn read<T: for<'de> Deserialize<'de>>(answer: &CallAnswer) -> Result<T, String> {
     let result: &Value = answer.outcome.as_ref().map_err(CallError::describe)?;
     T::deserialize(result).map_err(|reason| reason.to_string())
+}
+
+fn external_of(order: &Order) -> Option<(Text, i64)> {
+    let ext_id = order.ext_id.as_ref().filter(|_| order.source == Source::External)?;
+    Some((ext_id.clone(), external_number(ext_id)?))
 }
 
 /// Every id under which the venue may know the order: those of its newest requests and that of its submit. Which of them

@@ -104,13 +104,18 @@ fn terms_with(newest: &BinanceOrder, legs: &[&BinanceOrder], before: Quantity) -
     })
 }
 
+/// The terms of an order of ours that has one leg; `None` where one of them is not known.
+pub fn shown_terms(leg: &BinanceOrder) -> Option<OrderTerms> {
+    terms_with(leg, &[leg], Quantity::ZERO)
+}
+
 /// A cancelled order may be shown with the id of its cancel, which has no mark.
 fn marked(leg: &BinanceOrder) -> Option<TimeInForce> {
     read_client_id(&leg.client_id).tif
 }
 
 /// All fills of a leg, or none. Order ids can be issued again, so a trade from before the order is another one's.
-fn fills_of(leg: &BinanceOrder, trades: &[BinanceTrade]) -> Result<Vec<BinanceFill>, PictureGap> {
+pub fn fills_of(leg: &BinanceOrder, trades: &[BinanceTrade]) -> Result<Vec<BinanceFill>, PictureGap> {
     let is_of_leg = |trade: &&BinanceTrade| {
         trade.symbol == leg.symbol
             && trade.order_id == leg.order_id

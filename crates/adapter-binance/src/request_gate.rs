@@ -100,6 +100,11 @@ impl RequestGate {
         }
     }
 
+    /// The venue's clock, as far as it is known.
+    pub fn venue_time(&self, now: Timestamp) -> Result<Timestamp, String> {
+        self.clock.request_time(now).map_err(|refusal| refusal.to_string())
+    }
+
     pub fn has_time(&self, now: Timestamp) -> bool {
         self.clock.request_time(now).is_ok()
     }

@@ -80,6 +80,13 @@ impl SymbolTable {
         Some(known.symbol_at(&self.venue).to_string())
     }
 
+    /// The security of a symbol of the venue.
+    pub fn security_of(&self, symbol: &str) -> Option<SecurityId> {
+        let reference = self.catalogue.current();
+        let own = reference.securities.values().filter(|security| security.exchange == self.exchange);
+        own.into_iter().find(|security| **security.symbol_at(&self.venue) == *symbol).map(|security| security.id)
+    }
+
     /// How much one unit of quantity is.
     pub fn contract_size(&self, security: SecurityId) -> domain::Decimal {
         let reference = self.catalogue.current();

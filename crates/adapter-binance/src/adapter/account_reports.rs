@@ -48,7 +48,7 @@ impl BinanceAdapter {
     }
 
     /// One key is one account at the venue.
-    fn only_account(&self) -> Option<AccountId> {
+    pub(super) fn only_account(&self) -> Option<AccountId> {
         let reference = self.setup.catalogue.current();
         let mut own = reference.accounts.values().filter(|account| account.adapter() == self.setup.adapter);
         let first = own.next().map(|account| account.id);

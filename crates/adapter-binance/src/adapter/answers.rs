@@ -9,8 +9,11 @@ use serde::Deserialize;
 use super::account_reports::statement_of;
 use super::state::BinanceAdapter;
 use super::waiting::{RequestPurpose, RequestWay, UnansweredRequest};
+use crate::fills_question::note_owner;
 use crate::inquiry::InquiryStep;
+use crate::leg_owners::LegOwner;
 use crate::network::NetworkEvent;
+use crate::order_picture::own_id;
 use crate::protocol::account_answers::BinanceAccount;
 use crate::protocol::answers::{CallAnswer, CallError};
 use crate::protocol::error_codes::ErrorMeaning;
@@ -19,7 +22,7 @@ use crate::protocol::market_answers::{DepthSnapshot, ServerTime};
 use crate::protocol::order_answers::place_error;
 use crate::protocol::refusal_codes::is_about_listing;
 use crate::protocol::requests::BinanceRequest;
-use crate::protocol::user_events::UserEvent;
+use crate::protocol::user_events::{ExecutionEvent, UserEvent};
 
 /// Wrong signatures are a matter of one request; with the others no request would succeed.
 const INVALID_SIGNATURE: i64 = -1022;
@@ -29,7 +32,7 @@ impl BinanceAdapter {
         match event {
             NetworkEvent::Answered { tag, answer } => self.on_answered(at, tag, &answer),
             NetworkEvent::Failed { tag, failure } => self.on_failed(at, tag, &failure),
-            NetworkEvent::User(event) => self.on_user_event(event),
+            NetworkEvent::User(event) => self.on_user_event(at, event),
             NetworkEvent::Gap(what) => {
                 tracing::warn!(adapter = %self.setup.adapter, what, "a private message cannot be read; orders are asked about");
                 self.outbox.report(ReportKind::Gap);
@@ -73,6 +76,9 @@ impl BinanceAdapter {
             }
             RequestPurpose::Inquiry(order) => self.on_inquiry_answer(at, order, answer),
             RequestPurpose::Statement(account, as_of) => self.on_statement(account, as_of, answer),
+            RequestPurpose::OpenOrders(as_of) => self.on_open_orders(at, as_of, answer),
+            RequestPurpose::Fills(security, as_of) => self.on_fills_answer(at, (security, as_of), answer),
+            RequestPurpose::External(key, look) => self.on_external_answer(at, &key, look, answer),
             RequestPurpose::Time(sent) => self.on_time(sent, at, answer),
             RequestPurpose::Listings => self.on_listings(answer),
             RequestPurpose::Depth(symbol) => self.on_depth(at, &symbol, answer),
@@ -105,15 +111,9 @@ impl BinanceAdapter {
             (RequestPurpose::Order(order, _), RequestFailure::Unknown(reason)) => {
                 self.tracker.on_no_answer(order, reason.as_str().into(), dead_after, &mut self.outbox.reports);
             }
-            (RequestPurpose::Inquiry(order), _) => drop(self.inquiries.remove(&order)),
-            (RequestPurpose::Depth(symbol), _) => self.feed.on_snapshot_failed(&symbol, at),
-            (
-                RequestPurpose::CancelLeg(_)
-                | RequestPurpose::Statement(..)
-                | RequestPurpose::Time(_)
-                | RequestPurpose::Listings,
-                _,
-            ) => {}
+            (other, RequestFailure::NotSent(reason) | RequestFailure::Unknown(reason)) => {
+                self.on_question_unanswered(at, &other, reason);
+            }
         }
     }
 
@@ -133,27 +133,45 @@ impl BinanceAdapter {
             RequestPurpose::Order(order, _) => {
                 self.tracker.on_no_answer(order, reason.into(), dead_after, &mut self.outbox.reports);
             }
-            RequestPurpose::Inquiry(order) => drop(self.inquiries.remove(&order)),
-            RequestPurpose::Depth(symbol) => self.feed.on_snapshot_failed(&symbol, at),
-            RequestPurpose::CancelLeg(_)
+            other => self.on_question_unanswered(at, &other, reason),
+        }
+    }
+
+    /// No request that changes an order: nothing is in doubt, and what matters is asked again.
+    fn on_question_unanswered(&mut self, at: Timestamp, purpose: &RequestPurpose, reason: &str) {
+        match purpose {
+            RequestPurpose::Inquiry(order) => drop(self.inquiries.remove(order)),
+            RequestPurpose::Depth(symbol) => self.feed.on_snapshot_failed(symbol, at),
+            RequestPurpose::OpenOrders(_) | RequestPurpose::Fills(..) => self.on_list_unanswered(purpose, reason),
+            RequestPurpose::Order(..)
+            | RequestPurpose::CancelLeg(_)
             | RequestPurpose::Statement(..)
+            | RequestPurpose::External(..)
             | RequestPurpose::Time(_)
             | RequestPurpose::Listings => {}
         }
     }
 
-    fn on_user_event(&mut self, event: UserEvent) {
+    fn on_user_event(&mut self, at: Timestamp, event: UserEvent) {
         match event {
-            UserEvent::Execution(event) => {
-                let quote = self.symbols.quote_of(&event.symbol);
-                self.tracker.on_execution(&event, quote, &mut self.outbox.reports);
-            }
+            UserEvent::Execution(event) => self.on_execution(at, &event),
             UserEvent::BalanceMoved(moved) => self.on_balance_moved(&moved),
             UserEvent::StreamTerminated => self.lose("the venue ended the private stream"),
             UserEvent::ServerShutdown => self.lose("the venue ends the connection; a new one is opened"),
             UserEvent::Balances(_) | UserEvent::ExternalLock(_) | UserEvent::ListStatus => {}
             UserEvent::Other(kind) => tracing::info!(kind, "a private event of a kind that is not known"),
         }
+    }
+
+    fn on_execution(&mut self, at: Timestamp, event: &ExecutionEvent) {
+        let own = own_id(self.setup.instance, event.order_client_id());
+        let owner = own.map_or(LegOwner::External, |id| LegOwner::Own(id.order));
+        self.owners.add(&event.symbol, event.order_id, event.created.unwrap_or(event.at), owner);
+        if own.is_none() {
+            return self.on_external_event(at, event);
+        }
+        let quote = self.symbols.quote_of(&event.symbol);
+        self.tracker.on_execution(event, quote, &mut self.outbox.reports);
     }
 
     fn on_inquiry_answer(&mut self, at: Timestamp, order: OrderId, answer: &CallAnswer) {
@@ -167,7 +185,10 @@ impl BinanceAdapter {
                 }
             }
             InquiryStep::Answer(told, legs) => {
-                self.tracker.on_picture(order, &legs);
+                if !inquiry.is_external() {
+                    self.tracker.on_picture(order, &legs);
+                }
+                legs.iter().for_each(|leg| note_owner(&mut self.order_memory(), leg));
                 self.outbox.report(ReportKind::Inquiry(told));
             }
             InquiryStep::CancelLeg(leg) => {

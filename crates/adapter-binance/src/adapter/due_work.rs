@@ -96,5 +96,6 @@ impl BinanceAdapter {
             self.gate.on_no_answer(at, request.grant);
         }
         self.inquiries.clear();
+        self.fills_questions.clear();
     }
 }

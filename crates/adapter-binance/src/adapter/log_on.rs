@@ -20,6 +20,7 @@ use crate::protocol::exchange_info::ExchangeInfo;
 use crate::protocol::market_answers::ServerTime;
 use crate::protocol::requests::BinanceRequest;
 use crate::protocol::signing::RequestSigner;
+use crate::protocol::wire_values::{WireInteger, millis_of};
 use crate::transcript::API_LINE;
 
 /// Connection, log-on and subscription together.
@@ -47,6 +48,8 @@ impl BinanceAdapter {
         let first_day = self.setup.network.first_day_limit(at);
         self.first_day = first_day.map_err(|error| format!("the first day cannot be remembered: {error}"))?;
         let session = self.open_session()?;
+        let since = WireInteger(millis_of(self.gate.venue_time(self.now())?));
+        self.first_log_on.mark(since).map_err(|error| format!("the first log-on cannot be remembered: {error}"))?;
         self.start(Some(session));
         self.reconnect.on_success();
         Ok(())

@@ -4,7 +4,9 @@
 mod account_reports;
 mod answers;
 mod due_work;
+mod external;
 mod key_rights;
+mod lists;
 mod log_on;
 mod prices;
 mod requests;

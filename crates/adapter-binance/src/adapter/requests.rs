@@ -5,7 +5,7 @@ use adapter_kit::{RequestLane, check_first_day};
 use adapters::SendOutcome;
 use domain::order::OrderTerms;
 use domain::report::ReportKind;
-use domain::{AccountId, Order, OrderId, SecurityId, Text, TimeInForce, Timestamp, WireId};
+use domain::{AccountId, Order, OrderId, OrderKind, SecurityId, Source, Text, TimeInForce, Timestamp, WireId};
 
 use tokio::sync::mpsc::error::TrySendError;
 
@@ -78,7 +78,7 @@ impl BinanceAdapter {
         if let Err(error) = self.traded.add(&ticket.symbol) {
             return SendOutcome::NotSent(format!("the symbol cannot be remembered: {error}").into());
         }
-        self.tracker.on_submit(order.id, ticket.client_id.clone());
+        self.tracker.on_submit(order.id, ticket.client_id.clone(), is_immediate(&order.terms));
         let purpose = (order.id, OrderRequestKind::Submit);
         let sending = self.send_order(at, RequestLane::Submit, purpose, BinanceRequest::place(&ticket));
         if sending != SendOutcome::Sent {
@@ -115,9 +115,14 @@ impl BinanceAdapter {
             self.outbox.report(ReportKind::CancelRejected { order: order.id, reason: "venue-unlisted".into() });
             return self.refused_here();
         };
-        let cancel_id = WireId::newest(self.setup.instance, order).to_string();
-        let request = BinanceRequest::cancel(&symbol, &reference, &cancel_id);
+        let request = BinanceRequest::cancel(&symbol, &reference, &self.cancel_id(order));
         self.send_order(at, RequestLane::Cancel, (order.id, OrderRequestKind::Cancel), request)
+    }
+
+    /// An order that was placed elsewhere must not look like one of ours afterwards.
+    fn cancel_id(&self, order: &Order) -> String {
+        let id = WireId::newest(self.setup.instance, order);
+        if order.source == Source::External { format!("X-{id}") } else { id.to_string() }
     }
 
     pub(super) fn send_replace(&mut self, at: Timestamp, order: &Order, terms: OrderTerms) -> SendOutcome {
@@ -223,11 +228,17 @@ fn refusal_of<T>(refused: &TrySendError<T>) -> &'static str {
     }
 }
 
-fn outcome(sent: Result<(), Text>) -> SendOutcome {
+pub(super) fn outcome(sent: Result<(), Text>) -> SendOutcome {
     match sent {
         Ok(()) => SendOutcome::Sent,
         Err(reason) => SendOutcome::NotSent(reason),
     }
+}
+
+/// Whether it trades or ends at once, so that its end is told at once too.
+fn is_immediate(terms: &OrderTerms) -> bool {
+    terms.kind == OrderKind::Market
+        || matches!(terms.tif, TimeInForce::Ioc | TimeInForce::Fok) && terms.kind.stop().is_none()
 }
 
 fn unmarked(tif: TimeInForce) -> Text {

@@ -4,7 +4,7 @@ use adapters::{MarketFeed, OrderSession, ReportSink, SendOutcome, SessionLost, V
 use crossbeam_channel::Receiver;
 use domain::order::OrderTerms;
 use domain::report::{
-    AdapterCapabilities, LineKind, ListingCapabilities, RefusesRepeatedIds, RequestTiming, VenueSnapshot,
+    AdapterCapabilities, FillsScope, LineKind, ListingCapabilities, RefusesRepeatedIds, RequestTiming, VenueSnapshot,
 };
 use domain::{AccountId, Order, SecurityId, Text, Timestamp};
 
@@ -26,7 +26,7 @@ impl OrderSession for BinanceAdapter {
                 life_millis: Some(self.life_millis()),
                 read_lag_millis: READ_LAG_MILLIS,
             }),
-            lists: ListingCapabilities { statement: true, ..ListingCapabilities::default() },
+            lists: ListingCapabilities { open_orders: true, fills: Some(FillsScope::PerSecurity), statement: true },
             lines: vec![LineKind::Prices],
             order_properties: ORDER_PROPERTIES.to_vec(),
         }
@@ -66,12 +66,15 @@ impl OrderSession for BinanceAdapter {
         self.send_statement_request(at, account)
     }
 
-    fn list_open_orders(&mut self, _: Timestamp) -> SendOutcome {
-        SendOutcome::NotSent("lists of open orders are not offered".into())
+    fn list_open_orders(&mut self, at: Timestamp) -> SendOutcome {
+        self.ask_open_orders(at)
     }
 
-    fn list_fills(&mut self, _: Timestamp, _: Option<SecurityId>, _: Option<&Text>) -> SendOutcome {
-        SendOutcome::NotSent("lists of fills are not offered".into())
+    fn list_fills(&mut self, at: Timestamp, security: Option<SecurityId>, cursor: Option<&Text>) -> SendOutcome {
+        match security {
+            Some(security) => self.ask_fills(at, security, cursor),
+            None => SendOutcome::NotSent("the venue lists fills of one security only".into()),
+        }
     }
 
     fn deliver(&mut self, at: Timestamp, sink: &mut dyn ReportSink) -> Result<(), SessionLost> {

@@ -10,6 +10,7 @@ use domain::report::VenueSnapshot;
 use domain::{OrderId, Timestamp};
 
 use super::state::BinanceAdapter;
+use crate::fills_question::note_owner;
 use crate::order_picture::{PictureGap, own_id, picture};
 use crate::protocol::account_answers::BinanceTrade;
 use crate::protocol::order_answers::BinanceOrder;
@@ -26,6 +27,8 @@ impl BinanceAdapter {
             trades.extend(self.ask::<Vec<BinanceTrade>>(RequestLane::Fills, &request)?);
         }
         let mut snapshot = VenueSnapshot { as_of: Some(at), ..VenueSnapshot::default() };
+        orders.iter().for_each(|order| note_owner(&mut self.order_memory(), order));
+        self.add_external(at, &newest_of(&orders), &trades, &mut snapshot)?;
         for (order, legs) in own_orders(self.setup.instance, orders) {
             self.add_order(order, &legs, &mut trades, &mut snapshot)?;
         }
@@ -65,6 +68,12 @@ impl BinanceAdapter {
         }
         Ok(())
     }
+}
+
+/// Each of the venue's orders once, as the last list has it.
+fn newest_of(orders: &[BinanceOrder]) -> Vec<BinanceOrder> {
+    let by_id = orders.iter().map(|order| ((&order.symbol, order.order_id), order));
+    by_id.collect::<BTreeMap<_, _>>().into_values().cloned().collect()
 }
 
 /// Our orders with their legs. An order of two lists has changed meanwhile, or the later list lags: what is newer counts.

@@ -12,14 +12,18 @@ use bus::Catalogue;
 use crossbeam_channel::{Receiver, Sender, bounded};
 use domain::command::MarketData;
 use domain::report::ReportKind;
-use domain::{AdapterName, ExchangeId, OrderId, Text, Timestamp};
+use domain::{AdapterName, ExchangeId, OrderId, SecurityId, Text, Timestamp};
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc;
 
 use super::waiting::{DueTimes, UnansweredRequest};
 use crate::addresses::BinanceAddresses;
 use crate::connection::RestClient;
+use crate::external_orders::ExternalOrders;
+use crate::fills_question::FillsQuestion;
+use crate::first_log_on::FirstLogOn;
 use crate::inquiry::Inquiry;
+use crate::leg_owners::LegOwners;
 use crate::network::{EventSender, NetworkEvent, StreamCommand, TaggedRequest};
 use crate::order_tracker::{DatedReport, OrderTracker};
 use crate::price_feed::PriceFeed;
@@ -31,6 +35,8 @@ use crate::transcript::{BinanceRecording, REST_LINE};
 
 /// The extension of the file with the symbols that orders were sent for; the first order makes it.
 pub const TRADED_SYMBOLS: &str = "symbols";
+/// The extension of the file with the instant of the first log-on.
+const FIRST_LOG_ON: &str = "since";
 /// Beyond the receive window: for clocks that are not quite right.
 const LIFE_MARGIN_MILLIS: u32 = 1_000;
 /// Log-ons in five minutes; the venue allows 300 connections, and each log-on opens two.
@@ -65,6 +71,11 @@ pub struct BinanceAdapter {
     pub(super) traded: TradedSymbols,
     pub(super) tracker: OrderTracker,
     pub(super) inquiries: BTreeMap<OrderId, Inquiry>,
+    pub(super) owners: LegOwners,
+    pub(super) external: ExternalOrders,
+    pub(super) first_log_on: FirstLogOn,
+    /// Lists of fills under way, with the instants of their questions.
+    pub(super) fills_questions: BTreeMap<SecurityId, (Timestamp, FillsQuestion)>,
     pub(super) feed: PriceFeed,
     pub(super) first_day: Option<FirstDayLimit>,
     pub(super) reconnect: ReconnectPolicy,
@@ -120,6 +131,7 @@ impl BinanceAdapter {
         let now = (setup.clock)();
         let gate = RequestGate::open(files.with_extension("limits.json"), now, setup.receive_window_millis)?;
         let traded = TradedSymbols::open(files.with_extension(TRADED_SYMBOLS)).map_err(|error| error.to_string())?;
+        let first_log_on = FirstLogOn::open(files.with_extension(FIRST_LOG_ON)).map_err(|error| error.to_string())?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .thread_name(setup.adapter.to_string())
@@ -139,6 +151,9 @@ impl BinanceAdapter {
             feed: PriceFeed::new(setup.adapter.0.clone()),
             reconnect: ReconnectPolicy::new(rule, setup.instance),
             inquiries: BTreeMap::new(),
+            owners: LegOwners::default(),
+            external: ExternalOrders::default(),
+            fills_questions: BTreeMap::new(),
             requests: BTreeMap::new(),
             outbox: Outbox::default(),
             wake: bounded(1),
@@ -152,6 +167,7 @@ impl BinanceAdapter {
             rest,
             gate,
             traded,
+            first_log_on,
             runtime,
         })
     }

@@ -1,8 +1,10 @@
 //! Requests without an answer, and when what is due by the time alone is due.
 
 use adapter_kit::RequestGrant;
-use domain::{AccountId, OrderId, Timestamp};
+use domain::{AccountId, OrderId, SecurityId, Timestamp};
 
+use super::external::ExternalLook;
+use crate::external_orders::ExternalKey;
 use crate::order_tracker::OrderRequestKind;
 
 /// How often it is looked after what is due.
@@ -20,6 +22,12 @@ pub(super) enum RequestPurpose {
     CancelLeg(OrderId),
     Inquiry(OrderId),
     Statement(AccountId, Timestamp),
+    /// The list of open orders, as of this instant.
+    OpenOrders(Timestamp),
+    /// The list of fills of a security, as of this instant.
+    Fills(SecurityId, Timestamp),
+    /// An order that was placed elsewhere.
+    External(ExternalKey, ExternalLook),
     Time(Timestamp),
     Listings,
     Depth(String),

@@ -102,6 +102,9 @@ impl OrderTracker {
         if !known.is_accepted {
             self.awaited.insert((order, AwaitedEvent::Acceptance), now);
         }
+        if known.is_immediate && !known.is_ended && !known.is_filled {
+            self.awaited.insert((order, AwaitedEvent::End), now);
+        }
         known.accept(order, order_id, told);
     }
 
@@ -115,7 +118,7 @@ impl OrderTracker {
     ) {
         match &answer.outcome {
             Ok(_) => {
-                if self.orders.get(&order).is_some_and(|known| !known.is_ended) {
+                if self.orders.get(&order).is_some_and(|known| !known.is_ended && !known.is_filled) {
                     self.awaited.insert((order, AwaitedEvent::End), now);
                 }
             }

@@ -16,6 +16,10 @@ pub(super) struct TrackedOrder {
     pub(super) venue_id: Option<i64>,
     pub(super) is_accepted: bool,
     pub(super) is_ended: bool,
+    /// The venue has told that nothing of it is left.
+    pub(super) is_filled: bool,
+    /// It trades or ends at once.
+    pub(super) is_immediate: bool,
     pub(super) replacing: Option<Replacing>,
     /// The quantity of the last amendment that was reported.
     pub(super) amended: Option<Decimal>,
@@ -40,7 +44,16 @@ pub enum ReplacingBy {
 
 impl TrackedOrder {
     pub(super) fn new(client_id: String) -> Self {
-        Self { client_id, venue_id: None, is_accepted: false, is_ended: false, replacing: None, amended: None }
+        Self {
+            client_id,
+            venue_id: None,
+            is_accepted: false,
+            is_ended: false,
+            is_filled: false,
+            is_immediate: false,
+            replacing: None,
+            amended: None,
+        }
     }
 
     pub(super) fn accepted(client_id: String, venue_id: Option<i64>) -> Self {

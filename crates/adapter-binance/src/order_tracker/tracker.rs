@@ -3,15 +3,17 @@
 use std::collections::BTreeMap;
 
 use domain::report::{ReportKind, VenueOrderState};
-use domain::{Currency, Order, OrderId, Timestamp, WireId};
+use domain::{Currency, Order, OrderId, Source, Timestamp, WireId};
 
 use super::tracked_order::{Replacing, TrackedOrder, terms_shown};
 use crate::client_id::client_id;
 use crate::executions::{ExecutionMeaning, meaning_of_execution, state_of};
+use crate::external_orders::external_number;
 use crate::order_picture::{own_id, venue_fill};
 use crate::protocol::order_answers::BinanceOrder;
 use crate::protocol::requests::OrderReference;
 use crate::protocol::user_events::ExecutionEvent;
+use crate::protocol::venue_enums::BinanceOrderStatus;
 
 /// Orders that are remembered; beyond it the oldest that has ended is forgotten.
 pub const TRACKED_ORDERS_MAX: usize = 100_000;
@@ -45,10 +47,10 @@ impl OrderTracker {
         self.orders.contains_key(&order)
     }
 
-    /// A new order leaves under this client id.
-    pub fn on_submit(&mut self, order: OrderId, client_id: String) {
+    /// A new order leaves under this client id. `is_immediate`: it trades or ends at once.
+    pub fn on_submit(&mut self, order: OrderId, client_id: String, is_immediate: bool) {
         self.make_room();
-        self.orders.insert(order, TrackedOrder::new(client_id));
+        self.orders.insert(order, TrackedOrder { is_immediate, ..TrackedOrder::new(client_id) });
     }
 
     /// The order certainly did not leave.
@@ -58,6 +60,9 @@ impl OrderTracker {
 
     /// By which id the venue knows the working leg of the order.
     pub fn reference(&self, order: &Order) -> Option<OrderReference> {
+        if order.source == Source::External {
+            return order.ext_id.as_deref().and_then(external_number).map(OrderReference::Venue);
+        }
         if let Some(known) = self.orders.get(&order.id) {
             return Some(OrderReference::Client(known.client_id.clone()));
         }
@@ -82,6 +87,7 @@ impl OrderTracker {
         let replacing = self.orders.get(&order).and_then(|known| known.replacing.clone());
         let shown = TrackedOrder {
             is_ended: has_ended,
+            is_filled: newest.status == BinanceOrderStatus::Filled,
             replacing: replacing.filter(|replacing| !replacing.is_leg(&newest.client_id)),
             ..TrackedOrder::accepted(newest.client_id.clone(), Some(newest.order_id.0))
         };
@@ -115,6 +121,7 @@ impl OrderTracker {
             ExecutionMeaning::Accepted => known.begin(order, event, &mut told),
             ExecutionMeaning::Filled(fill) => {
                 known.begin(order, event, &mut told);
+                known.is_filled |= event.status == BinanceOrderStatus::Filled;
                 told.push(ReportKind::Filled(venue_fill(order, &fill, quote)));
             }
             ExecutionMeaning::Canceled { reason } => {
@@ -140,7 +147,7 @@ impl OrderTracker {
         if known.is_accepted {
             self.awaited.remove(&(order, AwaitedEvent::Acceptance));
         }
-        if known.is_ended {
+        if known.is_ended || known.is_filled {
             self.awaited.remove(&(order, AwaitedEvent::End));
         }
     }

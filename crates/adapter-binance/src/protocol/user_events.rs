@@ -79,6 +79,9 @@ pub struct ExecutionEvent {
     pub commission_asset: Option<String>,
     #[serde(rename = "T")]
     pub at: WireInteger,
+    /// When the order was created.
+    #[serde(default, rename = "O")]
+    pub created: Option<WireInteger>,
     /// -1 where it is no trade.
     #[serde(default, rename = "t")]
     pub trade_id: Option<WireInteger>,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use adapter_binance::protocol::requests::BinanceRequest;
+use adapter_binance::protocol::requests::{BinanceRequest, OrderTicket};
 use adapter_binance::venue_type::open_adapter;
 use adapter_binance::{BinanceAdapter, BinanceSpotType};
 use adapters::Adapter;
@@ -19,8 +19,8 @@ use bus::Catalogue;
 use domain::order::OrderTerms;
 use domain::report::LineKind;
 use domain::{
-    AdapterName, Decimal, Order, OrderKind, ReferenceData, Security, SecurityId, SecurityKind, Side, TimeInForce,
-    Timestamp,
+    Account, AdapterName, Decimal, Order, OrderKind, ReferenceData, Security, SecurityId, SecurityKind, Side,
+    TimeInForce, Timestamp,
 };
 use scenarios::proxy::CuttableProxy;
 use tempfile::TempDir;
@@ -40,6 +40,7 @@ pub(crate) struct LabHarness {
     folder: TempDir,
     kind: &'static str,
     orders: u64,
+    elsewhere: u64,
     is_down: bool,
     are_prices_down: bool,
 }
@@ -67,12 +68,17 @@ impl LabHarness {
         let lines = LabLines::to(&lab);
         lab.write_credentials(&folder.path().join("key.toml"), "ALPHA", kind);
         let adapter = adapter_of(&lines, folder.path());
-        Self { lab, lines, adapter, folder, kind, orders: 0, is_down: false, are_prices_down: false }
+        Self { lab, lines, adapter, folder, kind, orders: 0, elsewhere: 0, is_down: false, are_prices_down: false }
     }
 
     /// The file of the adapter's key.
     pub(crate) fn credentials(&self) -> PathBuf {
         self.folder.path().join("key.toml")
+    }
+
+    /// Only what goes over REST fails from now on.
+    pub(crate) fn cut_rest(&self) {
+        self.lines.rest.cut();
     }
 
     /// Until the lab has answered everything and its reports are here, or the cut is noticed.
@@ -164,6 +170,12 @@ fn reference() -> ReferenceData {
     let mut reference = ReferenceData::default();
     reference.exchanges.insert(samples::EXCHANGE, Arc::new(samples::exchange()));
     reference.securities.insert(BITCOIN, Arc::new(bitcoin));
+    let account = Account {
+        adapter_type: "BINANCE-SPOT".into(),
+        session_qualifier: Some("LAB".into()),
+        ..samples::account(1, "Lab")
+    };
+    reference.accounts.insert(account.id, Arc::new(account));
     reference
 }
 
@@ -227,9 +239,17 @@ impl Harness for LabHarness {
         true
     }
 
-    /// The adapter leaves out what was placed elsewhere.
-    fn place_elsewhere(&mut self, _: OrderIntent) -> bool {
-        false
+    /// As from the venue's own screen.
+    fn place_elsewhere(&mut self, aim: OrderIntent) -> bool {
+        let limit = (aim == OrderIntent::Rest).then_some("20000");
+        self.elsewhere += 1;
+        let ticket = OrderTicket {
+            client_id: format!("web_{}", self.elsewhere),
+            ..ticket("BTCUSDT", Side::Buy, "0.002", limit, "R9-1-0")
+        };
+        let placed = run_value(self.lab.rest("HMAC").call(&BinanceRequest::place(&ticket)));
+        assert!(placed.outcome.is_ok(), "{placed:?}");
+        true
     }
 
     /// The lab makes its steps coarser before it looks at the next order, which does not fit any more.

@@ -11,6 +11,7 @@ mod conformance;
 mod lab_trader;
 mod adapter_faults;
 mod listings;
+mod lists;
 mod rotation;
 mod key_rights;
 mod first_contact;

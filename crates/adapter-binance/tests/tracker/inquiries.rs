@@ -14,7 +14,7 @@ fn order(request: u32) -> Order {
     Order { terms: terms("2", "100"), request, ..samples::order(5) }
 }
 
-fn leg(order_id: i64, client_id: &str, status: &str, filled: &str) -> Value {
+pub(crate) fn leg(order_id: i64, client_id: &str, status: &str, filled: &str) -> Value {
     json!({
         "symbol": "BTCUSDT", "orderId": order_id, "clientOrderId": client_id, "price": "100", "origQty": "2",
         "executedQty": filled, "status": status, "timeInForce": "GTC", "type": "LIMIT", "side": "BUY",
@@ -22,14 +22,14 @@ fn leg(order_id: i64, client_id: &str, status: &str, filled: &str) -> Value {
     })
 }
 
-fn traded(order_id: i64, id: i64, quantity: &str, time: i64) -> Value {
+pub(crate) fn traded(order_id: i64, id: i64, quantity: &str, time: i64) -> Value {
     json!({
         "symbol": "BTCUSDT", "id": id, "orderId": order_id, "price": "100", "qty": quantity, "commission": "0.002",
         "commissionAsset": "BTC", "time": time, "isMaker": true, "isBuyer": true,
     })
 }
 
-fn absent() -> CallAnswer {
+pub(crate) fn absent() -> CallAnswer {
     failure(400, -2013, "Order does not exist.")
 }
 

@@ -5,3 +5,5 @@ mod venue_words;
 mod orders;
 mod replaces;
 mod inquiries;
+mod fills;
+mod external;

@@ -17,7 +17,7 @@ pub(crate) const FIRST: &str = "R1-5-0";
 /// A tracker that has just sent order 5.
 pub(crate) fn tracker() -> OrderTracker {
     let mut tracker = OrderTracker::new(INSTANCE);
-    tracker.on_submit(ORDER, FIRST.to_owned());
+    tracker.on_submit(ORDER, FIRST.to_owned(), false);
     tracker
 }
 

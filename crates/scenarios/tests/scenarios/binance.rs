@@ -43,6 +43,14 @@ impl LabPlatform {
         Self { lab, account, api, launch, _folder: folder }
     }
 
+    /// The venue is asked for its lists every second.
+    fn asking_often(mut self) -> Self {
+        for key in ["reconciliation.openOrdersSeconds", "reconciliation.fillsSeconds"] {
+            self.launch = self.launch.set(key, "1");
+        }
+        self
+    }
+
     /// Logged on, reconciled and with prices.
     fn start(&self) -> RunningServer {
         let server = self.launch.start();
@@ -306,5 +314,51 @@ fn filters_that_change_refuse_an_order_before_it_leaves_and_cancels_still_work()
     client.wait_for_status("rests", "CANCELED");
     client.place(&at("20000.1", "fits"));
     client.wait_for_status("fits", "SUBMITTED");
+    server.stop();
+}
+
+#[test]
+fn a_fill_whose_event_is_lost_is_booked_from_what_the_venue_lists() {
+    let platform = LabPlatform::new("BETA").asking_often();
+    let server = platform.start();
+    let mut client = server.client();
+    platform.credit_opening_balances(&mut client);
+    // A market order ends at once, so its silence is noticed; a limit order might just rest.
+    platform.arm("fill-only-in-list");
+    place_when_priced(&mut client, &with_id(order_of(BITCOIN, "BUY", "0.01"), "sweeps"));
+    client.wait_for_status("sweeps", "EXECUTED");
+    platform.arm("fill-only-in-list");
+    let mut crossing = resting("crosses");
+    crossing["limit"] = json!("61000");
+    client.place(&crossing);
+    client.wait_for_status("crosses", "EXECUTED");
+    assert_eq!(platform.ledger("trades").len(), 2, "each was sent once");
+    platform.expect_equal_books(&mut client);
+    assert_eq!(client.get_json("/rest/break").as_array().unwrap().len(), 0);
+    server.stop();
+}
+
+#[test]
+fn orders_placed_elsewhere_are_adopted_with_their_fills_and_can_be_cancelled() {
+    let platform = LabPlatform::new("BETA").asking_often();
+    let server = platform.start();
+    let mut client = server.client();
+    platform.credit_opening_balances(&mut client);
+    platform.arm("strangers");
+    place_when_priced(&mut client, &resting("ours"));
+    let external = wait_for("both orders from elsewhere", || {
+        let orders = client.get_json("/rest/history/order?source=EXTERNAL&sort=OLDEST");
+        let orders = orders.as_array().unwrap().clone();
+        (orders.len() == 2 && orders[0]["status"] == "EXECUTED").then_some(orders)
+    });
+    platform.expect_equal_books(&mut client);
+    assert_eq!(external[1]["status"], "SUBMITTED");
+    assert!(external[1]["extId"].as_str().unwrap().starts_with("BTCUSDT:"), "{external:?}");
+    let rests = external[1]["intId"].as_str().unwrap();
+    assert_eq!(client.delete(&format!("/rest/execution/order/{rests}")).unwrap().status, 200);
+    client.wait_for_status(rests, "CANCELED");
+    let open: Vec<_> = platform.ledger("orders").into_iter().filter(|order| order["status"] == "NEW").collect();
+    assert_eq!(open.len(), 1, "ours is left: {open:?}");
+    platform.expect_equal_books(&mut client);
     server.stop();
 }

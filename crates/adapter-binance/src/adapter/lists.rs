@@ -1,0 +1,143 @@
+//! Lists while the session is up: all open orders, and the fills of a symbol from a cursor on. What fails or cannot be read is
+//! no list.
+
+use std::collections::BTreeMap;
+
+use adapter_kit::RequestLane;
+use adapters::SendOutcome;
+use domain::report::{ListingScope, OpenOrdersPage, ReportKind, VenueOrder, VenueOrderState};
+use domain::{OrderId, SecurityId, Text, Timestamp};
+use serde::Deserialize;
+
+use super::requests::outcome;
+use super::state::BinanceAdapter;
+use super::waiting::{RequestPurpose, RequestWay};
+use crate::fills_question::{FillsQuestion, FillsStep, OrderMemory, note_owner};
+use crate::order_picture::{ext_id, own_id, shown_terms};
+use crate::protocol::answers::{CallAnswer, CallError};
+use crate::protocol::order_answers::BinanceOrder;
+use crate::protocol::requests::BinanceRequest;
+
+/// Lists go over REST: on the other connection orders would wait behind them.
+const LIST_WAY: (RequestLane, RequestWay) = (RequestLane::Fills, RequestWay::Rest);
+
+impl BinanceAdapter {
+    pub(super) fn ask_open_orders(&mut self, at: Timestamp) -> SendOutcome {
+        let request = BinanceRequest::open_orders(None);
+        outcome(self.send(at, LIST_WAY, RequestPurpose::OpenOrders(at), request))
+    }
+
+    /// The answer to a new question counts; one that is under way is forgotten.
+    pub(super) fn ask_fills(&mut self, at: Timestamp, security: SecurityId, cursor: Option<&Text>) -> SendOutcome {
+        let Some(symbol) = self.symbols.symbol_of(security) else {
+            return SendOutcome::NotSent("venue-unlisted: the venue does not list the security".into());
+        };
+        let started = FillsQuestion::start(security, &symbol, cursor, at, &self.first_log_on);
+        let Some((question, first)) = started else {
+            return SendOutcome::NotSent("the cursor is no trade id of the venue".into());
+        };
+        let sent = self.send(at, LIST_WAY, RequestPurpose::Fills(security, at), first);
+        if sent.is_ok() {
+            self.fills_questions.insert(security, (at, question));
+        }
+        outcome(sent)
+    }
+
+    pub(super) fn on_open_orders(&mut self, at: Timestamp, as_of: Timestamp, answer: &CallAnswer) {
+        let listed = read_orders(answer).and_then(|orders| Ok((self.open_own_orders(&orders)?, orders)));
+        let (orders, listed) = match listed {
+            Ok(listed) => listed,
+            Err(reason) => return self.fail_list(ListingScope::OpenOrders, reason),
+        };
+        let page = OpenOrdersPage { as_of, dead_after: None, page: 0, last: true, orders };
+        self.outbox.report(ReportKind::OpenOrders(page));
+        for order in listed {
+            note_owner(&mut self.order_memory(), &order);
+            if own_id(self.setup.instance, &order.client_id).is_none() {
+                let key = self.external.on_order(order);
+                self.tell_external(at, &key);
+            }
+        }
+        for key in self.external.incomplete() {
+            self.look_at_external(at, &key);
+        }
+    }
+
+    /// Where two legs of one order are open, it is left out: the engine asks, and the earlier leg is cancelled.
+    fn open_own_orders(&self, listed: &[BinanceOrder]) -> Result<Vec<VenueOrder>, String> {
+        let mut own: BTreeMap<OrderId, Vec<&BinanceOrder>> = BTreeMap::new();
+        for leg in listed {
+            if let Some(id) = own_id(self.setup.instance, &leg.client_id) {
+                own.entry(id.order).or_default().push(leg);
+            }
+        }
+        let single = own.into_iter().filter(|(_, legs)| legs.len() == 1);
+        single.flat_map(|(order, legs)| legs.into_iter().map(move |leg| open_order(order, leg))).collect()
+    }
+
+    pub(super) fn on_fills_answer(&mut self, at: Timestamp, purpose: (SecurityId, Timestamp), answer: &CallAnswer) {
+        let Some(mut question) = self.fills_question(purpose) else { return };
+        let (security, as_of) = purpose;
+        match question.on_answer(answer, &mut self.order_memory()) {
+            FillsStep::Ask(request) => match self.send(at, LIST_WAY, RequestPurpose::Fills(security, as_of), request) {
+                Ok(()) => drop(self.fills_questions.insert(security, (as_of, question))),
+                Err(reason) => self.fail_list(ListingScope::Fills(Some(security)), reason),
+            },
+            FillsStep::Done => self.tell_fills(at, security, question),
+            FillsStep::Fail(reason) => self.fail_list(ListingScope::Fills(Some(security)), reason),
+        }
+    }
+
+    fn tell_fills(&mut self, at: Timestamp, security: SecurityId, question: FillsQuestion) {
+        let quote = self.symbols.symbol_of(security).map(|symbol| self.symbols.quote_of(&symbol));
+        let (page, elsewhere) = question.finish(&mut self.order_memory(), quote.unwrap_or(domain::Currency::USDT));
+        self.outbox.report(ReportKind::Fills(page));
+        for key in elsewhere {
+            self.tell_external(at, &key);
+        }
+    }
+
+    /// No answer came to a request of a list.
+    pub(super) fn on_list_unanswered(&mut self, purpose: &RequestPurpose, reason: &str) {
+        match purpose {
+            RequestPurpose::OpenOrders(_) => self.fail_list(ListingScope::OpenOrders, reason),
+            RequestPurpose::Fills(security, as_of) => {
+                if self.fills_question((*security, *as_of)).is_some() {
+                    self.fail_list(ListingScope::Fills(Some(*security)), reason);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The question that the answer belongs to; a later one has taken its place otherwise.
+    fn fills_question(&mut self, (security, as_of): (SecurityId, Timestamp)) -> Option<FillsQuestion> {
+        let asked = self.fills_questions.get(&security).is_some_and(|(asked, _)| *asked == as_of);
+        if asked { self.fills_questions.remove(&security).map(|(_, question)| question) } else { None }
+    }
+
+    fn fail_list(&mut self, scope: ListingScope, reason: impl Into<Text>) {
+        self.outbox.report(ReportKind::ListingFailed { scope, reason: reason.into() });
+    }
+
+    pub(super) fn order_memory(&mut self) -> OrderMemory<'_> {
+        OrderMemory {
+            instance: self.setup.instance,
+            owners: &mut self.owners,
+            external: &mut self.external,
+            first_log_on: &self.first_log_on,
+        }
+    }
+}
+
+fn read_orders(answer: &CallAnswer) -> Result<Vec<BinanceOrder>, String> {
+    let result = answer.outcome.as_ref().map_err(CallError::describe)?;
+    Vec::deserialize(result).map_err(|reason| reason.to_string())
+}
+
+fn open_order(order: OrderId, leg: &BinanceOrder) -> Result<VenueOrder, String> {
+    let terms =
+        shown_terms(leg).ok_or_else(|| format!("the venue's order {} has terms that are not known", leg.order_id.0))?;
+    let ext_id = Some(ext_id(leg.order_id.0));
+    Ok(VenueOrder { order, ext_id, terms, state: VenueOrderState::Live, reason: None })
+}
