@@ -1,10 +1,10 @@
-//! The adapter of a FIX venue: the traits of the host over one order session.
+//! The adapter of a FIX venue: the traits of the host over an order session, which may bring prices too.
 
 use std::collections::VecDeque;
-use std::path::Path;
+use std::path::PathBuf;
 use std::time::Duration;
 
-use adapters::{MarketFeed, OrderSession, ReportSink, SendOutcome, SessionLost, VenueOrderRules};
+use adapters::{OrderSession, ReportSink, SendOutcome, SessionLost, VenueOrderRules};
 use bus::Catalogue;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use domain::order::OrderTerms;
@@ -13,7 +13,9 @@ use domain::{AccountId, ExchangeId, Order, SecurityId, Text, Timestamp};
 use fix::{FixDecoder, MessageStore, OutgoingMessage, SeqNum};
 use tokio::runtime::Runtime;
 
+use crate::adapter_prices::{is_market_data, venue_prices};
 use crate::dialect::{Dialect, OrderQuery};
+use crate::market_data::VenuePrices;
 use crate::message_check::MessageCheck;
 use crate::number_store::SharedNumbers;
 use crate::order_chains::SentRequest;
@@ -38,12 +40,20 @@ pub(crate) struct FixSetup {
     pub(crate) exchange: ExchangeId,
     pub(crate) catalogue: Catalogue,
     pub(crate) plan: SessionPlan,
+    /// A session for market data alone.
+    pub(crate) price_plan: Option<SessionPlan>,
+}
+
+/// Where the sequence numbers of each session are.
+pub(crate) struct SessionFiles {
+    pub(crate) orders: PathBuf,
+    pub(crate) prices: PathBuf,
 }
 
 pub struct FixAdapter {
-    setup: FixSetup,
+    pub(crate) setup: FixSetup,
     translator: FixTranslator,
-    check: MessageCheck,
+    pub(crate) check: MessageCheck,
     rate: RequestRate,
     numbers: SharedNumbers,
     session: Option<RunningSession>,
@@ -54,8 +64,10 @@ pub struct FixAdapter {
     /// When the engine got everything below a number.
     passed_on: VecDeque<(Timestamp, SeqNum)>,
     mass_requests: u64,
-    wake: (Sender<()>, Receiver<()>),
-    runtime: Runtime,
+    /// Absent where the dialect has no market data.
+    pub(crate) prices: Option<VenuePrices>,
+    pub(crate) wake: (Sender<()>, Receiver<()>),
+    pub(crate) runtime: Runtime,
 }
 
 struct RunningSession {
@@ -65,13 +77,14 @@ struct RunningSession {
 }
 
 impl FixAdapter {
-    pub(crate) fn open(setup: FixSetup, numbers: &Path, now: Timestamp) -> std::io::Result<Self> {
+    pub(crate) fn open(setup: FixSetup, files: &SessionFiles, now: Timestamp) -> std::io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
         Ok(Self {
             translator: FixTranslator::new(setup.dialect.clone(), setup.instance),
             check: MessageCheck::new(&setup.dialect),
             rate: RequestRate::new(setup.dialect.throttle),
-            numbers: SharedNumbers::open(numbers, requests::utc(now))?,
+            numbers: SharedNumbers::open(&files.orders, requests::utc(now))?,
+            prices: venue_prices(&setup, &files.prices, now)?,
             setup,
             session: None,
             attempts: 0,
@@ -106,7 +119,7 @@ impl FixAdapter {
         self.translator.chains.on_disconnected();
     }
 
-    fn send(
+    pub(crate) fn send(
         &mut self,
         at: Timestamp,
         kind: RequestKind,
@@ -149,10 +162,10 @@ impl FixAdapter {
         })
     }
 
-    fn on_inbound(&mut self, inbound: Inbound, sink: &mut dyn ReportSink) -> Result<(), SessionLost> {
+    fn on_inbound(&mut self, now: Timestamp, inbound: Inbound, sink: &mut dyn ReportSink) -> Result<(), SessionLost> {
         match inbound {
             Inbound::LoggedOn => {}
-            Inbound::Message(frame) => self.on_message(&frame, sink),
+            Inbound::Message(frame) => self.on_message(now, &frame, sink),
             Inbound::Sent { number, kind, id } => {
                 if let Some(id) = self.translator.ids().read(&id) {
                     self.translator.chains.on_sent(number, SentRequest { id, kind });
@@ -164,10 +177,13 @@ impl FixAdapter {
         Ok(())
     }
 
-    fn on_message(&mut self, frame: &[u8], sink: &mut dyn ReportSink) {
+    fn on_message(&mut self, now: Timestamp, frame: &[u8], sink: &mut dyn ReportSink) {
         let mut decoder = FixDecoder::new();
         // The session layer has decoded it before.
         let Ok(message) = decoder.decode(frame) else { return };
+        if is_market_data(&message) {
+            return self.on_price_message(now, &message, sink);
+        }
         let (at, meanings) = self.translator.translate(&message);
         for meaning in meanings {
             match meaning {
@@ -197,7 +213,7 @@ impl FixAdapter {
             RequestKind::New => sink.on_report(None, ReportKind::NotSent { order, reason }),
             RequestKind::Cancel => sink.on_report(None, ReportKind::CancelRejected { order, reason }),
             RequestKind::Replace => sink.on_report(None, ReportKind::ReplaceRejected { order, reason }),
-            RequestKind::Status | RequestKind::MassStatus => {}
+            RequestKind::Status | RequestKind::MassStatus | RequestKind::MarketData => {}
         }
     }
 
@@ -344,20 +360,22 @@ impl OrderSession for FixAdapter {
             return Err(not_logged_on());
         }
         while let Some(inbound) = self.rest.pop_front() {
-            self.on_inbound(inbound, sink)?;
+            self.on_inbound(at, inbound, sink)?;
         }
         // Before the channel is emptied: what comes meanwhile counts the next time.
         let next = self.numbers.next_incoming();
         while let Some(inbound) = self.session.as_ref().and_then(|running| running.session.inbound().try_recv().ok()) {
-            self.on_inbound(inbound, sink)?;
+            self.on_inbound(at, inbound, sink)?;
         }
         self.session.as_ref().ok_or_else(not_logged_on)?.session.resume();
         self.confirm(at, next);
+        self.deliver_prices(at, sink);
         Ok(())
     }
 
     fn next_due(&self) -> Option<Timestamp> {
-        self.passed_on.front().map(|(since, _)| since.plus_seconds(CONFIRM_AFTER_SECONDS))
+        let confirm = self.passed_on.front().map(|(since, _)| since.plus_seconds(CONFIRM_AFTER_SECONDS));
+        [confirm, self.prices.as_ref().and_then(VenuePrices::next_due)].into_iter().flatten().min()
     }
 
     fn waker(&self) -> Receiver<()> {
@@ -366,19 +384,10 @@ impl OrderSession for FixAdapter {
 
     /// In order: the engine has everything that was delivered.
     fn disconnect(&mut self, _: Timestamp) {
+        self.end_prices();
         self.end_session();
         if self.rest.is_empty() {
             self.save(self.numbers.next_incoming());
         }
-    }
-}
-
-impl MarketFeed for FixAdapter {
-    fn subscribe(&mut self, _: Timestamp, _: SecurityId) -> SendOutcome {
-        SendOutcome::NotSent("the session is for orders alone".into())
-    }
-
-    fn unsubscribe(&mut self, _: Timestamp, _: SecurityId) -> SendOutcome {
-        SendOutcome::Sent
     }
 }

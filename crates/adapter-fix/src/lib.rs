@@ -1,5 +1,6 @@
 //! Orders to any broker or exchange that speaks FIX. How a venue speaks it is written in a dialect file; the translation reads
-//! that file and is pure: it knows no socket and no clock. The adapter runs it over one order session.
+//! that file and is pure: it knows no socket and no clock. The adapter runs it over an order session, and over one for market
+//! data where the venue has one.
 
 mod dialect;
 mod request_refusal;
@@ -13,12 +14,18 @@ mod reports;
 mod number_store;
 mod request_rate;
 mod session;
+mod market_data;
 mod adapter;
+mod adapter_prices;
 mod venue_type;
 
 pub use adapter::FixAdapter;
 pub use dialect::*;
 pub use execution::{ExecutionFields, OrderCondition, contradiction};
+pub use market_data::{
+    BadEntry, BookGap, EntryAction, EntryBook, EntryType, FeedProblem, FeedStep, KNOWN_TRADES_MAX, MarketDataFeed,
+    MarketEntry, NAMED_ENTRIES_MAX, PUBLISHED_LEVELS, RESTARTS_MAX, entries_of,
+};
 pub use message_check::MessageCheck;
 pub use order_chains::{CHAIN_FILLS_MAX, ENDED_CHAINS_MAX, OrderChains, SENT_REQUESTS_MAX, SentRequest};
 pub use reports::{FixTranslator, InboundMeaning};

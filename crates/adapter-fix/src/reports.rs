@@ -376,7 +376,7 @@ impl FixTranslator {
             Some(RequestKind::Cancel) => report(ReportKind::CancelRejected { order, reason }),
             Some(RequestKind::Replace) => report(ReportKind::ReplaceRejected { order, reason }),
             // A question that is refused has no answer.
-            Some(RequestKind::Status | RequestKind::MassStatus) => {
+            Some(RequestKind::Status | RequestKind::MassStatus | RequestKind::MarketData) => {
                 self.chains.chain(order).questions.clear();
                 Vec::new()
             }

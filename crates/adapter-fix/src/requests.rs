@@ -18,6 +18,7 @@ pub enum RequestKind {
     Replace,
     Status,
     MassStatus,
+    MarketData,
 }
 
 impl RequestKind {
@@ -28,6 +29,7 @@ impl RequestKind {
             Self::Replace => "G",
             Self::Status => "H",
             Self::MassStatus => "AF",
+            Self::MarketData => "V",
         }
     }
 }

@@ -16,7 +16,7 @@ use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
 use tokio_rustls::TlsConnector;
 
-use crate::adapter::{FixAdapter, FixSetup};
+use crate::adapter::{FixAdapter, FixSetup, SessionFiles};
 use crate::dialect::{Dialect, DialectProof, LogonCredentials, SHIPPED_DIALECTS};
 use crate::session::SessionPlan;
 
@@ -65,10 +65,34 @@ const SETTINGS: &[VenueSetting] = &[
          password) that only its owner can read, a credential of systemd, or variables of the environment.",
     ),
     VenueSetting::optional(
+        "marketDataHost",
+        SettingForm::List(&SettingForm::Text("a host")),
+        "",
+        "Host of a session for market data alone. Blank: that of the orders.",
+    ),
+    VenueSetting::optional(
+        "marketDataPort",
+        SettingForm::Whole(1, 65_535),
+        "",
+        "Port of a session for market data alone. Without it prices come over the order session, where the dialect has them.",
+    ),
+    VenueSetting::optional(
+        "marketDataSenderCompId",
+        SettingForm::Text("a CompID"),
+        "",
+        "SenderCompID (49) of that session. Blank: that of the orders.",
+    ),
+    VenueSetting::optional(
+        "marketDataTargetCompId",
+        SettingForm::Text("a CompID"),
+        "",
+        "TargetCompID (56) of that session. Blank: that of the orders.",
+    ),
+    VenueSetting::optional(
         "paper",
         SettingForm::Switch,
         "false",
-        "Paper mode is not offered: a FIX venue brings no prices to fill orders from.",
+        "Paper mode is not offered: prices come with the sessions of an account.",
     ),
     VenueSetting::optional(
         "allowLive",
@@ -113,7 +137,7 @@ impl VenueType for FixVenueType {
             }
         }
         if settings.is_on("paper") {
-            let reason = "a FIX venue brings no prices, so there is nothing to fill orders from".to_owned();
+            let reason = "is not offered: a FIX venue sends prices to the sessions of an account alone".to_owned();
             problems.push(SettingProblem { key: "paper", reason });
         }
         let refusal = live_refusal(settings, environment(settings), settings.is_on("allowLive"));
@@ -150,7 +174,18 @@ pub fn open_adapter(settings: &VenueSettings, context: &VenueContext<'_>) -> Res
         credentials: credentials(settings).map_err(|reason| refused("credentials", reason))?,
         tls: tls(settings).map_err(|reason| refused("trustedCertificates", reason))?,
     };
+    let price_plan = settings.value::<u16>("marketDataPort").map(|port| {
+        let hosts: Vec<String> = settings.list("marketDataHost");
+        SessionPlan {
+            sender: settings.text("marketDataSenderCompId").map_or_else(|| plan.sender.clone(), str::to_owned),
+            target: settings.text("marketDataTargetCompId").map_or_else(|| plan.target.clone(), str::to_owned),
+            hosts: if hosts.is_empty() { plan.hosts.clone() } else { hosts },
+            port,
+            ..plan.clone()
+        }
+    });
     let setup = FixSetup {
+        price_plan,
         venue: settings.name().clone(),
         dialect,
         instance: context.instance,
@@ -158,9 +193,9 @@ pub fn open_adapter(settings: &VenueSettings, context: &VenueContext<'_>) -> Res
         catalogue: context.catalogue.clone(),
         plan,
     };
-    let numbers = context.file("numbers");
-    FixAdapter::open(setup, &numbers, (context.clock)())
-        .map_err(|error| OpenVenueError(format!("{}: {error}", numbers.display())))
+    let files = SessionFiles { orders: context.file("numbers"), prices: context.file("prices.numbers") };
+    FixAdapter::open(setup, &files, (context.clock)())
+        .map_err(|error| OpenVenueError(format!("{}: {error}", files.orders.display())))
 }
 
 fn code(settings: &VenueSettings) -> &str {

@@ -60,6 +60,10 @@ orders = "mass-status"
 
 [throttle]
 messages = 5
+
+[marketData]
+depth = -1
+updates = "sometimes"
 "#;
 
 fn problems(text: &str) -> String {
@@ -86,7 +90,7 @@ fn the_smallest_dialect_has_a_name_a_version_a_type_and_a_time_in_force() {
 fn every_problem_is_told_with_its_field_and_line() {
     expect![[r#"
         line 2: name: is not a text of printable characters
-        line 4: color: is no key (known: name, description, version, proof, session, logon, ids, orders, fields, executions, recovery, throttle)
+        line 4: color: is no key (known: name, description, version, proof, session, logon, ids, orders, fields, executions, recovery, throttle, marketData)
         line 7: session.heartbeatSeconds: is not a whole number from 1 to 3600
         line 8: session.resetOnLogon: is not true or false
         line 11: logon.credentials: FIX.4.2 has no Username and Password
@@ -105,6 +109,8 @@ fn every_problem_is_told_with_its_field_and_line() {
         line 43: executions.execTypes.Z: is not one of pending-new, new, trade, pending, canceled, replaced, expired, rejected, restated, bust, correct, status
         line 47: recovery.orders: FIX.4.2 has no Order Mass Status Request
         line 49: throttle.seconds: is missing
+        line 53: marketData.depth: is not a whole number from 0 to 10000
+        line 54: marketData.updates: is not one of full, incremental
     "#]]
     .assert_eq(&problems(WRONG));
 }

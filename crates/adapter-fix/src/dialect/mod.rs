@@ -9,9 +9,9 @@ mod shipped;
 
 pub use codes::{ExecKind, OrdState};
 pub use model::{
-    Dialect, DialectProof, ExecIdRule, ExecutionRules, ExtraField, FieldValue, FixVersion, IdRules, LogonCredentials,
-    LogonRules, OrderQuery, OrderRules, PropertyFields, RecoveryRules, SessionRules, SideCodes, Throttle, TifCodes,
-    TypeCodes,
+    BookUpdates, Dialect, DialectProof, ExecIdRule, ExecutionRules, ExtraField, FieldValue, FixVersion, IdRules,
+    LogonCredentials, LogonRules, MarketDataRules, OrderQuery, OrderRules, PropertyFields, RecoveryRules, SessionRules,
+    SideCodes, Throttle, TifCodes, TypeCodes,
 };
 pub use problem::{DialectError, DialectProblem};
 pub use shipped::{DIALECT_SCHEMA, SHIPPED_DIALECTS, shipped_dialect};

@@ -22,6 +22,8 @@ pub struct Dialect {
     pub executions: ExecutionRules,
     pub recovery: RecoveryRules,
     pub throttle: Option<Throttle>,
+    /// Absent where the venue sends no prices over FIX.
+    pub market_data: Option<MarketDataRules>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -278,4 +280,27 @@ pub enum OrderQuery {
 pub struct Throttle {
     pub messages: u32,
     pub seconds: u32,
+}
+
+/// How prices are asked for: Market Data Request (V).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MarketDataRules {
+    /// MarketDepth (264): 0 is the whole book.
+    pub depth: usize,
+    pub updates: BookUpdates,
+    /// Whether trades are asked for too.
+    pub trades: bool,
+    /// AggregatedBook (266), where the venue wants it.
+    pub aggregated: Option<bool>,
+    /// Whether the numbers of a session for market data alone begin at 1 at each log-on: nothing of it is needed again.
+    pub reset_on_logon: bool,
+}
+
+/// MDUpdateType (265).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BookUpdates {
+    /// Each update is a snapshot (W).
+    Full,
+    /// A snapshot, and then changes (X).
+    Incremental,
 }

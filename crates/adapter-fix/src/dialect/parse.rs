@@ -6,9 +6,9 @@ use toml::de::DeTable;
 
 use super::codes::{ExecKind, OrdState};
 use super::model::{
-    Dialect, DialectProof, ExecIdRule, ExecutionRules, ExtraField, FieldValue, FixVersion, IdRules, LogonCredentials,
-    LogonRules, OrderQuery, OrderRules, PropertyFields, RecoveryRules, SessionRules, SideCodes, Throttle, TifCodes,
-    TypeCodes,
+    BookUpdates, Dialect, DialectProof, ExecIdRule, ExecutionRules, ExtraField, FieldValue, FixVersion, IdRules,
+    LogonCredentials, LogonRules, MarketDataRules, OrderQuery, OrderRules, PropertyFields, RecoveryRules, SessionRules,
+    SideCodes, Throttle, TifCodes, TypeCodes,
 };
 use super::problem::{DialectError, Problems};
 use super::section::Section;
@@ -55,6 +55,7 @@ fn read(root: &Section<'_>, problems: &mut Problems<'_>) -> Option<Dialect> {
             "executions",
             "recovery",
             "throttle",
+            "marketData",
         ],
         problems,
     );
@@ -75,6 +76,7 @@ fn read(root: &Section<'_>, problems: &mut Problems<'_>) -> Option<Dialect> {
         executions: executions(&root.section("executions", problems), version, problems),
         recovery,
         throttle: throttle(&root.section("throttle", problems), problems),
+        market_data: market_data(&root.section("marketData", problems), problems),
         orders: orders(&root.section("orders", problems), problems)?,
         name: root.required_text("name", problems)?,
     };
@@ -313,4 +315,17 @@ fn throttle(section: &Section<'_>, problems: &mut Problems<'_>) -> Option<Thrott
     messages
         .zip(section.whole("seconds", 1..=86_400, problems))
         .map(|(messages, seconds)| Throttle { messages, seconds })
+}
+
+fn market_data(section: &Section<'_>, problems: &mut Problems<'_>) -> Option<MarketDataRules> {
+    section.check_keys(&["depth", "updates", "trades", "aggregated", "resetOnLogon"], problems);
+    let updates = [("full", BookUpdates::Full), ("incremental", BookUpdates::Incremental)];
+    let aggregated = section.keys().iter().any(|(key, _)| key == "aggregated");
+    section.is_present().then(|| MarketDataRules {
+        depth: section.whole("depth", 0..=10_000, problems).unwrap_or(0),
+        updates: section.choice("updates", &updates, problems).unwrap_or(BookUpdates::Incremental),
+        trades: section.flag("trades", true, problems),
+        aggregated: aggregated.then(|| section.flag("aggregated", true, problems)),
+        reset_on_logon: section.flag("resetOnLogon", true, problems),
+    })
 }

@@ -27,7 +27,7 @@ impl Lab {
         Self { process, ready: serde_json::from_str(&line).unwrap(), _folder: folder }
     }
 
-    fn port(&self, face: &str) -> u16 {
+    pub(crate) fn port(&self, face: &str) -> u16 {
         self.ready[face].as_str().unwrap().rsplit(':').next().unwrap().parse().unwrap()
     }
 
@@ -37,17 +37,27 @@ impl Lab {
 
     /// The next matching event has the fault.
     pub(crate) fn arm(&self, fault: &str) {
-        let body = serde_json::json!({ "fault": fault }).to_string();
+        self.ask("admin", "POST /faults", &serde_json::json!({ "fault": fault }).to_string());
+    }
+
+    /// Bids and asks of a symbol as the REST face shows them, best first.
+    pub(crate) fn depth(&self, symbol: &str) -> Value {
+        let answer = self.ask("binanceRest", &format!("GET /api/v3/depth?symbol={symbol}&limit=20"), "");
+        serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap()
+    }
+
+    fn ask(&self, face: &str, request: &str, body: &str) -> String {
         let request = format!(
-            "POST /faults HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\
+            "{request} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\
              Connection: close\r\n\r\n{body}",
             body.len()
         );
-        let mut socket = TcpStream::connect(("127.0.0.1", self.port("admin"))).unwrap();
+        let mut socket = TcpStream::connect(("127.0.0.1", self.port(face))).unwrap();
         socket.write_all(request.as_bytes()).unwrap();
         let mut answer = String::new();
         socket.read_to_string(&mut answer).unwrap();
         assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+        answer
     }
 }
 

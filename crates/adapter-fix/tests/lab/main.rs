@@ -7,5 +7,7 @@
 #[allow(dead_code, reason = "the lab is not lost here")]
 mod test_adapter;
 mod lab;
+mod proxy;
 
 mod stories;
+mod prices;

@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 
 use adapter_fix::{FixAdapter, FixVenueType, open_adapter};
 use adapters::venue_type::{COMMON_SETTINGS, VenueContext, VenueSettings, VenueType};
-use adapters::{OrderSession, ReportSink, SendOutcome};
+use adapters::{MarketFeed, OrderSession, ReportSink, SendOutcome};
 use bus::Catalogue;
 use domain::command::MarketData;
 use domain::order::OrderTerms;
 use domain::report::{InquiryResult, ReportKind};
-use domain::{AdapterName, Order, OrderKind, Side, TimeInForce, Timestamp};
+use domain::{AdapterName, Order, OrderBook, OrderKind, SecurityId, Side, TimeInForce, Timestamp};
 use tempfile::TempDir;
 
 const INSTANCE: u64 = 7;
@@ -33,7 +33,7 @@ pub(crate) struct TestAdapter {
 }
 
 #[derive(Default)]
-struct Reports(Vec<String>);
+struct Reports(Vec<String>, Option<OrderBook>);
 
 impl ReportSink for Reports {
     fn on_report(&mut self, _: Option<Timestamp>, report: ReportKind) {
@@ -54,11 +54,16 @@ impl ReportSink for Reports {
                 }
                 InquiryResult::NotFound => format!("{} not found", answer.order),
             },
+            ReportKind::Line { line, up, .. } => format!("{} {}", line.name(), if up { "up" } else { "down" }),
             other => format!("{other:?}"),
         });
     }
 
-    fn on_market_data(&mut self, _: MarketData) {}
+    fn on_market_data(&mut self, data: MarketData) {
+        if let MarketData::Book(book) = data {
+            self.1 = Some(book);
+        }
+    }
 }
 
 pub(crate) fn now() -> Timestamp {
@@ -87,8 +92,18 @@ fn catalogue() -> Catalogue {
 
 impl TestAdapter {
     pub(crate) fn open(folder: &TempDir, dialect: &'static str, address: &VenueAddress) -> Self {
+        Self::open_with(folder, dialect, address, &[])
+    }
+
+    /// With further settings.
+    pub(crate) fn open_with(
+        folder: &TempDir,
+        dialect: &'static str,
+        address: &VenueAddress,
+        further: &[(&str, &str)],
+    ) -> Self {
         let port = address.port.to_string();
-        let written: BTreeMap<&str, &str> = [
+        let mut written: BTreeMap<&str, &str> = [
             ("name", "MAIN"),
             ("type", "fix"),
             ("dialect", dialect),
@@ -100,6 +115,7 @@ impl TestAdapter {
             ("targetCompId", address.target),
         ]
         .into();
+        written.extend(further.iter().copied());
         let tables: Vec<_> = [COMMON_SETTINGS].iter().chain(FixVenueType.settings()).copied().collect();
         let settings = VenueSettings::read("MAIN", &tables, &written).unwrap();
         assert_eq!(FixVenueType.check(&settings), []);
@@ -142,6 +158,23 @@ impl TestAdapter {
         std::mem::take(&mut self.reports.0)
     }
 
+    pub(crate) fn subscribe(&mut self, security: SecurityId) {
+        assert_eq!(self.adapter.subscribe(now(), security), SendOutcome::Sent);
+    }
+
+    /// Delivers until the newest book is as wanted.
+    pub(crate) fn book_until(&mut self, mut is_wanted: impl FnMut(&OrderBook) -> bool) -> OrderBook {
+        let begun = Instant::now();
+        loop {
+            self.adapter.deliver(now(), &mut self.reports).unwrap();
+            if let Some(book) = self.reports.1.as_ref().filter(|book| is_wanted(book)) {
+                return book.clone();
+            }
+            assert!(begun.elapsed() < WAIT_MAX, "the last book is {:?}", self.reports.1);
+            let _ = self.adapter.waker().recv_timeout(Duration::from_millis(20));
+        }
+    }
+
     /// Until the session is lost; the adapter is disconnected then, as the host does it.
     pub(crate) fn lose(&mut self) {
         let begun = Instant::now();
@@ -155,8 +188,8 @@ impl TestAdapter {
 }
 
 fn context(folder: &Path) -> VenueContext<'_> {
-    static NONE: BTreeMap<domain::SecurityId, venue_sim::OpeningQuotes> = BTreeMap::new();
-    static NO_PRICES: BTreeMap<domain::SecurityId, domain::Price> = BTreeMap::new();
+    static NONE: BTreeMap<SecurityId, venue_sim::OpeningQuotes> = BTreeMap::new();
+    static NO_PRICES: BTreeMap<SecurityId, domain::Price> = BTreeMap::new();
     VenueContext {
         instance: INSTANCE,
         adapter: AdapterName::new("FIX", Some("MAIN")),

@@ -8,3 +8,4 @@ mod requests;
 mod executions;
 mod contradictions;
 mod answers;
+mod market_data;

@@ -32,7 +32,8 @@ pub(crate) fn shown(message: &Result<OutgoingMessage, RequestRefusal>) -> String
             let fields = message.fields_in_order().into_iter();
             let fields: Vec<_> =
                 fields.map(|(tag, value)| format!("{tag}={}", String::from_utf8_lossy(value))).collect();
-            format!("35={}|{}", String::from_utf8_lossy(message.msg_type()), fields.join("|"))
+            let fields = fields.join("|").replace('\u{1}', "|");
+            format!("35={}|{fields}", String::from_utf8_lossy(message.msg_type()))
         }
         Err(refusal) => refusal.to_string(),
     }
@@ -95,7 +96,7 @@ impl Story {
     }
 }
 
-fn frame(begin_string: &str, msg_type: &str, fields: &str) -> Vec<u8> {
+pub(crate) fn frame(begin_string: &str, msg_type: &str, fields: &str) -> Vec<u8> {
     let body = format!("35={msg_type}|34=2|49=V|52=20261116-12:00:00|56=US|{fields}|").replace('|', "\x01");
     let mut frame = format!("8={begin_string}\x019={}\x01{body}", body.len()).into_bytes();
     let sum = frame.iter().fold(0, |sum: u8, byte| sum.wrapping_add(*byte));

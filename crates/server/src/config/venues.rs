@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn paper_needs_no_key_and_no_leave_and_is_refused_where_there_are_no_prices() {
+    fn paper_needs_no_key_and_no_leave_and_is_refused_where_it_is_not_offered() {
         let look = ["venues.LOOK.type=binance-spot", "venues.LOOK.environment=live", "venues.LOOK.paper=true"];
         let config = Config::load(&sources(&look, &[])).unwrap();
         assert!(!config.has_live_adapter());
@@ -286,7 +286,7 @@ mod tests {
         let session = ["senderCompId=RIALTO", "targetCompId=VENUE", "paper=true"];
         let set: Vec<String> = broker.iter().chain(&session).map(|text| format!("venues.BROKER.{text}")).collect();
         let set: Vec<&str> = set.iter().map(String::as_str).collect();
-        let refused = "a FIX venue brings no prices, so there is nothing to fill orders from";
+        let refused = "is not offered: a FIX venue sends prices to the sessions of an account alone";
         assert_eq!(shown(&sources(&set, &[])), format!("--set: venues.BROKER.paper: {refused}"));
     }
 

@@ -1,0 +1,128 @@
+//! A session for market data alone. It fails apart from the order session, and connects again by itself.
+
+use adapter_kit::reconnect::{NextConnect, ReconnectPolicy, ReconnectRule};
+use crossbeam_channel::Sender;
+use domain::Timestamp;
+use fix::OutgoingMessage;
+use tokio::runtime::Runtime;
+
+use crate::dialect::Dialect;
+use crate::number_store::SharedNumbers;
+use crate::session::{Inbound, SessionPlan, VenueSession};
+
+/// A session that has not logged on after this is ended, and the next address is tried.
+const LOGON_SECONDS_MAX: i64 = 15;
+
+fn reconnect_rule() -> ReconnectRule {
+    ReconnectRule {
+        first_millis: 1_000,
+        max_millis: 60_000,
+        attempts_max: 15,
+        attempts_seconds: 30,
+        failures_max: None,
+    }
+}
+
+/// What happened on the line.
+pub(crate) enum PriceLineEvent {
+    Up,
+    Down(String),
+    Message(Vec<u8>),
+}
+
+pub(crate) struct PriceSessionLine {
+    dialect: Dialect,
+    plan: SessionPlan,
+    numbers: SharedNumbers,
+    session: Option<(VenueSession, Timestamp)>,
+    is_up: bool,
+    attempts: usize,
+    reconnect: ReconnectPolicy,
+    retry_at: Timestamp,
+}
+
+impl PriceSessionLine {
+    pub(crate) fn new(dialect: Dialect, plan: SessionPlan, numbers: SharedNumbers, seed: u64) -> Self {
+        let reconnect = ReconnectPolicy::new(reconnect_rule(), seed);
+        let retry_at = Timestamp(0);
+        Self { dialect, plan, numbers, session: None, is_up: false, attempts: 0, reconnect, retry_at }
+    }
+
+    pub(crate) fn is_up(&self) -> bool {
+        self.is_up
+    }
+
+    /// Connects where that is due, and takes what has come.
+    pub(crate) fn poll(&mut self, runtime: &Runtime, wake: &Sender<()>, at: Timestamp) -> Vec<PriceLineEvent> {
+        let mut events = Vec::new();
+        let is_late = |begun: Timestamp| at.seconds_since(begun) >= LOGON_SECONDS_MAX;
+        if !self.is_up && self.session.as_ref().is_some_and(|(_, begun)| is_late(*begun)) {
+            self.lose(runtime, at);
+        }
+        if self.session.is_none() && at >= self.retry_at {
+            self.begin(runtime, wake, at);
+        }
+        let inbound: Vec<Inbound> = self.session.iter().flat_map(|(session, _)| session.inbound().try_iter()).collect();
+        for inbound in inbound {
+            events.extend(self.on_inbound(inbound, runtime, at));
+        }
+        if let Some((session, _)) = &self.session {
+            session.resume();
+        }
+        events
+    }
+
+    fn begin(&mut self, runtime: &Runtime, wake: &Sender<()>, at: Timestamp) {
+        self.reconnect.on_attempt(at);
+        let numbers = self.numbers.clone();
+        let session = VenueSession::start(runtime, &self.dialect, &self.plan, self.attempts, numbers, wake.clone());
+        self.attempts += 1;
+        self.session = Some((session, at));
+    }
+
+    fn on_inbound(&mut self, inbound: Inbound, runtime: &Runtime, at: Timestamp) -> Option<PriceLineEvent> {
+        match inbound {
+            Inbound::LoggedOn => {
+                self.is_up = true;
+                self.reconnect.on_success();
+                Some(PriceLineEvent::Up)
+            }
+            Inbound::Message(frame) => Some(PriceLineEvent::Message(frame)),
+            Inbound::Lost(reason) => {
+                self.lose(runtime, at);
+                Some(PriceLineEvent::Down(reason))
+            }
+            Inbound::Sent { .. } | Inbound::Unsent { .. } => None,
+        }
+    }
+
+    fn lose(&mut self, runtime: &Runtime, at: Timestamp) {
+        self.end(runtime);
+        self.reconnect.on_failure(at);
+        if let NextConnect::At(next) = self.reconnect.next(at) {
+            self.retry_at = next;
+        }
+    }
+
+    /// False where the queue is full or there is no session.
+    pub(crate) fn send(&self, message: OutgoingMessage) -> bool {
+        self.is_up && self.session.as_ref().is_some_and(|(session, _)| session.send(message))
+    }
+
+    /// When it must be looked at, though nothing comes.
+    pub(crate) fn next_due(&self) -> Option<Timestamp> {
+        match &self.session {
+            None => Some(self.retry_at),
+            Some((_, begun)) if !self.is_up => Some(begun.plus_seconds(LOGON_SECONDS_MAX)),
+            Some(_) => None,
+        }
+    }
+
+    /// Logs out.
+    pub(crate) fn end(&mut self, runtime: &Runtime) {
+        self.is_up = false;
+        if let Some((session, _)) = self.session.take() {
+            session.end(runtime);
+        }
+    }
+}
