@@ -1,6 +1,7 @@
 //! Faults that the lab is told to inject: by name, from the n-th matching request or event on, so many times or for so long, or by
 //! a seed; by the admin port or by a script.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use domain::SeededRng;
@@ -85,6 +86,8 @@ struct FaultState {
 #[derive(Debug, Default)]
 pub(crate) struct LabFaults {
     state: Mutex<FaultState>,
+    /// Whether any is armed: a request looks for more than a dozen of them.
+    has_armed: AtomicBool,
 }
 
 impl LabFaults {
@@ -95,7 +98,9 @@ impl LabFaults {
 
     pub(crate) fn arm(&self, request: &FaultRequest) -> Result<(), String> {
         let armed = ArmedFault::new(request)?;
-        self.state().armed.push(armed);
+        let mut state = self.state();
+        state.armed.push(armed);
+        self.note_armed(&state);
         Ok(())
     }
 
@@ -116,6 +121,12 @@ impl LabFaults {
         let mut state = self.state();
         state.armed.clear();
         state.script.clear();
+        self.note_armed(&state);
+    }
+
+    /// After each change of what is armed.
+    fn note_armed(&self, state: &FaultState) {
+        self.has_armed.store(!state.armed.is_empty(), Ordering::Release);
     }
 
     pub(crate) fn list(&self) -> Value {
@@ -153,6 +164,9 @@ impl LabFaults {
         let mut state = self.state();
         state.requests += 1;
         state.orders += u64::from(is_order);
+        if state.script.is_empty() {
+            return;
+        }
         let (requests, orders) = (state.requests, state.orders);
         let is_due = |line: &ScriptLine| match line.moment {
             Moment::Now => true,
@@ -163,10 +177,14 @@ impl LabFaults {
         state.script = later;
         // They were checked when the script was added.
         state.armed.extend(due.iter().filter_map(|line| ArmedFault::new(&line.request).ok()));
+        self.note_armed(&state);
     }
 
     /// Counts a matching request or event; true where the fault strikes it.
     pub(crate) fn strikes(&self, fault: Fault) -> bool {
+        if !self.has_armed.load(Ordering::Acquire) {
+            return false;
+        }
         let now = now_micros();
         let mut state = self.state();
         let mut is_struck = false;
@@ -186,6 +204,9 @@ impl LabFaults {
 
     /// Whether the fault is armed, without counting: for faults that last.
     pub(crate) fn is_armed(&self, fault: Fault) -> bool {
+        if !self.has_armed.load(Ordering::Acquire) {
+            return false;
+        }
         let now = now_micros();
         self.state().armed.iter().any(|armed| armed.fault == fault && !armed.is_over(now))
     }

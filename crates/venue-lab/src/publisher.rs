@@ -63,6 +63,25 @@ struct Subscriber {
 struct SubscriberTable {
     next: u64,
     entries: BTreeMap<u64, Subscriber>,
+    /// Those who want anything: a thousand idle connections cost a command nothing.
+    interested: BTreeSet<u64>,
+}
+
+impl SubscriberTable {
+    fn set_interest(&mut self, id: u64, interest: EventInterest) {
+        let Some(subscriber) = self.entries.get_mut(&id) else { return };
+        if interest.is_empty() {
+            self.interested.remove(&id);
+        } else {
+            self.interested.insert(id);
+        }
+        subscriber.interest = interest;
+    }
+
+    fn remove(&mut self, id: u64) {
+        self.entries.remove(&id);
+        self.interested.remove(&id);
+    }
 }
 
 #[derive(Default)]
@@ -78,10 +97,16 @@ impl EventPublisher {
 
     /// Tells those who want any of the events; one that takes no more is forgotten.
     pub(crate) fn publish(&self, batch: &VenueEvents) {
-        self.table().entries.retain(|_, subscriber| {
-            let is_wanted =
-                !subscriber.interest.is_empty() && batch.iter().any(|event| subscriber.interest.wants(event));
-            !is_wanted || (subscriber.sink)(batch)
+        let mut table = self.table();
+        let SubscriberTable { entries, interested, .. } = &mut *table;
+        interested.retain(|id| {
+            let Some(subscriber) = entries.get(id) else { return false };
+            let is_wanted = batch.iter().any(|event| subscriber.interest.wants(event));
+            let stays = !is_wanted || (subscriber.sink)(batch);
+            if !stays {
+                entries.remove(id);
+            }
+            stays
         });
     }
 
@@ -94,7 +119,8 @@ impl EventPublisher {
         let mut table = self.table();
         let id = table.next;
         table.next += 1;
-        table.entries.insert(id, Subscriber { interest, sink: Box::new(sink) });
+        table.entries.insert(id, Subscriber { interest: EventInterest::default(), sink: Box::new(sink) });
+        table.set_interest(id, interest);
         EventSubscription { publisher: self.clone(), id }
     }
 
@@ -114,15 +140,13 @@ pub(crate) struct EventSubscription {
 
 impl EventSubscription {
     pub(crate) fn set_interest(&self, interest: EventInterest) {
-        if let Some(subscriber) = self.publisher.table().entries.get_mut(&self.id) {
-            subscriber.interest = interest;
-        }
+        self.publisher.table().set_interest(self.id, interest);
     }
 }
 
 impl Drop for EventSubscription {
     fn drop(&mut self) {
-        self.publisher.table().entries.remove(&self.id);
+        self.publisher.table().remove(self.id);
     }
 }
 

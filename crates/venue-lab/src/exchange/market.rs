@@ -51,6 +51,13 @@ pub(crate) struct OpeningMarket {
     pub(crate) volatility: Decimal,
 }
 
+/// Sums over trades.
+#[derive(Debug, Clone, Copy, Default)]
+struct TradeSums {
+    quote: i128,
+    quantity: i128,
+}
+
 impl SymbolRules {
     pub(crate) fn ticks(&self, price: Units) -> Option<i64> {
         price.steps(self.tick)
@@ -87,6 +94,9 @@ pub(crate) struct SpotMarket {
     /// Ended orders whose ids were given to other ones.
     pub(crate) archive: Vec<SpotOrder>,
     pub(crate) trades: VecDeque<PublicTrade>,
+    /// What all trades before each of them came to, so that an average need not add them up again for every order.
+    sums_before: VecDeque<TradeSums>,
+    sums: TradeSums,
     pub(crate) account_trades: BTreeMap<AccountIndex, Vec<AccountTrade>>,
     pub(crate) prevented: Vec<PreventedMatch>,
     pub(crate) last: Units,
@@ -119,6 +129,8 @@ impl SpotMarket {
             stops_down: BTreeSet::new(),
             archive: Vec::new(),
             trades: VecDeque::new(),
+            sums_before: VecDeque::new(),
+            sums: TradeSums::default(),
             account_trades: BTreeMap::new(),
             prevented: Vec::new(),
             last: rules.opening.mid,
@@ -159,7 +171,7 @@ impl SpotMarket {
             buyer_is_maker: false,
             time_micros: at,
         };
-        self.trades.push_back(opening);
+        self.push_trade(opening);
     }
 
     pub(crate) fn schedule(&mut self, at: i64) {
@@ -173,20 +185,27 @@ impl SpotMarket {
             trade.aggregate_id = before.aggregate_id + u64::from(key(before) != key(&trade));
         }
         self.last = trade.price;
-        self.trades.push_back(trade);
+        self.push_trade(trade);
         if self.trades.len() > PUBLIC_TRADES_MAX {
             self.trades.pop_front();
+            self.sums_before.pop_front();
         }
+    }
+
+    fn push_trade(&mut self, trade: PublicTrade) {
+        self.sums_before.push_back(self.sums);
+        self.sums.quote += i128::from(trade.quote.0);
+        self.sums.quantity += i128::from(trade.quantity.0);
+        self.trades.push_back(trade);
     }
 
     /// Volume-weighted average of the last minutes; the last price where nothing traded in them.
     pub(crate) fn average_price(&self, at: i64) -> Units {
         let from = at - AVERAGE_MINUTES * MICROS_PER_MINUTE;
-        let (mut quote, mut quantity) = (0_i128, 0_i128);
-        for trade in self.trades.iter().rev().take_while(|trade| trade.time_micros >= from) {
-            quote += i128::from(trade.quote.0);
-            quantity += i128::from(trade.quantity.0);
-        }
+        // Trades are in the order of their times.
+        let first = self.trades.partition_point(|trade| trade.time_micros < from);
+        let before = self.sums_before.get(first).copied().unwrap_or(self.sums);
+        let (quote, quantity) = (self.sums.quote - before.quote, self.sums.quantity - before.quantity);
         let average = (quote * i128::from(Units::ONE.0)).checked_div(quantity);
         average.and_then(|average| i64::try_from(average).ok()).map_or(self.last, Units)
     }

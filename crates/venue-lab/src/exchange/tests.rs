@@ -418,3 +418,19 @@ fn an_order_is_replaced_under_its_own_id() {
         "#]],
     );
 }
+
+#[test]
+fn the_average_price_is_that_of_the_last_five_minutes_or_the_last_price() {
+    const MINUTE: i64 = 60_000_000;
+    let mut exchange = exchange();
+    let market = &mut exchange.markets[0];
+    for (minute, price) in [(1, "110"), (4, "120"), (7, "130")] {
+        let (price, quantity) = (Units::parse(price).unwrap(), Units::ONE);
+        let time_micros = minute * MINUTE;
+        let trade =
+            PublicTrade { id: 0, aggregate_id: 0, price, quantity, quote: price, buyer_is_maker: false, time_micros };
+        market.add_trade(trade);
+    }
+    let average = |minute: i64| short(market.average_price(minute * MINUTE));
+    assert_eq!([7, 9, 10, 12, 13].map(average), ["125", "125", "130", "130", "130"]);
+}
