@@ -8,6 +8,8 @@ const WINDOW_MICROS: i64 = 5_000_000;
 const WINDOW_MAX_MICROS: i64 = 60_000_000;
 const AHEAD_MAX_MICROS: i64 = 1_000_000;
 const API_KEY_LENGTH_MAX: usize = 128;
+/// Room for the parameters of a usual order.
+const PAYLOAD_BYTES: usize = 512;
 
 /// Who signed a request, and until when it may reach the matching engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,9 +79,12 @@ pub(crate) fn authenticate_sorted(keys: &KeyRing, params: &Params, now: i64) -> 
     let key = find_key(keys, params.raw("apiKey"))?;
     let deadline_micros = check_time(params, now)?;
     let signature = params.required("signature")?;
-    let pairs = params.sorted().into_iter().filter(|(name, _)| *name != "signature");
-    let payload: Vec<String> = pairs.map(|(name, value)| format!("{name}={value}")).collect();
-    check_signature(key, &payload.join("&"), signature)?;
+    let mut payload = String::with_capacity(PAYLOAD_BYTES);
+    for (name, value) in params.sorted().into_iter().filter(|(name, _)| *name != "signature") {
+        let parts = [if payload.is_empty() { "" } else { "&" }, name, "=", value];
+        parts.iter().for_each(|part| payload.push_str(part));
+    }
+    check_signature(key, &payload, signature)?;
     Ok(SignedRequest { account: key.account, rights: key.rights, deadline_micros })
 }
 

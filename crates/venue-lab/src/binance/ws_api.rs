@@ -91,7 +91,7 @@ pub(crate) async fn serve(state: Arc<BinanceState>, stream: TcpStream, peer: Soc
                         }
                     }
                     if !session.is_ended {
-                        connection.send(answer.to_string()).await?;
+                        connection.send_json(&answer).await?;
                     }
                 }
             },
@@ -112,7 +112,7 @@ async fn send_events(
     batch: &VenueEvents,
 ) -> io::Result<()> {
     for event in session.on_events(batch) {
-        connection.send(event.to_string()).await?;
+        connection.send_json(&event).await?;
     }
     session.update_interest(events);
     Ok(())
@@ -188,12 +188,13 @@ impl WsApiSession {
     /// The response to one request; none where the connection is cut instead.
     async fn handle(&mut self, text: &str) -> Option<Value> {
         let invalid = || ApiError::bad_request(-1135, "Invalid JSON Request");
-        let Ok(Value::Object(request)) = serde_json::from_str(text) else {
+        let Ok(Value::Object(mut request)) = serde_json::from_str(text) else {
             return Some(self.respond(&Value::Null, Err(invalid()), false, None));
         };
-        let id = request.get("id").cloned().unwrap_or(Value::Null);
+        let id = request.remove("id").unwrap_or(Value::Null);
+        let params = params_of(request.remove("params"));
         let method = request.get("method").and_then(Value::as_str);
-        let (Some(method), Ok(params)) = (method, params_of(request.get("params"))) else {
+        let (Some(method), Ok(params)) = (method, params) else {
             return Some(self.respond(&id, Err(invalid()), false, None));
         };
         let shows_rates = match params.raw("returnRateLimits") {
@@ -362,16 +363,16 @@ impl WsApiSession {
 }
 
 /// JSON values as the texts that they were sent as.
-fn params_of(params: Option<&Value>) -> Result<Params, ()> {
+fn params_of(params: Option<Value>) -> Result<Params, ()> {
     let params = match params {
         None | Some(Value::Null) => return Ok(Params::default()),
         Some(Value::Object(params)) => params,
         Some(_) => return Err(()),
     };
-    let text = |value: &Value| match value {
-        Value::String(text) => text.clone(),
+    let text = |value: Value| match value {
+        Value::String(text) => text,
         other => other.to_string(),
     };
-    let sent = params.iter().filter(|(_, value)| !value.is_null());
-    Ok(Params::new(sent.map(|(name, value)| (name.clone(), text(value))).collect()))
+    let sent = params.into_iter().filter(|(_, value)| !value.is_null());
+    Ok(Params::new(sent.map(|(name, value)| (name, text(value))).collect()))
 }
