@@ -43,7 +43,7 @@ impl FixApplication {
     pub(crate) fn new(scope: Arc<SessionScope>, sessions: Arc<Sessions>) -> Self {
         let inbox = scope.inbox.clone();
         let sink = move |events: &VenueEvents| {
-            inbox.push(SessionInput::Events(events.clone()));
+            inbox.push_events(events);
             true
         };
         let events = scope.exchange.events.subscribe(EventInterest::account(scope.account), sink);
@@ -158,6 +158,12 @@ impl Application for FixApplication {
     }
 
     fn on_logged_on(&mut self, line: &mut dyn SessionSender) {
+        let away = self.scope.inbox.on_logged_on();
+        // Made while no entry is there: a fault does not strike what happened before.
+        let reports: Vec<_> =
+            away.iter().flat_map(|events| events.iter()).filter_map(|event| self.report_of(event)).collect();
+        self.kept.extend(reports);
+        self.kept.drain(..self.kept.len().saturating_sub(KEPT_REPORTS_MAX));
         let peer = self.peer.unwrap_or(IpAddr::from([127, 0, 0, 1]));
         let entry = self.sessions.open(self.scope.report.version.face(), SocketAddr::new(peer, 0));
         let role = if self.scope.report.is_drop_copy { "drop copy" } else { "orders" };
@@ -196,6 +202,7 @@ impl Application for FixApplication {
 
     fn on_logged_out(&mut self) {
         self.entry = None;
+        self.scope.inbox.on_logged_out();
         self.market_data.clear();
         self.update_interest();
     }

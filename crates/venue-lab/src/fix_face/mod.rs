@@ -124,7 +124,7 @@ fn start_session<S: DurableStore + Send + 'static>(
         account: session.account,
         exchange: state.exchange.clone(),
         faults: state.faults.clone(),
-        inbox: Arc::new(SessionInbox::new(handle.clone())),
+        inbox: Arc::new(SessionInbox::new(handle.clone(), settings.persist_messages)),
         markets: state.markets.clone(),
         rejects: rejects.clone(),
         keeps_reports: settings.persist_messages,
