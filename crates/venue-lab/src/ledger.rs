@@ -36,17 +36,26 @@ enum SpotRecord {
         #[n(3)]
         trades: u64,
     },
+    /// Several commands that were synced together: one record, so that a power cut leaves all of them or none.
+    #[n(2)]
+    Batch {
+        #[n(0)]
+        records: Vec<SpotRecord>,
+    },
 }
 
 pub(crate) struct SpotLedger {
     log: AppendLog,
-    is_synced: bool,
+    /// Commands since the last sync.
+    pending: Vec<SpotRecord>,
     records: u64,
     /// Has the number of records that were synced. It is written without a sync: after a power cut it may be too small, which
     /// is safe.
     acknowledged: File,
 }
 
+/// Commands that are written before a sync asks for them.
+const PENDING_MAX: usize = 1_000;
 /// The name of the file with the number of synced records, behind that of the ledger.
 const ACKNOWLEDGED: &str = "acknowledged";
 
@@ -99,7 +108,7 @@ impl SpotLedger {
     ) -> Result<(Self, SpotExchange), LedgerError> {
         check_acknowledged(path)?;
         let mut replay = Replay { setup, configuration, exchange: None, is_other_configuration: false };
-        let opened = AppendLog::open(path, &mut |payload| replay.apply(payload));
+        let opened = AppendLog::open_reserved(path, &mut |payload| replay.read(payload));
         if replay.is_other_configuration {
             return Err(LedgerError::Configuration);
         }
@@ -108,7 +117,7 @@ impl SpotLedger {
             tracing::warn!(path = %path.display(), "the last record was torn and never acknowledged: it was cut");
         }
         let acknowledged = open_acknowledged(path).map_err(|error| failed(&error))?;
-        let mut ledger = Self { log, is_synced: true, records: found.records, acknowledged };
+        let mut ledger = Self { log, pending: Vec::new(), records: found.records, acknowledged };
         let exchange = match replay.exchange {
             Some(exchange) => exchange,
             None => ledger.begin(setup, configuration, now_micros)?,
@@ -119,31 +128,31 @@ impl SpotLedger {
 
     fn begin(&mut self, setup: &ExchangeSetup, configuration: &str, at: i64) -> Result<SpotExchange, LedgerError> {
         let genesis = SpotRecord::Genesis { configuration: configuration.to_owned(), at_micros: at };
-        self.append(&genesis).and_then(|()| self.sync()).map_err(LedgerError::Storage)?;
+        self.pending.push(genesis);
+        self.sync().map_err(LedgerError::Storage)?;
         Ok(SpotExchange::open(setup.clone(), at))
     }
 
-    pub(crate) fn record(&mut self, command: &SpotCommand, exchange: &SpotExchange) -> Result<(), StorageError> {
+    /// Notes a command; the next sync writes it.
+    pub(crate) fn record(&mut self, command: Box<SpotCommand>, exchange: &SpotExchange) -> Result<(), StorageError> {
         let (orders, trades) = exchange.counts();
-        let at_micros = exchange.now_micros;
-        self.append(&SpotRecord::Command { at_micros, command: Box::new(command.clone()), orders, trades })
+        self.pending.push(SpotRecord::Command { at_micros: exchange.now_micros, command, orders, trades });
+        if self.pending.len() < PENDING_MAX { Ok(()) } else { self.sync() }
     }
 
-    fn append(&mut self, record: &SpotRecord) -> Result<(), StorageError> {
-        self.is_synced = false;
-        self.records += 1;
-        self.log.append(&minicbor::to_vec(record).expect("a vector takes all that is written"))
-    }
-
+    /// Everything that was noted is on disk when it returns.
     pub(crate) fn sync(&mut self) -> Result<(), StorageError> {
-        if !self.is_synced {
-            self.log.sync()?;
-            self.acknowledged.write_all_at(&self.records.to_be_bytes(), 0).map_err(|error| StorageError::Failed {
-                reason: format!("the ledger's count can't be written: {error}"),
-            })?;
-            self.is_synced = true;
-        }
-        Ok(())
+        let record = match self.pending.len() {
+            0 => return Ok(()),
+            1 => self.pending.remove(0),
+            _ => SpotRecord::Batch { records: std::mem::take(&mut self.pending) },
+        };
+        self.log.append(&minicbor::to_vec(&record).expect("a vector takes all that is written"))?;
+        self.log.sync()?;
+        self.records += 1;
+        self.acknowledged
+            .write_all_at(&self.records.to_be_bytes(), 0)
+            .map_err(|error| StorageError::Failed { reason: format!("the ledger's count can't be written: {error}") })
     }
 }
 
@@ -172,8 +181,14 @@ fn check_acknowledged(path: &Path) -> Result<(), LedgerError> {
 }
 
 impl Replay<'_> {
-    fn apply(&mut self, payload: &[u8]) -> Result<(), String> {
-        let record: SpotRecord = minicbor::decode(payload).map_err(|error| error.to_string())?;
+    fn read(&mut self, payload: &[u8]) -> Result<(), String> {
+        match minicbor::decode(payload).map_err(|error| error.to_string())? {
+            SpotRecord::Batch { records } => records.into_iter().try_for_each(|record| self.apply(record)),
+            record => self.apply(record),
+        }
+    }
+
+    fn apply(&mut self, record: SpotRecord) -> Result<(), String> {
         match (record, &mut self.exchange) {
             (SpotRecord::Genesis { configuration, at_micros }, None) => {
                 if configuration != self.configuration {
@@ -194,6 +209,63 @@ impl Replay<'_> {
             }
             (SpotRecord::Genesis { .. }, Some(_)) => Err("a second beginning".to_owned()),
             (SpotRecord::Command { .. }, None) => Err("a command before the beginning".to_owned()),
+            (SpotRecord::Batch { .. }, _) => Err("a batch inside a batch".to_owned()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::LabConfig;
+    use crate::exchange::{Applied, SpotExchange};
+
+    const RECORDS_BEFORE: u64 = 1;
+
+    fn open(path: &Path) -> Result<(SpotLedger, SpotExchange), LedgerError> {
+        let config = LabConfig::load(None, true, &["activity=busy".to_owned()]).unwrap();
+        SpotLedger::open(path, &config.setup, &config.genesis, 1)
+    }
+
+    /// The participants of the first symbol act so often, with one sync for all.
+    fn act(ledger: &mut SpotLedger, exchange: &mut SpotExchange, times: i64) {
+        for _ in 0..times {
+            let command = SpotCommand::Act { symbol: 0 };
+            let at = exchange.now_micros + 1_000_000;
+            assert!(matches!(exchange.apply(&command, at), Ok(Applied::Acted)));
+            ledger.record(Box::new(command), exchange).unwrap();
+        }
+        ledger.sync().unwrap();
+    }
+
+    #[test]
+    fn commands_that_share_a_sync_are_one_record_and_come_back_together() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ledger");
+        let (mut ledger, mut exchange) = open(&path).unwrap();
+        act(&mut ledger, &mut exchange, 5);
+        act(&mut ledger, &mut exchange, 1);
+        drop(ledger);
+        let (again, replayed) = open(&path).unwrap();
+        assert_eq!(again.records, RECORDS_BEFORE + 2);
+        assert_eq!((replayed.counts(), replayed.now_micros), (exchange.counts(), exchange.now_micros));
+    }
+
+    #[test]
+    fn of_a_batch_that_a_power_cut_has_torn_nothing_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ledger");
+        let (mut ledger, mut exchange) = open(&path).unwrap();
+        act(&mut ledger, &mut exchange, 3);
+        let acknowledged = fs::read(path.with_extension(ACKNOWLEDGED)).unwrap();
+        let time = exchange.now_micros;
+        act(&mut ledger, &mut exchange, 3);
+        drop(ledger);
+        let bytes = fs::read(&path).unwrap();
+        fs::write(&path, &bytes[..bytes.len() - 1]).unwrap();
+        // The power went before the count of the second batch was on the disk.
+        fs::write(path.with_extension(ACKNOWLEDGED), acknowledged).unwrap();
+        let (again, replayed) = open(&path).unwrap();
+        assert_eq!((again.records, replayed.now_micros), (RECORDS_BEFORE + 1, time));
     }
 }

@@ -129,7 +129,7 @@ impl ExchangeThread {
                 let applied = if deadline_micros.is_some_and(|deadline| now > deadline) {
                     Err(SpotReject::outside_window())
                 } else {
-                    self.apply(&command, now)?
+                    self.apply(command, now)?
                 };
                 self.outgoing.push(Outgoing::Reply(Box::new(move || reply(applied))));
                 self.take_events();
@@ -138,8 +138,8 @@ impl ExchangeThread {
         Ok(())
     }
 
-    fn apply(&mut self, command: &SpotCommand, now: i64) -> Result<CommandResult, StorageError> {
-        let applied = self.exchange.apply(command, now);
+    fn apply(&mut self, command: Box<SpotCommand>, now: i64) -> Result<CommandResult, StorageError> {
+        let applied = self.exchange.apply(&command, now);
         if applied.as_ref().is_ok_and(Applied::is_change) {
             self.ledger.record(command, &self.exchange)?;
         }
@@ -158,7 +158,7 @@ impl ExchangeThread {
         // Each action is applied now and schedules the next one: a lab that was stopped for hours does not repeat them.
         while let Some((_, symbol)) = self.exchange.next_action().filter(|(due, _)| *due <= now) {
             // Participants are never rejected.
-            let _ = self.apply(&SpotCommand::Act { symbol }, now)?;
+            let _ = self.apply(Box::new(SpotCommand::Act { symbol }), now)?;
             self.take_events();
         }
         Ok(())

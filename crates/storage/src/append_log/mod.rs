@@ -7,7 +7,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use crate::block::{self, BlockError, BlockPosition, BlockReader};
-use crate::file_system::{FileSystem, OsFileSystem, WritableFile, write_all_at};
+use crate::file_system::{FileSystem, OsFileSystem, WritableFile, write_all_at, zero_fill};
 use crate::tail::{self, FileTail};
 use crate::{StorageError, TornWrite};
 
@@ -15,6 +15,9 @@ const MAGIC: [u8; 12] = *b"RIALTO-LOG\x00\x01";
 const START: BlockPosition = BlockPosition { seed: 0, offset: MAGIC.len() as u64 };
 /// The largest payload.
 pub const PAYLOAD_LIMIT_BYTES: usize = block::LIMIT_BYTES - block::HEAD_BYTES;
+/// A log with zeros ahead has them from this length on, for as many bytes again as it is long, and for at most so many.
+const RESERVE_MIN_BYTES: u64 = 64 << 10;
+const RESERVE_MAX_BYTES: u64 = 16 << 20;
 
 pub struct AppendLog {
     path: PathBuf,
@@ -24,6 +27,8 @@ pub struct AppendLog {
     block: Vec<u8>,
     /// The last record that was found, with its offset. A process before this one may have written it and not synced it.
     last_found: Option<(u64, Vec<u8>)>,
+    /// Where the zeros end that are written ahead; none where the file grows with each record.
+    reserved: Option<u64>,
     failed: Option<String>,
 }
 
@@ -56,16 +61,37 @@ impl AppendLog {
         path: &Path,
         replay: &mut dyn FnMut(&[u8]) -> Result<(), String>,
     ) -> Result<(LogReplay, Self), StorageError> {
+        Self::open_with(disk, path, replay, false)
+    }
+
+    /// As [`Self::open`], for a log that is synced often: zeros are written ahead, so that a sync need not also make a new length of
+    /// the file durable. The records of one sync must be one payload: in a file of fixed length the disk may keep the
+    /// second of two unsynced records without the first, which looks like damage.
+    pub fn open_reserved(
+        path: &Path,
+        replay: &mut dyn FnMut(&[u8]) -> Result<(), String>,
+    ) -> Result<(LogReplay, Self), StorageError> {
+        Self::open_with(&OsFileSystem, path, replay, true)
+    }
+
+    fn open_with(
+        disk: &dyn FileSystem,
+        path: &Path,
+        replay: &mut dyn FnMut(&[u8]) -> Result<(), String>,
+        is_reserved: bool,
+    ) -> Result<(LogReplay, Self), StorageError> {
         if !path.exists() {
             Self::replace_on(disk, path, [])?;
         }
         let mut blocks = open_blocks(path)?;
         let (records, fault) = read_all(&mut blocks, path, replay)?;
-        let torn = truncate_torn_end(disk, &blocks, path, fault)?;
+        let torn = truncate_torn_end(disk, &blocks, path, fault, is_reserved)?;
+        let length = blocks.file().metadata().map_err(StorageError::io("read", path))?.len();
         let medium = disk.open(path).map_err(StorageError::io("open", path))?;
         let position = blocks.position();
         let last_found = (records > 0).then(|| last_block(&blocks)).flatten();
-        let log = Self { path: path.to_owned(), medium, position, block: Vec::new(), last_found, failed: None };
+        let (path, reserved) = (path.to_owned(), is_reserved.then_some(length));
+        let log = Self { path, medium, position, block: Vec::new(), last_found, reserved, failed: None };
         Ok((LogReplay { records, torn }, log))
     }
 
@@ -78,8 +104,8 @@ impl AppendLog {
     ) -> Result<Self, StorageError> {
         let unnamed = unnamed(path);
         let medium = create(disk, &unnamed).map_err(StorageError::io("create", &unnamed))?;
-        let (block, position) = (Vec::new(), START);
-        let mut log = Self { path: path.to_owned(), medium, position, block, last_found: None, failed: None };
+        let (path_kept, block, position) = (path.to_owned(), Vec::new(), START);
+        let mut log = Self { path: path_kept, medium, position, block, last_found: None, reserved: None, failed: None };
         payloads.into_iter().try_for_each(|payload| log.append(&payload))?;
         log.sync()?;
         disk.rename(&unnamed, path).map_err(StorageError::io("rename", &unnamed))?;
@@ -98,7 +124,7 @@ impl AppendLog {
         self.sync()
     }
 
-    /// The size of the file.
+    /// The size of the file, without zeros ahead.
     pub fn bytes(&self) -> u64 {
         self.position.offset
     }
@@ -113,9 +139,22 @@ impl AppendLog {
         block::begin(&mut self.block);
         self.block.extend_from_slice(payload);
         block::seal(&mut self.block, self.position);
+        self.reserve(self.position.offset + self.block.len() as u64)?;
         let written = write_all_at(self.medium.as_ref(), &self.block, self.position.offset);
         self.check_io("write", written)?;
         self.position.offset += self.block.len() as u64;
+        Ok(())
+    }
+
+    /// Zeros behind the record that will end there, where the log has them and they are used up. The next sync makes them durable.
+    fn reserve(&mut self, end: u64) -> Result<(), StorageError> {
+        let Some(reserved) = self.reserved.filter(|reserved| *reserved < end && end >= RESERVE_MIN_BYTES) else {
+            return Ok(());
+        };
+        let ahead = end + end.min(RESERVE_MAX_BYTES);
+        let filled = zero_fill(self.medium.as_ref(), reserved.max(self.position.offset), ahead);
+        self.check_io("write", filled)?;
+        self.reserved = Some(ahead);
         Ok(())
     }
 
@@ -191,18 +230,23 @@ fn read_all(
     }
 }
 
-/// Cuts whatever lies behind the last good record, unless that is followed by a good one.
+/// Cuts whatever lies behind the last good record, unless that is followed by a good one. Zeros that were written ahead stay.
 fn truncate_torn_end(
     disk: &dyn FileSystem,
     blocks: &BlockReader,
     path: &Path,
     fault: BlockError,
+    is_reserved: bool,
 ) -> Result<Option<TornWrite>, StorageError> {
     let offset = blocks.position().offset;
     let judged = tail::inspect(blocks.file(), blocks.position(), blocks.end());
-    if let FileTail::Followed { by } = judged.map_err(StorageError::io("read", path))? {
-        let reason = format!("{fault}, but a good record follows at offset {by}");
-        return Err(StorageError::damaged(path, offset, reason));
+    match judged.map_err(StorageError::io("read", path))? {
+        FileTail::Followed { by } => {
+            let reason = format!("{fault}, but a good record follows at offset {by}");
+            return Err(StorageError::damaged(path, offset, reason));
+        }
+        FileTail::Clean if is_reserved => return Ok(None),
+        FileTail::Clean | FileTail::Torn { .. } => {}
     }
     let length = blocks.file().metadata().map_err(StorageError::io("read", path))?.len();
     if length == offset {

@@ -136,6 +136,61 @@ fn zeros_behind_the_end_are_cut_like_any_torn_write() {
     assert_eq!(fs::read(book.path()).unwrap(), good);
 }
 
+/// More than the length from which zeros are written ahead.
+fn long_reserved_log(book: &LogFixture) -> AppendLog {
+    let (_, mut log) = AppendLog::open_reserved(&book.path(), &mut |_| Ok(())).unwrap();
+    for fill in 0..1_000_u32 {
+        log.append(format!("{fill:0100}").as_bytes()).unwrap();
+    }
+    log.sync().unwrap();
+    log
+}
+
+fn count_reserved(book: &LogFixture) -> (u64, Option<u64>, u64) {
+    let (found, log) = AppendLog::open_reserved(&book.path(), &mut |_| Ok(())).unwrap();
+    (found.records, found.torn.map(|torn| torn.offset), log.bytes())
+}
+
+#[test]
+fn a_log_with_zeros_ahead_keeps_its_length_while_it_is_written_and_over_restarts() {
+    let book = LogFixture { folder: tempfile::tempdir().unwrap() };
+    let mut log = long_reserved_log(&book);
+    let length = || fs::metadata(book.path()).unwrap().len();
+    let (before, used) = (length(), log.bytes());
+    assert!(before > used, "{before} bytes, {used} used");
+    log.append(b"next").unwrap();
+    log.sync().unwrap();
+    let used = log.bytes();
+    drop(log);
+    assert_eq!(length(), before);
+    assert_eq!(count_reserved(&book), (1_001, None, used));
+    assert_eq!(length(), before, "zeros that were written ahead stay");
+    assert_eq!(AppendLog::read(&book.path(), &mut |_| Ok(())).unwrap(), 1_001);
+}
+
+#[test]
+fn the_remains_of_a_cut_write_into_zeros_ahead_are_cut_and_the_log_continues() {
+    let book = LogFixture { folder: tempfile::tempdir().unwrap() };
+    let used = long_reserved_log(&book).bytes();
+    let mut bytes = fs::read(book.path()).unwrap();
+    let at = usize::try_from(used).unwrap();
+    bytes[at..at + 4].copy_from_slice(b"RBLK");
+    fs::write(book.path(), bytes).unwrap();
+    assert_eq!(count_reserved(&book), (1_000, Some(used), used));
+    let (_, mut log) = AppendLog::open_reserved(&book.path(), &mut |_| Ok(())).unwrap();
+    log.append(b"next").unwrap();
+    drop(log);
+    assert_eq!(count_reserved(&book).0, 1_001);
+}
+
+#[test]
+fn a_short_log_has_no_zeros_ahead() {
+    let book = LogFixture::with_three_fills();
+    let (_, mut log) = AppendLog::open_reserved(&book.path(), &mut |_| Ok(())).unwrap();
+    log.append(b"next").unwrap();
+    assert_eq!(fs::metadata(book.path()).unwrap().len(), log.bytes());
+}
+
 #[test]
 fn a_payload_above_the_limit_is_refused_and_the_log_continues() {
     let book = LogFixture::with_three_fills();
