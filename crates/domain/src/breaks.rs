@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use minicbor::{Decode, Encode};
 
-use crate::amount::Amount;
+use crate::amount::{Amount, Quantity};
 use crate::currency::Currency;
 use crate::ids::{AccountId, AdapterName, IntId, OrderId, SecurityId, Text};
 use crate::report::VenueFill;
@@ -222,6 +222,26 @@ pub enum BreakRepair {
         #[n(2)]
         exec_id: Text,
     },
+    /// The difference of the cash is booked as a correction.
+    #[n(4)]
+    BookCash {
+        /// Theirs less ours.
+        #[n(0)]
+        amount: Amount,
+        /// Of the amount.
+        #[n(1)]
+        currency: Currency,
+    },
+    /// The difference of the position is booked as a correction, without cash.
+    #[n(5)]
+    BookPosition {
+        /// Theirs less ours.
+        #[n(0)]
+        quantity: Quantity,
+        /// What is held.
+        #[n(1)]
+        security: SecurityId,
+    },
 }
 
 impl fmt::Display for BreakRepair {
@@ -234,6 +254,10 @@ impl fmt::Display for BreakRepair {
             }
             Self::BookFee { amount, currency, exec_id } => {
                 write!(f, "books {amount} {currency} of fees for execution {exec_id}")
+            }
+            Self::BookCash { amount, currency } => write!(f, "books a correction of {amount} {currency}"),
+            Self::BookPosition { quantity, security } => {
+                write!(f, "books a correction of {quantity} of security {security}, without cash")
             }
         }
     }

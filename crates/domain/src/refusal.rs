@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use rust_decimal::Decimal;
 
-use crate::amount::{Overflow, Price, Quantity};
+use crate::amount::{Amount, Overflow, Price, Quantity};
 use crate::breaks::{BreakId, BreakState};
 use crate::currency::Currency;
 use crate::ids::{AccountId, AdapterName, ExchangeId, IntId, SecurityId, Text, TransactionId, Uuid};
 use crate::order::Order;
 use crate::phase::StrategyPhase;
 use crate::report::{LineKind, ListingRefusal};
-use crate::rights::TradingInterface;
 use crate::risk::{RiskScope, TradingState};
 
+pub use crate::rights::MissingRight;
 pub use crate::risk::RiskControl;
 
 /// Why a command was refused. The command has changed nothing.
@@ -125,6 +125,15 @@ pub enum Refusal {
         adapter: AdapterName,
         /// The line that is down.
         line: LineKind,
+    },
+    /// An open break is above the limit: only cancels pass, and orders that reduce a position.
+    BreakOpen {
+        /// The break.
+        id: BreakId,
+        /// The scope whose limit it is above.
+        scope: RiskScope,
+        /// In base currency.
+        limit: Amount,
     },
     /// An order with this id exists; it is unchanged.
     DuplicateOrder(DuplicateOrder),
@@ -320,28 +329,6 @@ pub struct DuplicateOrder {
     pub order: Option<Arc<Order>>,
 }
 
-/// What a user or token may not trade, or not through this interface.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MissingRight {
-    /// Orders for this account are not permitted.
-    Account(AccountId),
-    /// Orders in this security are not permitted.
-    Security(SecurityId),
-    /// Orders over this interface are not permitted.
-    Interface(TradingInterface),
-}
-
-impl MissingRight {
-    /// The code of the refusal.
-    pub fn code(self) -> &'static str {
-        match self {
-            Self::Account(_) => "account-not-permitted",
-            Self::Security(_) => "security-not-permitted",
-            Self::Interface(_) => "interface-not-permitted",
-        }
-    }
-}
-
 impl From<Overflow> for Refusal {
     fn from(Overflow: Overflow) -> Self {
         Self::AmountTooLarge
@@ -378,6 +365,7 @@ impl Refusal {
             Self::AdapterDown(_) => "adapter-down",
             Self::AdapterReconciling(_) => "adapter-reconciling",
             Self::LineDown { .. } => "line-down",
+            Self::BreakOpen { .. } => "break-open",
             Self::DuplicateOrder(_) | Self::ClOrdIdUsed(_) => "duplicate-order",
             Self::DuplicateTransaction(_) => "duplicate-transaction",
             Self::OrderClosed(_) => "order-closed",

@@ -55,6 +55,13 @@ impl fmt::Display for Refusal {
             Self::LineDown { adapter, line } => {
                 write!(f, "the {} line of {adapter} is down: only orders that reduce a position pass", line.name())
             }
+            Self::BreakOpen { id, scope, limit } => {
+                write!(
+                    f,
+                    "break {id} is above the limit of {} for {scope}: only orders that reduce a position pass",
+                    limit.0.normalize()
+                )
+            }
             Self::DuplicateOrder(known) => {
                 write!(f, "an order with the id {} exists already and was not touched", known.int_id)
             }

@@ -151,6 +151,28 @@ pub fn items_of<T: Ord>(text: &str, item: impl Fn(&str) -> Option<T>) -> Result<
     text.split(',').map(|one| item(one.trim()).ok_or(InvalidRights)).collect()
 }
 
+/// What a user or token may not trade, or not through this interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MissingRight {
+    /// Orders for this account are not permitted.
+    Account(AccountId),
+    /// Orders in this security are not permitted.
+    Security(SecurityId),
+    /// Orders over this interface are not permitted.
+    Interface(TradingInterface),
+}
+
+impl MissingRight {
+    /// The code of the refusal.
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::Account(_) => "account-not-permitted",
+            Self::Security(_) => "security-not-permitted",
+            Self::Interface(_) => "interface-not-permitted",
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

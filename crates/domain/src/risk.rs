@@ -90,6 +90,10 @@ pub struct ReconciliationSettings {
     /// Between two lists of fills.
     #[n(1)]
     pub fills_seconds: u32,
+    /// Between two statements of an account; never in journals that were written before.
+    #[n(2)]
+    #[cbor(default)]
+    pub statements_seconds: u32,
 }
 
 /// Settings of the engine, given at start and whenever the configuration changes.
@@ -155,7 +159,11 @@ impl Default for EngineSettings {
             dead_man_seconds: None,
             counts_modifications: true,
             pegs: [(Currency::USDT, Currency::USD)].into(),
-            reconciliation: ReconciliationSettings { open_orders_seconds: 30, fills_seconds: 60 },
+            reconciliation: ReconciliationSettings {
+                open_orders_seconds: 30,
+                fills_seconds: 60,
+                statements_seconds: 60,
+            },
         }
     }
 }

@@ -50,6 +50,8 @@ macro_rules! risk_limits {
             17 ExecutionBreaker execution_breaker executionBreaker: $crate::BurstLimit, Every, "";
             /// Ids of securities in which only cancels are allowed.
             18 RestrictedSecurities restricted_securities restrictedSecurities: std::collections::BTreeSet<$crate::SecurityId>, NotSecurity, "";
+            /// No position is opened where an open break is worth more.
+            19 BreakLimit break_limit breakLimit: $crate::Amount, Every, "";
         }
     };
 }

@@ -63,7 +63,7 @@ impl Trading {
                 self.mark_unanswered_in_doubt(moment, adapter, out);
             }
             SessionState::LoggedOn => {
-                self.ask_statements(adapter, out);
+                self.start_statements(moment, adapter, out);
                 self.start_listings(moment, adapter);
             }
             SessionState::Connected | SessionState::Subscribed => {}

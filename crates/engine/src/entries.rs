@@ -1,5 +1,7 @@
 //! Entries of venues: funding, interest, transfers and the like, each booked once.
 
+use std::sync::Arc;
+
 use domain::lookup_map::fingerprint;
 use domain::report::VenueEntry;
 use domain::{
@@ -10,6 +12,9 @@ use domain::{
 use crate::moment::Moment;
 use crate::outbox::Outbox;
 use crate::trading::Trading;
+
+/// A transaction, and the security that it moves.
+type EntryBooking = (Transaction, Option<Arc<Security>>);
 
 impl Trading {
     pub(crate) fn on_entry(&mut self, moment: Moment, adapter: &AdapterName, entry: &VenueEntry, out: &mut Outbox) {
@@ -41,14 +46,23 @@ impl Trading {
     }
 
     fn book_entry(&mut self, moment: Moment, entry: &VenueEntry, out: &mut Outbox) -> Result<(), Refusal> {
+        let Some((transaction, security)) = self.entry_transaction(moment, entry)? else { return Ok(()) };
+        self.book(moment, transaction, security.as_deref(), out).map(drop)
+    }
+
+    /// None where nothing moved.
+    pub(crate) fn entry_transaction(
+        &self,
+        moment: Moment,
+        entry: &VenueEntry,
+    ) -> Result<Option<EntryBooking>, Refusal> {
         let security = entry.security.map(|id| self.reference.security(id).cloned()).transpose()?;
         let (kind, quantity, price) = match entry.quantity {
             Some(quantity) => {
                 let security = security.as_deref().ok_or(Refusal::Missing { field: "security" })?;
                 (TransactionKind::Transfer, quantity, self.price_of(entry, quantity, security)?)
             }
-            // Nothing moved.
-            None if entry.amount.is_zero() => return Ok(()),
+            None if entry.amount.is_zero() => return Ok(None),
             None => {
                 let kind = entry.kind.transaction_kind(entry.amount);
                 (kind, kind.cash_sign().unwrap_or_default(), Price(entry.amount.abs().0))
@@ -77,7 +91,7 @@ impl Trading {
             charges: vec![],
             venue_kind: Some(entry.kind),
         };
-        self.book(moment, transaction, security.as_deref(), out).map(drop)
+        Ok(Some((transaction, security)))
     }
 
     /// What the venue says that the quantity is worth, else its market price; without either it costs nothing.

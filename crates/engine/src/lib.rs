@@ -19,7 +19,6 @@ mod adapter_states;
 mod adapters;
 mod entries;
 mod entry_store;
-mod statements;
 mod subscription_set;
 mod subscriptions;
 mod lifecycle;

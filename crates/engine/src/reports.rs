@@ -53,7 +53,7 @@ impl Trading {
             }
             ReportKind::Inquiry(answer) => self.on_inquiry_answer(moment, answer, out),
             ReportKind::Entry(entry) => self.on_entry(moment, &report.adapter, entry, out),
-            ReportKind::Statement(statement) => self.on_statement(&report.adapter, statement, out),
+            ReportKind::Statement(statement) => self.on_statement(moment, &report.adapter, statement, out),
             ReportKind::OpenOrders(page) => self.on_open_orders(moment, &report.adapter, page, out),
             ReportKind::Fills(page) => self.on_fills(moment, &report.adapter, page, out),
             ReportKind::Listed { security, listing } => {

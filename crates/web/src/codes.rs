@@ -154,6 +154,7 @@ const ROWS: &[Code] = &[
     row(422, "exposure-unknown", "the scope holds a currency without a rate, so its exposure is not known"),
     row(422, "trading-halted", "trading is halted in this scope: only cancels pass"),
     row(422, "trading-reducing", "only orders that lower exposure pass in this scope"),
+    row(422, "break-open", "a break is above the limit: only cancels pass, and orders that reduce a position"),
     row(422, "restricted-security", "the security is on a restricted list: only cancels pass"),
     row(422, "price-collar", "the price is too far on the aggressive side of the market"),
     row(422, "no-reference-price", "no price is known to check the order against"),

@@ -439,6 +439,7 @@ export const trading: typeof english = {
       executionBreaker: 'Ausgeführte Orders, die anhalten',
       maxDayLoss: 'Größter Tagesverlust',
       maxDrawdown: 'Größter Rückgang',
+      breakLimit: 'Größte Abweichung',
       selfTrade: 'Handel mit sich selbst',
       restrictedSecurities: 'Gesperrte Wertpapiere',
     },

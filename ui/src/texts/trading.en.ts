@@ -442,6 +442,7 @@ export const trading = {
       executionBreaker: 'Executed orders that halt',
       maxDayLoss: 'Largest loss of the day',
       maxDrawdown: 'Largest drawdown',
+      breakLimit: 'Largest break',
       selfTrade: 'Trade with oneself',
       restrictedSecurities: 'Restricted securities',
     },

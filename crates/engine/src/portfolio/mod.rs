@@ -6,6 +6,7 @@ mod books;
 mod day;
 mod position_state;
 mod queries;
+mod statement_window;
 mod statements;
 mod table;
 mod totals;
@@ -37,6 +38,7 @@ use self::values::position;
 use crate::outbox::Outbox;
 
 pub(crate) use self::booking::BookingPlan;
+pub(crate) use self::statement_window::{StatedAsset, StatementWindow};
 pub(crate) use self::totals::PositionExposure;
 pub(crate) use self::valuer::Valuer;
 
@@ -77,6 +79,9 @@ pub(crate) struct Portfolio {
     #[n(11)]
     #[cbor(default)]
     statements: BTreeMap<AccountId, VenueStatement>,
+    /// Accounts whose venue is making a statement; absent where there are none.
+    #[n(12)]
+    windows: Option<BTreeMap<AccountId, StatementWindow>>,
     #[cbor(skip)]
     totals: PortfolioTotals,
 }
@@ -111,6 +116,9 @@ impl Portfolio {
         }
         for row in effect.cash.into_iter().flatten() {
             self.set_cash(row, valuer, out);
+        }
+        if self.windows.is_some() {
+            self.update_window(&effect, valuer.reference);
         }
     }
 

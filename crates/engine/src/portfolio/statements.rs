@@ -11,10 +11,10 @@ use crate::outbox::Outbox;
 
 impl Portfolio {
     /// Keeps a statement, unless it is older than the one that is kept; balances whose venue side changed are published.
-    pub(crate) fn keep_statement(&mut self, statement: &VenueStatement, out: &mut Outbox) {
+    pub(crate) fn keep_statement(&mut self, statement: &VenueStatement, out: &mut Outbox) -> bool {
         let account = statement.account;
         if self.statements.get(&account).is_some_and(|kept| kept.as_of > statement.as_of) {
-            return;
+            return false;
         }
         let before = self.statements.insert(account, statement.clone());
         for (place, (key, amount)) in self.live.cash.rows().iter().enumerate() {
@@ -24,6 +24,7 @@ impl Portfolio {
                 out.publish(Event::Cash(Arc::new(self.balance(place, *key, *amount))));
             }
         }
+        true
     }
 
     pub(super) fn balance(&self, place: usize, key: CashKey, amount: Amount) -> CashBalance {

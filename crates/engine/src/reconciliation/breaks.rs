@@ -1,6 +1,6 @@
 //! All breaks, open and settled.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use domain::Timestamp;
@@ -19,6 +19,8 @@ pub(crate) struct Breaks {
     pub(super) found: Vec<FoundDifference>,
     /// Derived: the newest break of each subject.
     by_subject: BTreeMap<u128, BreakId>,
+    /// Derived: those that nobody has settled.
+    open: BTreeSet<BreakId>,
 }
 
 /// A difference on its way to a break.
@@ -53,9 +55,12 @@ impl Breaks {
         self.breaks.values()
     }
 
+    pub(crate) fn open(&self) -> impl Iterator<Item = &Arc<Break>> {
+        self.open.iter().filter_map(|id| self.breaks.get(id))
+    }
+
     pub(super) fn open_of_kind(&self, kind: BreakKind) -> impl Iterator<Item = &Arc<Break>> {
-        let is_open = move |found: &&Arc<Break>| found.state == BreakState::Open && found.difference.kind == kind;
-        self.breaks.values().filter(is_open)
+        self.open().filter(move |found| found.difference.kind == kind)
     }
 
     /// A break that somebody knows, and whose values are the same, is no news.
@@ -69,7 +74,9 @@ impl Breaks {
                 });
                 return Recorded::Changed(id);
             }
-            Some((id, BreakState::Explained | BreakState::Accepted, true)) if self.is_by_person(id) => {
+            Some((id, BreakState::Explained | BreakState::Accepted, true))
+                if self.breaks.get(&id).is_some_and(|found| is_by_person(found)) =>
+            {
                 return Recorded::Known;
             }
             _ => {}
@@ -92,18 +99,25 @@ impl Breaks {
         Recorded::New(id)
     }
 
-    fn is_by_person(&self, id: BreakId) -> bool {
-        self.breaks.get(&id).is_some_and(|found| found.state == BreakState::Accepted || found.changed_by.is_some())
-    }
-
     pub(super) fn change(&mut self, id: BreakId, edit: impl FnOnce(&mut Break)) -> Option<Arc<Break>> {
         edit(Arc::make_mut(self.breaks.get_mut(&id)?));
-        self.breaks.get(&id).cloned()
+        let changed = self.breaks.get(&id).cloned()?;
+        if changed.state != BreakState::Open {
+            self.open.remove(&id);
+        }
+        Some(changed)
     }
 
     /// Settled ones are forgotten with the orders of their time.
     pub(crate) fn retire(&mut self, kept_since: Timestamp) {
-        self.breaks.retain(|_, found| found.state == BreakState::Open || found.changed_at >= kept_since);
+        let by_subject = std::mem::take(&mut self.by_subject);
+        // The next statement has a difference of balances that somebody accepted again.
+        let is_needed = |found: &Break| {
+            let is_newest = by_subject.get(&subject(&found.difference)) == Some(&found.id);
+            is_balance(found.difference.kind) && is_newest && is_by_person(found)
+        };
+        self.breaks
+            .retain(|_, found| found.state == BreakState::Open || found.changed_at >= kept_since || is_needed(found));
         self.by_subject = newest_by_subject(&self.breaks);
     }
 
@@ -117,6 +131,7 @@ impl Breaks {
 
     fn insert(&mut self, found: Break) {
         self.by_subject.insert(subject(&found.difference), found.id);
+        self.open.insert(found.id);
         self.breaks.insert(found.id, Arc::new(found));
     }
 }
@@ -125,7 +140,24 @@ fn newest_by_subject(breaks: &BTreeMap<BreakId, Arc<Break>>) -> BTreeMap<u128, B
     breaks.values().map(|found| (subject(&found.difference), found.id)).collect()
 }
 
+/// Explained or accepted; what agreed by itself has no person.
+fn is_by_person(found: &Break) -> bool {
+    match found.state {
+        BreakState::Accepted => true,
+        BreakState::Explained => found.changed_by.is_some(),
+        BreakState::Open | BreakState::Repaired => false,
+    }
+}
+
+fn is_balance(kind: BreakKind) -> bool {
+    matches!(kind, BreakKind::Cash | BreakKind::Position)
+}
+
+/// Balances go on changing on both sides; what counts is by how much they differ.
 fn has_same_values(one: &Difference, other: &Difference) -> bool {
+    if is_balance(one.kind) {
+        return one.amount == other.amount;
+    }
     (&one.ours, &one.theirs) == (&other.ours, &other.theirs)
 }
 
@@ -171,6 +203,7 @@ impl<'b, C> Decode<'b, C> for Breaks {
         let last = d.u64()?;
         let breaks: BTreeMap<BreakId, Arc<Break>> = crate::codec::decode_by_key(d, ctx, |found: &Break| found.id)?;
         let by_subject = newest_by_subject(&breaks);
-        Ok(Self { breaks, last, by_subject, ..Self::default() })
+        let open = breaks.values().filter(|found| found.state == BreakState::Open).map(|found| found.id).collect();
+        Ok(Self { breaks, last, by_subject, open, ..Self::default() })
     }
 }

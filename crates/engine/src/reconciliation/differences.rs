@@ -80,7 +80,7 @@ impl Trading {
         }
     }
 
-    fn note(&mut self, difference: Difference, told: String) {
+    pub(super) fn note(&mut self, difference: Difference, told: String) {
         self.breaks.found.push(FoundDifference { difference, told, is_taken_over: false });
     }
 

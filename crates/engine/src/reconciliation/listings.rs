@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 
 use domain::query::ReconciliationLag;
-use domain::report::VenueOrder;
-use domain::{AdapterName, SecurityId, Text, Timestamp};
+use domain::report::{VenueOrder, VenueStatement};
+use domain::{AccountId, AdapterName, SecurityId, Text, Timestamp};
 use minicbor::{Decode, Decoder, Encode, Encoder};
+
+use super::statements::SuspectedDifferences;
 
 /// The listings of all adapters that list something.
 #[derive(Debug, Clone, Default)]
@@ -22,6 +24,9 @@ pub(crate) struct VenueListings {
     /// By security, or one for all of them.
     #[n(1)]
     pub(crate) fills: BTreeMap<Option<SecurityId>, FillsListing>,
+    /// By account; absent where statements are not compared.
+    #[n(2)]
+    pub(crate) statements: Option<BTreeMap<AccountId, StatementListing>>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Encode, Decode)]
@@ -67,10 +72,54 @@ pub(crate) struct FillsListing {
     pub(crate) done_as_of: Option<Timestamp>,
 }
 
+#[derive(Debug, Clone, Default, PartialEq, Eq, Encode, Decode)]
+pub(crate) struct StatementListing {
+    /// Absent while the line is down.
+    #[n(0)]
+    pub(crate) ask_at: Option<Timestamp>,
+    /// Our books are being remembered, and the question follows.
+    #[n(1)]
+    pub(crate) is_prepared: bool,
+    /// As of when the last statement was that was compared.
+    #[n(2)]
+    pub(crate) done_as_of: Option<Timestamp>,
+    /// Differences of the last statement; the next one confirms them.
+    #[n(3)]
+    pub(crate) suspected: SuspectedDifferences,
+}
+
+impl StatementListing {
+    pub(crate) fn starting_at(at: Timestamp) -> Self {
+        Self { ask_at: Some(at), done_as_of: Some(at), ..Self::default() }
+    }
+}
+
 impl VenueListings {
+    pub(crate) fn statement_mut(&mut self, account: AccountId) -> Option<&mut StatementListing> {
+        self.statements.as_mut()?.get_mut(&account)
+    }
+
+    pub(crate) fn is_prepared(&self, account: AccountId) -> bool {
+        let listing = self.statements.as_ref().and_then(|statements| statements.get(&account));
+        listing.is_some_and(|listing| listing.is_prepared)
+    }
+
+    pub(crate) fn due_statements(&self, at: Timestamp) -> Vec<AccountId> {
+        let is_due = |listing: &StatementListing| listing.ask_at.is_some_and(|ask_at| ask_at <= at);
+        self.statements.iter().flatten().filter(|(_, listing)| is_due(listing)).map(|(account, _)| *account).collect()
+    }
+
+    /// A statement came: the differences of the one before, unless the line is down or nobody compares.
+    pub(crate) fn on_stated(&mut self, statement: &VenueStatement, next: Timestamp) -> Option<SuspectedDifferences> {
+        let listing = self.statement_mut(statement.account).filter(|listing| listing.ask_at.is_some())?;
+        (listing.ask_at, listing.done_as_of) = (Some(next), Some(statement.as_of));
+        Some(std::mem::take(&mut listing.suspected))
+    }
+
     fn next_due(&self) -> Option<Timestamp> {
         let open_orders = self.open_orders.as_ref().and_then(|listing| listing.ask_at);
-        self.fills.values().filter_map(|listing| listing.ask_at).chain(open_orders).min()
+        let statements = self.statements.iter().flatten().filter_map(|(_, listing)| listing.ask_at);
+        self.fills.values().filter_map(|listing| listing.ask_at).chain(open_orders).chain(statements).min()
     }
 
     /// Nothing is asked while the line is down, and half a list counts for nothing.
@@ -79,20 +128,27 @@ impl VenueListings {
             (listing.ask_at, listing.pages) = (None, None);
         }
         self.fills.values_mut().for_each(|listing| listing.ask_at = None);
+        for listing in self.statements.iter_mut().flat_map(|statements| statements.values_mut()) {
+            (listing.ask_at, listing.is_prepared) = (None, false);
+        }
     }
 
     /// Nothing is asked before that instant.
     pub(crate) fn postpone(&mut self, until: Timestamp) {
         let open_orders = self.open_orders.iter_mut().map(|listing| &mut listing.ask_at);
         let fills = self.fills.values_mut().map(|listing| &mut listing.ask_at);
-        open_orders.chain(fills).for_each(|ask_at| *ask_at = ask_at.map(|at| at.max(until)));
+        let statements = self.statements.iter_mut().flat_map(|statements| statements.values_mut());
+        let statements = statements.map(|listing| &mut listing.ask_at);
+        open_orders.chain(fills).chain(statements).for_each(|ask_at| *ask_at = ask_at.map(|at| at.max(until)));
     }
 
     /// As of when each scope was compared last; of several lists the oldest.
     fn compared(&self) -> impl Iterator<Item = (&'static str, Timestamp)> {
         let open_orders = self.open_orders.as_ref().and_then(|listing| listing.done_as_of);
         let fills = self.fills.values().filter_map(|listing| listing.done_as_of).min();
-        [("open-orders", open_orders), ("fills", fills)].into_iter().filter_map(|(scope, at)| Some((scope, at?)))
+        let statements = self.statements.iter().flatten().filter_map(|(_, listing)| listing.done_as_of).min();
+        let scopes = [("open-orders", open_orders), ("fills", fills), ("statements", statements)];
+        scopes.into_iter().filter_map(|(scope, at)| Some((scope, at?)))
     }
 }
 
@@ -122,6 +178,10 @@ impl Listings {
     pub(crate) fn due_by(&self, at: Timestamp) -> Vec<AdapterName> {
         let is_due = |listings: &VenueListings| listings.next_due().is_some_and(|due| due <= at);
         self.venues.iter().filter(|(_, listings)| is_due(listings)).map(|(adapter, _)| adapter.clone()).collect()
+    }
+
+    pub(crate) fn adapters(&self) -> Vec<AdapterName> {
+        self.venues.keys().cloned().collect()
     }
 
     /// Changes the listings of an adapter that has some.

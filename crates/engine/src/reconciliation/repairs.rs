@@ -5,8 +5,11 @@ use std::sync::Arc;
 use domain::breaks::{Break, BreakId, BreakRepair, BreakStep, Difference, SettleBreak};
 use domain::order::{ExecType, Order};
 use domain::query::{Answer, EngineResult};
-use domain::report::{SessionState, VenueFill};
-use domain::{Amount, Caller, Currency, Instruction, Price, Refusal, Text, Transaction, TransactionKind};
+use domain::report::{SessionState, VenueEntry, VenueFill};
+use domain::{
+    Amount, Caller, Currency, EntryKind, Instruction, Price, Quantity, Refusal, Security, SecurityId, Text,
+    Transaction, TransactionKind,
+};
 
 use crate::moment::Moment;
 use crate::orders::ticket::OrderReport;
@@ -56,6 +59,13 @@ impl Trading {
             BreakRepair::BookFee { amount, currency, exec_id } => {
                 self.book_fee(moment, found, (*amount, *currency), exec_id, out)
             }
+            BreakRepair::BookCash { amount, currency } => {
+                self.book_balance(moment, found, (*amount, *currency), None, out)
+            }
+            BreakRepair::BookPosition { quantity, security } => {
+                let currency = self.reference.security(*security)?.currency;
+                self.book_balance(moment, found, (Amount::ZERO, currency), Some((*security, *quantity)), out)
+            }
         }
     }
 
@@ -99,6 +109,44 @@ impl Trading {
         let report = OrderReport { moment, order: id, ext_at: fill.at };
         self.on_correction(report, &adapter, &fill.exec_id, fill, out);
         Ok(())
+    }
+
+    /// The difference of a balance is a correction; that of a position moves no cash.
+    fn book_balance(
+        &mut self,
+        moment: Moment,
+        found: &Break,
+        (amount, currency): (Amount, Currency),
+        position: Option<(SecurityId, Quantity)>,
+        out: &mut Outbox,
+    ) -> Result<(), Refusal> {
+        let unknown = || Refusal::UnknownAccount("?".into());
+        let entry = VenueEntry {
+            ext_id: found.id.to_string().into(),
+            kind: EntryKind::Correction,
+            account: found.difference.account.ok_or_else(unknown)?,
+            currency,
+            amount,
+            security: position.map(|(security, _)| security),
+            quantity: position.map(|(_, quantity)| quantity),
+            at: None,
+        };
+        let Some((mut transaction, security)) = self.entry_transaction(moment, &entry)? else { return Ok(()) };
+        transaction.ext_id = None;
+        transaction.description = Some(format!("repairs break {}", found.id).into());
+        if let Some(price) = security.as_deref().and_then(|security| self.neutral_price(security, &transaction)) {
+            transaction.price = price;
+        }
+        self.book(moment, transaction, security.as_deref(), out).map(drop)
+    }
+
+    /// What goes out goes at cost, so that nothing is realised; so does a future, which settles in cash what it realises.
+    fn neutral_price(&self, security: &Security, booked: &Transaction) -> Option<Price> {
+        let held = self.portfolio.open_in(security.id).into_iter();
+        let mut held = held.filter(|held| held.account == booked.account && held.strategy == booked.strategy);
+        let position = held.next()?;
+        let is_reduced = position.quantity.is_negative() != booked.quantity.is_negative();
+        position.avg_price.filter(|_| is_reduced || security.is_margined())
     }
 
     /// The difference is a booking of its own, with the id of the execution.

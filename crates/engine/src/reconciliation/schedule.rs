@@ -42,6 +42,10 @@ impl Trading {
 
     pub(crate) fn stop_listings(&mut self, adapter: &AdapterName) {
         self.listings.change(adapter, VenueListings::stop);
+        let statements = self.listings.get(adapter).and_then(|venue| venue.statements.as_ref());
+        for account in statements.into_iter().flat_map(|statements| statements.keys()) {
+            self.portfolio.drop_window(*account);
+        }
     }
 
     /// One list for all securities, or one for each with an open order.
@@ -74,6 +78,7 @@ impl Trading {
             for question in questions.into_iter().flatten() {
                 out.instruct(&adapter, question);
             }
+            self.send_statements(moment, &adapter, out);
         }
     }
 
@@ -98,7 +103,11 @@ impl Trading {
                     listing.ask_at = again;
                 }
             }
-            ListingScope::Statement(_) => {}
+            ListingScope::Statement(account) => {
+                if let Some(listing) = venue.statement_mut(account).filter(|listing| listing.ask_at.is_some()) {
+                    (listing.ask_at, listing.is_prepared) = (again, false);
+                }
+            }
         });
         out.warn("listing-failed", format!("{adapter}: {}: {reason}", scope_name(scope)));
     }
@@ -165,6 +174,9 @@ impl Trading {
                 listing.ask_at = listing.ask_at.map(|_| moment.at);
             }
         });
+        for adapter in self.listings.adapters() {
+            self.state_day(moment, &adapter);
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Risk checks of one order, cheapest first. All on `&self`: a refusal changes nothing.
 
 use domain::amount::divide;
+use domain::breaks::BreakKind;
 use domain::order::{Order, OrderKind, OrderTerms, Side};
 use domain::refusal::RiskControl;
 use domain::risk::{RiskScope, TradingState};
@@ -33,6 +34,9 @@ impl Trading {
         self.check_state(candidate, opening)?;
         self.check_lines(candidate, opening)?;
         check_restricted(candidate, &binding)?;
+        if opening.is_positive() {
+            self.check_breaks(candidate, &binding)?;
+        }
         if !candidate.is_released {
             if candidate.replaces.is_none() || self.settings.counts_modifications {
                 self.risk.rates.check_rate(moment.at, &binding)?;
@@ -108,6 +112,25 @@ impl Trading {
             Some(line) => Err(Refusal::LineDown { adapter: adapter.clone(), line }),
             None => Ok(()),
         }
+    }
+
+    /// Nobody adds to a position that may not be what it seems. A balance whose value is not known is above every limit.
+    fn check_breaks(&self, candidate: &Candidate<'_>, binding: &ApplicableLimits<'_>) -> Result<(), Refusal> {
+        let route = candidate.route;
+        for (scope, limit) in binding.each(|limits| limits.break_limit) {
+            let found = self.breaks.open().find(|found| {
+                let difference = &found.difference;
+                let is_balance = matches!(difference.kind, BreakKind::Cash | BreakKind::Position);
+                difference.adapter == route.adapter
+                    && difference.account.is_none_or(|account| account == route.account)
+                    && difference.security.is_none_or(|security| security == route.security.id)
+                    && difference.value.map_or(is_balance, |value| value > limit)
+            });
+            if let Some(found) = found {
+                return Err(Refusal::BreakOpen { id: found.id, scope, limit });
+            }
+        }
+        Ok(())
     }
 
     /// A position is not opened on an old price. Outside of continuous trading no prices are expected.

@@ -46,6 +46,7 @@ pub(crate) fn odd_limits() -> impl Strategy<Value = RiskLimits> {
             messages_per_second: counts.1,
             execution_breaker: bursts.0,
             restricted_securities: flag.then(|| [securities()[0].id].into()),
+            break_limit: None,
         },
     )
 }
@@ -66,7 +67,11 @@ pub(crate) fn odd_settings() -> impl Strategy<Value = EngineSettings> {
             platform_limits: limits,
             dead_man_seconds: Some(u32::MAX),
             counts_modifications: true,
-            reconciliation: ReconciliationSettings { open_orders_seconds: u32::MAX, fills_seconds: 1 },
+            reconciliation: ReconciliationSettings {
+                open_orders_seconds: u32::MAX,
+                fills_seconds: 1,
+                statements_seconds: 1,
+            },
         },
     )
 }

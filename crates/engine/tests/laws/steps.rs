@@ -276,6 +276,8 @@ pub(crate) fn any_limits() -> impl Strategy<Value = RiskLimits> {
             self_trade: flags.1,
             messages_per_second: count(pace.4),
             restricted_securities: flags.2.map(|security| [security].into()),
+            // The venue of the model never differs.
+            break_limit: None,
             ..RiskLimits::default()
         }
     })

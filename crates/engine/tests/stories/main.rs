@@ -27,6 +27,7 @@ mod expiration;
 mod bookings;
 mod charges;
 mod statements;
+mod statement_breaks;
 mod entries;
 mod changes;
 mod names;

@@ -162,6 +162,8 @@ keys! {
     reconciliation_open_orders_seconds: u32 = "reconciliation.openOrdersSeconds", "30";
     /// Pause between two lists of a venue's fills while it is connected; 0 = never.
     reconciliation_fills_seconds: u32 = "reconciliation.fillsSeconds", "60";
+    /// Pause between two statements of an account, which are compared with our books, while its venue is connected; 0 = never.
+    reconciliation_statements_seconds: u32 = "reconciliation.statementsSeconds", "60";
 
     /// Currency of totals and of limits.
     portfolio_base_currency: Currency = "portfolio.baseCurrency", "USD";

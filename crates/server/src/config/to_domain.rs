@@ -32,6 +32,7 @@ impl Config {
             reconciliation: ReconciliationSettings {
                 open_orders_seconds: self.reconciliation_open_orders_seconds,
                 fills_seconds: self.reconciliation_fills_seconds,
+                statements_seconds: self.reconciliation_statements_seconds,
             },
         }
     }

@@ -245,7 +245,7 @@ fn a_new_date_needs_no_time_in_force_beside_it() {
 #[test]
 fn limits_go_out_and_come_back() {
     let (scope, change) = parse_limits(&contract("LimitsVO")).unwrap();
-    assert_eq!((scope, change.named.len()), (RiskScope::Platform, 19));
+    assert_eq!((scope, change.named.len()), (RiskScope::Platform, 20));
     assert_eq!(RiskLimits::default().changed_by(&change), samples::limits());
     let errors = faults_of_limits(r#"{"scope": "WORLD", "duplicateGuard": 5}"#);
     let expected = [

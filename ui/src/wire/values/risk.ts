@@ -31,6 +31,7 @@ export const amountLimits = {
   messagesPerSecond: maybeNumber,
   maxDayLoss: maybeNumber,
   maxDrawdown: maybeNumber,
+  breakLimit: maybeNumber,
 };
 
 /** Limits that are a count within a time, in the order of the form. */

@@ -3,7 +3,7 @@
 use domain::breaks::{Break, BreakSide};
 use domain::report::{
     AdapterCapabilities, FillsPage, FillsScope, ListingCapabilities, ListingScope, ListingStatus, OpenOrdersPage,
-    RefusesRepeatedIds, ReportKind, SessionState, VenueListing, VenueSnapshot,
+    RefusesRepeatedIds, ReportKind, RequestTiming, SessionState, VenueListing, VenueSnapshot,
 };
 use domain::{ExchangeId, OrderProperty, SecurityId, Text};
 
@@ -62,8 +62,23 @@ impl StoryEngine {
     }
 
     pub(crate) fn listing_fills(scope: FillsScope) -> Self {
+        Self::with_lists(ListingCapabilities { open_orders: true, fills: Some(scope), ..Default::default() }, None)
+    }
+
+    /// As `open`, with venue A giving statements, which may lack what is newer than so many milliseconds.
+    pub(crate) fn stating(read_lag_millis: Option<u32>) -> Self {
+        let timing = read_lag_millis.map(|read_lag_millis| RequestTiming { life_millis: Some(0), read_lag_millis });
+        Self::with_lists(ListingCapabilities { statement: true, ..Default::default() }, timing)
+    }
+
+    /// As `listing`, with statements too.
+    pub(crate) fn listing_all() -> Self {
+        let lists = ListingCapabilities { open_orders: true, fills: Some(FillsScope::All), statement: true };
+        Self::with_lists(lists, None)
+    }
+
+    fn with_lists(lists: ListingCapabilities, request_timing: Option<RequestTiming>) -> Self {
         let mut world = Self::open();
-        let lists = ListingCapabilities { open_orders: true, fills: Some(scope), ..Default::default() };
         let profile = AdapterCapabilities {
             exchanges: vec![ExchangeId(1)],
             expires_orders: true,
@@ -71,6 +86,7 @@ impl StoryEngine {
             simulated: true,
             order_properties: OrderProperty::ALL.to_vec(),
             lists,
+            request_timing,
             ..AdapterCapabilities::default()
         };
         world.say("SIM-A", ReportKind::Attached(profile));
@@ -99,8 +115,9 @@ impl StoryEngine {
                     as_of: self.now,
                 })
             }
-            ["lists-terms", id, quantity, "@", limit] => {
+            ["lists-terms", id, quantity, "@", limit, others @ ..] => {
                 let mut orders = self.picture(&[&format!("{id}:live")]).orders;
+                orders.extend(self.picture(others).orders);
                 orders[0].terms = terms(quantity, limit);
                 let as_of = self.now;
                 ReportKind::OpenOrders(OpenOrdersPage { as_of, dead_after: Some(as_of), page: 0, last: true, orders })
@@ -110,6 +127,10 @@ impl StoryEngine {
             }
             ["fails-to-list", "fills"] => {
                 ReportKind::ListingFailed { scope: ListingScope::Fills(None), reason: "status 503".into() }
+            }
+            ["fails-to-list", "statement"] => {
+                let scope = ListingScope::Statement(domain::AccountId(1));
+                ReportKind::ListingFailed { scope, reason: "status 503".into() }
             }
             ["takes", symbol, status, filters @ ..] => {
                 ReportKind::Listed { security: security(symbol), listing: venue_listing(status, filters) }

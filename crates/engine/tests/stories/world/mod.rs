@@ -13,8 +13,8 @@ use std::sync::Arc;
 use domain::command::Command;
 use domain::query::Answer;
 use domain::report::{
-    AdapterCapabilities, InquiryAnswer, InquiryResult, ListingCapabilities, RefusesRepeatedIds, Report, ReportKind,
-    SessionState, VenueFill, VenueOrder, VenueSnapshot,
+    AdapterCapabilities, InquiryAnswer, InquiryResult, RefusesRepeatedIds, Report, ReportKind, SessionState, VenueFill,
+    VenueOrder, VenueSnapshot,
 };
 use domain::{
     AdapterName, Caller, CommandEnvelope, Event, ExchangeId, Input, Instruction, Mark, OrderId, OrderProperty, Query,
@@ -47,7 +47,6 @@ impl StoryEngine {
                 expires_orders: true,
                 refuses_repeated_ids: RefusesRepeatedIds::Forever,
                 simulated: true,
-                lists: ListingCapabilities { statement: adapter == "SIM-B", ..ListingCapabilities::default() },
                 order_properties: if adapter == "SIM-A" { OrderProperty::ALL.to_vec() } else { vec![] },
                 ..AdapterCapabilities::default()
             };
