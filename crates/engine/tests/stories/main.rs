@@ -13,6 +13,7 @@ mod intake;
 mod kills;
 mod lines;
 mod breaks;
+mod twelve_breaks;
 mod listings;
 mod venue_listings;
 mod memory;
