@@ -4,7 +4,7 @@ use scenarios::http::HttpClient;
 use scenarios::wait::wait_for;
 use serde_json::{Value, json};
 
-use crate::test_platform::{AAPL, TestPlatform, TraderClient, fields, limit, market};
+use crate::test_platform::{AAPL, TestPlatform, TraderClient, body_of, fields, limit, market};
 
 /// The balance of an account in dollars, once the venue has stated it.
 fn stated(client: &mut HttpClient, account: u64) -> Value {
@@ -33,5 +33,47 @@ fn after_a_restart_the_venue_states_the_same_cash_as_our_books_and_what_orders_l
     let traded = json!({ "amount": 972_758.45, "venueTotal": 972_758.45, "venueLocked": 1_000 });
     assert_eq!(fields(&stated(&mut server.client(), 1), &shown), traded);
     assert_eq!(fields(&stated(&mut server.client(), 2), &shown), opening);
+    server.stop();
+}
+
+/// All breaks that are kept.
+fn breaks(client: &mut HttpClient) -> Vec<Value> {
+    client.get_json("/rest/break?state=ALL").as_array().unwrap().clone()
+}
+
+#[test]
+fn cash_that_the_venue_does_not_have_is_a_break_that_keeps_positions_closed_until_it_is_repaired() {
+    let desk = TestPlatform::new().set("reconciliation.statementsSeconds", 1).set("risk.breakLimit", 5);
+    let server = desk.start();
+    let mut client = server.client();
+    stated(&mut client, 1);
+    // Fills and statements overtake each other, and none of that is a difference.
+    for side in ["BUY", "SELL", "BUY", "SELL", "BUY"] {
+        let order = client.place(&market(AAPL, side, 10));
+        client.wait_for_status(&order, "EXECUTED");
+    }
+    assert_eq!(breaks(&mut client), [] as [Value; 0]);
+    let booked = r#"{"type": "CREDIT", "price": 7.5, "currency": "USD", "accountId": 1}"#;
+    assert_eq!(client.post("/rest/transaction", booked).unwrap().status, 200);
+    let found = wait_for("a break", || breaks(&mut client).first().cloned());
+    assert_eq!(
+        fields(&found, &["id", "kind", "state", "currency", "difference", "repair"]),
+        json!({
+            "id": "B1", "kind": "CASH", "state": "OPEN", "currency": "USD", "difference": "-7.5",
+            "repair": "books a correction of -7.5 USD",
+        })
+    );
+    let refused = client.submit(&market(AAPL, "BUY", 1));
+    assert_eq!((refused.status, &body_of(&refused)["code"]), (422, &json!("break-open")));
+    let reducing = client.place(&market(AAPL, "SELL", 10));
+    client.wait_for_status(&reducing, "EXECUTED");
+    assert_eq!(client.post("/rest/break/B1/repair", r#"{"comment": "typed by mistake"}"#).unwrap().status, 200);
+    let opened = client.place(&market(AAPL, "BUY", 1));
+    client.wait_for_status(&opened, "EXECUTED");
+    wait_for("books that equal the statement", || {
+        let balance = stated(&mut client, 1);
+        (balance["amount"] == balance["venueTotal"]).then_some(())
+    });
+    assert_eq!(breaks(&mut client).len(), 1);
     server.stop();
 }
