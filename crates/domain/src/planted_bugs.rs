@@ -28,11 +28,39 @@ pub enum PlantedBug {
     SkipReconciledFills,
     /// A simulated venue reports before its ledger is synced.
     UnsyncedVenueLedger,
+    /// A start does not look at the head file.
+    IgnoreHead,
+    /// Frames that a failed sync may have left in memory only are not written again by a recovery.
+    SkipRewrite,
+    /// The digest of a snapshot is not checked.
+    TrustSnapshot,
+    /// A snapshot says that it is one input older than it is.
+    SnapshotAtWrongSequence,
+    /// Answers name the sequence before their own.
+    AnswerWithWrongSequence,
+    /// The events of one input in 64 are published twice.
+    PublishTwice,
+    /// Of several events of one input in 16 the last is not published.
+    LoseEvent,
+    /// The answer to one accepted command in 16 is never sent.
+    DropAnswer,
+    /// The digest leaves out the events of one input in 64.
+    DigestSkipsInput,
+    /// An order id that is in use is accepted again.
+    AcceptRepeatedOrderId,
+    /// Commissions and fees do not reach the cash balance.
+    ForgetCommission,
+    /// A position is kept with the wrong sign.
+    FlipPosition,
+    /// A fill is booked at another price than the venue reported.
+    BookWrongPrice,
+    /// An order of which nothing is known is not marked in doubt.
+    ForgetInDoubt,
 }
 
 impl PlantedBug {
     /// All faults, in the order of the enum.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 26] = [
         Self::AcknowledgeBeforeSync,
         Self::HeadBeforeSync,
         Self::AcceptTornEnd,
@@ -45,6 +73,20 @@ impl PlantedBug {
         Self::ReuseOrderNumber,
         Self::SkipReconciledFills,
         Self::UnsyncedVenueLedger,
+        Self::IgnoreHead,
+        Self::SkipRewrite,
+        Self::TrustSnapshot,
+        Self::SnapshotAtWrongSequence,
+        Self::AnswerWithWrongSequence,
+        Self::PublishTwice,
+        Self::LoseEvent,
+        Self::DropAnswer,
+        Self::DigestSkipsInput,
+        Self::AcceptRepeatedOrderId,
+        Self::ForgetCommission,
+        Self::FlipPosition,
+        Self::BookWrongPrice,
+        Self::ForgetInDoubt,
     ];
 
     /// Whether the fault is switched on for this thread.

@@ -116,7 +116,10 @@ impl Trading {
         let security = self.reference.security(order.security)?;
         let costs = self.costs_of_fill(security, fill)?;
         let charges = foreign_charges(security, fill);
-        let transaction = self.transaction_of(report, order, security, fill, costs);
+        let mut transaction = self.transaction_of(report, order, security, fill, costs);
+        if PlantedBug::BookWrongPrice.is_planted() {
+            transaction.price = Price(transaction.price.0 + Decimal::ONE);
+        }
         let booking = self.plan_fill(Transaction { charges: charges.clone(), ..transaction }, security)?;
         Ok(FillEffect { state, step, filled, turnover, costs, booking, charges })
     }

@@ -8,8 +8,8 @@ use domain::query::{Answer, EngineResult};
 use domain::refusal::DuplicateOrder;
 use domain::report::SessionState;
 use domain::{
-    AccountId, AdapterName, Caller, ExchangeId, Instruction, IntId, MarketPhase, OrderId, OrderProperties, Quantity,
-    Refusal, StrategyId, TimeInForce, Timestamp,
+    AccountId, AdapterName, Caller, ExchangeId, Instruction, IntId, MarketPhase, OrderId, OrderProperties, PlantedBug,
+    Quantity, Refusal, StrategyId, TimeInForce, Timestamp,
 };
 
 use super::order_events::{OrderChange, publish_order};
@@ -107,7 +107,8 @@ impl Trading {
     /// The id of the order where the client chose one; `None`: generate one.
     fn check_ids(&self, moment: Moment, caller: &Caller, ask: &PlaceOrder) -> Result<Option<IntId>, Refusal> {
         if let Some(id) = &ask.int_id {
-            return if self.orders.contains_id(id) { Err(self.duplicate(id)) } else { Ok(Some(id.clone())) };
+            let is_used = self.orders.contains_id(id) && !PlantedBug::AcceptRepeatedOrderId.is_planted();
+            return if is_used { Err(self.duplicate(id)) } else { Ok(Some(id.clone())) };
         }
         let Some(cl_ord_id) = &ask.cl_ord_id else { return Ok(None) };
         self.check_cl_ord_id_unused(moment, caller, cl_ord_id)?;

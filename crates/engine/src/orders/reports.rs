@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use domain::order::{BaseState, ExecType, Order, OrderTerms, PendingRequest};
-use domain::{AdapterName, OrderId, Text, Timestamp};
+use domain::{AdapterName, OrderId, PlantedBug, Text, Timestamp};
 
 use super::inquiry_queue::INQUIRY_FIRST_SECONDS;
 use super::order_events::{OrderChange, publish_order};
@@ -215,7 +215,7 @@ impl Trading {
 
     pub(super) fn mark_in_doubt(&mut self, report: OrderReport, reason: &Text, out: &mut Outbox) {
         let Some(order) = self.find_order(report, out) else { return };
-        if order.in_doubt || !order.is_open() {
+        if order.in_doubt || !order.is_open() || PlantedBug::ForgetInDoubt.is_planted() {
             return;
         }
         let order = self.orders.change(report.order, |order| {

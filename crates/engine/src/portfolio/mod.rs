@@ -23,8 +23,8 @@ use std::sync::Arc;
 
 use domain::report::VenueStatement;
 use domain::{
-    AccountId, Amount, Currency, Event, Mark, PortfolioValue, PositionId, SecurityId, StrategyId, Timestamp,
-    Transaction,
+    AccountId, Amount, Currency, Event, Mark, PlantedBug, PortfolioValue, PositionId, SecurityId, StrategyId,
+    Timestamp, Transaction,
 };
 use minicbor::{Decode, Encode};
 
@@ -151,7 +151,10 @@ impl Portfolio {
         valuer: &Valuer<'_>,
         out: &mut Outbox,
     ) {
-        let holding = PositionState { changed_at: valuer.at, ..row.value };
+        let mut holding = PositionState { changed_at: valuer.at, ..row.value };
+        if PlantedBug::FlipPosition.is_planted() {
+            holding.quantity.0 = -holding.quantity.0;
+        }
         let valued = valuer.value(row.key.security, contract, &holding);
         self.live.positions.set(row.index, row.key, holding);
         self.totals.set_position(row.index, row.key, holding.currency, &valued);

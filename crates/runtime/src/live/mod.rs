@@ -341,12 +341,14 @@ impl LiveLoop {
         let Sequenced { sequence, at, payload: what } = input;
         self.applied_sequence = sequence;
         let (gate_scope, origin) = (gate_scope_of(&what), origin_of(what));
-        if let Some(digest) = &mut self.digest {
+        let is_skipped = PlantedBug::DigestSkipsInput.is_planted() && sequence.is_multiple_of(64);
+        if let Some(digest) = self.digest.as_mut().filter(|_| !is_skipped) {
             self.out.events.iter().for_each(|event| digest.update(event));
         }
         let events = self.out.events.drain(..).map(|event| PublishedEvent { sequence, at, event }).collect();
         let instructions = std::mem::take(&mut self.out.instructions);
-        let reply = promise.map(|promise| (promise, Reply { sequence, outcome }));
+        let told = sequence.saturating_sub(u64::from(PlantedBug::AnswerWithWrongSequence.is_planted()));
+        let reply = promise.map(|promise| (promise, Reply { sequence: told, outcome }));
         self.gate.push(GatedOutput { sequence, reply, events, instructions, ledger_record: None, origin, gate_scope });
     }
 
@@ -367,7 +369,7 @@ impl LiveLoop {
         }
     }
 
-    fn release_output(&mut self, held: GatedOutput, events: &mut Vec<PublishedEvent>) {
+    fn release_output(&mut self, mut held: GatedOutput, events: &mut Vec<PublishedEvent>) {
         if let Some(Err(reason)) = held.ledger_record.map(|bytes| self.parts.ledger.apply(&bytes)) {
             error!(%reason, "ledger record is unreadable and was skipped");
         }
@@ -378,13 +380,23 @@ impl LiveLoop {
             }
             self.parts.feed.publish(published);
         }
+        let is_lost = PlantedBug::LoseEvent.is_planted() && held.sequence.is_multiple_of(16) && held.events.len() > 1;
+        if is_lost {
+            held.events.pop();
+        }
+        if PlantedBug::PublishTwice.is_planted() && held.sequence.is_multiple_of(64) {
+            events.extend(held.events.iter().cloned());
+        }
         events.extend(held.events);
         for (adapter, instruction) in held.instructions {
             let gate = &self.parts.inbox.outbound_gate;
             self.unsent.send(&mut self.parts.instructions, gate, &adapter, instruction);
         }
         held.gate_scope.into_iter().for_each(|scope| self.parts.inbox.outbound_gate.open(scope));
-        let is_dropped = |reply: &Reply| reply.outcome.is_err() && PlantedBug::DropRefusal.is_planted();
+        let is_dropped = |reply: &Reply| match reply.outcome {
+            Ok(_) => PlantedBug::DropAnswer.is_planted() && held.sequence.is_multiple_of(16),
+            Err(_) => PlantedBug::DropRefusal.is_planted(),
+        };
         if let Some((promise, reply)) = held.reply.filter(|(_, reply)| !is_dropped(reply)) {
             promise.send(reply);
         }
@@ -406,8 +418,10 @@ impl LiveLoop {
     }
 
     fn snapshot_job(&self) -> SnapshotJob {
+        let sequence = self.visible_sequence();
+        let before = u64::from(PlantedBug::SnapshotAtWrongSequence.is_planted());
         SnapshotJob {
-            sequence: self.visible_sequence(),
+            sequence: sequence.saturating_sub(before),
             engine: self.parts.engine.snapshot(),
             ledger: self.parts.ledger.snapshot(),
             reserved: self.sequencer.reserved(),

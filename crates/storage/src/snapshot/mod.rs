@@ -13,6 +13,8 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use domain::PlantedBug;
+
 use crate::file_system::{FileSystem, OsFileSystem, create_folder, parent, write_all_at};
 use crate::journal::{self, ChainAnchor, InstanceId, StartAnchor};
 use crate::lock::DataDirLock;
@@ -182,7 +184,7 @@ impl SnapshotStore {
             let reason = format!("it holds {} bytes of state instead of {}", state.len(), header.length);
             return Err((HEADER_BYTES, reason));
         }
-        if header.digest != digest(state) {
+        if header.digest != digest(state) && !PlantedBug::TrustSnapshot.is_planted() {
             return Err((HEADER_BYTES, "the digest of the state does not match".to_owned()));
         }
         Ok(StoredSnapshot { sequence, state: state.to_vec(), digest: header.digest, build: header.build })
