@@ -13,6 +13,7 @@ pub mod ledger;
 pub mod operations;
 pub mod outbound_gate;
 pub mod instruction_queue;
+pub mod past;
 pub mod quotas;
 mod inbox_metrics;
 pub mod reply;
@@ -27,6 +28,7 @@ pub use instruction_queue::{InstructionQueue, InstructionRouter};
 pub use ledger::Ledger;
 pub use operations::{BarStore, FixSessionAdmin, HealthChecks, JournalStatus, ServerAdmin, StrategyAdmin};
 pub use outbound_gate::OutboundGate;
+pub use past::PastStates;
 pub use quotas::{InFlightPermit, QuotaClient, Quotas};
 pub use reply::{Reply, ReplyReceiver};
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 use access::{Access, UserStore, UserStoreError};
 use bus::history::HistoryError;
 use bus::lanes::RequestClass;
+use bus::past::{PastError, PastPoint};
 use bus::{Bus, History, InboxError, Quotas, Reply, ReplyReceiver};
 use domain::{Answer, Command, CommandEnvelope, Query, ReferenceData, RiskScope, Timestamp};
 use tokio::sync::Semaphore;
@@ -91,6 +92,16 @@ impl AppState {
         let reply =
             self.await_reply(ticket).await?.ok_or_else(|| Problem::new("stopping", "the engine gave no answer"))?;
         engine_reply(reply)
+    }
+
+    /// A query about a state of the past, or about now where no point is given.
+    pub(crate) async fn query_at(&self, at: Option<PastPoint>, query: Query) -> Result<EngineReply, Problem> {
+        let Some(at) = at else { return self.query(query).await };
+        // Its reply has passed the gate: everything up to its sequence is durable.
+        let newest = self.query(Query::Phases).await?.sequence;
+        check_past(at, newest, self.0.access.now())?;
+        let past = self.0.services.past.clone();
+        engine_reply(self.blocking(move || past.answer(at, &query)).await?.map_err(past_problem)?)
     }
 
     /// A command: the reply means that it is durable. Without a reply the outcome is unknown, and the response says so.
@@ -265,6 +276,23 @@ fn kill_scope(command: &Command) -> Option<RiskScope> {
 fn engine_reply(reply: Reply) -> Result<EngineReply, Problem> {
     let answer = reply.outcome.map_err(Problem::from)?;
     Ok(EngineReply { sequence: reply.sequence, answer })
+}
+
+/// What has not happened yet may still become another.
+fn check_past(at: PastPoint, newest: u64, now: Timestamp) -> Result<(), Problem> {
+    let is_past = match at {
+        PastPoint::Sequence(sequence) => sequence <= newest,
+        PastPoint::Instant(instant) => instant <= now,
+    };
+    let reason = || format!("at lies in the future: the newest sequence is {newest}, the time is {now}");
+    if is_past { Ok(()) } else { Err(Problem::new("future-state", reason())) }
+}
+
+fn past_problem(error: PastError) -> Problem {
+    match error {
+        PastError::Busy => Problem::new("busy", error.to_string()),
+        PastError::Failed(_) => Problem::new("internal", error.to_string()),
+    }
 }
 
 fn history_problem(error: HistoryError) -> Problem {

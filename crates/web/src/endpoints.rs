@@ -60,21 +60,21 @@ macro_rules! with_endpoints {
             POST   "/rest/cache/clear-all"                         Admin  []                                            reference::clear_caches;
             POST   "/rest/reference/import"                        Admin  []                                            reference::import;
 
-            GET    "/rest/position"                                Viewer [strategy account security]                   position::list;
+            GET    "/rest/position"                                Viewer [strategy account security at]                position::list;
             DELETE "/rest/position/{id}"                           Trader []                                            position::close;
             POST   "/rest/position/reduce/{id}"                    Trader []                                            position::reduce;
             POST   "/rest/position/reset-positions"                Admin  []                                            position::reset;
-            GET    "/rest/portfolio/value"                         Viewer [strategy]                                    portfolio::value;
-            GET    "/rest/portfolio/balance"                       Viewer [strategy account]                            portfolio::balance;
+            GET    "/rest/portfolio/value"                         Viewer [strategy at]                                 portfolio::value;
+            GET    "/rest/portfolio/balance"                       Viewer [strategy account at]                         portfolio::balance;
 
             POST   "/rest/transaction"                             Admin  []                                            transaction::record;
             GET    "/rest/transaction/{id}"                        Viewer []                                            transaction::one;
-            GET    "/rest/transaction/daily"                       Viewer [strategy account security limit]             transaction::daily;
+            GET    "/rest/transaction/daily"                       Viewer [strategy account security limit at]          transaction::daily;
             POST   "/rest/transaction/reset-cache-balances"        Admin  []                                            transaction::reset_cash;
             POST   "/rest/transaction/reset-cash-balances"         Admin  []                                            transaction::reset_cash;
 
-            GET    "/rest/execution/order"                         Viewer [strategy account security]                   order::list;
-            GET    "/rest/execution/order/{intId}"                 Viewer []                                            order::one;
+            GET    "/rest/execution/order"                         Viewer [strategy account security at]                order::list;
+            GET    "/rest/execution/order/{intId}"                 Viewer [at]                                          order::one;
             DELETE "/rest/execution/order/{intId}"                 Trader []                                            order::cancel;
             POST   "/rest/execution/order/market"                  Trader []                                            order::place_market;
             POST   "/rest/execution/order/limit"                   Trader []                                            order::place_limit;

@@ -9,8 +9,9 @@ use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Uri, header};
+use bus::past::PastPoint;
 use domain::query::Filter;
-use domain::{AccountId, ReferenceData, SecurityId, StrategyId};
+use domain::{AccountId, ReferenceData, SecurityId, StrategyId, Timestamp};
 use http_body_util::{BodyExt, Collected, LengthLimitError, Limited};
 use wire::fields::ID_LIMIT;
 
@@ -190,6 +191,25 @@ impl QueryParameters {
 
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+
+    /// The point in the past that is asked about: `seq:` and a sequence, epoch milliseconds, or an instant of ISO 8601.
+    pub(crate) fn past_point(&self) -> Result<Option<PastPoint>, Problem> {
+        let Some(wanted) = self.get("at") else { return Ok(None) };
+        let number = |text: &str| text.parse::<u64>().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()));
+        let point = match wanted.strip_prefix("seq:") {
+            Some(sequence) => number(sequence).map(PastPoint::Sequence),
+            None => match number(wanted) {
+                Some(millis) => {
+                    i64::try_from(millis).ok().and_then(|millis| millis.checked_mul(1_000_000)).map(Timestamp)
+                }
+                None => wanted.parse().ok(),
+            }
+            .map(PastPoint::Instant),
+        };
+        point
+            .map(Some)
+            .ok_or_else(|| Problem::bad_parameter("at", "seq: and a sequence, epoch milliseconds, or an instant"))
     }
 
     /// Filters of a list: each by id or by name.

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use bus::operations::{BrokerEndpoints, FixSessionStatus};
-use bus::{BarStore, FixSessionAdmin, HealthChecks, ServerAdmin, StrategyAdmin};
+use bus::{BarStore, FixSessionAdmin, HealthChecks, PastStates, ServerAdmin, StrategyAdmin};
 
 /// What the handlers need besides the bus.
 #[derive(Clone)]
@@ -15,6 +15,8 @@ pub struct WebServices {
     pub admin: Arc<dyn ServerAdmin>,
     /// Bars of earlier days.
     pub bars: Arc<dyn BarStore>,
+    /// States of the past, for `at`.
+    pub past: Arc<dyn PastStates>,
     /// Absent while the FIX gateway is off.
     pub fix_sessions: Option<Arc<dyn FixSessionAdmin>>,
     /// The strategies of this server.

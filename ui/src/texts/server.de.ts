@@ -229,6 +229,7 @@ const GENERAL: Record<string, string> = {
   'no-such-path': 'unter diesem Pfad gibt es nichts',
   'unknown-pair': 'dieses Währungspaar ist nicht bekannt',
   'unknown-session': 'diese Sitzung ist nicht bekannt',
+  'future-state': 'dieser Zeitpunkt liegt in der Zukunft',
   'method-not-allowed': 'diese Methode nimmt der Pfad nicht an',
   'request-timeout': 'die Anfrage kam nicht rechtzeitig an',
   'duplicate-order': 'diese Order gibt es schon',

@@ -4,7 +4,7 @@ use std::thread;
 
 use bus::History;
 use bus::history::{OrderSearch, PageRequest, SortOrder};
-use runtime::keep_caught_up;
+use runtime::{PastEngine, keep_caught_up};
 
 use crate::fixture::{INSTANCE, LiveFixture, PendingReply};
 
@@ -33,4 +33,23 @@ fn a_read_model_with_little_room_has_every_order_in_the_end() {
         live.stop();
         history.stop().unwrap();
     });
+}
+
+#[test]
+fn an_engine_of_the_past_goes_forth_and_back() {
+    let fixture = LiveFixture { snapshot_every_inputs: 20, ..LiveFixture::default() };
+    let live = fixture.start_trading();
+    let mut after = Vec::new();
+    for number in 0..40 {
+        assert_eq!(live.place(&format!("O{number}")).wait(), format!("placed O{number}"));
+        after.push(live.monitor.durable());
+    }
+    live.stop();
+    let mut past = PastEngine::new(fixture.folder.path().to_owned(), INSTANCE);
+    for number in [39_usize, 0, 20, 21, 7, 38] {
+        let (engine, _) = past.at_sequence(after[number]).unwrap();
+        assert_eq!(engine.orders_kept(), number + 1);
+    }
+    let (engine, at) = past.at_sequence(0).unwrap();
+    assert_eq!((engine.orders_kept(), at.0), (0, 0));
 }

@@ -30,6 +30,7 @@ mod venue_lab;
 mod venue_lab_fix;
 mod binance;
 mod paper;
+mod past_states;
 mod planted_secret;
 mod first_contact;
 mod watchers;

@@ -11,7 +11,8 @@ use axum::body::Bytes;
 use axum::http::header;
 use axum::routing::get;
 use bus::operations::{BrokerEndpoints, HealthCheck, LogLine, ReferenceError, StrategyError};
-use bus::{HealthChecks, ServerAdmin, StrategyAdmin};
+use bus::past::{PastError, PastPoint};
+use bus::{HealthChecks, PastStates, ServerAdmin, StrategyAdmin};
 use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
 use web::{HttpLimits, WebServices, WebSettings};
@@ -69,10 +70,17 @@ fn services(folder: &Path) -> WebServices {
     WebServices {
         health: none.clone(),
         admin: none.clone(),
+        past: none.clone(),
         bars: Arc::new(storage::BarFiles::open(folder.join("bars"), 0)),
         fix_sessions: None,
         strategies: none,
         broker: BrokerEndpoints::default(),
+    }
+}
+
+impl PastStates for NoServices {
+    fn answer(&self, _: PastPoint, _: &domain::Query) -> Result<bus::Reply, PastError> {
+        Err(PastError::Failed("no past is kept".to_owned()))
     }
 }
 

@@ -22,6 +22,8 @@ mod listener;
 mod metrics;
 /// The part of the journal that a start does not read.
 mod older_segments;
+/// States of the past, for those who ask.
+mod past_states;
 /// What the engine is told at every start, and what only at the first.
 mod startup_commands;
 /// What the program around the engine can do for an edge.
@@ -74,6 +76,7 @@ use fix::FixServer;
 use health::Health;
 use metrics::{MetricSources, ProgramMetrics};
 use operations::ServerOperations;
+use past_states::PastQueries;
 use recovered_core::Core;
 use reference_import::ReferenceImporter;
 use stall::JournalWatch;
@@ -93,6 +96,7 @@ pub fn serve(config: &Config, registry: strategy::StrategyRegistry) -> Result<()
     let (watch, bus) = FeedListeners::start(&core)
         .map_err(|error| ExitFailure::new(Exit::Failed, format!("can't start a thread: {error}")))?;
     let read_model = core.read_model.clone();
+    let past = Arc::new(PastQueries::new(core.folder.clone(), core.instance, core.journal.monitor()));
     let mut engine = EngineThread::start(config, core, bus)?;
     let is_first_start = startup_commands::is_first_start(&engine.bus);
     startup_commands::send_all(config, &data_dir, &reference, &engine.bus)?;
@@ -131,6 +135,7 @@ pub fn serve(config: &Config, registry: strategy::StrategyRegistry) -> Result<()
         health,
         admin: Arc::new(admin),
         bars,
+        past,
         fix_sessions: fix.as_ref().map(|fix| Arc::new(fix.operations.clone()) as _),
         strategies: Arc::new(StrategyControls(strategies.handle())),
         broker: topics.endpoints(config),

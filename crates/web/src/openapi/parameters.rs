@@ -86,6 +86,10 @@ fn in_query_of(row: &Endpoint, name: &str) -> (&'static str, Value) {
         ),
         "from" => ("only what was placed at these epoch milliseconds or later", instant()),
         "to" => ("only what was placed before these epoch milliseconds", instant()),
+        "at" => (
+            "as it was answered at a point in the past: `seq:` and a `Rialto-Sequence`, epoch milliseconds, or an instant",
+            json!({ "type": "string", "pattern": PAST_POINT, "examples": ["seq:1087", "2026-11-16T09:30:00Z"] }),
+        ),
         "query" => ("words, `field:value`, comparisons, AND, OR, NOT, parentheses; without it, all", text()),
         "baseCurrency" => ("the currency that is bought", currency()),
         "transactionCurrency" => ("the currency that it is paid in", currency()),
@@ -98,6 +102,10 @@ fn in_query_of(row: &Endpoint, name: &str) -> (&'static str, Value) {
         _ => limit(row),
     }
 }
+
+/// A sequence, epoch milliseconds of which the nanoseconds fit into 64 bits, or an instant.
+const PAST_POINT: &str = "^(seq:[0-9]{1,18}|[0-9]{1,12}|[1-8][0-9]{12}|2[01][0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])\
+    T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]Z)$";
 
 /// A list of sources.
 const SOURCES: &str =

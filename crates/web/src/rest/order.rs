@@ -21,16 +21,18 @@ pub(crate) async fn list(
     form: ListFormat,
 ) -> Result<Response, Problem> {
     let filter = parameters.filter(&state.reference())?;
-    order_response(form, state.query(Query::OpenOrders(filter)).await?)
+    order_response(form, state.query_at(parameters.past_point()?, Query::OpenOrders(filter)).await?)
 }
 
 /// A list, because a ClOrdID may identify several.
 pub(crate) async fn one(
     State(state): State<AppState>,
     PathText(id): PathText,
+    Extension(parameters): QueryExtension,
     form: ListFormat,
 ) -> Result<Response, Problem> {
-    let reply = state.query(Query::Order(id.as_str().into())).await.map_err(Problem::into_not_found)?;
+    let query = Query::Order(id.as_str().into());
+    let reply = state.query_at(parameters.past_point()?, query).await.map_err(Problem::into_not_found)?;
     if matches!(&reply.answer, Answer::Orders(orders) if orders.is_empty()) {
         return Err(unknown_order(id));
     }

@@ -18,7 +18,7 @@ pub(crate) async fn value(
     form: ListFormat,
 ) -> Result<Response, Problem> {
     let filter = parameters.filter(&state.reference())?;
-    let reply = state.query(Query::PortfolioValue(filter.strategy)).await?;
+    let reply = state.query_at(parameters.past_point()?, Query::PortfolioValue(filter.strategy)).await?;
     let Answer::PortfolioValues(values) = reply.answer else { return Err(Problem::unexpected_answer()) };
     let list = response::list(form, values, |value, text| json::write(&PortfolioValueVO::from_domain(value), text));
     Ok(response::with_sequence(reply.sequence, list))
@@ -30,7 +30,7 @@ pub(crate) async fn balance(
     form: ListFormat,
 ) -> Result<Response, Problem> {
     let filter = parameters.filter(&state.reference())?;
-    let reply = state.query(Query::Balances(filter)).await?;
+    let reply = state.query_at(parameters.past_point()?, Query::Balances(filter)).await?;
     let Answer::Balances(balances) = reply.answer else { return Err(Problem::unexpected_answer()) };
     let list = response::list(form, balances, |balance, text| json::write(&CashBalanceVO::from_domain(balance), text));
     Ok(response::with_sequence(reply.sequence, list))

@@ -20,7 +20,7 @@ pub(crate) async fn list(
     form: ListFormat,
 ) -> Result<Response, Problem> {
     let filter = parameters.filter(&state.reference())?;
-    let reply = state.query(Query::Positions(filter)).await?;
+    let reply = state.query_at(parameters.past_point()?, Query::Positions(filter)).await?;
     let Answer::Positions(positions) = reply.answer else { return Err(Problem::unexpected_answer()) };
     let list = response::list(form, positions, |position, text| json::write(&PositionVO::from_domain(position), text));
     Ok(response::with_sequence(reply.sequence, list))

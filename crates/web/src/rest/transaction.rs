@@ -59,7 +59,7 @@ pub(crate) async fn daily(
 ) -> Result<Response, Problem> {
     let filter = parameters.filter(&state.reference())?;
     let limit = limit(parameters.number("limit", FROM_ONE)?)?;
-    let reply = state.query(Query::DailyTransactions(filter)).await?;
+    let reply = state.query_at(parameters.past_point()?, Query::DailyTransactions(filter)).await?;
     let Answer::Transactions(mut booked) = reply.answer else { return Err(Problem::unexpected_answer()) };
     booked.truncate(limit);
     let list = response::list(form, booked, |booked, text| json::write(&TransactionVO::from_domain(booked), text));

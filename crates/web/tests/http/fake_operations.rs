@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use bus::History;
 use bus::history::{Found, HistoryError, OrderSearch, PageRequest, SortOrder, StoredEvent, Stretch};
 use bus::operations::{
     BarStore, BrokerEndpoints, FixSessionAdmin, FixSessionCommand, FixSessionError, FixSessionStatus, HealthCheck,
     HealthChecks, JournalStatus, LogLine, ReferenceError, ServerAdmin, StrategyAdmin, StrategyError,
 };
+use bus::past::{PastError, PastPoint};
+use bus::{History, PastStates, Reply};
 use domain::query::Filter;
-use domain::{Bar, BarSize, Order, OrderStatus, SecurityId, Transaction, TransactionId};
+use domain::{Answer, Bar, BarSize, Order, OrderStatus, Query, SecurityId, Transaction, TransactionId};
 use web::WebServices;
 
 /// Everything up to this sequence is durable.
@@ -40,9 +41,19 @@ impl FakeOperations {
             health: self.clone(),
             admin: self.clone(),
             bars: self.clone(),
+            past: self.clone(),
             fix_sessions: Some(self.clone()),
             strategies: self.clone(),
             broker: self.broker.clone(),
+        }
+    }
+}
+
+impl PastStates for FakeOperations {
+    fn answer(&self, at: PastPoint, _: &Query) -> Result<Reply, PastError> {
+        match at {
+            PastPoint::Sequence(sequence) => Ok(Reply { sequence, outcome: Ok(Answer::Positions(vec![])) }),
+            PastPoint::Instant(instant) => Err(PastError::Failed(format!("nothing is kept of {instant}"))),
         }
     }
 }

@@ -1,0 +1,50 @@
+//! Past states for `at`: one engine that is replayed to the point that is asked about.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use bus::Reply;
+use bus::past::{PastError, PastPoint, PastStates};
+use domain::Query;
+use runtime::{PastEngine, RecoveryError};
+use storage::journal::{InstanceId, JournalMonitor};
+
+/// Requests for past states that wait for each other; one more is refused.
+pub(crate) const PAST_REQUESTS_MAX: usize = 8;
+
+pub(super) struct PastQueries {
+    engine: Mutex<PastEngine>,
+    journal: JournalMonitor,
+    requests: AtomicUsize,
+}
+
+impl PastQueries {
+    pub(super) fn new(folder: PathBuf, instance: InstanceId, journal: JournalMonitor) -> Self {
+        let engine = Mutex::new(PastEngine::new(folder, instance));
+        Self { engine, journal, requests: AtomicUsize::new(0) }
+    }
+
+    fn read(&self, at: PastPoint, query: &Query) -> Result<Reply, RecoveryError> {
+        // A replay that panicked left no engine behind.
+        let mut past = self.engine.lock().unwrap_or_else(PoisonError::into_inner);
+        let sequence = match at {
+            PastPoint::Sequence(sequence) => sequence,
+            PastPoint::Instant(instant) => past.sequence_at(instant, self.journal.durable())?,
+        };
+        let (engine, time) = past.at_sequence(sequence)?;
+        Ok(Reply { sequence, outcome: engine.answer(time, sequence, query) })
+    }
+}
+
+impl PastStates for PastQueries {
+    fn answer(&self, at: PastPoint, query: &Query) -> Result<Reply, PastError> {
+        let waiting = self.requests.fetch_add(1, Ordering::Relaxed);
+        let outcome = match waiting {
+            PAST_REQUESTS_MAX.. => Err(PastError::Busy),
+            _ => self.read(at, query).map_err(|problem| PastError::Failed(problem.to_string())),
+        };
+        self.requests.fetch_sub(1, Ordering::Relaxed);
+        outcome
+    }
+}
