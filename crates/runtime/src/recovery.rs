@@ -227,6 +227,9 @@ impl<'a> RecoveryReplay<'a> {
         let (Some(index), Input::RetiredOrders(RetiredOrdersInput::Stored(through))) = (self.retired, input) else {
             return Ok(());
         };
+        if index.through() >= *through {
+            return Ok(());
+        }
         if let Some(keys) = self.engine.keys_to_store().filter(|keys| keys.through == *through) {
             index.store(keys.through, keys.ids, keys.others)?;
         }

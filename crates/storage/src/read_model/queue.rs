@@ -1,5 +1,5 @@
 //! Event queue of the read model. The engine never waits for it: what finds no room is left out, and from then on everything, until
-//! somebody has read what is missing from the journal. Whoever reads the journal waits when it is full.
+//! the thread that catches up has read what is missing from the journal. A replay of the journal waits when the queue is full.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_for_a_gap_is_told_when_the_queue_is_closed() {
+    fn a_wait_for_a_gap_ends_when_the_queue_is_closed() {
         let queue = EventQueue::new(3, 0);
         thread::scope(|scope| {
             let waiting = scope.spawn(|| queue.wait_behind());
