@@ -39,6 +39,7 @@ pub mod risk;
 mod risk_limits;
 mod risk_scope;
 mod seeded_rng;
+mod side;
 pub mod time;
 mod wire_id;
 mod venue_facts;

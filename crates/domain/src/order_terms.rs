@@ -1,4 +1,4 @@
-//! Terms of an order: side, quantity, time in force; and where it came from. The types are in `order_type`.
+//! Terms of an order: quantity, time in force; and where it came from. The types are in `order_type`.
 
 use std::fmt;
 
@@ -9,35 +9,7 @@ use crate::ids::Text;
 use crate::order_type::OrderKind;
 use crate::time::Timestamp;
 
-/// The direction of an order or a fill.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
-#[cbor(index_only)]
-pub enum Side {
-    /// Adds to the position.
-    #[n(0)]
-    Buy,
-    /// Takes from the position; more than is held opens a short one.
-    #[n(1)]
-    Sell,
-}
-
-impl Side {
-    /// The side of a counterparty.
-    pub fn opposite(self) -> Self {
-        match self {
-            Self::Buy => Self::Sell,
-            Self::Sell => Self::Buy,
-        }
-    }
-
-    /// The change of a position that this side causes.
-    pub fn signed(self, quantity: Quantity) -> Quantity {
-        match self {
-            Self::Buy => quantity,
-            Self::Sell => quantity.negated(),
-        }
-    }
-}
+pub use crate::side::Side;
 
 /// How long an order lives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]

@@ -6,6 +6,7 @@ use minicbor::{Decode, Encode};
 
 use crate::amount::Price;
 use crate::order_properties::OrderProperty;
+use crate::side::Side;
 
 /// The type of an order with the prices it needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
@@ -78,6 +79,17 @@ pub enum Activation {
     AtOnce,
     /// When the market reaches this price: a buy at or above, a sell at or below. Until then it is outside of the book.
     AtStop(Price),
+}
+
+impl Activation {
+    /// Whether an order of this side begins to work at this price of the market.
+    pub fn is_reached(self, side: Side, price: Price) -> bool {
+        match (self, side) {
+            (Self::AtOnce, _) => true,
+            (Self::AtStop(stop), Side::Buy) => price >= stop,
+            (Self::AtStop(stop), Side::Sell) => price <= stop,
+        }
+    }
 }
 
 /// The prices at which an order that works may trade.
@@ -267,6 +279,15 @@ mod tests {
         assert_eq!(changed, OrderKind::StopLimit { limit: price("9"), stop: price("11") });
         assert_eq!(changed.prices().collect::<Vec<_>>(), [("limit", price("9")), ("stop", price("11"))]);
         assert_eq!(OrderKind::Market.with_prices(PRICE, PRICE), OrderKind::Market);
+    }
+
+    #[test]
+    fn a_stop_is_reached_from_the_side_of_its_loss() {
+        let price = |text: &str| -> Price { text.parse().unwrap() };
+        let stop = Activation::AtStop(price("10"));
+        assert_eq!(["9", "10", "11"].map(|at| stop.is_reached(Side::Buy, price(at))), [false, true, true]);
+        assert_eq!(["9", "10", "11"].map(|at| stop.is_reached(Side::Sell, price(at))), [true, true, false]);
+        assert!(Activation::AtOnce.is_reached(Side::Buy, price("1")));
     }
 
     #[test]

@@ -321,8 +321,8 @@ impl ReplayMarket {
         if self.rule == FillRule::NextBarOpen {
             return Vec::new();
         }
-        if let Some(stop) = order.untriggered_stop() {
-            order.is_triggered = reaches(order.side.opposite(), price, stop);
+        if order.untriggered_stop().is_some() {
+            order.is_triggered = order.is_reached(price);
             return if order.is_triggered { self.available_liquidity(order) } else { Vec::new() };
         }
         let Some(limit) = order.limit().filter(|limit| reaches(order.side, price, *limit)) else { return Vec::new() };
@@ -350,8 +350,8 @@ impl ReplayMarket {
 
     /// The first price of a bar: waiting orders trade there, and so does a limit that it reaches.
     fn match_open(&mut self, order: &mut WorkingOrder, open: Price) -> Vec<BookLevel> {
-        if let Some(stop) = order.untriggered_stop() {
-            order.is_triggered = reaches(order.side.opposite(), open, stop);
+        if order.untriggered_stop().is_some() {
+            order.is_triggered = order.is_reached(open);
             if !order.is_triggered {
                 return Vec::new();
             }
@@ -370,7 +370,7 @@ impl ReplayMarket {
             Side::Sell => (bar.high, bar.low),
         };
         if let Some(stop) = order.untriggered_stop() {
-            order.is_triggered = reaches(order.side.opposite(), worst, stop);
+            order.is_triggered = order.is_reached(worst);
             return match order.is_triggered && order.is_market() {
                 true => in_full(order, self.worsen(order.side, stop)),
                 false => Vec::new(),
@@ -389,9 +389,9 @@ impl ReplayMarket {
     }
 
     fn trigger_by_quote(&self, order: &mut WorkingOrder) {
-        if let Some(stop) = order.untriggered_stop() {
+        if order.untriggered_stop().is_some() {
             let price = self.quotes.last().or_else(|| self.quotes.quoted(order.side));
-            order.is_triggered = price.is_some_and(|price| reaches(order.side.opposite(), price, stop));
+            order.is_triggered = price.is_some_and(|price| order.is_reached(price));
         }
     }
 

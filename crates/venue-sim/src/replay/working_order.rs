@@ -78,6 +78,11 @@ impl WorkingOrder {
         }
     }
 
+    /// Whether a price of the market triggers it.
+    pub(super) fn is_reached(&self, price: Price) -> bool {
+        self.terms.kind.activation().is_reached(self.side, price)
+    }
+
     /// The limit that binds, where there is one.
     pub(super) fn limit(&self) -> Option<Price> {
         self.terms.kind.limit()
