@@ -34,8 +34,8 @@ use crate::context::GatewayContext;
 use crate::limits::{REPORTS_PER_TURN, REPORTS_QUEUED_MAX, STATUS_REQUESTS_MAX};
 use crate::store::{Cursor, SessionStore};
 use crate::translate::{
-    self, ExecTypeProfile, MessageReject, MessageRow, ReplyContext, ReportIds, RequestEcho, RequestMeaning,
-    RequestScope, SessionTerms, field,
+    self, CommandClass, ExecTypeProfile, MessageReject, MessageRow, ReplyContext, ReportIds, RequestEcho,
+    RequestMeaning, RequestScope, SessionTerms, field,
 };
 
 /// The adapter type in session events of clients: topic `session.FIX`.
@@ -127,8 +127,8 @@ impl GatewayApplication {
     }
 
     /// Orders and modifications have one rate, cancels another that holds them back only far above what anybody needs.
-    fn on_command(&mut self, class: RequestMeaning, message: &FixMessage<'_>, line: &mut dyn SessionSender) {
-        let is_cancel = matches!(class, RequestMeaning::Cancel | RequestMeaning::MassCancel);
+    fn on_command(&mut self, class: CommandClass, message: &FixMessage<'_>, line: &mut dyn SessionSender) {
+        let is_cancel = matches!(class, CommandClass::Cancel | CommandClass::MassCancel);
         if !is_cancel && self.context.bus.journal.is_stalled() {
             return self.submit(message, Err(journal_stalled()), line);
         }
@@ -139,20 +139,19 @@ impl GatewayApplication {
         let reference = self.reference();
         let strategy = self.principal.as_ref().and_then(|principal| principal.strategy.as_ref());
         let session = SessionTerms { reference: &reference, rules: self.rules(), strategy };
-        if let Some(command) = translate::command(class, message, &session) {
-            self.submit(message, command, line);
-        }
+        let command = translate::command(class, message, &session);
+        self.submit(message, command, line);
     }
 
-    fn on_rate_exceeded(&mut self, class: RequestMeaning, message: &FixMessage<'_>, line: &mut dyn SessionSender) {
+    fn on_rate_exceeded(&mut self, class: CommandClass, message: &FixMessage<'_>, line: &mut dyn SessionSender) {
         let reject = match class {
-            RequestMeaning::Cancel | RequestMeaning::MassCancel => cancel_rate_exceeded(self.rules()),
-            _ => order_rate_exceeded(self.rules()),
+            CommandClass::Cancel | CommandClass::MassCancel => cancel_rate_exceeded(self.rules()),
+            CommandClass::Place | CommandClass::Modify => order_rate_exceeded(self.rules()),
         };
         let echo = RequestEcho::from_message(message);
         // The engine answers a request with the state of its order. A new order has one only where it was sent before:
         // the engine decides, and no new order results.
-        match class == RequestMeaning::Place && !echo.may_be_resent() {
+        match class == CommandClass::Place && !echo.may_be_resent() {
             true => self.reject_request(&echo, msg_seq_num(message), &reject, line),
             false => self.submit(message, Err(reject), line),
         }
@@ -410,8 +409,8 @@ impl Application for GatewayApplication {
             return self.business_reject(reason, text, message, line);
         }
         match row.becomes {
-            RequestMeaning::OrderStatus | RequestMeaning::MassStatus => self.on_status_request(message, line),
-            class => self.on_command(class, message, line),
+            RequestMeaning::Command(class) => self.on_command(class, message, line),
+            RequestMeaning::Status(_) => self.on_status_request(message, line),
         }
     }
 

@@ -13,8 +13,8 @@ use fix_net::SessionHandle;
 use super::command_submission::engine_unavailable;
 use crate::context::GatewayContext;
 use crate::translate::{
-    MessageReject, RequestEcho, RequestMeaning, RequestScope, application_not_available, field, order_status_report,
-    status_request_rejected, unknown_order,
+    MessageReject, RequestEcho, RequestMeaning, RequestScope, StatusClass, application_not_available, field,
+    order_status_report, status_request_rejected, unknown_order,
 };
 
 /// A status request, and where its answer goes.
@@ -41,7 +41,9 @@ impl StatusRequest {
     /// Any number of reports: each is made when the session has room for it.
     pub(crate) async fn handle(self) {
         let sent = match self.echo.becomes() {
-            Some(RequestMeaning::OrderStatus) => self.handle.send_all(iter::once(self.status().await)).await,
+            Some(RequestMeaning::Status(StatusClass::OneOrder)) => {
+                self.handle.send_all(iter::once(self.status().await)).await
+            }
             _ => match self.open_orders().await {
                 Ok(seen) => self.handle.send_all(self.mass_status(seen)).await,
                 // Without a result nothing is reported about the orders.

@@ -17,7 +17,7 @@ use super::field::{
     ord_types,
 };
 use super::field_reader::{MessageReject, date, decimal, flag, required, text_field, time};
-use super::messages::{RefusalForm, RequestMeaning};
+use super::messages::{CommandClass, RefusalForm};
 use super::reject_codes::{UNKNOWN_ORDER, UNSUPPORTED};
 use super::request_echo::RequestEcho;
 use super::resolve;
@@ -32,20 +32,19 @@ pub(crate) struct SessionTerms<'a> {
     pub(crate) strategy: Option<&'a Text>,
 }
 
-/// The command that a message means; `None` for one that only asks.
+/// The command that a message means.
 pub(crate) fn command(
-    class: RequestMeaning,
+    class: CommandClass,
     message: &FixMessage<'_>,
     session: &SessionTerms<'_>,
-) -> Option<Result<Command, MessageReject>> {
+) -> Result<Command, MessageReject> {
     let SessionTerms { reference, rules, strategy } = *session;
-    Some(match class {
-        RequestMeaning::Place => order(message, reference, rules, strategy).map(Command::Place),
-        RequestMeaning::Modify => replace(message, reference, rules).map(Command::Modify),
-        RequestMeaning::Cancel => cancel(message, reference).map(Command::Cancel),
-        RequestMeaning::MassCancel => mass_cancel(message, reference).map(Command::MassCancel),
-        RequestMeaning::OrderStatus | RequestMeaning::MassStatus => return None,
-    })
+    match class {
+        CommandClass::Place => order(message, reference, rules, strategy).map(Command::Place),
+        CommandClass::Modify => replace(message, reference, rules).map(Command::Modify),
+        CommandClass::Cancel => cancel(message, reference).map(Command::Cancel),
+        CommandClass::MassCancel => mass_cancel(message, reference).map(Command::MassCancel),
+    }
 }
 
 /// A new order; the engine applies the defaults, the same for every interface.

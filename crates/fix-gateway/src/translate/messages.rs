@@ -15,7 +15,7 @@ pub(crate) struct MessageRow {
     /// Offered with `ExtendedMessages=Y` only.
     pub(crate) is_extended: bool,
     /// Without these there is no answer at application level: Reject (3), in this order.
-    fields: &'static [FieldRule],
+    fields: &'static [MessageFieldRule],
     pub(crate) becomes: RequestMeaning,
     pub(crate) refused_with: RefusalForm,
     /// The field that says which orders a mass request is about.
@@ -25,12 +25,23 @@ pub(crate) struct MessageRow {
 /// What a message becomes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RequestMeaning {
+    Command(CommandClass),
+    Status(StatusClass),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CommandClass {
     Place,
     Modify,
     Cancel,
     MassCancel,
-    OrderStatus,
-    MassStatus,
+}
+
+/// What a status request asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum StatusClass {
+    OneOrder,
+    OpenOrders,
 }
 
 /// The message that tells a client of a refusal.
@@ -47,7 +58,7 @@ pub(crate) enum RefusalForm {
 }
 
 /// A rule for a field without which a message cannot be answered.
-enum FieldRule {
+enum MessageFieldRule {
     Required(Tag),
     /// The first may be absent where the second is given.
     OneOf(Tag, Tag),
@@ -57,14 +68,14 @@ enum FieldRule {
     Range(Tag, u8, u8),
 }
 
-use FieldRule::{OneOf, Range, Required, Text};
+use MessageFieldRule::{OneOf, Range, Required, Text};
 
 const MESSAGES: [MessageRow; 6] = [
     MessageRow {
         msg_type: "D",
         is_extended: false,
         fields: &[Text(CL_ORD_ID)],
-        becomes: RequestMeaning::Place,
+        becomes: RequestMeaning::Command(CommandClass::Place),
         refused_with: RefusalForm::RejectedOrder,
         scope: None,
     },
@@ -72,7 +83,7 @@ const MESSAGES: [MessageRow; 6] = [
         msg_type: "G",
         is_extended: false,
         fields: &[Text(CL_ORD_ID)],
-        becomes: RequestMeaning::Modify,
+        becomes: RequestMeaning::Command(CommandClass::Modify),
         refused_with: RefusalForm::CancelReject(2),
         scope: None,
     },
@@ -80,7 +91,7 @@ const MESSAGES: [MessageRow; 6] = [
         msg_type: "F",
         is_extended: false,
         fields: &[Text(CL_ORD_ID)],
-        becomes: RequestMeaning::Cancel,
+        becomes: RequestMeaning::Command(CommandClass::Cancel),
         refused_with: RefusalForm::CancelReject(1),
         scope: None,
     },
@@ -88,7 +99,7 @@ const MESSAGES: [MessageRow; 6] = [
         msg_type: "H",
         is_extended: true,
         fields: &[OneOf(CL_ORD_ID, ORDER_ID), Text(CL_ORD_ID)],
-        becomes: RequestMeaning::OrderStatus,
+        becomes: RequestMeaning::Status(StatusClass::OneOrder),
         refused_with: RefusalForm::BusinessReject,
         scope: None,
     },
@@ -101,7 +112,7 @@ const MESSAGES: [MessageRow; 6] = [
             Required(MASS_STATUS_REQ_TYPE),
             Range(MASS_STATUS_REQ_TYPE, b'1', b'8'),
         ],
-        becomes: RequestMeaning::MassStatus,
+        becomes: RequestMeaning::Status(StatusClass::OpenOrders),
         refused_with: RefusalForm::BusinessReject,
         scope: Some(MASS_STATUS_REQ_TYPE),
     },
@@ -114,7 +125,7 @@ const MESSAGES: [MessageRow; 6] = [
             Required(MASS_CANCEL_REQUEST_TYPE),
             Range(MASS_CANCEL_REQUEST_TYPE, b'1', b'7'),
         ],
-        becomes: RequestMeaning::MassCancel,
+        becomes: RequestMeaning::Command(CommandClass::MassCancel),
         refused_with: RefusalForm::MassCancelReport,
         scope: Some(MASS_CANCEL_REQUEST_TYPE),
     },
@@ -147,7 +158,7 @@ impl MessageRow {
 
     /// Whether the engine cannot answer it without ClOrdID (11).
     pub(crate) fn needs_cl_ord_id(&self) -> bool {
-        matches!(self.becomes, RequestMeaning::Place | RequestMeaning::Modify | RequestMeaning::Cancel)
+        matches!(self.refused_with, RefusalForm::RejectedOrder | RefusalForm::CancelReject(_))
     }
 
     /// The error of a message that cannot be answered, also where messages are not validated.
@@ -156,7 +167,7 @@ impl MessageRow {
     }
 }
 
-impl FieldRule {
+impl MessageFieldRule {
     fn fault_in(&self, message: &FixMessage<'_>) -> Option<MessageFault> {
         let is_given = |tag| message.get(tag).is_some_and(|value: &[u8]| !value.is_empty());
         let (is_kept, reason, tag) = match *self {

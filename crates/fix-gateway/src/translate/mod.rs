@@ -19,7 +19,7 @@ mod tests;
 pub(crate) use exec_id::ExecIds;
 pub(crate) use field_reader::{MessageReject, text_field};
 pub(crate) use inbound::{SessionTerms, command, decline};
-pub(crate) use messages::{MessageRow, RequestMeaning};
+pub(crate) use messages::{CommandClass, MessageRow, RequestMeaning, StatusClass};
 pub(crate) use rejects::{
     ReplyContext, application_not_available, command_rejected, locally_rejected, mass_cancel_accepted,
     status_request_rejected, unknown_order,

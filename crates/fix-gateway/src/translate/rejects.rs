@@ -6,7 +6,7 @@ use fix::{OutgoingMessage, tag};
 
 use super::field::{self, ord_status};
 use super::field_reader::{MessageReject, parse_decimal};
-use super::messages::{RefusalForm, RequestMeaning};
+use super::messages::{RefusalForm, RequestMeaning, StatusClass};
 use super::reject_codes;
 use super::report::{ExecTypeProfile, order_status_as, printable_text, write_utc};
 use super::request_echo::RequestEcho;
@@ -137,7 +137,7 @@ pub(crate) fn unknown_order(echo: &RequestEcho, at: Timestamp, exec_id: &str) ->
     let order = echo.get(field::CL_ORD_ID).or(echo.get(field::ORDER_ID));
     let refusal = Refusal::UnknownOrder(order.unwrap_or(field::NONE).into());
     let text = match echo.becomes() {
-        Some(RequestMeaning::MassStatus) => no_open_orders_text(echo),
+        Some(RequestMeaning::Status(StatusClass::OpenOrders)) => no_open_orders_text(echo),
         _ => refusal.to_string(),
     };
     let text = &MessageReject::other(refusal.code(), &text).display_text();

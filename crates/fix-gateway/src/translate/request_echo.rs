@@ -71,7 +71,7 @@ mod tests {
     fn what_is_written_is_read_back() {
         let echo = RequestEcho(vec![(35, "D".into()), (11, "a=b".into()), (97, "Y".into())]);
         assert_eq!(RequestEcho::decode(&echo.encode()), echo);
-        assert!(echo.becomes() == Some(RequestMeaning::Place) && echo.may_be_resent());
+        assert!(echo.refused_with() == RefusalForm::RejectedOrder && echo.may_be_resent());
         assert_eq!(RequestEcho::decode("rubbish"), RequestEcho::default());
     }
 }

@@ -21,7 +21,8 @@ use fix::{
 };
 
 use crate::translate::{
-    self, ExecIds, ExecTypeProfile, MessageReject, MessageRow, ReplyContext, ReportIds, RequestEcho, SessionTerms,
+    self, ExecIds, ExecTypeProfile, MessageReject, MessageRow, ReplyContext, ReportIds, RequestEcho, RequestMeaning,
+    SessionTerms,
 };
 
 /// 2026-11-16 12:00 UTC, a Monday.
@@ -186,7 +187,8 @@ impl GatewayHarness {
         let echo = RequestEcho::from_message(&message);
         let reference = self.engine.reference().clone();
         let session = SessionTerms { reference: &reference, rules: &self.rules, strategy: None };
-        let command = translate::command(row.becomes, &message, &session).unwrap();
+        let RequestMeaning::Command(class) = row.becomes else { panic!("{text} only asks") };
+        let command = translate::command(class, &message, &session);
         match command.or_else(|complaint| translate::decline(&echo, complaint)) {
             Ok(command) => self.submit(command, &echo),
             Err(complaint) => vec![self.refuse(&echo, &complaint)],
