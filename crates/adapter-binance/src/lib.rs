@@ -27,6 +27,7 @@ pub mod addresses;
 pub mod connection;
 mod network;
 pub mod adapter;
+mod symbol_list;
 pub mod venue_type;
 
 pub use adapter::{BinanceAdapter, BinancePrices, BinanceSetup};

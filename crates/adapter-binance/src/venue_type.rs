@@ -7,14 +7,15 @@ use adapter_kit::recording::Masker;
 use adapter_kit::{NETWORK_SETTINGS, NetworkSettings, NetworkVenue};
 use adapters::paper::{self, PAPER_SETTINGS, PaperVenue, check_books};
 use adapters::venue_type::{
-    OpenVenue, OpenVenueError, OrderMode, SettingForm, SettingProblem, VenueContext, VenueProof, VenueSetting,
-    VenueSettings, VenueType, exchange_of,
+    ListedSymbol, OpenVenue, OpenVenueError, OrderMode, SettingForm, SettingProblem, VenueContext, VenueProof,
+    VenueSetting, VenueSettings, VenueType, exchange_of,
 };
 use domain::ReferenceData;
 
 use crate::adapter::{BinanceAdapter, BinancePrices, BinanceSetup, TRADED_SYMBOLS};
 use crate::addresses::{AddressOverrides, BinanceAddresses};
 use crate::protocol::encoding::KEY_HEADER;
+use crate::symbol_list::ask_for_symbols;
 
 /// For so long after its time stamp the venue carries a request out, where the setting says nothing else.
 const RECEIVE_WINDOW_DEFAULT: u32 = 5_000;
@@ -78,6 +79,18 @@ impl VenueType for BinanceSpotType {
         exchange_of(code(settings), reference).err().map(problem).into_iter().collect()
     }
 
+    fn list_symbols(
+        &self,
+        settings: &VenueSettings,
+        context: &VenueContext<'_>,
+    ) -> Option<Result<Vec<ListedSymbol>, OpenVenueError>> {
+        let public = NetworkSettings { credentials: None, is_recorded: false, ..NetworkSettings::read(settings) };
+        let listed = network(public, settings, context).and_then(|(addresses, network)| {
+            ask_for_symbols(&addresses, &network, &files(context), &context.clock).map_err(OpenVenueError)
+        });
+        Some(listed)
+    }
+
     fn open(&self, settings: &VenueSettings, context: &VenueContext<'_>) -> Result<OpenVenue, OpenVenueError> {
         check_books(is_paper(settings), &[files(context).with_extension(TRADED_SYMBOLS)], context)?;
         if is_paper(settings) {
@@ -113,14 +126,9 @@ fn is_paper(settings: &VenueSettings) -> bool {
 
 fn setup(settings: &VenueSettings, context: &VenueContext<'_>) -> Result<BinanceSetup, OpenVenueError> {
     let network = NetworkSettings::read(settings);
-    let addresses = addresses(settings, &network).map_err(|problem| OpenVenueError(problem.reason))?;
-    let mut masker = Masker::new();
-    masker.add_header(KEY_HEADER);
-    let network = effective(network, &addresses);
     // Paper mode signs nothing, so a key is not even read.
     let credentials = network.credentials.clone().filter(|_| !network.is_paper);
-    let network = NetworkSettings { credentials, ..network };
-    let network = NetworkVenue::open(network, &addresses.hosts(), masker, context)?;
+    let (addresses, network) = self::network(NetworkSettings { credentials, ..network }, settings, context)?;
     let reference = context.catalogue.current();
     let exchange = exchange_of(code(settings), &reference).map_err(OpenVenueError)?.id;
     Ok(BinanceSetup {
@@ -134,6 +142,18 @@ fn setup(settings: &VenueSettings, context: &VenueContext<'_>) -> Result<Binance
         catalogue: context.catalogue.clone(),
         network,
     })
+}
+
+fn network(
+    network: NetworkSettings,
+    settings: &VenueSettings,
+    context: &VenueContext<'_>,
+) -> Result<(BinanceAddresses, NetworkVenue), OpenVenueError> {
+    let addresses = addresses(settings, &network).map_err(|problem| OpenVenueError(problem.reason))?;
+    let mut masker = Masker::new();
+    masker.add_header(KEY_HEADER);
+    let network = NetworkVenue::open(effective(network, &addresses), &addresses.hosts(), masker, context)?;
+    Ok((addresses, network))
 }
 
 fn code(settings: &VenueSettings) -> &str {

@@ -30,9 +30,9 @@ use crate::tls::CertificateSource;
 use crate::traces::Traces;
 use crate::user_admin::UserAdmin;
 use crate::venue;
-use crate::venue_check;
 use crate::venue_command::VenueCommand;
 use crate::venues_command::{self, VenuesCommand};
+use crate::{venue_check, venue_symbols};
 
 pub fn execute(command: CliCommand, strategies: strategy::StrategyRegistry) -> Result<(), ExitFailure> {
     if writes_data(&command) {
@@ -68,6 +68,7 @@ pub fn execute(command: CliCommand, strategies: strategy::StrategyRegistry) -> R
         CliCommand::Token(command) => token(command),
         CliCommand::Venues(VenuesCommand::List(config)) => print(&venues_command::list(&load(config)?)),
         CliCommand::Venues(VenuesCommand::Check(arguments)) => venue_check::check(*arguments),
+        CliCommand::Venues(VenuesCommand::Symbols(arguments)) => print(&venue_symbols::execute(*arguments)?),
         CliCommand::Fix(command) => print(&fix_command::execute(&command)?),
         CliCommand::Venue(VenueCommand::Serve { config, demo, data_dir, set }) => {
             venue::serve(config.as_deref(), demo, &data_dir, &set)

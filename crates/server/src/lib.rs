@@ -73,6 +73,10 @@ mod venue;
 pub mod venue_command;
 /// The first contact with a configured venue.
 pub mod venue_check;
+/// What a configured venue lists.
+pub mod venue_symbols;
+/// It as a folder of reference data.
+mod symbol_folder;
 /// The types of venues there are.
 pub mod venue_types;
 /// The configured venues, from the command line.

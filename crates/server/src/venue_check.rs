@@ -89,7 +89,7 @@ fn load(mut sources: Sources, name: &str) -> Result<(Config, ConfiguredVenue), E
     Ok((config, venue))
 }
 
-fn find(config: &Config, name: &str) -> Result<ConfiguredVenue, ExitFailure> {
+pub(crate) fn find(config: &Config, name: &str) -> Result<ConfiguredVenue, ExitFailure> {
     let names: Vec<&str> = config.venues.iter().map(|venue| &**venue.settings.name()).collect();
     let found = config.venues.iter().find(|venue| &**venue.settings.name() == name);
     found.cloned().ok_or_else(|| {

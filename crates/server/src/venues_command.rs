@@ -6,6 +6,7 @@ use clap::Subcommand;
 
 use crate::config::{Config, ConfigArgs, ConfiguredVenue};
 use crate::venue_check::VenueCheckArgs;
+use crate::venue_symbols::VenueSymbolsArgs;
 
 #[derive(Debug, Subcommand)]
 pub enum VenuesCommand {
@@ -18,6 +19,13 @@ pub enum VenuesCommand {
     /// where a step failed. An order that may still be open is named on standard error. No server may run on the data folder.
     #[command(verbatim_doc_comment)]
     Check(Box<VenueCheckArgs>),
+    /// Show what a venue lists, or write it as reference data.
+    ///
+    /// A line for each symbol: status, assets, tick, lot, sizes. With --write FOLDER they become a folder of reference data with an exchange
+    /// that never closes; a folder that is there keeps its ids, gets new symbols and filters, and what is not listed any more cannot be traded.
+    /// Needs no key, and the server may run.
+    #[command(verbatim_doc_comment)]
+    Symbols(Box<VenueSymbolsArgs>),
 }
 
 const HEADINGS: [&str; 5] = ["VENUE", "ADAPTER", "ORDERS", "ACCOUNT", "ADAPTER IS"];

@@ -19,6 +19,11 @@ struct Checked {
 }
 
 fn check(lab: &Lab, folder: &Path, further: &[&str]) -> Checked {
+    command(lab, folder, "check", further)
+}
+
+/// `rialto venues COMMAND LAB …`
+fn command(lab: &Lab, folder: &Path, command: &str, further: &[&str]) -> Checked {
     let file = |name: &str| folder.join(name).display().to_string();
     fs::write(folder.join("roots.pem"), rcgen::generate_simple_self_signed(Vec::new()).unwrap().cert.pem()).unwrap();
     let settings = [
@@ -32,12 +37,12 @@ fn check(lab: &Lab, folder: &Path, further: &[&str]) -> Checked {
         ("venues.LAB.wsApi", lab.face("binanceWsApi")),
         ("venues.LAB.streams", lab.face("binanceStreams")),
     ];
-    let mut command = Command::new(scenarios::binary::rialto());
-    command.args(["venues", "check", "LAB", "--data-dir", &file("data")]).args(further);
+    let mut program = Command::new(scenarios::binary::rialto());
+    program.args(["venues", command, "LAB", "--data-dir", &file("data")]).args(further);
     for (key, value) in settings {
-        command.args(["--set", &format!("{key}={value}")]);
+        program.args(["--set", &format!("{key}={value}")]);
     }
-    let ended = command.output().unwrap();
+    let ended = program.output().unwrap();
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
     Checked { output: text(&ended.stdout), errors: text(&ended.stderr), code: ended.status.code() }
 }
@@ -167,4 +172,24 @@ fn a_cut_answer_leaves_no_order_behind() {
     let open = ledger["orders"].as_array().unwrap().iter().filter(|order| order["status"] == "NEW").count();
     assert_eq!(open, 0, "{}{}", checked.output, checked.errors);
     assert!(cancelled || checked.output.contains("log-on: failed"), "{}{}", checked.output, checked.errors);
+}
+
+#[test]
+fn what_the_lab_lists_is_shown_without_a_key_and_written_as_reference_data_that_the_check_uses() {
+    let (lab, folder) = (Lab::start(), tempfile::tempdir().unwrap());
+    let shown = command(&lab, folder.path(), "symbols", &[]);
+    assert_eq!(shown.code, Some(0), "{}", shown.errors);
+    let line = |symbol: &str| shown.output.lines().find(|line| line.starts_with(symbol)).unwrap().to_owned();
+    assert!(line("BTCUSDT").contains("trading  BTC"), "{}", shown.output);
+    assert!(line("币安人生USDT").contains("币安人生"), "{}", shown.output);
+
+    let reference = folder.path().join("reference").display().to_string();
+    let written = command(&lab, folder.path(), "symbols", &["--quote", "USDT", "--write", &reference]);
+    assert_eq!(written.code, Some(0), "{}", written.errors);
+    let again = command(&lab, folder.path(), "symbols", &["--quote", "USDT", "--write", &reference]);
+    assert!(again.output.contains(", 0 of them new"), "{}", again.output);
+    assert!(!folder.path().join("data").exists(), "nothing is left in the data folder");
+    lab.write_credentials(&folder.path().join("key.toml"), "ALPHA", "ED25519");
+    let checked = check(&lab, folder.path(), &["--security", "BTCUSDT"]);
+    assert_eq!(checked.code, Some(0), "{} {}", checked.output, checked.errors);
 }

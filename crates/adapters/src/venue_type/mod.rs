@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bus::Catalogue;
-use domain::{AdapterName, Exchange, Money, Price, ReferenceData, SecurityId};
+use domain::report::VenueListing;
+use domain::{AdapterName, Exchange, Money, Price, ReferenceData, SecurityId, Text};
 pub use domain::{OrderMode, VenueFacts, VenueProof};
 use venue_sim::OpeningQuotes;
 
@@ -51,8 +52,31 @@ pub trait VenueType: Sync {
     /// What is wrong once the reference data is known.
     fn check_reference(&self, settings: &VenueSettings, reference: &ReferenceData) -> Vec<SettingProblem>;
 
+    /// What the venue lists, asked for now and without a key; `None` where the type has no such list.
+    fn list_symbols(
+        &self,
+        settings: &VenueSettings,
+        context: &VenueContext<'_>,
+    ) -> Option<Result<Vec<ListedSymbol>, OpenVenueError>> {
+        let _ = (settings, context);
+        None
+    }
+
     /// Opens the venue. Connecting comes later, on the adapter's own thread.
     fn open(&self, settings: &VenueSettings, context: &VenueContext<'_>) -> Result<OpenVenue, OpenVenueError>;
+}
+
+/// A currency pair that a venue lists.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListedSymbol {
+    /// The venue's name of it.
+    pub symbol: Text,
+    /// What is bought and sold.
+    pub base: Text,
+    /// What it is paid in.
+    pub quote: Text,
+    /// Whether it trades, and its filters.
+    pub listing: VenueListing,
 }
 
 /// What a venue is opened with.
