@@ -3,45 +3,14 @@
 
 mod limits;
 
-mod clock;
 mod state;
 mod metrics;
 mod publish_lag;
-mod monitor;
 
 mod ports;
-mod allowed_hosts;
-mod upgrade;
-
-mod transport;
-mod stream;
-mod websocket;
-mod polled;
-
 mod connection;
-mod actions;
-mod slow_consumer;
-mod close_reason;
-mod credential_watch;
-mod permissions;
-mod known_topics;
-
 mod hub;
-mod hub_handle;
-mod connections;
-mod event_message;
-mod cache_key;
-mod last_value_cache;
-mod state_cache;
-mod snapshot;
-mod recent_events;
-mod subscription_replay;
-mod replay_driver;
-mod queue_dispatcher;
-mod strategy_bus;
-mod no_local;
-mod outbound_queue;
-mod memory_budget;
+mod cache;
 
 mod translate;
 mod warm_start;
@@ -61,19 +30,19 @@ use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-use close_reason::CloseReason;
+use connection::close_reason::CloseReason;
 use ports::StompPort;
 use state::BrokerState;
 
-pub use allowed_hosts::AllowedHosts;
 pub use limits::*;
 pub use metrics::BrokerMetrics;
-pub use monitor::BrokerMonitor;
+pub use ports::allowed_hosts::AllowedHosts;
 pub use ports::configure_socket;
+pub use ports::upgrade::UpgradeOrigin;
+pub use state::BrokerMonitor;
 pub use state::BrokerSettings;
 pub use stomp::lanes::{Rate, StallLimits};
 pub use stomp::{DestinationPattern, InvalidDestination};
-pub use upgrade::UpgradeOrigin;
 
 /// The broker, before its ports are open and while they are.
 #[derive(Clone)]
@@ -102,7 +71,7 @@ impl Broker {
     where
         F: Fn(&axum::http::Extensions) -> Option<UpgradeOrigin> + Clone + Send + Sync + 'static,
     {
-        upgrade::route(self.0.clone(), reached)
+        ports::upgrade::route(self.0.clone(), reached)
     }
 
     /// Current metrics.
@@ -145,7 +114,7 @@ async fn serve(
     let mut work = JoinSet::new();
     work.spawn(publisher::publish(broker.clone(), listener));
     work.spawn(publisher::publish_log(broker.clone(), log));
-    work.spawn(credential_watch::watch_credentials(broker.clone()));
+    work.spawn(connection::credential_watch::watch_credentials(broker.clone()));
     for (listener, port) in ports(&broker, listeners)? {
         work.spawn(ports::serve(broker.clone(), listener, port));
     }
@@ -164,7 +133,7 @@ fn ports(broker: &Arc<BrokerState>, listeners: StompListeners) -> io::Result<Vec
     let mut ports = Vec::new();
     if let Some(listener) = ws {
         hosts.ports.push(listener.local_addr()?.port());
-        ports.push((listener, StompPort::WebSocket(upgrade::any_path(broker.clone(), hosts.into()))));
+        ports.push((listener, StompPort::WebSocket(ports::upgrade::any_path(broker.clone(), hosts.into()))));
     }
     ports.extend(tls.zip(config.clone()).map(|(listener, config)| (listener, StompPort::Tls(config))));
     ports.extend(tcp.map(|listener| (listener, StompPort::Tcp(config))));

@@ -118,9 +118,9 @@ mod tests {
     use stomp::session::{AckMode, Subscription, SubscriptionKey};
 
     use super::*;
-    use crate::event_message::ReplayPosition;
-    use crate::hub_handle::HubHandle;
-    use crate::outbound_queue::OutboundQueue;
+    use crate::hub::event_message::ReplayPosition;
+    use crate::hub::hub_handle::HubHandle;
+    use crate::hub::outbound_queue::OutboundQueue;
     use crate::state::tests::broker_state;
 
     fn everything() -> Subscription {

@@ -1,19 +1,18 @@
 //! Broker state: everything that connections share.
 
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
 
 use access::Access;
 use bus::Bus;
 use net::ConnectionLimiter;
-use stomp::DestinationPattern;
 use stomp::lanes::{OutboundLanes, Rate};
 use stomp::session::StompRules;
+use stomp::{DestinationPattern, MonotonicTime};
 use tokio::sync::Semaphore;
 
-use crate::clock::BrokerClock;
+use crate::connection::known_topics::KnownTopics;
 use crate::hub::Hub;
-use crate::known_topics::KnownTopics;
 use crate::limits::{BrokerLimits, REPLAY_READS_MAX};
 use crate::metrics::{BrokerCounters, BrokerMetrics};
 use crate::publish_lag::PublishLag;
@@ -94,6 +93,49 @@ impl BrokerState {
     /// The lanes of a WebSocket.
     pub(crate) fn new_throttled_lanes(&self) -> OutboundLanes {
         OutboundLanes::throttled(self.max_rate)
+    }
+}
+
+/// Monitors a broker without keeping it alive.
+#[derive(Clone)]
+pub struct BrokerMonitor(Weak<BrokerState>);
+
+impl BrokerMonitor {
+    pub(crate) fn new(broker: &Arc<BrokerState>) -> Self {
+        Self(Arc::downgrade(broker))
+    }
+
+    /// Age of the oldest unpublished event. It never blocks, also where the broker is stalled.
+    pub fn oldest_event(&self) -> Option<Duration> {
+        self.0.upgrade().map(|broker| broker.oldest_event())
+    }
+
+    /// `None` where the broker has ended.
+    pub fn metrics(&self) -> Option<BrokerMetrics> {
+        self.0.upgrade().map(|broker| broker.metrics())
+    }
+}
+
+/// Later than any deadline of a connection.
+const FAR_FUTURE: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Monotonic nanoseconds since the broker was created.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BrokerClock(Instant);
+
+impl BrokerClock {
+    pub(crate) fn start() -> Self {
+        Self(Instant::now())
+    }
+
+    pub(crate) fn now(&self) -> MonotonicTime {
+        MonotonicTime(0).after(self.0.elapsed())
+    }
+
+    /// The instant for a timer; one that is never reached is checked once a day.
+    pub(crate) fn instant(&self, at: MonotonicTime) -> tokio::time::Instant {
+        let far = Instant::now() + FAR_FUTURE;
+        self.0.checked_add(at.since(MonotonicTime(0))).map_or(far, |instant| instant.min(far)).into()
     }
 }
 

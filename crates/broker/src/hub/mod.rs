@@ -1,5 +1,14 @@
 //! Hub: the topic tree, the last-value cache, the queues and all connections, behind one lock.
 
+pub(crate) mod hub_handle;
+pub(crate) mod connections;
+pub(crate) mod event_message;
+pub(crate) mod queue_dispatcher;
+pub(crate) mod strategy_bus;
+pub(crate) mod no_local;
+pub(crate) mod outbound_queue;
+pub(crate) mod memory_budget;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,20 +21,20 @@ use stomp::session::{Publication, Subscription, SubscriptionKey};
 use stomp::topics::TopicTree;
 use stomp::{Destination, DestinationKind, DestinationPattern, MonotonicTime, StompMessage};
 
-use crate::close_reason::CloseReason;
-use crate::connections::{ConnectionEntry, ConnectionId, Connections, MarketTopic};
-use crate::event_message::{Encoding, EventMessage, MessageIds, ReplayPosition};
-use crate::last_value_cache::LastValueCache;
+use crate::cache::last_value_cache::LastValueCache;
+use crate::cache::recent_events::RecentEvents;
+use crate::cache::snapshot::{SnapshotStep, SnapshotValue, SubscriptionSnapshot};
+use crate::cache::subscription_replay::{ReplayStep, SubscriptionReplay};
+use crate::connection::close_reason::CloseReason;
+use crate::hub::connections::{ConnectionEntry, ConnectionId, Connections, MarketTopic};
+use crate::hub::event_message::{Encoding, EventMessage, MessageIds, ReplayPosition};
+use crate::hub::memory_budget::MemoryBudget;
+use crate::hub::no_local::NoLocalEvents;
+use crate::hub::outbound_queue::OutboundQueue;
+use crate::hub::queue_dispatcher::QueueDispatcher;
+use crate::hub::strategy_bus::StrategyBus;
 use crate::limits::{BrokerLimits, EVENTS_PER_LOCK};
-use crate::memory_budget::MemoryBudget;
 use crate::metrics::BrokerMetrics;
-use crate::no_local::NoLocalEvents;
-use crate::outbound_queue::OutboundQueue;
-use crate::queue_dispatcher::QueueDispatcher;
-use crate::recent_events::RecentEvents;
-use crate::snapshot::{SnapshotStep, SnapshotValue, SubscriptionSnapshot};
-use crate::strategy_bus::StrategyBus;
-use crate::subscription_replay::{ReplayStep, SubscriptionReplay};
 use crate::translate::headers;
 
 pub(crate) struct Hub(Mutex<HubState>);

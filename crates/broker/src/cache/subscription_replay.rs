@@ -10,11 +10,11 @@ use stomp::lanes::SubscriptionDelivery;
 use stomp::session::{DeliveryFlags, ReplayStart, Subscription};
 use stomp::{DestinationPattern, StompVersion};
 
-use crate::event_message::ReplayPosition;
-use crate::event_message::{EVENT_BYTES, EventMessage, MessageIds};
+use crate::cache::recent_events::RecentEvents;
+use crate::hub::event_message::ReplayPosition;
+use crate::hub::event_message::{EVENT_BYTES, EventMessage, MessageIds};
+use crate::hub::memory_budget::Share;
 use crate::limits::{REPLAY_PAGE_BYTES, REPLAY_PAGE_EVENTS, REPLAY_STEP_BYTES};
-use crate::memory_budget::Share;
-use crate::recent_events::RecentEvents;
 
 const REPLAY_FLAGS: DeliveryFlags = DeliveryFlags { snapshot: false, redelivered: false, replayed: true, conflated: 0 };
 

@@ -1,6 +1,14 @@
 //! One connection: input goes to the STOMP session, its actions are executed in order, the outbound queue is written
 //! when the socket is writable.
 
+pub(crate) mod actions;
+pub(crate) mod slow_consumer;
+pub(crate) mod close_reason;
+pub(crate) mod credential_watch;
+pub(crate) mod permissions;
+pub(crate) mod known_topics;
+mod replay_driver;
+
 use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::io;
@@ -18,15 +26,15 @@ use stomp::{MonotonicTime, StompAction, StompSession};
 use tokio::task::coop::consume_budget;
 use tokio::time::{Sleep, sleep, sleep_until, timeout};
 
-use crate::close_reason::{self, CloseReason, codes};
-use crate::hub_handle::HubHandle;
+use crate::cache::snapshot::SubscriptionSnapshot;
+use crate::cache::subscription_replay::{self, NotRead, SubscriptionReplay};
+use crate::connection::close_reason::{CloseReason, codes};
+use crate::connection::slow_consumer::warn_slow_consumer;
+use crate::hub::hub_handle::HubHandle;
+use crate::hub::outbound_queue::{OutboundQueue, QueueDepth};
 use crate::limits::{BATCH_BYTES, CLOSE_BYTES_MAX, CLOSE_WAIT_MAX, FAULT_LINGER};
-use crate::outbound_queue::{OutboundQueue, QueueDepth};
-use crate::slow_consumer;
-use crate::snapshot::SubscriptionSnapshot;
+use crate::ports::transport::{Received, Transport};
 use crate::state::BrokerState;
-use crate::subscription_replay::{self, NotRead, SubscriptionReplay};
-use crate::transport::{Received, Transport};
 
 /// The origin of a connection.
 pub(crate) struct ConnectionOrigin {
@@ -231,7 +239,7 @@ impl<T: Transport> StompConnection<T> {
         // Also where no check happened between half of the limit and its end.
         if [reading, acknowledging].contains(&Ok(ConsumerPressure::Slow)) || is_cut && !was_told {
             let user = self.identity.as_ref().and_then(|identity| identity.name.as_deref());
-            slow_consumer::warn_slow_consumer(&self.broker, &session_id(&self.hub), user);
+            warn_slow_consumer(&self.broker, &session_id(&self.hub), user);
         }
         reading.and(acknowledging).map(drop)
     }
@@ -434,8 +442,8 @@ mod tests {
     use tokio::io::AsyncWriteExt;
 
     use super::*;
+    use crate::ports::stream::ByteStream;
     use crate::state::tests::broker_state;
-    use crate::stream::ByteStream;
 
     fn running(strategy: u64) -> PublishedEvent {
         let strategy = StrategyId(strategy);

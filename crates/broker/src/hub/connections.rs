@@ -9,7 +9,7 @@ use stomp::session::{Subscription, SubscriptionKey};
 use stomp::topics::{TopicActivity, TopicId};
 use stomp::{DestinationKind, DestinationPattern};
 
-use crate::outbound_queue::OutboundQueue;
+use crate::hub::outbound_queue::OutboundQueue;
 
 /// A connection; ids are not reused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

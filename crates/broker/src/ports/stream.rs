@@ -8,7 +8,7 @@ use stomp::lanes::FrameBatch;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::limits::READ_BYTES;
-use crate::transport::{Received, Transport};
+use crate::ports::transport::{Received, Transport};
 
 /// Buffers that are written in one system call.
 const PIECES_MAX: usize = 64;

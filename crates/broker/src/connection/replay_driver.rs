@@ -10,12 +10,12 @@ use stomp::session::{ReplayStart, Subscription, SubscriptionKey};
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
-use crate::close_reason::CloseReason;
+use crate::cache::subscription_replay::{self, HistoryPage, NotRead, ReplayStep, SubscriptionReplay};
+use crate::connection::close_reason::CloseReason;
 use crate::connection::{HistoryRead, StompConnection};
-use crate::event_message::{EVENT_BYTES, MessageIds, ReplayPosition};
+use crate::hub::event_message::{EVENT_BYTES, MessageIds, ReplayPosition};
 use crate::limits::{REPLAY_PAGE_BYTES, REPLAY_PAGE_EVENTS, REPLAY_PAUSE, REPLAY_RETRY};
-use crate::subscription_replay::{self, HistoryPage, NotRead, ReplayStep, SubscriptionReplay};
-use crate::transport::Transport;
+use crate::ports::transport::Transport;
 
 impl<T: Transport> StompConnection<T> {
     /// The subscription receives nothing live until its replay is complete.

@@ -9,9 +9,9 @@ use stomp::session::{DeliveryFlags, Subscription, SubscriptionKey};
 use stomp::topics::TopicId;
 use stomp::{DestinationKind, DestinationPattern, StompMessage, StompVersion};
 
-use crate::cache_key::CacheKey;
-use crate::event_message::{EventMessage, MessageIds};
-use crate::last_value_cache::LastValueCache;
+use crate::cache::cache_key::CacheKey;
+use crate::cache::last_value_cache::LastValueCache;
+use crate::hub::event_message::{EventMessage, MessageIds};
 use crate::limits::{SNAPSHOT_STEP_BYTES, SNAPSHOT_STEP_SUBJECTS};
 
 const SNAPSHOT_FLAGS: DeliveryFlags =

@@ -6,11 +6,11 @@ use std::time::Duration;
 use stomp::MonotonicTime;
 use stomp::topics::{LastValueTable, TopicId};
 
-use crate::cache_key::{CacheKey, DeliveryClass};
-use crate::connections::MarketTopic;
-use crate::event_message::EventMessage;
+use crate::cache::cache_key::{CacheKey, DeliveryClass};
+use crate::cache::state_cache::StateCache;
+use crate::hub::connections::MarketTopic;
+use crate::hub::event_message::EventMessage;
 use crate::limits::MARKET_TOPICS_MAX;
-use crate::state_cache::StateCache;
 
 pub(crate) struct LastValueCache {
     /// Prices, with their activity.

@@ -9,13 +9,13 @@ use stomp::MonotonicTime;
 use stomp::lanes::SubscriptionDelivery;
 use stomp::session::{DeliveryToken, Publication, Subscription, SubscriptionKey};
 
-use crate::connections::ConnectionId;
-use crate::event_message::MessageIds;
-use crate::event_message::ReplayPosition;
+use crate::cache::snapshot::{SnapshotValue, SubscriptionSnapshot};
+use crate::cache::subscription_replay::{ReplayStep, SubscriptionReplay};
+use crate::hub::connections::ConnectionId;
+use crate::hub::event_message::MessageIds;
+use crate::hub::event_message::ReplayPosition;
+use crate::hub::outbound_queue::OutboundQueue;
 use crate::hub::{Hub, SubscriptionStart};
-use crate::outbound_queue::OutboundQueue;
-use crate::snapshot::{SnapshotValue, SubscriptionSnapshot};
-use crate::subscription_replay::{ReplayStep, SubscriptionReplay};
 
 /// Dropping it removes the connection from the hub.
 pub(crate) struct HubHandle {

@@ -9,7 +9,7 @@ use domain::{Event, PublishedEvent, ReferenceData};
 use stomp::{Destination, Headers, StompMessage};
 use wire::topics;
 
-use crate::memory_budget::Share;
+use crate::hub::memory_budget::Share;
 use crate::translate::{headers, topic_of};
 
 /// The position of an event among all stored ones.

@@ -7,7 +7,7 @@ use stomp::queues::{DEAD_LETTERS, MessageQueues, QueueDelivery};
 use stomp::session::{DeliveryFlags, DeliveryToken};
 use stomp::{DestinationKind, DestinationPattern, StompMessage};
 
-use crate::connections::{ConnectionId, Connections, Consumer};
+use crate::hub::connections::{ConnectionId, Connections, Consumer};
 
 /// The queues and their consumers.
 #[derive(Default)]

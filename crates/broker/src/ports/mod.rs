@@ -1,5 +1,12 @@
 //! Ports: TCP (TLS is detected by the first byte), TLS only, WebSocket.
 
+pub(crate) mod allowed_hosts;
+pub(crate) mod upgrade;
+pub(crate) mod transport;
+pub(crate) mod stream;
+pub(crate) mod websocket;
+pub(crate) mod polled;
+
 use std::convert::Infallible;
 use std::io;
 use std::net::IpAddr;
@@ -22,9 +29,9 @@ use tower::ServiceExt;
 
 use crate::connection::{ConnectionOrigin, PresentedCredentials, StompConnection};
 use crate::limits::{LOCAL_BYTES, SEND_BUFFER_BYTES, UNSENT_BYTES_MAX};
+use crate::ports::stream::ByteStream;
+use crate::ports::upgrade::{UpgradeOrigin, UpgradePermit};
 use crate::state::BrokerState;
-use crate::stream::ByteStream;
-use crate::upgrade::{UpgradeOrigin, UpgradePermit};
 
 /// First byte of a TLS handshake.
 const TLS_HANDSHAKE: u8 = 0x16;

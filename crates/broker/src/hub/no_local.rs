@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use domain::command::GenericEvent;
 
-use crate::connections::ConnectionId;
+use crate::hub::connections::ConnectionId;
 
 /// Events that were sent and have not come back. Equal events are interchangeable.
 #[derive(Debug, Default)]

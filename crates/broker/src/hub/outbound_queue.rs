@@ -9,7 +9,7 @@ use stomp::topics::{TopicActivity, TopicId};
 use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
 
-use crate::close_reason::CloseReason;
+use crate::connection::close_reason::CloseReason;
 
 pub(crate) struct OutboundQueue {
     content: Mutex<QueueContent>,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use bus::history::is_stored;
 use domain::PublishedEvent;
 
-use crate::event_message::{EventMessage, ReplayPosition};
+use crate::hub::event_message::{EventMessage, ReplayPosition};
 use crate::limits::{RECENT_BYTES_MAX, RECENT_EVENTS_MAX};
 
 /// The newest events.

@@ -9,10 +9,10 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tungstenite::error::{Error, ProtocolError};
 use tungstenite::protocol::{CloseFrame, Message, Role, WebSocket, WebSocketConfig};
 
-use crate::close_reason::codes;
+use crate::connection::close_reason::codes;
 use crate::limits::{READ_BYTES, WEBSOCKET_CONNECT_BYTES_MAX, WEBSOCKET_MESSAGE_BYTES_MAX};
-use crate::polled::Polled;
-use crate::transport::{Received, Transport};
+use crate::ports::polled::Polled;
+use crate::ports::transport::{Received, Transport};
 
 pub(crate) struct WebSocketTransport<S> {
     socket: WebSocket<Polled<S>>,

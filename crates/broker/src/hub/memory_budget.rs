@@ -9,9 +9,9 @@ use std::time::Duration;
 use stomp::MonotonicTime;
 use stomp::lanes::{OVERHEAD_BYTES, SlowConsumer};
 
-use crate::close_reason::CloseReason;
-use crate::connections::Connections;
-use crate::outbound_queue::{OutboundQueue, QueueDepth};
+use crate::connection::close_reason::CloseReason;
+use crate::hub::connections::Connections;
+use crate::hub::outbound_queue::{OutboundQueue, QueueDepth};
 
 /// After so many octets the sum is checked again.
 const CHECK_EVERY_BYTES: usize = 4 * 1_024 * 1_024;

@@ -8,9 +8,9 @@ use stomp::topics::TopicTree;
 use stomp::{Destination, DestinationKind, DestinationPattern, StompMessage};
 use wire::topics::{SHARED_GENERIC_EVENT, SHARED_MARKET_DATA, shared_topic};
 
-use crate::connections::{ConnectionId, Connections, MarketTopic};
-use crate::event_message::{Encoding, EventMessage, MessageIds};
-use crate::outbound_queue::OutboundQueue;
+use crate::hub::connections::{ConnectionId, Connections, MarketTopic};
+use crate::hub::event_message::{Encoding, EventMessage, MessageIds};
+use crate::hub::outbound_queue::OutboundQueue;
 use crate::translate::{STRATEGY_BUS, topic_of};
 
 pub(crate) struct StrategyBus {

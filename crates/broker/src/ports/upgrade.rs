@@ -17,10 +17,10 @@ use parking_lot::Mutex;
 use tungstenite::error::{Error, ProtocolError};
 use tungstenite::handshake::server::create_response_with_body;
 
-use crate::allowed_hosts::AllowedHosts;
 use crate::connection::{ConnectionOrigin, PresentedCredentials, StompConnection};
+use crate::ports::allowed_hosts::AllowedHosts;
+use crate::ports::websocket::WebSocketTransport;
 use crate::state::BrokerState;
-use crate::websocket::WebSocketTransport;
 
 /// Supported sub-protocols, the preferred one first.
 const PROTOCOLS: [&str; 4] = ["v12.stomp", "v11.stomp", "v10.stomp", "stomp"];

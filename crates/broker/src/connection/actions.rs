@@ -12,11 +12,11 @@ use net::ConnectionPermit;
 use stomp::session::{self, BrokerRequest, Publication};
 use stomp::{DestinationKind, MonotonicTime, StompAction};
 
-use crate::close_reason::CloseReason;
+use crate::connection::close_reason::CloseReason;
+use crate::connection::permissions::{may_run_strategies, rights};
 use crate::connection::{ActionOutcome, PendingAction, PresentedCredentials, StompConnection};
-use crate::permissions::{may_run_strategies, rights};
+use crate::ports::transport::Transport;
 use crate::translate;
-use crate::transport::Transport;
 
 /// Header of a strategy's message to a queue: the strategy that its credentials are bound to.
 const STRATEGY_HEADER: &str = "strategy";

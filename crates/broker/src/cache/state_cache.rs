@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use domain::OrderId;
 
-use crate::cache_key::{Aspect, CacheKey};
-use crate::event_message::EventMessage;
+use crate::cache::cache_key::{Aspect, CacheKey};
+use crate::hub::event_message::EventMessage;
 
 /// Orders sort after everything else, and none is older than this.
 const OLDEST_ORDER: CacheKey = CacheKey::Order(OrderId(0), Aspect::Whole);
