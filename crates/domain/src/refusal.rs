@@ -346,9 +346,8 @@ impl Refusal {
             Self::UnknownOrder(_) => "unknown-order",
             Self::UnknownPosition(_) => "unknown-position",
             Self::UnknownTransaction(_) => "unknown-transaction",
-            Self::UnknownBreak(_) => "unknown-break",
-            Self::BreakSettled { .. } => "break-settled",
-            Self::NothingToRepair(_) => "nothing-to-repair",
+            Self::UnknownBreak(_) | Self::BreakSettled { .. } | Self::NothingToRepair(_) => self.break_code(),
+            Self::BreakOpen { .. } => self.break_code(),
             Self::NotTradeable(_) => "not-tradeable",
             Self::Expired(_) => "security-expired",
             Self::AccountInactive(_) => "account-inactive",
@@ -365,7 +364,6 @@ impl Refusal {
             Self::AdapterDown(_) => "adapter-down",
             Self::AdapterReconciling(_) => "adapter-reconciling",
             Self::LineDown { .. } => "line-down",
-            Self::BreakOpen { .. } => "break-open",
             Self::DuplicateOrder(_) | Self::ClOrdIdUsed(_) => "duplicate-order",
             Self::DuplicateTransaction(_) => "duplicate-transaction",
             Self::OrderClosed(_) => "order-closed",
@@ -406,6 +404,16 @@ impl Refusal {
             Self::AmountTooLarge => "amount-too-large",
             Self::UnknownZone(_) => "unknown-zone",
             Self::PhaseOrder { .. } => "phase-order",
+        }
+    }
+
+    /// Of what is refused because of a break.
+    fn break_code(&self) -> &'static str {
+        match self {
+            Self::UnknownBreak(_) => "unknown-break",
+            Self::BreakSettled { .. } => "break-settled",
+            Self::NothingToRepair(_) => "nothing-to-repair",
+            _ => "break-open",
         }
     }
 

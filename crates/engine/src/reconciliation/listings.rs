@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use domain::query::ReconciliationLag;
 use domain::report::{VenueOrder, VenueStatement};
-use domain::{AccountId, AdapterName, SecurityId, Text, Timestamp};
+use domain::{AccountId, AdapterName, Amount, SecurityId, Text, Timestamp};
 use minicbor::{Decode, Decoder, Encode, Encoder};
 
-use super::statements::SuspectedDifferences;
+use crate::portfolio::StatedAsset;
 
 /// The listings of all adapters that list something.
 #[derive(Debug, Clone, Default)]
@@ -71,6 +71,9 @@ pub(crate) struct FillsListing {
     #[n(3)]
     pub(crate) done_as_of: Option<Timestamp>,
 }
+
+/// Differences of the last statement, by those of our newest values first.
+pub(crate) type SuspectedDifferences = BTreeMap<StatedAsset, Vec<Amount>>;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Encode, Decode)]
 pub(crate) struct StatementListing {

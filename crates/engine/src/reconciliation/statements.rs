@@ -4,21 +4,18 @@
 //! with every value that our books had in the meantime, and a difference counts when two statements in a row have it. A
 //! difference is never booked: it becomes a break.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use domain::breaks::{BreakKind, BreakRepair, BreakSide, Difference};
 use domain::report::VenueStatement;
 use domain::{AccountId, AdapterName, Amount, Instruction, Quantity, SecurityId, SecurityKind, Timestamp};
 
-use super::listings::StatementListing;
+use super::listings::{StatementListing, SuspectedDifferences};
 use super::schedule::{LISTING_RETRY_SECONDS, LISTINGS_AT_ONCE};
 use crate::moment::Moment;
 use crate::outbox::Outbox;
 use crate::portfolio::{StatedAsset, StatementWindow};
 use crate::trading::Trading;
-
-/// Differences of the last statement, newest values of ours first.
-pub(crate) type SuspectedDifferences = BTreeMap<StatedAsset, Vec<Amount>>;
 
 impl Trading {
     /// A session begins: the venue states every account of the adapter.

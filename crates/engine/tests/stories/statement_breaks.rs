@@ -5,11 +5,7 @@ use expect_test::expect;
 use crate::statements::check_stating;
 use crate::world::StoryEngine;
 
-#[test]
-fn a_repair_books_the_difference_and_a_future_settles_no_cash() {
-    check_stating(
-        None,
-        "venue states 1 0 ago USD:100000:locked:0
+const UNEQUAL_FUTURES: &str = "venue states 1 0 ago USD:100000:locked:0
          place 1 buy 3 ES @ 5000
          venue accepts 1
          venue fills 1 3 @ 4990 x1
@@ -27,7 +23,13 @@ fn a_repair_books_the_difference_and_a_future_settles_no_cash() {
          venue states 1 0 ago USD:100250.5:locked:0 ES:1 EUR:5:locked:0
          cash
          positions
-         breaks",
+         breaks";
+
+#[test]
+fn a_repair_books_the_difference_and_a_future_settles_no_cash() {
+    check_stating(
+        None,
+        UNEQUAL_FUTURES,
         expect![[r#"
             venue states 1 0 ago USD:100000:locked:0
                 cash USD 100000, at the venue 100000, locked 0
@@ -220,11 +222,7 @@ fn what_a_currency_pair_holds_is_cash_of_its_base() {
     );
 }
 
-#[test]
-fn a_statement_that_fails_or_is_late_is_asked_for_again() {
-    check_stating(
-        Some(2_000),
-        "venue states 1 0 ago USD:100000:locked:0
+const LATE_STATEMENTS: &str = "venue states 1 0 ago USD:100000:locked:0
          wait 60
          clock
          place 1 buy 100 AAPL @ 10
@@ -252,7 +250,13 @@ fn a_statement_that_fails_or_is_late_is_asked_for_again() {
          wait 2
          clock
          venue states 1 0 ago partly AAPL:10
-         breaks",
+         breaks";
+
+#[test]
+fn a_statement_that_fails_or_is_late_is_asked_for_again() {
+    check_stating(
+        Some(2_000),
+        LATE_STATEMENTS,
         expect![[r#"
             venue states 1 0 ago USD:100000:locked:0
                 cash USD 100000, at the venue 100000, locked 0
@@ -306,30 +310,38 @@ fn a_statement_that_fails_or_is_late_is_asked_for_again() {
     );
 }
 
-#[test]
-fn no_position_is_opened_while_a_break_is_above_the_limit() {
+/// With a limit of 100 for a break; 50 AAPL are held, and the venue states another number.
+fn limited(stated: u32, story: &str) -> String {
     let limits = domain::RiskLimits { break_limit: Some(100.into()), ..domain::RiskLimits::default() };
     let mut world = StoryEngine::stating(None);
     world.limits(domain::RiskScope::Platform, limits);
-    let told = world.run(
-        "venue states 1 0 ago USD:100000:locked:0
-         place 1 buy 100 AAPL @ 10
-         venue accepts 1
-         venue fills 1 50 @ 10 x1
-         wait 60
-         clock
-         venue states 1 0 ago USD:99499.75:locked:0 AAPL:45
-         wait 60
-         clock
-         venue states 1 0 ago USD:99499.75:locked:0 AAPL:45
-         place 2 buy 1 AAPL @ 10
-         venue accepts 2
-         wait 60
-         clock
-         venue states 1 0 ago USD:99499.75:locked:0 AAPL:30
-         wait 60
-         clock
-         venue states 1 0 ago USD:99499.75:locked:0 AAPL:30
+    let statement = format!("wait 60\n clock\n venue states 1 0 ago USD:99499.75:locked:0 AAPL:{stated}\n");
+    world.run("place 1 buy 100 AAPL @ 10\n venue accepts 1\n venue fills 1 50 @ 10 x1");
+    world.run(&statement.repeat(2));
+    let told = world.run(story);
+    let (state, replayed) = world.replayed();
+    assert_eq!(state, replayed, "a replay gives another state");
+    told
+}
+
+#[test]
+fn a_break_below_the_limit_is_only_told() {
+    let told = limited(45, "breaks\n place 2 buy 1 AAPL @ 10");
+    expect![[r#"
+        breaks
+            B1 POSITION OPEN: ours quantity 50, theirs quantity 45
+        place 2 buy 1 AAPL @ 10
+            2 OPEN
+            to SIM-A: submit 2
+    "#]]
+    .assert_eq(&told);
+}
+
+#[test]
+fn no_position_is_opened_while_a_break_is_above_the_limit() {
+    let told = limited(
+        30,
+        "breaks
          place 3 buy 1 AAPL @ 10
          check buy 1 AAPL @ 10
          modify 1 to 120 @ 10
@@ -341,44 +353,7 @@ fn no_position_is_opened_while_a_break_is_above_the_limit() {
          place 7 buy 1 AAPL @ 10",
     );
     expect![[r#"
-        venue states 1 0 ago USD:100000:locked:0
-            cash USD 100000, at the venue 100000, locked 0
-        place 1 buy 100 AAPL @ 10
-            1 OPEN
-            to SIM-A: submit 1
-        venue accepts 1
-            1 SUBMITTED
-        venue fills 1 50 @ 10 x1
-            fill 1 50 @ 10
-            booked BUY 50 @ 10
-            position 1 of 50 cost 500 realised 0
-            cash USD 99499.75, at the venue 100000, locked 0
-            1 PARTIALLY_EXECUTED filled 50
-        wait 60
-        clock
-            to SIM-A: ask for the statement of account 1
-        venue states 1 0 ago USD:99499.75:locked:0 AAPL:45
-            cash USD 99499.75, at the venue 99499.75, locked 0
-        wait 60
-        clock
-            to SIM-A: ask for the statement of account 1
-        venue states 1 0 ago USD:99499.75:locked:0 AAPL:45
-            Warn break-found: B1: POSITION at SIM-A: we have quantity 50, the venue has quantity 45
-            B1 POSITION OPEN: ours quantity 50, theirs quantity 45
-        place 2 buy 1 AAPL @ 10
-            2 OPEN
-            to SIM-A: submit 2
-        venue accepts 2
-            2 SUBMITTED
-        wait 60
-        clock
-            to SIM-A: ask for the statement of account 1
-        venue states 1 0 ago USD:99499.75:locked:0 AAPL:30
-        wait 60
-        clock
-            to SIM-A: ask for the statement of account 1
-        venue states 1 0 ago USD:99499.75:locked:0 AAPL:30
-            Warn break-found: B1: POSITION at SIM-A: we have quantity 50, the venue has quantity 30
+        breaks
             B1 POSITION OPEN: ours quantity 50, theirs quantity 30
         place 3 buy 1 AAPL @ 10
             refused break-open: break B1 is above the limit of 100 for PLATFORM: only orders that reduce a position pass
@@ -407,6 +382,4 @@ fn no_position_is_opened_while_a_break_is_above_the_limit() {
             to SIM-A: submit 7
     "#]]
     .assert_eq(&told);
-    let (state, replayed) = world.replayed();
-    assert_eq!(state, replayed, "a replay gives another state");
 }

@@ -183,11 +183,7 @@ fn a_difference_of_two_statements_in_a_row_is_a_break_and_explains_itself() {
     );
 }
 
-#[test]
-fn a_statement_that_a_fill_overtakes_is_no_difference() {
-    check_stating(
-        None,
-        "venue states 1 0 ago USD:100000:locked:0
+const OVERTAKING_FILLS: &str = "venue states 1 0 ago USD:100000:locked:0
          place 1 buy 100 AAPL @ 10
          venue accepts 1
          wait 60
@@ -206,7 +202,13 @@ fn a_statement_that_a_fill_overtakes_is_no_difference() {
          wait 60
          clock
          venue states 1 0 ago USD:98999.5:locked:0 AAPL:100
-         breaks",
+         breaks";
+
+#[test]
+fn a_statement_that_a_fill_overtakes_is_no_difference() {
+    check_stating(
+        None,
+        OVERTAKING_FILLS,
         expect![[r#"
             venue states 1 0 ago USD:100000:locked:0
                 cash USD 100000, at the venue 100000, locked 0
