@@ -109,6 +109,14 @@ impl ExternalOrders {
         self.known.iter().filter(|(_, known)| !known.is_whole()).map(|(key, _)| key.clone()).collect()
     }
 
+    /// Whether an order of this client id is known, and filled in part at least where that is asked.
+    pub fn has(&self, client_id: &str, is_filled: bool) -> bool {
+        let is_it = |known: &KnownExternal| {
+            known.order.client_id == client_id && (!is_filled || !known.order.filled.0.is_zero())
+        };
+        self.known.values().any(is_it)
+    }
+
     fn make_room(&mut self) {
         if self.known.len() < EXTERNAL_ORDERS_MAX {
             return;

@@ -5,15 +5,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use adapter_kit::connection::{Dialer, RequestFailure, SocketLimits, VenueUrl};
-use adapter_kit::recording::{MessageRecorder, RecorderClock};
+use adapter_kit::recording::{LineRecorder, MessageRecorder, RecorderClock};
 use tokio::sync::mpsc::{Receiver, Sender};
 use tokio::time::Instant;
 
-use crate::connection::{ApiMessage, ApiSendError, ApiSession, RestClient, StreamSession};
+use crate::connection::{ApiMessage, ApiOpenError, ApiSendError, ApiSession, RestClient, StreamSession};
 use crate::protocol::answers::{CallAnswer, CallError};
 use crate::protocol::encoding::RequestStamp;
+use crate::protocol::error_codes::ErrorMeaning;
 use crate::protocol::market_events::MarketEvent;
 use crate::protocol::requests::BinanceRequest;
+use crate::protocol::signing::RequestSigner;
 use crate::protocol::user_events::UserEvent;
 use crate::transcript::STREAMS_LINE;
 
@@ -22,6 +24,9 @@ const STREAM_COMMAND_PAUSE: Duration = Duration::from_millis(250);
 /// Pauses between attempts to open the streams: the first one, and the longest.
 const STREAM_PAUSE_FIRST: Duration = Duration::from_millis(100);
 const STREAM_PAUSE_MAX: Duration = Duration::from_secs(10);
+
+/// Connection, log-on and subscription together.
+const LOG_ON_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Requests that wait for the WebSocket API; one more is refused (`venue-queue-full`). The rate limits admit fewer.
 pub(crate) const WAITING_REQUESTS_MAX: usize = 1_024;
@@ -46,7 +51,19 @@ pub(crate) enum NetworkEvent {
     /// Private events may have been lost.
     Gap(String),
     Revoked(CallError),
-    SessionEnded(String),
+    /// This connection of the WebSocket API is logged on and subscribed.
+    ApiOpened(u64),
+    /// It could not be opened.
+    ApiNotOpened {
+        connection: u64,
+        reason: String,
+        is_key_refused: bool,
+    },
+    /// It has ended; requests on it without an answer get none.
+    ApiEnded {
+        connection: u64,
+        reason: String,
+    },
     Market(MarketEvent),
     StreamsConfirmed(Vec<String>),
     PricesUp,
@@ -94,9 +111,65 @@ pub(crate) async fn call_rest(rest: Arc<RestClient>, sent: TaggedRequest, clock:
     .await;
 }
 
+/// How a connection of the WebSocket API is opened.
+pub(crate) struct ApiOpening {
+    pub(crate) url: VenueUrl,
+    pub(crate) dialer: Dialer,
+    pub(crate) line: Option<LineRecorder>,
+    pub(crate) signer: Arc<RequestSigner>,
+    pub(crate) stamp: RequestStamp,
+    pub(crate) clock: RecorderClock,
+}
+
+/// Why it could not be opened.
+pub(crate) enum OpeningError {
+    /// The venue does not accept the key.
+    Refused(String),
+    Failed(String),
+}
+
+impl OpeningError {
+    fn of(error: ApiOpenError) -> Self {
+        let text = error.to_string();
+        match error {
+            ApiOpenError::Refused(error) if error.meaning == ErrorMeaning::Key => Self::Refused(text),
+            ApiOpenError::Refused(_) | ApiOpenError::Connection(_) | ApiOpenError::Encoding(_) => Self::Failed(text),
+        }
+    }
+}
+
+impl ApiOpening {
+    /// Logs on and subscribes; from then on no private event is missed.
+    pub(crate) async fn open(self) -> Result<ApiSession, OpeningError> {
+        let opening = async {
+            let connecting =
+                ApiSession::connect(&self.url, &self.dialer, SocketLimits::default(), self.line, self.signer);
+            let mut session = connecting.await.map_err(|error| OpeningError::Failed(error.to_string()))?;
+            session.open(|| self.stamp, || (self.clock)()).await.map_err(OpeningError::of)?;
+            Ok(session)
+        };
+        let late = |_| OpeningError::Failed("the venue did not confirm the log-on in time".to_owned());
+        tokio::time::timeout(LOG_ON_TIMEOUT, opening).await.map_err(late)?
+    }
+
+    /// In the background: the session runs as soon as it is open.
+    pub(crate) async fn open_and_run(self, connection: u64, requests: Receiver<TaggedRequest>, out: EventSender) {
+        let clock = Arc::clone(&self.clock);
+        let (reason, is_key_refused) = match self.open().await {
+            Ok(session) => {
+                out.send(NetworkEvent::ApiOpened(connection)).await;
+                return run_api((connection, session), requests, clock, out).await;
+            }
+            Err(OpeningError::Refused(reason)) => (reason, true),
+            Err(OpeningError::Failed(reason)) => (reason, false),
+        };
+        out.send(NetworkEvent::ApiNotOpened { connection, reason, is_key_refused }).await;
+    }
+}
+
 /// The session of the WebSocket API, until one side ends it.
 pub(crate) async fn run_api(
-    mut session: ApiSession,
+    (connection, mut session): (u64, ApiSession),
     mut requests: Receiver<TaggedRequest>,
     clock: RecorderClock,
     out: EventSender,
@@ -106,12 +179,14 @@ pub(crate) async fn run_api(
         tokio::select! {
             received = session.receive(|| clock()) => match received {
                 Ok(message) => out.send(event_of(message, &mut tags)).await,
-                Err(error) => return out.send(NetworkEvent::SessionEnded(error.to_string())).await,
+                Err(error) => {
+                    return out.send(NetworkEvent::ApiEnded { connection, reason: error.to_string() }).await;
+                }
             },
             request = requests.recv() => match request {
                 None => return drop(session.close().await),
                 Some(request) => if let Err(reason) = send(&mut session, request, &mut tags, &out).await {
-                    return out.send(NetworkEvent::SessionEnded(reason)).await;
+                    return out.send(NetworkEvent::ApiEnded { connection, reason }).await;
                 },
             },
         }

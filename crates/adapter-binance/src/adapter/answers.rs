@@ -38,7 +38,11 @@ impl BinanceAdapter {
                 self.outbox.report(ReportKind::Gap);
             }
             NetworkEvent::Revoked(error) => self.lose(format!("the venue revoked the session: {}", error.describe())),
-            NetworkEvent::SessionEnded(reason) => self.on_session_ended(at, &reason),
+            NetworkEvent::ApiOpened(connection) => self.on_api_opened(at, connection),
+            NetworkEvent::ApiNotOpened { connection, reason, is_key_refused } => {
+                self.on_api_not_opened(at, connection, &reason, is_key_refused);
+            }
+            NetworkEvent::ApiEnded { connection, reason } => self.on_api_ended(at, connection, &reason),
             NetworkEvent::Market(event) => self.outbox.prices.extend(self.feed.on_event(event, at)),
             NetworkEvent::StreamsConfirmed(streams) => {
                 self.feed.on_confirmed(&streams);
@@ -60,7 +64,7 @@ impl BinanceAdapter {
     }
 
     fn on_answered(&mut self, at: Timestamp, tag: u64, answer: &CallAnswer) {
-        let Some(UnansweredRequest { purpose, grant, sent_at }) = self.requests.remove(&tag) else { return };
+        let Some(UnansweredRequest { purpose, grant, sent_at, .. }) = self.requests.remove(&tag) else { return };
         self.gate.on_answer(at, grant, answer);
         if let Err(error) = &answer.outcome
             && error.meaning == ErrorMeaning::Key
@@ -73,6 +77,10 @@ impl BinanceAdapter {
             RequestPurpose::Order(order, kind) => {
                 self.look_at_listings_after(at, answer);
                 self.tracker.on_answer((order, kind), answer, (at, dead_after), &mut self.outbox.reports);
+                if !self.is_private_up() {
+                    // No event comes; the engine asks.
+                    self.tracker.on_session_end();
+                }
             }
             RequestPurpose::Inquiry(order) => self.on_inquiry_answer(at, order, answer),
             RequestPurpose::Statement(account, as_of) => self.on_statement(account, as_of, answer),
@@ -80,6 +88,11 @@ impl BinanceAdapter {
             RequestPurpose::Fills(security, as_of) => self.on_fills_answer(at, (security, as_of), answer),
             RequestPurpose::External(key, look) => self.on_external_answer(at, &key, look, answer),
             RequestPurpose::Time(sent) => self.on_time(sent, at, answer),
+            RequestPurpose::RestProbe(reason) => {
+                if answer.outcome.is_err() {
+                    self.lose(reason);
+                }
+            }
             RequestPurpose::Listings => self.on_listings(answer),
             RequestPurpose::Depth(symbol) => self.on_depth(at, &symbol, answer),
             RequestPurpose::CancelLeg(order) => {
@@ -101,7 +114,7 @@ impl BinanceAdapter {
     }
 
     fn on_failed(&mut self, at: Timestamp, tag: u64, failure: &RequestFailure) {
-        let Some(UnansweredRequest { purpose, grant, sent_at }) = self.requests.remove(&tag) else { return };
+        let Some(UnansweredRequest { purpose, grant, sent_at, .. }) = self.requests.remove(&tag) else { return };
         self.gate.on_failure(at, grant, failure);
         let dead_after = sent_at.plus_millis(self.life_millis().into());
         match (purpose, failure) {
@@ -115,15 +128,6 @@ impl BinanceAdapter {
                 self.on_question_unanswered(at, &other, reason);
             }
         }
-    }
-
-    /// Requests without an answer may have taken effect.
-    fn on_session_ended(&mut self, at: Timestamp, reason: &str) {
-        let unanswered = std::mem::take(&mut self.requests);
-        for request in unanswered.into_values() {
-            self.on_unanswered(at, request, reason);
-        }
-        self.lose(reason);
     }
 
     pub(super) fn on_unanswered(&mut self, at: Timestamp, request: UnansweredRequest, reason: &str) {
@@ -143,6 +147,7 @@ impl BinanceAdapter {
             RequestPurpose::Inquiry(order) => drop(self.inquiries.remove(order)),
             RequestPurpose::Depth(symbol) => self.feed.on_snapshot_failed(symbol, at),
             RequestPurpose::OpenOrders(_) | RequestPurpose::Fills(..) => self.on_list_unanswered(purpose, reason),
+            RequestPurpose::RestProbe(reason) => self.lose(reason.clone()),
             RequestPurpose::Order(..)
             | RequestPurpose::CancelLeg(_)
             | RequestPurpose::Statement(..)
@@ -157,7 +162,7 @@ impl BinanceAdapter {
             UserEvent::Execution(event) => self.on_execution(at, &event),
             UserEvent::BalanceMoved(moved) => self.on_balance_moved(&moved),
             UserEvent::StreamTerminated => self.lose("the venue ended the private stream"),
-            UserEvent::ServerShutdown => self.lose("the venue ends the connection; a new one is opened"),
+            UserEvent::ServerShutdown => self.open_further_connection(at),
             UserEvent::Balances(_) | UserEvent::ExternalLock(_) | UserEvent::ListStatus => {}
             UserEvent::Other(kind) => tracing::info!(kind, "a private event of a kind that is not known"),
         }

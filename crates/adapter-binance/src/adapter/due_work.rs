@@ -10,8 +10,6 @@ use crate::protocol::requests::BinanceRequest;
 
 /// The venue answers within ten seconds, or says that it does not know.
 const ANSWER_WITHIN_MILLIS: i64 = 12_000;
-/// The venue ends a connection after 24 hours; ours ends before, and orders are reconciled on the next one.
-const SESSION_SECONDS_MAX: i64 = 23 * 3_600;
 
 impl BinanceAdapter {
     pub(super) fn handle_due_work(&mut self, at: Timestamp) {
@@ -20,9 +18,7 @@ impl BinanceAdapter {
         let due = session.due;
         // Streams of prices are renewed by themselves.
         let has_account = self.signer.is_some();
-        if has_account && at >= session.begun.plus_seconds(SESSION_SECONDS_MAX) {
-            self.lose("the session is renewed before the venue ends it");
-        }
+        self.renew_api(at);
         if self.poll_credentials() {
             self.lose("the credentials have changed; the session begins again with the new key");
         }

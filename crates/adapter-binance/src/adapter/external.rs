@@ -6,7 +6,7 @@ use domain::report::{ExternalOrder, ReportKind, VenueSnapshot};
 use serde::Deserialize;
 
 use super::state::BinanceAdapter;
-use super::waiting::{RequestPurpose, RequestWay};
+use super::waiting::{ExternalLook, RequestPurpose, RequestWay};
 use crate::external_orders::{ExternalKey, ExternalScope};
 use crate::fills_question::note_owner;
 use crate::order_picture::{PictureGap, is_open, own_id};
@@ -20,15 +20,12 @@ use crate::protocol::wire_values::{WireInteger, millis_of};
 /// Ended orders that are so old are not shown again after a log-on; the engine keeps what it adopted at least as long.
 const SHOWN_AGAIN_MILLIS: i64 = 23 * 3_600 * 1_000;
 
-/// What is asked about an order that was placed elsewhere.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ExternalLook {
-    Status,
-    /// From this trade on.
-    Trades(Option<i64>),
-}
-
 impl BinanceAdapter {
+    /// Whether an order that was placed elsewhere has been seen. For tests that wait for the venue.
+    pub fn has_external(&self, client_id: &str, is_filled: bool) -> bool {
+        self.external.has(client_id, is_filled)
+    }
+
     pub(super) fn on_external_event(&mut self, at: Timestamp, event: &ExecutionEvent) {
         let key = self.external.on_event(event);
         self.tell_external(at, &key);

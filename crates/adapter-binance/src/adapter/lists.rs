@@ -102,7 +102,8 @@ impl BinanceAdapter {
         match purpose {
             RequestPurpose::OpenOrders(_) => self.fail_list(ListingScope::OpenOrders, reason),
             RequestPurpose::Fills(security, as_of) => {
-                if self.fills_question((*security, *as_of)).is_some() {
+                let was_asked = self.fills_question((*security, *as_of)).is_some();
+                if was_asked {
                     self.fail_list(ListingScope::Fills(Some(*security)), reason);
                 }
             }

@@ -1,21 +1,21 @@
 //! Log-on: the venue's time, its lists, then the session with its private events, and the streams of prices.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use adapter_kit::connection::SocketLimits;
 use adapter_kit::{ClockSample, NextConnect, RequestLane};
 use domain::Timestamp;
 use serde::Deserialize;
 use tokio::sync::mpsc::channel;
 
+use super::api_line::ApiLine;
 use super::state::{BinanceAdapter, BinanceSession, Outbox, rest_client};
 use super::waiting::DueTimes;
-use crate::connection::{ApiOpenError, ApiSession};
-use crate::network::{EventSender, NETWORK_EVENTS_MAX, STREAM_COMMANDS_MAX, StreamTask, WAITING_REQUESTS_MAX, run_api};
+use crate::connection::ApiSession;
+use crate::network::{
+    ApiOpening, EventSender, NETWORK_EVENTS_MAX, OpeningError, STREAM_COMMANDS_MAX, StreamTask, WAITING_REQUESTS_MAX,
+    run_api,
+};
 use crate::protocol::answers::CallAnswer;
-use crate::protocol::encoding::RequestStamp;
-use crate::protocol::error_codes::ErrorMeaning;
 use crate::protocol::exchange_info::ExchangeInfo;
 use crate::protocol::market_answers::ServerTime;
 use crate::protocol::requests::BinanceRequest;
@@ -23,8 +23,6 @@ use crate::protocol::signing::RequestSigner;
 use crate::protocol::wire_values::{WireInteger, millis_of};
 use crate::transcript::API_LINE;
 
-/// Connection, log-on and subscription together.
-const LOG_ON_TIMEOUT: Duration = Duration::from_secs(20);
 /// Questions for the venue's time before a log-on; the quickest counts.
 const CLOCK_SAMPLES: usize = 2;
 
@@ -63,7 +61,7 @@ impl BinanceAdapter {
         Ok(())
     }
 
-    fn now(&self) -> Timestamp {
+    pub(super) fn now(&self) -> Timestamp {
         (self.setup.clock)()
     }
 
@@ -164,22 +162,10 @@ impl BinanceAdapter {
 
     /// Logs on and subscribes; from then on no private event is missed.
     fn open_session(&mut self) -> Result<ApiSession, String> {
-        let signer = Arc::clone(self.signer.as_ref().ok_or("credentials are missing")?);
-        let requests = [BinanceRequest::log_on(), BinanceRequest::subscribe_user(signer.can_log_on())];
-        let mut stamps = Vec::new();
-        for request in &requests {
-            // The venue counts both; their answers are not read by the budget.
-            let (grant, stamp) = self.gate.admit(self.now(), RequestLane::Inquiry, request)?;
-            self.gate.on_no_answer(self.now(), grant);
-            stamps.push(stamp);
-        }
-        let stamp: RequestStamp = *stamps.first().ok_or("there is no request to log on with")?;
-        let opened = self.runtime.block_on(self.opening(signer, stamp));
-        match opened {
+        let opening = self.prepare_opening()?;
+        match self.runtime.block_on(opening.open()) {
             Ok(session) => {
-                if let Some(watch) = &mut self.setup.network.credentials {
-                    watch.on_accepted();
-                }
+                self.on_key_accepted();
                 Ok(session)
             }
             Err(OpeningError::Refused(reason)) => {
@@ -190,18 +176,31 @@ impl BinanceAdapter {
         }
     }
 
-    async fn opening(&self, signer: Arc<RequestSigner>, stamp: RequestStamp) -> Result<ApiSession, OpeningError> {
-        let opening = async {
-            let line = self.setup.network.recorder.as_ref().map(|recorder| recorder.line(API_LINE));
-            let (url, dialer) = (&self.setup.addresses.ws_api, &self.setup.network.dialer);
-            let mut session = ApiSession::connect(url, dialer, SocketLimits::default(), line, signer)
-                .await
-                .map_err(|error| OpeningError::Failed(error.to_string()))?;
-            session.open(|| stamp, || (self.setup.clock)()).await.map_err(OpeningError::of)?;
-            Ok(session)
-        };
-        let late = |_| OpeningError::Failed("the venue did not confirm the log-on in time".to_owned());
-        tokio::time::timeout(LOG_ON_TIMEOUT, opening).await.map_err(late)?
+    /// What a new connection needs; the venue counts its log-on and its subscription.
+    pub(super) fn prepare_opening(&mut self) -> Result<ApiOpening, String> {
+        let signer = Arc::clone(self.signer.as_ref().ok_or("credentials are missing")?);
+        let requests = [BinanceRequest::log_on(), BinanceRequest::subscribe_user(signer.can_log_on())];
+        let mut stamps = Vec::new();
+        for request in &requests {
+            // Their answers are not read by the budget.
+            let (grant, stamp) = self.gate.admit(self.now(), RequestLane::Inquiry, request)?;
+            self.gate.on_no_answer(self.now(), grant);
+            stamps.push(stamp);
+        }
+        Ok(ApiOpening {
+            url: self.setup.addresses.ws_api.clone(),
+            dialer: self.setup.network.dialer.clone(),
+            line: self.setup.network.recorder.as_ref().map(|recorder| recorder.line(API_LINE)),
+            signer,
+            stamp: *stamps.first().ok_or("there is no request to log on with")?,
+            clock: Arc::clone(&self.setup.clock),
+        })
+    }
+
+    pub(super) fn on_key_accepted(&mut self) {
+        if let Some(watch) = &mut self.setup.network.credentials {
+            watch.on_accepted();
+        }
     }
 
     /// Without a session of the account, requests to it find nobody.
@@ -211,7 +210,7 @@ impl BinanceAdapter {
         let (api, requests) = channel(WAITING_REQUESTS_MAX);
         let (streams, commands) = channel(STREAM_COMMANDS_MAX);
         if let Some(session) = session {
-            self.runtime.spawn(run_api(session, requests, Arc::clone(&self.setup.clock), out.clone()));
+            self.runtime.spawn(run_api((0, session), requests, Arc::clone(&self.setup.clock), out.clone()));
         }
         let address = (self.setup.addresses.streams.clone(), self.setup.network.dialer.clone());
         let task = StreamTask::new(address, self.setup.network.recorder.clone(), commands, out.clone());
@@ -219,26 +218,11 @@ impl BinanceAdapter {
         let begun = self.now();
         let due = DueTimes::from(begun);
         self.outbox = Outbox::default();
+        let api = ApiLine::open(api);
         self.session = Some(BinanceSession { api, streams, events: inbound, out, are_prices_up: true, begun, due });
     }
 }
 
 fn environment(name: &str) -> Option<String> {
     std::env::var(name).ok()
-}
-
-enum OpeningError {
-    /// The venue does not accept the key.
-    Refused(String),
-    Failed(String),
-}
-
-impl OpeningError {
-    fn of(error: ApiOpenError) -> Self {
-        let text = error.to_string();
-        match error {
-            ApiOpenError::Refused(error) if error.meaning == ErrorMeaning::Key => Self::Refused(text),
-            ApiOpenError::Refused(_) | ApiOpenError::Connection(_) | ApiOpenError::Encoding(_) => Self::Failed(text),
-        }
-    }
 }

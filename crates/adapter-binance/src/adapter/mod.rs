@@ -3,6 +3,7 @@
 
 mod account_reports;
 mod answers;
+mod api_line;
 mod due_work;
 mod external;
 mod key_rights;

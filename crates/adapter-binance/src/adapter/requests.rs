@@ -28,9 +28,11 @@ impl BinanceAdapter {
         purpose: RequestPurpose,
         request: BinanceRequest,
     ) -> Result<(), Text> {
+        let way = self.way_now(way);
         let Some(session) = self.session.as_ref().filter(|_| self.outbox.lost.is_none()) else {
             return Err("not logged on".into());
         };
+        let connection = (way == RequestWay::Socket).then_some(session.api.connection);
         let (grant, stamp) = self.gate.admit(at, lane, &request)?;
         self.next_tag += 1;
         let sent = TaggedRequest { tag: self.next_tag, request, stamp };
@@ -46,7 +48,7 @@ impl BinanceAdapter {
             self.gate.on_failure(at, grant, &RequestFailure::NotSent(reason.to_owned()));
             return Err(reason.into());
         }
-        self.requests.insert(self.next_tag, UnansweredRequest { purpose, grant, sent_at: at });
+        self.requests.insert(self.next_tag, UnansweredRequest { purpose, grant, sent_at: at, connection });
         Ok(())
     }
 

@@ -27,7 +27,7 @@ impl OrderSession for BinanceAdapter {
                 read_lag_millis: READ_LAG_MILLIS,
             }),
             lists: ListingCapabilities { open_orders: true, fills: Some(FillsScope::PerSecurity), statement: true },
-            lines: vec![LineKind::Prices],
+            lines: vec![LineKind::Private, LineKind::Prices],
             order_properties: ORDER_PROPERTIES.to_vec(),
         }
     }

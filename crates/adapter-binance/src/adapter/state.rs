@@ -16,6 +16,7 @@ use domain::{AdapterName, ExchangeId, OrderId, SecurityId, Text, Timestamp};
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc;
 
+use super::api_line::ApiLine;
 use super::waiting::{DueTimes, UnansweredRequest};
 use crate::addresses::BinanceAddresses;
 use crate::connection::RestClient;
@@ -24,7 +25,7 @@ use crate::fills_question::FillsQuestion;
 use crate::first_log_on::FirstLogOn;
 use crate::inquiry::Inquiry;
 use crate::leg_owners::LegOwners;
-use crate::network::{EventSender, NetworkEvent, StreamCommand, TaggedRequest};
+use crate::network::{EventSender, NetworkEvent, StreamCommand};
 use crate::order_tracker::{DatedReport, OrderTracker};
 use crate::price_feed::PriceFeed;
 use crate::protocol::signing::RequestSigner;
@@ -89,7 +90,7 @@ pub struct BinanceAdapter {
 
 /// What is open while logged on.
 pub(super) struct BinanceSession {
-    pub(super) api: mpsc::Sender<TaggedRequest>,
+    pub(super) api: ApiLine,
     pub(super) streams: mpsc::Sender<StreamCommand>,
     pub(super) events: mpsc::Receiver<NetworkEvent>,
     /// For answers over REST.

@@ -1,9 +1,8 @@
 //! Requests without an answer, and when what is due by the time alone is due.
 
 use adapter_kit::RequestGrant;
-use domain::{AccountId, OrderId, SecurityId, Timestamp};
+use domain::{AccountId, OrderId, SecurityId, Text, Timestamp};
 
-use super::external::ExternalLook;
 use crate::external_orders::ExternalKey;
 use crate::order_tracker::OrderRequestKind;
 
@@ -29,8 +28,18 @@ pub(super) enum RequestPurpose {
     /// An order that was placed elsewhere.
     External(ExternalKey, ExternalLook),
     Time(Timestamp),
+    /// Whether REST works, where the other connection has ended for this reason.
+    RestProbe(Text),
     Listings,
     Depth(String),
+}
+
+/// What is asked about an order that was placed elsewhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ExternalLook {
+    Status,
+    /// From this trade on.
+    Trades(Option<i64>),
 }
 
 /// Which connection carries a request.
@@ -45,6 +54,8 @@ pub(super) struct UnansweredRequest {
     pub(super) purpose: RequestPurpose,
     pub(super) grant: RequestGrant,
     pub(super) sent_at: Timestamp,
+    /// The connection of the WebSocket API that carries it; absent over REST.
+    pub(super) connection: Option<u64>,
 }
 
 /// When each is due next.

@@ -43,6 +43,7 @@ pub(crate) struct LabHarness {
     elsewhere: u64,
     is_down: bool,
     are_prices_down: bool,
+    is_private_down: bool,
 }
 
 struct LabLines {
@@ -68,7 +69,18 @@ impl LabHarness {
         let lines = LabLines::to(&lab);
         lab.write_credentials(&folder.path().join("key.toml"), "ALPHA", kind);
         let adapter = adapter_of(&lines, folder.path());
-        Self { lab, lines, adapter, folder, kind, orders: 0, elsewhere: 0, is_down: false, are_prices_down: false }
+        Self {
+            lab,
+            lines,
+            adapter,
+            folder,
+            kind,
+            orders: 0,
+            elsewhere: 0,
+            is_down: false,
+            are_prices_down: false,
+            is_private_down: false,
+        }
     }
 
     /// The file of the adapter's key.
@@ -97,7 +109,9 @@ impl LabHarness {
         if !self.adapter.is_logged_on() || self.adapter.is_lost() {
             return true;
         }
-        if self.is_down || self.are_prices_down == self.adapter.are_prices_up() || !self.adapter.is_settled() {
+        let is_as_switched = self.are_prices_down != self.adapter.are_prices_up()
+            && self.is_private_down != self.adapter.is_private_up();
+        if self.is_down || !is_as_switched || !self.adapter.is_settled() {
             return false;
         }
         if !*is_probed {
@@ -106,6 +120,18 @@ impl LabHarness {
             return false;
         }
         true
+    }
+
+    /// An order as from the venue's own screen; gives its client id.
+    pub(crate) fn place_as_other(&mut self, aim: OrderIntent) -> String {
+        let limit = (aim == OrderIntent::Rest).then_some("20000");
+        self.elsewhere += 1;
+        let client_id = format!("web_{}", self.elsewhere);
+        let order = ticket("BTCUSDT", Side::Buy, "0.002", limit, "R9-1-0");
+        let placed = BinanceRequest::place(&OrderTicket { client_id: client_id.clone(), ..order });
+        let answer = run_value(self.lab.rest("HMAC").call(&placed));
+        assert!(answer.outcome.is_ok(), "{answer:?}");
+        client_id
     }
 
     pub(crate) fn next_order(&mut self, terms: OrderTerms) -> Order {
@@ -227,28 +253,32 @@ impl Harness for LabHarness {
     }
 
     fn switch_line(&mut self, line: LineKind, up: bool) -> bool {
-        if line != LineKind::Prices {
-            return false;
-        }
-        self.are_prices_down = !up;
+        let proxy = match line {
+            LineKind::Trading => return false,
+            LineKind::Private => &self.lines.api,
+            LineKind::Prices => &self.lines.streams,
+        };
         if up {
-            self.lines.streams.restore();
+            proxy.restore();
         } else {
-            self.lines.streams.cut();
+            proxy.cut();
+        }
+        match line {
+            LineKind::Private => self.is_private_down = !up,
+            LineKind::Trading | LineKind::Prices => self.are_prices_down = !up,
         }
         true
     }
 
-    /// As from the venue's own screen.
+    /// Until its event is here: an answer over REST may come before the events of its order.
     fn place_elsewhere(&mut self, aim: OrderIntent) -> bool {
-        let limit = (aim == OrderIntent::Rest).then_some("20000");
-        self.elsewhere += 1;
-        let ticket = OrderTicket {
-            client_id: format!("web_{}", self.elsewhere),
-            ..ticket("BTCUSDT", Side::Buy, "0.002", limit, "R9-1-0")
-        };
-        let placed = run_value(self.lab.rest("HMAC").call(&BinanceRequest::place(&ticket)));
-        assert!(placed.outcome.is_ok(), "{placed:?}");
+        let id = self.place_as_other(aim);
+        let begun = Instant::now();
+        while self.adapter.is_logged_on() && !self.adapter.has_external(&id, aim == OrderIntent::Trade) {
+            assert!(begun.elapsed() < WAIT_MAX, "the lab told nothing of {id}");
+            self.adapter.pump(now());
+            thread::sleep(Duration::from_millis(1));
+        }
         true
     }
 

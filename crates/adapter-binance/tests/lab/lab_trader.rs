@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use adapters::{OrderSession, ReportSink, SendOutcome, SessionLost};
 use domain::command::MarketData;
 use domain::order::OrderTerms;
-use domain::report::{InquiryResult, ReportKind, VenueFill, VenueOrder, VenueOrderState, VenueSnapshot};
+use domain::report::{InquiryResult, LineKind, ReportKind, VenueFill, VenueOrder, VenueOrderState, VenueSnapshot};
 use domain::{Decimal, Order, OrderId, Quantity, Timestamp};
 use serde_json::Value;
 
@@ -61,7 +61,10 @@ impl ReportSink for TraderBooks {
             ReportKind::CancelRejected { order, .. } | ReportKind::ReplaceRejected { order, .. } => {
                 self.orders.get_mut(&order).unwrap().open_since = None;
             }
-            ReportKind::Gap => self.orders.values_mut().for_each(|known| known.open_since = Some(Timestamp(0))),
+            // What the stream told meanwhile is lost.
+            ReportKind::Gap | ReportKind::Line { line: LineKind::Private, up: true, .. } => {
+                self.orders.values_mut().for_each(|known| known.open_since = Some(Timestamp(0)));
+            }
             ReportKind::Inquiry(answer) => self.on_inquiry(answer.order, answer.as_of, answer.result),
             _ => {}
         }
@@ -174,6 +177,9 @@ impl LabTrader {
         let lost = self.deliver();
         if lost.is_err() {
             self.begin_again();
+        }
+        // A line that is back leaves all orders to be asked about.
+        if self.books.orders.values().any(|known| known.open_since.is_some()) || lost.is_err() {
             self.resolve();
         }
     }

@@ -1,6 +1,6 @@
 //! Lists while the session is up: what the private stream lost is found, and what fails is no empty list.
 
-use adapters::conformance::{Harness, OrderIntent};
+use adapters::conformance::OrderIntent;
 use adapters::{OrderSession, ReportSink, SendOutcome};
 use domain::Timestamp;
 use domain::command::MarketData;
@@ -91,7 +91,7 @@ fn orders_placed_elsewhere_that_the_stream_did_not_tell_are_found_by_the_lists_a
     let mut harness = logged_on();
     for aim in [OrderIntent::Trade, OrderIntent::Rest] {
         run_value(harness.lab.arm("stream-mute"));
-        assert!(harness.place_elsewhere(aim));
+        harness.place_as_other(aim);
         assert_eq!(reported(&mut harness).0, [], "the stream is mute");
     }
     let by_fills = list_fills(&mut harness);
@@ -109,7 +109,7 @@ fn orders_placed_elsewhere_that_the_stream_did_not_tell_are_found_by_the_lists_a
 #[test]
 fn a_list_that_is_refused_or_half_or_unanswered_is_never_an_empty_one() {
     let mut harness = logged_on();
-    assert!(harness.place_elsewhere(OrderIntent::Trade));
+    harness.place_as_other(OrderIntent::Trade);
     reported(&mut harness);
     run_value(harness.lab.arm("signature-rule"));
     let refused = list_fills(&mut harness);

@@ -12,6 +12,7 @@ mod lab_trader;
 mod adapter_faults;
 mod listings;
 mod lists;
+mod second_way;
 mod rotation;
 mod key_rights;
 mod first_contact;

@@ -53,7 +53,7 @@ fn a_missing_trade_leaves_the_order_untold_until_it_is_listed_and_then_it_is_tol
     let mut orders = ExternalOrders::default();
     let key = orders.on_event(&event("TRADE", "FILLED", "2", "1.5", 71));
     assert_eq!(orders.untold(&key, SCOPE), Err(PictureGap::Trades { order_id: 41 }));
-    assert_eq!(orders.incomplete(), [key.clone()]);
+    assert_eq!(orders.incomplete(), std::slice::from_ref(&key));
     orders.on_trades(&key, [serde_json::from_value(traded(41, 70, "0.5", 1_900)).unwrap()]);
     assert_eq!(orders.untold(&key, SCOPE).unwrap().unwrap().fills.len(), 2);
     assert_eq!(orders.untold(&key, SCOPE), Ok(None));

@@ -1,0 +1,197 @@
+//! The connection of the WebSocket API, which carries requests and private events. It is renewed before the venue ends it, the
+//! new one first; while there is none, requests go over REST and the private line is down.
+
+use adapter_kit::{NextConnect, RequestLane};
+use domain::report::{LineKind, ReportKind};
+use domain::{Text, Timestamp};
+use tokio::sync::mpsc::{self, channel};
+
+use super::state::BinanceAdapter;
+use super::waiting::{RequestPurpose, RequestWay, UnansweredRequest};
+use crate::network::{TaggedRequest, WAITING_REQUESTS_MAX};
+use crate::protocol::requests::BinanceRequest;
+
+/// Between attempts to open a connection while there is none: the first pause, and the longest.
+const REOPEN_MILLIS_FIRST: i64 = 200;
+const REOPEN_MILLIS_MAX: i64 = 30_000;
+/// The venue ends a connection after 24 hours; a new one is opened so long after the last one.
+const RENEW_SECONDS: i64 = 23 * 3_600;
+/// So long both connections run: what the old one has still to tell is read.
+const OVERLAP_MILLIS: i64 = 5_000;
+/// Between attempts to renew a connection that is still up.
+const RENEW_AGAIN_SECONDS: i64 = 300;
+
+pub(super) struct ApiLine {
+    /// Numbered from 0 in each session.
+    pub(super) connection: u64,
+    requests: mpsc::Sender<TaggedRequest>,
+    pub(super) is_up: bool,
+    /// A further connection that is being opened.
+    opening: Option<(u64, mpsc::Sender<TaggedRequest>)>,
+    /// The one before, for a while, and as long as requests on it have no answer.
+    retiring: Option<RetiringConnection>,
+    newest: u64,
+    failures: u32,
+    open_at: Option<Timestamp>,
+}
+
+struct RetiringConnection {
+    number: u64,
+    since: Timestamp,
+    /// Dropping it ends the connection.
+    _requests: mpsc::Sender<TaggedRequest>,
+}
+
+impl ApiLine {
+    pub(super) fn open(requests: mpsc::Sender<TaggedRequest>) -> Self {
+        Self {
+            connection: 0,
+            requests,
+            is_up: true,
+            opening: None,
+            retiring: None,
+            newest: 0,
+            failures: 0,
+            open_at: None,
+        }
+    }
+
+    pub(super) fn try_send(&self, sent: TaggedRequest) -> Result<(), mpsc::error::TrySendError<TaggedRequest>> {
+        self.requests.try_send(sent)
+    }
+
+    /// A line that is up is renewed in time, one that is down is opened again.
+    fn is_due(&self, now: Timestamp, begun: Timestamp) -> bool {
+        let usual = if self.is_up { begun.plus_seconds(RENEW_SECONDS) } else { now };
+        self.opening.is_none() && now >= self.open_at.unwrap_or(usual)
+    }
+
+    fn retry(&mut self, now: Timestamp) {
+        let millis = REOPEN_MILLIS_FIRST.saturating_mul(1_i64.checked_shl(self.failures).unwrap_or(i64::MAX));
+        self.failures = self.failures.saturating_add(1).min(20);
+        let pause = if self.is_up { RENEW_AGAIN_SECONDS * 1_000 } else { millis.min(REOPEN_MILLIS_MAX) };
+        self.open_at = Some(now.plus_millis(pause));
+    }
+}
+
+impl BinanceAdapter {
+    /// Which connection carries a request now: without the first one the second.
+    pub(super) fn way_now(&self, way: RequestWay) -> RequestWay {
+        let is_api_up = self.session.as_ref().is_some_and(|session| session.api.is_up);
+        if is_api_up { way } else { RequestWay::Rest }
+    }
+
+    /// Where it is time, opens a further connection; the one that is up stays until then.
+    pub(super) fn renew_api(&mut self, at: Timestamp) {
+        let Some(session) = self.session.as_mut().filter(|_| self.signer.is_some()) else { return };
+        if session.api.is_due(at, session.begun) {
+            self.open_further_connection(at);
+        }
+        self.retire_connection(at);
+    }
+
+    pub(super) fn open_further_connection(&mut self, at: Timestamp) {
+        if self.session.as_ref().is_none_or(|session| session.api.opening.is_some()) {
+            return;
+        }
+        let prepared = match self.reconnect.next(at) {
+            NextConnect::At(allowed) if allowed <= at => {
+                self.reconnect.on_attempt(at);
+                self.prepare_opening()
+            }
+            NextConnect::At(_) | NextConnect::Never { .. } => Err("the venue's limit of log-ons is used up".to_owned()),
+        };
+        let Some(session) = &mut self.session else { return };
+        match prepared {
+            Ok(opening) => {
+                let (requests, waiting) = channel(WAITING_REQUESTS_MAX);
+                session.api.newest += 1;
+                session.api.opening = Some((session.api.newest, requests));
+                self.runtime.spawn(opening.open_and_run(session.api.newest, waiting, session.out.clone()));
+            }
+            Err(reason) => {
+                tracing::warn!(adapter = %self.setup.adapter, reason, "no further connection is opened yet");
+                session.api.retry(at);
+            }
+        }
+    }
+
+    pub(super) fn on_api_opened(&mut self, at: Timestamp, connection: u64) {
+        let Some(session) = &mut self.session else { return };
+        let Some((number, requests)) = session.api.opening.take_if(|(number, _)| *number == connection) else { return };
+        let before = std::mem::replace(&mut session.api.requests, requests);
+        let before = RetiringConnection { number: session.api.connection, since: at, _requests: before };
+        let was_up = std::mem::replace(&mut session.api.is_up, true);
+        session.api.retiring = was_up.then_some(before);
+        (session.api.connection, session.api.failures, session.api.open_at) = (number, 0, None);
+        session.begun = at;
+        self.reconnect.on_success();
+        self.on_key_accepted();
+        if !was_up {
+            self.outbox.report(ReportKind::Line { line: LineKind::Private, up: true, reason: None });
+        }
+        self.retire_connection(at);
+    }
+
+    pub(super) fn on_api_not_opened(&mut self, at: Timestamp, connection: u64, reason: &str, is_key_refused: bool) {
+        let Some(session) = &mut self.session else { return };
+        if session.api.opening.take_if(|(number, _)| *number == connection).is_none() {
+            return;
+        }
+        tracing::warn!(adapter = %self.setup.adapter, reason, "a further connection could not be opened");
+        session.api.retry(at);
+        if is_key_refused {
+            self.on_key_refused();
+            self.lose(format!("the venue does not accept the key: {reason}"));
+        }
+    }
+
+    /// Requests on it without an answer may have taken effect. Without another connection REST is the second way, if it works.
+    pub(super) fn on_api_ended(&mut self, at: Timestamp, connection: u64, reason: &str) {
+        self.give_up_requests(at, connection, reason);
+        let Some(session) = &mut self.session else { return };
+        session.api.retiring.take_if(|before| before.number == connection);
+        if connection != session.api.connection || !session.api.is_up {
+            return;
+        }
+        session.api.is_up = false;
+        session.api.open_at = Some(at);
+        self.tracker.on_session_end();
+        let reason = Text::from(reason);
+        self.outbox.report(ReportKind::Line { line: LineKind::Private, up: false, reason: Some(reason.clone()) });
+        let way = (RequestLane::Inquiry, RequestWay::Rest);
+        if self.send(at, way, RequestPurpose::RestProbe(reason.clone()), BinanceRequest::time()).is_err() {
+            self.lose(reason);
+        }
+        self.renew_api(at);
+    }
+
+    fn give_up_requests(&mut self, at: Timestamp, connection: u64, reason: &str) {
+        let is_on_it = |request: &UnansweredRequest| request.connection == Some(connection);
+        let lost: Vec<u64> =
+            self.requests.iter().filter(|(_, request)| is_on_it(request)).map(|(tag, _)| *tag).collect();
+        for tag in lost {
+            if let Some(request) = self.requests.remove(&tag) {
+                self.on_unanswered(at, request, reason);
+            }
+        }
+    }
+
+    /// A connection that was replaced ends when everything on it is answered and told.
+    fn retire_connection(&mut self, at: Timestamp) {
+        let Some(session) = &mut self.session else { return };
+        let is_used = |number: u64| self.requests.values().any(|request| request.connection == Some(number));
+        let is_over = |before: &RetiringConnection| at >= before.since.plus_millis(OVERLAP_MILLIS);
+        session.api.retiring.take_if(|before| is_over(before) && !is_used(before.number));
+    }
+
+    /// How many connections were opened since the log-on, besides its own.
+    pub fn renewed_connections(&self) -> u64 {
+        self.session.as_ref().map_or(0, |session| session.api.connection)
+    }
+
+    /// Whether private events come.
+    pub fn is_private_up(&self) -> bool {
+        self.session.as_ref().is_some_and(|session| session.api.is_up)
+    }
+}
