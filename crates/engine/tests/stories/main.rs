@@ -15,6 +15,7 @@ mod lines;
 mod breaks;
 mod twelve_breaks;
 mod listings;
+mod listings_by_security;
 mod venue_listings;
 mod memory;
 mod retired;
