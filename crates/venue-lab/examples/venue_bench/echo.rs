@@ -30,10 +30,7 @@ async fn answer(stream: tokio::net::TcpStream) -> BenchResult<()> {
     let stream = stream.into_std()?;
     stream.set_nodelay(true)?;
     stream.set_nonblocking(false)?;
-    let stream =
-        tokio::task::spawn_blocking(move || tungstenite::accept(stream).map(|socket| socket.get_ref().try_clone()))
-            .await?
-            .map_err(|error| error.to_string())??;
+    let stream = tokio::task::spawn_blocking(move || shake_hands(stream)).await??;
     stream.set_nonblocking(true)?;
     let stream = ReadyStream(tokio::net::TcpStream::from_std(stream)?);
     stream.0.writable().await?;
@@ -42,4 +39,9 @@ async fn answer(stream: tokio::net::TcpStream) -> BenchResult<()> {
         socket.send(Message::Text(text.into()))?;
     }
     Ok(())
+}
+
+fn shake_hands(stream: std::net::TcpStream) -> BenchResult<std::net::TcpStream> {
+    let socket = tungstenite::accept(stream).map_err(|error| error.to_string())?;
+    Ok(socket.get_ref().try_clone()?)
 }

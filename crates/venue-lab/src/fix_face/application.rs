@@ -10,7 +10,7 @@ use fix::{
     SessionSender, tag,
 };
 
-use super::inbox::SessionInput;
+use super::inbox::{KEPT_REPORTS_MAX, SessionInput};
 use super::market_data::{self, MarketDataRequests};
 use super::scope::SessionScope;
 use super::tags;
@@ -20,9 +20,6 @@ use crate::exchange::{ExecutionType, VenueEvent};
 use crate::publisher::{EventInterest, EventSubscription, VenueEvents};
 use crate::sequencer::Unavailable;
 use crate::sessions::{SessionEntry, Sessions};
-
-/// Reports that are kept for a client that is away; of more the oldest are dropped.
-pub(crate) const KEPT_REPORTS_MAX: usize = 10_000;
 
 const EXECUTION_REPORT: &[u8] = b"8";
 

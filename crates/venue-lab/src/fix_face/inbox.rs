@@ -7,12 +7,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use fix::OutgoingMessage;
 use fix_net::SessionHandle;
 
-use super::application::KEPT_REPORTS_MAX;
 use crate::book_view::BookSnapshot;
 use crate::publisher::VenueEvents;
 
 /// Entries that wait for a session that does not take them; with one more it is logged out.
 pub(crate) const SESSION_INBOX_MAX: usize = 100_000;
+
+/// Reports that are kept for a client that is away; of more the oldest are dropped.
+pub(crate) const KEPT_REPORTS_MAX: usize = 10_000;
 
 pub(crate) enum SessionInput {
     Events(VenueEvents),
