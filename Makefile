@@ -106,7 +106,8 @@ audit: ## what it is built from: advisories, licences, sources, and a bill of ma
 	@scripts/audit.py
 
 simulate: ## run the whole system in simulated time on all cores, an hour of faults per seed (SEEDS=, SEED=)
-	cargo run --release -p simulator -- --seed $(or $(SEED),1) --seeds $(or $(SEEDS),200) --hours 1 --jobs $$(nproc) --coverage
+	cargo run --release -p simulator -- --seed $(or $(SEED),1) --seeds $(or $(SEEDS),200) --hours 1 --jobs $$(nproc) --coverage \
+	  --page docs/simulator-runs.md
 
 simulate-bugs: ## search a seed for every planted bug (SEEDS=)
 	cargo run --release -p simulator --features planted-bugs -- --bugs --seeds $(or $(SEEDS),1000)

@@ -13,6 +13,7 @@ use storage::journal::{self, JournalEntry, JournalReader};
 use storage::{JournalLedger, SnapshotStore, StorageError};
 use venue_sim::{ClientOrder, VenueRecord};
 
+use crate::market::VENUES;
 use crate::platform::{INSTANCE, Machine};
 
 /// The kind of an input in the journal: see docs/journal-format.md.
@@ -83,12 +84,15 @@ fn read_commands(machine: &Machine) -> Result<CommandsAndKinds, String> {
     Ok((commands, kinds))
 }
 
-/// What the venue has done, by its own ledger.
+/// What the venues have done, by their own ledgers.
 #[derive(Default)]
 pub(crate) struct VenueBooks {
-    /// How often each order reached the venue.
-    pub(crate) submitted: BTreeMap<OrderId, u64>,
-    pub(crate) executions: BTreeMap<Text, VenueFill>,
+    /// The one that is being read.
+    venue: usize,
+    /// How often each order reached each venue.
+    pub(crate) submitted: BTreeMap<(OrderId, usize), u64>,
+    /// By venue and id: venues give the same ids.
+    pub(crate) executions: BTreeMap<(usize, Text), VenueFill>,
     pub(crate) repeated_executions: Vec<Text>,
     pub(crate) ended: BTreeMap<OrderId, &'static str>,
 }
@@ -96,20 +100,25 @@ pub(crate) struct VenueBooks {
 impl VenueBooks {
     pub(crate) fn read(machine: &Machine) -> Result<Self, String> {
         let mut books = Self::default();
-        let path = machine.ledger();
-        if path.exists() {
+        for venue in 0..VENUES.len() {
+            books.venue = venue;
+            let path = machine.ledger(venue);
             let mut visit = |payload: &[u8]| {
                 VenueRecord::decode_batch(payload)?.into_iter().for_each(|record| books.apply(record));
                 Ok(())
             };
-            AppendLog::read(&path, &mut visit).map_err(|error| machine.text(&error))?;
+            if path.exists() {
+                AppendLog::read(&path, &mut visit).map_err(|error| machine.text(&error))?;
+            }
         }
         Ok(books)
     }
 
     fn apply(&mut self, record: VenueRecord) {
         match record {
-            VenueRecord::Submitted(submission) => *self.submitted.entry(submission.order).or_default() += 1,
+            VenueRecord::Submitted(submission) => {
+                *self.submitted.entry((submission.order, self.venue)).or_default() += 1;
+            }
             VenueRecord::Traded(trade) => {
                 for execution in trade.executions {
                     let fill = VenueFill {
@@ -122,7 +131,7 @@ impl VenueBooks {
                         charges: vec![],
                         ext_order: None,
                     };
-                    if self.executions.insert(execution.exec_id.clone(), fill).is_some() {
+                    if self.executions.insert((self.venue, execution.exec_id.clone()), fill).is_some() {
                         self.repeated_executions.push(execution.exec_id);
                     }
                 }
@@ -145,8 +154,9 @@ impl VenueBooks {
     /// An order of a compacted ledger; so few orders are traded here that the venue keeps them all.
     fn apply_kept(&mut self, held: &ClientOrder) {
         let order = held.submission().order;
-        *self.submitted.entry(order).or_default() += 1;
-        self.executions.extend(held.fills().map(|fill| (fill.exec_id.clone(), fill.clone())));
+        *self.submitted.entry((order, self.venue)).or_default() += 1;
+        let venue = self.venue;
+        self.executions.extend(held.fills().map(|fill| ((venue, fill.exec_id.clone()), fill.clone())));
         let ended = match held.final_state().0 {
             VenueOrderState::Live => return,
             VenueOrderState::Rejected => "rejected",

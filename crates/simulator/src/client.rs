@@ -166,6 +166,11 @@ impl SeededClient {
         self.waiting.extend(sent.map(|reply| (self.log.len() - 1, reply)));
     }
 
+    /// A request of which the client will hear nothing.
+    pub(crate) fn note_unknown(&mut self, intent: Intent) {
+        self.log.push(LogEntry { intent, outcome: RequestOutcome::Unknown });
+    }
+
     /// Replies that have come, as the trace tells them.
     pub(crate) fn receive(&mut self) -> Vec<(String, RequestOutcome)> {
         let (name, mut answered) = (self.name(), Vec::new());

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::sync::Arc;
 
 use domain::order::PendingRequest;
 use domain::query::{Answer, Filter};
@@ -9,6 +10,7 @@ use domain::{AccountId, Decimal, IntId, OrderId, Query, SecurityId, StrategyId, 
 
 use crate::books::{JournalBooks, VenueBooks, named_order};
 use crate::client::{Intent, LogEntry, RequestOutcome, SeededClient};
+use crate::market::{VENUES, venue_of};
 use crate::platform::FoundState;
 use crate::read_model::SimulatedReadModel;
 
@@ -144,10 +146,14 @@ impl Evidence<'_> {
 
     /// I2, and no order at the venue that the journal does not know.
     fn venue_saw_each_order_once(&self) -> InvariantResult {
-        for (order, times) in &self.venue.submitted {
+        for ((order, venue), times) in &self.venue.submitted {
             ensure(*times == 1, "sent to the venue twice", || format!("order number {order}: {times} times"))?;
-            ensure(self.books.orders.contains_key(order), "the venue has an order that is not in the journal", || {
+            let known = self.books.orders.get(order);
+            ensure(known.is_some(), "the venue has an order that is not in the journal", || {
                 format!("order number {order}")
+            })?;
+            ensure(known.is_some_and(|known| venue_of(known.account) == *venue), "sent to the wrong venue", || {
+                format!("{} has {known:?}", VENUES[*venue])
             })?;
         }
         let repeated = self.venue.repeated_executions.first();
@@ -159,8 +165,9 @@ impl Evidence<'_> {
         let mut booked = BTreeSet::new();
         for transaction in self.books.transactions.iter().filter(|transaction| is_trade(transaction)) {
             let exec_id = transaction.ext_id.clone().unwrap_or_else(|| "".into());
-            ensure(booked.insert(exec_id.clone()), "a fill was booked twice", || format!("execution {exec_id}"))?;
-            let fill = self.venue.executions.get(&exec_id);
+            let key = (venue_of(transaction.account), exec_id.clone());
+            ensure(booked.insert(key.clone()), "a fill was booked twice", || format!("execution {exec_id}"))?;
+            let fill = self.venue.executions.get(&key);
             let is_as_reported = fill
                 .is_some_and(|fill| fill.price == transaction.price && fill.quantity.0 == transaction.quantity.0.abs());
             ensure(is_as_reported, "a fill that the venue does not have", || {
@@ -172,9 +179,9 @@ impl Evidence<'_> {
 
     /// I3, the other half: once all is quiet every fill of the venue is booked.
     pub(crate) fn no_fill_is_missing(&self) -> InvariantResult {
-        let booked: BTreeSet<&Text> =
-            self.books.transactions.iter().filter_map(|transaction| transaction.ext_id.as_ref()).collect();
-        let missing = self.venue.executions.values().find(|fill| !booked.contains(&fill.exec_id));
+        let key = |transaction: &Arc<Transaction>| Some((venue_of(transaction.account), transaction.ext_id.clone()?));
+        let booked: BTreeSet<(usize, Text)> = self.books.transactions.iter().filter_map(key).collect();
+        let missing = self.venue.executions.iter().find(|(key, _)| !booked.contains(key));
         ensure(missing.is_none(), "a fill is missing", || format!("the venue has {missing:?}"))
     }
 

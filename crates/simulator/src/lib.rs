@@ -6,6 +6,7 @@ mod client;
 mod clock;
 mod coverage;
 mod disk;
+mod faulty_lines;
 mod invariants;
 mod market;
 mod platform;

@@ -1,6 +1,9 @@
 //! The command line of the simulator.
 
+use std::fmt::Write;
+use std::fs;
 use std::io;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc;
@@ -39,6 +42,9 @@ struct Arguments {
     /// Print what was reached and what never was
     #[arg(long)]
     coverage: bool,
+    /// Write what was run, found and reached into this file, as a page
+    #[arg(long)]
+    page: Option<PathBuf>,
     /// Print a failure as it is, without a search for a shorter schedule
     #[arg(long)]
     no_shorten: bool,
@@ -54,7 +60,8 @@ struct Totals {
     coverage: Coverage,
     simulated: i64,
     runs: u64,
-    failures: u64,
+    /// The seed of each failure, and the promise that it broke.
+    failures: Vec<(u64, String)>,
 }
 
 fn main() -> io::Result<ExitCode> {
@@ -65,17 +72,24 @@ fn main() -> io::Result<ExitCode> {
     }
     let begun = Instant::now();
     let totals = run_all(&arguments)?;
-    totals.print(begun);
+    println!("{}", totals.summary(begun));
+    println!("{} passed, {} failed", totals.runs - totals.failures.len() as u64, totals.failures.len());
+    if let Some(path) = &arguments.page {
+        fs::write(path, totals.page(&arguments, begun))?;
+    }
     if arguments.coverage {
         println!("\n{}", totals.coverage);
     }
-    Ok(if totals.failures == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if totals.failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 impl Arguments {
     fn plan(&self, seed: u64) -> Plan {
-        let minutes = self.hours.map_or(self.minutes, |hours| hours.saturating_mul(60));
-        Plan { is_traced: self.trace, ..Plan::of_seed(seed, minutes) }
+        Plan { is_traced: self.trace, ..Plan::of_seed(seed, self.fault_minutes()) }
+    }
+
+    fn fault_minutes(&self) -> u32 {
+        self.hours.map_or(self.minutes, |hours| hours.saturating_mul(60))
     }
 }
 
@@ -109,24 +123,45 @@ impl Totals {
         self.simulated += report.simulated;
         self.runs += 1;
         println!("seed {seed}: {}, trace {}", verdict(&report), report.hash);
-        if report.violation.is_some() {
-            self.failures += 1;
+        if let Some(violation) = &report.violation {
+            self.failures.push((seed, violation.to_string()));
             explain(&arguments.plan(seed), report, arguments)?;
         }
         Ok(())
     }
 
     #[allow(clippy::cast_precision_loss, reason = "for people to read")]
-    fn print(&self, begun: Instant) {
+    fn summary(&self, begun: Instant) -> String {
         let (simulated, real) = (self.simulated as f64 / NANOS_PER_SECOND, begun.elapsed().as_secs_f64());
-        println!(
+        format!(
             "{} seeds, {:.2} simulated days in {real:.1} s ({:.0} times real time), {} faults, {} failures",
             self.runs,
             simulated / SECONDS_PER_DAY,
             simulated / real.max(1e-9),
             self.coverage.faults_injected(),
-            self.failures
+            self.failures.len()
+        )
+    }
+
+    /// A page for docs: what was run, what was found, what was reached.
+    fn page(&self, arguments: &Arguments, begun: Instant) -> String {
+        let last = arguments.seed.saturating_add(arguments.seeds).saturating_sub(1);
+        let mut page = format!(
+            "# Runs of the simulator\n\nWritten by `make simulate`; [the simulator](simulator.md) explains it. Seeds {} to {last}, {} simulated minutes of \
+             faults each.\n\n{}.\n\n## Broken promises\n\n",
+            arguments.seed,
+            arguments.fault_minutes(),
+            self.summary(begun)
         );
+        if self.failures.is_empty() {
+            page.push_str("None.\n");
+        }
+        for (seed, violation) in &self.failures {
+            // A string takes all that is written.
+            let _ = writeln!(page, "- seed {seed}: {violation}");
+        }
+        let _ = write!(page, "\n## Reached, and never reached\n\n```text\n{}```\n", self.coverage);
+        page
     }
 }
 

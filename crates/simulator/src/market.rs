@@ -1,10 +1,10 @@
-//! The small world of every run: one exchange that is always open, three stocks, two accounts with cash, one simulated venue.
+//! The small world of every run: one exchange that is always open, three stocks, two accounts with cash, a simulated venue for each.
 
 use std::sync::Arc;
 
 use domain::command::{Command, MarketDataSubscription, ReferenceChange};
 use domain::risk::{BurstLimit, EngineSettings, RiskLimits, SelfTradePrevention};
-use domain::{AccountId, AdapterName, Amount, Decimal, Price, Quantity, SecurityId, StrategyId};
+use domain::{Account, AccountId, AdapterName, Amount, Decimal, Price, Quantity, SecurityId, StrategyId};
 use venue_sim::{
     Faults, ListedSecurity, OpeningQuotes, ParticipantActivity, SelfTradeRule, UnitCosts, VenueConfig, VenueFees,
 };
@@ -12,13 +12,20 @@ use venue_sim::{
 /// Number, symbol and opening price in cents.
 pub(crate) const STOCKS: [(u64, &str, i64); 3] = [(1, "ALPHA", 1_000), (2, "BRAVO", 5_000), (3, "CHARLIE", 20_000)];
 pub(crate) const ACCOUNTS: [u64; 2] = [1, 2];
+/// One for each account. Both list every stock and give the same execution ids, as venues do that know nothing of each other.
+pub(crate) const VENUES: [&str; 2] = ["ALPHA", "BRAVO"];
 const CASH: i64 = 2_000_000;
 /// How late a request may arrive.
 const REQUEST_LIFE_NANOS: i64 = 5_000_000_000;
 const LATENCY_NANOS: i64 = 2_000_000;
 
-pub(crate) fn adapter() -> AdapterName {
-    AdapterName::new("SIMULATED", None)
+pub(crate) fn adapter(venue: usize) -> AdapterName {
+    AdapterName::new("SIMULATED", Some(VENUES[venue]))
+}
+
+/// Where the orders of an account go.
+pub(crate) fn venue_of(account: AccountId) -> usize {
+    ACCOUNTS.iter().position(|id| AccountId(*id) == account).unwrap_or(0)
 }
 
 pub(crate) fn cents(cents: i64) -> Price {
@@ -55,14 +62,19 @@ fn settings() -> EngineSettings {
 
 fn reference() -> Vec<ReferenceChange> {
     let stocks = STOCKS.map(|(id, symbol, _)| ReferenceChange::Security(samples::stock(id, symbol)));
-    let accounts = ACCOUNTS.map(|id| ReferenceChange::Account(samples::account(id, &format!("account {id}"))));
+    let accounts = ACCOUNTS.map(|id| {
+        let session_qualifier = Some(VENUES[venue_of(AccountId(id))].into());
+        ReferenceChange::Account(Account { session_qualifier, ..samples::account(id, &format!("account {id}")) })
+    });
     std::iter::once(ReferenceChange::Exchange(samples::exchange())).chain(stocks).chain(accounts).collect()
 }
 
-pub(crate) fn venue(seed: u64, has_late_requests: bool) -> VenueConfig {
+pub(crate) fn venue(venue: usize, seed: u64, has_late_requests: bool) -> VenueConfig {
+    // Each has a market of its own.
+    let seed = seed.wrapping_add(venue as u64);
     VenueConfig {
         name: "SIM".into(),
-        feed: "SIM".into(),
+        feed: VENUES[venue].into(),
         exchange: Arc::new(samples::exchange()),
         listings: STOCKS.map(|(id, symbol, opening)| listing(id, symbol, opening)).into(),
         seed,

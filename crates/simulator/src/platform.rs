@@ -2,7 +2,7 @@
 //! composes them, but stepped by hand on one thread.
 
 use std::collections::VecDeque;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use adapters::simulated::{SimulatedVenueSettings, VenueControls, newest_order};
@@ -20,7 +20,7 @@ use storage::{JournalLedger, SnapshotStore};
 
 use crate::clock::SimulatedClock;
 use crate::disk::SimulatedDisk;
-use crate::market;
+use crate::market::{self, VENUES};
 use crate::read_model::SimulatedReadModel;
 
 /// A small one, so that every run compacts the venue's ledger many times.
@@ -47,8 +47,8 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    pub(crate) fn ledger(&self) -> PathBuf {
-        self.folder.join("venues").join("SIMULATED.ledger")
+    pub(crate) fn ledger(&self, venue: usize) -> PathBuf {
+        self.folder.join("venues").join(format!("{}.ledger", VENUES[venue]))
     }
 
     /// An error without the name of the folder, which differs from run to run.
@@ -64,15 +64,22 @@ pub(crate) struct Platform {
     machine: Machine,
     live: LiveLoop,
     worker: JournalWorker,
-    instructions: InstructionQueue,
-    venue: Option<AdapterHost>,
-    controls: Option<VenueControls>,
+    /// By venue.
+    instructions: Vec<InstructionQueue>,
+    /// By venue; empty until they are opened.
+    venues: Vec<OpenVenue>,
     pub(crate) events: EventReceiver,
     stop: Sender<()>,
     /// What the engine is still to be told before the venue is opened.
     startup: VecDeque<Command>,
     asked: Option<ReplyReceiver>,
     _lock: DataDirLock,
+}
+
+/// A venue with its adapter.
+struct OpenVenue {
+    host: AdapterHost,
+    controls: VenueControls,
 }
 
 /// What recovery found.
@@ -102,7 +109,7 @@ impl Platform {
         let feed = EventFeed::default();
         let events = feed.subscribe(&[EventClass::OrderStatus, EventClass::Fill], FEED_CAPACITY);
         let mut router = InstructionRouter::default();
-        let instructions = router.open(market::adapter());
+        let instructions = (0..VENUES.len()).map(|venue| router.open(market::adapter(venue))).collect();
         let (stop, stopped) = bounded(1);
         let parts = LiveParts {
             engine,
@@ -128,8 +135,7 @@ impl Platform {
             live,
             worker,
             instructions,
-            venue: None,
-            controls: None,
+            venues: vec![],
             events,
             stop,
             startup,
@@ -160,27 +166,30 @@ impl Platform {
     }
 
     pub(crate) fn has_instructions(&self) -> bool {
-        !self.instructions.is_empty() && self.venue.is_some()
+        self.is_started() && self.instructions.iter().any(|queue| !queue.is_empty())
     }
 
-    /// The adapter takes instructions and delivers what the venue reports. Nanoseconds until it is due again.
-    pub(crate) fn step_venue(&mut self) -> Result<i64, String> {
+    /// Each adapter takes instructions and delivers what its venue reports. Nanoseconds until one is due again.
+    pub(crate) fn step_venues(&mut self) -> Result<i64, String> {
         let at = self.machine.clock.now();
-        let Some(host) = &mut self.venue else { return Ok(i64::MAX) };
-        for instruction in self.instructions.try_iter().take(INSTRUCTIONS_PER_CYCLE) {
-            host.handle(at, &instruction).map_err(|error| format!("{error:?}"))?;
+        let mut due = i64::MAX;
+        for (OpenVenue { host, .. }, instructions) in self.venues.iter_mut().zip(&self.instructions) {
+            for instruction in instructions.try_iter().take(INSTRUCTIONS_PER_CYCLE) {
+                host.handle(at, &instruction).map_err(|error| format!("{error:?}"))?;
+            }
+            host.step(at).map_err(|error| format!("{error:?}"))?;
+            due = due.min(host.next_due().map_or(i64::MAX, |due| due.nanos_since(at).max(0)));
         }
-        host.step(at).map_err(|error| format!("{error:?}"))?;
-        Ok(host.next_due().map_or(i64::MAX, |due| due.nanos_since(at).max(0)))
+        Ok(due)
     }
 
-    pub(crate) fn controls(&self) -> Option<&VenueControls> {
-        self.controls.as_ref()
+    pub(crate) fn controls(&self, venue: usize) -> Option<&VenueControls> {
+        self.venues.get(venue).map(|open| &open.controls)
     }
 
     /// Tells the engine what comes next at a start; opens the venue after the last. Whether the venue was opened now.
     pub(crate) fn go_on_starting(&mut self) -> Result<bool, String> {
-        if self.venue.is_some() {
+        if self.is_started() {
             return Ok(false);
         }
         match self.asked.as_mut().map(ReplyReceiver::try_recv) {
@@ -196,36 +205,40 @@ impl Platform {
                 self.asked = Some(self.inbox.command(envelope).map_err(|error| format!("start: {error:?}"))?);
                 Ok(false)
             }
-            None => self.open_venue().map(|()| true),
+            None => self.open_venues().map(|()| true),
         }
     }
 
-    fn open_venue(&mut self) -> Result<(), String> {
+    fn open_venues(&mut self) -> Result<(), String> {
+        self.venues = (0..VENUES.len()).map(|venue| self.open_venue(venue)).collect::<Result<_, _>>()?;
+        Ok(())
+    }
+
+    fn open_venue(&self, venue: usize) -> Result<OpenVenue, String> {
         let machine = &self.machine;
         let folder = machine.folder.join("venues");
         std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
         let settings = SimulatedVenueSettings {
-            ledger: machine.ledger(),
-            venue: market::venue(machine.seed, machine.has_late_requests),
+            ledger: machine.ledger(venue),
+            venue: market::venue(venue, machine.seed, machine.has_late_requests),
             compact_at_bytes: LEDGER_COMPACT_BYTES,
         };
         let adapter = SimulatedAdapter::open_on(machine.disk.shared(), settings, machine.clock.now())
             .map_err(|error| machine.text(&error))?;
-        self.controls = Some(adapter.controls());
-        let host =
-            AdapterHost::attach(market::adapter(), Box::new(adapter), self.inbox.clone(), VenueBackoff::default());
-        self.venue = Some(host.map_err(|error| format!("{error:?}"))?);
-        Ok(())
+        let controls = adapter.controls();
+        let name = market::adapter(venue);
+        let host = AdapterHost::attach(name, Box::new(adapter), self.inbox.clone(), VenueBackoff::default());
+        Ok(OpenVenue { host: host.map_err(|error| format!("{error:?}"))?, controls })
     }
 
     pub(crate) fn is_started(&self) -> bool {
-        self.venue.is_some()
+        !self.venues.is_empty()
     }
 
     /// Everything that was taken in is durable before the loop ends.
     pub(crate) fn stop(mut self) -> Result<LiveExit, String> {
-        if let Some(venue) = &mut self.venue {
-            venue.disconnect(self.machine.clock.now()).map_err(|error| format!("{error:?}"))?;
+        for venue in &mut self.venues {
+            venue.host.disconnect(self.machine.clock.now()).map_err(|error| format!("{error:?}"))?;
         }
         loop {
             while self.worker.has_work() {
@@ -281,12 +294,11 @@ fn replay(
 
 /// As the server asks the ledgers of its venues at a start.
 fn check_orders(machine: &Machine, last: OrderId) -> Result<(), String> {
-    let path: &Path = &machine.ledger();
-    match newest_order(path) {
-        Ok(Some(order)) if order > last => {
-            Err(format!("the venue's ledger has order number {order}, and the journal's last is {last}"))
-        }
+    for venue in 0..VENUES.len() {
         // One that is not there, or cannot be read, shows when the venue opens it.
-        Ok(_) | Err(_) => Ok(()),
+        if let Some(order) = newest_order(&machine.ledger(venue)).ok().flatten().filter(|order| *order > last) {
+            return Err(format!("a venue's ledger has order number {order}, and the journal's last is {last}"));
+        }
     }
+    Ok(())
 }

@@ -3,6 +3,8 @@
 use domain::SeededRng;
 use std::fmt;
 
+use crate::market::VENUES;
+
 pub const SECOND: i64 = 1_000_000_000;
 pub const MILLI: i64 = 1_000_000;
 /// Nothing goes wrong before: the platform starts and the venue logs on.
@@ -62,9 +64,34 @@ pub enum Fault {
         draw: u64,
     },
     Venue {
+        venue: usize,
         fault: VenueLineFault,
         seconds: i64,
     },
+    /// The connection between a client and the platform.
+    Link {
+        client: usize,
+        fault: LinkFault,
+        seconds: i64,
+    },
+    /// The process is killed, and a bit of a file of the journal or of a snapshot flips before it starts again.
+    BitFlip {
+        file: u64,
+        place: u64,
+    },
+}
+
+/// What goes wrong between a client and the platform.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LinkFault {
+    /// Requests arrive up to seconds later, in any order.
+    Slow,
+    /// Half-open: the client sends into a line that is gone.
+    LosesRequests,
+    /// Cut after the request: it arrives, and its answer does not.
+    LosesReplies,
+    /// Each request arrives twice.
+    Duplicates,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,7 +111,7 @@ pub enum VenueLineFault {
 
 impl Fault {
     /// Every kind, for the coverage.
-    pub const KINDS: [&'static str; 19] = [
+    pub const KINDS: [&'static str; 24] = [
         "kill",
         "power cut",
         "orderly stop",
@@ -104,6 +131,11 @@ impl Fault {
         "venue is mute",
         "venue loses requests",
         "venue gets requests late",
+        "link is slow",
+        "link loses requests",
+        "link loses replies",
+        "link duplicates",
+        "bit flip",
     ];
 
     pub fn kind(&self) -> &'static str {
@@ -119,12 +151,14 @@ impl Fault {
             Self::ClockSet { .. } => "clock set",
             Self::ReadModelRolledBack { .. } => "read model rolled back",
             Self::Venue { fault, .. } => fault.kind(),
+            Self::Link { fault, .. } => fault.kind(),
+            Self::BitFlip { .. } => "bit flip",
         }
     }
 
     fn draw(rng: &mut SeededRng) -> Self {
         let seconds = rng.between(1, 30);
-        match rng.below(20) {
+        match rng.below(26) {
             0..=2 => Self::Kill,
             3..=6 => Self::PowerCut { operation: u32::try_from(rng.between(1, 24)).unwrap_or(1) },
             7 => Self::OrderlyStop,
@@ -135,8 +169,29 @@ impl Fault {
             12 => Self::HangingDisk { seconds },
             13 => Self::ClockSet { seconds: rng.between(-7_200, 7_200) },
             14 => Self::ReadModelRolledBack { draw: rng.below(4) },
-            _ => Self::Venue { fault: VenueLineFault::draw(rng), seconds },
+            15..=19 => Self::Venue { venue: pick(rng, VENUES.len()), fault: VenueLineFault::draw(rng), seconds },
+            20..=22 => Self::Link { client: pick(rng, TRADERS), fault: LinkFault::draw(rng), seconds },
+            _ => Self::BitFlip { file: rng.next_u64(), place: rng.next_u64() },
         }
+    }
+}
+
+fn pick(rng: &mut SeededRng, count: usize) -> usize {
+    usize::try_from(rng.below(count as u64)).unwrap_or(0)
+}
+
+impl LinkFault {
+    fn kind(self) -> &'static str {
+        match self {
+            Self::Slow => "link is slow",
+            Self::LosesRequests => "link loses requests",
+            Self::LosesReplies => "link loses replies",
+            Self::Duplicates => "link duplicates",
+        }
+    }
+
+    fn draw(rng: &mut SeededRng) -> Self {
+        *rng.pick(&[Self::Slow, Self::LosesRequests, Self::LosesReplies, Self::Duplicates]).unwrap_or(&Self::Slow)
     }
 }
 
@@ -155,7 +210,7 @@ impl VenueLineFault {
         }
     }
 
-    /// Without lost and late requests: the recorded seeds of planted bugs know only these.
+    /// Without lost and late requests, which have a test of their own.
     fn draw(rng: &mut SeededRng) -> Self {
         let all = [Self::Reject, Self::Delay, Self::Duplicate, Self::Drop, Self::Reorder, Self::Disconnect, Self::Mute];
         *rng.pick(&all).unwrap_or(&Self::Disconnect)

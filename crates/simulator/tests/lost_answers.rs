@@ -13,8 +13,11 @@ const FAULTS: [VenueLineFault; 4] =
 /// The schedule of the seed, with a fault of the line wherever something goes wrong.
 fn plan(seed: u64) -> Plan {
     let plan = Plan::of_seed(seed, MINUTES);
-    let fault =
-        |place: usize| Fault::Venue { fault: FAULTS[(place + usize::from(seed.is_multiple_of(2))) % 4], seconds: 25 };
+    let fault = |place: usize| Fault::Venue {
+        venue: place / 2 % 2,
+        fault: FAULTS[(place + usize::from(seed.is_multiple_of(2))) % 4],
+        seconds: 25,
+    };
     let step = |(place, step): (usize, Step)| match step.what {
         Happening::Fault(_) => Step { what: Happening::Fault(fault(place)), ..step },
         Happening::Client { .. } => step,

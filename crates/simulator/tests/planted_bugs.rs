@@ -28,15 +28,28 @@ macro_rules! recorded {
 }
 
 recorded! {
-    acknowledge_before_sync: AcknowledgeBeforeSync, 2, "the platform does not start";
-    head_before_sync: HeadBeforeSync, 14, "the platform does not start";
-    release_at_wrong_sequence: ReleaseAtWrongSequence, 35, "acknowledged and lost";
+    acknowledge_before_sync: AcknowledgeBeforeSync, 1, "the platform does not start";
+    head_before_sync: HeadBeforeSync, 8, "the platform does not start";
+    accept_torn_end: AcceptTornEnd, 5, "the platform does not start";
+    release_at_wrong_sequence: ReleaseAtWrongSequence, 3, "acknowledged and lost";
     drop_refusal: DropRefusal, 1, "an answer was dropped";
     forget_fill: ForgetFill, 1, "a fill is missing";
     book_repeated_fill: BookRepeatedFill, 1, "a fill was booked twice";
     reuse_order_number: ReuseOrderNumber, 1, "the platform panicked";
-    skip_reconciled_fills: SkipReconciledFills, 1, "a fill is missing";
-    unsynced_venue_ledger: UnsyncedVenueLedger, 2, "a fill that the venue does not have";
+    skip_reconciled_fills: SkipReconciledFills, 4, "a fill is missing";
+    unsynced_venue_ledger: UnsyncedVenueLedger, 1, "a fill that the venue does not have";
+    skip_rewrite: SkipRewrite, 8, "the platform does not start";
+    trust_snapshot: TrustSnapshot, 6, "the digest differs";
+    snapshot_at_wrong_sequence: SnapshotAtWrongSequence, 1, "a snapshot differs from the journal";
+    answer_with_wrong_sequence: AnswerWithWrongSequence, 1, "acknowledged and lost";
+    publish_twice: PublishTwice, 1, "replay differs";
+    accept_repeated_order_id: AcceptRepeatedOrderId, 1, "an id was given twice";
+    forget_commission: ForgetCommission, 1, "cash is not the sum of transactions";
+    lose_event: LoseEvent, 1, "replay differs";
+    drop_answer: DropAnswer, 1, "an answer was dropped";
+    digest_skips_input: DigestSkipsInput, 1, "the digest differs";
+    flip_position: FlipPosition, 1, "positions are not the sum of fills";
+    book_wrong_price: BookWrongPrice, 1, "a fill that the venue does not have";
 }
 
 #[test]

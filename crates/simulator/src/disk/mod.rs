@@ -90,6 +90,39 @@ impl SimulatedDisk {
         (state.cut_in, state.sync_fails, state.write_fails, state.is_full) = (None, false, false, false);
     }
 
+    /// Files of the journal and snapshots that have any content, with their lengths without zeros at the end.
+    pub(crate) fn used_files(&self) -> Vec<(PathBuf, u64)> {
+        let state = self.lock();
+        let is_kept = |path: &Path| is_of_journal(path) || is_snapshot(path);
+        let used = |(path, file): (&PathBuf, &usize)| {
+            let bytes = fs::read(path).ok().filter(|_| !state.files[*file].is_deceptive)?;
+            let last = bytes.iter().rposition(|byte| *byte != 0)?;
+            Some((path.clone(), last as u64 + 1))
+        };
+        state.names.iter().filter(|(path, _)| is_kept(path)).filter_map(used).collect()
+    }
+
+    /// A byte of a file at rest: what was written has reached the disk by now. None where the file is gone, or shorter.
+    pub(crate) fn byte(&self, path: &Path, offset: u64) -> Option<u8> {
+        let mut state = self.lock();
+        let file = state.names.get(path).copied()?;
+        let file = &mut state.files[file];
+        file.sync();
+        file.synced.get(usize::try_from(offset).ok()?).copied()
+    }
+
+    /// Sets a byte of a file at rest, where the file has it.
+    pub(crate) fn set_byte(&self, path: &Path, offset: u64, value: u8) -> io::Result<()> {
+        let mut state = self.lock();
+        let Some(file) = state.names.get(path).copied() else { return Ok(()) };
+        let file = &mut state.files[file];
+        file.sync();
+        let place = usize::try_from(offset).expect("files here are small");
+        let Some(byte) = file.synced.get_mut(place) else { return Ok(()) };
+        *byte = value;
+        OsFileSystem.open(path)?.write_at(&[value], offset).map(drop)
+    }
+
     /// Makes the files what the disk holds without power, and switches it on again.
     pub(crate) fn power_cut(&self) -> io::Result<()> {
         let mut state = self.lock();
@@ -179,6 +212,10 @@ impl DiskFile {
 
 fn is_of_journal(path: &Path) -> bool {
     path.parent().is_some_and(|folder| folder.ends_with(storage::journal::FOLDER))
+}
+
+fn is_snapshot(path: &Path) -> bool {
+    path.parent().is_some_and(|folder| folder.ends_with(storage::snapshot::FOLDER))
 }
 
 fn sectors(mut offset: u64, mut bytes: &[u8]) -> Vec<(u64, &[u8])> {

@@ -46,7 +46,7 @@ impl VenueOnDisk {
     fn start(&self) -> SimulatedAdapter {
         let settings = SimulatedVenueSettings {
             ledger: self.folder.path().join("venue.ledger"),
-            venue: market::venue(self.seed, false),
+            venue: market::venue(0, self.seed, false),
             compact_at_bytes: COMPACT_AT_BYTES,
         };
         let mut venue = SimulatedAdapter::open_on(self.disk.shared(), settings, self.now)
@@ -82,7 +82,7 @@ impl VenueOnDisk {
 fn order(id: u64) -> Order {
     let kind = OrderKind::Limit { limit: "1".parse().unwrap() };
     let terms = OrderTerms { quantity: 1.into(), kind, tif: TimeInForce::Gtc };
-    Order { terms, security: SecurityId(1), adapter: market::adapter(), ..samples::order(id) }
+    Order { terms, security: SecurityId(1), adapter: market::adapter(0), ..samples::order(id) }
 }
 
 #[test]

@@ -1,7 +1,5 @@
 //! The end of a run: nothing goes wrong any more, and nothing may stay open.
 
-use venue_sim::Faults;
-
 use super::{NEVER, SimulatedRun};
 use crate::books::JournalBooks;
 use crate::invariants::{InvariantResult, broken, same_state};
@@ -19,9 +17,8 @@ impl SimulatedRun {
         let now = self.now();
         (self.full_until, self.slow_until, self.hanging_until) = (0, 0, 0);
         // The line stays as it is: what was lost on it is found by asking.
-        self.venue_faulty_until = 0;
-        self.venue_faults = Faults { seed: self.machine.seed, ..Faults::default() };
-        self.apply_venue_faults();
+        self.end_venue_faults();
+        self.links.heal();
         // A commit that hangs is made now.
         self.disk_at = if self.disk_at == NEVER { NEVER } else { now };
         self.run_until(now + REST)?;

@@ -3,9 +3,9 @@
 use venue_sim::Faults;
 
 use super::SimulatedRun;
-use crate::client::Intent;
+use crate::faulty_lines::VenueLine;
 use crate::invariants::InvariantResult;
-use crate::platform::Platform;
+use crate::market::VENUES;
 use crate::schedule::{Fault, Happening, SECOND, VenueLineFault};
 
 impl SimulatedRun {
@@ -22,16 +22,6 @@ impl SimulatedRun {
                 self.inject(*fault)
             }
         }
-    }
-
-    pub(super) fn send(&mut self, client: usize, intent: Intent, envelope: domain::CommandEnvelope) {
-        let client = &mut self.clients[client];
-        let sent = self.platform.as_ref().filter(|platform| platform.is_started());
-        let sent = sent.and_then(|platform| platform.inbox.command(envelope).ok());
-        let (name, hint) = (client.name(), if sent.is_some() { "asks" } else { "finds no platform" });
-        self.trace.line(format_args!("{name} {hint}: {intent}"));
-        client.note(intent, sent);
-        self.wake_loop();
     }
 
     fn inject(&mut self, fault: Fault) -> InvariantResult {
@@ -54,20 +44,27 @@ impl SimulatedRun {
                 self.machine.read_model.roll_back_to(applied / 4 * draw);
                 return self.end_process("killed, and the read model is older", false);
             }
-            Fault::Venue { fault, seconds } => {
-                self.venue_faulty_until = now + seconds * SECOND;
-                self.venue_faults = faults_of(fault, self.machine.seed);
+            Fault::Venue { venue, fault, seconds } => {
+                self.venue_lines[venue] =
+                    VenueLine { faulty_until: now + seconds * SECOND, faults: faults_of(fault, self.machine.seed) };
                 self.apply_venue_faults();
+            }
+            Fault::Link { client, fault, seconds } => self.links.set_fault(client, fault, now + seconds * SECOND),
+            Fault::BitFlip { file, place } => {
+                self.end_process("killed, and a bit of its files flips", false)?;
+                return self.flip_bit(file, place);
             }
         }
         Ok(())
     }
 
     pub(super) fn apply_venue_faults(&mut self) {
-        let controls = self.platform.as_ref().and_then(Platform::controls);
-        if let Some(controls) = controls {
-            controls.set_faults(self.venue_faults);
-            self.venue_at = self.now();
+        let Some(platform) = &self.platform else { return };
+        for (venue, line) in self.venue_lines.iter().enumerate() {
+            if let Some(controls) = platform.controls(venue) {
+                controls.set_faults(line.faults);
+                self.venue_at = self.machine.clock.steady();
+            }
         }
     }
 
@@ -78,12 +75,20 @@ impl SimulatedRun {
             self.machine.disk.set_full(false);
             self.trace.line("the disk has room again");
         }
-        if self.venue_faulty_until != 0 && now >= self.venue_faulty_until {
-            self.venue_faulty_until = 0;
-            self.venue_faults = Faults { seed: self.machine.seed, ..Faults::default() };
-            self.trace.line("the venue works again");
-            self.apply_venue_faults();
+        for (venue, name) in VENUES.iter().enumerate() {
+            let line = &mut self.venue_lines[venue];
+            if line.faulty_until != 0 && now >= line.faulty_until {
+                *line = VenueLine::working(self.machine.seed);
+                self.trace.line(format_args!("{name} works again"));
+                self.apply_venue_faults();
+            }
         }
+    }
+
+    /// Nothing goes wrong at any venue from now on.
+    pub(super) fn end_venue_faults(&mut self) {
+        self.venue_lines = VENUES.map(|_| VenueLine::working(self.machine.seed));
+        self.apply_venue_faults();
     }
 }
 

@@ -2,24 +2,26 @@
 
 mod ending;
 mod injection;
+mod links;
+mod damage;
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-
-use domain::{Event, SeededRng};
-use runtime::LiveExit;
-use venue_sim::Faults;
 
 use crate::books::{JournalBooks, VenueBooks};
 use crate::client::{RequestOutcome, SeededClient};
 use crate::clock::SimulatedClock;
 use crate::coverage::Coverage;
 use crate::disk::SimulatedDisk;
+use crate::faulty_lines::{FlippedBit, Links, VenueLine};
 use crate::invariants::{BrokenInvariant, Evidence, InvariantResult, broken, same_state};
+use crate::market::VENUES;
 use crate::platform::{Machine, Platform};
 use crate::read_model::SimulatedReadModel;
 use crate::schedule::{MILLI, SECOND, Step, TRADERS};
 use crate::trace::Trace;
+use domain::{Event, SeededRng};
+use runtime::LiveExit;
 
 const MICRO: i64 = 1_000;
 const NEVER: i64 = i64::MAX;
@@ -96,8 +98,10 @@ struct SimulatedRun {
     slow_until: i64,
     hanging_until: i64,
     full_until: i64,
-    venue_faulty_until: i64,
-    venue_faults: Faults,
+    venue_lines: [VenueLine; VENUES.len()],
+    links: Links,
+    /// The bit that flipped and is not found or restored yet.
+    flipped: Option<FlippedBit>,
     /// Turns of the loop since that simulated second began.
     turns: (i64, u32),
 }
@@ -129,8 +133,9 @@ impl SimulatedRun {
             slow_until: 0,
             hanging_until: 0,
             full_until: 0,
-            venue_faulty_until: 0,
-            venue_faults: Faults::default(),
+            venue_lines: VENUES.map(|_| VenueLine::working(plan.seed)),
+            links: Links::new(plan.seed),
+            flipped: None,
             turns: (0, 0),
         }
     }
@@ -152,7 +157,7 @@ impl SimulatedRun {
     fn run_until(&mut self, end: i64) -> InvariantResult {
         loop {
             self.end_faults();
-            let next = self.loop_at.min(self.disk_at).min(self.venue_at).min(self.start_at);
+            let next = self.loop_at.min(self.disk_at).min(self.venue_at).min(self.start_at).min(self.links.next_due());
             if next >= end {
                 self.set_time(end);
                 return Ok(());
@@ -176,6 +181,10 @@ impl SimulatedRun {
         }
         if self.venue_at == due {
             return self.step_venue();
+        }
+        if self.links.next_due() == due {
+            self.deliver_late();
+            return Ok(());
         }
         self.step_loop()
     }
@@ -304,7 +313,7 @@ impl SimulatedRun {
     fn step_venue(&mut self) -> InvariantResult {
         self.venue_at = NEVER;
         let Some(platform) = &mut self.platform else { return Ok(()) };
-        let due = match platform.step_venue() {
+        let due = match platform.step_venues() {
             Ok(due) => due,
             Err(reason) => return Err(broken("the adapter stopped", reason)),
         };
@@ -336,10 +345,10 @@ impl SimulatedRun {
             "the platform starts: journal to {end}, snapshot {snapshot}, {replayed} replayed, state {}",
             &state[..16]
         ));
-        let books =
-            JournalBooks::read(&self.machine, end).map_err(|reason| broken("the journal cannot be read", reason))?;
+        let books = self.read_books(end)?;
         same_state(&found, &books)?;
         self.check(&books, end, false)?;
+        self.restore_bit()?;
         self.platform = Some(platform);
         self.after_work()?;
         self.wake_loop();
@@ -366,6 +375,9 @@ impl SimulatedRun {
         self.trace.line(format_args!("the platform does not start: {reason}"));
         if self.machine.disk.is_cut() {
             return self.end_process("the power is gone", true);
+        }
+        if self.flipped.is_some() {
+            return self.on_damage_refused(reason);
         }
         let is_excused = self.now() < self.full_until || reason.contains("Input/output error");
         if !is_excused {

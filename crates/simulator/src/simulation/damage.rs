@@ -1,0 +1,69 @@
+//! Bits that flip at rest, in files of the journal and in snapshots. A start then either gives the right state, or is refused with the
+//! name of the damaged file; an operator restores the file from a copy, and the next start goes on.
+
+use super::SimulatedRun;
+use crate::books::JournalBooks;
+use crate::faulty_lines::FlippedBit;
+use crate::invariants::{BrokenInvariant, InvariantResult, broken};
+
+/// A flip near the end of what is used is as likely as one anywhere: the newest records are where a torn write could be, too.
+const NEAR_END_BYTES: u64 = 512;
+
+impl SimulatedRun {
+    pub(super) fn flip_bit(&mut self, file: u64, place: u64) -> InvariantResult {
+        let files = self.machine.disk.used_files();
+        let Some((path, used)) = files.get(usize::try_from(file % files.len().max(1) as u64).unwrap_or(0)) else {
+            return Ok(());
+        };
+        let (near, anywhere) = ((place >> 3).is_multiple_of(2), place >> 4);
+        let offset = if near { used.saturating_sub(1 + anywhere % NEAR_END_BYTES.min(*used)) } else { anywhere % used };
+        // One at a time.
+        self.restore_bit()?;
+        let Some(before) = self.machine.disk.byte(path, offset) else { return Ok(()) };
+        let flipped = FlippedBit { path: path.clone(), offset, before, after: before ^ (1 << (place % 8)) };
+        self.trace.line(format_args!("a bit of {} flips at offset {offset}", flipped.name()));
+        self.set_byte(&flipped, flipped.after)?;
+        self.flipped = Some(flipped);
+        Ok(())
+    }
+
+    fn set_byte(&self, bit: &FlippedBit, value: u8) -> InvariantResult {
+        let done = self.machine.disk.set_byte(&bit.path, bit.offset, value);
+        done.map_err(|error| broken("the simulator failed", error.to_string()))
+    }
+
+    /// A refusal must lead to the damage: it names the file, or what the journal lacks.
+    pub(super) fn on_damage_refused(&mut self, reason: &str) -> InvariantResult {
+        let Some(bit) = &self.flipped else { return Ok(()) };
+        if !reason.contains(&bit.name()) && !reason.contains("journal") {
+            return Err(broken(
+                "damage is not named",
+                format!("{} is damaged, and a start says: {reason}", bit.name()),
+            ));
+        }
+        self.restore_bit()?;
+        self.end_process("the damaged file is restored from a copy", false)
+    }
+
+    /// The file is as it was before, where it still has the flipped bit.
+    pub(super) fn restore_bit(&mut self) -> InvariantResult {
+        match self.flipped.take() {
+            Some(bit) if self.machine.disk.byte(&bit.path, bit.offset) == Some(bit.after) => {
+                self.set_byte(&bit, bit.before)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The books are read from the first record on, which a start does not do: damage far behind is found here first.
+    pub(super) fn read_books(&mut self, end: u64) -> Result<JournalBooks, BrokenInvariant> {
+        let unreadable = |reason| broken("the journal cannot be read", reason);
+        match JournalBooks::read(&self.machine, end) {
+            Err(_) if self.flipped.is_some() => {
+                self.restore_bit()?;
+                JournalBooks::read(&self.machine, end).map_err(unreadable)
+            }
+            read => read.map_err(unreadable),
+        }
+    }
+}
