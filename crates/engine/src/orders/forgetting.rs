@@ -55,7 +55,7 @@ impl Trading {
         index: &dyn RetiredKeyLookup,
         found: &mut RecalledKeys,
     ) {
-        let id = ask.int_id.as_ref().map(|id| id.as_str()).or(ask.cl_ord_id.as_deref());
+        let id = ask.int_id.as_ref().map(domain::IntId::as_str).or(ask.cl_ord_id.as_deref());
         let key = id.and_then(|id| self.orders.unknown_id_key(id));
         found.ids.0.extend(key.filter(|key| index.has_id(*key)));
         self.recall_name(caller, ask.cl_ord_id.as_ref(), index, found);
