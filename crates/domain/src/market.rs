@@ -308,14 +308,6 @@ impl Mark {
         sum.over(rust_decimal::Decimal::TWO).ok()
     }
 
-    /// The price at which amounts are converted: half-way between bid and ask, or the last trade where neither is known.
-    pub fn conversion_price(&self) -> Option<Price> {
-        match (self.bid, self.ask) {
-            (None, None) => self.last,
-            _ => self.mid(),
-        }
-    }
-
     /// The best estimate of a fair price: last trade, else mid, else either side.
     pub fn reference(&self) -> Option<Price> {
         self.last.or_else(|| self.mid()).or(self.bid).or(self.ask)

@@ -90,14 +90,14 @@ impl Marks {
     }
 
     fn quoted(&self, from: Currency, to: Currency) -> Option<Decimal> {
-        self.listed_rate(from, to).or_else(|| divide(Decimal::ONE, self.listed_rate(to, from)?).ok())
+        self.mid(from, to).or_else(|| divide(Decimal::ONE, self.mid(to, from)?).ok())
     }
 
     /// Where a pair is listed more than once, the first listing that has a price counts.
-    fn listed_rate(&self, base: Currency, transaction: Currency) -> Option<Decimal> {
+    fn mid(&self, base: Currency, transaction: Currency) -> Option<Decimal> {
         let listed = self.pairs.get(&(base, transaction))?;
-        let price = listed.iter().find_map(|security| self.get(*security)?.conversion_price())?;
-        price.is_positive().then_some(price.0)
+        let mid = listed.iter().find_map(|security| self.get(*security)?.mid())?;
+        mid.is_positive().then_some(mid.0)
     }
 }
 
@@ -154,20 +154,6 @@ mod tests {
         assert_eq!(rate(&marks, "EUR", "USD"), "none");
         assert_eq!(rate(&marks, "USD", "JPY"), "none");
         assert_eq!(rate(&marks, "USD", "CHF"), "none");
-    }
-
-    #[test]
-    fn a_pair_that_only_trades_has_the_rate_of_its_last_trade() {
-        let mut marks = desk();
-        let last = |security, last: &str| Mark { last: last.parse().ok(), ..mark(security, "", "") };
-        marks.update(&[last(1, "1.1"), last(2, "0")]);
-        assert_eq!(rate(&marks, "EUR", "USD"), "1.1");
-        assert_eq!(rate(&marks, "USD", "JPY"), "none");
-        marks.update(&[Mark { last: "1.3".parse().ok(), ..mark(1, "1.09", "1.11") }]);
-        assert_eq!(rate(&marks, "EUR", "USD"), "1.1");
-        // One side alone tells of a market that moved on since the trade.
-        marks.update(&[Mark { last: "1.3".parse().ok(), ..mark(1, "1.09", "") }]);
-        assert_eq!(rate(&marks, "EUR", "USD"), "none");
     }
 
     #[test]

