@@ -179,19 +179,28 @@ impl<'a> ContactSession<'a> {
         what: &str,
         mut find: impl FnMut(&mut Heard) -> Option<T>,
     ) -> Result<T, String> {
-        let until = self.now().plus_millis(self.patience_millis);
+        let late = format!("{what} did not come within {} seconds", self.patience_millis / 1_000);
+        self.wait_until(self.patience_ends(), &mut find)?.ok_or(late)
+    }
+
+    /// The same until an instant; nothing where it did not come.
+    pub(super) fn wait_until<T>(
+        &mut self,
+        until: Timestamp,
+        mut find: impl FnMut(&mut Heard) -> Option<T>,
+    ) -> Result<Option<T>, String> {
         loop {
             let now = self.now();
             let delivered = self.adapter.deliver(now, &mut self.heard);
             if let Some(found) = find(&mut self.heard) {
-                return Ok(found);
+                return Ok(Some(found));
             }
             delivered.map_err(|lost| format!("the session was lost: {lost}"))?;
             if self.note_stop() {
                 return Err("interrupted".to_owned());
             }
             if now >= until {
-                return Err(format!("{what} did not come within {} seconds", self.patience_millis / 1_000));
+                return Ok(None);
             }
             self.pause();
         }

@@ -29,6 +29,8 @@ use contact_session::{ContactSession, Heard};
 /// venue has a day.
 const TRIED: [(OrderId, TimeInForce); 2] = [(OrderId(1), TimeInForce::Day), (OrderId(2), TimeInForce::Gtc)];
 /// A cancel is sent so often.
+/// A cancel whose report has not come after this is asked about.
+const CANCEL_ASKED_AFTER_MILLIS: i64 = 3_000;
 const CANCELS_MAX: u32 = 3;
 /// More pages of fills than this are not read.
 const FILL_PAGES_MAX: usize = 100;
@@ -393,8 +395,23 @@ impl FirstContact<'_> {
             // A session that is lost cannot cancel; one that is up loses nothing by a new one.
             self.session.log_off();
             self.session.log_on()?;
+            if let Some(ended) = self.end_at_venue() {
+                return Ok(ended);
+            }
         }
         Err(reason.into())
+    }
+
+    /// How the order ended where only the venue knows: a cancel takes effect although its report is lost.
+    fn end_at_venue(&mut self) -> Option<String> {
+        match self.inquire(|_| true) {
+            Ok(InquiryResult::Found(seen, _)) if !is_open(&seen) => {
+                let ended = format!("the venue has it as {:?}", seen.state);
+                self.session.heard.seen.ended = Some(ended.clone());
+                Some(ended)
+            }
+            _ => None,
+        }
     }
 
     fn try_cancel(&mut self) -> Result<String, String> {
@@ -404,10 +421,18 @@ impl FirstContact<'_> {
         self.order = Some(order.clone());
         self.session.heard.seen.trouble = None;
         self.session.ask(|adapter, at| adapter.cancel(at, &order))?;
-        self.session.wait_for("the end of the order", |heard| {
+        let find = |heard: &mut Heard| {
             let seen = &mut heard.seen;
             seen.ended.clone().map(Ok).or_else(|| seen.trouble.take().map(Err))
-        })?
+        };
+        let soon = self.session.now().plus_millis(CANCEL_ASKED_AFTER_MILLIS);
+        if let Some(found) = self.session.wait_until(soon, find)? {
+            return found;
+        }
+        match self.end_at_venue() {
+            Some(ended) => Ok(ended),
+            None => self.session.wait_for("the end of the order", find)?,
+        }
     }
 
     fn confirm_end(&mut self) -> StepResult {
