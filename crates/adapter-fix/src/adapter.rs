@@ -1,21 +1,20 @@
 //! The adapter of a FIX venue: the traits of the host over an order session, which may bring prices too.
 
 use std::collections::VecDeque;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use adapters::{OrderSession, ReportSink, SendOutcome, SessionLost, VenueOrderRules};
 use bus::Catalogue;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use domain::order::OrderTerms;
-use domain::report::{AdapterCapabilities, ReportKind, RequestTiming, VenueSnapshot};
+use domain::report::{AdapterCapabilities, LineKind, ReportKind, RequestTiming, VenueSnapshot};
 use domain::{AccountId, ExchangeId, Order, SecurityId, Text, Timestamp};
 use fix::{FixDecoder, MessageStore, OutgoingMessage, SeqNum};
 use tokio::runtime::Runtime;
 
-use crate::adapter_prices::{is_market_data, venue_prices};
 use crate::dialect::{Dialect, OrderQuery};
-use crate::market_data::VenuePrices;
+use crate::market_data::{PriceSource, VenuePrices, is_market_data};
 use crate::message_check::MessageCheck;
 use crate::number_store::SharedNumbers;
 use crate::order_chains::SentRequest;
@@ -42,6 +41,17 @@ pub(crate) struct FixSetup {
     pub(crate) plan: SessionPlan,
     /// A session for market data alone.
     pub(crate) price_plan: Option<SessionPlan>,
+}
+
+impl FixSetup {
+    fn price_source<'a>(&'a self, numbers: &'a Path) -> PriceSource<'a> {
+        PriceSource {
+            venue: &self.venue,
+            dialect: &self.dialect,
+            own: self.price_plan.as_ref().map(|plan| (plan, numbers)),
+            instance: self.instance,
+        }
+    }
 }
 
 /// Where the sequence numbers of each session are.
@@ -84,7 +94,7 @@ impl FixAdapter {
             check: MessageCheck::new(&setup.dialect),
             rate: RequestRate::new(setup.dialect.throttle),
             numbers: SharedNumbers::open(&files.orders, requests::utc(now))?,
-            prices: venue_prices(&setup, &files.prices, now)?,
+            prices: VenuePrices::open(&setup.price_source(&files.prices), now)?,
             setup,
             session: None,
             attempts: 0,
@@ -249,6 +259,7 @@ impl OrderSession for FixAdapter {
             simulated: false,
             request_timing: Some(RequestTiming { life_millis, read_lag_millis: dialect.recovery.read_lag_millis }),
             order_properties: dialect.orders.properties.offered(),
+            lines: self.setup.price_plan.iter().map(|_| LineKind::Prices).collect(),
             ..AdapterCapabilities::default()
         }
     }

@@ -1,16 +1,13 @@
 //! Prices over FIX: the adapter's market data, over the order session or one of its own.
 
-use std::path::Path;
-
 use adapters::{MarketFeed, ReportSink, SendOutcome};
 use domain::report::{LineKind, ReportKind};
 use domain::{SecurityId, Timestamp};
 use fix::{FixDecoder, FixMessage, OutgoingMessage};
 
-use crate::adapter::{FixAdapter, FixSetup};
-use crate::market_data::{FeedStep, MarketDataFeed, PriceLineEvent, PriceSessionLine, VenuePrices};
-use crate::number_store::SharedNumbers;
-use crate::requests::{self, RequestKind};
+use crate::adapter::FixAdapter;
+use crate::market_data::{FeedStep, PriceLineEvent, PriceSessionLine, VenuePrices};
+use crate::requests::RequestKind;
 
 impl FixAdapter {
     pub(crate) fn deliver_prices(&mut self, at: Timestamp, sink: &mut dyn ReportSink) {
@@ -19,23 +16,32 @@ impl FixAdapter {
         for event in events {
             self.on_price_line(at, event, sink);
         }
+        self.tell_price_line(sink);
         self.ask_for_prices(at, None);
+    }
+
+    /// A session for prices alone is down until it has logged on; a state that stays is not told again.
+    fn tell_price_line(&mut self, sink: &mut dyn ReportSink) {
+        let Some(prices) = &mut self.prices else { return };
+        let Some(up) = prices.own.as_ref().map(PriceSessionLine::is_up) else { return };
+        if prices.told_up.replace(up) != Some(up) {
+            let reason = if up { None } else { Some(prices.down_reason.clone().unwrap_or("not logged on yet".into())) };
+            sink.on_report(None, ReportKind::Line { line: LineKind::Prices, up, reason });
+        }
     }
 
     fn on_price_line(&mut self, at: Timestamp, event: PriceLineEvent, sink: &mut dyn ReportSink) {
         let Some(prices) = &mut self.prices else { return };
-        let line = |up, reason| ReportKind::Line { line: LineKind::Prices, up, reason };
         match event {
             PriceLineEvent::Up => {
                 let requests = prices.feed.restart_all();
                 prices.drop_waiting();
                 self.ask_for_prices(at, requests);
-                sink.on_report(None, line(true, None));
             }
             PriceLineEvent::Down(reason) => {
                 prices.feed.on_line_down();
                 prices.drop_waiting();
-                sink.on_report(None, line(false, Some(reason.into())));
+                prices.down_reason = Some(reason.into());
             }
             PriceLineEvent::Message(frame) => {
                 let mut decoder = FixDecoder::new();
@@ -67,6 +73,10 @@ impl FixAdapter {
             return prices.drop_waiting();
         }
         while let Some(request) = self.prices.as_mut().and_then(VenuePrices::next_waiting) {
+            if let Err(refusal) = self.check.check(&request) {
+                tracing::error!(venue = %self.setup.venue, %refusal, "a request for prices breaks the dictionary and is not sent");
+                continue;
+            }
             let outcome = self.send_price_request(at, request.clone());
             let Some(prices) = &mut self.prices else { return };
             if let SendOutcome::NotSent(reason) = outcome {
@@ -79,11 +89,8 @@ impl FixAdapter {
     fn send_price_request(&mut self, at: Timestamp, request: OutgoingMessage) -> SendOutcome {
         match self.prices.as_ref().and_then(|prices| prices.own.as_ref()) {
             None => self.send(at, RequestKind::MarketData, Ok(request)),
-            Some(line) => match self.check.check(&request) {
-                Err(refusal) => SendOutcome::NotSent(refusal.to_string().into()),
-                Ok(()) if line.send(request) => SendOutcome::Sent,
-                Ok(()) => SendOutcome::NotSent("venue-queue-full: too many requests wait for the connection".into()),
-            },
+            Some(line) if line.send(request) => SendOutcome::Sent,
+            Some(_) => SendOutcome::NotSent("venue-queue-full: too many requests wait for the connection".into()),
         }
     }
 
@@ -91,6 +98,7 @@ impl FixAdapter {
         let Some(prices) = &mut self.prices else { return };
         prices.feed.clear();
         prices.drop_waiting();
+        (prices.told_up, prices.down_reason) = (None, None);
         if let Some(line) = &mut prices.own {
             line.end(&self.runtime);
         }
@@ -116,27 +124,4 @@ impl MarketFeed for FixAdapter {
         self.ask_for_prices(at, request);
         SendOutcome::Sent
     }
-}
-
-/// Prices, and what is said about a request for them.
-pub(crate) fn is_market_data(message: &FixMessage<'_>) -> bool {
-    match message.msg_type() {
-        b"W" | b"X" | b"Y" => true,
-        b"3" | b"j" => message.get(372) == Some(b"V"),
-        _ => false,
-    }
-}
-
-pub(crate) fn venue_prices(setup: &FixSetup, numbers: &Path, now: Timestamp) -> std::io::Result<Option<VenuePrices>> {
-    let Some(rules) = &setup.dialect.market_data else { return Ok(None) };
-    let own = match &setup.price_plan {
-        None => None,
-        Some(plan) => {
-            let numbers = SharedNumbers::open(numbers, requests::utc(now))?;
-            let mut dialect = setup.dialect.clone();
-            dialect.session.reset_on_logon = rules.reset_on_logon;
-            Some(PriceSessionLine::new(dialect, plan.clone(), numbers, setup.instance))
-        }
-    };
-    Ok(Some(VenuePrices::new(MarketDataFeed::new(setup.venue.clone(), rules.clone()), own)))
 }

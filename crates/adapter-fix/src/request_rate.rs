@@ -10,6 +10,8 @@ use crate::requests::RequestKind;
 
 /// Requests other than cancels may use so many tenths.
 const SHARE_TENTHS: usize = 9;
+/// Requests for prices leave room for orders.
+const PRICES_SHARE_TENTHS: usize = 5;
 
 pub(crate) struct RequestRate {
     throttle: Option<Throttle>,
@@ -29,7 +31,11 @@ impl RequestRate {
             self.sent.pop_front();
         }
         let whole = usize::try_from(messages).unwrap_or(usize::MAX);
-        let limit = if kind == RequestKind::Cancel { whole } else { (whole * SHARE_TENTHS / 10).max(1) };
+        let limit = match kind {
+            RequestKind::Cancel => whole,
+            RequestKind::MarketData => (whole * PRICES_SHARE_TENTHS / 10).max(1),
+            _ => (whole * SHARE_TENTHS / 10).max(1),
+        };
         if self.sent.len() >= limit {
             let reason = format!("the venue takes {messages} messages in {seconds} s");
             return Err(RequestRefusal::new("venue-rate", reason));

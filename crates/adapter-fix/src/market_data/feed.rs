@@ -9,7 +9,7 @@ use domain::{OrderBook, Price, Quantity, SecurityId, Text, Tick, Timestamp, Trad
 use fix::{FixMessage, OutgoingMessage};
 
 use super::entries::{EntryType, MarketEntry, entries_of};
-use super::entry_book::{BookGap, EntryBook};
+use super::entry_book::EntryBook;
 use crate::dialect::{BookUpdates, MarketDataRules};
 
 /// Levels of a side that are published.
@@ -18,6 +18,8 @@ pub const PUBLISHED_LEVELS: usize = 20;
 pub const KNOWN_TRADES_MAX: usize = 256;
 /// A book that was discarded so often within one subscription of the host is not asked for again.
 pub const RESTARTS_MAX: u32 = 100;
+/// After so many changes without a contradiction the restarts are forgotten.
+const GOOD_UPDATES: u32 = 1_000;
 
 /// What came of a message.
 #[derive(Debug, Default)]
@@ -42,6 +44,8 @@ pub struct MarketDataFeed {
     /// The security of each request that counts.
     asked: HashMap<String, SecurityId>,
     requests: u64,
+    /// When the feed began: an answer to a request of an earlier process is none of ours.
+    begun_seconds: i64,
 }
 
 struct Subscription {
@@ -53,14 +57,17 @@ struct Subscription {
     best: Option<BestPrices>,
     known_trades: VecDeque<String>,
     restarts: u32,
+    /// Changes that were applied since the last restart.
+    good_updates: u32,
 }
 
 /// Price and quantity of both sides.
 type BestPrices = [Option<(Price, Quantity)>; 2];
 
 impl MarketDataFeed {
-    pub fn new(feed: Text, rules: MarketDataRules) -> Self {
-        Self { feed, rules, subscriptions: BTreeMap::new(), asked: HashMap::new(), requests: 0 }
+    pub fn new(feed: Text, rules: MarketDataRules, begun: Timestamp) -> Self {
+        let begun_seconds = begun.seconds_since(Timestamp(0));
+        Self { begun_seconds, feed, rules, subscriptions: BTreeMap::new(), asked: HashMap::new(), requests: 0 }
     }
 
     pub fn subscribe(&mut self, security: SecurityId, symbol: &str) -> OutgoingMessage {
@@ -73,6 +80,7 @@ impl MarketDataFeed {
             best: None,
             known_trades: VecDeque::new(),
             restarts: 0,
+            good_updates: 0,
         };
         if let Some(before) = self.subscriptions.insert(security, fresh) {
             self.asked.remove(&before.request);
@@ -106,6 +114,8 @@ impl MarketDataFeed {
     /// Messages of other types mean nothing.
     pub fn on_message(&mut self, message: &FixMessage<'_>, now: Timestamp) -> FeedStep {
         match message.msg_type() {
+            // What is sent again is old.
+            b"W" | b"X" if message.flag(43) => FeedStep::default(),
             b"W" => self.on_snapshot(message, now),
             b"X" => self.on_refresh(message, now),
             b"Y" => self.on_reject(message.text(262), message.text(58).or(message.text(281))),
@@ -163,12 +173,13 @@ impl MarketDataFeed {
         if levels.is_empty() {
             return FeedStep { prices: trades, ..FeedStep::default() };
         }
-        let applied = match subscription.book.as_mut() {
-            Some(book) => book.apply(&levels),
-            None => Err(BookGap::Incomplete("a snapshot before it")),
-        };
-        match applied {
-            Ok(()) => self.published(security, trades, now),
+        // Changes before the snapshot are part of it.
+        let Some(book) = subscription.book.as_mut() else { return FeedStep { prices: trades, ..FeedStep::default() } };
+        match book.apply(&levels) {
+            Ok(()) => {
+                subscription.note_good_update();
+                self.published(security, trades, now)
+            }
             Err(gap) => FeedStep { prices: trades, ..self.discard(security, gap.to_string()) },
         }
     }
@@ -236,6 +247,7 @@ impl MarketDataFeed {
         let Some(subscription) = self.subscriptions.get_mut(&security) else { return step };
         (subscription.book, subscription.best) = (None, None);
         subscription.restarts += 1;
+        subscription.good_updates = 0;
         let (restarts, request, symbol) =
             (subscription.restarts, subscription.request.clone(), subscription.symbol.clone());
         step.requests.push(self.request(&request, &symbol, false));
@@ -251,13 +263,20 @@ impl MarketDataFeed {
     }
 
     fn discard_all(&mut self, request: Option<&str>, reason: &str) -> FeedStep {
-        match self.find(request, None) {
-            Some(security) => self.discard(security, reason.to_owned()),
-            None => FeedStep {
-                problem: Some(FeedProblem { security: None, reason: reason.to_owned() }),
-                ..FeedStep::default()
-            },
+        let named = self.find(request, None);
+        let securities: Vec<SecurityId> = match (named, request) {
+            (Some(security), _) => vec![security],
+            // Of an earlier request.
+            (None, Some(_)) => Vec::new(),
+            (None, None) => self.subscriptions.keys().copied().collect(),
+        };
+        let mut all = FeedStep::default();
+        for security in securities {
+            let step = self.discard(security, reason.to_owned());
+            all.requests.extend(step.requests);
+            all.problem = all.problem.or(step.problem);
         }
+        all
     }
 
     fn ask_again(&mut self, security: SecurityId) -> Option<OutgoingMessage> {
@@ -282,7 +301,7 @@ impl MarketDataFeed {
 
     fn next_request(&mut self, security: SecurityId) -> String {
         self.requests += 1;
-        let request = format!("P{}", self.requests);
+        let request = format!("P{:x}-{}", self.begun_seconds, self.requests);
         self.asked.insert(request.clone(), security);
         request
     }
@@ -307,11 +326,28 @@ impl MarketDataFeed {
 }
 
 impl Subscription {
+    /// A book that has been right for long may fail as often again.
+    fn note_good_update(&mut self) {
+        self.good_updates = self.good_updates.saturating_add(1);
+        if self.good_updates >= GOOD_UPDATES {
+            self.restarts = 0;
+        }
+    }
+
     fn remember_trade(&mut self, key: String) {
         if self.known_trades.len() >= KNOWN_TRADES_MAX {
             self.known_trades.pop_front();
         }
         self.known_trades.push_back(key);
+    }
+}
+
+/// Prices, and what is said about a request for them.
+pub(crate) fn is_market_data(message: &FixMessage<'_>) -> bool {
+    match message.msg_type() {
+        b"W" | b"X" | b"Y" => true,
+        b"3" | b"j" => message.get(372) == Some(b"V"),
+        _ => false,
     }
 }
 

@@ -1,12 +1,18 @@
 //! Prices of a venue: the feed, the session that it comes over, and requests that wait for the venue's rate.
 
 use std::collections::VecDeque;
+use std::io;
+use std::path::Path;
 
-use domain::Timestamp;
+use domain::{Text, Timestamp};
 use fix::OutgoingMessage;
 
 use super::feed::MarketDataFeed;
 use super::price_session::PriceSessionLine;
+use crate::dialect::Dialect;
+use crate::number_store::SharedNumbers;
+use crate::requests::utc;
+use crate::session::SessionPlan;
 
 /// Requests that the rate does not allow yet are tried again after so long.
 const RETRY_SECONDS: i64 = 1;
@@ -15,13 +21,41 @@ pub(crate) struct VenuePrices {
     pub(crate) feed: MarketDataFeed,
     /// Without a session of its own it shares that of the orders.
     pub(crate) own: Option<PriceSessionLine>,
+    /// What was said of the line of its own.
+    pub(crate) told_up: Option<bool>,
+    pub(crate) down_reason: Option<Text>,
     waiting: VecDeque<OutgoingMessage>,
     retry_at: Option<Timestamp>,
 }
 
+/// Where prices come from.
+pub(crate) struct PriceSource<'a> {
+    pub(crate) venue: &'a Text,
+    pub(crate) dialect: &'a Dialect,
+    /// A session for market data alone, and where its numbers are.
+    pub(crate) own: Option<(&'a SessionPlan, &'a Path)>,
+    /// The installation, so that two of them do not reconnect together.
+    pub(crate) instance: u64,
+}
+
 impl VenuePrices {
-    pub(crate) fn new(feed: MarketDataFeed, own: Option<PriceSessionLine>) -> Self {
-        Self { feed, own, waiting: VecDeque::new(), retry_at: None }
+    /// Nothing where the dialect has no market data.
+    pub(crate) fn open(source: &PriceSource<'_>, now: Timestamp) -> io::Result<Option<Self>> {
+        let Some(rules) = &source.dialect.market_data else { return Ok(None) };
+        let own = match source.own {
+            None => None,
+            Some((plan, numbers)) => {
+                let numbers = SharedNumbers::open(numbers, utc(now))?;
+                let mut dialect = source.dialect.clone();
+                dialect.session.reset_on_logon = rules.reset_on_logon;
+                Some(PriceSessionLine::new(dialect, plan.clone(), numbers, source.instance))
+            }
+        };
+        Ok(Some(Self::new(MarketDataFeed::new(source.venue.clone(), rules.clone(), now), own)))
+    }
+
+    fn new(feed: MarketDataFeed, own: Option<PriceSessionLine>) -> Self {
+        Self { feed, own, told_up: None, down_reason: None, waiting: VecDeque::new(), retry_at: None }
     }
 
     /// Requests that cannot leave yet wait; their number is bounded by what is subscribed.

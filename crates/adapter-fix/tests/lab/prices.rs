@@ -77,7 +77,7 @@ fn a_session_for_prices_alone_fails_apart_from_the_orders() {
     let mut desk = TestAdapter::open_with(&folder, "generic-44", &lab.address("fix44"), &settings);
     desk.connect();
     desk.subscribe(BITCOIN);
-    assert_eq!(desk.reports(1), ["PRICES up"]);
+    assert_eq!(desk.reports(2), ["PRICES down", "PRICES up"]);
     desk.book_until(|book| is_the_same(book, &lab.depth("BTCUSDT")));
     proxy.cut();
     assert_eq!(desk.reports(1), ["PRICES down"]);
