@@ -109,6 +109,10 @@ impl ExternalOrders {
         self.known.iter().filter(|(_, known)| !known.is_whole()).map(|(key, _)| key.clone()).collect()
     }
 
+    pub fn contains(&self, key: &ExternalKey) -> bool {
+        self.known.contains_key(key)
+    }
+
     /// Whether an order of this client id is known, and filled in part at least where that is asked.
     pub fn has(&self, client_id: &str, is_filled: bool) -> bool {
         let is_it = |known: &KnownExternal| {

@@ -105,8 +105,13 @@ impl FillsQuestion {
         let mut is_last = i64::try_from(trades.len()).is_ok_and(|count| count < TRADES_PAGE_MAX);
         let mut unknown = BTreeSet::new();
         let is_known = |trade: &BinanceTrade| {
-            let owner = memory.owners.owner_at(&self.symbol, trade.order_id, trade.time);
-            owner.is_some() || memory.first_log_on.is_after(trade.time)
+            let is_told = match memory.owners.owner_at(&self.symbol, trade.order_id, trade.time) {
+                Some(LegOwner::Own(_)) => true,
+                // One that was never told, or was forgotten, has no picture that the trade could complete.
+                Some(LegOwner::External) => memory.external.contains(&(self.symbol.clone(), trade.order_id.0)),
+                None => false,
+            };
+            is_told || memory.first_log_on.is_after(trade.time)
         };
         for place in 0..trades.len() {
             if is_known(&trades[place]) || unknown.contains(&trades[place].order_id) {

@@ -28,13 +28,14 @@ fn balance_of(told: &AssetBalance) -> Option<VenueBalance> {
 }
 
 impl BinanceAdapter {
-    /// The event has no id, so its time, asset and amount are one.
+    /// The event has no id, so the time of the movement, asset and amount are one. The time of the event is another on each
+    /// connection.
     pub(super) fn on_balance_moved(&mut self, moved: &BalanceMovedEvent) {
         let (Some(account), Ok(currency)) = (self.only_account(), moved.asset.parse()) else {
             tracing::error!(adapter = %self.setup.adapter, asset = moved.asset, "a movement of a balance cannot be booked");
             return;
         };
-        let ext_id = format!("{}:{}:{}", moved.event_at.0, moved.asset, decimal_text(moved.delta.0));
+        let ext_id = format!("{}:{}:{}", moved.at.0, moved.asset, decimal_text(moved.delta.0));
         self.outbox.report(ReportKind::Entry(VenueEntry {
             ext_id: ext_id.into(),
             kind: EntryKind::Transfer,

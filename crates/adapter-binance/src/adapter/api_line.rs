@@ -4,75 +4,16 @@
 use adapter_kit::{NextConnect, RequestLane};
 use domain::report::{LineKind, ReportKind};
 use domain::{Text, Timestamp};
-use tokio::sync::mpsc::{self, channel};
+use tokio::sync::mpsc::channel;
 
+use super::api_connection::RetiringConnection;
 use super::state::BinanceAdapter;
 use super::waiting::{RequestPurpose, RequestWay, UnansweredRequest};
-use crate::network::{TaggedRequest, WAITING_REQUESTS_MAX};
+use crate::network::WAITING_REQUESTS_MAX;
 use crate::protocol::requests::BinanceRequest;
 
-/// Between attempts to open a connection while there is none: the first pause, and the longest.
-const REOPEN_MILLIS_FIRST: i64 = 200;
-const REOPEN_MILLIS_MAX: i64 = 30_000;
-/// The venue ends a connection after 24 hours; a new one is opened so long after the last one.
-const RENEW_SECONDS: i64 = 23 * 3_600;
 /// So long both connections run: what the old one has still to tell is read.
 const OVERLAP_MILLIS: i64 = 5_000;
-/// Between attempts to renew a connection that is still up.
-const RENEW_AGAIN_SECONDS: i64 = 300;
-
-pub(super) struct ApiLine {
-    /// Numbered from 0 in each session.
-    pub(super) connection: u64,
-    requests: mpsc::Sender<TaggedRequest>,
-    pub(super) is_up: bool,
-    /// A further connection that is being opened.
-    opening: Option<(u64, mpsc::Sender<TaggedRequest>)>,
-    /// The one before, for a while, and as long as requests on it have no answer.
-    retiring: Option<RetiringConnection>,
-    newest: u64,
-    failures: u32,
-    open_at: Option<Timestamp>,
-}
-
-struct RetiringConnection {
-    number: u64,
-    since: Timestamp,
-    /// Dropping it ends the connection.
-    _requests: mpsc::Sender<TaggedRequest>,
-}
-
-impl ApiLine {
-    pub(super) fn open(requests: mpsc::Sender<TaggedRequest>) -> Self {
-        Self {
-            connection: 0,
-            requests,
-            is_up: true,
-            opening: None,
-            retiring: None,
-            newest: 0,
-            failures: 0,
-            open_at: None,
-        }
-    }
-
-    pub(super) fn try_send(&self, sent: TaggedRequest) -> Result<(), mpsc::error::TrySendError<TaggedRequest>> {
-        self.requests.try_send(sent)
-    }
-
-    /// A line that is up is renewed in time, one that is down is opened again.
-    fn is_due(&self, now: Timestamp, begun: Timestamp) -> bool {
-        let usual = if self.is_up { begun.plus_seconds(RENEW_SECONDS) } else { now };
-        self.opening.is_none() && now >= self.open_at.unwrap_or(usual)
-    }
-
-    fn retry(&mut self, now: Timestamp) {
-        let millis = REOPEN_MILLIS_FIRST.saturating_mul(1_i64.checked_shl(self.failures).unwrap_or(i64::MAX));
-        self.failures = self.failures.saturating_add(1).min(20);
-        let pause = if self.is_up { RENEW_AGAIN_SECONDS * 1_000 } else { millis.min(REOPEN_MILLIS_MAX) };
-        self.open_at = Some(now.plus_millis(pause));
-    }
-}
 
 impl BinanceAdapter {
     /// Which connection carries a request now: without the first one the second.
@@ -150,7 +91,10 @@ impl BinanceAdapter {
     pub(super) fn on_api_ended(&mut self, at: Timestamp, connection: u64, reason: &str) {
         self.give_up_requests(at, connection, reason);
         let Some(session) = &mut self.session else { return };
-        session.api.retiring.take_if(|before| before.number == connection);
+        if session.api.retiring.take_if(|before| before.number == connection).is_some() {
+            // What it had still to tell may be lost.
+            self.outbox.report(ReportKind::Gap);
+        }
         if connection != session.api.connection || !session.api.is_up {
             return;
         }

@@ -7,7 +7,7 @@ use domain::Timestamp;
 use serde::Deserialize;
 use tokio::sync::mpsc::channel;
 
-use super::api_line::ApiLine;
+use super::api_connection::ApiLine;
 use super::state::{BinanceAdapter, BinanceSession, Outbox, rest_client};
 use super::waiting::DueTimes;
 use crate::connection::ApiSession;

@@ -3,6 +3,7 @@
 
 mod account_reports;
 mod answers;
+mod api_connection;
 mod api_line;
 mod due_work;
 mod external;

@@ -16,7 +16,7 @@ use domain::{AdapterName, ExchangeId, OrderId, SecurityId, Text, Timestamp};
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc;
 
-use super::api_line::ApiLine;
+use super::api_connection::ApiLine;
 use super::waiting::{DueTimes, UnansweredRequest};
 use crate::addresses::BinanceAddresses;
 use crate::connection::RestClient;

@@ -1,7 +1,7 @@
 //! What the answers to our requests mean for their orders. In doubt the outcome is unknown, and the engine asks.
 
 use domain::report::ReportKind;
-use domain::{OrderId, Text, Timestamp};
+use domain::{OrderId, Quantity, Text, Timestamp};
 use serde::Deserialize;
 
 use super::tracked_order::{ReplacingBy, TrackedOrder};
@@ -136,7 +136,10 @@ impl OrderTracker {
     ) {
         match &answer.outcome {
             Ok(result) => match (AmendAnswer::deserialize(result), self.orders.get_mut(&order)) {
-                (Ok(amended), Some(known)) => known.amend(order, amended.order.order_id.0, None, told),
+                (Ok(amended), Some(known)) => {
+                    let shown = (amended.order.order_id.0, Quantity(amended.order.quantity.0));
+                    known.amend(order, shown, None, told);
+                }
                 (Ok(_), None) => {}
                 (Err(reason), _) => told.push(lost(reason.to_string())),
             },
@@ -157,7 +160,12 @@ impl OrderTracker {
     ) {
         let Some(known) = self.orders.get_mut(&order) else { return };
         match cancel_replace_outcome(answer.outcome.as_ref()) {
-            CancelReplaceOutcome::Replaced(placed) => known.finish_replace(order, placed.order_id.0, told),
+            CancelReplaceOutcome::Replaced(placed) => {
+                // An answer that comes behind its events may meet the next replace.
+                if known.replacing.as_ref().is_some_and(|replacing| replacing.is_leg(&placed.client_id)) {
+                    known.finish_replace(order, placed.order_id.0, told);
+                }
+            }
             CancelReplaceOutcome::CanceledOnly { reason } => {
                 known.replacing = None;
                 known.is_ended = true;

@@ -116,15 +116,18 @@ impl TrackedOrder {
         }
     }
 
-    /// Of an event or an answer, whichever is first. `terms` are those that the venue shows.
+    /// Of an event or an answer, whichever is first; the other may come when the next amendment is under way, so the quantity
+    /// that the venue shows must be the one that was asked for. `terms` are those that the venue shows.
     pub(super) fn amend(
         &mut self,
         order: OrderId,
-        order_id: i64,
+        (order_id, shown): (i64, Quantity),
         terms: Option<OrderTerms>,
         told: &mut Vec<ReportKind>,
     ) {
-        let asked = self.replacing.take_if(|replacing| replacing.by == ReplacingBy::Amendment);
+        let asked = self
+            .replacing
+            .take_if(|replacing| replacing.by == ReplacingBy::Amendment && replacing.terms.quantity == shown);
         let Some(terms) = asked.map(|replacing| replacing.terms).or(terms) else { return };
         let quantity = Some(terms.quantity.0);
         if self.amended != quantity {

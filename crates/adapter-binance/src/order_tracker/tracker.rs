@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use domain::report::{ReportKind, VenueOrderState};
-use domain::{Currency, Order, OrderId, Source, Timestamp, WireId};
+use domain::{Currency, Order, OrderId, Quantity, Source, Timestamp, WireId};
 
 use super::tracked_order::{Replacing, TrackedOrder, terms_shown};
 use crate::client_id::client_id;
@@ -133,7 +133,9 @@ impl OrderTracker {
             ExecutionMeaning::Rejected { reason } => {
                 known.end(order, event, ReportKind::Rejected { order, reason }, &mut told);
             }
-            ExecutionMeaning::Amended => known.amend(order, event.order_id.0, terms_shown(event), &mut told),
+            ExecutionMeaning::Amended => {
+                known.amend(order, (event.order_id.0, Quantity(event.quantity.0)), terms_shown(event), &mut told);
+            }
             ExecutionMeaning::Nothing => {}
             ExecutionMeaning::Unclear => told.push(ReportKind::Gap),
         }
@@ -156,7 +158,8 @@ impl OrderTracker {
         if self.orders.len() < TRACKED_ORDERS_MAX {
             return;
         }
-        if let Some(oldest) = self.orders.iter().find(|(_, known)| known.is_ended).map(|(id, _)| *id) {
+        if let Some(oldest) = self.orders.iter().find(|(_, known)| known.is_ended || known.is_filled).map(|(id, _)| *id)
+        {
             self.orders.remove(&oldest);
         }
     }

@@ -56,6 +56,27 @@ fn an_amendment_is_told_once_by_its_answer_or_its_event() {
 }
 
 #[test]
+fn a_late_confirmation_is_not_taken_for_the_next_replace() {
+    let order = Order { id: ORDER, ..samples::order(ORDER.0) };
+    // Each amendment is confirmed twice; the second time may come when the next one is under way.
+    let (mut tracker, mut told) = replacing(ReplacingBy::Amendment);
+    let first = event("REPLACED", "NEW", 70, FIRST, &json!({ "q": "1" }));
+    told.event(&mut tracker, &first);
+    tracker.on_replace(&order, Replacing { terms: terms("0.5", "100"), by: ReplacingBy::Amendment });
+    told.event(&mut tracker, &first);
+    told.event(&mut tracker, &event("REPLACED", "NEW", 70, FIRST, &json!({ "q": "0.5" })));
+    assert_eq!(told.lines(), "5 replaced by 1 at Some(100) as 70\n5 replaced by 0.5 at Some(100) as 70\n");
+    // The answer to the first cancel-replace comes behind its events.
+    let (mut tracker, mut told) = by_leg();
+    told.event(&mut tracker, &canceled(70, FIRST)).event(&mut tracker, &new(71, SECOND));
+    let by = ReplacingBy::Leg { client_id: "R1-5-2".to_owned(), is_canceled: false };
+    tracker.on_replace(&order, Replacing { terms: terms("1", "102"), by });
+    told.answer(&mut tracker, CancelReplace, &success(&both_halves("SUCCESS", "SUCCESS", Value::Null)));
+    told.event(&mut tracker, &canceled(71, SECOND)).event(&mut tracker, &new(72, "R1-5-2"));
+    assert_eq!(told.lines(), "5 replaced by 1 at Some(101) as 71\n5 replaced by 1 at Some(102) as 72\n");
+}
+
+#[test]
 fn the_cancelled_leg_of_a_replaced_order_does_not_end_it() {
     let success = success(&both_halves("SUCCESS", "SUCCESS", Value::Null));
     let (mut tracker, mut told) = by_leg();
