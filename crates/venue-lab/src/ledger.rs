@@ -112,12 +112,15 @@ impl SpotLedger {
         if replay.is_other_configuration {
             return Err(LedgerError::Configuration);
         }
-        let (found, log) = opened.map_err(LedgerError::Storage)?;
+        let (found, mut log) = opened.map_err(LedgerError::Storage)?;
+        // A client may be told of what was found: it is durable first.
+        log.confirm_found().map_err(LedgerError::Storage)?;
         if let Some(TornWrite { .. }) = found.torn {
             tracing::warn!(path = %path.display(), "the last record was torn and never acknowledged: it was cut");
         }
         let acknowledged = open_acknowledged(path).map_err(|error| failed(&error))?;
         let mut ledger = Self { log, pending: Vec::new(), records: found.records, acknowledged };
+        ledger.note_acknowledged().map_err(LedgerError::Storage)?;
         let exchange = match replay.exchange {
             Some(exchange) => exchange,
             None => ledger.begin(setup, configuration, now_micros)?,
@@ -150,6 +153,10 @@ impl SpotLedger {
         self.log.append(&minicbor::to_vec(&record).expect("a vector takes all that is written"))?;
         self.log.sync()?;
         self.records += 1;
+        self.note_acknowledged()
+    }
+
+    fn note_acknowledged(&mut self) -> Result<(), StorageError> {
         self.acknowledged
             .write_all_at(&self.records.to_be_bytes(), 0)
             .map_err(|error| StorageError::Failed { reason: format!("the ledger's count can't be written: {error}") })
