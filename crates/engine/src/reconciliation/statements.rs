@@ -207,7 +207,7 @@ impl Trading {
     /// Whether a difference of an execution is also one of the asset.
     fn is_about(&self, difference: &Difference, asset: StatedAsset) -> bool {
         match difference.kind {
-            BreakKind::Fill => difference.security.is_none_or(|security| self.is_moved_by(security, asset)),
+            BreakKind::Fill => difference.security.is_some_and(|security| self.is_moved_by(security, asset)),
             BreakKind::Fee => difference.currency.is_some_and(|currency| asset == StatedAsset::Cash(currency)),
             _ => false,
         }
