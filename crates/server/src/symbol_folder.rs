@@ -24,8 +24,7 @@ const FAMILY_TICK: &str = "0.00000001";
 /// Files that are written once and then left to their owner: name, columns and rows.
 fn other_files(venue: &str) -> [(&'static str, String); 6] {
     let exchanges = format!(
-        "id,name,code,mic,bloombergCode,timeZone,openingAuction,closingAuction\n1,{venue},{venue},X{:.3},,UTC,0,0\n",
-        format!("{venue}XXX")
+        "id,name,code,mic,bloombergCode,timeZone,openingAuction,closingAuction\n1,{venue},{venue},X{venue:X<3.3},,UTC,0,0\n"
     );
     [
         ("exchanges", exchanges),
@@ -99,11 +98,12 @@ fn with_families(mut families: Vec<Row>, symbols: &[&ListedSymbol]) -> Vec<Row> 
 }
 
 /// What the venue says of a symbol replaces what was there; everything else of a row stays. What it does not list any more cannot be
-/// traded.
+/// traded; that is said only of quote assets that were asked for.
 fn with_securities(mut securities: Vec<Row>, symbols: &[&ListedSymbol], families: &[Row]) -> Vec<Row> {
     let is_of = |row: &Row, listed: &ListedSymbol| row["adapterTicker"] == *listed.symbol;
+    let is_asked = |row: &Row| symbols.iter().any(|listed| row["currency"] == *listed.quote);
     for row in &mut securities {
-        if !symbols.iter().any(|listed| is_of(row, listed)) {
+        if is_asked(row) && !symbols.iter().any(|listed| is_of(row, listed)) {
             row.insert("tradeable".to_owned(), "false".to_owned());
         }
     }
