@@ -216,6 +216,10 @@ impl LiveLoop {
         reports: Vec<Report>,
         pulse: bool,
     ) -> Result<(), String> {
+        // A journal without room leaves everything where it is, deadlines too.
+        if requests.is_empty() && reports.is_empty() && !self.journal_has_room() {
+            return Ok(());
+        }
         let mut batch = StampedBatch::new(now, requests.len() + reports.len());
         self.sequencer.reservation().into_iter().for_each(|record| batch.push_record(record));
         self.applied_sequence = self.sequencer.last();

@@ -1,5 +1,8 @@
 //! Back-pressure: while the journal or a venue does not keep up, requests wait or are refused, and nothing is lost.
 
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
 use bus::lanes::LaneLimits;
 use bus::{InboxError, Ledger};
 
@@ -55,6 +58,22 @@ fn while_the_journal_is_behind_reports_wait_and_of_prices_the_newest_stays() {
     assert_eq!(taken.map(PendingReply::wait), ["placed A-1", "placed A-2"]);
     let events = [(); 3].map(|()| live.next_order_event());
     assert_eq!(events, ["event A-1 PendingNew", "event A-2 PendingNew", "event X-1 New"]);
+}
+
+#[test]
+fn deadlines_that_pass_while_the_journal_is_behind_wait_for_room() {
+    let fixture = narrow();
+    let mut live = fixture.start_trading();
+    let (hold, taken) = fill_journal(&fixture, &live);
+    for day in 1..=5 {
+        // Each quote wakes the loop, and each day has deadlines.
+        fixture.days.store(day, Ordering::Relaxed);
+        live.quote(10 + day);
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    drop(hold);
+    assert_eq!(taken.map(PendingReply::wait), ["placed A-1", "placed A-2"]);
+    assert_eq!(live.next_bid(), "15");
 }
 
 #[test]
