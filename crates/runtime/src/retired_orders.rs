@@ -31,13 +31,13 @@ impl RetiredOrders {
         Self { has_thread: false, ..self }
     }
 
-    /// What the engine must be told now.
-    pub(crate) fn next_input(&mut self, engine: &Engine) -> Option<RetiredOrdersInput> {
+    /// What the engine must be told now. `durable`: an index must not know more than the journal has.
+    pub(crate) fn next_input(&mut self, engine: &Engine, durable: u64) -> Option<RetiredOrdersInput> {
         if !engine.has_retired_index() {
             return Some(RetiredOrdersInput::Begin);
         }
         self.collect();
-        self.hand_over(engine);
+        self.hand_over(engine, durable);
         self.stored.take().map(RetiredOrdersInput::Stored)
     }
 
@@ -47,8 +47,9 @@ impl RetiredOrders {
         }
     }
 
-    fn hand_over(&mut self, engine: &Engine) {
-        let due = engine.stores_through().filter(|through| *through != self.handed_over && self.writing.is_none());
+    fn hand_over(&mut self, engine: &Engine, durable: u64) {
+        let is_due = |through: &u64| *through <= durable && *through != self.handed_over && self.writing.is_none();
+        let due = engine.stores_through().filter(is_due);
         let Some(keys) = due.and_then(|_| engine.keys_to_store()) else { return };
         self.handed_over = keys.through;
         let index = self.index.clone();

@@ -261,7 +261,8 @@ impl LiveLoop {
         if !self.journal_has_room() {
             return;
         }
-        let told = self.retired.as_mut().and_then(|retired| retired.next_input(&self.parts.engine));
+        let durable = self.parts.journal.durable();
+        let told = self.retired.as_mut().and_then(|retired| retired.next_input(&self.parts.engine, durable));
         if let Some(told) = told {
             batch.push_last(&mut self.sequencer, Input::RetiredOrders(told));
         }

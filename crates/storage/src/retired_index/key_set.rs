@@ -84,7 +84,7 @@ impl KeySet {
 
     fn merge(&self, mut files: Vec<Arc<KeyFile>>) -> Result<(), StorageError> {
         while let [.., older, newer] = &files[..]
-            && older.count < newer.count.saturating_mul(2)
+            && older.count <= newer.count.saturating_mul(2)
         {
             let (older, newer) = (older.clone(), newer.clone());
             let span = KeySpan { after: older.span.after, through: newer.span.through };
