@@ -316,8 +316,10 @@ fn filters_that_change_refuse_an_order_before_it_leaves_and_cancels_still_work()
     let refused = client.post("/rest/execution/modify/order/limit", &changed).unwrap();
     assert_eq!((refused.status, refused.body.contains("venue-tick")), (422, true), "{refused:?}");
     assert_eq!(platform.ledger("orders").len(), orders, "nothing was sent");
-    let log = client.get_json("/rest/log").to_string();
-    assert!(log.contains("tick 0.1 (was 0.01)") && log.contains("rests (venue-tick)"), "{log}");
+    wait_for("both alarms in the log", || {
+        let log = client.get_json("/rest/log").to_string();
+        (log.contains("tick 0.1 (was 0.01)") && log.contains("rests (venue-tick)")).then_some(())
+    });
 
     assert_eq!(client.delete("/rest/execution/order/rests").unwrap().status, 200);
     client.wait_for_status("rests", "CANCELED");
