@@ -4,8 +4,8 @@
 mod comparison;
 mod contact_session;
 mod far_order;
+mod step;
 
-use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -19,18 +19,20 @@ use domain::{
 };
 
 pub use far_order::far_terms;
+pub use step::{ContactOutcome, ContactStep, StepOutcome};
 
 use crate::thread::AdapterClock;
 use crate::venue::Adapter;
 use comparison::{compare_balances, compare_terms, is_open, terms_text};
 use contact_session::{ContactSession, Heard};
+use step::{StepEnd, StepResult};
 
 /// The orders that are tried, until the venue takes one. A day order that outlives a broken check ends by itself, but not every
 /// venue has a day.
 const TRIED: [(OrderId, TimeInForce); 2] = [(OrderId(1), TimeInForce::Day), (OrderId(2), TimeInForce::Gtc)];
-/// A cancel is sent so often.
 /// A cancel whose report has not come after this is asked about.
 const CANCEL_ASKED_AFTER_MILLIS: i64 = 3_000;
+/// A cancel is sent so often.
 const CANCELS_MAX: u32 = 3;
 /// More pages of fills than this are not read.
 const FILL_PAGES_MAX: usize = 100;
@@ -53,56 +55,6 @@ pub struct ContactPlan {
     pub patience_millis: i64,
 }
 
-/// One step, and what came of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ContactStep {
-    /// What was tried.
-    pub name: &'static str,
-    /// What came of it.
-    pub outcome: StepOutcome,
-}
-
-/// How a step ended, with a text for people.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum StepOutcome {
-    /// As it should.
-    Ok(String),
-    /// Not as it should.
-    Failed(String),
-    /// The venue or its adapter does not have it.
-    NotOffered(String),
-}
-
-impl fmt::Display for ContactStep {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (outcome, text) = match &self.outcome {
-            StepOutcome::Ok(text) => ("ok", text),
-            StepOutcome::Failed(text) => ("failed", text),
-            StepOutcome::NotOffered(text) => ("not offered", text),
-        };
-        let separator = if text.is_empty() { "" } else { ": " };
-        write!(f, "{}: {outcome}{separator}{text}", self.name)
-    }
-}
-
-/// What a contact came to.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ContactOutcome {
-    /// In the order in which they were tried.
-    pub steps: Vec<ContactStep>,
-    /// The client id of an order that may still be open.
-    pub left_open: Option<WireId>,
-    /// Somebody ended it early.
-    pub is_interrupted: bool,
-}
-
-impl ContactOutcome {
-    /// How many steps failed.
-    pub fn failures(&self) -> usize {
-        self.steps.iter().filter(|step| matches!(step.outcome, StepOutcome::Failed(_))).count()
-    }
-}
-
 /// Runs the contact. `tell` hears each step when it is over; `stop` ends it early, with the order cancelled.
 pub fn first_contact(
     adapter: &mut dyn Adapter,
@@ -120,20 +72,6 @@ pub fn first_contact(
     let is_interrupted = contact.session.is_interrupted;
     ContactOutcome { left_open, is_interrupted, steps: contact.steps }
 }
-
-/// Why a step did not pass.
-enum StepEnd {
-    Failed(String),
-    NotOffered(String),
-}
-
-impl From<String> for StepEnd {
-    fn from(reason: String) -> Self {
-        Self::Failed(reason)
-    }
-}
-
-type StepResult = Result<String, StepEnd>;
 
 struct FirstContact<'a> {
     session: ContactSession<'a>,
