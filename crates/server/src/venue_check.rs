@@ -126,8 +126,8 @@ struct VenueCheck<'a> {
 impl VenueCheck<'_> {
     fn run(self, security: Option<&str>) -> Result<(), ExitFailure> {
         let now = self.data_dir.clock.now();
-        // Another number than the platform's own: no order of the check is mistaken for one of its.
-        let instance = u64::try_from(now.millis() / 1_000).unwrap_or_default();
+        // Another number than the platform's own and than any check's before: no order of this one is mistaken for another.
+        let instance = u64::try_from(now.millis()).unwrap_or_default();
         let folder = self.folder()?;
         let opened = self.open(&folder, instance)?;
         let plan = ContactPlan {
