@@ -48,6 +48,11 @@ impl Gate {
         self.0.pop_front_if(|held| held.sequence <= durable + ahead)
     }
 
+    /// What is journalled and not released, in the journal's order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &GatedOutput> {
+        self.0.iter()
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

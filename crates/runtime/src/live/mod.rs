@@ -17,7 +17,7 @@ use domain::report::Report;
 use domain::{Event, Input, PlantedBug, PublishedEvent, SecurityId, Sequenced, Timestamp};
 use engine::{Engine, Outbox};
 use storage::journal::{AppendError, DurabilityEvent, Journal, JournalBatch, JournalRecord};
-use storage::{JournalLedger, RetiredIndex, SnapshotStore};
+use storage::{JournalLedger, LedgerSnapshot, RetiredIndex, SnapshotStore};
 use tracing::error;
 
 use self::input_batch::{InputBatch, LoopWake};
@@ -428,11 +428,22 @@ impl LiveLoop {
         SnapshotJob {
             sequence: sequence.saturating_sub(before),
             engine: self.parts.engine.snapshot(),
-            ledger: self.parts.ledger.snapshot(),
+            ledger: self.journalled_ledger(),
             reserved: self.sequencer.reserved(),
             digest: self.digest.clone(),
             at: self.journalled_at,
         }
+    }
+
+    /// The ledger as of the newest journalled record: what waits for its sync belongs to the state of a snapshot too.
+    fn journalled_ledger(&self) -> LedgerSnapshot {
+        let mut ledger = self.parts.ledger.snapshot();
+        for held in self.gate.iter() {
+            // One that cannot be read is skipped and logged when it is released.
+            held.ledger_record.iter().for_each(|bytes| drop(ledger.apply(bytes)));
+            held.origin.iter().for_each(|origin| ledger.record_seq_num(origin));
+        }
+        ledger
     }
 
     /// Everything that was taken in becomes durable and is released, then the event feed closes.

@@ -126,6 +126,19 @@ impl LiveFixture {
         }
     }
 
+    /// Waits for the snapshot of everything that is journalled so far.
+    pub(crate) fn wait_for_snapshot(&self, live: &mut RunningLoop) -> u64 {
+        let snapshots = SnapshotStore::look(self.folder.path(), INSTANCE);
+        loop {
+            // A turn begins a snapshot where the last one is written.
+            live.pass_price();
+            let newest = snapshots.newest_claim().unwrap().map_or(0, |(sequence, _)| sequence);
+            if newest == live.monitor.durable() {
+                return newest;
+            }
+        }
+    }
+
     /// A text without the name of the temporary folder.
     pub(crate) fn text(&self, error: &str) -> String {
         error.replace(&format!("{}/", self.folder.path().display()), "")

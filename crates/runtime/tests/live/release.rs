@@ -113,6 +113,27 @@ fn a_ledger_record_is_read_when_it_is_durable() {
     assert_eq!(live.ledger.last("fix:ALPHA").map(|record| record.bytes), Some(b"sent".to_vec()));
 }
 
+/// A kill right after the snapshot: the record was told to a client, and is not replayed.
+#[test]
+fn a_snapshot_has_ledger_records_that_wait_for_their_sync_when_it_is_taken() {
+    let mut fixture = LiveFixture { snapshot_every_inputs: 1, ..Default::default() };
+    let mut live = fixture.start_trading();
+    fixture.wait_for_snapshot(&mut live);
+    let hold = fixture.disk.hold_syncs();
+    let written = PendingReply::new(live.ledger.append("fix:ALPHA", 7, b"sent").unwrap());
+    hold.wait_begun();
+    live.pass_price();
+    drop(hold);
+    assert_eq!(written.wait(), "answered");
+    let snapshot = fixture.wait_for_snapshot(&mut live);
+    fixture.disk.fail_syncs();
+    let _ = live.try_place("A-1");
+    live.wait_ended();
+    let again = fixture.restart();
+    assert_eq!(again.recovered.snapshot, snapshot);
+    assert_eq!(again.ledger.last("fix:ALPHA").map(|record| record.bytes), Some(b"sent".to_vec()));
+}
+
 #[test]
 fn a_refusal_leaves_when_it_is_durable_and_goes_to_its_caller_alone() {
     let fixture = LiveFixture::default();

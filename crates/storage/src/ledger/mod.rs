@@ -31,7 +31,7 @@ const ENTRY_BYTES: usize = 64;
 
 pub struct JournalLedger {
     inbox: Inbox,
-    streams: RwLock<BTreeMap<String, LedgerStream>>,
+    streams: RwLock<LedgerSnapshot>,
 }
 
 /// As in the journal.
@@ -69,27 +69,13 @@ impl JournalLedger {
     /// Applies a record that is durable, or replayed: in the journal's order, each once. Fails where it cannot be
     /// decoded.
     pub fn apply(&self, record: &[u8]) -> Result<(), String> {
-        let record = minicbor::decode(record).map_err(|error| format!("not a record of the Ledger: {error}"))?;
-        let mut streams = self.streams.write().unwrap_or_else(PoisonError::into_inner);
-        match record {
-            LedgerOperation::Append { stream, key, bytes } => {
-                let held = streams.entry(stream.clone()).or_default();
-                held.insert(key, bytes);
-                held.enforce_limit(&stream);
-            }
-            LedgerOperation::TruncateBefore { stream, key } => {
-                streams.get_mut(&stream).into_iter().for_each(|held| held.remove_below(key));
-                streams.retain(|_, held| !held.entries.is_empty());
-            }
-        }
-        Ok(())
+        self.streams.write().unwrap_or_else(PoisonError::into_inner).apply(record)
     }
 
-    /// Everything, for a snapshot: records before one are not replayed. The records are shared, not copied, so that the
-    /// caller waits neither for copying nor for encoding.
+    /// Everything that is durable. The records are shared, not copied, so that the caller waits neither for copying nor
+    /// for encoding.
     pub fn snapshot(&self) -> LedgerSnapshot {
-        let streams = self.streams.read().unwrap_or_else(PoisonError::into_inner);
-        LedgerSnapshot(streams.iter().map(|(name, stream)| (name.clone(), stream.entries.clone())).collect())
+        self.streams.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     pub fn export(&self) -> Vec<u8> {
@@ -104,18 +90,13 @@ impl JournalLedger {
             LedgerStream::from_entries(entries.into_iter().map(|(key, bytes)| (key, Arc::new(bytes))).collect())
         };
         let streams = streams.into_iter().map(|(name, entries)| (name, shared(entries))).collect();
-        *self.streams.write().unwrap_or_else(PoisonError::into_inner) = streams;
+        *self.streams.write().unwrap_or_else(PoisonError::into_inner) = LedgerSnapshot(streams);
         Ok(())
     }
 
-    /// Records the MsgSeqNum of a command, once the command is durable, or replayed. Only the highest of a
-    /// session matters, and numbers of a session never fall.
+    /// Records the MsgSeqNum of a command, once the command is durable, or replayed.
     pub fn record_seq_num(&self, origin: &MessageOrigin) {
-        let mut streams = self.streams.write().unwrap_or_else(PoisonError::into_inner);
-        let held = streams.entry(seq_num_stream(&origin.session)).or_default();
-        held.insert(origin.seq_num, ByteVec::from(Vec::new()));
-        let highest = held.entries.last_key_value().map_or(origin.seq_num, |(number, _)| *number);
-        held.remove_below(highest);
+        self.streams.write().unwrap_or_else(PoisonError::into_inner).record_seq_num(origin);
     }
 
     fn append_operation(&self, stream: &str, record: &LedgerOperation) -> Result<ReplyReceiver, InboxError> {
@@ -124,14 +105,41 @@ impl JournalLedger {
     }
 }
 
-/// All records as they were.
-#[derive(Default)]
-pub struct LedgerSnapshot(BTreeMap<String, BTreeMap<u64, Arc<ByteVec>>>);
+/// All records by stream, as they were at one record of the journal. One that goes into a snapshot of the engine also needs those
+/// that are journalled and not durable yet: records before a snapshot are not replayed.
+#[derive(Default, Clone)]
+pub struct LedgerSnapshot(BTreeMap<String, LedgerStream>);
 
 impl LedgerSnapshot {
+    /// In the journal's order, each record once. Fails where it cannot be decoded.
+    pub fn apply(&mut self, record: &[u8]) -> Result<(), String> {
+        let record = minicbor::decode(record).map_err(|error| format!("not a record of the Ledger: {error}"))?;
+        match record {
+            LedgerOperation::Append { stream, key, bytes } => {
+                let held = self.0.entry(stream.clone()).or_default();
+                held.insert(key, bytes);
+                held.enforce_limit(&stream);
+            }
+            LedgerOperation::TruncateBefore { stream, key } => {
+                self.0.get_mut(&stream).into_iter().for_each(|held| held.remove_below(key));
+                self.0.retain(|_, held| !held.entries.is_empty());
+            }
+        }
+        Ok(())
+    }
+
+    /// Only the highest MsgSeqNum of a session matters, and numbers of a session never fall.
+    pub fn record_seq_num(&mut self, origin: &MessageOrigin) {
+        let held = self.0.entry(seq_num_stream(&origin.session)).or_default();
+        held.insert(origin.seq_num, ByteVec::from(Vec::new()));
+        let highest = held.entries.last_key_value().map_or(origin.seq_num, |(number, _)| *number);
+        held.remove_below(highest);
+    }
+
     /// As [`JournalLedger::import`] reads it.
     pub fn encode(&self) -> Vec<u8> {
-        let streams: BTreeMap<_, _> = self.0.iter().map(|(name, entries)| (name.as_str(), by_key(entries))).collect();
+        let streams: BTreeMap<_, _> =
+            self.0.iter().map(|(name, stream)| (name.as_str(), by_key(&stream.entries))).collect();
         minicbor::to_vec(streams).expect("a vector takes every byte")
     }
 }
@@ -154,14 +162,14 @@ impl Ledger for JournalLedger {
     fn read(&self, stream: &str, keys: RangeInclusive<u64>, limit: usize) -> Vec<LedgerRecord> {
         let streams = self.streams.read().unwrap_or_else(PoisonError::into_inner);
         // An empty range is no range for the map.
-        let Some(held) = streams.get(stream).filter(|_| !keys.is_empty()) else { return Vec::new() };
+        let Some(held) = streams.0.get(stream).filter(|_| !keys.is_empty()) else { return Vec::new() };
         let found = held.entries.range(keys).take(limit);
         found.map(|(key, bytes)| LedgerRecord { key: *key, bytes: bytes.to_vec() }).collect()
     }
 
     fn last(&self, stream: &str) -> Option<LedgerRecord> {
         let streams = self.streams.read().unwrap_or_else(PoisonError::into_inner);
-        let (key, bytes) = streams.get(stream)?.entries.last_key_value()?;
+        let (key, bytes) = streams.0.get(stream)?.entries.last_key_value()?;
         Some(LedgerRecord { key: *key, bytes: bytes.to_vec() })
     }
 
@@ -182,7 +190,7 @@ fn refused(bytes: usize) -> ReplyReceiver {
     ticket
 }
 
-#[derive(Default)]
+#[derive(Default, Clone)]
 struct LedgerStream {
     entries: BTreeMap<u64, Arc<ByteVec>>,
     bytes: usize,
