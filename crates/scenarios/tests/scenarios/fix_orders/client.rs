@@ -230,6 +230,7 @@ impl FixClient {
                 }
             }
             if number < self.next_in {
+                assert_eq!(message.get(43), Some("Y"), "number {number} comes again, {} is due", self.next_in);
                 continue;
             }
             self.next_in += 1;
