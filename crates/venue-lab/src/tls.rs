@@ -37,7 +37,11 @@ pub(crate) fn server_config(folder: &Path) -> io::Result<Arc<ServerConfig>> {
     let builder = ServerConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .map_err(io::Error::other)?;
-    let config = builder.with_no_client_auth().with_single_cert(vec![certificate], key).map_err(io::Error::other)?;
+    let mut config =
+        builder.with_no_client_auth().with_single_cert(vec![certificate], key).map_err(io::Error::other)?;
+    // Clients that read and write in two threads over one OpenSSL object, as Binance's FIX connector does, may lose their first
+    // message where a ticket comes at the same time.
+    config.send_tls13_tickets = 0;
     Ok(Arc::new(config))
 }
 
