@@ -14,6 +14,8 @@ mod audit;
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
 use std::time::Duration;
 
 use scenarios::http::HttpClient;
@@ -31,6 +33,11 @@ use topic_flow::TopicFlow;
 
 const KILLS: u64 = 20;
 const FAULT_KILLS: u64 = 10;
+/// More kills are divided into series, each with a data folder of its own: a start replays the orders of its day, so the last of
+/// many kills of one folder would take ten times as long as the first.
+const SERIES_KILLS_MAX: u64 = 250;
+/// So many series run at the same time: most of one is waiting.
+const SERIES_AT_ONCE: usize = 2;
 /// Reports are lost, doubled and overtaken, and requests are lost, so that inquiries are always on their way.
 const FAULTS: &str = "*:drop=6,*:duplicate=5,*:reorder=7,*:lose=20";
 const POWER_CUTS: u64 = 2;
@@ -45,7 +52,7 @@ const MAKER: &str = "MAKER:market-making security=AAPL quantity=2 maxPosition=50
 fn a_server_that_is_killed_again_and_again_loses_nothing_and_doubles_nothing() {
     let (kills, seed) = (number("RIALTO_KILLS", KILLS), number("RIALTO_SEED", u64::from(std::process::id())));
     println!("kill test: RIALTO_KILLS={kills} RIALTO_SEED={seed}");
-    Story::new(seed).run(&platform(), kills);
+    run_series(kills, seed, platform);
 }
 
 /// The same while the server asks venues with bad lines what has become of its orders.
@@ -54,7 +61,7 @@ fn a_server_that_is_killed_while_it_reconciles_loses_nothing_and_doubles_nothing
     let kills = number("RIALTO_FAULT_KILLS", FAULT_KILLS);
     let seed = number("RIALTO_SEED", u64::from(std::process::id()));
     println!("kill test with faults: RIALTO_FAULT_KILLS={kills} RIALTO_SEED={seed}");
-    Story::new(seed).run(&platform().set("simulated.faults", FAULTS), kills);
+    run_series(kills, seed, || platform().set("simulated.faults", FAULTS));
 }
 
 /// The same with power cuts: what the server had not synced is gone.
@@ -66,6 +73,23 @@ fn a_server_that_loses_its_power_loses_nothing_and_doubles_nothing() {
     let mut story = Story::new(seed);
     story.disk = Some(disk);
     story.run(&desk, cuts);
+}
+
+/// All kills, in series.
+fn run_series(kills: u64, seed: u64, platform: impl Fn() -> TestPlatform + Sync) {
+    let count = kills.div_ceil(SERIES_KILLS_MAX);
+    let next = AtomicU64::new(0);
+    let worker = || {
+        loop {
+            let series = next.fetch_add(1, Ordering::Relaxed);
+            if series >= count {
+                return;
+            }
+            let done = series * SERIES_KILLS_MAX;
+            Story::new(seed + series).run(&platform(), (kills - done).min(SERIES_KILLS_MAX));
+        }
+    };
+    thread::scope(|scope| (0..SERIES_AT_ONCE).for_each(|_| drop(scope.spawn(worker))));
 }
 
 fn platform() -> TestPlatform {
