@@ -5,8 +5,8 @@ use std::str::FromStr;
 
 use minicbor::{Decode, Encode};
 
+use crate::amount::currency::Currency;
 use crate::amount::{Amount, Quantity};
-use crate::currency::Currency;
 use crate::ids::{AccountId, AdapterName, IntId, OrderId, SecurityId, Text};
 use crate::report::VenueFill;
 use crate::time::Timestamp;

@@ -3,8 +3,8 @@
 use minicbor::{Decode, Encode};
 use rust_decimal::Decimal;
 
+use crate::amount::currency::Currency;
 use crate::amount::{Amount, Price, Quantity};
-use crate::currency::Currency;
 use crate::ids::{AccountId, BalanceId, IntId, PositionId, SecurityId, StrategyId, Text, TransactionId, Uuid};
 use crate::time::{Date, Timestamp};
 

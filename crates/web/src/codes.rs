@@ -214,7 +214,7 @@ mod tests {
     /// The codes are the only texts that stand alone behind an arrow in that file.
     #[test]
     fn every_refusal_of_the_domain_has_a_row() {
-        let source = include_str!("../../domain/src/refusal.rs");
+        let source = include_str!("../../domain/src/refusal/mod.rs");
         let behind_arrows = source.lines().filter_map(|line| line.split_once("=> \"")?.1.strip_suffix("\","));
         let without_row: Vec<_> = behind_arrows.filter(|code| CODES.iter().all(|row| row.code != *code)).collect();
         assert_eq!(without_row, Vec::<&str>::new());

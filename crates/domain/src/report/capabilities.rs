@@ -6,7 +6,7 @@ use minicbor::{Decode, Decoder, Encode, Encoder};
 use super::ListingCapabilities;
 use super::session::LineKind;
 use crate::ids::ExchangeId;
-use crate::order_properties::OrderProperty;
+use crate::order::order_properties::OrderProperty;
 
 /// Capabilities of an adapter. The default promises nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Encode, Decode)]

@@ -1,4 +1,5 @@
-//! What the runtime tells the engine of orders that it no longer keeps, and whose ids are in an index on disk.
+//! Inputs of the runtime itself: about orders that the engine no longer keeps and whose ids are in an index on disk, and about
+//! a loss of the journal's end that was accepted.
 
 use minicbor::{Decode, Decoder, Encode, Encoder};
 
@@ -69,6 +70,21 @@ impl<'b, C> Decode<'b, C> for KeyList {
         }
         Ok(Self(keys.iter().map(|key| u128::from_be_bytes(*key)).collect()))
     }
+}
+
+/// What is known of records that are gone. Numbers up to these may be out in the world, and some beyond them: none of them is
+/// given again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+pub struct AcceptedLoss {
+    /// The last sequence that was left.
+    #[n(0)]
+    pub end: u64,
+    /// The highest order number that anything knew.
+    #[n(1)]
+    pub order: u64,
+    /// The highest number of a transaction that anything knew.
+    #[n(2)]
+    pub transaction: u64,
 }
 
 #[cfg(test)]

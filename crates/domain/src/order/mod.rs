@@ -1,16 +1,22 @@
 //! Orders, order status and fills. An order has a base state and, apart from it, a pending request; the status is
 //! derived from both.
 
+pub(crate) mod order_properties;
+pub(crate) mod order_terms;
+pub(crate) mod order_type;
+pub(crate) mod requests;
+mod side;
+
 use minicbor::{Decode, Encode};
 
 use crate::amount::{Amount, Overflow, Price, Quantity};
 use crate::ids::{AccountId, AdapterName, ExchangeId, IntId, OrderId, SecurityId, StrategyId, Text};
-use crate::order_properties::OrderProperties;
 use crate::time::Timestamp;
+use order_properties::OrderProperties;
 
-pub use crate::order_terms::{IdPolicy, OrderTerms, Side, Source, TimeInForce};
-pub use crate::order_type::OrderKind;
-pub use crate::pending::{OrderRequest, PendingRequest, ReplaceRequest};
+pub use order_terms::{IdPolicy, OrderTerms, Side, Source, TimeInForce};
+pub use order_type::OrderKind;
+pub use requests::{OrderRequest, PendingRequest, ReplaceRequest};
 
 /// State from quantities and venue reports, without pending requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Encode, Decode)]

@@ -5,8 +5,8 @@
 use minicbor::{Decode, Encode};
 
 use crate::amount::Price;
-use crate::order_properties::OrderProperty;
-use crate::side::Side;
+use crate::order::order_properties::OrderProperty;
+use crate::order::side::Side;
 
 /// The type of an order with the prices it needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]

@@ -2,8 +2,8 @@
 
 use minicbor::{Decode, Encode};
 
+use crate::amount::currency::Currency;
 use crate::amount::{Amount, Price, Quantity};
-use crate::currency::Currency;
 use crate::ids::{AccountId, IntId, SecurityId, StrategyId, Text, Uuid};
 use crate::portfolio::TransactionKind;
 use crate::time::{Date, Timestamp};

@@ -1,18 +1,20 @@
 //! Risk limits and trading states per scope. The strictest scope of an order applies.
 
+mod risk_limits;
+
 use std::collections::BTreeMap;
 
 use minicbor::{Decode, Encode};
 use rust_decimal::Decimal;
 
-use crate::currency::Currency;
+use crate::amount::currency::Currency;
 use crate::ids::Text;
 use crate::time::Timestamp;
 
-pub use crate::risk_limits::{
-    BurstLimit, LimitScopes, RiskControl, RiskLimitName, RiskLimits, RiskLimitsChange, SelfTradePrevention,
+pub use risk_limits::{
+    BurstLimit, InvalidRiskScope, LimitScopes, RiskControl, RiskLimitName, RiskLimits, RiskLimitsChange, RiskScope,
+    SelfTradePrevention,
 };
-pub use crate::risk_scope::{InvalidRiskScope, RiskScope};
 
 /// What is allowed in a scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Encode, Decode)]

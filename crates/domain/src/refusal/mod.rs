@@ -1,12 +1,14 @@
 //! Refusals: why a command was not carried out, with a stable code. Each edge maps the code to its own error.
 
+mod refusal_text;
+
 use std::sync::Arc;
 
 use rust_decimal::Decimal;
 
+use crate::amount::currency::Currency;
 use crate::amount::{Amount, Overflow, Price, Quantity};
 use crate::breaks::{BreakId, BreakState};
-use crate::currency::Currency;
 use crate::ids::{AccountId, AdapterName, ExchangeId, IntId, SecurityId, Text, TransactionId, Uuid};
 use crate::order::Order;
 use crate::phase::StrategyPhase;

@@ -1,23 +1,27 @@
 //! Commands and engine inputs. An input is stamped once with sequence and time before the engine applies it.
 
+mod caller;
+mod manual_booking;
+pub(crate) mod runtime_inputs;
+
 use minicbor::{Decode, Encode};
 
-pub use crate::accepted_loss::AcceptedLoss;
 use crate::amount::{Price, Quantity};
 use crate::breaks::SettleBreak;
-pub use crate::caller::{Caller, MessageOrigin};
 use crate::ids::{AccountId, AdapterName, ExchangeId, IntId, PositionId, SecurityId, StrategyId, Text};
-pub use crate::manual_booking::{RecordTransaction, SettlementPrice};
 use crate::market::{Mark, OrderBook, Tick, Trade};
+use crate::order::order_properties::OrderProperties;
+pub use crate::order::requests::RestatedFields;
 use crate::order::{OrderKind, Side, TimeInForce};
-use crate::order_properties::OrderProperties;
 pub use crate::phase::{Mode, StrategyFailure, StrategyFailureKind, StrategyPhase};
 use crate::reference::{Account, Exchange, Security, SecurityFamily, StrategyRecord};
 use crate::report::{Report, SessionState};
-pub use crate::restated_fields::RestatedFields;
-use crate::retired_orders::RetiredOrdersInput;
 use crate::risk::{EngineSettings, RiskLimits, RiskLimitsChange, RiskScope, TradingState};
 use crate::time::Timestamp;
+pub use caller::{Caller, MessageOrigin};
+pub use manual_booking::{RecordTransaction, SettlementPrice};
+pub use runtime_inputs::AcceptedLoss;
+use runtime_inputs::RetiredOrdersInput;
 
 /// An input with its sequence and time.
 #[derive(Debug, Clone, PartialEq, Eq)]

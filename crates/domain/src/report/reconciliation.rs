@@ -1,10 +1,11 @@
-//! Lists that a venue gives while the session is up. A list counts for its scope and as of an instant; what failed, was cut
-//! or is incomplete is never an empty list.
+//! What a venue answers for reconciliation: the snapshot after a log-on, the answer about one order, and lists while the
+//! session is up. A list counts for its scope and as of an instant; what failed, was cut or is incomplete is never an empty
+//! list.
 
 use minicbor::{Decode, Encode};
 
-use super::{VenueFill, VenueOrder};
-use crate::ids::{AccountId, SecurityId, Text};
+use super::{ExternalOrder, VenueFill, VenueOrder};
+use crate::ids::{AccountId, OrderId, SecurityId, Text};
 use crate::time::Timestamp;
 
 /// What a venue can list while the session is up. The default is nothing.
@@ -89,4 +90,58 @@ pub struct FillsPage {
     /// When the venue was asked, by our clock.
     #[n(6)]
     pub as_of: Timestamp,
+}
+
+/// The venue's orders and fills, for reconciliation.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Encode, Decode)]
+pub struct VenueSnapshot {
+    /// Every order at the venue that is open or changed recently.
+    #[n(0)]
+    pub orders: Vec<VenueOrder>,
+    /// The executions of these orders; those that are known already are not booked again.
+    #[n(1)]
+    pub fills: Vec<VenueFill>,
+    /// Whether every order is here that had reached the venue.
+    #[n(2)]
+    pub complete: bool,
+    /// When the venue was asked, by our clock. Journals of earlier builds have none: then no request was on its way.
+    #[n(3)]
+    pub as_of: Option<Timestamp>,
+    /// After it no request that was sent so far can take effect; absent where that is not known. Set by the adapter
+    /// host.
+    #[n(4)]
+    pub dead_after: Option<Timestamp>,
+    /// Orders at the venue that we did not place, open or changed recently, with all their fills.
+    #[n(5)]
+    #[cbor(default)]
+    pub external: Vec<ExternalOrder>,
+}
+
+/// What a venue said about one order that it was asked about.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct InquiryAnswer {
+    /// Our number of the order.
+    #[n(0)]
+    pub order: OrderId,
+    /// When the venue was asked, by our clock: the answer is not older.
+    #[n(1)]
+    pub as_of: Timestamp,
+    /// After it no request on the order that was sent so far can take effect; absent where that is not known. Set by
+    /// the adapter host.
+    #[n(2)]
+    pub dead_after: Option<Timestamp>,
+    /// What the venue knows of it.
+    #[n(3)]
+    pub result: InquiryResult,
+}
+
+/// Whether a venue knows an order.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub enum InquiryResult {
+    /// The order with all its fills.
+    #[n(0)]
+    Found(#[n(0)] VenueOrder, #[n(1)] Vec<VenueFill>),
+    /// The venue has no such order; by itself no proof that it cannot still arrive.
+    #[n(1)]
+    NotFound,
 }

@@ -3,7 +3,7 @@
 use minicbor::{Decode, Encode};
 
 use crate::ids::Text;
-use crate::order_terms::Source;
+use crate::order::order_terms::Source;
 use crate::rights::TradingRights;
 
 /// Who sent a command.

@@ -1,6 +1,9 @@
 //! Fixed-meaning decimals: price, quantity, money. Arithmetic is checked: a result that does not fit is an
 //! [`Overflow`], never a wrong number.
 
+pub(crate) mod decimal_math;
+pub(crate) mod currency;
+
 use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -9,9 +12,9 @@ use std::str::FromStr;
 use minicbor::{Decode, Decoder, Encode, Encoder};
 use rust_decimal::{Decimal, RoundingStrategy};
 
-use crate::currency::Currency;
-pub use crate::decimal_math::Overflow;
-use crate::decimal_math::{add, compare, divide_evenly, is_multiple, multiply};
+use currency::Currency;
+pub use decimal_math::Overflow;
+use decimal_math::{add, compare, divide_evenly, is_multiple, multiply};
 
 /// Divisions keep this many decimals, rounded half to even.
 pub const DIVISION_DECIMALS: u32 = 12;

@@ -2,8 +2,8 @@
 
 use rust_decimal::Decimal;
 
+use crate::amount::decimal_math::{add, multiply};
 use crate::amount::{Price, Quantity, divide};
-use crate::decimal_math::{add, multiply};
 use crate::ids::{SecurityId, Text};
 use crate::market::{Bar, BarSize};
 use crate::time::Timestamp;

@@ -1,17 +1,21 @@
 //! Reference data: exchanges, securities, families, accounts, strategies. Changed by commands, read as a shared
 //! immutable copy.
 
+pub mod calendar;
+pub(crate) mod venue_facts;
+pub(crate) mod venue_symbols;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use minicbor::{Decode, Encode};
 use rust_decimal::Decimal;
 
+use crate::amount::currency::Currency;
 use crate::amount::{Amount, Price, Quantity};
-use crate::currency::Currency;
 use crate::ids::{AccountId, AdapterName, ExchangeId, FamilyId, SecurityId, StrategyId, Text};
 use crate::time::{Date, TimeOfDay};
-use crate::venue_symbols::VenueSymbols;
+use venue_symbols::VenueSymbols;
 
 /// An exchange.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]

@@ -1,5 +1,7 @@
 //! Ids and short shared strings.
 
+pub(crate) mod wire_id;
+
 use std::borrow::Borrow;
 use std::fmt;
 use std::hash::{Hash, Hasher};

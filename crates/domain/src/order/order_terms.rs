@@ -6,10 +6,10 @@ use minicbor::{Decode, Encode};
 
 use crate::amount::Quantity;
 use crate::ids::Text;
-use crate::order_type::OrderKind;
+use crate::order::order_type::OrderKind;
 use crate::time::Timestamp;
 
-pub use crate::side::Side;
+pub use crate::order::side::Side;
 
 /// How long an order lives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]

@@ -1,5 +1,7 @@
 //! Market data: ticks, trades, order books, bars, and the marks that trading sees.
 
+pub(crate) mod open_bar;
+
 use minicbor::{Decode, Encode};
 
 use crate::amount::{Price, Quantity};
