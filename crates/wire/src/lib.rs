@@ -2,70 +2,39 @@
 //! decimals are exact, instants are epoch milliseconds.
 
 pub mod json;
+pub mod csv;
+pub mod number;
 mod object_schema;
 mod value_object;
-
-pub mod reference;
-pub mod security;
-
-pub mod order;
-pub mod portfolio;
-
-pub mod adapter;
-pub mod market;
-pub mod notifications;
-
-pub mod stored_event;
-
-pub mod topic_families;
-pub mod topics;
-pub mod asyncapi;
-pub mod decode_topics;
-
-pub mod access;
-mod breaks;
-pub mod health;
-pub mod operations;
-pub mod problem;
-
-pub mod csv;
-
 pub mod schema;
-
-pub mod fields;
-pub mod nearest;
-pub mod number;
-pub mod order_body;
-pub mod limits;
-pub mod risk;
+mod trading;
+pub mod operations;
+pub mod topics;
+mod bodies;
 pub mod search;
-mod strategy_name;
-pub mod subscription;
-pub mod transaction_body;
-mod claim_body;
-pub mod settlement;
 
-pub use access::{
+pub use bodies::{fields, nearest, order_body, transaction_body};
+pub use operations::{access, notifications, problem};
+pub use topics::{asyncapi, decode_topics, topic_families};
+pub use trading::{limits, market, order, portfolio, reference, risk, security, stored_event};
+
+pub use bodies::fields::{BadBody, FieldError};
+pub use bodies::order_body::OrderBody;
+pub use bodies::strategy_name::ClaimBody;
+pub use bodies::transaction_body::{SettlementBody, TransactionBody};
+pub use operations::access::{
     AuditVO, IdentityVO, LoginBody, NewTokenVO, RightsVO, RoleVO, TokenBody, TokenVO, UserBody, UserVO, parse_rights,
 };
-pub use adapter::AdapterVO;
-pub use breaks::{BreakBody, BreakVO, COMMENT_LENGTH_MAX};
-pub use claim_body::ClaimBody;
-pub use fields::{BadBody, FieldError};
-pub use health::{CheckVO, HealthVO};
-pub use limits::LimitsVO;
-pub use market::{BarVO, OrderBookVO, TickVO, TradeVO};
-pub use notifications::{LifeCycleVO, LogEventVO, SessionEventVO, TradingStateVO};
-pub use operations::{FixNumbersBody, FixSessionVO, ImportedVO};
-pub use order::{FillVO, OrderStatusVO, OrderVO};
-pub use order_body::OrderBody;
-pub use portfolio::{CashBalanceVO, PortfolioValueVO, PositionVO, TransactionVO};
-pub use problem::ProblemVO;
-pub use reference::{AccountVO, ExchangeVO, SecurityFamilyVO, StrategyVO};
-pub use risk::{DeadManBody, DeadManTimerVO, KillBody, KilledVO, StateBody, VerdictVO};
+pub use operations::notifications::{LifeCycleVO, LogEventVO, SessionEventVO, TradingStateVO};
+pub use operations::problem::ProblemVO;
+pub use operations::{AdapterVO, CheckVO, FixNumbersBody, FixSessionVO, HealthVO, ImportedVO};
 pub use search::{BadSearch, SecuritySearch};
-pub use security::SecurityVO;
-pub use settlement::SettlementBody;
-pub use stored_event::{GenericEventVO, PastEventVO};
-pub use subscription::{SubscriptionBody, SubscriptionVO};
-pub use transaction_body::TransactionBody;
+pub use trading::breaks::{BreakBody, BreakVO, COMMENT_LENGTH_MAX};
+pub use trading::limits::LimitsVO;
+pub use trading::market::{BarVO, OrderBookVO, SubscriptionBody, SubscriptionVO, TickVO, TradeVO};
+pub use trading::order::{FillVO, OrderStatusVO, OrderVO};
+pub use trading::portfolio::{CashBalanceVO, PortfolioValueVO, PositionVO, TransactionVO};
+pub use trading::reference::{AccountVO, ExchangeVO, SecurityFamilyVO, StrategyVO};
+pub use trading::risk::{DeadManBody, DeadManTimerVO, KillBody, KilledVO, StateBody, VerdictVO};
+pub use trading::security::SecurityVO;
+pub use trading::stored_event::{GenericEventVO, PastEventVO};

@@ -1,7 +1,7 @@
 //! Field descriptions of published payloads: units, signs, and when a value is null. A field means the same everywhere,
 //! unless its shape has an entry of its own.
 
-use crate::topic_families;
+use crate::topics::topic_families;
 
 /// The meaning of a field of a shape.
 pub(crate) fn description(shape: &str, field: &str) -> Option<&'static str> {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::fields::{FIX_NUMBER_MAX, ID_LIMIT};
+use crate::bodies::fields::{FIX_NUMBER_MAX, ID_LIMIT};
 
 /// Limit of an instant in milliseconds before or after 1970: the range of nanoseconds in 64 bits.
 const MILLIS_MAX: i64 = 9_223_372_036_854;

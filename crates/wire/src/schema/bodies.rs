@@ -1,11 +1,11 @@
 //! Schemas of request bodies; null means that a key is absent. Unknown keys are ignored in the bodies that the
 //! interface specification defines, and rejected in the others.
 
-use crate::limits;
 use crate::object_schema::RequestType as Given;
 use crate::object_schema::SchemaType::{self, *};
 use crate::object_schema::names::{INTERFACES, ORDER_TYPES, ROLES, SIDES, TIFS, TRADING_STATES, TRANSACTION_TYPES};
 use crate::object_schema::{ObjectSchema, golden, optional, required, shape};
+use crate::trading::limits;
 
 const ID: SchemaType = Sent(Given::Id);
 const FIX_NUMBER: SchemaType = Sent(Given::FixNumber);

@@ -1,22 +1,19 @@
 //! The schemas of all value objects.
 
-use crate::access::{AuditVO, IdentityVO, NewTokenVO, TokenVO, UserVO};
-use crate::adapter::{AdapterVO, LineVO};
-use crate::breaks::{BreakVO, EvidenceVO};
-use crate::health::{CheckVO, HealthVO};
-use crate::limits::{BurstVO, LimitsVO};
-use crate::market::{BarVO, LevelVO, OrderBookVO, TickVO, TradeVO};
-use crate::notifications::{LifeCycleVO, LineStateVO, LogEventVO, SessionEventVO, TradingStateVO};
 use crate::object_schema::{ObjectSchema, shape};
-use crate::operations::{FixSessionVO, ImportedVO};
-use crate::order::{FillVO, OrderStatusVO, OrderVO};
-use crate::portfolio::{CashBalanceVO, ChargeVO, PortfolioValueVO, PositionVO, TransactionVO};
-use crate::problem::{FieldErrorVO, ProblemVO};
-use crate::reference::{AccountVO, ExchangeVO, HolidayVO, SecurityFamilyVO, StrategyVO, TradingHoursVO};
-use crate::risk::{DeadManTimerVO, KilledVO, VerdictVO};
-use crate::security::SecurityVO;
-use crate::stored_event::{GenericEventVO, PastEventVO};
-use crate::subscription::SubscriptionVO;
+use crate::operations::access::{AuditVO, IdentityVO, NewTokenVO, TokenVO, UserVO};
+use crate::operations::notifications::{LifeCycleVO, LineStateVO, LogEventVO, SessionEventVO, TradingStateVO};
+use crate::operations::problem::{FieldErrorVO, ProblemVO};
+use crate::operations::{AdapterVO, CheckVO, FixSessionVO, HealthVO, ImportedVO, LineVO};
+use crate::trading::breaks::{BreakVO, EvidenceVO};
+use crate::trading::limits::{BurstVO, LimitsVO};
+use crate::trading::market::{BarVO, LevelVO, OrderBookVO, SubscriptionVO, TickVO, TradeVO};
+use crate::trading::order::{FillVO, OrderStatusVO, OrderVO};
+use crate::trading::portfolio::{CashBalanceVO, ChargeVO, PortfolioValueVO, PositionVO, TransactionVO};
+use crate::trading::reference::{AccountVO, ExchangeVO, HolidayVO, SecurityFamilyVO, StrategyVO, TradingHoursVO};
+use crate::trading::risk::{DeadManTimerVO, KilledVO, VerdictVO};
+use crate::trading::security::SecurityVO;
+use crate::trading::stored_event::{GenericEventVO, PastEventVO};
 
 pub(super) const SHAPES: &[ObjectSchema] = &[
     AccountVO::OBJECT,

@@ -4,10 +4,9 @@ use std::cmp::Ordering;
 
 use domain::{Currency, Date, Decimal, Security, SecurityKind, VenueSymbols};
 
-use super::pattern::{BadSearch, SearchValue, TextPattern};
-use super::token::SearchOperator;
+use super::token::{BadSearch, SearchOperator, SearchValue, TextPattern};
 use crate::number::decimal;
-use crate::security::{object_type, option_type};
+use crate::trading::security::{object_type, option_type};
 
 /// The value of a field.
 enum FieldValue<'a> {

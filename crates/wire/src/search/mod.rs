@@ -11,10 +11,8 @@
 //! Terms side by side must all be true; NOT binds before AND, AND before OR. Case is ignored, except in AND, OR and
 //! NOT.
 
-mod pattern;
 mod token;
 mod field;
-mod expression;
 mod parser;
 
 #[cfg(test)]
@@ -22,10 +20,10 @@ mod tests;
 
 use domain::Security;
 
-use expression::Expression;
+use parser::Expression;
 
-pub use expression::SEARCH_DEPTH_MAX;
-pub use pattern::BadSearch;
+pub use parser::SEARCH_DEPTH_MAX;
+pub use token::BadSearch;
 
 /// A parsed search.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,9 +1,9 @@
-//! Search parser: tokens to an expression, OR of ANDs of terms that may be negated.
+//! Search parser: tokens to an expression, OR of ANDs of terms that may be negated; and whether a security matches it.
 
-use super::expression::{Expression, SEARCH_DEPTH_MAX};
-use super::field::FieldCondition;
-use super::pattern::{BadSearch, SearchValue, TextPattern};
-use super::token::{SearchOperator, SearchToken, TokenKind, tokens};
+use domain::Security;
+
+use super::field::{FieldCondition, free_texts};
+use super::token::{BadSearch, SearchOperator, SearchToken, SearchValue, TextPattern, TokenKind, tokens};
 
 pub(super) fn parse(text: &str) -> Result<Expression, BadSearch> {
     let end = text.chars().count() + 1;
@@ -155,4 +155,33 @@ fn joined(mut parts: Vec<Expression>, join: fn(Vec<Expression>) -> Expression) -
 
 fn bad(at: usize, reason: impl Into<String>) -> BadSearch {
     BadSearch { at, reason: reason.into() }
+}
+
+/// Maximum nesting of a search.
+pub const SEARCH_DEPTH_MAX: usize = 32;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Expression {
+    /// No condition.
+    Everything,
+    Words(TextPattern),
+    Field(FieldCondition),
+    Not(Box<Expression>),
+    /// All are true.
+    And(Vec<Expression>),
+    /// At least one is.
+    Or(Vec<Expression>),
+}
+
+impl Expression {
+    pub(super) fn matches(&self, security: &Security) -> bool {
+        match self {
+            Self::Everything => true,
+            Self::Words(pattern) => free_texts(security).any(|text| pattern.occurs_in(text)),
+            Self::Field(question) => question.matches(security),
+            Self::Not(other) => !other.matches(security),
+            Self::And(parts) => parts.iter().all(|part| part.matches(security)),
+            Self::Or(parts) => parts.iter().any(|part| part.matches(security)),
+        }
+    }
 }

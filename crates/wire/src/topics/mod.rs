@@ -1,14 +1,17 @@
 //! Topic names and bodies of events.
 
+pub mod topic_families;
+pub mod asyncapi;
+pub mod decode_topics;
+
 use std::borrow::Cow;
 
 use domain::event::AlarmLevel;
 use domain::{Event, PublishedEvent, ReferenceData, StrategyId};
 
 use crate::json;
-use crate::notifications::split_adapter;
-use crate::stored_event::{EventVO, GenericEventVO};
-use crate::topic_families;
+use crate::operations::notifications::split_adapter;
+use crate::trading::stored_event::{EventVO, GenericEventVO};
 
 /// Every price, for strategies in processes of their own.
 pub const SHARED_MARKET_DATA: &str = "strategy-bus.market-data";

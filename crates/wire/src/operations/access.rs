@@ -7,7 +7,7 @@ use domain::rights::{TradingInterface, TradingRights};
 use domain::{AccountId, SecurityId, Timestamp};
 use serde_json::Value;
 
-use crate::fields::{BadBody, FieldError, Fields, ids_of};
+use crate::bodies::fields::{BadBody, FieldError, Fields, ids_of};
 use crate::json::Millis;
 use crate::value_object::value_object;
 

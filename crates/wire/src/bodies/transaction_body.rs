@@ -1,15 +1,15 @@
-//! A transaction as a client records it. Absent values stay absent: defaults and the rules of each type are the
-//! engine's.
+//! A transaction or a settlement price as a client records it. Absent values stay absent: defaults and the rules of each type
+//! are the engine's.
 
-use domain::command::RecordTransaction;
+use domain::command::{RecordTransaction, SettlementPrice};
 use domain::{
     AccountId, Amount, Currency, Date, Price, Quantity, ReferenceData, SecurityId, StrategyId, Text, TransactionKind,
     Uuid,
 };
 use serde_json::Value;
 
-use crate::fields::{BadBody, FieldError, Fields, instant_of, int_id_of};
-use crate::strategy_name::{NamedStrategy, STRATEGY_NAME_LENGTH_MAX};
+use crate::bodies::fields::{BadBody, FieldError, Fields, instant_of, int_id_of};
+use crate::bodies::strategy_name::{NamedStrategy, STRATEGY_NAME_LENGTH_MAX};
 
 /// Longest external id and description.
 pub const TRANSACTION_TEXT_LENGTH_MAX: usize = 256;
@@ -77,4 +77,17 @@ pub(crate) fn date_of(field: &'static str, value: Value) -> Result<Date, FieldEr
 fn currency_of(field: &'static str, value: Value) -> Result<Currency, FieldError> {
     let currency = value.as_str().and_then(|text| text.parse().ok());
     currency.ok_or_else(|| FieldError::malformed(field, "must be a currency such as USD"))
+}
+
+pub struct SettlementBody;
+
+impl SettlementBody {
+    /// Without a date it is for the exchange's present day. A price may be below zero, as that of oil was.
+    pub fn parse(body: &[u8]) -> Result<SettlementPrice, BadBody> {
+        let mut fields = Fields::parse(body)?;
+        let (security, price) = (fields.id("securityId").map(SecurityId), fields.decimal("price").map(Price));
+        let date = fields.read("date", date_of);
+        let (security, price) = (fields.require("securityId", security), fields.require("price", price));
+        fields.finish_strict(security.zip(price).map(|(security, price)| SettlementPrice { security, price, date }))
+    }
 }

@@ -1,8 +1,8 @@
-//! Strategy of a request, by id or by name.
+//! Strategy of a request, by id or by name; and the claim of an order that was not placed here, for a strategy.
 
 use domain::{ReferenceData, StrategyId};
 
-use crate::fields::FieldError;
+use crate::bodies::fields::{BadBody, FieldError, Fields};
 
 /// Longest name of a strategy.
 pub(crate) const STRATEGY_NAME_LENGTH_MAX: usize = 256;
@@ -27,5 +27,26 @@ impl NamedStrategy<'_> {
             }
             _ => Ok(Some(named)),
         }
+    }
+}
+
+pub struct ClaimBody {
+    strategy: String,
+}
+
+impl ClaimBody {
+    pub fn parse(body: &[u8]) -> Result<Self, BadBody> {
+        let mut fields = Fields::parse(body)?;
+        let strategy = fields.text("strategy", STRATEGY_NAME_LENGTH_MAX);
+        let strategy = fields.require("strategy", strategy);
+        fields.finish_strict(strategy.map(|strategy| Self { strategy }))
+    }
+
+    pub fn find(&self, reference: &ReferenceData) -> Result<StrategyId, BadBody> {
+        let unknown = || {
+            let reason = format!("strategy {} is not known", self.strategy);
+            BadBody::Fields(vec![FieldError::new("strategy", "unknown-strategy", reason)])
+        };
+        reference.strategy_named(&self.strategy).map(|strategy| strategy.id).ok_or_else(unknown)
     }
 }

@@ -6,11 +6,11 @@ use domain::risk::{BurstLimit, RiskLimitName, RiskLimits, RiskLimitsChange, Risk
 use domain::{Amount, Decimal, Quantity, SecurityId};
 use serde_json::Value;
 
-use crate::fields::{BadBody, FieldError, Fields, count_of, decimal_of, ids_of};
+use crate::bodies::fields::{BadBody, FieldError, Fields, count_of, decimal_of, ids_of};
 use crate::json::{AsText, ExactDecimal, exact};
 use crate::object_schema::names::SELF_TRADES;
 use crate::object_schema::{RequestType, SchemaField, SchemaType, optional, required};
-use crate::risk::scope;
+use crate::trading::risk::scope;
 use crate::value_object::{Described, value_object};
 
 /// Securities of one restricted list.

@@ -8,8 +8,8 @@ use domain::{
 };
 use serde_json::Value;
 
-use crate::fields::{BadBody, FieldError, Fields, instant, int_id_of};
-use crate::strategy_name::{NamedStrategy, STRATEGY_NAME_LENGTH_MAX};
+use crate::bodies::fields::{BadBody, FieldError, Fields, instant, int_id_of};
+use crate::bodies::strategy_name::{NamedStrategy, STRATEGY_NAME_LENGTH_MAX};
 
 /// Longest reference text of a client.
 pub const REFERENCE_LENGTH_MAX: usize = 256;

@@ -10,7 +10,7 @@ use domain::{Decimal, IntId, Timestamp};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde_json::Value;
 
-use crate::nearest::hint;
+use crate::bodies::nearest::hint;
 use crate::number::{BadNumber, decimal};
 
 /// Ids are smaller than this: every JSON parser represents such an integer exactly.

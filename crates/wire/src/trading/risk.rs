@@ -4,7 +4,7 @@ use domain::query::PreTradeCheck;
 use domain::risk::{DeadManTimer, RiskScope};
 use domain::{Text, TradingState};
 
-use crate::fields::{BadBody, FieldError, Fields};
+use crate::bodies::fields::{BadBody, FieldError, Fields};
 use crate::json::{AsText, ExactDecimal, Millis, exact};
 use crate::value_object::value_object;
 

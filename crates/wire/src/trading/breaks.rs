@@ -5,7 +5,7 @@ use domain::{Amount, ReferenceData, Text, Timestamp};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use crate::fields::{BadBody, Fields};
+use crate::bodies::fields::{BadBody, Fields};
 use crate::json::AsText;
 use crate::object_schema::SchemaType;
 use crate::value_object::{Described, value_object};

@@ -2,8 +2,8 @@
 
 use domain::Order;
 
-use crate::fields::FieldError;
-use crate::order::OrderVO;
+use crate::bodies::fields::FieldError;
+use crate::trading::order::OrderVO;
 use crate::value_object::value_object;
 
 /// The media type of a problem.

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 
 use crate::schema::{reference, schemas};
-use crate::topic_families::{FAMILIES, SEGMENTS, TopicFamily};
+use crate::topics::topic_families::{FAMILIES, SEGMENTS, TopicFamily};
 
 /// A port that carries STOMP.
 pub struct AsyncApiServer {
