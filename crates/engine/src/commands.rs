@@ -9,8 +9,7 @@ use domain::query::{Answer, EngineResult};
 use domain::risk::EngineSettings;
 use domain::{Caller, Event, Order, Refusal, RiskLimits, RiskScope, SecurityId};
 
-use crate::moment::Moment;
-use crate::outbox::Outbox;
+use crate::outbox::{Moment, Outbox};
 use crate::trading::Trading;
 
 impl Trading {

@@ -7,9 +7,8 @@ use domain::calendar::{date_in, last_midnight, next_midnight};
 use domain::order::Order;
 use domain::{Caller, Date, TimeInForce, Timestamp};
 
-use crate::moment::Moment;
 use crate::orders::transitions::{RequestKind, may_request};
-use crate::outbox::Outbox;
+use crate::outbox::{Moment, Outbox};
 use crate::trading::{Trading, valuer};
 
 /// Ended orders are kept for this long after their day.

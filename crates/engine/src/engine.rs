@@ -4,11 +4,10 @@ use domain::command::Command;
 use domain::query::{AdapterStatus, Answer, EngineResult};
 use domain::{CommandEnvelope, Input, Mark, Query, RecalledKeys, Report, SecurityId, Sequenced, Timestamp};
 
-use crate::line_monitor::LineMonitor;
+use crate::adapters::line_monitor::LineMonitor;
 use crate::market::MarketState;
-use crate::moment::Moment;
-use crate::orders::retired_keys::{RetiredKeyLookup, RetiredKeys};
-use crate::outbox::Outbox;
+use crate::orders::registry::retired_keys::{RetiredKeyLookup, RetiredKeys};
+use crate::outbox::{Moment, Outbox};
 use crate::trading::Trading;
 
 /// The market half is fed by prices and lost at a restart; the trading half is journalled and replayed.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use domain::command::AcceptedLoss;
-use domain::{PlantedBug, Text, TransactionId, Uuid};
+use domain::{IntId, PlantedBug, Text, TransactionId, Uuid};
 use minicbor::{Decode, Encode};
 
 #[derive(Debug, Clone, Default, Encode, Decode)]
@@ -54,7 +54,20 @@ impl IdGenerator {
         self.orders
     }
 
-    pub(crate) fn last_number(&mut self, prefix: &str) -> &mut u64 {
+    /// The id of an order whose client gave none: `<sessionQualifier>-<n>`; ids that clients chose are skipped.
+    pub(crate) fn mint_int_id(&mut self, qualifier: Option<&str>, is_known: impl Fn(&IntId) -> bool) -> IntId {
+        let prefix = qualifier.filter(|qualifier| is_valid_prefix(qualifier)).unwrap_or("R");
+        let last = self.last_number(prefix);
+        loop {
+            *last += 1;
+            let id = int_id(prefix, *last);
+            if !is_known(&id) {
+                return id;
+            }
+        }
+    }
+
+    fn last_number(&mut self, prefix: &str) -> &mut u64 {
         if !self.int_ids.contains_key(prefix) {
             self.int_ids.insert(prefix.into(), self.int_ids_above);
         }
@@ -70,4 +83,16 @@ impl IdGenerator {
     pub(crate) fn consume_booking_id(&mut self) {
         self.bookings += 1;
     }
+}
+
+/// What follows the prefix: a dash and up to twenty digits.
+const NUMBER_LENGTH_MAX: usize = 21;
+
+/// A qualifier that cannot be part of an id is replaced by a plain one with its own sequence of numbers.
+fn is_valid_prefix(qualifier: &str) -> bool {
+    qualifier.len() + NUMBER_LENGTH_MAX <= IntId::LENGTH_MAX && qualifier.bytes().all(|byte| byte.is_ascii_graphic())
+}
+
+fn int_id(prefix: &str, number: u64) -> IntId {
+    IntId::numbered(&[prefix, "-"], number).expect("the prefix is short and printable")
 }

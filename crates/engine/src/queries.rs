@@ -5,7 +5,7 @@ use std::sync::Arc;
 use domain::query::{Answer, EngineResult};
 use domain::{Order, Query, Refusal};
 
-use crate::moment::Moment;
+use crate::outbox::Moment;
 use crate::trading::Trading;
 
 impl Trading {

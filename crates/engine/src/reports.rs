@@ -4,9 +4,8 @@ use domain::OrderId;
 use domain::order::ExecType;
 use domain::report::{LineState, Report, ReportKind};
 
-use crate::moment::Moment;
 use crate::orders::ticket::OrderReport;
-use crate::outbox::Outbox;
+use crate::outbox::{Moment, Outbox};
 use crate::trading::Trading;
 
 impl Trading {

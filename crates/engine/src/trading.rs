@@ -5,28 +5,24 @@ use std::sync::Arc;
 
 use domain::command::{Mode, ReferenceChange, StrategyFailure, StrategyPhase};
 use domain::risk::EngineSettings;
-use domain::{Mark, OrderId, SecurityId, StrategyId, StrategyRecord, Timestamp};
+use domain::{AccountId, IntId, Mark, OrderId, SecurityId, StrategyId, StrategyRecord, Timestamp};
 use minicbor::{Decode, Encode};
 
-use crate::adapter_states::AdapterStates;
-use crate::entry_store::EntryStore;
-use crate::expirations::Expirations;
+use crate::adapters::adapter_states::{AdapterStates, VenueListings};
 use crate::id_generator::IdGenerator;
-use crate::marks::Marks;
-use crate::moment::Moment;
+use crate::marks::{Expirations, Marks};
 use crate::orders::OrderRegistry;
-use crate::orders::inquiry_queue::InquiryQueue;
-use crate::orders::mass_cancel_results::MassCancels;
-use crate::orders::timeout_queue::VenueTimeouts;
-use crate::orders::wait_queue::WaitingOrders;
-use crate::outbox::Outbox;
+use crate::orders::inquiries::inquiry_queue::{InquiryQueue, VenueTimeouts};
+use crate::orders::requests::mass_cancel_results::MassCancels;
+use crate::orders::waiting_orders::wait_queue::WaitingOrders;
+use crate::outbox::{Moment, Outbox};
+use crate::portfolio::booked_ids::EntryStore;
 use crate::portfolio::{Portfolio, Valuer};
 use crate::reconciliation::breaks::Breaks;
 use crate::reconciliation::listings::Listings;
 use crate::reference_index::ReferenceIndex;
 use crate::risk::Risk;
-use crate::subscription_set::MarketDataSubscriptions;
-use crate::venue_listings::VenueListings;
+use crate::strategies::subscription_set::MarketDataSubscriptions;
 
 #[derive(Debug, Encode, Decode)]
 pub(crate) struct Trading {
@@ -167,6 +163,13 @@ impl Trading {
         self.reference.advance(moment.at);
         self.ensure_day(moment.at);
         self
+    }
+
+    /// The id of an order whose client gave none.
+    pub(crate) fn mint_int_id(&mut self, account: AccountId) -> IntId {
+        let account = self.reference.account(account).ok();
+        let qualifier = account.and_then(|account| account.session_qualifier.as_deref());
+        self.ids.mint_int_id(qualifier, |id| self.orders.contains_id(id))
     }
 
     /// New prices: values positions and checks the loss limits.

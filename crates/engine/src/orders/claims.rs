@@ -9,9 +9,8 @@ use domain::order::Order;
 use domain::query::{Answer, EngineResult};
 use domain::{Caller, Charge, Event, Refusal, Security, Source, StrategyId, Transaction, TransactionKind};
 
-use super::executions::{BookedExecution, Costs};
-use crate::moment::Moment;
-use crate::outbox::Outbox;
+use super::fills::executions::{BookedExecution, Costs};
+use crate::outbox::{Moment, Outbox};
 use crate::risk::rights::check_trading_right;
 use crate::trading::Trading;
 

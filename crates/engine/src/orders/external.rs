@@ -13,8 +13,7 @@ use domain::{
 };
 
 use super::order_events::{OrderChange, publish_order};
-use crate::moment::Moment;
-use crate::outbox::Outbox;
+use crate::outbox::{Moment, Outbox};
 use crate::trading::Trading;
 
 /// Identifies such an order at its venue.

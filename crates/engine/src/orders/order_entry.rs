@@ -13,14 +13,12 @@ use domain::{
 };
 
 use super::order_events::{OrderChange, publish_order};
-use crate::moment::Moment;
 use crate::orders::terms_check::{check_properties, check_terms};
 use crate::orders::ticket::OrderRoute;
 use crate::orders::ticket::Reduction;
 use crate::orders::ticket::order_request;
-use crate::orders::wait_queue::DisplaceReason;
-use crate::orders::wait_queue::Displaced;
-use crate::outbox::Outbox;
+use crate::orders::waiting_orders::wait_queue::{DisplaceReason, Displaced};
+use crate::outbox::{Moment, Outbox};
 use crate::risk::rights::check_trading_right;
 use crate::risk::{Candidate, Reservation, RiskApproval};
 use crate::trading::Trading;

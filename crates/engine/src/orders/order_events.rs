@@ -5,8 +5,7 @@ use std::sync::Arc;
 use domain::order::{ClientView, ExecType, Order, OrderRequest, OrderStatus};
 use domain::{Event, Fill, Text, Timestamp};
 
-use crate::moment::Moment;
-use crate::outbox::Outbox;
+use crate::outbox::{Moment, Outbox};
 
 /// A change to publish.
 pub(crate) struct OrderChange<'a> {

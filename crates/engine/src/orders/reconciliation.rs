@@ -9,11 +9,10 @@ use domain::report::{VenueOrder, VenueOrderState, VenueSnapshot};
 use domain::{AdapterName, Instruction, OrderId, PlantedBug, Text};
 
 use super::external::external_key;
+use super::inquiries::venue_timeouts::awaits_venue;
 use super::order_events::{OrderChange, publish_order};
-use super::venue_timeouts::awaits_venue;
-use crate::moment::Moment;
 use crate::orders::ticket::OrderReport;
-use crate::outbox::Outbox;
+use crate::outbox::{Moment, Outbox};
 use crate::trading::Trading;
 
 /// Why an order ended that the venue certainly does not have.

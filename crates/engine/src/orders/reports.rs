@@ -5,7 +5,7 @@ use std::sync::Arc;
 use domain::order::{BaseState, ExecType, Order, OrderTerms, PendingRequest};
 use domain::{AdapterName, OrderId, PlantedBug, Text, Timestamp};
 
-use super::inquiry_queue::INQUIRY_FIRST_SECONDS;
+use super::inquiries::inquiry_queue::INQUIRY_FIRST_SECONDS;
 use super::order_events::{OrderChange, publish_order};
 use super::reconciliation::NEVER_ARRIVED;
 use super::transitions::{OrderEvent, PendingState, RequestEvent, next_pending, next_state, settled};

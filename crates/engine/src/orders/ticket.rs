@@ -5,8 +5,8 @@ use std::sync::Arc;
 use domain::order::OrderRequest;
 use domain::{AccountId, AdapterName, Caller, ExchangeId, OrderId, Quantity, Security, StrategyId, Text, Timestamp};
 
-use super::wait_queue::Displaced;
-use crate::moment::Moment;
+use super::waiting_orders::wait_queue::Displaced;
+use crate::outbox::Moment;
 
 /// Adapter, account and strategy of an order.
 #[derive(Debug, Clone)]

@@ -167,7 +167,7 @@ fn charges(transaction: &Transaction) -> Result<Amount, Overflow> {
 }
 
 fn check_bound(amount: Decimal) -> Result<(), Overflow> {
-    if super::bounds::is_within_bound(amount) { Ok(()) } else { Err(Overflow) }
+    if super::position_state::is_within_bound(amount) { Ok(()) } else { Err(Overflow) }
 }
 
 /// A shared value is encoded as the value.

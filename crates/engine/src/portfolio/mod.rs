@@ -1,18 +1,15 @@
 //! Portfolio: positions, cash and P/L, changed only by booked transactions.
 
+pub(crate) mod booked_ids;
 mod booking;
-mod bounds;
 mod books;
 mod day;
 mod position_state;
 mod queries;
-mod statement_window;
 mod statements;
 mod table;
 mod totals;
-mod used_uuids;
 mod valuer;
-mod values;
 
 #[cfg(test)]
 mod tests;
@@ -28,17 +25,17 @@ use domain::{
 };
 use minicbor::{Decode, Encode};
 
+use self::booked_ids::UsedUuids;
 use self::books::{BookedTransaction, BookingEffect, CashKey, PortfolioBooks, PositionKey, TableRow, id_at};
 use self::day::PortfolioDay;
 use self::position_state::{Contract, PositionState};
 use self::table::Table;
 use self::totals::PortfolioTotals;
-use self::used_uuids::UsedUuids;
-use self::values::position;
+use self::valuer::position;
 use crate::outbox::Outbox;
 
 pub(crate) use self::booking::BookingPlan;
-pub(crate) use self::statement_window::{StatedAsset, StatementWindow};
+pub(crate) use self::statements::{StatedAsset, StatementWindow};
 pub(crate) use self::totals::PositionExposure;
 pub(crate) use self::valuer::Valuer;
 

@@ -1,5 +1,5 @@
 //! Position state: cost and realised P/L after a transaction. Cost is an exact sum; a closing trade takes cost in
-//! proportion.
+//! proportion. No amount exceeds a bound.
 
 use domain::amount::{decimal, divide};
 use domain::{
@@ -122,6 +122,14 @@ impl PositionState {
         let units = self.quantity.0.checked_mul(size)?;
         divide(self.cost.0, units).ok().map(Price)
     }
+}
+
+/// 10^18. No quantity, cost, P/L, balance or value exceeds it, so all sums fit.
+pub(super) const AMOUNT_MAX: Decimal = Decimal::from_parts(0xa764_0000, 0x0de0_b6b3, 0, false, 0);
+
+/// Whether an amount is at most [`AMOUNT_MAX`]. One with no more digits is within, wherever its point is.
+pub(super) fn is_within_bound(amount: Decimal) -> bool {
+    amount.mantissa().unsigned_abs() <= AMOUNT_MAX.mantissa().unsigned_abs() || amount.abs() <= AMOUNT_MAX
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use domain::{
 use super::books::{CashKey, PositionKey, id_at};
 use super::position_state::PositionState;
 use super::totals::PositionExposure;
-use super::values::position;
+use super::valuer::position;
 use super::{Portfolio, Valuer};
 
 /// A debt of more than this part of a position is not taken for charges (a hundredth).

@@ -1,8 +1,9 @@
-//! Valuation of positions at the marks.
+//! Valuation of positions at the marks, and positions as clients see them.
 
 use domain::amount::DIVISION_DECIMALS;
-use domain::{Amount, Currency, Decimal, Price, Quantity, ReferenceData, SecurityId, Timestamp};
+use domain::{Amount, Currency, Decimal, Position, PositionId, Price, Quantity, ReferenceData, SecurityId, Timestamp};
 
+use super::books::{PositionKey, id_at};
 use super::position_state::{Contract, PositionState};
 use crate::marks::Marks;
 
@@ -72,9 +73,34 @@ fn worth(holding: &PositionState, market: Option<Amount>, contract: Option<Contr
 
 fn market_value(holding: &PositionState, price: Price, contract: Contract) -> Option<Amount> {
     let value = holding.quantity.value_at(price, contract.size).ok()?;
-    super::bounds::is_within_bound(value.0).then(|| rounded(value.0))
+    super::position_state::is_within_bound(value.0).then(|| rounded(value.0))
 }
 
 pub(super) fn rounded(amount: Decimal) -> Amount {
     Amount(if amount.scale() <= DIVISION_DECIMALS { amount } else { amount.round_dp(DIVISION_DECIMALS) })
+}
+
+pub(super) fn position(
+    place: usize,
+    key: PositionKey,
+    holding: &PositionState,
+    valued: &PositionValuation,
+) -> Position {
+    Position {
+        id: PositionId(id_at(place)),
+        strategy: key.strategy,
+        security: key.security,
+        account: key.account,
+        quantity: holding.quantity,
+        cost: holding.cost,
+        avg_price: valued.contract_size.and_then(|size| holding.avg_price(size)),
+        realized_pl: holding.realized_pl,
+        unrealized_pl: valued.worth.map(|(_, unrealized)| unrealized),
+        market_price: valued.price,
+        market_value: valued.worth.map(|(market, _)| market),
+        currency: holding.currency,
+        changed_at: holding.changed_at,
+        commissions: holding.commissions,
+        fees: holding.fees,
+    }
 }

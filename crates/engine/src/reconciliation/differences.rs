@@ -7,9 +7,8 @@ use domain::report::{VenueFill, VenueOrder};
 use domain::{AdapterName, Amount, Currency, Event, OrderId, Report, Text};
 
 use super::breaks::{FoundDifference, Recorded};
-use crate::moment::Moment;
-use crate::orders::executions::BookedExecution;
-use crate::outbox::Outbox;
+use crate::orders::fills::executions::BookedExecution;
+use crate::outbox::{Moment, Outbox};
 use crate::trading::Trading;
 
 const TAKEN_OVER: &str = "taken over from the venue";

@@ -5,8 +5,7 @@ use domain::{AdapterName, PlantedBug};
 
 use super::listings::FillsListing;
 use super::schedule::LISTING_RETRY_SECONDS;
-use crate::moment::Moment;
-use crate::outbox::Outbox;
+use crate::outbox::{Moment, Outbox};
 use crate::trading::Trading;
 
 /// The pause before the next page of a long list, so that orders do not wait behind it.

@@ -10,10 +10,9 @@ use domain::{AdapterName, OrderId, Timestamp};
 
 use super::listings::{ListedPages, OpenOrdersListing};
 use super::schedule::LISTING_RETRY_SECONDS;
-use crate::moment::Moment;
-use crate::orders::inquiry_queue::INQUIRIES_AFTER_GAP_PER_SECOND;
-use crate::orders::venue_timeouts::awaits_venue;
-use crate::outbox::Outbox;
+use crate::orders::inquiries::inquiry_queue::INQUIRIES_AFTER_GAP_PER_SECOND;
+use crate::orders::inquiries::venue_timeouts::awaits_venue;
+use crate::outbox::{Moment, Outbox};
 use crate::trading::Trading;
 
 /// A list of more pages is not used.

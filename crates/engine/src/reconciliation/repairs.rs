@@ -11,9 +11,8 @@ use domain::{
     Transaction, TransactionKind,
 };
 
-use crate::moment::Moment;
 use crate::orders::ticket::OrderReport;
-use crate::outbox::Outbox;
+use crate::outbox::{Moment, Outbox};
 use crate::trading::Trading;
 
 impl Trading {

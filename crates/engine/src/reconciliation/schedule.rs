@@ -6,8 +6,7 @@ use domain::report::{FillsScope, ListingScope, ReportKind, SessionState};
 use domain::{AdapterName, Instruction, SecurityId, Text, Timestamp};
 
 use super::listings::{FillsListing, OpenOrdersListing, VenueListings};
-use crate::moment::Moment;
-use crate::outbox::Outbox;
+use crate::outbox::{Moment, Outbox};
 use crate::trading::Trading;
 
 /// A list that failed, or of which nothing came, is asked for again after this time.

@@ -12,8 +12,7 @@ use domain::{AccountId, AdapterName, Amount, Instruction, Quantity, SecurityId, 
 
 use super::listings::{StatementListing, SuspectedDifferences};
 use super::schedule::{LISTING_RETRY_SECONDS, LISTINGS_AT_ONCE};
-use crate::moment::Moment;
-use crate::outbox::Outbox;
+use crate::outbox::{Moment, Outbox};
 use crate::portfolio::{StatedAsset, StatementWindow};
 use crate::trading::Trading;
 

@@ -8,8 +8,7 @@ use domain::risk::{DEAD_MAN_SECONDS_MAX, DeadManTimer, EngineSettings, RiskScope
 use domain::{Caller, Refusal, Text, Timestamp};
 
 use super::Risk;
-use crate::moment::Moment;
-use crate::outbox::Outbox;
+use crate::outbox::{Moment, Outbox};
 use crate::trading::Trading;
 
 /// The field of a request.

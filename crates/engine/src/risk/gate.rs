@@ -13,8 +13,8 @@ use domain::{
 use super::candidate::{Candidate, RiskApproval};
 use super::exposure::{self, Reservation};
 use super::scopes::ApplicableLimits;
-use crate::moment::Moment;
 use crate::orders::terms_check::is_closing_side;
+use crate::outbox::Moment;
 use crate::trading::Trading;
 
 /// Factor of a percentage.

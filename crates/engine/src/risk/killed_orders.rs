@@ -8,10 +8,9 @@ use domain::order::{Order, OrderRequest};
 use domain::{AdapterName, Caller, OrderId, RiskScope};
 
 use super::{Risk, touches};
-use crate::moment::Moment;
 use crate::orders::ticket::order_request;
 use crate::orders::transitions::{RequestKind, may_request};
-use crate::outbox::Outbox;
+use crate::outbox::{Moment, Outbox};
 use crate::trading::Trading;
 
 impl Risk {

@@ -20,7 +20,7 @@ use domain::risk::{DeadManTimer, RiskLimits, RiskScope, TradingStateChange};
 use domain::{AccountId, Caller, OrderId, Overflow, Quantity, SecurityId, StrategyId};
 use minicbor::{Decode, Encode};
 
-use crate::moment::Moment;
+use crate::outbox::Moment;
 pub(crate) use candidate::{Candidate, RiskApproval};
 use exposure::OpenOrderExposure;
 pub(crate) use exposure::Reservation;

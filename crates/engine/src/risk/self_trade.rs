@@ -9,7 +9,7 @@ use domain::{AccountId, Activation, MarketPhase, OrderId, Price, Refusal, TimeIn
 
 use super::candidate::Candidate;
 use super::scopes::ApplicableLimits;
-use crate::moment::Moment;
+use crate::outbox::Moment;
 use crate::trading::Trading;
 
 /// When an order may trade.

@@ -9,8 +9,7 @@ use domain::{AdapterName, Amount, Caller, Event, OrderId, Text};
 
 use super::Risk;
 use super::scopes::scopes;
-use crate::moment::Moment;
-use crate::outbox::Outbox;
+use crate::outbox::{Moment, Outbox};
 use crate::trading::Trading;
 
 impl Risk {

@@ -30,13 +30,13 @@ mod tests {
     fn a_decision_for_one_interface_is_named_and_a_test_may_have_one() {
         let text = "use domain::Source;\nlet Source::Fix(comp_id) = source else { return };";
         let tree = Tree::from_texts(&[
-            ("crates/engine/src/orders/requests.rs", text),
+            ("crates/engine/src/orders/requests/mod.rs", text),
             ("crates/engine/src/market/tests.rs", text),
             ("crates/fix-gateway/src/gateway.rs", text),
         ]);
         assert_eq!(
             report(engine_knows_no_interface(&tree)),
-            "crates/engine/src/orders/requests.rs:2: `Source::Fix`: ask the source for its policy"
+            "crates/engine/src/orders/requests/mod.rs:2: `Source::Fix`: ask the source for its policy"
         );
     }
 }

@@ -3,8 +3,8 @@
 use domain::Timestamp;
 use expect_test::expect;
 
-use super::super::bounds::AMOUNT_MAX;
 use super::{Portfolio, PortfolioFixture, check, transaction};
+use crate::portfolio::position_state::AMOUNT_MAX;
 
 #[test]
 fn what_expires_settles_at_its_price_and_worthless_at_zero() {

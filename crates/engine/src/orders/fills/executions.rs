@@ -1,0 +1,344 @@
+//! Booked executions, so that one that is reported again is recognised. Trade ids are unique only within one order at
+//! the venue: they may repeat across securities, and after a restart of the venue.
+
+use std::collections::BTreeSet;
+
+use domain::lookup_map::fingerprint;
+use domain::report::VenueFill;
+use domain::{
+    AccountId, AdapterName, Amount, Charge, ChargeKind, Decimal, LookupMap, OrderId, Overflow, Price, Quantity, Text,
+};
+use minicbor::{Decode, Decoder, Encode, Encoder};
+
+use crate::codec::{decode_keyed, decode_keys, encode_keyed, encode_keys};
+
+/// What makes an execution one and the same: venue, account, order and trade id. The security is the order's. The
+/// venue's order tells the legs of one order apart; where it is absent any leg is meant.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ExecutionId<'a> {
+    pub(crate) adapter: &'a AdapterName,
+    pub(crate) account: AccountId,
+    pub(crate) order: OrderId,
+    pub(crate) ext_order: Option<&'a Text>,
+    pub(crate) exec_id: &'a str,
+}
+
+impl ExecutionId<'_> {
+    pub(crate) fn key(&self) -> u128 {
+        let (account, order) = (self.account.0.to_le_bytes(), self.order.0.to_le_bytes());
+        fingerprint(&[self.adapter.0.as_bytes(), &account, &order, self.exec_id.as_bytes()])
+    }
+
+    /// Of a second execution with the same trade id, from another leg of the order.
+    fn leg_key(&self) -> u128 {
+        let leg = self.ext_order.map_or(&b""[..], |leg| leg.as_bytes());
+        fingerprint(&[&self.key().to_le_bytes(), leg])
+    }
+
+    /// Until 0.2 the order was not part of it.
+    fn earlier_key(&self) -> u128 {
+        let account = self.account.0.to_le_bytes();
+        fingerprint(&[self.adapter.0.as_bytes(), &account, self.exec_id.as_bytes()])
+    }
+}
+
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ExecutionStore {
+    /// Those of earlier builds first.
+    booked: Vec<(u128, BookedExecution)>,
+    /// Executions of orders that are no longer kept: key, quantity and price in one fingerprint.
+    retired: BTreeSet<u128>,
+    earlier: EarlierExecutions,
+    /// Index, derived from the booked executions.
+    index: LookupMap<u128, usize>,
+}
+
+/// Executions from a snapshot of an earlier build, under its keys.
+#[derive(Debug, Clone, Default)]
+struct EarlierExecutions {
+    /// How many of the booked ones.
+    booked: usize,
+    /// Keys of executions of orders that are no longer kept.
+    retired: BTreeSet<u128>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub(crate) struct BookedExecution {
+    #[n(0)]
+    pub(crate) order: OrderId,
+    #[n(1)]
+    pub(crate) quantity: Quantity,
+    #[n(2)]
+    pub(crate) price: Price,
+    /// Busted since.
+    #[n(3)]
+    pub(crate) busted: bool,
+    #[n(4)]
+    pub(crate) costs: Costs,
+    /// Charges in other currencies.
+    #[n(5)]
+    #[cbor(default)]
+    pub(crate) charges: Vec<Charge>,
+    /// The venue's order, where the fill named it.
+    #[n(6)]
+    pub(crate) ext_order: Option<Text>,
+}
+
+impl BookedExecution {
+    /// Whether a fill of this venue order can be the same execution.
+    fn is_of_leg(&self, leg: Option<&Text>) -> bool {
+        self.ext_order.is_none() || leg.is_none() || self.ext_order.as_ref() == leg
+    }
+
+    /// Key of the execution when its order is no longer kept.
+    fn retired_key(&self, key: u128) -> u128 {
+        content_key(key, self.quantity, self.price)
+    }
+}
+
+/// What an execution costs besides its price, in the security's currency.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Encode, Decode)]
+pub(crate) struct Costs {
+    #[n(0)]
+    pub(crate) execution: Amount,
+    #[n(1)]
+    pub(crate) clearing: Amount,
+    #[n(2)]
+    pub(crate) fee: Amount,
+}
+
+impl Costs {
+    pub(crate) fn of_kind(&mut self, kind: ChargeKind) -> &mut Amount {
+        match kind {
+            ChargeKind::ExecutionCommission => &mut self.execution,
+            ChargeKind::ClearingCommission => &mut self.clearing,
+            ChargeKind::Fee => &mut self.fee,
+        }
+    }
+
+    pub(crate) fn total(self) -> Result<Amount, Overflow> {
+        self.execution.plus(self.clearing)?.plus(self.fee)
+    }
+
+    pub(crate) fn negated(self) -> Self {
+        Self { execution: self.execution.negated(), clearing: self.clearing.negated(), fee: self.fee.negated() }
+    }
+}
+
+fn content_key(key: u128, quantity: Quantity, price: Price) -> u128 {
+    let bytes = |number: Decimal| number.normalize().serialize();
+    fingerprint(&[&key.to_le_bytes(), &bytes(quantity.0), &bytes(price.0)])
+}
+
+/// The keys under which a fill is known when its order is no longer kept; the last one is of earlier builds.
+pub(crate) fn retired_keys(id: &ExecutionId<'_>, fill: &VenueFill) -> [u128; 3] {
+    let key = |key| content_key(key, fill.quantity, fill.price);
+    [key(id.key()), key(id.leg_key()), id.earlier_key()]
+}
+
+impl ExecutionStore {
+    fn from_booked(booked: Vec<(u128, BookedExecution)>, retired: BTreeSet<u128>, earlier: EarlierExecutions) -> Self {
+        let index = booked.iter().enumerate().map(|(place, (key, _))| (*key, place)).collect();
+        Self { booked, retired, earlier, index }
+    }
+
+    fn place(&self, id: &ExecutionId<'_>) -> Option<usize> {
+        match self.index.get(&id.key()) {
+            Some(place) if self.booked[*place].1.is_of_leg(id.ext_order) => Some(*place),
+            Some(_) => self.index.get(&id.leg_key()).copied(),
+            None => self.place_of_earlier_build(id),
+        }
+    }
+
+    /// The trade id alone proves nothing there, but the execution knows its order.
+    fn place_of_earlier_build(&self, id: &ExecutionId<'_>) -> Option<usize> {
+        if self.earlier.booked == 0 {
+            return None;
+        }
+        let place = *self.index.get(&id.earlier_key())?;
+        (self.booked[place].1.order == id.order).then_some(place)
+    }
+
+    pub(crate) fn get(&self, id: &ExecutionId<'_>) -> Option<&BookedExecution> {
+        self.place(id).map(|place| &self.booked[place].1)
+    }
+
+    pub(crate) fn get_mut(&mut self, id: &ExecutionId<'_>) -> Option<&mut BookedExecution> {
+        self.place(id).map(|place| &mut self.booked[place].1)
+    }
+
+    /// In the order of booking.
+    pub(crate) fn of_order(&self, order: OrderId) -> impl Iterator<Item = &BookedExecution> {
+        self.booked.iter().map(|(_, execution)| execution).filter(move |execution| execution.order == order)
+    }
+
+    /// In place of a busted one with the same id, which it corrects.
+    pub(crate) fn insert(&mut self, id: &ExecutionId<'_>, execution: BookedExecution) {
+        let key = id.key();
+        let key = match self.index.get(&key).copied() {
+            None => key,
+            Some(place) if self.booked[place].1.busted && self.booked[place].1.is_of_leg(id.ext_order) => {
+                self.booked[place].1 = execution;
+                return;
+            }
+            Some(_) => id.leg_key(),
+        };
+        self.index.insert(key, self.booked.len());
+        self.booked.push((key, execution));
+    }
+
+    /// Whether exactly this fill was booked for an order that is no longer kept.
+    pub(crate) fn is_retired(&self, id: &ExecutionId<'_>, fill: &VenueFill) -> bool {
+        let [whole, leg, earlier] = retired_keys(id, fill);
+        [whole, leg].iter().any(|key| self.retired.contains(key)) || self.earlier.retired.contains(&earlier)
+    }
+
+    /// Keys of executions of orders that are no longer kept.
+    pub(crate) fn retired_keys(&self) -> impl Iterator<Item = u128> {
+        self.retired.iter().chain(&self.earlier.retired).copied()
+    }
+
+    /// The index on disk has all of them.
+    pub(crate) fn forget(&mut self) {
+        self.retired.clear();
+        self.earlier.retired.clear();
+    }
+
+    /// From the index, which does not know of which kind a key is; the kinds share no keys.
+    pub(crate) fn recall(&mut self, keys: &[u128]) {
+        self.retired.extend(keys);
+        self.earlier.retired.extend(keys);
+    }
+
+    /// Drops the executions of these orders and keeps only their keys.
+    pub(crate) fn retire(&mut self, orders: &BTreeSet<OrderId>) {
+        let Self { mut booked, mut retired, mut earlier, .. } = std::mem::take(self);
+        let is_old = |(_, execution): &mut (u128, BookedExecution)| orders.contains(&execution.order);
+        let of_earlier: Vec<_> = booked.extract_if(..earlier.booked, is_old).collect();
+        earlier.booked -= of_earlier.len();
+        earlier.retired.extend(of_earlier.into_iter().map(|(key, _)| key));
+        let old = booked.extract_if(earlier.booked.., is_old);
+        retired.extend(old.map(|(key, execution)| execution.retired_key(key)));
+        *self = Self::from_booked(booked, retired, earlier);
+    }
+}
+
+impl<C> Encode<C> for ExecutionStore {
+    fn encode<W: minicbor::encode::Write>(
+        &self,
+        e: &mut Encoder<W>,
+        ctx: &mut C,
+    ) -> Result<(), minicbor::encode::Error<W::Error>> {
+        e.array(4)?;
+        encode_keyed(&self.booked, e, ctx)?;
+        encode_keys(&self.retired, e)?;
+        e.u64(self.earlier.booked as u64)?;
+        encode_keys(&self.earlier.retired, e)
+    }
+}
+
+impl<'b, C> Decode<'b, C> for ExecutionStore {
+    fn decode(d: &mut Decoder<'b>, ctx: &mut C) -> Result<Self, minicbor::decode::Error> {
+        let parts = d.array()?;
+        let (booked, retired) = (decode_keyed(d, ctx)?, decode_keys(d)?);
+        // Snapshots of earlier builds end here, and all their keys are of the earlier kind.
+        if parts == Some(2) {
+            let earlier = EarlierExecutions { booked: booked.len(), retired };
+            return Ok(Self::from_booked(booked, BTreeSet::new(), earlier));
+        }
+        let count = usize::try_from(d.u64()?).unwrap_or(usize::MAX).min(booked.len());
+        let earlier = EarlierExecutions { booked: count, retired: decode_keys(d)? };
+        Ok(Self::from_booked(booked, retired, earlier))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const VENUE: &str = "SIMULATED:A";
+
+    fn execution(order: u64, ext_order: Option<&str>) -> BookedExecution {
+        BookedExecution {
+            order: OrderId(order),
+            quantity: 5.into(),
+            price: 10.into(),
+            busted: false,
+            costs: Costs::default(),
+            charges: vec![],
+            ext_order: ext_order.map(Into::into),
+        }
+    }
+
+    fn fill(order: u64, quantity: i64) -> VenueFill {
+        VenueFill {
+            order: OrderId(order),
+            exec_id: "T1".into(),
+            quantity: quantity.into(),
+            price: 10.into(),
+            at: None,
+            fee: None,
+            charges: vec![],
+            ext_order: None,
+        }
+    }
+
+    /// Trade id T1 of an order and a leg.
+    fn check(order: u64, leg: Option<&str>, look: impl FnOnce(&ExecutionId<'_>)) {
+        let (adapter, leg) = (AdapterName(VENUE.into()), leg.map(Text::from));
+        look(&ExecutionId {
+            adapter: &adapter,
+            account: AccountId(1),
+            order: OrderId(order),
+            ext_order: leg.as_ref(),
+            exec_id: "T1",
+        });
+    }
+
+    #[test]
+    fn a_trade_id_repeats_across_orders_and_legs_and_an_absent_leg_is_any() {
+        let mut store = ExecutionStore::default();
+        check(1, Some("V1"), |id| store.insert(id, execution(1, Some("V1"))));
+        check(1, Some("V2"), |id| assert_eq!(store.get(id), None));
+        check(1, Some("V2"), |id| store.insert(id, execution(1, Some("V2"))));
+        for leg in ["V1", "V2"] {
+            check(1, Some(leg), |id| assert_eq!(store.get(id), Some(&execution(1, Some(leg)))));
+        }
+        check(1, None, |id| assert_eq!(store.get(id), Some(&execution(1, Some("V1")))));
+        check(2, Some("V1"), |id| assert_eq!(store.get(id), None));
+    }
+
+    #[test]
+    fn of_an_order_that_is_no_longer_kept_only_the_very_same_fill_is_known() {
+        let mut store = ExecutionStore::default();
+        check(1, Some("V1"), |id| store.insert(id, execution(1, Some("V1"))));
+        store.retire(&BTreeSet::from([OrderId(1)]));
+        let store: ExecutionStore = minicbor::decode(&minicbor::to_vec(&store).unwrap()).unwrap();
+        let known = |order, quantity| {
+            let mut is_known = false;
+            check(order, Some("V1"), |id| is_known = store.is_retired(id, &fill(order, quantity)));
+            is_known
+        };
+        assert_eq!([known(1, 5), known(1, 6), known(2, 5)], [true, false, false]);
+    }
+
+    #[test]
+    fn executions_of_an_earlier_build_are_recognised_by_trade_id_and_order() {
+        let mut before = Encoder::new(Vec::new());
+        before.array(2).unwrap();
+        let mut key = 0;
+        check(1, None, |id| key = id.earlier_key());
+        encode_keyed(&[(key, execution(1, None))], &mut before, &mut ()).unwrap();
+        encode_keys(&BTreeSet::new(), &mut before).unwrap();
+        let mut store: ExecutionStore = minicbor::decode(&before.into_writer()).unwrap();
+        for leg in [None, Some("V1")] {
+            check(1, leg, |id| assert_eq!(store.get(id), Some(&execution(1, None))));
+            check(2, leg, |id| assert_eq!(store.get(id), None));
+        }
+        check(2, None, |id| store.insert(id, execution(2, None)));
+        store.retire(&BTreeSet::from([OrderId(1)]));
+        let store: ExecutionStore = minicbor::decode(&minicbor::to_vec(&store).unwrap()).unwrap();
+        check(1, None, |id| assert!(store.is_retired(id, &fill(1, 5))));
+        check(2, None, |id| assert_eq!(store.get(id), Some(&execution(2, None))));
+    }
+}

@@ -1,0 +1,170 @@
+//! Orders that their venue is to be asked about, by the instant at which that is due; and requests that the venue has not
+//! answered, with their deadlines.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use domain::{OrderId, Timestamp};
+use minicbor::{Decode, Decoder, Encode, Encoder};
+
+/// The pause before the first question and after it; each further one is twice as long.
+pub(crate) const INQUIRY_FIRST_SECONDS: u32 = 1;
+/// No pause between two questions is longer.
+pub(crate) const INQUIRY_PAUSE_MAX_SECONDS: u32 = 60;
+/// Questions of one second after a gap: more would keep orders from leaving.
+pub(crate) const INQUIRIES_AFTER_GAP_PER_SECOND: usize = 100;
+
+#[derive(Debug, Clone, Default)]
+pub(crate) struct InquiryQueue {
+    inquiries: BTreeMap<OrderId, Inquiry>,
+    /// Derived from the inquiries.
+    due: BTreeSet<(Timestamp, OrderId)>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Encode, Decode)]
+pub(crate) struct Inquiry {
+    /// Absent while the line is down: the next log-on answers or resumes it.
+    #[n(0)]
+    pub(crate) ask_at: Option<Timestamp>,
+    /// The pause after the next question.
+    #[n(1)]
+    pub(crate) pause_seconds: u32,
+    /// When a request that is still unanswered makes the order in doubt.
+    #[n(2)]
+    pub(crate) doubt_at: Option<Timestamp>,
+    /// When reports may have been lost: the venue is asked even where the order has ended since.
+    #[n(3)]
+    pub(crate) gap_at: Option<Timestamp>,
+    /// After it no request of unknown outcome can take effect.
+    #[n(4)]
+    pub(crate) dead_after: Option<Timestamp>,
+}
+
+impl Inquiry {
+    /// From the first question on, at that instant.
+    pub(crate) fn restart(&mut self, at: Timestamp) {
+        self.ask_at = Some(self.ask_at.map_or(at, |asks| asks.min(at)));
+        self.pause_seconds = INQUIRY_FIRST_SECONDS;
+    }
+
+    /// The venue was asked now.
+    pub(crate) fn schedule_next(&mut self, now: Timestamp) {
+        self.ask_at = Some(now.plus_seconds(self.pause_seconds.into()));
+        self.pause_seconds = self.pause_seconds.saturating_mul(2).min(INQUIRY_PAUSE_MAX_SECONDS);
+    }
+
+    fn due(&self) -> Option<Timestamp> {
+        [self.ask_at, self.doubt_at].into_iter().flatten().min()
+    }
+}
+
+impl InquiryQueue {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.inquiries.is_empty()
+    }
+
+    pub(crate) fn get(&self, order: OrderId) -> Option<&Inquiry> {
+        self.inquiries.get(&order)
+    }
+
+    pub(crate) fn orders(&self) -> Vec<OrderId> {
+        self.inquiries.keys().copied().collect()
+    }
+
+    /// Changes an inquiry, or a new one.
+    pub(crate) fn change(&mut self, order: OrderId, edit: impl FnOnce(&mut Inquiry)) {
+        let inquiry = self.inquiries.entry(order).or_default();
+        let before = inquiry.due();
+        edit(inquiry);
+        let after = inquiry.due();
+        if before != after {
+            before.map(|due| self.due.remove(&(due, order)));
+            self.due.extend(after.map(|due| (due, order)));
+        }
+    }
+
+    pub(crate) fn remove(&mut self, order: OrderId) {
+        if let Some(due) = self.inquiries.remove(&order).and_then(|inquiry| inquiry.due()) {
+            self.due.remove(&(due, order));
+        }
+    }
+
+    pub(crate) fn next_due(&self) -> Option<Timestamp> {
+        self.due.first().map(|(due, _)| *due)
+    }
+
+    pub(crate) fn due_by(&self, at: Timestamp) -> Vec<OrderId> {
+        self.due.range(..=(at, OrderId(u64::MAX))).map(|(_, order)| *order).collect()
+    }
+}
+
+/// Written only where something is asked, so that the state of a quiet engine is what earlier builds wrote.
+impl<C> Encode<C> for InquiryQueue {
+    fn encode<W: minicbor::encode::Write>(
+        &self,
+        e: &mut Encoder<W>,
+        ctx: &mut C,
+    ) -> Result<(), minicbor::encode::Error<W::Error>> {
+        self.inquiries.encode(e, ctx)
+    }
+
+    fn is_nil(&self) -> bool {
+        self.is_empty()
+    }
+}
+
+impl<'b, C> Decode<'b, C> for InquiryQueue {
+    fn decode(d: &mut Decoder<'b>, ctx: &mut C) -> Result<Self, minicbor::decode::Error> {
+        let inquiries: BTreeMap<OrderId, Inquiry> = BTreeMap::decode(d, ctx)?;
+        let due = inquiries.iter().filter_map(|(order, inquiry)| Some((inquiry.due()?, *order))).collect();
+        Ok(Self { inquiries, due })
+    }
+}
+
+/// In the order of their deadlines: all have the same timeout.
+#[derive(Debug, Clone, Default, Encode, Decode)]
+#[cbor(transparent)]
+pub(crate) struct VenueTimeouts(#[n(0)] pub(crate) VecDeque<(Timestamp, OrderId)>);
+
+impl VenueTimeouts {
+    pub(crate) fn next_due(&self) -> Option<Timestamp> {
+        self.0.front().map(|(due, _)| *due)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_double_up_to_a_minute() {
+        let mut inquiry = Inquiry::default();
+        inquiry.restart(Timestamp(0).plus_seconds(1));
+        let mut asked = Vec::new();
+        for _ in 0..9 {
+            let at = inquiry.ask_at.unwrap();
+            asked.push(at.seconds_since(Timestamp(0)));
+            inquiry.schedule_next(at);
+        }
+        assert_eq!(asked, [1, 2, 4, 8, 16, 32, 64, 124, 184]);
+    }
+
+    #[test]
+    fn an_inquiry_is_due_by_its_earliest_instant_and_read_back_from_disk() {
+        let mut queue = InquiryQueue::default();
+        assert!(Encode::<()>::is_nil(&queue));
+        queue.change(OrderId(2), |inquiry| inquiry.restart(Timestamp(50)));
+        queue.change(OrderId(1), |inquiry| {
+            (inquiry.ask_at, inquiry.doubt_at) = (Some(Timestamp(70)), Some(Timestamp(40)));
+        });
+        queue.change(OrderId(3), |inquiry| inquiry.gap_at = Some(Timestamp(1)));
+        assert_eq!(
+            (queue.next_due(), queue.due_by(Timestamp(50))),
+            (Some(Timestamp(40)), vec![OrderId(1), OrderId(2)])
+        );
+        let read: InquiryQueue = minicbor::decode(&minicbor::to_vec(&queue).unwrap()).unwrap();
+        assert_eq!((read.inquiries, read.due), (queue.inquiries.clone(), queue.due.clone()));
+        queue.remove(OrderId(1));
+        queue.change(OrderId(2), |inquiry| inquiry.ask_at = None);
+        assert_eq!((queue.next_due(), queue.orders()), (None, vec![OrderId(2), OrderId(3)]));
+    }
+}

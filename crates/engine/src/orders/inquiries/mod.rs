@@ -1,0 +1,205 @@
+//! Inquiries: a venue is asked about an order that it has not answered, that is in doubt, or whose reports may be lost.
+//! Absence ends an order only where nothing sent before can still take effect; an inquiry never sends an order again.
+
+pub(crate) mod inquiry_queue;
+pub(crate) mod venue_timeouts;
+
+use std::sync::Arc;
+
+use domain::breaks::BreakRepair;
+use domain::order::{BaseState, ExecType, Order};
+use domain::report::{InquiryAnswer, InquiryResult, SessionState, VenueFill, VenueOrder};
+use domain::{AdapterName, Instruction, OrderId, PlantedBug, Text, Timestamp};
+
+use self::inquiry_queue::{INQUIRIES_AFTER_GAP_PER_SECOND, INQUIRY_FIRST_SECONDS, Inquiry};
+use self::venue_timeouts::awaits_venue;
+use super::order_events::{OrderChange, publish_order};
+use super::reconciliation::NEVER_ARRIVED;
+use crate::orders::ticket::OrderReport;
+use crate::outbox::{Moment, Outbox};
+use crate::trading::Trading;
+
+const LOST_REQUEST: &str = "the request never reached the venue";
+const VANISHED: &str = "the venue does not know the order that it had accepted";
+
+impl Trading {
+    /// When the oldest unanswered request is asked about, or a later question is due.
+    pub(crate) fn next_inquiry(&self) -> Option<Timestamp> {
+        let oldest = self.venue_timeouts.next_due().map(|deadline| self.first_question(deadline));
+        [oldest, self.inquiries.next_due()].into_iter().flatten().min()
+    }
+
+    /// When the venue is first asked about a request with that deadline.
+    pub(super) fn first_question(&self, deadline: Timestamp) -> Timestamp {
+        let sent_at = deadline.plus_seconds(-i64::from(self.settings.venue_timeout_seconds));
+        sent_at.plus_seconds(INQUIRY_FIRST_SECONDS.into()).min(deadline)
+    }
+
+    /// The order is asked about from the given instant on, sooner where it was to be asked anyway.
+    pub(crate) fn start_inquiry(&mut self, order: OrderId, ask_at: Timestamp, edit: impl FnOnce(&mut Inquiry)) {
+        self.inquiries.change(order, |inquiry| {
+            inquiry.restart(ask_at);
+            edit(inquiry);
+        });
+    }
+
+    /// Reports were lost on a session that is up: every open order of the adapter is asked about.
+    pub(crate) fn on_gap(&mut self, moment: Moment, adapter: &AdapterName, out: &mut Outbox) {
+        let at_venue = |order: &&Arc<Order>| order.adapter == *adapter && !self.waiting_orders.contains(order.id);
+        let orders: Vec<OrderId> = self.orders.open().filter(at_venue).map(|order| order.id).collect();
+        self.ask_about_all(moment, &orders);
+        out.warn("report-gap", format!("{adapter}: reports may be lost; {} open orders are asked about", orders.len()));
+        self.send_inquiries(moment, out);
+        self.list_fills_after_gap(moment, adapter);
+    }
+
+    /// Each of these orders is asked about whatever becomes of it, so many a second.
+    pub(crate) fn ask_about_all(&mut self, moment: Moment, orders: &[OrderId]) {
+        for (place, order) in orders.iter().enumerate() {
+            let seconds = i64::try_from(place / INQUIRIES_AFTER_GAP_PER_SECOND).unwrap_or(i64::MAX);
+            let ask_at = moment.at.plus_seconds(seconds);
+            self.start_inquiry(*order, ask_at, |inquiry| inquiry.gap_at = Some(moment.at));
+        }
+    }
+
+    /// Asks what is due; an order that nothing is to be learnt about is forgotten.
+    pub(crate) fn send_inquiries(&mut self, moment: Moment, out: &mut Outbox) {
+        for order in self.inquiries.due_by(moment.at) {
+            let (Some(held), true) = (self.orders.get(order).cloned(), self.needs_inquiry(order)) else {
+                self.inquiries.remove(order);
+                continue;
+            };
+            self.doubt_if_due(moment, &held, out);
+            if self.inquiries.get(order).and_then(|inquiry| inquiry.ask_at).is_some_and(|ask_at| ask_at <= moment.at) {
+                self.ask(moment, &held, out);
+            }
+        }
+    }
+
+    fn ask(&mut self, moment: Moment, order: &Order, out: &mut Outbox) {
+        if self.adapters.session(&order.adapter) < SessionState::LoggedOn {
+            return self.inquiries.change(order.id, |inquiry| inquiry.ask_at = None);
+        }
+        self.inquiries.change(order.id, |inquiry| inquiry.schedule_next(moment.at));
+        if let Some(current) = self.orders.get(order.id) {
+            out.instruct(&order.adapter, Instruction::Inquire(current.clone()));
+        }
+    }
+
+    fn doubt_if_due(&mut self, moment: Moment, order: &Order, out: &mut Outbox) {
+        let doubt_at = self.inquiries.get(order.id).and_then(|inquiry| inquiry.doubt_at);
+        if doubt_at.is_none_or(|doubt_at| doubt_at > moment.at) {
+            return;
+        }
+        self.inquiries.change(order.id, |inquiry| inquiry.doubt_at = None);
+        if awaits_venue(order) && !order.in_doubt {
+            let reason = format!("the venue has not answered for {} s", self.settings.venue_timeout_seconds);
+            out.warn("no-answer", format!("order {}: {reason}", order.int_id));
+            self.mark_in_doubt(OrderReport { moment, order: order.id, ext_at: None }, &Text::from(reason), out);
+        }
+    }
+
+    fn needs_inquiry(&self, order: OrderId) -> bool {
+        let (Some(inquiry), Some(order)) = (self.inquiries.get(order), self.orders.get(order)) else { return false };
+        let is_open = order.is_open() && !self.waiting_orders.contains(order.id);
+        inquiry.gap_at.is_some() || is_open && (awaits_venue(order) || order.in_doubt)
+    }
+
+    /// Forgets what a report has settled.
+    pub(crate) fn settle_inquiry(&mut self, order: Option<OrderId>) {
+        if !self.inquiries.is_empty()
+            && let Some(order) = order
+            && !self.needs_inquiry(order)
+        {
+            self.inquiries.remove(order);
+        }
+    }
+
+    /// After a log-on the venue has shown what it knows; what is still open is asked about.
+    pub(super) fn resume_inquiries(&mut self, moment: Moment, adapter: &AdapterName) {
+        let ask_at = moment.at.plus_seconds(INQUIRY_FIRST_SECONDS.into());
+        for order in self.inquiries.orders() {
+            if self.orders.get(order).is_some_and(|held| held.adapter != *adapter) {
+                continue;
+            }
+            // What a gap hid was in the snapshot.
+            self.inquiries.change(order, |inquiry| (inquiry.gap_at, inquiry.ask_at) = (None, None));
+            match self.needs_inquiry(order) {
+                true => self.start_inquiry(order, ask_at, |_| {}),
+                false => self.inquiries.remove(order),
+            }
+        }
+    }
+
+    pub(crate) fn on_inquiry_answer(&mut self, moment: Moment, answer: &InquiryAnswer, out: &mut Outbox) {
+        let Some(order) = self.orders.get(answer.order).cloned() else { return };
+        let is_over = |inquiry: &Inquiry| inquiry.gap_at.is_some_and(|gap_at| answer.as_of >= gap_at);
+        if self.inquiries.get(order.id).is_some_and(is_over) {
+            self.inquiries.change(order.id, |inquiry| inquiry.gap_at = None);
+        }
+        match &answer.result {
+            InquiryResult::Found(seen, fills) => self.on_found(moment, &order, answer, (seen, fills), out),
+            InquiryResult::NotFound => self.on_not_found(moment, &order, answer, out),
+        }
+    }
+
+    /// Fills are booked whenever they come; the rest counts only where nothing was reported since the question.
+    fn on_found(
+        &mut self,
+        moment: Moment,
+        order: &Order,
+        answer: &InquiryAnswer,
+        (seen, fills): (&VenueOrder, &[VenueFill]),
+        out: &mut Outbox,
+    ) {
+        if seen.order != order.id || fills.iter().any(|fill| fill.order != order.id) {
+            let text = format!("{} was asked about order {} and speaks of another", order.adapter, order.int_id);
+            return out.error("foreign-report", text);
+        }
+        let is_fresh = order.changed_at <= answer.as_of;
+        if is_fresh {
+            self.apply_venue_order(moment, seen, out);
+        }
+        let is_skipped = PlantedBug::SkipReconciledFills.is_planted();
+        for fill in fills.iter().filter(|_| !is_skipped) {
+            self.on_fill(moment, &order.adapter, fill, fill.at, out);
+        }
+        if is_fresh {
+            let lost = self.is_conclusive(order, answer).then_some(LOST_REQUEST);
+            self.apply_final_state(moment, seen, lost, out);
+        }
+    }
+
+    /// Whether every request on the order has taken effect by the instant of the answer, or never will.
+    fn is_conclusive(&self, order: &Order, answer: &InquiryAnswer) -> bool {
+        let of_unknown = self.inquiries.get(order.id).and_then(|inquiry| inquiry.dead_after);
+        let fence = answer.dead_after.map(|fence| of_unknown.map_or(fence, |unknown| unknown.max(fence)));
+        order.changed_at <= answer.as_of && self.adapters.proves_absence(&order.adapter, answer.as_of, fence)
+    }
+
+    fn on_not_found(&mut self, moment: Moment, order: &Order, answer: &InquiryAnswer, out: &mut Outbox) {
+        if !order.is_open() || self.waiting_orders.contains(order.id) || !self.is_conclusive(order, answer) {
+            return;
+        }
+        let report = OrderReport { moment, order: order.id, ext_at: None };
+        match order.state {
+            BaseState::PendingNew => self.on_rejected(report, &NEVER_ARRIVED.into(), out),
+            _ => self.on_vanished(report, order, out),
+        }
+    }
+
+    /// A venue may forget orders that ended; which way this one ended it does not say, so nothing is assumed.
+    fn on_vanished(&mut self, report: OrderReport, order: &Order, out: &mut Outbox) {
+        if order.in_doubt && order.reason.as_deref() == Some(VANISHED) {
+            return;
+        }
+        out.error("order-vanished", format!("order {}: {VANISHED}", order.int_id));
+        self.note_vanished(order, Some(BreakRepair::EndHere));
+        let order = self.orders.change(order.id, |order| {
+            order.in_doubt = true;
+            order.reason = Some(VANISHED.into());
+            order.changed_at = report.moment.at;
+        });
+        publish_order(report.moment, &order, OrderChange::from_venue(ExecType::InDoubt, None), out);
+    }
+}
