@@ -6,7 +6,7 @@ use crossbeam_channel::{Select, TryRecvError};
 use storage::journal::DurabilityEvent;
 
 use super::LiveLoop;
-use super::input_batch::{InputBatch, LoopWake};
+use super::stamped_batch::{InputBatch, LoopWake};
 
 /// Requests of each lane that one turn of the loop takes: whatever comes meanwhile, a cancel too, waits for its end.
 const REQUESTS_PER_TURN_MAX: usize = 128;

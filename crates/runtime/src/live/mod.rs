@@ -1,7 +1,12 @@
 //! Live loop: take a batch, stamp it, hand it to the journal, apply it, release what is durable. The engine never waits
 //! for the disk, and nothing leaves before it is durable.
 
-mod input_batch;
+mod retired_orders;
+mod gate;
+mod sequencer;
+mod stamped_batch;
+mod snapshot_writer;
+mod unsent_instructions;
 mod intake;
 
 use std::collections::VecDeque;
@@ -20,16 +25,17 @@ use storage::journal::{AppendError, DurabilityEvent, Journal, JournalBatch, Jour
 use storage::{JournalLedger, LedgerSnapshot, RetiredIndex, SnapshotStore};
 use tracing::error;
 
-use self::input_batch::{InputBatch, LoopWake};
-use crate::gate::{Gate, GatedOutput};
+use self::gate::{Gate, GatedOutput};
+use self::retired_orders::RetiredOrders;
+use self::sequencer::Sequencer;
+use self::snapshot_writer::{SnapshotJob, SnapshotWriter};
+use self::stamped_batch::{
+    InputBatch, LoopWake, StampedBatch, StampedRequest, UnansweredRequest, gate_scope_of, needs_marks, origin_of,
+    security_of,
+};
+use self::unsent_instructions::UnsentInstructions;
 use crate::journal_records;
-use crate::requests::{UnansweredRequest, gate_scope_of, needs_marks, origin_of, security_of};
-use crate::retired_orders::RetiredOrders;
-use crate::sequencer::Sequencer;
 use crate::simulation::RunDigest;
-use crate::snapshot_writer::{SnapshotJob, SnapshotWriter};
-use crate::stamped_batch::{StampedBatch, StampedRequest};
-use crate::unsent_instructions::UnsentInstructions;
 
 pub type EngineClock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 

@@ -17,10 +17,8 @@ mod strategy_set;
 mod pending_inputs;
 mod bar_aggregator;
 mod engine_driver;
-mod run_progress;
 mod phases;
 mod warm_up;
-mod strategy_replay;
 mod journal_replay;
 #[cfg(test)]
 mod tests;
@@ -37,8 +35,7 @@ use last_prices::LastPrices;
 pub use observer::{Observer, ObserverResult};
 use pending_inputs::PendingInputs;
 use run_input::NEVER;
-pub use run_input::{OpeningCash, SimulationError, SimulationResult, SimulationSetup, VenueSetup};
-pub use run_progress::RunProgress;
+pub use run_input::{OpeningCash, RunProgress, SimulationError, SimulationResult, SimulationSetup, VenueSetup};
 use strategy_set::{ROUNDS_MAX, StrategySet};
 use venues::ReplayVenues;
 

@@ -1,8 +1,11 @@
-//! What a simulation is given, what it came to, and why it ends early.
+//! What a simulation is given, what it came to, and why it ends early; and its progress, readable from another thread, which
+//! finds a callback that does not return.
 
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicI64, AtomicUsize};
 
 use domain::risk::EngineSettings;
 use domain::{AdapterName, BarSize, Command, ExchangeId, Refusal, SecurityId, Timestamp};
@@ -10,7 +13,6 @@ use storage::price_files::InvalidPriceData;
 use strategy::StrategyRunner;
 use venue_sim::replay::ReplayVenue;
 
-use super::run_progress::RunProgress;
 use crate::strategies::OnFailure;
 
 /// An instant that never comes.
@@ -99,5 +101,48 @@ impl std::error::Error for SimulationError {}
 impl From<InvalidPriceData> for SimulationError {
     fn from(bad: InvalidPriceData) -> Self {
         Self::Data(bad)
+    }
+}
+
+/// No strategy is being called.
+const NO_STRATEGY: usize = usize::MAX;
+
+/// Written at every call, so it is only two plain stores: a reader may get a slightly old value.
+#[derive(Debug)]
+pub struct RunProgress {
+    at: AtomicI64,
+    strategy: AtomicUsize,
+}
+
+impl Default for RunProgress {
+    fn default() -> Self {
+        Self { at: AtomicI64::new(0), strategy: AtomicUsize::new(NO_STRATEGY) }
+    }
+}
+
+impl RunProgress {
+    /// The virtual time of the run.
+    pub fn at(&self) -> Timestamp {
+        Timestamp(self.at.load(Relaxed))
+    }
+
+    /// The index of the strategy that is being called.
+    pub fn strategy_index(&self) -> Option<usize> {
+        Some(self.strategy.load(Relaxed)).filter(|place| *place != NO_STRATEGY)
+    }
+
+    #[inline]
+    pub(super) fn set_time(&self, at: Timestamp) {
+        self.at.store(at.0, Relaxed);
+    }
+
+    #[inline]
+    pub(super) fn enter_callback(&self, place: usize) {
+        self.strategy.store(place, Relaxed);
+    }
+
+    #[inline]
+    pub(super) fn leave_callback(&self) {
+        self.strategy.store(NO_STRATEGY, Relaxed);
     }
 }

@@ -10,7 +10,7 @@ use domain::{
 };
 use strategy::{PriceHistory, PriceKind, StrategyRunner};
 
-use super::run_progress::RunProgress;
+use super::run_input::RunProgress;
 use crate::strategies::failures::{self, RateWindow};
 
 /// Rounds of commands and replies at one instant; a strategy that needs more is stopped as livelocked.

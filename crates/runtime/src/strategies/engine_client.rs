@@ -15,7 +15,7 @@ use domain::{
 use storage::BarFiles;
 use strategy::{BarHistoryRequest, PriceHistory};
 
-use super::strategy_queue::owner;
+use super::link::strategy_queue::owner;
 
 /// Events of one page of history.
 const MISSED_EVENTS_PAGE: usize = 1_000;

@@ -10,8 +10,8 @@ use strategy::StrategyRegistry;
 use strategy::registry::BuildError;
 
 use super::host_settings::{HostError, HostSettings, StrategyConfig};
+use super::link::remote::AttachedStrategy;
 use super::protocol::Resume;
-use super::remote::AttachedStrategy;
 use super::supervisor::{AttachRequest, HostRequest, StrategySupervisor};
 use crate::live::EngineClock;
 

@@ -1,6 +1,8 @@
 //! Journal replay: the same inputs give the same events and digest. Strategies with a delivery log run again, and the
 //! first different command is reported.
 
+mod strategy_replay;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
@@ -13,12 +15,12 @@ use storage::StoredSnapshot;
 use storage::journal::{self, JournalEntry, JournalReader, ScanProgress};
 use strategy::StrategyRunner;
 
+use self::strategy_replay::StrategyReplay;
 use super::digest::RunDigest;
-use super::strategy_replay::StrategyReplay;
 use crate::journal_records::{self, UnreadableRecord};
 use crate::recovery::RecoveryError;
 use crate::strategies::DeliveryRecord;
-use crate::strategies::delivery_log::LoggedDelivery;
+use crate::strategies::protocol::delivery_log::LoggedDelivery;
 
 /// Input of a journal replay.
 pub struct JournalReplay<'a> {

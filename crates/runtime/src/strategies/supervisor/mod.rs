@@ -1,6 +1,8 @@
 //! Strategy supervisor: phases, start and stop, and handling of panics, floods and hangs. A failing strategy does not
 //! affect the others.
 
+mod instance;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,15 +14,14 @@ use domain::{PublishedEvent, StrategyId, Text};
 use strategy::{PriceHistory, StrategyIdentity, StrategyRegistry, StrategyRunner};
 use tracing::{error, info, warn};
 
+use self::instance::{InstanceKind, OrphanedStrategies, RunningInstance};
 use super::engine_client::{CommandRefused, EngineClient};
 use super::failures::{self, disconnected};
 use super::host_settings::{HostError, HostSettings, OnFailure, StrategyConfig};
-use super::instance::{InstanceKind, RunningInstance};
-use super::local_link::{CommandRouter, LocalLink};
-use super::orphaned::OrphanedStrategies;
+use super::link::local_link::{CommandRouter, LocalLink};
+use super::link::remote::{AttachedStrategy, ProcessHeartbeat};
+use super::link::strategy_thread::{PhaseCompleted, RunId, RunnerEvent, RunnerExit, StrategyThread};
 use super::protocol::Resume;
-use super::remote::{AttachedStrategy, ProcessHeartbeat};
-use super::strategy_thread::{PhaseCompleted, RunId, RunnerEvent, RunnerExit, StrategyThread};
 use crate::live::EngineClock;
 
 /// How often hanging strategies are checked.

@@ -1,13 +1,32 @@
-//! Stamped batch: the inputs of one turn of the live loop, each with its sequence and its journal record.
+//! Batches of one turn of the live loop: what came in, and the inputs, each with its sequence and its journal record; and the
+//! classification of requests and inputs.
+
+use std::collections::VecDeque;
 
 use bus::inbox::{EngineRequest, RequestPayload};
 use bus::reply::ReplySender;
-use domain::{Input, Sequenced, Timestamp};
+use domain::command::MarketData;
+use domain::report::Report;
+use domain::{Command, Input, MessageOrigin, RiskScope, SecurityId, Sequenced, Timestamp};
 use storage::journal::JournalRecord;
 
 use crate::journal_records;
-use crate::requests::UnansweredRequest;
-use crate::sequencer::Sequencer;
+use crate::live::sequencer::Sequencer;
+
+/// Input of one turn.
+#[derive(Default)]
+pub(super) struct InputBatch {
+    pub(super) requests: VecDeque<EngineRequest>,
+    pub(super) reports: Vec<Report>,
+    pub(super) prices: Vec<MarketData>,
+    pub(super) mark_due: bool,
+}
+
+pub(super) enum LoopWake {
+    Work(InputBatch),
+    Stop,
+    Failed(String),
+}
 
 /// Bytes of journal records from which a batch takes no further request: it must stay well below what the journal takes as
 /// one batch.
@@ -78,5 +97,49 @@ impl StampedBatch {
         let sequence = sequencer.next();
         self.push_record(journal_records::input(sequence, &input));
         Sequenced { sequence, at: self.at, payload: input }
+    }
+}
+
+/// A request that is recorded and not answered yet.
+pub(crate) enum UnansweredRequest {
+    Command(Sequenced<Input>),
+    Query(Box<domain::Query>),
+    LedgerRecord(u64, Vec<u8>),
+    NoReply,
+}
+
+/// The scope of a kill, or of a trading state: once it is released, the engine itself decides what may leave.
+pub(crate) fn gate_scope_of(input: &Input) -> Option<RiskScope> {
+    match input {
+        Input::Command(envelope) => match envelope.command {
+            Command::Kill { scope, .. } | Command::SetTradingState { scope, .. } => Some(scope),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The session message of an input.
+pub(crate) fn origin_of(input: Input) -> Option<Box<MessageOrigin>> {
+    match input {
+        Input::Command(envelope) => envelope.caller.origin,
+        Input::Report(_) | Input::Marks(_) | Input::Clock | Input::Market(_) | Input::RetiredOrders(_) => None,
+    }
+}
+
+/// A delivery log record needs no marks.
+pub(crate) fn needs_marks(wanted: &RequestPayload) -> bool {
+    !matches!(wanted, RequestPayload::DeliveryLog(_))
+}
+
+/// The security whose newest price must be applied first.
+pub(crate) fn security_of(wanted: &RequestPayload) -> Option<SecurityId> {
+    match wanted {
+        RequestPayload::Command(envelope) => engine::security_of(&envelope.command),
+        RequestPayload::Query(query) => match &**query {
+            domain::Query::CheckOrder(ask, _) => Some(ask.security),
+            _ => None,
+        },
+        RequestPayload::LedgerRecord(_) | RequestPayload::DeliveryLog(_) => None,
     }
 }

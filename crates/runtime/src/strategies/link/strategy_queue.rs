@@ -9,14 +9,14 @@ use domain::command::StrategyPhase;
 use domain::{Event, PublishedEvent, SecurityId, StrategyId};
 use strategy::{CommandRejection, PriceHistory};
 
-use super::link::{LinkLost, StrategyDelivery};
+use super::{LinkLost, StrategyDelivery};
 
 /// Events that may wait and are never dropped; with one more the strategy is disconnected.
-pub(super) const EVENTS_MAX: usize = 16_384;
+pub(crate) const EVENTS_MAX: usize = 16_384;
 /// Trades and bars that may wait; beyond that the oldest are dropped.
 const PRICES_MAX: usize = 4_096;
 
-pub(super) struct StrategyQueue {
+pub(crate) struct StrategyQueue {
     strategy: StrategyId,
     state: Mutex<QueueState>,
     available: Condvar,
@@ -49,33 +49,33 @@ enum ConflatedKind {
 }
 
 impl StrategyQueue {
-    pub(super) fn new(strategy: StrategyId) -> Self {
+    pub(crate) fn new(strategy: StrategyId) -> Self {
         Self { strategy, state: Mutex::default(), available: Condvar::new() }
     }
 
     /// Queues an event that concerns this strategy.
-    pub(super) fn push(&self, published: &PublishedEvent) {
+    pub(crate) fn push(&self, published: &PublishedEvent) {
         let is_own = owner(&published.event).is_none_or(|owner| owner == self.strategy);
         if is_own && self.lock().push(published) {
             self.available.notify_one();
         }
     }
 
-    pub(super) fn subscribe(&self, security: SecurityId) {
+    pub(crate) fn subscribe(&self, security: SecurityId) {
         self.lock().subscriptions.insert(security);
     }
 
-    pub(super) fn unsubscribe(&self, security: SecurityId) {
+    pub(crate) fn unsubscribe(&self, security: SecurityId) {
         self.lock().subscriptions.remove(&security);
     }
 
-    pub(super) fn push_refusal(&self, refused: CommandRejection) {
+    pub(crate) fn push_refusal(&self, refused: CommandRejection) {
         self.lock().refused.push(refused);
         self.available.notify_one();
     }
 
     /// Replays missed events, before all newer waiting ones.
-    pub(super) fn replay(&self, missed: &[PublishedEvent]) {
+    pub(crate) fn replay(&self, missed: &[PublishedEvent]) {
         let mut waiting = self.lock();
         waiting.is_replay = true;
         for published in missed {
@@ -84,44 +84,44 @@ impl StrategyQueue {
         self.available.notify_one();
     }
 
-    pub(super) fn enter(&self, phase: StrategyPhase, history: Arc<PriceHistory>) {
+    pub(crate) fn enter(&self, phase: StrategyPhase, history: Arc<PriceHistory>) {
         self.lock().phase = Some((phase, history));
         self.available.notify_one();
     }
 
     /// Nothing more goes in or out.
-    pub(super) fn disconnect(&self, reason: &str) {
+    pub(crate) fn disconnect(&self, reason: &str) {
         self.lock().disconnect(Disconnect { reason: reason.to_owned(), may_reconnect: false });
         self.available.notify_one();
     }
 
     /// As [`Self::disconnect`], but a new run is allowed.
-    pub(super) fn disconnect_retryable(&self, reason: &str) {
+    pub(crate) fn disconnect_retryable(&self, reason: &str) {
         self.lock().disconnect(Disconnect { reason: reason.to_owned(), may_reconnect: true });
         self.available.notify_one();
     }
 
-    pub(super) fn disconnect_reason(&self) -> Option<String> {
+    pub(crate) fn disconnect_reason(&self) -> Option<String> {
         self.lock().disconnect.as_ref().map(|cut| cut.reason.clone())
     }
 
     /// Whether a disconnected strategy may begin a new run.
-    pub(super) fn may_reconnect(&self) -> bool {
+    pub(crate) fn may_reconnect(&self) -> bool {
         self.lock().disconnect.as_ref().is_some_and(|cut| cut.may_reconnect)
     }
 
     /// How long the strategy has been processing its last deliveries.
-    pub(super) fn busy_for(&self) -> Option<Duration> {
+    pub(crate) fn busy_for(&self) -> Option<Duration> {
         self.lock().busy_since.map(|since| since.elapsed())
     }
 
     /// The subscriptions of the strategy, to be cancelled when it is gone.
-    pub(super) fn subscriptions(&self) -> Vec<SecurityId> {
+    pub(crate) fn subscriptions(&self) -> Vec<SecurityId> {
         self.lock().subscriptions.iter().copied().collect()
     }
 
     /// Waits for deliveries or a timeout, and takes all of them: refusals, events by sequence, then a phase.
-    pub(super) fn receive(&self, patience: Duration, into: &mut Vec<StrategyDelivery>) -> Result<(), LinkLost> {
+    pub(crate) fn receive(&self, patience: Duration, into: &mut Vec<StrategyDelivery>) -> Result<(), LinkLost> {
         let mut waiting = self.lock();
         waiting.busy_since = None;
         if waiting.is_empty() {
@@ -219,7 +219,7 @@ impl QueueState {
 }
 
 /// The strategy that an event belongs to; none where it is for all.
-pub(super) fn owner(event: &Event) -> Option<StrategyId> {
+pub(crate) fn owner(event: &Event) -> Option<StrategyId> {
     match event {
         Event::Order(order) => Some(order.strategy),
         Event::OrderStatus(status) => Some(status.strategy),

@@ -1,16 +1,18 @@
 //! Strategy bus protocol: hello, commands and replies, own order events, phases. Prices and generic events travel on
 //! topics. The encoding is the journal's, so no digit is lost.
 
+pub(crate) mod event_codec;
+pub(crate) mod delivery_log;
+
 use domain::command::{ReferenceChange, StrategyPhase};
 use domain::{Bar, BarSize, Command, Event, PublishedEvent, ReferenceData, SecurityId, StrategyId, Text, Timestamp};
 use minicbor::{Decode, Encode};
 use strategy::{BarHistoryRequest, PriceHistory};
 
-use super::event_codec;
-use super::reference_codec::changes;
-use super::reply_collector::CommandReject;
+use self::event_codec::changes;
+use super::link::reply_collector::CommandReject;
 
-pub use super::reference_codec::{encode, reference};
+pub use self::event_codec::{encode, reference};
 
 /// Protocol version, checked together with the version of the program.
 pub const PROTOCOL: u32 = 4;

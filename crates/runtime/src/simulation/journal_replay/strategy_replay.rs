@@ -6,8 +6,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use domain::{Bar, Command, PublishedEvent};
 use strategy::{CommandRejection, PriceHistory, StrategyRunner};
 
-use crate::strategies::delivery_log::LoggedDelivery;
-use crate::strategies::event_codec;
+use crate::strategies::protocol::delivery_log::LoggedDelivery;
+use crate::strategies::protocol::event_codec;
 
 pub(super) struct StrategyReplay {
     runner: StrategyRunner,

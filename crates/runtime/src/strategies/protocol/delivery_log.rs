@@ -7,7 +7,7 @@ use minicbor::{Decode, Encode};
 use strategy::{CommandRejection, PriceHistory, StrategyIdentity};
 
 use super::event_codec;
-use super::reference_codec::encode;
+use super::event_codec::encode;
 
 /// Bytes after which a record is written.
 const RECORD_BYTES: usize = 8 * 1_024;
@@ -74,7 +74,7 @@ impl DeliveryRecord {
         Self { strategy, run, deliveries: vec![LoggedDelivery::CommandRejected] }
     }
 
-    pub(super) fn to_bytes(&self) -> Vec<u8> {
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
         encode(self)
     }
 
@@ -86,7 +86,7 @@ impl DeliveryRecord {
 
 /// The open record.
 #[derive(Debug)]
-pub(super) struct DeliveryLog {
+pub(crate) struct DeliveryLog {
     record: DeliveryRecord,
     bytes: usize,
     /// The time of its first delivery.
@@ -94,33 +94,33 @@ pub(super) struct DeliveryLog {
 }
 
 impl DeliveryLog {
-    pub(super) fn new(who: &StrategyIdentity) -> Self {
+    pub(crate) fn new(who: &StrategyIdentity) -> Self {
         let record = DeliveryRecord { strategy: who.id, run: who.run, deliveries: vec![] };
         Self { record, bytes: 0, first_at: None }
     }
 
-    pub(super) fn event(&mut self, published: &PublishedEvent) {
+    pub(crate) fn event(&mut self, published: &PublishedEvent) {
         if let Some((class, payload)) = event_codec::to_bytes(&published.event) {
             self.bytes += payload.len();
             self.append(published.at, LoggedDelivery::Event { at: published.at, class, payload });
         }
     }
 
-    pub(super) fn refused(&mut self, at: Timestamp, refused: &CommandRejection) {
+    pub(crate) fn refused(&mut self, at: Timestamp, refused: &CommandRejection) {
         let CommandRejection { command, code, reason } = refused.clone();
         self.append(at, LoggedDelivery::Refused { at, command: Box::new(command), code, reason });
     }
 
-    pub(super) fn entered(&mut self, phase: StrategyPhase, at: Timestamp, history: &PriceHistory) {
+    pub(crate) fn entered(&mut self, phase: StrategyPhase, at: Timestamp, history: &PriceHistory) {
         history.all_bars().for_each(|bar| self.append(at, LoggedDelivery::HistoryBar((**bar).clone())));
         self.append(at, LoggedDelivery::Entered(phase, at));
     }
 
-    pub(super) fn advanced(&mut self, now: Timestamp) {
+    pub(crate) fn advanced(&mut self, now: Timestamp) {
         self.append(now, LoggedDelivery::Advanced(now));
     }
 
-    pub(super) fn exited(&mut self, now: Timestamp) {
+    pub(crate) fn exited(&mut self, now: Timestamp) {
         self.append(now, LoggedDelivery::Exited);
     }
 
@@ -131,13 +131,13 @@ impl DeliveryLog {
     }
 
     /// Whether a record is due, though there was no command.
-    pub(super) fn is_due(&self, now: Timestamp) -> bool {
+    pub(crate) fn is_due(&self, now: Timestamp) -> bool {
         let is_old = self.first_at.is_some_and(|begun| now.nanos_since(begun) >= RECORD_NANOS);
         is_old || self.bytes >= RECORD_BYTES
     }
 
     /// The deliveries since the last call, in records for the journal.
-    pub(super) fn take_records(&mut self) -> Vec<Vec<u8>> {
+    pub(crate) fn take_records(&mut self) -> Vec<Vec<u8>> {
         (self.bytes, self.first_at) = (0, None);
         let (strategy, run) = (self.record.strategy, self.record.run);
         let told = std::mem::take(&mut self.record.deliveries);

@@ -9,10 +9,10 @@ use domain::command::StrategyPhase;
 use domain::{PublishedEvent, StrategyId, Timestamp};
 use strategy::{BarHistoryRequest, PriceHistory, StrategyIdentity, StrategyRunner};
 
-use super::delivery_log::DeliveryLog;
-use super::failures::message_of;
-use super::link::{LinkLost, StrategyDelivery, StrategyLink};
+use super::{LinkLost, StrategyDelivery, StrategyLink};
 use crate::live::EngineClock;
+use crate::strategies::failures::message_of;
+use crate::strategies::protocol::delivery_log::DeliveryLog;
 
 /// How long a strategy without a timer sleeps when nothing happens.
 const IDLE: Duration = Duration::from_millis(500);

@@ -49,11 +49,11 @@ impl ProcessHeartbeat {
         *beat = LastHeartbeat { at: Instant::now(), acknowledged: beat.acknowledged.max(sequence) };
     }
 
-    pub(super) fn last_acknowledged(&self) -> u64 {
+    pub(crate) fn last_acknowledged(&self) -> u64 {
         self.lock().acknowledged
     }
 
-    pub(super) fn silent_for(&self) -> Duration {
+    pub(crate) fn silent_for(&self) -> Duration {
         self.lock().at.elapsed()
     }
 

@@ -5,21 +5,21 @@ use bus::ReplyReceiver;
 use crossbeam_channel::{Receiver, Sender, bounded};
 use domain::{Refusal, StrategyId, Text};
 
-use super::failures::is_rate_refusal;
 use super::strategy_thread::RunnerEvent;
+use crate::strategies::failures::is_rate_refusal;
 
 /// Commands that may wait for a reply; a strategy with one more waits.
 const OPEN_COMMANDS_MAX: usize = 8_192;
 
 /// A command that was sent.
-pub(super) struct PendingCommand {
-    pub(super) strategy: StrategyId,
-    pub(super) reply: ReplyReceiver,
-    pub(super) on_reply: ReplyCallback,
+pub(crate) struct PendingCommand {
+    pub(crate) strategy: StrategyId,
+    pub(crate) reply: ReplyReceiver,
+    pub(crate) on_reply: ReplyCallback,
 }
 
 /// Receives the outcome: success, or code and reason of a refusal.
-pub(super) type ReplyCallback = Box<dyn FnOnce(Result<(), CommandReject>) + Send>;
+pub(crate) type ReplyCallback = Box<dyn FnOnce(Result<(), CommandReject>) + Send>;
 
 /// Why a command was not carried out.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub struct CommandReject {
 }
 
 /// Starts the thread; it ends when all senders are dropped.
-pub(super) fn spawn(notes: Sender<RunnerEvent>) -> std::io::Result<Sender<PendingCommand>> {
+pub(crate) fn spawn(notes: Sender<RunnerEvent>) -> std::io::Result<Sender<PendingCommand>> {
     let (sender, asked) = bounded(OPEN_COMMANDS_MAX);
     std::thread::Builder::new().name("strategy-clerk".into()).spawn(move || run(&asked, &notes))?;
     Ok(sender)

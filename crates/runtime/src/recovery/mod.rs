@@ -1,16 +1,22 @@
-//! Crash recovery: loads the newest valid snapshot and replays the journal after it, by the same code as live.
+//! Crash recovery: loads the newest valid snapshot and replays the journal after it, by the same code as live; and what a
+//! journal goes on with after its end was lost and given up.
+
+pub(crate) mod catch_up;
+pub(crate) mod past_engine;
 
 use std::path::Path;
 
 use bus::inbox::inbox;
-use domain::{Input, OrderId, PublishedEvent, RetiredOrdersInput, Sequenced, Timestamp};
+use bus::ledger::LOSSES;
+use domain::command::{AcceptedLoss, Command};
+use domain::{Caller, CommandEnvelope, Input, OrderId, PublishedEvent, RetiredOrdersInput, Sequenced, Timestamp};
 use engine::{Engine, Outbox};
-use storage::journal::{self, InstanceId, JournalEntry, JournalReader, ScanProgress};
-use storage::{JournalLedger, RetiredIndex, SnapshotStore, StorageError};
-
+use storage::journal::{InstanceId, JournalBatch, JournalEntry, JournalReader, ScanProgress};
+use storage::{JournalLedger, RetiredIndex, SnapshotStore, StorageError, journal, ledger};
 use tracing::warn;
 
-use crate::journal_records::{self, UnreadableRecord};
+use crate::journal_records;
+use crate::journal_records::UnreadableRecord;
 use crate::simulation::RunDigest;
 
 /// Result of the recovery.
@@ -256,4 +262,15 @@ impl<'a> RecoveryReplay<'a> {
         }
         Ok(())
     }
+}
+
+/// So many sequences are left out: prices take numbers that no journal holds, a million at a time.
+const SEQUENCES_SKIPPED: u64 = 1_000_000_000;
+
+/// The first batch after a loss. No number that anything knew of is given again, nor any that may have been given behind it.
+pub fn go_on_after(loss: AcceptedLoss, known: u64, at: Timestamp) -> JournalBatch {
+    let sequence = known + SEQUENCES_SKIPPED;
+    let command = Box::new(CommandEnvelope { caller: Caller::platform(), command: Command::AcceptLoss(loss) });
+    let told = journal_records::ledger(sequence + 1, ledger::record(LOSSES, sequence, &[]));
+    JournalBatch { time: at.0, records: vec![journal_records::input(sequence, &Input::Command(command)), told] }
 }

@@ -8,12 +8,12 @@ use crossbeam_channel::Sender;
 use domain::{Caller, Command, CommandEnvelope, Source, StrategyId};
 use strategy::{CommandRejection, StrategyIdentity};
 
-use super::delivery_log::DeliveryRecord;
 use super::dispatcher::{self, StrategyQueues};
-use super::link::{LinkLost, StrategyDelivery, StrategyLink};
 use super::reply_collector::{self, CommandReject, PendingCommand, ReplyCallback};
 use super::strategy_queue::StrategyQueue;
 use super::strategy_thread::RunnerEvent;
+use super::{LinkLost, StrategyDelivery, StrategyLink};
+use crate::strategies::protocol::delivery_log::DeliveryRecord;
 
 /// Attaches strategies to the event feed and the inbox.
 pub struct CommandRouter {
@@ -63,7 +63,7 @@ pub struct LocalLink {
 }
 
 impl LocalLink {
-    pub(super) fn queue(&self) -> &Arc<StrategyQueue> {
+    pub(crate) fn queue(&self) -> &Arc<StrategyQueue> {
         &self.queue
     }
 

@@ -5,6 +5,13 @@
 //! strategy, in the order of their sequence; after a gap they are replayed from its start. A command is answered or
 //! refused, once, and its key (the id of its order) makes a retry harmless.
 
+pub(crate) mod strategy_queue;
+pub(crate) mod local_link;
+pub(crate) mod reply_collector;
+mod dispatcher;
+pub(crate) mod strategy_thread;
+pub(crate) mod remote;
+
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -1,11 +1,10 @@
-//! Event codec: events in the journal's encoding, for strategy processes and delivery logs.
+//! Event codec: events and reference data in the journal's encoding, for strategy processes and delivery logs.
 
 use std::sync::Arc;
 
-use domain::{Event, EventClass};
-use minicbor::Decode;
-
-use super::reference_codec::{changes, encode, reference};
+use domain::command::ReferenceChange;
+use domain::{Event, EventClass, ReferenceData};
+use minicbor::{Decode, Encode};
 
 /// Class and payload of an event that a strategy can get.
 pub(crate) fn to_bytes(event: &Event) -> Option<(u8, Vec<u8>)> {
@@ -54,4 +53,33 @@ pub(crate) fn from_bytes(class: u8, payload: &[u8]) -> Option<Event> {
 
 fn read<'a, T: Decode<'a, ()>>(payload: &'a [u8]) -> Option<Arc<T>> {
     minicbor::decode(payload).ok().map(Arc::new)
+}
+
+/// Reference data as the changes that make it.
+pub(super) fn changes(data: &ReferenceData) -> Vec<ReferenceChange> {
+    let exchanges = data.exchanges.values().map(|exchange| ReferenceChange::Exchange((**exchange).clone()));
+    let families = data.families.values().map(|family| ReferenceChange::Family((**family).clone()));
+    let securities = data.securities.values().map(|security| ReferenceChange::Security((**security).clone()));
+    let accounts = data.accounts.values().map(|account| ReferenceChange::Account((**account).clone()));
+    let strategies = data.strategies.values().map(|strategy| ReferenceChange::Strategy((**strategy).clone()));
+    exchanges.chain(families).chain(securities).chain(accounts).chain(strategies).collect()
+}
+
+pub fn reference(changes: Vec<ReferenceChange>) -> ReferenceData {
+    let mut data = ReferenceData::default();
+    for change in changes {
+        match change {
+            ReferenceChange::Exchange(exchange) => drop(data.exchanges.insert(exchange.id, exchange.into())),
+            ReferenceChange::Family(family) => drop(data.families.insert(family.id, family.into())),
+            ReferenceChange::Security(security) => drop(data.securities.insert(security.id, security.into())),
+            ReferenceChange::Account(account) => drop(data.accounts.insert(account.id, account.into())),
+            ReferenceChange::Strategy(strategy) => drop(data.strategies.insert(strategy.id, strategy.into())),
+            ReferenceChange::RetireSecurity(id) => drop(data.securities.remove(&id)),
+        }
+    }
+    data
+}
+
+pub fn encode<T: Encode<()>>(value: T) -> Vec<u8> {
+    minicbor::to_vec(value).expect("a vector takes everything")
 }

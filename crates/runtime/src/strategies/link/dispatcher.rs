@@ -94,8 +94,8 @@ mod tests {
 
     use domain::{AccountId, Amount, BalanceId, CashBalance, Currency, Event, PublishedEvent, Timestamp};
 
-    use super::super::link::StrategyDelivery;
     use super::*;
+    use crate::strategies::link::StrategyDelivery;
 
     /// Timeout of a test step on a slow machine.
     const PATIENCE: Duration = Duration::from_secs(30);
