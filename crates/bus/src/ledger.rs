@@ -1,7 +1,7 @@
 //! Ledger: durable key-value records of an edge (FIX sessions), written with the journal's group commits.
 
 use crate::inbox::InboxError;
-use crate::reply::ReplyReceiver;
+use crate::inbox::reply::ReplyReceiver;
 
 const SESSION_STREAM: &str = "fix:";
 

@@ -3,34 +3,29 @@
 
 #![warn(missing_docs)]
 
-mod blocking;
 pub mod catalogue;
 pub mod feed;
 pub mod history;
 pub mod inbox;
-pub mod lanes;
 pub mod ledger;
 pub mod operations;
-pub mod outbound_gate;
 pub mod instruction_queue;
 pub mod past;
-pub mod quotas;
-mod inbox_metrics;
-pub mod reply;
-mod request;
+
+pub use inbox::{lanes, outbound_gate, quotas, reply};
 
 pub use catalogue::Catalogue;
 pub use feed::{EventFeed, EventReceiver};
 pub use history::History;
+pub use inbox::inbox_metrics::{InboxMetrics, PriceDrop};
+pub use inbox::outbound_gate::OutboundGate;
+pub use inbox::quotas::{InFlightPermit, QuotaClient, Quotas};
+pub use inbox::reply::{Reply, ReplyReceiver};
 pub use inbox::{EngineRequest, Inbox, InboxError, RequestPayload};
-pub use inbox_metrics::{InboxMetrics, PriceDrop};
 pub use instruction_queue::{InstructionQueue, InstructionRouter};
 pub use ledger::Ledger;
 pub use operations::{BarStore, FixSessionAdmin, HealthChecks, JournalStatus, ServerAdmin, StrategyAdmin};
-pub use outbound_gate::OutboundGate;
 pub use past::PastStates;
-pub use quotas::{InFlightPermit, QuotaClient, Quotas};
-pub use reply::{Reply, ReplyReceiver};
 
 /// What every edge is given.
 #[derive(Clone)]

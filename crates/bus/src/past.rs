@@ -4,7 +4,7 @@ use std::fmt;
 
 use domain::{Query, Timestamp};
 
-use crate::reply::Reply;
+use crate::inbox::reply::Reply;
 
 /// A point in the past.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

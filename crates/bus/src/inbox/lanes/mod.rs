@@ -6,6 +6,9 @@
 //! order that it names is known to the engine. Everything else is processed in order of arrival, over both lanes. So a
 //! cancel never overtakes its order, and the requests of one session are never reordered.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -13,10 +16,10 @@ use crossbeam_channel::{Receiver, RecvError, Sender};
 use domain::{Caller, CommandEnvelope, Source, Text};
 use tokio::sync::{Semaphore, TryAcquireError};
 
-use crate::reply::ReplySender;
-use crate::request::{InboxError, RequestPayload};
+use crate::inbox::reply::ReplySender;
+use crate::inbox::request::{InboxError, RequestPayload};
 
-pub use crate::request::RequestClass;
+pub use crate::inbox::request::RequestClass;
 
 /// Orders, other commands, queries and delivery log records that may wait for the engine.
 pub const REQUESTS_MAX: usize = 8_192;
@@ -329,6 +332,3 @@ impl EngineWaker {
         let _ = self.0.try_send(());
     }
 }
-
-#[cfg(test)]
-mod tests;

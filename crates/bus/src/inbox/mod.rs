@@ -1,6 +1,14 @@
 //! Inbox of the engine. Requests are refused when their lane is full, or wait for a permit; venue reports wait and are
 //! never dropped; of prices only the newest per security is kept.
 
+mod blocking;
+pub mod lanes;
+pub mod outbound_gate;
+pub mod quotas;
+pub(crate) mod inbox_metrics;
+pub mod reply;
+mod request;
+
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -8,15 +16,15 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use domain::command::{CommandEnvelope, MarketData};
 use domain::{Command, Query, Report, SecurityId};
 
-use crate::blocking::block_on;
-use crate::inbox_metrics::{InboxMetrics, PriceDrop};
-use crate::lanes::{self, EngineWaker, LaneDepth, LaneLimits, LanePermit, RequestClass, RequestReceiver};
-use crate::outbound_gate::OutboundGate;
-use crate::quotas::{InFlightLimits, InFlightPermit, Quotas};
-use crate::reply::{ReplyReceiver, ReplySender, reply_channel};
+use self::blocking::block_on;
+use self::inbox_metrics::{InboxMetrics, PriceDrop};
+use self::lanes::{EngineWaker, LaneDepth, LaneLimits, LanePermit, RequestClass, RequestReceiver};
+use self::outbound_gate::OutboundGate;
+use self::quotas::{InFlightLimits, InFlightPermit, Quotas};
+use self::reply::{ReplyReceiver, ReplySender, reply_channel};
 
-pub use crate::lanes::{EngineRequest, REQUESTS_MAX};
-pub use crate::request::{InboxError, RequestPayload};
+pub use self::lanes::{EngineRequest, REQUESTS_MAX};
+pub use self::request::{InboxError, RequestPayload};
 
 /// Reports that may wait for the engine; an adapter with one more waits.
 pub const REPORTS_MAX: usize = 8_192;
@@ -334,7 +342,7 @@ mod tests {
         let (inbox, lanes) = inbox();
         let ticket = inbox.command(command()).unwrap();
         drop(lanes);
-        assert_eq!(ticket.recv_blocking().unwrap_err(), crate::reply::NoReply);
+        assert_eq!(ticket.recv_blocking().unwrap_err(), reply::NoReply);
     }
 
     #[test]

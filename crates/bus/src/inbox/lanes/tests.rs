@@ -7,9 +7,9 @@ use domain::{AccountId, Caller, Command, IntId, MessageOrigin};
 use proptest::prelude::*;
 
 use super::*;
+use crate::inbox::quotas::{InFlightLimits, InFlightPermit};
+use crate::inbox::reply::Reply;
 use crate::inbox::{Inbox, inbox, inbox_with};
-use crate::quotas::{InFlightLimits, InFlightPermit};
-use crate::reply::Reply;
 
 /// The next action of a test run.
 #[derive(Debug, Clone)]

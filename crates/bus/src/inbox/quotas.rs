@@ -13,7 +13,7 @@ use domain::{Command, Text};
 use net::peer_network;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::request::RequestClass;
+use crate::inbox::request::RequestClass;
 
 /// Unanswered commands of one session; at the limit its socket is not read.
 pub const IN_FLIGHT_PER_SESSION_MAX: usize = 256;

@@ -6,8 +6,8 @@ use domain::Refusal;
 use domain::query::Answer;
 use tokio::sync::oneshot;
 
-use crate::inbox_metrics::InboxMetrics;
-use crate::quotas::InFlightPermit;
+use crate::inbox::inbox_metrics::InboxMetrics;
+use crate::inbox::quotas::InFlightPermit;
 
 /// An answer with the sequence that it reflects.
 #[derive(Debug)]
