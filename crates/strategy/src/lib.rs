@@ -6,14 +6,8 @@
 #![warn(missing_docs)]
 
 mod strategy;
-mod identity;
-mod rejection;
 mod context;
 pub mod order;
-mod view;
-mod selection;
-mod price_history;
-mod timers;
 pub mod parameter;
 pub mod registry;
 mod runner;
@@ -28,14 +22,14 @@ pub struct Tutorial;
 pub use domain;
 pub use ta_lib;
 
+pub use context::identity::StrategyIdentity;
+pub use context::price_history::{BARS_MAX, BarHistoryRequest, PriceHistory, PriceHistoryRequest};
+pub use context::selection::{PriceKind, Selection};
+pub use context::timers::{TIMERS_MAX, Timer};
+pub use context::view::{OwnOrder, StrategyView};
 pub use context::{COMMANDS_PER_CALL_MAX, Context, OrderModification};
-pub use identity::StrategyIdentity;
+pub use order::CommandRejection;
 pub use parameter::{Parameter, StrategySettings};
-pub use price_history::{BARS_MAX, BarHistoryRequest, PriceHistory, PriceHistoryRequest};
 pub use registry::{StrategyDefinition, StrategyRegistry};
-pub use rejection::CommandRejection;
 pub use runner::StrategyRunner;
-pub use selection::{PriceKind, Selection};
 pub use strategy::Strategy;
-pub use timers::{TIMERS_MAX, Timer};
-pub use view::{OwnOrder, StrategyView};

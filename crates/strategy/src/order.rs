@@ -1,8 +1,9 @@
 //! Order constructors: `order::market(...)`, `order::limit(...)`. The other fields (account, time in force, the
-//! strategy's own note, properties such as post-only) have defaults and can be set on the result.
+//! strategy's own note, properties such as post-only) have defaults and can be set on the result. And the rejection of a
+//! command.
 
 use domain::command::PlaceOrder;
-use domain::{OrderKind, OrderProperties, Price, Quantity, SecurityId, Side, TimeInForce};
+use domain::{Command, OrderKind, OrderProperties, Price, Quantity, SecurityId, Side, Text, TimeInForce};
 
 /// A market order.
 pub fn market(security: SecurityId, side: Side, quantity: Quantity) -> PlaceOrder {
@@ -40,4 +41,15 @@ fn place_order(security: SecurityId, side: Side, quantity: Quantity, kind: Order
         reference: None,
         properties: OrderProperties::default(),
     }
+}
+
+/// A refused command, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandRejection {
+    /// The command.
+    pub command: Command,
+    /// Stable, kebab-case; the same codes as at every other interface.
+    pub code: Text,
+    /// For people, with the numbers behind it.
+    pub reason: Text,
 }

@@ -7,13 +7,13 @@ use domain::command::StrategyPhase;
 use domain::risk::RiskScope;
 use domain::{Command, Event, PublishedEvent, ReferenceData, Refusal, Text, Tick, Timestamp};
 
+use crate::context::identity::StrategyIdentity;
+use crate::context::price_history::{BarHistoryRequest, PriceHistory, PriceHistoryRequest};
+use crate::context::selection::{PriceKind, Selection};
+use crate::context::view::StrategyView;
 use crate::context::{Context, StrategyContextState};
-use crate::identity::StrategyIdentity;
-use crate::price_history::{BarHistoryRequest, PriceHistory, PriceHistoryRequest};
-use crate::rejection::CommandRejection;
-use crate::selection::{PriceKind, Selection};
+use crate::order::CommandRejection;
 use crate::strategy::Strategy;
-use crate::view::StrategyView;
 
 /// Runs one strategy: events and phases in, commands out.
 pub struct StrategyRunner {
@@ -152,7 +152,7 @@ impl StrategyRunner {
         }
         self.end_fill_step();
         // A timer set by a timer for now fires at the next advance, so that there is no endless loop.
-        for _ in 0..crate::timers::TIMERS_MAX {
+        for _ in 0..crate::context::timers::TIMERS_MAX {
             let Some(timer) = self.state.timers.pop_due(now) else { return };
             self.call(now, |strategy, context| strategy.on_timer(&timer, context));
         }

@@ -8,9 +8,9 @@ use domain::{
 };
 
 use crate::context::Context;
-use crate::price_history::PriceHistory;
-use crate::rejection::CommandRejection;
-use crate::timers::Timer;
+use crate::context::price_history::PriceHistory;
+use crate::context::timers::Timer;
+use crate::order::CommandRejection;
 
 /// A strategy. Phases come in this order: `init`, `prefeed`, `start`, `run`, `exit`; events come from `start` to `exit`.
 ///

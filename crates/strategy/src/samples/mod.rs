@@ -4,7 +4,6 @@ mod moving_average_cross;
 mod breakout;
 mod pairs;
 mod market_making;
-mod average;
 mod target;
 
 use crate::registry::StrategyRegistry;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use domain::{Bar, BarSize, OrderBook, SecurityId, Tick, Trade};
 
-use crate::selection::PriceKind;
+use crate::context::selection::PriceKind;
 
 /// Bars that a strategy may request of one security and size; likewise ticks, trades and books.
 pub const BARS_MAX: usize = 10_000;

@@ -1,6 +1,12 @@
 //! Context of a strategy: commands and read access. Commands are collected and carried out after the callback; the
 //! outcome comes as an event.
 
+pub(crate) mod identity;
+pub(crate) mod view;
+pub(crate) mod selection;
+pub(crate) mod price_history;
+pub(crate) mod timers;
+
 use std::sync::Arc;
 
 use domain::command::{
@@ -11,13 +17,13 @@ use domain::{
     ReferenceData, Security, SecurityId, Side, Text, Tick, TimeInForce, Timestamp,
 };
 
-use crate::identity::StrategyIdentity;
+use self::identity::StrategyIdentity;
+use self::price_history::{BARS_MAX, BarHistoryRequest, PriceHistoryRequest};
+use self::selection::{PriceKind, Selection};
+use self::timers::Timers;
+use self::view::{OwnOrder, StrategyView};
 use crate::order;
-use crate::price_history::{BARS_MAX, BarHistoryRequest, PriceHistoryRequest};
-use crate::rejection::CommandRejection;
-use crate::selection::{PriceKind, Selection};
-use crate::timers::Timers;
-use crate::view::{OwnOrder, StrategyView};
+use crate::order::CommandRejection;
 
 /// Commands of one callback; with one more the strategy is [flooding](crate::StrategyRunner::is_flooding).
 pub const COMMANDS_PER_CALL_MAX: usize = 1_024;
