@@ -7,10 +7,10 @@ use std::sync::Arc;
 use domain::calendar::UnknownTimeZone;
 use domain::{Amount, Decimal, Exchange, Price, Quantity, Security, SecurityId, SecurityKind, Text};
 
-use crate::account::Deposit;
+use crate::accounts::account::Deposit;
 use crate::book::SelfTradeRule;
 use crate::faults::Faults;
-use crate::grid::Grid;
+use crate::market::grid::Grid;
 
 /// Most orders that rest in one book; a further one is rejected.
 pub const BOOK_ORDERS_MAX: u32 = 1_000_000;

@@ -4,9 +4,9 @@ use domain::order::OrderTerms;
 use domain::{AccountId, Amount, OrderId, Price, Quantity, SecurityId, Side, Text, Timestamp};
 use minicbor::{Decode, Decoder, Encode};
 
-pub use crate::account::{Deposit, SettledAsset, TradeSettlement, VenueAccount};
-use crate::client_order::is_stranger;
-pub use crate::client_order::{ClientOrder, SubmittedOrder};
+pub use crate::accounts::account::{Deposit, SettledAsset, TradeSettlement, VenueAccount};
+use crate::client_orders::client_order::is_stranger;
+pub use crate::client_orders::client_order::{ClientOrder, SubmittedOrder};
 
 /// A change of clients' orders. Trades among the participants are not recorded.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]

@@ -7,12 +7,10 @@ use domain::{
     Timestamp, Trade,
 };
 
-use super::config::{ReplayConfig, unsupported_tif};
+use super::config::{FillRule, ReplayConfig, unsupported_tif};
 use super::quotes::{ReplayQuotes, is_beyond, reaches};
 use super::reports::{ReplayIds, Reports, rejected};
-use super::rule::FillRule;
-use super::shares::{consume_queue_ahead, consume_trade, in_full};
-use super::working_order::WorkingOrder;
+use super::working_order::{WorkingOrder, consume_queue_ahead, consume_trade, in_full};
 
 const WOULD_TAKE: &str = "would-take: a post-only order would trade at once";
 

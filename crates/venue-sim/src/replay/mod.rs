@@ -9,12 +9,10 @@
 //! - Auctions are not recorded: ATO and ATC are rejected.
 //! - Stops are triggered by trades, by the other side's quote where nothing trades, and by the range of bars.
 
-mod rule;
 mod config;
 mod reports;
 mod quotes;
 mod working_order;
-mod shares;
 mod market;
 
 use std::collections::VecDeque;
@@ -23,8 +21,7 @@ use domain::order::OrderTerms;
 use domain::report::ReportKind;
 use domain::{Bar, Exchange, Order, OrderBook, OrderId, Security, SecurityId, SecurityMap, Tick, Timestamp, Trade};
 
-pub use config::ReplayConfig;
-pub use rule::FillRule;
+pub use config::{FillRule, ReplayConfig};
 
 use market::ReplayMarket;
 use reports::{ReplayIds, Reports, rejected};

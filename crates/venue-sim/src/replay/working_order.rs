@@ -1,8 +1,9 @@
-//! Working orders of a replay venue.
+//! Working orders of a replay venue, and what a price or a trade of the market gives to one of them.
 
 use domain::order::OrderTerms;
 use domain::{
-    Activation, Order, OrderId, OrderProperties, Price, Quantity, SecurityId, Side, TimeInForce, WorkingPrice,
+    Activation, BookLevel, Order, OrderId, OrderProperties, Price, Quantity, SecurityId, Side, TimeInForce,
+    WorkingPrice,
 };
 
 #[derive(Debug, Clone)]
@@ -100,4 +101,26 @@ impl WorkingOrder {
     pub(super) fn is_day_order(&self) -> bool {
         self.terms.tif == TimeInForce::Day
     }
+}
+
+pub(super) fn in_full(order: &WorkingOrder, price: Price) -> Vec<BookLevel> {
+    vec![BookLevel { price, quantity: order.remaining() }]
+}
+
+/// The part of a trade that fills so much of our order.
+pub(super) fn consume_trade(open: Quantity, limit: Price, left: &mut Quantity) -> Vec<BookLevel> {
+    let quantity = open.min(*left);
+    if quantity.is_zero() {
+        return Vec::new();
+    }
+    *left = left.minus(quantity).unwrap_or_default();
+    vec![BookLevel { price: limit, quantity }]
+}
+
+/// A trade first fills the quantity ahead of us.
+pub(super) fn consume_queue_ahead(order: &mut WorkingOrder, left: &mut Quantity) {
+    let ahead = order.ahead.unwrap_or_default();
+    let passed = ahead.min(*left);
+    order.ahead = Some(ahead.minus(passed).unwrap_or_default());
+    *left = left.minus(passed).unwrap_or_default();
 }

@@ -8,7 +8,7 @@ use super::order_entry::check_parts;
 use super::trading::MatchResult;
 use super::{VenueOutput, VenueSimulator};
 use crate::book::BookReject;
-use crate::client_order::{ClientOrder, OrderStage};
+use crate::client_orders::client_order::{ClientOrder, OrderStage};
 use crate::market::to_book;
 use crate::record::VenueRecord;
 use crate::reject::Reject;

@@ -4,7 +4,7 @@ use domain::{MarketPhase, OrderId, SecurityId, TimeInForce, Timestamp};
 
 use super::trading::MatchResult;
 use super::{VenueOutput, VenueSimulator};
-use crate::client_order::{ClientOrder, OrderStage};
+use crate::client_orders::client_order::{ClientOrder, OrderStage};
 use crate::task_queue::VenueTask;
 
 /// After a gap in time, such as a suspended machine, participants act only for its last minute.

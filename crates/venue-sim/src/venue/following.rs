@@ -13,7 +13,7 @@ use domain::{MarketPhase, OrderId, SecurityId, Side, Timestamp, Trade};
 
 use super::trading::MatchResult;
 use super::{VenueOutput, VenueSimulator};
-use crate::client_order::{ClientOrder, OrderStage};
+use crate::client_orders::client_order::{ClientOrder, OrderStage};
 use crate::market::{LastTrade, to_book};
 
 impl VenueSimulator {

@@ -33,12 +33,11 @@ mod changes;
 mod clock;
 mod following;
 mod line;
-mod listings;
 mod restore;
 mod statements;
 mod strangers;
 
-pub use listings::{FILLS_PER_PAGE, OPEN_ORDERS_PER_PAGE};
+pub use statements::{FILLS_PER_PAGE, OPEN_ORDERS_PER_PAGE};
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -10,10 +10,9 @@ use domain::{
 use super::trading::MatchResult;
 use super::{VenueOutput, VenueSimulator};
 use crate::book::{self, Iceberg, MatchPolicy};
-use crate::client_order::{ClientOrder, OrderStage};
+use crate::client_orders::client_order::{ClientOrder, OrderStage};
 use crate::config::ICEBERG_PARTS_MAX;
-use crate::market::{SecurityMarket, to_book};
-use crate::participants;
+use crate::market::{SecurityMarket, participants, to_book};
 use crate::record::{SubmittedOrder, VenueRecord};
 use crate::reject::Reject;
 use crate::task_queue::VenueTask;

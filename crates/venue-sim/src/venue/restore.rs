@@ -3,7 +3,7 @@
 use domain::{OrderId, Timestamp};
 
 use super::VenueSimulator;
-use crate::client_order::{ClientOrder, OrderStage};
+use crate::client_orders::client_order::{ClientOrder, OrderStage};
 use crate::market::SecurityMarket;
 use crate::record::VenueRecord;
 use crate::task_queue::VenueTask;

@@ -4,7 +4,7 @@ use domain::report::{InquiryResult, ReportKind};
 use domain::{Order, OrderId, OrderProperties, Timestamp};
 
 use super::{VenueOutput, VenueSimulator};
-use crate::client_order::is_stranger;
+use crate::client_orders::client_order::is_stranger;
 use crate::record::{SubmittedOrder, VenueRecord};
 use crate::reject::Reject;
 use crate::task_queue::VenueTask;

@@ -6,9 +6,9 @@ use domain::{Amount, MarketPhase, OrderId, Overflow, Price, Quantity, SecurityId
 use super::statements::{costs, settlement};
 use super::{VenueOutput, VenueSimulator};
 use crate::book::{self, BookEvent, MatchOutcome};
-use crate::client_order::OrderStage;
+use crate::client_orders::client_order::OrderStage;
 use crate::config::VenueFees;
-use crate::participants;
+use crate::market::participants;
 use crate::record::{VenueExecution, VenueRecord, VenueTrade};
 
 const SELF_TRADE: &str = "self-trade: it would have met an order of its own account";

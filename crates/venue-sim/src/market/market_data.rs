@@ -4,9 +4,9 @@ use domain::command::MarketData;
 use domain::{BookLevel, OrderBook, Text, Tick, Timestamp, Trade};
 
 use crate::book::{self, AuctionIndication, DepthLevel};
-use crate::grid::Grid;
 use crate::market::SecurityMarket;
-use crate::tape::Print;
+use crate::market::grid::Grid;
+use crate::market::tape::Print;
 
 /// Levels of each side in a published book.
 const BOOK_LEVELS: usize = 10;

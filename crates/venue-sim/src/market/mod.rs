@@ -1,16 +1,23 @@
 //! Market of one security: book, stops, participants, last trade.
 
+pub(crate) mod participants;
+pub(crate) mod followed;
+pub(crate) mod grid;
+mod stops;
+mod tape;
+mod market_data;
+
 use std::sync::Arc;
 
 use domain::{Security, SecurityId, SeededRng, Side, Timestamp};
 
+use self::followed::FollowedQuotes;
+use self::grid::Grid;
+use self::participants::{ParticipantAction, ParticipantProfile, Participants, QuoteBounds};
+use self::stops::StopOrders;
+use self::tape::Tape;
 use crate::book::{self, BookEvent, BookRules, LimitOrderBook, MatchPolicy};
 use crate::config::{BOOK_ORDERS_MAX, ConfigError, ListedSecurity, ParticipantActivity, UnitCosts, VenueConfig};
-use crate::followed::FollowedQuotes;
-use crate::grid::Grid;
-use crate::participants::{self, ParticipantAction, ParticipantProfile, Participants, QuoteBounds};
-use crate::stops::StopOrders;
-use crate::tape::Tape;
 
 #[derive(Debug)]
 pub(crate) struct SecurityMarket {

@@ -6,8 +6,8 @@
 use domain::{BookLevel, OrderBook, Price, Quantity, Tick};
 
 use crate::book::{BookOrder, BookSide};
-use crate::grid::Grid;
-use crate::participants::ParticipantAction;
+use crate::market::grid::Grid;
+use crate::market::participants::ParticipantAction;
 
 /// Levels of a side that are followed; what the other venue shows behind them is not seen.
 pub const FOLLOWED_LEVELS_MAX: usize = 20;

@@ -1,14 +1,17 @@
 //! Client orders of the venue: a fold over its ledger, the same live and after a restart.
 
+pub(crate) mod client_order;
+mod retired_orders;
+
 use std::collections::{BTreeMap, VecDeque};
 
 use domain::order::OrderTerms;
 use domain::report::{ExternalOrder, VenueFill, VenueOrder, VenueOrderState, VenueSnapshot};
 use domain::{OrderId, Text, Timestamp};
 
-use crate::client_order::{ClientOrder, OrderStage, STRANGERS_FROM, is_stranger};
+use self::client_order::{ClientOrder, OrderStage, STRANGERS_FROM, is_stranger};
+use self::retired_orders::RetiredOrders;
 use crate::record::{LedgerSummary, VenueRecord, VenueTrade};
-use crate::retired_orders::RetiredOrders;
 
 /// How many finished orders stay in the snapshot. It is far more than a client can miss between two snapshots, because
 /// only open orders finish while it is disconnected. Of older ones only the id is kept, so that none is accepted twice.

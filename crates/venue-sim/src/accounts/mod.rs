@@ -1,10 +1,12 @@
 //! Cash and positions of the clients' accounts: a fold over the ledger, the same live and after a restart.
 
+pub(crate) mod account;
+
 use std::collections::BTreeMap;
 
 use domain::AccountId;
 
-use crate::account::{Deposit, VenueAccount};
+use self::account::{Deposit, VenueAccount};
 use crate::record::{VenueRecord, VenueTrade};
 
 /// All accounts. A ledger that does not begin with their opening was written by an earlier build, and a trade without a
