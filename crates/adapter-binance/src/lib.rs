@@ -4,31 +4,25 @@
 //! the venue's public documentation and shares no code with the venue lab, which tests it.
 
 pub mod protocol;
-pub mod depth_book;
-pub mod market_mapping;
-pub mod client_id;
-pub mod order_mapping;
-pub mod symbol_rules;
-pub mod executions;
-pub mod order_picture;
-pub mod leg_owners;
-pub mod external_orders;
-pub mod fills_question;
-pub mod first_log_on;
+mod prices;
+mod symbols;
+mod orders;
 pub mod order_tracker;
-pub mod inquiry;
-pub mod price_feed;
+pub mod first_log_on;
 pub mod rate_rules;
 pub mod request_gate;
-pub mod symbol_table;
-pub mod traded_symbols;
 pub mod transcript;
 pub mod addresses;
 pub mod connection;
 mod network;
 pub mod adapter;
-mod symbol_list;
 pub mod venue_type;
+
+pub use orders::{
+    client_id, executions, external_orders, fills_question, inquiry, leg_owners, order_mapping, order_picture,
+};
+pub use prices::{depth_book, market_mapping, price_feed};
+pub use symbols::{symbol_rules, symbol_table, traded_symbols};
 
 pub use adapter::{BinanceAdapter, BinancePrices, BinanceSetup};
 pub use venue_type::BinanceSpotType;

@@ -10,12 +10,12 @@ use tokio::sync::mpsc::{Receiver, Sender};
 use tokio::time::Instant;
 
 use crate::connection::{ApiMessage, ApiOpenError, ApiSendError, ApiSession, RestClient, StreamSession};
+use crate::protocol::answers::error_codes::ErrorMeaning;
 use crate::protocol::answers::{CallAnswer, CallError};
-use crate::protocol::encoding::RequestStamp;
-use crate::protocol::error_codes::ErrorMeaning;
 use crate::protocol::market_events::MarketEvent;
 use crate::protocol::requests::BinanceRequest;
-use crate::protocol::signing::RequestSigner;
+use crate::protocol::requests::encoding::RequestStamp;
+use crate::protocol::requests::signing::RequestSigner;
 use crate::protocol::user_events::UserEvent;
 use crate::transcript::STREAMS_LINE;
 

@@ -6,11 +6,11 @@ use adapter_kit::connection::RequestFailure;
 use adapter_kit::{BudgetFile, ClockSample, RequestBudget, RequestGrant, RequestLane, VenueClock};
 use domain::Timestamp;
 
+use crate::protocol::answers::error_codes::ErrorMeaning;
 use crate::protocol::answers::{CallAnswer, WireRateLimit};
-use crate::protocol::calls::CallSecurity;
-use crate::protocol::encoding::RequestStamp;
-use crate::protocol::error_codes::ErrorMeaning;
 use crate::protocol::requests::BinanceRequest;
+use crate::protocol::requests::calls::CallSecurity;
+use crate::protocol::requests::encoding::RequestStamp;
 use crate::rate_rules::{RateRules, follow_limits, usage_of};
 
 #[derive(Debug)]

@@ -10,14 +10,13 @@ use domain::Timestamp;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::protocol::account_answers::{BinanceAccount, BinanceTrade};
+use crate::protocol::answers::account_answers::{BinanceAccount, BinanceTrade, KeyRestrictions};
+use crate::protocol::answers::exchange_info::ExchangeInfo;
+use crate::protocol::answers::market_answers::{DepthSnapshot, ServerTime};
+use crate::protocol::answers::order_answers::BinanceOrder;
 use crate::protocol::answers::{CallAnswer, SocketFrame, decode_frame, decode_rest, excerpt};
-use crate::protocol::calls::BinanceCall;
-use crate::protocol::exchange_info::ExchangeInfo;
-use crate::protocol::key_restrictions::KeyRestrictions;
-use crate::protocol::market_answers::{DepthSnapshot, ServerTime};
 use crate::protocol::market_events::{MarketEvent, decode_market_event};
-use crate::protocol::order_answers::BinanceOrder;
+use crate::protocol::requests::calls::BinanceCall;
 use crate::protocol::user_events::decode_user_event;
 
 /// Names of the connections in a recording.

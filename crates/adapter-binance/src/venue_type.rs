@@ -14,8 +14,8 @@ use domain::ReferenceData;
 
 use crate::adapter::{BinanceAdapter, BinancePrices, BinanceSetup, TRADED_SYMBOLS};
 use crate::addresses::{AddressOverrides, BinanceAddresses};
-use crate::protocol::encoding::KEY_HEADER;
-use crate::symbol_list::ask_for_symbols;
+use crate::protocol::requests::encoding::KEY_HEADER;
+use crate::symbols::symbol_list::ask_for_symbols;
 
 /// For so long after its time stamp the venue carries a request out, where the setting says nothing else.
 const RECEIVE_WINDOW_DEFAULT: u32 = 5_000;

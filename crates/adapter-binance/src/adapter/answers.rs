@@ -1,28 +1,29 @@
-//! What the network brings: answers go to what asked for them, events to the orders and prices.
+//! What the network brings: answers go to what asked for them, events to the orders and prices. The account in our words:
+//! balances as a statement, and movements that are no trades as entries.
 
 use adapter_kit::connection::RequestFailure;
 use adapter_kit::{ClockSample, RequestLane};
-use domain::report::{LineKind, ReportKind};
-use domain::{OrderId, Text, Timestamp};
+use domain::report::{LineKind, ReportKind, VenueBalance, VenueEntry, VenueStatement};
+use domain::{AccountId, Amount, EntryKind, OrderId, Text, Timestamp};
 use serde::Deserialize;
 
-use super::account_reports::statement_of;
 use super::state::BinanceAdapter;
 use super::waiting::{RequestPurpose, RequestWay, UnansweredRequest};
-use crate::fills_question::note_owner;
-use crate::inquiry::InquiryStep;
-use crate::leg_owners::LegOwner;
 use crate::network::NetworkEvent;
-use crate::order_picture::own_id;
-use crate::protocol::account_answers::BinanceAccount;
+use crate::orders::fills_question::note_owner;
+use crate::orders::inquiry::InquiryStep;
+use crate::orders::leg_owners::LegOwner;
+use crate::orders::order_picture::own_id;
+use crate::protocol::answers::account_answers::{AssetBalance, BinanceAccount};
+use crate::protocol::answers::error_codes::ErrorMeaning;
+use crate::protocol::answers::exchange_info::ExchangeInfo;
+use crate::protocol::answers::market_answers::{DepthSnapshot, ServerTime};
+use crate::protocol::answers::order_answers::place_error;
+use crate::protocol::answers::refusal_codes::is_about_listing;
 use crate::protocol::answers::{CallAnswer, CallError};
-use crate::protocol::error_codes::ErrorMeaning;
-use crate::protocol::exchange_info::ExchangeInfo;
-use crate::protocol::market_answers::{DepthSnapshot, ServerTime};
-use crate::protocol::order_answers::place_error;
-use crate::protocol::refusal_codes::is_about_listing;
 use crate::protocol::requests::BinanceRequest;
-use crate::protocol::user_events::{ExecutionEvent, UserEvent};
+use crate::protocol::user_events::{BalanceMovedEvent, ExecutionEvent, UserEvent};
+use crate::protocol::wire_values::decimal_text;
 
 /// Wrong signatures are a matter of one request; with the others no request would succeed.
 const INVALID_SIGNATURE: i64 = -1022;
@@ -208,7 +209,7 @@ impl BinanceAdapter {
         }
     }
 
-    fn on_statement(&mut self, account: domain::AccountId, as_of: Timestamp, answer: &CallAnswer) {
+    fn on_statement(&mut self, account: AccountId, as_of: Timestamp, answer: &CallAnswer) {
         let read = answer.outcome.as_ref().map_err(CallError::describe);
         let read = read.and_then(|result| BinanceAccount::deserialize(result).map_err(|reason| reason.to_string()));
         match read {
@@ -242,5 +243,54 @@ impl BinanceAdapter {
             Some(snapshot) => self.outbox.prices.extend(self.feed.on_snapshot(symbol, &snapshot, at)),
             None => self.feed.on_snapshot_failed(symbol, at),
         }
+    }
+}
+
+/// A spot venue tells assets, not positions. An asset whose name is no currency code is left out, and then the list is not
+/// complete.
+pub(super) fn statement_of(account: AccountId, as_of: Timestamp, told: &BinanceAccount) -> VenueStatement {
+    let cash: Vec<VenueBalance> = told.balances.iter().filter_map(balance_of).collect();
+    VenueStatement {
+        as_of,
+        account,
+        cash_complete: cash.len() == told.balances.len(),
+        cash,
+        positions: Vec::new(),
+        positions_complete: false,
+    }
+}
+
+fn balance_of(told: &AssetBalance) -> Option<VenueBalance> {
+    let total = Amount(told.free.0).plus(Amount(told.locked.0)).ok()?;
+    Some(VenueBalance { currency: told.asset.parse().ok()?, total, locked: Amount(told.locked.0) })
+}
+
+impl BinanceAdapter {
+    /// The event has no id, so the time of the movement, asset and amount are one. The time of the event is another on each
+    /// connection.
+    pub(super) fn on_balance_moved(&mut self, moved: &BalanceMovedEvent) {
+        let (Some(account), Ok(currency)) = (self.only_account(), moved.asset.parse()) else {
+            tracing::error!(adapter = %self.setup.adapter, asset = moved.asset, "a movement of a balance cannot be booked");
+            return;
+        };
+        let ext_id = format!("{}:{}:{}", moved.at.0, moved.asset, decimal_text(moved.delta.0));
+        self.outbox.report(ReportKind::Entry(VenueEntry {
+            ext_id: ext_id.into(),
+            kind: EntryKind::Transfer,
+            account,
+            currency,
+            amount: Amount(moved.delta.0),
+            security: None,
+            quantity: None,
+            at: moved.at.instant(),
+        }));
+    }
+
+    /// One key is one account at the venue.
+    pub(super) fn only_account(&self) -> Option<AccountId> {
+        let reference = self.setup.catalogue.current();
+        let mut own = reference.accounts.values().filter(|account| account.adapter() == self.setup.adapter);
+        let first = own.next().map(|account| account.id);
+        first.filter(|_| own.next().is_none())
     }
 }

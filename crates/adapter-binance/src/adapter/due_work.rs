@@ -5,7 +5,7 @@ use domain::Timestamp;
 
 use super::state::BinanceAdapter;
 use super::waiting::{CHECK_MILLIS, CLOCK_SECONDS, LISTINGS_SECONDS, RequestPurpose, RequestWay};
-use crate::price_feed::SNAPSHOT_LEVELS;
+use crate::prices::price_feed::SNAPSHOT_LEVELS;
 use crate::protocol::requests::BinanceRequest;
 
 /// The venue answers within ten seconds, or says that it does not know.

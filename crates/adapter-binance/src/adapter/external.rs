@@ -7,12 +7,12 @@ use serde::Deserialize;
 
 use super::state::BinanceAdapter;
 use super::waiting::{ExternalLook, RequestPurpose, RequestWay};
-use crate::external_orders::{ExternalKey, ExternalScope};
-use crate::fills_question::note_owner;
-use crate::order_picture::{PictureGap, is_open, own_id};
-use crate::protocol::account_answers::BinanceTrade;
+use crate::orders::external_orders::{ExternalKey, ExternalScope};
+use crate::orders::fills_question::note_owner;
+use crate::orders::order_picture::{PictureGap, is_open, own_id};
+use crate::protocol::answers::account_answers::BinanceTrade;
+use crate::protocol::answers::order_answers::BinanceOrder;
 use crate::protocol::answers::{CallAnswer, CallError};
-use crate::protocol::order_answers::BinanceOrder;
 use crate::protocol::requests::{BinanceRequest, OrderReference, TRADES_PAGE_MAX};
 use crate::protocol::user_events::ExecutionEvent;
 use crate::protocol::wire_values::{WireInteger, millis_of};

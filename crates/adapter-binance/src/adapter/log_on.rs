@@ -1,7 +1,12 @@
-//! Log-on: the venue's time, its lists, then the session with its private events, and the streams of prices.
+//! Log-on: what the key may do, the venue's time, its lists, then the session with its private events, and the streams of
+//! prices.
+//!
+//! The key's own rights count. What an account may do (`canWithdraw`) says nothing about the key. Testnet and demo do not tell
+//! them: there they are unknown, which is no harm where no real money is at stake.
 
 use std::sync::Arc;
 
+use adapter_kit::credentials::{KeyPermissions, KeyRefusal};
 use adapter_kit::{ClockSample, NextConnect, RequestLane};
 use domain::Timestamp;
 use serde::Deserialize;
@@ -15,11 +20,13 @@ use crate::network::{
     ApiOpening, EventSender, NETWORK_EVENTS_MAX, OpeningError, STREAM_COMMANDS_MAX, StreamTask, WAITING_REQUESTS_MAX,
     run_api,
 };
-use crate::protocol::answers::CallAnswer;
-use crate::protocol::exchange_info::ExchangeInfo;
-use crate::protocol::market_answers::ServerTime;
+use crate::protocol::answers::account_answers::KeyRestrictions;
+use crate::protocol::answers::error_codes::ErrorMeaning;
+use crate::protocol::answers::exchange_info::ExchangeInfo;
+use crate::protocol::answers::market_answers::ServerTime;
+use crate::protocol::answers::{CallAnswer, CallError};
 use crate::protocol::requests::BinanceRequest;
-use crate::protocol::signing::RequestSigner;
+use crate::protocol::requests::signing::RequestSigner;
 use crate::protocol::wire_values::{WireInteger, millis_of};
 use crate::transcript::API_LINE;
 
@@ -225,4 +232,43 @@ impl BinanceAdapter {
 
 fn environment(name: &str) -> Option<String> {
     std::env::var(name).ok()
+}
+
+impl BinanceAdapter {
+    /// Whether the key may be used. A new key that may not gives way to the one before it.
+    pub(super) fn check_key(&mut self) -> Result<(), String> {
+        let rights = self.key_rights()?;
+        let Err(refusal) = self.setup.network.check_key(rights) else { return Ok(()) };
+        if !matches!(refusal, KeyRefusal::RightsUnknown { .. }) {
+            self.on_key_refused();
+        }
+        Err(refusal.to_string())
+    }
+
+    /// None where the venue does not tell. A key that the venue does not accept at all is refused by the log-on too, so that
+    /// counts here only where nothing may be risked.
+    fn key_rights(&mut self) -> Result<KeyPermissions, String> {
+        let request = BinanceRequest::key_restrictions();
+        let reason = match self.call(RequestLane::Inquiry, &request).map(|answer| answer.outcome) {
+            Ok(Ok(result)) => match KeyRestrictions::deserialize(&result) {
+                Ok(told) => return Ok(told.permissions()),
+                Err(unreadable) => unreadable.to_string(),
+            },
+            Ok(Err(error)) if self.is_of_key(&error) => {
+                self.on_key_refused();
+                return Err(format!("the venue does not accept the key: {}", error.describe()));
+            }
+            Ok(Err(error)) => error.describe(),
+            Err(reason) => reason,
+        };
+        if !std::mem::replace(&mut self.is_unknown_told, true) {
+            let adapter = &self.setup.adapter;
+            tracing::warn!(%adapter, reason, "the venue does not tell what the key may do, whether it may withdraw too");
+        }
+        Ok(KeyPermissions::default())
+    }
+
+    fn is_of_key(&self, error: &CallError) -> bool {
+        error.meaning == ErrorMeaning::Key && self.setup.network.is_real_money()
+    }
 }

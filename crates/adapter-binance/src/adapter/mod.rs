@@ -1,19 +1,16 @@
 //! The adapter of Binance spot. The host calls it on one thread; the network runs on a thread of its own, and what comes
 //! from there waits in a channel until it is taken.
 
-mod account_reports;
 mod answers;
 mod api_connection;
 mod api_line;
 mod due_work;
 mod external;
-mod key_rights;
 mod lists;
 mod log_on;
 mod prices;
 mod requests;
 mod session_traits;
-mod snapshot;
 mod state;
 mod waiting;
 

@@ -11,13 +11,13 @@ use tokio::sync::mpsc::error::TrySendError;
 
 use super::state::BinanceAdapter;
 use super::waiting::{RequestPurpose, RequestWay, UnansweredRequest};
-use crate::client_id::client_id;
-use crate::inquiry::Inquiry;
 use crate::network::{StreamCommand, TaggedRequest, call_rest};
-use crate::order_mapping::{ReplaceWay, replace_way, ticket_of};
 use crate::order_tracker::{OrderRequestKind, Replacing, ReplacingBy};
+use crate::orders::client_id::client_id;
+use crate::orders::inquiry::Inquiry;
+use crate::orders::order_mapping::{ReplaceWay, replace_way, ticket_of};
 use crate::protocol::requests::{BinanceRequest, OrderReference, OrderTicket};
-use crate::symbol_rules::check_ticket;
+use crate::symbols::symbol_rules::check_ticket;
 
 impl BinanceAdapter {
     /// Admits a request and hands it to the network.

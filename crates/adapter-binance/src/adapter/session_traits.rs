@@ -9,8 +9,8 @@ use domain::report::{
 use domain::{AccountId, Order, SecurityId, Text, Timestamp};
 
 use super::state::{BinanceAdapter, Outbox};
-use crate::order_mapping::ORDER_PROPERTIES;
-use crate::symbol_rules::order_rules;
+use crate::orders::order_mapping::ORDER_PROPERTIES;
+use crate::symbols::symbol_rules::order_rules;
 
 /// How long after a change lists and queries may still lack it.
 const READ_LAG_MILLIS: u32 = 2_000;

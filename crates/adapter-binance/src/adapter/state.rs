@@ -20,18 +20,18 @@ use super::api_connection::ApiLine;
 use super::waiting::{DueTimes, UnansweredRequest};
 use crate::addresses::BinanceAddresses;
 use crate::connection::RestClient;
-use crate::external_orders::ExternalOrders;
-use crate::fills_question::FillsQuestion;
 use crate::first_log_on::FirstLogOn;
-use crate::inquiry::Inquiry;
-use crate::leg_owners::LegOwners;
 use crate::network::{EventSender, NetworkEvent, StreamCommand};
 use crate::order_tracker::{DatedReport, OrderTracker};
-use crate::price_feed::PriceFeed;
-use crate::protocol::signing::RequestSigner;
+use crate::orders::external_orders::ExternalOrders;
+use crate::orders::fills_question::FillsQuestion;
+use crate::orders::inquiry::Inquiry;
+use crate::orders::leg_owners::LegOwners;
+use crate::prices::price_feed::PriceFeed;
+use crate::protocol::requests::signing::RequestSigner;
 use crate::request_gate::RequestGate;
-use crate::symbol_table::SymbolTable;
-use crate::traded_symbols::TradedSymbols;
+use crate::symbols::symbol_table::SymbolTable;
+use crate::symbols::traded_symbols::TradedSymbols;
 use crate::transcript::{BinanceRecording, REST_LINE};
 
 /// The extension of the file with the symbols that orders were sent for; the first order makes it.

@@ -3,8 +3,8 @@
 use adapter_kit::RequestGrant;
 use domain::{AccountId, OrderId, SecurityId, Text, Timestamp};
 
-use crate::external_orders::ExternalKey;
 use crate::order_tracker::OrderRequestKind;
+use crate::orders::external_orders::ExternalKey;
 
 /// How often it is looked after what is due.
 pub(super) const CHECK_MILLIS: i64 = 500;

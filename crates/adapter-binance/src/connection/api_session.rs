@@ -8,12 +8,12 @@ use adapter_kit::connection::{Dialer, SocketError, SocketLimits, SocketMessage, 
 use adapter_kit::recording::LineRecorder;
 use domain::Timestamp;
 
+use crate::protocol::answers::error_codes::ErrorMeaning;
 use crate::protocol::answers::{CallAnswer, CallError, SocketFrame, decode_frame};
-use crate::protocol::calls::BinanceCall;
-use crate::protocol::encoding::{EncodingError, RequestStamp, SocketAuthority, encode_socket};
-use crate::protocol::error_codes::ErrorMeaning;
 use crate::protocol::requests::BinanceRequest;
-use crate::protocol::signing::RequestSigner;
+use crate::protocol::requests::calls::BinanceCall;
+use crate::protocol::requests::encoding::{EncodingError, RequestStamp, SocketAuthority, encode_socket};
+use crate::protocol::requests::signing::RequestSigner;
 use crate::protocol::user_events::{UserEvent, decode_user_event};
 
 /// A connection to the WebSocket API.

@@ -6,9 +6,9 @@ use adapter_kit::connection::{RequestFailure, VenueHttp};
 use domain::Timestamp;
 
 use crate::protocol::answers::{CallAnswer, decode_rest};
-use crate::protocol::encoding::{RequestStamp, encode_public, encode_rest};
 use crate::protocol::requests::BinanceRequest;
-use crate::protocol::signing::RequestSigner;
+use crate::protocol::requests::encoding::{RequestStamp, encode_public, encode_rest};
+use crate::protocol::requests::signing::RequestSigner;
 
 /// Signs, sends and reads requests over REST. Without a key only public ones leave.
 #[derive(Debug)]

@@ -6,8 +6,8 @@ use std::fmt;
 use adapter_kit::connection::{Dialer, SocketError, SocketLimits, SocketMessage, VenueSocket, VenueUrl};
 use adapter_kit::recording::LineRecorder;
 
-use crate::protocol::encoding::encode_stream_command;
 use crate::protocol::market_events::{MarketEvent, decode_market_event};
+use crate::protocol::requests::encoding::encode_stream_command;
 
 /// Streams of one connection; the venue allows no more, so a subscription beyond it is not sent.
 pub const STREAMS_OF_A_CONNECTION_MAX: usize = 1_024;

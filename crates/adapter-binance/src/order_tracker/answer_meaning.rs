@@ -6,9 +6,11 @@ use serde::Deserialize;
 
 use super::tracked_order::{ReplacingBy, TrackedOrder};
 use super::tracker::{AwaitedEvent, DatedReport, OrderTracker};
+use crate::protocol::answers::error_codes::ErrorMeaning;
+use crate::protocol::answers::order_answers::{
+    AmendAnswer, CancelReplaceOutcome, OrderAcknowledgement, cancel_replace_outcome,
+};
 use crate::protocol::answers::{CallAnswer, CallError};
-use crate::protocol::error_codes::ErrorMeaning;
-use crate::protocol::order_answers::{AmendAnswer, CancelReplaceOutcome, OrderAcknowledgement, cancel_replace_outcome};
 
 /// A request that changes an order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,9 +4,9 @@ use domain::order::OrderTerms;
 use domain::report::ReportKind;
 use domain::{Decimal, OrderId, Price, Quantity, Text, WireId};
 
-use crate::client_id::read_client_id;
-use crate::order_mapping::{ShownTerms, terms_of};
-use crate::order_picture::ext_id;
+use crate::orders::client_id::read_client_id;
+use crate::orders::order_mapping::{ShownTerms, terms_of};
+use crate::orders::order_picture::ext_id;
 use crate::protocol::user_events::ExecutionEvent;
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,11 +6,11 @@ use domain::report::{ReportKind, VenueOrderState};
 use domain::{Currency, Order, OrderId, Quantity, Source, Timestamp, WireId};
 
 use super::tracked_order::{Replacing, TrackedOrder, terms_shown};
-use crate::client_id::client_id;
-use crate::executions::{ExecutionMeaning, meaning_of_execution, state_of};
-use crate::external_orders::external_number;
-use crate::order_picture::{own_id, venue_fill};
-use crate::protocol::order_answers::BinanceOrder;
+use crate::orders::client_id::client_id;
+use crate::orders::executions::{ExecutionMeaning, meaning_of_execution, state_of};
+use crate::orders::external_orders::external_number;
+use crate::orders::order_picture::{own_id, venue_fill};
+use crate::protocol::answers::order_answers::BinanceOrder;
 use crate::protocol::requests::OrderReference;
 use crate::protocol::user_events::ExecutionEvent;
 use crate::protocol::venue_enums::BinanceOrderStatus;

@@ -11,7 +11,7 @@ use serde::de::{Error, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use super::answers::excerpt;
-use super::market_answers::WireLevel;
+use super::answers::market_answers::WireLevel;
 use super::wire_values::{WireDecimal, WireInteger, decimal_of};
 
 /// What a frame of a market stream says.

@@ -4,18 +4,10 @@
 
 pub mod wire_values;
 pub mod venue_enums;
-pub mod parameters;
-pub mod signing;
-pub mod calls;
 pub mod requests;
-pub mod encoding;
-pub mod error_codes;
 pub mod answers;
-pub mod refusal_codes;
-pub mod order_answers;
-pub mod account_answers;
-pub mod key_restrictions;
-pub mod market_answers;
-pub mod exchange_info;
 pub mod user_events;
 pub mod market_events;
+
+pub use answers::{account_answers, error_codes, exchange_info, market_answers, order_answers, refusal_codes};
+pub use requests::{calls, encoding, parameters, signing};

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::account_answers::AssetBalance;
+use super::answers::account_answers::AssetBalance;
 use super::answers::excerpt;
 use super::venue_enums::{BinanceExecutionType, BinanceOrderStatus, BinanceOrderType, BinanceSide, BinanceTif};
 use super::wire_values::{WireDecimal, WireInteger};

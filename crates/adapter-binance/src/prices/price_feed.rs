@@ -8,11 +8,11 @@ use std::collections::BTreeMap;
 use domain::command::MarketData;
 use domain::{SecurityId, Text, Timestamp};
 
-use crate::depth_book::{DepthBook, DepthStep};
-use crate::market_mapping::FeedSecurity;
-use crate::protocol::encoding::stream_name;
-use crate::protocol::market_answers::DepthSnapshot;
+use crate::prices::depth_book::{DepthBook, DepthStep};
+use crate::prices::market_mapping::FeedSecurity;
+use crate::protocol::answers::market_answers::DepthSnapshot;
 use crate::protocol::market_events::{MarketEvent, QuoteEvent};
+use crate::protocol::requests::encoding::stream_name;
 
 /// Levels of a side that are published.
 pub const BOOK_LEVELS: usize = 20;

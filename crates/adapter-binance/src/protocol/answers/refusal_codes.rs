@@ -1,6 +1,6 @@
 //! Stable codes for refusals of the venue. A code stands before the venue's own text, so that programs need not read it.
 
-use super::answers::CallError;
+use super::CallError;
 use super::error_codes::{ErrorMeaning, meaning_of};
 
 /// Beginnings of messages that say more than the venue's code. A filter has bounds and a step under one name.

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use crate::addresses::BinanceAddresses;
 use crate::connection::RestClient;
 use crate::protocol::answers::CallError;
-use crate::protocol::exchange_info::{BinanceSymbol, ExchangeInfo};
+use crate::protocol::answers::exchange_info::{BinanceSymbol, ExchangeInfo};
 use crate::protocol::requests::BinanceRequest;
 use crate::request_gate::RequestGate;
 

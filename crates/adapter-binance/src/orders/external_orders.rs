@@ -8,11 +8,11 @@ use std::collections::BTreeMap;
 use domain::report::{ExternalFill, ExternalOrder, VenueOrderState};
 use domain::{AccountId, Currency, OrderId, Price, Quantity, SecurityId, Text};
 
-use crate::executions::state_of;
-use crate::order_mapping::{ShownTerms, side_of, terms_of};
-use crate::order_picture::{PictureGap, fills_of, venue_fill};
-use crate::protocol::account_answers::BinanceTrade;
-use crate::protocol::order_answers::BinanceOrder;
+use crate::orders::executions::state_of;
+use crate::orders::order_mapping::{ShownTerms, side_of, terms_of};
+use crate::orders::order_picture::{PictureGap, fills_of, venue_fill};
+use crate::protocol::answers::account_answers::BinanceTrade;
+use crate::protocol::answers::order_answers::BinanceOrder;
 use crate::protocol::user_events::ExecutionEvent;
 use crate::protocol::venue_enums::{BinanceExecutionType, BinanceOrderStatus, BinanceSide};
 use crate::protocol::wire_values::WireInteger;

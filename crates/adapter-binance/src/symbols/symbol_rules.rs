@@ -6,8 +6,8 @@ use adapter_kit::listings::{ListedOrder, ListingRefusal, Listings};
 use adapters::VenueOrderRules;
 use domain::{Decimal, Price, Quantity};
 
-use crate::order_mapping::TicketRefusal;
-use crate::protocol::exchange_info::{BinanceSymbol, WireFilter};
+use crate::orders::order_mapping::TicketRefusal;
+use crate::protocol::answers::exchange_info::{BinanceSymbol, WireFilter};
 use crate::protocol::requests::OrderTicket;
 use crate::protocol::venue_enums::BinanceOrderType;
 use crate::protocol::wire_values::WireDecimal;

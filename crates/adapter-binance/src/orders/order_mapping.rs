@@ -153,7 +153,7 @@ pub struct ShownTerms<'a> {
     pub quantity: Quantity,
     pub price: Price,
     pub stop_price: Option<Price>,
-    /// What the venue was not told; see [`crate::client_id`].
+    /// What the venue was not told; see [`crate::orders::client_id`].
     pub marked: Option<TimeInForce>,
 }
 

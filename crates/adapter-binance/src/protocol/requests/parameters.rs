@@ -6,7 +6,7 @@ use std::fmt::Write;
 use domain::Decimal;
 use serde_json::{Map, Value};
 
-use super::wire_values::decimal_text;
+use crate::protocol::wire_values::decimal_text;
 
 /// A parameter's value. Both ways sign the same text; the WebSocket API also wants numbers as numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,8 +4,8 @@ use domain::{
     Bar, BarSize, BookLevel, Decimal, OrderBook, Price, Quantity, SecurityId, Side, Text, Tick, Timestamp, Trade,
 };
 
-use crate::depth_book::DepthBook;
-use crate::protocol::market_answers::{Kline, WireLevel};
+use crate::prices::depth_book::DepthBook;
+use crate::protocol::answers::market_answers::{Kline, WireLevel};
 use crate::protocol::market_events::{QuoteEvent, TradeEvent};
 
 /// The security that a symbol stands for, and the name of the feed.

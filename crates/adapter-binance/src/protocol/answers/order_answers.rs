@@ -3,11 +3,11 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::answers::CallError;
+use super::CallError;
 use super::error_codes::{ErrorMeaning, meaning_of};
 use super::refusal_codes::refusal_code;
-use super::venue_enums::{BinanceLegResult, BinanceOrderStatus, BinanceOrderType, BinanceSide, BinanceTif};
-use super::wire_values::{WireDecimal, WireInteger};
+use crate::protocol::venue_enums::{BinanceLegResult, BinanceOrderStatus, BinanceOrderType, BinanceSide, BinanceTif};
+use crate::protocol::wire_values::{WireDecimal, WireInteger};
 
 /// The shortest answer to a new order.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]

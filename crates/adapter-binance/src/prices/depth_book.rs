@@ -8,7 +8,7 @@ use std::fmt;
 
 use domain::Decimal;
 
-use crate::protocol::market_answers::{DepthSnapshot, WireLevel};
+use crate::protocol::answers::market_answers::{DepthSnapshot, WireLevel};
 use crate::protocol::market_events::DepthDifference;
 
 /// Differences that wait for a snapshot; with one more the oldest are dropped, and a newer snapshot is needed.

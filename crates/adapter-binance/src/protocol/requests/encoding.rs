@@ -6,11 +6,11 @@ use adapter_kit::connection::VenueRequest;
 use domain::Timestamp;
 use serde_json::{Map, Value};
 
+use super::BinanceRequest;
 use super::calls::CallSecurity;
 use super::parameters::{Parameters, percent_encode};
-use super::requests::BinanceRequest;
 use super::signing::{RequestSigner, SigningKeyError};
-use super::wire_values::millis_of;
+use crate::protocol::wire_values::millis_of;
 
 /// The header that has the API key.
 pub const KEY_HEADER: &str = "X-MBX-APIKEY";

@@ -9,11 +9,11 @@ use domain::order::OrderTerms;
 use domain::report::{VenueFill, VenueOrder, VenueOrderState};
 use domain::{Currency, OrderId, Quantity, Text, TimeInForce, WireId};
 
-use crate::client_id::read_client_id;
-use crate::executions::{BinanceFill, state_of};
-use crate::order_mapping::{ShownTerms, terms_of};
-use crate::protocol::account_answers::BinanceTrade;
-use crate::protocol::order_answers::BinanceOrder;
+use crate::orders::client_id::read_client_id;
+use crate::orders::executions::{BinanceFill, state_of};
+use crate::orders::order_mapping::{ShownTerms, terms_of};
+use crate::protocol::answers::account_answers::BinanceTrade;
+use crate::protocol::answers::order_answers::BinanceOrder;
 use crate::protocol::venue_enums::BinanceOrderStatus;
 
 /// Why answers of the venue do not make a picture.

@@ -1,12 +1,19 @@
 //! Answers of both ways, made alike: a result, an error with its meaning, or something that is no answer of the API.
 
+pub mod error_codes;
+pub mod refusal_codes;
+pub mod order_answers;
+pub mod account_answers;
+pub mod market_answers;
+pub mod exchange_info;
+
 use adapter_kit::connection::VenueResponse;
 use adapter_kit::{HoldKind, HoldScope, HoldSignal};
 use domain::Timestamp;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-use super::error_codes::{ErrorMeaning, known, meaning_of, meaning_of_status};
+use self::error_codes::{ErrorMeaning, known, meaning_of, meaning_of_status};
 use super::wire_values::WireInteger;
 
 /// So much of an answer that is not understood is shown.

@@ -7,14 +7,14 @@ use domain::report::{FillsPage, VenueFill};
 use domain::{Currency, SecurityId, Text, Timestamp};
 use serde::Deserialize;
 
-use crate::executions::BinanceFill;
-use crate::external_orders::{ExternalKey, ExternalOrders};
 use crate::first_log_on::FirstLogOn;
-use crate::leg_owners::{LegOwner, LegOwners};
-use crate::order_picture::{own_id, venue_fill};
-use crate::protocol::account_answers::BinanceTrade;
+use crate::orders::executions::BinanceFill;
+use crate::orders::external_orders::{ExternalKey, ExternalOrders};
+use crate::orders::leg_owners::{LegOwner, LegOwners};
+use crate::orders::order_picture::{own_id, venue_fill};
+use crate::protocol::answers::account_answers::BinanceTrade;
+use crate::protocol::answers::order_answers::BinanceOrder;
 use crate::protocol::answers::{CallAnswer, CallError};
-use crate::protocol::order_answers::BinanceOrder;
 use crate::protocol::requests::{BinanceRequest, OrderReference, TRADES_PAGE_MAX, TradesFrom};
 use crate::protocol::wire_values::WireInteger;
 

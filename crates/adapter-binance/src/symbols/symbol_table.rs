@@ -9,7 +9,7 @@ use bus::Catalogue;
 use domain::report::{ReportKind, VenueListing};
 use domain::{Currency, ExchangeId, ReferenceData, Security, SecurityId, Text};
 
-use crate::protocol::exchange_info::BinanceSymbol;
+use crate::protocol::answers::exchange_info::BinanceSymbol;
 
 /// The venue's symbols and our reference data.
 pub struct SymbolTable {

@@ -4,9 +4,9 @@ use adapter_kit::listings::{Listing, ListingStatus};
 use domain::{Amount, Decimal, Quantity};
 use serde::Deserialize;
 
-use super::answers::WireRateLimit;
-use super::venue_enums::{BinanceOrderType, BinanceStpMode, BinanceSymbolStatus};
-use super::wire_values::{WireDecimal, WireInteger};
+use super::WireRateLimit;
+use crate::protocol::venue_enums::{BinanceOrderType, BinanceStpMode, BinanceSymbolStatus};
+use crate::protocol::wire_values::{WireDecimal, WireInteger};
 
 /// Everything that the venue states about itself. A list with a symbol that cannot be read is refused as a whole.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]

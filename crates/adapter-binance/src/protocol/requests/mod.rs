@@ -1,9 +1,14 @@
 //! Requests: what is asked of the venue, before it is stamped, signed and encoded.
 
+pub mod parameters;
+pub mod signing;
+pub mod calls;
+pub mod encoding;
+
 use domain::{Decimal, Timestamp};
 
-use super::calls::{BinanceCall, depth_weight};
-use super::parameters::Parameters;
+use self::calls::{BinanceCall, depth_weight};
+use self::parameters::Parameters;
 use super::venue_enums::{BinanceOrderType, BinanceSide, BinanceStpMode, BinanceTif};
 use super::wire_values::millis_of;
 

@@ -8,13 +8,13 @@ use domain::{Currency, Order, OrderId, Source, Text, TimeInForce, Timestamp, Wir
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::client_id::client_id;
-use crate::external_orders::external_number;
-use crate::order_picture::{PictureGap, own_id, picture, shown_terms};
-use crate::protocol::account_answers::BinanceTrade;
+use crate::orders::client_id::client_id;
+use crate::orders::external_orders::external_number;
+use crate::orders::order_picture::{PictureGap, own_id, picture, shown_terms};
+use crate::protocol::answers::account_answers::BinanceTrade;
+use crate::protocol::answers::error_codes::ErrorMeaning;
+use crate::protocol::answers::order_answers::BinanceOrder;
 use crate::protocol::answers::{CallAnswer, CallError};
-use crate::protocol::error_codes::ErrorMeaning;
-use crate::protocol::order_answers::BinanceOrder;
 use crate::protocol::requests::{BinanceRequest, OrderReference, TRADES_PAGE_MAX};
 
 /// Ids that are asked about, newest first; the list of orders has the rest.

@@ -6,7 +6,7 @@ use domain::Decimal;
 use serde::de::{Error, IgnoredAny, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use super::wire_values::{WireDecimal, WireInteger};
+use crate::protocol::wire_values::{WireDecimal, WireInteger};
 
 /// The venue's clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]

@@ -3,7 +3,7 @@
 use domain::report::VenueOrderState;
 use domain::{Amount, Charge, ChargeKind, Currency, Decimal, InvalidCurrency, Price, Quantity, Text, Timestamp};
 
-use crate::protocol::account_answers::BinanceTrade;
+use crate::protocol::answers::account_answers::BinanceTrade;
 use crate::protocol::user_events::ExecutionEvent;
 use crate::protocol::venue_enums::{BinanceExecutionType, BinanceOrderStatus};
 
