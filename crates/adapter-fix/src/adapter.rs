@@ -20,8 +20,8 @@ use crate::number_store::SharedNumbers;
 use crate::order_chains::SentRequest;
 use crate::reports::{FixTranslator, InboundMeaning};
 use crate::request_rate::RequestRate;
-use crate::request_refusal::RequestRefusal;
-use crate::requests::{self, OrderContext, RequestKind};
+use crate::requests;
+use crate::requests::{OrderContext, RequestKind, RequestRefusal};
 use crate::session::{Inbound, SessionPlan, VenueSession};
 
 /// How long a connect waits for the log-on before the host may send other answers.

@@ -3,8 +3,6 @@
 //! data where the venue has one.
 
 mod dialect;
-mod request_refusal;
-mod wire_ids;
 mod requests;
 mod message_check;
 mod execution;
@@ -29,8 +27,8 @@ pub use market_data::{
 pub use message_check::MessageCheck;
 pub use order_chains::{CHAIN_FILLS_MAX, ENDED_CHAINS_MAX, OrderChains, SENT_REQUESTS_MAX, SentRequest};
 pub use reports::{FixTranslator, InboundMeaning};
-pub use request_refusal::RequestRefusal;
-pub use requests::{OrderContext, RequestKind, cancel, mass_status, new_order, order_status, replace};
+pub use requests::{
+    ClientIds, OrderContext, RequestKind, RequestRefusal, cancel, mass_status, new_order, order_status, replace,
+};
 pub use session::INBOUND_MESSAGES_MAX;
 pub use venue_type::{FixVenueType, open_adapter};
-pub use wire_ids::ClientIds;

@@ -4,7 +4,7 @@
 use fix::{CheckRules, Dictionary, DictionaryChecker, FixDecoder, OutgoingMessage, SOH};
 
 use crate::dialect::{Dialect, FixVersion};
-use crate::request_refusal::RequestRefusal;
+use crate::requests::RequestRefusal;
 
 /// What stands for the header that the session adds.
 const HEADER: [(u32, &str); 4] = [(34, "1"), (49, "S"), (52, "20260101-00:00:00"), (56, "T")];

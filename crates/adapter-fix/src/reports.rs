@@ -8,8 +8,7 @@ use fix::FixMessage;
 use crate::dialect::{Dialect, ExecIdRule, ExecKind, OrdState};
 use crate::execution::{ExecutionFields, contradiction, decimal, terms_of};
 use crate::order_chains::{OrderChains, Question};
-use crate::requests::RequestKind;
-use crate::wire_ids::ClientIds;
+use crate::requests::{ClientIds, RequestKind};
 
 /// What a message means.
 #[derive(Debug, Clone, PartialEq, Eq)]

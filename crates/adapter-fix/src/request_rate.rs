@@ -5,8 +5,7 @@ use std::collections::VecDeque;
 use domain::Timestamp;
 
 use crate::dialect::Throttle;
-use crate::request_refusal::RequestRefusal;
-use crate::requests::RequestKind;
+use crate::requests::{RequestKind, RequestRefusal};
 
 /// Requests other than cancels may use so many tenths.
 const SHARE_TENTHS: usize = 9;

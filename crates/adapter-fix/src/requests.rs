@@ -1,14 +1,14 @@
-//! Requests to the venue: New Order (D), Cancel (F), Replace (G), Order Status (H), Mass Status (AF). What the dialect does not
-//! offer is refused here, before anything is sent.
+//! Requests to the venue: New Order (D), Cancel (F), Replace (G), Order Status (H), Mass Status (AF); the ids that they carry.
+//! What the dialect does not offer is refused here, before anything is sent.
+
+use std::fmt;
 
 use domain::order::OrderTerms;
 use domain::{Decimal, Order, OrderProperties, OrderProperty, TimeInForce, Timestamp, WireId};
 use fix::tag::Tag;
 use fix::{OutgoingMessage, UtcTimestamp};
 
-use crate::dialect::{Dialect, FieldValue, FixVersion, OrderQuery, PropertyFields};
-use crate::request_refusal::RequestRefusal;
-use crate::wire_ids::ClientIds;
+use crate::dialect::{Dialect, FieldValue, FixVersion, IdRules, OrderQuery, PropertyFields};
 
 /// What a request is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -232,4 +232,60 @@ fn digits(number: Decimal) -> String {
 
 pub(crate) fn utc(at: Timestamp) -> UtcTimestamp {
     UtcTimestamp::from_nanos(at.0)
+}
+
+/// Why a request is not sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RequestRefusal {
+    pub code: &'static str,
+    pub reason: String,
+}
+
+impl RequestRefusal {
+    pub(crate) fn new(code: &'static str, reason: impl Into<String>) -> Self {
+        Self { code, reason: reason.into() }
+    }
+}
+
+impl fmt::Display for RequestRefusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.code, self.reason)
+    }
+}
+
+impl std::error::Error for RequestRefusal {}
+
+/// Separator of a [`WireId`].
+const WIRE_SEPARATOR: &str = "-";
+
+/// Writes and reads the ids of one installation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClientIds {
+    instance: u64,
+    rules: IdRules,
+}
+
+impl ClientIds {
+    pub fn new(instance: u64, rules: IdRules) -> Self {
+        Self { instance, rules }
+    }
+
+    pub fn instance(&self) -> u64 {
+        self.instance
+    }
+
+    pub fn write(&self, id: WireId) -> Result<String, RequestRefusal> {
+        let text = id.to_string().replace(WIRE_SEPARATOR, &self.rules.separator.to_string());
+        if text.len() > self.rules.length_max {
+            let reason = format!("{text} has more than the {} characters that the venue takes", self.rules.length_max);
+            return Err(RequestRefusal::new("venue-id-length", reason));
+        }
+        Ok(text)
+    }
+
+    /// `None` for an id that is not ours.
+    pub fn read(&self, text: &str) -> Option<WireId> {
+        let id: WireId = text.replace(self.rules.separator, WIRE_SEPARATOR).parse().ok()?;
+        (id.instance == self.instance).then_some(id)
+    }
 }

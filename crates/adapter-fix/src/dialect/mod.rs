@@ -1,6 +1,5 @@
 //! Dialect: how one venue speaks FIX, as a file says it. What a dialect does not offer is refused before it is sent.
 
-mod problem;
 mod section;
 mod codes;
 mod model;
@@ -13,5 +12,5 @@ pub use model::{
     LogonCredentials, LogonRules, MarketDataRules, OrderQuery, OrderRules, PropertyFields, RecoveryRules, SessionRules,
     SideCodes, Throttle, TifCodes, TypeCodes,
 };
-pub use problem::{DialectError, DialectProblem};
+pub use section::{DialectError, DialectProblem};
 pub use shipped::{DIALECT_SCHEMA, SHIPPED_DIALECTS, shipped_dialect};

@@ -10,8 +10,7 @@ use super::model::{
     LogonCredentials, LogonRules, MarketDataRules, OrderQuery, OrderRules, PropertyFields, RecoveryRules, SessionRules,
     SideCodes, Throttle, TifCodes, TypeCodes,
 };
-use super::problem::{DialectError, Problems};
-use super::section::Section;
+use super::section::{DialectError, Problems, Section};
 
 /// Message types that we send.
 const REQUESTS: [&str; 5] = ["D", "F", "G", "H", "AF"];
