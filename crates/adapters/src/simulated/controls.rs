@@ -1,12 +1,13 @@
-//! Runtime controls of a simulated venue: faults and listings, from any thread.
+//! Settings of a simulated venue, and its runtime controls: faults and listings, from any thread.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use domain::SecurityId;
 use domain::report::VenueListing;
-use venue_sim::{Faults, ListedSecurity};
+use venue_sim::{Faults, ListedSecurity, VenueConfig};
 
 /// Controls of a running simulated venue.
 #[derive(Clone)]
@@ -95,4 +96,18 @@ impl VenueControls {
         // The controls are consistent between any two statements that hold the lock.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// A ledger is compacted when it is longer, and later when it has doubled.
+pub const LEDGER_COMPACT_BYTES: u64 = 64 << 20;
+
+/// Settings of one simulated venue.
+#[derive(Debug, Clone)]
+pub struct SimulatedVenueSettings {
+    /// The venue's ledger file; it is created where it is missing.
+    pub ledger: PathBuf,
+    /// The venue itself.
+    pub venue: VenueConfig,
+    /// The ledger is compacted when it is longer: [`LEDGER_COMPACT_BYTES`].
+    pub compact_at_bytes: u64,
 }

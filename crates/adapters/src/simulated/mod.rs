@@ -4,7 +4,6 @@
 mod controls;
 mod lines;
 mod persistent_venue;
-mod settings;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -22,11 +21,10 @@ use venue_sim::{LinesDown, VenueConfig, VenueOutput, VenueSimulator};
 use crate::told_listings::ToldListings;
 use crate::venue::{MarketFeed, OrderSession, ReportSink, SendOutcome, SessionLost, VenueOrderRules};
 use controls::ControlChange;
-pub use controls::VenueControls;
+pub use controls::{LEDGER_COMPACT_BYTES, SimulatedVenueSettings, VenueControls};
 use lines::{OpenLines, SWITCHED_OFF};
 use persistent_venue::PersistentVenue;
 pub use persistent_venue::{OpenError, copy_ledger_up_to, newest_order};
-pub use settings::{LEDGER_COMPACT_BYTES, SimulatedVenueSettings};
 
 const NANOS_PER_MILLI: i64 = 1_000_000;
 

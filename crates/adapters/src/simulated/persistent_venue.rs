@@ -13,7 +13,7 @@ use storage::append_log::AppendLog;
 use storage::{FileSystem, StorageError};
 use venue_sim::{ConfigError, Faults, ListedSecurity, VenueOutput, VenueRecord, VenueSimulator};
 
-use super::settings::SimulatedVenueSettings;
+use super::controls::SimulatedVenueSettings;
 use crate::venue::ReportSink;
 
 /// So many bytes of records are written together; more than this are synced in several steps.

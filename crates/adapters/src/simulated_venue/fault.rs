@@ -1,9 +1,16 @@
-//! Faults of a simulated venue, as they are configured.
+//! Faults of a simulated venue, as they are configured; and the line that is cut and joined again on purpose, while everything
+//! else goes on.
 
 use std::fmt;
 use std::str::FromStr;
+use std::time::Duration;
 
+use crossbeam_channel::{Receiver, RecvTimeoutError, bounded};
 use domain::report::LineKind;
+use venue_sim::Faults;
+
+use crate::simulated::VenueControls;
+use crate::thread::VenueThread;
 
 /// A fault of a venue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,6 +110,20 @@ impl fmt::Display for UnknownFault {
 }
 
 impl std::error::Error for UnknownFault {}
+
+/// The other faults of the venue stay as they are.
+pub(super) fn start(controls: VenueControls, period: Duration) -> std::io::Result<VenueThread> {
+    let (stop, stopped) = bounded(1);
+    let thread = std::thread::Builder::new().name("line-cuts".into());
+    Ok(VenueThread::new(stop, thread.spawn(move || cycle_connection(&controls, period, &stopped))?))
+}
+
+fn cycle_connection(controls: &VenueControls, period: Duration, stopped: &Receiver<()>) {
+    while stopped.recv_timeout(period) == Err(RecvTimeoutError::Timeout) {
+        let faults = controls.faults();
+        controls.set_faults(Faults { disconnected: !faults.disconnected, ..faults });
+    }
+}
 
 #[cfg(test)]
 mod tests {

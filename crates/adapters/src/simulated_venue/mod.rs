@@ -1,6 +1,5 @@
 //! Simulated venue, as a type of the configuration: its settings, and how it is opened from reference data.
 
-mod disconnect_cycle;
 mod fault;
 mod listings;
 
@@ -108,7 +107,7 @@ impl VenueType for SimulatedVenueType {
         let exchange = venue.venue.exchange.id;
         let adapter = SimulatedAdapter::open(venue, (context.clock)()).map_err(|error| refused(&error))?;
         let controls = adapter.controls();
-        let cycle = disconnect_period(settings).map(|period| disconnect_cycle::start(controls.clone(), period));
+        let cycle = disconnect_period(settings).map(|period| fault::start(controls.clone(), period));
         let cycle = cycle.transpose().map_err(|error| refused(&error))?;
         let imports = Some(Box::new(MarketListings { exchange, controls }) as _);
         Ok(OpenVenue { imports, threads: cycle.into_iter().collect(), ..OpenVenue::new(adapter) })
