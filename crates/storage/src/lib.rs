@@ -11,6 +11,7 @@ mod bytes;
 mod block;
 mod tail;
 pub mod journal;
+pub mod replication;
 pub mod snapshot;
 pub mod read_model;
 pub mod retired_index;

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use super::frame::RecordCursor;
 use super::record::JournalEntry;
 use super::scan::ScanProgress;
-use super::segment::{self, Segment};
+use super::sealed_frame::SealedFrame;
+use super::segment::{self, HEADER_BYTES, Segment};
 use super::segment_reader::{SegmentEnd, SegmentReader};
 use crate::StorageError;
 
@@ -84,6 +85,21 @@ impl JournalReader {
         }
         progress(ScanProgress { read: total, total });
         Ok(())
+    }
+
+    /// The next frame as it lies on the disk, from the first one of the segment that holds `from`. None means that there is none
+    /// yet. A live journal has frames that are written but not durable; this method does not tell them apart.
+    pub fn next_sealed(&mut self) -> Result<Option<SealedFrame>, StorageError> {
+        if !self.enter_next_frame()? {
+            return Ok(None);
+        }
+        self.in_frame = false;
+        let sealed = |frames: &SegmentReader| {
+            let bytes = frames.block().to_vec();
+            let begins_segment = frames.offset() - bytes.len() as u64 == HEADER_BYTES as u64;
+            SealedFrame { segment: begins_segment.then(|| frames.segment().header.encode()), bytes }
+        };
+        Ok(self.frames.as_ref().map(sealed))
     }
 
     fn peek(&self) -> Option<JournalEntry<'_>> {

@@ -9,6 +9,7 @@ mod faults;
 mod lost;
 mod power_cut;
 mod random;
+mod sealed;
 mod stories;
 
 use std::fs;

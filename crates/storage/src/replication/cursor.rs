@@ -1,0 +1,135 @@
+//! Log cursor: how far a reader has come, and the check of the next entry against everything before it.
+
+use std::fmt;
+
+use super::entry::{LogEntry, LogPayload};
+use super::event::{DropReason, LogEvent};
+use super::types::{CandidateId, Epoch, LogPosition};
+use crate::journal::{ChainAnchor, ChainError, FrameChain, InstanceId, SealedFrame};
+
+/// The end of what was read. It is also what a candidate for the lead shows: it can only be made by reading.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogCursor {
+    position: LogPosition,
+    epoch: Epoch,
+    /// Of that epoch; none before the first.
+    leader: Option<CandidateId>,
+    chain: FrameChain,
+}
+
+/// Why an entry must not be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EntryFault {
+    /// The bytes are no entry.
+    Damaged { reason: String },
+    /// It belongs to another journal.
+    OtherInstance { found: InstanceId, expected: InstanceId },
+    /// No record in the log begins this epoch.
+    UnknownEpoch { epoch: Epoch, known: Epoch },
+    /// A second candidate has this epoch.
+    TwoLeaders { epoch: Epoch },
+    /// The new leader goes on from another frame than the last one here.
+    OtherHistory { epoch: Epoch, after: ChainAnchor, known: ChainAnchor },
+    /// The frame is not the next one of the journal.
+    Chain(ChainError),
+}
+
+impl LogCursor {
+    /// Before the first entry of a log.
+    pub fn start(instance: InstanceId) -> Self {
+        Self { position: LogPosition::START, epoch: Epoch(0), leader: None, chain: FrameChain::start(instance) }
+    }
+
+    /// Behind an entry that was read in an earlier life.
+    pub fn resume(position: LogPosition, (epoch, leader): (Epoch, CandidateId), chain: FrameChain) -> Self {
+        Self { position, epoch, leader: Some(leader), chain }
+    }
+
+    pub fn position(&self) -> LogPosition {
+        self.position
+    }
+
+    pub fn epoch(&self) -> Epoch {
+        self.epoch
+    }
+
+    pub fn leader(&self) -> Option<CandidateId> {
+        self.leader
+    }
+
+    pub fn chain(&self) -> &FrameChain {
+        &self.chain
+    }
+
+    /// Checks the entry behind the cursor and moves behind it. After a fault the cursor stands where it was.
+    pub fn advance(&mut self, entry: &[u8]) -> Result<LogEvent, EntryFault> {
+        let LogEntry { instance, epoch, payload } =
+            LogEntry::decode(entry).map_err(|reason| EntryFault::Damaged { reason })?;
+        let expected = self.chain.instance();
+        if instance != expected {
+            return Err(EntryFault::OtherInstance { found: instance, expected });
+        }
+        let event = match payload {
+            _ if epoch < self.epoch => self.dropped(epoch, DropReason::OldEpoch),
+            LogPayload::EpochRecord { candidate, after } => self.on_epoch_record(epoch, candidate, after)?,
+            LogPayload::Frame(frame) => self.on_frame(epoch, frame)?,
+        };
+        self.position = self.position.next();
+        Ok(event)
+    }
+
+    fn on_epoch_record(
+        &mut self,
+        epoch: Epoch,
+        candidate: CandidateId,
+        after: ChainAnchor,
+    ) -> Result<LogEvent, EntryFault> {
+        if epoch == self.epoch {
+            let is_repeated = self.leader == Some(candidate);
+            let repeated = || self.dropped(epoch, DropReason::Repeated);
+            return is_repeated.then(repeated).ok_or(EntryFault::TwoLeaders { epoch });
+        }
+        let known = self.chain.head();
+        if after != known {
+            return Err(EntryFault::OtherHistory { epoch, after, known });
+        }
+        (self.epoch, self.leader) = (epoch, Some(candidate));
+        Ok(LogEvent::Led { position: self.position.next(), epoch, candidate })
+    }
+
+    fn on_frame(&mut self, epoch: Epoch, frame: SealedFrame) -> Result<LogEvent, EntryFault> {
+        if epoch > self.epoch || self.leader.is_none() {
+            return Err(EntryFault::UnknownEpoch { epoch, known: self.epoch });
+        }
+        if frame.hash() == self.chain.head().hash {
+            return Ok(self.dropped(epoch, DropReason::Repeated));
+        }
+        self.chain = self.chain.with(&frame).map_err(EntryFault::Chain)?;
+        Ok(LogEvent::Frame { position: self.position.next(), epoch, frame })
+    }
+
+    fn dropped(&self, epoch: Epoch, reason: DropReason) -> LogEvent {
+        LogEvent::Dropped { position: self.position.next(), epoch, reason }
+    }
+}
+
+impl fmt::Display for EntryFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Damaged { reason } => f.write_str(reason),
+            Self::OtherInstance { found, expected } => {
+                write!(f, "it belongs to the journal of instance {found}, not {expected}")
+            }
+            Self::UnknownEpoch { epoch, known } => {
+                write!(f, "it is of epoch {epoch}, which no record begins; the last one is {known}")
+            }
+            Self::TwoLeaders { epoch } => write!(f, "epoch {epoch} has a second leader"),
+            Self::OtherHistory { epoch, after, known } => {
+                let (found, here) = (after.sequence, known.sequence);
+                write!(f, "the leader of epoch {epoch} goes on from sequence {found}, {}; ", after.hash)?;
+                write!(f, "here the journal ends at {here}, {}", known.hash)
+            }
+            Self::Chain(error) => error.fmt(f),
+        }
+    }
+}

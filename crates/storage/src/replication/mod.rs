@@ -1,0 +1,34 @@
+//! Replication of the journal: the port to a log that several machines share, and what every user of it must check.
+//!
+//! ```text
+//! leader:   sealed frame ▸ ReplicatedLog (chain, epoch, one in flight) ▸ LogStore ▸ machines
+//! follower: machines ▸ LogStore ▸ ReplicatedLog (LogCursor: chain, epoch) ▸ sealed frame
+//! ```
+//!
+//! [`QuorumLog`] has the five verbs that the rest of the program sees. [`LogStore`] has the three calls that an engine such as
+//! JetStream must offer. [`ReplicatedLog`] makes the one from the other, so that the rules of safety are written once.
+//!
+//! What counts:
+//! * only a conditional append decides; what the log says about itself decides nothing;
+//! * one entry is in flight: a second one behind it could be accepted behind the epoch of another leader;
+//! * an unknown outcome is settled by the same entry under the same message id, as often as it takes;
+//! * a reader believes our own checksums, hashes and epochs only.
+
+mod types;
+mod entry;
+mod event;
+mod cursor;
+mod port;
+mod store;
+mod replicated_log;
+
+#[cfg(test)]
+mod tests;
+
+pub use cursor::{EntryFault, LogCursor};
+pub use entry::{LogEntry, LogPayload};
+pub use event::{DropReason, LogEvent};
+pub use port::{LogError, LogOutcome, LogRefusal, QuorumLog, UnknownCause};
+pub use replicated_log::ReplicatedLog;
+pub use store::{LoadReply, LogStore, StoreReply};
+pub use types::{CandidateId, Epoch, LogPosition, MessageId};

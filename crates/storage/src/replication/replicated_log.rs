@@ -1,0 +1,172 @@
+//! Replicated log: the five verbs over any engine. Here stand the rules that keep two leaders apart.
+
+use super::cursor::LogCursor;
+use super::entry::{LogEntry, LogPayload};
+use super::event::LogEvent;
+use super::port::{LogError, LogOutcome, LogRefusal, QuorumLog, UnknownCause};
+use super::store::{LoadReply, LogStore, StoreReply};
+use super::types::{CandidateId, Epoch, LogPosition, MessageId};
+use crate::journal::{FrameChain, SealedFrame};
+
+/// One candidate's handle.
+#[derive(Debug)]
+pub struct ReplicatedLog<S> {
+    store: S,
+    candidate: CandidateId,
+    /// None before the lead, and after a fence.
+    leadership: Option<Leadership>,
+    in_flight: Option<InFlight>,
+    /// The last position that was accepted or read.
+    known: LogPosition,
+}
+
+/// What a leader goes on from.
+#[derive(Debug, Clone)]
+struct Leadership {
+    epoch: Epoch,
+    position: LogPosition,
+    chain: FrameChain,
+}
+
+/// The one entry whose outcome is not known yet. It is kept as it was sent.
+#[derive(Debug)]
+struct InFlight {
+    expected: LogPosition,
+    id: MessageId,
+    entry: Vec<u8>,
+    /// What the leader goes on from when it is accepted.
+    then: Leadership,
+    /// Whether an earlier attempt may have been stored.
+    is_repeated: bool,
+}
+
+impl<S: LogStore> ReplicatedLog<S> {
+    /// `candidate` must be new for every handle.
+    pub fn new(store: S, candidate: CandidateId) -> Self {
+        Self { store, candidate, leadership: None, in_flight: None, known: LogPosition::START }
+    }
+
+    fn send(&mut self) -> LogOutcome {
+        let Some(sent) = &self.in_flight else { return refused(LogRefusal::NothingInFlight) };
+        match self.store.store(sent.expected, &sent.id, &sent.entry) {
+            StoreReply::Stored { position } | StoreReply::Duplicate { position } => self.on_stored(position),
+            // An answer of less than was accepted before comes from a machine that is behind. It proves nothing.
+            StoreReply::OtherEnd { end: Some(end) } if end <= sent.expected => {
+                self.unknown(UnknownCause::LogBehind { end })
+            }
+            StoreReply::OtherEnd { end } => self.fence(end),
+            StoreReply::InProgress => self.unknown(UnknownCause::InProgress),
+            StoreReply::NoAnswer => self.unknown(UnknownCause::NoAnswer),
+            StoreReply::Rejected { reason } if sent.is_repeated => self.unknown(UnknownCause::Rejected { reason }),
+            StoreReply::Rejected { reason } => {
+                self.in_flight = None;
+                refused(LogRefusal::Rejected { reason })
+            }
+        }
+    }
+
+    /// An engine that keeps its word stores at the next position. Another one has to be left at once.
+    fn on_stored(&mut self, position: LogPosition) -> LogOutcome {
+        match self.in_flight.take() {
+            Some(sent) if sent.expected.next() == position => {
+                self.leadership = Some(Leadership { position, ..sent.then });
+                self.known = self.known.max(position);
+                LogOutcome::Accepted { position }
+            }
+            _ => self.fence(Some(position)),
+        }
+    }
+
+    fn unknown(&mut self, cause: UnknownCause) -> LogOutcome {
+        if let Some(sent) = &mut self.in_flight {
+            sent.is_repeated = true;
+        }
+        LogOutcome::Unknown { cause }
+    }
+
+    fn fence(&mut self, end: Option<LogPosition>) -> LogOutcome {
+        (self.leadership, self.in_flight) = (None, None);
+        LogOutcome::Fenced { end }
+    }
+}
+
+impl<S: LogStore> QuorumLog for ReplicatedLog<S> {
+    fn lead(&mut self, epoch: Epoch, at: &LogCursor) -> LogOutcome {
+        if self.in_flight.is_some() {
+            return refused(LogRefusal::Unsettled);
+        }
+        if epoch <= at.epoch() {
+            return refused(LogRefusal::EpochNotRising { epoch, known: at.epoch() });
+        }
+        let (expected, chain) = (at.position(), at.chain().clone());
+        let payload = LogPayload::EpochRecord { candidate: self.candidate, after: chain.head() };
+        let entry = LogEntry { instance: chain.instance(), epoch, payload }.encode();
+        let id = MessageId::of_epoch_record(epoch, self.candidate, expected);
+        let then = Leadership { epoch, position: expected, chain };
+        self.in_flight = Some(InFlight { expected, id, entry, then, is_repeated: false });
+        self.send()
+    }
+
+    fn append(&mut self, frame: &SealedFrame) -> LogOutcome {
+        if self.in_flight.is_some() {
+            return refused(LogRefusal::Unsettled);
+        }
+        let Some(Leadership { epoch, position, chain }) = self.leadership.clone() else {
+            return refused(LogRefusal::NotLeading);
+        };
+        let chain = match chain.with(frame) {
+            Ok(chain) => chain,
+            Err(error) => return refused(LogRefusal::WrongFrame { reason: error.to_string() }),
+        };
+        let (instance, id) = (chain.instance(), MessageId::of_frame(epoch, position, frame.hash()));
+        let entry = LogEntry { instance, epoch, payload: LogPayload::Frame(frame.clone()) }.encode();
+        let then = Leadership { epoch, position, chain };
+        self.in_flight = Some(InFlight { expected: position, id, entry, then, is_repeated: false });
+        self.send()
+    }
+
+    fn settle(&mut self) -> LogOutcome {
+        self.send()
+    }
+
+    fn read(&mut self, cursor: &mut LogCursor, entries_max: usize) -> Result<Vec<LogEvent>, LogError> {
+        let mut events = Vec::new();
+        while events.len() < entries_max {
+            match self.read_one(cursor) {
+                Ok(Some(event)) => events.push(event),
+                Ok(None) => break,
+                // The cursor stands before it, so the next call meets it again.
+                Err(_) if !events.is_empty() => break,
+                Err(error) => return Err(error),
+            }
+        }
+        self.known = self.known.max(cursor.position());
+        Ok(events)
+    }
+
+    fn trim(&mut self, below: LogPosition) -> Result<(), LogError> {
+        if below > self.known {
+            return Err(LogError::TrimTooFar { below, known: self.known });
+        }
+        self.store.discard(below).map_err(|reason| LogError::Unavailable { reason })
+    }
+}
+
+impl<S: LogStore> ReplicatedLog<S> {
+    fn read_one(&mut self, cursor: &mut LogCursor) -> Result<Option<LogEvent>, LogError> {
+        let position = cursor.position().next();
+        match self.store.load(position) {
+            LoadReply::Entry(entry) => {
+                cursor.advance(&entry).map(Some).map_err(|fault| LogError::Bad { position, fault })
+            }
+            LoadReply::End => Ok(None),
+            LoadReply::Missing { next } => Err(LogError::Gap { position, next }),
+            LoadReply::Trimmed { first } => Err(LogError::Trimmed { next: position, first }),
+            LoadReply::Unavailable { reason } => Err(LogError::Unavailable { reason }),
+        }
+    }
+}
+
+fn refused(reason: LogRefusal) -> LogOutcome {
+    LogOutcome::Refused { reason }
+}
