@@ -1,4 +1,4 @@
-//! Entries: what is encoded is read, and nothing else.
+//! Entries: what is encoded is read, and nothing else. The rules of the port have a crate of their own, `replication-contract`.
 
 use super::*;
 use crate::journal::{ChainAnchor, ChainHash, InstanceId, SealedFrame};
