@@ -12,14 +12,12 @@ use bus::{Bus, History, InboxError, Quotas, Reply, ReplyReceiver};
 use domain::{Answer, Command, CommandEnvelope, Query, ReferenceData, RiskScope, Timestamp};
 use tokio::sync::Semaphore;
 
-use crate::caller::HttpCaller;
-use crate::list_cache::ListCache;
-use crate::metrics::HttpMetrics;
+use crate::lists::list_cache::ListCache;
+use crate::middleware::caller::{HttpCaller, unanswered};
+use crate::middleware::metrics::HttpMetrics;
+use crate::middleware::strategy_scope::{FOREIGN_STRATEGY, StrategyScope};
 use crate::problem::Problem;
-use crate::services::WebServices;
-use crate::settings::WebSettings;
-use crate::strategy_scope::{FOREIGN_STRATEGY, StrategyScope};
-use crate::unanswered::unanswered;
+use crate::settings::{WebServices, WebSettings};
 
 /// How often a request that waits for an answer checks whether the journal has stalled.
 const STALL_LOOK_EVERY: Duration = Duration::from_millis(100);

@@ -185,6 +185,8 @@ const ROWS: &[Code] = &[
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use expect_test::expect_file;
 
     use super::*;
@@ -220,16 +222,16 @@ mod tests {
         assert_eq!(without_row, Vec::<&str>::new());
     }
 
-    fn sources(folder: &str) -> String {
-        let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-        files.filter(|path| path.is_file()).map(|path| std::fs::read_to_string(path).unwrap()).collect()
+    /// The files of a folder and of the folders in it.
+    fn sources(folder: &Path) -> String {
+        let paths = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        paths.map(|path| if path.is_dir() { sources(&path) } else { std::fs::read_to_string(path).unwrap() }).collect()
     }
 
     /// The parenthesis is escaped so that this very test is not taken for a problem.
     #[test]
     fn every_problem_code_has_a_row() {
-        let source = ["/src", "/src/rest"].map(|folder| sources(&format!("{}{folder}", env!("CARGO_MANIFEST_DIR"))));
-        let source = source.concat();
+        let source = sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"));
         let named = source
             .split("Problem::new\u{28}")
             .filter_map(|rest| rest.trim_start().strip_prefix('"')?.split('"').next());

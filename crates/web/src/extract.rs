@@ -16,10 +16,10 @@ use http_body_util::{BodyExt, Collected, LengthLimitError, Limited};
 use wire::fields::ID_LIMIT;
 
 use crate::app_state::AppState;
-use crate::caller::{Authenticated, HttpCaller};
 use crate::endpoints::Endpoint;
-use crate::limits::HttpLimits;
+use crate::middleware::caller::{Authenticated, HttpCaller};
 use crate::problem::Problem;
+use crate::settings::HttpLimits;
 
 /// Securities per call.
 pub(crate) const SECURITIES_MAX: usize = 200;

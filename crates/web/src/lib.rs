@@ -1,53 +1,26 @@
 //! HTTP server: REST, health, metrics, API description and the trading UI. Trading is behind the bus, JSON is in
 //! `wire`.
 
-mod limits;
 mod settings;
-mod services;
 
+/// One connection: accept, protocol, time limits.
+mod ports;
+/// What every request passes on its way in and out.
 mod middleware;
-mod caller;
-mod authorization;
-mod dispatch;
-mod unanswered;
-mod cors;
-mod credentials;
-mod host_check;
-mod strategy_scope;
-mod rate_limit;
-mod metrics;
-/// What every answer tells browsers and caches.
-mod manners;
-/// The number of a request, in and out.
-mod request_id;
 
 pub mod endpoints;
 mod router;
-mod list_format;
-mod pagination;
 mod extract;
 mod rest;
 mod openapi;
 
 mod response;
+mod lists;
 pub mod codes;
 mod app_state;
 mod problem;
-mod list_cache;
-
-mod compression;
 
 mod ui_files;
-
-mod ports;
-/// How many connections there may be, and of whom.
-/// Connections beyond the limit.
-mod overload;
-mod connection;
-mod protocol_detect;
-mod write_timeout;
-mod upgrade_socket;
-mod http2_keepalive;
 
 use std::io;
 use std::mem::take;
@@ -59,14 +32,12 @@ use rustls::server::ResolvesServerCert;
 use tokio::net::TcpListener;
 
 pub use axum::Router;
-pub use caller::ConnectionInfo;
-pub use limits::{Http2Limits, HttpLimits};
+pub use middleware::caller::ConnectionInfo;
 use ports::HttpPort;
-use protocol_detect::ALPN_PROTOCOLS;
-pub use services::WebServices;
-pub use settings::WebSettings;
+use ports::protocol_detect::ALPN_PROTOCOLS;
+pub use ports::upgrade_socket::UpgradeSocket;
+pub use settings::{Http2Limits, HttpLimits, WebServices, WebSettings};
 pub use ui_files::UiFiles;
-pub use upgrade_socket::UpgradeSocket;
 
 /// The listeners: HTTP, HTTPS, or both.
 #[derive(Debug)]

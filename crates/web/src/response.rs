@@ -8,8 +8,8 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use domain::{IntId, OrderType};
 
-use crate::list_cache::CachedList;
-use crate::list_format::ListFormat;
+use crate::lists::list_cache::CachedList;
+use crate::lists::list_format::ListFormat;
 use crate::openapi::operations;
 
 /// Live state is complete up to this sequence; events up to it are included.

@@ -11,11 +11,11 @@ use crate::app_state::AppState;
 use crate::endpoints::with_endpoints;
 use crate::middleware::{Middleware, handle};
 use crate::problem::Problem;
-use crate::rest::{
-    account, adapter, audit, breaks, broker, docs, exchange, fix, health, history, log, login, marketdata, metrics,
-    order, portfolio, position, reference, risk, runtime, security, settings, strategy, subscription, token,
-    topic_docs, transaction, user,
-};
+use crate::rest::operations::{adapter, broker, fix, health, log, metrics, runtime};
+use crate::rest::reference_data::{account, exchange, reference, security, strategy};
+use crate::rest::trading::{breaks, history, order, portfolio, position, risk, transaction};
+use crate::rest::users::{audit, login, settings, token, user};
+use crate::rest::{docs, marketdata, subscription, topic_docs};
 
 pub(crate) fn router(state: AppState, others: Router) -> Router {
     routes()

@@ -10,7 +10,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 
-use crate::compression::accepts_gzip;
+use crate::middleware::compression::accepts_gzip;
 use crate::problem::Problem;
 
 /// Scripts and styles come from our own files only; nothing is written into the page. Icons of the grid are data.

@@ -124,7 +124,7 @@ fn security_schemes() -> Value {
         "session": {
             "type": "apiKey",
             "in": "cookie",
-            "name": crate::credentials::cookie_name(false),
+            "name": crate::middleware::credentials::cookie_name(false),
             "description": "what `POST /rest/login` sets; over HTTPS its name begins with `__Host-`",
         },
     })

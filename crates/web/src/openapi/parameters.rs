@@ -6,7 +6,7 @@ use wire::fields::ID_LIMIT;
 use wire::schema::{CURRENCY_PATTERN, SCOPE_PATTERN};
 
 use crate::endpoints::Endpoint;
-use crate::pagination::PAGE_LIMIT_MAX;
+use crate::lists::pagination::PAGE_LIMIT_MAX;
 
 pub(super) fn of(row: &Endpoint) -> Vec<Value> {
     let in_path = row.path.split('{').skip(1).filter_map(|rest| rest.split('}').next());
@@ -70,7 +70,7 @@ fn in_query_of(row: &Endpoint, name: &str) -> (&'static str, Value) {
         "security" => ("only of this security, by id or symbol", text()),
         "text" => (
             "a part of intId, extId, clOrdId or reference, or of the security's symbol, in whatever case",
-            json!({ "type": "string", "minLength": 1, "maxLength": crate::rest::SEARCH_TEXT_MAX, "pattern": "[^\\s]" }),
+            json!({ "type": "string", "minLength": 1, "maxLength": crate::rest::trading::order_search::SEARCH_TEXT_MAX, "pattern": "[^\\s]" }),
         ),
         "source" => (
             "only from these, separated by commas: REST, UI, STRATEGY, PLATFORM, FIX, FIX:<CompID>",
@@ -95,9 +95,10 @@ fn in_query_of(row: &Endpoint, name: &str) -> (&'static str, Value) {
         "transactionCurrency" => ("the currency that it is paid in", currency()),
         "barSize" => ("how long a bar is", json!({ "type": "string", "enum": bar_sizes(), "default": "MIN_1" })),
         "sort" => ("what comes first", json!({ "type": "string", "enum": ["OLDEST", "NEWEST"], "default": "OLDEST" })),
-        "level" => {
-            ("this level and the more important ones", json!({ "type": "string", "enum": crate::rest::log::LEVELS }))
-        }
+        "level" => (
+            "this level and the more important ones",
+            json!({ "type": "string", "enum": crate::rest::operations::log::LEVELS }),
+        ),
         "after" => after(row),
         _ => limit(row),
     }

@@ -11,7 +11,7 @@ use wire::{BarVO, OrderBookVO, SettlementBody, TickVO, json};
 
 use crate::app_state::AppState;
 use crate::extract::{AuthenticatedClient, JsonBody, QueryExtension, QueryParameters};
-use crate::list_format::ListFormat;
+use crate::lists::list_format::ListFormat;
 use crate::problem::Problem;
 use crate::response;
 

@@ -8,7 +8,7 @@ use wire::{SubscriptionBody, json};
 
 use crate::app_state::AppState;
 use crate::extract::{AuthenticatedClient, JsonBody};
-use crate::list_format::ListFormat;
+use crate::lists::list_format::ListFormat;
 use crate::problem::Problem;
 use crate::response;
 

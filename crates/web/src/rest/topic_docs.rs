@@ -6,10 +6,10 @@ use axum::response::Response;
 use bus::operations::BrokerEndpoints;
 use wire::asyncapi::{self, AsyncApiServer};
 
-use super::broker::RequestAuthority;
 use super::docs::file;
 use crate::app_state::AppState;
 use crate::response;
+use crate::rest::operations::broker::RequestAuthority;
 
 /// With the ports of this server, by the host name of the request.
 pub(crate) async fn document(State(state): State<AppState>, called: RequestAuthority) -> Response {

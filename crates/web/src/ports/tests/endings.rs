@@ -15,8 +15,8 @@ use tokio::net::TcpStream;
 use tokio::sync::Notify;
 
 use super::harness::{GET_AND_CLOSE, PortHarness, hello_router, http1_client, http2_client, request, text_of};
-use crate::limits::HttpLimits;
-use crate::upgrade_socket::UpgradeSocket;
+use crate::ports::upgrade_socket::UpgradeSocket;
+use crate::settings::HttpLimits;
 
 /// A response that is released by the test, and signals when it was requested.
 fn waiting() -> (Router, Arc<Notify>, Arc<Notify>) {

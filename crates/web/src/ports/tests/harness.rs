@@ -24,9 +24,9 @@ use tokio::task::JoinHandle;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
-use crate::limits::HttpLimits;
+use crate::ports::protocol_detect::ALPN_PROTOCOLS;
 use crate::ports::{HttpPort, serve};
-use crate::protocol_detect::ALPN_PROTOCOLS;
+use crate::settings::HttpLimits;
 
 /// Responds `hello`, with the client's text.
 pub(super) fn hello_router() -> Router {

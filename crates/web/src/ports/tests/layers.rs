@@ -14,10 +14,10 @@ use futures_util::stream;
 use http_body_util::BodyExt;
 
 use super::harness::{PortHarness, hello_router, http1_client, http2_client, request, text_of};
-use crate::compression::ContentCoding;
-use crate::limits::HttpLimits;
+use crate::middleware::compression::ContentCoding;
+use crate::middleware::rate_limit::HttpRateLimiter;
 use crate::problem::Problem;
-use crate::rate_limit::HttpRateLimiter;
+use crate::settings::HttpLimits;
 
 const JSON: [(header::HeaderName, &str); 1] = [(header::CONTENT_TYPE, "application/json")];
 

@@ -9,7 +9,7 @@ use rustls::version::TLS13;
 use tokio::io::AsyncWriteExt;
 
 use super::harness::{GET_AND_CLOSE, PortHarness, hello_router, http2_client, read_to_end, request, text_of};
-use crate::limits::{Http2Limits, HttpLimits};
+use crate::settings::{Http2Limits, HttpLimits};
 
 const SOON: Duration = Duration::from_millis(20);
 

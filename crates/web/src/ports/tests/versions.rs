@@ -5,7 +5,7 @@ use tokio::io::AsyncWriteExt;
 use super::harness::{
     GET_AND_CLOSE, PortHarness, hello_router, http1_client, http2_client, read_to_end, request, text_of,
 };
-use crate::limits::HttpLimits;
+use crate::settings::HttpLimits;
 
 #[tokio::test]
 async fn a_client_that_speaks_both_speaks_http2_over_tls() {

@@ -1,0 +1,66 @@
+//! Dispatch: what follows authentication: user rate limit, quota of unanswered requests, query parameters, handler.
+
+use std::sync::Arc;
+
+use axum::extract::Request;
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use bus::lanes::RequestClass;
+use bus::quotas::InFlightLimit;
+use bus::{InFlightPermit, QuotaClient};
+use tokio::time::timeout;
+
+use crate::app_state::AppState;
+use crate::endpoints::Endpoint;
+use crate::extract::QueryParameters;
+use crate::middleware::caller::{HttpCaller, peer, with_permit};
+use crate::middleware::rate_limit::HttpRateLimiter;
+use crate::problem::Problem;
+
+pub(crate) struct Dispatch {
+    pub(crate) state: AppState,
+    pub(crate) endpoint: &'static Endpoint,
+    pub(crate) rate_limiter: Arc<HttpRateLimiter>,
+    pub(crate) next: Next,
+}
+
+impl Dispatch {
+    pub(crate) async fn run(self, mut request: Request) -> Response {
+        match self.check(&mut request).await {
+            Ok(unanswered) => with_permit(unanswered, self.next.run(request)).await,
+            Err(problem) => problem.into_response(),
+        }
+    }
+
+    async fn check(&self, request: &mut Request) -> Result<InFlightPermit, Problem> {
+        self.rate_limiter.check_user(request, self.endpoint.is_urgent())?;
+        let client = self.client(request);
+        let unanswered = self.acquire_quota(&client).await?;
+        QueryParameters::attach(request, self.endpoint)?;
+        Ok(unanswered)
+    }
+
+    fn client(&self, request: &Request) -> QuotaClient {
+        let user = request.extensions().get::<HttpCaller>().and_then(|caller| caller.identity.name.as_ref());
+        self.state.quotas().client(user, peer(request))
+    }
+
+    /// Counts the request as unanswered, for its user and its address. A cancel waits until there is room for it: others of
+    /// the same address may have many under way.
+    async fn acquire_quota(&self, client: &QuotaClient) -> Result<InFlightPermit, Problem> {
+        let Some(class) = self.endpoint.class() else { return Ok(InFlightPermit::default()) };
+        match (client.try_acquire_class(class), class) {
+            (Err(limit), RequestClass::Cancel) => {
+                let patience = self.state.settings().limits.request_timeout;
+                timeout(patience, client.admit_class(class)).await.map_err(|_| too_many_unanswered(limit))
+            }
+            (admitted, _) => admitted.map_err(too_many_unanswered),
+        }
+    }
+}
+
+fn too_many_unanswered(limit: InFlightLimit) -> Problem {
+    let whose = limit.name();
+    let detail = format!("too many requests of this {whose} wait for their answer; this one had no effect, try again");
+    Problem::new("too-many-unanswered", detail)
+}
