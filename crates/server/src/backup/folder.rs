@@ -9,7 +9,7 @@ use storage::lock::DataDirLock;
 
 use super::arguments::PointInTime;
 use super::manifest::Manifest;
-use crate::data_dir_identity::DataDirIdentity;
+use crate::data_dir::identity::DataDirIdentity;
 use crate::exit_failure::{Exit, ExitFailure};
 
 const SEALED: &str = "journal";

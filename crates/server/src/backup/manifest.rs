@@ -7,7 +7,7 @@ use domain::Timestamp;
 use serde::{Deserialize, Serialize};
 use storage::journal::{ChainHash, CopiedSegment};
 
-use crate::data_dir_identity::DataDirIdentity;
+use crate::data_dir::identity::DataDirIdentity;
 use crate::exit_failure::{Exit, ExitFailure};
 
 pub(super) const FILE: &str = "manifest.json";

@@ -16,13 +16,12 @@ mod point;
 
 use std::path::Path;
 
-use storage::journal;
 use storage::lock::DataDirLock;
-use storage::{Loss, StorageError};
+use storage::{Loss, StorageError, journal};
 
 use crate::clock::SystemClock;
 use crate::config::Config;
-use crate::data_dir_identity::DataDirIdentity;
+use crate::data_dir::identity::DataDirIdentity;
 use crate::exit_failure::{Exit, ExitFailure};
 use crate::progress::ProgressReporter;
 use folder::BackupFolder;

@@ -11,10 +11,10 @@ use storage::journal::{self, BackupFolders, ChainHash, CopiedJournal};
 use super::files;
 use super::folder::BackupFolder;
 use super::manifest::{Manifest, ManifestFile};
-use crate::data_dir_identity::DataDirIdentity;
+use crate::data_dir::identity::DataDirIdentity;
+use crate::data_dir::traces::VENUES;
 use crate::exit_failure::{Exit, ExitFailure};
 use crate::progress::ProgressReporter;
-use crate::traces::VENUES;
 
 /// The session file of FIX.
 const FIX_SESSIONS: &str = "fix/sessions.cfg";

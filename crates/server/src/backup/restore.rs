@@ -17,13 +17,13 @@ use super::arguments::PointInTime;
 use super::files;
 use super::folder::{BackupFolder, BackupPoint};
 use super::manifest::ManifestFile;
+use crate::cli::user_admin::actor;
 use crate::clock::SystemClock;
 use crate::config::Config;
-use crate::data_dir_identity::DataDirIdentity;
+use crate::data_dir::identity::DataDirIdentity;
+use crate::data_dir::traces::{LEDGER_EXTENSION, VENUES};
 use crate::exit_failure::{Exit, ExitFailure};
 use crate::progress::ProgressReporter;
-use crate::traces::{LEDGER_EXTENSION, VENUES};
-use crate::user_admin::actor;
 
 const UNFINISHED: &str = ".restoring";
 const DAMAGED: &str = "the backup's manifest is wrong";

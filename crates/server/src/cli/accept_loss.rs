@@ -10,13 +10,13 @@ use storage::journal::{self, InstanceId, Journal, VerifyReport};
 use storage::lock::DataDirLock;
 use storage::{SnapshotStore, StorageError, read_model};
 
+use crate::cli::user_admin::actor;
 use crate::clock::SystemClock;
 use crate::config::Config;
-use crate::data_dir_identity::DataDirIdentity;
+use crate::data_dir::identity::DataDirIdentity;
+use crate::data_dir::private;
+use crate::data_dir::traces::{LOST, Traces};
 use crate::exit_failure::{Exit, ExitFailure};
-use crate::private;
-use crate::traces::{LOST, Traces};
-use crate::user_admin::actor;
 
 /// Says what was done.
 pub fn accept(config: &Config, up_to: u64) -> Result<String, ExitFailure> {

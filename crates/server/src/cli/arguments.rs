@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 use crate::backup::arguments::{BackupArgs, RestoreArgs};
+use crate::cli::fix_command::FixCommand;
+use crate::cli::strategy_commands::StrategyCommand;
+use crate::cli::user_admin::{RightsArgs, RoleArgs};
 use crate::config::ConfigArgs;
-use crate::fix_command::FixCommand;
 use crate::simulate::arguments::SimulateArgs;
-use crate::strategy_commands::StrategyCommand;
-use crate::user_admin::{RightsArgs, RoleArgs};
-use crate::venue_command::VenueCommand;
-use crate::venues_command::VenuesCommand;
+use crate::venues::venue_command::VenueCommand;
+use crate::venues::venues_command::VenuesCommand;
 
 /// Rialto, an open trading platform
 ///

@@ -5,34 +5,22 @@ use std::path::Path;
 
 use storage::{Loss, StorageError, journal};
 
-use crate::accept_loss;
-use crate::backup;
 use crate::backup::arguments::{BackupArgs, RestoreArgs};
-use crate::cli::{CliCommand, JournalCommand, TokenCommand, UserCommand};
-use crate::compose;
+use crate::cli::arguments::{CliCommand, JournalCommand, TokenCommand, UserCommand};
+use crate::cli::strategy_commands::{self, StrategyCommand};
+use crate::cli::user_admin::UserAdmin;
+use crate::cli::{accept_loss, fix_command, remote_import, strategy_template, user_admin};
 use crate::config::{Config, ConfigArgs, show};
-use crate::control;
-use crate::data_dir::DataDir;
-use crate::data_dir_identity::DataDirIdentity;
-use crate::distributed;
+use crate::data_dir::identity::DataDirIdentity;
+use crate::data_dir::server_file::{self, ServerEndpoint};
+use crate::data_dir::traces::Traces;
+use crate::data_dir::{DataDir, private};
 use crate::exit_failure::{Exit, ExitFailure};
-use crate::fix_command;
-use crate::logging;
-use crate::passwords;
-use crate::private;
-use crate::reference;
-use crate::remote_import;
-use crate::server_file::{self, ServerEndpoint};
-use crate::simulate;
-use crate::strategy_commands::{self, StrategyCommand};
-use crate::strategy_template;
 use crate::tls::CertificateSource;
-use crate::traces::Traces;
-use crate::user_admin::UserAdmin;
-use crate::venue;
-use crate::venue_command::VenueCommand;
-use crate::venues_command::{self, VenuesCommand};
-use crate::{venue_check, venue_symbols};
+use crate::venues::venue_command::VenueCommand;
+use crate::venues::venues_command::{self, VenuesCommand};
+use crate::venues::{venue_check, venue_command, venue_symbols};
+use crate::{backup, compose, control, distributed, logging, reference, simulate};
 
 pub fn execute(command: CliCommand, strategies: strategy::StrategyRegistry) -> Result<(), ExitFailure> {
     if writes_data(&command) {
@@ -71,12 +59,12 @@ pub fn execute(command: CliCommand, strategies: strategy::StrategyRegistry) -> R
         CliCommand::Venues(VenuesCommand::Symbols(arguments)) => print(&venue_symbols::execute(*arguments)?),
         CliCommand::Fix(command) => print(&fix_command::execute(&command)?),
         CliCommand::Venue(VenueCommand::Serve { config, demo, data_dir, set }) => {
-            venue::serve(config.as_deref(), demo, &data_dir, &set)
+            venue_command::serve(config.as_deref(), demo, &data_dir, &set)
         }
         CliCommand::Venue(VenueCommand::Certify { client, faults, seed, timeout, report }) => {
             let faults = faults.into_iter().filter(|fault| fault != "all").collect();
             let timeout = std::time::Duration::from_secs(timeout);
-            venue::certify(&venue_lab::CertifyRequest { client, faults, seed, timeout, folder: report })
+            venue_command::certify(&venue_lab::CertifyRequest { client, faults, seed, timeout, folder: report })
         }
     }
 }
@@ -122,7 +110,7 @@ fn strategy(command: StrategyCommand, strategies: &strategy::StrategyRegistry) -
 fn user(command: UserCommand) -> Result<(), ExitFailure> {
     match command {
         UserCommand::Add { name, role, replace, config } => {
-            print(&UserAdmin::open(&load(config)?)?.add_user(&name, &role, replace, passwords::read)?)
+            print(&UserAdmin::open(&load(config)?)?.add_user(&name, &role, replace, user_admin::read_password)?)
         }
         UserCommand::Rights { name, rights, config } => {
             print(&UserAdmin::open(&load(config)?)?.set_user_rights(&name, &rights)?)

@@ -1,4 +1,13 @@
-//! From arguments to an exit code.
+//! Command line: from arguments to an exit code.
+
+pub mod arguments;
+pub mod commands;
+pub mod user_admin;
+pub mod accept_loss;
+pub mod remote_import;
+pub mod fix_command;
+pub mod strategy_commands;
+pub mod strategy_template;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -8,9 +17,8 @@ use std::time::Duration;
 
 use clap::Parser;
 
-use crate::cli::Cli;
-use crate::commands;
 use crate::logging;
+use arguments::Cli;
 
 /// How long the last word may wait for somebody to read it.
 const LAST_WORD_MAX: Duration = Duration::from_secs(1);

@@ -10,10 +10,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::Config;
 use crate::config::environment::TOKEN_VARIABLE;
+use crate::data_dir::server_file::ServerEndpoint;
 use crate::exit_failure::{Exit, ExitFailure};
-use crate::pinned_tls;
-use crate::server_file::ServerEndpoint;
-use crate::tls::CertificateSource;
+use crate::tls::{CertificateSource, pinned_tls};
 
 const PATH: &str = "/rest/reference/import";
 /// Reading many files takes its time; more than this is no reading.

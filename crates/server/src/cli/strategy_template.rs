@@ -7,10 +7,10 @@ use crate::exit_failure::{Exit, ExitFailure};
 
 /// What is written, by path; `{{name}}` and `{{rialto}}` are filled in.
 const FILES: &[(&str, &str)] = &[
-    ("Cargo.toml", include_str!("../templates/strategy/Cargo.toml.txt")),
-    ("README.md", include_str!("../templates/strategy/README.md")),
-    ("src/main.rs", include_str!("../templates/strategy/src/main.rs")),
-    ("src/dip.rs", include_str!("../templates/strategy/src/dip.rs")),
+    ("Cargo.toml", include_str!("../../templates/strategy/Cargo.toml.txt")),
+    ("README.md", include_str!("../../templates/strategy/README.md")),
+    ("src/main.rs", include_str!("../../templates/strategy/src/main.rs")),
+    ("src/dip.rs", include_str!("../../templates/strategy/src/dip.rs")),
 ];
 
 /// Writes the crate into a new folder of that name below `parent` and says what to do next.

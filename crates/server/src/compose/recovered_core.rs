@@ -14,9 +14,9 @@ use tracing::{info, warn};
 use super::older_segments;
 use crate::config::Config;
 use crate::data_dir::DataDir;
+use crate::data_dir::traces::Traces;
 use crate::exit_failure::{Exit, ExitFailure};
 use crate::progress::ProgressReporter;
-use crate::traces::Traces;
 
 pub(super) struct Core {
     pub(super) folder: PathBuf,

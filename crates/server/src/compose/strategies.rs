@@ -14,7 +14,7 @@ use super::engine_thread::EngineThread;
 use crate::config::{Config, JournalTicks};
 use crate::exit_failure::{Exit, ExitFailure};
 use crate::input_problem::Problems;
-use crate::nearest::hint;
+use wire::nearest::hint;
 
 /// Starts and stops strategies for an operator.
 pub(super) struct StrategyControls(pub(super) HostHandle);

@@ -11,9 +11,9 @@ use domain::{AdapterName, Money, Price, SecurityId};
 use super::adapter_sessions::AdapterSessions;
 use super::engine_thread::EngineThread;
 use crate::config::Config;
+use crate::data_dir::traces::VENUES;
 use crate::exit_failure::{Exit, ExitFailure};
 use crate::reference::ReferenceSet;
-use crate::traces::VENUES;
 
 /// The threads of all venues.
 pub(super) struct RunningVenues(Vec<VenueThread>);

@@ -9,7 +9,7 @@ use super::key::Key;
 use super::profile::ConfigProfile;
 use super::setting::{Literal, Setting};
 use crate::input_problem::Problems;
-use crate::nearest::hint;
+use wire::nearest::hint;
 
 /// Entries that begin with this are settings of venues.
 pub(super) const VENUE_PREFIX: &str = "venues.";

@@ -2,8 +2,8 @@
 
 use super::key::{Key, upper_snake};
 use super::keys::all_keys;
-use crate::nearest::nearest;
-use crate::venue_types;
+use crate::venues::venue_types;
+use wire::nearest::nearest;
 
 pub const PREFIX: &str = "RIALTO_";
 /// `RIALTO_VENUES_MAIN_LATENCY_MICROS` is `venues.MAIN.latencyMicros`.

@@ -1,6 +1,6 @@
 //! Profiles: named sets of values, overridden by all other sources.
 
-use crate::nearest::hint;
+use wire::nearest::hint;
 
 #[derive(Debug, PartialEq, Eq)]
 pub struct ConfigProfile {

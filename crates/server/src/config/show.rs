@@ -10,7 +10,7 @@ use super::key::Key;
 use super::keys::{Config, all_keys};
 use super::profile::PROFILES;
 use super::setting::{BETWEEN_ITEMS, Literal};
-use crate::venue_types;
+use crate::venues::venue_types;
 
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 

@@ -7,7 +7,7 @@ use super::effective::ConfigReader;
 use super::entry::{ConfigEntry, ConfigOrigin};
 use super::key::Key;
 use super::setting::{BETWEEN_ITEMS, Fraction, Literal, Setting, Whole};
-use crate::nearest::hint;
+use wire::nearest::hint;
 
 const VENUES: &str = "simulated.venues";
 const FAULTS: &str = "simulated.faults";

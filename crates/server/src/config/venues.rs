@@ -10,8 +10,8 @@ use super::effective::{ConfigLine, ConfigReader, VENUE_PREFIX};
 use super::entry::{ConfigEntry, ConfigOrigin};
 use super::simulated_keys;
 use crate::input_problem::Problems;
-use crate::nearest::nearest;
-use crate::venue_types;
+use crate::venues::venue_types;
+use wire::nearest::nearest;
 
 /// A venue with its checked settings.
 #[derive(Clone)]

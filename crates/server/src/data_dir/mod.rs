@@ -1,5 +1,10 @@
 //! Data directory: what a server needs before its engine runs: the folder, its identity, the clock, the reference data.
 
+pub mod identity;
+pub mod private;
+pub mod server_file;
+pub mod traces;
+
 use std::path::Path;
 use std::sync::Arc;
 
@@ -8,10 +13,9 @@ use storage::lock::DataDirLock;
 
 use crate::clock::SystemClock;
 use crate::config::{Config, ReferencePath};
-use crate::data_dir_identity::DataDirIdentity;
 use crate::exit_failure::{Exit, ExitFailure};
-use crate::private;
 use crate::reference::{self, ReferenceSet};
+use identity::DataDirIdentity;
 
 pub struct DataDir {
     pub lock: DataDirLock,

@@ -107,7 +107,7 @@ fn instance(config: &Config, name: &str) -> Result<StrategyConfig, ExitFailure> 
     let found = instances.clone().find(|instance| &*instance.name == name);
     found.cloned().ok_or_else(|| {
         let known: Vec<_> = instances.map(|instance| &*instance.name).collect();
-        let hint = crate::nearest::hint(name, known.iter().copied());
+        let hint = wire::nearest::hint(name, known.iter().copied());
         let text = format!("strategies.instances has no strategy {name}; it has {}{hint}", known.join(", "));
         ExitFailure::new(Exit::Refused, text)
     })

@@ -10,7 +10,7 @@ use super::check::unique;
 use super::sheet::{self, SheetRow, SheetRows};
 use super::source::ReferenceFiles;
 use crate::input_problem::Problems;
-use crate::nearest::hint;
+use wire::nearest::hint;
 
 const COLUMNS: [&str; 32] = [
     "id",

@@ -4,7 +4,7 @@ use csv::{ReaderBuilder, StringRecord, Trim};
 
 use super::cell::Cell;
 use crate::input_problem::Problems;
-use crate::nearest::hint;
+use wire::nearest::hint;
 
 /// The rows of a file.
 #[derive(Debug)]

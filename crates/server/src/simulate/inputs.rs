@@ -21,8 +21,8 @@ use super::plan::{PlannedStrategy, PriceFile, SimulationPlan};
 use crate::compose::strategies::explain;
 use crate::exit_failure::{Exit, ExitFailure};
 use crate::input_problem::Problems;
-use crate::nearest::hint;
 use crate::reference;
+use wire::nearest::hint;
 
 const NANOS_PER_SECOND: i64 = 1_000_000_000;
 /// Interval of valuations, where the data has only shorter bars.

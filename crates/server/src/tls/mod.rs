@@ -1,6 +1,8 @@
 //! Certificate of the TLS ports: our own from the first start, or the one that the configuration names. It can change while
 //! the server runs; open connections keep the one they began with.
 
+pub(crate) mod pinned_tls;
+
 /// Certificates that we make ourselves.
 mod self_signed;
 /// The two files: a certificate and its key.

@@ -16,10 +16,11 @@ use domain::{Money, Price, ReferenceData, Security};
 use crate::compose::known_venue::KnownVenue;
 use crate::config::{Config, ConfigArgs, ConfiguredVenue, Sources};
 use crate::data_dir::DataDir;
+use crate::data_dir::traces::VENUES;
 use crate::exit_failure::{Exit, ExitFailure};
-use crate::nearest::hint;
-use crate::traces::VENUES;
-use crate::{logging, signals, venue_types};
+use crate::venues::venue_types;
+use crate::{logging, signals};
+use wire::nearest::hint;
 
 /// How long one answer of the venue is waited for.
 const PATIENCE_MILLIS: i64 = 30_000;

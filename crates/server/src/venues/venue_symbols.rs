@@ -11,10 +11,10 @@ use clap::Args;
 
 use crate::clock::SystemClock;
 use crate::config::{Config, ConfigArgs, ConfiguredVenue};
+use crate::data_dir::traces::VENUES;
 use crate::exit_failure::{Exit, ExitFailure};
-use crate::symbol_folder;
-use crate::traces::VENUES;
-use crate::venue_check::find;
+use crate::venues::symbol_folder;
+use crate::venues::venue_check::find;
 
 const HEADINGS: [&str; 9] =
     ["SYMBOL", "STATUS", "BASE", "QUOTE", "TICK", "LOT", "MIN QUANTITY", "MAX QUANTITY", "MIN NOTIONAL"];

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use adapters::venue_type::{COMMON_SETTINGS, VenueSetting, VenueType};
 
-use crate::nearest::hint;
+use wire::nearest::hint;
 
 const BUILT_IN: &[&dyn VenueType] =
     &[&adapters::SimulatedVenueType, &adapter_binance::BinanceSpotType, &adapter_fix::FixVenueType];

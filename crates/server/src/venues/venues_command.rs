@@ -5,8 +5,8 @@ use std::fmt::Write;
 use clap::Subcommand;
 
 use crate::config::{Config, ConfigArgs, ConfiguredVenue};
-use crate::venue_check::VenueCheckArgs;
-use crate::venue_symbols::VenueSymbolsArgs;
+use crate::venues::venue_check::VenueCheckArgs;
+use crate::venues::venue_symbols::VenueSymbolsArgs;
 
 #[derive(Debug, Subcommand)]
 pub enum VenuesCommand {
