@@ -180,7 +180,7 @@ fn check_config(config: &Config, strategies: &strategy::StrategyRegistry) -> Res
             .map_err(|problems| ExitFailure::configuration(&problems))?;
         text.push_str(&format!("reference data: {reference}\n"));
     }
-    if let Some(sessions) = compose::fix::check(config)? {
+    if let Some(sessions) = compose::servers::fix::check(config)? {
         text.push_str(&sessions);
     }
     CertificateSource::of(config)?.check()?;

@@ -7,12 +7,12 @@ use bus::Bus;
 use crossbeam_channel::{Receiver, Sender, bounded, select};
 use runtime::{LiveExit, LiveLoop, LiveOptions, LiveParts};
 
-use super::recovered_core::Core;
+use crate::compose::startup::recovered_core::Core;
 use crate::config::{Config, JournalTicks};
 use crate::exit_failure::{Exit, ExitFailure};
 
 /// The engine's thread with its doors.
-pub(super) struct EngineThread {
+pub(crate) struct EngineThread {
     pub(super) bus: Bus,
     pub(super) folder: std::path::PathBuf,
     pub(super) clock: runtime::EngineClock,

@@ -1,53 +1,29 @@
 //! Composition: configuration in, running parts out. The only place where the interfaces, the engine and the venues meet.
 
-/// Sessions of the adapters.
-mod adapter_sessions;
-/// Alarms of the engine, in the log too.
-mod alarms;
-/// Bars that outlive a restart.
-mod bar_storage;
+/// The engine as it was when it stopped, and what it is told first.
+mod startup;
 /// The engine's thread.
 mod engine_thread;
-/// The FIX door.
-pub(crate) mod fix;
-/// The engine with everything that it stands on, as it was when it stopped.
-mod recovered_core;
-/// Whether the parts are well, for those who ask.
-mod health;
-/// Reference data while the server runs.
-mod reference_import;
-/// Ports.
-mod listener;
-/// Numbers of the program for whoever watches it.
-mod metrics;
-/// The part of the journal that a start does not read.
-mod older_segments;
+/// Alarms of the engine, in the log too.
+mod alarms;
+/// Bars that outlive a restart, and the prices that were seen last before it.
+mod bar_storage;
 /// States of the past, for those who ask.
 mod past_states;
-/// What the engine is told at every start, and what only at the first.
-mod startup_commands;
-/// What the program around the engine can do for an edge.
-mod operations;
-/// The prices that were seen last before this start.
-mod last_prices;
 /// A disk that does not answer.
 mod stall;
-/// What is known of a venue while no server runs.
-pub(crate) mod known_venue;
-/// How the parts stop.
-mod shutdown;
+/// The venues.
+pub(crate) mod venues;
 /// Strategies in the server.
 pub mod strategies;
-/// The publish-subscribe door.
-mod broker_server;
-/// Accounts of the venues.
-mod venue_accounts;
-/// The venues.
-mod venues;
-/// The HTTP and HTTPS door.
-mod web_server;
-/// The past of a demo.
-mod demo_history;
+/// The ports: HTTP, publish-subscribe, FIX.
+pub(crate) mod servers;
+/// Reference data while the server runs.
+mod reference_import;
+/// Metrics of the program.
+mod metrics;
+/// What an operator may ask of the program.
+mod operations;
 
 use std::sync::Arc;
 
@@ -55,6 +31,8 @@ use bus::{Bus, EventFeed};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use fix_gateway::FixSessionFile;
 use runtime::LiveExit;
+use runtime::strategies::StrategyHost;
+use tokio::task::AbortHandle;
 use tracing::info;
 use web::WebServices;
 
@@ -66,19 +44,20 @@ use crate::exit_failure::{Exit, ExitFailure};
 use crate::ready_line::Endpoints;
 use crate::tls::{Certificate, CertificateSource};
 use crate::{bind_policy, open_files, reference, signals};
-use adapter_sessions::AdapterSessions;
-use broker_server::BrokerServer;
 use engine_thread::EngineThread;
-use fix::FixServer;
-use health::Health;
 use metrics::{MetricSources, ProgramMetrics};
-use operations::ServerOperations;
+use operations::{Health, ServerOperations};
 use past_states::PastQueries;
-use recovered_core::Core;
 use reference_import::ReferenceImporter;
+use servers::broker_server::{BrokerServer, RunningBroker};
+use servers::fix::FixServer;
+use servers::web_server::WebServer;
 use stall::JournalWatch;
+use startup::recovered_core::Core;
+use startup::{demo_history, startup_commands};
 use strategies::StrategyControls;
-use web_server::WebServer;
+use venues::RunningVenues;
+use venues::adapter_sessions::AdapterSessions;
 
 /// Runs the server until it is told to stop.
 pub fn serve(config: &Config, registry: strategy::StrategyRegistry) -> Result<(), ExitFailure> {
@@ -98,7 +77,7 @@ pub fn serve(config: &Config, registry: strategy::StrategyRegistry) -> Result<()
     let is_first_start = startup_commands::is_first_start(&engine.bus);
     startup_commands::send_all(config, &data_dir, &reference, &engine.bus)?;
 
-    let sessions = fix::sessions(config)?;
+    let sessions = servers::fix::sessions(config)?;
     let connections = open_files::share(sessions.as_ref().map_or(0, |sessions| sessions.names().len()))?;
     let certificate = certificate(config, sessions.as_ref())?;
     let topics = BrokerServer::open(config, connections.broker, &engine.bus, access.clone())?;
@@ -113,7 +92,7 @@ pub fn serve(config: &Config, registry: strategy::StrategyRegistry) -> Result<()
     if is_first_start {
         demo_history::generate(config, &reference, data_dir.clock.now(), &bars)?;
     } else {
-        seen_prices = last_prices::read(&reference, &engine.bus, &bars, data_dir.clock.now());
+        seen_prices = bar_storage::last_prices(&reference, &engine.bus, &bars, data_dir.clock.now());
     }
     let strategies = strategies::start(config, registry, &engine, bars.clone())?;
     let instance = data_dir.instance.number();
@@ -149,7 +128,7 @@ pub fn serve(config: &Config, registry: strategy::StrategyRegistry) -> Result<()
     info!("serving on {web}");
     let ended = engine.wait(&stopped);
     drop(beacon);
-    shutdown::stop(fix, (topics, bridge), web, strategies, venues, engine, ended)
+    stop_in_order(fix, (topics, bridge), web, strategies, venues, engine, ended)
 }
 
 /// What listens from before the engine runs, so that nothing is missed.
@@ -227,5 +206,37 @@ pub fn import(config: &Config, data_dir: DataDir) -> Result<usize, ExitFailure> 
     match engine.stop() {
         LiveExit::Stopped(_) => Ok(count),
         LiveExit::JournalFailed(error) => Err(ExitFailure::new(Exit::Failed, error)),
+    }
+}
+
+/// First nobody new comes in, then strategies take their leave, then the venues are left, then the engine writes its last word.
+fn stop_in_order(
+    fix: Option<FixServer>,
+    (topics, bridge): (RunningBroker, Option<AbortHandle>),
+    web: WebServer,
+    strategies: StrategyHost,
+    venues: RunningVenues,
+    engine: EngineThread,
+    ended: Option<LiveExit>,
+) -> Result<(), ExitFailure> {
+    info!("stopping");
+    // An engine that failed answers nobody, so there is nothing to finish.
+    if ended.is_none() {
+        fix.into_iter().for_each(FixServer::close);
+        web.close();
+    }
+    // Strategies in processes of their own hear of it over the broker.
+    strategies.close();
+    if ended.is_none() {
+        topics.close(bridge);
+    }
+    venues.stop();
+    match ended.unwrap_or_else(|| engine.stop()) {
+        LiveExit::Stopped(digest) => {
+            let digest = digest.as_deref().unwrap_or("not known, because the journal is older than it");
+            info!(digest, "stopped in order");
+            Ok(())
+        }
+        LiveExit::JournalFailed(error) => Err(ExitFailure::new(Exit::Failed, format!("the journal failed: {error}"))),
     }
 }

@@ -13,7 +13,7 @@ use bus::Catalogue;
 use clap::Args;
 use domain::{Money, Price, ReferenceData, Security};
 
-use crate::compose::known_venue::KnownVenue;
+use crate::compose::venues::known_venue::KnownVenue;
 use crate::config::{Config, ConfigArgs, ConfiguredVenue, Sources};
 use crate::data_dir::DataDir;
 use crate::data_dir::traces::VENUES;

@@ -2,15 +2,11 @@
 
 /// Encoding of metrics in Prometheus format.
 mod encoding;
-/// The clock.
-mod clock;
 /// What came through the inbox.
 mod inbox;
-/// The log.
-mod log;
 /// Changes of orders, counted as they happen.
 mod orders;
-/// What the operating system says of us.
+/// Memory, open files, clock and log of the process.
 mod process;
 /// The journal and the read model.
 mod storage;
@@ -26,7 +22,7 @@ use bus::{EventFeed, Inbox};
 use prometheus_client::encoding::text::encode_registry;
 use prometheus_client::registry::Registry;
 
-use super::recovered_core::Core;
+use crate::compose::startup::recovered_core::Core;
 use orders::OrderChangeCollector;
 
 /// What is counted from before the engine runs.
@@ -34,7 +30,7 @@ pub(super) struct MetricSources {
     journal: JournalMonitor,
     read_model: Arc<ReadModel>,
     inbox: Inbox,
-    clock: clock::ClockCollector,
+    clock: process::ClockCollector,
     changes: OrderChangeCollector,
 }
 
@@ -44,7 +40,7 @@ impl MetricSources {
             journal: core.journal.monitor(),
             read_model: core.read_model.clone(),
             inbox: core.inbox.clone(),
-            clock: clock::ClockCollector::start(core.clock.clone()),
+            clock: process::ClockCollector::start(core.clock.clone()),
             changes: OrderChangeCollector::start(feed)?,
         })
     }
@@ -64,7 +60,7 @@ impl ProgramMetrics {
         ours.register_collector(Box::new(inbox::InboxCollector(inbox)));
         ours.register_collector(Box::new(clock));
         ours.register_collector(Box::new(broker_metrics::BrokerCollector(broker)));
-        ours.register_collector(Box::new(log::Log));
+        ours.register_collector(Box::new(process::LogCollector));
         registry.register_collector(Box::new(process::ProcessCollector));
         Self { registry }
     }

@@ -1,9 +1,8 @@
 //! Web server: HTTP and HTTPS, on a runtime of its own.
 
-use std::fmt;
-use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::{fmt, io};
 
 use access::Access;
 use bus::Bus;
@@ -12,7 +11,7 @@ use tokio::sync::{Notify, oneshot};
 use web::{HttpLimits, HttpListeners, HttpsListener, UiFiles, WebServices, WebSettings};
 
 use super::broker_server::BrokerServer;
-use super::listener::{bind, bind_failure};
+use crate::compose::servers::{bind, bind_failure};
 use crate::config::Config;
 use crate::exit_failure::{Exit, ExitFailure};
 use crate::signals;
@@ -21,16 +20,16 @@ use crate::tls::Certificate;
 /// Threads that serve connections; the engine and the journal want the rest of the machine.
 const WEB_THREADS: usize = 2;
 
-pub(super) struct WebServer {
-    pub(super) http: Option<SocketAddr>,
-    pub(super) https: Option<SocketAddr>,
+pub(crate) struct WebServer {
+    pub(crate) http: Option<SocketAddr>,
+    pub(crate) https: Option<SocketAddr>,
     runtime: Runtime,
     close: oneshot::Sender<()>,
     served: tokio::task::JoinHandle<io::Result<()>>,
 }
 
 impl WebServer {
-    pub(super) fn open(
+    pub(crate) fn open(
         config: &Config,
         connections: usize,
         (bus, services): (&Bus, WebServices),
@@ -59,7 +58,7 @@ impl WebServer {
     }
 
     /// Finishes what has begun.
-    pub(super) fn close(self) {
+    pub(crate) fn close(self) {
         // A door that closed by itself no longer listens.
         self.close.send(()).unwrap_or(());
         drop(self.runtime.block_on(self.served));

@@ -6,13 +6,13 @@ use domain::command::{Command, MarketDataSubscription, RecordTransaction, Refere
 use domain::query::Answer;
 use domain::{AccountId, Amount, Caller, CommandEnvelope, Price, StrategyId, TransactionKind};
 
-use super::venue_accounts;
+use crate::compose::venues::venue_accounts;
 use crate::config::Config;
 use crate::data_dir::DataDir;
 use crate::exit_failure::{Exit, ExitFailure};
 use crate::reference::{self, ReferenceSet};
 
-pub(super) fn send_all(
+pub(crate) fn send_all(
     config: &Config,
     data_dir: &DataDir,
     reference: &ReferenceSet,
@@ -33,12 +33,12 @@ pub(super) fn send_all(
 }
 
 /// Whether there is no reference data yet. Accounts do not count: a venue makes its own.
-pub(super) fn is_first_start(bus: &Bus) -> bool {
+pub(crate) fn is_first_start(bus: &Bus) -> bool {
     let current = bus.catalogue.current();
     current.exchanges.is_empty() && current.securities.is_empty()
 }
 
-pub(super) fn send_reference_changes(bus: &Bus, changes: Vec<ReferenceChange>) -> Result<(), ExitFailure> {
+pub(crate) fn send_reference_changes(bus: &Bus, changes: Vec<ReferenceChange>) -> Result<(), ExitFailure> {
     for envelope in reference::commands(&changes) {
         send_envelope(bus, envelope)?;
     }

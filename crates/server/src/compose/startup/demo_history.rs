@@ -35,7 +35,7 @@ const MINUTES_PER_DAY: i64 = 1_440;
 const SIZES: [BarSize; 5] = [BarSize::Min1, BarSize::Min5, BarSize::Min15, BarSize::Hour1, BarSize::Day1];
 
 /// Makes up the past of every security that has an opening quote.
-pub(super) fn generate(
+pub(crate) fn generate(
     config: &Config,
     reference: &ReferenceSet,
     now: Timestamp,

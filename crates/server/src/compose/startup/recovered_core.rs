@@ -1,41 +1,41 @@
 //! The engine with everything that it stands on, as it was when it stopped: journal, snapshots, read model, Ledger. Nothing of the
 //! journal is changed before all that remembers it was asked.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::thread;
 
 use bus::inbox::{Inbox, InboxReceiver, inbox_with};
 use bus::{Bus, Catalogue, EventFeed, JournalStatus};
 use runtime::{RecoveredState, RecoveryError, RecoverySources, recover_from};
-use storage::journal::{Inspected, InstanceId, Journal, JournalOptions};
-use storage::{JournalLedger, ReadModel, RetiredIndex, SnapshotStore};
-use tracing::{info, warn};
+use storage::journal::{self, Inspected, InstanceId, Journal, JournalOptions};
+use storage::{JournalLedger, ReadModel, RetiredIndex, SnapshotStore, StorageError};
+use tracing::{error, info, warn};
 
-use super::older_segments;
 use crate::config::Config;
 use crate::data_dir::DataDir;
 use crate::data_dir::traces::Traces;
 use crate::exit_failure::{Exit, ExitFailure};
 use crate::progress::ProgressReporter;
 
-pub(super) struct Core {
-    pub(super) folder: PathBuf,
+pub(crate) struct Core {
+    pub(crate) folder: PathBuf,
     /// The identity of the journal.
-    pub(super) instance: InstanceId,
-    pub(super) engine: engine::Engine,
-    pub(super) recovered: RecoveredState,
-    pub(super) journal: Journal,
-    pub(super) snapshots: SnapshotStore,
-    pub(super) read_model: Arc<ReadModel>,
-    pub(super) retired: Arc<RetiredIndex>,
-    pub(super) ledger: Arc<JournalLedger>,
-    pub(super) inbox: Inbox,
-    pub(super) lanes: InboxReceiver,
-    pub(super) clock: runtime::EngineClock,
+    pub(crate) instance: InstanceId,
+    pub(crate) engine: engine::Engine,
+    pub(crate) recovered: RecoveredState,
+    pub(crate) journal: Journal,
+    pub(crate) snapshots: SnapshotStore,
+    pub(crate) read_model: Arc<ReadModel>,
+    pub(crate) retired: Arc<RetiredIndex>,
+    pub(crate) ledger: Arc<JournalLedger>,
+    pub(crate) inbox: Inbox,
+    pub(crate) lanes: InboxReceiver,
+    pub(crate) clock: runtime::EngineClock,
 }
 
 impl Core {
-    pub(super) fn recover(config: &Config, data_dir: &DataDir) -> Result<Self, ExitFailure> {
+    pub(crate) fn recover(config: &Config, data_dir: &DataDir) -> Result<Self, ExitFailure> {
         let folder = data_dir.lock.folder().to_owned();
         let instance = data_dir.instance.journal_id();
         let traces = Traces::read(&folder, instance)?;
@@ -59,7 +59,7 @@ impl Core {
         let (engine, recovered) = replay(&sources, &read_model)?;
         traces.check_orders(&folder, end, engine.last_order())?;
         let journal = open_journal(inspected)?;
-        older_segments::check_in_background(&folder, checked_from);
+        check_older_segments(&folder, checked_from);
         data_dir.clock.start_after(recovered.at);
         let clock = data_dir.clock.shared();
         Ok(Self {
@@ -81,7 +81,7 @@ impl Core {
 
 impl Core {
     /// The bus between this engine and the edges.
-    pub(super) fn bus(&self, feed: EventFeed, journal: Arc<dyn JournalStatus>) -> Bus {
+    pub(crate) fn bus(&self, feed: EventFeed, journal: Arc<dyn JournalStatus>) -> Bus {
         let history = self.read_model.clone();
         Bus { inbox: self.inbox.clone(), feed, catalogue: Catalogue::default(), history, journal }
     }
@@ -124,5 +124,23 @@ fn recovery_failure(problem: RecoveryError) -> ExitFailure {
     match problem {
         RecoveryError::Storage(error) => error.into(),
         other => ExitFailure::new(Exit::Damaged, other.to_string()),
+    }
+}
+
+/// A thread reads the segments before the newest snapshot, which a start does not read, while the server trades. Trading does
+/// not stand on these records any more, so damage in them is told and stops nothing.
+fn check_older_segments(data_folder: &Path, checked_from: Option<u64>) {
+    let Some(checked_from) = checked_from else { return };
+    let folder = data_folder.join(journal::FOLDER);
+    let check = move || match journal::verify_older(&folder, checked_from) {
+        Ok(()) => info!("the journal before {checked_from} is good"),
+        Err(StorageError::Damaged(damage)) => error!(
+            "the journal is damaged before {checked_from}, where the newest snapshot begins: {damage}. Trading goes on; bring the \
+             file back from a backup, or history before it cannot be rebuilt"
+        ),
+        Err(problem) => error!(%problem, "the journal before {checked_from} could not be checked"),
+    };
+    if let Err(problem) = thread::Builder::new().name("journal-check".into()).spawn(check) {
+        error!(%problem, "the journal before {checked_from} is not checked: there is no thread for it");
     }
 }

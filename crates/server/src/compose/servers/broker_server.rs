@@ -15,7 +15,7 @@ use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 use tokio::task::{AbortHandle, JoinHandle};
 
-use super::listener::{bind, bind_failure};
+use crate::compose::servers::{bind, bind_failure};
 use crate::config::Config;
 use crate::distributed::StrategyBridge;
 use crate::exit_failure::ExitFailure;
@@ -26,17 +26,17 @@ use crate::tls::Certificate;
 const BROKER_THREADS: usize = 2;
 
 /// The doors, open but not yet served: the web door must know their ports first, and they its.
-pub(super) struct BrokerServer {
-    pub(super) tcp: Option<SocketAddr>,
-    pub(super) tls: Option<SocketAddr>,
-    pub(super) ws: Option<SocketAddr>,
+pub(crate) struct BrokerServer {
+    pub(crate) tcp: Option<SocketAddr>,
+    pub(crate) tls: Option<SocketAddr>,
+    pub(crate) ws: Option<SocketAddr>,
     listeners: [Option<TcpListener>; 3],
     broker: Broker,
     runtime: Runtime,
 }
 
 /// The doors while they are served.
-pub(super) struct RunningBroker {
+pub(crate) struct RunningBroker {
     broker: Broker,
     runtime: Runtime,
     close: oneshot::Sender<()>,
@@ -44,7 +44,7 @@ pub(super) struct RunningBroker {
 }
 
 impl BrokerServer {
-    pub(super) fn open(
+    pub(crate) fn open(
         config: &Config,
         connections: usize,
         bus: &Bus,
@@ -67,7 +67,7 @@ impl BrokerServer {
     }
 
     /// What the web door serves of it.
-    pub(super) fn route(&self) -> Router {
+    pub(crate) fn route(&self) -> Router {
         self.broker.route(|extensions| {
             let socket = extensions.get::<::web::UpgradeSocket>();
             socket.iter().for_each(|socket| socket.configure_with(broker::configure_socket));
@@ -77,18 +77,18 @@ impl BrokerServer {
     }
 
     /// For whoever watches it.
-    pub(super) fn monitor(&self) -> BrokerMonitor {
+    pub(crate) fn monitor(&self) -> BrokerMonitor {
         self.broker.monitor()
     }
 
-    pub(super) fn endpoints(&self, config: &Config) -> BrokerEndpoints {
+    pub(crate) fn endpoints(&self, config: &Config) -> BrokerEndpoints {
         let port = |door: Option<SocketAddr>| door.map(|address| address.port());
         let public_host = config.broker_public_host.as_ref().map(|host| host.0.clone());
         BrokerEndpoints { tcp_port: port(self.tcp), ws_port: port(self.ws), public_host }
     }
 
     /// The pages of `web` may connect.
-    pub(super) fn serve(
+    pub(crate) fn serve(
         self,
         config: &Config,
         certificate: Option<Arc<Certificate>>,
@@ -145,7 +145,7 @@ fn limits(config: &Config) -> broker::BrokerLimits {
 
 impl RunningBroker {
     /// Strategies in processes of their own come in by the broker's queues.
-    pub(super) fn bridge(&self, controls: HostHandle, clock: runtime::EngineClock) -> AbortHandle {
+    pub(crate) fn bridge(&self, controls: HostHandle, clock: runtime::EngineClock) -> AbortHandle {
         let broker = self.broker.clone();
         let bridge = self.runtime.spawn(StrategyBridge::serve(move || broker.connect_internal(), controls, clock));
         bridge.abort_handle()
@@ -153,7 +153,7 @@ impl RunningBroker {
 
     /// Every client is told that the server stops. Strategies have left by then, and a bridge whose connection closes
     /// would make it again.
-    pub(super) fn close(self, bridge: Option<AbortHandle>) {
+    pub(crate) fn close(self, bridge: Option<AbortHandle>) {
         bridge.iter().for_each(AbortHandle::abort);
         // Doors that closed by themselves no longer listen.
         self.close.send(()).unwrap_or(());

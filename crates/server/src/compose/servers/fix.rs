@@ -12,8 +12,8 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tracing::{info, warn};
 
-use super::engine_thread::EngineThread;
-use super::listener::{bind, bind_failure};
+use crate::compose::engine_thread::EngineThread;
+use crate::compose::servers::{bind, bind_failure};
 use crate::config::{Config, SessionFile};
 use crate::data_dir::DataDir;
 use crate::exit_failure::{Exit, ExitFailure};
@@ -23,11 +23,11 @@ use crate::tls::Certificate;
 /// Threads that serve sessions; the engine and the journal want the rest of the machine.
 const FIX_THREADS: usize = 2;
 
-pub(super) struct FixServer {
-    pub(super) address: SocketAddr,
-    pub(super) uses_tls: bool,
+pub(crate) struct FixServer {
+    pub(crate) address: SocketAddr,
+    pub(crate) uses_tls: bool,
     /// What operators may do with its sessions.
-    pub(super) operations: FixOperations,
+    pub(crate) operations: FixOperations,
     runtime: Runtime,
     close: oneshot::Sender<()>,
     served: JoinHandle<std::io::Result<()>>,
@@ -35,7 +35,7 @@ pub(super) struct FixServer {
 
 impl FixServer {
     /// None where the configuration names no sessions, or the port is off.
-    pub(super) fn open(
+    pub(crate) fn open(
         config: &Config,
         sessions: Option<FixSessionFile>,
         certificate: Option<&Arc<Certificate>>,
@@ -74,7 +74,7 @@ impl FixServer {
     }
 
     /// Every client is logged out.
-    pub(super) fn close(self) {
+    pub(crate) fn close(self) {
         // A door that closed by itself no longer listens.
         self.close.send(()).unwrap_or(());
         drop(self.runtime.block_on(self.served));
@@ -129,7 +129,7 @@ fn read(path: &Path) -> Result<FixSessionFile, ExitFailure> {
     FixSessionFile::read(path).map_err(|problems| refused(&problems.join("\n  ")))
 }
 
-pub(super) fn sessions(config: &Config) -> Result<Option<FixSessionFile>, ExitFailure> {
+pub(crate) fn sessions(config: &Config) -> Result<Option<FixSessionFile>, ExitFailure> {
     let path = match &config.fix_settings {
         None => return Ok(None),
         Some(SessionFile::File(path)) => path.clone(),

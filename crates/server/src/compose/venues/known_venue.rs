@@ -7,8 +7,8 @@ use domain::query::{Answer, Filter, Query};
 use domain::{AccountId, ReferenceData};
 use storage::journal;
 
-use super::recovered_core::Core;
 use super::venue_accounts;
+use crate::compose::startup::recovered_core::Core;
 use crate::config::{Config, ConfiguredVenue};
 use crate::data_dir::DataDir;
 use crate::exit_failure::{Exit, ExitFailure};

@@ -17,7 +17,7 @@ const SESSION_EVENTS_MAX: usize = 1_024;
 
 /// The sessions there are. Only those of venues count: a client of the FIX port may come and go as it likes.
 #[derive(Default)]
-pub(super) struct AdapterSessions {
+pub(crate) struct AdapterSessions {
     states: Mutex<SessionStates>,
     changed: Condvar,
 }
@@ -37,7 +37,7 @@ impl SessionStates {
 
 impl AdapterSessions {
     /// Keeps up with the adapters until the feed ends.
-    pub(super) fn follow(feed: &EventFeed) -> std::io::Result<Arc<Self>> {
+    pub(crate) fn follow(feed: &EventFeed) -> std::io::Result<Arc<Self>> {
         let sessions = Arc::new(Self::default());
         let mut listener = feed.subscribe(&[EventClass::Session], SESSION_EVENTS_MAX);
         let followed = sessions.clone();
@@ -53,12 +53,12 @@ impl AdapterSessions {
     }
 
     /// An adapter without which the server is not ready.
-    pub(super) fn require(&self, adapter: &AdapterName) {
+    pub(crate) fn require(&self, adapter: &AdapterName) {
         self.lock().venues.insert(adapter.clone());
     }
 
     /// The adapters without which the server is not ready, with their lines.
-    pub(super) fn of_venues(&self) -> Vec<SessionChange> {
+    pub(crate) fn of_venues(&self) -> Vec<SessionChange> {
         let sessions = self.lock();
         let none = |adapter: &AdapterName| SessionChange {
             adapter: adapter.clone(),
@@ -71,7 +71,7 @@ impl AdapterSessions {
     }
 
     /// Until every venue takes orders and its first prices are known: who trades on the ready line must not be too early.
-    pub(super) fn wait_for_venues(&self) {
+    pub(crate) fn wait_for_venues(&self) {
         let deadline = Instant::now() + VENUES_WAIT_MAX;
         let mut sessions = self.lock();
         while sessions.of_venues().any(|(_, state)| state < SessionState::Subscribed) {

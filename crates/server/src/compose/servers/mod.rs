@@ -1,4 +1,8 @@
-//! Ports, and what is said where one can't be had.
+//! The ports of the server, and what is said where one can't be had.
+
+pub(crate) mod web_server;
+pub(crate) mod broker_server;
+pub(crate) mod fix;
 
 use std::io;
 use std::net::SocketAddr;

@@ -1,5 +1,9 @@
 //! The venues: each is opened by its type and runs on a thread of its own.
 
+pub(crate) mod venue_accounts;
+pub(crate) mod known_venue;
+pub(crate) mod adapter_sessions;
+
 use std::collections::BTreeMap;
 
 use adapters::host::VenueBackoff;
@@ -8,12 +12,12 @@ use adapters::venue_type::{ImportListener, OpenVenue, VenueContext};
 use crossbeam_channel::bounded;
 use domain::{AdapterName, Money, Price, SecurityId};
 
-use super::adapter_sessions::AdapterSessions;
 use super::engine_thread::EngineThread;
 use crate::config::Config;
 use crate::data_dir::traces::VENUES;
 use crate::exit_failure::{Exit, ExitFailure};
 use crate::reference::ReferenceSet;
+use adapter_sessions::AdapterSessions;
 
 /// The threads of all venues.
 pub(super) struct RunningVenues(Vec<VenueThread>);

@@ -8,7 +8,7 @@ use crate::config::ConfiguredVenue;
 use crate::input_problem::Problems;
 
 /// The accounts to create.
-pub(super) fn missing(venues: &[ConfiguredVenue], reference: &ReferenceData) -> Result<Vec<ReferenceChange>, Problems> {
+pub(crate) fn missing(venues: &[ConfiguredVenue], reference: &ReferenceData) -> Result<Vec<ReferenceChange>, Problems> {
     let (mut created, mut problems) = (Vec::new(), Problems::default());
     let mut next_id = reference.accounts.keys().map(|id| id.0).max().unwrap_or(0) + 1;
     for venue in venues {
