@@ -9,7 +9,7 @@ use rustls::pki_types::CertificateDer;
 use serde::{Deserialize, Serialize};
 
 use crate::config::Config;
-use crate::config::environment::TOKEN_VARIABLE;
+use crate::config::sources::environment::TOKEN_VARIABLE;
 use crate::data_dir::server_file::ServerEndpoint;
 use crate::exit_failure::{Exit, ExitFailure};
 use crate::tls::{CertificateSource, pinned_tls};

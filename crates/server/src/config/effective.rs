@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use adapters::venue_type::{SettingForm, VenueSetting};
 
-use super::entry::{ConfigEntry, ConfigOrigin, RawConfig};
-use super::key::Key;
-use super::profile::ConfigProfile;
-use super::setting::{Literal, Setting};
+use crate::config::keys::key::Key;
+use crate::config::sources::entry::{ConfigEntry, ConfigOrigin, RawConfig};
+use crate::config::sources::profile::ConfigProfile;
+use crate::config::values::setting::{Literal, Setting};
 use crate::input_problem::Problems;
 use wire::nearest::hint;
 
@@ -54,7 +54,7 @@ impl ConfigLine {
 }
 
 /// Reads texts as values: every key is read once, every problem is collected.
-pub(super) struct ConfigReader {
+pub(crate) struct ConfigReader {
     keys: Vec<&'static Key>,
     winners: BTreeMap<String, ConfigEntry>,
     /// Settings of venues, unchecked.

@@ -2,37 +2,24 @@
 //!
 //! Flags win over the environment, the environment over the file, the file over profiles, profiles over defaults.
 
-mod arguments;
-pub mod entry;
+pub mod sources;
 pub mod effective;
-pub mod environment;
-mod toml_file;
-pub mod key;
+pub mod values;
 pub mod keys;
-mod limit_keys;
 mod to_domain;
-pub mod messaging;
-pub mod names;
-mod pegs;
-pub mod profile;
-mod simulated_keys;
 mod venues;
-pub mod raw;
-pub mod strategies;
-pub mod setting;
 pub mod show;
 
 #[cfg(test)]
 mod tests;
 
-pub use arguments::ConfigArgs;
-pub use entry::RawConfig;
-pub use key::Key;
+pub use keys::key::Key;
 pub use keys::{Config, all_keys};
-pub use names::{FilePath, HostName, ListenPort, SessionFile, WebOrigin};
-pub use pegs::Peg;
-pub use raw::Sources;
-pub use setting::{AnonymousRole, Fraction, JournalTicks, LogFormat, LogLevel, MarketActivity, ReferencePath};
+pub use sources::entry::RawConfig;
+pub use sources::raw::{ConfigArgs, Sources};
+pub use values::names::{FilePath, HostName, ListenPort, SessionFile, WebOrigin};
+pub use values::pegs::Peg;
+pub use values::setting::{AnonymousRole, Fraction, JournalTicks, LogFormat, LogLevel, MarketActivity, ReferencePath};
 pub use venues::ConfiguredVenue;
 
 use crate::input_problem::Problems;

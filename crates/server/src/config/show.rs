@@ -6,10 +6,10 @@ use std::fmt::Write;
 use adapters::venue_type::{COMMON_SETTINGS, SettingForm, VenueSetting};
 
 use super::effective::ConfigLine;
-use super::key::Key;
 use super::keys::{Config, all_keys};
-use super::profile::PROFILES;
-use super::setting::{BETWEEN_ITEMS, Literal};
+use crate::config::keys::key::Key;
+use crate::config::sources::profile::PROFILES;
+use crate::config::values::setting::{BETWEEN_ITEMS, Literal};
 use crate::venues::venue_types;
 
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -7,8 +7,8 @@ use adapters::venue_type::{SettingProblem, VenueSetting, VenueSettings, VenueTyp
 use domain::AdapterName;
 
 use super::effective::{ConfigLine, ConfigReader, VENUE_PREFIX};
-use super::entry::{ConfigEntry, ConfigOrigin};
-use super::simulated_keys;
+use crate::config::keys::simulated_keys;
+use crate::config::sources::entry::{ConfigEntry, ConfigOrigin};
 use crate::input_problem::Problems;
 use crate::venues::venue_types;
 use wire::nearest::nearest;
@@ -163,7 +163,7 @@ mod tests {
     use expect_test::expect;
 
     use super::super::keys::Config;
-    use super::super::raw::Sources;
+    use crate::config::sources::raw::Sources;
     use crate::reference;
 
     fn sources(set: &[&str], environment: &[(&str, &str)]) -> Sources {

@@ -11,7 +11,7 @@ use tracing::info;
 use super::bus_handle::BusHandle;
 use super::current_run::StrategyRun;
 use crate::config::Config;
-use crate::config::environment::TOKEN_VARIABLE;
+use crate::config::sources::environment::TOKEN_VARIABLE;
 use crate::exit_failure::{Exit, ExitFailure};
 use crate::signals;
 

@@ -13,7 +13,7 @@ use strategy::{StrategyIdentity, StrategyRegistry, StrategyRunner};
 
 use crate::compose::strategies::explain;
 use crate::config::Config;
-use crate::config::strategies::StrategyInstance;
+use crate::config::values::strategies::StrategyInstance;
 use crate::data_dir::identity::DataDirIdentity;
 use crate::exit_failure::{Exit, ExitFailure};
 use crate::progress::ProgressReporter;

@@ -14,7 +14,7 @@ use venue_sim::replay::FillRule;
 
 use super::arguments::bar_size;
 use crate::config::ReferencePath;
-use crate::config::setting::Setting;
+use crate::config::values::setting::Setting;
 use crate::exit_failure::{Exit, ExitFailure};
 use crate::input_problem::Problems;
 

@@ -1,7 +1,7 @@
 //! Environment variables that begin with `RIALTO_`.
 
-use super::key::{Key, upper_snake};
-use super::keys::all_keys;
+use crate::config::keys::all_keys;
+use crate::config::keys::key::{Key, upper_snake};
 use crate::venues::venue_types;
 use wire::nearest::nearest;
 

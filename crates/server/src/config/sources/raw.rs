@@ -1,9 +1,11 @@
-//! Raw configuration, by layer: profile, file, environment, flags. Only syntax is checked here.
+//! Raw configuration, by layer: profile, file, environment, flags of the command line. Only syntax is checked here.
 
 use std::path::{Path, PathBuf};
 
+use clap::Args;
+
 use super::entry::{ConfigEntry, ConfigOrigin, RawConfig};
-use super::environment::{VariableMeaning, meaning};
+use super::environment::{self, VariableMeaning, meaning};
 use super::profile::{ConfigProfile, DEFAULT_PROFILE, profile};
 use super::toml_file;
 
@@ -96,5 +98,45 @@ impl RawConfig {
 
     fn add(&mut self, name: &str, text: &str, origin: ConfigOrigin) {
         self.written.push(ConfigEntry { name: name.to_owned(), text: text.to_owned(), origin });
+    }
+}
+
+/// Where the configuration comes from.
+#[derive(Debug, Default, Args)]
+pub struct ConfigArgs {
+    /// Configuration file (TOML).
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Profile to switch on; may be repeated, later ones win [default without --config: demo].
+    #[arg(long = "profile", value_name = "NAME")]
+    profiles: Vec<String>,
+    /// One key of the configuration; may be repeated.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// Where everything is kept [default: data].
+    #[arg(long, value_name = "FOLDER")]
+    data_dir: Option<PathBuf>,
+    /// Only a server serves the UI.
+    #[arg(skip)]
+    ui_dir: Option<PathBuf>,
+}
+
+impl ConfigArgs {
+    /// With the environment of this process.
+    pub fn into_sources(self) -> Sources {
+        let Self { config, profiles, set, data_dir, ui_dir } = self;
+        Sources { file: config, profiles, environment: environment::variables(), set, data_dir, ui_dir }
+    }
+
+    /// Sets the key strategies.distributed.
+    pub fn with_processes(mut self, distributed: bool) -> Self {
+        if distributed {
+            self.set.push("strategies.distributed=true".to_owned());
+        }
+        self
+    }
+
+    pub fn with_screen(self, ui_dir: Option<PathBuf>) -> Self {
+        Self { ui_dir, ..self }
     }
 }

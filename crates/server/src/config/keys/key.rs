@@ -1,6 +1,6 @@
 //! A key of the configuration.
 
-use super::setting::{Literal, Setting};
+use crate::config::values::setting::{Literal, Setting};
 
 #[derive(Debug)]
 pub struct Key {
@@ -15,7 +15,7 @@ pub struct Key {
 }
 
 impl Key {
-    pub(super) const fn of<T: Setting>(
+    pub(crate) const fn of<T: Setting>(
         name: &'static str,
         default: &'static str,
         doc: &'static [&'static str],
@@ -38,7 +38,7 @@ impl Key {
 }
 
 /// `LATENCY_MICROS` for `latencyMicros`; a dot is an underscore.
-pub(super) fn upper_snake(name: &str) -> String {
+pub(crate) fn upper_snake(name: &str) -> String {
     let mut variable = String::with_capacity(name.len());
     for letter in name.chars() {
         match letter {

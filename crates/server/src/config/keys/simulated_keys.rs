@@ -3,16 +3,16 @@
 use adapters::simulated_venue::VenueFault;
 use domain::Text;
 
-use super::effective::ConfigReader;
-use super::entry::{ConfigEntry, ConfigOrigin};
 use super::key::Key;
-use super::setting::{BETWEEN_ITEMS, Fraction, Literal, Setting, Whole};
+use crate::config::effective::ConfigReader;
+use crate::config::sources::entry::{ConfigEntry, ConfigOrigin};
+use crate::config::values::setting::{BETWEEN_ITEMS, Fraction, Literal, Setting, Whole};
 use wire::nearest::hint;
 
 const VENUES: &str = "simulated.venues";
 const FAULTS: &str = "simulated.faults";
 
-pub(super) const KEYS: &[Key] = &[
+pub(crate) const KEYS: &[Key] = &[
     Key::of::<Vec<SimulatedVenue>>(
         VENUES,
         "",
@@ -52,7 +52,7 @@ const SHARED: [(&str, &str); 5] = [
 ];
 
 /// The entries of `[[venues]]` that these keys mean. The platform's own keys have been read.
-pub(super) fn entries(reader: &mut ConfigReader) -> Vec<ConfigEntry> {
+pub(crate) fn entries(reader: &mut ConfigReader) -> Vec<ConfigEntry> {
     let venues = reader.value::<Vec<SimulatedVenue>>(VENUES).unwrap_or_default();
     reader.value::<Whole<0, 60_000_000>>("simulated.latencyMicros");
     reader.value::<Option<Fraction<-10, 10>>>("simulated.makerFeePercent");

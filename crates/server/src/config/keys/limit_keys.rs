@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use domain::risk::{BurstLimit, SelfTradePrevention};
 use domain::{Amount, Quantity, RiskLimits, SecurityId};
 
-use super::effective::ConfigReader;
 use super::key::Key;
-use super::setting::{SecurityNumber, Setting};
+use crate::config::effective::ConfigReader;
+use crate::config::values::setting::{SecurityNumber, Setting};
 
 /// How a limit is written in the configuration.
 trait ConfiguredLimit: Sized {
@@ -60,12 +60,12 @@ macro_rules! limit_keys {
         $(#[doc = $doc:literal])+
         $number:tt $name:ident $field:ident $key:ident: $type:ty, $scopes:ident, $default:literal;
     )+) => {
-        pub(super) const KEYS: &[Key] = &[$(
+        pub(crate) const KEYS: &[Key] = &[$(
             Key::of::<<$type as ConfiguredLimit>::Written>(concat!("risk.", stringify!($key)), $default, &[$($doc),+])
         ),+];
 
         /// The limits of the platform; none where one of them cannot be read.
-        pub(super) fn read(reading: &mut ConfigReader) -> Option<RiskLimits> {
+        pub(crate) fn read(reading: &mut ConfigReader) -> Option<RiskLimits> {
             $( let $field = reading.value(concat!("risk.", stringify!($key))); )+
             Some(RiskLimits { $( $field: <$type as ConfiguredLimit>::from_written($field?), )+ })
         }

@@ -7,7 +7,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::entry::{ConfigEntry, ConfigOrigin};
-use super::setting::BETWEEN_ITEMS;
+use crate::config::values::setting::BETWEEN_ITEMS;
 use crate::input_problem::Problems;
 
 /// Keys that may be written as a table of pairs.
@@ -15,12 +15,12 @@ const PAIRS: [&str; 1] = ["portfolio.pegs"];
 
 /// Entries of a file, and its problems.
 #[derive(Debug, Default)]
-pub(super) struct FileEntries {
-    pub(super) written: Vec<ConfigEntry>,
-    pub(super) problems: Problems,
+pub(crate) struct FileEntries {
+    pub(crate) written: Vec<ConfigEntry>,
+    pub(crate) problems: Problems,
 }
 
-pub(super) fn read(path: &Path) -> std::io::Result<FileEntries> {
+pub(crate) fn read(path: &Path) -> std::io::Result<FileEntries> {
     let text = std::fs::read_to_string(path)?;
     let mut reader = Reader { path, text: &text, entries: FileEntries::default() };
     let (table, errors) = DeTable::parse_recoverable(&text);

@@ -2,6 +2,10 @@
 //! follow from it: a new setting is one entry here, and its type defines the rest. The keys of the risk limits follow from
 //! their own table.
 
+pub mod key;
+pub(crate) mod limit_keys;
+pub(crate) mod simulated_keys;
+
 use std::path::PathBuf;
 
 use domain::{Amount, Currency, RiskLimits};
@@ -9,19 +13,17 @@ use runtime::strategies::OnFailure;
 use storage::journal::SyncMode;
 
 use super::effective::{ConfigReader, Effective};
-use super::key::Key;
-use super::limit_keys;
-use super::messaging::{ClientDestination, EventRate};
-use super::names::{FilePath, HostName, ListenPort, SessionFile, WebOrigin};
-use super::pegs::Peg;
-use super::setting::{
+use super::venues::{self, ConfiguredVenue};
+use crate::config::values::messaging::{ClientDestination, EventRate};
+use crate::config::values::names::{FilePath, HostName, ListenPort, SessionFile, WebOrigin};
+use crate::config::values::pegs::Peg;
+use crate::config::values::setting::{
     AnonymousRole, Fraction, JournalTicks, ListenAddress, LogFormat, LogLevel, MarketActivity, ReferencePath,
     TimeZoneName, Whole,
 };
-use super::simulated_keys;
-use super::strategies::StrategyInstance;
-use super::venues::{self, ConfiguredVenue};
+use crate::config::values::strategies::StrategyInstance;
 use crate::input_problem::Problems;
+use key::Key;
 
 /// A hundred years of 365.25 days: no test of a calendar needs more.
 const CENTURY_SECONDS: i64 = 3_155_760_000;
