@@ -2,29 +2,14 @@
 //! two shared topics, everything else on a queue per process.
 
 mod stomp_client;
-mod strategy_bridge;
-mod host_forwarder;
-mod strategy_process;
-mod send_window;
-mod bus_handle;
-mod bus_client;
-mod link_state;
-mod server_connection;
-mod current_run;
-mod ack_policy;
-mod phase_tracker;
-mod backoff;
-mod unanswered;
-mod duplicate_filter;
-mod server_time;
-mod remote_link;
-mod run_command;
+mod bridge;
+mod process;
 
-pub use bus_handle::BusHandle;
-pub use current_run::StrategyRun;
-pub use remote_link::RemoteLink;
-pub use run_command::run;
-pub use strategy_bridge::StrategyBridge;
+pub use bridge::strategy_bridge::StrategyBridge;
+pub use process::bus_handle::BusHandle;
+pub use process::current_run::StrategyRun;
+pub use process::remote_link::RemoteLink;
+pub use process::run_command::run;
 
 use stomp::encode_segment;
 

@@ -6,7 +6,6 @@ mod generate;
 mod run_observer;
 mod results_folder;
 pub mod plan;
-mod refusals;
 mod report;
 mod inputs;
 mod missing_data;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use domain::{Amount, BalanceId, Command, Currency, Event, Mark, ReferenceData, Refusal, Text, Timestamp};
+use domain::{Amount, BalanceId, Command, Currency, Event, Mark, ReferenceData, Refusal, RiskScope, Text, Timestamp};
 use indicatif::{ProgressBar, ProgressStyle};
 use results::{
     Assumptions, FillsCsv, OrderOutcomes, OrdersCsv, RefusalSummary, RoundTripsCsv, RunRecorder, StrategyStop,
@@ -18,7 +18,6 @@ use tracing::{info, warn};
 
 use super::missing_data::RecordedData;
 use super::plan::SimulationPlan;
-use super::refusals;
 use crate::exit_failure::{Exit, ExitFailure};
 
 /// Alarms that are logged one by one; further ones are only counted.
@@ -165,7 +164,7 @@ impl Observer for RunObserver {
     }
 
     fn on_refusal(&mut self, at: Timestamp, strategy: &Text, command: &Command, refusal: &Refusal) {
-        refusals::record(&mut self.refusals, (at, strategy), command, refusal, self.reference.as_deref());
+        record_refusal(&mut self.refusals, (at, strategy), command, refusal, self.reference.as_deref());
     }
 
     fn on_failure(&mut self, at: Timestamp, strategy: &Text, failure: &domain::command::StrategyFailure) {
@@ -225,4 +224,50 @@ impl Drop for RunProgressBar {
             bar.finish_and_clear();
         }
     }
+}
+
+/// Refusals of a kind that are logged one by one; further ones are only counted.
+const REFUSALS_LOGGED_MAX: u64 = 5;
+
+/// Counts a refusal, and logs the first ones of its kind.
+fn record_refusal(
+    refusals: &mut RefusalSummary,
+    (at, strategy): (Timestamp, &Text),
+    command: &Command,
+    refusal: &Refusal,
+    reference: Option<&ReferenceData>,
+) {
+    let told = format!("{at} {strategy}: {}", reason(refusal, reference));
+    refusals.orders += u64::from(matches!(command, Command::Place(_)));
+    let count = refusals.by_code.entry(refusal.code()).or_default();
+    *count += 1;
+    if *count <= REFUSALS_LOGGED_MAX {
+        warn!("{told}");
+    }
+    refusals.first.get_or_insert(told);
+}
+
+/// The rule and the reason; a scope by its name, since the ids of strategies in a plan are not known to the user.
+fn reason(refusal: &Refusal, reference: Option<&ReferenceData>) -> String {
+    let code = refusal.code();
+    match refusal {
+        Refusal::Limit { scope, value, limit, .. } => {
+            let (value, limit) = (value.normalize(), limit.normalize());
+            format!("{code}: {value} is above the limit of {limit} for {}", scope_name(*scope, reference))
+        }
+        Refusal::TradingState { scope, state } => {
+            format!("{code}: trading is {} for {}", state.name(), scope_name(*scope, reference))
+        }
+        other => format!("{code}: {other}"),
+    }
+}
+
+fn scope_name(scope: RiskScope, reference: Option<&ReferenceData>) -> String {
+    let name = reference.and_then(|data| match scope {
+        RiskScope::Platform => None,
+        RiskScope::Account(id) => Some(format!("account {}", data.accounts.get(&id)?.name)),
+        RiskScope::Strategy(id) => Some(format!("strategy {}", data.strategies.get(&id)?.name)),
+        RiskScope::Security(id) => Some(format!("security {}", data.securities.get(&id)?.symbol)),
+    });
+    name.unwrap_or_else(|| if scope == RiskScope::Platform { "the platform".into() } else { scope.to_string() })
 }

@@ -9,7 +9,7 @@ use runtime::strategies::protocol::StrategyRequestBody;
 const DEADLINE_SECONDS: i64 = 10;
 
 #[derive(Debug, Default)]
-pub(super) struct UnansweredRequests {
+pub(crate) struct UnansweredRequests {
     last_key: u64,
     open: BTreeMap<u64, OpenRequest>,
 }
@@ -22,11 +22,11 @@ enum OpenRequest {
 }
 
 impl UnansweredRequests {
-    pub(super) fn command(&mut self, now: Timestamp, command: Box<Command>) -> StrategyRequestBody {
+    pub(crate) fn command(&mut self, now: Timestamp, command: Box<Command>) -> StrategyRequestBody {
         self.add(OpenRequest::Command(now.plus_seconds(DEADLINE_SECONDS), command))
     }
 
-    pub(super) fn delivery_record(&mut self, record: Vec<u8>) -> StrategyRequestBody {
+    pub(crate) fn delivery_record(&mut self, record: Vec<u8>) -> StrategyRequestBody {
         self.add(OpenRequest::DeliveryRecord(record))
     }
 
@@ -38,12 +38,12 @@ impl UnansweredRequests {
     }
 
     /// Everything that is to be sent again, in its order.
-    pub(super) fn to_resend(&self) -> Vec<StrategyRequestBody> {
+    pub(crate) fn to_resend(&self) -> Vec<StrategyRequestBody> {
         self.open.iter().map(|(key, open)| request(*key, open)).collect()
     }
 
     /// An answer was received; returns the command.
-    pub(super) fn on_answer(&mut self, key: u64) -> Option<Box<Command>> {
+    pub(crate) fn on_answer(&mut self, key: u64) -> Option<Box<Command>> {
         match self.open.remove(&key)? {
             OpenRequest::Command(_, command) => Some(command),
             OpenRequest::DeliveryRecord(_) => None,
@@ -51,13 +51,13 @@ impl UnansweredRequests {
     }
 
     /// Expired commands.
-    pub(super) fn expired(&self, now: Timestamp) -> Vec<u64> {
+    pub(crate) fn expired(&self, now: Timestamp) -> Vec<u64> {
         let is_late = |open: &OpenRequest| matches!(open, OpenRequest::Command(expires, _) if *expires < now);
         self.open.iter().filter(|(_, open)| is_late(open)).map(|(key, _)| *key).collect()
     }
 
     /// A new run begins: requests of the previous one are dropped. Keys are never used again.
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.open.clear();
     }
 }

@@ -16,11 +16,10 @@ use tokio::sync::mpsc;
 use tokio::time::sleep;
 use tracing::{info, warn};
 
-use super::backoff::ReconnectBackoff;
 use super::host_forwarder::{HostMessage, spawn_forwarder};
-use super::stomp_client::StompClient;
 use super::strategy_process::StrategyProcess;
-use super::{ALREADY_RUNNING, REQUESTS, build, delivery_queue};
+use crate::distributed::stomp_client::{ReconnectBackoff, StompClient};
+use crate::distributed::{ALREADY_RUNNING, REQUESTS, build, delivery_queue};
 
 /// Events that are queued for the bridge; a sender of one more waits.
 const OUTGOING_MAX: usize = 16_384;

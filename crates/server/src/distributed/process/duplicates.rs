@@ -1,18 +1,22 @@
-//! Phase tracker: each phase is run once, also when it is announced again. After a reconnect the server repeats a phase
-//! whose completion it has not received.
+//! Duplicates after a reconnect. The server sends events again: those that were received before are dropped, so that the
+//! strategy receives each once. It repeats a phase whose completion it has not received: each phase is run once.
+
+use std::collections::BTreeSet;
 
 use domain::command::StrategyPhase;
+use domain::lookup_map::fingerprint;
 use runtime::strategies::protocol::StrategyRequestBody;
 
+/// Each phase is run once, also when it is announced again.
 #[derive(Debug, Default)]
-pub(super) struct PhaseTracker {
+pub(crate) struct PhaseTracker {
     announced: Option<StrategyPhase>,
     /// The completion message of the newest phase.
     completed: Option<(StrategyPhase, StrategyRequestBody)>,
 }
 
 #[derive(Debug, PartialEq)]
-pub(super) enum PhaseNotice {
+pub(crate) enum PhaseNotice {
     /// Not announced before.
     New,
     /// In progress.
@@ -23,7 +27,7 @@ pub(super) enum PhaseNotice {
 
 impl PhaseTracker {
     /// The server announces a phase.
-    pub(super) fn on_phase(&mut self, phase: StrategyPhase) -> PhaseNotice {
+    pub(crate) fn on_phase(&mut self, phase: StrategyPhase) -> PhaseNotice {
         if self.announced < Some(phase) {
             self.announced = Some(phase);
             return PhaseNotice::New;
@@ -35,10 +39,37 @@ impl PhaseTracker {
     }
 
     /// The strategy sends a request, perhaps the completion of a phase.
-    pub(super) fn on_request(&mut self, request: &StrategyRequestBody) {
+    pub(crate) fn on_request(&mut self, request: &StrategyRequestBody) {
         if let StrategyRequestBody::Entered { phase, .. } = request {
             self.completed = Some((*phase, request.clone()));
         }
+    }
+}
+
+/// Events that are kept; a gap is repeated from the newest sequence on, so few are needed.
+const EVENTS_MAX: usize = 4_096;
+
+/// Drops events that were received before.
+#[derive(Debug, Default)]
+pub(crate) struct DuplicateFilter {
+    events: BTreeSet<(u64, u128)>,
+    newest: u64,
+}
+
+impl DuplicateFilter {
+    /// Whether an event is new.
+    pub(crate) fn is_new(&mut self, sequence: u64, class: u8, payload: &[u8]) -> bool {
+        self.newest = self.newest.max(sequence);
+        let is_new = self.events.insert((sequence, fingerprint(&[&[class], payload])));
+        if self.events.len() > EVENTS_MAX {
+            self.events.pop_first();
+        }
+        is_new
+    }
+
+    /// Everything up to this sequence was received.
+    pub(crate) fn newest(&self) -> u64 {
+        self.newest
     }
 }
 
@@ -61,5 +92,14 @@ mod tests {
             [phases.on_phase(StrategyPhase::Prefeed), phases.on_phase(StrategyPhase::Prefeed)],
             [PhaseNotice::New, PhaseNotice::InProgress]
         );
+    }
+
+    #[test]
+    fn what_one_input_caused_is_several_events_and_each_is_heard_once() {
+        let mut seen = DuplicateFilter::default();
+        let told = [(5, 1, "a"), (5, 2, "a"), (5, 1, "a"), (6, 1, "a"), (5, 2, "a"), (5, 1, "b")];
+        let new =
+            told.map(|(sequence, class, payload): (u64, u8, &str)| seen.is_new(sequence, class, payload.as_bytes()));
+        assert_eq!((new, seen.newest()), ([true, true, false, true, false, true], 6));
     }
 }

@@ -15,16 +15,15 @@ use strategy::{CommandRejection, StrategyIdentity};
 use tokio::sync::mpsc;
 use tokio::time::{interval, sleep};
 
-use super::backoff::ReconnectBackoff;
 use super::current_run::{CurrentRun, StrategyRun};
-use super::duplicate_filter::DuplicateFilter;
 use super::link_state::{LinkEvent, LinkState};
-use super::phase_tracker::PhaseNotice;
 use super::remote_link::{OutgoingItem, OutgoingPayload};
 use super::server_connection::{FrameSource, ProcessIdentity, ServerConnection, source_of};
 use super::server_time::ServerTime;
 use super::unanswered::UnansweredRequests;
-use super::{ALREADY_RUNNING, build};
+use crate::distributed::process::duplicates::{DuplicateFilter, PhaseNotice};
+use crate::distributed::stomp_client::ReconnectBackoff;
+use crate::distributed::{ALREADY_RUNNING, build};
 
 /// Without a connection for this long the client gives up.
 const RECONNECT_MAX: Duration = Duration::from_secs(30);
@@ -36,7 +35,7 @@ const DEADLINES_EVERY: Duration = Duration::from_millis(500);
 const RELEASE_MAX: Duration = Duration::from_secs(5);
 
 /// What survives a connection. A connection has its own state, and so has a run.
-pub(super) struct BusClient {
+pub(crate) struct BusClient {
     process: ProcessIdentity,
     takes_over: bool,
     time: ServerTime,
@@ -53,11 +52,11 @@ pub(super) struct BusClient {
 }
 
 /// The ends of the queues between the client and the threads of the process.
-pub(super) struct ClientQueues {
-    pub(super) runs: Sender<StrategyRun>,
-    pub(super) outgoing: mpsc::WeakSender<OutgoingItem>,
+pub(crate) struct ClientQueues {
+    pub(crate) runs: Sender<StrategyRun>,
+    pub(crate) outgoing: mpsc::WeakSender<OutgoingItem>,
     /// Items that are not sent yet.
-    pub(super) queued: mpsc::Receiver<OutgoingItem>,
+    pub(crate) queued: mpsc::Receiver<OutgoingItem>,
 }
 
 /// Why a connection ended.
@@ -109,7 +108,7 @@ impl Retries {
 }
 
 impl BusClient {
-    pub(super) fn new(process: ProcessIdentity, takes_over: bool, time: ServerTime, queues: ClientQueues) -> Self {
+    pub(crate) fn new(process: ProcessIdentity, takes_over: bool, time: ServerTime, queues: ClientQueues) -> Self {
         Self {
             process,
             takes_over,
@@ -125,7 +124,7 @@ impl BusClient {
         }
     }
 
-    pub(super) async fn run(mut self) -> LinkLost {
+    pub(crate) async fn run(mut self) -> LinkLost {
         let mut retries = Retries::new();
         loop {
             let ended = self.run_connection(&mut retries).await;

@@ -11,8 +11,8 @@ use runtime::strategies::protocol::StrategyRequestBody;
 use strategy::StrategyIdentity;
 use tokio::sync::{mpsc, oneshot};
 
-use super::phase_tracker::PhaseTracker;
 use super::remote_link::{OutgoingItem, RemoteLink};
+use crate::distributed::process::duplicates::PhaseTracker;
 
 /// Deliveries that are queued for the strategy: beyond this prices are dropped, and with one more event of its own it
 /// is lost.
@@ -28,22 +28,22 @@ pub struct StrategyRun {
 }
 
 /// The strategy leaves its events unread.
-pub(super) struct DeliveriesFull;
+pub(crate) struct DeliveriesFull;
 
-pub(super) struct CurrentRun {
-    pub(super) id: u64,
+pub(crate) struct CurrentRun {
+    pub(crate) id: u64,
     /// Absent once the run has ended.
     deliveries: Option<Sender<StrategyDelivery>>,
     /// Ends when the strategy has released its run.
     released: Option<oneshot::Receiver<Infallible>>,
-    pub(super) phases: PhaseTracker,
+    pub(crate) phases: PhaseTracker,
     wanted: BTreeSet<SecurityId>,
     /// Requests from while there was no connection.
-    pub(super) unsent: VecDeque<StrategyRequestBody>,
+    pub(crate) unsent: VecDeque<StrategyRequestBody>,
 }
 
 impl CurrentRun {
-    pub(super) fn begin(
+    pub(crate) fn begin(
         identity: StrategyIdentity,
         reference: Arc<ReferenceData>,
         records_deliveries: bool,
@@ -63,12 +63,12 @@ impl CurrentRun {
     }
 
     /// Nothing more is delivered; returns what ends when the strategy has released the run.
-    pub(super) fn end(&mut self) -> Option<oneshot::Receiver<Infallible>> {
+    pub(crate) fn end(&mut self) -> Option<oneshot::Receiver<Infallible>> {
         self.deliveries = None;
         self.released.take()
     }
 
-    pub(super) fn note_subscription(&mut self, command: &Command) {
+    pub(crate) fn note_subscription(&mut self, command: &Command) {
         match command {
             Command::Subscribe(wish) => drop(self.wanted.insert(wish.security)),
             Command::Unsubscribe(wish) => drop(self.wanted.remove(&wish.security)),
@@ -76,7 +76,7 @@ impl CurrentRun {
         }
     }
 
-    pub(super) fn wants(&self, event: &Event) -> bool {
+    pub(crate) fn wants(&self, event: &Event) -> bool {
         match event {
             Event::Tick(tick) => self.wanted.contains(&tick.security),
             Event::Trade(trade) => self.wanted.contains(&trade.security),
@@ -86,14 +86,14 @@ impl CurrentRun {
         }
     }
 
-    pub(super) fn deliver_price(&self, published: PublishedEvent) {
+    pub(crate) fn deliver_price(&self, published: PublishedEvent) {
         if let Some(deliveries) = &self.deliveries {
             // A strategy that is behind receives newer prices later.
             let _ = deliveries.try_send(StrategyDelivery::Event(published));
         }
     }
 
-    pub(super) fn deliver(&self, delivery: StrategyDelivery) -> Result<(), DeliveriesFull> {
+    pub(crate) fn deliver(&self, delivery: StrategyDelivery) -> Result<(), DeliveriesFull> {
         match self.deliveries.as_ref().map(|deliveries| deliveries.try_send(delivery)) {
             None | Some(Ok(()) | Err(TrySendError::Disconnected(_))) => Ok(()),
             Some(Err(TrySendError::Full(_))) => Err(DeliveriesFull),

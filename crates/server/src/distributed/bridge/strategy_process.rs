@@ -17,17 +17,17 @@ const ANSWERS_MAX: usize = 8_192;
 /// Commands of one process in flight; one more is refused and has no effect.
 const OPEN_COMMANDS_MAX: usize = 1_024;
 
-pub(super) struct StrategyProcess {
-    pub(super) id: StrategyId,
-    pub(super) run: u64,
+pub(crate) struct StrategyProcess {
+    pub(crate) id: StrategyId,
+    pub(crate) run: u64,
     /// Address of its process.
-    pub(super) address: Text,
+    pub(crate) address: Text,
     window: SendWindow,
     /// Only a final message is sent to it any more.
     is_closed: bool,
-    pub(super) link: LocalLink,
+    pub(crate) link: LocalLink,
     notes: crossbeam_channel::Sender<RunnerEvent>,
-    pub(super) heartbeat: ProcessHeartbeat,
+    pub(crate) heartbeat: ProcessHeartbeat,
     newest_key: Option<u64>,
     /// Commands by key: answered, or in flight.
     answers: BTreeMap<u64, Option<ServerMessage>>,
@@ -35,11 +35,11 @@ pub(super) struct StrategyProcess {
     /// A phase that it has not completed, with its history.
     pending_phase: Vec<ServerMessage>,
     /// Events before the replay are dropped: the replay contains them.
-    pub(super) awaits_replay: bool,
+    pub(crate) awaits_replay: bool,
 }
 
 impl StrategyProcess {
-    pub(super) fn new(attached: AttachedStrategy, epoch: u64, address: Text) -> Self {
+    pub(crate) fn new(attached: AttachedStrategy, epoch: u64, address: Text) -> Self {
         Self {
             id: attached.identity.id,
             run: attached.identity.run,
@@ -57,22 +57,22 @@ impl StrategyProcess {
         }
     }
 
-    pub(super) fn run_id(&self) -> RunId {
+    pub(crate) fn run_id(&self) -> RunId {
         RunId { strategy: self.id, run: self.run }
     }
 
-    pub(super) fn epoch(&self) -> u64 {
+    pub(crate) fn epoch(&self) -> u64 {
         self.window.epoch()
     }
 
     /// From now on messages have a new epoch. Queued messages are sent again from the last received one on.
-    pub(super) fn resume(&mut self, epoch: u64) {
+    pub(crate) fn resume(&mut self, epoch: u64) {
         (self.window, self.awaits_replay) = (SendWindow::new_epoch(epoch), true);
     }
 
     /// Queues a message. A process that acknowledges nothing is declared lost when its queue is full; others are not
     /// affected.
-    pub(super) fn enqueue(&mut self, message: ServerMessage) {
+    pub(crate) fn enqueue(&mut self, message: ServerMessage) {
         if let ServerMessage::Disconnected { .. } = message {
             self.is_closed = true;
             return self.window.push_final(message);
@@ -84,21 +84,21 @@ impl StrategyProcess {
         }
     }
 
-    pub(super) fn next_envelope(&mut self) -> Option<Vec<u8>> {
+    pub(crate) fn next_envelope(&mut self) -> Option<Vec<u8>> {
         self.window.next_envelope()
     }
 
-    pub(super) fn on_acknowledged(&mut self, number: u64) {
+    pub(crate) fn on_acknowledged(&mut self, number: u64) {
         self.window.on_acknowledged(number);
     }
 
     /// The resume request after envelopes may have been lost, unless the process has ended.
-    pub(super) fn resume_request(&mut self) -> Option<Vec<u8>> {
+    pub(crate) fn resume_request(&mut self) -> Option<Vec<u8>> {
         (!self.is_closed).then(|| self.window.encode_envelope(ServerMessage::Reconnect))
     }
 
     /// Whether a command is new; a known one is answered again, or its answer is awaited.
-    pub(super) fn begin_command(&mut self, key: u64) -> Result<(), Option<ServerMessage>> {
+    pub(crate) fn begin_command(&mut self, key: u64) -> Result<(), Option<ServerMessage>> {
         if let Some(known) = self.answers.get(&key) {
             return Err(known.clone());
         }
@@ -117,18 +117,18 @@ impl StrategyProcess {
     }
 
     /// Whether the limit of commands in flight is reached.
-    pub(super) fn is_busy(&self) -> bool {
+    pub(crate) fn is_busy(&self) -> bool {
         self.open_commands > OPEN_COMMANDS_MAX
     }
 
     /// A command does not reach the engine: the delivery log records it.
-    pub(super) fn on_command_dropped(&self) {
+    pub(crate) fn on_command_dropped(&self) {
         // A stopping server writes nothing.
         let _ = self.link.log_rejected_command();
     }
 
     /// Appends a record to the delivery log of this strategy, in the journal.
-    pub(super) fn append_delivery_record(&self, record: Vec<u8>) -> Result<(), CommandRefusal> {
+    pub(crate) fn append_delivery_record(&self, record: Vec<u8>) -> Result<(), CommandRefusal> {
         if DeliveryRecord::owner(&record) != Some((self.id, self.run)) {
             return Err(foreign_strategy());
         }
@@ -137,7 +137,7 @@ impl StrategyProcess {
         Ok(())
     }
 
-    pub(super) fn on_answer(&mut self, key: u64, message: &ServerMessage) {
+    pub(crate) fn on_answer(&mut self, key: u64, message: &ServerMessage) {
         if let Some(answer @ None) = self.answers.get_mut(&key) {
             *answer = Some(message.clone());
             self.open_commands -= 1;
@@ -145,7 +145,7 @@ impl StrategyProcess {
     }
 
     /// A strategy trades only for itself: its commands name the owner of an order, and the engine refuses others.
-    pub(super) fn check(&self, command: &Command) -> Result<(), CommandRefusal> {
+    pub(crate) fn check(&self, command: &Command) -> Result<(), CommandRefusal> {
         let is_own = match command {
             Command::Place(ask) => ask.strategy == Some(self.id),
             Command::Modify(change) => change.restated.strategy == Some(self.id),
@@ -157,7 +157,7 @@ impl StrategyProcess {
         if is_own { Ok(()) } else { Err(foreign_strategy()) }
     }
 
-    pub(super) fn on_phase_sent(&mut self, part: &ServerMessage) {
+    pub(crate) fn on_phase_sent(&mut self, part: &ServerMessage) {
         if !matches!(self.pending_phase.last(), Some(ServerMessage::Enter { is_partial: true, .. })) {
             self.pending_phase.clear();
         }
@@ -165,11 +165,11 @@ impl StrategyProcess {
     }
 
     /// The phase messages that must be sent again after a reconnect, as far as they were sent.
-    pub(super) fn unfinished_phase_messages(&self) -> Vec<ServerMessage> {
+    pub(crate) fn unfinished_phase_messages(&self) -> Vec<ServerMessage> {
         self.pending_phase.clone()
     }
 
-    pub(super) fn on_phase_completed(&mut self, phase: StrategyPhase, wishes: Vec<BarHistoryRequest>) {
+    pub(crate) fn on_phase_completed(&mut self, phase: StrategyPhase, wishes: Vec<BarHistoryRequest>) {
         // It may be reported twice, the second time during the next phase.
         self.pending_phase.retain(|part| !matches!(part, ServerMessage::Enter { phase: told, .. } if *told == phase));
         self.is_closed |= phase == StrategyPhase::Exit;
@@ -179,7 +179,7 @@ impl StrategyProcess {
         }
     }
 
-    pub(super) fn on_failed(&mut self, reason: &str) {
+    pub(crate) fn on_failed(&mut self, reason: &str) {
         self.is_closed = true;
         self.send_note(RunnerEvent::Ended(self.run_id(), RunnerExit::Panicked(reason.to_owned())));
     }

@@ -10,14 +10,14 @@ const WINDOW_ENVELOPES: usize = 512;
 /// Their octets; the broker's queues hold sixty times as many.
 const WINDOW_BYTES: usize = 256 * 1_024;
 /// Messages that are queued for one process; with one more it is declared lost.
-pub(super) const WAITING_MAX: usize = 16_384;
+pub(crate) const WAITING_MAX: usize = 16_384;
 
 /// The queue is full.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct WindowFull;
+pub(crate) struct WindowFull;
 
 #[derive(Default)]
-pub(super) struct SendWindow {
+pub(crate) struct SendWindow {
     epoch: u64,
     number: u64,
     /// Number and size of each envelope.
@@ -27,15 +27,15 @@ pub(super) struct SendWindow {
 }
 
 impl SendWindow {
-    pub(super) fn new_epoch(epoch: u64) -> Self {
+    pub(crate) fn new_epoch(epoch: u64) -> Self {
         Self { epoch, ..Self::default() }
     }
 
-    pub(super) fn epoch(&self) -> u64 {
+    pub(crate) fn epoch(&self) -> u64 {
         self.epoch
     }
 
-    pub(super) fn push(&mut self, message: ServerMessage) -> Result<(), WindowFull> {
+    pub(crate) fn push(&mut self, message: ServerMessage) -> Result<(), WindowFull> {
         if self.waiting.len() >= WAITING_MAX {
             return Err(WindowFull);
         }
@@ -44,12 +44,12 @@ impl SendWindow {
     }
 
     /// Drops what is queued and sends only this.
-    pub(super) fn push_final(&mut self, message: ServerMessage) {
+    pub(crate) fn push_final(&mut self, message: ServerMessage) {
         self.waiting = VecDeque::from([message]);
     }
 
     /// The next envelope that may be sent.
-    pub(super) fn next_envelope(&mut self) -> Option<Vec<u8>> {
+    pub(crate) fn next_envelope(&mut self) -> Option<Vec<u8>> {
         if self.in_flight.len() >= WINDOW_ENVELOPES || self.bytes >= WINDOW_BYTES {
             return None;
         }
@@ -58,7 +58,7 @@ impl SendWindow {
     }
 
     /// An envelope that is sent before the queued ones, whatever is in flight.
-    pub(super) fn encode_envelope(&mut self, message: ServerMessage) -> Vec<u8> {
+    pub(crate) fn encode_envelope(&mut self, message: ServerMessage) -> Vec<u8> {
         self.number += 1;
         let envelope = message.into_bytes(self.epoch, self.number);
         self.in_flight.push_back((self.number, envelope.len()));
@@ -67,7 +67,7 @@ impl SendWindow {
     }
 
     /// Every envelope up to this one has arrived.
-    pub(super) fn on_acknowledged(&mut self, number: u64) {
+    pub(crate) fn on_acknowledged(&mut self, number: u64) {
         while let Some((_, bytes)) = self.in_flight.pop_front_if(|(sent, _)| *sent <= number) {
             self.bytes -= bytes;
         }

@@ -9,25 +9,25 @@ use runtime::EngineClock;
 use crate::clock::SystemClock;
 
 #[derive(Clone)]
-pub(super) struct ServerTime {
+pub(crate) struct ServerTime {
     own: Arc<SystemClock>,
     ahead_nanos: Arc<AtomicI64>,
 }
 
 impl ServerTime {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { own: Arc::new(SystemClock::new(0)), ahead_nanos: Arc::default() }
     }
 
-    pub(super) fn set(&self, now: Timestamp) {
+    pub(crate) fn set(&self, now: Timestamp) {
         self.ahead_nanos.store(now.nanos_since(self.own.now()), Ordering::Relaxed);
     }
 
-    pub(super) fn now(&self) -> Timestamp {
+    pub(crate) fn now(&self) -> Timestamp {
         Timestamp(self.own.now().0.saturating_add(self.ahead_nanos.load(Ordering::Relaxed)))
     }
 
-    pub(super) fn shared(&self) -> EngineClock {
+    pub(crate) fn shared(&self) -> EngineClock {
         let clock = self.clone();
         Arc::new(move || clock.now())
     }

@@ -15,14 +15,14 @@ const HEARTBEAT_EVERY: Duration = Duration::from_millis(250);
 
 /// An item of the strategy, or of its runner, for the bus client.
 #[derive(Debug)]
-pub(super) struct OutgoingItem {
+pub(crate) struct OutgoingItem {
     /// The run of the item: items of an earlier run are dropped.
-    pub(super) run: Option<u64>,
-    pub(super) payload: OutgoingPayload,
+    pub(crate) run: Option<u64>,
+    pub(crate) payload: OutgoingPayload,
 }
 
 #[derive(Debug)]
-pub(super) enum OutgoingPayload {
+pub(crate) enum OutgoingPayload {
     Heartbeat,
     Command(Box<Command>),
     DeliveryRecord(Vec<u8>),
@@ -41,7 +41,7 @@ pub struct RemoteLink {
 
 impl RemoteLink {
     /// The link, and a receiver that ends when the strategy has released it.
-    pub(super) fn new(
+    pub(crate) fn new(
         run: u64,
         heard: Receiver<StrategyDelivery>,
         said: mpsc::Sender<OutgoingItem>,

@@ -2,7 +2,7 @@
 
 /// Where the link is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum LinkState {
+pub(crate) enum LinkState {
     /// No run goes on: the server has not accepted the process yet, or has ended its run.
     Connecting,
     /// A run goes on, and the server has not accepted a connection for it since the last one was lost.
@@ -17,7 +17,7 @@ pub(super) enum LinkState {
 
 /// What happens to the link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum LinkEvent {
+pub(crate) enum LinkEvent {
     /// The server accepted the connection, for the run or for a new one.
     Welcomed,
     ConnectionLost,
@@ -31,7 +31,7 @@ pub(super) enum LinkEvent {
 
 impl LinkState {
     /// The state after an event; `None` where it is not legal. A pair that is not listed is refused.
-    pub(super) fn after(self, event: LinkEvent) -> Option<Self> {
+    pub(crate) fn after(self, event: LinkEvent) -> Option<Self> {
         use LinkState::{Connecting, Leaving, Live, Lost, Resuming};
         Some(match (self, event) {
             (Connecting | Resuming, LinkEvent::Welcomed) => Live,
@@ -46,7 +46,7 @@ impl LinkState {
     }
 
     /// Whether requests can be sent.
-    pub(super) fn is_attached(self) -> bool {
+    pub(crate) fn is_attached(self) -> bool {
         matches!(self, Self::Live | Self::Leaving)
     }
 }
@@ -68,7 +68,7 @@ mod tests {
             let next = EVENTS.map(|event| state.after(event).map_or("–".into(), |next| format!("{next:?}")));
             grid += &format!("| {state:?} | {} |\n", next.join(" | "));
         }
-        let page = include_str!("../../../../docs/strategies.md");
+        let page = include_str!("../../../../../docs/strategies.md");
         assert!(page.contains(&grid), "docs/strategies.md has another table than link_state.rs, which is:\n{grid}");
     }
 }

@@ -13,32 +13,31 @@ use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 use wire::topics::{SHARED_GENERIC_EVENT, SHARED_MARKET_DATA};
 
-use super::ack_policy::AckPolicy;
-use super::stomp_client::StompClient;
-use super::{REQUESTS, delivery_queue};
+use crate::distributed::stomp_client::StompClient;
+use crate::distributed::{REQUESTS, delivery_queue};
 
 const CONNECT_MAX: Duration = Duration::from_secs(5);
 
 /// Locates the broker; blocks.
-pub(super) type BrokerLocator = Arc<dyn Fn() -> io::Result<String> + Send + Sync>;
+pub(crate) type BrokerLocator = Arc<dyn Fn() -> io::Result<String> + Send + Sync>;
 
 /// A strategy process, as it shows itself to the server.
-pub(super) struct ProcessIdentity {
-    pub(super) broker: BrokerLocator,
-    pub(super) strategy: Text,
+pub(crate) struct ProcessIdentity {
+    pub(crate) broker: BrokerLocator,
+    pub(crate) strategy: Text,
     /// Unique to this process.
-    pub(super) address: String,
-    pub(super) token: Option<String>,
+    pub(crate) address: String,
+    pub(crate) token: Option<String>,
 }
 
 /// What a frame carries.
-pub(super) enum FrameSource {
+pub(crate) enum FrameSource {
     Own,
     Prices,
     GenericEvents,
 }
 
-pub(super) struct ServerConnection {
+pub(crate) struct ServerConnection {
     line: StompClient<TcpStream>,
     strategy: Text,
     address: Text,
@@ -47,14 +46,14 @@ pub(super) struct ServerConnection {
     number: u64,
     ack_policy: AckPolicy,
     /// Changes of reference data from before the welcome.
-    pub(super) changes: Vec<ReferenceChange>,
+    pub(crate) changes: Vec<ReferenceChange>,
     /// Bars of history that came before the phase that needs them.
-    pub(super) history: Vec<Bar>,
+    pub(crate) history: Vec<Bar>,
 }
 
 impl ServerConnection {
     /// Messages of another epoch are left over from an older connection.
-    pub(super) async fn open(process: &ProcessIdentity, epoch: u64) -> io::Result<Self> {
+    pub(crate) async fn open(process: &ProcessIdentity, epoch: u64) -> io::Result<Self> {
         let connecting = async {
             let broker = process.broker.clone();
             let stream = TcpStream::connect(spawn_blocking(move || broker()).await??).await?;
@@ -67,25 +66,25 @@ impl ServerConnection {
         Ok(Self { line, strategy, address, epoch, number: 0, ack_policy, changes, history })
     }
 
-    pub(super) async fn subscribe(&mut self) -> io::Result<()> {
+    pub(crate) async fn subscribe(&mut self) -> io::Result<()> {
         self.line.subscribe("own", &delivery_queue(&self.strategy, &self.address)).await?;
         self.line.subscribe("prices", &format!("/topic/{SHARED_MARKET_DATA}")).await?;
         self.line.subscribe("events", &format!("/topic/{SHARED_GENERIC_EVENT}")).await
     }
 
     /// The next frame. Cancel safe.
-    pub(super) async fn next(&mut self) -> io::Result<StompFrame> {
+    pub(crate) async fn next(&mut self) -> io::Result<StompFrame> {
         self.line.next().await
     }
 
-    pub(super) async fn send(&mut self, body: StrategyRequestBody) -> io::Result<()> {
+    pub(crate) async fn send(&mut self, body: StrategyRequestBody) -> io::Result<()> {
         let (strategy, address) = (self.strategy.clone(), self.address.clone());
         let request = StrategyRequest { strategy, epoch: self.epoch, body, address };
         self.line.send_to(REQUESTS, protocol::encode(request)).await
     }
 
     /// The message of an envelope; none where it was received before.
-    pub(super) fn accept(&mut self, body: &[u8]) -> io::Result<Option<ServerMessage>> {
+    pub(crate) fn accept(&mut self, body: &[u8]) -> io::Result<Option<ServerMessage>> {
         let envelope: ServerEnvelope = minicbor::decode(body).map_err(io::Error::other)?;
         // Leftovers of an older connection in the queue were sent again already.
         if envelope.epoch != self.epoch {
@@ -107,15 +106,52 @@ impl ServerConnection {
 
     /// Counts what was received; returns the acknowledgement where one is due. The server sends only a bounded window ahead
     /// of them.
-    pub(super) fn acknowledgement(&mut self, bytes: usize) -> Option<StrategyRequestBody> {
+    pub(crate) fn acknowledgement(&mut self, bytes: usize) -> Option<StrategyRequestBody> {
         self.ack_policy.is_ack_due(bytes).then_some(StrategyRequestBody::Ack { number: self.number })
     }
 }
 
-pub(super) fn source_of(frame: &StompFrame) -> FrameSource {
+pub(crate) fn source_of(frame: &StompFrame) -> FrameSource {
     match frame.headers.get("subscription") {
         Some("own") => FrameSource::Own,
         Some("prices") => FrameSource::Prices,
         _ => FrameSource::GenericEvents,
+    }
+}
+
+/// Envelopes per acknowledgement; an eighth of the server's window.
+const ACK_ENVELOPES: usize = 64;
+/// Octets per acknowledgement; a quarter of the server's window.
+const ACK_BYTES: usize = 64 * 1_024;
+
+/// What was received and not acknowledged yet. An acknowledgement is sent well before the server's window is full, and not for
+/// every envelope.
+#[derive(Debug, Default)]
+pub(crate) struct AckPolicy {
+    envelopes: usize,
+    bytes: usize,
+}
+
+impl AckPolicy {
+    /// One more was received; returns whether an acknowledgement is due.
+    pub(crate) fn is_ack_due(&mut self, bytes: usize) -> bool {
+        (self.envelopes, self.bytes) = (self.envelopes + 1, self.bytes + bytes);
+        let is_due = self.envelopes >= ACK_ENVELOPES || self.bytes >= ACK_BYTES;
+        if is_due {
+            *self = Self::default();
+        }
+        is_due
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_acknowledgement_is_due_after_many_small_envelopes_or_a_few_large_ones() {
+        let mut taken = AckPolicy::default();
+        let told = |taken: &mut AckPolicy, bytes, parcels| (0..parcels).filter(|_| taken.is_ack_due(bytes)).count();
+        assert_eq!((told(&mut taken, 10, 63), told(&mut taken, 10, 1), told(&mut taken, 40_000, 4)), (0, 1, 2));
     }
 }

@@ -13,15 +13,15 @@ use runtime::strategies::{AttachedStrategy, LinkLost, RunnerEvent, RunnerExit, S
 const POLL_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// A message of the host for a strategy.
-pub(super) struct HostMessage {
-    pub(super) name: Text,
-    pub(super) run: u64,
+pub(crate) struct HostMessage {
+    pub(crate) name: Text,
+    pub(crate) run: u64,
     /// `None`: what follows begins at the last event that the strategy received.
-    pub(super) message: Option<ServerMessage>,
+    pub(crate) message: Option<ServerMessage>,
 }
 
 /// Forwards by `carry`, which returns whether the bridge still runs.
-pub(super) fn spawn_forwarder(
+pub(crate) fn spawn_forwarder(
     attached: &AttachedStrategy,
     carry: impl Fn(HostMessage) -> bool + Send + 'static,
 ) -> io::Result<()> {
