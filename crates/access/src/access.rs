@@ -11,22 +11,20 @@ use domain::{Text, Timestamp};
 use secrecy::{ExposeSecret, SecretString};
 use tokio::sync::Semaphore;
 
-use crate::attempt_locks::AttemptLocks;
 use crate::audit::{AccessRequest, Actor, AuditEntry, DONE};
 use crate::audit_writer::AuditWriter;
 use crate::error::AccessError;
 use crate::grant::{self, AccessGrant, Authenticated, GrantBasis};
-use crate::identity::{AccessCredentials, AccessDenied, Identity};
-use crate::login_throttle::LoginThrottle;
-use crate::name::PrincipalName;
-use crate::password::{PASSWORD_BYTES_MAX, matches_hash};
-use crate::password_cache::{PasswordCache, PasswordFingerprint};
-use crate::refusal_counts::RefusalCounts;
-use crate::role::UserRole;
-use crate::secret::{self, Secret};
-use crate::sessions::LoginSessions;
-use crate::user_directory::{UserDirectory, UserDirectoryCache};
-use crate::user_store::{User, UserStore};
+use crate::identity::{AccessCredentials, AccessDenied, Identity, RefusalCounts};
+use crate::login::login_throttle::LoginThrottle;
+use crate::login::password::{PASSWORD_BYTES_MAX, matches_hash};
+use crate::login::password_cache::{AttemptLocks, PasswordCache, PasswordFingerprint};
+use crate::login::secret::{self, Secret};
+use crate::login::sessions::LoginSessions;
+use crate::users::name::PrincipalName;
+use crate::users::role::UserRole;
+use crate::users::user_directory::{UserDirectory, UserDirectoryCache};
+use crate::users::user_store::{User, UserStore};
 
 /// Where the time comes from.
 pub type AccessClock = Arc<dyn Fn() -> Timestamp + Send + Sync>;

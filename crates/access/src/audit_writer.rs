@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::audit::{AuditAggregator, AuditEntry};
-use crate::user_store::UserStore;
+use crate::users::user_store::UserStore;
 
 /// Entries that may wait for the file; the caller of one more waits for a slot.
 const AUDIT_WAITING_MAX: usize = 1_024;

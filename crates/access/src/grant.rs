@@ -7,9 +7,9 @@ use domain::Text;
 use domain::rights::TradingRights;
 
 use crate::identity::Identity;
-use crate::role::UserRole;
-use crate::secret::SecretDigest;
-use crate::user_store::{AccessToken, User};
+use crate::login::secret::SecretDigest;
+use crate::users::role::UserRole;
+use crate::users::user_store::{AccessToken, User};
 
 /// Checked by [`Access::is_valid`](crate::Access::is_valid).
 #[derive(Debug, Clone)]

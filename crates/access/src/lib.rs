@@ -1,22 +1,11 @@
 //! Authentication and authorisation: users, tokens, sessions, login throttling, audit. One SQLite file (`access.sqlite`
 //! in the data folder), shared by the server and the command line. Every interface calls [`Access::authenticate`].
 
-mod name;
-mod role;
-mod password;
-mod secret;
+mod users;
+mod login;
 mod error;
-mod schema;
-mod user_store;
-mod settings;
 mod audit;
-mod refusal_counts;
 mod audit_writer;
-mod user_directory;
-mod password_cache;
-mod attempt_locks;
-mod login_throttle;
-mod sessions;
 mod grant;
 mod access;
 mod identity;
@@ -28,11 +17,11 @@ pub use error::AccessError;
 pub use grant::AccessGrant;
 pub use hosts::HostPolicy;
 pub use identity::{AccessCredentials, AccessDenied, Identity};
-pub use name::{InvalidName, PrincipalName};
-pub use password::{InvalidPassword, PASSWORD_BYTES_MAX, PASSWORD_LENGTH_MIN, Password};
-pub use role::{InvalidRole, UserRole};
+pub use login::password::{InvalidPassword, PASSWORD_BYTES_MAX, PASSWORD_LENGTH_MIN, Password};
+pub use login::secret::Secret;
+pub use login::sessions::{SESSION_HOURS_MAX, SESSION_IDLE_MINUTES_MAX};
 pub use secrecy::{ExposeSecret, SecretString};
-pub use secret::Secret;
-pub use sessions::{SESSION_HOURS_MAX, SESSION_IDLE_MINUTES_MAX};
-pub use settings::UserSettings;
-pub use user_store::{AccessToken, FILE, NewToken, TOKEN_DAYS_MAX, User, UserStore, UserStoreError};
+pub use users::name::{InvalidName, PrincipalName};
+pub use users::role::{InvalidRole, UserRole};
+pub use users::settings::UserSettings;
+pub use users::user_store::{AccessToken, FILE, NewToken, TOKEN_DAYS_MAX, User, UserStore, UserStoreError};

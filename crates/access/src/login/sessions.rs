@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use domain::{Text, Timestamp};
 
-use crate::secret::{Secret, SecretDigest, digest};
+use crate::login::secret::{Secret, SecretDigest, digest};
 
 /// A session ends this long after the login.
 pub const SESSION_HOURS_MAX: i64 = 12;

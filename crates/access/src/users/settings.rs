@@ -4,7 +4,7 @@ use domain::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::error::AccessError;
-use crate::user_store::{UserStore, UserStoreError};
+use crate::users::user_store::{UserStore, UserStoreError};
 
 /// The owner of the settings of anonymous callers. No user and no token can have this name.
 const LOCAL: &str = "";

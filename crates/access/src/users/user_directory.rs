@@ -8,7 +8,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use domain::{Text, Timestamp};
 
 use crate::error::AccessError;
-use crate::user_store::{AccessToken, User, UserStore};
+use crate::users::user_store::{AccessToken, User, UserStore};
 
 /// An older cache is compared with the file before it is used.
 const DIRECTORY_SECONDS_MAX: i64 = 1;

@@ -2,12 +2,13 @@
 //! hashing would limit a client to a few requests a second.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use domain::{Text, Timestamp};
 use secrecy::{ExposeSecret, SecretString};
+use tokio::sync::OwnedMutexGuard;
 
-use crate::secret::random;
+use crate::login::secret::random;
 
 /// How long a verified password is not hashed again.
 const PASSWORD_CACHE_SECONDS_MAX: i64 = 5 * 60;
@@ -65,6 +66,29 @@ impl PasswordCache {
     fn lock(&self) -> MutexGuard<'_, BTreeMap<PasswordFingerprint, CachedPassword>> {
         // The map is consistent between any two statements that hold the lock.
         self.since.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+type AttemptLock = Arc<tokio::sync::Mutex<()>>;
+
+/// Serialises equal login attempts, so that a password is hashed once: a program that opens many connections with one
+/// password waits for the first result.
+#[derive(Default)]
+pub(crate) struct AttemptLocks(Mutex<BTreeMap<PasswordFingerprint, AttemptLock>>);
+
+/// Held by the attempt that is being processed.
+pub(crate) type AttemptGuard = OwnedMutexGuard<()>;
+
+impl AttemptLocks {
+    pub(crate) async fn acquire(&self, mark: PasswordFingerprint) -> AttemptGuard {
+        self.lock_for(mark).lock_owned().await
+    }
+
+    /// A lock without waiters is held by the map alone.
+    fn lock_for(&self, mark: PasswordFingerprint) -> AttemptLock {
+        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        lines.retain(|_, line| Arc::strong_count(line) > 1);
+        lines.entry(mark).or_default().clone()
     }
 }
 

@@ -13,11 +13,11 @@ use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehav
 
 use crate::audit::{self, AccessChannel, Actor, AuditAggregator, AuditEntry, AuditRow};
 use crate::error::AccessError;
-use crate::name::PrincipalName;
-use crate::password::Password;
-use crate::role::UserRole;
-use crate::schema;
-use crate::secret::{Secret, SecretDigest, new_token};
+use crate::login::password::Password;
+use crate::login::secret::{Secret, SecretDigest, new_token};
+use crate::users::name::PrincipalName;
+use crate::users::role::UserRole;
+use crate::users::schema;
 
 /// The file inside the data folder.
 pub const FILE: &str = "access.sqlite";
