@@ -10,17 +10,21 @@ use bus::operations::{FixSessionCommand, FixSessionError, FixSessionStatus};
 use bus::{Bus, FixSessionAdmin, Ledger};
 use domain::Timestamp;
 use fix::{CancelOnDisconnect, Dictionary, FixSession, SessionEngine, SessionSettings, UtcTimestamp};
-use fix_net::{Acceptor, LogonAuthenticator, SessionClock, SessionQueue, TlsWrapper, run_session, session_queue};
+use fix_net::{
+    Acceptor, LogonAuthenticator, SessionClock, SessionQueue, SessionStream, TlsWrapper, run_session, session_queue,
+};
+use rustls::server::ResolvesServerCert;
 use tokio::net::TcpListener;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
+use tokio_rustls::TlsAcceptor;
 
-use crate::context::GatewayContext;
 use crate::limits::STOP_SECONDS;
 use crate::session::{
-    Absent, EventRouter, GatewayApplication, LogonAttempt, LogonCredentials, MessageLog, SessionStatus, Waits, run,
+    Absent, EventRouter, GatewayApplication, GatewayContext, LogonAttempt, LogonCredentials, MessageLog, SessionStatus,
+    Waits, run,
 };
 use crate::settings::FixSessionFile;
 use crate::store::{LedgerStore, SessionStore};
@@ -169,4 +173,16 @@ impl FixSessionAdmin for FixOperations {
         let status = self.statuses.iter().find(|status| status.id() == id).ok_or(FixSessionError::UnknownSession)?;
         status.command(act, &self.runtime)
     }
+}
+
+/// TLS of the FIX port, with the server's certificate.
+pub fn tls_acceptor(certificates: Arc<dyn ResolvesServerCert>) -> Result<TlsWrapper, rustls::Error> {
+    let acceptor = TlsAcceptor::from(net::server_config(certificates, &[])?);
+    Ok(Arc::new(move |socket, _| {
+        let handshake = acceptor.accept(socket);
+        Box::pin(async move {
+            let stream: Box<dyn SessionStream> = Box::new(handshake.await?);
+            Ok(stream)
+        })
+    }))
 }

@@ -21,17 +21,17 @@ use tokio::task::JoinSet;
 use super::command_submission::{CommandSubmission, SubmissionResult, Waits, engine_unavailable};
 use super::credential_watch::{CREDENTIALS_REVOKED, CredentialWatch};
 use super::event_router::ReportSource;
-use super::local_rejects::{cancel_rate_exceeded, journal_stalled, order_rate_exceeded};
 use super::logon::{LogonAttempt, LogonCredentials};
 use super::message_log::MessageLog;
-use super::principal::Principal;
 use super::rate_limiter::MessageRateLimiter;
 use super::read_confirmation::{ConfirmationStep, ReadConfirmation};
 use super::report_feeder::{ReportFeeder, ReportItem, ResumePoint, SessionWaker};
 use super::session_status::SessionStatus;
 use super::status_request::StatusRequest;
-use crate::context::GatewayContext;
 use crate::limits::{REPORTS_PER_TURN, REPORTS_QUEUED_MAX, STATUS_REQUESTS_MAX};
+use crate::session::GatewayContext;
+use crate::session::command_submission::{cancel_rate_exceeded, journal_stalled, order_rate_exceeded};
+use crate::session::session_status::Principal;
 use crate::store::{Cursor, SessionStore};
 use crate::translate::{
     self, CommandClass, ExecTypeProfile, MessageReject, MessageRow, ReplyContext, ReportIds, RequestEcho,

@@ -7,10 +7,11 @@ use std::time::Duration;
 
 use bus::{InboxError, QuotaClient};
 use domain::CommandEnvelope;
+use fix::GatewaySettings;
 use tokio::time::sleep;
 
-use crate::context::GatewayContext;
 use crate::limits::BUSY_PAUSE_MILLISECONDS;
+use crate::session::GatewayContext;
 use crate::store::{PendingSubmission, SessionStore};
 use crate::translate::MessageReject;
 
@@ -87,4 +88,19 @@ pub(super) fn engine_unavailable(closed: &InboxError) -> MessageReject {
         InboxError::Busy => MessageReject::other("busy", "the platform has too much to do, try again"),
         InboxError::Stopped => MessageReject::other("stopped", "the platform is stopping"),
     }
+}
+
+pub(super) fn order_rate_exceeded(rules: &GatewaySettings) -> MessageReject {
+    let most = rules.max_orders_per_second.unwrap_or_default();
+    MessageReject::other("too-many-orders", &format!("more than {most} orders a second"))
+}
+
+pub(super) fn cancel_rate_exceeded(rules: &GatewaySettings) -> MessageReject {
+    let most = rules.max_cancels_per_second.unwrap_or_default();
+    MessageReject::other("too-many-cancels", &format!("more than {most} cancels a second"))
+}
+
+/// Nothing new is begun on a disk that does not answer; cancels are.
+pub(super) fn journal_stalled() -> MessageReject {
+    MessageReject::other("journal-stalled", "the journal's disk does not answer; this had no effect")
 }

@@ -8,8 +8,8 @@ use domain::rights::TradingInterface;
 use fix::{FixMessage, LogonDecision, PreparedDecision, tag};
 use secrecy::{ExposeSecret, SecretString};
 
-use super::principal::Principal;
 use super::session_status::SessionStatus;
+use crate::session::session_status::Principal;
 
 /// As in the refusal of an order.
 const INTERFACE_NOT_PERMITTED: &str = "interface-not-permitted";

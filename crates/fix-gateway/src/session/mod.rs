@@ -1,9 +1,7 @@
-//! One client session: logon, inbound messages, reports.
+//! One client session: logon, inbound messages, reports; and what all sessions share.
 
 mod application;
-mod local_rejects;
 mod logon;
-mod principal;
 mod credential_watch;
 mod rate_limiter;
 mod report_feeder;
@@ -15,6 +13,15 @@ mod cancel_on_disconnect;
 mod session_status;
 mod message_log;
 
+use std::sync::Arc;
+
+use access::Access;
+use bus::Bus;
+use fix::Dictionary;
+use fix_net::SessionClock;
+
+use crate::translate::ExecIds;
+
 pub(crate) use application::GatewayApplication;
 pub(crate) use cancel_on_disconnect::{Absent, run};
 pub(crate) use command_submission::Waits;
@@ -22,3 +29,14 @@ pub(crate) use event_router::EventRouter;
 pub(crate) use logon::{LogonAttempt, LogonCredentials};
 pub(crate) use message_log::MessageLog;
 pub(crate) use session_status::SessionStatus;
+
+/// Gateway context: what all sessions share.
+pub(crate) struct GatewayContext {
+    pub(crate) bus: Bus,
+    pub(crate) access: Arc<Access>,
+    pub(crate) clock: SessionClock,
+    pub(crate) exec_ids: ExecIds,
+    pub(crate) event_router: EventRouter,
+    /// The standard messages of FIX 4.4, whatever dictionary a session validates with.
+    pub(crate) dictionary: Dictionary,
+}

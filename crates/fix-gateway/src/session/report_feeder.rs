@@ -16,8 +16,8 @@ use tokio::sync::mpsc;
 use tokio::time::sleep;
 
 use super::event_router::{EventIndexer, ReportSource, comp_id_of};
-use crate::context::GatewayContext;
 use crate::limits::{HISTORY_PAGE, HISTORY_PAUSE_MILLISECONDS};
+use crate::session::GatewayContext;
 use crate::store::Cursor;
 
 /// A report item for a session's client.

@@ -3,14 +3,15 @@
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use access::AccessGrant;
 use bus::operations::{FixSessionCommand, FixSessionError, FixSessionStatus};
-use domain::Timestamp;
 use domain::report::SessionState;
+use domain::rights::TradingRights;
+use domain::{Text, Timestamp};
 use fix::{SessionSettings, UtcTimestamp};
 use fix_net::SessionHandle;
 use tokio::runtime::Handle;
 
-use super::principal::Principal;
 use crate::store::SessionStore;
 
 pub(crate) struct SessionStatus {
@@ -130,4 +131,16 @@ impl SessionStatus {
     fn principal(&self) -> MutexGuard<'_, Option<Principal>> {
         self.principal.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The authenticated client.
+#[derive(Debug, Clone)]
+pub(crate) struct Principal {
+    pub(crate) name: Option<Text>,
+    /// Trades for this strategy alone.
+    pub(crate) strategy: Option<Text>,
+    /// The session ends when this is revoked; credentials of the session file are valid until the program stops.
+    pub(crate) pass: Option<AccessGrant>,
+    /// What it may trade; absent: everything.
+    pub(crate) rights: Option<Arc<TradingRights>>,
 }

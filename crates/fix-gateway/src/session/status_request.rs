@@ -11,7 +11,7 @@ use fix::{OutgoingMessage, tag};
 use fix_net::SessionHandle;
 
 use super::command_submission::engine_unavailable;
-use crate::context::GatewayContext;
+use crate::session::GatewayContext;
 use crate::translate::{
     MessageReject, RequestEcho, RequestMeaning, RequestScope, StatusClass, application_not_available, field,
     order_status_report, status_request_rejected, unknown_order,

@@ -1,7 +1,6 @@
 //! Session store over the Ledger: sequence numbers, sent messages, and how far the client has received its reports.
 //! Records become durable in groups, one per write.
 
-mod msg_seq_key;
 mod store_record;
 mod session_store;
 mod ledger_store;

@@ -13,9 +13,9 @@ use domain::{CommandEnvelope, MessageOrigin, Text};
 use fix::{SEQ_NUM_MAX, SeqNum, SessionId, StoreError, UtcTimestamp};
 use minicbor::bytes::ByteSlice;
 
-use super::msg_seq_key::MsgSeqKey;
 use super::store_record::{Cursor, LastLogon, StoreRecord};
 use crate::limits::{NUMBERS_SKIPPED, RECORD_BYTES_MAX, RECORD_MESSAGES_MAX};
+use crate::store::store_record::MsgSeqKey;
 
 #[derive(Clone)]
 pub(crate) struct SessionStore(Arc<Mutex<StoreState>>);
