@@ -2,8 +2,7 @@
 //! cannot make us buffer more than they allow.
 
 use crate::frame::{StompCommand, StompFrame};
-use crate::framing_error::FramingError;
-use crate::limits::FrameLimits;
+use crate::limits::{FrameLimits, FramingError};
 use crate::version::StompVersion;
 
 /// Decoder of one direction of a connection.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::framing_error::FramingError;
+use crate::limits::FramingError;
 use crate::version::StompVersion;
 
 /// Which escapes the headers of a frame use.

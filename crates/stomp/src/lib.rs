@@ -3,7 +3,6 @@
 mod monotonic_time;
 mod version;
 mod limits;
-mod framing_error;
 mod headers;
 mod escape;
 mod frame;
@@ -21,11 +20,11 @@ pub use destination::{
     Destination, DestinationKind, DestinationPattern, InvalidDestination, decode_segment, encode_segment,
 };
 pub use frame::{StompCommand, StompFrame};
-pub use framing_error::FramingError;
 pub use headers::Headers;
 pub use limits::{
     BODY_BYTES_MAX, COMMAND_BYTES_MAX, CONNECT_BODY_BYTES_MAX, CONNECT_HEADER_BYTES_MAX, CONNECT_HEADERS_MAX,
-    DESTINATION_BYTES_MAX, FrameLimits, HEADER_BYTES_MAX, HEADER_LINE_BYTES_MAX, HEADERS_MAX, SEGMENTS_MAX,
+    DESTINATION_BYTES_MAX, FrameLimits, FramingError, HEADER_BYTES_MAX, HEADER_LINE_BYTES_MAX, HEADERS_MAX,
+    SEGMENTS_MAX,
 };
 pub use message::{StompMessage, user_headers};
 pub use monotonic_time::MonotonicTime;

@@ -5,12 +5,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::protocol_error::ProtocolError;
-use super::subscription_key::SubscriptionKey;
 use super::subscriptions::AckMode;
-use super::unacked::DeliveryToken;
 use crate::destination::{Destination, DestinationPattern};
 use crate::frame::StompCommand;
 use crate::headers::Headers;
+use crate::session::delivery::{DeliveryToken, SubscriptionKey};
 
 /// What the driver does next. Where it cannot execute an action, it calls [`StompSession::close_with_error`](super::StompSession::close_with_error)
 /// and drops the actions that follow.

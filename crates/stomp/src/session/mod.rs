@@ -17,15 +17,15 @@ mod action;
 mod protocol_error;
 mod connect;
 mod heart_beat;
-mod unacked;
+mod delivery;
 mod request;
 mod rules;
 mod selector;
-mod subscription_key;
 mod subscriptions;
 mod transactions;
 
 pub use action::{BrokerRequest, CloseCause, ConnectCredentials, Publication, ReplayStart, StompAction, Subscription};
+pub use delivery::{DeliveryFlags, DeliveryToken, SubscriptionKey};
 pub use heart_beat::{HEART_BEAT_MAX, HEART_BEAT_MIN};
 pub use protocol_error::ProtocolError;
 pub use request::PREFETCH_MAX;
@@ -33,10 +33,8 @@ pub use rules::{
     AnyTopic, CONNECT_WAIT_MAX, DESTINATIONS_MAX, EARLY_BYTES_MAX, Permissions, SUBSCRIPTIONS_MAX, StompRules,
     TopicCatalog,
 };
-pub use subscription_key::{DeliveryFlags, SubscriptionKey};
 pub use subscriptions::{AckMode, ConnectionSubscriptions, WriteOutcome};
 pub use transactions::{TRANSACTION_BYTES_MAX, TRANSACTION_FRAMES_MAX, TRANSACTIONS_MAX};
-pub use unacked::DeliveryToken;
 
 /// The server's side of one connection.
 #[derive(Debug)]

@@ -5,7 +5,7 @@ use std::fmt;
 
 use crate::destination::InvalidDestination;
 use crate::frame::StompCommand;
-use crate::framing_error::FramingError;
+use crate::limits::FramingError;
 use crate::version::StompVersion;
 
 /// A violation of the session rules.

@@ -1,7 +1,7 @@
 //! Subscription matching. Most connections have a few patterns, which are matched one by one; for many a tree is built.
 
-use super::subscription_key::SubscriptionKey;
 use crate::destination::{Destination, DestinationPattern};
+use crate::session::delivery::SubscriptionKey;
 use crate::topics::TopicTree;
 
 /// Patterns that are matched one by one.

@@ -5,13 +5,12 @@ use std::sync::Arc;
 
 use super::protocol_error::ProtocolError;
 use super::selector::Selector;
-use super::subscription_key::{DeliveryFlags, SubscriptionKey};
-use super::unacked::{DeliveryToken, UnackedDeliveries};
 use crate::destination::{DestinationKind, DestinationPattern};
 use crate::escape::Escapes;
 use crate::frame::{encode_headers, encode_number};
 use crate::lanes::Broadcast;
 use crate::message::StompMessage;
+use crate::session::delivery::{DeliveryFlags, DeliveryToken, SubscriptionKey, UnackedDeliveries};
 use crate::version::StompVersion;
 
 /// How a client acknowledges messages.

@@ -2,9 +2,9 @@
 
 mod last_value_table;
 mod segments;
-mod activity;
 mod tree;
 
-pub use activity::{ActivityMeter, TopicActivity};
-pub use last_value_table::{LastValueTable, TOPICS_MAX, TooManyTopics, TopicEntry, TopicId};
+pub use last_value_table::{
+    ActivityMeter, LastValueTable, TOPICS_MAX, TooManyTopics, TopicActivity, TopicEntry, TopicId,
+};
 pub use tree::{ROUTES_MAX, TopicTree};

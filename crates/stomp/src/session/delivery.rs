@@ -1,4 +1,4 @@
-//! Unacknowledged deliveries of a subscription.
+//! Deliveries to a subscription: its key, the flags of a delivery, and those that wait for an acknowledgement.
 
 use std::collections::VecDeque;
 
@@ -44,4 +44,20 @@ impl UnackedDeliveries {
         let begin = if cumulative { 0 } else { place };
         self.deliveries.drain(begin..=place).filter_map(|unsettled| unsettled.token).collect()
     }
+}
+
+/// A subscription of one connection; keys are not reused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SubscriptionKey(pub u32);
+
+/// The part of a message that differs between subscribers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct DeliveryFlags {
+    pub redelivered: bool,
+    /// A last value from before the subscription.
+    pub snapshot: bool,
+    /// An event from before the subscription.
+    pub replayed: bool,
+    /// How many older values of the topic this one replaced.
+    pub conflated: u64,
 }
