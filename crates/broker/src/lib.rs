@@ -39,8 +39,7 @@ pub use metrics::BrokerMetrics;
 pub use ports::allowed_hosts::AllowedHosts;
 pub use ports::configure_socket;
 pub use ports::upgrade::UpgradeOrigin;
-pub use state::BrokerMonitor;
-pub use state::BrokerSettings;
+pub use state::{BrokerMonitor, BrokerSettings};
 pub use stomp::lanes::{Rate, StallLimits};
 pub use stomp::{DestinationPattern, InvalidDestination};
 
@@ -114,7 +113,7 @@ async fn serve(
     let mut work = JoinSet::new();
     work.spawn(publisher::publish(broker.clone(), listener));
     work.spawn(publisher::publish_log(broker.clone(), log));
-    work.spawn(connection::credential_watch::watch_credentials(broker.clone()));
+    work.spawn(connection::permissions::watch_credentials(broker.clone()));
     for (listener, port) in ports(&broker, listeners)? {
         work.spawn(ports::serve(broker.clone(), listener, port));
     }

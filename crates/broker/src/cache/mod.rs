@@ -2,7 +2,6 @@
 
 pub(crate) mod cache_key;
 pub(crate) mod last_value_cache;
-pub(crate) mod state_cache;
 pub(crate) mod snapshot;
 pub(crate) mod recent_events;
 pub(crate) mod subscription_replay;

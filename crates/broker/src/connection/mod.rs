@@ -2,9 +2,7 @@
 //! when the socket is writable.
 
 pub(crate) mod actions;
-pub(crate) mod slow_consumer;
 pub(crate) mod close_reason;
-pub(crate) mod credential_watch;
 pub(crate) mod permissions;
 pub(crate) mod known_topics;
 mod replay_driver;
@@ -29,11 +27,11 @@ use tokio::time::{Sleep, sleep, sleep_until, timeout};
 use crate::cache::snapshot::SubscriptionSnapshot;
 use crate::cache::subscription_replay::{self, NotRead, SubscriptionReplay};
 use crate::connection::close_reason::{CloseReason, codes};
-use crate::connection::slow_consumer::warn_slow_consumer;
 use crate::hub::hub_handle::HubHandle;
 use crate::hub::outbound_queue::{OutboundQueue, QueueDepth};
 use crate::limits::{BATCH_BYTES, CLOSE_BYTES_MAX, CLOSE_WAIT_MAX, FAULT_LINGER};
 use crate::ports::transport::{Received, Transport};
+use crate::publisher::warn_slow_consumer;
 use crate::state::BrokerState;
 
 /// The origin of a connection.

@@ -1,10 +1,16 @@
-//! Permissions: which destinations a role may send to and subscribe to.
+//! Permissions: which destinations a role may send to and subscribe to. Connections whose token, user or session is no
+//! longer valid are closed.
 
-use access::{Identity, UserRole};
+use std::sync::Arc;
+
+use access::{AccessGrant, Identity, UserRole};
 use domain::rights::TradingInterface;
 use stomp::session::Permissions;
 use stomp::{DestinationKind, DestinationPattern, encode_segment};
+use tokio::time::{MissedTickBehavior, interval};
 
+use crate::limits::ADMISSION_CHECK_EVERY;
+use crate::state::BrokerState;
 use crate::translate::{GENERIC_EVENT, STRATEGY_BUS};
 
 /// `destinations` are those to which clients may send at all; the queues of the strategy bus are open where the mode is
@@ -59,6 +65,24 @@ fn own_events(name: &str, destinations: &[DestinationPattern]) -> Option<Destina
 
 fn pattern(text: &str) -> DestinationPattern {
     DestinationPattern::parse(text).expect("it has a prefix and a name")
+}
+
+/// Checks periodically until it is dropped.
+pub(crate) async fn watch_credentials(broker: Arc<BrokerState>) {
+    let mut turns = interval(ADMISSION_CHECK_EVERY);
+    turns.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        turns.tick().await;
+        broker.hub.disconnect_revoked(|pass| is_still_valid(&broker, pass));
+    }
+}
+
+/// Where the users file is not readable no new client is accepted, and connected clients stay.
+fn is_still_valid(broker: &BrokerState, pass: &AccessGrant) -> bool {
+    broker.access.is_valid(pass).unwrap_or_else(|error| {
+        tracing::error!(%error, "cannot check credentials of connections: users file not readable; they stay open");
+        true
+    })
 }
 
 #[cfg(test)]
@@ -118,7 +142,7 @@ mod tests {
     #[test]
     fn a_token_with_limited_rights_runs_no_strategy() {
         let may = |rights: Option<&str>| {
-            let rights = rights.map(|text| std::sync::Arc::new(text.parse().unwrap()));
+            let rights = rights.map(|text| Arc::new(text.parse().unwrap()));
             may_run_strategies(&Identity { name: None, role: UserRole::Strategy("MOMENTUM".into()), rights })
         };
         assert!(may(None) && may(Some("interfaces STOMP")));

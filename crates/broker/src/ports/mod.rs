@@ -5,7 +5,6 @@ pub(crate) mod upgrade;
 pub(crate) mod transport;
 pub(crate) mod stream;
 pub(crate) mod websocket;
-pub(crate) mod polled;
 
 use std::convert::Infallible;
 use std::io;

@@ -11,7 +11,7 @@ use tungstenite::protocol::{CloseFrame, Message, Role, WebSocket, WebSocketConfi
 
 use crate::connection::close_reason::codes;
 use crate::limits::{READ_BYTES, WEBSOCKET_CONNECT_BYTES_MAX, WEBSOCKET_MESSAGE_BYTES_MAX};
-use crate::ports::polled::Polled;
+use crate::ports::stream::Polled;
 use crate::ports::transport::{Received, Transport};
 
 pub(crate) struct WebSocketTransport<S> {
