@@ -3,14 +3,12 @@
 mod connection_limiter;
 mod listener;
 mod peer_network;
-mod socket_options;
 mod tls;
 
 pub use connection_limiter::{
     CLOSING_MAX, ConnectionLimitReached, ConnectionLimiter, ConnectionLimits, ConnectionPermit, Eviction, PermitHandle,
     RequestInProgress,
 };
-pub use listener::accept;
+pub use listener::{SocketOptions, TCP_UNACKNOWLEDGED_MAX, TcpKeepalive, accept};
 pub use peer_network::peer_network;
-pub use socket_options::{SocketOptions, TCP_UNACKNOWLEDGED_MAX, TcpKeepalive};
 pub use tls::server_config;

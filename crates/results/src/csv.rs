@@ -8,10 +8,9 @@ use domain::order::ExecType;
 use domain::{Event, Fill, Order, OrderId, Price, ReferenceData, Side, Text, Transaction};
 
 use crate::figures::growth;
-use crate::names::{strategy_name, symbol};
 use crate::round_trips::RoundTrip;
 use crate::run_recorder::deal;
-use crate::run_results::{OrderOutcomes, RunResults};
+use crate::run_results::{OrderOutcomes, RunResults, strategy_name, symbol};
 use crate::series::DayValue;
 
 /// Every fill, written as it happens, so memory does not grow with the run.

@@ -5,7 +5,6 @@
 mod run_recorder;
 mod series;
 mod round_trips;
-mod names;
 mod position_tracker;
 mod rates;
 pub mod figures;

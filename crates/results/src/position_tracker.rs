@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 
 use domain::{Currency, Position, PositionId, Price, Quantity, ReferenceData, SecurityId, StrategyId};
 
-use crate::names::{strategy_name, symbol};
 use crate::rates::{Rates, to_f64};
-use crate::run_results::{OpenPosition, ProfitLoss};
+use crate::run_results::{OpenPosition, ProfitLoss, strategy_name, symbol};
 
 #[derive(Debug, Default)]
 pub(crate) struct PositionTracker {

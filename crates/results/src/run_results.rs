@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use domain::{Currency, Date, Price, Quantity, SecurityId, Side, StrategyId, Text, Timestamp};
+use domain::{Currency, Date, Price, Quantity, ReferenceData, SecurityId, Side, StrategyId, Text, Timestamp};
 
 use crate::series::{DayValue, Point};
 
@@ -268,4 +268,12 @@ impl Default for Assumptions {
     fn default() -> Self {
         Self { risk_free_rate: 0.0, days_per_year: 252.0 }
     }
+}
+
+pub(crate) fn symbol(reference: &ReferenceData, id: SecurityId) -> Text {
+    reference.securities.get(&id).map_or_else(|| id.to_string().into(), |security| security.symbol.clone())
+}
+
+pub(crate) fn strategy_name(reference: &ReferenceData, id: StrategyId) -> Text {
+    reference.strategies.get(&id).map_or_else(|| id.to_string().into(), |strategy| strategy.name.clone())
 }

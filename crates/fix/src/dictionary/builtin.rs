@@ -1,7 +1,7 @@
 //! Built-in dictionaries of FIX 4.4 and 4.2: QuickFIX's, as packed by hotfix-dictionary.
 
-use super::field_type::FieldType;
 use super::spec::{DictionarySpec, FieldSpec, Item, MessageSpec};
+use crate::dictionary::spec::FieldType;
 use crate::tag::Tag;
 use hotfix_dictionary::{Dictionary, LayoutItem, LayoutItemKind, TagU32};
 

@@ -3,7 +3,6 @@
 mod spec;
 mod builtin;
 mod xml;
-mod field_type;
 mod tables;
 mod group;
 mod check;

@@ -1,10 +1,10 @@
 //! A dictionary flattened into tables, so that the check of a message takes look-ups only.
 
-use super::field_type::FieldType;
 use super::group::Group;
 use super::spec::{DictionarySpec, FieldSpec, Item};
 use super::xml::DictionaryError;
 use super::{builtin, xml};
+use crate::dictionary::spec::FieldType;
 use crate::tag::{self, Tag};
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
 //! Dictionary files in QuickFIX's XML format. Every error is reported with its line.
 
-use super::field_type::FieldType;
 use super::spec::{DictionarySpec, FieldSpec, Item, MessageSpec};
+use crate::dictionary::spec::FieldType;
 use crate::tag::Tag;
 use roxmltree::{Document, Node};
 use std::collections::BTreeMap;

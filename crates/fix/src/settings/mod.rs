@@ -1,13 +1,12 @@
 //! Session file in QuickFIX's format: `[DEFAULT]` and any number of `[SESSION]`, `Name=value` a line. It is parsed
 //! first, then checked; all errors are reported at once, each with its line.
 
-mod error;
 mod session_settings;
 mod names;
 mod raw;
 mod parse;
 
-pub use error::SettingsError;
+pub use raw::SettingsError;
 pub use session_settings::{
     CancelOnDisconnect, ConnectionType, DictionaryChoice, FixCredentials, FixSettings, GatewaySettings, SessionId,
     SessionSettings,

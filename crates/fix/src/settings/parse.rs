@@ -1,6 +1,5 @@
 //! Session settings from the parsed file. Unreadable values are errors with their line.
 
-use super::error::SettingsError;
 use super::names::{KNOWN, WITHOUT_EFFECT, nearest};
 use super::raw::{RawEntry, RawSection, RawSettings};
 use super::session_settings::{
@@ -10,6 +9,7 @@ use super::session_settings::{
 use crate::codec::FRACTION_DIGITS_MAX;
 use crate::dictionary::CheckRules;
 use crate::schedule::{Schedule, SessionHours};
+use crate::settings::raw::SettingsError;
 use jiff::civil::{self, Weekday};
 use jiff::tz::TimeZone;
 use std::collections::BTreeSet;

@@ -1,6 +1,6 @@
 //! Settings file as written: sections of `Name=value` lines.
 
-use super::error::SettingsError;
+use std::fmt;
 
 #[derive(Debug, Default)]
 pub(super) struct RawSettings {
@@ -52,3 +52,24 @@ pub(super) fn read(text: &str) -> Result<RawSettings, Vec<SettingsError>> {
 fn begin_default(settings: &mut RawSettings) -> bool {
     settings.sessions.is_empty()
 }
+
+/// An error, and its line in the file.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SettingsError {
+    pub line: usize,
+    pub reason: String,
+}
+
+impl SettingsError {
+    pub(super) fn new(line: usize, reason: String) -> Self {
+        Self { line, reason }
+    }
+}
+
+impl fmt::Display for SettingsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}", self.line, self.reason)
+    }
+}
+
+impl std::error::Error for SettingsError {}

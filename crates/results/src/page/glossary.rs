@@ -1,7 +1,7 @@
 //! Figures with their definitions: as a tooltip on the name, and in a list below.
 
 use super::html::{append, escaped};
-use super::number_format::{count, maybe, money, percent, plain, when};
+use crate::page::html::{count, maybe, money, percent, plain, when};
 use crate::run_results::{Figures, RunResults};
 
 struct Row {

@@ -3,7 +3,6 @@
 mod chart;
 mod glossary;
 mod html;
-mod number_format;
 mod time_axis;
 mod tables;
 
@@ -11,8 +10,7 @@ use domain::Side;
 
 use crate::run_results::{ReportHeading, ReportedFill, RunResults};
 use chart::{Chart, Scale, Sign};
-use html::{append, escaped};
-use number_format::{count, percent, price, round_money, when};
+use html::{append, count, escaped, percent, price, round_money, when};
 
 /// Fills that the table shows.
 const FILLS_IN_TABLE_MAX: usize = 200;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use domain::Price;
 
 use super::html::{append, escaped};
-use super::number_format::{count, maybe, money, percent, plain, when};
+use crate::page::html::{count, maybe, money, percent, plain, when};
 use crate::run_results::{
     Figures, Month, RefusalSummary, ReportHeading, ResultRow, RunResults, StrategyStop, Trades, Unconverted,
 };

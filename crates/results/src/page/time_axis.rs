@@ -2,7 +2,7 @@
 
 use domain::Timestamp;
 
-use super::number_format::{day, when};
+use crate::page::html::{day, when};
 
 /// Labels on an axis, at most.
 const MARKS_MAX: i64 = 8;

@@ -10,12 +10,12 @@ use domain::{
 };
 
 use crate::figures;
-use crate::names::{strategy_name, symbol};
 use crate::position_tracker::PositionTracker;
 use crate::rates::{Rates, to_f64};
 use crate::round_trips::{MissingRate, RoundTrip, RoundTrips, TripBooking, costs};
 use crate::run_results::{
-    Assumptions, Figures, Month, ProfitLoss, ReportedFill, ResultRow, RunResults, Trades, Unconverted,
+    Assumptions, Figures, Month, ProfitLoss, ReportedFill, ResultRow, RunResults, Trades, Unconverted, strategy_name,
+    symbol,
 };
 use crate::series::{Curve, DayValue, Downsampled, Drawdown};
 
