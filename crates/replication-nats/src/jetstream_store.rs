@@ -1,0 +1,183 @@
+//! JetStream as an engine of the replicated log: each call is one request.
+
+use base64ct::{Base64, Encoding};
+use serde_json::{Value, json};
+use storage::replication::{LoadReply, LogEntry, LogPosition, LogStore, MessageId, StoreReply};
+
+use crate::durability;
+use crate::nats_client::{NatsClient, RequestFailure};
+use crate::settings::{JetStreamSettings, LogOpenError, refused};
+use crate::stream;
+
+const EXPECTED_STREAM: &str = "Nats-Expected-Stream";
+const EXPECTED_LAST_SEQUENCE: &str = "Nats-Expected-Last-Sequence";
+const MESSAGE_ID: &str = "Nats-Msg-Id";
+/// Room for the headers of an entry beside its bytes.
+const HEADER_BYTES: usize = 1024;
+
+const INSUFFICIENT_RESOURCES: u64 = 10023;
+const MESSAGE_NOT_FOUND: u64 = 10037;
+const INSUFFICIENT_STORAGE: u64 = 10047;
+const MESSAGE_TOO_LARGE: u64 = 10054;
+const OTHER_STREAM: u64 = 10060;
+const WRONG_LAST_SEQUENCE: u64 = 10071;
+const DUPLICATE_IN_PROCESS: u64 = 10158;
+/// A condition of an entry that is being stored stands in the way; it does not say which entry.
+const CONDITION_IN_PROCESS: u64 = 10164;
+
+/// One client of one stream.
+#[derive(Debug)]
+pub struct JetStreamStore {
+    client: NatsClient,
+    settings: JetStreamSettings,
+}
+
+impl JetStreamStore {
+    /// Connects, checks that every server syncs every write, and finds or makes the stream. Settings of servers and stream that would
+    /// break a promise are refused by name.
+    pub fn open(settings: JetStreamSettings) -> Result<Self, LogOpenError> {
+        settings.check()?;
+        let durable = durability::durable_servers(&settings)?;
+        let client = NatsClient::connect(&settings)?;
+        let needed = LogEntry::BYTES_MAX + HEADER_BYTES;
+        if client.max_payload() < needed {
+            let reason = format!("the servers take {} bytes, the largest entry needs {needed}", client.max_payload());
+            return Err(refused("max_payload", reason));
+        }
+        stream::open(&client, &settings, &durable)?;
+        Ok(Self { client, settings })
+    }
+
+    fn call(&self, verb: &str, body: &Value) -> Result<Value, String> {
+        let subject = format!("$JS.API.STREAM.{verb}.{}", self.settings.stream);
+        let answer = self.client.request(&subject, &[], body.to_string().into_bytes(), self.settings.answer_wait);
+        answer.map_err(|failure| match failure {
+            RequestFailure::NotSent { reason } | RequestFailure::Unanswered { reason } => reason,
+        })
+    }
+
+    /// What stands behind a position where nothing was found. It only names the fault: nothing is decided by it.
+    fn absent(&self, position: LogPosition) -> Result<LoadReply, String> {
+        let body = json!({ "seq": position.0, "next_by_subj": self.settings.stream });
+        let next = self.call("MSG.GET", &body)?;
+        let Some(next) = next["message"]["seq"].as_u64() else { return end_or_error(&next) };
+        let first = self.call("INFO", &json!({}))?["state"]["first_seq"].as_u64().unwrap_or(0);
+        let is_trimmed = first > position.0;
+        Ok(match is_trimmed {
+            true => LoadReply::Trimmed { first: LogPosition(first) },
+            false => LoadReply::Missing { next: LogPosition(next) },
+        })
+    }
+
+    fn load_entry(&self, position: LogPosition) -> Result<LoadReply, String> {
+        let found = self.call("MSG.GET", &json!({ "seq": position.0 }))?;
+        if found["error"]["err_code"].as_u64() == Some(MESSAGE_NOT_FOUND) {
+            return self.absent(position);
+        }
+        let message = &found["message"];
+        if message["seq"].as_u64() != Some(position.0) {
+            return end_or_error(&found);
+        }
+        let data = message["data"].as_str().unwrap_or_default();
+        Base64::decode_vec(data)
+            .map(LoadReply::Entry)
+            .map_err(|error| format!("the message cannot be decoded: {error}"))
+    }
+}
+
+fn end_or_error(answer: &Value) -> Result<LoadReply, String> {
+    match answer["error"]["err_code"].as_u64() {
+        Some(MESSAGE_NOT_FOUND) => Ok(LoadReply::End),
+        _ => Err(format!("unexpected answer: {}", answer["error"])),
+    }
+}
+
+/// What an answer to an append says. Where it is not certain that nothing was stored, the outcome stays unknown.
+fn understand(answer: &Value) -> StoreReply {
+    let error = &answer["error"];
+    let Some(code) = error["err_code"].as_u64() else {
+        return match answer["seq"].as_u64().map(LogPosition) {
+            Some(position) if answer["duplicate"] == true => StoreReply::Duplicate { position },
+            Some(position) => StoreReply::Stored { position },
+            None => StoreReply::NoAnswer,
+        };
+    };
+    let description = error["description"].as_str().unwrap_or_default();
+    match code {
+        WRONG_LAST_SEQUENCE => {
+            let end = description.rsplit(' ').next().and_then(|end| end.parse().ok()).map(LogPosition);
+            StoreReply::OtherEnd { end }
+        }
+        DUPLICATE_IN_PROCESS | CONDITION_IN_PROCESS => StoreReply::InProgress,
+        INSUFFICIENT_RESOURCES | INSUFFICIENT_STORAGE | MESSAGE_TOO_LARGE | OTHER_STREAM => {
+            StoreReply::Rejected { reason: format!("{description} ({code})") }
+        }
+        _ => {
+            tracing::warn!(code, description, "JetStream answered an append with an error; its outcome is unknown");
+            StoreReply::NoAnswer
+        }
+    }
+}
+
+impl LogStore for JetStreamStore {
+    fn store(&mut self, expected: LogPosition, id: &MessageId, entry: &[u8]) -> StoreReply {
+        let stream = &self.settings.stream;
+        let headers = [
+            (EXPECTED_STREAM, stream.clone()),
+            (EXPECTED_LAST_SEQUENCE, expected.to_string()),
+            (MESSAGE_ID, id.as_str().to_owned()),
+        ];
+        match self.client.request(stream, &headers, entry.to_vec(), self.settings.answer_wait) {
+            Ok(answer) => understand(&answer),
+            Err(RequestFailure::NotSent { reason }) => StoreReply::Rejected { reason },
+            Err(RequestFailure::Unanswered { reason }) => {
+                tracing::warn!(reason, %expected, "no answer to an append; its outcome is unknown");
+                StoreReply::NoAnswer
+            }
+        }
+    }
+
+    fn load(&mut self, position: LogPosition) -> LoadReply {
+        self.load_entry(position).unwrap_or_else(|reason| LoadReply::Unavailable { reason })
+    }
+
+    fn discard(&mut self, below: LogPosition) -> Result<(), String> {
+        let answer = self.call("PURGE", &json!({ "seq": below.0 }))?;
+        match answer["success"].as_bool() {
+            Some(true) => Ok(()),
+            _ => Err(format!("the stream was not trimmed: {}", answer["error"])),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reply(text: &str) -> StoreReply {
+        understand(&serde_json::from_str(text).unwrap())
+    }
+
+    fn error(code: u64, description: &str) -> StoreReply {
+        reply(&json!({ "error": { "code": 400, "err_code": code, "description": description }, "seq": 0 }).to_string())
+    }
+
+    #[test]
+    fn answers_of_jetstream_are_outcomes() {
+        assert_eq!(reply(r#"{"stream":"S","seq":7}"#), StoreReply::Stored { position: LogPosition(7) });
+        let duplicate = r#"{"stream":"S","seq":7,"duplicate":true}"#;
+        assert_eq!(reply(duplicate), StoreReply::Duplicate { position: LogPosition(7) });
+        assert_eq!(error(10071, "wrong last sequence: 9"), StoreReply::OtherEnd { end: Some(LogPosition(9)) });
+        assert_eq!(error(10071, "wrong last sequence"), StoreReply::OtherEnd { end: None });
+        assert_eq!(error(10158, "duplicate message id is in process"), StoreReply::InProgress);
+        assert_eq!(error(10164, "wrong last sequence"), StoreReply::InProgress);
+        assert!(matches!(error(10054, "message size exceeds maximum allowed"), StoreReply::Rejected { .. }));
+    }
+
+    #[test]
+    fn an_error_that_is_not_known_leaves_the_outcome_open() {
+        assert_eq!(error(10008, "JetStream system temporarily unavailable"), StoreReply::NoAnswer);
+        assert_eq!(error(10077, "store failed"), StoreReply::NoAnswer);
+        assert_eq!(reply("{}"), StoreReply::NoAnswer);
+    }
+}

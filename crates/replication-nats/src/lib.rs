@@ -1,0 +1,13 @@
+//! The replicated log on NATS JetStream: one stream with three copies, on servers that sync every write.
+//!
+//! JetStream gives order, condition and copies. It is not believed: every reader checks the journal's own chain and epochs, in
+//! `storage::replication`.
+
+mod settings;
+mod nats_client;
+mod durability;
+mod stream;
+mod jetstream_store;
+
+pub use jetstream_store::JetStreamStore;
+pub use settings::{JetStreamSettings, LogOpenError};

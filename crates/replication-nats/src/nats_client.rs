@@ -1,0 +1,82 @@
+//! NATS client for one thread: requests with a bounded wait. The connection lives on a thread of its own.
+
+use std::time::Duration;
+
+use async_nats::client::RequestErrorKind;
+use async_nats::{Client, ConnectOptions, HeaderMap, Request};
+use serde_json::Value;
+use tokio::runtime::{Builder, Runtime};
+
+use crate::settings::{JetStreamSettings, LogOpenError, unavailable};
+
+#[derive(Debug)]
+pub(crate) struct NatsClient {
+    client: Client,
+    /// Dropped last.
+    runtime: Runtime,
+}
+
+/// Why a request has no answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum RequestFailure {
+    /// It reached no stream, for certain.
+    NotSent { reason: String },
+    /// It may have been carried out.
+    Unanswered { reason: String },
+}
+
+impl NatsClient {
+    pub(crate) fn connect(settings: &JetStreamSettings) -> Result<Self, LogOpenError> {
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .thread_name("nats")
+            .build()
+            .map_err(unavailable)?;
+        let options = ConnectOptions::new().name("rialto").connection_timeout(settings.open_wait).ping_interval(PING);
+        let connected = async { tokio::time::timeout(settings.open_wait, options.connect(&settings.servers)).await };
+        let client = runtime.block_on(connected).map_err(unavailable)?.map_err(unavailable)?;
+        Ok(Self { client, runtime })
+    }
+
+    pub(crate) fn max_payload(&self) -> usize {
+        self.client.max_payload()
+    }
+
+    pub(crate) fn request(
+        &self,
+        subject: &str,
+        headers: &[(&'static str, String)],
+        payload: Vec<u8>,
+        wait: Duration,
+    ) -> Result<Value, RequestFailure> {
+        let mut request = Request::new().payload(payload.into()).timeout(Some(wait));
+        if !headers.is_empty() {
+            let mut map = HeaderMap::new();
+            headers.iter().for_each(|(name, value)| map.insert(*name, value.as_str()));
+            request = request.headers(map);
+        }
+        // The client's own wait begins when it has taken the request; this one bounds both.
+        let answered =
+            async { tokio::time::timeout(wait * 2, self.client.send_request(subject.to_owned(), request)).await };
+        let unanswered = |reason: String| RequestFailure::Unanswered { reason };
+        let message = match self.runtime.block_on(answered) {
+            Err(_) => return Err(unanswered("no answer came in time".to_owned())),
+            Ok(Err(error)) => return Err(failure(error.kind(), error.to_string())),
+            Ok(Ok(message)) => message,
+        };
+        serde_json::from_slice(&message.payload).map_err(|error| unanswered(format!("the answer is not JSON: {error}")))
+    }
+}
+
+/// A broken connection is noticed after two of these.
+const PING: Duration = Duration::from_secs(5);
+
+fn failure(kind: RequestErrorKind, reason: String) -> RequestFailure {
+    match kind {
+        RequestErrorKind::NoResponders | RequestErrorKind::InvalidSubject | RequestErrorKind::MaxPayloadExceeded => {
+            RequestFailure::NotSent { reason }
+        }
+        RequestErrorKind::TimedOut | RequestErrorKind::Other => RequestFailure::Unanswered { reason },
+    }
+}

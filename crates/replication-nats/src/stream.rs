@@ -1,0 +1,98 @@
+//! The stream of the log: how it is made, and what is refused about one that exists.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::nats_client::{NatsClient, RequestFailure};
+use crate::settings::{DUPLICATE_WINDOW, JetStreamSettings, LogOpenError, REPLICAS, refused, unavailable};
+
+const STREAM_NOT_FOUND: u64 = 10059;
+
+/// Finds or makes the stream, and refuses one that could lose or change entries.
+pub(crate) fn open(
+    client: &NatsClient,
+    settings: &JetStreamSettings,
+    durable: &BTreeSet<String>,
+) -> Result<(), LogOpenError> {
+    let (name, wait) = (&settings.stream, settings.open_wait);
+    let found = call(client, &format!("STREAM.INFO.{name}"), &json!({}), wait)?;
+    let is_missing = found["error"]["err_code"].as_u64() == Some(STREAM_NOT_FOUND);
+    let found = match is_missing {
+        true => call(client, &format!("STREAM.CREATE.{name}"), &wanted(name), wait)?,
+        false => found,
+    };
+    if let Some(description) = found["error"]["description"].as_str() {
+        return Err(unavailable(format!("stream {name}: {description}")));
+    }
+    check(name, &found["config"])?;
+    check_servers(&found["cluster"], durable)
+}
+
+fn call(client: &NatsClient, verb: &str, body: &Value, wait: Duration) -> Result<Value, LogOpenError> {
+    client.request(&format!("$JS.API.{verb}"), &[], body.to_string().into_bytes(), wait).map_err(
+        |failure| match failure {
+            RequestFailure::NotSent { reason } | RequestFailure::Unanswered { reason } => unavailable(reason),
+        },
+    )
+}
+
+/// Everything that decides whether an entry stays; the rest is JetStream's default.
+fn wanted(name: &str) -> Value {
+    json!({
+        "name": name, "subjects": [name], "storage": "file", "retention": "limits", "discard": "new",
+        "num_replicas": REPLICAS, "max_age": 0, "max_msgs": -1, "max_bytes": -1, "max_msgs_per_subject": -1,
+        "max_msg_size": -1, "duplicate_window": nanoseconds(DUPLICATE_WINDOW), "deny_delete": true, "deny_purge": false,
+        "allow_rollup_hdrs": false,
+    })
+}
+
+fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+fn check(name: &str, config: &Value) -> Result<(), LogOpenError> {
+    let wanted = wanted(name);
+    let fixed = [
+        "subjects",
+        "storage",
+        "retention",
+        "discard",
+        "num_replicas",
+        "max_msgs",
+        "max_bytes",
+        "max_msgs_per_subject",
+        "max_msg_size",
+        "deny_delete",
+    ];
+    for key in fixed {
+        if config[key] != wanted[key] {
+            return Err(refused("stream", format!("{key} of {name} is {}, it must be {}", config[key], wanted[key])));
+        }
+    }
+    if config["duplicate_window"].as_u64().unwrap_or(0) < nanoseconds(DUPLICATE_WINDOW) {
+        return Err(refused("stream", format!("duplicate_window of {name} must be {DUPLICATE_WINDOW:?} or more")));
+    }
+    // Absent where they are off.
+    for key in ["max_age", "mirror", "sources", "sealed", "allow_rollup_hdrs", "allow_msg_ttl", "deny_purge"] {
+        let is_off = matches!(&config[key], Value::Null | Value::Bool(false)) || config[key].as_u64() == Some(0);
+        if !is_off {
+            return Err(refused("stream", format!("{key} of {name} must be off, it is {}", config[key])));
+        }
+    }
+    Ok(())
+}
+
+/// Every server that holds a copy was asked whether it syncs.
+fn check_servers(cluster: &Value, durable: &BTreeSet<String>) -> Result<(), LogOpenError> {
+    let replicas = cluster["replicas"].as_array().into_iter().flatten().filter_map(|replica| replica["name"].as_str());
+    let holders: BTreeSet<&str> = replicas.chain(cluster["leader"].as_str()).filter(|name| !name.is_empty()).collect();
+    match holders.into_iter().find(|name| !durable.contains(*name)) {
+        None => Ok(()),
+        Some(name) => {
+            let reason = format!("server {name} holds a copy of the stream, but no monitoring address of it is given");
+            Err(refused("monitors", reason))
+        }
+    }
+}
