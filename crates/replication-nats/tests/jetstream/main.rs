@@ -1,0 +1,203 @@
+//! The replicated log on real JetStream servers.
+#![allow(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
+
+mod nats_cluster;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use nats_cluster::{MAX_PAYLOAD, NatsCluster, ServerOptions, open_patiently, request};
+use replication_contract::sample_frames::{INSTANCE, frames};
+use replication_contract::{FaultQueue, FaultyStore, LogClient, LogLab, violations};
+use replication_nats::{JetStreamSettings, JetStreamStore};
+use rustix::process::Signal;
+use storage::journal::SealedFrame;
+use storage::replication::{
+    CandidateId, Epoch, LogCursor, LogError, LogEvent, LogOutcome, LogPosition, QuorumLog, ReplicatedLog,
+};
+
+/// An election of JetStream takes up to nine seconds; what takes longer than this hangs.
+const PATIENCE: Duration = Duration::from_secs(90);
+
+struct JetStreamLab {
+    settings: JetStreamSettings,
+    clients: u8,
+}
+
+impl LogLab for JetStreamLab {
+    fn connect(&mut self) -> LogClient {
+        self.clients += 1;
+        let faults = FaultQueue::default();
+        let store = open_patiently(&self.settings).unwrap_or_else(|error| panic!("{error}"));
+        let log = ReplicatedLog::new(FaultyStore::new(store, faults.clone()), CandidateId([self.clients; 16]));
+        LogClient::new(log, faults)
+    }
+
+    fn store_raw(&mut self, entry: &[u8]) {
+        let answer = request(&self.settings, &self.settings.stream, entry.to_vec());
+        assert!(answer["seq"].as_u64().is_some(), "{answer}");
+    }
+
+    /// Only time does that, and more of it than a test has.
+    fn forget_ids(&mut self) -> bool {
+        false
+    }
+}
+
+#[test]
+fn jetstream_keeps_every_rule_of_the_contract() {
+    let cluster = NatsCluster::three();
+    let mut number = 0;
+    let broken = violations(|| {
+        number += 1;
+        let stream = format!("rule-{number}");
+        drop(cluster.open(&stream));
+        let settings = cluster.settings(&stream);
+        Box::new(JetStreamLab { settings, clients: 0 })
+    });
+    assert_eq!(broken, []);
+}
+
+fn log(store: JetStreamStore, candidate: u8) -> ReplicatedLog<JetStreamStore> {
+    ReplicatedLog::new(store, CandidateId([candidate; 16]))
+}
+
+/// Settles until the outcome is known.
+fn settled(log: &mut dyn QuorumLog, first: LogOutcome) -> LogOutcome {
+    let (begun, mut outcome) = (Instant::now(), first);
+    while let LogOutcome::Unknown { cause } = &outcome {
+        assert!(begun.elapsed() < PATIENCE, "{cause}");
+        outcome = log.settle();
+    }
+    outcome
+}
+
+/// Appends the frames behind those that are there.
+fn append(log: &mut dyn QuorumLog, frames: &[SealedFrame], mut position: u64) {
+    for frame in frames {
+        position += 1;
+        let begun = Instant::now();
+        let outcome = loop {
+            let first = log.append(frame);
+            match settled(log, first) {
+                // No server has taken it, for certain.
+                LogOutcome::Refused { .. } if begun.elapsed() < PATIENCE => {
+                    std::thread::sleep(Duration::from_millis(50));
+                }
+                outcome => break outcome,
+            }
+        };
+        assert_eq!(outcome, LogOutcome::Accepted { position: LogPosition(position) });
+    }
+}
+
+/// Frames up to the end or the first fault. A server that does not answer is asked again.
+fn read(log: &mut dyn QuorumLog) -> (Vec<SealedFrame>, LogCursor, Option<LogError>) {
+    let (begun, mut cursor, mut found) = (Instant::now(), LogCursor::start(INSTANCE), Vec::new());
+    loop {
+        match log.read(&mut cursor, 10) {
+            Ok(events) if events.is_empty() => return (found, cursor, None),
+            Ok(events) => found.extend(events.into_iter().filter_map(|event| match event {
+                LogEvent::Frame { frame, .. } => Some(frame),
+                LogEvent::Led { .. } | LogEvent::Dropped { .. } => None,
+            })),
+            Err(LogError::Unavailable { .. }) if begun.elapsed() < PATIENCE => {}
+            Err(error) => return (found, cursor, Some(error)),
+        }
+    }
+}
+
+#[test]
+fn the_leader_of_the_stream_is_killed_under_append_and_no_frame_is_lost_or_doubled() {
+    let mut cluster = NatsCluster::three();
+    let mut leader = log(cluster.open("kill"), 1);
+    let first = leader.lead(Epoch(1), &LogCursor::start(INSTANCE));
+    assert_eq!(settled(&mut leader, first), LogOutcome::Accepted { position: LogPosition(1) });
+    append(&mut leader, &frames()[..8], 1);
+    let killed = cluster.number_of(&cluster.stream_leader("kill"));
+    cluster.end(killed, Signal::KILL);
+    append(&mut leader, &frames()[8..16], 9);
+    cluster.run(killed);
+    append(&mut leader, &frames()[16..], 17);
+    let (found, _, error) = read(&mut log(cluster.open("kill"), 2));
+    assert_eq!(error, None);
+    assert!(found == frames(), "{} frames", found.len());
+}
+
+#[test]
+fn a_bit_that_flipped_on_every_disk_is_named_and_nothing_behind_it_is_delivered() {
+    let mut cluster = NatsCluster::three();
+    let mut leader = log(cluster.open("flip"), 1);
+    let first = leader.lead(Epoch(1), &LogCursor::start(INSTANCE));
+    assert_eq!(settled(&mut leader, first), LogOutcome::Accepted { position: LogPosition(1) });
+    append(&mut leader, &frames()[..12], 1);
+    drop(leader);
+    (0..cluster.len()).for_each(|number| cluster.end(number, Signal::TERM));
+    for number in 0..cluster.len() {
+        assert!(flip_bit_in(&cluster.data_folder(number), &frames()[5].bytes), "server {number} has the frame");
+    }
+    (0..cluster.len()).for_each(|number| cluster.run(number));
+    let (found, cursor, error) = read(&mut log(cluster.open("flip"), 2));
+    assert!(found == frames()[..5], "{} frames, then {error:?}", found.len());
+    assert_eq!(cursor.position(), LogPosition(6));
+    let error = error.expect("the fault is named");
+    let is_named = matches!(&error, LogError::Gap { position, .. } | LogError::Bad { position, .. } if position.0 == 7);
+    assert!(is_named, "{error}");
+}
+
+/// Flips one bit in the middle of the bytes wherever a block file of a stream has them.
+fn flip_bit_in(folder: &Path, bytes: &[u8]) -> bool {
+    let mut is_found = false;
+    for path in block_files(folder) {
+        let mut content = fs::read(&path).unwrap();
+        if let Some(at) = content.windows(bytes.len()).position(|window| window == bytes) {
+            content[at + bytes.len() / 2] ^= 1;
+            fs::write(&path, content).unwrap();
+            is_found = true;
+        }
+    }
+    is_found
+}
+
+fn block_files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let below = |path: PathBuf| if path.is_dir() { block_files(&path) } else { vec![path] };
+    let is_stream_block = |path: &PathBuf| {
+        path.extension().is_some_and(|extension| extension == "blk")
+            && path.components().any(|part| part.as_os_str() == "streams")
+    };
+    entries.flat_map(below).filter(is_stream_block).collect()
+}
+
+#[test]
+fn a_server_that_does_not_sync_every_write_is_refused_by_name() {
+    let cluster = NatsCluster::start(&ServerOptions { nodes: 1, sync: "sync_interval: 1s", max_payload: MAX_PAYLOAD });
+    let error = open_patiently(&cluster.settings("sync")).unwrap_err();
+    assert_eq!(error.to_string(), "sync_interval: server n0 must have sync_interval: always in its jetstream block");
+}
+
+#[test]
+fn servers_that_cannot_take_the_largest_frame_are_refused() {
+    let options = ServerOptions { nodes: 1, sync: "sync_interval: always", max_payload: 1 << 20 };
+    let cluster = NatsCluster::start(&options);
+    let error = open_patiently(&cluster.settings("payload")).unwrap_err().to_string();
+    assert!(error.starts_with("max_payload: the servers take 1048576 bytes"), "{error}");
+}
+
+#[test]
+fn a_stream_that_could_drop_entries_is_refused() {
+    let cluster = NatsCluster::three();
+    drop(cluster.open("own"));
+    let settings = cluster.settings("foreign");
+    let made = serde_json::json!({ "name": "foreign", "subjects": ["foreign"], "num_replicas": 3, "storage": "file",
+        "retention": "limits", "discard": "new", "max_age": 3_600_000_000_000_u64, "deny_delete": true });
+    let answer = request(&settings, "$JS.API.STREAM.CREATE.foreign", made.to_string().into_bytes());
+    assert_eq!(answer["error"], serde_json::Value::Null);
+    let error = open_patiently(&settings).unwrap_err().to_string();
+    assert_eq!(error, "stream: max_age of foreign must be off, it is 3600000000000");
+    let mut settings = cluster.settings("own");
+    settings.monitors.pop();
+    let error = open_patiently(&settings).unwrap_err().to_string();
+    assert_eq!(error, "monitors: server n2 holds a copy of the stream, but no monitoring address of it is given");
+}
