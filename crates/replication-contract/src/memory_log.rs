@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use storage::replication::{CandidateId, LoadReply, LogPosition, LogStore, MessageId, ReplicatedLog, StoreReply};
 
 use crate::faults::{FaultQueue, FaultyStore};
-use crate::rules::{LogClient, LogLab};
+use crate::lab::{LogClient, LogLab};
 
 /// The log itself; clients share it.
 #[derive(Debug, Clone, Default)]
@@ -22,11 +22,11 @@ struct MemoryState {
 
 /// One client.
 #[derive(Debug, Clone)]
-pub struct MemoryStore(MemoryLog);
+pub struct MemoryLogClient(MemoryLog);
 
 impl MemoryLog {
-    pub fn client(&self) -> MemoryStore {
-        MemoryStore(self.clone())
+    pub fn client(&self) -> MemoryLogClient {
+        MemoryLogClient(self.clone())
     }
 
     fn state(&self) -> MutexGuard<'_, MemoryState> {
@@ -52,7 +52,7 @@ impl MemoryState {
     }
 }
 
-impl LogStore for MemoryStore {
+impl LogStore for MemoryLogClient {
     fn store(&mut self, expected: LogPosition, id: &MessageId, entry: &[u8]) -> StoreReply {
         let mut log = self.0.state();
         if let Some(position) = log.ids.get(id) {

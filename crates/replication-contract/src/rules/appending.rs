@@ -3,8 +3,8 @@
 use storage::replication::{Epoch, LogEvent, LogOutcome, LogPosition, LogRefusal, StoreReply};
 
 use super::stories::{accepted, ensure, expect, expect_journal, fenced, leader, read_all, refused, successor, unknown};
-use super::{LogLab, Rule, Verdict};
 use crate::faults::StoreFault;
+use crate::lab::{LogLab, Rule, Verdict};
 use crate::sample_frames::{FORK_AT, forked_frames, frames};
 
 pub(super) const RULES: &[Rule] = &[

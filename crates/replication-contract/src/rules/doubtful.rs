@@ -3,8 +3,8 @@
 use storage::replication::{LogOutcome, LogPosition, LogRefusal, StoreReply, UnknownCause};
 
 use super::stories::{accepted, expect, expect_journal, fenced, leader, read_all, refused, successor, unknown};
-use super::{LogLab, Rule, Verdict};
 use crate::faults::StoreFault;
+use crate::lab::{LogLab, Rule, Verdict};
 use crate::sample_frames::frames;
 
 pub(super) const RULES: &[Rule] = &[

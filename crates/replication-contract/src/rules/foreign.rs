@@ -5,8 +5,8 @@ use storage::replication::{
     CandidateId, DropReason, EntryFault, Epoch, LogEntry, LogError, LogEvent, LogPayload, LogPosition,
 };
 
-use super::stories::{accepted, ensure, expect, fenced, journal, leader, read_all, read_until_fault, successor};
-use super::{LogLab, Rule, Verdict};
+use super::stories::{accepted, ensure, expect, fenced, journal, leader, read_all, read_until_fault, start, successor};
+use crate::lab::{LogLab, Rule, Verdict};
 use crate::sample_frames::{FORK_AT, INSTANCE, OTHER_INSTANCE, forked_frames, frames};
 
 pub(super) const RULES: &[Rule] = &[
@@ -79,7 +79,7 @@ fn unknown_epoch(lab: &mut dyn LogLab) -> Verdict {
     lab.store_raw(&frame_entry(0, &frames()[0]));
     expect_fault(lab, 1, |fault| matches!(fault, EntryFault::UnknownEpoch { .. }))?;
     let mut client = lab.connect();
-    let outcome = client.log.lead(Epoch(1), &super::stories::start());
+    let outcome = client.log.lead(Epoch(1), &start());
     fenced("lead of a log that has a foreign entry", &outcome)
 }
 

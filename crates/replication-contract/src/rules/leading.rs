@@ -6,8 +6,8 @@ use super::stories::{
     accepted, ensure, expect, expect_journal, fenced, frames_in, leader, read_all, read_from, refused, start,
     successor, unknown,
 };
-use super::{LogLab, Rule, Verdict};
 use crate::faults::StoreFault;
+use crate::lab::{LogLab, Rule, Verdict};
 use crate::sample_frames::frames;
 
 pub(super) const RULES: &[Rule] = &[

@@ -6,8 +6,8 @@ use storage::replication::{EntryFault, Epoch, LogError, LogPosition};
 use super::stories::{
     accepted, ensure, expect, expect_journal, fenced, frames_in, leader, read_from, read_until_fault, start,
 };
-use super::{LogLab, Rule, Verdict};
 use crate::faults::LoadFault;
+use crate::lab::{LogLab, Rule, Verdict};
 use crate::sample_frames::frames;
 
 pub(super) const RULES: &[Rule] = &[

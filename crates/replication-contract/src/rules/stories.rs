@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use storage::journal::SealedFrame;
 use storage::replication::{Epoch, LogCursor, LogError, LogEvent, LogOutcome, LogPosition, LogRefusal};
 
-use super::{LogClient, LogLab, Verdict};
+use crate::lab::{LogClient, LogLab, Verdict};
 use crate::sample_frames::{INSTANCE, frames};
 
 /// How many entries a reader asks for at once.

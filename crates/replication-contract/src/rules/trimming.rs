@@ -5,7 +5,7 @@ use storage::replication::{Epoch, LogError, LogPosition};
 use super::stories::{
     accepted, ensure, expect, expect_journal, frames_in, leader, read_all, read_from, read_until_fault,
 };
-use super::{LogLab, Rule, Verdict};
+use crate::lab::{LogLab, Rule, Verdict};
 use crate::sample_frames::frames;
 
 pub(super) const RULES: &[Rule] = &[

@@ -54,7 +54,7 @@ impl LogLab for MutantLab {
 
 /// A client of the engine that a handle and its mistake share.
 #[derive(Clone)]
-struct SharedStore(Rc<RefCell<FaultyStore<replication_contract::MemoryStore>>>);
+struct SharedStore(Rc<RefCell<FaultyStore<replication_contract::MemoryLogClient>>>);
 
 impl LogStore for SharedStore {
     fn store(&mut self, expected: LogPosition, id: &MessageId, entry: &[u8]) -> StoreReply {

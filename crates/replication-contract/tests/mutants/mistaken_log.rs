@@ -150,7 +150,7 @@ impl<S: LogStore + Clone> MistakenLog<S> {
 
 /// The entry, delivered in spite of its fault.
 fn overruled(cursor: &mut LogCursor, before: &LogCursor, bytes: &[u8]) -> LogEvent {
-    let LogEntry { epoch, payload, .. } = LogEntry::decode(bytes).unwrap();
+    let LogEntry { epoch, payload, .. } = LogEntry::decode(bytes).expect("the entry was read before");
     let position = before.position().next();
     *cursor = behind(before, epoch.max(before.epoch()));
     match payload {

@@ -117,7 +117,8 @@ impl<S: LogStore> MistakenStore<S> {
             }
             NoRecord if is_record => StoreReply::Stored { position: expected.next() },
             SharedLeadId if is_record => {
-                let epoch = id.as_str().split('-').nth(1).and_then(|epoch| epoch.parse().ok()).unwrap();
+                let epoch =
+                    id.as_str().split('-').nth(1).and_then(|epoch| epoch.parse().ok()).expect("the id names its epoch");
                 let no_candidate = CandidateId([0; 16]);
                 let id = MessageId::of_epoch_record(Epoch(epoch), no_candidate, expected);
                 self.inner.store(expected, &id, entry)
@@ -147,7 +148,7 @@ impl<S: LogStore> MistakenStore<S> {
 }
 
 fn without_header(entry: &[u8]) -> Vec<u8> {
-    let mut decoded = LogEntry::decode(entry).unwrap();
+    let mut decoded = LogEntry::decode(entry).expect("an entry of the port");
     if let LogPayload::Frame(frame) = &mut decoded.payload {
         frame.segment = None;
     }
