@@ -59,14 +59,21 @@ impl JetStreamStore {
     /// What stands behind a position where nothing was found. It only names the fault: nothing is decided by it.
     fn absent(&self, position: LogPosition) -> Result<LoadReply, String> {
         let body = json!({ "seq": position.0, "next_by_subj": self.settings.stream });
-        let next = self.call("MSG.GET", &body)?;
-        let Some(next) = next["message"]["seq"].as_u64() else { return end_or_error(&next) };
-        let first = self.call("INFO", &json!({}))?["state"]["first_seq"].as_u64().unwrap_or(0);
-        let is_trimmed = first > position.0;
-        Ok(match is_trimmed {
-            true => LoadReply::Trimmed { first: LogPosition(first) },
-            false => LoadReply::Missing { next: LogPosition(next) },
-        })
+        let found = self.call("MSG.GET", &body)?;
+        let next = found["message"]["seq"].as_u64();
+        // It was appended between the two questions.
+        if next == Some(position.0) {
+            return entry_of(&found["message"]);
+        }
+        let state = self.call("INFO", &json!({}))?;
+        let [first, last] = ["first_seq", "last_seq"].map(|name| state["state"][name].as_u64().unwrap_or(0));
+        match next {
+            Some(_) if first > position.0 => Ok(LoadReply::Trimmed { first: LogPosition(first) }),
+            Some(next) => Ok(LoadReply::Missing { next: LogPosition(next) }),
+            // A server says "not found" of a message that it cannot read, too.
+            None if last >= position.0 => Err(format!("the stream goes up to {last}, and {position} cannot be read")),
+            None => end_or_error(&found),
+        }
     }
 
     fn load_entry(&self, position: LogPosition) -> Result<LoadReply, String> {
@@ -78,11 +85,13 @@ impl JetStreamStore {
         if message["seq"].as_u64() != Some(position.0) {
             return end_or_error(&found);
         }
-        let data = message["data"].as_str().unwrap_or_default();
-        Base64::decode_vec(data)
-            .map(LoadReply::Entry)
-            .map_err(|error| format!("the message cannot be decoded: {error}"))
+        entry_of(message)
     }
+}
+
+fn entry_of(message: &Value) -> Result<LoadReply, String> {
+    let data = message["data"].as_str().unwrap_or_default();
+    Base64::decode_vec(data).map(LoadReply::Entry).map_err(|error| format!("the message cannot be decoded: {error}"))
 }
 
 fn end_or_error(answer: &Value) -> Result<LoadReply, String> {
@@ -96,7 +105,7 @@ fn end_or_error(answer: &Value) -> Result<LoadReply, String> {
 fn understand(answer: &Value) -> StoreReply {
     let error = &answer["error"];
     let Some(code) = error["err_code"].as_u64() else {
-        return match answer["seq"].as_u64().map(LogPosition) {
+        return match answer["seq"].as_u64().map(LogPosition).filter(|_| error.is_null()) {
             Some(position) if answer["duplicate"] == true => StoreReply::Duplicate { position },
             Some(position) => StoreReply::Stored { position },
             None => StoreReply::NoAnswer,
@@ -179,5 +188,6 @@ mod tests {
         assert_eq!(error(10008, "JetStream system temporarily unavailable"), StoreReply::NoAnswer);
         assert_eq!(error(10077, "store failed"), StoreReply::NoAnswer);
         assert_eq!(reply("{}"), StoreReply::NoAnswer);
+        assert_eq!(reply(r#"{"error":{"code":503},"stream":"S","seq":0}"#), StoreReply::NoAnswer);
     }
 }

@@ -18,6 +18,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule { name: "a frame that stands twice is read once", check: repeated },
     Rule { name: "a record of a leader with another history is named", check: other_history },
     Rule { name: "a second leader of one epoch is named", check: second_leader },
+    Rule { name: "a leader of an epoch that is over is named", check: backwards },
 ];
 
 fn frame_entry(epoch: u64, frame: &SealedFrame) -> Vec<u8> {
@@ -73,6 +74,14 @@ fn old_epoch(lab: &mut dyn LogLab) -> Verdict {
     let mut third = successor(lab, 3)?;
     accepted("the same frame in the right epoch", &third.log.append(&frames()[2]), 7)?;
     ensure(journal(lab)? == frames()[..3], "the journal has each frame once", &events.len())
+}
+
+fn backwards(lab: &mut dyn LogLab) -> Verdict {
+    leader(lab, 2)?;
+    successor(lab, 2)?;
+    let after = end_of(lab)?;
+    lab.store_raw(&epoch_record(INSTANCE, 1, after));
+    expect_fault(lab, 5, |fault| matches!(fault, EntryFault::EpochBackwards { .. }))
 }
 
 fn unknown_epoch(lab: &mut dyn LogLab) -> Verdict {

@@ -117,6 +117,7 @@ fn a_pipeline_trust_in_stream_information_and_unchecked_readers_are_caught_by_na
         (Mistake::Log(LogMistake::NoChainCheck), "entries in another order are named"),
         (Mistake::Log(LogMistake::NoEpochCheck), "a frame of an older epoch behind a newer record is dropped"),
         (Mistake::Log(LogMistake::NoEpochCheck), "a frame of an epoch that no record begins is named"),
+        (Mistake::Log(LogMistake::NoEpochCheck), "a leader of an epoch that is over is named"),
     ];
     for (mistake, rule) in cases {
         assert!(broken_by(mistake).contains(rule), "{mistake:?} is not caught by: {rule}");

@@ -140,7 +140,9 @@ impl<S: LogStore + Clone> MistakenLog<S> {
     fn overlooks(&self, fault: &EntryFault) -> bool {
         match fault {
             EntryFault::Chain(_) => self.mistake == LogMistake::NoChainCheck,
-            EntryFault::UnknownEpoch { .. } | EntryFault::TwoLeaders { .. } => self.mistake == LogMistake::NoEpochCheck,
+            EntryFault::UnknownEpoch { .. } | EntryFault::TwoLeaders { .. } | EntryFault::EpochBackwards { .. } => {
+                self.mistake == LogMistake::NoEpochCheck
+            }
             EntryFault::OtherInstance { .. } => self.mistake == LogMistake::NoInstanceCheck,
             EntryFault::OtherHistory { .. } => self.mistake == LogMistake::NoHistoryCheck,
             EntryFault::Damaged { .. } => false,

@@ -96,7 +96,8 @@ impl NatsCluster {
         let address = |port: u16| format!("127.0.0.1:{port}");
         let servers = self.nodes.iter().map(|node| address(node.client_port)).collect();
         let monitors = self.nodes.iter().map(|node| address(node.monitor_port)).collect();
-        JetStreamSettings::new(servers, monitors, stream)
+        // A slow machine is no fault of the log.
+        JetStreamSettings { answer_wait: Duration::from_secs(10), ..JetStreamSettings::new(servers, monitors, stream) }
     }
 
     /// Tries until the servers have found each other.
@@ -165,6 +166,6 @@ fn free_ports(count: usize) -> Vec<u16> {
 
 impl Drop for NatsCluster {
     fn drop(&mut self) {
-        (0..self.nodes.len()).for_each(|number| self.end(number, Signal::TERM));
+        (0..self.nodes.len()).for_each(|number| self.end(number, Signal::KILL));
     }
 }

@@ -7,7 +7,8 @@ use super::event::{DropReason, LogEvent};
 use super::types::{CandidateId, Epoch, LogPosition};
 use crate::journal::{ChainAnchor, ChainError, FrameChain, InstanceId, SealedFrame};
 
-/// The end of what was read. It is also what a candidate for the lead shows: it can only be made by reading.
+/// The end of what was read. It is also what a candidate for the lead shows; one that is resumed must be of
+/// what was read before.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogCursor {
     position: LogPosition,
@@ -26,6 +27,8 @@ pub enum EntryFault {
     OtherInstance { found: InstanceId, expected: InstanceId },
     /// No record in the log begins this epoch.
     UnknownEpoch { epoch: Epoch, known: Epoch },
+    /// A leader began an epoch that is over: it had not read the log to its end, and whatever it sends must not be dropped in silence.
+    EpochBackwards { epoch: Epoch, known: Epoch },
     /// A second candidate has this epoch.
     TwoLeaders { epoch: Epoch },
     /// The new leader goes on from another frame than the last one here.
@@ -70,7 +73,7 @@ impl LogCursor {
             return Err(EntryFault::OtherInstance { found: instance, expected });
         }
         let event = match payload {
-            _ if epoch < self.epoch => self.dropped(epoch, DropReason::OldEpoch),
+            LogPayload::Frame(_) if epoch < self.epoch => self.dropped(epoch, DropReason::OldEpoch),
             LogPayload::EpochRecord { candidate, after } => self.on_epoch_record(epoch, candidate, after)?,
             LogPayload::Frame(frame) => self.on_frame(epoch, frame)?,
         };
@@ -84,6 +87,9 @@ impl LogCursor {
         candidate: CandidateId,
         after: ChainAnchor,
     ) -> Result<LogEvent, EntryFault> {
+        if epoch < self.epoch {
+            return Err(EntryFault::EpochBackwards { epoch, known: self.epoch });
+        }
         if epoch == self.epoch {
             let is_repeated = self.leader == Some(candidate);
             let repeated = || self.dropped(epoch, DropReason::Repeated);
@@ -122,6 +128,9 @@ impl fmt::Display for EntryFault {
             }
             Self::UnknownEpoch { epoch, known } => {
                 write!(f, "it is of epoch {epoch}, which no record begins; the last one is {known}")
+            }
+            Self::EpochBackwards { epoch, known } => {
+                write!(f, "a leader began epoch {epoch} behind epoch {known}")
             }
             Self::TwoLeaders { epoch } => write!(f, "epoch {epoch} has a second leader"),
             Self::OtherHistory { epoch, after, known } => {

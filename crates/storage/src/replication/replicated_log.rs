@@ -140,7 +140,10 @@ impl<S: LogStore> QuorumLog for ReplicatedLog<S> {
                 Err(error) => return Err(error),
             }
         }
-        self.known = self.known.max(cursor.position());
+        // A cursor that nothing was read behind may be of another log.
+        if !events.is_empty() {
+            self.known = self.known.max(cursor.position());
+        }
         Ok(events)
     }
 
