@@ -23,7 +23,7 @@ pub mod bars;
 pub use bars::BarFiles;
 pub use error::{Damage, Loss, StorageError, TornWrite};
 pub use file_system::{FileSystem, OsFileSystem, WritableFile};
-pub use ledger::{JournalLedger, LedgerSnapshot};
+pub use ledger::{JournalLedger, LedgerStreams};
 pub use read_model::ReadModel;
 pub use retired_index::RetiredIndex;
 pub use snapshot::{SnapshotStore, StoredSnapshot};

@@ -22,7 +22,7 @@ use domain::report::Report;
 use domain::{Event, Input, PlantedBug, PublishedEvent, SecurityId, Sequenced, Timestamp};
 use engine::{Engine, Outbox};
 use storage::journal::{AppendError, DurabilityEvent, Journal, JournalBatch, JournalRecord};
-use storage::{JournalLedger, LedgerSnapshot, RetiredIndex, SnapshotStore};
+use storage::{JournalLedger, LedgerStreams, RetiredIndex, SnapshotStore};
 use tracing::error;
 
 use self::gate::{Gate, GatedOutput};
@@ -442,7 +442,7 @@ impl LiveLoop {
     }
 
     /// The ledger as of the newest journalled record: what waits for its sync belongs to the state of a snapshot too.
-    fn journalled_ledger(&self) -> LedgerSnapshot {
+    fn journalled_ledger(&self) -> LedgerStreams {
         let mut ledger = self.parts.ledger.snapshot();
         for held in self.gate.iter() {
             // One that cannot be read is skipped and logged when it is released.

@@ -9,7 +9,7 @@ use std::thread::{self, JoinHandle};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use domain::Timestamp;
 use engine::StateSnapshot;
-use storage::{LedgerSnapshot, SnapshotStore};
+use storage::{LedgerStreams, SnapshotStore};
 use tracing::{info, warn};
 
 use crate::journal_records::{self, SnapshotParts};
@@ -19,7 +19,7 @@ use crate::simulation::RunDigest;
 pub(crate) struct SnapshotJob {
     pub(crate) sequence: u64,
     pub(crate) engine: StateSnapshot,
-    pub(crate) ledger: LedgerSnapshot,
+    pub(crate) ledger: LedgerStreams,
     pub(crate) reserved: u64,
     pub(crate) digest: Option<RunDigest>,
     pub(crate) at: Timestamp,
@@ -136,7 +136,7 @@ mod tests {
 
     fn job(sequence: u64) -> SnapshotJob {
         let engine = Engine::default().snapshot();
-        SnapshotJob { sequence, engine, ledger: LedgerSnapshot::default(), reserved: 0, digest: None, at: Timestamp(0) }
+        SnapshotJob { sequence, engine, ledger: LedgerStreams::default(), reserved: 0, digest: None, at: Timestamp(0) }
     }
 
     /// Threads of this process that write snapshots, now.

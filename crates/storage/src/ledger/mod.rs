@@ -31,7 +31,7 @@ const ENTRY_BYTES: usize = 64;
 
 pub struct JournalLedger {
     inbox: Inbox,
-    streams: RwLock<LedgerSnapshot>,
+    streams: RwLock<LedgerStreams>,
 }
 
 /// As in the journal.
@@ -74,7 +74,7 @@ impl JournalLedger {
 
     /// Everything that is durable. The records are shared, not copied, so that the caller waits neither for copying nor
     /// for encoding.
-    pub fn snapshot(&self) -> LedgerSnapshot {
+    pub fn snapshot(&self) -> LedgerStreams {
         self.streams.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -90,7 +90,7 @@ impl JournalLedger {
             LedgerStream::from_entries(entries.into_iter().map(|(key, bytes)| (key, Arc::new(bytes))).collect())
         };
         let streams = streams.into_iter().map(|(name, entries)| (name, shared(entries))).collect();
-        *self.streams.write().unwrap_or_else(PoisonError::into_inner) = LedgerSnapshot(streams);
+        *self.streams.write().unwrap_or_else(PoisonError::into_inner) = LedgerStreams(streams);
         Ok(())
     }
 
@@ -108,9 +108,9 @@ impl JournalLedger {
 /// All records by stream, as they were at one record of the journal. One that goes into a snapshot of the engine also needs those
 /// that are journalled and not durable yet: records before a snapshot are not replayed.
 #[derive(Default, Clone)]
-pub struct LedgerSnapshot(BTreeMap<String, LedgerStream>);
+pub struct LedgerStreams(BTreeMap<String, LedgerStream>);
 
-impl LedgerSnapshot {
+impl LedgerStreams {
     /// In the journal's order, each record once. Fails where it cannot be decoded.
     pub fn apply(&mut self, record: &[u8]) -> Result<(), String> {
         let record = minicbor::decode(record).map_err(|error| format!("not a record of the Ledger: {error}"))?;
