@@ -13,7 +13,8 @@ pub(crate) fn durable_servers(settings: &JetStreamSettings) -> Result<BTreeSet<S
 }
 
 fn durable_server(address: &str, wait: Duration) -> Result<String, LogOpenError> {
-    let found = ask(address, wait).map_err(|reason| unavailable(format!("monitoring at {address}: {reason}")))?;
+    let found =
+        server_status(address, wait).map_err(|reason| unavailable(format!("monitoring at {address}: {reason}")))?;
     let name = found["server_name"].as_str().unwrap_or_default().to_owned();
     let is_durable = found["jetstream"]["config"]["sync_always"].as_bool() == Some(true);
     if name.is_empty() || !is_durable {
@@ -24,7 +25,7 @@ fn durable_server(address: &str, wait: Duration) -> Result<String, LogOpenError>
     Ok(name)
 }
 
-fn ask(address: &str, wait: Duration) -> Result<Value, String> {
+fn server_status(address: &str, wait: Duration) -> Result<Value, String> {
     let agent: ureq::Agent = ureq::Agent::config_builder().timeout_global(Some(wait)).build().into();
     let mut answer = agent.get(format!("http://{address}/varz")).call().map_err(|error| error.to_string())?;
     let text = answer.body_mut().read_to_string().map_err(|error| error.to_string())?;

@@ -102,7 +102,7 @@ fn end_or_error(answer: &Value) -> Result<LoadReply, String> {
 }
 
 /// What an answer to an append says. Where it is not certain that nothing was stored, the outcome stays unknown.
-fn understand(answer: &Value) -> StoreReply {
+fn store_reply(answer: &Value) -> StoreReply {
     let error = &answer["error"];
     let Some(code) = error["err_code"].as_u64() else {
         return match answer["seq"].as_u64().map(LogPosition).filter(|_| error.is_null()) {
@@ -137,7 +137,7 @@ impl LogStore for JetStreamStore {
             (MESSAGE_ID, id.as_str().to_owned()),
         ];
         match self.client.request(stream, &headers, entry.to_vec(), self.settings.answer_wait) {
-            Ok(answer) => understand(&answer),
+            Ok(answer) => store_reply(&answer),
             Err(RequestFailure::NotSent { reason }) => StoreReply::Rejected { reason },
             Err(RequestFailure::Unanswered { reason }) => {
                 tracing::warn!(reason, %expected, "no answer to an append; its outcome is unknown");
@@ -164,7 +164,7 @@ mod tests {
     use super::*;
 
     fn reply(text: &str) -> StoreReply {
-        understand(&serde_json::from_str(text).unwrap())
+        store_reply(&serde_json::from_str(text).unwrap())
     }
 
     fn error(code: u64, description: &str) -> StoreReply {

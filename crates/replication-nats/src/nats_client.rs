@@ -69,7 +69,7 @@ impl NatsClient {
     }
 }
 
-/// A broken connection is noticed after two of these.
+/// A broken connection is noticed when the third of these finds two without an answer.
 const PING: Duration = Duration::from_secs(5);
 
 fn failure(kind: RequestErrorKind, reason: String) -> RequestFailure {

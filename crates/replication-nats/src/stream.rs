@@ -75,7 +75,18 @@ fn check(name: &str, config: &Value) -> Result<(), LogOpenError> {
         return Err(refused("stream", format!("duplicate_window of {name} must be {DUPLICATE_WINDOW:?} or more")));
     }
     // Absent where they are off.
-    for key in ["max_age", "mirror", "sources", "sealed", "allow_rollup_hdrs", "allow_msg_ttl", "deny_purge"] {
+    for key in [
+        "max_age",
+        "mirror",
+        "sources",
+        "sealed",
+        "allow_rollup_hdrs",
+        "allow_msg_ttl",
+        "deny_purge",
+        "no_ack",
+        "subject_transform",
+        "republish",
+    ] {
         let is_off = matches!(&config[key], Value::Null | Value::Bool(false)) || config[key].as_u64() == Some(0);
         if !is_off {
             return Err(refused("stream", format!("{key} of {name} must be off, it is {}", config[key])));
@@ -88,6 +99,9 @@ fn check(name: &str, config: &Value) -> Result<(), LogOpenError> {
 fn check_servers(cluster: &Value, durable: &BTreeSet<String>) -> Result<(), LogOpenError> {
     let replicas = cluster["replicas"].as_array().into_iter().flatten().filter_map(|replica| replica["name"].as_str());
     let holders: BTreeSet<&str> = replicas.chain(cluster["leader"].as_str()).filter(|name| !name.is_empty()).collect();
+    if (holders.len() as u64) < REPLICAS {
+        return Err(unavailable(format!("the stream names {} of the {REPLICAS} servers that hold it", holders.len())));
+    }
     match holders.into_iter().find(|name| !durable.contains(*name)) {
         None => Ok(()),
         Some(name) => {
