@@ -11,11 +11,11 @@ use axum::{Json, Router};
 use serde_json::{Value, json};
 use venue_sim::book::BookSide;
 
-use crate::catalogue::{ALWAYS, Fault};
 use crate::exchange::{AccountTrade, SpotExchange, SpotMarket, SpotOrder};
-use crate::fault_request::FaultRequest;
-use crate::fault_script;
 use crate::faults::LabFaults;
+use crate::faults::catalogue::{ALWAYS, Fault};
+use crate::faults::fault_request::FaultRequest;
+use crate::faults::fault_script;
 use crate::sequencer::ExchangeHandle;
 use crate::sessions::Sessions;
 

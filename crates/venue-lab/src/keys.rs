@@ -10,7 +10,7 @@ use ring::signature::{Ed25519KeyPair, KeyPair, RsaKeyPair};
 use serde::{Deserialize, Serialize};
 
 use crate::config::ConfiguredKey;
-use crate::config_error::LabConfigError;
+use crate::config::config_error::LabConfigError;
 use crate::exchange::AccountRules;
 use crate::signature::{ED25519, HMAC, RSA, SignatureVerifier, pem_bytes, pem_text};
 

@@ -24,16 +24,17 @@ use tokio_rustls::TlsAcceptor;
 use crate::admin::AdminState;
 use crate::binance::fix::{BinanceFixState, FixService};
 use crate::binance::{self, BinanceState};
+use crate::config::config_error::LabConfigError;
 use crate::config::{LabConfig, TlsUse};
-use crate::config_error::LabConfigError;
-use crate::fault_request::FaultRequest;
 use crate::faults::LabFaults;
+use crate::faults::fault_request::FaultRequest;
 use crate::fix_face::{self, FixFaceConfig, FixFaceState};
 use crate::ledger::{LedgerError, SpotLedger};
+use crate::listener::tls;
+use crate::listener::tls_listener::{PeerAddress, TlsListener};
 use crate::sequencer::{self, ExchangeHandle};
 use crate::sessions::Sessions;
-use crate::tls_listener::{PeerAddress, TlsListener};
-use crate::{admin, keys, tls};
+use crate::{admin, keys};
 
 const LEDGER_FILE: &str = "ledger";
 /// The folder of the generic FIX sessions.
@@ -170,7 +171,12 @@ impl RunningLab {
             state,
             binance::ws_api::serve,
         )?;
-        self.serve_sockets(("binanceStreams", ""), (config.bind, ports.streams), state, binance::streams::serve)?;
+        self.serve_sockets(
+            ("binanceStreams", ""),
+            (config.bind, ports.streams),
+            state,
+            binance::market::streams::serve,
+        )?;
         let fix_state =
             BinanceFixState { api: state.clone(), comp_ids: Arc::default(), markets: market_indexes(config) };
         let acceptor = tls_config.map(TlsAcceptor::from);

@@ -3,18 +3,14 @@
 //! One truth, several faces. The exchange matches with the engine of the simulated venues; its ledger is appended and
 //! synced before any answer leaves. The faces are written from the venues' public documentation.
 
+pub(crate) mod listener;
 mod admin;
 mod binance;
 mod book_view;
-mod catalogue;
 mod certify;
 mod config;
-mod config_error;
 mod exchange;
-mod fault_request;
-mod fault_script;
 mod faults;
-mod fix_config;
 mod fix_face;
 mod keys;
 mod lab;
@@ -23,12 +19,9 @@ mod publisher;
 mod sequencer;
 mod sessions;
 mod signature;
-mod tls;
-mod tls_listener;
-mod websocket;
 
 pub use certify::{Certificate, CertifyRequest, certify};
 pub use config::LabConfig;
-pub use config_error::LabConfigError;
+pub use config::config_error::LabConfigError;
 pub use lab::{LabError, RunningLab};
 pub use ledger::LedgerError;

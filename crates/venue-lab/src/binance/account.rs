@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::ApiCall;
-use super::encode::{self, text};
-use super::error::ApiError;
-use super::exchange_info;
+use super::api::encode::{self, text};
+use super::api::error::ApiError;
+use super::market::exchange_info;
 use super::orders::discount;
 use crate::exchange::{AccountTrade, SpotExchange, SpotOrder, SpotReject, Units};
 

@@ -5,15 +5,15 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::ApiCall;
-use super::encode;
-use super::error::ApiError;
-use super::methods::ApiMethod;
-use super::security;
-use crate::catalogue::Fault;
+use super::api::encode;
+use super::api::error::ApiError;
+use super::api::methods::ApiMethod;
+use super::api::security;
 use crate::exchange::{
     CancelRequest, Canceled, NewSpotOrder, PreventionMode, SpotCommand, SpotExchange, SpotOrderType, SpotReject,
     SpotSide, SpotStatus, SpotTimeInForce, Units,
 };
+use crate::faults::catalogue::Fault;
 use crate::sequencer::now_micros;
 
 /// How long before the end of its window a late request is passed on.

@@ -1,27 +1,13 @@
 //! Binance spot: the methods of its API, shared by the REST and the WebSocket face.
 
+pub(crate) mod api;
+pub(crate) mod market;
+pub(crate) mod user;
 mod account;
-mod encode;
-mod error;
-mod exchange_info;
 pub(crate) mod fix;
 mod injection;
-mod klines;
-mod listen_key_methods;
-mod listen_keys;
-mod market_data;
-mod methods;
 mod orders;
-mod params;
-mod rate_limits;
 pub(crate) mod rest;
-mod security;
-mod stream_events;
-pub(crate) mod streams;
-mod tickers;
-mod user_events;
-mod user_faults;
-mod user_streams;
 mod wallet;
 pub(crate) mod ws_api;
 
@@ -29,19 +15,19 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::catalogue::Fault;
 use crate::exchange::AccountIndex;
 use crate::faults::LabFaults;
+use crate::faults::catalogue::Fault;
 use crate::keys::{KeyRights, KeyRing};
 use crate::sequencer::{ExchangeHandle, now_micros};
 use crate::sessions::Sessions;
-use encode::TimeUnit;
-use error::ApiError;
-use listen_keys::ListenKeys;
-use methods::{ApiMethod, MethodRow};
-use params::Params;
-pub(crate) use rate_limits::RateLimits;
-use security::SignedRequest;
+use api::encode::TimeUnit;
+use api::error::ApiError;
+use api::methods::{ApiMethod, MethodRow};
+use api::params::Params;
+pub(crate) use api::rate_limits::RateLimits;
+use api::security::{self, SignedRequest};
+use user::listen_keys::ListenKeys;
 
 /// How far the clock is off under the fault `clock-off`.
 const CLOCK_OFF_MICROS: i64 = 3_000_000;

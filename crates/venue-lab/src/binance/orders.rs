@@ -3,14 +3,14 @@
 use serde_json::{Value, json};
 
 use super::ApiCall;
-use super::encode::{self, ResponseType, text};
-use super::error::ApiError;
-use super::params::Params;
-use crate::catalogue::Fault;
+use super::api::encode::{self, ResponseType, text};
+use super::api::error::ApiError;
+use super::api::params::Params;
 use crate::exchange::{
     Applied, BNB_DISCOUNT, CancelRequest, CancelRestriction, NewSpotOrder, OrderReference, PreventionMode, SpotCommand,
     SpotOrderType, SpotSide, SpotTimeInForce, Units,
 };
+use crate::faults::catalogue::Fault;
 use crate::sequencer::now_micros;
 
 /// The reject of the new order under the fault `replace-half`.

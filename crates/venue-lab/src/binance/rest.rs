@@ -10,15 +10,16 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use serde_json::Value;
 
-use super::encode::TimeUnit;
-use super::error::ApiError;
-use super::methods::{self, MethodRow, MethodSecurity};
-use super::params::Params;
-use super::rate_limits::OrderCounts;
-use super::{ApiCall, BinanceState, security};
+use super::api::encode::TimeUnit;
+use super::api::error::ApiError;
+use super::api::methods::{self, MethodRow, MethodSecurity};
+use super::api::params::Params;
+use super::api::rate_limits::OrderCounts;
+use super::api::security;
+use super::{ApiCall, BinanceState};
 use crate::keys::KeyRights;
+use crate::listener::tls_listener::PeerAddress;
 use crate::sequencer::now_micros;
-use crate::tls_listener::PeerAddress;
 
 /// The largest request body.
 const BODY_BYTES_MAX: usize = 64 * 1024;

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::ApiCall;
-use super::encode::text;
-use super::error::ApiError;
+use super::api::encode::text;
+use super::api::error::ApiError;
 use crate::exchange::SpotExchange;
 
 impl ApiCall<'_> {

@@ -9,18 +9,20 @@ use serde_json::{Map, Value, json};
 use tokio::net::TcpStream;
 use tokio::sync::mpsc::error::TryRecvError;
 
-use super::encode::TimeUnit;
-use super::error::ApiError;
-use super::methods::{self, MethodRow, MethodSecurity};
-use super::params::Params;
-use super::user_faults::{UserEvent, UserFaults};
-use super::{ApiCall, BinanceState, security, user_events};
-use crate::catalogue::Fault;
+use super::api::encode::TimeUnit;
+use super::api::error::ApiError;
+use super::api::methods::{self, MethodRow, MethodSecurity};
+use super::api::params::Params;
+use super::api::security;
+use super::user::user_events;
+use super::user::user_faults::{UserEvent, UserFaults};
+use super::{ApiCall, BinanceState};
 use crate::exchange::AccountIndex;
+use crate::faults::catalogue::Fault;
 use crate::keys::KeyRights;
+use crate::listener::websocket::{Incoming, WebSocketConnection};
 use crate::publisher::{EventInterest, EventQueue, VenueEvents};
 use crate::sequencer::now_micros;
-use crate::websocket::{Incoming, WebSocketConnection};
 
 pub(crate) const PATH: &str = "/ws-api/v3";
 /// Weight of a connection, and of each session method.

@@ -15,9 +15,9 @@ use std::time::{Duration, Instant};
 pub use certificate::{Certificate, CertifyRequest};
 use certificate::{FaultResult, Verdict};
 
-use crate::catalogue::{ALWAYS, Fault};
 use crate::config::LabConfig;
-use crate::config_error::LabConfigError;
+use crate::config::config_error::LabConfigError;
+use crate::faults::catalogue::{ALWAYS, Fault};
 use crate::lab::{LabError, RunningLab};
 
 /// How often a running client is looked at.

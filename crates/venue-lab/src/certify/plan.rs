@@ -3,8 +3,8 @@
 use domain::SeededRng;
 use serde_json::{Value, json};
 
-use crate::catalogue::Fault;
-use crate::fault_request::FaultRequest;
+use crate::faults::catalogue::Fault;
+use crate::faults::fault_request::FaultRequest;
 
 /// The account whose books are compared.
 pub(crate) const ACCOUNT: &str = "ALPHA";

@@ -3,17 +3,14 @@
 //! It has no clock, no file and no socket. The same commands at the same times give the same ids, trades and balances,
 //! so the ledger keeps the commands and a restart applies them again.
 
+pub(crate) mod requests;
 mod account;
-mod amend;
-mod cancel;
-mod checks;
 mod event;
 mod intervention;
 mod market;
 mod matching;
 mod order;
 mod reject;
-mod replace;
 mod settlement;
 mod units;
 

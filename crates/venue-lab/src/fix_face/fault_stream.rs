@@ -10,8 +10,8 @@ use fix_net::{SessionStream, TlsWrapper};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
-use crate::catalogue::Fault;
 use crate::faults::LabFaults;
+use crate::faults::catalogue::Fault;
 
 /// GapFillFlag (123) and PossDupFlag (43).
 const FLAGS: [&[u8]; 2] = [b"123=Y", b"43=Y"];

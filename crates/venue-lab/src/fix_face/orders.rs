@@ -8,11 +8,11 @@ use super::fields::{self, FieldError, wrong};
 use super::reports::{RejectedCancel, RejectedRequest};
 use super::scope::SessionScope;
 use super::tags;
-use crate::catalogue::Fault;
 use crate::exchange::{
     CancelRequest, NewSpotOrder, OrderReference, PreventionMode, ReplaceRequest, SpotCommand, SpotExchange, SpotOrder,
     SpotOrderType, SpotSide, SpotTimeInForce,
 };
+use crate::faults::catalogue::Fault;
 use crate::sequencer::{CommandResult, Unavailable};
 
 /// ExecInst (18): participate, don't initiate.

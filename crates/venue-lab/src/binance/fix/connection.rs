@@ -13,18 +13,18 @@ use futures_util::stream::FuturesOrdered;
 use serde_json::Value;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until, timeout};
 
+use super::super::ApiCall;
 use super::link::{FixLink, check_time};
 use super::logon::{FixLogon, log_on};
 use super::market_data::{self, Subscriptions};
 use super::reject::{is_unreadable, reject};
 use super::requests::{FixRequest, RequestKind};
 use super::{BinanceFixState, FixService, Quota, reports};
-use crate::binance::ApiCall;
-use crate::binance::encode::TimeUnit;
-use crate::binance::error::ApiError;
+use crate::binance::api::encode::TimeUnit;
+use crate::binance::api::error::ApiError;
 use crate::book_view::BookSnapshot;
-use crate::catalogue::Fault;
 use crate::exchange::{ExecutionType, SpotExecution, VenueEvent};
+use crate::faults::catalogue::Fault;
 use crate::publisher::{EventInterest, EventQueue, VenueEvents};
 use crate::sequencer::now_micros;
 

@@ -10,7 +10,7 @@ use tokio::time::{Instant, timeout};
 
 use super::VENUE;
 use super::reject::missing;
-use crate::binance::error::ApiError;
+use crate::binance::api::error::ApiError;
 use crate::sequencer::now_micros;
 
 /// A client whose socket takes nothing for so long is disconnected.

@@ -7,10 +7,10 @@ use super::link::check_time;
 use super::registry::CompIdClaim;
 use super::reject::missing;
 use super::{BinanceFixState, FixService, VENUE};
-use crate::binance::error::ApiError;
-use crate::binance::security;
-use crate::catalogue::Fault;
+use crate::binance::api::error::ApiError;
+use crate::binance::api::security;
 use crate::exchange::AccountIndex;
+use crate::faults::catalogue::Fault;
 use crate::keys::{ApiKey, KeyRights};
 use crate::sequencer::now_micros;
 

@@ -8,7 +8,7 @@ use venue_sim::book::BookSide;
 use super::BinanceFixState;
 use super::link::time_text;
 use super::reject::{ERROR_CODE, missing};
-use crate::binance::error::ApiError;
+use crate::binance::api::error::ApiError;
 use crate::book_view::{BookSnapshot, BookView, Level, LevelAction, LevelChange, compare};
 use crate::exchange::{PublicTrade, SpotExchange, SymbolRules, VenueEvent};
 use crate::publisher::VenueEvents;

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::super::error::ApiError;
 use super::FixService;
+use crate::binance::api::error::ApiError;
 use crate::exchange::AccountIndex;
 use crate::sequencer::now_micros;
 

@@ -3,7 +3,7 @@
 use fix::tag::Tag;
 use fix::{FixMessage, OutgoingMessage, tag};
 
-use super::super::error::ApiError;
+use crate::binance::api::error::ApiError;
 
 pub(super) const ERROR_CODE: Tag = 25_016;
 

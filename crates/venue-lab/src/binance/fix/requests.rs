@@ -6,9 +6,9 @@ use serde_json::Value;
 
 use super::reject::{ERROR_CODE, FIELDS, in_fields, is_unreadable, missing, reject};
 use super::reports;
-use crate::binance::error::ApiError;
-use crate::binance::methods::ApiMethod;
-use crate::binance::params::Params;
+use crate::binance::api::error::ApiError;
+use crate::binance::api::methods::ApiMethod;
+use crate::binance::api::params::Params;
 
 const CL_ORD_ID: Tag = 11;
 const SIDE: Tag = 54;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::error::ApiError;
+use crate::binance::api::error::ApiError;
 use crate::exchange::AccountIndex;
 use crate::sequencer::now_micros;
 
@@ -38,7 +38,7 @@ impl ListenKeys {
     }
 
     /// The account's key, extended; `new` becomes its key where it has none.
-    pub(super) fn start(&self, account: AccountIndex, new: String, now: i64) -> String {
+    pub(crate) fn start(&self, account: AccountIndex, new: String, now: i64) -> String {
         let mut keys = self.valid(now);
         let found = keys.iter().find(|(_, key)| key.account == account).map(|(name, _)| name.clone());
         let name = found.unwrap_or(new);
@@ -46,14 +46,14 @@ impl ListenKeys {
         name
     }
 
-    pub(super) fn keep(&self, name: &str, account: AccountIndex, now: i64) -> Result<(), ApiError> {
+    pub(crate) fn keep(&self, name: &str, account: AccountIndex, now: i64) -> Result<(), ApiError> {
         let mut keys = self.valid(now);
         let key = keys.get_mut(name).filter(|key| key.account == account).ok_or_else(unknown)?;
         key.until_micros = now + VALID_MICROS;
         Ok(())
     }
 
-    pub(super) fn close(&self, name: &str, account: AccountIndex, now: i64) -> Result<(), ApiError> {
+    pub(crate) fn close(&self, name: &str, account: AccountIndex, now: i64) -> Result<(), ApiError> {
         let mut keys = self.valid(now);
         keys.get(name).filter(|key| key.account == account).ok_or_else(unknown)?;
         keys.remove(name);

@@ -1,21 +1,21 @@
 //! Cancels: of one order, of all orders of a symbol, and of one order together with a new one.
 
-use super::order::{AccountIndex, CancelRestriction, NewSpotOrder, SpotOrder, SpotStatus};
-use super::reject::{SpotReject, UNKNOWN_ORDER};
-use super::{Applied, CancelRequest, Canceled, OrderReference, SpotExchange};
+use crate::exchange::order::{AccountIndex, CancelRestriction, NewSpotOrder, SpotOrder, SpotStatus};
+use crate::exchange::reject::{SpotReject, UNKNOWN_ORDER};
+use crate::exchange::{Applied, CancelRequest, Canceled, OrderReference, SpotExchange};
 
 /// Makes the generated id of a cancel differ from that of its order.
 const CANCEL_SALT: u64 = 1 << 62;
 
 impl SpotExchange {
     /// The open order that a reference names.
-    pub(super) fn find_open(&self, reference: &OrderReference) -> Result<Option<&SpotOrder>, SpotReject> {
+    pub(crate) fn find_open(&self, reference: &OrderReference) -> Result<Option<&SpotOrder>, SpotReject> {
         let market = self.market(&reference.symbol)?;
         let found = market.find_order(reference.account, reference.order_id, reference.client_id.as_deref());
         Ok(found.filter(|order| order.status.is_open()))
     }
 
-    pub(super) fn cancel(&mut self, request: &CancelRequest, at: i64) -> Result<Canceled, SpotReject> {
+    pub(crate) fn cancel(&mut self, request: &CancelRequest, at: i64) -> Result<Canceled, SpotReject> {
         let found = self.find_open(&request.order)?;
         let order = found.ok_or_else(|| SpotReject::cancel(UNKNOWN_ORDER))?;
         let is_allowed = match request.restriction {
@@ -36,7 +36,7 @@ impl SpotExchange {
         Canceled { order: self.markets[index].orders[&id].clone(), cancel_id }
     }
 
-    pub(super) fn cancel_all(
+    pub(crate) fn cancel_all(
         &mut self,
         account: AccountIndex,
         symbol: &str,
@@ -50,7 +50,7 @@ impl SpotExchange {
         Ok(ids.into_iter().map(|id| self.cancel_one(index, id, None, at)).collect())
     }
 
-    pub(super) fn cancel_replace(
+    pub(crate) fn cancel_replace(
         &mut self,
         cancel: &CancelRequest,
         order: &NewSpotOrder,

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::catalogue::Fault;
 use crate::faults::LabFaults;
+use crate::faults::catalogue::Fault;
 
 /// Events of trades that a connection keeps; older ones are dropped.
 const SENT_TRADES_MAX: usize = 1_000;

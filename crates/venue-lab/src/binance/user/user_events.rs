@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::encode::{TimeUnit, text};
+use crate::binance::api::encode::{TimeUnit, text};
 use crate::exchange::{AccountIndex, ExecutionType, SpotExecution, Units, VenueEvent};
 use crate::sequencer::now_micros;
 

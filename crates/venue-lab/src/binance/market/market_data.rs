@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 use venue_sim::book::BookSide;
 
-use super::ApiCall;
-use super::encode::{TimeUnit, text};
-use super::error::ApiError;
+use super::super::ApiCall;
+use crate::binance::api::encode::{TimeUnit, text};
+use crate::binance::api::error::ApiError;
 use crate::exchange::{AVERAGE_MINUTES, PublicTrade, SpotExchange, SpotMarket, SpotReject};
 
 const DEPTH_USUAL: usize = 100;
@@ -14,7 +14,7 @@ const TRADES_USUAL: usize = 500;
 const TRADES_MAX: usize = 1_000;
 
 impl ApiCall<'_> {
-    pub(super) async fn depth(&self) -> Result<Value, ApiError> {
+    pub(crate) async fn depth(&self) -> Result<Value, ApiError> {
         let (symbol, limit) = (self.symbol()?, self.params.limit(DEPTH_USUAL, DEPTH_MAX)?);
         self.check_symbol_status()?;
         let answer = move |exchange: &SpotExchange| {
@@ -29,7 +29,7 @@ impl ApiCall<'_> {
     }
 
     /// Recent trades; with `fromId` those from there on.
-    pub(super) async fn trades(&self) -> Result<Value, ApiError> {
+    pub(crate) async fn trades(&self) -> Result<Value, ApiError> {
         let (symbol, limit) = (self.symbol()?, self.params.limit(TRADES_USUAL, TRADES_MAX)?);
         let (from_id, unit) = (self.params.id("fromId")?, self.unit);
         let answer = move |exchange: &SpotExchange| {
@@ -43,7 +43,7 @@ impl ApiCall<'_> {
         Ok(self.state.exchange.query(answer).await??)
     }
 
-    pub(super) async fn aggregate_trades(&self) -> Result<Value, ApiError> {
+    pub(crate) async fn aggregate_trades(&self) -> Result<Value, ApiError> {
         let (symbol, limit) = (self.symbol()?, self.params.limit(TRADES_USUAL, TRADES_MAX)?);
         let (from_id, unit) = (self.params.id("fromId")?, self.unit);
         let (start, end) = (self.params.time("startTime")?, self.params.time("endTime")?);
@@ -65,7 +65,7 @@ impl ApiCall<'_> {
         Ok(self.state.exchange.query(answer).await??)
     }
 
-    pub(super) async fn average_price(&self) -> Result<Value, ApiError> {
+    pub(crate) async fn average_price(&self) -> Result<Value, ApiError> {
         let (symbol, unit) = (self.symbol()?, self.unit);
         let answer = move |exchange: &SpotExchange| {
             let market = exchange.market(&symbol)?;
@@ -92,7 +92,7 @@ impl ApiCall<'_> {
     }
 }
 
-pub(super) fn levels(market: &SpotMarket, side: BookSide, limit: usize) -> Value {
+pub(crate) fn levels(market: &SpotMarket, side: BookSide, limit: usize) -> Value {
     let level = |level: venue_sim::book::DepthLevel| {
         json!([text(market.rules.price(level.price)), text(market.rules.quantity(level.lots))])
     };
@@ -111,7 +111,7 @@ fn public_trade(trade: &PublicTrade, unit: TimeUnit) -> Value {
     })
 }
 
-pub(super) fn aggregate<'a>(trades: impl Iterator<Item = &'a PublicTrade>, unit: TimeUnit) -> Vec<Value> {
+pub(crate) fn aggregate<'a>(trades: impl Iterator<Item = &'a PublicTrade>, unit: TimeUnit) -> Vec<Value> {
     let mut groups: Vec<(PublicTrade, u64)> = Vec::new();
     for trade in trades {
         match groups.last_mut() {

@@ -1,5 +1,8 @@
 //! Configuration of the lab: a TOML file, the built-in demo, and single keys from the command line.
 
+pub(crate) mod config_error;
+pub(crate) mod fix_config;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::str::FromStr;
@@ -8,10 +11,10 @@ use domain::Decimal;
 use serde::{Deserialize, Serialize};
 use venue_sim::ParticipantActivity;
 
-use crate::config_error::LabConfigError;
+use crate::config::config_error::LabConfigError;
+use crate::config::fix_config::RawFix;
 use crate::exchange::{AccountRules, ExchangeSetup, OpeningMarket, SymbolRules, Units, UnitsError};
-use crate::fault_script::{self, ScriptLine};
-use crate::fix_config::RawFix;
+use crate::faults::fault_script::{self, ScriptLine};
 use crate::fix_face::{FixFaceConfig, FixVersion};
 
 /// The exchange that `--demo` opens.

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::encode::TimeUnit;
 use super::listen_keys::ListenKeys;
 use super::user_events;
 use super::user_faults::{UserEvent, UserFaults};
-use crate::catalogue::Fault;
+use crate::binance::api::encode::TimeUnit;
 use crate::exchange::{AccountIndex, VenueEvent};
 use crate::faults::LabFaults;
+use crate::faults::catalogue::Fault;
 
 /// One subscribed listen key.
 struct UserStream {
@@ -22,7 +22,7 @@ struct UserStream {
     is_silent: bool,
 }
 
-pub(super) struct UserStreams {
+pub(crate) struct UserStreams {
     /// None where they are switched off.
     keys: Option<Arc<ListenKeys>>,
     unit: TimeUnit,
@@ -32,13 +32,13 @@ pub(super) struct UserStreams {
 }
 
 impl UserStreams {
-    pub(super) fn new(keys: Option<Arc<ListenKeys>>, faults: Arc<LabFaults>, unit: TimeUnit) -> Self {
+    pub(crate) fn new(keys: Option<Arc<ListenKeys>>, faults: Arc<LabFaults>, unit: TimeUnit) -> Self {
         let event_faults = UserFaults::new(faults.clone());
         Self { keys, unit, streams: BTreeMap::new(), faults, event_faults }
     }
 
     /// Subscribes where the name is a valid listen key.
-    pub(super) fn subscribe(&mut self, name: &str, now: i64) -> bool {
+    pub(crate) fn subscribe(&mut self, name: &str, now: i64) -> bool {
         let found = self.keys.as_ref().and_then(|keys| keys.find(name, now));
         let Some(key) = found else { return false };
         if !self.streams.contains_key(name) {
@@ -49,20 +49,20 @@ impl UserStreams {
         true
     }
 
-    pub(super) fn unsubscribe(&mut self, name: &str) {
+    pub(crate) fn unsubscribe(&mut self, name: &str) {
         self.streams.remove(name);
     }
 
-    pub(super) fn names(&self) -> impl Iterator<Item = &String> {
+    pub(crate) fn names(&self) -> impl Iterator<Item = &String> {
         self.streams.keys()
     }
 
-    pub(super) fn accounts(&self) -> impl Iterator<Item = AccountIndex> {
+    pub(crate) fn accounts(&self) -> impl Iterator<Item = AccountIndex> {
         self.streams.values().map(|stream| stream.account)
     }
 
     /// What the streams send because of the events of a command, with their names.
-    pub(super) fn on_events(&mut self, batch: &[VenueEvent], now: i64) -> Vec<(String, Value)> {
+    pub(crate) fn on_events(&mut self, batch: &[VenueEvent], now: i64) -> Vec<(String, Value)> {
         let mut sent = Vec::new();
         for event in batch {
             for (name, stream) in self.streams.iter().filter(|(_, stream)| !stream.is_silent) {
@@ -83,7 +83,7 @@ impl UserStreams {
     }
 
     /// Streams whose keys have expired say so and end; those whose keys were closed just end.
-    pub(super) fn on_tick(&mut self, now: i64) -> Vec<(String, Value)> {
+    pub(crate) fn on_tick(&mut self, now: i64) -> Vec<(String, Value)> {
         let Some(keys) = &self.keys else { return Vec::new() };
         let mut expired = Vec::new();
         self.streams.retain(|name, stream| {

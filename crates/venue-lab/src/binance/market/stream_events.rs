@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use venue_sim::book::BookSide;
 
-use super::encode::{TimeUnit, text};
 use super::klines::{self, KlineInterval, zone_offset_micros};
 use super::market_data;
 use super::tickers;
+use crate::binance::api::encode::{TimeUnit, text};
 use crate::exchange::{PublicTrade, SpotExchange, Units, VenueEvent};
 use crate::sequencer::{ExchangeHandle, now_micros};
 

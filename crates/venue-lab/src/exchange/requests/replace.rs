@@ -1,12 +1,12 @@
 //! Replacement of price and quantity of an open order under its own id. Only a smaller quantity keeps the queue position.
 
-use super::event::ExecutionType;
-use super::order::{NewSpotOrder, SpotOrder};
-use super::reject::{SpotReject, UNKNOWN_ORDER};
-use super::{Applied, ReplaceRequest, SpotExchange};
+use crate::exchange::event::ExecutionType;
+use crate::exchange::order::{NewSpotOrder, SpotOrder};
+use crate::exchange::reject::{SpotReject, UNKNOWN_ORDER};
+use crate::exchange::{Applied, ReplaceRequest, SpotExchange};
 
 impl SpotExchange {
-    pub(super) fn replace(&mut self, request: &ReplaceRequest, at: i64) -> Result<Applied, SpotReject> {
+    pub(crate) fn replace(&mut self, request: &ReplaceRequest, at: i64) -> Result<Applied, SpotReject> {
         let found = self.find_open(&request.order)?;
         let order = found.ok_or_else(|| SpotReject::cancel(UNKNOWN_ORDER))?.clone();
         let index = self.index(&request.order.symbol)?;

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::ApiCall;
-use super::error::ApiError;
+use super::super::ApiCall;
 use super::listen_keys::ListenKeys;
+use crate::binance::api::error::ApiError;
 use crate::keys;
 use crate::sequencer::now_micros;
 
@@ -14,19 +14,19 @@ impl ApiCall<'_> {
         self.state.listen_keys.as_deref().ok_or_else(absent)
     }
 
-    pub(super) fn start_listen_key(&self) -> Result<Value, ApiError> {
+    pub(crate) fn start_listen_key(&self) -> Result<Value, ApiError> {
         let failed = |_| ApiError::new(503, -1001, "Internal error; unable to process your request. Please try again.");
         let new = keys::random_text().map_err(failed)?;
         let name = self.listen_keys()?.start(self.account, new, now_micros());
         Ok(json!({ "listenKey": name }))
     }
 
-    pub(super) fn keep_listen_key(&self) -> Result<Value, ApiError> {
+    pub(crate) fn keep_listen_key(&self) -> Result<Value, ApiError> {
         self.listen_keys()?.keep(self.params.required("listenKey")?, self.account, now_micros())?;
         Ok(json!({}))
     }
 
-    pub(super) fn close_listen_key(&self) -> Result<Value, ApiError> {
+    pub(crate) fn close_listen_key(&self) -> Result<Value, ApiError> {
         self.listen_keys()?.close(self.params.required("listenKey")?, self.account, now_micros())?;
         Ok(json!({}))
     }

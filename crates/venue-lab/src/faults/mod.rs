@@ -1,15 +1,19 @@
 //! Faults that the lab is told to inject: by name, from the n-th matching request or event on, so many times or for so long, or by
 //! a seed; by the admin port or by a script.
 
+pub(crate) mod catalogue;
+pub(crate) mod fault_request;
+pub(crate) mod fault_script;
+
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use domain::SeededRng;
 use serde_json::{Value, json};
 
-use crate::catalogue::Fault;
-use crate::fault_request::FaultRequest;
-use crate::fault_script::{Moment, ScriptLine};
+use crate::faults::catalogue::Fault;
+use crate::faults::fault_request::FaultRequest;
+use crate::faults::fault_script::{Moment, ScriptLine};
 use crate::sequencer::now_micros;
 
 const MICROS: i64 = 1_000_000;
@@ -227,7 +231,7 @@ impl LabFaults {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fault_script;
+    use crate::faults::fault_script;
 
     fn request(text: &str) -> FaultRequest {
         serde_json::from_str(text).unwrap()

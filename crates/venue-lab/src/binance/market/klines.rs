@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::ApiCall;
-use super::encode::{TimeUnit, text};
-use super::error::ApiError;
+use super::super::ApiCall;
+use crate::binance::api::encode::{TimeUnit, text};
+use crate::binance::api::error::ApiError;
 use crate::exchange::{PublicTrade, SpotExchange, SpotMarket, SpotReject, Units};
 
 const SECOND: i64 = 1_000_000;
@@ -208,7 +208,7 @@ fn newest_start(interval: KlineInterval, offset: i64, end: i64, limit: usize) ->
 }
 
 impl ApiCall<'_> {
-    pub(super) async fn klines(&self) -> Result<Value, ApiError> {
+    pub(crate) async fn klines(&self) -> Result<Value, ApiError> {
         let symbol = self.symbol()?;
         let interval = KlineInterval::parse(self.params.required("interval")?)
             .ok_or_else(|| ApiError::bad_request(-1120, "Invalid interval."))?;
@@ -225,7 +225,7 @@ impl ApiCall<'_> {
 }
 
 /// `-1:00`, `05:45`, `8`: from -12:00 to +14:00.
-pub(super) fn zone_offset_micros(zone: Option<&str>) -> Result<i64, ApiError> {
+pub(crate) fn zone_offset_micros(zone: Option<&str>) -> Result<i64, ApiError> {
     let Some(zone) = zone else { return Ok(0) };
     let error = || ApiError::invalid("timeZone");
     let (sign, digits) = match zone.strip_prefix('-') {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::Deserialize;
 
-use crate::config_error::LabConfigError;
+use crate::config::config_error::LabConfigError;
 use crate::exchange::AccountRules;
 use crate::fix_face::{FixFaceConfig, FixSessionConfig, FixVersion};
 

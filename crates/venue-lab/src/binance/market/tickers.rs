@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 use venue_sim::book::BookSide;
 
-use super::ApiCall;
-use super::encode::{TimeUnit, text};
-use super::error::ApiError;
+use super::super::ApiCall;
 use super::klines::zone_offset_micros;
+use crate::binance::api::encode::{TimeUnit, text};
+use crate::binance::api::error::ApiError;
 use crate::exchange::{PublicTrade, SpotExchange, SpotMarket, SpotReject, Units};
 use crate::sequencer::now_micros;
 
@@ -32,7 +32,7 @@ impl TickerWindow {
 }
 
 impl ApiCall<'_> {
-    pub(super) async fn ticker_24h(&self) -> Result<Value, ApiError> {
+    pub(crate) async fn ticker_24h(&self) -> Result<Value, ApiError> {
         let (is_mini, unit) = (self.is_mini()?, self.unit);
         self.for_symbols(move |exchange, market| {
             statistics(market, TickerWindow { is_mini, ..TickerWindow::day(exchange, unit) })
@@ -40,7 +40,7 @@ impl ApiCall<'_> {
         .await
     }
 
-    pub(super) async fn ticker_day(&self) -> Result<Value, ApiError> {
+    pub(crate) async fn ticker_day(&self) -> Result<Value, ApiError> {
         self.require_symbols()?;
         let offset = zone_offset_micros(self.params.text("timeZone")?)?;
         let (is_mini, unit) = (self.is_mini()?, self.unit);
@@ -52,7 +52,7 @@ impl ApiCall<'_> {
         .await
     }
 
-    pub(super) async fn ticker_window(&self) -> Result<Value, ApiError> {
+    pub(crate) async fn ticker_window(&self) -> Result<Value, ApiError> {
         self.require_symbols()?;
         let length = window_micros(self.params.text("windowSize")?.unwrap_or("1d"))?;
         let (is_mini, unit) = (self.is_mini()?, self.unit);
@@ -64,11 +64,11 @@ impl ApiCall<'_> {
         .await
     }
 
-    pub(super) async fn ticker_price(&self) -> Result<Value, ApiError> {
+    pub(crate) async fn ticker_price(&self) -> Result<Value, ApiError> {
         self.for_symbols(|_, market| json!({ "symbol": market.rules.name, "price": text(market.last) })).await
     }
 
-    pub(super) async fn ticker_book(&self) -> Result<Value, ApiError> {
+    pub(crate) async fn ticker_book(&self) -> Result<Value, ApiError> {
         self.for_symbols(|_, market| {
             let mut ticker = json!({ "symbol": market.rules.name });
             add_quotes(&mut ticker, market);
@@ -115,7 +115,7 @@ impl ApiCall<'_> {
 }
 
 /// The `miniTicker` event of a stream.
-pub(super) fn mini_event(exchange: &SpotExchange, market: &SpotMarket, unit: TimeUnit) -> Value {
+pub(crate) fn mini_event(exchange: &SpotExchange, market: &SpotMarket, unit: TimeUnit) -> Value {
     let day = statistics(market, TickerWindow::day(exchange, unit));
     json!({
         "e": "24hrMiniTicker",
@@ -131,7 +131,7 @@ pub(super) fn mini_event(exchange: &SpotExchange, market: &SpotMarket, unit: Tim
 }
 
 /// The `ticker` event of a stream.
-pub(super) fn full_event(exchange: &SpotExchange, market: &SpotMarket, unit: TimeUnit) -> Value {
+pub(crate) fn full_event(exchange: &SpotExchange, market: &SpotMarket, unit: TimeUnit) -> Value {
     let day = statistics(market, TickerWindow::day(exchange, unit));
     let mut event = mini_event(exchange, market, unit);
     event["e"] = "24hrTicker".into();

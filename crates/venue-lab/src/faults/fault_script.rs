@@ -1,6 +1,6 @@
 //! Scripts of faults, one in a line: `at order 7: taken-unknown`, `for 20 s: stream-mute`, `at request 3, 2 times: late-query`.
 
-use crate::fault_request::FaultRequest;
+use crate::faults::fault_request::FaultRequest;
 
 /// When a line of a script is armed. Requests are counted since the lab was started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,18 +1,18 @@
 //! Checks of a new order: filters, client's id, balance. They change nothing.
 
-use super::SpotExchange;
-use super::market::SpotMarket;
-use super::order::{NewSpotOrder, SpotOrder, SpotOrderType, SpotSide};
-use super::reject::{DUPLICATE_ORDER, SpotReject};
-use super::units::Units;
+use crate::exchange::SpotExchange;
+use crate::exchange::market::SpotMarket;
+use crate::exchange::order::{NewSpotOrder, SpotOrder, SpotOrderType, SpotSide};
+use crate::exchange::reject::{DUPLICATE_ORDER, SpotReject};
+use crate::exchange::units::Units;
 
 /// What a new order needs once it has passed every check.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct OrderPlan {
-    pub(super) market: usize,
-    pub(super) quantity: Units,
+    pub(crate) market: usize,
+    pub(crate) quantity: Units,
     /// What is reserved for it.
-    pub(super) lock: Units,
+    pub(crate) lock: Units,
 }
 
 impl SpotExchange {
@@ -36,7 +36,7 @@ impl SpotExchange {
     }
 
     /// Checks an open order under its new terms; returns what is to be reserved for what is not executed.
-    pub(super) fn check_replaced(
+    pub(crate) fn check_replaced(
         &self,
         index: usize,
         order: &SpotOrder,

@@ -1,16 +1,16 @@
 //! Amendment that keeps the queue position: the quantity of an open order is reduced.
 
-use super::event::ExecutionType;
-use super::order::{Amendment, SpotOrder, SpotSide, SpotStatus};
-use super::reject::{DUPLICATE_ORDER, SpotReject, UNKNOWN_ORDER};
-use super::units::Units;
-use super::{Applied, OrderReference, SpotExchange};
+use crate::exchange::event::ExecutionType;
+use crate::exchange::order::{Amendment, SpotOrder, SpotSide, SpotStatus};
+use crate::exchange::reject::{DUPLICATE_ORDER, SpotReject, UNKNOWN_ORDER};
+use crate::exchange::units::Units;
+use crate::exchange::{Applied, OrderReference, SpotExchange};
 
 /// Makes generated ids of amendments differ from those of orders and cancels.
 const AMEND_SALT: u64 = 1 << 61;
 
 impl SpotExchange {
-    pub(super) fn amend(
+    pub(crate) fn amend(
         &mut self,
         reference: &OrderReference,
         quantity: Units,
@@ -68,7 +68,7 @@ impl SpotExchange {
     }
 
     /// Fewer lots in the book and less reserved. Not below what is executed.
-    pub(super) fn reduce(&mut self, index: usize, order: &SpotOrder, quantity: Units) {
+    pub(crate) fn reduce(&mut self, index: usize, order: &SpotOrder, quantity: Units) {
         let kept = Units(quantity.0.max(order.executed.0));
         let by = Units(order.quantity.0 - kept.0);
         let released = match order.side {
@@ -91,7 +91,7 @@ impl SpotExchange {
         self.lock(index, order.id, Units(-released.0));
     }
 
-    pub(super) fn note_amendment(
+    pub(crate) fn note_amendment(
         &mut self,
         index: usize,
         before: &SpotOrder,

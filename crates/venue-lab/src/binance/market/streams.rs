@@ -10,15 +10,15 @@ use serde_json::{Value, json};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
-use super::BinanceState;
-use super::encode::TimeUnit;
-use super::params::percent_decode;
+use super::super::BinanceState;
 use super::stream_events::{self, MarketStream};
-use super::user_streams::UserStreams;
-use crate::catalogue::Fault;
+use crate::binance::api::encode::TimeUnit;
+use crate::binance::api::params::percent_decode;
+use crate::binance::user::user_streams::UserStreams;
+use crate::faults::catalogue::Fault;
+use crate::listener::websocket::{Incoming, WebSocketConnection};
 use crate::publisher::{EventInterest, VenueEvents};
 use crate::sequencer::now_micros;
-use crate::websocket::{Incoming, WebSocketConnection};
 
 /// The finest period of a stream.
 const TICK: Duration = Duration::from_millis(100);

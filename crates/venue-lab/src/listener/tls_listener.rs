@@ -13,7 +13,7 @@ use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
-use crate::tls::HANDSHAKE_MAX;
+use crate::listener::tls::HANDSHAKE_MAX;
 
 /// Connections that are secured and wait to be served; further ones wait in their handshake.
 const SECURED_MAX: usize = 64;

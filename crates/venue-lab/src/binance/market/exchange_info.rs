@@ -2,16 +2,16 @@
 
 use serde_json::{Value, json};
 
-use super::ApiCall;
-use super::encode::text;
-use super::error::ApiError;
+use super::super::ApiCall;
+use crate::binance::api::encode::text;
+use crate::binance::api::error::ApiError;
 use crate::exchange::{AVERAGE_MINUTES, SpotExchange, SpotOrderType, SpotReject, SymbolRules, Units, WireName};
 use crate::sequencer::now_micros;
 
 const STATUS: &str = "TRADING";
 
 impl ApiCall<'_> {
-    pub(super) async fn exchange_info(&self) -> Result<Value, ApiError> {
+    pub(crate) async fn exchange_info(&self) -> Result<Value, ApiError> {
         let wanted = self.wanted_symbols()?;
         let shows_sets = !matches!(self.params.text("showPermissionSets")?, Some("false"));
         if wanted.is_some() && (self.params.has("permissions") || self.params.has("symbolStatus")) {
@@ -37,7 +37,7 @@ impl ApiCall<'_> {
     }
 
     /// The symbols that `symbol` or `symbols` name; none means all.
-    pub(super) fn wanted_symbols(&self) -> Result<Option<Vec<String>>, ApiError> {
+    pub(crate) fn wanted_symbols(&self) -> Result<Option<Vec<String>>, ApiError> {
         match (self.params.text("symbol")?, self.params.text("symbols")?) {
             (Some(_), Some(_)) => Err(ApiError::bad_request(-1128, "Combination of optional parameters invalid.")),
             (Some(symbol), None) => Ok(Some(vec![symbol.to_owned()])),
@@ -113,7 +113,7 @@ fn symbol_info(rules: &SymbolRules, shows_sets: bool) -> Value {
     info
 }
 
-pub(super) fn filters(rules: &SymbolRules) -> Value {
+pub(crate) fn filters(rules: &SymbolRules) -> Value {
     json!([
         {
             "filterType": "PRICE_FILTER",
