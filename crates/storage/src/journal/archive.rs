@@ -6,10 +6,10 @@ use std::fs::{self, File};
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use super::packed;
+use super::format::packed;
+use super::format::segment::{self, Segment};
+use super::format::segment_reader::SegmentReader;
 use super::scan::ScanProgress;
-use super::segment::{self, Segment};
-use super::segment_reader::SegmentReader;
 use crate::StorageError;
 use crate::file_system::{FileSystem, OsFileSystem};
 use crate::lock::DataDirLock;

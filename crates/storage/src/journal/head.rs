@@ -11,7 +11,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::chain::{ChainHash, InstanceId};
+use super::format::chain::{ChainHash, InstanceId};
 use crate::StorageError;
 use crate::bytes::field;
 use crate::file_system::{FileSystem, WritableFile, write_all_at};

@@ -5,10 +5,10 @@ use std::fs::{self, OpenOptions};
 use std::io;
 use std::path::Path;
 
-use super::chain::{ChainHash, InstanceId};
+use super::format::chain::{ChainHash, InstanceId};
+use super::format::segment::{self, HEADER_BYTES, Segment};
 use super::head;
 use super::scan::JournalScan;
-use super::segment::{self, HEADER_BYTES, Segment};
 use crate::file_system::{FileSystem, OsFileSystem, unshare, zero_fill};
 use crate::lock::DataDirLock;
 use crate::{Damage, StorageError};

@@ -10,15 +10,9 @@
 //! * a torn end can only be the very end and one frame, and it is cut; anything else that is wrong is refused by name;
 //! * what was durable is still there: the head file, and every other record of its end, knows nothing that the segments lack.
 
-mod record;
+mod format;
 mod options;
 mod sync_mode;
-mod chain;
-mod frame;
-mod packed;
-mod segment;
-mod sealed_frame;
-mod segment_reader;
 mod scan;
 mod head;
 mod loss;
@@ -42,16 +36,16 @@ use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 use domain::PlantedBug;
 
 pub use archive::{Archived, archive};
-pub use chain::{ChainAnchor, ChainHash, InstanceId, InvalidHash};
 pub use copy::{BackupFolders, CopiedJournal, CopiedSegment, CopyLimit, back_up, durable_head, restore};
+pub use format::chain::{ChainAnchor, ChainHash, InstanceId, InvalidHash};
+pub use format::packed::ARCHIVE;
+pub use format::record::{JournalBatch, JournalEntry, JournalRecord};
+pub use format::sealed_frame::{ChainError, FrameChain, SealedFrame, SegmentHeaderBytes};
 pub use head::Head;
 pub use loss::{Left, accept as accept_loss, head_sequence, sync_head};
 pub use options::{JournalOptions, KnownSequence, StartAnchor};
-pub use packed::ARCHIVE;
 pub use reader::JournalReader;
-pub use record::{JournalBatch, JournalEntry, JournalRecord};
 pub use scan::{JournalSummary, ScanProgress, VerifyReport, instance_of, verify, verify_older, verify_with};
-pub use sealed_frame::{ChainError, FrameChain, SealedFrame, SegmentHeaderBytes};
 pub use shared::{COMMIT_BUCKETS, JournalMetrics, JournalMonitor, SYNC_BUCKETS, SyncTimes};
 pub use sync_mode::SyncMode;
 pub use writer::{DurabilityEvent, JournalWorker};
@@ -59,7 +53,7 @@ pub use writer::{DurabilityEvent, JournalWorker};
 use crate::file_system::{FileSystem, OsFileSystem, create_folder};
 use crate::lock::DataDirLock;
 use crate::{Loss, StorageError};
-use frame::{BATCH_BYTES_MAX, FrameBuilder};
+use format::frame::{self, BATCH_BYTES_MAX, FrameBuilder};
 use head::HeadFile;
 use scan::JournalScan;
 use shared::JournalShared;

@@ -1,6 +1,6 @@
 //! Sizes and limits of a journal.
 
-use super::chain::{ChainAnchor, InstanceId};
+use super::format::chain::{ChainAnchor, InstanceId};
 use super::sync_mode::SyncMode;
 use crate::StorageError;
 

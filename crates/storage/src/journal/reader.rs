@@ -4,12 +4,12 @@
 
 use std::path::{Path, PathBuf};
 
-use super::frame::RecordCursor;
-use super::record::JournalEntry;
+use super::format::frame::RecordCursor;
+use super::format::record::JournalEntry;
+use super::format::sealed_frame::SealedFrame;
+use super::format::segment::{self, HEADER_BYTES, Segment};
+use super::format::segment_reader::{SegmentEnd, SegmentReader};
 use super::scan::ScanProgress;
-use super::sealed_frame::SealedFrame;
-use super::segment::{self, HEADER_BYTES, Segment};
-use super::segment_reader::{SegmentEnd, SegmentReader};
 use crate::StorageError;
 
 pub struct JournalReader {

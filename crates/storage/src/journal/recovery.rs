@@ -6,8 +6,8 @@ use std::path::Path;
 
 use domain::PlantedBug;
 
+use super::format::segment::{HEADER_BYTES, Segment};
 use super::scan::{JournalScan, JournalSummary};
-use super::segment::{HEADER_BYTES, Segment};
 use super::writer::OpenSegment;
 use crate::block::BlockPosition;
 use crate::file_system::{FileSystem, WritableFile, unshare, write_all_at, zero_fill};

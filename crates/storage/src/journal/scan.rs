@@ -6,12 +6,12 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use super::chain::{ChainHash, InstanceId};
-use super::frame::JournalFrame;
+use super::format::chain::{ChainHash, InstanceId};
+use super::format::frame::JournalFrame;
+use super::format::segment::{self, Segment};
+use super::format::segment_reader::{SegmentEnd, SegmentReader};
 use super::head::{self, Head};
 use super::options::{KnownSequence, StartAnchor};
-use super::segment::{self, Segment};
-use super::segment_reader::{SegmentEnd, SegmentReader};
 use crate::{Damage, StorageError, TornWrite};
 
 /// What a journal holds.

@@ -11,11 +11,11 @@ use std::time::Instant;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TrySendError};
 use domain::PlantedBug;
 
-use super::chain::{ChainHash, InstanceId};
-use super::frame::{FRAME_HEAD_BYTES, FrameBuilder};
+use super::format::chain::{ChainHash, InstanceId};
+use super::format::frame::{FRAME_HEAD_BYTES, FrameBuilder};
+use super::format::record::JournalBatch;
+use super::format::segment::{self, HEADER_BYTES, SegmentHeader};
 use super::head::HeadFile;
-use super::record::JournalBatch;
-use super::segment::{self, HEADER_BYTES, SegmentHeader};
 use super::shared::JournalShared;
 use super::spare::SpareSource;
 use super::sync_mode::SyncMode;

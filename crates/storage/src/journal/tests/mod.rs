@@ -22,6 +22,7 @@ use std::time::Duration;
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use tempfile::TempDir;
 
+use super::format::{segment, segment_reader};
 use super::*;
 use crate::file_system::{FileSystem, OsFileSystem, WritableFile};
 
