@@ -1,4 +1,4 @@
-//! Functions and files stay short: 70 lines and 500 lines, with a reason beside each exception.
+//! Functions, files and folders stay short: 70 lines, 500 lines and a dozen files, with a reason beside each exception.
 
 use std::collections::BTreeMap;
 
@@ -8,6 +8,8 @@ use crate::violation::Violation;
 
 const FUNCTION_LINES_MAX: usize = 70;
 const FILE_LINES_MAX: usize = 500;
+/// Beside the root of the module or crate.
+const FOLDER_FILES_MAX: usize = 12;
 
 /// The list of exceptions: one a line, `path: reason` for a file and `path fn name: reason` for a function.
 const ALLOW_LIST: &str = "crates/tidy/allow.txt";
@@ -21,6 +23,7 @@ pub fn functions_and_files_are_short(tree: &Tree) -> Vec<Violation> {
         offenders.extend(long_file(file));
         offenders.extend(functions(&file.text).iter().filter_map(|function| long_function(file, function)));
     }
+    offenders.extend(full_folders(tree));
     let mut violations = invalid_exceptions(&exceptions, &offenders);
     offenders.retain(|(subject, _)| !exceptions.contains_key(subject));
     violations.extend(offenders.into_iter().map(|(_, complaint)| complaint));
@@ -41,6 +44,20 @@ fn long_file(file: &TextFile) -> Option<(String, Violation)> {
     let lines = file.text.lines().count();
     let what = format!("the file has {lines} lines, more than {FILE_LINES_MAX}");
     (lines > FILE_LINES_MAX).then(|| (file.path.clone(), Violation::new(&file.path, 1, what)))
+}
+
+/// Folders of sources with too many files to read as one subject.
+fn full_folders(tree: &Tree) -> impl Iterator<Item = (String, Violation)> {
+    let mut folders = BTreeMap::<&str, usize>::new();
+    for file in tree.texts().filter(|file| file.has_extension("rs") && file.path.contains("/src/")) {
+        let (folder, name) = file.path.rsplit_once('/').unwrap_or_default();
+        let is_root = ["lib.rs", "main.rs", "mod.rs"].contains(&name);
+        *folders.entry(folder).or_default() += usize::from(!is_root);
+    }
+    folders.into_iter().filter(|(_, files)| *files > FOLDER_FILES_MAX).map(|(folder, files)| {
+        let what = format!("the folder has {files} files, more than {FOLDER_FILES_MAX}");
+        (folder.to_owned(), Violation::new(folder, 1, what))
+    })
 }
 
 fn long_function(file: &TextFile, function: &Function) -> Option<(String, Violation)> {
@@ -94,6 +111,16 @@ mod tests {
     fn a_file_over_five_hundred_lines_is_named() {
         assert_eq!(check(&[("a.rs", &"// a\n".repeat(500))]), "");
         assert_eq!(check(&[("a.rs", &"// a\n".repeat(501))]), "a.rs:1: the file has 501 lines, more than 500");
+    }
+
+    #[test]
+    fn a_folder_of_a_dozen_files_beside_its_root_passes_and_one_more_does_not() {
+        let folder = |files: usize| -> Vec<String> {
+            (0..files).map(|number| format!("a/src/b/{number}.rs")).chain(["a/src/b/mod.rs".to_owned()]).collect()
+        };
+        let check_folder = |files| check(&folder(files).iter().map(|path| (path.as_str(), "")).collect::<Vec<_>>());
+        assert_eq!(check_folder(12), "");
+        assert_eq!(check_folder(13), "a/src/b:1: the folder has 13 files, more than 12");
     }
 
     #[test]
