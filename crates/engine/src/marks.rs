@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use domain::amount::{DIVISION_DECIMALS, divide};
+use domain::risk::EngineSettings;
 use domain::{Amount, Currency, Date, Decimal, LookupMap, Mark, Price, ReferenceData, SecurityId, SecurityKind};
 use minicbor::{Decode, Encode};
 
@@ -19,6 +20,9 @@ pub(crate) struct Marks {
     /// Currencies that are worth as much as another where no pair tells. Follows from the settings.
     #[cbor(skip)]
     pegs: BTreeMap<Currency, Currency>,
+    /// Whether a pair that nobody quotes has the rate of its last trade. Follows from the settings.
+    #[cbor(skip)]
+    rates_by_trades: bool,
 }
 
 impl Marks {
@@ -33,8 +37,10 @@ impl Marks {
         }
     }
 
-    pub(crate) fn set_pegs(&mut self, pegs: &BTreeMap<Currency, Currency>) {
-        self.pegs.clone_from(pegs);
+    /// What the settings say of rates.
+    pub(crate) fn set_rules(&mut self, settings: &EngineSettings) {
+        self.pegs.clone_from(&settings.pegs);
+        self.rates_by_trades = settings.rates_by_trades;
     }
 
     fn add_pair(&mut self, pair: (Currency, Currency), security: SecurityId) {
@@ -91,14 +97,24 @@ impl Marks {
     }
 
     fn quoted(&self, from: Currency, to: Currency) -> Option<Decimal> {
-        self.mid(from, to).or_else(|| divide(Decimal::ONE, self.mid(to, from)?).ok())
+        self.listed_rate(from, to).or_else(|| divide(Decimal::ONE, self.listed_rate(to, from)?).ok())
     }
 
-    /// Where a pair is listed more than once, the first listing that has a price counts.
-    fn mid(&self, base: Currency, transaction: Currency) -> Option<Decimal> {
-        let listed = self.pairs.get(&(base, transaction))?;
-        let mid = listed.iter().find_map(|security| self.get(*security)?.mid())?;
-        mid.is_positive().then_some(mid.0)
+    /// Where a pair is listed more than once, the first listing with a mid counts, else the first that only trades: quotes of
+    /// now come before a trade that may be old.
+    fn listed_rate(&self, base: Currency, transaction: Currency) -> Option<Decimal> {
+        let marks = || self.pairs.get(&(base, transaction)).into_iter().flatten().filter_map(|id| self.get(*id));
+        let traded = || self.rates_by_trades.then(|| marks().find_map(unquoted_last))?;
+        let rate = marks().find_map(Mark::mid).or_else(traded)?;
+        rate.is_positive().then_some(rate.0)
+    }
+}
+
+/// The last trade where there is no quote. One side alone tells of a market that moved on since the trade.
+fn unquoted_last(mark: &Mark) -> Option<Price> {
+    match (mark.bid, mark.ask) {
+        (None, None) => mark.last,
+        _ => None,
     }
 }
 
@@ -151,6 +167,7 @@ mod tests {
         }
         let mut marks = Marks::default();
         marks.index_pairs(&reference);
+        marks.set_rules(&EngineSettings { pegs: BTreeMap::new(), ..EngineSettings::default() });
         marks
     }
 
@@ -179,6 +196,37 @@ mod tests {
         assert_eq!(rate(&marks, "USD", "CHF"), "none");
     }
 
+    fn traded(security: u64, last: &str) -> Mark {
+        Mark { last: last.parse().ok(), ..mark(security, "", "") }
+    }
+
+    #[test]
+    fn a_pair_that_nobody_quotes_has_the_rate_of_its_last_trade() {
+        let mut marks = desk();
+        marks.update(&[traded(1, "1.1"), traded(2, "0")]);
+        assert_eq!(rate(&marks, "EUR", "USD"), "1.1");
+        assert_eq!(rate(&marks, "USD", "JPY"), "none");
+        marks.update(&[Mark { last: "1.3".parse().ok(), ..mark(1, "1.09", "1.11") }]);
+        assert_eq!(rate(&marks, "EUR", "USD"), "1.1");
+        marks.update(&[Mark { last: "1.3".parse().ok(), ..mark(1, "1.09", "") }]);
+        assert_eq!(rate(&marks, "EUR", "USD"), "none");
+    }
+
+    #[test]
+    fn quotes_of_a_second_listing_come_before_the_last_trade_of_the_first() {
+        let mut marks = desk();
+        marks.update(&[traded(1, "1.3"), mark(4, "1.09", "1.11")]);
+        assert_eq!(rate(&marks, "EUR", "USD"), "1.1");
+    }
+
+    #[test]
+    fn a_journal_from_before_the_rule_has_no_rate_for_it() {
+        let mut marks = desk();
+        marks.set_rules(&EngineSettings { rates_by_trades: false, ..EngineSettings::default() });
+        marks.update(&[traded(1, "1.1")]);
+        assert_eq!(rate(&marks, "EUR", "USD"), "none");
+    }
+
     #[test]
     fn a_second_listing_serves_where_the_first_has_no_price() {
         let mut marks = desk();
@@ -191,7 +239,8 @@ mod tests {
         let mut marks = desk();
         marks.update(&[mark(1, "1.09", "1.11")]);
         assert_eq!(rate(&marks, "USDT", "USD"), "none");
-        marks.set_pegs(&[(Currency::USDT, Currency::USD), (currency("EURC"), currency("EUR"))].into());
+        let pegs = [(Currency::USDT, Currency::USD), (currency("EURC"), currency("EUR"))].into();
+        marks.set_rules(&EngineSettings { pegs, ..EngineSettings::default() });
         assert_eq!(rate(&marks, "USDT", "USD"), "1");
         assert_eq!(rate(&marks, "EURC", "USDT"), "1.1");
         assert_eq!(rate(&marks, "USDT", "EUR"), "0.909090909091");

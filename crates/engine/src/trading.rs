@@ -197,7 +197,7 @@ impl Trading {
     /// Rebuilds what is derived from reference data and settings.
     pub(crate) fn reindex(&mut self, at: Timestamp) {
         self.marks.index_pairs(self.reference.data());
-        self.marks.set_pegs(&self.settings.pegs);
+        self.marks.set_rules(&self.settings);
         self.portfolio.refresh(&valuer(&self.marks, &self.reference, &self.settings, at));
     }
 

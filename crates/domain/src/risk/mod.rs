@@ -144,6 +144,10 @@ pub struct EngineSettings {
     #[n(11)]
     #[cbor(default)]
     pub reconciliation: ReconciliationSettings,
+    /// Whether a forex pair that nobody quotes has the rate of its last trade; not in journals that were written before.
+    #[n(13)]
+    #[cbor(default)]
+    pub rates_by_trades: bool,
 }
 
 impl Default for EngineSettings {
@@ -161,6 +165,7 @@ impl Default for EngineSettings {
             dead_man_seconds: None,
             counts_modifications: true,
             pegs: [(Currency::USDT, Currency::USD)].into(),
+            rates_by_trades: true,
             reconciliation: ReconciliationSettings {
                 open_orders_seconds: 30,
                 fills_seconds: 60,

@@ -67,6 +67,7 @@ pub(crate) fn odd_settings() -> impl Strategy<Value = EngineSettings> {
             platform_limits: limits,
             dead_man_seconds: Some(u32::MAX),
             counts_modifications: true,
+            rates_by_trades: true,
             reconciliation: ReconciliationSettings {
                 open_orders_seconds: u32::MAX,
                 fills_seconds: 1,

@@ -91,7 +91,7 @@ impl LastPrices {
         for place in self.changed.drain(..) {
             let listing = &mut self.listings[place];
             listing.is_changed = false;
-            marks.push(quoted(Mark::from(&listing.newest)));
+            marks.push(Mark::from(&listing.newest));
         }
         marks
     }
@@ -142,14 +142,5 @@ impl LastPrices {
     /// Whether the data has such bars, or shorter ones that they are made of.
     pub(super) fn has_recorded(&self, security: SecurityId, size: BarSize) -> bool {
         self.recorded_bars.contains(&(security, size)) || self.made_bars.contains(&(security, size))
-    }
-}
-
-/// Without quotes, as with bars, the last price replaces both sides: otherwise a forex pair has no rate.
-#[inline]
-fn quoted(mark: Mark) -> Mark {
-    match (mark.bid, mark.ask) {
-        (None, None) => Mark { bid: mark.last, ask: mark.last, ..mark },
-        _ => mark,
     }
 }

@@ -28,6 +28,7 @@ impl Config {
             platform_limits: self.risk_limits.clone(),
             dead_man_seconds: self.risk_dead_man_seconds.and_then(|seconds| u32::try_from(seconds.0).ok()),
             counts_modifications: true,
+            rates_by_trades: true,
             pegs: self.portfolio_pegs.iter().map(|peg| (peg.currency, peg.worth)).collect(),
             reconciliation: ReconciliationSettings {
                 open_orders_seconds: self.reconciliation_open_orders_seconds,
