@@ -120,7 +120,15 @@ impl StrategyRunner {
         }
     }
 
+    /// On the way of every tick, where there is nothing to deliver.
+    #[inline]
     fn end_fill_step(&mut self) {
+        if !self.fill_step.is_empty() {
+            self.deliver_fill_step();
+        }
+    }
+
+    fn deliver_fill_step(&mut self) {
         for (at, event) in std::mem::take(&mut self.fill_step) {
             self.deliver(at, &event);
         }

@@ -21,12 +21,25 @@ pub(crate) struct ExecutionId<'a> {
     pub(crate) order: OrderId,
     pub(crate) ext_order: Option<&'a Text>,
     pub(crate) exec_id: &'a str,
+    /// Fingerprint of the rest but the leg; each fill is looked up by it more than once.
+    key: u128,
 }
 
-impl ExecutionId<'_> {
+impl<'a> ExecutionId<'a> {
+    pub(crate) fn new(
+        adapter: &'a AdapterName,
+        account: AccountId,
+        order: OrderId,
+        ext_order: Option<&'a Text>,
+        exec_id: &'a str,
+    ) -> Self {
+        let (account_bytes, order_bytes) = (account.0.to_le_bytes(), order.0.to_le_bytes());
+        let key = fingerprint(&[adapter.0.as_bytes(), &account_bytes, &order_bytes, exec_id.as_bytes()]);
+        Self { adapter, account, order, ext_order, exec_id, key }
+    }
+
     pub(crate) fn key(&self) -> u128 {
-        let (account, order) = (self.account.0.to_le_bytes(), self.order.0.to_le_bytes());
-        fingerprint(&[self.adapter.0.as_bytes(), &account, &order, self.exec_id.as_bytes()])
+        self.key
     }
 
     /// Of a second execution with the same trade id, from another leg of the order.
@@ -189,6 +202,10 @@ impl ExecutionStore {
 
     /// Whether exactly this fill was booked for an order that is no longer kept.
     pub(crate) fn is_retired(&self, id: &ExecutionId<'_>, fill: &VenueFill) -> bool {
+        // Three fingerprints of every fill would cost more than booking it.
+        if self.retired.is_empty() && self.earlier.retired.is_empty() {
+            return false;
+        }
         let [whole, leg, earlier] = retired_keys(id, fill);
         [whole, leg].iter().any(|key| self.retired.contains(key)) || self.earlier.retired.contains(&earlier)
     }
@@ -286,13 +303,7 @@ mod tests {
     /// Trade id T1 of an order and a leg.
     fn check(order: u64, leg: Option<&str>, look: impl FnOnce(&ExecutionId<'_>)) {
         let (adapter, leg) = (AdapterName(VENUE.into()), leg.map(Text::from));
-        look(&ExecutionId {
-            adapter: &adapter,
-            account: AccountId(1),
-            order: OrderId(order),
-            ext_order: leg.as_ref(),
-            exec_id: "T1",
-        });
+        look(&ExecutionId::new(&adapter, AccountId(1), OrderId(order), leg.as_ref(), "T1"));
     }
 
     #[test]

@@ -292,7 +292,7 @@ impl Trading {
         out: &mut Outbox,
     ) -> Option<Arc<Order>> {
         let order = self.find_order(report, out).cloned()?;
-        let id = ExecutionId { adapter, account: order.account, order: order.id, ext_order: None, exec_id };
+        let id = ExecutionId::new(adapter, order.account, order.id, None, exec_id);
         let stands = |execution: &&BookedExecution| !execution.busted;
         let Some(execution) = self.orders.executions.get(&id).filter(stands).cloned() else {
             self.block_execution(&id);
@@ -403,7 +403,7 @@ impl Trading {
 
 pub(super) fn execution_id<'a>(adapter: &'a AdapterName, account: AccountId, fill: &'a VenueFill) -> ExecutionId<'a> {
     let VenueFill { order, ext_order, exec_id, .. } = fill;
-    ExecutionId { adapter, account, order: *order, ext_order: ext_order.as_ref(), exec_id }
+    ExecutionId::new(adapter, account, *order, ext_order.as_ref(), exec_id)
 }
 
 fn foreign_charges(security: &Security, fill: &VenueFill) -> Vec<Charge> {

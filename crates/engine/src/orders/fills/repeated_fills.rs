@@ -59,7 +59,7 @@ impl Trading {
     /// The costs of a booked execution were corrected.
     pub(crate) fn add_costs(&mut self, order: &Order, exec_id: &Text, amount: Amount) -> Result<(), Refusal> {
         let (adapter, account) = (&order.adapter, order.account);
-        let id = ExecutionId { adapter, account, order: order.id, ext_order: None, exec_id };
+        let id = ExecutionId::new(adapter, account, order.id, None, exec_id);
         if let Some(execution) = self.orders.executions.get_mut(&id) {
             execution.costs.fee = execution.costs.fee.plus(amount)?;
         }
