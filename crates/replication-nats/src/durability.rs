@@ -5,24 +5,65 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::settings::{JetStreamSettings, LogOpenError, refused, unavailable};
+use crate::settings::{JetStreamSettings, LogOpenError, REPLICAS, refused, unavailable};
 
-/// The names of the servers that sync every write. One that does not is refused.
-pub(crate) fn durable_servers(settings: &JetStreamSettings) -> Result<BTreeSet<String>, LogOpenError> {
-    settings.monitors.iter().map(|address| durable_server(address, settings.open_wait)).collect()
+/// Before it, errors that mean "not stored" could come after an entry was stored.
+const VERSION_MIN: (u64, u64) = (2, 12);
+/// Servers that may be silent: the log goes on without them, and so must whoever opens it.
+const SILENT_MAX: usize = REPLICAS as usize / 2;
+
+/// What the monitoring ports said.
+#[derive(Debug, Default)]
+pub(crate) struct CheckedServers {
+    /// Names of servers that sync every write.
+    pub(crate) durable: BTreeSet<String>,
+    /// Addresses that did not answer.
+    pub(crate) silent: Vec<String>,
 }
 
-fn durable_server(address: &str, wait: Duration) -> Result<String, LogOpenError> {
-    let found =
-        server_status(address, wait).map_err(|reason| unavailable(format!("monitoring at {address}: {reason}")))?;
+/// Asks every server. One that does not sync every write is refused; a minority may be silent.
+pub(crate) fn check(settings: &JetStreamSettings) -> Result<CheckedServers, LogOpenError> {
+    let (mut checked, mut reasons) = (CheckedServers::default(), Vec::new());
+    for address in &settings.monitors {
+        match server_status(address, settings.open_wait) {
+            Ok(found) => drop(checked.durable.insert(durable_server(address, &found)?)),
+            Err(reason) => {
+                reasons.push(format!("monitoring at {address}: {reason}"));
+                checked.silent.push(address.clone());
+            }
+        }
+    }
+    if checked.silent.len() > SILENT_MAX {
+        return Err(unavailable(reasons.join("; ")));
+    }
+    for reason in reasons {
+        tracing::warn!(%reason, "a server of the replicated log does not say whether it syncs every write");
+    }
+    Ok(checked)
+}
+
+/// The name of a server that keeps its word.
+fn durable_server(address: &str, found: &Value) -> Result<String, LogOpenError> {
     let name = found["server_name"].as_str().unwrap_or_default().to_owned();
-    let is_durable = found["jetstream"]["config"]["sync_always"].as_bool() == Some(true);
-    if name.is_empty() || !is_durable {
-        let server = if name.is_empty() { address } else { &name };
+    let server = if name.is_empty() { address } else { &name };
+    if name.is_empty() || found["jetstream"]["config"]["sync_always"].as_bool() != Some(true) {
         let reason = format!("server {server} must have sync_interval: always in its jetstream block");
         return Err(refused("sync_interval", reason));
     }
+    let version = found["version"].as_str().unwrap_or_default();
+    if version_of(version).is_none_or(|version| version < VERSION_MIN) {
+        let (major, minor) = VERSION_MIN;
+        return Err(refused(
+            "version",
+            format!("server {server} must be NATS {major}.{minor} or later, it is '{version}'"),
+        ));
+    }
     Ok(name)
+}
+
+fn version_of(text: &str) -> Option<(u64, u64)> {
+    let mut parts = text.split('.');
+    Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
 }
 
 fn server_status(address: &str, wait: Duration) -> Result<Value, String> {
@@ -30,4 +71,29 @@ fn server_status(address: &str, wait: Duration) -> Result<Value, String> {
     let mut answer = agent.get(format!("http://{address}/varz")).call().map_err(|error| error.to_string())?;
     let text = answer.body_mut().read_to_string().map_err(|error| error.to_string())?;
     serde_json::from_str(&text).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn server(version: &str, is_durable: bool) -> Result<String, String> {
+        let found = json!({ "server_name": "n1", "version": version,
+            "jetstream": { "config": { "sync_always": is_durable } } });
+        durable_server("host:8222", &found).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_server_must_sync_every_write_and_be_new_enough() {
+        assert_eq!(server("2.15.1", true), Ok("n1".to_owned()));
+        assert_eq!(server("3.0.0-beta.1", true), Ok("n1".to_owned()));
+        let old = "version: server n1 must be NATS 2.12 or later, it is '2.11.9'".to_owned();
+        assert_eq!(server("2.11.9", true), Err(old));
+        let unknown = "version: server n1 must be NATS 2.12 or later, it is ''".to_owned();
+        assert_eq!(server("", true), Err(unknown));
+        let lazy = "sync_interval: server n1 must have sync_interval: always in its jetstream block".to_owned();
+        assert_eq!(server("2.15.1", false), Err(lazy));
+    }
 }

@@ -30,22 +30,38 @@ const CONDITION_IN_PROCESS: u64 = 10164;
 pub struct JetStreamStore {
     client: NatsClient,
     settings: JetStreamSettings,
+    /// Monitoring addresses that have not said yet whether their server syncs.
+    unchecked: Vec<String>,
 }
 
 impl JetStreamStore {
-    /// Connects, checks that every server syncs every write, and finds or makes the stream. Settings of servers and stream that would
-    /// break a promise are refused by name.
+    /// Connects, checks that the servers sync every write, and finds or makes the stream. Settings of servers and stream that would
+    /// break a promise are refused by name. A minority of the servers may be away.
     pub fn open(settings: JetStreamSettings) -> Result<Self, LogOpenError> {
         settings.check()?;
-        let durable = durability::durable_servers(&settings)?;
+        let checked = durability::check(&settings)?;
         let client = NatsClient::connect(&settings)?;
         let needed = LogEntry::BYTES_MAX + HEADER_BYTES;
         if client.max_payload() < needed {
             let reason = format!("the servers take {} bytes, the largest entry needs {needed}", client.max_payload());
             return Err(refused("max_payload", reason));
         }
-        stream::open(&client, &settings, &durable)?;
-        Ok(Self { client, settings })
+        stream::open(&client, &settings, &checked)?;
+        Ok(Self { client, settings, unchecked: checked.silent })
+    }
+
+    /// Monitoring addresses of servers that were silent when they were asked whether they sync every write; a minority.
+    pub fn unchecked(&self) -> &[String] {
+        &self.unchecked
+    }
+
+    /// Asks the servers that were silent once more. One that is back and does not sync every write is refused: whoever leads must end,
+    /// because with it a majority may acknowledge what no disk has.
+    pub fn check_again(&mut self) -> Result<(), LogOpenError> {
+        if !self.unchecked.is_empty() {
+            self.unchecked = durability::check(&self.settings)?.silent;
+        }
+        Ok(())
     }
 
     fn call(&self, verb: &str, body: &Value) -> Result<Value, String> {

@@ -70,7 +70,7 @@ impl NatsClient {
 }
 
 /// A broken connection is noticed when the third of these finds two without an answer.
-const PING: Duration = Duration::from_secs(5);
+const PING: Duration = Duration::from_secs(1);
 
 fn failure(kind: RequestErrorKind, reason: String) -> RequestFailure {
     match kind {

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::durability::CheckedServers;
 use crate::nats_client::{NatsClient, RequestFailure};
 use crate::settings::{DUPLICATE_WINDOW, JetStreamSettings, LogOpenError, REPLICAS, refused, unavailable};
 
@@ -14,7 +15,7 @@ const STREAM_NOT_FOUND: u64 = 10059;
 pub(crate) fn open(
     client: &NatsClient,
     settings: &JetStreamSettings,
-    durable: &BTreeSet<String>,
+    checked: &CheckedServers,
 ) -> Result<(), LogOpenError> {
     let (name, wait) = (&settings.stream, settings.open_wait);
     let found = call(client, &format!("STREAM.INFO.{name}"), &json!({}), wait)?;
@@ -27,7 +28,7 @@ pub(crate) fn open(
         return Err(unavailable(format!("stream {name}: {description}")));
     }
     check(name, &found["config"])?;
-    check_servers(&found["cluster"], durable)
+    check_servers(&found["cluster"], checked)
 }
 
 fn call(client: &NatsClient, verb: &str, body: &Value, wait: Duration) -> Result<Value, LogOpenError> {
@@ -95,18 +96,39 @@ fn check(name: &str, config: &Value) -> Result<(), LogOpenError> {
     Ok(())
 }
 
-/// Every server that holds a copy was asked whether it syncs.
-fn check_servers(cluster: &Value, durable: &BTreeSet<String>) -> Result<(), LogOpenError> {
+/// Every server that holds a copy was asked whether it syncs, or did not answer.
+fn check_servers(cluster: &Value, checked: &CheckedServers) -> Result<(), LogOpenError> {
     let replicas = cluster["replicas"].as_array().into_iter().flatten().filter_map(|replica| replica["name"].as_str());
     let holders: BTreeSet<&str> = replicas.chain(cluster["leader"].as_str()).filter(|name| !name.is_empty()).collect();
     if (holders.len() as u64) < REPLICAS {
         return Err(unavailable(format!("the stream names {} of the {REPLICAS} servers that hold it", holders.len())));
     }
-    match holders.into_iter().find(|name| !durable.contains(*name)) {
-        None => Ok(()),
-        Some(name) => {
-            let reason = format!("server {name} holds a copy of the stream, but no monitoring address of it is given");
-            Err(refused("monitors", reason))
-        }
+    let unknown: Vec<&str> = holders.into_iter().filter(|name| !checked.durable.contains(*name)).collect();
+    if unknown.len() <= checked.silent.len() {
+        return Ok(());
+    }
+    let reason = format!("server {} holds a copy of the stream, but no monitoring address of it is given", unknown[0]);
+    Err(refused("monitors", reason))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(durable: &[&str], silent: &[&str]) -> Result<(), String> {
+        let cluster = json!({ "leader": "n1", "replicas": [{ "name": "n2" }, { "name": "n3" }] });
+        let durable = durable.iter().map(|name| (*name).to_owned()).collect();
+        let silent = silent.iter().map(|address| (*address).to_owned()).collect();
+        check_servers(&cluster, &CheckedServers { durable, silent }).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_holder_that_was_not_asked_is_refused_and_one_that_was_silent_is_not() {
+        assert_eq!(check(&["n1", "n2", "n3"], &[]), Ok(()));
+        assert_eq!(check(&["n1", "n2"], &["host:8222"]), Ok(()));
+        let reason = "monitors: server n3 holds a copy of the stream, but no monitoring address of it is given";
+        assert_eq!(check(&["n1", "n2"], &[]), Err(reason.to_owned()));
+        let reason = "monitors: server n2 holds a copy of the stream, but no monitoring address of it is given";
+        assert_eq!(check(&["n1"], &["host:8222"]), Err(reason.to_owned()));
     }
 }

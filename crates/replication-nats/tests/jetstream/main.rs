@@ -5,6 +5,7 @@ mod nats_cluster;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use nats_cluster::{MAX_PAYLOAD, NatsCluster, ServerOptions, open_patiently, request};
@@ -12,9 +13,11 @@ use replication_contract::sample_frames::{INSTANCE, frames};
 use replication_contract::{FaultQueue, FaultyStore, LogClient, LogLab, violations};
 use replication_nats::{JetStreamSettings, JetStreamStore};
 use rustix::process::Signal;
-use storage::journal::SealedFrame;
+use storage::journal::{Journal, JournalBatch, JournalOptions, JournalRecord, SealedFrame};
+use storage::lock::DataDirLock;
 use storage::replication::{
-    CandidateId, Epoch, LogCursor, LogError, LogEvent, LogOutcome, LogPosition, QuorumLog, ReplicatedLog,
+    CandidateId, Epoch, FollowError, Leading, LogCursor, LogError, LogEvent, LogFollower, LogOutcome, LogPosition,
+    QuorumLog, ReplicatedLog, ReplicationStatus,
 };
 
 /// An election of JetStream takes up to nine seconds; what takes longer than this hangs.
@@ -123,6 +126,75 @@ fn the_leader_of_the_stream_is_killed_under_append_and_no_frame_is_lost_or_doubl
     let (found, _, error) = read(&mut log(cluster.open("kill"), 2));
     assert_eq!(error, None);
     assert!(found == frames(), "{} frames", found.len());
+}
+
+/// A process with a journal of its own.
+fn follower(cluster: &NatsCluster, folder: &Path, candidate: u8) -> LogFollower<ReplicatedLog<JetStreamStore>> {
+    let lock = DataDirLock::acquire(folder).unwrap();
+    let options = JournalOptions { segment_bytes: 2048, ..JournalOptions::new(INSTANCE) };
+    let candidate = CandidateId([candidate; 16]);
+    let log = ReplicatedLog::new(cluster.open("journal"), candidate);
+    LogFollower::open(log, candidate, &lock, &options).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn follow_to(follower: &mut LogFollower<ReplicatedLog<JetStreamStore>>, sequence: u64) {
+    let begun = Instant::now();
+    while follower.cursor().chain().head().sequence < sequence {
+        match follower.follow(100) {
+            Ok(_) | Err(FollowError::Log(LogError::Unavailable { .. })) => {}
+            Err(error) => panic!("{error}"),
+        }
+        assert!(begun.elapsed() < PATIENCE, "{:?}", follower.cursor());
+    }
+}
+
+fn record_orders(journal: &mut Journal, sequences: std::ops::RangeInclusive<u64>) {
+    let begun = Instant::now();
+    for sequence in sequences {
+        let record = JournalRecord { sequence, kind: 1, payload: format!("order {sequence}").into_bytes() };
+        journal.append(JournalBatch { time: 1, records: vec![record] }).unwrap();
+        while journal.durable() < sequence {
+            assert!(begun.elapsed() < PATIENCE, "{:?}", journal.monitor().failure());
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+}
+
+fn segments(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let files = fs::read_dir(folder.join(storage::journal::FOLDER)).unwrap().map(Result::unwrap);
+    let mut named: Vec<_> = files
+        .map(|file| (file.file_name().into_string().unwrap(), fs::read(file.path()).unwrap()))
+        .filter(|(name, _)| !name.starts_with("head") && !name.starts_with("next"))
+        .collect();
+    named.sort();
+    named
+}
+
+#[test]
+fn journals_are_equal_byte_for_byte_while_a_server_of_the_log_dies_and_the_lead_changes() {
+    let mut cluster = NatsCluster::three();
+    let [first, second] = [0, 1].map(|_| tempfile::tempdir().unwrap());
+    let status = Arc::new(ReplicationStatus::default());
+    let leading = follower(&cluster, first.path(), 1).lead(&status).unwrap();
+    let Leading::Leader { mut journal, .. } = leading else { panic!("nobody else is there") };
+    record_orders(&mut journal, 1..=20);
+    let mut standby = follower(&cluster, second.path(), 2);
+    let stream_leader = cluster.number_of(&cluster.stream_leader("journal"));
+    cluster.end(stream_leader, Signal::TERM);
+    record_orders(&mut journal, 21..=40);
+    follow_to(&mut standby, 40);
+    assert_eq!(segments(second.path()), segments(first.path()));
+    // With one server away a process can still start, read and lead.
+    status.stop();
+    drop(journal);
+    let status = Arc::new(ReplicationStatus::default());
+    let leading = standby.lead(&status).unwrap();
+    let Leading::Leader { mut journal, end } = leading else { panic!("nobody else wants to lead") };
+    assert_eq!(end.epoch(), Epoch(2));
+    record_orders(&mut journal, 41..=50);
+    let mut back = follower(&cluster, first.path(), 3);
+    follow_to(&mut back, 50);
+    assert_eq!(segments(first.path()), segments(second.path()));
 }
 
 #[test]

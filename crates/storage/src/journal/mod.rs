@@ -15,14 +15,14 @@ mod options;
 mod sync_mode;
 mod scan;
 mod head;
-mod loss;
-mod copy;
-mod archive;
+mod maintenance;
 mod recovery;
+mod replicator;
 mod writer;
 mod spare;
 mod shared;
 mod reader;
+mod sealed_journal;
 
 #[cfg(test)]
 mod tests;
@@ -35,17 +35,20 @@ use std::thread::{self, JoinHandle};
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 use domain::PlantedBug;
 
-pub use archive::{Archived, archive};
-pub use copy::{BackupFolders, CopiedJournal, CopiedSegment, CopyLimit, back_up, durable_head, restore};
 pub use format::chain::{ChainAnchor, ChainHash, InstanceId, InvalidHash};
 pub use format::packed::ARCHIVE;
 pub use format::record::{JournalBatch, JournalEntry, JournalRecord};
 pub use format::sealed_frame::{ChainError, FrameChain, SealedFrame, SegmentHeaderBytes};
 pub use head::Head;
-pub use loss::{Left, accept as accept_loss, head_sequence, sync_head};
+pub use maintenance::archive::{Archived, archive};
+pub use maintenance::copy::{BackupFolders, CopiedJournal, CopiedSegment, CopyLimit, back_up, durable_head, restore};
+pub use maintenance::fork::cut_fork;
+pub use maintenance::loss::{Left, accept as accept_loss, head_sequence, sync_head};
 pub use options::{JournalOptions, KnownSequence, StartAnchor};
-pub use reader::JournalReader;
+pub use reader::{JournalReader, chain_at};
+pub use replicator::FrameReplicator;
 pub use scan::{JournalSummary, ScanProgress, VerifyReport, instance_of, verify, verify_older, verify_with};
+pub use sealed_journal::SealedJournal;
 pub use shared::{COMMIT_BUCKETS, JournalMetrics, JournalMonitor, SYNC_BUCKETS, SyncTimes};
 pub use sync_mode::SyncMode;
 pub use writer::{DurabilityEvent, JournalWorker};
@@ -189,6 +192,8 @@ impl Journal {
             head_file,
             spares,
             unsynced: None,
+            replicator: None,
+            new_header: None,
             shared: shared.clone(),
             notifier: DurabilityNotifier { sender, unread: news.clone() },
         };
@@ -359,6 +364,21 @@ impl Inspected {
         let spares = |shared| Ok(SpareSource::Caller(SpareOnDemand::start(disk, &folder, bytes, shared)));
         let (recovered, journal, writer) = self.open_with(spares)?;
         Ok((recovered, journal, JournalWorker::new(writer)))
+    }
+
+    /// Cuts a torn end, of the journal of a follower: it takes frames that another process sealed.
+    pub fn open_sealed(self) -> Result<(JournalSummary, SealedJournal), StorageError> {
+        let instance = self.options.instance;
+        if self.options.sync != SyncMode::Always {
+            let reason = "must be always where other machines have copies".to_owned();
+            return Err(StorageError::Setting { name: "journal.sync", reason });
+        }
+        let folder = self.lock.folder().join(FOLDER);
+        let (disk, bytes) = (self.disk.clone(), self.options.segment_bytes);
+        let failed = || StorageError::io("start a thread for", &folder);
+        let spares = |shared| SpareAllocator::start(disk, &folder, bytes, shared).map(SpareSource::Thread);
+        let (recovered, journal, writer) = self.open_with(|shared| spares(shared).map_err(failed()))?;
+        Ok((recovered, SealedJournal::new(instance, journal, writer)))
     }
 
     fn open_with(

@@ -4,9 +4,10 @@
 
 use std::path::{Path, PathBuf};
 
+use super::format::chain::{ChainAnchor, InstanceId};
 use super::format::frame::RecordCursor;
 use super::format::record::JournalEntry;
-use super::format::sealed_frame::SealedFrame;
+use super::format::sealed_frame::{ChainError, FrameChain, SealedFrame};
 use super::format::segment::{self, HEADER_BYTES, Segment};
 use super::format::segment_reader::{SegmentEnd, SegmentReader};
 use super::scan::ScanProgress;
@@ -174,6 +175,24 @@ impl JournalReader {
         let ahead = listed.iter().filter(|(first, _)| *first >= start);
         segment::total_bytes(ahead.map(|(_, path)| path.as_path()))
     }
+}
+
+/// The chain behind the frame `end` of a journal; none where the journal has no such frame.
+pub fn chain_at(folder: &Path, instance: InstanceId, end: ChainAnchor) -> Result<Option<FrameChain>, StorageError> {
+    if end.sequence == 0 {
+        return Ok((end.hash == FrameChain::start(instance).head().hash).then(|| FrameChain::start(instance)));
+    }
+    let mut reader = JournalReader::open(folder, end.sequence)?;
+    let Some(frames) = &reader.frames else { return Ok(None) };
+    let mut chain = FrameChain::before(&frames.segment().header);
+    while let Some(frame) = reader.next_sealed()? {
+        let not_continued = |error: ChainError| StorageError::Failed { reason: error.to_string() };
+        chain = chain.with(&frame).map_err(not_continued)?;
+        if chain.head().sequence >= end.sequence {
+            break;
+        }
+    }
+    Ok((chain.head() == end && chain.instance() == instance).then_some(chain))
 }
 
 enum ReadStep {

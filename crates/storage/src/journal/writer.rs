@@ -4,6 +4,7 @@
 //! The first error ends the thread. A sync is never retried, because the operating system may have marked the lost
 //! pages as clean, and nothing is published after the error.
 
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
@@ -11,13 +12,15 @@ use std::time::Instant;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TrySendError};
 use domain::PlantedBug;
 
-use super::format::chain::{ChainHash, InstanceId};
+use super::format::chain::{ChainAnchor, ChainHash, InstanceId};
 use super::format::frame::{FRAME_HEAD_BYTES, FrameBuilder};
 use super::format::record::JournalBatch;
+use super::format::sealed_frame::{SealedFrame, SegmentHeaderBytes};
 use super::format::segment::{self, HEADER_BYTES, SegmentHeader};
 use super::head::HeadFile;
+use super::replicator::FrameReplicator;
 use super::shared::JournalShared;
-use super::spare::SpareSource;
+use super::spare::{SpareSegment, SpareSource};
 use super::sync_mode::SyncMode;
 use crate::StorageError;
 use crate::block::{self, BlockPosition};
@@ -59,6 +62,10 @@ pub(crate) struct JournalWriter {
     pub(crate) spares: SpareSource,
     /// When the oldest write that is not synced was made.
     pub(crate) unsynced: Option<Instant>,
+    /// Who copies the frames to other machines; none where the journal is on this one alone.
+    pub(crate) replicator: Option<Box<dyn FrameReplicator>>,
+    /// Of a segment whose first frame is not written yet.
+    pub(crate) new_header: Option<SegmentHeaderBytes>,
     pub(crate) shared: Arc<JournalShared>,
     pub(crate) notifier: DurabilityNotifier,
 }
@@ -181,18 +188,56 @@ impl JournalWriter {
     fn commit(&mut self) -> Result<(), StorageError> {
         let open = self.open.as_mut().expect("gather opens a segment for its frame");
         let head = self.frame.finish(open.position, self.head);
-        let bytes = self.frame.bytes();
-        write_all_at(open.medium.as_ref(), bytes, open.position.offset)
-            .map_err(StorageError::io("write", &open.path))?;
-        open.position.offset += bytes.len() as u64;
+        let segment = self.new_header.take();
+        if let Some(replicator) = &mut self.replicator {
+            // While the others write it, so does this machine.
+            replicator.begin(SealedFrame { segment, bytes: self.frame.bytes().to_vec() });
+        }
+        open.write(self.frame.bytes())?;
         (self.head, self.last) = (head, self.frame.last());
         self.unsynced.get_or_insert_with(Instant::now);
         if self.must_sync_now() && !PlantedBug::AcknowledgeBeforeSync.is_planted() {
             self.sync_if_needed()?;
         }
+        self.finish_replication()?;
         self.shared.record_frame(self.frame.count(), self.frame.bytes().len());
         self.shared.publish(self.frame.last());
         self.notifier.notify(DurabilityEvent::Advanced { to: self.frame.last() });
+        Ok(())
+    }
+
+    /// A frame counts when the others have it too. Only then does the head know it: one that they do not have may be cut again.
+    fn finish_replication(&mut self) -> Result<(), StorageError> {
+        if let Some(replicator) = &mut self.replicator {
+            replicator.finish().map_err(|reason| StorageError::Failed { reason })?;
+            self.head_file.note(self.last, self.head);
+        }
+        Ok(())
+    }
+
+    /// Writes a frame that another process sealed, and does not sync it.
+    pub(crate) fn write_sealed(&mut self, frame: &SealedFrame, end: ChainAnchor) -> Result<(), StorageError> {
+        if let Some(header) = &frame.segment {
+            let header = SegmentHeader::decode(header).map_err(|reason| StorageError::Failed { reason })?;
+            self.begin_segment(&header)?;
+            self.new_header = None;
+        }
+        let open = self.open.as_mut().expect("a frame without a header continues a segment");
+        open.write(&frame.bytes)?;
+        (self.head, self.last) = (end.hash, end.sequence);
+        self.unsynced.get_or_insert_with(Instant::now);
+        Ok(())
+    }
+
+    /// The last frame.
+    pub(crate) fn end(&self) -> ChainAnchor {
+        ChainAnchor { sequence: self.last, hash: self.head }
+    }
+
+    /// Makes durable what was written, and says so.
+    pub(crate) fn sync_sealed(&mut self) -> Result<(), StorageError> {
+        self.sync_if_needed()?;
+        self.shared.publish(self.last);
         Ok(())
     }
 
@@ -214,29 +259,53 @@ impl JournalWriter {
             self.shared.record_sync(begun.elapsed());
             self.unsynced = None;
             // Only what is synced: in no mode may it claim more.
-            self.head_file.note(self.last, self.head);
+            if self.replicator.is_none() {
+                self.head_file.note(self.last, self.head);
+            }
         }
         Ok(())
     }
 
-    /// Goes on in a new segment. Its header is durable before the file gets its name, so a segment by name always
-    /// has a good header; and the old segment is synced before, in every mode, so the chain has no hole. A frame that is
-    /// larger than a usual segment makes its own as large as it is.
+    /// Goes on in a new segment. A frame that is larger than a usual segment makes its own as large as it is.
     fn roll(&mut self, first: u64, frame_bytes: usize) -> Result<(), StorageError> {
-        self.sync_if_needed()?;
-        let spare = self.spares.acquire()?;
         let number = self.open.as_ref().map_or(1, |open| open.number + 1);
         let capacity = self.capacity.max((HEADER_BYTES + frame_bytes) as u64);
         let header = SegmentHeader { instance: self.instance, number, first, capacity, previous: self.head };
-        let path = self.folder.join(segment::file_name(first));
-        zero_fill(spare.medium.as_ref(), self.capacity, capacity)
+        self.begin_segment(&header)
+    }
+
+    /// The header is durable before the file gets its name, so a segment by name always has a good header; and the old segment is
+    /// synced before, in every mode, so the chain has no hole.
+    fn begin_segment(&mut self, header: &SegmentHeader) -> Result<(), StorageError> {
+        self.sync_if_needed()?;
+        let spare = self.spares.acquire()?;
+        let path = self.folder.join(segment::file_name(header.first));
+        self.resize(&spare, header.capacity)
             .and_then(|()| write_all_at(spare.medium.as_ref(), &header.encode(), 0))
             .and_then(|()| if PlantedBug::UnsyncedSegmentHeader.is_planted() { Ok(()) } else { spare.medium.sync() })
             .and_then(|()| self.disk.rename(&spare.path, &path))
             .map_err(StorageError::io("begin", &path))?;
         self.spares.request();
-        self.head = header.hash();
-        self.open = Some(OpenSegment { path, medium: spare.medium, number, capacity, position: header.frames_start() });
+        (self.head, self.new_header) = (header.hash(), Some(header.encode()));
+        let (number, capacity, position) = (header.number, header.capacity, header.frames_start());
+        self.open = Some(OpenSegment { path, medium: spare.medium, number, capacity, position });
+        Ok(())
+    }
+
+    /// A spare has the size of this journal's own segments; one of another process may have another.
+    fn resize(&self, spare: &SpareSegment, capacity: u64) -> io::Result<()> {
+        match capacity < self.capacity {
+            true => self.disk.truncate(&spare.path, capacity),
+            false => zero_fill(spare.medium.as_ref(), self.capacity, capacity),
+        }
+    }
+}
+
+impl OpenSegment {
+    fn write(&mut self, bytes: &[u8]) -> Result<(), StorageError> {
+        write_all_at(self.medium.as_ref(), bytes, self.position.offset)
+            .map_err(StorageError::io("write", &self.path))?;
+        self.position.offset += bytes.len() as u64;
         Ok(())
     }
 }

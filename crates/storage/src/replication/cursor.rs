@@ -64,6 +64,18 @@ impl LogCursor {
         &self.chain
     }
 
+    /// Moves behind the own epoch record, which was accepted.
+    pub(crate) fn lead(&mut self, epoch: Epoch, candidate: CandidateId) {
+        (self.position, self.epoch, self.leader) = (self.position.next(), epoch, Some(candidate));
+    }
+
+    /// Moves behind a frame of the own epoch, which was accepted. The log's handle has checked that it continues the chain.
+    pub(crate) fn append(&mut self, frame: &SealedFrame) {
+        if let Ok(chain) = self.chain.with(frame) {
+            (self.position, self.chain) = (self.position.next(), chain);
+        }
+    }
+
     /// Checks the entry behind the cursor and moves behind it. After a fault the cursor stands where it was.
     pub fn advance(&mut self, entry: &[u8]) -> Result<LogEvent, EntryFault> {
         let LogEntry { instance, epoch, payload } =

@@ -5,7 +5,7 @@
 //! follower: machines ▸ LogStore ▸ ReplicatedLog (LogCursor: chain, epoch) ▸ sealed frame
 //! ```
 //!
-//! [`QuorumLog`] has the five verbs that the rest of the program sees. [`LogStore`] has the three calls that an engine such as
+//! [`LogFollower`] is one process: it reads the log into a journal of its own, and may lead. [`QuorumLog`] has the five verbs that the rest of the program sees. [`LogStore`] has the three calls that an engine such as
 //! JetStream must offer. [`ReplicatedLog`] makes the one from the other, so that the rules of safety are written once.
 //!
 //! What counts:
@@ -21,6 +21,7 @@ mod cursor;
 mod port;
 mod store;
 mod replicated_log;
+mod member;
 
 #[cfg(test)]
 mod tests;
@@ -28,6 +29,9 @@ mod tests;
 pub use cursor::{EntryFault, LogCursor};
 pub use entry::{LogEntry, LogPayload};
 pub use event::{DropReason, LogEvent};
+pub use member::follower::{FollowError, Leading, LogFollower};
+pub use member::log_replicator::LogReplicator;
+pub use member::status::{ReplicationState, ReplicationStatus};
 pub use port::{LogError, LogOutcome, LogRefusal, QuorumLog, UnknownCause};
 pub use replicated_log::ReplicatedLog;
 pub use store::{LoadReply, LogStore, StoreReply};

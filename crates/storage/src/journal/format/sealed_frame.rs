@@ -8,6 +8,7 @@ use std::fmt;
 use super::chain::{ChainAnchor, ChainHash, InstanceId};
 use super::frame::JournalFrame;
 use super::segment::{HEADER_BYTES, SegmentHeader};
+use crate::StorageError;
 use crate::block::{self, BlockPosition, HEAD_BYTES};
 
 /// The bytes of a segment's header.
@@ -28,6 +29,13 @@ impl SealedFrame {
     /// What the next frame continues from.
     pub fn hash(&self) -> ChainHash {
         ChainHash::compute(&self.bytes)
+    }
+
+    /// The sequence of its last record.
+    pub fn last_sequence(&self) -> Result<u64, StorageError> {
+        let failed = |reason: &str| StorageError::Failed { reason: reason.to_owned() };
+        let body = self.bytes.get(HEAD_BYTES..).ok_or_else(|| failed("it is shorter than the head of a frame"))?;
+        JournalFrame::parse(body).map(|frame| frame.last).map_err(failed)
     }
 
     pub fn len(&self) -> usize {
@@ -73,6 +81,25 @@ impl FrameChain {
     /// Before the first frame of a journal.
     pub fn start(instance: InstanceId) -> Self {
         Self { instance, segment: None, head: ChainHash::GENESIS, last_sequence: 0 }
+    }
+
+    /// Behind the frame `end`, whose segment has this number, capacity and place for the next frame; none where there is no frame.
+    pub(crate) fn resume(instance: InstanceId, segment: Option<(u64, u64, BlockPosition)>, end: ChainAnchor) -> Self {
+        let segment = segment.map(|(number, capacity, BlockPosition { seed, offset })| SegmentEndPoint {
+            number,
+            capacity,
+            seed,
+            offset,
+        });
+        Self { instance, segment, head: end.hash, last_sequence: end.sequence }
+    }
+
+    /// Before the first frame of a segment.
+    pub(crate) fn before(header: &SegmentHeader) -> Self {
+        let end = ChainAnchor { sequence: header.first.saturating_sub(1), hash: header.previous };
+        let place = BlockPosition { seed: 0, offset: 0 };
+        let segment = (header.number > 1).then(|| (header.number - 1, 0, place));
+        Self::resume(header.instance, segment, end)
     }
 
     pub fn instance(&self) -> InstanceId {

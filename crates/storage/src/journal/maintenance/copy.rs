@@ -7,17 +7,17 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use super::format::chain::{ChainHash, InstanceId};
-use super::format::frame::{FrameBuilder, JournalFrame, RecordCursor};
-use super::format::packed;
-use super::format::record::{JournalBatch, JournalRecord};
-use super::format::segment::{self, HEADER_BYTES, Segment};
-use super::format::segment_reader::SegmentReader;
-use super::head::{self, Head};
-use super::scan::ScanProgress;
 use crate::StorageError;
 use crate::block::BlockPosition;
 use crate::file_system::{FileSystem, OsFileSystem};
+use crate::journal::format::chain::{ChainHash, InstanceId};
+use crate::journal::format::frame::{FrameBuilder, JournalFrame, RecordCursor};
+use crate::journal::format::packed;
+use crate::journal::format::record::{JournalBatch, JournalRecord};
+use crate::journal::format::segment::{self, HEADER_BYTES, Segment};
+use crate::journal::format::segment_reader::SegmentReader;
+use crate::journal::head::{self, Head};
+use crate::journal::scan::ScanProgress;
 
 const UNFINISHED_EXTENSION: &str = "new";
 
@@ -81,7 +81,7 @@ impl CopiedJournal {
 /// How far a journal is surely on the disk, by its head file; none where that says nothing. A server may run.
 pub fn durable_head(data_folder: &Path) -> Result<Option<Head>, StorageError> {
     const TRIES: usize = 100;
-    let folder = data_folder.join(super::FOLDER);
+    let folder = data_folder.join(crate::journal::FOLDER);
     let mut found = head::read(&folder);
     // It is written in place: what is read may be half of two.
     for _ in 1..TRIES {
@@ -102,7 +102,7 @@ pub fn back_up(
     to: BackupFolders<'_>,
     progress: &mut dyn FnMut(ScanProgress),
 ) -> Result<CopiedJournal, StorageError> {
-    let folder = data_folder.join(super::FOLDER);
+    let folder = data_folder.join(crate::journal::FOLDER);
     let listed: Vec<_> = segment::list(&folder)?.into_iter().filter(|(first, _)| *first <= limit).collect();
     let mut work = BackupWork { to, before: None, read: 0, total: unknown_bytes(&listed, known), progress };
     let mut segments: Vec<CopiedSegment> = Vec::with_capacity(listed.len());
@@ -215,7 +215,7 @@ pub fn restore(
     data_folder: &Path,
     progress: &mut dyn FnMut(ScanProgress),
 ) -> Result<CopiedJournal, StorageError> {
-    let folder = data_folder.join(super::FOLDER);
+    let folder = data_folder.join(crate::journal::FOLDER);
     fs::create_dir_all(&folder).map_err(StorageError::io("create", &folder))?;
     let total: u64 = segments.iter().map(|(_, segment)| segment.bytes).sum();
     let (mut read, mut before, mut copies) = (0, None, Vec::new());

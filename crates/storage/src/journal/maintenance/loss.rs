@@ -5,11 +5,11 @@ use std::fs::{self, OpenOptions};
 use std::io;
 use std::path::Path;
 
-use super::format::chain::{ChainHash, InstanceId};
-use super::format::segment::{self, HEADER_BYTES, Segment};
-use super::head;
-use super::scan::JournalScan;
 use crate::file_system::{FileSystem, OsFileSystem, unshare, zero_fill};
+use crate::journal::format::chain::{ChainHash, InstanceId};
+use crate::journal::format::segment::{self, HEADER_BYTES, Segment};
+use crate::journal::head;
+use crate::journal::scan::JournalScan;
 use crate::lock::DataDirLock;
 use crate::{Damage, StorageError};
 
@@ -23,14 +23,14 @@ pub struct Left {
 
 /// The highest sequence of which the head file knows; a damaged one claims nothing.
 pub fn head_sequence(data_folder: &Path) -> Option<u64> {
-    head::read(&data_folder.join(super::FOLDER)).ok().flatten().map(|head| head.sequence)
+    head::read(&data_folder.join(crate::journal::FOLDER)).ok().flatten().map(|head| head.sequence)
 }
 
 /// Cuts the journal behind `up_to`, which must be its last good record; files that lose something are kept in `aside`, a folder
 /// of the same data folder. Until a first record is written by [`Journal::open_after_loss`], which must be above `known`, the
 /// head file says that something is missing, so that a crash in between is no way around.
 ///
-/// [`Journal::open_after_loss`]: super::Journal::open_after_loss
+/// [`Journal::open_after_loss`]: crate::journal::Journal::open_after_loss
 pub fn accept(
     lock: &DataDirLock,
     instance: InstanceId,
@@ -38,7 +38,7 @@ pub fn accept(
     known: u64,
     aside: &Path,
 ) -> Result<Left, StorageError> {
-    let folder = lock.folder().join(super::FOLDER);
+    let folder = lock.folder().join(crate::journal::FOLDER);
     let mut scan = JournalScan::new(None);
     let damage = match scan.run(&folder, Some(instance), &mut |_| {}) {
         Ok(()) => None,
@@ -51,7 +51,7 @@ pub fn accept(
         return Err(StorageError::Setting { name: "--up-to", reason });
     }
     let failed = || StorageError::io("cut the end of", &folder);
-    let aside = aside.join(super::FOLDER);
+    let aside = aside.join(crate::journal::FOLDER);
     keep_head(&folder, instance, known, &aside).map_err(failed())?;
     cut(&folder, &aside, scan.at.as_ref()).map_err(failed())?;
     Ok(Left { end, damage })
@@ -74,16 +74,16 @@ fn keep_head(folder: &Path, instance: InstanceId, known: u64, aside: &Path) -> i
 
 /// Makes the head durable; a writer leaves that to the system.
 pub fn sync_head(data_folder: &Path) -> Result<(), StorageError> {
-    let path = data_folder.join(super::FOLDER).join(head::FILE);
+    let path = data_folder.join(crate::journal::FOLDER).join(head::FILE);
     sync_file(&path).map_err(StorageError::io("sync", &path))
 }
 
-fn sync_file(path: &Path) -> io::Result<()> {
+pub(crate) fn sync_file(path: &Path) -> io::Result<()> {
     OpenOptions::new().write(true).open(path)?.sync_all()
 }
 
 /// Segments before the last good frame stay as they are; the one that it stands in is blanked behind it; the rest goes.
-fn cut(folder: &Path, aside: &Path, at: Option<&(Segment, u64)>) -> io::Result<()> {
+pub(crate) fn cut(folder: &Path, aside: &Path, at: Option<&(Segment, u64)>) -> io::Result<()> {
     let has_good_frame = |offset: u64| offset > HEADER_BYTES as u64;
     let stays = |first: u64| {
         let end = at.map(|(last, offset)| (last.header.first, has_good_frame(*offset)));

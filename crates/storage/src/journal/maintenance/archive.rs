@@ -6,12 +6,12 @@ use std::fs::{self, File};
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use super::format::packed;
-use super::format::segment::{self, Segment};
-use super::format::segment_reader::SegmentReader;
-use super::scan::ScanProgress;
 use crate::StorageError;
 use crate::file_system::{FileSystem, OsFileSystem};
+use crate::journal::format::packed;
+use crate::journal::format::segment::{self, Segment};
+use crate::journal::format::segment_reader::SegmentReader;
+use crate::journal::scan::ScanProgress;
 use crate::lock::DataDirLock;
 
 const UNFINISHED_EXTENSION: &str = "new";
@@ -34,7 +34,7 @@ pub fn archive(
     keep: usize,
     progress: &mut dyn FnMut(ScanProgress),
 ) -> Result<Archived, StorageError> {
-    let folder = data_folder.join(super::FOLDER);
+    let folder = data_folder.join(crate::journal::FOLDER);
     let archive = packed::folder_of(&folder);
     let _one_at_a_time = DataDirLock::acquire(&archive)?;
     OsFileSystem.sync_folder(data_folder).map_err(StorageError::io("sync", data_folder))?;

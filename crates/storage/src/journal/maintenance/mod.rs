@@ -1,0 +1,6 @@
+//! The journal as a whole: backup and restore, the archive, the end that is cut.
+
+pub(crate) mod archive;
+pub(crate) mod copy;
+pub(crate) mod fork;
+pub(crate) mod loss;

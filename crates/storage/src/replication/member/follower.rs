@@ -1,0 +1,210 @@
+//! Follower: a process that reads the log into its own journal, frame by frame, and may lead.
+//!
+//! ```text
+//! log ▸ LogCursor (chain, epoch) ▸ own journal, synced ▸ cursor file ▸ engine
+//! ```
+//!
+//! Frames at the end of its own journal that the log has not shown are unproven: this process wrote them as a leader, before a
+//! majority had them. They are the log's next frames, or the log shows others there and they are cut.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::cursor_file::{self, CursorFile};
+use super::log_replicator::{LogReplicator, settle_outcome};
+use super::status::ReplicationStatus;
+use super::unproven_frames::UnprovenFrames;
+use crate::StorageError;
+use crate::journal::{ChainAnchor, FOLDER, Journal, JournalOptions, SealedFrame, SealedJournal, chain_at, cut_fork};
+use crate::lock::DataDirLock;
+use crate::replication::cursor::LogCursor;
+use crate::replication::event::LogEvent;
+use crate::replication::port::{LogError, LogOutcome, QuorumLog};
+use crate::replication::types::CandidateId;
+
+pub struct LogFollower<L> {
+    log: L,
+    candidate: CandidateId,
+    lock: DataDirLock,
+    options: JournalOptions,
+    cursor: LogCursor,
+    /// The last frame that the log and the journal have.
+    proven: ChainAnchor,
+    /// None for the moment in which the journal is cut.
+    journal: Option<SealedJournal>,
+    unproven: UnprovenFrames,
+    file: CursorFile,
+}
+
+/// Why a follower cannot go on.
+#[derive(Debug)]
+pub enum FollowError {
+    Log(LogError),
+    Storage(StorageError),
+    /// The cursor file fits neither the journal nor the instance.
+    Cursor {
+        reason: String,
+    },
+}
+
+/// What became of an attempt to lead.
+pub enum Leading<L> {
+    /// Frames that are appended to this journal go to the log.
+    Leader { journal: Journal, end: LogCursor },
+    /// Another entry came first: read on.
+    Fenced(Box<LogFollower<L>>),
+}
+
+impl<L: QuorumLog> LogFollower<L> {
+    /// Opens the journal of a locked data folder, and finds where its log goes on. `candidate` is that of the log's handle.
+    pub fn open(
+        log: L,
+        candidate: CandidateId,
+        lock: &DataDirLock,
+        options: &JournalOptions,
+    ) -> Result<Self, FollowError> {
+        let (_, journal) = Journal::inspect(lock, options, &mut |_| {})?.open_sealed()?;
+        let cursor = saved_cursor(lock, options)?;
+        let proven = cursor.chain().head();
+        let unproven = UnprovenFrames::behind(&lock.folder().join(FOLDER), proven.sequence)?;
+        let file = CursorFile::open(lock.folder())?;
+        let (lock, options, journal) = (lock.clone(), options.clone(), Some(journal));
+        Ok(Self { log, candidate, lock, options, cursor, proven, journal, unproven, file })
+    }
+
+    /// Where it stands in the log. What its journal has behind that is unproven, and must not be applied.
+    pub fn cursor(&self) -> &LogCursor {
+        &self.cursor
+    }
+
+    /// Reads what comes next; it is in the journal and durable when this returns. Nothing where there is nothing yet.
+    pub fn follow(&mut self, entries_max: usize) -> Result<Vec<LogEvent>, FollowError> {
+        let mut read = self.cursor.clone();
+        let events = self.log.read(&mut read, entries_max)?;
+        for event in &events {
+            if let LogEvent::Frame { frame, .. } = event {
+                self.take(frame)?;
+            }
+        }
+        self.cursor = read;
+        self.journal()?.sync()?;
+        self.file.note(&self.cursor)?;
+        Ok(events)
+    }
+
+    fn journal(&mut self) -> Result<&mut SealedJournal, StorageError> {
+        let closed = || StorageError::Failed { reason: "the journal could not be opened after it was cut".to_owned() };
+        self.journal.as_mut().ok_or_else(closed)
+    }
+
+    fn take(&mut self, frame: &SealedFrame) -> Result<(), StorageError> {
+        match self.unproven.take()? {
+            Some(own) if own == *frame => {}
+            own => {
+                if own.is_some() {
+                    self.cut_unproven()?;
+                }
+                self.journal()?.append(frame)?;
+            }
+        }
+        self.proven = ChainAnchor { sequence: frame.last_sequence()?, hash: frame.hash() };
+        Ok(())
+    }
+
+    /// The log went on with another frame: it never had ours, so nobody was told of them.
+    fn cut_unproven(&mut self) -> Result<(), StorageError> {
+        let ChainAnchor { sequence, .. } = self.proven;
+        let aside = self.lock.folder().join(format!("fork-{}-{sequence}", self.cursor.epoch()));
+        tracing::warn!(
+            last = sequence,
+            kept = %aside.display(),
+            "frames at the end of the journal are not in the log: they were never acknowledged, and are cut"
+        );
+        // Its thread has to end before the files are changed.
+        if let Some(mut journal) = self.journal.take() {
+            journal.sync()?;
+        }
+        cut_fork(&self.lock, self.options.instance, self.proven, &aside)?;
+        self.unproven = UnprovenFrames::default();
+        let (_, journal) = Journal::inspect(&self.lock, &self.options, &mut |_| {})?.open_sealed()?;
+        self.journal = Some(journal);
+        Ok(())
+    }
+}
+
+impl<L: QuorumLog + Send + 'static> LogFollower<L> {
+    /// Leads the next epoch, if nothing has come behind what was read. Waits for a majority until the status says stop. Unproven frames
+    /// of the own journal become the first of the epoch.
+    pub fn lead(mut self, status: &Arc<ReplicationStatus>) -> Result<Leading<L>, FollowError> {
+        let failed = |reason: &str| StorageError::Failed { reason: reason.to_owned() };
+        let epoch = self.cursor.epoch().next().ok_or_else(|| failed("there is no epoch after the last"))?;
+        let sent = Instant::now();
+        let outcome = self.log.lead(epoch, &self.cursor);
+        let at = self.cursor.clone();
+        let again = |log: &mut L| log.lead(epoch, &at);
+        match settle_outcome(&mut self.log, outcome, status, again) {
+            Ok(LogOutcome::Accepted { position }) => {
+                status.accept(position, sent);
+                self.cursor.lead(epoch, self.candidate);
+            }
+            Ok(_) => return Ok(Leading::Fenced(Box::new(self))),
+            Err(reason) => return Err(StorageError::Failed { reason }.into()),
+        }
+        self.begin_epoch(status)
+    }
+
+    fn begin_epoch(mut self, status: &Arc<ReplicationStatus>) -> Result<Leading<L>, FollowError> {
+        let Some(mut journal) = self.journal.take() else {
+            return Err(StorageError::Failed { reason: "the journal is not open".to_owned() }.into());
+        };
+        journal.sync()?;
+        self.file.note(&self.cursor)?;
+        let start = LogReplicator::start(self.log, (self.cursor.clone(), self.file), status.clone());
+        let mut replicator = start.map_err(StorageError::io("start a thread for", self.lock.folder()))?;
+        while let Some(own) = self.unproven.take()? {
+            replicator.copy(own.clone()).map_err(|reason| StorageError::Failed { reason })?;
+            self.cursor.append(&own);
+        }
+        let journal = journal.lead(Box::new(replicator))?;
+        Ok(Leading::Leader { journal, end: self.cursor })
+    }
+}
+
+/// What the cursor file says, held against the journal.
+fn saved_cursor(lock: &DataDirLock, options: &JournalOptions) -> Result<LogCursor, FollowError> {
+    let Some(saved) = cursor_file::read(lock.folder())? else { return Ok(LogCursor::start(options.instance)) };
+    if saved.instance != options.instance {
+        let reason = format!("it belongs to the journal of instance {}, not {}", saved.instance, options.instance);
+        return Err(FollowError::Cursor { reason });
+    }
+    let Some(chain) = chain_at(&lock.folder().join(FOLDER), saved.instance, saved.end)? else {
+        let reason = format!("the journal lacks the frame that ends at sequence {}", saved.end.sequence);
+        return Err(FollowError::Cursor { reason });
+    };
+    Ok(LogCursor::resume(saved.position, (saved.epoch, saved.leader), chain))
+}
+
+impl From<LogError> for FollowError {
+    fn from(error: LogError) -> Self {
+        Self::Log(error)
+    }
+}
+
+impl From<StorageError> for FollowError {
+    fn from(error: StorageError) -> Self {
+        Self::Storage(error)
+    }
+}
+
+impl fmt::Display for FollowError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Log(error) => error.fmt(f),
+            Self::Storage(error) => error.fmt(f),
+            Self::Cursor { reason } => write!(f, "the file `replication` does not fit: {reason}"),
+        }
+    }
+}
+
+impl std::error::Error for FollowError {}

@@ -1,0 +1,101 @@
+//! Status of replication: what the rest of a leader may know of it, and the lease that follows from it.
+
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::replication::types::LogPosition;
+
+/// Shared by the replication thread and everybody who asks.
+#[derive(Debug, Default)]
+pub struct ReplicationStatus {
+    state: Mutex<ReplicationState>,
+    stopping: Condvar,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ReplicationState {
+    /// The last entry that a majority has.
+    pub accepted: LogPosition,
+    /// When it was sent for the first time, by the monotonic clock of this machine.
+    pub led_at: Option<Instant>,
+    /// Why a frame waits, while one does.
+    pub waiting: Option<String>,
+    /// Another process leads.
+    pub is_fenced: bool,
+    is_stopping: bool,
+}
+
+impl ReplicationStatus {
+    pub fn state(&self) -> ReplicationState {
+        self.lock().clone()
+    }
+
+    /// Whether this process certainly led less than `lease` ago: no other can have begun to trade, as long as it waits longer than the
+    /// lease after the last frame that it has read.
+    pub fn holds_lease(&self, now: Instant, lease: Duration) -> bool {
+        let state = self.lock();
+        !state.is_fenced && state.led_at.is_some_and(|led_at| now.saturating_duration_since(led_at) < lease)
+    }
+
+    /// Ends a wait for a majority. What waits is not durable then.
+    pub fn stop(&self) {
+        self.lock().is_stopping = true;
+        self.stopping.notify_all();
+    }
+
+    /// Leadership begins, or an entry is accepted; `sent` is when its first copy left.
+    pub fn accept(&self, position: LogPosition, sent: Instant) {
+        let mut state = self.lock();
+        (state.accepted, state.waiting) = (position, None);
+        state.led_at = state.led_at.max(Some(sent));
+    }
+
+    pub(crate) fn wait_for(&self, reason: String) {
+        let mut state = self.lock();
+        if state.waiting.is_none() {
+            tracing::warn!(%reason, "the replicated log does not take the next frame; nothing is acknowledged until it does");
+        }
+        state.waiting = Some(reason);
+    }
+
+    pub(crate) fn fence(&self) {
+        self.lock().is_fenced = true;
+    }
+
+    /// Waits, and tells whether it shall stop.
+    pub(crate) fn wait_stopped(&self, pause: Duration) -> bool {
+        let state = self.lock();
+        let waited = self.stopping.wait_timeout_while(state, pause, |state| !state.is_stopping);
+        waited.unwrap_or_else(PoisonError::into_inner).0.is_stopping
+    }
+
+    fn lock(&self) -> MutexGuard<'_, ReplicationState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LEASE: Duration = Duration::from_secs(2);
+
+    #[test]
+    fn a_lease_counts_from_the_first_sending_of_the_last_accepted_entry() {
+        let (status, begin) = (ReplicationStatus::default(), Instant::now());
+        assert!(!status.holds_lease(begin, LEASE), "nothing was accepted yet");
+        status.accept(LogPosition(1), begin);
+        assert!(status.holds_lease(begin + Duration::from_millis(1_999), LEASE));
+        assert!(!status.holds_lease(begin + LEASE, LEASE));
+        status.accept(LogPosition(2), begin + LEASE);
+        assert!(status.holds_lease(begin + LEASE, LEASE));
+    }
+
+    #[test]
+    fn a_fenced_process_has_no_lease() {
+        let (status, begin) = (ReplicationStatus::default(), Instant::now());
+        status.accept(LogPosition(1), begin);
+        status.fence();
+        assert!(!status.holds_lease(begin, LEASE));
+    }
+}
