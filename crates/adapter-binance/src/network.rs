@@ -66,6 +66,8 @@ pub(crate) enum NetworkEvent {
     },
     Market(MarketEvent),
     StreamsConfirmed(Vec<String>),
+    /// The venue has refused these streams.
+    StreamsRefused(Vec<String>),
     PricesUp,
     PricesDown(String),
 }
@@ -348,7 +350,12 @@ impl StreamTask {
         let found = id.and_then(|id| u64::try_from(id).ok()).and_then(|id| asked.remove(&id));
         match (found, refused) {
             (Some((true, streams)), None) => self.out.send(NetworkEvent::StreamsConfirmed(streams)).await,
-            (_, Some(reason)) => tracing::warn!(reason, "the venue refused a subscription of market streams"),
+            (found, Some(reason)) => {
+                tracing::warn!(reason, "the venue refused a subscription of market streams");
+                if let Some((true, streams)) = found {
+                    self.out.send(NetworkEvent::StreamsRefused(streams)).await;
+                }
+            }
             (_, None) => {}
         }
     }

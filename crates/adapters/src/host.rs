@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 use bus::{Inbox, InboxError};
 use crossbeam_channel::Receiver;
 use domain::command::MarketData;
-use domain::report::{ListingScope, ReportKind, SessionState};
-use domain::{AdapterName, Instruction, OrderId, Report, SecurityId, Text, Timestamp};
+use domain::report::{LineKind, ListingScope, ReportKind, SessionState};
+use domain::{AdapterName, Instruction, OrderId, PriceGap, Report, SecurityId, StaleCause, Text, Timestamp};
 
 use crate::request_fence::RequestFence;
 use crate::venue::{Adapter, ReportSink, SendOutcome, SessionLost};
@@ -47,8 +47,6 @@ pub struct AdapterHost {
     adapter: Box<dyn Adapter>,
     engine: EngineLink,
     backoff: VenueBackoff,
-    /// Securities that the engine has subscribed, kept over all sessions.
-    subscriptions: BTreeSet<SecurityId>,
     session: HostSession,
 }
 
@@ -73,9 +71,10 @@ impl AdapterHost {
         backoff: VenueBackoff,
     ) -> Result<Self, InboxError> {
         let capabilities = adapter.capabilities();
-        let mut line = EngineLink { name, inbox, fence: RequestFence::new(&capabilities), outcome: Ok(()) };
+        let fence = RequestFence::new(&capabilities);
+        let mut line = EngineLink { name, inbox, fence, outcome: Ok(()), subscriptions: BTreeSet::new() };
         line.send_report(ReportKind::Attached(capabilities))?;
-        Ok(Self { adapter, engine: line, backoff, subscriptions: BTreeSet::new(), session: HostSession::NotGreeted })
+        Ok(Self { adapter, engine: line, backoff, session: HostSession::NotGreeted })
     }
 
     /// Connects where that is due; delivers the venue's reports and prices.
@@ -133,8 +132,8 @@ impl AdapterHost {
             Instruction::LogOn if self.session == HostSession::NotGreeted => {
                 self.session = HostSession::Disconnected { why: "not connected yet".into(), failures: 0, retry_at: at };
             }
-            Instruction::Subscribe(security) => drop(self.subscriptions.insert(*security)),
-            Instruction::Unsubscribe(security) => drop(self.subscriptions.remove(security)),
+            Instruction::Subscribe(security) => drop(self.engine.subscriptions.insert(*security)),
+            Instruction::Unsubscribe(security) => drop(self.engine.subscriptions.remove(security)),
             Instruction::LogOn
             | Instruction::Submit(_)
             | Instruction::Replace(..)
@@ -172,7 +171,7 @@ impl AdapterHost {
     }
 
     fn subscribe_all(&mut self, at: Timestamp) {
-        for security in self.subscriptions.clone() {
+        for security in self.engine.subscriptions.clone() {
             self.subscribe(at, security);
         }
     }
@@ -184,6 +183,7 @@ impl AdapterHost {
                 adapter = %self.engine.name, %security, %reason,
                 "market data subscription failed; it is retried with the next session"
             );
+            self.engine.send_gap(security, StaleCause::Refused);
         }
         sending
     }
@@ -216,6 +216,7 @@ impl AdapterHost {
     fn on_session_lost(&mut self, at: Timestamp, broken: &SessionLost) -> Result<(), InboxError> {
         self.adapter.disconnect(at);
         self.schedule_retry(at, broken);
+        self.engine.send_gaps();
         self.engine.send_report(ReportKind::Session(SessionState::Disconnected))
     }
 
@@ -273,9 +274,22 @@ struct EngineLink {
     fence: RequestFence,
     /// Whether the engine was still running at the last report.
     outcome: Result<(), InboxError>,
+    /// Securities that the engine has subscribed, kept over all sessions.
+    subscriptions: BTreeSet<SecurityId>,
 }
 
 impl EngineLink {
+    /// The feed has lost all its prices.
+    fn send_gaps(&self) {
+        for security in &self.subscriptions {
+            self.send_gap(*security, StaleCause::Disconnected);
+        }
+    }
+
+    fn send_gap(&self, security: SecurityId, cause: StaleCause) {
+        self.inbox.send_price(MarketData::Gap(PriceGap { security, feed: self.name.0.clone(), cause }));
+    }
+
     fn send_report(&mut self, said: ReportKind) -> Result<(), InboxError> {
         self.on_report(None, said);
         self.outcome
@@ -287,6 +301,7 @@ impl ReportSink for EngineLink {
         match &mut said {
             ReportKind::Inquiry(answer) => answer.dead_after = self.fence.of_order(answer.order),
             ReportKind::OpenOrders(page) => page.dead_after = self.fence.of_all(),
+            ReportKind::Line { line: LineKind::Prices, up: false, .. } => self.send_gaps(),
             _ => {}
         }
         if self.outcome.is_ok() {

@@ -40,6 +40,7 @@ pub use ids::{
 pub use instruction::Instruction;
 pub use lookup_map::{LookupMap, SecurityMap};
 pub use market::open_bar::OpenBar;
+pub use market::price_gap::{PriceGap, StaleCause};
 pub use market::{Bar, BarSize, BookLevel, Mark, OrderBook, Tick, Trade};
 pub use order::order_properties::{OrderProperties, OrderProperty};
 pub use order::order_type::{Activation, OrderType, PriceField, WorkingPrice};

@@ -2,7 +2,9 @@
 
 use domain::command::Command;
 use domain::query::{AdapterStatus, Answer, EngineResult};
-use domain::{CommandEnvelope, Input, Mark, Query, RecalledKeys, Report, SecurityId, Sequenced, Timestamp};
+use domain::{
+    CommandEnvelope, Input, Mark, MarketPhase, Query, RecalledKeys, Report, SecurityId, Sequenced, Timestamp,
+};
 
 use crate::adapters::line_monitor::LineMonitor;
 use crate::market::MarketState;
@@ -99,6 +101,13 @@ impl Engine {
     /// Advances the market clock: bars that ended are closed.
     pub fn advance_market(&mut self, at: Timestamp, out: &mut Outbox) {
         self.market.advance(at, out);
+    }
+
+    /// Flags the prices of feeds that are silent for longer than they usually pause. A matter of live prices: recorded ones
+    /// have no connection that could be lost.
+    pub fn flag_silent_feeds(&mut self, at: Timestamp, out: &mut Outbox) {
+        let Self { market, trading, .. } = self;
+        market.flag_silent_feeds(at, |exchange| trading.reference.phase(exchange, at) == MarketPhase::Continuous, out);
     }
 
     /// How many messages of feeds were invalid and dropped.

@@ -155,7 +155,14 @@ mod tests {
 
     fn mark(security: u64, bid: &str, ask: &str) -> Mark {
         let price = |text: &str| text.parse::<Price>().ok();
-        Mark { security: SecurityId(security), bid: price(bid), ask: price(ask), last: None, at: Timestamp(0) }
+        Mark {
+            security: SecurityId(security),
+            bid: price(bid),
+            ask: price(ask),
+            last: None,
+            at: Timestamp(0),
+            stale: None,
+        }
     }
 
     fn desk() -> Marks {

@@ -128,6 +128,7 @@ impl Shared {
             vol_bid: Some(bid_size.into()),
             vol_ask: Some(ask_size.into()),
             vol: None,
+            stale: None,
         }
     }
 

@@ -138,10 +138,23 @@ impl StrategyRunner {
     #[inline]
     pub fn on_tick(&mut self, at: Timestamp, tick: &Tick) {
         let Some(is_told) = self.state.selection.wants_ticks(tick.security) else { return };
+        if tick.stale.is_some() {
+            return self.on_stale_tick(at, tick);
+        }
         self.state.view.on_tick(tick);
         if is_told && self.is_running() {
             self.end_fill_step();
             self.call(at, |strategy, context| strategy.on_tick(tick, context));
+        }
+    }
+
+    /// A gap is told once, whichever kind of prices is subscribed; quotes within it are not prices to trade on.
+    fn on_stale_tick(&mut self, at: Timestamp, tick: &Tick) {
+        let known = self.state.view.stale(tick.security);
+        self.state.view.on_tick(tick);
+        if known != tick.stale && self.is_running() {
+            self.end_fill_step();
+            self.call(at, |strategy, context| strategy.on_price_gap(tick, context));
         }
     }
 

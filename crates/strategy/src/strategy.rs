@@ -36,6 +36,10 @@ pub trait Strategy: Send {
     /// The newest bid, ask and last price of a subscribed security.
     fn on_tick(&mut self, tick: &Tick, context: &mut Context<'_>) {}
 
+    /// The known prices of a subscribed security may no longer be true: `tick.stale` says why. Until whole prices come,
+    /// `on_tick` is not called and orders that open a position are refused.
+    fn on_price_gap(&mut self, tick: &Tick, context: &mut Context<'_>) {}
+
     /// A closed bar of a subscribed security.
     fn on_bar(&mut self, bar: &Bar, context: &mut Context<'_>) {}
 

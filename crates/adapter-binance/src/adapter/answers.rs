@@ -49,9 +49,11 @@ impl BinanceAdapter {
                 self.feed.on_confirmed(&streams);
                 self.ask_for_books(at);
             }
+            NetworkEvent::StreamsRefused(streams) => self.outbox.prices.extend(self.feed.on_refused(&streams)),
             NetworkEvent::PricesUp => self.on_prices(true, None),
             NetworkEvent::PricesDown(reason) => {
-                self.feed.on_line_down();
+                // Behind the prices that came before.
+                self.outbox.prices.extend(self.feed.on_line_down());
                 self.on_prices(false, Some(reason.into()));
             }
         }

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use domain::command::MarketData;
-use domain::{SecurityId, Text, Timestamp};
+use domain::{PriceGap, SecurityId, StaleCause, Text, Timestamp};
 
 use crate::prices::depth_book::{DepthBook, DepthStep};
 use crate::prices::market_mapping::FeedSecurity;
@@ -81,13 +81,21 @@ impl PriceFeed {
         }
     }
 
+    /// The venue has refused these streams: their symbols have no prices for now.
+    pub fn on_refused(&mut self, refused: &[String]) -> Vec<MarketData> {
+        let is_refused = |symbol: &str| streams(symbol).iter().any(|stream| refused.contains(stream));
+        let lost = self.symbols.iter().filter(|(symbol, _)| is_refused(symbol));
+        lost.map(|(_, feed)| feed.gap(StaleCause::Refused)).collect()
+    }
+
     /// The connection ended: every book begins again on the next one.
-    pub fn on_line_down(&mut self) {
+    pub fn on_line_down(&mut self) -> Vec<MarketData> {
         for feed in self.symbols.values_mut() {
             feed.is_confirmed = false;
             feed.book.reset();
             feed.snapshot = SnapshotState::Wanted { from: Timestamp(0) };
         }
+        self.symbols.values().map(|feed| feed.gap(StaleCause::Disconnected)).collect()
     }
 
     /// Symbols whose snapshot is to be asked for now.
@@ -154,7 +162,7 @@ impl PriceFeed {
                     DepthStep::Discarded(gap) => {
                         tracing::warn!(symbol, %gap, "the order book has a gap; it begins again");
                         feed.snapshot = SnapshotState::Wanted { from: now };
-                        None
+                        Some(feed.gap(StaleCause::MissedUpdates))
                     }
                     DepthStep::Known | DepthStep::Buffered | DepthStep::StaleSnapshot => None,
                 }
@@ -169,6 +177,11 @@ impl PriceFeed {
 }
 
 impl SymbolFeed {
+    fn gap(&self, cause: StaleCause) -> MarketData {
+        let FeedSecurity { security, feed } = self.security.clone();
+        MarketData::Gap(PriceGap { security, feed, cause })
+    }
+
     fn published(&self, now: Timestamp) -> Option<MarketData> {
         self.security.book(&self.book, now, BOOK_LEVELS).map(MarketData::Book)
     }
@@ -187,4 +200,66 @@ impl SymbolFeed {
 
 fn streams(symbol: &str) -> Vec<String> {
     STREAMS.map(|stream| stream_name(symbol, stream)).to_vec()
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::Decimal;
+
+    use super::*;
+    use crate::protocol::answers::market_answers::WireLevel;
+    use crate::protocol::market_events::DepthDifference;
+    use crate::protocol::wire_values::WireInteger;
+
+    const SYMBOLS: [(&str, SecurityId); 2] = [("BTCUSDT", SecurityId(1)), ("ETHUSDT", SecurityId(2))];
+
+    fn feed() -> PriceFeed {
+        let mut feed = PriceFeed::new("VENUE".into());
+        SYMBOLS.iter().for_each(|(symbol, security)| drop(feed.subscribe(symbol, *security)));
+        feed
+    }
+
+    fn gap(security: SecurityId, cause: StaleCause) -> MarketData {
+        MarketData::Gap(PriceGap { security, feed: "VENUE".into(), cause })
+    }
+
+    fn difference(symbol: &str, first: i64) -> MarketEvent {
+        let level = |price: i64| WireLevel { price: Decimal::from(price), quantity: Decimal::ONE };
+        let (bids, asks) = (vec![level(9)], vec![level(11)]);
+        MarketEvent::Depth(DepthDifference {
+            symbol: symbol.to_owned(),
+            at: WireInteger(0),
+            first,
+            last: first,
+            bids,
+            asks,
+        })
+    }
+
+    #[test]
+    fn an_update_that_did_not_come_is_a_gap_of_its_security_until_the_book_is_whole() {
+        let (mut feed, now) = (feed(), Timestamp(0));
+        let snapshot = |last: i64| {
+            let text = format!(r#"{{"lastUpdateId":{last},"bids":[["9","1"]],"asks":[["11","1"]]}}"#);
+            serde_json::from_str::<DepthSnapshot>(&text).unwrap()
+        };
+        assert!(matches!(
+            feed.on_snapshot("BTCUSDT", &snapshot(5), now)[..],
+            [MarketData::Tick(_), MarketData::Book(_)]
+        ));
+        assert!(matches!(feed.on_event(difference("BTCUSDT", 6), now), Some(MarketData::Book(_))));
+        let lost = feed.on_event(difference("BTCUSDT", 8), now);
+        assert_eq!(lost, Some(gap(SecurityId(1), StaleCause::MissedUpdates)));
+        assert_eq!(feed.on_event(difference("BTCUSDT", 9), now), None);
+        assert!(matches!(feed.on_snapshot("BTCUSDT", &snapshot(8), now)[..], [.., MarketData::Book(_)]));
+    }
+
+    #[test]
+    fn a_lost_connection_and_refused_streams_are_gaps_of_their_securities() {
+        let mut feed = feed();
+        let all = SYMBOLS.map(|(_, security)| gap(security, StaleCause::Disconnected));
+        assert_eq!(feed.on_line_down(), all);
+        let refused = feed.on_refused(&streams("ETHUSDT")[..1]);
+        assert_eq!(refused, [gap(SecurityId(2), StaleCause::Refused)]);
+    }
 }

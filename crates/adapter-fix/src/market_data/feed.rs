@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use domain::command::MarketData;
-use domain::{OrderBook, Price, Quantity, SecurityId, Text, Tick, Timestamp, Trade};
+use domain::{OrderBook, Price, PriceGap, Quantity, SecurityId, StaleCause, Text, Tick, Timestamp, Trade};
 use fix::{FixMessage, OutgoingMessage};
 
 use super::entries::{EntryType, MarketEntry, entries_of};
@@ -180,7 +180,11 @@ impl MarketDataFeed {
                 subscription.note_good_update();
                 self.published(security, trades, now)
             }
-            Err(gap) => FeedStep { prices: trades, ..self.discard(security, gap.to_string()) },
+            Err(gap) => {
+                let mut step = self.discard(security, gap.to_string());
+                step.prices.splice(0..0, trades);
+                step
+            }
         }
     }
 
@@ -232,12 +236,32 @@ impl MarketDataFeed {
     fn on_reject(&mut self, request: Option<&str>, reason: Option<&str>) -> FeedStep {
         let security = request.and_then(|request| self.find(Some(request), None));
         let reason = format!("the venue refuses market data: {}", reason.unwrap_or("without a reason"));
-        FeedStep { problem: Some(FeedProblem { security, reason }), ..FeedStep::default() }
+        if let Some(subscription) = security.and_then(|security| self.subscriptions.get_mut(&security)) {
+            (subscription.book, subscription.best) = (None, None);
+        }
+        let refused: Vec<SecurityId> = match (security, request) {
+            (Some(security), _) => vec![security],
+            // Of an earlier request.
+            (None, Some(_)) => Vec::new(),
+            // It may be any that has no answer yet.
+            (None, None) => self.unanswered().collect(),
+        };
+        let prices = refused.into_iter().map(|security| self.gap(security, StaleCause::Refused)).collect();
+        FeedStep { prices, problem: Some(FeedProblem { security, reason }), ..FeedStep::default() }
+    }
+
+    fn unanswered(&self) -> impl Iterator<Item = SecurityId> {
+        self.subscriptions.iter().filter(|(_, asked)| asked.book.is_none()).map(|(security, _)| *security)
+    }
+
+    fn gap(&self, security: SecurityId, cause: StaleCause) -> MarketData {
+        MarketData::Gap(PriceGap { security, feed: self.feed.clone(), cause })
     }
 
     /// The subscription ends and begins again, so that the next book begins with a snapshot.
     fn discard(&mut self, security: SecurityId, reason: String) -> FeedStep {
         let mut step = FeedStep {
+            prices: vec![self.gap(security, StaleCause::MissedUpdates)],
             problem: Some(FeedProblem {
                 security: Some(security),
                 reason: format!("the order book begins again: {reason}"),
@@ -273,6 +297,7 @@ impl MarketDataFeed {
         let mut all = FeedStep::default();
         for security in securities {
             let step = self.discard(security, reason.to_owned());
+            all.prices.extend(step.prices);
             all.requests.extend(step.requests);
             all.problem = all.problem.or(step.problem);
         }

@@ -81,6 +81,7 @@ fn written(price: &MarketData) -> String {
             format!("{} trade {}x{} at {}{aggressor}", trade.security, trade.price, trade.quantity, trade.at)
         }
         MarketData::Book(book) => format!("{} book {} / {}", book.security, side(&book.bids), side(&book.asks)),
+        MarketData::Gap(gap) => format!("{} GAP {}", gap.security, gap.cause.name()),
     }
 }
 
@@ -158,19 +159,23 @@ fn a_book_that_contradicts_itself_is_discarded_and_begins_again() {
             1 best 10.5x100 / 10.7x50
             1 book 10.5x100 / 10.7x50
         < 35=X|262=P0-1|268=1|279=0|269=0|55=MSFT|270=10.7|271=20
+            1 GAP MISSED_UPDATES
             PROBLEM security 1: the order book begins again: the best bid 10.7 is not below the best ask 10.7
         > 35=V|146=1|55=MSFT|262=P0-1|263=2|264=0|267=3|269=0|269=1|269=2
         > 35=V|146=1|55=MSFT|262=P0-2|263=1|264=0|265=1|267=3|269=0|269=1|269=2
         < 35=X|262=P0-1|268=1|279=0|269=0|55=MSFT|270=10.4|271=20
         < 35=X|268=1|279=7|269=0|55=MSFT|270=10.4|271=20
+            1 GAP MISSED_UPDATES
             PROBLEM security 1: the order book begins again: an entry's 279 is unknown
         > 35=V|146=1|55=MSFT|262=P0-2|263=2|264=0|267=3|269=0|269=1|269=2
         > 35=V|146=1|55=MSFT|262=P0-3|263=1|264=0|265=1|267=3|269=0|269=1|269=2
         < 35=W|262=P0-3|55=MSFT|268=1|269=0|270=10.5|271=-100
+            1 GAP MISSED_UPDATES
             PROBLEM security 1: the order book begins again: an entry lacks a positive MDEntrySize (271)
         > 35=V|146=1|55=MSFT|262=P0-3|263=2|264=0|267=3|269=0|269=1|269=2
         > 35=V|146=1|55=MSFT|262=P0-4|263=1|264=0|265=1|267=3|269=0|269=1|269=2
         < 35=W|262=P0-4|55=MSFT|268=2|269=0|270=10.5|271=100
+            1 GAP MISSED_UPDATES
             PROBLEM security 1: the order book begins again: NoMDEntries (268) is 2, and there are 1
         > 35=V|146=1|55=MSFT|262=P0-4|263=2|264=0|267=3|269=0|269=1|269=2
         > 35=V|146=1|55=MSFT|262=P0-5|263=1|264=0|265=1|267=3|269=0|269=1|269=2
@@ -178,6 +183,7 @@ fn a_book_that_contradicts_itself_is_discarded_and_begins_again() {
             1 best 10.5x100 / -
             1 book 10.5x100 / 
         < 35=X|262=P0-5|268=1|279=2|278=b|55=MSFT
+            1 GAP MISSED_UPDATES
             PROBLEM security 1: the order book begins again: the entry b never came
         > 35=V|146=1|55=MSFT|262=P0-5|263=2|264=0|267=3|269=0|269=1|269=2
         > 35=V|146=1|55=MSFT|262=P0-6|263=1|264=0|265=1|267=3|269=0|269=1|269=2
@@ -194,6 +200,7 @@ fn a_security_whose_books_are_never_right_is_given_up() {
     }
     expect![[r#"
         < 35=W|262=P0-101|55=MSFT|268=1|269=0|270=ten|271=1
+            1 GAP MISSED_UPDATES
             PROBLEM security 1: the order book was discarded 100 times and is given up: an entry's 270 is no number
         > 35=V|146=1|55=MSFT|262=P0-101|263=2|264=0|267=3|269=0|269=1|269=2
     "#]]
@@ -267,10 +274,13 @@ fn a_refusal_names_its_security_and_reason() {
     expect![[r#"
         > 35=V|146=1|55=MSFT|262=P0-1|263=1|264=0|265=1|267=3|269=0|269=1|269=2
         < 35=Y|262=P0-1|281=0
+            1 GAP REFUSED
             PROBLEM security 1: the venue refuses market data: 0
         < 35=j|372=V|379=P0-1|380=3|58=no market data today
+            1 GAP REFUSED
             PROBLEM security 1: the venue refuses market data: no market data today
         < 35=3|45=7|372=V|58=Tag missing
+            1 GAP REFUSED
             PROBLEM no security: the venue refuses market data: Tag missing
         < 35=j|372=D|379=P0-1|380=3|58=not about prices
         > 35=V|146=1|55=MSFT|262=P0-1|263=2|264=0|267=3|269=0|269=1|269=2

@@ -98,7 +98,7 @@ impl ReportSink for Heard {
             MarketData::Book(book) => {
                 (book.bids.first().map(|level| level.price), book.asks.first().map(|level| level.price))
             }
-            MarketData::Trade(_) => (None, None),
+            MarketData::Trade(_) | MarketData::Gap(_) => (None, None),
         };
         self.bid = bid.or(self.bid);
         self.ask = ask.or(self.ask);

@@ -51,6 +51,7 @@ impl NewestPrices {
         match data {
             MarketData::Tick(tick) => self.tick = Some(tick.clone()),
             MarketData::Book(book) => self.book = Some(book.clone()),
+            MarketData::Gap(_) => *self = Self::default(),
             MarketData::Trade(_) => {}
         }
     }

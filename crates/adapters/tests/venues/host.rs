@@ -5,8 +5,9 @@ use std::sync::Arc;
 use adapters::{AdapterHost, SendOutcome, VenueBackoff};
 use bus::InboxError;
 use bus::inbox::InboxReceiver;
-use domain::report::{ReportKind, SessionState, VenueSnapshot};
-use domain::{Instruction, OrderId, Report, SecurityId, Timestamp};
+use domain::command::MarketData;
+use domain::report::{LineKind, ReportKind, SessionState, VenueSnapshot};
+use domain::{Instruction, OrderId, PriceGap, Report, SecurityId, StaleCause, Timestamp};
 
 use crate::fixture::{adapter_name, order, terms};
 use crate::scripted_adapter::{ScriptedAdapter, capabilities};
@@ -207,6 +208,39 @@ fn a_lost_session_is_reported_after_its_last_reports_and_reconciled_again() {
     assert_eq!(stage.heard(), []);
     stage.host.step(after_millis(100)).unwrap();
     assert_eq!(stage.heard(), log_on());
+}
+
+fn gap(security: u64, cause: StaleCause) -> MarketData {
+    MarketData::Gap(PriceGap { security: SecurityId(security), feed: adapter_name().0, cause })
+}
+
+#[test]
+fn lost_prices_are_told_for_every_subscribed_security() {
+    let mut stage = HostFixture::logged_on();
+    for security in [7, 8, 9] {
+        stage.take(Instruction::Subscribe(SecurityId(security)));
+    }
+    stage.take(Instruction::Unsubscribe(SecurityId(8)));
+    assert_eq!(stage.lanes.drain_prices(), []);
+    let line = |line, up| ReportKind::Line { line, up, reason: None };
+    stage.puppet.state().says = vec![line(LineKind::Private, false), line(LineKind::Prices, true)];
+    stage.host.step(START).unwrap();
+    assert_eq!(stage.lanes.drain_prices(), []);
+    let lost = [gap(7, StaleCause::Disconnected), gap(9, StaleCause::Disconnected)];
+    stage.puppet.state().says = vec![line(LineKind::Prices, false)];
+    stage.host.step(START).unwrap();
+    assert_eq!(stage.lanes.drain_prices(), lost);
+    stage.puppet.state().lost = Some("cut");
+    stage.host.step(START).unwrap();
+    assert_eq!(stage.lanes.drain_prices(), lost);
+}
+
+#[test]
+fn a_subscription_that_is_refused_is_told_as_a_gap() {
+    let mut stage = HostFixture::logged_on();
+    stage.puppet.state().sending = SendOutcome::NotSent("not listed here".into());
+    stage.take(Instruction::Subscribe(SecurityId(7)));
+    assert_eq!(stage.lanes.drain_prices(), [gap(7, StaleCause::Refused)]);
 }
 
 #[test]

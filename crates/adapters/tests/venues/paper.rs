@@ -69,8 +69,10 @@ impl ReportSink for ToldReports {
     }
 
     fn on_market_data(&mut self, data: MarketData) {
-        if let MarketData::Tick(tick) = data {
-            self.0 += &format!("    {} / {}\n", tick.bid.unwrap(), tick.ask.unwrap());
+        match data {
+            MarketData::Tick(tick) => self.0 += &format!("    {} / {}\n", tick.bid.unwrap(), tick.ask.unwrap()),
+            MarketData::Gap(gap) => self.0 += &format!("    gap: {}\n", gap.cause.name()),
+            MarketData::Book(_) | MarketData::Trade(_) => {}
         }
     }
 }
@@ -215,6 +217,31 @@ fn without_prices_a_limit_rests_and_a_market_order_finds_nobody() {
             Prices up
             9.99 / 10.01
             filled 2: 100 @ 10.01, fee 1.001
+    "#]]);
+}
+
+#[test]
+fn a_security_whose_prices_are_lost_trades_at_none_of_them() {
+    let mut trader = PaperTrader::open();
+    trader.harness.real.refuse_prices(SECURITY);
+    trader.deliver("its prices are lost");
+    trader.submit("buys at market", &market(1, Side::Buy, 100));
+    trader.harness.real.quote(SECURITY, (500, "9.99"), (500, "10.02"));
+    trader.deliver("they are back");
+    trader.submit("buys at market", &market(2, Side::Buy, 100));
+    trader.assert(&expect![[r#"
+        connected
+            9.99 / 10.01
+        its prices are lost
+            gap: REFUSED
+        buys at market
+            accepted 1
+            canceled 1: no-liquidity: no counterparty in the book
+        they are back
+            9.99 / 10.02
+        buys at market
+            accepted 2
+            filled 2: 100 @ 10.02, fee 1.002
     "#]]);
 }
 

@@ -8,7 +8,7 @@ use crossbeam_channel::{Receiver, never};
 use domain::command::MarketData;
 use domain::order::OrderTerms;
 use domain::report::{AdapterCapabilities, LineKind, ReportKind};
-use domain::{Order, OrderProperty, SecurityId, Text, Tick, Timestamp, Trade};
+use domain::{Order, OrderProperty, PriceGap, SecurityId, StaleCause, Text, Tick, Timestamp, Trade};
 
 /// The venue, from the side of the test.
 #[derive(Clone, Default)]
@@ -53,6 +53,11 @@ impl ScriptedVenue {
 
     pub(crate) fn trade(&self, trade: Trade) {
         self.lock().pending.push(Pending::Price(MarketData::Trade(trade)));
+    }
+
+    pub(crate) fn refuse_prices(&self, security: SecurityId) {
+        let gap = PriceGap { security, feed: "test".into(), cause: StaleCause::Refused };
+        self.lock().pending.push(Pending::Price(MarketData::Gap(gap)));
     }
 
     pub(crate) fn cut(&self, is_cut: bool) {

@@ -7,10 +7,11 @@ use std::sync::Arc;
 use adapters::simulated::{OpenError, SimulatedVenueSettings, VenueControls};
 use adapters::{AdapterHost, SimulatedAdapter, VenueBackoff};
 use bus::inbox::InboxReceiver;
+use domain::command::MarketData;
 use domain::report::{
     InquiryAnswer, InquiryResult, ReportKind, SessionState, VenueFill, VenueOrder, VenueOrderState, VenueSnapshot,
 };
-use domain::{Instruction, Order, OrderId, Report, Security, SecurityId, Timestamp};
+use domain::{Instruction, Order, OrderId, PriceGap, Report, Security, SecurityId, StaleCause, Timestamp};
 use tempfile::TempDir;
 use venue_sim::{Faults, LinesDown, VenueRecord};
 
@@ -197,7 +198,8 @@ fn prices_flow_again_after_a_lost_session() {
     assert!(first.iter().any(|data| data.security() == SecurityId(7)), "{first:?}");
     desk.set_faults(DISCONNECTED);
     desk.set_faults(NO_FAULTS);
-    assert_eq!(desk.lanes.drain_prices(), []);
+    let gap = PriceGap { security: SecurityId(7), feed: adapter_name().0, cause: StaleCause::Disconnected };
+    assert_eq!(desk.lanes.drain_prices(), [MarketData::Gap(gap)]);
     desk.step_after_millis(100);
     assert_eq!(desk.lanes.drain_prices().len(), first.len());
 }
@@ -209,7 +211,11 @@ fn prices_of_an_unlisted_security_cost_nothing_else() {
     desk.take(Instruction::Subscribe(SecurityId(7)));
     desk.step_after_millis(1);
     assert_eq!(desk.heard(), []);
-    assert!(desk.lanes.drain_prices().iter().all(|data| data.security() == SecurityId(7)));
+    let prices = desk.lanes.drain_prices();
+    let refused: Vec<_> = prices.iter().filter(|data| data.security() != SecurityId(7)).collect();
+    let gap = PriceGap { security: SecurityId(8), feed: adapter_name().0, cause: StaleCause::Refused };
+    assert_eq!(refused, [&MarketData::Gap(gap)]);
+    assert!(prices.len() > 1);
 }
 
 #[test]
@@ -293,7 +299,7 @@ fn a_security_that_is_listed_while_the_venue_runs_has_prices_and_trades() {
     desk.controls.list(listing);
     desk.take(Instruction::Subscribe(late));
     desk.step_after_millis(1);
-    let priced: Vec<_> = desk.lanes.drain_prices().iter().map(domain::command::MarketData::security).collect();
+    let priced: Vec<_> = desk.lanes.drain_prices().iter().map(MarketData::security).collect();
     assert!(!priced.is_empty() && priced.iter().all(|security| *security == late), "{priced:?}");
     desk.submit(Order { security: late, ..order(1, "11") });
     desk.step_after_millis(1_000);

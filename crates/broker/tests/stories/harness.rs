@@ -217,6 +217,7 @@ pub(crate) fn tick(security: u64, bid: i64) -> Event {
         vol_bid: None,
         vol_ask: None,
         vol: None,
+        stale: None,
     }))
 }
 

@@ -213,7 +213,10 @@ impl Inbox {
 
     /// Never waits: a newer price replaces one that the engine has not seen yet.
     pub fn send_price(&self, data: MarketData) {
-        self.metrics.record_price(data.feed());
+        // A gap is no sign of life.
+        if !matches!(data, MarketData::Gap(_)) {
+            self.metrics.record_price(data.feed());
+        }
         if let Some(dropped) = self.prices.push(data) {
             self.metrics.count_dropped_prices(dropped, 1);
         }
@@ -245,9 +248,11 @@ struct PriceQueue {
 
 type PendingPrices = BTreeMap<SecurityId, SecurityPrices>;
 
-/// Waiting market data of one security: a quote replaces the one before; trades add up to volume and are kept.
+/// Waiting market data of one security: a quote replaces the one before; trades add up to volume and are kept. A gap
+/// replaces quote and book: behind it they are no longer true.
 #[derive(Default)]
 struct SecurityPrices {
+    gap: Option<domain::PriceGap>,
     tick: Option<domain::Tick>,
     book: Option<domain::OrderBook>,
     trades: std::collections::VecDeque<domain::Trade>,
@@ -274,6 +279,11 @@ impl SecurityPrices {
         match data {
             MarketData::Tick(tick) => self.tick.replace(tick).map(|_| PriceDrop::Replaced),
             MarketData::Book(book) => self.book.replace(book).map(|_| PriceDrop::Replaced),
+            MarketData::Gap(gap) => {
+                self.gap = Some(gap);
+                let (tick, book) = (self.tick.take(), self.book.take());
+                (tick.is_some() || book.is_some()).then_some(PriceDrop::Replaced)
+            }
             MarketData::Trade(trade) => {
                 self.trades.push_back(trade);
                 let is_full = self.trades.len() > TRADES_PER_SECURITY_MAX;
@@ -283,7 +293,7 @@ impl SecurityPrices {
     }
 
     fn into_data(self) -> impl Iterator<Item = MarketData> {
-        let trades = self.trades.into_iter().map(MarketData::Trade);
+        let trades = self.trades.into_iter().map(MarketData::Trade).chain(self.gap.map(MarketData::Gap));
         let tick = self.tick.into_iter().map(MarketData::Tick);
         trades.chain(tick).chain(self.book.into_iter().map(MarketData::Book))
     }
@@ -314,6 +324,7 @@ mod tests {
             vol_bid: None,
             vol_ask: None,
             vol: None,
+            stale: None,
         })
     }
 
@@ -372,6 +383,33 @@ mod tests {
         assert_eq!(lanes.drain_prices(), vec![tick(1, 11), tick(2, 20)]);
         inbox.send_price(tick(1, 12));
         assert_eq!(dropped(&inbox), [1, 0, 0, 0], "after the engine took them, nothing is replaced");
+    }
+
+    #[test]
+    fn a_gap_drops_the_quote_before_it_and_comes_before_the_one_behind_it() {
+        let (inbox, lanes) = inbox();
+        let gap = MarketData::Gap(domain::PriceGap {
+            security: SecurityId(1),
+            feed: "test".into(),
+            cause: domain::StaleCause::Disconnected,
+        });
+        for data in [tick(1, 10), trade(1), gap.clone()] {
+            inbox.send_price(data);
+        }
+        assert_eq!(lanes.drain_prices(), vec![trade(1), gap.clone()]);
+        for data in [tick(1, 11), gap.clone(), tick(1, 12), trade(2)] {
+            inbox.send_price(data);
+        }
+        assert_eq!(lanes.drain_prices(), vec![trade(2), gap, tick(1, 12)]);
+        assert_eq!(dropped(&inbox), [2, 0, 0, 0]);
+    }
+
+    #[test]
+    fn a_gap_is_no_sign_of_life_of_its_feed() {
+        let (inbox, _lanes) = inbox();
+        let (security, cause) = (SecurityId(1), domain::StaleCause::Refused);
+        inbox.send_price(MarketData::Gap(domain::PriceGap { security, feed: "test".into(), cause }));
+        assert!(inbox.metrics().since_prices().is_empty());
     }
 
     #[test]

@@ -9,6 +9,7 @@ use minicbor::{Decode, Encode};
 use crate::amount::{Price, Quantity};
 use crate::breaks::SettleBreak;
 use crate::ids::{AccountId, AdapterName, ExchangeId, IntId, PositionId, SecurityId, StrategyId, Text};
+use crate::market::price_gap::PriceGap;
 use crate::market::{Mark, OrderBook, Tick, Trade};
 use crate::order::order_properties::OrderProperties;
 pub use crate::order::requests::RestatedFields;
@@ -69,6 +70,9 @@ pub enum MarketData {
     /// The whole order book as it is now.
     #[n(2)]
     Book(#[n(0)] OrderBook),
+    /// No price: those that are known may no longer be true, until whole ones come.
+    #[n(3)]
+    Gap(#[n(0)] PriceGap),
 }
 
 impl MarketData {
@@ -78,6 +82,7 @@ impl MarketData {
             Self::Tick(tick) => tick.security,
             Self::Trade(trade) => trade.security,
             Self::Book(book) => book.security,
+            Self::Gap(gap) => gap.security,
         }
     }
 
@@ -87,6 +92,7 @@ impl MarketData {
             Self::Tick(tick) => &tick.feed,
             Self::Trade(trade) => &trade.feed,
             Self::Book(book) => &book.feed,
+            Self::Gap(gap) => &gap.feed,
         }
     }
 }

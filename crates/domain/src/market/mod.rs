@@ -1,11 +1,13 @@
 //! Market data: ticks, trades, order books, bars, and the marks that trading sees.
 
 pub(crate) mod open_bar;
+pub(crate) mod price_gap;
 
 use minicbor::{Decode, Encode};
 
 use crate::amount::{Price, Quantity};
 use crate::ids::{SecurityId, Text};
+use crate::market::price_gap::StaleCause;
 use crate::order::Side;
 use crate::time::Timestamp;
 
@@ -45,6 +47,9 @@ pub struct Tick {
     /// Traded today.
     #[n(10)]
     pub vol: Option<Quantity>,
+    /// Why these prices may no longer be true; absent while they are live. The engine sets it, not the feed.
+    #[n(11)]
+    pub stale: Option<StaleCause>,
 }
 
 impl Tick {
@@ -62,6 +67,7 @@ impl Tick {
             vol_bid: None,
             vol_ask: None,
             vol: None,
+            stale: None,
         }
     }
 
@@ -110,10 +116,10 @@ impl Tick {
     #[inline]
     pub fn copy_from(&mut self, other: &Self) {
         self.set_feed(&other.feed);
-        let Self { security, feed: _, at, last, last_at, vol_last, bid, ask, vol_bid, vol_ask, vol } = *other;
+        let Self { security, feed: _, at, last, last_at, vol_last, bid, ask, vol_bid, vol_ask, vol, stale } = *other;
         (self.security, self.at, self.last, self.last_at) = (security, at, last, last_at);
         (self.vol_last, self.bid, self.ask) = (vol_last, bid, ask);
-        (self.vol_bid, self.vol_ask, self.vol) = (vol_bid, vol_ask, vol);
+        (self.vol_bid, self.vol_ask, self.vol, self.stale) = (vol_bid, vol_ask, vol, stale);
     }
 
     /// It is nearly always the same name, and cloning the shared name costs more than copying all the prices.
@@ -301,6 +307,9 @@ pub struct Mark {
     /// Time of the feed.
     #[n(4)]
     pub at: Timestamp,
+    /// Why the prices may no longer be true; absent while they are live.
+    #[n(5)]
+    pub stale: Option<StaleCause>,
 }
 
 impl Mark {
@@ -332,7 +341,8 @@ impl Mark {
 
 impl From<&Tick> for Mark {
     fn from(tick: &Tick) -> Self {
-        Self { security: tick.security, bid: tick.bid, ask: tick.ask, last: tick.last, at: tick.at }
+        let Tick { security, bid, ask, last, at, stale, .. } = *tick;
+        Self { security, bid, ask, last, at, stale }
     }
 }
 

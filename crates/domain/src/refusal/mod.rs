@@ -10,6 +10,7 @@ use crate::amount::currency::Currency;
 use crate::amount::{Amount, Overflow, Price, Quantity};
 use crate::breaks::{BreakId, BreakState};
 use crate::ids::{AccountId, AdapterName, ExchangeId, IntId, SecurityId, Text, TransactionId, Uuid};
+use crate::market::price_gap::StaleCause;
 use crate::order::Order;
 use crate::phase::StrategyPhase;
 use crate::report::{LineKind, ListingRefusal};
@@ -291,6 +292,13 @@ pub enum Refusal {
         /// How old it may be.
         limit_seconds: u32,
     },
+    /// The order could open a position, and the prices of its security may no longer be true.
+    PriceGap {
+        /// The security of the order.
+        security: SecurityId,
+        /// Why.
+        cause: StaleCause,
+    },
     /// The account's cash, less what open orders reserve, does not cover the order.
     InsufficientCash {
         /// What the order would reserve.
@@ -399,7 +407,7 @@ impl Refusal {
             Self::DeadManConfigured => "dead-man-configured",
             Self::PriceCollar { .. } => "price-collar",
             Self::NoReferencePrice(_) => "no-reference-price",
-            Self::StalePrice { .. } => "stale-price",
+            Self::StalePrice { .. } | Self::PriceGap { .. } => "stale-price",
             Self::InsufficientCash { .. } => "insufficient-cash",
             Self::SelfTrade(_) => "self-trade",
             Self::WouldFlip { .. } => "would-flip",

@@ -141,6 +141,9 @@ impl fmt::Display for Refusal {
             Self::StalePrice { security, age_seconds, limit_seconds } => {
                 write!(f, "the newest price of security {security} is {age_seconds} s old, more than {limit_seconds} s")
             }
+            Self::PriceGap { security, cause } => {
+                write!(f, "the price of security {security} is stale: {}", cause.text())
+            }
             Self::InsufficientCash { needed, available, currency } => {
                 write!(f, "needs {} {currency}, available are {} {currency}", needed.normalize(), available.normalize())
             }

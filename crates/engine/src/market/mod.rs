@@ -1,13 +1,14 @@
 //! Market half of the engine: last values, books and bars. Not journalled, not in the digest.
 
 mod bars;
+mod pause_monitor;
 mod security_market_data;
 
 use std::sync::Arc;
 
 use domain::command::MarketData;
 use domain::query::Filter;
-use domain::{Bar, BarSize, LookupMap, Mark, OrderBook, ReferenceData, SecurityId, Tick, Timestamp};
+use domain::{Bar, BarSize, ExchangeId, LookupMap, Mark, OrderBook, ReferenceData, SecurityId, Tick, Timestamp};
 
 use self::security_market_data::SecurityMarketData;
 use crate::outbox::Outbox;
@@ -62,9 +63,29 @@ impl MarketState {
             return;
         }
         self.bars_due = self.bars_due.min(listing.bars.next_close());
+        self.queue_mark(place);
+    }
+
+    fn queue_mark(&mut self, place: usize) {
+        let listing = &mut self.securities[place];
         listing.mark_changed = true;
         if !std::mem::replace(&mut listing.is_queued, true) {
             self.changed.push(place);
+        }
+    }
+
+    /// Flags the prices of feeds that pause for longer than usual while their exchange is open.
+    pub(crate) fn flag_silent_feeds(&mut self, at: Timestamp, is_open: impl Fn(ExchangeId) -> bool, out: &mut Outbox) {
+        // Securities of an exchange mostly follow each other.
+        let mut known: Option<(ExchangeId, bool)> = None;
+        for place in 0..self.securities.len() {
+            let listing = &mut self.securities[place];
+            let exchange = listing.exchange;
+            let open = known.filter(|(of, _)| *of == exchange).map_or_else(|| is_open(exchange), |(_, open)| open);
+            known = Some((exchange, open));
+            if listing.flag_silence(at, open, out) {
+                self.queue_mark(place);
+            }
         }
     }
 

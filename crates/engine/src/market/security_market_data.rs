@@ -4,20 +4,25 @@ use std::sync::Arc;
 
 use domain::command::MarketData;
 use domain::{
-    BookLevel, Decimal, Event, Mark, OrderBook, Price, Quantity, Security, SecurityId, SecurityKind, Tick, Timestamp,
-    Trade,
+    BookLevel, Decimal, Event, ExchangeId, Mark, OrderBook, Price, PriceGap, Quantity, Security, SecurityId,
+    SecurityKind, StaleCause, Tick, Timestamp, Trade,
 };
 
 use super::bars::BarBuilder;
+use super::pause_monitor::PauseMonitor;
 use crate::outbox::Outbox;
 
 #[derive(Debug, Clone)]
 pub(super) struct SecurityMarketData {
     pub(super) security: SecurityId,
+    pub(super) exchange: ExchangeId,
     floor: PriceFloor,
     pub(super) tick: Option<Arc<Tick>>,
     pub(super) book: Option<Arc<OrderBook>>,
     pub(super) bars: BarBuilder,
+    /// Why the known prices may no longer be true.
+    stale: Option<StaleCause>,
+    pauses: PauseMonitor,
     pub(super) mark_changed: bool,
     /// Whether it is in the market's list of changed securities.
     pub(super) is_queued: bool,
@@ -37,25 +42,85 @@ impl SecurityMarketData {
     pub(super) fn new(security: &Security) -> Self {
         Self {
             security: security.id,
+            exchange: security.exchange,
             floor: PriceFloor::from_kind(&security.kind),
             tick: None,
             book: None,
             bars: BarBuilder::new(security.id),
+            stale: None,
+            pauses: PauseMonitor::default(),
             mark_changed: false,
             is_queued: false,
         }
     }
 
     pub(super) fn update_reference(&mut self, security: &Security) {
+        self.exchange = security.exchange;
         self.floor = PriceFloor::from_kind(&security.kind);
     }
 
     /// Applies a message of a feed, or returns that it is invalid.
     pub(super) fn apply(&mut self, data: &MarketData, at: Timestamp, out: &mut Outbox) -> bool {
+        let is_valid = match data {
+            MarketData::Tick(tick) => self.is_valid_tick(tick),
+            MarketData::Trade(trade) => self.is_valid_trade(trade),
+            MarketData::Book(book) => self.is_valid_book(book),
+            MarketData::Gap(gap) => return self.on_gap(gap, out),
+        };
+        if !is_valid {
+            return false;
+        }
+        self.pauses.on_price(at);
+        if self.stale.is_some() && self.is_whole(data) {
+            self.stale = None;
+        }
         match data {
-            MarketData::Tick(tick) => self.is_valid_tick(tick) && self.on_tick(tick, at, out),
-            MarketData::Trade(trade) => self.is_valid_trade(trade) && self.on_trade(trade, at, out),
-            MarketData::Book(book) => self.is_valid_book(book) && self.on_book(book, out),
+            MarketData::Tick(tick) => self.on_tick(tick, at, out),
+            MarketData::Trade(trade) => self.on_trade(trade, at, out),
+            MarketData::Book(book) => self.on_book(book, out),
+            MarketData::Gap(_) => false,
+        }
+    }
+
+    /// Of another feed than that of the known prices it means nothing.
+    fn on_gap(&mut self, gap: &PriceGap, out: &mut Outbox) -> bool {
+        if self.tick.as_ref().is_none_or(|tick| tick.feed == gap.feed) {
+            self.pauses.on_gap();
+            self.set_stale(gap.cause, out);
+        }
+        true
+    }
+
+    /// Advances the clock of the pauses; whether the prices are stale since now.
+    pub(super) fn flag_silence(&mut self, at: Timestamp, is_open: bool, out: &mut Outbox) -> bool {
+        let is_silent = self.pauses.advance(at, is_open) && self.stale.is_none();
+        if is_silent {
+            self.set_stale(StaleCause::Silent, out);
+        }
+        is_silent
+    }
+
+    fn set_stale(&mut self, cause: StaleCause, out: &mut Outbox) {
+        if self.stale.replace(cause) == Some(cause) {
+            return;
+        }
+        if let Some(known) = &mut self.tick {
+            Arc::make_mut(known).stale = Some(cause);
+            out.publish(Event::Tick(known.clone()));
+        }
+    }
+
+    /// Whether it replaces everything that a gap has made doubtful: the book where there is one, else the quote. After a
+    /// mere silence any price shows that nothing was lost.
+    fn is_whole(&self, data: &MarketData) -> bool {
+        let is_quoted = |tick: &Tick| tick.bid.is_some() || tick.ask.is_some();
+        let has_quote = self.tick.as_deref().is_some_and(is_quoted);
+        match data {
+            _ if self.stale == Some(StaleCause::Silent) => true,
+            MarketData::Book(_) => true,
+            MarketData::Tick(tick) => self.book.is_none() && (is_quoted(tick) || !has_quote),
+            MarketData::Trade(_) => self.book.is_none() && !has_quote,
+            MarketData::Gap(_) => false,
         }
     }
 
@@ -81,7 +146,9 @@ impl SecurityMarketData {
     fn on_tick(&mut self, tick: &Tick, at: Timestamp, out: &mut Outbox) -> bool {
         let known = self.tick.get_or_insert_with(|| Arc::new(Tick::empty(self.security)));
         // Updated in place, unless a reader still holds the previous one.
-        Arc::make_mut(known).update(tick);
+        let newest = Arc::make_mut(known);
+        newest.update(tick);
+        newest.stale = self.stale;
         let newest = known.clone();
         // Bars of a security that trades are built from trades, of any other from the mid of its quote.
         let price = if newest.last.is_some() { tick.last } else { mid(&newest) };
@@ -116,7 +183,7 @@ impl SecurityMarketData {
 
     fn last_tick(&self, feed: domain::Text) -> Tick {
         let known = self.tick.as_deref().cloned().unwrap_or_else(|| Tick::empty(self.security));
-        Tick { feed, ..known }
+        Tick { feed, stale: self.stale, ..known }
     }
 
     /// A trade or a book has more information than a tick, so the derived tick is published only where the same feed

@@ -6,8 +6,8 @@ use domain::command::MarketData;
 use domain::query::Filter;
 use domain::reference::OptionRight;
 use domain::{
-    BarSize, BookLevel, Event, Mark, OrderBook, Price, Quantity, ReferenceData, SecurityId, SecurityKind, Tick,
-    Timestamp, Trade,
+    BarSize, BookLevel, Event, Mark, OrderBook, Price, PriceGap, Quantity, ReferenceData, SecurityId, SecurityKind,
+    StaleCause, Tick, Timestamp, Trade,
 };
 use expect_test::{Expect, expect};
 
@@ -46,7 +46,7 @@ impl MarketFixture {
         lines.map(|line| self.line(line)).collect()
     }
 
-    /// `<seconds> tick|trade|book <security> …` or `<seconds> clock`.
+    /// `<seconds> tick|trade|book|gap <security> …`, `<seconds> clock` or `<seconds> open|closed`, which looks for silence.
     fn line(&mut self, line: &str) -> String {
         let (seconds, said) = line.split_once(' ').unwrap();
         let millis = seconds.parse::<f64>().unwrap() * 1_000.0;
@@ -56,6 +56,7 @@ impl MarketFixture {
         let (mut out, dropped) = (Outbox::default(), self.market.dropped());
         match said {
             "clock" => self.market.advance(now, &mut out),
+            "open" | "closed" => self.market.flag_silent_feeds(now, |_| said == "open", &mut out),
             said => self.market.apply(&data(said, now), now, &mut out),
         }
         let verdict = if self.market.dropped() > dropped { "    dropped\n" } else { "" };
@@ -79,6 +80,11 @@ fn data(said: &str, at: Timestamp) -> MarketData {
             aggressor: None,
             ext_id: None,
         }),
+        "gap" => MarketData::Gap(PriceGap {
+            security,
+            feed: rest[0].into(),
+            cause: StaleCause::ALL.into_iter().find(|cause| cause.name() == rest[1]).unwrap(),
+        }),
         _ => MarketData::Book(book(security, &rest, at)),
     }
 }
@@ -99,6 +105,7 @@ fn tick(security: SecurityId, words: &[&str], at: Timestamp) -> Tick {
         vol_bid: quantity("vol-bid"),
         vol_ask: quantity("vol-ask"),
         vol: quantity("vol"),
+        stale: None,
     }
 }
 
@@ -119,7 +126,7 @@ fn text<T: ToString>(value: Option<T>) -> String {
 fn shown(event: &Event) -> String {
     match event {
         Event::Tick(tick) => format!(
-            "tick {}: last {} x {}, bid {} x {}, ask {} x {}, vol {}",
+            "tick {}: last {} x {}, bid {} x {}, ask {} x {}, vol {}{}",
             tick.security,
             text(tick.last),
             text(tick.vol_last),
@@ -128,6 +135,7 @@ fn shown(event: &Event) -> String {
             text(tick.ask),
             text(tick.vol_ask),
             text(tick.vol),
+            tick.stale.map_or(String::new(), |cause| format!(", stale: {}", cause.name())),
         ),
         Event::Trade(trade) => format!("trade {}: {} @ {}", trade.security, trade.quantity, trade.price),
         Event::Book(book) => format!("book {}: {} bids, {} asks", book.security, book.bids.len(), book.asks.len()),
@@ -250,6 +258,96 @@ fn nonsense_is_counted_and_dropped_but_a_crossed_quote_passes() {
                 tick 3: last - x -, bid -37 x -, ask -36 x -, vol -
         "#]],
     );
+}
+
+#[test]
+fn a_gap_marks_the_known_prices_until_whole_ones_come() {
+    check(
+        "
+        0 gap 1 sim REFUSED
+        0 book 1 5@9.9 | 4@10.1
+        1 gap 1 other DISCONNECTED
+        1 gap 1 sim MISSED_UPDATES
+        1 gap 1 sim MISSED_UPDATES
+        2 tick 1 bid 9.8
+        2 trade 1 1 @ 9.8
+        3 gap 1 sim DISCONNECTED
+        4 book 1 5@9.9 | 4@10.1
+        5 tick 2 last 3
+        6 gap 2 sim DISCONNECTED
+        7 tick 2 last 4
+        7 tick 2 bid 3 ask 4
+        8 gap 2 sim DISCONNECTED
+        9 tick 2 last 4
+        9 tick 2 bid 3.5
+        ",
+        expect![[r#"
+            0 gap 1 sim REFUSED
+            0 book 1 5@9.9 | 4@10.1
+                book 1: 1 bids, 1 asks
+                tick 1: last - x -, bid 9.9 x 5, ask 10.1 x 4, vol -
+            1 gap 1 other DISCONNECTED
+            1 gap 1 sim MISSED_UPDATES
+                tick 1: last - x -, bid 9.9 x 5, ask 10.1 x 4, vol -, stale: MISSED_UPDATES
+            1 gap 1 sim MISSED_UPDATES
+            2 tick 1 bid 9.8
+                tick 1: last - x -, bid 9.8 x 5, ask 10.1 x 4, vol -, stale: MISSED_UPDATES
+            2 trade 1 1 @ 9.8
+                trade 1: 1 @ 9.8
+                tick 1: last 9.8 x 1, bid 9.8 x 5, ask 10.1 x 4, vol -, stale: MISSED_UPDATES
+            3 gap 1 sim DISCONNECTED
+                tick 1: last 9.8 x 1, bid 9.8 x 5, ask 10.1 x 4, vol -, stale: DISCONNECTED
+            4 book 1 5@9.9 | 4@10.1
+                book 1: 1 bids, 1 asks
+                tick 1: last 9.8 x 1, bid 9.9 x 5, ask 10.1 x 4, vol -
+            5 tick 2 last 3
+                tick 2: last 3 x -, bid - x -, ask - x -, vol -
+            6 gap 2 sim DISCONNECTED
+                tick 2: last 3 x -, bid - x -, ask - x -, vol -, stale: DISCONNECTED
+            7 tick 2 last 4
+                bar 2 SEC_1 from 1970-01-01T00:00:05Z: 3 3 3 3, vol 0 at -
+                tick 2: last 4 x -, bid - x -, ask - x -, vol -
+            7 tick 2 bid 3 ask 4
+                tick 2: last 4 x -, bid 3 x -, ask 4 x -, vol -
+            8 gap 2 sim DISCONNECTED
+                tick 2: last 4 x -, bid 3 x -, ask 4 x -, vol -, stale: DISCONNECTED
+            9 tick 2 last 4
+                bar 2 SEC_1 from 1970-01-01T00:00:07Z: 4 4 4 4, vol 0 at -
+                tick 2: last 4 x -, bid 3 x -, ask 4 x -, vol -, stale: DISCONNECTED
+            9 tick 2 bid 3.5
+                tick 2: last 4 x -, bid 3.5 x -, ask 4 x -, vol -
+        "#]],
+    );
+}
+
+#[test]
+fn a_stale_price_is_a_changed_mark() {
+    let mut desk = MarketFixture::default();
+    desk.tell("0 tick 1 bid 9.9 ask 10.1");
+    let stale = |desk: &mut MarketFixture| desk.market.changed_marks(|_| true)[0].stale;
+    assert_eq!(stale(&mut desk), None);
+    desk.tell("1 gap 1 sim DISCONNECTED");
+    assert_eq!(stale(&mut desk), Some(StaleCause::Disconnected));
+    desk.tell("2 tick 1 bid 9.9 ask 10.1");
+    assert_eq!(stale(&mut desk), None);
+}
+
+#[test]
+fn a_connected_feed_that_falls_silent_is_flagged_and_any_price_ends_it() {
+    let mut desk = MarketFixture::default();
+    for second in 0..4_000 {
+        let told = desk.tell(&format!("{second} open"));
+        assert_eq!(told, format!("{second} open\n"));
+        desk.tell(&format!("{second} tick 1 bid 9.9 ask 10.1"));
+    }
+    desk.market.changed_marks(|_| true);
+    let told: String = (4_000..4_100).map(|second| desk.tell(&format!("{second} open"))).collect();
+    let flagged: Vec<&str> = told.lines().skip_while(|line| !line.contains("stale")).take(1).collect();
+    assert_eq!(flagged, ["    tick 1: last - x -, bid 9.9 x -, ask 10.1 x -, vol -, stale: SILENT"]);
+    assert_eq!(told.matches("stale").count(), 1);
+    assert_eq!(desk.market.changed_marks(|_| true)[0].stale, Some(StaleCause::Silent));
+    let back = desk.tell("4200 trade 1 1 @ 10");
+    assert!(!back.contains("stale"), "{back}");
 }
 
 #[test]

@@ -133,7 +133,7 @@ impl Trading {
         Ok(())
     }
 
-    /// A position is not opened on an old price. Outside of continuous trading no prices are expected.
+    /// A position is not opened on an old price, nor on one that its feed has lost. Outside of continuous trading no prices are expected.
     fn check_stale(
         &self,
         moment: Moment,
@@ -144,6 +144,9 @@ impl Trading {
             return Ok(());
         }
         let security = candidate.route.security.id;
+        if let Some(cause) = self.marks.get(security).and_then(|mark| mark.stale) {
+            return Err(Refusal::PriceGap { security, cause });
+        }
         for (_, limit_seconds) in binding.each(|limits| limits.stale_after_seconds) {
             let mark = self.marks.get(security).ok_or(Refusal::NoReferencePrice(security))?;
             let age_seconds = moment.at.seconds_since(mark.at);

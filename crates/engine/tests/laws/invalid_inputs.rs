@@ -12,8 +12,8 @@ use domain::report::{
 };
 use domain::{
     AccountId, AdapterName, Amount, BookLevel, CommandEnvelope, Currency, Decimal, ExchangeId, Input, IntId, Mark,
-    OrderBook, OrderId, PositionId, Price, Quantity, RiskScope, SecurityId, StrategyId, Text, Tick, TimeInForce,
-    Timestamp, Trade, TradingState, TransactionKind, Uuid,
+    OrderBook, OrderId, PositionId, Price, PriceGap, Quantity, RiskScope, SecurityId, StaleCause, StrategyId, Text,
+    Tick, TimeInForce, Timestamp, Trade, TradingState, TransactionKind, Uuid,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -256,7 +256,18 @@ fn odd_picture() -> impl Strategy<Value = VenueSnapshot> {
 
 fn odd_mark() -> impl Strategy<Value = Mark> {
     let prices = (prop::option::of(price()), prop::option::of(price()), prop::option::of(price()));
-    (security(), prices, instant()).prop_map(|(security, (bid, ask, last), at)| Mark { security, bid, ask, last, at })
+    (security(), prices, instant(), stale_cause()).prop_map(|(security, (bid, ask, last), at, stale)| Mark {
+        security,
+        bid,
+        ask,
+        last,
+        at,
+        stale,
+    })
+}
+
+fn stale_cause() -> impl Strategy<Value = Option<StaleCause>> {
+    prop::option::of(select(StaleCause::ALL.to_vec()))
 }
 
 fn odd_market() -> impl Strategy<Value = MarketData> {
@@ -274,6 +285,7 @@ fn odd_market() -> impl Strategy<Value = MarketData> {
             vol_bid: Some(volume),
             vol_ask: None,
             vol: Some(volume),
+            stale: None,
         })
     });
     let trade = (security(), instant(), price(), quantity()).prop_map(move |(security, at, price, quantity)| {
@@ -283,7 +295,9 @@ fn odd_market() -> impl Strategy<Value = MarketData> {
     let book = (security(), instant(), prop::collection::vec(level, 0..3)).prop_map(move |(security, at, levels)| {
         MarketData::Book(OrderBook { security, feed: feed(), at, bids: levels.clone(), asks: levels })
     });
-    prop_oneof![tick, trade, book]
+    let gap = (security(), select(StaleCause::ALL.to_vec()))
+        .prop_map(move |(security, cause)| MarketData::Gap(PriceGap { security, feed: feed(), cause }));
+    prop_oneof![tick, trade, book, gap]
 }
 
 fn terms() -> impl Strategy<Value = OrderTerms> {

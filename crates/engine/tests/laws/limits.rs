@@ -110,7 +110,7 @@ proptest! {
         let mut trial = Trial::open();
         // One tick is a hundredth of a percent of this price.
         let price = Some(Price::from(100));
-        let mark = Mark { security: STOCK, bid: price, ask: price, last: None, at: trial.desk.now };
+        let mark = Mark { security: STOCK, bid: price, ask: price, last: None, at: trial.desk.now, stale: None };
         trial.model.marks.insert(STOCK, mark);
         let _ = trial.desk.apply(Input::Marks(vec![mark]));
         let candidate = Candidate::of(&limit_order(side, 1, ticks), trial.desk.now);

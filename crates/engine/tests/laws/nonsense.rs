@@ -101,6 +101,7 @@ proptest! {
             }
             let _ = fixture.engine.all_changed_marks();
             fixture.engine.advance_market(fixture.now, &mut Outbox::default());
+            fixture.engine.flag_silent_feeds(fixture.now, &mut Outbox::default());
         }
         look_at_all(&fixture, check);
         let mut again = Engine::default();

@@ -133,7 +133,7 @@ impl Trial {
 
     pub(crate) fn mark(&mut self, security: SecurityId, ticks: i64) -> Outbox {
         let (bid, ask) = (Some(price_of(security, ticks)), Some(price_of(security, ticks + 1)));
-        let mark = Mark { security, bid, ask, last: None, at: self.desk.now };
+        let mark = Mark { security, bid, ask, last: None, at: self.desk.now, stale: None };
         self.model.marks.insert(security, mark);
         self.desk.apply(Input::Marks(vec![mark])).1
     }

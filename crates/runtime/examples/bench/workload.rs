@@ -146,12 +146,13 @@ pub(crate) fn tick(number: u64, feed: &Text) -> MarketData {
         vol_bid: Some(Quantity::from(cents + 1)),
         vol_ask: Some(Quantity::from(cents + 2)),
         vol: None,
+        stale: None,
     })
 }
 
 fn mark(security: SecurityId) -> Mark {
     let price = |cents: i64| Some(Price(Decimal::new(cents, 2)));
-    Mark { security, bid: price(9_999), ask: price(10_001), last: price(10_000), at: OPENING }
+    Mark { security, bid: price(9_999), ask: price(10_001), last: price(10_000), at: OPENING, stale: None }
 }
 
 fn credit(account: AccountId) -> RecordTransaction {

@@ -19,11 +19,11 @@ use crossbeam_channel::Receiver;
 use domain::command::MarketData;
 use domain::query::Answer;
 use domain::report::Report;
-use domain::{Event, Input, PlantedBug, PublishedEvent, SecurityId, Sequenced, Timestamp};
+use domain::{Event, Input, PlantedBug, PublishedEvent, SecurityId, Sequenced, StaleCause, Timestamp};
 use engine::{Engine, Outbox};
 use storage::journal::{AppendError, DurabilityEvent, Journal, JournalBatch, JournalRecord};
 use storage::{JournalLedger, LedgerStreams, RetiredIndex, SnapshotStore};
-use tracing::error;
+use tracing::{error, warn};
 
 use self::gate::{Gate, GatedOutput};
 use self::retired_orders::RetiredOrders;
@@ -180,19 +180,17 @@ impl LiveLoop {
         let (mut journalled, mut unnumbered) = (Vec::new(), 0);
         let invalid_before = self.parts.engine.dropped_prices();
         for data in prices {
+            let number = (!self.options.journal_ticks).then(|| self.sequencer.next_unjournalled()).flatten();
+            // Without a number a price waits for the next of its security. A gap would be lost: nothing comes behind it.
+            let is_journalled = self.options.journal_ticks || number.is_none() && matches!(data, MarketData::Gap(_));
             let input = Input::Market(data);
-            let sequence = if self.options.journal_ticks {
-                let sequence = self.sequencer.next();
-                journalled.push(journal_records::input(sequence, &input));
-                sequence
-            } else {
-                // Without a number a price waits for the next of its security.
-                let Some(sequence) = self.sequencer.next_unjournalled() else {
-                    unnumbered += 1;
-                    continue;
-                };
-                sequence
+            let Some(sequence) = number.or_else(|| is_journalled.then(|| self.sequencer.next())) else {
+                unnumbered += 1;
+                continue;
             };
+            if is_journalled {
+                journalled.push(journal_records::input(sequence, &input));
+            }
             self.apply_price(Sequenced { sequence, at: now, payload: input });
         }
         let metrics = self.parts.inbox.metrics();
@@ -230,7 +228,7 @@ impl LiveLoop {
         self.sequencer.reservation().into_iter().for_each(|record| batch.push_record(record));
         self.applied_sequence = self.sequencer.last();
         if pulse {
-            self.close_bars(now);
+            self.advance_market(now);
         }
         if self.parts.engine.next_deadline().is_some_and(|deadline| deadline <= now) {
             batch.push_input(&mut self.sequencer, Input::Clock);
@@ -274,9 +272,14 @@ impl LiveLoop {
         }
     }
 
-    fn close_bars(&mut self, now: Timestamp) {
+    fn advance_market(&mut self, now: Timestamp) {
         let mut out = Outbox::default();
         self.parts.engine.advance_market(now, &mut out);
+        // What is flagged is told once, so it needs a number.
+        if self.sequencer.has_unjournalled() {
+            self.parts.engine.flag_silent_feeds(now, &mut out);
+        }
+        out.events.iter().for_each(log_silence);
         if !out.events.is_empty()
             && let Some(sequence) = self.sequencer.next_unjournalled()
         {
@@ -480,5 +483,13 @@ impl LiveLoop {
         error!(%error, "journal failed: trading is halted and the process exits; restart to recover");
         self.parts.feed.close();
         LiveExit::JournalFailed(error)
+    }
+}
+
+fn log_silence(event: &Event) {
+    if let Event::Tick(tick) = event
+        && tick.stale == Some(StaleCause::Silent)
+    {
+        warn!(security = %tick.security, feed = %tick.feed, last_price_at = %tick.at, "the price feed is silent for longer than usual");
     }
 }

@@ -32,7 +32,11 @@ impl Sequencer {
 
     /// The number of a price; absent while the block is used up and the next one is not durable yet.
     pub(crate) fn next_unjournalled(&mut self) -> Option<u64> {
-        (self.last < self.reserved).then(|| self.next())
+        self.has_unjournalled().then(|| self.next())
+    }
+
+    pub(crate) fn has_unjournalled(&self) -> bool {
+        self.last < self.reserved
     }
 
     pub(crate) fn last(&self) -> u64 {

@@ -101,7 +101,7 @@ mod tests {
 
     fn mark(seconds_before_noon: i64, bid: i64, ask: i64) -> Mark {
         let at = NOON.plus_seconds(-seconds_before_noon);
-        Mark { security: SecurityId(1), bid: Some(bid.into()), ask: Some(ask.into()), last: None, at }
+        Mark { security: SecurityId(1), bid: Some(bid.into()), ask: Some(ask.into()), last: None, at, stale: None }
     }
 
     #[test]

@@ -89,6 +89,7 @@ impl RowDecoder {
             vol_bid: quantity(columns.vol_bid)?,
             vol_ask: quantity(columns.vol_ask)?,
             vol: quantity(columns.vol)?,
+            stale: None,
         };
         if tick.last.or(tick.bid).or(tick.ask).is_none() {
             return Err(sheet.bad("last", "is blank, and so are bid and ask"));

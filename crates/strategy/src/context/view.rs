@@ -7,7 +7,8 @@ use std::sync::Arc;
 use domain::command::{CancelOrder, ModifyOrder, PlaceOrder};
 use domain::{
     AccountId, Amount, Bar, BookLevel, CashBalance, Command, Currency, Event, IntId, Mark, OrdStatus, Order, OrderBook,
-    OrderKind, PortfolioValue, Position, Price, Quantity, ReferenceData, SecurityId, SecurityMap, Side, Tick,
+    OrderKind, PortfolioValue, Position, Price, Quantity, ReferenceData, SecurityId, SecurityMap, Side, StaleCause,
+    Tick,
 };
 
 /// The local copy of everything that a strategy can read.
@@ -158,6 +159,12 @@ impl StrategyView {
         if self.orders.get(int_id).is_some_and(|order| order.status.is_none()) {
             self.orders.remove(int_id);
         }
+    }
+
+    /// Why the known prices of a security may no longer be true.
+    pub(crate) fn stale(&self, security: SecurityId) -> Option<StaleCause> {
+        let place = self.index.get(security)?;
+        self.last_values[place].tick.as_ref()?.stale
     }
 
     #[inline]

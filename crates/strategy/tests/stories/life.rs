@@ -40,6 +40,12 @@ impl Strategy for CallbackLog {
         context.buy(ONE, Quantity::from(3));
     }
 
+    fn on_price_gap(&mut self, tick: &Tick, context: &mut Context<'_>) {
+        let cause = tick.stale.map_or("none", domain::StaleCause::name);
+        let known = context.tick(ONE).and_then(|known| known.bid).unwrap_or_default();
+        context.publish("gap", format!("{cause} at {known}"));
+    }
+
     fn on_fill(&mut self, fill: &Fill, context: &mut Context<'_>) {
         context.publish("filled", format!("{} @ {}", fill.int_id, fill.price));
     }
@@ -78,6 +84,28 @@ fn phases_come_in_order_orders_only_from_start_and_nothing_after_exit() {
         EXIT        => say exit holding 3, unsubscribe 1
         tick 1 7 8
         wait
+        ",
+    );
+}
+
+#[test]
+fn a_price_gap_is_told_once_and_nothing_in_it_is_a_tick() {
+    check_strategy(
+        Box::new(CallbackLog),
+        "
+        INIT        => subscribe 1, say refused phase-order
+        PREFEED
+        START       => say start TEST
+        tick 1 7 8  => say tick 7, buy 3 of 1, say filled TEST-1-2 @ 8, say status told
+        RUN         => say run {}, say timer later
+        gap 1 7 8 MISSED_UPDATES => say gap MISSED_UPDATES at 7
+        gap 1 6 8 MISSED_UPDATES
+        gap 1 6 8 DISCONNECTED => say gap DISCONNECTED at 6
+        gap 2 7 8 SILENT
+        tick 1 7 8  => say tick 7, buy 3 of 1, say filled TEST-1-3 @ 8, say status told
+        gap 1 7 8 SILENT => say gap SILENT at 7
+        EXIT        => say exit holding 6, unsubscribe 1
+        gap 1 7 8 REFUSED
         ",
     );
 }

@@ -9,7 +9,8 @@ use std::sync::Arc;
 
 use domain::command::StrategyPhase;
 use domain::{
-    Bar, BarSize, BookLevel, Decimal, Event, OrderBook, Price, Quantity, ReferenceData, SecurityId, Tick, Timestamp,
+    Bar, BarSize, BookLevel, Decimal, Event, OrderBook, Price, Quantity, ReferenceData, SecurityId, StaleCause, Tick,
+    Timestamp,
 };
 use strategy::{PriceHistory, Strategy, StrategyIdentity, StrategyRunner, samples};
 
@@ -73,6 +74,11 @@ fn happen(market: &mut Market, words: &[&str]) {
         ["tick", security, bid, ask] => {
             let tick = tick(market.now, security, bid, ask);
             quote(market, tick.security, price(bid), price(ask));
+            market.publish(Event::Tick(Arc::new(tick)));
+        }
+        ["gap", security, bid, ask, cause] => {
+            let stale = StaleCause::ALL.into_iter().find(|known| known.name() == cause);
+            let tick = Tick { stale, ..tick(market.now, security, bid, ask) };
             market.publish(Event::Tick(Arc::new(tick)));
         }
         ["book", security, bids, asks] => {

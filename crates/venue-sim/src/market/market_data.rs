@@ -61,6 +61,7 @@ impl SecurityMarket {
             vol_bid: bid.map(|level| level.quantity),
             vol_ask: ask.map(|level| level.quantity),
             vol: self.volume.filter(|_| self.is_tradeable()).map(|lots| self.grid.quantity(lots)),
+            stale: None,
         };
         (tick, OrderBook { security: self.id(), feed: feed.clone(), at, bids, asks })
     }

@@ -14,7 +14,7 @@ use domain::{MarketPhase, OrderId, SecurityId, Side, Timestamp, Trade};
 use super::trading::MatchResult;
 use super::{VenueOutput, VenueSimulator};
 use crate::client_orders::client_order::{ClientOrder, OrderStage};
-use crate::market::{LastTrade, to_book};
+use crate::market::{LastTrade, SecurityMarket, to_book};
 
 impl VenueSimulator {
     /// A price of the venue that is followed.
@@ -31,6 +31,7 @@ impl VenueSimulator {
             }
             MarketData::Book(book) => market.followed.on_book(book, &market.grid),
             MarketData::Trade(trade) => self.follow_trade(trade, out),
+            MarketData::Gap(_) => return market.forget_prices(now),
         }
         self.show_followed(security, out);
         self.trigger_stops(security, out);
@@ -39,14 +40,7 @@ impl VenueSimulator {
 
     /// Prices of the venue that is followed are not known any more.
     pub fn forget_prices(&mut self) {
-        for market in self.markets.values_mut() {
-            market.followed.clear();
-            market.last = None;
-            market.unpriced_since.get_or_insert(self.now);
-            for action in market.follow_quotes(false) {
-                market.apply_action(action);
-            }
-        }
+        self.markets.values_mut().for_each(|market| market.forget_prices(self.now));
     }
 
     /// Brings the quotes of the followed venue into the book, or takes them out while this one does not trade.
@@ -105,7 +99,19 @@ impl VenueSimulator {
     }
 
     fn is_open(&self, security: SecurityId) -> bool {
-        let is_trading = |market: &crate::market::SecurityMarket| market.is_trading(self.now);
+        let is_trading = |market: &SecurityMarket| market.is_trading(self.now);
         self.phase == MarketPhase::Continuous && self.markets.get(&security).is_some_and(is_trading)
+    }
+}
+
+impl SecurityMarket {
+    /// What the followed venue showed leaves the book.
+    fn forget_prices(&mut self, now: Timestamp) {
+        self.followed.clear();
+        self.last = None;
+        self.unpriced_since.get_or_insert(now);
+        for action in self.follow_quotes(false) {
+            self.apply_action(action);
+        }
     }
 }

@@ -363,6 +363,7 @@ pub(crate) fn data_line(data: &MarketData) -> String {
             let more = (book.bids.len().saturating_sub(3), book.asks.len().saturating_sub(3));
             format!("book bids {} (+{}) asks {} (+{})", levels(&book.bids), more.0, levels(&book.asks), more.1)
         }
+        MarketData::Gap(gap) => format!("gap {}", gap.cause.name()),
     }
 }
 

@@ -121,6 +121,7 @@ fn tick() -> Tick {
         vol_bid: None,
         vol_ask: None,
         vol: None,
+        stale: None,
     }
 }
 

@@ -117,6 +117,11 @@ const OF_SHAPES: &[(&str, &str, &str)] = &[
     ("PortfolioValueVO", "cashBalance", "All cash, in `currency`"),
     ("PortfolioValueVO", "openPositions", "How many positions are open"),
     ("PortfolioValueVO", "currency", "The base currency of the platform"),
+    (
+        "Tick",
+        "stale",
+        "Why the prices may no longer be true: the connection to the feed was lost, updates were lost, the venue refuses its prices, or the feed is silent for longer than usual; null while they are live",
+    ),
     ("Bar", "dateTime", "When the span of the bar began"),
     ("Bar", "open", "Its first price: of a trade, or the middle of the quote where the security has none"),
     ("Bar", "high", "Its highest price"),

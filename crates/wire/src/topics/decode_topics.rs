@@ -5,8 +5,8 @@ use std::sync::Arc;
 use domain::command::GenericEvent;
 use domain::market::BookLevel;
 use domain::{
-    Bar, BarSize, Decimal, Event, OrderBook, Price, Quantity, ReferenceData, SecurityId, Side, Text, Tick, Timestamp,
-    Trade,
+    Bar, BarSize, Decimal, Event, OrderBook, Price, Quantity, ReferenceData, SecurityId, Side, StaleCause, Text, Tick,
+    Timestamp, Trade,
 };
 use serde_json::Value;
 
@@ -44,6 +44,7 @@ fn tick(read: &Value) -> Option<Tick> {
         vol_bid: decimal(&read["volBid"]).map(Quantity),
         vol_ask: decimal(&read["volAsk"]).map(Quantity),
         vol: decimal(&read["vol"]).map(Quantity),
+        stale: StaleCause::ALL.into_iter().find(|cause| read["stale"] == cause.name()),
     })
 }
 
@@ -141,6 +142,7 @@ mod tests {
                 vol_bid: Some(vol),
                 vol_ask: None,
                 vol: None,
+                stale: None,
             })),
             Event::Trade(Arc::new(Trade {
                 security,

@@ -2,7 +2,7 @@
 
 use domain::command::MarketDataSubscription;
 use domain::market::BookLevel;
-use domain::{Bar, OrderBook, ReferenceData, SecurityId, Tick, Trade};
+use domain::{Bar, OrderBook, ReferenceData, SecurityId, StaleCause, Tick, Trade};
 
 use crate::bodies::fields::{BadBody, FieldError, Fields};
 use crate::bodies::strategy_name::{NamedStrategy, STRATEGY_NAME_LENGTH_MAX};
@@ -26,6 +26,7 @@ value_object! {
         volBid: Option<ExactDecimal> = exact(tick.vol_bid),
         volAsk: Option<ExactDecimal> = exact(tick.vol_ask),
         vol: Option<ExactDecimal> = exact(tick.vol),
+        stale: Option<&'static str> [Maybe(&OneOf(STALE_CAUSES))] = tick.stale.map(StaleCause::name),
     }
 }
 

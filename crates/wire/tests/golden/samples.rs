@@ -324,6 +324,7 @@ pub(crate) fn tick() -> Tick {
         vol_bid: Some(quantity("300")),
         vol_ask: None,
         vol: Some(quantity("120500")),
+        stale: None,
     }
 }
 

@@ -94,7 +94,7 @@ impl PortfolioFixture {
     fn mark(&mut self, security: &str, bid: &str, ask: &str, out: &mut Outbox) -> String {
         let price = |text: &str| text.parse::<Price>().ok();
         let security = SecurityId(id_of(security).0);
-        let mark = Mark { security, bid: price(bid), ask: price(ask), last: None, at: self.now };
+        let mark = Mark { security, bid: price(bid), ask: price(ask), last: None, at: self.now, stale: None };
         self.marks.update(&[mark]);
         let Self { portfolio, marks, reference, now, .. } = self;
         portfolio.revalue(&[mark], &valuer(marks, reference, *now), out);

@@ -18,7 +18,7 @@ use domain::report::{
 };
 use domain::{
     AdapterName, Caller, CommandEnvelope, Event, ExchangeId, Input, Instruction, Mark, OrderId, OrderProperty, Query,
-    Refusal, RiskLimits, RiskScope, Sequenced, Source, Timestamp,
+    Refusal, RiskLimits, RiskScope, Sequenced, Source, StaleCause, Timestamp,
 };
 use engine::{Engine, Outbox};
 
@@ -107,12 +107,19 @@ impl StoryEngine {
                     ask: Some(price(ask)),
                     last: None,
                     at: self.now,
+                    stale: None,
                 };
+                (self.apply(Input::Marks(vec![mark])).1, None)
+            }
+            ["stale", symbol, bid, ask, cause] => {
+                let stale = StaleCause::ALL.into_iter().find(|known| known.name() == *cause);
+                let (security, bid, ask) = (security(symbol), Some(price(bid)), Some(price(ask)));
+                let mark = Mark { security, bid, ask, last: None, at: self.now, stale };
                 (self.apply(Input::Marks(vec![mark])).1, None)
             }
             ["last", symbol, last] => {
                 let (security, last) = (security(symbol), Some(price(last)));
-                let mark = Mark { security, bid: None, ask: None, last, at: self.now };
+                let mark = Mark { security, bid: None, ask: None, last, at: self.now, stale: None };
                 (self.apply(Input::Marks(vec![mark])).1, None)
             }
             ["day", day] => {

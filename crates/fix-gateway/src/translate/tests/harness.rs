@@ -91,6 +91,7 @@ impl GatewayHarness {
             ask: Some(Price::from(10)),
             last: None,
             at: self.now,
+            stale: None,
         };
         let marks = vec![mark(1), mark(2), mark(3)];
         self.apply(Input::Marks(marks));

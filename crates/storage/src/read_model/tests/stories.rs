@@ -208,6 +208,7 @@ fn prices_and_positions_are_not_history_but_count_as_applied() {
         vol_bid: None,
         vol_ask: None,
         vol: None,
+        stale: None,
     };
     let position = Position {
         id: domain::PositionId(1),
