@@ -74,7 +74,7 @@ export class MarketPrices implements Market {
   }
 
   isStale(quote: Quote): boolean {
-    return !this.tools.isLive() || this.ageOf(quote) > STALE_AFTER_MS || (this.tools.isAway?.(quote.tick.feed) ?? false);
+    return !this.tools.isLive() || quote.tick.stale !== null || this.ageOf(quote) > STALE_AFTER_MS || (this.tools.isAway?.(quote.tick.feed) ?? false);
   }
 
   private hold(securityId: number): void {
@@ -108,20 +108,21 @@ export class MarketPrices implements Market {
   private receive(message: Message): void {
     try {
       const tick = decodeText(tickDecoder, message.body);
-      if (!message.isSnapshot && message.conflated === 0) this.tools.onTick(tick.dateTime);
+      if (!message.isSnapshot && message.conflated === 0 && tick.stale === null) this.tools.onTick(tick.dateTime);
       this.apply(tick);
     } catch (error) {
       this.tools.onTrouble(error);
     }
   }
 
-  /** A tick that is older than the stored one is ignored. */
+  /** A tick that is older than the stored one is ignored. One that only says that it is stale is as old as the one before. */
   private apply(tick: Tick): void {
     const before = this.quotes.row(tick.securityId);
     if (before && before.tick.dateTime > tick.dateTime) return;
     if (before && before.tick.dateTime === tick.dateTime && sameValues(before.tick, tick)) return;
     this.baselines.look(tick);
-    this.quotes.upsert(quoteOf(tick, this.tools.clock.now(), this.baselines.of(tick.securityId)));
+    const receivedAt = before && tick.stale !== null ? before.receivedAt : this.tools.clock.now();
+    this.quotes.upsert(quoteOf(tick, receivedAt, this.baselines.of(tick.securityId)));
   }
 
   private repaint(securityId: number): void {
@@ -131,7 +132,7 @@ export class MarketPrices implements Market {
 }
 
 function sameValues(one: Tick, other: Tick): boolean {
-  return one.last === other.last && one.bid === other.bid && one.ask === other.ask && one.vol === other.vol;
+  return one.stale === other.stale && one.last === other.last && one.bid === other.bid && one.ask === other.ask && one.vol === other.vol;
 }
 
 function quoteOf(tick: Tick, receivedAt: number, baseline: Baseline | undefined): Quote {

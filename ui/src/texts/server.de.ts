@@ -76,7 +76,7 @@ const CHECKS = {
   'duplicate-content': limit('Gleiche Orders'),
   'price-collar': [['price {price:n} is more than {percent:n} % through the reference of {reference:n}', 'der Preis {price} liegt um mehr als {percent} % jenseits von {reference}']],
   'no-reference-price': [['no price of security {id} is known', 'es ist kein Kurs bekannt']],
-  'stale-price': [['the newest price of security {id} is {age:n} s old, more than {most:n} s', 'der neueste Kurs ist {age} s alt, erlaubt sind {most} s']],
+  'stale-price': [['the newest price of security {id} is {age:n} s old, more than {most:n} s', 'der neueste Kurs ist {age} s alt, erlaubt sind {most} s'], ['the price of security {id} is stale: {why}', 'der Kurs ist veraltet']],
   'self-trade': [['would trade with the account\'s own order {id}', 'würde mit der eigenen Order {id} handeln']],
   'would-flip': [
     ['may only reduce the position, of which {open:n} can be closed beside orders on their way', 'darf die Position nur verringern; neben Orders, die unterwegs sind, lassen sich {open} schließen'],

@@ -96,6 +96,18 @@ describe('prices', () => {
     expect(market.isStale(quote)).toBe(true);
   });
 
+  it('are stale at once, and no younger, when the server says that the feed has lost them', () => {
+    market.want([1]);
+    feed.deliver('tick.1', 5, tick());
+    clock.advance(MINUTE / 10);
+    feed.deliver('tick.1', 6, tick({ stale: 'DISCONNECTED' }));
+    const lost = market.quotes.row(1)!;
+    expect([market.isStale(lost), market.ageOf(lost)]).toEqual([true, MINUTE / 10]);
+    expect(received).toEqual([START]);
+    feed.deliver('tick.1', 7, tick({ dateTime: START + 1 }));
+    expect(market.isStale(market.quotes.row(1)!)).toBe(false);
+  });
+
   it('all count as old while the server is silent', async () => {
     ticks = [tick()];
     await market.load();

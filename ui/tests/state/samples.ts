@@ -47,6 +47,7 @@ export function tick(change: Partial<Tick> = {}): Tick {
     volBid: 10,
     volAsk: 10,
     vol: 100,
+    stale: null,
     ...change,
   };
 }

@@ -15,7 +15,7 @@ import { Dispatch, EarlierOrder } from './dispatch';
 import type { Draft } from './draft';
 import { followOrder } from './follow';
 import * as ticket from './form';
-import { followPrice } from './price';
+import { followPrice } from '../common/price';
 import { DryRuns, isKnownRefused, judge, NO_REMARKS, remarksOf, type Check, type DryRun, type Remarks } from './verdict';
 import { bodyFor, SHOWN, viewOf, type ViewContext, type TicketState, type TicketView } from './view';
 

@@ -16,6 +16,8 @@ export const tick = object({
   volBid: maybeNumber,
   volAsk: maybeNumber,
   vol: maybeNumber,
+  /** Why the prices may no longer be true. */
+  stale: maybeText,
 });
 export type Tick = Decoded<typeof tick>;
 

@@ -1,4 +1,4 @@
-/** Price of the ticket's security: subscribed while the ticket shows it, and checked for staleness. */
+/** Price of one security: subscribed while a widget shows it, and checked for staleness. */
 
 import type { Clock, Market, Quote, Stop } from '../../state/api';
 
