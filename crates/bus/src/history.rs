@@ -113,6 +113,8 @@ pub enum HistoryError {
     },
     /// Too many ask at the same time; try again.
     Busy,
+    /// Its store does not answer, and is connected again as soon as it does; try again. Why it does not.
+    Unavailable(String),
     /// Why it failed.
     Failed(String),
 }
@@ -122,6 +124,7 @@ impl std::fmt::Display for HistoryError {
         match self {
             Self::Behind { applied, wanted } => write!(f, "history is at {applied} and not yet at {wanted}"),
             Self::Busy => f.write_str("too many ask about the past at the same time"),
+            Self::Unavailable(reason) => write!(f, "history is not available for now: {reason}"),
             Self::Failed(reason) => write!(f, "history can't be read: {reason}"),
         }
     }

@@ -38,7 +38,7 @@ fn main() -> Outcome<()> {
     follow(&model);
     ask(&model).map_err(|error| format!("{error:?}"))?;
     model.stop()?;
-    let bytes = std::fs::metadata(model.path())?.len();
+    let bytes = std::fs::metadata(folder.path().join(storage::read_model::FILE))?.len();
     drop(model);
     let begun = Instant::now();
     open(folder.path())?;

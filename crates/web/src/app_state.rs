@@ -295,7 +295,7 @@ fn past_problem(error: PastError) -> Problem {
 
 fn history_problem(error: HistoryError) -> Problem {
     match error {
-        HistoryError::Behind { .. } => Problem::new("history-behind", error.to_string()),
+        HistoryError::Behind { .. } | HistoryError::Unavailable(_) => Problem::new("history-behind", error.to_string()),
         HistoryError::Busy => Problem::new("busy", error.to_string()),
         HistoryError::Failed(_) => Problem::new("internal", error.to_string()),
     }

@@ -222,7 +222,9 @@ fn published(place: u32, event: &StoredEvent) -> Result<(ReplayPosition, Publish
 
 fn not_read(error: HistoryError) -> NotRead {
     match error {
-        HistoryError::Behind { .. } | HistoryError::Busy => NotRead::Later(error.to_string()),
+        HistoryError::Behind { .. } | HistoryError::Busy | HistoryError::Unavailable(_) => {
+            NotRead::Later(error.to_string())
+        }
         HistoryError::Failed(_) => NotRead::Never(format!("from-sequence: {error}")),
     }
 }

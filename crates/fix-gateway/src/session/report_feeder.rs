@@ -219,7 +219,7 @@ impl ReportFeeder {
                     past.after = events.last().map_or(now, |event| event.sequence);
                     return Ok(Some(past.own_events(&self.comp_id, now, published)));
                 }
-                Ok(Err(HistoryError::Behind { .. } | HistoryError::Busy)) => {}
+                Ok(Err(HistoryError::Behind { .. } | HistoryError::Busy | HistoryError::Unavailable(_))) => {}
                 Ok(Err(error)) => tracing::warn!(%error, session = %self.comp_id, "history is not readable; retrying"),
                 Err(error) => tracing::warn!(%error, session = %self.comp_id, "history is not readable; retrying"),
             }

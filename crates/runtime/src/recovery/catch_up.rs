@@ -5,6 +5,7 @@ use std::path::Path;
 use bus::inbox::inbox;
 use domain::PublishedEvent;
 use storage::journal::{self, InstanceId, JournalReader};
+use storage::read_model::{CatchUpStep, MissedEvents};
 use storage::{JournalLedger, ReadModel, SnapshotStore};
 use tracing::{error, info};
 
@@ -12,9 +13,12 @@ use crate::recovery::{RecoveryError, RecoveryReplay, RecoverySources};
 
 /// Runs until the model is stopped. `durable` says how far the journal may be read.
 pub fn keep_caught_up(folder: &Path, instance: InstanceId, model: &ReadModel, durable: &dyn Fn() -> u64) {
-    while let Some(missing_after) = model.wait_behind() {
-        match catch_up(folder, instance, model, missing_after, durable) {
-            Ok(through) => info!(missing_after, through, "read model has caught up"),
+    while let Some(missed) = model.wait_behind() {
+        let missing_after = missed.after;
+        match catch_up(folder, instance, model, missed, durable) {
+            Ok(Some(through)) => info!(missing_after, through, "read model has caught up"),
+            // The store was lost: it is waited for, and what it lacks then is another part of the journal.
+            Ok(None) => info!(missing_after, "catch-up of the read model was interrupted"),
             Err(problem) => {
                 error!(%problem, "read model cannot catch up; history is stale until the next start");
                 model.fail(format!("the read model cannot catch up: {problem}"));
@@ -23,28 +27,36 @@ pub fn keep_caught_up(folder: &Path, instance: InstanceId, model: &ReadModel, du
     }
 }
 
-/// Returns the sequence up to which the journal was read.
+/// Returns the sequence up to which the journal was read; none where it was interrupted.
 fn catch_up(
     folder: &Path,
     instance: InstanceId,
     model: &ReadModel,
-    missing_after: u64,
+    missed: MissedEvents,
     durable: &dyn Fn() -> u64,
-) -> Result<u64, RecoveryError> {
+) -> Result<Option<u64>, RecoveryError> {
     let (snapshots, ledger) = (SnapshotStore::look(folder, instance), JournalLedger::new(inbox().0));
     let last_sequence = durable();
     let sources = RecoverySources { folder, last_sequence, snapshots: &snapshots, ledger: &ledger, retired: None };
-    let mut append = |through: u64, events: &[PublishedEvent]| model.append(through, events);
-    let mut replay = RecoveryReplay::begin(&sources, missing_after, &mut append)?;
+    let is_wanted = std::cell::Cell::new(true);
+    let mut append = |through: u64, events: &[PublishedEvent]| {
+        is_wanted.set(is_wanted.get() && model.append_missed(missed, through, events));
+    };
+    let mut replay = RecoveryReplay::begin(&sources, missed.after, &mut append)?;
     let mut source = JournalReader::open(&folder.join(journal::FOLDER), replay.snapshot() + 1)?;
     loop {
         // Read before the journal is: what is durable now was offered, or will be after the model takes events again.
         let limit = durable();
         while let Some(entry) = source.read_to(limit)? {
             replay.on_record(&entry)?;
+            if !is_wanted.get() {
+                return Ok(None);
+            }
         }
-        if model.rejoin(limit) {
-            return Ok(limit);
+        match model.rejoin(missed, limit) {
+            CatchUpStep::Complete => return Ok(Some(limit)),
+            CatchUpStep::Interrupted => return Ok(None),
+            CatchUpStep::Incomplete => {}
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Read model: order, fill and event history in SQLite.
+//! Read model: order, fill and event history, in a store: SQLite, or PostgreSQL by `crates/read-model-postgres`.
 //!
 //! ```text
 //! offer ▸ queue ▸ writer thread: drain ▸ one transaction (rows and applied sequence) ▸ wake waiting queries
@@ -12,36 +12,37 @@
 
 mod queue;
 mod progress;
-mod file;
-mod remembered;
-mod schema;
-mod checksum;
-mod writer;
+pub mod store;
+pub mod batch_rows;
+pub mod search_columns;
 mod payload;
-mod rows;
-mod readers;
-mod history;
-mod search;
+mod writer;
+mod sqlite;
 
 #[cfg(test)]
 mod tests;
 
-use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use domain::PublishedEvent;
+use bus::History;
+use bus::history::{Found, HistoryError, OrderSearch, PageRequest, SortOrder, StoredEvent, Stretch};
+use domain::query::Filter;
+use domain::{Fill, Order, OrderStatus, PublishedEvent, Transaction, TransactionId};
 
 use crate::StorageError;
 use crate::journal::InstanceId;
 use crate::lock::DataDirLock;
-pub use file::{FILE, has_event};
 use progress::ApplyProgress;
 use queue::EventQueue;
-use readers::ReaderPool;
-pub use remembered::{Remembered, keep_aside, remembered};
+pub use queue::{CatchUpStep, MissedEvents};
+pub use sqlite::file::{FILE, has_event};
+pub use sqlite::remembered::{Remembered, keep_aside, remembered};
+use sqlite::{SqliteRowStore, SqliteRows};
+use store::{HistoryRows, RowStore};
 use writer::ReadModelWriter;
+pub use writer::STORE_RECONNECT_PAUSE_MAX;
 
 /// Events that may wait for the read model; with one more it is behind, and reads what it missed from the journal.
 pub const READ_MODEL_EVENTS_MAX: usize = 131_072;
@@ -56,10 +57,9 @@ pub const HISTORY_WAIT_MAX: Duration = Duration::from_secs(2);
 pub struct ReadModel {
     /// Held here too, so that the folder stays locked until the last transaction.
     _lock: DataDirLock,
-    path: PathBuf,
     queue: Arc<EventQueue>,
     progress: Arc<ApplyProgress>,
-    readers: ReaderPool,
+    rows: Arc<dyn HistoryRows>,
     timeout: Duration,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
@@ -89,8 +89,8 @@ impl ReadModel {
         Self::open_with(limits, lock, instance, journal_end)
     }
 
-    /// Opens the model of a locked data folder. `journal_end` is the last sequence of the journal: a model that saw
-    /// more proves that the journal lost its end, and nothing is opened. A bad file is moved aside and said so.
+    /// Opens the model of a locked data folder, in SQLite. `journal_end` is the last sequence of the journal: a model that
+    /// saw more proves that the journal lost its end, and nothing is opened. A bad file is moved aside and said so.
     pub fn open(lock: &DataDirLock, instance: InstanceId, journal_end: u64) -> Result<Self, StorageError> {
         Self::open_with(ReadModelLimits::default(), lock, instance, journal_end)
     }
@@ -102,18 +102,48 @@ impl ReadModel {
         journal_end: u64,
     ) -> Result<Self, StorageError> {
         let path = lock.folder().join(FILE);
-        let (connection, applied) = file::open_or_create(&path, instance, journal_end, limits.check_bytes)?;
-        let queue = Arc::new(EventQueue::new(limits.events, applied));
+        let (connection, applied) = sqlite::file::open_or_create(&path, instance, journal_end, limits.check_bytes)?;
+        let queue = EventQueue::new(limits.events, applied);
         let progress = Arc::new(ApplyProgress::new(applied));
-        let readers = ReaderPool::open(&path, HISTORY_READERS_MAX, progress.clone());
-        let readers = readers.map_err(StorageError::sqlite("open", &path))?;
-        let writer = ReadModelWriter::new(path.clone(), connection, queue.clone(), progress.clone());
+        let rows = SqliteRows::open(&path, HISTORY_READERS_MAX, progress.clone(), limits.timeout);
+        let rows = Arc::new(rows.map_err(StorageError::sqlite("open", &path))?);
+        let store = Box::new(SqliteRowStore::new(path, connection, applied));
+        Self::start(lock, limits, queue, progress, (store, rows))
+    }
+
+    /// A model in a store that is not connected yet, and may not answer for a while. The model connects by itself, and is
+    /// behind until then. `journal_end` is the last sequence of the journal.
+    pub fn connect(
+        lock: &DataDirLock,
+        journal_end: u64,
+        store: Box<dyn RowStore>,
+        rows: Arc<dyn HistoryRows>,
+    ) -> Result<Self, StorageError> {
+        let limits = ReadModelLimits::default();
+        let queue = EventQueue::detached(limits.events, journal_end);
+        Self::start(lock, limits, queue, Arc::new(ApplyProgress::new(0)), (store, rows))
+    }
+
+    fn start(
+        lock: &DataDirLock,
+        limits: ReadModelLimits,
+        queue: EventQueue,
+        progress: Arc<ApplyProgress>,
+        (store, rows): (Box<dyn RowStore>, Arc<dyn HistoryRows>),
+    ) -> Result<Self, StorageError> {
+        let (is_connected, queue) = (queue.is_attached(), Arc::new(queue));
+        let writer = ReadModelWriter::new(store, queue.clone(), progress.clone(), is_connected);
         let thread = thread::Builder::new()
             .name("read-model".to_owned())
             .spawn(move || writer.run())
-            .map_err(StorageError::io("start a thread for", &path))?;
-        let (patience, thread) = (limits.timeout, Mutex::new(Some(thread)));
-        Ok(Self { _lock: lock.clone(), path, queue, progress, readers, timeout: patience, thread })
+            .map_err(StorageError::io("start a thread for", lock.folder()))?;
+        let (timeout, thread) = (limits.timeout, Mutex::new(Some(thread)));
+        Ok(Self { _lock: lock.clone(), queue, progress, rows, timeout, thread })
+    }
+
+    /// The sequence after which a recovery appends events. A store that is not connected gets none: it catches up by itself.
+    pub fn replay_after(&self) -> u64 {
+        if self.queue.is_attached() { self.applied() } else { u64::MAX }
     }
 
     /// Queues the events of the inputs up to and with `through`, none of them twice and no input in two parts.
@@ -135,14 +165,19 @@ impl ReadModel {
         }
     }
 
-    /// Waits until the model is behind; returns the sequence after which events are missing. None when it was stopped.
-    pub fn wait_behind(&self) -> Option<u64> {
+    /// Waits until the model is behind and its store answers; returns what is missing. None when it was stopped.
+    pub fn wait_behind(&self) -> Option<MissedEvents> {
         self.queue.wait_behind()
     }
 
-    /// Everything up to a sequence was appended. Returns whether nothing is missing any more, or all is over.
-    pub fn rejoin(&self, through: u64) -> bool {
-        self.queue.rejoin(through)
+    /// As [`Self::append`], by a catch-up. Returns false where the catch-up is over: the store was lost meanwhile.
+    pub fn append_missed(&self, missed: MissedEvents, through: u64, events: &[PublishedEvent]) -> bool {
+        self.queue.push_missed(missed, through, events)
+    }
+
+    /// Everything up to a sequence was appended by a catch-up.
+    pub fn rejoin(&self, missed: MissedEvents, through: u64) -> CatchUpStep {
+        self.queue.rejoin(missed, through)
     }
 
     /// Whether it reads what it missed from the journal.
@@ -161,13 +196,20 @@ impl ReadModel {
         self.progress.applied()
     }
 
-    /// Why it cannot be relied on, if so: it cannot be written, or a damaged row was read. A restart repairs it.
+    /// Why it cannot be relied on, if so: it cannot be written, a damaged row was read, or its store does not answer.
     pub fn failure(&self) -> Option<String> {
         self.progress.failure()
     }
 
-    pub fn path(&self) -> &Path {
-        &self.path
+    /// Fills that match a filter, as of a sequence.
+    pub fn fills(&self, as_of: u64, filter: Filter, page: PageRequest) -> Result<Vec<Arc<Fill>>, HistoryError> {
+        self.rows_at(as_of)?.fills(filter, page)
+    }
+
+    /// The rows, once everything up to a sequence is in them.
+    fn rows_at(&self, as_of: u64) -> Result<&dyn HistoryRows, HistoryError> {
+        self.progress.wait(as_of, self.timeout)?;
+        Ok(self.rows.as_ref())
     }
 
     /// Applies what waits and ends. History can still be queried.
@@ -181,6 +223,44 @@ impl ReadModel {
             None => Ok(()),
             Some(reason) => Err(StorageError::Failed { reason }),
         }
+    }
+}
+
+impl History for ReadModel {
+    fn orders(
+        &self,
+        as_of: u64,
+        search: &OrderSearch,
+        sort: SortOrder,
+        page: PageRequest,
+    ) -> Result<Vec<Arc<Order>>, HistoryError> {
+        self.rows_at(as_of)?.orders(search, sort, page)
+    }
+
+    fn order_events(&self, as_of: u64, int_id: &str) -> Result<Vec<OrderStatus>, HistoryError> {
+        self.rows_at(as_of)?.order_events(int_id)
+    }
+
+    fn transactions(
+        &self,
+        as_of: u64,
+        filter: Filter,
+        sort: SortOrder,
+        page: PageRequest,
+    ) -> Result<Vec<Arc<Transaction>>, HistoryError> {
+        self.rows_at(as_of)?.transactions(filter, sort, page)
+    }
+
+    fn transaction(&self, as_of: u64, id: TransactionId) -> Result<Option<Arc<Transaction>>, HistoryError> {
+        self.rows_at(as_of)?.transaction(id)
+    }
+
+    fn events(&self, as_of: u64, page: PageRequest) -> Result<Vec<StoredEvent>, HistoryError> {
+        self.rows_at(as_of)?.events(page)
+    }
+
+    fn events_behind(&self, as_of: u64, stretch: Stretch) -> Result<Found, HistoryError> {
+        self.rows_at(as_of)?.events_behind(stretch)
     }
 }
 

@@ -13,11 +13,13 @@ pub(crate) struct ApplyProgress {
 struct ApplyState {
     applied: u64,
     failure: Option<String>,
+    /// Why the store does not answer at the moment.
+    interruption: Option<String>,
 }
 
 impl ApplyProgress {
     pub(crate) fn new(applied: u64) -> Self {
-        Self { state: Mutex::new(ApplyState { applied, failure: None }), changed: Condvar::new() }
+        Self { state: Mutex::new(ApplyState { applied, failure: None, interruption: None }), changed: Condvar::new() }
     }
 
     pub(crate) fn advance(&self, applied: u64) {
@@ -31,22 +33,43 @@ impl ApplyProgress {
         self.changed.notify_all();
     }
 
+    /// The store does not answer for now.
+    pub(crate) fn interrupt(&self, reason: String) {
+        self.lock().interruption = Some(reason);
+        self.changed.notify_all();
+    }
+
+    /// The store answers again, and is complete up to a sequence.
+    pub(crate) fn resume(&self, applied: u64) {
+        let mut state = self.lock();
+        (state.applied, state.interruption) = (applied, None);
+        drop(state);
+        self.changed.notify_all();
+    }
+
     pub(crate) fn applied(&self) -> u64 {
         self.lock().applied
     }
 
+    /// A failure, else why the store does not answer.
     pub(crate) fn failure(&self) -> Option<String> {
-        self.lock().failure.clone()
+        let state = self.lock();
+        state.failure.clone().or_else(|| state.interruption.clone())
     }
 
     /// Returns when everything up to `wanted` is applied.
     pub(crate) fn wait(&self, wanted: u64, patience: Duration) -> Result<(), HistoryError> {
-        let is_open = |reached: &mut ApplyState| reached.applied < wanted && reached.failure.is_none();
+        let is_open = |reached: &mut ApplyState| {
+            reached.applied < wanted && reached.failure.is_none() && reached.interruption.is_none()
+        };
         let (reached, _) =
             self.changed.wait_timeout_while(self.lock(), patience, is_open).unwrap_or_else(PoisonError::into_inner);
         match &reached.failure {
             _ if reached.applied >= wanted => Ok(()),
             Some(reason) => Err(HistoryError::Failed(reason.clone())),
+            None if reached.interruption.is_some() => {
+                Err(HistoryError::Unavailable(reached.interruption.clone().unwrap_or_default()))
+            }
             None => Err(HistoryError::Behind { applied: reached.applied, wanted }),
         }
     }

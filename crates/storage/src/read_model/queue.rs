@@ -1,5 +1,8 @@
 //! Event queue of the read model. The engine never waits for it: what finds no room is left out, and from then on everything, until
 //! the thread that catches up has read what is missing from the journal. A replay of the journal waits when the queue is full.
+//!
+//! The queue is attached to a store while the store is connected. Each attachment begins at the sequence that the store has;
+//! what a catch-up reads for an earlier one is refused, because it would leave a gap.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -8,6 +11,7 @@ use std::time::Duration;
 use domain::PublishedEvent;
 
 use super::payload;
+use super::store::EventBatch;
 
 /// Events of one transaction, besides the rest of its last input, so that queries do not wait long.
 const TRANSACTION_EVENTS: usize = 8_192;
@@ -30,6 +34,9 @@ struct EventQueueState {
     /// Everything up to here was taken.
     taken: u64,
     left_out: Option<LeftOut>,
+    is_attached: bool,
+    /// Counts attachments and their ends.
+    attachment: u64,
     is_closed: bool,
 }
 
@@ -42,17 +49,40 @@ struct LeftOut {
     through: u64,
 }
 
-/// What one transaction makes of the queue: whole inputs up to and with `through`.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct EventBatch {
-    pub(crate) through: u64,
-    pub(crate) events: Vec<PublishedEvent>,
+/// Events that a read model lacks, from a sequence on, and for which connection of its store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MissedEvents {
+    /// Everything up to this sequence is there.
+    pub after: u64,
+    attachment: u64,
+}
+
+/// How far a catch-up has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CatchUpStep {
+    /// Nothing is missing: the engine's events are taken again.
+    Complete,
+    /// More was left out meanwhile.
+    Incomplete,
+    /// The store was lost, or the read model was stopped: this catch-up is over.
+    Interrupted,
 }
 
 impl EventQueue {
+    /// Attached to a store that is complete up to a sequence.
     pub(crate) fn new(limit: usize, applied: u64) -> Self {
-        let (events, left_out) = (VecDeque::new(), None);
-        let waiting = EventQueueState { events, offered: applied, taken: applied, left_out, is_closed: false };
+        Self::with_state(limit, applied, None)
+    }
+
+    /// Of a store that is not connected yet. The journal ends at a sequence, and the store may lack all of it.
+    pub(crate) fn detached(limit: usize, journal_end: u64) -> Self {
+        Self::with_state(limit, 0, Some(LeftOut { newest: journal_end, through: journal_end }))
+    }
+
+    fn with_state(limit: usize, applied: u64, left_out: Option<LeftOut>) -> Self {
+        let (is_attached, attachment, is_closed) = (left_out.is_none(), 0, false);
+        let (events, offered, taken) = (VecDeque::new(), applied, applied);
+        let waiting = EventQueueState { events, offered, taken, left_out, is_attached, attachment, is_closed };
         let (filled, emptied, fell_behind) = (Condvar::new(), Condvar::new(), Condvar::new());
         Self { limit, state: Mutex::new(waiting), filled, emptied, fell_behind }
     }
@@ -80,22 +110,63 @@ impl EventQueue {
         false
     }
 
-    /// Waits until events were left out; returns the sequence after which they are missing. None when the queue is closed.
-    pub(crate) fn wait_behind(&self) -> Option<u64> {
-        let is_complete = |waiting: &mut EventQueueState| !waiting.is_closed && waiting.left_out.is_none();
-        let waiting = self.fell_behind.wait_while(self.lock(), is_complete).unwrap_or_else(PoisonError::into_inner);
-        (!waiting.is_closed).then_some(waiting.offered)
+    /// Waits until events were left out and can be brought. None when the queue is closed.
+    pub(crate) fn wait_behind(&self) -> Option<MissedEvents> {
+        let has_no_work =
+            |waiting: &mut EventQueueState| !waiting.is_closed && (waiting.left_out.is_none() || !waiting.is_attached);
+        let waiting = self.fell_behind.wait_while(self.lock(), has_no_work).unwrap_or_else(PoisonError::into_inner);
+        let missed = MissedEvents { after: waiting.offered, attachment: waiting.attachment };
+        (!waiting.is_closed).then_some(missed)
     }
 
-    /// Everything up to a sequence was pushed. Returns whether nothing is missing: then the engine's events are taken again.
-    pub(crate) fn rejoin(&self, through: u64) -> bool {
+    /// Everything up to a sequence was pushed.
+    pub(crate) fn rejoin(&self, missed: MissedEvents, through: u64) -> CatchUpStep {
         let mut waiting = self.lock();
-        let Some(left_out) = waiting.left_out.take_if(|left_out| left_out.newest <= through) else {
-            return waiting.left_out.is_none() || waiting.is_closed;
-        };
-        waiting.offered = waiting.offered.max(left_out.through).max(through);
+        if !waiting.is_current(missed) {
+            return CatchUpStep::Interrupted;
+        }
+        if waiting.left_out.is_some_and(|left_out| left_out.newest > through) {
+            return CatchUpStep::Incomplete;
+        }
+        let left_out = waiting.left_out.take().map_or(0, |left_out| left_out.through);
+        waiting.offered = waiting.offered.max(left_out).max(through);
         self.filled.notify_one();
-        true
+        CatchUpStep::Complete
+    }
+
+    /// The store is connected and complete up to a sequence. What it lacks comes from the journal.
+    pub(crate) fn attach(&self, applied: u64) {
+        let mut waiting = self.lock();
+        waiting.is_attached = true;
+        waiting.attachment += 1;
+        waiting.events.clear();
+        (waiting.offered, waiting.taken) = (applied, applied);
+        if let Some(left_out) = waiting.left_out.take_if(|left_out| left_out.newest <= applied) {
+            waiting.offered = applied.max(left_out.through);
+        }
+        self.filled.notify_all();
+        self.fell_behind.notify_all();
+    }
+
+    /// The store is lost. What waits counts as left out.
+    pub(crate) fn detach(&self) {
+        let mut waiting = self.lock();
+        waiting.is_attached = false;
+        waiting.attachment += 1;
+        waiting.events.clear();
+        let offered = waiting.offered;
+        waiting.left_out.get_or_insert(LeftOut { newest: offered, through: offered });
+        self.emptied.notify_all();
+    }
+
+    /// The last sequence that is known of the journal.
+    pub(crate) fn known_end(&self) -> u64 {
+        let waiting = self.lock();
+        waiting.left_out.map_or(waiting.offered, |left_out| left_out.through.max(waiting.offered))
+    }
+
+    pub(crate) fn is_attached(&self) -> bool {
+        self.lock().is_attached
     }
 
     pub(crate) fn is_behind(&self) -> bool {
@@ -104,13 +175,21 @@ impl EventQueue {
 
     /// Waits while the queue is full.
     pub(crate) fn push(&self, through: u64, events: &[PublishedEvent]) {
-        let has_no_room = |waiting: &mut EventQueueState| !waiting.is_closed && waiting.events.len() >= self.limit;
+        let missed = MissedEvents { after: 0, attachment: self.lock().attachment };
+        self.push_missed(missed, through, events);
+    }
+
+    /// As [`Self::push`]; returns false where the store was lost, or the queue is closed.
+    pub(crate) fn push_missed(&self, missed: MissedEvents, through: u64, events: &[PublishedEvent]) -> bool {
+        let has_no_room =
+            |waiting: &mut EventQueueState| waiting.is_current(missed) && waiting.events.len() >= self.limit;
         let mut waiting = self.emptied.wait_while(self.lock(), has_no_room).unwrap_or_else(PoisonError::into_inner);
-        if waiting.is_closed {
-            return;
+        if !waiting.is_current(missed) {
+            return false;
         }
         waiting.push(through, events);
         self.filled.notify_one();
+        true
     }
 
     /// Waits until something was offered, or no longer than `patience`. None when it is closed and empty.
@@ -134,6 +213,16 @@ impl EventQueue {
         self.fell_behind.notify_all();
     }
 
+    pub(crate) fn is_closed(&self) -> bool {
+        self.lock().is_closed
+    }
+
+    /// Waits until the queue is closed, or no longer than `patience`.
+    pub(crate) fn wait_closed(&self, patience: Duration) {
+        let is_open = |waiting: &mut EventQueueState| !waiting.is_closed;
+        drop(self.filled.wait_timeout_while(self.lock(), patience, is_open));
+    }
+
     fn lock(&self) -> MutexGuard<'_, EventQueueState> {
         // Every change under the lock is complete.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -141,6 +230,10 @@ impl EventQueue {
 }
 
 impl EventQueueState {
+    fn is_current(&self, missed: MissedEvents) -> bool {
+        !self.is_closed && self.is_attached && self.attachment == missed.attachment
+    }
+
     fn push(&mut self, through: u64, events: &[PublishedEvent]) {
         let seen = self.offered;
         let new = events.iter().filter(|published| published.sequence > seen && payload::is_stored(&published.event));
@@ -234,20 +327,70 @@ mod tests {
         let queue = EventQueue::new(3, 0);
         let began: Vec<bool> = (1..=9).map(|sequence| queue.offer(sequence, &[alarm(sequence)])).collect();
         assert_eq!(began.iter().position(|began| *began), Some(3));
-        assert_eq!((began.iter().filter(|began| **began).count(), queue.wait_behind()), (1, Some(3)));
+        let missed = queue.wait_behind().unwrap();
+        assert_eq!((began.iter().filter(|began| **began).count(), missed.after), (1, 3));
         let first = queue.take_batch(PATIENCE).unwrap();
         assert_eq!((first.through, first.events.len()), (3, 3), "nothing beyond the gap counts as complete");
         // From the journal, while the engine goes on.
-        queue.push(6, &[alarm(4), alarm(5), alarm(6)]);
-        assert!(!queue.rejoin(6));
+        assert!(queue.push_missed(missed, 6, &[alarm(4), alarm(5), alarm(6)]));
+        assert_eq!(queue.rejoin(missed, 6), CatchUpStep::Incomplete);
         queue.offer(10, &[alarm(10)]);
         queue.offer(12, &[]);
         assert_eq!(queue.take_batch(PATIENCE).map(|taken| taken.through), Some(6));
-        queue.push(10, &[alarm(7), alarm(8), alarm(9), alarm(10)]);
-        assert!(queue.rejoin(10) && !queue.is_behind());
+        assert!(queue.push_missed(missed, 10, &[alarm(7), alarm(8), alarm(9), alarm(10)]));
+        assert_eq!((queue.rejoin(missed, 10), queue.is_behind()), (CatchUpStep::Complete, false));
         assert!(!queue.offer(13, &[]), "a queue that is full may be offered nothing");
         let rest = queue.take_batch(PATIENCE).unwrap();
         assert_eq!((rest.through, rest.events), (13, (7..=10).map(alarm).collect()));
+    }
+
+    #[test]
+    fn a_store_that_was_lost_gets_what_it_lacks_from_the_journal_and_nothing_twice() {
+        let queue = EventQueue::new(10, 0);
+        assert!((1..=3).all(|sequence| !queue.offer(sequence, &[alarm(sequence)])));
+        queue.detach();
+        assert!(!queue.offer(4, &[alarm(4)]) && queue.is_behind());
+        assert_eq!(queue.known_end(), 4);
+        // Of the three events one was stored before the store was lost.
+        queue.attach(1);
+        let missed = queue.wait_behind().unwrap();
+        assert_eq!(missed.after, 1);
+        assert!(queue.push_missed(missed, 2, &[alarm(2)]));
+        // It is lost again, and this time nothing was stored.
+        queue.detach();
+        assert!(!queue.push_missed(missed, 3, &[alarm(3)]), "the events before it may be gone");
+        queue.attach(1);
+        assert!(!queue.push_missed(missed, 3, &[alarm(3)]));
+        assert_eq!(queue.rejoin(missed, 4), CatchUpStep::Interrupted);
+        let missed = queue.wait_behind().unwrap();
+        assert!(queue.push_missed(missed, 4, &[alarm(2), alarm(3), alarm(4)]));
+        assert_eq!(queue.rejoin(missed, 4), CatchUpStep::Complete);
+        let all = queue.take_batch(PATIENCE).unwrap();
+        assert_eq!((all.through, all.events), (4, (2..=4).map(alarm).collect()));
+    }
+
+    #[test]
+    fn a_store_that_has_everything_when_it_is_connected_is_not_behind() {
+        let queue = EventQueue::detached(10, 7);
+        assert!(queue.is_behind() && !queue.is_attached());
+        queue.offer(9, &[]);
+        queue.attach(8);
+        assert!(!queue.is_behind());
+        queue.offer(10, &[alarm(10)]);
+        assert_eq!(queue.take_batch(PATIENCE), Some(EventBatch { through: 10, events: vec![alarm(10)] }));
+    }
+
+    #[test]
+    fn a_catch_up_does_not_wait_for_a_store_that_is_lost() {
+        let queue = EventQueue::new(1, 0);
+        queue.offer(1, &[alarm(1)]);
+        queue.offer(2, &[alarm(2)]);
+        let missed = queue.wait_behind().unwrap();
+        thread::scope(|scope| {
+            let pushed = scope.spawn(|| queue.push_missed(missed, 2, &[alarm(2)]));
+            queue.detach();
+            assert!(!pushed.join().unwrap());
+        });
     }
 
     #[test]

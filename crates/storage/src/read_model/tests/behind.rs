@@ -31,13 +31,14 @@ fn the_engine_does_not_wait_for_a_file_that_is_held_and_the_journal_gives_what_w
     let days: Vec<_> = (0..10).flat_map(day_of_round).collect();
     days.iter().for_each(|(sequence, events)| model.offer(*sequence, events));
     assert!(model.is_behind());
-    let missing_after = model.wait_behind().unwrap();
-    assert!(missing_after < 80 && !model.rejoin(missing_after), "{missing_after}");
+    let missed = model.wait_behind().unwrap();
+    assert!(missed.after < 80, "{missed:?}");
+    assert_eq!(model.rejoin(missed, missed.after), CatchUpStep::Incomplete);
     holder.execute_batch("COMMIT").unwrap();
-    for (sequence, events) in days.iter().filter(|(sequence, _)| *sequence > missing_after) {
-        model.append(*sequence, events);
+    for (sequence, events) in days.iter().filter(|(sequence, _)| *sequence > missed.after) {
+        assert!(model.append_missed(missed, *sequence, events));
     }
-    assert!(model.rejoin(80) && !model.is_behind());
+    assert_eq!((model.rejoin(missed, 80), model.is_behind()), (CatchUpStep::Complete, false));
     model.offer(81, &[PublishedEvent { sequence: 81, at: Timestamp(81), event: alarm("it goes on") }]);
     let found = model.events(81, ALL).unwrap();
     let stored: Vec<u64> = found.iter().map(|event| event.sequence).collect();

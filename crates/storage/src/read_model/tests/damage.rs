@@ -121,7 +121,7 @@ fn what_a_model_remembers_is_told_without_opening_it() {
 fn a_model_of_a_newer_program_is_moved_aside() {
     let fixture = ReadModelFixture::after_the_day();
     let newer = rusqlite::Connection::open(fixture.file()).unwrap();
-    newer.pragma_update(None, "user_version", schema::VERSION + 1).unwrap();
+    newer.pragma_update(None, "user_version", sqlite::schema::VERSION + 1).unwrap();
     drop(newer);
     is_built_again(&fixture, &fixture.open());
 }

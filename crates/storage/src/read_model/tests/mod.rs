@@ -8,6 +8,7 @@ mod searches;
 mod stories;
 
 use std::fs;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use bus::History;

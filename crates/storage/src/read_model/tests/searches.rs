@@ -132,7 +132,7 @@ fn every_search_has_an_index() {
     model.stop().unwrap();
     let file = Connection::open(fixture.file()).unwrap();
     let plan = |search: &OrderSearch| -> String {
-        let statement = search::SearchStatement::from_search(search, SortOrder::Newest, ALL);
+        let statement = sqlite::search::SearchStatement::from_search(search, SortOrder::Newest, ALL);
         let mut explain = file.prepare(&format!("EXPLAIN QUERY PLAN {}", statement.text)).unwrap();
         let rows = explain.query_map(rusqlite::params_from_iter(statement.values()), |row| row.get::<_, String>(3));
         rows.unwrap().map(Result::unwrap).collect::<Vec<_>>().join("; ")

@@ -1,32 +1,13 @@
 //! Order search: indexed columns for status, source, time and names. A part of a name is searched in the index alone,
 //! which is small, and not in the orders.
 
-use bus::history::{OrderSearch, PageRequest, SortOrder, SourceSearch};
+use bus::history::{OrderSearch, PageRequest, SortOrder};
 use domain::Order;
 use rusqlite::types::Value;
 use rusqlite::{Connection, params};
 
 use super::rows::{ORDER_COLUMNS, bound};
-
-/// Separator between the names of an order, so that no part is found across them.
-const NAME_SEPARATOR: &str = "\n";
-
-/// Search columns of an order, besides its ids.
-pub(crate) struct SearchColumns {
-    pub(crate) at: i64,
-    pub(crate) status: &'static str,
-    pub(crate) source: String,
-    pub(crate) words: String,
-}
-
-impl SearchColumns {
-    pub(crate) fn from_order(order: &Order) -> Self {
-        let further = [&order.ext_id, &order.cl_ord_id, &order.reference].into_iter().flatten();
-        let names = std::iter::once(order.int_id.as_str()).chain(further.map(|name| &**name));
-        let words = names.collect::<Vec<_>>().join(NAME_SEPARATOR).to_lowercase();
-        Self { at: order.at.0, status: order.status().name(), source: order.source.to_string(), words }
-    }
-}
+use crate::read_model::search_columns::{SearchColumns, source_bounds};
 
 /// Gives the orders of an older file what they are searched by.
 pub(crate) fn backfill(connection: &Connection) -> rusqlite::Result<()> {
@@ -128,13 +109,4 @@ impl SearchStatement {
 
 fn placeholders(count: usize) -> String {
     vec!["?"; count].join(", ")
-}
-
-/// The first and the last text of those that are meant.
-fn source_bounds(source: &SourceSearch) -> [String; 2] {
-    match source {
-        SourceSearch::Exactly(source) => [source.clone(), source.clone()],
-        // The next character behind the colon ends the names of all clients.
-        SourceSearch::AnyFix => ["FIX:".into(), "FIX;".into()],
-    }
 }

@@ -76,7 +76,7 @@ pub fn has_event(data_folder: &Path, newest: u64) -> String {
     format!("the read model {} has event {newest}", data_folder.join(FILE).display())
 }
 
-pub(super) fn is_condemned(path: &Path) -> bool {
+pub(crate) fn is_condemned(path: &Path) -> bool {
     with_ending(path, DAMAGED_MARKER).exists()
 }
 

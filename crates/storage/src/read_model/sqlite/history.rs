@@ -1,21 +1,22 @@
-//! History queries of the read model. Lists are by key, ascending unless the newest come first: orders and transactions
-//! by their id, fills and events by their sequence. One input can cause several events; they stay on one page, which
-//! may become longer for it, so that the next page can begin after their sequence.
+//! History queries in SQLite.
 
 use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
-use bus::History;
 use bus::history::{Found, HistoryError, OrderSearch, PageRequest, SortOrder, StoredEvent, Stretch};
 use domain::query::Filter;
 use domain::{Fill, Order, OrderStatus, Timestamp, Transaction, TransactionId};
 use minicbor::Decode;
 use rusqlite::{Connection, Params, Row, params, params_from_iter};
 
-use super::ReadModel;
 use super::checksum;
+use super::readers::ReaderPool;
 use super::rows::{bound, decode};
 use super::search::SearchStatement;
+use crate::read_model::progress::ApplyProgress;
+use crate::read_model::store::HistoryRows;
 
 // Behind key and payload stand the values that the checksums cover, each row's with its own. An event that is not found
 // under its number gives no checksum, and so is an error too and not a shorter list.
@@ -55,63 +56,73 @@ const ORDER: Range<usize> = 0..10;
 const TRANSACTION_LINK: Range<usize> = 7..13;
 const ORDER_EVENT_LINK: Range<usize> = 7..10;
 
-impl History for ReadModel {
+/// Answers queries from a pool of connections.
+pub(crate) struct SqliteRows {
+    readers: ReaderPool,
+    /// A query waits this long for a connection.
+    timeout: Duration,
+}
+
+impl SqliteRows {
+    /// Damage that a query meets is reported to `progress`.
+    pub(crate) fn open(
+        path: &Path,
+        connections: usize,
+        progress: Arc<ApplyProgress>,
+        timeout: Duration,
+    ) -> rusqlite::Result<Self> {
+        ReaderPool::open(path, connections, progress).map(|readers| Self { readers, timeout })
+    }
+
+    fn query<T>(&self, question: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, HistoryError> {
+        self.readers.query(self.timeout, question)
+    }
+}
+
+impl HistoryRows for SqliteRows {
     fn orders(
         &self,
-        as_of: u64,
         search: &OrderSearch,
         sort: SortOrder,
         page: PageRequest,
     ) -> Result<Vec<Arc<Order>>, HistoryError> {
         let statement = SearchStatement::from_search(search, sort, page);
         let read = |row: &Row<'_>| checksum::check(row, ORDER).and_then(|()| decode(row)).map(Arc::new);
-        self.query(as_of, |connection| {
+        self.query(|connection| {
             select(connection, &statement.text, params_from_iter(statement.values()), page.limit, read)
         })
     }
 
-    fn order_events(&self, as_of: u64, int_id: &str) -> Result<Vec<OrderStatus>, HistoryError> {
+    fn order_events(&self, int_id: &str) -> Result<Vec<OrderStatus>, HistoryError> {
         let read = |row: &Row<'_>| decode_event(row, ORDER_EVENT_LINK);
-        self.query(as_of, |connection| select(connection, ORDER_EVENTS, [int_id], usize::MAX, read))
+        self.query(|connection| select(connection, ORDER_EVENTS, [int_id], usize::MAX, read))
+    }
+
+    fn fills(&self, filter: Filter, page: PageRequest) -> Result<Vec<Arc<Fill>>, HistoryError> {
+        self.query(|connection| FILLS.read(connection, filter, SortOrder::Oldest, page))
     }
 
     fn transactions(
         &self,
-        as_of: u64,
         filter: Filter,
         sort: SortOrder,
         page: PageRequest,
     ) -> Result<Vec<Arc<Transaction>>, HistoryError> {
-        self.query(as_of, |connection| TRANSACTIONS.read(connection, filter, sort, page))
+        self.query(|connection| TRANSACTIONS.read(connection, filter, sort, page))
     }
 
-    fn transaction(&self, as_of: u64, id: TransactionId) -> Result<Option<Arc<Transaction>>, HistoryError> {
+    fn transaction(&self, id: TransactionId) -> Result<Option<Arc<Transaction>>, HistoryError> {
         let read = |row: &Row<'_>| decode_event(row, TRANSACTION_LINK);
-        let found = self.query(as_of, |connection| select(connection, TRANSACTION, [bound(id.0)], 1, read));
+        let found = self.query(|connection| select(connection, TRANSACTION, [bound(id.0)], 1, read));
         Ok(found?.pop().map(Arc::new))
     }
 
-    fn events(&self, as_of: u64, page: PageRequest) -> Result<Vec<StoredEvent>, HistoryError> {
-        self.query(as_of, |connection| select(connection, EVENTS, [bound(page.after)], page.limit, stored_event))
+    fn events(&self, page: PageRequest) -> Result<Vec<StoredEvent>, HistoryError> {
+        self.query(|connection| select(connection, EVENTS, [bound(page.after)], page.limit, stored_event))
     }
 
-    fn events_behind(&self, as_of: u64, stretch: Stretch) -> Result<Found, HistoryError> {
-        self.query(as_of, |connection| select_stretch(connection, stretch))
-    }
-}
-
-impl ReadModel {
-    pub fn fills(&self, as_of: u64, filter: Filter, page: PageRequest) -> Result<Vec<Arc<Fill>>, HistoryError> {
-        self.query(as_of, |connection| FILLS.read(connection, filter, SortOrder::Oldest, page))
-    }
-
-    fn query<T>(
-        &self,
-        as_of: u64,
-        question: impl FnOnce(&Connection) -> rusqlite::Result<T>,
-    ) -> Result<T, HistoryError> {
-        self.progress.wait(as_of, self.timeout)?;
-        self.readers.query(self.timeout, question)
+    fn events_behind(&self, stretch: Stretch) -> Result<Found, HistoryError> {
+        self.query(|connection| select_stretch(connection, stretch))
     }
 }
 

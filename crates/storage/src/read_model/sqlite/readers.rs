@@ -9,7 +9,7 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use rusqlite::{Connection, OpenFlags};
 
 use super::file;
-use super::progress::ApplyProgress;
+use crate::read_model::progress::ApplyProgress;
 
 pub(crate) struct ReaderPool {
     path: PathBuf,

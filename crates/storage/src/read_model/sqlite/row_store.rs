@@ -1,0 +1,149 @@
+//! Writes rows into SQLite. Any error ends the read model until the next start: the file is then opened, checked and, if
+//! need be, built again.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use domain::{Fill, Order, OrderStatus, PublishedEvent, Transaction};
+use rusqlite::Connection;
+use rusqlite::types::ValueRef;
+
+use super::checksum::{self, integer};
+use super::file;
+use crate::read_model::batch_rows::{EventPlace, RowWriter, write_rows};
+use crate::read_model::search_columns::SearchColumns;
+use crate::read_model::store::{EventBatch, RowStore, StoreProblem};
+
+/// What is written survives a power cut after this time, so that the older of two snapshots is of use after one.
+const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(60);
+
+const INSERT_EVENT: &str = "INSERT INTO events (payload, sequence, ordinal, at, class, checksum)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+const INSERT_ORDER_EVENT: &str = "INSERT INTO order_events VALUES (?1, ?2, ?3, ?4)";
+const INSERT_FILL: &str = "INSERT INTO fills VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+const INSERT_TRANSACTION: &str = "INSERT OR REPLACE INTO transactions VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+// Of what is indexed the names of an order can change: the venue gives it one, and its note may be another. A claim changes its
+// strategy.
+const UPSERT_ORDER: &str = "INSERT INTO orders
+    (id, payload, int_id, strategy, account, security, at, status, source, words, checksum)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+    ON CONFLICT (id) DO UPDATE SET
+        payload = excluded.payload, strategy = excluded.strategy, status = excluded.status, words = excluded.words,
+        checksum = excluded.checksum";
+const UPDATE_APPLIED: &str = "UPDATE model SET applied = ?1, checksum = ?2";
+
+pub(crate) struct SqliteRowStore {
+    path: PathBuf,
+    connection: Connection,
+    /// The sequence that the file had when it was opened.
+    applied: u64,
+    payload: Vec<u8>,
+    checkpointed: Instant,
+}
+
+impl SqliteRowStore {
+    pub(crate) fn new(path: PathBuf, connection: Connection, applied: u64) -> Self {
+        Self { path, connection, applied, payload: Vec::new(), checkpointed: Instant::now() }
+    }
+
+    /// Damage is remembered beside the file.
+    fn check<T>(&self, result: rusqlite::Result<T>) -> Result<T, StoreProblem> {
+        result.map_err(|error| {
+            file::mark_if_damaged(&self.path, &error);
+            StoreProblem::Failed(format!("the read model cannot be written: {error}"))
+        })
+    }
+
+    fn write_batch(&mut self, batch: &EventBatch) -> rusqlite::Result<()> {
+        let transaction = self.connection.transaction()?;
+        write_rows(batch, &mut self.payload, &mut SqliteRowWriter { connection: &transaction })?;
+        checksum::execute(&transaction, UPDATE_APPLIED, &[integer(batch.through)?])?;
+        transaction.commit()
+    }
+
+    /// Readers are not disturbed; what they still look at stays in the log until the next time.
+    fn checkpoint(&mut self) -> rusqlite::Result<()> {
+        self.checkpointed = Instant::now();
+        self.connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
+    }
+}
+
+impl RowStore for SqliteRowStore {
+    /// The file was opened before the engine was recovered.
+    fn connect(&mut self, _: u64) -> Result<u64, StoreProblem> {
+        Ok(self.applied)
+    }
+
+    fn write(&mut self, batch: &EventBatch) -> Result<(), StoreProblem> {
+        let written = self.write_batch(batch);
+        self.check(written)
+    }
+
+    fn save_applied(&mut self, applied: u64) -> Result<(), StoreProblem> {
+        let saved =
+            integer(applied).and_then(|applied| checksum::execute(&self.connection, UPDATE_APPLIED, &[applied]));
+        self.check(saved)
+    }
+
+    fn maintain(&mut self, is_last: bool) -> Result<(), StoreProblem> {
+        if !is_last && self.checkpointed.elapsed() < CHECKPOINT_INTERVAL {
+            return Ok(());
+        }
+        let done = self.checkpoint();
+        self.check(done)
+    }
+}
+
+struct SqliteRowWriter<'a> {
+    connection: &'a Connection,
+}
+
+impl RowWriter for SqliteRowWriter<'_> {
+    type Error = rusqlite::Error;
+
+    fn event(&mut self, place: EventPlace, published: &PublishedEvent, payload: &[u8]) -> rusqlite::Result<()> {
+        let (at, class) = (ValueRef::Integer(published.at.0), integer(u64::from(published.event.class() as u8))?);
+        let [sequence, ordinal] = values(place)?;
+        self.execute(INSERT_EVENT, &[ValueRef::Blob(payload), sequence, ordinal, at, class])
+    }
+
+    fn order_event(&mut self, place: EventPlace, status: &OrderStatus) -> rusqlite::Result<()> {
+        let [sequence, ordinal] = values(place)?;
+        self.execute(INSERT_ORDER_EVENT, &[integer(status.order.0)?, sequence, ordinal])
+    }
+
+    fn fill(&mut self, place: EventPlace, fill: &Fill) -> rusqlite::Result<()> {
+        let [sequence, ordinal] = values(place)?;
+        let (strategy, account) = (integer(fill.strategy.0)?, integer(fill.account.0)?);
+        self.execute(INSERT_FILL, &[sequence, ordinal, strategy, account, integer(fill.security.0)?])
+    }
+
+    fn transaction(&mut self, place: EventPlace, transaction: &Transaction) -> rusqlite::Result<()> {
+        let security = transaction.security.map_or(Ok(ValueRef::Null), |security| integer(security.0))?;
+        let (strategy, account) = (integer(transaction.strategy.0)?, integer(transaction.account.0)?);
+        let [sequence, ordinal] = values(place)?;
+        let id = integer(transaction.id.0)?;
+        self.execute(INSERT_TRANSACTION, &[id, sequence, ordinal, strategy, account, security])
+    }
+
+    fn order(&mut self, order: &Order, payload: &[u8]) -> rusqlite::Result<()> {
+        let (strategy, account) = (integer(order.strategy.0)?, integer(order.account.0)?);
+        let (id, security) = (integer(order.id.0)?, integer(order.security.0)?);
+        let (payload, int_id) = (ValueRef::Blob(payload), ValueRef::Text(order.int_id.as_str().as_bytes()));
+        let SearchColumns { at, status, source, words } = SearchColumns::from_order(order);
+        let [status, source, words] = [status, &source, &words].map(|text| ValueRef::Text(text.as_bytes()));
+        let at = ValueRef::Integer(at);
+        let row = [id, payload, int_id, strategy, account, security, at, status, source, words];
+        self.execute(UPSERT_ORDER, &row)
+    }
+}
+
+impl SqliteRowWriter<'_> {
+    fn execute(&self, statement: &str, row: &[ValueRef<'_>]) -> rusqlite::Result<()> {
+        checksum::execute(self.connection, statement, row)
+    }
+}
+
+fn values(place: EventPlace) -> rusqlite::Result<[ValueRef<'static>; 2]> {
+    Ok([integer(place.sequence)?, integer(u64::from(place.ordinal))?])
+}

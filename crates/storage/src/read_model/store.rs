@@ -1,0 +1,67 @@
+//! What a store of the read model does. SQLite is one, PostgreSQL another; a set of tests runs on both.
+//!
+//! A store has two halves. [`RowStore`] is the connection that writes, owned by the thread of the read model.
+//! [`HistoryRows`] answers queries, from any thread.
+
+use std::sync::Arc;
+
+use bus::history::{Found, HistoryError, OrderSearch, PageRequest, SortOrder, StoredEvent, Stretch};
+use domain::query::Filter;
+use domain::{Fill, Order, OrderStatus, PublishedEvent, Transaction, TransactionId};
+
+/// What one transaction makes of the queue: whole inputs up to and with `through`.
+#[derive(Debug, PartialEq, Eq)]
+pub struct EventBatch {
+    pub through: u64,
+    pub events: Vec<PublishedEvent>,
+}
+
+/// Why a store did not do what it should.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StoreProblem {
+    /// It does not answer, or must be read anew. The read model connects again, and reads what it missed from the journal.
+    Unavailable(String),
+    /// History is stale until the next start.
+    Failed(String),
+}
+
+/// The half that writes.
+pub trait RowStore: Send {
+    /// Connects, creates or migrates the tables, and returns the sequence up to which the store is complete. `known_end` is
+    /// the last sequence that is known of the journal: a store with a later event is not of this journal.
+    fn connect(&mut self, known_end: u64) -> Result<u64, StoreProblem>;
+
+    /// Writes the rows of a batch and its sequence in one transaction: after any crash they fit.
+    fn write(&mut self, batch: &EventBatch) -> Result<(), StoreProblem>;
+
+    /// Stores how far inputs without events have come.
+    fn save_applied(&mut self, applied: u64) -> Result<(), StoreProblem>;
+
+    /// Called about every second, and at the end.
+    fn maintain(&mut self, is_last: bool) -> Result<(), StoreProblem>;
+}
+
+/// The half that answers queries. Lists are by key, ascending unless the newest come first: orders and transactions by
+/// their id, fills and events by their sequence. One input can cause several events; they stay on one page, which may
+/// become longer for it, so that the next page can begin after their sequence.
+pub trait HistoryRows: Send + Sync {
+    fn orders(&self, search: &OrderSearch, sort: SortOrder, page: PageRequest)
+    -> Result<Vec<Arc<Order>>, HistoryError>;
+
+    fn order_events(&self, int_id: &str) -> Result<Vec<OrderStatus>, HistoryError>;
+
+    fn fills(&self, filter: Filter, page: PageRequest) -> Result<Vec<Arc<Fill>>, HistoryError>;
+
+    fn transactions(
+        &self,
+        filter: Filter,
+        sort: SortOrder,
+        page: PageRequest,
+    ) -> Result<Vec<Arc<Transaction>>, HistoryError>;
+
+    fn transaction(&self, id: TransactionId) -> Result<Option<Arc<Transaction>>, HistoryError>;
+
+    fn events(&self, page: PageRequest) -> Result<Vec<StoredEvent>, HistoryError>;
+
+    fn events_behind(&self, stretch: Stretch) -> Result<Found, HistoryError>;
+}
