@@ -11,9 +11,9 @@ export RIALTO_BIN := $(RIALTO)
 
 # Commands and the Debian packages that bring them: a C compiler for SQLite, tools that make syncs fail and set clocks, and what the
 # README calls the server with. QuickFIX is the foreign FIX client of the tests and the peer of the benchmark. Go and Mono
-# build programs of examples/stomp.
+# build programs of examples/stomp. PostgreSQL is the second store of the read model; its tests make clusters of their own.
 TOOLS := cc=gcc strace=strace faketime=faketime curl=curl python:ensurepip=python3-venv g++=g++ chromium=chromium java=default-jre-headless \
-  /usr/include/quickfix/Session.h=libquickfix-dev go=golang-go mcs=mono-mcs mono=mono-runtime
+  /usr/include/quickfix/Session.h=libquickfix-dev go=golang-go mcs=mono-mcs mono=mono-runtime '/usr/lib/postgresql/*/bin/initdb=postgresql' psql=postgresql-client
 
 # Node for the machine that has none, or too old a one; where it has been installed, it comes first.
 NODE := $(TARGET)/node
