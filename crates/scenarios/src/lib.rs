@@ -12,3 +12,5 @@ pub mod fault_injector;
 pub mod wait;
 
 pub mod proxy;
+
+pub mod postgres;

@@ -42,6 +42,7 @@ mod proof;
 mod lifecycle;
 mod clock;
 mod restart;
+mod postgres;
 mod retired_ids;
 mod releases;
 mod day_end;

@@ -17,6 +17,7 @@ pub use keys::key::Key;
 pub use keys::{Config, all_keys};
 pub use sources::entry::RawConfig;
 pub use sources::raw::{ConfigArgs, Sources};
+pub use values::history_store::HistoryStore;
 pub use values::names::{FilePath, HostName, ListenPort, SessionFile, WebOrigin};
 pub use values::pegs::Peg;
 pub use values::setting::{AnonymousRole, Fraction, JournalTicks, LogFormat, LogLevel, MarketActivity, ReferencePath};

@@ -7,12 +7,13 @@ use std::thread;
 
 use bus::inbox::{Inbox, InboxReceiver, inbox_with};
 use bus::{Bus, Catalogue, EventFeed, JournalStatus};
+use read_model_postgres::{Database, PostgresRowStore, PostgresRows};
 use runtime::{RecoveredState, RecoveryError, RecoverySources, recover_from};
 use storage::journal::{self, Inspected, InstanceId, Journal, JournalOptions};
 use storage::{JournalLedger, ReadModel, RetiredIndex, SnapshotStore, StorageError};
 use tracing::{error, info, warn};
 
-use crate::config::Config;
+use crate::config::{Config, HistoryStore};
 use crate::data_dir::DataDir;
 use crate::data_dir::traces::Traces;
 use crate::exit_failure::{Exit, ExitFailure};
@@ -43,7 +44,7 @@ impl Core {
         let end = inspected.found().last_sequence;
         let checked_from = inspected.checked_from();
         let snapshots = SnapshotStore::open(&data_dir.lock, instance)?;
-        let read_model = Arc::new(ReadModel::open(&data_dir.lock, instance, end)?);
+        let read_model = Arc::new(open_read_model(config, data_dir, end)?);
         let retired = Arc::new(RetiredIndex::open(&data_dir.lock, instance)?);
         let reader = read_model.clone();
         let snapshots = snapshots.keep_for(move || reader.applied());
@@ -87,6 +88,18 @@ impl Core {
     }
 }
 
+/// A database is not waited for: the server starts without it.
+fn open_read_model(config: &Config, data_dir: &DataDir, journal_end: u64) -> Result<ReadModel, ExitFailure> {
+    let instance = data_dir.instance.journal_id();
+    let HistoryStore::Postgres(url) = &config.history_store else {
+        return Ok(ReadModel::open(&data_dir.lock, instance, journal_end)?);
+    };
+    let unusable = |reason: String| ExitFailure::new(Exit::Refused, format!("history.store: {reason}"));
+    let database = Database::new(url.clone()).map_err(unusable)?;
+    let store = Box::new(PostgresRowStore::new(database.clone(), instance));
+    Ok(ReadModel::connect(&data_dir.lock, journal_end, store, Arc::new(PostgresRows::new(database)))?)
+}
+
 fn inspect_journal(config: &Config, data_dir: &DataDir, traces: &Traces) -> Result<Inspected, ExitFailure> {
     let mut bar = ProgressReporter::new_for("checking the journal");
     let witnesses = traces.witnesses(data_dir.lock.folder());
@@ -111,7 +124,7 @@ fn replay(
     let mut bar = ProgressReporter::new_for("replaying the journal");
     let (engine, recovered) = recover_from(
         sources,
-        read_model.applied(),
+        read_model.replay_after(),
         &mut |through, events| read_model.append(through, events),
         &mut |step| bar.show(step.read, step.total),
     )

@@ -14,6 +14,7 @@ use storage::journal::SyncMode;
 
 use super::effective::{ConfigReader, Effective};
 use super::venues::{self, ConfiguredVenue};
+use crate::config::values::history_store::HistoryStore;
 use crate::config::values::messaging::{ClientDestination, EventRate};
 use crate::config::values::names::{FilePath, HostName, ListenPort, SessionFile, WebOrigin};
 use crate::config::values::pegs::Peg;
@@ -210,6 +211,10 @@ keys! {
 
     /// Bars of one security and size that outlive a restart, from MIN_1 on: strategies warm up with them. 0 stores none.
     history_bars_kept: Whole<0, 1000000> = "history.barsKept", "10000";
+
+    /// Where order, fill and event history is kept: in a file of the data folder, or in PostgreSQL (docs/postgres.md). A password in
+    /// it is better given by the environment or a file than by a flag, which other users of the machine can see.
+    history_store: HistoryStore = "history.store", "sqlite";
 
     /// Form of the lines on standard error.
     log_format: LogFormat = "log.format", "human";

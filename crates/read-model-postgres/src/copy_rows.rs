@@ -1,0 +1,278 @@
+//! Rows of a batch, table by table, and their way into the tables: one COPY in binary form for each table.
+
+use std::convert::Infallible;
+use std::pin::pin;
+
+use domain::{Fill, Order, OrderStatus, PublishedEvent, Transaction};
+use storage::read_model::batch_rows::{EventPlace, RowWriter};
+use storage::read_model::search_columns::SearchColumns;
+use tokio_postgres::binary_copy::BinaryCopyInWriter;
+use tokio_postgres::types::Type;
+
+use crate::cell::{Cell, bound, storable};
+use crate::checksum;
+use crate::failure::DatabaseFailure;
+
+const EVENTS: CopyTable = CopyTable {
+    into: "events (sequence, ordinal, at, class, payload, checksum)",
+    types: &[Type::INT8, Type::INT4, Type::INT8, Type::INT2, Type::BYTEA, Type::INT8],
+};
+const ORDER_EVENTS: CopyTable = CopyTable {
+    into: "order_events (order_id, sequence, ordinal, checksum)",
+    types: &[Type::INT8, Type::INT8, Type::INT4, Type::INT8],
+};
+const FILLS: CopyTable = CopyTable {
+    into: "fills (sequence, ordinal, strategy, account, security, checksum, order_id, int_id, ext_id, at, ext_at, side, \
+        quantity, price)",
+    types: &[
+        Type::INT8,
+        Type::INT4,
+        Type::INT8,
+        Type::INT8,
+        Type::INT8,
+        Type::INT8,
+        Type::INT8,
+        Type::TEXT,
+        Type::TEXT,
+        Type::INT8,
+        Type::INT8,
+        Type::TEXT,
+        Type::NUMERIC,
+        Type::NUMERIC,
+    ],
+};
+const TRANSACTIONS: CopyTable = CopyTable {
+    into: "transactions (id, sequence, ordinal, strategy, account, security, checksum, uuid, at, settlement_date, kind, \
+        quantity, price, execution_commission, clearing_commission, fee, currency, int_order_id, ext_id, description)",
+    types: &[
+        Type::INT8,
+        Type::INT8,
+        Type::INT4,
+        Type::INT8,
+        Type::INT8,
+        Type::INT8,
+        Type::INT8,
+        Type::TEXT,
+        Type::INT8,
+        Type::TEXT,
+        Type::TEXT,
+        Type::NUMERIC,
+        Type::NUMERIC,
+        Type::NUMERIC,
+        Type::NUMERIC,
+        Type::NUMERIC,
+        Type::TEXT,
+        Type::TEXT,
+        Type::TEXT,
+        Type::TEXT,
+    ],
+};
+const ORDERS: CopyTable = CopyTable {
+    into: "orders (id, int_id, strategy, account, security, at, status, source, words, payload, checksum, ext_id, \
+        cl_ord_id, changed_at, exchange, adapter, side, type, time_in_force, quantity, limit_price, stop_price, filled, \
+        turnover, reason, reference, submitted_by)",
+    types: &[
+        Type::INT8,
+        Type::TEXT,
+        Type::INT8,
+        Type::INT8,
+        Type::INT8,
+        Type::INT8,
+        Type::TEXT,
+        Type::TEXT,
+        Type::TEXT,
+        Type::BYTEA,
+        Type::INT8,
+        Type::TEXT,
+        Type::TEXT,
+        Type::INT8,
+        Type::INT8,
+        Type::TEXT,
+        Type::TEXT,
+        Type::TEXT,
+        Type::TEXT,
+        Type::NUMERIC,
+        Type::NUMERIC,
+        Type::NUMERIC,
+        Type::NUMERIC,
+        Type::NUMERIC,
+        Type::TEXT,
+        Type::TEXT,
+        Type::TEXT,
+    ],
+};
+
+/// A table with the columns that are copied.
+struct CopyTable {
+    into: &'static str,
+    types: &'static [Type],
+}
+
+impl CopyTable {
+    async fn copy(
+        &self,
+        transaction: &tokio_postgres::Transaction<'_>,
+        rows: &[Vec<Cell>],
+    ) -> Result<(), DatabaseFailure> {
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let sink = transaction.copy_in(&format!("COPY {} FROM STDIN (FORMAT binary)", self.into)).await?;
+        let mut writer = pin!(BinaryCopyInWriter::new(sink, self.types));
+        for row in rows {
+            writer.as_mut().write_raw(row).await?;
+        }
+        writer.finish().await?;
+        Ok(())
+    }
+}
+
+/// The rows of one transaction.
+#[derive(Debug, Default)]
+pub(crate) struct CopyRows {
+    events: Vec<Vec<Cell>>,
+    order_events: Vec<Vec<Cell>>,
+    fills: Vec<Vec<Cell>>,
+    transactions: Vec<Vec<Cell>>,
+    orders: Vec<Vec<Cell>>,
+    /// Those of the orders and transactions, of which an earlier row is replaced.
+    order_ids: Vec<i64>,
+    transaction_ids: Vec<i64>,
+}
+
+impl CopyRows {
+    pub(crate) async fn copy(self, transaction: &tokio_postgres::Transaction<'_>) -> Result<(), DatabaseFailure> {
+        if !self.order_ids.is_empty() {
+            transaction.execute("DELETE FROM orders WHERE id = ANY($1)", &[&self.order_ids]).await?;
+        }
+        if !self.transaction_ids.is_empty() {
+            transaction.execute("DELETE FROM transactions WHERE id = ANY($1)", &[&self.transaction_ids]).await?;
+        }
+        EVENTS.copy(transaction, &self.events).await?;
+        ORDER_EVENTS.copy(transaction, &self.order_events).await?;
+        FILLS.copy(transaction, &self.fills).await?;
+        TRANSACTIONS.copy(transaction, &self.transactions).await?;
+        ORDERS.copy(transaction, &self.orders).await
+    }
+}
+
+impl RowWriter for CopyRows {
+    type Error = Infallible;
+
+    fn event(&mut self, place: EventPlace, published: &PublishedEvent, payload: &[u8]) -> Result<(), Infallible> {
+        let ((sequence, ordinal), at) = (key(place), published.at.0);
+        let class = i16::from(published.event.class() as u8);
+        let sum = checksum::of_event(sequence, ordinal, at, class, payload).value();
+        let (class, payload) = (Cell::Small(class), Cell::Bytes(payload.to_vec()));
+        let row = [Cell::Long(sequence), Cell::Int(ordinal), Cell::Long(at), class, payload, Cell::Long(sum)];
+        self.events.push(row.into());
+        Ok(())
+    }
+
+    fn order_event(&mut self, place: EventPlace, status: &OrderStatus) -> Result<(), Infallible> {
+        let ((sequence, ordinal), order) = (key(place), bound(status.order.0));
+        let sum = checksum::of_link(order, sequence, ordinal).value();
+        self.order_events.push(vec![Cell::Long(order), Cell::Long(sequence), Cell::Int(ordinal), Cell::Long(sum)]);
+        Ok(())
+    }
+
+    fn fill(&mut self, place: EventPlace, fill: &Fill) -> Result<(), Infallible> {
+        let (sequence, ordinal) = key(place);
+        let sum = checksum::of_link(sequence, sequence, ordinal).value();
+        self.fills.push(vec![
+            Cell::Long(sequence),
+            Cell::Int(ordinal),
+            Cell::id(fill.strategy.0),
+            Cell::id(fill.account.0),
+            Cell::id(fill.security.0),
+            Cell::Long(sum),
+            Cell::id(fill.order.0),
+            Cell::text(fill.int_id.as_str()),
+            Cell::text(&fill.ext_id),
+            Cell::Long(fill.at.0),
+            Cell::optional(fill.ext_at, |at| Cell::Long(at.0)),
+            Cell::text(side_name(fill.side)),
+            Cell::Number(fill.quantity.0),
+            Cell::Number(fill.price.0),
+        ]);
+        Ok(())
+    }
+
+    fn transaction(&mut self, place: EventPlace, booked: &Transaction) -> Result<(), Infallible> {
+        let ((sequence, ordinal), id) = (key(place), bound(booked.id.0));
+        let sum = checksum::of_link(id, sequence, ordinal).value();
+        self.transaction_ids.push(id);
+        self.transactions.push(vec![
+            Cell::Long(id),
+            Cell::Long(sequence),
+            Cell::Int(ordinal),
+            Cell::id(booked.strategy.0),
+            Cell::id(booked.account.0),
+            Cell::optional(booked.security, |security| Cell::id(security.0)),
+            Cell::Long(sum),
+            Cell::text(&booked.uuid.to_string()),
+            Cell::Long(booked.at.0),
+            Cell::optional(booked.settlement_date, |date| Cell::text(&date.to_string())),
+            Cell::text(booked.kind.name()),
+            Cell::Number(booked.quantity.0),
+            Cell::Number(booked.price.0),
+            Cell::Number(booked.execution_commission.0),
+            Cell::Number(booked.clearing_commission.0),
+            Cell::Number(booked.fee.0),
+            Cell::text(&booked.currency.to_string()),
+            Cell::optional(booked.int_order_id.as_ref(), |id| Cell::text(id.as_str())),
+            Cell::optional(booked.ext_id.as_ref(), |id| Cell::text(id)),
+            Cell::optional(booked.description.as_ref(), |text| Cell::text(text)),
+        ]);
+        Ok(())
+    }
+
+    fn order(&mut self, order: &Order, payload: &[u8]) -> Result<(), Infallible> {
+        let SearchColumns { at, status, source, words } = SearchColumns::from_order(order);
+        let (id, source, words) = (bound(order.id.0), storable(&source), storable(&words));
+        let sum = checksum::of_order(id, [order.int_id.as_str(), status, &source, &words], payload).value();
+        self.order_ids.push(id);
+        self.orders.push(vec![
+            Cell::Long(id),
+            Cell::text(order.int_id.as_str()),
+            Cell::id(order.strategy.0),
+            Cell::id(order.account.0),
+            Cell::id(order.security.0),
+            Cell::Long(at),
+            Cell::text(status),
+            Cell::Text(source),
+            Cell::Text(words),
+            Cell::Bytes(payload.to_vec()),
+            Cell::Long(sum),
+            Cell::optional(order.ext_id.as_ref(), |id| Cell::text(id)),
+            Cell::optional(order.cl_ord_id.as_ref(), |id| Cell::text(id)),
+            Cell::Long(order.changed_at.0),
+            Cell::id(order.exchange.0),
+            Cell::text(&order.adapter.to_string()),
+            Cell::text(side_name(order.side)),
+            Cell::text(order.terms.kind.name()),
+            Cell::text(order.terms.tif.name()),
+            Cell::Number(order.terms.quantity.0),
+            Cell::optional(order.terms.kind.limit(), |price| Cell::Number(price.0)),
+            Cell::optional(order.terms.kind.stop(), |price| Cell::Number(price.0)),
+            Cell::Number(order.filled.0),
+            Cell::Number(order.turnover.0),
+            Cell::optional(order.reason.as_ref(), |text| Cell::text(text)),
+            Cell::optional(order.reference.as_ref(), |text| Cell::text(text)),
+            Cell::optional(order.submitted_by.as_ref(), |text| Cell::text(text)),
+        ]);
+        Ok(())
+    }
+}
+
+/// An ordinal is the place among the events of one input, which are few.
+fn key(place: EventPlace) -> (i64, i32) {
+    (bound(place.sequence), i32::try_from(place.ordinal).unwrap_or(i32::MAX))
+}
+
+fn side_name(side: domain::Side) -> &'static str {
+    match side {
+        domain::Side::Buy => "BUY",
+        domain::Side::Sell => "SELL",
+    }
+}

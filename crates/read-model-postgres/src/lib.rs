@@ -1,0 +1,24 @@
+//! Read model in PostgreSQL, for teams: the rows of the SQLite file, with columns that a person can read, and views for
+//! reports.
+//!
+//! A server that is slow, down or restarted holds nothing up: the writing half reports what is wrong, is connected again,
+//! and the read model reads what it missed from the journal.
+
+mod url;
+mod tls;
+mod failure;
+mod connection;
+mod numeric;
+mod cell;
+mod checksum;
+mod schema;
+mod copy_rows;
+mod row_store;
+mod search;
+mod readers;
+mod history;
+
+pub use connection::{CONNECT_WAIT_MAX, Database, QUERY_WAIT_MAX, WRITE_WAIT_MAX};
+pub use history::PostgresRows;
+pub use row_store::PostgresRowStore;
+pub use url::PostgresUrl;

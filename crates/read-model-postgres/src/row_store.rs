@@ -1,0 +1,138 @@
+//! The half that writes. Rows and applied sequence are one transaction. The transaction also says what the applied sequence
+//! was before, so that nothing is written twice or behind a gap, whatever else changed the tables.
+
+use std::sync::Arc;
+
+use storage::journal::InstanceId;
+use storage::read_model::batch_rows::write_rows;
+use storage::read_model::store::{EventBatch, RowStore, StoreProblem};
+use tokio_postgres::Client;
+
+use crate::cell::bound;
+use crate::connection::{Database, WRITE_WAIT_MAX};
+use crate::copy_rows::CopyRows;
+use crate::failure::DatabaseFailure;
+use crate::schema;
+
+/// The first key of the lock that keeps a second writer out; the second is made of the schema's name.
+const LOCK_SPACE: i32 = 0x7269_616c;
+const LOCK: &str = "SELECT pg_try_advisory_lock($1, hashtext($2))";
+const FIRST_ROW: &str = "INSERT INTO model VALUES (1, $1, 0) ON CONFLICT DO NOTHING";
+const STATE: &str = "SELECT instance, applied, (SELECT coalesce(max(sequence), 0) FROM events) FROM model";
+const UPDATE_APPLIED: &str = "UPDATE model SET applied = $1 WHERE applied = $2";
+
+/// Every problem passes: the read model tries again, and says why meanwhile.
+pub struct PostgresRowStore {
+    database: Arc<Database>,
+    instance: InstanceId,
+    client: Option<Client>,
+    /// The sequence that the tables have.
+    applied: u64,
+    payload: Vec<u8>,
+}
+
+impl PostgresRowStore {
+    pub fn new(database: Arc<Database>, instance: InstanceId) -> Self {
+        Self { database, instance, client: None, applied: 0, payload: Vec::new() }
+    }
+
+    fn try_connect(&mut self, known_end: u64) -> Result<u64, DatabaseFailure> {
+        // The old connection holds the lock.
+        self.client = None;
+        let mut client = self.database.connect(WRITE_WAIT_MAX)?;
+        let (schema, is_damaged) = (&self.database.url.schema, self.database.damage().is_some());
+        let opened = open_tables(&mut client, schema, self.instance, is_damaged, known_end);
+        self.applied = self.database.run(WRITE_WAIT_MAX, opened)?;
+        self.database.clear_damage();
+        self.client = Some(client);
+        Ok(self.applied)
+    }
+
+    fn commit(&mut self, rows: CopyRows, applied: u64) -> Result<(), StoreProblem> {
+        let Some(client) = &mut self.client else { return Err(self.unavailable("it is not connected")) };
+        let written = self.database.run(WRITE_WAIT_MAX, write(client, rows, self.applied, applied));
+        if let Err(failure) = written {
+            // Whether it was committed is asked with the next connection.
+            self.client = None;
+            return Err(self.unavailable(&failure.text()));
+        }
+        self.applied = applied;
+        Ok(())
+    }
+
+    fn unavailable(&self, reason: &str) -> StoreProblem {
+        StoreProblem::Unavailable(self.database.problem(reason))
+    }
+}
+
+impl RowStore for PostgresRowStore {
+    fn connect(&mut self, known_end: u64) -> Result<u64, StoreProblem> {
+        self.try_connect(known_end).map_err(|failure| self.unavailable(&failure.text()))
+    }
+
+    fn write(&mut self, batch: &EventBatch) -> Result<(), StoreProblem> {
+        let mut rows = CopyRows::default();
+        let Ok(()) = write_rows(batch, &mut self.payload, &mut rows);
+        self.commit(rows, batch.through)
+    }
+
+    fn save_applied(&mut self, applied: u64) -> Result<(), StoreProblem> {
+        self.commit(CopyRows::default(), applied)
+    }
+
+    fn maintain(&mut self, _: bool) -> Result<(), StoreProblem> {
+        if let Some(reason) = self.database.damage() {
+            return Err(self.unavailable(&format!("{reason}; all rows are written anew")));
+        }
+        match &self.client {
+            Some(client) if client.is_closed() => Err(self.unavailable("the connection was closed")),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Returns the sequence up to which the tables are complete.
+async fn open_tables(
+    client: &mut Client,
+    schema: &str,
+    instance: InstanceId,
+    is_damaged: bool,
+    known_end: u64,
+) -> Result<u64, DatabaseFailure> {
+    let is_ours: bool = client.query_one(LOCK, &[&LOCK_SPACE, &schema]).await?.try_get(0)?;
+    if !is_ours {
+        return refuse(format!("another server writes into the schema {schema}"));
+    }
+    schema::migrate(client, schema).await?;
+    client.execute(FIRST_ROW, &[&instance.0.as_slice()]).await?;
+    let state = client.query_one(STATE, &[]).await?;
+    let (owner, newest): (Vec<u8>, i64) = (state.try_get(0)?, state.try_get(2)?);
+    if owner != instance.0 {
+        return refuse(format!("the schema {schema} has the history of another data folder; name another schema"));
+    }
+    if is_damaged {
+        schema::empty(client).await?;
+        return Ok(0);
+    }
+    if newest > bound(known_end) {
+        return refuse(format!(
+            "it has event {newest} and the journal ends at {known_end}, so the journal lost its end or another folder was \
+             used; after a loss that was accepted, DROP SCHEMA {schema} CASCADE lets the history be built again"
+        ));
+    }
+    Ok(u64::try_from(state.try_get::<_, i64>(1)?).unwrap_or(0))
+}
+
+fn refuse<T>(reason: String) -> Result<T, DatabaseFailure> {
+    Err(DatabaseFailure::Refused(reason))
+}
+
+async fn write(client: &mut Client, rows: CopyRows, before: u64, applied: u64) -> Result<(), DatabaseFailure> {
+    let transaction = client.transaction().await?;
+    rows.copy(&transaction).await?;
+    let updated = transaction.execute(UPDATE_APPLIED, &[&bound(applied), &bound(before)]).await?;
+    if updated != 1 {
+        return refuse(format!("its tables were changed: they are no longer at sequence {before}"));
+    }
+    Ok(transaction.commit().await?)
+}
