@@ -40,12 +40,14 @@ impl Database {
         Ok(Arc::new(Self { url, tls, runtime: Some(runtime), damage: Mutex::default() }))
     }
 
-    /// A connection whose tables are those of the schema.
+    /// A connection whose tables are those of the schema. The server notices within a minute where we are gone without a
+    /// farewell, and gives the lock of the writer free.
     pub(crate) fn connect(&self, statement_limit: Duration) -> Result<Client, DatabaseFailure> {
         let limit = (statement_limit + SERVER_MARGIN).as_millis();
         let settings = format!(
             "SET search_path TO {}; SET statement_timeout TO {limit}; SET idle_in_transaction_session_timeout TO {limit}; \
-             SET client_min_messages TO warning; SET timezone TO 'UTC'",
+             SET client_min_messages TO warning; SET timezone TO 'UTC'; \
+             SET tcp_keepalives_idle TO 30; SET tcp_keepalives_interval TO 10; SET tcp_keepalives_count TO 3",
             self.url.schema
         );
         self.run(CONNECT_WAIT_MAX, async {

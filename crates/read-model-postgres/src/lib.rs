@@ -20,5 +20,5 @@ mod history;
 
 pub use connection::{CONNECT_WAIT_MAX, Database, QUERY_WAIT_MAX, WRITE_WAIT_MAX};
 pub use history::PostgresRows;
-pub use row_store::PostgresRowStore;
+pub use row_store::{InputTimes, PostgresRowStore};
 pub use url::PostgresUrl;

@@ -3,6 +3,8 @@
 
 use std::sync::Arc;
 
+use domain::Timestamp;
+use storage::StorageError;
 use storage::journal::InstanceId;
 use storage::read_model::batch_rows::write_rows;
 use storage::read_model::store::{EventBatch, RowStore, StoreProblem};
@@ -18,13 +20,19 @@ use crate::schema;
 const LOCK_SPACE: i32 = 0x7269_616c;
 const LOCK: &str = "SELECT pg_try_advisory_lock($1, hashtext($2))";
 const FIRST_ROW: &str = "INSERT INTO model VALUES (1, $1, 0) ON CONFLICT DO NOTHING";
-const STATE: &str = "SELECT instance, applied, (SELECT coalesce(max(sequence), 0) FROM events) FROM model";
+const STATE: &str = "SELECT instance, applied, newest.sequence, newest.at FROM model
+    LEFT JOIN (SELECT sequence, at FROM events ORDER BY sequence DESC, ordinal DESC LIMIT 1) AS newest ON true";
 const UPDATE_APPLIED: &str = "UPDATE model SET applied = $1 WHERE applied = $2";
+
+/// When the input of a sequence was stamped, by the journal; none where the journal has no such input.
+pub type InputTimes = Box<dyn Fn(u64) -> Result<Option<Timestamp>, StorageError> + Send>;
 
 /// Every problem passes: the read model tries again, and says why meanwhile.
 pub struct PostgresRowStore {
     database: Arc<Database>,
+    /// Of the data folder. Folders that were restored from one backup share the identity of their journal, and not the history.
     instance: InstanceId,
+    journal: InputTimes,
     client: Option<Client>,
     /// The sequence that the tables have.
     applied: u64,
@@ -32,20 +40,36 @@ pub struct PostgresRowStore {
 }
 
 impl PostgresRowStore {
-    pub fn new(database: Arc<Database>, instance: InstanceId) -> Self {
-        Self { database, instance, client: None, applied: 0, payload: Vec::new() }
+    pub fn new(database: Arc<Database>, instance: InstanceId, journal: InputTimes) -> Self {
+        Self { database, instance, journal, client: None, applied: 0, payload: Vec::new() }
     }
 
-    fn try_connect(&mut self, known_end: u64) -> Result<u64, DatabaseFailure> {
+    fn try_connect(&mut self) -> Result<u64, DatabaseFailure> {
         // The old connection holds the lock.
         self.client = None;
         let mut client = self.database.connect(WRITE_WAIT_MAX)?;
         let (schema, is_damaged) = (&self.database.url.schema, self.database.damage().is_some());
-        let opened = open_tables(&mut client, schema, self.instance, is_damaged, known_end);
-        self.applied = self.database.run(WRITE_WAIT_MAX, opened)?;
+        let opened = open_tables(&mut client, schema, self.instance, is_damaged);
+        let found = self.database.run(WRITE_WAIT_MAX, opened)?;
+        self.check_newest(&found)?;
+        self.applied = found.applied;
         self.database.clear_damage();
         self.client = Some(client);
         Ok(self.applied)
+    }
+
+    /// A journal that lost its end goes on, so that the newest event may be before its end and not in it.
+    fn check_newest(&self, found: &FoundRows) -> Result<(), DatabaseFailure> {
+        let Some((sequence, at)) = found.newest else { return Ok(()) };
+        let unknown = |error| DatabaseFailure::Refused(format!("the journal cannot be compared with it: {error}"));
+        if (self.journal)(sequence).map_err(unknown)? == Some(at) {
+            return Ok(());
+        }
+        refuse(format!(
+            "it has event {sequence}, which the journal does not have: the journal lost its end, or its folder was restored. \
+             DROP SCHEMA {} CASCADE lets the history be built again",
+            self.database.url.schema
+        ))
     }
 
     fn commit(&mut self, rows: CopyRows, applied: u64) -> Result<(), StoreProblem> {
@@ -66,8 +90,8 @@ impl PostgresRowStore {
 }
 
 impl RowStore for PostgresRowStore {
-    fn connect(&mut self, known_end: u64) -> Result<u64, StoreProblem> {
-        self.try_connect(known_end).map_err(|failure| self.unavailable(&failure.text()))
+    fn connect(&mut self) -> Result<u64, StoreProblem> {
+        self.try_connect().map_err(|failure| self.unavailable(&failure.text()))
     }
 
     fn write(&mut self, batch: &EventBatch) -> Result<(), StoreProblem> {
@@ -91,14 +115,21 @@ impl RowStore for PostgresRowStore {
     }
 }
 
-/// Returns the sequence up to which the tables are complete.
+/// What is in the tables.
+#[derive(Default)]
+struct FoundRows {
+    /// They are complete up to here.
+    applied: u64,
+    /// The newest event, and when its input was stamped.
+    newest: Option<(u64, Timestamp)>,
+}
+
 async fn open_tables(
     client: &mut Client,
     schema: &str,
     instance: InstanceId,
     is_damaged: bool,
-    known_end: u64,
-) -> Result<u64, DatabaseFailure> {
+) -> Result<FoundRows, DatabaseFailure> {
     let is_ours: bool = client.query_one(LOCK, &[&LOCK_SPACE, &schema]).await?.try_get(0)?;
     if !is_ours {
         return refuse(format!("another server writes into the schema {schema}"));
@@ -106,21 +137,17 @@ async fn open_tables(
     schema::migrate(client, schema).await?;
     client.execute(FIRST_ROW, &[&instance.0.as_slice()]).await?;
     let state = client.query_one(STATE, &[]).await?;
-    let (owner, newest): (Vec<u8>, i64) = (state.try_get(0)?, state.try_get(2)?);
-    if owner != instance.0 {
+    if state.try_get::<_, &[u8]>(0)? != instance.0 {
         return refuse(format!("the schema {schema} has the history of another data folder; name another schema"));
     }
     if is_damaged {
         schema::empty(client).await?;
-        return Ok(0);
+        return Ok(FoundRows::default());
     }
-    if newest > bound(known_end) {
-        return refuse(format!(
-            "it has event {newest} and the journal ends at {known_end}, so the journal lost its end or another folder was \
-             used; after a loss that was accepted, DROP SCHEMA {schema} CASCADE lets the history be built again"
-        ));
-    }
-    Ok(u64::try_from(state.try_get::<_, i64>(1)?).unwrap_or(0))
+    let number = |number: i64| u64::try_from(number).unwrap_or(0);
+    let newest = state.try_get::<_, Option<i64>>(2)?.zip(state.try_get::<_, Option<i64>>(3)?);
+    let newest = newest.map(|(sequence, at)| (number(sequence), Timestamp(at)));
+    Ok(FoundRows { applied: number(state.try_get(1)?), newest })
 }
 
 fn refuse<T>(reason: String) -> Result<T, DatabaseFailure> {

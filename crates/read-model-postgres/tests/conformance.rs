@@ -37,13 +37,28 @@ fn sqlite(folder: &Path, journal_end: u64) -> ReadModel {
 }
 
 fn postgres(url: &str) -> impl Fn(&Path, u64) -> ReadModel {
+    postgres_on(url, |sequence| Some(time_of(sequence)))
+}
+
+/// Of a journal that stamped its inputs at these times.
+fn postgres_on(
+    url: &str,
+    input_time: impl Fn(u64) -> Option<Timestamp> + Clone + Send + 'static,
+) -> impl Fn(&Path, u64) -> ReadModel {
     let url = PostgresUrl::parse(url).unwrap();
     move |folder, journal_end| {
-        let database = Database::new(url.clone()).unwrap();
-        let (store, rows) = (PostgresRowStore::new(database.clone(), INSTANCE), PostgresRows::new(database));
+        let (database, input_time) = (Database::new(url.clone()).unwrap(), input_time.clone());
+        let store =
+            PostgresRowStore::new(database.clone(), INSTANCE, Box::new(move |sequence| Ok(input_time(sequence))));
+        let rows = PostgresRows::new(database);
         let lock = DataDirLock::acquire(folder).unwrap();
         ReadModel::connect(&lock, journal_end, Box::new(store), Arc::new(rows)).unwrap()
     }
+}
+
+/// When the story stamped an input.
+fn time_of(sequence: u64) -> Timestamp {
+    Timestamp(i64::try_from(sequence).unwrap() * 1_000_000)
 }
 
 /// What the server does: a store that is connected takes the replay, another one catches up.
@@ -178,7 +193,7 @@ fn story() -> Vec<Input> {
         }
     };
     let published = |sequence: u64| {
-        let at = Timestamp(i64::try_from(sequence).unwrap() * 1_000_000);
+        let at = time_of(sequence);
         let events = caused(sequence).into_iter().map(|event| PublishedEvent { sequence, at, event });
         (sequence, events.collect())
     };
@@ -414,17 +429,20 @@ fn what_is_not_of_this_journal_is_refused_with_the_reason_and_left_alone() {
     replay(&model, &story());
     wait_for("the whole story", || (model.applied() == INPUTS).then_some(()));
     let other = tempfile::tempdir().unwrap();
-    let refused = |journal_end: u64, reason: &str| {
-        let model = postgres(&url)(other.path(), journal_end);
+    let refused_on = |input_time: fn(u64) -> Option<Timestamp>, reason: &str| {
+        let model = postgres_on(&url, input_time)(other.path(), INPUTS);
         wait_for(reason, || model.failure().filter(|failure| failure.contains(reason)));
     };
-    refused(INPUTS, "another server writes into the schema rialto");
+    let refused = |reason: &str| refused_on(|sequence| Some(time_of(sequence)), reason);
+    refused("another server writes into the schema rialto");
     model.stop().unwrap();
     drop(model);
-    refused(9, "it has event 300 and the journal ends at 9");
+    refused_on(|_| None, "it has event 300, which the journal does not have");
+    // Another input has its number.
+    refused_on(|sequence| Some(time_of(sequence + 1)), "it has event 300, which the journal does not have");
     fixture.server.query("INSERT INTO migrations VALUES (9)");
-    refused(INPUTS, "is of version 9");
+    refused("is of version 9");
     fixture.server.query("DELETE FROM migrations WHERE number = 9; UPDATE model SET instance = 'another'");
-    refused(INPUTS, "the history of another data folder");
+    refused("the history of another data folder");
     assert_eq!(fixture.server.query("SELECT count(*) FROM orders"), "100");
 }

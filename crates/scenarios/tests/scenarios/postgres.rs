@@ -8,7 +8,7 @@ use scenarios::wait::wait_for;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::test_platform::{AAPL, MSFT, SAP, TestPlatform, TraderClient, limit, market, with_id};
+use crate::test_platform::{AAPL, MSFT, SAP, TestPlatform, TraderClient, launcher_for, limit, market, with_id};
 
 const HISTORY: [&str; 3] =
     ["/rest/history/order?limit=1000", "/rest/history/transaction?limit=1000", "/rest/history/events?limit=1000"];
@@ -163,6 +163,42 @@ fn assert_unready(server: &RunningServer, reason: &str) {
     let printed = ready.body + &server.log();
     assert!(![PASSWORD, WRONG].iter().any(|password| printed.contains(password)), "{printed}");
 }
+
+#[test]
+fn a_restored_folder_leaves_the_history_of_the_first_one_alone() {
+    let (folder, postgres) = create_postgres();
+    let platform = TestPlatform::new().set("history.store", postgres.url());
+    let server = platform.start();
+    trade(&server, "saved");
+    let backups = folder.path().join("backups").display().to_string();
+    let saved = platform.launch.run(&["backup", &backups]);
+    assert_eq!(saved.code, Some(0), "{saved}");
+    trade(&server, "lost");
+    history(&mut server.client(), "lost-resting");
+    server.stop();
+    let stored = postgres.query(STORED);
+    let restored = |name: &str, words: &[&str]| {
+        let launch = launcher_for(&folder.path().join(name)).set("history.store", postgres.url());
+        let restored = launch.run(&[&["restore", &backups], words].concat());
+        assert_eq!(restored.code, Some(0), "{restored}");
+        launch.start()
+    };
+    let other = restored("other", &[]);
+    trade(&other, "other");
+    assert_unready(&other, "has the history of another data folder");
+    other.stop();
+    let same = restored("same", &["--same-instance"]);
+    trade(&same, "again");
+    assert_unready(&same, "which the journal does not have");
+    assert_eq!(postgres.query(STORED), stored);
+    postgres.query("DROP SCHEMA rialto CASCADE");
+    let orders = history(&mut same.client(), "again-resting")[0].to_string();
+    assert!(orders.contains("saved-resting") && !orders.contains("lost-resting"), "{orders}");
+    same.stop();
+}
+
+const STORED: &str = "SELECT (SELECT md5(string_agg(events::text, '|' ORDER BY sequence, ordinal)) FROM events),
+    (SELECT md5(string_agg(orders::text, '|' ORDER BY id)) FROM orders), (SELECT model::text FROM model)";
 
 #[test]
 fn the_address_of_the_database_is_printed_without_its_password() {

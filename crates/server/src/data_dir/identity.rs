@@ -109,6 +109,11 @@ impl DataDirIdentity {
         InstanceId(self.journal)
     }
 
+    /// For what two folders that were restored from one backup must not share.
+    pub fn own_id(self) -> InstanceId {
+        InstanceId(self.own)
+    }
+
     /// For the engine, which puts it into the ids that it mints.
     pub fn number(self) -> u64 {
         u64::from_be_bytes(self.own[..8].try_into().expect("eight of sixteen bytes"))
@@ -211,6 +216,7 @@ mod tests {
         assert_eq!(DataDirIdentity::load(&lock).unwrap(), restored);
         assert_eq!((restored.journal_id(), DataDirIdentity::known(folder.path())), (journal, Some(restored)));
         assert_ne!(restored.number(), DataDirIdentity::of(journal.0).number());
+        assert_ne!(restored.own_id(), journal);
         let written = fs::read_to_string(folder.path().join(FILE)).unwrap();
         for bad in [format!("{written}{written}"), written.replace("journal ", "journal"), format!("{written}x")] {
             assert_eq!(parse(&bad), None, "{bad}");

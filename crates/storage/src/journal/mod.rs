@@ -45,7 +45,7 @@ pub use maintenance::copy::{BackupFolders, CopiedJournal, CopiedSegment, CopyLim
 pub use maintenance::fork::cut_fork;
 pub use maintenance::loss::{Left, accept as accept_loss, head_sequence, sync_head};
 pub use options::{JournalOptions, KnownSequence, StartAnchor};
-pub use reader::{JournalReader, chain_at};
+pub use reader::{JournalReader, chain_at, input_time};
 pub use replicator::FrameReplicator;
 pub use scan::{JournalSummary, ScanProgress, VerifyReport, instance_of, verify, verify_older, verify_with};
 pub use sealed_journal::SealedJournal;

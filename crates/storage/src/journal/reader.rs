@@ -4,6 +4,8 @@
 
 use std::path::{Path, PathBuf};
 
+use domain::Timestamp;
+
 use super::format::chain::{ChainAnchor, InstanceId};
 use super::format::frame::RecordCursor;
 use super::format::record::JournalEntry;
@@ -193,6 +195,13 @@ pub fn chain_at(folder: &Path, instance: InstanceId, end: ChainAnchor) -> Result
         }
     }
     Ok((chain.head() == end && chain.instance() == instance).then_some(chain))
+}
+
+/// When the record of a sequence was stamped; none where the journal has no such record.
+pub fn input_time(folder: &Path, sequence: u64) -> Result<Option<Timestamp>, StorageError> {
+    let mut reader = JournalReader::open(folder, sequence)?;
+    let entry = reader.read_to(sequence)?;
+    Ok(entry.map(|entry| Timestamp(entry.time)))
 }
 
 enum ReadStep {

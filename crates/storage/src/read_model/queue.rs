@@ -159,12 +159,6 @@ impl EventQueue {
         self.emptied.notify_all();
     }
 
-    /// The last sequence that is known of the journal.
-    pub(crate) fn known_end(&self) -> u64 {
-        let waiting = self.lock();
-        waiting.left_out.map_or(waiting.offered, |left_out| left_out.through.max(waiting.offered))
-    }
-
     pub(crate) fn is_attached(&self) -> bool {
         self.lock().is_attached
     }
@@ -350,7 +344,6 @@ mod tests {
         assert!((1..=3).all(|sequence| !queue.offer(sequence, &[alarm(sequence)])));
         queue.detach();
         assert!(!queue.offer(4, &[alarm(4)]) && queue.is_behind());
-        assert_eq!(queue.known_end(), 4);
         // Of the three events one was stored before the store was lost.
         queue.attach(1);
         let missed = queue.wait_behind().unwrap();

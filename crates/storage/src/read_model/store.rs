@@ -27,9 +27,9 @@ pub enum StoreProblem {
 
 /// The half that writes.
 pub trait RowStore: Send {
-    /// Connects, creates or migrates the tables, and returns the sequence up to which the store is complete. `known_end` is
-    /// the last sequence that is known of the journal: a store with a later event is not of this journal.
-    fn connect(&mut self, known_end: u64) -> Result<u64, StoreProblem>;
+    /// Connects, creates or migrates the tables, and returns the sequence up to which the store is complete. A store that is not of
+    /// this journal is unavailable.
+    fn connect(&mut self) -> Result<u64, StoreProblem>;
 
     /// Writes the rows of a batch and its sequence in one transaction: after any crash they fit.
     fn write(&mut self, batch: &EventBatch) -> Result<(), StoreProblem>;

@@ -76,7 +76,7 @@ impl ReadModelWriter {
     fn connect(&mut self) -> Result<bool, StoreProblem> {
         let mut known = None;
         while !self.queue.is_closed() {
-            match self.store.connect(self.queue.known_end()) {
+            match self.store.connect() {
                 Ok(applied) => {
                     tracing::info!(applied, "the store of the read model is connected");
                     self.on_connected(applied);

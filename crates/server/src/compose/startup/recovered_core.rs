@@ -90,13 +90,14 @@ impl Core {
 
 /// A database is not waited for: the server starts without it.
 fn open_read_model(config: &Config, data_dir: &DataDir, journal_end: u64) -> Result<ReadModel, ExitFailure> {
-    let instance = data_dir.instance.journal_id();
     let HistoryStore::Postgres(url) = &config.history_store else {
-        return Ok(ReadModel::open(&data_dir.lock, instance, journal_end)?);
+        return Ok(ReadModel::open(&data_dir.lock, data_dir.instance.journal_id(), journal_end)?);
     };
     let unusable = |reason: String| ExitFailure::new(Exit::Refused, format!("history.store: {reason}"));
     let database = Database::new(url.clone()).map_err(unusable)?;
-    let store = Box::new(PostgresRowStore::new(database.clone(), instance));
+    let folder = data_dir.lock.folder().join(journal::FOLDER);
+    let input_times = Box::new(move |sequence| journal::input_time(&folder, sequence));
+    let store = Box::new(PostgresRowStore::new(database.clone(), data_dir.instance.own_id(), input_times));
     Ok(ReadModel::connect(&data_dir.lock, journal_end, store, Arc::new(PostgresRows::new(database)))?)
 }
 

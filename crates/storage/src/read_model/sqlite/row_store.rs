@@ -70,7 +70,7 @@ impl SqliteRowStore {
 
 impl RowStore for SqliteRowStore {
     /// The file was opened before the engine was recovered.
-    fn connect(&mut self, _: u64) -> Result<u64, StoreProblem> {
+    fn connect(&mut self) -> Result<u64, StoreProblem> {
         Ok(self.applied)
     }
 
