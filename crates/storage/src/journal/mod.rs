@@ -377,7 +377,9 @@ impl Inspected {
         let (disk, bytes) = (self.disk.clone(), self.options.segment_bytes);
         let failed = || StorageError::io("start a thread for", &folder);
         let spares = |shared| SpareAllocator::start(disk, &folder, bytes, shared).map(SpareSource::Thread);
-        let (recovered, journal, writer) = self.open_with(|shared| spares(shared).map_err(failed()))?;
+        // What this process alone has is not known to be durable elsewhere, and may be cut.
+        let found = Self { notes_head: false, ..self };
+        let (recovered, journal, writer) = found.open_with(|shared| spares(shared).map_err(failed()))?;
         Ok((recovered, SealedJournal::new(instance, journal, writer)))
     }
 

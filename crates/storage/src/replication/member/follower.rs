@@ -82,6 +82,9 @@ impl<L: QuorumLog> LogFollower<L> {
     pub fn follow(&mut self, entries_max: usize) -> Result<Vec<LogEvent>, FollowError> {
         let mut read = self.cursor.clone();
         let events = self.log.read(&mut read, entries_max)?;
+        if events.is_empty() {
+            return Ok(events);
+        }
         for event in &events {
             if let LogEvent::Frame { frame, .. } = event {
                 self.take(frame)?;
@@ -135,7 +138,8 @@ impl<L: QuorumLog> LogFollower<L> {
 
 impl<L: QuorumLog + Send + 'static> LogFollower<L> {
     /// Leads the next epoch, if nothing has come behind what was read. Waits for a majority until the status says stop. Unproven frames
-    /// of the own journal become the first of the epoch.
+    /// of the own journal become the first of the epoch. Without a majority the journal waits too, also when it is closed: the status
+    /// must be told to stop before.
     pub fn lead(mut self, status: &Arc<ReplicationStatus>) -> Result<Leading<L>, FollowError> {
         let failed = |reason: &str| StorageError::Failed { reason: reason.to_owned() };
         let epoch = self.cursor.epoch().next().ok_or_else(|| failed("there is no epoch after the last"))?;
