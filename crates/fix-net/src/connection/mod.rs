@@ -10,7 +10,10 @@ use crate::limits::{
 use crate::session_queue::{SessionQueue, SessionRequest};
 use crate::stream::SessionStream;
 use fix::{Application, DisconnectReason, SendError, SessionEngine, UtcTimestamp};
+use std::future::{Future, poll_fn};
 use std::io;
+use std::pin::{Pin, pin};
+use std::task::Poll;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, ReadHalf, WriteHalf};
 use tokio::sync::watch;
@@ -39,6 +42,7 @@ pub(crate) async fn run_connection<S: DurableStore, A: Application>(
         written: 0,
         taken_at: Instant::now(),
         worked: 0,
+        turn: 0,
     };
     let mut timer = Box::pin(sleep(clock.until(connection.engine.session().deadline())));
     let mut stopping = *shutdown.borrow();
@@ -78,6 +82,8 @@ struct FixConnection<'a, S, A> {
     taken_at: Instant,
     /// Bytes that were read and made since other sessions had the thread.
     worked: usize,
+    /// Which of the events is looked for first.
+    turn: usize,
 }
 
 impl<S: DurableStore, A: Application> FixConnection<'_, S, A> {
@@ -103,12 +109,12 @@ impl<S: DurableStore, A: Application> FixConnection<'_, S, A> {
         !(self.outgoing.is_empty() && self.engine.disconnect_reason().is_some())
     }
 
-    /// Waits for the next event and handles it. None has precedence: a peer that never stops sending, or a long resend,
-    /// keeps neither requests nor timers waiting.
+    /// Waits for the next event and handles it. They take turns: a peer that never stops sending, or a long resend, keeps
+    /// neither requests nor timers waiting.
     async fn next_event(
         &mut self,
         queue: &mut SessionQueue,
-        timer: std::pin::Pin<&mut Sleep>,
+        timer: Pin<&mut Sleep>,
         shutdown: &mut watch::Receiver<bool>,
         stopping: &mut bool,
     ) {
@@ -120,12 +126,36 @@ impl<S: DurableStore, A: Application> FixConnection<'_, S, A> {
             return self.take_received();
         }
         let stalled_at = self.taken_at + Duration::from_secs(WRITE_STALL_SECONDS);
-        tokio::select! {
-            result = write_some(&mut self.writer, &self.outgoing[self.written..], stalled_at), if writing => self.on_written(result),
-            result = self.reader.read_buf(&mut self.received), if listening => self.on_read(result),
-            request = queue.requests.recv(), if open && roomy => self.on_request(request, queue),
-            () = timer, if open => self.tick(listening).await,
-            _ = shutdown.changed(), if open && !*stopping => {
+        self.turn = self.turn.wrapping_add(1);
+        let Self { writer, reader, outgoing, written, received, turn, .. } = self;
+        let write = when(writing, write_some(writer, &outgoing[*written..], stalled_at));
+        let read = when(listening, reader.read_buf(received));
+        let request = when(open && roomy, queue.requests.recv());
+        let (timer, stop) = (when(open, timer), when(open && !*stopping, shutdown.changed()));
+        let event = take_turns(
+            *turn,
+            [
+                pin!(async { ConnectionEvent::Written(write.await) }),
+                pin!(async { ConnectionEvent::Read(read.await) }),
+                pin!(async { ConnectionEvent::Request(request.await) }),
+                pin!(async {
+                    timer.await;
+                    ConnectionEvent::Timer
+                }),
+                pin!(async {
+                    // A program that is gone stops, too.
+                    let _ = stop.await;
+                    ConnectionEvent::Stop
+                }),
+            ],
+        )
+        .await;
+        match event {
+            ConnectionEvent::Written(result) => self.on_written(result),
+            ConnectionEvent::Read(result) => self.on_read(result),
+            ConnectionEvent::Request(request) => self.on_request(request, queue),
+            ConnectionEvent::Timer => self.tick(listening).await,
+            ConnectionEvent::Stop => {
                 *stopping = true;
                 self.stop();
             }
@@ -225,12 +255,37 @@ impl<S: DurableStore, A: Application> FixConnection<'_, S, A> {
     }
 
     /// A timer that fires early does no harm, so it is moved only when it would fire late.
-    fn rearm(&mut self, timer: std::pin::Pin<&mut Sleep>) {
+    fn rearm(&mut self, timer: Pin<&mut Sleep>) {
         let wanted = Instant::now() + self.clock.until(self.engine.session().deadline());
         if timer.is_elapsed() || wanted < timer.deadline() {
             timer.reset(wanted);
         }
     }
+}
+
+/// What a connection waits for.
+enum ConnectionEvent {
+    Written(io::Result<usize>),
+    Read(io::Result<usize>),
+    Request(Option<SessionRequest>),
+    Timer,
+    Stop,
+}
+
+/// Never ready where it is not wanted.
+async fn when<T>(is_wanted: bool, event: impl Future<Output = T>) -> T {
+    if is_wanted { event.await } else { std::future::pending().await }
+}
+
+/// The first that is ready, looked for from that turn on: each is the first in its turn, and which one follows from nothing else.
+async fn take_turns<T, const N: usize>(turn: usize, mut events: [Pin<&mut (dyn Future<Output = T> + Send)>; N]) -> T {
+    poll_fn(|context| {
+        (0..N)
+            .map(|next| events[(turn % N + next) % N].as_mut().poll(context))
+            .find(Poll::is_ready)
+            .unwrap_or(Poll::Pending)
+    })
+    .await
 }
 
 /// Fails where the socket has taken nothing until then, whatever else happened meanwhile.

@@ -125,3 +125,20 @@ async fn a_peer_that_takes_nothing_is_cut_off_whatever_else_happens_meanwhile() 
     assert_eq!((reason, begun.elapsed().as_secs()), (DisconnectReason::SlowPeer, WRITE_STALL_SECONDS));
     others.abort();
 }
+
+/// What is chosen in five turns where these are ready.
+async fn chosen(is_ready: [bool; 5]) -> Vec<usize> {
+    let mut chosen = Vec::new();
+    for turn in 0..5 {
+        let event = |place: usize| when(is_ready[place], std::future::ready(place));
+        let events = [pin!(event(0)), pin!(event(1)), pin!(event(2)), pin!(event(3)), pin!(event(4))];
+        chosen.push(take_turns(turn, events.map(|event| event as Pin<&mut (dyn Future<Output = usize> + Send)>)).await);
+    }
+    chosen
+}
+
+#[tokio::test]
+async fn each_event_is_the_first_in_its_turn_and_the_next_that_is_ready_takes_the_place_of_one_that_is_not() {
+    assert_eq!(chosen([true; 5]).await, [0, 1, 2, 3, 4]);
+    assert_eq!(chosen([false, true, false, false, true]).await, [1, 1, 4, 4, 4]);
+}
