@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::AsyncReadExt;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 use tokio::task::yield_now;
 use tokio::time::timeout;
 
@@ -30,6 +30,44 @@ pub type LogonAuthenticator = Arc<dyn Fn(&SessionId, IpAddr, &FixMessage<'_>) ->
 
 /// The pending decision; `None` for a session that the authenticator does not know.
 pub type AuthFuture = Pin<Box<dyn Future<Output = Option<PreparedDecision>> + Send>>;
+
+/// A connection from elsewhere than a port, and the address of its caller.
+pub type CallerStream = (Box<dyn SessionStream>, IpAddr);
+
+/// Accepts connections from a queue, by the rules of the port: for a network of the caller's own, such as a simulated one.
+pub struct StreamAcceptor {
+    streams: mpsc::Receiver<CallerStream>,
+    directory: SessionDirectory,
+}
+
+impl StreamAcceptor {
+    pub fn new(
+        streams: mpsc::Receiver<CallerStream>,
+        sessions: impl IntoIterator<Item = (Arc<SessionSettings>, SessionHandle)>,
+        authenticator: LogonAuthenticator,
+    ) -> Self {
+        let directory = SessionDirectory { authenticator: Some(authenticator), ..SessionDirectory::of(sessions) };
+        Self { streams, directory }
+    }
+
+    /// Until `shutdown` becomes true, or no connection can come any more.
+    pub async fn run(mut self, mut shutdown: watch::Receiver<bool>) {
+        let callers = ConnectionLimiter::new(unauthenticated_limits(UNAUTHENTICATED_CONNECTIONS_MAX));
+        let directory = Arc::new(self.directory);
+        loop {
+            let next = tokio::select! {
+                biased;
+                _ = shutdown.wait_for(|stop| *stop) => return,
+                next = self.streams.recv() => next,
+            };
+            let Some((stream, caller)) = next else { return };
+            let admitted = directory.allows(caller).then(|| callers.acquire(Some(caller)).ok()).flatten();
+            let Some(permit) = admitted else { continue };
+            let directory = directory.clone();
+            tokio::spawn(async move { directory.accept_connection(read_opening(stream), caller, permit).await });
+        }
+    }
+}
 
 /// Listens on one port for the sessions that share it.
 pub struct Acceptor {
@@ -64,13 +102,7 @@ impl Acceptor {
         sessions: impl IntoIterator<Item = (Arc<SessionSettings>, SessionHandle)>,
         secure: Option<TlsWrapper>,
     ) -> Self {
-        let mut directory = SessionDirectory::default();
-        for (settings, handle) in sessions {
-            if let ConnectionType::Acceptor { allowed_addresses, .. } = &settings.role {
-                let entry = SessionEntry { handle, allowed_addresses: allowed_addresses.clone() };
-                directory.sessions.insert(settings.id.clone(), entry);
-            }
-        }
+        let directory = SessionDirectory::of(sessions);
         Self { listener, directory, secure, callers_max: UNAUTHENTICATED_CONNECTIONS_MAX }
     }
 
@@ -105,11 +137,8 @@ impl Acceptor {
             let admitted = directory.allows(caller.ip()).then(|| callers.acquire(Some(caller.ip())).ok()).flatten();
             let Some(permit) = admitted else { continue };
             let (directory, secure) = (directory.clone(), self.secure.clone());
-            tokio::spawn(async move {
-                if let Err(reason) = directory.accept_connection(socket, caller.ip(), secure, permit).await {
-                    tracing::info!(peer = %caller, %reason, "connection rejected before Logon");
-                }
-            });
+            let heard = read_logon(socket, secure);
+            tokio::spawn(async move { directory.accept_connection(heard, caller.ip(), permit).await });
             // A connection that has sent bytes is read before the next one can evict it.
             yield_now().await;
         }
@@ -117,23 +146,39 @@ impl Acceptor {
 }
 
 impl SessionDirectory {
+    fn of(sessions: impl IntoIterator<Item = (Arc<SessionSettings>, SessionHandle)>) -> Self {
+        let mut directory = Self::default();
+        for (settings, handle) in sessions {
+            if let ConnectionType::Acceptor { allowed_addresses, .. } = &settings.role {
+                let entry = SessionEntry { handle, allowed_addresses: allowed_addresses.clone() };
+                directory.sessions.insert(settings.id.clone(), entry);
+            }
+        }
+        directory
+    }
+
     /// Whether any session allows this address.
     fn allows(&self, caller: IpAddr) -> bool {
         self.sessions.values().any(|entry| entry.allows(caller.to_canonical()))
     }
 
+    async fn accept_connection(&self, heard: impl Future<Output = Opening>, caller: IpAddr, permit: ConnectionPermit) {
+        if let Err(reason) = self.try_accept(heard, caller, permit).await {
+            tracing::info!(peer = %caller, %reason, "connection rejected before Logon");
+        }
+    }
+
     /// Reads until the session is known, and hands the connection over.
-    async fn accept_connection(
+    async fn try_accept(
         &self,
-        socket: TcpStream,
+        heard: impl Future<Output = Opening>,
         caller: IpAddr,
-        secure: Option<TlsWrapper>,
         permit: ConnectionPermit,
     ) -> Result<(), DisconnectReason> {
         let mut eviction = permit.eviction();
         let heard = tokio::select! {
             biased;
-            heard = timeout(Duration::from_secs(HANDSHAKE_SECONDS), read_logon(socket, secure)) => heard,
+            heard = timeout(Duration::from_secs(HANDSHAKE_SECONDS), heard) => heard,
             () = eviction.wait() => return Err(DisconnectReason::Evicted),
         };
         let (stream, bytes) = heard.map_err(|_| DisconnectReason::LogonTimeout)??;
@@ -179,11 +224,15 @@ fn unauthenticated_limits(all: usize) -> ConnectionLimits {
     ConnectionLimits { all, unauthenticated: all, per_address, per_local_address: per_address }
 }
 
-async fn read_logon(
-    socket: TcpStream,
-    secure: Option<TlsWrapper>,
-) -> Result<(Box<dyn SessionStream>, Vec<u8>), DisconnectReason> {
-    let mut stream = configure_stream(socket, secure.as_ref(), None).await.map_err(|error| socket_error(&error))?;
+/// A connection with its first message and all that was read with it.
+type Opening = Result<(Box<dyn SessionStream>, Vec<u8>), DisconnectReason>;
+
+async fn read_logon(socket: TcpStream, secure: Option<TlsWrapper>) -> Opening {
+    let stream = configure_stream(socket, secure.as_ref(), None).await.map_err(|error| socket_error(&error))?;
+    read_opening(stream).await
+}
+
+async fn read_opening(mut stream: Box<dyn SessionStream>) -> Opening {
     let bytes = first_message(&mut stream).await?;
     Ok((stream, bytes))
 }

@@ -11,7 +11,7 @@ mod connection;
 mod session_task;
 mod acceptor;
 
-pub use acceptor::{Acceptor, AuthFuture, LogonAuthenticator};
+pub use acceptor::{Acceptor, AuthFuture, CallerStream, LogonAuthenticator, StreamAcceptor};
 pub use clock::{SessionClock, now};
 pub use dictionary_cache::DictionaryCache;
 pub use durable_store::DurableStore;

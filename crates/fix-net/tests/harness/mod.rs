@@ -4,7 +4,10 @@ use fix::{
     Application, EchoApplication, FixDecoder, FixSession, FixSettings, Framer, MemoryStore, SessionEngine,
     SessionSettings,
 };
-use fix_net::{Acceptor, DictionaryCache, LogonAuthenticator, SessionClock, SessionHandle, run_session, session_queue};
+use fix_net::{
+    Acceptor, DictionaryCache, LogonAuthenticator, SessionClock, SessionHandle, SessionStream, run_session,
+    session_queue,
+};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -116,13 +119,13 @@ impl FixHarness {
     }
 }
 
-fn parsed(settings: &str) -> Arc<SessionSettings> {
+pub(crate) fn parsed(settings: &str) -> Arc<SessionSettings> {
     Arc::new(FixSettings::parse(settings).unwrap().sessions.remove(0))
 }
 
-/// A peer with a plain socket.
+/// A peer with a plain socket, or another stream.
 pub(crate) struct TestClient {
-    socket: TcpStream,
+    socket: Box<dyn SessionStream>,
     framer: Framer,
     name: String,
     port: u16,
@@ -132,6 +135,10 @@ pub(crate) struct TestClient {
 impl TestClient {
     pub(crate) async fn connect(harness: &FixHarness, name: &str) -> Self {
         let socket = TcpStream::connect(("127.0.0.1", harness.port)).await.unwrap();
+        Self::over(Box::new(socket), harness, name)
+    }
+
+    pub(crate) fn over(socket: Box<dyn SessionStream>, harness: &FixHarness, name: &str) -> Self {
         Self { socket, framer: Framer::new(), name: name.to_owned(), port: harness.port, clock: harness.clock.clone() }
     }
 
@@ -157,7 +164,7 @@ impl TestClient {
             self.send_line(line).await;
             match self.receive().await {
                 Some(answer) => return answer,
-                None => self.socket = TcpStream::connect(("127.0.0.1", self.port)).await.unwrap(),
+                None => self.socket = Box::new(TcpStream::connect(("127.0.0.1", self.port)).await.unwrap()),
             }
         }
     }
