@@ -236,6 +236,11 @@ pub trait History: Send + Sync {
 
     /// A stretch of what happened.
     fn events_behind(&self, as_of: u64, stretch: Stretch) -> Result<Found, HistoryError>;
+
+    /// Whether it answers from memory and never waits, so that a thread of a runtime may ask it.
+    fn answers_at_once(&self) -> bool {
+        false
+    }
 }
 
 #[cfg(test)]

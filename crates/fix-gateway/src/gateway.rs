@@ -11,12 +11,13 @@ use bus::{Bus, FixSessionAdmin, Ledger};
 use domain::Timestamp;
 use fix::{CancelOnDisconnect, Dictionary, FixSession, SessionEngine, SessionSettings, UtcTimestamp};
 use fix_net::{
-    Acceptor, LogonAuthenticator, SessionClock, SessionQueue, SessionStream, TlsWrapper, run_session, session_queue,
+    Acceptor, CallerStream, LogonAuthenticator, SessionClock, SessionHandle, SessionQueue, SessionStream,
+    StreamAcceptor, TlsWrapper, run_session, session_queue,
 };
 use rustls::server::ResolvesServerCert;
 use tokio::net::TcpListener;
 use tokio::runtime::Handle;
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
@@ -97,18 +98,39 @@ impl Gateway {
         callers_max: usize,
         shutdown: impl Future<Output = ()> + Send,
     ) -> io::Result<()> {
+        let acceptor = Acceptor::new(listener, self.handles(), secure);
+        let acceptor = acceptor.with_callers_max(callers_max).with_authenticator(self.authenticator());
+        self.run(|stopping| acceptor.run(stopping), shutdown).await;
+        Ok(())
+    }
+
+    /// As [`Self::serve`], with connections from a queue in place of a port.
+    pub async fn serve_streams(self, streams: mpsc::Receiver<CallerStream>, shutdown: impl Future<Output = ()> + Send) {
+        let acceptor = StreamAcceptor::new(streams, self.handles(), self.authenticator());
+        self.run(|stopping| acceptor.run(stopping), shutdown).await;
+    }
+
+    fn handles(&self) -> Vec<(Arc<SessionSettings>, SessionHandle)> {
+        let handle = |session: &OpenSession| (session.status.settings.clone(), session.status.handle.clone());
+        self.sessions.iter().map(handle).collect()
+    }
+
+    fn authenticator(&self) -> LogonAuthenticator {
+        logon_authenticator(self.context.clone(), self.statuses.clone())
+    }
+
+    async fn run<F: Future<Output = ()> + Send + 'static>(
+        self,
+        accept: impl FnOnce(watch::Receiver<bool>) -> F,
+        shutdown: impl Future<Output = ()> + Send,
+    ) {
         let (stop, stopping) = watch::channel(false);
-        let status = |session: &OpenSession| (session.status.settings.clone(), session.status.handle.clone());
-        let acceptor = Acceptor::new(listener, self.sessions.iter().map(status).collect::<Vec<_>>(), secure);
-        let acceptor = acceptor
-            .with_callers_max(callers_max)
-            .with_authenticator(logon_authenticator(self.context.clone(), self.statuses.clone()));
         let ears = tokio::spawn(self.context.event_router.clone().run(self.context.bus.feed.clone()));
         let mut tasks = JoinSet::new();
         for session in self.sessions {
             tasks.spawn(session.serve(self.context.clone(), stopping.clone()));
         }
-        tasks.spawn(acceptor.run(stopping));
+        tasks.spawn(accept(stopping));
         shutdown.await;
         stop.send_replace(true);
         let all_gone = timeout(Duration::from_secs(STOP_SECONDS), async { while tasks.join_next().await.is_some() {} });
@@ -116,7 +138,6 @@ impl Gateway {
             tracing::warn!("FIX clients did not answer the Logout in time; connections are closed");
         }
         ears.abort();
-        Ok(())
     }
 }
 

@@ -8,6 +8,6 @@ mod session;
 mod settings;
 mod gateway;
 
-pub use fix_net::TlsWrapper;
+pub use fix_net::{CallerStream, TlsWrapper};
 pub use gateway::{FixOperations, Gateway, GatewayParts, tls_acceptor};
 pub use settings::{DEMO_SETTINGS, FixSessionFile};

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bus::ReplyReceiver;
-use bus::history::{HistoryError, PageRequest};
+use bus::history::{HistoryError, PageRequest, StoredEvent};
 use domain::order::ExecType;
 use domain::query::Filter;
 use domain::{Answer, Event, Order, OrderStatus, PublishedEvent, Query, Source, Text};
@@ -113,8 +113,9 @@ impl ReportFeeder {
             return Ok(Some(source));
         }
         tokio::select! {
-            source = live.recv() => Ok(source),
+            biased;
             () = self.reports.closed() => Err(SessionGone),
+            source = live.recv() => Ok(source),
         }
     }
 
@@ -210,21 +211,27 @@ impl ReportFeeder {
         }
         let page = PageRequest { after: past.after, limit: HISTORY_PAGE };
         loop {
-            let history = self.context.bus.history.clone();
-            let read = tokio::task::spawn_blocking(move || history.events(now, page)).await;
-            match read {
-                Ok(Ok(events)) if events.is_empty() => return Ok(None),
-                Ok(Ok(events)) => {
-                    let published = events.iter().filter_map(bus::history::StoredEvent::decode_event);
+            match self.read_events(now, page).await {
+                Ok(events) if events.is_empty() => return Ok(None),
+                Ok(events) => {
+                    let published = events.iter().filter_map(StoredEvent::decode_event);
                     past.after = events.last().map_or(now, |event| event.sequence);
                     return Ok(Some(past.own_events(&self.comp_id, now, published)));
                 }
-                Ok(Err(HistoryError::Behind { .. } | HistoryError::Busy | HistoryError::Unavailable(_))) => {}
-                Ok(Err(error)) => tracing::warn!(%error, session = %self.comp_id, "history is not readable; retrying"),
+                Err(HistoryError::Behind { .. } | HistoryError::Busy | HistoryError::Unavailable(_)) => {}
                 Err(error) => tracing::warn!(%error, session = %self.comp_id, "history is not readable; retrying"),
             }
             self.retry_delay().await?;
         }
+    }
+
+    async fn read_events(&self, now: u64, page: PageRequest) -> Result<Vec<StoredEvent>, HistoryError> {
+        let history = self.context.bus.history.clone();
+        if history.answers_at_once() {
+            return history.events(now, page);
+        }
+        let read = tokio::task::spawn_blocking(move || history.events(now, page)).await;
+        read.unwrap_or_else(|error| Err(HistoryError::Failed(error.to_string())))
     }
 
     async fn retry_delay(&self) -> Result<(), SessionGone> {
