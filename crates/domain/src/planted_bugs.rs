@@ -56,11 +56,17 @@ pub enum PlantedBug {
     BookWrongPrice,
     /// An order of which nothing is known is not marked in doubt.
     ForgetInDoubt,
+    /// FIX messages leave before their numbers are durable.
+    SendBeforeStored,
+    /// The report of one input in 16 never reaches its FIX client.
+    ForgetReport,
+    /// The report of one input in 64 is sent to its FIX client twice.
+    RepeatReport,
 }
 
 impl PlantedBug {
     /// All faults, in the order of the enum.
-    pub const ALL: [Self; 26] = [
+    pub const ALL: [Self; 29] = [
         Self::AcknowledgeBeforeSync,
         Self::HeadBeforeSync,
         Self::AcceptTornEnd,
@@ -87,6 +93,9 @@ impl PlantedBug {
         Self::FlipPosition,
         Self::BookWrongPrice,
         Self::ForgetInDoubt,
+        Self::SendBeforeStored,
+        Self::ForgetReport,
+        Self::RepeatReport,
     ];
 
     /// Whether the fault is switched on for this thread.

@@ -10,7 +10,7 @@ use bus::ReplyReceiver;
 use bus::history::{HistoryError, PageRequest, StoredEvent};
 use domain::order::ExecType;
 use domain::query::Filter;
-use domain::{Answer, Event, Order, OrderStatus, PublishedEvent, Query, Source, Text};
+use domain::{Answer, Event, Order, OrderStatus, PlantedBug, PublishedEvent, Query, Source, Text};
 use fix_net::SessionHandle;
 use tokio::sync::mpsc;
 use tokio::time::sleep;
@@ -100,7 +100,14 @@ impl ReportFeeder {
         while let Some(source) = self.next_live(&mut live).await? {
             // Older events were sent from history.
             if source.published.sequence > now {
-                cursor = Cursor { sequence: source.published.sequence, reported: source.index + 1 };
+                let sequence = source.published.sequence;
+                cursor = Cursor { sequence, reported: source.index + 1 };
+                if PlantedBug::ForgetReport.is_planted() && sequence.is_multiple_of(16) {
+                    continue;
+                }
+                if PlantedBug::RepeatReport.is_planted() && sequence.is_multiple_of(64) {
+                    self.send(ReportItem::Event(source.clone())).await?;
+                }
                 self.send(ReportItem::Event(source)).await?;
             }
         }

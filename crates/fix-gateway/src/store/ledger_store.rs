@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use bus::{InboxError, ReplyReceiver};
+use domain::PlantedBug;
 use fix::{MessageStore, MessageVisitor, SeqNum, StoreError, Traffic, UtcTimestamp};
 use fix_net::DurableStore;
 use tokio::time::{Instant, sleep};
@@ -60,6 +61,9 @@ impl MessageStore for LedgerStore {
 impl DurableStore for LedgerStore {
     async fn flush(&mut self) -> Result<(), StoreError> {
         let ticket = retry_while_busy(|| self.0.flush()).await;
+        if PlantedBug::SendBeforeStored.is_planted() {
+            return Ok(());
+        }
         self.is_durable(ticket).await
     }
 
