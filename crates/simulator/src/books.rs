@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bus::inbox::inbox;
-use domain::report::{VenueFill, VenueOrderState};
-use domain::{Command, Event, Input, IntId, Order, OrderId, Text, Transaction};
+use domain::report::{Report, ReportKind, SessionState, VenueFill, VenueOrderState};
+use domain::{AdapterName, Command, Event, Input, IntId, Order, OrderId, Text, Transaction};
 use engine::Engine;
 use runtime::{RecoveredState, recover};
 use storage::append_log::AppendLog;
@@ -26,6 +26,8 @@ pub(crate) struct JournalBooks {
     pub(crate) events: BTreeMap<u64, Vec<Event>>,
     /// Commands by their sequence.
     pub(crate) commands: BTreeMap<u64, Command>,
+    /// The inputs that say that the line to a venue is not there, with its adapter.
+    pub(crate) lines_lost: BTreeMap<u64, AdapterName>,
     /// How often each kind of record was met.
     pub(crate) record_kinds: BTreeMap<u8, u64>,
     pub(crate) orders: BTreeMap<OrderId, Arc<Order>>,
@@ -47,9 +49,9 @@ impl JournalBooks {
         // A reader that has nothing yet makes recovery begin at the beginning.
         let (engine, recovered) = recover(&machine.folder, end, &snapshots, &ledger, 0, &mut keep, &mut |_| {})
             .map_err(|error| machine.text(&error))?;
-        let (commands, record_kinds) = read_commands(machine)?;
-        let mut books =
-            Self { engine, recovered, events, commands, record_kinds, orders: BTreeMap::new(), transactions: vec![] };
+        let JournalInputs { commands, lines_lost, record_kinds } = JournalInputs::read(machine)?;
+        let (orders, transactions) = (BTreeMap::new(), vec![]);
+        let mut books = Self { engine, recovered, events, commands, lines_lost, record_kinds, orders, transactions };
         books.fold();
         Ok(books)
     }
@@ -65,23 +67,42 @@ impl JournalBooks {
     }
 }
 
-type CommandsAndKinds = (BTreeMap<u64, Command>, BTreeMap<u8, u64>);
+/// The inputs of the journal, as far as checks need them.
+#[derive(Default)]
+struct JournalInputs {
+    commands: BTreeMap<u64, Command>,
+    lines_lost: BTreeMap<u64, AdapterName>,
+    record_kinds: BTreeMap<u8, u64>,
+}
 
-fn read_commands(machine: &Machine) -> Result<CommandsAndKinds, String> {
-    let (mut commands, mut kinds) = (BTreeMap::new(), BTreeMap::new());
-    let mut visit = |entry: JournalEntry<'_>| -> Result<(), StorageError> {
-        *kinds.entry(entry.kind).or_default() += 1;
-        if entry.kind == INPUT
-            && let Ok(Input::Command(envelope)) = minicbor::decode::<Input>(entry.payload)
-        {
-            commands.insert(entry.sequence, envelope.command);
+impl JournalInputs {
+    fn read(machine: &Machine) -> Result<Self, String> {
+        let mut inputs = Self::default();
+        let mut visit = |entry: JournalEntry<'_>| -> Result<(), StorageError> {
+            inputs.add(&entry);
+            Ok(())
+        };
+        JournalReader::open(&machine.folder.join(journal::FOLDER), 0)
+            .and_then(|reader| reader.replay(&mut visit, &mut |_| {}))
+            .map_err(|error| machine.text(&error))?;
+        Ok(inputs)
+    }
+
+    fn add(&mut self, entry: &JournalEntry<'_>) {
+        *self.record_kinds.entry(entry.kind).or_default() += 1;
+        if entry.kind != INPUT {
+            return;
         }
-        Ok(())
-    };
-    JournalReader::open(&machine.folder.join(journal::FOLDER), 0)
-        .and_then(|reader| reader.replay(&mut visit, &mut |_| {}))
-        .map_err(|error| machine.text(&error))?;
-    Ok((commands, kinds))
+        match minicbor::decode::<Input>(entry.payload) {
+            Ok(Input::Command(envelope)) => drop(self.commands.insert(entry.sequence, envelope.command)),
+            Ok(Input::Report(Report {
+                adapter,
+                kind: ReportKind::Attached(_) | ReportKind::Session(SessionState::Disconnected),
+                ..
+            })) => drop(self.lines_lost.insert(entry.sequence, adapter)),
+            _ => {}
+        }
+    }
 }
 
 /// What the venues have done, by their own ledgers.

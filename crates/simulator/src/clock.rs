@@ -52,14 +52,26 @@ impl SimulatedClock {
 
     /// As the running process reads it.
     pub(crate) fn now(&self) -> Timestamp {
+        let wall = self.wall();
         let mut state = self.lock();
-        let reading = ClockReading { wall: START + state.steady + state.offset, steady: state.steady };
+        let reading = ClockReading { wall, steady: state.steady };
         state.program.advance(reading, 0).0
     }
 
     pub(crate) fn shared(&self) -> EngineClock {
         let clock = self.clone();
         Arc::new(move || clock.now())
+    }
+
+    /// The wall of the machine, in nanoseconds.
+    pub(crate) fn wall(&self) -> i64 {
+        let state = self.lock();
+        START + state.steady + state.offset
+    }
+
+    pub(crate) fn shared_wall(&self) -> EngineClock {
+        let clock = self.clone();
+        Arc::new(move || Timestamp(clock.wall()))
     }
 
     fn lock(&self) -> MutexGuard<'_, ClockState> {

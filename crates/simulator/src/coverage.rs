@@ -9,6 +9,7 @@ use domain::{Event, IntId};
 
 use crate::books::JournalBooks;
 use crate::client::{RequestOutcome, SeededClient};
+use crate::fix_sessions::FixClient;
 use crate::schedule::Fault;
 
 /// The page that lists every code: the list of what could be reached.
@@ -47,7 +48,19 @@ pub struct Coverage {
     orders: u64,
     fills: u64,
     unknown: u64,
+    fix: FixCoverage,
     statuses: BTreeMap<IntId, OrdStatus>,
+}
+
+/// What the FIX sessions have come to.
+#[derive(Debug, Clone, Copy, Default)]
+struct FixCoverage {
+    logons: u64,
+    gaps: u64,
+    resends: u64,
+    repeats: u64,
+    requests: u64,
+    reports: u64,
 }
 
 impl Coverage {
@@ -87,6 +100,18 @@ impl Coverage {
         }
     }
 
+    pub(crate) fn fix_clients(&mut self, clients: &[FixClient]) {
+        for session in clients.iter().map(|client| &client.session) {
+            let counts = session.counts;
+            self.fix.logons += counts.logons;
+            self.fix.gaps += counts.gaps;
+            self.fix.resends += counts.resends;
+            self.fix.repeats += counts.repeats;
+            self.fix.requests += session.sent.len() as u64;
+            self.fix.reports += session.received.len() as u64;
+        }
+    }
+
     /// Adds the counts of another run.
     pub fn add(&mut self, other: &Self) {
         add_counts(&mut self.faults, &other.faults);
@@ -99,11 +124,34 @@ impl Coverage {
         self.orders += other.orders;
         self.fills += other.fills;
         self.unknown += other.unknown;
+        self.fix.add(&other.fix);
     }
 
     /// How often faults of all kinds were injected.
     pub fn faults_injected(&self) -> u64 {
         self.faults.values().sum()
+    }
+}
+
+impl FixCoverage {
+    fn add(&mut self, other: &Self) {
+        self.logons += other.logons;
+        self.gaps += other.gaps;
+        self.resends += other.resends;
+        self.repeats += other.repeats;
+        self.requests += other.requests;
+        self.reports += other.reports;
+    }
+}
+
+impl fmt::Display for FixCoverage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{:>9}  Logons", self.logons)?;
+        writeln!(f, "{:>9}  requests of clients", self.requests)?;
+        writeln!(f, "{:>9}  reports and refusals received", self.reports)?;
+        writeln!(f, "{:>9}  gaps that a client found", self.gaps)?;
+        writeln!(f, "{:>9}  gaps that the platform found", self.resends)?;
+        writeln!(f, "{:>9}  messages that came again", self.repeats)
     }
 }
 
@@ -141,8 +189,9 @@ impl fmt::Display for Coverage {
         for (kind, name) in RECORD_KINDS {
             writeln!(f, "{:>9}  {name}", self.records.get(&kind).copied().unwrap_or(0))?;
         }
+        writeln!(f, "\nFIX sessions\n{}", self.fix)?;
         let changes = CHANGES.iter().filter(|change| !self.changes.contains(change));
-        writeln!(f, "\nchanges of orders never reached\n  {:?}", changes.collect::<Vec<_>>())?;
+        writeln!(f, "changes of orders never reached\n  {:?}", changes.collect::<Vec<_>>())?;
         let codes = listed_codes().into_iter().filter(|code| !self.refusals.contains_key(code));
         writeln!(f, "\ncodes of docs/errors.md never reached\n  {}", codes.collect::<Vec<_>>().join(", "))
     }

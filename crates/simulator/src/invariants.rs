@@ -1,47 +1,29 @@
 //! The invariants, checked after every restart and at the end against the clients' own logs and the venue's ledger.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::sync::Arc;
 
-use domain::order::PendingRequest;
+use domain::order::{BaseState, PendingRequest};
 use domain::query::{Answer, Filter};
-use domain::{AccountId, Decimal, IntId, OrderId, Query, SecurityId, StrategyId, Text, Transaction, TransactionKind};
+use domain::{
+    AccountId, Decimal, Event, IntId, Order, OrderId, Query, SecurityId, Source, StrategyId, Text, Transaction,
+    TransactionKind,
+};
 
 use crate::books::{JournalBooks, VenueBooks, named_order};
+use crate::broken_invariant::{InvariantResult, broken, ensure};
 use crate::client::{Intent, LogEntry, RequestOutcome, SeededClient};
+use crate::fix_sessions::FixClient;
 use crate::market::{VENUES, venue_of};
 use crate::platform::FoundState;
 use crate::read_model::SimulatedReadModel;
-
-/// A promise that was broken.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BrokenInvariant {
-    pub invariant: &'static str,
-    pub detail: String,
-}
-
-impl fmt::Display for BrokenInvariant {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.invariant, self.detail)
-    }
-}
-
-pub(crate) type InvariantResult = Result<(), BrokenInvariant>;
-
-pub(crate) fn broken(invariant: &'static str, detail: impl Into<String>) -> BrokenInvariant {
-    BrokenInvariant { invariant, detail: detail.into() }
-}
-
-fn ensure(holds: bool, invariant: &'static str, detail: impl FnOnce() -> String) -> InvariantResult {
-    if holds { Ok(()) } else { Err(broken(invariant, detail())) }
-}
 
 /// What all checks look at.
 pub(crate) struct Evidence<'a> {
     pub(crate) books: &'a JournalBooks,
     pub(crate) venue: &'a VenueBooks,
     pub(crate) clients: &'a [SeededClient],
+    pub(crate) fix_clients: &'a [FixClient],
     pub(crate) read_model: &'a SimulatedReadModel,
     pub(crate) end: u64,
 }
@@ -56,7 +38,14 @@ impl Evidence<'_> {
         self.refused_stays_refused()?;
         self.venue_saw_each_order_once()?;
         self.fills_are_booked_once()?;
+        self.unanswered_is_in_doubt()?;
+        self.fix_clients.iter().try_for_each(|client| client.check(self.books))?;
         self.positions_and_cash()
+    }
+
+    /// I7: no report of a FIX client is missing, and none came twice.
+    pub(crate) fn no_report_is_missing(&self) -> InvariantResult {
+        self.fix_clients.iter().try_for_each(|client| client.check_complete(self.books))
     }
 
     /// I6, I8: what left the platform once is what a replay gives.
@@ -128,7 +117,9 @@ impl Evidence<'_> {
     /// No phantom: every order was asked for.
     fn no_order_without_a_client(&self) -> InvariantResult {
         let asked: BTreeSet<&IntId> = self.entries().filter_map(LogEntry::placed).collect();
-        let unknown = self.books.orders.values().find(|order| !asked.contains(&order.int_id));
+        // Those of FIX clients are compared with what the clients sent.
+        let is_known = |order: &Order| matches!(order.source, Source::Fix(_)) || asked.contains(&order.int_id);
+        let unknown = self.books.orders.values().find(|order| !is_known(order));
         ensure(unknown.is_none(), "an order that nobody placed", || format!("{unknown:?}"))
     }
 
@@ -183,6 +174,24 @@ impl Evidence<'_> {
         let booked: BTreeSet<(usize, Text)> = self.books.transactions.iter().filter_map(key).collect();
         let missing = self.venue.executions.iter().find(|(key, _)| !booked.contains(key));
         ensure(missing.is_none(), "a fill is missing", || format!("the venue has {missing:?}"))
+    }
+
+    /// I9, the half that holds always: a request that was not answered when the line was lost may have arrived or not, and its order
+    /// says so until the venue does.
+    fn unanswered_is_in_doubt(&self) -> InvariantResult {
+        let mut orders: BTreeMap<OrderId, &Order> = BTreeMap::new();
+        let mut events = self.books.events.iter().peekable();
+        for (sequence, adapter) in &self.books.lines_lost {
+            while let Some((_, of_input)) = events.next_if(|(at, _)| *at <= sequence) {
+                orders.extend(of_input.iter().filter_map(changed_order).map(|order| (order.id, order)));
+            }
+            let is_certain = |order: &&&Order| order.adapter == *adapter && awaits_venue(order) && !order.in_doubt;
+            let certain = orders.values().find(is_certain);
+            ensure(certain.is_none(), "an unknown outcome is not marked", || {
+                format!("the line of {adapter} is lost by input {sequence}, and then there is {certain:?}")
+            })?;
+        }
+        Ok(())
     }
 
     /// I9 and liveness: no order hangs between the platform and the venue.
@@ -251,6 +260,17 @@ pub(crate) fn same_state(found: &FoundState, books: &JournalBooks) -> InvariantR
     ensure(found.recovered.digest == books.recovered.digest, "the digest differs", || {
         format!("recovered from snapshot {}", found.recovered.snapshot)
     })
+}
+
+fn changed_order(event: &Event) -> Option<&Order> {
+    match event {
+        Event::Order(order) => Some(order),
+        _ => None,
+    }
+}
+
+fn awaits_venue(order: &Order) -> bool {
+    order.is_open() && (order.state == BaseState::PendingNew || order.pending != PendingRequest::Nothing)
 }
 
 fn is_trade(transaction: &Transaction) -> bool {

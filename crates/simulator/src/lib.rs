@@ -2,11 +2,13 @@
 //! simulated time, on a simulated disk, with seeded clients and faults. Everything follows from the seed. See docs/simulator.md.
 
 mod books;
+mod broken_invariant;
 mod client;
 mod clock;
 mod coverage;
 mod disk;
 mod faulty_lines;
+mod fix_sessions;
 mod invariants;
 mod market;
 mod platform;
@@ -16,8 +18,8 @@ mod shorten;
 mod simulation;
 mod trace;
 
+pub use broken_invariant::BrokenInvariant;
 pub use coverage::Coverage;
-pub use invariants::BrokenInvariant;
 pub use shorten::shorten;
 pub use simulation::{Plan, RunReport, run};
 

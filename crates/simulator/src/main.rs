@@ -52,6 +52,10 @@ struct Arguments {
     #[cfg(feature = "planted-bugs")]
     #[arg(long)]
     bugs: bool,
+    /// Search for this one alone, by its name
+    #[cfg(feature = "planted-bugs")]
+    #[arg(long, requires = "bugs")]
+    bug: Option<String>,
 }
 
 /// Sums over all runs.
@@ -184,7 +188,16 @@ fn explain(plan: &Plan, failed: RunReport, arguments: &Arguments) -> io::Result<
 #[cfg(feature = "planted-bugs")]
 fn search_bugs(arguments: &Arguments) -> io::Result<ExitCode> {
     let mut missed = 0;
-    for bug in domain::PlantedBug::ALL {
+    let is_wanted =
+        |bug: &domain::PlantedBug| arguments.bug.as_ref().is_none_or(|wanted| *wanted == format!("{bug:?}"));
+    let wanted: Vec<_> = domain::PlantedBug::ALL.into_iter().filter(is_wanted).collect();
+    if wanted.is_empty() {
+        return Err(io::Error::other(format!(
+            "--bug {}: no planted bug has this name",
+            arguments.bug.as_deref().unwrap_or("")
+        )));
+    }
+    for bug in wanted {
         domain::planted_bugs::plant(Some(bug));
         let mut found = None;
         for seed in arguments.seed..arguments.seed.saturating_add(arguments.seeds) {

@@ -2,17 +2,19 @@
 //! composes them, but stepped by hand on one thread.
 
 use std::collections::VecDeque;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use access::{Access, AccessSettings};
 use adapters::simulated::{SimulatedVenueSettings, VenueControls, newest_order};
 use adapters::{AdapterHost, SimulatedAdapter, VenueBackoff};
 use bus::inbox::{Inbox, inbox};
 use bus::reply::ReplyReceiver;
-use bus::{Catalogue, EventFeed, EventReceiver, InstructionQueue, InstructionRouter};
+use bus::{Bus, Catalogue, EventFeed, EventReceiver, InstructionQueue, InstructionRouter};
 use crossbeam_channel::{Sender, bounded};
 use domain::{Caller, Command, CommandEnvelope, EventClass, OrderId};
 use engine::Engine;
+use fix_gateway::FixSessionFile;
 use runtime::{LiveExit, LiveLoop, LiveOptions, LiveParts, RecoveredState, recover};
 use storage::journal::{Inspected, InstanceId, Journal, JournalOptions, JournalWorker, KnownSequence};
 use storage::lock::DataDirLock;
@@ -20,6 +22,7 @@ use storage::{JournalLedger, SnapshotStore};
 
 use crate::clock::SimulatedClock;
 use crate::disk::SimulatedDisk;
+use crate::fix_sessions::{DurableSequence, FixPort, FixPortParts, SESSION_SETTINGS};
 use crate::market::{self, VENUES};
 use crate::read_model::SimulatedReadModel;
 
@@ -41,12 +44,34 @@ pub(crate) struct Machine {
     pub(crate) disk: SimulatedDisk,
     pub(crate) clock: SimulatedClock,
     pub(crate) read_model: SimulatedReadModel,
+    pub(crate) access: Arc<Access>,
+    pub(crate) fix_sessions: Arc<FixSessionFile>,
     pub(crate) seed: u64,
     pub(crate) has_late_requests: bool,
     pub(crate) segment_bytes: u64,
 }
 
 impl Machine {
+    /// A new machine whose data folder is empty.
+    pub(crate) fn new(plan: &MachinePlan, beside: &Path) -> Result<Self, String> {
+        let clock = SimulatedClock::new();
+        let access = Access::open(beside, AccessSettings::default(), clock.shared());
+        let settings = beside.join("sessions.cfg");
+        std::fs::write(&settings, SESSION_SETTINGS).map_err(|error| error.to_string())?;
+        let sessions = FixSessionFile::read(&settings).map_err(|problems| problems.join("; "))?;
+        Ok(Self {
+            folder: beside.join("data"),
+            disk: SimulatedDisk::new(plan.seed),
+            clock,
+            read_model: SimulatedReadModel::default(),
+            access: Arc::new(access.map_err(|error| error.to_string())?),
+            fix_sessions: Arc::new(sessions),
+            seed: plan.seed,
+            has_late_requests: plan.has_late_requests,
+            segment_bytes: plan.segment_bytes,
+        })
+    }
+
     pub(crate) fn ledger(&self, venue: usize) -> PathBuf {
         self.folder.join("venues").join(format!("{}.ledger", VENUES[venue]))
     }
@@ -58,9 +83,20 @@ impl Machine {
     }
 }
 
+/// What a machine is made for.
+pub(crate) struct MachinePlan {
+    pub(crate) seed: u64,
+    pub(crate) has_late_requests: bool,
+    pub(crate) segment_bytes: u64,
+}
+
 /// A running process.
 pub(crate) struct Platform {
     pub(crate) inbox: Inbox,
+    /// Once the venues are open.
+    pub(crate) fix: Option<FixPort>,
+    bus: Bus,
+    ledger: Arc<JournalLedger>,
     machine: Machine,
     live: LiveLoop,
     worker: JournalWorker,
@@ -91,7 +127,7 @@ pub(crate) struct FoundState {
 }
 
 impl Platform {
-    pub(crate) fn start(machine: &Machine) -> Result<(Self, FoundState), String> {
+    pub(crate) fn start(machine: &Machine) -> Result<(Box<Self>, FoundState), String> {
         let told = |error: &dyn std::fmt::Display| machine.text(error);
         let lock = DataDirLock::acquire(&machine.folder).map_err(|error| told(&error))?;
         let inspected = inspect(machine, &lock)?;
@@ -105,8 +141,15 @@ impl Platform {
         machine.clock.start_after(recovered.at);
         let found =
             FoundState { recovered: recovered.clone(), state: engine.encode_state(), torn: summary.torn.is_some() };
-        let startup = market::startup(engine.reference().accounts.is_empty()).into();
         let feed = EventFeed::default();
+        let bus = Bus {
+            inbox: inbox.clone(),
+            feed: feed.clone(),
+            catalogue: Catalogue::default(),
+            history: Arc::new(machine.read_model.clone()),
+            journal: Arc::new(DurableSequence(journal.monitor())),
+        };
+        let startup = market::startup(engine.reference().accounts.is_empty()).into();
         let events = feed.subscribe(&[EventClass::OrderStatus, EventClass::Fill], FEED_CAPACITY);
         let mut router = InstructionRouter::default();
         let instructions = (0..VENUES.len()).map(|venue| router.open(market::adapter(venue))).collect();
@@ -116,10 +159,10 @@ impl Platform {
             inbox: lanes,
             journal,
             snapshots: snapshots.into(),
-            ledger,
+            ledger: ledger.clone(),
             retired: None,
             feed,
-            catalogue: Catalogue::default(),
+            catalogue: bus.catalogue.clone(),
             instructions: router,
             event_sink: {
                 let read_model = machine.read_model.clone();
@@ -131,6 +174,9 @@ impl Platform {
         let live = LiveLoop::new(parts, options(), &recovered).by_hand();
         let platform = Self {
             inbox,
+            fix: None,
+            bus,
+            ledger,
             machine: machine.clone(),
             live,
             worker,
@@ -142,11 +188,11 @@ impl Platform {
             asked: None,
             _lock: lock,
         };
-        Ok((platform, found))
+        Ok((Box::new(platform), found))
     }
 
     /// One turn of the live loop; the reason where it ended.
-    pub(crate) fn step(mut self) -> Result<Self, LiveExit> {
+    pub(crate) fn step(mut self: Box<Self>) -> Result<Box<Self>, LiveExit> {
         self.live = self.live.step()?;
         Ok(self)
     }
@@ -158,6 +204,11 @@ impl Platform {
 
     pub(crate) fn has_unwritten(&self) -> bool {
         self.worker.has_work()
+    }
+
+    /// The last input that is durable.
+    pub(crate) fn durable(&self) -> u64 {
+        self.bus.journal.durable()
     }
 
     /// One commit of the journal.
@@ -205,12 +256,20 @@ impl Platform {
                 self.asked = Some(self.inbox.command(envelope).map_err(|error| format!("start: {error:?}"))?);
                 Ok(false)
             }
-            None => self.open_venues().map(|()| true),
+            None => self.open_venues().and_then(|()| self.open_fix_port()).map(|()| true),
         }
     }
 
     fn open_venues(&mut self) -> Result<(), String> {
         self.venues = (0..VENUES.len()).map(|venue| self.open_venue(venue)).collect::<Result<_, _>>()?;
+        Ok(())
+    }
+
+    fn open_fix_port(&mut self) -> Result<(), String> {
+        let Machine { access, clock, fix_sessions, .. } = &self.machine;
+        let (bus, ledger) = (self.bus.clone(), self.ledger.clone());
+        let parts = FixPortParts { bus, ledger, access: access.clone(), clock: clock.clone() };
+        self.fix = Some(FixPort::open(parts, fix_sessions)?);
         Ok(())
     }
 
@@ -236,7 +295,7 @@ impl Platform {
     }
 
     /// Everything that was taken in is durable before the loop ends.
-    pub(crate) fn stop(mut self) -> Result<LiveExit, String> {
+    pub(crate) fn stop(mut self: Box<Self>) -> Result<LiveExit, String> {
         for venue in &mut self.venues {
             venue.host.disconnect(self.machine.clock.now()).map_err(|error| format!("{error:?}"))?;
         }
@@ -287,7 +346,7 @@ fn replay(
     ledger: &JournalLedger,
 ) -> Result<(Engine, RecoveredState), String> {
     let read_model = &machine.read_model;
-    let mut catch_up = |through: u64, _: &[domain::PublishedEvent]| read_model.catch_up(through);
+    let mut catch_up = |through: u64, events: &[domain::PublishedEvent]| read_model.catch_up(through, events);
     recover(&machine.folder, end, snapshots, ledger, read_model.applied(), &mut catch_up, &mut |_| {})
         .map_err(|error| machine.text(&error))
 }

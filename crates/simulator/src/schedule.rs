@@ -14,6 +14,12 @@ const ACTION_EVERY: i64 = 4 * SECOND;
 /// On average something goes wrong so often.
 const FAULT_EVERY: i64 = 45 * SECOND;
 
+/// On average the connection of a FIX client fails so often.
+const FIX_FAULT_EVERY: i64 = 90 * SECOND;
+
+/// FIX clients, each with a session of its own.
+pub const FIX_CLIENTS: usize = 2;
+
 /// Traders; the last client is the operator.
 pub const TRADERS: usize = 3;
 pub const OPERATOR: usize = TRADERS;
@@ -32,6 +38,11 @@ pub enum Happening {
         client: usize,
         draw: u64,
     },
+    /// The same for a FIX client.
+    FixClient {
+        client: usize,
+        draw: u64,
+    },
     Fault(Fault),
 }
 
@@ -41,6 +52,11 @@ pub enum Fault {
     Kill,
     /// The power goes at the n-th operation on the disk; unsynced sectors are lost or not.
     PowerCut {
+        operation: u32,
+    },
+    /// The power goes while a file of this kind gets its name, or a few operations later.
+    PowerCutAtName {
+        file: NewFile,
         operation: u32,
     },
     OrderlyStop,
@@ -74,11 +90,26 @@ pub enum Fault {
         fault: LinkFault,
         seconds: i64,
     },
-    /// The process is killed, and a bit of a file of the journal or of a snapshot flips before it starts again.
+    /// The connection between a FIX client and the platform.
+    FixLink {
+        client: usize,
+        fault: FixLinkFault,
+        seconds: i64,
+    },
+    /// The process is killed, and a bit of a file of the journal or of a snapshot flips before it starts again. Where the read model is
+    /// lost too, the journal's own files alone can tell.
     BitFlip {
         file: u64,
         place: u64,
+        is_read_model_lost: bool,
     },
+}
+
+/// A file that is written under another name first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NewFile {
+    Segment,
+    Snapshot,
 }
 
 /// What goes wrong between a client and the platform.
@@ -92,6 +123,17 @@ pub enum LinkFault {
     LosesReplies,
     /// Each request arrives twice.
     Duplicates,
+}
+
+/// What goes wrong with the connection of a FIX client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FixLinkFault {
+    /// Both ends see that it is gone.
+    Cut,
+    /// Neither end sees it, and nothing arrives any more.
+    HalfOpen,
+    /// Bytes take up to seconds.
+    Slow,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,9 +153,11 @@ pub enum VenueLineFault {
 
 impl Fault {
     /// Every kind, for the coverage.
-    pub const KINDS: [&'static str; 24] = [
+    pub const KINDS: [&'static str; 29] = [
         "kill",
         "power cut",
+        "power cut at a new segment",
+        "power cut at a new snapshot",
         "orderly stop",
         "sync fails",
         "write fails",
@@ -136,12 +180,17 @@ impl Fault {
         "link loses replies",
         "link duplicates",
         "bit flip",
+        "FIX connection is cut",
+        "FIX connection is half-open",
+        "FIX connection is slow",
     ];
 
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Kill => "kill",
             Self::PowerCut { .. } => "power cut",
+            Self::PowerCutAtName { file: NewFile::Segment, .. } => "power cut at a new segment",
+            Self::PowerCutAtName { file: NewFile::Snapshot, .. } => "power cut at a new snapshot",
             Self::OrderlyStop => "orderly stop",
             Self::SyncFails => "sync fails",
             Self::WriteFails => "write fails",
@@ -153,14 +202,15 @@ impl Fault {
             Self::Venue { fault, .. } => fault.kind(),
             Self::Link { fault, .. } => fault.kind(),
             Self::BitFlip { .. } => "bit flip",
+            Self::FixLink { fault, .. } => fault.kind(),
         }
     }
 
     fn draw(rng: &mut SeededRng) -> Self {
         let seconds = rng.between(1, 30);
-        match rng.below(26) {
+        match rng.below(30) {
             0..=2 => Self::Kill,
-            3..=6 => Self::PowerCut { operation: u32::try_from(rng.between(1, 24)).unwrap_or(1) },
+            3..=6 => Self::PowerCut { operation: operation(rng, 24) },
             7 => Self::OrderlyStop,
             8 => Self::SyncFails,
             9 => Self::WriteFails,
@@ -171,9 +221,16 @@ impl Fault {
             14 => Self::ReadModelRolledBack { draw: rng.below(4) },
             15..=19 => Self::Venue { venue: pick(rng, VENUES.len()), fault: VenueLineFault::draw(rng), seconds },
             20..=22 => Self::Link { client: pick(rng, TRADERS), fault: LinkFault::draw(rng), seconds },
-            _ => Self::BitFlip { file: rng.next_u64(), place: rng.next_u64() },
+            23..=25 => Self::BitFlip { file: rng.next_u64(), place: rng.next_u64(), is_read_model_lost: rng.one_in(3) },
+            26..=27 => Self::PowerCutAtName { file: NewFile::Segment, operation: operation(rng, 12) },
+            _ => Self::PowerCutAtName { file: NewFile::Snapshot, operation: operation(rng, 6) },
         }
     }
+}
+
+/// Which of the next operations of the disk, 1 being the first.
+fn operation(rng: &mut SeededRng, last: i64) -> u32 {
+    u32::try_from(rng.between(1, last)).unwrap_or(1)
 }
 
 fn pick(rng: &mut SeededRng, count: usize) -> usize {
@@ -192,6 +249,20 @@ impl LinkFault {
 
     fn draw(rng: &mut SeededRng) -> Self {
         *rng.pick(&[Self::Slow, Self::LosesRequests, Self::LosesReplies, Self::Duplicates]).unwrap_or(&Self::Slow)
+    }
+}
+
+impl FixLinkFault {
+    fn kind(self) -> &'static str {
+        match self {
+            Self::Cut => "FIX connection is cut",
+            Self::HalfOpen => "FIX connection is half-open",
+            Self::Slow => "FIX connection is slow",
+        }
+    }
+
+    fn draw(rng: &mut SeededRng) -> Self {
+        *rng.pick(&[Self::Cut, Self::Cut, Self::HalfOpen, Self::Slow]).unwrap_or(&Self::Cut)
     }
 }
 
@@ -228,6 +299,16 @@ pub fn draw(seed: u64, length: i64) -> Vec<Step> {
     }
     let mut rng = SeededRng::new(seed, 1);
     fill(&mut steps, &mut rng, FAULT_EVERY, length, |rng| Happening::Fault(Fault::draw(rng)));
+    for client in 0..FIX_CLIENTS {
+        let mut rng = SeededRng::new(seed, 200 + client as u64);
+        let acts = |rng: &mut SeededRng| Happening::FixClient { client, draw: rng.next_u64() };
+        fill(&mut steps, &mut rng, ACTION_EVERY, length, acts);
+        let fails = |rng: &mut SeededRng| {
+            Happening::Fault(Fault::FixLink { client, fault: FixLinkFault::draw(rng), seconds: rng.between(1, 30) })
+        };
+        let mut rng = SeededRng::new(seed, 300 + client as u64);
+        fill(&mut steps, &mut rng, FIX_FAULT_EVERY, length, fails);
+    }
     steps.sort_by_key(|step| step.at);
     steps
 }
@@ -256,6 +337,9 @@ impl fmt::Display for Step {
             Happening::Client { client: OPERATOR, draw } => write!(f, "{seconds}.{millis:03} operator (draw {draw})"),
             Happening::Client { client, draw } => {
                 write!(f, "{seconds}.{millis:03} trader {} (draw {draw})", client + 1)
+            }
+            Happening::FixClient { client, draw } => {
+                write!(f, "{seconds}.{millis:03} FIX client {} (draw {draw})", client + 1)
             }
             Happening::Fault(fault) => write!(f, "{seconds}.{millis:03} {fault:?}"),
         }

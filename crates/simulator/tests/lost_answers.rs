@@ -20,7 +20,7 @@ fn plan(seed: u64) -> Plan {
     };
     let step = |(place, step): (usize, Step)| match step.what {
         Happening::Fault(_) => Step { what: Happening::Fault(fault(place)), ..step },
-        Happening::Client { .. } => step,
+        Happening::Client { .. } | Happening::FixClient { .. } => step,
     };
     let steps = plan.steps.into_iter().enumerate().map(step).collect();
     Plan { steps, has_late_requests: true, ..plan }

@@ -10,6 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::schedule::NewFile;
 use storage::{FileSystem, OsFileSystem, WritableFile};
 
 const SECTOR_BYTES: u64 = 512;
@@ -27,6 +28,8 @@ struct DiskState {
     rng: SeededRng,
     /// The power goes at this operation, counted down; absent = it stays.
     cut_in: Option<u32>,
+    /// The countdown begins when such a file gets its name.
+    cut_at_name: Option<(NewFile, u32)>,
     is_cut: bool,
     sync_fails: bool,
     write_fails: bool,
@@ -51,6 +54,7 @@ impl SimulatedDisk {
             unsynced_names: vec![],
             rng: SeededRng::new(seed, 0),
             cut_in: None,
+            cut_at_name: None,
             is_cut: false,
             sync_fails: false,
             write_fails: false,
@@ -65,6 +69,11 @@ impl SimulatedDisk {
     /// The power goes at the n-th operation from now, 1 being the next.
     pub(crate) fn cut_at(&self, operation: u32) {
         self.lock().cut_in = Some(operation);
+    }
+
+    /// As [`Self::cut_at`], from the moment on at which such a file gets its name: 1 is in that moment.
+    pub(crate) fn cut_at_name(&self, file: NewFile, operation: u32) {
+        self.lock().cut_at_name = Some((file, operation));
     }
 
     pub(crate) fn is_cut(&self) -> bool {
@@ -87,7 +96,8 @@ impl SimulatedDisk {
     /// Faults that wait for their moment are forgotten.
     pub(crate) fn heal(&self) {
         let mut state = self.lock();
-        (state.cut_in, state.sync_fails, state.write_fails, state.is_full) = (None, false, false, false);
+        (state.cut_in, state.cut_at_name) = (None, None);
+        (state.sync_fails, state.write_fails, state.is_full) = (false, false, false);
     }
 
     /// Files of the journal and snapshots that have any content, with their lengths without zeros at the end.
@@ -141,7 +151,8 @@ impl SimulatedDisk {
                 fs::write(path, &file.synced)?;
             }
         }
-        (state.cut_in, state.is_cut, state.sync_fails, state.write_fails) = (None, false, false, false);
+        (state.cut_in, state.cut_at_name) = (None, None);
+        (state.is_cut, state.sync_fails, state.write_fails) = (false, false, false);
         Ok(())
     }
 
@@ -218,6 +229,21 @@ fn is_snapshot(path: &Path) -> bool {
     path.parent().is_some_and(|folder| folder.ends_with(storage::snapshot::FOLDER))
 }
 
+impl NewFile {
+    fn is_at(self, path: &Path) -> bool {
+        match self {
+            Self::Segment => is_segment(path),
+            Self::Snapshot => is_snapshot(path),
+        }
+    }
+}
+
+/// Segments are named by a number, unlike the head file and the spare.
+pub(crate) fn is_segment(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    is_of_journal(path) && name.starts_with(|first: char| first.is_ascii_digit())
+}
+
 fn sectors(mut offset: u64, mut bytes: &[u8]) -> Vec<(u64, &[u8])> {
     let mut sectors = Vec::new();
     while !bytes.is_empty() {
@@ -249,6 +275,9 @@ impl FileSystem for SimulatedDisk {
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         let mut state = self.lock();
+        if let Some((_, operation)) = state.cut_at_name.take_if(|(file, _)| file.is_at(to)) {
+            state.cut_in = Some(operation);
+        }
         let begun = state.begin();
         if begun.is_err() && state.rng.one_in(2) {
             return begun;

@@ -1,10 +1,13 @@
 //! Bits that flip at rest, in files of the journal and in snapshots. A start then either gives the right state, or is refused with the
 //! name of the damaged file; an operator restores the file from a copy, and the next start goes on.
 
+use std::path::PathBuf;
+
 use super::SimulatedRun;
 use crate::books::JournalBooks;
+use crate::broken_invariant::{BrokenInvariant, InvariantResult, broken};
+use crate::disk::is_segment;
 use crate::faulty_lines::FlippedBit;
-use crate::invariants::{BrokenInvariant, InvariantResult, broken};
 
 /// A flip near the end of what is used is as likely as one anywhere: the newest records are where a torn write could be, too.
 const NEAR_END_BYTES: u64 = 512;
@@ -12,9 +15,7 @@ const NEAR_END_BYTES: u64 = 512;
 impl SimulatedRun {
     pub(super) fn flip_bit(&mut self, file: u64, place: u64) -> InvariantResult {
         let files = self.machine.disk.used_files();
-        let Some((path, used)) = files.get(usize::try_from(file % files.len().max(1) as u64).unwrap_or(0)) else {
-            return Ok(());
-        };
+        let Some((path, used)) = damaged_file(&files, file) else { return Ok(()) };
         let (near, anywhere) = ((place >> 3).is_multiple_of(2), place >> 4);
         let offset = if near { used.saturating_sub(1 + anywhere % NEAR_END_BYTES.min(*used)) } else { anywhere % used };
         // One at a time.
@@ -66,4 +67,11 @@ impl SimulatedRun {
             read => read.map_err(unreadable),
         }
     }
+}
+
+/// Half of all flips are in the newest segment, which every start reads; the others in any file.
+fn damaged_file(files: &[(PathBuf, u64)], draw: u64) -> Option<&(PathBuf, u64)> {
+    let newest = files.iter().rfind(|(path, _)| is_segment(path)).filter(|_| draw.is_multiple_of(2));
+    let any = usize::try_from(draw / 2 % files.len().max(1) as u64).ok();
+    newest.or_else(|| files.get(any?))
 }

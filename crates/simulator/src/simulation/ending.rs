@@ -2,7 +2,8 @@
 
 use super::{NEVER, SimulatedRun};
 use crate::books::JournalBooks;
-use crate::invariants::{InvariantResult, broken, same_state};
+use crate::broken_invariant::{InvariantResult, broken};
+use crate::invariants::same_state;
 use crate::platform::Platform;
 use crate::schedule::{MILLI, OPERATOR, SECOND, TRADERS};
 
@@ -19,6 +20,7 @@ impl SimulatedRun {
         // The line stays as it is: what was lost on it is found by asking.
         self.end_venue_faults();
         self.links.heal();
+        self.heal_fix_connections();
         // A commit that hangs is made now.
         self.disk_at = if self.disk_at == NEVER { NEVER } else { now };
         self.run_until(now + REST)?;
@@ -32,6 +34,7 @@ impl SimulatedRun {
                 self.run_until(self.now() + MILLI)?;
             }
         }
+        self.cancel_fix_orders();
         self.run_until(self.now() + REST)?;
         self.end_of_run()
     }
@@ -40,7 +43,7 @@ impl SimulatedRun {
         if let Some(client) = self.clients.iter().find(|client| client.is_waiting()) {
             return Err(broken("a request was never answered", client.name()));
         }
-        if !self.platform.as_ref().is_some_and(Platform::is_started) {
+        if !self.platform.as_deref().is_some_and(Platform::is_started) {
             return Err(broken("the platform does not start", "it is not there though nothing is wrong any more"));
         }
         self.stop()?;

@@ -3,8 +3,8 @@
 use venue_sim::Faults;
 
 use super::SimulatedRun;
+use crate::broken_invariant::InvariantResult;
 use crate::faulty_lines::VenueLine;
-use crate::invariants::InvariantResult;
 use crate::market::VENUES;
 use crate::schedule::{Fault, Happening, SECOND, VenueLineFault};
 
@@ -14,6 +14,10 @@ impl SimulatedRun {
             Happening::Client { client, draw } => {
                 let (intent, envelope) = self.clients[*client].decide(*draw);
                 self.send(*client, intent, envelope);
+                Ok(())
+            }
+            Happening::FixClient { client, draw } => {
+                self.act_over_fix(*client, *draw);
                 Ok(())
             }
             Happening::Fault(fault) => {
@@ -30,6 +34,7 @@ impl SimulatedRun {
             Fault::Kill => return self.end_process("killed", false),
             Fault::OrderlyStop => return self.stop(),
             Fault::PowerCut { operation } => self.machine.disk.cut_at(operation),
+            Fault::PowerCutAtName { file, operation } => self.machine.disk.cut_at_name(file, operation),
             Fault::SyncFails => self.machine.disk.fail_next_sync(),
             Fault::WriteFails => self.machine.disk.fail_next_write(),
             Fault::DiskFull { seconds } => {
@@ -50,8 +55,15 @@ impl SimulatedRun {
                 self.apply_venue_faults();
             }
             Fault::Link { client, fault, seconds } => self.links.set_fault(client, fault, now + seconds * SECOND),
-            Fault::BitFlip { file, place } => {
+            Fault::FixLink { client, fault, seconds } => {
+                self.fix_clients[client].network.set_fault(fault, now + seconds * SECOND);
+            }
+            Fault::BitFlip { file, place, is_read_model_lost } => {
                 self.end_process("killed, and a bit of its files flips", false)?;
+                if is_read_model_lost {
+                    self.trace.line("the read model is lost");
+                    self.machine.read_model.roll_back_to(0);
+                }
                 return self.flip_bit(file, place);
             }
         }

@@ -2,6 +2,7 @@
 
 mod ending;
 mod injection;
+mod fix_traffic;
 mod links;
 mod damage;
 
@@ -9,16 +10,15 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::books::{JournalBooks, VenueBooks};
+use crate::broken_invariant::{BrokenInvariant, InvariantResult, broken};
 use crate::client::{RequestOutcome, SeededClient};
-use crate::clock::SimulatedClock;
 use crate::coverage::Coverage;
-use crate::disk::SimulatedDisk;
 use crate::faulty_lines::{FlippedBit, Links, VenueLine};
-use crate::invariants::{BrokenInvariant, Evidence, InvariantResult, broken, same_state};
+use crate::fix_sessions::FixClient;
+use crate::invariants::{Evidence, same_state};
 use crate::market::VENUES;
-use crate::platform::{Machine, Platform};
-use crate::read_model::SimulatedReadModel;
-use crate::schedule::{MILLI, SECOND, Step, TRADERS};
+use crate::platform::{Machine, MachinePlan, Platform};
+use crate::schedule::{FIX_CLIENTS, MILLI, SECOND, Step, TRADERS};
 use crate::trace::Trace;
 use domain::{Event, SeededRng};
 use runtime::LiveExit;
@@ -31,8 +31,8 @@ const DOWN: i64 = 500 * MILLI;
 const VENUE_SLEEP_MAX: i64 = SECOND;
 /// A loop that turns more often in a simulated second than this does not sleep.
 const TURNS_PER_SECOND_MAX: u32 = 20_000;
-/// Segments hold about ten minutes, so that every run begins several.
-const SEGMENT_BYTES: u64 = 128 << 10;
+/// Small, so that every run begins several segments.
+const SEGMENT_BYTES: u64 = 32 << 10;
 const SEGMENT_MINUTES: i64 = 10;
 
 /// What a run is made of.
@@ -60,7 +60,7 @@ pub struct RunReport {
 /// Runs the plan from the beginning to the end or to the first broken promise.
 pub fn run(plan: &Plan) -> io::Result<RunReport> {
     let folder = tempfile::Builder::new().prefix("rialto-simulator-").tempdir_in(scratch())?;
-    let mut simulation = SimulatedRun::new(plan, folder.path().join("data"));
+    let mut simulation = SimulatedRun::new(plan, folder.path()).map_err(io::Error::other)?;
     let played = catch_unwind(AssertUnwindSafe(|| simulation.play(&plan.steps, plan.length)));
     let violation = played.unwrap_or_else(|panic| Err(broken("the platform panicked", panic_text(&*panic)))).err();
     if let Some(violation) = &violation {
@@ -84,8 +84,10 @@ fn scratch() -> std::path::PathBuf {
 
 struct SimulatedRun {
     machine: Machine,
-    platform: Option<Platform>,
+    /// In a place of its own, because every turn hands it on.
+    platform: Option<Box<Platform>>,
     clients: Vec<SeededClient>,
+    fix_clients: Vec<FixClient>,
     trace: Trace,
     coverage: Coverage,
     /// Delays of threads and disks.
@@ -95,6 +97,10 @@ struct SimulatedRun {
     disk_at: i64,
     venue_at: i64,
     start_at: i64,
+    /// When the FIX port and its clients have their next turn.
+    fix_at: i64,
+    /// How far the journal was durable when they were woken last.
+    fix_woken_at: u64,
     slow_until: i64,
     hanging_until: i64,
     full_until: i64,
@@ -107,22 +113,17 @@ struct SimulatedRun {
 }
 
 impl SimulatedRun {
-    fn new(plan: &Plan, folder: std::path::PathBuf) -> Self {
+    fn new(plan: &Plan, folder: &std::path::Path) -> Result<Self, String> {
         let minutes = plan.length / (60 * SECOND);
         let segments = u64::try_from(minutes / SEGMENT_MINUTES).unwrap_or(1).clamp(1, 32);
-        let machine = Machine {
-            folder,
-            disk: SimulatedDisk::new(plan.seed),
-            clock: SimulatedClock::new(),
-            read_model: SimulatedReadModel::default(),
-            seed: plan.seed,
-            has_late_requests: plan.has_late_requests,
-            segment_bytes: SEGMENT_BYTES * segments,
-        };
-        Self {
+        let (seed, has_late_requests) = (plan.seed, plan.has_late_requests);
+        let machine_plan = MachinePlan { seed, has_late_requests, segment_bytes: SEGMENT_BYTES * segments };
+        let machine = Machine::new(&machine_plan, folder)?;
+        Ok(Self {
             machine,
             platform: None,
             clients: (0..=TRADERS).map(SeededClient::new).collect(),
+            fix_clients: (0..FIX_CLIENTS).map(|client| FixClient::new(client, plan.seed)).collect(),
             trace: Trace::new(plan.is_traced),
             coverage: Coverage::default(),
             delays: SeededRng::new(plan.seed, 2),
@@ -130,6 +131,8 @@ impl SimulatedRun {
             disk_at: NEVER,
             venue_at: NEVER,
             start_at: 0,
+            fix_at: 0,
+            fix_woken_at: 0,
             slow_until: 0,
             hanging_until: 0,
             full_until: 0,
@@ -137,7 +140,7 @@ impl SimulatedRun {
             links: Links::new(plan.seed),
             flipped: None,
             turns: (0, 0),
-        }
+        })
     }
 
     fn play(&mut self, steps: &[Step], length: i64) -> InvariantResult {
@@ -158,6 +161,7 @@ impl SimulatedRun {
         loop {
             self.end_faults();
             let next = self.loop_at.min(self.disk_at).min(self.venue_at).min(self.start_at).min(self.links.next_due());
+            let next = next.min(self.fix_due());
             if next >= end {
                 self.set_time(end);
                 return Ok(());
@@ -186,7 +190,10 @@ impl SimulatedRun {
             self.deliver_late();
             return Ok(());
         }
-        self.step_loop()
+        if self.loop_at == due {
+            return self.step_loop();
+        }
+        self.step_fix()
     }
 
     fn delay(&mut self) -> i64 {
@@ -233,6 +240,7 @@ impl SimulatedRun {
         self.schedule_commit();
         let now = self.now();
         let wake = now + self.delay();
+        self.wake_fix(wake);
         let Some(platform) = &mut self.platform else { return Ok(()) };
         let is_waiting = platform.is_started();
         if platform.has_instructions() {
@@ -358,13 +366,21 @@ impl SimulatedRun {
     fn check(&mut self, books: &JournalBooks, end: u64, is_final: bool) -> InvariantResult {
         let unreadable = |reason| broken("the venue's ledger cannot be read", reason);
         let venue = VenueBooks::read(&self.machine).map_err(unreadable)?;
-        let evidence =
-            Evidence { books, venue: &venue, clients: &self.clients, read_model: &self.machine.read_model, end };
+        let evidence = Evidence {
+            books,
+            venue: &venue,
+            clients: &self.clients,
+            fix_clients: &self.fix_clients,
+            read_model: &self.machine.read_model,
+            end,
+        };
         evidence.check()?;
         if is_final {
             self.coverage.books(books);
             self.coverage.clients(&self.clients);
+            self.coverage.fix_clients(&self.fix_clients);
             evidence.no_fill_is_missing()?;
+            evidence.no_report_is_missing()?;
             evidence.no_order_is_undecided()?;
         }
         Ok(())
@@ -400,6 +416,7 @@ impl SimulatedRun {
     fn end_process(&mut self, why: &str, power: bool) -> InvariantResult {
         self.trace.line(format_args!("the process ends: {why}"));
         self.platform = None;
+        self.end_fix_connections(!power);
         self.receive_replies(false)?;
         if power {
             self.machine.disk.power_cut().map_err(|error| broken("the simulator failed", error.to_string()))?;

@@ -34,6 +34,7 @@ use domain::{Fill, Order, OrderStatus, PublishedEvent, Transaction, TransactionI
 use crate::StorageError;
 use crate::journal::InstanceId;
 use crate::lock::DataDirLock;
+pub use payload::encode_event;
 use progress::ApplyProgress;
 use queue::EventQueue;
 pub use queue::{CatchUpStep, MissedEvents};

@@ -20,8 +20,8 @@ pub(crate) fn is_stored(event: &Event) -> bool {
     )
 }
 
-/// Encodes an event; false where it is a state and not an event of the history.
-pub(crate) fn encode_event(event: &Event, into: &mut Vec<u8>) -> bool {
+/// Encodes an event as the read model stores it; false where it is a state and not an event of the history.
+pub fn encode_event(event: &Event, into: &mut Vec<u8>) -> bool {
     if !bus::history::is_stored(event.class()) {
         return false;
     }

@@ -1,0 +1,13 @@
+//! FIX sessions: the real gateway on simulated time and a simulated network, and clients that hold it to its promises.
+
+mod checks;
+mod client;
+mod message;
+mod network;
+mod port;
+mod session;
+mod socket;
+
+pub(crate) use client::FixClient;
+pub(crate) use port::{DurableSequence, FixPort, FixPortParts, SESSION_SETTINGS};
+pub(crate) use session::Moment;

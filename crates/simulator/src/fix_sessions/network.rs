@@ -1,0 +1,165 @@
+//! The simulated network between one FIX client and the port: bytes take time and arrive in order; a connection can be cut, slow, or
+//! half-open. An end that closed its connection is told apart from one that is gone.
+
+use std::collections::VecDeque;
+
+use domain::SeededRng;
+
+use super::socket::NetworkEnd;
+use crate::schedule::{FixLinkFault, MILLI};
+
+const LATENCY_MAX: i64 = 2 * MILLI;
+const SLOW_LATENCY_MAX: i64 = 1_500 * MILLI;
+const MICRO: i64 = 1_000;
+
+/// The network of one client: its connection, and what is wrong with it.
+pub(crate) struct FixNetwork {
+    rng: SeededRng,
+    fault: Option<(FixLinkFault, i64)>,
+    connection: Option<NetworkConnection>,
+}
+
+struct NetworkConnection {
+    end: NetworkEnd,
+    /// Bytes under way with the time of their arrival; empty ones are the end of the connection.
+    to_platform: VecDeque<(i64, Vec<u8>)>,
+    to_client: VecDeque<(i64, Vec<u8>)>,
+    /// The platform's end was seen closed.
+    is_closed: bool,
+    /// Nothing arrives any more, in either direction, and no end is told.
+    is_dead: bool,
+}
+
+/// What arrives at a client.
+pub(crate) enum ClientInput {
+    Bytes(Vec<u8>),
+    /// The connection is closed.
+    Closed,
+}
+
+impl FixNetwork {
+    pub(crate) fn new(seed: u64, client: usize) -> Self {
+        Self { rng: SeededRng::new(seed, 20 + client as u64), fault: None, connection: None }
+    }
+
+    /// The client's end of a new connection; the one before is gone.
+    pub(crate) fn open(&mut self) -> NetworkEnd {
+        self.close();
+        let end = NetworkEnd::default();
+        self.connection = Some(NetworkConnection {
+            end: end.clone(),
+            to_platform: VecDeque::new(),
+            to_client: VecDeque::new(),
+            is_closed: false,
+            is_dead: false,
+        });
+        end
+    }
+
+    /// The client closes: what is under way to the platform is lost.
+    pub(crate) fn close(&mut self) {
+        if let Some(connection) = self.connection.take()
+            && !connection.is_dead
+        {
+            connection.end.end();
+        }
+    }
+
+    pub(crate) fn set_fault(&mut self, fault: FixLinkFault, until: i64) {
+        match fault {
+            FixLinkFault::Cut => self.cut(),
+            FixLinkFault::Slow => self.fault = Some((fault, until)),
+            FixLinkFault::HalfOpen => {
+                if let Some(connection) = &mut self.connection {
+                    connection.is_dead = true;
+                }
+            }
+        }
+    }
+
+    pub(crate) fn heal(&mut self) {
+        self.fault = None;
+    }
+
+    /// Both ends are told; what was under way is lost.
+    fn cut(&mut self) {
+        if let Some(connection) = self.connection.as_mut().filter(|connection| !connection.is_dead) {
+            connection.end.end();
+            connection.to_platform.clear();
+            connection.to_client.clear();
+            connection.to_client.push_back((0, vec![]));
+            connection.is_closed = true;
+        }
+    }
+
+    /// The process is gone. Its machine closes the connections, unless it has no power either.
+    pub(crate) fn end_of_process(&mut self, now: i64, has_power: bool) {
+        let due = now + LATENCY_MAX;
+        let Some(connection) = &mut self.connection else { return };
+        if has_power && !connection.is_dead && !connection.is_closed {
+            connection.to_client.push_back((due, vec![]));
+        }
+        connection.is_closed = true;
+        connection.is_dead |= !has_power;
+    }
+
+    pub(crate) fn send(&mut self, now: i64, bytes: Vec<u8>) {
+        let due = now + self.latency(now);
+        let Some(connection) = self.connection.as_mut().filter(|connection| !connection.is_dead) else { return };
+        let due = connection.to_platform.back().map_or(due, |(last, _)| due.max(*last));
+        connection.to_platform.push_back((due, bytes));
+    }
+
+    /// What has arrived at the platform by now is there for it to read.
+    pub(crate) fn deliver_to_platform(&mut self, now: i64) {
+        let Some(connection) = &mut self.connection else { return };
+        while connection.to_platform.front().is_some_and(|(due, _)| *due <= now) {
+            let (_, bytes) = connection.to_platform.pop_front().unwrap_or_default();
+            if !connection.is_dead {
+                connection.end.deliver(&bytes);
+            }
+        }
+    }
+
+    /// What the platform has written is under way.
+    pub(crate) fn collect_from_platform(&mut self, now: i64) {
+        let due = now + self.latency(now);
+        let Some(connection) = &mut self.connection else { return };
+        let written = connection.end.take_written();
+        if connection.is_dead || connection.is_closed {
+            return;
+        }
+        let due = connection.to_client.back().map_or(due, |(last, _)| due.max(*last));
+        if !written.is_empty() {
+            connection.to_client.push_back((due, written));
+        }
+        if connection.end.is_closed() {
+            connection.is_closed = true;
+            connection.to_client.push_back((due, vec![]));
+        }
+    }
+
+    /// What has arrived at the client by now.
+    pub(crate) fn receive(&mut self, now: i64) -> Vec<ClientInput> {
+        let Some(connection) = &mut self.connection else { return vec![] };
+        let mut inputs = Vec::new();
+        while connection.to_client.front().is_some_and(|(due, _)| *due <= now) {
+            let (_, bytes) = connection.to_client.pop_front().unwrap_or_default();
+            if !connection.is_dead {
+                inputs.push(if bytes.is_empty() { ClientInput::Closed } else { ClientInput::Bytes(bytes) });
+            }
+        }
+        inputs
+    }
+
+    pub(crate) fn next_due(&self) -> i64 {
+        let connection = self.connection.as_ref().filter(|connection| !connection.is_dead);
+        let fronts = connection.map(|connection| [connection.to_platform.front(), connection.to_client.front()]);
+        fronts.into_iter().flatten().flatten().map(|(due, _)| *due).min().unwrap_or(i64::MAX)
+    }
+
+    fn latency(&mut self, now: i64) -> i64 {
+        let is_slow = self.fault.is_some_and(|(fault, until)| fault == FixLinkFault::Slow && now < until);
+        self.rng.between(100 * MICRO, if is_slow { SLOW_LATENCY_MAX } else { LATENCY_MAX })
+    }
+}

@@ -1,0 +1,100 @@
+//! The FIX port of the running process: the real gateway with its sessions, on a runtime of one thread whose clock the simulator
+//! moves. Connections come from the simulated network.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use bus::{JournalStatus, Ledger};
+use fix_gateway::{CallerStream, FixSessionFile, Gateway, GatewayParts};
+use storage::journal::JournalMonitor;
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::mpsc;
+use tokio::task::yield_now;
+use tokio::time::advance;
+
+use super::socket::NetworkEnd;
+use crate::clock::SimulatedClock;
+
+/// Each lets every task run that is ready; what a task wakes then has its turn, too.
+const ROUNDS_PER_STEP: usize = 4;
+const CONNECTIONS_WAITING_MAX: usize = 64;
+/// Of the data folder; ids of reports are made with it.
+const INSTANCE_NUMBER: u64 = 7;
+
+/// The sessions of the simulated clients. Heart-beats are frequent, so that a dead connection is noticed within a run.
+pub(crate) const SESSION_SETTINGS: &str = "\
+[DEFAULT]
+ConnectionType=acceptor
+BeginString=FIX.4.4
+SenderCompID=RIALTO
+NonStopSession=Y
+HeartBtInt=5
+ResetOnLogon=N
+SocketAcceptPort=0
+
+[SESSION]
+TargetCompID=FIX1
+
+[SESSION]
+TargetCompID=FIX2
+StandardExecTypes=Y
+";
+
+pub(crate) struct FixPort {
+    runtime: Runtime,
+    connections: mpsc::Sender<CallerStream>,
+    /// The simulated time that the runtime has come to.
+    reached: i64,
+}
+
+/// What the port needs of the process.
+pub(crate) struct FixPortParts {
+    pub(crate) bus: bus::Bus,
+    pub(crate) ledger: Arc<dyn Ledger>,
+    pub(crate) access: Arc<access::Access>,
+    pub(crate) clock: SimulatedClock,
+}
+
+impl FixPort {
+    pub(crate) fn open(parts: FixPortParts, sessions: &FixSessionFile) -> Result<Self, String> {
+        let FixPortParts { bus, ledger, access, clock } = parts;
+        let runtime = Builder::new_current_thread().enable_time().start_paused(true).build();
+        let runtime = runtime.map_err(|error| error.to_string())?;
+        let reached = clock.steady();
+        let (platform_clock, wall) = (clock.shared(), clock.shared_wall());
+        let parts = GatewayParts { bus, ledger, access, instance: INSTANCE_NUMBER, clock: platform_clock, wall };
+        let gateway = Gateway::open(parts, sessions)?;
+        let (connections, waiting) = mpsc::channel(CONNECTIONS_WAITING_MAX);
+        // A process that is killed logs nobody out.
+        runtime.spawn(gateway.serve_streams(waiting, std::future::pending()));
+        Ok(Self { runtime, connections, reached })
+    }
+
+    /// A client connects; false where the port takes no more.
+    pub(crate) fn connect(&self, network: &NetworkEnd) -> bool {
+        let caller = IpAddr::V4(Ipv4Addr::LOCALHOST);
+        self.connections.try_send((Box::new(network.platform_end()), caller)).is_ok()
+    }
+
+    /// Everything that is ready or due by now has its turn.
+    pub(crate) fn step(&mut self, now: i64) {
+        let passed = u64::try_from(now - self.reached).unwrap_or(0);
+        self.reached = now;
+        self.runtime.block_on(async {
+            advance(Duration::from_nanos(passed)).await;
+            for _ in 0..ROUNDS_PER_STEP {
+                yield_now().await;
+            }
+        });
+    }
+}
+
+/// How far the journal is durable, as interfaces ask for it.
+pub(crate) struct DurableSequence(pub(crate) JournalMonitor);
+
+impl JournalStatus for DurableSequence {
+    fn durable(&self) -> u64 {
+        self.0.durable()
+    }
+}
