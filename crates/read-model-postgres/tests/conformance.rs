@@ -1,5 +1,7 @@
 //! One set of tests for both stores: the same story, and every query after it gives the same answer.
 
+#![allow(clippy::unwrap_used, reason = "a step of a story that fails shall end it")]
+
 use std::fmt::Debug;
 use std::path::Path;
 use std::sync::Arc;

@@ -94,7 +94,7 @@ fn open_read_model(config: &Config, data_dir: &DataDir, journal_end: u64) -> Res
         return Ok(ReadModel::open(&data_dir.lock, data_dir.instance.journal_id(), journal_end)?);
     };
     let unusable = |reason: String| ExitFailure::new(Exit::Refused, format!("history.store: {reason}"));
-    let database = Database::new(url.clone()).map_err(unusable)?;
+    let database = Database::new(url.as_ref().clone()).map_err(unusable)?;
     let folder = data_dir.lock.folder().join(journal::FOLDER);
     let input_times = Box::new(move |sequence| journal::input_time(&folder, sequence));
     let store = Box::new(PostgresRowStore::new(database.clone(), data_dir.instance.own_id(), input_times));

@@ -9,7 +9,7 @@ pub enum HistoryStore {
     /// A file in the data folder.
     Sqlite,
     /// A database, for a team.
-    Postgres(PostgresUrl),
+    Postgres(Box<PostgresUrl>),
 }
 
 /// Shown without its password; no reason repeats a part of the text.
@@ -25,7 +25,7 @@ impl Setting for HistoryStore {
             return Ok(Self::Sqlite);
         }
         let refused = |reason: String| format!("the value is not {}: {reason}", Self::shape());
-        PostgresUrl::parse(text).map(Self::Postgres).map_err(refused)
+        PostgresUrl::parse(text).map(|url| Self::Postgres(Box::new(url))).map_err(refused)
     }
 
     fn show(&self) -> String {
