@@ -12,6 +12,7 @@ use fix::{
 };
 use net::{ConnectionLimiter, ConnectionLimits, ConnectionPermit};
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::future::Future;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -64,7 +65,10 @@ impl StreamAcceptor {
             let admitted = directory.allows(caller).then(|| callers.acquire(Some(caller)).ok()).flatten();
             let Some(permit) = admitted else { continue };
             let directory = directory.clone();
-            tokio::spawn(async move { directory.accept_connection(read_opening(stream), caller, permit).await });
+            tokio::spawn(async move {
+                let accepted = directory.accept_connection(read_opening(stream), caller, permit).await;
+                log_rejection(&caller, accepted);
+            });
         }
     }
 }
@@ -137,8 +141,10 @@ impl Acceptor {
             let admitted = directory.allows(caller.ip()).then(|| callers.acquire(Some(caller.ip())).ok()).flatten();
             let Some(permit) = admitted else { continue };
             let (directory, secure) = (directory.clone(), self.secure.clone());
-            let heard = read_logon(socket, secure);
-            tokio::spawn(async move { directory.accept_connection(heard, caller.ip(), permit).await });
+            tokio::spawn(async move {
+                let accepted = directory.accept_connection(read_logon(socket, secure), caller.ip(), permit).await;
+                log_rejection(&caller, accepted);
+            });
             // A connection that has sent bytes is read before the next one can evict it.
             yield_now().await;
         }
@@ -162,14 +168,8 @@ impl SessionDirectory {
         self.sessions.values().any(|entry| entry.allows(caller.to_canonical()))
     }
 
-    async fn accept_connection(&self, heard: impl Future<Output = Opening>, caller: IpAddr, permit: ConnectionPermit) {
-        if let Err(reason) = self.try_accept(heard, caller, permit).await {
-            tracing::info!(peer = %caller, %reason, "connection rejected before Logon");
-        }
-    }
-
     /// Reads until the session is known, and hands the connection over.
-    async fn try_accept(
+    async fn accept_connection(
         &self,
         heard: impl Future<Output = Opening>,
         caller: IpAddr,
@@ -222,6 +222,12 @@ impl SessionDirectory {
 fn unauthenticated_limits(all: usize) -> ConnectionLimits {
     let per_address = UNAUTHENTICATED_PER_ADDRESS_MAX;
     ConnectionLimits { all, unauthenticated: all, per_address, per_local_address: per_address }
+}
+
+fn log_rejection(peer: &dyn Display, accepted: Result<(), DisconnectReason>) {
+    if let Err(reason) = accepted {
+        tracing::info!(%peer, %reason, "connection rejected before Logon");
+    }
 }
 
 /// A connection with its first message and all that was read with it.
