@@ -75,7 +75,7 @@ pub(crate) fn encode(message: &ClientMessage, sending: &Sending<'_>) -> Vec<u8> 
     let of_body = message.fields.iter().filter(|(tag, _)| *tag != POSS_RESEND);
     of_body.for_each(|(tag, value)| body += &format!("{tag}={value}{SOH}"));
     let text = format!("8=FIX.4.4{SOH}9={}{SOH}{body}", body.len());
-    let sum = text.bytes().fold(0_u8, |sum, byte| sum.wrapping_add(byte));
+    let sum = text.bytes().fold(0, u8::wrapping_add);
     format!("{text}10={sum:03}{SOH}").into_bytes()
 }
 
