@@ -1,6 +1,7 @@
-//! Speed of the read model on this machine: writing, queries and start.
+//! Speed of the read model on this machine: writing, queries and start, in SQLite, and in an empty schema of PostgreSQL where an
+//! address is given.
 //!
-//! `cargo run --release -p storage --example read_model_bench [-- FOLDER]`
+//! `cargo run --release -p read-model-postgres --example read_model_bench [-- FOLDER [postgres://…]]`
 
 use std::error::Error;
 use std::path::Path;
@@ -16,6 +17,7 @@ use domain::{
     PublishedEvent, Quantity, SecurityId, Side, Source, StrategyId, TimeInForce, Timestamp, Transaction, TransactionId,
     TransactionKind, Uuid,
 };
+use read_model_postgres::{Database, PostgresRowStore, PostgresRows, PostgresUrl};
 use storage::ReadModel;
 use storage::journal::InstanceId;
 use storage::lock::DataDirLock;
@@ -31,26 +33,55 @@ const OPEN: u64 = 1_000;
 const QUESTIONS: u64 = 2_000;
 
 fn main() -> Outcome<()> {
-    let parent = std::env::args().nth(1).unwrap_or_else(|| ".".to_owned());
-    let folder = tempfile::tempdir_in(parent)?;
+    let mut words = std::env::args().skip(1);
+    let parent = words.next().unwrap_or_else(|| ".".to_owned());
     println!("load average        {}", load_average());
-    let model = open(folder.path())?;
-    follow(&model);
-    ask(&model).map_err(|error| format!("{error:?}"))?;
-    model.stop()?;
-    let bytes = std::fs::metadata(folder.path().join(storage::read_model::FILE))?.len();
-    drop(model);
-    let begun = Instant::now();
-    open(folder.path())?;
-    let took = begun.elapsed();
-    println!("file                {:>9} bytes per order", bytes / ORDERS);
-    println!("checked and opened  {:>9.1?} for {} MiB", took, bytes >> 20);
+    measure_sqlite(tempfile::tempdir_in(&parent)?.path())?;
+    if let Some(address) = words.next() {
+        measure_postgres(tempfile::tempdir_in(&parent)?.path(), &address)?;
+    }
     println!("load average        {}", load_average());
     Ok(())
 }
 
-fn open(folder: &Path) -> Outcome<ReadModel> {
-    Ok(ReadModel::open(&DataDirLock::acquire(folder)?, INSTANCE, u64::MAX)?)
+fn measure_sqlite(folder: &Path) -> Outcome<()> {
+    println!("SQLite");
+    let open = || Ok::<_, Box<dyn Error>>(ReadModel::open(&DataDirLock::acquire(folder)?, INSTANCE, u64::MAX)?);
+    measure(&open()?)?;
+    let bytes = std::fs::metadata(folder.join(storage::read_model::FILE))?.len();
+    let begun = Instant::now();
+    open()?;
+    println!("checked and opened  {:>9.1?} for {} MiB", begun.elapsed(), bytes >> 20);
+    println!("file                {:>9} bytes per order", bytes / ORDERS);
+    Ok(())
+}
+
+fn measure_postgres(folder: &Path, address: &str) -> Outcome<()> {
+    let database = Database::new(PostgresUrl::parse(address)?)?;
+    println!("{database:?}");
+    // Every input of the run is stamped with the same time.
+    let input_times = Box::new(|_| Ok(Some(Timestamp(0))));
+    let store = PostgresRowStore::new(database.clone(), INSTANCE, input_times);
+    let (lock, rows) = (DataDirLock::acquire(folder)?, Arc::new(PostgresRows::new(database)));
+    let begun = Instant::now();
+    let model = ReadModel::connect(&lock, 0, Box::new(store), rows)?;
+    while model.is_behind() {
+        if let Some(reason) = model.failure() {
+            return Err(reason.into());
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    println!("connected           {:>9.1?}", begun.elapsed());
+    if model.applied() > 0 {
+        return Err("the schema is not empty".into());
+    }
+    measure(&model)
+}
+
+fn measure(model: &ReadModel) -> Outcome<()> {
+    follow(model);
+    ask(model).map_err(|error| format!("{error:?}"))?;
+    Ok(model.stop()?)
 }
 
 fn follow(model: &ReadModel) {
@@ -60,7 +91,7 @@ fn follow(model: &ReadModel) {
         model.append(index as u64 + 1, events);
     }
     let offered = begun.elapsed();
-    while model.applied() < inputs.len() as u64 {
+    while model.applied() < inputs.len() as u64 && model.failure().is_none() {
         std::thread::sleep(Duration::from_millis(1));
     }
     let rate = u128::from(ORDERS * EVENTS_PER_ORDER) * 1000 / begun.elapsed().as_millis().max(1);
