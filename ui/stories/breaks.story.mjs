@@ -72,6 +72,31 @@ async function explainsItself({ server, page, watch, shoot }) {
   await row(page, 'Breaks', 'B2', 'Accepted').first().waitFor();
 }
 
+/** Cash that the venue does not have: what a repair books is said before, and afterwards the books equal the statement. */
+async function isRepaired({ server, page, shoot }) {
+  const dollars = async () => (await server.call('GET', '/rest/portfolio/balance?account=1')).find(({ currency }) => currency === 'USD');
+  await until(async () => (await dollars()).venueTotal !== null);
+  await server.call('POST', '/rest/transaction', { type: 'CREDIT', price: 7.5, currency: 'USD', accountId: 1 });
+  await openScreen(page, server);
+  await showBreaks(page);
+  await grid(page, 'Breaks').getByText('B1', { exact: true }).click();
+  const shown = detail(page, 'B1');
+  await shown.getByRole('button', { name: 'Repair…' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('-7.5 USD').waitFor();
+  const send = dialog.getByRole('button', { name: 'Repair', exact: true });
+  await send.click();
+  check((await server.call('GET', '/rest/break')).length === 1, 'it was repaired without a word why');
+  await dialog.getByRole('textbox').fill('typed by mistake');
+  await shoot('story-break-repair');
+  await send.click();
+  await dialog.waitFor({ state: 'detached' });
+  await page.getByText('No open breaks').waitFor();
+  await showAll(page);
+  await row(page, 'Breaks', 'B1', 'Repaired').first().waitFor();
+  await until(async () => (await dollars()).amount === (await dollars()).venueTotal);
+}
+
 async function addUser(server, name, role) {
   const word = spawn(server.binary, ['user', 'add', name, '--role', role, '--data-dir', server.folder]);
   word.stdin.end(PASSWORD);
@@ -102,5 +127,6 @@ async function onlyAdminsSettle({ server, page, watch }) {
 
 export default [
   { name: 'an order that the venue forgot is a break that explains itself, and is accepted', settings: QUIET, run: explainsItself },
+  { name: 'cash that the venue does not have is repaired', settings: [...QUIET, 'reconciliation.statementsSeconds=1'], run: isRepaired },
   { name: 'who may only look at a break sees no buttons', settings: QUIET, run: onlyAdminsSettle },
 ];
