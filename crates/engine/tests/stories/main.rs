@@ -22,6 +22,7 @@ mod retired;
 mod orders;
 mod recovery;
 mod risk;
+mod stale_prices;
 mod controls;
 mod dead_man;
 mod rights;
