@@ -2,7 +2,7 @@
 //! Reject (j).
 
 use domain::report::{InquiryAnswer, InquiryResult, ReportKind, VenueFill, VenueOrder, VenueOrderState};
-use domain::{Amount, Charge, ChargeKind, OrderId, Quantity, Text, Timestamp, WireId};
+use domain::{Amount, Charge, ChargeKind, Liquidity, OrderId, Quantity, Text, Timestamp, WireId};
 use fix::FixMessage;
 
 use crate::dialect::{Dialect, ExecIdRule, ExecKind, OrdState};
@@ -177,6 +177,7 @@ impl FixTranslator {
             fee,
             charges,
             ext_order: None,
+            liquidity: liquidity(message),
         })
     }
 
@@ -420,5 +421,14 @@ fn reject_reason(message: &FixMessage<'_>, name: &str, tag: fix::tag::Tag) -> Te
         (Some(text), _) if !text.is_empty() => text.into(),
         (_, Some(code)) => format!("{name} ({tag}) {code}").into(),
         _ => "rejected by the venue".into(),
+    }
+}
+
+/// LastLiquidityInd (851). Other values, such as an execution that was routed on, tell neither.
+fn liquidity(message: &FixMessage<'_>) -> Option<Liquidity> {
+    match message.get(851)? {
+        b"1" => Some(Liquidity::Maker),
+        b"2" => Some(Liquidity::Taker),
+        _ => None,
     }
 }

@@ -42,6 +42,7 @@ pub use lookup_map::{LookupMap, SecurityMap};
 pub use market::open_bar::OpenBar;
 pub use market::price_gap::{PriceGap, StaleCause};
 pub use market::{Bar, BarSize, BookLevel, Mark, OrderBook, Tick, Trade};
+pub use order::liquidity::Liquidity;
 pub use order::order_properties::{OrderProperties, OrderProperty};
 pub use order::order_type::{Activation, OrderType, PriceField, WorkingPrice};
 pub use order::{Fill, OrdStatus, Order, OrderKind, OrderStatus, Side, Source, TimeInForce};

@@ -6,6 +6,7 @@ use rust_decimal::Decimal;
 use crate::amount::currency::Currency;
 use crate::amount::{Amount, Price, Quantity};
 use crate::ids::{AccountId, BalanceId, IntId, PositionId, SecurityId, StrategyId, Text, TransactionId, Uuid};
+use crate::order::liquidity::Liquidity;
 use crate::time::{Date, Timestamp};
 
 /// What is booked.
@@ -154,6 +155,9 @@ pub struct Transaction {
     /// What the venue calls an entry of its own.
     #[n(19)]
     pub venue_kind: Option<EntryKind>,
+    /// Of a fill: whether it was maker or taker; absent where the venue did not tell.
+    #[n(20)]
+    pub liquidity: Option<Liquidity>,
 }
 
 /// What a venue books besides trades. The kind of its transaction is the nearest of ours.

@@ -221,6 +221,7 @@ fn fill(sequence: u64, order: &Order) -> Fill {
         side: order.side,
         quantity: order.terms.quantity,
         price: Price(domain::Decimal::new(15_020, 2)),
+        liquidity: None,
     }
 }
 
@@ -246,6 +247,7 @@ fn transaction(order: &Order) -> Transaction {
         description: None,
         charges: vec![],
         venue_kind: None,
+        liquidity: None,
     }
 }
 

@@ -235,6 +235,7 @@ mod tests {
             description: None,
             charges: vec![],
             venue_kind: None,
+            liquidity: None,
         }
     }
 

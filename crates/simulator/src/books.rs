@@ -151,6 +151,7 @@ impl VenueBooks {
                         fee: execution.fee,
                         charges: vec![],
                         ext_order: None,
+                        liquidity: None,
                     };
                     if self.executions.insert((self.venue, execution.exec_id.clone()), fill).is_some() {
                         self.repeated_executions.push(execution.exec_id);

@@ -45,6 +45,7 @@ export const trading: typeof english = {
     lastSize: 'Letzte M.',
     level: 'Stufe',
     limit: 'Limit',
+    liquidity: 'Liquidität',
     logger: 'Herkunft',
     marketPrice: 'Marktpreis',
     marketValue: 'Marktwert',

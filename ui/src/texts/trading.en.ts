@@ -45,6 +45,7 @@ export const trading = {
     lastSize: 'Last sz',
     level: 'Level',
     limit: 'Limit',
+    liquidity: 'Liquidity',
     logger: 'Source',
     marketPrice: 'Market price',
     marketValue: 'Market value',

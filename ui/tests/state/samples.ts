@@ -91,6 +91,7 @@ export function transaction(change: Partial<TransactionVO> = {}): TransactionVO 
     description: null,
     charges: [],
     venueKind: null,
+    liquidity: null,
     ...change,
   };
 }

@@ -1,7 +1,9 @@
 //! What the venue reports about an order: its state, its fills with commissions, and the meaning of each event.
 
 use domain::report::VenueOrderState;
-use domain::{Amount, Charge, ChargeKind, Currency, Decimal, InvalidCurrency, Price, Quantity, Text, Timestamp};
+use domain::{
+    Amount, Charge, ChargeKind, Currency, Decimal, InvalidCurrency, Liquidity, Price, Quantity, Text, Timestamp,
+};
 
 use crate::protocol::answers::account_answers::BinanceTrade;
 use crate::protocol::user_events::ExecutionEvent;
@@ -21,7 +23,7 @@ pub struct BinanceFill {
     pub commission: Decimal,
     /// Absent where the venue names none, which it does for a commission of zero.
     pub commission_asset: Option<String>,
-    pub is_maker: bool,
+    pub liquidity: Option<Liquidity>,
 }
 
 impl BinanceFill {
@@ -36,7 +38,7 @@ impl BinanceFill {
             at: trade.time.instant(),
             commission: trade.commission.0,
             commission_asset: Some(trade.commission_asset.clone()).filter(|_| !trade.commission.0.is_zero()),
-            is_maker: trade.is_maker,
+            liquidity: Some(liquidity(trade.is_maker)),
         };
         fill.quantity.is_positive().then_some(fill)
     }
@@ -56,7 +58,7 @@ impl BinanceFill {
             at: event.at.instant(),
             commission,
             commission_asset: event.commission_asset.clone().filter(|_| !commission.is_zero()),
-            is_maker: event.is_maker.unwrap_or_default(),
+            liquidity: event.is_maker.map(liquidity),
         })
     }
 
@@ -89,6 +91,10 @@ pub fn state_of(status: &BinanceOrderStatus) -> Option<VenueOrderState> {
         BinanceOrderStatus::Expired | BinanceOrderStatus::ExpiredInMatch => Some(VenueOrderState::Expired),
         BinanceOrderStatus::Other(_) => None,
     }
+}
+
+fn liquidity(is_maker: bool) -> Liquidity {
+    if is_maker { Liquidity::Maker } else { Liquidity::Taker }
 }
 
 /// What an event means for its order.

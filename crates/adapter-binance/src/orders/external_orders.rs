@@ -204,6 +204,7 @@ fn external_fill(fill: &domain::report::VenueFill) -> ExternalFill {
         at: fill.at,
         fee: fill.fee,
         charges: fill.charges.clone(),
+        liquidity: fill.liquidity,
     }
 }
 

@@ -50,6 +50,7 @@ pub fn venue_fill(order: OrderId, fill: &BinanceFill, quote: Currency) -> VenueF
         fee: None,
         charges: charge.into_iter().collect(),
         ext_order: Some(ext_id(fill.order_id)),
+        liquidity: fill.liquidity,
     }
 }
 

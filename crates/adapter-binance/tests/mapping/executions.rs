@@ -82,7 +82,7 @@ fn every_event_has_a_meaning() {
     let lines: String = events.iter().map(|event| format!("{:?}\n", meaning_of_execution(event))).collect();
     expect![[r#"
         Accepted
-        Filled(BinanceFill { symbol: "币安人生USDT", order_id: 28, trade_id: 77, quantity: 4, price: 1.5, at: Some(2017-07-07T05:34:18.657Z), commission: 0.000075, commission_asset: Some("BNB"), is_maker: true })
+        Filled(BinanceFill { symbol: "币安人生USDT", order_id: 28, trade_id: 77, quantity: 4, price: 1.5, at: Some(2017-07-07T05:34:18.657Z), commission: 0.000075, commission_asset: Some("BNB"), liquidity: Some(Maker) })
         Nothing
         Unclear
         Canceled { reason: None }

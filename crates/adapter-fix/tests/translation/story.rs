@@ -131,7 +131,8 @@ fn told(report: &ReportKind) -> String {
                 (None, Some(charge)) => format!(", charge {} {}", charge.amount, charge.currency),
                 (None, None) => String::new(),
             };
-            format!("{} filled {} @ {} ({}){costs}", fill.order, fill.quantity, fill.price, fill.exec_id)
+            let role = fill.liquidity.map_or(String::new(), |role| format!(", {}", role.name()));
+            format!("{} filled {} @ {} ({}){costs}{role}", fill.order, fill.quantity, fill.price, fill.exec_id)
         }
         ReportKind::Canceled { order, reason } => format!("{order} cancelled {reason:?}"),
         ReportKind::Expired { order, reason } => format!("{order} expired {reason:?}"),

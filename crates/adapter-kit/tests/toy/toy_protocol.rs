@@ -250,6 +250,7 @@ fn fill_of(fill: &Value) -> Option<VenueFill> {
         fee: None,
         charges: Vec::new(),
         ext_order: None,
+        liquidity: None,
     })
 }
 

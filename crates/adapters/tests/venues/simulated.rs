@@ -11,7 +11,7 @@ use domain::command::MarketData;
 use domain::report::{
     InquiryAnswer, InquiryResult, ReportKind, SessionState, VenueFill, VenueOrder, VenueOrderState, VenueSnapshot,
 };
-use domain::{Instruction, Order, OrderId, PriceGap, Report, Security, SecurityId, StaleCause, Timestamp};
+use domain::{Instruction, Liquidity, Order, OrderId, PriceGap, Report, Security, SecurityId, StaleCause, Timestamp};
 use tempfile::TempDir;
 use venue_sim::{Faults, LinesDown, VenueRecord};
 
@@ -122,6 +122,7 @@ fn fill() -> VenueFill {
         fee: None,
         charges: vec![],
         ext_order: None,
+        liquidity: Some(Liquidity::Taker),
     }
 }
 

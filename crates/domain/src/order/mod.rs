@@ -1,6 +1,7 @@
 //! Orders, order status and fills. An order has a base state and, apart from it, a pending request; the status is
 //! derived from both.
 
+pub(crate) mod liquidity;
 pub(crate) mod order_properties;
 pub(crate) mod order_terms;
 pub(crate) mod order_type;
@@ -12,6 +13,7 @@ use minicbor::{Decode, Encode};
 use crate::amount::{Amount, Overflow, Price, Quantity};
 use crate::ids::{AccountId, AdapterName, ExchangeId, IntId, OrderId, SecurityId, StrategyId, Text};
 use crate::time::Timestamp;
+use liquidity::Liquidity;
 use order_properties::OrderProperties;
 
 pub use order_terms::{IdPolicy, OrderTerms, Side, Source, TimeInForce};
@@ -384,6 +386,9 @@ pub struct ClientView {
     /// Conditions such as post-only.
     #[n(10)]
     pub properties: OrderProperties,
+    /// With a fill: whether it was maker or taker; absent where the venue did not tell.
+    #[n(11)]
+    pub liquidity: Option<Liquidity>,
 }
 
 /// An execution.
@@ -425,4 +430,7 @@ pub struct Fill {
     /// Per unit, in the security's currency.
     #[n(11)]
     pub price: Price,
+    /// Whether it was maker or taker; absent where the venue did not tell.
+    #[n(12)]
+    pub liquidity: Option<Liquidity>,
 }

@@ -5,6 +5,7 @@ use minicbor::{Decode, Encode};
 use super::{VenueFill, VenueOrder, VenueOrderState};
 use crate::amount::{Amount, Price, Quantity};
 use crate::ids::{AccountId, OrderId, SecurityId, Text};
+use crate::order::liquidity::Liquidity;
 use crate::order::{OrderTerms, Side};
 use crate::portfolio::Charge;
 use crate::time::Timestamp;
@@ -63,6 +64,9 @@ pub struct ExternalFill {
     #[n(5)]
     #[cbor(default)]
     pub charges: Vec<Charge>,
+    /// Whether it was maker or taker; absent where the venue did not tell.
+    #[n(6)]
+    pub liquidity: Option<Liquidity>,
 }
 
 impl ExternalOrder {
@@ -84,6 +88,7 @@ impl ExternalOrder {
             fee: fill.fee,
             charges: fill.charges.clone(),
             ext_order: Some(self.ext_id.clone()),
+            liquidity: fill.liquidity,
         });
         (seen, fills.collect())
     }

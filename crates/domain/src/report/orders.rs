@@ -5,6 +5,7 @@ use minicbor::{Decode, Encode};
 use crate::amount::{Amount, Price, Quantity};
 use crate::ids::{OrderId, Text};
 use crate::order::OrderTerms;
+use crate::order::liquidity::Liquidity;
 use crate::portfolio::Charge;
 use crate::time::Timestamp;
 
@@ -76,4 +77,7 @@ pub struct VenueFill {
     /// The venue's order: it tells the legs of one order apart. Either all fills of an adapter have it, or none.
     #[n(7)]
     pub ext_order: Option<Text>,
+    /// Whether it was maker or taker; absent where the venue did not tell.
+    #[n(8)]
+    pub liquidity: Option<Liquidity>,
 }

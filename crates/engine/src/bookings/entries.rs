@@ -89,6 +89,7 @@ impl Trading {
             description: None,
             charges: vec![],
             venue_kind: Some(entry.kind),
+            liquidity: None,
         };
         Ok(Some((transaction, security)))
     }

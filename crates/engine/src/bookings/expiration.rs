@@ -187,6 +187,7 @@ impl Trading {
             description: Some(terms.description.clone()),
             charges: vec![],
             venue_kind: None,
+            liquidity: None,
         }
     }
 

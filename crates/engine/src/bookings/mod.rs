@@ -77,6 +77,7 @@ impl Trading {
             description: ask.description.clone(),
             charges: vec![],
             venue_kind: None,
+            liquidity: None,
         };
         Ok((transaction, security))
     }

@@ -105,6 +105,7 @@ impl Trading {
             description: Some("claim: the execution moves to another strategy".into()),
             charges,
             venue_kind: None,
+            liquidity: None,
         }
     }
 

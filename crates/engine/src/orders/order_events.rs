@@ -93,5 +93,6 @@ fn client_view(order: &Order, change: &OrderChange<'_>) -> Option<ClientView> {
         exec_id: change.fill.map(|fill| fill.ext_id.clone()),
         exec_ref_id: change.exec_ref_id.clone(),
         properties: order.properties,
+        liquidity: change.fill.and_then(|fill| fill.liquidity),
     })
 }

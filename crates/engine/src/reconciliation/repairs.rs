@@ -181,6 +181,7 @@ impl Trading {
             description: Some(format!("repairs break {}", found.id).into()),
             charges: vec![],
             venue_kind: None,
+            liquidity: None,
         };
         self.book(moment, transaction, None, out)?;
         self.add_costs(&order, exec_id, amount)

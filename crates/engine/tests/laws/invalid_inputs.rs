@@ -197,6 +197,7 @@ fn odd_fill() -> impl Strategy<Value = VenueFill> {
         fee: None,
         charges: vec![],
         ext_order: None,
+        liquidity: None,
     })
 }
 

@@ -296,5 +296,6 @@ pub(crate) fn venue_fill(order: OrderId, exec_id: &str, quantity: i64, price: Pr
         fee: None,
         charges: vec![],
         ext_order: None,
+        liquidity: None,
     }
 }

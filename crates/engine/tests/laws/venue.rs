@@ -116,6 +116,7 @@ impl Trial {
                 fee: None,
                 charges: vec![],
                 ext_order: None,
+                liquidity: None,
             }));
             if matches!(shown, RandomSnapshot::LiveFilled) && order.is_working() {
                 picture.fills.push(self.new_fill(order, 1, 0));

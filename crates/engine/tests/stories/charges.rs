@@ -310,3 +310,39 @@ fn a_fee_in_the_base_asset_lowers_what_can_be_sold_until_it_is_given_back() {
         "#]],
     );
 }
+
+#[test]
+fn a_fill_and_its_transaction_say_whether_the_order_was_maker_or_taker() {
+    check(
+        "place 1 buy 100 AAPL @ 10
+         venue accepts 1
+         venue fills 1 60 @ 10 x1 as maker
+         venue fills 1 30 @ 10 x2 as taker
+         venue fills 1 10 @ 10 x3",
+        expect![[r#"
+            place 1 buy 100 AAPL @ 10
+                1 OPEN
+                to SIM-A: submit 1
+            venue accepts 1
+                1 SUBMITTED
+            venue fills 1 60 @ 10 x1 as maker
+                fill 1 60 @ 10 as maker
+                booked BUY 60 @ 10 as maker
+                position 1 of 60 cost 600 realised 0
+                cash USD 99399.7
+                1 PARTIALLY_EXECUTED filled 60
+            venue fills 1 30 @ 10 x2 as taker
+                fill 1 30 @ 10 as taker
+                booked BUY 30 @ 10 as taker
+                position 1 of 90 cost 900 realised 0
+                cash USD 99099.55
+                1 PARTIALLY_EXECUTED filled 90
+            venue fills 1 10 @ 10 x3
+                fill 1 10 @ 10
+                booked BUY 10 @ 10
+                position 1 of 100 cost 1000 realised 0
+                cash USD 98999.5
+                1 EXECUTED filled 100
+        "#]],
+    );
+}

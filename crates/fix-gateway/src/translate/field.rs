@@ -1,7 +1,7 @@
 //! Tags and values of orders and reports.
 
 use domain::order::{OrdStatus, Side, TimeInForce};
-use domain::{OrderType, SecurityKind};
+use domain::{Liquidity, OrderType, SecurityKind};
 use fix::tag::Tag;
 
 use super::terms::table::field_name;
@@ -51,6 +51,7 @@ pub(crate) const TOTAL_AFFECTED_ORDERS: Tag = 533;
 pub(crate) const MASS_STATUS_REQ_ID: Tag = 584;
 pub(crate) const MASS_STATUS_REQ_TYPE: Tag = 585;
 pub(crate) const ORD_STATUS_REQ_ID: Tag = 790;
+pub(crate) const LAST_LIQUIDITY_IND: Tag = 851;
 pub(crate) const TOT_NUM_REPORTS: Tag = 911;
 pub(crate) const LAST_RPT_REQUESTED: Tag = 912;
 pub(crate) const STRATEGY_ID: Tag = 7001;
@@ -64,6 +65,14 @@ pub(crate) const NONE: &str = "NONE";
 pub(crate) const POST_ONLY: &str = "6";
 /// ExecInst: do not increase.
 pub(crate) const REDUCE_ONLY: &str = "E";
+
+/// LastLiquidityInd (851): liquidity was added or removed.
+pub(crate) fn last_liquidity_ind(liquidity: Liquidity) -> &'static str {
+    match liquidity {
+        Liquidity::Maker => "1",
+        Liquidity::Taker => "2",
+    }
+}
 
 pub(crate) fn side(side: Side) -> &'static str {
     match side {

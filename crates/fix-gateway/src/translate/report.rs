@@ -2,7 +2,8 @@
 
 use domain::order::{ClientView, ExecType, OrdStatus, OrderStatus, OrderTerms};
 use domain::{
-    AccountId, Order, OrderProperties, Price, Quantity, ReferenceData, SecurityId, Side, Source, TimeInForce, Timestamp,
+    AccountId, Liquidity, Order, OrderProperties, Price, Quantity, ReferenceData, SecurityId, Side, Source,
+    TimeInForce, Timestamp,
 };
 use fix::tag::Tag;
 use fix::{OutgoingMessage, UtcTimestamp};
@@ -35,6 +36,7 @@ pub(super) struct ExecutionReport<'a> {
     pub(super) remaining: Quantity,
     pub(super) average: Option<Price>,
     pub(super) last: Option<(Quantity, Price)>,
+    pub(super) liquidity: Option<Liquidity>,
     pub(super) text: Option<String>,
     pub(super) at: Timestamp,
 }
@@ -100,6 +102,7 @@ fn execution_report(
         remaining: status.remaining,
         average: status.avg_price,
         last: status.last_quantity.zip(status.last_price),
+        liquidity: view.liquidity,
         text: text(status, view),
         at: status.at,
     };
@@ -253,6 +256,7 @@ pub(super) fn order_status_as(
         remaining: order.remaining(),
         average: order.avg_price(),
         last: None,
+        liquidity: None,
         text,
         at,
     };
@@ -328,6 +332,9 @@ impl ExecutionReport<'_> {
         report.display(field::AVG_PX, self.average.unwrap_or(Price::ZERO));
         if let Some((quantity, price)) = self.last {
             report.display(field::LAST_QTY, quantity).display(field::LAST_PX, price);
+        }
+        if let Some(liquidity) = self.liquidity {
+            report.field(field::LAST_LIQUIDITY_IND, field::last_liquidity_ind(liquidity));
         }
     }
 }

@@ -31,6 +31,7 @@ fn fill(at: i64, side: Side, price: i64) -> Event {
         side,
         quantity: Quantity::from(10),
         price: Price::from(price),
+        liquidity: None,
     }))
 }
 
@@ -56,6 +57,7 @@ fn booking(at: i64, quantity: i64, price: i64) -> Event {
         description: None,
         charges: vec![],
         venue_kind: None,
+        liquidity: None,
     }))
 }
 

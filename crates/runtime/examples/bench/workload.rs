@@ -123,6 +123,7 @@ pub(crate) fn filled(number: u64) -> Report {
         fee: None,
         charges: vec![],
         ext_order: None,
+        liquidity: None,
     }))
 }
 

@@ -159,6 +159,7 @@ pub(crate) fn fill(order: &Order, price: Price) -> Fill {
         side: order.side,
         quantity: order.filled,
         price,
+        liquidity: None,
     }
 }
 

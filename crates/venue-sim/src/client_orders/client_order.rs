@@ -167,6 +167,7 @@ impl ClientOrder {
             at: fill.at,
             fee: fill.fee,
             charges: fill.charges.clone(),
+            liquidity: fill.liquidity,
         });
         let ext_id = self.ext_id.clone()?;
         Some(ExternalOrder {

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use domain::order::OrderTerms;
 use domain::report::{ExternalOrder, VenueFill, VenueOrder, VenueOrderState, VenueSnapshot};
-use domain::{OrderId, Text, Timestamp};
+use domain::{Liquidity, OrderId, Text, Timestamp};
 
 use self::client_order::{ClientOrder, OrderStage, STRANGERS_FROM, is_stranger};
 use self::retired_orders::RetiredOrders;
@@ -218,6 +218,7 @@ impl ClientOrders {
             self.executions += 1;
             let number = self.executions;
             self.fills.insert(number, execution.order);
+            let side = self.find_mut(execution.order).submission.side;
             let fill = VenueFill {
                 order: execution.order,
                 exec_id: execution.exec_id.clone(),
@@ -227,6 +228,7 @@ impl ClientOrders {
                 fee: execution.fee,
                 charges: vec![],
                 ext_order: None,
+                liquidity: Liquidity::of_side(side, trade.aggressor),
             };
             let held = self.find_mut(execution.order);
             held.filled = held.filled.plus(trade.quantity).expect("a sum within the order's quantity");

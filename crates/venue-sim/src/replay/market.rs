@@ -470,8 +470,19 @@ impl ReplayMarket {
     ) {
         order.filled = order.filled.plus(quantity).unwrap_or(order.terms.quantity);
         let (exec_id, fee) = (minted.execution(), self.fee(quantity, price));
-        let (order, at, charges, ext_order) = (order.id, Some(at), vec![], None);
-        words.push(ReportKind::Filled(VenueFill { order, exec_id, quantity, price, at, fee, charges, ext_order }));
+        // Which of both it was is not recorded.
+        let (order, at, charges, ext_order, liquidity) = (order.id, Some(at), vec![], None, None);
+        words.push(ReportKind::Filled(VenueFill {
+            order,
+            exec_id,
+            quantity,
+            price,
+            at,
+            fee,
+            charges,
+            ext_order,
+            liquidity,
+        }));
     }
 
     /// Where the sum does not fit, the engine refuses the fill for the same reason.

@@ -1,7 +1,9 @@
 //! Trades, auctions and triggers, and their reports.
 
 use domain::report::{ReportKind, VenueFill};
-use domain::{Amount, MarketPhase, OrderId, Overflow, Price, Quantity, SecurityId, Side, TimeInForce, WorkingPrice};
+use domain::{
+    Amount, Liquidity, MarketPhase, OrderId, Overflow, Price, Quantity, SecurityId, Side, TimeInForce, WorkingPrice,
+};
 
 use super::statements::{costs, settlement};
 use super::{VenueOutput, VenueSimulator};
@@ -68,7 +70,9 @@ impl VenueSimulator {
         self.record(VenueRecord::Traded(deal), out);
         for VenueExecution { order, exec_id, fee, .. } in executions {
             let (at, charges, ext_order) = (Some(self.now), vec![], None);
-            let fill = VenueFill { order, exec_id, quantity, price, at, fee, charges, ext_order };
+            let side = self.orders.get(order).map(|held| held.submission.side);
+            let liquidity = side.and_then(|side| Liquidity::of_side(side, aggressor));
+            let fill = VenueFill { order, exec_id, quantity, price, at, fee, charges, ext_order, liquidity };
             self.send_report(ReportKind::Filled(fill), out);
         }
     }

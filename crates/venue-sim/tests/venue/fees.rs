@@ -22,17 +22,17 @@ fn the_taker_is_charged_and_the_maker_is_paid() {
     expect![[r#"
         10:00 submit 1 buy 150 STOCK limit 10.01 DAY
             accepted 1 as SIM-O1
-            filled 1 100 @ 10.01 by SIM-1 fee 0.5005
+            filled 1 100 @ 10.01 by SIM-1 fee 0.5005 as taker
         10:01 submit 2 sell 50 STOCK limit 10.01 DAY account 2
             accepted 2 as SIM-O2
-            filled 1 50 @ 10.01 by SIM-2 fee -0.1001
-            filled 2 50 @ 10.01 by SIM-3 fee 0.25025
+            filled 1 50 @ 10.01 by SIM-2 fee -0.1001 as maker
+            filled 2 50 @ 10.01 by SIM-3 fee 0.25025 as taker
         10:02 picture
             1 150 @ 10.01 DAY live
             2 50 @ 10.01 DAY live
-            1 100 @ 10.01 by SIM-1 fee 0.5005
-            1 50 @ 10.01 by SIM-2 fee -0.1001
-            2 50 @ 10.01 by SIM-3 fee 0.25025
+            1 100 @ 10.01 by SIM-1 fee 0.5005 as taker
+            1 50 @ 10.01 by SIM-2 fee -0.1001 as maker
+            2 50 @ 10.01 by SIM-3 fee 0.25025 as taker
     "#]]
     .assert_eq(&told);
 }
@@ -72,11 +72,11 @@ fn charged_fees_are_in_the_ledger() {
     expect![[r#"
         10:00 submit 1 buy 100 STOCK limit 10.01 DAY
             accepted 1 as SIM-O1
-            filled 1 100 @ 10.01 by SIM-1 fee 0.5005
+            filled 1 100 @ 10.01 by SIM-1 fee 0.5005 as taker
         10:01 restart
         10:01 picture
             1 100 @ 10.01 DAY live
-            1 100 @ 10.01 by SIM-1 fee 0.5005
+            1 100 @ 10.01 by SIM-1 fee 0.5005 as taker
     "#]]
     .assert_eq(&told);
 }

@@ -278,12 +278,12 @@ fn makers_and_takers_pay_their_fees_and_a_restart_keeps_the_order_and_waits_for_
         quote 50 9.99 / 10 50
         Buy 1: 80 at 10
             accepted 1 as SIM-O1
-            filled 1 50 @ 10 by SIM-1 fee 1
+            filled 1 50 @ 10 by SIM-1 fee 1 as taker
         restart
         Sell 2: 10 at 10.01
             accepted 2 as SIM-O2
         quote 50 9.99 / 10 50
-            filled 1 30 @ 10 by SIM-2 fee 0.3
+            filled 1 30 @ 10 by SIM-2 fee 0.3 as maker
     "#]]);
 }
 

@@ -42,7 +42,7 @@ fn a_statement_has_cash_what_orders_hold_and_positions_also_after_a_restart() {
             accepted 1 as SIM-O1
         10:02 submit 2 buy 10 STOCK limit 10.01 DAY
             accepted 2 as SIM-O2
-            filled 2 10 @ 10.01 by SIM-1 fee 0.1001
+            filled 2 10 @ 10.01 by SIM-1 fee 0.1001 as taker
         10:03 state 1
             account 1: 899.5999 USD locked 450, 10 of 1
         10:03 state 2
@@ -52,7 +52,7 @@ fn a_statement_has_cash_what_orders_hold_and_positions_also_after_a_restart() {
             account 1: 899.5999 USD locked 450, 10 of 1
         10:06 submit 3 sell 4 STOCK limit 9.99 DAY
             accepted 3 as SIM-O3
-            filled 3 4 @ 9.99 by SIM-2 fee 0.03996
+            filled 3 4 @ 9.99 by SIM-2 fee 0.03996 as taker
         10:07 cancel 1
             canceled 1
         10:08 state 1

@@ -14,8 +14,8 @@ use domain::report::{
     InquiryAnswer, InquiryResult, ReportKind, VenueFill, VenueOrderState, VenueSnapshot, VenueStatement,
 };
 use domain::{
-    AccountId, AdapterName, BookLevel, Exchange, Order, OrderId, OrderKind, OrderProperties, Price, Quantity, Security,
-    SecurityId, SecurityKind, Side, TimeInForce, Timestamp,
+    AccountId, AdapterName, BookLevel, Exchange, Liquidity, Order, OrderId, OrderKind, OrderProperties, Price,
+    Quantity, Security, SecurityId, SecurityKind, Side, TimeInForce, Timestamp,
 };
 use venue_sim::record::VenueTrade;
 use venue_sim::{
@@ -381,7 +381,8 @@ pub(crate) fn snapshot_lines(picture: &VenueSnapshot) -> Vec<String> {
 }
 
 fn fill_text(fill: &VenueFill) -> String {
-    let fee = fill.fee.map(|fee| format!(" fee {fee}")).unwrap_or_default();
+    let role = fill.liquidity.map_or("", |role| if role == Liquidity::Maker { " as maker" } else { " as taker" });
+    let fee = fill.fee.map(|fee| format!(" fee {fee}{role}")).unwrap_or_default();
     format!("{} {} @ {} by {}{fee}", fill.order, fill.quantity, fill.price, fill.exec_id)
 }
 

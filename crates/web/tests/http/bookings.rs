@@ -35,6 +35,7 @@ pub(crate) fn booked(id: u64) -> Arc<Transaction> {
         description: None,
         charges: vec![],
         venue_kind: None,
+        liquidity: None,
     })
 }
 

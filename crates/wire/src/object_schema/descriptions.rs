@@ -88,6 +88,11 @@ const OF_SHAPES: &[(&str, &str, &str)] = &[
     ("PositionVO", "quantity", "How much is held: negative for a short, 0 once it is closed"),
     ("PositionVO", "cost", "What the open quantity cost, in `currency`; negative for a short"),
     ("PositionVO", "avgPrice", "Cost per unit and contract size; null where nothing is open"),
+    (
+        "FillVO",
+        "liquidity",
+        "Whether the order rested in the book or took what rested there; null where the venue does not tell",
+    ),
     ("TransactionVO", "id", "A number for the booking, counted up over the life of the platform"),
     ("TransactionVO", "uuid", "A name for the booking that is unique everywhere; a second one with it is refused"),
     ("TransactionVO", "dateTime", "When it was traded or booked"),
@@ -104,6 +109,11 @@ const OF_SHAPES: &[(&str, &str, &str)] = &[
     ("TransactionVO", "securityId", "The security; null where only cash was booked"),
     ("TransactionVO", "description", "Text of the user that booked it by hand; else null"),
     ("TransactionVO", "venueKind", "What the venue calls an entry that it booked besides trades; else null"),
+    (
+        "TransactionVO",
+        "liquidity",
+        "Of a fill: whether the order rested in the book or took what rested there; null where the venue does not tell",
+    ),
     ("CashBalanceVO", "id", "A number for the balance, for ever"),
     ("CashBalanceVO", "amount", "Cash in `currency`; negative where it is owed"),
     (

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use domain::{Fill, Order, OrderStatus, Side, Source, TimeInForce};
+use domain::{Fill, Liquidity, Order, OrderStatus, Side, Source, TimeInForce};
 
 use crate::json::{ExactDecimal, Millis, exact};
 use crate::object_schema::{SchemaVariant, variant};
@@ -92,6 +92,7 @@ value_object! {
         side: &'static str [OneOf(SIDES)] = side(fill.side),
         quantity: ExactDecimal = fill.quantity.into(),
         price: ExactDecimal = fill.price.into(),
+        liquidity: Option<&'static str> [Maybe(&OneOf(LIQUIDITIES))] = fill.liquidity.map(Liquidity::name),
     }
 }
 

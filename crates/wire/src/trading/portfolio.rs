@@ -1,6 +1,6 @@
 //! Positions, transactions, cash.
 
-use domain::{CashBalance, Charge, Currency, EntryKind, PortfolioValue, Position, Transaction, Uuid};
+use domain::{CashBalance, Charge, Currency, EntryKind, Liquidity, PortfolioValue, Position, Transaction, Uuid};
 
 use crate::json::{AsText, DateText, ExactDecimal, Millis, exact};
 use crate::value_object::value_object;
@@ -52,6 +52,7 @@ value_object! {
         description: Option<&'a str> = transaction.description.as_deref(),
         charges: Vec<ChargeVO> = transaction.charges.iter().map(ChargeVO::from_domain).collect(),
         venueKind: Option<&'static str> [Maybe(&OneOf(ENTRY_KINDS))] = transaction.venue_kind.map(EntryKind::name),
+        liquidity: Option<&'static str> [Maybe(&OneOf(LIQUIDITIES))] = transaction.liquidity.map(Liquidity::name),
     }
 }
 

@@ -213,6 +213,7 @@ pub(crate) fn fill() -> Fill {
         side: Side::Buy,
         quantity: quantity("30.000"),
         price: price("272.37"),
+        liquidity: Some(Liquidity::Maker),
     }
 }
 
@@ -258,6 +259,7 @@ pub(crate) fn transaction() -> Transaction {
         description: None,
         charges: vec![Charge { amount: amount("0.0002"), currency: currency("BNB"), kind: ChargeKind::Fee }],
         venue_kind: None,
+        liquidity: Some(Liquidity::Maker),
     }
 }
 

@@ -25,6 +25,7 @@ export function transactionColumns(reference: Reference, texts: Texts, formats: 
     words('account', column.account, 110, (row) => reference.accountName(row.accountId)),
     words('intId', column.intId, 96, (row) => row.intOrderId ?? ''),
     words('venueId', column.venueId, 130, (row) => row.extId ?? '', { hidden: true }),
+    words('liquidity', column.liquidity, 80, (row) => row.liquidity?.toLowerCase() ?? '', { hidden: true }),
     words('settlement', column.settlement, 90, (row) => row.settlementDate ?? '', { hidden: true }),
     words('description', column.description, 150, (row) => row.description ?? ''),
   ];

@@ -77,6 +77,7 @@ export const fill = object({
   side,
   quantity: number,
   price: number,
+  liquidity: maybeText,
 });
 export type FillVO = Decoded<typeof fill>;
 
@@ -129,6 +130,7 @@ export const transaction = object({
   charges: list(charge),
   /** What the venue calls an entry of its own: FUNDING, DUST … */
   venueKind: maybeText,
+  liquidity: maybeText,
 });
 export type TransactionVO = Decoded<typeof transaction>;
 

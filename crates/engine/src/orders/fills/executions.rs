@@ -297,6 +297,7 @@ mod tests {
             fee: None,
             charges: vec![],
             ext_order: None,
+            liquidity: None,
         }
     }
 

@@ -246,6 +246,7 @@ impl Trading {
             description: None,
             charges: vec![],
             venue_kind: None,
+            liquidity: fill.liquidity,
         }
     }
 
@@ -345,6 +346,7 @@ impl Trading {
             fee: None,
             charges: vec![],
             ext_order: execution.ext_order.clone(),
+            liquidity: None,
         };
         let opposite = Order { side: order.side.opposite(), ..order.clone() };
         let costs = execution.costs.negated();
@@ -424,6 +426,7 @@ fn charge_of(fill: &Transaction, charge: &Charge) -> Transaction {
         currency: charge.currency,
         description: Some(format!("{} of transaction {}", charge.kind.name(), fill.id).into()),
         charges: vec![],
+        liquidity: None,
         ..fill.clone()
     }
 }
@@ -464,5 +467,6 @@ fn published_fill(report: OrderReport, order: &Order, fill: &VenueFill) -> Fill 
         side: order.side,
         quantity: fill.quantity,
         price: fill.price,
+        liquidity: fill.liquidity,
     }
 }

@@ -210,6 +210,7 @@ fn transaction(words: &[&str], id: u64, at: Timestamp) -> Transaction {
         description: None,
         charges: vec![],
         venue_kind: None,
+        liquidity: None,
     }
 }
 

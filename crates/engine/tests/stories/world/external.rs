@@ -3,9 +3,9 @@
 use domain::report::{ExternalFill, ExternalOrder, VenueOrderState};
 use domain::{AccountId, Side};
 
-use super::charge;
 use super::fixture::security;
 use super::language::{price, terms};
+use super::money::charge;
 
 pub(super) fn state(fate: &str) -> VenueOrderState {
     match fate {
@@ -44,5 +44,5 @@ fn external_fill(words: &str) -> ExternalFill {
     let [quantity, at, exec_id, charged @ ..] = &parts[..] else { panic!("no fill: {words}") };
     let (quantity, price) = (quantity.parse().unwrap(), price(at));
     let charges = charged.chunks(3).map(charge).collect();
-    ExternalFill { exec_id: (*exec_id).into(), quantity, price, at: None, fee: None, charges }
+    ExternalFill { exec_id: (*exec_id).into(), quantity, price, at: None, fee: None, charges, liquidity: None }
 }

@@ -208,21 +208,13 @@ impl StoryEngine {
             fee: None,
             charges: vec![],
             ext_order: None,
+            liquidity: None,
         };
         match words {
             ["accepts", id] => ReportKind::Accepted { order: self.number(id), ext_id: Some(format!("V{id}").into()) },
             ["rejects", id] => ReportKind::Rejected { order: self.number(id), reason: "not today".into() },
-            ["fills", id, quantity, "@", at, exec] => ReportKind::Filled(fill(id, quantity, at, exec)),
-            ["fills", id, quantity, "@", at, exec, "charging", fee] => {
-                let fee = Some(fee.parse().unwrap());
-                ReportKind::Filled(VenueFill { fee, ..fill(id, quantity, at, exec) })
-            }
-            ["fills", id, quantity, "@", at, exec, "charging", charges @ ..] => {
-                let charges = charges.chunks(3).map(charge).collect();
-                ReportKind::Filled(VenueFill { charges, ..fill(id, quantity, at, exec) })
-            }
-            ["fills", id, quantity, "@", at, exec, "of", leg] => {
-                ReportKind::Filled(VenueFill { ext_order: Some((*leg).into()), ..fill(id, quantity, at, exec) })
+            ["fills", id, quantity, "@", at, exec, details @ ..] => {
+                ReportKind::Filled(money::detailed(fill(id, quantity, at, exec), details))
             }
             ["cancels", id] => ReportKind::Canceled { order: self.number(id), reason: None },
             ["expires", id] => ReportKind::Expired { order: self.number(id), reason: Some("day over".into()) },
@@ -301,6 +293,7 @@ impl StoryEngine {
                     fee: None,
                     charges: vec![],
                     ext_order: None,
+                    liquidity: None,
                 }),
                 ["ext", id, fate] => {
                     picture.external.push(external(&[id, "buy", "100", "AAPL", "@", "10", fate]));
@@ -341,7 +334,7 @@ impl StoryEngine {
         };
         match self.engine.answer(self.now, 0, &query) {
             Ok(Answer::Orders(orders)) => joined(orders.iter().map(|order| order_line(order))),
-            Ok(Answer::Positions(positions)) if words == ["costs"] => joined(positions.iter().map(cost_line)),
+            Ok(Answer::Positions(positions)) if words == ["costs"] => joined(positions.iter().map(money::cost_line)),
             Ok(Answer::Balances(balances)) => joined(balances.iter().map(|held| {
                 format!("{}/{} {} {}{}", held.strategy, held.account, held.amount, held.currency, venue_side(held))
             })),
@@ -411,8 +404,10 @@ fn describe_event(event: &Event) -> Option<String> {
             if status.filled.is_zero() { String::new() } else { format!(" filled {}", status.filled) },
             status.reason.as_ref().map_or(String::new(), |reason| format!(" ({reason})")),
         ),
-        Event::Fill(fill) => format!("fill {} {} @ {}", fill.int_id, fill.quantity, fill.price),
-        Event::Transaction(booked) => transaction_line(booked),
+        Event::Fill(fill) => {
+            format!("fill {} {} @ {}{}", fill.int_id, fill.quantity, fill.price, money::liquidity_word(fill.liquidity))
+        }
+        Event::Transaction(booked) => money::transaction_line(booked),
         Event::Position(position) => position_line(position),
         Event::Cash(balance) => format!("cash {} {}{}", balance.currency, balance.amount, venue_side(balance)),
         Event::Alarm(alarm) => format!("{:?} {}: {}", alarm.level, alarm.code, alarm.text),
@@ -430,43 +425,6 @@ fn venue_side(balance: &domain::CashBalance) -> String {
 }
 
 /// With what only some have: charges in other currencies, the fill that a charge belongs to, why something was settled.
-fn transaction_line(booked: &domain::Transaction) -> String {
-    let charges =
-        booked.charges.iter().map(|charge| format!(", {} {} {}", charge.kind.name(), charge.amount, charge.currency));
-    let is_charge = booked.kind.cash_sign().is_some() && booked.int_order_id.is_some();
-    let of = booked.int_order_id.as_ref().filter(|_| is_charge);
-    let of = of.map_or(String::new(), |order| format!(" {} of order {order}", booked.currency));
-    let is_settled = booked.settlement_date.is_some();
-    let why = booked.description.as_ref().filter(|_| is_settled).map_or(String::new(), |text| format!(" ({text})"));
-    let venue = booked.venue_kind.map_or(String::new(), |kind| {
-        format!(
-            " {}, {} {} of strategy {}",
-            booked.currency,
-            kind.name(),
-            show(booked.ext_id.as_ref()),
-            booked.strategy
-        )
-    });
-    format!(
-        "booked {} {} @ {}{of}{}{why}{venue}",
-        booked.kind.name(),
-        booked.quantity,
-        booked.price,
-        charges.collect::<String>()
-    )
-}
-
-fn cost_line(position: &domain::Position) -> String {
-    let domain::Position { security, realized_pl, commissions, fees, .. } = position;
-    format!("position {security} realised {realized_pl}, commissions {commissions}, fees {fees}")
-}
-
-/// `FEE 0.0002 BNB`
-fn charge(words: &[&str]) -> domain::Charge {
-    let kind = domain::ChargeKind::ALL.into_iter().find(|kind| kind.name() == words[0]);
-    domain::Charge { kind: kind.unwrap(), amount: words[1].parse().unwrap(), currency: words[2].parse().unwrap() }
-}
-
 fn position_line(position: &domain::Position) -> String {
     format!(
         "position {} of {} cost {} realised {}",

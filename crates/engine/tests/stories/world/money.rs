@@ -1,9 +1,10 @@
-//! Words of a venue about money: entries and statements.
+//! Words of a venue about money: entries, statements, and the details of fills; and how bookings are shown.
 
-use domain::report::{ReportKind, VenueBalance, VenueEntry, VenuePosition, VenueStatement};
-use domain::{AccountId, EntryKind, Timestamp};
+use domain::report::{ReportKind, VenueBalance, VenueEntry, VenueFill, VenuePosition, VenueStatement};
+use domain::{AccountId, Charge, ChargeKind, EntryKind, Liquidity, Position, Timestamp, Transaction};
 
 use super::fixture::security;
+use super::show;
 
 /// `books ID KIND ACCOUNT AMOUNT CURRENCY [of [QUANTITY] SYMBOL]` and `states ACCOUNT SECONDS ago PARTS`.
 pub(super) fn said(now: Timestamp, words: &[&str]) -> Option<ReportKind> {
@@ -61,4 +62,63 @@ fn statement(now: Timestamp, account: &str, seconds_ago: &str, parts: &[&str]) -
         }
     }
     ReportKind::Statement(statement)
+}
+
+/// `charging 0.5`, `charging FEE 0.0002 BNB …`, `as maker`, `of LEG`.
+pub(super) fn detailed(fill: VenueFill, details: &[&str]) -> VenueFill {
+    match details {
+        [] => fill,
+        ["charging", fee] => VenueFill { fee: Some(fee.parse().unwrap()), ..fill },
+        ["charging", charges @ ..] => VenueFill { charges: charges.chunks(3).map(charge).collect(), ..fill },
+        ["as", "maker"] => VenueFill { liquidity: Some(Liquidity::Maker), ..fill },
+        ["as", "taker"] => VenueFill { liquidity: Some(Liquidity::Taker), ..fill },
+        ["of", leg] => VenueFill { ext_order: Some((*leg).into()), ..fill },
+        other => panic!("not a fill: {other:?}"),
+    }
+}
+
+/// `FEE 0.0002 BNB`
+pub(super) fn charge(words: &[&str]) -> Charge {
+    let kind = ChargeKind::ALL.into_iter().find(|kind| kind.name() == words[0]);
+    Charge { kind: kind.unwrap(), amount: words[1].parse().unwrap(), currency: words[2].parse().unwrap() }
+}
+
+pub(super) fn transaction_line(booked: &Transaction) -> String {
+    let charges =
+        booked.charges.iter().map(|charge| format!(", {} {} {}", charge.kind.name(), charge.amount, charge.currency));
+    let is_charge = booked.kind.cash_sign().is_some() && booked.int_order_id.is_some();
+    let of = booked.int_order_id.as_ref().filter(|_| is_charge);
+    let of = of.map_or(String::new(), |order| format!(" {} of order {order}", booked.currency));
+    let is_settled = booked.settlement_date.is_some();
+    let why = booked.description.as_ref().filter(|_| is_settled).map_or(String::new(), |text| format!(" ({text})"));
+    let venue = booked.venue_kind.map_or(String::new(), |kind| {
+        format!(
+            " {}, {} {} of strategy {}",
+            booked.currency,
+            kind.name(),
+            show(booked.ext_id.as_ref()),
+            booked.strategy
+        )
+    });
+    format!(
+        "booked {} {} @ {}{of}{}{why}{venue}{}",
+        booked.kind.name(),
+        booked.quantity,
+        booked.price,
+        charges.collect::<String>(),
+        liquidity_word(booked.liquidity)
+    )
+}
+
+pub(super) fn liquidity_word(liquidity: Option<Liquidity>) -> &'static str {
+    match liquidity {
+        None => "",
+        Some(Liquidity::Maker) => " as maker",
+        Some(Liquidity::Taker) => " as taker",
+    }
+}
+
+pub(super) fn cost_line(position: &Position) -> String {
+    let Position { security, realized_pl, commissions, fees, .. } = position;
+    format!("position {security} realised {realized_pl}, commissions {commissions}, fees {fees}")
 }

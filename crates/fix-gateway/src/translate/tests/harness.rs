@@ -11,9 +11,9 @@ use domain::report::{
     VenueOrderState, VenueSnapshot,
 };
 use domain::{
-    AdapterName, Answer, Caller, CommandEnvelope, Event, Exchange, ExchangeId, Input, Mark, MessageOrigin, Order,
-    OrderKind, OrderProperty, OrderStatus, Price, Quantity, Query, Security, SecurityId, Sequenced, Side, Source,
-    StrategyId, StrategyRecord, TimeInForce, Timestamp,
+    AdapterName, Answer, Caller, CommandEnvelope, Event, Exchange, ExchangeId, Input, Liquidity, Mark, MessageOrigin,
+    Order, OrderKind, OrderProperty, OrderStatus, Price, Quantity, Query, Security, SecurityId, Sequenced, Side,
+    Source, StrategyId, StrategyRecord, TimeInForce, Timestamp,
 };
 use engine::{Engine, Outbox};
 use fix::{
@@ -244,6 +244,10 @@ impl GatewayHarness {
             ("accepts", _) => ReportKind::Accepted { order, ext_id: Some("V1".into()) },
             ("rejects", _) => ReportKind::Rejected { order, reason: reason.into() },
             ("fills", [exec_id, quantity, price]) => ReportKind::Filled(fill(&found, exec_id, quantity, price)),
+            ("fills", [exec_id, quantity, price, "as", role]) => {
+                let liquidity = Some(if *role == "maker" { Liquidity::Maker } else { Liquidity::Taker });
+                ReportKind::Filled(VenueFill { liquidity, ..fill(&found, exec_id, quantity, price) })
+            }
             ("corrects", [exec_id, quantity, price]) => {
                 let by =
                     VenueFill { exec_id: format!("{exec_id}-new").into(), ..fill(&found, exec_id, quantity, price) };
@@ -358,6 +362,7 @@ fn fill(order: &Order, exec_id: &str, quantity: &str, price: &str) -> VenueFill 
         fee: None,
         charges: vec![],
         ext_order: None,
+        liquidity: None,
     }
 }
 

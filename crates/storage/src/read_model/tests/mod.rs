@@ -166,6 +166,7 @@ fn fill(sequence: u64, order: &Order) -> Fill {
         side: Side::Buy,
         quantity: Quantity(100.into()),
         price: Price("10.49".parse().unwrap()),
+        liquidity: None,
     }
 }
 
@@ -192,6 +193,7 @@ fn transaction(id: u64) -> Transaction {
         description: None,
         charges: vec![],
         venue_kind: None,
+        liquidity: None,
     }
 }
 
