@@ -12,8 +12,8 @@ use domain::event::{Alarm, AlarmLevel};
 use domain::order::{BaseState, ExecType, OrdStatus};
 use domain::query::Filter;
 use domain::{
-    AccountId, Amount, Currency, Event, Fill, Order, OrderKind, OrderStatus, Price, PublishedEvent, Quantity,
-    SecurityId, Side, Source, StrategyId, Timestamp, Transaction, TransactionId, TransactionKind, Uuid,
+    AccountId, Amount, Currency, Event, Fill, Liquidity, Order, OrderKind, OrderStatus, Price, PublishedEvent,
+    Quantity, SecurityId, Side, Source, StrategyId, Timestamp, Transaction, TransactionId, TransactionKind, Uuid,
 };
 use read_model_postgres::{Database, PostgresRowStore, PostgresRows, PostgresUrl};
 use scenarios::postgres::{PASSWORD, PostgresServer};
@@ -140,6 +140,7 @@ fn fill(sequence: u64, order: &Order) -> Event {
         side: order.side,
         quantity: order.terms.quantity,
         price: Price("10.25".parse().unwrap()),
+        liquidity: Some(Liquidity::Maker),
     }))
 }
 
@@ -166,6 +167,7 @@ fn booked(id: u64, order: &Order) -> Event {
         description: None,
         charges: vec![],
         venue_kind: None,
+        liquidity: Some(Liquidity::Taker),
     }))
 }
 
