@@ -148,6 +148,10 @@ pub struct EngineSettings {
     #[n(13)]
     #[cbor(default)]
     pub rates_by_trades: bool,
+    /// Whether a fill gives an order the venue's id where its acknowledgement was lost; not in journals that were written before.
+    #[n(14)]
+    #[cbor(default)]
+    pub ids_by_fills: bool,
 }
 
 impl Default for EngineSettings {
@@ -166,6 +170,7 @@ impl Default for EngineSettings {
             counts_modifications: true,
             pegs: [(Currency::USDT, Currency::USD)].into(),
             rates_by_trades: true,
+            ids_by_fills: true,
             reconciliation: ReconciliationSettings {
                 open_orders_seconds: 30,
                 fills_seconds: 60,

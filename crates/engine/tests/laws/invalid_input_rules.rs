@@ -68,6 +68,7 @@ pub(crate) fn odd_settings() -> impl Strategy<Value = EngineSettings> {
             dead_man_seconds: Some(u32::MAX),
             counts_modifications: true,
             rates_by_trades: true,
+            ids_by_fills: true,
             reconciliation: ReconciliationSettings {
                 open_orders_seconds: u32::MAX,
                 fills_seconds: 1,

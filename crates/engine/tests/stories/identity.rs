@@ -1,6 +1,7 @@
 //! What makes an execution or a request one and the same, whatever ids a venue uses twice.
 
-use domain::WireId;
+use domain::risk::EngineSettings;
+use domain::{Command, WireId};
 use expect_test::{Expect, expect};
 
 use crate::world::StoryEngine;
@@ -234,4 +235,22 @@ fn an_order_that_is_sent_again_keeps_its_id_and_a_repeated_cancel_gets_a_new_one
         "venue shows 1:live: R1-1-2",
     ];
     assert_eq!(told, expected);
+}
+
+#[test]
+fn an_order_whose_acknowledgement_was_lost_has_the_venues_id_of_its_first_fill() {
+    let mut world = StoryEngine::open();
+    let fills = "place 1 buy 100 AAPL @ 10
+        venue fills 1 40 @ 10 7001 of V9
+        venue fills 1 60 @ 10 7002 of V8";
+    world.run(fills);
+    assert_eq!(world.order("1").unwrap().ext_id.as_deref(), Some("V9"));
+    let (state, replayed) = world.replayed();
+    assert_eq!(state, replayed);
+    // A journal from before the rule replays as it was.
+    let mut world = StoryEngine::open();
+    let settings = EngineSettings { ids_by_fills: false, ..EngineSettings::default() };
+    world.command(Command::Configure(settings)).unwrap();
+    world.run(fills);
+    assert_eq!(world.order("1").unwrap().ext_id, None);
 }

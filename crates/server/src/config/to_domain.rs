@@ -29,6 +29,7 @@ impl Config {
             dead_man_seconds: self.risk_dead_man_seconds.and_then(|seconds| u32::try_from(seconds.0).ok()),
             counts_modifications: true,
             rates_by_trades: true,
+            ids_by_fills: true,
             pegs: self.portfolio_pegs.iter().map(|peg| (peg.currency, peg.worth)).collect(),
             reconciliation: ReconciliationSettings {
                 open_orders_seconds: self.reconciliation_open_orders_seconds,

@@ -180,9 +180,13 @@ impl Trading {
         self.orders.executions.insert(id, execution);
         out.publish(Event::Fill(fill.clone()));
         self.commit_fill(report.moment, effect.booking, out);
+        let named = id.ext_order.filter(|_| self.settings.ids_by_fills);
         let order = self.orders.change(fill.order, |order| {
             order.state = effect.state;
             order.filled = effect.filled;
+            if order.ext_id.is_none() {
+                order.ext_id = named.cloned();
+            }
             order.turnover = effect.turnover;
             // A venue that fills an order has it.
             if order.in_doubt {
