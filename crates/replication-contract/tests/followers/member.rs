@@ -34,7 +34,7 @@ pub(crate) struct Member {
 
 /// A leader at work.
 pub(crate) struct Leader {
-    pub(crate) journal: Journal,
+    pub(crate) journal: Box<Journal>,
     pub(crate) status: Arc<ReplicationStatus>,
 }
 

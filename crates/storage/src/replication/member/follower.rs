@@ -51,7 +51,7 @@ pub enum FollowError {
 /// What became of an attempt to lead.
 pub enum Leading<L> {
     /// Frames that are appended to this journal go to the log.
-    Leader { journal: Journal, end: LogCursor },
+    Leader { journal: Box<Journal>, end: LogCursor },
     /// Another entry came first: read on.
     Fenced(Box<LogFollower<L>>),
 }
@@ -171,7 +171,7 @@ impl<L: QuorumLog + Send + 'static> LogFollower<L> {
             self.cursor.append(&own);
         }
         let journal = journal.lead(Box::new(replicator))?;
-        Ok(Leading::Leader { journal, end: self.cursor })
+        Ok(Leading::Leader { journal: Box::new(journal), end: self.cursor })
     }
 }
 
