@@ -10,7 +10,7 @@ use crate::settings::{JetStreamSettings, LogOpenError, REPLICAS, refused, unavai
 /// Before it, errors that mean "not stored" could come after an entry was stored.
 const VERSION_MIN: (u64, u64) = (2, 12);
 /// Servers that may be silent: the log goes on without them, and so must whoever opens it.
-const SILENT_MAX: usize = REPLICAS as usize / 2;
+const SILENT_MAX: u64 = REPLICAS / 2;
 
 /// What the monitoring ports said.
 #[derive(Debug, Default)]
@@ -33,7 +33,7 @@ pub(crate) fn check(settings: &JetStreamSettings) -> Result<CheckedServers, LogO
             }
         }
     }
-    if checked.silent.len() > SILENT_MAX {
+    if checked.silent.len() as u64 > SILENT_MAX {
         return Err(unavailable(reasons.join("; ")));
     }
     for reason in reasons {
