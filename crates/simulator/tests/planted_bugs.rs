@@ -30,9 +30,9 @@ macro_rules! recorded {
 recorded! {
     acknowledge_before_sync: AcknowledgeBeforeSync, 1, "the platform does not start";
     head_before_sync: HeadBeforeSync, 15, "the platform does not start";
-    accept_torn_end: AcceptTornEnd, 13, "the platform does not start";
+    accept_torn_end: AcceptTornEnd, 15, "the platform does not start";
     unsynced_segment_header: UnsyncedSegmentHeader, 1, "the platform does not start";
-    release_at_wrong_sequence: ReleaseAtWrongSequence, 1, "acknowledged and lost";
+    release_at_wrong_sequence: ReleaseAtWrongSequence, 9, "FIX numbers are not gapless";
     drop_refusal: DropRefusal, 1, "an answer was dropped";
     snapshot_ahead_of_journal: SnapshotAheadOfJournal, 1, "the platform does not start";
     forget_fill: ForgetFill, 1, "a fill is missing";
@@ -43,7 +43,7 @@ recorded! {
     ignore_head: IgnoreHead, 46, "FIX numbers are not gapless";
     skip_rewrite: SkipRewrite, 15, "the platform does not start";
     trust_snapshot: TrustSnapshot, 44, "the digest differs";
-    snapshot_at_wrong_sequence: SnapshotAtWrongSequence, 3, "a snapshot differs from the journal";
+    snapshot_at_wrong_sequence: SnapshotAtWrongSequence, 4, "a snapshot differs from the journal";
     answer_with_wrong_sequence: AnswerWithWrongSequence, 1, "acknowledged and lost";
     publish_twice: PublishTwice, 1, "replay differs";
     accept_repeated_order_id: AcceptRepeatedOrderId, 1, "an id was given twice";
@@ -54,7 +54,7 @@ recorded! {
     flip_position: FlipPosition, 1, "positions are not the sum of fills";
     book_wrong_price: BookWrongPrice, 1, "a fill that the venue does not have";
     forget_in_doubt: ForgetInDoubt, 1, "an unknown outcome is not marked";
-    send_before_stored: SendBeforeStored, 7, "FIX numbers are not gapless";
+    send_before_stored: SendBeforeStored, 9, "FIX numbers are not gapless";
     forget_report: ForgetReport, 1, "FIX reports are incomplete";
     repeat_report: RepeatReport, 1, "an ExecID was given twice";
 }
