@@ -4,8 +4,6 @@
 //! A server that is slow, down or restarted holds nothing up: the writing half reports what is wrong, is connected again,
 //! and the read model reads what it missed from the journal.
 
-mod url;
-mod tls;
 mod failure;
 mod connection;
 mod numeric;
@@ -18,7 +16,7 @@ mod search;
 mod readers;
 mod history;
 
+pub use connection::url::PostgresUrl;
 pub use connection::{CONNECT_WAIT_MAX, Database, QUERY_WAIT_MAX, WRITE_WAIT_MAX};
 pub use history::PostgresRows;
 pub use row_store::{InputTimes, PostgresRowStore};
-pub use url::PostgresUrl;

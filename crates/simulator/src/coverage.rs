@@ -7,9 +7,9 @@ use std::fmt;
 use domain::order::{ExecType, OrdStatus};
 use domain::{Event, IntId};
 
-use crate::books::JournalBooks;
 use crate::client::{RequestOutcome, SeededClient};
 use crate::fix_sessions::FixClient;
+use crate::invariants::books::JournalBooks;
 use crate::schedule::Fault;
 
 /// The page that lists every code: the list of what could be reached.

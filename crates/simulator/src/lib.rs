@@ -1,8 +1,6 @@
 //! Simulator of the whole system: the real engine, live loop, gate, journal, snapshots, recovery, adapter and venue on one thread, in
 //! simulated time, on a simulated disk, with seeded clients and faults. Everything follows from the seed. See docs/simulator.md.
 
-mod books;
-mod broken_invariant;
 mod client;
 mod clock;
 mod coverage;
@@ -18,8 +16,8 @@ mod shorten;
 mod simulation;
 mod trace;
 
-pub use broken_invariant::BrokenInvariant;
 pub use coverage::Coverage;
+pub use invariants::broken_invariant::BrokenInvariant;
 pub use shorten::shorten;
 pub use simulation::{Plan, RunReport, run};
 

@@ -8,8 +8,8 @@ use domain::{Event, Order, Source};
 
 use super::client::FixClient;
 use super::message::{CL_ORD_ID, CUM_QTY, EXEC_TYPE, MSG_SEQ_NUM, ORDER_ID, PlatformMessage};
-use crate::books::JournalBooks;
-use crate::broken_invariant::{InvariantResult, ensure};
+use crate::invariants::books::JournalBooks;
+use crate::invariants::broken_invariant::{InvariantResult, ensure};
 
 const INCOMPLETE: &str = "FIX reports are incomplete";
 /// OrderID (37) of an order that does not exist.

@@ -11,7 +11,7 @@ use super::message::{
 };
 use super::network::{ClientInput, FixNetwork};
 use super::session::{ClientPhase, ClientSession, Moment};
-use crate::broken_invariant::{BrokenInvariant, InvariantResult, broken};
+use crate::invariants::broken_invariant::{BrokenInvariant, InvariantResult, broken};
 use crate::market::{STOCKS, account_of, cents};
 use crate::schedule::FIX_CLIENTS;
 

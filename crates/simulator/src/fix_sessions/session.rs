@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use fix::{FixDecoder, FixMessage, Framer, tag};
 
 use super::message::{ClientMessage, PlatformMessage, Sending, encode};
-use crate::broken_invariant::{BrokenInvariant, broken};
+use crate::invariants::broken_invariant::{BrokenInvariant, broken};
 use crate::schedule::SECOND;
 
 pub(crate) const I7: &str = "FIX numbers are not gapless";

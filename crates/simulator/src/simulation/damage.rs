@@ -4,10 +4,10 @@
 use std::path::PathBuf;
 
 use super::SimulatedRun;
-use crate::books::JournalBooks;
-use crate::broken_invariant::{BrokenInvariant, InvariantResult, broken};
 use crate::disk::is_segment;
 use crate::faulty_lines::FlippedBit;
+use crate::invariants::books::JournalBooks;
+use crate::invariants::broken_invariant::{BrokenInvariant, InvariantResult, broken};
 
 /// A flip near the end of what is used is as likely as one anywhere: the newest records are where a torn write could be, too.
 const NEAR_END_BYTES: u64 = 512;

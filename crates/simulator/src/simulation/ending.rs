@@ -1,8 +1,8 @@
 //! The end of a run: nothing goes wrong any more, and nothing may stay open.
 
 use super::{NEVER, SimulatedRun};
-use crate::books::JournalBooks;
-use crate::broken_invariant::{InvariantResult, broken};
+use crate::invariants::books::JournalBooks;
+use crate::invariants::broken_invariant::{InvariantResult, broken};
 use crate::invariants::same_state;
 use crate::platform::Platform;
 use crate::schedule::{MILLI, OPERATOR, SECOND, TRADERS};

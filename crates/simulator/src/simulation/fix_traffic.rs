@@ -1,8 +1,8 @@
 //! The turns of FIX clients, their network and the FIX port.
 
 use super::{NEVER, SimulatedRun};
-use crate::broken_invariant::InvariantResult;
 use crate::fix_sessions::Moment;
+use crate::invariants::broken_invariant::InvariantResult;
 use crate::platform::Platform;
 use crate::schedule::MILLI;
 

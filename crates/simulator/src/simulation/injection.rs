@@ -3,8 +3,8 @@
 use venue_sim::Faults;
 
 use super::SimulatedRun;
-use crate::broken_invariant::InvariantResult;
 use crate::faulty_lines::VenueLine;
+use crate::invariants::broken_invariant::InvariantResult;
 use crate::market::VENUES;
 use crate::schedule::{Fault, Happening, SECOND, VenueLineFault};
 

@@ -9,12 +9,12 @@ mod damage;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::books::{JournalBooks, VenueBooks};
-use crate::broken_invariant::{BrokenInvariant, InvariantResult, broken};
 use crate::client::{RequestOutcome, SeededClient};
 use crate::coverage::Coverage;
 use crate::faulty_lines::{FlippedBit, Links, VenueLine};
 use crate::fix_sessions::FixClient;
+use crate::invariants::books::{JournalBooks, VenueBooks};
+use crate::invariants::broken_invariant::{BrokenInvariant, InvariantResult, broken};
 use crate::invariants::{Evidence, same_state};
 use crate::market::VENUES;
 use crate::platform::{Machine, MachinePlan, Platform};

@@ -1,5 +1,8 @@
 //! The invariants, checked after every restart and at the end against the clients' own logs and the venue's ledger.
 
+pub(crate) mod books;
+pub(crate) mod broken_invariant;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -10,10 +13,10 @@ use domain::{
     TransactionKind,
 };
 
-use crate::books::{JournalBooks, VenueBooks, named_order};
-use crate::broken_invariant::{InvariantResult, broken, ensure};
 use crate::client::{Intent, LogEntry, RequestOutcome, SeededClient};
 use crate::fix_sessions::FixClient;
+use crate::invariants::books::{JournalBooks, VenueBooks, named_order};
+use crate::invariants::broken_invariant::{InvariantResult, broken, ensure};
 use crate::market::{VENUES, venue_of};
 use crate::platform::FoundState;
 use crate::read_model::SimulatedReadModel;

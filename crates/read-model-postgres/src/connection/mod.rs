@@ -1,5 +1,8 @@
 //! Connections to the database, with a deadline for everything that is asked of it.
 
+pub(crate) mod tls;
+pub(crate) mod url;
+
 use std::fmt;
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,9 +11,9 @@ use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 use tokio_postgres::Client;
 
+use crate::connection::tls::DatabaseTls;
+use crate::connection::url::PostgresUrl;
 use crate::failure::DatabaseFailure;
-use crate::tls::DatabaseTls;
-use crate::url::PostgresUrl;
 
 /// A connection is given up after this time.
 pub const CONNECT_WAIT_MAX: Duration = Duration::from_secs(5);
