@@ -8,6 +8,7 @@ pub mod error;
 pub mod lock;
 pub mod file_system;
 mod bytes;
+mod noted_record;
 mod block;
 mod tail;
 pub mod journal;

@@ -30,7 +30,6 @@ pub use cursor::{EntryFault, LogCursor};
 pub use entry::{LogEntry, LogPayload};
 pub use event::{DropReason, LogEvent};
 pub use member::follower::{FollowError, Leading, LogFollower};
-pub use member::log_replicator::LogReplicator;
 pub use member::status::{ReplicationState, ReplicationStatus};
 pub use port::{LogError, LogOutcome, LogRefusal, QuorumLog, UnknownCause};
 pub use replicated_log::ReplicatedLog;

@@ -40,12 +40,12 @@ pub struct LogFollower<L> {
 /// Why a follower cannot go on.
 #[derive(Debug)]
 pub enum FollowError {
+    /// One that is only unavailable may answer later.
     Log(LogError),
+    /// The journal may lack a part of what was read: only a new start finds its place again.
     Storage(StorageError),
     /// The cursor file fits neither the journal nor the instance.
-    Cursor {
-        reason: String,
-    },
+    Cursor { reason: String },
 }
 
 /// What became of an attempt to lead.
@@ -92,7 +92,7 @@ impl<L: QuorumLog> LogFollower<L> {
         }
         self.cursor = read;
         self.journal()?.sync()?;
-        self.file.note(&self.cursor)?;
+        self.file.note(&self.cursor);
         Ok(events)
     }
 
@@ -163,7 +163,7 @@ impl<L: QuorumLog + Send + 'static> LogFollower<L> {
             return Err(StorageError::Failed { reason: "the journal is not open".to_owned() }.into());
         };
         journal.sync()?;
-        self.file.note(&self.cursor)?;
+        self.file.note(&self.cursor);
         let start = LogReplicator::start(self.log, (self.cursor.clone(), self.file), status.clone());
         let mut replicator = start.map_err(StorageError::io("start a thread for", self.lock.folder()))?;
         while let Some(own) = self.unproven.take()? {

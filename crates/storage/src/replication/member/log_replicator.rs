@@ -20,7 +20,7 @@ const PAUSE_FIRST: Duration = Duration::from_millis(20);
 const PAUSE_LONGEST: Duration = Duration::from_secs(1);
 
 /// The thread, as the journal's writer sees it.
-pub struct LogReplicator {
+pub(crate) struct LogReplicator {
     frames: Option<Sender<SealedFrame>>,
     outcomes: Receiver<Result<(), String>>,
     status: Arc<ReplicationStatus>,
@@ -95,7 +95,7 @@ impl<L: QuorumLog> Worker<L> {
 
     fn replicate(&mut self, frame: &SealedFrame) -> Result<(), String> {
         // The journal begins a frame when it has synced the one before, so up to here the cursor is never too new.
-        self.file.note(&self.cursor).map_err(|error| error.to_string())?;
+        self.file.note(&self.cursor);
         // A repeated frame may have been accepted the first time, so only the first sending proves that this process led.
         let sent = Instant::now();
         let outcome = self.log.append(frame);

@@ -44,7 +44,7 @@ impl ReplicationStatus {
     }
 
     /// Leadership begins, or an entry is accepted; `sent` is when its first copy left.
-    pub fn accept(&self, position: LogPosition, sent: Instant) {
+    pub(crate) fn accept(&self, position: LogPosition, sent: Instant) {
         let mut state = self.lock();
         (state.accepted, state.waiting) = (position, None);
         state.led_at = state.led_at.max(Some(sent));
