@@ -195,6 +195,16 @@ fn journals_are_equal_byte_for_byte_while_a_server_of_the_log_dies_and_the_lead_
     let mut back = follower(&cluster, first.path(), 3);
     follow_to(&mut back, 50);
     assert_eq!(segments(first.path()), segments(second.path()));
+    // The server that was away is asked again whether it syncs.
+    let mut store = cluster.open("journal");
+    assert_eq!(store.unchecked().len(), 1);
+    cluster.run(stream_leader);
+    let begun = Instant::now();
+    while !store.unchecked().is_empty() {
+        assert!(begun.elapsed() < PATIENCE, "{:?}", store.unchecked());
+        store.check_again().unwrap();
+        std::thread::sleep(Duration::from_millis(50));
+    }
 }
 
 #[test]
