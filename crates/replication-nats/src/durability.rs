@@ -4,11 +4,16 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde_json::Value;
+use storage::replication::LogEntry;
 
 use crate::settings::{JetStreamSettings, LogOpenError, REPLICAS, refused, unavailable};
 
 /// Before it, errors that mean "not stored" could come after an entry was stored.
 const VERSION_MIN: (u64, u64) = (2, 12);
+/// The largest entry, with room for its headers.
+const PAYLOAD_BYTES: u64 = (LogEntry::BYTES_MAX + HEADER_BYTES) as u64;
+/// Room for the headers of an entry beside its bytes.
+const HEADER_BYTES: usize = 1024;
 /// Servers that may be silent: the log goes on without them, and so must whoever opens it.
 const SILENT_MAX: u64 = REPLICAS / 2;
 
@@ -26,7 +31,7 @@ pub(crate) fn check(settings: &JetStreamSettings) -> Result<CheckedServers, LogO
     let (mut checked, mut reasons) = (CheckedServers::default(), Vec::new());
     for address in &settings.monitors {
         match server_status(address, settings.open_wait) {
-            Ok(found) => drop(checked.durable.insert(durable_server(address, &found)?)),
+            Ok(found) => drop(checked.durable.insert(checked_server(address, &found)?)),
             Err(reason) => {
                 reasons.push(format!("monitoring at {address}: {reason}"));
                 checked.silent.push(address.clone());
@@ -42,8 +47,8 @@ pub(crate) fn check(settings: &JetStreamSettings) -> Result<CheckedServers, LogO
     Ok(checked)
 }
 
-/// The name of a server that keeps its word.
-fn durable_server(address: &str, found: &Value) -> Result<String, LogOpenError> {
+/// The name of a server that takes every entry and keeps its word.
+fn checked_server(address: &str, found: &Value) -> Result<String, LogOpenError> {
     let name = found["server_name"].as_str().unwrap_or_default().to_owned();
     let server = if name.is_empty() { address } else { &name };
     if name.is_empty() || found["jetstream"]["config"]["sync_always"].as_bool() != Some(true) {
@@ -57,6 +62,11 @@ fn durable_server(address: &str, found: &Value) -> Result<String, LogOpenError> 
             "version",
             format!("server {server} must be NATS {major}.{minor} or later, it is '{version}'"),
         ));
+    }
+    let max_payload = found["max_payload"].as_u64().unwrap_or(0);
+    if max_payload < PAYLOAD_BYTES {
+        let reason = format!("server {server} takes {max_payload} bytes, the largest entry needs {PAYLOAD_BYTES}");
+        return Err(refused("max_payload", reason));
     }
     Ok(name)
 }
@@ -80,9 +90,19 @@ mod tests {
     use super::*;
 
     fn server(version: &str, is_durable: bool) -> Result<String, String> {
-        let found = json!({ "server_name": "n1", "version": version,
+        server_taking(PAYLOAD_BYTES, version, is_durable)
+    }
+
+    fn server_taking(max_payload: u64, version: &str, is_durable: bool) -> Result<String, String> {
+        let found = json!({ "server_name": "n1", "version": version, "max_payload": max_payload,
             "jetstream": { "config": { "sync_always": is_durable } } });
-        durable_server("host:8222", &found).map_err(|error| error.to_string())
+        checked_server("host:8222", &found).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn every_server_must_take_the_largest_entry() {
+        let small = "max_payload: server n1 takes 1048576 bytes, the largest entry needs 16778408".to_owned();
+        assert_eq!(server_taking(1_048_576, "2.15.1", true), Err(small));
     }
 
     #[test]

@@ -2,18 +2,16 @@
 
 use base64ct::{Base64, Encoding};
 use serde_json::{Value, json};
-use storage::replication::{LoadReply, LogEntry, LogPosition, LogStore, MessageId, StoreReply};
+use storage::replication::{LoadReply, LogPosition, LogStore, MessageId, StoreReply};
 
 use crate::durability;
 use crate::nats_client::{NatsClient, RequestFailure};
-use crate::settings::{JetStreamSettings, LogOpenError, refused};
+use crate::settings::{JetStreamSettings, LogOpenError};
 use crate::stream;
 
 const EXPECTED_STREAM: &str = "Nats-Expected-Stream";
 const EXPECTED_LAST_SEQUENCE: &str = "Nats-Expected-Last-Sequence";
 const MESSAGE_ID: &str = "Nats-Msg-Id";
-/// Room for the headers of an entry beside its bytes.
-const HEADER_BYTES: usize = 1024;
 
 const INSUFFICIENT_RESOURCES: u64 = 10023;
 const MESSAGE_NOT_FOUND: u64 = 10037;
@@ -41,11 +39,6 @@ impl JetStreamStore {
         settings.check()?;
         let checked = durability::check(&settings)?;
         let client = NatsClient::connect(&settings)?;
-        let needed = LogEntry::BYTES_MAX + HEADER_BYTES;
-        if client.max_payload() < needed {
-            let reason = format!("the servers take {} bytes, the largest entry needs {needed}", client.max_payload());
-            return Err(refused("max_payload", reason));
-        }
         stream::open(&client, &settings, &checked)?;
         Ok(Self { client, settings, unchecked: checked.silent })
     }
@@ -55,11 +48,14 @@ impl JetStreamStore {
         &self.unchecked
     }
 
-    /// Asks the servers that were silent once more. One that is back and does not sync every write is refused: whoever leads must end,
-    /// because with it a majority may acknowledge what no disk has.
+    /// Asks the servers that were silent once more. One that is back and does not sync every write is refused, and so is a holder of the
+    /// stream whose address is not known after all: whoever leads must end, because with it a majority may acknowledge what no
+    /// disk has.
     pub fn check_again(&mut self) -> Result<(), LogOpenError> {
         if !self.unchecked.is_empty() {
-            self.unchecked = durability::check(&self.settings)?.silent;
+            let checked = durability::check(&self.settings)?;
+            stream::check_holders(&self.client, &self.settings, &checked)?;
+            self.unchecked = checked.silent;
         }
         Ok(())
     }

@@ -39,10 +39,6 @@ impl NatsClient {
         Ok(Self { client, runtime })
     }
 
-    pub(crate) fn max_payload(&self) -> usize {
-        self.client.max_payload()
-    }
-
     pub(crate) fn request(
         &self,
         subject: &str,

@@ -31,6 +31,20 @@ pub(crate) fn open(
     check_servers(&found["cluster"], checked)
 }
 
+/// Whether every server that holds the stream now was asked, or did not answer.
+pub(crate) fn check_holders(
+    client: &NatsClient,
+    settings: &JetStreamSettings,
+    checked: &CheckedServers,
+) -> Result<(), LogOpenError> {
+    let name = &settings.stream;
+    let found = call(client, &format!("STREAM.INFO.{name}"), &json!({}), settings.open_wait)?;
+    match found["error"]["description"].as_str() {
+        Some(description) => Err(unavailable(format!("stream {name}: {description}"))),
+        None => check_servers(&found["cluster"], checked),
+    }
+}
+
 fn call(client: &NatsClient, verb: &str, body: &Value, wait: Duration) -> Result<Value, LogOpenError> {
     client.request(&format!("$JS.API.{verb}"), &[], body.to_string().into_bytes(), wait).map_err(
         |failure| match failure {

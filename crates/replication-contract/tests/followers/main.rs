@@ -136,6 +136,42 @@ fn the_end_that_only_an_old_leader_has_is_cut_when_the_log_shows_another_one() {
 }
 
 #[test]
+fn a_fork_at_the_first_frame_of_all_is_cut() {
+    let log = MemoryLog::default();
+    let (mut first, mut second) = (Member::new(1), Member::new(2));
+    let mut old = first.lead(&log);
+    let mut new = second.lead(&log);
+    old.record(1, "of the old leader");
+    old.wait_failed();
+    old.end();
+    record(&mut new, 1..=3, "order");
+    first.follow(&log);
+    assert_eq!(first.segments(), second.segments());
+    // And at the next start nothing is in the way.
+    first.follow(&log);
+}
+
+#[test]
+fn what_was_acknowledged_is_never_cut_whatever_the_log_says() {
+    let (mut first, mut second) = (Member::new(1), Member::new(2));
+    let mut leader = first.lead(&MemoryLog::default());
+    record(&mut leader, 1..=5, "order");
+    leader.end();
+    // Another log of the same instance, which has lost everything.
+    let emptied = MemoryLog::default();
+    let mut leader = second.lead(&emptied);
+    record(&mut leader, 1..=5, "another order");
+    fs::remove_file(first.data_folder().join("replication")).unwrap();
+    let before = first.segments();
+    let mut follower = first.start(&emptied).unwrap();
+    let Err(FollowError::Storage(error)) = follower.follow(10) else { panic!("it was cut") };
+    assert!(error.to_string().contains("the journal was acknowledged up to 5"), "{error}");
+    assert!(follower.follow(10).is_err(), "it goes on behind what it could not take");
+    drop(follower);
+    assert_eq!(first.segments(), before);
+}
+
+#[test]
 fn a_leader_that_comes_back_first_hands_in_what_the_log_lacks() {
     let log = MemoryLog::default();
     let (mut first, mut second) = (Member::new(1), Member::new(2));

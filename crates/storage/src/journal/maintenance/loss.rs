@@ -1,11 +1,11 @@
 //! Accepted loss: cuts a journal whose end is gone behind its last good record, and keeps what it removes beside it. The
 //! caller must name the last record that stays, so that it never happens by accident.
 
-use std::fs::{self, OpenOptions};
-use std::io;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read};
 use std::path::Path;
 
-use crate::file_system::{FileSystem, OsFileSystem, unshare, zero_fill};
+use crate::file_system::{FileSystem, OsFileSystem, zero_fill};
 use crate::journal::format::chain::{ChainHash, InstanceId};
 use crate::journal::format::segment::{self, HEADER_BYTES, Segment};
 use crate::journal::head;
@@ -89,7 +89,8 @@ pub(crate) fn cut(folder: &Path, aside: &Path, at: Option<&(Segment, u64)>) -> i
         let end = at.map(|(last, offset)| (last.header.first, has_good_frame(*offset)));
         end.is_some_and(|(last, is_good)| first < last || (first == last && is_good))
     };
-    for (first, path) in segment::list(folder).map_err(io::Error::other)? {
+    // The newest first: a crash in between leaves no hole.
+    for (first, path) in segment::list(folder).map_err(io::Error::other)?.into_iter().rev() {
         if !stays(first) {
             let name = path.file_name().unwrap_or_default();
             fs::rename(&path, aside.join(name))?;
@@ -103,13 +104,19 @@ pub(crate) fn cut(folder: &Path, aside: &Path, at: Option<&(Segment, u64)>) -> i
     OsFileSystem.sync_folder(aside)
 }
 
-/// Zeros behind the good frames, as in a segment that was never written further.
+/// Zeros behind the good frames, as in a segment that was never written further. It replaces the old one in one step, and the
+/// copy of the old one is never replaced: after a crash in between the same is done again.
 fn blank(segment: &Segment, from: u64, aside: &Path) -> io::Result<()> {
-    let name = segment.path.file_name().unwrap_or_default();
-    fs::copy(&segment.path, aside.join(name))?;
-    unshare(&OsFileSystem, &segment.path)?;
-    let file = OpenOptions::new().write(true).open(&segment.path)?;
-    zero_fill(&file, from, segment.header.capacity)?;
-    file.set_len(segment.header.capacity)?;
-    file.sync_all()
+    let (name, written) = (segment.path.file_name().unwrap_or_default(), segment.path.with_extension("cut"));
+    let kept = aside.join(name);
+    if !kept.exists() {
+        fs::copy(&segment.path, &written)?;
+        sync_file(&written)?;
+        fs::rename(&written, &kept)?;
+    }
+    let mut blanked = File::create(&written)?;
+    io::copy(&mut File::open(&segment.path)?.take(from), &mut blanked)?;
+    zero_fill(&blanked, from, segment.header.capacity)?;
+    blanked.sync_all()?;
+    fs::rename(&written, &segment.path)
 }

@@ -85,19 +85,28 @@ impl<L: QuorumLog> LogFollower<L> {
         if events.is_empty() {
             return Ok(events);
         }
-        for event in &events {
-            if let LogEvent::Frame { frame, .. } = event {
-                self.take(frame)?;
-            }
+        if let Err(error) = self.take_all(&events) {
+            // A part of it may be written: nothing is read behind it.
+            self.journal = None;
+            return Err(error.into());
         }
         self.cursor = read;
-        self.journal()?.sync()?;
         self.file.note(&self.cursor);
         Ok(events)
     }
 
+    /// The frames are durable when it returns.
+    fn take_all(&mut self, events: &[LogEvent]) -> Result<(), StorageError> {
+        for event in events {
+            if let LogEvent::Frame { frame, .. } = event {
+                self.take(frame)?;
+            }
+        }
+        self.journal()?.sync()
+    }
+
     fn journal(&mut self) -> Result<&mut SealedJournal, StorageError> {
-        let closed = || StorageError::Failed { reason: "the journal could not be opened after it was cut".to_owned() };
+        let closed = || StorageError::Failed { reason: "the journal failed before".to_owned() };
         self.journal.as_mut().ok_or_else(closed)
     }
 

@@ -31,7 +31,7 @@ impl ReplicationStatus {
     }
 
     /// Whether this process certainly led less than `lease` ago: no other can have begun to trade, as long as it waits longer than the
-    /// lease after the last frame that it has read.
+    /// lease after the last entry that it has read, be it a frame or an epoch record.
     pub fn holds_lease(&self, now: Instant, lease: Duration) -> bool {
         let state = self.lock();
         !state.is_fenced && state.led_at.is_some_and(|led_at| now.saturating_duration_since(led_at) < lease)
