@@ -132,8 +132,8 @@ impl AdapterHost {
             Instruction::LogOn if self.session == HostSession::NotGreeted => {
                 self.session = HostSession::Disconnected { why: "not connected yet".into(), failures: 0, retry_at: at };
             }
-            Instruction::Subscribe(security) => drop(self.engine.subscriptions.insert(*security)),
-            Instruction::Unsubscribe(security) => drop(self.engine.subscriptions.remove(security)),
+            Instruction::Subscribe(security) => self.engine.on_subscribe(*security),
+            Instruction::Unsubscribe(security) => self.engine.on_unsubscribe(*security),
             Instruction::LogOn
             | Instruction::Submit(_)
             | Instruction::Replace(..)
@@ -279,6 +279,20 @@ struct EngineLink {
 }
 
 impl EngineLink {
+    /// What is known of the security was not heard from this subscription.
+    fn on_subscribe(&mut self, security: SecurityId) {
+        if self.subscriptions.insert(security) {
+            self.send_gap(security, StaleCause::Awaited);
+        }
+    }
+
+    /// No price comes any more.
+    fn on_unsubscribe(&mut self, security: SecurityId) {
+        if self.subscriptions.remove(&security) {
+            self.send_gap(security, StaleCause::Unsubscribed);
+        }
+    }
+
     /// The feed has lost all its prices.
     fn send_gaps(&self) {
         for security in &self.subscriptions {

@@ -196,6 +196,12 @@ impl Engine {
         self.trading.orders.kept()
     }
 
+    /// The process has started: no feed stands behind recovered prices, so they are stale until new ones come.
+    pub fn doubt_prices(&mut self) {
+        let marks = &self.trading.marks;
+        self.market.recover(|security| marks.get(security));
+    }
+
     pub fn from_state(bytes: &[u8]) -> Result<Self, InvalidSnapshot> {
         let mut trading: Trading = minicbor::decode(bytes).map_err(InvalidSnapshot)?;
         trading.rebuild_indexes();

@@ -115,10 +115,11 @@ export class MarketPrices implements Market {
     }
   }
 
-  /** A tick that is older than the stored one is ignored. One that only says that it is stale is as old as the one before. */
+  /** A tick that is older than the stored one is ignored, unless it says that the prices became stale or live. One that only says that is as
+      old as the one before. */
   private apply(tick: Tick): void {
     const before = this.quotes.row(tick.securityId);
-    if (before && before.tick.dateTime > tick.dateTime) return;
+    if (before && before.tick.dateTime > tick.dateTime && before.tick.stale === tick.stale) return;
     if (before && before.tick.dateTime === tick.dateTime && sameValues(before.tick, tick)) return;
     this.baselines.look(tick);
     const receivedAt = before && tick.stale !== null ? before.receivedAt : this.tools.clock.now();

@@ -220,8 +220,13 @@ fn lost_prices_are_told_for_every_subscribed_security() {
     for security in [7, 8, 9] {
         stage.take(Instruction::Subscribe(SecurityId(security)));
     }
+    let awaited = [7, 8, 9].map(|security| gap(security, StaleCause::Awaited));
+    assert_eq!(stage.lanes.drain_prices(), awaited);
+    // Who asks twice has heard of it.
+    stage.take(Instruction::Subscribe(SecurityId(7)));
     stage.take(Instruction::Unsubscribe(SecurityId(8)));
-    assert_eq!(stage.lanes.drain_prices(), []);
+    stage.take(Instruction::Unsubscribe(SecurityId(8)));
+    assert_eq!(stage.lanes.drain_prices(), [gap(8, StaleCause::Unsubscribed)]);
     let line = |line, up| ReportKind::Line { line, up, reason: None };
     stage.puppet.state().says = vec![line(LineKind::Private, false), line(LineKind::Prices, true)];
     stage.host.step(START).unwrap();

@@ -34,11 +34,24 @@ pub enum StaleCause {
     /// The feed is connected and silent for longer than it usually pauses.
     #[n(3)]
     Silent,
+    /// Nobody subscribes to the prices, so none come.
+    #[n(4)]
+    Unsubscribed,
+    /// The prices are subscribed, and none has come since.
+    #[n(5)]
+    Awaited,
 }
 
 impl StaleCause {
     /// All causes.
-    pub const ALL: [Self; 4] = [Self::Disconnected, Self::MissedUpdates, Self::Refused, Self::Silent];
+    pub const ALL: [Self; 6] =
+        [Self::Disconnected, Self::MissedUpdates, Self::Refused, Self::Silent, Self::Unsubscribed, Self::Awaited];
+
+    /// Whether no position is opened on such a price. One that nobody asked for is no fault of a feed: it is as good as
+    /// its age, for which there is a limit.
+    pub fn stops_orders(self) -> bool {
+        self != Self::Unsubscribed
+    }
 
     /// As clients see it.
     pub fn name(self) -> &'static str {
@@ -47,6 +60,8 @@ impl StaleCause {
             Self::MissedUpdates => "MISSED_UPDATES",
             Self::Refused => "REFUSED",
             Self::Silent => "SILENT",
+            Self::Unsubscribed => "UNSUBSCRIBED",
+            Self::Awaited => "AWAITED",
         }
     }
 
@@ -57,6 +72,8 @@ impl StaleCause {
             Self::MissedUpdates => "updates of the feed were lost",
             Self::Refused => "the venue refuses its prices",
             Self::Silent => "the feed is silent for longer than usual",
+            Self::Unsubscribed => "nobody subscribes to its prices",
+            Self::Awaited => "no price has come since it was subscribed",
         }
     }
 }

@@ -51,6 +51,16 @@ impl MarketState {
         }
     }
 
+    /// The process has started: prices of before it are stale until a feed sends new ones.
+    pub(crate) fn recover<'a>(&mut self, mark_of: impl Fn(SecurityId) -> Option<&'a Mark>) {
+        for place in 0..self.securities.len() {
+            let listing = &mut self.securities[place];
+            if listing.recover(mark_of(listing.security)) {
+                self.queue_mark(place);
+            }
+        }
+    }
+
     /// Applies a message of a feed; an invalid one is counted and dropped.
     pub(crate) fn apply(&mut self, data: &MarketData, at: Timestamp, out: &mut Outbox) {
         let Some(place) = self.positions.get(&data.security()).copied() else {

@@ -74,12 +74,13 @@ impl PauseMonitor {
         is_silent
     }
 
-    /// A pause that was flagged is not usual: alone it must not make the next one as long as the factor allows. But the
-    /// same pause again is not flagged again.
+    /// A pause that was flagged is not usual: alone it must not make the next one as long as the factor allows, and however
+    /// long it was, the next one is noticed. But the same pause again is not flagged again where it was shorter than that.
     #[inline]
     fn learn_pause(&mut self, at: Timestamp) {
         let pause = self.pause(at);
-        let usual = if self.is_flagged { pause / PAUSE_FACTOR } else { pause };
+        let flagged_max = SILENCE_SECONDS_MAX * NANOS_PER_SECOND / PAUSE_FACTOR;
+        let usual = if self.is_flagged { (pause / PAUSE_FACTOR).min(flagged_max) } else { pause };
         let newest = &mut self.periods[0];
         newest.longest_nanos = newest.longest_nanos.max(usual);
         newest.seen_nanos = newest.seen_nanos.saturating_add(pause);
@@ -165,6 +166,28 @@ mod tests {
         assert!(flagged(&mut monitor, back, ALWAYS, |second| second % 2 == 0).is_empty());
         let last = 3 * HOUR - 2;
         assert_eq!(flagged(&mut monitor, 3 * HOUR..4 * HOUR, ALWAYS, NEVER), [last + 602 + 1]);
+    }
+
+    #[test]
+    fn a_feed_that_was_dead_for_long_is_noticed_again() {
+        for dead in [20 * 60, 2 * HOUR] {
+            let mut monitor = PauseMonitor::default();
+            assert!(flagged(&mut monitor, 0..2 * HOUR, ALWAYS, |second| second % 2 == 0).is_empty());
+            let (back, end) = (2 * HOUR + dead, 3 * HOUR + dead);
+            assert_eq!(flagged(&mut monitor, 2 * HOUR..back, ALWAYS, NEVER).len(), 1);
+            assert!(flagged(&mut monitor, back..end, ALWAYS, |second| second % 2 == 0).is_empty());
+            let again = flagged(&mut monitor, end..end + 2 * HOUR, ALWAYS, NEVER);
+            assert_eq!(again, [end - 2 + SILENCE_SECONDS_MAX + 1], "dead for {dead} s");
+        }
+    }
+
+    #[test]
+    fn a_feed_that_was_dead_until_the_close_is_noticed_the_next_day() {
+        let is_open = |second: i64| second % DAY < 8 * HOUR;
+        let mut monitor = PauseMonitor::default();
+        assert!(flagged(&mut monitor, 0..4 * HOUR, is_open, |second| second % 2 == 0).is_empty());
+        assert_eq!(flagged(&mut monitor, 4 * HOUR..DAY, is_open, NEVER).len(), 1);
+        assert_eq!(flagged(&mut monitor, DAY..2 * DAY, is_open, NEVER), [DAY + SILENCE_SECONDS_MAX + 1]);
     }
 
     #[test]

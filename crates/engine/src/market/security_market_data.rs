@@ -20,6 +20,8 @@ pub(super) struct SecurityMarketData {
     pub(super) tick: Option<Arc<Tick>>,
     pub(super) book: Option<Arc<OrderBook>>,
     pub(super) bars: BarBuilder,
+    /// The mark of before the start, until a price comes.
+    recovered: Option<Mark>,
     /// Why the known prices may no longer be true.
     stale: Option<StaleCause>,
     pauses: PauseMonitor,
@@ -47,6 +49,7 @@ impl SecurityMarketData {
             tick: None,
             book: None,
             bars: BarBuilder::new(security.id),
+            recovered: None,
             stale: None,
             pauses: PauseMonitor::default(),
             mark_changed: false,
@@ -57,6 +60,19 @@ impl SecurityMarketData {
     pub(super) fn update_reference(&mut self, security: &Security) {
         self.exchange = security.exchange;
         self.floor = PriceFloor::from_kind(&security.kind);
+    }
+
+    /// The process has started: no feed stands behind the prices that it recovered.
+    pub(super) fn recover(&mut self, mark: Option<&Mark>) -> bool {
+        if self.tick.is_none() && mark.is_none() {
+            return false;
+        }
+        self.recovered = mark.copied();
+        self.stale = Some(StaleCause::Unsubscribed);
+        if let Some(known) = &mut self.tick {
+            Arc::make_mut(known).stale = self.stale;
+        }
+        true
     }
 
     /// Applies a message of a feed, or returns that it is invalid.
@@ -71,6 +87,7 @@ impl SecurityMarketData {
             return false;
         }
         self.pauses.on_price(at);
+        self.recovered = None;
         if self.stale.is_some() && self.is_whole(data) {
             self.stale = None;
         }
@@ -162,8 +179,10 @@ impl SecurityMarketData {
     fn on_trade(&mut self, trade: &Trade, at: Timestamp, out: &mut Outbox) -> bool {
         self.bars.add(trade.price, Some(trade.quantity), &trade.feed, at, out);
         out.publish(Event::Trade(Arc::new(trade.clone())));
+        // A trade has the venue's clock, a quote may have ours: a tick is never older than the one before it.
+        let quoted_at = self.tick.as_ref().map_or(trade.at, |known| known.at);
         let newest = Tick {
-            at: trade.at,
+            at: trade.at.max(quoted_at),
             last: Some(trade.price),
             last_at: Some(trade.at),
             vol_last: Some(trade.quantity),
@@ -200,7 +219,8 @@ impl SecurityMarketData {
 
     pub(super) fn changed_mark(&mut self) -> Option<Mark> {
         let has_changed = std::mem::take(&mut self.mark_changed);
-        self.tick.as_deref().filter(|_| has_changed).map(Mark::from)
+        let recovered = || self.recovered.map(|mark| Mark { stale: self.stale, ..mark });
+        if has_changed { self.tick.as_deref().map(Mark::from).or_else(recovered) } else { None }
     }
 }
 

@@ -144,7 +144,7 @@ impl Trading {
             return Ok(());
         }
         let security = candidate.route.security.id;
-        if let Some(cause) = self.marks.get(security).and_then(|mark| mark.stale) {
+        if let Some(cause) = self.marks.get(security).and_then(|mark| mark.stale).filter(|cause| cause.stops_orders()) {
             return Err(Refusal::PriceGap { security, cause });
         }
         for (_, limit_seconds) in binding.each(|limits| limits.stale_after_seconds) {

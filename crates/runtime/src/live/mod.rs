@@ -105,7 +105,8 @@ pub struct LiveLoop {
 }
 
 impl LiveLoop {
-    pub fn new(parts: LiveParts, options: LiveOptions, recovered: &crate::RecoveredState) -> Self {
+    pub fn new(mut parts: LiveParts, options: LiveOptions, recovered: &crate::RecoveredState) -> Self {
+        parts.engine.doubt_prices();
         Self {
             sequencer: Sequencer::resume_after(recovered.last_sequence, recovered.reserved),
             snapshot_writer: SnapshotWriter::new(parts.snapshots.clone(), options.build.clone()),

@@ -31,3 +31,22 @@ fn an_order_on_prices_that_the_feed_has_lost_is_refused_until_they_are_back() {
     }
     assert_eq!(replies, ["placed live", "refused stale-price", "placed back"]);
 }
+
+#[test]
+fn after_a_restart_an_order_on_prices_that_are_awaited_is_refused_until_they_come() {
+    let fixture = LiveFixture::default();
+    let quote = MarketData::Tick(Tick { bid: Some(9.into()), ask: Some(10.into()), ..samples::tick(1) });
+    let live = fixture.start_trading();
+    live.inbox.send_price(quote.clone());
+    assert_eq!(live.place("before").wait(), "placed before");
+    live.stop();
+    let live = fixture.start();
+    live.log_on();
+    let mut replies = vec![live.place("unasked").wait()];
+    let gap = PriceGap { security: SecurityId(1), feed: "test".into(), cause: StaleCause::Awaited };
+    for (id, price) in [("awaited", MarketData::Gap(gap)), ("back", quote)] {
+        live.inbox.send_price(price);
+        replies.push(live.place(id).wait());
+    }
+    assert_eq!(replies, ["placed unasked", "refused stale-price", "placed back"]);
+}

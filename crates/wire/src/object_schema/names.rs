@@ -51,7 +51,8 @@ pub(crate) const ENTRY_KINDS: &[&str] =
     &["FUNDING", "INTEREST", "TRANSFER", "DUST", "CONVERSION", "CORRECTION", "FEE", "DIVIDEND"];
 pub(crate) const CHARGE_KINDS: &[&str] = &["EXECUTION_COMMISSION", "CLEARING_COMMISSION", "FEE"];
 pub(crate) const LIQUIDITIES: &[&str] = &["MAKER", "TAKER"];
-pub(crate) const STALE_CAUSES: &[&str] = &["DISCONNECTED", "MISSED_UPDATES", "REFUSED", "SILENT"];
+pub(crate) const STALE_CAUSES: &[&str] =
+    &["DISCONNECTED", "MISSED_UPDATES", "REFUSED", "SILENT", "UNSUBSCRIBED", "AWAITED"];
 pub(crate) const BAR_SIZES: &[&str] = &["SEC_1", "MIN_1", "MIN_5", "MIN_15", "HOUR_1", "DAY_1"];
 pub(crate) const TRADING_STATES: &[&str] = &["ACTIVE", "REDUCING", "HALTED"];
 pub(crate) const SELF_TRADES: &[&str] = &["REFUSE_NEWEST", "CANCEL_RESTING", "CANCEL_BOTH", "ALLOW"];
