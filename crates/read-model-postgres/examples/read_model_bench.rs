@@ -84,12 +84,26 @@ fn measure(model: &ReadModel) -> Outcome<()> {
     Ok(model.stop()?)
 }
 
+/// As a start does with a file, and as trading and the catch-up do with a database.
+fn feed(model: &ReadModel, inputs: &[Vec<PublishedEvent>]) {
+    let numbered = || (1_u64..).zip(inputs);
+    if model.replay_after() != u64::MAX {
+        return numbered().for_each(|(sequence, events)| model.append(sequence, events));
+    }
+    numbered().for_each(|(sequence, events)| model.offer(sequence, events));
+    while model.is_behind() {
+        let Some(missed) = model.wait_behind() else { return };
+        let mut rest = numbered().filter(|(sequence, _)| *sequence > missed.after);
+        if rest.all(|(sequence, events)| model.append_missed(missed, sequence, events)) {
+            let _ = model.rejoin(missed, inputs.len() as u64);
+        }
+    }
+}
+
 fn follow(model: &ReadModel) {
     let inputs = trading();
     let begun = Instant::now();
-    for (index, events) in inputs.iter().enumerate() {
-        model.append(index as u64 + 1, events);
-    }
+    feed(model, &inputs);
     let offered = begun.elapsed();
     while model.applied() < inputs.len() as u64 && model.failure().is_none() {
         std::thread::sleep(Duration::from_millis(1));

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a step of a story that fails shall end it")]
 
+mod store_faults;
+
 use std::fmt::Debug;
 use std::path::Path;
 use std::sync::Arc;
@@ -63,10 +65,10 @@ fn time_of(sequence: u64) -> Timestamp {
     Timestamp(i64::try_from(sequence).unwrap() * 1_000_000)
 }
 
-/// What the server does: a store that is connected takes the replay, another one catches up.
+/// What the server does: a file takes the replay of a start, a database catches up.
 fn replay(model: &ReadModel, inputs: &[Input]) {
     let end = inputs.last().map_or(0, |(sequence, _)| *sequence);
-    if !model.is_behind() {
+    if model.replay_after() != u64::MAX {
         inputs.iter().for_each(|(sequence, events)| model.append(*sequence, events));
         return;
     }

@@ -142,14 +142,15 @@ impl ReadModel {
         Ok(Self { _lock: lock.clone(), queue, progress, rows, timeout, thread })
     }
 
-    /// The sequence after which a recovery appends events. A store that is not connected gets none: it catches up by itself.
+    /// The sequence after which a recovery appends events. A store that connects by itself gets none, connected or not: a start
+    /// never waits for it, and it may be lost in the middle of a replay. It catches up beside trading.
     pub fn replay_after(&self) -> u64 {
-        if self.queue.is_attached() { self.applied() } else { u64::MAX }
+        if self.queue.takes_replay() { self.applied() } else { u64::MAX }
     }
 
     /// Queues the events of the inputs up to and with `through`, none of them twice and no input in two parts.
     /// What was offered before is skipped, so a replay may begin anywhere at or before `applied`. Waits while the
-    /// queue is full. After a failure nothing is queued: the journal has it.
+    /// queue is full. After a failure nothing is queued, nor for a store that connects by itself: the journal has it.
     pub fn append(&self, through: u64, events: &[PublishedEvent]) {
         self.queue.push(through, events);
     }

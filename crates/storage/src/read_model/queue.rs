@@ -13,6 +13,8 @@ use domain::PublishedEvent;
 use super::payload;
 use super::store::EventBatch;
 
+/// The attachment of a store that was open before its queue was made. One that connects by itself never has it.
+const FIRST_ATTACHMENT: u64 = 0;
 /// Events of one transaction, besides the rest of its last input, so that queries do not wait long.
 const TRANSACTION_EVENTS: usize = 8_192;
 
@@ -80,7 +82,7 @@ impl EventQueue {
     }
 
     fn with_state(limit: usize, applied: u64, left_out: Option<LeftOut>) -> Self {
-        let (is_attached, attachment, is_closed) = (left_out.is_none(), 0, false);
+        let (is_attached, attachment, is_closed) = (left_out.is_none(), FIRST_ATTACHMENT, false);
         let (events, offered, taken) = (VecDeque::new(), applied, applied);
         let waiting = EventQueueState { events, offered, taken, left_out, is_attached, attachment, is_closed };
         let (filled, emptied, fell_behind) = (Condvar::new(), Condvar::new(), Condvar::new());
@@ -167,10 +169,14 @@ impl EventQueue {
         self.lock().left_out.is_some()
     }
 
-    /// Waits while the queue is full.
+    /// Whether a replay may push: the store has been attached from the beginning, so that a replay cannot leave a gap.
+    pub(crate) fn takes_replay(&self) -> bool {
+        self.lock().is_current(MissedEvents { after: 0, attachment: FIRST_ATTACHMENT })
+    }
+
+    /// Waits while the queue is full. Only where [`Self::takes_replay`].
     pub(crate) fn push(&self, through: u64, events: &[PublishedEvent]) {
-        let missed = MissedEvents { after: 0, attachment: self.lock().attachment };
-        self.push_missed(missed, through, events);
+        self.push_missed(MissedEvents { after: 0, attachment: FIRST_ATTACHMENT }, through, events);
     }
 
     /// As [`Self::push`]; returns false where the store was lost, or the queue is closed.
@@ -371,6 +377,22 @@ mod tests {
         assert!(!queue.is_behind());
         queue.offer(10, &[alarm(10)]);
         assert_eq!(queue.take_batch(PATIENCE), Some(EventBatch { through: 10, events: vec![alarm(10)] }));
+    }
+
+    #[test]
+    fn a_store_that_connects_by_itself_takes_no_replay_that_could_leave_a_gap() {
+        let queue = EventQueue::detached(10, 3);
+        assert!(!queue.takes_replay());
+        queue.push(1, &[alarm(1)]);
+        queue.attach(0);
+        assert!(!queue.takes_replay());
+        queue.push(2, &[alarm(2)]);
+        let missed = queue.wait_behind().unwrap();
+        assert_eq!(missed.after, 0, "what a replay brought before the connection is missing too");
+        assert!(queue.push_missed(missed, 3, &[alarm(1), alarm(2), alarm(3)]));
+        assert_eq!(queue.rejoin(missed, 3), CatchUpStep::Complete);
+        let all = queue.take_batch(PATIENCE).unwrap();
+        assert_eq!((all.through, all.events), (3, (1..=3).map(alarm).collect()));
     }
 
     #[test]
