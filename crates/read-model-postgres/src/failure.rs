@@ -9,12 +9,15 @@ pub(crate) enum DatabaseFailure {
     Refused(String),
     /// A row is not what was written.
     DamagedRow(String),
+    /// What is read is complete up to this sequence only.
+    Behind(u64),
 }
 
 impl DatabaseFailure {
     pub(crate) fn text(self) -> String {
         match self {
             Self::Refused(reason) | Self::DamagedRow(reason) => reason,
+            Self::Behind(applied) => format!("it is at {applied}"),
         }
     }
 }

@@ -40,6 +40,7 @@ const EVENTS_BEHIND: &str = "SELECT * FROM (
             WHERE (sequence, ordinal) > ($1, $2) ORDER BY sequence, ordinal LIMIT $3) page) counted
     WHERE before < greatest($4, 1) ORDER BY sequence, ordinal";
 
+#[derive(Clone)]
 pub struct PostgresRows {
     readers: PostgresReaders,
 }
@@ -63,6 +64,10 @@ impl PostgresRows {
 }
 
 impl HistoryRows for PostgresRows {
+    fn at(self: Arc<Self>, needed: u64) -> Arc<dyn HistoryRows> {
+        Arc::new(Self { readers: self.readers.at(needed) })
+    }
+
     fn orders(
         &self,
         search: &OrderSearch,

@@ -12,8 +12,10 @@ const RECORD: &str = "CREATE TABLE IF NOT EXISTS migrations (
     applied_at timestamptz NOT NULL DEFAULT now()
 )";
 
-/// The tables whose rows are built from the journal.
-const EMPTY_ALL: &str = "TRUNCATE events, orders, order_events, fills, transactions; UPDATE model SET applied = 0";
+/// The tables whose rows are built from the journal. TRUNCATE takes the rows from transactions that began before too, so it waits for
+/// every query that has read `model`, and later ones wait for it.
+const EMPTY_ALL: &str = "BEGIN; LOCK TABLE model IN ACCESS EXCLUSIVE MODE;
+    TRUNCATE events, orders, order_events, fills, transactions; UPDATE model SET applied = 0; COMMIT";
 
 /// Creates the schema if it is absent, and takes the migrations that it has not seen, all or none of them.
 pub(crate) async fn migrate(client: &mut Client, schema: &str) -> Result<(), DatabaseFailure> {

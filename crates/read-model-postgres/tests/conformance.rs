@@ -407,6 +407,11 @@ fn a_stop_does_not_wait_for_a_server_that_is_down() {
     assert_eq!(model.applied(), 0);
 }
 
+fn damage_order(server: &PostgresServer, id: u64) {
+    let damage = "UPDATE orders SET payload = set_byte(payload, 9, get_byte(payload, 9) # 1) WHERE id =";
+    server.query(&format!("{damage} {id}"));
+}
+
 #[test]
 fn a_damaged_row_is_never_an_answer_and_all_rows_are_written_anew() {
     let fixture = PostgresFixture::new();
@@ -415,7 +420,7 @@ fn a_damaged_row_is_never_an_answer_and_all_rows_are_written_anew() {
     replay(&model, &story);
     wait_for("the whole story", || (model.applied() == INPUTS).then_some(()));
     let before = answers(&model, INPUTS);
-    fixture.server.query("UPDATE orders SET payload = set_byte(payload, 9, get_byte(payload, 9) # 1) WHERE id = 7");
+    damage_order(&fixture.server, 7);
     match model.orders(INPUTS, &OrderSearch::default(), SortOrder::Oldest, ALL) {
         Err(HistoryError::Failed(reason)) => assert!(reason.contains("the checksum of order 7"), "{reason}"),
         other => panic!("{other:?}"),

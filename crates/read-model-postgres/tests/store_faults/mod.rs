@@ -1,5 +1,7 @@
 //! Databases that are lost, emptied, changed or brought back from a backup: what is answered is complete, or said to be behind.
 
+use storage::read_model::store::{HistoryRows, RowStore};
+
 use super::*;
 
 #[test]
@@ -19,4 +21,76 @@ fn a_server_that_is_lost_and_back_during_the_replay_of_a_start_lacks_nothing() {
     replay(&model, &story);
     wait_for("the whole story", || (model.applied() == INPUTS).then_some(()));
     assert_eq!(answers(&model, INPUTS), conforms(&sqlite));
+}
+
+/// The lock of an earlier connection is given free a moment after that was closed.
+fn connect(store: &mut PostgresRowStore) -> u64 {
+    wait_for("a store that connects", || store.connect().ok())
+}
+
+/// A store with the whole story, and its two halves as the read model has them.
+fn both_halves(
+    url: &str,
+    input_time: impl Fn(u64) -> Timestamp + Send + 'static,
+) -> (PostgresRowStore, Arc<PostgresRows>) {
+    let folder = tempfile::tempdir().unwrap();
+    let model = postgres(url)(folder.path(), INPUTS);
+    replay(&model, &story());
+    wait_for("the whole story", || (model.applied() == INPUTS).then_some(()));
+    model.stop().unwrap();
+    drop(model);
+    let database = Database::new(PostgresUrl::parse(url).unwrap()).unwrap();
+    let input_times = Box::new(move |sequence| Ok(Some(input_time(sequence))));
+    let store = PostgresRowStore::new(database.clone(), INSTANCE, input_times);
+    (store, Arc::new(PostgresRows::new(database)))
+}
+
+#[test]
+fn a_database_that_has_less_than_it_had_answers_nothing_that_it_lacks() {
+    let fixture = PostgresFixture::new();
+    let (folder, story) = (tempfile::tempdir().unwrap(), story());
+    let model = postgres(&fixture.server.url())(folder.path(), INPUTS);
+    replay(&model, &story);
+    wait_for("the whole story", || (model.applied() == INPUTS).then_some(()));
+    let before = answers(&model, INPUTS);
+    // As a standby that lags, or an older backup that was brought back.
+    fixture.server.query("CREATE TABLE later AS SELECT * FROM transactions WHERE sequence > 100");
+    fixture.server.query("DELETE FROM transactions WHERE sequence > 100; UPDATE model SET applied = 100");
+    let booked = |as_of| model.transactions(as_of, Filter::default(), SortOrder::Oldest, ALL);
+    assert!(matches!(booked(INPUTS), Err(HistoryError::Behind { applied: 100, wanted: INPUTS })));
+    assert!(booked(100).is_ok_and(|found| !found.is_empty()));
+    fixture.server.query("INSERT INTO transactions SELECT * FROM later; DROP TABLE later");
+    fixture.server.query(&format!("UPDATE model SET applied = {INPUTS}"));
+    // Inputs without events are not told to the database one by one, and are no reason to be behind.
+    model.offer(INPUTS + 1, &[]);
+    wait_for("an input without events", || (model.applied() == INPUTS + 1).then_some(()));
+    assert_eq!(answers(&model, INPUTS + 1), before);
+}
+
+#[test]
+fn a_query_sees_all_rows_or_that_they_are_gone_while_they_are_written_anew() {
+    let fixture = PostgresFixture::new();
+    let (mut store, rows) = both_halves(&fixture.server.url(), time_of);
+    damage_order(&fixture.server, 7);
+    let rows_at = |needed| -> Arc<dyn HistoryRows> { rows.clone().at(needed) };
+    let damaged = rows_at(INPUTS).orders(&OrderSearch::default(), SortOrder::Oldest, ALL);
+    assert!(matches!(damaged, Err(HistoryError::Failed(_))), "{damaged:?}");
+    let booked = || rows_at(INPUTS).transactions(Filter::default(), SortOrder::Oldest, ALL);
+    let (asked, is_asked) = std::sync::mpsc::channel();
+    std::thread::scope(|scope| {
+        let until_gone = |asked: std::sync::mpsc::Sender<()>| loop {
+            match booked() {
+                Ok(found) => assert_eq!(found.len(), 90),
+                Err(HistoryError::Behind { applied: 0, wanted: INPUTS }) => return,
+                Err(other) => panic!("{other:?}"),
+            }
+            let _ = asked.send(());
+        };
+        for asked in [asked.clone(), asked.clone(), asked] {
+            scope.spawn(move || until_gone(asked));
+        }
+        is_asked.recv().unwrap();
+        assert_eq!(connect(&mut store), 0);
+    });
+    assert!(rows_at(0).transactions(Filter::default(), SortOrder::Oldest, ALL).is_ok_and(|found| found.is_empty()));
 }

@@ -209,9 +209,9 @@ impl ReadModel {
     }
 
     /// The rows, once everything up to a sequence is in them.
-    fn rows_at(&self, as_of: u64) -> Result<&dyn HistoryRows, HistoryError> {
-        self.progress.wait(as_of, self.timeout)?;
-        Ok(self.rows.as_ref())
+    fn rows_at(&self, as_of: u64) -> Result<Arc<dyn HistoryRows>, HistoryError> {
+        let needed = self.progress.wait(as_of, self.timeout)?;
+        Ok(self.rows.clone().at(needed))
     }
 
     /// Applies what waits and ends. History can still be queried.

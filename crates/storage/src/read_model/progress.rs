@@ -12,6 +12,8 @@ pub(crate) struct ApplyProgress {
 
 struct ApplyState {
     applied: u64,
+    /// What the store itself says that it has: no events are between it and `applied`.
+    saved: u64,
     failure: Option<String>,
     /// Why the store does not answer at the moment.
     interruption: Option<String>,
@@ -19,11 +21,14 @@ struct ApplyState {
 
 impl ApplyProgress {
     pub(crate) fn new(applied: u64) -> Self {
-        Self { state: Mutex::new(ApplyState { applied, failure: None, interruption: None }), changed: Condvar::new() }
+        let state = ApplyState { applied, saved: applied, failure: None, interruption: None };
+        Self { state: Mutex::new(state), changed: Condvar::new() }
     }
 
-    pub(crate) fn advance(&self, applied: u64) {
-        self.lock().applied = applied;
+    pub(crate) fn advance(&self, applied: u64, saved: u64) {
+        let mut state = self.lock();
+        (state.applied, state.saved) = (applied, saved);
+        drop(state);
         self.changed.notify_all();
     }
 
@@ -42,7 +47,7 @@ impl ApplyProgress {
     /// The store answers again, and is complete up to a sequence.
     pub(crate) fn resume(&self, applied: u64) {
         let mut state = self.lock();
-        (state.applied, state.interruption) = (applied, None);
+        (state.applied, state.saved, state.interruption) = (applied, applied, None);
         drop(state);
         self.changed.notify_all();
     }
@@ -57,15 +62,15 @@ impl ApplyProgress {
         state.failure.clone().or_else(|| state.interruption.clone())
     }
 
-    /// Returns when everything up to `wanted` is applied.
-    pub(crate) fn wait(&self, wanted: u64, patience: Duration) -> Result<(), HistoryError> {
+    /// Returns when everything up to `wanted` is applied, with what a store has to have for an answer.
+    pub(crate) fn wait(&self, wanted: u64, patience: Duration) -> Result<u64, HistoryError> {
         let is_open = |reached: &mut ApplyState| {
             reached.applied < wanted && reached.failure.is_none() && reached.interruption.is_none()
         };
         let (reached, _) =
             self.changed.wait_timeout_while(self.lock(), patience, is_open).unwrap_or_else(PoisonError::into_inner);
         match &reached.failure {
-            _ if reached.applied >= wanted => Ok(()),
+            _ if reached.applied >= wanted => Ok(wanted.min(reached.saved)),
             Some(reason) => Err(HistoryError::Failed(reason.clone())),
             None if reached.interruption.is_some() => {
                 Err(HistoryError::Unavailable(reached.interruption.clone().unwrap_or_default()))

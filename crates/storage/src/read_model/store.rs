@@ -45,6 +45,10 @@ pub trait RowStore: Send {
 /// their id, fills and events by their sequence. One input can cause several events; they stay on one page, which may
 /// become longer for it, so that the next page can begin after their sequence.
 pub trait HistoryRows: Send + Sync {
+    /// The rows of a store that is complete up to a sequence. The writing half said so, perhaps of another server, or before a backup was
+    /// brought back: where rows are read from what may not be the same, the answer is `Behind` unless the store says so itself.
+    fn at(self: Arc<Self>, needed: u64) -> Arc<dyn HistoryRows>;
+
     fn orders(&self, search: &OrderSearch, sort: SortOrder, page: PageRequest)
     -> Result<Vec<Arc<Order>>, HistoryError>;
 

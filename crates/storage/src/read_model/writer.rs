@@ -20,6 +20,8 @@ pub(crate) struct ReadModelWriter {
     queue: Arc<EventQueue>,
     progress: Arc<ApplyProgress>,
     is_connected: bool,
+    /// The sequence that the store has.
+    saved: u64,
     /// Whether inputs were applied that the store does not know of.
     is_save_due: bool,
     saved_at: Instant,
@@ -38,6 +40,7 @@ impl ReadModelWriter {
         Self {
             store,
             queue,
+            saved: progress.applied(),
             progress,
             is_connected,
             is_save_due: false,
@@ -66,7 +69,7 @@ impl ReadModelWriter {
         }
         while let Some(taken) = self.queue.take_batch(APPLIED_SAVE_INTERVAL) {
             self.apply(&taken)?;
-            self.progress.advance(taken.through);
+            self.progress.advance(taken.through, self.saved);
         }
         self.save_applied(self.progress.applied())?;
         self.store.maintain(true)
@@ -103,7 +106,7 @@ impl ReadModelWriter {
     }
 
     fn on_connected(&mut self, applied: u64) {
-        (self.is_connected, self.is_save_due) = (true, false);
+        (self.is_connected, self.is_save_due, self.saved) = (true, false, applied);
         self.progress.resume(applied);
         self.queue.attach(applied);
     }
@@ -124,7 +127,7 @@ impl ReadModelWriter {
         self.is_save_due |= taken.through > self.progress.applied();
         if !taken.events.is_empty() {
             self.store.write(taken)?;
-            self.on_saved();
+            self.on_saved(taken.through);
         } else if self.saved_at.elapsed() >= APPLIED_SAVE_INTERVAL {
             self.save_applied(taken.through)?;
         }
@@ -134,12 +137,13 @@ impl ReadModelWriter {
     fn save_applied(&mut self, applied: u64) -> Result<(), StoreProblem> {
         if self.is_save_due {
             self.store.save_applied(applied)?;
-            self.on_saved();
+            self.on_saved(applied);
         }
         Ok(())
     }
 
-    fn on_saved(&mut self) {
+    fn on_saved(&mut self, applied: u64) {
+        self.saved = applied;
         (self.is_save_due, self.saved_at, self.pause) = (false, Instant::now(), RECONNECT_PAUSE);
     }
 }
