@@ -26,11 +26,10 @@ impl PostgresUrl {
     pub fn parse(text: &str) -> Result<Self, String> {
         let rest = text.strip_prefix("postgres://").or_else(|| text.strip_prefix("postgresql://"));
         let rest = rest.ok_or("it does not begin with postgres://")?;
-        // A password may have a question mark.
-        let host_at = rest.rfind('@').unwrap_or(0);
-        let parameters_at = rest[host_at..].find('?').map_or(rest.len(), |place| host_at + place);
-        let (address, parameters) = rest.split_at(parameters_at);
-        let parameters = parameters.strip_prefix('?').unwrap_or_default();
+        if !has_clear_login(rest) {
+            return Err(UNREADABLE.to_owned());
+        }
+        let (address, parameters) = rest.split_once('?').unwrap_or((rest, ""));
         let (mut schema, mut root_certificates, mut others) = (DEFAULT_SCHEMA.to_owned(), None, Vec::new());
         for parameter in parameters.split('&').filter(|parameter| !parameter.is_empty()) {
             match parameter.split_once('=') {
@@ -50,6 +49,14 @@ impl PostgresUrl {
         }
         Ok(Self { config, schema, root_certificates })
     }
+}
+
+/// The driver takes all that is before the first `@` for user and password, and what follows for the host. With a sign in a password that
+/// is not written as its code, a part of the password would become the user or the host, and these are printed.
+fn has_clear_login(address: &str) -> bool {
+    let Some((login, rest)) = address.split_once('@') else { return true };
+    let user = login.split(':').next().unwrap_or_default();
+    !rest.contains('@') && !login.contains(['/', '?']) && !user.contains('=')
 }
 
 const UNREADABLE: &str = "a part of it cannot be read; @ : / ? # and % in the user, the password and the database are \
@@ -118,7 +125,9 @@ mod tests {
         let plain = "postgres://desk:***@db.example:5432/trades?schema=rialto";
         assert_eq!(shown("postgres://desk:open%40sesame@db.example/trades"), plain);
         assert_eq!(shown("postgresql://desk@db.example:5432/trades?password=sesame"), plain);
-        assert_eq!(shown("postgres://desk:open?schema=sesame@db.example/trades"), plain);
+        assert_eq!(shown("postgres://desk:open%3Fschema=sesame@db.example/trades"), plain);
+        assert_eq!(shown("postgres://desk%40team:a:b@db.example/trades"), plain.replace("desk", "desk@team"));
+        assert_eq!(shown("postgres://desk:sesame@[::1]:6000/trades"), plain.replace("db.example:5432", "::1:6000"));
         assert_eq!(shown("postgres://desk@db.example/trades"), plain.replace(":***", ""));
         let all =
             "postgres://desk:sesame@db.example:6000/trades?sslmode=verify-full&schema=history&sslrootcert=/ca.pem";
@@ -132,6 +141,14 @@ mod tests {
             ("mysql://desk:sesame@db/trades", "begin with postgres://"),
             ("postgres://desk:sesame@db/trades?sslmode=sometimes", "cannot be read"),
             ("postgres://desk:sesame@db:sesame/trades", "cannot be read"),
+            ("postgres://desk:open@sesame@db/trades", "cannot be read"),
+            ("postgres://desk:open/sesame@db/trades", "cannot be read"),
+            ("postgres://desk:open?sesame@db/trades", "cannot be read"),
+            ("postgres://desk@db/trades?password=open@sesame", "cannot be read"),
+            ("postgres://db/trades?user=desk&password=open@sesame", "cannot be read"),
+            ("postgres://db:5432/trades?user=desk&password=open@sesame", "cannot be read"),
+            ("postgres://db:5432?user=desk&password=open@sesame", "cannot be read"),
+            ("postgres://user=desk&password=open@sesame", "cannot be read"),
             ("postgres:///trades?user=desk", "names no host"),
             ("postgres://db/trades", "names no user"),
             ("postgres://desk@db/trades?schema=sesame;drop", "schema"),
