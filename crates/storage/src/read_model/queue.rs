@@ -35,6 +35,8 @@ struct EventQueueState {
     offered: u64,
     /// Everything up to here was taken.
     taken: u64,
+    /// The sequence of the newest event that the store has or is to get. `offered` may be that of a price, which no journal has.
+    newest: u64,
     left_out: Option<LeftOut>,
     is_attached: bool,
     /// Counts attachments and their ends.
@@ -83,8 +85,8 @@ impl EventQueue {
 
     fn with_state(limit: usize, applied: u64, left_out: Option<LeftOut>) -> Self {
         let (is_attached, attachment, is_closed) = (left_out.is_none(), FIRST_ATTACHMENT, false);
-        let (events, offered, taken) = (VecDeque::new(), applied, applied);
-        let waiting = EventQueueState { events, offered, taken, left_out, is_attached, attachment, is_closed };
+        let (events, offered, taken, newest) = (VecDeque::new(), applied, applied, applied);
+        let waiting = EventQueueState { events, offered, taken, newest, left_out, is_attached, attachment, is_closed };
         let (filled, emptied, fell_behind) = (Condvar::new(), Condvar::new(), Condvar::new());
         Self { limit, state: Mutex::new(waiting), filled, emptied, fell_behind }
     }
@@ -130,8 +132,10 @@ impl EventQueue {
         if waiting.left_out.is_some_and(|left_out| left_out.newest > through) {
             return CatchUpStep::Incomplete;
         }
-        let left_out = waiting.left_out.take().map_or(0, |left_out| left_out.through);
-        waiting.offered = waiting.offered.max(left_out).max(through);
+        waiting.offered = waiting.offered.max(through);
+        if let Some(left_out) = waiting.left_out.take() {
+            waiting.include(left_out);
+        }
         self.filled.notify_one();
         CatchUpStep::Complete
     }
@@ -144,7 +148,7 @@ impl EventQueue {
         waiting.events.clear();
         (waiting.offered, waiting.taken) = (applied, applied);
         if let Some(left_out) = waiting.left_out.take_if(|left_out| left_out.newest <= applied) {
-            waiting.offered = applied.max(left_out.through);
+            waiting.include(left_out);
         }
         self.filled.notify_all();
         self.fell_behind.notify_all();
@@ -156,8 +160,8 @@ impl EventQueue {
         waiting.is_attached = false;
         waiting.attachment += 1;
         waiting.events.clear();
-        let offered = waiting.offered;
-        waiting.left_out.get_or_insert(LeftOut { newest: offered, through: offered });
+        let missing = LeftOut { newest: waiting.newest, through: waiting.offered };
+        waiting.left_out.get_or_insert(missing);
         self.emptied.notify_all();
     }
 
@@ -238,7 +242,14 @@ impl EventQueueState {
         let seen = self.offered;
         let new = events.iter().filter(|published| published.sequence > seen && payload::is_stored(&published.event));
         self.events.extend(new.cloned());
+        self.newest = self.events.back().map_or(self.newest, |published| published.sequence.max(self.newest));
         self.offered = seen.max(through);
+    }
+
+    /// What was left out is in the store, or on its way there.
+    fn include(&mut self, left_out: LeftOut) {
+        self.offered = self.offered.max(left_out.through);
+        self.newest = self.newest.max(left_out.newest);
     }
 
     fn take_batch(&mut self) -> EventBatch {
@@ -366,6 +377,30 @@ mod tests {
         assert_eq!(queue.rejoin(missed, 4), CatchUpStep::Complete);
         let all = queue.take_batch(PATIENCE).unwrap();
         assert_eq!((all.through, all.events), (4, (2..=4).map(alarm).collect()));
+    }
+
+    #[test]
+    fn a_store_that_was_lost_after_a_price_has_caught_up_at_the_newest_event() {
+        let queue = EventQueue::new(10, 0);
+        assert!(!queue.offer(3, &[alarm(2), alarm(3)]));
+        // The numbers of prices are in no journal.
+        assert!(!queue.offer(9, &[]));
+        queue.detach();
+        queue.attach(2);
+        let missed = queue.wait_behind().unwrap();
+        assert!(queue.push_missed(missed, 3, &[alarm(3)]));
+        assert_eq!(queue.rejoin(missed, 3), CatchUpStep::Complete, "the journal ends at 3");
+        let rest = queue.take_batch(PATIENCE).unwrap();
+        assert_eq!((rest.through, rest.events), (9, vec![alarm(3)]));
+        // An older backup of the store lacks the event, although it was there when the store was lost.
+        queue.detach();
+        queue.attach(2);
+        assert!(queue.is_behind());
+        queue.attach(3);
+        assert!(!queue.is_behind());
+        queue.detach();
+        queue.attach(2);
+        assert!(queue.is_behind(), "what was in the store when it was connected can be missing later");
     }
 
     #[test]
