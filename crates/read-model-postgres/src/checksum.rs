@@ -1,5 +1,5 @@
-//! A checksum in every row that a query answers from: over the lengths and the values of key, payload and search columns. A
-//! row is checked when it is read.
+//! A checksum in every row that a query answers from: over the lengths and the values of key, payload and everything that a query is
+//! narrowed by. A row is checked when it is read.
 
 use std::fmt::Display;
 
@@ -14,6 +14,10 @@ impl RowChecksum {
 
     pub(crate) fn number(self, number: i64) -> Self {
         Self(crc32c::crc32c_append(self.0, &number.to_le_bytes()))
+    }
+
+    pub(crate) fn numbers(self, numbers: &[i64]) -> Self {
+        numbers.iter().fold(self, |sum, number| sum.number(*number))
     }
 
     pub(crate) fn bytes(self, bytes: &[u8]) -> Self {
@@ -40,12 +44,18 @@ pub(crate) fn of_event(sequence: i64, ordinal: i32, at: i64, class: i16, payload
     key.number(at).number(class.into()).bytes(payload)
 }
 
-/// Of an order.
-pub(crate) fn of_order(id: i64, names: [&str; 4], payload: &[u8]) -> RowChecksum {
-    names.iter().fold(RowChecksum::new().number(id), |sum, name| sum.bytes(name.as_bytes())).bytes(payload)
+/// Of an order: its id, strategy, account, security and time, then its texts.
+pub(crate) fn of_order(numbers: [i64; 5], names: [&str; 4], payload: &[u8]) -> RowChecksum {
+    let sum = RowChecksum::new().numbers(&numbers);
+    names.iter().fold(sum, |sum, name| sum.bytes(name.as_bytes())).bytes(payload)
 }
 
-/// Of a row that leads to an event.
-pub(crate) fn of_link(key: i64, sequence: i64, ordinal: i32) -> RowChecksum {
-    RowChecksum::new().number(key).number(sequence).number(ordinal.into())
+/// Of a row that leads to an event: its key and the event's, then what it belongs to, where that is in the row.
+pub(crate) fn of_link(key: i64, sequence: i64, ordinal: i32, owners: &[i64]) -> RowChecksum {
+    RowChecksum::new().numbers(&[key, sequence, ordinal.into()]).numbers(owners)
+}
+
+/// A booking of cash has no security; that is told apart from every number of one.
+pub(crate) fn owners([strategy, account]: [i64; 2], security: Option<i64>) -> [i64; 3] {
+    [strategy, account, security.unwrap_or(-1)]
 }

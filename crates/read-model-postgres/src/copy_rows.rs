@@ -171,20 +171,21 @@ impl RowWriter for CopyRows {
 
     fn order_event(&mut self, place: EventPlace, status: &OrderStatus) -> Result<(), Infallible> {
         let ((sequence, ordinal), order) = (key(place), bound(status.order.0));
-        let sum = checksum::of_link(order, sequence, ordinal).value();
+        let sum = checksum::of_link(order, sequence, ordinal, &[]).value();
         self.order_events.push(vec![Cell::Long(order), Cell::Long(sequence), Cell::Int(ordinal), Cell::Long(sum)]);
         Ok(())
     }
 
     fn fill(&mut self, place: EventPlace, fill: &Fill) -> Result<(), Infallible> {
         let (sequence, ordinal) = key(place);
-        let sum = checksum::of_link(sequence, sequence, ordinal).value();
+        let owners = [fill.strategy.0, fill.account.0, fill.security.0].map(bound);
+        let sum = checksum::of_link(sequence, sequence, ordinal, &owners).value();
         self.fills.push(vec![
             Cell::Long(sequence),
             Cell::Int(ordinal),
-            Cell::id(fill.strategy.0),
-            Cell::id(fill.account.0),
-            Cell::id(fill.security.0),
+            Cell::Long(owners[0]),
+            Cell::Long(owners[1]),
+            Cell::Long(owners[2]),
             Cell::Long(sum),
             Cell::id(fill.order.0),
             Cell::text(fill.int_id.as_str()),
@@ -200,15 +201,17 @@ impl RowWriter for CopyRows {
 
     fn transaction(&mut self, place: EventPlace, booked: &Transaction) -> Result<(), Infallible> {
         let ((sequence, ordinal), id) = (key(place), bound(booked.id.0));
-        let sum = checksum::of_link(id, sequence, ordinal).value();
+        let owners = [booked.strategy.0, booked.account.0].map(bound);
+        let security = booked.security.map(|security| bound(security.0));
+        let sum = checksum::of_link(id, sequence, ordinal, &checksum::owners(owners, security)).value();
         self.transaction_ids.push(id);
         self.transactions.push(vec![
             Cell::Long(id),
             Cell::Long(sequence),
             Cell::Int(ordinal),
-            Cell::id(booked.strategy.0),
-            Cell::id(booked.account.0),
-            Cell::optional(booked.security, |security| Cell::id(security.0)),
+            Cell::Long(owners[0]),
+            Cell::Long(owners[1]),
+            Cell::optional(security, Cell::Long),
             Cell::Long(sum),
             Cell::text(&booked.uuid.to_string()),
             Cell::Long(booked.at.0),
@@ -229,15 +232,18 @@ impl RowWriter for CopyRows {
 
     fn order(&mut self, order: &Order, payload: &[u8]) -> Result<(), Infallible> {
         let SearchColumns { at, status, source, words } = SearchColumns::from_order(order);
-        let (id, source, words) = (bound(order.id.0), storable(&source), storable(&words));
-        let sum = checksum::of_order(id, [order.int_id.as_str(), status, &source, &words], payload).value();
+        let [id, strategy, account, security] =
+            [order.id.0, order.strategy.0, order.account.0, order.security.0].map(bound);
+        let (int_id, source, words) = (storable(order.int_id.as_str()), storable(&source), storable(&words));
+        let numbers = [id, strategy, account, security, at];
+        let sum = checksum::of_order(numbers, [&int_id, status, &source, &words], payload).value();
         self.order_ids.push(id);
         self.orders.push(vec![
             Cell::Long(id),
-            Cell::text(order.int_id.as_str()),
-            Cell::id(order.strategy.0),
-            Cell::id(order.account.0),
-            Cell::id(order.security.0),
+            Cell::Text(int_id),
+            Cell::Long(strategy),
+            Cell::Long(account),
+            Cell::Long(security),
             Cell::Long(at),
             Cell::text(status),
             Cell::Text(source),

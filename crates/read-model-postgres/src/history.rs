@@ -18,18 +18,21 @@ use crate::failure::DatabaseFailure;
 use crate::readers::PostgresReaders;
 use crate::search::SearchQuery;
 
-const ORDERS: &str = "SELECT id, payload, checksum, int_id, status, source, words FROM orders WHERE";
-// The columns of an event come first; then the key and the checksum of the row that leads to it.
+const ORDERS: &str = "SELECT id, payload, checksum, int_id, status, source, words, strategy, account, security, at
+    FROM orders WHERE";
+// The columns of an event come first; then the key and the checksum of the row that leads to it, and what that row is found by.
 const FILLS: &str = "SELECT e.sequence, e.ordinal, e.at, e.class, e.payload, e.checksum,
-    l.sequence, l.sequence, l.ordinal, l.checksum
+    l.sequence, l.sequence, l.ordinal, l.checksum, l.strategy, l.account, l.security
     FROM fills l LEFT JOIN events e USING (sequence, ordinal) WHERE";
 const TRANSACTIONS: &str = "SELECT e.sequence, e.ordinal, e.at, e.class, e.payload, e.checksum,
-    l.id, l.sequence, l.ordinal, l.checksum
+    l.id, l.sequence, l.ordinal, l.checksum, l.strategy, l.account, l.security
     FROM transactions l LEFT JOIN events e USING (sequence, ordinal) WHERE";
 const ORDER_EVENTS: &str = "SELECT e.sequence, e.ordinal, e.at, e.class, e.payload, e.checksum,
     l.order_id, l.sequence, l.ordinal, l.checksum
     FROM orders o JOIN order_events l ON l.order_id = o.id LEFT JOIN events e USING (sequence, ordinal)
     WHERE o.int_id = $1 ORDER BY l.order_id, l.sequence, l.ordinal";
+/// Where strategy, account and security stand in a row that leads to an event.
+const OWNERS_AT: usize = 10;
 const EVENTS: &str = "SELECT sequence, ordinal, at, class, payload, checksum FROM events WHERE";
 // So many events, and of those as many as begin before the last octet that is wanted, but one at least: it has the count that says
 // whether some are left.
@@ -155,7 +158,8 @@ fn row_key(row: &Row) -> Result<(Option<i64>, Option<i32>), DatabaseFailure> {
 fn decode_order(row: &Row) -> Result<Order, DatabaseFailure> {
     let (id, payload): (i64, &[u8]) = (row.try_get(0)?, row.try_get(1)?);
     let names = [row.try_get(3)?, row.try_get(4)?, row.try_get(5)?, row.try_get(6)?];
-    checksum::of_order(id, names, payload).check(row.try_get(2)?, format!("order {id}"))?;
+    let numbers = [id, row.try_get(7)?, row.try_get(8)?, row.try_get(9)?, row.try_get(10)?];
+    checksum::of_order(numbers, names, payload).check(row.try_get(2)?, format!("order {id}"))?;
     decode(payload)
 }
 
@@ -163,12 +167,21 @@ fn decode_order(row: &Row) -> Result<Order, DatabaseFailure> {
 fn decode_linked<T: for<'b> Decode<'b, ()>>(row: &Row) -> Result<T, DatabaseFailure> {
     let (key, sequence, ordinal): (i64, i64, i32) = (row.try_get(6)?, row.try_get(7)?, row.try_get(8)?);
     let link = format!("the row that leads to event {sequence}");
-    checksum::of_link(key, sequence, ordinal).check(row.try_get(9)?, link)?;
+    checksum::of_link(key, sequence, ordinal, &owners(row)?).check(row.try_get(9)?, link)?;
     let Some(payload) = row.try_get::<_, Option<&[u8]>>(4)? else {
         return Err(DatabaseFailure::DamagedRow(format!("event {sequence} is missing")));
     };
     check_event(row, payload)?;
     decode(payload)
+}
+
+/// What a fill or a transaction is found by. The events of an order have none: they are found by their key.
+fn owners(row: &Row) -> Result<Vec<i64>, DatabaseFailure> {
+    if row.len() <= OWNERS_AT {
+        return Ok(vec![]);
+    }
+    let owners = [row.try_get(OWNERS_AT)?, row.try_get(OWNERS_AT + 1)?];
+    Ok(checksum::owners(owners, row.try_get(OWNERS_AT + 2)?).into())
 }
 
 fn stored_event(row: &Row) -> Result<StoredEvent, DatabaseFailure> {

@@ -4,8 +4,11 @@ use tokio_postgres::Client;
 
 use crate::failure::DatabaseFailure;
 
-const MIGRATIONS: [&str; 2] =
-    [include_str!("../migrations/0001-tables.sql"), include_str!("../migrations/0002-views.sql")];
+const MIGRATIONS: [&str; 3] = [
+    include_str!("../migrations/0001-tables.sql"),
+    include_str!("../migrations/0002-views.sql"),
+    include_str!("../migrations/0003-checksums.sql"),
+];
 
 const RECORD: &str = "CREATE TABLE IF NOT EXISTS migrations (
     number     integer     PRIMARY KEY,

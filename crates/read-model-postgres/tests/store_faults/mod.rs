@@ -94,3 +94,24 @@ fn a_query_sees_all_rows_or_that_they_are_gone_while_they_are_written_anew() {
     });
     assert!(rows_at(0).transactions(Filter::default(), SortOrder::Oldest, ALL).is_ok_and(|found| found.is_empty()));
 }
+
+#[test]
+fn a_changed_column_that_queries_are_narrowed_by_is_damage_and_no_answer() {
+    let fixture = PostgresFixture::new();
+    let (_store, rows) = both_halves(&fixture.server.url(), time_of);
+    let problem_in = |table: &str| match table {
+        "orders" => rows.orders(&OrderSearch::default(), SortOrder::Oldest, ALL).err(),
+        "fills" => rows.fills(Filter::default(), ALL).err(),
+        _ => rows.transactions(Filter::default(), SortOrder::Oldest, ALL).err(),
+    };
+    let tables = ["orders", "fills", "transactions"];
+    let owners = tables.map(|table| ["strategy", "account", "security"].map(|column| (table, column)));
+    for (table, column) in owners.into_iter().flatten().chain([("orders", "at")]) {
+        let change = |by: &str| format!("UPDATE {table} SET {column} = {column} {by}");
+        fixture.server.query(&change("+ 1"));
+        let problem = problem_in(table);
+        assert!(matches!(problem, Some(HistoryError::Failed(_))), "{table}.{column}: {problem:?}");
+        fixture.server.query(&change("- 1"));
+        assert!(problem_in(table).is_none(), "{table}.{column}");
+    }
+}
