@@ -34,6 +34,8 @@ const CONFIRM_AFTER_SECONDS: i64 = 10;
 /// What an adapter is made of.
 pub(crate) struct FixSetup {
     pub(crate) venue: Text,
+    /// The feed of its prices has the name of the adapter, as the host names it when the prices are lost.
+    pub(crate) feed: Text,
     pub(crate) dialect: Dialect,
     pub(crate) instance: u64,
     pub(crate) exchange: ExchangeId,
@@ -46,7 +48,7 @@ pub(crate) struct FixSetup {
 impl FixSetup {
     fn price_source<'a>(&'a self, numbers: &'a Path) -> PriceSource<'a> {
         PriceSource {
-            venue: &self.venue,
+            feed: &self.feed,
             dialect: &self.dialect,
             own: self.price_plan.as_ref().map(|plan| (plan, numbers)),
             instance: self.instance,
@@ -182,6 +184,7 @@ impl FixAdapter {
                 }
             }
             Inbound::Unsent { kind, id } => self.on_unsent(kind, &id, sink),
+            Inbound::Skipped => self.on_skipped(now, sink),
             Inbound::Lost(reason) => return Err(SessionLost(reason.into())),
         }
         Ok(())
@@ -212,6 +215,15 @@ impl FixAdapter {
                     tracing::warn!(venue = %self.setup.venue, client_id = %id, "a report about an order of another client is ignored");
                 }
             }
+        }
+    }
+
+    /// A report or a price may have been among what was skipped: the engine asks about its orders, and books begin again.
+    fn on_skipped(&mut self, now: Timestamp, sink: &mut dyn ReportSink) {
+        tracing::warn!(venue = %self.setup.venue, "the venue skips sequence numbers: what it sent under them is lost");
+        sink.on_report(None, ReportKind::Gap);
+        if self.prices.as_ref().is_some_and(|prices| prices.own.is_none()) {
+            self.on_prices_lost(now, sink);
         }
     }
 

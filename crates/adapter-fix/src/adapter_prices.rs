@@ -43,6 +43,7 @@ impl FixAdapter {
                 prices.drop_waiting();
                 prices.down_reason = Some(reason.into());
             }
+            PriceLineEvent::Skipped => self.on_prices_lost(at, sink),
             PriceLineEvent::Message(frame) => {
                 let mut decoder = FixDecoder::new();
                 // The session layer has decoded it before.
@@ -55,7 +56,19 @@ impl FixAdapter {
 
     pub(crate) fn on_price_message(&mut self, at: Timestamp, message: &FixMessage<'_>, sink: &mut dyn ReportSink) {
         let Some(prices) = &mut self.prices else { return };
-        let FeedStep { prices: told, requests, problem } = prices.feed.on_message(message, at);
+        let step = prices.feed.on_message(message, at);
+        self.tell_prices(at, step, sink);
+    }
+
+    /// Messages of the venue are lost that may have been prices.
+    pub(crate) fn on_prices_lost(&mut self, at: Timestamp, sink: &mut dyn ReportSink) {
+        let Some(prices) = &mut self.prices else { return };
+        let step = prices.feed.on_messages_lost();
+        self.tell_prices(at, step, sink);
+    }
+
+    fn tell_prices(&mut self, at: Timestamp, step: FeedStep, sink: &mut dyn ReportSink) {
+        let FeedStep { prices: told, requests, problem } = step;
         told.into_iter().for_each(|price| sink.on_market_data(price));
         if let Some(problem) = problem {
             let security = problem.security.map(|security| security.to_string());

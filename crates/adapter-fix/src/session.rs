@@ -31,8 +31,10 @@ const MAX_LATENCY_SECONDS: u64 = 120;
 /// From the session's task to the adapter, in the order in which it happened.
 pub(crate) enum Inbound {
     LoggedOn,
-    /// A message for the application.
+    /// A message for the application, or a Reject (3) of one of ours.
     Message(Vec<u8>),
+    /// The venue goes on with a later number: what it sent in between since the log-on does not come.
+    Skipped,
     /// A request left with that number.
     Sent {
         number: SeqNum,
@@ -77,7 +79,8 @@ impl VenueSession {
     ) -> Self {
         let (sender, inbound) = unbounded();
         let is_paused = Arc::new(AtomicBool::new(false));
-        let application = VenueApplication { sender, wake, is_paused: is_paused.clone(), decoder: FixDecoder::new() };
+        let (is_full, decoder) = (is_paused.clone(), FixDecoder::new());
+        let application = VenueApplication { sender, wake, is_paused: is_full, decoder, logon_number: None };
         let session = FixSession::new(Arc::new(settings(dialect, plan, attempt)), None, numbers);
         let (handle, queue) = session_queue();
         let (stop, stopped) = watch::channel(false);
@@ -174,9 +177,16 @@ struct VenueApplication {
     /// The channel was full when it was looked at.
     is_paused: Arc<AtomicBool>,
     decoder: FixDecoder,
+    /// Of the venue's Logon.
+    logon_number: Option<SeqNum>,
 }
 
 impl VenueApplication {
+    fn note_logon(&mut self, frame: &[u8]) {
+        let logon = self.decoder.decode(frame).ok().filter(|message| message.msg_type() == b"A");
+        self.logon_number = logon.and_then(|logon| logon.number(34));
+    }
+
     fn pass(&self, inbound: Inbound) {
         // An adapter that has gone needs nothing; a full waker wakes already.
         let _ = self.sender.send(inbound);
@@ -208,6 +218,17 @@ impl Application for VenueApplication {
         self.pass(Inbound::Message(message.bytes().to_vec()));
     }
 
+    fn on_session_reject(&mut self, reject: &FixMessage<'_>) {
+        self.pass(Inbound::Message(reject.bytes().to_vec()));
+    }
+
+    /// What was missed before the log-on needs no word: every open order is asked about after it, and no book has begun.
+    fn on_numbers_skipped(&mut self, next: SeqNum) {
+        if self.logon_number.is_some_and(|logon| next > logon + 1) {
+            self.pass(Inbound::Skipped);
+        }
+    }
+
     fn is_ready(&self) -> bool {
         let is_full = self.sender.len() >= INBOUND_MESSAGES_MAX;
         if is_full {
@@ -230,6 +251,9 @@ impl Application for VenueApplication {
     fn on_frame(&mut self, direction: Direction, frame: &[u8]) {
         tracing::debug!(target: "fix-out", ?direction, frame = %fix::masked(frame), "message");
         if direction == Direction::In {
+            if self.logon_number.is_none() {
+                self.note_logon(frame);
+            }
             return;
         }
         let sent = self.decoder.decode(frame).ok().and_then(|message| {

@@ -187,6 +187,7 @@ pub fn open_adapter(settings: &VenueSettings, context: &VenueContext<'_>) -> Res
     let setup = FixSetup {
         price_plan,
         venue: settings.name().clone(),
+        feed: context.adapter.0.clone(),
         dialect,
         instance: context.instance,
         exchange,

@@ -21,6 +21,12 @@ pub trait Application {
     /// A message for the application, in sequence and never twice.
     fn on_message(&mut self, message: &FixMessage<'_>, line: &mut dyn SessionSender);
 
+    /// The peer refuses a message of ours by a Reject (3), in sequence and never twice.
+    fn on_session_reject(&mut self, _reject: &FixMessage<'_>) {}
+
+    /// The peer goes on with this number by a Sequence Reset (4). What it sent before it does not come any more.
+    fn on_numbers_skipped(&mut self, _next: SeqNum) {}
+
     /// Whether the next message may be handled. While not, received bytes stay in the buffer and their numbers are not
     /// consumed; the component that lifts the pause wakes the session.
     fn is_ready(&self) -> bool {
@@ -316,6 +322,8 @@ impl<S: MessageStore, A: Application> EngineState<S, A> {
                     message,
                     &mut ActiveSender { session: &mut self.session, actions: &mut self.actions, now },
                 ),
+                (SessionAction::DeliverReject, Some(reject)) => self.application.on_session_reject(reject),
+                (SessionAction::NumbersSkipped(next), _) => self.application.on_numbers_skipped(next),
                 (SessionAction::TestRequestAnswered, Some(heartbeat)) => {
                     self.application.on_test_response(heartbeat.get(tag::TEST_REQ_ID).unwrap_or_default());
                 }
@@ -329,8 +337,13 @@ impl<S: MessageStore, A: Application> EngineState<S, A> {
                 (SessionAction::LoggedOut, _) => self.application.on_logged_out(),
                 (SessionAction::Close(reason), _) => self.disconnect_reason = Some(reason),
                 // Only a received message is delivered, authorized or an answer.
-                (SessionAction::Deliver | SessionAction::AuthorizeLogon | SessionAction::TestRequestAnswered, None) => {
-                }
+                (
+                    SessionAction::Deliver
+                    | SessionAction::DeliverReject
+                    | SessionAction::AuthorizeLogon
+                    | SessionAction::TestRequestAnswered,
+                    None,
+                ) => {}
             }
         }
     }

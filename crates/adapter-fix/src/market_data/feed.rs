@@ -114,8 +114,7 @@ impl MarketDataFeed {
     /// Messages of other types mean nothing.
     pub fn on_message(&mut self, message: &FixMessage<'_>, now: Timestamp) -> FeedStep {
         match message.msg_type() {
-            // What is sent again is old.
-            b"W" | b"X" if message.flag(43) => FeedStep::default(),
+            b"W" | b"X" if message.flag(43) => self.on_repeated(message),
             b"W" => self.on_snapshot(message, now),
             b"X" => self.on_refresh(message, now),
             b"Y" => self.on_reject(message.text(262), message.text(58).or(message.text(281))),
@@ -123,6 +122,21 @@ impl MarketDataFeed {
             b"3" if message.get(372) == Some(b"V") => self.on_reject(None, message.text(58)),
             _ => FeedStep::default(),
         }
+    }
+
+    /// What is sent again is old. Of a subscription that counts it shows that the first sending did not arrive.
+    fn on_repeated(&mut self, message: &FixMessage<'_>) -> FeedStep {
+        let reason = "a message was lost and came late";
+        match message.text(262) {
+            Some(request) if self.asked.contains_key(request) => self.discard_all(Some(request), reason),
+            Some(_) => FeedStep::default(),
+            None => self.discard_books(reason),
+        }
+    }
+
+    /// Messages were lost that may have been about any security.
+    pub fn on_messages_lost(&mut self) -> FeedStep {
+        self.discard_books("messages of the venue were lost")
     }
 
     fn on_snapshot(&mut self, message: &FixMessage<'_>, now: Timestamp) -> FeedStep {
@@ -294,6 +308,17 @@ impl MarketDataFeed {
             (None, Some(_)) => Vec::new(),
             (None, None) => self.subscriptions.keys().copied().collect(),
         };
+        self.discard_each(securities, reason)
+    }
+
+    /// Those that have begun.
+    fn discard_books(&mut self, reason: &str) -> FeedStep {
+        let begun = self.subscriptions.iter().filter(|(_, subscription)| subscription.book.is_some());
+        let securities = begun.map(|(security, _)| *security).collect();
+        self.discard_each(securities, reason)
+    }
+
+    fn discard_each(&mut self, securities: Vec<SecurityId>, reason: &str) -> FeedStep {
         let mut all = FeedStep::default();
         for security in securities {
             let step = self.discard(security, reason.to_owned());

@@ -28,6 +28,8 @@ pub(crate) enum PriceLineEvent {
     Up,
     Down(String),
     Message(Vec<u8>),
+    /// The venue goes on with a later number.
+    Skipped,
 }
 
 pub(crate) struct PriceSessionLine {
@@ -88,6 +90,7 @@ impl PriceSessionLine {
                 Some(PriceLineEvent::Up)
             }
             Inbound::Message(frame) => Some(PriceLineEvent::Message(frame)),
+            Inbound::Skipped => Some(PriceLineEvent::Skipped),
             Inbound::Lost(reason) => {
                 self.lose(runtime, at);
                 Some(PriceLineEvent::Down(reason))

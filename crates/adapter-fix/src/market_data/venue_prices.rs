@@ -30,7 +30,8 @@ pub(crate) struct VenuePrices {
 
 /// Where prices come from.
 pub(crate) struct PriceSource<'a> {
-    pub(crate) venue: &'a Text,
+    /// Its name in ticks, trades and books.
+    pub(crate) feed: &'a Text,
     pub(crate) dialect: &'a Dialect,
     /// A session for market data alone, and where its numbers are.
     pub(crate) own: Option<(&'a SessionPlan, &'a Path)>,
@@ -51,7 +52,7 @@ impl VenuePrices {
                 Some(PriceSessionLine::new(dialect, plan.clone(), numbers, source.instance))
             }
         };
-        Ok(Some(Self::new(MarketDataFeed::new(source.venue.clone(), rules.clone(), now), own)))
+        Ok(Some(Self::new(MarketDataFeed::new(source.feed.clone(), rules.clone(), now), own)))
     }
 
     fn new(feed: MarketDataFeed, own: Option<PriceSessionLine>) -> Self {

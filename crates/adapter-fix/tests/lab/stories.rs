@@ -76,7 +76,7 @@ fn orders_live_and_end_over_fix_44() {
         an order that was never sent, asked about
             9 not found
         and cancelled
-            CancelRejected { order: OrderId(9), reason: "Unknown order sent." }
+            9 cancel refused: Unknown order sent.
         another order
             3 accepted
         its cancel is reported as new
@@ -109,7 +109,7 @@ fn orders_live_and_end_over_fix_42() {
         an order that was never sent, asked about
             9 not found
         and cancelled
-            CancelRejected { order: OrderId(9), reason: "Unknown order sent." }
+            9 cancel refused: Unknown order sent.
         another order
             3 accepted
         its cancel is reported as new

@@ -47,6 +47,8 @@ impl ReportSink for Reports {
             ReportKind::Replaced { order, terms, .. } => {
                 format!("{order} replaced: {} {:?}", terms.quantity, terms.kind)
             }
+            ReportKind::CancelRejected { order, reason } => format!("{order} cancel refused: {reason}"),
+            ReportKind::ReplaceRejected { order, reason } => format!("{order} replace refused: {reason}"),
             ReportKind::DeliveryUnknown { order, reason, .. } => format!("{order} unclear: {reason}"),
             ReportKind::Inquiry(answer) => match answer.result {
                 InquiryResult::Found(seen, _) => {
@@ -60,8 +62,12 @@ impl ReportSink for Reports {
     }
 
     fn on_market_data(&mut self, data: MarketData) {
-        if let MarketData::Book(book) = data {
-            self.1 = Some(book);
+        match data {
+            MarketData::Book(book) => self.1 = Some(book),
+            MarketData::Gap(gap) => {
+                self.0.push(format!("{} prices lost: {}, {}", gap.security, gap.cause.name(), gap.feed));
+            }
+            MarketData::Tick(_) | MarketData::Trade(_) => {}
         }
     }
 }
@@ -123,10 +129,18 @@ impl TestAdapter {
     }
 
     pub(crate) fn connect(&mut self) {
+        self.connect_while(|| ());
+    }
+
+    /// While the venue does its part.
+    pub(crate) fn connect_while(&mut self, venue: impl FnOnce() + Send) {
         let begun = Instant::now();
-        while let Err(lost) = self.adapter.connect(now()) {
-            assert!(begun.elapsed() < WAIT_MAX, "no log-on: {lost}");
-        }
+        std::thread::scope(|scope| {
+            scope.spawn(venue);
+            while let Err(lost) = self.adapter.connect(now()) {
+                assert!(begun.elapsed() < WAIT_MAX, "no log-on: {lost}");
+            }
+        });
         let snapshot = self.adapter.snapshot(now()).unwrap();
         assert_eq!((snapshot.complete, snapshot.orders.len()), (false, 0));
     }
@@ -145,6 +159,10 @@ impl TestAdapter {
 
     pub(crate) fn inquire(&mut self, order: &Order) -> SendOutcome {
         self.adapter.inquire(now(), order)
+    }
+
+    pub(crate) fn deliver(&mut self) {
+        self.adapter.deliver(now(), &mut self.reports).unwrap();
     }
 
     /// Everything that is reported, when there are so many reports.

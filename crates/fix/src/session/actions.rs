@@ -12,6 +12,10 @@ pub enum SessionAction {
     Send(Range<usize>),
     /// The message that was just received is for the application.
     Deliver,
+    /// The Reject (3) that was just received is about a message of ours.
+    DeliverReject,
+    /// The peer goes on with this number: what it sent before it is lost, unless it was session traffic.
+    NumbersSkipped(SeqNum),
     /// The Heartbeat that was just received answers a Test Request.
     TestRequestAnswered,
     /// The Logon that was just received waits for `admit` or `refuse`.

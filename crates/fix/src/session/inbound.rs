@@ -108,7 +108,11 @@ impl<S: MessageStore> FixSession<S> {
                 }
                 Ok(())
             }
-            b"3" => self.advance_incoming(number, Traffic::Session),
+            b"3" => {
+                self.advance_incoming(number, Traffic::Session)?;
+                actions.push(SessionAction::DeliverReject);
+                Ok(())
+            }
             _ => {
                 self.advance_incoming(number, Traffic::Application)?;
                 actions.push(SessionAction::Deliver);
@@ -198,6 +202,7 @@ impl<S: MessageStore> FixSession<S> {
         match next.cmp(&self.store.next_incoming()) {
             Ordering::Greater if next <= SEQ_NUM_MAX => {
                 self.store.set_next_incoming(next, Traffic::Session)?;
+                actions.push(SessionAction::NumbersSkipped(next));
                 self.request_after_gap_fill(now, actions)
             }
             Ordering::Equal => Ok(()),

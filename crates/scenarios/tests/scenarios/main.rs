@@ -24,6 +24,7 @@ mod topics_description;
 mod fix_orders;
 mod quickfix;
 mod fix_venue;
+mod fix_prices;
 mod fix_examples;
 mod topics_examples;
 mod venue_lab;

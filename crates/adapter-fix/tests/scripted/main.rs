@@ -1,0 +1,12 @@
+//! The adapter against a venue that does what a test says: it refuses, skips numbers, sends late, and hangs up.
+
+#![allow(clippy::unwrap_used, reason = "a step of a story that fails shall end it")]
+
+/// An adapter and its reports, as in the tests against programs of others.
+#[path = "../programs/test_adapter.rs"]
+#[allow(dead_code, reason = "not every request is needed here")]
+mod test_adapter;
+mod scripted_venue;
+
+mod lost_messages;
+mod session_rejects;
