@@ -126,7 +126,9 @@ impl FixAdapter {
     fn end_session(&mut self) {
         if let Some(running) = self.session.take() {
             let rest = running.session.end(&self.runtime);
-            self.rest.extend(rest.into_iter().filter(|inbound| matches!(inbound, Inbound::Message(_))));
+            // Behind the loss come requests that did not leave.
+            let is_due = |inbound: &Inbound| matches!(inbound, Inbound::Message(_) | Inbound::Unsent { .. });
+            self.rest.extend(rest.into_iter().filter(is_due));
         }
         self.translator.chains.on_disconnected();
     }
@@ -405,12 +407,9 @@ impl OrderSession for FixAdapter {
         self.wake.1.clone()
     }
 
-    /// In order: the engine has everything that was delivered.
+    /// Numbers are not saved here: whether the engine has what was delivered is not known, and what it has it books once.
     fn disconnect(&mut self, _: Timestamp) {
         self.end_prices();
         self.end_session();
-        if self.rest.is_empty() {
-            self.save(self.numbers.next_incoming());
-        }
     }
 }

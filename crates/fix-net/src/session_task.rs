@@ -31,7 +31,7 @@ pub async fn run_session<S: DurableStore, A: Application>(
     loop {
         let line = connect_to_peer(settings.clone(), secure.clone(), &clock, pause);
         let call = next_connection(&mut conversation, &mut queue, line, &clock, &mut shutdown).await;
-        let Some(call) = call else { return };
+        let Some(call) = call else { return drain(&mut conversation, &mut queue, &clock) };
         conversation.application_mut().on_connected(call.peer);
         let now = clock.tell(&mut conversation);
         conversation.connect(now);
@@ -46,6 +46,17 @@ pub async fn run_session<S: DurableStore, A: Application>(
         tracing::info!(session = %settings.id, %reason, "session disconnected");
         final_flush(&mut conversation).await;
         pause = reconnect_interval(&settings);
+    }
+}
+
+/// What waits when the program stops is answered; messages did not leave, and the application is told so.
+fn drain<S: DurableStore, A: Application>(
+    conversation: &mut SessionEngine<S, A>,
+    queue: &mut SessionQueue,
+    clock: &SessionClock,
+) {
+    while let Ok(request) = queue.requests.try_recv() {
+        handle_request(conversation, request, clock.now());
     }
 }
 

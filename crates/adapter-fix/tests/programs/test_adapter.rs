@@ -43,6 +43,7 @@ impl ReportSink for Reports {
                 format!("{} filled {} @ {} ({})", fill.order, fill.quantity, fill.price, fill.exec_id)
             }
             ReportKind::Canceled { order, .. } => format!("{order} cancelled"),
+            ReportKind::NotSent { order, reason } => format!("{order} not sent: {reason}"),
             ReportKind::Rejected { order, reason } => format!("{order} rejected: {reason}"),
             ReportKind::Replaced { order, terms, .. } => {
                 format!("{order} replaced: {} {:?}", terms.quantity, terms.kind)
@@ -191,6 +192,14 @@ impl TestAdapter {
             assert!(begun.elapsed() < WAIT_MAX, "the last book is {:?}", self.reports.1);
             let _ = self.adapter.waker().recv_timeout(Duration::from_millis(20));
         }
+    }
+
+    /// Until something happens on the line that the adapter has not looked at.
+    pub(crate) fn wait_for_news(&mut self, cause: impl FnOnce()) {
+        let waker = self.adapter.waker();
+        let _ = waker.try_recv();
+        cause();
+        waker.recv_timeout(WAIT_MAX).unwrap();
     }
 
     /// Until the session is lost; the adapter is disconnected then, as the host does it.

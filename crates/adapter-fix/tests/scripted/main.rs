@@ -9,4 +9,5 @@ mod test_adapter;
 mod scripted_venue;
 
 mod lost_messages;
+mod lost_sessions;
 mod session_rejects;

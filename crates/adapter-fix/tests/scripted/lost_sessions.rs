@@ -1,0 +1,45 @@
+//! Sessions that end: what the engine may lack comes again, and what did not leave is told.
+
+use domain::Side;
+
+use crate::scripted_venue::ScriptedVenue;
+use crate::test_adapter::{TestAdapter, order};
+
+const FILL: &str = "11=R7-1-0|37=V1|17=E1|150=F|39=2|38=100|14=100|151=0|32=100|31=10.5";
+
+#[test]
+fn a_fill_right_before_a_loss_is_asked_for_again_by_the_next_process() {
+    let (mut venue, folder) = (ScriptedVenue::start(), tempfile::tempdir().unwrap());
+    let mut desk = TestAdapter::open(&folder, "generic-44", &venue.address());
+    desk.connect_while(|| drop(venue.log_on()));
+    desk.submit(&order(1, Side::Buy));
+    venue.expect("D");
+    let number = venue.next;
+    venue.send("8", FILL);
+    assert_eq!(desk.reports(1), ["1 filled 100 @ 10.5 (E1)"]);
+    venue.hang_up();
+    desk.lose();
+    // The engine has written nothing of it when the process ends.
+    drop(desk);
+
+    let mut desk = TestAdapter::open(&folder, "generic-44", &venue.address());
+    desk.connect_while(|| drop(venue.log_on()));
+    assert_eq!(venue.expect("2")[&7], "1");
+    venue.send_as(1, "4", &format!("43=Y|123=Y|36={number}"));
+    venue.send_again(number, "8", FILL);
+    venue.send_as(number + 1, "4", &format!("43=Y|123=Y|36={}", venue.next));
+    assert_eq!(desk.reports(1), ["1 filled 100 @ 10.5 (E1)"]);
+}
+
+#[test]
+fn a_request_that_found_the_session_ended_is_reported_as_not_sent() {
+    let (mut venue, folder) = (ScriptedVenue::start(), tempfile::tempdir().unwrap());
+    let mut desk = TestAdapter::open(&folder, "generic-44", &venue.address());
+    desk.connect_while(|| drop(venue.log_on()));
+    // The session has ended, and the adapter does not know it yet.
+    desk.wait_for_news(|| venue.hang_up());
+    desk.submit(&order(1, Side::Buy));
+    desk.lose();
+    desk.connect_while(|| drop(venue.log_on()));
+    assert_eq!(desk.reports(1), ["1 not sent: the session ended before the request left"]);
+}
