@@ -10,13 +10,13 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use domain::order::OrderTerms;
 use domain::report::{AdapterCapabilities, LineKind, ReportKind, RequestTiming, VenueSnapshot};
 use domain::{AccountId, ExchangeId, Order, SecurityId, Text, Timestamp};
-use fix::{FixDecoder, MessageStore, OutgoingMessage, SeqNum};
+use fix::{FixDecoder, OutgoingMessage};
 use tokio::runtime::Runtime;
 
 use crate::dialect::{Dialect, OrderQuery};
 use crate::market_data::{PriceSource, VenuePrices, is_market_data};
 use crate::message_check::MessageCheck;
-use crate::number_store::SharedNumbers;
+use crate::number_store::{PassedNumbers, SharedNumbers};
 use crate::order_chains::SentRequest;
 use crate::reports::{FixTranslator, InboundMeaning};
 use crate::request_rate::RequestRate;
@@ -28,8 +28,8 @@ use crate::session::{Inbound, SessionPlan, VenueSession};
 const LOGON_WAIT: Duration = Duration::from_secs(2);
 /// A session that has not logged on after this is ended, and the next address is tried.
 const LOGON_SECONDS_MAX: i64 = 15;
-/// The journal has a report that was passed on so long ago; one that is younger comes again after a crash.
-const CONFIRM_AFTER_SECONDS: i64 = 10;
+/// How often incoming numbers are written, once the journal has their reports.
+const CONFIRM_EVERY_SECONDS: i64 = 1;
 
 /// What an adapter is made of.
 pub(crate) struct FixSetup {
@@ -73,8 +73,10 @@ pub struct FixAdapter {
     attempts: usize,
     /// From a session that has ended.
     rest: VecDeque<Inbound>,
-    /// When the engine got everything below a number.
-    passed_on: VecDeque<(Timestamp, SeqNum)>,
+    /// Numbers whose reports the engine has got, and how far the journal must be for them.
+    unconfirmed: Option<(u64, PassedNumbers)>,
+    /// When numbers are looked at again.
+    confirm_at: Option<Timestamp>,
     mass_requests: u64,
     /// Absent where the dialect has no market data.
     pub(crate) prices: Option<VenuePrices>,
@@ -101,7 +103,8 @@ impl FixAdapter {
             session: None,
             attempts: 0,
             rest: VecDeque::new(),
-            passed_on: VecDeque::new(),
+            unconfirmed: None,
+            confirm_at: None,
             mass_requests: 0,
             wake: bounded(1),
             runtime,
@@ -131,6 +134,7 @@ impl FixAdapter {
             self.rest.extend(rest.into_iter().filter(is_due));
         }
         self.translator.chains.on_disconnected();
+        (self.unconfirmed, self.confirm_at) = (None, None);
     }
 
     pub(crate) fn send(
@@ -241,24 +245,18 @@ impl FixAdapter {
         }
     }
 
-    /// What the engine has had for a while need not come again after a crash.
-    fn confirm(&mut self, at: Timestamp, next: SeqNum) {
-        let is_new = |(since, known): &(Timestamp, SeqNum)| at.seconds_since(*since) >= 1 && *known < next;
-        if self.passed_on.back().is_none_or(is_new) {
-            self.passed_on.push_back((at, next));
+    /// What the journal has need not come again after a crash. While it takes nothing, nothing is confirmed.
+    fn confirm(&mut self, at: Timestamp, passed: Option<PassedNumbers>, sink: &dyn ReportSink) {
+        if self.confirm_at.is_some_and(|due| at < due) {
+            return;
         }
-        while let Some((since, number)) = self.passed_on.front().copied()
-            && at.seconds_since(since) >= CONFIRM_AFTER_SECONDS
+        if let Some((_, numbers)) = self.unconfirmed.take_if(|(reports, _)| *reports <= sink.reports_durable())
+            && let Err(error) = self.numbers.confirm_incoming(numbers)
         {
-            self.passed_on.pop_front();
-            self.save(number);
-        }
-    }
-
-    fn save(&self, next: SeqNum) {
-        if let Err(error) = self.numbers.confirm_incoming(next) {
             tracing::warn!(venue = %self.setup.venue, %error, "sequence numbers not saved; the venue may have to resend");
         }
+        self.unconfirmed = self.unconfirmed.or(passed.map(|numbers| (sink.reports_passed(), numbers)));
+        self.confirm_at = self.unconfirmed.map(|_| at.plus_seconds(CONFIRM_EVERY_SECONDS));
     }
 }
 
@@ -388,19 +386,18 @@ impl OrderSession for FixAdapter {
             self.on_inbound(at, inbound, sink)?;
         }
         // Before the channel is emptied: what comes meanwhile counts the next time.
-        let next = self.numbers.next_incoming();
+        let passed = self.numbers.unconfirmed();
         while let Some(inbound) = self.session.as_ref().and_then(|running| running.session.inbound().try_recv().ok()) {
             self.on_inbound(at, inbound, sink)?;
         }
         self.session.as_ref().ok_or_else(not_logged_on)?.session.resume();
-        self.confirm(at, next);
+        self.confirm(at, passed, sink);
         self.deliver_prices(at, sink);
         Ok(())
     }
 
     fn next_due(&self) -> Option<Timestamp> {
-        let confirm = self.passed_on.front().map(|(since, _)| since.plus_seconds(CONFIRM_AFTER_SECONDS));
-        [confirm, self.prices.as_ref().and_then(VenuePrices::next_due)].into_iter().flatten().min()
+        [self.confirm_at, self.prices.as_ref().and_then(VenuePrices::next_due)].into_iter().flatten().min()
     }
 
     fn waker(&self) -> Receiver<()> {

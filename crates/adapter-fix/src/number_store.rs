@@ -26,6 +26,8 @@ struct NumberStore {
     created: UtcTimestamp,
     outgoing: SeqNum,
     incoming: SeqNum,
+    /// Everything below it was passed to the adapter.
+    passed: SeqNum,
     /// The incoming number on disk.
     confirmed: SeqNum,
 }
@@ -46,25 +48,46 @@ impl SharedNumbers {
             created,
             outgoing,
             incoming,
+            passed: incoming,
             confirmed: incoming,
         };
         store.save()?;
         Ok(Self(Arc::new(Mutex::new(store))))
     }
 
-    /// The engine has everything up to here.
-    pub(crate) fn confirm_incoming(&self, next: SeqNum) -> io::Result<()> {
+    /// The session has passed on every message that it has counted.
+    pub(crate) fn note_passed(&self) {
         let mut store = self.lock();
-        if next <= store.confirmed || next > store.incoming {
+        store.passed = store.incoming;
+    }
+
+    /// Numbers that were passed on and are not on disk.
+    pub(crate) fn unconfirmed(&self) -> Option<PassedNumbers> {
+        let store = self.lock();
+        (store.passed > store.confirmed).then_some(PassedNumbers { created: store.created, next: store.passed })
+    }
+
+    /// The journal has everything below; numbers from before a reset say nothing.
+    pub(crate) fn confirm_incoming(&self, passed: PassedNumbers) -> io::Result<()> {
+        let mut store = self.lock();
+        if passed.created != store.created || passed.next <= store.confirmed || passed.next > store.incoming {
             return Ok(());
         }
-        store.confirmed = next;
+        store.confirmed = passed.next;
         store.save()
     }
 
     fn lock(&self) -> MutexGuard<'_, NumberStore> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Incoming numbers of one sequence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct PassedNumbers {
+    created: UtcTimestamp,
+    /// The first that was not passed on.
+    next: SeqNum,
 }
 
 /// Of the last whole line.
@@ -141,7 +164,8 @@ impl MessageStore for SharedNumbers {
 
     fn reset(&mut self, now: UtcTimestamp) -> Result<(), StoreError> {
         let mut store = self.lock();
-        (store.created, store.outgoing, store.incoming, store.confirmed) = (now, 1, 1, 1);
+        (store.created, store.outgoing) = (now, 1);
+        (store.incoming, store.passed, store.confirmed) = (1, 1, 1);
         store.save().map_err(|error| failed(&error))
     }
 
@@ -177,9 +201,13 @@ mod tests {
         assert_eq!(numbers(&store), (1, 1));
         store.append(1, Traffic::Session, b"").unwrap();
         store.append(2, Traffic::Application, b"").unwrap();
+        store.set_next_incoming(7, Traffic::Application).unwrap();
+        store.note_passed();
+        let passed = store.unconfirmed().unwrap();
         store.set_next_incoming(9, Traffic::Application).unwrap();
-        store.confirm_incoming(7).unwrap();
-        store.confirm_incoming(12).unwrap();
+        assert_eq!(store.unconfirmed(), Some(passed), "a message that is counted may not be passed on yet");
+        store.confirm_incoming(passed).unwrap();
+        assert_eq!(store.unconfirmed(), None);
         drop(store);
         let store = SharedNumbers::open(&path, UtcTimestamp::from_nanos(6)).unwrap();
         assert_eq!((numbers(&store), store.created()), ((3, 7), now));
@@ -193,7 +221,12 @@ mod tests {
         std::fs::write(&path, "5 3 7\n5 4 7\n5 9").unwrap();
         let mut store = SharedNumbers::open(&path, UtcTimestamp::from_nanos(6)).unwrap();
         assert_eq!(numbers(&store), (4, 7));
+        store.set_next_incoming(9, Traffic::Application).unwrap();
+        store.note_passed();
+        let before = store.unconfirmed().unwrap();
         store.reset(UtcTimestamp::from_nanos(8)).unwrap();
+        store.set_next_incoming(20, Traffic::Application).unwrap();
+        store.confirm_incoming(before).unwrap();
         drop(store);
         assert_eq!(numbers(&SharedNumbers::open(&path, UtcTimestamp::from_nanos(9)).unwrap()), (1, 1));
     }

@@ -79,8 +79,14 @@ impl VenueSession {
     ) -> Self {
         let (sender, inbound) = unbounded();
         let is_paused = Arc::new(AtomicBool::new(false));
-        let (is_full, decoder) = (is_paused.clone(), FixDecoder::new());
-        let application = VenueApplication { sender, wake, is_paused: is_full, decoder, logon_number: None };
+        let application = VenueApplication {
+            sender,
+            wake,
+            is_paused: is_paused.clone(),
+            decoder: FixDecoder::new(),
+            numbers: numbers.clone(),
+            logon_number: None,
+        };
         let session = FixSession::new(Arc::new(settings(dialect, plan, attempt)), None, numbers);
         let (handle, queue) = session_queue();
         let (stop, stopped) = watch::channel(false);
@@ -177,6 +183,7 @@ struct VenueApplication {
     /// The channel was full when it was looked at.
     is_paused: Arc<AtomicBool>,
     decoder: FixDecoder,
+    numbers: SharedNumbers,
     /// Of the venue's Logon.
     logon_number: Option<SeqNum>,
 }
@@ -216,6 +223,7 @@ impl Application for VenueApplication {
 
     fn on_message(&mut self, message: &FixMessage<'_>, _: &mut dyn SessionSender) {
         self.pass(Inbound::Message(message.bytes().to_vec()));
+        self.numbers.note_passed();
     }
 
     fn on_session_reject(&mut self, reject: &FixMessage<'_>) {
@@ -251,6 +259,8 @@ impl Application for VenueApplication {
     fn on_frame(&mut self, direction: Direction, frame: &[u8]) {
         tracing::debug!(target: "fix-out", ?direction, frame = %fix::masked(frame), "message");
         if direction == Direction::In {
+            // What came before it was handled to its end.
+            self.numbers.note_passed();
             if self.logon_number.is_none() {
                 self.note_logon(frame);
             }

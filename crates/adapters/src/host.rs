@@ -326,4 +326,12 @@ impl ReportSink for EngineLink {
     fn on_market_data(&mut self, data: MarketData) {
         self.inbox.send_price(data);
     }
+
+    fn reports_passed(&self) -> u64 {
+        self.inbox.report_progress().sent()
+    }
+
+    fn reports_durable(&self) -> u64 {
+        self.inbox.report_progress().durable()
+    }
 }

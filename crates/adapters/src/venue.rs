@@ -87,6 +87,17 @@ pub trait ReportSink {
 
     /// A price.
     fn on_market_data(&mut self, data: MarketData);
+
+    /// What was reported before this call survives a crash once [`Self::reports_durable`] has reached this number. A receiver
+    /// that keeps nothing has a number that is never reached: nothing of the venue is confirmed to it.
+    fn reports_passed(&self) -> u64 {
+        u64::MAX
+    }
+
+    /// How far reports survive a crash.
+    fn reports_durable(&self) -> u64 {
+        0
+    }
 }
 
 /// What a venue says about orders of a security; absent where it says nothing. What the reference data says applies then.

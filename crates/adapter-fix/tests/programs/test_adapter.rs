@@ -1,7 +1,7 @@
 //! An adapter on a data folder, and everything that it reports.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -30,13 +30,18 @@ pub(crate) struct VenueAddress {
 pub(crate) struct TestAdapter {
     adapter: FixAdapter,
     reports: Reports,
+    numbers: PathBuf,
+    /// How far its clock is ahead.
+    ahead_seconds: i64,
 }
 
+/// What was reported and not looked at, the newest book, how many reports there were, and how many are durable.
 #[derive(Default)]
-struct Reports(Vec<String>, Option<OrderBook>);
+struct Reports(Vec<String>, Option<OrderBook>, u64, u64);
 
 impl ReportSink for Reports {
     fn on_report(&mut self, _: Option<Timestamp>, report: ReportKind) {
+        self.2 += 1;
         self.0.push(match report {
             ReportKind::Accepted { order, .. } => format!("{order} accepted"),
             ReportKind::Filled(fill) => {
@@ -70,6 +75,14 @@ impl ReportSink for Reports {
             }
             MarketData::Tick(_) | MarketData::Trade(_) => {}
         }
+    }
+
+    fn reports_passed(&self) -> u64 {
+        self.2
+    }
+
+    fn reports_durable(&self) -> u64 {
+        self.3
     }
 }
 
@@ -126,7 +139,9 @@ impl TestAdapter {
         let tables: Vec<_> = [COMMON_SETTINGS].iter().chain(FixVenueType.settings()).copied().collect();
         let settings = VenueSettings::read("MAIN", &tables, &written).unwrap();
         assert_eq!(FixVenueType.check(&settings), []);
-        Self { adapter: open_adapter(&settings, &context(folder.path())).unwrap(), reports: Reports::default() }
+        let context = context(folder.path());
+        let (adapter, numbers) = (open_adapter(&settings, &context).unwrap(), context.file("numbers"));
+        Self { adapter, reports: Reports::default(), numbers, ahead_seconds: 0 }
     }
 
     pub(crate) fn connect(&mut self) {
@@ -163,7 +178,28 @@ impl TestAdapter {
     }
 
     pub(crate) fn deliver(&mut self) {
-        self.adapter.deliver(now(), &mut self.reports).unwrap();
+        self.adapter.deliver(self.at(), &mut self.reports).unwrap();
+    }
+
+    fn at(&self) -> Timestamp {
+        now().plus_seconds(self.ahead_seconds)
+    }
+
+    /// Time passes on its clock.
+    pub(crate) fn advance(&mut self, seconds: i64) {
+        self.ahead_seconds += seconds;
+        self.deliver();
+    }
+
+    /// The journal has everything that was reported so far.
+    pub(crate) fn make_durable(&mut self) {
+        self.reports.3 = self.reports.2;
+    }
+
+    /// The first message of the venue that it would ask for after a crash now.
+    pub(crate) fn confirmed(&self) -> u64 {
+        let text = std::fs::read_to_string(&self.numbers).unwrap();
+        text.lines().last().unwrap().rsplit(' ').next().unwrap().parse().unwrap()
     }
 
     /// Everything that is reported, when there are so many reports.
@@ -171,7 +207,7 @@ impl TestAdapter {
         let begun = Instant::now();
         while self.reports.0.len() < count {
             assert!(begun.elapsed() < WAIT_MAX, "only {:?}", self.reports.0);
-            self.adapter.deliver(now(), &mut self.reports).unwrap();
+            self.adapter.deliver(self.at(), &mut self.reports).unwrap();
             let _ = self.adapter.waker().recv_timeout(Duration::from_millis(20));
         }
         std::mem::take(&mut self.reports.0)
@@ -185,7 +221,7 @@ impl TestAdapter {
     pub(crate) fn book_until(&mut self, mut is_wanted: impl FnMut(&OrderBook) -> bool) -> OrderBook {
         let begun = Instant::now();
         loop {
-            self.adapter.deliver(now(), &mut self.reports).unwrap();
+            self.adapter.deliver(self.at(), &mut self.reports).unwrap();
             if let Some(book) = self.reports.1.as_ref().filter(|book| is_wanted(book)) {
                 return book.clone();
             }
@@ -205,7 +241,7 @@ impl TestAdapter {
     /// Until the session is lost; the adapter is disconnected then, as the host does it.
     pub(crate) fn lose(&mut self) {
         let begun = Instant::now();
-        while self.adapter.deliver(now(), &mut self.reports).is_ok() {
+        while self.adapter.deliver(self.at(), &mut self.reports).is_ok() {
             assert!(begun.elapsed() < WAIT_MAX, "the session was not lost");
             let _ = self.adapter.waker().recv_timeout(Duration::from_millis(20));
         }

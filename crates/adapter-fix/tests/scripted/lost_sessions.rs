@@ -32,6 +32,28 @@ fn a_fill_right_before_a_loss_is_asked_for_again_by_the_next_process() {
 }
 
 #[test]
+fn a_report_is_confirmed_when_the_journal_has_it_and_not_before() {
+    let (mut venue, folder) = (ScriptedVenue::start(), tempfile::tempdir().unwrap());
+    let mut desk = TestAdapter::open(&folder, "generic-44", &venue.address());
+    desk.connect_while(|| drop(venue.log_on()));
+    desk.submit(&order(1, Side::Buy));
+    venue.expect("D");
+    desk.advance(10);
+    desk.advance(10);
+    let number = venue.next;
+    venue.send("8", FILL);
+    assert_eq!(desk.reports(1), ["1 filled 100 @ 10.5 (E1)"]);
+    for _ in 0..10 {
+        desk.advance(3_600);
+    }
+    assert!(desk.confirmed() <= number, "the journal stands still, and {} is confirmed", desk.confirmed());
+    desk.make_durable();
+    desk.advance(10);
+    desk.advance(10);
+    assert_eq!(desk.confirmed(), number + 1);
+}
+
+#[test]
 fn a_request_that_found_the_session_ended_is_reported_as_not_sent() {
     let (mut venue, folder) = (ScriptedVenue::start(), tempfile::tempdir().unwrap());
     let mut desk = TestAdapter::open(&folder, "generic-44", &venue.address());

@@ -7,6 +7,7 @@ pub mod outbound_gate;
 pub mod quotas;
 pub(crate) mod inbox_metrics;
 pub mod reply;
+mod report_progress;
 mod request;
 
 use std::collections::BTreeMap;
@@ -24,6 +25,7 @@ use self::quotas::{InFlightLimits, InFlightPermit, Quotas};
 use self::reply::{ReplyReceiver, ReplySender, reply_channel};
 
 pub use self::lanes::{EngineRequest, REQUESTS_MAX};
+pub use self::report_progress::ReportProgress;
 pub use self::request::{InboxError, RequestPayload};
 
 /// Reports that may wait for the engine; an adapter with one more waits.
@@ -40,6 +42,7 @@ pub struct Inbox {
     reports: Sender<Report>,
     prices: Arc<PriceQueue>,
     metrics: Arc<InboxMetrics>,
+    report_progress: Arc<ReportProgress>,
     outbound_gate: OutboundGate,
 }
 
@@ -55,6 +58,7 @@ pub struct InboxReceiver {
     pub outbound_gate: OutboundGate,
     prices: Arc<PriceQueue>,
     metrics: Arc<InboxMetrics>,
+    report_progress: Arc<ReportProgress>,
 }
 
 /// An inbox with the default limits.
@@ -76,11 +80,13 @@ pub fn inbox_with(room: LaneLimits, unanswered: InFlightLimits) -> (Inbox, Inbox
         reports: report_sender,
         prices: prices.clone(),
         metrics: Arc::default(),
+        report_progress: Arc::default(),
         outbound_gate: OutboundGate::default(),
     };
     let (outbound_gate, metrics) = (inbox.outbound_gate.clone(), inbox.metrics.clone());
+    let report_progress = inbox.report_progress.clone();
     let requests = RequestReceiver::new(lanes, rings);
-    (inbox, InboxReceiver { requests, reports, wake, outbound_gate, prices, metrics })
+    (inbox, InboxReceiver { requests, reports, wake, outbound_gate, prices, metrics, report_progress })
 }
 
 impl Inbox {
@@ -208,7 +214,13 @@ impl Inbox {
     /// Waits while the lane is full: a venue report is never dropped.
     pub fn send_report(&self, report: Report) -> Result<(), InboxError> {
         self.metrics.record_report(&report.adapter);
+        self.report_progress.count_sent();
         self.reports.send(report).map_err(|_| InboxError::Stopped)
+    }
+
+    /// How many reports were sent, and how many of them are durable.
+    pub fn report_progress(&self) -> &ReportProgress {
+        &self.report_progress
     }
 
     /// Never waits: a newer price replaces one that the engine has not seen yet.
@@ -233,6 +245,11 @@ impl InboxReceiver {
     pub fn drain_prices(&self) -> Vec<MarketData> {
         let waiting = std::mem::take(&mut *self.prices.lock());
         waiting.into_values().flat_map(SecurityPrices::into_data).collect()
+    }
+
+    /// Where the loop tells how many reports are durable.
+    pub fn report_progress(&self) -> &ReportProgress {
+        &self.report_progress
     }
 
     /// Metrics of the inbox.

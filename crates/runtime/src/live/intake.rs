@@ -75,7 +75,9 @@ impl LiveLoop {
             taken.requests = taken_now.into();
         }
         taken.reports.extend(self.unsent.drain());
+        let own = taken.reports.len();
         taken.reports.extend(lanes.reports.try_iter().take(REPORTS_PER_TURN_MAX));
+        taken.venue_reports = (taken.reports.len() - own) as u64;
         taken.prices = lanes.drain_prices();
         let now = (self.parts.clock)();
         taken.mark_due = now >= self.next_mark_at;

@@ -3,6 +3,7 @@
 
 mod retired_orders;
 mod gate;
+mod report_counter;
 mod sequencer;
 mod stamped_batch;
 mod snapshot_writer;
@@ -93,6 +94,7 @@ pub struct LiveLoop {
     carried_over: VecDeque<EngineRequest>,
     /// Whether a venue has reported since the last valuation.
     traded: bool,
+    report_counter: report_counter::ReportCounter,
     inputs_since_snapshot: u64,
     snapshot_writer: SnapshotWriter,
     /// A state that is written once it is durable.
@@ -120,6 +122,7 @@ impl LiveLoop {
             applied_sequence: recovered.last_sequence,
             carried_over: VecDeque::new(),
             traded: false,
+            report_counter: report_counter::ReportCounter::default(),
             inputs_since_snapshot: recovered.replayed,
             snapshot_due: None,
             next_mark_at: Timestamp(0),
@@ -170,6 +173,7 @@ impl LiveLoop {
         let now = (self.parts.clock)();
         self.handle_prices(now, taken.prices)?;
         self.handle_inputs(now, taken.requests, taken.reports, taken.mark_due)?;
+        self.report_counter.count(taken.venue_reports, self.visible_sequence());
         self.release();
         self.unsent.flush(&mut self.parts.instructions);
         self.write_snapshot_if_due();
@@ -371,6 +375,7 @@ impl LiveLoop {
     fn release(&mut self) {
         let durable = self.parts.journal.durable();
         self.sequencer.on_durable(durable);
+        self.report_counter.release(durable, self.parts.inbox.report_progress());
         let mut events = Vec::new();
         while let Some(held) = self.gate.pop_durable(durable) {
             self.release_output(held, &mut events);

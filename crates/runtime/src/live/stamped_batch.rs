@@ -18,6 +18,8 @@ use crate::live::sequencer::Sequencer;
 pub(super) struct InputBatch {
     pub(super) requests: VecDeque<EngineRequest>,
     pub(super) reports: Vec<Report>,
+    /// How many of the reports an adapter sent; the others are of the loop itself.
+    pub(super) venue_reports: u64,
     pub(super) prices: Vec<MarketData>,
     pub(super) mark_due: bool,
 }
