@@ -22,11 +22,12 @@ fn wait_for_stale(client: &mut HttpClient, stale: &Value) -> Value {
 }
 
 #[test]
-fn prices_over_fix_are_stale_while_the_line_is_cut_and_nothing_is_opened_on_them() {
+fn prices_over_fix_are_stale_while_their_line_is_cut_and_nothing_is_opened_on_them() {
     let folder = tempfile::tempdir().unwrap();
     let lab = LabProcess::start(&folder.path().join("lab"), &["activity=off"]);
     write_reference(&folder.path().join("reference"));
-    let line = CuttableProxy::to(lab.address("fix44").parse::<SocketAddr>().unwrap());
+    let face = lab.address("fix44").parse::<SocketAddr>().unwrap();
+    let prices = CuttableProxy::to(face);
     let venue = [
         ("type", "fix"),
         ("dialect", "generic-44"),
@@ -34,6 +35,7 @@ fn prices_over_fix_are_stale_while_the_line_is_cut_and_nothing_is_opened_on_them
         ("host", "127.0.0.1"),
         ("tls", "false"),
         ("senderCompId", "BETA"),
+        ("marketDataSenderCompId", "ALPHA"),
         ("targetCompId", "LAB"),
     ];
     let launch = ServerLauncher::in_folder(&folder.path().join("data"))
@@ -42,7 +44,8 @@ fn prices_over_fix_are_stale_while_the_line_is_cut_and_nothing_is_opened_on_them
         .set("portfolio.baseCurrency", "USDT")
         .set("demo.openingCash", "")
         .set("auth.anonymousRole", "admin")
-        .set("venues.LAB.port", line.address().port());
+        .set("venues.LAB.port", face.port())
+        .set("venues.LAB.marketDataPort", prices.address().port());
     let launch = venue.iter().fold(launch, |launch, (key, value)| launch.set(&format!("venues.LAB.{key}"), value));
     let server = launch.start();
     let mut client = server.client();
@@ -53,12 +56,12 @@ fn prices_over_fix_are_stale_while_the_line_is_cut_and_nothing_is_opened_on_them
     client.place(&resting("before"));
     client.wait_for_status("before", "SUBMITTED");
 
-    line.cut();
+    prices.cut();
     wait_for_stale(&mut client, &json!("DISCONNECTED"));
     let refused = client.submit(&resting("meanwhile"));
     assert_eq!((refused.status, &body_of(&refused)["code"]), (422, &json!("stale-price")));
 
-    line.restore();
+    prices.restore();
     wait_for_stale(&mut client, &Value::Null);
     client.place(&resting("after"));
     client.wait_for_status("after", "SUBMITTED");
