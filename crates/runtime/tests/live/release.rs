@@ -4,7 +4,7 @@ use bus::Ledger;
 use domain::Query;
 use domain::query::Filter;
 
-use crate::fixture::{LiveFixture, NOTHING, PendingReply};
+use crate::fixture::{LiveFixture, NOTHING, PendingReply, RunningLoop};
 
 #[test]
 fn nothing_of_an_order_leaves_before_it_is_durable() {
@@ -21,6 +21,28 @@ fn nothing_of_an_order_leaves_before_it_is_durable() {
     assert_eq!(live.released(), ["event A-1 PendingNew", "venue: submit A-1"], "they leave before the reply");
     let (_, ended) = live.stop();
     assert_eq!(ended.stored, ["event A-1 PendingNew"]);
+}
+
+#[test]
+fn a_report_of_a_venue_counts_as_durable_when_the_journal_has_it() {
+    let fixture = LiveFixture::default();
+    let mut live = fixture.start_trading();
+    assert_eq!(live.place("A-1").wait(), "placed A-1");
+    live.released();
+    let waiting = |live: &RunningLoop| {
+        let progress = live.inbox.report_progress();
+        progress.sent() - progress.durable()
+    };
+    assert_eq!(waiting(&live), 0);
+    let hold = fixture.disk.hold_syncs();
+    live.accept(1);
+    hold.wait_begun();
+    // The loop has gone on meanwhile.
+    live.pass_price();
+    assert_eq!(waiting(&live), 1);
+    drop(hold);
+    assert_eq!(live.next_order_event(), "event A-1 New");
+    assert_eq!(waiting(&live), 0);
 }
 
 #[test]
