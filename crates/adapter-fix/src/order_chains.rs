@@ -41,6 +41,8 @@ pub(crate) struct OrderChain {
     /// Terms that were asked for, by the number of the request.
     pub asked: Vec<(u32, OrderTerms)>,
     pub kinds: Vec<(u32, RequestKind)>,
+    /// The newest request that the engine has named; one from before the start has no kind here.
+    pub newest: u32,
     /// CumQty (14); absent where nothing was heard.
     pub cum_qty: Option<Quantity>,
     /// ExecID and the id that was reported for it, the newest last.
@@ -53,6 +55,13 @@ pub(crate) struct OrderChain {
 impl OrderChain {
     pub(crate) fn kind(&self, request: u32) -> Option<RequestKind> {
         self.kinds.iter().find(|(number, _)| *number == request).map(|(_, kind)| *kind)
+    }
+
+    /// Whether a newer request of that kind was made: what is said of the older one does not settle it. A request from before the
+    /// start may be of that kind.
+    pub(crate) fn is_superseded(&self, request: u32, kind: RequestKind) -> bool {
+        let is_newer = |(number, known): &(u32, RequestKind)| *number > request && *known == kind;
+        self.kinds.iter().any(is_newer) || (self.newest > request && self.kind(self.newest).is_none())
     }
 
     pub(crate) fn asked_terms(&self, request: u32) -> Option<OrderTerms> {
@@ -152,6 +161,7 @@ impl OrderChains {
         let chain = self.chain(order.id);
         chain.terms.get_or_insert(order.terms);
         chain.cum_qty = chain.cum_qty.max(Some(order.filled));
+        chain.newest = chain.newest.max(order.request);
         chain
     }
 

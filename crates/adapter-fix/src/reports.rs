@@ -95,7 +95,8 @@ impl FixTranslator {
         match self.meant(id, fields) {
             ExecKind::PendingNew | ExecKind::Pending | ExecKind::Status => Vec::new(),
             ExecKind::New => {
-                self.chains.chain(order).known = Some(id.request);
+                let chain = self.chains.chain(order);
+                chain.known = chain.known.max(Some(id.request));
                 report(ReportKind::Accepted { order, ext_id: fields.order_id.map(Text::from) })
             }
             ExecKind::Trade => self.on_trade(message, order, fields),
@@ -206,16 +207,35 @@ impl FixTranslator {
         id: WireId,
         fields: &ExecutionFields<'_>,
     ) -> Vec<InboundMeaning> {
+        if self.is_superseded(id, RequestKind::Replace) {
+            return self.on_replaced_late(message, id);
+        }
         let chain = self.chains.get(id.order);
         let base = chain.and_then(|chain| chain.asked_terms(id.request).or(chain.terms));
         let Some(terms) = terms_of(&self.dialect, message, base) else {
             return unclear(Some(id.order), "the order was replaced, and its terms are not told".to_owned());
         };
         let chain = self.chains.chain(id.order);
-        chain.known = Some(id.request);
+        chain.known = chain.known.max(Some(id.request));
         chain.terms = Some(terms);
         let ext_id = fields.order_id.map(Text::from);
         report(ReportKind::Replaced { order: id.order, terms, ext_id })
+    }
+
+    fn is_superseded(&self, id: WireId, kind: RequestKind) -> bool {
+        self.chains.get(id.order).is_some_and(|chain| chain.is_superseded(id.request, kind))
+    }
+
+    /// A replace before the newest one. What is sent again was said before, or is part of the answer to the question about the order;
+    /// otherwise one took effect that nobody waits for any more.
+    fn on_replaced_late(&mut self, message: &FixMessage<'_>, id: WireId) -> Vec<InboundMeaning> {
+        let chain = self.chains.chain(id.order);
+        let is_told = chain.known >= Some(id.request) || message.flag(43) || message.flag(97);
+        chain.known = chain.known.max(Some(id.request));
+        if is_told {
+            return Vec::new();
+        }
+        unclear(Some(id.order), "the order was replaced by a request that is not the newest".to_owned())
     }
 
     /// The venue itself changed the order; a stop that was triggered has the terms that it had.
@@ -373,6 +393,8 @@ impl FixTranslator {
                 self.chains.end(order);
                 report(ReportKind::Rejected { order, reason })
             }
+            // Another request of its kind is pending, and not refused by this.
+            Some(kind @ (RequestKind::Cancel | RequestKind::Replace)) if self.is_superseded(id, kind) => Vec::new(),
             Some(RequestKind::Cancel) => report(ReportKind::CancelRejected { order, reason }),
             Some(RequestKind::Replace) => report(ReportKind::ReplaceRejected { order, reason }),
             // A question that is refused has no answer.
@@ -380,6 +402,7 @@ impl FixTranslator {
                 self.chains.chain(order).questions.clear();
                 Vec::new()
             }
+            None if self.is_superseded(id, RequestKind::New) => Vec::new(),
             None => unclear(Some(order), format!("a request of before the start was refused: {reason}")),
         }
     }

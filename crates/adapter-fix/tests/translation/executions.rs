@@ -5,7 +5,7 @@ use domain::order::OrderTerms;
 use domain::{Order, TimeInForce};
 use expect_test::expect;
 
-use crate::story::{Story, order, terms};
+use crate::story::{NOW, Story, order, terms};
 
 #[test]
 fn an_order_is_accepted_filled_in_parts_and_the_rest_cancelled() {
@@ -68,6 +68,77 @@ fn a_chain_of_replaces_goes_by_the_last_accepted_id() {
         > 35=F|11=R7-1-3|38=100|41=R7-1-1|54=1|55=MSFT|60=20261116-12:00:00.000
         < 35=9|11=R7-1-3|41=R7-1-1|37=V1|39=2|434=1|102=0
             1 cancel refused: CxlRejReason (102) 0
+    "#]]
+    .assert_eq(&story.told);
+}
+
+#[test]
+fn what_is_said_of_an_older_request_does_not_settle_the_newest() {
+    let mut story = Story::new("generic-44");
+    story.submit(&order(1));
+    story.replace(&Order { request: 1, ..order(1) }, terms(150, "10.6"));
+    story.venue("8 11=R7-1-1|41=R7-1-0|37=V1|17=E2|150=5|39=0|38=150|44=10.6|14=0|151=150");
+    story.replace(&Order { request: 2, ..order(1) }, terms(80, "10.7"));
+    story.venue("8 43=Y|11=R7-1-1|41=R7-1-0|37=V1|17=E2|150=5|39=0|38=150|44=10.6|14=0|151=150");
+    story.venue("8 97=Y|11=R7-1-0|37=V1|17=E1|150=0|39=0|38=100|14=0|151=100");
+    story.venue("8 11=R7-1-2|41=R7-1-1|37=V1|17=E3|150=5|39=0|38=80|44=10.7|14=0|151=80");
+    story.cancel(&Order { request: 3, ..order(1) });
+    story.venue("9 11=R7-1-3|41=R7-1-2|37=V1|39=0|434=1|102=0");
+    story.cancel(&Order { request: 4, ..order(1) });
+    story.venue("9 43=Y|11=R7-1-3|41=R7-1-2|37=V1|39=0|434=1|102=0");
+    story.sent(9, 1, 3, RequestKind::Cancel);
+    story.venue("j 45=9|372=F|380=3");
+    story.venue("9 11=R7-1-4|41=R7-1-2|37=V1|39=0|434=1|102=3");
+    expect![[r#"
+        > 35=D|11=R7-1-0|21=1|38=100|40=2|44=10.5|54=1|55=MSFT|59=1|60=20261116-12:00:00.000
+        > 35=G|11=R7-1-1|21=1|38=150|40=2|41=R7-1-0|44=10.6|54=1|55=MSFT|59=1|60=20261116-12:00:00.000
+        < 35=8|11=R7-1-1|41=R7-1-0|37=V1|17=E2|150=5|39=0|38=150|44=10.6|14=0|151=150
+            1 replaced: 150 @ 10.6 GTC
+        > 35=G|11=R7-1-2|21=1|38=80|40=2|41=R7-1-1|44=10.7|54=1|55=MSFT|59=1|60=20261116-12:00:00.000
+        < 35=8|43=Y|11=R7-1-1|41=R7-1-0|37=V1|17=E2|150=5|39=0|38=150|44=10.6|14=0|151=150
+            nothing
+        < 35=8|97=Y|11=R7-1-0|37=V1|17=E1|150=0|39=0|38=100|14=0|151=100
+            1 accepted as Some("V1")
+        < 35=8|11=R7-1-2|41=R7-1-1|37=V1|17=E3|150=5|39=0|38=80|44=10.7|14=0|151=80
+            1 replaced: 80 @ 10.7 GTC
+        > 35=F|11=R7-1-3|38=100|41=R7-1-2|54=1|55=MSFT|60=20261116-12:00:00.000
+        < 35=9|11=R7-1-3|41=R7-1-2|37=V1|39=0|434=1|102=0
+            1 cancel refused: CxlRejReason (102) 0
+        > 35=F|11=R7-1-4|38=100|41=R7-1-2|54=1|55=MSFT|60=20261116-12:00:00.000
+        < 35=9|43=Y|11=R7-1-3|41=R7-1-2|37=V1|39=0|434=1|102=0
+            nothing
+        < 35=j|45=9|372=F|380=3
+            nothing
+        < 35=9|11=R7-1-4|41=R7-1-2|37=V1|39=0|434=1|102=3
+            1 cancel refused: CxlRejReason (102) 3
+    "#]]
+    .assert_eq(&story.told);
+}
+
+#[test]
+fn a_replace_that_nobody_waits_for_any_more_is_asked_about() {
+    let mut story = Story::new("generic-44");
+    story.submit(&order(1));
+    story.replace(&Order { request: 1, ..order(1) }, terms(150, "10.6"));
+    story.replace(&Order { request: 2, ..order(1) }, terms(80, "10.7"));
+    story.venue("8 11=R7-1-1|41=R7-1-0|37=V1|17=E2|150=5|39=0|38=150|44=10.6|14=0|151=150");
+    // After a start the engine names its newest request only with the question.
+    story.translator.chains.on_question(NOW.parse().unwrap(), &Order { request: 3, ..order(2) });
+    story.venue("8 43=Y|11=R7-2-2|41=R7-2-0|37=V2|17=E2|150=5|39=0|38=150|44=10.6|14=0|151=150");
+    story.venue("9 43=Y|11=R7-2-2|41=R7-2-0|37=V2|39=0|434=1|102=0");
+    story.venue("9 43=Y|11=R7-2-1|41=R7-2-0|37=V2|39=0|102=0");
+    expect![[r#"
+        > 35=D|11=R7-1-0|21=1|38=100|40=2|44=10.5|54=1|55=MSFT|59=1|60=20261116-12:00:00.000
+        > 35=G|11=R7-1-1|21=1|38=150|40=2|41=R7-1-0|44=10.6|54=1|55=MSFT|59=1|60=20261116-12:00:00.000
+        > 35=G|11=R7-1-2|21=1|38=80|40=2|41=R7-1-0|44=10.7|54=1|55=MSFT|59=1|60=20261116-12:00:00.000
+        < 35=8|11=R7-1-1|41=R7-1-0|37=V1|17=E2|150=5|39=0|38=150|44=10.6|14=0|151=150
+            ALARM order 1: the order was replaced by a request that is not the newest
+        < 35=8|43=Y|11=R7-2-2|41=R7-2-0|37=V2|17=E2|150=5|39=0|38=150|44=10.6|14=0|151=150
+            nothing
+        < 35=9|43=Y|11=R7-2-2|41=R7-2-0|37=V2|39=0|434=1|102=0
+            nothing
+        < 35=9|43=Y|11=R7-2-1|41=R7-2-0|37=V2|39=0|102=0
+            nothing
     "#]]
     .assert_eq(&story.told);
 }
