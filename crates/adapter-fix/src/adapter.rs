@@ -348,7 +348,7 @@ impl OrderSession for FixAdapter {
         let outcome = match dialect.recovery.orders {
             OrderQuery::None => SendOutcome::NotSent("venue-no-status: the venue answers no questions".into()),
             OrderQuery::Status => {
-                let known = self.translator.chains.known_id(self.setup.instance, order);
+                let known = self.translator.chains.inquiry_id(self.setup.instance, order);
                 let write = |context: &OrderContext<'_>| requests::order_status(dialect, ids, order, known, context);
                 let message = self.with_context(at, order, write);
                 self.send(at, RequestKind::Status, message)

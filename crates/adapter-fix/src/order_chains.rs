@@ -143,8 +143,20 @@ impl OrderChains {
     /// The id by which the venue knows the order. Where that was not heard since the start, it is that of the submit, or where
     /// the order was replaced before, that of the newest request before this one.
     pub fn known_id(&self, instance: u64, order: &Order) -> WireId {
+        self.heard_id(instance, order, order.request.saturating_sub(1))
+    }
+
+    /// The id to ask by. A question is no request of its own: where nothing is pending, the newest request is the likely one.
+    pub fn inquiry_id(&self, instance: u64, order: &Order) -> WireId {
+        let (cancel, replace) = (order.pending.cancel(), order.pending.replace());
+        let pending = u32::from(cancel.is_some()) + u32::from(replace.is_some());
+        self.heard_id(instance, order, order.request.saturating_sub(pending))
+    }
+
+    /// Without a replace it is the id of the submit.
+    fn heard_id(&self, instance: u64, order: &Order, likely: u32) -> WireId {
         let heard = self.chains.get(&order.id).and_then(|chain| chain.known);
-        let likely = if order.revision == 0 { 0 } else { order.request.saturating_sub(1) };
+        let likely = if order.revision == 0 { 0 } else { likely };
         WireId { instance, order: order.id, request: heard.unwrap_or(likely) }
     }
 

@@ -1,10 +1,11 @@
 //! Answers to questions about orders: status reports, one by one or for all open orders.
 
 use adapter_fix::{Dialect, SHIPPED_DIALECTS};
-use domain::Order;
+use domain::order::{OrderRequest, PendingRequest, ReplaceRequest};
+use domain::{Order, Source};
 use expect_test::expect;
 
-use crate::story::{NOW, Story, order};
+use crate::story::{INSTANCE, NOW, Story, order};
 
 fn ask(story: &mut Story, order: &Order) {
     story.translator.chains.on_question(NOW.parse().unwrap(), order);
@@ -66,6 +67,21 @@ fn what_a_mass_status_does_not_list_is_not_open() {
             1 not found as of 2026-11-16T12:00:00Z
     "#]]
     .assert_eq(&story.told);
+}
+
+#[test]
+fn after_a_start_an_order_is_asked_about_by_the_newest_id_that_the_venue_has() {
+    let chains = Story::new("generic-44").translator.chains;
+    let request = OrderRequest { cl_ord_id: None, source: Source::Rest, requested_by: None, reason: None };
+    let cancel = |overtaken| PendingRequest::Cancel(Box::new(request.clone()), overtaken);
+    let replace = PendingRequest::Replace(Box::new(request.clone()), Box::new(order(1).terms));
+    let overtaken = Box::new(ReplaceRequest { request: request.clone(), terms: order(1).terms });
+    let asked =
+        |revision, pending| chains.inquiry_id(INSTANCE, &Order { revision, request: 3, pending, ..order(1) }).request;
+    assert_eq!(asked(0, PendingRequest::Nothing), 0, "it was never replaced");
+    assert_eq!(asked(1, PendingRequest::Nothing), 3);
+    assert_eq!([asked(1, cancel(None)), asked(1, replace)], [2, 2]);
+    assert_eq!(asked(1, cancel(Some(overtaken))), 1);
 }
 
 #[test]
