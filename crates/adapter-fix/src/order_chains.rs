@@ -32,6 +32,19 @@ pub(crate) struct Question {
     pub terms: OrderTerms,
 }
 
+/// A fill as it was reported.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ReportedFill {
+    pub exec_id: String,
+    /// The id under which it was reported.
+    pub reported: String,
+    pub quantity: Quantity,
+    /// The venue's time.
+    pub at: Option<Timestamp>,
+    /// Busted, or corrected by another one.
+    pub is_void: bool,
+}
+
 #[derive(Debug, Clone, Default)]
 pub(crate) struct OrderChain {
     /// The number of the request by which the venue knows the order.
@@ -45,8 +58,8 @@ pub(crate) struct OrderChain {
     pub newest: u32,
     /// CumQty (14); absent where nothing was heard.
     pub cum_qty: Option<Quantity>,
-    /// ExecID and the id that was reported for it, the newest last.
-    pub fills: VecDeque<(String, String)>,
+    /// The newest last.
+    pub fills: VecDeque<ReportedFill>,
     /// Oldest first.
     pub questions: VecDeque<Question>,
     pub has_ended: bool,
@@ -68,19 +81,35 @@ impl OrderChain {
         self.asked.iter().find(|(number, _)| *number == request).map(|(_, terms)| *terms)
     }
 
-    pub(crate) fn add_fill(&mut self, exec_id: &str, reported: &str) {
-        if self.fills.iter().any(|(_, known)| known == reported) {
-            return;
+    /// Whether it was not reported before.
+    pub(crate) fn add_fill(&mut self, fill: ReportedFill) -> bool {
+        if self.fills.iter().any(|known| known.reported == fill.reported) {
+            return false;
         }
         if self.fills.len() == CHAIN_FILLS_MAX {
             self.fills.pop_front();
         }
-        self.fills.push_back((exec_id.to_owned(), reported.to_owned()));
+        self.fills.push_back(fill);
+        true
     }
 
-    /// The newest fill of that ExecID, as it was reported.
-    pub(crate) fn reported_fill(&self, exec_id: &str) -> Option<&str> {
-        self.fills.iter().rev().find(|(known, _)| known == exec_id).map(|(_, reported)| reported.as_str())
+    /// Whether a fill of that id was busted or corrected, and this one is of another time: it is another fill.
+    pub(crate) fn is_void(&self, reported: &str, at: Option<Timestamp>) -> bool {
+        self.fills.iter().any(|known| known.is_void && known.reported == reported && known.at != at)
+    }
+
+    /// The only fill of that ExecID and quantity; where the quantity is not known, the only one of that ExecID.
+    pub(crate) fn reported_fill(&self, exec_id: &str, quantity: Option<Quantity>) -> Option<&str> {
+        let is_meant = |fill: &&ReportedFill| {
+            !fill.is_void && fill.exec_id == exec_id && quantity.is_none_or(|quantity| fill.quantity == quantity)
+        };
+        let mut meant = self.fills.iter().filter(is_meant);
+        let fill = meant.next()?;
+        meant.next().is_none().then_some(fill.reported.as_str())
+    }
+
+    pub(crate) fn make_void(&mut self, reported: &str) {
+        self.fills.iter_mut().filter(|fill| fill.reported == reported).for_each(|fill| fill.is_void = true);
     }
 }
 

@@ -7,7 +7,7 @@ use fix::FixMessage;
 
 use crate::dialect::{Dialect, ExecIdRule, ExecKind, OrdState};
 use crate::execution::{ExecutionFields, contradiction, decimal, terms_of};
-use crate::order_chains::{OrderChains, Question};
+use crate::order_chains::{OrderChains, Question, ReportedFill};
 use crate::requests::{ClientIds, RequestKind};
 
 /// What a message means.
@@ -149,8 +149,10 @@ impl FixTranslator {
         let Some(fill) = self.fill(message, order, fields) else { return Vec::new() };
         let missing = self.missing_before(order, &fill, fields);
         let chain = self.chains.chain(order);
-        chain.add_fill(fields.exec_id.unwrap_or_default(), &fill.exec_id);
-        chain.cum_qty = chain.cum_qty.max(fields.condition.cum_qty);
+        // What is sent again may have been busted since.
+        if chain.add_fill(reported(fields, &fill)) {
+            chain.cum_qty = chain.cum_qty.max(fields.condition.cum_qty);
+        }
         if fields.condition.state == OrdState::Filled {
             self.chains.end(order);
         }
@@ -171,7 +173,7 @@ impl FixTranslator {
         let (fee, charges) = self.commission(message);
         Some(VenueFill {
             order,
-            exec_id: self.exec_id(fields.exec_id?, fields.condition.cum_qty).into(),
+            exec_id: self.exec_id(order, fields.exec_id?, fields).into(),
             quantity,
             price: fields.last_px?,
             at: fields.at,
@@ -182,11 +184,16 @@ impl FixTranslator {
         })
     }
 
-    /// Where ExecIDs begin at 1 again, what was filled until then is part of the id.
-    fn exec_id(&self, exec_id: &str, cum_qty: Option<Quantity>) -> String {
-        match (self.dialect.executions.exec_ids, cum_qty) {
-            (ExecIdRule::Repeat, Some(cum_qty)) => format!("{exec_id}@{}", cum_qty.0.normalize()),
-            (ExecIdRule::Unique | ExecIdRule::Repeat, _) => exec_id.to_owned(),
+    /// Where ExecIDs begin at 1 again, what was filled until then is part of the id; after a bust its time too.
+    fn exec_id(&self, order: OrderId, exec_id: &str, fields: &ExecutionFields<'_>) -> String {
+        let (ExecIdRule::Repeat, Some(cum_qty)) = (self.dialect.executions.exec_ids, fields.condition.cum_qty) else {
+            return exec_id.to_owned();
+        };
+        let id = format!("{exec_id}@{}", cum_qty.0.normalize());
+        let is_void = self.chains.get(order).is_some_and(|chain| chain.is_void(&id, fields.at));
+        match fields.at.filter(|_| is_void) {
+            Some(at) => format!("{id}@{}", at.0),
+            None => id,
         }
     }
 
@@ -258,10 +265,15 @@ impl FixTranslator {
     }
 
     fn on_bust(&mut self, order: OrderId, fields: &ExecutionFields<'_>) -> Vec<InboundMeaning> {
-        let Some(exec_id) = self.referred_fill(order, fields) else {
-            return unclear(Some(order), "an execution is busted that was not reported".to_owned());
+        let Some(exec_id) = self.referred_fill(order, fields, Quantity::ZERO) else {
+            return unclear(
+                Some(order),
+                "an execution is busted, and which of the reported ones is not certain".to_owned(),
+            );
         };
-        self.chains.chain(order).cum_qty = fields.condition.cum_qty;
+        let chain = self.chains.chain(order);
+        chain.make_void(&exec_id);
+        chain.cum_qty = fields.condition.cum_qty;
         report(ReportKind::Busted { order, exec_id, reason: fields.text.map(Text::from) })
     }
 
@@ -271,22 +283,34 @@ impl FixTranslator {
         order: OrderId,
         fields: &ExecutionFields<'_>,
     ) -> Vec<InboundMeaning> {
-        let (Some(exec_id), Some(by)) = (self.referred_fill(order, fields), self.fill(message, order, fields)) else {
-            return unclear(Some(order), "an execution is corrected that was not reported".to_owned());
+        let by = self.fill(message, order, fields);
+        let referred = by.as_ref().and_then(|by| self.referred_fill(order, fields, by.quantity));
+        let (Some(exec_id), Some(by)) = (referred, by) else {
+            return unclear(
+                Some(order),
+                "an execution is corrected, and which of the reported ones is not certain".to_owned(),
+            );
         };
         let chain = self.chains.chain(order);
-        chain.add_fill(fields.exec_id.unwrap_or_default(), &by.exec_id);
+        chain.make_void(&exec_id);
+        chain.add_fill(reported(fields, &by));
         chain.cum_qty = fields.condition.cum_qty;
         report(ReportKind::Corrected { exec_id, by })
     }
 
-    /// ExecRefID (19) as it was reported. Unique ids need no memory.
-    fn referred_fill(&self, order: OrderId, fields: &ExecutionFields<'_>) -> Option<Text> {
+    /// ExecRefID (19) as it was reported, where it is now worth `by`. Unique ids need no memory. Where ids repeat, the quantity that
+    /// CumQty (14) lost tells which one is meant.
+    fn referred_fill(&self, order: OrderId, fields: &ExecutionFields<'_>, by: Quantity) -> Option<Text> {
         let exec_id = fields.exec_ref_id?;
-        match self.dialect.executions.exec_ids {
-            ExecIdRule::Unique => Some(exec_id.into()),
-            ExecIdRule::Repeat => self.chains.get(order)?.reported_fill(exec_id).map(Text::from),
+        if self.dialect.executions.exec_ids == ExecIdRule::Unique {
+            return Some(exec_id.into());
         }
+        let chain = self.chains.get(order)?;
+        let quantity = match (chain.cum_qty, fields.condition.cum_qty) {
+            (Some(known), Some(shown)) => Some(known.plus(by).ok()?.minus(shown).ok()?),
+            _ => None,
+        };
+        chain.reported_fill(exec_id, quantity).map(Text::from)
     }
 
     /// The answer to a question. Executions are not part of it: where the venue has more than was reported, nothing is concluded.
@@ -405,6 +429,16 @@ impl FixTranslator {
             None if self.is_superseded(id, RequestKind::New) => Vec::new(),
             None => unclear(Some(order), format!("a request of before the start was refused: {reason}")),
         }
+    }
+}
+
+fn reported(fields: &ExecutionFields<'_>, fill: &VenueFill) -> ReportedFill {
+    ReportedFill {
+        exec_id: fields.exec_id.unwrap_or_default().to_owned(),
+        reported: fill.exec_id.to_string(),
+        quantity: fill.quantity,
+        at: fill.at,
+        is_void: false,
     }
 }
 
