@@ -8,6 +8,7 @@ mod message_check;
 mod execution;
 mod order_chains;
 mod reports;
+mod answers;
 
 mod number_store;
 mod request_rate;

@@ -1,13 +1,13 @@
 //! Messages of the venue as reports to the engine: Execution Report (8), Order Cancel Reject (9), Reject (3), Business Message
 //! Reject (j).
 
-use domain::report::{InquiryAnswer, InquiryResult, ReportKind, VenueFill, VenueOrder, VenueOrderState};
+use domain::report::{ReportKind, VenueFill};
 use domain::{Amount, Charge, ChargeKind, Liquidity, OrderId, Quantity, Text, Timestamp, WireId};
 use fix::FixMessage;
 
 use crate::dialect::{Dialect, ExecIdRule, ExecKind, OrdState};
 use crate::execution::{ExecutionFields, contradiction, decimal, terms_of};
-use crate::order_chains::{OrderChains, Question, ReportedFill};
+use crate::order_chains::{OrderChains, ReportedFill};
 use crate::requests::{ClientIds, RequestKind};
 
 /// What a message means.
@@ -27,7 +27,7 @@ pub enum InboundMeaning {
 
 /// Translates the messages of one session.
 pub struct FixTranslator {
-    dialect: Dialect,
+    pub(crate) dialect: Dialect,
     ids: ClientIds,
     pub chains: OrderChains,
 }
@@ -80,7 +80,12 @@ impl FixTranslator {
         }
     }
 
-    fn interpret(&mut self, message: &FixMessage<'_>, id: WireId, fields: &ExecutionFields<'_>) -> Vec<InboundMeaning> {
+    pub(crate) fn interpret(
+        &mut self,
+        message: &FixMessage<'_>,
+        id: WireId,
+        fields: &ExecutionFields<'_>,
+    ) -> Vec<InboundMeaning> {
         let question = self.chains.get(id.order).and_then(|chain| chain.questions.front().copied());
         if fields.kind == ExecKind::Status
             && let Some(question) = question
@@ -313,74 +318,6 @@ impl FixTranslator {
         chain.reported_fill(exec_id, quantity).map(Text::from)
     }
 
-    /// The answer to a question. Executions are not part of it: where the venue has more than was reported, nothing is concluded.
-    fn answer(
-        &mut self,
-        message: &FixMessage<'_>,
-        id: WireId,
-        fields: &ExecutionFields<'_>,
-        question: Question,
-    ) -> Vec<InboundMeaning> {
-        let order = id.order;
-        self.chains.chain(order).questions.clear();
-        if fields.is_unknown_order() {
-            return not_found(order, question);
-        }
-        if let Some(reason) = contradiction(&self.dialect.executions, fields) {
-            return unclear(Some(order), reason);
-        }
-        let chain = self.chains.chain(order);
-        let (known, shown) = (chain.cum_qty.unwrap_or(question.filled), fields.condition.cum_qty);
-        if let Some(more) = shown.filter(|shown| *shown > known) {
-            return unclear(Some(order), format!("the venue has filled {more}, but only {known} were reported"));
-        }
-        // An answer from before the newest execution says nothing about now.
-        if shown.is_some_and(|shown| shown < known) {
-            return Vec::new();
-        }
-        let base = chain.terms.unwrap_or(question.terms);
-        let terms = terms_of(&self.dialect, message, Some(base)).unwrap_or(base);
-        let state = fields.condition.state;
-        // A venue names the order by the id under which it knows it, unless a request is pending.
-        if state.is_open() && state != OrdState::PendingRequest {
-            (chain.known, chain.terms) = (Some(id.request), Some(terms));
-        }
-        let seen = VenueOrder {
-            order,
-            ext_id: fields.order_id.map(Text::from),
-            terms,
-            state: venue_state(state),
-            reason: fields.text.map(Text::from),
-        };
-        if !state.is_open() {
-            self.chains.end(order);
-        }
-        inquiry(order, question, InquiryResult::Found(seen, Vec::new()))
-    }
-
-    /// The last report of a mass status: what was asked about and not listed is not open at the venue.
-    fn end_of_mass_status(&mut self, message: &FixMessage<'_>, ours: Option<WireId>) -> Option<Vec<InboundMeaning>> {
-        let is_empty = message.number(911) == Some(0);
-        let is_last = message.flag(912) || is_empty;
-        if message.get(584).is_none() || !is_last {
-            return None;
-        }
-        let mut meanings = Vec::new();
-        if let Some(id) = ours.filter(|_| !is_empty) {
-            let fields = ExecutionFields::read(&self.dialect, message);
-            match fields {
-                Ok(fields) => meanings.extend(self.interpret(message, id, &fields)),
-                Err(reason) => return Some(unclear(Some(id.order), reason)),
-            }
-        }
-        for order in self.chains.questioned() {
-            if let Some(question) = self.chains.chain(order).questions.pop_front() {
-                meanings.extend(not_found(order, question));
-            }
-        }
-        Some(meanings)
-    }
-
     fn on_cancel_reject(&mut self, message: &FixMessage<'_>) -> Vec<InboundMeaning> {
         let Some(id) = message.text(11).and_then(|text| self.ids.read(text)) else {
             let id = message.text(11).unwrap_or_default().to_owned();
@@ -442,34 +379,12 @@ fn reported(fields: &ExecutionFields<'_>, fill: &VenueFill) -> ReportedFill {
     }
 }
 
-fn report(kind: ReportKind) -> Vec<InboundMeaning> {
+pub(crate) fn report(kind: ReportKind) -> Vec<InboundMeaning> {
     vec![InboundMeaning::Report(kind)]
 }
 
-fn unclear(order: Option<OrderId>, reason: String) -> Vec<InboundMeaning> {
+pub(crate) fn unclear(order: Option<OrderId>, reason: String) -> Vec<InboundMeaning> {
     vec![InboundMeaning::Unclear { order, reason }]
-}
-
-fn not_found(order: OrderId, question: Question) -> Vec<InboundMeaning> {
-    inquiry(order, question, InquiryResult::NotFound)
-}
-
-fn inquiry(order: OrderId, question: Question, result: InquiryResult) -> Vec<InboundMeaning> {
-    report(ReportKind::Inquiry(InquiryAnswer { order, as_of: question.as_of, dead_after: None, result }))
-}
-
-fn venue_state(state: OrdState) -> VenueOrderState {
-    match state {
-        OrdState::Canceled => VenueOrderState::Canceled,
-        OrdState::Expired => VenueOrderState::Expired,
-        OrdState::Rejected => VenueOrderState::Rejected,
-        OrdState::PendingNew
-        | OrdState::New
-        | OrdState::PartiallyFilled
-        | OrdState::Filled
-        | OrdState::PendingRequest
-        | OrdState::Working => VenueOrderState::Live,
-    }
 }
 
 /// The venue's text, else its code.

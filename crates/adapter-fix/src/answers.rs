@@ -1,0 +1,106 @@
+//! Answers to questions about orders: a status report, or the reports of a mass status.
+
+use domain::report::{InquiryAnswer, InquiryResult, ReportKind, VenueOrder, VenueOrderState};
+use domain::{OrderId, Text, WireId};
+use fix::FixMessage;
+
+use crate::dialect::OrdState;
+use crate::execution::{ExecutionFields, contradiction, terms_of};
+use crate::order_chains::Question;
+use crate::reports::{FixTranslator, InboundMeaning, report, unclear};
+
+impl FixTranslator {
+    /// The answer to a question. Executions are not part of it: where the venue has more than was reported, nothing is concluded.
+    pub(crate) fn answer(
+        &mut self,
+        message: &FixMessage<'_>,
+        id: WireId,
+        fields: &ExecutionFields<'_>,
+        question: Question,
+    ) -> Vec<InboundMeaning> {
+        let order = id.order;
+        self.chains.chain(order).questions.clear();
+        if fields.is_unknown_order() {
+            return not_found(order, question);
+        }
+        if let Some(reason) = contradiction(&self.dialect.executions, fields) {
+            return unclear(Some(order), reason);
+        }
+        let chain = self.chains.chain(order);
+        let (known, shown) = (chain.cum_qty.unwrap_or(question.filled), fields.condition.cum_qty);
+        if let Some(more) = shown.filter(|shown| *shown > known) {
+            return unclear(Some(order), format!("the venue has filled {more}, but only {known} were reported"));
+        }
+        // An answer from before the newest execution says nothing about now.
+        if shown.is_some_and(|shown| shown < known) {
+            return Vec::new();
+        }
+        let base = chain.terms.unwrap_or(question.terms);
+        let terms = terms_of(&self.dialect, message, Some(base)).unwrap_or(base);
+        let state = fields.condition.state;
+        // A venue names the order by the id under which it knows it, unless a request is pending.
+        if state.is_open() && state != OrdState::PendingRequest {
+            (chain.known, chain.terms) = (Some(id.request), Some(terms));
+        }
+        let seen = VenueOrder {
+            order,
+            ext_id: fields.order_id.map(Text::from),
+            terms,
+            state: venue_state(state),
+            reason: fields.text.map(Text::from),
+        };
+        if !state.is_open() {
+            self.chains.end(order);
+        }
+        inquiry(order, question, InquiryResult::Found(seen, Vec::new()))
+    }
+
+    /// The last report of a mass status: what was asked about and not listed is not open at the venue.
+    pub(crate) fn end_of_mass_status(
+        &mut self,
+        message: &FixMessage<'_>,
+        ours: Option<WireId>,
+    ) -> Option<Vec<InboundMeaning>> {
+        let is_empty = message.number(911) == Some(0);
+        let is_last = message.flag(912) || is_empty;
+        if message.get(584).is_none() || !is_last {
+            return None;
+        }
+        let mut meanings = Vec::new();
+        if let Some(id) = ours.filter(|_| !is_empty) {
+            let fields = ExecutionFields::read(&self.dialect, message);
+            match fields {
+                Ok(fields) => meanings.extend(self.interpret(message, id, &fields)),
+                Err(reason) => return Some(unclear(Some(id.order), reason)),
+            }
+        }
+        for order in self.chains.questioned() {
+            if let Some(question) = self.chains.chain(order).questions.pop_front() {
+                meanings.extend(not_found(order, question));
+            }
+        }
+        Some(meanings)
+    }
+}
+
+fn not_found(order: OrderId, question: Question) -> Vec<InboundMeaning> {
+    inquiry(order, question, InquiryResult::NotFound)
+}
+
+fn inquiry(order: OrderId, question: Question, result: InquiryResult) -> Vec<InboundMeaning> {
+    report(ReportKind::Inquiry(InquiryAnswer { order, as_of: question.as_of, dead_after: None, result }))
+}
+
+fn venue_state(state: OrdState) -> VenueOrderState {
+    match state {
+        OrdState::Canceled => VenueOrderState::Canceled,
+        OrdState::Expired => VenueOrderState::Expired,
+        OrdState::Rejected => VenueOrderState::Rejected,
+        OrdState::PendingNew
+        | OrdState::New
+        | OrdState::PartiallyFilled
+        | OrdState::Filled
+        | OrdState::PendingRequest
+        | OrdState::Working => VenueOrderState::Live,
+    }
+}
