@@ -1,7 +1,7 @@
 //! Answers to questions about orders: a status report, or the reports of a mass status.
 
 use domain::report::{InquiryAnswer, InquiryResult, ReportKind, VenueOrder, VenueOrderState};
-use domain::{OrderId, Text, WireId};
+use domain::{OrderId, Quantity, Text, WireId};
 use fix::FixMessage;
 
 use crate::dialect::OrdState;
@@ -31,10 +31,10 @@ impl FixTranslator {
         if let Some(more) = shown.filter(|shown| *shown > known) {
             return unclear(Some(order), format!("the venue has filled {more}, but only {known} were reported"));
         }
-        // An answer from before the newest execution says nothing about now.
-        if shown.is_some_and(|shown| shown < known) {
-            return Vec::new();
+        if let Some(less) = shown.filter(|shown| *shown < known) {
+            return self.on_fewer_filled(order, question, (less, known));
         }
+        chain.fewer = None;
         let base = chain.terms.unwrap_or(question.terms);
         let terms = terms_of(&self.dialect, message, Some(base)).unwrap_or(base);
         let state = fields.condition.state;
@@ -53,6 +53,21 @@ impl FixTranslator {
             self.chains.end(order);
         }
         inquiry(order, question, InquiryResult::Found(seen, Vec::new()))
+    }
+
+    /// An answer from before the newest execution says nothing about now, and one answer may lag behind. The same answer to a
+    /// question from after that execution is a difference.
+    fn on_fewer_filled(
+        &mut self,
+        order: OrderId,
+        question: Question,
+        (less, known): (Quantity, Quantity),
+    ) -> Vec<InboundMeaning> {
+        let is_new = question.reported == Some(known);
+        if !is_new || self.chains.chain(order).fewer.replace(less) != Some(less) {
+            return Vec::new();
+        }
+        unclear(Some(order), format!("the venue has filled {less}, and {known} were reported"))
     }
 
     /// The last report of a mass status: what was asked about and not listed is not open at the venue.

@@ -29,6 +29,8 @@ pub(crate) struct Question {
     pub as_of: Timestamp,
     /// What the engine had booked.
     pub filled: Quantity,
+    /// What was reported as filled until then.
+    pub reported: Option<Quantity>,
     pub terms: OrderTerms,
 }
 
@@ -62,6 +64,8 @@ pub(crate) struct OrderChain {
     pub fills: VecDeque<ReportedFill>,
     /// Oldest first.
     pub questions: VecDeque<Question>,
+    /// What the last answer had as filled, where that is less than was reported.
+    pub fewer: Option<Quantity>,
     pub has_ended: bool,
 }
 
@@ -143,8 +147,8 @@ impl OrderChains {
     }
 
     pub fn on_question(&mut self, at: Timestamp, order: &Order) {
-        let question = Question { as_of: at, filled: order.filled, terms: order.terms };
         let chain = self.learn(order);
+        let question = Question { as_of: at, filled: order.filled, reported: chain.cum_qty, terms: order.terms };
         // One question is enough: the oldest answers for all.
         if chain.questions.is_empty() {
             chain.questions.push_back(question);

@@ -47,6 +47,36 @@ fn a_status_answers_the_question_and_counts_only_where_no_execution_is_missing()
 }
 
 #[test]
+fn a_venue_that_has_less_filled_than_it_reported_is_an_alarm_when_it_says_so_again() {
+    let mut story = Story::new("generic-44");
+    let held = Order { filled: 40.into(), ..order(1) };
+    let status = |cum_qty: i64| format!("8 11=R7-1-0|37=V1|17=0|150=I|39=1|38=100|14={cum_qty}|151={}", 100 - cum_qty);
+    ask(&mut story, &held);
+    story.venue("8 11=R7-1-0|37=V1|17=E2|150=F|39=1|38=100|14=60|151=40|32=20|31=10.5");
+    story.venue(&status(40));
+    let held = Order { filled: 60.into(), ..order(1) };
+    for answer in [40, 40, 60, 40] {
+        ask(&mut story, &held);
+        story.venue(&status(answer));
+    }
+    expect![[r#"
+        < 35=8|11=R7-1-0|37=V1|17=E2|150=F|39=1|38=100|14=60|151=40|32=20|31=10.5
+            1 filled 20 @ 10.5 (E2)
+        < 35=8|11=R7-1-0|37=V1|17=0|150=I|39=1|38=100|14=40|151=60
+            nothing
+        < 35=8|11=R7-1-0|37=V1|17=0|150=I|39=1|38=100|14=40|151=60
+            nothing
+        < 35=8|11=R7-1-0|37=V1|17=0|150=I|39=1|38=100|14=40|151=60
+            ALARM order 1: the venue has filled 40, and 60 were reported
+        < 35=8|11=R7-1-0|37=V1|17=0|150=I|39=1|38=100|14=60|151=40
+            1 found as of 2026-11-16T12:00:00Z: Live, 100 @ 10.5 GTC
+        < 35=8|11=R7-1-0|37=V1|17=0|150=I|39=1|38=100|14=40|151=60
+            nothing
+    "#]]
+    .assert_eq(&story.told);
+}
+
+#[test]
 fn what_a_mass_status_does_not_list_is_not_open() {
     let generic = SHIPPED_DIALECTS[0].1;
     let text = generic.replace("orders = \"status\"", "orders = \"mass-status\"");
