@@ -132,7 +132,10 @@ fn status_contradiction(rules: &ExecutionRules, condition: &OrderCondition) -> O
     let (wrong, told) = match state {
         OrdState::PendingNew | OrdState::New => (nothing_filled == Some(false), "is new"),
         OrdState::PartiallyFilled => (nothing_filled == Some(true) || nothing_left == Some(true), "is filled in part"),
-        OrdState::Filled => (nothing_filled == Some(true) || nothing_left == Some(false), "is filled"),
+        OrdState::Filled => {
+            let lacks = order_qty.zip(cum_qty).is_some_and(|(total, filled)| filled < total);
+            (nothing_filled == Some(true) || nothing_left == Some(false) || lacks, "is filled")
+        }
         OrdState::Canceled | OrdState::Expired => (nothing_left == Some(false), "has ended"),
         OrdState::Rejected => (nothing_filled == Some(false) || nothing_left == Some(false), "is rejected"),
         OrdState::PendingRequest | OrdState::Working => (false, "is open"),

@@ -12,6 +12,7 @@ fn a_status_that_its_quantities_contradict_is_not_believed() {
     for report in [
         "150=0|39=0|38=100|14=10|151=90",
         "150=F|39=2|38=100|14=40|151=60|32=40|31=10",
+        "150=F|39=2|38=100|14=50|151=0|32=50|31=10",
         "150=F|39=1|38=100|14=100|151=0|32=100|31=10",
         "150=F|39=0|38=100|14=0|151=100|32=10|31=10",
         "150=4|39=4|38=100|14=0|151=100",
@@ -34,6 +35,8 @@ fn a_status_that_its_quantities_contradict_is_not_believed() {
             ALARM order 1: the order is new by OrdStatus (39), but CumQty (14) is 10, LeavesQty (151) 90, OrderQty (38) 100
         < 35=8|11=R7-1-0|37=V1|17=E1|150=F|39=2|38=100|14=40|151=60|32=40|31=10
             ALARM order 1: the order is filled by OrdStatus (39), but CumQty (14) is 40, LeavesQty (151) 60, OrderQty (38) 100
+        < 35=8|11=R7-1-0|37=V1|17=E1|150=F|39=2|38=100|14=50|151=0|32=50|31=10
+            ALARM order 1: the order is filled by OrdStatus (39), but CumQty (14) is 50, LeavesQty (151) 0, OrderQty (38) 100
         < 35=8|11=R7-1-0|37=V1|17=E1|150=F|39=1|38=100|14=100|151=0|32=100|31=10
             ALARM order 1: the order is filled in part by OrdStatus (39), but CumQty (14) is 100, LeavesQty (151) 0, OrderQty (38) 100
         < 35=8|11=R7-1-0|37=V1|17=E1|150=F|39=0|38=100|14=0|151=100|32=10|31=10
