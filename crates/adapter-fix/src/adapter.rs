@@ -21,13 +21,14 @@ use crate::order_chains::SentRequest;
 use crate::reports::{FixTranslator, InboundMeaning};
 use crate::request_rate::RequestRate;
 use crate::requests;
-use crate::requests::{OrderContext, RequestKind, RequestRefusal};
+use crate::requests::{MassStatusId, OrderContext, RequestKind, RequestRefusal};
 use crate::session::{Inbound, SessionPlan, VenueSession};
 
 /// How long a connect waits for the log-on before the host may send other answers.
 const LOGON_WAIT: Duration = Duration::from_secs(2);
 /// A session that has not logged on after this is ended, and the next address is tried.
 const LOGON_SECONDS_MAX: i64 = 15;
+const NANOS_PER_MILLI: u64 = 1_000_000;
 /// How often incoming numbers are written, once the journal has their reports.
 const CONFIRM_EVERY_SECONDS: i64 = 1;
 
@@ -77,7 +78,8 @@ pub struct FixAdapter {
     unconfirmed: Option<(u64, PassedNumbers)>,
     /// When numbers are looked at again.
     confirm_at: Option<Timestamp>,
-    mass_requests: u64,
+    /// Of the next mass status.
+    mass_status: MassStatusId,
     /// Absent where the dialect has no market data.
     pub(crate) prices: Option<VenuePrices>,
     pub(crate) wake: (Sender<()>, Receiver<()>),
@@ -105,7 +107,7 @@ impl FixAdapter {
             rest: VecDeque::new(),
             unconfirmed: None,
             confirm_at: None,
-            mass_requests: 0,
+            mass_status: MassStatusId { begun_millis: now.0.unsigned_abs() / NANOS_PER_MILLI, number: 0 },
             wake: bounded(1),
             runtime,
         })
@@ -345,6 +347,7 @@ impl OrderSession for FixAdapter {
 
     fn inquire(&mut self, at: Timestamp, order: &Order) -> SendOutcome {
         let (dialect, ids) = (self.translator.dialect(), self.translator.ids());
+        let mut mass = None;
         let outcome = match dialect.recovery.orders {
             OrderQuery::None => SendOutcome::NotSent("venue-no-status: the venue answers no questions".into()),
             OrderQuery::Status => {
@@ -354,13 +357,14 @@ impl OrderSession for FixAdapter {
                 self.send(at, RequestKind::Status, message)
             }
             OrderQuery::MassStatus => {
-                let message = requests::mass_status(dialect, &format!("M{}", self.mass_requests));
-                self.mass_requests += 1;
+                let message = requests::mass_status(dialect, self.mass_status);
+                mass = Some(self.mass_status);
+                self.mass_status.number += 1;
                 self.send(at, RequestKind::MassStatus, message)
             }
         };
         if outcome == SendOutcome::Sent {
-            self.translator.chains.on_question(at, order);
+            self.translator.chains.on_question(at, order, mass);
         }
         outcome
     }

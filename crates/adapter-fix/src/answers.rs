@@ -8,8 +8,17 @@ use crate::dialect::OrdState;
 use crate::execution::{ExecutionFields, contradiction, terms_of};
 use crate::order_chains::Question;
 use crate::reports::{FixTranslator, InboundMeaning, report, unclear};
+use crate::requests::MassStatusId;
 
 impl FixTranslator {
+    /// The open question that a status report answers. A report of a mass status from before the question does not.
+    pub(crate) fn answered_question(&self, message: &FixMessage<'_>, order: OrderId) -> Option<Question> {
+        let question = self.chains.get(order)?.questions.front().copied()?;
+        let of = message.text(584).and_then(MassStatusId::read);
+        let is_older = of.zip(question.mass).is_some_and(|(of, asked)| !of.covers(asked));
+        (!is_older).then_some(question)
+    }
+
     /// The answer to a question. Executions are not part of it: where the venue has more than was reported, nothing is concluded.
     pub(crate) fn answer(
         &mut self,
@@ -70,7 +79,7 @@ impl FixTranslator {
         unclear(Some(order), format!("the venue has filled {less}, and {known} were reported"))
     }
 
-    /// The last report of a mass status: what was asked about and not listed is not open at the venue.
+    /// The last report of a mass status: what was asked about until then and not listed is not open at the venue.
     pub(crate) fn end_of_mass_status(
         &mut self,
         message: &FixMessage<'_>,
@@ -78,9 +87,7 @@ impl FixTranslator {
     ) -> Option<Vec<InboundMeaning>> {
         let is_empty = message.number(911) == Some(0);
         let is_last = message.flag(912) || is_empty;
-        if message.get(584).is_none() || !is_last {
-            return None;
-        }
+        let answered = message.text(584).and_then(MassStatusId::read).filter(|_| is_last)?;
         let mut meanings = Vec::new();
         if let Some(id) = ours.filter(|_| !is_empty) {
             let fields = ExecutionFields::read(&self.dialect, message);
@@ -89,7 +96,7 @@ impl FixTranslator {
                 Err(reason) => return Some(unclear(Some(id.order), reason)),
             }
         }
-        for order in self.chains.questioned() {
+        for order in self.chains.questioned(answered) {
             if let Some(question) = self.chains.chain(order).questions.pop_front() {
                 meanings.extend(not_found(order, question));
             }

@@ -29,7 +29,8 @@ pub use message_check::MessageCheck;
 pub use order_chains::{CHAIN_FILLS_MAX, ENDED_CHAINS_MAX, OrderChains, SENT_REQUESTS_MAX, SentRequest};
 pub use reports::{FixTranslator, InboundMeaning};
 pub use requests::{
-    ClientIds, OrderContext, RequestKind, RequestRefusal, cancel, mass_status, new_order, order_status, replace,
+    ClientIds, MassStatusId, OrderContext, RequestKind, RequestRefusal, cancel, mass_status, new_order, order_status,
+    replace,
 };
 pub use session::INBOUND_MESSAGES_MAX;
 pub use venue_type::{FixVenueType, open_adapter};

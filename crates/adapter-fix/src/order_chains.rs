@@ -7,7 +7,7 @@ use domain::order::OrderTerms;
 use domain::{Order, OrderId, Quantity, Timestamp, WireId};
 use fix::SeqNum;
 
-use crate::requests::RequestKind;
+use crate::requests::{MassStatusId, RequestKind};
 
 /// Ended orders that are kept for late fills; of older ones the venue is asked again where that is needed.
 pub const ENDED_CHAINS_MAX: usize = 10_000;
@@ -27,6 +27,8 @@ pub struct SentRequest {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Question {
     pub as_of: Timestamp,
+    /// The mass status that asks about it, where it is not asked about alone.
+    pub mass: Option<MassStatusId>,
     /// What the engine had booked.
     pub filled: Quantity,
     /// What was reported as filled until then.
@@ -146,9 +148,11 @@ impl OrderChains {
         chain.asked.push((order.request, terms));
     }
 
-    pub fn on_question(&mut self, at: Timestamp, order: &Order) {
+    /// Alone, or by a mass status.
+    pub fn on_question(&mut self, at: Timestamp, order: &Order, mass: Option<MassStatusId>) {
         let chain = self.learn(order);
-        let question = Question { as_of: at, filled: order.filled, reported: chain.cum_qty, terms: order.terms };
+        let (filled, reported) = (order.filled, chain.cum_qty);
+        let question = Question { as_of: at, mass, filled, reported, terms: order.terms };
         // One question is enough: the oldest answers for all.
         if chain.questions.is_empty() {
             chain.questions.push_back(question);
@@ -223,8 +227,10 @@ impl OrderChains {
         }
     }
 
-    /// Orders with an open question.
-    pub(crate) fn questioned(&self) -> Vec<OrderId> {
-        self.chains.iter().filter(|(_, chain)| !chain.questions.is_empty()).map(|(order, _)| *order).collect()
+    /// Orders with an open question that this mass status answers.
+    pub(crate) fn questioned(&self, answered: MassStatusId) -> Vec<OrderId> {
+        let is_asked = |question: &Question| question.mass.is_some_and(|asked| answered.covers(asked));
+        let all = self.chains.iter().filter(|(_, chain)| chain.questions.front().is_some_and(is_asked));
+        all.map(|(order, _)| *order).collect()
     }
 }

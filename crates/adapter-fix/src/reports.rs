@@ -86,9 +86,8 @@ impl FixTranslator {
         id: WireId,
         fields: &ExecutionFields<'_>,
     ) -> Vec<InboundMeaning> {
-        let question = self.chains.get(id.order).and_then(|chain| chain.questions.front().copied());
         if fields.kind == ExecKind::Status
-            && let Some(question) = question
+            && let Some(question) = self.answered_question(message, id.order)
         {
             return self.answer(message, id, fields, question);
         }

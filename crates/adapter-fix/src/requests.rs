@@ -116,13 +116,39 @@ pub fn order_status(
     Ok(message)
 }
 
-/// Asks for all open orders under an id of our own.
-pub fn mass_status(dialect: &Dialect, request_id: &str) -> Result<OutgoingMessage, RequestRefusal> {
+/// The id of a mass status: when its adapter was opened, so that it is another one after a restart, and a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MassStatusId {
+    pub begun_millis: u64,
+    pub number: u64,
+}
+
+impl MassStatusId {
+    /// Whether an answer to this one answers that one too: it was asked before, or is the same.
+    pub fn covers(self, asked: Self) -> bool {
+        self.begun_millis == asked.begun_millis && asked.number <= self.number
+    }
+
+    /// `None` for an id that is not ours.
+    pub fn read(text: &str) -> Option<Self> {
+        let (begun, number) = text.strip_prefix('M')?.split_once('-')?;
+        Some(Self { begun_millis: u64::from_str_radix(begun, 16).ok()?, number: number.parse().ok()? })
+    }
+}
+
+impl fmt::Display for MassStatusId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "M{:x}-{}", self.begun_millis, self.number)
+    }
+}
+
+/// Asks for all open orders.
+pub fn mass_status(dialect: &Dialect, id: MassStatusId) -> Result<OutgoingMessage, RequestRefusal> {
     if dialect.version == FixVersion::Fix42 {
         return Err(RequestRefusal::new("venue-no-status", "FIX 4.2 has no mass status"));
     }
     let mut message = OutgoingMessage::new(RequestKind::MassStatus.msg_type());
-    message.field(584, request_id).field(585, "7");
+    message.field(584, id.to_string()).field(585, "7");
     Ok(message)
 }
 

@@ -1,6 +1,6 @@
 //! Answers to questions about orders: status reports, one by one or for all open orders.
 
-use adapter_fix::{Dialect, SHIPPED_DIALECTS};
+use adapter_fix::{Dialect, MassStatusId, SHIPPED_DIALECTS};
 use domain::order::{OrderRequest, PendingRequest, ReplaceRequest};
 use domain::{Order, Source};
 use expect_test::expect;
@@ -8,7 +8,12 @@ use expect_test::expect;
 use crate::story::{INSTANCE, NOW, Story, order};
 
 fn ask(story: &mut Story, order: &Order) {
-    story.translator.chains.on_question(NOW.parse().unwrap(), order);
+    story.translator.chains.on_question(NOW.parse().unwrap(), order, None);
+}
+
+fn ask_by_mass_status(story: &mut Story, order: &Order, number: u64) {
+    let id = MassStatusId { begun_millis: 10, number };
+    story.translator.chains.on_question(NOW.parse().unwrap(), order, Some(id));
 }
 
 #[test]
@@ -82,19 +87,45 @@ fn what_a_mass_status_does_not_list_is_not_open() {
     let text = generic.replace("orders = \"status\"", "orders = \"mass-status\"");
     let mut story = Story::of(Dialect::parse(&text).unwrap());
     for id in [1, 2, 3] {
-        ask(&mut story, &order(id));
+        ask_by_mass_status(&mut story, &order(id), 1);
     }
-    story.venue("8 11=R7-1-0|37=V1|17=0|150=I|39=0|38=100|44=10.5|14=0|151=100|584=M1|911=2|912=N");
-    story.venue("8 11=R7-3-0|37=V3|17=0|150=I|39=0|38=100|44=10.5|14=0|151=100|584=M1|911=2|912=Y");
-    ask(&mut story, &order(1));
-    story.venue("8 37=NONE|17=0|150=I|39=8|14=0|151=0|584=M2|911=0|58=no open orders");
+    story.venue("8 11=R7-1-0|37=V1|17=0|150=I|39=0|38=100|44=10.5|14=0|151=100|584=Ma-1|911=2|912=N");
+    story.venue("8 11=R7-3-0|37=V3|17=0|150=I|39=0|38=100|44=10.5|14=0|151=100|584=Ma-1|911=2|912=Y");
+    ask_by_mass_status(&mut story, &order(1), 2);
+    story.venue("8 37=NONE|17=0|150=I|39=8|14=0|151=0|584=Ma-2|911=0|58=no open orders");
     expect![[r#"
-        < 35=8|11=R7-1-0|37=V1|17=0|150=I|39=0|38=100|44=10.5|14=0|151=100|584=M1|911=2|912=N
+        < 35=8|11=R7-1-0|37=V1|17=0|150=I|39=0|38=100|44=10.5|14=0|151=100|584=Ma-1|911=2|912=N
             1 found as of 2026-11-16T12:00:00Z: Live, 100 @ 10.5 GTC
-        < 35=8|11=R7-3-0|37=V3|17=0|150=I|39=0|38=100|44=10.5|14=0|151=100|584=M1|911=2|912=Y
+        < 35=8|11=R7-3-0|37=V3|17=0|150=I|39=0|38=100|44=10.5|14=0|151=100|584=Ma-1|911=2|912=Y
             3 found as of 2026-11-16T12:00:00Z: Live, 100 @ 10.5 GTC; 2 not found as of 2026-11-16T12:00:00Z
-        < 35=8|37=NONE|17=0|150=I|39=8|14=0|151=0|584=M2|911=0|58=no open orders
+        < 35=8|37=NONE|17=0|150=I|39=8|14=0|151=0|584=Ma-2|911=0|58=no open orders
             1 not found as of 2026-11-16T12:00:00Z
+    "#]]
+    .assert_eq(&story.told);
+}
+
+#[test]
+fn the_end_of_a_mass_status_does_not_answer_a_question_from_after_it() {
+    let generic = SHIPPED_DIALECTS[0].1;
+    let text = generic.replace("orders = \"status\"", "orders = \"mass-status\"");
+    let mut story = Story::of(Dialect::parse(&text).unwrap());
+    ask_by_mass_status(&mut story, &order(1), 1);
+    ask_by_mass_status(&mut story, &order(2), 2);
+    let open = "17=0|150=I|39=0|38=100|44=10.5|14=0|151=100";
+    // Of the process before, and of the first question.
+    story.venue("8 37=NONE|17=0|150=I|39=8|14=0|151=0|584=M9-7|911=0");
+    story.venue(&format!("8 11=R7-2-0|37=V2|{open}|584=Ma-1|911=2|912=N"));
+    story.venue(&format!("8 11=R7-3-0|37=V3|{open}|584=Ma-1|911=2|912=Y"));
+    story.venue(&format!("8 11=R7-2-0|37=V2|{open}|584=Ma-2|911=1|912=Y"));
+    expect![[r#"
+        < 35=8|37=NONE|17=0|150=I|39=8|14=0|151=0|584=M9-7|911=0
+            nothing
+        < 35=8|11=R7-2-0|37=V2|17=0|150=I|39=0|38=100|44=10.5|14=0|151=100|584=Ma-1|911=2|912=N
+            nothing
+        < 35=8|11=R7-3-0|37=V3|17=0|150=I|39=0|38=100|44=10.5|14=0|151=100|584=Ma-1|911=2|912=Y
+            1 not found as of 2026-11-16T12:00:00Z
+        < 35=8|11=R7-2-0|37=V2|17=0|150=I|39=0|38=100|44=10.5|14=0|151=100|584=Ma-2|911=1|912=Y
+            2 found as of 2026-11-16T12:00:00Z: Live, 100 @ 10.5 GTC
     "#]]
     .assert_eq(&story.told);
 }
