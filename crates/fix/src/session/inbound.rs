@@ -173,7 +173,10 @@ impl<S: MessageStore> FixSession<S> {
             DisconnectReason::LoggedOutByPeer(message.text(tag::TEXT).map(str::to_owned))
         };
         self.close(now, reason, actions)?;
-        if self.settings.reset_on_logout { self.reset_sequence(now) } else { Ok(()) }
+        if self.settings.reset_on_logout {
+            self.reset_when_possible(now);
+        }
+        Ok(())
     }
 
     /// A gap fill must be in sequence; a reset ignores its own number and only sets the next one.

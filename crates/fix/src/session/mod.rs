@@ -22,6 +22,9 @@ use crate::settings::SessionSettings;
 use connection_state::ConnectionState;
 use std::sync::Arc;
 
+/// How long after a reset that the store did not take it is tried again.
+const RESET_RETRY_SECONDS: i64 = 1;
+
 /// One session over all its connections.
 #[derive(Debug)]
 pub struct FixSession<S> {
@@ -31,6 +34,8 @@ pub struct FixSession<S> {
     connection: ConnectionState,
     /// Until when the schedule does not change, and whether it is open till then.
     next_schedule_change: UtcTimestamp,
+    /// A reset that the store has not taken yet is tried again then, and before anything that comes.
+    reset_due: Option<UtcTimestamp>,
     is_scheduled_open: bool,
     checker: DictionaryChecker,
     encoder: FixEncoder,
@@ -62,6 +67,7 @@ impl<S: MessageStore> FixSession<S> {
             store,
             connection: ConnectionState::default(),
             next_schedule_change: UtcTimestamp::from_nanos(i64::MIN),
+            reset_due: None,
             is_scheduled_open: false,
             checker: DictionaryChecker::default(),
             encoder: FixEncoder::default(),
@@ -126,7 +132,10 @@ impl<S: MessageStore> FixSession<S> {
         }
         let was_let_in = self.connection.phase.is_logged_on() || self.connection.phase == LogonPhase::LogonSent;
         self.connection = ConnectionState::default();
-        if was_let_in && self.settings.reset_on_disconnect { self.store.reset(now) } else { Ok(()) }
+        if was_let_in && self.settings.reset_on_disconnect {
+            self.reset_when_possible(now);
+        }
+        Ok(())
     }
 
     /// We end the connection.
@@ -139,7 +148,21 @@ impl<S: MessageStore> FixSession<S> {
     /// Sequence numbers are reset to 1; queued messages and requests belonged to the old ones.
     fn reset_sequence(&mut self, now: UtcTimestamp) -> Result<(), StoreError> {
         self.connection.clear_sequence_state();
-        self.store.reset(now)
+        self.store.reset(now)?;
+        self.reset_due = None;
+        Ok(())
+    }
+
+    /// The connection ends whether the store takes the reset now or later.
+    fn reset_when_possible(&mut self, now: UtcTimestamp) {
+        // `reset_due` keeps what failed.
+        let _ = self.settle_reset(now);
+    }
+
+    /// Numbers go on only after it: until the store takes it, no peer is let in.
+    fn settle_reset(&mut self, now: UtcTimestamp) -> Result<(), StoreError> {
+        self.reset_due = Some(now.plus_seconds(RESET_RETRY_SECONDS));
+        self.reset_sequence(now)
     }
 
     /// Reset by an operator: a peer that is logged on is logged out first.

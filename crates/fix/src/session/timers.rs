@@ -65,7 +65,7 @@ impl<S: MessageStore> FixSession<S> {
 
     /// When `tick` is due; it may be called later, but not earlier.
     pub fn deadline(&self) -> UtcTimestamp {
-        let schedule = self.next_schedule_change;
+        let schedule = self.reset_due.unwrap_or(self.next_schedule_change).min(self.next_schedule_change);
         let after = |seconds: u32| self.connection.since.plus_seconds(i64::from(seconds));
         let beats = self.heartbeat_times();
         let next = match self.connection.phase {
@@ -99,6 +99,9 @@ impl<S: MessageStore> FixSession<S> {
     /// When the period in which the sequence numbers began is over, a peer that is logged on is logged out, and they
     /// are reset.
     pub(super) fn follow_schedule(&mut self, now: UtcTimestamp, actions: &mut Actions) -> Result<(), StoreError> {
+        if self.reset_due.is_some() {
+            self.settle_reset(now)?;
+        }
         if now < self.next_schedule_change {
             return Ok(());
         }
@@ -109,11 +112,13 @@ impl<S: MessageStore> FixSession<S> {
         if period == schedule.period(self.store.created()) {
             return Ok(());
         }
+        // Whatever fails from here on, it is not forgotten.
+        self.reset_due = Some(now);
         if self.connection.phase.is_logged_on() {
             self.send_final_logout(now, PERIOD_OVER_TEXT, actions)?;
             self.close(now, DisconnectReason::PeriodEnded, actions)?;
         }
-        self.reset_sequence(now)
+        self.settle_reset(now)
     }
 }
 
