@@ -1,4 +1,4 @@
-//! Journal record kinds: inputs, sequence reservations, ledger records, delivery logs.
+//! Journal record kinds: inputs, sequence reservations, ledger records, delivery logs, pulses of a cluster's leader.
 
 use domain::{Input, Timestamp};
 use storage::journal::JournalRecord;
@@ -10,6 +10,7 @@ pub(crate) const INPUT: u8 = 1;
 pub(crate) const RESERVATION: u8 = 2;
 pub(crate) const LEDGER: u8 = 3;
 pub(crate) const DELIVERY_LOG: u8 = 4;
+pub(crate) const PULSE: u8 = 5;
 
 /// A record or snapshot in an unknown encoding.
 #[derive(Debug)]
@@ -39,6 +40,23 @@ pub(crate) fn ledger(sequence: u64, payload: Vec<u8>) -> JournalRecord {
 
 pub(crate) fn delivery_log(sequence: u64, payload: Vec<u8>) -> JournalRecord {
     JournalRecord { sequence, kind: DELIVERY_LOG, payload }
+}
+
+/// The leader of a cluster leads still, also where nothing happens.
+#[derive(Debug, Clone, PartialEq, Eq, minicbor::Encode, minicbor::Decode)]
+#[cbor(map)]
+pub(crate) struct Pulse {
+    /// Of its state before this record, where it is due: the followers compare theirs.
+    #[n(0)]
+    pub(crate) digest: Option<String>,
+}
+
+pub(crate) fn pulse(sequence: u64, pulse: &Pulse) -> JournalRecord {
+    JournalRecord { sequence, kind: PULSE, payload: minicbor::to_vec(pulse).expect("a vector takes everything") }
+}
+
+pub(crate) fn decode_pulse(payload: &[u8]) -> Result<Pulse, UnreadableRecord> {
+    minicbor::decode(payload).map_err(|error| UnreadableRecord(error.to_string()))
 }
 
 /// A snapshot holds the engine's state, the ledger, and the digest so far.

@@ -2,14 +2,18 @@
 
 pub mod clock;
 mod live;
+mod follower;
 mod journal_records;
 mod recovery;
 pub mod simulation;
 pub mod strategies;
 
-pub use live::{EngineClock, EventSink, LiveExit, LiveLoop, LiveOptions, LiveParts};
+pub use follower::follower_engine::{FollowerEngine, FollowerError, FollowerParts};
+pub use follower::follower_loop::{FollowerExit, FollowerLoop, FollowerUpdate, LeadHandover};
+pub use live::{EngineClock, EventSink, LiveExit, LiveLoop, LiveOptions, LiveParts, PulseOptions};
 pub use recovery::catch_up::keep_caught_up;
 pub use recovery::past_engine::PastEngine;
 pub use recovery::{
-    RecoveredState, RecoveryError, RecoverySources, StateAt, go_on_after, recover, recover_from, state_at,
+    RecoveredState, RecoveryError, RecoverySources, StateAt, go_on_after, recover, recover_from, recover_up_to,
+    state_at,
 };

@@ -320,7 +320,12 @@ impl Platform {
 }
 
 fn options() -> LiveOptions {
-    LiveOptions { snapshot_every_inputs: SNAPSHOT_EVERY_INPUTS, journal_ticks: false, build: "simulated".to_owned() }
+    LiveOptions {
+        snapshot_every_inputs: SNAPSHOT_EVERY_INPUTS,
+        journal_ticks: false,
+        build: "simulated".to_owned(),
+        pulse: None,
+    }
 }
 
 fn inspect(machine: &Machine, lock: &DataDirLock) -> Result<Inspected, String> {

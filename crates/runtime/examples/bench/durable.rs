@@ -103,6 +103,7 @@ impl LiveBench {
             snapshot_every_inputs: SNAPSHOT_EVERY_INPUTS,
             journal_ticks: false,
             build: env!("CARGO_PKG_VERSION").into(),
+            pulse: None,
         };
         let live = LiveLoop::new(parts, options, &recovered);
         let engine = thread::Builder::new().name("engine".into()).spawn(move || live.run())?;

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crossbeam_channel::{Select, TryRecvError};
+use domain::Timestamp;
 use storage::journal::DurabilityEvent;
 
 use super::LiveLoop;
@@ -97,7 +98,8 @@ impl LiveLoop {
             return Duration::ZERO;
         }
         let now = (self.parts.clock)();
-        let deadline = self.parts.engine.next_deadline().unwrap_or(self.next_mark_at).min(self.next_mark_at);
+        let deadlines = [self.parts.engine.next_deadline(), self.next_pulse_at()];
+        let deadline = deadlines.into_iter().flatten().fold(self.next_mark_at, Timestamp::min);
         let nanos = u64::try_from(deadline.nanos_since(now)).unwrap_or(0);
         Duration::from_nanos(nanos).min(longest)
     }

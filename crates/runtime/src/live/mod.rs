@@ -6,12 +6,14 @@ mod gate;
 mod report_counter;
 mod sequencer;
 mod stamped_batch;
-mod snapshot_writer;
+pub(crate) mod snapshot_writer;
 mod unsent_instructions;
 mod intake;
+mod pulse;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bus::inbox::{EngineRequest, InboxReceiver};
 use bus::reply::{Reply, ReplySender};
@@ -67,6 +69,17 @@ pub struct LiveOptions {
     pub snapshot_every_inputs: u64,
     pub journal_ticks: bool,
     pub build: String,
+    /// Of a cluster's leader: without one, nothing is journalled while nothing happens.
+    pub pulse: Option<PulseOptions>,
+}
+
+/// How often a leader proves that it leads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PulseOptions {
+    /// A pulse follows when nothing was journalled for so long.
+    pub every: Duration,
+    /// So often a pulse has the digest of the state.
+    pub digest_every: Duration,
 }
 
 /// Why the loop ended.
@@ -101,6 +114,7 @@ pub struct LiveLoop {
     snapshot_due: Option<SnapshotJob>,
     retired: Option<RetiredOrders>,
     next_mark_at: Timestamp,
+    next_digest_at: Timestamp,
     digest: Option<RunDigest>,
     /// When the newest input was journalled.
     journalled_at: Timestamp,
@@ -126,6 +140,7 @@ impl LiveLoop {
             inputs_since_snapshot: recovered.replayed,
             snapshot_due: None,
             next_mark_at: Timestamp(0),
+            next_digest_at: Timestamp(0),
             digest: recovered.digest.clone(),
             journalled_at: recovered.at,
         }
@@ -223,7 +238,7 @@ impl LiveLoop {
         now: Timestamp,
         mut requests: VecDeque<EngineRequest>,
         reports: Vec<Report>,
-        pulse: bool,
+        mark_due: bool,
     ) -> Result<(), String> {
         // A journal without room leaves everything where it is, deadlines too.
         if requests.is_empty() && reports.is_empty() && !self.journal_has_room() {
@@ -232,13 +247,14 @@ impl LiveLoop {
         let mut batch = StampedBatch::new(now, requests.len() + reports.len());
         self.sequencer.reservation().into_iter().for_each(|record| batch.push_record(record));
         self.applied_sequence = self.sequencer.last();
-        if pulse {
+        self.stamp_pulse(&mut batch, now);
+        if mark_due {
             self.advance_market(now);
         }
         if self.parts.engine.next_deadline().is_some_and(|deadline| deadline <= now) {
             batch.push_input(&mut self.sequencer, Input::Clock);
         }
-        self.stamp_marks(&mut batch, &requests, !reports.is_empty(), pulse);
+        self.stamp_marks(&mut batch, &requests, !reports.is_empty(), mark_due);
         self.stamp_recalled(&mut batch, &requests, &reports);
         for report in reports {
             batch.push_input(&mut self.sequencer, Input::Report(report));
@@ -299,7 +315,7 @@ impl LiveLoop {
         batch: &mut StampedBatch,
         requests: &VecDeque<EngineRequest>,
         reports: bool,
-        pulse: bool,
+        mark_due: bool,
     ) {
         let mut marks = Vec::new();
         if reports || requests.iter().any(|request| needs_marks(&request.payload)) {
@@ -307,10 +323,10 @@ impl LiveLoop {
                 requests.iter().filter_map(|request| security_of(&request.payload)).collect();
             marks = self.parts.engine.changed_marks(&subjects);
         }
-        if pulse {
+        if mark_due {
             marks.extend(self.parts.engine.all_changed_marks());
         }
-        let values_due = pulse && std::mem::take(&mut self.traded);
+        let values_due = mark_due && std::mem::take(&mut self.traded);
         if values_due || !marks.is_empty() {
             batch.push_input(&mut self.sequencer, Input::Marks(marks));
         }

@@ -117,6 +117,23 @@ pub fn recover_from(
     Ok((replay.engine, replay.recovered))
 }
 
+/// As [`recover_from`], up to `last_sequence` only, whatever the journal has behind it: what a follower's own journal has beyond the
+/// log is not proven.
+pub fn recover_up_to(
+    sources: &RecoverySources<'_>,
+    reader_has: u64,
+    reader: &mut dyn FnMut(u64, &[PublishedEvent]),
+) -> Result<(Engine, RecoveredState), RecoveryError> {
+    let RecoverySources { folder, last_sequence, snapshots, .. } = *sources;
+    if let Some((snapshot, _)) = snapshots.newest_claim()?.filter(|(snapshot, _)| *snapshot > last_sequence) {
+        return Err(RecoveryError::JournalTooShort { journal: last_sequence, snapshot });
+    }
+    let mut replay = RecoveryReplay::begin(sources, reader_has, reader)?;
+    replay.read_to(folder, last_sequence)?;
+    replay.recovered.last_sequence = last_sequence;
+    Ok((replay.engine, replay.recovered))
+}
+
 /// What can be said of a state without opening its journal for use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StateAt {
@@ -143,10 +160,7 @@ fn replay_up_to(
     let mut ignore = |_: u64, _: &[PublishedEvent]| {};
     let sources = RecoverySources { folder, last_sequence: end, snapshots, ledger, retired: None };
     let mut replay = RecoveryReplay::begin(&sources, end, &mut ignore)?;
-    let mut source = JournalReader::open(&folder.join(journal::FOLDER), replay.recovered.snapshot + 1)?;
-    while let Some(entry) = source.read_to(end)? {
-        replay.on_record(&entry)?;
-    }
+    replay.read_to(folder, end)?;
     Ok((replay.engine, replay.recovered))
 }
 
@@ -181,6 +195,35 @@ impl<'a> RecoveryReplay<'a> {
             limit = older;
         }
         Ok(replay)
+    }
+
+    /// Goes on with an engine that was recovered before.
+    pub(crate) fn resume(
+        (engine, recovered): (Engine, RecoveredState),
+        (ledger, retired): (&'a JournalLedger, Option<&'a RetiredIndex>),
+        reader: &'a mut dyn FnMut(u64, &[PublishedEvent]),
+    ) -> Self {
+        let reader_has = recovered.last_sequence;
+        Self { engine, out: Outbox::default(), recovered, ledger, retired, reader_has, reader }
+    }
+
+    pub(crate) fn into_engine(self) -> (Engine, RecoveredState) {
+        (self.engine, self.recovered)
+    }
+
+    /// The digest of the state after everything so far.
+    pub(crate) fn digest(&self) -> Option<String> {
+        let digest = self.recovered.digest.clone()?;
+        Some(digest.finish(&self.engine, self.recovered.at, self.recovered.last_sequence))
+    }
+
+    /// Applies the records behind the snapshot, up to and with a sequence.
+    fn read_to(&mut self, folder: &Path, end: u64) -> Result<(), RecoveryError> {
+        let mut source = JournalReader::open(&folder.join(journal::FOLDER), self.recovered.snapshot + 1)?;
+        while let Some(entry) = source.read_to(end)? {
+            self.on_record(&entry)?;
+        }
+        Ok(())
     }
 
     /// The sequence of the snapshot that the replay begins at; 0 = from the beginning.
@@ -218,11 +261,14 @@ impl<'a> RecoveryReplay<'a> {
             }
             // Deliveries to strategies; recovery never runs their code.
             journal_records::DELIVERY_LOG => {}
+            // Whoever follows a leader compares the digest in it, before.
+            journal_records::PULSE => {}
             other => {
                 return Err(unreadable(UnreadableRecord(format!("record kind {other} is not known to this build"))));
             }
         }
         self.recovered.replayed += 1;
+        self.recovered.last_sequence = entry.sequence;
         // A record that a command wrote by the wall clock may be dated before its predecessor.
         self.recovered.at = self.recovered.at.max(Timestamp(entry.time));
         Ok(())

@@ -22,7 +22,10 @@ use domain::{
     AccountId, AdapterName, Caller, Command, CommandEnvelope, Event, EventClass, Instruction, OrderId, OrderKind,
     Price, PublishedEvent, Query, SecurityId, Side, Source, TimeInForce, Timestamp,
 };
-use runtime::{EngineClock, LiveExit, LiveLoop, LiveOptions, LiveParts, RecoveredState, RecoverySources, recover_from};
+use runtime::{
+    EngineClock, LiveExit, LiveLoop, LiveOptions, LiveParts, PulseOptions, RecoveredState, RecoverySources,
+    recover_from,
+};
 use storage::journal::{InstanceId, Journal, JournalMonitor, JournalOptions};
 use storage::lock::DataDirLock;
 use storage::{JournalLedger, ReadModel, RetiredIndex, SnapshotStore, StorageError};
@@ -53,6 +56,8 @@ pub(crate) struct LiveFixture {
     pub(crate) history_events: Option<usize>,
     /// Days since noon.
     pub(crate) days: Arc<AtomicI64>,
+    /// Of a cluster's leader.
+    pub(crate) pulse: Option<PulseOptions>,
 }
 
 impl Default for LiveFixture {
@@ -67,6 +72,7 @@ impl Default for LiveFixture {
             has_index: false,
             history_events: None,
             days: Arc::default(),
+            pulse: None,
         }
     }
 }
@@ -111,6 +117,7 @@ impl LiveFixture {
             snapshot_every_inputs: self.snapshot_every_inputs,
             journal_ticks: false,
             build: "stories".into(),
+            pulse: self.pulse,
         };
         RunningLoop::spawn((inbox, requests), storage, options, recovered)
     }

@@ -6,6 +6,7 @@ mod back_pressure;
 mod catch_up;
 mod failure;
 mod fixture;
+mod follower;
 mod prices;
 mod release;
 mod retired;

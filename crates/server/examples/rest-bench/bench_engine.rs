@@ -91,8 +91,12 @@ impl BenchEngine {
             clock: Arc::new(now),
             stop: stopped,
         };
-        let options =
-            LiveOptions { snapshot_every_inputs: SNAPSHOT_EVERY_INPUTS, journal_ticks: false, build: "bench".into() };
+        let options = LiveOptions {
+            snapshot_every_inputs: SNAPSHOT_EVERY_INPUTS,
+            journal_ticks: false,
+            build: "bench".into(),
+            pulse: None,
+        };
         let live = LiveLoop::new(parts, options, &recovered);
         let engine = thread::Builder::new().name("engine".into()).spawn(move || live.run())?;
         let adapter = accept_everything(inbox, outlet)?;

@@ -33,5 +33,5 @@ pub use member::follower::{FollowError, Leading, LogFollower};
 pub use member::status::{ReplicationState, ReplicationStatus};
 pub use port::{LogError, LogOutcome, LogRefusal, QuorumLog, UnknownCause};
 pub use replicated_log::ReplicatedLog;
-pub use store::{LoadReply, LogStore, StoreReply};
+pub use store::{LoadReply, LogStore, StoreReply, instance_in};
 pub use types::{CandidateId, Epoch, LogPosition, MessageId};

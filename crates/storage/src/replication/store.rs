@@ -1,6 +1,10 @@
 //! Log store: the three calls that an engine behind the port must offer.
 
+use super::cursor::EntryFault;
+use super::entry::LogEntry;
+use super::port::LogError;
 use super::types::{LogPosition, MessageId};
+use crate::journal::InstanceId;
 
 /// An engine, as one client of it. Every call waits for a bounded time by the monotonic clock.
 pub trait LogStore {
@@ -54,4 +58,19 @@ pub enum LoadReply {
     Unavailable {
         reason: String,
     },
+}
+
+/// Whose journal a log holds, by its first entry; none where it is empty. A process that has no journal yet takes that identity.
+pub fn instance_in(store: &mut impl LogStore) -> Result<Option<InstanceId>, LogError> {
+    let first = LogPosition::START.next();
+    match store.load(first) {
+        LoadReply::Entry(bytes) => LogEntry::decode(&bytes)
+            .map(|entry| Some(entry.instance))
+            .map_err(|reason| LogError::Bad { position: first, fault: EntryFault::Damaged { reason } }),
+        LoadReply::End => Ok(None),
+        LoadReply::Missing { next } => Err(LogError::Gap { position: first, next }),
+        // Who has no journal could not read the beginning either.
+        LoadReply::Trimmed { first: begin } => Err(LogError::Trimmed { next: first, first: begin }),
+        LoadReply::Unavailable { reason } => Err(LogError::Unavailable { reason }),
+    }
 }

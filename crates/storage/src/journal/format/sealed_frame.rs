@@ -6,7 +6,8 @@
 use std::fmt;
 
 use super::chain::{ChainAnchor, ChainHash, InstanceId};
-use super::frame::JournalFrame;
+use super::frame::{JournalFrame, RecordCursor};
+use super::record::JournalEntry;
 use super::segment::{HEADER_BYTES, SegmentHeader};
 use crate::StorageError;
 use crate::block::{self, BlockPosition, HEAD_BYTES};
@@ -36,6 +37,13 @@ impl SealedFrame {
         let failed = |reason: &str| StorageError::Failed { reason: reason.to_owned() };
         let body = self.bytes.get(HEAD_BYTES..).ok_or_else(|| failed("it is shorter than the head of a frame"))?;
         JournalFrame::parse(body).map(|frame| frame.last).map_err(failed)
+    }
+
+    /// Its records, of a frame that was checked.
+    pub fn records(&self) -> impl Iterator<Item = JournalEntry<'_>> {
+        let body = self.bytes.get(HEAD_BYTES..).unwrap_or_default();
+        let mut cursor = RecordCursor::start();
+        std::iter::from_fn(move || cursor.next(body))
     }
 
     pub fn len(&self) -> usize {

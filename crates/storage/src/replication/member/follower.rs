@@ -16,7 +16,9 @@ use super::log_replicator::{LogReplicator, settle_outcome};
 use super::status::ReplicationStatus;
 use super::unproven_frames::UnprovenFrames;
 use crate::StorageError;
-use crate::journal::{ChainAnchor, FOLDER, Journal, JournalOptions, SealedFrame, SealedJournal, chain_at, cut_fork};
+use crate::journal::{
+    ChainAnchor, FOLDER, Journal, JournalMonitor, JournalOptions, SealedFrame, SealedJournal, chain_at, cut_fork,
+};
 use crate::lock::DataDirLock;
 use crate::replication::cursor::LogCursor;
 use crate::replication::event::LogEvent;
@@ -76,6 +78,11 @@ impl<L: QuorumLog> LogFollower<L> {
     /// Where it stands in the log. What its journal has behind that is unproven, and must not be applied.
     pub fn cursor(&self) -> &LogCursor {
         &self.cursor
+    }
+
+    /// How far its journal is. After the journal was cut, that of before no longer changes.
+    pub fn monitor(&self) -> Option<JournalMonitor> {
+        self.journal.as_ref().map(SealedJournal::monitor)
     }
 
     /// Reads what comes next; it is in the journal and durable when this returns. Nothing where there is nothing yet.

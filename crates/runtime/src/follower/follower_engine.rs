@@ -1,0 +1,196 @@
+//! Engine of a follower: it applies each frame that the log proves, by the code of a recovery, and keeps snapshots, read model and
+//! event feed up to date. What the own journal has beyond the log is never applied.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use bus::reply::Reply;
+use bus::{Catalogue, EventFeed};
+use domain::{Event, PublishedEvent, Query, Timestamp};
+use engine::Engine;
+use storage::journal::{self, JournalEntry, JournalReader, SealedFrame};
+use storage::{JournalLedger, RetiredIndex, SnapshotStore};
+
+use crate::journal_records::{self, UnreadableRecord};
+use crate::live::EventSink;
+use crate::live::snapshot_writer::{SnapshotJob, SnapshotWriter};
+use crate::recovery::{RecoveredState, RecoveryError, RecoveryReplay};
+
+/// What the engine stands on, and who hears of its events.
+pub struct FollowerParts {
+    pub ledger: Arc<JournalLedger>,
+    pub retired: Option<Arc<RetiredIndex>>,
+    pub snapshots: Arc<SnapshotStore>,
+    pub feed: EventFeed,
+    pub catalogue: Catalogue,
+    /// Feeds the read model.
+    pub event_sink: EventSink,
+    pub snapshot_every_inputs: u64,
+    pub build: String,
+}
+
+pub struct FollowerEngine {
+    engine: Engine,
+    recovered: RecoveredState,
+    parts: FollowerParts,
+    snapshot_writer: SnapshotWriter,
+}
+
+/// Why a follower's engine cannot go on.
+#[derive(Debug)]
+pub enum FollowerError {
+    Recovery(RecoveryError),
+    /// The leader's state before this record was another one: one of the two is wrong, and the follower must not be believed.
+    Diverged {
+        sequence: u64,
+        leader: String,
+        own: String,
+    },
+}
+
+impl FollowerEngine {
+    /// Goes on with an engine that was recovered up to what the log had proven.
+    pub fn new((engine, recovered): (Engine, RecoveredState), parts: FollowerParts) -> Self {
+        parts.catalogue.replace(engine.reference().clone());
+        let snapshot_writer = SnapshotWriter::new(parts.snapshots.clone(), parts.build.clone());
+        let mut follower = Self { engine, recovered, parts, snapshot_writer };
+        follower.tell_applied();
+        follower
+    }
+
+    /// The sequence of the last record that was applied.
+    pub fn applied(&self) -> u64 {
+        self.recovered.last_sequence
+    }
+
+    /// Applies a frame that the log has proven. After an error nothing more may be applied.
+    pub fn apply(&mut self, frame: &SealedFrame) -> Result<(), FollowerError> {
+        self.replay(|replay| frame.records().try_for_each(|entry| apply_record(replay, &entry)))?;
+        self.tell_applied();
+        self.write_snapshot_if_due();
+        Ok(())
+    }
+
+    /// Applies what the own journal has up to a sequence, once that is proven: it was unproven, and became the first of an own epoch.
+    pub fn apply_journal(&mut self, data_folder: &Path, end: u64) -> Result<(), FollowerError> {
+        let applied = self.applied();
+        let source = JournalReader::open(&data_folder.join(journal::FOLDER), applied + 1);
+        let mut source = source.map_err(RecoveryError::from)?;
+        self.replay(|replay| {
+            while let Some(entry) = source.read_to(end).map_err(RecoveryError::from)? {
+                apply_record(replay, &entry)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Records without events count for history too.
+    fn tell_applied(&mut self) {
+        (self.parts.event_sink)(self.recovered.last_sequence, &[]);
+    }
+
+    /// By the code of a recovery. What happens is told as it is applied: all of it is durable.
+    fn replay(
+        &mut self,
+        visit: impl FnOnce(&mut RecoveryReplay<'_>) -> Result<(), FollowerError>,
+    ) -> Result<(), FollowerError> {
+        let FollowerParts { ledger, retired, feed, catalogue, event_sink, .. } = &mut self.parts;
+        let mut tell = |through: u64, events: &[PublishedEvent]| {
+            events.iter().for_each(|published| publish(feed, catalogue, published));
+            event_sink(through, events);
+        };
+        let state = (std::mem::take(&mut self.engine), std::mem::take(&mut self.recovered));
+        let mut replay = RecoveryReplay::resume(state, (ledger, retired.as_deref()), &mut tell);
+        let outcome = visit(&mut replay);
+        (self.engine, self.recovered) = replay.into_engine();
+        outcome
+    }
+
+    /// The digest of its state; none where the journal began under a build that did not keep it.
+    pub fn digest(&self) -> Option<String> {
+        let digest = self.recovered.digest.clone()?;
+        Some(digest.finish(&self.engine, self.recovered.at, self.applied()))
+    }
+
+    pub fn answer(&self, now: Timestamp, query: &Query) -> Reply {
+        let sequence = self.applied();
+        Reply { sequence, outcome: self.engine.answer(now, sequence, query) }
+    }
+
+    fn write_snapshot_if_due(&mut self) {
+        let every = self.parts.snapshot_every_inputs.max(self.engine.orders_kept() as u64);
+        if self.recovered.replayed >= every && !self.snapshot_writer.is_busy() {
+            let job = self.snapshot_job();
+            self.snapshot_writer.start(job);
+            self.recovered.replayed = 0;
+        }
+    }
+
+    fn snapshot_job(&self) -> SnapshotJob {
+        SnapshotJob {
+            sequence: self.applied(),
+            engine: self.engine.snapshot(),
+            ledger: self.parts.ledger.snapshot(),
+            reserved: self.recovered.reserved,
+            digest: self.recovered.digest.clone(),
+            at: self.recovered.at,
+        }
+    }
+
+    /// For a leader: the state, as a recovery would have it.
+    pub fn hand_over(self) -> (Engine, RecoveredState) {
+        self.snapshot_writer.finish(None);
+        (self.engine, self.recovered)
+    }
+
+    /// An orderly stop: the next start replays nothing.
+    pub fn stop(self) {
+        let last = (self.recovered.replayed > 0).then(|| self.snapshot_job());
+        self.snapshot_writer.finish(last.as_ref());
+    }
+}
+
+fn apply_record(replay: &mut RecoveryReplay<'_>, entry: &JournalEntry<'_>) -> Result<(), FollowerError> {
+    if entry.kind == journal_records::PULSE {
+        compare_digest(replay, entry)?;
+    }
+    replay.on_record(entry).map_err(FollowerError::Recovery)
+}
+
+/// The leader's digest is of everything before its record.
+fn compare_digest(replay: &RecoveryReplay<'_>, entry: &JournalEntry<'_>) -> Result<(), FollowerError> {
+    let sequence = entry.sequence;
+    let pulse = journal_records::decode_pulse(entry.payload)
+        .map_err(|UnreadableRecord(reason)| RecoveryError::Unreadable { sequence, reason })?;
+    let Some(leader) = pulse.digest else { return Ok(()) };
+    match replay.digest() {
+        Some(own) if own != leader => Err(FollowerError::Diverged { sequence, leader, own }),
+        _ => Ok(()),
+    }
+}
+
+fn publish(feed: &EventFeed, catalogue: &Catalogue, published: &PublishedEvent) {
+    if let Event::Reference(data) = &published.event {
+        catalogue.replace(data.clone());
+    }
+    feed.publish(published);
+}
+
+impl From<RecoveryError> for FollowerError {
+    fn from(problem: RecoveryError) -> Self {
+        Self::Recovery(problem)
+    }
+}
+
+impl fmt::Display for FollowerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Recovery(problem) => problem.fmt(f),
+            Self::Diverged { sequence, leader, own } => write!(
+                f,
+                "the state before record {sequence} differs from the leader's: its digest is {leader}, here it is {own}"
+            ),
+        }
+    }
+}

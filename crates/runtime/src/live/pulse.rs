@@ -1,0 +1,37 @@
+//! Pulse of a cluster's leader: a record that proves its lead while nothing else is journalled, and now and then has the digest of
+//! its state.
+
+use domain::Timestamp;
+
+use super::stamped_batch::StampedBatch;
+use super::{LiveLoop, PulseOptions};
+use crate::journal_records::{self, Pulse};
+
+impl LiveLoop {
+    /// When the next pulse is due; none while a record is on its way, which proves as much.
+    pub(super) fn next_pulse_at(&self) -> Option<Timestamp> {
+        let PulseOptions { every, .. } = self.options.pulse?;
+        let is_idle = self.parts.journal.durable() >= self.visible_sequence();
+        is_idle.then(|| plus(self.journalled_at, every).min(self.next_digest_at))
+    }
+
+    /// It comes before the other records of its batch, so its digest is that of everything before.
+    pub(super) fn stamp_pulse(&mut self, batch: &mut StampedBatch, now: Timestamp) {
+        let Some(PulseOptions { digest_every, .. }) = self.options.pulse else { return };
+        // A leader that is never idle has its digests compared too.
+        let is_digest_due = self.next_digest_at <= now;
+        if !is_digest_due && self.next_pulse_at().is_none_or(|due| due > now) {
+            return;
+        }
+        if is_digest_due {
+            self.next_digest_at = plus(now, digest_every);
+        }
+        let digest = self.digest.clone().filter(|_| is_digest_due);
+        let digest = digest.map(|digest| digest.finish(&self.parts.engine, self.journalled_at, self.applied_sequence));
+        batch.push_record(journal_records::pulse(self.sequencer.next(), &Pulse { digest }));
+    }
+}
+
+fn plus(at: Timestamp, duration: std::time::Duration) -> Timestamp {
+    at.plus_millis(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX))
+}

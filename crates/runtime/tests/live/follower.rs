@@ -1,0 +1,168 @@
+//! A follower's engine: it applies the frames of a leader's journal and has the leader's state, or stops.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use bus::inbox::{Inbox, inbox};
+use bus::{Catalogue, EventFeed};
+use crossbeam_channel::unbounded;
+use domain::query::{Answer, Filter};
+use domain::{PublishedEvent, Query};
+use runtime::{
+    FollowerEngine, FollowerError, FollowerExit, FollowerLoop, FollowerParts, FollowerUpdate, LiveExit, PulseOptions,
+    RecoverySources, recover_up_to,
+};
+use storage::journal::{FOLDER, Journal, JournalOptions, JournalReader, SealedFrame};
+use storage::lock::DataDirLock;
+use storage::{JournalLedger, SnapshotStore};
+use tempfile::TempDir;
+
+use crate::fixture::{INSTANCE, LiveFixture};
+
+/// Every turn of the leader has a digest when a day has passed.
+const PULSE: PulseOptions = PulseOptions { every: Duration::from_millis(500), digest_every: Duration::from_secs(10) };
+
+struct Follower {
+    folder: TempDir,
+    lock: DataDirLock,
+    inbox: Inbox,
+    /// The sequence up to which the read model was given everything.
+    told: Arc<AtomicU64>,
+}
+
+impl Follower {
+    /// On an empty folder, with snapshots after so many records.
+    fn start(snapshot_every_inputs: u64) -> (Self, FollowerEngine, bus::inbox::InboxReceiver) {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join(FOLDER)).unwrap();
+        let lock = DataDirLock::acquire(folder.path()).unwrap();
+        let snapshots = Arc::new(SnapshotStore::open(&lock, INSTANCE).unwrap());
+        let (inbox, lanes) = inbox();
+        let ledger = Arc::new(JournalLedger::new(inbox.clone()));
+        let sources = RecoverySources {
+            folder: folder.path(),
+            last_sequence: 0,
+            snapshots: &snapshots,
+            ledger: &ledger,
+            retired: None,
+        };
+        let recovered = recover_up_to(&sources, 0, &mut |_, _| {}).unwrap();
+        let told = Arc::<AtomicU64>::default();
+        let sink = told.clone();
+        let parts = FollowerParts {
+            ledger,
+            retired: None,
+            snapshots,
+            feed: EventFeed::default(),
+            catalogue: Catalogue::default(),
+            event_sink: Box::new(move |through, _: &[PublishedEvent]| sink.store(through, Ordering::Relaxed)),
+            snapshot_every_inputs,
+            build: "stories".to_owned(),
+        };
+        (Self { folder, lock, inbox, told }, FollowerEngine::new(recovered, parts), lanes)
+    }
+}
+
+/// A session of a leader with two orders and a day's end: its frames, and its last digest.
+fn session() -> (Vec<SealedFrame>, String) {
+    let fixture = LiveFixture { pulse: Some(PULSE), ..LiveFixture::default() };
+    let mut live = fixture.start_trading();
+    for (id, order) in [("A-1", 1), ("A-2", 2)] {
+        live.place(id).wait();
+        live.accept(order);
+    }
+    fixture.days.fetch_add(1, Ordering::Relaxed);
+    live.pass_price();
+    assert_eq!(live.place("B-1").wait(), "placed B-1");
+    let (exit, _) = live.stop();
+    let LiveExit::Stopped(Some(digest)) = exit else { panic!("{exit:?}") };
+    (frames(fixture.folder.path()), digest)
+}
+
+fn frames(data_folder: &std::path::Path) -> Vec<SealedFrame> {
+    let mut reader = JournalReader::open(&data_folder.join(FOLDER), 0).unwrap();
+    std::iter::from_fn(|| reader.next_sealed().unwrap()).collect()
+}
+
+/// Whether a digest of the leader is in it.
+fn has_digest(frame: &SealedFrame) -> bool {
+    frame.records().any(|record| record.kind == 5 && record.payload.len() > 64)
+}
+
+#[test]
+fn a_follower_that_applies_the_frames_has_the_state_of_the_leader() {
+    let (frames, digest) = session();
+    assert!(frames.iter().filter(|frame| has_digest(frame)).count() >= 2, "digests are compared on the way");
+    let (follower, mut engine, _lanes) = Follower::start(3);
+    frames.iter().for_each(|frame| engine.apply(frame).unwrap());
+    assert_eq!(engine.digest(), Some(digest.clone()));
+    let last = frames.last().unwrap().last_sequence().unwrap();
+    assert_eq!((engine.applied(), follower.told.load(Ordering::Relaxed)), (last, last));
+    // Its snapshots are as good as the leader's.
+    engine.stop();
+    let snapshots = SnapshotStore::look(follower.folder.path(), INSTANCE);
+    assert_eq!(snapshots.newest_claim().unwrap().map(|(sequence, _)| sequence), Some(last));
+}
+
+#[test]
+fn a_follower_whose_state_differs_stops() {
+    let (frames, _) = session();
+    let (_follower, mut engine, _lanes) = Follower::start(u64::MAX);
+    let with_order = frames.iter().rposition(has_digest).unwrap() - 1;
+    let outcome = frames
+        .iter()
+        .enumerate()
+        .filter(|(place, _)| *place != with_order)
+        .try_for_each(|(_, frame)| engine.apply(frame));
+    let error = outcome.unwrap_err();
+    assert!(matches!(error, FollowerError::Diverged { .. }), "{error}");
+    assert!(error.to_string().contains("differs from the leader's: its digest is "), "{error}");
+}
+
+#[test]
+fn a_loop_answers_from_what_is_applied_and_hands_over_when_the_process_leads() {
+    let (frames, digest) = session();
+    let (follower, engine, inbox) = Follower::start(u64::MAX);
+    let (sender, updates) = unbounded();
+    let (applied, data_folder) = (Arc::<AtomicU64>::default(), follower.folder.path().to_owned());
+    let clock: runtime::EngineClock = Arc::new(|| domain::Timestamp(0));
+    let following =
+        FollowerLoop { engine, inbox, updates, applied: applied.clone(), data_folder: data_folder.clone(), clock };
+    let thread = thread::spawn(move || following.run());
+    let (proven, unproven) = frames.split_at(frames.len() - 1);
+    sender.send(FollowerUpdate::Frames(proven.to_vec())).unwrap();
+    let last = proven.last().unwrap().last_sequence().unwrap();
+    while applied.load(Ordering::Acquire) < last {
+        thread::yield_now();
+    }
+    let reply = follower.inbox.query(Query::OpenOrders(Filter::default())).unwrap().recv_blocking().unwrap();
+    assert_eq!(reply.sequence, last);
+    assert!(matches!(reply.outcome, Ok(Answer::Orders(_))));
+
+    // Its own journal has one frame more, which is the first of its epoch.
+    let options = JournalOptions { segment_bytes: 1 << 20, ..JournalOptions::new(INSTANCE) };
+    let (_, mut sealed) = Journal::inspect(&follower.lock, &options, &mut |_| {}).unwrap().open_sealed().unwrap();
+    proven.iter().chain(unproven).for_each(|frame| sealed.append(frame).unwrap());
+    sealed.sync().unwrap();
+    drop(sealed);
+    let (_, journal) = Journal::open(&follower.lock, &options, &mut |_| {}).unwrap();
+    sender.send(FollowerUpdate::Lead(Box::new(journal))).unwrap();
+    let FollowerExit::Leads(lead) = thread.join().unwrap() else { panic!("it leads") };
+    let end = unproven[0].last_sequence().unwrap();
+    assert_eq!((lead.recovered.last_sequence, lead.journal.last_sequence()), (end, end));
+    let found = lead.recovered.digest.unwrap().finish(&lead.engine, lead.recovered.at, end);
+    assert_eq!(found, digest);
+}
+
+#[test]
+fn a_follower_stops_when_nobody_reads_the_log_any_more() {
+    let (follower, engine, inbox) = Follower::start(u64::MAX);
+    let (sender, updates) = unbounded();
+    drop(sender);
+    let data_folder = follower.folder.path().to_owned();
+    let clock: runtime::EngineClock = Arc::new(|| domain::Timestamp(0));
+    let following = FollowerLoop { engine, inbox, updates, applied: Arc::default(), data_folder, clock };
+    assert!(matches!(following.run(), FollowerExit::Stopped));
+}
