@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::path::Path;
+use std::time::Duration;
 
 use domain::report::SessionState;
 use domain::{Bar, BarSize, Refusal, SecurityId, Timestamp};
@@ -141,10 +142,47 @@ pub trait JournalStatus: Send + Sync {
     }
 }
 
+/// Who a server of a cluster is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClusterRole {
+    /// It takes commands and trades.
+    Leader,
+    /// It applies what the leader journals, and answers questions.
+    Follower,
+}
+
+impl ClusterRole {
+    /// As it is shown.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Leader => "leader",
+            Self::Follower => "follower",
+        }
+    }
+}
+
+/// A server of a cluster, as it sees itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClusterView {
+    /// Its role.
+    pub role: ClusterRole,
+    /// The epoch that it knows.
+    pub epoch: u64,
+    /// Where the leader is reached; none where none is known.
+    pub leader: Option<String>,
+    /// For how long a follower has not been at the end of the log; none where it never was. Nothing of a leader.
+    pub lag: Option<Duration>,
+}
+
 /// Readiness of the server.
 pub trait HealthChecks: Send + Sync {
     /// All readiness checks.
     fn checks(&self) -> Vec<HealthCheck>;
+
+    /// The cluster; none where the server is alone.
+    fn cluster(&self) -> Option<ClusterView> {
+        None
+    }
 }
 
 /// What an operator may do with the program around the engine.

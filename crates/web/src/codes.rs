@@ -179,6 +179,11 @@ const ROWS: &[Code] = &[
     row(503, "history-behind", "history has not caught up yet; try again"),
     row(503, "busy", "too many requests wait; this one had no effect, try again"),
     row(503, "journal-stalled", "the journal's disk does not answer: nothing is acknowledged before it does"),
+    row(
+        503,
+        "not-leader",
+        "this server follows another one of its cluster, which the detail names; nothing was done here",
+    ),
     row(503, "stopping", "the server is stopping; the request had no effect"),
     row(503, "outcome-unknown", "no answer came: look the order up by its intId before sending it again"),
 ];

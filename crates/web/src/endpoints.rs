@@ -144,6 +144,7 @@ macro_rules! with_endpoints {
             GET    "/rest/log"                                     Viewer [after limit level]                           log::lines;
             GET    "/health/live"                                  Anyone []                                            health::live;
             GET    "/health/ready"                                 Anyone []                                            health::ready;
+            GET    "/health/leader"                                Anyone []                                            health::leader;
             GET    "/metrics"                                      Viewer []                                            metrics::all;
 
             GET    "/openapi.json"                                 Anyone []                                            docs::document;

@@ -345,6 +345,7 @@ const GENERAL: Record<string, string> = {
   'door-closed': 'diesen Zugang hat der Server nicht offen',
   'history-behind': 'die Vergangenheit ist noch nicht nachgetragen: gleich noch einmal',
   busy: 'zu viele Anfragen warten',
+  'not-leader': 'dieser Server folgt einem anderen seines Verbunds, den die Meldung nennt; hier wurde nichts getan',
   'journal-stalled': 'die Platte des Journals antwortet nicht: bis dahin wird nichts bestätigt',
   stopping: 'der Server fährt herunter',
   'outcome-unknown': 'es kam keine Antwort: erst nachsehen, dann noch einmal senden',

@@ -14,6 +14,7 @@ use crate::app_state::AppState;
 use crate::endpoints::Endpoint;
 use crate::extract::QueryParameters;
 use crate::middleware::caller::{HttpCaller, peer, with_permit};
+use crate::middleware::cluster_role;
 use crate::middleware::rate_limit::HttpRateLimiter;
 use crate::problem::Problem;
 
@@ -34,6 +35,7 @@ impl Dispatch {
 
     async fn check(&self, request: &mut Request) -> Result<InFlightPermit, Problem> {
         self.rate_limiter.check_user(request, self.endpoint.is_urgent())?;
+        cluster_role::check(self.state.services(), self.endpoint)?;
         let client = self.client(request);
         let unanswered = self.acquire_quota(&client).await?;
         QueryParameters::attach(request, self.endpoint)?;

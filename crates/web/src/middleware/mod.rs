@@ -9,6 +9,7 @@ pub(crate) mod authorization;
 pub(crate) mod strategy_scope;
 pub(crate) mod dispatch;
 pub(crate) mod metrics;
+pub(crate) mod cluster_role;
 pub(crate) mod response_headers;
 pub(crate) mod compression;
 
@@ -53,6 +54,7 @@ pub(crate) async fn handle(State(middleware): State<Middleware>, request: Reques
         middleware.handle_inbound(begun, row, request, next).await.unwrap_or_else(IntoResponse::into_response);
     let response = reader.encode_response(response).await;
     middleware.state.metrics().record(row, &response, begun.elapsed());
+    let response = cluster_role::show_lag(middleware.state.services(), response);
     number.apply_to(manners.put_on(response))
 }
 

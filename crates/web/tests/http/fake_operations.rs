@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 
 use bus::history::{Found, HistoryError, OrderSearch, PageRequest, SortOrder, StoredEvent, Stretch};
 use bus::operations::{
-    BarStore, BrokerEndpoints, FixSessionAdmin, FixSessionCommand, FixSessionError, FixSessionStatus, HealthCheck,
-    HealthChecks, JournalStatus, LogLine, ReferenceError, ServerAdmin, StrategyAdmin, StrategyError,
+    BarStore, BrokerEndpoints, ClusterView, FixSessionAdmin, FixSessionCommand, FixSessionError, FixSessionStatus,
+    HealthCheck, HealthChecks, JournalStatus, LogLine, ReferenceError, ServerAdmin, StrategyAdmin, StrategyError,
 };
 use bus::past::{PastError, PastPoint};
 use bus::{History, PastStates, Reply};
@@ -21,6 +21,7 @@ pub(crate) const DURABLE: u64 = 4_700;
 #[derive(Default)]
 pub(crate) struct FakeOperations {
     pub(crate) adapter_is_down: bool,
+    pub(crate) cluster: Option<ClusterView>,
     pub(crate) stopped: Mutex<bool>,
     pub(crate) broker: BrokerEndpoints,
     /// Errors of the reference data.
@@ -69,6 +70,10 @@ impl HealthChecks for FakeOperations {
         let check = |name: &str, ok, detail: &str| HealthCheck { name: name.into(), ok, detail: detail.into() };
         let adapters = if self.adapter_is_down { "SIMULATED is DISCONNECTED" } else { "all are LOGGED_ON" };
         vec![check("journal", true, "durable"), check("adapters", !self.adapter_is_down, adapters)]
+    }
+
+    fn cluster(&self) -> Option<ClusterView> {
+        self.cluster.clone()
     }
 }
 

@@ -19,6 +19,7 @@ mod prices;
 mod history;
 
 mod platform;
+mod cluster_role;
 
 mod operations;
 

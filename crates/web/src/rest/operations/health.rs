@@ -3,6 +3,7 @@
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
+use bus::operations::{ClusterRole, ClusterView};
 use wire::{CheckVO, HealthVO, json};
 
 use crate::app_state::AppState;
@@ -23,4 +24,24 @@ pub(crate) async fn ready(State(state): State<AppState>) -> Response {
         *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
     }
     response
+}
+
+/// 200 on the server that takes commands: a server alone, or the leader of a cluster.
+pub(crate) async fn leader(State(state): State<AppState>) -> Response {
+    let cluster = state.services().health.cluster();
+    let (ok, detail) = cluster.as_ref().map_or((true, "it is alone".to_owned()), role);
+    let health = HealthVO::new(vec![CheckVO { name: "leader", ok, detail: &detail }]);
+    let mut response = response::value(json::encode(&health));
+    if !ok {
+        *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
+    }
+    response
+}
+
+fn role(cluster: &ClusterView) -> (bool, String) {
+    match (cluster.role, &cluster.leader) {
+        (ClusterRole::Leader, _) => (true, format!("it leads epoch {}", cluster.epoch)),
+        (ClusterRole::Follower, Some(leader)) => (false, format!("{leader} leads epoch {}", cluster.epoch)),
+        (ClusterRole::Follower, None) => (false, "no leader is known".to_owned()),
+    }
 }

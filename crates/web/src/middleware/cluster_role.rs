@@ -1,0 +1,43 @@
+//! Role of the server in its cluster: a follower answers questions and says how old its answers may be; commands it refuses.
+
+use axum::http::{HeaderName, HeaderValue, Method};
+use axum::response::Response;
+use bus::operations::{ClusterRole, ClusterView};
+
+use crate::endpoints::Endpoint;
+use crate::problem::Problem;
+use crate::settings::WebServices;
+
+/// Milliseconds for which a follower has not been at the end of the log.
+const LAG: HeaderName = HeaderName::from_static("rialto-lag-millis");
+
+/// What concerns this server alone, whoever leads.
+const OWN: [&str; 3] = ["login::login", "login::logout", "runtime::exit"];
+
+/// A follower changes nothing: only the leader journals.
+pub(crate) fn check(services: &WebServices, endpoint: &Endpoint) -> Result<(), Problem> {
+    let is_question = [Method::GET, Method::HEAD].iter().any(|method| endpoint.method == method.as_str());
+    if is_question || OWN.contains(&endpoint.handler) {
+        return Ok(());
+    }
+    match services.health.cluster() {
+        Some(ClusterView { role: ClusterRole::Follower, leader, .. }) => Err(not_leader(leader)),
+        _ => Ok(()),
+    }
+}
+
+fn not_leader(leader: Option<String>) -> Problem {
+    let detail = match leader {
+        Some(leader) => format!("this server follows; send it to the leader, {leader}. It had no effect here"),
+        None => "this server follows, and no leader is known yet; it had no effect, try again".to_owned(),
+    };
+    Problem::new("not-leader", detail)
+}
+
+pub(crate) fn show_lag(services: &WebServices, mut response: Response) -> Response {
+    if let Some(ClusterView { role: ClusterRole::Follower, lag: Some(lag), .. }) = services.health.cluster() {
+        let millis = u64::try_from(lag.as_millis()).unwrap_or(u64::MAX);
+        response.headers_mut().insert(LAG, HeaderValue::from(millis));
+    }
+    response
+}
