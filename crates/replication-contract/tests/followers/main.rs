@@ -7,10 +7,11 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use member::{Member, lead, read_all};
+use replication_contract::sample_frames::INSTANCE;
 use replication_contract::{MemoryLog, StoreFault};
 use storage::journal::{Journal, JournalOptions, SyncMode};
 use storage::lock::DataDirLock;
-use storage::replication::FollowError;
+use storage::replication::{FollowError, instance_in};
 
 /// Orders of one leader, each in a frame of its own.
 fn record(leader: &mut member::Leader, sequences: std::ops::RangeInclusive<u64>, name: &str) {
@@ -245,4 +246,29 @@ fn a_follower_syncs_always() {
     let opened = Journal::inspect(&lock, &options, &mut |_| {}).unwrap().open_sealed();
     let refused = opened.err().expect("it must sync").to_string();
     assert!(refused.contains("journal.sync"), "{refused}");
+}
+
+#[test]
+fn a_process_without_a_journal_learns_from_the_log_whose_it_is() {
+    let log = MemoryLog::default();
+    assert_eq!(instance_in(&mut log.client()), Ok(None));
+    let mut member = Member::new(1);
+    member.lead(&log).end();
+    assert_eq!(instance_in(&mut log.client()), Ok(Some(INSTANCE)));
+}
+
+#[test]
+fn a_frame_shows_its_records() {
+    let log = MemoryLog::default();
+    let mut member = Member::new(1);
+    let mut leader = member.lead(&log);
+    record(&mut leader, 1..=2, "order");
+    leader.end();
+    let frames = member.frames();
+    let shown: Vec<_> = frames
+        .iter()
+        .flat_map(|frame| frame.records())
+        .map(|record| (record.sequence, record.kind, record.payload))
+        .collect();
+    assert_eq!(shown, [(1, 1, b"order 1".as_slice()), (2, 1, b"order 2")]);
 }
