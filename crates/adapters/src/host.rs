@@ -4,6 +4,7 @@
 //! The host only translates. It reads no clock and owns no thread: `thread` drives it by the wall clock, tests by hand.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use bus::{Inbox, InboxError};
 use crossbeam_channel::Receiver;
@@ -42,8 +43,17 @@ impl VenueBackoff {
     }
 }
 
+/// Whether this process may still trade; asked right before something is sent. The leader of a cluster that was paused learns by it
+/// that another one may lead.
+pub type SendLease = Arc<dyn Fn() -> bool + Send + Sync>;
+
+/// Why nothing was sent.
+const NO_LEASE: &str = "the lease of this server has run out, another one may lead";
+
 /// Runs an adapter: instructions in, reports out, reconnects.
 pub struct AdapterHost {
+    /// None where no other process could trade.
+    lease: Option<SendLease>,
     adapter: Box<dyn Adapter>,
     engine: EngineLink,
     backoff: VenueBackoff,
@@ -74,7 +84,16 @@ impl AdapterHost {
         let fence = RequestFence::new(&capabilities);
         let mut line = EngineLink { name, inbox, fence, outcome: Ok(()), subscriptions: BTreeSet::new() };
         line.send_report(ReportKind::Attached(capabilities))?;
-        Ok(Self { adapter, engine: line, backoff, session: HostSession::NotGreeted })
+        Ok(Self { lease: None, adapter, engine: line, backoff, session: HostSession::NotGreeted })
+    }
+
+    /// Sends orders, changes and cancels, and logs on, only while it has the lease.
+    pub fn with_lease(self, lease: Option<SendLease>) -> Self {
+        Self { lease, ..self }
+    }
+
+    fn has_lease(&self) -> bool {
+        self.lease.as_ref().is_none_or(|holds| holds())
     }
 
     /// Connects where that is due; delivers the venue's reports and prices.
@@ -105,6 +124,7 @@ impl AdapterHost {
         self.engine.fence.start(at);
         self.track_subscriptions(at, instruction);
         let sending = match &self.session {
+            HostSession::LoggedOn if trades(instruction) && !self.has_lease() => SendOutcome::NotSent(NO_LEASE.into()),
             HostSession::LoggedOn => self.send(at, instruction),
             HostSession::NotGreeted => SendOutcome::NotSent("not logged on yet".into()),
             HostSession::Disconnected { why, .. } => SendOutcome::NotSent(format!("not logged on: {why}").into()),
@@ -146,6 +166,10 @@ impl AdapterHost {
     }
 
     fn log_on(&mut self, at: Timestamp) -> Result<(), InboxError> {
+        if !self.has_lease() {
+            self.schedule_retry(at, &SessionLost(NO_LEASE.into()));
+            return Ok(());
+        }
         if let Err(broken) = self.adapter.connect(at) {
             self.schedule_retry(at, &broken);
             return Ok(());
@@ -233,6 +257,11 @@ impl AdapterHost {
         let failures = failures.saturating_add(1);
         self.session = HostSession::Disconnected { why: broken.0.clone(), failures, retry_at: at.plus_millis(millis) };
     }
+}
+
+/// Whether it changes something at the venue.
+fn trades(instruction: &Instruction) -> bool {
+    matches!(instruction, Instruction::Submit(_) | Instruction::Replace(..) | Instruction::Cancel(_))
 }
 
 /// The report to the engine where a request was not sent. A subscription is tried again with the next session.

@@ -10,7 +10,7 @@ use bus::{Inbox, InboxError, InstructionQueue};
 use crossbeam_channel::{Receiver, Select, Sender, TryRecvError};
 use domain::{AdapterName, Timestamp};
 
-use crate::host::{AdapterHost, VenueBackoff};
+use crate::host::{AdapterHost, SendLease, VenueBackoff};
 use crate::venue::Adapter;
 
 /// The present time, with the configured offset.
@@ -31,6 +31,8 @@ pub struct AdapterIo {
     pub clock: AdapterClock,
     /// The adapter logs off and ends when this receives a message or is closed.
     pub stop: Receiver<()>,
+    /// None where no other process could trade.
+    pub lease: Option<SendLease>,
 }
 
 /// A thread of a venue, and what ends it.
@@ -76,7 +78,7 @@ fn run(
     backoff: VenueBackoff,
 ) -> Result<(), InboxError> {
     let mut at = (doors.clock)();
-    let mut host = AdapterHost::attach(name, adapter, doors.inbox.clone(), backoff)?;
+    let mut host = AdapterHost::attach(name, adapter, doors.inbox.clone(), backoff)?.with_lease(doors.lease.clone());
     let served = serve(&mut host, doors, &mut at);
     let left = host.disconnect(at);
     served.and(left)

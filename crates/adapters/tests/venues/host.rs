@@ -1,6 +1,7 @@
 //! Adapter host, with time controlled by the test.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use adapters::{AdapterHost, SendOutcome, VenueBackoff};
 use bus::InboxError;
@@ -291,4 +292,45 @@ fn a_venue_is_left_in_order_even_when_the_engine_has_stopped() {
     assert_eq!(stage.host.step(START), Err(InboxError::Stopped));
     assert_eq!(stage.host.disconnect(START), Err(InboxError::Stopped));
     assert_eq!(stage.puppet.requests(), ["disconnect"]);
+}
+
+/// A lease that the test takes away and gives back.
+fn with_lease(mut stage: HostFixture) -> (HostFixture, Arc<AtomicBool>) {
+    let is_held = Arc::new(AtomicBool::new(true));
+    let held = is_held.clone();
+    stage.host = stage.host.with_lease(Some(Arc::new(move || held.load(Ordering::Relaxed))));
+    (stage, is_held)
+}
+
+#[test]
+fn without_the_lease_nothing_that_trades_is_sent_and_the_engine_hears_of_it() {
+    let (mut stage, is_held) = with_lease(HostFixture::logged_on());
+    is_held.store(false, Ordering::Relaxed);
+    [submit(), replace(), cancel(), Instruction::ListOpenOrders].into_iter().for_each(|asked| stage.take(asked));
+    assert_eq!(stage.puppet.requests(), ["list open orders"], "who only asks does no harm");
+    let heard = stage.heard();
+    let is_told = |report: &ReportKind| {
+        let (ReportKind::NotSent { reason, .. }
+        | ReportKind::ReplaceRejected { reason, .. }
+        | ReportKind::CancelRejected { reason, .. }) = report
+        else {
+            return false;
+        };
+        reason.contains("the lease of this server has run out")
+    };
+    assert_eq!((heard.len(), heard.iter().all(is_told)), (3, true), "{heard:?}");
+    is_held.store(true, Ordering::Relaxed);
+    stage.take(submit());
+    assert_eq!(stage.puppet.requests(), ["submit 1"]);
+}
+
+#[test]
+fn without_the_lease_no_session_begins() {
+    let (mut stage, is_held) = with_lease(HostFixture::greeted());
+    is_held.store(false, Ordering::Relaxed);
+    stage.host.step(START).unwrap();
+    assert_eq!((stage.puppet.requests(), stage.host.next_due()), (vec![], Some(after_millis(100))));
+    is_held.store(true, Ordering::Relaxed);
+    stage.host.step(after_millis(100)).unwrap();
+    assert_eq!(stage.puppet.requests(), ["connect"]);
 }

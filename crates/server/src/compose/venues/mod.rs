@@ -74,7 +74,13 @@ fn start(
     let (stop, stopped) = bounded(1);
     let instructions =
         engine.take_instruction_queue(name).ok_or_else(|| failure(name, &"the engine has no queue for it"))?;
-    let io = AdapterIo { inbox: engine.bus.inbox.clone(), instructions, clock: engine.clock.clone(), stop: stopped };
+    let io = AdapterIo {
+        inbox: engine.bus.inbox.clone(),
+        instructions,
+        clock: engine.clock.clone(),
+        stop: stopped,
+        lease: None,
+    };
     let thread = spawn(name.clone(), adapter, io, VenueBackoff::default()).map_err(|error| failure(name, &error))?;
     Ok(VenueThread::new(stop, thread))
 }
