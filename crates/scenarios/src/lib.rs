@@ -14,3 +14,5 @@ pub mod wait;
 pub mod proxy;
 
 pub mod postgres;
+
+pub mod nats;

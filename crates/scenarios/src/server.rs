@@ -25,6 +25,7 @@ pub struct ServerLauncher {
     open_files: Option<u32>,
     environment: Vec<(String, OsString)>,
     log_is_read: bool,
+    cluster: Option<PathBuf>,
 }
 
 /// A running server. Dropping it kills it.
@@ -60,6 +61,7 @@ impl ServerLauncher {
             open_files: None,
             environment: vec![],
             log_is_read: true,
+            cluster: None,
         };
         let launch = launch.set("demo.activity", "off").set("strategies.instances", "");
         binary::port_keys(program).iter().fold(launch, |launch, key| launch.set(key, 0))
@@ -69,6 +71,18 @@ impl ServerLauncher {
     pub fn set(mut self, key: &str, value: impl fmt::Display) -> Self {
         self.settings.retain(|setting| !setting.starts_with(&format!("{key}=")));
         self.settings.push(format!("{key}={value}"));
+        self
+    }
+
+    /// The same on another data folder.
+    pub fn on_folder(mut self, folder: &Path) -> Self {
+        self.folder = folder.to_owned();
+        self
+    }
+
+    /// As a member of a cluster, which the file describes.
+    pub fn with_cluster(mut self, file: &Path) -> Self {
+        self.cluster = Some(file.to_owned());
         self
     }
 
@@ -143,6 +157,7 @@ impl ServerLauncher {
         let mut command = self.command();
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
         command.arg("serve").arg("--data-dir").arg(&self.folder);
+        command.args(self.cluster.iter().flat_map(|file| [OsStr::new("--cluster"), file.as_os_str()]));
         for setting in &self.settings {
             command.args(["--set", setting]);
         }
@@ -178,6 +193,27 @@ impl RunningServer {
         let (_, rest) = self.ready_line.split_once(&format!("\"{key}\":\"")).expect("the door is open");
         let url = rest.split_once('"').map(|(url, _)| url);
         url.and_then(|url| url.split_once("://")?.1.parse().ok()).expect("the ready line names addresses")
+    }
+
+    /// The first line that it printed.
+    pub fn ready_line(&self) -> &str {
+        &self.ready_line
+    }
+
+    /// Waits for a later line on standard output that has this text.
+    ///
+    /// # Panics
+    /// Where none comes in time.
+    pub fn wait_for_output(&self, text: &str) -> String {
+        let deadline = Instant::now() + DEADLINE;
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            match self.process.lines.recv_timeout(left) {
+                Ok(line) if line.contains(text) => return line,
+                Ok(_) => {}
+                Err(error) => panic!("no line with {text}: {error}; its log:\n{}", self.log()),
+            }
+        }
     }
 
     /// A new connection to it.
@@ -234,8 +270,16 @@ fn base_command(program: &Path) -> Command {
 
 /// The shell's own `kill` is everywhere, the command is not.
 fn terminate(pid: u32) {
-    let told = Command::new("sh").args(["-c", "kill -TERM \"$0\"", &pid.to_string()]).status();
-    assert!(told.is_ok_and(|status| status.success()), "process {pid} can't be told to stop");
+    send_signal(pid, "TERM");
+}
+
+/// Sends a signal by its name without `SIG`, such as `STOP`.
+///
+/// # Panics
+/// Where the process is gone.
+pub fn send_signal(pid: u32, signal: &str) {
+    let told = Command::new("sh").args(["-c", "kill -\"$1\" \"$0\"", &pid.to_string(), signal]).status();
+    assert!(told.is_ok_and(|status| status.success()), "process {pid} can't be sent {signal}");
 }
 
 /// What each thread of a process is blocked on.

@@ -20,8 +20,10 @@ pub enum Exit {
     InUse = 3,
     /// The bytes on disk are not what was written, or some of them are missing.
     Damaged = 4,
-    /// A session that was replayed came out otherwise.
+    /// A session that was replayed came out otherwise, or a follower's state differs from the leader's.
     Differs = 5,
+    /// Another server of the cluster leads: nothing more is acknowledged here.
+    Fenced = 6,
     /// A second signal, before the orderly stop was over.
     Forced = 130,
 }

@@ -4,6 +4,8 @@
 pub mod backup;
 /// The command line: its arguments, and what each command does.
 pub mod cli;
+/// One server of a cluster.
+pub mod cluster;
 /// The one clock of the program.
 pub mod clock;
 /// Configuration in, running parts out.

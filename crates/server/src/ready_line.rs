@@ -16,6 +16,8 @@ pub struct Endpoints {
     pub fix: Option<SocketAddr>,
     /// Whether that door speaks TLS.
     pub fix_uses_tls: bool,
+    /// Role and epoch, in a cluster.
+    pub cluster: Option<(&'static str, u64)>,
 }
 
 /// Outsiders read these names.
@@ -29,6 +31,10 @@ struct ReadyLine {
     broker_tls: Option<String>,
     broker_ws: Option<String>,
     fix: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    role: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    epoch: Option<u64>,
 }
 
 impl Endpoints {
@@ -42,6 +48,8 @@ impl Endpoints {
             broker_tls: url("ssl", self.broker_tls),
             broker_ws: url("ws", self.broker_ws),
             fix: url(if self.fix_uses_tls { "tcp+tls" } else { "tcp" }, self.fix),
+            role: self.cluster.map(|(role, _)| role),
+            epoch: self.cluster.map(|(_, epoch)| epoch),
         };
         serde_json::to_string(&line).expect("texts and a switch are always JSON")
     }
@@ -78,10 +86,13 @@ mod tests {
             broker_ws: at(61614),
             fix: at(9876),
             fix_uses_tls: false,
+            cluster: None,
         };
         expect![[r#"{"ready":true,"http":"http://[::1]:9090","https":"https://[::1]:9443","brokerTcp":"tcp://[::1]:61613","brokerTls":"ssl://[::1]:61612","brokerWs":"ws://[::1]:61614","fix":"tcp://[::1]:9876"}"#]]
             .assert_eq(&endpoints.ready_line());
         let secured = Endpoints { fix: at(9876), fix_uses_tls: true, ..Endpoints::default() };
         assert!(secured.ready_line().ends_with(r#""fix":"tcp+tls://[::1]:9876"}"#));
+        let follower = Endpoints { cluster: Some(("follower", 3)), ..secured };
+        assert!(follower.ready_line().ends_with(r#","role":"follower","epoch":3}"#));
     }
 }

@@ -23,17 +23,17 @@ const CHINESE: u64 = 3;
 const BASES: [(u64, &str); 4] = [(BITCOIN, "BTC"), (2, "BNB"), (CHINESE, "币安人生"), (4, "ETH")];
 
 /// A lab, a line to it that can be cut, and how its server is started.
-struct LabPlatform {
+pub(crate) struct LabPlatform {
     lab: LabProcess,
     account: &'static str,
     api: CuttableProxy,
-    launch: ServerLauncher,
+    pub(crate) launch: ServerLauncher,
     _folder: TempDir,
 }
 
 impl LabPlatform {
     /// With nobody else in the market.
-    fn new(account: &'static str) -> Self {
+    pub(crate) fn new(account: &'static str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let lab = LabProcess::start(&folder.path().join("lab"), &["activity=off"]);
         write_reference(&folder.path().join("reference"));
@@ -58,6 +58,11 @@ impl LabPlatform {
         server
     }
 
+    /// The venue ends in order.
+    pub(crate) fn stop(self) {
+        self.lab.stop();
+    }
+
     fn arm(&self, fault: &str) {
         let address: SocketAddr = self.lab.address("admin").parse().unwrap();
         let armed = HttpClient::new(address).post("/faults", &json!({ "fault": fault }).to_string()).unwrap();
@@ -65,7 +70,7 @@ impl LabPlatform {
     }
 
     /// Rows of the lab's ledger that are of our account.
-    fn ledger(&self, table: &str) -> Vec<Value> {
+    pub(crate) fn ledger(&self, table: &str) -> Vec<Value> {
         let (status, ledger) = self.lab.get("admin", "/ledger");
         assert_eq!(status, 200);
         let rows = ledger[table].as_array().unwrap().iter();
@@ -79,7 +84,7 @@ impl LabPlatform {
     }
 
     /// The account begins with what the venue holds.
-    fn credit_opening_balances(&self, client: &mut HttpClient) {
+    pub(crate) fn credit_opening_balances(&self, client: &mut HttpClient) {
         for (asset, amount) in self.venue_totals() {
             let credit = json!({ "type": "CREDIT", "price": amount.to_string(), "currency": asset, "accountId": 1 });
             let booked = client.post("/rest/transaction", &credit.to_string()).unwrap();
@@ -198,7 +203,7 @@ pub(crate) fn write_reference(folder: &Path) {
 }
 
 /// The first order: prices of every currency that the account holds come a moment after the log-on, and no order before.
-fn place_when_priced(client: &mut HttpClient, order: &Value) {
+pub(crate) fn place_when_priced(client: &mut HttpClient, order: &Value) {
     let place = || {
         let answer = client.submit(order);
         let is_unpriced = answer.status == 422 && answer.body.contains("cash-unknown");

@@ -10,6 +10,7 @@ mod order_properties;
 mod scripts_and_names;
 mod statements;
 mod closing;
+mod cluster;
 mod http_behaviour;
 mod control;
 mod risk_controls;

@@ -10,6 +10,7 @@ use crate::cli::arguments::{CliCommand, JournalCommand, TokenCommand, UserComman
 use crate::cli::strategy_commands::{self, StrategyCommand};
 use crate::cli::user_admin::UserAdmin;
 use crate::cli::{accept_loss, fix_command, remote_import, strategy_template, user_admin};
+use crate::cluster::cluster_file::{self, ClusterConfig};
 use crate::config::{Config, ConfigArgs, show};
 use crate::data_dir::identity::DataDirIdentity;
 use crate::data_dir::server_file::{self, ServerEndpoint};
@@ -27,12 +28,13 @@ pub fn execute(command: CliCommand, strategies: strategy::StrategyRegistry) -> R
         private::create_for_owner_only();
     }
     match command {
-        CliCommand::Serve { config, ui_dir, distributed } => {
-            compose::serve(&load_and_log(config.with_screen(ui_dir).with_processes(distributed))?, strategies)
+        CliCommand::Serve { config, ui_dir, distributed, cluster } => {
+            serve(config.with_screen(ui_dir).with_processes(distributed), cluster.as_deref(), strategies)
         }
         CliCommand::Import { folder, config } => import(&load_and_log(config)?, &folder),
         CliCommand::CheckConfig(arguments) => print(&check_config(&load(arguments)?, &strategies)?),
         CliCommand::SampleConfig => print(&show::sample()),
+        CliCommand::SampleCluster => print(cluster_file::SAMPLE),
         CliCommand::Journal(JournalCommand::Verify(arguments)) => verify(&load_and_log(arguments)?),
         CliCommand::Journal(JournalCommand::Archive { keep, config }) => {
             print(&backup::archive(&load_and_log(config)?, keep)?)
@@ -69,6 +71,20 @@ pub fn execute(command: CliCommand, strategies: strategy::StrategyRegistry) -> R
     }
 }
 
+fn serve(
+    config: ConfigArgs,
+    cluster: Option<&Path>,
+    strategies: strategy::StrategyRegistry,
+) -> Result<(), ExitFailure> {
+    // Read first: a mistake in it leaves no trace.
+    let cluster = cluster.map(ClusterConfig::read).transpose()?;
+    let config = load_and_log(config)?;
+    match cluster {
+        Some(cluster) => compose::serve_cluster(&config, strategies, &cluster),
+        None => compose::serve(&config, strategies),
+    }
+}
+
 /// Whether it creates files in the data folder.
 fn writes_data(command: &CliCommand) -> bool {
     match command {
@@ -83,6 +99,7 @@ fn writes_data(command: &CliCommand) -> bool {
         CliCommand::Venues(command) => matches!(command, VenuesCommand::Check(_)),
         CliCommand::CheckConfig(_)
         | CliCommand::SampleConfig
+        | CliCommand::SampleCluster
         | CliCommand::Kill { .. }
         | CliCommand::Status(_)
         | CliCommand::Simulate(_)

@@ -3,10 +3,12 @@
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
+use adapters::host::SendLease;
 use bus::Bus;
 use crossbeam_channel::{Receiver, Sender, bounded, select};
-use runtime::{LiveExit, LiveLoop, LiveOptions, LiveParts};
+use runtime::{LiveExit, LiveLoop, LiveOptions, LiveParts, PulseOptions};
 
+use crate::cluster::cluster_state::ClusterState;
 use crate::compose::startup::recovered_core::Core;
 use crate::config::{Config, JournalTicks};
 use crate::exit_failure::{Exit, ExitFailure};
@@ -23,11 +25,18 @@ pub(crate) struct EngineThread {
     read_model: Arc<storage::ReadModel>,
     thread: JoinHandle<()>,
     catch_up: JoinHandle<()>,
+    /// Whether this process may send to venues, in a cluster.
+    pub(super) lease: Option<SendLease>,
 }
 
 impl EngineThread {
     /// On the bus of its foundation.
-    pub(super) fn start(config: &Config, core: Core, bus: Bus) -> Result<Self, ExitFailure> {
+    pub(super) fn start(
+        config: &Config,
+        core: Core,
+        bus: Bus,
+        leader: Option<&Arc<ClusterState>>,
+    ) -> Result<Self, ExitFailure> {
         let Core {
             folder,
             instance,
@@ -52,7 +61,7 @@ impl EngineThread {
             engine,
             inbox: lanes,
             journal,
-            snapshots: snapshots.into(),
+            snapshots,
             ledger: ledger.clone(),
             retired: Some(retired),
             feed: bus.feed.clone(),
@@ -65,12 +74,25 @@ impl EngineThread {
             clock: clock.clone(),
             stop: stopped,
         };
-        let live = LiveLoop::new(parts, options(config), &recovered);
+        let live = LiveLoop::new(parts, options(config, leader), &recovered);
         let thread = std::thread::Builder::new()
             .name("engine".into())
             .spawn(move || drop(end.send(live.run())))
             .map_err(|error| ExitFailure::new(Exit::Failed, format!("can't start the engine's thread: {error}")))?;
-        Ok(Self { bus, folder, clock, ledger, stop, ended, instruction_queues: opened, read_model, thread, catch_up })
+        let lease = leader.cloned().map(|leader| Arc::new(move || leader.holds_lease()) as SendLease);
+        Ok(Self {
+            bus,
+            folder,
+            clock,
+            ledger,
+            stop,
+            ended,
+            instruction_queues: opened,
+            read_model,
+            thread,
+            catch_up,
+            lease,
+        })
     }
 
     /// The engine's end of an adapter's queue, once.
@@ -113,13 +135,20 @@ fn spawn_catch_up(
     thread.map_err(|error| ExitFailure::new(Exit::Failed, format!("can't start a thread of the read model: {error}")))
 }
 
-fn options(config: &Config) -> LiveOptions {
+fn options(config: &Config, leader: Option<&Arc<ClusterState>>) -> LiveOptions {
+    let pulse =
+        |leader: &Arc<ClusterState>| PulseOptions { every: leader.timing.pulse, digest_every: leader.timing.digest };
     LiveOptions {
-        snapshot_every_inputs: match config.snapshot_every_inputs {
-            0 => u64::MAX,
-            inputs => inputs,
-        },
+        snapshot_every_inputs: snapshot_every(config),
         journal_ticks: config.journal_ticks == JournalTicks::All,
         build: env!("CARGO_PKG_VERSION").into(),
+        pulse: leader.map(pulse),
+    }
+}
+
+pub(super) fn snapshot_every(config: &Config) -> u64 {
+    match config.snapshot_every_inputs {
+        0 => u64::MAX,
+        inputs => inputs,
     }
 }

@@ -10,6 +10,10 @@ mod alarms;
 mod bar_storage;
 /// States of the past, for those who ask.
 mod past_states;
+/// What a server has before its engine.
+mod foundation;
+/// A server of a cluster while it follows.
+mod following;
 /// A disk that does not answer.
 mod stall;
 /// The venues.
@@ -28,23 +32,24 @@ mod operations;
 use std::sync::Arc;
 
 use bus::{Bus, EventFeed};
-use crossbeam_channel::{Receiver, Sender, bounded};
-use fix_gateway::FixSessionFile;
+use domain::OrderMode;
 use runtime::LiveExit;
 use runtime::strategies::StrategyHost;
 use tokio::task::AbortHandle;
 use tracing::info;
 use web::WebServices;
 
-use crate::config::Config;
+use crate::cluster::cluster_file::ClusterConfig;
+use crate::cluster::cluster_state::ClusterState;
+use crate::config::{Config, HistoryStore};
 use crate::control::{self, KillSwitch};
 use crate::data_dir::DataDir;
 use crate::data_dir::server_file::ServerFile;
 use crate::exit_failure::{Exit, ExitFailure};
-use crate::ready_line::Endpoints;
-use crate::tls::{Certificate, CertificateSource};
-use crate::{bind_policy, open_files, reference, signals};
+use crate::input_problem::Problems;
+use crate::{open_files, reference};
 use engine_thread::EngineThread;
+use foundation::{Foundation, certificate, endpoints, print_ready_line};
 use metrics::{MetricSources, ProgramMetrics};
 use operations::{Health, ServerOperations};
 use past_states::PastQueries;
@@ -61,19 +66,54 @@ use venues::adapter_sessions::AdapterSessions;
 
 /// Runs the server until it is told to stop.
 pub fn serve(config: &Config, registry: strategy::StrategyRegistry) -> Result<(), ExitFailure> {
-    CertificateSource::of(config)?.check()?;
-    let data_dir = DataDir::open(config)?;
-    ServerFile::clear(data_dir.lock.folder())?;
-    let access = Arc::new(bind_policy::open(config, data_dir.clock.shared())?);
-    let (stop, stopped) = stop_requests()?;
-    let kill_signals = kill_signals()?;
+    let foundation = Foundation::open(config)?;
+    let core = Core::recover(config, &foundation.data_dir)?;
+    serve_core(config, registry, foundation, core, None)
+}
+
+/// Runs a server of a cluster: it follows, and leads when no other does.
+pub fn serve_cluster(
+    config: &Config,
+    registry: strategy::StrategyRegistry,
+    file: &ClusterConfig,
+) -> Result<(), ExitFailure> {
+    check_for_cluster(config)?;
+    let mut foundation = Foundation::open(config)?;
+    let cluster = ClusterState::new(file)?;
+    match following::follow(config, &mut foundation, file, &cluster)? {
+        Some(core) => serve_core(config, registry, foundation, core, Some(cluster.clone()))
+            .map_err(|failure| cluster.explain_end(failure)),
+        None => Ok(()),
+    }
+}
+
+/// What lives in one data folder alone cannot be followed.
+fn check_for_cluster(config: &Config) -> Result<(), ExitFailure> {
+    let mut problems = Problems::default();
+    for venue in config.venues.iter().filter(|venue| venue.kind.order_mode(&venue.settings) != OrderMode::Live) {
+        let reason = "its venue would live in the leader's process and end with it; use one in a process of its own, such as rialto venue serve";
+        problems.add("--cluster", format!("venues.{}: {reason}", venue.settings.name()));
+    }
+    if matches!(config.history_store, HistoryStore::Postgres(_)) {
+        problems.add("--cluster", "history.store: each member keeps a read model of its own, in SQLite");
+    }
+    problems.none_or(()).map_err(|problems| ExitFailure::configuration(&problems))
+}
+
+/// `leader` where it leads a cluster.
+fn serve_core(
+    config: &Config,
+    registry: strategy::StrategyRegistry,
+    foundation: Foundation,
+    core: Core,
+    leader: Option<Arc<ClusterState>>,
+) -> Result<(), ExitFailure> {
+    let Foundation { data_dir, access, stop, stopped, kill_signals } = foundation;
     let reference = data_dir.reference.clone();
-    let core = Core::recover(config, &data_dir)?;
-    let (watch, bus) = FeedListeners::start(&core)
-        .map_err(|error| ExitFailure::new(Exit::Failed, format!("can't start a thread: {error}")))?;
+    let (watch, bus) = FeedListeners::start(&core).map_err(no_thread)?;
     let read_model = core.read_model.clone();
-    let past = Arc::new(PastQueries::new(core.folder.clone(), core.instance, core.journal.monitor()));
-    let mut engine = EngineThread::start(config, core, bus)?;
+    let past = Arc::new(PastQueries::new(core.folder.clone(), core.instance, bus.journal.clone()));
+    let mut engine = EngineThread::start(config, core, bus, leader.as_ref())?;
     let is_first_start = startup_commands::is_first_start(&engine.bus);
     startup_commands::send_all(config, &data_dir, &reference, &engine.bus)?;
 
@@ -82,10 +122,10 @@ pub fn serve(config: &Config, registry: strategy::StrategyRegistry) -> Result<()
     let certificate = certificate(config, sessions.as_ref())?;
     let topics = BrokerServer::open(config, connections.broker, &engine.bus, access.clone())?;
     let FeedListeners { journal, adapters, metrics } = watch;
-    let health = Arc::new(Health { journal, read_model, sessions: adapters.clone(), broker: topics.monitor() });
+    let (venue_lines, broker, cluster) = (adapters.clone(), topics.monitor(), leader.clone());
+    let health = Arc::new(Health { journal, read_model, sessions: venue_lines, broker, cluster });
     let switch = KillSwitch { bus: engine.bus.clone(), health: health.clone(), access: access.clone() };
-    control::serve(data_dir.lock.folder(), switch, kill_signals)
-        .map_err(|error| ExitFailure::new(Exit::Failed, format!("can't start the control thread: {error}")))?;
+    control::serve(data_dir.lock.folder(), switch, kill_signals).map_err(no_thread)?;
 
     let bars = bar_storage::start(config, data_dir.lock.folder(), &engine.bus.feed)?;
     let mut seen_prices = std::collections::BTreeMap::new();
@@ -118,7 +158,7 @@ pub fn serve(config: &Config, registry: strategy::StrategyRegistry) -> Result<()
     };
     let bus = (&engine.bus, services);
     let web = WebServer::open(config, connections.http, bus, access.clone(), certificate.as_ref(), &topics)?;
-    let endpoints = endpoints(&web, &topics, fix.as_ref());
+    let endpoints = endpoints(&web, &topics, fix.as_ref(), leader.as_deref());
     let topics = topics.serve(config, certificate, [web.http, web.https]);
     adapters.wait_for_venues();
     strategies.start_all();
@@ -128,7 +168,12 @@ pub fn serve(config: &Config, registry: strategy::StrategyRegistry) -> Result<()
     info!("serving on {web}");
     let ended = engine.wait(&stopped);
     drop(beacon);
+    leader.iter().for_each(|leader| leader.limit_stop());
     stop_in_order(fix, (topics, bridge), web, strategies, venues, engine, ended)
+}
+
+fn no_thread(error: std::io::Error) -> ExitFailure {
+    ExitFailure::new(Exit::Failed, format!("can't start a thread: {error}"))
 }
 
 /// What listens from before the engine runs, so that nothing is missed.
@@ -144,52 +189,11 @@ impl FeedListeners {
         let feed = EventFeed::default();
         let journal = JournalWatch::start(core.journal.monitor())?;
         let adapters = AdapterSessions::follow(&feed)?;
-        let metrics = MetricSources::start(core, feed.clone())?;
+        let Core { read_model, inbox, clock, .. } = core;
+        let metrics = MetricSources::start(core.journal.monitor(), read_model, inbox, clock, &feed)?;
         alarms::log(feed.clone())?;
         let bus = core.bus(feed, journal.clone());
         Ok((Self { journal, adapters, metrics }, bus))
-    }
-}
-
-fn print_ready_line(endpoints: &Endpoints) -> Result<(), ExitFailure> {
-    let failed = |error| ExitFailure::new(Exit::Failed, format!("can't print the ready line: {error}"));
-    endpoints.print().map_err(failed)
-}
-
-/// Where a stop is asked for, by a signal too, and where it is read.
-fn stop_requests() -> Result<(Sender<()>, Receiver<()>), ExitFailure> {
-    let (stop, stopped) = bounded(1);
-    let ask_to_stop = stop.clone();
-    // A stop that was asked for already is as good.
-    signals::on_stop(move || ask_to_stop.try_send(()).unwrap_or(()))
-        .map_err(|error| ExitFailure::new(Exit::Failed, format!("can't listen for signals: {error}")))?;
-    Ok((stop, stopped))
-}
-
-/// Taken before the engine runs, so that none is lost; one that waits already is as good.
-fn kill_signals() -> Result<control::Signals, ExitFailure> {
-    let (sender, receiver) = tokio::sync::mpsc::channel(1);
-    signals::on_kill(move || sender.try_send(()).unwrap_or(()))
-        .map_err(|error| ExitFailure::new(Exit::Failed, format!("can't listen for signals: {error}")))?;
-    Ok(receiver)
-}
-
-/// One certificate for every door that speaks TLS; none where no door does.
-fn certificate(config: &Config, fix: Option<&FixSessionFile>) -> Result<Option<Arc<Certificate>>, ExitFailure> {
-    let [tcp, tls, _] = config.broker_addresses();
-    let is_wanted = config.https_address().or(tcp).or(tls).is_some() || fix.is_some_and(FixSessionFile::use_tls);
-    is_wanted.then(|| Certificate::open(CertificateSource::of(config)?)).transpose()
-}
-
-fn endpoints(web: &WebServer, topics: &BrokerServer, fix: Option<&FixServer>) -> Endpoints {
-    Endpoints {
-        http: web.http,
-        https: web.https,
-        broker_tcp: topics.tcp,
-        broker_tls: topics.tls,
-        broker_ws: topics.ws,
-        fix: fix.map(|fix| fix.address),
-        fix_uses_tls: fix.is_some_and(|fix| fix.uses_tls),
     }
 }
 
@@ -199,7 +203,7 @@ pub fn import(config: &Config, data_dir: DataDir) -> Result<usize, ExitFailure> 
     let core = Core::recover(config, &data_dir)?;
     let journal = Arc::new(core.journal.monitor());
     let bus = core.bus(EventFeed::default(), journal);
-    let engine = EngineThread::start(config, core, bus)?;
+    let engine = EngineThread::start(config, core, bus, None)?;
     let changes = reference::differences(&engine.bus.catalogue.current(), &reference.data);
     let count = changes.len();
     startup_commands::send_reference_changes(&engine.bus, changes)?;

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use broker::{BrokerMonitor, OLDEST_EVENT_MAX};
-use bus::operations::{HealthCheck, LogLine, ReferenceError};
+use bus::operations::{ClusterView, HealthCheck, LogLine, ReferenceError};
 use bus::{HealthChecks, JournalStatus, ServerAdmin};
 use crossbeam_channel::Sender;
 use domain::event::SessionChange;
@@ -16,6 +16,7 @@ use storage::ReadModel;
 use super::metrics::ProgramMetrics;
 use super::reference_import::ReferenceImporter;
 use super::stall::JournalWatch;
+use crate::cluster::cluster_state::ClusterState;
 use crate::compose::venues::adapter_sessions::AdapterSessions;
 use crate::logging;
 
@@ -55,6 +56,8 @@ pub(super) struct Health {
     pub(super) read_model: Arc<ReadModel>,
     pub(super) sessions: Arc<AdapterSessions>,
     pub(super) broker: BrokerMonitor,
+    /// In a cluster.
+    pub(super) cluster: Option<Arc<ClusterState>>,
 }
 
 impl HealthChecks for Health {
@@ -66,7 +69,12 @@ impl HealthChecks for Health {
         };
         let own = [self.journal_check(), self.read_model_check()];
         let venues = self.sessions.of_venues().into_iter().map(check);
-        own.into_iter().chain(self.broker_check()).chain(venues).collect()
+        let cluster = self.cluster.iter().map(|cluster| cluster.check());
+        own.into_iter().chain(cluster).chain(self.broker_check()).chain(venues).collect()
+    }
+
+    fn cluster(&self) -> Option<ClusterView> {
+        self.cluster.as_ref().map(|cluster| cluster.view())
     }
 }
 

@@ -66,12 +66,18 @@ impl DataDirIdentity {
         Ok(self)
     }
 
-    fn is_restored(self) -> bool {
+    /// Whether it goes on with the journal of another folder.
+    pub(crate) fn is_restored(self) -> bool {
         self.own != self.journal
     }
 
     fn of(bytes: [u8; 16]) -> Self {
         Self { own: bytes, journal: bytes }
+    }
+
+    /// For a folder without a journal that becomes a copy of one.
+    pub(crate) fn adopt(lock: &DataDirLock, InstanceId(journal): InstanceId) -> Result<Self, ExitFailure> {
+        Self::of(journal).written(lock)
     }
 
     /// A new one, for a folder that goes on with the journal of another.

@@ -22,7 +22,6 @@ use bus::{EventFeed, Inbox};
 use prometheus_client::encoding::text::encode_registry;
 use prometheus_client::registry::Registry;
 
-use crate::compose::startup::recovered_core::Core;
 use orders::OrderChangeCollector;
 
 /// What is counted from before the engine runs.
@@ -35,14 +34,16 @@ pub(super) struct MetricSources {
 }
 
 impl MetricSources {
-    pub(super) fn start(core: &Core, feed: EventFeed) -> std::io::Result<Self> {
-        Ok(Self {
-            journal: core.journal.monitor(),
-            read_model: core.read_model.clone(),
-            inbox: core.inbox.clone(),
-            clock: process::ClockCollector::start(core.clock.clone()),
-            changes: OrderChangeCollector::start(feed)?,
-        })
+    pub(super) fn start(
+        journal: JournalMonitor,
+        read_model: &Arc<ReadModel>,
+        inbox: &Inbox,
+        clock: &runtime::EngineClock,
+        feed: &EventFeed,
+    ) -> std::io::Result<Self> {
+        let clock = process::ClockCollector::start(clock.clone());
+        let changes = OrderChangeCollector::start(feed.clone())?;
+        Ok(Self { journal, read_model: read_model.clone(), inbox: inbox.clone(), clock, changes })
     }
 }
 

@@ -26,7 +26,7 @@ pub(crate) struct Core {
     pub(crate) engine: engine::Engine,
     pub(crate) recovered: RecoveredState,
     pub(crate) journal: Journal,
-    pub(crate) snapshots: SnapshotStore,
+    pub(crate) snapshots: Arc<SnapshotStore>,
     pub(crate) read_model: Arc<ReadModel>,
     pub(crate) retired: Arc<RetiredIndex>,
     pub(crate) ledger: Arc<JournalLedger>,
@@ -47,7 +47,7 @@ impl Core {
         let read_model = Arc::new(open_read_model(config, data_dir, end)?);
         let retired = Arc::new(RetiredIndex::open(&data_dir.lock, instance)?);
         let reader = read_model.clone();
-        let snapshots = snapshots.keep_for(move || reader.applied());
+        let snapshots = Arc::new(snapshots.keep_for(move || reader.applied()));
         let (inbox, lanes) = inbox_with(config.lane_limits(), config.in_flight_limits());
         let ledger = Arc::new(JournalLedger::new(inbox.clone()));
         let sources = RecoverySources {
@@ -134,7 +134,7 @@ fn replay(
     Ok((engine, recovered))
 }
 
-fn recovery_failure(problem: RecoveryError) -> ExitFailure {
+pub(crate) fn recovery_failure(problem: RecoveryError) -> ExitFailure {
     match problem {
         RecoveryError::Storage(error) => error.into(),
         other => ExitFailure::new(Exit::Damaged, other.to_string()),

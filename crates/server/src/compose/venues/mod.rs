@@ -79,7 +79,7 @@ fn start(
         instructions,
         clock: engine.clock.clone(),
         stop: stopped,
-        lease: None,
+        lease: engine.lease.clone(),
     };
     let thread = spawn(name.clone(), adapter, io, VenueBackoff::default()).map_err(|error| failure(name, &error))?;
     Ok(VenueThread::new(stop, thread))

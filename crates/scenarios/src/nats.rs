@@ -1,0 +1,106 @@
+//! Three NATS servers with JetStream, on free ports of this machine and in a folder of the test. Each is stopped in order.
+
+use std::fs;
+use std::net::{Ipv4Addr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use crate::http::HttpClient;
+use crate::wait::wait_for;
+
+/// The environment variable that names nats-server; `make setup` installs it.
+const PROGRAM: &str = "NATS_SERVER_BIN";
+const SERVERS: usize = 3;
+
+pub struct NatsServers {
+    servers: Vec<NatsServer>,
+}
+
+struct NatsServer {
+    client_port: u16,
+    monitor_port: u16,
+    process: Option<Child>,
+}
+
+impl NatsServers {
+    /// With every write synced, and room for the largest entry.
+    ///
+    /// # Panics
+    /// Where the program is not named or cannot be started.
+    pub fn start(folder: &Path) -> Self {
+        let program = std::env::var(PROGRAM).unwrap_or_else(|_| panic!("{PROGRAM} names nats-server"));
+        let ports = free_ports(3 * SERVERS);
+        let (routes, others) = ports.split_at(SERVERS);
+        let start = |number: usize| {
+            let (client_port, monitor_port) = (others[2 * number], others[2 * number + 1]);
+            let file = folder.join(format!("n{number}.conf"));
+            fs::write(&file, configuration(folder, number, (client_port, monitor_port), routes)).expect("a file");
+            let mut command = Command::new(&program);
+            command.arg("-c").arg(&file).arg("-l").arg(folder.join(format!("n{number}.log")));
+            let process = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("nats-server starts");
+            NatsServer { client_port, monitor_port, process: Some(process) }
+        };
+        let servers = Self { servers: (0..SERVERS).map(start).collect() };
+        servers.wait_formed();
+        servers
+    }
+
+    /// Waits until the servers have found each other and chosen who places streams.
+    fn wait_formed(&self) {
+        let is_formed = |server: &NatsServer| {
+            let answer = HttpClient::new((Ipv4Addr::LOCALHOST, server.monitor_port).into()).get("/jsz").ok()?;
+            answer.body.contains("\"leader\": \"n").then_some(())
+        };
+        for server in &self.servers {
+            wait_for("the NATS servers to form a cluster", || is_formed(server));
+        }
+    }
+
+    /// Addresses for clients.
+    pub fn servers(&self) -> Vec<String> {
+        self.servers.iter().map(|server| format!("127.0.0.1:{}", server.client_port)).collect()
+    }
+
+    /// Addresses that tell how a server is.
+    pub fn monitors(&self) -> Vec<String> {
+        self.servers.iter().map(|server| format!("127.0.0.1:{}", server.monitor_port)).collect()
+    }
+
+    /// Stops one in order.
+    ///
+    /// # Panics
+    /// Where it does not end.
+    pub fn stop(&mut self, number: usize) {
+        if let Some(mut process) = self.servers[number].process.take() {
+            crate::server::send_signal(process.id(), "TERM");
+            process.wait().expect("it ends");
+        }
+    }
+}
+
+impl Drop for NatsServers {
+    fn drop(&mut self) {
+        (0..SERVERS).for_each(|number| self.stop(number));
+    }
+}
+
+fn configuration(folder: &Path, number: usize, (client, monitor): (u16, u16), routes: &[u16]) -> String {
+    let data: PathBuf = folder.join(format!("n{number}.data"));
+    let addresses: Vec<_> = routes.iter().map(|port| format!("\"nats-route://127.0.0.1:{port}\"")).collect();
+    format!(
+        "server_name: n{number}\nlisten: \"127.0.0.1:{client}\"\nhttp: \"127.0.0.1:{monitor}\"\nmax_payload: 17MB\n\
+         jetstream {{ store_dir: {data:?}, max_file_store: 1GB, max_memory_store: 16MB, sync_interval: always }}\n\
+         cluster {{ name: test, listen: \"127.0.0.1:{}\", routes: [{}] }}\n",
+        routes[number],
+        addresses.join(", ")
+    )
+}
+
+/// Ports that nobody has now. All are held until all are known, so none is given twice.
+///
+/// # Panics
+/// Where there are none.
+pub fn free_ports(count: usize) -> Vec<u16> {
+    let held: Vec<_> = (0..count).map(|_| TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port")).collect();
+    held.iter().map(|listener| listener.local_addr().expect("it is bound").port()).collect()
+}

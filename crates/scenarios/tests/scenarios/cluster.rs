@@ -1,0 +1,190 @@
+//! A cluster on one machine: three NATS servers, two members, and a venue in a process of its own. The leader is paused, the follower
+//! takes over, and the old leader learns of it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use scenarios::http::{HttpClient, HttpResponse};
+use scenarios::nats::{NatsServers, free_ports};
+use scenarios::server::{RunningServer, ServerLauncher, send_signal};
+use scenarios::wait::wait_for;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::binance::{LabPlatform, place_when_priced, resting, wait_for_session};
+use crate::test_platform::TraderClient;
+
+/// Exit code of a leader that another one has replaced.
+const FENCED: i32 = 6;
+
+struct TestCluster {
+    lab: LabPlatform,
+    nats: NatsServers,
+    ports: BTreeMap<&'static str, u16>,
+    folder: TempDir,
+}
+
+impl TestCluster {
+    fn start() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let nats = NatsServers::start(folder.path());
+        let ports = ["a", "b"].into_iter().zip(free_ports(2)).collect();
+        Self { lab: LabPlatform::new("BETA"), nats, ports, folder }
+    }
+
+    fn data(&self, member: &str) -> PathBuf {
+        self.folder.path().join(member)
+    }
+
+    fn address(&self, member: &str) -> String {
+        format!("http://127.0.0.1:{}", self.ports[member])
+    }
+
+    fn launcher(&self, member: &str) -> ServerLauncher {
+        let file = self.folder.path().join(format!("{member}.toml"));
+        let text = format!(
+            "member = \"{member}\"\nstream = \"rialto\"\nservers = {:?}\nmonitors = {:?}\n[members]\na = \"{}\"\nb = \"{}\"\n",
+            self.nats.servers(),
+            self.nats.monitors(),
+            self.address("a"),
+            self.address("b")
+        );
+        fs::write(&file, text).unwrap();
+        let launch = self.lab.launch.clone().on_folder(&self.data(member)).with_cluster(&file);
+        launch.set("http.port", self.ports[member]).set("journal.segmentMegabytes", 1)
+    }
+
+    /// A member that begins as a follower, which every member does.
+    fn start_member(&self, member: &str) -> RunningServer {
+        let server = self.launcher(member).start();
+        assert!(server.ready_line().contains("\"role\":\"follower\""), "{}", server.ready_line());
+        server
+    }
+
+    /// The segments of a member's journal, byte for byte.
+    fn segments(&self, member: &str) -> BTreeMap<String, Vec<u8>> {
+        let files = fs::read_dir(self.data(member).join("journal")).unwrap().map(Result::unwrap);
+        let named = files.map(|file| (file.file_name().into_string().unwrap(), file.path()));
+        let segments =
+            named.filter(|(name, _)| !["head", "next", "instance"].iter().any(|other| name.starts_with(other)));
+        segments.map(|(name, path)| (name, fs::read(path).unwrap_or_default())).collect()
+    }
+
+    /// How often the venue has an order, by our id.
+    fn orders_at_venue(&self) -> usize {
+        self.lab.ledger("orders").len()
+    }
+}
+
+/// Ids of open orders, each as often as it is there.
+fn open_orders(client: &mut HttpClient) -> Vec<String> {
+    let orders = client.get_json("/rest/execution/order");
+    let mut ids: Vec<_> =
+        orders.as_array().unwrap().iter().map(|order| order["intId"].as_str().unwrap().to_owned()).collect();
+    ids.sort();
+    ids
+}
+
+fn health(client: &mut HttpClient, path: &str) -> (u16, String) {
+    let HttpResponse { status, body, .. } = client.get(path).unwrap();
+    (status, body)
+}
+
+fn wait_for_health(client: &mut HttpClient, path: &str, status: u16, text: &str) {
+    let mut last = (0, String::new());
+    let look = || {
+        last = health(client, path);
+        (last.0 == status && last.1.contains(text)).then_some(())
+    };
+    wait_for(&format!("{path} to become {status} with {text}"), look);
+}
+
+fn place(client: &mut HttpClient, ids: &[&str]) {
+    for id in ids {
+        place_when_priced(client, &resting(id));
+        client.wait_for_status(id, "SUBMITTED");
+    }
+}
+
+/// What a follower does and does not do.
+fn expect_follows(follower: &RunningServer, orders: &[String], leader: &str) {
+    let mut client = follower.client();
+    wait_for_health(&mut client, "/health/ready", 200, "follower");
+    wait_for("the follower to have the orders", || (open_orders(&mut client) == orders).then_some(()));
+    let lag = client.get("/rest/execution/order").unwrap();
+    assert!(lag.header("rialto-lag-millis").is_some_and(|lag| lag.parse::<u64>().is_ok()), "{lag:?}");
+    assert_eq!(health(&mut client, "/health/leader").0, 503);
+    let refused = client.submit(&resting("nowhere"));
+    let problem: Value = serde_json::from_str(&refused.body).unwrap();
+    assert_eq!((refused.status, &problem["code"]), (503, &Value::from("not-leader")), "{refused:?}");
+    assert!(problem["detail"].as_str().unwrap().contains(leader), "{problem}");
+}
+
+#[test]
+fn a_follower_takes_over_from_a_paused_leader_which_is_fenced_and_comes_back_as_a_follower() {
+    let mut cluster = TestCluster::start();
+    let first = cluster.start_member("a");
+    first.wait_for_output("\"role\":\"leader\",\"epoch\":1");
+    let mut client = first.client();
+    wait_for_session(&mut client, "SUBSCRIBED");
+    wait_for_health(&mut client, "/health/leader", 200, "epoch 1");
+    cluster.lab.credit_opening_balances(&mut client);
+    place(&mut client, &["one", "two"]);
+
+    let second = cluster.start_member("b");
+    let acknowledged = open_orders(&mut client);
+    assert_eq!(acknowledged, ["one", "two"]);
+    expect_follows(&second, &acknowledged, &cluster.address("a"));
+    place(&mut client, &["three"]);
+
+    // Neither its sockets nor its files say so, but it does nothing any more.
+    send_signal(first.pid(), "STOP");
+    second.wait_for_output("\"role\":\"leader\",\"epoch\":2");
+    let mut client = second.client();
+    wait_for_session(&mut client, "SUBSCRIBED");
+    assert_eq!(open_orders(&mut client), ["one", "three", "two"], "what was acknowledged is there, once");
+    place(&mut client, &["four"]);
+    assert_eq!(cluster.orders_at_venue(), 4, "and the venue has each once");
+
+    send_signal(first.pid(), "CONT");
+    let ended = first.wait();
+    assert_eq!(ended.code, Some(FENCED), "{ended}");
+    assert!(ended.log.contains("another server of the cluster leads"), "{ended}");
+    assert_eq!((open_orders(&mut client).len(), cluster.orders_at_venue()), (4, 4), "it sent nothing when it woke up");
+
+    let first = cluster.start_member("a");
+    expect_follows(&first, &open_orders(&mut client), &cluster.address("b"));
+    let equal = || (cluster.segments("a") == cluster.segments("b")).then_some(());
+    wait_for("the journals to be equal", equal);
+
+    // Without a majority nothing is acknowledged, everybody says why, and a stop does not hang.
+    (0..2).for_each(|number| cluster.nats.stop(number));
+    wait_for_health(&mut client, "/health/ready", 503, "no majority has the last frame");
+    wait_for_health(&mut first.client(), "/health/ready", 503, "the log does not answer");
+    send_signal(second.pid(), "TERM");
+    let ended = second.wait();
+    assert_eq!(ended.code, Some(1), "{ended}");
+    assert!(ended.log.contains("stopped before a majority had the last entry"), "{ended}");
+    first.stop();
+    cluster.lab.stop();
+}
+
+#[test]
+fn a_venue_that_would_end_with_its_leader_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("cluster.toml");
+    let launch = ServerLauncher::in_folder(&folder.path().join("data")).with_cluster(&file);
+    let refusal = |launch: &ServerLauncher| {
+        let ended = launch.expect_refused();
+        assert_eq!(ended.code, Some(2), "{ended}");
+        ended.log
+    };
+    fs::write(&file, "member = \"a\"\n").unwrap();
+    assert!(refusal(&launch).contains("missing field"), "the file is read first");
+    let sample = launch.run_without_folder(&["sample-cluster"]);
+    fs::write(&file, sample.output).unwrap();
+    let log = refusal(&launch);
+    assert!(log.contains("venues.ALPHA: its venue would live in the leader's process"), "{log}");
+    assert!(!Path::new(launch.folder()).exists(), "nothing was begun");
+}

@@ -1,0 +1,236 @@
+//! The file of `--cluster`: where the log is, who the members are, and how long they wait for each other.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use replication_nats::JetStreamSettings;
+use serde::Deserialize;
+
+use crate::exit_failure::{Exit, ExitFailure};
+use crate::input_problem::Problems;
+
+/// A file to begin with.
+pub const SAMPLE: &str = include_str!("sample.toml");
+
+/// A longer name of a member is refused.
+const NAME_CHARACTERS_MAX: usize = 32;
+/// A takeover comes so much later than the end of the lease, for clocks that run at different speeds: a quarter.
+const TAKEOVER_MARGIN_PART: u64 = 4;
+
+#[derive(Debug, Clone)]
+pub struct ClusterConfig {
+    /// The name of this member.
+    pub member: String,
+    /// Where each member is reached, by its name.
+    pub members: BTreeMap<String, String>,
+    /// Whether this member may lead.
+    pub eligible: bool,
+    pub log: JetStreamSettings,
+    pub timing: ClusterTiming,
+}
+
+/// How long the members wait for each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ClusterTiming {
+    /// An idle leader proves so often that it leads.
+    pub pulse: Duration,
+    /// So often its state is compared with those of the followers.
+    pub digest: Duration,
+    /// For so long after the last proof it sends to venues.
+    pub lease: Duration,
+    /// A follower leads when it has read nothing for so long.
+    pub takeover: Duration,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct ClusterFile {
+    member: String,
+    stream: String,
+    servers: Vec<String>,
+    monitors: Vec<String>,
+    #[serde(default = "yes")]
+    eligible: bool,
+    members: BTreeMap<String, String>,
+    #[serde(default)]
+    timing: TimingTable,
+}
+
+fn yes() -> bool {
+    true
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+struct TimingTable {
+    pulse_millis: u64,
+    digest_millis: u64,
+    lease_millis: u64,
+    takeover_millis: u64,
+}
+
+impl Default for TimingTable {
+    fn default() -> Self {
+        Self { pulse_millis: 500, digest_millis: 10_000, lease_millis: 2_000, takeover_millis: 3_000 }
+    }
+}
+
+impl ClusterConfig {
+    pub fn read(path: &Path) -> Result<Self, ExitFailure> {
+        let text = fs::read_to_string(path).map_err(|error| ExitFailure::io("read", path, &error))?;
+        Self::parse(&text).map_err(|problems| {
+            let lines = problems.to_string().replace('\n', "\n  ");
+            ExitFailure::new(Exit::Refused, format!("the cluster file {} can't be used:\n  {lines}", path.display()))
+        })
+    }
+
+    fn parse(text: &str) -> Result<Self, Problems> {
+        let mut problems = Problems::default();
+        let file: ClusterFile = match toml::from_str(text) {
+            Ok(file) => file,
+            Err(error) => {
+                problems.add(place(text, &error), error.message());
+                return Err(problems);
+            }
+        };
+        check_members(&file, &mut problems);
+        check_addresses(&file, &mut problems);
+        file.timing.check(&mut problems);
+        let log = JetStreamSettings::new(file.servers, file.monitors, &file.stream);
+        let (member, members, eligible) = (file.member, file.members, file.eligible);
+        problems.none_or(Self { member, members, eligible, log, timing: file.timing.durations() })
+    }
+}
+
+fn place(text: &str, error: &toml::de::Error) -> String {
+    let before = error.span().and_then(|span| text.get(..span.start));
+    before.map_or("file".to_owned(), |before| format!("line {}", before.lines().count().max(1)))
+}
+
+fn check_members(file: &ClusterFile, problems: &mut Problems) {
+    let is_fit = |name: &str| {
+        let is_letter = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
+        (1..=NAME_CHARACTERS_MAX).contains(&name.len()) && name.chars().all(is_letter)
+    };
+    if file.members.len() < 2 {
+        problems.add("members", "there must be two or more, one that leads and one that follows");
+    }
+    if !file.members.contains_key(&file.member) {
+        problems.add("member", format!("'{}' is not one of members", file.member));
+    }
+    let mut addresses = BTreeSet::new();
+    for (name, address) in &file.members {
+        if !is_fit(name) {
+            let reason = format!("a name has 1 to {NAME_CHARACTERS_MAX} letters, digits and -");
+            problems.add(format!("members.{name}"), reason);
+        }
+        if !["http://", "https://"].iter().any(|scheme| address.strip_prefix(scheme).is_some_and(has_host)) {
+            problems.add(format!("members.{name}"), format!("'{address}' is no address such as http://10.0.0.1:9090"));
+        }
+        if !addresses.insert(address) {
+            problems.add(format!("members.{name}"), format!("'{address}' is the address of another member too"));
+        }
+    }
+}
+
+fn has_host(rest: &str) -> bool {
+    !rest.is_empty() && !rest.contains('/')
+}
+
+fn check_addresses(file: &ClusterFile, problems: &mut Problems) {
+    for (key, addresses) in [("servers", &file.servers), ("monitors", &file.monitors)] {
+        if addresses.is_empty() {
+            problems.add(key, "there must be an address of each NATS server, as host:port");
+        }
+        for address in addresses {
+            let port = address.rsplit_once(':').filter(|(host, _)| !host.is_empty()).map(|(_, port)| port);
+            if port.is_none_or(|port| port.parse::<u16>().is_err()) {
+                problems.add(key, format!("'{address}' is not host:port"));
+            }
+        }
+    }
+}
+
+impl TimingTable {
+    fn check(&self, problems: &mut Problems) {
+        let ranges = [
+            ("pulseMillis", self.pulse_millis, 50, 10_000),
+            ("digestMillis", self.digest_millis, 1_000, 3_600_000),
+            ("leaseMillis", self.lease_millis, 100, 60_000),
+            ("takeoverMillis", self.takeover_millis, 200, 600_000),
+        ];
+        for (key, value, least, most) in
+            ranges.iter().filter(|(_, value, least, most)| !(least..=most).contains(&value))
+        {
+            problems.add(format!("timing.{key}"), format!("{value} is not from {least} to {most}"));
+        }
+        let pulse = self.pulse_millis.saturating_mul(2);
+        if self.lease_millis < pulse {
+            let reason =
+                format!("{} must be at least two pulses ({pulse}), or an idle leader loses it", self.lease_millis);
+            problems.add("timing.leaseMillis", reason);
+        }
+        let least = self.lease_millis.saturating_add(self.lease_millis / TAKEOVER_MARGIN_PART);
+        if self.takeover_millis < least {
+            let reason = format!("{} must be {least} or more, a quarter above leaseMillis", self.takeover_millis);
+            problems.add("timing.takeoverMillis", reason + ": before, the old leader may still send");
+        }
+    }
+
+    fn durations(&self) -> ClusterTiming {
+        ClusterTiming {
+            pulse: Duration::from_millis(self.pulse_millis),
+            digest: Duration::from_millis(self.digest_millis),
+            lease: Duration::from_millis(self.lease_millis),
+            takeover: Duration::from_millis(self.takeover_millis),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problems(text: &str) -> String {
+        ClusterConfig::parse(text).err().unwrap().to_string()
+    }
+
+    #[test]
+    fn the_sample_is_a_file_with_every_key_at_its_default() {
+        let sample = ClusterConfig::parse(SAMPLE).unwrap();
+        assert_eq!((sample.member.as_str(), sample.members.len(), sample.eligible), ("a", 3, true));
+        assert_eq!((sample.log.servers.len(), sample.log.monitors.len()), (3, 3));
+        let bare: String =
+            SAMPLE.lines().take_while(|line| !line.starts_with("[timing]")).collect::<Vec<_>>().join("\n");
+        assert_eq!(ClusterConfig::parse(&bare).unwrap().timing, sample.timing, "what it writes are the defaults");
+    }
+
+    #[test]
+    fn every_problem_is_named_with_its_field_and_its_reason() {
+        let text = SAMPLE
+            .replace("member = \"a\"", "member = \"x\"")
+            .replace("\"10.0.0.1:4222\"", "\"10.0.0.1\"")
+            .replace("http://10.0.0.2:9090", "http://10.0.0.1:9090")
+            .replace("http://10.0.0.3:9090", "10.0.0.3:9090")
+            .replace("leaseMillis = 2000", "leaseMillis = 700")
+            .replace("takeoverMillis = 3000", "takeoverMillis = 800");
+        let expected = "member: 'x' is not one of members\n\
+            members.b: 'http://10.0.0.1:9090' is the address of another member too\n\
+            members.c: '10.0.0.3:9090' is no address such as http://10.0.0.1:9090\n\
+            servers: '10.0.0.1' is not host:port\n\
+            timing.leaseMillis: 700 must be at least two pulses (1000), or an idle leader loses it\n\
+            timing.takeoverMillis: 800 must be 875 or more, a quarter above leaseMillis: before, the old leader may still send";
+        assert_eq!(problems(&text), expected);
+    }
+
+    #[test]
+    fn a_key_that_is_not_known_or_missing_is_named_with_its_line() {
+        assert!(problems(&SAMPLE.replace("eligible", "elegible")).contains("unknown field `elegible`"));
+        assert!(problems(&SAMPLE.replace("stream = \"rialto\"\n", "")).contains("missing field `stream`"));
+        let text = SAMPLE.replace("pulseMillis = 500", "pulseMillis = \"soon\"");
+        let line = 1 + SAMPLE.lines().position(|line| line.starts_with("pulseMillis")).unwrap();
+        assert!(problems(&text).starts_with(&format!("line {line}: ")), "{}", problems(&text));
+    }
+}

@@ -1,0 +1,225 @@
+//! State of the cluster as this member knows it, shared by the reader of the log and everybody who shows it.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use bus::operations::{ClusterRole, ClusterView, HealthCheck};
+use ring::digest::{SHA256, digest};
+use storage::replication::{CandidateId, Epoch, ReplicationStatus};
+
+use super::cluster_file::{ClusterConfig, ClusterTiming};
+use crate::exit_failure::{Exit, ExitFailure};
+
+/// A follower that has not been at the end of the log for longer is not ready.
+pub const FOLLOWER_LAG_MAX: Duration = Duration::from_secs(5);
+/// A stop waits for a majority for so long. Then what no majority has is not acknowledged, and stays in the own journal alone.
+pub const STOP_WITHOUT_MAJORITY_AFTER: Duration = Duration::from_secs(5);
+
+/// Bytes of a candidate that say which member it is; the rest is new for each process.
+const MEMBER_BYTES: usize = 8;
+const RANDOM: &str = "/dev/urandom";
+
+pub struct ClusterState {
+    members: BTreeMap<[u8; MEMBER_BYTES], String>,
+    pub(crate) candidate: CandidateId,
+    pub(crate) timing: ClusterTiming,
+    /// Of this process, as a leader.
+    pub(crate) replication: Arc<ReplicationStatus>,
+    known: Mutex<KnownCluster>,
+}
+
+struct KnownCluster {
+    role: ClusterRole,
+    epoch: Epoch,
+    leader: Option<CandidateId>,
+    /// When a follower was at the end of the log last.
+    at_end: Option<Instant>,
+    /// Why the log cannot be read.
+    problem: Option<String>,
+}
+
+impl ClusterState {
+    pub fn new(config: &ClusterConfig) -> Result<Arc<Self>, ExitFailure> {
+        let named = |(name, address): (&String, &String)| (member_bytes(name), address.clone());
+        let known =
+            KnownCluster { role: ClusterRole::Follower, epoch: Epoch(0), leader: None, at_end: None, problem: None };
+        Ok(Arc::new(Self {
+            members: config.members.iter().map(named).collect(),
+            candidate: new_candidate(&config.member)?,
+            timing: config.timing,
+            replication: Arc::default(),
+            known: Mutex::new(known),
+        }))
+    }
+
+    pub fn view(&self) -> ClusterView {
+        let known = self.known();
+        ClusterView {
+            role: known.role,
+            epoch: known.epoch.0,
+            leader: known.leader.and_then(|leader| self.address_of(leader)),
+            lag: known.at_end.filter(|_| known.role == ClusterRole::Follower).map(|at| at.elapsed()),
+        }
+    }
+
+    fn address_of(&self, CandidateId(bytes): CandidateId) -> Option<String> {
+        self.members.get(bytes.first_chunk::<MEMBER_BYTES>()?).cloned()
+    }
+
+    /// As the log says.
+    pub(crate) fn set_leader(&self, epoch: Epoch, leader: Option<CandidateId>) {
+        let mut known = self.known();
+        (known.epoch, known.leader) = (epoch, leader);
+    }
+
+    pub(crate) fn set_role(&self, role: ClusterRole) {
+        self.known().role = role;
+    }
+
+    /// Everything that the log has was read.
+    pub(crate) fn set_at_end(&self) {
+        let mut known = self.known();
+        (known.at_end, known.problem) = (Some(Instant::now()), None);
+    }
+
+    pub(crate) fn set_problem(&self, reason: String) {
+        let mut known = self.known();
+        if known.problem.is_none() {
+            tracing::warn!(%reason, "the replicated log cannot be read now");
+        }
+        known.problem = Some(reason);
+    }
+
+    /// Whether this process may send to venues.
+    pub(crate) fn holds_lease(&self) -> bool {
+        self.replication.holds_lease(Instant::now(), self.timing.lease)
+    }
+
+    /// Whether the cluster goes on, for `/health/ready`.
+    pub(crate) fn check(&self) -> HealthCheck {
+        let view = self.view();
+        let (ok, detail) = match view.role {
+            ClusterRole::Leader => self.leader_check(),
+            ClusterRole::Follower => self.follower_check(view.lag),
+        };
+        HealthCheck { name: "cluster".to_owned(), ok, detail: format!("{}, {detail}", view.role.name()) }
+    }
+
+    fn leader_check(&self) -> (bool, String) {
+        let replication = self.replication.state();
+        match (replication.is_fenced, replication.waiting) {
+            (true, _) => (false, "another server leads".to_owned()),
+            (false, Some(reason)) => (false, format!("no majority has the last frame: {reason}")),
+            (false, None) if !self.holds_lease() => (false, "its lease has run out".to_owned()),
+            (false, None) => (true, format!("epoch {}, entry {}", self.known().epoch, replication.accepted)),
+        }
+    }
+
+    fn follower_check(&self, lag: Option<Duration>) -> (bool, String) {
+        let (problem, epoch) = {
+            let known = self.known();
+            (known.problem.clone(), known.epoch)
+        };
+        match (problem, lag) {
+            (Some(reason), _) => (false, reason),
+            (None, None) => (false, "it has not read the log to its end yet".to_owned()),
+            (None, Some(lag)) if lag > FOLLOWER_LAG_MAX => {
+                (false, format!("it has not been at the end of the log for {} ms", lag.as_millis()))
+            }
+            (None, Some(lag)) => (true, format!("epoch {epoch}, lag {} ms", lag.as_millis())),
+        }
+    }
+
+    /// A stop begins: a majority that is not there is not waited for for ever.
+    pub(crate) fn limit_stop(&self) {
+        let replication = self.replication.clone();
+        let give_up = move || {
+            thread::sleep(STOP_WITHOUT_MAJORITY_AFTER);
+            replication.stop();
+        };
+        if thread::Builder::new().name("cluster-stop".into()).spawn(give_up).is_err() {
+            self.replication.stop();
+        }
+    }
+
+    /// Why a leader ended, where that was the cluster's doing.
+    pub(crate) fn explain_end(&self, failure: ExitFailure) -> ExitFailure {
+        match self.replication.state().is_fenced {
+            true => ExitFailure::new(Exit::Fenced, format!("another server of the cluster leads; {failure}")),
+            false => failure,
+        }
+    }
+
+    fn known(&self) -> MutexGuard<'_, KnownCluster> {
+        // Whole between any two statements that hold the lock.
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn member_bytes(name: &str) -> [u8; MEMBER_BYTES] {
+    let hash = digest(&SHA256, name.as_bytes());
+    hash.as_ref().first_chunk().copied().unwrap_or_default()
+}
+
+/// New for every process, so that none takes the record of its own earlier life for its own.
+fn new_candidate(member: &str) -> Result<CandidateId, ExitFailure> {
+    let mut candidate = [0; 16];
+    candidate[..MEMBER_BYTES].copy_from_slice(&member_bytes(member));
+    let random = &mut candidate[MEMBER_BYTES..];
+    let read = File::open(RANDOM).and_then(|mut file| file.read_exact(random));
+    read.map_err(|error| ExitFailure::io("read", Path::new(RANDOM), &error))?;
+    Ok(CandidateId(candidate))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cluster::cluster_file::SAMPLE;
+
+    fn state(member: &str) -> Arc<ClusterState> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("cluster.toml");
+        std::fs::write(&path, SAMPLE.replace("member = \"a\"", &format!("member = \"{member}\""))).unwrap();
+        ClusterState::new(&ClusterConfig::read(&path).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn a_leader_is_known_by_its_candidate_and_no_two_processes_share_one() {
+        let (own, other, again) = (state("a"), state("b"), state("b"));
+        assert_ne!(other.candidate, again.candidate);
+        for leader in [other.candidate, again.candidate] {
+            own.set_leader(Epoch(3), Some(leader));
+            let view = own.view();
+            assert_eq!((view.epoch, view.leader.as_deref()), (3, Some("http://10.0.0.2:9090")));
+        }
+        own.set_leader(Epoch(4), Some(CandidateId([9; 16])));
+        assert_eq!(own.view().leader, None, "a member that the file does not name");
+    }
+
+    #[test]
+    fn a_follower_is_ready_when_it_was_at_the_end_of_the_log() {
+        let state = state("a");
+        let check = || (state.check().ok, state.check().detail);
+        assert_eq!(check(), (false, "follower, it has not read the log to its end yet".to_owned()));
+        state.set_at_end();
+        assert!(check().0, "{}", check().1);
+        assert!(state.view().lag.is_some_and(|lag| lag < FOLLOWER_LAG_MAX));
+        state.set_problem("nobody answers".to_owned());
+        assert_eq!(check(), (false, "follower, nobody answers".to_owned()));
+    }
+
+    #[test]
+    fn a_leader_without_its_lease_is_not_ready_and_may_not_send() {
+        let state = state("a");
+        state.set_role(ClusterRole::Leader);
+        assert_eq!((state.check().ok, state.holds_lease()), (false, false));
+        assert_eq!(state.check().detail, "leader, its lease has run out");
+        let failure = || ExitFailure::new(Exit::Failed, "the journal failed");
+        assert_eq!(state.explain_end(failure()).exit, Exit::Failed, "no other process led");
+    }
+}

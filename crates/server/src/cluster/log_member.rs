@@ -1,0 +1,161 @@
+//! The reader of the log, on a thread of its own: it hands each proven frame to the engine, and leads when the leader is silent.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::Sender;
+use runtime::FollowerUpdate;
+use storage::replication::{FollowError, Leading, LogError, LogEvent, LogFollower};
+use tracing::info;
+
+use super::cluster_state::ClusterState;
+use super::log_connection::ClusterLog;
+use crate::exit_failure::{Exit, ExitFailure};
+
+/// Entries of one read, each of which is a request.
+const ENTRIES_PER_READ: usize = 64;
+/// Between two looks at the end of the log.
+const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(50);
+/// Between two attempts to read a log that does not answer.
+const RETRY_PAUSE: Duration = Duration::from_millis(500);
+/// Batches of frames that may wait for the engine; then the reader waits.
+pub(crate) const FRAME_BATCHES_MAX: usize = 64;
+
+pub(crate) struct LogMember {
+    follower: LogFollower<ClusterLog>,
+    state: Arc<ClusterState>,
+    /// When the last entry was read, which is later than when it was sent.
+    last_entry: Instant,
+}
+
+/// What the thread needs beside the log.
+pub(crate) struct MemberTask {
+    pub(crate) updates: Sender<FollowerUpdate>,
+    pub(crate) is_eligible: bool,
+    pub(crate) stop: Arc<AtomicBool>,
+}
+
+/// What became of one look at the log.
+enum Look {
+    /// More may be there already.
+    Read,
+    AtEnd,
+    Unavailable,
+}
+
+impl LogMember {
+    pub(crate) fn new(follower: LogFollower<ClusterLog>, state: Arc<ClusterState>) -> Self {
+        let member = Self { follower, state, last_entry: Instant::now() };
+        member.tell_leader();
+        member
+    }
+
+    pub(crate) fn follower(&self) -> &LogFollower<ClusterLog> {
+        &self.follower
+    }
+
+    /// Reads everything that the log has into the own journal, before an engine is recovered from it. False where a stop was asked for.
+    pub(crate) fn catch_up(&mut self, is_stopped: impl Fn() -> bool) -> Result<bool, ExitFailure> {
+        while !is_stopped() {
+            match self.look(&mut |_| true)? {
+                Look::AtEnd => return Ok(true),
+                Look::Read => {}
+                Look::Unavailable => thread::sleep(RETRY_PAUSE),
+            }
+        }
+        Ok(false)
+    }
+
+    /// Until this process leads, or shall stop, or nobody applies frames any more.
+    pub(crate) fn run(mut self, task: &MemberTask) -> Result<(), ExitFailure> {
+        let mut hand_over = |frames| task.updates.send(FollowerUpdate::Frames(frames)).is_ok();
+        while !task.stop.load(Ordering::Relaxed) {
+            match self.look(&mut hand_over)? {
+                Look::Read => {}
+                Look::AtEnd if task.is_eligible && self.is_takeover_due() => match self.lead(task)? {
+                    Some(member) => self = member,
+                    None => return Ok(()),
+                },
+                Look::AtEnd => thread::sleep(LOOK_AGAIN_AFTER),
+                Look::Unavailable => thread::sleep(RETRY_PAUSE),
+            }
+        }
+        Ok(())
+    }
+
+    /// Hands over what was read; false from there ends the thread with the engine.
+    fn look(
+        &mut self,
+        hand_over: &mut dyn FnMut(Vec<storage::journal::SealedFrame>) -> bool,
+    ) -> Result<Look, ExitFailure> {
+        let events = match self.follower.follow(ENTRIES_PER_READ) {
+            Ok(events) => events,
+            Err(FollowError::Log(error @ LogError::Unavailable { .. })) => {
+                self.state.set_problem(error.to_string());
+                return Ok(Look::Unavailable);
+            }
+            Err(error) => return Err(follow_failure(error)),
+        };
+        if events.is_empty() {
+            self.state.set_at_end();
+            return Ok(Look::AtEnd);
+        }
+        self.last_entry = Instant::now();
+        if events.iter().any(|event| matches!(event, LogEvent::Led { .. })) {
+            self.tell_leader();
+        }
+        let frame = |event| match event {
+            LogEvent::Frame { frame, .. } => Some(frame),
+            LogEvent::Led { .. } | LogEvent::Dropped { .. } => None,
+        };
+        let frames: Vec<_> = events.into_iter().filter_map(frame).collect();
+        match frames.is_empty() || hand_over(frames) {
+            true => Ok(Look::Read),
+            // The engine has told its own reason.
+            false => Err(ExitFailure::new(Exit::Failed, "the follower's engine has ended")),
+        }
+    }
+
+    fn tell_leader(&self) {
+        let cursor = self.follower.cursor();
+        self.state.set_leader(cursor.epoch(), cursor.leader());
+    }
+
+    /// A log that nobody has led has no leader to wait for.
+    fn is_takeover_due(&self) -> bool {
+        self.follower.cursor().leader().is_none() || self.last_entry.elapsed() >= self.state.timing.takeover
+    }
+
+    /// None where it leads, or shall stop.
+    fn lead(self, task: &MemberTask) -> Result<Option<Self>, ExitFailure> {
+        let Self { follower, state, .. } = self;
+        info!(silent = ?self.last_entry.elapsed(), "no entry came from a leader: trying to lead");
+        match follower.lead(&state.replication) {
+            Ok(Leading::Leader { journal, end }) => {
+                info!(epoch = %end.epoch(), "this server leads");
+                state.set_leader(end.epoch(), end.leader());
+                // An engine that has ended has told its own reason.
+                drop(task.updates.send(FollowerUpdate::Lead(journal)));
+                Ok(None)
+            }
+            Ok(Leading::Fenced(follower)) => {
+                info!("another server was first");
+                Ok(Some(Self { follower: *follower, state, last_entry: Instant::now() }))
+            }
+            Err(_) if task.stop.load(Ordering::Relaxed) => Ok(None),
+            Err(error) => Err(follow_failure(error)),
+        }
+    }
+}
+
+pub(crate) fn follow_failure(error: FollowError) -> ExitFailure {
+    match error {
+        FollowError::Storage(error) => error.into(),
+        FollowError::Log(error) => {
+            ExitFailure::new(Exit::Damaged, format!("the replicated log can't be followed: {error}"))
+        }
+        FollowError::Cursor { .. } => ExitFailure::new(Exit::Damaged, error.to_string()),
+    }
+}

@@ -1,0 +1,15 @@
+//! One server of a cluster: the file that describes the cluster, the connection to its log, the thread that reads the log and may
+//! lead, and what the rest of the program may know of it.
+//!
+//! ```text
+//! log ▸ LogMember (own journal) ▸ follower's engine;  no entry for `takeoverMillis` ▸ epoch record ▸ leader
+//! ```
+
+/// The file of `--cluster`.
+pub mod cluster_file;
+/// Who leads, and how far this server is.
+pub mod cluster_state;
+/// The connection to the log.
+pub mod log_connection;
+/// The reader of the log, which may lead.
+pub mod log_member;

@@ -1,0 +1,286 @@
+//! A server of a cluster while it follows: its engine applies what the log proves, and the interfaces answer from it. It ends with
+//! what an ordinary start needs when this server leads.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use bus::operations::{ClusterRole, ClusterView, HealthCheck, StrategyError};
+use bus::{Bus, Catalogue, EventFeed, HealthChecks, JournalStatus, StrategyAdmin};
+use crossbeam_channel::{Receiver, bounded, select};
+use runtime::{FollowerEngine, FollowerError, FollowerExit, FollowerLoop, FollowerParts};
+use storage::ReadModel;
+use tracing::info;
+use web::WebServices;
+
+use super::foundation::{self, Foundation};
+use super::metrics::{MetricSources, ProgramMetrics};
+use super::operations::ServerOperations;
+use super::past_states::PastQueries;
+use super::reference_import::ReferenceImporter;
+use super::servers::broker_server::{BrokerServer, RunningBroker};
+use super::servers::web_server::WebServer;
+use super::startup::following_core::{FollowerStorage, FollowingCore};
+use super::startup::recovered_core::{Core, recovery_failure};
+use super::{alarms, bar_storage};
+use crate::cluster::cluster_file::ClusterConfig;
+use crate::cluster::cluster_state::ClusterState;
+use crate::cluster::log_connection;
+use crate::cluster::log_member::{FRAME_BATCHES_MAX, LogMember, MemberTask};
+use crate::config::Config;
+use crate::data_dir::server_file::ServerFile;
+use crate::exit_failure::{Exit, ExitFailure};
+use crate::open_files;
+use crate::ready_line::Endpoints;
+
+/// So often questions are answered while the interfaces close.
+const CLOSE_LOOK_EVERY: Duration = Duration::from_millis(5);
+
+/// Follows until this server leads; none where it was told to stop before.
+pub(super) fn follow(
+    config: &Config,
+    ground: &mut Foundation,
+    file: &ClusterConfig,
+    cluster: &Arc<ClusterState>,
+) -> Result<Option<Core>, ExitFailure> {
+    let Foundation { data_dir, stopped, .. } = ground;
+    let Some(log) = log_connection::open(&file.log, cluster.candidate, data_dir, stopped)? else { return Ok(None) };
+    // A stop that is seen here is asked for once more below.
+    let is_stopped = || !stopped.is_empty();
+    let Some(core) = FollowingCore::recover(config, data_dir, log, cluster, is_stopped)? else { return Ok(None) };
+    let FollowingCore { storage, state, member, lanes } = core;
+    let bus = FollowerBus::new(&storage);
+    let journal = member.follower().monitor().ok_or_else(|| failed(&"the journal is not open"))?;
+    let metrics = MetricSources::start(journal, &storage.read_model, &storage.inbox, &storage.clock, &bus.bus.feed)
+        .map_err(|error| failed(&error))?;
+    let engine = FollowerEngine::new(state, bus.parts(config, &storage));
+    let threads = FollowerThreads::start(engine, member, lanes, (&storage, &bus), (file, cluster))?;
+    let servers = FollowerServers::open(config, ground, (&storage, &bus), cluster, metrics)?;
+    let beacon = ServerFile::write(ground.data_dir.lock.folder(), &servers.endpoints)?;
+    foundation::print_ready_line(&servers.endpoints)?;
+    info!("following; serving on {}", servers.web);
+    let exit = threads.wait(&ground.stopped, cluster);
+    drop(beacon);
+    let exit = exit?;
+    servers.close_with(&exit, &storage.clock)?;
+    bus.bus.feed.close();
+    let core = finish(exit, storage)?;
+    if let Some(core) = &core {
+        // The old leader's clock may have been ahead of this one.
+        ground.data_dir.clock.start_after(core.recovered.at);
+        cluster.set_role(ClusterRole::Leader);
+    }
+    Ok(core)
+}
+
+fn finish(exit: FollowerExit, storage: FollowerStorage) -> Result<Option<Core>, ExitFailure> {
+    match exit {
+        FollowerExit::Leads(handover) => Ok(Some(storage.into_core(*handover))),
+        FollowerExit::Stopped => {
+            storage.read_model.stop()?;
+            info!("stopped in order");
+            Ok(None)
+        }
+        FollowerExit::Failed(error @ FollowerError::Diverged { .. }) => {
+            Err(ExitFailure::new(Exit::Differs, format!("this follower can't be believed: {error}")))
+        }
+        FollowerExit::Failed(FollowerError::Recovery(problem)) => Err(recovery_failure(problem)),
+    }
+}
+
+fn failed(error: &dyn std::fmt::Display) -> ExitFailure {
+    ExitFailure::new(Exit::Failed, format!("can't follow: {error}"))
+}
+
+/// The bus of a follower, and how far its engine has come.
+struct FollowerBus {
+    bus: Bus,
+    applied: Arc<AtomicU64>,
+}
+
+/// What a follower has applied is durable: it was in its journal, synced, before.
+struct AppliedSequence(Arc<AtomicU64>);
+
+impl JournalStatus for AppliedSequence {
+    fn durable(&self) -> u64 {
+        self.0.load(Ordering::Acquire)
+    }
+}
+
+impl FollowerBus {
+    fn new(storage: &FollowerStorage) -> Self {
+        let applied = Arc::<AtomicU64>::default();
+        let bus = Bus {
+            inbox: storage.inbox.clone(),
+            feed: EventFeed::default(),
+            catalogue: Catalogue::default(),
+            history: storage.read_model.clone(),
+            journal: Arc::new(AppliedSequence(applied.clone())),
+        };
+        Self { bus, applied }
+    }
+
+    fn parts(&self, config: &Config, storage: &FollowerStorage) -> FollowerParts {
+        let read_model = storage.read_model.clone();
+        FollowerParts {
+            ledger: storage.ledger.clone(),
+            retired: Some(storage.retired.clone()),
+            snapshots: storage.snapshots.clone(),
+            feed: self.bus.feed.clone(),
+            catalogue: self.bus.catalogue.clone(),
+            // A follower may wait for its read model: nobody waits for the follower.
+            event_sink: Box::new(move |through, events| read_model.append(through, events)),
+            snapshot_every_inputs: super::engine_thread::snapshot_every(config),
+            build: env!("CARGO_PKG_VERSION").into(),
+        }
+    }
+}
+
+/// The reader of the log, and the engine.
+struct FollowerThreads {
+    stop: Arc<AtomicBool>,
+    ended: Receiver<FollowerExit>,
+    engine: JoinHandle<()>,
+    member: JoinHandle<Result<(), ExitFailure>>,
+}
+
+impl FollowerThreads {
+    fn start(
+        engine: FollowerEngine,
+        member: LogMember,
+        lanes: bus::inbox::InboxReceiver,
+        (storage, bus): (&FollowerStorage, &FollowerBus),
+        (file, cluster): (&ClusterConfig, &Arc<ClusterState>),
+    ) -> Result<Self, ExitFailure> {
+        let (updates, received) = bounded(FRAME_BATCHES_MAX);
+        let (end, ended) = bounded(1);
+        bus.applied.store(engine.applied(), Ordering::Release);
+        let following = FollowerLoop {
+            engine,
+            inbox: lanes,
+            updates: received,
+            applied: bus.applied.clone(),
+            data_folder: storage.folder.clone(),
+            clock: storage.clock.clone(),
+        };
+        let run = move || drop(end.send(following.run()));
+        let engine = thread::Builder::new().name("engine".into()).spawn(run).map_err(|error| failed(&error))?;
+        let stop = Arc::new(AtomicBool::new(false));
+        let task = MemberTask { updates, is_eligible: file.eligible, stop: stop.clone() };
+        cluster.set_at_end();
+        let read = move || member.run(&task);
+        let member = thread::Builder::new().name("cluster-log".into()).spawn(read).map_err(|error| failed(&error))?;
+        Ok(Self { stop, ended, engine, member })
+    }
+
+    /// Until this server leads, or somebody asks for a stop, or something fails.
+    fn wait(self, stopped: &Receiver<()>, cluster: &ClusterState) -> Result<FollowerExit, ExitFailure> {
+        let exit = select! {
+            recv(stopped) -> _ => None,
+            recv(self.ended) -> exit => exit.ok(),
+        };
+        let leads = matches!(exit, Some(FollowerExit::Leads(_)));
+        self.stop.store(true, Ordering::Relaxed);
+        if !leads {
+            cluster.replication.stop();
+        }
+        let read = self.member.join().unwrap_or_else(|_| Err(failed(&"the reader of the log died")));
+        let exit = exit.or_else(|| self.ended.recv().ok()).ok_or_else(|| failed(&"the engine's thread died"))?;
+        drop(self.engine.join());
+        match exit {
+            // Nobody reads the log any more: the reader knows why.
+            FollowerExit::Stopped => read.map(|()| exit),
+            exit => Ok(exit),
+        }
+    }
+}
+
+/// What a follower serves: questions and topics.
+struct FollowerServers {
+    web: WebServer,
+    topics: RunningBroker,
+    endpoints: Endpoints,
+}
+
+impl FollowerServers {
+    fn open(
+        config: &Config,
+        ground: &Foundation,
+        (storage, bus): (&FollowerStorage, &FollowerBus),
+        cluster: &Arc<ClusterState>,
+        metrics: MetricSources,
+    ) -> Result<Self, ExitFailure> {
+        let (bus, access) = (&bus.bus, &ground.access);
+        alarms::log(bus.feed.clone()).map_err(|error| failed(&error))?;
+        let (connections, certificate) = (open_files::share(0)?, foundation::certificate(config, None)?);
+        let topics = BrokerServer::open(config, connections.broker, bus, access.clone())?;
+        let importer =
+            ReferenceImporter::new(config.reference_path.clone(), bus.inbox.clone(), bus.catalogue.clone(), vec![]);
+        let services = WebServices {
+            health: Arc::new(FollowerHealth { cluster: cluster.clone(), read_model: storage.read_model.clone() }),
+            admin: Arc::new(ServerOperations {
+                parameters: config.parameters(),
+                importer,
+                metrics: ProgramMetrics::new(metrics, topics.monitor()),
+                stop: ground.stop.clone(),
+            }),
+            bars: bar_storage::start(config, &storage.folder, &bus.feed)?,
+            past: Arc::new(PastQueries::of_follower(storage.folder.clone(), storage.instance, bus.journal.clone())),
+            fix_sessions: None,
+            strategies: Arc::new(NoStrategies),
+            broker: topics.endpoints(config),
+        };
+        let (bus, doors) = ((bus, services), connections.http);
+        let web = WebServer::open(config, doors, bus, access.clone(), certificate.as_ref(), &topics)?;
+        let endpoints = foundation::endpoints(&web, &topics, None, Some(cluster.as_ref()));
+        let topics = topics.serve(config, certificate, [web.http, web.https]);
+        Ok(Self { web, topics, endpoints })
+    }
+
+    /// Questions that were asked are answered first, so somebody must answer them where the engine was handed over.
+    fn close_with(self, exit: &FollowerExit, clock: &runtime::EngineClock) -> Result<(), ExitFailure> {
+        let close = move || {
+            self.web.close();
+            self.topics.close(None);
+        };
+        let closing = thread::Builder::new().name("close".into()).spawn(close).map_err(|error| failed(&error))?;
+        while !closing.is_finished() {
+            if let FollowerExit::Leads(handover) = exit {
+                handover.answer_waiting(clock());
+            }
+            thread::sleep(CLOSE_LOOK_EVERY);
+        }
+        closing.join().map_err(|_| failed(&"an interface died while it closed"))
+    }
+}
+
+struct FollowerHealth {
+    cluster: Arc<ClusterState>,
+    read_model: Arc<ReadModel>,
+}
+
+impl HealthChecks for FollowerHealth {
+    fn checks(&self) -> Vec<HealthCheck> {
+        let problem = self.read_model.failure();
+        let detail = problem.clone().unwrap_or_else(|| format!("applied up to {}", self.read_model.applied()));
+        vec![self.cluster.check(), HealthCheck { name: "read-model".into(), ok: problem.is_none(), detail }]
+    }
+
+    fn cluster(&self) -> Option<ClusterView> {
+        Some(self.cluster.view())
+    }
+}
+
+/// Strategies run on the leader.
+struct NoStrategies;
+
+impl StrategyAdmin for NoStrategies {
+    fn start(&self, _: &str) -> Result<(), StrategyError> {
+        Err(StrategyError::NotRunnable)
+    }
+
+    fn stop(&self, _: &str) -> Result<(), StrategyError> {
+        Err(StrategyError::NotRunning)
+    }
+}
