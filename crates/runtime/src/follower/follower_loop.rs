@@ -6,9 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use bus::inbox::{InboxReceiver, RequestPayload};
-use bus::reply::Reply;
 use crossbeam_channel::{Receiver, Select, TryRecvError};
-use domain::Timestamp;
 use engine::Engine;
 use storage::journal::{Journal, SealedFrame};
 
@@ -53,18 +51,6 @@ pub struct LeadHandover {
     pub recovered: RecoveredState,
     pub journal: Journal,
     pub inbox: InboxReceiver,
-}
-
-impl LeadHandover {
-    /// Answers the questions that wait, while the interfaces of the follower close: they wait for their answers.
-    pub fn answer_waiting(&self, now: Timestamp) {
-        let sequence = self.recovered.last_sequence;
-        for request in self.inbox.requests.take_batch(QUERIES_PER_TURN_MAX, |_| true) {
-            if let RequestPayload::Query(query) = &request.payload {
-                request.reply_to.send(Reply { sequence, outcome: self.engine.answer(now, sequence, query) });
-            }
-        }
-    }
 }
 
 impl FollowerLoop {

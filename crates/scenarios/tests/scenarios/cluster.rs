@@ -44,7 +44,8 @@ impl TestCluster {
     fn launcher(&self, member: &str) -> ServerLauncher {
         let file = self.folder.path().join(format!("{member}.toml"));
         let text = format!(
-            "member = \"{member}\"\nstream = \"rialto\"\nservers = {:?}\nmonitors = {:?}\n[members]\na = \"{}\"\nb = \"{}\"\n",
+            "member = \"{member}\"\nstream = \"rialto\"\nservers = {:?}\nmonitors = {:?}\n\
+             [members]\na = \"{}\"\nb = \"{}\"\n[timing]\ndigestMillis = 1000\n",
             self.nats.servers(),
             self.nats.monitors(),
             self.address("a"),

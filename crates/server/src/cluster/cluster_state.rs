@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use bus::operations::{ClusterRole, ClusterView, HealthCheck};
+use crossbeam_channel::Receiver;
 use ring::digest::{SHA256, digest};
 use storage::replication::{CandidateId, Epoch, ReplicationStatus};
 
@@ -19,6 +20,9 @@ use crate::exit_failure::{Exit, ExitFailure};
 pub const FOLLOWER_LAG_MAX: Duration = Duration::from_secs(5);
 /// A stop waits for a majority for so long. Then what no majority has is not acknowledged, and stays in the own journal alone.
 pub const STOP_WITHOUT_MAJORITY_AFTER: Duration = Duration::from_secs(5);
+
+/// So often it is looked whether a stop was asked for, while a leader starts.
+const LOOK_FOR_STOP_EVERY: Duration = Duration::from_millis(200);
 
 /// Bytes of a candidate that say which member it is; the rest is new for each process.
 const MEMBER_BYTES: usize = 8;
@@ -145,6 +149,18 @@ impl ClusterState {
         if thread::Builder::new().name("cluster-stop".into()).spawn(give_up).is_err() {
             self.replication.stop();
         }
+    }
+
+    /// A start that waits for a majority must end too where a stop is asked for.
+    pub(crate) fn watch_stop(self: &Arc<Self>, stopped: Receiver<()>) -> io::Result<()> {
+        let cluster = self.clone();
+        let watch = move || {
+            while stopped.is_empty() {
+                thread::sleep(LOOK_FOR_STOP_EVERY);
+            }
+            cluster.limit_stop();
+        };
+        thread::Builder::new().name("cluster-watch".into()).spawn(watch).map(drop)
     }
 
     /// Why a leader ended, where that was the cluster's doing.

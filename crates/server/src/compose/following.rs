@@ -4,7 +4,6 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
 
 use bus::operations::{ClusterRole, ClusterView, HealthCheck, StrategyError};
 use bus::{Bus, Catalogue, EventFeed, HealthChecks, JournalStatus, StrategyAdmin};
@@ -34,16 +33,14 @@ use crate::exit_failure::{Exit, ExitFailure};
 use crate::open_files;
 use crate::ready_line::Endpoints;
 
-/// So often questions are answered while the interfaces close.
-const CLOSE_LOOK_EVERY: Duration = Duration::from_millis(5);
-
-/// Follows until this server leads; none where it was told to stop before.
+/// Follows until this server leads; none where it was told to stop before. The interfaces of the follower are closed when the leader's
+/// engine runs: it must not be silent meanwhile, or another member takes over.
 pub(super) fn follow(
     config: &Config,
     ground: &mut Foundation,
     file: &ClusterConfig,
     cluster: &Arc<ClusterState>,
-) -> Result<Option<Core>, ExitFailure> {
+) -> Result<Option<(Core, FollowerServers)>, ExitFailure> {
     let Foundation { data_dir, stopped, .. } = ground;
     let Some(log) = log_connection::open(&file.log, cluster.candidate, data_dir, stopped)? else { return Ok(None) };
     // A stop that is seen here is asked for once more below.
@@ -62,16 +59,14 @@ pub(super) fn follow(
     info!("following; serving on {}", servers.web);
     let exit = threads.wait(&ground.stopped, cluster);
     drop(beacon);
-    let exit = exit?;
-    servers.close_with(&exit, &storage.clock)?;
-    bus.bus.feed.close();
-    let core = finish(exit, storage)?;
-    if let Some(core) = &core {
-        // The old leader's clock may have been ahead of this one.
-        ground.data_dir.clock.start_after(core.recovered.at);
-        cluster.set_role(ClusterRole::Leader);
-    }
-    Ok(core)
+    let Some(core) = finish(exit?, storage)? else {
+        servers.close();
+        return Ok(None);
+    };
+    // The old leader's clock may have been ahead of this one.
+    ground.data_dir.clock.start_after(core.recovered.at);
+    cluster.set_role(ClusterRole::Leader);
+    Ok(Some((core, servers)))
 }
 
 fn finish(exit: FollowerExit, storage: FollowerStorage) -> Result<Option<Core>, ExitFailure> {
@@ -197,9 +192,10 @@ impl FollowerThreads {
 }
 
 /// What a follower serves: questions and topics.
-struct FollowerServers {
+pub(super) struct FollowerServers {
     web: WebServer,
     topics: RunningBroker,
+    feed: EventFeed,
     endpoints: Endpoints,
 }
 
@@ -212,6 +208,7 @@ impl FollowerServers {
         metrics: MetricSources,
     ) -> Result<Self, ExitFailure> {
         let (bus, access) = (&bus.bus, &ground.access);
+        let feed = bus.feed.clone();
         alarms::log(bus.feed.clone()).map_err(|error| failed(&error))?;
         let (connections, certificate) = (open_files::share(0)?, foundation::certificate(config, None)?);
         let topics = BrokerServer::open(config, connections.broker, bus, access.clone())?;
@@ -231,27 +228,18 @@ impl FollowerServers {
             strategies: Arc::new(NoStrategies),
             broker: topics.endpoints(config),
         };
-        let (bus, doors) = ((bus, services), connections.http);
-        let web = WebServer::open(config, doors, bus, access.clone(), certificate.as_ref(), &topics)?;
+        let bus = (bus, services);
+        let web = WebServer::open(config, connections.http, bus, access.clone(), certificate.as_ref(), &topics)?;
         let endpoints = foundation::endpoints(&web, &topics, None, Some(cluster.as_ref()));
         let topics = topics.serve(config, certificate, [web.http, web.https]);
-        Ok(Self { web, topics, endpoints })
+        Ok(Self { web, topics, feed, endpoints })
     }
 
-    /// Questions that were asked are answered first, so somebody must answer them where the engine was handed over.
-    fn close_with(self, exit: &FollowerExit, clock: &runtime::EngineClock) -> Result<(), ExitFailure> {
-        let close = move || {
-            self.web.close();
-            self.topics.close(None);
-        };
-        let closing = thread::Builder::new().name("close".into()).spawn(close).map_err(|error| failed(&error))?;
-        while !closing.is_finished() {
-            if let FollowerExit::Leads(handover) = exit {
-                handover.answer_waiting(clock());
-            }
-            thread::sleep(CLOSE_LOOK_EVERY);
-        }
-        closing.join().map_err(|_| failed(&"an interface died while it closed"))
+    /// Questions that were asked are answered first: an engine must be there to answer them, or be gone.
+    pub(super) fn close(self) {
+        self.web.close();
+        self.topics.close(None);
+        self.feed.close();
     }
 }
 
@@ -267,8 +255,9 @@ impl HealthChecks for FollowerHealth {
         vec![self.cluster.check(), HealthCheck { name: "read-model".into(), ok: problem.is_none(), detail }]
     }
 
+    /// Also while this server begins to lead: these interfaces never take commands.
     fn cluster(&self) -> Option<ClusterView> {
-        Some(self.cluster.view())
+        Some(ClusterView { role: ClusterRole::Follower, ..self.cluster.view() })
     }
 }
 

@@ -29,6 +29,7 @@ mod metrics;
 /// What an operator may ask of the program.
 mod operations;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bus::{Bus, EventFeed};
@@ -49,6 +50,7 @@ use crate::exit_failure::{Exit, ExitFailure};
 use crate::input_problem::Problems;
 use crate::{open_files, reference};
 use engine_thread::EngineThread;
+use following::FollowerServers;
 use foundation::{Foundation, certificate, endpoints, print_ready_line};
 use metrics::{MetricSources, ProgramMetrics};
 use operations::{Health, ServerOperations};
@@ -80,11 +82,17 @@ pub fn serve_cluster(
     check_for_cluster(config)?;
     let mut foundation = Foundation::open(config)?;
     let cluster = ClusterState::new(file)?;
-    match following::follow(config, &mut foundation, file, &cluster)? {
-        Some(core) => serve_core(config, registry, foundation, core, Some(cluster.clone()))
-            .map_err(|failure| cluster.explain_end(failure)),
-        None => Ok(()),
-    }
+    let Some((core, follower)) = following::follow(config, &mut foundation, file, &cluster)? else { return Ok(()) };
+    cluster.watch_stop(foundation.stopped.clone()).map_err(no_thread)?;
+    let leader = ClusterLeader { cluster: cluster.clone(), follower };
+    serve_core(config, registry, foundation, core, Some(leader)).map_err(|failure| cluster.explain_end(failure))
+}
+
+/// A server that leads a cluster from now on.
+struct ClusterLeader {
+    cluster: Arc<ClusterState>,
+    /// The interfaces that it had before.
+    follower: FollowerServers,
 }
 
 /// What lives in one data folder alone cannot be followed.
@@ -106,14 +114,16 @@ fn serve_core(
     registry: strategy::StrategyRegistry,
     foundation: Foundation,
     core: Core,
-    leader: Option<Arc<ClusterState>>,
+    leader: Option<ClusterLeader>,
 ) -> Result<(), ExitFailure> {
+    let (leader, follower) = leader.map(|ClusterLeader { cluster, follower }| (cluster, follower)).unzip();
     let Foundation { data_dir, access, stop, stopped, kill_signals } = foundation;
     let reference = data_dir.reference.clone();
     let (watch, bus) = FeedListeners::start(&core).map_err(no_thread)?;
     let read_model = core.read_model.clone();
     let past = Arc::new(PastQueries::new(core.folder.clone(), core.instance, bus.journal.clone()));
     let mut engine = EngineThread::start(config, core, bus, leader.as_ref())?;
+    follower.into_iter().for_each(FollowerServers::close);
     let is_first_start = startup_commands::is_first_start(&engine.bus);
     startup_commands::send_all(config, &data_dir, &reference, &engine.bus)?;
 
@@ -128,16 +138,14 @@ fn serve_core(
     control::serve(data_dir.lock.folder(), switch, kill_signals).map_err(no_thread)?;
 
     let bars = bar_storage::start(config, data_dir.lock.folder(), &engine.bus.feed)?;
-    let mut seen_prices = std::collections::BTreeMap::new();
-    if is_first_start {
-        demo_history::generate(config, &reference, data_dir.clock.now(), &bars)?;
-    } else {
-        seen_prices = bar_storage::last_prices(&reference, &engine.bus, &bars, data_dir.clock.now());
-    }
+    let now = data_dir.clock.now();
+    let seen_prices = match is_first_start {
+        true => demo_history::generate(config, &reference, now, &bars).map(|()| BTreeMap::new())?,
+        false => bar_storage::last_prices(&reference, &engine.bus, &bars, now),
+    };
     let strategies = strategies::start(config, registry, &engine, bars.clone())?;
-    let instance = data_dir.instance.number();
-    let (venues, imports) =
-        venues::open(config, &reference, &seen_prices, &mut engine, &adapters, instance, is_first_start)?;
+    let begin = (data_dir.instance.number(), is_first_start);
+    let (venues, imports) = venues::open(config, &reference, &seen_prices, &mut engine, &adapters, begin)?;
 
     let fix = FixServer::open(config, sessions, certificate.as_ref(), &data_dir, &engine, &access, connections)?;
     let Bus { inbox, catalogue, .. } = engine.bus.clone();

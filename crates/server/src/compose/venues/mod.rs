@@ -31,8 +31,7 @@ pub(super) fn open(
     last_prices: &BTreeMap<SecurityId, Price>,
     engine: &mut EngineThread,
     sessions: &AdapterSessions,
-    instance: u64,
-    is_first_start: bool,
+    (instance, is_first_start): (u64, bool),
 ) -> Result<(RunningVenues, ImportListeners), ExitFailure> {
     let folder = engine.folder.join(VENUES);
     std::fs::create_dir_all(&folder).map_err(|error| ExitFailure::io("create", &folder, &error))?;
