@@ -8,7 +8,7 @@ use domain::Answer;
 use crate::test_server::{FakeOperations, TestServer, code, status};
 
 const LEADER: &str = "http://10.0.0.2:9090";
-const LAG: &str = "rialto-lag-millis: 40\r\n";
+const LAG: &str = "rialto-lag-millis: 40";
 
 fn server(role: ClusterRole, leader: Option<&str>) -> TestServer {
     let lag = (role == ClusterRole::Follower).then_some(Duration::from_millis(40));
