@@ -10,10 +10,10 @@ pub(crate) mod snapshot_writer;
 mod unsent_instructions;
 mod intake;
 mod pulse;
+mod market_clock;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::time::Duration;
 
 use bus::inbox::{EngineRequest, InboxReceiver};
 use bus::reply::{Reply, ReplySender};
@@ -22,13 +22,14 @@ use crossbeam_channel::Receiver;
 use domain::command::MarketData;
 use domain::query::Answer;
 use domain::report::Report;
-use domain::{Event, Input, PlantedBug, PublishedEvent, SecurityId, Sequenced, StaleCause, Timestamp};
+use domain::{Event, Input, PlantedBug, PublishedEvent, SecurityId, Sequenced, Timestamp};
 use engine::{Engine, Outbox};
 use storage::journal::{AppendError, DurabilityEvent, Journal, JournalBatch, JournalRecord};
 use storage::{JournalLedger, LedgerStreams, RetiredIndex, SnapshotStore};
-use tracing::{error, warn};
+use tracing::error;
 
 use self::gate::{Gate, GatedOutput};
+pub use self::pulse::PulseOptions;
 use self::retired_orders::RetiredOrders;
 use self::sequencer::Sequencer;
 use self::snapshot_writer::{SnapshotJob, SnapshotWriter};
@@ -71,15 +72,6 @@ pub struct LiveOptions {
     pub build: String,
     /// Of a cluster's leader: without one, nothing is journalled while nothing happens.
     pub pulse: Option<PulseOptions>,
-}
-
-/// How often a leader proves that it leads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PulseOptions {
-    /// A pulse follows when nothing was journalled for so long.
-    pub every: Duration,
-    /// So often a pulse has the digest of the state.
-    pub digest_every: Duration,
 }
 
 /// Why the loop ended.
@@ -293,21 +285,6 @@ impl LiveLoop {
         }
     }
 
-    fn advance_market(&mut self, now: Timestamp) {
-        let mut out = Outbox::default();
-        self.parts.engine.advance_market(now, &mut out);
-        // What is flagged is told once, so it needs a number.
-        if self.sequencer.has_unjournalled() {
-            self.parts.engine.flag_silent_feeds(now, &mut out);
-        }
-        out.events.iter().for_each(log_silence);
-        if !out.events.is_empty()
-            && let Some(sequence) = self.sequencer.next_unjournalled()
-        {
-            self.publish_market(sequence, now, out);
-        }
-    }
-
     /// The newest relevant prices that changed come first, so that the following inputs are checked against them. At
     /// the valuation also without any, where something was traded since: portfolio values are published then.
     fn stamp_marks(
@@ -505,13 +482,5 @@ impl LiveLoop {
         error!(%error, "journal failed: trading is halted and the process exits; restart to recover");
         self.parts.feed.close();
         LiveExit::JournalFailed(error)
-    }
-}
-
-fn log_silence(event: &Event) {
-    if let Event::Tick(tick) = event
-        && tick.stale == Some(StaleCause::Silent)
-    {
-        warn!(security = %tick.security, feed = %tick.feed, last_price_at = %tick.at, "the price feed is silent for longer than usual");
     }
 }

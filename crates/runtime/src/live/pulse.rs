@@ -1,11 +1,22 @@
 //! Pulse of a cluster's leader: a record that proves its lead while nothing else is journalled, and now and then has the digest of
 //! its state.
 
+use std::time::Duration;
+
 use domain::Timestamp;
 
+use super::LiveLoop;
 use super::stamped_batch::StampedBatch;
-use super::{LiveLoop, PulseOptions};
 use crate::journal_records::{self, Pulse};
+
+/// How often a leader proves that it leads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PulseOptions {
+    /// A pulse follows when nothing was journalled for so long.
+    pub every: Duration,
+    /// So often a pulse has the digest of the state.
+    pub digest_every: Duration,
+}
 
 impl LiveLoop {
     /// When the next pulse is due; none while a record is on its way, which proves as much.
@@ -32,6 +43,6 @@ impl LiveLoop {
     }
 }
 
-fn plus(at: Timestamp, duration: std::time::Duration) -> Timestamp {
+fn plus(at: Timestamp, duration: Duration) -> Timestamp {
     at.plus_millis(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX))
 }
