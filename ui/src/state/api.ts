@@ -91,8 +91,6 @@ export interface Quote {
   spark: readonly number[];
 }
 
-/** Beyond this age a price counts as stale even where the connection lives, in milliseconds. */
-export const STALE_AFTER_MS = 30_000;
 export const SPARKLINE_POINTS = 60;
 
 export interface Market {
@@ -105,6 +103,7 @@ export interface Market {
   want(securityIds: readonly number[]): Stop;
   /** Milliseconds since the quote arrived, by the clock of the stores. */
   ageOf(quote: Quote): number;
+  /** Whether the server says so, the venue of its feed is away, or the connection that would tell is lost. A quiet market is not stale. */
   isStale(quote: Quote): boolean;
 }
 

@@ -9,7 +9,7 @@ import type { Feed, Message } from '../wire/feed';
 import type { Server } from '../wire/server';
 import { topics } from '../wire/topics';
 import type { Tick } from '../wire/types';
-import { type Clock, type Market, type Quote, STALE_AFTER_MS, type Stop } from './api';
+import { type Clock, type Market, type Quote, type Stop } from './api';
 import { type Baseline, Baselines } from './baselines';
 import { Rows } from './table';
 
@@ -74,7 +74,7 @@ export class MarketPrices implements Market {
   }
 
   isStale(quote: Quote): boolean {
-    return !this.tools.isLive() || quote.tick.stale !== null || this.ageOf(quote) > STALE_AFTER_MS || (this.tools.isAway?.(quote.tick.feed) ?? false);
+    return !this.tools.isLive() || quote.tick.stale !== null || (this.tools.isAway?.(quote.tick.feed) ?? false);
   }
 
   private hold(securityId: number): void {

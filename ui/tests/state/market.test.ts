@@ -1,7 +1,6 @@
 /** Market store: prices are subscribed only while they are wanted, never go backwards, and have an age. */
 
 import { beforeEach, describe, expect, it } from 'vitest';
-import { STALE_AFTER_MS } from '../../src/state/api';
 import { LiveBars } from '../../src/state/bars';
 import { SECURITIES_PER_CALL } from '../../src/state/baselines';
 import { Book } from '../../src/state/depth';
@@ -86,14 +85,14 @@ describe('prices', () => {
     expect(market.quotes.row(1)?.tick.last).toBe(273);
   });
 
-  it('grow old', () => {
+  it('of a quiet market grow old and are not stale: whether its feed is silent is known to the server', () => {
     market.want([1]);
     feed.deliver('tick.1', 5, tick());
-    clock.advance(STALE_AFTER_MS);
+    clock.advance(60 * MINUTE);
     const quote = market.quotes.row(1)!;
-    expect([market.ageOf(quote), market.isStale(quote)]).toEqual([STALE_AFTER_MS, false]);
-    clock.advance(1);
-    expect(market.isStale(quote)).toBe(true);
+    expect([market.ageOf(quote), market.isStale(quote)]).toEqual([60 * MINUTE, false]);
+    feed.deliver('tick.1', 6, tick({ stale: 'SILENT' }));
+    expect(market.isStale(market.quotes.row(1)!)).toBe(true);
   });
 
   it('are stale at once, and no younger, when the server says that the feed has lost them', () => {
