@@ -323,6 +323,7 @@ fn options() -> LiveOptions {
     LiveOptions {
         snapshot_every_inputs: SNAPSHOT_EVERY_INPUTS,
         journal_ticks: false,
+        flag_silence: true,
         build: "simulated".to_owned(),
         pulse: None,
     }

@@ -102,6 +102,7 @@ impl LiveBench {
         let options = LiveOptions {
             snapshot_every_inputs: SNAPSHOT_EVERY_INPUTS,
             journal_ticks: false,
+            flag_silence: true,
             build: env!("CARGO_PKG_VERSION").into(),
             pulse: None,
         };

@@ -11,7 +11,7 @@ impl LiveLoop {
         let mut out = Outbox::default();
         self.parts.engine.advance_market(now, &mut out);
         // What is flagged is told once, so it needs a number.
-        if self.sequencer.has_unjournalled() {
+        if self.options.flag_silence && self.sequencer.has_unjournalled() {
             self.parts.engine.flag_silent_feeds(now, &mut out);
         }
         out.events.iter().for_each(log_silence);

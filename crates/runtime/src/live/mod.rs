@@ -69,6 +69,8 @@ pub struct LiveParts {
 pub struct LiveOptions {
     pub snapshot_every_inputs: u64,
     pub journal_ticks: bool,
+    /// Whether prices of a feed that is silent for longer than usual are marked as stale.
+    pub flag_silence: bool,
     pub build: String,
     /// Of a cluster's leader: without one, nothing is journalled while nothing happens.
     pub pulse: Option<PulseOptions>,

@@ -116,6 +116,7 @@ impl LiveFixture {
         let options = LiveOptions {
             snapshot_every_inputs: self.snapshot_every_inputs,
             journal_ticks: false,
+            flag_silence: true,
             build: "stories".into(),
             pulse: self.pulse,
         };

@@ -73,6 +73,7 @@ fn the_numbers_are_those_of_what_happened() {
         ("rialto_adapter_state", vec![("adapter", "SIMULATED-BETA")], 3.0),
         ("rialto_market_data_dropped_total", vec![("reason", "invalid")], 0.0),
         ("rialto_market_data_dropped_total", vec![("reason", "too-many-trades")], 0.0),
+        ("rialto_market_data_stale", vec![("cause", "SILENT")], 0.0),
         ("rialto_topic_clients", vec![], 0.0),
         ("rialto_topic_slow_consumers_total", vec![], 0.0),
         ("rialto_topic_slow_consumers_closed_total", vec![], 0.0),

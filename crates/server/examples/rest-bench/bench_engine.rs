@@ -94,6 +94,7 @@ impl BenchEngine {
         let options = LiveOptions {
             snapshot_every_inputs: SNAPSHOT_EVERY_INPUTS,
             journal_ticks: false,
+            flag_silence: true,
             build: "bench".into(),
             pulse: None,
         };

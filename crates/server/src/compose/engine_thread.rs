@@ -141,6 +141,7 @@ fn options(config: &Config, leader: Option<&Arc<ClusterState>>) -> LiveOptions {
     LiveOptions {
         snapshot_every_inputs: snapshot_every(config),
         journal_ticks: config.journal_ticks == JournalTicks::All,
+        flag_silence: config.market_data_flag_silence,
         build: env!("CARGO_PKG_VERSION").into(),
         pulse: leader.map(pulse),
     }

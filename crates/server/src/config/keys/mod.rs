@@ -168,6 +168,9 @@ keys! {
     /// Pause between two statements of an account, which are compared with our books, while its venue is connected; 0 = never.
     reconciliation_statements_seconds: u32 = "reconciliation.statementsSeconds", "60";
 
+    /// Whether prices are marked as stale where a connected feed is silent for longer than it usually pauses.
+    market_data_flag_silence: bool = "marketData.flagSilence", "true";
+
     /// Currency of totals and of limits.
     portfolio_base_currency: Currency = "portfolio.baseCurrency", "USD";
     /// Currencies that are valued as much as another where no currency pair has a price, such as stable coins.

@@ -12,7 +12,7 @@ use bus::operations::FixSessionStatus;
 use domain::breaks::{Break, BreakKind, BreakState};
 use domain::query::{AdapterStatus, LineStatus, ReconciliationLag};
 use domain::risk::{DeadManTimer, TradingState, TradingStateChange};
-use domain::{AdapterName, Answer, Order, Query, RiskScope};
+use domain::{AdapterName, Answer, Order, Query, RiskScope, StaleCause, Tick};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::text::{encode_eof, encode_registry};
 use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric};
@@ -65,6 +65,7 @@ struct TradingGauges {
     dead_man_timers: Vec<DeadManTimer>,
     lags: Vec<ReconciliationLag>,
     breaks: Vec<Arc<Break>>,
+    ticks: Vec<Arc<Tick>>,
 }
 
 impl TradingGauges {
@@ -76,6 +77,7 @@ impl TradingGauges {
             Query::DeadManTimers,
             Query::ReconciliationLags,
             Query::Breaks,
+            Query::Ticks(Default::default()),
         ];
         let mut seen = Self::default();
         for query in answers {
@@ -86,6 +88,7 @@ impl TradingGauges {
                 Answer::DeadManTimers(timers) => seen.dead_man_timers = timers,
                 Answer::ReconciliationLags(lags) => seen.lags = lags,
                 Answer::Breaks(breaks) => seen.breaks = breaks,
+                Answer::Ticks(ticks) => seen.ticks = ticks,
                 _ => return Err(Problem::unexpected_answer()),
             }
         }
@@ -135,6 +138,11 @@ impl Collector for TradingGauges {
             ([("kind", kind.name())], self.breaks.iter().filter(is_open).count() as u64)
         };
         gauges(encoder, "breaks_open", "Differences to venues that nobody has settled", BreakKind::ALL.map(open))?;
+        let stale = |cause: StaleCause| {
+            ([("cause", cause.name())], self.ticks.iter().filter(|tick| tick.stale == Some(cause)).count() as u64)
+        };
+        let help = "Securities whose prices may no longer be true, by cause";
+        gauges(encoder, "market_data_stale", help, StaleCause::ALL.map(stale))?;
         let lags = self.lags.iter().map(|lag| {
             let labels = [("adapter", lag.adapter.to_string()), ("scope", lag.scope.to_owned())];
             (labels, u64::try_from(lag.seconds).unwrap_or(0))
