@@ -8,7 +8,7 @@ use adapters::{OrderSession, ReportSink, SendOutcome, SessionLost, VenueOrderRul
 use bus::Catalogue;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use domain::order::OrderTerms;
-use domain::report::{AdapterCapabilities, LineKind, ReportKind, RequestTiming, VenueSnapshot};
+use domain::report::{AdapterCapabilities, LineKind, ReplaceKind, ReportKind, RequestTiming, VenueSnapshot};
 use domain::{AccountId, ExchangeId, Order, SecurityId, Text, Timestamp};
 use fix::{FixDecoder, OutgoingMessage};
 use tokio::runtime::Runtime;
@@ -273,6 +273,7 @@ impl OrderSession for FixAdapter {
             simulated: false,
             request_timing: Some(RequestTiming { life_millis, read_lag_millis: dialect.recovery.read_lag_millis }),
             order_properties: dialect.orders.properties.offered(),
+            replace: if dialect.orders.replace { ReplaceKind::InPlace } else { ReplaceKind::None },
             lines: self.setup.price_plan.iter().map(|_| LineKind::Prices).collect(),
             ..AdapterCapabilities::default()
         }
@@ -343,6 +344,10 @@ impl OrderSession for FixAdapter {
             self.translator.chains.on_cancel(order);
         }
         outcome
+    }
+
+    fn cancel_leg(&mut self, _: Timestamp, _: &Order, _: &Text) -> SendOutcome {
+        SendOutcome::NotSent("an order has one leg here".into())
     }
 
     fn inquire(&mut self, at: Timestamp, order: &Order) -> SendOutcome {

@@ -110,7 +110,13 @@ fn not_found(order: OrderId, question: Question) -> Vec<InboundMeaning> {
 }
 
 fn inquiry(order: OrderId, question: Question, result: InquiryResult) -> Vec<InboundMeaning> {
-    report(ReportKind::Inquiry(InquiryAnswer { order, as_of: question.as_of, dead_after: None, result }))
+    report(ReportKind::Inquiry(InquiryAnswer {
+        order,
+        as_of: question.as_of,
+        dead_after: None,
+        result,
+        other_legs: None,
+    }))
 }
 
 fn venue_state(state: OrdState) -> VenueOrderState {

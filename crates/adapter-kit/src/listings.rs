@@ -38,6 +38,7 @@ impl Listing {
             quantity_max: self.quantity_max,
             notional_min: self.notional_min,
             notional_max: self.notional_max,
+            replace: None,
         }
     }
 }

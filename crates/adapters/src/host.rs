@@ -158,6 +158,7 @@ impl AdapterHost {
             | Instruction::Submit(_)
             | Instruction::Replace(..)
             | Instruction::Cancel(_)
+            | Instruction::CancelLeg(..)
             | Instruction::Inquire(_)
             | Instruction::AskStatement(_)
             | Instruction::ListOpenOrders
@@ -228,6 +229,7 @@ impl AdapterHost {
             Instruction::Submit(order) => self.adapter.submit(at, order),
             Instruction::Replace(order, terms) => self.adapter.modify(at, order, *terms),
             Instruction::Cancel(order) => self.adapter.cancel(at, order),
+            Instruction::CancelLeg(order, leg) => self.adapter.cancel_leg(at, order, leg),
             Instruction::Inquire(order) => self.adapter.inquire(at, order),
             Instruction::AskStatement(account) => self.adapter.ask_statement(at, *account),
             Instruction::ListOpenOrders => self.adapter.list_open_orders(at),
@@ -274,6 +276,7 @@ fn not_sent_report(instruction: &Instruction, sending: SendOutcome) -> Option<Re
         Instruction::Cancel(order) => (order.id, |order, reason| ReportKind::CancelRejected { order, reason }),
         // What was not asked is asked again.
         Instruction::LogOn
+        | Instruction::CancelLeg(..)
         | Instruction::Inquire(_)
         | Instruction::AskStatement(_)
         | Instruction::Subscribe(_)

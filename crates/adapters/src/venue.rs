@@ -36,6 +36,10 @@ pub trait OrderSession: Send {
     /// Asks to cancel an order.
     fn cancel(&mut self, at: Timestamp, order: &Order) -> SendOutcome;
 
+    /// Asks to cancel one leg of an order, by the venue's id; the order itself stays. The answer is `ReportKind::Leg`. A venue
+    /// without legs is never asked.
+    fn cancel_leg(&mut self, at: Timestamp, order: &Order, leg: &Text) -> SendOutcome;
+
     /// Asks the venue what it knows of an order. The answer is `ReportKind::Inquiry` with `as_of` = this instant; the host
     /// adds `dead_after`. An answer that fails or is cut is no answer: it is asked again.
     fn inquire(&mut self, at: Timestamp, order: &Order) -> SendOutcome;

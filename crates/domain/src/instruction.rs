@@ -16,6 +16,8 @@ pub enum Instruction {
     Replace(Arc<Order>, OrderTerms),
     /// The order is to be cancelled at the venue.
     Cancel(Arc<Order>),
+    /// A leg of the order is to be cancelled, by the venue's id; the order itself stays.
+    CancelLeg(Arc<Order>, Text),
     /// The venue is asked what it knows of the order.
     Inquire(Arc<Order>),
     /// The venue is asked what it holds for the account.

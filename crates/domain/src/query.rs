@@ -11,7 +11,7 @@ use crate::order::order_properties::OrderProperty;
 use crate::order::{Order, Source};
 use crate::portfolio::{CashBalance, PortfolioValue, Position, Transaction};
 use crate::refusal::Refusal;
-use crate::report::{LineState, OpenFor, SessionState};
+use crate::report::{LineState, OpenFor, ReplaceKind, SessionState};
 use crate::risk::{DeadManTimer, RiskLimits, RiskScope, TradingStateChange};
 use crate::time::Timestamp;
 
@@ -162,6 +162,8 @@ pub struct AdapterStatus {
     pub exchanges: Vec<ExchangeId>,
     /// The order properties that its venue offers.
     pub order_properties: Vec<OrderProperty>,
+    /// How its venue gives an open order other terms.
+    pub replace: ReplaceKind,
     /// What can be sent to the venue now.
     pub open_for: OpenFor,
     /// The lines of the session, which fail apart.

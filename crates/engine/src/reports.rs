@@ -58,6 +58,8 @@ impl Trading {
             ReportKind::Listed { security, listing } => {
                 self.on_listed(moment, &report.adapter, (*security, *listing), out);
             }
+            ReportKind::CancelReplaced(told) => self.on_cancel_replaced(word(told.order), told, out),
+            ReportKind::Leg(seen) => self.on_leg(moment, seen, moment.at, out),
             ReportKind::ListingFailed { scope, reason } => {
                 self.on_listing_failed(moment, &report.adapter, *scope, reason, out);
             }

@@ -196,6 +196,7 @@ fn order(id: u64, state: BaseState) -> Order {
         submitted_by: None,
         changed_at: Timestamp(1_800_000_000_000_000_000),
         request: 0,
+        legs: None,
     }
 }
 

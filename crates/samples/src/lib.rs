@@ -127,6 +127,7 @@ pub fn order(id: u64) -> Order {
         submitted_by: None,
         changed_at: Timestamp(0),
         request: 0,
+        legs: None,
     }
 }
 

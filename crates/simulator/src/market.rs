@@ -82,6 +82,7 @@ pub(crate) fn venue(venue: usize, seed: u64, has_late_requests: bool) -> VenueCo
         latency_nanos: LATENCY_NANOS,
         request_life_nanos: if has_late_requests { REQUEST_LIFE_NANOS } else { 0 },
         deposits: vec![],
+        replace: domain::report::ReplaceKind::InPlace,
         fees: Some(VenueFees { maker: Decimal::new(1, 4), taker: Decimal::new(3, 4) }),
         self_trade: SelfTradeRule::CancelNewest,
         faults: Faults { seed, ..Faults::default() },

@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use domain::calendar::UnknownTimeZone;
+use domain::report::ReplaceKind;
 use domain::{Amount, Decimal, Exchange, Price, Quantity, Security, SecurityId, SecurityKind, Text};
 
 use crate::accounts::account::Deposit;
@@ -39,6 +40,8 @@ pub struct VenueConfig {
     pub fees: Option<VenueFees>,
     /// Which of two orders of one account is cancelled when they would trade with each other.
     pub self_trade: SelfTradeRule,
+    /// How orders are replaced: in place, or by cancelling one and placing another. Other kinds replace in place.
+    pub replace: ReplaceKind,
     /// What the accounts begin with, in a new ledger.
     pub deposits: Vec<Deposit>,
     pub faults: Faults,

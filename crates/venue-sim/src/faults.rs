@@ -1,4 +1,4 @@
-//! Fault injection on the lines of a client: reject, delay, duplicate, drop, reorder, disconnect, mute, lose, late, strangers, and lines
+//! Fault injection on the lines of a client: reject, delay, duplicate, drop, reorder, disconnect, mute, lose, late, strangers, half, and lines
 //! that are down apart.
 //!
 //! The ledger is never affected: a fault changes which requests arrive and which reports leave, and when, never what was
@@ -36,8 +36,21 @@ pub struct Faults {
     /// *strangers*: after every n-th new order somebody else places the same on the account, counted from the moment this
     /// is set; 0 is none.
     pub strangers_every: u32,
+    /// *half*: only one half of every cancel-replace, or none, is carried out.
+    pub replace_half: Option<ReplaceHalf>,
     /// Lines that are down while the session stays up. The adapter sees it in `VenueSimulator::faults`.
     pub lines_down: LinesDown,
+}
+
+/// What is carried out of a cancel-replace that fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReplaceHalf {
+    /// The leg is cancelled, the new one refused.
+    Canceled,
+    /// The new leg is placed, and the one before stays.
+    Placed,
+    /// Nothing.
+    Neither,
 }
 
 /// Which lines of a session are down; they fail apart.

@@ -17,7 +17,7 @@ pub mod book;
 pub use accounts::account::Deposit;
 pub use book::SelfTradeRule;
 pub use config::{ConfigError, ListedSecurity, OpeningQuotes, ParticipantActivity, UnitCosts, VenueConfig, VenueFees};
-pub use faults::{Faults, LinesDown};
+pub use faults::{Faults, LinesDown, ReplaceHalf};
 pub use market::followed::FOLLOWED_LEVELS_MAX;
 pub use market::participants::{ParticipantAction, ParticipantProfile, Participants, QuoteBounds};
 pub use record::{ClientOrder, VenueRecord};

@@ -5,7 +5,7 @@ use domain::{AccountId, Amount, OrderId, Price, Quantity, SecurityId, Side, Text
 use minicbor::{Decode, Decoder, Encode};
 
 pub use crate::accounts::account::{Deposit, SettledAsset, TradeSettlement, VenueAccount};
-use crate::client_orders::client_order::is_stranger;
+use crate::client_orders::client_order::is_internal;
 pub use crate::client_orders::client_order::{ClientOrder, SubmittedOrder};
 
 /// A change of clients' orders. Trades among the participants are not recorded.
@@ -129,7 +129,7 @@ impl VenueRecord {
 
     /// The newest order in the record that a client sent.
     pub fn newest_order(&self) -> Option<OrderId> {
-        self.orders().filter(|order| !is_stranger(*order)).max()
+        self.orders().filter(|order| !is_internal(*order)).max()
     }
 
     /// The orders of the record: two where clients traded with each other; of many the newest.

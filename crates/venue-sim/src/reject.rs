@@ -31,6 +31,7 @@ pub(crate) enum Reject {
     OrderInFlight,
     KindChanged,
     TifChanged,
+    HasFills,
     /// An order of that type and time in force cannot have this property.
     Property(&'static str),
     TooManyParts,
@@ -73,6 +74,7 @@ impl fmt::Display for Reject {
             Self::OrderInFlight => f.write_str("order-underway: it has not reached the book"),
             Self::KindChanged => f.write_str("type: a replace cannot change it"),
             Self::TifChanged => f.write_str("tif: a replace can change it among DAY, GTC and GTD only"),
+            Self::HasFills => f.write_str("replace: an order with fills is not replaced"),
             Self::TooManyParts => write!(f, "displayQuantity: shown in more than {ICEBERG_PARTS_MAX} parts"),
             Self::Property(name) => write!(f, "{name}: not possible for this order"),
             Self::Book(refusal) => write!(f, "{}: {refusal}", refusal.code()),

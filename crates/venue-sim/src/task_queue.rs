@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use domain::order::OrderTerms;
 use domain::report::ReportKind;
-use domain::{AccountId, LookupMap, Order, OrderId, SecurityId, Timestamp};
+use domain::{AccountId, LookupMap, Order, OrderId, SecurityId, Text, Timestamp};
 
 #[derive(Debug)]
 pub(crate) enum VenueTask {
@@ -18,6 +18,8 @@ pub(crate) enum VenueTask {
     Submit(OrderId),
     Replace(OrderId, OrderTerms),
     Cancel(OrderId),
+    /// By the venue's number of the leg.
+    CancelLeg(OrderId),
     /// A request that took its time on the way arrives.
     Arrive(LateRequest),
     /// The order that the client asked about, and when.
@@ -40,6 +42,7 @@ pub(crate) enum LateRequest {
     Submit(Box<Order>),
     Replace(OrderId, OrderTerms),
     Cancel(OrderId),
+    CancelLeg(OrderId, Text),
 }
 
 impl VenueTask {
@@ -54,6 +57,7 @@ impl VenueTask {
             | Self::Submit(_)
             | Self::Replace(..)
             | Self::Cancel(_)
+            | Self::CancelLeg(_)
             | Self::Inquire(..)
             | Self::Statement(..) => 4,
             Self::ListOpenOrders(_) | Self::ListFills(..) => 4,
@@ -63,7 +67,7 @@ impl VenueTask {
     }
 
     fn is_request(&self) -> bool {
-        matches!(self, Self::Submit(_) | Self::Replace(..) | Self::Cancel(_))
+        matches!(self, Self::Submit(_) | Self::Replace(..) | Self::Cancel(_) | Self::CancelLeg(_))
     }
 }
 

@@ -105,6 +105,7 @@ const ROWS: &[Code] = &[
     row(422, "tif-fixed", "no venue gives a live order this time in force"),
     row(422, "property-not-allowed", "a property such as `postOnly` does not go with this type or time in force"),
     row(422, "property-not-offered", "the venue does not offer a property such as `postOnly`"),
+    row(422, "venue-replace", "the venue cannot give the order these terms"),
     row(422, "venue-halted", "the venue takes no orders for the security at present"),
     row(422, "venue-cancel-only", "the venue only cancels orders of the security at present"),
     row(422, "venue-delisted", "the venue does not list the security any more"),

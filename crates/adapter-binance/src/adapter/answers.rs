@@ -21,7 +21,6 @@ use crate::protocol::answers::market_answers::{DepthSnapshot, ServerTime};
 use crate::protocol::answers::order_answers::place_error;
 use crate::protocol::answers::refusal_codes::is_about_listing;
 use crate::protocol::answers::{CallAnswer, CallError};
-use crate::protocol::requests::BinanceRequest;
 use crate::protocol::user_events::{BalanceMovedEvent, ExecutionEvent, UserEvent};
 use crate::protocol::wire_values::decimal_text;
 
@@ -100,7 +99,7 @@ impl BinanceAdapter {
             RequestPurpose::Depth(symbol) => self.on_depth(at, &symbol, answer),
             RequestPurpose::CancelLeg(order) => {
                 if let Err(error) = &answer.outcome {
-                    tracing::warn!(%order, reason = error.describe(), "an earlier leg of an order could not be cancelled");
+                    tracing::warn!(%order, reason = error.describe(), "a leg of an order is not cancelled; the engine asks about it");
                 }
             }
         }
@@ -198,14 +197,6 @@ impl BinanceAdapter {
                 }
                 legs.iter().for_each(|leg| note_owner(&mut self.order_memory(), leg));
                 self.outbox.report(ReportKind::Inquiry(told));
-            }
-            InquiryStep::CancelLeg(leg) => {
-                tracing::warn!(%order, "an order rests beside the one that replaced it; it is cancelled");
-                let cancel = BinanceRequest::cancel(inquiry.symbol(), &leg, &format!("R-leg-{}", order.0));
-                let way = (RequestLane::Cancel, RequestWay::Socket);
-                if let Err(reason) = self.send(at, way, RequestPurpose::CancelLeg(order), cancel) {
-                    tracing::warn!(%order, %reason, "an earlier leg could not be cancelled yet");
-                }
             }
             InquiryStep::GiveUp(reason) => tracing::warn!(%order, reason, "an inquiry has no answer; it is made again"),
         }

@@ -67,16 +67,10 @@ impl BinanceAdapter {
         }
     }
 
-    /// Where two legs of one order are open, it is left out: the engine asks, and the earlier leg is cancelled.
+    /// Each leg is listed: where two of one order are open, the engine decides.
     fn open_own_orders(&self, listed: &[BinanceOrder]) -> Result<Vec<VenueOrder>, String> {
-        let mut own: BTreeMap<OrderId, Vec<&BinanceOrder>> = BTreeMap::new();
-        for leg in listed {
-            if let Some(id) = own_id(self.setup.instance, &leg.client_id) {
-                own.entry(id.order).or_default().push(leg);
-            }
-        }
-        let single = own.into_iter().filter(|(_, legs)| legs.len() == 1);
-        single.flat_map(|(order, legs)| legs.into_iter().map(move |leg| open_order(order, leg))).collect()
+        let own = listed.iter().filter_map(|leg| Some((own_id(self.setup.instance, &leg.client_id)?.order, leg)));
+        own.map(|(order, leg)| open_order(order, leg)).collect()
     }
 
     pub(super) fn on_fills_answer(&mut self, at: Timestamp, purpose: (SecurityId, Timestamp), answer: &CallAnswer) {
@@ -190,10 +184,12 @@ impl BinanceAdapter {
             seen = picture(order, legs, trades, quote);
         }
         match seen {
-            Ok((seen, fills)) => {
+            Ok(seen) => {
                 self.tracker.on_picture(order, legs);
-                snapshot.orders.push(seen);
-                snapshot.fills.extend(fills);
+                snapshot.orders.push(seen.order);
+                let is_live = |leg: &VenueOrder| leg.state == VenueOrderState::Live;
+                snapshot.orders.extend(seen.other_legs.into_iter().filter(is_live));
+                snapshot.fills.extend(seen.fills);
             }
             Err(gap) => tracing::warn!(%order, %gap, "an order is left out of the snapshot; it is asked about"),
         }

@@ -121,6 +121,17 @@ impl BinanceAdapter {
         self.send_order(at, RequestLane::Cancel, (order.id, OrderRequestKind::Cancel), request)
     }
 
+    /// The order itself stays. That the leg is gone is told by its event.
+    pub(super) fn send_leg_cancel(&mut self, at: Timestamp, order: &Order, leg: &Text) -> SendOutcome {
+        let symbol = self.symbols.symbol_of(order.security);
+        let Some((symbol, number)) = symbol.zip(leg.parse::<i64>().ok()) else {
+            return SendOutcome::NotSent("venue-unlisted: the venue has no such order".into());
+        };
+        self.tracker.on_leg_cancel(order, number);
+        let request = BinanceRequest::cancel(&symbol, &OrderReference::Venue(number), &self.cancel_id(order));
+        outcome(self.send(at, (RequestLane::Cancel, RequestWay::Socket), RequestPurpose::CancelLeg(order.id), request))
+    }
+
     /// An order that was placed elsewhere must not look like one of ours afterwards.
     fn cancel_id(&self, order: &Order) -> String {
         let id = WireId::newest(self.setup.instance, order);

@@ -4,7 +4,8 @@ use adapters::{MarketFeed, OrderSession, ReportSink, SendOutcome, SessionLost, V
 use crossbeam_channel::Receiver;
 use domain::order::OrderTerms;
 use domain::report::{
-    AdapterCapabilities, FillsScope, LineKind, ListingCapabilities, RefusesRepeatedIds, RequestTiming, VenueSnapshot,
+    AdapterCapabilities, FillsScope, LineKind, ListingCapabilities, RefusesRepeatedIds, ReplaceKind, RequestTiming,
+    VenueSnapshot,
 };
 use domain::{AccountId, Order, SecurityId, Text, Timestamp};
 
@@ -29,6 +30,7 @@ impl OrderSession for BinanceAdapter {
             lists: ListingCapabilities { open_orders: true, fills: Some(FillsScope::PerSecurity), statement: true },
             lines: vec![LineKind::Private, LineKind::Prices],
             order_properties: ORDER_PROPERTIES.to_vec(),
+            replace: ReplaceKind::CancelReplace,
         }
     }
 
@@ -56,6 +58,10 @@ impl OrderSession for BinanceAdapter {
 
     fn cancel(&mut self, at: Timestamp, order: &Order) -> SendOutcome {
         self.send_cancel(at, order)
+    }
+
+    fn cancel_leg(&mut self, at: Timestamp, order: &Order, leg: &Text) -> SendOutcome {
+        self.send_leg_cancel(at, order, leg)
     }
 
     fn inquire(&mut self, at: Timestamp, order: &Order) -> SendOutcome {

@@ -1,11 +1,12 @@
 //! What the answers to our requests mean for their orders. In doubt the outcome is unknown, and the engine asks.
 
-use domain::report::ReportKind;
+use domain::report::{CancelReplaceReport, HalfOutcome, ReportKind};
 use domain::{OrderId, Quantity, Text, Timestamp};
 use serde::Deserialize;
 
 use super::tracked_order::{ReplacingBy, TrackedOrder};
 use super::tracker::{AwaitedEvent, DatedReport, OrderTracker};
+use crate::orders::order_picture::ext_id;
 use crate::protocol::answers::error_codes::ErrorMeaning;
 use crate::protocol::answers::order_answers::{
     AmendAnswer, CancelReplaceOutcome, OrderAcknowledgement, cancel_replace_outcome,
@@ -165,14 +166,18 @@ impl OrderTracker {
             CancelReplaceOutcome::Replaced(placed) => {
                 // An answer that comes behind its events may meet the next replace.
                 if known.replacing.as_ref().is_some_and(|replacing| replacing.is_leg(&placed.client_id)) {
-                    known.finish_replace(order, placed.order_id.0, told);
+                    known.finish_replace(order, placed.order_id.0, HalfOutcome::Done, told);
                 }
             }
             CancelReplaceOutcome::CanceledOnly { reason } => {
                 known.replacing = None;
                 known.is_ended = true;
-                let reason = format!("cancelled, but its replacement was refused: {reason}");
-                told.push(ReportKind::Canceled { order, reason: Some(reason.into()) });
+                told.push(canceled_only(order, known, reason));
+            }
+            CancelReplaceOutcome::PlacedOnly { placed, .. } => {
+                if known.replacing.as_ref().is_some_and(|replacing| replacing.is_leg(&placed.client_id)) {
+                    known.finish_replace(order, placed.order_id.0, HalfOutcome::Refused, told);
+                }
             }
             CancelReplaceOutcome::Neither { reason, .. } if !was_canceled(known) => {
                 known.replacing = None;
@@ -181,9 +186,7 @@ impl OrderTracker {
             CancelReplaceOutcome::Neither { reason, .. } => {
                 told.push(lost(format!("the venue's answer contradicts its events: {reason}")));
             }
-            CancelReplaceOutcome::PlacedOnly { reason, .. } | CancelReplaceOutcome::Unknown { reason } => {
-                told.push(lost(reason));
-            }
+            CancelReplaceOutcome::Unknown { reason } => told.push(lost(reason)),
         }
     }
 
@@ -192,6 +195,18 @@ impl OrderTracker {
             known.replacing = None;
         }
     }
+}
+
+fn canceled_only(order: OrderId, known: &TrackedOrder, reason: String) -> ReportKind {
+    ReportKind::CancelReplaced(Box::new(CancelReplaceReport {
+        order,
+        old_leg: known.venue_id.map(ext_id),
+        canceled: HalfOutcome::Done,
+        new_leg: None,
+        placed: HalfOutcome::Refused,
+        reason: Some(reason.into()),
+        dead_after: None,
+    }))
 }
 
 /// An event contradicts an answer that says that nothing happened.

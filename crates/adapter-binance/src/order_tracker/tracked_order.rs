@@ -1,10 +1,11 @@
 //! One order at the venue, as far as it was reported.
 
 use domain::order::OrderTerms;
-use domain::report::ReportKind;
+use domain::report::{CancelReplaceReport, HalfOutcome, ReportKind, VenueOrder};
 use domain::{Decimal, OrderId, Price, Quantity, Text, WireId};
 
 use crate::orders::client_id::read_client_id;
+use crate::orders::executions::state_of;
 use crate::orders::order_mapping::{ShownTerms, terms_of};
 use crate::orders::order_picture::ext_id;
 use crate::protocol::user_events::ExecutionEvent;
@@ -23,6 +24,8 @@ pub(super) struct TrackedOrder {
     pub(super) replacing: Option<Replacing>,
     /// The quantity of the last amendment that was reported.
     pub(super) amended: Option<Decimal>,
+    /// An earlier leg that may still rest.
+    pub(super) stray: Option<i64>,
 }
 
 /// A replace without an outcome.
@@ -53,6 +56,7 @@ impl TrackedOrder {
             is_immediate: false,
             replacing: None,
             amended: None,
+            stray: None,
         }
     }
 
@@ -64,10 +68,12 @@ impl TrackedOrder {
     pub(super) fn begin(&mut self, order: OrderId, event: &ExecutionEvent, told: &mut Vec<ReportKind>) {
         let order_id = event.order_id.0;
         if self.is_of_new_leg(event) {
-            self.finish_replace(order, order_id, told);
+            self.finish_replace(order, order_id, self.cancel_seen(), told);
         } else if self.is_of_unknown_leg(event) {
-            *self = Self { venue_id: Some(order_id), ..Self::new(event.order_client_id().to_owned()) };
-            self.accept(order, order_id, told);
+            let canceled = if self.is_ended { HalfOutcome::Done } else { HalfOutcome::Unknown };
+            let old_leg = self.venue_id;
+            *self = Self { stray: old_leg, ..Self::accepted(event.order_client_id().to_owned(), Some(order_id)) };
+            told.push(placed(order, (old_leg, canceled), order_id));
         } else {
             self.accept(order, order_id, told);
         }
@@ -87,22 +93,50 @@ impl TrackedOrder {
         }
     }
 
+    /// What events have told of the old leg so far. The venue cancels it before it places the new one, but its word counts.
+    fn cancel_seen(&self) -> HalfOutcome {
+        match self.replacing.as_ref().map(|replacing| &replacing.by) {
+            Some(ReplacingBy::Leg { is_canceled: true, .. }) => HalfOutcome::Done,
+            _ => HalfOutcome::Unknown,
+        }
+    }
+
     /// The new leg is there: it is the order from now on.
-    pub(super) fn finish_replace(&mut self, order: OrderId, order_id: i64, told: &mut Vec<ReportKind>) {
+    pub(super) fn finish_replace(
+        &mut self,
+        order: OrderId,
+        order_id: i64,
+        canceled: HalfOutcome,
+        told: &mut Vec<ReportKind>,
+    ) {
         let Some(Replacing { terms, by: ReplacingBy::Leg { client_id, .. } }) = self.replacing.take() else { return };
         self.client_id = client_id;
-        self.venue_id = Some(order_id);
-        told.push(replaced(order, terms, order_id));
+        let old_leg = self.venue_id.replace(order_id);
+        if canceled == HalfOutcome::Done {
+            return told.push(replaced(order, terms, order_id));
+        }
+        self.stray = old_leg;
+        told.push(placed(order, (old_leg, canceled), order_id));
+    }
+
+    /// A leg that might rest beside the working one is gone.
+    fn end_stray(&mut self, order: OrderId, event: &ExecutionEvent, told: &mut Vec<ReportKind>) {
+        let Some(number) = self.stray.take_if(|stray| *stray == event.order_id.0) else { return };
+        let Some((terms, state)) = terms_shown(event).zip(state_of(&event.status)) else {
+            return told.push(ReportKind::Gap);
+        };
+        let seen = VenueOrder { order, ext_id: Some(ext_id(number)), terms, state, reason: None };
+        told.push(ReportKind::Leg(Box::new(seen)));
     }
 
     /// Of the working leg only: the end of a leg that was or is being replaced is not the end of the order.
     pub(super) fn end(&mut self, order: OrderId, event: &ExecutionEvent, said: ReportKind, told: &mut Vec<ReportKind>) {
         let is_other_leg = self.venue_id.is_some_and(|working| working != event.order_id.0);
         if is_other_leg && !self.is_of_new_leg(event) {
-            return;
+            return self.end_stray(order, event, told);
         }
         if self.is_of_new_leg(event) {
-            self.finish_replace(order, event.order_id.0, told);
+            self.finish_replace(order, event.order_id.0, self.cancel_seen(), told);
         } else if let Some(Replacing { by: ReplacingBy::Leg { is_canceled, .. }, .. }) = &mut self.replacing {
             *is_canceled = true;
             return;
@@ -167,6 +201,19 @@ pub(super) fn terms_shown(event: &ExecutionEvent) -> Option<OrderTerms> {
 
 fn replaced(order: OrderId, terms: OrderTerms, order_id: i64) -> ReportKind {
     ReportKind::Replaced { order, terms, ext_id: Some(ext_id(order_id)) }
+}
+
+/// The new leg is placed, and the old one not surely gone.
+fn placed(order: OrderId, (old_leg, canceled): (Option<i64>, HalfOutcome), order_id: i64) -> ReportKind {
+    ReportKind::CancelReplaced(Box::new(CancelReplaceReport {
+        order,
+        old_leg: old_leg.map(ext_id),
+        canceled,
+        new_leg: Some(ext_id(order_id)),
+        placed: HalfOutcome::Done,
+        reason: None,
+        dead_after: None,
+    }))
 }
 
 fn accepted(order: OrderId, order_id: i64) -> ReportKind {

@@ -78,6 +78,14 @@ impl OrderTracker {
         known.replacing = Some(replacing);
     }
 
+    /// A leg besides the working one is to be cancelled: its end is told.
+    pub fn on_leg_cancel(&mut self, order: &Order, leg: i64) {
+        let working = order.ext_id.as_deref().and_then(|id| id.parse().ok());
+        let submit = WireId { request: 0, ..WireId::newest(self.instance, order) };
+        let known = self.orders.entry(order.id).or_insert_with(|| TrackedOrder::accepted(submit.to_string(), working));
+        known.stray = Some(leg);
+    }
+
     /// What the venue shows of an order: later reports only add to it.
     pub fn on_picture(&mut self, order: OrderId, legs: &[BinanceOrder]) {
         let Some(newest) = legs.iter().max_by_key(|leg| (leg.created, leg.order_id)) else { return };

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::orders::client_id::client_id;
 use crate::orders::external_orders::external_number;
-use crate::orders::order_picture::{PictureGap, own_id, picture, shown_terms};
+use crate::orders::order_picture::{OrderPicture, own_id, picture, shown_terms};
 use crate::protocol::answers::account_answers::BinanceTrade;
 use crate::protocol::answers::error_codes::ErrorMeaning;
 use crate::protocol::answers::order_answers::BinanceOrder;
@@ -25,8 +25,6 @@ pub const INQUIRY_IDS_MAX: usize = 8;
 pub enum InquiryStep {
     Ask(BinanceRequest),
     Answer(InquiryAnswer, Vec<BinanceOrder>),
-    /// An earlier leg must go before the order can be shown; it is asked about again.
-    CancelLeg(OrderReference),
     /// No answer; it is asked again.
     GiveUp(String),
 }
@@ -91,10 +89,6 @@ impl Inquiry {
         self.external.is_some()
     }
 
-    pub fn symbol(&self) -> &str {
-        &self.symbol
-    }
-
     pub fn on_answer(&mut self, answer: &CallAnswer) -> InquiryStep {
         match self.stage {
             InquiryStage::Status => self.on_status(answer),
@@ -134,7 +128,7 @@ impl Inquiry {
         };
         orders.into_iter().for_each(|leg| self.add_leg(leg));
         if self.legs.is_empty() {
-            return self.answered(InquiryResult::NotFound);
+            return self.answered(InquiryResult::NotFound, None);
         }
         self.begin_trades()
     }
@@ -180,11 +174,11 @@ impl Inquiry {
 
     fn conclude(&mut self) -> InquiryStep {
         match picture(self.order, &self.legs, &self.trades, self.quote) {
-            Ok((seen, fills)) => {
-                let (seen, fills) = self.named(seen, fills);
-                self.answered(InquiryResult::Found(seen, fills))
+            Ok(OrderPicture { order, fills, other_legs }) => {
+                let (seen, fills) = self.named(order, fills);
+                let other_legs = Some(other_legs).filter(|legs| !legs.is_empty());
+                self.answered(InquiryResult::Found(seen, fills), other_legs)
             }
-            Err(PictureGap::TwoLive { order_id }) => InquiryStep::CancelLeg(OrderReference::Venue(order_id)),
             Err(gap) => InquiryStep::GiveUp(gap.to_string()),
         }
     }
@@ -201,8 +195,8 @@ impl Inquiry {
         (seen, fills)
     }
 
-    fn answered(&mut self, result: InquiryResult) -> InquiryStep {
-        let answer = InquiryAnswer { order: self.order, as_of: self.as_of, dead_after: None, result };
+    fn answered(&mut self, result: InquiryResult, other_legs: Option<Vec<VenueOrder>>) -> InquiryStep {
+        let answer = InquiryAnswer { order: self.order, as_of: self.as_of, dead_after: None, result, other_legs };
         InquiryStep::Answer(answer, std::mem::take(&mut self.legs))
     }
 }

@@ -25,8 +25,17 @@ pub enum PictureGap {
     Trades { order_id: i64 },
     /// A status, type or time in force that is not known, or numbers that are too large.
     Unclear { order_id: i64 },
-    /// An earlier leg still rests beside the newest one.
-    TwoLive { order_id: i64 },
+}
+
+/// One of our orders at the venue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OrderPicture {
+    /// As its newest leg shows it, with what earlier legs have filled in its quantity.
+    pub order: VenueOrder,
+    /// Of all legs.
+    pub fills: Vec<VenueFill>,
+    /// The legs before the newest, oldest first.
+    pub other_legs: Vec<VenueOrder>,
 }
 
 /// The request that a client id names, where it is one of ours.
@@ -68,19 +77,16 @@ pub fn is_open(status: &BinanceOrderStatus) -> bool {
     )
 }
 
-/// The newest leg says how the order stands; earlier ones only have fills.
+/// The newest leg says how the order stands. Whether an earlier one that still rests may stay is not decided here.
 pub fn picture(
     order: OrderId,
     legs: &[BinanceOrder],
     trades: &[BinanceTrade],
     quote: Currency,
-) -> Result<(VenueOrder, Vec<VenueFill>), PictureGap> {
+) -> Result<OrderPicture, PictureGap> {
     let mut legs: Vec<&BinanceOrder> = legs.iter().collect();
     legs.sort_by_key(|leg| (leg.created, leg.order_id));
     let (newest, earlier) = legs.split_last().ok_or(PictureGap::Empty)?;
-    if let Some(stale) = earlier.iter().find(|leg| is_open(&leg.status)) {
-        return Err(PictureGap::TwoLive { order_id: stale.order_id.0 });
-    }
     let mut fills = Vec::new();
     for leg in &legs {
         fills.extend(fills_of(leg, trades)?.iter().map(|fill| venue_fill(order, fill, quote)));
@@ -90,7 +96,16 @@ pub fn picture(
     let terms = before.ok().and_then(|before| terms_with(newest, &legs, before)).ok_or_else(unclear)?;
     let state = state_of(&newest.status).ok_or_else(unclear)?;
     let reason = newest.expiry_reason.as_deref().filter(|_| state == VenueOrderState::Expired).map(Text::from);
-    Ok((VenueOrder { order, ext_id: Some(ext_id(newest.order_id.0)), terms, state, reason }, fills))
+    let other_legs = earlier.iter().map(|leg| leg_of(order, leg)).collect::<Result<_, _>>()?;
+    let order = VenueOrder { order, ext_id: Some(ext_id(newest.order_id.0)), terms, state, reason };
+    Ok(OrderPicture { order, fills, other_legs })
+}
+
+/// A leg with its own terms.
+pub fn leg_of(order: OrderId, leg: &BinanceOrder) -> Result<VenueOrder, PictureGap> {
+    let known = shown_terms(leg).zip(state_of(&leg.status));
+    let (terms, state) = known.ok_or(PictureGap::Unclear { order_id: leg.order_id.0 })?;
+    Ok(VenueOrder { order, ext_id: Some(ext_id(leg.order_id.0)), terms, state, reason: None })
 }
 
 /// `before`: what earlier legs have filled, which is part of our quantity.
@@ -136,9 +151,6 @@ impl fmt::Display for PictureGap {
             Self::Empty => f.write_str("the venue has no order"),
             Self::Trades { order_id } => write!(f, "the trades of the venue's order {order_id} are not all listed"),
             Self::Unclear { order_id } => write!(f, "the venue's order {order_id} has a value that is not known"),
-            Self::TwoLive { order_id } => {
-                write!(f, "the venue's order {order_id} rests beside the one that replaced it")
-            }
         }
     }
 }

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use adapter_kit::listings::{Listing, ListingChange, ListingStatus, Listings, ListingsRefused};
+use adapter_kit::listings::{ListingChange, ListingStatus, Listings, ListingsRefused};
 use adapters::ToldListings;
 use bus::Catalogue;
-use domain::report::{ReportKind, VenueListing};
+use domain::report::{ReplaceKind, ReportKind, VenueListing};
 use domain::{Currency, ExchangeId, ReferenceData, Security, SecurityId, Text};
 
 use crate::protocol::answers::exchange_info::BinanceSymbol;
@@ -40,9 +40,8 @@ impl SymbolTable {
     pub fn apply(&mut self, symbols: Vec<BinanceSymbol>) -> Result<Vec<ListingChange>, ListingsRefused> {
         let changes = self.listings.apply(symbols.iter().map(BinanceSymbol::listing).collect())?;
         self.symbols = symbols.into_iter().map(|symbol| (symbol.symbol.clone(), symbol)).collect();
-        if !changes.is_empty() {
-            self.told_for = None;
-        }
+        // How orders are replaced is no part of the changes; what is told already is not told again.
+        self.told_for = None;
         Ok(changes)
     }
 
@@ -61,8 +60,9 @@ impl SymbolTable {
     }
 
     fn listing_of(&self, security: &Security) -> VenueListing {
-        let listed = self.listings.get(security.symbol_at(&self.venue));
-        listed.map_or(VenueListing::new(ListingStatus::Unlisted), Listing::venue_listing)
+        let symbol = security.symbol_at(&self.venue);
+        let Some(listed) = self.listings.get(symbol) else { return VenueListing::new(ListingStatus::Unlisted) };
+        VenueListing { replace: self.symbols.get(&**symbol).and_then(replace_kind), ..listed.venue_listing() }
     }
 
     pub fn listings(&self) -> &Listings {
@@ -97,5 +97,14 @@ impl SymbolTable {
     pub fn quote_of(&self, symbol: &str) -> Currency {
         let quote = self.symbols.get(symbol).and_then(|known| known.quote.parse().ok());
         quote.unwrap_or(Currency::USDT)
+    }
+}
+
+/// What a symbol lacks of what the venue offers for most.
+fn replace_kind(symbol: &BinanceSymbol) -> Option<ReplaceKind> {
+    match (symbol.has_cancel_replace, symbol.has_amend) {
+        (true, _) => None,
+        (false, true) => Some(ReplaceKind::LowerQuantityOnly),
+        (false, false) => Some(ReplaceKind::None),
     }
 }

@@ -8,8 +8,11 @@ use std::time::{Duration, Instant};
 use adapters::{OrderSession, ReportSink, SendOutcome, SessionLost};
 use domain::command::MarketData;
 use domain::order::OrderTerms;
-use domain::report::{InquiryResult, LineKind, ReportKind, VenueFill, VenueOrder, VenueOrderState, VenueSnapshot};
-use domain::{Decimal, Order, OrderId, Quantity, Timestamp};
+use domain::report::{
+    CancelReplaceReport, HalfOutcome, InquiryResult, LineKind, ReportKind, VenueFill, VenueOrder, VenueOrderState,
+    VenueSnapshot,
+};
+use domain::{Decimal, Order, OrderId, Quantity, Text, Timestamp};
 use serde_json::Value;
 
 use crate::harness::LabHarness;
@@ -36,6 +39,8 @@ struct KnownOrder {
     /// A request without an outcome, and when it was sent or last asked about.
     open_since: Option<Timestamp>,
     sent_at: Timestamp,
+    /// Legs that rest besides the newest.
+    strays: Vec<Text>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,7 +70,12 @@ impl ReportSink for TraderBooks {
             ReportKind::Gap | ReportKind::Line { line: LineKind::Private, up: true, .. } => {
                 self.orders.values_mut().for_each(|known| known.open_since = Some(Timestamp(0)));
             }
-            ReportKind::Inquiry(answer) => self.on_inquiry(answer.order, answer.as_of, answer.result),
+            ReportKind::CancelReplaced(told) => self.on_halves(&told),
+            ReportKind::Leg(seen) => self.on_leg(&seen),
+            ReportKind::Inquiry(answer) => {
+                answer.other_legs.iter().flatten().for_each(|leg| self.on_leg(leg));
+                self.on_inquiry(answer.order, answer.as_of, answer.result);
+            }
             _ => {}
         }
     }
@@ -86,6 +96,28 @@ impl TraderBooks {
     fn fill(&mut self, fill: VenueFill) {
         let before = self.fills.insert(fill.exec_id.to_string(), fill.clone());
         assert!(before.is_none_or(|before| before == fill), "one execution, two stories: {fill:?}");
+    }
+
+    /// The new leg is the order, and the old one is asked about unless it is gone.
+    fn on_halves(&mut self, told: &CancelReplaceReport) {
+        let known = self.orders.get_mut(&told.order).unwrap();
+        match (told.canceled, told.placed) {
+            (HalfOutcome::Done, HalfOutcome::Refused) => self.set(told.order, OrderState::Ended),
+            (HalfOutcome::Refused, HalfOutcome::Refused) => known.open_since = None,
+            _ => {
+                known.order.ext_id = told.new_leg.clone();
+                known.open_since = Some(Timestamp(0));
+            }
+        }
+    }
+
+    /// A leg that rests besides the newest has to go.
+    fn on_leg(&mut self, leg: &VenueOrder) {
+        let strays = &mut self.orders.get_mut(&leg.order).unwrap().strays;
+        strays.retain(|known| Some(known) != leg.ext_id.as_ref());
+        if leg.state == VenueOrderState::Live {
+            strays.extend(leg.ext_id.clone());
+        }
     }
 
     fn on_inquiry(&mut self, order: OrderId, as_of: Timestamp, result: InquiryResult) {
@@ -111,8 +143,12 @@ impl TraderBooks {
 
     fn on_snapshot(&mut self, snapshot: VenueSnapshot) {
         snapshot.fills.into_iter().for_each(|fill| self.fill(fill));
-        for seen in &snapshot.orders {
-            self.on_seen(seen, Vec::new());
+        for (place, seen) in snapshot.orders.iter().enumerate() {
+            let is_earlier_leg = snapshot.orders[..place].iter().any(|newest| newest.order == seen.order);
+            match is_earlier_leg {
+                true => self.on_leg(seen),
+                false => self.on_seen(seen, Vec::new()),
+            }
         }
         let listed: Vec<OrderId> = snapshot.orders.iter().map(|seen| seen.order).collect();
         let unlisted = self.orders.values_mut().filter(|known| !listed.contains(&known.order.id));
@@ -139,7 +175,7 @@ impl LabTrader {
         let sent = self.harness.adapter.submit(now(), &order);
         let state = if sent == SendOutcome::Sent { OrderState::Sent } else { OrderState::Ended };
         let open_since = (sent == SendOutcome::Sent).then(now);
-        let known = KnownOrder { order: order.clone(), state, open_since, sent_at: now() };
+        let known = KnownOrder { order: order.clone(), state, open_since, sent_at: now(), strays: Vec::new() };
         self.books.orders.insert(order.id, known);
         self.resolve();
         order.id
@@ -196,7 +232,19 @@ impl LabTrader {
             // Without a budget it is asked again.
             let _ = self.harness.adapter.inquire(now(), &known.order);
         }
+        self.cancel_strays();
         self.books.orders.values().all(|known| known.open_since.is_none())
+    }
+
+    /// And asks again whether they are gone.
+    fn cancel_strays(&mut self) {
+        for known in self.books.orders.values_mut() {
+            for leg in std::mem::take(&mut known.strays) {
+                known.order.request += 1;
+                let _ = self.harness.adapter.cancel_leg(now(), &known.order, &leg);
+                known.open_since = Some(now());
+            }
+        }
     }
 
     fn deliver(&mut self) -> Result<(), SessionLost> {

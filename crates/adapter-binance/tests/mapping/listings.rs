@@ -5,14 +5,14 @@ use std::sync::Arc;
 use adapter_binance::protocol::exchange_info::BinanceSymbol;
 use adapter_binance::symbol_table::SymbolTable;
 use bus::Catalogue;
-use domain::report::ReportKind;
+use domain::report::{ReplaceKind, ReportKind};
 use domain::{ReferenceData, Security, SecurityId};
 use expect_test::{Expect, expect};
 use serde_json::json;
 
 fn symbol(name: &str, status: &str, tick: &str) -> BinanceSymbol {
     serde_json::from_value(json!({
-        "symbol": name, "status": status, "baseAsset": "BTC", "quoteAsset": "USDT", "isSpotTradingAllowed": true,
+        "symbol": name, "status": status, "baseAsset": "BTC", "quoteAsset": "USDT", "isSpotTradingAllowed": true, "cancelReplaceAllowed": true,
         "filters": [
             {"filterType": "PRICE_FILTER", "minPrice": "0.01", "maxPrice": "100000", "tickSize": tick},
             {"filterType": "LOT_SIZE", "minQty": "0.001", "maxQty": "1000", "stepSize": "0.001"},
@@ -60,8 +60,8 @@ fn only_changes_of_our_securities_are_told_and_each_once() {
     check(
         &mut table,
         expect![[r#"
-        1 VenueListing { status: Trading, tick: Some(0.01), lot: Some(0.001), quantity_min: Some(0.001), quantity_max: Some(1000), notional_min: Some(5), notional_max: None }
-        2 VenueListing { status: Unlisted, tick: None, lot: None, quantity_min: None, quantity_max: None, notional_min: None, notional_max: None }
+        1 VenueListing { status: Trading, tick: Some(0.01), lot: Some(0.001), quantity_min: Some(0.001), quantity_max: Some(1000), notional_min: Some(5), notional_max: None, replace: None }
+        2 VenueListing { status: Unlisted, tick: None, lot: None, quantity_min: None, quantity_max: None, notional_min: None, notional_max: None, replace: None }
     "#]],
     );
     table.apply(list()).unwrap();
@@ -71,7 +71,7 @@ fn only_changes_of_our_securities_are_told_and_each_once() {
     check(
         &mut table,
         expect![[r#"
-        1 VenueListing { status: CancelOnly, tick: Some(0.1), lot: Some(0.001), quantity_min: Some(0.001), quantity_max: Some(1000), notional_min: Some(5), notional_max: None }
+        1 VenueListing { status: CancelOnly, tick: Some(0.1), lot: Some(0.001), quantity_min: Some(0.001), quantity_max: Some(1000), notional_min: Some(5), notional_max: None, replace: None }
     "#]],
     );
     // The symbol becomes a security of ours.
@@ -79,19 +79,37 @@ fn only_changes_of_our_securities_are_told_and_each_once() {
     check(
         &mut table,
         expect![[r#"
-        3 VenueListing { status: Halted, tick: Some(0.1), lot: Some(0.001), quantity_min: Some(0.001), quantity_max: Some(1000), notional_min: Some(5), notional_max: None }
+        3 VenueListing { status: Halted, tick: Some(0.1), lot: Some(0.001), quantity_min: Some(0.001), quantity_max: Some(1000), notional_min: Some(5), notional_max: None, replace: None }
     "#]],
     );
     table.apply(vec![symbol("NEWUSDT", "TRADING", "0.1"), symbol("ETHUSDT", "TRADING", "0.1")]).unwrap();
     check(
         &mut table,
         expect![[r#"
-        1 VenueListing { status: Delisted, tick: Some(0.1), lot: Some(0.001), quantity_min: Some(0.001), quantity_max: Some(1000), notional_min: Some(5), notional_max: None }
-        2 VenueListing { status: Trading, tick: Some(0.1), lot: Some(0.001), quantity_min: Some(0.001), quantity_max: Some(1000), notional_min: Some(5), notional_max: None }
-        3 VenueListing { status: Trading, tick: Some(0.1), lot: Some(0.001), quantity_min: Some(0.001), quantity_max: Some(1000), notional_min: Some(5), notional_max: None }
+        1 VenueListing { status: Delisted, tick: Some(0.1), lot: Some(0.001), quantity_min: Some(0.001), quantity_max: Some(1000), notional_min: Some(5), notional_max: None, replace: None }
+        2 VenueListing { status: Trading, tick: Some(0.1), lot: Some(0.001), quantity_min: Some(0.001), quantity_max: Some(1000), notional_min: Some(5), notional_max: None, replace: None }
+        3 VenueListing { status: Trading, tick: Some(0.1), lot: Some(0.001), quantity_min: Some(0.001), quantity_max: Some(1000), notional_min: Some(5), notional_max: None, replace: None }
     "#]],
     );
     assert_eq!(told(&mut table), "");
+}
+
+#[test]
+fn a_symbol_that_offers_less_than_most_says_how_its_orders_are_replaced() {
+    let (mut table, _) = table();
+    let less =
+        |has_amend| BinanceSymbol { has_cancel_replace: false, has_amend, ..symbol("BTCUSDT", "TRADING", "0.01") };
+    let mut replace = |symbol| {
+        table.apply(vec![symbol]).unwrap();
+        let told = table.untold_listings().into_iter().find_map(|said| match said {
+            ReportKind::Listed { security: SecurityId(1), listing } => Some(listing.replace),
+            _ => None,
+        });
+        told.unwrap()
+    };
+    assert_eq!(replace(less(false)), Some(ReplaceKind::None));
+    assert_eq!(replace(less(true)), Some(ReplaceKind::LowerQuantityOnly));
+    assert_eq!(replace(symbol("BTCUSDT", "TRADING", "0.01")), None);
 }
 
 #[test]

@@ -45,11 +45,13 @@ fn ask(order: &Order, answers: &[CallAnswer]) -> String {
                 InquiryResult::Found(seen, fills) => {
                     let fills: Vec<_> =
                         fills.iter().map(|fill| format!("{} {}", fill.exec_id, fill.quantity)).collect();
-                    format!("found {:?} {} of {:?}, fills {fills:?}\n", seen.state, seen.terms.quantity, seen.ext_id)
+                    let others: Vec<_> = told.other_legs.iter().flatten().map(|leg| (&leg.ext_id, leg.state)).collect();
+                    let others = if others.is_empty() { String::new() } else { format!(", besides {others:?}") };
+                    let found = (seen.state, seen.terms.quantity, seen.ext_id);
+                    format!("found {:?} {} of {:?}, fills {fills:?}{others}\n", found.0, found.1, found.2)
                 }
                 InquiryResult::NotFound => "not found\n".to_owned(),
             },
-            InquiryStep::CancelLeg(leg) => format!("cancel the leg {leg:?}\n"),
             InquiryStep::GiveUp(reason) => format!("no answer: {reason}\n"),
         };
     }
@@ -95,18 +97,18 @@ fn the_legs_of_an_order_are_one_order() {
         order.status symbol=BTCUSDT&origClientOrderId=R1-5-1
         order.status symbol=BTCUSDT&origClientOrderId=R1-5-0
         myTrades symbol=BTCUSDT&orderId=70&limit=1000
-        found Live 2.5 of Some("71"), fills ["BTCUSDT:8 0.5"]
+        found Live 2.5 of Some("71"), fills ["BTCUSDT:8 0.5"], besides [(Some("70"), Canceled)]
     "#]]
     .assert_eq(&ask(&order(1), &[success(&second), success(&first), trades]));
 }
 
 #[test]
-fn an_earlier_leg_that_still_rests_is_cancelled_first() {
+fn an_earlier_leg_that_still_rests_is_found_too() {
     let (first, second) = (leg(70, "R1-5-0", "NEW", "0"), leg(71, "R1-5-1", "NEW", "0"));
     expect![[r#"
         order.status symbol=BTCUSDT&origClientOrderId=R1-5-1
         order.status symbol=BTCUSDT&origClientOrderId=R1-5-0
-        cancel the leg Venue(70)
+        found Live 2 of Some("71"), fills [], besides [(Some("70"), Live)]
     "#]]
     .assert_eq(&ask(&order(1), &[success(&second), success(&first)]));
 }

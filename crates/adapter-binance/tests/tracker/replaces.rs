@@ -115,7 +115,10 @@ fn a_replace_that_takes_effect_after_a_question_or_a_restart_is_told() {
     for event in [new(70, FIRST), canceled(70, FIRST), new(71, SECOND), new(70, FIRST), canceled(71, SECOND)] {
         told.event(&mut tracker, &event);
     }
-    assert_eq!(told.lines(), "5 accepted as 70\n5 canceled: -\n5 accepted as 71\n5 canceled: -\n");
+    assert_eq!(
+        told.lines(),
+        "5 accepted as 70\n5 canceled: -\n5 leg 70 canceled Done, leg 71 placed Done: -\n5 canceled: -\n"
+    );
 }
 
 #[test]
@@ -128,7 +131,37 @@ fn a_replace_of_which_only_the_cancel_succeeded_ends_the_order() {
     let (mut tracker, mut told) = by_leg();
     told.event(&mut tracker, &canceled(70, FIRST)).answer(&mut tracker, CancelReplace, &answer(&half));
     expect![[r#"
-        5 canceled: cancelled, but its replacement was refused: venue-notional: Filter failure: NOTIONAL (-2010)
+        5 leg 70 canceled Done, leg - placed Refused: venue-notional: Filter failure: NOTIONAL (-2010)
+    "#]]
+    .assert_eq(&told.lines());
+}
+
+#[test]
+fn a_new_leg_whose_old_one_is_not_surely_gone_is_told_half_by_half() {
+    // Its event overtakes that of the cancel, which settles the old leg.
+    let (mut tracker, mut told) = by_leg();
+    told.event(&mut tracker, &new(71, SECOND)).event(&mut tracker, &canceled(70, FIRST));
+    told.event(&mut tracker, &canceled(70, FIRST)).event(&mut tracker, &canceled(71, SECOND));
+    expect![[r#"
+        5 leg 70 canceled Unknown, leg 71 placed Done: -
+        5 leg 70 is Canceled
+        5 canceled: -
+    "#]]
+    .assert_eq(&told.lines());
+    // The venue says that it did the second half alone; the engine cancels the old leg.
+    let refused = json!({ "code": -2011, "msg": "Unknown order sent." });
+    let halves = json!({
+        "cancelResult": "FAILURE", "newOrderResult": "SUCCESS", "cancelResponse": refused,
+        "newOrderResponse": { "symbol": "BTCUSDT", "orderId": 71, "clientOrderId": SECOND },
+    });
+    let half = json!({ "id": 1, "status": 409, "error": { "code": -2021, "msg": "partially failed", "data": halves } });
+    let (mut tracker, mut told) = by_leg();
+    told.answer(&mut tracker, CancelReplace, &answer(&half)).event(&mut tracker, &new(71, SECOND));
+    tracker.on_leg_cancel(&Order { id: ORDER, ext_id: Some("71".into()), ..samples::order(ORDER.0) }, 70);
+    told.event(&mut tracker, &canceled(70, FIRST));
+    expect![[r#"
+        5 leg 70 canceled Refused, leg 71 placed Done: -
+        5 leg 70 is Canceled
     "#]]
     .assert_eq(&told.lines());
 }

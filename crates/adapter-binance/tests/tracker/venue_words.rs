@@ -126,6 +126,14 @@ fn line(said: &ReportKind) -> String {
             let after = dead_after.map(|at| at.nanos_since(NOW) / 1_000_000);
             format!("{order} unknown: {reason}, dead after {after:?} ms")
         }
+        ReportKind::CancelReplaced(told) => {
+            let (old, new, reason) = (optional(&told.old_leg), optional(&told.new_leg), optional(&told.reason));
+            format!(
+                "{} leg {old} canceled {:?}, leg {new} placed {:?}: {reason}",
+                told.order, told.canceled, told.placed
+            )
+        }
+        ReportKind::Leg(seen) => format!("{} leg {} is {:?}", seen.order, optional(&seen.ext_id), seen.state),
         other => format!("{other:?}"),
     }
 }

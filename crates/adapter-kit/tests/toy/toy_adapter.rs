@@ -188,6 +188,10 @@ impl OrderSession for ToyAdapter {
         self.send(at, ToyCall::Cancel(order.id), protocol::cancel(order))
     }
 
+    fn cancel_leg(&mut self, _: Timestamp, _: &Order, _: &Text) -> SendOutcome {
+        SendOutcome::NotSent("an order has one leg here".into())
+    }
+
     /// The list has every order, so it answers for one.
     fn inquire(&mut self, at: Timestamp, order: &Order) -> SendOutcome {
         self.send(at, ToyCall::Inquire(order.id, at), protocol::list())

@@ -290,6 +290,8 @@ fn report_name(said: &ReportKind) -> &'static str {
         ReportKind::OpenOrders(_) | ReportKind::Fills(_) => "listed",
         ReportKind::ListingFailed { .. } => "not listed",
         ReportKind::Listed { .. } => "listing",
+        ReportKind::CancelReplaced(_) => "cancel-replaced",
+        ReportKind::Leg(_) => "leg",
     }
 }
 

@@ -230,6 +230,7 @@ impl FirstContact<'_> {
             submitted_by: None,
             changed_at: at,
             request: 0,
+            legs: None,
         })
     }
 

@@ -9,7 +9,7 @@ use bus::Catalogue;
 use crossbeam_channel::Receiver;
 use domain::command::MarketData;
 use domain::order::OrderTerms;
-use domain::report::{AdapterCapabilities, LineKind, ReportKind, VenueSnapshot};
+use domain::report::{AdapterCapabilities, LineKind, ReplaceKind, ReportKind, VenueSnapshot};
 use domain::{AccountId, ExchangeId, Order, OrderBook, SecurityId, Text, Tick, Timestamp};
 
 use super::price_session::PriceSession;
@@ -201,6 +201,11 @@ impl OrderSession for PaperAdapter {
         AdapterCapabilities {
             exchanges: real.exchanges.clone(),
             order_properties: order_properties.collect(),
+            replace: match real.replace {
+                // Here it is one order, and both halves always succeed.
+                ReplaceKind::CancelReplace => simulated.replace,
+                kind => kind,
+            },
             lines: real.lines.iter().copied().filter(|line| *line == LineKind::Prices).collect(),
             ..simulated
         }
@@ -251,6 +256,10 @@ impl OrderSession for PaperAdapter {
     fn cancel(&mut self, at: Timestamp, order: &Order) -> SendOutcome {
         self.receive_prices(at);
         self.venue.cancel(at, order)
+    }
+
+    fn cancel_leg(&mut self, _: Timestamp, _: &Order, _: &Text) -> SendOutcome {
+        SendOutcome::NotSent("an order has one leg here".into())
     }
 
     fn inquire(&mut self, at: Timestamp, order: &Order) -> SendOutcome {

@@ -92,6 +92,7 @@ fn venue_config(paper: &PaperVenue<'_>, context: &VenueContext<'_>) -> VenueConf
         fees: fees(paper.settings),
         self_trade: SelfTradeRule::CancelNewest,
         deposits: deposits(context, &reference),
+        replace: domain::report::ReplaceKind::InPlace,
         faults: Faults::default(),
     }
 }

@@ -187,6 +187,7 @@ impl OrderSession for SimulatedAdapter {
             order_properties: OrderProperty::ALL.to_vec(),
             lines: LineKind::ALL.to_vec(),
             lists: ListingCapabilities { open_orders: true, fills: Some(FillsScope::All), statement: true },
+            replace: self.settings.venue.replace,
         }
     }
 
@@ -246,6 +247,10 @@ impl OrderSession for SimulatedAdapter {
             Source::External => venue.cancel_external(at, order, out),
             _ => venue.cancel(at, order.id, out),
         })
+    }
+
+    fn cancel_leg(&mut self, at: Timestamp, order: &Order, leg: &Text) -> SendOutcome {
+        self.request(|venue, out| venue.cancel_leg(at, order.id, leg, out))
     }
 
     fn deliver(&mut self, at: Timestamp, sink: &mut dyn ReportSink) -> Result<(), SessionLost> {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, bounded};
 use domain::report::LineKind;
-use venue_sim::Faults;
+use venue_sim::{Faults, ReplaceHalf};
 
 use crate::simulated::VenueControls;
 use crate::thread::VenueThread;
@@ -39,12 +39,14 @@ pub enum VenueFault {
     LineDown(LineKind),
     /// After every n-th new order somebody else places the same on the account.
     Strangers(u32),
+    /// Only this much of every cancel-replace is carried out.
+    Half(ReplaceHalf),
 }
 
 impl VenueFault {
     /// The forms of a fault.
     pub const SHAPE: &'static str = "reject=n, delay=<ms>, duplicate=n, drop=n, reorder=n, lose=n, late=n, strangers=n, disconnect, cut=<ms>, mute, noTrading, \
-         noPrivate or noPrices";
+         noPrivate, noPrices, halfCanceled, halfPlaced or halfNothing";
 }
 
 fn line_fault(line: LineKind) -> &'static str {
@@ -52,6 +54,16 @@ fn line_fault(line: LineKind) -> &'static str {
         LineKind::Trading => "noTrading",
         LineKind::Private => "noPrivate",
         LineKind::Prices => "noPrices",
+    }
+}
+
+const HALVES: [ReplaceHalf; 3] = [ReplaceHalf::Canceled, ReplaceHalf::Placed, ReplaceHalf::Neither];
+
+fn half_fault(half: ReplaceHalf) -> &'static str {
+    match half {
+        ReplaceHalf::Canceled => "halfCanceled",
+        ReplaceHalf::Placed => "halfPlaced",
+        ReplaceHalf::Neither => "halfNothing",
     }
 }
 
@@ -79,7 +91,13 @@ impl FromStr for VenueFault {
             ("cut", Some(millis)) => Self::Cut(millis),
             ("disconnect", None) if text == "disconnect" => Self::Disconnect,
             ("mute", None) if text == "mute" => Self::Mute,
-            _ => Self::LineDown(LineKind::ALL.into_iter().find(|line| line_fault(*line) == text).ok_or(UnknownFault)?),
+            _ => match HALVES.into_iter().find(|half| half_fault(*half) == text) {
+                Some(half) => Self::Half(half),
+                None => {
+                    let line = LineKind::ALL.into_iter().find(|line| line_fault(*line) == text);
+                    Self::LineDown(line.ok_or(UnknownFault)?)
+                }
+            },
         })
     }
 }
@@ -99,6 +117,7 @@ impl fmt::Display for VenueFault {
             Self::Late(odds) => write!(f, "late={odds}"),
             Self::LineDown(line) => f.write_str(line_fault(*line)),
             Self::Strangers(nth) => write!(f, "strangers={nth}"),
+            Self::Half(half) => f.write_str(half_fault(*half)),
         }
     }
 }
@@ -132,8 +151,10 @@ mod tests {
     #[test]
     fn a_fault_is_shown_as_it_was_written() {
         let counted = ["reject=10", "delay=50", "duplicate=3", "drop=4", "reorder=5", "cut=6000", "lose=3", "late=2"];
+        let halves = ["halfCanceled", "halfPlaced", "halfNothing"];
         for text in
-            [&counted[..], &["mute", "disconnect", "noTrading", "noPrivate", "noPrices", "strangers=1"]].concat()
+            [&counted[..], &halves, &["mute", "disconnect", "noTrading", "noPrivate", "noPrices", "strangers=1"]]
+                .concat()
         {
             assert_eq!(text.parse::<VenueFault>().unwrap().to_string(), text);
         }

@@ -5,6 +5,7 @@ mod listings;
 
 use std::time::Duration;
 
+use domain::report::ReplaceKind;
 use domain::{Decimal, Money, ReferenceData};
 use venue_sim::book::SelfTradeRule;
 use venue_sim::{Deposit, Faults, ParticipantActivity, VenueConfig, VenueFees};
@@ -47,6 +48,12 @@ const SETTINGS: &[VenueSetting] = &[
         SettingForm::Decimal(-10, 10),
         "",
         "What it charges the order that came and took.",
+    ),
+    VenueSetting::optional(
+        "replace",
+        SettingForm::Choice(&["inPlace", "cancelReplace"]),
+        "inPlace",
+        "How it gives an order other terms: in place, or by cancelling it and placing another one.",
     ),
     VenueSetting::optional(
         "activity",
@@ -141,6 +148,7 @@ fn venue_config(settings: &VenueSettings, context: &VenueContext<'_>) -> Result<
         request_life_nanos: request_life_nanos(settings),
         fees: fees(settings),
         self_trade: SelfTradeRule::CancelNewest,
+        replace: replace(settings),
         deposits: deposits(context, &reference),
         faults: faults(settings),
     })
@@ -162,6 +170,13 @@ fn activity(settings: &VenueSettings) -> ParticipantActivity {
         Some("calm") => ParticipantActivity::Calm,
         Some("busy") => ParticipantActivity::Busy,
         _ => ParticipantActivity::Off,
+    }
+}
+
+fn replace(settings: &VenueSettings) -> ReplaceKind {
+    match settings.text("replace") {
+        Some("cancelReplace") => ReplaceKind::CancelReplace,
+        _ => ReplaceKind::InPlace,
     }
 }
 
@@ -202,6 +217,7 @@ fn faults(settings: &VenueSettings) -> Faults {
         VenueFault::Late(late_one_in) => Faults { late_one_in, ..faults },
         VenueFault::LineDown(line) => Faults { lines_down: faults.lines_down.with(line), ..faults },
         VenueFault::Strangers(strangers_every) => Faults { strangers_every, ..faults },
+        VenueFault::Half(half) => Faults { replace_half: Some(half), ..faults },
         // Comes and goes: `disconnect_cycle`.
         VenueFault::Cut(_) => faults,
     })

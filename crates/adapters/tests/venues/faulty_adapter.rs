@@ -247,6 +247,10 @@ impl OrderSession for FaultyAdapter {
         self.honest.cancel(at, order)
     }
 
+    fn cancel_leg(&mut self, at: Timestamp, order: &Order, leg: &Text) -> SendOutcome {
+        self.honest.cancel_leg(at, order, leg)
+    }
+
     fn inquire(&mut self, at: Timestamp, order: &Order) -> SendOutcome {
         let asked = match self.lie {
             FaultKind::MissesExternalOrders => {

@@ -28,6 +28,7 @@ pub(crate) fn venue() -> VenueConfig {
         fees: None,
         self_trade: SelfTradeRule::CancelNewest,
         deposits: vec![],
+        replace: domain::report::ReplaceKind::InPlace,
         faults: Faults::default(),
     }
 }

@@ -162,6 +162,10 @@ impl OrderSession for NarrowlyFaulty {
         self.pretend(NarrowFault::PretendsSession, sending)
     }
 
+    fn cancel_leg(&mut self, at: Timestamp, order: &Order, leg: &Text) -> SendOutcome {
+        self.honest.cancel_leg(at, order, leg)
+    }
+
     fn inquire(&mut self, at: Timestamp, order: &Order) -> SendOutcome {
         let sending = self.honest.inquire(at, order);
         self.pretend(NarrowFault::PretendsSessionForInquiries, sending)

@@ -108,6 +108,10 @@ impl OrderSession for ScriptedAdapter {
         self.ask(format!("cancel {}", order.id))
     }
 
+    fn cancel_leg(&mut self, _: Timestamp, _: &Order, _: &Text) -> SendOutcome {
+        SendOutcome::NotSent("an order has one leg here".into())
+    }
+
     fn inquire(&mut self, _: Timestamp, order: &Order) -> SendOutcome {
         self.ask(format!("ask about {}", order.id))
     }

@@ -33,6 +33,7 @@ const NO_FAULTS: Faults = Faults {
     late_one_in: 0,
     lines_down: LinesDown { trading: false, private: false, prices: false },
     strangers_every: 0,
+    replace_half: None,
 };
 
 struct SimulatedFixture {
@@ -328,6 +329,7 @@ fn an_order_whose_reports_were_lost_is_found_by_asking() {
         as_of: asked_at,
         dead_after: Some(sent_at),
         result: InquiryResult::Found(orders[0].clone(), fills),
+        other_legs: None,
     };
     assert_eq!(desk.heard(), [ReportKind::Gap, ReportKind::Inquiry(answer)]);
 }
@@ -357,7 +359,7 @@ fn an_order_that_was_lost_on_its_way_is_not_there() {
     let asked_at = desk.now;
     desk.step_after_millis(3);
     let (dead_after, result) = (Some(sent_at), InquiryResult::NotFound);
-    let answer = InquiryAnswer { order: OrderId(1), as_of: asked_at, dead_after, result };
+    let answer = InquiryAnswer { order: OrderId(1), as_of: asked_at, dead_after, result, other_legs: None };
     assert_eq!(desk.heard(), [ReportKind::Inquiry(answer)]);
     assert_eq!(read(&desk.ledger()).iter().map(kind).collect::<Vec<_>>(), ["opened"]);
 }

@@ -1,6 +1,7 @@
 //! Orders, order status and fills. An order has a base state and, apart from it, a pending request; the status is
 //! derived from both.
 
+mod legs;
 pub(crate) mod liquidity;
 pub(crate) mod order_properties;
 pub(crate) mod order_terms;
@@ -16,6 +17,7 @@ use crate::time::Timestamp;
 use liquidity::Liquidity;
 use order_properties::OrderProperties;
 
+pub use legs::{LegState, OrderLeg, OrderLegs};
 pub use order_terms::{IdPolicy, OrderTerms, Side, Source, TimeInForce};
 pub use order_type::OrderKind;
 pub use requests::{OrderRequest, PendingRequest, ReplaceRequest};
@@ -196,6 +198,10 @@ pub struct Order {
     #[n(25)]
     #[cbor(default)]
     pub request: u32,
+    /// Its orders at the venue, where there was more than one; `ext_id` is the one that it works by. Boxed, since few orders
+    /// have them and every order has the field.
+    #[n(26)]
+    pub legs: Option<Box<OrderLegs>>,
 }
 
 impl Order {
@@ -216,6 +222,20 @@ impl Order {
     /// Whether more can happen at the venue.
     pub fn is_open(&self) -> bool {
         self.state.is_working() || self.pending != PendingRequest::Nothing
+    }
+
+    /// Legs that may trade besides the one that the order works by: they have to go.
+    pub fn stray_legs(&self) -> impl Iterator<Item = &OrderLeg> {
+        let is_stray = |leg: &&OrderLeg| {
+            let is_working_leg = self.state.is_working() && self.ext_id.as_ref() == Some(&leg.ext_id);
+            leg.state != LegState::Ended && !is_working_leg
+        };
+        self.legs.iter().flat_map(|legs| &legs.0).filter(is_stray)
+    }
+
+    /// Whether the venue knows one of its legs by this id.
+    pub fn has_leg(&self, ext_id: &Text) -> bool {
+        self.ext_id.as_ref() == Some(ext_id) || self.legs.as_ref().is_some_and(|legs| legs.get(ext_id).is_some())
     }
 
     /// Open quantity.

@@ -4,6 +4,7 @@ use minicbor::data::Type;
 use minicbor::{Decode, Decoder, Encode, Encoder};
 
 use super::ListingCapabilities;
+use super::replace_kind::ReplaceKind;
 use super::session::LineKind;
 use crate::ids::ExchangeId;
 use crate::order::order_properties::OrderProperty;
@@ -38,6 +39,10 @@ pub struct AdapterCapabilities {
     #[n(12)]
     #[cbor(default)]
     pub order_properties: Vec<OrderProperty>,
+    /// How the venue gives an open order other terms; in place in journals that were written before.
+    #[n(13)]
+    #[cbor(default)]
+    pub replace: ReplaceKind,
 }
 
 impl AdapterCapabilities {

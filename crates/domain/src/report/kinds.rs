@@ -3,8 +3,8 @@
 use minicbor::{Decode, Encode};
 
 use super::{
-    AdapterCapabilities, ExternalOrder, FillsPage, InquiryAnswer, LineKind, ListingScope, OpenOrdersPage, SessionState,
-    VenueEntry, VenueFill, VenueListing, VenueSnapshot, VenueStatement,
+    AdapterCapabilities, CancelReplaceReport, ExternalOrder, FillsPage, InquiryAnswer, LineKind, ListingScope,
+    OpenOrdersPage, SessionState, VenueEntry, VenueFill, VenueListing, VenueOrder, VenueSnapshot, VenueStatement,
 };
 use crate::ids::{AdapterName, OrderId, SecurityId, Text};
 use crate::order::OrderTerms;
@@ -213,6 +213,13 @@ pub enum ReportKind {
         #[n(1)]
         listing: VenueListing,
     },
+    /// What became of a cancel-replace, half by half. Where both are done, `Replaced` with the id of the new leg says the
+    /// same.
+    #[n(25)]
+    CancelReplaced(#[n(0)] Box<CancelReplaceReport>),
+    /// A leg of an order besides the one that it works by, as the venue shows it now.
+    #[n(26)]
+    Leg(#[n(0)] Box<VenueOrder>),
 }
 
 impl ReportKind {
@@ -243,6 +250,8 @@ impl ReportKind {
             | Self::DeliveryUnknown { order, .. } => Some(*order),
             Self::Filled(fill) | Self::Corrected { by: fill, .. } => Some(fill.order),
             Self::Inquiry(answer) => Some(answer.order),
+            Self::CancelReplaced(told) => Some(told.order),
+            Self::Leg(seen) => Some(seen.order),
         }
     }
 }

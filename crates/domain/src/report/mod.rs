@@ -5,6 +5,7 @@ mod capabilities;
 mod external;
 mod kinds;
 mod orders;
+mod replace_kind;
 mod session;
 mod statements;
 mod venue_listings;
@@ -12,11 +13,12 @@ mod venue_listings;
 pub use capabilities::{AdapterCapabilities, RefusesRepeatedIds, RequestTiming};
 pub use external::{ExternalFill, ExternalOrder};
 pub use kinds::{Report, ReportKind};
-pub use orders::{VenueFill, VenueOrder, VenueOrderState};
+pub use orders::{CancelReplaceReport, HalfOutcome, VenueFill, VenueOrder, VenueOrderState};
 pub use reconciliation::{
     FillsPage, FillsScope, InquiryAnswer, InquiryResult, ListingCapabilities, ListingScope, OpenOrdersPage,
     VenueSnapshot,
 };
+pub use replace_kind::ReplaceKind;
 pub use session::{LineKind, LineState, OpenFor, SessionState};
 pub use statements::{VenueBalance, VenueEntry, VenuePosition, VenueStatement};
 pub use venue_listings::{ListingRefusal, ListingStatus, VenueListing};

@@ -29,6 +29,52 @@ pub struct VenueOrder {
     pub reason: Option<Text>,
 }
 
+/// What became of the two halves of a cancel-replace: the order's leg was to be cancelled, and a new one placed.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct CancelReplaceReport {
+    /// Our number of the order.
+    #[n(0)]
+    pub order: OrderId,
+    /// The venue's id of the leg that was to be cancelled; absent: the one that the order works by.
+    #[n(1)]
+    pub old_leg: Option<Text>,
+    /// Whether it was cancelled.
+    #[n(2)]
+    pub canceled: HalfOutcome,
+    /// The venue's id of the new leg, where it was placed.
+    #[n(3)]
+    pub new_leg: Option<Text>,
+    /// Whether it was placed.
+    #[n(4)]
+    pub placed: HalfOutcome,
+    /// The venue's text; absent where it gives none.
+    #[n(5)]
+    pub reason: Option<Text>,
+    /// Where a half is unknown: after it the request can no longer take effect.
+    #[n(6)]
+    pub dead_after: Option<Timestamp>,
+}
+
+/// What became of one half of a cancel-replace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+#[cbor(index_only)]
+pub enum HalfOutcome {
+    /// The venue did it.
+    #[n(0)]
+    Done,
+    /// The venue refused it, or did not try.
+    #[n(1)]
+    Refused,
+    /// It may have taken effect, or may still.
+    #[n(2)]
+    Unknown,
+}
+
+impl HalfOutcome {
+    /// All outcomes.
+    pub const ALL: [Self; 3] = [Self::Done, Self::Refused, Self::Unknown];
+}
+
 /// Whether an order is in the market. How much of it is filled follows from its fills.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
 #[cbor(index_only)]

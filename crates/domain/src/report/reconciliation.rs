@@ -133,6 +133,10 @@ pub struct InquiryAnswer {
     /// What the venue knows of it.
     #[n(3)]
     pub result: InquiryResult,
+    /// The other legs of the order that the venue has, each with its own terms; absent where it has one. The one in
+    /// `result` is the newest, with the fills of all.
+    #[n(4)]
+    pub other_legs: Option<Vec<VenueOrder>>,
 }
 
 /// Whether a venue knows an order.

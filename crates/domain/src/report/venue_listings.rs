@@ -5,6 +5,7 @@ use std::fmt;
 use minicbor::{Decode, Encode};
 use rust_decimal::Decimal;
 
+use super::replace_kind::ReplaceKind;
 use crate::amount::{Amount, Price, Quantity};
 
 /// What a venue takes of a security. An absent filter does not apply.
@@ -31,6 +32,9 @@ pub struct VenueListing {
     /// The largest price times quantity.
     #[n(6)]
     pub notional_max: Option<Amount>,
+    /// How orders are replaced; absent: as everywhere at the venue.
+    #[n(7)]
+    pub replace: Option<ReplaceKind>,
 }
 
 /// Whether a venue takes orders for a security.
@@ -93,6 +97,8 @@ pub enum ListingRefusal {
         /// The largest; absent where there is none.
         max: Option<Amount>,
     },
+    /// The venue cannot give the order these terms.
+    Replace(ReplaceKind),
 }
 
 impl VenueListing {
@@ -106,6 +112,7 @@ impl VenueListing {
             quantity_max: None,
             notional_min: None,
             notional_max: None,
+            replace: None,
         }
     }
 
@@ -183,6 +190,7 @@ impl ListingRefusal {
             Self::Lot { .. } => "venue-lot",
             Self::Quantity { .. } => "venue-quantity",
             Self::Notional { .. } => "venue-notional",
+            Self::Replace(_) => "venue-replace",
         }
     }
 
@@ -192,7 +200,7 @@ impl ListingRefusal {
             Self::Unlisted | Self::Status(_) => Some("securityId"),
             Self::Tick { field, .. } => Some(field),
             Self::Lot { .. } | Self::Quantity { .. } => Some("quantity"),
-            Self::Notional { .. } => None,
+            Self::Notional { .. } | Self::Replace(_) => None,
         }
     }
 
@@ -209,6 +217,7 @@ impl ListingRefusal {
             Self::Notional { min, max } => {
                 format!("price times quantity is not from {} to {}", shown(*min), shown(*max))
             }
+            Self::Replace(kind) => kind.refusal_text().to_owned(),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use domain::query::{AdapterStatus, LineStatus};
 use domain::report::{
-    AdapterCapabilities, LineKind, LineState, ListingCapabilities, OpenFor, SessionState, VenueListing,
+    AdapterCapabilities, LineKind, LineState, ListingCapabilities, OpenFor, ReplaceKind, SessionState, VenueListing,
 };
 use domain::{AdapterName, ExchangeId, OrderProperties, OrderProperty, SecurityId, Text, Timestamp};
 use minicbor::{Decode, Decoder, Encode, Encoder};
@@ -107,6 +107,11 @@ impl AdapterStates {
         dead_after.is_some_and(|fence| as_of >= fence.plus_millis(desk.capabilities.read_lag_millis()))
     }
 
+    /// How its venue gives an order other terms.
+    pub(crate) fn replace_kind(&self, adapter: &AdapterName) -> ReplaceKind {
+        self.0.get(adapter).map_or(ReplaceKind::InPlace, |desk| desk.capabilities.replace)
+    }
+
     pub(crate) fn gives_statements(&self, adapter: &AdapterName) -> bool {
         self.0.get(adapter).is_some_and(|desk| desk.capabilities.lists.statement)
     }
@@ -137,6 +142,7 @@ impl AdapterStates {
             simulated: desk.capabilities.simulated,
             exchanges: desk.capabilities.exchanges.clone(),
             order_properties: desk.capabilities.order_properties.clone(),
+            replace: desk.capabilities.replace,
             open_for: OpenFor::new(self.session(name), &self.lines(name)),
             lines: self.lines(name).into_iter().map(unseen).collect(),
         };

@@ -24,6 +24,17 @@ impl Trading {
         check(listing, terms).map_err(|refusal| Refusal::Listing { adapter: adapter.clone(), refusal })
     }
 
+    /// Whether the venue can give an open order these terms.
+    pub(crate) fn check_replace(&self, order: &Order, terms: &OrderTerms) -> Result<(), Refusal> {
+        let listing = self.venue_listings.get(&order.adapter, order.security);
+        let of_listing = listing.and_then(|listing| listing.replace);
+        let kind = of_listing.unwrap_or_else(|| self.adapters.replace_kind(&order.adapter));
+        match kind.allows(&order.terms, order.filled, terms) {
+            true => Ok(()),
+            false => Err(Refusal::Listing { adapter: order.adapter.clone(), refusal: ListingRefusal::Replace(kind) }),
+        }
+    }
+
     pub(crate) fn on_listed(
         &mut self,
         moment: Moment,

@@ -103,7 +103,7 @@ impl Trading {
         let wire_id = seen.client_id.as_ref().and_then(|id| id.parse::<WireId>().ok());
         let ours = wire_id.filter(|id| id.instance == self.settings.instance).and_then(|id| self.orders.get(id.order));
         let is_same = |order: &&Arc<Order>| {
-            order.adapter == *adapter && order.account == seen.account && order.ext_id.as_ref() == Some(&seen.ext_id)
+            order.adapter == *adapter && order.account == seen.account && order.has_leg(&seen.ext_id)
         };
         ours.or_else(|| self.orders.open().find(is_same))
     }
@@ -163,5 +163,6 @@ fn external_order(
         submitted_by: None,
         changed_at: moment.at,
         request: 0,
+        legs: None,
     }
 }

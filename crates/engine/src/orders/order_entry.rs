@@ -305,5 +305,6 @@ fn new_order(
         submitted_by: caller.user.clone(),
         changed_at: moment.at,
         request: 0,
+        legs: None,
     }
 }

@@ -10,6 +10,7 @@ use domain::{AdapterName, Instruction, OrderId, PlantedBug, Text};
 
 use super::external::external_key;
 use super::inquiries::venue_timeouts::awaits_venue;
+use super::legs::shown_terms;
 use super::order_events::{OrderChange, publish_order};
 use crate::orders::ticket::OrderReport;
 use crate::outbox::{Moment, Outbox};
@@ -29,7 +30,8 @@ impl Trading {
     ) {
         let of_fills = snapshot.fills.iter().map(|fill| fill.order);
         self.halt_for_unknown(moment, adapter, snapshot.orders.iter().map(|seen| seen.order).chain(of_fills), out);
-        let owned: Vec<_> = snapshot.orders.iter().filter(|seen| self.owns_order(adapter, seen.order, out)).collect();
+        let owned = snapshot.orders.iter().filter(|seen| self.owns_order(adapter, seen.order, out)).collect();
+        let (legs, owned) = self.split_legs(owned);
         for seen in &owned {
             self.apply_venue_order(moment, seen, out);
         }
@@ -42,6 +44,9 @@ impl Trading {
         let lost = requests_are_over.then_some(LOST_REQUEST);
         for seen in owned {
             self.apply_final_state(moment, seen, lost, out);
+        }
+        for leg in legs {
+            self.on_leg(moment, leg, snapshot.as_of.unwrap_or(moment.at), out);
         }
         for seen in &snapshot.external {
             self.on_external(moment, adapter, seen, None, out);
@@ -75,14 +80,15 @@ impl Trading {
             return;
         }
         let Some(order) = self.find_order(report, out).cloned() else { return };
+        let terms = shown_terms(&order, seen);
         let is_nameless = order.is_open() && order.ext_id.is_none() && seen.ext_id.is_some();
         if seen.state != VenueOrderState::Rejected && (order.state == BaseState::PendingNew || is_nameless) {
             self.on_accepted(report, seen.ext_id.as_ref(), out);
         }
         // The terms of an ended order show that a replace came first.
-        let is_as_asked = order.pending.replace().is_some_and(|(_, terms)| terms == seen.terms);
-        if order.is_open() && order.terms != seen.terms && (seen.state == VenueOrderState::Live || is_as_asked) {
-            self.on_replaced(report, seen.terms, seen.ext_id.as_ref(), out);
+        let is_as_asked = order.pending.replace().is_some_and(|(_, asked)| asked == terms);
+        if order.is_open() && order.terms != terms && (seen.state == VenueOrderState::Live || is_as_asked) {
+            self.on_replaced(report, terms, seen.ext_id.as_ref(), out);
         }
     }
 

@@ -6,6 +6,7 @@ use domain::order::{BaseState, ExecType, Order, OrderTerms, PendingRequest};
 use domain::{AdapterName, OrderId, PlantedBug, Text, Timestamp};
 
 use super::inquiries::inquiry_queue::INQUIRY_FIRST_SECONDS;
+use super::legs::{change_legs, end_working_leg};
 use super::order_events::{OrderChange, publish_order};
 use super::reconciliation::NEVER_ARRIVED;
 use super::transitions::{OrderEvent, PendingState, RequestEvent, next_pending, next_state, settled};
@@ -76,6 +77,7 @@ impl Trading {
             return self.reject_pending(report, &"the order was finished already".into(), out);
         };
         let order = self.orders.change(report.order, |order| {
+            end_working_leg(order);
             order.state = state;
             order.pending = settled(std::mem::take(&mut order.pending), RequestEvent::Ended);
             order.in_doubt = false;
@@ -132,7 +134,9 @@ impl Trading {
         let cl_ord_id = request.as_ref().and_then(|request| request.cl_ord_id.clone());
         let why = request.as_ref().and_then(|request| request.reason.clone());
         let accepted_before = order.cl_ord_id.clone();
+        let new_leg = ext_id.filter(|_| self.makes_leg(order, ext_id));
         let order = self.orders.change(report.order, |order| {
+            change_legs(order, new_leg, terms);
             order.state = state;
             order.terms = terms;
             order.revision += 1;

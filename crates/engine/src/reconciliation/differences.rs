@@ -103,6 +103,28 @@ impl Trading {
         self.note(difference, format!("order {} is open", ext_id.map_or("", |id| id.as_ref())));
     }
 
+    /// A leg is in the market besides the one that its order works by. The engine cancels it by itself.
+    pub(crate) fn note_stray_leg(&mut self, order: &Order, leg: &Text) {
+        let legs = order.legs.iter().flat_map(|legs| &legs.0).find(|known| known.ext_id == *leg);
+        let mut values = vec![("leg".into(), leg.clone()), ("status".into(), "LIVE".into())];
+        values.extend(legs.iter().flat_map(|leg| terms_values(&leg.terms)));
+        let difference = Difference {
+            ours: Some(our_order(order)),
+            theirs: Some(BreakSide(values)),
+            ext_order_id: Some(leg.clone()),
+            ..of_order(BreakKind::Order, order)
+        };
+        self.note(difference, format!("leg {leg} of order {} is open", order.int_id));
+    }
+
+    /// The leg is gone.
+    pub(crate) fn settle_leg_break(&mut self, moment: Moment, order: &Order, leg: &Text, out: &mut Outbox) {
+        let is_of_leg = |difference: &Difference| {
+            difference.order == Some(order.id) && difference.ext_order_id.as_ref() == Some(leg)
+        };
+        self.settle_agreed(moment, BreakKind::Order, |_, difference| is_of_leg(difference), out);
+    }
+
     /// The terms of an open order differ, and no request of ours explains it. The venue's are the ones that trade, so they
     /// are taken over.
     pub(crate) fn note_terms(&mut self, order: &Order, seen: &VenueOrder) {

@@ -12,6 +12,7 @@ use super::listings::{ListedPages, OpenOrdersListing};
 use super::schedule::LISTING_RETRY_SECONDS;
 use crate::orders::inquiries::inquiry_queue::INQUIRIES_AFTER_GAP_PER_SECOND;
 use crate::orders::inquiries::venue_timeouts::awaits_venue;
+use crate::orders::legs::shown_terms;
 use crate::outbox::{Moment, Outbox};
 use crate::trading::Trading;
 
@@ -59,10 +60,13 @@ impl Trading {
         self.halt_for_unknown(moment, adapter, list.orders.iter().map(|seen| seen.order), out);
         let are_requests_over = self.adapters.proves_absence(adapter, list.as_of, list.dead_after);
         let lost = are_requests_over.then_some(LOST_REQUEST);
-        for seen in &list.orders {
-            if self.owns_order(adapter, seen.order, out) {
-                self.compare_listed(moment, (seen, list.as_of), lost, out);
-            }
+        let owned = list.orders.iter().filter(|seen| self.owns_order(adapter, seen.order, out)).collect();
+        let (legs, orders) = self.split_legs(owned);
+        for seen in orders {
+            self.compare_listed(moment, (seen, list.as_of), lost, out);
+        }
+        for leg in legs {
+            self.on_leg(moment, leg, list.as_of, out);
         }
         self.ask_about_unlisted(moment, adapter, list, out);
         self.settle_agreed_orders(moment, adapter, list, out);
@@ -81,6 +85,7 @@ impl Trading {
             return;
         }
         let order = order.clone();
+        let seen = &VenueOrder { terms: shown_terms(&order, seen), ..seen.clone() };
         if !order.is_open() {
             return self.compare_ended(&order, seen, as_of);
         }
@@ -107,7 +112,9 @@ impl Trading {
             let order = difference.order.and_then(|order| trading.orders.get(order));
             let is_theirs = difference.order.is_some_and(|order| listed.contains(&order));
             let is_ours = order.is_some_and(|order| order.is_open());
-            let is_settled = order.is_none_or(|order| !order.in_doubt && order.changed_at <= list.as_of);
+            let is_settled = order.is_none_or(|order| {
+                !order.in_doubt && order.changed_at <= list.as_of && order.stray_legs().next().is_none()
+            });
             difference.adapter == *adapter && is_ours == is_theirs && is_settled
         };
         self.settle_agreed(moment, BreakKind::Order, agrees, out);

@@ -206,8 +206,9 @@ fn odd_answer() -> impl Strategy<Value = InquiryAnswer> {
         Some(InquiryResult::Found(picture.orders.first()?.clone(), picture.fills))
     });
     let result = prop_oneof![2 => found, 1 => Just(InquiryResult::NotFound)];
-    (order(), instant(), prop::option::of(instant()), result)
-        .prop_map(|(order, as_of, dead_after, result)| InquiryAnswer { order, as_of, dead_after, result })
+    (order(), instant(), prop::option::of(instant()), result).prop_map(|(order, as_of, dead_after, result)| {
+        InquiryAnswer { order, as_of, dead_after, result, other_legs: None }
+    })
 }
 
 fn odd_page() -> impl Strategy<Value = OpenOrdersPage> {

@@ -45,7 +45,9 @@ impl Model {
             ReportKind::OpenOrders(_)
             | ReportKind::Fills(_)
             | ReportKind::ListingFailed { .. }
-            | ReportKind::Listed { .. } => {}
+            | ReportKind::Listed { .. }
+            | ReportKind::CancelReplaced(_)
+            | ReportKind::Leg(_) => {}
         }
     }
 

@@ -159,6 +159,8 @@ fn sent(out: &Outbox) -> Vec<(usize, Sent)> {
             Instruction::Submit(order) => Sent::Submit(order.id),
             Instruction::Replace(order, terms) => Sent::Replace(order.id, *terms),
             Instruction::Cancel(order) => Sent::Cancel(order.id),
+            // No venue of these laws has legs.
+            Instruction::CancelLeg(..) => return None,
             // A question does nothing at the venue.
             Instruction::Inquire(_) | Instruction::AskStatement(_) => return None,
             Instruction::ListOpenOrders | Instruction::ListFills { .. } => return None,

@@ -33,6 +33,8 @@ mod statements;
 mod statement_breaks;
 mod entries;
 mod changes;
+mod replaces;
+mod legs;
 mod names;
 mod overtaken;
 mod properties;

@@ -68,7 +68,7 @@ pub(crate) fn cxl_rej_reason(code: &str) -> u64 {
     match code {
         "order-closed" => TOO_LATE,
         "unknown-order" => UNKNOWN_ORDER,
-        "adapter-down" | "adapter-reconciling" | "line-down" => VENUE_OPTION,
+        "adapter-down" | "adapter-reconciling" | "line-down" | "venue-replace" => VENUE_OPTION,
         "cancel-pending" | "replace-pending" | "order-waiting" => ALREADY_PENDING,
         "duplicate-order" => DUPLICATE_CL_ORD_ID,
         _ => OTHER,

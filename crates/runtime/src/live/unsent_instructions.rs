@@ -71,7 +71,7 @@ fn not_sent_report(adapter: &AdapterName, instruction: Instruction, reason: &str
         // The adapter gets all of them when it is attached again.
         Instruction::LogOn | Instruction::Subscribe(_) | Instruction::Unsubscribe(_) => return None,
         // It is asked again.
-        Instruction::Inquire(_) | Instruction::AskStatement(_) => return None,
+        Instruction::CancelLeg(..) | Instruction::Inquire(_) | Instruction::AskStatement(_) => return None,
         Instruction::ListOpenOrders => ReportKind::ListingFailed { scope: ListingScope::OpenOrders, reason },
         Instruction::ListFills { security, .. } => {
             ReportKind::ListingFailed { scope: ListingScope::Fills(security), reason }

@@ -55,6 +55,8 @@ impl ReplayVenues {
             Instruction::Cancel(order) => venue.cancel(at, order),
             // It loses nothing and answers everything, only later.
             Instruction::Inquire(_) | Instruction::AskStatement(_) => {}
+            // It replaces in place, so no order has legs.
+            Instruction::CancelLeg(..) => {}
             Instruction::ListOpenOrders | Instruction::ListFills { .. } => {}
             // Every recorded price is played anyway, and the venue is always connected.
             Instruction::Subscribe(_) | Instruction::Unsubscribe(_) | Instruction::LogOn => {}

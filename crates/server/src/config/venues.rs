@@ -272,7 +272,7 @@ mod tests {
             --set: unknown key 'venues.FIFTH.colour'
             --set: venues.FIFTH.name: 'SIXTH' is not FIFTH
             --set: venues.FIFTH.latencyMicros: '-1' is not a whole number from 0 to 60000000
-            --set: venues.FIFTH.faults: 'explode' is not reject=n, delay=<ms>, duplicate=n, drop=n, reorder=n, lose=n, late=n, strangers=n, disconnect, cut=<ms>, mute, noTrading, noPrivate or noPrices"#]]
+            --set: venues.FIFTH.faults: 'explode' is not reject=n, delay=<ms>, duplicate=n, drop=n, reorder=n, lose=n, late=n, strangers=n, disconnect, cut=<ms>, mute, noTrading, noPrivate, noPrices, halfCanceled, halfPlaced or halfNothing"#]]
         .assert_eq(&shown(&sources(&mistakes, &[])));
     }
 

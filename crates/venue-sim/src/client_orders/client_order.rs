@@ -27,6 +27,9 @@ pub struct SubmittedOrder {
     pub terms: OrderTerms,
     #[n(7)]
     pub properties: OrderProperties,
+    /// The client's order that it is a later leg of.
+    #[n(8)]
+    pub leg_of: Option<OrderId>,
 }
 
 /// A client's order.
@@ -95,6 +98,14 @@ impl OrderStage {
 /// Orders that somebody else placed on a client's account have numbers from here on; a client's own never has one.
 pub(crate) const STRANGERS_FROM: u64 = 1 << 62;
 
+/// Later legs of a client's order have numbers from here on: the client knows them by the number of the first.
+pub(crate) const LEGS_FROM: u64 = 1 << 61;
+
+/// A number that the venue gave, which no client sends.
+pub(crate) fn is_internal(order: OrderId) -> bool {
+    (LEGS_FROM..1 << 63).contains(&order.0)
+}
+
 /// A number that does not fit 63 bits is a client's mistake, and told to it.
 pub(crate) fn is_stranger(order: OrderId) -> bool {
     (STRANGERS_FROM..1 << 63).contains(&order.0)
@@ -107,6 +118,11 @@ impl ClientOrder {
 
     pub fn fills(&self) -> impl Iterator<Item = &VenueFill> {
         self.fills.iter().map(|(_, fill)| fill)
+    }
+
+    /// The number that the client knows it by.
+    pub(crate) fn client_order(&self) -> OrderId {
+        self.submission.leg_of.unwrap_or(self.submission.order)
     }
 
     pub(crate) fn security(&self) -> SecurityId {
@@ -185,7 +201,7 @@ impl ClientOrder {
 
     pub(crate) fn to_snapshot(&self) -> VenueOrder {
         let (fate, reason) = self.final_state();
-        let (order, ext_id) = (self.submission.order, self.ext_id.clone());
+        let (order, ext_id) = (self.client_order(), self.ext_id.clone());
         VenueOrder { order, ext_id, terms: self.terms, state: fate, reason: reason.cloned() }
     }
 }

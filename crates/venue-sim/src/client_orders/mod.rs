@@ -9,7 +9,9 @@ use domain::order::OrderTerms;
 use domain::report::{ExternalOrder, VenueFill, VenueOrder, VenueOrderState, VenueSnapshot};
 use domain::{Liquidity, OrderId, Text, Timestamp};
 
-use self::client_order::{ClientOrder, OrderStage, STRANGERS_FROM, is_stranger};
+use self::client_order::{
+    ClientOrder, LEGS_FROM, OrderStage, STRANGERS_FROM, SubmittedOrder, is_internal, is_stranger,
+};
 use self::retired_orders::RetiredOrders;
 use crate::record::{LedgerSummary, VenueRecord, VenueTrade};
 
@@ -23,6 +25,10 @@ pub(crate) struct ClientOrders {
     orders: BTreeMap<OrderId, ClientOrder>,
     finished: VecDeque<OrderId>,
     retired: RetiredOrders,
+    /// Later legs of orders, oldest first, by the client's number.
+    legs: BTreeMap<OrderId, Vec<OrderId>>,
+    /// Whether fills name the leg: where orders have several.
+    pub(crate) names_legs: bool,
     /// The order of each fill that is kept, by its number.
     fills: BTreeMap<u64, OrderId>,
     records: u64,
@@ -31,17 +37,25 @@ pub(crate) struct ClientOrders {
 }
 
 impl ClientOrders {
+    /// `names_legs`: whether fills name the leg that traded.
+    pub(crate) fn new(names_legs: bool) -> Self {
+        Self { names_legs, ..Self::default() }
+    }
+
     /// # Panics
     /// Where the record contradicts earlier ones: the ledger is not this venue's, or a part of it is missing.
     pub(crate) fn apply(&mut self, record: &VenueRecord) {
         self.records += 1;
         match record {
-            VenueRecord::Compacted(summary) => *self = Self::compacted_to(summary),
+            VenueRecord::Compacted(summary) => {
+                *self = Self { names_legs: self.names_legs, ..Self::compacted_to(summary) };
+            }
             VenueRecord::Kept(held) => self.keep(held),
             VenueRecord::Opened { .. } => {}
             // A part of the state, not a further record.
             VenueRecord::Accounts(_) => self.records -= 1,
             VenueRecord::Submitted(submission) => {
+                self.add_leg(submission);
                 self.orders.insert(submission.order, ClientOrder::submitted(submission.clone()));
             }
             VenueRecord::Accepted { at, order, ext_id } => self.accept(*order, *at, ext_id),
@@ -84,11 +98,32 @@ impl ClientOrders {
     fn keep(&mut self, held: &ClientOrder) {
         self.records -= 1;
         let order = held.submission.order;
+        self.add_leg(&held.submission);
         self.orders.insert(order, held.clone());
         self.fills.extend(held.fills.iter().map(|(number, _)| (*number, order)));
         if held.stage.is_done() {
             self.finished.push_back(order);
         }
+    }
+
+    fn add_leg(&mut self, submission: &SubmittedOrder) {
+        if let Some(first) = submission.leg_of {
+            let legs = self.legs.entry(first).or_default();
+            legs.push(submission.order);
+            // Numbers rise, and a compacted ledger has those that ended first.
+            legs.sort_unstable();
+        }
+    }
+
+    /// The leg by which a client's order works: the newest.
+    pub(crate) fn working_leg(&self, order: OrderId) -> OrderId {
+        self.legs.get(&order).and_then(|legs| legs.last().copied()).unwrap_or(order)
+    }
+
+    /// All legs of a client's order that are kept, oldest first.
+    pub(crate) fn legs_of(&self, order: OrderId) -> impl Iterator<Item = &ClientOrder> {
+        let later = self.legs.get(&order).into_iter().flatten().copied();
+        std::iter::once(order).chain(later).filter_map(|leg| self.orders.get(&leg))
     }
 
     pub(crate) fn get(&self, order: OrderId) -> Option<&ClientOrder> {
@@ -129,6 +164,11 @@ impl ClientOrders {
         OrderId(STRANGERS_FROM + self.records)
     }
 
+    /// The number of the next later leg.
+    pub(crate) fn next_leg(&self) -> OrderId {
+        OrderId(LEGS_FROM + self.records)
+    }
+
     /// The number of an order that somebody else placed.
     pub(crate) fn stranger_named(&self, ext_id: &Text) -> Option<OrderId> {
         let mut strangers = self.orders.range(OrderId(STRANGERS_FROM)..);
@@ -142,7 +182,8 @@ impl ClientOrders {
 
     pub(crate) fn snapshot(&self) -> VenueSnapshot {
         let own = || self.orders.range(..OrderId(STRANGERS_FROM)).map(|(_, held)| held);
-        let orders = own().map(ClientOrder::to_snapshot).collect();
+        let is_shown = |held: &&ClientOrder| self.is_working(held) || !held.stage.is_done();
+        let orders = own().filter(is_shown).map(ClientOrder::to_snapshot).collect();
         let external =
             self.orders.range(OrderId(STRANGERS_FROM)..).filter_map(|(_, held)| held.to_external()).collect();
         let mut fills: Vec<_> = own().flat_map(|held| &held.fills).collect();
@@ -151,10 +192,22 @@ impl ClientOrders {
         VenueSnapshot { orders, fills, external, complete: true, ..VenueSnapshot::default() }
     }
 
-    /// An order with its fills.
+    /// Whether it is the newest leg of its order.
+    pub(crate) fn is_working(&self, held: &ClientOrder) -> bool {
+        self.working_leg(held.client_order()) == held.submission.order
+    }
+
+    /// An order as its newest leg shows it, with the fills of all.
     pub(crate) fn find(&self, order: OrderId) -> Option<(VenueOrder, Vec<VenueFill>)> {
-        let held = self.orders.get(&order)?;
-        Some((held.to_snapshot(), held.fills.iter().map(|(_, fill)| fill.clone()).collect()))
+        let newest = self.orders.get(&self.working_leg(order))?;
+        let fills = self.legs_of(order).flat_map(|leg| &leg.fills).map(|(_, fill)| fill.clone());
+        Some((newest.to_snapshot(), fills.collect()))
+    }
+
+    /// The legs of an order besides the newest; absent where it has one.
+    pub(crate) fn other_legs(&self, order: OrderId) -> Option<Vec<VenueOrder>> {
+        let others: Vec<_> = self.legs_of(order).filter(|leg| !self.is_working(leg)).collect();
+        (!others.is_empty()).then(|| others.into_iter().map(ClientOrder::to_snapshot).collect())
     }
 
     /// The client's own, in the order of their ids.
@@ -218,16 +271,18 @@ impl ClientOrders {
             self.executions += 1;
             let number = self.executions;
             self.fills.insert(number, execution.order);
-            let side = self.find_mut(execution.order).submission.side;
+            let names_legs = self.names_legs;
+            let held = self.find_mut(execution.order);
+            let (side, order, leg) = (held.submission.side, held.client_order(), held.ext_id.clone());
             let fill = VenueFill {
-                order: execution.order,
+                order,
                 exec_id: execution.exec_id.clone(),
                 quantity: trade.quantity,
                 price: trade.price,
                 at: Some(trade.at),
                 fee: execution.fee,
                 charges: vec![],
-                ext_order: None,
+                ext_order: leg.filter(|_| names_legs),
                 liquidity: Liquidity::of_side(side, trade.aggressor),
             };
             let held = self.find_mut(execution.order);
@@ -266,9 +321,20 @@ impl ClientOrders {
             for (number, _) in retired.iter().flat_map(|order| &order.fills) {
                 self.fills.remove(number);
             }
-            // Nobody sends the number of a stranger's order again.
-            if !is_stranger(oldest) {
+            let first = retired.as_ref().and_then(|order| order.submission.leg_of);
+            first.iter().for_each(|first| self.forget_leg(*first, oldest));
+            // Nobody sends a number that the venue gave.
+            if !is_internal(oldest) {
                 self.retired.insert(oldest);
+            }
+        }
+    }
+
+    fn forget_leg(&mut self, first: OrderId, leg: OrderId) {
+        if let Some(legs) = self.legs.get_mut(&first) {
+            legs.retain(|known| *known != leg);
+            if legs.is_empty() {
+                self.legs.remove(&first);
             }
         }
     }
@@ -303,7 +369,6 @@ mod tests {
     use domain::{AccountId, ExchangeId, OrderKind, OrderProperties, SecurityId, Side};
 
     use super::*;
-    use crate::record::SubmittedOrder;
 
     fn submitted(id: u64) -> VenueRecord {
         let kind = OrderKind::Limit { limit: "10.05".parse().unwrap() };
@@ -316,6 +381,7 @@ mod tests {
             side: Side::Buy,
             terms: OrderTerms { quantity: 100.into(), kind, tif: TimeInForce::Day },
             properties: OrderProperties::default(),
+            leg_of: None,
         })
     }
 

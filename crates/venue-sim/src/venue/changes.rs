@@ -1,7 +1,7 @@
 //! Replace, cancel and expiry.
 
 use domain::order::OrderTerms;
-use domain::report::ReportKind;
+use domain::report::{ReplaceKind, ReportKind};
 use domain::{MarketPhase, OrderId, Text, TimeInForce};
 
 use super::order_entry::check_parts;
@@ -29,13 +29,16 @@ impl VenueSimulator {
 
     /// A replace reaches the book.
     pub(super) fn apply_replace(&mut self, order: OrderId, terms: OrderTerms, out: &mut Vec<VenueOutput>) {
+        if self.config.replace == ReplaceKind::CancelReplace {
+            return self.cancel_replace(order, terms, out);
+        }
         match self.check_replace(order, &terms).and_then(|()| self.amend(order, terms, out)) {
             Ok(()) => self.trigger_stops(self.security_of(order), out),
             Err(why) => self.reject_replace(order, why, out),
         }
     }
 
-    fn check_replace(&self, order: OrderId, terms: &OrderTerms) -> Result<(), Reject> {
+    pub(super) fn check_replace(&self, order: OrderId, terms: &OrderTerms) -> Result<(), Reject> {
         let held = self.open_order(order)?;
         let market = self.markets.get(&held.security()).ok_or(Reject::NotListed)?;
         if held.terms.kind.order_type() != terms.kind.order_type() {
@@ -49,7 +52,7 @@ impl VenueSimulator {
         self.check_terms(market, terms)
     }
 
-    fn open_order(&self, order: OrderId) -> Result<&ClientOrder, Reject> {
+    pub(super) fn open_order(&self, order: OrderId) -> Result<&ClientOrder, Reject> {
         if !self.orders.contains(order) {
             return Err(Reject::UnknownOrder);
         }
@@ -115,10 +118,11 @@ impl VenueSimulator {
 
     /// A cancel reaches the book.
     pub(super) fn apply_cancel(&mut self, order: OrderId, out: &mut Vec<VenueOutput>) {
-        match self.open_order(order).map(ClientOrder::security) {
+        let leg = self.orders.working_leg(order);
+        match self.open_order(leg).map(ClientOrder::security) {
             Ok(_) => {
-                self.remove_from_book(order);
-                self.cancel_with_reason(order, None, out);
+                self.remove_from_book(leg);
+                self.cancel_with_reason(leg, None, out);
             }
             Err(why) => self.reject_cancel(order, why, out),
         }
@@ -167,7 +171,7 @@ impl VenueSimulator {
         self.send_report(ReportKind::Expired { order, reason: Some(reason) }, out);
     }
 
-    fn reject_replace(&mut self, order: OrderId, why: Reject, out: &mut Vec<VenueOutput>) {
+    pub(super) fn reject_replace(&mut self, order: OrderId, why: Reject, out: &mut Vec<VenueOutput>) {
         self.send_report(ReportKind::ReplaceRejected { order, reason: why.text() }, out);
     }
 

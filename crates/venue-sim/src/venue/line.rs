@@ -2,7 +2,7 @@
 
 use domain::order::OrderTerms;
 use domain::report::{InquiryAnswer, ReportKind};
-use domain::{Order, OrderId, Timestamp};
+use domain::{Order, OrderId, Text, Timestamp};
 
 use super::{VenueOutput, VenueSimulator};
 use crate::task_queue::{LateRequest, VenueTask};
@@ -23,6 +23,11 @@ impl VenueSimulator {
 
     pub fn cancel(&mut self, at: Timestamp, order: OrderId, out: &mut Vec<VenueOutput>) {
         self.request(at, || LateRequest::Cancel(order), out);
+    }
+
+    /// Cancels one leg of an order, by the venue's id.
+    pub fn cancel_leg(&mut self, at: Timestamp, order: OrderId, leg: &Text, out: &mut Vec<VenueOutput>) {
+        self.request(at, || LateRequest::CancelLeg(order, leg.clone()), out);
     }
 
     /// Asks what the venue knows of an order. The question takes the way of all requests, so that it is answered after
@@ -66,13 +71,14 @@ impl VenueSimulator {
             LateRequest::Submit(order) => self.receive(&order, out),
             LateRequest::Replace(order, terms) => self.receive_replace(order, terms, out),
             LateRequest::Cancel(order) => self.receive_cancel(order, out),
+            LateRequest::CancelLeg(order, leg) => self.receive_leg_cancel(order, &leg),
         }
     }
 
     pub(super) fn answer_inquiry(&mut self, order: OrderId, as_of: Timestamp, out: &mut Vec<VenueOutput>) {
-        let result = self.known(order);
+        let (result, other_legs) = (self.known(order), self.orders.other_legs(order));
         let leaves = self.reports.answer_time(self.now);
-        let answer = InquiryAnswer { order: self.client_number(order), as_of, dead_after: None, result };
+        let answer = InquiryAnswer { order: self.client_number(order), as_of, dead_after: None, result, other_legs };
         self.schedule_report(ReportKind::Inquiry(answer), leaves, out);
     }
 

@@ -22,6 +22,8 @@
 //!   price.
 //! - A replace that only lowers the quantity keeps its queue position; any other loses it. A quantity below the filled
 //!   one is set to the filled one, which ends the order.
+//! - With `replace` = cancel-replace, any replace cancels the order and places a new leg with an id of its own; one with fills
+//!   is not replaced.
 //! - Every report has a number, so that a client knows when it missed one: a gap is told before the next report, or after
 //!   a second.
 //! - A known order id never makes a second order: the last report on the first one is repeated, without a record. There
@@ -32,6 +34,7 @@ mod trading;
 mod changes;
 mod clock;
 mod following;
+mod legs;
 mod line;
 mod restore;
 mod statements;
@@ -42,7 +45,7 @@ pub use statements::{FILLS_PER_PAGE, OPEN_ORDERS_PER_PAGE};
 use std::collections::{BTreeMap, BTreeSet};
 
 use domain::command::MarketData;
-use domain::report::{ReportKind, VenueSnapshot};
+use domain::report::{ReplaceKind, ReportKind, VenueSnapshot};
 use domain::{AccountId, Date, MarketPhase, OrderId, SecurityId, Text, Timestamp};
 
 use crate::accounts::VenueAccounts;
@@ -103,7 +106,7 @@ impl VenueSimulator {
         Ok(Self {
             sessions,
             markets,
-            orders: ClientOrders::default(),
+            orders: ClientOrders::new(config.replace == ReplaceKind::CancelReplace),
             accounts: VenueAccounts::default(),
             tasks: agenda,
             reports: ReportChannel::new(config.faults),
@@ -227,6 +230,7 @@ impl VenueSimulator {
             VenueTask::Submit(order) => self.enter_book(order, out),
             VenueTask::Replace(order, terms) => self.apply_replace(order, terms, out),
             VenueTask::Cancel(order) => self.apply_cancel(order, out),
+            VenueTask::CancelLeg(leg) => self.apply_leg_cancel(leg, out),
             VenueTask::Arrive(request) => self.receive_request(request, out),
             VenueTask::Inquire(order, as_of) => self.answer_inquiry(order, as_of, out),
             VenueTask::Statement(account, as_of) => self.answer_statement(account, as_of, out),
@@ -259,7 +263,13 @@ impl VenueSimulator {
     }
 
     fn send_report(&mut self, said: ReportKind, out: &mut Vec<VenueOutput>) {
-        let Some(said) = self.as_client_hears(said) else { return };
+        if let Some(said) = self.as_client_hears(said) {
+            self.send_told(said, out);
+        }
+    }
+
+    /// A report under the client's own number.
+    fn send_told(&mut self, said: ReportKind, out: &mut Vec<VenueOutput>) {
         let at = self.now;
         let [first, second] = self.reports.send_times(at);
         if let Some(leaves) = second {

@@ -31,6 +31,7 @@ impl VenueSimulator {
             side: order.side,
             terms: order.terms,
             properties: order.properties,
+            leg_of: None,
         };
         self.record(VenueRecord::Submitted(submission), out);
         if self.reports.rejects_next() {
@@ -45,7 +46,7 @@ impl VenueSimulator {
 
     /// The last report on a known order.
     fn repeat_last_report(&mut self, order: OrderId, out: &mut Vec<VenueOutput>) {
-        let Some(held) = self.orders.get(order) else {
+        let Some(held) = self.orders.get(self.orders.working_leg(order)) else {
             return;
         };
         let reason = held.final_state().1.cloned();
@@ -58,7 +59,7 @@ impl VenueSimulator {
                 ReportKind::Rejected { order, reason: reason.unwrap_or_else(|| "rejected".into()) }
             }
         };
-        self.send_report(said, out);
+        self.send_told(said, out);
     }
 
     /// An order reaches the book.
@@ -135,7 +136,7 @@ impl VenueSimulator {
     }
 
     /// Accepts an order that passed all checks; only the book can still refuse it.
-    fn accept_order(&mut self, order: OrderId, out: &mut Vec<VenueOutput>) -> Result<(), Reject> {
+    pub(super) fn accept_order(&mut self, order: OrderId, out: &mut Vec<VenueOutput>) -> Result<(), Reject> {
         let held = self.orders.open(order);
         let waits = match held.terms.kind.activation() {
             Activation::AtStop(_) => true,

@@ -22,6 +22,7 @@ impl VenueSimulator {
             side: like.side,
             terms: like.terms,
             properties: OrderProperties::default(),
+            leg_of: None,
         };
         self.record(VenueRecord::Submitted(submission), out);
         if !self.send(VenueTask::Submit(order)) {
@@ -56,7 +57,7 @@ impl VenueSimulator {
 
     /// A report on somebody else's order is its whole picture; one that never came to a book is not told.
     pub(super) fn as_client_hears(&self, said: ReportKind) -> Option<ReportKind> {
-        let Some(order) = said.order().filter(|order| is_stranger(*order)) else { return Some(said) };
+        let Some(order) = said.order().filter(|order| is_stranger(*order)) else { return self.of_leg(said) };
         match said {
             ReportKind::CancelRejected { reason, .. } => {
                 Some(ReportKind::CancelRejected { order: self.client_number(order), reason })

@@ -69,8 +69,9 @@ impl VenueSimulator {
         let deal = VenueTrade { at: self.now, security, price, quantity, aggressor, executions: executions.clone() };
         self.record(VenueRecord::Traded(deal), out);
         for VenueExecution { order, exec_id, fee, .. } in executions {
-            let (at, charges, ext_order) = (Some(self.now), vec![], None);
-            let side = self.orders.get(order).map(|held| held.submission.side);
+            let (at, charges, held) = (Some(self.now), vec![], self.orders.get(order));
+            let ext_order = held.and_then(|held| held.ext_id.clone()).filter(|_| self.orders.names_legs);
+            let side = held.map(|held| held.submission.side);
             let liquidity = side.and_then(|side| Liquidity::of_side(side, aggressor));
             let fill = VenueFill { order, exec_id, quantity, price, at, fee, charges, ext_order, liquidity };
             self.send_report(ReportKind::Filled(fill), out);

@@ -16,6 +16,8 @@ mod faults;
 /// What the venue charges makers and takers.
 mod fees;
 mod following;
+/// Orders that are replaced by cancelling one and placing another.
+mod legs;
 mod statements;
 mod laws;
 /// Ticks, trades and books.

@@ -11,7 +11,7 @@ use domain::command::MarketData;
 use domain::order::OrderTerms;
 use domain::reference::TradingHours;
 use domain::report::{
-    InquiryAnswer, InquiryResult, ReportKind, VenueFill, VenueOrderState, VenueSnapshot, VenueStatement,
+    InquiryAnswer, InquiryResult, ReportKind, VenueFill, VenueOrder, VenueOrderState, VenueSnapshot, VenueStatement,
 };
 use domain::{
     AccountId, AdapterName, BookLevel, Exchange, Liquidity, Order, OrderId, OrderKind, OrderProperties, Price,
@@ -19,8 +19,8 @@ use domain::{
 };
 use venue_sim::record::VenueTrade;
 use venue_sim::{
-    Faults, ListedSecurity, OpeningQuotes, ParticipantActivity, SelfTradeRule, UnitCosts, VenueConfig, VenueOutput,
-    VenueRecord, VenueSimulator,
+    Faults, ListedSecurity, OpeningQuotes, ParticipantActivity, ReplaceHalf, SelfTradeRule, UnitCosts, VenueConfig,
+    VenueOutput, VenueRecord, VenueSimulator,
 };
 
 /// 2026-11-16T00:00:00Z, a Monday.
@@ -97,6 +97,8 @@ impl VenueClient {
                 self.venue.replace(self.now, &order, terms(words[1], &words[2..]), out);
             }
             "cancel" => self.venue.cancel(self.now, id(words[0]), out),
+            "cancel-leg" => self.venue.cancel_leg(self.now, id(words[0]), &words[1].into(), out),
+            "open" => self.venue.list_open_orders(self.now, out),
             "ask" => self.venue.inquire(self.now, id(words[0]), out),
             "open-accounts" => self.venue.open_accounts(self.now, out),
             "state" => self.venue.ask_statement(self.now, AccountId(words[0].parse().unwrap()), out),
@@ -155,6 +157,9 @@ impl VenueClient {
                 "strangers" => faults.strangers_every = number,
                 "disconnect" => faults.disconnected = true,
                 "mute" => faults.muted = true,
+                "half-canceled" => faults.replace_half = Some(ReplaceHalf::Canceled),
+                "half-placed" => faults.replace_half = Some(ReplaceHalf::Placed),
+                "half-nothing" => faults.replace_half = Some(ReplaceHalf::Neither),
                 other => panic!("no such fault: {other}"),
             }
         }
@@ -262,6 +267,7 @@ pub(crate) fn quiet() -> VenueConfig {
         fees: None,
         self_trade: SelfTradeRule::CancelNewest,
         deposits: vec![],
+        replace: domain::report::ReplaceKind::InPlace,
         faults: Faults::default(),
     }
 }
@@ -331,12 +337,29 @@ pub(crate) fn report_line(said: &ReportKind) -> String {
         ReportKind::Inquiry(InquiryAnswer { order, result: InquiryResult::NotFound, .. }) => {
             format!("no order {order}")
         }
-        ReportKind::Inquiry(InquiryAnswer { result: InquiryResult::Found(seen, fills), .. }) => {
+        ReportKind::Inquiry(InquiryAnswer { result: InquiryResult::Found(seen, fills), other_legs, .. }) => {
             let filled = fills.iter().map(|fill| format!(", {}", fill_text(fill))).collect::<String>();
-            format!("order {} is {:?} with {}{filled}", seen.order, seen.state, terms_text(&seen.terms))
+            let others =
+                other_legs.iter().flatten().map(|leg| format!(", besides {}", leg_text(leg))).collect::<String>();
+            format!("order {} is {:?} with {}{filled}{others}", seen.order, seen.state, terms_text(&seen.terms))
+        }
+        ReportKind::CancelReplaced(told) => {
+            let leg = |leg: &Option<domain::Text>| leg.as_deref().unwrap_or("?").to_owned();
+            let (old, new) = (leg(&told.old_leg), leg(&told.new_leg));
+            format!("halves of {}: {old} canceled {:?}, {new} placed {:?}", told.order, told.canceled, told.placed)
+        }
+        ReportKind::Leg(seen) => format!("leg of {}: {}", seen.order, leg_text(seen)),
+        ReportKind::OpenOrders(page) => {
+            let legs: Vec<_> = page.orders.iter().map(|seen| format!("{} as {}", seen.order, leg_text(seen))).collect();
+            format!("open are {}", legs.join(", "))
         }
         other => format!("{other:?}"),
     }
+}
+
+/// `SIM-O1 Live with 100 @ 10 DAY`
+fn leg_text(leg: &VenueOrder) -> String {
+    format!("{} {:?} with {}", leg.ext_id.as_deref().unwrap_or("?"), leg.state, terms_text(&leg.terms))
 }
 
 fn terms_text(terms: &OrderTerms) -> String {

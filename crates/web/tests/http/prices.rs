@@ -26,6 +26,7 @@ fn the_feeds_are_those_of_the_adapters_that_are_connected() {
         simulated: true,
         exchanges: vec![],
         order_properties: vec![],
+        replace: domain::report::ReplaceKind::InPlace,
         open_for: OpenFor::Orders,
         lines: vec![],
     };

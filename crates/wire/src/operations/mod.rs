@@ -129,6 +129,7 @@ value_object! {
         exchangeIds: Vec<u64> = status.exchanges.iter().map(|exchange| exchange.0).collect(),
         orderProperties: Vec<&'static str> [List(&OneOf(ORDER_PROPERTIES))] =
             offered.map(OrderProperty::name).chain([REDUCE_ONLY]).collect(),
+        replace: &'static str [OneOf(REPLACE_KINDS)] = status.replace.name(),
         openFor: &'static str [OneOf(OPEN_FOR)] = status.open_for.name(),
         lines: Vec<LineVO<'a>> = status.lines.iter().map(LineVO::from_domain).collect(),
     }

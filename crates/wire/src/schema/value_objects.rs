@@ -8,7 +8,7 @@ use crate::operations::{AdapterVO, CheckVO, FixSessionVO, HealthVO, ImportedVO, 
 use crate::trading::breaks::{BreakVO, EvidenceVO};
 use crate::trading::limits::{BurstVO, LimitsVO};
 use crate::trading::market::{BarVO, LevelVO, OrderBookVO, SubscriptionVO, TickVO, TradeVO};
-use crate::trading::order::{FillVO, OrderStatusVO, OrderVO};
+use crate::trading::order::{FillVO, OrderLegVO, OrderStatusVO, OrderVO};
 use crate::trading::portfolio::{CashBalanceVO, ChargeVO, PortfolioValueVO, PositionVO, TransactionVO};
 use crate::trading::reference::{AccountVO, ExchangeVO, HolidayVO, SecurityFamilyVO, StrategyVO, TradingHoursVO};
 use crate::trading::risk::{DeadManTimerVO, KilledVO, VerdictVO};
@@ -40,6 +40,7 @@ pub(super) const SHAPES: &[ObjectSchema] = &[
     ProblemVO::OBJECT,
     FieldErrorVO::OBJECT,
     OrderVO::OBJECT,
+    OrderLegVO::OBJECT,
     OrderStatusVO::OBJECT,
     FillVO::OBJECT,
     PositionVO::OBJECT,

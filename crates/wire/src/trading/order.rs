@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use domain::order::OrderLeg;
 use domain::{Fill, Liquidity, Order, OrderStatus, Side, Source, TimeInForce};
 
 use crate::json::{ExactDecimal, Millis, exact};
@@ -43,8 +44,21 @@ value_object! {
         ? displayQuantity: ExactDecimal = exact(order.properties.display_quantity),
         ? minQuantity: ExactDecimal = exact(order.properties.min_quantity),
         ? reduceOnly: bool = order.properties.reduce_only.then_some(true),
+        ? legs: Vec<OrderLegVO<'a>> =
+            order.legs.as_ref().map(|legs| legs.0.iter().map(OrderLegVO::from_domain).collect()),
     }
     .with_variants(TYPES)
+}
+
+value_object! {
+    /// One of the orders at the venue of an order that had several.
+    pub struct OrderLegVO<'a> ("OrderLegVO")
+    from (leg: &'a OrderLeg) {
+        extId: &'a str = &leg.ext_id,
+        state: &'static str [OneOf(LEG_STATES)] = leg.state.name(),
+        quantity: ExactDecimal = leg.terms.quantity.into(),
+        filledQuantity: ExactDecimal = leg.filled.into(),
+    }
 }
 
 const TYPES: &[SchemaVariant] = &[

@@ -7,7 +7,7 @@ use domain::market::BookLevel;
 use domain::order::{BaseState, ExecType, OrderRequest, OrderTerms, PendingRequest};
 use domain::query::{AdapterStatus, LineStatus};
 use domain::reference::{Holiday, OptionRight, TradingHours};
-use domain::report::{LineKind, LineState, OpenFor, SessionState};
+use domain::report::{LineKind, LineState, OpenFor, ReplaceKind, SessionState};
 use domain::risk::{BurstLimit, SelfTradePrevention};
 use domain::*;
 
@@ -274,6 +274,7 @@ pub(crate) fn adapter_status() -> AdapterStatus {
         simulated: true,
         exchanges: vec![ExchangeId(1)],
         order_properties: vec![OrderProperty::PostOnly, OrderProperty::MinQuantity],
+        replace: ReplaceKind::CancelReplace,
         open_for: OpenFor::Reduce,
         lines: LineKind::ALL.map(line_status).to_vec(),
     }

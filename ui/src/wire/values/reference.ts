@@ -39,6 +39,7 @@ export const adapter = object({
   proof: venueProof,
   exchangeIds: list(number),
   orderProperties: list(text),
+  replace: text,
   lines: list(line),
   openFor: openFor,
 });

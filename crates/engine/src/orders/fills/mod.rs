@@ -14,6 +14,7 @@ use domain::{
 };
 
 use self::executions::{BookedExecution, Costs, ExecutionId};
+use super::legs::count_leg_fill;
 use super::order_events::{OrderChange, publish_order};
 use super::transitions::{OrderEvent, next_state};
 use crate::orders::ticket::OrderReport;
@@ -184,6 +185,7 @@ impl Trading {
         let order = self.orders.change(fill.order, |order| {
             order.state = effect.state;
             order.filled = effect.filled;
+            count_leg_fill(order, id.ext_order, fill.quantity);
             if order.ext_id.is_none() {
                 order.ext_id = named.cloned();
             }
@@ -204,6 +206,10 @@ impl Trading {
             ..OrderChange::from_venue(step, report.ext_at)
         };
         publish_order(report.moment, &order, change, out);
+        // What is left of a leg of an order that is filled must not trade.
+        if order.legs.is_some() {
+            self.settle_stray_legs(report.moment, order.id, out);
+        }
         // Parts of one order are one execution of a strategy's decision.
         if is_first {
             self.count_execution(report.moment, &order, out);

@@ -102,7 +102,8 @@ impl Trading {
     fn needs_inquiry(&self, order: OrderId) -> bool {
         let (Some(inquiry), Some(order)) = (self.inquiries.get(order), self.orders.get(order)) else { return false };
         let is_open = order.is_open() && !self.waiting_orders.contains(order.id);
-        inquiry.gap_at.is_some() || is_open && (awaits_venue(order) || order.in_doubt)
+        let needs_answer = is_open && (awaits_venue(order) || order.in_doubt);
+        inquiry.gap_at.is_some() || needs_answer || order.stray_legs().next().is_some()
     }
 
     /// Forgets what a report has settled.
@@ -167,6 +168,9 @@ impl Trading {
         if is_fresh {
             let lost = self.is_conclusive(order, answer).then_some(LOST_REQUEST);
             self.apply_final_state(moment, seen, lost, out);
+        }
+        for leg in answer.other_legs.iter().flatten().filter(|leg| is_fresh && leg.order == order.id) {
+            self.on_leg(moment, leg, moment.at, out);
         }
     }
 

@@ -105,7 +105,8 @@ impl Trading {
         let is_possible = order.pending == PendingRequest::Nothing
             && quantity > order.filled
             && check_terms(security, &terms).is_ok()
-            && self.check_listing(&order.adapter, order.security, &terms).is_ok();
+            && self.check_listing(&order.adapter, order.security, &terms).is_ok()
+            && self.check_replace(order, &terms).is_ok();
         is_possible.then_some(quantity)
     }
 }

@@ -114,6 +114,7 @@ impl Trading {
         self.check_hours(moment.at, &route, &terms)?;
         self.check_adapter(&order.adapter)?;
         self.check_listing(&order.adapter, order.security, &terms)?;
+        self.check_replace(&order, &terms)?;
         self.check_growth(&order, &terms)?;
         let candidate = Candidate {
             route: &route,
@@ -253,6 +254,9 @@ impl Trading {
         }
         self.start_venue_timeout(moment, order.id);
         out.instruct(&order.adapter, Instruction::Cancel(order.clone()));
+        if order.legs.is_some() {
+            self.settle_stray_legs(moment, order.id, out);
+        }
         order
     }
 

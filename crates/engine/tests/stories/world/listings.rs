@@ -46,6 +46,7 @@ fn venue_listing(status: &str, filters: &[&str]) -> VenueListing {
         quantity_max: quantity("to"),
         notional_min: amount("worth"),
         notional_max: amount("up-to"),
+        replace: None,
     }
 }
 

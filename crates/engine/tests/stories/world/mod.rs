@@ -4,6 +4,7 @@
 mod external;
 mod language;
 mod fixture;
+mod legs;
 mod lines;
 mod listings;
 mod money;
@@ -14,7 +15,7 @@ use domain::command::Command;
 use domain::query::Answer;
 use domain::report::{
     AdapterCapabilities, InquiryAnswer, InquiryResult, RefusesRepeatedIds, Report, ReportKind, SessionState, VenueFill,
-    VenueOrder, VenueSnapshot,
+    VenueSnapshot,
 };
 use domain::{
     AdapterName, Caller, CommandEnvelope, Event, ExchangeId, Input, Instruction, Mark, OrderId, OrderProperty, Query,
@@ -22,7 +23,7 @@ use domain::{
 };
 use engine::{Engine, Outbox};
 
-use external::{external, state};
+use external::external;
 use fixture::{credit, reference, security};
 use language::{command, price, terms};
 
@@ -243,6 +244,13 @@ impl StoryEngine {
                 reason: "time-out".into(),
                 dead_after: Some(self.now.plus_seconds(seconds.parse().unwrap())),
             },
+            ["replaces", id, "by", leg] => {
+                let order = self.order(id).unwrap();
+                let (_, terms) = order.pending.replace().unwrap();
+                ReportKind::Replaced { order: order.id, terms, ext_id: Some((*leg).into()) }
+            }
+            ["halves", id, canceled, placed, rest @ ..] => legs::halves(self.number(id), canceled, placed, rest),
+            ["leg", id, leg, fate] => ReportKind::Leg(Box::new(self.leg(id, leg, fate))),
             ["shows", parts @ ..] => ReportKind::Snapshot(self.picture(parts)),
             ["external", parts @ ..] => ReportKind::External(Box::new(external(parts))),
             ["gap"] => ReportKind::Gap,
@@ -266,6 +274,7 @@ impl StoryEngine {
             as_of: self.now.plus_seconds(-seconds_ago),
             dead_after: requests_for.map(|seconds| self.now.plus_seconds(seconds - seconds_ago)),
             result: InquiryResult::Found(seen, fills),
+            other_legs: (!orders.is_empty()).then_some(orders),
         })
     }
 
@@ -275,6 +284,7 @@ impl StoryEngine {
             as_of: self.now.plus_seconds(-seconds_ago),
             dead_after: requests_for.map(|seconds| self.now.plus_seconds(seconds - seconds_ago)),
             result: InquiryResult::NotFound,
+            other_legs: None,
         })
     }
 
@@ -298,13 +308,9 @@ impl StoryEngine {
                 ["ext", id, fate] => {
                     picture.external.push(external(&[id, "buy", "100", "AAPL", "@", "10", fate]));
                 }
-                [id, fate] => picture.orders.push(VenueOrder {
-                    order: self.number(id),
-                    ext_id: Some(format!("V{id}").into()),
-                    terms: self.order(id).map_or(terms("1", "1"), |order| order.terms),
-                    state: state(fate),
-                    reason: None,
-                }),
+                // A leg with another id of the venue than the first.
+                [id, leg, fate] => picture.orders.push(self.leg(id, leg, fate)),
+                [id, fate] => picture.orders.push(self.leg(id, &format!("V{id}"), fate)),
                 _ => panic!("not a part of a snapshot: {part}"),
             }
         }
@@ -372,6 +378,7 @@ impl StoryEngine {
                     format!("replace {} with {} @ {}", order.int_id, terms.quantity, show(terms.kind.limit()))
                 }
                 Instruction::Cancel(order) => format!("cancel {}", order.int_id),
+                Instruction::CancelLeg(order, leg) => format!("cancel leg {leg} of {}", order.int_id),
                 Instruction::Inquire(order) => format!("ask about {}", order.int_id),
                 Instruction::AskStatement(account) => format!("ask for the statement of account {account}"),
                 Instruction::ListOpenOrders => "list open orders".into(),

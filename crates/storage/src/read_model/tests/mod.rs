@@ -127,6 +127,7 @@ fn order(id: u64, state: BaseState) -> Order {
         submitted_by: None,
         changed_at: Timestamp(6),
         request: 0,
+        legs: None,
     }
 }
 

@@ -1,0 +1,239 @@
+//! Legs of orders, at venues that replace an order by cancelling it and placing another one. Either half can fail: the order
+//! then ends, keeps its terms, or has two legs in the market, of which the earlier one is cancelled again. What the venue
+//! has not said is asked about, never guessed.
+
+use std::collections::BTreeSet;
+
+use domain::order::{ExecType, LegState, Order, OrderLeg, OrderLegs, OrderTerms};
+use domain::report::{CancelReplaceReport, HalfOutcome, ReplaceKind, VenueOrder, VenueOrderState};
+use domain::{Event, Instruction, OrderId, Quantity, Text, Timestamp};
+
+use super::inquiries::inquiry_queue::INQUIRY_FIRST_SECONDS;
+use crate::orders::ticket::OrderReport;
+use crate::outbox::{Moment, Outbox};
+use crate::trading::Trading;
+
+const NO_REASON: &str = "the venue gave no reason";
+
+impl Trading {
+    pub(crate) fn on_cancel_replaced(&mut self, report: OrderReport, told: &CancelReplaceReport, out: &mut Outbox) {
+        let reason = told.reason.clone().unwrap_or_else(|| NO_REASON.into());
+        match (told.canceled, told.placed, &told.new_leg) {
+            (canceled, HalfOutcome::Done, Some(leg)) => self.on_leg_placed(report, told, (canceled, leg), out),
+            (HalfOutcome::Done, HalfOutcome::Refused, _) => {
+                let reason = format!("cancelled, but its replacement was refused: {reason}");
+                self.on_ended(report, ExecType::Canceled, Some(&reason.into()), out);
+            }
+            (HalfOutcome::Refused, HalfOutcome::Refused, _) => self.on_replace_rejected(report, &reason, out),
+            // What is placed and has no id cannot be told from the leg before.
+            (_, HalfOutcome::Done | HalfOutcome::Unknown, _) | (HalfOutcome::Unknown, HalfOutcome::Refused, _) => {
+                self.on_delivery_unknown(report, &reason, told.dead_after, out);
+            }
+        }
+    }
+
+    /// The new leg is in the market: the order works by it, whatever became of the one before.
+    fn on_leg_placed(
+        &mut self,
+        report: OrderReport,
+        told: &CancelReplaceReport,
+        (canceled, leg): (HalfOutcome, &Text),
+        out: &mut Outbox,
+    ) {
+        let Some(order) = self.find_order(report, out).cloned() else { return };
+        let old_leg = told.old_leg.clone().or(order.ext_id.clone()).filter(|old| old != leg);
+        if let Some((_, terms)) = order.pending.replace().filter(|_| order.ext_id.as_ref() != Some(leg)) {
+            self.name_old_leg(&order, old_leg.as_ref());
+            self.on_replaced(report, terms, Some(leg), out);
+        }
+        let works_by_it = |order: &Order| order.state.is_working() && order.ext_id.as_ref() == Some(leg);
+        if !self.orders.get(report.order).is_some_and(|order| works_by_it(order)) {
+            let terms = order.pending.replace().map_or(order.terms, |(_, terms)| terms);
+            self.add_stray_leg(&order, leg, terms, out);
+        }
+        let state = match canceled {
+            HalfOutcome::Done => LegState::Ended,
+            HalfOutcome::Refused => LegState::Live,
+            HalfOutcome::Unknown => LegState::Unknown,
+        };
+        if let Some(old_leg) = old_leg {
+            self.set_leg_state(report.moment, (report.order, &old_leg), state, out);
+        }
+        self.settle_stray_legs(report.moment, report.order, out);
+    }
+
+    /// The venue's id of the first leg may have been lost with its acceptance.
+    fn name_old_leg(&mut self, order: &Order, old_leg: Option<&Text>) {
+        if order.ext_id.is_none() && old_leg.is_some() {
+            self.orders.change(order.id, |order| order.ext_id = old_leg.cloned());
+        }
+    }
+
+    /// A leg that nothing explains: its replace was given up, or the order has ended.
+    fn add_stray_leg(&mut self, order: &Order, leg: &Text, terms: OrderTerms, out: &mut Outbox) {
+        let added = self.orders.change(order.id, |order| {
+            begin_legs(order);
+            let legs = order.legs.get_or_insert_default();
+            if legs.get(leg).is_none() {
+                legs.0.push(OrderLeg::live(leg.clone(), terms));
+            }
+        });
+        self.warn_stray_leg(&added, leg, out);
+    }
+
+    /// Whether the venue gives a replaced order another id, so that the earlier one has to be remembered.
+    pub(super) fn makes_leg(&self, order: &Order, ext_id: Option<&Text>) -> bool {
+        ext_id.is_some()
+            && order.ext_id.is_some()
+            && ext_id != order.ext_id.as_ref()
+            && self.adapters.replace_kind(&order.adapter) == ReplaceKind::CancelReplace
+    }
+
+    /// What the venue shows of a leg besides the one that the order works by.
+    pub(crate) fn on_leg(&mut self, moment: Moment, seen: &VenueOrder, as_of: Timestamp, out: &mut Outbox) {
+        let (Some(order), Some(ext_id)) = (self.orders.get(seen.order).cloned(), &seen.ext_id) else { return };
+        if order.changed_at > as_of || (order.state.is_working() && order.ext_id.as_ref() == Some(ext_id)) {
+            return;
+        }
+        let is_known = order.legs.as_ref().is_some_and(|legs| legs.get(ext_id).is_some());
+        if !is_known && seen.state == VenueOrderState::Live && order.ext_id.as_ref() != Some(ext_id) {
+            self.add_stray_leg(&order, ext_id, seen.terms, out);
+        }
+        let state = if seen.state == VenueOrderState::Live { LegState::Live } else { LegState::Ended };
+        self.set_leg_state(moment, (order.id, ext_id), state, out);
+        self.settle_stray_legs(moment, order.id, out);
+    }
+
+    fn set_leg_state(&mut self, moment: Moment, (order, ext_id): (OrderId, &Text), state: LegState, out: &mut Outbox) {
+        let leg = |order: &Order| order.legs.as_ref().and_then(|legs| legs.get(ext_id)).cloned();
+        let Some(before) = self.orders.get(order).and_then(|order| leg(order)) else { return };
+        // A leg that is filled is shown as live until its fills are counted.
+        let is_filled = before.filled >= before.terms.quantity;
+        if before.state == state || is_filled && before.state == LegState::Ended {
+            return;
+        }
+        let changed = self.orders.change(order, |order| {
+            if let Some(leg) = order.legs.as_mut().and_then(|legs| legs.get_mut(ext_id)) {
+                leg.state = state;
+            }
+            order.changed_at = moment.at;
+        });
+        out.publish(Event::Order(changed.clone()));
+        match state {
+            LegState::Live => self.warn_stray_leg(&changed, ext_id, out),
+            LegState::Ended => self.settle_leg_break(moment, &changed, ext_id, out),
+            LegState::Unknown => {}
+        }
+    }
+
+    fn warn_stray_leg(&mut self, order: &Order, leg: &Text, out: &mut Outbox) {
+        let text = format!("order {}: {leg} is in the market too and is cancelled", order.int_id);
+        out.error("two-legs", text);
+        self.note_stray_leg(order, leg);
+    }
+
+    /// Legs that may trade besides the one that the order works by are cancelled, and asked about until they are gone.
+    pub(crate) fn settle_stray_legs(&mut self, moment: Moment, order: OrderId, out: &mut Outbox) {
+        let Some(held) = self.orders.get(order).filter(|order| order.stray_legs().next().is_some()) else { return };
+        let live = held.stray_legs().filter(|leg| leg.state == LegState::Live);
+        for leg in live.map(|leg| leg.ext_id.clone()).collect::<Vec<_>>() {
+            let numbered = self.orders.change(order, |order| order.request += 1);
+            out.instruct(&numbered.adapter, Instruction::CancelLeg(numbered.clone(), leg));
+        }
+        if self.inquiries.get(order).is_none_or(|inquiry| inquiry.ask_at.is_none()) {
+            let ask_at = moment.at.plus_seconds(INQUIRY_FIRST_SECONDS.into());
+            self.start_inquiry(order, ask_at, |_| {});
+        }
+    }
+
+    /// What a venue lists of orders, and apart from it the legs besides those that they work by. A new leg that is not known
+    /// yet comes first: what else is listed of its order is then an earlier one.
+    pub(crate) fn split_legs<'a>(&self, mut listed: Vec<&'a VenueOrder>) -> (Vec<&'a VenueOrder>, Vec<&'a VenueOrder>) {
+        let is_replaced = |seen: &&VenueOrder| {
+            let order = self.orders.get(seen.order).filter(|order| self.makes_leg(order, seen.ext_id.as_ref()));
+            order.is_some_and(|order| order.pending.replace().is_some()) && !self.is_other_leg(seen)
+        };
+        let replaced: BTreeSet<OrderId> =
+            listed.iter().filter(|seen| is_replaced(seen)).map(|seen| seen.order).collect();
+        let (mut legs, mut orders) = (Vec::new(), Vec::new());
+        for seen in listed.drain(..) {
+            let is_earlier = replaced.contains(&seen.order) && !is_replaced(&seen);
+            if is_earlier || self.is_other_leg(seen) { legs.push(seen) } else { orders.push(seen) }
+        }
+        (legs, orders)
+    }
+
+    /// Whether a listed order is a leg besides the one that the order works by.
+    pub(crate) fn is_other_leg(&self, seen: &VenueOrder) -> bool {
+        let Some((order, ext_id)) = self.orders.get(seen.order).zip(seen.ext_id.as_ref()) else { return false };
+        let is_other = order.ext_id.as_ref().is_some_and(|working| working != ext_id);
+        if !is_other || self.adapters.replace_kind(&order.adapter) != ReplaceKind::CancelReplace {
+            return false;
+        }
+        let is_known = order.legs.as_ref().is_some_and(|legs| legs.get(ext_id).is_some());
+        // A leg that is not known is the new one, where a replace is on its way.
+        is_known || order.pending.replace().is_none()
+    }
+}
+
+/// The leg that the order worked by so far becomes the first of the list.
+fn begin_legs(order: &mut Order) {
+    if let (None, Some(ext_id)) = (&order.legs, &order.ext_id) {
+        let state = if order.state.is_working() { LegState::Live } else { LegState::Ended };
+        let first = OrderLeg { ext_id: ext_id.clone(), terms: order.terms, state, filled: order.filled };
+        order.legs = Some(Box::new(OrderLegs(vec![first])));
+    }
+}
+
+/// The order works by a new leg from now on; the one before has ended, unless the venue says otherwise.
+fn add_leg(order: &mut Order, ext_id: &Text, terms: OrderTerms) {
+    begin_legs(order);
+    let quantity = terms.quantity.minus(order.filled).unwrap_or(Quantity::ZERO);
+    end_working_leg(order);
+    let legs = order.legs.get_or_insert_default();
+    match legs.get_mut(ext_id) {
+        Some(known) => known.state = LegState::Live,
+        None => legs.0.push(OrderLeg::live(ext_id.clone(), OrderTerms { quantity, ..terms })),
+    }
+}
+
+/// A replace took effect: with a new leg, or in place.
+pub(super) fn change_legs(order: &mut Order, new_leg: Option<&Text>, terms: OrderTerms) {
+    if let Some(ext_id) = new_leg {
+        return add_leg(order, ext_id, terms);
+    }
+    let Order { legs: Some(legs), ext_id: Some(ext_id), .. } = order else { return };
+    let others = legs.0.iter().filter(|leg| leg.ext_id != *ext_id);
+    let elsewhere = others.fold(Quantity::ZERO, |sum, leg| sum.plus(leg.filled).unwrap_or(sum));
+    if let Some(leg) = legs.get_mut(ext_id) {
+        leg.terms = OrderTerms { quantity: terms.quantity.minus(elsewhere).unwrap_or(terms.quantity), ..terms };
+    }
+}
+
+/// The leg that the order works by has left the market.
+pub(super) fn end_working_leg(order: &mut Order) {
+    let Order { legs: Some(legs), ext_id: Some(ext_id), .. } = order else { return };
+    if let Some(leg) = legs.get_mut(ext_id) {
+        leg.state = LegState::Ended;
+    }
+}
+
+/// Counts a fill for its leg; one that names none is of the leg that the order works by.
+pub(super) fn count_leg_fill(order: &mut Order, ext_order: Option<&Text>, quantity: Quantity) {
+    let Order { legs: Some(legs), ext_id, .. } = order else { return };
+    let Some(named) = ext_order.or(ext_id.as_ref()) else { return };
+    if let Some(leg) = legs.get_mut(named) {
+        leg.add_fill(quantity);
+    }
+}
+
+/// The terms that the venue shows of an order, without what only its legs explain: fills of earlier legs add to the quantity
+/// that the venue has of it.
+pub(crate) fn shown_terms(order: &Order, seen: &VenueOrder) -> OrderTerms {
+    let Some((legs, ext_id)) = order.legs.as_ref().zip(seen.ext_id.as_ref()) else { return seen.terms };
+    let Some(leg) = legs.get(ext_id) else { return seen.terms };
+    let mut others = legs.0.iter().filter(|other| other.ext_id != *ext_id);
+    let total = others.try_fold(leg.terms.quantity, |sum, other| sum.plus(other.filled));
+    let explained = [Ok(leg.terms.quantity), total].contains(&Ok(seen.terms.quantity));
+    if explained { OrderTerms { quantity: order.terms.quantity, ..seen.terms } } else { seen.terms }
+}
