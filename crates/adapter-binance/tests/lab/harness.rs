@@ -13,7 +13,7 @@ use adapter_binance::protocol::requests::{BinanceRequest, OrderTicket};
 use adapter_binance::venue_type::open_adapter;
 use adapter_binance::{BinanceAdapter, BinanceSpotType};
 use adapters::Adapter;
-use adapters::conformance::{DurableView, Harness, OrderIntent};
+use adapters::conformance::{DurableView, FailedHalf, Harness, OrderIntent};
 use adapters::venue_type::{COMMON_SETTINGS, VenueContext, VenueSettings, VenueType};
 use bus::Catalogue;
 use domain::order::OrderTerms;
@@ -236,6 +236,11 @@ impl Harness for LabHarness {
         OrderTerms { quantity: "0.006".parse().unwrap(), ..order.terms }
     }
 
+    /// A lower quantity alone would keep the leg.
+    fn new_leg_terms(&self, _: &Order) -> OrderTerms {
+        terms("0.01", Some("21000"))
+    }
+
     fn disconnect(&mut self) {
         self.settle();
         self.is_down = true;
@@ -295,6 +300,14 @@ impl Harness for LabHarness {
     }
 
     /// The lab is another process: only the adapter starts again.
+    /// The lab cannot leave the order and place the new one without cutting the connection; the tests of its faults do.
+    fn fail_half(&mut self, half: FailedHalf) -> bool {
+        if half == FailedHalf::Place {
+            run_value(self.lab.arm("replace-half"));
+        }
+        half == FailedHalf::Place
+    }
+
     fn restart(&mut self) {
         self.lab.write_credentials(&self.folder.path().join("key.toml"), "ALPHA", self.kind);
         self.adapter = adapter_of(&self.lines, self.folder.path());

@@ -99,6 +99,11 @@ impl<H: Harness> ConformanceClient<H> {
         self.harness.adapter().cancel(at, order)
     }
 
+    pub(super) fn cancel_leg(&mut self, order: &Order, leg: &Text) -> SendOutcome {
+        let at = self.harness.now();
+        self.harness.adapter().cancel_leg(at, order, leg)
+    }
+
     pub(super) fn inquire(&mut self, order: &Order) -> SendOutcome {
         let at = self.harness.now();
         self.asked_at = at;

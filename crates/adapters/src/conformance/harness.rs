@@ -23,6 +23,11 @@ pub trait Harness {
     /// New terms for a resting order, with which it would still rest.
     fn other_terms(&self, order: &Order) -> OrderTerms;
 
+    /// The same, with which a venue that cancels an order and places another one makes a new leg.
+    fn new_leg_terms(&self, order: &Order) -> OrderTerms {
+        self.other_terms(order)
+    }
+
     /// Cuts the connection to the venue. Earlier requests have reached it; its reports are lost from now on.
     fn disconnect(&mut self);
 
@@ -50,11 +55,31 @@ pub trait Harness {
         false
     }
 
+    /// From now on this half of every replace fails at a venue that cancels an order and places another one. False where the
+    /// harness cannot do that; then the rules about that half are not shown.
+    fn fail_half(&mut self, half: FailedHalf) -> bool {
+        let _ = half;
+        false
+    }
+
     /// Adapter and, where it runs in the same process, venue crash and start again from their files.
     fn restart(&mut self);
 
     /// Reads the venue's durable state, where that is possible.
     fn durable_view(&self) -> Option<DurableView>;
+}
+
+/// Which half of a cancel-replace fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FailedHalf {
+    /// Neither: it succeeds again.
+    None,
+    /// The order is not cancelled, and the new one is placed.
+    Cancel,
+    /// The order is cancelled, and the new one refused.
+    Place,
+    /// Nothing is done.
+    Both,
 }
 
 /// The venue's state if it crashed now.

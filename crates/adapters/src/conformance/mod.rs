@@ -5,6 +5,7 @@ mod conformance_client;
 mod harness;
 mod external_rules;
 mod inquiry_rules;
+mod leg_rules;
 mod line_rules;
 mod listing_rules;
 mod rules;
@@ -15,7 +16,7 @@ use std::fmt;
 
 use conformance_client::ConformanceClient;
 
-pub use harness::{DurableView, Harness, OrderIntent, RuleVerdict};
+pub use harness::{DurableView, FailedHalf, Harness, OrderIntent, RuleVerdict};
 
 /// A rule and whether it was kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,12 +27,14 @@ pub struct RuleOutcome {
     pub verdict: RuleVerdict,
 }
 
-/// Runs every rule in a harness of its own.
+/// Runs every rule in a harness of its own; those about legs where the venue replaces an order by cancelling it and placing
+/// another one.
 pub fn check<H: Harness>(make: impl Fn() -> H) -> Vec<RuleOutcome> {
     let judge = |(rule, kept): (&'static str, rules::Rule<H>)| {
         let verdict = kept(&mut ConformanceClient::new(make())).err().unwrap_or(RuleVerdict::Passed);
         RuleOutcome { rule, verdict }
     };
+    let replace = make().adapter().capabilities().replace;
     rules::all()
         .into_iter()
         .chain(inquiry_rules::all())
@@ -40,6 +43,7 @@ pub fn check<H: Harness>(make: impl Fn() -> H) -> Vec<RuleOutcome> {
         .chain(line_rules::all())
         .chain(external_rules::all())
         .chain(venue_listing_rules::all())
+        .chain(leg_rules::all(replace))
         .map(judge)
         .collect()
 }

@@ -2,15 +2,15 @@
 
 use std::path::Path;
 
-use adapters::conformance::{DurableView, Harness, OrderIntent};
+use adapters::conformance::{DurableView, FailedHalf, Harness, OrderIntent};
 use adapters::simulated::{LEDGER_COMPACT_BYTES, SimulatedAdapter, SimulatedVenueSettings, VenueControls};
 use adapters::{Adapter, SendOutcome};
 use domain::order::OrderTerms;
-use domain::report::{LineKind, ListingStatus, VenueListing};
+use domain::report::{LineKind, ListingStatus, ReplaceKind, VenueListing};
 use domain::{Decimal, Order, Quantity, Timestamp};
 use storage::append_log::AppendLog;
 use tempfile::TempDir;
-use venue_sim::{Faults, LinesDown, VenueConfig, VenueFees, VenueRecord, VenueSimulator};
+use venue_sim::{Faults, LinesDown, ReplaceHalf, VenueConfig, VenueFees, VenueRecord, VenueSimulator};
 
 use crate::fixture::{order, terms};
 use crate::market::{LATENCY_NANOS, START, venue};
@@ -26,12 +26,18 @@ pub(crate) struct SimulatedHarness<A> {
     /// Somebody else copies the next order.
     is_copied: bool,
     listing_changes: i64,
+    replace: ReplaceKind,
 }
 
 impl<A: Adapter> SimulatedHarness<A> {
     pub(crate) fn around(wrap: impl Fn(SimulatedAdapter) -> A + 'static) -> Self {
+        Self::replacing(ReplaceKind::InPlace, wrap)
+    }
+
+    /// A venue that replaces orders in this way.
+    pub(crate) fn replacing(replace: ReplaceKind, wrap: impl Fn(SimulatedAdapter) -> A + 'static) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let simulated = open(&folder, START);
+        let simulated = open(&folder, replace, START);
         let controls = simulated.controls();
         let adapter = wrap(simulated);
         Self {
@@ -43,6 +49,7 @@ impl<A: Adapter> SimulatedHarness<A> {
             orders: 0,
             is_copied: false,
             listing_changes: 0,
+            replace,
         }
     }
 }
@@ -56,10 +63,10 @@ pub(crate) fn settings(folder: &TempDir) -> SimulatedVenueSettings {
 }
 
 /// With fees, so that statements and fills can disagree about them.
-fn open(folder: &TempDir, at: Timestamp) -> SimulatedAdapter {
+fn open(folder: &TempDir, replace: ReplaceKind, at: Timestamp) -> SimulatedAdapter {
     let fees = Some(VenueFees { maker: Decimal::ZERO, taker: Decimal::new(1, 3) });
     let settings = settings(folder);
-    let venue = VenueConfig { fees, ..settings.venue };
+    let venue = VenueConfig { fees, replace, ..settings.venue };
     SimulatedAdapter::open(SimulatedVenueSettings { venue, ..settings }, at).unwrap()
 }
 
@@ -131,8 +138,19 @@ impl<A: Adapter> Harness for SimulatedHarness<A> {
         true
     }
 
+    fn fail_half(&mut self, half: FailedHalf) -> bool {
+        let replace_half = match half {
+            FailedHalf::None => None,
+            FailedHalf::Cancel => Some(ReplaceHalf::Placed),
+            FailedHalf::Place => Some(ReplaceHalf::Canceled),
+            FailedHalf::Both => Some(ReplaceHalf::Neither),
+        };
+        self.controls.set_faults(Faults { replace_half, ..Faults::default() });
+        true
+    }
+
     fn restart(&mut self) {
-        let simulated = open(&self.folder, self.now);
+        let simulated = open(&self.folder, self.replace, self.now);
         self.controls = simulated.controls();
         self.adapter = (self.wrap)(simulated);
     }
@@ -140,7 +158,7 @@ impl<A: Adapter> Harness for SimulatedHarness<A> {
     /// What another venue would know that starts from the same ledger.
     fn durable_view(&self) -> Option<DurableView> {
         let SimulatedVenueSettings { ledger, venue, .. } = settings(&self.folder);
-        let now = self.now;
+        let (now, venue) = (self.now, VenueConfig { replace: self.replace, ..venue });
         Some(Box::new(move || {
             let mut heir = VenueSimulator::new(venue.clone(), now).unwrap();
             heir.restore(read(&ledger), now);

@@ -9,6 +9,7 @@ mod faulty_adapter;
 mod narrow_faults;
 mod harness;
 mod ledger;
+mod leg_faults;
 mod paper;
 mod paper_harness;
 mod conformance;
