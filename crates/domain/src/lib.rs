@@ -3,6 +3,7 @@
 
 #![warn(missing_docs)]
 
+pub mod admin;
 pub mod amount;
 pub mod breaks;
 pub mod characters;

@@ -11,6 +11,7 @@ pub mod strategies;
 pub use follower::follower_engine::{FollowerEngine, FollowerError, FollowerParts};
 pub use follower::follower_loop::{FollowerExit, FollowerLoop, FollowerUpdate, LeadHandover};
 pub use live::{EngineClock, EventSink, LiveExit, LiveLoop, LiveOptions, LiveParts, PulseOptions};
+pub use recovery::admin_state::{AdminAt, admin_at, admin_batch};
 pub use recovery::catch_up::keep_caught_up;
 pub use recovery::past_engine::PastEngine;
 pub use recovery::{

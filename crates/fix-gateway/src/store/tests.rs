@@ -39,7 +39,7 @@ impl StoreHarness {
     fn commit(&self) -> usize {
         let requests = self.lanes.requests.try_iter().map(|request| {
             let RequestPayload::LedgerRecord(record) = request.payload else { panic!("{:?}", request.payload) };
-            self.ledger.apply(&record).unwrap();
+            self.ledger.apply(1, &record).unwrap();
             request.reply_to.send(Reply { sequence: 1, outcome: Ok(Answer::Done) });
         });
         requests.count()

@@ -385,7 +385,7 @@ impl LiveLoop {
     }
 
     fn release_output(&mut self, mut held: GatedOutput, events: &mut Vec<PublishedEvent>) {
-        if let Some(Err(reason)) = held.ledger_record.map(|bytes| self.parts.ledger.apply(&bytes)) {
+        if let Some(Err(reason)) = held.ledger_record.map(|bytes| self.parts.ledger.apply(held.sequence, &bytes)) {
             error!(%reason, "ledger record is unreadable and was skipped");
         }
         held.origin.iter().for_each(|origin| self.parts.ledger.record_seq_num(origin));
@@ -450,7 +450,7 @@ impl LiveLoop {
         let mut ledger = self.parts.ledger.snapshot();
         for held in self.gate.iter() {
             // One that cannot be read is skipped and logged when it is released.
-            held.ledger_record.iter().for_each(|bytes| drop(ledger.apply(bytes)));
+            held.ledger_record.iter().for_each(|bytes| drop(ledger.apply(held.sequence, bytes)));
             held.origin.iter().for_each(|origin| ledger.record_seq_num(origin));
         }
         ledger

@@ -1,6 +1,7 @@
 //! Crash recovery: loads the newest valid snapshot and replays the journal after it, by the same code as live; and what a
 //! journal goes on with after its end was lost and given up.
 
+pub(crate) mod admin_state;
 pub(crate) mod catch_up;
 pub(crate) mod past_engine;
 
@@ -257,7 +258,9 @@ impl<'a> RecoveryReplay<'a> {
                 self.recovered.reserved = self.recovered.reserved.max(up_to);
             }
             journal_records::LEDGER => {
-                self.ledger.apply(entry.payload).map_err(|reason| unreadable(UnreadableRecord(reason)))?;
+                self.ledger
+                    .apply(entry.sequence, entry.payload)
+                    .map_err(|reason| unreadable(UnreadableRecord(reason)))?;
             }
             // Deliveries to strategies; recovery never runs their code.
             journal_records::DELIVERY_LOG => {}

@@ -4,21 +4,30 @@
 //! append ▸ inbox ▸ journal ▸ durable ▸ absorb ▸ read
 //! ```
 //!
-//! It shows durable records only. A start fills it from a snapshot and from the records after it.
+//! It shows durable records only. A start fills it from a snapshot and from the records after it. It also has the users, tokens and
+//! settings that follow from the records of administration.
 
 #[cfg(test)]
 mod tests;
 
+mod admin;
+mod operation;
+
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
+use std::sync::mpsc::Receiver;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use bus::ledger::{LedgerRecord, seq_num_stream, stream_session};
 use bus::reply::{Reply, reply_channel};
 use bus::{Inbox, InboxError, Ledger, ReplyReceiver};
+use domain::admin::{AdminRecord, AdminState};
 use domain::{Decimal, MessageOrigin, Refusal};
 use minicbor::bytes::ByteVec;
-use minicbor::{Decode, Encode};
+
+use admin::AdminFollower;
+pub use admin::{SequencedAdminRecord, admin_record, read_admin_records};
+use operation::LedgerOperation;
 
 /// A longer record is refused.
 pub const LEDGER_RECORD_BYTES_MAX: usize = 1 << 20;
@@ -32,27 +41,7 @@ const ENTRY_BYTES: usize = 64;
 pub struct JournalLedger {
     inbox: Inbox,
     streams: RwLock<LedgerStreams>,
-}
-
-/// As in the journal.
-#[derive(Debug, Encode, Decode)]
-enum LedgerOperation {
-    #[n(0)]
-    Append {
-        #[n(0)]
-        stream: String,
-        #[n(1)]
-        key: u64,
-        #[n(2)]
-        bytes: ByteVec,
-    },
-    #[n(1)]
-    TruncateBefore {
-        #[n(0)]
-        stream: String,
-        #[n(1)]
-        key: u64,
-    },
+    admin_follower: AdminFollower,
 }
 
 /// A record as the journal holds it, for whoever writes one without a server.
@@ -63,13 +52,15 @@ pub fn record(stream: &str, key: u64, bytes: &[u8]) -> Vec<u8> {
 
 impl JournalLedger {
     pub fn new(inbox: Inbox) -> Self {
-        Self { inbox, streams: RwLock::default() }
+        Self { inbox, streams: RwLock::default(), admin_follower: AdminFollower::default() }
     }
 
     /// Applies a record that is durable, or replayed: in the journal's order, each once. Fails where it cannot be
     /// decoded.
-    pub fn apply(&self, record: &[u8]) -> Result<(), String> {
-        self.streams.write().unwrap_or_else(PoisonError::into_inner).apply(record)
+    pub fn apply(&self, sequence: u64, record: &[u8]) -> Result<(), String> {
+        let applied = self.streams.write().unwrap_or_else(PoisonError::into_inner).apply(sequence, record)?;
+        applied.into_iter().for_each(|record| self.admin_follower.send(sequence, record));
+        Ok(())
     }
 
     /// Everything that is durable. The records are shared, not copied, so that the caller waits neither for copying nor
@@ -84,14 +75,28 @@ impl JournalLedger {
 
     /// Restores an exported ledger; it is unchanged where the bytes cannot be decoded.
     pub fn import(&self, exported: &[u8]) -> Result<(), String> {
-        let streams: BTreeMap<String, BTreeMap<u64, ByteVec>> =
-            minicbor::decode(exported).map_err(|error| format!("not an export of the Ledger: {error}"))?;
+        let (streams, admin) = admin::decode_export(exported)?;
         let shared = |entries: BTreeMap<u64, ByteVec>| {
             LedgerStream::from_entries(entries.into_iter().map(|(key, bytes)| (key, Arc::new(bytes))).collect())
         };
         let streams = streams.into_iter().map(|(name, entries)| (name, shared(entries))).collect();
-        *self.streams.write().unwrap_or_else(PoisonError::into_inner) = LedgerStreams(streams);
+        *self.streams.write().unwrap_or_else(PoisonError::into_inner) = LedgerStreams { streams, admin };
         Ok(())
+    }
+
+    /// Users, tokens and settings, as far as they are durable.
+    pub fn admin(&self) -> Arc<AdminState> {
+        self.streams.read().unwrap_or_else(PoisonError::into_inner).admin.clone()
+    }
+
+    /// Records of administration that become durable from now on, for one reader.
+    pub fn follow_admin(&self) -> Receiver<SequencedAdminRecord> {
+        self.admin_follower.begin()
+    }
+
+    /// The reply comes when the record is durable.
+    pub fn append_admin(&self, record: AdminRecord) -> Result<ReplyReceiver, InboxError> {
+        self.inbox.append_ledger_record(admin_record(record), None)
     }
 
     /// Records the MsgSeqNum of a command, once the command is durable, or replayed.
@@ -108,29 +113,36 @@ impl JournalLedger {
 /// All records by stream, as they were at one record of the journal. One that goes into a snapshot of the engine also needs those
 /// that are journalled and not durable yet: records before a snapshot are not replayed.
 #[derive(Default, Clone)]
-pub struct LedgerStreams(BTreeMap<String, LedgerStream>);
+pub struct LedgerStreams {
+    streams: BTreeMap<String, LedgerStream>,
+    admin: Arc<AdminState>,
+}
 
 impl LedgerStreams {
-    /// In the journal's order, each record once. Fails where it cannot be decoded.
-    pub fn apply(&mut self, record: &[u8]) -> Result<(), String> {
+    /// In the journal's order, each record once. Fails where it cannot be decoded. Gives back a record of administration.
+    pub fn apply(&mut self, sequence: u64, record: &[u8]) -> Result<Option<AdminRecord>, String> {
         let record = minicbor::decode(record).map_err(|error| format!("not a record of the Ledger: {error}"))?;
         match record {
             LedgerOperation::Append { stream, key, bytes } => {
-                let held = self.0.entry(stream.clone()).or_default();
+                let held = self.streams.entry(stream.clone()).or_default();
                 held.insert(key, bytes);
                 held.enforce_limit(&stream);
             }
             LedgerOperation::TruncateBefore { stream, key } => {
-                self.0.get_mut(&stream).into_iter().for_each(|held| held.remove_below(key));
-                self.0.retain(|_, held| !held.entries.is_empty());
+                self.streams.get_mut(&stream).into_iter().for_each(|held| held.remove_below(key));
+                self.streams.retain(|_, held| !held.entries.is_empty());
+            }
+            LedgerOperation::Admin(record) => {
+                Arc::make_mut(&mut self.admin).apply(sequence, &record);
+                return Ok(Some(record));
             }
         }
-        Ok(())
+        Ok(None)
     }
 
     /// Only the highest MsgSeqNum of a session matters, and numbers of a session never fall.
     pub fn record_seq_num(&mut self, origin: &MessageOrigin) {
-        let held = self.0.entry(seq_num_stream(&origin.session)).or_default();
+        let held = self.streams.entry(seq_num_stream(&origin.session)).or_default();
         held.insert(origin.seq_num, ByteVec::from(Vec::new()));
         let highest = held.entries.last_key_value().map_or(origin.seq_num, |(number, _)| *number);
         held.remove_below(highest);
@@ -139,8 +151,8 @@ impl LedgerStreams {
     /// As [`JournalLedger::import`] reads it.
     pub fn encode(&self) -> Vec<u8> {
         let streams: BTreeMap<_, _> =
-            self.0.iter().map(|(name, stream)| (name.as_str(), by_key(&stream.entries))).collect();
-        minicbor::to_vec(streams).expect("a vector takes every byte")
+            self.streams.iter().map(|(name, stream)| (name.as_str(), by_key(&stream.entries))).collect();
+        admin::encode_export(&streams, &self.admin)
     }
 }
 
@@ -162,14 +174,14 @@ impl Ledger for JournalLedger {
     fn read(&self, stream: &str, keys: RangeInclusive<u64>, limit: usize) -> Vec<LedgerRecord> {
         let streams = self.streams.read().unwrap_or_else(PoisonError::into_inner);
         // An empty range is no range for the map.
-        let Some(held) = streams.0.get(stream).filter(|_| !keys.is_empty()) else { return Vec::new() };
+        let Some(held) = streams.streams.get(stream).filter(|_| !keys.is_empty()) else { return Vec::new() };
         let found = held.entries.range(keys).take(limit);
         found.map(|(key, bytes)| LedgerRecord { key: *key, bytes: bytes.to_vec() }).collect()
     }
 
     fn last(&self, stream: &str) -> Option<LedgerRecord> {
         let streams = self.streams.read().unwrap_or_else(PoisonError::into_inner);
-        let (key, bytes) = streams.0.get(stream)?.entries.last_key_value()?;
+        let (key, bytes) = streams.streams.get(stream)?.entries.last_key_value()?;
         Some(LedgerRecord { key: *key, bytes: bytes.to_vec() })
     }
 

@@ -22,7 +22,7 @@ impl LedgerFixture {
         let requests = self.lanes.requests.try_iter();
         let commit = |request: bus::EngineRequest| {
             let RequestPayload::LedgerRecord(record) = request.payload else { panic!("{:?}", request.payload) };
-            self.book.apply(&record).unwrap();
+            self.book.apply(1, &record).unwrap();
             request.reply_to.send(Reply { sequence: 1, outcome: Ok(Answer::Done) });
             record
         };
@@ -105,10 +105,10 @@ fn after_a_restart_the_book_is_the_same_from_records_or_from_a_snapshot() {
     let after = session.commit();
 
     let replayed = LedgerFixture::new();
-    before.iter().chain(&after).for_each(|record| replayed.book.apply(record).unwrap());
+    before.iter().chain(&after).for_each(|record| replayed.book.apply(1, record).unwrap());
     let restored = LedgerFixture::new();
     restored.book.import(&snapshot).unwrap();
-    after.iter().for_each(|record| restored.book.apply(record).unwrap());
+    after.iter().for_each(|record| restored.book.apply(1, record).unwrap());
 
     let expected = reports(&[(2, "report"), (3, "report"), (4, "report"), (5, "after the snapshot")]);
     assert_eq!(
@@ -124,7 +124,7 @@ fn bytes_that_are_no_record_and_no_export_are_refused_and_change_nothing() {
     session.send(1, "report");
     session.commit();
     for bad in [&b""[..], b"\xff", b"\x82\x09\x80"] {
-        assert!(session.book.apply(bad).unwrap_err().starts_with("not a record of the Ledger: "));
+        assert!(session.book.apply(1, bad).unwrap_err().starts_with("not a record of the Ledger: "));
         assert!(session.book.import(bad).unwrap_err().starts_with("not an export of the Ledger: "));
     }
     assert_eq!(session.sent(0..=9), reports(&[(1, "report")]));
@@ -173,4 +173,43 @@ fn the_number_of_a_sessions_newest_command_survives_in_a_snapshot() {
     restored.book.import(&session.book.export()).unwrap();
     assert_eq!((newest(&session.book, "BANK"), newest(&restored.book, "BANK")), (Some(7), Some(7)));
     assert_eq!(newest(&session.book, "FUND"), None);
+}
+
+fn settings(document: &str) -> AdminRecord {
+    let kept = domain::admin::SettingsRecord {
+        owner: "anna".into(),
+        document: document.into(),
+        revision: 1,
+        changed: domain::Timestamp(0),
+    };
+    AdminRecord { changes: vec![domain::admin::AdminChange::PutSettings(kept)] }
+}
+
+/// The state goes into a snapshot, and durable records to whoever keeps a view of them.
+#[test]
+fn records_of_administration_become_the_state_of_a_snapshot_and_are_passed_on() {
+    let session = LedgerFixture::new();
+    session.send(1, "new 7");
+    let follower = session.book.follow_admin();
+    session.book.append_admin(settings("{}")).unwrap();
+    assert_eq!(*session.book.admin(), AdminState::default(), "not before it is durable");
+    session.commit();
+    assert_eq!(follower.try_recv().unwrap(), (1, settings("{}")));
+    let restored = LedgerFixture::new();
+    restored.book.import(&session.book.export()).unwrap();
+    assert_eq!((restored.book.admin(), restored.sent(1..=9)), (session.book.admin(), reports(&[(1, "new 7")])));
+    assert_eq!(&*restored.book.admin().settings["anna"].document, "{}");
+}
+
+/// They would let everybody in.
+#[test]
+fn a_build_that_knows_no_users_cannot_read_a_snapshot_with_users() {
+    let session = LedgerFixture::new();
+    session.send(1, "new 7");
+    session.commit();
+    let as_before = |export: &[u8]| minicbor::decode::<BTreeMap<String, BTreeMap<u64, ByteVec>>>(export).is_ok();
+    assert!(as_before(&session.book.export()));
+    session.book.append_admin(settings("{}")).unwrap();
+    session.commit();
+    assert!(!as_before(&session.book.export()));
 }
