@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
-use std::path::Path;
 use std::sync::Arc;
 use std::thread::available_parallelism;
 use std::time::Duration;
@@ -11,8 +10,8 @@ use domain::{Text, Timestamp};
 use secrecy::{ExposeSecret, SecretString};
 use tokio::sync::Semaphore;
 
-use crate::audit::{AccessRequest, Actor, AuditEntry, DONE};
-use crate::audit_writer::AuditWriter;
+use crate::audit::entry::{AccessRequest, Actor, AuditEntry, DONE};
+use crate::audit::writer::AuditWriter;
 use crate::error::AccessError;
 use crate::grant::{self, AccessGrant, Authenticated, GrantBasis};
 use crate::identity::{AccessCredentials, AccessDenied, Identity, RefusalCounts};
@@ -22,9 +21,10 @@ use crate::login::password_cache::{AttemptLocks, PasswordCache, PasswordFingerpr
 use crate::login::secret::{self, Secret};
 use crate::login::sessions::LoginSessions;
 use crate::users::name::PrincipalName;
+use crate::users::principal::User;
 use crate::users::role::UserRole;
 use crate::users::user_directory::{UserDirectory, UserDirectoryCache};
-use crate::users::user_store::{User, UserStore};
+use crate::users::user_store::UserStore;
 
 /// Where the time comes from.
 pub type AccessClock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
@@ -73,12 +73,11 @@ pub struct Access {
 }
 
 impl Access {
-    pub fn open(folder: &Path, settings: AccessSettings, clock: AccessClock) -> Result<Self, AccessError> {
-        let register = Arc::new(UserStore::open(folder)?);
+    pub fn open(register: Arc<UserStore>, settings: AccessSettings, clock: AccessClock) -> Result<Self, AccessError> {
         let recorder = AuditWriter::start(register.clone()).map_err(AccessError::system)?;
         let half_of_the_machine = available_parallelism().map_or(1, |cores| (cores.get() / 2).max(1));
         Ok(Self {
-            directory: UserDirectoryCache::open(register.clone(), clock())?,
+            directory: UserDirectoryCache::open(register.clone())?,
             password_cache: PasswordCache::new().map_err(AccessError::system)?,
             attempt_locks: AttemptLocks::default(),
             throttle: LoginThrottle::default(),
@@ -96,18 +95,13 @@ impl Access {
         (self.clock)()
     }
 
-    /// For lists and changes; after a change call [`Access::refresh`].
+    /// For lists and changes.
     pub fn user_store(&self) -> &Arc<UserStore> {
         &self.user_store
     }
 
-    /// Applies changes of the user store at once.
-    pub fn refresh(&self) -> Result<(), AccessError> {
-        self.directory.refresh()
-    }
-
     pub fn has_users(&self) -> Result<bool, AccessError> {
-        self.directory.current(self.now()).map(|directory| !directory.users.is_empty())
+        self.directory.current().map(|directory| !directory.users.is_empty())
     }
 
     /// The identity, or why access is denied; a refusal is in the audit before it is returned.
@@ -144,7 +138,7 @@ impl Access {
     /// Whether a grant is still valid: not where the token was revoked, changed or has expired, the user was changed or removed,
     /// the session has ended, or anonymous access was switched off.
     pub fn is_valid(&self, pass: &AccessGrant) -> Result<bool, AccessError> {
-        let directory = self.directory.current(self.now())?;
+        let directory = self.directory.current()?;
         Ok(match &pass.0 {
             GrantBasis::Anonymous { peer, role } => self.anonymous_role(&directory, *peer).as_ref() == Some(role),
             GrantBasis::Token { prefix, digest, rights } => directory
@@ -178,8 +172,8 @@ impl Access {
     }
 
     fn directory(&self) -> Result<Arc<UserDirectory>, AccessDenied> {
-        self.directory.current(self.now()).map_err(|error| {
-            tracing::error!(%error, "user store cannot be read; logins are refused");
+        self.directory.current().map_err(|error| {
+            tracing::error!(%error, "users cannot be read; logins are refused");
             AccessDenied::Unavailable
         })
     }
@@ -286,7 +280,7 @@ impl Access {
         let attempt = self.throttle.start(&account, peer, self.now()).map_err(|_| AccessDenied::TooManyAttempts)?;
         delay(attempt.delay).await;
         let user = self.directory()?.users.get(name).cloned();
-        let hash = user.as_ref().map(|user| user.password.clone());
+        let hash = user.as_ref().map(|user| user.password.to_string());
         match (user, self.hash_and_compare(password, hash).await) {
             (Some(user), Ok(true)) => {
                 attempt.succeeded(self.now());

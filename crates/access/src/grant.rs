@@ -8,8 +8,8 @@ use domain::rights::TradingRights;
 
 use crate::identity::Identity;
 use crate::login::secret::SecretDigest;
+use crate::users::principal::{AccessToken, User};
 use crate::users::role::UserRole;
-use crate::users::user_store::{AccessToken, User};
 
 /// Checked by [`Access::is_valid`](crate::Access::is_valid).
 #[derive(Debug, Clone)]

@@ -169,7 +169,12 @@ pub(crate) mod tests {
             limits: BrokerLimits::default(),
         };
         let folder = tempfile::tempdir().unwrap();
-        let access = Access::open(folder.path(), access::AccessSettings::default(), Arc::new(|| Timestamp(0))).unwrap();
+        let access = Access::open(
+            Arc::new(access::UserStore::in_memory(folder.path()).unwrap()),
+            access::AccessSettings::default(),
+            Arc::new(|| Timestamp(0)),
+        )
+        .unwrap();
         (BrokerState::new(settings, bus, access.into()), folder)
     }
 }

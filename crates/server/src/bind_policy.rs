@@ -1,19 +1,11 @@
 //! Bind policy: an address that other machines can reach is refused until at least one user can log in.
 
-use access::{Access, AccessSettings, AnonymousPolicy, UserRole};
+use access::{AccessSettings, AnonymousPolicy, UserRole};
 
-use crate::clock::ServerClock;
 use crate::config::{AnonymousRole, Config};
 use crate::exit_failure::{Exit, ExitFailure};
 
-/// Opens the register of users, and refuses a configuration that would leave the house open.
-pub fn open(config: &Config, clock: ServerClock) -> Result<Access, ExitFailure> {
-    let access = Access::open(&config.data_dir, settings(config), clock)?;
-    check_exposure(config, access.has_users()?)?;
-    Ok(access)
-}
-
-fn settings(config: &Config) -> AccessSettings {
+pub fn settings(config: &Config) -> AccessSettings {
     let anonymous = match config.auth_anonymous_role {
         None => AnonymousPolicy::Automatic,
         Some(AnonymousRole::Nobody) => AnonymousPolicy::Denied,
@@ -24,10 +16,16 @@ fn settings(config: &Config) -> AccessSettings {
     AccessSettings { anonymous, live_adapter: config.has_live_adapter() }
 }
 
-fn check_exposure(config: &Config, has_users: bool) -> Result<(), ExitFailure> {
+/// Refuses a server that nobody could reach.
+pub fn check_ports(config: &Config) -> Result<(), ExitFailure> {
     if config.http_port.0.or(config.https_port.0).is_none() {
         return Err(refused("http.port: off, and https.port too: nobody could reach the server".to_owned()));
     }
+    Ok(())
+}
+
+/// Refuses a configuration that would leave the house open.
+pub fn check_exposure(config: &Config, has_users: bool) -> Result<(), ExitFailure> {
     if config.bind.0.is_loopback() {
         return Ok(());
     }
@@ -63,66 +61,43 @@ fn refused(reason: String) -> ExitFailure {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
-    use access::{AccessChannel, AccessRequest, Actor, Password, UserStore};
-    use domain::Timestamp;
     use expect_test::expect;
 
     use super::*;
     use crate::config::Sources;
 
-    struct House(tempfile::TempDir);
-
-    impl House {
-        fn new() -> Self {
-            Self(tempfile::tempdir().unwrap())
-        }
-
-        fn add_a_user(&self) {
-            let visit = AccessRequest { channel: AccessChannel::CommandLine, peer: None, action: "user add".into() };
-            let (name, password) = ("boss".parse().unwrap(), Password::new("correct horse".into()).unwrap());
-            let user = (&name, &UserRole::Admin, &password);
-            let register = UserStore::open(self.0.path()).unwrap();
-            register.add_user(user, false, &Actor { user: None, request: visit }, Timestamp(0)).unwrap();
-        }
-
-        /// Nothing where the doors may open, else why not.
-        fn opens(&self, set: &[&str]) -> String {
-            let set = set.iter().map(|text| (*text).to_owned()).collect();
-            let data_dir = Some(self.0.path().to_owned());
-            let config = Config::load(&Sources { set, data_dir, ..Sources::default() }).unwrap();
-            let opened = open(&config, Arc::new(|| Timestamp(0)));
-            opened.map_or_else(|failure| failure.to_string(), |_| String::new())
-        }
+    /// Nothing where the doors may open, else why not.
+    fn opens(set: &[&str], has_users: bool) -> String {
+        let set = set.iter().map(|text| (*text).to_owned()).collect();
+        let config = Config::load(&Sources { set, ..Sources::default() }).unwrap();
+        let checked = check_ports(&config).and_then(|()| check_exposure(&config, has_users));
+        checked.map_or_else(|failure| failure.to_string(), |()| String::new())
     }
 
     #[test]
     fn on_loopback_the_doors_open_without_users() {
-        assert_eq!(House::new().opens(&[]), "");
-        assert_eq!(House::new().opens(&["bind=::1"]), "");
+        assert_eq!(opens(&[], false), "");
+        assert_eq!(opens(&["bind=::1"], false), "");
     }
 
     #[test]
     fn nobody_can_reach_the_house_from_elsewhere_before_somebody_can_log_in() {
         expect![[r#"
             the configuration can't be used:
-              bind: 0.0.0.0 can be reached from other machines, and nobody can log in yet: add a user first, for instance with rialto user add admin --role admin"#]].assert_eq(&House::new().opens(&["bind=0.0.0.0", "auth.allowPlaintext=true"]));
+              bind: 0.0.0.0 can be reached from other machines, and nobody can log in yet: add a user first, for instance with rialto user add admin --role admin"#]].assert_eq(&opens(&["bind=0.0.0.0", "auth.allowPlaintext=true"], false));
     }
 
     #[test]
     fn passwords_do_not_cross_a_network_in_plain_text_unless_it_is_said() {
-        let house = House::new();
-        house.add_a_user();
         expect![[r#"
             the configuration can't be used:
-              http.port: passwords and tokens would cross the network to 192.168.1.5 in plain text; set http.port=off to serve HTTPS alone, or auth.allowPlaintext=true if that is what you want"#]].assert_eq(&house.opens(&["bind=192.168.1.5"]));
-        assert_eq!(house.opens(&["bind=192.168.1.5", "auth.allowPlaintext=true"]), "");
+              http.port: passwords and tokens would cross the network to 192.168.1.5 in plain text; set http.port=off to serve HTTPS alone, or auth.allowPlaintext=true if that is what you want"#]].assert_eq(&opens(&["bind=192.168.1.5"], true));
+        assert_eq!(opens(&["bind=192.168.1.5", "auth.allowPlaintext=true"], true), "");
         let plain = ["bind=192.168.1.5", "http.port=off"];
         expect![[r#"
             the configuration can't be used:
-              broker.tcp.port: passwords and tokens would cross the network to 192.168.1.5 in plain text; set broker.tcp.port=off to serve STOMP over TLS alone, or auth.allowPlaintext=true if that is what you want"#]].assert_eq(&house.opens(&plain));
-        assert_eq!(house.opens(&[&plain[..], &["broker.tcp.port=off", "broker.ws.port=off"]].concat()), "");
+              broker.tcp.port: passwords and tokens would cross the network to 192.168.1.5 in plain text; set broker.tcp.port=off to serve STOMP over TLS alone, or auth.allowPlaintext=true if that is what you want"#]].assert_eq(&opens(&plain, true));
+        assert_eq!(opens(&[&plain[..], &["broker.tcp.port=off", "broker.ws.port=off"]].concat(), true), "");
     }
 
     #[test]
@@ -130,7 +105,7 @@ mod tests {
         expect![[r#"
             the configuration can't be used:
               http.port: off, and https.port too: nobody could reach the server"#]]
-        .assert_eq(&House::new().opens(&["http.port=off", "https.port=off"]));
+        .assert_eq(&opens(&["http.port=off", "https.port=off"], false));
     }
 
     #[test]

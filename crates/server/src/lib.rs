@@ -40,6 +40,8 @@ pub mod simulate;
 pub mod signals;
 /// The certificate of the TLS doors.
 pub mod tls;
+/// Users and tokens in the journal: of a running server, and of a folder that no server holds.
+pub mod users;
 /// The types of venues, and the commands about them.
 pub mod venues;
 

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use access::{Access, AccessSettings};
+use access::{Access, AccessSettings, UserStore};
 use adapters::simulated::{SimulatedVenueSettings, VenueControls, newest_order};
 use adapters::{AdapterHost, SimulatedAdapter, VenueBackoff};
 use bus::inbox::{Inbox, inbox};
@@ -55,7 +55,8 @@ impl Machine {
     /// A new machine whose data folder is empty.
     pub(crate) fn new(plan: &MachinePlan, beside: &Path) -> Result<Self, String> {
         let clock = SimulatedClock::new();
-        let access = Access::open(beside, AccessSettings::default(), clock.shared());
+        let users = UserStore::in_memory(beside).map_err(|error| error.to_string())?;
+        let access = Access::open(Arc::new(users), AccessSettings::default(), clock.shared());
         let settings = beside.join("sessions.cfg");
         std::fs::write(&settings, SESSION_SETTINGS).map_err(|error| error.to_string())?;
         let sessions = FixSessionFile::read(&settings).map_err(|problems| problems.join("; "))?;

@@ -212,12 +212,7 @@ impl AppState {
         work: impl FnOnce(&UserStore, Timestamp) -> Result<T, UserStoreError> + Send + 'static,
     ) -> Result<T, Problem> {
         let access = self.0.access.clone();
-        let done = self.blocking(move || {
-            let done = work(access.user_store(), access.now())?;
-            access.refresh()?;
-            Ok::<_, UserStoreError>(done)
-        });
-        Ok(done.await??)
+        Ok(self.blocking(move || work(access.user_store(), access.now())).await??)
     }
 
     /// A kill whose disk does not answer shuts the outbound gate.

@@ -47,8 +47,24 @@ impl Password {
     }
 
     /// With a salt of its own, in the text form that names its parameters.
-    pub(crate) fn hash(&self) -> Result<String, password_hash::Error> {
-        argon2().hash_password(self.0.expose_secret().as_bytes()).map(|hash: PasswordHash| hash.to_string())
+    pub fn digest(&self) -> Result<PasswordDigest, password_hash::Error> {
+        let hash = argon2().hash_password(self.0.expose_secret().as_bytes());
+        hash.map(|hash: PasswordHash| PasswordDigest(hash.to_string()))
+    }
+}
+
+/// What is stored of a password.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PasswordDigest(String);
+
+impl PasswordDigest {
+    /// From its text form; absent where it is none.
+    pub fn parse(text: &str) -> Option<Self> {
+        PasswordHash::new(text).ok().map(|_| Self(text.to_owned()))
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
     }
 }
 
@@ -92,11 +108,13 @@ mod tests {
     #[test]
     fn a_password_is_kept_as_argon2id_with_a_salt_of_its_own() {
         let password = Password::new("correct horse".into()).unwrap();
-        let (one, other) = (password.hash().unwrap(), password.hash().unwrap());
-        assert!(one.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{one}");
+        let (one, other) = (password.digest().unwrap(), password.digest().unwrap());
+        assert!(one.as_str().starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{one:?}");
         assert_ne!(one, other);
-        assert!(matches_hash(&"correct horse".into(), Some(&one)));
-        assert!(!matches_hash(&"correct horsf".into(), Some(&one)));
+        assert!(matches_hash(&"correct horse".into(), Some(one.as_str())));
+        assert!(!matches_hash(&"correct horsf".into(), Some(one.as_str())));
+        assert_eq!(PasswordDigest::parse(one.as_str()), Some(one));
+        assert_eq!(PasswordDigest::parse("correct horse"), None);
     }
 
     #[test]

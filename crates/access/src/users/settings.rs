@@ -1,7 +1,7 @@
 //! User settings: one opaque document per user, with a revision for optimistic locking.
 
 use domain::Timestamp;
-use rusqlite::{Connection, OptionalExtension, params};
+use domain::admin::{AdminChange, AdminState, SettingsRecord};
 
 use crate::error::AccessError;
 use crate::users::user_store::{UserStore, UserStoreError};
@@ -19,7 +19,10 @@ pub struct UserSettings {
 impl UserStore {
     /// The settings of a user or a token; anonymous callers share one document.
     pub fn settings(&self, owner: Option<&str>) -> Result<Option<UserSettings>, AccessError> {
-        self.read(|reader| load_settings(reader, owner))
+        let state = self.state();
+        let read =
+            |kept: &SettingsRecord| UserSettings { document: kept.document.to_string(), revision: kept.revision };
+        Ok(state.settings.get(owner.unwrap_or(LOCAL)).map(read))
     }
 
     /// Saves a document in place of the one that the writer has read, where that is still the current one. Returns the
@@ -31,21 +34,15 @@ impl UserStore {
         seen: Option<u64>,
         at: Timestamp,
     ) -> Result<u64, UserStoreError> {
-        self.write("keep settings in", |transaction| {
-            let revision = load_settings(transaction, owner)?.map_or(0, |settings| settings.revision);
+        let owner = owner.unwrap_or(LOCAL);
+        self.change_unaudited(|state: &AdminState| {
+            let revision = state.settings.get(owner).map_or(0, |settings| settings.revision);
             if seen.is_some_and(|seen| seen != revision) {
-                return Ok(Err(UserStoreError::SettingsChanged { revision }));
+                return Err(UserStoreError::SettingsChanged { revision });
             }
-            let sql = "INSERT INTO settings VALUES (?1, ?2, ?3, ?4) ON CONFLICT (owner) DO UPDATE \
-                       SET document = ?2, revision = ?3, changed = ?4";
-            transaction.execute(sql, params![owner.unwrap_or(LOCAL), document, revision + 1, at.0])?;
-            Ok(Ok(revision + 1))
+            let (owner, document, revision) = (owner.into(), document.into(), revision + 1);
+            let kept = SettingsRecord { owner, document, revision, changed: at };
+            Ok((vec![AdminChange::PutSettings(kept)], revision))
         })
     }
-}
-
-fn load_settings(connection: &Connection, owner: Option<&str>) -> rusqlite::Result<Option<UserSettings>> {
-    let mut statement = connection.prepare_cached("SELECT document, revision FROM settings WHERE owner = ?1")?;
-    let read = |row: &rusqlite::Row<'_>| Ok(UserSettings { document: row.get(0)?, revision: row.get(1)? });
-    statement.query_row([owner.unwrap_or(LOCAL)], read).optional()
 }

@@ -1,17 +1,13 @@
-//! User directory cache: users and tokens in memory; changes by other processes are seen within a second, changes by
-//! this one at once.
+//! User directory cache: users and tokens as they are used, made again when one of them has changed.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use domain::{Text, Timestamp};
+use domain::Text;
 
 use crate::error::AccessError;
-use crate::users::user_store::{AccessToken, User, UserStore};
-
-/// An older cache is compared with the file before it is used.
-const DIRECTORY_SECONDS_MAX: i64 = 1;
+use crate::users::principal::{AccessToken, User};
+use crate::users::user_store::UserStore;
 
 #[derive(Debug, Default)]
 pub(crate) struct UserDirectory {
@@ -24,31 +20,22 @@ pub(crate) struct UserDirectory {
 pub(crate) struct UserDirectoryCache {
     register: Arc<UserStore>,
     newest: RwLock<Arc<UserDirectory>>,
-    compared_at: AtomicI64,
 }
 
 impl UserDirectoryCache {
-    pub(crate) fn open(register: Arc<UserStore>, at: Timestamp) -> Result<Self, AccessError> {
+    pub(crate) fn open(register: Arc<UserStore>) -> Result<Self, AccessError> {
         let newest = RwLock::new(Arc::new(load(&register)?));
-        Ok(Self { register, newest, compared_at: AtomicI64::new(at.0) })
+        Ok(Self { register, newest })
     }
 
-    pub(crate) fn current(&self, at: Timestamp) -> Result<Arc<UserDirectory>, AccessError> {
-        let compared_at = Timestamp(self.compared_at.load(Ordering::Relaxed));
-        if at.seconds_since(compared_at) >= DIRECTORY_SECONDS_MAX {
-            self.refresh()?;
-            self.compared_at.fetch_max(at.0, Ordering::Relaxed);
+    pub(crate) fn current(&self) -> Result<Arc<UserDirectory>, AccessError> {
+        let newest = self.newest();
+        if self.register.revision() == newest.revision {
+            return Ok(newest);
         }
-        Ok(self.newest())
-    }
-
-    /// Loads the directory again where the file has changed.
-    pub(crate) fn refresh(&self) -> Result<(), AccessError> {
-        if self.register.revision()? != self.newest().revision {
-            let directory = Arc::new(load(&self.register)?);
-            *self.newest.write().unwrap_or_else(PoisonError::into_inner) = directory;
-        }
-        Ok(())
+        let directory = Arc::new(load(&self.register)?);
+        *self.newest.write().unwrap_or_else(PoisonError::into_inner) = directory.clone();
+        Ok(directory)
     }
 
     fn newest(&self) -> Arc<UserDirectory> {
@@ -59,7 +46,7 @@ impl UserDirectoryCache {
 
 /// The revision is read first: a change in between makes the directory look older than it is, and it is loaded again.
 fn load(register: &UserStore) -> Result<UserDirectory, AccessError> {
-    let revision = register.revision()?;
+    let revision = register.revision();
     let users = register.users()?.into_iter().map(|user| (user.name.text().clone(), Arc::new(user)));
     let tokens = register.tokens()?.into_iter().map(|token| (token.prefix.clone(), Arc::new(token)));
     Ok(UserDirectory { revision, users: users.collect(), tokens: tokens.collect() })

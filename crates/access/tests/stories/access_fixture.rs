@@ -7,10 +7,12 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use access::{
     Access, AccessChannel, AccessCredentials, AccessRequest, AccessSettings, Actor, NewToken, Password, PrincipalName,
-    Secret, UserRole, UserStoreError,
+    Secret, UserRole, UserStore, UserStoreError,
 };
 use domain::Timestamp;
 use tempfile::TempDir;
+
+use crate::recording_log::RecordingLog;
 
 pub(crate) const HERE: &str = "127.0.0.1";
 pub(crate) const ELSEWHERE: &str = "192.168.1.5";
@@ -19,6 +21,7 @@ pub(crate) const RIGHT: &str = "correct horse";
 pub(crate) struct AccessFixture {
     folder: TempDir,
     nanos: Arc<AtomicI64>,
+    pub(crate) log: Arc<RecordingLog>,
     pub(crate) access: Access,
 }
 
@@ -33,8 +36,9 @@ impl AccessFixture {
             let nanos = nanos.clone();
             Arc::new(move || Timestamp(nanos.load(Ordering::Relaxed)))
         };
-        let access = Access::open(folder.path(), settings, clock).unwrap();
-        Self { folder, nanos, access }
+        let log = RecordingLog::new();
+        let access = Access::open(Arc::new(log.store(folder.path())), settings, clock).unwrap();
+        Self { folder, nanos, log, access }
     }
 
     /// With one user, `anna`, a trader.
@@ -46,6 +50,13 @@ impl AccessFixture {
 
     pub(crate) fn folder(&self) -> &Path {
         self.folder.path()
+    }
+
+    /// The store of a process that has only the journal.
+    pub(crate) fn restarted(&self) -> (TempDir, UserStore) {
+        let folder = tempfile::tempdir().unwrap();
+        let store = self.log.replayed().store(folder.path());
+        (folder, store)
     }
 
     pub(crate) fn advance(&self, seconds: i64) {
@@ -65,26 +76,22 @@ impl AccessFixture {
         let register = self.access.user_store();
         let outcome =
             register.add_user((&name(user), &role, &password), replace, &actor("user add"), self.access.now());
-        self.access.refresh().unwrap();
         outcome
     }
 
     pub(crate) fn remove(&self, user: &str) -> Result<(), UserStoreError> {
         let outcome = self.access.user_store().remove_user(&name(user), &actor("user remove"), self.access.now());
-        self.access.refresh().unwrap();
         outcome
     }
 
     pub(crate) fn new_token(&self, wanted: &str, role: UserRole, days: u32) -> Result<Secret, UserStoreError> {
         let wanted = NewToken { name: name(wanted), role, days };
         let made = self.access.user_store().new_token(wanted, &actor("token new"), self.access.now());
-        self.access.refresh().unwrap();
         made.map(|(_, secret)| secret)
     }
 
     pub(crate) fn revoke(&self, token: &str) -> Result<(), UserStoreError> {
         let outcome = self.access.user_store().revoke_token(&name(token), &actor("token revoke"), self.access.now());
-        self.access.refresh().unwrap();
         outcome
     }
 
@@ -100,17 +107,20 @@ impl AccessFixture {
         self.attempt(AccessCredentials::login(user, password.into()), HERE).await
     }
 
-    /// Every row: what a reader of the audit sees, one line each.
     pub(crate) fn audit(&self) -> String {
-        let rows = self.access.user_store().audit(0, 1_000).unwrap();
-        let line = |row: access::AuditRow| {
-            let (user, peer) = (row.user.unwrap_or("-".into()), row.peer.unwrap_or("-".into()));
-            let (id, at, last) = (row.id, row.at.millis() / 1_000, row.last_at.millis() / 1_000);
-            let (door, action, outcome, detail, times) = (row.door, row.action, row.outcome, row.detail, row.times);
-            format!("{id} at {at}s {user} {door} {peer} [{action}] {outcome}: {detail} ({times}x, last {last}s)\n")
-        };
-        rows.into_iter().map(line).collect()
+        audit_of(self.access.user_store())
     }
+}
+
+/// Every row: what a reader of the audit sees, one line each.
+pub(crate) fn audit_of(store: &UserStore) -> String {
+    let line = |row: access::AuditRow| {
+        let (user, peer) = (row.user.unwrap_or("-".into()), row.peer.unwrap_or("-".into()));
+        let (id, at, last) = (row.id, row.at.millis() / 1_000, row.last_at.millis() / 1_000);
+        let (door, action, outcome, detail, times) = (row.door, row.action, row.outcome, row.detail, row.times);
+        format!("{id} at {at}s {user} {door} {peer} [{action}] {outcome}: {detail} ({times}x, last {last}s)\n")
+    };
+    store.audit(0, 1_000).unwrap().into_iter().map(line).collect()
 }
 
 pub(crate) fn name(text: &str) -> PrincipalName {

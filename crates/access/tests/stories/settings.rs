@@ -1,4 +1,4 @@
-use access::{UserRole, UserSettings, UserStore, UserStoreError};
+use access::{UserRole, UserSettings, UserStoreError};
 use domain::Timestamp;
 
 use crate::access_fixture::{AccessFixture, RIGHT, actor, name};
@@ -12,12 +12,12 @@ fn kept(document: &str, revision: u64) -> Option<UserSettings> {
 #[test]
 fn every_user_has_settings_that_survive_a_restart() {
     let fixture = AccessFixture::with_anna();
-    let register = UserStore::open(fixture.folder()).unwrap();
+    let register = fixture.access.user_store();
     assert_eq!(register.settings(Some("anna")).unwrap(), None);
     assert_eq!(register.save_settings(Some("anna"), "{}", None, AT).unwrap(), 1);
     assert_eq!(register.save_settings(Some("anna"), r#"{"wide":true}"#, Some(1), AT).unwrap(), 2);
     assert_eq!(register.save_settings(None, r#"{"local":1}"#, Some(0), AT).unwrap(), 1);
-    let again = UserStore::open(fixture.folder()).unwrap();
+    let (_folder, again) = fixture.restarted();
     assert_eq!(again.settings(Some("anna")).unwrap(), kept(r#"{"wide":true}"#, 2));
     assert_eq!(again.settings(None).unwrap(), kept(r#"{"local":1}"#, 1), "anonymous callers share one document");
     assert_eq!(again.settings(Some("bert")).unwrap(), None);
@@ -26,7 +26,7 @@ fn every_user_has_settings_that_survive_a_restart() {
 #[test]
 fn settings_are_not_overwritten_by_a_writer_with_an_old_revision() {
     let fixture = AccessFixture::with_anna();
-    let register = UserStore::open(fixture.folder()).unwrap();
+    let register = fixture.access.user_store();
     register.save_settings(Some("anna"), "1", None, AT).unwrap();
     register.save_settings(Some("anna"), "2", Some(1), AT).unwrap();
     let late = register.save_settings(Some("anna"), "3", Some(1), AT);
@@ -38,7 +38,7 @@ fn settings_are_not_overwritten_by_a_writer_with_an_old_revision() {
 fn settings_go_with_their_user() {
     let fixture = AccessFixture::with_anna();
     fixture.new_token("robot", UserRole::Viewer, 1).unwrap();
-    let register = UserStore::open(fixture.folder()).unwrap();
+    let register = fixture.access.user_store();
     for owner in ["anna", "robot"] {
         register.save_settings(Some(owner), "{}", None, AT).unwrap();
     }

@@ -110,24 +110,20 @@ impl BrokerHarness {
         let password = Password::new(PASSWORD.into()).unwrap();
         let user = (&name.parse().unwrap(), &role, &password);
         self.access.user_store().add_user(user, true, &operator(), self.access.now()).unwrap();
-        self.access.refresh().unwrap();
     }
 
     pub(crate) fn token(&self, name: &str, role: UserRole) -> String {
         let wanted = NewToken { name: name.parse().unwrap(), role, days: 1 };
         let (_, secret) = self.access.user_store().new_token(wanted, &operator(), self.access.now()).unwrap();
-        self.access.refresh().unwrap();
         secret.text().to_owned()
     }
 
     pub(crate) fn revoke(&self, token: &str) {
         self.access.user_store().revoke_token(&token.parse().unwrap(), &operator(), self.access.now()).unwrap();
-        self.access.refresh().unwrap();
     }
 
     pub(crate) fn remove(&self, user: &str) {
         self.access.user_store().remove_user(&user.parse().unwrap(), &operator(), self.access.now()).unwrap();
-        self.access.refresh().unwrap();
     }
 
     /// The secret of a session, as a cookie holds it.
@@ -263,7 +259,12 @@ fn access_fixture() -> (TempDir, Arc<Access>, Arc<AtomicI64>) {
     let (folder, nanos) = (tempfile::tempdir().unwrap(), Arc::new(AtomicI64::new(1_794_839_400_000_000_000)));
     let of_clock = nanos.clone();
     let clock = Arc::new(move || Timestamp(of_clock.load(Ordering::Relaxed)));
-    let access = Access::open(folder.path(), access::AccessSettings::default(), clock).unwrap();
+    let access = Access::open(
+        Arc::new(access::UserStore::in_memory(folder.path()).unwrap()),
+        access::AccessSettings::default(),
+        clock,
+    )
+    .unwrap();
     (folder, Arc::new(access), nanos)
 }
 

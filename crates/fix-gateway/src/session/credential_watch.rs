@@ -77,10 +77,14 @@ mod tests {
 
     fn desk(folder: &std::path::Path) -> (Arc<Access>, access::Secret) {
         let clock: access::AccessClock = Arc::new(|| Timestamp(0));
-        let access = Access::open(folder, access::AccessSettings::default(), clock).unwrap();
+        let access = Access::open(
+            Arc::new(access::UserStore::in_memory(folder).unwrap()),
+            access::AccessSettings::default(),
+            clock,
+        )
+        .unwrap();
         let wanted = NewToken { name: "robot".parse().unwrap(), role: UserRole::Trader, days: 1 };
         let (_, secret) = access.user_store().new_token(wanted, &operator(), Timestamp(0)).unwrap();
-        access.refresh().unwrap();
         (Arc::new(access), secret)
     }
 
@@ -95,7 +99,6 @@ mod tests {
         assert!(timeout(Duration::from_secs(60), wait_until_revoked(&access, &pass)).await.is_err());
         assert!(!sentry.is_revoked());
         access.user_store().revoke_token(&"robot".parse().unwrap(), &operator(), Timestamp(0)).unwrap();
-        access.refresh().unwrap();
         wait_until_revoked(&access, &pass).await;
         sleep(Duration::from_secs(2 * CREDENTIAL_CHECK_SECONDS)).await;
         assert!(sentry.is_revoked());

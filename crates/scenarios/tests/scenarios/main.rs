@@ -55,6 +55,7 @@ mod disk;
 mod damage;
 mod lost;
 mod backup;
+mod users;
 mod in_doubt;
 mod lines;
 mod lost_reports;

@@ -16,14 +16,15 @@ use crate::test_platform::{AAPL, SAP, TestPlatform, TraderClient, fields, limit,
 /// The clock of the story goes on this much later.
 const AN_HOUR: i64 = 3_600;
 /// Nothing of these belongs to a later start: the running server, keys and certificates, prices that are made again, logs.
-const LEFT_OUT: [&str; 7] = [
+const LEFT_OUT: [&str; 8] = [
     "data/lock",
     "data/server.json",
     "data/control.sock",
     "data/tls",
     "data/bars",
     "data/fix/log",
-    "data/access.sqlite*",
+    "data/access*.sqlite*",
+    "data/audit.sqlite*",
 ];
 
 fn releases() -> Vec<PathBuf> {

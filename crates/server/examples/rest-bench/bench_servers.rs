@@ -37,7 +37,11 @@ pub(crate) struct BenchServers {
 impl BenchServers {
     pub(crate) fn open(context: &BenchEngine, folder: &Path) -> Outcome<Self> {
         let (ours_on, bare_on) = (runtime(SERVER)?, runtime(BARE)?);
-        let access = Arc::new(Access::open(folder, access::AccessSettings::default(), Arc::new(now))?);
+        let access = Arc::new(Access::open(
+            Arc::new(access::UserStore::in_memory(folder)?),
+            access::AccessSettings::default(),
+            Arc::new(now),
+        )?);
         let limits = HttpLimits { requests_per_second: REQUESTS_PER_SECOND, ..HttpLimits::default() };
         let (ours, listener) = listen(&ours_on)?;
         let settings = WebSettings { limits, ..WebSettings::default() };

@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use access::UserStore;
 use domain::Timestamp;
 use storage::bars;
 use storage::journal::{self, BackupFolders, ChainHash, CopiedJournal};
@@ -64,15 +63,15 @@ impl<'a> PointInProgress<'a> {
                 self.files.push(files::describe(&self.folder, &name)?);
             }
         }
-        self.copy_access(data)
+        self.copy_old_users(data)
     }
 
-    fn copy_access(&mut self, data: &Path) -> Result<(), ExitFailure> {
-        if !data.join(access::FILE).exists() {
+    /// The file of an older version, until a server has imported it.
+    fn copy_old_users(&mut self, data: &Path) -> Result<(), ExitFailure> {
+        let path = self.folder.join(access::FILE);
+        if !access::copy_old_file(data, &path)? {
             return Ok(());
         }
-        let path = self.folder.join(access::FILE);
-        UserStore::open(data)?.copy_to(&path)?;
         files::sync(&path).map_err(|error| ExitFailure::io("sync", &path, &error))?;
         self.files.push(files::describe(&self.folder, access::FILE)?);
         Ok(())

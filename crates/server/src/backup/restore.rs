@@ -4,7 +4,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use access::UserStore;
 use adapters::simulated::copy_ledger_up_to;
 use domain::Timestamp;
 use domain::command::AcceptedLoss;
@@ -17,13 +16,14 @@ use super::arguments::PointInTime;
 use super::files;
 use super::folder::{BackupFolder, BackupPoint};
 use super::manifest::ManifestFile;
-use crate::cli::user_admin::actor;
 use crate::clock::SystemClock;
 use crate::config::Config;
 use crate::data_dir::identity::DataDirIdentity;
 use crate::data_dir::traces::{LEDGER_EXTENSION, VENUES};
 use crate::exit_failure::{Exit, ExitFailure};
 use crate::progress::ProgressReporter;
+use crate::users::execute::actor;
+use crate::users::offline_log;
 
 const UNFINISHED: &str = ".restoring";
 const DAMAGED: &str = "the backup's manifest is wrong";
@@ -51,7 +51,7 @@ pub fn restore(
     if same_instance {
         go_on(config, &work, &copied, backup.newest_sequence(), now)?;
     }
-    audit(&work, point, end, now)?;
+    audit(config, &work, point, end, now)?;
     put_in_place(&work, target)?;
     Ok(summary(target, &copied, &state, &identity, &left_out))
 }
@@ -143,9 +143,11 @@ fn go_on(config: &Config, work: &Path, copied: &CopiedJournal, newest: u64, now:
     Ok(journal::sync_head(work)?)
 }
 
-fn audit(work: &Path, point: &BackupPoint, end: u64, now: Timestamp) -> Result<(), ExitFailure> {
+/// The first record of the restored folder: everything before it is as it was copied.
+fn audit(config: &Config, work: &Path, point: &BackupPoint, end: u64, now: Timestamp) -> Result<(), ExitFailure> {
     let detail = format!("restored up to {end} from the backup {}", point.folder.display());
-    Ok(UserStore::open(work)?.note(&actor("restore"), detail, now)?)
+    offline_log::note(config, work, &actor("restore"), detail, now)?;
+    Ok(journal::sync_head(work)?)
 }
 
 fn put_in_place(work: &Path, target: &Path) -> Result<(), ExitFailure> {

@@ -3,20 +3,20 @@
 
 use std::path::Path;
 
-use access::UserStore;
 use domain::Timestamp;
 use domain::command::AcceptedLoss;
 use storage::journal::{self, InstanceId, Journal, VerifyReport};
 use storage::lock::DataDirLock;
 use storage::{SnapshotStore, StorageError, read_model};
 
-use crate::cli::user_admin::actor;
 use crate::clock::SystemClock;
 use crate::config::Config;
 use crate::data_dir::identity::DataDirIdentity;
 use crate::data_dir::private;
 use crate::data_dir::traces::{LOST, Traces};
 use crate::exit_failure::{Exit, ExitFailure};
+use crate::users::execute::actor;
+use crate::users::offline_log;
 
 /// Says what was done.
 pub fn accept(config: &Config, up_to: u64) -> Result<String, ExitFailure> {
@@ -67,22 +67,43 @@ fn give_up(
 ) -> Result<(), ExitFailure> {
     let known = traces.sequence().max(up_to);
     let left = journal::accept_loss(lock, instance, up_to, known, aside)?;
-    audit(lock.folder(), left.end, known, aside, now)?;
     SnapshotStore::open(lock, instance)?.keep_aside(left.end, aside)?;
     read_model::keep_aside(lock.folder(), aside)?;
+    keep_audit_aside(lock.folder(), aside)?;
     let loss = AcceptedLoss { end: left.end, order: traces.order(), transaction: traces.transaction() };
     let (_, mut journal) = Journal::open_after_loss(lock, &config.journal_options(instance))?;
     let taken = journal.append(runtime::go_on_after(loss, known, now));
     taken.map_err(|refused| StorageError::Failed { reason: refused.reason.to_string() })?;
     journal.close()?;
     // An older head on the disk after a power cut would refuse the journal that was just accepted.
+    journal::sync_head(lock.folder())?;
+    audit(config, lock, (left.end, known), aside, now)?;
     Ok(journal::sync_head(lock.folder())?)
 }
 
-fn audit(data_folder: &Path, end: u64, known: u64, aside: &Path, now: Timestamp) -> Result<(), ExitFailure> {
+fn audit(
+    config: &Config,
+    lock: &DataDirLock,
+    (end, known): (u64, u64),
+    aside: &Path,
+    now: Timestamp,
+) -> Result<(), ExitFailure> {
     let detail = format!("records after {end} given up, known up to {known}, kept in {}", aside.display());
     tracing::warn!("{detail}");
-    Ok(UserStore::open(data_folder)?.note(&actor("journal accept-loss"), detail, now)?)
+    let note = |users: &access::UserStore| Ok(users.note(&actor("journal accept-loss"), detail, now)?);
+    offline_log::with_users(config, lock, now, note)
+}
+
+/// Its rows of the lost part are in no journal; it is written again from what is left.
+fn keep_audit_aside(data_folder: &Path, aside: &Path) -> Result<(), ExitFailure> {
+    for file in ["", "-wal", "-shm"].map(|end| format!("{}{end}", access::AUDIT_FILE)) {
+        let (from, to) = (data_folder.join(&file), aside.join(&file));
+        if from.exists() {
+            std::fs::create_dir_all(aside).map_err(|error| ExitFailure::io("create", aside, &error))?;
+            std::fs::rename(&from, &to).map_err(|error| ExitFailure::io("keep aside", &from, &error))?;
+        }
+    }
+    Ok(())
 }
 
 fn summary(end: u64, report: &VerifyReport, aside: &Path) -> String {

@@ -127,28 +127,28 @@ fn strategy(command: StrategyCommand, strategies: &strategy::StrategyRegistry) -
 fn user(command: UserCommand) -> Result<(), ExitFailure> {
     match command {
         UserCommand::Add { name, role, replace, config } => {
-            print(&UserAdmin::open(&load(config)?)?.add_user(&name, &role, replace, user_admin::read_password)?)
+            print(&UserAdmin(&load(config)?).add_user(&name, &role, replace, user_admin::read_password)?)
         }
         UserCommand::Rights { name, rights, config } => {
-            print(&UserAdmin::open(&load(config)?)?.set_user_rights(&name, &rights)?)
+            print(&UserAdmin(&load(config)?).set_user_rights(&name, &rights)?)
         }
-        UserCommand::List(config) => print(&UserAdmin::open(&load(config)?)?.list_users()?),
-        UserCommand::Remove { name, config } => print(&UserAdmin::open(&load(config)?)?.remove_user(&name)?),
+        UserCommand::List(config) => print(&UserAdmin(&load(config)?).list_users()?),
+        UserCommand::Remove { name, config } => print(&UserAdmin(&load(config)?).remove_user(&name)?),
     }
 }
 
 fn token(command: TokenCommand) -> Result<(), ExitFailure> {
     match command {
         TokenCommand::New { name, role, days, config } => {
-            let (token, note) = UserAdmin::open(&load(config)?)?.new_token(&name, &role, days)?;
+            let (token, note) = UserAdmin(&load(config)?).new_token(&name, &role, days)?;
             eprintln!("{note}");
-            print(&format!("{}\n", token.text()))
+            print(&format!("{token}\n"))
         }
         TokenCommand::Rights { name, rights, config } => {
-            print(&UserAdmin::open(&load(config)?)?.set_token_rights(&name, &rights)?)
+            print(&UserAdmin(&load(config)?).set_token_rights(&name, &rights)?)
         }
-        TokenCommand::List(config) => print(&UserAdmin::open(&load(config)?)?.list_tokens()?),
-        TokenCommand::Revoke { name, config } => print(&UserAdmin::open(&load(config)?)?.revoke_token(&name)?),
+        TokenCommand::List(config) => print(&UserAdmin(&load(config)?).list_tokens()?),
+        TokenCommand::Revoke { name, config } => print(&UserAdmin(&load(config)?).revoke_token(&name)?),
     }
 }
 

@@ -1,23 +1,26 @@
-//! Users, tokens and typed passwords, from the command line. The server may run meanwhile: both work on the same file.
+//! Users, tokens and typed passwords, from the command line. A server that runs is asked to do it; otherwise it is done here.
 
-use std::fmt::Display;
 use std::io::{self, BufRead, IsTerminal, Write};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
-use access::{
-    AccessChannel, AccessRequest, Actor, NewToken, Password, PrincipalName, Secret, SecretString, UserRole, UserStore,
-    UserStoreError,
-};
+use access::{AccessError, Password, SecretString};
 use clap::Args;
-use domain::Timestamp;
-use domain::rights::{InvalidRights, TradingRights};
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
+use storage::StorageError;
+use storage::lock::DataDirLock;
 
 use crate::clock::SystemClock;
 use crate::config::Config;
+use crate::control::client;
 use crate::exit_failure::{Exit, ExitFailure};
+use crate::users::execute::{self, parse_name, parse_rights, parse_role, refused};
+use crate::users::offline_log;
+use crate::users::requests::{RequestedRole, UserReply, UserRequest};
 
-const NANOS_PER_SECOND: i64 = 1_000_000_000;
-const NO_ADMIN: &str = "no user is an admin: until one is, only this command line manages users\n";
+/// How long a folder may be held by what does not answer yet: a server that starts, or another command.
+const FOLDER_WAIT_MAX: Duration = Duration::from_secs(20);
+const FOLDER_LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// Which role somebody is to have.
 #[derive(Debug, Args)]
@@ -45,28 +48,24 @@ pub struct RightsArgs {
 }
 
 impl RightsArgs {
-    fn parse(&self) -> Result<TradingRights, ExitFailure> {
+    /// None where they allow everything.
+    fn text(&self) -> Option<String> {
         let lists = [("accounts", &self.accounts), ("securities", &self.securities), ("interfaces", &self.interfaces)];
         let given = lists.iter().filter_map(|(name, items)| Some(format!("{name} {}", items.as_ref()?)));
         let text = given.collect::<Vec<_>>().join("; ");
-        if text.is_empty() {
-            return Ok(TradingRights::default());
-        }
-        text.parse().map_err(|error: InvalidRights| refused(&format!("'{text}':"), error))
+        (!text.is_empty()).then_some(text)
     }
 }
 
-pub struct UserAdmin {
-    register: UserStore,
-    now: Timestamp,
+impl RoleArgs {
+    fn wanted(&self) -> RequestedRole {
+        RequestedRole { name: self.role.clone(), strategy: self.strategy.clone() }
+    }
 }
 
-impl UserAdmin {
-    pub fn open(config: &Config) -> Result<Self, ExitFailure> {
-        let now = SystemClock::new(config.clock_offset.0).now();
-        Ok(Self { register: UserStore::open(&config.data_dir)?, now })
-    }
+pub struct UserAdmin<'a>(pub &'a Config);
 
+impl UserAdmin<'_> {
     /// The password is asked for last, when all else is in order.
     pub fn add_user(
         &self,
@@ -75,133 +74,74 @@ impl UserAdmin {
         replace: bool,
         password: impl FnOnce() -> Result<SecretString, ExitFailure>,
     ) -> Result<String, ExitFailure> {
-        let (name, role) = (parse_name(name)?, parse_role(role)?);
+        let role = role.wanted();
+        parse_name(name)?;
+        parse_role(&role)?;
         let password = Password::new(password()?).map_err(|error| refused("the password", error))?;
-        let added = self.register.add_user((&name, &role, &password), replace, &actor("user add"), self.now);
-        added.map_err(|reason| match reason {
-            UserStoreError::NameTaken { by: "user", .. } => {
-                refused(&format!("{reason};"), "--replace changes password and role")
-            }
-            other => register_failure(other),
-        })?;
-        Ok(format!("user {name} may log in, role {role}\n{}", self.warning()?))
+        let digest = password.digest().map_err(|error| AccessError::System(error.to_string()))?;
+        let digest = digest.as_str().to_owned();
+        self.ask_for_text(UserRequest::AddUser { name: name.to_owned(), role, digest, replace })
     }
 
     pub fn set_user_rights(&self, name: &str, rights: &RightsArgs) -> Result<String, ExitFailure> {
-        let (name, rights) = (parse_name(name)?, rights.parse()?);
-        let set = self.register.set_user_rights(&name, &rights, &actor("user rights"), self.now);
-        set.map_err(register_failure)?;
-        Ok(format!("user {name} may trade {rights}\n"))
+        let rights = rights.text();
+        parse_rights(rights.as_deref())?;
+        self.ask_for_text(UserRequest::SetUserRights { name: name.to_owned(), rights })
     }
 
     pub fn set_token_rights(&self, name: &str, rights: &RightsArgs) -> Result<String, ExitFailure> {
-        let (name, rights) = (parse_name(name)?, rights.parse()?);
-        let set = self.register.set_token_rights(&name, &rights, &actor("token rights"), self.now);
-        set.map_err(register_failure)?;
-        Ok(format!("token {name} may trade {rights}\n"))
+        let rights = rights.text();
+        parse_rights(rights.as_deref())?;
+        self.ask_for_text(UserRequest::SetTokenRights { name: name.to_owned(), rights })
     }
 
     pub fn list_users(&self) -> Result<String, ExitFailure> {
-        let users = self.register.users()?;
-        let line = |user: &access::User| {
-            let when = format!("{}{}", since(user.created), limited(user.rights.as_deref()));
-            [user.name.to_string(), user.role.to_string(), when]
-        };
-        Ok(table("there are no users", users.iter().map(line).collect()))
+        self.ask_for_text(UserRequest::ListUsers)
     }
 
     pub fn remove_user(&self, name: &str) -> Result<String, ExitFailure> {
-        let name = parse_name(name)?;
-        self.register.remove_user(&name, &actor("user remove"), self.now).map_err(register_failure)?;
-        Ok(format!("user {name} is removed\n{}", self.warning()?))
-    }
-
-    /// Here people may come in any order, but nobody should wonder later why no screen administers.
-    fn warning(&self) -> Result<&'static str, ExitFailure> {
-        let users = self.register.users()?;
-        let has_no_admin = !users.is_empty() && users.iter().all(|user| user.role != UserRole::Admin);
-        Ok(if has_no_admin { NO_ADMIN } else { "" })
+        self.ask_for_text(UserRequest::RemoveUser { name: name.to_owned() })
     }
 
     /// The token, and what is to be said of it.
-    pub fn new_token(&self, name: &str, role: &RoleArgs, days: u32) -> Result<(Secret, String), ExitFailure> {
-        let wanted = NewToken { name: parse_name(name)?, role: parse_role(role)?, days };
-        let (token, secret) =
-            self.register.new_token(wanted, &actor("token new"), self.now).map_err(register_failure)?;
-        let (name, role, until) = (token.name, token.role, whole_seconds(token.expires));
-        Ok((secret, format!("token {name}, role {role}, valid until {until}; it is shown only now:")))
+    pub fn new_token(&self, name: &str, role: &RoleArgs, days: u32) -> Result<(String, String), ExitFailure> {
+        let role = role.wanted();
+        parse_name(name)?;
+        parse_role(&role)?;
+        let UserReply { text, token } = self.ask(UserRequest::NewToken { name: name.to_owned(), role, days })?;
+        let token = token.ok_or_else(|| ExitFailure::new(Exit::Failed, "the server gave no token"))?;
+        Ok((token, text))
     }
 
     pub fn list_tokens(&self) -> Result<String, ExitFailure> {
-        let tokens = self.register.tokens()?;
-        let line = |token: &access::AccessToken| {
-            let name = format!("{} (rialto_{}_…)", token.name, token.prefix);
-            let when = format!("{}{}", validity(token.expires, self.now), limited(token.rights.as_deref()));
-            [name, token.role.to_string(), when]
-        };
-        Ok(table("there are no tokens", tokens.iter().map(line).collect()))
+        self.ask_for_text(UserRequest::ListTokens)
     }
 
     pub fn revoke_token(&self, name: &str) -> Result<String, ExitFailure> {
-        let name = parse_name(name)?;
-        self.register.revoke_token(&name, &actor("token revoke"), self.now).map_err(register_failure)?;
-        Ok(format!("token {name} is revoked\n"))
+        self.ask_for_text(UserRequest::RevokeToken { name: name.to_owned() })
     }
-}
 
-/// Whoever can write the data folder needs no name.
-pub fn actor(action: &'static str) -> Actor {
-    Actor {
-        user: None,
-        request: AccessRequest { channel: AccessChannel::CommandLine, peer: None, action: action.into() },
+    fn ask_for_text(&self, asked: UserRequest) -> Result<String, ExitFailure> {
+        self.ask(asked).map(|reply| reply.text)
     }
-}
 
-fn parse_name(text: &str) -> Result<PrincipalName, ExitFailure> {
-    text.parse().map_err(|error: access::InvalidName| refused(&format!("the name '{text}'"), error))
-}
-
-fn parse_role(arguments: &RoleArgs) -> Result<UserRole, ExitFailure> {
-    UserRole::new(&arguments.role, arguments.strategy.as_deref())
-        .map_err(|error| ExitFailure::new(Exit::Refused, error.to_string()))
-}
-
-fn refused(what: &str, reason: impl Display) -> ExitFailure {
-    ExitFailure::new(Exit::Refused, format!("{what} {reason}"))
-}
-
-fn register_failure(reason: UserStoreError) -> ExitFailure {
-    match reason {
-        UserStoreError::Failed(error) => error.into(),
-        other => ExitFailure::new(Exit::Refused, other.to_string()),
+    /// Of the server that holds the folder, or on the folder itself.
+    fn ask(&self, asked: UserRequest) -> Result<UserReply, ExitFailure> {
+        let (folder, begun) = (&self.0.data_dir, Instant::now());
+        loop {
+            match DataDirLock::acquire(folder) {
+                Ok(lock) => return self.execute(&lock, asked),
+                Err(StorageError::Locked { .. }) if client::is_served(folder) => return client::users(folder, asked),
+                Err(StorageError::Locked { .. }) if begun.elapsed() < FOLDER_WAIT_MAX => sleep(FOLDER_LOOK_EVERY),
+                Err(other) => return Err(other.into()),
+            }
+        }
     }
-}
 
-fn limited(rights: Option<&TradingRights>) -> String {
-    rights.map_or(String::new(), |rights| format!(", may trade {rights}"))
-}
-
-fn since(at: Timestamp) -> String {
-    format!("since {}", whole_seconds(at))
-}
-
-fn validity(expires: Timestamp, now: Timestamp) -> String {
-    let word = if now < expires { "valid until" } else { "expired" };
-    format!("{word} {}", whole_seconds(expires))
-}
-
-fn whole_seconds(at: Timestamp) -> Timestamp {
-    Timestamp(at.0 - at.0.rem_euclid(NANOS_PER_SECOND))
-}
-
-/// Lines with their first columns aligned.
-fn table(where_empty: &str, lines: Vec<[String; 3]>) -> String {
-    if lines.is_empty() {
-        return format!("{where_empty}\n");
+    fn execute(&self, lock: &DataDirLock, asked: UserRequest) -> Result<UserReply, ExitFailure> {
+        let now = SystemClock::new(self.0.clock_offset.0).now();
+        offline_log::with_users(self.0, lock, now, |users| execute::execute(users, asked, now))
     }
-    let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
-    let (first, second) = (width(0), width(1));
-    lines.iter().map(|[name, role, when]| format!("{name:first$}  {role:second$}  {when}\n")).collect()
 }
 
 /// At a terminal it is typed twice and not seen; otherwise it is the first line of standard input.

@@ -13,6 +13,7 @@ use storage::ReadModel;
 use tracing::info;
 use web::WebServices;
 
+use super::administration;
 use super::foundation::{self, Foundation};
 use super::metrics::{MetricSources, ProgramMetrics};
 use super::operations::ServerOperations;
@@ -207,7 +208,7 @@ impl FollowerServers {
         cluster: &Arc<ClusterState>,
         metrics: MetricSources,
     ) -> Result<Self, ExitFailure> {
-        let (bus, access) = (&bus.bus, &ground.access);
+        let (bus, access) = (&bus.bus, administration::of_follower(config, ground, &storage.ledger)?);
         let feed = bus.feed.clone();
         alarms::log(bus.feed.clone()).map_err(|error| failed(&error))?;
         let (connections, certificate) = (open_files::share(0)?, foundation::certificate(config, None)?);

@@ -1,11 +1,12 @@
-//! What a server has before its engine: folder, users, signals; and what it says when it serves.
+//! What a server has before its engine: folder, signals, users that an older version left; and what it says when it serves.
 
 use std::sync::Arc;
 
-use access::Access;
+use access::OldFileSummary;
 use crossbeam_channel::{Receiver, Sender, bounded};
 use fix_gateway::FixSessionFile;
 
+use super::administration;
 use super::servers::broker_server::BrokerServer;
 use super::servers::fix::FixServer;
 use super::servers::web_server::WebServer;
@@ -16,12 +17,12 @@ use crate::data_dir::DataDir;
 use crate::data_dir::server_file::ServerFile;
 use crate::exit_failure::{Exit, ExitFailure};
 use crate::ready_line::Endpoints;
+use crate::signals;
 use crate::tls::{Certificate, CertificateSource};
-use crate::{bind_policy, signals};
 
 pub(super) struct Foundation {
     pub(super) data_dir: DataDir,
-    pub(super) access: Arc<Access>,
+    pub(super) old_users: OldFileSummary,
     pub(super) stop: Sender<()>,
     pub(super) stopped: Receiver<()>,
     pub(super) kill_signals: control::Signals,
@@ -32,9 +33,9 @@ impl Foundation {
         CertificateSource::of(config)?.check()?;
         let data_dir = DataDir::open(config)?;
         ServerFile::clear(data_dir.lock.folder())?;
-        let access = Arc::new(bind_policy::open(config, data_dir.clock.shared())?);
+        let old_users = administration::check(config, data_dir.lock.folder())?;
         let (stop, stopped) = stop_requests()?;
-        Ok(Self { data_dir, access, stop, stopped, kill_signals: kill_signals()? })
+        Ok(Self { data_dir, old_users, stop, stopped, kill_signals: kill_signals()? })
     }
 }
 

@@ -4,6 +4,8 @@
 mod startup;
 /// The engine's thread.
 mod engine_thread;
+/// Users, tokens and audit.
+mod administration;
 /// Alarms of the engine, in the log too.
 mod alarms;
 /// Bars that outlive a restart, and the prices that were seen last before it.
@@ -49,6 +51,7 @@ use crate::data_dir::server_file::ServerFile;
 use crate::exit_failure::{Exit, ExitFailure};
 use crate::input_problem::Problems;
 use crate::{open_files, reference};
+use administration::Administration;
 use engine_thread::EngineThread;
 use following::FollowerServers;
 use foundation::{Foundation, certificate, endpoints, print_ready_line};
@@ -117,13 +120,16 @@ fn serve_core(
     leader: Option<ClusterLeader>,
 ) -> Result<(), ExitFailure> {
     let (leader, follower) = leader.map(|ClusterLeader { cluster, follower }| (cluster, follower)).unzip();
-    let Foundation { data_dir, access, stop, stopped, kill_signals } = foundation;
+    let Foundation { data_dir, old_users, stop, stopped, kill_signals } = foundation;
     let reference = data_dir.reference.clone();
+    let audit = administration::open_audit(config, &core, old_users)?;
     let (watch, bus) = FeedListeners::start(&core).map_err(no_thread)?;
     let read_model = core.read_model.clone();
     let past = Arc::new(PastQueries::new(core.folder.clone(), core.instance, bus.journal.clone()));
     let mut engine = EngineThread::start(config, core, bus, leader.as_ref())?;
     follower.into_iter().for_each(FollowerServers::close);
+    let administration = Administration::open(config, &data_dir, &engine, audit)?;
+    let access = administration.access.clone();
     let is_first_start = startup_commands::is_first_start(&engine.bus);
     startup_commands::send_all(config, &data_dir, &reference, &engine.bus)?;
 
@@ -138,11 +144,7 @@ fn serve_core(
     control::serve(data_dir.lock.folder(), switch, kill_signals).map_err(no_thread)?;
 
     let bars = bar_storage::start(config, data_dir.lock.folder(), &engine.bus.feed)?;
-    let now = data_dir.clock.now();
-    let seen_prices = match is_first_start {
-        true => demo_history::generate(config, &reference, now, &bars).map(|()| BTreeMap::new())?,
-        false => bar_storage::last_prices(&reference, &engine.bus, &bars, now),
-    };
+    let seen_prices = prices_at_start(config, &data_dir, &engine.bus, &bars, is_first_start)?;
     let strategies = strategies::start(config, registry, &engine, bars.clone())?;
     let begin = (data_dir.instance.number(), is_first_start);
     let (venues, imports) = venues::open(config, &reference, &seen_prices, &mut engine, &adapters, begin)?;
@@ -177,7 +179,9 @@ fn serve_core(
     let ended = engine.wait(&stopped);
     drop(beacon);
     leader.iter().for_each(|leader| leader.limit_stop());
-    stop_in_order(fix, (topics, bridge), web, strategies, venues, engine, ended)
+    let is_running = ended.is_none();
+    let stop = || stop_in_order(fix, (topics, bridge), web, strategies, venues, engine, ended);
+    administration.stop_around(is_running, stop)
 }
 
 fn no_thread(error: std::io::Error) -> ExitFailure {
@@ -203,6 +207,22 @@ impl FeedListeners {
         let bus = core.bus(feed, journal.clone());
         Ok((Self { journal, adapters, metrics }, bus))
     }
+}
+
+/// Prices that were seen last before a restart; at the first start the demo's history is made.
+fn prices_at_start(
+    config: &Config,
+    data_dir: &DataDir,
+    bus: &Bus,
+    bars: &storage::BarFiles,
+    is_first_start: bool,
+) -> Result<BTreeMap<domain::SecurityId, domain::Price>, ExitFailure> {
+    let (reference, now) = (&data_dir.reference, data_dir.clock.now());
+    if is_first_start {
+        demo_history::generate(config, reference, now, bars)?;
+        return Ok(BTreeMap::new());
+    }
+    Ok(bar_storage::last_prices(reference, bus, bars, now))
 }
 
 /// Brings the reference data of the ground's desk into the journal and says how much changed.

@@ -8,6 +8,7 @@ use std::time::Duration;
 use super::SOCKET;
 use super::protocol::{ControlReply, ControlRequest, Status};
 use crate::exit_failure::{Exit, ExitFailure};
+use crate::users::requests::{UserReply, UserRequest};
 
 /// Longer than the server's own patience with its engine, so that its word comes first.
 const ANSWER_WAIT_MAX: Duration = Duration::from_secs(40);
@@ -19,7 +20,7 @@ pub fn kill(folder: &Path, scope: String, reason: Option<String>) -> Result<Stri
             Ok(format!("{scope} is halted, {cancels} orders are being cancelled (sequence {sequence})\n"))
         }
         ControlReply::Refused { detail } => Err(ExitFailure::new(Exit::Refused, format!("not killed: {detail}"))),
-        ControlReply::Status(_) => Err(strange()),
+        ControlReply::Status(_) | ControlReply::Users(_) => Err(strange()),
     }
 }
 
@@ -28,7 +29,21 @@ pub fn status(folder: &Path) -> Result<Status, ExitFailure> {
     match ask(folder, &ControlRequest::Status)? {
         ControlReply::Status(status) => Ok(status),
         ControlReply::Refused { detail } => Err(ExitFailure::new(Exit::Refused, detail)),
-        ControlReply::Killed { .. } => Err(strange()),
+        ControlReply::Killed { .. } | ControlReply::Users(_) => Err(strange()),
+    }
+}
+
+/// Whether a server answers in the folder.
+pub fn is_served(folder: &Path) -> bool {
+    UnixStream::connect(folder.join(SOCKET)).is_ok()
+}
+
+/// Reads or changes users and tokens.
+pub fn users(folder: &Path, request: UserRequest) -> Result<UserReply, ExitFailure> {
+    match ask(folder, &ControlRequest::Users { request })? {
+        ControlReply::Users(reply) => Ok(reply),
+        ControlReply::Refused { detail } => Err(ExitFailure::new(Exit::Refused, detail)),
+        ControlReply::Killed { .. } | ControlReply::Status(_) => Err(strange()),
     }
 }
 

@@ -35,7 +35,7 @@ pub const KILL_FILE_EVERY: Duration = Duration::from_millis(250);
 /// Callers of the socket at a time; one more waits.
 pub const CONTROL_CALLERS_MAX: usize = 8;
 /// A longer question is not read.
-pub const CONTROL_LINE_BYTES_MAX: u64 = 4_096;
+pub const CONTROL_LINE_BYTES_MAX: u64 = 65_536;
 /// A caller that has not asked by then is cut off.
 pub const CONTROL_WAIT_MAX: Duration = Duration::from_secs(5);
 
@@ -59,7 +59,7 @@ async fn serve_all(folder: PathBuf, switch: KillSwitch, signals: Signals) {
         }
         // The other two ways remain, and so does trading.
         Err(error) => {
-            warn!(%error, "the control socket {SOCKET} can't be opened: rialto kill and rialto status won't work");
+            warn!(%error, "the control socket {SOCKET} can't be opened: rialto kill, status, user and token won't work");
         }
     }
     tokio::join!(watch_signals(signals, &switch), watch_kill_file(&folder, &switch));
@@ -121,6 +121,7 @@ async fn answer(line: &str, switch: &KillSwitch) -> ControlReply {
     match serde_json::from_str(line) {
         Ok(ControlRequest::Kill { scope, reason }) => switch.kill_named(&scope, reason.as_deref(), "kill").await,
         Ok(ControlRequest::Status) => ControlReply::Status(switch.status().await),
+        Ok(ControlRequest::Users { request }) => switch.users(request).await,
         Err(error) => ControlReply::Refused { detail: format!("the question can't be read: {error}") },
     }
 }
@@ -160,6 +161,6 @@ fn log_outcome(answered: &ControlReply) {
             warn!(scope, cancels, sequence, "killed");
         }
         ControlReply::Refused { detail } => tracing::error!(detail, "the kill was not done"),
-        ControlReply::Status(_) => {}
+        ControlReply::Status(_) | ControlReply::Users(_) => {}
     }
 }

@@ -4,12 +4,15 @@ use bus::operations::HealthCheck;
 use domain::risk::{RiskScope, TradingState};
 use serde::{Deserialize, Serialize};
 
+use crate::users::requests::{UserReply, UserRequest};
+
 /// What somebody in the data folder asks for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "command", rename_all = "camelCase", deny_unknown_fields)]
 pub enum ControlRequest {
     Kill { scope: String, reason: Option<String> },
     Status,
+    Users { request: UserRequest },
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,6 +25,7 @@ pub enum ControlReply {
         sequence: u64,
     },
     Status(Status),
+    Users(UserReply),
     Refused {
         detail: String,
     },

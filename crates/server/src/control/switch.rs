@@ -10,6 +10,8 @@ use domain::{Answer, Caller, Command, CommandEnvelope, Query, Source, Text};
 use tokio::time::timeout;
 
 use super::protocol::{Checked, ControlReply, Stated, Status};
+use crate::users::execute;
+use crate::users::requests::UserRequest;
 
 /// How long a kill may take to be durable.
 const KILL_WAIT_MAX: Duration = Duration::from_secs(30);
@@ -51,9 +53,20 @@ impl KillSwitch {
                 let _ = self.access.audit_action(&actor, &detail).await;
             }
             ControlReply::Refused { detail } => self.access.audit_refusal(&actor, "kill-failed", detail).await,
-            ControlReply::Status(_) => {}
+            ControlReply::Status(_) | ControlReply::Users(_) => {}
         }
         answered
+    }
+
+    /// Reads or changes users and tokens. On a thread that may wait for the disk.
+    pub(super) async fn users(&self, asked: UserRequest) -> ControlReply {
+        let access = self.access.clone();
+        let work = move || execute::execute(access.user_store(), asked, access.now());
+        match tokio::task::spawn_blocking(work).await {
+            Ok(Ok(reply)) => ControlReply::Users(reply),
+            Ok(Err(refused)) => ControlReply::Refused { detail: refused.to_string() },
+            Err(_) => ControlReply::Refused { detail: "the request failed inside the server".into() },
+        }
     }
 
     async fn killed(&self, scope: RiskScope, reason: Option<&str>) -> ControlReply {

@@ -145,7 +145,10 @@ impl OpenBroker {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let folder = tempfile::tempdir().unwrap();
         let clock = server.clock.clone();
-        let access = Arc::new(access::Access::open(folder.path(), anonymous(), clock).unwrap());
+        let access = Arc::new(
+            access::Access::open(Arc::new(access::UserStore::in_memory(folder.path()).unwrap()), anonymous(), clock)
+                .unwrap(),
+        );
         let broker = Broker::new(settings(), server.bus.clone(), access);
         let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
         let address = listener.local_addr().unwrap();

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use access::{Access, AccessChannel, AccessRequest, AccessSettings, Actor, AuditRow, NewToken, Password, UserRole};
+use access::{
+    Access, AccessChannel, AccessRequest, AccessSettings, Actor, AuditRow, NewToken, Password, UserRole, UserStore,
+};
 use domain::Timestamp;
 use tempfile::TempDir;
 
@@ -26,7 +28,10 @@ impl Default for TestUsers {
             let nanos = nanos.clone();
             Arc::new(move || Timestamp(nanos.load(Ordering::Relaxed)))
         };
-        let access = Arc::new(Access::open(folder.path(), AccessSettings::default(), clock).unwrap());
+        let access = Arc::new(
+            Access::open(Arc::new(UserStore::in_memory(folder.path()).unwrap()), AccessSettings::default(), clock)
+                .unwrap(),
+        );
         Self { nanos, access, _folder: folder }
     }
 }
@@ -44,14 +49,12 @@ impl TestUsers {
         let password = Password::new(PASSWORD.into()).unwrap();
         let user = (&name.parse().unwrap(), &role, &password);
         self.access.user_store().add_user(user, true, &operator(), self.access.now()).unwrap();
-        self.access.refresh().unwrap();
     }
 
     /// The header with a new token.
     pub(crate) fn bearer(&self, name: &str, role: UserRole) -> String {
         let wanted = NewToken { name: name.parse().unwrap(), role, days: 1 };
         let (_, secret) = self.access.user_store().new_token(wanted, &operator(), self.access.now()).unwrap();
-        self.access.refresh().unwrap();
         format!("Authorization: Bearer {}\r\n", secret.text())
     }
 

@@ -1,5 +1,5 @@
-//! Schema migrations of the access file. A released step is never changed: a new one is added, and `user_version`
-//! counts them.
+//! Schema of the file that had users, tokens, settings and audit before they were in the journal. It is only read, once; no step
+//! is added any more.
 
 use rusqlite::{Connection, TransactionBehavior};
 

@@ -1,33 +1,16 @@
 use std::os::unix::fs::PermissionsExt;
-use std::sync::Arc;
 
-use access::{Access, AccessCredentials, AccessSettings, Actor, FILE, Password, UserRole, UserStore};
+use access::{AUDIT_FILE, AccessCredentials, Actor, Password, UserRole};
 use domain::Timestamp;
 use expect_test::expect;
 
-use crate::access_fixture::{AccessFixture, HERE, RIGHT, actor, name, request};
-
-#[tokio::test]
-async fn what_the_command_line_changes_beside_a_running_server_is_seen_within_a_second() {
-    let fixture = AccessFixture::with_anna();
-    let token = fixture.new_token("robot", UserRole::Viewer, 1).unwrap();
-    assert_eq!(fixture.login("anna", RIGHT).await, "anna trader");
-    let beside = UserStore::open(fixture.folder()).unwrap();
-    beside.remove_user(&name("anna"), &actor("user remove"), Timestamp(0)).unwrap();
-    beside.revoke_token(&name("robot"), &actor("token revoke"), Timestamp(0)).unwrap();
-    let password = Password::new(RIGHT.into()).unwrap();
-    beside.add_user((&name("bert"), &UserRole::Admin, &password), false, &actor("user add"), Timestamp(0)).unwrap();
-    fixture.advance(1);
-    assert_eq!(fixture.login("anna", RIGHT).await, "wrong-credentials");
-    assert_eq!(fixture.login("bert", RIGHT).await, "bert admin");
-    assert_eq!(fixture.attempt(AccessCredentials::Token(token.text().into()), HERE).await, "wrong-credentials");
-}
+use crate::access_fixture::{AccessFixture, ELSEWHERE, HERE, RIGHT, audit_of, name, request};
 
 #[test]
 fn users_and_tokens_are_there_again_after_a_restart() {
     let fixture = AccessFixture::with_anna();
     fixture.new_token("robot", UserRole::Strategy("MOMENTUM".into()), 1).unwrap();
-    let again = UserStore::open(fixture.folder()).unwrap();
+    let (_folder, again) = fixture.restarted();
     let users: Vec<_> = again.users().unwrap().iter().map(|user| format!("{} {}", user.name, user.role)).collect();
     let tokens: Vec<_> = again.tokens().unwrap().iter().map(|token| format!("{} {}", token.name, token.role)).collect();
     assert_eq!((users, tokens), (vec!["anna trader".into()], vec!["robot strategy MOMENTUM".into()]));
@@ -101,24 +84,78 @@ fn only_the_owner_can_read_the_file() {
     }
 }
 
-fn refused(folder: &std::path::Path) -> String {
-    let clock = Arc::new(|| Timestamp(0));
-    let error = Access::open(folder, AccessSettings::default(), clock).err().unwrap().to_string();
-    error.replace(&format!("{}/", folder.display()), "")
+/// The view of the audit is lost, damaged or behind: the journal has its rows.
+#[tokio::test]
+async fn the_audit_is_the_same_after_a_restart_without_its_view() {
+    let fixture = AccessFixture::with_anna();
+    for _ in 0..3 {
+        fixture.attempt(AccessCredentials::Anonymous, ELSEWHERE).await;
+    }
+    fixture.advance(60);
+    fixture.login("anna", "wrong horse").await;
+    fixture.remove("anna").unwrap();
+    let (folder, again) = fixture.restarted();
+    assert_eq!(audit_of(&again), fixture.audit());
+    drop(again);
+    std::fs::write(folder.path().join(AUDIT_FILE), "no database\n".repeat(1_000)).unwrap();
+    assert_eq!(audit_of(&fixture.log.replayed().store(folder.path())), fixture.audit());
 }
 
+/// What is in the journal is for everybody who has a backup.
 #[test]
-fn a_file_that_is_no_user_store_is_refused() {
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join(FILE), "users: anna\n".repeat(100)).unwrap();
-    expect!["access.sqlite is damaged: file is not a database"].assert_eq(&refused(folder.path()));
+fn the_journal_has_hashes_only() {
+    let fixture = AccessFixture::with_anna();
+    let token = fixture.new_token("robot", UserRole::Trader, 1).unwrap();
+    let state = fixture.log.replayed();
+    let shown = format!("{:?}", access::AdminLog::state(&*state));
+    assert!(shown.contains("$argon2id$") && shown.contains("robot"), "{shown}");
+    let secret = token.text().rsplit('_').next().unwrap();
+    assert!(!shown.contains(RIGHT) && !shown.contains(secret), "{shown}");
 }
 
-#[test]
-fn a_file_of_a_newer_program_is_left_alone() {
+/// Repeats of a refusal are one record, however many come.
+#[tokio::test]
+async fn repeated_refusals_do_not_fill_the_journal() {
+    let fixture = AccessFixture::with_anna();
+    let before = fixture.log.len();
+    for _ in 0..1_000 {
+        fixture.attempt(AccessCredentials::Anonymous, ELSEWHERE).await;
+    }
+    assert_eq!(fixture.log.len() - before, 1);
+    fixture.advance(60);
+    fixture.attempt(AccessCredentials::Anonymous, ELSEWHERE).await;
+    assert_eq!(fixture.log.len() - before, 2, "the count of the first minute comes with the next row");
+    let (_folder, again) = fixture.restarted();
+    assert_eq!(again.audit(1, 1).unwrap()[0].times, 1_000);
+}
+
+/// At an orderly stop the counts of the last minute are journalled too.
+#[tokio::test]
+async fn counts_are_in_the_journal_when_a_server_has_stopped() {
+    let fixture = AccessFixture::with_anna();
+    for _ in 0..3 {
+        fixture.attempt(AccessCredentials::Anonymous, ELSEWHERE).await;
+    }
+    fixture.access.user_store().record_counts().unwrap();
+    let (_folder, again) = fixture.restarted();
+    assert_eq!(audit_of(&again), fixture.audit());
+}
+
+/// A change that is not durable did not happen.
+#[tokio::test]
+async fn a_change_that_the_journal_refuses_is_none() {
     let folder = tempfile::tempdir().unwrap();
-    drop(UserStore::open(folder.path()).unwrap());
-    let file = rusqlite::Connection::open(folder.path().join(FILE)).unwrap();
-    file.pragma_update(None, "user_version", 99).unwrap();
-    expect!["access.sqlite has version 99; this program knows versions up to 3"].assert_eq(&refused(folder.path()));
+    let log = crate::recording_log::RecordingLog::with_room(1);
+    let store = log.store(folder.path());
+    let caller = Actor { user: None, request: request(HERE) };
+    let password = Password::new(RIGHT.into()).unwrap();
+    let add = |user: &str| {
+        store
+            .add_user((&name(user), &UserRole::Admin, &password), false, &caller, Timestamp(0))
+            .map_err(|e| e.to_string())
+    };
+    assert_eq!(add("boss"), Ok(()));
+    assert_eq!(add("anna"), Err("the system did not help: the disk is gone".into()));
+    assert_eq!(store.users().unwrap().len(), 1);
+    assert_eq!(store.audit(0, 10).unwrap().len(), 1);
 }
