@@ -11,6 +11,8 @@ mod bytes;
 mod noted_record;
 mod block;
 mod tail;
+#[cfg(test)]
+mod tests;
 pub mod journal;
 pub mod replication;
 pub mod snapshot;

@@ -40,7 +40,7 @@ pub use format::packed::ARCHIVE;
 pub use format::record::{JournalBatch, JournalEntry, JournalRecord};
 pub use format::sealed_frame::{ChainError, FrameChain, SealedFrame, SegmentHeaderBytes};
 pub use head::Head;
-pub use maintenance::archive::{Archived, archive};
+pub use maintenance::archive::{Archived, archive, archive_on};
 pub use maintenance::copy::{BackupFolders, CopiedJournal, CopiedSegment, CopyLimit, back_up, durable_head, restore};
 pub use maintenance::fork::cut_fork;
 pub use maintenance::loss::{Left, accept as accept_loss, head_sequence, sync_head};

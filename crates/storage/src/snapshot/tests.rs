@@ -4,6 +4,7 @@ use super::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::file_system::WritableFile;
+use crate::tests::recording_disk::{DiskAfterCut, RecordingDisk};
 use tempfile::TempDir;
 
 const INSTANCE: InstanceId = InstanceId(*b"the test journal");
@@ -245,4 +246,34 @@ fn the_snapshot_that_a_reader_needs_is_kept_until_the_reader_is_beyond_the_next(
     assert_eq!(kept(50), [30, 40, 50]);
     reached.store(50, Ordering::Relaxed);
     assert_eq!(kept(60), [50, 60]);
+}
+
+/// A snapshot that was there is there, whole, after a power cut at any step of the next ones; so is one that was reported written.
+#[test]
+fn after_a_power_cut_at_any_step_there_is_a_snapshot_as_new_as_was_told() {
+    const CUTS_PER_STEP: u32 = 6;
+    let (folder, disk) = (tempfile::tempdir().unwrap(), RecordingDisk::default());
+    let lock = DataDirLock::acquire(folder.path()).unwrap();
+    let snapshots = SnapshotStore::open_on(Arc::new(disk.clone()), &lock, INSTANCE).unwrap();
+    let state = |sequence: u64| format!("after {sequence} ").repeat(200).into_bytes();
+    let mut told = vec![(0, 0)];
+    for sequence in [100, 200, 300, 400] {
+        snapshots.write(sequence, &state(sequence), BUILD).unwrap();
+        told.push((disk.steps().len(), sequence));
+    }
+    let steps = disk.steps();
+    for (cut, seed) in (0..=steps.len()).flat_map(|cut| (0..CUTS_PER_STEP).map(move |seed| (cut, seed))) {
+        let mut platter = DiskAfterCut::default();
+        steps[..cut].iter().for_each(|step| platter.apply(step));
+        let left = SnapshotFixture { folder: tempfile::tempdir().unwrap() };
+        fs::create_dir_all(left.folder.path().join(FOLDER)).unwrap();
+        for (path, bytes) in platter.switch_off(seed) {
+            fs::write(left.folder.path().join(FOLDER).join(path.file_name().unwrap()), bytes).unwrap();
+        }
+        let written = told.iter().rev().find(|(steps, _)| *steps <= cut).map_or(0, |(_, sequence)| *sequence);
+        let found = left.open().latest_valid(None).unwrap();
+        let newest = found.as_ref().map_or(0, |found| found.sequence);
+        assert!(newest >= written, "cut {cut}, seed {seed}: {newest} after {written}");
+        assert!(found.is_none_or(|found| found.state == state(found.sequence)), "cut {cut}, seed {seed}");
+    }
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::StorageError;
-use crate::file_system::parent;
+use crate::file_system::{FileSystem, WritableFile, parent};
 
 /// The folder of packed segments inside a data folder.
 pub const ARCHIVE: &str = "archive";
@@ -35,13 +35,31 @@ pub(crate) fn is_packed(path: &Path) -> bool {
 }
 
 /// On the disk when it returns.
-pub(crate) fn pack(segment: &Path, to: &Path) -> io::Result<()> {
+pub(crate) fn pack(disk: &dyn FileSystem, segment: &Path, to: &Path) -> io::Result<()> {
     let mut from = File::open(segment)?;
-    let mut encoder = zstd::Encoder::new(File::create(to)?, LEVEL)?;
+    let mut encoder = zstd::Encoder::new(SequentialWriter { file: disk.create(to)?, offset: 0 }, LEVEL)?;
     encoder.include_checksum(true)?;
     encoder.set_pledged_src_size(Some(from.metadata()?.len()))?;
     io::copy(&mut from, &mut encoder)?;
-    encoder.finish()?.sync_all()
+    encoder.finish()?.file.sync()
+}
+
+/// Writes a file from its beginning on.
+struct SequentialWriter {
+    file: Box<dyn WritableFile>,
+    offset: u64,
+}
+
+impl io::Write for SequentialWriter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.file.write_at(bytes, self.offset)?;
+        self.offset += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// The segment in a file that has no name any more.

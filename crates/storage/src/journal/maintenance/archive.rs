@@ -34,17 +34,28 @@ pub fn archive(
     keep: usize,
     progress: &mut dyn FnMut(ScanProgress),
 ) -> Result<Archived, StorageError> {
+    archive_on(&OsFileSystem, data_folder, durable, keep, progress)
+}
+
+/// As [`archive`], through a file system of the caller.
+pub fn archive_on(
+    disk: &dyn FileSystem,
+    data_folder: &Path,
+    durable: u64,
+    keep: usize,
+    progress: &mut dyn FnMut(ScanProgress),
+) -> Result<Archived, StorageError> {
     let folder = data_folder.join(crate::journal::FOLDER);
     let archive = packed::folder_of(&folder);
     let _one_at_a_time = DataDirLock::acquire(&archive)?;
-    OsFileSystem.sync_folder(data_folder).map_err(StorageError::io("sync", data_folder))?;
+    disk.sync_folder(data_folder).map_err(StorageError::io("sync", data_folder))?;
     let listed: Vec<_> = segment::list(&folder)?.into_iter().filter(|(first, _)| *first <= durable).collect();
     let full = listed.len().saturating_sub(1 + keep);
     let due: Vec<_> = (0..full).filter(|index| !packed::is_packed(&listed[*index].1)).collect();
     let total = due.iter().map(|index| fs::metadata(&listed[*index].1).map_or(0, |found| found.len())).sum();
     let mut archived = Archived::default();
     for index in due {
-        let bytes = pack_one(&listed[index].1, &listed[index + 1].1)?;
+        let bytes = pack_one(disk, &listed[index].1, &listed[index + 1].1)?;
         archived.segments += 1;
         archived.bytes += bytes.0;
         archived.packed_bytes += bytes.1;
@@ -54,15 +65,15 @@ pub fn archive(
 }
 
 /// A crash leaves the segment in one place or in both.
-fn pack_one(path: &Path, next: &Path) -> Result<(u64, u64), StorageError> {
+fn pack_one(disk: &dyn FileSystem, path: &Path, next: &Path) -> Result<(u64, u64), StorageError> {
     let target = packed::path_of(path);
     let unfinished = target.with_extension(UNFINISHED_EXTENSION);
-    packed::pack(path, &unfinished).map_err(StorageError::io("pack", path))?;
+    packed::pack(disk, path, &unfinished).map_err(StorageError::io("pack", path))?;
     check_packed(path, &unfinished, next)?;
-    OsFileSystem.rename(&unfinished, &target).map_err(StorageError::io("rename", &unfinished))?;
+    disk.rename(&unfinished, &target).map_err(StorageError::io("rename", &unfinished))?;
     let failed = || StorageError::io("read", &target);
     let bytes = (fs::metadata(path).map_err(failed())?.len(), fs::metadata(&target).map_err(failed())?.len());
-    OsFileSystem.remove(path).map_err(StorageError::io("remove", path))?;
+    disk.remove(path).map_err(StorageError::io("remove", path))?;
     Ok(bytes)
 }
 

@@ -1,6 +1,8 @@
 //! Archived segments stay part of the journal: they are read, verified, backed up and, after a loss, brought back.
 
+use super::power_cut::after_power_cut;
 use super::*;
+use crate::tests::recording_disk::RecordingDisk;
 
 const RECORDS: u64 = 60;
 
@@ -139,4 +141,27 @@ fn a_backup_has_archived_segments_too() {
     let target = tempfile::tempdir().unwrap();
     restore(&segments, CopyLimit::NONE, target.path(), &mut |_| {}).unwrap();
     assert_eq!(read_from(&target.path().join(FOLDER), 0).unwrap(), lines(RECORDS));
+}
+
+/// Each segment is in the journal, in the archive or in both, and the archive goes on where it was cut off.
+#[test]
+fn after_a_power_cut_at_any_step_of_the_archive_the_journal_has_every_record() {
+    const CUTS_PER_STEP: u32 = 4;
+    let bench = JournalFixture::new();
+    let disk = RecordingDisk::default();
+    let lock = DataDirLock::acquire(bench.folder.path()).unwrap();
+    let (_, mut journal) = Journal::open_on(Arc::new(disk.clone()), &lock, &bench.options, &mut |_| {}).unwrap();
+    (1..=RECORDS).for_each(|sequence| append_durable(&mut journal, sequence, &text(sequence)));
+    drop((journal, lock));
+    let (texts, begun) = (bench.read(), disk.steps().len());
+    let whole = archive_on(&disk, bench.folder.path(), RECORDS, 1, &mut |_| {}).unwrap();
+    assert!(whole.segments > 2, "{whole:?}");
+    let steps = disk.steps();
+    for (cut, seed) in (begun..=steps.len()).flat_map(|cut| (0..CUTS_PER_STEP).map(move |seed| (cut, seed))) {
+        let (left, _) = after_power_cut(&steps[..cut], seed);
+        assert_eq!(left.read(), texts, "cut {cut}, seed {seed}");
+        archive(left.folder.path(), RECORDS, 1, &mut |_| {}).unwrap();
+        assert_eq!(left.read(), texts, "cut {cut}, seed {seed}");
+        assert_eq!((left.report().damage, packed_files(&left).len()), (None, whole.segments), "cut {cut}, seed {seed}");
+    }
 }

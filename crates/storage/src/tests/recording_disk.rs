@@ -1,0 +1,176 @@
+//! A disk that records what is done to real files, and what is left of it after a power cut: synced data is there; of written data any
+//! sectors may be.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use crate::file_system::{FileSystem, OsFileSystem, WritableFile};
+
+const SECTOR_BYTES: u64 = 512;
+
+#[derive(Debug, Clone)]
+pub(crate) enum DiskOperation {
+    Create { file: usize, path: PathBuf },
+    Write { file: usize, offset: u64, bytes: Vec<u8> },
+    Sync { file: usize },
+    Rename { from: PathBuf, to: PathBuf },
+    Remove { path: PathBuf },
+    Told(u64),
+}
+
+/// What has surely reached the disk, and the writes that are still on their way.
+#[derive(Default)]
+pub(crate) struct DiskAfterCut {
+    names: BTreeMap<PathBuf, usize>,
+    files: BTreeMap<usize, Vec<u8>>,
+    pending: Vec<(usize, u64, Vec<u8>)>,
+}
+
+impl DiskAfterCut {
+    pub(crate) fn apply(&mut self, step: &DiskOperation) {
+        match step {
+            DiskOperation::Create { file, path } => drop(self.names.insert(path.clone(), *file)),
+            DiskOperation::Write { file, offset, bytes } => self.pending.push((*file, *offset, bytes.clone())),
+            DiskOperation::Sync { file } => self.sync(*file),
+            DiskOperation::Rename { from, to } => {
+                let file = self.names.remove(from).unwrap();
+                self.names.insert(to.clone(), file);
+            }
+            DiskOperation::Remove { path } => drop(self.names.remove(path)),
+            DiskOperation::Told(_) => {}
+        }
+    }
+
+    fn sync(&mut self, synced: usize) {
+        for (file, offset, bytes) in std::mem::take(&mut self.pending) {
+            if file == synced {
+                self.put(file, offset, &bytes);
+            } else {
+                self.pending.push((file, offset, bytes));
+            }
+        }
+    }
+
+    /// What is found in each file afterwards.
+    pub(crate) fn switch_off(mut self, seed: u32) -> Vec<(PathBuf, Vec<u8>)> {
+        for (index, (file, offset, bytes)) in std::mem::take(&mut self.pending).into_iter().enumerate() {
+            for (at, sector) in sectors(offset, &bytes) {
+                let dice = crc32c::crc32c_append(seed, &[index as u64, at].map(u64::to_le_bytes).concat());
+                if dice.is_multiple_of(2) {
+                    self.put(file, at, sector);
+                }
+            }
+        }
+        let bytes = |file| self.files.get(&file).cloned().unwrap_or_default();
+        self.names.iter().map(|(path, file)| (path.clone(), bytes(*file))).collect()
+    }
+
+    fn put(&mut self, file: usize, offset: u64, bytes: &[u8]) {
+        let content = self.files.entry(file).or_default();
+        let start = usize::try_from(offset).unwrap();
+        let end = start + bytes.len();
+        content.resize(content.len().max(end), 0);
+        content[start..end].copy_from_slice(bytes);
+    }
+}
+
+fn sectors(mut offset: u64, mut bytes: &[u8]) -> Vec<(u64, &[u8])> {
+    let mut sectors = Vec::new();
+    while !bytes.is_empty() {
+        let room = usize::try_from(SECTOR_BYTES - offset % SECTOR_BYTES).unwrap();
+        let (sector, rest) = bytes.split_at(room.min(bytes.len()));
+        sectors.push((offset, sector));
+        offset += sector.len() as u64;
+        bytes = rest;
+    }
+    sectors
+}
+
+/// Real files, and a list of all that was done to them.
+#[derive(Default, Clone)]
+pub(crate) struct RecordingDisk(Arc<Mutex<Recording>>);
+
+#[derive(Default)]
+struct Recording {
+    steps: Vec<DiskOperation>,
+    names: BTreeMap<PathBuf, usize>,
+    files: usize,
+}
+
+impl RecordingDisk {
+    /// Everything that was done to its files so far.
+    pub(crate) fn steps(&self) -> Vec<DiskOperation> {
+        self.0.lock().unwrap().steps.clone()
+    }
+
+    /// A file that was there before.
+    pub(crate) fn know(&self, path: PathBuf) {
+        self.0.lock().unwrap().names.insert(path, 0);
+    }
+
+    pub(crate) fn note(&self, step: DiskOperation) {
+        self.0.lock().unwrap().steps.push(step);
+    }
+
+    fn medium(&self, file: usize, inner: Box<dyn WritableFile>) -> Box<dyn WritableFile> {
+        Box::new(RecordingMedium { file, inner, disk: self.clone() })
+    }
+}
+
+impl FileSystem for RecordingDisk {
+    fn create(&self, path: &Path) -> io::Result<Box<dyn WritableFile>> {
+        let mut recording = self.0.lock().unwrap();
+        recording.files += 1;
+        let file = recording.files;
+        recording.names.insert(path.to_owned(), file);
+        recording.steps.push(DiskOperation::Create { file, path: path.to_owned() });
+        Ok(self.medium(file, OsFileSystem.create(path)?))
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Box<dyn WritableFile>> {
+        let file = self.0.lock().unwrap().names[path];
+        Ok(self.medium(file, OsFileSystem.open(path)?))
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        let mut recording = self.0.lock().unwrap();
+        let file = recording.names.remove(from).unwrap();
+        recording.names.insert(to.to_owned(), file);
+        recording.steps.push(DiskOperation::Rename { from: from.to_owned(), to: to.to_owned() });
+        fs::rename(from, to)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        self.note(DiskOperation::Remove { path: path.to_owned() });
+        fs::remove_file(path)
+    }
+
+    fn sync_folder(&self, _: &Path) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn truncate(&self, path: &Path, length: u64) -> io::Result<()> {
+        OsFileSystem.truncate(path, length)
+    }
+}
+
+struct RecordingMedium {
+    file: usize,
+    inner: Box<dyn WritableFile>,
+    disk: RecordingDisk,
+}
+
+impl WritableFile for RecordingMedium {
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize> {
+        self.disk.note(DiskOperation::Write { file: self.file, offset, bytes: bytes.to_vec() });
+        self.inner.write_at(bytes, offset)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.disk.note(DiskOperation::Sync { file: self.file });
+        Ok(())
+    }
+}
