@@ -38,20 +38,18 @@ fn catch_up(
     let (snapshots, ledger) = (SnapshotStore::look(folder, instance), JournalLedger::new(inbox().0));
     let last_sequence = durable();
     let sources = RecoverySources { folder, last_sequence, snapshots: &snapshots, ledger: &ledger, retired: None };
-    let is_wanted = std::cell::Cell::new(true);
+    // Where it is refused, the catch-up is over, which is asked for each record: the first that are read may be long before the missed ones.
     let mut append = |through: u64, events: &[PublishedEvent]| {
-        is_wanted.set(is_wanted.get() && model.append_missed(missed, through, events));
+        let _ = model.append_missed(missed, through, events);
     };
     let mut replay = RecoveryReplay::begin(&sources, missed.after, &mut append)?;
     let mut source = JournalReader::open(&folder.join(journal::FOLDER), replay.snapshot() + 1)?;
     loop {
         // Read before the journal is: what is durable now was offered, or will be after the model takes events again.
         let limit = durable();
-        while let Some(entry) = source.read_to(limit)? {
+        while model.is_wanted(missed) {
+            let Some(entry) = source.read_to(limit)? else { break };
             replay.on_record(&entry)?;
-            if !is_wanted.get() {
-                return Ok(None);
-            }
         }
         match model.rejoin(missed, limit) {
             CatchUpStep::Complete => return Ok(Some(limit)),

@@ -1,10 +1,16 @@
 //! A read model that is behind: it reads what it missed from the journal, while orders go on.
 
-use std::thread;
+use std::cell::Cell;
+use std::sync::Arc;
+use std::{fs, thread};
 
 use bus::History;
 use bus::history::{OrderSearch, PageRequest, SortOrder};
+use domain::event::{Alarm, AlarmLevel};
+use domain::{Event, PublishedEvent, Timestamp};
 use runtime::{PastEngine, keep_caught_up};
+
+use storage::{ReadModel, journal};
 
 use crate::fixture::{INSTANCE, LiveFixture, PendingReply};
 
@@ -33,6 +39,59 @@ fn a_read_model_with_little_room_has_every_order_in_the_end() {
         live.stop();
         history.stop().unwrap();
     });
+}
+
+/// A journal of a few hundred orders that has ended, and its last sequence.
+fn ended_journal() -> (LiveFixture, u64) {
+    let fixture = LiveFixture::default();
+    let live = fixture.start_trading();
+    let placed: Vec<_> = (0..ORDERS).map(|number| live.place(&format!("O{number}"))).collect();
+    placed.into_iter().map(PendingReply::wait).for_each(|reply| assert!(reply.starts_with("placed"), "{reply}"));
+    let end = live.monitor.durable();
+    live.stop();
+    (fixture, end)
+}
+
+/// A model that has everything of a journal, and lacks an event behind its end, of the sequence that is returned.
+fn model_behind(fixture: &LiveFixture, end: u64) -> (ReadModel, u64) {
+    let model = ReadModel::open_small(&fixture.lock_folder(), INSTANCE, end, 1).unwrap();
+    let newest = (end + 1..).find(|sequence| {
+        let alarm = Alarm { level: AlarmLevel::Info, code: "test".into(), text: "test".into() };
+        let event = Event::Alarm(Arc::new(alarm));
+        model.offer(*sequence, &[PublishedEvent { sequence: *sequence, at: Timestamp(1), event }]);
+        model.is_behind()
+    });
+    (model, newest.unwrap())
+}
+
+/// In the middle of what is written.
+fn damage_journal(fixture: &LiveFixture) {
+    let segments = fs::read_dir(fixture.folder.path().join(journal::FOLDER)).unwrap();
+    let mut files: Vec<_> = segments.map(|entry| entry.unwrap().path()).filter(|path| path.is_file()).collect();
+    files.sort_by_key(|path| fs::metadata(path).unwrap().len());
+    let path = files.pop().unwrap();
+    let mut bytes = fs::read(&path).unwrap();
+    let used = bytes.iter().rposition(|byte| *byte != 0).unwrap();
+    bytes[used / 2..used / 2 + 64].fill(0xff);
+    fs::write(&path, bytes).unwrap();
+}
+
+#[test]
+fn a_catch_up_that_is_no_longer_wanted_does_not_read_on_to_what_is_missing() {
+    let (fixture, end) = ended_journal();
+    let (model, newest) = model_behind(&fixture, end);
+    let asked = Cell::new(0);
+    let durable = || {
+        asked.set(asked.get() + 1);
+        // The reader is open, and begins at the first record.
+        if asked.get() == 2 {
+            model.stop().unwrap();
+            damage_journal(&fixture);
+        }
+        newest
+    };
+    keep_caught_up(fixture.folder.path(), INSTANCE, &model, &durable);
+    assert_eq!((asked.get(), model.failure()), (2, None), "what it would have read next is damaged");
 }
 
 #[test]

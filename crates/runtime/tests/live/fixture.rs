@@ -124,7 +124,7 @@ impl LiveFixture {
     }
 
     /// The thread that writes snapshots holds the folder a moment longer than a loop that has failed; a process would be gone.
-    fn lock_folder(&self) -> DataDirLock {
+    pub(crate) fn lock_folder(&self) -> DataDirLock {
         loop {
             match DataDirLock::acquire(self.folder.path()) {
                 Ok(lock) => return lock,

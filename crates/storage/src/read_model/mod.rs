@@ -198,6 +198,17 @@ impl ReadModel {
         self.progress.applied()
     }
 
+    /// The sequence at or below which a catch-up would begin. None until a store that connects by itself has said for the first time what it
+    /// has.
+    pub fn known_position(&self) -> Option<u64> {
+        self.queue.was_attached().then(|| self.applied())
+    }
+
+    /// Whether a catch-up is still wanted: neither was the store lost, nor the read model stopped.
+    pub fn is_wanted(&self, missed: MissedEvents) -> bool {
+        self.queue.is_wanted(missed)
+    }
+
     /// Why it cannot be relied on, if so: it cannot be written, a damaged row was read, or its store does not answer.
     pub fn failure(&self) -> Option<String> {
         self.progress.failure()

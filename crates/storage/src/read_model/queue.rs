@@ -169,6 +169,16 @@ impl EventQueue {
         self.lock().is_attached
     }
 
+    /// Whether a store was ever attached.
+    pub(crate) fn was_attached(&self) -> bool {
+        let waiting = self.lock();
+        waiting.is_attached || waiting.attachment != FIRST_ATTACHMENT
+    }
+
+    pub(crate) fn is_wanted(&self, missed: MissedEvents) -> bool {
+        self.lock().is_current(missed)
+    }
+
     pub(crate) fn is_behind(&self) -> bool {
         self.lock().left_out.is_some()
     }

@@ -39,8 +39,10 @@ pub struct SnapshotStore {
     folder: PathBuf,
     instance: InstanceId,
     disk: Arc<dyn FileSystem>,
-    /// The newest snapshot at or below this sequence is kept too.
-    needed: Option<Box<dyn Fn() -> u64 + Send + Sync>>,
+    /// The newest snapshot at or below this sequence is kept too. Where the sequence is not known, those from before the start are.
+    needed: Option<Box<dyn Fn() -> Option<u64> + Send + Sync>>,
+    /// The newest one when the store was opened.
+    newest_at_start: u64,
 }
 
 /// The state after the input of that sequence.
@@ -65,20 +67,23 @@ impl SnapshotStore {
 
     /// To be read only: nothing is changed, and the folder may be in use.
     pub fn look(data_folder: &Path, instance: InstanceId) -> Self {
-        Self { _lock: None, folder: data_folder.join(FOLDER), instance, disk: Arc::new(OsFileSystem), needed: None }
+        let (folder, disk) = (data_folder.join(FOLDER), Arc::new(OsFileSystem));
+        Self { _lock: None, folder, instance, disk, needed: None, newest_at_start: 0 }
     }
 
     /// As [`Self::open`], on another file system.
     pub fn open_on(disk: Arc<dyn FileSystem>, lock: &DataDirLock, instance: InstanceId) -> Result<Self, StorageError> {
         let folder = lock.folder().join(FOLDER);
         create_folder(disk.as_ref(), lock.folder(), &folder)?;
-        let snapshots = Self { _lock: Some(lock.clone()), folder, instance, disk, needed: None };
+        let snapshots = Self { _lock: Some(lock.clone()), folder, instance, disk, needed: None, newest_at_start: 0 };
         snapshots.remove_unfinished()?;
-        Ok(snapshots)
+        let newest_at_start = snapshots.list(EXTENSION)?.last().map_or(0, |(sequence, _)| *sequence);
+        Ok(Self { newest_at_start, ..snapshots })
     }
 
-    /// A read model that is behind begins at the newest snapshot at or below what it has: that one is kept too.
-    pub fn keep_for(self, needed: impl Fn() -> u64 + Send + Sync + 'static) -> Self {
+    /// A read model that is behind begins at the newest snapshot at or below what it has: that one is kept too. One that has not said yet
+    /// what it has got it before this start, so that it needs none that is written later.
+    pub fn keep_for(self, needed: impl Fn() -> Option<u64> + Send + Sync + 'static) -> Self {
         Self { needed: Some(Box::new(needed)), ..self }
     }
 
@@ -202,15 +207,24 @@ impl SnapshotStore {
     fn remove_others(&self, written: u64) {
         let removed = self.list(EXTENSION).and_then(|found| {
             let (mut older, lost): (Vec<_>, Vec<_>) = found.into_iter().partition(|(sequence, _)| *sequence <= written);
-            let needed = self.needed.as_ref().map(|needed| needed());
-            let base = needed.and_then(|needed| older.iter().rposition(|(sequence, _)| *sequence <= needed));
+            let bases = self.bases(&older);
             older.truncate(older.len().saturating_sub(SNAPSHOTS_KEPT));
-            base.filter(|base| *base < older.len()).map(|base| older.remove(base));
+            older.retain(|(sequence, _)| !bases.contains(sequence));
             self.remove_all(older)?;
             self.remove_all(lost)
         });
         if let Err(error) = removed {
             tracing::warn!(%error, "old snapshot could not be deleted");
+        }
+    }
+
+    /// Those at which the reader that is kept for may have to begin.
+    fn bases(&self, found: &[(u64, PathBuf)]) -> Vec<u64> {
+        let Some(needed) = &self.needed else { return vec![] };
+        let sequences = found.iter().map(|(sequence, _)| *sequence);
+        match needed() {
+            Some(reached) => sequences.filter(|sequence| *sequence <= reached).last().into_iter().collect(),
+            None => sequences.filter(|sequence| *sequence <= self.newest_at_start).collect(),
         }
     }
 

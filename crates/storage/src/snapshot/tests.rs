@@ -236,7 +236,7 @@ fn the_snapshot_that_a_reader_needs_is_kept_until_the_reader_is_beyond_the_next(
     let reached = Arc::new(std::sync::atomic::AtomicU64::new(15));
     let needed = reached.clone();
     let snapshots = SnapshotStore::open(&lock, InstanceId([7; 16])).unwrap();
-    let snapshots = snapshots.keep_for(move || needed.load(Ordering::Relaxed));
+    let snapshots = snapshots.keep_for(move || Some(needed.load(Ordering::Relaxed)));
     let kept = |written: u64| -> Vec<u64> {
         snapshots.write(written, b"state", "test").unwrap();
         snapshots.list(EXTENSION).unwrap().into_iter().map(|(sequence, _)| sequence).collect()
@@ -276,4 +276,23 @@ fn after_a_power_cut_at_any_step_there_is_a_snapshot_as_new_as_was_told() {
         assert!(newest >= written, "cut {cut}, seed {seed}: {newest} after {written}");
         assert!(found.is_none_or(|found| found.state == state(found.sequence)), "cut {cut}, seed {seed}");
     }
+}
+
+#[test]
+fn the_snapshots_from_before_a_start_stay_until_the_reader_says_what_it_has() {
+    let folder = tempfile::tempdir().unwrap();
+    let lock = DataDirLock::acquire(folder.path()).unwrap();
+    let earlier = SnapshotStore::open(&lock, InstanceId([7; 16])).unwrap();
+    [10, 20].iter().for_each(|written| earlier.write(*written, b"state", "test").unwrap());
+    let reached = Arc::new(std::sync::Mutex::new(None));
+    let needed = reached.clone();
+    let snapshots = SnapshotStore::open(&lock, InstanceId([7; 16])).unwrap();
+    let snapshots = snapshots.keep_for(move || *needed.lock().unwrap());
+    let kept = |written: u64| -> Vec<u64> {
+        snapshots.write(written, b"state", "test").unwrap();
+        snapshots.list(EXTENSION).unwrap().into_iter().map(|(sequence, _)| sequence).collect()
+    };
+    assert_eq!([kept(30), kept(40), kept(50)], [vec![10, 20, 30], vec![10, 20, 30, 40], vec![10, 20, 40, 50]]);
+    *reached.lock().unwrap() = Some(25);
+    assert_eq!(kept(60), [20, 50, 60]);
 }

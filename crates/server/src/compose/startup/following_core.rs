@@ -85,7 +85,7 @@ impl FollowerStorage {
         Ok(Self {
             folder: lock.folder().to_owned(),
             instance,
-            snapshots: Arc::new(SnapshotStore::open(lock, instance)?.keep_for(move || reader.applied())),
+            snapshots: Arc::new(SnapshotStore::open(lock, instance)?.keep_for(move || reader.known_position())),
             read_model,
             retired: Arc::new(RetiredIndex::open(lock, instance)?),
             ledger: Arc::new(JournalLedger::new(inbox.clone())),

@@ -47,7 +47,7 @@ impl Core {
         let read_model = Arc::new(open_read_model(config, data_dir, end)?);
         let retired = Arc::new(RetiredIndex::open(&data_dir.lock, instance)?);
         let reader = read_model.clone();
-        let snapshots = Arc::new(snapshots.keep_for(move || reader.applied()));
+        let snapshots = Arc::new(snapshots.keep_for(move || reader.known_position()));
         let (inbox, lanes) = inbox_with(config.lane_limits(), config.in_flight_limits());
         let ledger = Arc::new(JournalLedger::new(inbox.clone()));
         let sources = RecoverySources {
