@@ -54,6 +54,9 @@ pub const HISTORY_READERS_MAX: usize = 4;
 /// A history query waits this long for the model to catch up, or for a connection.
 pub const HISTORY_WAIT_MAX: Duration = Duration::from_secs(2);
 
+/// After a stop a store that connects by itself gets no further transaction after this time; the journal has what is left.
+pub const STORE_END_WAIT_MAX: Duration = Duration::from_secs(5);
+
 /// Shared by the runtime, which offers events, and the edges, which query.
 pub struct ReadModel {
     /// Held here too, so that the folder stays locked until the last transaction.
@@ -121,7 +124,7 @@ impl ReadModel {
         rows: Arc<dyn HistoryRows>,
     ) -> Result<Self, StorageError> {
         let limits = ReadModelLimits::default();
-        let queue = EventQueue::detached(limits.events, journal_end);
+        let queue = EventQueue::detached(limits.events, journal_end, STORE_END_WAIT_MAX);
         Self::start(lock, limits, queue, Arc::new(ApplyProgress::new(0)), (store, rows))
     }
 
@@ -225,7 +228,7 @@ impl ReadModel {
         Ok(self.rows.clone().at(needed))
     }
 
-    /// Applies what waits and ends. History can still be queried.
+    /// Applies what waits and ends; a store that connects by itself gets what it takes in a few seconds. History can still be queried.
     pub fn stop(&self) -> Result<(), StorageError> {
         self.queue.close();
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();

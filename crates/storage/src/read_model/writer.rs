@@ -71,6 +71,13 @@ impl ReadModelWriter {
             self.apply(&taken)?;
             self.progress.advance(taken.through, self.saved);
         }
+        if self.queue.is_overdue() {
+            tracing::warn!(
+                applied = self.progress.applied(),
+                "the store of the read model is slow; the journal has what it lacks"
+            );
+            return Ok(());
+        }
         self.save_applied(self.progress.applied())?;
         self.store.maintain(true)
     }

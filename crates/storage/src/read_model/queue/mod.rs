@@ -4,9 +4,12 @@
 //! The queue is attached to a store while the store is connected. Each attachment begins at the sequence that the store has;
 //! what a catch-up reads for an earlier one is refused, because it would leave a gap.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use domain::PublishedEvent;
 
@@ -20,6 +23,8 @@ const TRANSACTION_EVENTS: usize = 8_192;
 
 pub(crate) struct EventQueue {
     limit: usize,
+    /// How long after the end what waits is still given out. None: all of it is.
+    end_wait: Option<Duration>,
     state: Mutex<EventQueueState>,
     /// Something waits, or the queue is closed.
     filled: Condvar,
@@ -41,7 +46,7 @@ struct EventQueueState {
     is_attached: bool,
     /// Counts attachments and their ends.
     attachment: u64,
-    is_closed: bool,
+    closed_at: Option<Instant>,
 }
 
 /// What the engine offered and the queue did not take: it must come from the journal.
@@ -75,26 +80,27 @@ pub enum CatchUpStep {
 impl EventQueue {
     /// Attached to a store that is complete up to a sequence.
     pub(crate) fn new(limit: usize, applied: u64) -> Self {
-        Self::with_state(limit, applied, None)
+        Self::with_state(limit, None, applied, None)
     }
 
-    /// Of a store that is not connected yet. The journal ends at a sequence, and the store may lack all of it.
-    pub(crate) fn detached(limit: usize, journal_end: u64) -> Self {
-        Self::with_state(limit, 0, Some(LeftOut { newest: journal_end, through: journal_end }))
+    /// Of a store that is not connected yet. The journal ends at a sequence, and the store may lack all of it. What waits longer than
+    /// `end_wait` after the end is left to the journal.
+    pub(crate) fn detached(limit: usize, journal_end: u64, end_wait: Duration) -> Self {
+        Self::with_state(limit, Some(end_wait), 0, Some(LeftOut { newest: journal_end, through: journal_end }))
     }
 
-    fn with_state(limit: usize, applied: u64, left_out: Option<LeftOut>) -> Self {
-        let (is_attached, attachment, is_closed) = (left_out.is_none(), FIRST_ATTACHMENT, false);
+    fn with_state(limit: usize, end_wait: Option<Duration>, applied: u64, left_out: Option<LeftOut>) -> Self {
+        let (is_attached, attachment, closed_at) = (left_out.is_none(), FIRST_ATTACHMENT, None);
         let (events, offered, taken, newest) = (VecDeque::new(), applied, applied, applied);
-        let waiting = EventQueueState { events, offered, taken, newest, left_out, is_attached, attachment, is_closed };
+        let waiting = EventQueueState { events, offered, taken, newest, left_out, is_attached, attachment, closed_at };
         let (filled, emptied, fell_behind) = (Condvar::new(), Condvar::new(), Condvar::new());
-        Self { limit, state: Mutex::new(waiting), filled, emptied, fell_behind }
+        Self { limit, end_wait, state: Mutex::new(waiting), filled, emptied, fell_behind }
     }
 
     /// Never waits. Returns whether it began to leave events out.
     pub(crate) fn offer(&self, through: u64, events: &[PublishedEvent]) -> bool {
         let mut waiting = self.lock();
-        if waiting.is_closed {
+        if waiting.is_closed() {
             return false;
         }
         let newest = events.iter().rev().find(|published| payload::is_stored(&published.event));
@@ -116,11 +122,12 @@ impl EventQueue {
 
     /// Waits until events were left out and can be brought. None when the queue is closed.
     pub(crate) fn wait_behind(&self) -> Option<MissedEvents> {
-        let has_no_work =
-            |waiting: &mut EventQueueState| !waiting.is_closed && (waiting.left_out.is_none() || !waiting.is_attached);
+        let has_no_work = |waiting: &mut EventQueueState| {
+            !waiting.is_closed() && (waiting.left_out.is_none() || !waiting.is_attached)
+        };
         let waiting = self.fell_behind.wait_while(self.lock(), has_no_work).unwrap_or_else(PoisonError::into_inner);
         let missed = MissedEvents { after: waiting.offered, attachment: waiting.attachment };
-        (!waiting.is_closed).then_some(missed)
+        (!waiting.is_closed()).then_some(missed)
     }
 
     /// Everything up to a sequence was pushed.
@@ -206,12 +213,12 @@ impl EventQueue {
         true
     }
 
-    /// Waits until something was offered, or no longer than `patience`. None when it is closed and empty.
+    /// Waits until something was offered, or no longer than `patience`. None when it is closed and empty, or the end takes too long.
     pub(crate) fn take_batch(&self, patience: Duration) -> Option<EventBatch> {
-        let is_idle = |waiting: &mut EventQueueState| !waiting.is_closed && waiting.taken == waiting.offered;
+        let is_idle = |waiting: &mut EventQueueState| !waiting.is_closed() && waiting.taken == waiting.offered;
         let (mut waiting, _) =
             self.filled.wait_timeout_while(self.lock(), patience, is_idle).unwrap_or_else(PoisonError::into_inner);
-        if waiting.is_closed && waiting.taken == waiting.offered {
+        if waiting.is_closed() && (waiting.taken == waiting.offered || waiting.is_overdue(self.end_wait)) {
             return None;
         }
         let taken = waiting.take_batch();
@@ -221,19 +228,24 @@ impl EventQueue {
 
     /// Closes the queue for new events; waiting ones can still be taken.
     pub(crate) fn close(&self) {
-        self.lock().is_closed = true;
+        self.lock().closed_at.get_or_insert_with(Instant::now);
         self.filled.notify_all();
         self.emptied.notify_all();
         self.fell_behind.notify_all();
     }
 
     pub(crate) fn is_closed(&self) -> bool {
-        self.lock().is_closed
+        self.lock().is_closed()
+    }
+
+    /// Whether the end has taken so long that what waits is left to the journal.
+    pub(crate) fn is_overdue(&self) -> bool {
+        self.lock().is_overdue(self.end_wait)
     }
 
     /// Waits until the queue is closed, or no longer than `patience`.
     pub(crate) fn wait_closed(&self, patience: Duration) {
-        let is_open = |waiting: &mut EventQueueState| !waiting.is_closed;
+        let is_open = |waiting: &mut EventQueueState| !waiting.is_closed();
         drop(self.filled.wait_timeout_while(self.lock(), patience, is_open));
     }
 
@@ -244,8 +256,16 @@ impl EventQueue {
 }
 
 impl EventQueueState {
+    fn is_closed(&self) -> bool {
+        self.closed_at.is_some()
+    }
+
+    fn is_overdue(&self, end_wait: Option<Duration>) -> bool {
+        self.closed_at.zip(end_wait).is_some_and(|(closed_at, wait)| closed_at.elapsed() >= wait)
+    }
+
     fn is_current(&self, missed: MissedEvents) -> bool {
-        !self.is_closed && self.is_attached && self.attachment == missed.attachment
+        !self.is_closed() && self.is_attached && self.attachment == missed.attachment
     }
 
     fn push(&mut self, through: u64, events: &[PublishedEvent]) {
@@ -279,197 +299,5 @@ impl EventQueueState {
         };
         let rest = self.events.range(TRANSACTION_EVENTS..).take_while(|published| published.sequence == last);
         TRANSACTION_EVENTS + rest.count()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::Arc;
-    use std::thread;
-
-    use domain::event::{Alarm, AlarmLevel};
-    use domain::{Event, Timestamp};
-
-    use super::*;
-
-    const PATIENCE: Duration = Duration::from_secs(60);
-
-    fn alarm(sequence: u64) -> PublishedEvent {
-        let alarm = Alarm { level: AlarmLevel::Info, code: "test".into(), text: "test".into() };
-        PublishedEvent { sequence, at: Timestamp(0), event: Event::Alarm(Arc::new(alarm)) }
-    }
-
-    #[test]
-    fn what_was_offered_before_is_skipped() {
-        let queue = EventQueue::new(10, 4);
-        queue.push(5, &[alarm(3), alarm(4), alarm(5), alarm(5)]);
-        queue.push(5, &[alarm(5), alarm(5)]);
-        assert_eq!(queue.take_batch(PATIENCE), Some(EventBatch { through: 5, events: vec![alarm(5), alarm(5)] }));
-    }
-
-    #[test]
-    fn inputs_without_events_count_as_applied_too() {
-        let queue = EventQueue::new(10, 0);
-        queue.push(7, &[]);
-        assert_eq!(queue.take_batch(PATIENCE), Some(EventBatch { through: 7, events: vec![] }));
-    }
-
-    #[test]
-    fn a_transaction_never_splits_an_input() {
-        let queue = EventQueue::new(usize::MAX, 0);
-        let events: Vec<_> = (0..TRANSACTION_EVENTS as u64 * 2).map(|n| alarm(1 + n / 10)).collect();
-        queue.push(9_999, &events);
-        let first = queue.take_batch(PATIENCE).unwrap();
-        assert_eq!((first.events.len(), first.through), (8_200, 820));
-        let second = queue.take_batch(PATIENCE).unwrap();
-        assert_eq!((second.events.len(), second.through), (2 * TRANSACTION_EVENTS - 8_200, 9_999));
-        assert_eq!([first.events, second.events].concat(), events);
-    }
-
-    #[test]
-    fn the_producer_waits_when_the_queue_is_full_and_nothing_is_lost() {
-        let queue = EventQueue::new(3, 0);
-        thread::scope(|scope| {
-            scope.spawn(|| {
-                (1..=1_000).for_each(|sequence| queue.push(sequence, &[alarm(sequence), alarm(sequence)]));
-                queue.close();
-            });
-            let mut sequences = Vec::new();
-            while let Some(taken) = queue.take_batch(PATIENCE) {
-                assert!(taken.events.len() <= 4, "three may wait, and one input is let in before");
-                sequences.extend(taken.events.into_iter().map(|published| published.sequence));
-            }
-            assert_eq!(sequences, (1..=1_000).flat_map(|sequence| [sequence, sequence]).collect::<Vec<_>>());
-        });
-    }
-
-    #[test]
-    fn the_engine_never_waits_and_what_was_left_out_is_taken_once() {
-        let queue = EventQueue::new(3, 0);
-        let began: Vec<bool> = (1..=9).map(|sequence| queue.offer(sequence, &[alarm(sequence)])).collect();
-        assert_eq!(began.iter().position(|began| *began), Some(3));
-        let missed = queue.wait_behind().unwrap();
-        assert_eq!((began.iter().filter(|began| **began).count(), missed.after), (1, 3));
-        let first = queue.take_batch(PATIENCE).unwrap();
-        assert_eq!((first.through, first.events.len()), (3, 3), "nothing beyond the gap counts as complete");
-        // From the journal, while the engine goes on.
-        assert!(queue.push_missed(missed, 6, &[alarm(4), alarm(5), alarm(6)]));
-        assert_eq!(queue.rejoin(missed, 6), CatchUpStep::Incomplete);
-        queue.offer(10, &[alarm(10)]);
-        queue.offer(12, &[]);
-        assert_eq!(queue.take_batch(PATIENCE).map(|taken| taken.through), Some(6));
-        assert!(queue.push_missed(missed, 10, &[alarm(7), alarm(8), alarm(9), alarm(10)]));
-        assert_eq!((queue.rejoin(missed, 10), queue.is_behind()), (CatchUpStep::Complete, false));
-        assert!(!queue.offer(13, &[]), "a queue that is full may be offered nothing");
-        let rest = queue.take_batch(PATIENCE).unwrap();
-        assert_eq!((rest.through, rest.events), (13, (7..=10).map(alarm).collect()));
-    }
-
-    #[test]
-    fn a_store_that_was_lost_gets_what_it_lacks_from_the_journal_and_nothing_twice() {
-        let queue = EventQueue::new(10, 0);
-        assert!((1..=3).all(|sequence| !queue.offer(sequence, &[alarm(sequence)])));
-        queue.detach();
-        assert!(!queue.offer(4, &[alarm(4)]) && queue.is_behind());
-        // Of the three events one was stored before the store was lost.
-        queue.attach(1);
-        let missed = queue.wait_behind().unwrap();
-        assert_eq!(missed.after, 1);
-        assert!(queue.push_missed(missed, 2, &[alarm(2)]));
-        // It is lost again, and this time nothing was stored.
-        queue.detach();
-        assert!(!queue.push_missed(missed, 3, &[alarm(3)]), "the events before it may be gone");
-        queue.attach(1);
-        assert!(!queue.push_missed(missed, 3, &[alarm(3)]));
-        assert_eq!(queue.rejoin(missed, 4), CatchUpStep::Interrupted);
-        let missed = queue.wait_behind().unwrap();
-        assert!(queue.push_missed(missed, 4, &[alarm(2), alarm(3), alarm(4)]));
-        assert_eq!(queue.rejoin(missed, 4), CatchUpStep::Complete);
-        let all = queue.take_batch(PATIENCE).unwrap();
-        assert_eq!((all.through, all.events), (4, (2..=4).map(alarm).collect()));
-    }
-
-    #[test]
-    fn a_store_that_was_lost_after_a_price_has_caught_up_at_the_newest_event() {
-        let queue = EventQueue::new(10, 0);
-        assert!(!queue.offer(3, &[alarm(2), alarm(3)]));
-        // The numbers of prices are in no journal.
-        assert!(!queue.offer(9, &[]));
-        queue.detach();
-        queue.attach(2);
-        let missed = queue.wait_behind().unwrap();
-        assert!(queue.push_missed(missed, 3, &[alarm(3)]));
-        assert_eq!(queue.rejoin(missed, 3), CatchUpStep::Complete, "the journal ends at 3");
-        let rest = queue.take_batch(PATIENCE).unwrap();
-        assert_eq!((rest.through, rest.events), (9, vec![alarm(3)]));
-        // An older backup of the store lacks the event, although it was there when the store was lost.
-        queue.detach();
-        queue.attach(2);
-        assert!(queue.is_behind());
-        queue.attach(3);
-        assert!(!queue.is_behind());
-        queue.detach();
-        queue.attach(2);
-        assert!(queue.is_behind(), "what was in the store when it was connected can be missing later");
-    }
-
-    #[test]
-    fn a_store_that_has_everything_when_it_is_connected_is_not_behind() {
-        let queue = EventQueue::detached(10, 7);
-        assert!(queue.is_behind() && !queue.is_attached());
-        queue.offer(9, &[]);
-        queue.attach(8);
-        assert!(!queue.is_behind());
-        queue.offer(10, &[alarm(10)]);
-        assert_eq!(queue.take_batch(PATIENCE), Some(EventBatch { through: 10, events: vec![alarm(10)] }));
-    }
-
-    #[test]
-    fn a_store_that_connects_by_itself_takes_no_replay_that_could_leave_a_gap() {
-        let queue = EventQueue::detached(10, 3);
-        assert!(!queue.takes_replay());
-        queue.push(1, &[alarm(1)]);
-        queue.attach(0);
-        assert!(!queue.takes_replay());
-        queue.push(2, &[alarm(2)]);
-        let missed = queue.wait_behind().unwrap();
-        assert_eq!(missed.after, 0, "what a replay brought before the connection is missing too");
-        assert!(queue.push_missed(missed, 3, &[alarm(1), alarm(2), alarm(3)]));
-        assert_eq!(queue.rejoin(missed, 3), CatchUpStep::Complete);
-        let all = queue.take_batch(PATIENCE).unwrap();
-        assert_eq!((all.through, all.events), (3, (1..=3).map(alarm).collect()));
-    }
-
-    #[test]
-    fn a_catch_up_does_not_wait_for_a_store_that_is_lost() {
-        let queue = EventQueue::new(1, 0);
-        queue.offer(1, &[alarm(1)]);
-        queue.offer(2, &[alarm(2)]);
-        let missed = queue.wait_behind().unwrap();
-        thread::scope(|scope| {
-            let pushed = scope.spawn(|| queue.push_missed(missed, 2, &[alarm(2)]));
-            queue.detach();
-            assert!(!pushed.join().unwrap());
-        });
-    }
-
-    #[test]
-    fn a_wait_for_a_gap_ends_when_the_queue_is_closed() {
-        let queue = EventQueue::new(3, 0);
-        thread::scope(|scope| {
-            let waiting = scope.spawn(|| queue.wait_behind());
-            queue.close();
-            assert_eq!(waiting.join().unwrap(), None);
-        });
-    }
-
-    #[test]
-    fn a_closed_queue_gives_out_what_waits_and_takes_nothing() {
-        let queue = EventQueue::new(1, 0);
-        queue.push(1, &[alarm(1)]);
-        queue.close();
-        queue.push(2, &[alarm(2)]);
-        assert_eq!(queue.take_batch(PATIENCE), Some(EventBatch { through: 1, events: vec![alarm(1)] }));
-        assert_eq!(queue.take_batch(PATIENCE), None);
     }
 }
