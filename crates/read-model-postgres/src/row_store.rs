@@ -53,7 +53,10 @@ impl PostgresRowStore {
         let found = self.database.run(WRITE_WAIT_MAX, opened)?;
         self.check_newest(&found)?;
         self.applied = found.applied;
-        self.database.clear_damage();
+        // Damage that a query has met since then is still there.
+        if is_damaged {
+            self.database.clear_damage();
+        }
         self.client = Some(client);
         Ok(self.applied)
     }

@@ -1,6 +1,6 @@
 //! Databases that are lost, emptied, changed or brought back from a backup: what is answered is complete, or said to be behind.
 
-use storage::read_model::store::{HistoryRows, RowStore};
+use storage::read_model::store::{HistoryRows, RowStore, StoreProblem};
 
 use super::*;
 
@@ -114,4 +114,27 @@ fn a_changed_column_that_queries_are_narrowed_by_is_damage_and_no_answer() {
         fixture.server.query(&change("- 1"));
         assert!(problem_in(table).is_none(), "{table}.{column}");
     }
+}
+
+#[test]
+fn damage_that_is_met_while_the_writer_connects_is_not_forgotten() {
+    let fixture = PostgresFixture::new();
+    // The writer asks for the time of the newest input when it has looked at the tables.
+    let met = Arc::new(std::sync::Mutex::new(None::<Box<dyn Fn() + Send>>));
+    let meets = met.clone();
+    let time_after = move |sequence| {
+        meets.lock().unwrap().iter().for_each(|meet| meet());
+        time_of(sequence)
+    };
+    let (mut store, rows) = both_halves(&fixture.server.url(), time_after);
+    damage_order(&fixture.server, 7);
+    let orders = move || rows.orders(&OrderSearch::default(), SortOrder::Oldest, ALL);
+    *met.lock().unwrap() = Some(Box::new(move || assert!(matches!(orders(), Err(HistoryError::Failed(_))))));
+    assert_eq!(connect(&mut store), INPUTS);
+    *met.lock().unwrap() = None;
+    let problem = store.maintain(false);
+    let is_damage = |reason: &str| reason.contains("the checksum of order 7") && reason.contains("written anew");
+    assert!(matches!(&problem, Err(StoreProblem::Unavailable(reason)) if is_damage(reason)), "{problem:?}");
+    assert_eq!(connect(&mut store), 0);
+    assert_eq!(store.maintain(false), Ok(()));
 }
