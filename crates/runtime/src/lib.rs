@@ -12,7 +12,7 @@ pub use follower::follower_engine::{FollowerEngine, FollowerError, FollowerParts
 pub use follower::follower_loop::{FollowerExit, FollowerLoop, FollowerUpdate, LeadHandover};
 pub use live::{EngineClock, EventSink, LiveExit, LiveLoop, LiveOptions, LiveParts, PulseOptions};
 pub use recovery::admin_state::{AdminAt, admin_at, admin_batch};
-pub use recovery::catch_up::keep_caught_up;
+pub use recovery::catch_up::{CATCH_UP_ATTEMPTS_MAX, keep_caught_up};
 pub use recovery::past_engine::PastEngine;
 pub use recovery::{
     RecoveredState, RecoveryError, RecoverySources, StateAt, go_on_after, recover, recover_from, recover_up_to,

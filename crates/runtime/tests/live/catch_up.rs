@@ -1,16 +1,18 @@
 //! A read model that is behind: it reads what it missed from the journal, while orders go on.
 
 use std::cell::Cell;
+use std::os::unix::fs::symlink;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::{fs, thread};
 
 use bus::History;
 use bus::history::{OrderSearch, PageRequest, SortOrder};
 use domain::event::{Alarm, AlarmLevel};
 use domain::{Event, PublishedEvent, Timestamp};
-use runtime::{PastEngine, keep_caught_up};
+use runtime::{CATCH_UP_ATTEMPTS_MAX, PastEngine, keep_caught_up};
 
-use storage::{ReadModel, journal};
+use storage::{ReadModel, journal, snapshot};
 
 use crate::fixture::{INSTANCE, LiveFixture, PendingReply};
 
@@ -92,6 +94,44 @@ fn a_catch_up_that_is_no_longer_wanted_does_not_read_on_to_what_is_missing() {
     };
     keep_caught_up(fixture.folder.path(), INSTANCE, &model, &durable);
     assert_eq!((asked.get(), model.failure()), (2, None), "what it would have read next is damaged");
+}
+
+/// Lets a catch-up find a snapshot by its name that is gone when it is read, until it was tried so often. Returns why it gave up, if so.
+fn catch_up_beside_deletion(deleted_after: u32) -> Option<String> {
+    let (fixture, end) = ended_journal();
+    let (model, newest) = model_behind(&fixture, end);
+    let snapshots = fixture.folder.path().join(snapshot::FOLDER);
+    fs::read_dir(&snapshots).unwrap().for_each(|entry| fs::remove_file(entry.unwrap().path()).unwrap());
+    let gone = snapshots.join(format!("{:020}.snapshot", 1));
+    symlink("deleted meanwhile", &gone).unwrap();
+    let asked = AtomicU32::new(0);
+    let durable = || {
+        if asked.fetch_add(1, Ordering::SeqCst) == deleted_after {
+            fs::remove_file(&gone).unwrap();
+        }
+        newest
+    };
+    thread::scope(|scope| {
+        scope.spawn(|| keep_caught_up(fixture.folder.path(), INSTANCE, &model, &durable));
+        while model.is_behind() && model.failure().is_none() {
+            thread::yield_now();
+        }
+        let failure = model.failure();
+        drop(model.stop());
+        failure
+    })
+}
+
+#[test]
+fn a_catch_up_begins_anew_where_a_file_was_removed_beside_it() {
+    assert_eq!(catch_up_beside_deletion(1), None);
+    assert_eq!(catch_up_beside_deletion(CATCH_UP_ATTEMPTS_MAX - 1), None);
+}
+
+#[test]
+fn a_catch_up_whose_file_stays_missing_gives_up_and_says_which() {
+    let reason = catch_up_beside_deletion(u32::MAX).unwrap();
+    assert!(reason.contains("cannot catch up") && reason.contains("00000000000000000001.snapshot"), "{reason}");
 }
 
 #[test]
