@@ -4,10 +4,11 @@ use tokio_postgres::Client;
 
 use crate::failure::DatabaseFailure;
 
-const MIGRATIONS: [&str; 3] = [
+const MIGRATIONS: [&str; 4] = [
     include_str!("../migrations/0001-tables.sql"),
     include_str!("../migrations/0002-views.sql"),
     include_str!("../migrations/0003-checksums.sql"),
+    include_str!("../migrations/0004-undone-trades.sql"),
 ];
 
 const RECORD: &str = "CREATE TABLE IF NOT EXISTS migrations (

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a step of a story that fails shall end it")]
 
+mod reports;
 mod store_faults;
 
 use std::fmt::Debug;
