@@ -19,6 +19,7 @@ use crate::schema;
 /// The first key of the lock that keeps a second writer out; the second is made of the schema's name.
 const LOCK_SPACE: i32 = 0x7269_616c;
 const LOCK: &str = "SELECT pg_try_advisory_lock($1, hashtext($2))";
+const ENCODING: &str = "SELECT current_setting('server_encoding')";
 const FIRST_ROW: &str = "INSERT INTO model VALUES (1, $1, 0) ON CONFLICT DO NOTHING";
 const STATE: &str = "SELECT instance, applied, newest.sequence, newest.at FROM model
     LEFT JOIN (SELECT sequence, at FROM events ORDER BY sequence DESC, ordinal DESC LIMIT 1) AS newest ON true";
@@ -137,6 +138,7 @@ async fn open_tables(
     if !is_ours {
         return refuse(format!("another server writes into the schema {schema}"));
     }
+    check_encoding(client).await?;
     schema::migrate(client, schema).await?;
     client.execute(FIRST_ROW, &[&instance.0.as_slice()]).await?;
     let state = client.query_one(STATE, &[]).await?;
@@ -151,6 +153,15 @@ async fn open_tables(
     let newest = state.try_get::<_, Option<i64>>(2)?.zip(state.try_get::<_, Option<i64>>(3)?);
     let newest = newest.map(|(sequence, at)| (number(sequence), Timestamp(at)));
     Ok(FoundRows { applied: number(state.try_get(1)?), newest })
+}
+
+/// Names and notes are in any script: another encoding would refuse some of them, long after the first.
+async fn check_encoding(client: &Client) -> Result<(), DatabaseFailure> {
+    let encoding: String = client.query_one(ENCODING, &[]).await?.try_get(0)?;
+    if encoding == "UTF8" {
+        return Ok(());
+    }
+    refuse(format!("its encoding is {encoding}, and it must be UTF8: createdb --encoding UTF8 --template template0"))
 }
 
 fn refuse<T>(reason: String) -> Result<T, DatabaseFailure> {

@@ -138,3 +138,14 @@ fn damage_that_is_met_while_the_writer_connects_is_not_forgotten() {
     assert_eq!(connect(&mut store), 0);
     assert_eq!(store.maintain(false), Ok(()));
 }
+
+#[test]
+fn a_database_of_another_encoding_is_refused_before_it_gets_a_table() {
+    let fixture = PostgresFixture::new();
+    fixture.server.query("CREATE DATABASE latin ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0");
+    let url = fixture.server.url().replace("/postgres?", "/latin?");
+    let folder = tempfile::tempdir().unwrap();
+    let model = postgres(&url)(folder.path(), INPUTS);
+    let reason = wait_for("the reason", || model.failure());
+    assert!(reason.contains("its encoding is LATIN1, and it must be UTF8"), "{reason}");
+}
