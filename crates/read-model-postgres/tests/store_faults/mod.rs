@@ -1,6 +1,6 @@
 //! Databases that are lost, emptied, changed or brought back from a backup: what is answered is complete, or said to be behind.
 
-use storage::read_model::store::{HistoryRows, RowStore, StoreProblem};
+use storage::read_model::store::{EventBatch, HistoryRows, RowStore, StoreProblem};
 
 use super::*;
 
@@ -148,4 +148,21 @@ fn a_database_of_another_encoding_is_refused_before_it_gets_a_table() {
     let model = postgres(&url)(folder.path(), INPUTS);
     let reason = wait_for("the reason", || model.failure());
     assert!(reason.contains("its encoding is LATIN1, and it must be UTF8"), "{reason}");
+}
+
+#[test]
+fn a_transaction_that_does_not_follow_what_the_tables_have_writes_nothing() {
+    let fixture = PostgresFixture::new();
+    let (mut store, _rows) = both_halves(&fixture.server.url(), time_of);
+    let counts = "SELECT (SELECT count(*) FROM events), (SELECT count(*) FROM orders), (SELECT count(*) FROM fills)";
+    let (before, last) = (fixture.server.query(counts), story().pop().unwrap());
+    assert_eq!(connect(&mut store), INPUTS);
+    // Somebody brings the tables to an earlier state, or writes them too.
+    fixture.server.query("UPDATE model SET applied = 100");
+    let events = last.1.into_iter().map(|event| PublishedEvent { sequence: INPUTS + 3, ..event }).collect();
+    let problem = store.write(&EventBatch { through: INPUTS + 3, events });
+    let is_noticed = |reason: &str| reason.contains("they are no longer at sequence 300");
+    assert!(matches!(&problem, Err(StoreProblem::Unavailable(reason)) if is_noticed(reason)), "{problem:?}");
+    assert_eq!(fixture.server.query(counts), before);
+    assert_eq!(connect(&mut store), 100);
 }
