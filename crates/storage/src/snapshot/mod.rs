@@ -223,7 +223,7 @@ impl SnapshotStore {
         let Some(needed) = &self.needed else { return vec![] };
         let sequences = found.iter().map(|(sequence, _)| *sequence);
         match needed() {
-            Some(reached) => sequences.filter(|sequence| *sequence <= reached).last().into_iter().collect(),
+            Some(reached) => sequences.rev().find(|sequence| *sequence <= reached).into_iter().collect(),
             None => sequences.filter(|sequence| *sequence <= self.newest_at_start).collect(),
         }
     }
