@@ -102,6 +102,10 @@ impl<S: DurableStore, A: Application> FixConnection<'_, S, A> {
             } else if self.engine.session().is_resending() {
                 let now = self.now();
                 self.engine.continue_resend(now);
+                if self.engine.output().is_empty() {
+                    // A range without messages is read to its end before there is a gap fill: others go first meanwhile.
+                    yield_now().await;
+                }
             } else {
                 break;
             }

@@ -5,8 +5,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 
-use fix::{FixMessage, FixSession, FixSettings, LogonDecision, LogonTicket, MemoryStore, SessionSender};
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use fix::{
+    FixMessage, FixSession, FixSettings, LogonDecision, LogonTicket, MemoryStore, MessageStore, RESEND_CHUNK,
+    SessionSender,
+};
+use tokio::io::{AsyncRead, AsyncWrite, DuplexStream, ReadBuf, duplex};
 
 use super::*;
 use crate::session_queue::session_queue;
@@ -14,6 +17,8 @@ use crate::session_queue::session_queue;
 const SETTINGS: &str = "[SESSION]\nConnectionType=acceptor\nSocketAcceptPort=0\nBeginString=FIX.4.4\nSenderCompID=RIALTO\n\
     TargetCompID=DESK\nNonStopSession=Y\nUseDataDictionary=N\n";
 
+/// Sequence numbers without messages.
+const NUMBERS: u64 = 100_000;
 /// Messages of a peer that does not stop sending by itself.
 const MESSAGES: usize = 2_000;
 
@@ -76,7 +81,11 @@ fn noon() -> UtcTimestamp {
 }
 
 fn frame(number: usize) -> Vec<u8> {
-    let kind = if number == 1 { "A|98=0|108=30" } else { "0" };
+    frame_of(number, if number == 1 { "A|98=0|108=30" } else { "0" })
+}
+
+/// Of this type and with these fields.
+fn frame_of(number: usize, kind: &str) -> Vec<u8> {
     let (kind, more) = kind.split_once('|').unwrap_or((kind, ""));
     let body = format!("35={kind}|34={number}|49=DESK|52=20260105-12:00:00|56=RIALTO|{more}|");
     let body = body.replace("||", "|").replace('|', "\x01");
@@ -106,6 +115,46 @@ async fn a_peer_that_never_stops_sending_does_not_keep_its_reports_waiting() {
     assert_eq!(reason, DisconnectReason::PeerClosed);
     let woken = woken.lock().unwrap();
     assert!(woken.len() == 1 && woken[0] < MESSAGES / 2, "woken after {woken:?} messages of {MESSAGES}");
+}
+
+/// Reads until this was received.
+async fn receive(peer: &mut DuplexStream, wanted: &str) {
+    let mut received = String::new();
+    while !received.contains(wanted) {
+        let mut bytes = [0; 4_096];
+        let count = peer.read(&mut bytes).await.unwrap();
+        received += &String::from_utf8_lossy(&bytes[..count]).replace('\x01', "|");
+    }
+}
+
+#[tokio::test]
+async fn a_resend_of_many_numbers_without_messages_lets_others_work() {
+    let (mut conversation, (_handle, mut queue)) = (conversation(WakeRecorder::default()), session_queue());
+    conversation.session_mut().store_mut().set_next_outgoing(NUMBERS).unwrap();
+    let (ours, mut peer) = duplex(65_536);
+    let (_stop, mut shutdown) = watch::channel(false);
+    let (turns, clock) = (Arc::new(AtomicUsize::new(0)), SessionClock::new(noon));
+    let counter = turns.clone();
+    let others = tokio::spawn(async move {
+        loop {
+            counter.fetch_add(1, Ordering::Relaxed);
+            yield_now().await;
+        }
+    });
+    let asking = async {
+        peer.write_all(&frame(1)).await.unwrap();
+        receive(&mut peer, "|35=A|").await;
+        let before = turns.load(Ordering::Relaxed);
+        peer.write_all(&frame_of(2, "2|7=1|16=0")).await.unwrap();
+        receive(&mut peer, "|123=Y|").await;
+        turns.load(Ordering::Relaxed) - before
+    };
+    let turns = tokio::select! {
+        reason = run_connection(&mut conversation, Box::new(ours), &mut queue, &clock, &mut shutdown) => panic!("{reason}"),
+        turns = asking => turns,
+    };
+    assert!(turns as u64 >= NUMBERS / RESEND_CHUNK, "others had {turns} turns");
+    others.abort();
 }
 
 #[tokio::test(start_paused = true)]
