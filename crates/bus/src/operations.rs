@@ -108,7 +108,7 @@ pub enum FixSessionCommand {
 }
 
 /// Why an operator action on a session had no effect.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FixSessionError {
     /// The FIX gateway has no session of that name.
     UnknownSession,
@@ -116,6 +116,8 @@ pub enum FixSessionError {
     Connected,
     /// The session accepts no more requests.
     Busy,
+    /// The sequence numbers were not stored, for this reason, and are those of before.
+    NotStored(String),
 }
 
 /// Why a strategy was not started or stopped.

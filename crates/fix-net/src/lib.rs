@@ -15,6 +15,6 @@ pub use acceptor::{Acceptor, AuthFuture, CallerStream, LogonAuthenticator, Strea
 pub use clock::{SessionClock, now};
 pub use dictionary_cache::DictionaryCache;
 pub use durable_store::DurableStore;
-pub use session_queue::{SessionHandle, SessionQueue, SessionQueueFull, session_queue};
+pub use session_queue::{NumbersError, SessionHandle, SessionQueue, SessionQueueFull, session_queue};
 pub use session_task::run_session;
 pub use stream::{SessionStream, TlsHandshake, TlsWrapper};

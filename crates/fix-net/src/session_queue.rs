@@ -2,7 +2,7 @@
 
 use crate::limits::{PAGE_MESSAGES, SESSION_QUEUE_MAX, SLOT_WAIT_MILLISECONDS};
 use crate::stream::SessionStream;
-use fix::{FixSessionState, LogonDecision, LogonTicket, OutgoingMessage, PreparedDecision, SeqNum};
+use fix::{FixSessionState, LogonDecision, LogonTicket, OutgoingMessage, PreparedDecision, SeqNum, StoreError};
 use std::fmt;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -35,12 +35,38 @@ impl fmt::Display for SessionQueueFull {
 
 impl std::error::Error for SessionQueueFull {}
 
+/// Why an operator's sequence numbers were not set.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NumbersError {
+    /// The session did not take the request.
+    NotTaken,
+    /// The store did not take the numbers.
+    Store(StoreError),
+}
+
+impl From<SessionQueueFull> for NumbersError {
+    fn from(_: SessionQueueFull) -> Self {
+        Self::NotTaken
+    }
+}
+
+impl fmt::Display for NumbersError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotTaken => SessionQueueFull.fmt(f),
+            Self::Store(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for NumbersError {}
+
 pub(crate) enum SessionRequest {
     Send(OutgoingMessage),
     Decide(LogonTicket, LogonDecision),
     LogOut { text: Option<String>, done: Option<oneshot::Sender<()>> },
-    Reset { done: oneshot::Sender<()> },
-    SetNumbers { incoming: SeqNum, outgoing: SeqNum, done: oneshot::Sender<bool> },
+    Reset { done: oneshot::Sender<Result<(), StoreError>> },
+    SetNumbers { incoming: SeqNum, outgoing: SeqNum, done: oneshot::Sender<Result<bool, StoreError>> },
     Status(oneshot::Sender<FixSessionState>),
     Wake,
     Connected(IncomingConnection),
@@ -122,17 +148,17 @@ impl SessionHandle {
     }
 
     /// Both sequence numbers are reset to 1; a peer that is logged on is logged out first.
-    pub async fn reset(&self) -> Result<(), SessionQueueFull> {
+    pub async fn reset(&self) -> Result<(), NumbersError> {
         let (done, answer) = oneshot::channel();
         self.enqueue(SessionRequest::Reset { done })?;
-        answer.await.map_err(|_| SessionQueueFull)
+        answer.await.map_err(|_| SessionQueueFull)?.map_err(NumbersError::Store)
     }
 
     /// Sets both sequence numbers while no peer is connected; returns whether they were set.
-    pub async fn set_numbers(&self, incoming: SeqNum, outgoing: SeqNum) -> Result<bool, SessionQueueFull> {
+    pub async fn set_numbers(&self, incoming: SeqNum, outgoing: SeqNum) -> Result<bool, NumbersError> {
         let (done, answer) = oneshot::channel();
         self.enqueue(SessionRequest::SetNumbers { incoming, outgoing, done })?;
-        answer.await.map_err(|_| SessionQueueFull)
+        answer.await.map_err(|_| SessionQueueFull)?.map_err(NumbersError::Store)
     }
 
     pub async fn status(&self) -> Result<FixSessionState, SessionQueueFull> {

@@ -227,8 +227,14 @@ impl<S: MessageStore, A: Application> SessionEngine<S, A> {
         self.state.run_session(now, None, |session, actions| session.log_out(now, text, actions));
     }
 
-    pub fn reset(&mut self, now: UtcTimestamp) {
-        self.state.run_session(now, None, |session, actions| session.reset(now, actions));
+    /// By an operator. Where the store fails, the numbers are those of before.
+    pub fn reset(&mut self, now: UtcTimestamp) -> Result<(), StoreError> {
+        let result = self.state.session.reset(now, &mut self.state.actions);
+        self.state.run_actions(now, None);
+        if let Err(error) = &result {
+            self.state.fail(now, error);
+        }
+        result
     }
 
     /// To be called when [`FixSession::deadline`] is reached.

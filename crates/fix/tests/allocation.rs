@@ -63,7 +63,7 @@ fn an_order_and_its_report_allocate_nothing() {
             assert!(!conversation.output().is_empty());
             conversation.output().clear();
         }
-        conversation.reset(now);
+        conversation.reset(now).unwrap();
         conversation.output().clear();
     };
     // The first day finds out how large the buffers and the store must be.

@@ -156,3 +156,18 @@ fn a_reset_after_a_logout_or_a_disconnect_is_tried_until_the_store_takes_it() {
     story.engine.on_closed(story.now);
     story.resets_as_soon_as_there_is_room();
 }
+
+#[test]
+fn an_operator_learns_that_the_store_did_not_take_a_reset_and_the_numbers_are_those_of_before() {
+    let mut story = SessionStory::logged_on("");
+    story.is_full.set(true);
+    assert_eq!(story.engine.reset(story.now), Err(StoreError("the lane is full".to_owned())));
+    let before = story.numbers();
+    assert_ne!(before, (1, 1));
+    story.is_full.set(false);
+    story.now = story.now.plus_seconds(5);
+    story.engine.tick(story.now);
+    assert_eq!(story.numbers(), before, "what was reported as failed is not done later");
+    assert_eq!(story.engine.reset(story.now), Ok(()));
+    assert_eq!(story.numbers(), (1, 1));
+}

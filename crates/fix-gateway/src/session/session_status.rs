@@ -9,7 +9,7 @@ use domain::report::SessionState;
 use domain::rights::TradingRights;
 use domain::{Text, Timestamp};
 use fix::{SessionSettings, UtcTimestamp};
-use fix_net::SessionHandle;
+use fix_net::{NumbersError, SessionHandle};
 use tokio::runtime::Handle;
 
 use crate::store::SessionStore;
@@ -111,11 +111,11 @@ impl SessionStatus {
             FixSessionCommand::Logout => {
                 runtime.block_on(self.handle.log_out_now(Some("logged out by an operator".into()))).map_err(busy)
             }
-            FixSessionCommand::ResetSeqNums => runtime.block_on(self.handle.reset()).map_err(busy),
+            FixSessionCommand::ResetSeqNums => runtime.block_on(self.handle.reset()).map_err(not_set),
             FixSessionCommand::SetSeqNums { next_in, next_out } => {
                 let (now_in, now_out) = self.store.sequence_numbers();
                 let set = self.handle.set_numbers(next_in.unwrap_or(now_in), next_out.unwrap_or(now_out));
-                match runtime.block_on(set).map_err(busy)? {
+                match runtime.block_on(set).map_err(not_set)? {
                     true => Ok(()),
                     false => Err(FixSessionError::Connected),
                 }
@@ -130,6 +130,13 @@ impl SessionStatus {
 
     fn principal(&self) -> MutexGuard<'_, Option<Principal>> {
         self.principal.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn not_set(error: NumbersError) -> FixSessionError {
+    match error {
+        NumbersError::NotTaken => FixSessionError::Busy,
+        NumbersError::Store(error) => FixSessionError::NotStored(error.0),
     }
 }
 

@@ -331,12 +331,12 @@ pub(crate) fn handle_request<S: DurableStore, A: Application>(
             let _ = done.map(|done| done.send(()));
         }
         SessionRequest::Reset { done } => {
-            conversation.reset(now);
+            let reset = conversation.reset(now);
             // The requester may have gone.
-            let _ = done.send(());
+            let _ = done.send(reset);
         }
         SessionRequest::SetNumbers { incoming, outgoing, done } => {
-            let set = conversation.session_mut().set_sequence_numbers(incoming, outgoing).unwrap_or(false);
+            let set = conversation.session_mut().set_sequence_numbers(incoming, outgoing);
             // The requester may have gone.
             let _ = done.send(set);
         }

@@ -119,7 +119,7 @@ impl TestPeer {
     }
 
     pub(crate) fn operator_resets(&mut self) {
-        self.engine.reset(self.now);
+        self.engine.reset(self.now).unwrap();
         self.collect_output();
     }
 

@@ -85,6 +85,10 @@ async fn command(state: &AppState, id: String, act: FixSessionCommand) -> Result
             Problem::new("session-connected", format!("the client of FIX session {id} is connected: log it out first"))
         }
         FixSessionError::Busy => Problem::new("busy", format!("FIX session {id} takes no more requests, try again")),
+        FixSessionError::NotStored(reason) => Problem::new(
+            "busy",
+            format!("the sequence numbers of FIX session {id} are not changed, try again: {reason}"),
+        ),
     })?;
     Ok(response::empty())
 }
