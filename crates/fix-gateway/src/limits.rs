@@ -4,6 +4,13 @@
 pub(crate) const RECORD_MESSAGES_MAX: u64 = 256;
 /// Bytes of one Ledger record, with room for the largest message; the next message begins a new record.
 pub(crate) const RECORD_BYTES_MAX: usize = 256 << 10;
+/// Characters of an id that BusinessRejectRefID (379) repeats, and of a value that Text (58) shows; a longer id is left out, a longer
+/// value is cut.
+pub(crate) const REPEATED_CHARS_MAX: usize = 64;
+/// Characters of Text (58); what is behind them is left out.
+pub(crate) const TEXT_CHARS_MAX: usize = 4_096;
+/// Bytes of a field that an answer repeats; a longer one is left out. An answer stays below what a Ledger record takes.
+pub(crate) const ECHO_BYTES_MAX: usize = 16 << 10;
 /// How long a session waits for the engine's inbox before it ends its connection.
 pub(crate) const BUSY_MILLISECONDS_MAX: u64 = 5_000;
 /// Between two attempts.

@@ -250,9 +250,7 @@ impl GatewayApplication {
     ) {
         let mut reject = OutgoingMessage::default();
         reason.reject(message, text, &mut reject);
-        if let Some(id) = translate::text_field(message, field::CL_ORD_ID) {
-            reject.field(field::BUSINESS_REJECT_REF_ID, id);
-        }
+        translate::refer_to(translate::text_field(message, field::CL_ORD_ID).as_deref(), &mut reject);
         self.send(&reject, line);
     }
 

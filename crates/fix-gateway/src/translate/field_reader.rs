@@ -8,6 +8,7 @@ use fix::{FixMessage, UtcTimestamp};
 
 use super::field::tag_with_name;
 use super::reject_codes::OTHER;
+use crate::limits::REPEATED_CHARS_MAX;
 
 /// Why a message cannot become a command; its codes are those of OrdRejReason and CxlRejReason.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,7 +38,9 @@ impl MessageReject {
     }
 
     pub(crate) fn invalid(tag: Tag, value: &[u8], wanted: &str) -> Self {
-        let shown = value.escape_ascii();
+        let is_cut = value.len() > REPEATED_CHARS_MAX;
+        let shown = value[..value.len().min(REPEATED_CHARS_MAX)].escape_ascii();
+        let shown = format!("{shown}{}", if is_cut { "…" } else { "" });
         Self::other("bad-field", &format!("{} {shown} is not {wanted}", tag_with_name(tag)))
     }
 

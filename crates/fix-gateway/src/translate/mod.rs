@@ -21,7 +21,7 @@ pub(crate) use field_reader::{MessageReject, text_field};
 pub(crate) use inbound::{SessionTerms, command, decline};
 pub(crate) use messages::{CommandClass, MessageRow, RequestMeaning, StatusClass};
 pub(crate) use rejects::{
-    ReplyContext, application_not_available, command_rejected, locally_rejected, mass_cancel_accepted,
+    ReplyContext, application_not_available, command_rejected, locally_rejected, mass_cancel_accepted, refer_to,
     status_request_rejected, unknown_order,
 };
 pub(crate) use report::{ExecTypeProfile, ReportIds, order_state_report, order_status_report, report};

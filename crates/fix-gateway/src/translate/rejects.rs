@@ -10,6 +10,7 @@ use super::messages::{RefusalForm, RequestMeaning, StatusClass};
 use super::reject_codes;
 use super::report::{ExecTypeProfile, order_status_as, printable_text, write_utc};
 use super::request_echo::RequestEcho;
+use crate::limits::REPEATED_CHARS_MAX;
 
 /// Time and id of an answer.
 pub(crate) struct ReplyContext<'a> {
@@ -175,11 +176,16 @@ pub(crate) fn application_not_available(echo: &RequestEcho, number: u64, reject:
 fn business_reject(echo: &RequestEcho, number: u64, reason: u64, complaint: &MessageReject) -> OutgoingMessage {
     let mut reject = OutgoingMessage::new("j");
     reject.number(tag::REF_SEQ_NUM, number).field(tag::REF_MSG_TYPE, echo.get(tag::MSG_TYPE).unwrap_or_default());
-    if let Some(id) = echo.get(field::CL_ORD_ID).or(echo.get(field::MASS_STATUS_REQ_ID)) {
-        reject.field(field::BUSINESS_REJECT_REF_ID, id);
-    }
+    refer_to(echo.get(field::CL_ORD_ID).or(echo.get(field::MASS_STATUS_REQ_ID)), &mut reject);
     reject.number(tag::BUSINESS_REJECT_REASON, reason).field(field::TEXT, printable_text(&complaint.display_text()));
     reject
+}
+
+/// BusinessRejectRefID (379), where the id is short enough to be repeated.
+pub(crate) fn refer_to(id: Option<&str>, reject: &mut OutgoingMessage) {
+    if let Some(id) = id.filter(|id| id.chars().count() <= REPEATED_CHARS_MAX) {
+        reject.field(field::BUSINESS_REJECT_REF_ID, id);
+    }
 }
 
 /// Order Mass Cancel Report of an accepted request; the reports of each order follow.

@@ -11,6 +11,7 @@ use fix::{OutgoingMessage, UtcTimestamp};
 use super::exec_id::ExecIds;
 use super::field::{self, ord_status};
 use super::reject_codes;
+use crate::limits::TEXT_CHARS_MAX;
 
 /// Report options of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -363,7 +364,7 @@ pub(crate) fn write_utc(report: &mut OutgoingMessage, tag: Tag, at: Timestamp) {
     report.time(tag, UtcTimestamp::from_nanos(at.0), 3);
 }
 
-/// A text that is valid in a field: unprintable characters become blanks.
+/// A text that is valid in a field: unprintable characters become blanks, and one that is too long is cut.
 pub(crate) fn printable_text(text: &str) -> String {
-    text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
+    text.chars().take(TEXT_CHARS_MAX).map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
 }

@@ -6,6 +6,7 @@ use fix::tag::{self, Tag};
 
 use super::field::{CL_ORD_ID, ORDER_ID, ORIG_CL_ORD_ID, POSS_RESEND};
 use super::messages::{ECHOED_TAGS, MessageRow, RefusalForm, RequestMeaning};
+use crate::limits::ECHO_BYTES_MAX;
 
 /// Field separator; it cannot occur in a field.
 const FIELD_END: char = '\u{1}';
@@ -16,7 +17,8 @@ pub(crate) struct RequestEcho(Vec<(Tag, String)>);
 impl RequestEcho {
     pub(crate) fn from_message(message: &FixMessage<'_>) -> Self {
         // A value that is not text cannot be repeated exactly.
-        let value = |tag: Tag| std::str::from_utf8(message.get(tag)?).ok().filter(|value| !value.is_empty());
+        let is_repeated = |value: &&str| !value.is_empty() && value.len() <= ECHO_BYTES_MAX;
+        let value = |tag: Tag| std::str::from_utf8(message.get(tag)?).ok().filter(is_repeated);
         Self(ECHOED_TAGS.into_iter().filter_map(|tag| Some((tag, value(tag)?.to_owned()))).collect())
     }
 

@@ -76,6 +76,23 @@ fn an_engine_without_time_is_no_answer_about_orders() {
 }
 
 #[test]
+fn an_answer_repeats_no_id_and_shows_no_value_that_makes_it_longer_than_a_record() {
+    let echo = |text: &str| RequestEcho::from_message(&FixDecoder::new().decode(&wire(text)).unwrap());
+    let busy = MessageReject::other("busy", "try again");
+    let (fits, long) = ("é".repeat(64), "é".repeat(65));
+    let repeats =
+        |id: &str| in_full(&application_not_available(&echo(&format!("35=H|11={id}")), 7, &busy)).contains("|379=");
+    assert_eq!([repeats(&fits), repeats(&long)], [true, false]);
+    let huge = "x".repeat(400_000);
+    assert_eq!(echo(&format!("35=H|11={huge}|37=p1")), echo("35=H|37=p1"));
+    let invalid = MessageReject::invalid(38, &[0xff; 400_000], "a decimal");
+    let shown = in_full(&application_not_available(&echo("35=H|11=X"), 7, &invalid));
+    assert!(shown.contains("\\xff…") && shown.len() < 500, "{} bytes", shown.len());
+    let all = MessageReject::other("bad-field", &huge);
+    assert!(in_full(&application_not_available(&echo("35=H|11=X"), 7, &all)).len() < 5_000);
+}
+
+#[test]
 fn what_an_answer_has_to_repeat_must_be_there_and_of_fix() {
     let unfit = [
         "35=H|54=1",
