@@ -47,6 +47,7 @@ const READ: Record<string, Decoder<unknown>> = {
   TradingState: decoders.tradingState,
   TransactionVO: decoders.transaction,
   UserVO: decoders.user,
+  ValueHistoryVO: decoders.valueHistory,
   VerdictVO: decoders.verdict,
 };
 

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use domain::order::OrdStatus;
 use domain::query::Filter;
 use domain::{
-    Event, EventClass, Order, OrderStatus, PublishedEvent, SecurityId, Timestamp, Transaction, TransactionId,
+    Event, EventClass, Order, OrderStatus, PublishedEvent, RiskScope, SecurityId, Timestamp, Transaction,
+    TransactionId, ValueSample,
 };
 use minicbor::Decode;
 
@@ -101,6 +102,39 @@ impl From<Filter> for OrderSearch {
     }
 }
 
+/// Samples of the value history that are wanted; absent bounds do not narrow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ValueSearch {
+    /// What is valued.
+    pub scope: RiskScope,
+    /// Sampled at this instant or later.
+    pub from: Option<Timestamp>,
+    /// Sampled before this instant.
+    pub to: Option<Timestamp>,
+    /// Only up to this sequence.
+    pub through: Option<u64>,
+    /// All of these, or the last of each day.
+    pub rows: ValueRows,
+}
+
+/// Which samples of a value history.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ValueRows {
+    /// Every sample.
+    All,
+    /// The last sample of each platform day.
+    DayEnds,
+}
+
+/// A sample of the value history; of one input each scope has at most one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredSample {
+    /// The input that caused it, and its key in the list.
+    pub sequence: u64,
+    /// The values.
+    pub sample: ValueSample,
+}
+
 /// The read model could not answer.
 #[derive(Debug)]
 pub enum HistoryError {
@@ -154,7 +188,8 @@ pub fn is_stored(class: EventClass) -> bool {
         | EventClass::Position
         | EventClass::Cash
         | EventClass::Portfolio
-        | EventClass::Reference => false,
+        | EventClass::Reference
+        | EventClass::ValueSample => false,
     }
 }
 
@@ -236,6 +271,14 @@ pub trait History: Send + Sync {
 
     /// A stretch of what happened.
     fn events_behind(&self, as_of: u64, stretch: Stretch) -> Result<Found, HistoryError>;
+
+    /// Samples of the value history by sequence, oldest first.
+    fn value_samples(
+        &self,
+        as_of: u64,
+        search: &ValueSearch,
+        page: PageRequest,
+    ) -> Result<Vec<StoredSample>, HistoryError>;
 
     /// Whether it answers from memory and never waits, so that a thread of a runtime may ask it.
     fn answers_at_once(&self) -> bool {

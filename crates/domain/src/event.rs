@@ -9,6 +9,7 @@ use crate::command::{GenericEvent, MarketDataSubscription, MessageOrigin, Mode, 
 use crate::ids::{AdapterName, StrategyId, Text};
 use crate::market::{Bar, OrderBook, Tick, Trade};
 use crate::order::{Fill, Order, OrderStatus, Source};
+use crate::portfolio::value_sample::ValueSample;
 use crate::portfolio::{CashBalance, PortfolioValue, Position, Transaction};
 use crate::reference::ReferenceData;
 use crate::report::{LineState, SessionState};
@@ -73,6 +74,8 @@ pub enum Event {
     MassCancel(Arc<MassCancelReport>),
     /// A break was found, or changed.
     Break(Arc<Break>),
+    /// What a scope was worth, for the value history.
+    ValueSample(Arc<ValueSample>),
 }
 
 /// A refused command of a session. Journalled as an event, so that it can be reported again after a crash.
@@ -207,11 +210,12 @@ pub enum EventClass {
     Refused,
     MassCancel,
     Break,
+    ValueSample,
 }
 
 impl EventClass {
     /// All classes, in the order of the enum.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 23] = [
         Self::Tick,
         Self::Trade,
         Self::Book,
@@ -234,6 +238,7 @@ impl EventClass {
         Self::Refused,
         Self::MassCancel,
         Self::Break,
+        Self::ValueSample,
     ];
 }
 
@@ -263,6 +268,7 @@ impl Event {
             Self::Refused(_) => EventClass::Refused,
             Self::MassCancel(_) => EventClass::MassCancel,
             Self::Break(_) => EventClass::Break,
+            Self::ValueSample(_) => EventClass::ValueSample,
         }
     }
 

@@ -48,6 +48,8 @@ pub use order::order_properties::{OrderProperties, OrderProperty};
 pub use order::order_type::{Activation, OrderType, PriceField, WorkingPrice};
 pub use order::{Fill, OrdStatus, Order, OrderKind, OrderStatus, Side, Source, TimeInForce};
 pub use planted_bugs::PlantedBug;
+pub use portfolio::value_history::{ValueHistory, ValueHistoryRow, ValuePeriod};
+pub use portfolio::value_sample::ValueSample;
 pub use portfolio::{
     CashBalance, Charge, ChargeKind, EntryKind, PortfolioValue, Position, Transaction, TransactionKind,
 };

@@ -169,6 +169,7 @@ impl Trading {
         }
         self.configure_dead_man(moment, settings);
         self.settings = settings.clone();
+        self.portfolio.configure_sampling(settings.sample_seconds, moment.at);
         self.set_day_end(moment.at);
         self.reindex(moment.at);
         Ok(Answer::Done)

@@ -19,8 +19,8 @@ impl Trading {
     pub(crate) fn next_deadline(&self) -> Option<Timestamp> {
         let expiry = self.expiries.first().map(|(at, _)| *at);
         let (venue, waiting) = (self.next_inquiry(), self.waiting_orders.next_due());
-        let listing = self.listings.next_due();
-        [self.day_ends, expiry, venue, waiting, listing, self.risk.next_dead_man()].into_iter().flatten().min()
+        let (listing, sample) = (self.listings.next_due(), self.next_sample());
+        [self.day_ends, expiry, venue, waiting, listing, sample, self.risk.next_dead_man()].into_iter().flatten().min()
     }
 
     pub(crate) fn on_clock(&mut self, moment: Moment, out: &mut Outbox) {
@@ -35,6 +35,19 @@ impl Trading {
             self.roll(moment, out);
             self.trim_all(moment, true, out);
         }
+        // A close is a sample too: after a roll none is due.
+        if self.next_sample().is_some_and(|due| moment.at >= due) {
+            self.sample_values(moment, self.platform_date(moment.at), false, out);
+        }
+    }
+
+    fn next_sample(&self) -> Option<Timestamp> {
+        self.portfolio.next_sample(self.settings.sample_seconds)
+    }
+
+    fn sample_values(&mut self, moment: Moment, date: Date, is_close: bool, out: &mut Outbox) {
+        let valuer = valuer(&self.marks, &self.reference, &self.settings, moment.at);
+        self.portfolio.sample(date, is_close, &valuer, out);
     }
 
     /// There is no platform day before the first input.
@@ -73,6 +86,10 @@ impl Trading {
         self.orders.retire(moment.sequence, kept_since);
         self.retire_mass_cancels(kept_since);
         self.breaks.retire(kept_since);
+        if let Some(end) = self.day_ends {
+            // The last nanosecond of a day tells its date, however late it is rolled.
+            self.sample_values(moment, self.platform_date(Timestamp(end.0 - 1)), true, out);
+        }
         self.portfolio.roll(day_start, &valuer(&self.marks, &self.reference, &self.settings, moment.at));
         self.set_day_end(moment.at);
         self.list_day(moment);

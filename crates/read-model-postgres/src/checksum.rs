@@ -59,3 +59,9 @@ pub(crate) fn of_link(key: i64, sequence: i64, ordinal: i32, owners: &[i64]) -> 
 pub(crate) fn owners([strategy, account]: [i64; 2], security: Option<i64>) -> [i64; 3] {
     [strategy, account, security.unwrap_or(-1)]
 }
+
+/// Of a sample of the value history.
+pub(crate) fn of_sample(names: [&str; 2], sequence: i64, at: i64, payload: &[u8]) -> RowChecksum {
+    let key = RowChecksum::new().number(sequence).number(at);
+    names.iter().fold(key, |sum, name| sum.bytes(name.as_bytes())).bytes(payload)
+}

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::pin::pin;
 
-use domain::{Fill, Order, OrderStatus, PublishedEvent, Transaction};
+use domain::{Fill, Order, OrderStatus, PublishedEvent, Transaction, ValueSample};
 use storage::read_model::batch_rows::{EventPlace, RowWriter};
 use storage::read_model::search_columns::SearchColumns;
 use tokio_postgres::binary_copy::BinaryCopyInWriter;
@@ -12,6 +12,7 @@ use tokio_postgres::types::Type;
 use crate::cell::{Cell, bound, storable};
 use crate::checksum;
 use crate::failure::DatabaseFailure;
+use crate::value_samples;
 
 const EVENTS: CopyTable = CopyTable {
     into: "events (sequence, ordinal, at, class, payload, checksum)",
@@ -102,6 +103,8 @@ const ORDERS: CopyTable = CopyTable {
     ],
 };
 
+const VALUE_SAMPLES: CopyTable = CopyTable { into: value_samples::COLUMNS, types: value_samples::TYPES };
+
 /// A table with the columns that are copied.
 struct CopyTable {
     into: &'static str,
@@ -135,6 +138,7 @@ pub(crate) struct CopyRows {
     fills: Vec<Vec<Cell>>,
     transactions: Vec<Vec<Cell>>,
     orders: Vec<Vec<Cell>>,
+    value_samples: Vec<Vec<Cell>>,
     /// Those of the orders and transactions, of which an earlier row is replaced.
     order_ids: Vec<i64>,
     transaction_ids: Vec<i64>,
@@ -152,7 +156,8 @@ impl CopyRows {
         ORDER_EVENTS.copy(transaction, &self.order_events).await?;
         FILLS.copy(transaction, &self.fills).await?;
         TRANSACTIONS.copy(transaction, &self.transactions).await?;
-        ORDERS.copy(transaction, &self.orders).await
+        ORDERS.copy(transaction, &self.orders).await?;
+        VALUE_SAMPLES.copy(transaction, &self.value_samples).await
     }
 }
 
@@ -227,6 +232,11 @@ impl RowWriter for CopyRows {
             Cell::optional(booked.ext_id.as_ref(), |id| Cell::text(id)),
             Cell::optional(booked.description.as_ref(), |text| Cell::text(text)),
         ]);
+        Ok(())
+    }
+
+    fn value_sample(&mut self, sequence: u64, sample: &ValueSample, payload: &[u8]) -> Result<(), Infallible> {
+        self.value_samples.push(value_samples::row(sequence, sample, payload));
         Ok(())
     }
 

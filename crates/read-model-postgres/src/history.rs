@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use bus::history::{Found, HistoryError, OrderSearch, PageRequest, SortOrder, StoredEvent, Stretch};
+use bus::history::{
+    Found, HistoryError, OrderSearch, PageRequest, SortOrder, StoredEvent, StoredSample, Stretch, ValueSearch,
+};
 use domain::query::Filter;
 use domain::{Fill, Order, OrderStatus, Timestamp, Transaction, TransactionId};
 use minicbor::Decode;
@@ -17,6 +19,7 @@ use crate::connection::Database;
 use crate::failure::DatabaseFailure;
 use crate::readers::PostgresReaders;
 use crate::search::SearchQuery;
+use crate::value_samples::{self, ValueQuery};
 
 const ORDERS: &str = "SELECT id, payload, checksum, int_id, status, source, words, strategy, account, security, at
     FROM orders WHERE";
@@ -124,6 +127,15 @@ impl HistoryRows for PostgresRows {
         let mut found = self.select(&statement, |row| Ok((row_key(row)?, stored_event(row)?)))?;
         found.sort_by_key(|(key, _)| *key);
         Ok(found.into_iter().map(|(_, event)| event).collect())
+    }
+
+    fn value_samples(&self, search: &ValueSearch, page: PageRequest) -> Result<Vec<StoredSample>, HistoryError> {
+        let statement = ValueQuery::from_search(search, page);
+        let text = statement.text();
+        self.readers.query(async |client: &Client| {
+            let rows = client.query_typed(&text, &statement.values()).await?;
+            rows.iter().map(value_samples::decode).collect()
+        })
     }
 
     fn events_behind(&self, stretch: Stretch) -> Result<Found, HistoryError> {

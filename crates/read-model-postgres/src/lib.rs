@@ -13,6 +13,7 @@ mod schema;
 mod copy_rows;
 mod row_store;
 mod search;
+mod value_samples;
 mod readers;
 mod history;
 

@@ -4,11 +4,12 @@ use tokio_postgres::Client;
 
 use crate::failure::DatabaseFailure;
 
-const MIGRATIONS: [&str; 4] = [
+const MIGRATIONS: [&str; 5] = [
     include_str!("../migrations/0001-tables.sql"),
     include_str!("../migrations/0002-views.sql"),
     include_str!("../migrations/0003-checksums.sql"),
     include_str!("../migrations/0004-undone-trades.sql"),
+    include_str!("../migrations/0005-value-samples.sql"),
 ];
 
 const RECORD: &str = "CREATE TABLE IF NOT EXISTS migrations (
@@ -19,7 +20,7 @@ const RECORD: &str = "CREATE TABLE IF NOT EXISTS migrations (
 /// The tables whose rows are built from the journal. TRUNCATE takes the rows from transactions that began before too, so it waits for
 /// every query that has read `model`, and later ones wait for it.
 const EMPTY_ALL: &str = "BEGIN; LOCK TABLE model IN ACCESS EXCLUSIVE MODE;
-    TRUNCATE events, orders, order_events, fills, transactions; UPDATE model SET applied = 0; COMMIT";
+    TRUNCATE events, orders, order_events, fills, transactions, value_samples; UPDATE model SET applied = 0; COMMIT";
 
 /// Creates the schema if it is absent, and takes the migrations that it has not seen, all or none of them.
 pub(crate) async fn migrate(client: &mut Client, schema: &str) -> Result<(), DatabaseFailure> {

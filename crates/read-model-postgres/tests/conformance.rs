@@ -10,13 +10,16 @@ use std::path::Path;
 use std::sync::Arc;
 
 use bus::History;
-use bus::history::{HistoryError, OrderSearch, PageRequest, SortOrder, SourceSearch, Stretch, TextSearch};
+use bus::history::{
+    HistoryError, OrderSearch, PageRequest, SortOrder, SourceSearch, Stretch, TextSearch, ValueRows, ValueSearch,
+};
 use domain::event::{Alarm, AlarmLevel};
 use domain::order::{BaseState, ExecType, OrdStatus};
 use domain::query::Filter;
 use domain::{
     AccountId, Amount, Currency, Event, Fill, Liquidity, Order, OrderKind, OrderStatus, Price, PublishedEvent,
-    Quantity, SecurityId, Side, Source, StrategyId, Timestamp, Transaction, TransactionId, TransactionKind, Uuid,
+    Quantity, RiskScope, SecurityId, Side, Source, StrategyId, Timestamp, Transaction, TransactionId, TransactionKind,
+    Uuid, ValueSample,
 };
 use read_model_postgres::{Database, PostgresRowStore, PostgresRows, PostgresUrl};
 use scenarios::postgres::{PASSWORD, PostgresServer};
@@ -178,6 +181,35 @@ fn alarm(text: &str) -> Event {
     Event::Alarm(Arc::new(Alarm { level: AlarmLevel::Info, code: "test".into(), text: text.into() }))
 }
 
+/// Every twentieth input samples two scopes; a day has three rounds. One value is not known.
+fn value_samples(sequence: u64) -> Vec<Event> {
+    if !sequence.is_multiple_of(20) {
+        return vec![];
+    }
+    let date = format!("2026-11-{:02}", 1 + sequence / 60).parse().unwrap();
+    let sample = |scope| {
+        let sample = samples::value_sample(scope, date, time_of(sequence));
+        let day_flow = (sequence != 120).then(|| Amount("0.000000000001".parse().unwrap()));
+        Event::ValueSample(Arc::new(ValueSample { is_close: sequence.is_multiple_of(60), day_flow, ..sample }))
+    };
+    vec![sample(RiskScope::Platform), sample(RiskScope::Security(SecurityId(21)))]
+}
+
+fn value_searches() -> Vec<ValueSearch> {
+    let platform =
+        ValueSearch { scope: RiskScope::Platform, from: None, to: None, through: None, rows: ValueRows::All };
+    let (from, to) = (Some(time_of(100)), Some(time_of(220)));
+    let all = [
+        platform,
+        ValueSearch { scope: RiskScope::Security(SecurityId(21)), ..platform },
+        ValueSearch { scope: RiskScope::Strategy(StrategyId(1)), ..platform },
+        ValueSearch { from, to, ..platform },
+        ValueSearch { from: Some(time_of(INPUTS + 1)), ..platform },
+        ValueSearch { to: Some(time_of(INPUTS + 1)), through: Some(150), ..platform },
+    ];
+    all.into_iter().flat_map(|search| [search, ValueSearch { rows: ValueRows::DayEnds, ..search }]).collect()
+}
+
 /// Of three inputs one places an order, one is confirmed and one fills it; the third order of ten is not filled. Input 50
 /// causes nothing.
 fn story() -> Vec<Input> {
@@ -201,7 +233,8 @@ fn story() -> Vec<Input> {
     };
     let published = |sequence: u64| {
         let at = time_of(sequence);
-        let events = caused(sequence).into_iter().map(|event| PublishedEvent { sequence, at, event });
+        let events = caused(sequence).into_iter().chain(value_samples(sequence));
+        let events = events.map(|event| PublishedEvent { sequence, at, event });
         (sequence, events.collect())
     };
     (1..=INPUTS).map(published).collect()
@@ -250,6 +283,11 @@ fn answers(model: &ReadModel, as_of: u64) -> Vec<String> {
         add(format!("fills {page:?}"), &model.fills(as_of, Filter::default(), page).unwrap());
         add(format!("fills of an account {page:?}"), &model.fills(as_of, of_account, page).unwrap());
         add(format!("events {page:?}"), &model.events(as_of, page).unwrap());
+    }
+    for search in value_searches() {
+        for page in pages(SortOrder::Oldest).into_iter().chain([PageRequest { after: 120, limit: 2 }]) {
+            add(format!("{search:?} {page:?}"), &model.value_samples(as_of, &search, page).unwrap());
+        }
     }
     for (after, limit, octets) in
         [((0, 0), 5, 1_000), ((9, 1), 100, 200), ((9, 0), 1, 1), ((INPUTS, 9), 9, 9), ((3, 0), 9, 0)]
@@ -362,6 +400,10 @@ fn views_have_the_sums_of_the_tables(server: &PostgresServer) {
     assert_eq!(server.query("SELECT count(*), sum(quantity) FROM bi_fills"), "180|18090.0");
     let executed = "SELECT count(*), min(average_price), min(placed_at) FROM bi_orders WHERE status = 'EXECUTED'";
     assert_eq!(server.query(executed), "90|10.250000000000|1970-01-01 00:00:00.000001+00");
+    let values = "SELECT count(*), sum(day_result), count(day_flow) FROM bi_values WHERE security_id IS NULL";
+    assert_eq!(server.query(values), "15|150|14");
+    let days = "SELECT count(*), min(day), max(valued_at) FROM bi_values_by_day WHERE scope = 'PLATFORM'";
+    assert_eq!(server.query(days), "6|2026-11-01|1970-01-01 00:00:00.3+00");
     assert_eq!(
         server.query("SELECT min(fee), min(execution_commission) FROM bi_transactions"),
         "12345678901234567.89|-0.000000000001"

@@ -10,9 +10,9 @@ use domain::order::{BaseState, OrderTerms, PendingRequest};
 use domain::reference::TradingHours;
 use domain::time::TimeOfDay;
 use domain::{
-    Account, AccountId, AdapterName, Amount, Currency, Decimal, Exchange, ExchangeId, FamilyId, Order, OrderId,
-    OrderKind, Price, Quantity, Security, SecurityFamily, SecurityId, SecurityKind, Side, Source, StrategyId, Tick,
-    TimeInForce, Timestamp, TransactionKind,
+    Account, AccountId, AdapterName, Amount, Currency, Date, Decimal, Exchange, ExchangeId, FamilyId, Order, OrderId,
+    OrderKind, Price, Quantity, RiskScope, Security, SecurityFamily, SecurityId, SecurityKind, Side, Source,
+    StrategyId, Tick, TimeInForce, Timestamp, TransactionKind, ValueSample,
 };
 
 /// The default exchange.
@@ -161,4 +161,27 @@ pub fn credit(account: u64, dollars: i64) -> RecordTransaction {
 
 fn cent() -> Decimal {
     Decimal::new(1, 2)
+}
+
+/// What a scope is worth: 1,000 in cash, and 100 in positions that gained 10 on that day.
+pub fn value_sample(scope: RiskScope, date: Date, at: Timestamp) -> ValueSample {
+    let amount = |amount: i64| Some(Amount::from(amount));
+    ValueSample {
+        scope,
+        at,
+        date,
+        is_close: false,
+        currency: Currency::USD,
+        net_liq_value: amount(1_100),
+        market_value: amount(100),
+        cash_balance: amount(1_000),
+        long_exposure: amount(100),
+        short_exposure: amount(0),
+        realized_pl: amount(0),
+        unrealized_pl: amount(10),
+        commissions: amount(0),
+        fees: amount(0),
+        day_result: amount(10),
+        day_flow: amount(0),
+    }
 }

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use bus::history::{Found, HistoryError, OrderSearch, PageRequest, SortOrder, StoredEvent, Stretch};
+use bus::history::{
+    Found, HistoryError, OrderSearch, PageRequest, SortOrder, StoredEvent, StoredSample, Stretch, ValueSearch,
+};
 use bus::{History, JournalStatus};
 use domain::query::Filter;
 use domain::{Order, OrderStatus, Transaction, TransactionId};
@@ -45,6 +47,10 @@ impl History for NullHistory {
 
     fn transaction(&self, _: u64, _: TransactionId) -> Result<Option<Arc<Transaction>>, HistoryError> {
         Ok(None)
+    }
+
+    fn value_samples(&self, _: u64, _: &ValueSearch, _: PageRequest) -> Result<Vec<StoredSample>, HistoryError> {
+        Ok(vec![])
     }
 
     fn events(&self, _: u64, _: PageRequest) -> Result<Vec<StoredEvent>, HistoryError> {

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bus::History;
-use bus::history::{Found, HistoryError, OrderSearch, PageRequest, SortOrder, StoredEvent, Stretch};
+use bus::history::{
+    Found, HistoryError, OrderSearch, PageRequest, SortOrder, StoredEvent, StoredSample, Stretch, ValueSearch,
+};
 use domain::query::Filter;
 use domain::{Event, Order, OrderStatus, PublishedEvent, Transaction, TransactionId};
 use storage::read_model::encode_event;
@@ -111,6 +113,10 @@ impl History for SimulatedReadModel {
     }
 
     fn transaction(&self, _: u64, _: TransactionId) -> Result<Option<Arc<Transaction>>, HistoryError> {
+        Err(not_simulated())
+    }
+
+    fn value_samples(&self, _: u64, _: &ValueSearch, _: PageRequest) -> Result<Vec<StoredSample>, HistoryError> {
         Err(not_simulated())
     }
 

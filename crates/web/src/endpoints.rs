@@ -66,6 +66,7 @@ macro_rules! with_endpoints {
             POST   "/rest/position/reset-positions"                Admin  []                                            position::reset;
             GET    "/rest/portfolio/value"                         Viewer [strategy at]                                 portfolio::value;
             GET    "/rest/portfolio/balance"                       Viewer [strategy account at]                         portfolio::balance;
+            GET    "/rest/portfolio/history"                       Viewer [strategy account security from to period after limit]  portfolio::history;
 
             POST   "/rest/transaction"                             Admin  []                                            transaction::record;
             GET    "/rest/transaction/{id}"                        Viewer []                                            transaction::one;

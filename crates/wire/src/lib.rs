@@ -38,3 +38,4 @@ pub use trading::reference::{AccountVO, ExchangeVO, SecurityFamilyVO, StrategyVO
 pub use trading::risk::{DeadManBody, DeadManTimerVO, KillBody, KilledVO, StateBody, VerdictVO};
 pub use trading::security::SecurityVO;
 pub use trading::stored_event::{GenericEventVO, PastEventVO};
+pub use trading::value_history::ValueHistoryVO;

@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use broker::{BrokerLimits, REPLAY_PAGE_BYTES, REPLAY_PAGE_EVENTS};
 use bus::History;
-use bus::history::{Found, HistoryError, OrderSearch, PageRequest, SortOrder, StoredEvent, Stretch};
+use bus::history::{
+    Found, HistoryError, OrderSearch, PageRequest, SortOrder, StoredEvent, StoredSample, Stretch, ValueSearch,
+};
 use domain::command::GenericEvent;
 use domain::query::Filter;
 use domain::{Event, EventClass, Order, OrderStatus, StrategyId, Timestamp, Transaction, TransactionId};
@@ -62,6 +64,10 @@ impl History for Past {
 
     fn transaction(&self, _: u64, _: TransactionId) -> Result<Option<Arc<Transaction>>, HistoryError> {
         Ok(None)
+    }
+
+    fn value_samples(&self, _: u64, _: &ValueSearch, _: PageRequest) -> Result<Vec<StoredSample>, HistoryError> {
+        Ok(vec![])
     }
 
     fn events(&self, _: u64, _: PageRequest) -> Result<Vec<StoredEvent>, HistoryError> {

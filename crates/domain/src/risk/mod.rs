@@ -152,6 +152,10 @@ pub struct EngineSettings {
     #[n(14)]
     #[cbor(default)]
     pub ids_by_fills: bool,
+    /// Pause between two samples of the value history, at whole multiples of it; absent: there are none, as in journals that were
+    /// written before.
+    #[n(16)]
+    pub sample_seconds: Option<u32>,
 }
 
 impl Default for EngineSettings {
@@ -171,6 +175,7 @@ impl Default for EngineSettings {
             pegs: [(Currency::USDT, Currency::USD)].into(),
             rates_by_trades: true,
             ids_by_fills: true,
+            sample_seconds: None,
             reconciliation: ReconciliationSettings {
                 open_orders_seconds: 30,
                 fills_seconds: 60,

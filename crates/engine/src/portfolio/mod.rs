@@ -6,6 +6,7 @@ mod books;
 mod day;
 mod position_state;
 mod queries;
+mod sampling;
 mod statements;
 mod table;
 mod totals;
@@ -29,6 +30,7 @@ use self::booked_ids::UsedUuids;
 use self::books::{BookedTransaction, BookingEffect, CashKey, PortfolioBooks, PositionKey, TableRow, id_at};
 use self::day::PortfolioDay;
 use self::position_state::{Contract, PositionState};
+use self::sampling::Sampling;
 use self::table::Table;
 use self::totals::PortfolioTotals;
 use self::valuer::position;
@@ -79,6 +81,9 @@ pub(crate) struct Portfolio {
     /// Accounts whose venue is making a statement; absent where there are none.
     #[n(12)]
     windows: Option<BTreeMap<AccountId, StatementWindow>>,
+    /// Absent where the value history is not sampled.
+    #[n(13)]
+    sampling: Option<Sampling>,
     #[cbor(skip)]
     totals: PortfolioTotals,
 }

@@ -178,6 +178,6 @@ impl Portfolio {
     }
 }
 
-fn sum(left: Option<Amount>, right: Option<Amount>) -> Option<Amount> {
+pub(super) fn sum(left: Option<Amount>, right: Option<Amount>) -> Option<Amount> {
     left?.plus(right?).ok()
 }

@@ -43,3 +43,4 @@ mod self_trade;
 mod waiting;
 mod closing;
 mod fix_matrix;
+mod value_samples;

@@ -28,6 +28,7 @@ mod fix_venue;
 mod fix_prices;
 mod fix_examples;
 mod topics_examples;
+mod value_history;
 mod venue_lab;
 mod venue_lab_fix;
 mod binance;

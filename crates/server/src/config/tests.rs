@@ -210,7 +210,12 @@ fn limits_and_settings_reach_the_engine() {
 #[test]
 fn the_engine_s_own_defaults_are_those_of_the_table() {
     let config = set(&[]).unwrap();
-    let expected = domain::risk::EngineSettings { platform_limits: config.risk_limits.clone(), ..Default::default() };
+    let expected = domain::risk::EngineSettings {
+        platform_limits: config.risk_limits.clone(),
+        // Only of a server: a simulation has an equity curve of its own.
+        sample_seconds: Some(300),
+        ..Default::default()
+    };
     assert_eq!(config.engine_settings(1), expected);
 }
 

@@ -30,6 +30,7 @@ impl Config {
             counts_modifications: true,
             rates_by_trades: true,
             ids_by_fills: true,
+            sample_seconds: u32::try_from(self.portfolio_sample_seconds.0).ok().filter(|seconds| *seconds > 0),
             pegs: self.portfolio_pegs.iter().map(|peg| (peg.currency, peg.worth)).collect(),
             reconciliation: ReconciliationSettings {
                 open_orders_seconds: self.reconciliation_open_orders_seconds,

@@ -4,7 +4,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use bus::history::{Found, HistoryError, OrderSearch, PageRequest, SortOrder, StoredEvent, Stretch};
+use bus::history::{
+    Found, HistoryError, OrderSearch, PageRequest, SortOrder, StoredEvent, StoredSample, Stretch, ValueSearch,
+};
 use bus::inbox::{InboxReceiver, inbox};
 use bus::{Bus, Catalogue, EventFeed, History, Reply, RequestPayload};
 use crossbeam_channel::select;
@@ -197,6 +199,10 @@ impl History for RecordedHistory {
 
     fn transaction(&self, _: u64, _: TransactionId) -> Result<Option<Arc<Transaction>>, HistoryError> {
         Ok(None)
+    }
+
+    fn value_samples(&self, _: u64, _: &ValueSearch, _: PageRequest) -> Result<Vec<StoredSample>, HistoryError> {
+        Ok(vec![])
     }
 
     fn events(&self, _: u64, page: PageRequest) -> Result<Vec<StoredEvent>, HistoryError> {

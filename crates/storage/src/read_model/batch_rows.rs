@@ -1,9 +1,9 @@
 //! Rows of a batch, the same for every store: each event of the history once, an index row for those of orders, fills and
-//! transactions, and the newest state of each order that changed.
+//! transactions, the newest state of each order that changed, and the samples of the value history.
 
 use std::collections::BTreeMap;
 
-use domain::{Event, Fill, Order, OrderId, OrderStatus, PublishedEvent, Transaction};
+use domain::{Event, Fill, Order, OrderId, OrderStatus, PublishedEvent, Transaction, ValueSample};
 
 use super::payload;
 use super::store::EventBatch;
@@ -29,6 +29,9 @@ pub trait RowWriter {
 
     /// The newest state of an order.
     fn order(&mut self, order: &Order, payload: &[u8]) -> Result<(), Self::Error>;
+
+    /// A sample of the value history; of one sequence each scope has at most one.
+    fn value_sample(&mut self, sequence: u64, sample: &ValueSample, payload: &[u8]) -> Result<(), Self::Error>;
 }
 
 /// Hands every row of a batch to a writer. `buffer` is used for payloads.
@@ -37,6 +40,11 @@ pub fn write_rows<W: RowWriter>(batch: &EventBatch, buffer: &mut Vec<u8>, writer
     for published in &batch.events {
         if let Event::Order(order) = &published.event {
             orders.insert(order.id, order);
+            continue;
+        }
+        if let Event::ValueSample(sample) = &published.event {
+            payload::encode(sample.as_ref(), buffer);
+            writer.value_sample(published.sequence, sample, buffer)?;
             continue;
         }
         if !payload::encode_event(&published.event, buffer) {

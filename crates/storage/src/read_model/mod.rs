@@ -7,8 +7,8 @@
 //! It is built from the journal and can be deleted: one that is missing, damaged or of another instance begins at 0,
 //! and the replay at the start fills it again. Every row has a checksum. It gets durable events only, so it never shows what a crash could undo.
 //!
-//! It keeps the newest state of every order, and all order, fill and transaction events. Prices are not kept; of
-//! positions, cash, values and reference data only the current state matters, which the engine has.
+//! It keeps the newest state of every order, all order, fill and transaction events, and the samples of the value history. Prices
+//! are not kept; of positions, cash, values and reference data only the current state matters, which the engine has.
 
 mod queue;
 mod progress;
@@ -27,7 +27,9 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use bus::History;
-use bus::history::{Found, HistoryError, OrderSearch, PageRequest, SortOrder, StoredEvent, Stretch};
+use bus::history::{
+    Found, HistoryError, OrderSearch, PageRequest, SortOrder, StoredEvent, StoredSample, Stretch, ValueSearch,
+};
 use domain::query::Filter;
 use domain::{Fill, Order, OrderStatus, PublishedEvent, Transaction, TransactionId};
 
@@ -277,6 +279,15 @@ impl History for ReadModel {
 
     fn events_behind(&self, as_of: u64, stretch: Stretch) -> Result<Found, HistoryError> {
         self.rows_at(as_of)?.events_behind(stretch)
+    }
+
+    fn value_samples(
+        &self,
+        as_of: u64,
+        search: &ValueSearch,
+        page: PageRequest,
+    ) -> Result<Vec<StoredSample>, HistoryError> {
+        self.rows_at(as_of)?.value_samples(search, page)
     }
 }
 

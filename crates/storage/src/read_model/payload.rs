@@ -4,8 +4,8 @@
 use domain::Event;
 use minicbor::Encode;
 
-/// Whether the read model has a place for it: for orders, of which the newest is kept, and for everything that
-/// happened.
+/// Whether the read model has a place for it: for orders, of which the newest is kept, for the value history, and for
+/// everything that happened.
 pub(crate) fn is_stored(event: &Event) -> bool {
     !matches!(
         event,
@@ -47,6 +47,7 @@ pub fn encode_event(event: &Event, into: &mut Vec<u8>) -> bool {
         | Event::Position(_)
         | Event::Cash(_)
         | Event::Portfolio(_)
+        | Event::ValueSample(_)
         | Event::Reference(_) => return false,
     }
     true

@@ -5,7 +5,9 @@
 
 use std::sync::Arc;
 
-use bus::history::{Found, HistoryError, OrderSearch, PageRequest, SortOrder, StoredEvent, Stretch};
+use bus::history::{
+    Found, HistoryError, OrderSearch, PageRequest, SortOrder, StoredEvent, StoredSample, Stretch, ValueSearch,
+};
 use domain::query::Filter;
 use domain::{Fill, Order, OrderStatus, PublishedEvent, Transaction, TransactionId};
 
@@ -68,4 +70,7 @@ pub trait HistoryRows: Send + Sync {
     fn events(&self, page: PageRequest) -> Result<Vec<StoredEvent>, HistoryError>;
 
     fn events_behind(&self, stretch: Stretch) -> Result<Found, HistoryError>;
+
+    /// By sequence, ascending.
+    fn value_samples(&self, search: &ValueSearch, page: PageRequest) -> Result<Vec<StoredSample>, HistoryError>;
 }

@@ -183,6 +183,11 @@ pub(super) const OPERATIONS: &[Operation] = &[
     operation_row("position::reset", "Rebuilds positions from the recorded transactions", Nothing).with_failures(&[422]),
     operation_row("portfolio::value", "What strategies are worth", List("PortfolioValueVO")).with_failures(&[422]),
     operation_row("portfolio::balance", "Cash of strategies and accounts", List("CashBalanceVO")),
+    operation_row("portfolio::history", "Value, exposure and P/L by sample, day, week or month, oldest first", List("ValueHistoryVO"))
+        .with_note(
+            "Of the platform, or of one strategy, account or security. Days are platform days, weeks begin on Monday. A page goes \
+             on after the sequence of the last row before; one that is shorter than its limit is the last.",
+        ),
     operation_row("transaction::record", "Records a transaction", Location)
         .with_body(Needed("TransactionBody"))
         .with_failures(&[409, 422])

@@ -84,6 +84,13 @@ fn in_query_of(row: &Endpoint, name: &str) -> (&'static str, Value) {
             "only with one of these, separated by commas",
             json!({ "type": "string", "pattern": statuses(), "examples": ["EXECUTED,CANCELED"] }),
         ),
+        "period" => ("what a row stands for", json!({ "type": "string", "enum": periods(), "default": "sample" })),
+        "from" if row.handler == "portfolio::history" => {
+            ("only what was sampled at these epoch milliseconds or later; here the list begins", instant())
+        }
+        "to" if row.handler == "portfolio::history" => {
+            ("only what was sampled before these epoch milliseconds; later than `from`", instant())
+        }
         "from" => ("only what was placed at these epoch milliseconds or later", instant()),
         "to" => ("only what was placed before these epoch milliseconds", instant()),
         "at" => (
@@ -130,6 +137,10 @@ fn currency() -> Value {
     json!({ "type": "string", "pattern": CURRENCY_PATTERN, "examples": ["EUR"] })
 }
 
+fn periods() -> [&'static str; domain::ValuePeriod::ALL.len()] {
+    domain::ValuePeriod::ALL.map(domain::ValuePeriod::name)
+}
+
 fn bar_sizes() -> [&'static str; domain::BarSize::ALL.len()] {
     domain::BarSize::ALL.map(domain::BarSize::name)
 }
@@ -139,7 +150,9 @@ fn after(row: &Endpoint) -> (&'static str, Value) {
     let (says, maximum) = match row.handler {
         "marketdata::bars" => ("only what is later than these epoch milliseconds", i64::MAX.unsigned_abs()),
         "log::lines" => ("only what came after the answer with this `Rialto-After`", ID_LIMIT - 1),
-        "history::events" | "history::order_events" => ("only what has a higher sequence", ID_LIMIT - 1),
+        "history::events" | "history::order_events" | "portfolio::history" => {
+            ("only what has a higher sequence", ID_LIMIT - 1)
+        }
         _ if row.parameters.contains(&"sort") => {
             ("only what has a higher id; where the newest come first, a lower one", ID_LIMIT - 1)
         }

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use bus::history::{Found, HistoryError, OrderSearch, PageRequest, SortOrder, StoredEvent, Stretch};
+use bus::history::{
+    Found, HistoryError, OrderSearch, PageRequest, SortOrder, StoredEvent, StoredSample, Stretch, ValueSearch,
+};
 use bus::operations::{
     BarStore, BrokerEndpoints, ClusterView, FixSessionAdmin, FixSessionCommand, FixSessionError, FixSessionStatus,
     HealthCheck, HealthChecks, JournalStatus, LogLine, ReferenceError, ServerAdmin, StrategyAdmin, StrategyError,
@@ -142,6 +144,8 @@ pub(crate) struct FakeHistory {
     pub(crate) behind: Option<u64>,
     pub(crate) queries: Mutex<Vec<(u64, Filter, SortOrder, PageRequest)>>,
     pub(crate) searched: Mutex<Vec<OrderSearch>>,
+    pub(crate) samples: Vec<StoredSample>,
+    pub(crate) valued: Mutex<Vec<ValueSearch>>,
 }
 
 impl FakeHistory {
@@ -183,6 +187,17 @@ impl History for FakeOperations {
     fn transaction(&self, as_of: u64, id: TransactionId) -> Result<Option<Arc<Transaction>>, HistoryError> {
         self.history.note(as_of, Filter::default(), SortOrder::Oldest, PageRequest { after: 0, limit: 1 })?;
         Ok(self.history.transactions.iter().find(|booked| booked.id == id).cloned())
+    }
+
+    fn value_samples(
+        &self,
+        as_of: u64,
+        search: &ValueSearch,
+        page: PageRequest,
+    ) -> Result<Vec<StoredSample>, HistoryError> {
+        self.history.note(as_of, Filter::default(), SortOrder::Oldest, page)?;
+        self.history.valued.lock().unwrap().push(*search);
+        Ok(self.history.samples.clone())
     }
 
     fn events(&self, as_of: u64, page: PageRequest) -> Result<Vec<StoredEvent>, HistoryError> {

@@ -17,6 +17,7 @@ mod bookings;
 mod prices;
 
 mod history;
+mod value_history;
 
 mod platform;
 mod cluster_role;

@@ -14,6 +14,7 @@ use crate::trading::reference::{AccountVO, ExchangeVO, HolidayVO, SecurityFamily
 use crate::trading::risk::{DeadManTimerVO, KilledVO, VerdictVO};
 use crate::trading::security::SecurityVO;
 use crate::trading::stored_event::{GenericEventVO, PastEventVO};
+use crate::trading::value_history::ValueHistoryVO;
 
 pub(super) const SHAPES: &[ObjectSchema] = &[
     AccountVO::OBJECT,
@@ -48,6 +49,7 @@ pub(super) const SHAPES: &[ObjectSchema] = &[
     ChargeVO::OBJECT,
     CashBalanceVO::OBJECT,
     PortfolioValueVO::OBJECT,
+    ValueHistoryVO::OBJECT,
     TickVO::OBJECT,
     BarVO::OBJECT,
     TradeVO::OBJECT,

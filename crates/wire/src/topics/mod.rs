@@ -50,7 +50,9 @@ pub fn topic(root: &str, event: &Event, reference: &ReferenceData) -> String {
         Event::Alarm(alarm) => under(&[level(alarm.level)]),
         Event::Generic(event) => under(&[&name(event.strategy), &event.name]),
         // They have no root.
-        Event::Limits(..) | Event::Reference(_) | Event::Refused(_) | Event::MassCancel(_) => under(&[]),
+        Event::Limits(..) | Event::Reference(_) | Event::Refused(_) | Event::MassCancel(_) | Event::ValueSample(_) => {
+            under(&[])
+        }
     }
 }
 

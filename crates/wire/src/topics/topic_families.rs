@@ -228,7 +228,11 @@ pub const fn for_class(class: EventClass) -> Option<&'static TopicFamily> {
         EventClass::Break => &BREAK,
         EventClass::Alarm => &LOG_EVENT,
         EventClass::Generic => &GENERIC_EVENT,
-        EventClass::Limits | EventClass::Reference | EventClass::Refused | EventClass::MassCancel => return None,
+        EventClass::Limits
+        | EventClass::Reference
+        | EventClass::Refused
+        | EventClass::MassCancel
+        | EventClass::ValueSample => return None,
     })
 }
 

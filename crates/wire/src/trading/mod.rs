@@ -6,6 +6,7 @@ pub mod order;
 pub mod portfolio;
 pub mod market;
 pub mod stored_event;
+pub(crate) mod value_history;
 pub(crate) mod breaks;
 pub mod limits;
 pub mod risk;

@@ -50,6 +50,8 @@ pub(crate) enum EventVO<'a> {
     Generic(GenericEventVO<'a>),
     /// Only that it changed; the data itself is in the lists of reference data.
     Reference,
+    /// Only that there is one; the samples themselves are the value history.
+    ValueSample,
     Refused(RefusedCommandVO<'a>),
     MassCancel(MassCancelVO<'a>),
 }
@@ -80,6 +82,7 @@ impl<'a> EventVO<'a> {
             Event::Alarm(alarm) => Self::LogEvent(LogEventVO::from_domain(at, alarm)),
             Event::Generic(event) => Self::Generic(GenericEventVO::from_domain(event, reference)),
             Event::Reference(_) => Self::Reference,
+            Event::ValueSample(_) => Self::ValueSample,
             Event::Refused(refused) => Self::Refused(RefusedCommandVO::from_domain(refused)),
             Event::MassCancel(cancel) => Self::MassCancel(MassCancelVO::from_domain(cancel)),
         }
@@ -107,6 +110,7 @@ impl<'a> EventVO<'a> {
             Self::LogEvent(_) => "LogEvent",
             Self::Generic(_) => "Generic",
             Self::Reference => "Reference",
+            Self::ValueSample => "ValueSample",
             Self::Refused(_) => "RefusedCommand",
             Self::MassCancel(_) => "MassCancel",
         }

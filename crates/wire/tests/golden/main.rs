@@ -78,6 +78,7 @@ fn the_portfolio() {
     check(&TransactionVO::from_domain(&samples::transaction()), golden!("TransactionVO"));
     check(&CashBalanceVO::from_domain(&samples::cash_balance()), golden!("CashBalanceVO"));
     check(&PortfolioValueVO::from_domain(&samples::portfolio_value()), golden!("PortfolioValueVO"));
+    check(&ValueHistoryVO::from_domain(&samples::value_history_row()), golden!("ValueHistoryVO"));
 }
 
 #[test]

@@ -314,6 +314,35 @@ pub(crate) fn portfolio_value() -> PortfolioValue {
     }
 }
 
+pub(crate) fn value_history_row() -> ValueHistoryRow {
+    let sample = ValueSample {
+        scope: RiskScope::Strategy(StrategyId(2)),
+        at: at(3),
+        date: date("2026-11-16"),
+        is_close: true,
+        currency: Currency::USD,
+        net_liq_value: Some(amount("1000012.5")),
+        market_value: Some(amount("-8171.1")),
+        cash_balance: Some(amount("1008183.6")),
+        long_exposure: Some(amount("0")),
+        short_exposure: Some(amount("8171.1")),
+        realized_pl: Some(amount("12.5")),
+        unrealized_pl: None,
+        commissions: Some(amount("0.15")),
+        fees: Some(amount("0.003")),
+        day_result: Some(amount("-20.25")),
+        day_flow: Some(amount("0")),
+    };
+    ValueHistoryRow {
+        sequence: 1087,
+        date: date("2026-11-01"),
+        result: Some(amount("12.347")),
+        flow: Some(amount("1000000")),
+        drawdown: Some(amount("20.25")),
+        sample,
+    }
+}
+
 pub(crate) fn tick() -> Tick {
     Tick {
         security: SecurityId(1),

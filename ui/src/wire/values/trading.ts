@@ -163,6 +163,31 @@ export const portfolioValue = object({
 });
 export type PortfolioValueVO = Decoded<typeof portfolioValue>;
 
+/** What a scope was worth at a sample, or at the end of a day, week or month. */
+export const valueHistory = object({
+  sequence: number,
+  dateTime: number,
+  /** The platform day; of a week its Monday, of a month its first day. */
+  date: text,
+  scope: text,
+  close: flag,
+  netLiqValue: maybeNumber,
+  marketValue: maybeNumber,
+  cashBalance: maybeNumber,
+  longExposure: maybeNumber,
+  shortExposure: maybeNumber,
+  realizedPL: maybeNumber,
+  unrealizedPL: maybeNumber,
+  commissions: maybeNumber,
+  fees: maybeNumber,
+  /** After costs, without money paid in or out. */
+  result: maybeNumber,
+  flow: maybeNumber,
+  drawdown: maybeNumber,
+  currency: text,
+});
+export type ValueHistoryVO = Decoded<typeof valueHistory>;
+
 /** The dry run of an order. */
 export const verdict = object({
   accepted: flag,

@@ -421,6 +421,7 @@ fn describe_event(event: &Event) -> Option<String> {
         Event::TradingState(change) => format!("{} is {}", change.scope, change.state.name()),
         Event::Session(change) => lines::session_line(change),
         Event::Break(found) => listings::break_line(found),
+        Event::ValueSample(sample) => money::sample_line(sample),
         _ => return None,
     })
 }

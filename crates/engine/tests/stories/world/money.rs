@@ -122,3 +122,19 @@ pub(super) fn cost_line(position: &Position) -> String {
     let Position { security, realized_pl, commissions, fees, .. } = position;
     format!("position {security} realised {realized_pl}, commissions {commissions}, fees {fees}")
 }
+
+pub(super) fn sample_line(sample: &domain::ValueSample) -> String {
+    let text = |amount: Option<domain::Amount>| amount.map_or("?".to_string(), |amount| amount.to_string());
+    let [worth, cash, market] = [sample.net_liq_value, sample.cash_balance, sample.market_value].map(text);
+    let [long, short, result, flow] =
+        [sample.long_exposure, sample.short_exposure, sample.day_result, sample.day_flow].map(text);
+    let [realised, unrealised] = [sample.realized_pl, sample.unrealized_pl].map(text);
+    let [commissions, fees] = [sample.commissions, sample.fees].map(text);
+    format!(
+        "sample {} {}{}: {worth} = {cash} + {market}, long {long} short {short}, P/L {realised} + {unrealised}, costs \
+         {commissions} + {fees}, day {result} flow {flow}",
+        sample.scope,
+        sample.date,
+        if sample.is_close { " close" } else { "" },
+    )
+}

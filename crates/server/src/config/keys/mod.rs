@@ -175,6 +175,8 @@ keys! {
     portfolio_base_currency: Currency = "portfolio.baseCurrency", "USD";
     /// Currencies that are valued as much as another where no currency pair has a price, such as stable coins.
     portfolio_pegs: Vec<Peg> = "portfolio.pegs", "USDT=USD";
+    /// Pause between two samples of the value history, which has the values at each close besides; 0 = no value history.
+    portfolio_sample_seconds: Whole<0, 86_400> = "portfolio.sampleSeconds", "300";
     /// The platform's day begins at midnight of this zone.
     trading_zone: TimeZoneName = "trading.zone", "UTC";
     /// Seconds added to the wall clock.

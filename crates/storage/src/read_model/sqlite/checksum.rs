@@ -11,7 +11,7 @@ struct Table {
     key: &'static [&'static str],
 }
 
-const TABLES: [Table; 6] = [
+const TABLES: [Table; 7] = [
     Table { name: "model", columns: &["applied"], key: &["one"] },
     Table {
         name: "events",
@@ -37,6 +37,11 @@ const TABLES: [Table; 6] = [
         name: "transactions",
         columns: &["id", "sequence", "ordinal", "strategy", "account", "security"],
         key: &["id"],
+    },
+    Table {
+        name: "value_samples",
+        columns: &["payload", "scope", "sequence", "at", "day"],
+        key: &["scope", "sequence"],
     },
 ];
 

@@ -5,7 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bus::history::{Found, HistoryError, OrderSearch, PageRequest, SortOrder, StoredEvent, Stretch};
+use bus::history::{
+    Found, HistoryError, OrderSearch, PageRequest, SortOrder, StoredEvent, StoredSample, Stretch, ValueSearch,
+};
 use domain::query::Filter;
 use domain::{Fill, Order, OrderStatus, Timestamp, Transaction, TransactionId};
 use minicbor::Decode;
@@ -15,6 +17,7 @@ use super::checksum;
 use super::readers::ReaderPool;
 use super::rows::{bound, decode};
 use super::search::SearchStatement;
+use super::value_search::ValueStatement;
 use crate::read_model::progress::ApplyProgress;
 use crate::read_model::store::HistoryRows;
 
@@ -53,6 +56,7 @@ const EVENTS_BEHIND: &str = "SELECT sequence, payload, sequence, ordinal, at, cl
 /// Where the values of a row stand that its checksum covers.
 const EVENT: Range<usize> = 1..6;
 const ORDER: Range<usize> = 0..10;
+const VALUE_SAMPLE: Range<usize> = 1..6;
 const TRANSACTION_LINK: Range<usize> = 7..13;
 const ORDER_EVENT_LINK: Range<usize> = 7..10;
 
@@ -128,6 +132,13 @@ impl HistoryRows for SqliteRows {
 
     fn events_behind(&self, stretch: Stretch) -> Result<Found, HistoryError> {
         self.query(|connection| select_stretch(connection, stretch))
+    }
+
+    fn value_samples(&self, search: &ValueSearch, page: PageRequest) -> Result<Vec<StoredSample>, HistoryError> {
+        let statement = ValueStatement::from_search(search, page);
+        self.query(|connection| {
+            select(connection, &statement.text, params_from_iter(statement.values()), page.limit, stored_sample)
+        })
     }
 }
 
@@ -231,4 +242,9 @@ fn decode_event<T: for<'b> Decode<'b, ()>>(row: &Row<'_>, link: Range<usize>) ->
 fn stored_event(row: &Row<'_>) -> rusqlite::Result<StoredEvent> {
     checksum::check(row, EVENT)?;
     Ok(StoredEvent { sequence: row.get(0)?, payload: row.get(1)?, at: Timestamp(row.get(4)?), class: row.get(5)? })
+}
+
+fn stored_sample(row: &Row<'_>) -> rusqlite::Result<StoredSample> {
+    checksum::check(row, VALUE_SAMPLE)?;
+    Ok(StoredSample { sequence: row.get(0)?, sample: decode(row)? })
 }

@@ -9,6 +9,7 @@ mod rows;
 mod readers;
 mod history;
 pub(crate) mod search;
+mod value_search;
 
 pub(crate) use history::SqliteRows;
 pub(crate) use row_store::SqliteRowStore;

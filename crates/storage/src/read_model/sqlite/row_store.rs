@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use domain::{Fill, Order, OrderStatus, PublishedEvent, Transaction};
+use domain::{Fill, Order, OrderStatus, PublishedEvent, Transaction, ValueSample};
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 
@@ -30,6 +30,8 @@ const UPSERT_ORDER: &str = "INSERT INTO orders
     ON CONFLICT (id) DO UPDATE SET
         payload = excluded.payload, strategy = excluded.strategy, status = excluded.status, words = excluded.words,
         checksum = excluded.checksum";
+const INSERT_VALUE_SAMPLE: &str = "INSERT INTO value_samples (payload, scope, sequence, at, day, checksum)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
 const UPDATE_APPLIED: &str = "UPDATE model SET applied = ?1, checksum = ?2";
 
 pub(crate) struct SqliteRowStore {
@@ -135,6 +137,13 @@ impl RowWriter for SqliteRowWriter<'_> {
         let at = ValueRef::Integer(at);
         let row = [id, payload, int_id, strategy, account, security, at, status, source, words];
         self.execute(UPSERT_ORDER, &row)
+    }
+
+    fn value_sample(&mut self, sequence: u64, sample: &ValueSample, payload: &[u8]) -> rusqlite::Result<()> {
+        let (scope, day) = (sample.scope.to_string(), sample.date.to_string());
+        let [scope, day] = [&scope, &day].map(|text| ValueRef::Text(text.as_bytes()));
+        let at = ValueRef::Integer(sample.at.0);
+        self.execute(INSERT_VALUE_SAMPLE, &[ValueRef::Blob(payload), scope, integer(sequence)?, at, day])
     }
 }
 

@@ -2,13 +2,13 @@
 //! them.
 //!
 //! `events` holds each event once, by sequence and its ordinal among the events of that input. The other tables are
-//! indexes into it: by order, by fill, by transaction.
+//! indexes into it: by order, by fill, by transaction. `value_samples` is not one of them: it holds the value history itself.
 
 use rusqlite::Connection;
 
 use super::{checksum, search};
 
-const STEPS: [&str; 3] = [
+const STEPS: [&str; 4] = [
     "
     CREATE TABLE model (
         one      INTEGER PRIMARY KEY CHECK (one = 1),
@@ -85,6 +85,20 @@ const STEPS: [&str; 3] = [
     ALTER TABLE order_events ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE fills        ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE transactions ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0;
+",
+    // A journal from before has no samples, so nothing is filled in.
+    "
+    CREATE TABLE value_samples (
+        scope    TEXT    NOT NULL,
+        sequence INTEGER NOT NULL,
+        at       INTEGER NOT NULL,
+        day      TEXT    NOT NULL,
+        payload  BLOB    NOT NULL,
+        checksum INTEGER NOT NULL,
+        PRIMARY KEY (scope, sequence)
+    ) WITHOUT ROWID;
+    CREATE INDEX value_samples_by_at  ON value_samples (scope, at, sequence);
+    CREATE INDEX value_samples_by_day ON value_samples (scope, day, sequence);
 ",
 ];
 /// From this step on orders can be searched; older rows are filled in.

@@ -133,6 +133,7 @@ pub(super) fn take_checksums_away(file: &rusqlite::Connection) {
     for table in ["model", "events", "orders", "order_events", "fills", "transactions"] {
         file.execute_batch(&format!("ALTER TABLE {table} DROP COLUMN checksum")).unwrap();
     }
+    file.execute_batch("DROP TABLE value_samples").unwrap();
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod crash;
 mod damage;
 mod searches;
 mod stories;
+mod values;
 
 use std::fs;
 use std::path::PathBuf;
@@ -18,7 +19,7 @@ use domain::order::{BaseState, ExecType, OrderTerms, PendingRequest};
 use domain::query::Filter;
 use domain::{
     AccountId, AdapterName, Amount, Currency, Event, ExchangeId, Fill, Order, OrderId, OrderKind, OrderStatus, Price,
-    Quantity, SecurityId, Side, Source, StrategyId, TimeInForce, Timestamp, Transaction, TransactionId,
+    Quantity, RiskScope, SecurityId, Side, Source, StrategyId, TimeInForce, Timestamp, Transaction, TransactionId,
     TransactionKind, Uuid,
 };
 use tempfile::TempDir;
@@ -86,7 +87,7 @@ fn day() -> Vec<(u64, Vec<PublishedEvent>)> {
         causes(5, [told(5, order(2, BaseState::Canceled), ExecType::Canceled), booked(5, 1)].concat()),
         causes(6, vec![]),
         causes(7, [told(7, order(1, BaseState::Filled), ExecType::Fill), booked(7, 2)].concat()),
-        causes(8, vec![alarm("trading ends")]),
+        causes(8, vec![alarm("trading ends"), Event::ValueSample(Arc::new(values::sample(RiskScope::Platform, 8)))]),
     ]
 }
 

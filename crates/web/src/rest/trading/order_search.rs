@@ -73,7 +73,8 @@ fn without_strategies(parameters: &QueryParameters) -> Result<bool, Problem> {
     }
 }
 
-fn instant(parameters: &QueryParameters, name: &'static str) -> Result<Option<Timestamp>, Problem> {
+/// An instant in epoch milliseconds.
+pub(crate) fn instant(parameters: &QueryParameters, name: &'static str) -> Result<Option<Timestamp>, Problem> {
     const EXPECTED: &str = "epoch milliseconds";
     let millis = parameters.number::<i64>(name, EXPECTED)?;
     let read = |millis| Timestamp::from_millis(millis).ok_or_else(|| Problem::bad_parameter(name, EXPECTED));

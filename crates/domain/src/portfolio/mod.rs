@@ -1,4 +1,7 @@
-//! Transactions, positions and cash.
+//! Transactions, positions, cash and the value history.
+
+pub mod value_history;
+pub mod value_sample;
 
 use minicbor::{Decode, Encode};
 use rust_decimal::Decimal;
