@@ -16,6 +16,7 @@ const CHUNKS = [
   { name: 'chart', test: /node_modules\/(lightweight-charts|fancy-canvas)/, priority: 4 },
   { name: 'widgets', test: /src\/(features\/(book|chart|common(?!\/(ClaimOrder|OrderEvents))|market|orders|positions|ticket)|parts\/grid)/, priority: 3 },
   { name: 'past', test: /src\/features\/(balances|history|transactions|common\/(ClaimOrder|OrderEvents))/, priority: 1 },
+  { name: 'values', test: /src\/features\/values/, priority: 1 },
   { name: 'administration', test: /src\/features/, priority: 0 },
 ];
 

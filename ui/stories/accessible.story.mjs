@@ -3,6 +3,7 @@
 import { createRequire } from 'node:module';
 import { readFile } from 'node:fs/promises';
 import { openScreen } from './harness.mjs';
+import { show } from './locators.mjs';
 
 const AXE = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const EVERYTHING = { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice'] };
@@ -57,6 +58,17 @@ export default THEMES.flatMap(({ theme, rules }) => [
         await stage.page.waitForTimeout(500);
         await examine(stage.page, name, rules);
       }
+    },
+  },
+  {
+    name: `the value history has no barrier, ${theme}`,
+    settings: ['portfolio.sampleSeconds=1'],
+    async run(stage) {
+      await busyScreen(stage, theme);
+      await stage.page.getByRole('button', { name: 'Monitor', exact: true }).click();
+      await show(stage.page, 'Value history');
+      await stage.page.getByRole('region', { name: 'P/L calendar' }).waitFor();
+      await examine(stage.page, 'Value history', rules);
     },
   },
   {

@@ -24,6 +24,7 @@ export const WIDGETS: Record<WidgetId, Widget> = {
   positions: { load: () => import('../features/positions/Positions.svelte') },
   transactions: { load: () => import('../features/transactions/Transactions.svelte') },
   balances: { load: () => import('../features/balances/Balances.svelte') },
+  values: { load: () => import('../features/values/ValueHistory.svelte') },
   strategies: { load: () => import('../features/strategies/Strategies.svelte') },
   sessions: { load: () => import('../features/sessions/Sessions.svelte') },
   log: { load: () => import('../features/log/Log.svelte') },

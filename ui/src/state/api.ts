@@ -37,6 +37,7 @@ import type {
   TradingStateName,
   TransactionVO,
   UserVO,
+  ValueHistoryVO,
   VerdictVO,
 } from '../wire/types';
 import type { Memory } from './storage';
@@ -318,6 +319,7 @@ export interface Administration {
   shutDown(): Promise<void>;
 }
 
+export type ValuePeriod = 'sample' | 'day' | 'week' | 'month';
 export type Theme = 'system' | 'dark' | 'light';
 export type Language = 'en' | 'de';
 export type Palette = 'classic' | 'colour-blind';
@@ -452,4 +454,6 @@ export interface Stores {
   risk: Risk;
   breaks: Breaks;
   administration: Administration;
+  /** Oldest first; `scope` is empty for the platform, else `strategy=`, `account=` or `security=` with an id. */
+  valueHistory(scope: string, period: ValuePeriod, from: number | null): Promise<ValueHistoryVO[]>;
 }

@@ -119,6 +119,7 @@ export function createApplication({ server, feed, clock, memory, language }: App
     risk,
     breaks,
     administration: administrationOf(server),
+    valueHistory: server.valueHistory,
   };
 
   const load = async () => {

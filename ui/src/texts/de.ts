@@ -217,6 +217,7 @@ export const de: Texts = {
     orders: 'Offene Orders',
     history: 'Orderverlauf',
     positions: 'Positionen',
+    values: 'Wertverlauf',
     transactions: 'Transaktionen',
     balances: 'Salden',
     strategies: 'Strategien',

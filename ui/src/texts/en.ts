@@ -217,6 +217,7 @@ export const en = {
     orders: 'Open orders',
     history: 'Order history',
     positions: 'Positions',
+    values: 'Value history',
     transactions: 'Transactions',
     balances: 'Balances',
     strategies: 'Strategies',

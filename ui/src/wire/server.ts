@@ -80,6 +80,18 @@ export class Server {
   values = () => this.rest.snapshot('/rest/portfolio/value', list(read.portfolioValue));
   balances = () => this.rest.snapshot('/rest/portfolio/balance', list(read.cashBalance));
 
+  /** Oldest first; `scope` is empty for the platform, else `strategy=`, `account=` or `security=` with an id. */
+  valueHistory = async (scope: string, period: 'sample' | 'day' | 'week' | 'month', from: number | null) => {
+    const path = `/rest/portfolio/history?${scope}&period=${period}${from === null ? '' : `&from=${from}`}&limit=${PAGE_ROWS}&after=`;
+    const rows: vo.ValueHistoryVO[] = [];
+    for (let last = PAGE_ROWS; last === PAGE_ROWS && rows.length < PAST_ROWS; ) {
+      const page = await this.rest.get(path + (rows.at(-1)?.sequence ?? 0), list(read.valueHistory));
+      rows.push(...page);
+      last = page.length;
+    }
+    return rows;
+  };
+
   /** The newest of all strategies, or of one; ascending by id. */
   pastOrders = (strategyId: number | null = null, isWanted?: IsWanted) =>
     this.newest('/rest/history/order', { strategy: strategyId }, read.order, isWanted);
