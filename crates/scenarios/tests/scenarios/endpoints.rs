@@ -107,7 +107,7 @@ GET /rest/portfolio/balance?account=1 => 200 -
 GET /rest/portfolio/balance?account=Nobody => 404 unknown-account
 GET /rest/portfolio/history => 200 -
 GET /rest/portfolio/history?account=1&period=month => 200 -
-GET /rest/portfolio/history?account=1&security=1 => 400 malformed-parameter
+GET /rest/portfolio/history?account=1&security=1 => 422 conflicting-fields
 
 POST /rest/transaction {"type": "CREDIT", "price": 100, "currency": "USD", "accountId": 1} => 200 -
 POST /rest/transaction {"type": "GIFT", "price": 100} => 400 malformed-field

@@ -107,9 +107,9 @@ fn a_bad_question_is_told_what_is_wrong() {
     let server = platform.start();
     let mut client = server.client();
     let cases = [
-        ("strategy=SERVER&account=1", 400, "of strategy, account and security only one may be given"),
+        ("strategy=SERVER&account=1", 422, "of the parameters strategy, account and security only one may be given"),
         ("period=year", 400, "the parameter period must be one of sample, day, week, month"),
-        ("from=7&to=7", 400, "the parameter to must be later than from"),
+        ("from=7&to=7", 422, "the parameter to must be later than from"),
         ("from=yesterday", 400, "the parameter from must be epoch milliseconds"),
         ("security=nothing", 404, "security nothing is not known"),
         ("at=seq:1", 400, "the parameter \"at\" is not known here"),

@@ -187,7 +187,8 @@ pub(super) const OPERATIONS: &[Operation] = &[
         .with_note(
             "Of the platform, or of one strategy, account or security. Days are platform days, weeks begin on Monday. A page goes \
              on after the sequence of the last row before; one that is shorter than its limit is the last.",
-        ),
+        )
+        .with_failures(&[422]),
     operation_row("transaction::record", "Records a transaction", Location)
         .with_body(Needed("TransactionBody"))
         .with_failures(&[409, 422])

@@ -55,9 +55,9 @@ fn a_page_of_samples_reads_what_its_drawdown_depends_on() {
 fn a_request_that_makes_no_sense_is_refused() {
     let server = with_samples();
     let cases = [
-        ("strategy=MOMENTUM&security=1", "400 malformed-parameter"),
+        ("strategy=MOMENTUM&security=1", "422 conflicting-fields"),
         ("period=DAY", "400 malformed-parameter"),
-        ("from=5&to=5", "400 malformed-parameter"),
+        ("from=5&to=5", "422 conflicting-fields"),
         ("limit=0", "400 malformed-parameter"),
         ("sort=NEWEST", "400 unknown-parameter"),
         ("account=nobody", "404 unknown-account"),

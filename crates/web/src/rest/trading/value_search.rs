@@ -20,7 +20,7 @@ impl ValueHistorySearch {
     pub(crate) fn from_parameters(parameters: &QueryParameters, reference: &ReferenceData) -> Result<Self, Problem> {
         let (from, to) = (instant(parameters, "from")?, instant(parameters, "to")?);
         if from.zip(to).is_some_and(|(from, to)| from >= to) {
-            return Err(Problem::bad_parameter("to", "later than from"));
+            return Err(conflict("the parameter to must be later than from"));
         }
         let (scope, period) = (scope(parameters.filter(reference)?)?, period(parameters)?);
         let rows = if period == ValuePeriod::Sample { ValueRows::All } else { ValueRows::DayEnds };
@@ -85,8 +85,13 @@ fn scope(filter: Filter) -> Result<RiskScope, Problem> {
         (Some(strategy), None, None) => Ok(RiskScope::Strategy(strategy)),
         (None, Some(account), None) => Ok(RiskScope::Account(account)),
         (None, None, Some(security)) => Ok(RiskScope::Security(security)),
-        _ => Err(Problem::new("malformed-parameter", "of strategy, account and security only one may be given")),
+        _ => Err(conflict("of the parameters strategy, account and security only one may be given")),
     }
+}
+
+/// Each parameter alone is well-formed.
+fn conflict(detail: &str) -> Problem {
+    Problem::new("conflicting-fields", detail)
 }
 
 fn period(parameters: &QueryParameters) -> Result<ValuePeriod, Problem> {
