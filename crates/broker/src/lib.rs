@@ -38,6 +38,7 @@ pub use limits::*;
 pub use metrics::BrokerMetrics;
 pub use ports::allowed_hosts::AllowedHosts;
 pub use ports::configure_socket;
+pub use ports::stream::{StompCaller, StompStream};
 pub use ports::upgrade::UpgradeOrigin;
 pub use state::{BrokerMonitor, BrokerSettings};
 pub use stomp::lanes::{Rate, StallLimits};
@@ -100,29 +101,59 @@ impl Broker {
         let listener = publisher::subscribe_feed(&self.0);
         serve(self.0, listeners, listener, log, shutdown)
     }
+
+    /// As [`Self::serve`], with connections from a queue in place of ports: for a network of the caller's own, such as a
+    /// simulated one.
+    pub fn serve_streams(
+        self,
+        streams: mpsc::Receiver<StompCaller>,
+        log: mpsc::Receiver<LogLine>,
+        shutdown: impl Future<Output = ()>,
+    ) -> impl Future<Output = ()> {
+        let (broker, listener) = (self.0.clone(), publisher::subscribe_feed(&self.0));
+        async move {
+            let mut work = start_publishing(&broker, listener, log).await;
+            work.spawn(ports::serve_streams(broker.clone(), streams));
+            stop_after(&broker, work, shutdown).await;
+        }
+    }
 }
 
 async fn serve(
     broker: Arc<BrokerState>,
     listeners: StompListeners,
-    mut listener: EventReceiver,
+    listener: EventReceiver,
     log: mpsc::Receiver<LogLine>,
     shutdown: impl Future<Output = ()>,
 ) -> io::Result<()> {
-    warm_start::load_state(&broker, &mut listener).await;
+    let mut work = start_publishing(&broker, listener, log).await;
+    for (listener, port) in ports(&broker, listeners)? {
+        work.spawn(ports::serve(broker.clone(), listener, port));
+    }
+    stop_after(&broker, work, shutdown).await;
+    Ok(())
+}
+
+/// What runs beside the ports; whoever connects finds the state loaded.
+async fn start_publishing(
+    broker: &Arc<BrokerState>,
+    mut listener: EventReceiver,
+    log: mpsc::Receiver<LogLine>,
+) -> JoinSet<()> {
+    warm_start::load_state(broker, &mut listener).await;
     let mut work = JoinSet::new();
     work.spawn(publisher::publish(broker.clone(), listener));
     work.spawn(publisher::publish_log(broker.clone(), log));
     work.spawn(connection::permissions::watch_credentials(broker.clone()));
-    for (listener, port) in ports(&broker, listeners)? {
-        work.spawn(ports::serve(broker.clone(), listener, port));
-    }
+    work
+}
+
+async fn stop_after(broker: &BrokerState, mut work: JoinSet<()>, shutdown: impl Future<Output = ()>) {
     shutdown.await;
     work.shutdown().await;
     broker.hub.disconnect_all(&CloseReason::ServerStopping);
     // A client that does not close in time is disconnected.
     broker.connection_limiter.wait_until_empty(SHUTDOWN_GRACE).await;
-    Ok(())
 }
 
 fn ports(broker: &Arc<BrokerState>, listeners: StompListeners) -> io::Result<Vec<(TcpListener, StompPort)>> {

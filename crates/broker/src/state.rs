@@ -1,7 +1,7 @@
 //! Broker state: everything that connections share.
 
 use std::sync::{Arc, Weak};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use access::Access;
 use bus::Bus;
@@ -10,6 +10,7 @@ use stomp::lanes::{OutboundLanes, Rate};
 use stomp::session::StompRules;
 use stomp::{DestinationPattern, MonotonicTime};
 use tokio::sync::Semaphore;
+use tokio::time::Instant;
 
 use crate::connection::known_topics::KnownTopics;
 use crate::hub::Hub;
@@ -119,7 +120,7 @@ impl BrokerMonitor {
 /// Later than any deadline of a connection.
 const FAR_FUTURE: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Monotonic nanoseconds since the broker was created.
+/// Monotonic nanoseconds since the broker was created, by the clock of its runtime, so that whoever moves that clock moves this one.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BrokerClock(Instant);
 
@@ -133,9 +134,9 @@ impl BrokerClock {
     }
 
     /// The instant for a timer; one that is never reached is checked once a day.
-    pub(crate) fn instant(&self, at: MonotonicTime) -> tokio::time::Instant {
+    pub(crate) fn instant(&self, at: MonotonicTime) -> Instant {
         let far = Instant::now() + FAR_FUTURE;
-        self.0.checked_add(at.since(MonotonicTime(0))).map_or(far, |instant| instant.min(far)).into()
+        self.0.checked_add(at.since(MonotonicTime(0))).map_or(far, |instant| instant.min(far))
     }
 }
 

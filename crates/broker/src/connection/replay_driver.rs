@@ -116,7 +116,7 @@ struct PageRoom {
     limit: usize,
 }
 
-/// On blocking threads, a few at a time. Room for the page is taken when it is this one's turn: others may have taken much
+/// On blocking threads, where history may wait, and a few at a time. Room for the page is taken when it is this one's turn: others may have taken much
 /// meanwhile.
 async fn read_history(
     bus: Bus,
@@ -130,12 +130,13 @@ async fn read_history(
     let share = room.held.share_within(room.limit, PAGE_OCTETS_MAX.min(room.limit));
     let share = share.ok_or_else(|| NotRead::Later(TOO_MUCH_HELD.to_owned()))?;
     let as_of = bus.journal.durable();
-    let reading = spawn_blocking(move || {
+    let is_at_once = bus.history.answers_at_once();
+    let read = move || {
         let found = subscription_replay::read(&*bus.history, as_of, at, reached);
         drop(turn);
         found.map(|page| page.counted_as(share))
-    });
-    reading.await.map_err(|_| stops())?
+    };
+    if is_at_once { read() } else { spawn_blocking(read).await.map_err(|_| stops())? }
 }
 
 const TOO_MUCH_HELD: &str = "too much waits for other clients";

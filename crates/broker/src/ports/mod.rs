@@ -8,7 +8,7 @@ pub(crate) mod websocket;
 
 use std::convert::Infallible;
 use std::io;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use axum::Router;
@@ -22,13 +22,14 @@ use rustls::ServerConfig;
 use stomp::lanes::OutboundLanes;
 use tokio::io::{AsyncRead, AsyncWrite, DuplexStream};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc;
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 use tower::ServiceExt;
 
 use crate::connection::{ConnectionOrigin, PresentedCredentials, StompConnection};
 use crate::limits::{LOCAL_BYTES, SEND_BUFFER_BYTES, UNSENT_BYTES_MAX};
-use crate::ports::stream::ByteStream;
+use crate::ports::stream::{ByteStream, StompCaller};
 use crate::ports::upgrade::{UpgradeOrigin, UpgradePermit};
 use crate::state::BrokerState;
 
@@ -52,18 +53,37 @@ pub(crate) async fn serve(broker: Arc<BrokerState>, listener: TcpListener, port:
     }
 }
 
+/// As [`serve`], for connections that come from a queue.
+pub(crate) async fn serve_streams(broker: Arc<BrokerState>, mut streams: mpsc::Receiver<StompCaller>) {
+    while let Some((stream, from)) = streams.recv().await {
+        let Some(place) = acquire(&broker, from) else { continue };
+        let (broker, peer) = (broker.clone(), Ok(SocketAddr::new(from, 0)));
+        spawn(place, |place| async move { drop(serve_stream(broker, &peer, stream, place).await) });
+    }
+}
+
 fn accept(broker: &Arc<BrokerState>, stream: TcpStream, from: IpAddr, port: &StompPort) {
-    let place = match broker.connection_limiter.acquire(Some(from)) {
-        Ok(place) => place,
+    let Some(place) = acquire(broker, from) else { return };
+    spawn(place, |place| serve_connection(broker.clone(), stream, port.clone(), place));
+}
+
+fn acquire(broker: &BrokerState, from: IpAddr) -> Option<ConnectionPermit> {
+    match broker.connection_limiter.acquire(Some(from)) {
+        Ok(place) => return Some(place),
         Err(ConnectionLimitReached::Connections) => {
-            return tracing::warn!(%from, "connection limit reached: connection rejected");
+            tracing::warn!(%from, "connection limit reached: connection rejected");
         }
         Err(ConnectionLimitReached::Address) => {
-            return tracing::debug!(%from, "connection limit per address reached: connection rejected");
+            tracing::debug!(%from, "connection limit per address reached: connection rejected");
         }
-    };
+    }
+    None
+}
+
+/// A connection in the background, which ends where its place is needed.
+fn spawn<F: Future<Output = ()> + Send + 'static>(place: ConnectionPermit, serve: impl FnOnce(ConnectionPermit) -> F) {
     let handle = place.handle();
-    let task = tokio::spawn(serve_connection(broker.clone(), stream, port.clone(), place)).abort_handle();
+    let task = tokio::spawn(serve(place)).abort_handle();
     handle.or_on_eviction(move || task.abort());
 }
 
@@ -120,7 +140,7 @@ async fn serve_tls(
 
 async fn serve_stream<S>(
     broker: Arc<BrokerState>,
-    peer: &io::Result<std::net::SocketAddr>,
+    peer: &io::Result<SocketAddr>,
     stream: S,
     place: ConnectionPermit,
 ) -> io::Result<()>

@@ -1,6 +1,7 @@
 //! STOMP over a stream of bytes: TCP or TLS.
 
 use std::io::{self, IoSlice, Read, Write};
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker, ready};
 
@@ -9,6 +10,14 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::limits::READ_BYTES;
 use crate::ports::transport::{Received, Transport};
+
+/// A connection that carries STOMP as bytes.
+pub trait StompStream: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<S: AsyncRead + AsyncWrite + Send + Unpin> StompStream for S {}
+
+/// A connection from elsewhere than a port, and the address of its caller.
+pub type StompCaller = (Box<dyn StompStream>, IpAddr);
 
 /// Buffers that are written in one system call.
 const PIECES_MAX: usize = 64;
