@@ -62,11 +62,17 @@ pub enum PlantedBug {
     ForgetReport,
     /// The report of one input in 64 is sent to its FIX client twice.
     RepeatReport,
+    /// A STOMP subscription that goes on behind an event does not get the past events of one input in 16.
+    LeaveOutAtResume,
+    /// A STOMP subscription that goes on behind an event begins one input too early.
+    RepeatAtResume,
+    /// A STOMP subscription loses the first event behind what it read from history.
+    LoseAtSeam,
 }
 
 impl PlantedBug {
     /// All faults, in the order of the enum.
-    pub const ALL: [Self; 29] = [
+    pub const ALL: [Self; 32] = [
         Self::AcknowledgeBeforeSync,
         Self::HeadBeforeSync,
         Self::AcceptTornEnd,
@@ -96,6 +102,9 @@ impl PlantedBug {
         Self::SendBeforeStored,
         Self::ForgetReport,
         Self::RepeatReport,
+        Self::LeaveOutAtResume,
+        Self::RepeatAtResume,
+        Self::LoseAtSeam,
     ];
 
     /// Whether the fault is switched on for this thread.

@@ -11,6 +11,7 @@ use crate::client::{RequestOutcome, SeededClient};
 use crate::fix_sessions::FixClient;
 use crate::invariants::books::JournalBooks;
 use crate::schedule::Fault;
+use crate::stomp_sessions::{StompClient, StompCounts};
 
 /// The page that lists every code: the list of what could be reached.
 const ERRORS: &str = include_str!("../../../docs/errors.md");
@@ -49,6 +50,7 @@ pub struct Coverage {
     fills: u64,
     unknown: u64,
     fix: FixCoverage,
+    stomp: StompCoverage,
     statuses: BTreeMap<IntId, OrdStatus>,
 }
 
@@ -61,6 +63,14 @@ struct FixCoverage {
     repeats: u64,
     requests: u64,
     reports: u64,
+}
+
+/// What the STOMP sessions have come to.
+#[derive(Debug, Clone, Copy, Default)]
+struct StompCoverage {
+    counts: StompCounts,
+    /// Messages that a client had asked for again.
+    again: u64,
 }
 
 impl Coverage {
@@ -112,6 +122,13 @@ impl Coverage {
         }
     }
 
+    pub(crate) fn stomp_clients(&mut self, clients: &[StompClient]) {
+        for client in clients {
+            self.stomp.counts.add(&client.counts);
+            self.stomp.again += client.asked_again();
+        }
+    }
+
     /// Adds the counts of another run.
     pub fn add(&mut self, other: &Self) {
         add_counts(&mut self.faults, &other.faults);
@@ -125,6 +142,8 @@ impl Coverage {
         self.fills += other.fills;
         self.unknown += other.unknown;
         self.fix.add(&other.fix);
+        self.stomp.counts.add(&other.stomp.counts);
+        self.stomp.again += other.stomp.again;
     }
 
     /// How often faults of all kinds were injected.
@@ -152,6 +171,19 @@ impl fmt::Display for FixCoverage {
         writeln!(f, "{:>9}  gaps that a client found", self.gaps)?;
         writeln!(f, "{:>9}  gaps that the platform found", self.resends)?;
         writeln!(f, "{:>9}  messages that came again", self.repeats)
+    }
+}
+
+impl fmt::Display for StompCoverage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { counts, again } = self;
+        writeln!(f, "{:>9}  connections", counts.connects)?;
+        writeln!(f, "{:>9}  messages of topics", counts.messages)?;
+        writeln!(f, "{:>9}  of them replayed, {again} asked for again", counts.replayed)?;
+        writeln!(f, "{:>9}  of them in snapshots", counts.shown)?;
+        writeln!(f, "{:>9}  events of clients confirmed", counts.confirmed)?;
+        writeln!(f, "{:>9}  times told that events were lost", counts.gaps)?;
+        writeln!(f, "{:>9}  times cut off as too slow", counts.slow)
     }
 }
 
@@ -190,6 +222,7 @@ impl fmt::Display for Coverage {
             writeln!(f, "{:>9}  {name}", self.records.get(&kind).copied().unwrap_or(0))?;
         }
         writeln!(f, "\nFIX sessions\n{}", self.fix)?;
+        writeln!(f, "STOMP sessions\n{}", self.stomp)?;
         let changes = CHANGES.iter().filter(|change| !self.changes.contains(change));
         writeln!(f, "changes of orders never reached\n  {:?}", changes.collect::<Vec<_>>())?;
         let codes = listed_codes().into_iter().filter(|code| !self.refusals.contains_key(code));

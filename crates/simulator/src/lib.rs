@@ -9,11 +9,13 @@ mod faulty_lines;
 mod fix_sessions;
 mod invariants;
 mod market;
+mod network;
 mod platform;
 mod read_model;
 pub mod schedule;
 mod shorten;
 mod simulation;
+mod stomp_sessions;
 mod trace;
 
 pub use coverage::Coverage;

@@ -25,6 +25,7 @@ use crate::disk::SimulatedDisk;
 use crate::fix_sessions::{DurableSequence, FixPort, FixPortParts, SESSION_SETTINGS};
 use crate::market::{self, VENUES};
 use crate::read_model::SimulatedReadModel;
+use crate::stomp_sessions::{StompPort, StompPortParts};
 
 /// A small one, so that every run compacts the venue's ledger many times.
 const LEDGER_COMPACT_BYTES: u64 = 8 << 10;
@@ -96,6 +97,7 @@ pub(crate) struct Platform {
     pub(crate) inbox: Inbox,
     /// Once the venues are open.
     pub(crate) fix: Option<FixPort>,
+    pub(crate) stomp: Option<StompPort>,
     bus: Bus,
     ledger: Arc<JournalLedger>,
     machine: Machine,
@@ -176,6 +178,7 @@ impl Platform {
         let platform = Self {
             inbox,
             fix: None,
+            stomp: None,
             bus,
             ledger,
             machine: machine.clone(),
@@ -257,7 +260,7 @@ impl Platform {
                 self.asked = Some(self.inbox.command(envelope).map_err(|error| format!("start: {error:?}"))?);
                 Ok(false)
             }
-            None => self.open_venues().and_then(|()| self.open_fix_port()).map(|()| true),
+            None => self.open_venues().and_then(|()| self.open_ports()).map(|()| true),
         }
     }
 
@@ -266,8 +269,10 @@ impl Platform {
         Ok(())
     }
 
-    fn open_fix_port(&mut self) -> Result<(), String> {
+    fn open_ports(&mut self) -> Result<(), String> {
         let Machine { access, clock, fix_sessions, .. } = &self.machine;
+        let parts = StompPortParts { bus: self.bus.clone(), access: access.clone(), clock: clock.clone() };
+        self.stomp = Some(StompPort::open(parts)?);
         let (bus, ledger) = (self.bus.clone(), self.ledger.clone());
         let parts = FixPortParts { bus, ledger, access: access.clone(), clock: clock.clone() };
         self.fix = Some(FixPort::open(parts, fix_sessions)?);

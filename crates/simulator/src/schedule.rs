@@ -20,6 +20,14 @@ const FIX_FAULT_EVERY: i64 = 90 * SECOND;
 /// FIX clients, each with a session of its own.
 pub const FIX_CLIENTS: usize = 2;
 
+/// STOMP clients: two follow what happened, one looks at orders as they are.
+pub const STOMP_CLIENTS: usize = 3;
+/// On average a STOMP client does something else than listen so often, and its connection fails so often.
+const STOMP_ACTION_EVERY: i64 = 20 * SECOND;
+const STOMP_FAULT_EVERY: i64 = 60 * SECOND;
+/// On average the STOMP port hangs so often.
+const STOMP_HANG_EVERY: i64 = 300 * SECOND;
+
 /// Traders; the last client is the operator.
 pub const TRADERS: usize = 3;
 pub const OPERATOR: usize = TRADERS;
@@ -40,6 +48,11 @@ pub enum Happening {
     },
     /// The same for a FIX client.
     FixClient {
+        client: usize,
+        draw: u64,
+    },
+    /// The same for a STOMP client.
+    StompClient {
         client: usize,
         draw: u64,
     },
@@ -93,7 +106,17 @@ pub enum Fault {
     /// The connection between a FIX client and the platform.
     FixLink {
         client: usize,
-        fault: FixLinkFault,
+        fault: ConnectionFault,
+        seconds: i64,
+    },
+    /// The connection between a STOMP client and the platform.
+    StompLink {
+        client: usize,
+        fault: ConnectionFault,
+        seconds: i64,
+    },
+    /// The threads of the STOMP port get no time: events wait, or are too many for it.
+    StompPortHangs {
         seconds: i64,
     },
     /// The process is killed, and a bit of a file of the journal or of a snapshot flips before it starts again. Where the read model is
@@ -125,15 +148,17 @@ pub enum LinkFault {
     Duplicates,
 }
 
-/// What goes wrong with the connection of a FIX client.
+/// What goes wrong with the connection of a FIX or STOMP client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FixLinkFault {
+pub enum ConnectionFault {
     /// Both ends see that it is gone.
     Cut,
     /// Neither end sees it, and nothing arrives any more.
     HalfOpen,
     /// Bytes take up to seconds.
     Slow,
+    /// The client reads nothing for a while.
+    NotRead,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -153,7 +178,7 @@ pub enum VenueLineFault {
 
 impl Fault {
     /// Every kind, for the coverage.
-    pub const KINDS: [&'static str; 29] = [
+    pub const KINDS: [&'static str; 34] = [
         "kill",
         "power cut",
         "power cut at a new segment",
@@ -183,6 +208,11 @@ impl Fault {
         "FIX connection is cut",
         "FIX connection is half-open",
         "FIX connection is slow",
+        "STOMP connection is cut",
+        "STOMP connection is half-open",
+        "STOMP connection is slow",
+        "STOMP client reads nothing",
+        "STOMP port hangs",
     ];
 
     pub fn kind(&self) -> &'static str {
@@ -202,7 +232,14 @@ impl Fault {
             Self::Venue { fault, .. } => fault.kind(),
             Self::Link { fault, .. } => fault.kind(),
             Self::BitFlip { .. } => "bit flip",
-            Self::FixLink { fault, .. } => fault.kind(),
+            Self::FixLink { fault: ConnectionFault::Cut, .. } => "FIX connection is cut",
+            Self::FixLink { fault: ConnectionFault::HalfOpen, .. } => "FIX connection is half-open",
+            Self::FixLink { .. } => "FIX connection is slow",
+            Self::StompLink { fault: ConnectionFault::Cut, .. } => "STOMP connection is cut",
+            Self::StompLink { fault: ConnectionFault::HalfOpen, .. } => "STOMP connection is half-open",
+            Self::StompLink { fault: ConnectionFault::Slow, .. } => "STOMP connection is slow",
+            Self::StompLink { fault: ConnectionFault::NotRead, .. } => "STOMP client reads nothing",
+            Self::StompPortHangs { .. } => "STOMP port hangs",
         }
     }
 
@@ -252,17 +289,13 @@ impl LinkFault {
     }
 }
 
-impl FixLinkFault {
-    fn kind(self) -> &'static str {
-        match self {
-            Self::Cut => "FIX connection is cut",
-            Self::HalfOpen => "FIX connection is half-open",
-            Self::Slow => "FIX connection is slow",
-        }
+impl ConnectionFault {
+    fn draw_fix(rng: &mut SeededRng) -> Self {
+        *rng.pick(&[Self::Cut, Self::Cut, Self::HalfOpen, Self::Slow]).unwrap_or(&Self::Cut)
     }
 
-    fn draw(rng: &mut SeededRng) -> Self {
-        *rng.pick(&[Self::Cut, Self::Cut, Self::HalfOpen, Self::Slow]).unwrap_or(&Self::Cut)
+    fn draw_stomp(rng: &mut SeededRng) -> Self {
+        *rng.pick(&[Self::Cut, Self::HalfOpen, Self::Slow, Self::NotRead]).unwrap_or(&Self::Cut)
     }
 }
 
@@ -304,13 +337,34 @@ pub fn draw(seed: u64, length: i64) -> Vec<Step> {
         let acts = |rng: &mut SeededRng| Happening::FixClient { client, draw: rng.next_u64() };
         fill(&mut steps, &mut rng, ACTION_EVERY, length, acts);
         let fails = |rng: &mut SeededRng| {
-            Happening::Fault(Fault::FixLink { client, fault: FixLinkFault::draw(rng), seconds: rng.between(1, 30) })
+            Happening::Fault(Fault::FixLink {
+                client,
+                fault: ConnectionFault::draw_fix(rng),
+                seconds: rng.between(1, 30),
+            })
         };
         let mut rng = SeededRng::new(seed, 300 + client as u64);
         fill(&mut steps, &mut rng, FIX_FAULT_EVERY, length, fails);
     }
+    draw_stomp(seed, length, &mut steps);
     steps.sort_by_key(|step| step.at);
     steps
+}
+
+fn draw_stomp(seed: u64, length: i64, steps: &mut Vec<Step>) {
+    for client in 0..STOMP_CLIENTS {
+        let mut rng = SeededRng::new(seed, 400 + client as u64);
+        let acts = |rng: &mut SeededRng| Happening::StompClient { client, draw: rng.next_u64() };
+        fill(steps, &mut rng, STOMP_ACTION_EVERY, length, acts);
+        let mut rng = SeededRng::new(seed, 500 + client as u64);
+        let fails = |rng: &mut SeededRng| {
+            let (fault, seconds) = (ConnectionFault::draw_stomp(rng), rng.between(1, 30));
+            Happening::Fault(Fault::StompLink { client, fault, seconds })
+        };
+        fill(steps, &mut rng, STOMP_FAULT_EVERY, length, fails);
+    }
+    let hangs = |rng: &mut SeededRng| Happening::Fault(Fault::StompPortHangs { seconds: rng.between(1, 20) });
+    fill(steps, &mut SeededRng::new(seed, 600), STOMP_HANG_EVERY, length, hangs);
 }
 
 fn fill(
@@ -340,6 +394,9 @@ impl fmt::Display for Step {
             }
             Happening::FixClient { client, draw } => {
                 write!(f, "{seconds}.{millis:03} FIX client {} (draw {draw})", client + 1)
+            }
+            Happening::StompClient { client, draw } => {
+                write!(f, "{seconds}.{millis:03} STOMP client {} (draw {draw})", client + 1)
             }
             Happening::Fault(fault) => write!(f, "{seconds}.{millis:03} {fault:?}"),
         }

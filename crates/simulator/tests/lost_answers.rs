@@ -19,8 +19,10 @@ fn plan(seed: u64) -> Plan {
         seconds: 25,
     };
     let step = |(place, step): (usize, Step)| match step.what {
+        // Who listens has no part in it.
+        Happening::Fault(Fault::StompLink { .. } | Fault::StompPortHangs { .. }) => step,
         Happening::Fault(_) => Step { what: Happening::Fault(fault(place)), ..step },
-        Happening::Client { .. } | Happening::FixClient { .. } => step,
+        Happening::Client { .. } | Happening::FixClient { .. } | Happening::StompClient { .. } => step,
     };
     let steps = plan.steps.into_iter().enumerate().map(step).collect();
     Plan { steps, has_late_requests: true, ..plan }

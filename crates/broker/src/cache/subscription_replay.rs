@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use bus::History;
 use bus::history::{HistoryError, StoredEvent, Stretch};
-use domain::{PublishedEvent, ReferenceData};
+use domain::{PlantedBug, PublishedEvent, ReferenceData};
 use stomp::lanes::SubscriptionDelivery;
 use stomp::session::{DeliveryFlags, ReplayStart, Subscription};
 use stomp::{DestinationPattern, StompVersion};
@@ -72,7 +72,10 @@ impl HistoryPage {
 
 impl SubscriptionReplay {
     pub(crate) fn start(subscription: Subscription, after: ReplayStart, numbers: MessageIds) -> Self {
-        let at = ReplayPosition { sequence: after.sequence, index: after.index.unwrap_or(u32::MAX) };
+        let mut at = ReplayPosition { sequence: after.sequence, index: after.index.unwrap_or(u32::MAX) };
+        if PlantedBug::RepeatAtResume.is_planted() {
+            at.sequence = at.sequence.saturating_sub(1);
+        }
         Self { subscription, at, page: VecDeque::new(), share: None, end: at, is_last: false, needs: None, numbers }
     }
 
@@ -108,7 +111,10 @@ impl SubscriptionReplay {
         while octets < REPLAY_STEP_BYTES
             && let Some((position, published)) = self.page.pop_front()
         {
-            octets += self.collect(&EventMessage::new(published, 0, Some(position)), reference, found);
+            let is_left_out = PlantedBug::LeaveOutAtResume.is_planted() && position.sequence.is_multiple_of(16);
+            if !is_left_out {
+                octets += self.collect(&EventMessage::new(published, 0, Some(position)), reference, found);
+            }
             self.at = position;
         }
         self.finish_page();

@@ -9,10 +9,10 @@ use super::message::{
     CL_ORD_ID, ClientMessage, EXEC_ID, ORD_STATUS, ORDER_ID, ORIG_CL_ORD_ID, POSS_RESEND, PlatformMessage, REF_SEQ_NUM,
     utc,
 };
-use super::network::{ClientInput, FixNetwork};
 use super::session::{ClientPhase, ClientSession, Moment};
 use crate::invariants::broken_invariant::{BrokenInvariant, InvariantResult, broken};
 use crate::market::{STOCKS, account_of, cents};
+use crate::network::{ClientInput, ClientNetwork};
 use crate::schedule::FIX_CLIENTS;
 
 /// The clients, by their CompIDs: see `SESSION_SETTINGS`.
@@ -20,7 +20,7 @@ const COMP_IDS: [&str; FIX_CLIENTS] = ["FIX1", "FIX2"];
 
 pub(crate) struct FixClient {
     pub(crate) session: ClientSession,
-    pub(crate) network: FixNetwork,
+    pub(crate) network: ClientNetwork,
     number: usize,
     account: AccountId,
     named: u64,
@@ -45,7 +45,7 @@ impl FixClient {
     pub(crate) fn new(number: usize, seed: u64) -> Self {
         Self {
             session: ClientSession::new(COMP_IDS[number]),
-            network: FixNetwork::new(seed, number),
+            network: ClientNetwork::new(SeededRng::new(seed, 20 + number as u64)),
             number,
             account: account_of(number),
             named: 0,

@@ -3,10 +3,8 @@
 mod checks;
 mod client;
 mod message;
-mod network;
 mod port;
 mod session;
-mod socket;
 
 pub(crate) use client::FixClient;
 pub(crate) use port::{DurableSequence, FixPort, FixPortParts, SESSION_SETTINGS};

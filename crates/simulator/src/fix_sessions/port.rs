@@ -13,8 +13,8 @@ use tokio::sync::mpsc;
 use tokio::task::yield_now;
 use tokio::time::advance;
 
-use super::socket::NetworkEnd;
 use crate::clock::SimulatedClock;
+use crate::network::NetworkEnd;
 
 /// Each lets every task run that is ready; what a task wakes then has its turn, too.
 const ROUNDS_PER_STEP: usize = 4;

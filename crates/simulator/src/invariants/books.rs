@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bus::inbox::inbox;
 use domain::report::{Report, ReportKind, SessionState, VenueFill, VenueOrderState};
-use domain::{AdapterName, Command, Event, Input, IntId, Order, OrderId, Text, Transaction};
+use domain::{AdapterName, Command, Event, Input, IntId, Order, OrderId, Text, Timestamp, Transaction};
 use engine::Engine;
 use runtime::{RecoveredState, recover};
 use storage::append_log::AppendLog;
@@ -24,6 +24,8 @@ pub(crate) struct JournalBooks {
     pub(crate) engine: Engine,
     pub(crate) recovered: RecoveredState,
     pub(crate) events: BTreeMap<u64, Vec<Event>>,
+    /// When the inputs that caused them were taken in.
+    pub(crate) times: BTreeMap<u64, Timestamp>,
     /// Commands by their sequence.
     pub(crate) commands: BTreeMap<u64, Command>,
     /// The inputs that say that the line to a venue is not there, with its adapter.
@@ -39,10 +41,11 @@ impl JournalBooks {
     pub(crate) fn read(machine: &Machine, end: u64) -> Result<Self, String> {
         let snapshots = SnapshotStore::look(&machine.folder, INSTANCE);
         let ledger = JournalLedger::new(inbox().0);
-        let mut events = BTreeMap::new();
+        let (mut events, mut times) = (BTreeMap::new(), BTreeMap::new());
         let mut keep = |sequence: u64, published: &[domain::PublishedEvent]| {
             let of_input: Vec<Event> = published.iter().map(|published| published.event.clone()).collect();
-            if !of_input.is_empty() {
+            if let Some(first) = published.first() {
+                times.insert(sequence, first.at);
                 events.insert(sequence, of_input);
             }
         };
@@ -51,7 +54,8 @@ impl JournalBooks {
             .map_err(|error| machine.text(&error))?;
         let JournalInputs { commands, lines_lost, record_kinds } = JournalInputs::read(machine)?;
         let (orders, transactions) = (BTreeMap::new(), vec![]);
-        let mut books = Self { engine, recovered, events, commands, lines_lost, record_kinds, orders, transactions };
+        let mut books =
+            Self { engine, recovered, events, times, commands, lines_lost, record_kinds, orders, transactions };
         books.fold();
         Ok(books)
     }

@@ -9,6 +9,8 @@ use crate::schedule::{MILLI, OPERATOR, SECOND, TRADERS};
 
 /// After the last fault the platform has so long to come to rest, before and after the last orders are cancelled.
 const REST: i64 = 90 * SECOND;
+/// What was published by then has so long to reach its subscribers.
+const SETTLE: i64 = 2 * SECOND;
 
 impl SimulatedRun {
     /// Nothing goes wrong any more: what can be answered is answered, and nothing stays open.
@@ -21,6 +23,7 @@ impl SimulatedRun {
         self.end_venue_faults();
         self.links.heal();
         self.heal_fix_connections();
+        self.heal_stomp();
         // A commit that hangs is made now.
         self.disk_at = if self.disk_at == NEVER { NEVER } else { now };
         self.run_until(now + REST)?;
@@ -36,6 +39,8 @@ impl SimulatedRun {
         }
         self.cancel_fix_orders();
         self.run_until(self.now() + REST)?;
+        self.stomp.settled = self.platform.as_deref().map_or(0, Platform::durable);
+        self.run_until(self.now() + SETTLE)?;
         self.end_of_run()
     }
 

@@ -20,6 +20,10 @@ impl SimulatedRun {
                 self.act_over_fix(*client, *draw);
                 Ok(())
             }
+            Happening::StompClient { client, draw } => {
+                self.act_over_stomp(*client, *draw);
+                Ok(())
+            }
             Happening::Fault(fault) => {
                 self.trace.line(format_args!("FAULT {fault:?}"));
                 self.coverage.fault(fault.kind());
@@ -58,6 +62,10 @@ impl SimulatedRun {
             Fault::FixLink { client, fault, seconds } => {
                 self.fix_clients[client].network.set_fault(fault, now + seconds * SECOND);
             }
+            Fault::StompLink { client, fault, seconds } => {
+                self.stomp.clients[client].network.set_fault(fault, now + seconds * SECOND);
+            }
+            Fault::StompPortHangs { seconds } => self.stomp.hanging_until = now + seconds * SECOND,
             Fault::BitFlip { file, place, is_read_model_lost } => {
                 self.end_process("killed, and a bit of its files flips", false)?;
                 if is_read_model_lost {

@@ -3,6 +3,7 @@
 mod ending;
 mod injection;
 mod fix_traffic;
+mod stomp_traffic;
 mod links;
 mod damage;
 
@@ -19,6 +20,7 @@ use crate::invariants::{Evidence, same_state};
 use crate::market::VENUES;
 use crate::platform::{Machine, MachinePlan, Platform};
 use crate::schedule::{FIX_CLIENTS, MILLI, SECOND, Step, TRADERS};
+use crate::stomp_sessions::StompTraffic;
 use crate::trace::Trace;
 use domain::{Event, SeededRng};
 use runtime::LiveExit;
@@ -101,6 +103,7 @@ struct SimulatedRun {
     fix_at: i64,
     /// How far the journal was durable when they were woken last.
     fix_woken_at: u64,
+    stomp: StompTraffic,
     slow_until: i64,
     hanging_until: i64,
     full_until: i64,
@@ -133,6 +136,7 @@ impl SimulatedRun {
             start_at: 0,
             fix_at: 0,
             fix_woken_at: 0,
+            stomp: StompTraffic::new(plan.seed),
             slow_until: 0,
             hanging_until: 0,
             full_until: 0,
@@ -161,7 +165,7 @@ impl SimulatedRun {
         loop {
             self.end_faults();
             let next = self.loop_at.min(self.disk_at).min(self.venue_at).min(self.start_at).min(self.links.next_due());
-            let next = next.min(self.fix_due());
+            let next = next.min(self.fix_due()).min(self.stomp_due());
             if next >= end {
                 self.set_time(end);
                 return Ok(());
@@ -193,7 +197,10 @@ impl SimulatedRun {
         if self.loop_at == due {
             return self.step_loop();
         }
-        self.step_fix()
+        if self.fix_due() == due {
+            return self.step_fix();
+        }
+        self.step_stomp()
     }
 
     fn delay(&mut self) -> i64 {
@@ -241,6 +248,7 @@ impl SimulatedRun {
         let now = self.now();
         let wake = now + self.delay();
         self.wake_fix(wake);
+        self.wake_stomp();
         let Some(platform) = &mut self.platform else { return Ok(()) };
         let is_waiting = platform.is_started();
         if platform.has_instructions() {
@@ -375,10 +383,12 @@ impl SimulatedRun {
             end,
         };
         evidence.check()?;
+        self.stomp.check(books, is_final)?;
         if is_final {
             self.coverage.books(books);
             self.coverage.clients(&self.clients);
             self.coverage.fix_clients(&self.fix_clients);
+            self.coverage.stomp_clients(&self.stomp.clients);
             evidence.no_fill_is_missing()?;
             evidence.no_report_is_missing()?;
             evidence.no_order_is_undecided()?;
@@ -417,6 +427,7 @@ impl SimulatedRun {
         self.trace.line(format_args!("the process ends: {why}"));
         self.platform = None;
         self.end_fix_connections(!power);
+        self.end_stomp_connections(!power);
         self.receive_replies(false)?;
         if power {
             self.machine.disk.power_cut().map_err(|error| broken("the simulator failed", error.to_string()))?;

@@ -1,4 +1,4 @@
-//! One simulated connection to the FIX port: the platform reads and writes one end as it does a socket, the simulated network has
+//! One simulated connection to a port: the platform reads and writes one end as it does a socket, the simulated network has
 //! the other.
 
 use std::collections::VecDeque;
@@ -25,6 +25,9 @@ struct SocketState {
     reader: Option<Waker>,
     /// Written by the platform.
     written: Vec<u8>,
+    /// With more than this written and not taken, the platform must wait.
+    room: Option<usize>,
+    writer: Option<Waker>,
     is_closed: bool,
 }
 
@@ -48,7 +51,17 @@ impl NetworkEnd {
     }
 
     pub(crate) fn take_written(&self) -> Vec<u8> {
-        std::mem::take(&mut self.lock().written)
+        let mut state = self.lock();
+        state.wake_writer();
+        std::mem::take(&mut state.written)
+    }
+
+    /// How much the platform may write before it is taken; none is any amount.
+    pub(crate) fn set_room(&self, room: Option<usize>) {
+        let mut state = self.lock();
+        if std::mem::replace(&mut state.room, room) != room {
+            state.wake_writer();
+        }
     }
 
     /// Whether the platform has closed it.
@@ -66,6 +79,13 @@ impl SocketState {
     fn wake(&mut self) {
         if let Some(reader) = self.reader.take() {
             reader.wake();
+        }
+        self.wake_writer();
+    }
+
+    fn wake_writer(&mut self) {
+        if let Some(writer) = self.writer.take() {
+            writer.wake();
         }
     }
 }
@@ -91,13 +111,19 @@ impl AsyncRead for PlatformEnd {
 }
 
 impl AsyncWrite for PlatformEnd {
-    fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let mut state = self.0.lock();
         if state.is_ended {
             return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()));
         }
-        state.written.extend_from_slice(bytes);
-        Poll::Ready(Ok(bytes.len()))
+        let room = state.room.map_or(usize::MAX, |room| room.saturating_sub(state.written.len()));
+        if room == 0 {
+            state.writer = Some(context.waker().clone());
+            return Poll::Pending;
+        }
+        let taken = &bytes[..bytes.len().min(room)];
+        state.written.extend_from_slice(taken);
+        Poll::Ready(Ok(taken.len()))
     }
 
     fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {

@@ -1,21 +1,25 @@
-//! The simulated network between one FIX client and the port: bytes take time and arrive in order; a connection can be cut, slow, or
-//! half-open. An end that closed its connection is told apart from one that is gone.
+//! The simulated network between one client and a port: bytes take time and arrive in order; a connection can be cut, slow, half-open,
+//! or not read by its client. An end that closed its connection is told apart from one that is gone.
+
+mod socket;
 
 use std::collections::VecDeque;
 
 use domain::SeededRng;
 
-use super::socket::NetworkEnd;
-use crate::schedule::{FixLinkFault, MILLI};
+use crate::schedule::{ConnectionFault, MILLI};
+pub(crate) use socket::NetworkEnd;
 
 const LATENCY_MAX: i64 = 2 * MILLI;
 const SLOW_LATENCY_MAX: i64 = 1_500 * MILLI;
 const MICRO: i64 = 1_000;
+/// What the machine buffers for a client that reads nothing.
+const UNREAD_BYTES_MAX: usize = 1 << 10;
 
 /// The network of one client: its connection, and what is wrong with it.
-pub(crate) struct FixNetwork {
+pub(crate) struct ClientNetwork {
     rng: SeededRng,
-    fault: Option<(FixLinkFault, i64)>,
+    fault: Option<(ConnectionFault, i64)>,
     connection: Option<NetworkConnection>,
 }
 
@@ -37,9 +41,10 @@ pub(crate) enum ClientInput {
     Closed,
 }
 
-impl FixNetwork {
-    pub(crate) fn new(seed: u64, client: usize) -> Self {
-        Self { rng: SeededRng::new(seed, 20 + client as u64), fault: None, connection: None }
+impl ClientNetwork {
+    /// Delays are drawn from this.
+    pub(crate) fn new(rng: SeededRng) -> Self {
+        Self { rng, fault: None, connection: None }
     }
 
     /// The client's end of a new connection; the one before is gone.
@@ -65,11 +70,11 @@ impl FixNetwork {
         }
     }
 
-    pub(crate) fn set_fault(&mut self, fault: FixLinkFault, until: i64) {
+    pub(crate) fn set_fault(&mut self, fault: ConnectionFault, until: i64) {
         match fault {
-            FixLinkFault::Cut => self.cut(),
-            FixLinkFault::Slow => self.fault = Some((fault, until)),
-            FixLinkFault::HalfOpen => {
+            ConnectionFault::Cut => self.cut(),
+            ConnectionFault::Slow | ConnectionFault::NotRead => self.fault = Some((fault, until)),
+            ConnectionFault::HalfOpen => {
                 if let Some(connection) = &mut self.connection {
                     connection.is_dead = true;
                 }
@@ -123,8 +128,12 @@ impl FixNetwork {
 
     /// What the platform has written is under way.
     pub(crate) fn collect_from_platform(&mut self, now: i64) {
-        let due = now + self.latency(now);
+        let (due, is_unread) = (now + self.latency(now), self.has_fault(ConnectionFault::NotRead, now));
         let Some(connection) = &mut self.connection else { return };
+        connection.end.set_room(is_unread.then_some(UNREAD_BYTES_MAX));
+        if is_unread && !connection.is_dead {
+            return;
+        }
         let written = connection.end.take_written();
         if connection.is_dead || connection.is_closed {
             return;
@@ -159,7 +168,11 @@ impl FixNetwork {
     }
 
     fn latency(&mut self, now: i64) -> i64 {
-        let is_slow = self.fault.is_some_and(|(fault, until)| fault == FixLinkFault::Slow && now < until);
+        let is_slow = self.has_fault(ConnectionFault::Slow, now);
         self.rng.between(100 * MICRO, if is_slow { SLOW_LATENCY_MAX } else { LATENCY_MAX })
+    }
+
+    fn has_fault(&self, fault: ConnectionFault, now: i64) -> bool {
+        self.fault.is_some_and(|(known, until)| known == fault && now < until)
     }
 }

@@ -1,0 +1,87 @@
+//! The turns of STOMP clients, their network and the STOMP port.
+
+use super::{NEVER, SimulatedRun};
+use crate::invariants::broken_invariant::InvariantResult;
+use crate::platform::Platform;
+use crate::schedule::{MILLI, SECOND};
+
+/// Timers of sessions and clients are looked at so often.
+const IDLE: i64 = 200 * MILLI;
+/// The port has its turn so long after events could leave: its threads take several at once.
+const WAKE_AFTER: i64 = 10 * MILLI;
+/// A port that lost events loads the state of the engine again. Who subscribes in that moment is shown it as news without an event-id, so
+/// nobody does.
+const LOADING: i64 = 3 * SECOND;
+
+impl SimulatedRun {
+    pub(super) fn stomp_due(&self) -> i64 {
+        let arrival = self.stomp.clients.iter().map(|client| client.network.next_due()).min().unwrap_or(NEVER);
+        self.stomp.at.min(arrival).max(self.now())
+    }
+
+    /// Events leave the platform when their input is durable: the port is woken then.
+    pub(super) fn wake_stomp(&mut self) {
+        let at = self.now() + WAKE_AFTER;
+        let durable = self.platform.as_deref().map_or(0, Platform::durable);
+        if std::mem::replace(&mut self.stomp.woken_at, durable) != durable {
+            self.stomp.at = self.stomp.at.min(at);
+        }
+    }
+
+    /// What is due on all connections: bytes arrive, sessions work, bytes leave, clients answer.
+    pub(super) fn step_stomp(&mut self) -> InvariantResult {
+        let now = self.now();
+        self.stomp.at = now + IDLE;
+        self.connect_stomp_clients(now);
+        for client in &mut self.stomp.clients {
+            client.network.deliver_to_platform(now);
+        }
+        let is_hanging = now < self.stomp.hanging_until;
+        if let Some(port) = self.platform.as_mut().and_then(|platform| platform.stomp.as_mut()).filter(|_| !is_hanging)
+        {
+            port.step(now);
+        }
+        for client in &mut self.stomp.clients {
+            client.network.collect_from_platform(now);
+            let stepped = client.step(now);
+            client.lines.drain(..).for_each(|line| self.trace.line(line));
+            stepped?;
+        }
+        if self.platform.as_ref().is_some_and(|platform| platform.sleep_nanos() == 0) {
+            self.wake_loop();
+        }
+        Ok(())
+    }
+
+    fn connect_stomp_clients(&mut self, now: i64) {
+        if now < self.stomp.hanging_until + LOADING {
+            return;
+        }
+        let Some(port) = self.platform.as_ref().and_then(|platform| platform.stomp.as_ref()) else { return };
+        for client in self.stomp.clients.iter_mut().filter(|client| client.wants_connection(now)) {
+            if port.connect(&client.network.open()) {
+                client.connect(now);
+            }
+        }
+    }
+
+    pub(super) fn act_over_stomp(&mut self, client: usize, draw: u64) {
+        let now = self.now();
+        let client = &mut self.stomp.clients[client];
+        client.act(now, draw);
+        client.lines.drain(..).for_each(|line| self.trace.line(line));
+    }
+
+    /// The connections of a process that is gone.
+    pub(super) fn end_stomp_connections(&mut self, has_power: bool) {
+        let now = self.now();
+        for client in &mut self.stomp.clients {
+            client.network.end_of_process(now, has_power);
+        }
+    }
+
+    pub(super) fn heal_stomp(&mut self) {
+        self.stomp.hanging_until = self.stomp.hanging_until.min(self.now());
+        self.stomp.clients.iter_mut().for_each(|client| client.network.heal());
+    }
+}
