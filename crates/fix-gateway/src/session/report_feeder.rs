@@ -218,12 +218,11 @@ impl ReportFeeder {
         }
         let page = PageRequest { after: past.after, limit: HISTORY_PAGE };
         loop {
-            match self.read_events(now, page).await {
+            match self.read_events(now, page).await.and_then(|events| decode_all(&events)) {
                 Ok(events) if events.is_empty() => return Ok(None),
                 Ok(events) => {
-                    let published = events.iter().filter_map(StoredEvent::decode_event);
                     past.after = events.last().map_or(now, |event| event.sequence);
-                    return Ok(Some(past.own_events(&self.comp_id, now, published)));
+                    return Ok(Some(past.own_events(&self.comp_id, now, events.into_iter())));
                 }
                 Err(HistoryError::Behind { .. } | HistoryError::Busy | HistoryError::Unavailable(_)) => {}
                 Err(error) => tracing::warn!(%error, session = %self.comp_id, "history is not readable; retrying"),
@@ -291,6 +290,15 @@ impl HistoryReader {
     }
 }
 
+/// A row that cannot be read is not left out: it may be a report of the client. Without it nothing behind it is sent, until the read
+/// model is made again.
+fn decode_all(events: &[StoredEvent]) -> Result<Vec<PublishedEvent>, HistoryError> {
+    let unreadable = |event: &StoredEvent| {
+        HistoryError::Failed(format!("an event of sequence {} is damaged or of another build", event.sequence))
+    };
+    events.iter().map(|event| event.decode_event().ok_or_else(|| unreadable(event))).collect()
+}
+
 /// Whether it answers a request of the client that the venue, or the loss of its connection, has refused: the state of
 /// the order does not show that.
 fn is_request_reject(status: &OrderStatus) -> bool {
@@ -299,4 +307,23 @@ fn is_request_reject(status: &OrderStatus) -> bool {
 
 fn is_after(source: &ReportSource, cursor: Cursor) -> bool {
     Cursor { sequence: source.published.sequence, reported: source.index + 1 } > cursor
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::event::{Alarm, AlarmLevel};
+    use domain::{EventClass, Timestamp};
+
+    use super::*;
+
+    #[test]
+    fn a_row_that_cannot_be_read_is_no_row_that_is_left_out() {
+        let alarm = Alarm { level: AlarmLevel::Warn, code: "no-rate".into(), text: "EUR has no rate".into() };
+        let payload = minicbor::to_vec(&alarm).unwrap();
+        let good = StoredEvent { sequence: 7, at: Timestamp(1), class: EventClass::Alarm as u8, payload };
+        let bad = StoredEvent { sequence: 8, payload: vec![0xff], ..good.clone() };
+        assert_eq!(decode_all(&[good.clone()]).map(|events| events.len()).ok(), Some(1));
+        let failed = decode_all(&[good.clone(), bad, good]).unwrap_err().to_string();
+        assert_eq!(failed, "history can't be read: an event of sequence 8 is damaged or of another build");
+    }
 }
