@@ -51,6 +51,8 @@ pub struct Coverage {
     unknown: u64,
     fix: FixCoverage,
     stomp: StompCoverage,
+    /// Runs of the strategy, its orders, and what it was told.
+    strategy: [u64; 3],
     statuses: BTreeMap<IntId, OrdStatus>,
 }
 
@@ -129,6 +131,10 @@ impl Coverage {
         }
     }
 
+    pub(crate) fn strategy(&mut self, counts: [u64; 3]) {
+        self.strategy = counts;
+    }
+
     /// Adds the counts of another run.
     pub fn add(&mut self, other: &Self) {
         add_counts(&mut self.faults, &other.faults);
@@ -144,6 +150,7 @@ impl Coverage {
         self.fix.add(&other.fix);
         self.stomp.counts.add(&other.stomp.counts);
         self.stomp.again += other.stomp.again;
+        self.strategy.iter_mut().zip(other.strategy).for_each(|(sum, count)| *sum += count);
     }
 
     /// How often faults of all kinds were injected.
@@ -223,6 +230,8 @@ impl fmt::Display for Coverage {
         }
         writeln!(f, "\nFIX sessions\n{}", self.fix)?;
         writeln!(f, "STOMP sessions\n{}", self.stomp)?;
+        let [runs, orders, told] = self.strategy;
+        writeln!(f, "the strategy\n{runs:>9}  runs\n{orders:>9}  orders\n{told:>9}  events of orders and bookings\n")?;
         let changes = CHANGES.iter().filter(|change| !self.changes.contains(change));
         writeln!(f, "changes of orders never reached\n  {:?}", changes.collect::<Vec<_>>())?;
         let codes = listed_codes().into_iter().filter(|code| !self.refusals.contains_key(code));

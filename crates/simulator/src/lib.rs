@@ -16,6 +16,7 @@ pub mod schedule;
 mod shorten;
 mod simulation;
 mod stomp_sessions;
+mod strategies;
 mod trace;
 
 pub use coverage::Coverage;

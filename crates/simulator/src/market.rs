@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use domain::command::{Command, MarketDataSubscription, ReferenceChange};
 use domain::risk::{BurstLimit, EngineSettings, RiskLimits, SelfTradePrevention};
-use domain::{Account, AccountId, AdapterName, Amount, Decimal, Price, Quantity, SecurityId, StrategyId};
+use domain::{
+    Account, AccountId, AdapterName, Amount, Decimal, Price, Quantity, SecurityId, StrategyId, StrategyRecord,
+};
 use venue_sim::{
     Faults, ListedSecurity, OpeningQuotes, ParticipantActivity, SelfTradeRule, UnitCosts, VenueConfig, VenueFees,
 };
@@ -14,6 +16,9 @@ pub(crate) const STOCKS: [(u64, &str, i64); 3] = [(1, "ALPHA", 1_000), (2, "BRAV
 pub(crate) const ACCOUNTS: [u64; 2] = [1, 2];
 /// One for each account. Both list every stock and give the same execution ids, as venues do that know nothing of each other.
 pub(crate) const VENUES: [&str; 2] = ["ALPHA", "BRAVO"];
+/// The strategy of every run.
+pub(crate) const STRATEGY: StrategyId = StrategyId(2);
+pub(crate) const STRATEGY_NAME: &str = "SEEDED";
 const CASH: i64 = 2_000_000;
 /// How late a request may arrive.
 const REQUEST_LIFE_NANOS: i64 = 5_000_000_000;
@@ -46,6 +51,10 @@ pub(crate) fn startup(is_first: bool) -> Vec<Command> {
     commands
 }
 
+fn strategy() -> StrategyRecord {
+    StrategyRecord { id: STRATEGY, name: STRATEGY_NAME.into(), auto_activate: true }
+}
+
 fn settings() -> EngineSettings {
     let platform_limits = RiskLimits {
         max_order_quantity: Some(Quantity::from(1_000)),
@@ -66,7 +75,8 @@ fn reference() -> Vec<ReferenceChange> {
         let session_qualifier = Some(VENUES[venue_of(AccountId(id))].into());
         ReferenceChange::Account(Account { session_qualifier, ..samples::account(id, &format!("account {id}")) })
     });
-    std::iter::once(ReferenceChange::Exchange(samples::exchange())).chain(stocks).chain(accounts).collect()
+    let first = [ReferenceChange::Exchange(samples::exchange()), ReferenceChange::Strategy(strategy())];
+    first.into_iter().chain(stocks).chain(accounts).collect()
 }
 
 pub(crate) fn venue(venue: usize, seed: u64, has_late_requests: bool) -> VenueConfig {

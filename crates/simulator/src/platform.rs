@@ -26,6 +26,7 @@ use crate::fix_sessions::{DurableSequence, FixPort, FixPortParts, SESSION_SETTIN
 use crate::market::{self, VENUES};
 use crate::read_model::SimulatedReadModel;
 use crate::stomp_sessions::{StompPort, StompPortParts};
+use crate::strategies::{SteppedHost, StrategyLog};
 
 /// A small one, so that every run compacts the venue's ledger many times.
 const LEDGER_COMPACT_BYTES: u64 = 8 << 10;
@@ -47,6 +48,7 @@ pub(crate) struct Machine {
     pub(crate) read_model: SimulatedReadModel,
     pub(crate) access: Arc<Access>,
     pub(crate) fix_sessions: Arc<FixSessionFile>,
+    pub(crate) strategy: StrategyLog,
     pub(crate) seed: u64,
     pub(crate) has_late_requests: bool,
     pub(crate) segment_bytes: u64,
@@ -68,6 +70,7 @@ impl Machine {
             read_model: SimulatedReadModel::default(),
             access: Arc::new(access.map_err(|error| error.to_string())?),
             fix_sessions: Arc::new(sessions),
+            strategy: StrategyLog::default(),
             seed: plan.seed,
             has_late_requests: plan.has_late_requests,
             segment_bytes: plan.segment_bytes,
@@ -98,6 +101,7 @@ pub(crate) struct Platform {
     /// Once the venues are open.
     pub(crate) fix: Option<FixPort>,
     pub(crate) stomp: Option<StompPort>,
+    pub(crate) strategies: Option<SteppedHost>,
     bus: Bus,
     ledger: Arc<JournalLedger>,
     machine: Machine,
@@ -179,6 +183,7 @@ impl Platform {
             inbox,
             fix: None,
             stomp: None,
+            strategies: None,
             bus,
             ledger,
             machine: machine.clone(),
@@ -273,6 +278,8 @@ impl Platform {
         let Machine { access, clock, fix_sessions, .. } = &self.machine;
         let parts = StompPortParts { bus: self.bus.clone(), access: access.clone(), clock: clock.clone() };
         self.stomp = Some(StompPort::open(parts)?);
+        let log = self.machine.strategy.clone();
+        self.strategies = Some(SteppedHost::open(self.bus.clone(), clock.shared(), log));
         let (bus, ledger) = (self.bus.clone(), self.ledger.clone());
         let parts = FixPortParts { bus, ledger, access: access.clone(), clock: clock.clone() };
         self.fix = Some(FixPort::open(parts, fix_sessions)?);

@@ -12,6 +12,11 @@ use domain::query::Filter;
 use domain::{Event, Order, OrderStatus, PublishedEvent, Transaction, TransactionId};
 use storage::read_model::encode_event;
 
+/// A damaged row is one of so many: the newest ones are those that clients may not have.
+const ROWS_DAMAGED_OF: usize = 12;
+/// No event begins so.
+const DAMAGED_PAYLOAD: [u8; 1] = [0xff];
+
 #[derive(Clone, Default)]
 pub(crate) struct SimulatedReadModel(Arc<Mutex<ReadModelState>>);
 
@@ -51,6 +56,15 @@ impl SimulatedReadModel {
         let mut state = self.lock();
         state.applied = state.applied.min(sequence);
         state.stored.split_off(&(sequence + 1));
+    }
+
+    /// One of its newest rows cannot be read any more; which.
+    pub(crate) fn damage_row(&self, draw: u64) -> Option<u64> {
+        let mut state = self.lock();
+        let newest: Vec<u64> = state.stored.keys().rev().take(ROWS_DAMAGED_OF).copied().collect();
+        let sequence = *newest.get(usize::try_from(draw % newest.len().max(1) as u64).ok()?)?;
+        state.stored.get_mut(&sequence)?.last_mut()?.payload = DAMAGED_PAYLOAD.to_vec();
+        Some(sequence)
     }
 
     /// The newest input whose events it still has.

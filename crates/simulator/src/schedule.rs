@@ -28,6 +28,11 @@ const STOMP_FAULT_EVERY: i64 = 60 * SECOND;
 /// On average the STOMP port hangs so often.
 const STOMP_HANG_EVERY: i64 = 300 * SECOND;
 
+/// On average a row of the read model goes bad so often.
+const BAD_ROW_EVERY: i64 = 240 * SECOND;
+/// On average the strategy does something so often.
+const STRATEGY_ACTION_EVERY: i64 = 6 * SECOND;
+
 /// Traders; the last client is the operator.
 pub const TRADERS: usize = 3;
 pub const OPERATOR: usize = TRADERS;
@@ -54,6 +59,10 @@ pub enum Happening {
     /// The same for a STOMP client.
     StompClient {
         client: usize,
+        draw: u64,
+    },
+    /// The same for the strategy.
+    Strategy {
         draw: u64,
     },
     Fault(Fault),
@@ -91,6 +100,11 @@ pub enum Fault {
     /// The read model forgets part of what it had; all of it where the draw is 0.
     ReadModelRolledBack {
         draw: u64,
+    },
+    /// The process is killed, and a row of the read model cannot be read any more; the operator deletes the read model later.
+    ReadModelBadRow {
+        draw: u64,
+        seconds: i64,
     },
     Venue {
         venue: usize,
@@ -178,7 +192,7 @@ pub enum VenueLineFault {
 
 impl Fault {
     /// Every kind, for the coverage.
-    pub const KINDS: [&'static str; 34] = [
+    pub const KINDS: [&'static str; 35] = [
         "kill",
         "power cut",
         "power cut at a new segment",
@@ -191,6 +205,7 @@ impl Fault {
         "hanging disk",
         "clock set",
         "read model rolled back",
+        "bad row of the read model",
         "venue rejects",
         "venue delays",
         "venue duplicates",
@@ -229,6 +244,7 @@ impl Fault {
             Self::HangingDisk { .. } => "hanging disk",
             Self::ClockSet { .. } => "clock set",
             Self::ReadModelRolledBack { .. } => "read model rolled back",
+            Self::ReadModelBadRow { .. } => "bad row of the read model",
             Self::Venue { fault, .. } => fault.kind(),
             Self::Link { fault, .. } => fault.kind(),
             Self::BitFlip { .. } => "bit flip",
@@ -347,6 +363,12 @@ pub fn draw(seed: u64, length: i64) -> Vec<Step> {
         fill(&mut steps, &mut rng, FIX_FAULT_EVERY, length, fails);
     }
     draw_stomp(seed, length, &mut steps);
+    let acts = |rng: &mut SeededRng| Happening::Strategy { draw: rng.next_u64() };
+    fill(&mut steps, &mut SeededRng::new(seed, 700), STRATEGY_ACTION_EVERY, length, acts);
+    let damages = |rng: &mut SeededRng| {
+        Happening::Fault(Fault::ReadModelBadRow { draw: rng.next_u64(), seconds: rng.between(5, 30) })
+    };
+    fill(&mut steps, &mut SeededRng::new(seed, 800), BAD_ROW_EVERY, length, damages);
     steps.sort_by_key(|step| step.at);
     steps
 }
@@ -398,6 +420,7 @@ impl fmt::Display for Step {
             Happening::StompClient { client, draw } => {
                 write!(f, "{seconds}.{millis:03} STOMP client {} (draw {draw})", client + 1)
             }
+            Happening::Strategy { draw } => write!(f, "{seconds}.{millis:03} strategy (draw {draw})"),
             Happening::Fault(fault) => write!(f, "{seconds}.{millis:03} {fault:?}"),
         }
     }

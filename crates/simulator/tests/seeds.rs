@@ -2,7 +2,7 @@
 
 use simulator::{Plan, RunReport, run};
 
-/// Simulated minutes in which things go wrong; three of rest follow.
+/// Simulated minutes in which things go wrong; more than two of rest follow.
 const MINUTES: u32 = 3;
 const SEEDS_PER_TEST: u64 = 50;
 

@@ -88,19 +88,10 @@ impl EngineClient {
 
     /// The initial state of a strategy: positions, cash, open orders; as events.
     pub(super) fn snapshot(&self, strategy: StrategyId, at: Timestamp) -> Result<Vec<PublishedEvent>, CommandRefused> {
-        let filter = Filter { strategy: Some(strategy), ..Filter::default() };
         let mut events = vec![];
-        for query in [Query::OpenOrders(filter), Query::Positions(filter), Query::Balances(filter)] {
+        for query in state_queries(strategy) {
             let (sequence, answer) = self.query(query)?;
-            let told: Vec<Event> = match answer {
-                Answer::Orders(orders) => orders.into_iter().map(Event::Order).collect(),
-                Answer::Positions(positions) => {
-                    positions.into_iter().map(|held| Event::Position(Arc::new(held))).collect()
-                }
-                Answer::Balances(balances) => balances.into_iter().map(|cash| Event::Cash(Arc::new(cash))).collect(),
-                _ => vec![],
-            };
-            events.extend(told.into_iter().map(|event| PublishedEvent { sequence, at, event }));
+            events.extend(state_events(answer).into_iter().map(|event| PublishedEvent { sequence, at, event }));
         }
         Ok(events)
     }
@@ -121,7 +112,12 @@ impl EngineClient {
             page.after = events.last().map_or(page.after, |event| event.sequence);
             let is_last = events.len() < MISSED_EVENTS_PAGE;
             let own = |published: &PublishedEvent| owner(&published.event) == Some(strategy);
-            missed.extend(events.iter().filter_map(StoredEvent::decode_event).filter(own));
+            // One that cannot be read may be the strategy's own: it is not left out.
+            let unreadable = |event: &StoredEvent| format!("an event of sequence {} can't be read", event.sequence);
+            for event in &events {
+                let event = event.decode_event().ok_or_else(|| CommandRefused(unreadable(event)))?;
+                missed.extend(Some(event).filter(own));
+            }
             if is_last {
                 break;
             }
@@ -169,6 +165,22 @@ impl EngineClient {
             // A security that was removed meanwhile needs no unsubscribing.
             let _ = self.command(Command::Unsubscribe(MarketDataSubscription { strategy, security }));
         }
+    }
+}
+
+/// What makes up the initial state of a strategy.
+pub fn state_queries(strategy: StrategyId) -> [Query; 3] {
+    let filter = Filter { strategy: Some(strategy), ..Filter::default() };
+    [Query::OpenOrders(filter), Query::Positions(filter), Query::Balances(filter)]
+}
+
+/// Orders, positions and balances of an answer, as events for a strategy that begins.
+pub fn state_events(answer: Answer) -> Vec<Event> {
+    match answer {
+        Answer::Orders(orders) => orders.into_iter().map(Event::Order).collect(),
+        Answer::Positions(positions) => positions.into_iter().map(|held| Event::Position(Arc::new(held))).collect(),
+        Answer::Balances(balances) => balances.into_iter().map(|cash| Event::Cash(Arc::new(cash))).collect(),
+        _ => vec![],
     }
 }
 

@@ -9,9 +9,10 @@ mod engine_client;
 mod host;
 pub mod protocol;
 
+pub use engine_client::{state_events, state_queries};
 pub use host::{HostHandle, StrategyHost};
 pub use host_settings::{HostError, HostSettings, OnFailure, StrategyConfig};
-pub use link::local_link::{CommandRouter, LocalLink};
+pub use link::local_link::{CommandRouter, LocalLink, SteppedRouter};
 pub use link::remote::{AttachedStrategy, ProcessHeartbeat};
 pub use link::reply_collector::CommandReject;
 pub use link::strategy_thread::{PhaseCompleted, RunId, RunnerEvent, RunnerExit, StrategyThread};

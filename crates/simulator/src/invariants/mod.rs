@@ -120,8 +120,9 @@ impl Evidence<'_> {
     /// No phantom: every order was asked for.
     fn no_order_without_a_client(&self) -> InvariantResult {
         let asked: BTreeSet<&IntId> = self.entries().filter_map(LogEntry::placed).collect();
-        // Those of FIX clients are compared with what the clients sent.
-        let is_known = |order: &Order| matches!(order.source, Source::Fix(_)) || asked.contains(&order.int_id);
+        // Those of FIX clients and of the strategy are compared with what they sent.
+        let is_other = |order: &Order| matches!(order.source, Source::Fix(_) | Source::Strategy);
+        let is_known = |order: &Order| is_other(order) || asked.contains(&order.int_id);
         let unknown = self.books.orders.values().find(|order| !is_known(order));
         ensure(unknown.is_none(), "an order that nobody placed", || format!("{unknown:?}"))
     }

@@ -115,15 +115,17 @@ impl ClientNetwork {
         connection.to_platform.push_back((due, bytes));
     }
 
-    /// What has arrived at the platform by now is there for it to read.
-    pub(crate) fn deliver_to_platform(&mut self, now: i64) {
-        let Some(connection) = &mut self.connection else { return };
+    /// What has arrived at the platform by now is there for it to read; whether anything has.
+    pub(crate) fn deliver_to_platform(&mut self, now: i64) -> bool {
+        let Some(connection) = &mut self.connection else { return false };
+        let under_way = connection.to_platform.len();
         while connection.to_platform.front().is_some_and(|(due, _)| *due <= now) {
             let (_, bytes) = connection.to_platform.pop_front().unwrap_or_default();
             if !connection.is_dead {
                 connection.end.deliver(&bytes);
             }
         }
+        connection.to_platform.len() != under_way
     }
 
     /// What the platform has written is under way.

@@ -7,8 +7,9 @@ use crate::invariants::same_state;
 use crate::platform::Platform;
 use crate::schedule::{MILLI, OPERATOR, SECOND, TRADERS};
 
-/// After the last fault the platform has so long to come to rest, before and after the last orders are cancelled.
+/// After the last fault the platform has so long to come to rest before the last orders are cancelled, and so long behind that.
 const REST: i64 = 90 * SECOND;
+const LAST_REST: i64 = 40 * SECOND;
 /// What was published by then has so long to reach its subscribers.
 const SETTLE: i64 = 2 * SECOND;
 
@@ -21,6 +22,7 @@ impl SimulatedRun {
         (self.full_until, self.slow_until, self.hanging_until) = (0, 0, 0);
         // The line stays as it is: what was lost on it is found by asking.
         self.end_venue_faults();
+        self.delete_read_model()?;
         self.links.heal();
         self.heal_fix_connections();
         self.heal_stomp();
@@ -38,7 +40,8 @@ impl SimulatedRun {
             }
         }
         self.cancel_fix_orders();
-        self.run_until(self.now() + REST)?;
+        self.machine.strategy.end();
+        self.run_until(self.now() + LAST_REST)?;
         self.stomp.settled = self.platform.as_deref().map_or(0, Platform::durable);
         self.run_until(self.now() + SETTLE)?;
         self.end_of_run()

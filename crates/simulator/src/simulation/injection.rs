@@ -24,6 +24,10 @@ impl SimulatedRun {
                 self.act_over_stomp(*client, *draw);
                 Ok(())
             }
+            Happening::Strategy { draw } => {
+                self.machine.strategy.draw(*draw);
+                Ok(())
+            }
             Happening::Fault(fault) => {
                 self.trace.line(format_args!("FAULT {fault:?}"));
                 self.coverage.fault(fault.kind());
@@ -52,6 +56,13 @@ impl SimulatedRun {
                 let applied = self.machine.read_model.applied();
                 self.machine.read_model.roll_back_to(applied / 4 * draw);
                 return self.end_process("killed, and the read model is older", false);
+            }
+            Fault::ReadModelBadRow { draw, seconds } => {
+                self.end_process("killed, and a row of its read model is bad", false)?;
+                if let Some(sequence) = self.machine.read_model.damage_row(draw) {
+                    self.trace.line(format_args!("events of input {sequence} cannot be read any more"));
+                    self.bad_row_until = now + seconds * SECOND;
+                }
             }
             Fault::Venue { venue, fault, seconds } => {
                 self.venue_lines[venue] =
@@ -88,8 +99,11 @@ impl SimulatedRun {
         }
     }
 
-    pub(super) fn end_faults(&mut self) {
+    pub(super) fn end_faults(&mut self) -> InvariantResult {
         let now = self.now();
+        if self.bad_row_until != 0 && now >= self.bad_row_until {
+            self.delete_read_model()?;
+        }
         if self.full_until != 0 && now >= self.full_until {
             self.full_until = 0;
             self.machine.disk.set_full(false);
@@ -103,6 +117,16 @@ impl SimulatedRun {
                 self.apply_venue_faults();
             }
         }
+        Ok(())
+    }
+
+    /// What an operator does where a row cannot be read: the next start makes it again from the journal.
+    pub(super) fn delete_read_model(&mut self) -> InvariantResult {
+        if std::mem::take(&mut self.bad_row_until) == 0 {
+            return Ok(());
+        }
+        self.machine.read_model.roll_back_to(0);
+        self.end_process("stopped, and its read model is deleted", false)
     }
 
     /// Nothing goes wrong at any venue from now on.

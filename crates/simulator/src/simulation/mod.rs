@@ -4,6 +4,7 @@ mod ending;
 mod injection;
 mod fix_traffic;
 mod stomp_traffic;
+mod strategy_turns;
 mod links;
 mod damage;
 
@@ -104,9 +105,12 @@ struct SimulatedRun {
     /// How far the journal was durable when they were woken last.
     fix_woken_at: u64,
     stomp: StompTraffic,
+    strategy_at: i64,
     slow_until: i64,
     hanging_until: i64,
     full_until: i64,
+    /// Until then a row of the read model cannot be read; none where it is 0.
+    bad_row_until: i64,
     venue_lines: [VenueLine; VENUES.len()],
     links: Links,
     /// The bit that flipped and is not found or restored yet.
@@ -137,9 +141,11 @@ impl SimulatedRun {
             fix_at: 0,
             fix_woken_at: 0,
             stomp: StompTraffic::new(plan.seed),
+            strategy_at: 0,
             slow_until: 0,
             hanging_until: 0,
             full_until: 0,
+            bad_row_until: 0,
             venue_lines: VENUES.map(|_| VenueLine::working(plan.seed)),
             links: Links::new(plan.seed),
             flipped: None,
@@ -163,9 +169,9 @@ impl SimulatedRun {
     /// Everything that is due before then.
     fn run_until(&mut self, end: i64) -> InvariantResult {
         loop {
-            self.end_faults();
+            self.end_faults()?;
             let next = self.loop_at.min(self.disk_at).min(self.venue_at).min(self.start_at).min(self.links.next_due());
-            let next = next.min(self.fix_due()).min(self.stomp_due());
+            let next = next.min(self.fix_due()).min(self.stomp_due()).min(self.strategy_due());
             if next >= end {
                 self.set_time(end);
                 return Ok(());
@@ -199,6 +205,9 @@ impl SimulatedRun {
         }
         if self.fix_due() == due {
             return self.step_fix();
+        }
+        if self.strategy_due() == due {
+            return self.step_strategy();
         }
         self.step_stomp()
     }
@@ -248,7 +257,9 @@ impl SimulatedRun {
         let now = self.now();
         let wake = now + self.delay();
         self.wake_fix(wake);
-        self.wake_stomp();
+        if self.wake_stomp() {
+            self.wake_strategy();
+        }
         let Some(platform) = &mut self.platform else { return Ok(()) };
         let is_waiting = platform.is_started();
         if platform.has_instructions() {
@@ -384,11 +395,13 @@ impl SimulatedRun {
         };
         evidence.check()?;
         self.stomp.check(books, is_final)?;
+        self.machine.strategy.check(books, is_final.then_some(self.stomp.settled))?;
         if is_final {
             self.coverage.books(books);
             self.coverage.clients(&self.clients);
             self.coverage.fix_clients(&self.fix_clients);
             self.coverage.stomp_clients(&self.stomp.clients);
+            self.coverage.strategy(self.machine.strategy.counts());
             evidence.no_fill_is_missing()?;
             evidence.no_report_is_missing()?;
             evidence.no_order_is_undecided()?;

@@ -19,36 +19,52 @@ impl SimulatedRun {
         self.stomp.at.min(arrival).max(self.now())
     }
 
-    /// Events leave the platform when their input is durable: the port is woken then.
-    pub(super) fn wake_stomp(&mut self) {
+    /// Events leave the platform when their input is durable: the port is woken then. Whether that was now.
+    pub(super) fn wake_stomp(&mut self) -> bool {
         let at = self.now() + WAKE_AFTER;
         let durable = self.platform.as_deref().map_or(0, Platform::durable);
-        if std::mem::replace(&mut self.stomp.woken_at, durable) != durable {
+        let is_new = std::mem::replace(&mut self.stomp.woken_at, durable) != durable;
+        if is_new {
             self.stomp.at = self.stomp.at.min(at);
         }
+        is_new
     }
 
     /// What is due on all connections: bytes arrive, sessions work, bytes leave, clients answer.
     pub(super) fn step_stomp(&mut self) -> InvariantResult {
         let now = self.now();
-        self.stomp.at = now + IDLE;
         self.connect_stomp_clients(now);
+        let mut has_turn = now >= self.stomp.at;
         for client in &mut self.stomp.clients {
-            client.network.deliver_to_platform(now);
+            has_turn |= client.network.deliver_to_platform(now);
         }
+        if has_turn {
+            self.stomp.at = now + IDLE;
+            self.step_stomp_port(now);
+        }
+        self.step_stomp_clients(now, has_turn)
+    }
+
+    fn step_stomp_port(&mut self, now: i64) {
         let is_hanging = now < self.stomp.hanging_until;
         if let Some(port) = self.platform.as_mut().and_then(|platform| platform.stomp.as_mut()).filter(|_| !is_hanging)
         {
             port.step(now);
         }
+        if self.platform.as_ref().is_some_and(|platform| platform.sleep_nanos() == 0) {
+            self.wake_loop();
+        }
+    }
+
+    fn step_stomp_clients(&mut self, now: i64, has_turn: bool) -> InvariantResult {
         for client in &mut self.stomp.clients {
-            client.network.collect_from_platform(now);
+            if has_turn {
+                client.network.collect_from_platform(now);
+            }
+            client.is_row_bad |= self.bad_row_until != 0;
             let stepped = client.step(now);
             client.lines.drain(..).for_each(|line| self.trace.line(line));
             stepped?;
-        }
-        if self.platform.as_ref().is_some_and(|platform| platform.sleep_nanos() == 0) {
-            self.wake_loop();
         }
         Ok(())
     }

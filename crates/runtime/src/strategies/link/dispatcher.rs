@@ -78,6 +78,18 @@ fn deliver(listener: &mut EventReceiver, mailboxes: &StrategyQueues) {
     }
 }
 
+/// The subscription of a dispatcher without a thread.
+pub(super) fn subscribe(feed: &EventFeed) -> EventReceiver {
+    feed.subscribe(&CLASSES, FEED_MAX)
+}
+
+/// What waits now; by the thread of the caller.
+pub(super) fn deliver_waiting(listener: &mut EventReceiver, mailboxes: &StrategyQueues) {
+    while let Some(published) = listener.try_recv() {
+        mailboxes.lock().values().for_each(|queue| queue.push(&published));
+    }
+}
+
 fn disconnect_all(feed: &EventFeed, mailboxes: &StrategyQueues) {
     let left: Vec<_> = mailboxes.lock().values().cloned().collect();
     if left.is_empty() {

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use bus::{Bus, InboxError};
+use bus::{Bus, EventReceiver, InboxError};
 use crossbeam_channel::Sender;
-use domain::{Caller, Command, CommandEnvelope, Source, StrategyId};
-use strategy::{CommandRejection, StrategyIdentity};
+use domain::command::StrategyPhase;
+use domain::{Caller, Command, CommandEnvelope, PublishedEvent, Source, StrategyId};
+use strategy::{CommandRejection, PriceHistory, StrategyIdentity};
 
 use super::dispatcher::{self, StrategyQueues};
-use super::reply_collector::{self, CommandReject, PendingCommand, ReplyCallback};
+use super::reply_collector::{self, CommandReject, PendingCommand, ReadyReplies, ReplyCallback};
 use super::strategy_queue::StrategyQueue;
 use super::strategy_thread::RunnerEvent;
 use super::{LinkLost, StrategyDelivery, StrategyLink};
@@ -51,6 +52,33 @@ impl CommandRouter {
     }
 }
 
+/// A router without threads, for a caller that gives it its turns.
+pub struct SteppedRouter {
+    router: CommandRouter,
+    listener: EventReceiver,
+    replies: ReadyReplies,
+}
+
+impl SteppedRouter {
+    pub fn open(bus: Bus, notes: Sender<RunnerEvent>) -> Self {
+        let listener = dispatcher::subscribe(&bus.feed);
+        let (reply_collector, replies) = ReadyReplies::open(notes);
+        let router = CommandRouter { bus, queues: StrategyQueues::default(), reply_collector };
+        Self { router, listener, replies }
+    }
+
+    /// As [`CommandRouter::connect`].
+    pub fn connect(&self, who: &StrategyIdentity) -> LocalLink {
+        self.router.connect(who, false)
+    }
+
+    /// Events and replies that are there go to their strategies.
+    pub fn step(&mut self) {
+        dispatcher::deliver_waiting(&mut self.listener, &self.router.queues);
+        self.replies.collect();
+    }
+}
+
 /// The link of one strategy.
 #[derive(Clone)]
 pub struct LocalLink {
@@ -65,6 +93,16 @@ pub struct LocalLink {
 impl LocalLink {
     pub(crate) fn queue(&self) -> &Arc<StrategyQueue> {
         &self.queue
+    }
+
+    /// Queues the initial state of the strategy, before everything that is published from now on.
+    pub fn deliver_state(&self, state: &[PublishedEvent]) {
+        state.iter().for_each(|published| self.queue.push(published));
+    }
+
+    /// The strategy enters the phase behind what waits for it.
+    pub fn enter(&self, phase: StrategyPhase, history: PriceHistory) {
+        self.queue.enter(phase, Arc::new(history));
     }
 
     /// Sends a command; the outcome is passed to `answer`, once.

@@ -2,6 +2,7 @@
 //! in the order of the commands, because one engine gives them all.
 
 use bus::ReplyReceiver;
+use bus::reply::{NoReply, Reply};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use domain::{Refusal, StrategyId, Text};
 
@@ -38,20 +39,44 @@ pub(crate) fn spawn(notes: Sender<RunnerEvent>) -> std::io::Result<Sender<Pendin
 
 fn run(asked: &Receiver<PendingCommand>, notes: &Sender<RunnerEvent>) {
     for PendingCommand { strategy, reply: ticket, on_reply: answer } in asked {
-        let outcome = match ticket.recv_blocking() {
-            Ok(reply) => reply.outcome,
-            Err(bus::reply::NoReply) => {
-                answer(Err(no_reply()));
-                continue;
-            }
-        };
-        if let Err(refusal) = &outcome
-            && is_rate_refusal(refusal, strategy)
-        {
-            // A host that has stopped needs no message.
-            let _ = notes.send(RunnerEvent::RateRefused(strategy));
+        on_reply(strategy, ticket.recv_blocking(), answer, notes);
+    }
+}
+
+fn on_reply(strategy: StrategyId, reply: Result<Reply, NoReply>, answer: ReplyCallback, notes: &Sender<RunnerEvent>) {
+    let Ok(Reply { outcome, .. }) = reply else { return answer(Err(no_reply())) };
+    if let Err(refusal) = &outcome
+        && is_rate_refusal(refusal, strategy)
+    {
+        // A host that has stopped needs no message.
+        let _ = notes.send(RunnerEvent::RateRefused(strategy));
+    }
+    answer(outcome.map(drop).map_err(|refusal| reject_reason(&refusal)));
+}
+
+/// The same without a thread: replies are taken when they are there.
+pub(crate) struct ReadyReplies {
+    asked: Receiver<PendingCommand>,
+    /// The oldest without a reply.
+    first: Option<PendingCommand>,
+    notes: Sender<RunnerEvent>,
+}
+
+impl ReadyReplies {
+    pub(crate) fn open(notes: Sender<RunnerEvent>) -> (Sender<PendingCommand>, Self) {
+        let (sender, asked) = bounded(OPEN_COMMANDS_MAX);
+        (sender, Self { asked, first: None, notes })
+    }
+
+    /// Passes on every reply that is there, in the order of the commands.
+    pub(crate) fn collect(&mut self) {
+        while let Some(mut first) = self.first.take().or_else(|| self.asked.try_recv().ok()) {
+            let Some(reply) = first.reply.try_recv() else {
+                self.first = Some(first);
+                return;
+            };
+            on_reply(first.strategy, reply, first.on_reply, &self.notes);
         }
-        answer(outcome.map(drop).map_err(|refusal| reject_reason(&refusal)));
     }
 }
 

@@ -82,16 +82,21 @@ impl<L: StrategyLink> StrategyThread<L> {
     /// Until the strategy has exited or failed.
     pub fn run(mut self) {
         let ending = loop {
-            if let Some(ending) = self.step() {
+            if let Some(ending) = self.step(self.poll_timeout()) {
                 break ending;
             }
         };
         self.notify(RunnerEvent::Ended(self.runner.identity().into(), ending));
     }
 
-    fn step(&mut self) -> Option<RunnerExit> {
+    /// One turn without a wait, for a caller that has no thread for it; why the strategy no longer runs, where it does not.
+    pub fn step_now(&mut self) -> Option<RunnerExit> {
+        self.step(Duration::ZERO)
+    }
+
+    fn step(&mut self, patience: Duration) -> Option<RunnerExit> {
         let mut deliveries = Vec::new();
-        if let Err(LinkLost(reason)) = self.link.receive(self.poll_timeout(), &mut deliveries) {
+        if let Err(LinkLost(reason)) = self.link.receive(patience, &mut deliveries) {
             return Some(RunnerExit::Disconnected(reason));
         }
         for delivery in deliveries {

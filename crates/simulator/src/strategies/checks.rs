@@ -1,0 +1,91 @@
+//! What the strategy was told, held against the journal.
+
+use domain::{Event, IntId, Source};
+
+use super::strategy_log::{StrategyLog, StrategyLogState};
+use crate::invariants::books::JournalBooks;
+use crate::invariants::broken_invariant::{InvariantResult, ensure};
+use crate::market::{STRATEGY, STRATEGY_NAME};
+
+const NOT_IN_ORDER: &str = "a strategy's events are not in order";
+
+impl StrategyLog {
+    /// What the strategy placed is there where it was not refused, nothing else is, and each run was told everything once and in order;
+    /// the last one up to the given sequence.
+    pub(crate) fn check(&self, books: &JournalBooks, complete_through: Option<u64>) -> InvariantResult {
+        let mut state = self.lock();
+        state.extend(books);
+        let own = books.orders.values().filter(|order| order.source == Source::Strategy);
+        for order in own {
+            let (id, is_placed) = (&order.int_id, state.placed.contains(&order.int_id));
+            ensure(is_placed, "an order that nobody placed", || format!("{order:?}"))?;
+            ensure(!state.refused.contains(id), "refused and there all the same", || format!("{order:?}"))?;
+        }
+        for (run, told) in &state.runs {
+            state.check_run(*run, told)?;
+        }
+        match (complete_through, state.runs.last_key_value()) {
+            (Some(through), Some((run, told))) => state.check_complete(*run, told, through),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl StrategyLogState {
+    fn extend(&mut self, books: &JournalBooks) {
+        for (sequence, events) in books.events.range(self.through + 1..) {
+            let own = events.iter().filter(|event| is_followed(event));
+            self.due.extend(own.map(|event| (*sequence, event.clone())));
+        }
+        self.through = books.events.last_key_value().map_or(self.through, |(last, _)| self.through.max(*last));
+    }
+
+    /// Where the events of a run begin.
+    fn begins(&self, told: &[Event]) -> usize {
+        let Some(first) = told.first() else { return self.due.len() };
+        self.due.iter().position(|(_, due)| due == first).unwrap_or(self.due.len())
+    }
+
+    fn check_run(&self, run: u64, told: &[Event]) -> InvariantResult {
+        let begins = self.begins(told);
+        for (told, (sequence, due)) in told.iter().zip(&self.due[begins..]) {
+            ensure(told == due, NOT_IN_ORDER, || {
+                format!("run {run} was told {told:?}, input {sequence} of the journal gives {due:?}")
+            })?;
+        }
+        let phantom = told.get(self.due.len() - begins);
+        ensure(phantom.is_none(), NOT_IN_ORDER, || format!("run {run} was told {phantom:?}, the journal does not"))?;
+        // It can place orders only when it is told of them, too.
+        let prefix = format!("{STRATEGY_NAME}-{run}-");
+        let is_missed = |(_, due): &&(u64, Event)| {
+            !told.is_empty() && order_of(due).is_some_and(|order| order.as_str().starts_with(&prefix))
+        };
+        let missed = self.due[..begins].iter().find(is_missed);
+        ensure(missed.is_none(), NOT_IN_ORDER, || format!("run {run} was never told {missed:?}"))
+    }
+
+    fn check_complete(&self, run: u64, told: &[Event], through: u64) -> InvariantResult {
+        let next = self.due.get(self.begins(told) + told.len()).filter(|(sequence, _)| *sequence <= through);
+        ensure(next.is_none(), "a strategy's events are incomplete", || format!("run {run} was never told {next:?}"))
+    }
+}
+
+/// The events that no run may miss.
+fn is_followed(event: &Event) -> bool {
+    match event {
+        Event::Order(order) => order.strategy == STRATEGY,
+        Event::OrderStatus(status) => status.strategy == STRATEGY,
+        Event::Fill(fill) => fill.strategy == STRATEGY,
+        Event::Transaction(transaction) => transaction.strategy == STRATEGY,
+        _ => false,
+    }
+}
+
+fn order_of(event: &Event) -> Option<&IntId> {
+    match event {
+        Event::Order(order) => Some(&order.int_id),
+        Event::OrderStatus(status) => Some(&status.int_id),
+        Event::Fill(fill) => Some(&fill.int_id),
+        _ => None,
+    }
+}

@@ -1,0 +1,47 @@
+//! What the strategy did and was told, and what it shall do.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use domain::{Event, IntId};
+
+/// What the strategy did and was told. It outlives the process: the record against the platform.
+#[derive(Clone, Default)]
+pub(crate) struct StrategyLog(Arc<Mutex<StrategyLogState>>);
+
+#[derive(Default)]
+pub(super) struct StrategyLogState {
+    /// What it shall do next, drawn by the schedule.
+    pub(super) draws: Vec<u64>,
+    /// It places nothing any more, and cancels what it has.
+    pub(super) is_over: bool,
+    pub(super) placed: BTreeSet<IntId>,
+    /// Orders that it was told do not exist.
+    pub(super) refused: BTreeSet<IntId>,
+    /// By run: its events of orders, fills and bookings in the order in which it was told.
+    pub(super) runs: BTreeMap<u64, Vec<Event>>,
+    /// How much of the journal was looked at, and what it has for the strategy.
+    pub(super) through: u64,
+    pub(super) due: Vec<(u64, Event)>,
+}
+
+impl StrategyLog {
+    pub(crate) fn draw(&self, draw: u64) {
+        self.lock().draws.push(draw);
+    }
+
+    pub(crate) fn end(&self) {
+        self.lock().is_over = true;
+    }
+
+    pub(crate) fn counts(&self) -> [u64; 3] {
+        let state = self.lock();
+        let told = state.runs.values().map(|told| told.len() as u64).sum();
+        [state.runs.len() as u64, state.placed.len() as u64, told]
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, StrategyLogState> {
+        // One thread uses it.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
