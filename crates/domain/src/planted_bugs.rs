@@ -66,13 +66,11 @@ pub enum PlantedBug {
     LeaveOutAtResume,
     /// A STOMP subscription that goes on behind an event begins one input too early.
     RepeatAtResume,
-    /// A STOMP subscription loses the first event behind what it read from history.
-    LoseAtSeam,
 }
 
 impl PlantedBug {
     /// All faults, in the order of the enum.
-    pub const ALL: [Self; 32] = [
+    pub const ALL: [Self; 31] = [
         Self::AcknowledgeBeforeSync,
         Self::HeadBeforeSync,
         Self::AcceptTornEnd,
@@ -104,7 +102,6 @@ impl PlantedBug {
         Self::RepeatReport,
         Self::LeaveOutAtResume,
         Self::RepeatAtResume,
-        Self::LoseAtSeam,
     ];
 
     /// Whether the fault is switched on for this thread.

@@ -30,15 +30,15 @@ macro_rules! recorded {
 recorded! {
     acknowledge_before_sync: AcknowledgeBeforeSync, 1, "the platform does not start";
     head_before_sync: HeadBeforeSync, 15, "the platform does not start";
-    accept_torn_end: AcceptTornEnd, 15, "the platform does not start";
-    unsynced_segment_header: UnsyncedSegmentHeader, 1, "the platform does not start";
-    release_at_wrong_sequence: ReleaseAtWrongSequence, 9, "FIX numbers are not gapless";
+    accept_torn_end: AcceptTornEnd, 3, "the platform does not start";
+    unsynced_segment_header: UnsyncedSegmentHeader, 7, "the platform does not start";
+    release_at_wrong_sequence: ReleaseAtWrongSequence, 9, "topics are not in order";
     drop_refusal: DropRefusal, 1, "an answer was dropped";
     snapshot_ahead_of_journal: SnapshotAheadOfJournal, 1, "the platform does not start";
     forget_fill: ForgetFill, 1, "a fill is missing";
     book_repeated_fill: BookRepeatedFill, 1, "an ExecID was given twice";
     reuse_order_number: ReuseOrderNumber, 1, "the platform panicked";
-    skip_reconciled_fills: SkipReconciledFills, 7, "a fill is missing";
+    skip_reconciled_fills: SkipReconciledFills, 13, "a fill is missing";
     unsynced_venue_ledger: UnsyncedVenueLedger, 1, "a fill that the venue does not have";
     ignore_head: IgnoreHead, 46, "FIX numbers are not gapless";
     skip_rewrite: SkipRewrite, 15, "the platform does not start";
@@ -46,17 +46,19 @@ recorded! {
     snapshot_at_wrong_sequence: SnapshotAtWrongSequence, 4, "a snapshot differs from the journal";
     answer_with_wrong_sequence: AnswerWithWrongSequence, 1, "acknowledged and lost";
     publish_twice: PublishTwice, 1, "replay differs";
-    accept_repeated_order_id: AcceptRepeatedOrderId, 1, "an id was given twice";
+    accept_repeated_order_id: AcceptRepeatedOrderId, 1, "topics are not in order";
     forget_commission: ForgetCommission, 1, "cash is not the sum of transactions";
-    lose_event: LoseEvent, 1, "replay differs";
+    lose_event: LoseEvent, 1, "topics are not in order";
     drop_answer: DropAnswer, 1, "an answer was dropped";
     digest_skips_input: DigestSkipsInput, 1, "the digest differs";
     flip_position: FlipPosition, 1, "positions are not the sum of fills";
     book_wrong_price: BookWrongPrice, 1, "a fill that the venue does not have";
-    forget_in_doubt: ForgetInDoubt, 1, "an unknown outcome is not marked";
+    forget_in_doubt: ForgetInDoubt, 3, "an unknown outcome is not marked";
     send_before_stored: SendBeforeStored, 9, "FIX numbers are not gapless";
     forget_report: ForgetReport, 1, "FIX reports are incomplete";
     repeat_report: RepeatReport, 1, "an ExecID was given twice";
+    leave_out_at_resume: LeaveOutAtResume, 1, "topics are not in order";
+    repeat_at_resume: RepeatAtResume, 1, "topics are not in order";
 }
 
 #[test]

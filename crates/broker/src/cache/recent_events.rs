@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use bus::history::is_stored;
-use domain::{PlantedBug, PublishedEvent};
+use domain::PublishedEvent;
 
 use crate::hub::event_message::{EventMessage, ReplayPosition};
 use crate::limits::{RECENT_BYTES_MAX, RECENT_EVENTS_MAX};
@@ -66,10 +66,7 @@ impl RecentEvents {
         &self,
         after: ReplayPosition,
     ) -> Option<impl Iterator<Item = &(ReplayPosition, Arc<EventMessage>)>> {
-        let mut first = self.events.partition_point(|(position, _)| *position <= after);
-        if PlantedBug::LoseAtSeam.is_planted() {
-            first = (first + 1).min(self.events.len());
-        }
+        let first = self.events.partition_point(|(position, _)| *position <= after);
         self.complete_after.is_some_and(|floor| floor <= after).then(|| self.events.range(first..))
     }
 }
