@@ -11,7 +11,7 @@ use crate::client::{RequestOutcome, SeededClient};
 use crate::fix_sessions::FixClient;
 use crate::invariants::books::JournalBooks;
 use crate::schedule::Fault;
-use crate::stomp_sessions::{StompClient, StompCounts};
+use crate::stomp_sessions::{StompCounts, TopicClient};
 
 /// The page that lists every code: the list of what could be reached.
 const ERRORS: &str = include_str!("../../../docs/errors.md");
@@ -124,7 +124,7 @@ impl Coverage {
         }
     }
 
-    pub(crate) fn stomp_clients(&mut self, clients: &[StompClient]) {
+    pub(crate) fn stomp_clients(&mut self, clients: &[TopicClient]) {
         for client in clients {
             self.stomp.counts.add(&client.counts);
             self.stomp.again += client.asked_again();

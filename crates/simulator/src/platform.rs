@@ -25,7 +25,7 @@ use crate::disk::SimulatedDisk;
 use crate::fix_sessions::{DurableSequence, FixPort, FixPortParts, SESSION_SETTINGS};
 use crate::market::{self, VENUES};
 use crate::read_model::SimulatedReadModel;
-use crate::stomp_sessions::{StompPort, StompPortParts};
+use crate::stomp_sessions::{TopicPort, TopicPortParts};
 use crate::strategies::{SteppedHost, StrategyLog};
 
 /// A small one, so that every run compacts the venue's ledger many times.
@@ -100,7 +100,7 @@ pub(crate) struct Platform {
     pub(crate) inbox: Inbox,
     /// Once the venues are open.
     pub(crate) fix: Option<FixPort>,
-    pub(crate) stomp: Option<StompPort>,
+    pub(crate) stomp: Option<TopicPort>,
     pub(crate) strategies: Option<SteppedHost>,
     bus: Bus,
     ledger: Arc<JournalLedger>,
@@ -276,8 +276,8 @@ impl Platform {
 
     fn open_ports(&mut self) -> Result<(), String> {
         let Machine { access, clock, fix_sessions, .. } = &self.machine;
-        let parts = StompPortParts { bus: self.bus.clone(), access: access.clone(), clock: clock.clone() };
-        self.stomp = Some(StompPort::open(parts)?);
+        let parts = TopicPortParts { bus: self.bus.clone(), access: access.clone(), clock: clock.clone() };
+        self.stomp = Some(TopicPort::open(parts)?);
         let log = self.machine.strategy.clone();
         self.strategies = Some(SteppedHost::open(self.bus.clone(), clock.shared(), log));
         let (bus, ledger) = (self.bus.clone(), self.ledger.clone());

@@ -7,7 +7,7 @@ use domain::SeededRng;
 use stomp::{FrameDecoder, FrameLimits, StompCommand, StompFrame, StompVersion};
 
 use super::follower::Follower;
-use super::topic_record::{EventPlace, OrderMessage, TOPICS_IN_ORDER, TopicRecord};
+use super::topic_record::{KeptPlace, OrderMessage, TOPICS_IN_ORDER, TopicRecord};
 use super::watcher::{ORDERS, Watcher};
 use crate::invariants::broken_invariant::{BrokenInvariant, InvariantResult, broken, ensure};
 use crate::network::{ClientInput, ClientNetwork};
@@ -77,7 +77,7 @@ impl StompCounts {
     }
 }
 
-pub(crate) struct StompClient {
+pub(crate) struct TopicClient {
     number: usize,
     pub(crate) network: ClientNetwork,
     version: StompVersion,
@@ -100,7 +100,7 @@ pub(crate) struct StompClient {
     pub(crate) counts: StompCounts,
 }
 
-impl StompClient {
+impl TopicClient {
     pub(crate) fn new(number: usize, seed: u64) -> Self {
         let (version, view) = match number {
             0 => (StompVersion::V12, TopicView::Follower(Follower::new(&TRADES))),
@@ -351,7 +351,7 @@ impl StompClient {
     }
 }
 
-fn event_place(id: &str) -> Option<EventPlace> {
+fn event_place(id: &str) -> Option<KeptPlace> {
     let (sequence, index) = id.split_once('-')?;
     Some((sequence.parse().ok()?, index.parse().ok()?))
 }

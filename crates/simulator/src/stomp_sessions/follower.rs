@@ -2,7 +2,7 @@
 
 use domain::SeededRng;
 
-use super::topic_record::{EventPlace, KeptMessage, TOPICS_IN_ORDER, TopicRecord};
+use super::topic_record::{KeptMessage, KeptPlace, TOPICS_IN_ORDER, TopicRecord};
 use crate::invariants::broken_invariant::{InvariantResult, ensure};
 
 /// Mostly no more than so many messages are wanted again.
@@ -49,7 +49,7 @@ impl Follower {
     }
 
     /// The next message; why it is none.
-    pub(crate) fn receive(&mut self, place: EventPlace, destination: &str, body: &str) -> Result<(), String> {
+    pub(crate) fn receive(&mut self, place: KeptPlace, destination: &str, body: &str) -> Result<(), String> {
         let message = KeptMessage { place, destination: destination.to_owned(), body: body.to_owned() };
         if let Some(known) = self.received.get(self.next) {
             if *known != message {

@@ -7,6 +7,6 @@ mod topic_record;
 mod traffic;
 mod watcher;
 
-pub(crate) use client::{StompClient, StompCounts};
-pub(crate) use port::{StompPort, StompPortParts};
+pub(crate) use client::{StompCounts, TopicClient};
+pub(crate) use port::{TopicPort, TopicPortParts};
 pub(crate) use traffic::StompTraffic;

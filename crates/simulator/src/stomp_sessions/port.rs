@@ -24,7 +24,7 @@ const STALL_LIMITS: StallLimits =
     StallLimits { mark: 2 << 10, stall: Duration::from_secs(3), wait: Duration::from_secs(8) };
 const MICROS: i64 = 1_000;
 
-pub(crate) struct StompPort {
+pub(crate) struct TopicPort {
     runtime: Runtime,
     connections: mpsc::Sender<StompCaller>,
     /// The simulated time that the runtime has come to.
@@ -32,15 +32,15 @@ pub(crate) struct StompPort {
 }
 
 /// What the port needs of the process.
-pub(crate) struct StompPortParts {
+pub(crate) struct TopicPortParts {
     pub(crate) bus: bus::Bus,
     pub(crate) access: Arc<access::Access>,
     pub(crate) clock: SimulatedClock,
 }
 
-impl StompPort {
-    pub(crate) fn open(parts: StompPortParts) -> Result<Self, String> {
-        let StompPortParts { bus, access, clock } = parts;
+impl TopicPort {
+    pub(crate) fn open(parts: TopicPortParts) -> Result<Self, String> {
+        let TopicPortParts { bus, access, clock } = parts;
         let runtime = Builder::new_current_thread().enable_time().start_paused(true).build();
         let runtime = runtime.map_err(|error| error.to_string())?;
         let reached = clock.steady();

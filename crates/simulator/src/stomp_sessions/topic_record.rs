@@ -12,12 +12,12 @@ use crate::invariants::books::JournalBooks;
 pub(crate) const TOPICS_IN_ORDER: &str = "topics are not in order";
 
 /// The place of an event: the sequence of its input, and its index among the kept events of that sequence.
-pub(crate) type EventPlace = (u64, u32);
+pub(crate) type KeptPlace = (u64, u32);
 
 /// A message of a family that is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct KeptMessage {
-    pub(crate) place: EventPlace,
+    pub(crate) place: KeptPlace,
     pub(crate) destination: String,
     pub(crate) body: String,
 }

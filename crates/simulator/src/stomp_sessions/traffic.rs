@@ -1,6 +1,6 @@
 //! All STOMP clients of a run, and what the journal has to tell them.
 
-use super::client::StompClient;
+use super::client::TopicClient;
 use super::topic_record::TopicRecord;
 use crate::invariants::books::JournalBooks;
 use crate::invariants::broken_invariant::InvariantResult;
@@ -8,7 +8,7 @@ use crate::schedule::STOMP_CLIENTS;
 
 /// All STOMP clients, and when they and the port have their next turn.
 pub(crate) struct StompTraffic {
-    pub(crate) clients: Vec<StompClient>,
+    pub(crate) clients: Vec<TopicClient>,
     pub(crate) at: i64,
     /// How far the journal was durable when the port was woken last.
     pub(crate) woken_at: u64,
@@ -20,7 +20,7 @@ pub(crate) struct StompTraffic {
 
 impl StompTraffic {
     pub(crate) fn new(seed: u64) -> Self {
-        let clients = (0..STOMP_CLIENTS).map(|client| StompClient::new(client, seed)).collect();
+        let clients = (0..STOMP_CLIENTS).map(|client| TopicClient::new(client, seed)).collect();
         Self { clients, at: 0, woken_at: 0, hanging_until: 0, settled: 0, record: TopicRecord::default() }
     }
 

@@ -1,4 +1,5 @@
-//! The host of the strategy in one process. What the supervisor asks of the engine is asked here step by step, because nobody may wait.
+//! The host of the strategy in one process. What the supervisor asks of the engine is asked here step by step, because nothing may wait
+//! for an answer.
 
 use std::collections::VecDeque;
 
