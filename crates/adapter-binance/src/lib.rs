@@ -15,6 +15,7 @@ pub mod transcript;
 pub mod addresses;
 pub mod connection;
 mod network;
+mod market_streams;
 pub mod adapter;
 pub mod venue_type;
 

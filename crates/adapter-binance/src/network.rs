@@ -1,15 +1,14 @@
 //! The network side of the adapter: tasks that pass on what comes and send what they are given. They decide nothing.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use adapter_kit::connection::{Dialer, RequestFailure, SocketLimits, VenueUrl};
-use adapter_kit::recording::{LineRecorder, MessageRecorder, RecorderClock};
+use adapter_kit::recording::{LineRecorder, RecorderClock};
 use tokio::sync::mpsc::{Receiver, Sender};
-use tokio::time::Instant;
 
-use crate::connection::{ApiMessage, ApiOpenError, ApiSendError, ApiSession, RestClient, StreamSession};
+use crate::connection::{ApiMessage, ApiOpenError, ApiSendError, ApiSession, RestClient};
 use crate::protocol::answers::error_codes::ErrorMeaning;
 use crate::protocol::answers::{CallAnswer, CallError};
 use crate::protocol::market_events::MarketEvent;
@@ -17,13 +16,6 @@ use crate::protocol::requests::BinanceRequest;
 use crate::protocol::requests::encoding::RequestStamp;
 use crate::protocol::requests::signing::RequestSigner;
 use crate::protocol::user_events::UserEvent;
-use crate::transcript::STREAMS_LINE;
-
-/// The venue takes at most five messages a second on a stream connection.
-const STREAM_COMMAND_PAUSE: Duration = Duration::from_millis(250);
-/// Pauses between attempts to open the streams: the first one, and the longest.
-const STREAM_PAUSE_FIRST: Duration = Duration::from_millis(100);
-const STREAM_PAUSE_MAX: Duration = Duration::from_secs(10);
 
 /// Connection, log-on and subscription together.
 const LOG_ON_TIMEOUT: Duration = Duration::from_secs(20);
@@ -47,10 +39,12 @@ pub(crate) enum NetworkEvent {
         tag: u64,
         failure: RequestFailure,
     },
-    User(UserEvent),
+    /// Of this connection of the WebSocket API: for a while there are two.
+    User(u64, UserEvent),
     /// Private events may have been lost.
     Gap(String),
-    Revoked(CallError),
+    /// The venue does not accept the key of this connection any more.
+    Revoked(u64, CallError),
     /// This connection of the WebSocket API is logged on and subscribed.
     ApiOpened(u64),
     /// It could not be opened.
@@ -70,6 +64,8 @@ pub(crate) enum NetworkEvent {
     StreamsRefused(Vec<String>),
     PricesUp,
     PricesDown(String),
+    /// A new connection of market streams has taken over without a gap.
+    PricesRenewed,
 }
 
 /// A request with the number that its answer comes back with.
@@ -78,12 +74,6 @@ pub(crate) struct TaggedRequest {
     pub(crate) tag: u64,
     pub(crate) request: BinanceRequest,
     pub(crate) stamp: RequestStamp,
-}
-
-#[derive(Debug)]
-pub(crate) enum StreamCommand {
-    Subscribe(Vec<String>),
-    Unsubscribe(Vec<String>),
 }
 
 /// The way to the adapter's thread.
@@ -180,7 +170,7 @@ pub(crate) async fn run_api(
     loop {
         tokio::select! {
             received = session.receive(|| clock()) => match received {
-                Ok(message) => out.send(event_of(message, &mut tags)).await,
+                Ok(message) => out.send(event_of(connection, message, &mut tags)).await,
                 Err(error) => {
                     return out.send(NetworkEvent::ApiEnded { connection, reason: error.to_string() }).await;
                 }
@@ -215,156 +205,14 @@ async fn send(
     Ok(())
 }
 
-fn event_of(message: ApiMessage, tags: &mut BTreeMap<u64, u64>) -> NetworkEvent {
+fn event_of(connection: u64, message: ApiMessage, tags: &mut BTreeMap<u64, u64>) -> NetworkEvent {
     match message {
         ApiMessage::Answer { number, answer, .. } => match tags.remove(&number) {
             Some(tag) => NetworkEvent::Answered { tag, answer },
             None => NetworkEvent::Gap(format!("an answer to request {number}, which was not made")),
         },
-        ApiMessage::Event(event) => NetworkEvent::User(event),
+        ApiMessage::Event(event) => NetworkEvent::User(connection, event),
         ApiMessage::Gap(what) => NetworkEvent::Gap(what),
-        ApiMessage::Revoked(error) => NetworkEvent::Revoked(error),
-    }
-}
-
-/// Market streams: reconnects by itself and names all streams again, until the adapter drops its commands.
-pub(crate) struct StreamTask {
-    pub(crate) url: VenueUrl,
-    pub(crate) dialer: Dialer,
-    pub(crate) recorder: Option<Arc<MessageRecorder>>,
-    pub(crate) commands: Receiver<StreamCommand>,
-    pub(crate) out: EventSender,
-    wanted: BTreeSet<String>,
-}
-
-/// Why a stream connection ended.
-enum StreamEnd {
-    Lost(String),
-    /// The adapter does not want it any more.
-    Stopped,
-}
-
-impl StreamTask {
-    pub(crate) fn new(
-        (url, dialer): (VenueUrl, Dialer),
-        recorder: Option<Arc<MessageRecorder>>,
-        commands: Receiver<StreamCommand>,
-        out: EventSender,
-    ) -> Self {
-        Self { url, dialer, recorder, commands, out, wanted: BTreeSet::new() }
-    }
-
-    pub(crate) async fn run(mut self) {
-        let mut pause = STREAM_PAUSE_FIRST;
-        loop {
-            let line = self.recorder.as_ref().map(|recorder| recorder.line(STREAMS_LINE));
-            let connecting = StreamSession::connect(&self.url, &self.dialer, SocketLimits::default(), line);
-            let end = match connecting.await {
-                Ok(session) => {
-                    self.out.send(NetworkEvent::PricesUp).await;
-                    pause = STREAM_PAUSE_FIRST;
-                    self.follow(session).await
-                }
-                Err(error) => StreamEnd::Lost(error.to_string()),
-            };
-            match end {
-                StreamEnd::Stopped => return,
-                StreamEnd::Lost(reason) => self.out.send(NetworkEvent::PricesDown(reason)).await,
-            }
-            if self.wait(pause).await.is_none() {
-                return;
-            }
-            pause = (pause * 2).min(STREAM_PAUSE_MAX);
-        }
-    }
-
-    /// A pause in which commands are still taken; `None` where the adapter has ended.
-    async fn wait(&mut self, pause: Duration) -> Option<()> {
-        let until = Instant::now() + pause;
-        loop {
-            tokio::select! {
-                () = tokio::time::sleep_until(until) => return Some(()),
-                command = self.commands.recv() => drop(self.apply(command?)),
-            }
-        }
-    }
-
-    /// What is new of a command.
-    fn apply(&mut self, command: StreamCommand) -> (bool, Vec<String>) {
-        match command {
-            StreamCommand::Subscribe(streams) => {
-                self.wanted.extend(streams.iter().cloned());
-                (true, streams)
-            }
-            StreamCommand::Unsubscribe(streams) => {
-                self.wanted.retain(|stream| !streams.contains(stream));
-                (false, streams)
-            }
-        }
-    }
-
-    async fn follow(&mut self, mut session: StreamSession) -> StreamEnd {
-        let mut pending: Vec<(bool, Vec<String>)> = Vec::new();
-        if !self.wanted.is_empty() {
-            pending.push((true, self.wanted.iter().cloned().collect()));
-        }
-        let mut asked = BTreeMap::new();
-        let mut next_command = Instant::now();
-        loop {
-            tokio::select! {
-                received = session.receive() => match received {
-                    Ok(MarketEvent::Answered { id, refused }) => self.on_answered(id, refused, &mut asked).await,
-                    Ok(MarketEvent::ServerShutdown) => return StreamEnd::Lost("the venue ends the connection".to_owned()),
-                    Ok(event) => self.out.send(NetworkEvent::Market(event)).await,
-                    Err(error) => return StreamEnd::Lost(error.to_string()),
-                },
-                command = self.commands.recv() => match command {
-                    Some(command) => {
-                        let new = self.apply(command);
-                        merge(&mut pending, new);
-                    }
-                    None => {
-                        session.close().await;
-                        return StreamEnd::Stopped;
-                    }
-                },
-                () = tokio::time::sleep_until(next_command), if !pending.is_empty() => {
-                    let (is_subscribe, streams) = pending.remove(0);
-                    let sent = if is_subscribe { session.subscribe(&streams).await } else { session.unsubscribe(&streams).await };
-                    match sent {
-                        Ok(number) => drop(asked.insert(number, (is_subscribe, streams))),
-                        Err(error) => return StreamEnd::Lost(error.to_string()),
-                    }
-                    next_command = Instant::now() + STREAM_COMMAND_PAUSE;
-                },
-            }
-        }
-    }
-
-    async fn on_answered(
-        &self,
-        id: Option<i64>,
-        refused: Option<String>,
-        asked: &mut BTreeMap<u64, (bool, Vec<String>)>,
-    ) {
-        let found = id.and_then(|id| u64::try_from(id).ok()).and_then(|id| asked.remove(&id));
-        match (found, refused) {
-            (Some((true, streams)), None) => self.out.send(NetworkEvent::StreamsConfirmed(streams)).await,
-            (found, Some(reason)) => {
-                tracing::warn!(reason, "the venue refused a subscription of market streams");
-                if let Some((true, streams)) = found {
-                    self.out.send(NetworkEvent::StreamsRefused(streams)).await;
-                }
-            }
-            (_, None) => {}
-        }
-    }
-}
-
-/// Commands of one kind that wait are one.
-fn merge(pending: &mut Vec<(bool, Vec<String>)>, (is_subscribe, streams): (bool, Vec<String>)) {
-    match pending.last_mut() {
-        Some((is_same, waiting)) if *is_same == is_subscribe => waiting.extend(streams),
-        _ => pending.push((is_subscribe, streams)),
+        ApiMessage::Revoked(error) => NetworkEvent::Revoked(connection, error),
     }
 }

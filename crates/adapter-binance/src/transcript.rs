@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::protocol::answers::account_answers::{BinanceAccount, BinanceTrade, KeyRestrictions};
 use crate::protocol::answers::exchange_info::ExchangeInfo;
-use crate::protocol::answers::market_answers::{DepthSnapshot, ServerTime};
+use crate::protocol::answers::market_answers::{DepthSnapshot, ServerTime, SymbolTicker};
 use crate::protocol::answers::order_answers::BinanceOrder;
 use crate::protocol::answers::{CallAnswer, SocketFrame, decode_frame, decode_rest, excerpt};
 use crate::protocol::market_events::{MarketEvent, decode_market_event};
@@ -128,6 +128,7 @@ fn read_result(call: BinanceCall, result: &Value) -> Result<(), String> {
         BinanceCall::Time => read::<ServerTime>(result),
         BinanceCall::ExchangeInfo => read::<ExchangeInfo>(result),
         BinanceCall::Depth => read::<DepthSnapshot>(result),
+        BinanceCall::Tickers => read::<Vec<SymbolTicker>>(result),
         BinanceCall::OrderStatus => read::<BinanceOrder>(result),
         BinanceCall::OpenOrders | BinanceCall::AllOrders => read::<Vec<BinanceOrder>>(result),
         BinanceCall::MyTrades => read::<Vec<BinanceTrade>>(result),

@@ -3,8 +3,8 @@
 
 use adapter_kit::connection::RequestFailure;
 use adapter_kit::{ClockSample, RequestLane};
-use domain::report::{LineKind, ReportKind, VenueBalance, VenueEntry, VenueStatement};
-use domain::{AccountId, Amount, EntryKind, OrderId, Text, Timestamp};
+use domain::report::{ReportKind, VenueBalance, VenueEntry, VenueStatement};
+use domain::{AccountId, Amount, EntryKind, OrderId, Timestamp};
 use serde::Deserialize;
 
 use super::state::BinanceAdapter;
@@ -32,37 +32,29 @@ impl BinanceAdapter {
         match event {
             NetworkEvent::Answered { tag, answer } => self.on_answered(at, tag, &answer),
             NetworkEvent::Failed { tag, failure } => self.on_failed(at, tag, &failure),
-            NetworkEvent::User(event) => self.on_user_event(at, event),
+            NetworkEvent::User(connection, event) => self.on_user_event(at, connection, event),
             NetworkEvent::Gap(what) => {
                 tracing::warn!(adapter = %self.setup.adapter, what, "a private message cannot be read; orders are asked about");
                 self.outbox.report(ReportKind::Gap);
             }
-            NetworkEvent::Revoked(error) => self.lose(format!("the venue revoked the session: {}", error.describe())),
+            NetworkEvent::Revoked(connection, error) => {
+                self.on_private_end(connection, format!("the venue revoked the session: {}", error.describe()));
+            }
             NetworkEvent::ApiOpened(connection) => self.on_api_opened(at, connection),
             NetworkEvent::ApiNotOpened { connection, reason, is_key_refused } => {
                 self.on_api_not_opened(at, connection, &reason, is_key_refused);
             }
             NetworkEvent::ApiEnded { connection, reason } => self.on_api_ended(at, connection, &reason),
-            NetworkEvent::Market(event) => self.outbox.prices.extend(self.feed.on_event(event, at)),
+            NetworkEvent::Market(event) => self.feed.on_event(event, at, &mut self.outbox.prices),
             NetworkEvent::StreamsConfirmed(streams) => {
-                self.feed.on_confirmed(&streams);
+                self.feed.on_confirmed(&streams, at);
                 self.ask_for_books(at);
             }
             NetworkEvent::StreamsRefused(streams) => self.outbox.prices.extend(self.feed.on_refused(&streams)),
-            NetworkEvent::PricesUp => self.on_prices(true, None),
-            NetworkEvent::PricesDown(reason) => {
-                // Behind the prices that came before.
-                self.outbox.prices.extend(self.feed.on_line_down());
-                self.on_prices(false, Some(reason.into()));
-            }
+            NetworkEvent::PricesUp => self.on_prices_up(at),
+            NetworkEvent::PricesDown(reason) => self.on_prices_down(reason.into()),
+            NetworkEvent::PricesRenewed => self.on_prices_renewed(at),
         }
-    }
-
-    /// A line that stays as it was is not told again.
-    fn on_prices(&mut self, up: bool, reason: Option<Text>) {
-        let Some(session) = self.session.as_mut().filter(|session| session.are_prices_up != up) else { return };
-        session.are_prices_up = up;
-        self.outbox.report(ReportKind::Line { line: LineKind::Prices, up, reason });
     }
 
     fn on_answered(&mut self, at: Timestamp, tag: u64, answer: &CallAnswer) {
@@ -97,6 +89,7 @@ impl BinanceAdapter {
             }
             RequestPurpose::Listings => self.on_listings(answer),
             RequestPurpose::Depth(symbol) => self.on_depth(at, &symbol, answer),
+            RequestPurpose::Look => self.on_look(at, sent_at, answer),
             RequestPurpose::CancelLeg(order) => {
                 if let Err(error) = &answer.outcome {
                     tracing::warn!(%order, reason = error.describe(), "a leg of an order is not cancelled; the engine asks about it");
@@ -155,16 +148,17 @@ impl BinanceAdapter {
             | RequestPurpose::Statement(..)
             | RequestPurpose::External(..)
             | RequestPurpose::Time(_)
+            | RequestPurpose::Look
             | RequestPurpose::Listings => {}
         }
     }
 
-    fn on_user_event(&mut self, at: Timestamp, event: UserEvent) {
+    fn on_user_event(&mut self, at: Timestamp, connection: u64, event: UserEvent) {
         match event {
             UserEvent::Execution(event) => self.on_execution(at, &event),
             UserEvent::BalanceMoved(moved) => self.on_balance_moved(&moved),
-            UserEvent::StreamTerminated => self.lose("the venue ended the private stream"),
-            UserEvent::ServerShutdown => self.open_further_connection(at),
+            UserEvent::StreamTerminated => self.on_private_end(connection, "the venue ended the private stream"),
+            UserEvent::ServerShutdown => self.on_shutdown_notice(at, connection),
             UserEvent::Balances(_) | UserEvent::ExternalLock(_) | UserEvent::ListStatus => {}
             UserEvent::Other(kind) => tracing::info!(kind, "a private event of a kind that is not known"),
         }

@@ -110,6 +110,27 @@ impl BinanceAdapter {
         self.renew_api(at);
     }
 
+    /// What the venue sends no more on this connection. On one that was replaced that is its end, which was wanted: only what
+    /// it had still to tell may be lost.
+    pub(super) fn on_private_end(&mut self, connection: u64, reason: impl Into<Text>) {
+        if self.is_replaced(connection) {
+            self.outbox.report(ReportKind::Gap);
+        } else {
+            self.lose(reason);
+        }
+    }
+
+    /// A connection that was replaced may end.
+    pub(super) fn on_shutdown_notice(&mut self, at: Timestamp, connection: u64) {
+        if !self.is_replaced(connection) {
+            self.open_further_connection(at);
+        }
+    }
+
+    fn is_replaced(&self, connection: u64) -> bool {
+        self.session.as_ref().is_some_and(|session| connection < session.api.connection)
+    }
+
     fn give_up_requests(&mut self, at: Timestamp, connection: u64, reason: &str) {
         let is_on_it = |request: &UnansweredRequest| request.connection == Some(connection);
         let lost: Vec<u64> =

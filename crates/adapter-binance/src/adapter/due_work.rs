@@ -16,7 +16,6 @@ impl BinanceAdapter {
         let Some(session) = self.session.as_mut().filter(|session| session.due.check <= at) else { return };
         session.due.check = at.plus_millis(CHECK_MILLIS);
         let due = session.due;
-        // Streams of prices are renewed by themselves.
         let has_account = self.signer.is_some();
         self.renew_api(at);
         if self.poll_credentials() {
@@ -27,6 +26,8 @@ impl BinanceAdapter {
             self.lose(format!("the private stream told nothing about order {order}, which the venue had confirmed"));
         }
         self.ask_for_books(at);
+        self.renew_prices(at);
+        self.look_after_silence(at);
         if has_account && (due.clock <= at || !self.gate.has_time(at)) {
             self.ask_for_time(at);
         }

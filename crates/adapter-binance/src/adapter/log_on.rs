@@ -13,12 +13,13 @@ use serde::Deserialize;
 use tokio::sync::mpsc::channel;
 
 use super::api_connection::ApiLine;
+use super::price_connection::PriceLine;
 use super::state::{BinanceAdapter, BinanceSession, Outbox, rest_client};
 use super::waiting::DueTimes;
 use crate::connection::ApiSession;
+use crate::market_streams::{StreamLink, StreamTask};
 use crate::network::{
-    ApiOpening, EventSender, NETWORK_EVENTS_MAX, OpeningError, STREAM_COMMANDS_MAX, StreamTask, WAITING_REQUESTS_MAX,
-    run_api,
+    ApiOpening, EventSender, NETWORK_EVENTS_MAX, OpeningError, STREAM_COMMANDS_MAX, WAITING_REQUESTS_MAX, run_api,
 };
 use crate::protocol::answers::account_answers::KeyRestrictions;
 use crate::protocol::answers::error_codes::ErrorMeaning;
@@ -219,14 +220,18 @@ impl BinanceAdapter {
         if let Some(session) = session {
             self.runtime.spawn(run_api((0, session), requests, Arc::clone(&self.setup.clock), out.clone()));
         }
-        let address = (self.setup.addresses.streams.clone(), self.setup.network.dialer.clone());
-        let task = StreamTask::new(address, self.setup.network.recorder.clone(), commands, out.clone());
-        self.runtime.spawn(task.run());
+        let link = StreamLink {
+            url: self.setup.addresses.streams.clone(),
+            dialer: self.setup.network.dialer.clone(),
+            recorder: self.setup.network.recorder.clone(),
+        };
+        self.runtime.spawn(StreamTask::new(link, commands, out.clone()).run());
         let begun = self.now();
         let due = DueTimes::from(begun);
         self.outbox = Outbox::default();
         let api = ApiLine::open(api);
-        self.session = Some(BinanceSession { api, streams, events: inbound, out, are_prices_up: true, begun, due });
+        let prices = PriceLine::open(streams, begun);
+        self.session = Some(BinanceSession { api, prices, events: inbound, out, begun, due });
     }
 }
 

@@ -8,6 +8,8 @@ mod due_work;
 mod external;
 mod lists;
 mod log_on;
+mod price_connection;
+mod price_line;
 mod prices;
 mod requests;
 mod session_traits;

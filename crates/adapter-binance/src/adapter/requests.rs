@@ -11,7 +11,8 @@ use tokio::sync::mpsc::error::TrySendError;
 
 use super::state::BinanceAdapter;
 use super::waiting::{RequestPurpose, RequestWay, UnansweredRequest};
-use crate::network::{StreamCommand, TaggedRequest, call_rest};
+use crate::market_streams::StreamCommand;
+use crate::network::{TaggedRequest, call_rest};
 use crate::order_tracker::{OrderRequestKind, Replacing, ReplacingBy};
 use crate::orders::client_id::client_id;
 use crate::orders::inquiry::Inquiry;
@@ -224,7 +225,7 @@ impl BinanceAdapter {
             true => StreamCommand::Subscribe(self.feed.subscribe(&symbol, security)),
             false => StreamCommand::Unsubscribe(self.feed.unsubscribe(&symbol)),
         };
-        let Err(full) = session.streams.try_send(command) else { return SendOutcome::Sent };
+        let Err(full) = session.prices.try_send(command) else { return SendOutcome::Sent };
         if is_wanted {
             // It is subscribed again with the next session.
             self.feed.unsubscribe(&symbol);

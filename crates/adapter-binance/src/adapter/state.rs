@@ -17,11 +17,12 @@ use tokio::runtime::Runtime;
 use tokio::sync::mpsc;
 
 use super::api_connection::ApiLine;
+use super::price_connection::PriceLine;
 use super::waiting::{DueTimes, UnansweredRequest};
 use crate::addresses::BinanceAddresses;
 use crate::connection::RestClient;
 use crate::first_log_on::FirstLogOn;
-use crate::network::{EventSender, NetworkEvent, StreamCommand};
+use crate::network::{EventSender, NetworkEvent};
 use crate::order_tracker::{DatedReport, OrderTracker};
 use crate::orders::external_orders::ExternalOrders;
 use crate::orders::fills_question::FillsQuestion;
@@ -91,11 +92,10 @@ pub struct BinanceAdapter {
 /// What is open while logged on.
 pub(super) struct BinanceSession {
     pub(super) api: ApiLine,
-    pub(super) streams: mpsc::Sender<StreamCommand>,
+    pub(super) prices: PriceLine,
     pub(super) events: mpsc::Receiver<NetworkEvent>,
     /// For answers over REST.
     pub(super) out: EventSender,
-    pub(super) are_prices_up: bool,
     pub(super) begun: Timestamp,
     pub(super) due: DueTimes,
 }
@@ -186,8 +186,7 @@ impl BinanceAdapter {
     /// Whether nothing is under way: every request is answered, every announced event is here, every book is whole.
     pub fn is_settled(&self) -> bool {
         let is_answered = self.requests.is_empty() && self.inquiries.is_empty() && !self.tracker.awaits_events();
-        let are_prices_up = self.session.as_ref().is_some_and(|session| session.are_prices_up);
-        is_answered && (!are_prices_up || self.feed.is_whole())
+        is_answered && (!self.are_prices_up() || self.feed.is_whole())
     }
 
     /// Whether the session has ended by itself.
@@ -203,10 +202,6 @@ impl BinanceAdapter {
     /// The recording of its messages, where one is made.
     pub fn recording(&self) -> Option<BinanceRecording> {
         self.setup.network.recorder.as_ref().map(|recorder| BinanceRecording(recorder.path().to_owned()))
-    }
-
-    pub fn are_prices_up(&self) -> bool {
-        self.session.as_ref().is_some_and(|session| session.are_prices_up)
     }
 
     pub fn is_logged_on(&self) -> bool {

@@ -32,6 +32,8 @@ pub(super) enum RequestPurpose {
     RestProbe(Text),
     Listings,
     Depth(String),
+    /// What moved at the venue, against streams that do not send.
+    Look,
 }
 
 /// What is asked about an order that was placed elsewhere.

@@ -1,7 +1,7 @@
 //! Prices of the subscribed symbols: best quotes, trades and books, in our words.
 //!
 //! A book begins with a snapshot that is asked for when its streams are confirmed. After a gap it is discarded at once and
-//! begins again.
+//! begins again. While a connection is renewed both bring the same for a while; the numbers of updates and trades show it.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +10,10 @@ use domain::{PriceGap, SecurityId, StaleCause, Text, Timestamp};
 
 use crate::prices::depth_book::{DepthBook, DepthStep};
 use crate::prices::market_mapping::FeedSecurity;
-use crate::protocol::answers::market_answers::DepthSnapshot;
-use crate::protocol::market_events::{MarketEvent, QuoteEvent};
+use crate::prices::stream_watch::{FeedStream, LOOK_SECONDS, StreamWatch};
+use crate::protocol::answers::market_answers::{DepthSnapshot, SymbolTicker};
+use crate::protocol::market_events::{DepthDifference, MarketEvent, QuoteEvent, TradeEvent};
+use crate::protocol::requests::TICKERS_MAX;
 use crate::protocol::requests::encoding::stream_name;
 
 /// Levels of a side that are published.
@@ -27,6 +29,18 @@ const STREAMS: [&str; 3] = ["bookTicker", "trade", "depth@100ms"];
 pub struct PriceFeed {
     feed: Text,
     symbols: BTreeMap<String, SymbolFeed>,
+    /// When it is next looked after streams that do not send.
+    look_at: Timestamp,
+}
+
+/// A symbol with a stream that was confirmed and does not send.
+#[derive(Debug, PartialEq, Eq)]
+pub struct SilentSymbol {
+    pub symbol: String,
+    pub gap: MarketData,
+    pub streams: Vec<String>,
+    /// It was silent before, and a new subscription did not help.
+    pub is_repeated: bool,
 }
 
 #[derive(Debug)]
@@ -36,7 +50,10 @@ struct SymbolFeed {
     book: DepthBook,
     /// The newest best quote; older ones may come behind it.
     quoted: i64,
+    /// The newest trade.
+    traded: i64,
     snapshot: SnapshotState,
+    watch: StreamWatch,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,7 +65,7 @@ enum SnapshotState {
 
 impl PriceFeed {
     pub fn new(feed: Text) -> Self {
-        Self { feed, symbols: BTreeMap::new() }
+        Self { feed, symbols: BTreeMap::new(), look_at: Timestamp(0) }
     }
 
     /// The names of its streams.
@@ -59,7 +76,9 @@ impl PriceFeed {
             is_confirmed: false,
             book: DepthBook::default(),
             quoted: i64::MIN,
+            traded: i64::MIN,
             snapshot: SnapshotState::Wanted { from: Timestamp(0) },
+            watch: StreamWatch::default(),
         };
         self.symbols.insert(symbol.to_owned(), fresh);
         streams(symbol)
@@ -75,9 +94,12 @@ impl PriceFeed {
     }
 
     /// The venue has confirmed these streams.
-    pub fn on_confirmed(&mut self, confirmed: &[String]) {
+    pub fn on_confirmed(&mut self, confirmed: &[String], now: Timestamp) {
         for (symbol, feed) in &mut self.symbols {
-            feed.is_confirmed |= streams(symbol).iter().all(|stream| confirmed.contains(stream));
+            if streams(symbol).iter().all(|stream| confirmed.contains(stream)) {
+                feed.is_confirmed = true;
+                feed.watch.on_confirmed(now);
+            }
         }
     }
 
@@ -91,9 +113,10 @@ impl PriceFeed {
     /// The connection ended: every book begins again on the next one.
     pub fn on_line_down(&mut self) -> Vec<MarketData> {
         for feed in self.symbols.values_mut() {
-            feed.is_confirmed = false;
-            feed.book.reset();
-            feed.snapshot = SnapshotState::Wanted { from: Timestamp(0) };
+            feed.begin_again();
+            // The venue may have begun its numbers again.
+            (feed.quoted, feed.traded) = (i64::MIN, i64::MIN);
+            feed.watch = StreamWatch::default();
         }
         self.symbols.values().map(|feed| feed.gap(StaleCause::Disconnected)).collect()
     }
@@ -138,51 +161,124 @@ impl PriceFeed {
     }
 
     /// What a symbol sends that is not subscribed is dropped.
-    pub fn on_event(&mut self, event: MarketEvent, now: Timestamp) -> Option<MarketData> {
-        match event {
-            MarketEvent::Quote(quote) => {
-                let feed = self.symbols.get_mut(&quote.symbol)?;
-                if quote.update <= feed.quoted {
-                    return None;
-                }
-                feed.quoted = quote.update;
-                Some(MarketData::Tick(feed.security.tick(&quote, now)))
-            }
-            MarketEvent::Trade(trade) => {
-                let mut trade = self.symbols.get(&trade.symbol)?.security.trade(&trade)?;
-                // The venue's clock may be ahead of ours.
-                trade.at = trade.at.min(now);
-                Some(MarketData::Trade(trade))
-            }
-            MarketEvent::Depth(difference) => {
-                let feed = self.symbols.get_mut(&difference.symbol)?;
-                let symbol = difference.symbol.clone();
-                match feed.book.on_difference(difference) {
-                    DepthStep::Updated => feed.published(now),
-                    DepthStep::Discarded(gap) => {
-                        tracing::warn!(symbol, %gap, "the order book has a gap; it begins again");
-                        feed.snapshot = SnapshotState::Wanted { from: now };
-                        Some(feed.gap(StaleCause::MissedUpdates))
-                    }
-                    DepthStep::Known | DepthStep::Buffered | DepthStep::StaleSnapshot => None,
-                }
-            }
+    pub fn on_event(&mut self, event: MarketEvent, now: Timestamp, out: &mut Vec<MarketData>) {
+        let symbol = match &event {
+            MarketEvent::Quote(quote) => &quote.symbol,
+            MarketEvent::Trade(trade) => &trade.symbol,
+            MarketEvent::Depth(difference) => &difference.symbol,
             MarketEvent::Kline(_)
             | MarketEvent::Answered { .. }
             | MarketEvent::ServerShutdown
             | MarketEvent::Other(_)
-            | MarketEvent::Unreadable(_) => None,
+            | MarketEvent::Unreadable(_) => return,
+        };
+        let Some(feed) = self.symbols.get_mut(symbol) else { return };
+        match event {
+            MarketEvent::Quote(quote) => feed.on_quote(&quote, now, out),
+            MarketEvent::Trade(trade) => feed.on_trade(&trade, now, out),
+            MarketEvent::Depth(difference) => feed.on_difference(difference, now, out),
+            _ => {}
         }
+    }
+
+    /// Symbols to compare with the venue's own words, in questions of at most [`TICKERS_MAX`]. Streams that send are left out.
+    pub fn wanted_looks(&mut self, now: Timestamp) -> Vec<Vec<String>> {
+        if now < self.look_at {
+            return Vec::new();
+        }
+        let quiet = self.symbols.iter().filter(|(_, feed)| feed.watch.wants_look(now));
+        let quiet: Vec<String> = quiet.map(|(symbol, _)| symbol.clone()).collect();
+        if !quiet.is_empty() {
+            self.look_at = now.plus_seconds(LOOK_SECONDS);
+        }
+        quiet.chunks(TICKERS_MAX).map(<[String]>::to_vec).collect()
+    }
+
+    pub fn on_look(&mut self, ticker: &SymbolTicker, asked_at: Timestamp, now: Timestamp) {
+        if let Some(feed) = self.symbols.get_mut(&ticker.symbol) {
+            feed.watch.on_look(ticker, asked_at, now);
+        }
+    }
+
+    /// Symbols with a stream that does not send: their prices are lost, and their streams are to be subscribed again.
+    pub fn silent_symbols(&mut self, now: Timestamp) -> Vec<SilentSymbol> {
+        let silent = self.symbols.iter_mut().filter(|(_, feed)| feed.watch.is_silent(now));
+        silent.map(|(symbol, feed)| feed.on_silent(symbol)).collect()
     }
 }
 
 impl SymbolFeed {
+    fn on_quote(&mut self, quote: &QuoteEvent, now: Timestamp, out: &mut Vec<MarketData>) {
+        self.hear(FeedStream::Quotes, now, out);
+        if quote.update <= self.quoted {
+            return;
+        }
+        self.quoted = quote.update;
+        if self.watch.is_trusted() {
+            out.push(MarketData::Tick(self.security.tick(quote, now)));
+        }
+    }
+
+    /// A trade is true whatever else is missing.
+    fn on_trade(&mut self, trade: &TradeEvent, now: Timestamp, out: &mut Vec<MarketData>) {
+        self.hear(FeedStream::Trades, now, out);
+        if trade.id <= self.traded {
+            return;
+        }
+        self.traded = trade.id;
+        if let Some(mut told) = self.security.trade(trade) {
+            // The venue's clock may be ahead of ours.
+            told.at = told.at.min(now);
+            out.push(MarketData::Trade(told));
+        }
+    }
+
+    fn on_difference(&mut self, difference: DepthDifference, now: Timestamp, out: &mut Vec<MarketData>) {
+        self.hear(FeedStream::Depth, now, out);
+        match self.book.on_difference(difference) {
+            DepthStep::Updated => out.extend(self.published(now)),
+            DepthStep::Discarded(gap) => {
+                tracing::warn!(security = %self.security.security, %gap, "the order book has a gap; it begins again");
+                self.snapshot = SnapshotState::Wanted { from: now };
+                out.push(self.gap(StaleCause::MissedUpdates));
+            }
+            DepthStep::Known | DepthStep::Buffered | DepthStep::StaleSnapshot => {}
+        }
+    }
+
+    /// Where all streams are trusted again, the whole book ends the gap.
+    fn hear(&mut self, stream: FeedStream, now: Timestamp, out: &mut Vec<MarketData>) {
+        if self.watch.on_heard(stream, now) {
+            out.extend(self.published(now));
+        }
+    }
+
+    fn begin_again(&mut self) {
+        self.is_confirmed = false;
+        self.book.reset();
+        self.snapshot = SnapshotState::Wanted { from: Timestamp(0) };
+    }
+
+    fn on_silent(&mut self, symbol: &str) -> SilentSymbol {
+        self.begin_again();
+        SilentSymbol {
+            symbol: symbol.to_owned(),
+            gap: self.gap(StaleCause::MissedUpdates),
+            streams: streams(symbol),
+            is_repeated: self.watch.begin_again(),
+        }
+    }
+
     fn gap(&self, cause: StaleCause) -> MarketData {
         let FeedSecurity { security, feed } = self.security.clone();
         MarketData::Gap(PriceGap { security, feed, cause })
     }
 
+    /// Nothing where a stream is not trusted: a book would end the gap.
     fn published(&self, now: Timestamp) -> Option<MarketData> {
+        if !self.watch.is_trusted() {
+            return None;
+        }
         self.security.book(&self.book, now, BOOK_LEVELS).map(MarketData::Book)
     }
 
@@ -194,7 +290,8 @@ impl SymbolFeed {
             bid: self.book.best_bid()?,
             ask: self.book.best_ask()?,
         };
-        (quote.update > self.quoted).then(|| MarketData::Tick(self.security.tick(&quote, now)))
+        (quote.update > self.quoted && self.watch.is_trusted())
+            .then(|| MarketData::Tick(self.security.tick(&quote, now)))
     }
 }
 
@@ -223,6 +320,12 @@ mod tests {
         MarketData::Gap(PriceGap { security, feed: "VENUE".into(), cause })
     }
 
+    fn told(feed: &mut PriceFeed, event: MarketEvent, now: Timestamp) -> Vec<MarketData> {
+        let mut out = Vec::new();
+        feed.on_event(event, now, &mut out);
+        out
+    }
+
     fn difference(symbol: &str, first: i64) -> MarketEvent {
         let level = |price: i64| WireLevel { price: Decimal::from(price), quantity: Decimal::ONE };
         let (bids, asks) = (vec![level(9)], vec![level(11)]);
@@ -247,10 +350,10 @@ mod tests {
             feed.on_snapshot("BTCUSDT", &snapshot(5), now)[..],
             [MarketData::Tick(_), MarketData::Book(_)]
         ));
-        assert!(matches!(feed.on_event(difference("BTCUSDT", 6), now), Some(MarketData::Book(_))));
-        let lost = feed.on_event(difference("BTCUSDT", 8), now);
-        assert_eq!(lost, Some(gap(SecurityId(1), StaleCause::MissedUpdates)));
-        assert_eq!(feed.on_event(difference("BTCUSDT", 9), now), None);
+        assert!(matches!(told(&mut feed, difference("BTCUSDT", 6), now)[..], [MarketData::Book(_)]));
+        let lost = told(&mut feed, difference("BTCUSDT", 8), now);
+        assert_eq!(lost, [gap(SecurityId(1), StaleCause::MissedUpdates)]);
+        assert_eq!(told(&mut feed, difference("BTCUSDT", 9), now), []);
         assert!(matches!(feed.on_snapshot("BTCUSDT", &snapshot(8), now)[..], [.., MarketData::Book(_)]));
     }
 

@@ -35,9 +35,17 @@ pub(crate) struct Lab {
 impl Lab {
     /// With nobody else in the market, so that its books change only by what the test does.
     pub(crate) fn start() -> Self {
+        Self::start_with(&["activity=off"])
+    }
+
+    /// Its demo with further settings.
+    pub(crate) fn start_with(settings: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mut command = Command::new(scenarios::binary::rialto());
-        command.args(["venue", "serve", "--demo", "--set", "activity=off", "--data-dir"]).arg(folder.path());
+        command.args(["venue", "serve", "--demo", "--data-dir"]).arg(folder.path());
+        for setting in settings {
+            command.args(["--set", setting]);
+        }
         let mut process = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
@@ -121,7 +129,12 @@ impl Lab {
     }
 
     pub(crate) async fn arm(&self, fault: &str) {
-        let body = json!({ "fault": fault }).to_string();
+        self.arm_from(fault, 1).await;
+    }
+
+    /// It strikes the n-th matching request or event.
+    pub(crate) async fn arm_from(&self, fault: &str, from: usize) {
+        let body = json!({ "fault": fault, "from": from }).to_string();
         let headers = vec![("content-type".to_owned(), "application/json".to_owned())];
         let request = VenueRequest { method: "POST", path: "/faults".to_owned(), headers, body };
         let answer = self.http("admin").send(&request).await.unwrap();

@@ -16,3 +16,4 @@ mod second_way;
 mod rotation;
 mod key_rights;
 mod first_contact;
+mod market_streams;

@@ -31,6 +31,19 @@ pub struct DepthSnapshot {
     pub asks: Vec<WireLevel>,
 }
 
+/// The newest of a symbol: best quotes and last trade, among the statistics of a day.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SymbolTicker {
+    pub symbol: String,
+    pub bid_price: WireDecimal,
+    pub bid_qty: WireDecimal,
+    pub ask_price: WireDecimal,
+    pub ask_qty: WireDecimal,
+    /// -1 where nothing was traded for a day.
+    pub last_id: WireInteger,
+}
+
 /// A bar, from its array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Kline {

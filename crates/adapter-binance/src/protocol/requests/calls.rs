@@ -22,6 +22,7 @@ pub enum BinanceCall {
     LogOn,
     SubscribeUser,
     SubscribeUserSigned,
+    Tickers,
 }
 
 /// Whether a call needs an API key and a signature.
@@ -66,7 +67,7 @@ const fn row(
     CallRow { call, rest, socket, security, weight, orders }
 }
 
-const TABLE: [CallRow; 19] = {
+const TABLE: [CallRow; 20] = {
     use BinanceCall as C;
     use CallSecurity::{Public, Session, Signed};
     use CallWeight::{ByDepth, Fixed, Narrowed};
@@ -112,6 +113,8 @@ const TABLE: [CallRow; 19] = {
         row(C::LogOn, None, "session.logon", Signed, Fixed(2), 0),
         row(C::SubscribeUser, None, "userDataStream.subscribe", Session, Fixed(2), 0),
         row(C::SubscribeUserSigned, None, "userDataStream.subscribe.signature", Signed, Fixed(2), 0),
+        // Of at most twenty symbols.
+        row(C::Tickers, Some(("GET", "/api/v3/ticker/24hr")), "ticker.24hr", Public, Fixed(2), 0),
     ]
 };
 
@@ -182,7 +185,7 @@ mod tests {
         for (index, row) in TABLE.iter().enumerate() {
             assert_eq!(row.call as usize, index, "the rows are in the order of the variants");
         }
-        assert_eq!(BinanceCall::SubscribeUserSigned as usize + 1, TABLE.len());
+        assert_eq!(BinanceCall::Tickers as usize + 1, TABLE.len());
         let mut names: Vec<_> = TABLE.iter().map(|row| row.socket).collect();
         names.sort_unstable();
         names.dedup();

@@ -18,6 +18,8 @@ pub const TRADES_PAGE_MAX: i64 = 1_000;
 pub const ORDERS_PAGE_MAX: i64 = 1_000;
 /// The most that klines have in one answer.
 pub const KLINES_PAGE_MAX: i64 = 1_000;
+/// The most symbols of one question for tickers that has the least weight.
+pub const TICKERS_MAX: usize = 20;
 /// The most levels of a side in a depth snapshot.
 pub const DEPTH_LEVELS_MAX: u32 = 5_000;
 
@@ -84,6 +86,12 @@ impl BinanceRequest {
         let levels = levels.min(DEPTH_LEVELS_MAX);
         let parameters = Parameters::default().text("symbol", symbol).integer("limit", levels.into());
         Self { weight: depth_weight(levels), ..Self::new(BinanceCall::Depth, parameters) }
+    }
+
+    /// Best quotes and last trades of at most [`TICKERS_MAX`] symbols; further ones are not asked for.
+    pub fn tickers(symbols: &[String]) -> Self {
+        let asked = &symbols[..symbols.len().min(TICKERS_MAX)];
+        Self::new(BinanceCall::Tickers, Parameters::default().text("symbols", serde_json::json!(asked).to_string()))
     }
 
     /// Bars from an instant on, oldest first.

@@ -1,0 +1,8 @@
+//! Market streams on the network side: one connection, its successor, and the task that runs both.
+
+mod stream_connection;
+mod stream_successor;
+mod stream_task;
+
+pub(crate) use stream_connection::StreamLink;
+pub(crate) use stream_task::{StreamCommand, StreamTask};
