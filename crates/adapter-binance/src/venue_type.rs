@@ -14,6 +14,7 @@ use domain::ReferenceData;
 
 use crate::adapter::{BinanceAdapter, BinancePrices, BinanceSetup, TRADED_SYMBOLS};
 use crate::addresses::{AddressOverrides, BinanceAddresses};
+use crate::orders::order_mapping::{SELF_TRADE_WORDS, stp_mode};
 use crate::protocol::requests::encoding::KEY_HEADER;
 use crate::symbols::symbol_list::ask_for_symbols;
 
@@ -41,6 +42,12 @@ const SETTINGS: &[VenueSetting] = &[
         SettingForm::Whole(500, 60_000),
         "5000",
         "So long after it was sent the venue still carries a request out. An order without an answer is decided after it.",
+    ),
+    VenueSetting::optional(
+        "selfTrade",
+        SettingForm::Choice(&SELF_TRADE_WORDS),
+        "",
+        "What the venue does with an order that would trade with another of the account; blank: the default of its symbol.",
     ),
 ];
 
@@ -138,6 +145,7 @@ fn setup(settings: &VenueSettings, context: &VenueContext<'_>) -> Result<Binance
         exchange,
         addresses,
         receive_window_millis: settings.value("receiveWindowMillis").unwrap_or(RECEIVE_WINDOW_DEFAULT),
+        self_trade: settings.text("selfTrade").and_then(stp_mode),
         clock: context.clock.clone(),
         catalogue: context.catalogue.clone(),
         network,

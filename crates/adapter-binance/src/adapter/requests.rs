@@ -99,6 +99,7 @@ impl BinanceAdapter {
         let id = client_id(&request, terms.tif).ok_or_else(|| unmarked(terms.tif))?;
         let ticket = ticket_of(&listed.symbol, order.side, terms, order.properties, id);
         let ticket = ticket.map_err(|refusal| Text::from(refusal.to_string()))?;
+        let ticket = OrderTicket { stp_mode: self.setup.self_trade.clone(), ..ticket };
         let checked = check_ticket(self.symbols.listings(), listed, &ticket);
         checked.map_err(|refusal| Text::from(refusal.to_string()))?;
         let asked = Order { terms, ..order.clone() };

@@ -30,6 +30,7 @@ use crate::orders::inquiry::Inquiry;
 use crate::orders::leg_owners::LegOwners;
 use crate::prices::price_feed::PriceFeed;
 use crate::protocol::requests::signing::RequestSigner;
+use crate::protocol::venue_enums::BinanceStpMode;
 use crate::request_gate::RequestGate;
 use crate::symbols::symbol_table::SymbolTable;
 use crate::symbols::traded_symbols::TradedSymbols;
@@ -54,6 +55,8 @@ pub struct BinanceSetup {
     pub exchange: ExchangeId,
     pub addresses: BinanceAddresses,
     pub receive_window_millis: u32,
+    /// What the venue does with an order that would trade with another of the account; absent: the default of its symbol.
+    pub self_trade: Option<BinanceStpMode>,
     pub clock: RecorderClock,
     pub catalogue: Catalogue,
     pub network: NetworkVenue,

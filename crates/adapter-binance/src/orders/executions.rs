@@ -9,6 +9,9 @@ use crate::protocol::answers::account_answers::BinanceTrade;
 use crate::protocol::user_events::ExecutionEvent;
 use crate::protocol::venue_enums::{BinanceExecutionType, BinanceOrderStatus};
 
+/// Why an order ended that would have traded with another of the account.
+pub const SELF_TRADE_PREVENTED: &str = "self-trade prevention";
+
 /// One fill, the same from the stream and from the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BinanceFill {
@@ -152,7 +155,7 @@ fn reason(event: &ExecutionEvent) -> Option<Text> {
     let told = [&event.reject_reason, &event.expiry_reason].into_iter().flatten().find(|text| *text != "NONE");
     match told {
         Some(text) => Some(text.as_str().into()),
-        None if event.execution == BinanceExecutionType::TradePrevention => Some("self-trade prevention".into()),
+        None if event.execution == BinanceExecutionType::TradePrevention => Some(SELF_TRADE_PREVENTED.into()),
         None => None,
     }
 }

@@ -227,6 +227,7 @@ fn order_of(event: &ExecutionEvent) -> BinanceOrder {
         created: event.created,
         updated: Some(event.at),
         expiry_reason: event.expiry_reason.clone(),
+        prevented: event.prevented,
     }
 }
 

@@ -71,6 +71,20 @@ fn venue_tif(tif: TimeInForce) -> Option<BinanceTif> {
     }
 }
 
+/// Our words for what happens to an order that would trade with another of the account, as in the limit `selfTrade`.
+pub const SELF_TRADE_WORDS: [&str; 4] = ["refuse-newest", "cancel-resting", "cancel-both", "allow"];
+
+/// The venue's mode for one of [`SELF_TRADE_WORDS`].
+pub fn stp_mode(word: &str) -> Option<BinanceStpMode> {
+    match word {
+        "refuse-newest" => Some(BinanceStpMode::ExpireTaker),
+        "cancel-resting" => Some(BinanceStpMode::ExpireMaker),
+        "cancel-both" => Some(BinanceStpMode::ExpireBoth),
+        "allow" => Some(BinanceStpMode::None),
+        _ => None,
+    }
+}
+
 /// The order as the venue wants it.
 pub fn ticket_of(
     symbol: &str,

@@ -10,7 +10,7 @@ use domain::report::{VenueFill, VenueOrder, VenueOrderState};
 use domain::{Currency, OrderId, Quantity, Text, TimeInForce, WireId};
 
 use crate::orders::client_id::read_client_id;
-use crate::orders::executions::{BinanceFill, state_of};
+use crate::orders::executions::{BinanceFill, SELF_TRADE_PREVENTED, state_of};
 use crate::orders::order_mapping::{ShownTerms, terms_of};
 use crate::protocol::answers::account_answers::BinanceTrade;
 use crate::protocol::answers::order_answers::BinanceOrder;
@@ -95,7 +95,7 @@ pub fn picture(
     let before = earlier.iter().try_fold(Quantity::ZERO, |sum, leg| sum.plus(Quantity(leg.filled.0)));
     let terms = before.ok().and_then(|before| terms_with(newest, &legs, before)).ok_or_else(unclear)?;
     let state = state_of(&newest.status).ok_or_else(unclear)?;
-    let reason = newest.expiry_reason.as_deref().filter(|_| state == VenueOrderState::Expired).map(Text::from);
+    let reason = expiry_reason(newest).filter(|_| state == VenueOrderState::Expired);
     let other_legs = earlier.iter().map(|leg| leg_of(order, leg)).collect::<Result<_, _>>()?;
     let order = VenueOrder { order, ext_id: Some(ext_id(newest.order_id.0)), terms, state, reason };
     Ok(OrderPicture { order, fills, other_legs })
@@ -108,16 +108,29 @@ pub fn leg_of(order: OrderId, leg: &BinanceOrder) -> Result<VenueOrder, PictureG
     Ok(VenueOrder { order, ext_id: Some(ext_id(leg.order_id.0)), terms, state, reason: None })
 }
 
+/// The venue's own words. Self-trade prevention has no reason but its status.
+fn expiry_reason(leg: &BinanceOrder) -> Option<Text> {
+    let by_status = (leg.status == BinanceOrderStatus::ExpiredInMatch).then_some(SELF_TRADE_PREVENTED);
+    leg.expiry_reason.as_deref().or(by_status).map(Text::from)
+}
+
 /// `before`: what earlier legs have filled, which is part of our quantity.
 fn terms_with(newest: &BinanceOrder, legs: &[&BinanceOrder], before: Quantity) -> Option<OrderTerms> {
     terms_of(&ShownTerms {
         kind: &newest.kind,
         tif: &newest.tif,
-        quantity: Quantity(newest.quantity.0).plus(before).ok()?,
+        quantity: kept_quantity(newest).plus(before).ok()?,
         price: domain::Price(newest.price.0),
         stop_price: newest.stop_price.map(|price| domain::Price(price.0)).filter(|price| price.is_positive()),
         marked: legs.iter().rev().find_map(|leg| marked(leg)),
     })
+}
+
+/// Self-trade prevention may reduce an order that stays open. One that it has ended keeps its quantity, of which a part is not
+/// filled.
+fn kept_quantity(leg: &BinanceOrder) -> Quantity {
+    let prevented = leg.prevented.filter(|_| is_open(&leg.status)).unwrap_or_default();
+    Quantity(leg.quantity.0 - prevented.0)
 }
 
 /// The terms of an order of ours that has one leg; `None` where one of them is not known.

@@ -89,6 +89,9 @@ pub struct ExecutionEvent {
     pub is_maker: Option<bool>,
     #[serde(default, rename = "Q")]
     pub quote_quantity: Option<WireDecimal>,
+    /// What self-trade prevention has taken from the quantity so far.
+    #[serde(default, rename = "A")]
+    pub prevented: Option<WireDecimal>,
 }
 
 impl ExecutionEvent {

@@ -65,10 +65,15 @@ impl LabLines {
 
 impl LabHarness {
     pub(crate) fn start(kind: &'static str) -> Self {
+        Self::start_with(kind, &[])
+    }
+
+    /// With further settings of the venue.
+    pub(crate) fn start_with(kind: &'static str, further: &[(&'static str, &str)]) -> Self {
         let (lab, folder) = (Lab::start(), tempfile::tempdir().unwrap());
         let lines = LabLines::to(&lab);
         lab.write_credentials(&folder.path().join("key.toml"), "ALPHA", kind);
-        let adapter = adapter_of(&lines, folder.path());
+        let adapter = adapter_at(lines.all().map(CuttableProxy::address), folder.path(), further);
         Self {
             lab,
             lines,

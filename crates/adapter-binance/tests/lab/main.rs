@@ -17,3 +17,4 @@ mod rotation;
 mod key_rights;
 mod first_contact;
 mod market_streams;
+mod self_trade;

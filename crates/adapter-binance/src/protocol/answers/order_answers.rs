@@ -54,6 +54,9 @@ pub struct BinanceOrder {
     pub updated: Option<WireInteger>,
     #[serde(default, rename = "expiryReason")]
     pub expiry_reason: Option<String>,
+    /// What self-trade prevention has taken from the quantity: it was not traded, and is not open any more.
+    #[serde(default, rename = "preventedQuantity")]
+    pub prevented: Option<WireDecimal>,
 }
 
 /// Answer to an amendment that kept its priority.
