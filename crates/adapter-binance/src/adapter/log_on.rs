@@ -13,7 +13,7 @@ use serde::Deserialize;
 use tokio::sync::mpsc::channel;
 
 use super::api_connection::ApiLine;
-use super::price_connection::PriceLine;
+use super::prices::price_connection::PriceLine;
 use super::state::{BinanceAdapter, BinanceSession, Outbox, rest_client};
 use super::waiting::DueTimes;
 use crate::connection::ApiSession;

@@ -8,8 +8,6 @@ mod due_work;
 mod external;
 mod lists;
 mod log_on;
-mod price_connection;
-mod price_line;
 mod prices;
 mod requests;
 mod session_traits;

@@ -17,7 +17,7 @@ use tokio::runtime::Runtime;
 use tokio::sync::mpsc;
 
 use super::api_connection::ApiLine;
-use super::price_connection::PriceLine;
+use super::prices::price_connection::PriceLine;
 use super::waiting::{DueTimes, UnansweredRequest};
 use crate::addresses::BinanceAddresses;
 use crate::connection::RestClient;

@@ -5,28 +5,28 @@ use domain::report::{LineKind, ReportKind};
 use domain::{Text, Timestamp};
 use serde::Deserialize;
 
-use super::state::BinanceAdapter;
-use super::waiting::{RequestPurpose, RequestWay};
+use crate::adapter::state::BinanceAdapter;
+use crate::adapter::waiting::{RequestPurpose, RequestWay};
 use crate::market_streams::StreamCommand;
 use crate::protocol::answers::CallAnswer;
 use crate::protocol::answers::market_answers::SymbolTicker;
 use crate::protocol::requests::BinanceRequest;
 
 impl BinanceAdapter {
-    pub(super) fn on_prices_up(&mut self, at: Timestamp) {
+    pub(in crate::adapter) fn on_prices_up(&mut self, at: Timestamp) {
         if let Some(session) = &mut self.session {
             session.prices.on_begun(at);
         }
         self.on_prices(true, None);
     }
 
-    pub(super) fn on_prices_down(&mut self, reason: Text) {
+    pub(in crate::adapter) fn on_prices_down(&mut self, reason: Text) {
         // Behind the prices that came before.
         self.outbox.prices.extend(self.feed.on_line_down());
         self.on_prices(false, Some(reason));
     }
 
-    pub(super) fn on_prices_renewed(&mut self, at: Timestamp) {
+    pub(in crate::adapter) fn on_prices_renewed(&mut self, at: Timestamp) {
         let Some(session) = &mut self.session else { return };
         session.prices.on_begun(at);
         session.prices.renewals += 1;
@@ -40,7 +40,7 @@ impl BinanceAdapter {
         self.outbox.report(ReportKind::Line { line: LineKind::Prices, up, reason });
     }
 
-    pub(super) fn renew_prices(&mut self, at: Timestamp) {
+    pub(in crate::adapter) fn renew_prices(&mut self, at: Timestamp) {
         let is_due = self.session.as_mut().is_some_and(|session| session.prices.is_due(at));
         if is_due {
             self.command_streams(StreamCommand::Renew);
@@ -48,7 +48,7 @@ impl BinanceAdapter {
     }
 
     /// Compares what moved at the venue with what its streams have told.
-    pub(super) fn look_after_silence(&mut self, at: Timestamp) {
+    pub(in crate::adapter) fn look_after_silence(&mut self, at: Timestamp) {
         for silent in self.feed.silent_symbols(at) {
             tracing::warn!(
                 adapter = %self.setup.adapter, symbol = silent.symbol,
@@ -68,7 +68,7 @@ impl BinanceAdapter {
         }
     }
 
-    pub(super) fn on_look(&mut self, at: Timestamp, asked_at: Timestamp, answer: &CallAnswer) {
+    pub(in crate::adapter) fn on_look(&mut self, at: Timestamp, asked_at: Timestamp, answer: &CallAnswer) {
         let read = answer.outcome.as_ref().ok().and_then(|result| Vec::<SymbolTicker>::deserialize(result).ok());
         for ticker in read.iter().flatten() {
             self.feed.on_look(ticker, asked_at, at);

@@ -11,28 +11,28 @@ const RENEW_SECONDS: i64 = 23 * 3_600;
 /// Where none has taken over by then, it is asked for again.
 const RENEW_AGAIN_SECONDS: i64 = 300;
 
-pub(super) struct PriceLine {
+pub(in crate::adapter) struct PriceLine {
     commands: mpsc::Sender<StreamCommand>,
-    pub(super) is_up: bool,
-    pub(super) renewals: u64,
+    pub(in crate::adapter) is_up: bool,
+    pub(in crate::adapter) renewals: u64,
     renew_at: Timestamp,
 }
 
 impl PriceLine {
-    pub(super) fn open(commands: mpsc::Sender<StreamCommand>, now: Timestamp) -> Self {
+    pub(in crate::adapter) fn open(commands: mpsc::Sender<StreamCommand>, now: Timestamp) -> Self {
         Self { commands, is_up: true, renewals: 0, renew_at: now.plus_seconds(RENEW_SECONDS) }
     }
 
-    pub(super) fn try_send(&self, command: StreamCommand) -> Result<(), TrySendError<StreamCommand>> {
+    pub(in crate::adapter) fn try_send(&self, command: StreamCommand) -> Result<(), TrySendError<StreamCommand>> {
         self.commands.try_send(command)
     }
 
-    pub(super) fn on_begun(&mut self, now: Timestamp) {
+    pub(in crate::adapter) fn on_begun(&mut self, now: Timestamp) {
         self.renew_at = now.plus_seconds(RENEW_SECONDS);
     }
 
     /// Whether a new connection is to be asked for now.
-    pub(super) fn is_due(&mut self, now: Timestamp) -> bool {
+    pub(in crate::adapter) fn is_due(&mut self, now: Timestamp) -> bool {
         let is_due = self.renew_at <= now;
         if is_due {
             self.renew_at = now.plus_seconds(RENEW_AGAIN_SECONDS);

@@ -8,7 +8,7 @@ use domain::order::OrderTerms;
 use domain::report::AdapterCapabilities;
 use domain::{Order, SecurityId, Text, Timestamp};
 
-use super::state::{BinanceAdapter, BinanceSetup};
+use crate::adapter::state::{BinanceAdapter, BinanceSetup};
 
 /// The adapter without a key. What it could do with orders is not reachable from outside.
 pub struct BinancePrices(BinanceAdapter);
