@@ -7,15 +7,17 @@ use adapter_kit::recording::Masker;
 use adapter_kit::{NETWORK_SETTINGS, NetworkSettings, NetworkVenue};
 use adapters::paper::{self, PAPER_SETTINGS, PaperVenue, check_books};
 use adapters::venue_type::{
-    ListedSymbol, OpenVenue, OpenVenueError, OrderMode, SettingForm, SettingProblem, VenueContext, VenueProof,
-    VenueSetting, VenueSettings, VenueType, exchange_of,
+    ListedSymbol, OpenVenue, OpenVenueError, OrderMode, PastBars, SettingForm, SettingProblem, VenueContext,
+    VenueProof, VenueSetting, VenueSettings, VenueType, exchange_of,
 };
 use domain::ReferenceData;
 
 use crate::adapter::{BinanceAdapter, BinancePrices, BinanceSetup, TRADED_SYMBOLS};
 use crate::addresses::{AddressOverrides, BinanceAddresses};
 use crate::orders::order_mapping::{SELF_TRADE_WORDS, stp_mode};
+use crate::prices::past_bars::BinanceBars;
 use crate::protocol::requests::encoding::KEY_HEADER;
+use crate::symbols::public_calls::PublicCalls;
 use crate::symbols::symbol_list::ask_for_symbols;
 
 /// For so long after its time stamp the venue carries a request out, where the setting says nothing else.
@@ -91,11 +93,20 @@ impl VenueType for BinanceSpotType {
         settings: &VenueSettings,
         context: &VenueContext<'_>,
     ) -> Option<Result<Vec<ListedSymbol>, OpenVenueError>> {
-        let public = NetworkSettings { credentials: None, is_recorded: false, ..NetworkSettings::read(settings) };
-        let listed = network(public, settings, context).and_then(|(addresses, network)| {
-            ask_for_symbols(&addresses, &network, &files(context), &context.clock).map_err(OpenVenueError)
+        let calls = public_calls(settings, context);
+        Some(calls.and_then(|calls| ask_for_symbols(calls).map_err(OpenVenueError)))
+    }
+
+    fn past_bars(
+        &self,
+        settings: &VenueSettings,
+        context: &VenueContext<'_>,
+    ) -> Option<Result<Box<dyn PastBars>, OpenVenueError>> {
+        let opened = public_calls(settings, context).and_then(|calls| {
+            let opened = BinanceBars::open(calls, context.clock.clone(), context.adapter.0.clone());
+            opened.map_err(OpenVenueError)
         });
-        Some(listed)
+        Some(opened.map(|bars| Box::new(bars) as _))
     }
 
     fn open(&self, settings: &VenueSettings, context: &VenueContext<'_>) -> Result<OpenVenue, OpenVenueError> {
@@ -107,6 +118,13 @@ impl VenueType for BinanceSpotType {
         let recording = adapter.recording().map(|recording| Box::new(recording) as _);
         Ok(OpenVenue { recording, ..OpenVenue::new(adapter) })
     }
+}
+
+/// For calls without a key, from the command line.
+fn public_calls(settings: &VenueSettings, context: &VenueContext<'_>) -> Result<PublicCalls, OpenVenueError> {
+    let public = NetworkSettings { credentials: None, is_recorded: false, ..NetworkSettings::read(settings) };
+    let (addresses, network) = network(public, settings, context)?;
+    PublicCalls::open(&addresses, &network, &files(context), &context.clock).map_err(OpenVenueError)
 }
 
 /// The adapter of a venue, not connected yet.

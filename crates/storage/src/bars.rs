@@ -19,6 +19,9 @@ use crate::price_files::{CsvSource, InvalidPriceData, PriceFileKind, PriceFileSp
 /// The folder of all of it within the data folder.
 pub const FOLDER: &str = "bars";
 
+/// The file of the folder that names where bars were fetched from, and when.
+pub const SOURCES: &str = "sources.csv";
+
 const HEADER: &str = "dateTime,open,high,low,close,vol,vwap";
 
 type BarFileKey = (SecurityId, BarSize);
@@ -62,6 +65,23 @@ impl BarFiles {
             };
             files.insert(key, self.append_to(key, known, &bars)?);
         }
+        Ok(())
+    }
+
+    /// Adds bars of one security and size from elsewhere, between those that are stored. Where both have a bar, the new one
+    /// counts: of a stored one parts may be missing. Of all of them the newest are kept.
+    pub fn merge(&self, bars: &[Bar]) -> io::Result<()> {
+        let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(first) = bars.first() else { return Ok(()) };
+        let key = (first.security, first.size);
+        fs::create_dir_all(self.folder.join(key.1.name()))?;
+        let stored = self.read(key).map_err(|bad| io::Error::new(io::ErrorKind::InvalidData, bad.to_string()))?;
+        let merged: BTreeMap<Timestamp, Bar> =
+            stored.into_iter().chain(bars.iter().cloned()).map(|bar| (bar.at, bar)).collect();
+        let mut merged: Vec<Bar> = merged.into_values().collect();
+        merged.drain(..merged.len().saturating_sub(self.kept));
+        self.rewrite(key, &merged)?;
+        files.remove(&key);
         Ok(())
     }
 
@@ -224,6 +244,22 @@ mod tests {
             "dateTime,open,high,low,close,vol,vwap\n1735689600000,1,1,1,1,3,1\n1735689660000,2,2,2,2,3,2\n\
              1735689720000,3,3,3,3,3,3\n"
         );
+    }
+
+    #[test]
+    fn bars_from_elsewhere_go_between_the_stored_ones_and_replace_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = files(&folder, 4);
+        files.append(&[bar(3, 30), bar(5, 50)]).unwrap();
+        let fetched = [bar(1, 1), bar(2, 2), bar(3, 3), bar(4, 4)].map(|bar| Bar::clone(&bar));
+        files.merge(&fetched).unwrap();
+        assert_eq!(closes(&files, 10), ["2", "3", "4", "50"], "the newest four");
+        files.append(&[bar(5, 7), bar(6, 60)]).unwrap();
+        assert_eq!(closes(&files, 10), ["2", "3", "4", "50", "60"]);
+        let mistaken = "close,open,low,high,dateTime\n5,5,6,5,1735689000000\n";
+        fs::write(path(&folder), mistaken).unwrap();
+        files.merge(&fetched).unwrap_err();
+        assert_eq!(fs::read_to_string(path(&folder)).unwrap(), mistaken, "it is left alone");
     }
 
     #[test]

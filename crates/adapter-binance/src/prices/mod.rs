@@ -4,3 +4,4 @@ pub mod depth_book;
 pub mod market_mapping;
 pub mod price_feed;
 mod stream_watch;
+pub(crate) mod past_bars;

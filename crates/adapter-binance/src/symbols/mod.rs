@@ -3,4 +3,5 @@
 pub mod symbol_rules;
 pub mod symbol_table;
 pub mod traded_symbols;
+pub(crate) mod public_calls;
 pub(crate) mod symbol_list;

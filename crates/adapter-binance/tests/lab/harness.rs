@@ -14,7 +14,8 @@ use adapter_binance::venue_type::open_adapter;
 use adapter_binance::{BinanceAdapter, BinanceSpotType};
 use adapters::Adapter;
 use adapters::conformance::{DurableView, FailedHalf, Harness, OrderIntent};
-use adapters::venue_type::{COMMON_SETTINGS, VenueContext, VenueSettings, VenueType};
+use adapters::thread::AdapterClock;
+use adapters::venue_type::{COMMON_SETTINGS, PastBars, VenueContext, VenueSettings, VenueType};
 use bus::Catalogue;
 use domain::order::OrderTerms;
 use domain::report::LineKind;
@@ -151,10 +152,51 @@ fn adapter_of(lines: &LabLines, folder: &Path) -> BinanceAdapter {
 
 /// The adapter of a venue with REST, WebSocket API and streams at these addresses, and a key in `key.toml`.
 pub(crate) fn adapter_at(
-    [rest, api, streams]: [SocketAddr; 3],
+    addresses: [SocketAddr; 3],
     folder: &Path,
     further: &[(&'static str, &str)],
 ) -> BinanceAdapter {
+    adapter_for(addresses, folder, further, &[bitcoin()])
+}
+
+fn bitcoin() -> LabPair {
+    LabPair { id: BITCOIN.0, base: "BTC".to_owned() }
+}
+
+/// A security of the lab, for dollars.
+pub(crate) struct LabPair {
+    pub(crate) id: u64,
+    pub(crate) base: String,
+}
+
+pub(crate) fn adapter_for(
+    addresses: [SocketAddr; 3],
+    folder: &Path,
+    further: &[(&'static str, &str)],
+    pairs: &[LabPair],
+) -> BinanceAdapter {
+    in_context((addresses, folder, further, pairs), Arc::new(now), |settings, context| {
+        open_adapter(settings, context).unwrap()
+    })
+}
+
+/// Bars of the past of a lab, at a time of one's own.
+pub(crate) fn past_bars(lab: &Lab, folder: &Path, clock: AdapterClock) -> Box<dyn PastBars> {
+    lab.write_credentials(&folder.join("key.toml"), "ALPHA", "HMAC");
+    let addresses = ["binanceRest", "binanceWsApi", "binanceStreams"].map(|face| lab.socket_address(face));
+    in_context((addresses, folder, &[], &[bitcoin()]), clock, |settings, context| {
+        BinanceSpotType.past_bars(settings, context).unwrap().unwrap()
+    })
+}
+
+/// Addresses of REST, WebSocket API and streams, the folder of the venue's files, further settings, and securities.
+type LabVenue<'a> = ([SocketAddr; 3], &'a Path, &'a [(&'static str, &'a str)], &'a [LabPair]);
+
+fn in_context<T>(
+    ([rest, api, streams], folder, further, pairs): LabVenue<'_>,
+    clock: AdapterClock,
+    make: impl FnOnce(&VenueSettings, &VenueContext<'_>) -> T,
+) -> T {
     let roots = folder.join("roots.pem");
     fs::write(&roots, rcgen::generate_simple_self_signed(Vec::new()).unwrap().cert.pem()).unwrap();
     let written: BTreeMap<&str, String> = [
@@ -174,33 +216,36 @@ pub(crate) fn adapter_at(
     let problems = BinanceSpotType.check(&settings);
     assert!(problems.is_empty(), "{problems:?}");
     let catalogue = Catalogue::default();
-    catalogue.replace(Arc::new(reference()));
+    catalogue.replace(Arc::new(reference(pairs)));
     let context = VenueContext {
         instance: INSTANCE,
         adapter: AdapterName::new("BINANCE-SPOT", Some("LAB")),
         folder,
-        clock: Arc::new(now),
+        clock,
         catalogue,
         opening_quotes: &BTreeMap::new(),
         last_prices: &BTreeMap::new(),
         opening_cash: None,
     };
-    open_adapter(&settings, &context).unwrap()
+    make(&settings, &context)
 }
 
-/// Bitcoin for dollars, under another symbol than the venue's.
-fn reference() -> ReferenceData {
-    let (base, transaction) = ("BTC".parse().unwrap(), "USDT".parse().unwrap());
-    let bitcoin = Security {
-        kind: SecurityKind::Forex { base, transaction },
+/// Each under another symbol than the venue's.
+fn security(LabPair { id, base }: &LabPair) -> Security {
+    let transaction = "USDT".parse().unwrap();
+    Security {
+        kind: SecurityKind::Forex { base: base.parse().unwrap(), transaction },
         currency: transaction,
         qty_incr: Decimal::new(1, 5),
-        adapter_ticker: Some("BTCUSDT".into()),
-        ..samples::stock(BITCOIN.0, "BTC/USDT")
-    };
+        adapter_ticker: Some(format!("{base}USDT").into()),
+        ..samples::stock(*id, &format!("{base}/USDT"))
+    }
+}
+
+fn reference(pairs: &[LabPair]) -> ReferenceData {
     let mut reference = ReferenceData::default();
     reference.exchanges.insert(samples::EXCHANGE, Arc::new(samples::exchange()));
-    reference.securities.insert(BITCOIN, Arc::new(bitcoin));
+    reference.securities.extend(pairs.iter().map(|pair| (SecurityId(pair.id), Arc::new(security(pair)))));
     let account = Account {
         adapter_type: "BINANCE-SPOT".into(),
         session_qualifier: Some("LAB".into()),

@@ -18,3 +18,4 @@ mod key_rights;
 mod first_contact;
 mod market_streams;
 mod self_trade;
+mod past_bars;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use bus::Catalogue;
 use domain::report::VenueListing;
-use domain::{AdapterName, Exchange, Money, Price, ReferenceData, SecurityId, Text};
+use domain::{AdapterName, Bar, BarSize, Exchange, Money, Price, ReferenceData, SecurityId, Text, Timestamp};
 pub use domain::{OrderMode, VenueFacts, VenueProof};
 use venue_sim::OpeningQuotes;
 
@@ -62,8 +62,40 @@ pub trait VenueType: Sync {
         None
     }
 
+    /// Bars that the venue still has, asked for without a key; `None` where the type has none.
+    fn past_bars(
+        &self,
+        settings: &VenueSettings,
+        context: &VenueContext<'_>,
+    ) -> Option<Result<Box<dyn PastBars>, OpenVenueError>> {
+        let _ = (settings, context);
+        None
+    }
+
     /// Opens the venue. Connecting comes later, on the adapter's own thread.
     fn open(&self, settings: &VenueSettings, context: &VenueContext<'_>) -> Result<OpenVenue, OpenVenueError>;
+}
+
+/// Bars of the past at a venue.
+pub trait PastBars {
+    /// What the bars are called after.
+    fn source(&self) -> &Text;
+
+    /// Closed bars, oldest first. Blocks, also where the venue's rate limits make it wait.
+    fn bars(&mut self, wanted: &WantedBars) -> Result<Vec<Bar>, String>;
+}
+
+/// Which bars are wanted, from this instant on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WantedBars {
+    /// The security that they become bars of.
+    pub security: SecurityId,
+    /// The venue's name of it.
+    pub symbol: Text,
+    /// Their length.
+    pub size: BarSize,
+    /// The first one begins then, or later.
+    pub from: Timestamp,
 }
 
 /// A currency pair that a venue lists.

@@ -20,7 +20,7 @@ use crate::exit_failure::{Exit, ExitFailure};
 use crate::tls::CertificateSource;
 use crate::venues::venue_command::VenueCommand;
 use crate::venues::venues_command::{self, VenuesCommand};
-use crate::venues::{venue_check, venue_command, venue_symbols};
+use crate::venues::{venue_bars, venue_check, venue_command, venue_symbols};
 use crate::{backup, compose, control, distributed, logging, reference, simulate};
 
 pub fn execute(command: CliCommand, strategies: strategy::StrategyRegistry) -> Result<(), ExitFailure> {
@@ -59,6 +59,7 @@ pub fn execute(command: CliCommand, strategies: strategy::StrategyRegistry) -> R
         CliCommand::Venues(VenuesCommand::List(config)) => print(&venues_command::list(&load(config)?)),
         CliCommand::Venues(VenuesCommand::Check(arguments)) => venue_check::check(*arguments),
         CliCommand::Venues(VenuesCommand::Symbols(arguments)) => print(&venue_symbols::execute(*arguments)?),
+        CliCommand::Venues(VenuesCommand::Bars(arguments)) => venue_bars::execute(*arguments),
         CliCommand::Fix(command) => print(&fix_command::execute(&command)?),
         CliCommand::Venue(VenueCommand::Serve { config, demo, data_dir, set }) => {
             venue_command::serve(config.as_deref(), demo, &data_dir, &set)
@@ -96,7 +97,7 @@ fn writes_data(command: &CliCommand) -> bool {
         | CliCommand::Token(_)
         | CliCommand::Venue(_) => true,
         CliCommand::Journal(command) => !matches!(command, JournalCommand::Verify(_)),
-        CliCommand::Venues(command) => matches!(command, VenuesCommand::Check(_)),
+        CliCommand::Venues(command) => matches!(command, VenuesCommand::Check(_) | VenuesCommand::Bars(_)),
         CliCommand::CheckConfig(_)
         | CliCommand::SampleConfig
         | CliCommand::SampleCluster

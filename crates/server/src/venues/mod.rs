@@ -5,4 +5,5 @@ pub mod venue_command;
 pub mod venues_command;
 pub mod venue_check;
 pub mod venue_symbols;
+pub mod venue_bars;
 pub mod symbol_folder;

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use clap::Subcommand;
 
 use crate::config::{Config, ConfigArgs, ConfiguredVenue};
+use crate::venues::venue_bars::VenueBarsArgs;
 use crate::venues::venue_check::VenueCheckArgs;
 use crate::venues::venue_symbols::VenueSymbolsArgs;
 
@@ -26,6 +27,13 @@ pub enum VenuesCommand {
     /// Needs no key, and the server may run.
     #[command(verbatim_doc_comment)]
     Symbols(Box<VenueSymbolsArgs>),
+    /// Fetch bars of the past from a venue and store them, for charts and the warm-up of strategies.
+    ///
+    /// A line for each security: how many bars, from when to when. They are put between the stored bars of the data folder and replace
+    /// those of the same time; bars/sources.csv names where they came from. Needs no key, and keeps the venue's rate limits.
+    /// Exits with 1 where a security got none. No server may run on the data folder.
+    #[command(verbatim_doc_comment)]
+    Bars(Box<VenueBarsArgs>),
 }
 
 const HEADINGS: [&str; 5] = ["VENUE", "ADAPTER", "ORDERS", "ACCOUNT", "ADAPTER IS"];
