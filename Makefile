@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run test venue-faults venue-clients damage kill kill-faults kill-years depth lost-answers power-cut soak record-release fuzz simulate simulate-bugs audit test-bugs test-screen test-stories test-docs test-rust bench lint build doc setup node ui
+.PHONY: help run test venue-faults venue-clients damage kill kill-faults kill-years venue-limits depth lost-answers power-cut soak record-release fuzz simulate simulate-bugs audit test-bugs test-screen test-stories test-docs test-rust bench lint build doc setup node ui
 
 # The binary is built once; end-to-end tests find it by this name.
 TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))
@@ -86,6 +86,9 @@ kill-faults: build ## the same at venues that lose, double and reorder reports a
 
 kill-years: build ## kill the server while it writes snapshots, backups, the archive and the import of old users, 50 times each (KILLS=, RIALTO_SEED=)
 	scripts/kill-years.py $(RIALTO) $(or $(KILLS),50) $(RIALTO_SEED)
+
+venue-limits: build ## three minutes at a venue with a twentieth of Binance's limits: it never has to refuse (SECONDS=)
+	LIMIT_SECONDS=$(or $(SECONDS),180) cargo test -p adapter-binance --test lab within_a_twentieth -- --nocapture
 
 depth: ## ten million depth updates with seeded gaps: the book is never crossed and equals the venue's after every resync (UPDATES=)
 	DEPTH_UPDATES=$(or $(UPDATES),10000000) cargo test --release -p adapter-binance --test depth -- --nocapture a_lossy_line

@@ -17,5 +17,6 @@ mod rotation;
 mod key_rights;
 mod first_contact;
 mod market_streams;
+mod limits;
 mod self_trade;
 mod past_bars;

@@ -6,4 +6,5 @@ mod filters;
 mod listings;
 mod executions;
 mod rates;
+mod trading_hour;
 mod market_data;

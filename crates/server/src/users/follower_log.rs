@@ -34,7 +34,9 @@ impl AdminLog for FollowerAdminLog {
 
 #[cfg(test)]
 mod tests {
-    use bus::inbox::{InFlightLimits, LaneLimits, inbox_with};
+    use bus::inbox::inbox_with;
+    use bus::lanes::LaneLimits;
+    use bus::quotas::InFlightLimits;
 
     use super::*;
 
