@@ -15,6 +15,10 @@ fn fills_survive_restarts_of_both_sides(version: &'static str, dialect: &'static
     desk.submit(&order(2, Side::Sell));
     assert_eq!(desk.reports(2), ["1 filled 100 @ 10.5 (1@100)", "2 filled 100 @ 10.5 (2@100)"]);
 
+    // The journal has them, so they do not come again.
+    desk.make_durable();
+    (0..3).for_each(|_| desk.advance(10));
+
     // Its first execution after a restart has the ExecID 1 again, and is another one: of another order.
     executor.restart();
     desk.lose();
