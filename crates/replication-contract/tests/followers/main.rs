@@ -241,7 +241,7 @@ fn a_journal_that_lacks_what_was_read_is_refused() {
 fn a_follower_syncs_always() {
     let folder = tempfile::tempdir().unwrap();
     let lock = DataDirLock::acquire(folder.path()).unwrap();
-    let instance = replication_contract::sample_frames::INSTANCE;
+    let instance = INSTANCE;
     let options = JournalOptions { sync: SyncMode::Os, ..JournalOptions::new(instance) };
     let opened = Journal::inspect(&lock, &options, &mut |_| {}).unwrap().open_sealed();
     let refused = opened.err().expect("it must sync").to_string();
