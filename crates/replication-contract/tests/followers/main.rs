@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use member::{Member, lead, read_all};
 use replication_contract::sample_frames::INSTANCE;
 use replication_contract::{MemoryLog, StoreFault};
-use storage::journal::{Journal, JournalOptions, SyncMode};
+use storage::journal::{Journal, JournalOptions, SealedFrame, SyncMode};
 use storage::lock::DataDirLock;
 use storage::replication::{FollowError, instance_in};
 
@@ -267,7 +267,7 @@ fn a_frame_shows_its_records() {
     let frames = member.frames();
     let shown: Vec<_> = frames
         .iter()
-        .flat_map(|frame| frame.records())
+        .flat_map(SealedFrame::records)
         .map(|record| (record.sequence, record.kind, record.payload))
         .collect();
     assert_eq!(shown, [(1, 1, b"order 1".as_slice()), (2, 1, b"order 2")]);
