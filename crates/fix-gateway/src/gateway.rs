@@ -62,7 +62,7 @@ impl Gateway {
     /// Restores every session from its store.
     pub fn open(parts: GatewayParts, sessions: &FixSessionFile) -> Result<Self, String> {
         let GatewayParts { bus, ledger, access, instance, clock, wall } = parts;
-        let shapes = Dictionary::fix44_with_extensions();
+        let shapes = Dictionary::shared_fix44_with_extensions();
         let clock = SessionClock::new(move || UtcTimestamp::from_nanos(clock().0))
             .with_wall(move || UtcTimestamp::from_nanos(wall().0));
         let house = GatewayContext {

@@ -9,7 +9,6 @@ use std::sync::Arc;
 pub struct DictionaryCache {
     /// The folder of the settings file.
     folder: PathBuf,
-    built_in: Option<Arc<Dictionary>>,
     files: BTreeMap<String, Arc<Dictionary>>,
 }
 
@@ -23,9 +22,7 @@ impl DictionaryCache {
     pub fn get(&mut self, choice: &DictionaryChoice) -> Result<Option<Arc<Dictionary>>, String> {
         match choice {
             DictionaryChoice::None => Ok(None),
-            DictionaryChoice::BuiltIn => {
-                Ok(Some(self.built_in.get_or_insert_with(|| Arc::new(Dictionary::fix44_with_extensions())).clone()))
-            }
+            DictionaryChoice::BuiltIn => Ok(Some(Dictionary::shared_fix44_with_extensions())),
             DictionaryChoice::File(path) => self.file(path).map(Some),
         }
     }

@@ -38,5 +38,5 @@ pub(crate) struct GatewayContext {
     pub(crate) exec_ids: ExecIds,
     pub(crate) event_router: EventRouter,
     /// The standard messages of FIX 4.4, whatever dictionary a session validates with.
-    pub(crate) dictionary: Dictionary,
+    pub(crate) dictionary: Arc<Dictionary>,
 }

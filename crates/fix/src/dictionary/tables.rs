@@ -7,6 +7,7 @@ use super::{builtin, xml};
 use crate::dictionary::spec::FieldType;
 use crate::tag::{self, Tag};
 use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock};
 
 /// Tags below this are looked up in an array, others in a tree.
 const NEAR_TAGS: usize = 10_000;
@@ -128,6 +129,12 @@ impl Dictionary {
     /// FIX 4.4 with the platform's own tags 7001 to 7003 on New Order Single.
     pub fn fix44_with_extensions() -> Self {
         Self::flatten(builtin::fix44_with_extensions())
+    }
+
+    /// The same, made once for all that use it: to make it takes longer than to open a port.
+    pub fn shared_fix44_with_extensions() -> Arc<Self> {
+        static SHARED: LazyLock<Arc<Dictionary>> = LazyLock::new(|| Arc::new(Dictionary::fix44_with_extensions()));
+        SHARED.clone()
     }
 
     /// A dictionary file in QuickFIX's XML format.
