@@ -74,14 +74,11 @@ impl AccessFixture {
     fn put(&self, user: &str, role: UserRole, password: &str, replace: bool) -> Result<(), UserStoreError> {
         let password = Password::new(password.into()).unwrap();
         let register = self.access.user_store();
-        let outcome =
-            register.add_user((&name(user), &role, &password), replace, &actor("user add"), self.access.now());
-        outcome
+        register.add_user((&name(user), &role, &password), replace, &actor("user add"), self.access.now())
     }
 
     pub(crate) fn remove(&self, user: &str) -> Result<(), UserStoreError> {
-        let outcome = self.access.user_store().remove_user(&name(user), &actor("user remove"), self.access.now());
-        outcome
+        self.access.user_store().remove_user(&name(user), &actor("user remove"), self.access.now())
     }
 
     pub(crate) fn new_token(&self, wanted: &str, role: UserRole, days: u32) -> Result<Secret, UserStoreError> {
@@ -91,8 +88,7 @@ impl AccessFixture {
     }
 
     pub(crate) fn revoke(&self, token: &str) -> Result<(), UserStoreError> {
-        let outcome = self.access.user_store().revoke_token(&name(token), &actor("token revoke"), self.access.now());
-        outcome
+        self.access.user_store().revoke_token(&name(token), &actor("token revoke"), self.access.now())
     }
 
     /// The identity, as `name role`, or the code of the refusal.
