@@ -75,9 +75,10 @@ impl Picture {
         for (topic, shown) in &self.snapshot {
             let mut words = record.orders[..begins].iter().map(|(due, _)| due).filter(|due| due.destination == *topic);
             // Without a change behind it, it is not known how old the snapshot is.
-            let is_word = match self.changes.is_empty() {
-                true => words.any(|due| due.body == shown.body),
-                false => words.next_back().is_some_and(|due| due.body == shown.body),
+            let is_word = if self.changes.is_empty() {
+                words.any(|due| due.body == shown.body)
+            } else {
+                words.next_back().is_some_and(|due| due.body == shown.body)
             };
             ensure(is_word, TOPICS_IN_ORDER, || format!("{name} was shown {shown:?}, which it was not"))?;
         }
