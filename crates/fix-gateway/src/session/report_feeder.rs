@@ -322,7 +322,7 @@ mod tests {
         let payload = minicbor::to_vec(&alarm).unwrap();
         let good = StoredEvent { sequence: 7, at: Timestamp(1), class: EventClass::Alarm as u8, payload };
         let bad = StoredEvent { sequence: 8, payload: vec![0xff], ..good.clone() };
-        assert_eq!(decode_all(&[good.clone()]).map(|events| events.len()).ok(), Some(1));
+        assert_eq!(decode_all(std::slice::from_ref(&good)).map(|events| events.len()).ok(), Some(1));
         let failed = decode_all(&[good.clone(), bad, good]).unwrap_err().to_string();
         assert_eq!(failed, "history can't be read: an event of sequence 8 is damaged or of another build");
     }

@@ -39,7 +39,7 @@ enum HostStep {
     /// A strategy that a crash left in a phase exits first; the answer has the number of the run.
     LookAtPhases,
     Exit,
-    State(Query),
+    State(Box<Query>),
     Enter(StrategyPhase),
     /// The strategy is in a phase, and the next is not asked for before it says so.
     Await,
@@ -87,7 +87,7 @@ impl SteppedHost {
     fn begin(&mut self, step: &HostStep) -> bool {
         let asked = match step {
             HostStep::LookAtPhases => self.bus.inbox.query(Query::Phases),
-            HostStep::State(query) => self.bus.inbox.query(query.clone()),
+            HostStep::State(query) => self.bus.inbox.query(Query::clone(query)),
             HostStep::Exit => self.bus.inbox.command(enter(StrategyPhase::Exit)),
             HostStep::Enter(phase) => self.bus.inbox.command(enter(*phase)),
             HostStep::Await => return self.notes.try_recv().is_ok(),
@@ -128,7 +128,7 @@ impl SteppedHost {
         let runner = StrategyRunner::new(who, strategy, self.bus.catalogue.current());
         self.thread = Some(StrategyThread::new(runner, link.clone(), self.clock.clone(), self.notes_in.clone()));
         self.link = Some(link);
-        self.next.extend(state_queries(STRATEGY).map(HostStep::State));
+        self.next.extend(state_queries(STRATEGY).map(|query| HostStep::State(Box::new(query))));
         for phase in PHASES {
             self.next.extend([HostStep::Enter(phase), HostStep::Await]);
         }
