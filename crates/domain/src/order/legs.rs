@@ -7,6 +7,9 @@ use crate::amount::Quantity;
 use crate::ids::Text;
 use crate::order::order_terms::OrderTerms;
 
+/// Legs that an order keeps; beyond it the oldest that ended without a fill is forgotten.
+pub const ORDER_LEGS_MAX: usize = 16;
+
 /// Legs of an order, oldest first. An order with one leg has no list: its `ext_id` is that leg.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Encode, Decode)]
 #[cbor(transparent)]
@@ -71,6 +74,17 @@ impl OrderLeg {
 }
 
 impl OrderLegs {
+    /// Adds a leg. What is forgotten for it can only come back as a late fill, which names its leg by itself.
+    pub fn push(&mut self, leg: OrderLeg) {
+        if self.0.len() >= ORDER_LEGS_MAX {
+            let is_over = |known: &OrderLeg| known.state == LegState::Ended && known.filled.is_zero();
+            if let Some(oldest) = self.0.iter().position(is_over) {
+                self.0.remove(oldest);
+            }
+        }
+        self.0.push(leg);
+    }
+
     /// The leg with that id.
     pub fn get(&self, ext_id: &str) -> Option<&OrderLeg> {
         self.0.iter().find(|leg| &*leg.ext_id == ext_id)
@@ -79,5 +93,27 @@ impl OrderLegs {
     /// The leg with that id.
     pub fn get_mut(&mut self, ext_id: &str) -> Option<&mut OrderLeg> {
         self.0.iter_mut().find(|leg| &*leg.ext_id == ext_id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::order::{OrderKind, TimeInForce};
+
+    #[test]
+    fn of_many_legs_the_oldest_that_ended_without_a_fill_is_forgotten() {
+        let terms = OrderTerms { quantity: 10.into(), kind: OrderKind::Market, tif: TimeInForce::Day };
+        let mut legs = OrderLegs::default();
+        for number in 0..ORDER_LEGS_MAX + 2 {
+            let mut leg = OrderLeg::live(format!("V{number}").into(), terms);
+            if number == 0 {
+                leg.add_fill(3.into());
+            }
+            leg.state = if number == 1 { LegState::Live } else { LegState::Ended };
+            legs.push(leg);
+        }
+        let kept: Vec<_> = ["V0", "V1", "V2", "V3", "V4"].into_iter().filter(|leg| legs.get(leg).is_some()).collect();
+        assert_eq!((legs.0.len(), kept), (ORDER_LEGS_MAX, vec!["V0", "V1", "V4"]));
     }
 }

@@ -17,7 +17,7 @@ use crate::time::Timestamp;
 use liquidity::Liquidity;
 use order_properties::OrderProperties;
 
-pub use legs::{LegState, OrderLeg, OrderLegs};
+pub use legs::{LegState, ORDER_LEGS_MAX, OrderLeg, OrderLegs};
 pub use order_terms::{IdPolicy, OrderTerms, Side, Source, TimeInForce};
 pub use order_type::OrderKind;
 pub use requests::{OrderRequest, PendingRequest, ReplaceRequest};

@@ -75,7 +75,7 @@ impl Trading {
             begin_legs(order);
             let legs = order.legs.get_or_insert_default();
             if legs.get(leg).is_none() {
-                legs.0.push(OrderLeg::live(leg.clone(), terms));
+                legs.push(OrderLeg::live(leg.clone(), terms));
             }
         });
         self.warn_stray_leg(&added, leg, out);
@@ -193,7 +193,7 @@ fn add_leg(order: &mut Order, ext_id: &Text, terms: OrderTerms) {
     let legs = order.legs.get_or_insert_default();
     match legs.get_mut(ext_id) {
         Some(known) => known.state = LegState::Live,
-        None => legs.0.push(OrderLeg::live(ext_id.clone(), OrderTerms { quantity, ..terms })),
+        None => legs.push(OrderLeg::live(ext_id.clone(), OrderTerms { quantity, ..terms })),
     }
 }
 
