@@ -103,6 +103,10 @@ impl StampedBatch {
 }
 
 /// A request that is recorded and not answered yet.
+#[allow(
+    clippy::large_enum_variant,
+    reason = "a command is the usual case, and a box would be an allocation for each order"
+)]
 pub(crate) enum UnansweredRequest {
     Command(Sequenced<Input>),
     Query(Box<domain::Query>),
