@@ -80,20 +80,14 @@ impl StreamConnection {
 
     /// It may be dropped and called again without a loss.
     pub(super) async fn next(&mut self) -> StreamNews {
-        loop {
-            tokio::select! {
-                received = self.session.receive() => match received {
-                    Ok(MarketEvent::Answered { id, refused }) => {
-                        if let Some(news) = self.on_answered(id, refused) {
-                            return news;
-                        }
-                    }
-                    Ok(MarketEvent::ServerShutdown) => return StreamNews::Shutdown,
-                    Ok(event) => return StreamNews::Event(event),
-                    Err(error) => return StreamNews::Ended(error.to_string()),
-                },
-                () = sleep_until(self.next_command), if !self.waiting.is_empty() => return StreamNews::CommandDue,
-            }
+        tokio::select! {
+            received = self.session.receive() => match received {
+                Ok(MarketEvent::Answered { id, refused }) => self.on_answered(id, refused),
+                Ok(MarketEvent::ServerShutdown) => StreamNews::Shutdown,
+                Ok(event) => StreamNews::Event(event),
+                Err(error) => StreamNews::Ended(error.to_string()),
+            },
+            () = sleep_until(self.next_command), if !self.waiting.is_empty() => StreamNews::CommandDue,
         }
     }
 
@@ -117,14 +111,15 @@ impl StreamConnection {
         self.session.close().await;
     }
 
-    fn on_answered(&mut self, id: Option<i64>, refused: Option<String>) -> Option<StreamNews> {
+    /// An answer about streams that are not wanted any more is news too, without any stream.
+    fn on_answered(&mut self, id: Option<i64>, refused: Option<String>) -> StreamNews {
         let found = id.and_then(|id| u64::try_from(id).ok()).and_then(|id| self.asked.remove(&id));
-        let wanted = found.filter(|change| change.is_wanted).map(|change| change.streams);
+        let wanted = found.filter(|change| change.is_wanted).map_or_else(Vec::new, |change| change.streams);
         match refused {
-            None => wanted.map(StreamNews::Confirmed),
+            None => StreamNews::Confirmed(wanted),
             Some(reason) => {
                 tracing::warn!(reason, "the venue refused a command about market streams");
-                wanted.map(StreamNews::Refused)
+                StreamNews::Refused(wanted)
             }
         }
     }

@@ -1,7 +1,7 @@
 //! The connection that is to take over from the one in use. It is subscribed first; for a while both deliver, and what the new
 //! one brings is held back, because the old one may not have brought it yet. Then the new one continues with what it holds.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::future::pending;
 use std::time::Duration;
 
@@ -21,7 +21,8 @@ pub(super) enum StreamSuccessor {
     /// None is wanted.
     Absent,
     DueAt(Instant),
-    Opening(JoinHandle<Result<StreamConnection, String>>),
+    /// With the streams that it subscribes to.
+    Opening(JoinHandle<Result<StreamConnection, String>>, BTreeSet<String>),
     Open(Box<OpenSuccessor>),
 }
 
@@ -38,7 +39,7 @@ pub(super) struct OpenSuccessor {
 
 pub(super) enum SuccessorStep {
     OpenNow,
-    Opened(Result<StreamConnection, String>),
+    Opened(Result<Box<StreamConnection>, String>),
     News(StreamNews),
     /// The overlap is over.
     TakeOver,
@@ -53,7 +54,10 @@ impl StreamSuccessor {
                 sleep_until(*at).await;
                 SuccessorStep::OpenNow
             }
-            Self::Opening(task) => SuccessorStep::Opened(task.await.unwrap_or_else(|stopped| Err(stopped.to_string()))),
+            Self::Opening(task, _) => {
+                let opened = task.await.unwrap_or_else(|stopped| Err(stopped.to_string()));
+                SuccessorStep::Opened(opened.map(Box::new))
+            }
             Self::Open(open) => open.next().await,
         }
     }
@@ -72,6 +76,16 @@ impl StreamSuccessor {
         }
     }
 
+    /// It is open. What was changed while it opened is asked for now.
+    pub(super) fn open(&mut self, connection: StreamConnection, wanted: &BTreeSet<String>) {
+        let mut open = OpenSuccessor::new(connection);
+        if let Self::Opening(_, asked) = self {
+            open.ask_difference(asked, wanted);
+        }
+        open.note_ready();
+        *self = Self::Open(Box::new(open));
+    }
+
     pub(super) fn on_old_delivered(&mut self) {
         if let Self::Open(open) = self {
             open.has_old_delivered |= open.ready_at.is_some();
@@ -80,7 +94,7 @@ impl StreamSuccessor {
 }
 
 impl OpenSuccessor {
-    pub(super) fn new(connection: StreamConnection) -> Self {
+    fn new(connection: StreamConnection) -> Self {
         Self {
             connection,
             confirmed: Vec::new(),
@@ -91,14 +105,23 @@ impl OpenSuccessor {
         }
     }
 
+    fn ask_difference(&mut self, asked: &BTreeSet<String>, wanted: &BTreeSet<String>) {
+        for (is_wanted, [more, less]) in [(true, [wanted, asked]), (false, [asked, wanted])] {
+            let streams: Vec<String> = more.difference(less).cloned().collect();
+            if !streams.is_empty() {
+                self.connection.change(StreamChange { is_wanted, streams });
+            }
+        }
+    }
+
     /// Whether nothing is missed where it takes over now.
     pub(super) fn is_ready(&self) -> bool {
         self.ready_at.is_some()
     }
 
-    /// The old connection delivers, this one does not: it must not take over.
-    pub(super) fn is_mute(&self) -> bool {
-        self.has_old_delivered && self.held.is_empty()
+    /// The old connection delivers and this one does not, or the venue has refused it a stream: it must not take over.
+    pub(super) fn is_worse(&self) -> bool {
+        !self.refused.is_empty() || (self.has_old_delivered && self.held.is_empty())
     }
 
     /// Whether it must take over at once.

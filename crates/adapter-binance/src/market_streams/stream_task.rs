@@ -189,13 +189,9 @@ impl StreamTask {
         match step {
             SuccessorStep::OpenNow => {
                 let opening = StreamConnection::open(self.link.clone(), self.all_wanted());
-                lines.successor = StreamSuccessor::Opening(tokio::spawn(opening));
+                lines.successor = StreamSuccessor::Opening(tokio::spawn(opening), self.wanted.clone());
             }
-            SuccessorStep::Opened(Ok(connection)) => {
-                let mut open = OpenSuccessor::new(connection);
-                open.note_ready();
-                lines.successor = StreamSuccessor::Open(Box::new(open));
-            }
+            SuccessorStep::Opened(Ok(connection)) => lines.successor.open(*connection, &self.wanted),
             SuccessorStep::Opened(Err(reason)) => give_up(&reason, lines),
             SuccessorStep::News(news) => self.on_successor_news(news, lines).await,
             SuccessorStep::TakeOver => self.finish_overlap(lines).await,
@@ -228,8 +224,8 @@ impl StreamTask {
         let StreamSuccessor::Open(open) = std::mem::replace(&mut lines.successor, StreamSuccessor::Absent) else {
             return;
         };
-        if open.is_mute() {
-            return give_up("it is subscribed and does not send", lines);
+        if open.is_worse() {
+            return give_up("the venue refuses it a stream, or it does not send", lines);
         }
         self.take_over(*open, true, lines).await;
     }
@@ -241,9 +237,9 @@ impl StreamTask {
         tokio::spawn(old.close());
         if is_renewal {
             self.out.send(NetworkEvent::PricesRenewed).await;
-        } else {
-            self.out.send(NetworkEvent::StreamsConfirmed(confirmed)).await;
         }
+        // The old connection may not have answered for some of them.
+        self.out.send(NetworkEvent::StreamsConfirmed(confirmed)).await;
         if !refused.is_empty() {
             self.out.send(NetworkEvent::StreamsRefused(refused)).await;
         }

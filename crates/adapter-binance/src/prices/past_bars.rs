@@ -55,6 +55,9 @@ impl PastBars for BinanceBars {
             }
             let Some(newest) = bars.last().filter(|newest| !is_last && newest.at >= from) else { break };
             from = newest.at.plus_seconds(wanted.size.seconds());
+            if from > now {
+                break;
+            }
         }
         bars.retain(is_closed);
         Ok(bars)
