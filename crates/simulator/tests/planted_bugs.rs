@@ -30,7 +30,7 @@ macro_rules! recorded {
 recorded! {
     acknowledge_before_sync: AcknowledgeBeforeSync, 1, "the platform does not start";
     head_before_sync: HeadBeforeSync, 15, "the platform does not start";
-    accept_torn_end: AcceptTornEnd, 3, "the platform does not start";
+    accept_torn_end: AcceptTornEnd, 10, "the platform does not start";
     unsynced_segment_header: UnsyncedSegmentHeader, 7, "the platform does not start";
     release_at_wrong_sequence: ReleaseAtWrongSequence, 9, "topics are not in order";
     drop_refusal: DropRefusal, 1, "an answer was dropped";
@@ -45,7 +45,7 @@ recorded! {
     trust_snapshot: TrustSnapshot, 44, "the digest differs";
     snapshot_at_wrong_sequence: SnapshotAtWrongSequence, 4, "a snapshot differs from the journal";
     answer_with_wrong_sequence: AnswerWithWrongSequence, 1, "acknowledged and lost";
-    publish_twice: PublishTwice, 1, "replay differs";
+    publish_twice: PublishTwice, 1, "topics are not in order";
     accept_repeated_order_id: AcceptRepeatedOrderId, 1, "topics are not in order";
     forget_commission: ForgetCommission, 1, "cash is not the sum of transactions";
     lose_event: LoseEvent, 1, "topics are not in order";
