@@ -263,7 +263,16 @@ impl AdapterHost {
 
 /// Whether it changes something at the venue.
 fn trades(instruction: &Instruction) -> bool {
-    matches!(instruction, Instruction::Submit(_) | Instruction::Replace(..) | Instruction::Cancel(_))
+    match instruction {
+        Instruction::Submit(_) | Instruction::Replace(..) | Instruction::Cancel(_) | Instruction::CancelLeg(..) => true,
+        Instruction::LogOn
+        | Instruction::Inquire(_)
+        | Instruction::AskStatement(_)
+        | Instruction::ListOpenOrders
+        | Instruction::ListFills { .. }
+        | Instruction::Subscribe(_)
+        | Instruction::Unsubscribe(_) => false,
+    }
 }
 
 /// The report to the engine where a request was not sent. A subscription is tried again with the next session.

@@ -11,5 +11,7 @@ pub mod cluster_file;
 pub mod cluster_state;
 /// The connection to the log.
 pub mod log_connection;
+/// The data folder of a member, outside of the cluster.
+pub(crate) mod member_folder;
 /// The reader of the log, which may lead.
 pub mod log_member;

@@ -187,6 +187,8 @@ impl FollowerThreads {
         match exit {
             // Nobody reads the log any more: the reader knows why.
             FollowerExit::Stopped => read.map(|()| exit),
+            // The lead came together with the stop: the stop counts.
+            FollowerExit::Leads(_) if !leads => Ok(FollowerExit::Stopped),
             exit => Ok(exit),
         }
     }

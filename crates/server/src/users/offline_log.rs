@@ -11,6 +11,7 @@ use storage::journal::{DurabilityEvent, Inspected, InstanceId, Journal, JournalO
 use storage::lock::DataDirLock;
 use storage::{SnapshotStore, StorageError};
 
+use crate::cluster::member_folder;
 use crate::config::Config;
 use crate::data_dir::identity::DataDirIdentity;
 use crate::data_dir::private;
@@ -33,6 +34,7 @@ impl OfflineAdminLog {
     /// The journal of a folder that we hold. What remembers more than it is asked first, as at a start.
     pub(crate) fn open(config: &Config, lock: &DataDirLock, at: Timestamp) -> Result<Self, ExitFailure> {
         private::close(lock.folder())?;
+        member_folder::refuse_alone(lock.folder())?;
         let instance = DataDirIdentity::load(lock)?.journal_id();
         let witnesses = Traces::read(lock.folder(), instance)?.witnesses(lock.folder());
         let anchor = SnapshotStore::look(lock.folder(), instance).newest_anchor()?;

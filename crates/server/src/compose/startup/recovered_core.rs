@@ -13,6 +13,7 @@ use storage::journal::{self, Inspected, InstanceId, Journal, JournalOptions};
 use storage::{JournalLedger, ReadModel, RetiredIndex, SnapshotStore, StorageError};
 use tracing::{error, info, warn};
 
+use crate::cluster::member_folder;
 use crate::config::{Config, HistoryStore};
 use crate::data_dir::DataDir;
 use crate::data_dir::traces::Traces;
@@ -38,6 +39,7 @@ pub(crate) struct Core {
 impl Core {
     pub(crate) fn recover(config: &Config, data_dir: &DataDir) -> Result<Self, ExitFailure> {
         let folder = data_dir.lock.folder().to_owned();
+        member_folder::refuse_alone(&folder)?;
         let instance = data_dir.instance.journal_id();
         let traces = Traces::read(&folder, instance)?;
         let inspected = inspect_journal(config, data_dir, &traces)?;

@@ -64,6 +64,12 @@ impl SavedCursor {
     }
 }
 
+/// Whether a data folder belongs to a member of a cluster: what is written there outside of the cluster would be lost, or lock the
+/// member out.
+pub fn is_member_folder(data_folder: &Path) -> bool {
+    data_folder.join(FILE).exists()
+}
+
 /// None where nothing was read yet, or where a power cut left nothing of it. Then the log is read from its beginning.
 pub(crate) fn read(data_folder: &Path) -> Result<Option<SavedCursor>, StorageError> {
     Ok(FORMAT.read(&data_folder.join(FILE))?.map(|bytes| SavedCursor::decode(&bytes)))
