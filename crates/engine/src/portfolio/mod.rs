@@ -6,6 +6,7 @@ mod books;
 mod day;
 mod position_state;
 mod queries;
+mod last_samples;
 mod sampling;
 mod statements;
 mod table;
@@ -29,8 +30,8 @@ use minicbor::{Decode, Encode};
 use self::booked_ids::UsedUuids;
 use self::books::{BookedTransaction, BookingEffect, CashKey, PortfolioBooks, PositionKey, TableRow, id_at};
 use self::day::PortfolioDay;
+use self::last_samples::LastSamples;
 use self::position_state::{Contract, PositionState};
-use self::sampling::Sampling;
 use self::table::Table;
 use self::totals::PortfolioTotals;
 use self::valuer::position;
@@ -83,7 +84,7 @@ pub(crate) struct Portfolio {
     windows: Option<BTreeMap<AccountId, StatementWindow>>,
     /// Absent where the value history is not sampled.
     #[n(13)]
-    sampling: Option<Sampling>,
+    sampling: Option<LastSamples>,
     #[cbor(skip)]
     totals: PortfolioTotals,
 }

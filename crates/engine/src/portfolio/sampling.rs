@@ -1,36 +1,16 @@
 //! Sampling of the value history: every scope whose values changed, at each close and at multiples of the pause between two
 //! rounds. What is sampled follows from journalled inputs, so a replay gives the same samples.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use domain::{Date, Event, RiskScope, Timestamp, ValueSample};
-use minicbor::{Decode, Encode};
 
+use super::last_samples::LastSamples;
 use super::queries::sum;
 use super::{Portfolio, Valuer};
 use crate::outbox::Outbox;
 
 const NANOS_PER_SECOND: i64 = 1_000_000_000;
-
-#[derive(Debug, Clone, Default, Encode, Decode)]
-pub(super) struct Sampling {
-    /// When the last round was, or when sampling began.
-    #[n(0)]
-    sampled_at: Timestamp,
-    /// The last sample of each scope.
-    #[n(1)]
-    last: BTreeMap<RiskScope, ValueSample>,
-}
-
-impl Sampling {
-    /// A scope without a change is left out. A day that has samples has one of its close.
-    fn is_due(&self, sample: &ValueSample) -> bool {
-        let is_known =
-            |last: &ValueSample| sample.has_values_of(last) && !(sample.is_close && last.date == sample.date);
-        !self.last.get(&sample.scope).is_some_and(is_known)
-    }
-}
 
 impl Portfolio {
     /// Begins or ends sampling.
@@ -38,7 +18,7 @@ impl Portfolio {
         if seconds.is_none() {
             self.sampling = None;
         } else if self.sampling.is_none() {
-            self.sampling = Some(Sampling { sampled_at: at, ..Sampling::default() });
+            self.sampling = Some(LastSamples { sampled_at: at, ..LastSamples::default() });
         }
     }
 

@@ -10,7 +10,6 @@ use tracing::{info, warn};
 
 use crate::bind_policy;
 use crate::compose::engine_thread::EngineThread;
-use crate::compose::foundation::Foundation;
 use crate::compose::startup::recovered_core::Core;
 use crate::config::Config;
 use crate::data_dir::DataDir;
@@ -41,12 +40,12 @@ pub(super) fn open_audit(config: &Config, core: &Core, old: OldFileSummary) -> R
 /// Users as the log has them so far. They are changed at the leader.
 pub(super) fn of_follower(
     config: &Config,
-    ground: &Foundation,
+    (data_dir, old): (&DataDir, OldFileSummary),
     ledger: &Arc<JournalLedger>,
 ) -> Result<Arc<Access>, ExitFailure> {
-    bind_policy::check_exposure(config, ground.old_users.has_users || !ledger.admin().users.is_empty())?;
+    bind_policy::check_exposure(config, old.has_users || !ledger.admin().users.is_empty())?;
     let users = Arc::new(UserStore::new(Arc::new(FollowerAdminLog(ledger.clone())), None));
-    Ok(Arc::new(Access::open(users, bind_policy::settings(config), ground.data_dir.clock.shared())?))
+    Ok(Arc::new(Access::open(users, bind_policy::settings(config), data_dir.clock.shared())?))
 }
 
 impl Administration {

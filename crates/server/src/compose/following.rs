@@ -210,7 +210,8 @@ impl FollowerServers {
         cluster: &Arc<ClusterState>,
         metrics: MetricSources,
     ) -> Result<Self, ExitFailure> {
-        let (bus, access) = (&bus.bus, administration::of_follower(config, ground, &storage.ledger)?);
+        let users = (&ground.data_dir, ground.old_users);
+        let (bus, access) = (&bus.bus, administration::of_follower(config, users, &storage.ledger)?);
         let feed = bus.feed.clone();
         alarms::log(bus.feed.clone()).map_err(|error| failed(&error))?;
         let (connections, certificate) = (open_files::share(0)?, foundation::certificate(config, None)?);

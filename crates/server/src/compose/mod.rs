@@ -132,7 +132,6 @@ fn serve_core(
     let access = administration.access.clone();
     let is_first_start = startup_commands::is_first_start(&engine.bus);
     startup_commands::send_all(config, &data_dir, &reference, &engine.bus)?;
-
     let sessions = servers::fix::sessions(config)?;
     let connections = open_files::share(sessions.as_ref().map_or(0, |sessions| sessions.names().len()))?;
     let certificate = certificate(config, sessions.as_ref())?;
@@ -180,8 +179,8 @@ fn serve_core(
     drop(beacon);
     leader.iter().for_each(|leader| leader.limit_stop());
     let is_running = ended.is_none();
-    let stop = || stop_in_order(fix, (topics, bridge), web, strategies, venues, engine, ended);
-    administration.stop_around(is_running, stop)
+    administration
+        .stop_around(is_running, || stop_in_order(fix, (topics, bridge), web, strategies, venues, engine, ended))
 }
 
 fn no_thread(error: std::io::Error) -> ExitFailure {
