@@ -91,9 +91,16 @@ impl Trading {
 
     /// What the venue shows of a leg besides the one that the order works by.
     pub(crate) fn on_leg(&mut self, moment: Moment, seen: &VenueOrder, as_of: Timestamp, out: &mut Outbox) {
-        let (Some(order), Some(ext_id)) = (self.orders.get(seen.order).cloned(), &seen.ext_id) else { return };
+        if self.note_leg(moment, seen, as_of, out) {
+            self.settle_stray_legs(moment, seen.order, out);
+        }
+    }
+
+    /// Returns whether it counts.
+    pub(super) fn note_leg(&mut self, moment: Moment, seen: &VenueOrder, as_of: Timestamp, out: &mut Outbox) -> bool {
+        let (Some(order), Some(ext_id)) = (self.orders.get(seen.order).cloned(), &seen.ext_id) else { return false };
         if order.changed_at > as_of || (order.state.is_working() && order.ext_id.as_ref() == Some(ext_id)) {
-            return;
+            return false;
         }
         let is_known = order.legs.as_ref().is_some_and(|legs| legs.get(ext_id).is_some());
         if !is_known && seen.state == VenueOrderState::Live && order.ext_id.as_ref() != Some(ext_id) {
@@ -101,7 +108,7 @@ impl Trading {
         }
         let state = if seen.state == VenueOrderState::Live { LegState::Live } else { LegState::Ended };
         self.set_leg_state(moment, (order.id, ext_id), state, out);
-        self.settle_stray_legs(moment, order.id, out);
+        true
     }
 
     fn set_leg_state(&mut self, moment: Moment, (order, ext_id): (OrderId, &Text), state: LegState, out: &mut Outbox) {

@@ -6,7 +6,7 @@ use expect_test::{Expect, expect};
 use crate::world::StoryEngine;
 
 /// At a venue that cancels an order and places another one.
-fn check(story: &str, told: Expect, legs: &Expect) {
+pub(crate) fn check(story: &str, told: Expect, legs: &Expect) {
     let mut world = StoryEngine::replacing(ReplaceKind::CancelReplace);
     told.assert_eq(&world.run(story));
     legs.assert_eq(&world.legs("1"));

@@ -34,6 +34,7 @@ mod statement_breaks;
 mod entries;
 mod changes;
 mod replaces;
+mod leg_inquiries;
 mod legs;
 mod names;
 mod overtaken;

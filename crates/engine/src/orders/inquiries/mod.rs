@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use domain::breaks::BreakRepair;
 use domain::order::{BaseState, ExecType, Order};
-use domain::report::{InquiryAnswer, InquiryResult, SessionState, VenueFill, VenueOrder};
+use domain::report::{InquiryAnswer, InquiryResult, SessionState, VenueFill, VenueOrder, VenueOrderState};
 use domain::{AdapterName, Instruction, OrderId, PlantedBug, Text, Timestamp};
 
 use self::inquiry_queue::{INQUIRIES_AFTER_GAP_PER_SECOND, INQUIRY_FIRST_SECONDS, Inquiry};
@@ -158,20 +158,36 @@ impl Trading {
             return out.error("foreign-report", text);
         }
         let is_fresh = order.changed_at <= answer.as_of;
-        if is_fresh {
+        let others = answer.other_legs.iter().flatten().filter(|leg| leg.order == order.id);
+        let shown = std::iter::once(seen).chain(others).filter(|_| is_fresh).collect();
+        let (working, legs) = self.split_found(shown);
+        if let Some(seen) = working {
             self.apply_venue_order(moment, seen, out);
         }
         let is_skipped = PlantedBug::SkipReconciledFills.is_planted();
         for fill in fills.iter().filter(|_| !is_skipped) {
             self.on_fill(moment, &order.adapter, fill, fill.at, out);
         }
-        if is_fresh {
+        if let Some(seen) = working {
             let lost = self.is_conclusive(order, answer).then_some(LOST_REQUEST);
             self.apply_final_state(moment, seen, lost, out);
         }
-        for leg in answer.other_legs.iter().flatten().filter(|leg| is_fresh && leg.order == order.id) {
-            self.on_leg(moment, leg, moment.at, out);
+        // Of an order that works no more, every leg must be gone, also the one that it worked by.
+        let ended = working.filter(|seen| !order.state.is_working() || seen.state != VenueOrderState::Live);
+        let noted = ended.into_iter().chain(legs).map(|leg| self.note_leg(moment, leg, moment.at, out));
+        if noted.fold(false, |any, is_noted| any | is_noted) {
+            self.settle_stray_legs(moment, order.id, out);
         }
+    }
+
+    /// What was found of one order: the leg that it works by, where that is shown, and the others. An order whose first leg
+    /// is not known yet works by the newest, which comes first.
+    fn split_found<'a>(&self, shown: Vec<&'a VenueOrder>) -> (Option<&'a VenueOrder>, Vec<&'a VenueOrder>) {
+        let (mut legs, orders) = self.split_legs(shown);
+        let mut orders = orders.into_iter();
+        let working = orders.next();
+        legs.extend(orders);
+        (working, legs)
     }
 
     /// Whether every request on the order has taken effect by the instant of the answer, or never will.

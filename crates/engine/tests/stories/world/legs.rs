@@ -49,6 +49,12 @@ impl StoryEngine {
         }
     }
 
+    /// With another limit.
+    pub(super) fn leg_at(&self, id: &str, leg: &str, fate: &str, limit: &str) -> VenueOrder {
+        let seen = self.leg(id, leg, fate);
+        VenueOrder { terms: terms(&seen.terms.quantity.to_string(), limit), ..seen }
+    }
+
     /// `V1 ENDED 0 of 100, V2 LIVE 40 of 100`
     pub(crate) fn legs(&self, id: &str) -> String {
         let order = self.order(id).unwrap();

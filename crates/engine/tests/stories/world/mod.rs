@@ -310,6 +310,7 @@ impl StoryEngine {
                 }
                 // A leg with another id of the venue than the first.
                 [id, leg, fate] => picture.orders.push(self.leg(id, leg, fate)),
+                [id, leg, fate, limit] => picture.orders.push(self.leg_at(id, leg, fate, limit)),
                 [id, fate] => picture.orders.push(self.leg(id, &format!("V{id}"), fate)),
                 _ => panic!("not a part of a snapshot: {part}"),
             }
