@@ -67,9 +67,14 @@ impl OrderLeg {
     /// Counts a fill; nothing of a leg that is filled can trade any more.
     pub fn add_fill(&mut self, quantity: Quantity) {
         self.filled = self.filled.plus(quantity).unwrap_or(self.filled);
-        if self.filled >= self.terms.quantity {
+        if self.is_filled() {
             self.state = LegState::Ended;
         }
+    }
+
+    /// Whether all of it was traded.
+    pub fn is_filled(&self) -> bool {
+        self.filled >= self.terms.quantity
     }
 }
 

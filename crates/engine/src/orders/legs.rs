@@ -69,16 +69,21 @@ impl Trading {
         }
     }
 
-    /// A leg that nothing explains: its replace was given up, or the order has ended.
+    /// A leg that nothing explains: its replace was given up, or the order has ended. One that was taken for gone is in the
+    /// market again, unless all of it was traded.
     fn add_stray_leg(&mut self, order: &Order, leg: &Text, terms: OrderTerms, out: &mut Outbox) {
         let added = self.orders.change(order.id, |order| {
             begin_legs(order);
             let legs = order.legs.get_or_insert_default();
-            if legs.get(leg).is_none() {
-                legs.push(OrderLeg::live(leg.clone(), terms));
+            match legs.get_mut(leg) {
+                Some(known) if known.is_filled() => {}
+                Some(known) => known.state = LegState::Live,
+                None => legs.push(OrderLeg::live(leg.clone(), terms)),
             }
         });
-        self.warn_stray_leg(&added, leg, out);
+        if added.stray_legs().any(|stray| stray.ext_id == *leg) {
+            self.warn_stray_leg(&added, leg, out);
+        }
     }
 
     /// Whether the venue gives a replaced order another id, so that the earlier one has to be remembered.
@@ -115,8 +120,7 @@ impl Trading {
         let leg = |order: &Order| order.legs.as_ref().and_then(|legs| legs.get(ext_id)).cloned();
         let Some(before) = self.orders.get(order).and_then(|order| leg(order)) else { return };
         // A leg that is filled is shown as live until its fills are counted.
-        let is_filled = before.filled >= before.terms.quantity;
-        if before.state == state || is_filled && before.state == LegState::Ended {
+        if before.state == state || before.is_filled() && before.state == LegState::Ended {
             return;
         }
         let changed = self.orders.change(order, |order| {

@@ -313,3 +313,49 @@ fn a_cancel_of_an_order_with_two_legs_cancels_both() {
         &expect!["V1 ENDED 0 of 100, V2 ENDED 0 of 100"],
     );
 }
+
+#[test]
+fn a_leg_that_was_taken_for_gone_and_is_placed_after_all_is_cancelled() {
+    check(
+        "place 1 buy 100 AAPL @ 10
+         venue accepts 1
+         modify 1 to 100 @ 9
+         venue refuses-replace 1
+         wait 30
+         clock
+         venue lists 1:V1:live 1:V2:live
+         venue leg 1 V2 canceled
+         venue halves 1 refused done V2
+         order 1",
+        expect![[r#"
+            place 1 buy 100 AAPL @ 10
+                1 OPEN
+                to SIM-A: submit 1
+            venue accepts 1
+                1 SUBMITTED
+            modify 1 to 100 @ 9
+                1 PENDING_REPLACE
+                to SIM-A: replace 1 with 100 @ 9
+            venue refuses-replace 1
+                1 SUBMITTED (too late)
+            wait 30
+            clock
+                to SIM-A: list open orders
+            venue lists 1:V1:live 1:V2:live
+                Error two-legs: order 1: V2 is in the market too and is cancelled
+                Warn break-found: B1: ORDER at SIM-A: we have status SUBMITTED, quantity 100, limit 10, tif DAY, filled 0, the venue has leg V2, status LIVE, quantity 100, limit 10, tif DAY
+                B1 ORDER OPEN: ours status SUBMITTED, quantity 100, limit 10, tif DAY, filled 0, theirs leg V2, status LIVE, quantity 100, limit 10, tif DAY
+                to SIM-A: cancel leg V2 of 1
+            venue leg 1 V2 canceled
+                B1 ORDER EXPLAINED: ours status SUBMITTED, quantity 100, limit 10, tif DAY, filled 0, theirs leg V2, status LIVE, quantity 100, limit 10, tif DAY; both sides agree again
+            venue halves 1 refused done V2
+                Error two-legs: order 1: V2 is in the market too and is cancelled
+                Warn break-found: B2: ORDER at SIM-A: we have status SUBMITTED, quantity 100, limit 10, tif DAY, filled 0, the venue has leg V2, status LIVE, quantity 100, limit 10, tif DAY
+                B2 ORDER OPEN: ours status SUBMITTED, quantity 100, limit 10, tif DAY, filled 0, theirs leg V2, status LIVE, quantity 100, limit 10, tif DAY
+                to SIM-A: cancel leg V2 of 1
+            order 1
+                1 SUBMITTED 0 of 100 LimitOrder
+        "#]],
+        &expect!["V1 LIVE 0 of 100, V2 LIVE 0 of 100"],
+    );
+}
