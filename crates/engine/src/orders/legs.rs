@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use domain::order::{ExecType, LegState, Order, OrderLeg, OrderLegs, OrderTerms};
+use domain::order::{BaseState, ExecType, LegState, Order, OrderLeg, OrderLegs, OrderTerms};
 use domain::report::{CancelReplaceReport, HalfOutcome, ReplaceKind, VenueOrder, VenueOrderState};
 use domain::{Event, Instruction, OrderId, Quantity, Text, Timestamp};
 
@@ -84,6 +84,17 @@ impl Trading {
         if added.stray_legs().any(|stray| stray.ext_id == *leg) {
             self.warn_stray_leg(&added, leg, out);
         }
+    }
+
+    /// Whether it is a new leg of an order that has ended here, and nothing was known of it.
+    pub(super) fn is_late_leg(&self, order: &Order, ext_id: Option<&Text>) -> bool {
+        let has_ended = matches!(order.state, BaseState::Canceled | BaseState::Rejected);
+        has_ended && self.makes_leg(order, ext_id) && ext_id.is_some_and(|leg| !order.has_leg(leg))
+    }
+
+    pub(super) fn on_late_leg(&mut self, moment: Moment, order: &Order, leg: (&Text, OrderTerms), out: &mut Outbox) {
+        self.add_stray_leg(order, leg.0, leg.1, out);
+        self.settle_stray_legs(moment, order.id, out);
     }
 
     /// Whether the venue gives a replaced order another id, so that the earlier one has to be remembered.

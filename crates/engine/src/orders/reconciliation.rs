@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use domain::order::{BaseState, ExecType, Order, PendingRequest};
-use domain::report::{VenueOrder, VenueOrderState, VenueSnapshot};
+use domain::report::{ReplaceKind, VenueOrder, VenueOrderState, VenueSnapshot};
 use domain::{AdapterName, Instruction, OrderId, PlantedBug, Text};
 
 use super::external::external_key;
@@ -106,15 +106,16 @@ impl Trading {
         if !order.is_open() {
             return;
         }
+        let is_over = order.state.is_working() && self.proves_end(&order, seen, lost);
         match seen.state {
             VenueOrderState::Live => self.resolve_live(report, &order, lost, out),
-            VenueOrderState::Canceled if order.state.is_working() => {
+            VenueOrderState::Canceled if is_over => {
                 self.on_ended(report, ExecType::Canceled, seen.reason.as_ref(), out);
             }
-            VenueOrderState::Expired if order.state.is_working() => {
+            VenueOrderState::Expired if is_over => {
                 self.on_ended(report, ExecType::Expired, seen.reason.as_ref(), out);
             }
-            VenueOrderState::Rejected if order.state.is_working() => {
+            VenueOrderState::Rejected if is_over => {
                 let reason = seen.reason.clone().unwrap_or_else(|| "rejected by the venue".into());
                 self.on_rejected(report, &reason, out);
             }
@@ -122,6 +123,17 @@ impl Trading {
                 self.resolve_live(report, &order, lost, out);
             }
         }
+    }
+
+    /// Whether the end of what the venue shows is the end of the order: it works by that leg, and a replace that is on its way
+    /// can place no other one any more.
+    fn proves_end(&self, order: &Order, seen: &VenueOrder, lost: Option<&str>) -> bool {
+        if self.adapters.replace_kind(&order.adapter) != ReplaceKind::CancelReplace {
+            return true;
+        }
+        let ids = order.ext_id.as_ref().zip(seen.ext_id.as_ref());
+        let is_working_leg = ids.is_none_or(|(working, shown)| working == shown);
+        is_working_leg && (order.pending.replace().is_none() || lost.is_some())
     }
 
     /// A request that the venue's snapshot does not show was lost with the connection. A cancel is sent again, since a

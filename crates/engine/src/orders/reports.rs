@@ -127,6 +127,10 @@ impl Trading {
         out: &mut Outbox,
     ) {
         let Some(order) = self.find_order(report, out) else { return };
+        if let Some(leg) = ext_id.filter(|_| self.is_late_leg(order, ext_id)) {
+            let ended = order.clone();
+            return self.on_late_leg(report.moment, &ended, (leg, terms), out);
+        }
         let terms = OrderTerms { quantity: terms.quantity.max(order.filled), ..terms };
         let turn = if terms.quantity == order.filled { OrderEvent::ReplacedToFilled } else { OrderEvent::Replaced };
         let Some(state) = self.transition(order, turn, out) else { return };

@@ -154,7 +154,7 @@ fn an_old_leg_of_which_nothing_is_known_is_asked_about_and_cancelled_where_it_re
 }
 
 #[test]
-fn a_new_leg_of_which_nothing_is_known_is_asked_about_and_the_order_ends_where_there_is_none() {
+fn a_new_leg_of_which_nothing_is_known_is_asked_about_and_the_order_ends_once_it_can_not_appear() {
     check(
         "place 1 buy 100 AAPL @ 10
          venue accepts 1
@@ -162,8 +162,14 @@ fn a_new_leg_of_which_nothing_is_known_is_asked_about_and_the_order_ends_where_t
          venue halves 1 done unknown
          wait 1
          clock
+         venue finds 1:V1:canceled with-requests-for 5
+         order 1
+         wait 5
+         clock
          venue finds 1:V1:canceled
-         order 1",
+         order 1
+         venue replaces 1 100 @ 9 by V2
+         venue leg 1 V2 canceled",
         expect![[r#"
             place 1 buy 100 AAPL @ 10
                 1 OPEN
@@ -179,13 +185,26 @@ fn a_new_leg_of_which_nothing_is_known_is_asked_about_and_the_order_ends_where_t
             clock
                 to SIM-A: ask about 1
                 to SIM-A: list open orders
+            venue finds 1:V1:canceled with-requests-for 5
+            order 1
+                1 PENDING_REPLACE 0 of 100 LimitOrder in doubt
+            wait 5
+            clock
+                to SIM-A: ask about 1
             venue finds 1:V1:canceled
                 1 CANCELED
                 1 CANCELED (too late: the order is finished)
             order 1
                 1 CANCELED 0 of 100 LimitOrder
+            venue replaces 1 100 @ 9 by V2
+                Error two-legs: order 1: V2 is in the market too and is cancelled
+                Warn break-found: B1: ORDER at SIM-A: we have status CANCELED, quantity 100, limit 10, tif DAY, filled 0, the venue has leg V2, status LIVE, quantity 100, limit 9, tif DAY
+                B1 ORDER OPEN: ours status CANCELED, quantity 100, limit 10, tif DAY, filled 0, theirs leg V2, status LIVE, quantity 100, limit 9, tif DAY
+                to SIM-A: cancel leg V2 of 1
+            venue leg 1 V2 canceled
+                B1 ORDER EXPLAINED: ours status CANCELED, quantity 100, limit 10, tif DAY, filled 0, theirs leg V2, status LIVE, quantity 100, limit 9, tif DAY; both sides agree again
         "#]],
-        &expect![""],
+        &expect!["V1 ENDED 0 of 100, V2 ENDED 0 of 100"],
     );
 }
 

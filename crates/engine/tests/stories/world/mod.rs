@@ -249,6 +249,11 @@ impl StoryEngine {
                 let (_, terms) = order.pending.replace().unwrap();
                 ReportKind::Replaced { order: order.id, terms, ext_id: Some((*leg).into()) }
             }
+            ["replaces", id, quantity, "@", limit, "by", leg] => ReportKind::Replaced {
+                order: self.number(id),
+                terms: terms(quantity, limit),
+                ext_id: Some((*leg).into()),
+            },
             ["halves", id, canceled, placed, rest @ ..] => legs::halves(self.number(id), canceled, placed, rest),
             ["leg", id, leg, fate] => ReportKind::Leg(Box::new(self.leg(id, leg, fate))),
             ["shows", parts @ ..] => ReportKind::Snapshot(self.picture(parts)),
