@@ -210,7 +210,8 @@ fn begin_legs(order: &mut Order) {
 /// The order works by a new leg from now on; the one before has ended, unless the venue says otherwise.
 fn add_leg(order: &mut Order, ext_id: &Text, terms: OrderTerms) {
     begin_legs(order);
-    let quantity = terms.quantity.minus(order.filled).unwrap_or(Quantity::ZERO);
+    // The venue places what was asked for, whatever of the leg before was filled meanwhile.
+    let quantity = order.pending.replace().map_or(terms.quantity, |(_, asked)| asked.quantity);
     end_working_leg(order);
     let legs = order.legs.get_or_insert_default();
     match legs.get_mut(ext_id) {

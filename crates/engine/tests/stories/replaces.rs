@@ -197,6 +197,50 @@ fn an_order_that_is_filled_by_two_legs_has_the_rest_of_the_second_cancelled() {
 }
 
 #[test]
+fn a_fill_of_the_first_leg_that_overtakes_the_replace_leaves_the_second_as_large_as_it_was_placed() {
+    check(
+        ReplaceKind::CancelReplace,
+        "place 1 buy 100 AAPL @ 10
+         venue accepts 1
+         modify 1 to 100 @ 9
+         venue fills 1 30 @ 10 x1 of V1
+         venue replaces 1 by V2
+         venue fills 1 70 @ 9 x2 of V2
+         venue leg 1 V2 canceled
+         order 1",
+        expect![[r#"
+            place 1 buy 100 AAPL @ 10
+                1 OPEN
+                to SIM-A: submit 1
+            venue accepts 1
+                1 SUBMITTED
+            modify 1 to 100 @ 9
+                1 PENDING_REPLACE
+                to SIM-A: replace 1 with 100 @ 9
+            venue fills 1 30 @ 10 x1 of V1
+                fill 1 30 @ 10
+                booked BUY 30 @ 10
+                position 1 of 30 cost 300 realised 0
+                cash USD 99699.85
+                1 PENDING_REPLACE filled 30
+            venue replaces 1 by V2
+                1 PARTIALLY_EXECUTED filled 30
+            venue fills 1 70 @ 9 x2 of V2
+                fill 1 70 @ 9
+                booked BUY 70 @ 9
+                position 1 of 100 cost 930 realised 0
+                cash USD 99069.5
+                1 EXECUTED filled 100
+                to SIM-A: cancel leg V2 of 1
+            venue leg 1 V2 canceled
+            order 1
+                1 EXECUTED 100 of 100 LimitOrder
+        "#]],
+        Some(expect!["V1 ENDED 30 of 100, V2 ENDED 70 of 100"]),
+    );
+}
+
+#[test]
 fn a_leg_that_was_only_cancelled_ends_the_order_with_the_reason() {
     check(
         ReplaceKind::CancelReplace,
