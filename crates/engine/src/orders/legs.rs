@@ -250,6 +250,20 @@ pub(super) fn count_leg_fill(order: &mut Order, ext_order: Option<&Text>, quanti
     }
 }
 
+/// A fill of a leg was busted. One that was filled can trade again: the order works by it, or the venue is asked about it.
+pub(super) fn uncount_leg_fill(order: &mut Order, ext_order: Option<&Text>, quantity: Quantity) {
+    let is_working = order.state.is_working();
+    let Order { legs: Some(legs), ext_id, .. } = order else { return };
+    let Some(named) = ext_order.or(ext_id.as_ref()) else { return };
+    let Some(leg) = legs.get_mut(named) else { return };
+    let was_filled = leg.is_filled();
+    leg.filled = leg.filled.minus(quantity).unwrap_or_default().max(Quantity::ZERO);
+    if was_filled && !leg.is_filled() {
+        let works_by_it = is_working && ext_id.as_ref() == Some(named);
+        leg.state = if works_by_it { LegState::Live } else { LegState::Unknown };
+    }
+}
+
 /// The terms that the venue shows of an order, without what only its legs explain: fills of earlier legs add to the quantity
 /// that the venue has of it.
 pub(crate) fn shown_terms(order: &Order, seen: &VenueOrder) -> OrderTerms {

@@ -294,3 +294,56 @@ fn a_replace_of_which_neither_half_was_done_is_refused_and_the_order_is_as_befor
         None,
     );
 }
+
+#[test]
+fn a_busted_fill_is_taken_from_its_leg_and_a_filled_leg_works_again() {
+    check(
+        ReplaceKind::CancelReplace,
+        "place 1 buy 100 AAPL @ 10
+         venue accepts 1
+         modify 1 to 100 @ 9
+         venue replaces 1 by V2
+         venue fills 1 30 @ 10 x1 of V1
+         venue busts 1 x1
+         venue fills 1 100 @ 9 x2 of V2
+         venue busts 1 x2
+         order 1",
+        expect![[r#"
+            place 1 buy 100 AAPL @ 10
+                1 OPEN
+                to SIM-A: submit 1
+            venue accepts 1
+                1 SUBMITTED
+            modify 1 to 100 @ 9
+                1 PENDING_REPLACE
+                to SIM-A: replace 1 with 100 @ 9
+            venue replaces 1 by V2
+                1 SUBMITTED
+            venue fills 1 30 @ 10 x1 of V1
+                fill 1 30 @ 10
+                booked BUY 30 @ 10
+                position 1 of 30 cost 300 realised 0
+                cash USD 99699.85
+                1 PARTIALLY_EXECUTED filled 30
+            venue busts 1 x1
+                booked SELL -30 @ 10
+                position 1 of 0 cost 0 realised 0
+                cash USD 100000
+                1 SUBMITTED
+            venue fills 1 100 @ 9 x2 of V2
+                fill 1 100 @ 9
+                booked BUY 100 @ 9
+                position 1 of 100 cost 900 realised 0
+                cash USD 99099.5
+                1 EXECUTED filled 100
+            venue busts 1 x2
+                booked SELL -100 @ 9
+                position 1 of 0 cost 0 realised 0
+                cash USD 100000
+                1 SUBMITTED
+            order 1
+                1 SUBMITTED 0 of 100 LimitOrder
+        "#]],
+        Some(expect!["V1 ENDED 0 of 100, V2 LIVE 0 of 100"]),
+    );
+}

@@ -14,7 +14,7 @@ use domain::{
 };
 
 use self::executions::{BookedExecution, Costs, ExecutionId};
-use super::legs::count_leg_fill;
+use super::legs::{count_leg_fill, uncount_leg_fill};
 use super::order_events::{OrderChange, publish_order};
 use super::transitions::{OrderEvent, next_state};
 use crate::orders::ticket::OrderReport;
@@ -382,8 +382,12 @@ impl Trading {
         if let Some(execution) = self.orders.executions.get_mut(id) {
             execution.busted = true;
         }
+        let busted = self.orders.executions.get(id).map(|execution| (execution.ext_order.clone(), execution.quantity));
         let order = self.orders.change(id.order, |order| {
             order.state = effect.state;
+            if let Some((ext_order, quantity)) = &busted {
+                uncount_leg_fill(order, ext_order.as_ref(), *quantity);
+            }
             order.filled = effect.filled;
             order.turnover = effect.turnover;
             order.reason = reason.cloned();
@@ -391,6 +395,9 @@ impl Trading {
         });
         self.risk.on_fill(&order);
         self.reserve_again(&order);
+        if order.legs.is_some() {
+            self.settle_stray_legs(report.moment, order.id, out);
+        }
         order
     }
 
