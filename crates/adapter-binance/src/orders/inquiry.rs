@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 
+use domain::order::LegState;
 use domain::report::{InquiryAnswer, InquiryResult, VenueFill, VenueOrder};
 use domain::{Currency, Order, OrderId, Source, Text, TimeInForce, Timestamp, WireId};
 use serde::Deserialize;
@@ -111,6 +112,7 @@ impl Inquiry {
             Err(error) => return InquiryStep::GiveUp(error.describe()),
         }
         self.ids.pop_front();
+        self.skip_found();
         match self.status_request() {
             Some(next) => InquiryStep::Ask(next),
             None if self.legs.is_empty() => {
@@ -119,6 +121,13 @@ impl Inquiry {
             }
             None => self.begin_trades(),
         }
+    }
+
+    /// A leg that was found under its client id is not asked for again.
+    fn skip_found(&mut self) {
+        let legs = &self.legs;
+        let is_found = |id: &OrderReference| matches!(id, OrderReference::Venue(number) if legs.iter().any(|leg| leg.order_id.0 == *number));
+        self.ids.retain(|id| !is_found(id));
     }
 
     fn on_list(&mut self, answer: &CallAnswer) -> InquiryStep {
@@ -211,8 +220,8 @@ fn external_of(order: &Order) -> Option<(Text, i64)> {
     Some((ext_id.clone(), external_number(ext_id)?))
 }
 
-/// Every id under which the venue may know the order: those of its newest requests and that of its submit. Which of them
-/// were cancels is not known here; the venue has no order of that name then.
+/// Every id under which the venue may know the order: those of its newest requests and that of its submit, then the venue's
+/// own of the legs that may work. Which requests were cancels is not known here; the venue has no order of that name then.
 fn references(instance: u64, order: &Order) -> VecDeque<OrderReference> {
     let newest = WireId::newest(instance, order);
     let tifs = tifs_of(order);
@@ -220,7 +229,7 @@ fn references(instance: u64, order: &Order) -> VecDeque<OrderReference> {
     let asked = ids.filter(|(place, id)| *place + 1 < INQUIRY_IDS_MAX || id.request == 0);
     let named = asked.flat_map(|(_, id)| tifs.iter().filter_map(move |tif| client_id(&id.to_string(), *tif)));
     let mut references: VecDeque<_> = VecDeque::new();
-    for id in named.map(OrderReference::Client) {
+    for id in named.map(OrderReference::Client).chain(working_legs(order)) {
         if !references.contains(&id) {
             references.push_back(id);
         }
@@ -232,4 +241,11 @@ fn references(instance: u64, order: &Order) -> VecDeque<OrderReference> {
 fn tifs_of(order: &Order) -> Vec<TimeInForce> {
     let wanted = order.pending.replace().map(|(_, terms)| terms.tif).filter(|tif| *tif != order.terms.tif);
     [order.terms.tif].into_iter().chain(wanted).collect()
+}
+
+/// Requests that keep the id of a leg, as amendments do, may push the request that made it out of those that are asked about.
+fn working_legs(order: &Order) -> impl Iterator<Item = OrderReference> {
+    let legs = order.legs.iter().flat_map(|legs| &legs.0).filter(|leg| leg.state != LegState::Ended);
+    let ids = order.ext_id.iter().chain(legs.map(|leg| &leg.ext_id));
+    ids.filter_map(|id| id.parse().ok()).map(OrderReference::Venue)
 }
