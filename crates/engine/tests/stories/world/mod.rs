@@ -12,6 +12,7 @@ mod money;
 use std::sync::Arc;
 
 use domain::command::Command;
+use domain::order::OrderTerms;
 use domain::query::Answer;
 use domain::report::{
     AdapterCapabilities, InquiryAnswer, InquiryResult, RefusesRepeatedIds, Report, ReportKind, SessionState, VenueFill,
@@ -219,15 +220,8 @@ impl StoryEngine {
             }
             ["cancels", id] => ReportKind::Canceled { order: self.number(id), reason: None },
             ["expires", id] => ReportKind::Expired { order: self.number(id), reason: Some("day over".into()) },
-            ["replaces", id, quantity, "@", limit] => {
-                ReportKind::Replaced { order: self.number(id), terms: terms(quantity, limit), ext_id: None }
-            }
-            // With the requested terms.
-            ["replaces", id] => {
-                let order = self.order(id).unwrap();
-                let (_, terms) = order.pending.replace().unwrap();
-                ReportKind::Replaced { order: order.id, terms, ext_id: None }
-            }
+            ["replaces", id, quantity, "@", limit] => self.replaced(id, Some(terms(quantity, limit)), None),
+            ["replaces", id] => self.replaced(id, None, None),
             ["refuses-cancel", id] => ReportKind::CancelRejected { order: self.number(id), reason: "too late".into() },
             ["refuses-replace", id] => {
                 ReportKind::ReplaceRejected { order: self.number(id), reason: "too late".into() }
@@ -244,16 +238,10 @@ impl StoryEngine {
                 reason: "time-out".into(),
                 dead_after: Some(self.now.plus_seconds(seconds.parse().unwrap())),
             },
-            ["replaces", id, "by", leg] => {
-                let order = self.order(id).unwrap();
-                let (_, terms) = order.pending.replace().unwrap();
-                ReportKind::Replaced { order: order.id, terms, ext_id: Some((*leg).into()) }
+            ["replaces", id, "by", leg] => self.replaced(id, None, Some(leg)),
+            ["replaces", id, quantity, "@", limit, "by", leg] => {
+                self.replaced(id, Some(terms(quantity, limit)), Some(leg))
             }
-            ["replaces", id, quantity, "@", limit, "by", leg] => ReportKind::Replaced {
-                order: self.number(id),
-                terms: terms(quantity, limit),
-                ext_id: Some((*leg).into()),
-            },
             ["halves", id, canceled, placed, rest @ ..] => legs::halves(self.number(id), canceled, placed, rest),
             ["leg", id, leg, fate] => ReportKind::Leg(Box::new(self.leg(id, leg, fate))),
             ["shows", parts @ ..] => ReportKind::Snapshot(self.picture(parts)),
@@ -269,6 +257,13 @@ impl StoryEngine {
             ["finds", parts @ ..] => self.answer(parts, 0, Some(0)),
             other => self.listed(other),
         }
+    }
+
+    /// With the requested terms, where no others are told.
+    fn replaced(&self, id: &str, terms: Option<OrderTerms>, leg: Option<&str>) -> ReportKind {
+        let requested = || self.order(id).and_then(|order| order.pending.replace().map(|(_, terms)| terms));
+        let terms = terms.or_else(requested).expect("a replace is pending");
+        ReportKind::Replaced { order: self.number(id), terms, ext_id: leg.map(Into::into) }
     }
 
     fn answer(&self, parts: &[&str], seconds_ago: i64, requests_for: Option<i64>) -> ReportKind {
