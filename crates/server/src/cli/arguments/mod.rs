@@ -109,10 +109,10 @@ pub enum CliCommand {
     /// What strategies there are, and a crate for one of your own.
     #[command(subcommand)]
     Strategy(StrategyCommand),
-    /// Manage users; a running server sees it within a second.
+    /// Manage users; a change counts at once, also where a server runs.
     #[command(subcommand)]
     User(UserCommand),
-    /// Give programs a key of their own; a running server sees it within a second.
+    /// Give programs a key of their own; a change counts at once, also where a server runs.
     #[command(subcommand)]
     Token(TokenCommand),
     /// An exchange in its own process, to try clients against.
