@@ -12,9 +12,12 @@ use crate::protocol::user_events::ExecutionEvent;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TrackedOrder {
-    /// Of the leg that works.
+    /// Of the newest leg.
     pub(super) client_id: String,
+    /// Of the leg that works.
     pub(super) venue_id: Option<i64>,
+    /// An earlier leg works than the newest one: the venue's number alone names it.
+    pub(super) is_earlier_leg: bool,
     pub(super) is_accepted: bool,
     pub(super) is_ended: bool,
     /// The venue has told that nothing of it is left.
@@ -24,7 +27,7 @@ pub(super) struct TrackedOrder {
     pub(super) replacing: Option<Replacing>,
     /// The quantity of the last amendment that was reported.
     pub(super) amended: Option<Decimal>,
-    /// An earlier leg that may still rest.
+    /// Another leg that may still rest.
     pub(super) stray: Option<i64>,
 }
 
@@ -50,6 +53,7 @@ impl TrackedOrder {
         Self {
             client_id,
             venue_id: None,
+            is_earlier_leg: false,
             is_accepted: false,
             is_ended: false,
             is_filled: false,
@@ -110,7 +114,7 @@ impl TrackedOrder {
         told: &mut Vec<ReportKind>,
     ) {
         let Some(Replacing { terms, by: ReplacingBy::Leg { client_id, .. } }) = self.replacing.take() else { return };
-        self.client_id = client_id;
+        (self.client_id, self.is_earlier_leg) = (client_id, false);
         let old_leg = self.venue_id.replace(order_id);
         if canceled == HalfOutcome::Done {
             return told.push(replaced(order, terms, order_id));

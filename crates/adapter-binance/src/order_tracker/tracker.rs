@@ -64,7 +64,8 @@ impl OrderTracker {
             return order.ext_id.as_deref().and_then(external_number).map(OrderReference::Venue);
         }
         if let Some(known) = self.orders.get(&order.id) {
-            return Some(OrderReference::Client(known.client_id.clone()));
+            let number = known.venue_id.filter(|_| known.is_earlier_leg).map(OrderReference::Venue);
+            return number.or_else(|| Some(OrderReference::Client(known.client_id.clone())));
         }
         let told = order.ext_id.as_deref().and_then(|id| id.parse().ok()).map(OrderReference::Venue);
         let submit = WireId { request: 0, ..WireId::newest(self.instance, order) };
@@ -78,26 +79,37 @@ impl OrderTracker {
         known.replacing = Some(replacing);
     }
 
-    /// A leg besides the working one is to be cancelled: its end is told.
+    /// A leg besides the working one is to be cancelled: its end is told. By which leg the order works is the engine's word: where it
+    /// had given up a replace whose leg came later, it is not the newest.
     pub fn on_leg_cancel(&mut self, order: &Order, leg: i64) {
         let working = order.ext_id.as_deref().and_then(|id| id.parse().ok());
         let submit = WireId { request: 0, ..WireId::newest(self.instance, order) };
         let known = self.orders.entry(order.id).or_insert_with(|| TrackedOrder::accepted(submit.to_string(), working));
         known.stray = Some(leg);
+        if known.venue_id == Some(leg) && working.is_some_and(|working| working != leg) {
+            (known.venue_id, known.is_earlier_leg) = (working, true);
+            (known.is_ended, known.is_filled) = (false, false);
+        }
     }
 
     /// What the venue shows of an order: later reports only add to it.
     pub fn on_picture(&mut self, order: OrderId, legs: &[BinanceOrder]) {
         let Some(newest) = legs.iter().max_by_key(|leg| (leg.created, leg.order_id)) else { return };
-        let has_ended = state_of(&newest.status).is_some_and(|state| state != VenueOrderState::Live);
+        let is_live = |leg: &BinanceOrder| state_of(&leg.status) == Some(VenueOrderState::Live);
+        let (replacing, stray) =
+            self.orders.get(&order).map_or((None, None), |known| (known.replacing.clone(), known.stray));
+        // One that is to be cancelled does not work, and one that is gone only where no other rests.
+        let resting = legs.iter().filter(|leg| is_live(leg) && stray != Some(leg.order_id.0));
+        let working = resting.max_by_key(|leg| (leg.created, leg.order_id)).unwrap_or(newest);
         self.make_room();
-        // A replace that is on its way may still take effect.
-        let replacing = self.orders.get(&order).and_then(|known| known.replacing.clone());
         let shown = TrackedOrder {
-            is_ended: has_ended,
-            is_filled: newest.status == BinanceOrderStatus::Filled,
+            is_ended: state_of(&working.status).is_some_and(|state| state != VenueOrderState::Live),
+            is_filled: working.status == BinanceOrderStatus::Filled,
+            is_earlier_leg: working.order_id != newest.order_id,
+            // A replace that is on its way may still take effect.
             replacing: replacing.filter(|replacing| !replacing.is_leg(&newest.client_id)),
-            ..TrackedOrder::accepted(newest.client_id.clone(), Some(newest.order_id.0))
+            stray: stray.filter(|stray| legs.iter().any(|leg| leg.order_id.0 == *stray && is_live(leg))),
+            ..TrackedOrder::accepted(newest.client_id.clone(), Some(working.order_id.0))
         };
         self.orders.insert(order, shown);
         self.awaited.retain(|(of, _), _| *of != order);

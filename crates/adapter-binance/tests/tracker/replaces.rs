@@ -2,6 +2,7 @@
 
 use adapter_binance::order_tracker::OrderRequestKind::{Amend, CancelReplace};
 use adapter_binance::order_tracker::{OrderTracker, Replacing, ReplacingBy};
+use adapter_binance::protocol::requests::OrderReference;
 use domain::Order;
 use expect_test::expect;
 use serde_json::{Value, json};
@@ -187,6 +188,37 @@ fn a_replace_that_was_refused_leaves_the_order_and_one_without_an_outcome_is_unk
     told.answer(&mut tracker, CancelReplace, &failure(400, -2022, "Order cancel-replace failed."));
     expect![[r#"
         5 unknown: the venue's answer contradicts its events: venue-refused: Order cancel-replace failed. (-2022 CANCEL_REPLACE_FAILED), dead after Some(6000) ms
+    "#]]
+    .assert_eq(&told.lines());
+}
+
+#[test]
+fn the_engine_says_by_which_leg_an_order_works() {
+    let (mut tracker, mut told) = by_leg();
+    told.event(&mut tracker, &new(71, SECOND));
+    // The replace was given up meanwhile: the order works by its first leg, and the second one is cancelled.
+    let order = Order { id: ORDER, ext_id: Some("70".into()), ..samples::order(ORDER.0) };
+    tracker.on_leg_cancel(&order, 71);
+    assert_eq!(tracker.reference(&order), Some(OrderReference::Venue(70)));
+    let shown = |order_id: i64, client_id: &str, status: &str, time: i64| {
+        let order = json!({
+            "symbol": "BTCUSDT", "orderId": order_id, "clientOrderId": client_id, "price": "100", "origQty": "2",
+            "executedQty": "0", "status": status, "timeInForce": "GTC", "type": "LIMIT", "side": "BUY", "time": time,
+        });
+        serde_json::from_value(order).unwrap()
+    };
+    // A question does not change that, neither before nor after the second leg is gone.
+    tracker.on_picture(ORDER, &[shown(71, SECOND, "NEW", 2), shown(70, FIRST, "NEW", 1)]);
+    told.event(&mut tracker, &canceled(71, SECOND));
+    tracker.on_picture(ORDER, &[shown(71, SECOND, "CANCELED", 2), shown(70, FIRST, "NEW", 1)]);
+    told.event(&mut tracker, &trade(71, SECOND, 8, "0.1"));
+    assert_eq!(tracker.reference(&order), Some(OrderReference::Venue(70)));
+    told.event(&mut tracker, &canceled(70, FIRST));
+    expect![[r#"
+        5 leg 70 canceled Unknown, leg 71 placed Done: -
+        5 leg 71 is Canceled
+        5 filled 0.1 at 100, BTCUSDT:8 of 71, 0.01 BNB
+        5 canceled: -
     "#]]
     .assert_eq(&told.lines());
 }
