@@ -61,52 +61,47 @@ impl VenueThread {
 pub fn spawn(
     name: AdapterName,
     adapter: Box<dyn Adapter>,
-    doors: AdapterIo,
+    io: AdapterIo,
     backoff: VenueBackoff,
 ) -> io::Result<JoinHandle<()>> {
     std::thread::Builder::new().name(name.to_string()).spawn(move || {
-        if run(name.clone(), adapter, &doors, backoff) == Err(InboxError::Stopped) {
+        if run(name.clone(), adapter, &io, backoff) == Err(InboxError::Stopped) {
             tracing::info!(adapter = %name, "adapter stopped: the engine has stopped");
         }
     })
 }
 
-fn run(
-    name: AdapterName,
-    adapter: Box<dyn Adapter>,
-    doors: &AdapterIo,
-    backoff: VenueBackoff,
-) -> Result<(), InboxError> {
-    let mut at = (doors.clock)();
-    let mut host = AdapterHost::attach(name, adapter, doors.inbox.clone(), backoff)?.with_lease(doors.lease.clone());
-    let served = serve(&mut host, doors, &mut at);
+fn run(name: AdapterName, adapter: Box<dyn Adapter>, io: &AdapterIo, backoff: VenueBackoff) -> Result<(), InboxError> {
+    let mut at = (io.clock)();
+    let mut host = AdapterHost::attach(name, adapter, io.inbox.clone(), backoff)?.with_lease(io.lease.clone());
+    let served = serve(&mut host, io, &mut at);
     let left = host.disconnect(at);
     served.and(left)
 }
 
-fn serve(host: &mut AdapterHost, doors: &AdapterIo, at: &mut Timestamp) -> Result<(), InboxError> {
+fn serve(host: &mut AdapterHost, io: &AdapterIo, at: &mut Timestamp) -> Result<(), InboxError> {
     let mut stops = false;
     while !stops {
         host.step(*at)?;
-        sleep(host, doors, *at);
-        stops = doors.stop.try_recv() != Err(TryRecvError::Empty);
+        sleep(host, io, *at);
+        stops = io.stop.try_recv() != Err(TryRecvError::Empty);
         // A clock that is set back stands still here: for a venue, time never goes back.
-        *at = (*at).max((doors.clock)());
+        *at = (*at).max((io.clock)());
         // On stop, all queued instructions are still sent.
         let count_max = if stops { INSTRUCTIONS_MAX } else { INSTRUCTIONS_PER_CYCLE_MAX };
-        drain_instructions(host, &doors.instructions, *at, count_max)?;
+        drain_instructions(host, &io.instructions, *at, count_max)?;
     }
     Ok(())
 }
 
 /// Until there is an instruction, a wake-up, a deadline of the host, or a stop.
-fn sleep(host: &AdapterHost, doors: &AdapterIo, at: Timestamp) {
+fn sleep(host: &AdapterHost, io: &AdapterIo, at: Timestamp) {
     let bell = host.waker();
     let mut wakers = Select::new();
-    for waker in [&bell, &doors.stop] {
+    for waker in [&bell, &io.stop] {
         wakers.recv(waker);
     }
-    wakers.recv(&doors.instructions);
+    wakers.recv(&io.instructions);
     // All of them are checked again, so a timeout needs no special case.
     let _ = wakers.ready_timeout(until(host.next_due(), at));
     let _ = bell.try_recv();

@@ -24,7 +24,7 @@ pub fn check_ports(config: &Config) -> Result<(), ExitFailure> {
     Ok(())
 }
 
-/// Refuses a configuration that would leave the house open.
+/// Refuses a configuration that would expose the server.
 pub fn check_exposure(config: &Config, has_users: bool) -> Result<(), ExitFailure> {
     if config.bind.0.is_loopback() {
         return Ok(());
@@ -45,7 +45,7 @@ pub fn check_exposure(config: &Config, has_users: bool) -> Result<(), ExitFailur
     }
 }
 
-/// A door that does not insist on TLS, and what is left without it.
+/// A port that does not insist on TLS, and what is left without it.
 fn plaintext_port(config: &Config) -> Option<(&'static str, &'static str)> {
     let endpoints = [
         ("http.port", "HTTPS", config.http_port),
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
     use crate::config::Sources;
 
-    /// Nothing where the doors may open, else why not.
+    /// Nothing where the server may listen, else why not.
     fn opens(set: &[&str], has_users: bool) -> String {
         let set = set.iter().map(|text| (*text).to_owned()).collect();
         let config = Config::load(&Sources { set, ..Sources::default() }).unwrap();
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn on_loopback_the_doors_open_without_users() {
+    fn on_loopback_the_server_listens_without_users() {
         assert_eq!(opens(&[], false), "");
         assert_eq!(opens(&["bind=::1"], false), "");
     }

@@ -33,8 +33,8 @@ fn run(adapter: impl Adapter + 'static, clock: AdapterClock) -> ThreadFixture {
     let outlet = outlets.open(adapter_name());
     let (stop, stopped) = bounded(1);
     outlets.send(&adapter_name(), Instruction::LogOn).unwrap();
-    let doors = AdapterIo { inbox, instructions: outlet, clock, stop: stopped, lease: None };
-    let thread = spawn(adapter_name(), Box::new(adapter), doors, VenueBackoff::default()).unwrap();
+    let io = AdapterIo { inbox, instructions: outlet, clock, stop: stopped, lease: None };
+    let thread = spawn(adapter_name(), Box::new(adapter), io, VenueBackoff::default()).unwrap();
     ThreadFixture { lanes, outlets, stop, thread }
 }
 

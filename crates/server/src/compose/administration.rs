@@ -31,7 +31,7 @@ pub(super) fn check(config: &Config, folder: &Path) -> Result<OldFileSummary, Ex
     Ok(access::look_at_old_file(folder)?)
 }
 
-/// The audit, as far as the journal has it. Before the engine runs, and only where the doors may open.
+/// The audit, as far as the journal has it. Before the engine runs, and only where the server may listen.
 pub(super) fn open_audit(config: &Config, core: &Core, old: OldFileSummary) -> Result<Arc<AuditView>, ExitFailure> {
     bind_policy::check_exposure(config, old.has_users || !core.ledger.admin().users.is_empty())?;
     audit_view::open(&core.folder, &core.ledger, core.recovered.last_sequence)

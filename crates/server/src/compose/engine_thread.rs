@@ -13,7 +13,7 @@ use crate::compose::startup::recovered_core::Core;
 use crate::config::{Config, JournalTicks};
 use crate::exit_failure::{Exit, ExitFailure};
 
-/// The engine's thread with its doors.
+/// The engine's thread, and what it is reached by.
 pub(crate) struct EngineThread {
     pub(super) bus: Bus,
     pub(super) folder: std::path::PathBuf,
@@ -30,7 +30,7 @@ pub(crate) struct EngineThread {
 }
 
 impl EngineThread {
-    /// On the bus of its foundation.
+    /// On the bus that was made for it.
     pub(super) fn start(
         config: &Config,
         core: Core,

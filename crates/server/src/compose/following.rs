@@ -14,13 +14,13 @@ use tracing::info;
 use web::WebServices;
 
 use super::administration;
-use super::foundation::{self, Foundation};
 use super::metrics::{MetricSources, ProgramMetrics};
 use super::operations::ServerOperations;
 use super::past_states::PastQueries;
 use super::reference_import::ReferenceImporter;
 use super::servers::broker_server::{BrokerServer, RunningBroker};
 use super::servers::web_server::WebServer;
+use super::start_context::{self, StartContext};
 use super::startup::following_core::{FollowerStorage, FollowingCore};
 use super::startup::recovered_core::{Core, recovery_failure};
 use super::{alarms, bar_storage};
@@ -38,11 +38,11 @@ use crate::ready_line::Endpoints;
 /// engine runs: it must not be silent meanwhile, or another member takes over.
 pub(super) fn follow(
     config: &Config,
-    ground: &mut Foundation,
+    context: &mut StartContext,
     file: &ClusterConfig,
     cluster: &Arc<ClusterState>,
 ) -> Result<Option<(Core, FollowerServers)>, ExitFailure> {
-    let Foundation { data_dir, stopped, .. } = ground;
+    let StartContext { data_dir, stopped, .. } = context;
     let Some(log) = log_connection::open(&file.log, cluster.candidate, data_dir, stopped)? else { return Ok(None) };
     // A stop that is seen here is asked for once more below.
     let is_stopped = || !stopped.is_empty();
@@ -54,18 +54,18 @@ pub(super) fn follow(
         .map_err(|error| failed(&error))?;
     let engine = FollowerEngine::new(state, bus.parts(config, &storage));
     let threads = FollowerThreads::start(engine, member, lanes, (&storage, &bus), (file, cluster))?;
-    let servers = FollowerServers::open(config, ground, (&storage, &bus), cluster, metrics)?;
-    let beacon = ServerFile::write(ground.data_dir.lock.folder(), &servers.endpoints)?;
-    foundation::print_ready_line(&servers.endpoints)?;
+    let servers = FollowerServers::open(config, context, (&storage, &bus), cluster, metrics)?;
+    let server_file = ServerFile::write(context.data_dir.lock.folder(), &servers.endpoints)?;
+    start_context::print_ready_line(&servers.endpoints)?;
     info!("following; serving on {}", servers.web);
-    let exit = threads.wait(&ground.stopped, cluster);
-    drop(beacon);
+    let exit = threads.wait(&context.stopped, cluster);
+    drop(server_file);
     let Some(core) = finish(exit?, storage)? else {
         servers.close();
         return Ok(None);
     };
     // The old leader's clock may have been ahead of this one.
-    ground.data_dir.clock.start_after(core.recovered.at);
+    context.data_dir.clock.start_after(core.recovered.at);
     cluster.set_role(ClusterRole::Leader);
     Ok(Some((core, servers)))
 }
@@ -205,16 +205,16 @@ pub(super) struct FollowerServers {
 impl FollowerServers {
     fn open(
         config: &Config,
-        ground: &Foundation,
+        context: &StartContext,
         (storage, bus): (&FollowerStorage, &FollowerBus),
         cluster: &Arc<ClusterState>,
         metrics: MetricSources,
     ) -> Result<Self, ExitFailure> {
-        let users = (&ground.data_dir, ground.old_users);
+        let users = (&context.data_dir, context.old_users);
         let (bus, access) = (&bus.bus, administration::of_follower(config, users, &storage.ledger)?);
         let feed = bus.feed.clone();
         alarms::log(bus.feed.clone()).map_err(|error| failed(&error))?;
-        let (connections, certificate) = (open_files::share(0)?, foundation::certificate(config, None)?);
+        let (connections, certificate) = (open_files::share(0)?, start_context::certificate(config, None)?);
         let topics = BrokerServer::open(config, connections.broker, bus, access.clone())?;
         let importer =
             ReferenceImporter::new(config.reference_path.clone(), bus.inbox.clone(), bus.catalogue.clone(), vec![]);
@@ -224,7 +224,7 @@ impl FollowerServers {
                 parameters: config.parameters(),
                 importer,
                 metrics: ProgramMetrics::new(metrics, topics.monitor()),
-                stop: ground.stop.clone(),
+                stop: context.stop.clone(),
             }),
             bars: bar_storage::start(config, &storage.folder, &bus.feed)?,
             past: Arc::new(PastQueries::of_follower(storage.folder.clone(), storage.instance, bus.journal.clone())),
@@ -234,7 +234,7 @@ impl FollowerServers {
         };
         let bus = (bus, services);
         let web = WebServer::open(config, connections.http, bus, access.clone(), certificate.as_ref(), &topics)?;
-        let endpoints = foundation::endpoints(&web, &topics, None, Some(cluster.as_ref()));
+        let endpoints = start_context::endpoints(&web, &topics, None, Some(cluster.as_ref()));
         let topics = topics.serve(config, certificate, [web.http, web.https]);
         Ok(Self { web, topics, feed, endpoints })
     }

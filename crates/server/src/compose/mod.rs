@@ -13,7 +13,7 @@ mod bar_storage;
 /// States of the past, for those who ask.
 mod past_states;
 /// What a server has before its engine.
-mod foundation;
+mod start_context;
 /// A server of a cluster while it follows.
 mod following;
 /// A disk that does not answer.
@@ -54,7 +54,6 @@ use crate::{open_files, reference};
 use administration::Administration;
 use engine_thread::EngineThread;
 use following::FollowerServers;
-use foundation::{Foundation, certificate, endpoints, print_ready_line};
 use metrics::{MetricSources, ProgramMetrics};
 use operations::{Health, ServerOperations};
 use past_states::PastQueries;
@@ -63,6 +62,7 @@ use servers::broker_server::{BrokerServer, RunningBroker};
 use servers::fix::FixServer;
 use servers::web_server::WebServer;
 use stall::JournalWatch;
+use start_context::{StartContext, certificate, endpoints, print_ready_line};
 use startup::recovered_core::Core;
 use startup::{demo_history, startup_commands};
 use strategies::StrategyControls;
@@ -71,9 +71,9 @@ use venues::adapter_sessions::AdapterSessions;
 
 /// Runs the server until it is told to stop.
 pub fn serve(config: &Config, registry: strategy::StrategyRegistry) -> Result<(), ExitFailure> {
-    let foundation = Foundation::open(config)?;
-    let core = Core::recover(config, &foundation.data_dir)?;
-    serve_core(config, registry, foundation, core, None)
+    let context = StartContext::open(config)?;
+    let core = Core::recover(config, &context.data_dir)?;
+    serve_core(config, registry, context, core, None)
 }
 
 /// Runs a server of a cluster: it follows, and leads when no other does.
@@ -83,12 +83,12 @@ pub fn serve_cluster(
     file: &ClusterConfig,
 ) -> Result<(), ExitFailure> {
     check_for_cluster(config)?;
-    let mut foundation = Foundation::open(config)?;
+    let mut context = StartContext::open(config)?;
     let cluster = ClusterState::new(file)?;
-    let Some((core, follower)) = following::follow(config, &mut foundation, file, &cluster)? else { return Ok(()) };
-    cluster.watch_stop(foundation.stopped.clone()).map_err(no_thread)?;
+    let Some((core, follower)) = following::follow(config, &mut context, file, &cluster)? else { return Ok(()) };
+    cluster.watch_stop(context.stopped.clone()).map_err(no_thread)?;
     let leader = ClusterLeader { cluster: cluster.clone(), follower };
-    serve_core(config, registry, foundation, core, Some(leader)).map_err(|failure| cluster.explain_end(failure))
+    serve_core(config, registry, context, core, Some(leader)).map_err(|failure| cluster.explain_end(failure))
 }
 
 /// A server that leads a cluster from now on.
@@ -115,12 +115,12 @@ fn check_for_cluster(config: &Config) -> Result<(), ExitFailure> {
 fn serve_core(
     config: &Config,
     registry: strategy::StrategyRegistry,
-    foundation: Foundation,
+    context: StartContext,
     core: Core,
     leader: Option<ClusterLeader>,
 ) -> Result<(), ExitFailure> {
     let (leader, follower) = leader.map(|ClusterLeader { cluster, follower }| (cluster, follower)).unzip();
-    let Foundation { data_dir, old_users, stop, stopped, kill_signals } = foundation;
+    let StartContext { data_dir, old_users, stop, stopped, kill_signals } = context;
     let reference = data_dir.reference.clone();
     let audit = administration::open_audit(config, &core, old_users)?;
     let (watch, bus) = FeedListeners::start(&core).map_err(no_thread)?;
@@ -172,11 +172,11 @@ fn serve_core(
     adapters.wait_for_venues();
     strategies.start_all();
     let bridge = config.strategies_distributed.then(|| topics.bridge(strategies.handle(), engine.clock.clone()));
-    let beacon = ServerFile::write(data_dir.lock.folder(), &endpoints)?;
+    let server_file = ServerFile::write(data_dir.lock.folder(), &endpoints)?;
     print_ready_line(&endpoints)?;
     info!("serving on {web}");
     let ended = engine.wait(&stopped);
-    drop(beacon);
+    drop(server_file);
     leader.iter().for_each(|leader| leader.limit_stop());
     let is_running = ended.is_none();
     administration
@@ -224,7 +224,7 @@ fn prices_at_start(
     Ok(bar_storage::last_prices(reference, bus, bars, now))
 }
 
-/// Brings the reference data of the ground's desk into the journal and says how much changed.
+/// Brings the reference data of a data folder into the journal and says how much changed.
 pub fn import(config: &Config, data_dir: DataDir) -> Result<usize, ExitFailure> {
     let reference = data_dir.reference.clone();
     let core = Core::recover(config, &data_dir)?;

@@ -88,7 +88,7 @@ mod tests {
     #[test]
     fn a_server_without_http_is_reached_over_https() {
         let folder = tempfile::tempdir().unwrap();
-        let _beacon = ServerFile::write(folder.path(), &doors("off")).unwrap();
+        let _file = ServerFile::write(folder.path(), &doors("off")).unwrap();
         assert_eq!(find_endpoint(folder.path()), "127.0.0.1:9443".parse().ok().map(ServerEndpoint::Https));
     }
 
@@ -96,9 +96,9 @@ mod tests {
     fn a_server_is_found_while_it_serves() {
         let folder = tempfile::tempdir().unwrap();
         assert_eq!(find_endpoint(folder.path()), None);
-        let beacon = ServerFile::write(folder.path(), &doors("127.0.0.1:9090")).unwrap();
+        let file = ServerFile::write(folder.path(), &doors("127.0.0.1:9090")).unwrap();
         assert_eq!(find_endpoint(folder.path()), http("127.0.0.1:9090"));
-        drop(beacon);
+        drop(file);
         assert_eq!(find_endpoint(folder.path()), None);
     }
 
@@ -106,7 +106,7 @@ mod tests {
     fn a_server_that_listens_everywhere_is_reached_over_loopback() {
         let folder = tempfile::tempdir().unwrap();
         for (bound, reached) in [("0.0.0.0:9090", "127.0.0.1:9090"), ("[::]:9090", "[::1]:9090")] {
-            let _beacon = ServerFile::write(folder.path(), &doors(bound)).unwrap();
+            let _file = ServerFile::write(folder.path(), &doors(bound)).unwrap();
             assert_eq!(find_endpoint(folder.path()), http(reached));
         }
     }

@@ -20,7 +20,7 @@ use crate::ready_line::Endpoints;
 use crate::signals;
 use crate::tls::{Certificate, CertificateSource};
 
-pub(super) struct Foundation {
+pub(super) struct StartContext {
     pub(super) data_dir: DataDir,
     pub(super) old_users: OldFileSummary,
     pub(super) stop: Sender<()>,
@@ -28,7 +28,7 @@ pub(super) struct Foundation {
     pub(super) kill_signals: control::Signals,
 }
 
-impl Foundation {
+impl StartContext {
     pub(super) fn open(config: &Config) -> Result<Self, ExitFailure> {
         CertificateSource::of(config)?.check()?;
         let data_dir = DataDir::open(config)?;
@@ -62,7 +62,7 @@ fn kill_signals() -> Result<control::Signals, ExitFailure> {
     Ok(receiver)
 }
 
-/// One certificate for every door that speaks TLS; none where no door does.
+/// One certificate for every port that speaks TLS; none where no port does.
 pub(super) fn certificate(
     config: &Config,
     fix: Option<&FixSessionFile>,
