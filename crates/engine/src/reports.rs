@@ -59,7 +59,7 @@ impl Trading {
                 self.on_listed(moment, &report.adapter, (*security, *listing), out);
             }
             ReportKind::CancelReplaced(told) => self.on_cancel_replaced(word(told.order), told, out),
-            ReportKind::Leg(seen) => self.on_leg(moment, seen, moment.at, out),
+            ReportKind::Leg(seen) => self.on_leg_report(moment, seen, out),
             ReportKind::ListingFailed { scope, reason } => {
                 self.on_listing_failed(moment, &report.adapter, *scope, reason, out);
             }

@@ -105,7 +105,22 @@ impl Trading {
             && self.adapters.replace_kind(&order.adapter) == ReplaceKind::CancelReplace
     }
 
-    /// What the venue shows of a leg besides the one that the order works by.
+    /// A leg that the venue speaks of by itself, or as its answer to a cancel. One that stays live was asked to be cancelled
+    /// already: it is cancelled again when the next inquiry shows it, never at the speed of the line.
+    pub(crate) fn on_leg_report(&mut self, moment: Moment, seen: &VenueOrder, out: &mut Outbox) {
+        let was_live = self.is_live_leg(seen);
+        if self.note_leg(moment, seen, moment.at, out) && !(was_live && self.is_live_leg(seen)) {
+            self.settle_stray_legs(moment, seen.order, out);
+        }
+    }
+
+    fn is_live_leg(&self, seen: &VenueOrder) -> bool {
+        let legs = self.orders.get(seen.order).and_then(|order| order.legs.as_ref());
+        let leg = legs.zip(seen.ext_id.as_ref()).and_then(|(legs, ext_id)| legs.get(ext_id));
+        leg.is_some_and(|leg| leg.state == LegState::Live)
+    }
+
+    /// What a list of the venue shows of a leg besides the one that the order works by.
     pub(crate) fn on_leg(&mut self, moment: Moment, seen: &VenueOrder, as_of: Timestamp, out: &mut Outbox) {
         if self.note_leg(moment, seen, as_of, out) {
             self.settle_stray_legs(moment, seen.order, out);
@@ -118,6 +133,10 @@ impl Trading {
         if order.changed_at > as_of || (order.state.is_working() && order.ext_id.as_ref() == Some(ext_id)) {
             return false;
         }
+        if order.state == BaseState::Filled && order.ext_id.is_none() && order.legs.is_none() {
+            self.name_filled_leg(order.id, ext_id, out);
+            return false;
+        }
         let is_known = order.legs.as_ref().is_some_and(|legs| legs.get(ext_id).is_some());
         if !is_known && seen.state == VenueOrderState::Live && order.ext_id.as_ref() != Some(ext_id) {
             self.add_stray_leg(&order, ext_id, seen.terms, out);
@@ -125,6 +144,12 @@ impl Trading {
         let state = if seen.state == VenueOrderState::Live { LegState::Live } else { LegState::Ended };
         self.set_leg_state(moment, (order.id, ext_id), state, out);
         true
+    }
+
+    /// The acceptance of an order was lost; what the venue shows is the one by which all of it was traded.
+    fn name_filled_leg(&mut self, order: OrderId, ext_id: &Text, out: &mut Outbox) {
+        let named = self.orders.change(order, |order| order.ext_id = Some(ext_id.clone()));
+        out.publish(Event::Order(named));
     }
 
     fn set_leg_state(&mut self, moment: Moment, (order, ext_id): (OrderId, &Text), state: LegState, out: &mut Outbox) {

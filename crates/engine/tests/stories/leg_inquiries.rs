@@ -193,3 +193,90 @@ fn an_answer_that_shows_only_an_earlier_leg_does_not_end_the_order() {
         &expect!["V1 ENDED 0 of 100, V2 LIVE 0 of 100"],
     );
 }
+
+#[test]
+fn an_order_that_is_filled_and_was_never_accepted_has_no_second_leg() {
+    check(
+        "place 1 buy 100 AAPL @ 10
+         venue fills 1 100 @ 10 E1
+         wait 1
+         venue finds 1:V1:live
+         venue leg 1 V1 live
+         wait 60
+         clock
+         order 1",
+        expect![[r#"
+            place 1 buy 100 AAPL @ 10
+                1 OPEN
+                to SIM-A: submit 1
+            venue fills 1 100 @ 10 E1
+                fill 1 100 @ 10
+                booked BUY 100 @ 10
+                position 1 of 100 cost 1000 realised 0
+                cash USD 98999.5
+                1 EXECUTED filled 100
+            wait 1
+            venue finds 1:V1:live
+            venue leg 1 V1 live
+            wait 60
+            clock
+                to SIM-A: list open orders
+            order 1
+                1 EXECUTED 100 of 100 LimitOrder
+        "#]],
+        &expect![""],
+    );
+}
+
+#[test]
+fn a_leg_that_can_not_be_cancelled_is_tried_again_at_the_next_inquiry_and_not_before() {
+    check(
+        "place 1 buy 100 AAPL @ 10
+         venue accepts 1
+         modify 1 to 100 @ 9
+         venue halves 1 refused done V2
+         venue leg 1 V1 live
+         venue leg 1 V1 live
+         wait 1
+         clock
+         venue finds 1:V2:live 1:V1:live
+         venue leg 1 V1 live
+         venue leg 1 V1 canceled
+         wait 60
+         clock
+         order 1",
+        expect![[r#"
+            place 1 buy 100 AAPL @ 10
+                1 OPEN
+                to SIM-A: submit 1
+            venue accepts 1
+                1 SUBMITTED
+            modify 1 to 100 @ 9
+                1 PENDING_REPLACE
+                to SIM-A: replace 1 with 100 @ 9
+            venue halves 1 refused done V2
+                1 SUBMITTED
+                Error two-legs: order 1: V1 is in the market too and is cancelled
+                Warn break-found: B1: ORDER at SIM-A: we have status SUBMITTED, quantity 100, limit 9, tif DAY, filled 0, the venue has leg V1, status LIVE, quantity 100, limit 10, tif DAY
+                B1 ORDER OPEN: ours status SUBMITTED, quantity 100, limit 9, tif DAY, filled 0, theirs leg V1, status LIVE, quantity 100, limit 10, tif DAY
+                to SIM-A: cancel leg V1 of 1
+            venue leg 1 V1 live
+            venue leg 1 V1 live
+            wait 1
+            clock
+                to SIM-A: ask about 1
+                to SIM-A: list open orders
+            venue finds 1:V2:live 1:V1:live
+                to SIM-A: cancel leg V1 of 1
+            venue leg 1 V1 live
+            venue leg 1 V1 canceled
+                B1 ORDER EXPLAINED: ours status SUBMITTED, quantity 100, limit 9, tif DAY, filled 0, theirs leg V1, status LIVE, quantity 100, limit 10, tif DAY; both sides agree again
+            wait 60
+            clock
+                to SIM-A: list open orders
+            order 1
+                1 SUBMITTED 0 of 100 LimitOrder
+        "#]],
+        &expect!["V1 ENDED 0 of 100, V2 LIVE 0 of 100"],
+    );
+}
