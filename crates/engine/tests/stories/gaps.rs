@@ -237,3 +237,41 @@ fn an_execution_that_comes_again_with_other_numbers_is_an_alarm_and_not_booked()
         "#]],
     );
 }
+
+#[test]
+fn an_absence_that_proves_nothing_does_not_close_a_gap() {
+    check(
+        "place 1 buy 100 AAPL @ 10
+         venue accepts 1
+         wait 30
+         venue gap
+         venue misses 1 with-requests-for 5
+         wait 1
+         clock
+         venue finds 1:canceled
+         wait 60
+         clock
+         order 1",
+        expect![[r#"
+            place 1 buy 100 AAPL @ 10
+                1 OPEN
+                to SIM-A: submit 1
+            venue accepts 1
+                1 SUBMITTED
+            wait 30
+            venue gap
+                Warn report-gap: SIM-A: reports may be lost; 1 open orders are asked about
+                to SIM-A: ask about 1
+            venue misses 1 with-requests-for 5
+            wait 1
+            clock
+                to SIM-A: ask about 1
+            venue finds 1:canceled
+                1 CANCELED
+            wait 60
+            clock
+            order 1
+                1 CANCELED 0 of 100 LimitOrder
+        "#]],
+    );
+}

@@ -280,3 +280,51 @@ fn a_leg_that_can_not_be_cancelled_is_tried_again_at_the_next_inquiry_and_not_be
         &expect!["V1 ENDED 0 of 100, V2 LIVE 0 of 100"],
     );
 }
+
+#[test]
+fn an_answer_without_the_working_leg_does_not_close_a_gap() {
+    check(
+        "place 1 buy 100 AAPL @ 10
+         venue accepts 1
+         modify 1 to 100 @ 9
+         venue replaces 1 by V2
+         wait 30
+         venue gap
+         venue finds 1:V1:canceled
+         wait 1
+         clock
+         venue finds 1:V2:canceled 1:V1:canceled
+         wait 60
+         clock
+         order 1",
+        expect![[r#"
+            place 1 buy 100 AAPL @ 10
+                1 OPEN
+                to SIM-A: submit 1
+            venue accepts 1
+                1 SUBMITTED
+            modify 1 to 100 @ 9
+                1 PENDING_REPLACE
+                to SIM-A: replace 1 with 100 @ 9
+            venue replaces 1 by V2
+                1 SUBMITTED
+            wait 30
+            venue gap
+                Warn report-gap: SIM-A: reports may be lost; 1 open orders are asked about
+                to SIM-A: ask about 1
+            venue finds 1:V1:canceled
+            wait 1
+            clock
+                to SIM-A: ask about 1
+                to SIM-A: list open orders
+            venue finds 1:V2:canceled 1:V1:canceled
+                1 CANCELED
+            wait 60
+            clock
+                to SIM-A: list open orders
+            order 1
+                1 CANCELED 0 of 100 LimitOrder
+        "#]],
+        &expect!["V1 ENDED 0 of 100, V2 ENDED 0 of 100"],
+    );
+}

@@ -134,17 +134,18 @@ impl Trading {
 
     pub(crate) fn on_inquiry_answer(&mut self, moment: Moment, answer: &InquiryAnswer, out: &mut Outbox) {
         let Some(order) = self.orders.get(answer.order).cloned() else { return };
-        let is_over = |inquiry: &Inquiry| inquiry.gap_at.is_some_and(|gap_at| answer.as_of >= gap_at);
-        if self.inquiries.get(order.id).is_some_and(is_over) {
-            self.inquiries.change(order.id, |inquiry| inquiry.gap_at = None);
-        }
-        match &answer.result {
+        let is_whole = match &answer.result {
             InquiryResult::Found(seen, fills) => self.on_found(moment, &order, answer, (seen, fills), out),
             InquiryResult::NotFound => self.on_not_found(moment, &order, answer, out),
+        };
+        let is_over = |inquiry: &Inquiry| inquiry.gap_at.is_some_and(|gap_at| answer.as_of >= gap_at);
+        if (is_whole || !order.is_open()) && self.inquiries.get(order.id).is_some_and(is_over) {
+            self.inquiries.change(order.id, |inquiry| inquiry.gap_at = None);
         }
     }
 
-    /// Fills are booked whenever they come; the rest counts only where nothing was reported since the question.
+    /// Fills are booked whenever they come; the rest counts only where nothing was reported since the question. Returns
+    /// whether it says how the order stands: it has the leg that the order works by.
     fn on_found(
         &mut self,
         moment: Moment,
@@ -152,10 +153,11 @@ impl Trading {
         answer: &InquiryAnswer,
         (seen, fills): (&VenueOrder, &[VenueFill]),
         out: &mut Outbox,
-    ) {
+    ) -> bool {
         if seen.order != order.id || fills.iter().any(|fill| fill.order != order.id) {
             let text = format!("{} was asked about order {} and speaks of another", order.adapter, order.int_id);
-            return out.error("foreign-report", text);
+            out.error("foreign-report", text);
+            return false;
         }
         let is_fresh = order.changed_at <= answer.as_of;
         let others = answer.other_legs.iter().flatten().filter(|leg| leg.order == order.id);
@@ -178,6 +180,7 @@ impl Trading {
         if noted.fold(false, |any, is_noted| any | is_noted) {
             self.settle_stray_legs(moment, order.id, out);
         }
+        working.is_some()
     }
 
     /// What was found of one order: the leg that it works by, where that is shown, and the others. An order whose first leg
@@ -197,15 +200,17 @@ impl Trading {
         order.changed_at <= answer.as_of && self.adapters.proves_absence(&order.adapter, answer.as_of, fence)
     }
 
-    fn on_not_found(&mut self, moment: Moment, order: &Order, answer: &InquiryAnswer, out: &mut Outbox) {
+    /// Returns whether it proves that the venue does not have the order.
+    fn on_not_found(&mut self, moment: Moment, order: &Order, answer: &InquiryAnswer, out: &mut Outbox) -> bool {
         if !order.is_open() || self.waiting_orders.contains(order.id) || !self.is_conclusive(order, answer) {
-            return;
+            return false;
         }
         let report = OrderReport { moment, order: order.id, ext_at: None };
         match order.state {
             BaseState::PendingNew => self.on_rejected(report, &NEVER_ARRIVED.into(), out),
             _ => self.on_vanished(report, order, out),
         }
+        true
     }
 
     /// A venue may forget orders that ended; which way this one ended it does not say, so nothing is assumed.
