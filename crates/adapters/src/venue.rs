@@ -30,7 +30,7 @@ pub trait OrderSession: Send {
     /// Sends a new order.
     fn submit(&mut self, at: Timestamp, order: &Order) -> SendOutcome;
 
-    /// Asks for new terms of an order.
+    /// Asks for new terms of an order. At a venue with legs the leg that it works by gets `order.leg_terms(terms)`.
     fn modify(&mut self, at: Timestamp, order: &Order, terms: OrderTerms) -> SendOutcome;
 
     /// Asks to cancel an order.

@@ -5,7 +5,9 @@ use adapter_kit::{RequestLane, check_first_day};
 use adapters::SendOutcome;
 use domain::order::OrderTerms;
 use domain::report::ReportKind;
-use domain::{AccountId, Order, OrderId, OrderKind, SecurityId, Source, Text, TimeInForce, Timestamp, WireId};
+use domain::{
+    AccountId, Order, OrderId, OrderKind, Refusal, SecurityId, Source, Text, TimeInForce, Timestamp, WireId,
+};
 
 use tokio::sync::mpsc::error::TrySendError;
 
@@ -167,14 +169,15 @@ impl BinanceAdapter {
         order: &Order,
         terms: OrderTerms,
     ) -> Result<(OrderRequestKind, Replacing, BinanceRequest), Text> {
-        let ticket = self.ticket(at, order, terms)?;
+        let leg_terms = order.leg_terms(terms).map_err(|overflow| Text::from(Refusal::from(overflow).to_string()))?;
+        let ticket = self.ticket(at, order, leg_terms)?;
         let listed = self.symbols.get(&ticket.symbol).ok_or("venue-unlisted: the venue does not list the security")?;
         let reference = self.tracker.reference(order).ok_or_else(|| unmarked(order.terms.tif))?;
         let way = replace_way(&order.terms, &terms, listed.has_amend, listed.has_cancel_replace);
         match (way, reference) {
             (ReplaceWay::Amend, OrderReference::Client(id)) => {
-                let request = BinanceRequest::amend(&ticket.symbol, &id, terms.quantity.0);
-                Ok((OrderRequestKind::Amend, Replacing { terms, by: ReplacingBy::Amendment }, request))
+                let request = BinanceRequest::amend(&ticket.symbol, &id, leg_terms.quantity.0);
+                Ok((OrderRequestKind::Amend, Replacing { terms: leg_terms, by: ReplacingBy::Amendment }, request))
             }
             (ReplaceWay::CancelReplace | ReplaceWay::Amend, reference) if order.filled.is_zero() => {
                 let cancel_id = format!("{}_C", WireId::newest(self.setup.instance, order));

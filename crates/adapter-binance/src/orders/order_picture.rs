@@ -30,7 +30,7 @@ pub enum PictureGap {
 /// One of our orders at the venue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OrderPicture {
-    /// As its newest leg shows it, with what earlier legs have filled in its quantity.
+    /// As its newest leg shows it, with the quantity of that leg alone.
     pub order: VenueOrder,
     /// Of all legs.
     pub fills: Vec<VenueFill>,
@@ -92,8 +92,7 @@ pub fn picture(
         fills.extend(fills_of(leg, trades)?.iter().map(|fill| venue_fill(order, fill, quote)));
     }
     let unclear = || PictureGap::Unclear { order_id: newest.order_id.0 };
-    let before = earlier.iter().try_fold(Quantity::ZERO, |sum, leg| sum.plus(Quantity(leg.filled.0)));
-    let terms = before.ok().and_then(|before| terms_with(newest, &legs, before)).ok_or_else(unclear)?;
+    let terms = terms_with(newest, &legs).ok_or_else(unclear)?;
     let state = state_of(&newest.status).ok_or_else(unclear)?;
     let reason = expiry_reason(newest).filter(|_| state == VenueOrderState::Expired);
     let other_legs = earlier.iter().map(|leg| leg_of(order, leg)).collect::<Result<_, _>>()?;
@@ -114,12 +113,11 @@ fn expiry_reason(leg: &BinanceOrder) -> Option<Text> {
     leg.expiry_reason.as_deref().or(by_status).map(Text::from)
 }
 
-/// `before`: what earlier legs have filled, which is part of our quantity.
-fn terms_with(newest: &BinanceOrder, legs: &[&BinanceOrder], before: Quantity) -> Option<OrderTerms> {
+fn terms_with(newest: &BinanceOrder, legs: &[&BinanceOrder]) -> Option<OrderTerms> {
     terms_of(&ShownTerms {
         kind: &newest.kind,
         tif: &newest.tif,
-        quantity: kept_quantity(newest).plus(before).ok()?,
+        quantity: kept_quantity(newest),
         price: domain::Price(newest.price.0),
         stop_price: newest.stop_price.map(|price| domain::Price(price.0)).filter(|price| price.is_positive()),
         marked: legs.iter().rev().find_map(|leg| marked(leg)),
@@ -135,7 +133,7 @@ fn kept_quantity(leg: &BinanceOrder) -> Quantity {
 
 /// The terms of an order of ours that has one leg; `None` where one of them is not known.
 pub fn shown_terms(leg: &BinanceOrder) -> Option<OrderTerms> {
-    terms_with(leg, &[leg], Quantity::ZERO)
+    terms_with(leg, &[leg])
 }
 
 /// A cancelled order may be shown with the id of its cancel, which has no mark.

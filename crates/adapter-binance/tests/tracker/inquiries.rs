@@ -97,7 +97,7 @@ fn the_legs_of_an_order_are_one_order() {
         order.status symbol=BTCUSDT&origClientOrderId=R1-5-1
         order.status symbol=BTCUSDT&origClientOrderId=R1-5-0
         myTrades symbol=BTCUSDT&orderId=70&limit=1000
-        found Live 2.5 of Some("71"), fills ["BTCUSDT:8 0.5"], besides [(Some("70"), Canceled)]
+        found Live 2 of Some("71"), fills ["BTCUSDT:8 0.5"], besides [(Some("70"), Canceled)]
     "#]]
     .assert_eq(&ask(&order(1), &[success(&second), success(&first), trades]));
 }

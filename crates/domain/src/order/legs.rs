@@ -3,7 +3,7 @@
 
 use minicbor::{Decode, Encode};
 
-use crate::amount::Quantity;
+use crate::amount::{Overflow, Quantity};
 use crate::ids::Text;
 use crate::order::order_terms::OrderTerms;
 
@@ -88,6 +88,12 @@ impl OrderLegs {
             }
         }
         self.0.push(leg);
+    }
+
+    /// What the other legs have traded.
+    pub fn filled_besides(&self, ext_id: &str) -> Result<Quantity, Overflow> {
+        let others = self.0.iter().filter(|leg| &*leg.ext_id != ext_id);
+        others.map(|leg| leg.filled).try_fold(Quantity::ZERO, Quantity::plus)
     }
 
     /// The leg with that id.

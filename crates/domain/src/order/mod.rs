@@ -233,6 +233,13 @@ impl Order {
         self.legs.iter().flat_map(|legs| &legs.0).filter(is_stray)
     }
 
+    /// The terms that the leg by which it works must get, so that the order has these: what other legs have traded is part of
+    /// the order's quantity, and not of the leg's.
+    pub fn leg_terms(&self, terms: OrderTerms) -> Result<OrderTerms, Overflow> {
+        let Some((legs, working)) = self.legs.as_ref().zip(self.ext_id.as_ref()) else { return Ok(terms) };
+        Ok(OrderTerms { quantity: terms.quantity.minus(legs.filled_besides(working)?)?, ..terms })
+    }
+
     /// Whether the venue knows one of its legs by this id.
     pub fn has_leg(&self, ext_id: &Text) -> bool {
         self.ext_id.as_ref() == Some(ext_id) || self.legs.as_ref().is_some_and(|legs| legs.get(ext_id).is_some())

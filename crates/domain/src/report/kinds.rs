@@ -85,7 +85,7 @@ pub enum ReportKind {
         /// Our number of the order.
         #[n(0)]
         order: OrderId,
-        /// The terms that apply now.
+        /// The terms that apply now; where the order has legs, those of the leg that it works by.
         #[n(1)]
         terms: OrderTerms,
         /// The venue's new id of the order; absent where the old one stays.

@@ -18,7 +18,8 @@ pub struct VenueOrder {
     /// The venue's id of the order; absent where it gives none.
     #[n(1)]
     pub ext_id: Option<Text>,
-    /// The terms that apply at the venue.
+    /// The terms that apply at the venue. Of an order with legs those of this leg, with its quantity alone: what other legs
+    /// have traded is not part of it.
     #[n(2)]
     pub terms: OrderTerms,
     /// Whether it is in the market, and how it left it.

@@ -2,11 +2,12 @@
 //! then ends, keeps its terms, or has two legs in the market, of which the earlier one is cancelled again. What the venue
 //! has not said is asked about, never guessed.
 
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use domain::order::{BaseState, ExecType, LegState, Order, OrderLeg, OrderLegs, OrderTerms};
 use domain::report::{CancelReplaceReport, HalfOutcome, ReplaceKind, VenueOrder, VenueOrderState};
-use domain::{Event, Instruction, OrderId, Quantity, Text, Timestamp};
+use domain::{Event, Instruction, OrderId, Overflow, Quantity, Text, Timestamp};
 
 use super::inquiries::inquiry_queue::INQUIRY_FIRST_SECONDS;
 use crate::orders::ticket::OrderReport;
@@ -60,6 +61,15 @@ impl Trading {
             self.set_leg_state(report.moment, (report.order, &old_leg), state, out);
         }
         self.settle_stray_legs(report.moment, report.order, out);
+    }
+
+    /// The venue has the working leg with other terms, which change nothing of the order itself.
+    pub(super) fn correct_leg(&mut self, order: &Order, seen: &VenueOrder, out: &mut Outbox) {
+        let is_other = working_leg(order, seen.ext_id.as_ref()).is_some_and(|(leg, _)| leg.terms != seen.terms);
+        if is_other && order.state.is_working() {
+            let corrected = self.orders.change(order.id, |order| change_legs(order, None, seen.terms));
+            out.publish(Event::Order(corrected));
+        }
     }
 
     /// The venue's id of the first leg may have been lost with its acceptance.
@@ -245,16 +255,14 @@ fn add_leg(order: &mut Order, ext_id: &Text, terms: OrderTerms) {
     }
 }
 
-/// A replace took effect: with a new leg, or in place.
-pub(super) fn change_legs(order: &mut Order, new_leg: Option<&Text>, terms: OrderTerms) {
+/// A replace took effect: with a new leg, or in place, of which the venue shows these terms.
+pub(super) fn change_legs(order: &mut Order, new_leg: Option<&Text>, shown: OrderTerms) {
     if let Some(ext_id) = new_leg {
-        return add_leg(order, ext_id, terms);
+        return add_leg(order, ext_id, shown);
     }
     let Order { legs: Some(legs), ext_id: Some(ext_id), .. } = order else { return };
-    let others = legs.0.iter().filter(|leg| leg.ext_id != *ext_id);
-    let elsewhere = others.fold(Quantity::ZERO, |sum, leg| sum.plus(leg.filled).unwrap_or(sum));
     if let Some(leg) = legs.get_mut(ext_id) {
-        leg.terms = OrderTerms { quantity: terms.quantity.minus(elsewhere).unwrap_or(terms.quantity), ..terms };
+        leg.terms = shown;
     }
 }
 
@@ -289,13 +297,29 @@ pub(super) fn uncount_leg_fill(order: &mut Order, ext_order: Option<&Text>, quan
     }
 }
 
-/// The terms that the venue shows of an order, without what only its legs explain: fills of earlier legs add to the quantity
-/// that the venue has of it.
-pub(crate) fn shown_terms(order: &Order, seen: &VenueOrder) -> OrderTerms {
-    let Some((legs, ext_id)) = order.legs.as_ref().zip(seen.ext_id.as_ref()) else { return seen.terms };
-    let Some(leg) = legs.get(ext_id) else { return seen.terms };
-    let mut others = legs.0.iter().filter(|other| other.ext_id != *ext_id);
-    let total = others.try_fold(leg.terms.quantity, |sum, other| sum.plus(other.filled));
-    let explained = [Ok(leg.terms.quantity), total].contains(&Ok(seen.terms.quantity));
-    if explained { OrderTerms { quantity: order.terms.quantity, ..seen.terms } } else { seen.terms }
+/// The terms of an order whose working leg the venue shows with these. The quantity of a leg is its own alone; what other legs
+/// have traded is part of the order's. A leg that is as it was leaves the order as it is. One that was lowered never makes the
+/// order larger: other legs have traded meanwhile, and the rest of the leg is cancelled when the order is filled.
+pub(crate) fn terms_of_order(order: &Order, ext_id: Option<&Text>, shown: OrderTerms) -> OrderTerms {
+    let Some((leg, elsewhere)) = working_leg(order, ext_id) else { return shown };
+    let total = elsewhere.and_then(|elsewhere| shown.quantity.plus(elsewhere)).unwrap_or(shown.quantity);
+    let asked = order.pending.replace().map_or(order.terms.quantity, |(_, asked)| asked.quantity);
+    let quantity = match shown.quantity.cmp(&leg.terms.quantity) {
+        Ordering::Equal => order.terms.quantity,
+        Ordering::Less => total.min(asked).min(order.terms.quantity),
+        Ordering::Greater => total,
+    };
+    OrderTerms { quantity, ..shown }
+}
+
+/// The terms that the venue should show of an order: those of the leg that it works by.
+pub(crate) fn expected_terms(order: &Order, ext_id: Option<&Text>) -> OrderTerms {
+    working_leg(order, ext_id).map_or(order.terms, |(leg, _)| leg.terms)
+}
+
+/// The leg that the order works by, where it is the one that is meant, and what the others have traded.
+fn working_leg<'a>(order: &'a Order, ext_id: Option<&Text>) -> Option<(&'a OrderLeg, Result<Quantity, Overflow>)> {
+    let (legs, working) = order.legs.as_ref().zip(order.ext_id.as_ref())?;
+    let leg = legs.get(working).filter(|_| ext_id.is_none_or(|meant| meant == working))?;
+    Some((leg, legs.filled_besides(working)))
 }

@@ -10,7 +10,7 @@ use domain::{AdapterName, Instruction, OrderId, PlantedBug, Text};
 
 use super::external::external_key;
 use super::inquiries::venue_timeouts::awaits_venue;
-use super::legs::shown_terms;
+use super::legs::terms_of_order;
 use super::order_events::{OrderChange, publish_order};
 use crate::orders::ticket::OrderReport;
 use crate::outbox::{Moment, Outbox};
@@ -80,7 +80,7 @@ impl Trading {
             return;
         }
         let Some(order) = self.find_order(report, out).cloned() else { return };
-        let terms = shown_terms(&order, seen);
+        let terms = terms_of_order(&order, seen.ext_id.as_ref(), seen.terms);
         let is_nameless = order.is_open() && order.ext_id.is_none() && seen.ext_id.is_some();
         if seen.state != VenueOrderState::Rejected && (order.state == BaseState::PendingNew || is_nameless) {
             self.on_accepted(report, seen.ext_id.as_ref(), out);
@@ -88,7 +88,10 @@ impl Trading {
         // The terms of an ended order show that a replace came first.
         let is_as_asked = order.pending.replace().is_some_and(|(_, asked)| asked == terms);
         if order.is_open() && order.terms != terms && (seen.state == VenueOrderState::Live || is_as_asked) {
-            self.on_replaced(report, terms, seen.ext_id.as_ref(), out);
+            return self.on_replaced(report, seen.terms, seen.ext_id.as_ref(), out);
+        }
+        if seen.state == VenueOrderState::Live {
+            self.correct_leg(&order, seen, out);
         }
     }
 

@@ -6,7 +6,7 @@ use domain::order::{BaseState, ExecType, Order, OrderTerms, PendingRequest};
 use domain::{AdapterName, OrderId, PlantedBug, Text, Timestamp};
 
 use super::inquiries::inquiry_queue::INQUIRY_FIRST_SECONDS;
-use super::legs::{change_legs, end_working_leg};
+use super::legs::{change_legs, end_working_leg, terms_of_order};
 use super::order_events::{OrderChange, publish_order};
 use super::reconciliation::NEVER_ARRIVED;
 use super::transitions::{OrderEvent, PendingState, RequestEvent, next_pending, next_state, settled};
@@ -119,18 +119,20 @@ impl Trading {
         }
     }
 
+    /// `shown`: the terms that the venue has of it now, where the order has legs those of the leg that it works by.
     pub(crate) fn on_replaced(
         &mut self,
         report: OrderReport,
-        terms: OrderTerms,
+        shown: OrderTerms,
         ext_id: Option<&Text>,
         out: &mut Outbox,
     ) {
         let Some(order) = self.find_order(report, out) else { return };
         if let Some(leg) = ext_id.filter(|_| self.is_late_leg(order, ext_id)) {
             let ended = order.clone();
-            return self.on_late_leg(report.moment, &ended, (leg, terms), out);
+            return self.on_late_leg(report.moment, &ended, (leg, shown), out);
         }
+        let terms = terms_of_order(order, ext_id, shown);
         let terms = OrderTerms { quantity: terms.quantity.max(order.filled), ..terms };
         let turn = if terms.quantity == order.filled { OrderEvent::ReplacedToFilled } else { OrderEvent::Replaced };
         let Some(state) = self.transition(order, turn, out) else { return };
@@ -140,7 +142,7 @@ impl Trading {
         let accepted_before = order.cl_ord_id.clone();
         let new_leg = ext_id.filter(|_| self.makes_leg(order, ext_id));
         let order = self.orders.change(report.order, |order| {
-            change_legs(order, new_leg, terms);
+            change_legs(order, new_leg, shown);
             order.state = state;
             order.terms = terms;
             order.revision += 1;

@@ -127,11 +127,11 @@ impl Trading {
 
     /// The terms of an open order differ, and no request of ours explains it. The venue's are the ones that trade, so they
     /// are taken over.
-    pub(crate) fn note_terms(&mut self, order: &Order, seen: &VenueOrder) {
+    pub(crate) fn note_terms(&mut self, order: &Order, ours: &OrderTerms, seen: &VenueOrder) {
         let difference = Difference {
-            ours: Some(BreakSide(terms_values(&order.terms))),
+            ours: Some(BreakSide(terms_values(ours))),
             theirs: Some(BreakSide(terms_values(&seen.terms))),
-            amount: seen.terms.quantity.minus(order.terms.quantity).ok().map(|change| Amount(change.0)),
+            amount: seen.terms.quantity.minus(ours.quantity).ok().map(|change| Amount(change.0)),
             ..of_order(BreakKind::Terms, order)
         };
         let told = format!("order {} has {}", order.int_id, text_of(&terms_values(&seen.terms)));

@@ -12,7 +12,7 @@ use super::listings::{ListedPages, OpenOrdersListing};
 use super::schedule::LISTING_RETRY_SECONDS;
 use crate::orders::inquiries::inquiry_queue::INQUIRIES_AFTER_GAP_PER_SECOND;
 use crate::orders::inquiries::venue_timeouts::awaits_venue;
-use crate::orders::legs::shown_terms;
+use crate::orders::legs::{expected_terms, terms_of_order};
 use crate::outbox::{Moment, Outbox};
 use crate::trading::Trading;
 
@@ -85,13 +85,14 @@ impl Trading {
             return;
         }
         let order = order.clone();
-        let seen = &VenueOrder { terms: shown_terms(&order, seen), ..seen.clone() };
         if !order.is_open() {
             return self.compare_ended(&order, seen, as_of);
         }
-        let is_asked_for = order.pending.replace().is_some_and(|(_, terms)| terms == seen.terms);
-        if order.terms != seen.terms && !is_asked_for {
-            self.note_terms(&order, seen);
+        let terms = terms_of_order(&order, seen.ext_id.as_ref(), seen.terms);
+        let is_asked_for = order.pending.replace().is_some_and(|(_, asked)| asked == terms);
+        let expected = expected_terms(&order, seen.ext_id.as_ref());
+        if expected != seen.terms && !is_asked_for {
+            self.note_terms(&order, &expected, seen);
         }
         self.apply_venue_order(moment, seen, out);
         self.apply_final_state(moment, seen, lost, out);

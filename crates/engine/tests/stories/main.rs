@@ -35,6 +35,7 @@ mod entries;
 mod changes;
 mod replaces;
 mod leg_inquiries;
+mod leg_terms;
 mod legs;
 mod names;
 mod overtaken;

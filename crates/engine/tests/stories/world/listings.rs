@@ -3,7 +3,7 @@
 use domain::breaks::{Break, BreakSide};
 use domain::report::{
     AdapterCapabilities, FillsPage, FillsScope, ListingCapabilities, ListingScope, ListingStatus, OpenOrdersPage,
-    RefusesRepeatedIds, ReportKind, RequestTiming, SessionState, VenueListing, VenueSnapshot,
+    RefusesRepeatedIds, ReportKind, RequestTiming, SessionState, VenueListing, VenueOrder, VenueSnapshot,
 };
 use domain::{ExchangeId, OrderProperty, SecurityId, Text};
 
@@ -121,6 +121,12 @@ impl StoryEngine {
                 orders.extend(self.picture(others).orders);
                 orders[0].terms = terms(quantity, limit);
                 let as_of = self.now;
+                ReportKind::OpenOrders(OpenOrdersPage { as_of, dead_after: Some(as_of), page: 0, last: true, orders })
+            }
+            // With the quantity of that leg.
+            ["lists-leg", id, leg, quantity, "@", limit] => {
+                let seen = VenueOrder { terms: terms(quantity, limit), ..self.leg(id, leg, "live") };
+                let (as_of, orders) = (self.now, vec![seen]);
                 ReportKind::OpenOrders(OpenOrdersPage { as_of, dead_after: Some(as_of), page: 0, last: true, orders })
             }
             ["fails-to-list", "orders"] => {
