@@ -180,6 +180,20 @@ fn a_repeated_fill_of_a_forgotten_order_is_dropped_and_a_new_one_is_told() {
     indexed.check_replay();
 }
 
+#[test]
+fn a_repeated_fill_of_a_forgotten_order_is_dropped_though_its_account_has_moved() {
+    let mut indexed = Indexed::open();
+    indexed.place("mine").unwrap();
+    let number = indexed.world.order("mine").unwrap().id;
+    indexed.world.run("venue accepts mine\nvenue fills mine 1 @ 10 e1");
+    indexed.forget();
+    indexed.world.move_account(1, "B");
+    assert_eq!(indexed.report(&format!("fills #{number} 1 @ 10 e1")), Vec::<String>::new());
+    let told = indexed.report(&format!("fills #{number} 1 @ 10 e2"));
+    assert!(told[0].contains("comes days late"), "{told:?}");
+    indexed.check_replay();
+}
+
 impl Indexed {
     /// Everything recalled is forgotten again, and the index is lost.
     fn forget_index(&mut self) {

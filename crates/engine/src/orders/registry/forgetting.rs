@@ -130,7 +130,8 @@ impl Trading {
             return;
         }
         let is_owner = |account: &domain::AccountId| index.has_fill(account_key(fill.order, *account));
-        let Some(account) = self.reference.accounts_at(adapter).into_iter().find(is_owner) else { return };
+        // Its account may have moved to another venue since.
+        let Some(account) = self.reference.data().accounts.keys().copied().find(is_owner) else { return };
         found.accounts.push((fill.order, account));
         let keys = crate::orders::fills::executions::retired_keys(&execution_id(adapter, account, fill), fill);
         found.executions.0.extend(keys.into_iter().filter(|key| index.has_fill(*key)));

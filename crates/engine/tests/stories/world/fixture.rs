@@ -1,12 +1,14 @@
 //! Reference data of the scenarios: two exchanges, a few securities, some of which expire on 18 November, two accounts,
 //! one strategy.
 
-use domain::command::{RecordTransaction, ReferenceChange};
+use domain::command::{Command, RecordTransaction, ReferenceChange};
 use domain::reference::{OptionRight, TradingHours};
 use domain::{
     Account, AccountId, Currency, Decimal, Exchange, ExchangeId, FamilyId, Quantity, Security, SecurityFamily,
     SecurityId, SecurityKind, Settlement, StrategyId, StrategyRecord, Text, TransactionKind,
 };
+
+use super::StoryEngine;
 
 /// Of what expires soon: the day after tomorrow.
 const LAST_DAY: &str = "2026-11-18";
@@ -176,6 +178,13 @@ fn a_security(
         min_notional: None,
         tradeable: true,
         venue_symbols: Default::default(),
+    }
+}
+
+impl StoryEngine {
+    /// The account trades at another venue from now on.
+    pub(crate) fn move_account(&mut self, id: u64, qualifier: &str) {
+        self.command(Command::Reference(vec![ReferenceChange::Account(account(id, qualifier))])).unwrap();
     }
 }
 
