@@ -75,6 +75,11 @@ const ROWS: &[Code] = &[
     row(409, "session-connected", "numbers of a FIX session can't be set while its client is connected"),
     row(409, "break-settled", "the break is settled in another way already"),
     row(409, "nothing-to-repair", "the platform cannot repair this break by itself"),
+    row(
+        409,
+        "break-outdated",
+        "something was booked since the venue's statement; repair it when the next one has it still",
+    ),
     row(409, "no-dead-man-timer", "no dead-man timer of this scope runs"),
     row(409, "dead-man-configured", "the configuration arms the dead-man timer of the platform, so it cannot be ended"),
     row(409, "position-closed", "the position is closed"),

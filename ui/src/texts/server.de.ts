@@ -330,6 +330,7 @@ const GENERAL: Record<string, string> = {
   'message-rate': 'die Sitzung sendet zu viel: nur Streichen ist erlaubt',
   'break-settled': 'diese Abweichung ist bereits anders erledigt',
   'nothing-to-repair': 'diese Abweichung kann die Plattform nicht selbst beheben',
+  'break-outdated': 'seit dem Auszug des Handelsplatzes wurde gebucht: den nächsten Auszug abwarten',
   'unknown-break': 'diese Abweichung ist nicht bekannt',
   'no-dead-man-timer': 'für diesen Bereich läuft kein Totmann-Timer',
   'dead-man-configured': 'die Konfiguration stellt diesen Totmann-Timer: er lässt sich nicht beenden',

@@ -47,6 +47,8 @@ pub enum Refusal {
     },
     /// Only a person can repair it.
     NothingToRepair(BreakId),
+    /// Something was booked since the statement that showed the difference.
+    BreakOutdated(BreakId),
     /// The security can only be watched.
     NotTradeable(SecurityId),
     /// The last day of the security is over.
@@ -357,7 +359,7 @@ impl Refusal {
             Self::UnknownPosition(_) => "unknown-position",
             Self::UnknownTransaction(_) => "unknown-transaction",
             Self::UnknownBreak(_) | Self::BreakSettled { .. } | Self::NothingToRepair(_) => self.break_code(),
-            Self::BreakOpen { .. } => self.break_code(),
+            Self::BreakOpen { .. } | Self::BreakOutdated(_) => self.break_code(),
             Self::NotTradeable(_) => "not-tradeable",
             Self::Expired(_) => "security-expired",
             Self::AccountInactive(_) => "account-inactive",
@@ -423,6 +425,7 @@ impl Refusal {
             Self::UnknownBreak(_) => "unknown-break",
             Self::BreakSettled { .. } => "break-settled",
             Self::NothingToRepair(_) => "nothing-to-repair",
+            Self::BreakOutdated(_) => "break-outdated",
             _ => "break-open",
         }
     }

@@ -21,6 +21,9 @@ impl fmt::Display for Refusal {
             Self::NothingToRepair(id) => {
                 write!(f, "break {id} cannot be repaired by the platform: record the correction and accept it")
             }
+            Self::BreakOutdated(id) => {
+                write!(f, "break {id}: the books have changed since the venue's statement; wait for the next one")
+            }
             Self::NotTradeable(id) => write!(f, "security {id} cannot be traded"),
             Self::Expired(id) => write!(f, "security {id} has expired"),
             Self::AccountInactive(id) => write!(f, "account {id} is not active"),

@@ -38,7 +38,7 @@ use self::valuer::position;
 use crate::outbox::Outbox;
 
 pub(crate) use self::booking::BookingPlan;
-pub(crate) use self::statements::{StatedAsset, StatementWindow};
+pub(crate) use self::statements::{StatedAsset, StatementWindow, stated_total};
 pub(crate) use self::totals::PositionExposure;
 pub(crate) use self::valuer::Valuer;
 

@@ -107,6 +107,17 @@ impl Portfolio {
         }
     }
 
+    /// What the last statement has of an asset, and what our books have now; none where one of them is not known.
+    pub(crate) fn stated(
+        &self,
+        account: AccountId,
+        asset: StatedAsset,
+        reference: &ReferenceData,
+    ) -> Option<(Amount, Amount)> {
+        let theirs = stated_total(self.statements.get(&account)?, asset)?;
+        Some((theirs, self.total_of(account, asset, reference)?))
+    }
+
     fn assets_of(&self, account: AccountId, reference: &ReferenceData) -> BTreeSet<StatedAsset> {
         let cash = self.live.cash.rows().iter().filter(|(key, _)| key.account == account);
         let held = self.live.positions.rows().iter();
@@ -187,4 +198,16 @@ impl Portfolio {
 fn venue_balance(statement: &VenueStatement, currency: Currency) -> Option<VenueBalance> {
     let nothing = VenueBalance { currency, total: Amount::ZERO, locked: Amount::ZERO };
     statement.balance(currency).copied().or(statement.cash_complete.then_some(nothing))
+}
+
+/// What a statement has of an asset; none where it does not tell. What a complete list lacks is nothing.
+pub(crate) fn stated_total(statement: &VenueStatement, asset: StatedAsset) -> Option<Amount> {
+    match asset {
+        StatedAsset::Cash(currency) => venue_balance(statement, currency).map(|balance| balance.total),
+        StatedAsset::Position(security) => {
+            let listed = statement.positions.iter().find(|position| position.security == security);
+            let quantity = listed.map(|position| Amount(position.quantity.0));
+            quantity.or(statement.positions_complete.then_some(Amount::ZERO))
+        }
+    }
 }

@@ -11,6 +11,7 @@ use domain::{
     Transaction, TransactionKind,
 };
 
+use super::statements::asset_of;
 use crate::orders::ticket::OrderReport;
 use crate::outbox::{Moment, Outbox};
 use crate::trading::Trading;
@@ -119,6 +120,7 @@ impl Trading {
         position: Option<(SecurityId, Quantity)>,
         out: &mut Outbox,
     ) -> Result<(), Refusal> {
+        self.check_still_stated(found)?;
         let unknown = || Refusal::UnknownAccount("?".into());
         let entry = VenueEntry {
             ext_id: found.id.to_string().into(),
@@ -137,6 +139,15 @@ impl Trading {
             transaction.price = price;
         }
         self.book(moment, transaction, security.as_deref(), out).map(drop)
+    }
+
+    /// What was booked since the last statement may be the very thing that was missing there.
+    fn check_still_stated(&self, found: &Break) -> Result<(), Refusal> {
+        let Difference { account, amount, .. } = &found.difference;
+        let stated = account.zip(asset_of(&found.difference));
+        let stated = stated.and_then(|(account, asset)| self.portfolio.stated(account, asset, self.reference.data()));
+        let differs_by = stated.and_then(|(theirs, ours)| theirs.minus(ours).ok());
+        if differs_by.is_some() && differs_by == *amount { Ok(()) } else { Err(Refusal::BreakOutdated(found.id)) }
     }
 
     /// What goes out goes at cost, so that nothing is realised; so does a future, which settles in cash what it realises.

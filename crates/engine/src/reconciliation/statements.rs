@@ -13,7 +13,7 @@ use domain::{AccountId, AdapterName, Amount, Instruction, Quantity, SecurityId, 
 use super::listings::{StatementListing, SuspectedDifferences};
 use super::schedule::{LISTING_RETRY_SECONDS, LISTINGS_AT_ONCE};
 use crate::outbox::{Moment, Outbox};
-use crate::portfolio::{StatedAsset, StatementWindow};
+use crate::portfolio::{StatedAsset, StatementWindow, stated_total};
 use crate::trading::Trading;
 
 impl Trading {
@@ -293,25 +293,12 @@ fn differences(
     window: &StatementWindow,
     asset: StatedAsset,
 ) -> Option<(Amount, Vec<Amount>)> {
-    let theirs = match asset {
-        StatedAsset::Cash(currency) => match statement.balance(currency) {
-            Some(balance) => balance.total,
-            None if statement.cash_complete => Amount::ZERO,
-            None => return None,
-        },
-        StatedAsset::Position(security) => {
-            match statement.positions.iter().find(|position| position.security == security) {
-                Some(position) => Amount(position.quantity.0),
-                None if statement.positions_complete => Amount::ZERO,
-                None => return None,
-            }
-        }
-    };
+    let theirs = stated_total(statement, asset)?;
     let found = window.values(asset)?.into_iter().map(|ours| theirs.minus(ours));
     Some((theirs, found.collect::<Result<_, _>>().ok()?))
 }
 
-fn asset_of(difference: &Difference) -> Option<StatedAsset> {
+pub(super) fn asset_of(difference: &Difference) -> Option<StatedAsset> {
     match difference.kind {
         BreakKind::Cash => difference.currency.map(StatedAsset::Cash),
         BreakKind::Position => difference.security.map(StatedAsset::Position),

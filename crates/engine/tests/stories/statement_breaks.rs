@@ -383,3 +383,57 @@ fn no_position_is_opened_while_a_break_is_above_the_limit() {
     "#]]
     .assert_eq(&told);
 }
+
+#[test]
+fn a_difference_is_not_booked_when_something_was_booked_since_the_statement() {
+    check_stating(
+        None,
+        "place 1 buy 3 ES @ 5000
+         venue accepts 1
+         venue states 1 0 ago USD:100000:locked:0 ES:3
+         wait 60
+         clock
+         venue states 1 0 ago USD:100000:locked:0 ES:3
+         venue fills 1 3 @ 4990 x1
+         repair B1
+         wait 60
+         clock
+         venue states 1 0 ago USD:100000:locked:0 ES:3
+         repair B1
+         positions
+         breaks",
+        expect![[r#"
+            place 1 buy 3 ES @ 5000
+                1 OPEN
+                to SIM-A: submit 1
+            venue accepts 1
+                1 SUBMITTED
+            venue states 1 0 ago USD:100000:locked:0 ES:3
+                cash USD 100000, at the venue 100000, locked 0
+            wait 60
+            clock
+                to SIM-A: ask for the statement of account 1
+            venue states 1 0 ago USD:100000:locked:0 ES:3
+                Warn break-found: B1: POSITION at SIM-A: we have quantity 0, the venue has quantity 3
+                B1 POSITION OPEN: ours quantity 0, theirs quantity 3
+            venue fills 1 3 @ 4990 x1
+                fill 1 3 @ 4990
+                booked BUY 3 @ 4990
+                position 2 of 3 cost 748500 realised 0
+                1 EXECUTED filled 3
+            repair B1
+                refused break-outdated: break B1: the books have changed since the venue's statement; wait for the next one
+            wait 60
+            clock
+                to SIM-A: ask for the statement of account 1
+            venue states 1 0 ago USD:100000:locked:0 ES:3
+                B1 POSITION EXPLAINED: ours quantity 0, theirs quantity 3; both sides agree again
+            repair B1
+                refused break-outdated: break B1: the books have changed since the venue's statement; wait for the next one
+            positions
+                position 2 of 3 cost 748500 realised 0
+            breaks
+                B1 POSITION EXPLAINED: ours quantity 0, theirs quantity 3; both sides agree again
+        "#]],
+    );
+}
