@@ -5,9 +5,7 @@ use adapter_kit::{RequestLane, check_first_day};
 use adapters::SendOutcome;
 use domain::order::OrderTerms;
 use domain::report::ReportKind;
-use domain::{
-    AccountId, Order, OrderId, OrderKind, Refusal, SecurityId, Source, Text, TimeInForce, Timestamp, WireId,
-};
+use domain::{AccountId, Order, OrderId, OrderKind, Refusal, SecurityId, Source, Text, TimeInForce, Timestamp, WireId};
 
 use tokio::sync::mpsc::error::TrySendError;
 
@@ -16,7 +14,7 @@ use super::waiting::{RequestPurpose, RequestWay, UnansweredRequest};
 use crate::market_streams::StreamCommand;
 use crate::network::{TaggedRequest, call_rest};
 use crate::order_tracker::{OrderRequestKind, Replacing, ReplacingBy};
-use crate::orders::client_id::client_id;
+use crate::orders::client_id::{client_id, replace_cancel_id};
 use crate::orders::inquiry::Inquiry;
 use crate::orders::order_mapping::{ReplaceWay, replace_way, ticket_of};
 use crate::protocol::requests::{BinanceRequest, OrderReference, OrderTicket};
@@ -180,7 +178,7 @@ impl BinanceAdapter {
                 Ok((OrderRequestKind::Amend, Replacing { terms: leg_terms, by: ReplacingBy::Amendment }, request))
             }
             (ReplaceWay::CancelReplace | ReplaceWay::Amend, reference) if order.filled.is_zero() => {
-                let cancel_id = format!("{}_C", WireId::newest(self.setup.instance, order));
+                let cancel_id = replace_cancel_id(&WireId::newest(self.setup.instance, order).to_string());
                 let request = BinanceRequest::cancel_replace(&reference, &cancel_id, &ticket, true);
                 let by = ReplacingBy::Leg { client_id: ticket.client_id, is_canceled: false };
                 Ok((OrderRequestKind::CancelReplace, Replacing { terms, by }, request))

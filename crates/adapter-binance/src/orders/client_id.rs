@@ -13,6 +13,7 @@ const MARK: char = '_';
 const DAY: &str = "D";
 const IMMEDIATE: &str = "I";
 const UNTIL: char = 'T';
+const CANCEL: &str = "C";
 const NANOS_PER_SECOND: i64 = 1_000_000_000;
 
 /// A client id, read back.
@@ -38,12 +39,18 @@ pub fn client_id(request: &str, tif: TimeInForce) -> Option<String> {
     (id.len() <= CLIENT_ID_LENGTH_MAX).then_some(id)
 }
 
+/// The id of the cancel in a cancel-replace, whose new order has the id of the request. The venue may list the cancelled order
+/// under it.
+pub fn replace_cancel_id(request: &str) -> String {
+    format!("{request}{MARK}{CANCEL}")
+}
+
 /// An id without a mark of ours is whole: it may be another program's.
 pub fn read_client_id(id: &str) -> ClientId<'_> {
-    let marked = id.rsplit_once(MARK).and_then(|(request, mark)| Some((request, tif_of(mark)?)));
-    match marked {
-        Some((request, tif)) => ClientId { request, tif: Some(tif) },
-        None => ClientId { request: id, tif: None },
+    match id.rsplit_once(MARK) {
+        Some((request, CANCEL)) => ClientId { request, tif: None },
+        Some((request, mark)) if tif_of(mark).is_some() => ClientId { request, tif: tif_of(mark) },
+        _ => ClientId { request: id, tif: None },
     }
 }
 
@@ -77,6 +84,11 @@ mod tests {
             let is_marked = !matches!(tif, TimeInForce::Gtc | TimeInForce::Fok);
             assert_eq!(read_client_id(&id), ClientId { request: "R1-1Z-0", tif: is_marked.then_some(tif) });
         }
+    }
+
+    #[test]
+    fn an_order_that_is_listed_under_the_id_of_its_cancel_is_found_by_it() {
+        assert_eq!(read_client_id(&replace_cancel_id("R1-1Z-3")), ClientId { request: "R1-1Z-3", tif: None });
     }
 
     #[test]

@@ -98,14 +98,18 @@ impl Trading {
         }
     }
 
-    /// Our own order, where the venue's id or the client id is that of one.
+    /// Our own order, where the venue's id or the client id is that of one, also where it has ended: a venue may list it under the
+    /// id of its cancel. Numbers of a venue may be of one security only, and be given again.
     fn own_order(&self, adapter: &AdapterName, seen: &ExternalOrder) -> Option<&Arc<Order>> {
         let wire_id = seen.client_id.as_ref().and_then(|id| id.parse::<WireId>().ok());
         let ours = wire_id.filter(|id| id.instance == self.settings.instance).and_then(|id| self.orders.get(id.order));
         let is_same = |order: &&Arc<Order>| {
-            order.adapter == *adapter && order.account == seen.account && order.has_leg(&seen.ext_id)
+            (order.account, order.security, order.side) == (seen.account, seen.security, seen.side)
+                && order.adapter == *adapter
+                && order.source != Source::External
+                && order.has_leg(&seen.ext_id)
         };
-        ours.or_else(|| self.orders.open().find(is_same))
+        ours.or_else(|| self.orders.iter().find(is_same))
     }
 
     /// Once for each order, since a venue lists it again and again.

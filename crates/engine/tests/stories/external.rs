@@ -415,3 +415,49 @@ fn name_and_id_of_external_are_reserved() {
         assert_eq!(refused.map_err(|refusal| refusal.code()), Err("reserved-strategy"));
     }
 }
+
+#[test]
+fn an_order_of_ours_that_ended_and_is_listed_under_another_client_id_is_not_adopted() {
+    check(
+        "place 1 buy 100 AAPL @ 10
+         venue accepts 1
+         venue fills 1 40 @ 10 x1
+         cancel 1
+         venue cancels 1
+         venue external V1 buy 100 AAPL @ 10 canceled 40@10:x1 by its-cancel
+         venue external V1 sell 100 AAPL @ 10 canceled 40@10:x1 by another
+         positions",
+        expect![[r#"
+            place 1 buy 100 AAPL @ 10
+                1 OPEN
+                to SIM-A: submit 1
+            venue accepts 1
+                1 SUBMITTED
+            venue fills 1 40 @ 10 x1
+                fill 1 40 @ 10
+                booked BUY 40 @ 10
+                position 1 of 40 cost 400 realised 0
+                cash USD 99599.8
+                1 PARTIALLY_EXECUTED filled 40
+            cancel 1
+                1 PENDING_CANCEL filled 40
+                to SIM-A: cancel 1
+            venue cancels 1
+                1 CANCELED filled 40
+            venue external V1 buy 100 AAPL @ 10 canceled 40@10:x1 by its-cancel
+                Error external-not-adopted: SIM-A: order V1 that nobody placed here is not adopted: it is our own order 1
+            venue external V1 sell 100 AAPL @ 10 canceled 40@10:x1 by another
+                Warn external-order: order A-1: SIM-A has it as V1, and nobody placed it here
+                A-1 SUBMITTED
+                fill A-1 40 @ 10
+                booked SELL -40 @ 10
+                position 1 of -40 cost -400 realised 0
+                cash USD 399.8
+                A-1 PARTIALLY_EXECUTED filled 40
+                A-1 CANCELED filled 40
+            positions
+                position 1 of 40 cost 400 realised 0
+                position 1 of -40 cost -400 realised 0
+        "#]],
+    );
+}

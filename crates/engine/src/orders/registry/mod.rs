@@ -202,6 +202,11 @@ impl OrderRegistry {
         order
     }
 
+    /// All that are kept in full, oldest first.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<Order>> {
+        self.orders.iter()
+    }
+
     pub(crate) fn open(&self) -> impl Iterator<Item = &Arc<Order>> {
         self.open.iter().filter_map(|id| self.orders.get(*id))
     }
