@@ -9,6 +9,7 @@ use domain::{AccountId, Activation, MarketPhase, OrderId, Price, Refusal, TimeIn
 
 use super::candidate::Candidate;
 use super::scopes::ApplicableLimits;
+use crate::orders::registry::resting::best_working_price;
 use crate::outbox::Moment;
 use crate::trading::Trading;
 
@@ -68,11 +69,11 @@ impl Trading {
         })
     }
 
-    /// Whether the prices of both cross. A market order takes the best price, so it trades with a limit only where that
+    /// Whether the prices of both cross, also those that a resting order is about to get. A market order takes the best price, so it trades with a limit only where that
     /// is the best of its side.
     fn crosses(&self, candidate: &Candidate<'_>, own: &Order) -> bool {
         use WorkingPrice::{Any, Limit};
-        match (candidate.terms.kind.working_price(), own.terms.kind.working_price()) {
+        match (candidate.terms.kind.working_price(), best_working_price(own)) {
             (Limit(limit), Limit(resting)) => is_through(candidate.side, limit, resting),
             (Limit(limit), Any) => self.is_best(candidate, candidate.side, limit),
             (Any, Limit(resting)) => self.is_best(candidate, own.side, resting),

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use domain::order::{BaseState, OrderKind, OrderTerms, Side};
-use domain::{Decimal, MarketPhase, OrderId, Quantity, Refusal, TimeInForce, Timestamp};
+use domain::{Decimal, MarketPhase, OrderId, Price, Quantity, Refusal, TimeInForce, Timestamp};
 
 use crate::gate::Candidate;
 use crate::model::{Model, ModelRequest, ModelSession, Order, Sent};
@@ -168,7 +168,7 @@ impl Model {
             (Side::Sell, _, Some(best)) => limit <= best,
             _ => true,
         };
-        match (ask.terms.kind.limit(), order.terms.kind.limit()) {
+        match (ask.terms.kind.limit(), best_limit(order)) {
             (Some(buy), Some(sell)) if ask.side == Side::Buy => buy >= sell,
             (Some(sell), Some(buy)) => sell <= buy,
             (Some(limit), None) => is_best(ask.side, limit),
@@ -220,9 +220,18 @@ fn rests(terms: &OrderTerms, phase: MarketPhase) -> Vec<MarketPhase> {
 
 /// A market order takes any price; a buy ranks higher the higher its limit, a sell the lower.
 fn eagerness(order: &Order) -> Decimal {
-    match (order.side, order.terms.kind.limit()) {
+    match (order.side, best_limit(order)) {
         (_, None) => Decimal::MAX,
         (Side::Buy, Some(limit)) => limit.0,
         (Side::Sell, Some(limit)) => -limit.0,
+    }
+}
+
+/// While new terms are asked for, the order may trade at either limit.
+fn best_limit(order: &Order) -> Option<Price> {
+    let limits = [Some(order.terms), order.asked.terms()].into_iter().flatten().filter_map(|terms| terms.kind.limit());
+    match order.side {
+        Side::Buy => limits.max(),
+        Side::Sell => limits.min(),
     }
 }

@@ -333,3 +333,50 @@ fn a_waiting_order_is_withdrawn_for_a_reduction_without_a_message_to_the_venue()
         "#]],
     );
 }
+
+#[test]
+fn an_order_that_is_being_replaced_may_trade_at_either_price() {
+    check(
+        SelfTradePrevention::RejectNewest,
+        "place 1 sell 1 AAPL @ 11
+         venue accepts 1
+         modify 1 to 1 @ 10.5
+         place 2 buy 1 AAPL @ 10.6
+         venue refuses-replace 1
+         place 3 buy 1 AAPL @ 10.6
+         venue cancels 3
+         modify 1 to 1 @ 12
+         place 4 buy 1 AAPL @ 11
+         venue replaces 1
+         place 5 buy 1 AAPL @ 11",
+        expect![[r#"
+            place 1 sell 1 AAPL @ 11
+                1 OPEN
+                to SIM-A: submit 1
+            venue accepts 1
+                1 SUBMITTED
+            modify 1 to 1 @ 10.5
+                1 PENDING_REPLACE
+                to SIM-A: replace 1 with 1 @ 10.5
+            place 2 buy 1 AAPL @ 10.6
+                refused self-trade: would trade with the account's own order 1
+            venue refuses-replace 1
+                1 SUBMITTED (too late)
+            place 3 buy 1 AAPL @ 10.6
+                3 OPEN
+                to SIM-A: submit 3
+            venue cancels 3
+                3 CANCELED
+            modify 1 to 1 @ 12
+                1 PENDING_REPLACE
+                to SIM-A: replace 1 with 1 @ 12
+            place 4 buy 1 AAPL @ 11
+                refused self-trade: would trade with the account's own order 1
+            venue replaces 1
+                1 SUBMITTED
+            place 5 buy 1 AAPL @ 11
+                5 OPEN
+                to SIM-A: submit 5
+        "#]],
+    );
+}

@@ -4,7 +4,7 @@
 mod order_indexes;
 pub(crate) mod retired_keys;
 mod forgetting;
-mod resting;
+pub(crate) mod resting;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

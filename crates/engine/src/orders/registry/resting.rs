@@ -48,8 +48,8 @@ impl WorkingClass {
             return None;
         }
         let terms = &order.terms;
-        let (activation, price) = terms.kind.work();
-        Some(match (terms.tif, activation, price, order.side) {
+        let (activation, _) = terms.kind.work();
+        Some(match (terms.tif, activation, best_working_price(order), order.side) {
             (TimeInForce::Ioc | TimeInForce::Fok, ..) | (_, Activation::AtStop(_), ..) => Self::NonResting,
             (_, Activation::AtOnce, WorkingPrice::Limit(limit), Side::Buy) => Self::Resting(PriceRank::Limit(limit)),
             (_, Activation::AtOnce, WorkingPrice::Limit(limit), Side::Sell) => {
@@ -60,6 +60,18 @@ impl WorkingClass {
             }
             (_, Activation::AtOnce, WorkingPrice::Any, _) => Self::Market,
         })
+    }
+}
+
+/// The better one for others of the price that an order works at and of the one that it is about to get: while a replace is on
+/// its way, either may be in the market.
+pub(crate) fn best_working_price(order: &Order) -> WorkingPrice {
+    use WorkingPrice::Limit;
+    let now = order.terms.kind.working_price();
+    match (now, order.pending.replace().map(|(_, terms)| terms.kind.working_price()), order.side) {
+        (Limit(now), Some(Limit(asked)), Side::Buy) => Limit(now.max(asked)),
+        (Limit(now), Some(Limit(asked)), Side::Sell) => Limit(now.min(asked)),
+        (now, ..) => now,
     }
 }
 
