@@ -200,17 +200,47 @@ fn an_hour_of_two_hundred_symbols_meets_no_refusal() {
     assert_eq!(hour.venue.refused, 0, "{}", hour.told());
     expect![[r#"
         cancel sent: 21600
-        depth sent: 955
-        depth waits: 17158
-        fills sent: 9433
-        fills waits: 2687
+        depth sent: 1258
+        depth waits: 14158
+        fills sent: 8984
+        fills waits: 3136
         inquiry sent: 60
         listing sent: 12
-        statement sent: 58
-        statement waits: 2
+        statement sent: 60
         submit sent: 36020
         submit waits: 7180
-        books were whole after [103, 103] seconds
+        books were whole after [104, 104] seconds
     "#]]
     .assert_eq(&hour.told());
+}
+
+/// Lists of fills that are asked for again at once, of all symbols: books still come, and so do fills.
+#[test]
+fn fills_of_two_hundred_symbols_do_not_keep_books_waiting_without_an_end() {
+    const MINUTES: i64 = 10;
+    let mut hour = TradingHour::begin();
+    let mut fills_of = 0;
+    for second in 0..60 * MINUTES {
+        if second == 60 {
+            hour.feed.on_line_down();
+            hour.feed.on_confirmed(&hour.streams, at(second));
+        }
+        hour.gate.on_time(&ClockSample { sent: at(second), received: at(second), venue: at(second) });
+        while hour.ask(
+            at(second),
+            RequestLane::Fills,
+            &BinanceRequest::my_trades(&symbol(fills_of % 200 + 1), TradesFrom::Id(7)),
+        ) {
+            fills_of += 1;
+        }
+        hour.books(second);
+        if second > 60 && hour.feed.is_whole() && hour.whole_after.is_empty() {
+            hour.whole_after.push(second - 60);
+        }
+    }
+    assert_eq!(hour.venue.refused, 0);
+    let told = format!("books after {:?} seconds, {fills_of} lists of fills in {MINUTES} minutes\n", hour.whole_after);
+    expect![[r#"
+        books after [123] seconds, 1665 lists of fills in 10 minutes
+    "#]].assert_eq(&told);
 }

@@ -54,26 +54,45 @@ impl fmt::Display for RequestLane {
     }
 }
 
-/// Up to which part of a limit each lane may go, in percent. What a lane may not use is the reserve of those before it.
+/// Up to which part of a limit each lane may go, in percent. What a lane may not use is the reserve of those before it. Lanes with a
+/// fair share of their own cannot keep each other waiting without an end; see [`super::fair_share`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LaneShares([u32; RequestLane::ALL.len()]);
+pub struct LaneShares {
+    ceilings: [u32; RequestLane::ALL.len()],
+    /// Nothing for lanes that take part by their ceiling alone.
+    fair: [u32; RequestLane::ALL.len()],
+}
+
+const NO_FAIR_SHARES: [u32; RequestLane::ALL.len()] = [0; RequestLane::ALL.len()];
 
 impl LaneShares {
     /// For limits that cancels do not count against: no reserve.
-    pub const WHOLE: Self = Self([100; RequestLane::ALL.len()]);
+    pub const WHOLE: Self = Self { ceilings: [100; RequestLane::ALL.len()], fair: NO_FAIR_SHARES };
 
-    /// A tenth is kept for cancels alone.
-    pub const STANDARD: Self = Self([100, 90, 85, 80, 70, 60, 50, 40]);
+    /// A tenth is kept for cancels alone. Lists and books share what fills may use at most.
+    pub const STANDARD: Self = Self { ceilings: [100, 90, 85, 80, 70, 60, 50, 40], fair: [0, 0, 0, 0, 30, 5, 5, 30] };
 
-    /// Percentages by lane, in the order of priority; `None` where one is above 100 or above that of an earlier lane.
+    /// Percentages by lane, in the order of priority; `None` where one is above 100 or above that of an earlier lane. No lane has
+    /// a fair share.
     pub fn new(percent: [u32; RequestLane::ALL.len()]) -> Option<Self> {
         let falls = percent.windows(2).all(|pair| pair[0] >= pair[1]);
-        (falls && percent[0] <= 100).then_some(Self(percent))
+        (falls && percent[0] <= 100).then_some(Self { ceilings: percent, fair: NO_FAIR_SHARES })
     }
 
     /// The use of a limit that the lane may cause.
     pub(crate) fn ceiling(self, lane: RequestLane, limit: u32) -> u64 {
-        u64::from(limit) * u64::from(self.0[lane.index()]) / 100
+        u64::from(limit) * u64::from(self.ceilings[lane.index()]) / 100
+    }
+
+    /// What the lane may use of a limit whoever else waits; zero for lanes without a share of their own.
+    pub(crate) fn fair_share(self, lane: RequestLane, limit: u32) -> u64 {
+        u64::from(limit) * u64::from(self.fair[lane.index()]) / 100
+    }
+
+    /// The use of a limit that all lanes with a fair share may cause together.
+    pub(crate) fn fair_ceiling(self, limit: u32) -> u64 {
+        let lanes = RequestLane::ALL.into_iter().filter(|lane| self.fair[lane.index()] > 0);
+        lanes.map(|lane| self.ceiling(lane, limit)).max().unwrap_or(0)
     }
 }
 
@@ -83,10 +102,12 @@ mod tests {
 
     #[test]
     fn a_later_lane_never_gets_more_than_an_earlier_one() {
-        assert_eq!(LaneShares::new([100, 90, 90, 80, 80, 80, 80, 1]).map(|shares| shares.0[7]), Some(1));
+        assert_eq!(LaneShares::new([100, 90, 90, 80, 80, 80, 80, 1]).map(|shares| shares.ceilings[7]), Some(1));
         assert_eq!(LaneShares::new([100, 90, 91, 80, 80, 80, 80, 1]), None);
         assert_eq!(LaneShares::new([101, 90, 90, 80, 80, 80, 80, 1]), None);
         let ceilings = RequestLane::ALL.map(|lane| LaneShares::STANDARD.ceiling(lane, 6_000));
         assert_eq!(ceilings, [6_000, 5_400, 5_100, 4_800, 4_200, 3_600, 3_000, 2_400]);
+        let fair: u64 = RequestLane::ALL.iter().map(|lane| LaneShares::STANDARD.fair_share(*lane, 6_000)).sum();
+        assert_eq!(fair, LaneShares::STANDARD.fair_ceiling(6_000), "shares fill what they may use together");
     }
 }

@@ -4,6 +4,7 @@
 //! The counts follow the venue's own answers. Holds (Retry-After, bans) must be saved before the next grant, so that a
 //! restart cannot forget them.
 
+mod fair_share;
 mod hold;
 mod lane;
 mod rate_window;
@@ -14,6 +15,8 @@ use std::collections::BTreeMap;
 
 use domain::Timestamp;
 
+pub use fair_share::LANE_WAITS_SECONDS;
+use fair_share::WaitingLanes;
 use hold::Hold;
 pub use hold::{BAN_SECONDS_DEFAULT, HOLD_SECONDS_MAX, HoldKind, HoldScope, HoldSignal, RETRY_SECONDS_DEFAULT};
 pub use lane::{LaneShares, RequestLane};
@@ -69,6 +72,7 @@ pub struct RequestBudget {
     holds: Vec<Hold>,
     under_way: BTreeMap<u64, RequestUnderWay>,
     next_request: u64,
+    waiting: WaitingLanes,
     now: Timestamp,
     /// Version of the holds, and the newest one that is on the disk.
     version: u64,
@@ -78,6 +82,7 @@ pub struct RequestBudget {
 #[derive(Debug, Clone, Copy)]
 struct RequestUnderWay {
     at: Timestamp,
+    lane: RequestLane,
     weights: [SentWeight; RULES_MAX],
 }
 
@@ -94,6 +99,7 @@ impl RequestBudget {
             holds: Vec::new(),
             under_way: BTreeMap::new(),
             next_request: 0,
+            waiting: WaitingLanes::default(),
             now: Timestamp(i64::MIN),
             version: 0,
             saved: 0,
@@ -108,13 +114,19 @@ impl RequestBudget {
         cost: RequestCost,
     ) -> Result<RequestGrant, BudgetRefusal> {
         self.advance(now);
-        self.check(lane, &cost)?;
+        if let Err(refusal) = self.check(lane, &cost) {
+            if matches!(refusal, BudgetRefusal::Exhausted { .. }) {
+                self.waiting.on_refused(lane, self.now);
+            }
+            return Err(refusal);
+        }
+        self.waiting.on_granted(lane);
         let mut weights = [SentWeight::default(); RULES_MAX];
         for (window, (place, weight)) in self.windows.iter_mut().zip(weights.iter_mut().zip(cost.0)) {
-            *place = window.send(weight);
+            *place = window.send(self.now, lane, weight);
         }
         self.next_request += 1;
-        self.under_way.insert(self.next_request, RequestUnderWay { at: self.now, weights });
+        self.under_way.insert(self.next_request, RequestUnderWay { at: self.now, lane, weights });
         Ok(RequestGrant(self.next_request))
     }
 
@@ -136,7 +148,7 @@ impl RequestBudget {
     /// The request certainly never left, so that nothing was used.
     pub fn on_not_sent(&mut self, grant: RequestGrant) {
         if let Some(request) = self.under_way.remove(&grant.0) {
-            self.windows.iter_mut().zip(request.weights).for_each(|(window, sent)| window.withdraw(sent));
+            self.windows.iter_mut().zip(request.weights).for_each(|(window, sent)| window.withdraw(request.lane, sent));
         }
     }
 
@@ -177,7 +189,8 @@ impl RequestBudget {
         if self.under_way.len() >= UNANSWERED_MAX {
             return Err(BudgetRefusal::Unanswered { count: self.under_way.len() });
         }
-        self.windows.iter().zip(cost.0).try_for_each(|(window, weight)| check_window(window, lane, weight))
+        let mut windows = self.windows.iter().zip(cost.0);
+        windows.try_for_each(|(window, weight)| window.check(self.now, lane, weight, &self.waiting))
     }
 
     fn stops(&self, hold: &Hold, cost: &RequestCost) -> bool {
@@ -221,18 +234,4 @@ impl RequestBudget {
         }
         self.windows.iter_mut().for_each(|window| window.advance(self.now));
     }
-}
-
-/// A request without weight in a limit passes it, however full it is.
-fn check_window(window: &CountedWindow, lane: RequestLane, weight: u32) -> Result<(), BudgetRefusal> {
-    let ceiling = window.ceiling(lane);
-    let limit = || window.rule.name.clone();
-    if weight == 0 || window.used() + u64::from(weight) <= ceiling {
-        return Ok(());
-    }
-    if u64::from(weight) > ceiling {
-        return Err(BudgetRefusal::TooHeavy { lane, limit: limit(), weight, ceiling });
-    }
-    let free_at = window.fits_at(lane, weight);
-    Err(BudgetRefusal::Exhausted { lane, limit: limit(), used: window.used(), weight, ceiling, free_at })
 }

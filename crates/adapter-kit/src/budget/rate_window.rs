@@ -7,7 +7,8 @@ use std::collections::VecDeque;
 
 use domain::Timestamp;
 
-use super::{LaneShares, RequestLane};
+use super::fair_share::{LaneUse, WaitingLanes};
+use super::{BudgetRefusal, LaneShares, RequestLane};
 
 /// A span is counted in so many parts; what was used in a part is free again when the whole part is older than the span.
 pub const WINDOW_PARTS: i64 = 64;
@@ -39,6 +40,8 @@ pub(super) struct CountedWindow {
     answered_ever: u64,
     /// The newest request whose answer had the venue's counter.
     corrected_by: Option<u64>,
+    /// What each lane has sent, for its fair share.
+    lanes: [LaneUse; RequestLane::ALL.len()],
 }
 
 /// What a window knows of a request that is under way.
@@ -50,7 +53,15 @@ pub(super) struct SentWeight {
 
 impl CountedWindow {
     pub(super) fn new(rule: RateRule) -> Self {
-        Self { rule, parts: VecDeque::new(), answered: 0, unanswered: 0, answered_ever: 0, corrected_by: None }
+        Self {
+            rule,
+            parts: VecDeque::new(),
+            answered: 0,
+            unanswered: 0,
+            answered_ever: 0,
+            corrected_by: None,
+            lanes: Default::default(),
+        }
     }
 
     pub(super) fn used(&self) -> u64 {
@@ -70,28 +81,72 @@ impl CountedWindow {
             self.answered -= weight;
             self.parts.pop_front();
         }
+        let (part_nanos, span) = (self.part_nanos(), self.rule.span_seconds);
+        self.lanes.iter_mut().for_each(|lane| lane.forget(|part| free_at(part, part_nanos, span) <= now));
     }
 
-    /// When so much weight is free again for the lane, where that follows from the time alone.
-    pub(super) fn fits_at(&self, lane: RequestLane, weight: u32) -> Option<Timestamp> {
+    /// Whether so much weight of the lane fits. A request without weight passes a limit, however full it is.
+    pub(super) fn check(
+        &self,
+        now: Timestamp,
+        lane: RequestLane,
+        weight: u32,
+        waiting: &WaitingLanes,
+    ) -> Result<(), BudgetRefusal> {
+        let limit = || self.rule.name.clone();
+        if weight > 0 && u64::from(weight) > self.ceiling(lane) {
+            return Err(BudgetRefusal::TooHeavy { lane, limit: limit(), weight, ceiling: self.ceiling(lane) });
+        }
+        let share = self.rule.shares.fair_share(lane, self.rule.limit);
+        let (own, needed) = (&self.lanes[lane.index()], u64::from(weight));
+        let is_within = own.used() + needed <= share;
+        if share > 0 && !is_within && self.do_others_wait(now, lane, waiting) {
+            // When it fits depends on the lanes that wait.
+            let (used, ceiling) = (own.used(), share);
+            return Err(BudgetRefusal::Exhausted { lane, limit: limit(), used, weight, ceiling, free_at: None });
+        }
+        // What a lane has not had of its share is its due.
+        let ceiling = if is_within { self.rule.shares.fair_ceiling(self.rule.limit) } else { self.ceiling(lane) };
+        let ceiling = ceiling.max(self.ceiling(lane));
+        if weight == 0 || self.used() + needed <= ceiling {
+            return Ok(());
+        }
+        let free_at = self.fits_at(ceiling, weight);
+        Err(BudgetRefusal::Exhausted { lane, limit: limit(), used: self.used(), weight, ceiling, free_at })
+    }
+
+    /// Others that have a share of this limit too.
+    fn do_others_wait(&self, now: Timestamp, lane: RequestLane, waiting: &WaitingLanes) -> bool {
+        let has_share = |other: &RequestLane| self.rule.shares.fair_share(*other, self.rule.limit) > 0;
+        let mut others = RequestLane::ALL.into_iter().filter(|other| *other != lane && has_share(other));
+        others.any(|other| waiting.is_waiting(other, now))
+    }
+
+    /// When so much weight is free again below the ceiling, where that follows from the time alone.
+    fn fits_at(&self, ceiling: u64, weight: u32) -> Option<Timestamp> {
         let mut used = self.used() + u64::from(weight);
         for (part, freed) in &self.parts {
             used -= freed;
-            if used <= self.ceiling(lane) {
+            if used <= ceiling {
                 return Some(self.free_at(*part));
             }
         }
         None
     }
 
-    pub(super) fn send(&mut self, weight: u32) -> SentWeight {
+    pub(super) fn send(&mut self, now: Timestamp, lane: RequestLane, weight: u32) -> SentWeight {
         self.unanswered += u64::from(weight);
+        if weight > 0 {
+            let part = now.0.div_euclid(self.part_nanos());
+            self.lanes[lane.index()].add(part, u64::from(weight));
+        }
         SentWeight { weight, answered_before: self.answered_ever }
     }
 
     /// The request certainly never left.
-    pub(super) fn withdraw(&mut self, sent: SentWeight) {
+    pub(super) fn withdraw(&mut self, lane: RequestLane, sent: SentWeight) {
         self.unanswered -= u64::from(sent.weight);
+        self.lanes[lane.index()].withdraw(u64::from(sent.weight));
     }
 
     /// The request was answered, or is given up; `used` is the venue's own counter.
@@ -165,7 +220,12 @@ impl CountedWindow {
     }
 
     fn free_at(&self, part: i64) -> Timestamp {
-        let end = part.saturating_add(1).saturating_mul(self.part_nanos());
-        Timestamp(end).plus_seconds(self.rule.span_seconds.into())
+        free_at(part, self.part_nanos(), self.rule.span_seconds)
     }
+}
+
+/// When what was used in a part is free again.
+fn free_at(part: i64, part_nanos: i64, span_seconds: u32) -> Timestamp {
+    let end = part.saturating_add(1).saturating_mul(part_nanos);
+    Timestamp(end).plus_seconds(span_seconds.into())
 }

@@ -194,3 +194,43 @@ fn rules_that_make_no_sense_are_refused() {
     let many = (0..9).map(|n| rule(&n.to_string(), 1, 1, LaneShares::WHOLE)).collect();
     assert!(RequestBudget::new(many).is_none());
 }
+
+/// Fills are asked for without a pause, and have used all that they may when a book is wanted.
+#[test]
+fn a_lane_that_waits_gets_its_fair_share_and_others_no_more_than_theirs() {
+    let mut budget = budget();
+    for second in 0..70 {
+        assert_eq!(send(&mut budget, second / 2, RequestLane::Fills, 1), "granted");
+    }
+    assert_eq!(
+        send(&mut budget, 61, RequestLane::Depth, 5),
+        "venue-rate: weight/1m has 68 used, depth may go to 70, this needs 5; free at 2026-11-16T05:01:02.8125Z"
+    );
+    // Two have become free; they are not for fills any more.
+    assert_eq!(
+        send(&mut budget, 61, RequestLane::Fills, 1),
+        "venue-rate: weight/1m has 68 used, fills may go to 30, this needs 1"
+    );
+    let mut got = [0_u32, 0];
+    for second in 62..182 {
+        for (place, (lane, weight)) in [(RequestLane::Fills, 1), (RequestLane::Depth, 5)].into_iter().enumerate() {
+            while send(&mut budget, second, lane, weight) == "granted" {
+                got[place] += weight;
+            }
+        }
+    }
+    // In two minutes each gets its share twice.
+    assert_eq!(got, [60, 60]);
+}
+
+/// Nobody waits: a lane may use its ceiling, and one that does not ask again holds nobody up.
+#[test]
+fn where_no_lane_waits_the_ceilings_alone_count() {
+    let mut budget = budget();
+    assert_eq!(send(&mut budget, 0, RequestLane::Depth, 40), "granted");
+    assert!(send(&mut budget, 0, RequestLane::Depth, 1).starts_with("venue-rate: "));
+    let beyond = send(&mut budget, 2, RequestLane::Fills, 31);
+    assert_eq!(beyond, "venue-rate: weight/1m has 0 used, fills may go to 30, this needs 31");
+    assert_eq!(send(&mut budget, 3, RequestLane::Fills, 30), "granted");
+    assert_eq!(send(&mut budget, 122, RequestLane::Fills, 70), "granted");
+}
