@@ -3,6 +3,8 @@
 mod stream_connection;
 mod stream_successor;
 mod stream_task;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use stream_connection::StreamLink;
 pub(crate) use stream_task::{StreamCommand, StreamTask};

@@ -13,6 +13,8 @@ use crate::protocol::market_events::MarketEvent;
 
 /// So long both deliver: what the old connection brings late is still read.
 const OVERLAP: Duration = Duration::from_secs(5);
+/// The venue answers every command within this time, or the new connection is given up.
+const ANSWERED_WITHIN: Duration = Duration::from_secs(10);
 /// Events of the new connection that are held back. With one more it takes over at once; before it is subscribed the oldest are
 /// dropped, which the old connection brings too.
 const HELD_EVENTS_MAX: usize = 65_536;
@@ -33,6 +35,8 @@ pub(super) struct OpenSuccessor {
     pub(super) held: VecDeque<MarketEvent>,
     /// Since when all of its streams are answered.
     ready_at: Option<Instant>,
+    /// Without an answer by then it is given up.
+    answered_by: Instant,
     /// Whether the connection before it has brought an event since then.
     has_old_delivered: bool,
 }
@@ -43,6 +47,8 @@ pub(super) enum SuccessorStep {
     News(StreamNews),
     /// The overlap is over.
     TakeOver,
+    /// The venue does not answer it.
+    Unanswered,
 }
 
 impl StreamSuccessor {
@@ -73,6 +79,7 @@ impl StreamSuccessor {
         if let Self::Open(open) = self {
             open.connection.change(change.clone());
             open.ready_at = None;
+            open.answered_by = Instant::now() + ANSWERED_WITHIN;
         }
     }
 
@@ -101,6 +108,7 @@ impl OpenSuccessor {
             refused: Vec::new(),
             held: VecDeque::new(),
             ready_at: None,
+            answered_by: Instant::now() + ANSWERED_WITHIN,
             has_old_delivered: false,
         }
     }
@@ -145,7 +153,10 @@ impl OpenSuccessor {
         let over = self.ready_at.map(|at| at + OVERLAP);
         tokio::select! {
             news = self.connection.next() => SuccessorStep::News(news),
-            () = sleep_until(over.unwrap_or_else(Instant::now)), if over.is_some() => SuccessorStep::TakeOver,
+            () = sleep_until(over.unwrap_or(self.answered_by)) => match over {
+                Some(_) => SuccessorStep::TakeOver,
+                None => SuccessorStep::Unanswered,
+            },
         }
     }
 }

@@ -195,6 +195,7 @@ impl StreamTask {
             SuccessorStep::Opened(Err(reason)) => give_up(&reason, lines),
             SuccessorStep::News(news) => self.on_successor_news(news, lines).await,
             SuccessorStep::TakeOver => self.finish_overlap(lines).await,
+            SuccessorStep::Unanswered => give_up("the venue does not answer what is asked on it", lines),
         }
     }
 

@@ -110,7 +110,11 @@ impl Lab {
     }
 
     pub(crate) fn rest(&self, kind: &str) -> LabRest {
-        LabRest(RestClient::new(self.http("binanceRest"), self.signer("ALPHA", kind)))
+        self.rest_of("ALPHA", kind)
+    }
+
+    pub(crate) fn rest_of(&self, account: &str, kind: &str) -> LabRest {
+        LabRest(RestClient::new(self.http("binanceRest"), self.signer(account, kind)))
     }
 
     pub(crate) async fn session(&self, kind: &str) -> LabSession {
@@ -134,7 +138,16 @@ impl Lab {
 
     /// It strikes the n-th matching request or event.
     pub(crate) async fn arm_from(&self, fault: &str, from: usize) {
-        let body = json!({ "fault": fault, "from": from }).to_string();
+        self.arm_as(fault, &json!({ "fault": fault, "from": from })).await;
+    }
+
+    /// It strikes market streams.
+    pub(crate) async fn arm_streams(&self, fault: &str) {
+        self.arm_as(fault, &json!({ "fault": fault, "face": "streams" })).await;
+    }
+
+    async fn arm_as(&self, fault: &str, request: &Value) {
+        let body = request.to_string();
         let headers = vec![("content-type".to_owned(), "application/json".to_owned())];
         let request = VenueRequest { method: "POST", path: "/faults".to_owned(), headers, body };
         let answer = self.http("admin").send(&request).await.unwrap();

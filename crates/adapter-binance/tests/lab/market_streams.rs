@@ -140,6 +140,39 @@ fn a_new_connection_of_market_streams_takes_over_and_nothing_is_missed() {
     assert_eq!(once.len(), told.trades().len(), "{:?}", told.trades());
 }
 
+/// The venue announces the end of the market streams, and ends them ten seconds later: by then a new connection has taken over.
+#[test]
+fn an_announced_shutdown_of_market_streams_renews_them_without_a_gap() {
+    let (mut harness, mut told) = (logged_on(), Told::default());
+    subscribe(&mut harness, &mut told);
+    run_value(harness.lab.arm_streams("server-shutdown"));
+    let rest = harness.lab.rest("HMAC");
+    let mut changes = 0;
+    let mut change = || {
+        changes += 1;
+        if changes % 50 == 0 {
+            run_value(change_book(&rest, "BTCUSDT", changes));
+        }
+    };
+    deliver_until(&mut harness, 0, &mut told, |harness, _| {
+        change();
+        harness.adapter.renewed_price_connections() == 1
+    });
+    // Until the lab has ended the old one, and the new one has brought something since.
+    deliver_until(&mut harness, 0, &mut told, |harness, _| {
+        change();
+        let shown = run_value(harness.lab.admin("/state"));
+        shown["sessions"].as_array().unwrap().iter().filter(|session| session["face"] == "streams").count() == 1
+    });
+    told.prices.retain(|data| matches!(data, MarketData::Gap(_)));
+    deliver_until(&mut harness, 0, &mut told, |_, told| {
+        change();
+        told.last_book().is_some()
+    });
+    assert_eq!((told.gaps(), &told.reports[..]), (vec![], &[][..]));
+    assert!(harness.adapter.are_prices_up());
+}
+
 #[test]
 fn a_stream_that_was_confirmed_and_never_sends_is_a_gap_until_a_new_subscription_sends() {
     // Best quotes, trades and differences, in the order in which they are subscribed.

@@ -81,5 +81,5 @@ pub(crate) fn arming(fault: &str, seed: u64) -> Option<FaultRequest> {
         Fault::EndpointMoved | Fault::CancelOnly => (1 + chosen, Some(REPEATS), None),
         _ => (1 + chosen, Some(1), None),
     };
-    Some(FaultRequest { fault: fault.to_owned(), from, count, seconds, seed: None })
+    Some(FaultRequest { fault: fault.to_owned(), from, face: None, count, seconds, seed: None })
 }

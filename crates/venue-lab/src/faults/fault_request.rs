@@ -10,6 +10,9 @@ pub(crate) struct FaultRequest {
     /// The first matching request or event that it strikes, counted from 1.
     #[serde(default = "first")]
     pub(crate) from: u64,
+    /// `streams`: it strikes the market streams alone, where the fault has such a form. Otherwise it strikes everything else.
+    #[serde(default)]
+    pub(crate) face: Option<String>,
     /// How many it strikes; without a count and without seconds it is one.
     #[serde(default)]
     pub(crate) count: Option<u64>,

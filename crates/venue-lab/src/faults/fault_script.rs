@@ -30,7 +30,7 @@ fn parse_line(line: &str) -> Result<ScriptLine, String> {
     let mut parsed = ScriptLine {
         text: line.to_owned(),
         moment: Moment::Now,
-        request: FaultRequest { fault, from: 1, count: None, seconds: None, seed: None },
+        request: FaultRequest { fault, from: 1, face: None, count: None, seconds: None, seed: None },
     };
     let mut words = when.split([' ', ',']).filter(|word| !word.is_empty());
     while let Some(word) = words.next() {

@@ -19,12 +19,15 @@ use crate::sequencer::now_micros;
 const MICROS: i64 = 1_000_000;
 /// Injections that are listed; of more the oldest are dropped.
 const INJECTED_MAX: usize = 1_000;
+/// The face of market streams, as a request to arm a fault names it.
+const STREAMS_FACE: &str = "streams";
 /// Of the matching requests or events of a fault with a seed, one in so many is struck.
 const SEEDED_ONE_IN: u32 = 4;
 
 #[derive(Debug)]
 struct ArmedFault {
     fault: Fault,
+    is_of_streams: bool,
     from: u64,
     /// Still to strike; none means until the end.
     left: Option<u64>,
@@ -40,9 +43,15 @@ impl ArmedFault {
         if request.from == 0 || request.count == Some(0) || request.seconds == Some(0) {
             return Err("from, count, seconds: must be at least 1".to_owned());
         }
+        let is_of_streams = match request.face.as_deref() {
+            None => false,
+            Some(STREAMS_FACE) if fault == Fault::ServerShutdown => true,
+            Some(other) => return Err(format!("face: {} has no form for {other}", request.fault)),
+        };
         let is_open = request.seconds.is_some() || request.seed.is_some();
         Ok(Self {
             fault,
+            is_of_streams,
             from: request.from,
             left: request.count.or(if is_open { None } else { Some(1) }),
             until_micros: request.seconds.map(|seconds| now_micros() + i64::from(seconds) * MICROS),
@@ -186,13 +195,23 @@ impl LabFaults {
 
     /// Counts a matching request or event; true where the fault strikes it.
     pub(crate) fn strikes(&self, fault: Fault) -> bool {
+        self.strikes_face(fault, false)
+    }
+
+    /// Of those that were armed for market streams.
+    pub(crate) fn strikes_streams(&self, fault: Fault) -> bool {
+        self.strikes_face(fault, true)
+    }
+
+    fn strikes_face(&self, fault: Fault, is_of_streams: bool) -> bool {
         if !self.has_armed.load(Ordering::Acquire) {
             return false;
         }
         let now = now_micros();
         let mut state = self.state();
         let mut is_struck = false;
-        for armed in state.armed.iter_mut().filter(|armed| armed.fault == fault) {
+        for armed in state.armed.iter_mut().filter(|armed| armed.fault == fault && armed.is_of_streams == is_of_streams)
+        {
             is_struck |= armed.strikes(now);
         }
         if is_struck {

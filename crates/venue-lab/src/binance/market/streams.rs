@@ -23,6 +23,8 @@ use crate::sequencer::now_micros;
 /// The finest period of a stream.
 const TICK: Duration = Duration::from_millis(100);
 const STREAMS_MAX: usize = 1_024;
+/// From the announcement of a shutdown to the end of market streams; the venue has ten minutes.
+const SHUTDOWN_NOTICE: Duration = Duration::from_secs(10);
 /// Messages of a client in one second; a connection with more is ended.
 const MESSAGES_PER_SECOND_MAX: u32 = 5;
 
@@ -34,6 +36,8 @@ struct StreamSession {
     users: UserStreams,
     /// The venue has announced its shutdown.
     is_ended: bool,
+    /// It has announced it on market streams, which go on for a while.
+    ends_at: Option<Instant>,
     /// Symbols as the exchange has them, by their small letters.
     symbols: Arc<BTreeMap<String, (usize, String)>>,
     ticks: u64,
@@ -57,7 +61,7 @@ pub(crate) async fn serve(state: Arc<BinanceState>, stream: TcpStream, peer: Soc
     let mut timer = interval(TICK);
     timer.set_missed_tick_behavior(MissedTickBehavior::Delay);
     while !session.is_ended {
-        let messages = tokio::select! {
+        let mut messages = tokio::select! {
             incoming = connection.receive() => match incoming? {
                 None => return Ok(()),
                 Some(_) if session.is_flooding() => return Ok(()),
@@ -75,6 +79,7 @@ pub(crate) async fn serve(state: Arc<BinanceState>, stream: TcpStream, peer: Soc
             },
             _ = timer.tick() => session.on_tick().await,
         };
+        session.announce_shutdown(&mut messages);
         entry.describe(|| session.describe());
         for message in messages {
             connection.send(message.to_string()).await?;
@@ -103,6 +108,7 @@ impl StreamSession {
             unit,
             streams: BTreeMap::new(),
             is_ended: false,
+            ends_at: None,
             symbols,
             ticks: 0,
             second: Instant::now(),
@@ -205,6 +211,15 @@ impl StreamSession {
         }
     }
 
+    /// Each time that a connection of market streams is sent something counts as an event of the fault.
+    fn announce_shutdown(&mut self, messages: &mut Vec<Value>) {
+        let is_due = !messages.is_empty() && !self.streams.is_empty() && self.ends_at.is_none();
+        if is_due && self.state.faults.strikes_streams(Fault::ServerShutdown) {
+            self.ends_at = Some(Instant::now() + SHUTDOWN_NOTICE);
+            messages.push(json!({ "e": "serverShutdown", "E": self.unit.encode(now_micros()) }));
+        }
+    }
+
     fn wrap(is_combined: bool, name: &str, data: Value) -> Value {
         if is_combined { json!({ "stream": name, "data": data }) } else { data }
     }
@@ -232,6 +247,7 @@ impl StreamSession {
     /// Streams with a period send where it is over.
     async fn on_tick(&mut self) -> Vec<Value> {
         self.ticks += 1;
+        self.is_ended |= self.ends_at.is_some_and(|at| Instant::now() >= at);
         let (unit, is_combined) = (self.unit, self.is_combined);
         let mut messages = Vec::new();
         for (name, stream) in &mut self.streams {
