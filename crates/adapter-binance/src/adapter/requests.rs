@@ -174,7 +174,8 @@ impl BinanceAdapter {
         let way = replace_way(&order.terms, &terms, listed.has_amend, listed.has_cancel_replace);
         match (way, reference) {
             (ReplaceWay::Amend, OrderReference::Client(id)) => {
-                let request = BinanceRequest::amend(&ticket.symbol, &id, leg_terms.quantity.0);
+                let quantity = leg_terms.quantity.0 + self.tracker.prevented(order.id);
+                let request = BinanceRequest::amend(&ticket.symbol, &id, quantity);
                 Ok((OrderRequestKind::Amend, Replacing { terms: leg_terms, by: ReplacingBy::Amendment }, request))
             }
             (ReplaceWay::CancelReplace | ReplaceWay::Amend, reference) if order.filled.is_zero() => {

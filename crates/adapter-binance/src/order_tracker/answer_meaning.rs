@@ -1,12 +1,12 @@
 //! What the answers to our requests mean for their orders. In doubt the outcome is unknown, and the engine asks.
 
 use domain::report::{CancelReplaceReport, HalfOutcome, ReportKind};
-use domain::{OrderId, Quantity, Text, Timestamp};
+use domain::{OrderId, Text, Timestamp};
 use serde::Deserialize;
 
 use super::tracked_order::{ReplacingBy, TrackedOrder};
 use super::tracker::{AwaitedEvent, DatedReport, OrderTracker};
-use crate::orders::order_picture::ext_id;
+use crate::orders::order_picture::{ext_id, kept_quantity};
 use crate::protocol::answers::error_codes::ErrorMeaning;
 use crate::protocol::answers::order_answers::{
     AmendAnswer, CancelReplaceOutcome, OrderAcknowledgement, cancel_replace_outcome,
@@ -140,8 +140,9 @@ impl OrderTracker {
         match &answer.outcome {
             Ok(result) => match (AmendAnswer::deserialize(result), self.orders.get_mut(&order)) {
                 (Ok(amended), Some(known)) => {
-                    let shown = (amended.order.order_id.0, Quantity(amended.order.quantity.0));
-                    known.amend(order, shown, None, told);
+                    let seen = &amended.order;
+                    let kept = kept_quantity(seen.quantity, seen.prevented, &seen.status);
+                    known.amend(order, (seen.order_id.0, kept), None, told);
                 }
                 (Ok(_), None) => {}
                 (Err(reason), _) => told.push(lost(reason.to_string())),

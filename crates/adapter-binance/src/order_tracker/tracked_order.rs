@@ -7,7 +7,7 @@ use domain::{Decimal, OrderId, Price, Quantity, Text, WireId};
 use crate::orders::client_id::read_client_id;
 use crate::orders::executions::state_of;
 use crate::orders::order_mapping::{ShownTerms, terms_of};
-use crate::orders::order_picture::ext_id;
+use crate::orders::order_picture::{ext_id, kept_quantity};
 use crate::protocol::user_events::ExecutionEvent;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,6 +29,8 @@ pub(super) struct TrackedOrder {
     pub(super) amended: Option<Decimal>,
     /// Another leg that may still rest.
     pub(super) stray: Option<i64>,
+    /// What self-trade prevention has taken from the working leg: the venue's quantity has it, ours has not.
+    pub(super) prevented: Decimal,
 }
 
 /// A replace without an outcome.
@@ -61,6 +63,7 @@ impl TrackedOrder {
             replacing: None,
             amended: None,
             stray: None,
+            prevented: Decimal::ZERO,
         }
     }
 
@@ -85,8 +88,7 @@ impl TrackedOrder {
 
     /// A newer leg whose replace this process did not send: the engine must know that it lives.
     fn is_of_unknown_leg(&self, event: &ExecutionEvent) -> bool {
-        let is_other = self.venue_id.is_some_and(|working| working != event.order_id.0);
-        is_other && request_of(event.order_client_id()) > request_of(&self.client_id)
+        self.is_other_leg(event) && request_of(event.order_client_id()) > request_of(&self.client_id)
     }
 
     pub(super) fn accept(&mut self, order: OrderId, order_id: i64, told: &mut Vec<ReportKind>) {
@@ -114,7 +116,7 @@ impl TrackedOrder {
         told: &mut Vec<ReportKind>,
     ) {
         let Some(Replacing { terms, by: ReplacingBy::Leg { client_id, .. } }) = self.replacing.take() else { return };
-        (self.client_id, self.is_earlier_leg) = (client_id, false);
+        (self.client_id, self.is_earlier_leg, self.prevented) = (client_id, false, Decimal::ZERO);
         let old_leg = self.venue_id.replace(order_id);
         if canceled == HalfOutcome::Done {
             return told.push(replaced(order, terms, order_id));
@@ -135,8 +137,7 @@ impl TrackedOrder {
 
     /// Of the working leg only: the end of a leg that was or is being replaced is not the end of the order.
     pub(super) fn end(&mut self, order: OrderId, event: &ExecutionEvent, said: ReportKind, told: &mut Vec<ReportKind>) {
-        let is_other_leg = self.venue_id.is_some_and(|working| working != event.order_id.0);
-        if is_other_leg && !self.is_of_new_leg(event) {
+        if self.is_other_leg(event) && !self.is_of_new_leg(event) {
             return self.end_stray(order, event, told);
         }
         if self.is_of_new_leg(event) {
@@ -152,6 +153,18 @@ impl TrackedOrder {
             self.is_ended = true;
             told.push(said);
         }
+    }
+
+    /// Of the working leg; an event without it says nothing about it.
+    pub(super) fn note_prevented(&mut self, event: &ExecutionEvent) {
+        if let Some(prevented) = event.prevented.filter(|_| !self.is_other_leg(event)) {
+            self.prevented = prevented.0;
+        }
+    }
+
+    /// Of another one than the leg that works.
+    pub(super) fn is_other_leg(&self, event: &ExecutionEvent) -> bool {
+        self.venue_id.is_some_and(|working| working != event.order_id.0)
     }
 
     /// Of an event or an answer, whichever is first; the other may come when the next amendment is under way, so the quantity
@@ -196,7 +209,7 @@ pub(super) fn terms_shown(event: &ExecutionEvent) -> Option<OrderTerms> {
     terms_of(&ShownTerms {
         kind: &event.kind,
         tif: &event.tif,
-        quantity: Quantity(event.quantity.0),
+        quantity: kept_quantity(event.quantity, event.prevented, &event.status),
         price: Price(event.price.0),
         stop_price: Some(Price(event.stop_price.0)).filter(|price| price.is_positive()),
         marked: read_client_id(event.order_client_id()).tif,

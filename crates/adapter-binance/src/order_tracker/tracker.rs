@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use domain::report::{ReportKind, VenueOrderState};
-use domain::{Currency, Order, OrderId, Quantity, Source, Timestamp, WireId};
+use domain::{Currency, Decimal, Order, OrderId, Source, Timestamp, WireId};
 
 use super::tracked_order::{Replacing, TrackedOrder, terms_shown};
 use crate::orders::client_id::client_id;
 use crate::orders::executions::{ExecutionMeaning, meaning_of_execution, state_of};
 use crate::orders::external_orders::external_number;
-use crate::orders::order_picture::{own_id, venue_fill};
+use crate::orders::order_picture::{kept_quantity, own_id, venue_fill};
 use crate::protocol::answers::order_answers::BinanceOrder;
 use crate::protocol::requests::OrderReference;
 use crate::protocol::user_events::ExecutionEvent;
@@ -72,6 +72,11 @@ impl OrderTracker {
         told.or_else(|| client_id(&submit.to_string(), order.terms.tif).map(OrderReference::Client))
     }
 
+    /// What self-trade prevention has taken from the order; a quantity for the venue has it too.
+    pub fn prevented(&self, order: OrderId) -> Decimal {
+        self.orders.get(&order).map_or(Decimal::ZERO, |known| known.prevented)
+    }
+
     /// A replace leaves.
     pub fn on_replace(&mut self, order: &Order, replacing: Replacing) {
         let submit = WireId { request: 0, ..WireId::newest(self.instance, order) };
@@ -109,6 +114,7 @@ impl OrderTracker {
             // A replace that is on its way may still take effect.
             replacing: replacing.filter(|replacing| !replacing.is_leg(&newest.client_id)),
             stray: stray.filter(|stray| legs.iter().any(|leg| leg.order_id.0 == *stray && is_live(leg))),
+            prevented: working.prevented.unwrap_or_default().0,
             ..TrackedOrder::accepted(newest.client_id.clone(), Some(working.order_id.0))
         };
         self.orders.insert(order, shown);
@@ -153,12 +159,15 @@ impl OrderTracker {
             ExecutionMeaning::Rejected { reason } => {
                 known.end(order, event, ReportKind::Rejected { order, reason }, &mut told);
             }
+            ExecutionMeaning::Amended if known.is_other_leg(event) => told.push(ReportKind::Gap),
             ExecutionMeaning::Amended => {
-                known.amend(order, (event.order_id.0, Quantity(event.quantity.0)), terms_shown(event), &mut told);
+                let shown = kept_quantity(event.quantity, event.prevented, &event.status);
+                known.amend(order, (event.order_id.0, shown), terms_shown(event), &mut told);
             }
             ExecutionMeaning::Nothing => {}
             ExecutionMeaning::Unclear => told.push(ReportKind::Gap),
         }
+        known.note_prevented(event);
         self.settle_awaited(order);
         reports.extend(told.into_iter().map(|said| (event.at.instant(), said)));
     }

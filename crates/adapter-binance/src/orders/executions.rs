@@ -114,7 +114,7 @@ pub enum ExecutionMeaning {
     Rejected {
         reason: Text,
     },
-    /// The order has other terms now.
+    /// The order has other terms now: it was amended, or self-trade prevention has reduced it.
     Amended,
     /// Nothing happened, such as a fill of quantity zero.
     Nothing,
@@ -124,7 +124,7 @@ pub enum ExecutionMeaning {
 
 /// The execution type says what happened, and the status how the order stands: an end needs both.
 pub fn meaning_of_execution(event: &ExecutionEvent) -> ExecutionMeaning {
-    let is_ended = |state: VenueOrderState| state_of(&event.status) == Some(state);
+    let stands = |state: VenueOrderState| state_of(&event.status) == Some(state);
     match &event.execution {
         BinanceExecutionType::New => ExecutionMeaning::Accepted,
         BinanceExecutionType::Trade => match BinanceFill::of_execution(event) {
@@ -133,13 +133,16 @@ pub fn meaning_of_execution(event: &ExecutionEvent) -> ExecutionMeaning {
             None => ExecutionMeaning::Unclear,
         },
         BinanceExecutionType::Replaced => ExecutionMeaning::Amended,
-        BinanceExecutionType::Canceled if is_ended(VenueOrderState::Canceled) => {
+        BinanceExecutionType::TradePrevention if stands(VenueOrderState::Live) && event.prevented.is_some() => {
+            ExecutionMeaning::Amended
+        }
+        BinanceExecutionType::Canceled if stands(VenueOrderState::Canceled) => {
             ExecutionMeaning::Canceled { reason: None }
         }
-        BinanceExecutionType::Rejected if is_ended(VenueOrderState::Rejected) => {
+        BinanceExecutionType::Rejected if stands(VenueOrderState::Rejected) => {
             ExecutionMeaning::Rejected { reason: reason(event).unwrap_or_else(|| "rejected by the venue".into()) }
         }
-        BinanceExecutionType::Expired | BinanceExecutionType::TradePrevention if is_ended(VenueOrderState::Expired) => {
+        BinanceExecutionType::Expired | BinanceExecutionType::TradePrevention if stands(VenueOrderState::Expired) => {
             ExecutionMeaning::Expired { reason: reason(event) }
         }
         BinanceExecutionType::Canceled

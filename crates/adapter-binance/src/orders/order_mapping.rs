@@ -71,8 +71,9 @@ fn venue_tif(tif: TimeInForce) -> Option<BinanceTif> {
     }
 }
 
-/// Our words for what happens to an order that would trade with another of the account, as in the limit `selfTrade`.
-pub const SELF_TRADE_WORDS: [&str; 4] = ["refuse-newest", "cancel-resting", "cancel-both", "allow"];
+/// Our words for what happens to an order that would trade with another of the account, as in the limit `selfTrade`; `reduce-both` is
+/// the venue's alone.
+pub const SELF_TRADE_WORDS: [&str; 5] = ["refuse-newest", "cancel-resting", "cancel-both", "reduce-both", "allow"];
 
 /// The venue's mode for one of [`SELF_TRADE_WORDS`].
 pub fn stp_mode(word: &str) -> Option<BinanceStpMode> {
@@ -80,6 +81,7 @@ pub fn stp_mode(word: &str) -> Option<BinanceStpMode> {
         "refuse-newest" => Some(BinanceStpMode::ExpireTaker),
         "cancel-resting" => Some(BinanceStpMode::ExpireMaker),
         "cancel-both" => Some(BinanceStpMode::ExpireBoth),
+        "reduce-both" => Some(BinanceStpMode::Decrement),
         "allow" => Some(BinanceStpMode::None),
         _ => None,
     }

@@ -15,6 +15,7 @@ use crate::orders::order_mapping::{ShownTerms, terms_of};
 use crate::protocol::answers::account_answers::BinanceTrade;
 use crate::protocol::answers::order_answers::BinanceOrder;
 use crate::protocol::venue_enums::BinanceOrderStatus;
+use crate::protocol::wire_values::WireDecimal;
 
 /// Why answers of the venue do not make a picture.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -117,18 +118,18 @@ fn terms_with(newest: &BinanceOrder, legs: &[&BinanceOrder]) -> Option<OrderTerm
     terms_of(&ShownTerms {
         kind: &newest.kind,
         tif: &newest.tif,
-        quantity: kept_quantity(newest),
+        quantity: kept_quantity(newest.quantity, newest.prevented, &newest.status),
         price: domain::Price(newest.price.0),
         stop_price: newest.stop_price.map(|price| domain::Price(price.0)).filter(|price| price.is_positive()),
         marked: legs.iter().rev().find_map(|leg| marked(leg)),
     })
 }
 
-/// Self-trade prevention may reduce an order that stays open. One that it has ended keeps its quantity, of which a part is not
-/// filled.
-fn kept_quantity(leg: &BinanceOrder) -> Quantity {
-    let prevented = leg.prevented.filter(|_| is_open(&leg.status)).unwrap_or_default();
-    Quantity(leg.quantity.0 - prevented.0)
+/// Self-trade prevention may reduce an order that goes on: what it has taken is neither open nor filled, also once the rest has
+/// filled. One that has ended otherwise keeps its quantity, of which a part is not filled.
+pub fn kept_quantity(quantity: WireDecimal, prevented: Option<WireDecimal>, status: &BinanceOrderStatus) -> Quantity {
+    let goes_on = is_open(status) || *status == BinanceOrderStatus::Filled;
+    Quantity(quantity.0 - prevented.filter(|_| goes_on).unwrap_or_default().0)
 }
 
 /// The terms of an order of ours that has one leg; `None` where one of them is not known.

@@ -73,6 +73,7 @@ fn every_event_has_a_meaning() {
         event(json!({"x": "EXPIRED", "X": "EXPIRED"})),
         event(json!({"x": "TRADE_PREVENTION", "X": "EXPIRED_IN_MATCH", "v": 3, "A": "3.0"})),
         event(json!({"x": "TRADE_PREVENTION", "X": "NEW", "v": 3, "A": "3.0"})),
+        event(json!({"x": "TRADE_PREVENTION", "X": "NEW"})),
         event(json!({"x": "REJECTED", "X": "REJECTED", "r": "WOULD_MATCH_IMMEDIATELY"})),
         event(json!({"x": "REJECTED", "X": "REJECTED"})),
         event(json!({"x": "REPLACED", "X": "NEW", "q": "6"})),
@@ -89,6 +90,7 @@ fn every_event_has_a_meaning() {
         Expired { reason: Some("UNFILLED_IOC_QUANTITY_EXPIRED") }
         Expired { reason: None }
         Expired { reason: Some("self-trade prevention") }
+        Amended
         Unclear
         Rejected { reason: "WOULD_MATCH_IMMEDIATELY" }
         Rejected { reason: "rejected by the venue" }

@@ -89,6 +89,35 @@ fn an_order_is_not_there_only_where_the_list_lacks_it_too() {
     .assert_eq(&ask(&order(0), &[absent(), listed]));
 }
 
+/// 0.8 of it would have traded with another order of the account.
+#[test]
+fn what_self_trade_prevention_took_is_no_part_of_an_order_that_is_open_or_filled() {
+    let reduced = |status: &str, filled: &str| {
+        let mut leg = leg(70, "R1-5-0", status, filled);
+        leg["preventedQuantity"] = json!("0.8");
+        success(&leg)
+    };
+    let all = success(&json!([traded(70, 8, "1.2", 1_100)]));
+    let lines = [
+        ask(&order(0), &[reduced("NEW", "0")]),
+        ask(&order(0), &[reduced("FILLED", "1.2"), all.clone()]),
+        ask(&order(0), &[reduced("EXPIRED_IN_MATCH", "1.2"), all]),
+    ];
+    expect![[r#"
+        order.status symbol=BTCUSDT&origClientOrderId=R1-5-0
+        found Live 1.2 of Some("70"), fills []
+
+        order.status symbol=BTCUSDT&origClientOrderId=R1-5-0
+        myTrades symbol=BTCUSDT&orderId=70&limit=1000
+        found Live 1.2 of Some("70"), fills ["BTCUSDT:8 1.2"]
+
+        order.status symbol=BTCUSDT&origClientOrderId=R1-5-0
+        myTrades symbol=BTCUSDT&orderId=70&limit=1000
+        found Expired 2 of Some("70"), fills ["BTCUSDT:8 1.2"]
+    "#]]
+    .assert_eq(&lines.join("\n"));
+}
+
 #[test]
 fn the_legs_of_an_order_are_one_order() {
     let (first, second) = (leg(70, "R1-5-0", "CANCELED", "0.5"), leg(71, "R1-5-1", "NEW", "0"));

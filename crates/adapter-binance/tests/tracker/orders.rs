@@ -119,3 +119,27 @@ fn an_end_without_an_acceptance_tells_both() {
     "#]]
     .assert_eq(&told.lines());
 }
+
+/// 0.8 of 2 would have traded with another order of the account; then the rest trades.
+#[test]
+fn an_order_that_self_trade_prevention_reduces_goes_on_with_what_is_left() {
+    let mut tracker = tracker();
+    let mut told = Told::default();
+    let reduced = event("TRADE_PREVENTION", "NEW", 70, FIRST, &json!({ "v": 3, "A": "0.8" }));
+    let rest = json!({ "l": "1.2", "z": "1.2", "L": "100", "t": 9, "n": "0.01", "N": "BNB", "v": 3, "A": "0.8" });
+    let filled = event("TRADE", "FILLED", 70, FIRST, &rest);
+    told.event(&mut tracker, &new(70, FIRST)).event(&mut tracker, &reduced).event(&mut tracker, &reduced);
+    // What is asked of the venue from here on counts it too.
+    assert_eq!(tracker.prevented(ORDER).to_string(), "0.8");
+    told.event(&mut tracker, &filled);
+    // Of a leg that is not the order's any more: the venue is asked.
+    told.event(&mut tracker, &event("TRADE_PREVENTION", "NEW", 69, FIRST, &json!({ "v": 4, "A": "0.1" })));
+    expect![[r#"
+        5 accepted as 70
+        5 replaced by 1.2 at Some(100) as 70
+        5 filled 1.2 at 100, BTCUSDT:9 of 70, 0.01 BNB
+        Gap
+    "#]]
+    .assert_eq(&told.lines());
+    assert_eq!(tracker.prevented(ORDER).to_string(), "0.8");
+}

@@ -5,8 +5,7 @@ use venue_sim::book::{ANONYMOUS, BookEvent, BookOrder, BookTrade, MatchOutcome, 
 
 use super::event::{ExecutionType, VenueEvent};
 use super::order::{
-    AccountTrade, NewSpotOrder, PreventedMatch, PreventionMode, PublicTrade, SpotOrder, SpotSide, SpotStatus,
-    SpotTimeInForce,
+    AccountTrade, NewSpotOrder, PreventionMode, PublicTrade, SpotOrder, SpotSide, SpotStatus, SpotTimeInForce,
 };
 use super::reject::SpotReject;
 use super::settlement::Execution;
@@ -131,7 +130,7 @@ impl SpotExchange {
         }
         match outcome {
             Ok(MatchOutcome::Filled) => {}
-            Ok(MatchOutcome::Prevented { .. }) => self.on_taker_prevented(market, &order, at),
+            Ok(MatchOutcome::Prevented { .. }) => fills.extend(self.on_taker_prevented(market, &order, at)),
             Ok(MatchOutcome::Expired { lots } | MatchOutcome::Resting { lots })
                 if order.kind.has_limit() && order.time_in_force == SpotTimeInForce::Gtc =>
             {
@@ -193,42 +192,6 @@ impl SpotExchange {
             self.settle(&execution, trade.maker, true);
         }
         is_client(trade.taker).then(|| self.settle(&execution, trade.taker, false))
-    }
-
-    fn on_taker_prevented(&mut self, market: usize, order: &SpotOrder, at: i64) {
-        let maker = self.markets[market].book.orders(order.side.book().opposite()).next();
-        if let Some(maker) = maker {
-            let takes_both = order.prevention == PreventionMode::ExpireBoth;
-            self.on_prevented(market, order.id, maker.key, order.prevention, takes_both, at);
-        }
-        self.end_order(market, order.id, SpotStatus::ExpiredInMatch, None, at);
-    }
-
-    /// Notes the prevented match; where the maker ends by it, it leaves the book.
-    fn on_prevented(&mut self, market: usize, taker: u64, maker: u64, mode: PreventionMode, ends: bool, at: i64) {
-        let state = &mut self.markets[market];
-        let id = state.prevented.len() as u64;
-        let Some(order) = state.orders.get(&maker) else { return };
-        let noted = PreventedMatch {
-            id,
-            account: order.account,
-            taker,
-            maker,
-            mode,
-            price: order.price,
-            maker_quantity: order.open_quantity(),
-            time_micros: at,
-        };
-        state.prevented.push(noted);
-        let ended = [Some(taker), ends.then_some(maker)].into_iter().flatten();
-        for id_ended in ended {
-            if let Some(order) = state.orders.get_mut(&id_ended) {
-                order.prevented_match = Some(id);
-            }
-        }
-        if ends {
-            self.end_order(market, maker, SpotStatus::ExpiredInMatch, None, at);
-        }
     }
 
     /// One action of the simulated participants of a symbol.

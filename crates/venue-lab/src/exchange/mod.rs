@@ -11,6 +11,7 @@ mod market;
 mod matching;
 mod order;
 mod reject;
+mod self_trade;
 mod settlement;
 mod units;
 

@@ -61,7 +61,13 @@ wire_names!(SpotStatus {
 
 wire_names!(
     /// Self-trade prevention: the mode of the incoming order counts.
-    PreventionMode { 0 None = "NONE", 1 ExpireTaker = "EXPIRE_TAKER", 2 ExpireMaker = "EXPIRE_MAKER", 3 ExpireBoth = "EXPIRE_BOTH" }
+    PreventionMode {
+        0 None = "NONE",
+        1 ExpireTaker = "EXPIRE_TAKER",
+        2 ExpireMaker = "EXPIRE_MAKER",
+        3 ExpireBoth = "EXPIRE_BOTH",
+        4 Decrement = "DECREMENT",
+    }
 );
 
 /// Which orders a cancel may end.

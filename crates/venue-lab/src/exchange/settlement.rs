@@ -156,7 +156,7 @@ impl SpotExchange {
         order.status = status;
         order.update_micros = at;
         if status == SpotStatus::ExpiredInMatch {
-            order.prevented = order.open_quantity();
+            order.prevented.0 += order.open_quantity().0;
         }
         let order = order.clone();
         market.open.remove(&(order.account, id));

@@ -291,6 +291,46 @@ fn an_account_does_not_trade_with_itself_where_it_asks_not_to() {
 }
 
 #[test]
+fn with_decrement_both_orders_lose_what_would_have_traded_and_the_larger_one_goes_on() {
+    check(
+        "
+        place A offer SELL LIMIT GTC 0.5 @ 100
+        place B behind SELL LIMIT GTC 0.3 @ 100
+        place A less BUY LIMIT GTC 0.2 @ 100 stp DECREMENT
+        place A more BUY LIMIT GTC 0.5 @ 100 stp DECREMENT
+        place A last SELL LIMIT GTC 0.4 @ 100
+        place A equal BUY LIMIT GTC 0.5 @ 100 stp DECREMENT
+        ",
+        &expect![[r#"
+            place A offer SELL LIMIT GTC 0.5 @ 100
+              offer NEW NEW
+            place B behind SELL LIMIT GTC 0.3 @ 100
+              behind NEW NEW
+            place A less BUY LIMIT GTC 0.2 @ 100 stp DECREMENT
+              less NEW NEW
+              offer TRADE_PREVENTION NEW
+              less TRADE_PREVENTION EXPIRED_IN_MATCH
+            place A more BUY LIMIT GTC 0.5 @ 100 stp DECREMENT
+              more NEW NEW
+              offer TRADE_PREVENTION EXPIRED_IN_MATCH
+              more TRADE_PREVENTION NEW
+              behind TRADE PARTIALLY_FILLED 0.2 @ 100 maker fee 0.0015 BNB
+              more TRADE FILLED 0.2 @ 100 taker fee 0.0002 BTC
+            place A last SELL LIMIT GTC 0.4 @ 100
+              last NEW NEW
+            place A equal BUY LIMIT GTC 0.5 @ 100 stp DECREMENT
+              equal NEW NEW
+              behind TRADE FILLED 0.1 @ 100 maker fee 0.00075 BNB
+              equal TRADE PARTIALLY_FILLED 0.1 @ 100 taker fee 0.0001 BTC
+              last TRADE_PREVENTION EXPIRED_IN_MATCH
+              equal TRADE_PREVENTION EXPIRED_IN_MATCH
+            A: BTC 10.2997 + 0, USDT 9970 + 0
+            B: BNB 0.99775 + 0, BTC 9.7 + 0, USDT 10030 + 0
+        "#]],
+    );
+}
+
+#[test]
 fn a_client_id_is_free_again_when_its_order_has_ended() {
     check(
         "

@@ -55,7 +55,7 @@ pub struct BinanceOrder {
     #[serde(default, rename = "expiryReason")]
     pub expiry_reason: Option<String>,
     /// What self-trade prevention has taken from the quantity: it was not traded, and is not open any more.
-    #[serde(default, rename = "preventedQuantity")]
+    #[serde(default, rename = "preventedQuantity", alias = "preventedQty")]
     pub prevented: Option<WireDecimal>,
 }
 

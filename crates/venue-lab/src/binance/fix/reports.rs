@@ -82,6 +82,7 @@ fn prevention_code(prevention: PreventionMode) -> &'static str {
         PreventionMode::ExpireTaker => "2",
         PreventionMode::ExpireMaker => "3",
         PreventionMode::ExpireBoth => "4",
+        PreventionMode::Decrement => "5",
     }
 }
 

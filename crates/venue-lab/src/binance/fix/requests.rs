@@ -90,7 +90,8 @@ impl ParamsBuilder<'_, '_> {
         self.copy(&ORDER_TERMS);
         self.choose("side", SIDE, &[("1", "BUY"), ("2", "SELL")]);
         self.choose("timeInForce", 59, &[("1", "GTC"), ("3", "IOC"), ("4", "FOK")]);
-        let modes = [("1", "NONE"), ("2", "EXPIRE_TAKER"), ("3", "EXPIRE_MAKER"), ("4", "EXPIRE_BOTH")];
+        let modes =
+            [("1", "NONE"), ("2", "EXPIRE_TAKER"), ("3", "EXPIRE_MAKER"), ("4", "EXPIRE_BOTH"), ("5", "DECREMENT")];
         self.choose("selfTradePreventionMode", 25_001, &modes);
         self.choose("trailingDelta", 25_009, &[]);
         self.choose("pegPriceType", 1_094, &[]);

@@ -105,7 +105,7 @@ fn symbol_info(rules: &SymbolRules, shows_sets: bool) -> Value {
         "permissions": [],
         "permissionSets": [["SPOT"]],
         "defaultSelfTradePreventionMode": "NONE",
-        "allowedSelfTradePreventionModes": ["NONE", "EXPIRE_TAKER", "EXPIRE_MAKER", "EXPIRE_BOTH"],
+        "allowedSelfTradePreventionModes": ["NONE", "EXPIRE_TAKER", "EXPIRE_MAKER", "EXPIRE_BOTH", "DECREMENT"],
     });
     if !shows_sets {
         info["permissionSets"] = json!([]);

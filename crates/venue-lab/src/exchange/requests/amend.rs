@@ -67,9 +67,10 @@ impl SpotExchange {
         }
     }
 
-    /// Fewer lots in the book and less reserved. Not below what is executed.
+    /// Fewer lots in the book and less reserved. Not below what is executed or prevented.
     pub(crate) fn reduce(&mut self, index: usize, order: &SpotOrder, quantity: Units) {
-        let kept = Units(quantity.0.max(order.executed.0));
+        let done = order.executed.0 + order.prevented.0;
+        let kept = Units(quantity.0.max(done));
         let by = Units(order.quantity.0 - kept.0);
         let released = match order.side {
             SpotSide::Sell => by,
@@ -78,7 +79,7 @@ impl SpotExchange {
         let market = &mut self.markets[index];
         if let Some(resting) = market.book.get(order.id) {
             market.touch(&resting);
-            let left = market.rules.lots(Units(kept.0 - order.executed.0)).unwrap_or(0);
+            let left = market.rules.lots(Units(kept.0 - done)).unwrap_or(0);
             // Nothing left means that the order ends; it leaves the book then.
             if left > 0 {
                 let _ = market.book.requeue(order.id, resting.limit, left);
