@@ -84,9 +84,11 @@ export class Server {
   valueHistory = async (scope: string, period: 'sample' | 'day' | 'week' | 'month', from: number | null) => {
     const path = `/rest/portfolio/history?${scope}&period=${period}${from === null ? '' : `&from=${from}`}&limit=${PAGE_ROWS}&after=`;
     const rows: vo.ValueHistoryVO[] = [];
-    for (let last = PAGE_ROWS; last === PAGE_ROWS && rows.length < PAST_ROWS; ) {
+    for (let last = PAGE_ROWS; last === PAGE_ROWS; ) {
       const page = await this.rest.get(path + (rows.at(-1)?.sequence ?? 0), list(read.valueHistory));
       rows.push(...page);
+      // The newest stay.
+      rows.splice(0, rows.length - PAST_ROWS);
       last = page.length;
     }
     return rows;
