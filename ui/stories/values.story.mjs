@@ -50,6 +50,31 @@ async function aDayIsOver({ server, page, shoot }) {
   await panel.getByRole('img', { name: /^Results added up from/ }).waitFor();
 }
 
+/** Nothing in it trades; the slider goes back to before the first booking. */
+async function thePastOnASlider({ server, page, shoot }) {
+  await server.call('POST', '/rest/execution/order/market', { securityId: AAPL, side: 'BUY', quantity: 100 });
+  await openScreen(page, server);
+  await page.getByRole('button', { name: 'Monitor', exact: true }).click();
+  await show(page, 'Past state');
+  const panel = page.getByRole('region', { name: 'Past state' });
+  await panel.getByText('PAST', { exact: true }).waitFor();
+  await panel.getByText('read-only, nothing here can be traded').waitFor();
+  const slider = panel.getByRole('slider', { name: 'Point in the past' });
+  const positions = panel.getByRole('table', { name: 'Positions' });
+  // The newest point is two seconds old.
+  while ((await positions.getByText('AAPL').count()) === 0) {
+    await slider.press('ArrowLeft');
+    await page.waitForTimeout(300);
+    await slider.press('End');
+    await page.waitForTimeout(300);
+  }
+  await shoot('story-past');
+  if ((await panel.getByRole('button').count()) > 0) throw new Error('a past state has a button');
+  await slider.press('Home');
+  await positions.getByText('None').waitFor();
+  await positions.getByText('AAPL').waitFor({ state: 'detached' });
+}
+
 async function inGerman({ server, page }) {
   await sampled(server, '', (rows) => rows.length > 0);
   await openScreen(page, server);
@@ -65,5 +90,6 @@ async function inGerman({ server, page }) {
 
 export default [
   { name: 'a day that ended is on the curve, in the list and in the calendar', settings: settings(NOON), run: aDayIsOver },
+  { name: 'the past is on a slider, and nothing in it trades', settings: ['demo.activity=off'], run: thePastOnASlider },
   { name: 'the value history in German', settings: settings(NOON), run: inGerman },
 ];

@@ -56,6 +56,7 @@ const TALL: Record<Page, readonly Placement[]> = {
     { widget: 'risk', beside: 'sessions', direction: 'within' },
     { widget: 'breaks', beside: 'orders', direction: 'within' },
     { widget: 'values', beside: 'positions', direction: 'within' },
+    { widget: 'past', beside: 'positions', direction: 'within' },
   ],
   admin: [
     { widget: 'users' },
@@ -83,7 +84,7 @@ const SHORT_TRADE: readonly Placement[] = [
 /** What a narrow page shows above; everything else is below. */
 const NARROW_ABOVE: Record<Page, readonly WidgetId[]> = {
   trade: ['market', 'chart', 'book', 'ticket'],
-  monitor: ['positions', 'values', 'strategies', 'sessions', 'risk'],
+  monitor: ['positions', 'values', 'past', 'strategies', 'sessions', 'risk'],
   admin: ['users', 'risk', 'parameters'],
 };
 

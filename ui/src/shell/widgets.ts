@@ -25,6 +25,7 @@ export const WIDGETS: Record<WidgetId, Widget> = {
   transactions: { load: () => import('../features/transactions/Transactions.svelte') },
   balances: { load: () => import('../features/balances/Balances.svelte') },
   values: { load: () => import('../features/values/ValueHistory.svelte') },
+  past: { load: () => import('../features/past/PastState.svelte') },
   strategies: { load: () => import('../features/strategies/Strategies.svelte') },
   sessions: { load: () => import('../features/sessions/Sessions.svelte') },
   log: { load: () => import('../features/log/Log.svelte') },

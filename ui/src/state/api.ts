@@ -456,4 +456,15 @@ export interface Stores {
   administration: Administration;
   /** Oldest first; `scope` is empty for the platform, else `strategy=`, `account=` or `security=` with an id. */
   valueHistory(scope: string, period: ValuePeriod, from: number | null): Promise<ValueHistoryVO[]>;
+  /** The state after the last input at an instant or before it, in epoch milliseconds. */
+  pastState(at: number): Promise<PastState>;
+}
+
+/** What was answered at a sequence of the past. */
+export interface PastState {
+  sequence: number;
+  orders: OrderVO[];
+  positions: PositionVO[];
+  balances: CashBalanceVO[];
+  values: PortfolioValueVO[];
 }

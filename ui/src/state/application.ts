@@ -120,6 +120,7 @@ export function createApplication({ server, feed, clock, memory, language }: App
     breaks,
     administration: administrationOf(server),
     valueHistory: server.valueHistory,
+    pastState: server.pastState,
   };
 
   const load = async () => {

@@ -218,6 +218,7 @@ export const de: Texts = {
     history: 'Orderverlauf',
     positions: 'Positionen',
     values: 'Wertverlauf',
+    past: 'Früherer Stand',
     transactions: 'Transaktionen',
     balances: 'Salden',
     strategies: 'Strategien',

@@ -218,6 +218,7 @@ export const en = {
     history: 'Order history',
     positions: 'Positions',
     values: 'Value history',
+    past: 'Past state',
     transactions: 'Transactions',
     balances: 'Balances',
     strategies: 'Strategies',

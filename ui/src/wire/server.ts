@@ -94,6 +94,18 @@ export class Server {
     return rows;
   };
 
+  /** What was answered after the last input at an instant or before it; all parts are of one sequence. */
+  pastState = async (at: number) => {
+    const { sequence, value: orders } = await this.rest.snapshot(`/rest/execution/order?at=${at}`, list(read.order));
+    const then = <T>(path: string, decoder: Decoder<T>) => this.rest.get(`${path}?at=seq:${sequence}`, list(decoder));
+    const [positions, balances, values] = await Promise.all([
+      then('/rest/position', read.position),
+      then('/rest/portfolio/balance', read.cashBalance),
+      then('/rest/portfolio/value', read.portfolioValue),
+    ]);
+    return { sequence, orders, positions, balances, values };
+  };
+
   /** The newest of all strategies, or of one; ascending by id. */
   pastOrders = (strategyId: number | null = null, isWanted?: IsWanted) =>
     this.newest('/rest/history/order', { strategy: strategyId }, read.order, isWanted);
