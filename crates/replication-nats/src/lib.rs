@@ -10,4 +10,4 @@ mod stream;
 mod jetstream_store;
 
 pub use jetstream_store::JetStreamStore;
-pub use settings::{JetStreamSettings, LogOpenError};
+pub use settings::{JetStreamSettings, LogOpenError, NatsLogin, NatsTls};

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use async_nats::client::RequestErrorKind;
-use async_nats::{Client, ConnectOptions, HeaderMap, Request};
+use async_nats::{Client, ConnectError, ConnectErrorKind, ConnectOptions, HeaderMap, Request};
 use serde_json::Value;
 use tokio::runtime::{Builder, Runtime};
 
-use crate::settings::{JetStreamSettings, LogOpenError, unavailable};
+use crate::settings::{JetStreamSettings, LogOpenError, NatsLogin, NatsTls, refused, unavailable};
 
 #[derive(Debug)]
 pub(crate) struct NatsClient {
@@ -33,9 +33,9 @@ impl NatsClient {
             .thread_name("nats")
             .build()
             .map_err(unavailable)?;
-        let options = ConnectOptions::new().name("rialto").connection_timeout(settings.open_wait).ping_interval(PING);
+        let options = options(settings);
         let connected = async { tokio::time::timeout(settings.open_wait, options.connect(&settings.servers)).await };
-        let client = runtime.block_on(connected).map_err(unavailable)?.map_err(unavailable)?;
+        let client = runtime.block_on(connected).map_err(unavailable)?.map_err(connect_failure)?;
         Ok(Self { client, runtime })
     }
 
@@ -62,6 +62,33 @@ impl NatsClient {
             Ok(Ok(message)) => message,
         };
         serde_json::from_slice(&message.payload).map_err(|error| unanswered(format!("the answer is not JSON: {error}")))
+    }
+}
+
+fn options(settings: &JetStreamSettings) -> ConnectOptions {
+    let mut options = ConnectOptions::new().name("rialto").connection_timeout(settings.open_wait).ping_interval(PING);
+    if let Some(NatsLogin { user, password }) = &settings.login {
+        options = options.user_and_password(user.clone(), password.clone());
+    }
+    let Some(NatsTls { ca_file, own }) = &settings.tls else { return options };
+    options = options.require_tls(true);
+    if let Some(file) = ca_file {
+        options = options.add_root_certificates(file.clone());
+    }
+    match own {
+        Some((certificate, key)) => options.add_client_certificate(certificate.clone(), key.clone()),
+        None => options,
+    }
+}
+
+/// A user or a certificate that is refused stays so until somebody changes a file.
+fn connect_failure(error: ConnectError) -> LogOpenError {
+    match error.kind() {
+        ConnectErrorKind::Authentication | ConnectErrorKind::AuthorizationViolation => {
+            refused("login", format!("the NATS servers do not let the member in: {error}"))
+        }
+        ConnectErrorKind::Tls => refused("tls", error.to_string()),
+        _ => unavailable(error),
     }
 }
 

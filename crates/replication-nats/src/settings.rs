@@ -1,6 +1,7 @@
 //! Settings of a log on JetStream, and why a log cannot be opened.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// For how long an append waits for its answer. Then its outcome is unknown.
@@ -20,13 +21,41 @@ pub struct JetStreamSettings {
     pub monitors: Vec<String>,
     /// The name of the stream, and of its only subject: letters, digits and `-`.
     pub stream: String,
+    /// As whom the member connects; none where the servers ask nobody.
+    pub login: Option<NatsLogin>,
+    /// None without TLS.
+    pub tls: Option<NatsTls>,
     pub answer_wait: Duration,
     pub open_wait: Duration,
 }
 
+/// A user of the NATS servers.
+#[derive(Clone, PartialEq, Eq)]
+pub struct NatsLogin {
+    pub user: String,
+    pub password: String,
+}
+
+/// The password is never shown.
+impl fmt::Debug for NatsLogin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NatsLogin").field("user", &self.user).finish_non_exhaustive()
+    }
+}
+
+/// Every connection to the NATS servers is encrypted, and their certificates are checked.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct NatsTls {
+    /// Who has signed the servers' certificates; none where the operating system trusts them.
+    pub ca_file: Option<PathBuf>,
+    /// The member's own certificate and key, where the servers ask for one.
+    pub own: Option<(PathBuf, PathBuf)>,
+}
+
 impl JetStreamSettings {
     pub fn new(servers: Vec<String>, monitors: Vec<String>, stream: &str) -> Self {
-        Self { servers, monitors, stream: stream.to_owned(), answer_wait: ANSWER_WAIT, open_wait: OPEN_WAIT }
+        let stream = stream.to_owned();
+        Self { servers, monitors, stream, login: None, tls: None, answer_wait: ANSWER_WAIT, open_wait: OPEN_WAIT }
     }
 
     pub(crate) fn check(&self) -> Result<(), LogOpenError> {

@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use nats_cluster::{MAX_PAYLOAD, NatsCluster, ServerOptions, open_patiently, request};
+use nats_cluster::{NatsCluster, ServerOptions, open_patiently, request};
 use replication_contract::sample_frames::{INSTANCE, frames};
 use replication_contract::{FaultQueue, FaultyStore, LogClient, LogLab, violations};
-use replication_nats::{JetStreamSettings, JetStreamStore};
+use replication_nats::{JetStreamSettings, JetStreamStore, NatsLogin, NatsTls};
 use rustix::process::Signal;
 use storage::journal::{Journal, JournalBatch, JournalOptions, JournalRecord, SealedFrame};
 use storage::lock::DataDirLock;
@@ -254,14 +254,46 @@ fn block_files(folder: &Path) -> Vec<PathBuf> {
 
 #[test]
 fn a_server_that_does_not_sync_every_write_is_refused_by_name() {
-    let cluster = NatsCluster::start(&ServerOptions { nodes: 1, sync: "sync_interval: 1s", max_payload: MAX_PAYLOAD });
+    let cluster =
+        NatsCluster::start(&ServerOptions { nodes: 1, sync: "sync_interval: 1s", ..ServerOptions::default() });
     let error = open_patiently(&cluster.settings("sync")).unwrap_err();
     assert_eq!(error.to_string(), "sync_interval: server n0 must have sync_interval: always in its jetstream block");
 }
 
+/// Servers with a user, and with a certificate that nobody else has signed.
+fn guarded_servers(folder: &Path) -> (NatsCluster, PathBuf) {
+    let pair = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
+    let (certificate, key) = (folder.join("server.pem"), folder.join("server.key"));
+    fs::write(&certificate, pair.cert.pem()).unwrap();
+    fs::write(&key, pair.signing_key.serialize_pem()).unwrap();
+    let further = format!(
+        "authorization {{ user: rialto, password: \"right\" }}\ntls {{ cert_file: {certificate:?}, key_file: {key:?} }}\n"
+    );
+    (NatsCluster::start(&ServerOptions { further, ..ServerOptions::default() }), certificate)
+}
+
+#[test]
+fn servers_with_a_user_and_tls_let_in_who_knows_the_password_and_trusts_the_certificate() {
+    let folder = tempfile::tempdir().unwrap();
+    let (cluster, certificate) = guarded_servers(folder.path());
+    let login = |password: &str| Some(NatsLogin { user: "rialto".into(), password: password.into() });
+    let trusted = Some(NatsTls { ca_file: Some(certificate), own: None });
+    let settings = JetStreamSettings { login: login("right"), tls: trusted.clone(), ..cluster.settings("guarded") };
+    open_patiently(&settings).unwrap_or_else(|error| panic!("{error}"));
+
+    let wrong = JetStreamSettings { login: login("wrong"), ..settings.clone() };
+    let error = open_patiently(&wrong).unwrap_err().to_string();
+    assert!(error.starts_with("login: the NATS servers do not let the member in: authorization violation"), "{error}");
+    let nobody = JetStreamSettings { login: None, ..settings.clone() };
+    assert!(open_patiently(&nobody).unwrap_err().to_string().starts_with("login: "));
+    let distrustful = JetStreamSettings { tls: Some(NatsTls::default()), ..settings };
+    let error = JetStreamStore::open(distrustful).unwrap_err().to_string();
+    assert!(error.contains("certificate"), "{error}");
+}
+
 #[test]
 fn servers_that_cannot_take_the_largest_frame_are_refused() {
-    let options = ServerOptions { nodes: 1, sync: "sync_interval: always", max_payload: 1 << 20 };
+    let options = ServerOptions { nodes: 1, max_payload: 1 << 20, ..ServerOptions::default() };
     let cluster = NatsCluster::start(&options);
     let error = open_patiently(&cluster.settings("payload")).unwrap_err().to_string();
     assert!(error.starts_with("max_payload: server ") && error.contains(" takes 1048576 bytes"), "{error}");

@@ -33,11 +33,19 @@ pub(crate) struct ServerOptions {
     pub(crate) nodes: usize,
     pub(crate) sync: &'static str,
     pub(crate) max_payload: usize,
+    /// Further lines of its configuration.
+    pub(crate) further: String,
+}
+
+impl Default for ServerOptions {
+    fn default() -> Self {
+        Self { nodes: 3, sync: "sync_interval: always", max_payload: MAX_PAYLOAD, further: String::new() }
+    }
 }
 
 impl NatsCluster {
     pub(crate) fn three() -> Self {
-        Self::start(&ServerOptions { nodes: 3, sync: "sync_interval: always", max_payload: MAX_PAYLOAD })
+        Self::start(&ServerOptions::default())
     }
 
     pub(crate) fn start(options: &ServerOptions) -> Self {
@@ -154,7 +162,7 @@ impl NatsNode {
                 routes.join(", ")
             );
         }
-        text
+        text + &options.further
     }
 }
 

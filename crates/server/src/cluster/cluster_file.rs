@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use replication_nats::JetStreamSettings;
+use replication_nats::{JetStreamSettings, NatsLogin, NatsTls};
 use serde::Deserialize;
 
 use crate::exit_failure::{Exit, ExitFailure};
@@ -54,8 +54,26 @@ struct ClusterFile {
     #[serde(default = "yes")]
     eligible: bool,
     members: BTreeMap<String, String>,
+    login: Option<LoginTable>,
+    tls: Option<TlsTable>,
     #[serde(default)]
     timing: TimingTable,
+}
+
+/// As whom the member connects to the NATS servers.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct LoginTable {
+    user: String,
+    password_file: PathBuf,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct TlsTable {
+    ca_file: Option<PathBuf>,
+    certificate_file: Option<PathBuf>,
+    key_file: Option<PathBuf>,
 }
 
 fn yes() -> bool {
@@ -98,7 +116,9 @@ impl ClusterConfig {
         check_members(&file, &mut problems);
         check_addresses(&file, &mut problems);
         file.timing.check(&mut problems);
-        let log = JetStreamSettings::new(file.servers, file.monitors, &file.stream);
+        let mut log = JetStreamSettings::new(file.servers, file.monitors, &file.stream);
+        log.login = file.login.and_then(|login| login.read(&mut problems));
+        log.tls = file.tls.map(|tls| tls.check(&mut problems));
         let (member, members, eligible) = (file.member, file.members, file.eligible);
         problems.none_or(Self { member, members, eligible, log, timing: file.timing.durations() })
     }
@@ -150,6 +170,42 @@ fn check_addresses(file: &ClusterFile, problems: &mut Problems) {
                 problems.add(key, format!("'{address}' is not host:port"));
             }
         }
+    }
+}
+
+impl LoginTable {
+    /// The password is the first line of its file: the cluster file may be shown to everybody.
+    fn read(self, problems: &mut Problems) -> Option<NatsLogin> {
+        let path = self.password_file.display();
+        let text = fs::read_to_string(&self.password_file).map_err(|error| format!("{path} can't be read: {error}"));
+        let line = text.map(|text| text.lines().next().unwrap_or_default().to_owned());
+        match line {
+            Ok(password) if !password.is_empty() => Some(NatsLogin { user: self.user, password }),
+            Ok(_) => {
+                problems.add("login.passwordFile", format!("{path} is empty"));
+                None
+            }
+            Err(reason) => {
+                problems.add("login.passwordFile", reason);
+                None
+            }
+        }
+    }
+}
+
+impl TlsTable {
+    fn check(self, problems: &mut Problems) -> NatsTls {
+        let Self { ca_file, certificate_file, key_file } = self;
+        let named = [("caFile", &ca_file), ("certificateFile", &certificate_file), ("keyFile", &key_file)];
+        for (key, path) in named.into_iter().filter_map(|(key, path)| path.as_ref().map(|path| (key, path))) {
+            if !path.is_file() {
+                problems.add(format!("tls.{key}"), format!("{} is not a file", path.display()));
+            }
+        }
+        if certificate_file.is_some() != key_file.is_some() {
+            problems.add("tls.certificateFile", "certificateFile and keyFile belong together");
+        }
+        NatsTls { ca_file, own: certificate_file.zip(key_file) }
     }
 }
 
@@ -223,6 +279,34 @@ mod tests {
             timing.leaseMillis: 700 must be at least two pulses (1000), or an idle leader loses it\n\
             timing.takeoverMillis: 800 must be 875 or more, a quarter above leaseMillis: before, the old leader may still send";
         assert_eq!(problems(&text), expected);
+    }
+
+    #[test]
+    fn a_login_and_tls_are_read_from_files_that_must_be_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name).display().to_string();
+        fs::write(path("password"), "secret\n").unwrap();
+        fs::write(path("ca.pem"), "").unwrap();
+        let tables = |password: &str| {
+            let (password, ca, key) = (path(password), path("ca.pem"), path("key.pem"));
+            format!(
+                "[login]\nuser = \"rialto\"\npasswordFile = {password:?}\n[tls]\ncaFile = {ca:?}\nkeyFile = {key:?}\n"
+            )
+        };
+        let expected = format!(
+            "login.passwordFile: {} can't be read: No such file or directory (os error 2)\n\
+             tls.keyFile: {} is not a file\n\
+             tls.certificateFile: certificateFile and keyFile belong together",
+            path("none"),
+            path("key.pem")
+        );
+        assert_eq!(problems(&format!("{SAMPLE}{}", tables("none"))), expected);
+        let good =
+            tables("password").lines().filter(|line| !line.starts_with("keyFile")).collect::<Vec<_>>().join("\n");
+        let log = ClusterConfig::parse(&format!("{SAMPLE}{good}")).unwrap().log;
+        assert_eq!(log.login, Some(NatsLogin { user: "rialto".into(), password: "secret".into() }));
+        assert_eq!(log.tls, Some(NatsTls { ca_file: Some(path("ca.pem").into()), own: None }));
+        assert!(!format!("{log:?}").contains("secret"));
     }
 
     #[test]
