@@ -166,14 +166,26 @@ impl ClusterRole {
 /// A server of a cluster, as it sees itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClusterView {
+    /// Its name.
+    pub member: String,
     /// Its role.
     pub role: ClusterRole,
+    /// Whether it may lead.
+    pub is_eligible: bool,
     /// The epoch that it knows.
     pub epoch: u64,
     /// Where the leader is reached; none where none is known.
     pub leader: Option<String>,
     /// For how long a follower has not been at the end of the log; none where it never was. Nothing of a leader.
     pub lag: Option<Duration>,
+    /// The last entry of the log that it has read, or as a leader appended.
+    pub entry: u64,
+    /// Whether it may send to venues now.
+    pub has_lease: bool,
+    /// Why it cannot do its part; none where all is well.
+    pub problem: Option<String>,
+    /// Changes of the lead that it has seen since it started.
+    pub leads_seen: u64,
 }
 
 /// Readiness of the server.

@@ -1,7 +1,7 @@
 //! Journal record kinds: inputs, sequence reservations, ledger records, delivery logs, pulses of a cluster's leader.
 
 use domain::{Input, Timestamp};
-use storage::journal::JournalRecord;
+use storage::journal::{JournalRecord, SealedFrame};
 
 use crate::simulation::RunDigest;
 
@@ -49,6 +49,15 @@ pub(crate) struct Pulse {
     /// Of its state before this record, where it is due: the followers compare theirs.
     #[n(0)]
     pub(crate) digest: Option<String>,
+    /// The leader stops in order: nothing goes to a venue behind this record, so that a follower may lead at once.
+    #[n(1)]
+    pub(crate) resigns: Option<bool>,
+}
+
+/// Whether a frame ends with the last record of a leader that has stopped in order.
+pub fn is_resignation(frame: &SealedFrame) -> bool {
+    let last = frame.records().last().filter(|entry| entry.kind == PULSE);
+    last.and_then(|entry| decode_pulse(entry.payload).ok()).is_some_and(|pulse| pulse.resigns == Some(true))
 }
 
 pub(crate) fn pulse(sequence: u64, pulse: &Pulse) -> JournalRecord {

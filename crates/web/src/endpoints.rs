@@ -146,6 +146,7 @@ macro_rules! with_endpoints {
             GET    "/health/live"                                  Anyone []                                            health::live;
             GET    "/health/ready"                                 Anyone []                                            health::ready;
             GET    "/health/leader"                                Anyone []                                            health::leader;
+            GET    "/health/cluster"                               Anyone []                                            health::cluster;
             GET    "/metrics"                                      Viewer []                                            metrics::all;
 
             GET    "/openapi.json"                                 Anyone []                                            docs::document;

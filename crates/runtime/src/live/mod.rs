@@ -461,11 +461,9 @@ impl LiveLoop {
         // The turn that saw the stop may have read the last durability event already.
         self.release();
         // A snapshot must not know more than the journal, not even of records that nothing waits for.
-        while !self.gate.is_empty() || self.parts.journal.durable() < self.visible_sequence() {
-            if let Ok(DurabilityEvent::Failed { error }) = self.parts.journal.durability_events().recv() {
-                return self.fail(error);
-            }
-            self.release();
+        let durable = self.wait_durable().and_then(|()| self.resign()).and_then(|()| self.wait_durable());
+        if let Err(error) = durable {
+            return self.fail(error);
         }
         let is_newer = self.inputs_since_snapshot > 0 || self.snapshot_due.is_some();
         let last = is_newer.then(|| self.snapshot_job());
@@ -477,6 +475,16 @@ impl LiveLoop {
             Ok(()) => LiveExit::Stopped(digest),
             Err(problem) => LiveExit::JournalFailed(problem.to_string()),
         }
+    }
+
+    fn wait_durable(&mut self) -> Result<(), String> {
+        while !self.gate.is_empty() || self.parts.journal.durable() < self.visible_sequence() {
+            if let Ok(DurabilityEvent::Failed { error }) = self.parts.journal.durability_events().recv() {
+                return Err(error);
+            }
+            self.release();
+        }
+        Ok(())
     }
 
     /// Reply channels are dropped, so callers learn that the outcome is unknown.

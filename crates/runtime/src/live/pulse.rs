@@ -39,7 +39,21 @@ impl LiveLoop {
         }
         let digest = self.digest.clone().filter(|_| is_digest_due);
         let digest = digest.map(|digest| digest.finish(&self.parts.engine, self.journalled_at, self.applied_sequence));
-        batch.push_record(journal_records::pulse(self.sequencer.next(), &Pulse { digest }));
+        batch.push_record(journal_records::pulse(self.sequencer.next(), &Pulse { digest, resigns: None }));
+    }
+
+    /// The last record of a leader that stops in order. Its adapters have ended before, so a follower need not wait for the end of
+    /// the lease.
+    pub(super) fn resign(&mut self) -> Result<(), String> {
+        if self.options.pulse.is_none() {
+            return Ok(());
+        }
+        self.applied_sequence = self.sequencer.last();
+        let digest = self.digest.clone();
+        let digest = digest.map(|digest| digest.finish(&self.parts.engine, self.journalled_at, self.applied_sequence));
+        let last = journal_records::pulse(self.sequencer.next(), &Pulse { digest, resigns: Some(true) });
+        self.applied_sequence = self.sequencer.last();
+        self.journal((self.parts.clock)(), vec![last])
     }
 }
 

@@ -13,6 +13,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::binance::{LabPlatform, place_when_priced, resting, wait_for_session};
+use crate::metrics;
 use crate::test_platform::TraderClient;
 
 /// Exit code of a leader that another one has replaced.
@@ -41,8 +42,13 @@ impl TestCluster {
         format!("http://127.0.0.1:{}", self.ports[member])
     }
 
+    /// The cluster file of a member.
+    fn file(&self, member: &str) -> String {
+        self.folder.path().join(format!("{member}.toml")).display().to_string()
+    }
+
     fn launcher(&self, member: &str) -> ServerLauncher {
-        let file = self.folder.path().join(format!("{member}.toml"));
+        let file = PathBuf::from(self.file(member));
         let text = format!(
             "member = \"{member}\"\nstream = \"rialto\"\nservers = {:?}\nmonitors = {:?}\n\
              [members]\na = \"{}\"\nb = \"{}\"\n[timing]\ndigestMillis = 1000\n",
@@ -122,6 +128,53 @@ fn expect_follows(follower: &RunningServer, orders: &[String], leader: &str) {
     assert!(problem["detail"].as_str().unwrap().contains(leader), "{problem}");
 }
 
+/// Every metric of a cluster that the page promises; the lag is the follower's alone.
+fn expect_metrics(leader: &RunningServer, follower: &RunningServer) {
+    let told = |server: &RunningServer| server.client().get("/metrics").unwrap().body;
+    let (of_leader, of_follower) = (told(leader), told(follower));
+    let promised = metrics::promises();
+    let names: Vec<_> = promised.keys().filter(|name| name.starts_with(metrics::OF_CLUSTER)).collect();
+    assert_eq!(names.len(), 7);
+    names.iter().for_each(|name| assert!(of_follower.contains(name.as_str()), "{name}"));
+    let values = [("rialto_cluster_leader", 1, 0), ("rialto_cluster_lease", 1, 0), ("rialto_cluster_epoch", 2, 2)];
+    for (name, of_the_leader, of_the_follower) in values {
+        assert!(of_leader.contains(&format!("\n{name} {of_the_leader}\n")), "{name}");
+        assert!(of_follower.contains(&format!("\n{name} {of_the_follower}\n")), "{name}");
+    }
+}
+
+/// The leader hands over to the follower, and comes back as one. Returns the new leader first.
+fn hand_back(cluster: &TestCluster, follower: RunningServer, leader: RunningServer) -> (RunningServer, RunningServer) {
+    let (file, data) = (cluster.file("b"), cluster.data("b").display().to_string());
+    let status = cluster.launcher("b").run_without_folder(&["ha", "status", &file]);
+    assert_eq!(status.code, Some(0), "{status}");
+    assert!(status.output.contains("b                leader         2"), "{status}");
+    assert!(status.output.contains("a                follower       2"), "{status}");
+    let refused =
+        cluster.launcher("b").run_without_folder(&["ha", "go-alone", &file, "--data-dir", &data, "--others-are-gone"]);
+    assert!(refused.code == Some(2) && refused.log.contains("a answers: stop every member first"), "{refused}");
+
+    expect_metrics(&leader, &follower);
+    let handed = cluster.launcher("b").run_without_folder(&["ha", "hand-over", &file, "--data-dir", &data]);
+    assert_eq!((handed.code, handed.output.as_str()), (Some(0), "a leads epoch 3"), "{handed}");
+    let ended = leader.wait();
+    assert_eq!(ended.code, Some(0), "{ended}");
+    follower.wait_for_output("\"role\":\"leader\",\"epoch\":3");
+    (follower, cluster.start_member("b"))
+}
+
+/// A member whose cluster is lost goes on alone, with everything that was acknowledged.
+fn expect_leaves(cluster: &TestCluster, member: &str) {
+    let (file, data) = (cluster.file(member), cluster.data(member).display().to_string());
+    let launcher = cluster.launcher(member);
+    let left = launcher.run_without_folder(&["ha", "go-alone", &file, "--data-dir", &data, "--others-are-gone"]);
+    assert_eq!(left.code, Some(0), "{left}");
+    let alone = cluster.lab.launch.clone().on_folder(&cluster.data(member)).start();
+    assert_eq!(open_orders(&mut alone.client()).len(), 5);
+    assert!(alone.client().get("/health/cluster").unwrap().body.contains("\"role\":\"alone\""));
+    alone.stop();
+}
+
 #[test]
 fn a_follower_takes_over_from_a_paused_leader_which_is_fenced_and_comes_back_as_a_follower() {
     let mut cluster = TestCluster::start();
@@ -159,15 +212,22 @@ fn a_follower_takes_over_from_a_paused_leader_which_is_fenced_and_comes_back_as_
     let equal = || (cluster.segments("a") == cluster.segments("b")).then_some(());
     wait_for("the journals to be equal", equal);
 
+    let (first, second) = hand_back(&cluster, first, second);
+    let mut client = first.client();
+    wait_for_session(&mut client, "SUBSCRIBED");
+    place(&mut client, &["five"]);
+    assert_eq!((open_orders(&mut client).len(), cluster.orders_at_venue()), (5, 5));
+
     // Without a majority nothing is acknowledged, everybody says why, and a stop does not hang.
     (0..2).for_each(|number| cluster.nats.stop(number));
     wait_for_health(&mut client, "/health/ready", 503, "no majority has the last frame");
-    wait_for_health(&mut first.client(), "/health/ready", 503, "the log does not answer");
-    send_signal(second.pid(), "TERM");
-    let ended = second.wait();
+    wait_for_health(&mut second.client(), "/health/ready", 503, "the log does not answer");
+    send_signal(first.pid(), "TERM");
+    let ended = first.wait();
     assert_eq!(ended.code, Some(1), "{ended}");
     assert!(ended.log.contains("stopped before a majority had the last entry"), "{ended}");
-    first.stop();
+    second.stop();
+    expect_leaves(&cluster, "b");
     cluster.lab.stop();
 }
 

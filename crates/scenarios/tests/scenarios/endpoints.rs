@@ -222,6 +222,7 @@ GET /rest/log?level=LOUD => 400 malformed-parameter
 GET /health/live => 200 -
 GET /health/ready => 200 -
 GET /health/leader => 200 -
+GET /health/cluster => 200 -
 GET /metrics => 200 -
 GET /metrics?x=y => 400 unknown-parameter
 GET /openapi.json => 200 -

@@ -11,6 +11,7 @@ use crate::cli::strategy_commands::{self, StrategyCommand};
 use crate::cli::user_admin::UserAdmin;
 use crate::cli::{accept_loss, fix_command, remote_import, strategy_template, user_admin};
 use crate::cluster::cluster_file::{self, ClusterConfig};
+use crate::cluster::ha_command;
 use crate::config::{Config, ConfigArgs, show};
 use crate::data_dir::identity::DataDirIdentity;
 use crate::data_dir::server_file::{self, ServerEndpoint};
@@ -54,6 +55,7 @@ pub fn execute(command: CliCommand, strategies: strategy::StrategyRegistry) -> R
         CliCommand::Status(config) => status(&load(config)?.data_dir),
         CliCommand::Simulate(arguments) => print(&simulate::execute(*arguments, &strategies)?),
         CliCommand::Strategy(command) => strategy(command, &strategies),
+        CliCommand::Ha(command) => print(&ha_command::execute(command)?),
         CliCommand::User(command) => user(command),
         CliCommand::Token(command) => token(command),
         CliCommand::Venues(VenuesCommand::List(config)) => print(&venues_command::list(&load(config)?)),
@@ -105,6 +107,7 @@ fn writes_data(command: &CliCommand) -> bool {
         | CliCommand::Status(_)
         | CliCommand::Simulate(_)
         | CliCommand::Strategy(_)
+        | CliCommand::Ha(_)
         | CliCommand::Fix(_) => false,
     }
 }

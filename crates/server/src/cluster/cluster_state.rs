@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use bus::operations::{ClusterRole, ClusterView, HealthCheck};
 use crossbeam_channel::Receiver;
 use ring::digest::{SHA256, digest};
-use storage::replication::{CandidateId, Epoch, ReplicationStatus};
+use storage::replication::{CandidateId, Epoch, LogPosition, ReplicationStatus};
 
 use super::cluster_file::{ClusterConfig, ClusterTiming};
 use crate::exit_failure::{Exit, ExitFailure};
@@ -29,6 +29,8 @@ const MEMBER_BYTES: usize = 8;
 const RANDOM: &str = "/dev/urandom";
 
 pub struct ClusterState {
+    member: String,
+    is_eligible: bool,
     members: BTreeMap<[u8; MEMBER_BYTES], String>,
     pub(crate) candidate: CandidateId,
     pub(crate) timing: ClusterTiming,
@@ -43,6 +45,10 @@ struct KnownCluster {
     leader: Option<CandidateId>,
     /// When a follower was at the end of the log last.
     at_end: Option<Instant>,
+    /// The last entry that was read.
+    entry: LogPosition,
+    /// Changes of the lead that were seen.
+    leads_seen: u64,
     /// Why the log cannot be read.
     problem: Option<String>,
 }
@@ -50,24 +56,31 @@ struct KnownCluster {
 impl ClusterState {
     pub fn new(config: &ClusterConfig) -> Result<Arc<Self>, ExitFailure> {
         let named = |(name, address): (&String, &String)| (member_bytes(name), address.clone());
-        let known =
-            KnownCluster { role: ClusterRole::Follower, epoch: Epoch(0), leader: None, at_end: None, problem: None };
         Ok(Arc::new(Self {
+            member: config.member.clone(),
+            is_eligible: config.eligible,
             members: config.members.iter().map(named).collect(),
             candidate: new_candidate(&config.member)?,
             timing: config.timing,
             replication: Arc::default(),
-            known: Mutex::new(known),
+            known: Mutex::new(KnownCluster::begin()),
         }))
     }
 
     pub fn view(&self) -> ClusterView {
-        let known = self.known();
+        let (replication, known) = (self.replication.state(), self.known());
+        let is_leader = known.role == ClusterRole::Leader;
         ClusterView {
+            member: self.member.clone(),
             role: known.role,
+            is_eligible: self.is_eligible,
             epoch: known.epoch.0,
             leader: known.leader.and_then(|leader| self.address_of(leader)),
-            lag: known.at_end.filter(|_| known.role == ClusterRole::Follower).map(|at| at.elapsed()),
+            lag: known.at_end.filter(|_| !is_leader).map(|at| at.elapsed()),
+            entry: if is_leader { replication.accepted.0 } else { known.entry.0 },
+            has_lease: is_leader && self.holds_lease(),
+            problem: if is_leader { replication.waiting } else { known.problem.clone() },
+            leads_seen: known.leads_seen,
         }
     }
 
@@ -78,7 +91,12 @@ impl ClusterState {
     /// As the log says.
     pub(crate) fn set_leader(&self, epoch: Epoch, leader: Option<CandidateId>) {
         let mut known = self.known();
+        known.leads_seen += u64::from(known.epoch != epoch);
         (known.epoch, known.leader) = (epoch, leader);
+    }
+
+    pub(crate) fn set_entry(&self, entry: LogPosition) {
+        self.known().entry = entry;
     }
 
     pub(crate) fn set_role(&self, role: ClusterRole) {
@@ -174,6 +192,20 @@ impl ClusterState {
     fn known(&self) -> MutexGuard<'_, KnownCluster> {
         // Whole between any two statements that hold the lock.
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl KnownCluster {
+    fn begin() -> Self {
+        Self {
+            role: ClusterRole::Follower,
+            epoch: Epoch(0),
+            leader: None,
+            at_end: None,
+            entry: LogPosition(0),
+            leads_seen: 0,
+            problem: None,
+        }
     }
 }
 

@@ -28,6 +28,8 @@ pub(crate) struct LogMember {
     state: Arc<ClusterState>,
     /// When the last entry was read, which is later than when it was sent.
     last_entry: Instant,
+    /// The leader has stopped in order: nothing goes to a venue in its name any more.
+    has_resigned: bool,
 }
 
 /// What the thread needs beside the log.
@@ -47,7 +49,7 @@ enum Look {
 
 impl LogMember {
     pub(crate) fn new(follower: LogFollower<ClusterLog>, state: Arc<ClusterState>) -> Self {
-        let member = Self { follower, state, last_entry: Instant::now() };
+        let member = Self { follower, state, last_entry: Instant::now(), has_resigned: false };
         member.tell_leader();
         member
     }
@@ -103,6 +105,8 @@ impl LogMember {
             return Ok(Look::AtEnd);
         }
         self.last_entry = Instant::now();
+        self.state.set_entry(self.follower.cursor().position());
+        events.iter().for_each(|event| self.note_resignation(event));
         if events.iter().any(|event| matches!(event, LogEvent::Led { .. })) {
             self.tell_leader();
         }
@@ -118,14 +122,24 @@ impl LogMember {
         }
     }
 
+    /// Whoever leads next has not resigned.
+    fn note_resignation(&mut self, event: &LogEvent) {
+        match event {
+            LogEvent::Frame { frame, .. } => self.has_resigned = runtime::is_resignation(frame),
+            LogEvent::Led { .. } => self.has_resigned = false,
+            LogEvent::Dropped { .. } => {}
+        }
+    }
+
     fn tell_leader(&self) {
         let cursor = self.follower.cursor();
         self.state.set_leader(cursor.epoch(), cursor.leader());
     }
 
-    /// A log that nobody has led has no leader to wait for.
+    /// A log that nobody leads has no leader to wait for.
     fn is_takeover_due(&self) -> bool {
-        self.follower.cursor().leader().is_none() || self.last_entry.elapsed() >= self.state.timing.takeover
+        let has_leader = self.follower.cursor().leader().is_some() && !self.has_resigned;
+        !has_leader || self.last_entry.elapsed() >= self.state.timing.takeover
     }
 
     /// None where it leads, or shall stop.
@@ -142,7 +156,7 @@ impl LogMember {
             }
             Ok(Leading::Fenced(follower)) => {
                 info!("another server was first");
-                Ok(Some(Self { follower: *follower, state, last_entry: Instant::now() }))
+                Ok(Some(Self { follower: *follower, state, last_entry: Instant::now(), has_resigned: false }))
             }
             Err(_) if task.stop.load(Ordering::Relaxed) => Ok(None),
             Err(error) => Err(follow_failure(error)),

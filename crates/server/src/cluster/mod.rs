@@ -5,6 +5,8 @@
 //! log ▸ LogMember (own journal) ▸ follower's engine;  no entry for `takeoverMillis` ▸ epoch record ▸ leader
 //! ```
 
+/// `rialto ha …`.
+pub mod ha_command;
 /// The file of `--cluster`.
 pub mod cluster_file;
 /// Who leads, and how far this server is.

@@ -223,7 +223,7 @@ impl FollowerServers {
             admin: Arc::new(ServerOperations {
                 parameters: config.parameters(),
                 importer,
-                metrics: ProgramMetrics::new(metrics, topics.monitor()),
+                metrics: ProgramMetrics::new(metrics, topics.monitor(), Some(cluster.clone())),
                 stop: context.stop.clone(),
             }),
             bars: bar_storage::start(config, &storage.folder, &bus.feed)?,

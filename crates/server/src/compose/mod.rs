@@ -139,7 +139,8 @@ fn serve_core(
     let FeedListeners { journal, adapters, metrics } = watch;
     let (venue_lines, broker, cluster) = (adapters.clone(), topics.monitor(), leader.clone());
     let health = Arc::new(Health { journal, read_model, sessions: venue_lines, broker, cluster });
-    let switch = KillSwitch { bus: engine.bus.clone(), health: health.clone(), access: access.clone() };
+    let switch =
+        KillSwitch { bus: engine.bus.clone(), health: health.clone(), access: access.clone(), stop: stop.clone() };
     control::serve(data_dir.lock.folder(), switch, kill_signals).map_err(no_thread)?;
 
     let bars = bar_storage::start(config, data_dir.lock.folder(), &engine.bus.feed)?;
@@ -153,7 +154,7 @@ fn serve_core(
     let admin = ServerOperations {
         parameters: config.parameters(),
         importer: ReferenceImporter::new(config.reference_path.clone(), inbox, catalogue, imports),
-        metrics: ProgramMetrics::new(metrics, topics.monitor()),
+        metrics: ProgramMetrics::new(metrics, topics.monitor(), leader.clone()),
         stop,
     };
     let services = WebServices {

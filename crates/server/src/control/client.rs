@@ -20,7 +20,7 @@ pub fn kill(folder: &Path, scope: String, reason: Option<String>) -> Result<Stri
             Ok(format!("{scope} is halted, {cancels} orders are being cancelled (sequence {sequence})\n"))
         }
         ControlReply::Refused { detail } => Err(ExitFailure::new(Exit::Refused, format!("not killed: {detail}"))),
-        ControlReply::Status(_) | ControlReply::Users(_) => Err(strange()),
+        ControlReply::Status(_) | ControlReply::Users(_) | ControlReply::HandsOver => Err(strange()),
     }
 }
 
@@ -29,7 +29,7 @@ pub fn status(folder: &Path) -> Result<Status, ExitFailure> {
     match ask(folder, &ControlRequest::Status)? {
         ControlReply::Status(status) => Ok(status),
         ControlReply::Refused { detail } => Err(ExitFailure::new(Exit::Refused, detail)),
-        ControlReply::Killed { .. } | ControlReply::Users(_) => Err(strange()),
+        ControlReply::Killed { .. } | ControlReply::Users(_) | ControlReply::HandsOver => Err(strange()),
     }
 }
 
@@ -43,7 +43,16 @@ pub fn users(folder: &Path, request: UserRequest) -> Result<UserReply, ExitFailu
     match ask(folder, &ControlRequest::Users { request })? {
         ControlReply::Users(reply) => Ok(reply),
         ControlReply::Refused { detail } => Err(ExitFailure::new(Exit::Refused, detail)),
-        ControlReply::Killed { .. } | ControlReply::Status(_) => Err(strange()),
+        ControlReply::Killed { .. } | ControlReply::Status(_) | ControlReply::HandsOver => Err(strange()),
+    }
+}
+
+/// The leader of a cluster begins to stop in order.
+pub fn hand_over(folder: &Path) -> Result<(), ExitFailure> {
+    match ask(folder, &ControlRequest::HandOver)? {
+        ControlReply::HandsOver => Ok(()),
+        ControlReply::Refused { detail } => Err(ExitFailure::new(Exit::Refused, detail)),
+        ControlReply::Killed { .. } | ControlReply::Status(_) | ControlReply::Users(_) => Err(strange()),
     }
 }
 

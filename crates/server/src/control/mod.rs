@@ -122,6 +122,7 @@ async fn answer(line: &str, switch: &KillSwitch) -> ControlReply {
         Ok(ControlRequest::Kill { scope, reason }) => switch.kill_named(&scope, reason.as_deref(), "kill").await,
         Ok(ControlRequest::Status) => ControlReply::Status(switch.status().await),
         Ok(ControlRequest::Users { request }) => switch.users(request).await,
+        Ok(ControlRequest::HandOver) => switch.hand_over().await,
         Err(error) => ControlReply::Refused { detail: format!("the question can't be read: {error}") },
     }
 }
@@ -161,6 +162,6 @@ fn log_outcome(answered: &ControlReply) {
             warn!(scope, cancels, sequence, "killed");
         }
         ControlReply::Refused { detail } => tracing::error!(detail, "the kill was not done"),
-        ControlReply::Status(_) | ControlReply::Users(_) => {}
+        ControlReply::Status(_) | ControlReply::Users(_) | ControlReply::HandsOver => {}
     }
 }

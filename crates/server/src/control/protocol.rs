@@ -10,9 +10,16 @@ use crate::users::requests::{UserReply, UserRequest};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "command", rename_all = "camelCase", deny_unknown_fields)]
 pub enum ControlRequest {
-    Kill { scope: String, reason: Option<String> },
+    Kill {
+        scope: String,
+        reason: Option<String>,
+    },
     Status,
-    Users { request: UserRequest },
+    Users {
+        request: UserRequest,
+    },
+    /// The leader of a cluster stops in order.
+    HandOver,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,6 +33,8 @@ pub enum ControlReply {
     },
     Status(Status),
     Users(UserReply),
+    /// The stop has begun.
+    HandsOver,
     Refused {
         detail: String,
     },

@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use access::{Access, AccessChannel, AccessRequest, Actor};
+use bus::operations::ClusterRole;
 use bus::{Bus, HealthChecks, InFlightPermit, ReplyReceiver};
+use crossbeam_channel::Sender;
 use domain::risk::RiskScope;
 use domain::{Answer, Caller, Command, CommandEnvelope, Query, Source, Text};
 use tokio::time::timeout;
@@ -28,6 +30,8 @@ pub struct KillSwitch {
     pub bus: Bus,
     pub health: Arc<dyn HealthChecks>,
     pub access: Arc<Access>,
+    /// Asks for an orderly stop.
+    pub stop: Sender<()>,
 }
 
 impl KillSwitch {
@@ -53,9 +57,23 @@ impl KillSwitch {
                 let _ = self.access.audit_action(&actor, &detail).await;
             }
             ControlReply::Refused { detail } => self.access.audit_refusal(&actor, "kill-failed", detail).await,
-            ControlReply::Status(_) | ControlReply::Users(_) => {}
+            ControlReply::Status(_) | ControlReply::Users(_) | ControlReply::HandsOver => {}
         }
         answered
+    }
+
+    /// The leader of a cluster stops in order, so that a follower leads. It is in the audit before.
+    pub(super) async fn hand_over(&self) -> ControlReply {
+        if self.health.cluster().is_none_or(|cluster| cluster.role != ClusterRole::Leader) {
+            return ControlReply::Refused { detail: "this server leads no cluster: nothing was stopped".into() };
+        }
+        let action = "ha hand-over".into();
+        let request = AccessRequest { channel: AccessChannel::CommandLine, peer: None, action };
+        // One that is not in the audit is a stop nevertheless; the recorder has logged what is wrong with its file.
+        let _ = self.access.audit_action(&Actor { user: None, request }, "the lead is handed over").await;
+        // A stop that was asked for already is as good.
+        self.stop.try_send(()).unwrap_or(());
+        ControlReply::HandsOver
     }
 
     /// Reads or changes users and tokens. On a thread that may wait for the disk.

@@ -29,7 +29,7 @@ mod tests;
 pub use cursor::{EntryFault, LogCursor};
 pub use entry::{LogEntry, LogPayload};
 pub use event::{DropReason, LogEvent};
-pub use member::cursor_file::is_member_folder;
+pub use member::cursor_file::{is_member_folder, leave_cluster};
 pub use member::follower::{FollowError, Leading, LogFollower};
 pub use member::status::{ReplicationState, ReplicationStatus};
 pub use port::{LogError, LogOutcome, LogRefusal, QuorumLog, UnknownCause};

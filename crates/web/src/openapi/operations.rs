@@ -344,6 +344,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
     operation_row("health::live", "Whether the process is up", One("Health")),
     operation_row("health::ready", "Whether it trades, with each check", Health),
     operation_row("health::leader", "Whether it takes commands: a server alone, or the leader of a cluster", Health),
+    operation_row("health::cluster", "The member of a cluster, as it sees itself: role, epoch, leader, lag, lease", One("Cluster")),
     operation_row("metrics::all", "Numbers for Prometheus", Metrics),
     operation_row("docs::document", "This description", File("application/json")),
     operation_row("docs::page", "A page that shows this description", File("text/html")),

@@ -12,7 +12,18 @@ const LAG: &str = "rialto-lag-millis: 40";
 
 fn server(role: ClusterRole, leader: Option<&str>) -> TestServer {
     let lag = (role == ClusterRole::Follower).then_some(Duration::from_millis(40));
-    let cluster = Some(ClusterView { role, epoch: 3, leader: leader.map(Into::into), lag });
+    let cluster = Some(ClusterView {
+        member: "a".into(),
+        role,
+        is_eligible: true,
+        epoch: 3,
+        leader: leader.map(Into::into),
+        lag,
+        entry: 41,
+        has_lease: role == ClusterRole::Leader,
+        problem: None,
+        leads_seen: 1,
+    });
     TestServer::with_program(FakeOperations { cluster, ..FakeOperations::default() }, |_| Ok(Answer::Done))
 }
 
@@ -48,4 +59,14 @@ fn only_a_leader_and_a_server_alone_are_leaders() {
         follower.starts_with("HTTP/1.1 503") && follower.contains("http://10.0.0.2:9090 leads epoch 3"),
         "{follower}"
     );
+}
+
+#[test]
+fn a_member_says_who_it_is_and_a_server_alone_that_it_is_alone() {
+    let follower = server(ClusterRole::Follower, Some(LEADER)).get("/health/cluster");
+    let expected = r#"{"member":"a","role":"follower","eligible":true,"epoch":3,"leader":"http://10.0.0.2:9090","lagMillis":40,"entry":41,"lease":false,"problem":null}"#;
+    assert!(follower.contains(expected), "{follower}");
+    let alone = TestServer::with_program(FakeOperations::default(), |_| Ok(Answer::Done)).get("/health/cluster");
+    let expected = r#"{"member":null,"role":"alone","eligible":true,"epoch":0,"leader":null,"lagMillis":null,"entry":0,"lease":true,"problem":null}"#;
+    assert!(alone.contains(expected), "{alone}");
 }

@@ -99,6 +99,21 @@ value_object! {
     }
 }
 
+value_object! {
+    /// A member of a cluster, as it sees itself. A server alone is a leader without a name.
+    pub struct ClusterVO<'a> ("Cluster", golden) {
+        member: Option<&'a str>,
+        role: &'static str [OneOf(&["alone", "leader", "follower"])],
+        eligible: bool,
+        epoch: u64,
+        leader: Option<&'a str>,
+        lagMillis: Option<u64>,
+        entry: u64,
+        lease: bool,
+        problem: Option<&'a str>,
+    }
+}
+
 impl<'a> HealthVO<'a> {
     pub fn new(checks: Vec<CheckVO<'a>>) -> Self {
         let status = if checks.iter().all(|check| check.ok) { "UP" } else { "DOWN" };

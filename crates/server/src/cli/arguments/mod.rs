@@ -8,6 +8,7 @@ use crate::backup::arguments::{BackupArgs, RestoreArgs};
 use crate::cli::fix_command::FixCommand;
 use crate::cli::strategy_commands::StrategyCommand;
 use crate::cli::user_admin::{RightsArgs, RoleArgs};
+use crate::cluster::ha_command::HaCommand;
 use crate::config::ConfigArgs;
 use crate::simulate::arguments::SimulateArgs;
 use crate::venues::venue_command::VenueCommand;
@@ -109,6 +110,9 @@ pub enum CliCommand {
     /// What strategies there are, and a crate for one of your own.
     #[command(subcommand)]
     Strategy(StrategyCommand),
+    /// The members of a cluster: who leads, and who shall.
+    #[command(subcommand)]
+    Ha(HaCommand),
     /// Manage users; a change counts at once, also where a server runs.
     #[command(subcommand)]
     User(UserCommand),

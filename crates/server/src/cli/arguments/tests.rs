@@ -36,6 +36,7 @@ fn a_newcomer_reads_this() {
               status          Say how the server on a data folder is, without a network; the exit code is 1 where it is not ready
               simulate        Run strategies over prices of the past, on virtual time
               strategy        What strategies there are, and a crate for one of your own
+              ha              The members of a cluster: who leads, and who shall
               user            Manage users; a change counts at once, also where a server runs
               token           Give programs a key of their own; a change counts at once, also where a server runs
               venue           An exchange in its own process, to try clients against

@@ -10,8 +10,10 @@ mod orders;
 mod process;
 /// The journal and the read model.
 mod storage;
-/// The publish-subscribe door.
+/// The broker.
 mod broker_metrics;
+/// A member of a cluster.
+mod cluster_metrics;
 
 use std::sync::Arc;
 
@@ -22,6 +24,7 @@ use bus::{EventFeed, Inbox};
 use prometheus_client::encoding::text::encode_registry;
 use prometheus_client::registry::Registry;
 
+use crate::cluster::cluster_state::ClusterState;
 use orders::OrderChangeCollector;
 
 /// What is counted from before the engine runs.
@@ -52,7 +55,8 @@ pub(super) struct ProgramMetrics {
 }
 
 impl ProgramMetrics {
-    pub(super) fn new(sources: MetricSources, broker: BrokerMonitor) -> Self {
+    /// With the cluster, where the server is a member of one.
+    pub(super) fn new(sources: MetricSources, broker: BrokerMonitor, cluster: Option<Arc<ClusterState>>) -> Self {
         let MetricSources { journal, read_model, inbox, clock, changes } = sources;
         let mut registry = Registry::default();
         let ours = registry.sub_registry_with_prefix("rialto");
@@ -62,6 +66,9 @@ impl ProgramMetrics {
         ours.register_collector(Box::new(clock));
         ours.register_collector(Box::new(broker_metrics::BrokerCollector(broker)));
         ours.register_collector(Box::new(process::LogCollector));
+        if let Some(cluster) = cluster {
+            ours.register_collector(Box::new(cluster_metrics::ClusterCollector(cluster)));
+        }
         registry.register_collector(Box::new(process::ProcessCollector));
         Self { registry }
     }

@@ -10,14 +10,17 @@ use std::path::Path;
 
 use crate::StorageError;
 use crate::bytes::field;
-use crate::file_system::OsFileSystem;
+use crate::file_system::{FileSystem, OsFileSystem};
 use crate::journal::{ChainAnchor, ChainHash, InstanceId};
+use crate::lock::DataDirLock;
 use crate::noted_record::{FIELDS_AT, NotedRecord, RecordFormat};
 use crate::replication::cursor::LogCursor;
 use crate::replication::types::{CandidateId, Epoch, LogPosition};
 
 /// The name of the file inside a data folder.
 const FILE: &str = "replication";
+/// What it is called when the folder has left its cluster.
+const LEFT: &str = "replication.left";
 const FORMAT: RecordFormat = RecordFormat {
     magic: *b"RIALTO-R",
     bytes: 108,
@@ -68,6 +71,17 @@ impl SavedCursor {
 /// member out.
 pub fn is_member_folder(data_folder: &Path) -> bool {
     data_folder.join(FILE).exists()
+}
+
+/// Makes the folder of a member an ordinary data folder; the name of the file that is kept of it. None where it is one already.
+pub fn leave_cluster(lock: &DataDirLock) -> Result<Option<&'static str>, StorageError> {
+    let (from, to) = (lock.folder().join(FILE), lock.folder().join(LEFT));
+    if !from.exists() {
+        return Ok(None);
+    }
+    OsFileSystem.rename(&from, &to).map_err(StorageError::io("rename", &from))?;
+    OsFileSystem.sync_folder(lock.folder()).map_err(StorageError::io("sync", lock.folder()))?;
+    Ok(Some(LEFT))
 }
 
 /// None where nothing was read yet, or where a power cut left nothing of it. Then the log is read from its beginning.

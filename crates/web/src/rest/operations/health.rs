@@ -4,7 +4,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use bus::operations::{ClusterRole, ClusterView};
-use wire::{CheckVO, HealthVO, json};
+use wire::{CheckVO, ClusterVO, HealthVO, json};
 
 use crate::app_state::AppState;
 use crate::response;
@@ -36,6 +36,39 @@ pub(crate) async fn leader(State(state): State<AppState>) -> Response {
         *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
     }
     response
+}
+
+/// The member of a cluster that was asked, as it sees itself.
+pub(crate) async fn cluster(State(state): State<AppState>) -> Response {
+    let view = state.services().health.cluster();
+    response::value(json::encode(&view.as_ref().map_or(ALONE, cluster_vo)))
+}
+
+/// Everything that a leader does, it does.
+const ALONE: ClusterVO<'static> = ClusterVO {
+    member: None,
+    role: "alone",
+    eligible: true,
+    epoch: 0,
+    leader: None,
+    lagMillis: None,
+    entry: 0,
+    lease: true,
+    problem: None,
+};
+
+fn cluster_vo(view: &ClusterView) -> ClusterVO<'_> {
+    ClusterVO {
+        member: Some(&view.member),
+        role: view.role.name(),
+        eligible: view.is_eligible,
+        epoch: view.epoch,
+        leader: view.leader.as_deref(),
+        lagMillis: view.lag.map(|lag| u64::try_from(lag.as_millis()).unwrap_or(u64::MAX)),
+        entry: view.entry,
+        lease: view.has_lease,
+        problem: view.problem.as_deref(),
+    }
 }
 
 fn role(cluster: &ClusterView) -> (bool, String) {

@@ -1,0 +1,253 @@
+//! `rialto ha …` on the command line: who leads a cluster, the lead handed on, and a member that goes on alone.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use clap::Subcommand;
+use serde::Deserialize;
+use storage::lock::DataDirLock;
+use storage::replication::leave_cluster;
+
+use super::cluster_file::ClusterConfig;
+use super::cluster_state::FOLLOWER_LAG_MAX;
+use crate::config::{Config, ConfigArgs};
+use crate::control;
+use crate::exit_failure::{Exit, ExitFailure};
+
+/// A member that has not answered by then is shown as silent.
+const ANSWER_WAIT: Duration = Duration::from_secs(2);
+/// A new leader has to appear by then.
+const LEAD_WAIT: Duration = Duration::from_secs(60);
+const ASK_AGAIN_AFTER: Duration = Duration::from_millis(200);
+
+#[derive(Debug, Subcommand)]
+pub enum HaCommand {
+    /// Show every member: its role, epoch, lag and lease; the exit code is 1 where not exactly one leads with its lease.
+    Status {
+        /// The cluster file, as for rialto serve --cluster
+        #[arg(value_name = "FILE")]
+        cluster: PathBuf,
+    },
+    /// Stop the leader on this data folder in order; a follower leads at once
+    ///
+    /// Refused where no follower is ready to lead. What was acknowledged is in the log before the leader ends. Started again, it
+    /// follows.
+    #[command(verbatim_doc_comment)]
+    HandOver {
+        #[arg(value_name = "FILE")]
+        cluster: PathBuf,
+        #[command(flatten)]
+        config: ConfigArgs,
+    },
+    /// Make the folder of a stopped member an ordinary data folder, for rialto serve without --cluster
+    ///
+    /// For the case that the other members and the log are lost for good. Refused while any member answers: two servers must
+    /// never trade under one name. The other members' folders must not be used again.
+    #[command(verbatim_doc_comment)]
+    GoAlone {
+        #[arg(value_name = "FILE")]
+        cluster: PathBuf,
+        #[command(flatten)]
+        config: ConfigArgs,
+        /// Confirms that no other member will ever be started again on its folder
+        #[arg(long)]
+        others_are_gone: bool,
+    },
+}
+
+/// What a member says of itself.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct MemberStatus {
+    role: String,
+    eligible: bool,
+    epoch: u64,
+    lag_millis: Option<u64>,
+    entry: u64,
+    lease: bool,
+    problem: Option<String>,
+}
+
+type AskedMember = (String, Result<MemberStatus, String>);
+
+/// What is printed.
+pub fn execute(command: HaCommand) -> Result<String, ExitFailure> {
+    match command {
+        HaCommand::Status { cluster } => status(&ask_all(&ClusterConfig::read(&cluster)?)),
+        HaCommand::HandOver { cluster, config } => hand_over(&ClusterConfig::read(&cluster)?, &load(config)?.data_dir),
+        HaCommand::GoAlone { cluster, config, others_are_gone } => {
+            go_alone(&ClusterConfig::read(&cluster)?, &load(config)?, others_are_gone)
+        }
+    }
+}
+
+fn load(arguments: ConfigArgs) -> Result<Config, ExitFailure> {
+    Config::load(&arguments.into_sources()).map_err(|problems| ExitFailure::configuration(&problems))
+}
+
+fn ask_all(cluster: &ClusterConfig) -> Vec<AskedMember> {
+    cluster.members.iter().map(|(name, address)| (name.clone(), ask(address))).collect()
+}
+
+fn ask(address: &str) -> Result<MemberStatus, String> {
+    let config = ureq::Agent::config_builder().timeout_global(Some(ANSWER_WAIT)).build();
+    let agent: ureq::Agent = config.into();
+    let answered = agent.get(format!("{address}/health/cluster")).call();
+    let text = answered.and_then(|mut answer| answer.body_mut().read_to_string()).map_err(|error| error.to_string())?;
+    serde_json::from_str(&text).map_err(|error| format!("its answer can't be read: {error}"))
+}
+
+/// Exactly one leader, of the newest epoch that any member knows, which may send to venues.
+fn leader(members: &[AskedMember]) -> Option<(&str, &MemberStatus)> {
+    let answered = || members.iter().filter_map(|(name, told)| Some((name.as_str(), told.as_ref().ok()?)));
+    let newest = answered().map(|(_, told)| told.epoch).max()?;
+    let mut leaders = answered().filter(|(_, told)| told.role == "leader" && told.epoch == newest);
+    leaders.next().filter(|(_, told)| told.lease && leaders.next().is_none())
+}
+
+fn status(members: &[AskedMember]) -> Result<String, ExitFailure> {
+    let text = table(members);
+    match leader(members) {
+        Some(_) => Ok(text),
+        None => Err(ExitFailure::new(Exit::Failed, format!("no member leads with its lease\n{text}"))),
+    }
+}
+
+fn table(members: &[AskedMember]) -> String {
+    let mut text =
+        format!("{:<16} {:<9} {:>6} {:>10} {:>8} {}\n", "MEMBER", "ROLE", "EPOCH", "ENTRY", "LAG MS", "NOTE");
+    for (name, told) in members {
+        let line = match told {
+            Ok(told) => told.line(),
+            Err(reason) => format!("{:<9} {:>6} {:>10} {:>8} {reason}", "silent", "", "", ""),
+        };
+        writeln!(text, "{name:<16} {line}").expect("a string takes every text");
+    }
+    text
+}
+
+impl MemberStatus {
+    fn line(&self) -> String {
+        let lag = self.lag_millis.map_or(String::new(), |lag| lag.to_string());
+        let note = match (&self.problem, self.role.as_str(), self.lease) {
+            (Some(reason), ..) => reason.as_str(),
+            (None, "leader", false) => "without its lease: it sends nothing to venues",
+            (None, "follower", _) if !self.eligible => "may not lead",
+            _ => "",
+        };
+        format!("{:<9} {:>6} {:>10} {lag:>8} {note}", self.role, self.epoch, self.entry).trim_end().to_owned()
+    }
+
+    fn is_ready_to_lead(&self) -> bool {
+        let lag = self.lag_millis.map(Duration::from_millis);
+        self.role == "follower"
+            && self.eligible
+            && self.problem.is_none()
+            && lag.is_some_and(|lag| lag <= FOLLOWER_LAG_MAX)
+    }
+}
+
+fn hand_over(cluster: &ClusterConfig, data_dir: &Path) -> Result<String, ExitFailure> {
+    let members = ask_all(cluster);
+    let own = members.iter().find(|(name, _)| *name == cluster.member).and_then(|(_, told)| told.as_ref().ok());
+    let Some(epoch) = own.filter(|told| told.role == "leader").map(|told| told.epoch) else {
+        let reason = format!("{} does not lead; call it beside the leader\n{}", cluster.member, table(&members));
+        return Err(ExitFailure::new(Exit::Refused, reason));
+    };
+    if !members.iter().any(|(_, told)| told.as_ref().is_ok_and(MemberStatus::is_ready_to_lead)) {
+        let reason = format!("no follower is ready to lead, so nothing was stopped\n{}", table(&members));
+        return Err(ExitFailure::new(Exit::Refused, reason));
+    }
+    control::client::hand_over(data_dir)?;
+    wait_for_leader(cluster, epoch)
+}
+
+fn wait_for_leader(cluster: &ClusterConfig, before: u64) -> Result<String, ExitFailure> {
+    let begun = Instant::now();
+    while begun.elapsed() < LEAD_WAIT {
+        let members = ask_all(cluster);
+        if let Some((name, told)) = leader(&members).filter(|(_, told)| told.epoch > before) {
+            return Ok(format!("{name} leads epoch {}\n", told.epoch));
+        }
+        std::thread::sleep(ASK_AGAIN_AFTER);
+    }
+    let reason =
+        format!("the leader has stopped, but none leads after {} s\n{}", LEAD_WAIT.as_secs(), table(&ask_all(cluster)));
+    Err(ExitFailure::new(Exit::Failed, reason))
+}
+
+fn go_alone(cluster: &ClusterConfig, config: &Config, others_are_gone: bool) -> Result<String, ExitFailure> {
+    let refused = |reason: String| Err(ExitFailure::new(Exit::Refused, reason));
+    if !others_are_gone {
+        return refused("say --others-are-gone: two servers that trade under one name double orders".to_owned());
+    }
+    let members = ask_all(cluster);
+    if let Some((name, _)) = members.iter().find(|(_, told)| told.is_ok()) {
+        return refused(format!("{name} answers: stop every member first\n{}", table(&members)));
+    }
+    let lock = DataDirLock::acquire(&config.data_dir)?;
+    match leave_cluster(&lock)? {
+        Some(kept) => Ok(format!(
+            "{} is an ordinary data folder now; what it knew of the log is in {kept}\n",
+            lock.folder().display()
+        )),
+        None => refused(format!("{} is no folder of a member: nothing was changed", lock.folder().display())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn member(name: &str, role: &str, epoch: u64) -> AskedMember {
+        let lag_millis = (role == "follower").then_some(40);
+        let (eligible, lease) = (true, role == "leader");
+        (
+            name.into(),
+            Ok(MemberStatus { role: role.into(), eligible, epoch, lag_millis, entry: 7, lease, problem: None }),
+        )
+    }
+
+    #[test]
+    fn the_members_are_a_table_and_a_silent_one_is_in_it() {
+        let silent = ("c".to_owned(), Err("connection refused".to_owned()));
+        let members = [member("a", "leader", 3), member("b", "follower", 3), silent];
+        let expected = "\
+MEMBER           ROLE       EPOCH      ENTRY   LAG MS NOTE
+a                leader         3          7
+b                follower       3          7       40
+c                silent                               connection refused
+";
+        assert_eq!(status(&members).unwrap(), expected);
+    }
+
+    #[test]
+    fn a_cluster_has_one_leader_of_the_newest_epoch_with_its_lease() {
+        let led = |members: &[AskedMember]| leader(members).map(|(name, _)| name.to_owned());
+        assert_eq!(led(&[member("a", "leader", 3), member("b", "follower", 3)]).as_deref(), Some("a"));
+        assert_eq!(led(&[member("a", "leader", 3), member("b", "follower", 4)]), None, "a was fenced");
+        assert_eq!(led(&[member("a", "leader", 3), member("b", "leader", 4)]).as_deref(), Some("b"));
+        assert_eq!(led(&[member("a", "follower", 3), member("b", "follower", 3)]), None);
+        let mut late = member("a", "leader", 3);
+        late.1.as_mut().unwrap().lease = false;
+        let failure = status(&[late, member("b", "follower", 3)]).unwrap_err();
+        assert_eq!(failure.exit, Exit::Failed);
+        assert!(failure.to_string().contains("without its lease: it sends nothing to venues"), "{failure}");
+    }
+
+    #[test]
+    fn only_a_follower_at_the_end_of_the_log_may_be_handed_the_lead() {
+        let ready = |change: &dyn Fn(&mut MemberStatus)| {
+            let mut told = member("b", "follower", 3).1.unwrap();
+            change(&mut told);
+            told.is_ready_to_lead()
+        };
+        assert!(ready(&|_| {}));
+        assert!(!ready(&|told| told.eligible = false));
+        assert!(!ready(&|told| told.lag_millis = Some(5_001)));
+        assert!(!ready(&|told| told.lag_millis = None));
+        assert!(!ready(&|told| told.problem = Some("the log does not answer".into())));
+        assert!(!ready(&|told| told.role = "leader".into()));
+    }
+}

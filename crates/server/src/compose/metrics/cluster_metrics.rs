@@ -1,0 +1,44 @@
+//! Metrics of a member of a cluster.
+
+use std::fmt;
+use std::sync::Arc;
+
+use bus::operations::ClusterRole;
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::DescriptorEncoder;
+
+use super::encoding::{EncodeResult, encode_counter, encode_gauge};
+use crate::cluster::cluster_state::ClusterState;
+
+const LAG_HELP: &str = "For how long a follower has not been at the end of the replicated log";
+const TAKES_PART_HELP: &str = "1 where the member reads or leads the replicated log, 0 where it cannot";
+const LEADS_HELP: &str = "Changes of the lead that this member has seen since it started";
+
+pub(super) struct ClusterCollector(pub(super) Arc<ClusterState>);
+
+impl fmt::Debug for ClusterCollector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> EncodeResult {
+        f.write_str("Cluster")
+    }
+}
+
+impl Collector for ClusterCollector {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> EncodeResult {
+        let view = self.0.view();
+        let gauges = [
+            ("cluster_leader", "1 where this member leads", u64::from(view.role == ClusterRole::Leader)),
+            ("cluster_lease", "1 where this member may send to venues", u64::from(view.has_lease)),
+            ("cluster_epoch", "The epoch of the lead that this member knows", view.epoch),
+            ("cluster_log_entry", "The last entry of the replicated log that it has read or appended", view.entry),
+            ("cluster_takes_part", TAKES_PART_HELP, u64::from(view.problem.is_none())),
+        ];
+        for (name, help, value) in gauges {
+            encode_gauge(&mut encoder, name, help, value)?;
+        }
+        if let Some(lag) = view.lag {
+            let millis = u64::try_from(lag.as_millis()).unwrap_or(u64::MAX);
+            encode_gauge(&mut encoder, "cluster_lag_milliseconds", LAG_HELP, millis)?;
+        }
+        encode_counter(&mut encoder, "cluster_lead_changes", LEADS_HELP, view.leads_seen)
+    }
+}
