@@ -2,6 +2,7 @@
 
 import { fillTicket, grid, row, runOnRow, show, ticket } from './locators.mjs';
 import { openScreen } from './harness.mjs';
+import { check } from './person.story.mjs';
 
 const QUIET = ['demo.activity=off'];
 const AAPL = 1;
@@ -323,6 +324,21 @@ async function eventsOfAnOrder({ server, page, shoot }) {
   await dialog.waitFor({ state: 'detached' });
 }
 
+/** At a venue that cancels an order and places another one. */
+async function legsOfAnOrder({ server, page, shoot }) {
+  await limitOrder(server, 245);
+  const [{ intId }] = await server.call('GET', '/rest/execution/order');
+  await openScreen(page, server);
+  await row(page, 'Open orders', '245.00', 'Working').waitFor();
+  await server.call('POST', '/rest/execution/modify/order/limit', { intId, limit: 246 });
+  await row(page, 'Open orders', '246.00', 'Working').getByText('AAPL').dblclick();
+  const legs = page.getByRole('dialog', { name: /What happened to/ }).getByRole('table', { name: 'Its orders at the venue' });
+  await legs.getByRole('row').nth(2).waitFor();
+  const states = await legs.locator('tbody td:nth-child(2)').allTextContents();
+  check(states.join() === 'Ended,In the market', `the legs are ${states}`);
+  await shoot('story-legs');
+}
+
 function limitOrder(server, limit) {
   return server.call('POST', '/rest/execution/order/limit', { securityId: AAPL, side: 'BUY', quantity: 10, limit });
 }
@@ -346,4 +362,5 @@ export default [
   { name: 'the verdict follows the trading state', settings: QUIET, run: verdictFollowsTheState },
   { name: 'what became of a sent order is told whichever strategy is selected', settings: QUIET, run: sentOrderStaysInSight },
   { name: 'what happened to an order is told', settings: QUIET, run: eventsOfAnOrder },
+  { name: 'the legs of an order are shown', settings: [...QUIET, 'venues.ALPHA.replace=cancelReplace'], run: legsOfAnOrder },
 ];

@@ -338,6 +338,8 @@ export const trading: typeof english = {
     events: 'Ereignisse',
     eventsOf: (intId) => `Was mit ${intId} geschah`,
     noEvents: 'Noch nichts aufgezeichnet',
+    legs: 'Ihre Orders am Handelsplatz',
+    leg: { LIVE: 'Im Markt', UNKNOWN: 'Unbekannt', ENDED: 'Beendet' },
     fill: (quantity, price) => `${quantity} @ ${price}`,
   },
   positions: {

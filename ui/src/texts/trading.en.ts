@@ -345,6 +345,8 @@ export const trading = {
     events: 'Events',
     eventsOf: (intId: string) => `What happened to ${intId}`,
     noEvents: 'Nothing is recorded yet',
+    legs: 'Its orders at the venue',
+    leg: { LIVE: 'In the market', UNKNOWN: 'Unknown', ENDED: 'Ended' },
     fill: (quantity: string, price: string) => `${quantity} @ ${price}`,
   },
   positions: {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use domain::command::GenericEvent;
 use domain::market::BookLevel;
-use domain::order::{BaseState, ExecType, OrderRequest, OrderTerms, PendingRequest};
+use domain::order::{BaseState, ExecType, LegState, OrderLeg, OrderLegs, OrderRequest, OrderTerms, PendingRequest};
 use domain::query::{AdapterStatus, LineStatus};
 use domain::reference::{Holiday, OptionRight, TradingHours};
 use domain::report::{LineKind, LineState, OpenFor, ReplaceKind, SessionState};
@@ -129,6 +129,14 @@ fn security(id: u64, symbol: &str, kind: SecurityKind) -> Security {
     }
 }
 
+/// An order that the venue replaced by another one.
+fn legs() -> OrderLegs {
+    let kind = OrderKind::Limit { limit: price("272.40") };
+    let terms = OrderTerms { quantity: quantity("100"), kind, tif: TimeInForce::Gtc };
+    let first = OrderLeg { state: LegState::Ended, ..OrderLeg::live("V1".into(), terms) };
+    OrderLegs(vec![first, OrderLeg { filled: quantity("30"), ..OrderLeg::live("V2".into(), terms) }])
+}
+
 pub(crate) fn orders() -> Vec<Order> {
     let (limit, stop) = (price("272.40"), price("270.00"));
     let none = OrderProperties::default();
@@ -141,6 +149,7 @@ pub(crate) fn orders() -> Vec<Order> {
         filled: quantity("30"),
         turnover: amount("8171.1"),
         properties: OrderProperties { post_only: true, display_quantity: Some(quantity("25")), ..none },
+        legs: Some(Box::new(legs())),
         ..order(2, OrderKind::Limit { limit }, TimeInForce::Gtc)
     };
     let until = at(86_400);

@@ -91,5 +91,7 @@ export type TransactionType = Decoded<typeof transactionType>;
 export const breakKind = oneOf('ORDER', 'TERMS', 'FILL', 'FEE', 'CASH', 'POSITION', 'EXTERNAL');
 export type BreakKind = Decoded<typeof breakKind>;
 
+export const legState = oneOf('LIVE', 'UNKNOWN', 'ENDED');
+
 export const breakState = oneOf('OPEN', 'EXPLAINED', 'REPAIRED', 'ACCEPTED');
 export type BreakState = Decoded<typeof breakState>;

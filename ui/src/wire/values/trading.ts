@@ -7,6 +7,7 @@ import {
   type TimeInForce,
   breakKind,
   breakState,
+  legState,
   maybeNumber,
   maybeText,
   orderKind,
@@ -15,6 +16,8 @@ import {
   tif,
   transactionType,
 } from './names';
+
+const leg = object({ extId: text, state: legState, quantity: number, filledQuantity: number });
 
 export const order = object({
   objectType: orderKind,
@@ -47,6 +50,7 @@ export const order = object({
   displayQuantity: optional(number),
   minQuantity: optional(number),
   reduceOnly: optional(flag),
+  legs: optional(list(leg)),
 });
 export type OrderVO = Decoded<typeof order>;
 
