@@ -54,8 +54,11 @@ pub(crate) struct LiveFixture {
     pub(crate) has_index: bool,
     /// A read model with room for so many events.
     pub(crate) history_events: Option<usize>,
-    /// Days since noon.
+    /// Days and seconds since noon.
     pub(crate) days: Arc<AtomicI64>,
+    pub(crate) seconds: Arc<AtomicI64>,
+    /// The setting `marketData.flagSilence`.
+    pub(crate) flag_silence: bool,
     /// Of a cluster's leader.
     pub(crate) pulse: Option<PulseOptions>,
 }
@@ -72,6 +75,8 @@ impl Default for LiveFixture {
             has_index: false,
             history_events: None,
             days: Arc::default(),
+            seconds: Arc::default(),
+            flag_silence: true,
             pulse: None,
         }
     }
@@ -110,13 +115,15 @@ impl LiveFixture {
         let (engine, recovered) = found.expect("the folder is recovered");
         let open_model = |events| ReadModel::open_small(&lock, INSTANCE, journal.last_sequence(), events).unwrap();
         let history = self.history_events.map(open_model).map(Arc::new);
-        let days = self.days.clone();
-        let clock: EngineClock = Arc::new(move || NOON.plus_seconds(days.load(Ordering::Relaxed) * 86_400));
+        let (days, seconds) = (self.days.clone(), self.seconds.clone());
+        let clock: EngineClock = Arc::new(move || {
+            NOON.plus_seconds(days.load(Ordering::Relaxed) * 86_400 + seconds.load(Ordering::Relaxed))
+        });
         let storage = LiveStorage { engine, journal, snapshots, ledger, retired, history, clock };
         let options = LiveOptions {
             snapshot_every_inputs: self.snapshot_every_inputs,
             journal_ticks: false,
-            flag_silence: true,
+            flag_silence: self.flag_silence,
             build: "stories".into(),
             pulse: self.pulse,
         };

@@ -1,5 +1,7 @@
 //! Prices that the engine does not apply: each is counted, by its reason.
 
+use std::sync::atomic::Ordering;
+
 use domain::command::MarketData;
 use domain::{PriceGap, Query, SecurityId, StaleCause, Tick};
 
@@ -49,4 +51,25 @@ fn after_a_restart_an_order_on_prices_that_are_awaited_is_refused_until_they_com
         replies.push(live.place(id).wait());
     }
     assert_eq!(replies, ["placed unasked", "refused stale-price", "placed back"]);
+}
+
+/// The reply to an order after a feed that came every half minute for more than an hour has been silent for longer than usual.
+fn reply_after_silence(flag_silence: bool) -> String {
+    let fixture = LiveFixture { flag_silence, ..LiveFixture::default() };
+    let live = fixture.start_trading();
+    let pause = |seconds| {
+        fixture.seconds.fetch_add(seconds, Ordering::Relaxed);
+        assert_eq!(live.query(Query::Adapters).wait(), "answered");
+    };
+    for _ in 0..130 {
+        live.inbox.send_price(MarketData::Tick(Tick { bid: Some(9.into()), ask: Some(10.into()), ..samples::tick(1) }));
+        pause(30);
+    }
+    pause(300);
+    live.place("mine").wait()
+}
+
+#[test]
+fn a_silent_feed_is_flagged_unless_that_is_switched_off() {
+    assert_eq!([true, false].map(reply_after_silence), ["refused stale-price", "placed mine"]);
 }
