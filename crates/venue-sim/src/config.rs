@@ -40,7 +40,7 @@ pub struct VenueConfig {
     pub fees: Option<VenueFees>,
     /// Which of two orders of one account is cancelled when they would trade with each other.
     pub self_trade: SelfTradeRule,
-    /// How orders are replaced: in place, or by cancelling one and placing another. Other kinds replace in place.
+    /// How orders are replaced: in place, by cancelling one and placing another, or not, or only to lower the quantity.
     pub replace: ReplaceKind,
     /// What the accounts begin with, in a new ledger.
     pub deposits: Vec<Deposit>,

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use domain::Text;
+use domain::report::ReplaceKind;
 
 use crate::book;
 use crate::config::ICEBERG_PARTS_MAX;
@@ -32,6 +33,8 @@ pub(crate) enum Reject {
     KindChanged,
     TifChanged,
     HasFills,
+    /// The venue does not replace orders in this way.
+    Replace(ReplaceKind),
     /// An order of that type and time in force cannot have this property.
     Property(&'static str),
     TooManyParts,
@@ -75,6 +78,7 @@ impl fmt::Display for Reject {
             Self::KindChanged => f.write_str("type: a replace cannot change it"),
             Self::TifChanged => f.write_str("tif: a replace can change it among DAY, GTC and GTD only"),
             Self::HasFills => f.write_str("replace: an order with fills is not replaced"),
+            Self::Replace(kind) => write!(f, "replace: {}", kind.refusal_text()),
             Self::TooManyParts => write!(f, "displayQuantity: shown in more than {ICEBERG_PARTS_MAX} parts"),
             Self::Property(name) => write!(f, "{name}: not possible for this order"),
             Self::Book(refusal) => write!(f, "{}: {refusal}", refusal.code()),

@@ -51,9 +51,10 @@ const SETTINGS: &[VenueSetting] = &[
     ),
     VenueSetting::optional(
         "replace",
-        SettingForm::Choice(&["inPlace", "cancelReplace"]),
+        SettingForm::Choice(&["inPlace", "lowerQuantityOnly", "cancelReplace", "none"]),
         "inPlace",
-        "How it gives an order other terms: in place, or by cancelling it and placing another one.",
+        "How it gives an order other terms: in place, only a lower quantity, by cancelling it and placing another one, or not at \
+         all.",
     ),
     VenueSetting::optional(
         "activity",
@@ -175,7 +176,9 @@ fn activity(settings: &VenueSettings) -> ParticipantActivity {
 
 fn replace(settings: &VenueSettings) -> ReplaceKind {
     match settings.text("replace") {
+        Some("lowerQuantityOnly") => ReplaceKind::LowerQuantityOnly,
         Some("cancelReplace") => ReplaceKind::CancelReplace,
+        Some("none") => ReplaceKind::None,
         _ => ReplaceKind::InPlace,
     }
 }

@@ -7,6 +7,7 @@ mod evidence;
 
 mod rest_orders;
 mod order_properties;
+mod venue_replace;
 mod scripts_and_names;
 mod statements;
 mod closing;

@@ -41,6 +41,7 @@ impl VenueSimulator {
     pub(super) fn check_replace(&self, order: OrderId, terms: &OrderTerms) -> Result<(), Reject> {
         let held = self.open_order(order)?;
         let market = self.markets.get(&held.security()).ok_or(Reject::NotListed)?;
+        self.check_replace_kind(held, terms)?;
         if held.terms.kind.order_type() != terms.kind.order_type() {
             return Err(Reject::KindChanged);
         }
@@ -50,6 +51,15 @@ impl VenueSimulator {
         }
         check_parts(terms, &held.submission.properties)?;
         self.check_terms(market, terms)
+    }
+
+    /// What a new leg may have is checked with it.
+    fn check_replace_kind(&self, held: &ClientOrder, terms: &OrderTerms) -> Result<(), Reject> {
+        match self.config.replace {
+            ReplaceKind::InPlace | ReplaceKind::CancelReplace => Ok(()),
+            kind if kind.allows(&held.terms, held.filled, terms) => Ok(()),
+            kind => Err(Reject::Replace(kind)),
+        }
     }
 
     pub(super) fn open_order(&self, order: OrderId) -> Result<&ClientOrder, Reject> {
