@@ -9,8 +9,8 @@ use std::sync::Arc;
 use domain::command::Command;
 use domain::query::{Answer, Filter};
 use domain::{
-    AccountId, Event, Fill, Input, Order, OrderId, Position, Quantity, Query, SecurityId, Sequenced, Side, Text,
-    Timestamp, Transaction,
+    AccountId, Event, Fill, Input, Order, OrderId, Position, Quantity, Query, SecurityId, Sequenced, Side, Source,
+    Text, Timestamp, Transaction,
 };
 use engine::{Engine, Outbox};
 use storage::append_log::AppendLog;
@@ -38,6 +38,8 @@ pub(crate) struct JournalEvidence {
     /// Executions by the venue's id.
     pub(crate) fills: BTreeMap<Text, Arc<Fill>>,
     pub(crate) transactions: Vec<Arc<Transaction>>,
+    /// Our numbers of the orders that somebody else placed, each adopted once.
+    pub(crate) external: BTreeMap<ExternalId, OrderId>,
     /// How often the end was torn.
     pub(crate) torn_ends: usize,
 }
@@ -105,8 +107,15 @@ impl JournalEvidence {
                 assert_eq!(before, None, "an execution was booked twice");
             }
             Event::Transaction(transaction) => self.transactions.push(transaction),
+            Event::Order(order) if order.source == Source::External => self.note_external(&order),
             _ => {}
         }
+    }
+
+    fn note_external(&mut self, order: &Order) {
+        let id = (order.adapter.0.clone(), order.ext_id.clone().expect("it has the venue's id"));
+        let known = *self.external.entry(id.clone()).or_insert(order.id);
+        assert_eq!(known, order.id, "{id:?} was adopted twice");
     }
 
     /// Orders that the state knows by this id.
@@ -144,12 +153,23 @@ impl JournalEvidence {
     }
 }
 
+/// An order that somebody else placed: the adapter of its venue, and the venue's id.
+pub(crate) type ExternalId = (Text, Text);
+
+/// Orders that somebody else placed have numbers from here on at a venue.
+const EXTERNAL_FROM: u64 = 1 << 62;
+/// And so many between those of two venues here.
+const EXTERNAL_OF_VENUE: u64 = 1 << 50;
+
 /// What the venues wrote down: each order that reached one, each execution.
 #[derive(Default)]
 pub(crate) struct VenueLedgers {
     pub(crate) submitted: BTreeMap<OrderId, SubmittedOrder>,
     pub(crate) executions: BTreeMap<Text, LedgerExecution>,
+    /// The venues' numbers of accepted orders that somebody else placed.
+    pub(crate) external: BTreeMap<ExternalId, OrderId>,
     pub(crate) torn_ends: usize,
+    venues: Vec<Text>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -176,6 +196,7 @@ impl VenueLedgers {
     }
 
     fn take(&mut self, ledger: &Path) {
+        self.venues.push(ledger.file_stem().unwrap().to_str().unwrap().into());
         let mut note = |payload: &[u8]| {
             VenueRecord::decode_batch(payload)?.into_iter().for_each(|record| self.note(record));
             Ok(())
@@ -187,13 +208,14 @@ impl VenueLedgers {
     fn note(&mut self, record: VenueRecord) {
         match record {
             VenueRecord::Submitted(submission) => {
-                let before = self.submitted.insert(submission.order, submission);
+                let before = self.submitted.insert(self.number(submission.order), submission);
                 assert_eq!(before, None, "a venue got an order twice");
             }
+            VenueRecord::Accepted { order, ext_id, .. } => self.note_external(order, &ext_id),
             VenueRecord::Traded(deal) => {
                 for side in deal.executions {
                     let (quantity, price) = (deal.quantity, deal.price);
-                    let execution = LedgerExecution { order: side.order, quantity, price };
+                    let execution = LedgerExecution { order: self.number(side.order), quantity, price };
                     let before = self.executions.insert(side.exec_id, execution);
                     assert_eq!(before, None, "a venue gave an execution's id twice");
                 }
@@ -205,11 +227,32 @@ impl VenueLedgers {
 
     /// An order of a compacted ledger.
     fn note_kept(&mut self, held: &ClientOrder) {
-        self.submitted.insert(held.submission().order, held.submission().clone());
+        let order = held.submission().order;
+        self.submitted.insert(self.number(order), held.submission().clone());
+        held.ext_id().into_iter().for_each(|ext_id| self.note_external(order, ext_id));
         for fill in held.fills() {
-            let execution = LedgerExecution { order: fill.order, quantity: fill.quantity, price: fill.price };
+            let order = self.number(fill.order);
+            let execution = LedgerExecution { order, quantity: fill.quantity, price: fill.price };
             self.executions.insert(fill.exec_id.clone(), execution);
         }
+    }
+
+    fn note_external(&mut self, order: OrderId, ext_id: &Text) {
+        if order.0 >= EXTERNAL_FROM {
+            let venue = self.venues.last().expect("a ledger is read").clone();
+            self.external.insert((venue, ext_id.clone()), self.number(order));
+        }
+    }
+
+    /// Clients number their orders for all venues, and each venue those of somebody else for itself.
+    fn number(&self, order: OrderId) -> OrderId {
+        let is_external = order.0 >= EXTERNAL_FROM;
+        OrderId(order.0 + if is_external { self.venues.len() as u64 * EXTERNAL_OF_VENUE } else { 0 })
+    }
+
+    /// The orders that clients of ours sent.
+    pub(crate) fn own(&self) -> impl Iterator<Item = &OrderId> {
+        self.submitted.keys().filter(|order| order.0 < EXTERNAL_FROM)
     }
 
     /// The positions that follow from the executions alone; those of nought are left out.

@@ -120,6 +120,11 @@ impl ClientOrder {
         self.fills.iter().map(|(_, fill)| fill)
     }
 
+    /// The venue's id; none before it was accepted.
+    pub fn ext_id(&self) -> Option<&Text> {
+        self.ext_id.as_ref()
+    }
+
     /// The number that the client knows it by.
     pub(crate) fn client_order(&self) -> OrderId {
         self.submission.leg_of.unwrap_or(self.submission.order)

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use domain::{AccountId, Decimal, Quantity, SecurityId, Text, TransactionKind};
+use domain::{AccountId, Decimal, OrderId, Quantity, SecurityId, Text, TransactionKind};
 use scenarios::http::HttpClient;
 use serde_json::{Value, json};
 
 use super::log::{Attempt, ClientLog, Outcome};
-use crate::evidence::{JournalEvidence, LedgerExecution, VenueLedgers, digest_in_snapshot};
+use crate::evidence::{ExternalId, JournalEvidence, LedgerExecution, VenueLedgers, digest_in_snapshot};
 use crate::test_platform::{TraderClient, int_id_in};
 
 /// While the server is dead. That the journal holds no number, id or execution twice, and a ledger no order and no
@@ -22,14 +22,22 @@ pub(crate) fn after_a_kill(log: &ClientLog, journal: &JournalEvidence, ledgers: 
     for id in given {
         assert!(journal.minted.contains(id.as_str()), "{id} was given and forgotten");
     }
-    for order in ledgers.submitted.keys() {
+    for order in ledgers.own() {
         assert!(journal.placed.contains_key(order), "order {order:?} reached a venue before it was durable");
     }
+    let adopted = at_venues(journal, ledgers);
     for fill in journal.fills.values() {
         let at_venue = ledgers.executions.get(&fill.ext_id);
-        let booked = LedgerExecution { order: fill.order, quantity: fill.quantity, price: fill.price };
+        let order = adopted.get(&fill.order).copied().unwrap_or(fill.order);
+        let booked = LedgerExecution { order, quantity: fill.quantity, price: fill.price };
         assert_eq!(at_venue, Some(&booked), "a fill was booked that no venue made");
     }
+}
+
+/// The venues' numbers of the orders that were adopted, by ours.
+fn at_venues(journal: &JournalEvidence, ledgers: &VenueLedgers) -> BTreeMap<OrderId, OrderId> {
+    let at_venue = |id: &ExternalId| *ledgers.external.get(id).unwrap_or_else(|| panic!("{id:?} is at no venue"));
+    journal.external.iter().map(|(id, order)| (*order, at_venue(id))).collect()
 }
 
 fn check_attempt(attempt: &Attempt, journal: &JournalEvidence) {
@@ -92,7 +100,7 @@ pub(crate) fn at_the_end(log: &ClientLog, journal: &JournalEvidence, ledgers: &V
     assert_eq!(positions, ledgers.positions(), "positions are the fold of fills");
     assert_eq!(positions, in_json(shown), "and the door shows them");
     assert_eq!(journal.cash(), cash_from_transactions(journal), "cash is the fold of transactions");
-    let filled = |order: &domain::OrderId| -> Decimal {
+    let filled = |order: &OrderId| -> Decimal {
         ledgers.executions.values().filter(|execution| execution.order == *order).map(|e| e.quantity.0).sum()
     };
     for (number, order) in &journal.placed {

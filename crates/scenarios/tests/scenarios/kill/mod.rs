@@ -38,8 +38,9 @@ const FAULT_KILLS: u64 = 10;
 const SERIES_KILLS_MAX: u64 = 250;
 /// So many series run at the same time: most of one is waiting.
 const SERIES_AT_ONCE: usize = 2;
-/// Reports are lost, doubled and overtaken, and requests are lost, so that inquiries are always on their way.
-const FAULTS: &str = "*:drop=6,*:duplicate=5,*:reorder=7,*:lose=20";
+/// Reports are lost, doubled and overtaken, and requests are lost, so that inquiries are always on their way; and somebody else
+/// trades on the accounts.
+const FAULTS: &str = "*:drop=6,*:duplicate=5,*:reorder=7,*:lose=20,*:strangers=10";
 const POWER_CUTS: u64 = 2;
 /// A kill comes after so many acknowledgements, at the least and at the most.
 const ACKNOWLEDGED: (u64, u64) = (20, 400);
@@ -191,15 +192,26 @@ impl Story {
         });
         let mut settled = || all_settled(&client.get_json("/rest/execution/order")).then_some(());
         wait_for("every order to be settled", &mut settled);
-        let shown = client.get_json("/rest/position");
         let events = std::mem::take(&mut self.topics).finish(&mut client);
         server.stop();
+        let shown = self.look_again(desk);
         self.journal.read_on(desk.data());
         let ledgers = VenueLedgers::read(desk.data());
         audit::at_the_end(&self.log, &self.journal, &ledgers, &shown);
         self.fix.iter_mut().for_each(|client| client.compare(&self.journal));
         audit::state_is_that_of_a_full_replay(desk.data(), &self.journal);
         self.report(events);
+    }
+
+    /// The positions after a last log-on, without a strategy that trades on: what somebody else has done, and every report of it
+    /// was lost, is told then.
+    fn look_again(&self, desk: &TestPlatform) -> Value {
+        let server = desk.launch.clone().set("strategies.instances", "").start();
+        let mut client = server.client();
+        wait_for("every order to be settled", || all_settled(&client.get_json("/rest/execution/order")).then_some(()));
+        let shown = client.get_json("/rest/position");
+        server.stop();
+        shown
     }
 
     fn report(mut self, events: usize) {
@@ -215,10 +227,11 @@ impl Story {
         let forgotten = self.disk.as_ref().map_or(0, |disk| disk.forgotten);
         println!(
             "kills {}, unsynced writes forgotten {forgotten}, lost 0, doubled 0; REST: {}; FIX: accepted {accepted}, resent {resent}; topics: {events} events, each \
-             once; orders by source {sources:?}; fills {}, torn ends: journal {} ledgers {}, median time to ready {median:?}",
+             once; orders by source {sources:?}; fills {}, orders of others adopted once {}, torn ends: journal {} ledgers {}, median time to ready {median:?}",
             self.times_to_ready.len(),
             self.log,
             self.journal.fills.len(),
+            self.journal.external.len(),
             self.journal.torn_ends,
             self.torn_ledgers,
         );
