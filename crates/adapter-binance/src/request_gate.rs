@@ -23,13 +23,15 @@ pub struct RequestGate {
 }
 
 impl RequestGate {
-    /// Continues the holds of before a restart.
+    /// Continues the holds of before a restart, with the limits that were known then: the venue's counter may be far above what is
+    /// assumed of a venue that has stated none yet, and then nothing could be asked for a minute.
     pub fn open(path: PathBuf, now: Timestamp, receive_window_millis: u32) -> Result<Self, String> {
         let rules = RateRules::default();
         let mut budget = rules.budget().ok_or("the first limits contradict themselves")?;
         let file = BudgetFile::new(path);
         if let Some(record) = file.load().map_err(|error| error.to_string())? {
             budget.restore(now, &record).map_err(|error| error.to_string())?;
+            budget.restore_limits(&record);
         }
         Ok(Self { rules, budget, file, clock: VenueClock::new(receive_window_millis.into()), receive_window_millis })
     }
@@ -88,7 +90,12 @@ impl RequestGate {
             Some(budget)
         });
         match continued {
-            Some(budget) => (self.rules, self.budget) = (rules, budget),
+            Some(budget) => {
+                (self.rules, self.budget) = (rules, budget);
+                if let Err(error) = self.file.save(&self.budget.record()) {
+                    tracing::warn!(%error, "the venue's rate limits cannot be saved; a restart begins with small ones");
+                }
+            }
             None => tracing::warn!("the venue's list of rate limits cannot be used; those before it stay"),
         }
     }

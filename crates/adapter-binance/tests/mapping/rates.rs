@@ -3,6 +3,7 @@
 use adapter_binance::protocol::answers::{SocketFrame, WireRateLimit, decode_frame, decode_rest};
 use adapter_binance::protocol::requests::{BinanceRequest, OrderReference};
 use adapter_binance::rate_rules::{RateRules, follow_limits, usage_of};
+use adapter_binance::request_gate::RequestGate;
 use adapter_kit::connection::VenueResponse;
 use adapter_kit::{BudgetFile, RequestBudget, RequestLane};
 use domain::Timestamp;
@@ -132,4 +133,22 @@ fn counters_and_holds_of_both_ways_are_followed() {
         granted
     "#]]
     .assert_eq(&told);
+}
+
+/// A busy process that starts again: the venue has counted far more than what is assumed before it has stated its limits.
+#[test]
+fn a_restart_knows_the_limits_that_the_venue_has_stated() {
+    let folder = tempfile::tempdir().unwrap();
+    let open = || RequestGate::open(folder.path().join("limits.json"), at(0), 5_000).unwrap();
+    let limit = json!([{"rateLimitType": "REQUEST_WEIGHT", "interval": "MINUTE", "intervalNum": 1, "limit": 6000}]);
+    let is_free_after_a_count = |mut gate: RequestGate| {
+        let headers = vec![("x-mbx-used-weight-1m".to_owned(), "2237".to_owned())];
+        let counted = decode_rest(&VenueResponse { status: 200, headers, body: b"{}".to_vec() }, at(0));
+        let (grant, _) = gate.admit(at(0), RequestLane::Inquiry, &BinanceRequest::time()).unwrap();
+        gate.on_answer(at(0), grant, &counted);
+        gate.admit(at(0), RequestLane::Inquiry, &BinanceRequest::exchange_info()).is_ok()
+    };
+    assert!(!is_free_after_a_count(open()), "nothing is known yet");
+    open().on_limits(at(0), &serde_json::from_value::<Vec<WireRateLimit>>(limit).unwrap());
+    assert!(is_free_after_a_count(open()));
 }

@@ -242,5 +242,6 @@ fn fills_of_two_hundred_symbols_do_not_keep_books_waiting_without_an_end() {
     let told = format!("books after {:?} seconds, {fills_of} lists of fills in {MINUTES} minutes\n", hour.whole_after);
     expect![[r#"
         books after [123] seconds, 1665 lists of fills in 10 minutes
-    "#]].assert_eq(&told);
+    "#]]
+    .assert_eq(&told);
 }

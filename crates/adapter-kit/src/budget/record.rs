@@ -34,6 +34,9 @@ struct HoldRecord {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct LimitRecord {
     name: String,
+    /// As the venue has stated it; absent in files of before it was kept.
+    #[serde(default)]
+    limit: Option<u32>,
     /// Weight by the time from which it counts.
     used: Vec<(String, u64)>,
     /// Weight of requests without an answer.
@@ -59,6 +62,7 @@ impl RequestBudget {
                 .iter()
                 .map(|window| LimitRecord {
                     name: window.rule.name.clone(),
+                    limit: Some(window.rule.limit),
                     used: window.parts().map(|(at, weight)| (at.to_string(), weight)).collect(),
                     unanswered: window.unanswered(),
                 })
@@ -91,6 +95,15 @@ impl RequestBudget {
         }
         self.advance(now);
         Ok(())
+    }
+
+    /// The limits that were known before a restart, for rules of the same names.
+    pub fn restore_limits(&mut self, record: &BudgetRecord) {
+        for LimitRecord { name, limit, .. } in &record.limits {
+            if let Some(limit) = limit {
+                self.set_limit(name, *limit);
+            }
+        }
     }
 }
 

@@ -65,6 +65,7 @@ fn a_ban_and_the_counts_hold_over_a_restart() {
           "limits": [
             {
               "name": "weight/1m",
+              "limit": 6000,
               "used": [
                 [
                   "2026-11-16T05:00:00Z",
@@ -75,6 +76,7 @@ fn a_ban_and_the_counts_hold_over_a_restart() {
             },
             {
               "name": "orders/1d",
+              "limit": 1000,
               "used": [
                 [
                   "2026-11-16T04:52:30Z",
