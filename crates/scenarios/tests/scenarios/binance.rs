@@ -18,41 +18,57 @@ use crate::test_platform::{TraderClient, limit, market, with_id};
 use crate::venue_lab::LabProcess;
 
 pub(crate) const BITCOIN: u64 = 1;
-const CHINESE: u64 = 3;
+pub(crate) const CHINESE: u64 = 3;
+/// Only where a test adds it.
+pub(crate) const TEN_CHARACTERS: u64 = 5;
 /// The asset whose position each security is.
-const BASES: [(u64, &str); 4] = [(BITCOIN, "BTC"), (2, "BNB"), (CHINESE, "币安人生"), (4, "ETH")];
+const BASES: [(u64, &str); 5] =
+    [(BITCOIN, "BTC"), (2, "BNB"), (CHINESE, "币安人生"), (4, "ETH"), (TEN_CHARACTERS, "1000CHEEMS")];
 
 /// A lab, a line to it that can be cut, and how its server is started.
 pub(crate) struct LabPlatform {
-    lab: LabProcess,
+    pub(crate) lab: LabProcess,
     account: &'static str,
-    api: CuttableProxy,
+    pub(crate) api: CuttableProxy,
     pub(crate) launch: ServerLauncher,
-    _folder: TempDir,
+    pub(crate) folder: TempDir,
 }
 
 impl LabPlatform {
     /// With nobody else in the market.
     pub(crate) fn new(account: &'static str) -> Self {
+        Self::with(account, &[], "")
+    }
+
+    /// With further settings of the lab, and lines of `securities.csv`.
+    pub(crate) fn with(account: &'static str, of_lab: &[&str], securities: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let lab = LabProcess::start(&folder.path().join("lab"), &["activity=off"]);
-        write_reference(&folder.path().join("reference"));
+        let of_lab = [&["activity=off"][..], of_lab].concat();
+        let lab = LabProcess::start(&folder.path().join("lab"), &of_lab);
+        let reference = folder.path().join("reference");
+        write_reference(&reference);
+        let listed = fs::read_to_string(reference.join("securities.csv")).unwrap();
+        fs::write(reference.join("securities.csv"), listed + securities).unwrap();
         write_credentials(&folder.path().join("key.toml"), &lab, account);
         let api = CuttableProxy::to(host_of(&lab, "binanceWsApi"));
         let launch = launcher(folder.path(), &lab, &api);
-        Self { lab, account, api, launch, _folder: folder }
+        Self { lab, account, api, launch, folder }
     }
 
     /// The venue is asked for its lists every second.
-    fn asking_often(mut self) -> Self {
+    fn asking_often(self) -> Self {
+        self.asking_every(1)
+    }
+
+    pub(crate) fn asking_every(mut self, seconds: u32) -> Self {
         for key in ["reconciliation.openOrdersSeconds", "reconciliation.fillsSeconds"] {
-            self.launch = self.launch.set(key, "1");
+            self.launch = self.launch.set(key, seconds);
         }
         self
     }
 
     /// Logged on, reconciled and with prices.
-    fn start(&self) -> RunningServer {
+    pub(crate) fn start(&self) -> RunningServer {
         let server = self.launch.start();
         wait_for_session(&mut server.client(), "SUBSCRIBED");
         server
@@ -63,7 +79,7 @@ impl LabPlatform {
         self.lab.stop();
     }
 
-    fn arm(&self, fault: &str) {
+    pub(crate) fn arm(&self, fault: &str) {
         let address: SocketAddr = self.lab.address("admin").parse().unwrap();
         let armed = HttpClient::new(address).post("/faults", &json!({ "fault": fault }).to_string()).unwrap();
         assert_eq!(armed.status, 200, "{armed:?}");
@@ -92,7 +108,7 @@ impl LabPlatform {
         }
     }
 
-    fn expect_equal_books(&self, client: &mut HttpClient) {
+    pub(crate) fn expect_equal_books(&self, client: &mut HttpClient) {
         let expected = self.venue_totals();
         let mut seen = BTreeMap::new();
         let equal = || {
@@ -127,7 +143,7 @@ pub(crate) fn wait_for_session(client: &mut HttpClient, state: &str) {
 }
 
 /// What the venue is open for.
-fn wait_for_open(client: &mut HttpClient, what: &str) {
+pub(crate) fn wait_for_open(client: &mut HttpClient, what: &str) {
     let look = || (client.get_json("/rest/adapter")[0]["openFor"] == what).then_some(());
     wait_for(&format!("the venue to be open for {what}"), look);
 }
@@ -206,7 +222,8 @@ pub(crate) fn write_reference(folder: &Path) {
 pub(crate) fn place_when_priced(client: &mut HttpClient, order: &Value) {
     let place = || {
         let answer = client.submit(order);
-        let is_unpriced = answer.status == 422 && answer.body.contains("cash-unknown");
+        let is_unpriced = answer.status == 422
+            && ["cash-unknown", "no-reference-price"].iter().any(|code| answer.body.contains(code));
         assert!(answer.status == 200 || is_unpriced, "{order}: {answer:?}");
         (answer.status == 200).then_some(())
     };
@@ -376,5 +393,61 @@ fn orders_placed_elsewhere_are_adopted_with_their_fills_and_can_be_cancelled() {
     let open: Vec<_> = platform.ledger("orders").into_iter().filter(|order| order["status"] == "NEW").collect();
     assert_eq!(open.len(), 1, "ours is left: {open:?}");
     platform.expect_equal_books(&mut client);
+    server.stop();
+}
+
+/// The venue takes what would have traded with another order of the account from both: it is neither open nor filled.
+#[test]
+fn an_order_that_the_venue_reduces_ends_with_what_was_left_of_it() {
+    let mut platform = LabPlatform::new("BETA");
+    // The platform itself stops no self-trade here, and leaves it to the venue.
+    platform.launch = platform.launch.set("venues.LAB.selfTrade", "reduce-both").set("risk.selfTrade", "allow");
+    let server = platform.start();
+    let mut client = server.client();
+    platform.credit_opening_balances(&mut client);
+    let at = |side: &str, quantity: &str, price: &str, int_id: &str| {
+        let mut order = with_id(limit(BITCOIN, side, 1, price), int_id);
+        order["quantity"] = json!(quantity);
+        order
+    };
+    // Alone between the best bid and the best ask.
+    place_when_priced(&mut client, &at("SELL", "0.01", "60000", "rests"));
+    client.wait_for_status("rests", "SUBMITTED");
+    client.place(&at("BUY", "0.03", "60100", "crosses"));
+    let crossed = client.wait_for_status("crosses", "EXECUTED");
+    assert_eq!(
+        ["quantity", "filledQuantity"].map(|key| decimal(&crossed[key]).to_string()),
+        ["0.02", "0.02"],
+        "{crossed}"
+    );
+    let rested = client.wait_for_status("rests", "CANCELED");
+    assert_eq!(
+        (decimal(&rested["filledQuantity"]), &rested["reason"]),
+        (Decimal::ZERO, &json!("self-trade prevention"))
+    );
+    let statuses: Vec<_> = platform.ledger("orders").iter().map(|order| order["status"].clone()).collect();
+    assert_eq!(statuses, ["EXPIRED_IN_MATCH", "FILLED"]);
+    platform.expect_equal_books(&mut client);
+    server.stop();
+}
+
+/// A transfer, dust and a conversion come as one event, which does not say which of them it is.
+#[test]
+fn what_the_venue_moves_besides_trades_is_booked_here_too() {
+    let platform = LabPlatform::new("BETA");
+    let server = platform.start();
+    let mut client = server.client();
+    platform.credit_opening_balances(&mut client);
+    let before = platform.venue_totals()["USDT"];
+    platform.arm("balance-moves");
+    place_when_priced(&mut client, &resting("rests"));
+    client.wait_for_status("rests", "SUBMITTED");
+    platform.expect_equal_books(&mut client);
+    let moved = platform.venue_totals()["USDT"] - before;
+    assert!(moved > Decimal::ZERO, "{moved}");
+    let booked = client.get_json("/rest/transaction/daily");
+    let entries: Vec<_> = booked.as_array().unwrap().iter().filter(|row| row["venueKind"] == "TRANSFER").collect();
+    assert_eq!(entries.len(), 1, "{booked}");
+    assert_eq!((entries[0]["type"].as_str(), decimal(&entries[0]["price"])), (Some("CREDIT"), moved), "{booked}");
     server.stop();
 }
