@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run test venue-faults venue-clients damage kill kill-faults kill-years venue-limits depth lost-answers power-cut soak record-release fuzz simulate simulate-bugs audit test-bugs test-screen test-stories test-docs test-rust bench lint build doc setup node ui
+.PHONY: help run test venue-faults venue-clients damage kill kill-faults kill-binance kill-years venue-limits depth lost-answers power-cut soak record-release fuzz simulate simulate-bugs audit test-bugs test-screen test-stories test-docs test-rust bench lint build doc setup node ui
 
 # The binary is built once; end-to-end tests find it by this name.
 TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))
@@ -86,6 +86,9 @@ kill-faults: build ## the same at venues that lose, double and reorder reports a
 
 kill-years: build ## kill the server while it writes snapshots, backups, the archive and the import of old users, 50 times each (KILLS=, RIALTO_SEED=)
 	scripts/kill-years.py $(RIALTO) $(or $(KILLS),50) $(RIALTO_SEED)
+
+kill-binance: build ## kill server, venue lab and line 1,000 times while orders are on their way to Binance spot, under faults of the lab (KILLS=, RIALTO_SEED=)
+	RIALTO_BINANCE_KILLS=$(or $(KILLS),1000) cargo test -p scenarios --test scenarios killed_at_binance -- --nocapture
 
 venue-limits: build ## three minutes at a venue with a twentieth of Binance's limits: it never has to refuse (SECONDS=)
 	LIMIT_SECONDS=$(or $(SECONDS),180) cargo test -p adapter-binance --test lab within_a_twentieth -- --nocapture

@@ -65,6 +65,11 @@ impl LabProcess {
     }
 
     pub(crate) fn kill(mut self) {
+        self.end();
+    }
+
+    /// Kills it; its ports are free afterwards.
+    pub(crate) fn end(&mut self) {
         self.child.kill().expect("it can be killed");
         self.child.wait().expect("it ends");
     }
