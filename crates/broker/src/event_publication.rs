@@ -31,6 +31,17 @@ pub(crate) async fn begin_behind(broker: &BrokerState, listener: &mut EventRecei
     publish_batch(broker, behind);
 }
 
+/// All that waits now; what comes meanwhile is left for later.
+pub(crate) async fn publish_waiting(broker: &BrokerState, listener: &mut EventReceiver) {
+    let mut waiting = listener.waiting();
+    while waiting > 0 {
+        let at_once = waiting.min(EVENTS_AT_ONCE);
+        publish_batch(broker, std::iter::from_fn(|| listener.try_recv()).take(at_once).collect());
+        waiting -= at_once;
+        yield_now().await;
+    }
+}
+
 pub(crate) fn publish_batch(broker: &BrokerState, events: Vec<PublishedEvent>) {
     let now = broker.clock.now();
     // Only where more are queued than are received at once, the first has waited.

@@ -4,6 +4,7 @@
 mod limits;
 
 mod state;
+mod state_loading;
 mod metrics;
 mod publish_lag;
 
@@ -140,7 +141,9 @@ async fn start_publishing(
     mut listener: EventReceiver,
     log: mpsc::Receiver<LogLine>,
 ) -> JoinSet<()> {
+    let loading = broker.loading.begin();
     warm_start::load_state(broker, &mut listener).await;
+    drop(loading);
     let mut work = JoinSet::new();
     work.spawn(publisher::publish(broker.clone(), listener));
     work.spawn(publisher::publish_log(broker.clone(), log));

@@ -31,9 +31,12 @@ pub(crate) async fn publish(broker: Arc<BrokerState>, mut listener: EventReceive
             // Yields to connections on this thread.
             yield_now().await;
         }
+        // Whoever comes again now is served when the state is loaded.
+        let loading = broker.loading.begin();
         listener = subscribe_feed(&broker);
         broker.hub.on_events_lost();
         warm_start::load_state(&broker, &mut listener).await;
+        drop(loading);
         tracing::error!(
             "broker fell behind the engine, or the engine stopped: events lost, all subscribers are disconnected"
         );
@@ -125,8 +128,10 @@ pub(crate) fn warn_slow_consumer(broker: &BrokerState, session: &str, user: Opti
 
 #[cfg(test)]
 mod tests {
+    use bus::RequestPayload;
     use domain::event::{Alarm, AlarmLevel};
-    use domain::{Event, Timestamp};
+    use domain::risk::{RiskScope, TradingState, TradingStateChange};
+    use domain::{Answer, Event, Query, Timestamp};
     use stomp::DestinationPattern;
     use stomp::lanes::{OutboundLanes, RELIABLE_BYTES_MAX};
     use stomp::session::{AckMode, Subscription, SubscriptionKey};
@@ -135,11 +140,16 @@ mod tests {
     use crate::hub::event_message::ReplayPosition;
     use crate::hub::hub_handle::HubHandle;
     use crate::hub::outbound_queue::OutboundQueue;
-    use crate::state::tests::broker_state;
+    use crate::state::tests::{broker_state, broker_state_answering};
 
     fn everything() -> Subscription {
         let (key, patterns) = (SubscriptionKey(1), [DestinationPattern::parse("/topic/>").unwrap()].into());
         Subscription { key, patterns, mode: AckMode::Auto, prefetch: 1, no_local: false, snapshot: false, after: None }
+    }
+
+    fn alarm(sequence: u64) -> PublishedEvent {
+        let alarm = Alarm { level: AlarmLevel::Warn, code: "story".into(), text: "text".into() };
+        PublishedEvent { sequence, at: Timestamp(0), event: Event::Alarm(alarm.into()) }
     }
 
     /// A replay that joins behind what the engine has answered with has all up to there from history.
@@ -152,8 +162,7 @@ mod tests {
         let mut listener = subscribe_feed(&broker);
         broker.hub.on_events_lost();
         for sequence in [1, 2, 3] {
-            let alarm = Alarm { level: AlarmLevel::Warn, code: "story".into(), text: "text".into() };
-            broker.bus.feed.publish(&PublishedEvent { sequence, at: Timestamp(0), event: Event::Alarm(alarm.into()) });
+            broker.bus.feed.publish(&alarm(sequence));
         }
         assert_eq!(broker.hub.lock().last_position(), None);
         warm_start::start(&broker, &mut listener).await;
@@ -162,5 +171,52 @@ mod tests {
         assert_eq!(broker.hub.lock().last_position(), Some(ReplayPosition { sequence: 3, index: 0 }));
         let behind = |sequence| broker.hub.lock().is_here_behind(ReplayPosition::end_of(sequence));
         assert_eq!([behind(1), behind(2)], [false, true]);
+    }
+
+    fn halted(asked: &RequestPayload) -> Answer {
+        let RequestPayload::Query(query) = asked else { return Answer::Done };
+        match **query {
+            Query::TradingStates => Answer::TradingStates(vec![TradingStateChange {
+                scope: RiskScope::Platform,
+                state: TradingState::Halted,
+                at: Timestamp(0),
+                reason: None,
+                changed_by: None,
+            }]),
+            _ => Answer::Done,
+        }
+    }
+
+    /// It has happened before, under an event-id that is not known here: whoever follows the topic has it from history.
+    #[tokio::test]
+    async fn state_that_is_loaded_after_a_loss_is_shown_in_snapshots_and_never_told_as_news() {
+        let (broker, _folder) = broker_state_answering(2, halted);
+        let place =
+            HubHandle::register(&broker.hub, OutboundQueue::new(&OutboundLanes::unthrottled(), RELIABLE_BYTES_MAX));
+        place.subscribe(everything()).unwrap();
+        let mut listener = subscribe_feed(&broker);
+        broker.bus.feed.publish(&alarm(3));
+        warm_start::load_state(&broker, &mut listener).await;
+        // What was published meanwhile was told before anyone is shown the state.
+        assert_eq!((place.mailbox.depth().messages, listener.waiting()), (1, 0));
+        let wanted = Subscription { key: SubscriptionKey(2), snapshot: true, ..everything() };
+        let (mut snapshots, mut shown) = (place.subscribe(wanted).unwrap().snapshots, Vec::new());
+        assert!(place.next_snapshot_step(&mut snapshots[0], &broker.bus.catalogue.current(), &mut shown));
+        assert_eq!(shown.len(), 1, "the trading state");
+    }
+
+    /// A snapshot of less than all would look like all.
+    #[tokio::test]
+    async fn whoever_connects_waits_until_the_state_is_loaded() {
+        let (broker, _folder) = broker_state(2);
+        let first = broker.loading.begin();
+        let mut waits = tokio::spawn({
+            let broker = broker.clone();
+            async move { broker.loading.wait_until_loaded().await }
+        });
+        yield_now().await;
+        assert!(!waits.is_finished());
+        drop(first);
+        (&mut waits).await.unwrap();
     }
 }

@@ -10,13 +10,14 @@ use stomp::lanes::{OutboundLanes, Rate};
 use stomp::session::StompRules;
 use stomp::{DestinationPattern, MonotonicTime};
 use tokio::sync::Semaphore;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 use crate::connection::known_topics::KnownTopics;
 use crate::hub::Hub;
 use crate::limits::{BrokerLimits, REPLAY_READS_MAX};
 use crate::metrics::{BrokerCounters, BrokerMetrics};
 use crate::publish_lag::PublishLag;
+use crate::state_loading::StateLoading;
 
 /// Settings of the broker.
 #[derive(Debug, Clone)]
@@ -41,6 +42,7 @@ pub(crate) struct BrokerState {
     pub(crate) access: Arc<Access>,
     pub(crate) hub: Arc<Hub>,
     pub(crate) clock: BrokerClock,
+    pub(crate) loading: StateLoading,
     pub(crate) client_destinations: Vec<DestinationPattern>,
     pub(crate) distributed: bool,
     pub(crate) counters: BrokerCounters,
@@ -70,6 +72,7 @@ impl BrokerState {
             hub: Hub::new(long_gap, &settings.limits, settings.last_message),
             replay_reads: Arc::new(Semaphore::new(REPLAY_READS_MAX)),
             clock: BrokerClock::start(),
+            loading: StateLoading::default(),
             client_destinations: settings.client_destinations,
             distributed: settings.distributed,
             counters: BrokerCounters::default(),
@@ -80,6 +83,11 @@ impl BrokerState {
             connection_limiter: ConnectionLimiter::new(settings.limits.connection_limits()),
             limits: settings.limits,
         })
+    }
+
+    /// Where the state is not loaded in the time that a client has for its CONNECT, the session ends with that time.
+    pub(crate) async fn wait_until_loaded(&self) {
+        drop(timeout(self.limits.connect_wait, self.loading.wait_until_loaded()).await);
     }
 
     pub(crate) fn metrics(&self) -> BrokerMetrics {
@@ -143,7 +151,7 @@ impl BrokerClock {
 #[cfg(test)]
 pub(crate) mod tests {
     use bus::inbox::inbox;
-    use bus::{Catalogue, EventFeed, Reply};
+    use bus::{Catalogue, EventFeed, Reply, RequestPayload};
     use domain::{Answer, Timestamp};
     use samples::NullHistory;
     use tempfile::TempDir;
@@ -152,10 +160,19 @@ pub(crate) mod tests {
 
     /// State of a broker whose engine is at this sequence, all of it in the journal, and answers nothing else.
     pub(crate) fn broker_state(sequence: u64) -> (Arc<BrokerState>, TempDir) {
+        broker_state_answering(sequence, |_| Answer::Done)
+    }
+
+    /// The same with an engine that answers so.
+    pub(crate) fn broker_state_answering(
+        sequence: u64,
+        answer: fn(&RequestPayload) -> Answer,
+    ) -> (Arc<BrokerState>, TempDir) {
         let ((inbox, lanes), bystander) = (inbox(), Arc::new(NullHistory::with_durable(move || sequence)));
         std::thread::spawn(move || {
             for request in &lanes.requests {
-                request.reply_to.send(Reply { sequence, outcome: Ok(Answer::Done) });
+                let outcome = Ok(answer(&request.payload));
+                request.reply_to.send(Reply { sequence, outcome });
             }
         });
         let (feed, catalogue) = (EventFeed::default(), Catalogue::default());
@@ -176,6 +193,9 @@ pub(crate) mod tests {
             Arc::new(|| Timestamp(0)),
         )
         .unwrap();
-        (BrokerState::new(settings, bus, access.into()), folder)
+        let broker = BrokerState::new(settings, bus, access.into());
+        // As after a start.
+        drop(broker.loading.begin());
+        (broker, folder)
     }
 }

@@ -8,11 +8,11 @@ use domain::query::{AdapterStatus, Filter};
 use domain::{Answer, Event, PublishedEvent, Query};
 use tokio::time::sleep;
 
-use crate::event_publication::begin_behind;
+use crate::event_publication::{begin_behind, publish_waiting};
 use crate::limits::REPLAY_RETRY;
 use crate::state::BrokerState;
 
-/// Queries the engine for its state and caches it; subscribers that are connected already receive it once more.
+/// Queries the engine for its state and caches it. Nobody is told of it: it is no news, and connections wait until it is loaded.
 pub(crate) async fn load_state(broker: &BrokerState, listener: &mut EventReceiver) {
     start(broker, listener).await;
     let all = Filter::default();
@@ -31,6 +31,9 @@ pub(crate) async fn load_state(broker: &BrokerState, listener: &mut EventReceive
         let Ok(reply) = ticket.recv().await else { return };
         reply.outcome.into_iter().for_each(|answer| apply_answer(broker, reply.sequence, answer));
     }
+    // What was published while the engine answered is older than some answers. It is counted before anyone is shown the state, so that
+    // no topic goes back in time.
+    publish_waiting(broker, listener).await;
 }
 
 /// The listener receives every event after the sequence of the answer. Inputs that are not journalled yet have
@@ -50,9 +53,9 @@ pub(crate) async fn start(broker: &BrokerState, listener: &mut EventReceiver) {
 }
 
 fn apply_answer(broker: &BrokerState, sequence: u64, answer: Answer) {
-    let (reference, at) = (broker.bus.catalogue.current(), broker.access.now());
+    let at = broker.access.now();
     let published = events(answer).into_iter().map(|event| PublishedEvent { sequence, at, event });
-    broker.hub.load_state(broker.clock.now(), published, &reference);
+    broker.hub.load_state(broker.clock.now(), published);
 }
 
 fn events(answer: Answer) -> Vec<Event> {

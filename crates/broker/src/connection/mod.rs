@@ -160,6 +160,8 @@ impl<T: Transport> StompConnection<T> {
     }
 
     pub(crate) async fn run(mut self) {
+        let broker = self.broker.clone();
+        broker.wait_until_loaded().await;
         let mut timer = pin!(sleep_until(self.broker.clock.instant(MonotonicTime(0))));
         loop {
             let now = self.broker.clock.now();

@@ -104,15 +104,10 @@ impl Hub {
         }
     }
 
-    /// Caches current state as events that did not happen now: they are not part of a replay.
-    pub(crate) fn load_state(
-        &self,
-        now: MonotonicTime,
-        events: impl IntoIterator<Item = PublishedEvent>,
-        reference: &ReferenceData,
-    ) {
+    /// Caches current state as events that did not happen now: they are not part of a replay, and nobody is told of them.
+    pub(crate) fn load_state(&self, now: MonotonicTime, events: impl IntoIterator<Item = PublishedEvent>) {
         let mut state = self.lock();
-        events.into_iter().for_each(|published| state.publish_at(now, published, None, reference));
+        events.into_iter().for_each(|published| state.cache_state(now, published));
     }
 
     /// Every event after this sequence will be published.
@@ -183,6 +178,15 @@ impl HubState {
         // Counted also where no topic carries it, as in history.
         let position = self.recent.assign_position(&published);
         self.publish_at(now, published, position, reference);
+    }
+
+    fn cache_state(&mut self, now: MonotonicTime, published: PublishedEvent) {
+        if wire::topics::roots(&published.event).is_empty() {
+            return;
+        }
+        self.sequence = self.sequence.max(published.sequence);
+        self.published += 1;
+        self.last_values.update(now, &EventMessage::new(published, self.published, None));
     }
 
     fn publish_at(

@@ -3,15 +3,12 @@
 use super::{NEVER, SimulatedRun};
 use crate::invariants::broken_invariant::InvariantResult;
 use crate::platform::Platform;
-use crate::schedule::{MILLI, SECOND};
+use crate::schedule::MILLI;
 
 /// Timers of sessions and clients are looked at so often.
 const IDLE: i64 = 200 * MILLI;
 /// The port has its turn so long after events could leave: its threads take several at once.
 const WAKE_AFTER: i64 = 10 * MILLI;
-/// A port that lost events loads the state of the engine again. Who subscribes in that moment is shown it as news without an event-id, so
-/// nobody does.
-const LOADING: i64 = 3 * SECOND;
 
 impl SimulatedRun {
     pub(super) fn stomp_due(&self) -> i64 {
@@ -70,9 +67,6 @@ impl SimulatedRun {
     }
 
     fn connect_stomp_clients(&mut self, now: i64) {
-        if now < self.stomp.hanging_until + LOADING {
-            return;
-        }
         let Some(port) = self.platform.as_ref().and_then(|platform| platform.stomp.as_ref()) else { return };
         for client in self.stomp.clients.iter_mut().filter(|client| client.wants_connection(now)) {
             if port.connect(&client.network.open()) {
