@@ -66,11 +66,13 @@ pub enum PlantedBug {
     LeaveOutAtResume,
     /// A STOMP subscription that goes on behind an event begins one input too early.
     RepeatAtResume,
+    /// A venue that has not answered is asked again without a pause.
+    AskWithoutPause,
 }
 
 impl PlantedBug {
     /// All faults, in the order of the enum.
-    pub const ALL: [Self; 31] = [
+    pub const ALL: [Self; 32] = [
         Self::AcknowledgeBeforeSync,
         Self::HeadBeforeSync,
         Self::AcceptTornEnd,
@@ -102,6 +104,7 @@ impl PlantedBug {
         Self::RepeatReport,
         Self::LeaveOutAtResume,
         Self::RepeatAtResume,
+        Self::AskWithoutPause,
     ];
 
     /// Whether the fault is switched on for this thread.

@@ -10,6 +10,7 @@ use domain::{Event, IntId};
 use crate::client::{RequestOutcome, SeededClient};
 use crate::fix_sessions::FixClient;
 use crate::invariants::books::JournalBooks;
+use crate::pace::PacePeaks;
 use crate::schedule::Fault;
 use crate::stomp_sessions::{StompCounts, TopicClient};
 
@@ -53,6 +54,7 @@ pub struct Coverage {
     stomp: StompCoverage,
     /// Runs of the strategy, its orders, and what it was told.
     strategy: [u64; 3],
+    pace: PacePeaks,
     statuses: BTreeMap<IntId, OrdStatus>,
 }
 
@@ -135,6 +137,10 @@ impl Coverage {
         self.strategy = counts;
     }
 
+    pub(crate) fn pace(&mut self, peaks: &PacePeaks) {
+        self.pace.raise_to(peaks);
+    }
+
     /// Adds the counts of another run.
     pub fn add(&mut self, other: &Self) {
         add_counts(&mut self.faults, &other.faults);
@@ -147,6 +153,7 @@ impl Coverage {
         self.orders += other.orders;
         self.fills += other.fills;
         self.unknown += other.unknown;
+        self.pace.raise_to(&other.pace);
         self.fix.add(&other.fix);
         self.stomp.counts.add(&other.stomp.counts);
         self.stomp.again += other.stomp.again;
@@ -232,6 +239,9 @@ impl fmt::Display for Coverage {
         writeln!(f, "STOMP sessions\n{}", self.stomp)?;
         let [runs, orders, told] = self.strategy;
         writeln!(f, "the strategy\n{runs:>9}  runs\n{orders:>9}  orders\n{told:>9}  events of orders and bookings\n")?;
+        let PacePeaks { turns, steps, instructions } = self.pace;
+        writeln!(f, "the most in one simulated second\n{turns:>9}  turns of the loop\n{steps:>9}  steps of all parts")?;
+        writeln!(f, "{instructions:>9}  instructions about one order\n")?;
         let changes = CHANGES.iter().filter(|change| !self.changes.contains(change));
         writeln!(f, "changes of orders never reached\n  {:?}", changes.collect::<Vec<_>>())?;
         let codes = listed_codes().into_iter().filter(|code| !self.refusals.contains_key(code));

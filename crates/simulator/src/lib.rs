@@ -10,6 +10,7 @@ mod fix_sessions;
 mod invariants;
 mod market;
 mod network;
+mod pace;
 mod platform;
 mod read_model;
 pub mod schedule;

@@ -12,7 +12,7 @@ use bus::inbox::{Inbox, inbox};
 use bus::reply::ReplyReceiver;
 use bus::{Bus, Catalogue, EventFeed, EventReceiver, InstructionQueue, InstructionRouter};
 use crossbeam_channel::{Sender, bounded};
-use domain::{Caller, Command, CommandEnvelope, EventClass, OrderId};
+use domain::{Caller, Command, CommandEnvelope, EventClass, Instruction, OrderId};
 use engine::Engine;
 use fix_gateway::FixSessionFile;
 use runtime::{LiveExit, LiveLoop, LiveOptions, LiveParts, RecoveredState, recover};
@@ -38,6 +38,8 @@ const QUEUE_BATCHES: usize = 16;
 const FEED_CAPACITY: usize = 1 << 16;
 /// Instructions that the adapter takes before it looks at the venue again, as its thread does.
 const INSTRUCTIONS_PER_CYCLE: usize = 256;
+/// An orderly stop takes no more turns of the loop than this.
+const STOP_TURNS_MAX: usize = 1_000;
 
 /// What outlives a process: the data folder on its disk, the clocks of the machine, the read model.
 #[derive(Clone)]
@@ -230,11 +232,12 @@ impl Platform {
     }
 
     /// Each adapter takes instructions and delivers what its venue reports. Nanoseconds until one is due again.
-    pub(crate) fn step_venues(&mut self) -> Result<i64, String> {
+    pub(crate) fn step_venues(&mut self, on_instruction: &mut dyn FnMut(&Instruction)) -> Result<i64, String> {
         let at = self.machine.clock.now();
         let mut due = i64::MAX;
         for (OpenVenue { host, .. }, instructions) in self.venues.iter_mut().zip(&self.instructions) {
             for instruction in instructions.try_iter().take(INSTRUCTIONS_PER_CYCLE) {
+                on_instruction(&instruction);
                 host.handle(at, &instruction).map_err(|error| format!("{error:?}"))?;
             }
             host.step(at).map_err(|error| format!("{error:?}"))?;
@@ -312,6 +315,7 @@ impl Platform {
         for venue in &mut self.venues {
             venue.host.disconnect(self.machine.clock.now()).map_err(|error| format!("{error:?}"))?;
         }
+        let mut turns = 0;
         loop {
             while self.worker.has_work() {
                 self.worker.commit();
@@ -322,6 +326,10 @@ impl Platform {
             };
             if !self.worker.has_work() {
                 break;
+            }
+            turns += 1;
+            if turns == STOP_TURNS_MAX {
+                return Err(format!("there is still work after {turns} turns"));
             }
         }
         self.stop.try_send(()).map_err(|error| error.to_string())?;

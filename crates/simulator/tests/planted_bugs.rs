@@ -49,7 +49,7 @@ recorded! {
     accept_repeated_order_id: AcceptRepeatedOrderId, 1, "topics are not in order";
     forget_commission: ForgetCommission, 1, "cash is not the sum of transactions";
     lose_event: LoseEvent, 1, "topics are not in order";
-    drop_answer: DropAnswer, 1, "an answer was dropped";
+    drop_answer: DropAnswer, 3, "an answer was dropped";
     digest_skips_input: DigestSkipsInput, 1, "the digest differs";
     flip_position: FlipPosition, 1, "positions are not the sum of fills";
     book_wrong_price: BookWrongPrice, 1, "a fill that the venue does not have";
@@ -59,6 +59,7 @@ recorded! {
     repeat_report: RepeatReport, 1, "an ExecID was given twice";
     leave_out_at_resume: LeaveOutAtResume, 1, "topics are not in order";
     repeat_at_resume: RepeatAtResume, 1, "topics are not in order";
+    ask_without_pause: AskWithoutPause, 1, "a storm";
 }
 
 #[test]

@@ -19,11 +19,12 @@ use crate::invariants::books::{JournalBooks, VenueBooks};
 use crate::invariants::broken_invariant::{BrokenInvariant, InvariantResult, broken};
 use crate::invariants::{Evidence, same_state};
 use crate::market::VENUES;
+use crate::pace::Pace;
 use crate::platform::{Machine, MachinePlan, Platform};
 use crate::schedule::{FIX_CLIENTS, MILLI, SECOND, Step, TRADERS};
 use crate::stomp_sessions::StompTraffic;
 use crate::trace::Trace;
-use domain::{Event, SeededRng};
+use domain::{Event, Instruction, SeededRng};
 use runtime::LiveExit;
 
 const MICRO: i64 = 1_000;
@@ -32,8 +33,6 @@ const NEVER: i64 = i64::MAX;
 const DOWN: i64 = 500 * MILLI;
 /// The longest sleep of the adapter's thread.
 const VENUE_SLEEP_MAX: i64 = SECOND;
-/// A loop that turns more often in a simulated second than this does not sleep.
-const TURNS_PER_SECOND_MAX: u32 = 20_000;
 /// Small, so that every run begins several segments.
 const SEGMENT_BYTES: u64 = 32 << 10;
 const SEGMENT_MINUTES: i64 = 10;
@@ -115,8 +114,7 @@ struct SimulatedRun {
     links: Links,
     /// The bit that flipped and is not found or restored yet.
     flipped: Option<FlippedBit>,
-    /// Turns of the loop since that simulated second began.
-    turns: (i64, u32),
+    pace: Pace,
 }
 
 impl SimulatedRun {
@@ -149,7 +147,7 @@ impl SimulatedRun {
             venue_lines: VENUES.map(|_| VenueLine::working(plan.seed)),
             links: Links::new(plan.seed),
             flipped: None,
-            turns: (0, 0),
+            pace: Pace::default(),
         })
     }
 
@@ -177,6 +175,7 @@ impl SimulatedRun {
                 return Ok(());
             }
             self.set_time(next);
+            self.pace.on_step(next)?;
             self.run_next(next)?;
         }
     }
@@ -226,7 +225,7 @@ impl SimulatedRun {
             self.loop_at = NEVER;
             return Ok(());
         };
-        self.count_turn()?;
+        self.pace.on_turn(self.now())?;
         let platform = match platform.step() {
             Ok(platform) => platform,
             Err(exit) => return self.on_exit(&exit),
@@ -234,16 +233,6 @@ impl SimulatedRun {
         self.loop_at = self.now().saturating_add(platform.sleep_nanos().max(MICRO));
         self.platform = Some(platform);
         self.after_work()
-    }
-
-    fn count_turn(&mut self) -> InvariantResult {
-        let second = self.now() / SECOND;
-        let count = if self.turns.0 == second { self.turns.1 + 1 } else { 1 };
-        self.turns = (second, count);
-        if count > TURNS_PER_SECOND_MAX {
-            return Err(broken("the loop does not sleep", format!("{count} turns in one second")));
-        }
-        Ok(())
     }
 
     /// Looks at what the last step left: replies, events, writes, instructions.
@@ -339,11 +328,11 @@ impl SimulatedRun {
 
     fn step_venue(&mut self) -> InvariantResult {
         self.venue_at = NEVER;
-        let Some(platform) = &mut self.platform else { return Ok(()) };
-        let due = match platform.step_venues() {
-            Ok(due) => due,
-            Err(reason) => return Err(broken("the adapter stopped", reason)),
-        };
+        let now = self.now();
+        let (Some(platform), pace) = (&mut self.platform, &mut self.pace) else { return Ok(()) };
+        let mut count = |instruction: &Instruction| pace.on_instruction(now, instruction);
+        let due = platform.step_venues(&mut count).map_err(|reason| broken("the adapter stopped", reason))?;
+        self.pace.no_storm()?;
         self.venue_at = self.now() + due.clamp(MICRO, VENUE_SLEEP_MAX);
         self.wake_loop();
         if self.machine.disk.is_cut() {
@@ -402,6 +391,7 @@ impl SimulatedRun {
             self.coverage.fix_clients(&self.fix_clients);
             self.coverage.stomp_clients(&self.stomp.clients);
             self.coverage.strategy(self.machine.strategy.counts());
+            self.coverage.pace(&self.pace.peaks);
             evidence.no_fill_is_missing()?;
             evidence.no_report_is_missing()?;
             evidence.no_order_is_undecided()?;
