@@ -68,11 +68,15 @@ pub enum PlantedBug {
     RepeatAtResume,
     /// A venue that has not answered is asked again without a pause.
     AskWithoutPause,
+    /// A snapshot leaves out users, tokens and settings.
+    ForgetUsers,
+    /// Value samples show cash before costs.
+    SampleBeforeCosts,
 }
 
 impl PlantedBug {
     /// All faults, in the order of the enum.
-    pub const ALL: [Self; 32] = [
+    pub const ALL: [Self; 34] = [
         Self::AcknowledgeBeforeSync,
         Self::HeadBeforeSync,
         Self::AcceptTornEnd,
@@ -105,6 +109,8 @@ impl PlantedBug {
         Self::LeaveOutAtResume,
         Self::RepeatAtResume,
         Self::AskWithoutPause,
+        Self::ForgetUsers,
+        Self::SampleBeforeCosts,
     ];
 
     /// Whether the fault is switched on for this thread.

@@ -54,6 +54,10 @@ pub struct Coverage {
     stomp: StompCoverage,
     /// Runs of the strategy, its orders, and what it was told.
     strategy: [u64; 3],
+    /// Changes of users, tokens and settings, and those that were confirmed.
+    administrator: [u64; 2],
+    samples: u64,
+    legs: u64,
     pace: PacePeaks,
     statuses: BTreeMap<IntId, OrdStatus>,
 }
@@ -137,6 +141,15 @@ impl Coverage {
         self.strategy = counts;
     }
 
+    pub(crate) fn administrator(&mut self, counts: [u64; 2]) {
+        self.administrator = counts;
+    }
+
+    pub(crate) fn values(&mut self, samples: u64, legs: usize) {
+        self.samples += samples;
+        self.legs += legs as u64;
+    }
+
     pub(crate) fn pace(&mut self, peaks: &PacePeaks) {
         self.pace.raise_to(peaks);
     }
@@ -153,6 +166,9 @@ impl Coverage {
         self.orders += other.orders;
         self.fills += other.fills;
         self.unknown += other.unknown;
+        self.administrator.iter_mut().zip(other.administrator).for_each(|(sum, count)| *sum += count);
+        self.samples += other.samples;
+        self.legs += other.legs;
         self.pace.raise_to(&other.pace);
         self.fix.add(&other.fix);
         self.stomp.counts.add(&other.stomp.counts);
@@ -218,6 +234,8 @@ impl fmt::Display for Coverage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "starts          {} ({} after a torn write)", self.starts, self.torn_ends)?;
         writeln!(f, "orders          {}, bookings {}", self.orders, self.fills)?;
+        writeln!(f, "value samples   {}", self.samples)?;
+        writeln!(f, "further legs    {} placed by venues for a replace", self.legs)?;
         writeln!(f, "unknown ends    {} requests without an answer", self.unknown)?;
         writeln!(f, "\nfaults")?;
         for kind in Fault::KINDS {
@@ -239,6 +257,8 @@ impl fmt::Display for Coverage {
         writeln!(f, "STOMP sessions\n{}", self.stomp)?;
         let [runs, orders, told] = self.strategy;
         writeln!(f, "the strategy\n{runs:>9}  runs\n{orders:>9}  orders\n{told:>9}  events of orders and bookings\n")?;
+        let [asked, confirmed] = self.administrator;
+        writeln!(f, "users, tokens, settings\n{asked:>9}  changes\n{confirmed:>9}  of them confirmed\n")?;
         let PacePeaks { turns, steps, instructions } = self.pace;
         writeln!(f, "the most in one simulated second\n{turns:>9}  turns of the loop\n{steps:>9}  steps of all parts")?;
         writeln!(f, "{instructions:>9}  instructions about one order\n")?;

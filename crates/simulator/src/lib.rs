@@ -1,6 +1,7 @@
 //! Simulator of the whole system: the real engine, live loop, gate, journal, snapshots, recovery, adapter and venue on one thread, in
 //! simulated time, on a simulated disk, with seeded clients and faults. Everything follows from the seed. See docs/simulator.md.
 
+mod administrator;
 mod client;
 mod clock;
 mod coverage;

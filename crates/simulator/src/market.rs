@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use domain::command::{Command, MarketDataSubscription, ReferenceChange};
+use domain::report::ReplaceKind;
 use domain::risk::{BurstLimit, EngineSettings, RiskLimits, SelfTradePrevention};
 use domain::{
-    Account, AccountId, AdapterName, Amount, Decimal, Price, Quantity, SecurityId, StrategyId, StrategyRecord,
+    Account, AccountId, AdapterName, Amount, Decimal, Price, Quantity, SecurityId, SeededRng, StrategyId,
+    StrategyRecord,
 };
 use venue_sim::{
     Faults, ListedSecurity, OpeningQuotes, ParticipantActivity, SelfTradeRule, UnitCosts, VenueConfig, VenueFees,
@@ -24,6 +26,31 @@ const CASH: i64 = 2_000_000;
 const REQUEST_LIFE_NANOS: i64 = 5_000_000_000;
 const LATENCY_NANOS: i64 = 2_000_000;
 
+/// In one of so many runs values are sampled; the pause between two samples.
+const SAMPLES_ONE_IN: u32 = 3;
+const SAMPLE_SECONDS: u32 = 30;
+/// In one of so many runs a given venue cancels and places anew for a replace.
+const CANCEL_REPLACE_ONE_IN: u64 = 6;
+
+/// What differs from seed to seed beside the schedule. Each has a generator of its own, so that what is added here leaves the draws of
+/// the others alone.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SeedTraits {
+    /// By venue.
+    replace: [ReplaceKind; VENUES.len()],
+    pub(crate) sample_seconds: Option<u32>,
+}
+
+impl SeedTraits {
+    pub(crate) fn of_seed(seed: u64) -> Self {
+        let drawn = SeededRng::new(seed, 924).below(CANCEL_REPLACE_ONE_IN);
+        let is_replacing = |venue: usize| drawn == venue as u64;
+        let kind = |venue| if is_replacing(venue) { ReplaceKind::CancelReplace } else { ReplaceKind::InPlace };
+        let is_sampling = SeededRng::new(seed, 905).one_in(SAMPLES_ONE_IN);
+        Self { replace: std::array::from_fn(kind), sample_seconds: is_sampling.then_some(SAMPLE_SECONDS) }
+    }
+}
+
 pub(crate) fn adapter(venue: usize) -> AdapterName {
     AdapterName::new("SIMULATED", Some(VENUES[venue]))
 }
@@ -38,8 +65,9 @@ pub(crate) fn cents(cents: i64) -> Price {
 }
 
 /// What the server tells the engine at every start, and what only at the first.
-pub(crate) fn startup(is_first: bool) -> Vec<Command> {
-    let mut commands = vec![Command::Configure(settings())];
+pub(crate) fn startup(is_first: bool, traits: &SeedTraits) -> Vec<Command> {
+    let settings = EngineSettings { sample_seconds: traits.sample_seconds, ..settings() };
+    let mut commands = vec![Command::Configure(settings)];
     if is_first {
         commands.push(Command::Reference(reference()));
         commands.extend(ACCOUNTS.map(|account| Command::Record(samples::credit(account, CASH))));
@@ -79,7 +107,7 @@ fn reference() -> Vec<ReferenceChange> {
     first.into_iter().chain(stocks).chain(accounts).collect()
 }
 
-pub(crate) fn venue(venue: usize, seed: u64, has_late_requests: bool) -> VenueConfig {
+pub(crate) fn venue(venue: usize, seed: u64, has_late_requests: bool, traits: &SeedTraits) -> VenueConfig {
     // Each has a market of its own.
     let seed = seed.wrapping_add(venue as u64);
     VenueConfig {
@@ -92,7 +120,7 @@ pub(crate) fn venue(venue: usize, seed: u64, has_late_requests: bool) -> VenueCo
         latency_nanos: LATENCY_NANOS,
         request_life_nanos: if has_late_requests { REQUEST_LIFE_NANOS } else { 0 },
         deposits: vec![],
-        replace: domain::report::ReplaceKind::InPlace,
+        replace: traits.replace[venue],
         fees: Some(VenueFees { maker: Decimal::new(1, 4), taker: Decimal::new(3, 4) }),
         self_trade: SelfTradeRule::CancelNewest,
         faults: Faults { seed, ..Faults::default() },

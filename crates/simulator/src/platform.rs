@@ -12,6 +12,7 @@ use bus::inbox::{Inbox, inbox};
 use bus::reply::ReplyReceiver;
 use bus::{Bus, Catalogue, EventFeed, EventReceiver, InstructionQueue, InstructionRouter};
 use crossbeam_channel::{Sender, bounded};
+use domain::admin::{AdminRecord, AdminState};
 use domain::{Caller, Command, CommandEnvelope, EventClass, Instruction, OrderId};
 use engine::Engine;
 use fix_gateway::FixSessionFile;
@@ -23,7 +24,7 @@ use storage::{JournalLedger, SnapshotStore};
 use crate::clock::SimulatedClock;
 use crate::disk::SimulatedDisk;
 use crate::fix_sessions::{DurableSequence, FixPort, FixPortParts, SESSION_SETTINGS};
-use crate::market::{self, VENUES};
+use crate::market::{self, SeedTraits, VENUES};
 use crate::read_model::SimulatedReadModel;
 use crate::stomp_sessions::{TopicPort, TopicPortParts};
 use crate::strategies::{SteppedHost, StrategyLog};
@@ -52,6 +53,7 @@ pub(crate) struct Machine {
     pub(crate) fix_sessions: Arc<FixSessionFile>,
     pub(crate) strategy: StrategyLog,
     pub(crate) seed: u64,
+    pub(crate) traits: SeedTraits,
     pub(crate) has_late_requests: bool,
     pub(crate) segment_bytes: u64,
 }
@@ -74,6 +76,7 @@ impl Machine {
             fix_sessions: Arc::new(sessions),
             strategy: StrategyLog::default(),
             seed: plan.seed,
+            traits: SeedTraits::of_seed(plan.seed),
             has_late_requests: plan.has_late_requests,
             segment_bytes: plan.segment_bytes,
         })
@@ -132,6 +135,8 @@ pub(crate) struct FoundState {
     pub(crate) recovered: RecoveredState,
     /// The state of the engine, encoded.
     pub(crate) state: Vec<u8>,
+    /// Users, tokens and settings.
+    pub(crate) admin: Arc<AdminState>,
     pub(crate) torn: bool,
 }
 
@@ -148,8 +153,12 @@ impl Platform {
         check_orders(machine, engine.last_order())?;
         let (summary, journal, worker) = inspected.open_by_hand().map_err(|error| told(&error))?;
         machine.clock.start_after(recovered.at);
-        let found =
-            FoundState { recovered: recovered.clone(), state: engine.encode_state(), torn: summary.torn.is_some() };
+        let found = FoundState {
+            recovered: recovered.clone(),
+            state: engine.encode_state(),
+            admin: ledger.admin(),
+            torn: summary.torn.is_some(),
+        };
         let feed = EventFeed::default();
         let bus = Bus {
             inbox: inbox.clone(),
@@ -158,7 +167,7 @@ impl Platform {
             history: Arc::new(machine.read_model.clone()),
             journal: Arc::new(DurableSequence(journal.monitor())),
         };
-        let startup = market::startup(engine.reference().accounts.is_empty()).into();
+        let startup = market::startup(engine.reference().accounts.is_empty(), &machine.traits).into();
         let events = feed.subscribe(&[EventClass::OrderStatus, EventClass::Fill], FEED_CAPACITY);
         let mut router = InstructionRouter::default();
         let instructions = (0..VENUES.len()).map(|venue| router.open(market::adapter(venue))).collect();
@@ -246,6 +255,15 @@ impl Platform {
         Ok(due)
     }
 
+    pub(crate) fn users(&self) -> Arc<AdminState> {
+        self.ledger.admin()
+    }
+
+    /// None where it was not taken.
+    pub(crate) fn change_users(&self, record: AdminRecord) -> Option<ReplyReceiver> {
+        self.ledger.append_admin(record).ok()
+    }
+
     pub(crate) fn controls(&self, venue: usize) -> Option<&VenueControls> {
         self.venues.get(venue).map(|open| &open.controls)
     }
@@ -295,7 +313,7 @@ impl Platform {
         std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
         let settings = SimulatedVenueSettings {
             ledger: machine.ledger(venue),
-            venue: market::venue(venue, machine.seed, machine.has_late_requests),
+            venue: market::venue(venue, machine.seed, machine.has_late_requests, &machine.traits),
             compact_at_bytes: LEDGER_COMPACT_BYTES,
         };
         let adapter = SimulatedAdapter::open_on(machine.disk.shared(), settings, machine.clock.now())

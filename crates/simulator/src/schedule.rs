@@ -33,6 +33,10 @@ const BAD_ROW_EVERY: i64 = 240 * SECOND;
 /// On average the strategy does something so often.
 const STRATEGY_ACTION_EVERY: i64 = 6 * SECOND;
 
+/// In one of so many runs there is an administrator, who on average changes something so often.
+const ADMINISTRATOR_ONE_IN: u32 = 3;
+const ADMINISTRATOR_ACTION_EVERY: i64 = 8 * SECOND;
+
 /// Traders; the last client is the operator.
 pub const TRADERS: usize = 3;
 pub const OPERATOR: usize = TRADERS;
@@ -63,6 +67,10 @@ pub enum Happening {
     },
     /// The same for the strategy.
     Strategy {
+        draw: u64,
+    },
+    /// The same for the administrator of users.
+    Administrator {
         draw: u64,
     },
     Fault(Fault),
@@ -369,8 +377,17 @@ pub fn draw(seed: u64, length: i64) -> Vec<Step> {
         Happening::Fault(Fault::ReadModelBadRow { draw: rng.next_u64(), seconds: rng.between(5, 30) })
     };
     fill(&mut steps, &mut SeededRng::new(seed, 800), BAD_ROW_EVERY, length, damages);
+    draw_administrator(seed, length, &mut steps);
     steps.sort_by_key(|step| step.at);
     steps
+}
+
+fn draw_administrator(seed: u64, length: i64, steps: &mut Vec<Step>) {
+    let mut rng = SeededRng::new(seed, 903);
+    if rng.one_in(ADMINISTRATOR_ONE_IN) {
+        let acts = |rng: &mut SeededRng| Happening::Administrator { draw: rng.next_u64() };
+        fill(steps, &mut rng, ADMINISTRATOR_ACTION_EVERY, length, acts);
+    }
 }
 
 fn draw_stomp(seed: u64, length: i64, steps: &mut Vec<Step>) {
@@ -420,6 +437,7 @@ impl fmt::Display for Step {
             Happening::StompClient { client, draw } => {
                 write!(f, "{seconds}.{millis:03} STOMP client {} (draw {draw})", client + 1)
             }
+            Happening::Administrator { draw } => write!(f, "{seconds}.{millis:03} administrator (draw {draw})"),
             Happening::Strategy { draw } => write!(f, "{seconds}.{millis:03} strategy (draw {draw})"),
             Happening::Fault(fault) => write!(f, "{seconds}.{millis:03} {fault:?}"),
         }

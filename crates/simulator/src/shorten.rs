@@ -9,9 +9,10 @@ use crate::simulation::{Plan, RunReport, run};
 const RUNS_MAX: usize = 200;
 
 /// Whole kinds of steps, which are left out first: what is left when a request alone is enough has no fault that hides it.
-const KINDS: [fn(&Happening) -> bool; 5] = [
+const KINDS: [fn(&Happening) -> bool; 6] = [
     |what| matches!(what, Happening::Fault(_)),
     |what| matches!(what, Happening::StompClient { .. }),
+    |what| matches!(what, Happening::Administrator { .. }),
     |what| matches!(what, Happening::Strategy { .. }),
     |what| matches!(what, Happening::FixClient { .. }),
     |what| matches!(what, Happening::Client { .. }),

@@ -60,6 +60,8 @@ recorded! {
     leave_out_at_resume: LeaveOutAtResume, 1, "topics are not in order";
     repeat_at_resume: RepeatAtResume, 1, "topics are not in order";
     ask_without_pause: AskWithoutPause, 1, "a storm";
+    forget_users: ForgetUsers, 5, "users differ from the journal";
+    sample_before_costs: SampleBeforeCosts, 6, "a value sample is not the sum of bookings";
 }
 
 #[test]

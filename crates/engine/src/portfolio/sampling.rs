@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use domain::{Date, Event, RiskScope, Timestamp, ValueSample};
+use domain::{Date, Event, PlantedBug, RiskScope, Timestamp, ValueSample};
 
 use super::last_samples::LastSamples;
 use super::queries::sum;
@@ -48,7 +48,10 @@ impl Portfolio {
         // Cash does not belong to a security.
         let has_cash = !matches!(scope, RiskScope::Security(_));
         let market_value = totals.market_value(scope, valuer);
-        let cash_balance = has_cash.then(|| totals.cash(scope, valuer)).flatten();
+        let mut cash_balance = has_cash.then(|| totals.cash(scope, valuer)).flatten();
+        if PlantedBug::SampleBeforeCosts.is_planted() {
+            cash_balance = sum(sum(cash_balance, totals.commissions(scope, valuer)), totals.fees(scope, valuer));
+        }
         ValueSample {
             scope,
             at: valuer.at,

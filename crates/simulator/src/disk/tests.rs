@@ -8,7 +8,7 @@ use domain::report::ReportKind;
 use domain::{Order, OrderId, OrderKind, SecurityId, TimeInForce, Timestamp};
 
 use crate::disk::SimulatedDisk;
-use crate::market;
+use crate::market::{self, SeedTraits};
 
 const START: Timestamp = Timestamp(1_780_574_400_000_000_000);
 const SEEDS: u64 = 60;
@@ -46,7 +46,7 @@ impl VenueOnDisk {
     fn start(&self) -> SimulatedAdapter {
         let settings = SimulatedVenueSettings {
             ledger: self.folder.path().join("venue.ledger"),
-            venue: market::venue(0, self.seed, false),
+            venue: market::venue(0, self.seed, false, &SeedTraits::of_seed(self.seed)),
             compact_at_bytes: COMPACT_AT_BYTES,
         };
         let mut venue = SimulatedAdapter::open_on(self.disk.shared(), settings, self.now)

@@ -4,8 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bus::inbox::inbox;
+use domain::admin::AdminState;
 use domain::report::{Report, ReportKind, SessionState, VenueFill, VenueOrderState};
-use domain::{AdapterName, Command, Event, Input, IntId, Order, OrderId, Text, Timestamp, Transaction};
+use domain::{
+    AdapterName, Command, Decimal, Event, Input, IntId, Order, OrderId, Quantity, Text, Timestamp, Transaction,
+};
 use engine::Engine;
 use runtime::{RecoveredState, recover};
 use storage::append_log::AppendLog;
@@ -13,6 +16,7 @@ use storage::journal::{self, JournalEntry, JournalReader};
 use storage::{JournalLedger, SnapshotStore, StorageError};
 use venue_sim::{ClientOrder, VenueRecord};
 
+use crate::administrator::AdminRecords;
 use crate::market::VENUES;
 use crate::platform::{INSTANCE, Machine};
 
@@ -34,6 +38,8 @@ pub(crate) struct JournalBooks {
     pub(crate) record_kinds: BTreeMap<u8, u64>,
     pub(crate) orders: BTreeMap<OrderId, Arc<Order>>,
     pub(crate) transactions: Vec<Arc<Transaction>>,
+    /// Users, tokens and settings.
+    pub(crate) admin: Arc<AdminState>,
 }
 
 impl JournalBooks {
@@ -54,8 +60,9 @@ impl JournalBooks {
             .map_err(|error| machine.text(&error))?;
         let JournalInputs { commands, lines_lost, record_kinds } = JournalInputs::read(machine)?;
         let (orders, transactions) = (BTreeMap::new(), vec![]);
+        let admin = ledger.admin();
         let mut books =
-            Self { engine, recovered, events, times, commands, lines_lost, record_kinds, orders, transactions };
+            Self { engine, recovered, events, times, commands, lines_lost, record_kinds, orders, transactions, admin };
         books.fold();
         Ok(books)
     }
@@ -69,6 +76,16 @@ impl JournalBooks {
             }
         }
     }
+}
+
+/// All records of administration up to this sequence.
+pub(crate) fn read_admin_records(machine: &Machine, end: u64) -> Result<AdminRecords, String> {
+    let mut records = AdminRecords::new();
+    storage::ledger::read_admin_records(&machine.folder, 0, end, &mut |(sequence, record)| {
+        records.insert(sequence, record);
+    })
+    .map_err(|error| machine.text(&error))?;
+    Ok(records)
 }
 
 /// The inputs of the journal, as far as checks need them.
@@ -120,6 +137,15 @@ pub(crate) struct VenueBooks {
     pub(crate) executions: BTreeMap<(usize, Text), VenueFill>,
     pub(crate) repeated_executions: Vec<Text>,
     pub(crate) ended: BTreeMap<OrderId, &'static str>,
+    /// Legs behind the first one of an order, by the venue's own number, with what is left of them.
+    pub(crate) legs: BTreeMap<(OrderId, usize), VenueLeg>,
+}
+
+/// A leg that a venue placed for a replace.
+#[derive(Debug)]
+pub(crate) struct VenueLeg {
+    pub(crate) of_order: OrderId,
+    pub(crate) open: Decimal,
 }
 
 impl VenueBooks {
@@ -142,12 +168,12 @@ impl VenueBooks {
     fn apply(&mut self, record: VenueRecord) {
         match record {
             VenueRecord::Submitted(submission) => {
-                *self.submitted.entry((submission.order, self.venue)).or_default() += 1;
+                self.add_order(submission.order, submission.leg_of, submission.terms.quantity);
             }
             VenueRecord::Traded(trade) => {
                 for execution in trade.executions {
                     let fill = VenueFill {
-                        order: execution.order,
+                        order: self.count_leg_fill(execution.order, trade.quantity),
                         exec_id: execution.exec_id.clone(),
                         quantity: trade.quantity,
                         price: trade.price,
@@ -162,9 +188,9 @@ impl VenueBooks {
                     }
                 }
             }
-            VenueRecord::Rejected { order, .. } => drop(self.ended.insert(order, "rejected")),
-            VenueRecord::Canceled { order, .. } => drop(self.ended.insert(order, "canceled")),
-            VenueRecord::Expired { order, .. } => drop(self.ended.insert(order, "expired")),
+            VenueRecord::Rejected { order, .. } => self.end(order, "rejected"),
+            VenueRecord::Canceled { order, .. } => self.end(order, "canceled"),
+            VenueRecord::Expired { order, .. } => self.end(order, "expired"),
             VenueRecord::Kept(held) => self.apply_kept(&held),
             VenueRecord::Accepted { .. }
             | VenueRecord::Replaced { .. }
@@ -180,8 +206,12 @@ impl VenueBooks {
     /// An order of a compacted ledger; so few orders are traded here that the venue keeps them all.
     fn apply_kept(&mut self, held: &ClientOrder) {
         let order = held.submission().order;
-        *self.submitted.entry((order, self.venue)).or_default() += 1;
+        let submission = held.submission();
+        self.add_order(order, submission.leg_of, submission.terms.quantity);
         let venue = self.venue;
+        for fill in held.fills() {
+            self.count_leg_fill(order, fill.quantity);
+        }
         self.executions.extend(held.fills().map(|fill| ((venue, fill.exec_id.clone()), fill.clone())));
         let ended = match held.final_state().0 {
             VenueOrderState::Live => return,
@@ -189,7 +219,30 @@ impl VenueBooks {
             VenueOrderState::Canceled => "canceled",
             VenueOrderState::Expired => "expired",
         };
-        self.ended.insert(order, ended);
+        self.end(order, ended);
+    }
+
+    fn add_order(&mut self, order: OrderId, leg_of: Option<OrderId>, quantity: Quantity) {
+        let number = (order, self.venue);
+        match leg_of {
+            None => *self.submitted.entry(number).or_default() += 1,
+            Some(of_order) => drop(self.legs.insert(number, VenueLeg { of_order, open: quantity.0 })),
+        }
+    }
+
+    /// The order of the client, of which the number may be a leg.
+    fn count_leg_fill(&mut self, number: OrderId, quantity: Quantity) -> OrderId {
+        let Some(leg) = self.legs.get_mut(&(number, self.venue)) else { return number };
+        leg.open -= quantity.0;
+        leg.of_order
+    }
+
+    /// An order has ended at the venue, or one of its legs.
+    fn end(&mut self, number: OrderId, how: &'static str) {
+        match self.legs.get_mut(&(number, self.venue)) {
+            Some(leg) => leg.open = Decimal::ZERO,
+            None => drop(self.ended.insert(number, how)),
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 pub(crate) mod books;
 pub(crate) mod broken_invariant;
+pub(crate) mod values;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -151,6 +152,12 @@ impl Evidence<'_> {
                 format!("{} has {known:?}", VENUES[*venue])
             })?;
         }
+        let stray = self
+            .venue
+            .legs
+            .iter()
+            .find(|((_, venue), leg)| !self.venue.submitted.contains_key(&(leg.of_order, *venue)));
+        ensure(stray.is_none(), "a leg of an order that the venue does not have", || format!("{stray:?}"))?;
         let repeated = self.venue.repeated_executions.first();
         ensure(repeated.is_none(), "the venue gave an execution id twice", || format!("{repeated:?}"))
     }
@@ -215,6 +222,12 @@ impl Evidence<'_> {
         Ok(())
     }
 
+    /// Where a venue cancels and places anew, nothing of an order stays in the market once all is quiet.
+    pub(crate) fn no_leg_stays(&self) -> InvariantResult {
+        let open = self.venue.legs.values().find(|leg| leg.open > Decimal::ZERO);
+        ensure(open.is_none(), "a leg stays in the market", || format!("{open:?}"))
+    }
+
     /// I4: positions and cash follow from the transactions, to the last digit.
     fn positions_and_cash(&self) -> InvariantResult {
         let (at, engine) = (self.books.recovered.at, &self.books.engine);
@@ -260,6 +273,9 @@ impl Evidence<'_> {
 pub(crate) fn same_state(found: &FoundState, books: &JournalBooks) -> InvariantResult {
     ensure(found.state == books.engine.encode_state(), "a snapshot differs from the journal", || {
         format!("recovered from snapshot {} to {}", found.recovered.snapshot, found.recovered.last_sequence)
+    })?;
+    ensure(found.admin == books.admin, "users differ from the journal", || {
+        format!("recovered from snapshot {}: {:?} instead of {:?}", found.recovered.snapshot, found.admin, books.admin)
     })?;
     ensure(found.recovered.digest == books.recovered.digest, "the digest differs", || {
         format!("recovered from snapshot {}", found.recovered.snapshot)

@@ -51,6 +51,9 @@ impl SimulatedRun {
         if let Some(client) = self.clients.iter().find(|client| client.is_waiting()) {
             return Err(broken("a request was never answered", client.name()));
         }
+        if self.administrator.is_waiting() {
+            return Err(broken("a request was never answered", "administrator"));
+        }
         if !self.platform.as_deref().is_some_and(Platform::is_started) {
             return Err(broken("the platform does not start", "it is not there though nothing is wrong any more"));
         }

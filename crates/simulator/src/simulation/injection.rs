@@ -28,12 +28,24 @@ impl SimulatedRun {
                 self.machine.strategy.draw(*draw);
                 Ok(())
             }
+            Happening::Administrator { draw } => {
+                self.act_on_users(*draw);
+                Ok(())
+            }
             Happening::Fault(fault) => {
                 self.trace.line(format_args!("FAULT {fault:?}"));
                 self.coverage.fault(fault.kind());
                 self.inject(*fault)
             }
         }
+    }
+
+    fn act_on_users(&mut self, draw: u64) {
+        let Some(platform) = self.platform.as_ref().filter(|platform| platform.is_started()) else { return };
+        let record = self.administrator.decide(draw, self.machine.clock.now(), &platform.users());
+        let sent = platform.change_users(record.clone());
+        self.administrator.note(record, sent);
+        self.wake_loop();
     }
 
     fn inject(&mut self, fault: Fault) -> InvariantResult {

@@ -11,12 +11,14 @@ mod damage;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use crate::administrator::Administrator;
 use crate::client::{RequestOutcome, SeededClient};
 use crate::coverage::Coverage;
 use crate::faulty_lines::{FlippedBit, Links, VenueLine};
 use crate::fix_sessions::FixClient;
-use crate::invariants::books::{JournalBooks, VenueBooks};
+use crate::invariants::books::{JournalBooks, VenueBooks, read_admin_records};
 use crate::invariants::broken_invariant::{BrokenInvariant, InvariantResult, broken};
+use crate::invariants::values::ValueSums;
 use crate::invariants::{Evidence, same_state};
 use crate::market::VENUES;
 use crate::pace::Pace;
@@ -90,6 +92,7 @@ struct SimulatedRun {
     platform: Option<Box<Platform>>,
     clients: Vec<SeededClient>,
     fix_clients: Vec<FixClient>,
+    administrator: Administrator,
     trace: Trace,
     coverage: Coverage,
     /// Delays of threads and disks.
@@ -129,6 +132,7 @@ impl SimulatedRun {
             platform: None,
             clients: (0..=TRADERS).map(SeededClient::new).collect(),
             fix_clients: (0..FIX_CLIENTS).map(|client| FixClient::new(client, plan.seed)).collect(),
+            administrator: Administrator::default(),
             trace: Trace::new(plan.is_traced),
             coverage: Coverage::default(),
             delays: SeededRng::new(plan.seed, 2),
@@ -270,6 +274,7 @@ impl SimulatedRun {
 
     /// A platform that runs owes every request an answer.
     fn receive_replies(&mut self, is_running: bool) -> InvariantResult {
+        self.administrator.receive().into_iter().for_each(|line| self.trace.line(line));
         for client in &mut self.clients {
             for (text, outcome) in client.receive() {
                 self.trace.line(&text);
@@ -383,18 +388,26 @@ impl SimulatedRun {
             end,
         };
         evidence.check()?;
+        let samples = ValueSums::check(books)?;
         self.stomp.check(books, is_final)?;
         self.machine.strategy.check(books, is_final.then_some(self.stomp.settled))?;
+        if self.administrator.has_acted() {
+            let unreadable = |reason| broken("the journal cannot be read", reason);
+            self.administrator.check(&read_admin_records(&self.machine, end).map_err(unreadable)?)?;
+        }
         if is_final {
             self.coverage.books(books);
             self.coverage.clients(&self.clients);
             self.coverage.fix_clients(&self.fix_clients);
             self.coverage.stomp_clients(&self.stomp.clients);
             self.coverage.strategy(self.machine.strategy.counts());
+            self.coverage.values(samples, venue.legs.len());
+            self.coverage.administrator(self.administrator.counts());
             self.coverage.pace(&self.pace.peaks);
             evidence.no_fill_is_missing()?;
             evidence.no_report_is_missing()?;
             evidence.no_order_is_undecided()?;
+            evidence.no_leg_stays()?;
         }
         Ok(())
     }

@@ -22,7 +22,7 @@ use bus::ledger::{LedgerRecord, seq_num_stream, stream_session};
 use bus::reply::{Reply, reply_channel};
 use bus::{Inbox, InboxError, Ledger, ReplyReceiver};
 use domain::admin::{AdminRecord, AdminState};
-use domain::{Decimal, MessageOrigin, Refusal};
+use domain::{Decimal, MessageOrigin, PlantedBug, Refusal};
 use minicbor::bytes::ByteVec;
 
 use admin::AdminFollower;
@@ -152,6 +152,9 @@ impl LedgerStreams {
     pub fn encode(&self) -> Vec<u8> {
         let streams: BTreeMap<_, _> =
             self.streams.iter().map(|(name, stream)| (name.as_str(), by_key(&stream.entries))).collect();
+        if PlantedBug::ForgetUsers.is_planted() {
+            return admin::encode_export(&streams, &AdminState::default());
+        }
         admin::encode_export(&streams, &self.admin)
     }
 }
