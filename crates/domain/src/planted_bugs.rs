@@ -72,11 +72,13 @@ pub enum PlantedBug {
     ForgetUsers,
     /// Value samples show cash before costs.
     SampleBeforeCosts,
+    /// The id of a retired order may be used again.
+    ForgetRetiredId,
 }
 
 impl PlantedBug {
     /// All faults, in the order of the enum.
-    pub const ALL: [Self; 34] = [
+    pub const ALL: [Self; 35] = [
         Self::AcknowledgeBeforeSync,
         Self::HeadBeforeSync,
         Self::AcceptTornEnd,
@@ -111,6 +113,7 @@ impl PlantedBug {
         Self::AskWithoutPause,
         Self::ForgetUsers,
         Self::SampleBeforeCosts,
+        Self::ForgetRetiredId,
     ];
 
     /// Whether the fault is switched on for this thread.

@@ -31,6 +31,8 @@ const SAMPLES_ONE_IN: u32 = 3;
 const SAMPLE_SECONDS: u32 = 30;
 /// In one of so many runs a given venue cancels and places anew for a replace.
 const CANCEL_REPLACE_ONE_IN: u64 = 6;
+/// In one of so many runs days pass.
+const DAYS_OFF_ONE_IN: u32 = 4;
 
 /// What differs from seed to seed beside the schedule. Each has a generator of its own, so that what is added here leaves the draws of
 /// the others alone.
@@ -39,6 +41,8 @@ pub(crate) struct SeedTraits {
     /// By venue.
     replace: [ReplaceKind; VENUES.len()],
     pub(crate) sample_seconds: Option<u32>,
+    /// The machine is switched off for days, once. Orders that had ended are retired then, to an index on the disk.
+    pub(crate) has_days_off: bool,
 }
 
 impl SeedTraits {
@@ -47,7 +51,11 @@ impl SeedTraits {
         let is_replacing = |venue: usize| drawn == venue as u64;
         let kind = |venue| if is_replacing(venue) { ReplaceKind::CancelReplace } else { ReplaceKind::InPlace };
         let is_sampling = SeededRng::new(seed, 905).one_in(SAMPLES_ONE_IN);
-        Self { replace: std::array::from_fn(kind), sample_seconds: is_sampling.then_some(SAMPLE_SECONDS) }
+        Self {
+            replace: std::array::from_fn(kind),
+            sample_seconds: is_sampling.then_some(SAMPLE_SECONDS),
+            has_days_off: SeededRng::new(seed, 912).one_in(DAYS_OFF_ONE_IN),
+        }
     }
 }
 

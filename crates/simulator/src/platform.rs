@@ -16,10 +16,10 @@ use domain::admin::{AdminRecord, AdminState};
 use domain::{Caller, Command, CommandEnvelope, EventClass, Instruction, OrderId};
 use engine::Engine;
 use fix_gateway::FixSessionFile;
-use runtime::{LiveExit, LiveLoop, LiveOptions, LiveParts, RecoveredState, recover};
+use runtime::{LiveExit, LiveLoop, LiveOptions, LiveParts, RecoveredState, RecoverySources, recover_from};
 use storage::journal::{Inspected, InstanceId, Journal, JournalOptions, JournalWorker, KnownSequence};
 use storage::lock::DataDirLock;
-use storage::{JournalLedger, SnapshotStore};
+use storage::{JournalLedger, RetiredIndex, SnapshotStore};
 
 use crate::clock::SimulatedClock;
 use crate::disk::SimulatedDisk;
@@ -149,7 +149,8 @@ impl Platform {
         let snapshots = SnapshotStore::open_on(machine.disk.shared(), &lock, INSTANCE).map_err(|error| told(&error))?;
         let (inbox, lanes) = inbox();
         let ledger = Arc::new(JournalLedger::new(inbox.clone()));
-        let (engine, recovered) = replay(machine, end, &snapshots, &ledger)?;
+        let retired = open_retired_index(machine, &lock)?;
+        let (engine, recovered) = replay(machine, end, (&snapshots, retired.as_deref()), &ledger)?;
         check_orders(machine, engine.last_order())?;
         let (summary, journal, worker) = inspected.open_by_hand().map_err(|error| told(&error))?;
         machine.clock.start_after(recovered.at);
@@ -178,7 +179,7 @@ impl Platform {
             journal,
             snapshots: snapshots.into(),
             ledger: ledger.clone(),
-            retired: None,
+            retired,
             feed,
             catalogue: bus.catalogue.clone(),
             instructions: router,
@@ -384,16 +385,23 @@ fn inspect(machine: &Machine, lock: &DataDirLock) -> Result<Inspected, String> {
     Journal::inspect_on(machine.disk.shared(), lock, &options, &mut |_| {}).map_err(|error| machine.text(&error))
 }
 
+/// Only where days pass, so that the journals of all other runs are without it.
+fn open_retired_index(machine: &Machine, lock: &DataDirLock) -> Result<Option<Arc<RetiredIndex>>, String> {
+    let open = || RetiredIndex::open_on(machine.disk.shared(), lock, INSTANCE);
+    let index = machine.traits.has_days_off.then(open).transpose();
+    index.map(|index| index.map(Arc::new)).map_err(|error| machine.text(&error))
+}
+
 fn replay(
     machine: &Machine,
     end: u64,
-    snapshots: &SnapshotStore,
+    (snapshots, retired): (&SnapshotStore, Option<&RetiredIndex>),
     ledger: &JournalLedger,
 ) -> Result<(Engine, RecoveredState), String> {
     let read_model = &machine.read_model;
     let mut catch_up = |through: u64, events: &[domain::PublishedEvent]| read_model.catch_up(through, events);
-    recover(&machine.folder, end, snapshots, ledger, read_model.applied(), &mut catch_up, &mut |_| {})
-        .map_err(|error| machine.text(&error))
+    let sources = RecoverySources { folder: &machine.folder, last_sequence: end, snapshots, ledger, retired };
+    recover_from(&sources, read_model.applied(), &mut catch_up, &mut |_| {}).map_err(|error| machine.text(&error))
 }
 
 /// As the server asks the ledgers of its venues at a start.

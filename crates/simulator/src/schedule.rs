@@ -3,7 +3,7 @@
 use domain::SeededRng;
 use std::fmt;
 
-use crate::market::VENUES;
+use crate::market::{SeedTraits, VENUES};
 
 pub const SECOND: i64 = 1_000_000_000;
 pub const MILLI: i64 = 1_000_000;
@@ -36,6 +36,9 @@ const STRATEGY_ACTION_EVERY: i64 = 6 * SECOND;
 /// In one of so many runs there is an administrator, who on average changes something so often.
 const ADMINISTRATOR_ONE_IN: u32 = 3;
 const ADMINISTRATOR_ACTION_EVERY: i64 = 8 * SECOND;
+
+/// How long the machine is switched off: ended orders are kept for a day after their own.
+const DAYS_OFF: [i64; 2] = [2, 4];
 
 /// Traders; the last client is the operator.
 pub const TRADERS: usize = 3;
@@ -90,6 +93,10 @@ pub enum Fault {
         operation: u32,
     },
     OrderlyStop,
+    /// The process is stopped in order, and started again days later.
+    DaysPass {
+        days: i64,
+    },
     SyncFails,
     WriteFails,
     DiskFull {
@@ -200,12 +207,13 @@ pub enum VenueLineFault {
 
 impl Fault {
     /// Every kind, for the coverage.
-    pub const KINDS: [&'static str; 35] = [
+    pub const KINDS: [&'static str; 36] = [
         "kill",
         "power cut",
         "power cut at a new segment",
         "power cut at a new snapshot",
         "orderly stop",
+        "days pass",
         "sync fails",
         "write fails",
         "disk full",
@@ -245,6 +253,7 @@ impl Fault {
             Self::PowerCutAtName { file: NewFile::Segment, .. } => "power cut at a new segment",
             Self::PowerCutAtName { file: NewFile::Snapshot, .. } => "power cut at a new snapshot",
             Self::OrderlyStop => "orderly stop",
+            Self::DaysPass { .. } => "days pass",
             Self::SyncFails => "sync fails",
             Self::WriteFails => "write fails",
             Self::DiskFull { .. } => "disk full",
@@ -378,8 +387,19 @@ pub fn draw(seed: u64, length: i64) -> Vec<Step> {
     };
     fill(&mut steps, &mut SeededRng::new(seed, 800), BAD_ROW_EVERY, length, damages);
     draw_administrator(seed, length, &mut steps);
+    draw_days_off(seed, length, &mut steps);
     steps.sort_by_key(|step| step.at);
     steps
+}
+
+/// In the second quarter of the run, so that there are orders before and behind it.
+fn draw_days_off(seed: u64, length: i64, steps: &mut Vec<Step>) {
+    if SeedTraits::of_seed(seed).has_days_off {
+        let mut rng = SeededRng::new(seed, 913);
+        let at = rng.between(length / 4, length / 2).max(QUIET_START);
+        steps
+            .push(Step { at, what: Happening::Fault(Fault::DaysPass { days: rng.between(DAYS_OFF[0], DAYS_OFF[1]) }) });
+    }
 }
 
 fn draw_administrator(seed: u64, length: i64, steps: &mut Vec<Step>) {

@@ -62,6 +62,7 @@ recorded! {
     ask_without_pause: AskWithoutPause, 1, "a storm";
     forget_users: ForgetUsers, 5, "users differ from the journal";
     sample_before_costs: SampleBeforeCosts, 6, "a value sample is not the sum of bookings";
+    forget_retired_id: ForgetRetiredId, 2, "an id was given twice";
 }
 
 #[test]

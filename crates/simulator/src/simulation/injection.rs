@@ -8,6 +8,9 @@ use crate::invariants::broken_invariant::InvariantResult;
 use crate::market::VENUES;
 use crate::schedule::{Fault, Happening, SECOND, VenueLineFault};
 
+/// A day of the wall clock.
+const DAY: i64 = 86_400 * SECOND;
+
 impl SimulatedRun {
     pub(super) fn carry_out(&mut self, what: &Happening) -> InvariantResult {
         match what {
@@ -53,6 +56,10 @@ impl SimulatedRun {
         match fault {
             Fault::Kill => return self.end_process("killed", false),
             Fault::OrderlyStop => return self.stop(),
+            Fault::DaysPass { days } => {
+                self.stop()?;
+                self.machine.clock.set_wall_by(days * DAY);
+            }
             Fault::PowerCut { operation } => self.machine.disk.cut_at(operation),
             Fault::PowerCutAtName { file, operation } => self.machine.disk.cut_at_name(file, operation),
             Fault::SyncFails => self.machine.disk.fail_next_sync(),
