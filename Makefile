@@ -150,6 +150,8 @@ bench: setup build ## measure the trading core against its aims, the matching en
 	cargo build --release -p fix-net --example fix-echo
 	cargo run --release -p fix-net --example fix-bench
 	cargo run --release -p venue-lab --example venue_bench
+	cargo build --release -p adapter-binance --example adapter_bench
+	benches/venues/run.sh $(RIALTO) $(EXAMPLES_PYTHON) $(TARGET)/venue-clients "$(NAUTILUS)"
 
 venue-faults: setup ## play every fault of the venue lab to outside clients, and print what they saw
 	cargo build -p server
