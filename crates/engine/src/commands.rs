@@ -10,7 +10,7 @@ use domain::risk::EngineSettings;
 use domain::{Caller, Event, Order, Refusal, RiskLimits, RiskScope, SecurityId};
 
 use crate::outbox::{Moment, Outbox};
-use crate::trading::Trading;
+use crate::trading::{Trading, valuer};
 
 impl Trading {
     /// Carries out or refuses a command. A session gets the refusal as an event too, which survives a crash.
@@ -168,10 +168,14 @@ impl Trading {
             self.set_limits(RiskScope::Platform, &settings.platform_limits, out);
         }
         self.configure_dead_man(moment, settings);
-        self.settings = settings.clone();
+        let base_before = std::mem::replace(&mut self.settings, settings.clone()).base_currency;
         self.portfolio.configure_sampling(settings.sample_seconds, moment.at);
         self.set_day_end(moment.at);
         self.reindex(moment.at);
+        if base_before != self.settings.base_currency {
+            let valuer = valuer(&self.marks, &self.reference, &self.settings, moment.at);
+            self.portfolio.change_base(base_before, &valuer);
+        }
         Ok(Answer::Done)
     }
 }

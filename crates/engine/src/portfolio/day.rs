@@ -39,6 +39,14 @@ impl PortfolioDay {
         course.peak = course.peak.max(worth);
     }
 
+    /// The same values in another base currency. A scope whose values cannot be converted starts with its next known one.
+    pub(super) fn convert(&mut self, in_base: impl Fn(Amount) -> Option<Amount>) {
+        let converted = |(scope, range): (&RiskScope, &DayRange)| {
+            Some((*scope, DayRange { start: in_base(range.start)?, peak: in_base(range.peak)? }))
+        };
+        self.ranges = self.ranges.iter().filter_map(converted).collect();
+    }
+
     /// The gain since the start of the day; a loss is negative.
     pub(super) fn result(&self, scope: RiskScope, worth: Amount) -> Option<Amount> {
         worth.minus(self.ranges.get(&scope)?.start).ok()

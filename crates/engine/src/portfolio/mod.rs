@@ -241,6 +241,11 @@ impl Portfolio {
         }
     }
 
+    /// The day goes on in another base currency, at the rates of now: neither its result nor a loss limit begins anew.
+    pub(crate) fn change_base(&mut self, from: Currency, valuer: &Valuer<'_>) {
+        self.day.convert(|amount| valuer.in_base(amount, from));
+    }
+
     /// Ends the platform day: today's transactions go into the baseline, and every scope starts again.
     pub(crate) fn roll(&mut self, day_start: Timestamp, valuer: &Valuer<'_>) {
         self.baseline = self.rebuilt();

@@ -112,6 +112,34 @@ fn a_missing_price_is_not_known_and_not_zero() {
     .assert_eq(&told.join("\n"));
 }
 
+/// A EUR costs two dollars.
+#[test]
+fn the_day_goes_on_where_the_base_currency_changes() {
+    let mut world = open();
+    world.run(TRADE);
+    mark(&mut world, &[SecurityId(3)], 2);
+    let in_dollars = samples_at(&mut world, "2026-11-16T13:00:00Z");
+    let Command::Configure(settings) = sampling(3600) else { unreachable!() };
+    let in_euros = EngineSettings { base_currency: "EUR".parse().unwrap(), ..settings };
+    world.command(Command::Configure(in_euros)).unwrap();
+    let told = [in_dollars, samples_at(&mut world, "2026-11-16T14:00:00Z")].concat();
+    let days = told
+        .iter()
+        .map(|line| line.split(": ").next().unwrap().to_owned() + " day" + line.split(" day").nth(1).unwrap());
+    expect![[r#"
+        sample PLATFORM 2026-11-16 day 97.5 flow 200000
+        sample ACCOUNT-1 2026-11-16 day 97.5 flow 100000
+        sample ACCOUNT-2 2026-11-16 day 0 flow 100000
+        sample STRATEGY-1 2026-11-16 day 97.5 flow 200000
+        sample SECURITY-1 2026-11-16 day 97.5 flow ?
+        sample PLATFORM 2026-11-16 day 48.75 flow 100000
+        sample ACCOUNT-1 2026-11-16 day 48.75 flow 50000
+        sample ACCOUNT-2 2026-11-16 day 0 flow 50000
+        sample STRATEGY-1 2026-11-16 day 48.75 flow 100000
+        sample SECURITY-1 2026-11-16 day 48.75 flow ?"#]]
+    .assert_eq(&days.collect::<Vec<_>>().join("\n"));
+}
+
 #[test]
 fn without_the_setting_there_are_none() {
     let mut world = StoryEngine::open();
