@@ -1,7 +1,8 @@
 //! Order registry: open orders and those of today and yesterday in full; of older ones only a fingerprint of the id, so
 //! that no id is used twice, and the account.
 
-mod order_indexes;
+mod cl_ord_ids;
+mod orders_by_id;
 pub(crate) mod retired_keys;
 mod forgetting;
 pub(crate) mod resting;
@@ -14,7 +15,8 @@ use domain::order::{ExecType, Order, OrderRequest, Side};
 use domain::{AccountId, IntId, LookupMap, OrderId, RecalledKeys, SecurityId, Source, StrategyId, Text, Timestamp};
 use minicbor::{Decode, Decoder, Encode, Encoder};
 
-use self::order_indexes::{ClOrdIdIndex, OrdersById};
+use self::cl_ord_ids::ClOrdIdIndex;
+use self::orders_by_id::OrdersById;
 use self::resting::{RestingOrders, WorkingClass, WorkingOrders};
 use self::retired_keys::{IndexedOrders, RetiredKeys, RetiredOrderKeys};
 use super::fills::executions::ExecutionStore;
@@ -100,7 +102,7 @@ impl OrderRegistry {
 
     /// How many orders are kept in full.
     pub(crate) fn kept(&self) -> usize {
-        self.orders.iter().len()
+        self.orders.len()
     }
 
     pub(crate) fn insert(&mut self, order: Arc<Order>) {
