@@ -20,6 +20,8 @@ pub enum PastPoint {
 pub enum PastError {
     /// Too many ask at the same time; try again.
     Busy,
+    /// Its records were deleted, as this says.
+    Pruned(String),
     /// Why it failed.
     Failed(String),
 }
@@ -28,6 +30,7 @@ impl fmt::Display for PastError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Busy => f.write_str("too many requests for past states wait; try again"),
+            Self::Pruned(reason) => f.write_str(reason),
             Self::Failed(reason) => write!(f, "the past state cannot be read: {reason}"),
         }
     }

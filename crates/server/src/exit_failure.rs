@@ -68,7 +68,7 @@ impl From<StorageError> for ExitFailure {
         let exit = match error {
             StorageError::Locked { .. } => Exit::InUse,
             StorageError::Damaged(_) | StorageError::Lost(_) => Exit::Damaged,
-            StorageError::Setting { .. } => Exit::Refused,
+            StorageError::Setting { .. } | StorageError::Pruned { .. } => Exit::Refused,
             StorageError::Io { .. } | StorageError::Sqlite { .. } | StorageError::Failed { .. } => Exit::Failed,
         };
         Self::new(exit, error.to_string())

@@ -14,6 +14,8 @@ pub enum StorageError {
     Damaged(Damage),
     /// Something else remembers what the journal no longer has.
     Lost(Loss),
+    /// Records up to and with `floor` were verified and deleted.
+    Pruned { floor: u64 },
     /// Another process owns the data folder.
     Locked { folder: PathBuf, owner: String },
     /// A setting that cannot work.
@@ -73,6 +75,11 @@ impl fmt::Display for StorageError {
             Self::Sqlite { doing, path, error } => write!(f, "cannot {doing} {}: {error}", path.display()),
             Self::Damaged(damage) => damage.fmt(f),
             Self::Lost(loss) => loss.fmt(f),
+            Self::Pruned { floor } => write!(
+                f,
+                "records up to {floor} were deleted from the archive (rialto journal prune), and no snapshot stands in for them; \
+                 a backup from before has them"
+            ),
             Self::Locked { folder, owner } => {
                 write!(f, "the data folder {} is in use by another process ({owner})", folder.display())
             }

@@ -284,6 +284,7 @@ fn check_past(at: PastPoint, newest: u64, now: Timestamp) -> Result<(), Problem>
 fn past_problem(error: PastError) -> Problem {
     match error {
         PastError::Busy => Problem::new("busy", error.to_string()),
+        PastError::Pruned(_) => Problem::new("pruned-state", error.to_string()),
         PastError::Failed(_) => Problem::new("internal", error.to_string()),
     }
 }

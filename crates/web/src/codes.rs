@@ -59,6 +59,7 @@ const ROWS: &[Code] = &[
     row(404, "unknown-pair", "no such currency pair"),
     row(404, "unknown-session", "no such session"),
     row(404, "future-state", "the point of `at` lies in the future"),
+    row(404, "pruned-state", "the records of the point of `at` were deleted from the archive"),
     row(405, "method-not-allowed", "the path does not take this method; `Allow` lists those it takes"),
     row(408, "request-timeout", "the body did not arrive in time"),
     row(409, "duplicate-order", "an order with this intId exists and was not touched; `order` and `Location` show it"),

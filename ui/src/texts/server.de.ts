@@ -235,6 +235,7 @@ const GENERAL: Record<string, string> = {
   'unknown-pair': 'dieses Währungspaar ist nicht bekannt',
   'unknown-session': 'diese Sitzung ist nicht bekannt',
   'future-state': 'dieser Zeitpunkt liegt in der Zukunft',
+  'pruned-state': 'die Aufzeichnungen dieses Zeitpunkts wurden aus dem Archiv gelöscht',
   'method-not-allowed': 'diese Methode nimmt der Pfad nicht an',
   'request-timeout': 'die Anfrage kam nicht rechtzeitig an',
   'duplicate-order': 'diese Order gibt es schon',

@@ -183,7 +183,7 @@ impl<'a> RecoveryReplay<'a> {
         reader_has: u64,
         reader: &'a mut dyn FnMut(u64, &[PublishedEvent]),
     ) -> Result<Self, RecoveryError> {
-        let RecoverySources { last_sequence, snapshots, ledger, retired, .. } = *sources;
+        let RecoverySources { folder, last_sequence, snapshots, ledger, retired } = *sources;
         let (engine, out) = (Engine::default(), Outbox::default());
         let recovered = RecoveredState { digest: Some(RunDigest::default()), ..RecoveredState::default() };
         let mut replay = Self { engine, out, recovered, ledger, retired, reader_has, reader };
@@ -195,7 +195,31 @@ impl<'a> RecoveryReplay<'a> {
             let Some(older) = sequence.checked_sub(1) else { break };
             limit = older;
         }
+        let floor = journal::read_floor(&folder.join(journal::FOLDER))?.map_or(0, |floor| floor.sequence);
+        if replay.recovered.snapshot < floor {
+            replay.begin_above(floor, last_sequence, snapshots)?;
+        }
         Ok(replay)
+    }
+
+    /// The journal has no beginning any more: the oldest snapshot above the floor stands in for it, and what the reader misses before
+    /// that is in no journal.
+    fn begin_above(&mut self, floor: u64, end: u64, snapshots: &SnapshotStore) -> Result<(), RecoveryError> {
+        let mut from = floor;
+        while let Some(snapshot) = snapshots.oldest_valid(from)?.filter(|snapshot| snapshot.sequence <= end) {
+            let Err(reason) = self.load(snapshot.sequence, &snapshot.state) else {
+                let (missing_after, from) = (self.reader_has, snapshot.sequence);
+                warn!(
+                    missing_after,
+                    from, "the read model misses records that were deleted from the archive; a backup has them"
+                );
+                self.reader_has = self.reader_has.max(from);
+                return Ok(());
+            };
+            warn!(sequence = snapshot.sequence, %reason, "a snapshot cannot be used");
+            from = snapshot.sequence + 1;
+        }
+        Err(RecoveryError::Storage(StorageError::Pruned { floor }))
     }
 
     /// Goes on with an engine that was recovered before.

@@ -147,6 +147,7 @@ fn a_backup_under_load_restores_to_the_digest_of_its_sequence() {
     assert_eq!(earlier.output.lines().last().unwrap(), desk.digest_at(sequence(&first) - 1));
     goes_on_as_another(&desk, &folder, &bought);
     damage_before_the_snapshot_is_told(&desk);
+    the_archive_is_pruned_and_the_backup_keeps_all(&desk, &bought, &earlier.output);
 }
 
 /// It keeps nobody from trading, and whoever asks is told.
@@ -161,6 +162,64 @@ fn damage_before_the_snapshot_is_told(desk: &BackupPlatform) {
     server.stop();
     let verified = desk.platform.launch.run(&["journal", "verify"]);
     assert_eq!((verified.code, verified.output.contains(&text)), (Some(4), true), "{verified}");
+}
+
+impl BackupPlatform {
+    /// Ten days later, when all of the archive is older than a day.
+    fn prune(&self, words: &[&str]) -> ServerExit {
+        let settings = ["--set", "archive.keepDays=1", "--set", "clock.offset=864000"];
+        self.platform.launch.run(&[&["journal", "prune"], words, &settings].concat())
+    }
+}
+
+/// The first archived segment is damaged when it begins.
+fn the_archive_is_pruned_and_the_backup_keeps_all(desk: &BackupPlatform, bought: &str, earlier: &str) {
+    let backups = desk.backups.to_str().unwrap();
+    let damaged = desk.prune(&["--backup", backups]);
+    assert_eq!((damaged.code, desk.first_archived().is_file()), (Some(4), true), "{damaged}");
+    let name = "journal/00000000000000000001.journal";
+    fs::remove_file(desk.first_archived()).unwrap();
+    fs::copy(desk.backups.join(name), desk.platform.data().join(name)).unwrap();
+    assert_eq!(desk.platform.launch.run(&["journal", "archive", "--keep", "0"]).code, Some(0));
+    let pruned = desk.prune(&["--backup", backups]);
+    assert_eq!((pruned.code, desk.first_archived().is_file()), (Some(0), false), "{pruned}");
+    let verified = desk.platform.launch.run(&["journal", "verify"]);
+    assert!(verified.code == Some(0) && verified.output.contains("older segments were verified"), "{verified}");
+    let replayed = desk.platform.launch.run(&["simulate", "--from-journal", desk.platform.data().to_str().unwrap()]);
+    assert_eq!((replayed.code, replayed.log.contains("were deleted from the archive")), (Some(2), true), "{replayed}");
+
+    let server = desk.platform.start();
+    let mut client = server.client();
+    assert_eq!(client.order(bought)["status"], "EXECUTED");
+    let gone = client.get("/rest/position?at=seq:5").unwrap();
+    assert!(gone.status == 404 && gone.body.contains("pruned-state"), "{gone:?}");
+    let newest = desk.back_up();
+    let other = desk.backups.with_file_name("other-backups");
+    let begun = desk.platform.launch.run(&["backup", other.to_str().unwrap()]);
+    assert_eq!(begun.code, Some(0), "{begun}");
+    server.stop();
+    let to = value(&earlier.lines().map(str::to_owned).collect::<Vec<_>>(), "last sequence").to_owned();
+    let (_, again) = desk.restore("again", &["--to", &format!("seq:{to}")]);
+    assert_eq!(again.output.lines().last(), earlier.lines().last(), "the backup has what was deleted: {again}");
+    restore_of_a_pruned_journal(desk, &other, &newest, bought);
+}
+
+/// A backup that was begun after the prune has a snapshot in the place of what is gone.
+fn restore_of_a_pruned_journal(desk: &BackupPlatform, other: &Path, newest: &[String], bought: &str) {
+    let at = format!("seq:{}", sequence(newest));
+    let (_, whole) = desk.restore("whole", &["--to", &at]);
+    let target = desk.platform.data().with_file_name("from-floor");
+    let launch = launcher_for(&target);
+    let before = launch.run(&["restore", other.to_str().unwrap(), "--to", "seq:5"]);
+    assert_eq!((before.code, target.exists()), (Some(2), false), "{before}");
+    let restored = launch.run(&["restore", other.to_str().unwrap(), "--to", &at]);
+    assert_eq!((restored.code, restored.output.lines().last()), (Some(0), whole.output.lines().last()), "{restored}");
+    let server = launch.start();
+    let mut client = server.client();
+    assert_eq!(client.order(bought)["status"], "EXECUTED");
+    let sold = client.place(&market(AAPL, "SELL", 10));
+    client.wait_for_status(&sold, "EXECUTED");
+    server.stop();
 }
 
 /// The restored folder is a desk of its own that knows what was before.

@@ -7,6 +7,9 @@ use std::path::{Path, PathBuf};
 use super::manifest::ManifestFile;
 use crate::exit_failure::{Exit, ExitFailure};
 
+/// What is being written has this end.
+pub(super) const UNFINISHED: &str = ".new";
+
 /// The files below a folder, as names below `root`, in order; none where it does not exist.
 pub(super) fn names_below(root: &Path, folder: &str) -> Result<Vec<String>, ExitFailure> {
     let mut names = Vec::new();

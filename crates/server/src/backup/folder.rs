@@ -4,17 +4,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use domain::Timestamp;
-use storage::journal::CopiedSegment;
+use storage::journal::{CopiedSegment, JournalFloor};
 use storage::lock::DataDirLock;
 
 use super::arguments::PointInTime;
+use super::files::UNFINISHED;
 use super::manifest::Manifest;
 use crate::data_dir::identity::DataDirIdentity;
 use crate::exit_failure::{Exit, ExitFailure};
 
 const SEALED: &str = "journal";
 const POINTS: &str = "points";
-const UNFINISHED: &str = ".new";
 
 pub(super) struct BackupFolder {
     /// One backup at a time; absent where it is only read.
@@ -84,6 +84,22 @@ impl BackupFolder {
 
     pub(super) fn unfinished(&self, taken: Timestamp) -> PathBuf {
         self.points_folder().join(format!("{}{UNFINISHED}", taken.0))
+    }
+
+    /// Where they begin; none where they are all.
+    pub(super) fn known_floor(&self) -> Option<JournalFloor> {
+        self.points.last().and_then(|point| point.manifest.floor())
+    }
+
+    /// The newest backup.
+    pub(super) fn newest(&self) -> Option<&BackupPoint> {
+        self.points.last()
+    }
+
+    /// The files of sealed segments, as the newest backup knows them.
+    pub(super) fn copies(&self) -> Vec<(PathBuf, CopiedSegment)> {
+        let sealed = self.sealed();
+        self.known().into_iter().map(|segment| (sealed.join(&segment.file), segment)).collect()
     }
 
     /// The segments that it has already.

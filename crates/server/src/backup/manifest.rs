@@ -5,7 +5,8 @@ use std::path::Path;
 
 use domain::Timestamp;
 use serde::{Deserialize, Serialize};
-use storage::journal::{ChainHash, CopiedSegment};
+use storage::journal::{ChainHash, CopiedJournal, CopiedSegment, JournalFloor};
+use storage::snapshot;
 
 use crate::data_dir::identity::DataDirIdentity;
 use crate::exit_failure::{Exit, ExitFailure};
@@ -27,6 +28,9 @@ pub(super) struct Manifest {
     pub(super) time: String,
     /// The hash of the last frame: it proves the whole journal.
     pub(super) head: String,
+    /// Where the journal begins, if what is before was deleted from the archive and no earlier backup had it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) floor: Option<ManifestFloor>,
     /// In order; the last is in this backup's own folder, the others are shared.
     pub(super) segments: Vec<ManifestSegment>,
     pub(super) files: Vec<ManifestFile>,
@@ -38,6 +42,15 @@ pub(super) struct ManifestSegment {
     pub(super) first: u64,
     pub(super) last: u64,
     pub(super) bytes: u64,
+    pub(super) head: String,
+}
+
+/// The last frame that was deleted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct ManifestFloor {
+    /// The number of its segment.
+    pub(super) segment: u64,
+    pub(super) sequence: u64,
     pub(super) head: String,
 }
 
@@ -53,10 +66,10 @@ impl Manifest {
     pub(super) fn new(
         identity: &DataDirIdentity,
         taken: Timestamp,
-        segments: &[CopiedSegment],
+        journal: &CopiedJournal,
         files: Vec<ManifestFile>,
     ) -> Option<Self> {
-        let end = segments.last()?;
+        let end = journal.end()?;
         Some(Self {
             format: FORMAT,
             rialto: env!("CARGO_PKG_VERSION").to_owned(),
@@ -65,7 +78,8 @@ impl Manifest {
             sequence: end.last,
             time: Timestamp(end.time).to_string(),
             head: end.head.to_string(),
-            segments: segments.iter().map(ManifestSegment::of).collect(),
+            floor: journal.floor.as_ref().map(ManifestFloor::of),
+            segments: journal.segments.iter().map(ManifestSegment::of).collect(),
             files,
         })
     }
@@ -80,7 +94,8 @@ impl Manifest {
         if manifest.format != FORMAT {
             return Err(damaged(&format!("format {} is not known, this program reads {FORMAT}", manifest.format)));
         }
-        if manifest.identity().is_none() || manifest.copied().is_none() || manifest.at().is_none() {
+        let is_floor_good = manifest.floor.is_none() || manifest.floor().is_some();
+        if !is_floor_good || manifest.identity().is_none() || manifest.copied().is_none() || manifest.at().is_none() {
             return Err(damaged(&"an identity, a hash or a time in it is wrong"));
         }
         Ok(manifest)
@@ -103,8 +118,26 @@ impl Manifest {
         self.time.parse().ok()
     }
 
+    /// The file of the snapshot that stands in for what is before the floor.
+    pub(super) fn base(&self) -> Option<String> {
+        let names = self.files.iter().map(|listed| &listed.file);
+        names.into_iter().find(|name| Path::new(name).starts_with(snapshot::FOLDER)).cloned()
+    }
+
+    pub(super) fn floor(&self) -> Option<JournalFloor> {
+        let ManifestFloor { segment, sequence, head } = self.floor.as_ref()?;
+        let (instance, hash) = (self.identity()?.journal_id(), head.parse().ok()?);
+        Some(JournalFloor { instance, segment: *segment, sequence: *sequence, hash })
+    }
+
     pub(super) fn copied(&self) -> Option<Vec<CopiedSegment>> {
         self.segments.iter().map(ManifestSegment::copied).collect()
+    }
+}
+
+impl ManifestFloor {
+    fn of(floor: &JournalFloor) -> Self {
+        Self { segment: floor.segment, sequence: floor.sequence, head: floor.hash.to_string() }
     }
 }
 

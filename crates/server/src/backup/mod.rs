@@ -13,6 +13,7 @@ mod manifest;
 mod files;
 mod restore;
 mod point;
+pub mod retention;
 
 use std::path::Path;
 
@@ -72,7 +73,7 @@ pub fn back_up(config: &Config, folder: &Path, checks_all: bool) -> Result<Strin
     point.finish(&identity)
 }
 
-/// The lock, where no server has it. Held until the backup is over, so that none begins to write.
+/// The lock, where no server has it. Held until the work is over, so that none begins to write.
 fn hold_if_free(data: &Path) -> Result<Option<DataDirLock>, ExitFailure> {
     match DataDirLock::acquire(data) {
         Ok(lock) => Ok(Some(lock)),

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use domain::Timestamp;
 use storage::bars;
-use storage::journal::{self, BackupFolders, ChainHash, CopiedJournal};
+use storage::journal::{self, BackupFolders, ChainHash, CopiedJournal, EarlierCopies, InstanceId};
+use storage::{SnapshotStore, retired_index};
 
 use super::files;
 use super::folder::BackupFolder;
@@ -37,12 +38,14 @@ impl<'a> PointInProgress<'a> {
     }
 
     pub(super) fn copy_journal(&mut self, data: &Path, limit: u64, checks_all: bool) -> Result<(), ExitFailure> {
-        let known = if checks_all { Vec::new() } else { self.backup.known() };
+        let known = self.backup.known();
+        let floor = self.backup.known_floor();
+        let earlier = EarlierCopies { segments: &known, floor, is_read_again: checks_all };
         let (sealed, tail) = (self.backup.sealed(), self.folder.join(journal::FOLDER));
         let to = BackupFolders { sealed: &sealed, tail: &tail };
         let mut bar = ProgressReporter::new_for("copying the journal");
-        let copied = journal::back_up(data, limit, &known, to, &mut |step| bar.show(step.read, step.total))?;
-        self.known = known.len();
+        let copied = journal::back_up(data, limit, earlier, to, &mut |step| bar.show(step.read, step.total))?;
+        self.known = if checks_all { 0 } else { known.len() };
         self.journal = Some(copied);
         Ok(())
     }
@@ -59,11 +62,39 @@ impl<'a> PointInProgress<'a> {
         names.extend(files::names_below(data, bars::FOLDER)?);
         names.push(FIX_SESSIONS.to_owned());
         for name in names {
-            if files::copy(&data.join(&name), &self.folder.join(&name))? {
-                self.files.push(files::describe(&self.folder, &name)?);
-            }
+            self.copy_file(data, &name)?;
         }
+        self.copy_base(data)?;
         self.copy_old_users(data)
+    }
+
+    /// Whether it was there.
+    fn copy_file(&mut self, root: &Path, name: &str) -> Result<bool, ExitFailure> {
+        let is_there = files::copy(&root.join(name), &self.folder.join(name))?;
+        if is_there {
+            self.files.push(files::describe(&self.folder, name)?);
+        }
+        Ok(is_there)
+    }
+
+    /// A journal without its beginning is replayed from a snapshot, and ids of retired orders are in their index alone.
+    fn copy_base(&mut self, data: &Path) -> Result<(), ExitFailure> {
+        let Some(journal) = &self.journal else { return Ok(()) };
+        let (Some(floor), end, instance) = (journal.floor, self.end().0, journal.instance) else { return Ok(()) };
+        // The one of the backup before reaches further back.
+        let earlier = self.backup.newest().filter(|point| point.manifest.floor() == Some(floor));
+        let (root, name) = match earlier.and_then(|point| Some((point.folder.clone(), point.manifest.base()?))) {
+            Some(known) => known,
+            None => (data.to_owned(), base_of(data, instance, floor.sequence, end)?),
+        };
+        let mut is_whole = self.copy_file(&root, &name)?;
+        for name in files::names_below(data, retired_index::FOLDER)? {
+            is_whole &= name.ends_with(files::UNFINISHED) || self.copy_file(data, &name)?;
+        }
+        if is_whole {
+            return Ok(());
+        }
+        Err(ExitFailure::new(Exit::Failed, "the server replaced files while they were copied: take the backup again"))
     }
 
     /// The file of an older version, until a server has imported it.
@@ -79,9 +110,9 @@ impl<'a> PointInProgress<'a> {
 
     /// From here on it is a backup.
     pub(super) fn finish(self, identity: &DataDirIdentity) -> Result<String, ExitFailure> {
-        let segments = self.journal.as_ref().map(|journal| journal.segments.as_slice()).unwrap_or_default();
-        let manifest = Manifest::new(identity, self.taken, segments, self.files.clone())
-            .ok_or_else(|| ExitFailure::new(Exit::Failed, "nothing was copied"))?;
+        let manifest = self.journal.as_ref();
+        let manifest = manifest.and_then(|journal| Manifest::new(identity, self.taken, journal, self.files.clone()));
+        let manifest = manifest.ok_or_else(|| ExitFailure::new(Exit::Failed, "nothing was copied"))?;
         manifest.write(&self.folder)?;
         let (unfinished, named) = self.backup.names_of(manifest.sequence, self.taken);
         let failed = |error| ExitFailure::io("complete", &named, &error);
@@ -104,4 +135,13 @@ impl<'a> PointInProgress<'a> {
             files.len()
         )
     }
+}
+
+/// The file of the oldest snapshot that a copy up to `end` can be replayed from.
+fn base_of(data: &Path, instance: InstanceId, floor: u64, end: u64) -> Result<String, ExitFailure> {
+    let snapshots = SnapshotStore::look(data, instance);
+    let found = snapshots.oldest_valid(floor)?.map(|snapshot| snapshot.sequence);
+    let sequence = found.filter(|sequence| snapshots.needs_journal_to(*sequence) <= end);
+    let text = format!("the journal begins after {floor}, and no snapshot up to {end} stands in for what is before");
+    sequence.map(SnapshotStore::file_of).ok_or_else(|| ExitFailure::new(Exit::Failed, text))
 }

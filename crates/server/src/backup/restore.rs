@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use adapters::simulated::copy_ledger_up_to;
 use domain::Timestamp;
 use domain::command::AcceptedLoss;
-use runtime::StateAt;
-use storage::StorageError;
+use runtime::{RecoveryError, StateAt};
 use storage::journal::{self, CopiedJournal, CopiedSegment, Journal};
 use storage::lock::DataDirLock;
+use storage::{RetiredIndex, SnapshotStore, StorageError, retired_index, snapshot};
 
 use super::arguments::PointInTime;
 use super::files;
@@ -44,8 +44,8 @@ pub fn restore(
     let end = copied.end().map_or(0, |end| end.last);
     let identity = identity(point, &copied, same_instance)?;
     identity.write_to(&work).map_err(|error| ExitFailure::io("write", &work, &error))?;
-    let state = runtime::state_at(&work, copied.instance, end)
-        .map_err(|problem| ExitFailure::new(Exit::Damaged, problem.to_string()))?;
+    copy_base(point, &copied, &work)?;
+    let state = runtime::state_at(&work, copied.instance, end).map_err(not_replayed)?;
     let left_out = copy_files(point, &work, &state)?;
     let now = SystemClock::new(config.clock_offset.0).now();
     if same_instance {
@@ -98,7 +98,9 @@ fn copy_journal(
     };
     let placed: Vec<_> = segments.into_iter().enumerate().map(place).collect();
     let mut bar = ProgressReporter::new_for("restoring the journal");
-    Ok(journal::restore(&placed, PointInTime::limit(to), work, &mut |step| bar.show(step.read, step.total))?)
+    Ok(journal::restore(&placed, point.manifest.floor(), PointInTime::limit(to), work, &mut |step| {
+        bar.show(step.read, step.total)
+    })?)
 }
 
 fn identity(point: &BackupPoint, copied: &CopiedJournal, same_instance: bool) -> Result<DataDirIdentity, ExitFailure> {
@@ -108,10 +110,44 @@ fn identity(point: &BackupPoint, copied: &CopiedJournal, same_instance: bool) ->
     }
 }
 
+/// What stands in for a beginning that was deleted.
+fn copy_base(point: &BackupPoint, copied: &CopiedJournal, work: &Path) -> Result<(), ExitFailure> {
+    for listed in point.manifest.files.iter().filter(|listed| is_base(listed)) {
+        files::copy(&files::checked(&point.folder, listed)?, &work.join(&listed.file))?;
+    }
+    let (end, snapshots) = (copied.end().map_or(0, |end| end.last), SnapshotStore::look(work, copied.instance));
+    if let Some((begins, _)) = snapshots.newest_claim()?
+        && snapshots.needs_journal_to(begins) > end
+    {
+        let first = snapshots.needs_journal_to(begins);
+        let text = format!(
+            "--to is before record {first}, where this backup begins: older ones were deleted from the archive"
+        );
+        return Err(ExitFailure::new(Exit::Refused, text));
+    }
+    if !work.join(retired_index::FOLDER).is_dir() {
+        return Ok(());
+    }
+    let lock = DataDirLock::acquire(work)?;
+    Ok(RetiredIndex::open(&lock, copied.instance)?.limit_to(end)?)
+}
+
+fn is_base(listed: &ManifestFile) -> bool {
+    let path = Path::new(&listed.file);
+    path.starts_with(snapshot::FOLDER) || path.starts_with(retired_index::FOLDER)
+}
+
+fn not_replayed(problem: RecoveryError) -> ExitFailure {
+    match problem {
+        RecoveryError::Storage(error @ StorageError::Pruned { .. }) => error.into(),
+        other => ExitFailure::new(Exit::Damaged, other.to_string()),
+    }
+}
+
 /// Names the ledgers that could not be brought to the state of the journal.
 fn copy_files(point: &BackupPoint, work: &Path, state: &StateAt) -> Result<Vec<String>, ExitFailure> {
     let mut left_out = Vec::new();
-    for listed in &point.manifest.files {
+    for listed in point.manifest.files.iter().filter(|listed| !is_base(listed)) {
         let from = files::checked(&point.folder, listed)?;
         let to = work.join(&listed.file);
         if !is_ledger(listed) {

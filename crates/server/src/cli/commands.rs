@@ -40,6 +40,9 @@ pub fn execute(command: CliCommand, strategies: strategy::StrategyRegistry) -> R
         CliCommand::Journal(JournalCommand::Archive { keep, config }) => {
             print(&backup::archive(&load_and_log(config)?, keep)?)
         }
+        CliCommand::Journal(JournalCommand::Prune { backup, config, .. }) => {
+            print(&backup::retention::prune(&load_and_log(config)?, backup.as_deref())?)
+        }
         CliCommand::Journal(JournalCommand::AcceptLoss { up_to, config }) => {
             print(&accept_loss::accept(&load_and_log(config)?, up_to)?)
         }

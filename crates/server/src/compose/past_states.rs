@@ -8,6 +8,7 @@ use bus::past::{PastError, PastPoint, PastStates};
 use bus::{JournalStatus, Reply};
 use domain::Query;
 use runtime::{PastEngine, RecoveryError};
+use storage::StorageError;
 use storage::journal::InstanceId;
 
 /// Requests for past states that wait for each other; one more is refused.
@@ -49,12 +50,19 @@ impl PastQueries {
     }
 }
 
+fn past_error(problem: RecoveryError) -> PastError {
+    match problem {
+        RecoveryError::Storage(StorageError::Pruned { .. }) => PastError::Pruned(problem.to_string()),
+        other => PastError::Failed(other.to_string()),
+    }
+}
+
 impl PastStates for PastQueries {
     fn answer(&self, at: PastPoint, query: &Query) -> Result<Reply, PastError> {
         let waiting = self.requests.fetch_add(1, Ordering::Relaxed);
         let outcome = match waiting {
             PAST_REQUESTS_MAX.. => Err(PastError::Busy),
-            _ => self.read(at, query).map_err(|problem| PastError::Failed(problem.to_string())),
+            _ => self.read(at, query).map_err(past_error),
         };
         self.requests.fetch_sub(1, Ordering::Relaxed);
         outcome

@@ -36,14 +36,18 @@ use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 use domain::PlantedBug;
 
 pub use format::chain::{ChainAnchor, ChainHash, InstanceId, InvalidHash};
+pub use format::floor::{FLOOR_FILE, JournalFloor, read_floor};
 pub use format::packed::ARCHIVE;
 pub use format::record::{JournalBatch, JournalEntry, JournalRecord};
 pub use format::sealed_frame::{ChainError, FrameChain, SealedFrame, SegmentHeaderBytes};
 pub use head::Head;
 pub use maintenance::archive::{Archived, archive, archive_on};
-pub use maintenance::copy::{BackupFolders, CopiedJournal, CopiedSegment, CopyLimit, back_up, durable_head, restore};
+pub use maintenance::copy::{
+    BackupFolders, CopiedJournal, CopiedSegment, CopyLimit, EarlierCopies, back_up, durable_head, restore,
+};
 pub use maintenance::fork::cut_fork;
 pub use maintenance::loss::{Left, accept as accept_loss, head_sequence, sync_head};
+pub use maintenance::prune::{PruneLimits, PruneStop, Pruned, prune, prune_on};
 pub use options::{JournalOptions, KnownSequence, StartAnchor};
 pub use reader::{JournalReader, chain_at, input_time};
 pub use replicator::FrameReplicator;
@@ -185,6 +189,7 @@ impl Journal {
             sync: options.sync,
             queue: queued,
             carried_over: None,
+            deleted_segments: recovered.floor.as_ref().map_or(0, |floor| floor.segment),
             frame: FrameBuilder::new(),
             open,
             head: recovered.head,

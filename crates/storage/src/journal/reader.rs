@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use domain::Timestamp;
 
 use super::format::chain::{ChainAnchor, InstanceId};
+use super::format::floor::{self, JournalFloor};
 use super::format::frame::RecordCursor;
 use super::format::record::JournalEntry;
 use super::format::sealed_frame::{ChainError, FrameChain, SealedFrame};
@@ -29,8 +30,9 @@ pub struct JournalReader {
 }
 
 impl JournalReader {
-    /// Stands before the first record whose sequence is `from` or above.
+    /// Stands before the first record whose sequence is `from` or above. Refused where records from there on were deleted.
     pub fn open(folder: &Path, from: u64) -> Result<Self, StorageError> {
+        JournalFloor::check_has(floor::read_floor(folder)?, from)?;
         let mut reader = Self {
             folder: folder.to_owned(),
             from,
@@ -216,6 +218,10 @@ fn next_segment(folder: &Path, current: &Segment) -> Result<Option<Segment>, Sto
         return Ok(None);
     };
     let next = Segment::look(path)?;
-    next.check_follows(Some(current))?;
+    if let Err(gap) = next.check_follows(Some(current)) {
+        // Those in between may have been deleted since this reader began.
+        JournalFloor::check_has(floor::read_floor(folder)?, current.header.first)?;
+        return Err(gap);
+    }
     Ok(Some(next))
 }

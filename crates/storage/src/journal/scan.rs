@@ -7,6 +7,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use super::format::chain::{ChainHash, InstanceId};
+use super::format::floor::{self, JournalFloor};
 use super::format::frame::JournalFrame;
 use super::format::segment::{self, Segment};
 use super::format::segment_reader::{SegmentEnd, SegmentReader};
@@ -31,6 +32,8 @@ pub struct JournalSummary {
     pub head: ChainHash,
     /// The end of the last write, where a crash cut it off.
     pub torn: Option<TornWrite>,
+    /// Where the journal begins, if older segments were verified and deleted.
+    pub floor: Option<JournalFloor>,
 }
 
 /// The findings of `verify`: what is good up to the first damage.
@@ -77,9 +80,10 @@ pub fn verify_with(
 
 /// Checks what a start from an anchor has left out: all segments before the one that `sequence` stands in.
 pub fn verify_older(folder: &Path, sequence: u64) -> Result<(), StorageError> {
-    let (segments, checked) = check_segments(segment::list(folder)?, None);
-    let end = first_needed(&segments, sequence);
     let mut scan = JournalScan::new(None);
+    scan.begin_at_floor(folder)?;
+    let (segments, checked) = check_segments(segment::list(folder)?, scan.summary.floor.as_ref(), None);
+    let end = first_needed(&segments, sequence);
     for (index, segment) in segments.iter().enumerate().take(end) {
         scan.walk(segment, segments.get(index + 1), &mut |_| {})?;
     }
@@ -131,6 +135,7 @@ impl JournalScan {
             last_sequence: 0,
             head: ChainHash::GENESIS,
             torn: None,
+            floor: None,
         };
         Self {
             summary,
@@ -157,7 +162,8 @@ impl JournalScan {
         instance: Option<InstanceId>,
         progress: &mut dyn FnMut(ScanProgress),
     ) -> Result<(), StorageError> {
-        let (mut segments, checked) = check_segments(segment::list(folder)?, instance);
+        self.begin_at_floor(folder)?;
+        let (mut segments, checked) = check_segments(segment::list(folder)?, self.summary.floor.as_ref(), instance);
         self.leave_out(&mut segments);
         let total = segment::total_bytes(segments.iter().map(|segment| segment.path.as_path()))?;
         let mut read = 0;
@@ -168,6 +174,15 @@ impl JournalScan {
             read += segment.header.capacity;
         }
         checked
+    }
+
+    /// The chain goes on from what was verified when older segments were deleted.
+    fn begin_at_floor(&mut self, folder: &Path) -> Result<(), StorageError> {
+        self.summary.floor = floor::read_floor(folder)?;
+        if let Some(floor) = &self.summary.floor {
+            (self.summary.head, self.summary.last_sequence) = (floor.hash, floor.sequence);
+        }
+        Ok(())
     }
 
     /// The chain goes on from the header of the first segment that stays. Whether what is before it leads there is checked later.
@@ -277,11 +292,12 @@ impl JournalScan {
 /// Opens all headers first: those up to the first that is missing, foreign or swapped, and what is wrong with it.
 fn check_segments(
     listed: Vec<(u64, PathBuf)>,
+    floor: Option<&JournalFloor>,
     instance: Option<InstanceId>,
 ) -> (Vec<Segment>, Result<(), StorageError>) {
     let mut segments: Vec<Segment> = Vec::with_capacity(listed.len());
     for (_, path) in listed {
-        match check_segment(path, segments.last(), instance) {
+        match check_segment(path, segments.last(), floor, instance) {
             Ok(segment) => segments.push(segment),
             Err(problem) => return (segments, Err(problem)),
         }
@@ -292,10 +308,11 @@ fn check_segments(
 fn check_segment(
     path: PathBuf,
     before: Option<&Segment>,
+    floor: Option<&JournalFloor>,
     instance: Option<InstanceId>,
 ) -> Result<Segment, StorageError> {
     let segment = Segment::look(path)?;
-    segment.check_follows(before)?;
+    segment.check_place(before, floor)?;
     instance.map_or(Ok(()), |instance| segment.check_instance(instance))?;
     Ok(segment)
 }
@@ -308,6 +325,12 @@ impl fmt::Display for VerifyReport {
         writeln!(f, "frames          {}", good.frames)?;
         writeln!(f, "records         {}", good.records)?;
         writeln!(f, "bytes           {}", good.bytes)?;
+        if let Some(JournalFloor { sequence, hash, .. }) = &good.floor {
+            writeln!(
+                f,
+                "floor           {sequence}, older segments were verified and deleted; the chain begins at {hash}"
+            )?;
+        }
         writeln!(f, "first sequence  {first}")?;
         writeln!(f, "last sequence   {}", good.last_sequence)?;
         writeln!(f, "head            {}", good.head)?;

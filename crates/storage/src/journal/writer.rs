@@ -52,6 +52,8 @@ pub(crate) struct JournalWriter {
     pub(crate) sync: SyncMode,
     pub(crate) queue: Receiver<QueuedBatch>,
     pub(crate) carried_over: Option<QueuedBatch>,
+    /// The number of the segment before the first one that is left.
+    pub(crate) deleted_segments: u64,
     pub(crate) frame: FrameBuilder,
     pub(crate) open: Option<OpenSegment>,
     /// The hash of the last frame.
@@ -268,7 +270,7 @@ impl JournalWriter {
 
     /// Goes on in a new segment. A frame that is larger than a usual segment makes its own as large as it is.
     fn roll(&mut self, first: u64, frame_bytes: usize) -> Result<(), StorageError> {
-        let number = self.open.as_ref().map_or(1, |open| open.number + 1);
+        let number = self.open.as_ref().map_or(self.deleted_segments, |open| open.number) + 1;
         let capacity = self.capacity.max((HEADER_BYTES + frame_bytes) as u64);
         let header = SegmentHeader { instance: self.instance, number, first, capacity, previous: self.head };
         self.begin_segment(&header)

@@ -58,7 +58,16 @@ pub fn read_admin_records(
     up_to: u64,
     visit: &mut dyn FnMut(SequencedAdminRecord),
 ) -> Result<(), StorageError> {
-    let mut source = JournalReader::open(&data_folder.join(journal::FOLDER), after + 1)?;
+    let folder = data_folder.join(journal::FOLDER);
+    let floor = journal::read_floor(&folder)?.map_or(0, |floor| floor.sequence);
+    if after < floor {
+        tracing::warn!(
+            after,
+            floor,
+            "rows of the audit were in records that were deleted from the archive; a backup has them"
+        );
+    }
+    let mut source = JournalReader::open(&folder, after.max(floor) + 1)?;
     while let Some(entry) = source.read_to(up_to)? {
         if entry.kind == LEDGER_KIND
             && let Ok(LedgerOperation::Admin(record)) = minicbor::decode(entry.payload)

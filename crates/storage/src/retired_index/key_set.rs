@@ -82,6 +82,26 @@ impl KeySet {
         self.merge(files)
     }
 
+    /// All keys as one file that ends there, where the set goes further.
+    pub(super) fn limit_to(&self, end: u64) -> Result<(), StorageError> {
+        let _one = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let files = self.list();
+        if self.through() <= end {
+            return Ok(());
+        }
+        let keys = files.iter().flat_map(|file| file.keys());
+        let mut keys = keys.collect::<Result<Vec<u128>, StorageError>>()?;
+        keys.sort_unstable();
+        keys.dedup();
+        let count = keys.len() as u64;
+        let written = Arc::new(self.write(KeySpan { after: 0, through: end }, count, keys.into_iter().map(Ok))?);
+        for older in files.iter().filter(|older| older.path() != written.path()) {
+            self.disk.remove(older.path()).map_err(StorageError::io("delete", older.path()))?;
+        }
+        self.replace(vec![written]);
+        Ok(())
+    }
+
     fn merge(&self, mut files: Vec<Arc<KeyFile>>) -> Result<(), StorageError> {
         while let [.., older, newer] = &files[..]
             && older.count <= newer.count.saturating_mul(2)

@@ -51,6 +51,13 @@ impl RetiredIndex {
         self.ids.store(through, ids)
     }
 
+    /// The index of a folder that was restored up to a sequence: it may be newer than that. Keys of later orders stay, and refuse their ids,
+    /// but the next ones are stored behind `end`.
+    pub fn limit_to(&self, end: u64) -> Result<(), StorageError> {
+        self.others.limit_to(end)?;
+        self.ids.limit_to(end)
+    }
+
     pub fn is_empty(&self) -> bool {
         self.ids.is_empty() && self.others.is_empty()
     }

@@ -116,6 +116,36 @@ impl SnapshotStore {
         Ok(found)
     }
 
+    /// The oldest good snapshot at or above a sequence: where a journal whose beginning was deleted can be replayed from.
+    pub fn oldest_valid(&self, from: u64) -> Result<Option<StoredSnapshot>, StorageError> {
+        for (sequence, path) in self.list(EXTENSION)?.into_iter().filter(|(sequence, _)| *sequence >= from) {
+            match self.read(sequence, &path) {
+                Ok(snapshot) => return Ok(Some(snapshot)),
+                Err(StorageError::Damaged(damage)) => tracing::warn!(%damage, "snapshot is damaged and skipped"),
+                Err(other) => return Err(other),
+            }
+        }
+        Ok(None)
+    }
+
+    /// How far the journal must reach for a start from the snapshot of a sequence: what its anchor knows, which may be beyond it.
+    pub fn needs_journal_to(&self, sequence: u64) -> u64 {
+        let header = read_header(&self.folder.join(file_name(sequence, EXTENSION))).ok();
+        header.and_then(|header| header.anchor).map_or(sequence, |anchor| anchor.sequence.max(sequence))
+    }
+
+    /// Records up to here are not read by a start from the snapshot of a sequence: the frame of its anchor is.
+    pub fn stands_in_up_to(&self, sequence: u64) -> u64 {
+        let header = read_header(&self.folder.join(file_name(sequence, EXTENSION))).ok();
+        let anchor = header.and_then(|header| header.anchor);
+        anchor.map_or(sequence, |anchor| sequence.min(anchor.sequence.saturating_sub(1)))
+    }
+
+    /// The file of the snapshot of a sequence, below the data folder.
+    pub fn file_of(sequence: u64) -> String {
+        format!("{FOLDER}/{}", file_name(sequence, EXTENSION))
+    }
+
     /// The newest snapshot of this journal by name and header, whatever became of its state: the journal was that far.
     pub fn newest_claim(&self) -> Result<Option<(u64, PathBuf)>, StorageError> {
         let is_ours = |sequence: u64, path: &Path| -> bool {

@@ -146,6 +146,23 @@ pub enum JournalCommand {
         #[command(flatten)]
         config: ConfigArgs,
     },
+    /// Delete the oldest segments of the archive, as archive.keepDays and archive.keepMegabytes say
+    ///
+    /// May be called while a server runs. Each segment is checked once more, frame by frame. A segment stays, and all after it,
+    /// where no snapshot stands in for it, or where the backup does not have the same one. The journal then begins behind
+    /// the last one that was deleted: journal verify says where, and points before the oldest snapshot can be restored only from
+    /// the backup.
+    #[command(verbatim_doc_comment, group = clap::ArgGroup::new("copies").required(true))]
+    Prune {
+        /// The folder of the backups, which must have what is deleted.
+        #[arg(long, value_name = "BACKUP", group = "copies")]
+        backup: Option<PathBuf>,
+        /// Delete what no backup has, too: it is gone for good.
+        #[arg(long, group = "copies")]
+        without_backup: bool,
+        #[command(flatten)]
+        config: ConfigArgs,
+    },
     /// Go on without records that are lost for good
     ///
     /// A start is refused (exit code 4) where the journal is damaged, or where its head file, a snapshot, the read model or a

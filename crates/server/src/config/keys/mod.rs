@@ -155,6 +155,10 @@ keys! {
     journal_segment_megabytes: Whole<1, 1024> = "journal.segmentMegabytes", "64";
     /// Which ticks the journal records, and whether it records what strategies are told; only running strategies again needs it.
     journal_ticks: JournalTicks = "journal.ticks", "none";
+    /// Days that packed segments stay in the archive: rialto journal prune deletes older ones; 0 = always.
+    archive_keep_days: Whole<0, 36_500> = "archive.keepDays", "0";
+    /// Size of the archive above which rialto journal prune deletes its oldest segments; 0 = any.
+    archive_keep_megabytes: Whole<0, 1_000_000_000> = "archive.keepMegabytes", "0";
     /// A snapshot is written after so many inputs, or as many as there are orders if more; 0 = never.
     snapshot_every_inputs: u64 = "snapshot.everyInputs", "100000";
     /// An order that the venue certainly did not get is sent again after a restart if it is no older; 0 = never.

@@ -4,6 +4,7 @@ pub(crate) mod record;
 pub(crate) mod chain;
 pub(crate) mod frame;
 pub(crate) mod packed;
+pub(crate) mod floor;
 pub(crate) mod segment;
 pub(crate) mod sealed_frame;
 pub(crate) mod segment_reader;

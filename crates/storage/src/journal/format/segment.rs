@@ -12,6 +12,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use super::chain::{ChainHash, InstanceId};
+use super::floor::{self, JournalFloor};
 use super::packed;
 use crate::block::BlockPosition;
 use crate::bytes::field;
@@ -147,6 +148,26 @@ impl Segment {
         }
     }
 
+    /// `self` must be the next segment after `before`, or the first one of the journal.
+    pub(crate) fn check_place(&self, before: Option<&Self>, floor: Option<&JournalFloor>) -> Result<(), StorageError> {
+        match before {
+            Some(_) => self.check_follows(before),
+            None => self.check_begins(floor),
+        }
+    }
+
+    /// `self` must be the first segment of a journal: the one after the floor, or the very first.
+    fn check_begins(&self, floor: Option<&JournalFloor>) -> Result<(), StorageError> {
+        let Some(floor) = floor else { return self.check_follows(None) };
+        let SegmentHeader { number, previous, .. } = &self.header;
+        if *number != floor.segment + 1 || *previous != floor.hash {
+            let reason =
+                format!("it is segment {number}, and does not continue the floor after segment {}", floor.segment);
+            return Err(StorageError::damaged(&self.path, 0, reason));
+        }
+        self.check_instance(floor.instance)
+    }
+
     pub(crate) fn check_instance(&self, expected: InstanceId) -> Result<(), StorageError> {
         let found = self.header.instance;
         if found == expected {
@@ -188,17 +209,19 @@ fn open_file(path: PathBuf) -> Result<(PathBuf, File), StorageError> {
     }
 }
 
-/// The segments of a journal and of its archive, as (first sequence, path), in order. Other files are ignored.
+/// The segments of a journal and of its archive above the floor, as (first sequence, path), in order. Other files are ignored.
 pub(crate) fn list(folder: &Path) -> Result<Vec<(u64, PathBuf)>, StorageError> {
     // In this order: a segment comes into the archive before it leaves the journal.
     let mut found: BTreeMap<u64, PathBuf> = list_in(folder)?.into_iter().collect();
     for (first, path) in list_archive(folder)? {
         found.entry(first).or_insert(path);
     }
-    Ok(found.into_iter().collect())
+    // Read last: what is not listed any more is below it.
+    let floor = floor::read_floor(folder)?.map_or(0, |floor| floor.sequence);
+    Ok(found.into_iter().filter(|(first, _)| *first > floor).collect())
 }
 
-/// Those of the archive alone.
+/// Those of the archive alone, also below the floor.
 pub(crate) fn list_archive(folder: &Path) -> Result<Vec<(u64, PathBuf)>, StorageError> {
     let archive = packed::folder_of(folder);
     if archive.is_dir() { list_in(&archive) } else { Ok(Vec::new()) }

@@ -11,6 +11,7 @@ use crate::StorageError;
 use crate::block::BlockPosition;
 use crate::file_system::{FileSystem, OsFileSystem};
 use crate::journal::format::chain::{ChainHash, InstanceId};
+use crate::journal::format::floor::{self, JournalFloor};
 use crate::journal::format::frame::{FrameBuilder, JournalFrame, RecordCursor};
 use crate::journal::format::packed;
 use crate::journal::format::record::{JournalBatch, JournalRecord};
@@ -48,6 +49,8 @@ pub struct CopiedSegment {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CopiedJournal {
     pub instance: InstanceId,
+    /// Where it begins, if not even an earlier copy has what is before.
+    pub floor: Option<JournalFloor>,
     pub segments: Vec<CopiedSegment>,
 }
 
@@ -58,6 +61,32 @@ pub struct BackupFolders<'a> {
     pub sealed: &'a Path,
     /// The one that was being written, of this backup alone.
     pub tail: &'a Path,
+}
+
+/// What a backup has from before.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct EarlierCopies<'a> {
+    /// In order, without one that was still written to.
+    pub segments: &'a [CopiedSegment],
+    /// Where they begin.
+    pub floor: Option<JournalFloor>,
+    /// Whether they are read again; else they were checked when they came there.
+    pub is_read_again: bool,
+}
+
+impl<'a> EarlierCopies<'a> {
+    /// Those that the journal has no more, up to its floor: a backup keeps what the archive has deleted. None where they do not lead there.
+    fn below(&self, floor: &JournalFloor, sealed: &Path) -> Option<&'a [CopiedSegment]> {
+        let count = self.segments.iter().take_while(|segment| segment.last <= floor.sequence).count();
+        let older = &self.segments[..count];
+        let is_whole = older.iter().all(|segment| sealed.join(&segment.file).exists());
+        let ends_there = older.last().is_some_and(|last| last.head == floor.hash);
+        (is_whole && ends_there).then_some(older)
+    }
+
+    fn find(&self, first: u64) -> Option<&'a CopiedSegment> {
+        self.segments.iter().find(|segment| segment.first == first).filter(|_| !self.is_read_again)
+    }
 }
 
 impl CopyLimit {
@@ -93,22 +122,30 @@ pub fn durable_head(data_folder: &Path) -> Result<Option<Head>, StorageError> {
     found
 }
 
-/// Copies a journal up to a sequence, also one that is being written; what `known` names is in `to` already and was checked when
-/// it came there. Where it fails, everything that is complete in `to` stays usable.
+/// Copies a journal up to a sequence, also one that is being written; what `earlier` names is in `to` already. Where it fails,
+/// everything that is complete in `to` stays usable.
 pub fn back_up(
     data_folder: &Path,
     limit: u64,
-    known: &[CopiedSegment],
+    earlier: EarlierCopies<'_>,
     to: BackupFolders<'_>,
     progress: &mut dyn FnMut(ScanProgress),
 ) -> Result<CopiedJournal, StorageError> {
     let folder = data_folder.join(crate::journal::FOLDER);
     let listed: Vec<_> = segment::list(&folder)?.into_iter().filter(|(first, _)| *first <= limit).collect();
-    let mut work = BackupWork { to, before: None, read: 0, total: unknown_bytes(&listed, known), progress };
-    let mut segments: Vec<CopiedSegment> = Vec::with_capacity(listed.len());
-    for (index, (_, path)) in listed.iter().enumerate() {
+    let begins = floor::read_floor(&folder)?;
+    let (mut segments, floor) = match begins.and_then(|floor| earlier.below(&floor, to.sealed)) {
+        Some(older) => (older.to_vec(), earlier.floor),
+        None => (Vec::with_capacity(listed.len()), begins),
+    };
+    if earlier.is_read_again {
+        check_again(&segments, floor.as_ref(), to.sealed)?;
+    }
+    let total = unknown_bytes(&listed, &earlier);
+    let mut work = BackupWork { to, begins, before: None, read: 0, total, progress };
+    for (index, (first, path)) in listed.iter().enumerate() {
         let copied = match listed.get(index + 1) {
-            Some((_, next)) => work.sealed(path, next, known.get(index))?,
+            Some((_, next)) => work.sealed(path, next, earlier.find(*first))?,
             None => work.tail(path, limit)?,
         };
         segments.extend(copied);
@@ -119,16 +156,37 @@ pub fn back_up(
         let reason = format!("there is no record in {} yet", folder.display());
         return Err(StorageError::Setting { name: "backup", reason });
     };
-    Ok(CopiedJournal { instance: before.header.instance, segments })
+    Ok(CopiedJournal { instance: before.header.instance, floor, segments })
 }
 
-fn unknown_bytes(listed: &[(u64, PathBuf)], known: &[CopiedSegment]) -> u64 {
-    let new = listed.iter().filter(|(first, _)| !known.iter().any(|segment| segment.first == *first));
+/// Copies of segments that the journal has no more.
+fn check_again(older: &[CopiedSegment], floor: Option<&JournalFloor>, sealed: &Path) -> Result<(), StorageError> {
+    let mut before: Option<Segment> = None;
+    let mut head = floor.map_or(ChainHash::GENESIS, |floor| floor.hash);
+    for known in older {
+        let path = sealed.join(&known.file);
+        let (found, file) = Segment::open(path.clone())?;
+        found.check_place(before.as_ref(), floor)?;
+        let mut frames = SegmentReader::new(found.clone(), file)?;
+        let is_continued = found.header.previous == head;
+        while frames.step()?.is_ok() {}
+        if !is_continued || frames.head() != known.head {
+            return Err(StorageError::damaged(&path, frames.offset(), "it is not what the backup says"));
+        }
+        (head, before) = (known.head, Some(found));
+    }
+    Ok(())
+}
+
+fn unknown_bytes(listed: &[(u64, PathBuf)], earlier: &EarlierCopies<'_>) -> u64 {
+    let new = listed.iter().filter(|(first, _)| earlier.find(*first).is_none());
     new.map(|(_, path)| fs::metadata(path).map_or(0, |found| found.len())).sum()
 }
 
 struct BackupWork<'a> {
     to: BackupFolders<'a>,
+    /// Where the journal begins.
+    begins: Option<JournalFloor>,
     /// The segment before the one that is copied.
     before: Option<Segment>,
     read: u64,
@@ -146,7 +204,7 @@ impl BackupWork<'_> {
     ) -> Result<Option<CopiedSegment>, StorageError> {
         let next = Segment::look(next.to_owned())?;
         let found = Segment::look(path.to_owned())?;
-        found.check_follows(self.before.as_ref())?;
+        found.check_place(self.before.as_ref(), self.begins.as_ref())?;
         let target = self.to.sealed.join(segment::file_name(found.header.first));
         let is_known = |known: &&CopiedSegment| {
             known.first == found.header.first && known.head == next.header.previous && target.exists()
@@ -174,25 +232,16 @@ impl BackupWork<'_> {
         Ok(copied)
     }
 
-    fn walk(&mut self, mut frames: SegmentReader, next: &Segment) -> Result<CopiedSegment, StorageError> {
-        let mut copied = begin(&frames);
-        let fault = loop {
-            let frame = match frames.step()? {
-                Ok(frame) => frame,
-                Err(fault) => break fault,
-            };
-            let time = last_time(&frames, &frame);
-            note(&mut copied, frame.last, time, frames.offset(), frames.head());
-            self.show(frames.offset());
-        };
-        frames.check_sealed(fault, &next.header)?;
-        self.read += frames.segment().header.capacity;
+    fn walk(&mut self, frames: SegmentReader, next: &Segment) -> Result<CopiedSegment, StorageError> {
+        let capacity = frames.segment().header.capacity;
+        let copied = walk_sealed(frames, next, &mut |offset| self.show(offset))?;
+        self.read += capacity;
         Ok(copied)
     }
 
     fn tail(&mut self, path: &Path, limit: u64) -> Result<Option<CopiedSegment>, StorageError> {
         let (found, file) = Segment::open(path.to_owned())?;
-        found.check_follows(self.before.as_ref())?;
+        found.check_place(self.before.as_ref(), self.begins.as_ref())?;
         self.before = Some(found.clone());
         let mut frames = SegmentReader::new(found, file)?;
         let read = self.read;
@@ -207,21 +256,47 @@ impl BackupWork<'_> {
     }
 }
 
+/// Checks every frame of a segment, and that the next one continues it.
+pub(super) fn walk_sealed(
+    mut frames: SegmentReader,
+    next: &Segment,
+    progress: &mut dyn FnMut(u64),
+) -> Result<CopiedSegment, StorageError> {
+    let mut copied = begin(&frames);
+    let fault = loop {
+        let frame = match frames.step()? {
+            Ok(frame) => frame,
+            Err(fault) => break fault,
+        };
+        let time = last_time(&frames, &frame);
+        note(&mut copied, frame.last, time, frames.offset(), frames.head());
+        progress(frames.offset());
+    };
+    frames.check_sealed(fault, &next.header)?;
+    Ok(copied)
+}
+
 /// Copies the segments of a backup, in order, into an empty folder, up to the limit and with a head file; checks every frame and
-/// that each segment ends as the backup says.
+/// that each segment ends as the backup says. `floor` is where the backup begins.
 pub fn restore(
     segments: &[(PathBuf, CopiedSegment)],
+    floor: Option<JournalFloor>,
     limit: CopyLimit,
     data_folder: &Path,
     progress: &mut dyn FnMut(ScanProgress),
 ) -> Result<CopiedJournal, StorageError> {
     let folder = data_folder.join(crate::journal::FOLDER);
     fs::create_dir_all(&folder).map_err(StorageError::io("create", &folder))?;
+    if let Some(floor) = &floor {
+        let archive = packed::folder_of(&folder);
+        fs::create_dir_all(&archive).map_err(StorageError::io("create", &archive))?;
+        floor::write(&OsFileSystem, &folder, floor)?;
+    }
     let total: u64 = segments.iter().map(|(_, segment)| segment.bytes).sum();
     let (mut read, mut before, mut copies) = (0, None, Vec::new());
     for (path, expected) in segments {
         let (found, file) = Segment::open(path.clone())?;
-        found.check_follows(before.as_ref())?;
+        found.check_place(before.as_ref(), floor.as_ref())?;
         if copies.last().is_some_and(|last: &CopiedSegment| last.head != found.header.previous) {
             return Err(StorageError::damaged(path, 0, "it continues a frame that is not here"));
         }
@@ -239,10 +314,15 @@ pub fn restore(
             break;
         }
     }
-    finish(&folder, before, copies)
+    finish(&folder, floor, before, copies)
 }
 
-fn finish(folder: &Path, before: Option<Segment>, segments: Vec<CopiedSegment>) -> Result<CopiedJournal, StorageError> {
+fn finish(
+    folder: &Path,
+    floor: Option<JournalFloor>,
+    before: Option<Segment>,
+    segments: Vec<CopiedSegment>,
+) -> Result<CopiedJournal, StorageError> {
     let (Some(Segment { header, .. }), Some(end)) = (before, segments.last()) else {
         let reason = "the backup has no record up to there".to_owned();
         return Err(StorageError::Setting { name: "--to", reason });
@@ -253,7 +333,7 @@ fn finish(folder: &Path, before: Option<Segment>, segments: Vec<CopiedSegment>) 
         .and_then(|()| File::open(&path)?.sync_all())
         .map_err(StorageError::io("write", &path))?;
     sync_folder(folder)?;
-    Ok(CopiedJournal { instance: header.instance, segments })
+    Ok(CopiedJournal { instance: header.instance, floor, segments })
 }
 
 /// Copies the frames of a segment up to the limit into a file of the same name in another folder, and says whether that is all of

@@ -1,6 +1,7 @@
-//! The journal as a whole: backup and restore, the archive, the end that is cut.
+//! The journal as a whole: backup and restore, the archive and its retention, the end that is cut.
 
 pub(crate) mod archive;
 pub(crate) mod copy;
 pub(crate) mod fork;
 pub(crate) mod loss;
+pub(crate) mod prune;

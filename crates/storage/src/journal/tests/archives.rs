@@ -4,14 +4,14 @@ use super::power_cut::after_power_cut;
 use super::*;
 use crate::tests::recording_disk::RecordingDisk;
 
-const RECORDS: u64 = 60;
+pub(super) const RECORDS: u64 = 60;
 
-fn text(sequence: u64) -> String {
+pub(super) fn text(sequence: u64) -> String {
     format!("order {sequence} {}", "RBLK".repeat(10))
 }
 
 /// A journal of ten segments, closed in order.
-fn traded() -> JournalFixture {
+pub(super) fn traded() -> JournalFixture {
     let bench = JournalFixture::new();
     let (_, mut journal) = bench.open();
     (1..=RECORDS).for_each(|sequence| append_durable(&mut journal, sequence, &text(sequence)));
@@ -19,15 +19,15 @@ fn traded() -> JournalFixture {
     bench
 }
 
-fn lines(up_to: u64) -> Vec<String> {
+pub(super) fn lines(up_to: u64) -> Vec<String> {
     (1..=up_to).map(|sequence| line(sequence, &text(sequence))).collect()
 }
 
-fn pack(bench: &JournalFixture, keep: usize) -> Archived {
+pub(super) fn pack(bench: &JournalFixture, keep: usize) -> Archived {
     archive(bench.folder.path(), RECORDS, keep, &mut |_| {}).unwrap()
 }
 
-fn packed_files(bench: &JournalFixture) -> Vec<PathBuf> {
+pub(super) fn packed_files(bench: &JournalFixture) -> Vec<PathBuf> {
     segment::list_archive(&bench.journal_folder()).unwrap().into_iter().map(|(_, path)| path).collect()
 }
 
@@ -132,14 +132,14 @@ fn a_backup_has_archived_segments_too() {
     let (sealed, tail) = (backups.path().join("sealed"), backups.path().join("tail"));
     [&sealed, &tail].iter().for_each(|folder| fs::create_dir(folder).unwrap());
     let to = BackupFolders { sealed: &sealed, tail: &tail };
-    let copied = back_up(bench.folder.path(), RECORDS, &[], to, &mut |_| {}).unwrap();
+    let copied = back_up(bench.folder.path(), RECORDS, EarlierCopies::default(), to, &mut |_| {}).unwrap();
     let last = copied.segments.len() - 1;
     let place = |(index, segment): (usize, &CopiedSegment)| {
         ((if index == last { &tail } else { &sealed }).join(&segment.file), segment.clone())
     };
     let segments: Vec<_> = copied.segments.iter().enumerate().map(place).collect();
     let target = tempfile::tempdir().unwrap();
-    restore(&segments, CopyLimit::NONE, target.path(), &mut |_| {}).unwrap();
+    restore(&segments, None, CopyLimit::NONE, target.path(), &mut |_| {}).unwrap();
     assert_eq!(read_from(&target.path().join(FOLDER), 0).unwrap(), lines(RECORDS));
 }
 

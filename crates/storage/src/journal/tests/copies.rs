@@ -37,6 +37,7 @@ impl Traded {
 
     fn back_up(&self, limit: u64, known: &[CopiedSegment], tail: &str) -> Result<CopiedJournal, StorageError> {
         let (sealed, tail) = (self.folder("sealed"), self.folder(tail));
+        let known = EarlierCopies { segments: known, ..EarlierCopies::default() };
         back_up(self.bench.folder.path(), limit, known, BackupFolders { sealed: &sealed, tail: &tail }, &mut |_| {})
     }
 
@@ -53,7 +54,7 @@ impl Traded {
         };
         let segments: Vec<_> = copied.segments.iter().enumerate().map(place).collect();
         let target = tempfile::tempdir().unwrap();
-        let restored = restore(&segments, limit, target.path(), &mut |_| {})?;
+        let restored = restore(&segments, copied.floor, limit, target.path(), &mut |_| {})?;
         Ok((target, restored))
     }
 }
@@ -85,7 +86,9 @@ fn a_backup_of_a_journal_in_use_has_what_is_durable_and_the_next_one_adds_to_it(
     let known = &first.segments[..first.segments.len() - 1];
     let (sealed, tail) = (traded.folder("sealed"), traded.folder("tail-2"));
     let to = BackupFolders { sealed: &sealed, tail: &tail };
-    let second = back_up(traded.bench.folder.path(), 2 * RECORDS, known, to, &mut |step| progress.push(step)).unwrap();
+    let earlier = EarlierCopies { segments: known, ..EarlierCopies::default() };
+    let second =
+        back_up(traded.bench.folder.path(), 2 * RECORDS, earlier, to, &mut |step| progress.push(step)).unwrap();
     let total = progress.last().unwrap().total;
     let new = (second.segments.len() - known.len()) as u64;
     assert!(!known.is_empty() && total == new * 1024, "{total} bytes are looked at for {new} new segments");

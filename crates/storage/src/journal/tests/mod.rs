@@ -8,6 +8,7 @@ mod damage;
 mod faults;
 mod lost;
 mod power_cut;
+mod pruning;
 mod random;
 mod sealed;
 mod stories;
