@@ -78,7 +78,22 @@ pub struct OrderSearch {
     pub to: Option<Timestamp>,
 }
 
-/// A part of the order's ids or of its note, or of the symbol of its security.
+/// Search criteria for transactions; absent ones do not narrow.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TransactionSearch {
+    /// Strategy, account and security.
+    pub filter: Filter,
+    /// A text to look for.
+    pub text: Option<TextSearch>,
+}
+
+impl From<Filter> for TransactionSearch {
+    fn from(filter: Filter) -> Self {
+        Self { filter, text: None }
+    }
+}
+
+/// A part of an id or of the note, or of the symbol of the security.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextSearch {
     /// In lower case.
@@ -254,11 +269,11 @@ pub trait History: Send + Sync {
     /// The states that an order went through, oldest first.
     fn order_events(&self, as_of: u64, int_id: &str) -> Result<Vec<OrderStatus>, HistoryError>;
 
-    /// Transactions that match a filter, as of a sequence.
+    /// Transactions that match a search, as of a sequence.
     fn transactions(
         &self,
         as_of: u64,
-        filter: Filter,
+        search: &TransactionSearch,
         sort: SortOrder,
         page: PageRequest,
     ) -> Result<Vec<Arc<Transaction>>, HistoryError>;

@@ -55,6 +55,11 @@ pub(crate) fn of_link(key: i64, sequence: i64, ordinal: i32, owners: &[i64]) -> 
     RowChecksum::new().numbers(&[key, sequence, ordinal.into()]).numbers(owners)
 }
 
+/// Of a transaction: as a row that leads to an event, and what it is searched by.
+pub(crate) fn of_transaction(key: i64, sequence: i64, ordinal: i32, owners: &[i64], words: &str) -> RowChecksum {
+    of_link(key, sequence, ordinal, owners).bytes(words.as_bytes())
+}
+
 /// A booking of cash has no security; that is told apart from every number of one.
 pub(crate) fn owners([strategy, account]: [i64; 2], security: Option<i64>) -> [i64; 3] {
     [strategy, account, security.unwrap_or(-1)]

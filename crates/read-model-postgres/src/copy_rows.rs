@@ -5,7 +5,7 @@ use std::pin::pin;
 
 use domain::{Fill, Order, OrderStatus, PublishedEvent, Transaction, ValueSample};
 use storage::read_model::batch_rows::{EventPlace, RowWriter};
-use storage::read_model::search_columns::SearchColumns;
+use storage::read_model::search_columns::{SearchColumns, transaction_words};
 use tokio_postgres::binary_copy::BinaryCopyInWriter;
 use tokio_postgres::types::Type;
 
@@ -44,7 +44,7 @@ const FILLS: CopyTable = CopyTable {
 };
 const TRANSACTIONS: CopyTable = CopyTable {
     into: "transactions (id, sequence, ordinal, strategy, account, security, checksum, uuid, at, settlement_date, kind, \
-        quantity, price, execution_commission, clearing_commission, fee, currency, int_order_id, ext_id, description)",
+        quantity, price, execution_commission, clearing_commission, fee, currency, int_order_id, ext_id, description, words)",
     types: &[
         Type::INT8,
         Type::INT8,
@@ -62,6 +62,7 @@ const TRANSACTIONS: CopyTable = CopyTable {
         Type::NUMERIC,
         Type::NUMERIC,
         Type::NUMERIC,
+        Type::TEXT,
         Type::TEXT,
         Type::TEXT,
         Type::TEXT,
@@ -208,7 +209,9 @@ impl RowWriter for CopyRows {
         let ((sequence, ordinal), id) = (key(place), bound(booked.id.0));
         let owners = [booked.strategy.0, booked.account.0].map(bound);
         let security = booked.security.map(|security| bound(security.0));
-        let sum = checksum::of_link(id, sequence, ordinal, &checksum::owners(owners, security)).value();
+        let words = storable(&transaction_words(booked));
+        let owner_ids = checksum::owners(owners, security);
+        let sum = checksum::of_transaction(id, sequence, ordinal, &owner_ids, &words).value();
         self.transaction_ids.push(id);
         self.transactions.push(vec![
             Cell::Long(id),
@@ -231,6 +234,7 @@ impl RowWriter for CopyRows {
             Cell::optional(booked.int_order_id.as_ref(), |id| Cell::text(id.as_str())),
             Cell::optional(booked.ext_id.as_ref(), |id| Cell::text(id)),
             Cell::optional(booked.description.as_ref(), |text| Cell::text(text)),
+            Cell::Text(words),
         ]);
         Ok(())
     }

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use bus::history::{
-    Found, HistoryError, OrderSearch, PageRequest, SortOrder, StoredEvent, StoredSample, Stretch, ValueSearch,
+    Found, HistoryError, OrderSearch, PageRequest, SortOrder, StoredEvent, StoredSample, Stretch, TransactionSearch,
+    ValueSearch,
 };
 use domain::query::Filter;
 use domain::{Fill, Order, OrderStatus, Timestamp, Transaction, TransactionId};
@@ -28,7 +29,7 @@ const FILLS: &str = "SELECT e.sequence, e.ordinal, e.at, e.class, e.payload, e.c
     l.sequence, l.sequence, l.ordinal, l.checksum, l.strategy, l.account, l.security
     FROM fills l LEFT JOIN events e USING (sequence, ordinal) WHERE";
 const TRANSACTIONS: &str = "SELECT e.sequence, e.ordinal, e.at, e.class, e.payload, e.checksum,
-    l.id, l.sequence, l.ordinal, l.checksum, l.strategy, l.account, l.security
+    l.id, l.sequence, l.ordinal, l.checksum, l.strategy, l.account, l.security, l.words
     FROM transactions l LEFT JOIN events e USING (sequence, ordinal) WHERE";
 const ORDER_EVENTS: &str = "SELECT e.sequence, e.ordinal, e.at, e.class, e.payload, e.checksum,
     l.order_id, l.sequence, l.ordinal, l.checksum
@@ -36,6 +37,8 @@ const ORDER_EVENTS: &str = "SELECT e.sequence, e.ordinal, e.at, e.class, e.paylo
     WHERE o.int_id = $1 ORDER BY l.order_id, l.sequence, l.ordinal";
 /// Where strategy, account and security stand in a row that leads to an event.
 const OWNERS_AT: usize = 10;
+/// Where what it is searched by stands behind them.
+const WORDS_AT: usize = 13;
 const EVENTS: &str = "SELECT sequence, ordinal, at, class, payload, checksum FROM events WHERE";
 // So many events, and of those as many as begin before the last octet that is wanted, but one at least: it has the count that says
 // whether some are left.
@@ -104,11 +107,12 @@ impl HistoryRows for PostgresRows {
 
     fn transactions(
         &self,
-        filter: Filter,
+        search: &TransactionSearch,
         sort: SortOrder,
         page: PageRequest,
     ) -> Result<Vec<Arc<Transaction>>, HistoryError> {
-        let statement = SearchQuery::new(TRANSACTIONS, "l.id", sort, page).filter(filter).finish("l.id", sort, page);
+        let statement = SearchQuery::new(TRANSACTIONS, "l.id", sort, page).filter(search.filter);
+        let statement = statement.filter_by_text(search.text.as_ref()).finish("l.id", sort, page);
         self.select(&statement, |row| decode_linked(row).map(Arc::new))
     }
 
@@ -179,7 +183,11 @@ fn decode_order(row: &Row) -> Result<Order, DatabaseFailure> {
 fn decode_linked<T: for<'b> Decode<'b, ()>>(row: &Row) -> Result<T, DatabaseFailure> {
     let (key, sequence, ordinal): (i64, i64, i32) = (row.try_get(6)?, row.try_get(7)?, row.try_get(8)?);
     let link = format!("the row that leads to event {sequence}");
-    checksum::of_link(key, sequence, ordinal, &owners(row)?).check(row.try_get(9)?, link)?;
+    let sum = match words(row)? {
+        Some(words) => checksum::of_transaction(key, sequence, ordinal, &owners(row)?, words),
+        None => checksum::of_link(key, sequence, ordinal, &owners(row)?),
+    };
+    sum.check(row.try_get(9)?, link)?;
     let Some(payload) = row.try_get::<_, Option<&[u8]>>(4)? else {
         return Err(DatabaseFailure::DamagedRow(format!("event {sequence} is missing")));
     };
@@ -194,6 +202,11 @@ fn owners(row: &Row) -> Result<Vec<i64>, DatabaseFailure> {
     }
     let owners = [row.try_get(OWNERS_AT)?, row.try_get(OWNERS_AT + 1)?];
     Ok(checksum::owners(owners, row.try_get(OWNERS_AT + 2)?).into())
+}
+
+/// Only transactions are searched by them.
+fn words(row: &Row) -> Result<Option<&str>, DatabaseFailure> {
+    if row.len() <= WORDS_AT { Ok(None) } else { Ok(row.try_get(WORDS_AT)?) }
 }
 
 fn stored_event(row: &Row) -> Result<StoredEvent, DatabaseFailure> {

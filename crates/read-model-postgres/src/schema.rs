@@ -4,12 +4,13 @@ use tokio_postgres::Client;
 
 use crate::failure::DatabaseFailure;
 
-const MIGRATIONS: [&str; 5] = [
+const MIGRATIONS: [&str; 6] = [
     include_str!("../migrations/0001-tables.sql"),
     include_str!("../migrations/0002-views.sql"),
     include_str!("../migrations/0003-checksums.sql"),
     include_str!("../migrations/0004-undone-trades.sql"),
     include_str!("../migrations/0005-value-samples.sql"),
+    include_str!("../migrations/0006-transaction-words.sql"),
 ];
 
 const RECORD: &str = "CREATE TABLE IF NOT EXISTS migrations (

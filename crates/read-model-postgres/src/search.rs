@@ -1,6 +1,6 @@
 //! Statements with the values of their parameters.
 
-use bus::history::{OrderSearch, PageRequest, SortOrder};
+use bus::history::{OrderSearch, PageRequest, SortOrder, TextSearch};
 use domain::query::Filter;
 use storage::read_model::search_columns::source_bounds;
 use tokio_postgres::types::{ToSql, Type};
@@ -93,8 +93,7 @@ impl SearchQuery {
             statement.and(&format!("status = ANY({value})"));
         }
         statement.filter_by_source(search);
-        statement.filter_by_text(search);
-        statement
+        statement.filter_by_text(search.text.as_ref())
     }
 
     fn filter_by_source(&mut self, search: &OrderSearch) {
@@ -112,11 +111,12 @@ impl SearchQuery {
         format!("source BETWEEN {first} AND {last}")
     }
 
-    fn filter_by_text(&mut self, search: &OrderSearch) {
-        let Some(text) = &search.text else { return };
+    pub(crate) fn filter_by_text(mut self, text: Option<&TextSearch>) -> Self {
+        let Some(text) = text else { return self };
         let part = self.parameter(Parameter::Text(storable(&text.part)));
         let ids = self.parameter(Parameter::Longs(text.securities.iter().map(|id| bound(id.0)).collect()));
         self.and(&format!("(strpos(words, {part}) > 0 OR security = ANY({ids}))"));
+        self
     }
 
     fn and(&mut self, condition: &str) {

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a step of a story that fails shall end it")]
 
 mod reports;
+mod searches;
 mod store_faults;
 
 use std::fmt::Debug;
@@ -11,7 +12,8 @@ use std::sync::Arc;
 
 use bus::History;
 use bus::history::{
-    HistoryError, OrderSearch, PageRequest, SortOrder, SourceSearch, Stretch, TextSearch, ValueRows, ValueSearch,
+    HistoryError, OrderSearch, PageRequest, SortOrder, SourceSearch, Stretch, TextSearch, TransactionSearch, ValueRows,
+    ValueSearch,
 };
 use domain::event::{Alarm, AlarmLevel};
 use domain::order::{BaseState, ExecType, OrdStatus};
@@ -29,6 +31,8 @@ use storage::journal::InstanceId;
 use storage::lock::DataDirLock;
 use storage::read_model::CatchUpStep;
 use tempfile::TempDir;
+
+use searches::{searches, transaction_searches};
 
 const INSTANCE: InstanceId = InstanceId(*b"conformance test");
 const ALL: PageRequest = PageRequest { after: 0, limit: usize::MAX };
@@ -157,7 +161,7 @@ fn booked(id: u64, order: &Order) -> Event {
         uuid: Uuid::mint(1, id),
         at: Timestamp(i64::try_from(id).unwrap() * 3_600_000_000_000),
         settlement_date: None,
-        ext_id: None,
+        ext_id: Some(format!("Exec-{id}").into()),
         int_order_id: Some(order.int_id.clone()),
         ext_order_id: None,
         kind,
@@ -170,7 +174,7 @@ fn booked(id: u64, order: &Order) -> Event {
         account: order.account,
         security: Some(order.security),
         strategy: order.strategy,
-        description: None,
+        description: order.reference.clone(),
         charges: vec![],
         venue_kind: None,
         liquidity: Some(Liquidity::Taker),
@@ -240,27 +244,6 @@ fn story() -> Vec<Input> {
     (1..=INPUTS).map(published).collect()
 }
 
-fn searches() -> Vec<OrderSearch> {
-    let any = OrderSearch::default;
-    let text = |part: &str, securities: Vec<SecurityId>| OrderSearch {
-        text: Some(TextSearch { part: part.into(), securities }),
-        ..any()
-    };
-    let by_id = Filter { strategy: Some(StrategyId(1)), account: Some(AccountId(11)), security: Some(SecurityId(21)) };
-    vec![
-        any(),
-        by_id.into(),
-        text("venue-9", vec![]),
-        text("zürich \\ \"quoted\"\ttab", vec![]),
-        text("nothing has it", vec![SecurityId(22)]),
-        text("' OR 1=1 --", vec![]),
-        OrderSearch { statuses: vec![OrdStatus::Canceled, OrdStatus::Open], ..any() },
-        OrderSearch { sources: vec![SourceSearch::AnyFix, SourceSearch::Exactly("UI".into())], ..any() },
-        OrderSearch { exclude_strategies: true, ..any() },
-        OrderSearch { from: Some(Timestamp(10_000)), to: Some(Timestamp(20_000)), ..any() },
-    ]
-}
-
 /// Every query with every kind of page, as lines.
 fn answers(model: &ReadModel, as_of: u64) -> Vec<String> {
     let mut lines = Vec::new();
@@ -272,9 +255,9 @@ fn answers(model: &ReadModel, as_of: u64) -> Vec<String> {
                 let found = model.orders(as_of, &search, sort, page).unwrap();
                 add(format!("orders {search:?} {sort:?} {page:?}"), &found);
             }
-            let filters = [Filter::default(), Filter { security: Some(SecurityId(22)), ..Filter::default() }];
-            for filter in filters {
-                add(format!("transactions {filter:?}"), &model.transactions(as_of, filter, sort, page).unwrap());
+            for search in transaction_searches() {
+                let found = model.transactions(as_of, &search, sort, page).unwrap();
+                add(format!("transactions {search:?} {sort:?} {page:?}"), &found);
             }
         }
     }

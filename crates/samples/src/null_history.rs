@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use bus::history::{
-    Found, HistoryError, OrderSearch, PageRequest, SortOrder, StoredEvent, StoredSample, Stretch, ValueSearch,
+    Found, HistoryError, OrderSearch, PageRequest, SortOrder, StoredEvent, StoredSample, Stretch, TransactionSearch,
+    ValueSearch,
 };
 use bus::{History, JournalStatus};
-use domain::query::Filter;
 use domain::{Order, OrderStatus, Transaction, TransactionId};
 
 /// A history without anything in it, and how far the journal is durable.
@@ -38,7 +38,7 @@ impl History for NullHistory {
     fn transactions(
         &self,
         _: u64,
-        _: Filter,
+        _: &TransactionSearch,
         _: SortOrder,
         _: PageRequest,
     ) -> Result<Vec<Arc<Transaction>>, HistoryError> {

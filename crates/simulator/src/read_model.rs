@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bus::History;
 use bus::history::{
-    Found, HistoryError, OrderSearch, PageRequest, SortOrder, StoredEvent, StoredSample, Stretch, ValueSearch,
+    Found, HistoryError, OrderSearch, PageRequest, SortOrder, StoredEvent, StoredSample, Stretch, TransactionSearch,
+    ValueSearch,
 };
-use domain::query::Filter;
 use domain::{Event, Order, OrderStatus, PublishedEvent, Transaction, TransactionId};
 use storage::read_model::encode_event;
 
@@ -119,7 +119,7 @@ impl History for SimulatedReadModel {
     fn transactions(
         &self,
         _: u64,
-        _: Filter,
+        _: &TransactionSearch,
         _: SortOrder,
         _: PageRequest,
     ) -> Result<Vec<Arc<Transaction>>, HistoryError> {

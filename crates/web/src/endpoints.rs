@@ -115,7 +115,7 @@ macro_rules! with_endpoints {
 
             GET    "/rest/history/order"                           Viewer [text strategy account security source withoutStrategies status from to sort after limit]  history::orders;
             GET    "/rest/history/order/{intId}/event"             Viewer [after limit]                                 history::order_events;
-            GET    "/rest/history/transaction"                     Viewer [strategy account security sort after limit]  history::transactions;
+            GET    "/rest/history/transaction"                     Viewer [text strategy account security sort after limit]  history::transactions;
             GET    "/rest/history/events"                          Viewer [after limit]                                 history::events;
 
             GET    "/rest/broker/url/main"                         Viewer []                                            broker::main;

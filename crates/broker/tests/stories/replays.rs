@@ -8,10 +8,10 @@ use std::time::Duration;
 use broker::{BrokerLimits, REPLAY_PAGE_BYTES, REPLAY_PAGE_EVENTS};
 use bus::History;
 use bus::history::{
-    Found, HistoryError, OrderSearch, PageRequest, SortOrder, StoredEvent, StoredSample, Stretch, ValueSearch,
+    Found, HistoryError, OrderSearch, PageRequest, SortOrder, StoredEvent, StoredSample, Stretch, TransactionSearch,
+    ValueSearch,
 };
 use domain::command::GenericEvent;
-use domain::query::Filter;
 use domain::{Event, EventClass, Order, OrderStatus, StrategyId, Timestamp, Transaction, TransactionId};
 use samples::NullHistory;
 
@@ -55,7 +55,7 @@ impl History for Past {
     fn transactions(
         &self,
         _: u64,
-        _: Filter,
+        _: &TransactionSearch,
         _: SortOrder,
         _: PageRequest,
     ) -> Result<Vec<Arc<Transaction>>, HistoryError> {

@@ -56,7 +56,7 @@ fn a_database_that_has_less_than_it_had_answers_nothing_that_it_lacks() {
     // As a standby that lags, or an older backup that was brought back.
     fixture.server.query("CREATE TABLE later AS SELECT * FROM transactions WHERE sequence > 100");
     fixture.server.query("DELETE FROM transactions WHERE sequence > 100; UPDATE model SET applied = 100");
-    let booked = |as_of| model.transactions(as_of, Filter::default(), SortOrder::Oldest, ALL);
+    let booked = |as_of| model.transactions(as_of, &TransactionSearch::default(), SortOrder::Oldest, ALL);
     assert!(matches!(booked(INPUTS), Err(HistoryError::Behind { applied: 100, wanted: INPUTS })));
     assert!(booked(100).is_ok_and(|found| !found.is_empty()));
     fixture.server.query("INSERT INTO transactions SELECT * FROM later; DROP TABLE later");
@@ -75,7 +75,7 @@ fn a_query_sees_all_rows_or_that_they_are_gone_while_they_are_written_anew() {
     let rows_at = |needed| -> Arc<dyn HistoryRows> { rows.clone().at(needed) };
     let damaged = rows_at(INPUTS).orders(&OrderSearch::default(), SortOrder::Oldest, ALL);
     assert!(matches!(damaged, Err(HistoryError::Failed(_))), "{damaged:?}");
-    let booked = || rows_at(INPUTS).transactions(Filter::default(), SortOrder::Oldest, ALL);
+    let booked = || rows_at(INPUTS).transactions(&TransactionSearch::default(), SortOrder::Oldest, ALL);
     let (asked, is_asked) = std::sync::mpsc::channel();
     std::thread::scope(|scope| {
         let until_gone = |asked: std::sync::mpsc::Sender<()>| loop {
@@ -92,7 +92,11 @@ fn a_query_sees_all_rows_or_that_they_are_gone_while_they_are_written_anew() {
         is_asked.recv().unwrap();
         assert_eq!(connect(&mut store), 0);
     });
-    assert!(rows_at(0).transactions(Filter::default(), SortOrder::Oldest, ALL).is_ok_and(|found| found.is_empty()));
+    assert!(
+        rows_at(0)
+            .transactions(&TransactionSearch::default(), SortOrder::Oldest, ALL)
+            .is_ok_and(|found| found.is_empty())
+    );
 }
 
 #[test]
@@ -102,7 +106,7 @@ fn a_changed_column_that_queries_are_narrowed_by_is_damage_and_no_answer() {
     let problem_in = |table: &str| match table {
         "orders" => rows.orders(&OrderSearch::default(), SortOrder::Oldest, ALL).err(),
         "fills" => rows.fills(Filter::default(), ALL).err(),
-        _ => rows.transactions(Filter::default(), SortOrder::Oldest, ALL).err(),
+        _ => rows.transactions(&TransactionSearch::default(), SortOrder::Oldest, ALL).err(),
     };
     let tables = ["orders", "fills", "transactions"];
     let owners = tables.map(|table| ["strategy", "account", "security"].map(|column| (table, column)));

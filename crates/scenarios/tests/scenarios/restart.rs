@@ -4,8 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use bus::History;
-use bus::history::{OrderSearch, PageRequest, SortOrder};
-use domain::query::Filter;
+use bus::history::{OrderSearch, PageRequest, SortOrder, TransactionSearch};
 use scenarios::server::{RunningServer, ServerExit};
 use serde_json::json;
 use storage::lock::DataDirLock;
@@ -147,6 +146,6 @@ fn history(data: &Path) -> String {
     let page = PageRequest { after: 0, limit: 1_000 };
     let orders = model.orders(0, &OrderSearch::default(), SortOrder::Oldest, page).unwrap();
     let events: Vec<_> = orders.iter().map(|order| model.order_events(0, order.int_id.as_str()).unwrap()).collect();
-    let transactions = model.transactions(0, Filter::default(), SortOrder::Oldest, page).unwrap();
+    let transactions = model.transactions(0, &TransactionSearch::default(), SortOrder::Oldest, page).unwrap();
     format!("{orders:#?}\n{events:#?}\n{transactions:#?}")
 }

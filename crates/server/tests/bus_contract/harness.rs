@@ -5,13 +5,13 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bus::history::{
-    Found, HistoryError, OrderSearch, PageRequest, SortOrder, StoredEvent, StoredSample, Stretch, ValueSearch,
+    Found, HistoryError, OrderSearch, PageRequest, SortOrder, StoredEvent, StoredSample, Stretch, TransactionSearch,
+    ValueSearch,
 };
 use bus::inbox::{InboxReceiver, inbox};
 use bus::{Bus, Catalogue, EventFeed, History, Reply, RequestPayload};
 use crossbeam_channel::select;
 use domain::command::{MarketData, RecordTransaction, ReferenceChange};
-use domain::query::Filter;
 use domain::*;
 use engine::{Engine, Outbox};
 use runtime::strategies::protocol::ServerMessage;
@@ -190,7 +190,7 @@ impl History for RecordedHistory {
     fn transactions(
         &self,
         _: u64,
-        _: Filter,
+        _: &TransactionSearch,
         _: SortOrder,
         _: PageRequest,
     ) -> Result<Vec<Arc<Transaction>>, HistoryError> {

@@ -28,7 +28,8 @@ use std::time::Duration;
 
 use bus::History;
 use bus::history::{
-    Found, HistoryError, OrderSearch, PageRequest, SortOrder, StoredEvent, StoredSample, Stretch, ValueSearch,
+    Found, HistoryError, OrderSearch, PageRequest, SortOrder, StoredEvent, StoredSample, Stretch, TransactionSearch,
+    ValueSearch,
 };
 use domain::query::Filter;
 use domain::{Fill, Order, OrderStatus, PublishedEvent, Transaction, TransactionId};
@@ -262,11 +263,11 @@ impl History for ReadModel {
     fn transactions(
         &self,
         as_of: u64,
-        filter: Filter,
+        search: &TransactionSearch,
         sort: SortOrder,
         page: PageRequest,
     ) -> Result<Vec<Arc<Transaction>>, HistoryError> {
-        self.rows_at(as_of)?.transactions(filter, sort, page)
+        self.rows_at(as_of)?.transactions(search, sort, page)
     }
 
     fn transaction(&self, as_of: u64, id: TransactionId) -> Result<Option<Arc<Transaction>>, HistoryError> {

@@ -1,9 +1,9 @@
-//! Search columns of an order, the same for every store.
+//! Search columns of orders and transactions, the same for every store.
 
 use bus::history::SourceSearch;
-use domain::Order;
+use domain::{Order, Transaction};
 
-/// Separator between the names of an order, so that no part is found across them.
+/// Separator between names, so that no part is found across them.
 const NAME_SEPARATOR: &str = "\n";
 
 /// Search columns of an order, besides its ids.
@@ -18,9 +18,21 @@ impl SearchColumns {
     pub fn from_order(order: &Order) -> Self {
         let further = [&order.ext_id, &order.cl_ord_id, &order.reference].into_iter().flatten();
         let names = std::iter::once(order.int_id.as_str()).chain(further.map(|name| &**name));
-        let words = names.collect::<Vec<_>>().join(NAME_SEPARATOR).to_lowercase();
+        let words = joined(names);
         Self { at: order.at.0, status: order.status().name(), source: order.source.to_string(), words }
     }
+}
+
+/// What a transaction is found by: its uuid, the ids of its execution and of its order, and its note.
+pub fn transaction_words(booked: &Transaction) -> String {
+    let uuid = booked.uuid.to_string();
+    let order = booked.int_order_id.as_ref().map(|id| id.as_str());
+    let further = [&booked.ext_id, &booked.ext_order_id, &booked.description].into_iter().flatten();
+    joined(std::iter::once(uuid.as_str()).chain(order).chain(further.map(|name| &**name)))
+}
+
+fn joined<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    names.collect::<Vec<_>>().join(NAME_SEPARATOR).to_lowercase()
 }
 
 /// The first and the last source of those that are meant, in the order of their bytes.

@@ -6,7 +6,8 @@
 use std::sync::Arc;
 
 use bus::history::{
-    Found, HistoryError, OrderSearch, PageRequest, SortOrder, StoredEvent, StoredSample, Stretch, ValueSearch,
+    Found, HistoryError, OrderSearch, PageRequest, SortOrder, StoredEvent, StoredSample, Stretch, TransactionSearch,
+    ValueSearch,
 };
 use domain::query::Filter;
 use domain::{Fill, Order, OrderStatus, PublishedEvent, Transaction, TransactionId};
@@ -60,7 +61,7 @@ pub trait HistoryRows: Send + Sync {
 
     fn transactions(
         &self,
-        filter: Filter,
+        search: &TransactionSearch,
         sort: SortOrder,
         page: PageRequest,
     ) -> Result<Vec<Arc<Transaction>>, HistoryError>;

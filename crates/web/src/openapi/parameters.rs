@@ -68,9 +68,13 @@ fn in_query_of(row: &Endpoint, name: &str) -> (&'static str, Value) {
             json!({ "type": "string", "examples": ["1,2,3"] }),
         ),
         "security" => ("only of this security, by id or symbol", text()),
+        "text" if row.handler == "history::transactions" => (
+            "a part of uuid, extId, intOrderId, extOrderId or description, or of the security's symbol, in whatever case",
+            search_text(),
+        ),
         "text" => (
             "a part of intId, extId, clOrdId or reference, or of the security's symbol, in whatever case",
-            json!({ "type": "string", "minLength": 1, "maxLength": crate::rest::trading::order_search::SEARCH_TEXT_MAX, "pattern": "[^\\s]" }),
+            search_text(),
         ),
         "source" => (
             "only from these, separated by commas: REST, UI, STRATEGY, PLATFORM, FIX, FIX:<CompID>",
@@ -109,6 +113,11 @@ fn in_query_of(row: &Endpoint, name: &str) -> (&'static str, Value) {
         "after" => after(row),
         _ => limit(row),
     }
+}
+
+fn search_text() -> Value {
+    let longest = crate::rest::trading::order_search::SEARCH_TEXT_MAX;
+    json!({ "type": "string", "minLength": 1, "maxLength": longest, "pattern": "[^\\s]" })
 }
 
 /// A sequence, epoch milliseconds of which the nanoseconds fit into 64 bits, or an instant.

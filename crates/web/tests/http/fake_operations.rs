@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use bus::history::{
-    Found, HistoryError, OrderSearch, PageRequest, SortOrder, StoredEvent, StoredSample, Stretch, ValueSearch,
+    Found, HistoryError, OrderSearch, PageRequest, SortOrder, StoredEvent, StoredSample, Stretch, TextSearch,
+    TransactionSearch, ValueSearch,
 };
 use bus::operations::{
     BarStore, BrokerEndpoints, ClusterView, FixSessionAdmin, FixSessionCommand, FixSessionError, FixSessionStatus,
@@ -144,6 +145,7 @@ pub(crate) struct FakeHistory {
     pub(crate) behind: Option<u64>,
     pub(crate) queries: Mutex<Vec<(u64, Filter, SortOrder, PageRequest)>>,
     pub(crate) searched: Mutex<Vec<OrderSearch>>,
+    pub(crate) transaction_text: Mutex<Option<TextSearch>>,
     pub(crate) samples: Vec<StoredSample>,
     pub(crate) valued: Mutex<Vec<ValueSearch>>,
 }
@@ -176,11 +178,12 @@ impl History for FakeOperations {
     fn transactions(
         &self,
         as_of: u64,
-        filter: Filter,
+        search: &TransactionSearch,
         sort: SortOrder,
         page: PageRequest,
     ) -> Result<Vec<Arc<Transaction>>, HistoryError> {
-        self.history.note(as_of, filter, sort, page)?;
+        self.history.note(as_of, search.filter, sort, page)?;
+        *self.history.transaction_text.lock().unwrap() = search.text.clone();
         Ok(self.history.transactions.clone())
     }
 

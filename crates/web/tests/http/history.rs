@@ -99,6 +99,17 @@ fn orders_are_looked_for_by_words_and_by_what_they_are() {
 }
 
 #[test]
+fn transactions_are_looked_for_by_words() {
+    let server = remembering(FakeHistory::default());
+    assert_eq!(code(&server.get("/rest/history/transaction?text=AAP&account=ALPHA")), "200 -");
+    let expected = TextSearch { part: "aap".into(), securities: vec![SecurityId(1)] };
+    assert_eq!(*server.program.history.transaction_text.lock().unwrap(), Some(expected));
+    let empty = server.get("/rest/history/transaction?text=%20");
+    assert_eq!(code(&empty), "400 malformed-parameter");
+    assert!(empty.contains("text must be a part of a name or a note, of 1 to 100 characters"), "{empty}");
+}
+
+#[test]
 fn a_search_that_cannot_be_is_refused_by_name() {
     let server = remembering(FakeHistory::default());
     let long = "x".repeat(101);

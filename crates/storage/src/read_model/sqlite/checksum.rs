@@ -35,7 +35,7 @@ const TABLES: [Table; 7] = [
     },
     Table {
         name: "transactions",
-        columns: &["id", "sequence", "ordinal", "strategy", "account", "security"],
+        columns: &["id", "sequence", "ordinal", "strategy", "account", "security", "words"],
         key: &["id"],
     },
     Table {
@@ -122,6 +122,11 @@ pub(crate) fn newest_event(connection: &Connection) -> rusqlite::Result<Option<u
 /// Gives the rows of an older file their checksums.
 pub(crate) fn backfill(connection: &Connection) -> rusqlite::Result<()> {
     TABLES.iter().try_for_each(|table| fill_table(connection, table))
+}
+
+/// Gives the rows of one table anew what their checksums are now.
+pub(crate) fn backfill_table(connection: &Connection, name: &str) -> rusqlite::Result<()> {
+    TABLES.iter().filter(|table| table.name == name).try_for_each(|table| fill_table(connection, table))
 }
 
 fn fill_table(connection: &Connection, table: &Table) -> rusqlite::Result<()> {

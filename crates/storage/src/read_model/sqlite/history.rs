@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bus::history::{
-    Found, HistoryError, OrderSearch, PageRequest, SortOrder, StoredEvent, StoredSample, Stretch, ValueSearch,
+    Found, HistoryError, OrderSearch, PageRequest, SortOrder, StoredEvent, StoredSample, Stretch, TransactionSearch,
+    ValueSearch,
 };
 use domain::query::Filter;
 use domain::{Fill, Order, OrderStatus, Timestamp, Transaction, TransactionId};
@@ -23,14 +24,6 @@ use crate::read_model::store::HistoryRows;
 
 // Behind key and payload stand the values that the checksums cover, each row's with its own. An event that is not found
 // under its number gives no checksum, and so is an error too and not a shorter list.
-const TRANSACTIONS: ListQuery = ListQuery {
-    rows: "id, payload, sequence, ordinal, at, class, events.checksum,
-        id, sequence, ordinal, strategy, account, security, transactions.checksum
-        FROM transactions LEFT JOIN events USING (sequence, ordinal)",
-    key: "id",
-    order: &["id"],
-    link: TRANSACTION_LINK,
-};
 const FILLS: ListQuery = ListQuery {
     rows: "sequence, payload, sequence, ordinal, at, class, events.checksum,
         sequence, ordinal, strategy, account, security, fills.checksum
@@ -40,7 +33,7 @@ const FILLS: ListQuery = ListQuery {
     link: 7..12,
 };
 const TRANSACTION: &str = "SELECT id, payload, sequence, ordinal, at, class, events.checksum,
-    id, sequence, ordinal, strategy, account, security, transactions.checksum
+    id, sequence, ordinal, strategy, account, security, words, transactions.checksum
     FROM transactions LEFT JOIN events USING (sequence, ordinal) WHERE id = ?1";
 const ORDER_EVENTS: &str = "SELECT orders.id, events.payload, sequence, ordinal, events.at, class, events.checksum,
     order_id, sequence, ordinal, order_events.checksum
@@ -57,7 +50,7 @@ const EVENTS_BEHIND: &str = "SELECT sequence, payload, sequence, ordinal, at, cl
 const EVENT: Range<usize> = 1..6;
 const ORDER: Range<usize> = 0..10;
 const VALUE_SAMPLE: Range<usize> = 1..6;
-const TRANSACTION_LINK: Range<usize> = 7..13;
+const TRANSACTION_LINK: Range<usize> = 7..14;
 const ORDER_EVENT_LINK: Range<usize> = 7..10;
 
 /// Answers queries from a pool of connections.
@@ -113,11 +106,15 @@ impl HistoryRows for SqliteRows {
 
     fn transactions(
         &self,
-        filter: Filter,
+        search: &TransactionSearch,
         sort: SortOrder,
         page: PageRequest,
     ) -> Result<Vec<Arc<Transaction>>, HistoryError> {
-        self.query(|connection| TRANSACTIONS.read(connection, filter, sort, page))
+        let statement = SearchStatement::from_transactions(search, sort, page);
+        let read = |row: &Row<'_>| decode_event(row, TRANSACTION_LINK).map(Arc::new);
+        self.query(|connection| {
+            select(connection, &statement.text, params_from_iter(statement.values()), page.limit, read)
+        })
     }
 
     fn transaction(&self, id: TransactionId) -> Result<Option<Arc<Transaction>>, HistoryError> {

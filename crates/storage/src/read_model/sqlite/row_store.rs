@@ -11,7 +11,7 @@ use rusqlite::types::ValueRef;
 use super::checksum::{self, integer};
 use super::file;
 use crate::read_model::batch_rows::{EventPlace, RowWriter, write_rows};
-use crate::read_model::search_columns::SearchColumns;
+use crate::read_model::search_columns::{SearchColumns, transaction_words};
 use crate::read_model::store::{EventBatch, RowStore, StoreProblem};
 
 /// What is written survives a power cut after this time, so that the older of two snapshots is of use after one.
@@ -21,7 +21,8 @@ const INSERT_EVENT: &str = "INSERT INTO events (payload, sequence, ordinal, at, 
     VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
 const INSERT_ORDER_EVENT: &str = "INSERT INTO order_events VALUES (?1, ?2, ?3, ?4)";
 const INSERT_FILL: &str = "INSERT INTO fills VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
-const INSERT_TRANSACTION: &str = "INSERT OR REPLACE INTO transactions VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+const INSERT_TRANSACTION: &str = "INSERT OR REPLACE INTO transactions
+    (id, sequence, ordinal, strategy, account, security, words, checksum) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
 // Of what is indexed the names of an order can change: the venue gives it one, and its note may be another. A claim changes its
 // strategy.
 const UPSERT_ORDER: &str = "INSERT INTO orders
@@ -125,7 +126,9 @@ impl RowWriter for SqliteRowWriter<'_> {
         let (strategy, account) = (integer(transaction.strategy.0)?, integer(transaction.account.0)?);
         let [sequence, ordinal] = values(place)?;
         let id = integer(transaction.id.0)?;
-        self.execute(INSERT_TRANSACTION, &[id, sequence, ordinal, strategy, account, security])
+        let words = transaction_words(transaction);
+        let words = ValueRef::Text(words.as_bytes());
+        self.execute(INSERT_TRANSACTION, &[id, sequence, ordinal, strategy, account, security, words])
     }
 
     fn order(&mut self, order: &Order, payload: &[u8]) -> rusqlite::Result<()> {

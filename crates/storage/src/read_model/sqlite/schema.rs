@@ -8,7 +8,7 @@ use rusqlite::Connection;
 
 use super::{checksum, search};
 
-const STEPS: [&str; 4] = [
+const STEPS: [&str; 5] = [
     "
     CREATE TABLE model (
         one      INTEGER PRIMARY KEY CHECK (one = 1),
@@ -100,9 +100,15 @@ const STEPS: [&str; 4] = [
     CREATE INDEX value_samples_by_at  ON value_samples (scope, at, sequence);
     CREATE INDEX value_samples_by_day ON value_samples (scope, day, sequence);
 ",
+    "
+    ALTER TABLE transactions ADD COLUMN words TEXT NOT NULL DEFAULT '';
+    CREATE INDEX transactions_by_words ON transactions (words);
+",
 ];
 /// From this step on orders can be searched; older rows are filled in.
 const SEARCH_STEP: usize = 2;
+/// From this step on transactions can be searched by text; older rows are filled in.
+const TRANSACTION_SEARCH_STEP: usize = 5;
 /// From this step on every row has a checksum; older rows get theirs.
 const CHECKSUM_STEP: usize = 3;
 
@@ -140,6 +146,9 @@ pub(crate) fn migrate(connection: &mut Connection) -> rusqlite::Result<()> {
     }
     if (1..SEARCH_STEP).contains(&seen) {
         search::backfill(&transaction)?;
+    }
+    if (1..TRANSACTION_SEARCH_STEP).contains(&seen) {
+        search::backfill_transactions(&transaction)?;
     }
     if (1..CHECKSUM_STEP).contains(&seen) {
         checksum::backfill(&transaction)?;

@@ -1,13 +1,20 @@
-//! Order search: indexed columns for status, source, time and names. A part of a name is searched in the index alone,
-//! which is small, and not in the orders.
+//! Search of orders and transactions: indexed columns for status, source, time and names. A part of a name is searched in the
+//! index alone, which is small, and not in the rows.
 
-use bus::history::{OrderSearch, PageRequest, SortOrder};
-use domain::Order;
+use bus::history::{OrderSearch, PageRequest, SortOrder, TextSearch, TransactionSearch};
+use domain::query::Filter;
+use domain::{Order, Transaction};
 use rusqlite::types::Value;
 use rusqlite::{Connection, params};
 
+use super::checksum;
 use super::rows::{ORDER_COLUMNS, bound};
-use crate::read_model::search_columns::{SearchColumns, source_bounds};
+use crate::read_model::search_columns::{SearchColumns, source_bounds, transaction_words};
+
+// Behind key and payload stand the values that the checksums cover, each row's with its own.
+const TRANSACTION_ROWS: &str = "SELECT id, payload, sequence, ordinal, at, class, events.checksum,
+    id, sequence, ordinal, strategy, account, security, words, transactions.checksum
+    FROM transactions LEFT JOIN events USING (sequence, ordinal)";
 
 /// Gives the orders of an older file what they are searched by.
 pub(crate) fn backfill(connection: &Connection) -> rusqlite::Result<()> {
@@ -24,6 +31,20 @@ pub(crate) fn backfill(connection: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
+/// Gives the transactions of an older file what they are searched by, and their checksums that cover it.
+pub(crate) fn backfill_transactions(connection: &Connection) -> rusqlite::Result<()> {
+    let rows = "SELECT id, payload FROM transactions JOIN events USING (sequence, ordinal)";
+    let mut booked = connection.prepare(rows)?;
+    let mut update = connection.prepare("UPDATE transactions SET words = ?2 WHERE id = ?1")?;
+    let mut rows = booked.query([])?;
+    while let Some(row) = rows.next()? {
+        let id: i64 = row.get(0)?;
+        let transaction: Transaction = super::rows::decode(row)?;
+        update.execute(params![id, transaction_words(&transaction)])?;
+    }
+    checksum::backfill_table(connection, "transactions")
+}
+
 /// A statement with the values of its parameters.
 pub(crate) struct SearchStatement {
     pub(crate) text: String,
@@ -33,19 +54,37 @@ pub(crate) struct SearchStatement {
 impl SearchStatement {
     /// Orders by id, with what narrows them and nothing else, so that SQLite takes an index where there is one.
     pub(crate) fn from_search(search: &OrderSearch, sort: SortOrder, page: PageRequest) -> Self {
-        let (beyond, direction) = match sort {
-            SortOrder::Oldest => (">", "ASC"),
-            SortOrder::Newest => ("<", "DESC"),
-        };
-        let start = format!("SELECT {ORDER_COLUMNS} FROM orders WHERE id {beyond} ?");
-        let mut statement = Self { text: start, values: vec![Value::Integer(bound(page.after))] };
-        statement.filter_by_ids(search);
+        let mut statement = Self::after(&format!("SELECT {ORDER_COLUMNS} FROM orders"), sort, page);
+        statement.filter_by_ids(search.filter);
         statement.filter_by_time(search);
         statement.filter_by_status(search);
         statement.filter_by_source(search);
-        statement.filter_by_text(search);
-        statement.text.push_str(&format!(" ORDER BY id {direction}"));
-        statement
+        statement.filter_by_text("orders", search.text.as_ref());
+        statement.sorted(sort)
+    }
+
+    /// The same of transactions.
+    pub(crate) fn from_transactions(search: &TransactionSearch, sort: SortOrder, page: PageRequest) -> Self {
+        let mut statement = Self::after(TRANSACTION_ROWS, sort, page);
+        statement.filter_by_ids(search.filter);
+        statement.filter_by_text("transactions", search.text.as_ref());
+        statement.sorted(sort)
+    }
+
+    fn after(rows: &str, sort: SortOrder, page: PageRequest) -> Self {
+        let beyond = match sort {
+            SortOrder::Oldest => ">",
+            SortOrder::Newest => "<",
+        };
+        Self { text: format!("{rows} WHERE id {beyond} ?"), values: vec![Value::Integer(bound(page.after))] }
+    }
+
+    fn sorted(mut self, sort: SortOrder) -> Self {
+        self.text.push_str(match sort {
+            SortOrder::Oldest => " ORDER BY id ASC",
+            SortOrder::Newest => " ORDER BY id DESC",
+        });
+        self
     }
 
     pub(crate) fn values(&self) -> impl Iterator<Item = &Value> {
@@ -58,8 +97,7 @@ impl SearchStatement {
         self.values.extend(values);
     }
 
-    fn filter_by_ids(&mut self, search: &OrderSearch) {
-        let filter = search.filter;
+    fn filter_by_ids(&mut self, filter: Filter) {
         let ids = [
             ("strategy = ?", filter.strategy.map(|id| id.0)),
             ("account = ?", filter.account.map(|id| id.0)),
@@ -98,9 +136,9 @@ impl SearchStatement {
         }
     }
 
-    fn filter_by_text(&mut self, search: &OrderSearch) {
-        let Some(text) = &search.text else { return };
-        let names = "id IN (SELECT id FROM orders INDEXED BY orders_by_words WHERE instr(words, ?) > 0)";
+    fn filter_by_text(&mut self, table: &str, text: Option<&TextSearch>) {
+        let Some(text) = text else { return };
+        let names = format!("id IN (SELECT id FROM {table} INDEXED BY {table}_by_words WHERE instr(words, ?) > 0)");
         // Written out, because a statement takes fewer values than there may be securities.
         let securities = text.securities.iter().map(|id| bound(id.0).to_string()).collect::<Vec<_>>().join(", ");
         self.and(&format!("({names} OR security IN ({securities}))"), [Value::Text(text.part.clone())]);

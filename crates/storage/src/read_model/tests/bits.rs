@@ -55,7 +55,9 @@ fn answers(model: &ReadModel) -> [Result<String, HistoryError>; 3] {
     [
         model.orders(as_of, &OrderSearch::default(), SortOrder::Oldest, ALL).map(|found| format!("{found:?}")),
         model.fills(as_of, Filter::default(), ALL).map(|found| format!("{found:?}")),
-        model.transactions(as_of, Filter::default(), SortOrder::Oldest, ALL).map(|found| format!("{found:?}")),
+        model
+            .transactions(as_of, &TransactionSearch::default(), SortOrder::Oldest, ALL)
+            .map(|found| format!("{found:?}")),
     ]
 }
 
@@ -133,7 +135,10 @@ pub(super) fn take_checksums_away(file: &rusqlite::Connection) {
     for table in ["model", "events", "orders", "order_events", "fills", "transactions"] {
         file.execute_batch(&format!("ALTER TABLE {table} DROP COLUMN checksum")).unwrap();
     }
-    file.execute_batch("DROP TABLE value_samples").unwrap();
+    file.execute_batch(
+        "DROP TABLE value_samples; DROP INDEX transactions_by_words; ALTER TABLE transactions DROP COLUMN words",
+    )
+    .unwrap();
 }
 
 #[test]

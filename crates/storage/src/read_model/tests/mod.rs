@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use bus::History;
-use bus::history::{HistoryError, OrderSearch, PageRequest, SortOrder, Stretch};
+use bus::history::{HistoryError, OrderSearch, PageRequest, SortOrder, Stretch, TransactionSearch};
 use domain::event::{Alarm, AlarmLevel, LifeCycle, SessionChange};
 use domain::order::{BaseState, ExecType, OrderTerms, PendingRequest};
 use domain::query::Filter;
@@ -226,7 +226,7 @@ fn contents(model: &ReadModel) -> String {
     let orders = model.orders(as_of, &OrderSearch::default(), SortOrder::Oldest, ALL).unwrap();
     let events: Vec<_> = orders.iter().map(|order| model.order_events(as_of, order.int_id.as_str())).collect();
     let fills = model.fills(as_of, Filter::default(), ALL).unwrap();
-    let transactions = model.transactions(as_of, Filter::default(), SortOrder::Oldest, ALL).unwrap();
+    let transactions = model.transactions(as_of, &TransactionSearch::default(), SortOrder::Oldest, ALL).unwrap();
     let log = model.events(as_of, ALL).unwrap();
     format!("{orders:?}\n{events:?}\n{fills:?}\n{transactions:?}\n{log:?}")
 }

@@ -1,6 +1,6 @@
 //! Order searches, in a long history and in a file of an older version.
 
-use bus::history::{SourceSearch, TextSearch};
+use bus::history::{SourceSearch, TextSearch, TransactionSearch};
 use domain::order::OrdStatus;
 use rusqlite::Connection;
 
@@ -131,18 +131,42 @@ fn every_search_has_an_index() {
     told(&model, 10);
     model.stop().unwrap();
     let file = Connection::open(fixture.file()).unwrap();
-    let plan = |search: &OrderSearch| -> String {
-        let statement = sqlite::search::SearchStatement::from_search(search, SortOrder::Newest, ALL);
+    let plan_of = |statement: &sqlite::search::SearchStatement| -> String {
         let mut explain = file.prepare(&format!("EXPLAIN QUERY PLAN {}", statement.text)).unwrap();
         let rows = explain.query_map(rusqlite::params_from_iter(statement.values()), |row| row.get::<_, String>(3));
         rows.unwrap().map(Result::unwrap).collect::<Vec<_>>().join("; ")
     };
+    let plan =
+        |search: &OrderSearch| plan_of(&sqlite::search::SearchStatement::from_search(search, SortOrder::Newest, ALL));
     let searched = plan(&text("desk"));
     assert!(searched.contains("SCAN orders USING COVERING INDEX orders_by_words"), "{searched}");
+    let by_text = TransactionSearch { text: text("desk").text, ..TransactionSearch::default() };
+    let of_transactions = sqlite::search::SearchStatement::from_transactions(&by_text, SortOrder::Newest, ALL);
+    let searched = plan_of(&of_transactions);
+    assert!(searched.contains("SCAN transactions USING COVERING INDEX transactions_by_words"), "{searched}");
     let fix = OrderSearch { sources: vec![SourceSearch::Exactly("UI".into())], ..OrderSearch::default() };
     assert!(plan(&fix).contains("orders_by_source"), "{}", plan(&fix));
     let dated = OrderSearch { from: Some(Timestamp(5)), to: Some(Timestamp(6)), ..OrderSearch::default() };
     assert!(plan(&dated).contains("orders_by_at"), "{}", plan(&dated));
+}
+
+/// A file of the version before: its transactions have no words, and checksums without them.
+#[test]
+fn transactions_of_an_older_program_are_found_too() {
+    let fixture = ReadModelFixture::after_the_day();
+    let file = Connection::open(fixture.file()).unwrap();
+    file.execute_batch("DROP INDEX transactions_by_words; ALTER TABLE transactions DROP COLUMN words").unwrap();
+    file.execute("UPDATE transactions SET checksum = 1", []).unwrap();
+    file.pragma_update(None, "user_version", 4).unwrap();
+    drop(file);
+    let model = fixture.open();
+    let part = Uuid::mint(1, 2).to_string();
+    let search = TransactionSearch { text: text(&part).text, ..TransactionSearch::default() };
+    let found = model.transactions(8, &search, SortOrder::Oldest, ALL).unwrap();
+    assert_eq!(found.iter().map(|booked| booked.id.0).collect::<Vec<_>>(), [2]);
+    drop(model);
+    let model = fixture.open();
+    assert_eq!((model.applied(), contents(&model)), (8, contents_after(8)), "checked row by row");
 }
 
 #[test]

@@ -43,7 +43,7 @@ fn lists_are_narrowed_by_strategy_account_and_security() {
             .iter()
             .map(|order| order.id.0)
             .collect::<Vec<_>>();
-        let booked = model.transactions(8, filter, SortOrder::Oldest, ALL).unwrap();
+        let booked = model.transactions(8, &filter.into(), SortOrder::Oldest, ALL).unwrap();
         let fills = model.fills(8, filter, ALL).unwrap();
         (orders, booked.iter().map(|booking| booking.id.0).collect::<Vec<_>>(), fills.len())
     };
@@ -80,7 +80,7 @@ fn the_newest_come_first_where_that_is_wanted() {
     let page = |after, limit| {
         let (any, page) = (Filter::default(), PageRequest { after, limit });
         let orders = model.orders(8, &any.into(), SortOrder::Newest, page).unwrap();
-        let booked = model.transactions(8, any, SortOrder::Newest, page).unwrap();
+        let booked = model.transactions(8, &any.into(), SortOrder::Newest, page).unwrap();
         let orders: Vec<_> = orders.iter().map(|order| order.id.0).collect();
         (orders, booked.iter().map(|booked| booked.id.0).collect::<Vec<_>>())
     };

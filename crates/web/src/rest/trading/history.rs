@@ -13,7 +13,7 @@ use crate::extract::{PathText, QueryExtension};
 use crate::lists::list_format::ListFormat;
 use crate::problem::Problem;
 use crate::response;
-use crate::rest::trading::order_search::order_search;
+use crate::rest::trading::order_search::{order_search, transaction_search};
 
 pub(crate) async fn orders(
     State(state): State<AppState>,
@@ -50,8 +50,8 @@ pub(crate) async fn transactions(
     Extension(parameters): QueryExtension,
     form: ListFormat,
 ) -> Result<Response, Problem> {
-    let (filter, (sort, page)) = (parameters.filter(&state.reference())?, parameters.sorted_page()?);
-    let (as_of, booked) = state.history(move |history, as_of| history.transactions(as_of, filter, sort, page)).await?;
+    let (search, (sort, page)) = (transaction_search(&parameters, &state.reference())?, parameters.sorted_page()?);
+    let (as_of, booked) = state.history(move |history, as_of| history.transactions(as_of, &search, sort, page)).await?;
     let list = response::list(form, booked, |booked, text| json::write(&TransactionVO::from_domain(booked), text));
     Ok(response::with_sequence(as_of, list))
 }

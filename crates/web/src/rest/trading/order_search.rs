@@ -1,6 +1,6 @@
-//! Order search in history: by words, ids, source, status and time.
+//! Search of orders and transactions in history: by words, ids, source, status and time.
 
-use bus::history::{OrderSearch, SourceSearch, TextSearch};
+use bus::history::{OrderSearch, SourceSearch, TextSearch, TransactionSearch};
 use domain::order::OrdStatus;
 use domain::{ReferenceData, Timestamp};
 
@@ -25,6 +25,14 @@ pub(crate) fn order_search(parameters: &QueryParameters, reference: &ReferenceDa
         from: instant(parameters, "from")?,
         to: instant(parameters, "to")?,
     })
+}
+
+pub(crate) fn transaction_search(
+    parameters: &QueryParameters,
+    reference: &ReferenceData,
+) -> Result<TransactionSearch, Problem> {
+    let text = parameters.get("text").map(|text| text_search(text, reference)).transpose()?;
+    Ok(TransactionSearch { filter: parameters.filter(reference)?, text })
 }
 
 /// History has no symbols, so the matching securities are looked up here.
