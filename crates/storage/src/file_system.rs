@@ -24,6 +24,10 @@ pub trait FileSystem: Send + Sync {
     /// Durable when it returns, as `rename` is.
     fn remove(&self, path: &Path) -> io::Result<()>;
     fn sync_folder(&self, folder: &Path) -> io::Result<()>;
+    /// A second name for a file, where both are on one disk.
+    fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::hard_link(from, to)
+    }
     /// Cuts the file to that length; durable when it returns, with all that was written before.
     fn truncate(&self, path: &Path, length: u64) -> io::Result<()>;
 }
@@ -69,6 +73,30 @@ impl WritableFile for File {
 
     fn sync(&self) -> io::Result<()> {
         self.sync_data()
+    }
+}
+
+/// Writes a file from its beginning on.
+pub(crate) struct SequentialWriter {
+    pub(crate) file: Box<dyn WritableFile>,
+    pub(crate) offset: u64,
+}
+
+impl SequentialWriter {
+    pub(crate) fn create(disk: &dyn FileSystem, path: &Path) -> io::Result<Self> {
+        Ok(Self { file: disk.create(path)?, offset: 0 })
+    }
+}
+
+impl io::Write for SequentialWriter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.file.write_at(bytes, self.offset)?;
+        self.offset += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

@@ -152,6 +152,14 @@ impl FileSystem for RecordingDisk {
         Ok(())
     }
 
+    /// What has a second name was synced under its first.
+    fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
+        let bytes = fs::read(from)?;
+        let linked = self.create(to)?;
+        linked.write_at(&bytes, 0)?;
+        linked.sync()
+    }
+
     fn truncate(&self, path: &Path, length: u64) -> io::Result<()> {
         OsFileSystem.truncate(path, length)
     }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::StorageError;
-use crate::file_system::{FileSystem, WritableFile, parent};
+use crate::file_system::{FileSystem, OsFileSystem, SequentialWriter, parent};
 
 /// The folder of packed segments inside a data folder.
 pub const ARCHIVE: &str = "archive";
@@ -37,29 +37,11 @@ pub(crate) fn is_packed(path: &Path) -> bool {
 /// On the disk when it returns.
 pub(crate) fn pack(disk: &dyn FileSystem, segment: &Path, to: &Path) -> io::Result<()> {
     let mut from = File::open(segment)?;
-    let mut encoder = zstd::Encoder::new(SequentialWriter { file: disk.create(to)?, offset: 0 }, LEVEL)?;
+    let mut encoder = zstd::Encoder::new(SequentialWriter::create(disk, to)?, LEVEL)?;
     encoder.include_checksum(true)?;
     encoder.set_pledged_src_size(Some(from.metadata()?.len()))?;
     io::copy(&mut from, &mut encoder)?;
     encoder.finish()?.file.sync()
-}
-
-/// Writes a file from its beginning on.
-struct SequentialWriter {
-    file: Box<dyn WritableFile>,
-    offset: u64,
-}
-
-impl io::Write for SequentialWriter {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.file.write_at(bytes, self.offset)?;
-        self.offset += written as u64;
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
 }
 
 /// The segment in a file that has no name any more.
@@ -71,25 +53,30 @@ pub(crate) fn unpack(path: &Path) -> Result<File, StorageError> {
     let file = options.read(true).write(true).create_new(true).mode(OWNER_ONLY).open(&unnamed);
     let file = file.and_then(|file| fs::remove_file(&unnamed).map(|()| file));
     let file = file.map_err(StorageError::io("create", &unnamed))?;
-    unpack_into(path, &file)?;
+    unpack_into(path, &mut &file)?;
     Ok(file)
 }
 
 /// The segment as a file of that name, on the disk when it returns.
 pub(crate) fn unpack_to(path: &Path, to: &Path) -> Result<(), StorageError> {
-    let file = File::create(to).map_err(StorageError::io("create", to))?;
-    unpack_into(path, &file)?;
-    file.sync_all().map_err(StorageError::io("sync", to))
+    unpack_on(&OsFileSystem, path, to)
 }
 
-fn unpack_into(path: &Path, mut file: &File) -> Result<(), StorageError> {
+/// As [`unpack_to`], through a file system of the caller.
+pub(crate) fn unpack_on(disk: &dyn FileSystem, path: &Path, to: &Path) -> Result<(), StorageError> {
+    let mut writer = SequentialWriter::create(disk, to).map_err(StorageError::io("create", to))?;
+    unpack_into(path, &mut writer)?;
+    writer.file.sync().map_err(StorageError::io("sync", to))
+}
+
+fn unpack_into(path: &Path, file: &mut dyn io::Write) -> Result<(), StorageError> {
     let mut decoder = decoder(path)?;
     let mut chunk = vec![0; 128 << 10];
     loop {
         // What cannot be unpacked is damaged; what cannot be written is another trouble.
         match decoder.read(&mut chunk).map_err(|error| damaged(path, &error))? {
             0 => return Ok(()),
-            length => io::Write::write_all(&mut file, &chunk[..length]).map_err(StorageError::io("unpack", path))?,
+            length => file.write_all(&chunk[..length]).map_err(StorageError::io("unpack", path))?,
         }
     }
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use crate::StorageError;
 use crate::block::BlockPosition;
-use crate::file_system::{FileSystem, OsFileSystem};
+use crate::file_system::{FileSystem, OsFileSystem, SequentialWriter};
 use crate::journal::format::chain::{ChainHash, InstanceId};
 use crate::journal::format::floor::{self, JournalFloor};
 use crate::journal::format::frame::{FrameBuilder, JournalFrame, RecordCursor};
@@ -131,6 +131,18 @@ pub fn back_up(
     to: BackupFolders<'_>,
     progress: &mut dyn FnMut(ScanProgress),
 ) -> Result<CopiedJournal, StorageError> {
+    back_up_on(&OsFileSystem, data_folder, limit, earlier, to, progress)
+}
+
+/// As [`back_up`], through a file system of the caller.
+pub fn back_up_on(
+    disk: &dyn FileSystem,
+    data_folder: &Path,
+    limit: u64,
+    earlier: EarlierCopies<'_>,
+    to: BackupFolders<'_>,
+    progress: &mut dyn FnMut(ScanProgress),
+) -> Result<CopiedJournal, StorageError> {
     let folder = data_folder.join(crate::journal::FOLDER);
     let listed: Vec<_> = segment::list(&folder)?.into_iter().filter(|(first, _)| *first <= limit).collect();
     let begins = floor::read_floor(&folder)?;
@@ -142,7 +154,7 @@ pub fn back_up(
         check_again(&segments, floor.as_ref(), to.sealed)?;
     }
     let total = unknown_bytes(&listed, &earlier);
-    let mut work = BackupWork { to, begins, before: None, read: 0, total, progress };
+    let mut work = BackupWork { disk, to, begins, before: None, read: 0, total, progress };
     for (index, (first, path)) in listed.iter().enumerate() {
         let copied = match listed.get(index + 1) {
             Some((_, next)) => work.sealed(path, next, earlier.find(*first))?,
@@ -150,8 +162,8 @@ pub fn back_up(
         };
         segments.extend(copied);
     }
-    sync_folder(to.sealed)?;
-    sync_folder(to.tail)?;
+    sync_folder(disk, to.sealed)?;
+    sync_folder(disk, to.tail)?;
     let Some(before) = work.before.filter(|_| !segments.is_empty()) else {
         let reason = format!("there is no record in {} yet", folder.display());
         return Err(StorageError::Setting { name: "backup", reason });
@@ -184,6 +196,7 @@ fn unknown_bytes(listed: &[(u64, PathBuf)], earlier: &EarlierCopies<'_>) -> u64 
 }
 
 struct BackupWork<'a> {
+    disk: &'a dyn FileSystem,
     to: BackupFolders<'a>,
     /// Where the journal begins.
     begins: Option<JournalFloor>,
@@ -222,13 +235,13 @@ impl BackupWork<'_> {
         let unfinished = target.with_extension(UNFINISHED_EXTENSION);
         let found = Segment::look(path.to_owned())?;
         if packed::is_packed(&found.path) {
-            packed::unpack_to(&found.path, &unfinished)?;
+            packed::unpack_on(self.disk, &found.path, &unfinished)?;
         } else {
-            link_or_copy(path, &unfinished).map_err(StorageError::io("copy", path))?;
+            link_or_copy(self.disk, path, &unfinished).map_err(StorageError::io("copy", path))?;
         }
         let file = File::open(&unfinished).map_err(StorageError::io("open", &unfinished))?;
         let copied = self.walk(SegmentReader::new(found, file)?, next)?;
-        fs::rename(&unfinished, target).map_err(StorageError::io("rename", &unfinished))?;
+        self.disk.rename(&unfinished, target).map_err(StorageError::io("rename", &unfinished))?;
         Ok(copied)
     }
 
@@ -247,7 +260,8 @@ impl BackupWork<'_> {
         let read = self.read;
         let (progress, total) = (&mut *self.progress, self.total);
         let mut show = |offset: u64| progress(ScanProgress { read: total.min(read + offset), total });
-        copy_frames(&mut frames, self.to.tail, CopyLimit::at_sequence(limit), &mut show).map(|(copied, _)| copied)
+        copy_frames(self.disk, &mut frames, self.to.tail, CopyLimit::at_sequence(limit), &mut show)
+            .map(|(copied, _)| copied)
     }
 
     fn show(&mut self, offset: u64) {
@@ -302,7 +316,7 @@ pub fn restore(
         }
         let mut frames = SegmentReader::new(found.clone(), file)?;
         let mut show = |offset: u64| progress(ScanProgress { read: total.min(read + offset), total });
-        let (copied, is_whole) = copy_frames(&mut frames, &folder, limit, &mut show)?;
+        let (copied, is_whole) = copy_frames(&OsFileSystem, &mut frames, &folder, limit, &mut show)?;
         if is_whole && copied.as_ref().is_none_or(|copied| copied.head != expected.head) {
             let reason = format!("it does not end with record {} as its backup says", expected.last);
             return Err(StorageError::damaged(path, frames.offset(), reason));
@@ -332,13 +346,14 @@ fn finish(
     fs::write(&path, head.encode())
         .and_then(|()| File::open(&path)?.sync_all())
         .map_err(StorageError::io("write", &path))?;
-    sync_folder(folder)?;
+    sync_folder(&OsFileSystem, folder)?;
     Ok(CopiedJournal { instance: header.instance, floor, segments })
 }
 
 /// Copies the frames of a segment up to the limit into a file of the same name in another folder, and says whether that is all of
 /// it. Nothing is left where not even the first record is within the limit.
 fn copy_frames(
+    disk: &dyn FileSystem,
     frames: &mut SegmentReader,
     folder: &Path,
     limit: CopyLimit,
@@ -347,7 +362,7 @@ fn copy_frames(
     let mut copied = begin(frames);
     let path = folder.join(&copied.file);
     let failed = || StorageError::io("write", &path);
-    let mut file = BufWriter::new(File::create(&path).map_err(failed())?);
+    let mut file = BufWriter::new(SequentialWriter::create(disk, &path).map_err(failed())?);
     file.write_all(&frames.segment().header.encode()).map_err(failed())?;
     let mut is_whole = true;
     loop {
@@ -368,9 +383,9 @@ fn copy_frames(
         break;
     }
     let file = file.into_inner().map_err(|error| failed()(error.into_error()))?;
-    file.sync_all().map_err(failed())?;
+    file.file.sync().map_err(failed())?;
     if copied.last == 0 {
-        fs::remove_file(&path).map_err(StorageError::io("remove", &path))?;
+        disk.remove(&path).map_err(StorageError::io("remove", &path))?;
         return Ok((None, is_whole));
     }
     Ok((Some(copied), is_whole))
@@ -420,18 +435,18 @@ fn last_time(frames: &SegmentReader, frame: &JournalFrame) -> i64 {
 }
 
 /// One file under two names where both are on one disk, else a copy.
-fn link_or_copy(from: &Path, to: &Path) -> io::Result<()> {
-    match fs::remove_file(to) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
+fn link_or_copy(disk: &dyn FileSystem, from: &Path, to: &Path) -> io::Result<()> {
+    if to.exists() {
+        disk.remove(to)?;
     }
-    if fs::hard_link(from, to).is_ok() {
+    if disk.link(from, to).is_ok() {
         return Ok(());
     }
-    fs::copy(from, to)?;
-    File::open(to)?.sync_all()
+    let mut writer = SequentialWriter::create(disk, to)?;
+    io::copy(&mut File::open(from)?, &mut writer)?;
+    writer.file.sync()
 }
 
-fn sync_folder(folder: &Path) -> Result<(), StorageError> {
-    OsFileSystem.sync_folder(folder).map_err(StorageError::io("sync", folder))
+fn sync_folder(disk: &dyn FileSystem, folder: &Path) -> Result<(), StorageError> {
+    disk.sync_folder(folder).map_err(StorageError::io("sync", folder))
 }

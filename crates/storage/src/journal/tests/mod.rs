@@ -3,6 +3,7 @@
 
 mod anchors;
 mod archives;
+mod backups;
 mod copies;
 mod damage;
 mod faults;

@@ -1,6 +1,7 @@
 //! Retention of the archive: what is deleted was verified, is covered and copied, and the chain goes on from the floor.
 
 use super::archives::{RECORDS, lines, pack, packed_files, text, traded};
+use super::backups::Backups;
 use super::power_cut::after_power_cut;
 use super::*;
 use crate::tests::recording_disk::RecordingDisk;
@@ -107,45 +108,6 @@ fn a_floor_that_is_damaged_or_gone_is_refused_by_name() {
     assert!(missing.contains("but segment 1 is missing before it"), "{missing}");
     fs::write(&path, &good).unwrap();
     bench.open();
-}
-
-/// The folders of a backup, and what the newest one has.
-struct Backups {
-    folder: TempDir,
-    newest: Option<CopiedJournal>,
-}
-
-impl Backups {
-    fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        ["sealed", "tail"].iter().for_each(|name| fs::create_dir(folder.path().join(name)).unwrap());
-        Self { folder, newest: None }
-    }
-
-    fn sealed(&self) -> Vec<(PathBuf, CopiedSegment)> {
-        let Some(newest) = &self.newest else { return vec![] };
-        let (_, sealed) = newest.segments.split_last().unwrap();
-        sealed.iter().map(|segment| (self.folder.path().join("sealed").join(&segment.file), segment.clone())).collect()
-    }
-
-    fn add(&mut self, bench: &JournalFixture, is_read_again: bool) {
-        let known: Vec<_> = self.sealed().into_iter().map(|(_, segment)| segment).collect();
-        let floor = self.newest.as_ref().and_then(|newest| newest.floor);
-        let earlier = EarlierCopies { segments: &known, floor, is_read_again };
-        let (sealed, tail) = (self.folder.path().join("sealed"), self.folder.path().join("tail"));
-        let to = BackupFolders { sealed: &sealed, tail: &tail };
-        self.newest = Some(back_up(bench.folder.path(), RECORDS, earlier, to, &mut |_| {}).unwrap());
-    }
-
-    fn restored(&self) -> JournalFixture {
-        let newest = self.newest.as_ref().unwrap();
-        let end = newest.segments.last().unwrap();
-        let tail = (self.folder.path().join("tail").join(&end.file), end.clone());
-        let segments = [self.sealed(), vec![tail]].concat();
-        let target = JournalFixture::new();
-        restore(&segments, newest.floor, CopyLimit::NONE, target.folder.path(), &mut |_| {}).unwrap();
-        target
-    }
 }
 
 #[test]
