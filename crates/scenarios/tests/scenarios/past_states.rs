@@ -14,6 +14,8 @@ const LISTS: [&str; 5] = [
     "/rest/transaction/daily",
 ];
 const SEED: u64 = 9;
+/// Points of the past that are asked about.
+const POINTS: usize = 100;
 
 /// An answer and the sequence that it came with.
 struct Answered {
@@ -56,11 +58,6 @@ fn trade(client: &mut HttpClient, rounds: u64, seen: &mut Vec<Answered>) {
     }
 }
 
-/// As many points of the past as are asked about.
-fn points() -> usize {
-    if std::env::var_os("CI").is_some() { 25 } else { 100 }
-}
-
 #[test]
 fn a_question_about_a_sequence_is_answered_as_it_was_answered_live() {
     let platform = TestPlatform::new().set("demo.activity", "calm");
@@ -73,7 +70,7 @@ fn a_question_about_a_sequence_is_answered_as_it_was_answered_live() {
     let mut client = server.client();
     trade(&mut client, 4, &mut seen);
     let mut random = SeededRng::from_seed(SEED);
-    for _ in 0..points() {
+    for _ in 0..POINTS {
         let live = random.pick(&seen).unwrap();
         let Answered { path, sequence, .. } = live;
         let then = ask(&mut client, &format!("{path}?at=seq:{sequence}"));
