@@ -19,7 +19,7 @@ use crate::login::login_throttle::LoginThrottle;
 use crate::login::password::{PASSWORD_BYTES_MAX, matches_hash};
 use crate::login::password_cache::{AttemptLocks, PasswordCache, PasswordFingerprint};
 use crate::login::secret::{self, Secret};
-use crate::login::sessions::LoginSessions;
+use crate::login::sessions::{LoginSessions, SESSIONS_MAX};
 use crate::users::name::PrincipalName;
 use crate::users::principal::User;
 use crate::users::role::UserRole;
@@ -29,11 +29,19 @@ use crate::users::user_store::UserStore;
 /// Where the time comes from.
 pub type AccessClock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AccessSettings {
     pub anonymous: AnonymousPolicy,
     /// A live adapter is configured: orders are real.
     pub live_adapter: bool,
+    /// Login sessions at a time.
+    pub sessions: usize,
+}
+
+impl Default for AccessSettings {
+    fn default() -> Self {
+        Self { anonymous: AnonymousPolicy::default(), live_adapter: false, sessions: SESSIONS_MAX }
+    }
 }
 
 /// Role of a caller from this machine without credentials.
@@ -82,7 +90,7 @@ impl Access {
             attempt_locks: AttemptLocks::default(),
             throttle: LoginThrottle::default(),
             hashing: Arc::new(Semaphore::new(half_of_the_machine)),
-            sessions: LoginSessions::default(),
+            sessions: LoginSessions::new(settings.sessions),
             settings,
             clock,
             user_store: register,

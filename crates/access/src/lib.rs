@@ -21,7 +21,7 @@ pub use hosts::HostPolicy;
 pub use identity::{AccessCredentials, AccessDenied, Identity};
 pub use login::password::{InvalidPassword, PASSWORD_BYTES_MAX, PASSWORD_LENGTH_MIN, Password, PasswordDigest};
 pub use login::secret::Secret;
-pub use login::sessions::{SESSION_HOURS_MAX, SESSION_IDLE_MINUTES_MAX};
+pub use login::sessions::{SESSION_HOURS_MAX, SESSION_IDLE_MINUTES_MAX, SESSIONS_MAX};
 pub use secrecy::{ExposeSecret, SecretString};
 pub use users::name::{InvalidName, PrincipalName};
 pub use users::old_file::{FILE, ImportedFile, OldFileSummary, copy_old_file, import_old_file, look_at_old_file};

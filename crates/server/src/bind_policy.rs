@@ -13,7 +13,7 @@ pub fn settings(config: &Config) -> AccessSettings {
         Some(AnonymousRole::Trader) => AnonymousPolicy::As(UserRole::Trader),
         Some(AnonymousRole::Admin) => AnonymousPolicy::As(UserRole::Admin),
     };
-    AccessSettings { anonymous, live_adapter: config.has_live_adapter() }
+    AccessSettings { anonymous, live_adapter: config.has_live_adapter(), sessions: config.auth_sessions.size() }
 }
 
 /// Refuses a server that nobody could reach.

@@ -23,16 +23,15 @@ pub struct Connections {
     pub fix_callers: usize,
 }
 
-impl Connections {
-    /// What each interface has where files are no matter.
-    pub const FULL: Self = Self { http: 1_024, broker: broker::CONNECTIONS_MAX, fix_callers: 256 };
-}
+/// Callers of FIX before their Logon, where files are no matter.
+pub const FIX_CALLERS_MAX: usize = 256;
 
-/// Raises the limit of the process to what the system allows, and shares it.
-pub fn share(fix_sessions: usize) -> Result<Connections, ExitFailure> {
+/// Raises the limit of the process to what the system allows, and shares it. `full` is what each interface has where files are no
+/// matter.
+pub fn share(full: Connections, fix_sessions: usize) -> Result<Connections, ExitFailure> {
     let files = raise();
-    let shared = divide(files, fix_sessions)?;
-    if shared == Connections::FULL {
+    let shared = divide(files, full, fix_sessions)?;
+    if shared == full {
         info!(files, "open files suffice for every connection");
     } else {
         let Connections { http, broker, fix_callers } = shared;
@@ -61,7 +60,7 @@ fn raise() -> u64 {
 
 /// Where there are not enough for all, HTTP gets a quarter and FIX an eighth at the most: an interface that is flooded takes
 /// nothing from the others.
-fn divide(files: u64, fix_sessions: usize) -> Result<Connections, ExitFailure> {
+fn divide(files: u64, full: Connections, fix_sessions: usize) -> Result<Connections, ExitFailure> {
     let sessions = u64::try_from(fix_sessions).unwrap_or(u64::MAX).saturating_mul(FILES_PER_FIX_SESSION);
     let reserved = FILES_RESERVED.saturating_add(sessions);
     let left = files.saturating_sub(reserved);
@@ -69,7 +68,6 @@ fn divide(files: u64, fix_sessions: usize) -> Result<Connections, ExitFailure> {
         return Err(too_few(files, reserved.saturating_add(CONNECTIONS_MIN)));
     }
     let part = |part: u64, most: usize| usize::try_from(part).unwrap_or(usize::MAX).min(most);
-    let full = Connections::FULL;
     let (http, fix_callers) = (part(left / 4, full.http), part(left / 8, full.fix_callers));
     let taken = u64::try_from(http + fix_callers).unwrap_or(u64::MAX);
     Ok(Connections { http, fix_callers, broker: part(left.saturating_sub(taken), full.broker) })
@@ -87,14 +85,17 @@ fn too_few(files: u64, needed: u64) -> ExitFailure {
 mod tests {
     use super::*;
 
+    const FULL: Connections =
+        Connections { http: 1_024, broker: broker::CONNECTIONS_MAX, fix_callers: FIX_CALLERS_MAX };
+
     fn shared(files: u64, sessions: usize) -> Result<Connections, String> {
-        divide(files, sessions).map_err(|failure| failure.to_string())
+        divide(files, FULL, sessions).map_err(|failure| failure.to_string())
     }
 
     #[test]
     fn with_many_files_every_interface_has_all_its_connections() {
-        assert_eq!(shared(u64::MAX, 2), Ok(Connections::FULL));
-        assert_eq!(shared(1 << 20, 2), Ok(Connections::FULL));
+        assert_eq!(shared(u64::MAX, 2), Ok(FULL));
+        assert_eq!(shared(1 << 20, 2), Ok(FULL));
     }
 
     #[test]
@@ -106,6 +107,14 @@ mod tests {
         }
         assert_eq!(shared(256, 0), Ok(Connections { http: 32, broker: 80, fix_callers: 16 }));
         assert_eq!(shared(1_024, 0), Ok(Connections { http: 224, broker: 560, fix_callers: 112 }));
+    }
+
+    #[test]
+    fn what_is_configured_is_shared_out_where_files_suffice() {
+        let full = Connections { http: 8_192, broker: 100_000, fix_callers: FIX_CALLERS_MAX };
+        assert_eq!(divide(1 << 20, full, 2).ok(), Some(full));
+        let few = divide(20_000, full, 0).ok().map(|shared| (shared.http, shared.fix_callers, shared.broker));
+        assert_eq!(few, Some((4_968, 256, 14_648)));
     }
 
     #[test]

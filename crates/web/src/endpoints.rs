@@ -47,11 +47,11 @@ macro_rules! with_endpoints {
             GET    "/rest/account"                                 Viewer []                                            account::list;
             GET    "/rest/account/{name}"                          Viewer []                                            account::one;
             GET    "/rest/adapter"                                 Viewer []                                            adapter::list;
-            GET    "/rest/security"                                Viewer []                                            security::list;
+            GET    "/rest/security"                                Viewer [after limit]                                 security::list;
             GET    "/rest/security/{id}"                           Viewer []                                            security::one;
             GET    "/rest/security-family"                         Viewer []                                            security::families;
             GET    "/rest/security-family/{id}"                    Viewer []                                            security::family;
-            GET    "/rest/security.search"                         Viewer [query]                                       security::search;
+            GET    "/rest/security.search"                         Viewer [query after limit]                           security::search;
             GET    "/rest/forex"                                   Viewer [baseCurrency transactionCurrency]            security::forex;
             GET    "/rest/exchange"                                Viewer []                                            exchange::list;
             GET    "/rest/strategy"                                Viewer []                                            strategy::list;

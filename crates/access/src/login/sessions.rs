@@ -11,11 +11,14 @@ use crate::login::secret::{Secret, SecretDigest, digest};
 pub const SESSION_HOURS_MAX: i64 = 12;
 /// A session ends after this long without a request.
 pub const SESSION_IDLE_MINUTES_MAX: i64 = 30;
-/// Beyond this number the one that was idle the longest ends.
-const SESSIONS_MAX: usize = 1_024;
+/// Default of the number beyond which the one that was idle the longest ends.
+pub const SESSIONS_MAX: usize = 1_024;
 
-#[derive(Default)]
-pub(crate) struct LoginSessions(Mutex<BTreeMap<[u8; 32], LoginSession>>);
+pub(crate) struct LoginSessions {
+    /// At most so many.
+    limit: usize,
+    sessions: Mutex<BTreeMap<[u8; 32], LoginSession>>,
+}
 
 struct LoginSession {
     user: Text,
@@ -33,10 +36,14 @@ impl LoginSession {
 }
 
 impl LoginSessions {
+    pub(crate) fn new(limit: usize) -> Self {
+        Self { limit, sessions: Mutex::default() }
+    }
+
     pub(crate) fn start(&self, user: &Text, revision: i64, at: Timestamp) -> Result<Secret, getrandom::Error> {
         let secret = Secret::new()?;
         let mut sessions = self.lock();
-        evict(&mut sessions, at);
+        evict(&mut sessions, self.limit, at);
         sessions.insert(
             key(&secret.digest()),
             LoginSession { user: user.clone(), revision, started_at: at, last_seen_at: at },
@@ -68,7 +75,7 @@ impl LoginSessions {
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<[u8; 32], LoginSession>> {
         // The map is consistent between any two statements that hold the lock.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -77,9 +84,9 @@ fn key(digest: &SecretDigest) -> [u8; 32] {
     *digest.as_bytes()
 }
 
-fn evict(sessions: &mut BTreeMap<[u8; 32], LoginSession>, at: Timestamp) {
+fn evict(sessions: &mut BTreeMap<[u8; 32], LoginSession>, limit: usize, at: Timestamp) {
     sessions.retain(|_, session| !session.has_ended(at));
-    if sessions.len() >= SESSIONS_MAX {
+    if sessions.len() >= limit {
         let idlest = sessions.iter().min_by_key(|(_, session)| session.last_seen_at).map(|(key, _)| *key);
         idlest.and_then(|key| sessions.remove(&key));
     }

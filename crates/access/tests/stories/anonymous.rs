@@ -35,12 +35,16 @@ async fn the_configuration_may_allow_anonymous_access_but_only_on_this_machine()
     let fixture = AccessFixture::with_settings(AccessSettings {
         anonymous: AnonymousPolicy::As(UserRole::Viewer),
         live_adapter: false,
+        ..AccessSettings::default()
     });
     assert_eq!(nobody(&fixture, HERE).await, "- viewer");
     fixture.add("anna", UserRole::Admin, RIGHT).unwrap();
     assert_eq!(nobody(&fixture, HERE).await, "- viewer");
     assert_eq!(nobody(&fixture, ELSEWHERE).await, "login-needed");
-    let shut = AccessFixture::with_settings(AccessSettings { anonymous: AnonymousPolicy::Denied, live_adapter: false });
+    let shut = AccessFixture::with_settings(AccessSettings {
+        anonymous: AnonymousPolicy::Denied,
+        ..AccessSettings::default()
+    });
     assert_eq!(nobody(&shut, HERE).await, "login-needed");
 }
 

@@ -13,7 +13,8 @@ GET /rest/account?colour=red => 400 unknown-parameter
 GET /rest/account/Rialto%20Desk => 200 -
 GET /rest/account/Nobody => 404 unknown-account
 GET /rest/security => 200 -
-GET /rest/security?limit=5 => 400 unknown-parameter
+GET /rest/security?after=2&limit=5 => 200 -
+GET /rest/security?limit=0 => 400 malformed-parameter
 GET /rest/security/1 => 200 -
 GET /rest/security/999 => 404 unknown-security
 GET /rest/security/AAPL => 400 malformed-path

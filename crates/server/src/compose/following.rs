@@ -214,7 +214,8 @@ impl FollowerServers {
         let (bus, access) = (&bus.bus, administration::of_follower(config, users, &storage.ledger)?);
         let feed = bus.feed.clone();
         alarms::log(bus.feed.clone()).map_err(|error| failed(&error))?;
-        let (connections, certificate) = (open_files::share(0)?, start_context::certificate(config, None)?);
+        let (connections, certificate) =
+            (open_files::share(config.connections(), 0)?, start_context::certificate(config, None)?);
         let topics = BrokerServer::open(config, connections.broker, bus, access.clone())?;
         let importer =
             ReferenceImporter::new(config.reference_path.clone(), bus.inbox.clone(), bus.catalogue.clone(), vec![]);

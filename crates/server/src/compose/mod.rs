@@ -133,7 +133,7 @@ fn serve_core(
     let is_first_start = startup_commands::is_first_start(&engine.bus);
     startup_commands::send_all(config, &data_dir, &reference, &engine.bus)?;
     let sessions = servers::fix::sessions(config)?;
-    let connections = open_files::share(sessions.as_ref().map_or(0, |sessions| sessions.names().len()))?;
+    let connections = open_files::share(config.connections(), sessions.iter().map(|all| all.names().len()).sum())?;
     let certificate = certificate(config, sessions.as_ref())?;
     let topics = BrokerServer::open(config, connections.broker, &engine.bus, access.clone())?;
     let FeedListeners { journal, adapters, metrics } = watch;

@@ -12,6 +12,7 @@ use storage::journal::{InstanceId, JournalOptions};
 use super::keys::Config;
 use super::venues::ConfiguredVenue;
 use crate::input_problem::Problems;
+use crate::open_files::{Connections, FIX_CALLERS_MAX};
 
 impl Config {
     /// Settings of the engine.
@@ -63,6 +64,12 @@ impl Config {
             per_user: self.commands_per_user.size(),
             per_peer: self.commands_per_peer.size(),
         }
+    }
+
+    /// Connections that each interface may have where the system allows as many files.
+    pub fn connections(&self) -> Connections {
+        let (http, broker) = (self.http_connections.size(), self.broker_connections.size());
+        Connections { http, broker, fix_callers: FIX_CALLERS_MAX }
     }
 
     pub fn journal_options(&self, instance: InstanceId) -> JournalOptions {

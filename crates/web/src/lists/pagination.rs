@@ -21,6 +21,12 @@ impl QueryParameters {
         self.page_of(SortOrder::Oldest)
     }
 
+    /// `after` and `limit` where one of them is given: lists that are whole by default.
+    pub(crate) fn wanted_page(&self) -> Result<Option<PageRequest>, Problem> {
+        let is_wanted = self.get("after").is_some() || self.get("limit").is_some();
+        is_wanted.then(|| self.page()).transpose()
+    }
+
     /// `sort`, and `after` and `limit` in that direction.
     pub(crate) fn sorted_page(&self) -> Result<(SortOrder, PageRequest), Problem> {
         let sort = match self.get("sort") {

@@ -174,6 +174,10 @@ fn limit(row: &Endpoint) -> (&'static str, Value) {
     if row.handler == "transaction::daily" {
         return ("at most so many; without it, all", json!({ "type": "integer", "minimum": 1, "maximum": u32::MAX }));
     }
+    if row.handler.starts_with("security::") {
+        let schema = json!({ "type": "integer", "minimum": 1, "maximum": PAGE_LIMIT_MAX });
+        return ("at most so many; without it and `after`, all", schema);
+    }
     let schema = json!({ "type": "integer", "minimum": 1, "maximum": PAGE_LIMIT_MAX, "default": 100 });
     ("at most so many", schema)
 }

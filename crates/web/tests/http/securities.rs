@@ -41,6 +41,27 @@ fn securities_are_found_by_words_fields_and_comparisons() {
 }
 
 #[test]
+fn long_lists_of_securities_are_read_page_by_page() {
+    let server = with_a_pair();
+    let cases: &[(&str, &[&str])] = &[
+        ("", &["1", "2", "3", "4", "9"]),
+        ("?limit=2", &["1", "2"]),
+        ("?after=2&limit=2", &["3", "4"]),
+        ("?after=4", &["9"]),
+        ("?after=9&limit=1000", &[]),
+    ];
+    for (query, expected) in cases {
+        for path in ["/rest/security", "/rest/security.search"] {
+            assert_eq!(ids(&server.get(&format!("{path}{query}"))), *expected, "{path}{query}");
+        }
+    }
+    assert_eq!(ids(&server.get("/rest/security.search?query=symbol:TWIN&after=3")), ["4"]);
+    for bad in ["?limit=0", "?limit=1001", "?after=-1"] {
+        assert_eq!(code(&server.get(&format!("/rest/security{bad}"))), "400 malformed-parameter", "{bad}");
+    }
+}
+
+#[test]
 fn a_search_that_cannot_be_understood_says_where() {
     let server = with_a_pair();
     let answer = server.get("/rest/security.search?query=(aapl");

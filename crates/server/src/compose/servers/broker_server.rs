@@ -25,6 +25,9 @@ use crate::tls::Certificate;
 /// Threads that serve connections; the engine and the journal want the rest of the machine.
 const BROKER_THREADS: usize = 2;
 
+/// Events that wait for the broker, for each topic with a last value.
+const EVENTS_PER_TOPIC: usize = 4;
+
 /// The doors, open but not yet served: the web door must know their ports first, and they its.
 pub(crate) struct BrokerServer {
     pub(crate) tcp: Option<SocketAddr>,
@@ -139,6 +142,9 @@ fn limits(config: &Config) -> broker::BrokerLimits {
         body_bytes: count(config.broker_max_body_kilobytes.0) * 1_024,
         connections_per_address: count(config.broker_max_per_address.0),
         connections_per_local_address: count(config.broker_max_per_loopback.0),
+        state_topics: config.broker_state_topics.size(),
+        // One command may change all that a snapshot has.
+        events: broker::EVENTS_MAX.max(EVENTS_PER_TOPIC * config.broker_state_topics.size()),
         ..broker::BrokerLimits::default()
     }
 }

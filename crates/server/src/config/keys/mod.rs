@@ -92,6 +92,10 @@ keys! {
     /// Requests that one peer, or one user from all addresses, may send in a second.
     http_requests_per_second: Whole<1, 1_000_000> = "http.requestsPerSecond", "5000";
 
+    /// Connections to HTTP and HTTPS together; one that has become a WebSocket counts with the broker. Each takes a file and
+    /// about 20 kB.
+    http_connections: Whole<16, 100_000> = "http.connections", "1024";
+
     /// Folder with a built trading screen, for UI development; blank: the one inside the program. The flag --ui-dir
     /// says the same.
     ui_dir: Option<PathBuf> = "ui.dir", "";
@@ -127,6 +131,12 @@ keys! {
     /// The same for addresses of this machine itself, where proxies and strategies are.
     broker_max_per_loopback: Whole<1, 16_384> = "broker.maxPerLoopback", "12288";
 
+    /// Connections to the broker over all its ports, screens included. Each takes a file and about 13 kB.
+    broker_connections: Whole<16, 1_000_000> = "broker.connections", "16384";
+    /// Topics with a last value, besides those of prices: an open order has four. For more the oldest orders are left out of
+    /// snapshots. Each takes the memory of its last message, about half a kilobyte.
+    broker_state_topics: Whole<1_024, 16_777_216> = "broker.stateTopics", "65536";
+
     /// File of FIX sessions, in QuickFIX's format: docs/fix.md. Blank: no FIX.
     fix_settings: Option<SessionFile> = "fix.settings", "";
     /// Port of FIX; 0 = any free one. Blank: SocketAcceptPort of that file.
@@ -137,6 +147,9 @@ keys! {
     auth_anonymous_role: Option<AnonymousRole> = "auth.anonymousRole", "";
     /// Whether passwords and tokens may cross a network without TLS.
     auth_allow_plaintext: bool = "auth.allowPlaintext", "false";
+
+    /// Log-ins of users at a time, at about 200 bytes each; of more the one that was idle the longest ends.
+    auth_sessions: Whole<1, 1_000_000> = "auth.sessions", "1024";
 
     /// Folder of CSV files with exchanges, securities, accounts and strategies, read at first start.
     reference_path: Option<ReferencePath> = "reference.path", "";

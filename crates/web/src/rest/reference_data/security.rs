@@ -1,10 +1,12 @@
 //! Securities and their families.
 
+use std::ops::Bound;
 use std::sync::Arc;
 
 use axum::Extension;
 use axum::extract::State;
 use axum::response::Response;
+use bus::history::PageRequest;
 use domain::{Currency, FamilyId, Security, SecurityFamily, SecurityId};
 use wire::{BadSearch, SecurityFamilyVO, SecuritySearch, SecurityVO, json};
 
@@ -15,15 +17,27 @@ use crate::problem::Problem;
 use crate::response;
 use crate::rest::reference_data::reference::ListRequest;
 
-pub(crate) async fn list(State(state): State<AppState>, request: ListRequest) -> Response {
-    request.respond(&state, "securities", |reference| &reference.securities, write)
+/// All of them, or a page where one is asked for.
+pub(crate) async fn list(
+    State(state): State<AppState>,
+    Extension(parameters): QueryExtension,
+    form: ListFormat,
+    request: ListRequest,
+) -> Result<Response, Problem> {
+    let Some(PageRequest { after, limit }) = parameters.wanted_page()? else {
+        return Ok(request.respond(&state, "securities", |reference| &reference.securities, write));
+    };
+    let reference = state.reference();
+    let behind = reference.securities.range((Bound::Excluded(SecurityId(after)), Bound::Unbounded));
+    let page: Vec<_> = behind.take(limit).map(|(_, security)| security.clone()).collect();
+    Ok(response::list(form, page, write))
 }
 
 fn write(security: &Arc<Security>, text: &mut Vec<u8>) {
     json::write(&SecurityVO::from_domain(security), text);
 }
 
-/// Without a query, all of them.
+/// Without a query all of them, or a page of what matches.
 pub(crate) async fn search(
     State(state): State<AppState>,
     Extension(parameters): QueryExtension,
@@ -31,9 +45,11 @@ pub(crate) async fn search(
 ) -> Result<Response, Problem> {
     let search = SecuritySearch::parse(parameters.get("query").unwrap_or_default())
         .map_err(|BadSearch { at, reason }| Problem::new("malformed-search", format!("at character {at}: {reason}")))?;
+    let page = parameters.wanted_page()?.unwrap_or(PageRequest { after: 0, limit: usize::MAX });
     let reference = state.reference();
-    let found = reference.securities.values().filter(|security| search.matches(security)).cloned().collect();
-    Ok(response::list(form, found, write))
+    let behind = reference.securities.range((Bound::Excluded(SecurityId(page.after)), Bound::Unbounded));
+    let found = behind.map(|(_, security)| security).filter(|security| search.matches(security));
+    Ok(response::list(form, found.take(page.limit).cloned().collect(), write))
 }
 
 pub(crate) async fn forex(
