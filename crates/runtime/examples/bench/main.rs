@@ -8,6 +8,7 @@ mod machine;
 mod memory;
 mod start;
 mod table;
+mod years;
 
 use std::error::Error;
 use std::path::Path;
@@ -17,11 +18,12 @@ use table::Row;
 type Measure = fn(&Path) -> Result<Vec<Row>, Box<dyn Error>>;
 
 /// Groups of figures by name; each may use a folder of its own.
-const FIGURES: [(&str, Measure); 4] = [
+const FIGURES: [(&str, Measure); 5] = [
     ("orders", |_| Ok(memory::orders().into())),
     ("ticks", |_| Ok(vec![memory::ticks()])),
     ("durable", durable::rows),
     ("start", start::rows),
+    ("years", years::rows),
 ];
 
 fn main() -> Result<(), Box<dyn Error>> {

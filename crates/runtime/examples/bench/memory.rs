@@ -100,7 +100,7 @@ fn yardstick() -> Duration {
     meter.wall / u32::try_from(YARDSTICK_STEPS).expect("a million")
 }
 
-fn opened() -> Engine {
+pub(crate) fn opened() -> Engine {
     let mut engine = Engine::default();
     let commands = workload::opening(ORDERS_PER_SECOND).into_iter().map(|envelope| Input::Command(Box::new(envelope)));
     let reports = workload::logon().into_iter().map(Input::Report);

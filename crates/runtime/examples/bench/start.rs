@@ -36,7 +36,7 @@ pub(crate) fn rows(folder: &Path) -> BenchResult<Vec<Row>> {
 }
 
 /// Starts the server, waits for its ready line, and stops it.
-fn serve(data: &Path) -> BenchResult<(Duration, f64)> {
+pub(crate) fn serve(data: &Path) -> BenchResult<(Duration, f64)> {
     let begun = Instant::now();
     let mut server = Command::new(binary()?)
         .arg("serve")

@@ -1,0 +1,171 @@
+//! Years on one node: what grows with the journal, with open orders and with orders that are long gone, each at 1, 10 and 100 times.
+
+use std::error::Error;
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use domain::{Input, SeededRng, Sequenced, Timestamp};
+use engine::{Engine, Outbox};
+use storage::RetiredIndex;
+use storage::journal::{
+    self, AppendError, DurabilityEvent, InstanceId, Journal, JournalBatch, JournalOptions, JournalRecord, SyncMode,
+};
+use storage::lock::DataDirLock;
+
+use crate::table::{Row, percentile, thousands};
+use crate::{memory, start, workload};
+
+type BenchResult<T> = Result<T, Box<dyn Error>>;
+
+const TIMES: [u64; 3] = [1, 10, 100];
+
+/// The smallest journal; the largest is a hundred times as long.
+const JOURNAL_BYTES: u64 = 20 << 20;
+/// A record that recovery passes over, as deliveries to strategies are.
+const FILLER_KIND: u8 = 4;
+const FILLER_BYTES: usize = 64 << 10;
+/// Numbers that the server may have reserved for prices lie below.
+const SEQUENCES_SKIPPED: u64 = 100_000_000;
+/// A start with a hundred times the journal takes at most so many times as long.
+const START_AIM: u32 = 2;
+
+const OPEN_ORDERS: u64 = 1_000;
+const SNAPSHOTS: usize = 15;
+const PAUSE_AIM: Duration = Duration::from_millis(2);
+
+const RETIRED_ORDERS: u64 = 100_000;
+const RETIRED_AIM_MIB: f64 = 9.54;
+const SEED: u64 = 5;
+const INSTANCE: InstanceId = InstanceId(*b"years on a node!");
+
+pub(crate) fn rows(folder: &Path) -> BenchResult<Vec<Row>> {
+    let mut rows = starts(folder)?;
+    rows.extend(TIMES.iter().map(|times| pause(OPEN_ORDERS * times)));
+    for times in TIMES {
+        rows.push(retired(&folder.join("retired"), RETIRED_ORDERS * times)?);
+    }
+    Ok(rows)
+}
+
+/// The release binary, from the newest snapshot, with older segments that it does not read.
+fn starts(folder: &Path) -> BenchResult<Vec<Row>> {
+    const NAMES: [&str; 3] = ["start, journal of 20 MiB", "start, journal of 200 MiB", "start, journal of 2 GiB"];
+    let (mut rows, mut first) = (Vec::new(), None);
+    for (name, times) in NAMES.into_iter().zip(TIMES) {
+        let data = folder.join("data");
+        start::serve(&data)?;
+        fill(&data, JOURNAL_BYTES * times)?;
+        let (with_replay, _) = start::serve(&data)?;
+        let taken = (0..3).map(|_| start::serve(&data).map(|(taken, _)| taken)).collect::<BenchResult<Vec<_>>>()?;
+        let taken = taken.into_iter().min().unwrap_or_default();
+        let aim = *first.get_or_insert(taken) * START_AIM;
+        rows.push(Row::time(
+            name,
+            taken,
+            aim,
+            format!("best of 3; {with_replay:.1?} where the snapshot is before all of it"),
+        ));
+        fs::remove_dir_all(&data)?;
+    }
+    Ok(rows)
+}
+
+/// Appends records to the journal of a folder that no server holds.
+fn fill(data: &Path, bytes: u64) -> BenchResult<()> {
+    let lock = DataDirLock::acquire(data)?;
+    let instance = journal::instance_of(&data.join(journal::FOLDER))?.ok_or("no journal")?;
+    let options = JournalOptions { sync: SyncMode::Os, ..JournalOptions::new(instance) };
+    let (found, mut journal) = Journal::open(&lock, &options, &mut |_| {})?;
+    let time = i64::try_from(std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH)?.as_nanos())?;
+    let first = found.last_sequence + SEQUENCES_SKIPPED;
+    for sequence in first..first + bytes / FILLER_BYTES as u64 {
+        let record = JournalRecord { sequence, kind: FILLER_KIND, payload: vec![0xa5; FILLER_BYTES] };
+        append(&mut journal, JournalBatch { time, records: vec![record] })?;
+    }
+    Ok(journal.close()?)
+}
+
+/// Waits for the disk where the queue is full.
+fn append(journal: &mut Journal, mut batch: JournalBatch) -> BenchResult<()> {
+    while let Err(refused) = journal.append(batch) {
+        if refused.reason != AppendError::QueueFull {
+            return Err(refused.reason.to_string().into());
+        }
+        batch = refused.batch;
+        match journal.durability_events().recv()? {
+            DurabilityEvent::Advanced { .. } => {}
+            DurabilityEvent::Failed { error } => return Err(error.into()),
+        }
+    }
+    Ok(())
+}
+
+/// What stops the loop: the copy of the state. Another thread encodes and writes it.
+fn pause(orders: u64) -> Row {
+    let engine = with_open_orders(orders);
+    let mut times = Vec::with_capacity(SNAPSHOTS);
+    let mut bytes = 0;
+    for _ in 0..SNAPSHOTS {
+        let begun = Instant::now();
+        let copy = engine.snapshot();
+        times.push(begun.elapsed());
+        bytes = copy.encode_state().len();
+    }
+    times.sort_unstable();
+    let name = match orders {
+        OPEN_ORDERS => "snapshot pause, 1,000 open orders",
+        100_000.. => "snapshot pause, 100,000 open orders",
+        _ => "snapshot pause, 10,000 open orders",
+    };
+    let (longest, per_order) = (times.last().copied().unwrap_or_default(), bytes as u64 / orders);
+    let beside = format!(
+        "longest {longest:.1?} of {SNAPSHOTS}; {} bytes of snapshot, {per_order} an order",
+        thousands(bytes as f64)
+    );
+    Row::time(name, percentile(&times, 50), PAUSE_AIM, beside)
+}
+
+fn with_open_orders(orders: u64) -> Engine {
+    let mut engine = memory::opened();
+    let inputs = (0..orders).flat_map(|number| {
+        let placed = Input::Command(Box::new(workload::order(number)));
+        [(number, placed), (number, Input::Report(workload::accepted(workload::id(number))))]
+    });
+    for ((number, payload), sequence) in inputs.zip(10_000..) {
+        let millis = i64::try_from(number).unwrap_or(i64::MAX);
+        let input = Sequenced { sequence, at: Timestamp(workload::OPENING.0 + millis * 1_000_000), payload };
+        engine.apply(&input, &mut Outbox::default()).expect("everything is let through");
+    }
+    engine
+}
+
+/// What is left in memory of orders that are long gone: of the index that refuses their ids.
+fn retired(folder: &Path, orders: u64) -> BenchResult<Row> {
+    let name = match orders {
+        RETIRED_ORDERS => "memory of 100,000 retired orders",
+        10_000_000.. => "memory of 10,000,000 retired orders",
+        _ => "memory of 1,000,000 retired orders",
+    };
+    fs::create_dir_all(folder)?;
+    let lock = DataDirLock::acquire(folder)?;
+    let index = RetiredIndex::open(&lock, INSTANCE)?;
+    let mut random = SeededRng::from_seed(SEED);
+    let mut key = move || u128::from(random.next_u64()) << 64 | u128::from(random.next_u64());
+    // A day of a hundredth each.
+    let begun = Instant::now();
+    for day in 1..=100 {
+        let keys = |count: u64, key: &mut dyn FnMut() -> u128| (0..count).map(|_| key()).collect::<Vec<_>>();
+        let (ids, others) = (keys(orders / 100, &mut key), keys(orders / 100, &mut key));
+        index.store(day, ids, others)?;
+    }
+    let (stored, mib) = (begun.elapsed(), index.memory_bytes() as f64 / f64::from(1 << 20));
+    let disk: u64 = fs::read_dir(folder.join(storage::retired_index::FOLDER))?
+        .filter_map(|entry| entry.ok()?.metadata().ok())
+        .map(|found| found.len())
+        .sum();
+    let beside = format!("{} bytes on disk an order; stored in {stored:.1?}", disk / orders);
+    drop((index, lock));
+    fs::remove_dir_all(folder)?;
+    Ok(Row::mib(name, mib, RETIRED_AIM_MIB, beside))
+}
