@@ -151,7 +151,7 @@ fn retired(folder: &Path, orders: u64) -> BenchResult<Row> {
     let lock = DataDirLock::acquire(folder)?;
     let index = RetiredIndex::open(&lock, INSTANCE)?;
     let mut random = SeededRng::from_seed(SEED);
-    let mut key = move || u128::from(random.next_u64()) << 64 | u128::from(random.next_u64());
+    let mut key = move || (u128::from(random.next_u64()) << 64) | u128::from(random.next_u64());
     // A day of a hundredth each.
     let begun = Instant::now();
     for day in 1..=100 {

@@ -120,8 +120,8 @@ impl Manifest {
 
     /// The file of the snapshot that stands in for what is before the floor.
     pub(super) fn base(&self) -> Option<String> {
-        let names = self.files.iter().map(|listed| &listed.file);
-        names.into_iter().find(|name| Path::new(name).starts_with(snapshot::FOLDER)).cloned()
+        let mut names = self.files.iter().map(|listed| &listed.file);
+        names.find(|name| Path::new(name).starts_with(snapshot::FOLDER)).cloned()
     }
 
     pub(super) fn floor(&self) -> Option<JournalFloor> {

@@ -99,7 +99,7 @@ fn copy_journal(
     let placed: Vec<_> = segments.into_iter().enumerate().map(place).collect();
     let mut bar = ProgressReporter::new_for("restoring the journal");
     Ok(journal::restore(&placed, point.manifest.floor(), PointInTime::limit(to), work, &mut |step| {
-        bar.show(step.read, step.total)
+        bar.show(step.read, step.total);
     })?)
 }
 

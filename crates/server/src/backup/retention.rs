@@ -44,7 +44,7 @@ pub fn prune(config: &Config, backup: Option<&Path>) -> Result<String, ExitFailu
 fn covered(config: &Config) -> Result<u64, ExitFailure> {
     let refused = |text: &str| ExitFailure::new(Exit::Refused, text);
     let data = &config.data_dir;
-    let instance = DataDirIdentity::known(data).map(|identity| identity.journal_id());
+    let instance = DataDirIdentity::known(data).map(DataDirIdentity::journal_id);
     let instance = instance.ok_or_else(|| refused("nothing was written yet"))?;
     let snapshots = SnapshotStore::look(data, instance);
     let oldest = snapshots.oldest_valid(0)?;

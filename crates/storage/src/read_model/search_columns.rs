@@ -1,7 +1,7 @@
 //! Search columns of orders and transactions, the same for every store.
 
 use bus::history::SourceSearch;
-use domain::{Order, Transaction};
+use domain::{IntId, Order, Transaction};
 
 /// Separator between names, so that no part is found across them.
 const NAME_SEPARATOR: &str = "\n";
@@ -26,7 +26,7 @@ impl SearchColumns {
 /// What a transaction is found by: its uuid, the ids of its execution and of its order, and its note.
 pub fn transaction_words(booked: &Transaction) -> String {
     let uuid = booked.uuid.to_string();
-    let order = booked.int_order_id.as_ref().map(|id| id.as_str());
+    let order = booked.int_order_id.as_ref().map(IntId::as_str);
     let further = [&booked.ext_id, &booked.ext_order_id, &booked.description].into_iter().flatten();
     joined(std::iter::once(uuid.as_str()).chain(order).chain(further.map(|name| &**name)))
 }
