@@ -53,7 +53,7 @@ impl JournalFloor {
         }
     }
 
-    /// What is wrong with whoever asks for a record that was deleted.
+    /// Refuses a reader that begins at a record that was deleted.
     pub(crate) fn check_has(floor: Option<Self>, from: u64) -> Result<(), StorageError> {
         match floor {
             Some(Self { sequence, .. }) if from <= sequence => Err(StorageError::Pruned { floor: sequence }),
