@@ -6,7 +6,7 @@ use adapters::conformance::{RuleOutcome, RuleVerdict};
 use crate::harness::LabHarness;
 
 /// What cannot be shown, and why.
-const NOT_SHOWN: [&str; 9] = [
+const NOT_SHOWN: [&str; 3] = [
     // The lab's disk is its own.
     "not shown: nothing is reported before it is recorded: the harness has no durable view",
     // The private stream has no numbers: a loss cannot be seen there, and what an answer announces and the stream does not
@@ -14,13 +14,6 @@ const NOT_SHOWN: [&str; 9] = [
     "not shown: a lost report is told before the next one: the harness cannot lose reports",
     // At a spot venue a position in a pair is an asset like others.
     "not shown: a statement has the positions of the account: the venue tells assets, not positions",
-    // The lab does both halves, the first, or the second with a cut connection.
-    "not shown: a replace of which nothing was done leaves the order: the harness cannot fail this half of a replace",
-    "not shown: a replace of which only the new leg was done is told so: the harness cannot fail this half of a replace",
-    "not shown: an inquiry finds both legs: the harness cannot fail this half of a replace",
-    "not shown: the list of open orders has both legs: the harness cannot fail this half of a replace",
-    "not shown: the snapshot has both legs: the harness cannot fail this half of a replace",
-    "not shown: a leg is cancelled by its id, and the order stays: the harness cannot fail this half of a replace",
 ];
 
 #[test]

@@ -349,15 +349,21 @@ impl Harness for LabHarness {
         true
     }
 
-    /// The lab is another process: only the adapter starts again.
-    /// The lab cannot leave the order and place the new one without cutting the connection; the tests of its faults do.
+    /// Each strikes once. The lab leaves the order and places the new one only with a cut connection, since the adapter tells the
+    /// venue to stop after a cancel that failed.
     fn fail_half(&mut self, half: FailedHalf) -> bool {
-        if half == FailedHalf::Place {
-            run_value(self.lab.arm("replace-half"));
-        }
-        half == FailedHalf::Place
+        let fault = match half {
+            FailedHalf::None => return true,
+            FailedHalf::Cancel => "replace-cut",
+            FailedHalf::Place => "replace-half",
+            // Refused before either half.
+            FailedHalf::Both => "signature-rule",
+        };
+        run_value(self.lab.arm(fault));
+        true
     }
 
+    /// The lab is another process: only the adapter starts again.
     fn restart(&mut self) {
         self.lab.write_credentials(&self.folder.path().join("key.toml"), "ALPHA", self.kind);
         self.adapter = adapter_of(&self.lines, self.folder.path());

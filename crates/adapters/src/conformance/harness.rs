@@ -55,8 +55,8 @@ pub trait Harness {
         false
     }
 
-    /// From now on this half of every replace fails at a venue that cancels an order and places another one. False where the
-    /// harness cannot do that; then the rules about that half are not shown.
+    /// This half of the next replace fails, at a venue that cancels an order and places another one; the venue may cut the
+    /// connection with it. False where the harness cannot do that; then the rules about that half are not shown.
     fn fail_half(&mut self, half: FailedHalf) -> bool {
         let _ = half;
         false
