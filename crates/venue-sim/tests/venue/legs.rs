@@ -114,3 +114,33 @@ fn each_half_of_a_replace_can_fail() {
     "#]]
     .assert_eq(&told);
 }
+
+#[test]
+fn a_venue_that_lowers_quantities_only_or_changes_nothing_refuses_the_rest() {
+    let story = "
+        10:00 submit 1 buy 50 STOCK limit 9.9 DAY
+        10:01 replace 1 60 limit 9.9 DAY
+        10:02 replace 1 50 limit 9.8 DAY
+        10:03 replace 1 40 limit 9.9 DAY
+        ";
+    let told = |replace| run_story(VenueConfig { replace, ..quiet() }, story);
+    expect![[r#"
+        10:00 submit 1 buy 50 STOCK limit 9.9 DAY
+            accepted 1 as SIM-O1
+        10:01 replace 1 60 limit 9.9 DAY
+            replace of 1 refused: replace: only the quantity of an order can be lowered there
+        10:02 replace 1 50 limit 9.8 DAY
+            replace of 1 refused: replace: only the quantity of an order can be lowered there
+        10:03 replace 1 40 limit 9.9 DAY
+            replaced 1: 40 @ 9.9 DAY
+        10:00 submit 1 buy 50 STOCK limit 9.9 DAY
+            accepted 1 as SIM-O1
+        10:01 replace 1 60 limit 9.9 DAY
+            replace of 1 refused: replace: no order can be changed there
+        10:02 replace 1 50 limit 9.8 DAY
+            replace of 1 refused: replace: no order can be changed there
+        10:03 replace 1 40 limit 9.9 DAY
+            replace of 1 refused: replace: no order can be changed there
+    "#]]
+    .assert_eq(&(told(ReplaceKind::LowerQuantityOnly) + &told(ReplaceKind::None)));
+}
