@@ -264,8 +264,12 @@ impl Trading {
 
 /// A close that is cancelled together with opposite orders leaves the orders that protect its position alone.
 fn displaced_by(met: Vec<OrderId>, protective: Vec<Displaced>, ends_both: bool) -> Vec<Displaced> {
-    let met =
-        met.into_iter().map(|order| Displaced { order, leaves_quantity: None, reason: DisplaceReason::SelfTrade });
+    let met = met.into_iter().map(|order| Displaced {
+        order,
+        leaves_quantity: None,
+        reason: DisplaceReason::SelfTrade,
+        deferral: None,
+    });
     if ends_both { met.collect() } else { met.chain(protective).collect() }
 }
 

@@ -20,18 +20,23 @@ pub(crate) struct ModelWait {
 pub(crate) struct Displaced {
     order: OrderId,
     leaves: Option<Decimal>,
+    /// It is being replaced, and asked when that is over.
+    is_later: bool,
 }
 
 impl Displaced {
     pub(crate) fn cancelled(order: OrderId) -> Self {
-        Self { order, leaves: None }
+        Self { order, leaves: None, is_later: false }
     }
 }
 
 impl Model {
     /// Requests the cancels and replaces that must come first.
     pub(crate) fn displace(&mut self, displaced: &[Displaced]) {
-        for Displaced { order, leaves } in displaced {
+        for Displaced { order, leaves, is_later } in displaced {
+            if *is_later {
+                continue;
+            }
             let place = self.orders.iter().position(|known| known.id == *order).unwrap();
             match leaves {
                 Some(quantity) => {
@@ -54,11 +59,32 @@ impl Model {
 
     /// Sends the orders that nothing blocks, oldest first.
     pub(crate) fn release_cleared(&mut self) {
+        for place in 0..self.orders.len() {
+            let count = self.orders[place].waits.as_ref().map_or(0, |waits| waits.displaced.len());
+            (0..count).for_each(|first| self.ask_later(place, first));
+        }
         while let Some(place) = (0..self.orders.len()).find(|place| self.is_cleared(*place)) {
             self.orders[place].waits = None;
             if self.orders[place].is_unsent() {
                 self.leave(place);
             }
+        }
+    }
+
+    fn ask_later(&mut self, place: usize, first: usize) {
+        let Some(displaced) = self.orders[place].waits.as_ref().map(|waits| waits.displaced[first].clone()) else {
+            return;
+        };
+        let other = self.orders.iter().find(|other| other.id == displaced.order).unwrap();
+        if !displaced.is_later || !other.is_working() || other.asked.terms().is_some() {
+            return;
+        }
+        let (filled, total) = (other.terms.quantity.0 - other.remaining(), other.terms.quantity.0);
+        let is_ending = other.asked.is_cancel();
+        let leaves = displaced.leaves.filter(|leaves| *leaves > filled);
+        self.orders[place].waits.as_mut().unwrap().displaced[first].is_later = false;
+        if !is_ending && leaves.is_none_or(|leaves| total > leaves) {
+            self.displace(&[Displaced { order: displaced.order, leaves, is_later: false }]);
         }
     }
 
@@ -126,13 +152,18 @@ impl Model {
         let (mut excess, mut freed, mut displaced) = (sum(&protective) + quantity - closable, Decimal::ZERO, vec![]);
         for order in protective {
             let part = order.may_trade();
-            let is_reduced = part > excess && order.asked == ModelRequest::Nothing && order.waits.is_none();
+            let is_reduced = part > excess && !order.asked.is_cancel() && order.waits.is_none();
             let given = if is_reduced { excess } else { part };
             if excess <= Decimal::ZERO {
                 break;
             }
-            let leaves = is_reduced.then(|| order.terms.quantity.0 - excess);
-            displaced.push(Displaced { order: order.id, leaves });
+            let filled = order.terms.quantity.0 - order.remaining();
+            let leaves = is_reduced.then(|| filled + part - excess);
+            displaced.push(Displaced {
+                order: order.id,
+                leaves,
+                is_later: is_reduced && order.asked.terms().is_some(),
+            });
             freed += given;
             excess -= given;
         }

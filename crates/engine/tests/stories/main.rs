@@ -44,5 +44,6 @@ mod reserves;
 mod self_trade;
 mod waiting;
 mod closing;
+mod second_reduces;
 mod fix_matrix;
 mod value_samples;

@@ -147,7 +147,8 @@ impl Trading {
             let security = self.reference.security(order.security)?;
             let leaves_quantity = if may_shrink { self.reduced(security, order, excess) } else { None };
             let given = if leaves_quantity.is_some() { excess } else { part };
-            trimmed.push(Displaced { order: order.id, leaves_quantity, reason: DisplaceReason::PositionClosed });
+            let reason = DisplaceReason::PositionClosed;
+            trimmed.push(Displaced { order: order.id, leaves_quantity, reason, deferral: None });
             excess = excess.minus(given)?;
         }
         Ok(trimmed)

@@ -11,7 +11,7 @@ use domain::{Caller, OrderProperties, Position, Quantity, Refusal, Security, Tim
 
 use crate::orders::terms_check::check_terms;
 use crate::orders::ticket::Reduction;
-use crate::orders::waiting_orders::wait_queue::{DisplaceReason, Displaced};
+use crate::orders::waiting_orders::wait_queue::{Deferral, DisplaceReason, Displaced};
 use crate::outbox::{Moment, Outbox};
 use crate::trading::Trading;
 
@@ -89,25 +89,35 @@ impl Trading {
             let security = self.reference.security(order.security)?;
             // A waiting order is not at the venue: it can be withdrawn, but not replaced.
             let may_shrink = part > excess && !self.waiting_orders.contains(order.id);
-            let leaves = if may_shrink { self.reduced(security, order, excess) } else { None };
+            let leaves = if may_shrink { self.reduced_in_turn(security, order, part.minus(excess)?) } else { None };
             let given = if leaves.is_some() { excess } else { part };
-            reduction.displaced.push(Displaced { order: order.id, leaves_quantity: leaves, reason });
+            let deferral = order.pending.replace().and(leaves).map(|_| Deferral::ReplacePending);
+            reduction.displaced.push(Displaced { order: order.id, leaves_quantity: leaves, reason, deferral });
             reduction.freed = reduction.freed.plus(given)?;
             excess = excess.minus(given)?;
         }
         Ok(reduction)
     }
 
-    /// The quantity of an order that is reduced by this much; absent where it can only be cancelled.
+    /// The quantity of an order that keeps so much open, if need be after a replace that is on its way.
+    fn reduced_in_turn(&self, security: &Security, order: &Order, open: Quantity) -> Option<Quantity> {
+        let quantity = order.filled.plus(open).ok()?;
+        (order.pending.cancel().is_none() && self.can_have(security, order, quantity)).then_some(quantity)
+    }
+
+    /// The quantity of an order that is reduced by this much at once; absent where it can only be cancelled.
     pub(super) fn reduced(&self, security: &Security, order: &Order, by: Quantity) -> Option<Quantity> {
         let quantity = order.terms.quantity.minus(by).ok()?;
+        let is_possible = order.pending == PendingRequest::Nothing && self.can_have(security, order, quantity);
+        is_possible.then_some(quantity)
+    }
+
+    fn can_have(&self, security: &Security, order: &Order, quantity: Quantity) -> bool {
         let terms = OrderTerms { quantity, ..order.terms };
-        let is_possible = order.pending == PendingRequest::Nothing
-            && quantity > order.filled
+        quantity > order.filled
             && check_terms(security, &terms).is_ok()
             && self.check_listing(&order.adapter, order.security, &terms).is_ok()
-            && self.check_replace(order, &terms).is_ok();
-        is_possible.then_some(quantity)
+            && self.check_replace(order, &terms).is_ok()
     }
 }
 

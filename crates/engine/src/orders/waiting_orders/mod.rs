@@ -70,6 +70,7 @@ impl Trading {
         let request = OrderRequest { reason: Some(why), ..order_request(caller, None) };
         // An order that was not placed here cannot be changed, so it is cancelled as a whole.
         match first.leaves_quantity.filter(|_| order.source != Source::External) {
+            Some(_) if first.deferral.is_some() => {}
             Some(quantity) => {
                 let terms = OrderTerms { quantity, ..order.terms };
                 drop(self.send_replace(moment, &order, terms, request, out));
@@ -83,9 +84,34 @@ impl Trading {
 
     /// Sends waiting orders that nothing blocks any more. Runs after every input that could unblock one.
     pub(crate) fn release_cleared(&mut self, moment: Moment, out: &mut Outbox) {
+        // First: an order that is released now would shrink by what one that waits behind it is to close.
+        for (waiting, place) in self.waiting_orders.deferred() {
+            self.send_deferred(moment, waiting, place, out);
+        }
         while let Some(order) = self.next_cleared() {
             self.waiting_orders.remove(order);
             self.release(moment, order, out);
+        }
+    }
+
+    /// Asks an order to shrink that was being replaced when it should have been asked, once that is over.
+    fn send_deferred(&mut self, moment: Moment, waiting: OrderId, place: usize, out: &mut Outbox) {
+        let Some(first) = self.waiting_orders.displaced_mut(waiting, place) else { return };
+        let Some(order) = self.orders.get(first.order).filter(|order| order.state.is_working()) else { return };
+        if order.pending.replace().is_some() {
+            return;
+        }
+        first.deferral = None;
+        // What was filled meanwhile may leave nothing of it.
+        let leaves_quantity = first.leaves_quantity.filter(|quantity| *quantity > order.filled);
+        let first = Displaced { leaves_quantity, ..first.clone() };
+        let is_ending = order.pending.cancel().is_some();
+        if !is_ending
+            && !self.is_displaced(&first)
+            && let Some(by) = self.orders.get(waiting)
+        {
+            let why = first.reason.displaced_text(by);
+            self.displace(moment, &Caller::platform(), &first, why, out);
         }
     }
 

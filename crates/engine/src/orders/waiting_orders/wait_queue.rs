@@ -32,6 +32,18 @@ pub(crate) struct Displaced {
     pub(crate) leaves_quantity: Option<Quantity>,
     #[n(2)]
     pub(crate) reason: DisplaceReason,
+    /// Why it is not asked to shrink yet.
+    #[n(3)]
+    pub(crate) deferral: Option<Deferral>,
+}
+
+/// Why a request is made later.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+#[cbor(index_only)]
+pub(crate) enum Deferral {
+    /// Another replace of the order is on its way.
+    #[n(0)]
+    ReplacePending,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
@@ -76,6 +88,17 @@ impl WaitingOrders {
 
     pub(crate) fn next_due(&self) -> Option<Timestamp> {
         self.0.first_key_value().map(|(_, wait)| wait.due)
+    }
+
+    /// The orders that must shrink and are not asked yet: the waiting order, and the place among those that it waits for.
+    pub(crate) fn deferred(&self) -> Vec<(OrderId, usize)> {
+        let all =
+            self.0.iter().flat_map(|(id, wait)| wait.displaced.iter().enumerate().map(|(n, first)| (*id, n, first)));
+        all.filter(|(.., first)| first.deferral.is_some()).map(|(id, place, _)| (id, place)).collect()
+    }
+
+    pub(crate) fn displaced_mut(&mut self, waiting: OrderId, place: usize) -> Option<&mut Displaced> {
+        self.0.get_mut(&waiting)?.displaced.get_mut(place)
     }
 
     pub(crate) fn remove(&mut self, order: OrderId) -> bool {
