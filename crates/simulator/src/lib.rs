@@ -23,7 +23,7 @@ mod trace;
 
 pub use coverage::Coverage;
 pub use invariants::broken_invariant::BrokenInvariant;
-pub use shorten::shorten;
+pub use shorten::{ShortSchedule, shorten};
 pub use simulation::{Plan, RunReport, run};
 
 impl Plan {

@@ -11,7 +11,7 @@ use std::thread;
 use std::time::Instant;
 
 use clap::Parser;
-use simulator::{Coverage, Plan, RunReport, run, shorten};
+use simulator::{Coverage, Plan, RunReport, ShortSchedule, run, shorten};
 
 const NANOS_PER_SECOND: f64 = 1e9;
 const SECONDS_PER_DAY: f64 = 86_400.0;
@@ -174,14 +174,23 @@ fn verdict(report: &RunReport) -> String {
 }
 
 fn explain(plan: &Plan, failed: RunReport, arguments: &Arguments) -> io::Result<()> {
-    let (steps, report) = if arguments.no_shorten { (plan.steps.clone(), failed) } else { shorten(plan, failed)? };
-    println!("  a schedule of {} steps that breaks it: {}", steps.len(), verdict(&report));
+    if arguments.no_shorten {
+        print_last_lines(&failed);
+        return Ok(());
+    }
+    let ShortSchedule { plan: Plan { steps, .. }, report, is_minimal, .. } = shorten(plan, failed)?;
+    let hint = if is_minimal { "each of which is needed" } else { "some of which may not be needed" };
+    println!("  a schedule of {} steps that breaks it, {hint}: {}", steps.len(), verdict(&report));
     if steps.len() <= STEPS_PRINTED_MAX {
         steps.iter().for_each(|step| println!("    {step}"));
     }
+    print_last_lines(&report);
+    Ok(())
+}
+
+fn print_last_lines(report: &RunReport) {
     println!("  its last lines:");
     report.last_lines.iter().for_each(|line| println!("    {line}"));
-    Ok(())
 }
 
 /// The first seed that finds each bug.

@@ -1,12 +1,15 @@
-//! A schedule that breaks a promise, made shorter: parts are left out as long as the same promise is still broken.
+//! A schedule that breaks a promise, made as short as it can be: steps are left out as long as the same promise is still broken, until
+//! every single one is needed.
 
 use std::io;
 
-use crate::schedule::{Happening, Step};
+use crate::schedule::{Happening, SECOND, Step};
 use crate::simulation::{Plan, RunReport, run};
 
-/// Runs that a shortening may take.
-const RUNS_MAX: usize = 200;
+/// Runs that a shortening may take. Behind them the shortest schedule so far is shown, which may have steps that are not needed.
+const RUNS_MAX: usize = 1_500;
+/// A run that ends so long after its last step is tried first: what is left out then makes all further tries short.
+const LENGTH_BEHIND_LAST_STEP: i64 = SECOND;
 
 /// Whole kinds of steps, which are left out first: what is left when a request alone is enough has no fault that hides it.
 const KINDS: [fn(&Happening) -> bool; 6] = [
@@ -18,62 +21,84 @@ const KINDS: [fn(&Happening) -> bool; 6] = [
     |what| matches!(what, Happening::Client { .. }),
 ];
 
-/// The shortest schedule found that breaks the same promise, and its report.
-pub fn shorten(plan: &Plan, failed: RunReport) -> io::Result<(Vec<Step>, RunReport)> {
-    let Some(invariant) = failed.violation.as_ref().map(|violation| violation.invariant) else {
-        return Ok((plan.steps.clone(), failed));
-    };
-    // What comes after the end of the failed run played no part in it.
-    let steps = plan.steps.iter().filter(|step| step.at <= failed.simulated).cloned().collect();
-    let mut found = Shortened { plan, invariant, steps, report: failed, runs: 0 };
-    for is_kind in KINDS {
-        found.try_steps(found.steps.iter().filter(|step| !is_kind(&step.what)).cloned().collect())?;
-    }
-    found.leave_out_parts()?;
-    Ok((found.steps, found.report))
-}
-
-/// The shortest schedule so far.
-struct Shortened<'a> {
-    plan: &'a Plan,
-    invariant: &'static str,
-    steps: Vec<Step>,
-    report: RunReport,
+/// The shortest schedule found that breaks the same promise, and what its run reports.
+pub struct ShortSchedule {
+    pub plan: Plan,
+    pub report: RunReport,
+    /// Without any single one of its steps the promise is kept.
+    pub is_minimal: bool,
     runs: usize,
 }
 
-impl Shortened<'_> {
-    /// Takes the schedule where it breaks the same promise.
-    fn try_steps(&mut self, steps: Vec<Step>) -> io::Result<bool> {
+/// Makes the schedule of a failed run short.
+pub fn shorten(plan: &Plan, failed: RunReport) -> io::Result<ShortSchedule> {
+    let mut found =
+        ShortSchedule { plan: Plan { is_traced: false, ..plan.clone() }, report: failed, is_minimal: false, runs: 0 };
+    let Some(broken) = found.report.violation.as_ref() else { return Ok(found) };
+    let invariant = broken.invariant;
+    // What comes after the end of the failed run played no part in it.
+    let end = found.report.simulated;
+    found.plan.steps.retain(|step| step.at <= end);
+    for is_kind in KINDS {
+        let others = found.plan.steps.iter().filter(|step| !is_kind(&step.what)).cloned().collect();
+        found.try_steps(invariant, others)?;
+    }
+    found.try_shorter_length(invariant)?;
+    found.leave_out_parts(invariant)?;
+    Ok(found)
+}
+
+impl ShortSchedule {
+    fn try_steps(&mut self, invariant: &str, steps: Vec<Step>) -> io::Result<bool> {
+        self.try_plan(invariant, Plan { steps, ..self.plan.clone() })
+    }
+
+    /// Takes the plan where it breaks the same promise.
+    fn try_plan(&mut self, invariant: &str, plan: Plan) -> io::Result<bool> {
         self.runs += 1;
-        let tried = run(&Plan { steps: steps.clone(), is_traced: false, ..self.plan.clone() })?;
-        let is_same = tried.violation.as_ref().is_some_and(|violation| violation.invariant == self.invariant);
+        let tried = run(&plan)?;
+        let is_same = tried.violation.as_ref().is_some_and(|violation| violation.invariant == invariant);
         if is_same {
-            (self.steps, self.report) = (steps, tried);
+            (self.plan, self.report) = (plan, tried);
         }
         Ok(is_same)
     }
 
-    /// Halves, then smaller parts, until no single step can be left out.
-    fn leave_out_parts(&mut self) -> io::Result<()> {
-        let mut part = self.steps.len().div_ceil(2).max(1);
-        while self.runs < RUNS_MAX {
-            let (mut is_shorter, mut start) = (false, 0);
-            while start < self.steps.len() && self.runs < RUNS_MAX {
-                let is_left_out = self.try_steps(without(&self.steps, start, part))?;
-                is_shorter |= is_left_out;
-                start += if is_left_out { 0 } else { part };
+    fn try_shorter_length(&mut self, invariant: &str) -> io::Result<()> {
+        let last = self.plan.steps.last().map_or(0, |step| step.at);
+        let length = self.plan.length.min(last + LENGTH_BEHIND_LAST_STEP);
+        self.try_plan(invariant, Plan { length, ..self.plan.clone() }).map(drop)
+    }
+
+    /// Halves, then smaller parts, until no single step can be left out: a step that was needed may not be any more when another is gone,
+    /// so all are tried once more after each success.
+    fn leave_out_parts(&mut self, invariant: &str) -> io::Result<()> {
+        let mut part = self.plan.steps.len().div_ceil(2).max(1);
+        loop {
+            let is_shorter = self.leave_out_each(invariant, part)?;
+            if self.runs >= RUNS_MAX {
+                return Ok(());
             }
             if part == 1 && !is_shorter {
-                break;
+                self.is_minimal = true;
+                return Ok(());
             }
             part = if is_shorter { part } else { part.div_ceil(2) };
         }
-        Ok(())
+    }
+
+    /// One pass, from the end: what comes last depends on what was before. Whether anything was left out.
+    fn leave_out_each(&mut self, invariant: &str, part: usize) -> io::Result<bool> {
+        let (mut is_shorter, mut end) = (false, self.plan.steps.len());
+        while end > 0 && self.runs < RUNS_MAX {
+            let start = end.saturating_sub(part);
+            is_shorter |= self.try_steps(invariant, without(&self.plan.steps, start, end))?;
+            end = start;
+        }
+        Ok(is_shorter)
     }
 }
 
-fn without(steps: &[Step], start: usize, count: usize) -> Vec<Step> {
-    let end = (start + count).min(steps.len());
+fn without(steps: &[Step], start: usize, end: usize) -> Vec<Step> {
     [&steps[..start], &steps[end..]].concat()
 }

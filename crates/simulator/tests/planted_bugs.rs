@@ -4,7 +4,7 @@
 
 use domain::PlantedBug;
 use domain::planted_bugs::plant;
-use simulator::{Plan, run, shorten};
+use simulator::{Plan, ShortSchedule, run, shorten};
 
 /// Simulated minutes in which things go wrong.
 const MINUTES: u32 = 5;
@@ -65,12 +65,34 @@ recorded! {
     forget_retired_id: ForgetRetiredId, 2, "an id was given twice";
 }
 
+/// The shortest schedule by which the seed finds the bug, and the promise that it breaks.
+fn shortest(bug: PlantedBug, seed: u64) -> (ShortSchedule, &'static str) {
+    plant(Some(bug));
+    let plan = Plan::of_seed(seed, MINUTES);
+    let found = shorten(&plan, run(&plan).unwrap()).unwrap();
+    plant(None);
+    let broken = found.report.violation.as_ref().expect("the shortest schedule breaks the promise, too").invariant;
+    (found, broken)
+}
+
 #[test]
 fn the_schedule_of_a_failure_is_made_short() {
-    plant(Some(PlantedBug::DropRefusal));
-    let plan = Plan::of_seed(1, MINUTES);
-    let (steps, report) = shorten(&plan, run(&plan).unwrap()).unwrap();
-    plant(None);
-    assert_eq!(report.violation.map(|violation| violation.invariant), Some("an answer was dropped"));
+    let (found, broken) = shortest(PlantedBug::DropRefusal, 1);
+    assert_eq!(broken, "an answer was dropped");
+    let steps = &found.plan.steps;
     assert!(steps.len() <= 2, "a request is enough, with the fault that makes it refused: {steps:?}");
+}
+
+#[test]
+fn without_any_single_step_of_a_short_schedule_the_promise_is_kept() {
+    let (found, broken) = shortest(PlantedBug::ForgetFill, 1);
+    assert!(found.is_minimal);
+    plant(Some(PlantedBug::ForgetFill));
+    for left_out in 0..found.plan.steps.len() {
+        let mut plan = found.plan.clone();
+        let step = plan.steps.remove(left_out);
+        let still = run(&plan).unwrap().violation.filter(|violation| violation.invariant == broken);
+        assert_eq!(still, None, "{step} is not needed");
+    }
+    plant(None);
 }
