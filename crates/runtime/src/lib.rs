@@ -16,6 +16,6 @@ pub use recovery::admin_state::{AdminAt, admin_at, admin_batch};
 pub use recovery::catch_up::{CATCH_UP_ATTEMPTS_MAX, keep_caught_up};
 pub use recovery::past_engine::PastEngine;
 pub use recovery::{
-    RecoveredState, RecoveryError, RecoverySources, StateAt, go_on_after, recover, recover_from, recover_up_to,
-    state_at,
+    RecoveredState, RecoveryError, RecoverySources, StateAt, go_on_after, recover, recover_from, recover_further,
+    recover_up_to, state_at,
 };

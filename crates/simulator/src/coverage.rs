@@ -101,7 +101,7 @@ impl Coverage {
     }
 
     pub(crate) fn books(&mut self, books: &JournalBooks) {
-        for (kind, count) in &books.record_kinds {
+        for (kind, count) in &books.inputs.record_kinds {
             *self.records.entry(*kind).or_default() += count;
         }
         self.orders += books.orders.len() as u64;

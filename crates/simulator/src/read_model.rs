@@ -73,8 +73,13 @@ impl SimulatedReadModel {
         state.released.keys().next_back().copied().unwrap_or(0).min(state.applied)
     }
 
-    pub(crate) fn released(&self) -> BTreeMap<u64, Vec<Event>> {
-        self.lock().released.clone()
+    /// What left the platform behind a sequence, by input, to the first error.
+    pub(crate) fn for_each_released<E>(
+        &self,
+        behind: u64,
+        mut visit: impl FnMut(u64, &Vec<Event>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.lock().released.range(behind + 1..).try_for_each(|(sequence, events)| visit(*sequence, events))
     }
 
     /// Events behind a sequence, in order, as far as a caller may see them.

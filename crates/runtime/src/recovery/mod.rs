@@ -37,6 +37,13 @@ pub struct RecoveredState {
     pub digest: Option<RunDigest>,
 }
 
+impl RecoveredState {
+    /// Nothing was replayed yet.
+    pub fn at_the_beginning() -> Self {
+        Self { digest: Some(RunDigest::default()), ..Self::default() }
+    }
+}
+
 #[derive(Debug)]
 pub enum RecoveryError {
     Storage(StorageError),
@@ -118,6 +125,21 @@ pub fn recover_from(
     Ok((replay.engine, replay.recovered))
 }
 
+/// Goes on with an engine that was recovered before, behind its last record. The Ledger of `sources` is the one that it was recovered with.
+pub fn recover_further(
+    before: (Engine, RecoveredState),
+    sources: &RecoverySources<'_>,
+    reader: &mut dyn FnMut(u64, &[PublishedEvent]),
+) -> Result<(Engine, RecoveredState), RecoveryError> {
+    let RecoverySources { folder, last_sequence, ledger, retired, .. } = *sources;
+    let from = before.1.last_sequence + 1;
+    let mut replay = RecoveryReplay::resume(before, (ledger, retired), reader);
+    let source = JournalReader::open(&folder.join(journal::FOLDER), from)?;
+    source.replay(&mut |entry| replay.on_record(&entry), &mut |_| {})?;
+    replay.recovered.last_sequence = last_sequence;
+    Ok((replay.engine, replay.recovered))
+}
+
 /// As [`recover_from`], up to `last_sequence` only, whatever the journal has behind it: what a follower's own journal has beyond the
 /// log is not proven.
 pub fn recover_up_to(
@@ -185,7 +207,7 @@ impl<'a> RecoveryReplay<'a> {
     ) -> Result<Self, RecoveryError> {
         let RecoverySources { folder, last_sequence, snapshots, ledger, retired } = *sources;
         let (engine, out) = (Engine::default(), Outbox::default());
-        let recovered = RecoveredState { digest: Some(RunDigest::default()), ..RecoveredState::default() };
+        let recovered = RecoveredState::at_the_beginning();
         let mut replay = Self { engine, out, recovered, ledger, retired, reader_has, reader };
         let mut limit = reader_has.min(last_sequence);
         while let Some(snapshot) = snapshots.latest_valid(Some(limit))? {

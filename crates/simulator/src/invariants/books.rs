@@ -10,7 +10,7 @@ use domain::{
     AdapterName, Command, Decimal, Event, Input, IntId, Order, OrderId, Quantity, Text, Timestamp, Transaction,
 };
 use engine::Engine;
-use runtime::{RecoveredState, recover};
+use runtime::{RecoveredState, RecoverySources, recover_further};
 use storage::append_log::AppendLog;
 use storage::journal::{self, JournalEntry, JournalReader};
 use storage::{JournalLedger, SnapshotStore, StorageError};
@@ -30,45 +30,58 @@ pub(crate) struct JournalBooks {
     pub(crate) events: BTreeMap<u64, Vec<Event>>,
     /// When the inputs that caused them were taken in.
     pub(crate) times: BTreeMap<u64, Timestamp>,
-    /// Commands by their sequence.
-    pub(crate) commands: BTreeMap<u64, Command>,
-    /// The inputs that say that the line to a venue is not there, with its adapter.
-    pub(crate) lines_lost: BTreeMap<u64, AdapterName>,
-    /// How often each kind of record was met.
-    pub(crate) record_kinds: BTreeMap<u8, u64>,
+    pub(crate) inputs: JournalInputs,
     pub(crate) orders: BTreeMap<OrderId, Arc<Order>>,
     pub(crate) transactions: Vec<Arc<Transaction>>,
-    /// Users, tokens and settings.
-    pub(crate) admin: Arc<AdminState>,
+    /// Has users, tokens and settings.
+    ledger: JournalLedger,
 }
 
 impl JournalBooks {
-    /// The journal up to this sequence, which is its last.
+    /// The journal from its first record up to this sequence, which is its last.
     pub(crate) fn read(machine: &Machine, end: u64) -> Result<Self, String> {
-        let snapshots = SnapshotStore::look(&machine.folder, INSTANCE);
-        let ledger = JournalLedger::new(inbox().0);
-        let (mut events, mut times) = (BTreeMap::new(), BTreeMap::new());
-        let mut keep = |sequence: u64, published: &[domain::PublishedEvent]| {
-            let of_input: Vec<Event> = published.iter().map(|published| published.event.clone()).collect();
-            if let Some(first) = published.first() {
-                times.insert(sequence, first.at);
-                events.insert(sequence, of_input);
-            }
+        let (engine, recovered) = (Engine::default(), RecoveredState::at_the_beginning());
+        let mut books = Self {
+            engine,
+            recovered,
+            events: BTreeMap::new(),
+            times: BTreeMap::new(),
+            inputs: JournalInputs::default(),
+            orders: BTreeMap::new(),
+            transactions: vec![],
+            ledger: JournalLedger::new(inbox().0),
         };
-        // A reader that has nothing yet makes recovery begin at the beginning.
-        let (engine, recovered) = recover(&machine.folder, end, &snapshots, &ledger, 0, &mut keep, &mut |_| {})
-            .map_err(|error| machine.text(&error))?;
-        let JournalInputs { commands, lines_lost, record_kinds } = JournalInputs::read(machine)?;
-        let (orders, transactions) = (BTreeMap::new(), vec![]);
-        let admin = ledger.admin();
-        let mut books =
-            Self { engine, recovered, events, times, commands, lines_lost, record_kinds, orders, transactions, admin };
-        books.fold();
+        books.read_on(machine, end)?;
         Ok(books)
     }
 
-    fn fold(&mut self) {
-        for event in self.events.values().flatten() {
+    /// Goes on behind the last record: what is before it was read, and a journal does not change there.
+    pub(crate) fn read_on(&mut self, machine: &Machine, end: u64) -> Result<(), String> {
+        let before = self.recovered.last_sequence;
+        self.inputs.read_on(machine, before)?;
+        let (events, times) = (&mut self.events, &mut self.times);
+        let mut keep = |sequence: u64, published: &[domain::PublishedEvent]| {
+            if let Some(first) = published.first() {
+                times.insert(sequence, first.at);
+                events.insert(sequence, published.iter().map(|published| published.event.clone()).collect());
+            }
+        };
+        let (snapshots, ledger) = (SnapshotStore::look(&machine.folder, INSTANCE), &self.ledger);
+        let folder = &machine.folder;
+        let sources = RecoverySources { folder, last_sequence: end, snapshots: &snapshots, ledger, retired: None };
+        let so_far = (std::mem::take(&mut self.engine), std::mem::take(&mut self.recovered));
+        (self.engine, self.recovered) =
+            recover_further(so_far, &sources, &mut keep).map_err(|error| machine.text(&error))?;
+        self.fold(before);
+        Ok(())
+    }
+
+    pub(crate) fn admin(&self) -> Arc<AdminState> {
+        self.ledger.admin()
+    }
+
+    fn fold(&mut self, before: u64) {
+        for event in self.events.range(before + 1..).flat_map(|(_, events)| events) {
             match event {
                 Event::Order(order) => drop(self.orders.insert(order.id, order.clone())),
                 Event::Transaction(transaction) => self.transactions.push(transaction.clone()),
@@ -90,23 +103,24 @@ pub(crate) fn read_admin_records(machine: &Machine, end: u64) -> Result<AdminRec
 
 /// The inputs of the journal, as far as checks need them.
 #[derive(Default)]
-struct JournalInputs {
-    commands: BTreeMap<u64, Command>,
-    lines_lost: BTreeMap<u64, AdapterName>,
-    record_kinds: BTreeMap<u8, u64>,
+pub(crate) struct JournalInputs {
+    /// By their sequence.
+    pub(crate) commands: BTreeMap<u64, Command>,
+    /// The inputs that say that the line to a venue is not there, with its adapter.
+    pub(crate) lines_lost: BTreeMap<u64, AdapterName>,
+    /// How often each kind of record was met.
+    pub(crate) record_kinds: BTreeMap<u8, u64>,
 }
 
 impl JournalInputs {
-    fn read(machine: &Machine) -> Result<Self, String> {
-        let mut inputs = Self::default();
+    fn read_on(&mut self, machine: &Machine, before: u64) -> Result<(), String> {
         let mut visit = |entry: JournalEntry<'_>| -> Result<(), StorageError> {
-            inputs.add(&entry);
+            self.add(&entry);
             Ok(())
         };
-        JournalReader::open(&machine.folder.join(journal::FOLDER), 0)
+        JournalReader::open(&machine.folder.join(journal::FOLDER), before + 1)
             .and_then(|reader| reader.replay(&mut visit, &mut |_| {}))
-            .map_err(|error| machine.text(&error))?;
-        Ok(inputs)
+            .map_err(|error| machine.text(&error))
     }
 
     fn add(&mut self, entry: &JournalEntry<'_>) {

@@ -56,15 +56,23 @@ impl SimulatedRun {
         }
     }
 
-    /// The books are read from the first record on, which a start does not do: damage far behind is found here first.
-    pub(super) fn read_books(&mut self, end: u64) -> Result<JournalBooks, BrokenInvariant> {
+    /// The journal as it is now, and how far its events were compared before. What was read at an earlier start is not read again: where
+    /// it is damaged or has lost records, and at the end of a run, it is read from the first record on. Damage far behind, which a start
+    /// does not meet, is found here first.
+    pub(super) fn read_books(&mut self, end: u64) -> Result<(JournalBooks, u64), BrokenInvariant> {
         let unreadable = |reason| broken("the journal cannot be read", reason);
+        let before = self.books.take().filter(|books| self.flipped.is_none() && books.recovered.last_sequence <= end);
+        if let Some(mut books) = before {
+            let checked_through = books.recovered.last_sequence;
+            books.read_on(&self.machine, end).map_err(unreadable)?;
+            return Ok((books, checked_through));
+        }
         match JournalBooks::read(&self.machine, end) {
             Err(_) if self.flipped.is_some() => {
                 self.restore_bit()?;
-                JournalBooks::read(&self.machine, end).map_err(unreadable)
+                JournalBooks::read(&self.machine, end).map_err(unreadable).map(|books| (books, 0))
             }
-            read => read.map_err(unreadable),
+            read => read.map_err(unreadable).map(|books| (books, 0)),
         }
     }
 }

@@ -118,6 +118,8 @@ struct SimulatedRun {
     /// The bit that flipped and is not found or restored yet.
     flipped: Option<FlippedBit>,
     pace: Pace,
+    /// The journal as far as it was read at the last start.
+    books: Option<JournalBooks>,
 }
 
 impl SimulatedRun {
@@ -152,6 +154,7 @@ impl SimulatedRun {
             links: Links::new(plan.seed),
             flipped: None,
             pace: Pace::default(),
+            books: None,
         })
     }
 
@@ -366,9 +369,10 @@ impl SimulatedRun {
             "the platform starts: journal to {end}, snapshot {snapshot}, {replayed} replayed, state {}",
             &state[..16]
         ));
-        let books = self.read_books(end)?;
+        let (books, checked_through) = self.read_books(end)?;
         same_state(&found, &books)?;
-        self.check(&books, end, false)?;
+        self.check(&books, checked_through, false)?;
+        self.books = Some(books);
         self.restore_bit()?;
         self.platform = Some(platform);
         self.after_work()?;
@@ -376,7 +380,9 @@ impl SimulatedRun {
         Ok(())
     }
 
-    fn check(&mut self, books: &JournalBooks, end: u64, is_final: bool) -> InvariantResult {
+    /// What was published up to `checked_through` was compared with these books before.
+    fn check(&mut self, books: &JournalBooks, checked_through: u64, is_final: bool) -> InvariantResult {
+        let end = books.recovered.last_sequence;
         let unreadable = |reason| broken("the venue's ledger cannot be read", reason);
         let venue = VenueBooks::read(&self.machine).map_err(unreadable)?;
         let evidence = Evidence {
@@ -386,6 +392,7 @@ impl SimulatedRun {
             fix_clients: &self.fix_clients,
             read_model: &self.machine.read_model,
             end,
+            checked_through,
         };
         evidence.check()?;
         let samples = ValueSums::check(books)?;
