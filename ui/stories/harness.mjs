@@ -14,7 +14,7 @@ import { chromium } from 'playwright-core';
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
 const TARGET = resolve(ROOT, process.env.CARGO_TARGET_DIR ?? 'target');
-const BINARY = process.env.RIALTO_BIN ?? join(TARGET, 'release/rialto');
+export const BINARY = process.env.RIALTO_BIN ?? join(TARGET, 'release/rialto');
 /** Stories wait for what they want to see, and give up after this, in milliseconds. A busy machine is slow, not wrong. */
 const PATIENCE_MS = Number(process.env.STORY_PATIENCE_MS ?? 90_000);
 export const SCREENSHOTS = join(TARGET, 'ui-screenshots');
@@ -38,10 +38,17 @@ export function launchBrowser() {
 
 /** Servers that run now: whatever ends this process ends them too. */
 const running = new Set();
+const lastSteps = new Set();
+
+/** Another program that must not outlive this process. */
+export function onEnd(step) {
+  lastSteps.add(step);
+}
 
 export function leaveNothingBehind() {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(1));
   process.once('exit', () => {
+    for (const step of lastSteps) step();
     for (const server of running) {
       server.process.kill('SIGKILL');
       rmSync(server.folder, { recursive: true, force: true });
@@ -169,10 +176,12 @@ export async function openScreen(page, server) {
 /**
  * Runs one story with a server and a page of its own.
  * @param {import('playwright-core').Browser} browser
- * @param {{ name: string, settings?: string[], size?: { width: number, height: number }, run: (stage: object) => Promise<void> }} story
+ * @param {{ name: string, settings?: string[], size?: { width: number, height: number }, run: (stage: object) => Promise<void>,
+ *   prepare?: () => Promise<{ settings: string[], end: () => Promise<void> }> }} story `prepare` starts what the server needs
  */
 export async function perform(browser, story) {
-  const server = await Server.start(story.settings);
+  const stage = await story.prepare?.();
+  const server = await Server.start([...(story.settings ?? []), ...(stage?.settings ?? [])]);
   const context = await browser.newContext({
     viewport: story.size ?? { width: 1440, height: 900 },
     colorScheme: 'dark',
@@ -188,7 +197,7 @@ export async function perform(browser, story) {
     await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`) });
   };
   try {
-    await story.run({ server, page, context, watch, shoot });
+    await story.run({ server, page, context, watch, shoot, stage });
     if (watch.troubles.length > 0) throw new Error(`something went wrong on the page:\n  ${watch.troubles.join('\n  ')}`);
   } catch (error) {
     await shoot(`failed-${story.name.replaceAll(/\W+/g, '-')}`).catch(() => undefined);
@@ -198,5 +207,6 @@ export async function perform(browser, story) {
   } finally {
     await context.close();
     await server.stop();
+    await stage?.end();
   }
 }
