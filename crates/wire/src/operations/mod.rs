@@ -101,7 +101,7 @@ value_object! {
 
 value_object! {
     /// A member of a cluster, as it sees itself. A server alone is a leader without a name.
-    pub struct ClusterVO<'a> ("Cluster", golden) {
+    pub struct ClusterVO<'a> ("Cluster") {
         member: Option<&'a str>,
         role: &'static str [OneOf(&["alone", "leader", "follower"])],
         eligible: bool,

@@ -222,18 +222,6 @@ fn problems_and_health() {
         CheckVO { name: "adapters", ok: false, detail: "SIMULATED-ALPHA is DISCONNECTED" },
     ];
     check(&HealthVO::new(checks), golden!("Health"));
-    let member = ClusterVO {
-        member: Some("b"),
-        role: "follower",
-        eligible: true,
-        epoch: 3,
-        leader: Some("http://10.0.0.1:9090"),
-        lagMillis: Some(40),
-        entry: 1_207,
-        lease: false,
-        problem: Some("no answer from the log"),
-    };
-    check(&member, golden!("Cluster"));
 }
 
 #[test]
