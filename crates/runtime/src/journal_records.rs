@@ -49,15 +49,16 @@ pub(crate) struct Pulse {
     /// Of its state before this record, where it is due: the followers compare theirs.
     #[n(0)]
     pub(crate) digest: Option<String>,
-    /// The leader stops in order: nothing goes to a venue behind this record, so that a follower may lead at once.
+    /// The leader of this epoch stops in order: nothing goes to a venue behind this record, so that a follower may lead at once. A
+    /// record that no majority had may come again in a later epoch of the same server, in which it counts no more.
     #[n(1)]
-    pub(crate) resigns: Option<bool>,
+    pub(crate) resigns: Option<u64>,
 }
 
-/// Whether a frame ends with the last record of a leader that has stopped in order.
-pub fn is_resignation(frame: &SealedFrame) -> bool {
-    let last = frame.records().last().filter(|entry| entry.kind == PULSE);
-    last.and_then(|entry| decode_pulse(entry.payload).ok()).is_some_and(|pulse| pulse.resigns == Some(true))
+/// The epoch whose leader has stopped in order, where a frame ends with its last record.
+pub fn resigned_epoch(frame: &SealedFrame) -> Option<u64> {
+    let last = frame.records().last().filter(|entry| entry.kind == PULSE)?;
+    decode_pulse(last.payload).ok()?.resigns
 }
 
 pub(crate) fn pulse(sequence: u64, pulse: &Pulse) -> JournalRecord {

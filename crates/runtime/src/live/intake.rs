@@ -7,7 +7,7 @@ use domain::Timestamp;
 use storage::journal::DurabilityEvent;
 
 use super::LiveLoop;
-use super::stamped_batch::{InputBatch, LoopWake};
+use super::stamped_batch::{InputBatch, LoopWake, StopCause};
 
 /// Requests of each lane that one turn of the loop takes: whatever comes meanwhile, a cancel too, waits for its end.
 const REQUESTS_PER_TURN_MAX: usize = 128;
@@ -52,8 +52,10 @@ impl LiveLoop {
         let is_closed = self.journal_has_room()
             && requests.wake().try_recv() == Err(TryRecvError::Disconnected)
             && requests.is_empty();
-        if is_closed || self.parts.stop.try_recv() != Err(TryRecvError::Empty) {
-            return LoopWake::Stop;
+        match self.parts.stop.try_recv() {
+            Ok(()) => return LoopWake::Stop(StopCause::Asked),
+            Err(TryRecvError::Empty) if !is_closed => {}
+            Err(_) => return LoopWake::Stop(StopCause::Abandoned),
         }
         let mut taken = InputBatch::default();
         if self.journal_has_room() {

@@ -34,8 +34,8 @@ use self::retired_orders::RetiredOrders;
 use self::sequencer::Sequencer;
 use self::snapshot_writer::{SnapshotJob, SnapshotWriter};
 use self::stamped_batch::{
-    InputBatch, LoopWake, StampedBatch, StampedRequest, UnansweredRequest, gate_scope_of, needs_marks, origin_of,
-    security_of,
+    InputBatch, LoopWake, StampedBatch, StampedRequest, StopCause, UnansweredRequest, gate_scope_of, needs_marks,
+    origin_of, security_of,
 };
 use self::unsent_instructions::UnsentInstructions;
 use crate::journal_records;
@@ -146,7 +146,7 @@ impl LiveLoop {
             self.wait();
             let cycle = match self.take() {
                 LoopWake::Work(taken) => self.run_cycle(taken),
-                LoopWake::Stop => return self.finish(),
+                LoopWake::Stop(cause) => return self.finish(cause),
                 LoopWake::Failed(error) => Err(error),
             };
             if let Err(error) = cycle {
@@ -166,7 +166,7 @@ impl LiveLoop {
     pub fn step(mut self) -> Result<Self, LiveExit> {
         let cycle = match self.take() {
             LoopWake::Work(taken) => self.run_cycle(taken),
-            LoopWake::Stop => return Err(self.finish()),
+            LoopWake::Stop(cause) => return Err(self.finish(cause)),
             LoopWake::Failed(error) => Err(error),
         };
         match cycle {
@@ -457,11 +457,11 @@ impl LiveLoop {
     }
 
     /// Everything that was taken in becomes durable and is released, then the event feed closes.
-    fn finish(mut self) -> LiveExit {
+    fn finish(mut self, cause: StopCause) -> LiveExit {
         // The turn that saw the stop may have read the last durability event already.
         self.release();
         // A snapshot must not know more than the journal, not even of records that nothing waits for.
-        let durable = self.wait_durable().and_then(|()| self.resign()).and_then(|()| self.wait_durable());
+        let durable = self.wait_durable().and_then(|()| self.resign(cause)).and_then(|()| self.wait_durable());
         if let Err(error) = durable {
             return self.fail(error);
         }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use domain::Timestamp;
 
 use super::LiveLoop;
-use super::stamped_batch::StampedBatch;
+use super::stamped_batch::{StampedBatch, StopCause};
 use crate::journal_records::{self, Pulse};
 
 /// How often a leader proves that it leads.
@@ -16,6 +16,8 @@ pub struct PulseOptions {
     pub every: Duration,
     /// So often a pulse has the digest of the state.
     pub digest_every: Duration,
+    /// The epoch that it leads.
+    pub epoch: u64,
 }
 
 impl LiveLoop {
@@ -44,14 +46,15 @@ impl LiveLoop {
 
     /// The last record of a leader that stops in order. Its adapters have ended before, so a follower need not wait for the end of
     /// the lease.
-    pub(super) fn resign(&mut self) -> Result<(), String> {
-        if self.options.pulse.is_none() {
+    pub(super) fn resign(&mut self, cause: StopCause) -> Result<(), String> {
+        if cause == StopCause::Abandoned {
             return Ok(());
         }
+        let Some(PulseOptions { epoch, .. }) = self.options.pulse else { return Ok(()) };
         self.applied_sequence = self.sequencer.last();
         let digest = self.digest.clone();
         let digest = digest.map(|digest| digest.finish(&self.parts.engine, self.journalled_at, self.applied_sequence));
-        let last = journal_records::pulse(self.sequencer.next(), &Pulse { digest, resigns: Some(true) });
+        let last = journal_records::pulse(self.sequencer.next(), &Pulse { digest, resigns: Some(epoch) });
         self.applied_sequence = self.sequencer.last();
         self.journal((self.parts.clock)(), vec![last])
     }

@@ -24,9 +24,18 @@ pub(super) struct InputBatch {
     pub(super) mark_due: bool,
 }
 
+/// Why a loop ends in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum StopCause {
+    /// Whoever runs the server has stopped everything else before.
+    Asked,
+    /// Nobody is there any more: a start failed half-way, and adapters may still run.
+    Abandoned,
+}
+
 pub(super) enum LoopWake {
     Work(InputBatch),
-    Stop,
+    Stop(StopCause),
     Failed(String),
 }
 

@@ -183,8 +183,8 @@ pub(crate) struct RunningLoop {
     orders: EventReceiver,
     ticks: EventReceiver,
     read_model: Arc<Mutex<Vec<String>>>,
-    stop: Sender<()>,
-    thread: JoinHandle<LiveExit>,
+    pub(crate) stop: Sender<()>,
+    pub(crate) thread: JoinHandle<LiveExit>,
 }
 
 impl RunningLoop {

@@ -22,7 +22,8 @@ use tempfile::TempDir;
 use crate::fixture::{INSTANCE, LiveFixture};
 
 /// Every turn of the leader has a digest when a day has passed.
-const PULSE: PulseOptions = PulseOptions { every: Duration::from_millis(500), digest_every: Duration::from_secs(10) };
+const PULSE: PulseOptions =
+    PulseOptions { every: Duration::from_millis(500), digest_every: Duration::from_secs(10), epoch: 3 };
 
 struct Follower {
     folder: TempDir,
@@ -104,6 +105,19 @@ fn a_follower_that_applies_the_frames_has_the_state_of_the_leader() {
     engine.stop();
     let snapshots = SnapshotStore::look(follower.folder.path(), INSTANCE);
     assert_eq!(snapshots.newest_claim().unwrap().map(|(sequence, _)| sequence), Some(last));
+}
+
+#[test]
+fn only_the_last_record_of_an_orderly_stop_resigns_the_lead_of_its_epoch() {
+    let (told, _) = session();
+    let resigned: Vec<_> = told.iter().filter_map(runtime::resigned_epoch).collect();
+    assert_eq!((resigned, told.last().and_then(runtime::resigned_epoch)), (vec![3], Some(3)));
+    // A loop whose owner is gone has adapters that may still run.
+    let fixture = LiveFixture { pulse: Some(PULSE), ..LiveFixture::default() };
+    let live = fixture.start_trading();
+    drop(live.stop);
+    assert!(matches!(live.thread.join(), Ok(LiveExit::Stopped(_))));
+    assert!(frames(fixture.folder.path()).iter().all(|frame| runtime::resigned_epoch(frame).is_none()));
 }
 
 #[test]

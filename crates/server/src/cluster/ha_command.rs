@@ -5,15 +5,23 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::Subcommand;
+use domain::command::AcceptedLoss;
 use serde::Deserialize;
+use storage::StorageError;
+use storage::journal::{self, Journal, JournalOptions};
 use storage::lock::DataDirLock;
-use storage::replication::leave_cluster;
+use storage::replication::{is_member_folder, leave_cluster};
 
 use super::cluster_file::ClusterConfig;
 use super::cluster_state::FOLLOWER_LAG_MAX;
+use crate::clock::SystemClock;
 use crate::config::{Config, ConfigArgs};
 use crate::control;
+use crate::data_dir::identity::DataDirIdentity;
+use crate::data_dir::traces::Traces;
 use crate::exit_failure::{Exit, ExitFailure};
+use crate::users::execute::actor;
+use crate::users::offline_log;
 
 /// A member that has not answered by then is shown as silent.
 const ANSWER_WAIT: Duration = Duration::from_secs(2);
@@ -69,7 +77,16 @@ struct MemberStatus {
     problem: Option<String>,
 }
 
-type AskedMember = (String, Result<MemberStatus, String>);
+type AskedMember = (String, Result<MemberStatus, NoStatus>);
+
+/// Why there is no word of a member.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum NoStatus {
+    /// Nothing listens there.
+    Silent(String),
+    /// Something is there, and it did not say what it is.
+    Unclear(String),
+}
 
 /// What is printed.
 pub fn execute(command: HaCommand) -> Result<String, ExitFailure> {
@@ -90,12 +107,30 @@ fn ask_all(cluster: &ClusterConfig) -> Vec<AskedMember> {
     cluster.members.iter().map(|(name, address)| (name.clone(), ask(address))).collect()
 }
 
-fn ask(address: &str) -> Result<MemberStatus, String> {
-    let config = ureq::Agent::config_builder().timeout_global(Some(ANSWER_WAIT)).build();
-    let agent: ureq::Agent = config.into();
+fn ask(address: &str) -> Result<MemberStatus, NoStatus> {
+    if address.starts_with("https://") {
+        return Err(NoStatus::Unclear("it is asked over http:// only".to_owned()));
+    }
+    let config = ureq::Agent::config_builder().timeout_connect(Some(ANSWER_WAIT)).timeout_global(Some(ANSWER_WAIT * 2));
+    let agent: ureq::Agent = config.build().into();
     let answered = agent.get(format!("{address}/health/cluster")).call();
-    let text = answered.and_then(|mut answer| answer.body_mut().read_to_string()).map_err(|error| error.to_string())?;
-    serde_json::from_str(&text).map_err(|error| format!("its answer can't be read: {error}"))
+    let text = answered.and_then(|mut answer| answer.body_mut().read_to_string()).map_err(|error| no_status(&error))?;
+    serde_json::from_str(&text).map_err(|error| NoStatus::Unclear(format!("its answer can't be read: {error}")))
+}
+
+/// Only who takes no connection is silent: whoever takes one and says nothing may be paused.
+fn no_status(error: &ureq::Error) -> NoStatus {
+    use std::io::ErrorKind::{ConnectionRefused, HostUnreachable, NetworkUnreachable, TimedOut};
+    let is_silent = match error {
+        ureq::Error::Io(error) => {
+            [ConnectionRefused, HostUnreachable, NetworkUnreachable, TimedOut].contains(&error.kind())
+        }
+        ureq::Error::Timeout(ureq::Timeout::Connect) | ureq::Error::HostNotFound | ureq::Error::ConnectionFailed => {
+            true
+        }
+        _ => false,
+    };
+    if is_silent { NoStatus::Silent(error.to_string()) } else { NoStatus::Unclear(error.to_string()) }
 }
 
 /// Exactly one leader, of the newest epoch that any member knows, which may send to venues.
@@ -120,7 +155,8 @@ fn table(members: &[AskedMember]) -> String {
     for (name, told) in members {
         let line = match told {
             Ok(told) => told.line(),
-            Err(reason) => format!("{:<9} {:>6} {:>10} {:>8} {reason}", "silent", "", "", ""),
+            Err(NoStatus::Silent(reason)) => format!("{:<9} {:>6} {:>10} {:>8} {reason}", "silent", "", "", ""),
+            Err(NoStatus::Unclear(reason)) => format!("{:<9} {:>6} {:>10} {:>8} {reason}", "unclear", "", "", ""),
         };
         writeln!(text, "{name:<16} {line}").expect("a string takes every text");
     }
@@ -183,17 +219,38 @@ fn go_alone(cluster: &ClusterConfig, config: &Config, others_are_gone: bool) -> 
         return refused("say --others-are-gone: two servers that trade under one name double orders".to_owned());
     }
     let members = ask_all(cluster);
-    if let Some((name, _)) = members.iter().find(|(_, told)| told.is_ok()) {
+    let is_there = |told: &Result<MemberStatus, NoStatus>| !matches!(told, Err(NoStatus::Silent(_)));
+    if let Some((name, _)) = members.iter().find(|(_, told)| is_there(told)) {
         return refused(format!("{name} answers: stop every member first\n{}", table(&members)));
     }
     let lock = DataDirLock::acquire(&config.data_dir)?;
-    match leave_cluster(&lock)? {
-        Some(kept) => Ok(format!(
-            "{} is an ordinary data folder now; what it knew of the log is in {kept}\n",
-            lock.folder().display()
-        )),
-        None => refused(format!("{} is no folder of a member: nothing was changed", lock.folder().display())),
+    if !is_member_folder(lock.folder()) {
+        return refused(format!("{} is no folder of a member: nothing was changed", lock.folder().display()));
     }
+    leave(config, &lock)
+}
+
+/// The log may have had more than this member: what may have been given there is never given again, as after a loss.
+fn leave(config: &Config, lock: &DataDirLock) -> Result<String, ExitFailure> {
+    let (folder, instance) = (lock.folder(), DataDirIdentity::load(lock)?.journal_id());
+    let now = SystemClock::new(config.clock_offset.0).now();
+    let traces = Traces::read(folder, instance)?;
+    let options = JournalOptions { witnesses: traces.witnesses(folder), ..config.journal_options(instance) };
+    let (_, mut journal) = Journal::open(lock, &options, &mut |_| {})?;
+    let end = journal.last_sequence();
+    let loss = AcceptedLoss { end, order: traces.order(), transaction: traces.transaction() };
+    let taken = journal.append(runtime::go_on_after(loss, traces.sequence().max(end), now));
+    taken.map_err(|refused| StorageError::Failed { reason: refused.reason.to_string() })?;
+    journal.close()?;
+    journal::sync_head(folder)?;
+    let kept = leave_cluster(lock)?.unwrap_or_default();
+    let detail = format!("the folder has left its cluster after record {end}");
+    offline_log::with_users(config, lock, now, |users| Ok(users.note(&actor("ha go-alone"), detail, now)?))?;
+    journal::sync_head(folder)?;
+    Ok(format!(
+        "{} is an ordinary data folder now, up to record {end}; what it knew of the log is in {kept}\n",
+        folder.display()
+    ))
 }
 
 #[cfg(test)]
@@ -211,7 +268,7 @@ mod tests {
 
     #[test]
     fn the_members_are_a_table_and_a_silent_one_is_in_it() {
-        let silent = ("c".to_owned(), Err("connection refused".to_owned()));
+        let silent = ("c".to_owned(), Err(NoStatus::Silent("connection refused".to_owned())));
         let members = [member("a", "leader", 3), member("b", "follower", 3), silent];
         let expected = "\
 MEMBER           ROLE       EPOCH      ENTRY   LAG MS NOTE
@@ -220,6 +277,21 @@ b                follower       3          7       40
 c                silent                               connection refused
 ";
         assert_eq!(status(&members).unwrap(), expected);
+    }
+
+    #[test]
+    fn who_takes_a_connection_and_says_nothing_clear_is_not_gone() {
+        let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = format!("http://{}", server.local_addr().unwrap());
+        let answer = std::thread::spawn(move || {
+            let (mut stream, _) = server.accept().unwrap();
+            std::io::Write::write_all(&mut stream, b"HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\n\r\n")
+                .unwrap();
+        });
+        assert!(matches!(ask(&address), Err(NoStatus::Unclear(_))));
+        answer.join().unwrap();
+        assert!(matches!(ask(&address), Err(NoStatus::Silent(_))), "nothing listens there any more");
+        assert!(matches!(ask("https://127.0.0.1:9443"), Err(NoStatus::Unclear(_))));
     }
 
     #[test]

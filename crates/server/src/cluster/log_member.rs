@@ -125,7 +125,9 @@ impl LogMember {
     /// Whoever leads next has not resigned.
     fn note_resignation(&mut self, event: &LogEvent) {
         match event {
-            LogEvent::Frame { frame, .. } => self.has_resigned = runtime::is_resignation(frame),
+            LogEvent::Frame { frame, epoch, .. } => {
+                self.has_resigned = runtime::resigned_epoch(frame) == Some(epoch.0);
+            }
             LogEvent::Led { .. } => self.has_resigned = false,
             LogEvent::Dropped { .. } => {}
         }

@@ -136,8 +136,11 @@ fn spawn_catch_up(
 }
 
 fn options(config: &Config, leader: Option<&Arc<ClusterState>>) -> LiveOptions {
-    let pulse =
-        |leader: &Arc<ClusterState>| PulseOptions { every: leader.timing.pulse, digest_every: leader.timing.digest };
+    let pulse = |leader: &Arc<ClusterState>| PulseOptions {
+        every: leader.timing.pulse,
+        digest_every: leader.timing.digest,
+        epoch: leader.view().epoch,
+    };
     LiveOptions {
         snapshot_every_inputs: snapshot_every(config),
         journal_ticks: config.journal_ticks == JournalTicks::All,
