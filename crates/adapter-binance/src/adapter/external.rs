@@ -9,6 +9,7 @@ use super::state::BinanceAdapter;
 use super::waiting::{ExternalLook, RequestPurpose, RequestWay};
 use crate::orders::external_orders::{ExternalKey, ExternalScope};
 use crate::orders::fills_question::note_owner;
+use crate::orders::leg_owners::LegOwner;
 use crate::orders::order_picture::{PictureGap, is_open, own_id};
 use crate::protocol::answers::account_answers::BinanceTrade;
 use crate::protocol::answers::order_answers::BinanceOrder;
@@ -129,6 +130,11 @@ impl BinanceAdapter {
         let instance = self.setup.instance;
         for order in orders.iter().filter(|order| own_id(instance, &order.client_id).is_none()) {
             let updated = order.updated.unwrap_or_default();
+            let owner = self.owners.owner_at(&order.symbol, order.order_id, order.created.unwrap_or(updated));
+            // Whoever cancels an order of ours elsewhere gives it another client id.
+            if matches!(owner, Some(LegOwner::Own(_))) {
+                continue;
+            }
             let is_recent = updated >= recent && !self.first_log_on.is_after(updated);
             if is_open(&order.status) || is_recent && !order.filled.0.is_zero() {
                 let key = self.external.on_order(order.clone());
@@ -144,7 +150,7 @@ impl BinanceAdapter {
     fn show_external(&mut self, key: &ExternalKey, snapshot: &mut VenueSnapshot) -> Result<(), String> {
         if self.external.is_incomplete(key) {
             let request = BinanceRequest::order_trades(&key.0, key.1, None);
-            let trades: Vec<BinanceTrade> = self.ask(RequestLane::Fills, &request)?;
+            let trades: Vec<BinanceTrade> = self.ask(RequestLane::Inquiry, &request)?;
             self.external.on_trades(key, trades);
         }
         let Some(scope) = self.external_scope(key) else {

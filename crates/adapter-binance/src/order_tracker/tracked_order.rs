@@ -117,6 +117,8 @@ impl TrackedOrder {
     ) {
         let Some(Replacing { terms, by: ReplacingBy::Leg { client_id, .. } }) = self.replacing.take() else { return };
         (self.client_id, self.is_earlier_leg, self.prevented) = (client_id, false, Decimal::ZERO);
+        // What was told of the leg before is no news of this one.
+        self.amended = None;
         let old_leg = self.venue_id.replace(order_id);
         if canceled == HalfOutcome::Done {
             return told.push(replaced(order, terms, order_id));

@@ -10,7 +10,7 @@ use domain::{AccountId, Currency, OrderId, Price, Quantity, SecurityId, Text};
 
 use crate::orders::executions::state_of;
 use crate::orders::order_mapping::{ShownTerms, side_of, terms_of};
-use crate::orders::order_picture::{PictureGap, fills_of, venue_fill};
+use crate::orders::order_picture::{PictureGap, fills_of, kept_quantity, venue_fill};
 use crate::protocol::answers::account_answers::BinanceTrade;
 use crate::protocol::answers::order_answers::BinanceOrder;
 use crate::protocol::user_events::ExecutionEvent;
@@ -189,7 +189,8 @@ impl KnownExternal {
 
 /// A market order for an amount of the quote asset has the quantity that it traded.
 fn quantity_of(order: &BinanceOrder) -> Option<Quantity> {
-    [order.quantity, order.filled].map(|amount| Quantity(amount.0)).into_iter().find(|quantity| quantity.is_positive())
+    let kept = kept_quantity(order.quantity, order.prevented, &order.status);
+    [kept, Quantity(order.filled.0)].into_iter().find(|quantity| quantity.is_positive())
 }
 
 fn has_ended(status: &BinanceOrderStatus) -> bool {

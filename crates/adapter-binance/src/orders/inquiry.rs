@@ -146,7 +146,12 @@ impl Inquiry {
     fn add_leg(&mut self, leg: BinanceOrder) {
         let is_meant = match &self.external {
             Some((_, number)) => leg.order_id.0 == *number,
-            None => own_id(self.instance, &leg.client_id).is_some_and(|id| id.order == self.order),
+            None => {
+                // Whoever cancels an order of ours elsewhere gives it another client id; its number stays.
+                let is_asked = self.ids.front() == Some(&OrderReference::Venue(leg.order_id.0));
+                let is_own = own_id(self.instance, &leg.client_id).is_some_and(|id| id.order == self.order);
+                is_own || is_asked && self.stage == InquiryStage::Status
+            }
         };
         if is_meant && self.legs.iter().all(|known| known.order_id != leg.order_id) {
             self.legs.push(leg);

@@ -9,7 +9,7 @@ use domain::order::{BaseState, ExecType, Order, PendingRequest};
 use domain::report::{ExternalOrder, VenueOrderState};
 use domain::{
     AdapterName, Amount, Event, ExchangeId, IntId, OrderId, OrderProperties, Quantity, Refusal, Source, StrategyId,
-    StrategyRecord, Timestamp, WireId,
+    StrategyRecord, Text, Timestamp, WireId,
 };
 
 use super::order_events::{OrderChange, publish_order};
@@ -103,11 +103,13 @@ impl Trading {
     fn own_order(&self, adapter: &AdapterName, seen: &ExternalOrder) -> Option<&Arc<Order>> {
         let wire_id = seen.client_id.as_ref().and_then(|id| id.parse::<WireId>().ok());
         let ours = wire_id.filter(|id| id.instance == self.settings.instance).and_then(|id| self.orders.get(id.order));
+        // Where numbers are of one symbol, those of orders from elsewhere have it before them.
+        let number = seen.ext_id.rsplit_once(':').map(|(_, number)| Text::from(number));
         let is_same = |order: &&Arc<Order>| {
             (order.account, order.security, order.side) == (seen.account, seen.security, seen.side)
                 && order.adapter == *adapter
                 && order.source != Source::External
-                && order.has_leg(&seen.ext_id)
+                && (order.has_leg(&seen.ext_id) || number.as_ref().is_some_and(|number| order.has_leg(number)))
         };
         ours.or_else(|| self.orders.iter().find(is_same))
     }

@@ -151,7 +151,11 @@ impl Trading {
         if !is_known && seen.state == VenueOrderState::Live && order.ext_id.as_ref() != Some(ext_id) {
             self.add_stray_leg(&order, ext_id, seen.terms, out);
         }
-        let state = if seen.state == VenueOrderState::Live { LegState::Live } else { LegState::Ended };
+        // The venue may have lowered a leg by itself: what was traded of it may be all that is left.
+        let traded = order.legs.as_ref().and_then(|legs| legs.get(ext_id)).map_or(Quantity::ZERO, |leg| leg.filled);
+        let is_traded = traded.is_positive() && traded >= seen.terms.quantity;
+        let is_live = seen.state == VenueOrderState::Live && !is_traded;
+        let state = if is_live { LegState::Live } else { LegState::Ended };
         self.set_leg_state(moment, (order.id, ext_id), state, out);
         true
     }
@@ -306,7 +310,9 @@ pub(crate) fn terms_of_order(order: &Order, ext_id: Option<&Text>, shown: OrderT
     let asked = order.pending.replace().map_or(order.terms.quantity, |(_, asked)| asked.quantity);
     let quantity = match shown.quantity.cmp(&leg.terms.quantity) {
         Ordering::Equal => order.terms.quantity,
-        Ordering::Less => total.min(asked).min(order.terms.quantity),
+        Ordering::Less if shown.quantity <= asked => total.min(asked).min(order.terms.quantity),
+        // Lowered by somebody else: what was asked for is still on its way.
+        Ordering::Less => total.min(order.terms.quantity),
         Ordering::Greater => total,
     };
     OrderTerms { quantity, ..shown }

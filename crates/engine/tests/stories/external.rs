@@ -425,6 +425,7 @@ fn an_order_of_ours_that_ended_and_is_listed_under_another_client_id_is_not_adop
          cancel 1
          venue cancels 1
          venue external V1 buy 100 AAPL @ 10 canceled 40@10:x1 by its-cancel
+         venue external AAPL:V1 buy 100 AAPL @ 10 canceled 40@10:x1 by a-phone
          venue external V1 sell 100 AAPL @ 10 canceled 40@10:x1 by another
          positions",
         expect![[r#"
@@ -446,6 +447,8 @@ fn an_order_of_ours_that_ended_and_is_listed_under_another_client_id_is_not_adop
                 1 CANCELED filled 40
             venue external V1 buy 100 AAPL @ 10 canceled 40@10:x1 by its-cancel
                 Error external-not-adopted: SIM-A: order V1 that nobody placed here is not adopted: it is our own order 1
+            venue external AAPL:V1 buy 100 AAPL @ 10 canceled 40@10:x1 by a-phone
+                Error external-not-adopted: SIM-A: order AAPL:V1 that nobody placed here is not adopted: it is our own order 1
             venue external V1 sell 100 AAPL @ 10 canceled 40@10:x1 by another
                 Warn external-order: order A-1: SIM-A has it as V1, and nobody placed it here
                 A-1 SUBMITTED

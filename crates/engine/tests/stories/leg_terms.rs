@@ -221,3 +221,50 @@ fn a_fill_of_another_leg_on_the_way_does_not_make_a_lowered_order_larger() {
         &expect!["V1 ENDED 40 of 100, V2 LIVE 40 of 50"],
     );
 }
+
+#[test]
+fn a_leg_beside_the_order_that_the_venue_has_lowered_to_what_it_traded_is_gone() {
+    check(
+        "place 1 buy 100 AAPL @ 10
+         venue accepts 1
+         modify 1 to 100 @ 9
+         venue halves 1 refused done V2
+         venue fills 1 90 @ 10 x1 of V1
+         wait 1
+         clock
+         venue lists-leg 1 V1 90 @ 10
+         order 1",
+        expect![[r#"
+            place 1 buy 100 AAPL @ 10
+                1 OPEN
+                to SIM-A: submit 1
+            venue accepts 1
+                1 SUBMITTED
+            modify 1 to 100 @ 9
+                1 PENDING_REPLACE
+                to SIM-A: replace 1 with 100 @ 9
+            venue halves 1 refused done V2
+                1 SUBMITTED
+                Error two-legs: order 1: V1 is in the market too and is cancelled
+                Warn break-found: B1: ORDER at SIM-A: we have status SUBMITTED, quantity 100, limit 9, tif DAY, filled 0, the venue has leg V1, status LIVE, quantity 100, limit 10, tif DAY
+                B1 ORDER OPEN: ours status SUBMITTED, quantity 100, limit 9, tif DAY, filled 0, theirs leg V1, status LIVE, quantity 100, limit 10, tif DAY
+                to SIM-A: cancel leg V1 of 1
+            venue fills 1 90 @ 10 x1 of V1
+                fill 1 90 @ 10
+                booked BUY 90 @ 10
+                position 1 of 90 cost 900 realised 0
+                cash USD 99099.55
+                1 PARTIALLY_EXECUTED filled 90
+                to SIM-A: cancel leg V1 of 1
+            wait 1
+            clock
+                to SIM-A: ask about 1
+                to SIM-A: list open orders
+            venue lists-leg 1 V1 90 @ 10
+                B1 ORDER EXPLAINED: ours status SUBMITTED, quantity 100, limit 9, tif DAY, filled 0, theirs leg V1, status LIVE, quantity 100, limit 10, tif DAY; both sides agree again
+            order 1
+                1 PARTIALLY_EXECUTED 90 of 100 LimitOrder
+        "#]],
+        &expect!["V1 ENDED 90 of 100, V2 LIVE 0 of 100"],
+    );
+}
