@@ -49,14 +49,19 @@ fn covered(config: &Config) -> Result<u64, ExitFailure> {
     let snapshots = SnapshotStore::look(data, instance);
     let oldest = snapshots.oldest_valid(0)?;
     let oldest = oldest.ok_or_else(|| refused("there is no good snapshot: nothing of the journal can be spared"))?;
-    let oldest = snapshots.stands_in_up_to(oldest.sequence);
+    let (first, oldest) = (oldest.sequence, snapshots.stands_in_up_to(oldest.sequence));
     if config.history_store != HistoryStore::Sqlite {
         return Ok(oldest);
     }
     let known = read_model::remembered(data, instance).ok_or_else(|| {
         refused("the read model cannot be read, and it would miss what is deleted: start the server first")
     })?;
-    Ok(oldest.min(known.applied))
+    if known.applied < first {
+        return Err(refused(
+            "the read model is behind the oldest snapshot and needs what would be deleted: let it catch up first",
+        ));
+    }
+    Ok(oldest)
 }
 
 fn summary(pruned: &Pruned) -> String {

@@ -34,10 +34,25 @@ pub fn accept(config: &Config, up_to: u64) -> Result<String, ExitFailure> {
         let text = format!("nothing is lost: the journal is good up to {end}, and nothing remembers more");
         return Err(ExitFailure::new(Exit::Refused, text));
     }
+    check_floor(&lock, instance, up_to)?;
     let now = SystemClock::new(config.clock_offset.0).now();
     let aside = lock.folder().join(LOST).join(now.0.to_string());
     give_up(config, &lock, instance, up_to, &traces, &aside, now)?;
     Ok(summary(up_to, &report, &aside))
+}
+
+/// A pruned journal begins with a snapshot: without one that is left, nothing could start from it.
+fn check_floor(lock: &DataDirLock, instance: InstanceId, up_to: u64) -> Result<(), ExitFailure> {
+    let Some(floor) = journal::read_floor(&lock.folder().join(journal::FOLDER))? else { return Ok(()) };
+    let left = SnapshotStore::look(lock.folder(), instance).latest_valid(Some(up_to))?;
+    if left.is_some_and(|snapshot| snapshot.sequence >= floor.sequence) {
+        return Ok(());
+    }
+    let text = format!(
+        "the journal was pruned up to {}, and no good snapshot from there up to {up_to} is left to begin with: restore a backup",
+        floor.sequence
+    );
+    Err(ExitFailure::new(Exit::Refused, text))
 }
 
 /// What a start would say, as a report.

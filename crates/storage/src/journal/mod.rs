@@ -36,6 +36,8 @@ use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 use domain::PlantedBug;
 
 pub use format::chain::{ChainAnchor, ChainHash, InstanceId, InvalidHash};
+#[cfg(test)]
+pub(crate) use format::floor::write as write_floor;
 pub use format::floor::{FLOOR_FILE, JournalFloor, read_floor};
 pub use format::packed::ARCHIVE;
 pub use format::record::{JournalBatch, JournalEntry, JournalRecord};

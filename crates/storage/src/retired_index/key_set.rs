@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use super::key_file::{KeyFile, KeyFileWriter, KeySpan};
 use crate::StorageError;
 use crate::file_system::FileSystem;
-use crate::journal::InstanceId;
+use crate::journal::{self, InstanceId};
 
 const EXTENSION: &str = ".keys";
 const UNFINISHED_EXTENSION: &str = "new";
@@ -156,7 +156,13 @@ impl KeySet {
         Ok(files)
     }
 
+    /// A journal that was pruned cannot make them again: then nothing is deleted, and somebody has to bring the file back.
     fn discard(&self, path: &Path, reason: &str) -> Result<(), StorageError> {
+        let journal = self.folder.parent().unwrap_or(Path::new(".")).join(journal::FOLDER);
+        if journal::read_floor(&journal)?.is_some() {
+            let advice = "the journal was pruned and cannot make it again; bring the folder back from a backup";
+            return Err(StorageError::damaged(path, 0, format!("{reason}: {advice}")));
+        }
         tracing::warn!(file = %path.display(), reason, "keys of retired orders are made again from the journal");
         self.disk.remove(path).map_err(StorageError::io("delete", path))
     }

@@ -97,6 +97,31 @@ fn a_file_that_is_missing_damaged_or_foreign_ends_the_index_before_it() {
 }
 
 #[test]
+fn a_damaged_file_beside_a_pruned_journal_is_refused_and_nothing_is_deleted() {
+    let folder = TempDir::new().unwrap();
+    let index = open(folder.path());
+    index.store(1, keys(0..1_000), vec![]).unwrap();
+    index.store(2, keys(1_000..1_100), vec![]).unwrap();
+    drop(index);
+    let before = files(folder.path());
+    let damaged = before.iter().find(|path| path.to_string_lossy().contains("ids-")).unwrap();
+    fs::write(damaged, &fs::read(damaged).unwrap()[..500]).unwrap();
+    let journal = folder.path().join(crate::journal::FOLDER);
+    fs::create_dir_all(&journal).unwrap();
+    fs::create_dir_all(folder.path().join("archive")).unwrap();
+    let floor = crate::journal::JournalFloor {
+        instance: INSTANCE,
+        segment: 3,
+        sequence: 2,
+        hash: crate::journal::ChainHash([5; 32]),
+    };
+    crate::journal::write_floor(&OsFileSystem, &journal, &floor).unwrap();
+    let refused = RetiredIndex::open(&DataDirLock::acquire(folder.path()).unwrap(), INSTANCE).err().unwrap();
+    assert!(refused.to_string().contains("the journal was pruned and cannot make it again"), "{refused}");
+    assert_eq!(files(folder.path()), before);
+}
+
+#[test]
 fn a_damaged_block_of_keys_is_an_error_with_file_and_offset() {
     let folder = TempDir::new().unwrap();
     let index = open(folder.path());
