@@ -89,6 +89,20 @@ fn an_order_is_not_there_only_where_the_list_lacks_it_too() {
     .assert_eq(&ask(&order(0), &[absent(), listed]));
 }
 
+#[test]
+fn an_order_of_ours_that_somebody_cancelled_on_the_screen_of_the_venue_is_found_by_its_number() {
+    let cancelled = success(&leg(70, "web_1", "CANCELED", "0.5"));
+    let trades = success(&json!([traded(70, 8, "0.5", 1_100)]));
+    let placed = Order { ext_id: Some("70".into()), ..order(0) };
+    expect![[r#"
+        order.status symbol=BTCUSDT&origClientOrderId=R1-5-0
+        order.status symbol=BTCUSDT&orderId=70
+        myTrades symbol=BTCUSDT&orderId=70&limit=1000
+        found Canceled 2 of Some("70"), fills ["BTCUSDT:8 0.5"]
+    "#]]
+    .assert_eq(&ask(&placed, &[absent(), cancelled, trades]));
+}
+
 /// 0.8 of it would have traded with another order of the account.
 #[test]
 fn what_self_trade_prevention_took_is_no_part_of_an_order_that_is_open_or_filled() {
