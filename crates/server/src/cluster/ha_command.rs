@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use clap::Subcommand;
 use domain::command::AcceptedLoss;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use storage::StorageError;
 use storage::journal::{self, Journal, JournalOptions};
 use storage::lock::DataDirLock;
@@ -70,11 +70,18 @@ pub enum HaCommand {
 struct MemberStatus {
     role: String,
     eligible: bool,
+    #[serde(deserialize_with = "or_zero")]
     epoch: u64,
     lag_millis: Option<u64>,
+    #[serde(deserialize_with = "or_zero")]
     entry: u64,
     lease: bool,
     problem: Option<String>,
+}
+
+/// Nothing was read yet.
+fn or_zero<'de, D: Deserializer<'de>>(told: D) -> Result<u64, D::Error> {
+    Option::deserialize(told).map(Option::unwrap_or_default)
 }
 
 type AskedMember = (String, Result<MemberStatus, NoStatus>);

@@ -105,10 +105,10 @@ value_object! {
         member: Option<&'a str>,
         role: &'static str [OneOf(&["alone", "leader", "follower"])],
         eligible: bool,
-        epoch: u64,
+        epoch: Option<u64>,
         leader: Option<&'a str>,
         lagMillis: Option<u64>,
-        entry: u64,
+        entry: Option<u64>,
         lease: bool,
         problem: Option<&'a str>,
     }

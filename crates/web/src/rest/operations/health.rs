@@ -49,10 +49,10 @@ const ALONE: ClusterVO<'static> = ClusterVO {
     member: None,
     role: "alone",
     eligible: true,
-    epoch: 0,
+    epoch: None,
     leader: None,
     lagMillis: None,
-    entry: 0,
+    entry: None,
     lease: true,
     problem: None,
 };
@@ -62,10 +62,11 @@ fn cluster_vo(view: &ClusterView) -> ClusterVO<'_> {
         member: Some(&view.member),
         role: view.role.name(),
         eligible: view.is_eligible,
-        epoch: view.epoch,
+        // Both begin at 1.
+        epoch: Some(view.epoch).filter(|epoch| *epoch > 0),
         leader: view.leader.as_deref(),
         lagMillis: view.lag.map(|lag| u64::try_from(lag.as_millis()).unwrap_or(u64::MAX)),
-        entry: view.entry,
+        entry: Some(view.entry).filter(|entry| *entry > 0),
         lease: view.has_lease,
         problem: view.problem.as_deref(),
     }
