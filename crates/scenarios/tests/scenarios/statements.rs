@@ -31,7 +31,10 @@ fn after_a_restart_the_venue_states_the_same_cash_as_our_books_and_what_orders_l
     let server = desk.start();
     // 100 × 272.41 and 0.55 of commissions and fees.
     let traded = json!({ "amount": 972_758.45, "venueTotal": 972_758.45, "venueLocked": 1_000 });
-    assert_eq!(fields(&stated(&mut server.client(), 1), &shown), traded);
+    // The statement from before the stop is shown until the venue has stated its cash again.
+    wait_for("the statement after the restart", || {
+        (fields(&stated(&mut server.client(), 1), &shown) == traded).then_some(())
+    });
     assert_eq!(fields(&stated(&mut server.client(), 2), &shown), opening);
     server.stop();
 }
