@@ -121,8 +121,7 @@ fn serve_core(
 ) -> Result<(), ExitFailure> {
     let (leader, follower) = leader.map(|ClusterLeader { cluster, follower }| (cluster, follower)).unzip();
     let StartContext { data_dir, old_users, stop, stopped, kill_signals } = context;
-    let reference = data_dir.reference.clone();
-    let audit = administration::open_audit(config, &core, old_users)?;
+    let (reference, audit) = (data_dir.reference.clone(), administration::open_audit(config, &core, old_users)?);
     let (watch, bus) = FeedListeners::start(&core).map_err(no_thread)?;
     let read_model = core.read_model.clone();
     let past = Arc::new(PastQueries::new(core.folder.clone(), core.instance, bus.journal.clone()));
@@ -139,8 +138,8 @@ fn serve_core(
     let FeedListeners { journal, adapters, metrics } = watch;
     let (venue_lines, broker, cluster) = (adapters.clone(), topics.monitor(), leader.clone());
     let health = Arc::new(Health { journal, read_model, sessions: venue_lines, broker, cluster });
-    let switch =
-        KillSwitch { bus: engine.bus.clone(), health: health.clone(), access: access.clone(), stop: stop.clone() };
+    let (bus, health_checks) = (engine.bus.clone(), health.clone());
+    let switch = KillSwitch { bus, health: health_checks, access: access.clone(), stop: stop.clone() };
     control::serve(data_dir.lock.folder(), switch, kill_signals).map_err(no_thread)?;
 
     let bars = bar_storage::start(config, data_dir.lock.folder(), &engine.bus.feed)?;
