@@ -91,7 +91,12 @@ fn only_the_new_leg_was_done<H: Harness>(desk: &mut ConformanceClient<H>) -> Rul
     let said = reports_on(desk, &order);
     let is_unknown = said.iter().all(|said| matches!(said, ReportKind::DeliveryUnknown { .. }));
     if is_unknown && (is_lost || !said.is_empty()) {
-        return Ok(());
+        let newest = newest_leg(desk, order, is_lost)?.ext_id;
+        return if newest != Some(first) {
+            Ok(())
+        } else {
+            failed(format!("a new leg is placed, {newest:?} is found"))
+        };
     }
     let told = halves_in(&said)?;
     let is_told = told.canceled == HalfOutcome::Refused && told.placed == HalfOutcome::Done;
@@ -161,14 +166,20 @@ fn has_two_legs<H: Harness>(desk: &mut ConformanceClient<H>) -> RuleResult<(Orde
     let (order, first) = rests(desk)?;
     fail_half(desk, FailedHalf::Cancel)?;
     replace(desk, &order)?;
-    if desk.receive().is_err() {
+    let is_lost = desk.receive().is_err();
+    Ok((newest_leg(desk, order, is_lost)?, first))
+}
+
+/// The order as an inquiry finds it after a replace, with the venue's id of its newest leg.
+fn newest_leg<H: Harness>(desk: &mut ConformanceClient<H>, order: Order, is_lost: bool) -> RuleResult<Order> {
+    if is_lost {
         desk.connect()?;
         desk.snapshot()?;
     }
     fail_half(desk, FailedHalf::None)?;
     let order = Order { request: order.request + 1, ..order };
     let (newest, _) = found(desk, &order)?;
-    Ok((Order { ext_id: newest.ext_id, ..order }, first))
+    Ok(Order { ext_id: newest.ext_id, ..order })
 }
 
 fn accepted_as(said: &[ReportKind], order: &Order) -> RuleResult<Text> {
