@@ -16,7 +16,7 @@ pub mod config;
 pub mod control;
 /// Strategies in processes of their own.
 pub mod distributed;
-/// Who may come in: users, tokens, and where the doors may stand open.
+/// Who may come in: users, tokens, and where the server may listen.
 pub mod bind_policy;
 /// Why the program ends.
 pub mod exit_failure;
@@ -30,7 +30,7 @@ pub mod input_problem;
 pub mod open_files;
 /// How far a long work is.
 pub mod progress;
-/// The line that says where the doors are.
+/// The line that says where the server listens.
 pub mod ready_line;
 /// Exchanges, securities, accounts and strategies from CSV files.
 pub mod reference;
@@ -38,7 +38,7 @@ pub mod reference;
 pub mod simulate;
 /// SIGTERM, SIGINT, SIGHUP and SIGUSR1.
 pub mod signals;
-/// The certificate of the TLS doors.
+/// The certificate of the TLS ports.
 pub mod tls;
 /// Users and tokens in the journal: of a running server, and of a folder that no server holds.
 pub mod users;

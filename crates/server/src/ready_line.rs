@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 use serde::Serialize;
 
-/// The doors that are open; one that is off is `null`.
+/// The ports that are open; one that is off is `null`.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Endpoints {
     pub http: Option<SocketAddr>,
@@ -14,7 +14,7 @@ pub struct Endpoints {
     pub broker_tls: Option<SocketAddr>,
     pub broker_ws: Option<SocketAddr>,
     pub fix: Option<SocketAddr>,
-    /// Whether that door speaks TLS.
+    /// Whether that port speaks TLS.
     pub fix_uses_tls: bool,
     /// Role and epoch, in a cluster.
     pub cluster: Option<(&'static str, u64)>,
@@ -39,7 +39,7 @@ struct ReadyLine {
 
 impl Endpoints {
     pub fn ready_line(&self) -> String {
-        let url = |scheme, door: Option<SocketAddr>| door.map(|address| format!("{scheme}://{address}"));
+        let url = |scheme, bound: Option<SocketAddr>| bound.map(|address| format!("{scheme}://{address}"));
         let line = ReadyLine {
             ready: true,
             http: url("http", self.http),

@@ -59,7 +59,7 @@ async fn serve_all(folder: PathBuf, switch: KillSwitch, signals: Signals) {
         }
         // The other two ways remain, and so does trading.
         Err(error) => {
-            warn!(%error, "the control socket {SOCKET} can't be opened: rialto kill, status, user and token won't work");
+            warn!(%error, "the control socket {SOCKET} can't be opened: rialto kill, status, user, token and ha hand-over won't work");
         }
     }
     tokio::join!(watch_signals(signals, &switch), watch_kill_file(&folder, &switch));

@@ -56,7 +56,7 @@ struct ReadyLine {
     https: Option<String>,
 }
 
-/// The door of the server on a folder, without TLS where it has one; none where none serves.
+/// Where the server on a folder is reached, without TLS where it has one; none where none serves.
 pub fn find_endpoint(folder: &Path) -> Option<ServerEndpoint> {
     let text = fs::read_to_string(folder.join(FILE)).ok()?;
     let line: ReadyLine = serde_json::from_str(&text).ok()?;
@@ -77,7 +77,7 @@ fn address(url: &str, scheme: &str) -> Option<SocketAddr> {
 mod tests {
     use super::*;
 
-    fn doors(http: &str) -> Endpoints {
+    fn endpoints(http: &str) -> Endpoints {
         Endpoints { http: http.parse().ok(), https: "127.0.0.1:9443".parse().ok(), ..Endpoints::default() }
     }
 
@@ -88,7 +88,7 @@ mod tests {
     #[test]
     fn a_server_without_http_is_reached_over_https() {
         let folder = tempfile::tempdir().unwrap();
-        let _file = ServerFile::write(folder.path(), &doors("off")).unwrap();
+        let _file = ServerFile::write(folder.path(), &endpoints("off")).unwrap();
         assert_eq!(find_endpoint(folder.path()), "127.0.0.1:9443".parse().ok().map(ServerEndpoint::Https));
     }
 
@@ -96,7 +96,7 @@ mod tests {
     fn a_server_is_found_while_it_serves() {
         let folder = tempfile::tempdir().unwrap();
         assert_eq!(find_endpoint(folder.path()), None);
-        let file = ServerFile::write(folder.path(), &doors("127.0.0.1:9090")).unwrap();
+        let file = ServerFile::write(folder.path(), &endpoints("127.0.0.1:9090")).unwrap();
         assert_eq!(find_endpoint(folder.path()), http("127.0.0.1:9090"));
         drop(file);
         assert_eq!(find_endpoint(folder.path()), None);
@@ -106,7 +106,7 @@ mod tests {
     fn a_server_that_listens_everywhere_is_reached_over_loopback() {
         let folder = tempfile::tempdir().unwrap();
         for (bound, reached) in [("0.0.0.0:9090", "127.0.0.1:9090"), ("[::]:9090", "[::1]:9090")] {
-            let _file = ServerFile::write(folder.path(), &doors(bound)).unwrap();
+            let _file = ServerFile::write(folder.path(), &endpoints(bound)).unwrap();
             assert_eq!(find_endpoint(folder.path()), http(reached));
         }
     }
@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn what_a_crash_left_is_cleared() {
         let folder = tempfile::tempdir().unwrap();
-        std::mem::forget(ServerFile::write(folder.path(), &doors("127.0.0.1:9090")).unwrap());
+        std::mem::forget(ServerFile::write(folder.path(), &endpoints("127.0.0.1:9090")).unwrap());
         ServerFile::clear(folder.path()).unwrap();
         assert_eq!(find_endpoint(folder.path()), None);
         ServerFile::clear(folder.path()).unwrap();

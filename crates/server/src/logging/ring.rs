@@ -26,7 +26,7 @@ pub const LOG_LINES_WAITING_MAX: usize = 4_096;
 
 const NANOS_PER_MICRO: i64 = 1_000;
 
-/// Shared by the subscriber, which fills it, and the doors.
+/// Shared by the subscriber, which fills it, and the interfaces.
 #[derive(Clone, Default)]
 pub(super) struct LogRing(Arc<Mutex<LogRingState>>);
 

@@ -26,7 +26,7 @@ pub(super) struct OrderChangeCollector(Arc<OrderChangeCounts>);
 
 #[derive(Debug, Default)]
 struct OrderChangeCounts {
-    /// By the status they led to, and the door the order came through.
+    /// By the status they led to, and the interface the order came through.
     counts: Mutex<BTreeMap<Labels, u64>>,
     /// Of strategies, by what they did.
     stops: Mutex<BTreeMap<[(&'static str, &'static str); 1], u64>>,

@@ -28,7 +28,7 @@ const BROKER_THREADS: usize = 2;
 /// Events that wait for the broker, for each topic with a last value.
 const EVENTS_PER_TOPIC: usize = 4;
 
-/// The doors, open but not yet served: the web door must know their ports first, and they its.
+/// The ports, open but not yet served: the web server must know them first, and they its.
 pub(crate) struct BrokerServer {
     pub(crate) tcp: Option<SocketAddr>,
     pub(crate) tls: Option<SocketAddr>,
@@ -38,7 +38,7 @@ pub(crate) struct BrokerServer {
     runtime: Runtime,
 }
 
-/// The doors while they are served.
+/// The ports while they are served.
 pub(crate) struct RunningBroker {
     broker: Broker,
     runtime: Runtime,
@@ -69,7 +69,7 @@ impl BrokerServer {
         Ok(Self { tcp, tls, ws, listeners: [tcp_listener, tls_listener, ws_listener], broker, runtime })
     }
 
-    /// What the web door serves of it.
+    /// What the web server serves of it.
     pub(crate) fn route(&self) -> Router {
         self.broker.route(|extensions| {
             let socket = extensions.get::<::web::UpgradeSocket>();
@@ -85,7 +85,7 @@ impl BrokerServer {
     }
 
     pub(crate) fn endpoints(&self, config: &Config) -> BrokerEndpoints {
-        let port = |door: Option<SocketAddr>| door.map(|address| address.port());
+        let port = |bound: Option<SocketAddr>| bound.map(|address| address.port());
         let public_host = config.broker_public_host.as_ref().map(|host| host.0.clone());
         BrokerEndpoints { tcp_port: port(self.tcp), ws_port: port(self.ws), public_host }
     }

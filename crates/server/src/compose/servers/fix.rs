@@ -75,7 +75,7 @@ impl FixServer {
 
     /// Every client is logged out.
     pub(crate) fn close(self) {
-        // A door that closed by itself no longer listens.
+        // A port that closed by itself no longer listens.
         self.close.send(()).unwrap_or(());
         drop(self.runtime.block_on(self.served));
     }
@@ -94,7 +94,7 @@ fn refused(reason: &str) -> ExitFailure {
     ExitFailure::new(Exit::Refused, format!("the FIX sessions can't be used:\n  {reason}"))
 }
 
-/// As for every door: passwords and orders don't cross a network in plain text unless it is said.
+/// As for every port: passwords and orders don't cross a network in plain text unless it is said.
 fn check_exposure(config: &Config, sessions: &FixSessionFile) -> Result<(), ExitFailure> {
     if config.bind.0.is_loopback() || sessions.use_tls() || config.auth_allow_plaintext {
         return Ok(());
@@ -157,7 +157,7 @@ fn default_path(data_dir: &Path) -> PathBuf {
     data_dir.join("fix").join("sessions.cfg")
 }
 
-/// The certificate of the other doors, renewed with theirs.
+/// The certificate of the other ports, renewed with theirs.
 fn tls_wrapper(certificate: &Arc<Certificate>) -> Result<TlsWrapper, ExitFailure> {
     tls_acceptor(certificate.clone()).map_err(|error| ExitFailure::new(Exit::Failed, format!("TLS for FIX: {error}")))
 }

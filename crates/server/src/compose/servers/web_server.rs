@@ -59,7 +59,7 @@ impl WebServer {
 
     /// Finishes what has begun.
     pub(crate) fn close(self) {
-        // A door that closed by itself no longer listens.
+        // A port that closed by itself no longer listens.
         self.close.send(()).unwrap_or(());
         drop(self.runtime.block_on(self.served));
     }
@@ -67,7 +67,7 @@ impl WebServer {
 
 impl fmt::Display for WebServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let url = |scheme, door: Option<SocketAddr>| door.map(|address| format!("{scheme}://{address}"));
+        let url = |scheme, port: Option<SocketAddr>| port.map(|address| format!("{scheme}://{address}"));
         let urls: Vec<_> = [url("http", self.http), url("https", self.https)].into_iter().flatten().collect();
         f.write_str(&urls.join(" and "))
     }
@@ -99,7 +99,7 @@ fn open_https(
     Ok((address, HttpsListener { listener, certificates }))
 }
 
-/// The certificate is looked at now and then, and on a hang-up signal; for every door that shows it.
+/// The certificate is looked at now and then, and on a hang-up signal; for every port that shows it.
 fn watch_certificate(runtime: &Runtime, certificate: &Arc<Certificate>) -> Result<(), ExitFailure> {
     let asked = Arc::new(Notify::new());
     let ask = asked.clone();
