@@ -217,6 +217,8 @@ fn a_follower_takes_over_from_a_paused_leader_which_is_fenced_and_comes_back_as_
     wait_for_session(&mut client, "SUBSCRIBED");
     place(&mut client, &["five"]);
     assert_eq!((open_orders(&mut client).len(), cluster.orders_at_venue()), (5, 5));
+    // What a follower has not read when the log is lost, it does not have when it goes on alone.
+    expect_follows(&second, &open_orders(&mut client), &cluster.address("a"));
 
     // Without a majority nothing is acknowledged, everybody says why, and a stop does not hang.
     (0..2).for_each(|number| cluster.nats.stop(number));
