@@ -77,7 +77,8 @@ fn version_of(text: &str) -> Option<(u64, u64)> {
 }
 
 fn server_status(address: &str, wait: Duration) -> Result<Value, String> {
-    let agent: ureq::Agent = ureq::Agent::config_builder().timeout_global(Some(wait)).build().into();
+    // The server itself is meant, never a proxy of the environment.
+    let agent: ureq::Agent = ureq::Agent::config_builder().proxy(None).timeout_global(Some(wait)).build().into();
     let mut answer = agent.get(format!("http://{address}/varz")).call().map_err(|error| error.to_string())?;
     let text = answer.body_mut().read_to_string().map_err(|error| error.to_string())?;
     serde_json::from_str(&text).map_err(|error| error.to_string())

@@ -43,6 +43,7 @@ pub enum HaCommand {
     /// follows.
     #[command(verbatim_doc_comment)]
     HandOver {
+        /// The cluster file of the leader
         #[arg(value_name = "FILE")]
         cluster: PathBuf,
         #[command(flatten)]
@@ -54,6 +55,7 @@ pub enum HaCommand {
     /// never trade under one name. The other members' folders must not be used again.
     #[command(verbatim_doc_comment)]
     GoAlone {
+        /// The cluster file of the member
         #[arg(value_name = "FILE")]
         cluster: PathBuf,
         #[command(flatten)]
@@ -118,8 +120,9 @@ fn ask(address: &str) -> Result<MemberStatus, NoStatus> {
     if address.starts_with("https://") {
         return Err(NoStatus::Unclear("it is asked over http:// only".to_owned()));
     }
-    let config = ureq::Agent::config_builder().timeout_connect(Some(ANSWER_WAIT)).timeout_global(Some(ANSWER_WAIT * 2));
-    let agent: ureq::Agent = config.build().into();
+    // A proxy of the environment would answer in the place of a member that is gone.
+    let config = ureq::Agent::config_builder().proxy(None).timeout_connect(Some(ANSWER_WAIT));
+    let agent: ureq::Agent = config.timeout_global(Some(ANSWER_WAIT * 2)).build().into();
     let answered = agent.get(format!("{address}/health/cluster")).call();
     let text = answered.and_then(|mut answer| answer.body_mut().read_to_string()).map_err(|error| no_status(&error))?;
     serde_json::from_str(&text).map_err(|error| NoStatus::Unclear(format!("its answer can't be read: {error}")))
