@@ -115,6 +115,18 @@ impl Trading {
             && self.adapters.replace_kind(&order.adapter) == ReplaceKind::CancelReplace
     }
 
+    /// Whether new terms settle a replace that is on its way. Where a venue cancels and places anew, an order that keeps its id was
+    /// changed by the venue itself (self-trade prevention), unless a lower quantity was asked for: the request is still on its way.
+    pub(super) fn answers_replace(&self, order: &Order, ext_id: Option<&Text>, terms: &OrderTerms) -> bool {
+        let Some((_, asked)) = order.pending.replace() else { return true };
+        let keeps_id = ext_id.is_some() && ext_id == order.ext_id.as_ref();
+        if !keeps_id || self.adapters.replace_kind(&order.adapter) != ReplaceKind::CancelReplace {
+            return true;
+        }
+        let is_lowered = asked.quantity < order.terms.quantity && terms.quantity < asked.quantity;
+        (terms.kind, terms.tif) == (asked.kind, asked.tif) && (terms.quantity == asked.quantity || is_lowered)
+    }
+
     /// A leg that the venue speaks of by itself, or as its answer to a cancel. One that stays live was asked to be cancelled
     /// already: it is cancelled again when the next inquiry shows it, never at the speed of the line.
     pub(crate) fn on_leg_report(&mut self, moment: Moment, seen: &VenueOrder, out: &mut Outbox) {

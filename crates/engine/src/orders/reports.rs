@@ -136,7 +136,8 @@ impl Trading {
         let terms = OrderTerms { quantity: terms.quantity.max(order.filled), ..terms };
         let turn = if terms.quantity == order.filled { OrderEvent::ReplacedToFilled } else { OrderEvent::Replaced };
         let Some(state) = self.transition(order, turn, out) else { return };
-        let request = order.pending.replace().map(|(request, _)| request.clone());
+        let is_answer = self.answers_replace(order, ext_id, &terms);
+        let request = order.pending.replace().filter(|_| is_answer).map(|(request, _)| request.clone());
         let cl_ord_id = request.as_ref().and_then(|request| request.cl_ord_id.clone());
         let why = request.as_ref().and_then(|request| request.reason.clone());
         let accepted_before = order.cl_ord_id.clone();
@@ -148,10 +149,12 @@ impl Trading {
             order.revision += 1;
             order.ext_id = ext_id.cloned().or(order.ext_id.take());
             order.cl_ord_id = cl_ord_id.or(order.cl_ord_id.take());
-            order.in_doubt = false;
             order.reason = why;
             order.changed_at = report.moment.at;
-            order.pending = settled(std::mem::take(&mut order.pending), RequestEvent::Replaced);
+            if is_answer {
+                order.in_doubt = false;
+                order.pending = settled(std::mem::take(&mut order.pending), RequestEvent::Replaced);
+            }
         });
         self.risk.on_replaced(&order);
         self.reserve_again(&order);

@@ -140,6 +140,14 @@ impl OpenOrderExposure {
         self.update(order);
     }
 
+    /// The venue changed the quantity by itself: what was proposed is still on its way.
+    pub(crate) fn restate(&mut self, order: &Order) {
+        if let Some(reserved) = self.reserved.get_mut(&order.id) {
+            reserved.now.quantity = order.terms.quantity;
+        }
+        self.update(order);
+    }
+
     /// The proposed terms are void; the old terms stay.
     pub(crate) fn withdraw(&mut self, order: &Order) {
         if let Some(reserved) = self.reserved.get_mut(&order.id) {

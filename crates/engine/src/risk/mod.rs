@@ -112,8 +112,11 @@ impl Risk {
         self.forget_killed(order);
     }
 
-    /// The venue accepted new terms.
+    /// The venue has new terms; a replace that is still on its way was not answered by them.
     pub(crate) fn on_replaced(&mut self, order: &Order) {
+        if order.pending.replace().is_some() {
+            return self.exposure.restate(order);
+        }
         self.exposure.accept(order);
         self.forget_killed(order);
     }

@@ -268,3 +268,73 @@ fn a_leg_beside_the_order_that_the_venue_has_lowered_to_what_it_traded_is_gone()
         &expect!["V1 ENDED 90 of 100, V2 LIVE 0 of 100"],
     );
 }
+
+#[test]
+fn a_venue_that_lowers_an_order_by_itself_does_not_answer_a_replace_that_is_on_its_way() {
+    check(
+        "place 1 buy 100 AAPL @ 10
+         venue accepts 1
+         modify 1 to 100 @ 9
+         venue replaces 1 60 @ 10 by V1
+         order 1
+         venue replaces 1 100 @ 9 by V2
+         order 1",
+        expect![[r#"
+            place 1 buy 100 AAPL @ 10
+                1 OPEN
+                to SIM-A: submit 1
+            venue accepts 1
+                1 SUBMITTED
+            modify 1 to 100 @ 9
+                1 PENDING_REPLACE
+                to SIM-A: replace 1 with 100 @ 9
+            venue replaces 1 60 @ 10 by V1
+                1 PENDING_REPLACE
+            order 1
+                1 PENDING_REPLACE 0 of 60 LimitOrder
+            venue replaces 1 100 @ 9 by V2
+                1 SUBMITTED
+            order 1
+                1 SUBMITTED 0 of 100 LimitOrder
+        "#]],
+        &expect!["V1 ENDED 0 of 60, V2 LIVE 0 of 100"],
+    );
+    check(
+        "place 1 buy 100 AAPL @ 10
+         venue accepts 1
+         modify 1 to 50 @ 10
+         venue replaces 1 80 @ 10 by V1
+         order 1
+         venue replaces 1 50 @ 10 by V1
+         order 1
+         modify 1 to 30 @ 10
+         venue replaces 1 20 @ 10 by V1
+         order 1",
+        expect![[r#"
+            place 1 buy 100 AAPL @ 10
+                1 OPEN
+                to SIM-A: submit 1
+            venue accepts 1
+                1 SUBMITTED
+            modify 1 to 50 @ 10
+                1 PENDING_REPLACE
+                to SIM-A: replace 1 with 50 @ 10
+            venue replaces 1 80 @ 10 by V1
+                1 PENDING_REPLACE
+            order 1
+                1 PENDING_REPLACE 0 of 80 LimitOrder
+            venue replaces 1 50 @ 10 by V1
+                1 SUBMITTED
+            order 1
+                1 SUBMITTED 0 of 50 LimitOrder
+            modify 1 to 30 @ 10
+                1 PENDING_REPLACE
+                to SIM-A: replace 1 with 30 @ 10
+            venue replaces 1 20 @ 10 by V1
+                1 SUBMITTED
+            order 1
+                1 SUBMITTED 0 of 20 LimitOrder
+        "#]],
+        &expect![[r#""#]],
+    );
+}
