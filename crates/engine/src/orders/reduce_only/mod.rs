@@ -154,14 +154,17 @@ impl Trading {
         Ok(trimmed)
     }
 
-    /// The open quantity of an order when the venue has carried out what is pending.
+    /// The open quantity of an order when the venue has carried out what is pending, and what it is still to be asked for.
     fn open_after_requests(&self, order: &Order) -> Result<Quantity, Refusal> {
-        let open = self.risk.open_of(order.id)?;
-        match (order.pending.cancel(), order.pending.replace()) {
-            (Some(_), _) => Ok(Quantity::ZERO),
-            (None, Some((_, terms))) => Ok(terms.quantity.minus(order.filled)?.max(Quantity::ZERO).min(open)),
-            (None, None) => Ok(open),
+        let mut open = self.risk.open_of(order.id)?;
+        if order.pending.cancel().is_some() {
+            return Ok(Quantity::ZERO);
         }
+        let asked = order.pending.replace().map(|(_, terms)| terms.quantity);
+        for quantity in asked.into_iter().chain(self.waiting_orders.deferred_quantity(order.id)) {
+            open = open.min(quantity.minus(order.filled)?.max(Quantity::ZERO));
+        }
+        Ok(open)
     }
 
     /// Those that can still be cancelled, in the order in which they give way: pending cancels first, then the newest.

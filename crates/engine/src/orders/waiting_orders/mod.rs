@@ -111,6 +111,7 @@ impl Trading {
             && let Some(by) = self.orders.get(waiting)
         {
             let why = first.reason.displaced_text(by);
+            self.waiting_orders.renew(first.order, moment.at.plus_seconds(WAIT_TIMEOUT_SECONDS));
             self.displace(moment, &Caller::platform(), &first, why, out);
         }
     }
@@ -206,8 +207,7 @@ impl Trading {
 
     /// Rejects waiting orders past their deadline.
     pub(crate) fn reject_timed_out(&mut self, moment: Moment, out: &mut Outbox) {
-        while self.waiting_orders.next_due().is_some_and(|due| due <= moment.at) {
-            let Some((id, wait)) = self.waiting_orders.0.pop_first() else { return };
+        while let Some((id, wait)) = self.waiting_orders.pop_due(moment.at) {
             self.reject_waiting(moment, id, self.timeout_reason(&wait), out);
         }
     }

@@ -9,7 +9,6 @@ use minicbor::{Decode, Encode};
 /// Orders that may wait at a time; another is refused as if nothing could be cancelled for it.
 const WAITING_ORDERS_MAX: usize = 1_000;
 
-/// All have the same timeout, so the one with the lowest id is due first.
 #[derive(Debug, Clone, Default, Encode, Decode)]
 #[cbor(transparent)]
 pub(crate) struct WaitingOrders(#[n(0)] pub(crate) BTreeMap<OrderId, WaitingOrder>);
@@ -87,7 +86,28 @@ impl WaitingOrders {
     }
 
     pub(crate) fn next_due(&self) -> Option<Timestamp> {
-        self.0.first_key_value().map(|(_, wait)| wait.due)
+        self.0.values().map(|wait| wait.due).min()
+    }
+
+    /// One that has waited for too long; the first of them.
+    pub(crate) fn pop_due(&mut self, now: Timestamp) -> Option<(OrderId, WaitingOrder)> {
+        let (id, _) = self.0.iter().find(|(_, wait)| wait.due <= now)?;
+        self.0.remove_entry(&{ *id })
+    }
+
+    /// The venue was asked for something only now, so all that wait for it wait on.
+    pub(crate) fn renew(&mut self, displaced: OrderId, due: Timestamp) {
+        let waits = |wait: &&mut WaitingOrder| wait.displaced.iter().any(|first| first.order == displaced);
+        self.0.values_mut().filter(waits).for_each(|wait| wait.due = due);
+    }
+
+    /// The lowest quantity that an order is still to be asked to shrink to.
+    pub(crate) fn deferred_quantity(&self, order: OrderId) -> Option<Quantity> {
+        let displaced = self.0.values().flat_map(|wait| &wait.displaced);
+        displaced
+            .filter(|first| first.order == order && first.deferral.is_some())
+            .filter_map(|first| first.leaves_quantity)
+            .min()
     }
 
     /// The orders that must shrink and are not asked yet: the waiting order, and the place among those that it waits for.
