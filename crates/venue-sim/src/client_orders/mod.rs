@@ -3,7 +3,7 @@
 pub(crate) mod client_order;
 mod retired_orders;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use domain::order::OrderTerms;
 use domain::report::{ExternalOrder, VenueFill, VenueOrder, VenueOrderState, VenueSnapshot};
@@ -210,6 +210,12 @@ impl ClientOrders {
         (!others.is_empty()).then(|| others.into_iter().map(ClientOrder::to_snapshot).collect())
     }
 
+    /// Open orders that somebody else placed, in the order of their acceptance.
+    pub(crate) fn open_externals(&self) -> Vec<ExternalOrder> {
+        let strangers = self.unfinished().filter(|held| is_stranger(held.submission.order));
+        strangers.filter_map(ClientOrder::to_external).collect()
+    }
+
     /// The client's own, in the order of their ids.
     pub(crate) fn list_open(&self) -> Vec<VenueOrder> {
         self.unfinished().filter(|held| !is_stranger(held.submission.order)).map(ClientOrder::to_snapshot).collect()
@@ -226,8 +232,11 @@ impl ClientOrders {
             let fills = &self.orders.get(*order)?.fills;
             fills.iter().find(|(of_fill, _)| of_fill == *number).map(|(_, fill)| fill.clone())
         };
+        let strangers: BTreeSet<_> =
+            listed.iter().map(|(_, order)| **order).filter(|order| is_stranger(*order)).collect();
         ListedFills {
             fills: listed.iter().filter(|(_, order)| !is_stranger(**order)).filter_map(fill).collect(),
+            externals: strangers.into_iter().filter_map(|order| self.external(order)).collect(),
             end,
             is_last,
             is_cut: end.saturating_sub(before) > listed.len() as u64,
@@ -350,6 +359,8 @@ impl ClientOrders {
 /// A part of the client's fills.
 pub(crate) struct ListedFills {
     pub(crate) fills: Vec<VenueFill>,
+    /// Orders of somebody else with fills among them.
+    pub(crate) externals: Vec<ExternalOrder>,
     /// The number of the last one.
     pub(crate) end: u64,
     /// None follows.

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use domain::report::{
-    FillsPage, ListingScope, OpenOrdersPage, ReportKind, VenueBalance, VenuePosition, VenueStatement,
+    ExternalOrder, FillsPage, ListingScope, OpenOrdersPage, ReportKind, VenueBalance, VenuePosition, VenueStatement,
 };
 use domain::{AccountId, Amount, Currency, Quantity, Security, SecurityKind, Side, Text, Timestamp};
 
@@ -162,7 +162,9 @@ impl VenueSimulator {
         }
     }
 
+    /// Orders of somebody else come as reports of their own, before the client's.
     pub(super) fn answer_open_orders(&mut self, as_of: Timestamp, out: &mut Vec<VenueOutput>) {
+        self.tell_externals(self.orders.open_externals(), out);
         let orders = self.orders.list_open();
         let pages: Vec<_> =
             if orders.is_empty() { vec![&[][..]] } else { orders.chunks(OPEN_ORDERS_PER_PAGE).collect() };
@@ -175,10 +177,18 @@ impl VenueSimulator {
         }
     }
 
+    fn tell_externals(&mut self, externals: Vec<ExternalOrder>, out: &mut Vec<VenueOutput>) {
+        for external in externals {
+            let leaves = self.reports.answer_time(self.now);
+            self.schedule_report(ReportKind::External(Box::new(external)), leaves, out);
+        }
+    }
+
     /// From the oldest fill that is kept, where the cursor is older.
     pub(super) fn answer_fills(&mut self, as_of: Timestamp, after: Option<u64>, out: &mut Vec<VenueOutput>) {
         let listed = self.orders.list_fills(after, FILLS_PER_PAGE);
         let from = after.filter(|_| !listed.is_cut).map(|number| number.to_string().into());
+        self.tell_externals(listed.externals, out);
         let next_cursor = Some(listed.end.to_string().into());
         let page = FillsPage { security: None, from, fills: listed.fills, next_cursor, last: listed.is_last, as_of };
         let leaves = self.reports.answer_time(self.now);

@@ -230,3 +230,36 @@ fn nothing_passes_a_disconnect_but_the_market_continues() {
     "#]]
     .assert_eq(&told);
 }
+
+#[test]
+fn lists_show_orders_of_somebody_else_whose_reports_were_lost() {
+    let told = run_story(
+        quiet(),
+        "
+        10:00 faults strangers=1 drop=1
+        10:00 submit 1 buy 10 STOCK limit 9 DAY
+        10:01 submit 2 buy 10 STOCK limit 10.01 DAY
+        10:02 faults none
+        10:03 open
+        10:04 fills
+        10:05 fills 2
+        ",
+    );
+    expect![[r#"
+        10:00 faults strangers=1 drop=1
+        10:00 submit 1 buy 10 STOCK limit 9 DAY
+        10:01 submit 2 buy 10 STOCK limit 10.01 DAY
+            gap
+        10:02 faults none
+        10:03 open
+            gap
+            somebody else's SIM-O2 is Live with 10 @ 9 DAY
+            open are 1 as SIM-O1 Live with 10 @ 9 DAY
+        10:04 fills
+            somebody else's SIM-O4 is Live with 10 @ 10.01 DAY, 10 filled
+            fills from None to Some("2"): SIM-1 of 2
+        10:05 fills 2
+            fills from Some("2") to Some("2"): 
+    "#]]
+    .assert_eq(&told);
+}

@@ -99,6 +99,7 @@ impl VenueClient {
             "cancel" => self.venue.cancel(self.now, id(words[0]), out),
             "cancel-leg" => self.venue.cancel_leg(self.now, id(words[0]), &words[1].into(), out),
             "open" => self.venue.list_open_orders(self.now, out),
+            "fills" => self.venue.list_fills(self.now, words.first().map(|cursor| (*cursor).into()).as_ref(), out),
             "ask" => self.venue.inquire(self.now, id(words[0]), out),
             "open-accounts" => self.venue.open_accounts(self.now, out),
             "state" => self.venue.ask_statement(self.now, AccountId(words[0].parse().unwrap()), out),
@@ -352,6 +353,14 @@ pub(crate) fn report_line(said: &ReportKind) -> String {
         ReportKind::OpenOrders(page) => {
             let legs: Vec<_> = page.orders.iter().map(|seen| format!("{} as {}", seen.order, leg_text(seen))).collect();
             format!("open are {}", legs.join(", "))
+        }
+        ReportKind::External(seen) => {
+            let filled: String = seen.fills.iter().map(|fill| format!(", {} filled", fill.quantity)).collect();
+            format!("somebody else's {} is {:?} with {}{filled}", seen.ext_id, seen.state, terms_text(&seen.terms))
+        }
+        ReportKind::Fills(page) => {
+            let fills: Vec<_> = page.fills.iter().map(|fill| format!("{} of {}", fill.exec_id, fill.order)).collect();
+            format!("fills from {:?} to {:?}: {}", page.from.as_deref(), page.next_cursor.as_deref(), fills.join(", "))
         }
         other => format!("{other:?}"),
     }
