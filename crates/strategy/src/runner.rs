@@ -128,10 +128,13 @@ impl StrategyRunner {
         }
     }
 
+    /// The list is kept: every fill needs it, and it would grow anew each time.
     fn deliver_fill_step(&mut self) {
-        for (at, event) in std::mem::take(&mut self.fill_step) {
+        let mut step = std::mem::take(&mut self.fill_step);
+        for (at, event) in step.drain(..) {
             self.deliver(at, &event);
         }
+        self.fill_step = step;
     }
 
     /// As [`Self::on_published`], for a tick that is not shared.

@@ -28,6 +28,10 @@ impl FixedPoint {
 
     /// Larger amounts are clamped.
     pub(crate) fn from_decimal(amount: Decimal) -> Self {
+        // Half of all amounts, such as the fees of most positions.
+        if amount.is_zero() {
+            return Self::default();
+        }
         let amount = if amount.scale() > DECIMALS { amount.round_dp(DECIMALS) } else { amount };
         let finer = SCALE_FACTORS[amount.scale() as usize];
         let mantissa = amount.mantissa();
