@@ -1,5 +1,5 @@
 """ccxt.pro at the venue lab: from an order to its acknowledgement over the WebSocket API, one at a time, and processor time for each
-thousand updates of order books."""
+thousand updates of order books, while best quotes and trades of the same symbols are followed too."""
 
 import asyncio
 import time
@@ -38,22 +38,30 @@ async def acknowledged(exchange):
     return latencies
 
 
-async def watch(exchange, pair):
+async def watch(call, *arguments):
     while True:
-        await exchange.watch_order_book(pair)
+        await call(*arguments)
+
+
+def watchers(exchange):
+    """Depth, best quotes and trades of every symbol: what a trading platform follows."""
+    pairs = [f"{symbol[:-4]}/USDT" for symbol in SYMBOLS]
+    calls = [watch(exchange.watch_order_book, pair) for pair in pairs]
+    calls += [watch(exchange.watch_bids_asks, pairs), watch(exchange.watch_trades_for_symbols, pairs)]
+    return [asyncio.ensure_future(call) for call in calls]
 
 
 async def main():
     exchange = connect(ready_line())
     await exchange.load_markets()
     latencies = await acknowledged(exchange)
-    watchers = [asyncio.ensure_future(watch(exchange, f"{symbol[:-4]}/USDT")) for symbol in SYMBOLS]
+    watching = watchers(exchange)
     # The first books are whole by then.
     await asyncio.sleep(3)
     updates, cpu = exchange.updates, cpu_micros()
     await asyncio.sleep(SECONDS_OF_DEPTH)
     tell("ccxt.pro", latencies, exchange.updates - updates, cpu_micros() - cpu)
-    for watcher in watchers:
+    for watcher in watching:
         watcher.cancel()
     await exchange.close()
 

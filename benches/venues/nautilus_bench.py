@@ -1,5 +1,5 @@
 """NautilusTrader at the venue lab: from `submit_order` of a strategy to its OrderAccepted, one at a time, and processor time of the node for
-each thousand updates of order books."""
+each thousand updates of order books, while best quotes and trades of the same symbols are followed too."""
 
 import asyncio
 import os
@@ -61,9 +61,12 @@ class BenchStrategy(Strategy):
     def on_order_rejected(self, event):
         raise RuntimeError(f"the lab refused an order: {event.reason}")
 
-    def watch_books(self):
+    def watch_prices(self):
         for symbol in SYMBOLS:
-            self.subscribe_order_book_deltas(InstrumentId.from_str(f"{symbol}.BINANCE"), book_type=BookType.L2_MBP)
+            instrument = InstrumentId.from_str(f"{symbol}.BINANCE")
+            self.subscribe_order_book_deltas(instrument, book_type=BookType.L2_MBP)
+            self.subscribe_quote_ticks(instrument)
+            self.subscribe_trade_ticks(instrument)
 
     def on_order_book_deltas(self, deltas):
         self.updates += 1
@@ -85,7 +88,7 @@ async def main():
     for _ in range(ORDERS):
         strategy.place()
         await asyncio.wait_for(strategy.answered.wait(), PATIENCE)
-    strategy.watch_books()
+    strategy.watch_prices()
     # The first books are whole by then.
     await asyncio.sleep(3)
     updates, cpu = strategy.updates, cpu_micros()
