@@ -6,7 +6,8 @@ import resource
 
 ORDERS = int(os.environ.get("ORDERS", "500"))
 SECONDS_OF_DEPTH = float(os.environ.get("SECONDS_OF_DEPTH", "30"))
-SYMBOLS = ("BTCUSDT", "ETHUSDT", "BNBUSDT")
+# The first is also traded. `run.sh` writes them into the configuration of the lab.
+SYMBOLS = os.environ["DEPTH_SYMBOLS"].split()
 
 
 def ready_line():

@@ -3,12 +3,16 @@
 # each run, then what they come to. ccxt comes with `make setup`; NautilusTrader is installed into CLIENTS once. A peer that cannot be had
 # is left out, with a message.
 #
-# run.sh RIALTO PYTHON CLIENTS NAUTILUS [ROUNDS] (ORDERS=, SECONDS_OF_DEPTH=)
+# run.sh RIALTO PYTHON CLIENTS NAUTILUS [ROUNDS] (ORDERS=, SECONDS_OF_DEPTH=, SYMBOLS=)
 set -euo pipefail
 here="$(cd "$(dirname "$0")" && pwd)"
 rialto=$1 python=$2 clients=$3 nautilus=$4 rounds=${5:-3}
 bench="$(dirname "$rialto")/examples/adapter_bench"
 export ORDERS="${ORDERS:-500}" SECONDS_OF_DEPTH="${SECONDS_OF_DEPTH:-30}"
+
+# The venue sends ten depth updates a second of each symbol, whatever happens in it.
+DEPTH_SYMBOLS="BTCUSDT$(for n in $(seq 2 "${SYMBOLS:-40}"); do printf ' C%03dUSDT' "$n"; done)"
+export DEPTH_SYMBOLS
 
 folder="$(mktemp -d)"
 lines="$folder/lines"
@@ -26,10 +30,20 @@ if [ "$(cat "$clients/nautilus/installed" 2>/dev/null)" != "$nautilus" ]; then
     && echo "$nautilus" > "$clients/nautilus/installed"; } || echo "$nautilus cannot be installed here and is left out" >&2
 fi
 
+symbols_and_account() {
+  echo 'seed = 1'
+  for symbol in $DEPTH_SYMBOLS; do
+    printf '[[symbols]]\nsymbol = "%s"\nbase = "%s"\nquote = "USDT"\ntickSize = "0.01"\nstepSize = "0.00001"\nmid = "60000"\nsize = "0.5"\n' \
+      "$symbol" "${symbol%USDT}"
+  done
+  printf '[[accounts]]\naccount = "ALPHA"\nbalances = { USDT = "1000000" }\n'
+}
+symbols_and_account > "$folder/lab.toml"
+
 # A lab for each run, so that nobody meets the orders of another. It has listen keys and the calls under /sapi, which NautilusTrader needs, and limits that nobody meets.
 start_lab() {
   rm -rf "$folder/lab"
-  "$rialto" venue serve --demo --data-dir "$folder/lab" --set activity=busy --set binance.listenKeys=true --set binance.sapi=true \
+  "$rialto" venue serve "$folder/lab.toml" --demo --data-dir "$folder/lab" --set activity=busy --set binance.listenKeys=true --set binance.sapi=true \
     --set limits.requestWeightPerMinute=4000000000 --set limits.rawRequestsPer5Minutes=4000000000 \
     --set limits.ordersPer10Seconds=4000000000 --set limits.ordersPerDay=4000000000 > "$folder/ready" 2>"$folder/lab-errors" &
   lab=$!

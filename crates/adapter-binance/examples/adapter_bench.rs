@@ -29,7 +29,6 @@ use serde_json::Value;
 
 type BenchResult<T> = Result<T, Box<dyn Error>>;
 
-const PAIRS: [(u64, &str); 3] = [(1, "BTC"), (2, "ETH"), (3, "BNB")];
 /// An answer that takes longer has failed.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// The first books are whole by then.
@@ -103,8 +102,8 @@ fn acknowledged(adapter: &mut BinanceAdapter, orders: u64) -> BenchResult<Vec<Du
 
 /// Books that were published, and the processor time of it.
 fn depth(adapter: &mut BinanceAdapter, length: Duration) -> BenchResult<(u64, Duration)> {
-    for (id, _) in PAIRS {
-        if adapter.subscribe(now()?, SecurityId(id)) != SendOutcome::Sent {
+    for security in (1..).zip(symbols()?).map(|(id, _)| SecurityId(id)) {
+        if adapter.subscribe(now()?, security) != SendOutcome::Sent {
             return Err("a subscription was not sent".into());
         }
     }
@@ -178,6 +177,11 @@ fn write_key(keys: &str, path: &Path) -> BenchResult<()> {
     Ok(fs::set_permissions(path, fs::Permissions::from_mode(0o600))?)
 }
 
+/// The first is also traded.
+fn symbols() -> BenchResult<Vec<String>> {
+    Ok(env::var("DEPTH_SYMBOLS")?.split_whitespace().map(str::to_owned).collect())
+}
+
 fn currency(code: &str) -> BenchResult<Currency> {
     code.parse().map_err(|_| format!("{code} is no currency").into())
 }
@@ -186,12 +190,13 @@ fn reference() -> BenchResult<ReferenceData> {
     let transaction = currency("USDT")?;
     let mut reference = ReferenceData::default();
     reference.exchanges.insert(samples::EXCHANGE, Arc::new(samples::exchange()));
-    for (id, base) in PAIRS {
+    for (id, symbol) in (1..).zip(symbols()?) {
+        let base = symbol.trim_end_matches("USDT");
         let security = Security {
             kind: SecurityKind::Forex { base: currency(base)?, transaction },
             currency: transaction,
             qty_incr: Decimal::new(1, 5),
-            adapter_ticker: Some(format!("{base}USDT").into()),
+            adapter_ticker: Some(symbol.as_str().into()),
             ..samples::stock(id, &format!("{base}/USDT"))
         };
         reference.securities.insert(SecurityId(id), Arc::new(security));
