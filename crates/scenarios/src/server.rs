@@ -16,6 +16,9 @@ use crate::binary;
 use crate::http::HttpClient;
 use crate::wait::{DEADLINE, poll};
 
+/// A start reads the journal again, which takes its time on a disk and on cores that others use too.
+const START_DEADLINE: Duration = Duration::from_secs(120);
+
 /// How to start it.
 #[derive(Debug, Clone)]
 pub struct ServerLauncher {
@@ -115,11 +118,11 @@ impl ServerLauncher {
     pub fn start(&self) -> RunningServer {
         let begun = Instant::now();
         let process = self.spawn();
-        let line = match process.lines.recv_timeout(DEADLINE) {
+        let line = match process.lines.recv_timeout(START_DEADLINE) {
             Ok(line) => line,
             Err(RecvTimeoutError::Timeout) => {
                 let threads = threads(process.child.id());
-                panic!("no ready line in {DEADLINE:?}; its threads: {threads}; its log:\n{}", process.log())
+                panic!("no ready line in {START_DEADLINE:?}; its threads: {threads}; its log:\n{}", process.log())
             }
             Err(RecvTimeoutError::Disconnected) => panic!("the server did not start: {}", process.wait()),
         };
