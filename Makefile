@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run test venue-faults venue-clients damage kill kill-faults kill-binance kill-years venue-limits depth lost-answers power-cut soak record-release fuzz simulate simulate-bugs audit test-bugs test-screen test-stories test-docs test-rust bench lint build doc setup node ui
+.PHONY: help run test venue-faults rules-under-faults venue-clients damage kill kill-faults kill-binance kill-years venue-limits depth lost-answers power-cut soak record-release fuzz simulate simulate-bugs audit test-bugs test-screen test-stories test-docs test-rust bench lint build doc setup node ui
 
 # The binary is built once; end-to-end tests find it by this name.
 TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))
@@ -89,6 +89,14 @@ kill-years: build ## kill the server while it writes snapshots, backups, the arc
 
 kill-binance: build ## kill server, venue lab and line 1,000 times while orders are on their way to Binance spot, under faults of the lab (KILLS=, RIALTO_SEED=)
 	RIALTO_BINANCE_KILLS=$(or $(KILLS),1000) cargo test -p scenarios --test scenarios killed_at_binance -- --nocapture
+
+# Of the lab's Binance; its other faults are of FIX.
+BINANCE_FAULTS := taken-unknown not-taken-unknown cut-answer late-query late-request stream-mute stream-never key-expired server-shutdown \
+  events-shuffled replace-half replace-cut fill-after-cancel fill-only-in-list fills-replayed order-ids-reissued list-partial odd-fills fee-foreign \
+  strangers balance-moves depth-damage clock-off rate-limited filters-change endpoint-moved signature-rule odd-values key-revoked cancel-only
+
+rules-under-faults: build ## every rule of the conformance kit at Binance spot under each fault of the lab: kept, or admitted (FAULTS=)
+	RIALTO_RULE_FAULTS="$(strip $(or $(FAULTS),$(BINANCE_FAULTS)))" cargo test -p adapter-binance --test lab under_any_fault -- --nocapture
 
 venue-limits: build ## three minutes at a venue with a twentieth of Binance's limits: it never has to refuse (SECONDS=)
 	LIMIT_SECONDS=$(or $(SECONDS),180) cargo test -p adapter-binance --test lab within_a_twentieth -- --nocapture

@@ -15,7 +15,7 @@ mod told_listings;
 pub mod venue;
 pub mod venue_type;
 
-pub use conformance::{Harness, RuleOutcome, check};
+pub use conformance::{Harness, RuleOutcome, check, check_under_fault};
 pub use first_contact::{ContactOutcome, ContactPlan, ContactStep, StepOutcome, first_contact};
 pub use host::{AdapterHost, VenueBackoff};
 pub use paper::{PaperAdapter, PriceSession};

@@ -3,7 +3,7 @@
 
 use adapter_kit::connection::RequestFailure;
 use adapter_kit::{ClockSample, RequestLane};
-use domain::report::{ReportKind, VenueBalance, VenueEntry, VenueStatement};
+use domain::report::{ListingScope, ReportKind, VenueBalance, VenueEntry, VenueStatement};
 use domain::{AccountId, Amount, EntryKind, OrderId, Timestamp};
 use serde::Deserialize;
 
@@ -142,10 +142,10 @@ impl BinanceAdapter {
             RequestPurpose::Inquiry(order) => drop(self.inquiries.remove(order)),
             RequestPurpose::Depth(symbol) => self.feed.on_snapshot_failed(symbol, at),
             RequestPurpose::OpenOrders(_) | RequestPurpose::Fills(..) => self.on_list_unanswered(purpose, reason),
+            RequestPurpose::Statement(account, _) => self.fail_list(ListingScope::Statement(*account), reason),
             RequestPurpose::RestProbe(reason) => self.lose(reason.clone()),
             RequestPurpose::Order(..)
             | RequestPurpose::CancelLeg(_)
-            | RequestPurpose::Statement(..)
             | RequestPurpose::External(..)
             | RequestPurpose::Time(_)
             | RequestPurpose::Look
@@ -204,7 +204,7 @@ impl BinanceAdapter {
                 let statement = statement_of(account, as_of, &told);
                 self.outbox.report(ReportKind::Statement(statement));
             }
-            Err(reason) => tracing::warn!(adapter = %self.setup.adapter, reason, "the venue gave no statement"),
+            Err(reason) => self.fail_list(ListingScope::Statement(account), reason),
         }
     }
 

@@ -115,7 +115,7 @@ impl BinanceAdapter {
         if asked { self.fills_questions.remove(&security).map(|(_, question)| question) } else { None }
     }
 
-    fn fail_list(&mut self, scope: ListingScope, reason: impl Into<Text>) {
+    pub(super) fn fail_list(&mut self, scope: ListingScope, reason: impl Into<Text>) {
         self.outbox.report(ReportKind::ListingFailed { scope, reason: reason.into() });
     }
 

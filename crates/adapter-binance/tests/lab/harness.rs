@@ -94,6 +94,11 @@ impl LabHarness {
         self.folder.path().join("key.toml")
     }
 
+    pub(crate) fn cut_lines(&mut self) {
+        self.is_down = true;
+        self.lines.all().into_iter().for_each(CuttableProxy::cut);
+    }
+
     /// Only what goes over REST fails from now on.
     pub(crate) fn cut_rest(&self) {
         self.lines.rest.cut();
@@ -101,12 +106,19 @@ impl LabHarness {
 
     /// Until the lab has answered everything and its reports are here, or the cut is noticed.
     pub(crate) fn settle(&mut self) {
+        assert!(self.settles_within(WAIT_MAX), "the lab did not answer");
+    }
+
+    pub(crate) fn settles_within(&mut self, limit: Duration) -> bool {
         let begun = Instant::now();
         let mut is_probed = false;
         while !self.is_settled(&mut is_probed) {
-            assert!(begun.elapsed() < WAIT_MAX, "the lab did not answer");
+            if begun.elapsed() >= limit {
+                return false;
+            }
             thread::sleep(Duration::from_millis(1));
         }
+        true
     }
 
     /// The answer to a last question comes behind all events.
@@ -130,14 +142,42 @@ impl LabHarness {
 
     /// An order as from the venue's own screen; gives its client id.
     pub(crate) fn place_as_other(&mut self, aim: OrderIntent) -> String {
+        self.try_place_as_other(aim).unwrap()
+    }
+
+    /// Where the lab takes it.
+    pub(crate) fn try_place_as_other(&mut self, aim: OrderIntent) -> Result<String, String> {
         let limit = (aim == OrderIntent::Rest).then_some("20000");
         self.elsewhere += 1;
         let client_id = format!("web_{}", self.elsewhere);
         let order = ticket("BTCUSDT", Side::Buy, "0.002", limit, "R9-1-0");
         let placed = BinanceRequest::place(&OrderTicket { client_id: client_id.clone(), ..order });
-        let answer = run_value(self.lab.rest("HMAC").call(&placed));
-        assert!(answer.outcome.is_ok(), "{answer:?}");
-        client_id
+        let answer = run_value(self.lab.rest("HMAC").try_call(&placed)).map_err(|failure| format!("{failure:?}"))?;
+        answer.outcome.map(|_| client_id).map_err(|error| format!("{error:?}"))
+    }
+
+    /// The lab makes its steps coarser before it looks at the next order, which does not fit any more.
+    pub(crate) fn try_change_listing(&mut self) -> bool {
+        let odd = BinanceRequest::place(&ticket("BTCUSDT", Side::Buy, "0.01", Some("20000.01"), "R9-1-0"));
+        run_value(self.lab.arm("filters-change"));
+        let Ok(answer) = run_value(self.lab.rest("HMAC").try_call(&odd)) else { return false };
+        if self.adapter.is_logged_on() {
+            self.adapter.ask_for_listings(now());
+        }
+        answer.outcome.is_err_and(|error| error.message.starts_with("Filter failure"))
+    }
+
+    /// Until the event of an order of somebody else is here, or the session is over.
+    pub(crate) fn hears_of(&mut self, id: &str, aim: OrderIntent, limit: Duration) -> bool {
+        let begun = Instant::now();
+        while self.adapter.is_logged_on() && !self.adapter.has_external(id, aim == OrderIntent::Trade) {
+            if begun.elapsed() >= limit {
+                return false;
+            }
+            self.adapter.pump(now());
+            thread::sleep(Duration::from_millis(1));
+        }
+        true
     }
 
     pub(crate) fn next_order(&mut self, terms: OrderTerms) -> Order {
@@ -293,8 +333,7 @@ impl Harness for LabHarness {
 
     fn disconnect(&mut self) {
         self.settle();
-        self.is_down = true;
-        self.lines.all().into_iter().for_each(CuttableProxy::cut);
+        self.cut_lines();
     }
 
     fn reconnect(&mut self) {
@@ -328,24 +367,12 @@ impl Harness for LabHarness {
     /// Until its event is here: an answer over REST may come before the events of its order.
     fn place_elsewhere(&mut self, aim: OrderIntent) -> bool {
         let id = self.place_as_other(aim);
-        let begun = Instant::now();
-        while self.adapter.is_logged_on() && !self.adapter.has_external(&id, aim == OrderIntent::Trade) {
-            assert!(begun.elapsed() < WAIT_MAX, "the lab told nothing of {id}");
-            self.adapter.pump(now());
-            thread::sleep(Duration::from_millis(1));
-        }
+        assert!(self.hears_of(&id, aim, WAIT_MAX), "the lab told nothing of {id}");
         true
     }
 
-    /// The lab makes its steps coarser before it looks at the next order, which does not fit any more.
     fn change_listing(&mut self) -> bool {
-        let odd = BinanceRequest::place(&ticket("BTCUSDT", Side::Buy, "0.01", Some("20000.01"), "R9-1-0"));
-        run_value(self.lab.arm("filters-change"));
-        let answer = run_value(self.lab.rest("HMAC").call(&odd));
-        assert!(answer.outcome.is_err(), "{answer:?}");
-        if self.adapter.is_logged_on() {
-            self.adapter.ask_for_listings(now());
-        }
+        assert!(self.try_change_listing(), "the lab takes an order that does not fit");
         true
     }
 

@@ -14,6 +14,7 @@ mod listings;
 mod lists;
 mod second_way;
 mod rotation;
+mod rules_under_faults;
 mod key_rights;
 mod first_contact;
 mod market_streams;

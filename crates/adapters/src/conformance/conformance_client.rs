@@ -3,8 +3,8 @@
 use domain::command::MarketData;
 use domain::order::OrderTerms;
 use domain::report::{
-    FillsPage, FillsScope, InquiryAnswer, OpenOrdersPage, ReportKind, VenueFill, VenueOrder, VenueOrderState,
-    VenueSnapshot, VenueStatement,
+    FillsPage, FillsScope, HalfOutcome, InquiryAnswer, OpenOrdersPage, ReportKind, VenueFill, VenueOrder,
+    VenueOrderState, VenueSnapshot, VenueStatement,
 };
 use domain::{AccountId, Order, OrderId, SecurityId, Text, Timestamp};
 
@@ -14,6 +14,9 @@ use crate::venue::{ReportSink, SendOutcome, SessionLost};
 /// A venue that lists so few fills on more pages lists them for ever.
 const FILLS_PAGES_MAX: usize = 100;
 
+/// Every wait of an adapter for an answer is over by then.
+const ADMISSION_SECONDS: i64 = 60;
+
 /// Result of a rule: kept, or the verdict.
 pub(super) type RuleResult<T = ()> = Result<T, RuleVerdict>;
 
@@ -22,6 +25,8 @@ pub(super) struct ConformanceClient<H> {
     received: ReceivedReports,
     /// When the venue was last asked for a snapshot or about an order.
     pub(super) asked_at: Timestamp,
+    /// What the adapter could not do, in its own words.
+    admitted: Vec<String>,
 }
 
 /// Everything reported since the start, or since it was last read.
@@ -32,6 +37,10 @@ struct ReceivedReports {
     prices: Vec<MarketData>,
     /// Reports that came before the venue had recorded them.
     early: Vec<ReportKind>,
+    /// Reports that something was refused, lost or is not known, or moved by somebody else.
+    admitted: Vec<String>,
+    /// Whether the same fill again is not counted, as the engine does not.
+    counts_once: bool,
     durable_view: Option<DurableView>,
 }
 
@@ -40,8 +49,13 @@ impl ReportSink for ReceivedReports {
         if self.durable_view.as_ref().is_some_and(|witness| !is_durable(&said, &witness())) {
             self.early.push(said.clone());
         }
-        if let ReportKind::Filled(fill) = &said {
+        if let ReportKind::Filled(fill) = &said
+            && !(self.counts_once && self.fills.contains(fill))
+        {
             self.fills.push(fill.clone());
+        }
+        if is_admission(&said) {
+            self.admitted.push(report_name(&said).to_owned());
         }
         self.reports.push(said);
     }
@@ -53,17 +67,23 @@ impl ReportSink for ReceivedReports {
 
 impl<H: Harness> ConformanceClient<H> {
     pub(super) fn new(harness: H) -> Self {
-        Self { harness, received: ReceivedReports::default(), asked_at: Timestamp(0) }
+        Self { harness, received: ReceivedReports::default(), asked_at: Timestamp(0), admitted: Vec::new() }
+    }
+
+    /// A venue that repeats itself is believed once.
+    pub(super) fn under_fault(harness: H) -> Self {
+        let received = ReceivedReports { counts_once: true, ..ReceivedReports::default() };
+        Self { received, ..Self::new(harness) }
     }
 
     pub(super) fn connect(&mut self) -> RuleResult {
-        let at = self.harness.now();
-        self.harness.adapter().connect(at).or_else(|reason| failed(format!("no session: {reason}")))
+        self.try_connect().or_else(|reason| failed(format!("no session: {reason}")))
     }
 
     pub(super) fn try_connect(&mut self) -> Result<(), SessionLost> {
         let at = self.harness.now();
-        self.harness.adapter().connect(at)
+        let outcome = self.harness.adapter().connect(at);
+        self.note_lost(outcome)
     }
 
     pub(super) fn disconnect(&mut self) {
@@ -74,7 +94,8 @@ impl<H: Harness> ConformanceClient<H> {
     pub(super) fn snapshot(&mut self) -> RuleResult<VenueSnapshot> {
         let at = self.harness.now();
         self.asked_at = at;
-        self.harness.adapter().snapshot(at).or_else(|reason| failed(format!("no snapshot: {reason}")))
+        let outcome = self.harness.adapter().snapshot(at);
+        self.note_lost(outcome).or_else(|reason| failed(format!("no snapshot: {reason}")))
     }
 
     /// Sends a new order.
@@ -86,28 +107,33 @@ impl<H: Harness> ConformanceClient<H> {
 
     pub(super) fn submit(&mut self, order: &Order) -> SendOutcome {
         let at = self.harness.now();
-        self.harness.adapter().submit(at, order)
+        let outcome = self.harness.adapter().submit(at, order);
+        self.note_unsent(outcome)
     }
 
     pub(super) fn modify(&mut self, order: &Order, terms: OrderTerms) -> SendOutcome {
         let at = self.harness.now();
-        self.harness.adapter().modify(at, order, terms)
+        let outcome = self.harness.adapter().modify(at, order, terms);
+        self.note_unsent(outcome)
     }
 
     pub(super) fn cancel(&mut self, order: &Order) -> SendOutcome {
         let at = self.harness.now();
-        self.harness.adapter().cancel(at, order)
+        let outcome = self.harness.adapter().cancel(at, order);
+        self.note_unsent(outcome)
     }
 
     pub(super) fn cancel_leg(&mut self, order: &Order, leg: &Text) -> SendOutcome {
         let at = self.harness.now();
-        self.harness.adapter().cancel_leg(at, order, leg)
+        let outcome = self.harness.adapter().cancel_leg(at, order, leg);
+        self.note_unsent(outcome)
     }
 
     pub(super) fn inquire(&mut self, order: &Order) -> SendOutcome {
         let at = self.harness.now();
         self.asked_at = at;
-        self.harness.adapter().inquire(at, order)
+        let outcome = self.harness.adapter().inquire(at, order);
+        self.note_unsent(outcome)
     }
 
     /// Asks about an order and waits for the only answer.
@@ -128,7 +154,8 @@ impl<H: Harness> ConformanceClient<H> {
     pub(super) fn ask_statement(&mut self, account: AccountId) -> SendOutcome {
         let at = self.harness.now();
         self.asked_at = at;
-        self.harness.adapter().ask_statement(at, account)
+        let outcome = self.harness.adapter().ask_statement(at, account);
+        self.note_unsent(outcome)
     }
 
     /// Asks for a statement and waits for the only answer.
@@ -149,7 +176,8 @@ impl<H: Harness> ConformanceClient<H> {
     pub(super) fn ask_for_open_orders(&mut self) -> SendOutcome {
         let at = self.harness.now();
         self.asked_at = at;
-        self.harness.adapter().list_open_orders(at)
+        let outcome = self.harness.adapter().list_open_orders(at);
+        self.note_unsent(outcome)
     }
 
     /// All pages of open orders that come for one question.
@@ -184,7 +212,8 @@ impl<H: Harness> ConformanceClient<H> {
         let at = self.harness.now();
         let adapter = self.harness.adapter();
         let is_of_one = adapter.capabilities().lists.fills == Some(FillsScope::PerSecurity);
-        sent(&adapter.list_fills(at, is_of_one.then_some(security), cursor))?;
+        let outcome = adapter.list_fills(at, is_of_one.then_some(security), cursor);
+        sent(&self.note_unsent(outcome))?;
         self.wait()?;
         let page = self.take_reports().into_iter().find_map(|said| match said {
             ReportKind::Fills(page) => Some(page),
@@ -195,19 +224,51 @@ impl<H: Harness> ConformanceClient<H> {
 
     pub(super) fn subscribe(&mut self, security: SecurityId) -> SendOutcome {
         let at = self.harness.now();
-        self.harness.adapter().subscribe(at, security)
+        let outcome = self.harness.adapter().subscribe(at, security);
+        self.note_unsent(outcome)
     }
 
     pub(super) fn unsubscribe(&mut self, security: SecurityId) -> SendOutcome {
         let at = self.harness.now();
-        self.harness.adapter().unsubscribe(at, security)
+        let outcome = self.harness.adapter().unsubscribe(at, security);
+        self.note_unsent(outcome)
     }
 
     /// Waits for the venue and records its reports.
     pub(super) fn receive(&mut self) -> Result<(), SessionLost> {
         self.harness.advance();
         let at = self.harness.now();
-        self.harness.adapter().deliver(at, &mut self.received)
+        self.deliver(at)
+    }
+
+    fn deliver(&mut self, at: Timestamp) -> Result<(), SessionLost> {
+        let outcome = self.harness.adapter().deliver(at, &mut self.received);
+        self.note_lost(outcome)
+    }
+
+    /// What the adapter said of its own accord that it could not do, at the latest when all its waits are over.
+    pub(super) fn admissions(&mut self) -> Vec<String> {
+        if self.admitted.is_empty() && self.received.admitted.is_empty() {
+            // A session that is over has said so.
+            let _ = self.deliver(self.harness.now().plus_seconds(ADMISSION_SECONDS));
+        }
+        let mut admitted = std::mem::take(&mut self.admitted);
+        admitted.append(&mut self.received.admitted);
+        admitted
+    }
+
+    fn note_lost<T>(&mut self, outcome: Result<T, SessionLost>) -> Result<T, SessionLost> {
+        if let Err(reason) = &outcome {
+            self.admitted.push(reason.to_string());
+        }
+        outcome
+    }
+
+    fn note_unsent(&mut self, outcome: SendOutcome) -> SendOutcome {
+        if let SendOutcome::NotSent(reason) | SendOutcome::Unknown { reason, .. } = &outcome {
+            self.admitted.push(reason.to_string());
+        }
+        outcome
     }
 
     pub(super) fn wait(&mut self) -> RuleResult {
@@ -297,6 +358,24 @@ fn report_name(said: &ReportKind) -> &'static str {
         ReportKind::Listed { .. } => "listing",
         ReportKind::CancelReplaced(_) => "cancel-replaced",
         ReportKind::Leg(_) => "leg",
+    }
+}
+
+/// Whether a report says that something was refused, lost or is not known, or that somebody else moved something.
+fn is_admission(said: &ReportKind) -> bool {
+    match said {
+        ReportKind::Rejected { .. }
+        | ReportKind::CancelRejected { .. }
+        | ReportKind::ReplaceRejected { .. }
+        | ReportKind::NotSent { .. }
+        | ReportKind::DeliveryUnknown { .. }
+        | ReportKind::ListingFailed { .. }
+        | ReportKind::Gap
+        | ReportKind::External(_)
+        | ReportKind::Entry(_) => true,
+        ReportKind::CancelReplaced(halves) => [halves.canceled, halves.placed] != [HalfOutcome::Done; 2],
+        ReportKind::Line { up, .. } => !up,
+        _ => false,
     }
 }
 

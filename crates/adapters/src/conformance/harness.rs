@@ -101,6 +101,13 @@ pub enum RuleVerdict {
     Passed,
     /// What happened instead.
     Failed(String),
+    /// It was not kept under a fault, and the adapter said what it could not do.
+    Admitted {
+        /// What happened instead.
+        seen: String,
+        /// The adapter's own words, oldest first.
+        admitted: Vec<String>,
+    },
     /// The harness cannot test it.
     NotSupported(&'static str),
 }

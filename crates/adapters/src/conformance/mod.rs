@@ -34,6 +34,49 @@ pub fn check<H: Harness>(make: impl Fn() -> H) -> Vec<RuleOutcome> {
         let verdict = kept(&mut ConformanceClient::new(make())).err().unwrap_or(RuleVerdict::Passed);
         RuleOutcome { rule, verdict }
     };
+    all_rules(&make).map(judge).collect()
+}
+
+/// The same while the venue or the line to it misbehaves, as `make_faulty` arranges it. A rule that is not kept then is
+/// [`RuleVerdict::Admitted`] where the adapter said what it could not do, beyond what it says in the same rule without a
+/// fault; one that is broken without a word has failed. The same fill again is no second one, as for the engine.
+pub fn check_under_fault<H: Harness>(make: impl Fn() -> H, make_faulty: impl Fn() -> H) -> Vec<RuleOutcome> {
+    let judge = |(rule, kept): (&'static str, rules::Rule<H>)| {
+        let mut client = ConformanceClient::under_fault(make_faulty());
+        let verdict = match kept(&mut client).err().unwrap_or(RuleVerdict::Passed) {
+            RuleVerdict::Failed(seen) => {
+                let admitted = beyond(client.admissions(), &usual_admissions(make(), kept));
+                if admitted.is_empty() { RuleVerdict::Failed(seen) } else { RuleVerdict::Admitted { seen, admitted } }
+            }
+            verdict => verdict,
+        };
+        RuleOutcome { rule, verdict }
+    };
+    all_rules(&make).map(judge).collect()
+}
+
+/// What an adapter says in a rule without a fault: some rules cut the line or ask for what is refused.
+fn usual_admissions<H: Harness>(harness: H, kept: rules::Rule<H>) -> Vec<String> {
+    let mut client = ConformanceClient::new(harness);
+    // Its verdict is that of `check`.
+    drop(kept(&mut client));
+    client.admissions()
+}
+
+/// Those that are not among the usual ones; of one that came twice the second.
+fn beyond(admitted: Vec<String>, usual: &[String]) -> Vec<String> {
+    let mut usual = usual.to_vec();
+    let mut beyond = Vec::new();
+    for said in admitted {
+        match usual.iter().position(|known| *known == said) {
+            Some(place) => drop(usual.swap_remove(place)),
+            None => beyond.push(said),
+        }
+    }
+    beyond
+}
+
+fn all_rules<H: Harness>(make: &impl Fn() -> H) -> impl Iterator<Item = (&'static str, rules::Rule<H>)> {
     let replace = make().adapter().capabilities().replace;
     rules::all()
         .into_iter()
@@ -44,8 +87,6 @@ pub fn check<H: Harness>(make: impl Fn() -> H) -> Vec<RuleOutcome> {
         .chain(external_rules::all())
         .chain(venue_listing_rules::all())
         .chain(leg_rules::all(replace))
-        .map(judge)
-        .collect()
 }
 
 impl fmt::Display for RuleOutcome {
@@ -53,6 +94,9 @@ impl fmt::Display for RuleOutcome {
         match &self.verdict {
             RuleVerdict::Passed => write!(f, "kept: {}", self.rule),
             RuleVerdict::Failed(seen) => write!(f, "BROKEN: {}: {seen}", self.rule),
+            RuleVerdict::Admitted { seen, admitted } => {
+                write!(f, "admitted: {}: {seen}; the adapter said: {}", self.rule, admitted.join(", "))
+            }
             RuleVerdict::NotSupported(why) => write!(f, "not shown: {}: {why}", self.rule),
         }
     }
