@@ -10,7 +10,6 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::Arc;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use adapter_binance::venue_type::open_adapter;
@@ -119,8 +118,6 @@ fn follow(adapter: &mut BinanceAdapter, length: Duration, seen: &mut Counted) ->
     while begun.elapsed() < length {
         let _ = waker.recv_timeout(Duration::from_millis(100));
         adapter.deliver(now()?, seen).map_err(|lost| lost.to_string())?;
-        // As the host does not spin either.
-        thread::yield_now();
     }
     Ok(())
 }

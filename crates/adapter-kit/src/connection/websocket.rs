@@ -14,6 +14,9 @@ use tokio_tungstenite::tungstenite::{Bytes, Error, Message};
 use super::{DialError, Dialer, SocketMessage, VenueStream, VenueUrl};
 use crate::recording::LineRecorder;
 
+/// Bytes of one read. All of them are set to zero before each, and messages of market streams are short.
+const READ_BYTES: usize = 16 * 1_024;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SocketLimits {
     pub message_bytes_max: usize,
@@ -87,6 +90,7 @@ impl VenueSocket {
         let mut config = WebSocketConfig::default();
         config.max_message_size = Some(limits.message_bytes_max);
         config.max_frame_size = Some(limits.message_bytes_max);
+        config.read_buffer_size = READ_BYTES;
         let handshake = tokio_tungstenite::client_async_with_config(request, stream, Some(config));
         let (stream, _) = tokio::time::timeout(limits.handshake_timeout, handshake)
             .await
