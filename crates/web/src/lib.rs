@@ -21,6 +21,7 @@ mod app_state;
 mod problem;
 
 mod ui_files;
+mod in_process;
 
 use std::io;
 use std::mem::take;
@@ -32,6 +33,7 @@ use rustls::server::ResolvesServerCert;
 use tokio::net::TcpListener;
 
 pub use axum::Router;
+pub use in_process::{InProcessHttp, PlainRequest, PlainResponse};
 pub use middleware::caller::ConnectionInfo;
 use ports::HttpPort;
 use ports::protocol_detect::ALPN_PROTOCOLS;
