@@ -37,6 +37,8 @@ pub(crate) struct TopicRecord {
     pub(crate) kept: Vec<KeptMessage>,
     /// With whether the order is open then.
     pub(crate) orders: Vec<(OrderMessage, bool)>,
+    /// Where the messages of a topic are among those of orders.
+    by_topic: BTreeMap<String, Vec<usize>>,
     /// How often each body of a generic event is there.
     pub(crate) generic: BTreeMap<String, u64>,
 }
@@ -48,6 +50,20 @@ impl TopicRecord {
             self.add_input(*sequence, at, events, books.engine.reference());
         }
         self.through = books.events.last_key_value().map_or(self.through, |(last, _)| self.through.max(*last));
+    }
+
+    /// The place of a message among those of orders; behind all where it is none of them.
+    pub(super) fn place_of(&self, message: &OrderMessage) -> usize {
+        let first = self.orders.partition_point(|(due, _)| due.sequence < message.sequence);
+        let same = self.orders[first..].iter().take_while(|(due, _)| due.sequence == message.sequence);
+        same.zip(first..).find(|((due, _), _)| due == message).map_or(self.orders.len(), |(_, place)| place)
+    }
+
+    /// What was said of an order before a place among the messages of orders.
+    pub(super) fn words(&self, topic: &str, before: usize) -> impl DoubleEndedIterator<Item = &OrderMessage> {
+        let places = self.by_topic.get(topic).map_or(&[][..], Vec::as_slice);
+        let end = places.partition_point(|place| *place < before);
+        places[..end].iter().map(|place| &self.orders[*place].0)
     }
 
     fn add_input(&mut self, sequence: u64, at: Timestamp, events: &[Event], reference: &ReferenceData) {
@@ -66,6 +82,7 @@ impl TopicRecord {
             let body = String::from_utf8(topics::body(&published, reference)).unwrap_or_default();
             match event {
                 Event::Order(order) => {
+                    self.by_topic.entry(destination.clone()).or_default().push(self.orders.len());
                     self.orders.push((OrderMessage { sequence, destination, body }, order.is_open()));
                     continue;
                 }

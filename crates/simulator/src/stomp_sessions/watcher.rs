@@ -61,7 +61,7 @@ impl Picture {
     /// Where its changes begin in the record.
     fn begins(&self, record: &TopicRecord) -> usize {
         let Some(first) = self.changes.first() else { return record.orders.len() };
-        record.orders.iter().position(|(due, _)| due == first).unwrap_or(record.orders.len())
+        record.place_of(first)
     }
 
     /// The changes are a stretch of the record, and what a snapshot has is the last word before it.
@@ -73,7 +73,7 @@ impl Picture {
         let phantom = self.changes.get(record.orders.len() - begins);
         ensure(phantom.is_none(), TOPICS_IN_ORDER, || format!("{name} was told {phantom:?}, the journal does not"))?;
         for (topic, shown) in &self.snapshot {
-            let mut words = record.orders[..begins].iter().map(|(due, _)| due).filter(|due| due.destination == *topic);
+            let mut words = record.words(topic, begins);
             // Without a change behind it, it is not known how old the snapshot is.
             let is_word = if self.changes.is_empty() {
                 words.any(|due| due.body == shown.body)
