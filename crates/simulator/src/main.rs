@@ -196,7 +196,6 @@ fn print_last_lines(report: &RunReport) {
 /// The first seed that finds each bug.
 #[cfg(feature = "planted-bugs")]
 fn search_bugs(arguments: &Arguments) -> io::Result<ExitCode> {
-    let mut missed = 0;
     let is_wanted =
         |bug: &domain::PlantedBug| arguments.bug.as_ref().is_none_or(|wanted| *wanted == format!("{bug:?}"));
     let wanted: Vec<_> = domain::PlantedBug::ALL.into_iter().filter(is_wanted).collect();
@@ -206,21 +205,39 @@ fn search_bugs(arguments: &Arguments) -> io::Result<ExitCode> {
             arguments.bug.as_deref().unwrap_or("")
         )));
     }
-    for bug in wanted {
-        domain::planted_bugs::plant(Some(bug));
-        let mut found = None;
-        for seed in arguments.seed..arguments.seed.saturating_add(arguments.seeds) {
-            found = run(&arguments.plan(seed))?.violation.map(|violation| (seed, violation));
-            if found.is_some() {
-                break;
+    let (begun, next, runs) = (Instant::now(), std::sync::atomic::AtomicUsize::new(0), AtomicU64::new(0));
+    let missed = thread::scope(|scope| {
+        let search = || {
+            let mut missed = 0;
+            while let Some(bug) = wanted.get(next.fetch_add(1, Ordering::Relaxed)) {
+                missed += u32::from(!search_bug(arguments, *bug, &runs)?);
             }
-        }
-        missed += u32::from(found.is_none());
-        match found {
-            Some((seed, violation)) => println!("{bug:?}: found by seed {seed}: {violation}"),
-            None => println!("{bug:?}: NOT FOUND by {} seeds", arguments.seeds),
+            Ok::<u32, io::Error>(missed)
+        };
+        let threads: Vec<_> = (0..arguments.jobs.max(1)).map(|_| scope.spawn(search)).collect();
+        threads.into_iter().map(|thread| thread.join().expect("a search does not panic")).sum::<io::Result<u32>>()
+    })?;
+    let (runs, seconds) = (runs.into_inner(), begun.elapsed().as_secs_f64());
+    println!("{} bugs, {missed} not found, {runs} runs in {seconds:.0} s", wanted.len());
+    Ok(if missed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Whether a seed finds the bug. Switches are those of the thread.
+#[cfg(feature = "planted-bugs")]
+fn search_bug(arguments: &Arguments, bug: domain::PlantedBug, runs: &AtomicU64) -> io::Result<bool> {
+    domain::planted_bugs::plant(Some(bug));
+    let mut found = None;
+    for seed in arguments.seed..arguments.seed.saturating_add(arguments.seeds) {
+        runs.fetch_add(1, Ordering::Relaxed);
+        found = run(&arguments.plan(seed))?.violation.map(|violation| (seed, violation));
+        if found.is_some() {
+            break;
         }
     }
     domain::planted_bugs::plant(None);
-    Ok(if missed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    match &found {
+        Some((seed, violation)) => println!("{bug:?}: found by seed {seed}: {violation}"),
+        None => println!("{bug:?}: NOT FOUND by {} seeds", arguments.seeds),
+    }
+    Ok(found.is_some())
 }
