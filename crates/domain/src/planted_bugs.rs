@@ -74,11 +74,15 @@ pub enum PlantedBug {
     SampleBeforeCosts,
     /// The id of a retired order may be used again.
     ForgetRetiredId,
+    /// Executions in a snapshot of an earlier release are forgotten.
+    ForgetEarlierExecutions,
+    /// A simulated venue keeps DAY orders for another day.
+    KeepDayOrders,
 }
 
 impl PlantedBug {
     /// All faults, in the order of the enum.
-    pub const ALL: [Self; 35] = [
+    pub const ALL: [Self; 37] = [
         Self::AcknowledgeBeforeSync,
         Self::HeadBeforeSync,
         Self::AcceptTornEnd,
@@ -114,6 +118,8 @@ impl PlantedBug {
         Self::ForgetUsers,
         Self::SampleBeforeCosts,
         Self::ForgetRetiredId,
+        Self::ForgetEarlierExecutions,
+        Self::KeepDayOrders,
     ];
 
     /// Whether the fault is switched on for this thread.

@@ -1,13 +1,18 @@
 //! Seeded clients. Each keeps its own log of what it asked for and what it was told: the record against the platform.
 
+use std::sync::Arc;
+
 use bus::reply::{NoReply, Reply, ReplyReceiver};
 use domain::command::{Caller, CancelOrder, Command, CommandEnvelope, ModifyOrder, PlaceOrder};
 use domain::order::{OrderKind, Side, Source, TimeInForce};
 use domain::query::Answer;
 use domain::risk::{RiskScope, TradingState};
-use domain::{AccountId, IntId, OrderId, Quantity, SecurityId, SeededRng};
+use domain::{AccountId, IntId, OrderId, Quantity, SeededRng, Timestamp};
+use tokio::sync::oneshot::error::TryRecvError;
+use web::PlainRequest;
 
-use crate::market::{ACCOUNTS, STOCKS, account_of, cents};
+use crate::http_clients::{HttpAnswer, HttpTicket, answer_of, request_of};
+use crate::market::{Market, Stock, cents};
 use crate::schedule::OPERATOR;
 
 /// A client changes and cancels its newest orders only.
@@ -15,10 +20,15 @@ const ORDERS_REMEMBERED: usize = 12;
 
 pub(crate) struct SeededClient {
     number: usize,
-    pub(crate) account: AccountId,
+    market: Arc<Market>,
+    account: AccountId,
+    /// Until when some orders are good: the next midnight of the run, where it has one.
+    good_till: Option<Timestamp>,
+    /// Orders of an earlier release that are the client's now.
+    taken_over: Vec<IntId>,
     orders_named: u64,
     pub(crate) log: Vec<LogEntry>,
-    waiting: Vec<(usize, ReplyReceiver)>,
+    waiting: Vec<(usize, PendingAnswer)>,
 }
 
 /// One request and what became of it.
@@ -48,15 +58,53 @@ pub(crate) enum RequestOutcome {
         sequence: u64,
         code: &'static str,
     },
+    /// Refused over HTTP, which does not tell the input.
+    Declined {
+        code: &'static str,
+    },
+    /// The platform says that it does not know, as it may while its disk hangs.
+    SaidUnknown,
     /// The platform ended before it answered, or did not take the request.
     Unknown,
     /// The platform was not there, or had no room: the request had no effect.
     NotSent,
 }
 
+/// An answer that is awaited.
+pub(crate) enum PendingAnswer {
+    Inbox(ReplyReceiver),
+    Http(HttpTicket),
+}
+
+impl PendingAnswer {
+    fn try_recv(&mut self) -> Option<RequestOutcome> {
+        match self {
+            Self::Inbox(reply) => reply.try_recv().map(outcome_of),
+            Self::Http(ticket) => match ticket.try_recv() {
+                Ok(response) => Some(outcome_of_answer(answer_of(&response))),
+                Err(TryRecvError::Empty) => None,
+                Err(TryRecvError::Closed) => Some(RequestOutcome::Unknown),
+            },
+        }
+    }
+}
+
+impl RequestOutcome {
+    /// Whether the client knows that the request had no effect.
+    pub(crate) fn is_refusal(&self) -> bool {
+        matches!(self, Self::Refused { .. } | Self::Declined { .. } | Self::NotSent)
+    }
+}
+
 impl SeededClient {
-    pub(crate) fn new(number: usize) -> Self {
-        Self { number, account: account_of(number), orders_named: 0, log: vec![], waiting: vec![] }
+    pub(crate) fn new(number: usize, market: Arc<Market>, good_till: Option<Timestamp>) -> Self {
+        let account = market.account_of(number);
+        Self { number, market, account, good_till, taken_over: vec![], orders_named: 0, log: vec![], waiting: vec![] }
+    }
+
+    /// Changes and cancels these orders as if they were its own.
+    pub(crate) fn take_over(&mut self, orders: Vec<IntId>) {
+        self.taken_over = orders;
     }
 
     pub(crate) fn name(&self) -> String {
@@ -66,7 +114,7 @@ impl SeededClient {
     /// What the client does at this draw.
     pub(crate) fn decide(&mut self, draw: u64) -> (Intent, CommandEnvelope) {
         let mut rng = SeededRng::new(draw, 7);
-        let (intent, command) = if self.number == OPERATOR { operate(&mut rng) } else { self.trade(&mut rng) };
+        let (intent, command) = if self.number == OPERATOR { self.operate(&mut rng) } else { self.trade(&mut rng) };
         (intent, self.envelope(command))
     }
 
@@ -89,19 +137,22 @@ impl SeededClient {
     /// The newest orders that may exist.
     fn known_orders(&self) -> Vec<IntId> {
         let placed = self.log.iter().rev().filter_map(|entry| match (&entry.intent, &entry.outcome) {
-            (_, RequestOutcome::Refused { .. } | RequestOutcome::NotSent) => None,
+            (_, outcome) if outcome.is_refusal() => None,
             (Intent::Place(_, int_id), _) => Some(int_id.clone()),
             _ => None,
         });
-        placed.take(ORDERS_REMEMBERED).collect()
+        placed.chain(self.taken_over.iter().cloned()).take(ORDERS_REMEMBERED).collect()
     }
 
     fn place(&mut self, rng: &mut SeededRng) -> (Intent, Command) {
         self.orders_named += 1;
         let int_id: IntId = format!("T{}-{}", self.number + 1, self.orders_named).parse().expect("short and printable");
-        let (security, _, opening) = *rng.pick(&STOCKS).unwrap_or(&STOCKS[0]);
+        let Stock { security, opening } = self.market.draw_stock(rng);
         let side = if rng.one_in(2) { Side::Buy } else { Side::Sell };
-        let (kind, tif) = draw_terms(rng, side, opening);
+        let (kind, mut tif) = draw_terms(rng, side, *opening);
+        if let Some(until) = self.good_till.filter(|_| tif == TimeInForce::Gtc && rng.one_in(3)) {
+            tif = TimeInForce::Gtd { until };
+        }
         // One in sixteen is larger than the platform allows, one in sixteen is nothing.
         let quantity = match rng.below(16) {
             0 => 5_000,
@@ -111,7 +162,7 @@ impl SeededClient {
         let order = PlaceOrder {
             int_id: Some(int_id.clone()),
             cl_ord_id: None,
-            security: SecurityId(security),
+            security: security.id,
             account: Some(self.account),
             strategy: None,
             exchange: None,
@@ -136,13 +187,37 @@ impl SeededClient {
         })
     }
 
+    fn operate(&self, rng: &mut SeededRng) -> (Intent, Command) {
+        let accounts = &self.market.accounts;
+        let account = RiskScope::Account(*rng.pick(accounts).unwrap_or(&accounts[0]));
+        match rng.below(12) {
+            0 => {
+                let command = Command::Kill { scope: account, reason: Some("drill".into()) };
+                (Intent::Operate(format!("kill {account}")), command)
+            }
+            1 => set_state(account, TradingState::Reducing),
+            2..=4 => set_state(RiskScope::Platform, TradingState::Active),
+            _ => set_state(account, TradingState::Active),
+        }
+    }
+
     fn cancel(&self, order: IntId) -> (Intent, Command) {
         (Intent::Cancel(order.clone()), Command::Cancel(CancelOrder::new(order)))
     }
 
+    /// The request of a command over HTTP. A change names the kind of its order.
+    pub(crate) fn over_http(&self, command: &Command) -> Option<PlainRequest> {
+        let changed = if let Command::Modify(change) = command { Some(&change.int_id) } else { None };
+        let placed = self.log.iter().rev().find_map(|entry| match &entry.intent {
+            Intent::Place(order, int_id) if Some(int_id) == changed => Some(&order.kind),
+            _ => None,
+        });
+        request_of(command, placed)
+    }
+
     /// A request of the operator that ends a run.
     pub(crate) fn resume_all(&self) -> Vec<(Intent, CommandEnvelope)> {
-        let scopes = ACCOUNTS.map(|account| RiskScope::Account(AccountId(account)));
+        let scopes = self.market.accounts.map(RiskScope::Account);
         let resume = |scope| set_state(scope, TradingState::Active);
         std::iter::once(RiskScope::Platform)
             .chain(scopes)
@@ -154,13 +229,14 @@ impl SeededClient {
     /// A cancel of everything that the client may have in the market.
     pub(crate) fn cancel_all(&self) -> Vec<(Intent, CommandEnvelope)> {
         let mut orders: Vec<IntId> = self.log.iter().filter_map(|entry| entry.placed().cloned()).collect();
+        orders.extend(self.taken_over.iter().cloned());
         orders.sort();
         orders.dedup();
         let cancels = orders.into_iter().map(|order| self.cancel(order));
         cancels.map(|(intent, command)| (intent, self.envelope(command))).collect()
     }
 
-    pub(crate) fn note(&mut self, intent: Intent, sent: Option<ReplyReceiver>) {
+    pub(crate) fn note(&mut self, intent: Intent, sent: Option<PendingAnswer>) {
         let outcome = if sent.is_some() { RequestOutcome::Waiting } else { RequestOutcome::NotSent };
         self.log.push(LogEntry { intent, outcome });
         self.waiting.extend(sent.map(|reply| (self.log.len() - 1, reply)));
@@ -177,7 +253,7 @@ impl SeededClient {
         let log = &mut self.log;
         self.waiting.retain_mut(|(entry, reply)| {
             let Some(told) = reply.try_recv() else { return true };
-            log[*entry].outcome = outcome_of(told);
+            log[*entry].outcome = told;
             let LogEntry { intent, outcome } = &log[*entry];
             answered.push((format!("{name} is told {intent}: {outcome}"), outcome.clone()));
             false
@@ -196,6 +272,14 @@ impl LogEntry {
             Intent::Place(_, int_id) => Some(int_id),
             Intent::Modify(_) | Intent::Cancel(_) | Intent::Operate(_) => None,
         }
+    }
+}
+
+fn outcome_of_answer(answer: HttpAnswer) -> RequestOutcome {
+    match answer {
+        HttpAnswer::Done(sequence) => RequestOutcome::Accepted { sequence, order: None },
+        HttpAnswer::Refused(code) => RequestOutcome::Declined { code },
+        HttpAnswer::Unknown => RequestOutcome::SaidUnknown,
     }
 }
 
@@ -241,19 +325,6 @@ fn modify(rng: &mut SeededRng, order: IntId) -> (Intent, Command) {
     (Intent::Modify(order), Command::Modify(change))
 }
 
-fn operate(rng: &mut SeededRng) -> (Intent, Command) {
-    let account = RiskScope::Account(AccountId(*rng.pick(&ACCOUNTS).unwrap_or(&1)));
-    match rng.below(12) {
-        0 => {
-            let command = Command::Kill { scope: account, reason: Some("drill".into()) };
-            (Intent::Operate(format!("kill {account}")), command)
-        }
-        1 => set_state(account, TradingState::Reducing),
-        2..=4 => set_state(RiskScope::Platform, TradingState::Active),
-        _ => set_state(account, TradingState::Active),
-    }
-}
-
 fn set_state(scope: RiskScope, state: TradingState) -> (Intent, Command) {
     let intent = Intent::Operate(format!("{} for {scope}", state.name()));
     (intent, Command::SetTradingState { scope, state, reason: None })
@@ -280,6 +351,8 @@ impl std::fmt::Display for RequestOutcome {
             Self::Waiting => f.write_str("no answer yet"),
             Self::Accepted { sequence, .. } => write!(f, "accepted at {sequence}"),
             Self::Refused { sequence, code } => write!(f, "refused at {sequence}, {code}"),
+            Self::Declined { code } => write!(f, "refused, {code}"),
+            Self::SaidUnknown => f.write_str("the platform says that the outcome is unknown"),
             Self::Unknown => f.write_str("no answer, the outcome is unknown"),
             Self::NotSent => f.write_str("not sent"),
         }

@@ -7,13 +7,15 @@ use runtime::EngineClock;
 use runtime::clock::{ClockReading, MonotonicClock};
 
 /// A Thursday noon.
-const START: i64 = 1_780_574_400_000_000_000;
+pub(crate) const NOON: Timestamp = Timestamp(1_780_574_400_000_000_000);
 
 #[derive(Clone)]
 pub(crate) struct SimulatedClock(Arc<Mutex<ClockState>>);
 
 struct ClockState {
-    /// Since the beginning of the run.
+    /// The wall at the beginning of the run.
+    start: i64,
+    /// Since then.
     steady: i64,
     /// What the wall is off by.
     offset: i64,
@@ -22,8 +24,9 @@ struct ClockState {
 }
 
 impl SimulatedClock {
-    pub(crate) fn new() -> Self {
-        Self(Arc::new(Mutex::new(ClockState { steady: 0, offset: 0, program: MonotonicClock::default() })))
+    pub(crate) fn new(start: Timestamp) -> Self {
+        let program = MonotonicClock::default();
+        Self(Arc::new(Mutex::new(ClockState { start: start.0, steady: 0, offset: 0, program })))
     }
 
     /// Simulated time since the beginning.
@@ -66,7 +69,7 @@ impl SimulatedClock {
     /// The wall of the machine, in nanoseconds.
     pub(crate) fn wall(&self) -> i64 {
         let state = self.lock();
-        START + state.steady + state.offset
+        state.start + state.steady + state.offset
     }
 
     pub(crate) fn shared_wall(&self) -> EngineClock {

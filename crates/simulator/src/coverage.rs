@@ -8,14 +8,13 @@ use domain::order::{ExecType, OrdStatus};
 use domain::{Event, IntId};
 
 use crate::client::{RequestOutcome, SeededClient};
+use crate::error_codes::listed_codes;
 use crate::fix_sessions::FixClient;
 use crate::invariants::books::JournalBooks;
 use crate::pace::PacePeaks;
 use crate::schedule::Fault;
 use crate::stomp_sessions::{StompCounts, TopicClient};
 
-/// The page that lists every code: the list of what could be reached.
-const ERRORS: &str = include_str!("../../../docs/errors.md");
 /// Kinds of journal records by number: see docs/journal-format.md.
 const RECORD_KINDS: [(u8, &str); 4] = [(1, "input"), (2, "reservation"), (3, "ledger record"), (4, "delivery log")];
 const CHANGES: [ExecType; 16] = [
@@ -111,8 +110,10 @@ impl Coverage {
     pub(crate) fn clients(&mut self, clients: &[SeededClient]) {
         for entry in clients.iter().flat_map(|client| &client.log) {
             match &entry.outcome {
-                RequestOutcome::Refused { code, .. } => *self.refusals.entry(code).or_default() += 1,
-                RequestOutcome::Unknown => self.unknown += 1,
+                RequestOutcome::Refused { code, .. } | RequestOutcome::Declined { code } => {
+                    *self.refusals.entry(code).or_default() += 1
+                }
+                RequestOutcome::Unknown | RequestOutcome::SaidUnknown => self.unknown += 1,
                 RequestOutcome::Waiting | RequestOutcome::Accepted { .. } | RequestOutcome::NotSent => {}
             }
         }
@@ -221,13 +222,6 @@ fn add_counts<K: Ord + Clone>(sum: &mut BTreeMap<K, u64>, other: &BTreeMap<K, u6
     for (key, count) in other {
         *sum.entry(key.clone()).or_default() += count;
     }
-}
-
-/// Codes of the page's table: its second column.
-fn listed_codes() -> BTreeSet<&'static str> {
-    let code =
-        |line: &'static str| line.strip_prefix("| ")?.split('|').nth(1)?.trim().strip_prefix('`')?.strip_suffix('`');
-    ERRORS.lines().filter_map(code).collect()
 }
 
 impl fmt::Display for Coverage {

@@ -13,7 +13,7 @@ use bus::reply::ReplyReceiver;
 use bus::{Bus, Catalogue, EventFeed, EventReceiver, InstructionQueue, InstructionRouter};
 use crossbeam_channel::{Sender, bounded};
 use domain::admin::{AdminRecord, AdminState};
-use domain::{Caller, Command, CommandEnvelope, EventClass, Instruction, OrderId};
+use domain::{Caller, Command, CommandEnvelope, EventClass, Instruction, OrderId, Timestamp};
 use engine::Engine;
 use fix_gateway::FixSessionFile;
 use runtime::{LiveExit, LiveLoop, LiveOptions, LiveParts, RecoveredState, RecoverySources, recover_from};
@@ -21,18 +21,24 @@ use storage::journal::{Inspected, InstanceId, Journal, JournalOptions, JournalWo
 use storage::lock::DataDirLock;
 use storage::{JournalLedger, RetiredIndex, SnapshotStore};
 
-use crate::clock::SimulatedClock;
+use crate::clock::{NOON, SimulatedClock};
 use crate::disk::SimulatedDisk;
 use crate::fix_sessions::{DurableSequence, FixPort, FixPortParts, SESSION_SETTINGS};
-use crate::market::{self, SeedTraits, VENUES};
+use crate::http_clients::{HttpPort, HttpPortParts};
+use crate::market::Market;
 use crate::read_model::SimulatedReadModel;
+use crate::releases::{EarlierFolder, RELEASES};
+use crate::schedule::DAY;
+use crate::seed_traits::{SeedTraits, VENUE_COUNT};
 use crate::stomp_sessions::{TopicPort, TopicPortParts};
 use crate::strategies::{SteppedHost, StrategyLog};
 
+/// How long an upgrade takes.
+const UPGRADE_SECONDS: i64 = 3_600;
 /// A small one, so that every run compacts the venue's ledger many times.
 const LEDGER_COMPACT_BYTES: u64 = 8 << 10;
 
-pub(crate) const INSTANCE: InstanceId = InstanceId(*b"simulated system");
+const INSTANCE: InstanceId = InstanceId(*b"simulated system");
 const SNAPSHOT_EVERY_INPUTS: u64 = 150;
 /// Few, so that a hanging disk fills the queue.
 const QUEUE_BATCHES: usize = 16;
@@ -52,6 +58,12 @@ pub(crate) struct Machine {
     pub(crate) access: Arc<Access>,
     pub(crate) fix_sessions: Arc<FixSessionFile>,
     pub(crate) strategy: StrategyLog,
+    pub(crate) market: Arc<Market>,
+    pub(crate) instance: InstanceId,
+    /// What it began with, where that is no empty folder.
+    pub(crate) earlier: Option<Arc<EarlierFolder>>,
+    /// The midnight that comes while the run goes on, where there is one.
+    pub(crate) day_end: Option<Timestamp>,
     pub(crate) seed: u64,
     pub(crate) traits: SeedTraits,
     pub(crate) has_late_requests: bool,
@@ -59,37 +71,76 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    /// A new machine whose data folder is empty.
+    /// A new machine whose data folder is empty, or one of an earlier release.
     pub(crate) fn new(plan: &MachinePlan, beside: &Path) -> Result<Self, String> {
-        let clock = SimulatedClock::new();
+        let traits = SeedTraits::of_seed(plan.seed);
+        let release = |draw: u64| &RELEASES[usize::try_from(draw % RELEASES.len() as u64).unwrap_or(0)];
+        let earlier = traits.upgrade.map(|upgrade| EarlierFolder::open(release(upgrade.release), beside));
+        let earlier = earlier.transpose()?.map(Arc::new);
+        let instance = earlier.as_ref().map_or(INSTANCE, |earlier| earlier.instance);
+        let market = earlier.as_ref().map_or_else(|| Arc::new(Market::small_world()), |earlier| earlier.market.clone());
+        let (start, day_end) = beginning(earlier.as_deref(), &traits);
+        let clock = SimulatedClock::new(start);
         let users = UserStore::in_memory(beside).map_err(|error| error.to_string())?;
         let access = Access::open(Arc::new(users), AccessSettings::default(), clock.shared());
         let settings = beside.join("sessions.cfg");
         std::fs::write(&settings, SESSION_SETTINGS).map_err(|error| error.to_string())?;
         let sessions = FixSessionFile::read(&settings).map_err(|problems| problems.join("; "))?;
-        Ok(Self {
+        let machine = Self {
             folder: beside.join("data"),
             disk: SimulatedDisk::new(plan.seed),
             clock,
             read_model: SimulatedReadModel::default(),
             access: Arc::new(access.map_err(|error| error.to_string())?),
             fix_sessions: Arc::new(sessions),
-            strategy: StrategyLog::default(),
+            strategy: StrategyLog::new(market.clone()),
+            market,
+            instance,
+            earlier,
+            day_end,
             seed: plan.seed,
-            traits: SeedTraits::of_seed(plan.seed),
+            traits,
             has_late_requests: plan.has_late_requests,
             segment_bytes: plan.segment_bytes,
-        })
+        };
+        machine.take_over_folder()?;
+        Ok(machine)
+    }
+
+    /// The files of an earlier release are on the disk, and where it is kept the read model has all events.
+    fn take_over_folder(&self) -> Result<(), String> {
+        let (Some(earlier), Some(upgrade)) = (&self.earlier, self.traits.upgrade) else { return Ok(()) };
+        for (path, bytes) in &earlier.files {
+            self.disk.put(&self.folder.join(path), bytes).map_err(|error| error.to_string())?;
+        }
+        if upgrade.keeps_read_model {
+            earlier.events.iter().for_each(|(sequence, events)| self.read_model.catch_up(*sequence, events));
+            self.read_model.catch_up(earlier.end(), &[]);
+        }
+        Ok(())
     }
 
     pub(crate) fn ledger(&self, venue: usize) -> PathBuf {
-        self.folder.join("venues").join(format!("{}.ledger", VENUES[venue]))
+        self.folder.join("venues").join(self.market.ledger_name(venue))
     }
 
     /// An error without the name of the folder, which differs from run to run.
     pub(crate) fn text(&self, error: &dyn std::fmt::Display) -> String {
         let folder = self.folder.display().to_string();
         error.to_string().replace(&format!("{folder}/"), "").replace(&folder, "the data folder")
+    }
+}
+
+/// When a run begins: an hour after an earlier release ended, else at noon; or shortly before the midnight behind that, which is the
+/// second.
+fn beginning(earlier: Option<&EarlierFolder>, traits: &SeedTraits) -> (Timestamp, Option<Timestamp>) {
+    let earliest = earlier.map_or(NOON, |earlier| earlier.at.plus_seconds(UPGRADE_SECONDS));
+    match traits.day_ends_in {
+        None => (earliest, None),
+        Some(seconds) => {
+            let midnight = Timestamp((earliest.0 / DAY + 1) * DAY);
+            (midnight.plus_seconds(-seconds), Some(midnight))
+        }
     }
 }
 
@@ -106,6 +157,8 @@ pub(crate) struct Platform {
     /// Once the venues are open.
     pub(crate) fix: Option<FixPort>,
     pub(crate) stomp: Option<TopicPort>,
+    /// Where a trader uses it.
+    pub(crate) http: Option<HttpPort>,
     pub(crate) strategies: Option<SteppedHost>,
     bus: Bus,
     ledger: Arc<JournalLedger>,
@@ -146,7 +199,8 @@ impl Platform {
         let lock = DataDirLock::acquire(&machine.folder).map_err(|error| told(&error))?;
         let inspected = inspect(machine, &lock)?;
         let end = inspected.found().last_sequence;
-        let snapshots = SnapshotStore::open_on(machine.disk.shared(), &lock, INSTANCE).map_err(|error| told(&error))?;
+        let snapshots = SnapshotStore::open_on(machine.disk.shared(), &lock, machine.instance);
+        let snapshots = snapshots.map_err(|error| told(&error))?;
         let (inbox, lanes) = inbox();
         let ledger = Arc::new(JournalLedger::new(inbox.clone()));
         let retired = open_retired_index(machine, &lock)?;
@@ -161,17 +215,11 @@ impl Platform {
             torn: summary.torn.is_some(),
         };
         let feed = EventFeed::default();
-        let bus = Bus {
-            inbox: inbox.clone(),
-            feed: feed.clone(),
-            catalogue: Catalogue::default(),
-            history: Arc::new(machine.read_model.clone()),
-            journal: Arc::new(DurableSequence(journal.monitor())),
-        };
-        let startup = market::startup(engine.reference().accounts.is_empty(), &machine.traits).into();
+        let bus = bus_of(machine, (&inbox, &feed), &journal);
+        let startup = machine.market.startup(engine.reference().accounts.is_empty(), &machine.traits).into();
         let events = feed.subscribe(&[EventClass::OrderStatus, EventClass::Fill], FEED_CAPACITY);
         let mut router = InstructionRouter::default();
-        let instructions = (0..VENUES.len()).map(|venue| router.open(market::adapter(venue))).collect();
+        let instructions = (0..VENUE_COUNT).map(|venue| router.open(machine.market.adapter(venue).clone())).collect();
         let (stop, stopped) = bounded(1);
         let parts = LiveParts {
             engine,
@@ -195,6 +243,7 @@ impl Platform {
             inbox,
             fix: None,
             stomp: None,
+            http: None,
             strategies: None,
             bus,
             ledger,
@@ -292,7 +341,7 @@ impl Platform {
     }
 
     fn open_venues(&mut self) -> Result<(), String> {
-        self.venues = (0..VENUES.len()).map(|venue| self.open_venue(venue)).collect::<Result<_, _>>()?;
+        self.venues = (0..VENUE_COUNT).map(|venue| self.open_venue(venue)).collect::<Result<_, _>>()?;
         Ok(())
     }
 
@@ -300,6 +349,10 @@ impl Platform {
         let Machine { access, clock, fix_sessions, .. } = &self.machine;
         let parts = TopicPortParts { bus: self.bus.clone(), access: access.clone(), clock: clock.clone() };
         self.stomp = Some(TopicPort::open(parts)?);
+        if self.machine.traits.http_trader.is_some() {
+            let parts = HttpPortParts { bus: self.bus.clone(), access: access.clone(), clock: clock.clone() };
+            self.http = Some(HttpPort::open(parts)?);
+        }
         let log = self.machine.strategy.clone();
         self.strategies = Some(SteppedHost::open(self.bus.clone(), clock.shared(), log));
         let (bus, ledger) = (self.bus.clone(), self.ledger.clone());
@@ -314,13 +367,13 @@ impl Platform {
         std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
         let settings = SimulatedVenueSettings {
             ledger: machine.ledger(venue),
-            venue: market::venue(venue, machine.seed, machine.has_late_requests, &machine.traits),
+            venue: machine.market.venue(venue, machine.seed, machine.has_late_requests, &machine.traits),
             compact_at_bytes: LEDGER_COMPACT_BYTES,
         };
         let adapter = SimulatedAdapter::open_on(machine.disk.shared(), settings, machine.clock.now())
             .map_err(|error| machine.text(&error))?;
         let controls = adapter.controls();
-        let name = market::adapter(venue);
+        let name = machine.market.adapter(venue).clone();
         let host = AdapterHost::attach(name, Box::new(adapter), self.inbox.clone(), VenueBackoff::default());
         Ok(OpenVenue { host: host.map_err(|error| format!("{error:?}"))?, controls })
     }
@@ -369,9 +422,19 @@ fn options() -> LiveOptions {
     }
 }
 
+fn bus_of(machine: &Machine, (inbox, feed): (&Inbox, &EventFeed), journal: &Journal) -> Bus {
+    Bus {
+        inbox: inbox.clone(),
+        feed: feed.clone(),
+        catalogue: Catalogue::default(),
+        history: Arc::new(machine.read_model.clone()),
+        journal: Arc::new(DurableSequence(journal.monitor())),
+    }
+}
+
 fn inspect(machine: &Machine, lock: &DataDirLock) -> Result<Inspected, String> {
     let snapshot =
-        SnapshotStore::look(&machine.folder, INSTANCE).newest_claim().map_err(|error| machine.text(&error))?;
+        SnapshotStore::look(&machine.folder, machine.instance).newest_claim().map_err(|error| machine.text(&error))?;
     let snapshot =
         snapshot.map(|(sequence, _)| KnownSequence { sequence, says: format!("a snapshot is of {sequence}") });
     let sequence = machine.read_model.newest_event();
@@ -380,14 +443,14 @@ fn inspect(machine: &Machine, lock: &DataDirLock) -> Result<Inspected, String> {
         segment_bytes: machine.segment_bytes,
         queue_batches: QUEUE_BATCHES,
         witnesses: snapshot.into_iter().chain([read_model]).collect(),
-        ..JournalOptions::new(INSTANCE)
+        ..JournalOptions::new(machine.instance)
     };
     Journal::inspect_on(machine.disk.shared(), lock, &options, &mut |_| {}).map_err(|error| machine.text(&error))
 }
 
 /// Only where days pass, so that the journals of all other runs are without it.
 fn open_retired_index(machine: &Machine, lock: &DataDirLock) -> Result<Option<Arc<RetiredIndex>>, String> {
-    let open = || RetiredIndex::open_on(machine.disk.shared(), lock, INSTANCE);
+    let open = || RetiredIndex::open_on(machine.disk.shared(), lock, machine.instance);
     let index = machine.traits.has_days_off.then(open).transpose();
     index.map(|index| index.map(Arc::new)).map_err(|error| machine.text(&error))
 }
@@ -406,7 +469,7 @@ fn replay(
 
 /// As the server asks the ledgers of its venues at a start.
 fn check_orders(machine: &Machine, last: OrderId) -> Result<(), String> {
-    for venue in 0..VENUES.len() {
+    for venue in 0..VENUE_COUNT {
         // One that is not there, or cannot be read, shows when the venue opens it.
         if let Some(order) = newest_order(&machine.ledger(venue)).ok().flatten().filter(|order| *order > last) {
             return Err(format!("a venue's ledger has order number {order}, and the journal's last is {last}"));

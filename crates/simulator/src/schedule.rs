@@ -3,10 +3,13 @@
 use domain::SeededRng;
 use std::fmt;
 
-use crate::market::{SeedTraits, VENUES};
+pub use crate::seed_traits::TRADERS;
+use crate::seed_traits::{SeedTraits, VENUE_COUNT};
 
 pub const SECOND: i64 = 1_000_000_000;
 pub const MILLI: i64 = 1_000_000;
+/// A day of the clock; days begin at midnight UTC.
+pub const DAY: i64 = 86_400 * SECOND;
 /// Nothing goes wrong before: the platform starts and the venue logs on.
 const QUIET_START: i64 = 5 * SECOND;
 /// On average a client acts so often.
@@ -40,8 +43,7 @@ const ADMINISTRATOR_ACTION_EVERY: i64 = 8 * SECOND;
 /// How long the machine is switched off: ended orders are kept for a day after their own.
 const DAYS_OFF: [i64; 2] = [2, 4];
 
-/// Traders; the last client is the operator.
-pub const TRADERS: usize = 3;
+/// The client behind the traders.
 pub const OPERATOR: usize = TRADERS;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -206,8 +208,15 @@ pub enum VenueLineFault {
 }
 
 impl Fault {
+    /// A run that begins with a folder of an earlier release.
+    pub(crate) const UPGRADE: &'static str = "upgrade of an earlier release's folder";
+    /// A midnight that comes while the platform runs.
+    pub(crate) const DAY_END: &'static str = "a day ends while the platform runs";
+
     /// Every kind, for the coverage.
-    pub const KINDS: [&'static str; 36] = [
+    pub const KINDS: [&'static str; 38] = [
+        Self::UPGRADE,
+        Self::DAY_END,
         "kill",
         "power cut",
         "power cut at a new segment",
@@ -289,7 +298,7 @@ impl Fault {
             12 => Self::HangingDisk { seconds },
             13 => Self::ClockSet { seconds: rng.between(-7_200, 7_200) },
             14 => Self::ReadModelRolledBack { draw: rng.below(4) },
-            15..=19 => Self::Venue { venue: pick(rng, VENUES.len()), fault: VenueLineFault::draw(rng), seconds },
+            15..=19 => Self::Venue { venue: pick(rng, VENUE_COUNT), fault: VenueLineFault::draw(rng), seconds },
             20..=22 => Self::Link { client: pick(rng, TRADERS), fault: LinkFault::draw(rng), seconds },
             23..=25 => Self::BitFlip { file: rng.next_u64(), place: rng.next_u64(), is_read_model_lost: rng.one_in(3) },
             26..=27 => Self::PowerCutAtName { file: NewFile::Segment, operation: operation(rng, 12) },
@@ -388,6 +397,7 @@ pub fn draw(seed: u64, length: i64) -> Vec<Step> {
     fill(&mut steps, &mut SeededRng::new(seed, 800), BAD_ROW_EVERY, length, damages);
     draw_administrator(seed, length, &mut steps);
     draw_days_off(seed, length, &mut steps);
+    draw_upgrade(seed, &mut steps);
     steps.sort_by_key(|step| step.at);
     steps
 }
@@ -400,6 +410,12 @@ fn draw_days_off(seed: u64, length: i64, steps: &mut Vec<Step>) {
         steps
             .push(Step { at, what: Happening::Fault(Fault::DaysPass { days: rng.between(DAYS_OFF[0], DAYS_OFF[1]) }) });
     }
+}
+
+/// Some upgrades are interrupted: the power goes while the folder is opened for the first time.
+fn draw_upgrade(seed: u64, steps: &mut Vec<Step>) {
+    let power_cut = SeedTraits::of_seed(seed).upgrade.and_then(|upgrade| upgrade.power_cut);
+    steps.extend(power_cut.map(|operation| Step { at: 0, what: Happening::Fault(Fault::PowerCut { operation }) }));
 }
 
 fn draw_administrator(seed: u64, length: i64, steps: &mut Vec<Step>) {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use domain::calendar::UnknownTimeZone;
-use domain::{Calendar, Date, Exchange, MarketPhase, TimeInForce, Timestamp, TradingSession};
+use domain::{Calendar, Date, Exchange, MarketPhase, PlantedBug, TimeInForce, Timestamp, TradingSession};
 
 /// How long to wait before the next check when no session is known.
 const SESSION_RECHECK_SECONDS: i64 = 86_400;
@@ -72,6 +72,9 @@ impl VenueCalendar {
     pub(crate) fn expiry(&self, tif: TimeInForce, since: Timestamp) -> Option<Timestamp> {
         let coming = || self.next.filter(|next| self.covers(next, since)).or_else(|| self.find_next(since));
         match tif {
+            TimeInForce::Day if PlantedBug::KeepDayOrders.is_planted() => {
+                coming().map(|next| next.day_close.plus_seconds(86_400))
+            }
             TimeInForce::Day => coming().map(|next| next.day_close),
             TimeInForce::Ato => coming().map(|next| next.session.open),
             TimeInForce::Atc => coming().map(|next| next.session.close),

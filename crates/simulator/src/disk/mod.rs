@@ -133,6 +133,18 @@ impl SimulatedDisk {
         OsFileSystem.open(path)?.write_at(&[value], offset).map(drop)
     }
 
+    /// A file that is there when the machine is switched on for the first time.
+    pub(crate) fn put(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        path.parent().map_or(Ok(()), fs::create_dir_all)?;
+        fs::write(path, bytes)?;
+        let mut state = self.lock();
+        let length = bytes.len() as u64;
+        state.files.push(DiskFile { synced: bytes.to_vec(), length, ..DiskFile::default() });
+        let file = state.files.len() - 1;
+        state.names.insert(path.to_owned(), file);
+        Ok(())
+    }
+
     /// Makes the files what the disk holds without power, and switches it on again.
     pub(crate) fn power_cut(&self) -> io::Result<()> {
         let mut state = self.lock();

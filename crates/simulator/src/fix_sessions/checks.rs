@@ -1,15 +1,14 @@
 //! What a FIX client was told, held against the journal: every order that was acknowledged is there once, none is there that no client
 //! sent, and at the end every report of the journal was received, once and in order.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use domain::order::{ExecType, OrderStatus};
-use domain::{Event, Order, Source};
+use domain::{Event, IntId, Order, Source};
 
 use super::client::FixClient;
 use super::message::{CL_ORD_ID, CUM_QTY, EXEC_TYPE, MSG_SEQ_NUM, ORDER_ID, PlatformMessage};
 use crate::invariants::books::JournalBooks;
 use crate::invariants::broken_invariant::{InvariantResult, ensure};
+use crate::invariants::progress::CheckProgress;
 
 const INCOMPLETE: &str = "FIX reports are incomplete";
 /// OrderID (37) of an order that does not exist.
@@ -17,18 +16,21 @@ const NONE: &str = "NONE";
 
 impl FixClient {
     /// Holds at any moment, however the process ended before.
-    pub(crate) fn check(&self, books: &JournalBooks) -> InvariantResult {
-        let comp_id = self.session.comp_id;
-        let own = |order: &Order| matches!(&order.source, Source::Fix(name) if **name == *comp_id);
-        let orders: BTreeMap<&str, &Order> =
-            books.orders.values().filter(|order| own(order)).map(|order| (order.int_id.as_str(), &**order)).collect();
-        let placed = self.session.sent.values().filter(|(message, _)| message.msg_type == "D");
-        let placed: BTreeSet<&str> = placed.filter_map(|(message, _)| message.get(CL_ORD_ID)).collect();
-        let phantom = orders.keys().find(|id| !placed.contains(*id));
+    pub(crate) fn check(&self, books: &JournalBooks, progress: &mut CheckProgress) -> InvariantResult {
+        let (comp_id, session) = (self.session.comp_id, &self.session);
+        let own = progress.fix.entry(comp_id).or_default();
+        let sent = session.sent.range(own.sent + 1..).filter(|(_, (message, _))| message.msg_type == "D");
+        own.placed.extend(sent.filter_map(|(_, (message, _))| message.get(CL_ORD_ID).map(str::to_owned)));
+        let is_own = |order: &Order| matches!(&order.source, Source::Fix(name) if **name == *comp_id);
+        let changed = books.events.range(progress.through + 1..).flat_map(|(_, events)| events).filter_map(order_of);
+        let phantom = changed.filter(|order| is_own(order)).find(|order| !own.placed.contains(order.int_id.as_str()));
         ensure(phantom.is_none(), "an order that nobody placed", || format!("{comp_id}: {phantom:?}"))?;
-        let told = self.session.received.values().filter(|message| message.msg_type == "8");
-        for report in told.filter(|report| report.get(ORDER_ID) != Some(NONE)) {
-            let order = report.get(ORDER_ID).and_then(|id| orders.get(id));
+        let told = session.received.range(own.received + 1..).map(|(_, message)| message);
+        let reports = told.filter(|message| message.msg_type == "8" && message.get(ORDER_ID) != Some(NONE));
+        for report in reports {
+            let int_id = report.get(ORDER_ID).and_then(|id| id.parse().ok());
+            let number = int_id.and_then(|int_id: IntId| progress.numbers.get(&int_id));
+            let order = number.and_then(|number| books.orders.get(number)).filter(|order| is_own(order));
             ensure(order.is_some(), "acknowledged and lost", || format!("{comp_id} was told {report}"))?;
             let filled = report.get(CUM_QTY).and_then(|text| text.parse().ok());
             ensure(
@@ -37,6 +39,8 @@ impl FixClient {
                 || format!("{comp_id} was told {report}, the journal has {order:?}"),
             )?;
         }
+        own.sent = session.sent.last_key_value().map_or(own.sent, |(number, _)| *number);
+        own.received = session.received.last_key_value().map_or(own.received, |(number, _)| *number);
         Ok(())
     }
 
@@ -66,6 +70,13 @@ impl FixClient {
                 told.get(due.len())
             )
         })
+    }
+}
+
+fn order_of(event: &Event) -> Option<&Order> {
+    match event {
+        Event::Order(order) => Some(order),
+        _ => None,
     }
 }
 

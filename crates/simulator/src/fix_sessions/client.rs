@@ -2,6 +2,7 @@
 //! their numbers after every cut and restart.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use domain::{AccountId, SeededRng};
 
@@ -11,7 +12,7 @@ use super::message::{
 };
 use super::session::{ClientPhase, ClientSession, Moment};
 use crate::invariants::broken_invariant::{BrokenInvariant, InvariantResult, broken};
-use crate::market::{STOCKS, account_of, cents};
+use crate::market::{Market, Stock, cents};
 use crate::network::{ClientInput, ClientNetwork};
 use crate::schedule::FIX_CLIENTS;
 
@@ -22,6 +23,7 @@ pub(crate) struct FixClient {
     pub(crate) session: ClientSession,
     pub(crate) network: ClientNetwork,
     number: usize,
+    market: Arc<Market>,
     account: AccountId,
     named: u64,
     /// By OrderID (37), which is the ClOrdID of the first message.
@@ -42,12 +44,13 @@ struct ClientOrderView {
 }
 
 impl FixClient {
-    pub(crate) fn new(number: usize, seed: u64) -> Self {
+    pub(crate) fn new(number: usize, seed: u64, market: Arc<Market>) -> Self {
         Self {
             session: ClientSession::new(COMP_IDS[number]),
             network: ClientNetwork::new(SeededRng::new(seed, 20 + number as u64)),
             number,
-            account: account_of(number),
+            account: market.account_of(number),
+            market,
             named: 0,
             orders: BTreeMap::new(),
             unanswered: BTreeMap::new(),
@@ -140,7 +143,8 @@ impl FixClient {
 
     fn place(&mut self, at: Moment, rng: &mut SeededRng) {
         let id = self.next_id();
-        let (_, symbol, opening) = *rng.pick(&STOCKS).unwrap_or(&STOCKS[0]);
+        let Stock { security, opening } = self.market.draw_stock(rng);
+        let symbol = &security.symbol;
         let is_buy = rng.one_in(2);
         let away = rng.between(-3, 12) * opening / 1_000;
         let price = cents(if is_buy { opening - away } else { opening + away });

@@ -7,9 +7,11 @@ use bus::inbox::inbox;
 use domain::admin::AdminState;
 use domain::report::{Report, ReportKind, SessionState, VenueFill, VenueOrderState};
 use domain::{
-    AdapterName, Command, Decimal, Event, Input, IntId, Order, OrderId, Quantity, Text, Timestamp, Transaction,
+    AdapterName, Command, Decimal, Event, Input, IntId, Order, OrderId, PublishedEvent, Quantity, Text, Timestamp,
+    Transaction,
 };
 use engine::Engine;
+use runtime::simulation::RunDigest;
 use runtime::{RecoveredState, RecoverySources, recover_further};
 use storage::append_log::AppendLog;
 use storage::journal::{self, JournalEntry, JournalReader};
@@ -17,8 +19,9 @@ use storage::{JournalLedger, SnapshotStore, StorageError};
 use venue_sim::{ClientOrder, VenueRecord};
 
 use crate::administrator::AdminRecords;
-use crate::market::VENUES;
-use crate::platform::{INSTANCE, Machine};
+use crate::platform::Machine;
+use crate::releases::ReplayedState;
+use crate::seed_traits::VENUE_COUNT;
 
 /// The kind of an input in the journal: see docs/journal-format.md.
 const INPUT: u8 = 1;
@@ -35,6 +38,8 @@ pub(crate) struct JournalBooks {
     pub(crate) transactions: Vec<Arc<Transaction>>,
     /// Has users, tokens and settings.
     ledger: JournalLedger,
+    /// Where the folder began under an earlier release: the state that follows from its snapshot and the rest of the journal.
+    by_snapshot: Option<ReplayedState>,
 }
 
 impl JournalBooks {
@@ -50,6 +55,7 @@ impl JournalBooks {
             orders: BTreeMap::new(),
             transactions: vec![],
             ledger: JournalLedger::new(inbox().0),
+            by_snapshot: machine.earlier.as_ref().map(|earlier| earlier.by_snapshot()).transpose()?,
         };
         books.read_on(machine, end)?;
         Ok(books)
@@ -60,20 +66,27 @@ impl JournalBooks {
         let before = self.recovered.last_sequence;
         self.inputs.read_on(machine, before)?;
         let (events, times) = (&mut self.events, &mut self.times);
-        let mut keep = |sequence: u64, published: &[domain::PublishedEvent]| {
+        let mut keep = |sequence: u64, published: &[PublishedEvent]| {
             if let Some(first) = published.first() {
                 times.insert(sequence, first.at);
                 events.insert(sequence, published.iter().map(|published| published.event.clone()).collect());
             }
         };
-        let (snapshots, ledger) = (SnapshotStore::look(&machine.folder, INSTANCE), &self.ledger);
-        let folder = &machine.folder;
-        let sources = RecoverySources { folder, last_sequence: end, snapshots: &snapshots, ledger, retired: None };
         let so_far = (std::mem::take(&mut self.engine), std::mem::take(&mut self.recovered));
-        (self.engine, self.recovered) =
-            recover_further(so_far, &sources, &mut keep).map_err(|error| machine.text(&error))?;
+        (self.engine, self.recovered) = replay_on(machine, so_far, &self.ledger, end, &mut keep)?;
+        if let Some(state) = &mut self.by_snapshot {
+            let so_far = (std::mem::take(&mut state.engine), std::mem::take(&mut state.recovered));
+            (state.engine, state.recovered) = replay_on(machine, so_far, &state.ledger, end, &mut |_, _| {})?;
+        }
         self.fold(before);
         Ok(())
+    }
+
+    /// The states that a start may find: that of the whole journal, and that of an earlier release's snapshot with what is behind it.
+    pub(crate) fn states(&self) -> impl Iterator<Item = (Vec<u8>, &Option<RunDigest>)> {
+        let by_snapshot = self.by_snapshot.iter().map(|state| (&state.engine, &state.recovered));
+        let all = std::iter::once((&self.engine, &self.recovered)).chain(by_snapshot);
+        all.map(|(engine, recovered)| (engine.encode_state(), &recovered.digest))
     }
 
     pub(crate) fn admin(&self) -> Arc<AdminState> {
@@ -91,14 +104,29 @@ impl JournalBooks {
     }
 }
 
-/// All records of administration up to this sequence.
-pub(crate) fn read_admin_records(machine: &Machine, end: u64) -> Result<AdminRecords, String> {
-    let mut records = AdminRecords::new();
-    storage::ledger::read_admin_records(&machine.folder, 0, end, &mut |(sequence, record)| {
-        records.insert(sequence, record);
-    })
-    .map_err(|error| machine.text(&error))?;
-    Ok(records)
+/// Goes on with an engine behind its last record.
+fn replay_on(
+    machine: &Machine,
+    so_far: (Engine, RecoveredState),
+    ledger: &JournalLedger,
+    end: u64,
+    reader: &mut dyn FnMut(u64, &[PublishedEvent]),
+) -> Result<(Engine, RecoveredState), String> {
+    let snapshots = SnapshotStore::look(&machine.folder, machine.instance);
+    let folder = &machine.folder;
+    let sources = RecoverySources { folder, last_sequence: end, snapshots: &snapshots, ledger, retired: None };
+    recover_further(so_far, &sources, reader).map_err(|error| machine.text(&error))
+}
+
+/// Adds the records of administration behind a sequence.
+pub(crate) fn read_admin_records(
+    machine: &Machine,
+    behind: u64,
+    end: u64,
+    records: &mut AdminRecords,
+) -> Result<(), String> {
+    let mut add = |(sequence, record)| drop(records.insert(sequence, record));
+    storage::ledger::read_admin_records(&machine.folder, behind, end, &mut add).map_err(|error| machine.text(&error))
 }
 
 /// The inputs of the journal, as far as checks need them.
@@ -165,7 +193,7 @@ pub(crate) struct VenueLeg {
 impl VenueBooks {
     pub(crate) fn read(machine: &Machine) -> Result<Self, String> {
         let mut books = Self::default();
-        for venue in 0..VENUES.len() {
+        for venue in 0..VENUE_COUNT {
             books.venue = venue;
             let path = machine.ledger(venue);
             let mut visit = |payload: &[u8]| {

@@ -2,6 +2,7 @@
 
 pub(crate) mod books;
 pub(crate) mod broken_invariant;
+pub(crate) mod progress;
 pub(crate) mod values;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,17 +11,24 @@ use std::sync::Arc;
 use domain::order::{BaseState, PendingRequest};
 use domain::query::{Answer, Filter};
 use domain::{
-    AccountId, Decimal, Event, IntId, Order, OrderId, Query, SecurityId, Source, StrategyId, Text, Transaction,
-    TransactionKind,
+    Decimal, Event, Order, OrderId, Query, Source, Text, TimeInForce, Timestamp, Transaction, TransactionKind,
 };
 
 use crate::client::{Intent, LogEntry, RequestOutcome, SeededClient};
 use crate::fix_sessions::FixClient;
 use crate::invariants::books::{JournalBooks, VenueBooks, named_order};
 use crate::invariants::broken_invariant::{InvariantResult, broken, ensure};
-use crate::market::{VENUES, venue_of};
+use crate::invariants::progress::CheckProgress;
+use crate::market::Market;
 use crate::platform::FoundState;
 use crate::read_model::SimulatedReadModel;
+use crate::releases::EarlierFolder;
+use crate::schedule::DAY;
+
+/// So long after its end an order has ended, once nothing goes wrong.
+const DAY_END_GRACE_SECONDS: i64 = 60;
+/// What reaches the platform so shortly before midnight may reach the venue behind it.
+const MIDNIGHT_SECONDS: i64 = 10;
 
 /// What all checks look at.
 pub(crate) struct Evidence<'a> {
@@ -29,24 +37,30 @@ pub(crate) struct Evidence<'a> {
     pub(crate) clients: &'a [SeededClient],
     pub(crate) fix_clients: &'a [FixClient],
     pub(crate) read_model: &'a SimulatedReadModel,
+    pub(crate) market: &'a Market,
+    pub(crate) earlier: Option<&'a EarlierFolder>,
     pub(crate) end: u64,
-    /// What was published up to here was compared before with the same books.
-    pub(crate) checked_through: u64,
 }
 
 impl Evidence<'_> {
     /// Holds at any moment, however the process ended before.
-    pub(crate) fn check(&self) -> InvariantResult {
-        self.released_stays()?;
-        self.answers_stay()?;
-        self.ids_are_unique()?;
-        self.no_order_without_a_client()?;
-        self.refused_stays_refused()?;
+    pub(crate) fn check(&self, progress: &mut CheckProgress) -> InvariantResult {
+        self.released_stays(progress)?;
+        self.answers_stay(progress)?;
+        self.ids_are_unique(progress)?;
+        self.no_order_without_a_client(progress)?;
+        self.refused_stays_refused(progress)?;
         self.venue_saw_each_order_once()?;
         self.fills_are_booked_once()?;
-        self.unanswered_is_in_doubt()?;
-        self.fix_clients.iter().try_for_each(|client| client.check(self.books))?;
-        self.positions_and_cash()
+        self.unanswered_is_in_doubt(progress)?;
+        for client in self.fix_clients {
+            client.check(self.books, progress)?;
+        }
+        self.positions_and_cash(progress)?;
+        progress.values.extend(self.books, progress.through)?;
+        progress.entries = self.clients.iter().map(|client| answered(&client.log)).collect();
+        progress.through = self.end;
+        Ok(())
     }
 
     /// I7: no report of a FIX client is missing, and none came twice.
@@ -55,8 +69,8 @@ impl Evidence<'_> {
     }
 
     /// I6, I8: what left the platform once is what a replay gives.
-    fn released_stays(&self) -> InvariantResult {
-        self.read_model.for_each_released(self.checked_through, |sequence, events| {
+    fn released_stays(&self, progress: &CheckProgress) -> InvariantResult {
+        self.read_model.for_each_released(progress.through, |sequence, events| {
             ensure(sequence <= self.end, "released before it was durable", || {
                 format!("events of input {sequence} were published, the journal ends at {}", self.end)
             })?;
@@ -67,13 +81,20 @@ impl Evidence<'_> {
         })
     }
 
-    fn entries(&self) -> impl Iterator<Item = &LogEntry> {
-        self.clients.iter().flat_map(|client| &client.log)
+    /// Requests that were not looked at before.
+    fn entries(&self, progress: &CheckProgress) -> Vec<&LogEntry> {
+        let seen = progress.entries.iter().copied().chain(std::iter::repeat(0));
+        self.clients.iter().zip(seen).flat_map(|(client, seen)| &client.log[seen..]).collect()
+    }
+
+    /// Orders as they became by events that were not looked at before.
+    fn changed_orders(&self, behind: u64) -> impl Iterator<Item = &Arc<Order>> {
+        self.books.events.range(behind + 1..).flat_map(|(_, events)| events).filter_map(changed_order)
     }
 
     /// I1: what a client was told is in the journal, with the order that it named.
-    fn answers_stay(&self) -> InvariantResult {
-        for entry in self.entries() {
+    fn answers_stay(&self, progress: &CheckProgress) -> InvariantResult {
+        for entry in self.entries(progress) {
             let (RequestOutcome::Accepted { sequence, .. } | RequestOutcome::Refused { sequence, .. }) = entry.outcome
             else {
                 continue;
@@ -93,51 +114,51 @@ impl Evidence<'_> {
     }
 
     /// One order per id of a client, one id per order, and the number that the client was told.
-    fn ids_are_unique(&self) -> InvariantResult {
-        let mut numbers: BTreeMap<&IntId, OrderId> = BTreeMap::new();
-        for order in self.books.orders.values() {
-            let before = numbers.insert(&order.int_id, order.id);
+    fn ids_are_unique(&self, progress: &mut CheckProgress) -> InvariantResult {
+        for order in self.changed_orders(progress.through) {
+            let before = progress.numbers.insert(order.int_id.clone(), order.id).filter(|before| *before != order.id);
             ensure(before.is_none(), "an id was given twice", || {
                 format!("{}: {before:?} and {}", order.int_id, order.id)
             })?;
         }
-        let mut named: BTreeMap<OrderId, &IntId> = BTreeMap::new();
-        for entry in self.entries() {
+        for entry in self.entries(progress) {
             let (Intent::Place(_, int_id), RequestOutcome::Accepted { order: Some(number), .. }) =
                 (&entry.intent, &entry.outcome)
             else {
                 continue;
             };
-            let other = named.insert(*number, int_id).filter(|other| *other != int_id);
+            let other = progress.told_numbers.insert(*number, int_id.clone()).filter(|other| other != int_id);
             ensure(other.is_none(), "an id was given twice", || {
                 format!("order number {number}: {other:?} and {int_id}")
             })?;
-            ensure(numbers.get(int_id) == Some(number), "acknowledged and lost", || {
-                format!("{int_id} was accepted as number {number}, the journal has {:?}", numbers.get(int_id))
+            let journalled = progress.numbers.get(int_id);
+            ensure(journalled == Some(number), "acknowledged and lost", || {
+                format!("{int_id} was accepted as number {number}, the journal has {journalled:?}")
             })?;
         }
         Ok(())
     }
 
     /// No phantom: every order was asked for.
-    fn no_order_without_a_client(&self) -> InvariantResult {
-        let asked: BTreeSet<&IntId> = self.entries().filter_map(LogEntry::placed).collect();
+    fn no_order_without_a_client(&self, progress: &mut CheckProgress) -> InvariantResult {
+        for entry in self.entries(progress) {
+            let Some(int_id) = entry.placed() else { continue };
+            let refused = entry.outcome.is_refusal();
+            *progress.may_exist.entry(int_id.clone()).or_default() |= !refused;
+        }
         // Those of FIX clients and of the strategy are compared with what they sent.
         let is_other = |order: &Order| matches!(order.source, Source::Fix(_) | Source::Strategy);
-        let is_known = |order: &Order| is_other(order) || asked.contains(&order.int_id);
-        let unknown = self.books.orders.values().find(|order| !is_known(order));
+        let is_earlier = |order: &Order| self.earlier.is_some_and(|earlier| earlier.has_order(&order.int_id));
+        let is_known =
+            |order: &Order| is_other(order) || progress.may_exist.contains_key(&order.int_id) || is_earlier(order);
+        let unknown = self.changed_orders(progress.through).find(|order| !is_known(order));
         ensure(unknown.is_none(), "an order that nobody placed", || format!("{unknown:?}"))
     }
 
     /// I5: what every answer refused does not exist.
-    fn refused_stays_refused(&self) -> InvariantResult {
-        let mut may_exist: BTreeMap<&IntId, bool> = BTreeMap::new();
-        for entry in self.entries() {
-            let Some(int_id) = entry.placed() else { continue };
-            let refused = matches!(entry.outcome, RequestOutcome::Refused { .. } | RequestOutcome::NotSent);
-            *may_exist.entry(int_id).or_default() |= !refused;
-        }
-        let ghost = self.books.orders.values().find(|order| may_exist.get(&order.int_id) == Some(&false));
+    fn refused_stays_refused(&self, progress: &CheckProgress) -> InvariantResult {
+        let is_refused = |order: &&Arc<Order>| progress.may_exist.get(&order.int_id) == Some(&false);
+        let ghost = self.changed_orders(progress.through).find(is_refused);
         ensure(ghost.is_none(), "refused and there all the same", || format!("{ghost:?}"))
     }
 
@@ -149,9 +170,11 @@ impl Evidence<'_> {
             ensure(known.is_some(), "the venue has an order that is not in the journal", || {
                 format!("order number {order}")
             })?;
-            ensure(known.is_some_and(|known| venue_of(known.account) == *venue), "sent to the wrong venue", || {
-                format!("{} has {known:?}", VENUES[*venue])
-            })?;
+            ensure(
+                known.is_some_and(|known| self.market.venue_of(known.account) == *venue),
+                "sent to the wrong venue",
+                || format!("{} has {known:?}", self.market.adapter(*venue)),
+            )?;
         }
         let stray = self
             .venue
@@ -168,7 +191,7 @@ impl Evidence<'_> {
         let mut booked = BTreeSet::new();
         for transaction in self.books.transactions.iter().filter(|transaction| is_trade(transaction)) {
             let exec_id = transaction.ext_id.clone().unwrap_or_else(|| "".into());
-            let key = (venue_of(transaction.account), exec_id.clone());
+            let key = (self.market.venue_of(transaction.account), exec_id.clone());
             ensure(booked.insert(key.clone()), "a fill was booked twice", || format!("execution {exec_id}"))?;
             let fill = self.venue.executions.get(&key);
             let is_as_reported = fill
@@ -182,7 +205,8 @@ impl Evidence<'_> {
 
     /// I3, the other half: once all is quiet every fill of the venue is booked.
     pub(crate) fn no_fill_is_missing(&self) -> InvariantResult {
-        let key = |transaction: &Arc<Transaction>| Some((venue_of(transaction.account), transaction.ext_id.clone()?));
+        let venue = |transaction: &Transaction| self.market.venue_of(transaction.account);
+        let key = |transaction: &Arc<Transaction>| Some((venue(transaction), transaction.ext_id.clone()?));
         let booked: BTreeSet<(usize, Text)> = self.books.transactions.iter().filter_map(key).collect();
         let missing = self.venue.executions.iter().find(|(key, _)| !booked.contains(key));
         ensure(missing.is_none(), "a fill is missing", || format!("the venue has {missing:?}"))
@@ -190,19 +214,19 @@ impl Evidence<'_> {
 
     /// I9, the half that holds always: a request that was not answered when the line was lost may have arrived or not, and its order
     /// says so until the venue does.
-    fn unanswered_is_in_doubt(&self) -> InvariantResult {
-        let mut orders: BTreeMap<OrderId, &Order> = BTreeMap::new();
-        let mut events = self.books.events.iter().peekable();
-        for (sequence, adapter) in &self.books.inputs.lines_lost {
+    fn unanswered_is_in_doubt(&self, progress: &mut CheckProgress) -> InvariantResult {
+        let (books, behind, awaiting) = (self.books, progress.through + 1, &mut progress.awaiting);
+        let mut events = books.events.range(behind..).peekable();
+        for (sequence, adapter) in books.inputs.lines_lost.range(behind..) {
             while let Some((_, of_input)) = events.next_if(|(at, _)| *at <= sequence) {
-                orders.extend(of_input.iter().filter_map(changed_order).map(|order| (order.id, order)));
+                await_venue(awaiting, of_input);
             }
-            let is_certain = |order: &&&Order| order.adapter == *adapter && awaits_venue(order) && !order.in_doubt;
-            let certain = orders.values().find(is_certain);
+            let certain = awaiting.values().find(|order| order.adapter == *adapter && !order.in_doubt);
             ensure(certain.is_none(), "an unknown outcome is not marked", || {
                 format!("the line of {adapter} is lost by input {sequence}, and then there is {certain:?}")
             })?;
         }
+        events.for_each(|(_, of_input)| await_venue(awaiting, of_input));
         Ok(())
     }
 
@@ -223,6 +247,18 @@ impl Evidence<'_> {
         Ok(())
     }
 
+    /// An order for a day, or until an instant, has ended when that is over and all was quiet for a while: at this input.
+    pub(crate) fn no_order_outlives_its_day(&self, rested: u64) -> InvariantResult {
+        let Some((_, now)) = self.books.times.range(..=rested).next_back() else { return Ok(()) };
+        let events = self.books.events.range(..=rested).flat_map(|(_, events)| events);
+        let orders: BTreeMap<OrderId, &Arc<Order>> =
+            events.filter_map(changed_order).map(|order| (order.id, order)).collect();
+        let is_over =
+            |order: &Order| good_until(order).is_some_and(|end| end.plus_seconds(DAY_END_GRACE_SECONDS) < *now);
+        let old = orders.values().find(|order| order.is_open() && is_over(order));
+        ensure(old.is_none(), "an order outlives its day", || format!("it is {now}, and there is {old:?}"))
+    }
+
     /// Where a venue cancels and places anew, nothing of an order stays in the market once all is quiet.
     pub(crate) fn no_leg_stays(&self) -> InvariantResult {
         let open = self.venue.legs.values().find(|leg| leg.open > Decimal::ZERO);
@@ -230,7 +266,8 @@ impl Evidence<'_> {
     }
 
     /// I4: positions and cash follow from the transactions, to the last digit.
-    fn positions_and_cash(&self) -> InvariantResult {
+    fn positions_and_cash(&self, progress: &mut CheckProgress) -> InvariantResult {
+        progress.add_transactions(&self.books.transactions);
         let (at, engine) = (self.books.recovered.at, &self.books.engine);
         let ask = |query: Query| engine.answer(at, self.end, &query);
         let Ok(Answer::Positions(positions)) = ask(Query::Positions(Filter::default())) else {
@@ -239,15 +276,7 @@ impl Evidence<'_> {
         let Ok(Answer::Balances(balances)) = ask(Query::Balances(Filter::default())) else {
             return Err(broken("cash is not the sum of transactions", "the question was not answered"));
         };
-        let mut held: BTreeMap<(StrategyId, AccountId, SecurityId), Decimal> = BTreeMap::new();
-        let mut cash: BTreeMap<(StrategyId, AccountId), Decimal> = BTreeMap::new();
-        for transaction in &self.books.transactions {
-            *cash.entry((transaction.strategy, transaction.account)).or_default() += cash_effect(transaction);
-            if let Some(security) = transaction.security {
-                *held.entry((transaction.strategy, transaction.account, security)).or_default() +=
-                    transaction.quantity.0;
-            }
-        }
+        let (mut held, cash) = (progress.held.clone(), &progress.cash);
         for position in &positions {
             let expected = held.remove(&(position.strategy, position.account, position.security)).unwrap_or_default();
             ensure(position.quantity.0 == expected, "positions are not the sum of fills", || {
@@ -261,7 +290,8 @@ impl Evidence<'_> {
         let missing = held.iter().find(|(_, quantity)| !quantity.is_zero());
         ensure(missing.is_none(), "positions are not the sum of fills", || format!("{missing:?} is not held"))?;
         for balance in &balances {
-            let expected = cash.get(&(balance.strategy, balance.account)).copied().unwrap_or_default();
+            let expected =
+                cash.get(&(balance.strategy, balance.account, balance.currency)).copied().unwrap_or_default();
             ensure(balance.amount.0 == expected, "cash is not the sum of transactions", || {
                 format!("account {}: {} instead of {expected}", balance.account, balance.amount)
             })?;
@@ -272,7 +302,8 @@ impl Evidence<'_> {
 
 /// I8: a snapshot and the end of the journal give the same state as the whole journal.
 pub(crate) fn same_state(found: &FoundState, books: &JournalBooks) -> InvariantResult {
-    ensure(found.state == books.engine.encode_state(), "a snapshot differs from the journal", || {
+    let states: Vec<_> = books.states().filter(|(state, _)| *state == found.state).collect();
+    ensure(!states.is_empty(), "a snapshot differs from the journal", || {
         format!("recovered from snapshot {} to {}", found.recovered.snapshot, found.recovered.last_sequence)
     })?;
     ensure(found.admin == books.admin(), "users differ from the journal", || {
@@ -283,12 +314,51 @@ pub(crate) fn same_state(found: &FoundState, books: &JournalBooks) -> InvariantR
             books.admin()
         )
     })?;
-    ensure(found.recovered.digest == books.recovered.digest, "the digest differs", || {
-        format!("recovered from snapshot {}", found.recovered.snapshot)
-    })
+    let is_known = states.iter().any(|(_, digest)| **digest == found.recovered.digest);
+    ensure(is_known, "the digest differs", || format!("recovered from snapshot {}", found.recovered.snapshot))
 }
 
-fn changed_order(event: &Event) -> Option<&Order> {
+impl CheckProgress {
+    /// Sums up the bookings that are new.
+    fn add_transactions(&mut self, all: &[Arc<Transaction>]) {
+        for transaction in &all[self.transactions..] {
+            let place = (transaction.strategy, transaction.account, transaction.currency);
+            *self.cash.entry(place).or_default() += cash_effect(transaction);
+            if let Some(security) = transaction.security {
+                *self.held.entry((transaction.strategy, transaction.account, security)).or_default() +=
+                    transaction.quantity.0;
+            }
+        }
+        self.transactions = all.len();
+    }
+}
+
+/// Until when an order is good, where that is an instant. The day of an order that came at midnight is not known for sure.
+fn good_until(order: &Order) -> Option<Timestamp> {
+    match order.terms.tif {
+        TimeInForce::Day => Some(Timestamp((order.at.plus_seconds(MIDNIGHT_SECONDS).0 / DAY + 1) * DAY)),
+        TimeInForce::Gtd { until } => Some(until),
+        TimeInForce::Gtc | TimeInForce::Ato | TimeInForce::Ioc | TimeInForce::Fok | TimeInForce::Atc => None,
+    }
+}
+
+/// How many requests of a log need not be looked at again: their answers do not change any more.
+fn answered(log: &[LogEntry]) -> usize {
+    log.iter().position(|entry| entry.outcome == RequestOutcome::Waiting).unwrap_or(log.len())
+}
+
+/// Keeps the orders that await their venue.
+fn await_venue(awaiting: &mut BTreeMap<OrderId, Arc<Order>>, of_input: &[Event]) {
+    for order in of_input.iter().filter_map(changed_order) {
+        if awaits_venue(order) {
+            awaiting.insert(order.id, order.clone());
+        } else {
+            awaiting.remove(&order.id);
+        }
+    }
+}
+
+fn changed_order(event: &Event) -> Option<&Arc<Order>> {
     match event {
         Event::Order(order) => Some(order),
         _ => None,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use domain::{Decimal, Event, RiskScope, Transaction, TransactionKind, ValueSample};
 
 use crate::invariants::books::JournalBooks;
-use crate::invariants::broken_invariant::{BrokenInvariant, InvariantResult, ensure};
+use crate::invariants::broken_invariant::{InvariantResult, ensure};
 
 pub(crate) const SAMPLES_ARE_SUMS: &str = "a value sample is not the sum of bookings";
 
@@ -19,25 +19,28 @@ struct ScopeSums {
 
 /// Sums of all bookings so far, by scope.
 #[derive(Default)]
-pub(crate) struct ValueSums(BTreeMap<RiskScope, ScopeSums>);
+pub(crate) struct ValueSums {
+    sums: BTreeMap<RiskScope, ScopeSums>,
+    /// How many were compared.
+    pub(crate) samples: u64,
+}
 
 impl ValueSums {
-    /// Every sample of the journal; the number of samples.
-    pub(crate) fn check(books: &JournalBooks) -> Result<u64, BrokenInvariant> {
-        let (mut sums, mut samples) = (Self::default(), 0);
-        for (sequence, event) in
-            books.events.iter().flat_map(|(sequence, events)| events.iter().map(move |event| (sequence, event)))
+    /// Every sample of the journal behind a sequence.
+    pub(crate) fn extend(&mut self, books: &JournalBooks, behind: u64) -> InvariantResult {
+        let events = books.events.range(behind + 1..);
+        for (sequence, event) in events.flat_map(|(sequence, events)| events.iter().map(move |event| (sequence, event)))
         {
             match event {
-                Event::Transaction(transaction) => sums.add(transaction),
+                Event::Transaction(transaction) => self.add(transaction),
                 Event::ValueSample(sample) => {
-                    samples += 1;
-                    sums.compare(*sequence, sample)?;
+                    self.samples += 1;
+                    self.compare(*sequence, sample)?;
                 }
                 _ => {}
             }
         }
-        Ok(samples)
+        Ok(())
     }
 
     fn add(&mut self, transaction: &Transaction) {
@@ -53,7 +56,7 @@ impl ValueSums {
             transaction.security.map(RiskScope::Security),
         ];
         for scope in scopes.into_iter().flatten() {
-            let sums = self.0.entry(scope).or_default();
+            let sums = self.sums.entry(scope).or_default();
             sums.cash += cash;
             sums.commissions += commissions;
             sums.fees += fees;
@@ -62,7 +65,7 @@ impl ValueSums {
 
     /// All is in one currency here, so a figure is absent only where a price is missing, or where a security has no cash.
     fn compare(&self, sequence: u64, sample: &ValueSample) -> InvariantResult {
-        let sums = self.0.get(&sample.scope).copied().unwrap_or_default();
+        let sums = self.sums.get(&sample.scope).copied().unwrap_or_default();
         let has_cash = !matches!(sample.scope, RiskScope::Security(_));
         let told = |amount: Option<domain::Amount>| amount.map(|amount| amount.0);
         let is_sum = told(sample.cash_balance) == has_cash.then_some(sums.cash)

@@ -8,6 +8,7 @@ use crate::disk::is_segment;
 use crate::faulty_lines::FlippedBit;
 use crate::invariants::books::JournalBooks;
 use crate::invariants::broken_invariant::{BrokenInvariant, InvariantResult, broken};
+use crate::invariants::progress::CheckProgress;
 
 /// A flip near the end of what is used is as likely as one anywhere: the newest records are where a torn write could be, too.
 const NEAR_END_BYTES: u64 = 512;
@@ -56,24 +57,24 @@ impl SimulatedRun {
         }
     }
 
-    /// The journal as it is now, and how far its events were compared before. What was read at an earlier start is not read again: where
+    /// The journal as it is now, and what of it was checked before. What was read at an earlier start is not read again: where
     /// it is damaged or has lost records, and at the end of a run, it is read from the first record on. Damage far behind, which a start
     /// does not meet, is found here first.
-    pub(super) fn read_books(&mut self, end: u64) -> Result<(JournalBooks, u64), BrokenInvariant> {
+    pub(super) fn read_books(&mut self, end: u64) -> Result<(JournalBooks, CheckProgress), BrokenInvariant> {
         let unreadable = |reason| broken("the journal cannot be read", reason);
-        let before = self.books.take().filter(|books| self.flipped.is_none() && books.recovered.last_sequence <= end);
-        if let Some(mut books) = before {
-            let checked_through = books.recovered.last_sequence;
+        let is_of_journal = |books: &JournalBooks| self.flipped.is_none() && books.recovered.last_sequence <= end;
+        if let Some((mut books, progress)) = self.books.take().filter(|(books, _)| is_of_journal(books)) {
             books.read_on(&self.machine, end).map_err(unreadable)?;
-            return Ok((books, checked_through));
+            return Ok((books, progress));
         }
-        match JournalBooks::read(&self.machine, end) {
+        let read = match JournalBooks::read(&self.machine, end) {
             Err(_) if self.flipped.is_some() => {
                 self.restore_bit()?;
-                JournalBooks::read(&self.machine, end).map_err(unreadable).map(|books| (books, 0))
+                JournalBooks::read(&self.machine, end)
             }
-            read => read.map_err(unreadable).map(|books| (books, 0)),
-        }
+            read => read,
+        };
+        read.map_err(unreadable).map(|books| (books, CheckProgress::default()))
     }
 }
 

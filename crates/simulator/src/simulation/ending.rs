@@ -3,6 +3,7 @@
 use super::{NEVER, SimulatedRun};
 use crate::invariants::books::JournalBooks;
 use crate::invariants::broken_invariant::{InvariantResult, broken};
+use crate::invariants::progress::CheckProgress;
 use crate::invariants::same_state;
 use crate::platform::Platform;
 use crate::schedule::{MILLI, OPERATOR, SECOND, TRADERS};
@@ -29,6 +30,7 @@ impl SimulatedRun {
         // A commit that hangs is made now.
         self.disk_at = if self.disk_at == NEVER { NEVER } else { now };
         self.run_until(now + REST)?;
+        self.rested = self.platform.as_deref().map_or(0, Platform::durable);
         for (intent, envelope) in self.clients[OPERATOR].resume_all() {
             self.send(OPERATOR, intent, envelope);
         }
@@ -69,7 +71,7 @@ impl SimulatedRun {
         // What was read start by start is what the whole journal gives.
         let (piecewise, _) = self.read_books(end)?;
         same_state(&found, &piecewise)?;
-        self.check(&books, 0, true)?;
+        self.check(&books, &mut CheckProgress::default(), true)?;
         let state = blake3::hash(&found.state).to_hex();
         self.trace.line(format_args!("the run ends: journal to {end}, state {}", &state[..16]));
         Ok(())

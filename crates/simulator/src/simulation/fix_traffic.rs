@@ -7,7 +7,7 @@ use crate::platform::Platform;
 use crate::schedule::MILLI;
 
 /// Timers of sessions and clients are looked at so often.
-const IDLE: i64 = 100 * MILLI;
+const IDLE: i64 = 250 * MILLI;
 
 impl SimulatedRun {
     fn moment(&self) -> Moment {

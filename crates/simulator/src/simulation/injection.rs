@@ -5,11 +5,8 @@ use venue_sim::Faults;
 use super::SimulatedRun;
 use crate::faulty_lines::VenueLine;
 use crate::invariants::broken_invariant::InvariantResult;
-use crate::market::VENUES;
-use crate::schedule::{Fault, Happening, SECOND, VenueLineFault};
-
-/// A day of the wall clock.
-const DAY: i64 = 86_400 * SECOND;
+use crate::schedule::{DAY, Fault, Happening, SECOND, VenueLineFault};
+use crate::seed_traits::VENUE_COUNT;
 
 impl SimulatedRun {
     pub(super) fn carry_out(&mut self, what: &Happening) -> InvariantResult {
@@ -128,11 +125,11 @@ impl SimulatedRun {
             self.machine.disk.set_full(false);
             self.trace.line("the disk has room again");
         }
-        for (venue, name) in VENUES.iter().enumerate() {
+        for venue in 0..VENUE_COUNT {
             let line = &mut self.venue_lines[venue];
             if line.faulty_until != 0 && now >= line.faulty_until {
                 *line = VenueLine::working(self.machine.seed);
-                self.trace.line(format_args!("{name} works again"));
+                self.trace.line(format_args!("{} works again", self.machine.market.adapter(venue)));
                 self.apply_venue_faults();
             }
         }
@@ -150,7 +147,7 @@ impl SimulatedRun {
 
     /// Nothing goes wrong at any venue from now on.
     pub(super) fn end_venue_faults(&mut self) {
-        self.venue_lines = VENUES.map(|_| VenueLine::working(self.machine.seed));
+        self.venue_lines = std::array::from_fn(|_| VenueLine::working(self.machine.seed));
         self.apply_venue_faults();
     }
 }

@@ -3,7 +3,7 @@
 use domain::CommandEnvelope;
 
 use super::SimulatedRun;
-use crate::client::Intent;
+use crate::client::{Intent, PendingAnswer};
 use crate::schedule::LinkFault;
 
 impl SimulatedRun {
@@ -25,9 +25,8 @@ impl SimulatedRun {
             }
             Some(LinkFault::LosesReplies) => {
                 self.trace.line(format_args!("{} asks and is cut off: {intent}", self.clients[client].name()));
-                let platform = self.platform.as_ref().filter(|platform| platform.is_started());
                 // The reply goes nowhere.
-                let is_sent = platform.is_some_and(|platform| platform.inbox.command(envelope).is_ok());
+                let is_sent = self.hand_in(client, envelope).is_some();
                 self.trace.line(if is_sent { "  it arrived" } else { "  it did not arrive" });
                 self.clients[client].note_unknown(intent);
                 self.wake_loop();
@@ -43,12 +42,25 @@ impl SimulatedRun {
     }
 
     fn deliver(&mut self, client: usize, intent: Intent, envelope: CommandEnvelope) {
+        let sent = self.hand_in(client, envelope);
         let client = &mut self.clients[client];
-        let sent = self.platform.as_ref().filter(|platform| platform.is_started());
-        let sent = sent.and_then(|platform| platform.inbox.command(envelope).ok());
         let (name, hint) = (client.name(), if sent.is_some() { "asks" } else { "finds no platform" });
         self.trace.line(format_args!("{name} {hint}: {intent}"));
         client.note(intent, sent);
         self.wake_loop();
+    }
+
+    /// Over HTTP or by the inbox; none where the platform does not take it.
+    fn hand_in(&mut self, client: usize, envelope: CommandEnvelope) -> Option<PendingAnswer> {
+        let platform = self.platform.as_ref().filter(|platform| platform.is_started())?;
+        let is_http = self.machine.traits.http_trader == Some(client);
+        let over_http =
+            platform.http.as_ref().filter(|_| is_http).zip(self.clients[client].over_http(&envelope.command));
+        if let Some((port, request)) = over_http {
+            let ticket = port.send(request);
+            self.http_at = self.now();
+            return Some(PendingAnswer::Http(ticket));
+        }
+        platform.inbox.command(envelope).ok().map(PendingAnswer::Inbox)
     }
 }

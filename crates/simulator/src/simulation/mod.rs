@@ -3,10 +3,12 @@
 mod ending;
 mod injection;
 mod fix_traffic;
+mod http_traffic;
 mod stomp_traffic;
 mod strategy_turns;
 mod links;
 mod damage;
+mod beginning;
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -18,12 +20,12 @@ use crate::faulty_lines::{FlippedBit, Links, VenueLine};
 use crate::fix_sessions::FixClient;
 use crate::invariants::books::{JournalBooks, VenueBooks, read_admin_records};
 use crate::invariants::broken_invariant::{BrokenInvariant, InvariantResult, broken};
-use crate::invariants::values::ValueSums;
+use crate::invariants::progress::CheckProgress;
 use crate::invariants::{Evidence, same_state};
-use crate::market::VENUES;
 use crate::pace::Pace;
 use crate::platform::{Machine, MachinePlan, Platform};
-use crate::schedule::{FIX_CLIENTS, MILLI, SECOND, Step, TRADERS};
+use crate::schedule::{DAY, FIX_CLIENTS, Fault, MILLI, SECOND, Step, TRADERS};
+use crate::seed_traits::VENUE_COUNT;
 use crate::stomp_sessions::StompTraffic;
 use crate::trace::Trace;
 use domain::{Event, Instruction, SeededRng};
@@ -108,18 +110,21 @@ struct SimulatedRun {
     fix_woken_at: u64,
     stomp: StompTraffic,
     strategy_at: i64,
+    http_at: i64,
     slow_until: i64,
     hanging_until: i64,
     full_until: i64,
     /// Until then a row of the read model cannot be read; none where it is 0.
     bad_row_until: i64,
-    venue_lines: [VenueLine; VENUES.len()],
+    venue_lines: [VenueLine; VENUE_COUNT],
     links: Links,
     /// The bit that flipped and is not found or restored yet.
     flipped: Option<FlippedBit>,
     pace: Pace,
-    /// The journal as far as it was read at the last start.
-    books: Option<JournalBooks>,
+    /// The last input before the last orders are cancelled.
+    rested: u64,
+    /// The journal as far as it was read at the last start, and what of it was checked.
+    books: Option<(JournalBooks, CheckProgress)>,
 }
 
 impl SimulatedRun {
@@ -129,11 +134,15 @@ impl SimulatedRun {
         let (seed, has_late_requests) = (plan.seed, plan.has_late_requests);
         let machine_plan = MachinePlan { seed, has_late_requests, segment_bytes: SEGMENT_BYTES * segments };
         let machine = Machine::new(&machine_plan, folder)?;
+        let market = &machine.market;
+        let mut clients: Vec<_> =
+            (0..=TRADERS).map(|client| SeededClient::new(client, market.clone(), machine.day_end)).collect();
+        clients[0].take_over(machine.earlier.as_ref().map_or_else(Vec::new, |earlier| earlier.open_orders()));
+        let fix_client = |client| FixClient::new(client, plan.seed, market.clone());
         Ok(Self {
-            machine,
             platform: None,
-            clients: (0..=TRADERS).map(SeededClient::new).collect(),
-            fix_clients: (0..FIX_CLIENTS).map(|client| FixClient::new(client, plan.seed)).collect(),
+            clients,
+            fix_clients: (0..FIX_CLIENTS).map(fix_client).collect(),
             administrator: Administrator::default(),
             trace: Trace::new(plan.is_traced),
             coverage: Coverage::default(),
@@ -146,19 +155,23 @@ impl SimulatedRun {
             fix_woken_at: 0,
             stomp: StompTraffic::new(plan.seed),
             strategy_at: 0,
+            http_at: if machine.traits.http_trader.is_some() { 0 } else { NEVER },
             slow_until: 0,
             hanging_until: 0,
             full_until: 0,
             bad_row_until: 0,
-            venue_lines: VENUES.map(|_| VenueLine::working(plan.seed)),
+            venue_lines: std::array::from_fn(|_| VenueLine::working(plan.seed)),
             links: Links::new(plan.seed),
             flipped: None,
             pace: Pace::default(),
+            rested: 0,
             books: None,
+            machine,
         })
     }
 
     fn play(&mut self, steps: &[Step], length: i64) -> InvariantResult {
+        self.begin_upgrade()?;
         for step in steps {
             self.run_until(step.at)?;
             self.carry_out(&step.what)?;
@@ -176,7 +189,7 @@ impl SimulatedRun {
         loop {
             self.end_faults()?;
             let next = self.loop_at.min(self.disk_at).min(self.venue_at).min(self.start_at).min(self.links.next_due());
-            let next = next.min(self.fix_due()).min(self.stomp_due()).min(self.strategy_due());
+            let next = next.min(self.fix_due()).min(self.stomp_due()).min(self.strategy_due()).min(self.http_due());
             if next >= end {
                 self.set_time(end);
                 return Ok(());
@@ -188,8 +201,13 @@ impl SimulatedRun {
     }
 
     fn set_time(&mut self, at: i64) {
+        let day = self.machine.clock.wall() / DAY;
         self.machine.clock.advance_to(at);
         self.trace.set_time(self.now());
+        if self.machine.clock.wall() / DAY != day && self.platform.is_some() {
+            self.coverage.fault(Fault::DAY_END);
+            self.trace.line("midnight: a day ends");
+        }
     }
 
     fn run_next(&mut self, due: i64) -> InvariantResult {
@@ -211,6 +229,9 @@ impl SimulatedRun {
         }
         if self.fix_due() == due {
             return self.step_fix();
+        }
+        if self.http_due() == due {
+            return self.step_http();
         }
         if self.strategy_due() == due {
             return self.step_strategy();
@@ -255,6 +276,7 @@ impl SimulatedRun {
         self.wake_fix(wake);
         if self.wake_stomp() {
             self.wake_strategy();
+            self.wake_http(wake);
         }
         let Some(platform) = &mut self.platform else { return Ok(()) };
         let is_waiting = platform.is_started();
@@ -369,10 +391,10 @@ impl SimulatedRun {
             "the platform starts: journal to {end}, snapshot {snapshot}, {replayed} replayed, state {}",
             &state[..16]
         ));
-        let (books, checked_through) = self.read_books(end)?;
+        let (books, mut progress) = self.read_books(end)?;
         same_state(&found, &books)?;
-        self.check(&books, checked_through, false)?;
-        self.books = Some(books);
+        self.check(&books, &mut progress, false)?;
+        self.books = Some((books, progress));
         self.restore_bit()?;
         self.platform = Some(platform);
         self.after_work()?;
@@ -380,8 +402,8 @@ impl SimulatedRun {
         Ok(())
     }
 
-    /// What was published up to `checked_through` was compared with these books before.
-    fn check(&mut self, books: &JournalBooks, checked_through: u64, is_final: bool) -> InvariantResult {
+    /// What these books have beyond what was checked before.
+    fn check(&mut self, books: &JournalBooks, progress: &mut CheckProgress, is_final: bool) -> InvariantResult {
         let end = books.recovered.last_sequence;
         let unreadable = |reason| broken("the venue's ledger cannot be read", reason);
         let venue = VenueBooks::read(&self.machine).map_err(unreadable)?;
@@ -391,16 +413,18 @@ impl SimulatedRun {
             clients: &self.clients,
             fix_clients: &self.fix_clients,
             read_model: &self.machine.read_model,
+            market: &self.machine.market,
+            earlier: self.machine.earlier.as_deref(),
             end,
-            checked_through,
         };
-        evidence.check()?;
-        let samples = ValueSums::check(books)?;
+        let before = progress.through;
+        evidence.check(progress)?;
         self.stomp.check(books, is_final)?;
         self.machine.strategy.check(books, is_final.then_some(self.stomp.settled))?;
         if self.administrator.has_acted() {
             let unreadable = |reason| broken("the journal cannot be read", reason);
-            self.administrator.check(&read_admin_records(&self.machine, end).map_err(unreadable)?)?;
+            read_admin_records(&self.machine, before, end, &mut progress.admin).map_err(unreadable)?;
+            self.administrator.check(&progress.admin)?;
         }
         if is_final {
             self.coverage.books(books);
@@ -408,13 +432,14 @@ impl SimulatedRun {
             self.coverage.fix_clients(&self.fix_clients);
             self.coverage.stomp_clients(&self.stomp.clients);
             self.coverage.strategy(self.machine.strategy.counts());
-            self.coverage.values(samples, venue.legs.len());
+            self.coverage.values(progress.values.samples, venue.legs.len());
             self.coverage.administrator(self.administrator.counts());
             self.coverage.pace(&self.pace.peaks);
             evidence.no_fill_is_missing()?;
             evidence.no_report_is_missing()?;
             evidence.no_order_is_undecided()?;
             evidence.no_leg_stays()?;
+            evidence.no_order_outlives_its_day(self.rested)?;
         }
         Ok(())
     }

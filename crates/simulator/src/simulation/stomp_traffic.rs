@@ -6,7 +6,7 @@ use crate::platform::Platform;
 use crate::schedule::MILLI;
 
 /// Timers of sessions and clients are looked at so often.
-const IDLE: i64 = 200 * MILLI;
+const IDLE: i64 = 400 * MILLI;
 /// The port has its turn so long after events could leave: its threads take several at once.
 const WAKE_AFTER: i64 = 10 * MILLI;
 

@@ -5,7 +5,7 @@ use crate::invariants::broken_invariant::{InvariantResult, broken};
 use crate::schedule::MILLI;
 
 /// Timers of the strategy are looked at so often.
-const IDLE: i64 = 250 * MILLI;
+const IDLE: i64 = 500 * MILLI;
 /// Its thread has its turn so long after events could leave.
 const WAKE_AFTER: i64 = 5 * MILLI;
 

@@ -1,11 +1,10 @@
 //! What the strategy was told, held against the journal.
 
-use domain::{Event, IntId, Source};
+use domain::{Event, IntId, Order, Source, StrategyId};
 
 use super::strategy_log::{StrategyLog, StrategyLogState};
 use crate::invariants::books::JournalBooks;
 use crate::invariants::broken_invariant::{InvariantResult, ensure};
-use crate::market::{STRATEGY, STRATEGY_NAME};
 
 const NOT_IN_ORDER: &str = "a strategy's events are not in order";
 
@@ -14,16 +13,20 @@ impl StrategyLog {
     /// the last one up to the given sequence.
     pub(crate) fn check(&self, books: &JournalBooks, complete_through: Option<u64>) -> InvariantResult {
         let mut state = self.lock();
-        state.extend(books);
-        let own = books.orders.values().filter(|order| order.source == Source::Strategy);
-        for order in own {
+        let changed = books.events.range(state.through + 1..).flat_map(|(_, events)| events).filter_map(own_order);
+        for order in changed {
             let (id, is_placed) = (&order.int_id, state.placed.contains(&order.int_id));
             ensure(is_placed, "an order that nobody placed", || format!("{order:?}"))?;
             ensure(!state.refused.contains(id), "refused and there all the same", || format!("{order:?}"))?;
         }
-        for (run, told) in &state.runs {
-            state.check_run(*run, told)?;
+        state.extend(books, self.id());
+        // A run that was told nothing more since it was checked is not checked again before the end.
+        let is_final = complete_through.is_some();
+        let is_new = |run: &u64, told: &Vec<Event>| state.checked.get(run) != Some(&told.len());
+        for (run, told) in state.runs.iter().filter(|(run, told)| is_final || is_new(run, told)) {
+            state.check_run((&self.market().strategy.name, *run), told)?;
         }
+        state.checked = state.runs.iter().map(|(run, told)| (*run, told.len())).collect();
         match (complete_through, state.runs.last_key_value()) {
             (Some(through), Some((run, told))) => state.check_complete(*run, told, through),
             _ => Ok(()),
@@ -32,9 +35,9 @@ impl StrategyLog {
 }
 
 impl StrategyLogState {
-    fn extend(&mut self, books: &JournalBooks) {
+    fn extend(&mut self, books: &JournalBooks, strategy: StrategyId) {
         for (sequence, events) in books.events.range(self.through + 1..) {
-            let own = events.iter().filter(|event| is_followed(event));
+            let own = events.iter().filter(|event| is_followed(event, strategy));
             self.due.extend(own.map(|event| (*sequence, event.clone())));
         }
         self.through = books.events.last_key_value().map_or(self.through, |(last, _)| self.through.max(*last));
@@ -46,7 +49,7 @@ impl StrategyLogState {
         self.due.iter().position(|(_, due)| due == first).unwrap_or(self.due.len())
     }
 
-    fn check_run(&self, run: u64, told: &[Event]) -> InvariantResult {
+    fn check_run(&self, (name, run): (&str, u64), told: &[Event]) -> InvariantResult {
         let begins = self.begins(told);
         for (told, (sequence, due)) in told.iter().zip(&self.due[begins..]) {
             ensure(told == due, NOT_IN_ORDER, || {
@@ -56,7 +59,7 @@ impl StrategyLogState {
         let phantom = told.get(self.due.len() - begins);
         ensure(phantom.is_none(), NOT_IN_ORDER, || format!("run {run} was told {phantom:?}, the journal does not"))?;
         // It can place orders only when it is told of them, too.
-        let prefix = format!("{STRATEGY_NAME}-{run}-");
+        let prefix = format!("{name}-{run}-");
         let is_missed = |(_, due): &&(u64, Event)| {
             !told.is_empty() && order_of(due).is_some_and(|order| order.as_str().starts_with(&prefix))
         };
@@ -70,13 +73,20 @@ impl StrategyLogState {
     }
 }
 
-/// The events that no run may miss.
-fn is_followed(event: &Event) -> bool {
+fn own_order(event: &Event) -> Option<&Order> {
     match event {
-        Event::Order(order) => order.strategy == STRATEGY,
-        Event::OrderStatus(status) => status.strategy == STRATEGY,
-        Event::Fill(fill) => fill.strategy == STRATEGY,
-        Event::Transaction(transaction) => transaction.strategy == STRATEGY,
+        Event::Order(order) if order.source == Source::Strategy => Some(order),
+        _ => None,
+    }
+}
+
+/// The events that no run may miss.
+fn is_followed(event: &Event, strategy: StrategyId) -> bool {
+    match event {
+        Event::Order(order) => order.strategy == strategy,
+        Event::OrderStatus(status) => status.strategy == strategy,
+        Event::Fill(fill) => fill.strategy == strategy,
+        Event::Transaction(transaction) => transaction.strategy == strategy,
         _ => false,
     }
 }

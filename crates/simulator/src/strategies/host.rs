@@ -7,14 +7,13 @@ use bus::Bus;
 use bus::reply::{Reply, ReplyReceiver};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use domain::command::{Mode, StrategyFailure, StrategyFailureKind, StrategyPhase};
-use domain::{Answer, Caller, Command, CommandEnvelope, PublishedEvent, Query};
+use domain::{Answer, Caller, Command, CommandEnvelope, PublishedEvent, Query, StrategyId, StrategyRecord};
 use runtime::EngineClock;
 use runtime::strategies::{LocalLink, RunnerEvent, SteppedRouter, StrategyThread, state_events, state_queries};
 use strategy::{PriceHistory, StrategyIdentity, StrategyRunner};
 
 use super::seeded_strategy::SeededStrategy;
 use super::strategy_log::StrategyLog;
-use crate::market::{STRATEGY, STRATEGY_NAME};
 
 const NOTES_MAX: usize = 1_024;
 const PHASES: [StrategyPhase; 4] =
@@ -88,8 +87,8 @@ impl SteppedHost {
         let asked = match step {
             HostStep::LookAtPhases => self.bus.inbox.query(Query::Phases),
             HostStep::State(query) => self.bus.inbox.query(Query::clone(query)),
-            HostStep::Exit => self.bus.inbox.command(enter(StrategyPhase::Exit)),
-            HostStep::Enter(phase) => self.bus.inbox.command(enter(*phase)),
+            HostStep::Exit => self.bus.inbox.command(enter(self.log.id(), StrategyPhase::Exit)),
+            HostStep::Enter(phase) => self.bus.inbox.command(enter(self.log.id(), *phase)),
             HostStep::Await => return self.notes.try_recv().is_ok(),
         };
         self.asked = asked.ok().map(|reply| (step.clone(), reply));
@@ -100,7 +99,7 @@ impl SteppedHost {
         let answer = reply.outcome.map_err(|refusal| format!("the host was refused: {refusal}"))?;
         match (step, answer) {
             (HostStep::LookAtPhases, Answer::Phases(phases)) => {
-                if phases.iter().any(|(id, phase, _)| *id == STRATEGY && *phase != StrategyPhase::Exit) {
+                if phases.iter().any(|(id, phase, _)| *id == self.log.id() && *phase != StrategyPhase::Exit) {
                     self.next = [HostStep::Exit, HostStep::LookAtPhases].into();
                 } else {
                     self.connect(reply.sequence);
@@ -122,24 +121,25 @@ impl SteppedHost {
 
     /// A new run: events come from now on, after the initial state.
     fn connect(&mut self, run: u64) {
-        let who = StrategyIdentity { id: STRATEGY, name: STRATEGY_NAME.into(), run };
+        let StrategyRecord { id, name, .. } = self.log.market().strategy.clone();
+        let who = StrategyIdentity { id, name, run };
         let link = self.router.connect(&who);
         let strategy = Box::new(SeededStrategy::new(self.log.clone(), run));
         let runner = StrategyRunner::new(who, strategy, self.bus.catalogue.current());
         self.thread = Some(StrategyThread::new(runner, link.clone(), self.clock.clone(), self.notes_in.clone()));
         self.link = Some(link);
-        self.next.extend(state_queries(STRATEGY).map(|query| HostStep::State(Box::new(query))));
+        self.next.extend(state_queries(id).map(|query| HostStep::State(Box::new(query))));
         for phase in PHASES {
             self.next.extend([HostStep::Enter(phase), HostStep::Await]);
         }
     }
 }
 
-fn enter(phase: StrategyPhase) -> CommandEnvelope {
+fn enter(strategy: StrategyId, phase: StrategyPhase) -> CommandEnvelope {
     let failure = (phase == StrategyPhase::Exit).then(|| StrategyFailure {
         kind: StrategyFailureKind::Disconnected,
         text: "was cut off by a crash of the server".into(),
     });
-    let command = Command::EnterPhase { strategy: STRATEGY, mode: Mode::RealTime, phase, failure };
+    let command = Command::EnterPhase { strategy, mode: Mode::RealTime, phase, failure };
     CommandEnvelope { caller: Caller::platform(), command }
 }

@@ -2,14 +2,11 @@
 
 use std::sync::Arc;
 
-use domain::{
-    AccountId, Command, Event, Fill, IntId, Order, OrderStatus, Quantity, SecurityId, SeededRng, Side, Timestamp,
-    Transaction,
-};
+use domain::{Command, Event, Fill, IntId, Order, OrderStatus, Quantity, SeededRng, Side, Timestamp, Transaction};
 use strategy::{CommandRejection, Context, OrderModification, Strategy, Timer, order};
 
 use super::strategy_log::StrategyLog;
-use crate::market::{STOCKS, cents};
+use crate::market::{Stock, cents};
 
 const LOOK: &str = "look";
 const LOOK_EVERY_NANOS: i64 = 500_000_000;
@@ -50,14 +47,15 @@ impl SeededStrategy {
     }
 
     fn place(&self, rng: &mut SeededRng, context: &mut Context<'_>) {
-        let (security, _, opening) = *rng.pick(&STOCKS).unwrap_or(&STOCKS[0]);
+        let market = self.log.market();
+        let Stock { security, opening } = market.draw_stock(rng);
         let side = if rng.one_in(2) { Side::Buy } else { Side::Sell };
         let away = rng.between(-3, 12) * opening / 1_000;
         let limit = cents(if side == Side::Buy { opening - away } else { opening + away });
         // One in twelve is larger than the platform allows.
         let quantity = Quantity::from(if rng.one_in(12) { 5_000 } else { rng.between(1, 120) });
-        let mut ask = order::limit(SecurityId(security), side, quantity, limit);
-        ask.account = Some(AccountId(1));
+        let mut ask = order::limit(security.id, side, quantity, limit);
+        ask.account = Some(market.accounts[0]);
         let placed = context.place(ask);
         self.log.lock().placed.insert(placed);
     }

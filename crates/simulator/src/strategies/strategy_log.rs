@@ -3,11 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use domain::{Event, IntId};
+use domain::{Event, IntId, StrategyId};
+
+use crate::market::Market;
 
 /// What the strategy did and was told. It outlives the process: the record against the platform.
-#[derive(Clone, Default)]
-pub(crate) struct StrategyLog(Arc<Mutex<StrategyLogState>>);
+#[derive(Clone)]
+pub(crate) struct StrategyLog {
+    market: Arc<Market>,
+    state: Arc<Mutex<StrategyLogState>>,
+}
 
 #[derive(Default)]
 pub(super) struct StrategyLogState {
@@ -20,12 +25,26 @@ pub(super) struct StrategyLogState {
     pub(super) refused: BTreeSet<IntId>,
     /// By run: its events of orders, fills and bookings in the order in which it was told.
     pub(super) runs: BTreeMap<u64, Vec<Event>>,
+    /// How much each run had been told when it was checked.
+    pub(super) checked: BTreeMap<u64, usize>,
     /// How much of the journal was looked at, and what it has for the strategy.
     pub(super) through: u64,
     pub(super) due: Vec<(u64, Event)>,
 }
 
 impl StrategyLog {
+    pub(crate) fn new(market: Arc<Market>) -> Self {
+        Self { market, state: Arc::default() }
+    }
+
+    pub(super) fn market(&self) -> &Market {
+        &self.market
+    }
+
+    pub(super) fn id(&self) -> StrategyId {
+        self.market.strategy.id
+    }
+
     pub(crate) fn draw(&self, draw: u64) {
         self.lock().draws.push(draw);
     }
@@ -42,6 +61,6 @@ impl StrategyLog {
 
     pub(super) fn lock(&self) -> MutexGuard<'_, StrategyLogState> {
         // One thread uses it.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

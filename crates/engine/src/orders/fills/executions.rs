@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 use domain::lookup_map::fingerprint;
 use domain::report::VenueFill;
 use domain::{
-    AccountId, AdapterName, Amount, Charge, ChargeKind, Decimal, LookupMap, OrderId, Overflow, Price, Quantity, Text,
+    AccountId, AdapterName, Amount, Charge, ChargeKind, Decimal, LookupMap, OrderId, Overflow, PlantedBug, Price,
+    Quantity, Text,
 };
 use minicbor::{Decode, Decoder, Encode, Encoder};
 
@@ -260,6 +261,9 @@ impl<'b, C> Decode<'b, C> for ExecutionStore {
         let (booked, retired) = (decode_keyed(d, ctx)?, decode_keys(d)?);
         // Snapshots of earlier builds end here, and all their keys are of the earlier kind.
         if parts == Some(2) {
+            if PlantedBug::ForgetEarlierExecutions.is_planted() {
+                return Ok(Self::default());
+            }
             let earlier = EarlierExecutions { booked: booked.len(), retired };
             return Ok(Self::from_booked(booked, BTreeSet::new(), earlier));
         }

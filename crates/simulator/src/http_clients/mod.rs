@@ -1,0 +1,9 @@
+//! The HTTP port without its sockets: the real routes with their middleware, JSON in and out, on a runtime of one thread whose clock the
+//! simulator moves.
+
+mod port;
+mod request;
+mod services;
+
+pub(crate) use port::{HttpPort, HttpPortParts, HttpTicket};
+pub(crate) use request::{HttpAnswer, answer_of, request_of};

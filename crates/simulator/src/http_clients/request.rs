@@ -1,0 +1,77 @@
+//! What a trader asks over HTTP, and what it makes of the answer.
+
+use domain::command::{ModifyOrder, PlaceOrder};
+use domain::{Command, OrderKind, Side, TimeInForce};
+use serde_json::{Map, Value, json};
+use web::{PlainRequest, PlainResponse};
+
+use crate::error_codes::listed_codes;
+
+const ORDERS: &str = "/rest/execution/order";
+const CHANGES: &str = "/rest/execution/modify/order";
+/// The platform itself does not know what became of it.
+const OUTCOME_UNKNOWN: &str = "outcome-unknown";
+
+/// An answer in the trader's words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum HttpAnswer {
+    /// It is durable at this input.
+    Done(u64),
+    Refused(&'static str),
+    Unknown,
+}
+
+/// The request of a command; absent where it has no place here. A change needs the kind of its order.
+pub(crate) fn request_of(command: &Command, kind: Option<&OrderKind>) -> Option<PlainRequest> {
+    let post = |path: String, body: Value| PlainRequest { method: "POST", path, body: body.to_string().into_bytes() };
+    match command {
+        Command::Place(order) => Some(post(format!("{ORDERS}/{}", order.kind.order_type().path()), order_body(order))),
+        Command::Modify(change) => Some(post(format!("{CHANGES}/{}", kind?.order_type().path()), change_body(change))),
+        Command::Cancel(cancel) => {
+            let path = format!("{ORDERS}/{}", cancel.int_id.as_str());
+            Some(PlainRequest { method: "DELETE", path, body: vec![] })
+        }
+        _ => None,
+    }
+}
+
+fn order_body(order: &PlaceOrder) -> Value {
+    let mut body = Map::new();
+    let mut put = |name: &str, value: Value| drop(body.insert(name.to_owned(), value));
+    order.int_id.iter().for_each(|int_id| put("intId", json!(int_id.as_str())));
+    put("securityId", json!(order.security.0));
+    order.account.iter().for_each(|account| put("accountId", json!(account.0)));
+    put("side", json!(if order.side == Side::Buy { "BUY" } else { "SELL" }));
+    put("quantity", json!(order.quantity.0.to_string()));
+    order.kind.limit().iter().for_each(|limit| put("limit", json!(limit.0.to_string())));
+    order.kind.stop().iter().for_each(|stop| put("stop", json!(stop.0.to_string())));
+    put("tif", json!(order.tif.name()));
+    if let TimeInForce::Gtd { until } = order.tif {
+        put("tifDateTime", json!(until.millis()));
+    }
+    Value::Object(body)
+}
+
+fn change_body(change: &ModifyOrder) -> Value {
+    let mut body = Map::new();
+    body.insert("intId".to_owned(), json!(change.int_id.as_str()));
+    if let Some(quantity) = change.quantity {
+        body.insert("quantity".to_owned(), json!(quantity.0.to_string()));
+    }
+    if let Some(reference) = &change.reference {
+        body.insert("reference".to_owned(), json!(&**reference));
+    }
+    Value::Object(body)
+}
+
+/// An acknowledgement names its input. One that does not is taken for the first, which no client has sent.
+pub(crate) fn answer_of(response: &PlainResponse) -> HttpAnswer {
+    if response.status == 200 {
+        return HttpAnswer::Done(response.sequence.unwrap_or(0));
+    }
+    let problem: Value = serde_json::from_slice(&response.body).unwrap_or_default();
+    match problem["code"].as_str().unwrap_or_default() {
+        OUTCOME_UNKNOWN => HttpAnswer::Unknown,
+        code => HttpAnswer::Refused(listed_codes().get(code).copied().unwrap_or("a code that no page lists")),
+    }
+}

@@ -1,0 +1,81 @@
+//! What differs from seed to seed beside the schedule.
+
+use domain::SeededRng;
+use domain::report::ReplaceKind;
+
+/// Traders of every run.
+pub const TRADERS: usize = 3;
+/// Venues of every run, one for each account.
+pub(crate) const VENUE_COUNT: usize = 2;
+
+/// In one of so many runs values are sampled; the pause between two samples.
+const SAMPLES_ONE_IN: u32 = 3;
+const SAMPLE_SECONDS: u32 = 30;
+/// In one of so many runs a given venue cancels and places anew for a replace.
+const CANCEL_REPLACE_ONE_IN: u64 = 6;
+/// In one of so many runs days pass while the platform is stopped.
+const DAYS_OFF_ONE_IN: u32 = 4;
+/// In one of so many runs the data folder is one of an earlier release.
+const UPGRADE_ONE_IN: u32 = 8;
+/// In one of so many runs a trader uses HTTP.
+const HTTP_ONE_IN: u32 = 4;
+/// In one of so many runs a day ends, so many seconds after the beginning.
+const DAY_END_ONE_IN: u32 = 5;
+const DAY_END_SECONDS: [i64; 2] = [40, 150];
+
+/// Each trait has a generator of its own, so that what is added here leaves the draws of the others alone.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SeedTraits {
+    /// By venue.
+    pub(crate) replace: [ReplaceKind; VENUE_COUNT],
+    pub(crate) sample_seconds: Option<u32>,
+    /// The machine is switched off for days, once. Orders that had ended are retired then, to an index on the disk.
+    pub(crate) has_days_off: bool,
+    /// The earlier release whose data folder the run begins with.
+    pub(crate) upgrade: Option<UpgradeTrait>,
+    /// The trader that sends its requests over HTTP; the others use the inbox as HTTP does.
+    pub(crate) http_trader: Option<usize>,
+    /// The first midnight comes so many seconds after the beginning, while the platform runs.
+    pub(crate) day_ends_in: Option<i64>,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct UpgradeTrait {
+    /// Which one.
+    pub(crate) release: u64,
+    /// Whether the read model is as the release left it, so that its snapshots count; else it is made again from the first record on.
+    pub(crate) keeps_read_model: bool,
+    /// The power goes while this build opens the folder for the first time, at this operation of the disk.
+    pub(crate) power_cut: Option<u32>,
+}
+
+impl SeedTraits {
+    pub(crate) fn of_seed(seed: u64) -> Self {
+        let drawn = SeededRng::new(seed, 924).below(CANCEL_REPLACE_ONE_IN);
+        let is_replacing = |venue: usize| drawn == venue as u64;
+        let kind = |venue| if is_replacing(venue) { ReplaceKind::CancelReplace } else { ReplaceKind::InPlace };
+        let is_sampling = SeededRng::new(seed, 905).one_in(SAMPLES_ONE_IN);
+        let upgrade = UpgradeTrait::of_seed(seed);
+        let (mut days, mut http) = (SeededRng::new(seed, 931), SeededRng::new(seed, 932));
+        Self {
+            replace: std::array::from_fn(kind),
+            // Samples are checked in one currency, and the folders of releases have two.
+            sample_seconds: (is_sampling && upgrade.is_none()).then_some(SAMPLE_SECONDS),
+            has_days_off: SeededRng::new(seed, 912).one_in(DAYS_OFF_ONE_IN),
+            upgrade,
+            http_trader: http.one_in(HTTP_ONE_IN).then(|| usize::try_from(http.below(TRADERS as u64)).unwrap_or(0)),
+            day_ends_in: days.one_in(DAY_END_ONE_IN).then(|| days.between(DAY_END_SECONDS[0], DAY_END_SECONDS[1])),
+        }
+    }
+}
+
+impl UpgradeTrait {
+    fn of_seed(seed: u64) -> Option<Self> {
+        let mut rng = SeededRng::new(seed, 930);
+        rng.one_in(UPGRADE_ONE_IN).then(|| Self {
+            release: rng.next_u64(),
+            keeps_read_model: !rng.one_in(3),
+            power_cut: rng.one_in(2).then(|| u32::try_from(rng.between(1, 40)).unwrap_or(1)),
+        })
+    }
+}
